@@ -1,0 +1,31 @@
+/* base/err: see err.h. */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static _Thread_local char message[1024];
+
+enum err err_set(enum err code, const char *fmt, ...)
+{
+    /* The arguments may point into the old message: build the new one aside. */
+    char text[sizeof message];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    snprintf(message, sizeof message, "%s", text);
+    return code;
+}
+
+const char *err_message(void)
+{
+    return message;
+}
+
+_Noreturn void err_bug(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "ptah: bug at %s:%d: %s\n", file, line, what);
+    abort();
+}

@@ -1,0 +1,32 @@
+/* base/err: expected trouble as values, bugs as aborts.
+ *
+ * A function that can fail for reasons outside the program (file, parameter, disk, peer) returns enum err.
+ * FAIL(code, fmt, …) at the origin stores one sentence in a thread-local buffer and returns the code from
+ * the current function; TRY(call) passes a failure on. err_message() lends the sentence.
+ * BUG_ON(cond) is always compiled in: it prints the place and aborts all ranks. */
+#pragma once
+
+enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER };
+
+#define MUST_USE __attribute__((warn_unused_result))
+
+enum err err_set(enum err code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *err_message(void);
+_Noreturn void err_bug(const char *file, int line, const char *what);
+
+#define FAIL(code, ...) return err_set((code), __VA_ARGS__)
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        enum err try_err_ = (call);                                                                                    \
+        if (try_err_ != OK) return try_err_;                                                                           \
+    } while (0)
+/* As TRY, but runs the function's clean-up: sets `err` and jumps to `out`. */
+#define TRY_OUT(call)                                                                                                  \
+    do {                                                                                                               \
+        err = (call);                                                                                                  \
+        if (err != OK) goto out;                                                                                       \
+    } while (0)
+#define BUG_ON(cond)                                                                                                   \
+    do {                                                                                                               \
+        if (__builtin_expect(!!(cond), 0)) err_bug(__FILE__, __LINE__, #cond);                                         \
+    } while (0)

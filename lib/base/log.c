@@ -1,0 +1,50 @@
+/* base/log: see log.h. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool speaking = true, live;
+static int verbosity_now;
+
+void log_init(bool speaks, int verbosity)
+{
+    speaking = speaks;
+    verbosity_now = verbosity;
+}
+
+int log_verbosity(void)
+{
+    return verbosity_now;
+}
+
+static void live_clear(void)
+{
+    if (live) fputs("\r\033[K", stderr);
+    live = false;
+}
+
+void log_line(int level, const char *fmt, ...)
+{
+    if (!speaking || level > verbosity_now) return;
+    live_clear();
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+void log_live(const char *fmt, ...)
+{
+    if (!speaking || verbosity_now < 0 || !isatty(STDERR_FILENO)) return;
+    live_clear();
+    if (!fmt) return;
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fflush(stderr);
+    live = true;
+}

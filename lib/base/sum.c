@@ -1,0 +1,87 @@
+/* base/sum: exact accumulation; see sum.h. (Kulisch 2013; Neal 2015, arXiv:1505.05571, "small superaccumulator") */
+#include "base/sum.h"
+
+#include <math.h>
+#include <string.h>
+
+void sum_init(struct sum *s)
+{
+    memset(s, 0, sizeof *s);
+}
+
+/* Brings every digit but the last into [0, 2^32). */
+void sum_carry(struct sum *s)
+{
+    int64_t carry = 0;
+    for (int i = 0; i < SUM_DIGITS - 1; i++) {
+        int64_t v = s->digit[i] + carry;
+        carry = v >> 32;
+        s->digit[i] = v & 0xffffffff;
+    }
+    s->digit[SUM_DIGITS - 1] += carry;
+    s->count = 0;
+}
+
+void sum_add(struct sum *s, double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int expo = (int)(bits >> 52 & 0x7ff);
+    uint64_t mant = bits & 0xfffffffffffffu;
+    if (expo == 0x7ff) {
+        s->bad++;
+        return;
+    }
+    if (expo)
+        mant |= (uint64_t)1 << 52;
+    else
+        expo = 1;
+    int shift = (expo - 1) & 31, i = (expo - 1) >> 5;
+    uint64_t low = mant << shift, high = shift ? mant >> (64 - shift) : 0;
+    int64_t d0 = (int64_t)(low & 0xffffffff), d1 = (int64_t)(low >> 32), d2 = (int64_t)high;
+    if (bits >> 63) d0 = -d0, d1 = -d1, d2 = -d2;
+    s->digit[i] += d0;
+    s->digit[i + 1] += d1;
+    s->digit[i + 2] += d2;
+    if (++s->count == (int64_t)1 << 30) sum_carry(s);
+}
+
+void sum_join(struct sum *s, const struct sum *other)
+{
+    struct sum o = *other;
+    sum_carry(&o);
+    sum_carry(s);
+    for (int i = 0; i < SUM_DIGITS; i++) s->digit[i] += o.digit[i];
+    s->bad += o.bad;
+    s->count = 1;
+}
+
+double sum_get(const struct sum *s)
+{
+    if (s->bad) return NAN;
+    struct sum t = *s;
+    sum_carry(&t);
+    bool negative = t.digit[SUM_DIGITS - 1] < 0;
+    if (negative) {
+        for (int i = 0; i < SUM_DIGITS; i++) t.digit[i] = -t.digit[i];
+        sum_carry(&t);
+    }
+    /* From the top: three digits hold at least 65 bits; what is below only decides ties (sticky bit). */
+    int top = SUM_DIGITS - 1;
+    while (top > 2 && t.digit[top] == 0) top--;
+    unsigned __int128 v = (unsigned __int128)(uint64_t)t.digit[top] << 64 | (uint64_t)t.digit[top - 1] << 32 |
+                          (uint64_t)t.digit[top - 2];
+    for (int i = 0; i < top - 2; i++)
+        if (t.digit[i]) {
+            v |= 1;
+            break;
+        }
+    int scale = 32 * (top - 2) - 1074;
+    int extra = 0; /* reduce to 64 bits with a sticky bit, then one rounding in the conversion */
+    while (v >> 64) {
+        v = v >> 1 | (v & 1);
+        extra++;
+    }
+    double r = ldexp((double)(uint64_t)v, scale + extra);
+    return negative ? -r : r;
+}

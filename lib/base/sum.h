@@ -1,0 +1,22 @@
+/* base/sum: sums of doubles that do not depend on the order of the terms, exactly rounded once at the end.
+ *
+ * A sum is an array of int64 digits of 32 bits each, spanning the exponents of double (a small Kulisch
+ * accumulator): adding a term touches three digits, so 2^30 terms fit before a carry pass. Partial sums from threads
+ * and ranks are joined by integer addition (sum_join; comm_sum for ranks), hence in any order. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SUM_DIGITS = 68 };
+
+struct sum {
+    int64_t digit[SUM_DIGITS]; /* digit i weighs 2^(32*i - 1074) */
+    int64_t bad;               /* number of infinities and NaNs met */
+    int64_t count;             /* terms since the last carry pass */
+};
+
+void sum_init(struct sum *s);
+void sum_add(struct sum *s, double x);
+void sum_join(struct sum *s, const struct sum *other);
+double sum_get(const struct sum *s); /* NaN if any term was not finite */
+void sum_carry(struct sum *s);       /* normalise; called as needed */

@@ -1,0 +1,10 @@
+/* base/timer: wall seconds by label. timer_start(label) ends the running label and begins the next one,
+ * so that the labels always add up to the whole. Labels are string literals. */
+#pragma once
+
+void timer_start(const char *label);
+void timer_stop(void);
+int timer_count(void);
+const char *timer_label(int i);
+double timer_seconds(int i);
+double timer_wall(void); /* seconds, monotonic */

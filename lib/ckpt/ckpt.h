@@ -1,0 +1,35 @@
+/* ckpt: checkpoints. Format of this back end: RAMSES binary (shared spec: ramses_binary, clients).
+ *
+ * Writing is collective. The directory appears under its name whole or not at all: files are written to NAME.tmp, synced, and
+ * renamed. The mesh must be decomposed by Hilbert keys (one domain a rank; see sim/output.c). */
+#pragma once
+#include "comm/comm.h"
+#include "dom/domain.h"
+#include "oct/mesh.h"
+#include "part/part.h"
+
+struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
+    int ndim, levelmin, levelmax;
+    int64_t ngridmax; /* 0: none asked for */
+    bool hydro, gravity, particles, cosmo, stars, metal;
+    int nvar;
+    double gamma, smallr;
+    double boxlen;
+    int noutput, iout, ifout;
+    const double *tout, *aout; /* [noutput] */
+    double t;
+    double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2]; /* by level */
+    int nstep, nstep_coarse;
+    double einit, mass_tot_0, rho_tot;
+    double omega_m, omega_l, omega_k, omega_b, h0, aexp_ini, boxlen_ini;
+    double aexp, hexp, aexp_old, epot_tot_int, epot_tot_old;
+    double mass_sph;
+    double unit_l, unit_d, unit_t;
+    const char *namelist; /* text, written as namelist.txt */
+    const char *provenance; /* program, version, arguments: lines of text, written as compilation.txt's neighbours */
+    int imetal; /* index of the metallicity variable (RAMSES counting from 1), 0: none */
+};
+
+/* Writes <dir>/output_NNNNN, prints nothing; *path (size n) receives the final path. Errors are agreed: all ranks return the same. */
+MUST_USE enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
+                                    const struct parts *p, const struct domain *d, const struct comm *c, char *path, size_t n);

@@ -1,0 +1,191 @@
+/* comm: see comm.h. Thin over MPI; counts above 2^31 are cut into pieces. */
+#include "comm/comm.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { TAG = 17 };
+static const size_t PIECE = (size_t)1 << 30; /* bytes a message */
+
+void comm_init(int *argc, char ***argv, struct comm *c)
+{
+    int started, level;
+    MPI_Initialized(&started);
+    if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+}
+
+void comm_fini(void)
+{
+    MPI_Finalize();
+}
+
+_Noreturn void comm_abort(int status)
+{
+    int started = 0;
+    MPI_Initialized(&started);
+    if (started) MPI_Abort(MPI_COMM_WORLD, status);
+    exit(status);
+}
+
+void comm_barrier(const struct comm *c)
+{
+    if (c->size > 1) MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void reduce(const struct comm *c, void *x, int n, MPI_Datatype type, MPI_Op op)
+{
+    if (c->size > 1) MPI_Allreduce(MPI_IN_PLACE, x, n, type, op, MPI_COMM_WORLD);
+}
+
+void comm_min_f64(const struct comm *c, double *x, int n)
+{
+    reduce(c, x, n, MPI_DOUBLE, MPI_MIN);
+}
+
+void comm_max_f64(const struct comm *c, double *x, int n)
+{
+    reduce(c, x, n, MPI_DOUBLE, MPI_MAX);
+}
+
+void comm_add_f64(const struct comm *c, double *x, int n)
+{
+    reduce(c, x, n, MPI_DOUBLE, MPI_SUM);
+}
+
+void comm_min_i64(const struct comm *c, int64_t *x, int n)
+{
+    reduce(c, x, n, MPI_INT64_T, MPI_MIN);
+}
+
+void comm_max_i64(const struct comm *c, int64_t *x, int n)
+{
+    reduce(c, x, n, MPI_INT64_T, MPI_MAX);
+}
+
+void comm_add_i64(const struct comm *c, int64_t *x, int n)
+{
+    reduce(c, x, n, MPI_INT64_T, MPI_SUM);
+}
+
+int64_t comm_scan_i64(const struct comm *c, int64_t x)
+{
+    int64_t before = 0;
+    if (c->size > 1) MPI_Exscan(&x, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return c->rank ? before : 0;
+}
+
+void comm_sum(const struct comm *c, struct sum *s)
+{
+    sum_carry(s);
+    comm_add_i64(c, s->digit, SUM_DIGITS);
+    comm_add_i64(c, &s->bad, 1);
+    s->count = c->size;
+}
+
+void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)
+{
+    if (c->size == 1) return;
+    for (size_t at = 0; at < bytes; at += PIECE)
+        MPI_Bcast((char *)p + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, root, MPI_COMM_WORLD);
+}
+
+void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root)
+{
+    if (c->size == 1)
+        memcpy(all, mine, bytes);
+    else
+        MPI_Gather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+}
+
+enum err err_agree(const struct comm *c, enum err e)
+{
+    int64_t first = e == OK ? c->size : c->rank;
+    comm_min_i64(c, &first, 1);
+    if (first == c->size) return OK;
+    struct {
+        enum err code;
+        char text[1024];
+    } word = {.code = e};
+    snprintf(word.text, sizeof word.text, "%s", e == OK ? "" : err_message());
+    comm_bcast(c, &word, sizeof word, (int)first);
+    return err_set(word.code, "%s", word.text);
+}
+
+void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes, int64_t *nrecv,
+                    int64_t *from)
+{
+    int n = c->size;
+    int64_t *in = mem_new(sizeof *in * (size_t)n, "comm counts");
+    if (n > 1)
+        MPI_Alltoall(count, 1, MPI_INT64_T, in, 1, MPI_INT64_T, MPI_COMM_WORLD);
+    else
+        in[0] = count[0];
+    *nrecv = 0;
+    for (int r = 0; r < n; r++) *nrecv += in[r];
+    char *recv = mem_new((size_t)*nrecv * bytes + 1, "comm exchange");
+
+    int *peer = mem_new(sizeof *peer * (size_t)n, "comm counts");
+    void **pointers = mem_new(sizeof *pointers * (size_t)(2 * n), "comm counts");
+    size_t *sizes = mem_new(sizeof *sizes * (size_t)(2 * n), "comm counts");
+    char *s = (char *)(uintptr_t)send, *r = recv;
+    int npeer = 0;
+    for (int i = 0; i < n; i++) {
+        size_t sb = (size_t)count[i] * bytes, rb = (size_t)in[i] * bytes;
+        if (i == c->rank) {
+            if (sb) memcpy(r, s, sb);
+        } else if (sb || rb) {
+            peer[npeer] = i;
+            pointers[npeer] = s, pointers[n + npeer] = r;
+            sizes[npeer] = sb, sizes[n + npeer] = rb;
+            npeer++;
+        }
+        s += sb, r += rb;
+    }
+    comm_wait(comm_post(c, npeer, peer, pointers, sizes, pointers + n, sizes + n));
+    if (from) memcpy(from, in, sizeof *in * (size_t)n);
+    FREE(sizes);
+    FREE(pointers);
+    FREE(peer);
+    FREE(in);
+    return recv;
+}
+
+struct comm_round {
+    int n;
+    MPI_Request req[];
+};
+
+static size_t pieces(size_t bytes)
+{
+    return (bytes + PIECE - 1) / PIECE;
+}
+
+struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf, const size_t *sbytes,
+                             void *const *rbuf, const size_t *rbytes)
+{
+    size_t total = 0;
+    for (int i = 0; i < npeer; i++) total += pieces(sbytes[i]) + pieces(rbytes[i]);
+    struct comm_round *r = mem_new(sizeof *r + total * sizeof(MPI_Request), "comm round");
+    r->n = 0;
+    for (int i = 0; i < npeer; i++)
+        for (size_t at = 0; at < rbytes[i]; at += PIECE)
+            MPI_Irecv((char *)rbuf[i] + at, (int)(rbytes[i] - at < PIECE ? rbytes[i] - at : PIECE), MPI_BYTE, peer[i],
+                      TAG, MPI_COMM_WORLD, &r->req[r->n++]);
+    for (int i = 0; i < npeer; i++)
+        for (size_t at = 0; at < sbytes[i]; at += PIECE)
+            MPI_Isend((char *)sbuf[i] + at, (int)(sbytes[i] - at < PIECE ? sbytes[i] - at : PIECE), MPI_BYTE, peer[i],
+                      TAG, MPI_COMM_WORLD, &r->req[r->n++]);
+    return r;
+}
+
+void comm_wait(struct comm_round *r)
+{
+    MPI_Waitall(r->n, r->req, MPI_STATUSES_IGNORE);
+    mem_free(r);
+}

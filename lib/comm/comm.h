@@ -1,0 +1,46 @@
+/* comm: the only part that sees MPI. Every function marked (collective) must be called by all ranks.
+ *
+ * Trouble inside MPI aborts the run (MPI's own error handler). err_agree turns one rank's expected trouble
+ * into everybody's. All sizes are counts of the stated element. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/sum.h"
+
+struct comm {
+    int rank, size;
+};
+
+void comm_init(int *argc, char ***argv, struct comm *c); /* starts MPI if needed (collective) */
+void comm_fini(void);                                    /* (collective) */
+_Noreturn void comm_abort(int status);
+void comm_barrier(const struct comm *c);
+
+void comm_min_f64(const struct comm *c, double *x, int n);
+void comm_max_f64(const struct comm *c, double *x, int n);
+void comm_add_f64(const struct comm *c, double *x, int n); /* order not fixed: for clocks and loads only */
+void comm_min_i64(const struct comm *c, int64_t *x, int n);
+void comm_max_i64(const struct comm *c, int64_t *x, int n);
+void comm_add_i64(const struct comm *c, int64_t *x, int n);
+int64_t comm_scan_i64(const struct comm *c, int64_t x); /* sum over the ranks before this one (collective) */
+void comm_sum(const struct comm *c, struct sum *s);     /* exact, same on all ranks (collective) */
+void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
+void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root); /* equal sizes */
+
+/* All ranks return the same error: that of the lowest rank that has one, with its message. (collective) */
+MUST_USE enum err err_agree(const struct comm *c, enum err e);
+
+/* Sparse exchange (collective): sends items of `bytes` bytes; count[r] items to rank r, packed by rank in rank order
+ * in `send`. Returns the received items, in order of source rank, in a new block (owner: caller, FREE), their
+ * number in *nrecv, and, if from != NULL, the count from each rank in from[size]. */
+void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes, int64_t *nrecv,
+                    int64_t *from);
+
+/* Point-to-point rounds between fixed peers. post: receive into rbuf[i] (rbytes[i]) from peer[i], send sbuf[i];
+ * then comm_wait. Buffers are lent until comm_wait returns. Zero-byte messages are not sent. */
+struct comm_round;
+struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf, const size_t *sbytes,
+                             void *const *rbuf, const size_t *rbytes);
+void comm_wait(struct comm_round *r);

@@ -1,0 +1,56 @@
+/* hydro: unsplit MUSCL-Hancock on the octree. Method and equations: docs/method/hydro.md (spec/numerics §3,4,5).
+ *
+ * Everything is local to a rank: U (and F with gravity) of level l and, for interpolation, of levels l-1 and l-2 must be
+ * valid in ghosts on entry; only own octs are written. Bits do not depend on threads, tiles or ranks. */
+#pragma once
+#include "oct/mesh.h"
+
+enum riemann { RIEMANN_LLF, RIEMANN_HLL, RIEMANN_HLLC, RIEMANN_EXACT, RIEMANN_ACOUSTIC };
+enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
+
+struct hydro_par {
+    int nvar; /* 5 + passive scalars */
+    double gamma, smallr, smallc, courant_factor;
+    enum riemann riemann;
+    int niter_riemann;
+    int slope_type;
+    double slope_theta, difmag;
+    bool pressure_fix;
+    double beta_fix;
+    int interpol_var, interpol_type;
+    enum bound_type bound[6];            /* −x,+x,−y,+y,−z,+z */
+    double bound_state[6][NVAR_MAX];     /* imposed: primitive (rho, v, P, scalars) */
+    double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
+};
+
+/* Largest allowed step of level l from the gas of this rank's own leaf cells (numerics §3; without the boxlen/smallc
+ * bound; HUGE_VAL if none). */
+double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
+
+/* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level l+1 left (reflux),
+ * and with gravity the term ½ dt f rho_old at constant internal energy, with pressure_fix its source and switch (hexp: code units, 0 without
+ * cosmology). Adds this level's corrections for level l-1 to lev[l].edge_flux. Ghost U of level l is stale afterwards. */
+void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
+
+/* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level l-1. Local.
+ * The caller fills ghosts of edge_flux by hydro_edge_rows' description before level l-1 is updated. */
+void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p);
+void hydro_edge_end(struct mesh *m, int l); /* frees them */
+
+/* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level l. */
+void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p);
+
+/* Split cells of own octs of level l := mean of their children (numerics §5.4). U of level l+1 valid in ghosts. */
+void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
+
+/* adapt_prolong callback: ctx = struct hydro_par*. U interpolated, other fields injected. */
+void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8], void *ctx);
+
+/* Gradient criteria (numerics §4): ok[i][c] |= 1 for own octs of level l. */
+void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);
+
+/* Sums over own leaf cells of level l for the diagnostics, one value an oct added to exact sums: mass, total energy,
+ * internal energy, momentum; all times cell volume. */
+struct sum;
+void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass, struct sum *energy,
+                  struct sum *internal, struct sum momentum[3]);
