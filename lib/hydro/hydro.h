@@ -3,6 +3,7 @@
  * Everything is local to a rank: U (and F with gravity) of level l and, for interpolation, of levels l-1 and l-2 must be
  * valid in ghosts on entry; only own octs are written. Bits do not depend on threads, tiles or ranks. */
 #pragma once
+#include "base/sum.h"
 #include "oct/mesh.h"
 
 enum riemann { RIEMANN_LLF, RIEMANN_HLL, RIEMANN_HLLC, RIEMANN_EXACT, RIEMANN_ACOUSTIC };
@@ -51,6 +52,5 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
 
 /* Sums over own leaf cells of level l for the diagnostics, one value an oct added to exact sums: mass, total energy,
  * internal energy, momentum; all times cell volume. */
-struct sum;
 void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass, struct sum *energy,
                   struct sum *internal, struct sum momentum[3]);

@@ -7,6 +7,7 @@
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
+#include "base/sum.h"
 #include "oct/mesh.h"
 
 enum part_family { FAM_DM = 1, FAM_STAR = 2, FAM_CLOUD = 3, FAM_DEBRIS = 4, FAM_OTHER = 5 };
