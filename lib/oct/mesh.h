@@ -98,6 +98,7 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
  * [noct], receives the old index of each oct or -1. Links (parent, nbr, and child of level l-1 and l+1) are NOT
  * made: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost, lidx *from);
-void mesh_link(struct mesh *m, int l); /* parent and nbr of level l, child of level l-1 */
+void mesh_link(struct mesh *m, int l);      /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
+void mesh_link_down(struct mesh *m, int l); /* the same without level l+1: when all levels are linked in ascending order */
 bool mesh_has_field(const struct mesh *m, int f);
 void xplan_free(struct xplan *p);

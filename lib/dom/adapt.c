@@ -1,0 +1,390 @@
+/* dom/adapt: changes of the mesh across ranks.
+ *
+ * An oct's owner is the owner of its centre; who needs it as a ghost is a pure function of its position (domain_near). So a
+ * level is rebuilt from its own octs alone: each owner tells the ranks that need an oct (level_install), and nobody asks. Octs made by
+ * refinement are computed by the owner of the father cell and sent, with their values, to the owner of the new oct. */
+#include "dom/adapt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/ghost.h"
+
+struct keyref {
+    okey key;
+    int64_t at;
+};
+
+static int keyref_order(const void *a, const void *b)
+{
+    const struct keyref *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static struct keyref *sort_keys(const okey *key, int64_t n)
+{
+    struct keyref *r = mem_new(sizeof *r * (size_t)n + 1, "mesh scratch");
+    bool sorted = true;
+    for (int64_t i = 0; i < n; i++) {
+        r[i] = (struct keyref){key[i], i};
+        if (i && key[i] < key[i - 1]) sorted = false;
+    }
+    if (!sorted) qsort(r, (size_t)n, sizeof *r, keyref_order);
+    return r;
+}
+
+/* ---- ghosts and plans ---- */
+
+struct sends {
+    int64_t n, cap;
+    struct {
+        int rank;
+        lidx oct;
+    } *item;
+};
+
+static struct sends find_sends(const struct domain *d, int me, int l, lidx nown, const okey *own)
+{
+    struct sends s = {0};
+    int *rank = mem_new(sizeof *rank * (size_t)domain_nrank(d), "mesh scratch");
+    for (lidx i = 0; i < nown; i++) {
+        int n = domain_near(d, me, l, own[i], rank);
+        for (int j = 0; j < n; j++) {
+            if (s.n == s.cap) {
+                s.cap = 2 * s.cap + 256;
+                s.item = mem_grow(s.item, sizeof *s.item * (size_t)s.cap, "mesh scratch");
+            }
+            s.item[s.n].rank = rank[j];
+            s.item[s.n++].oct = i;
+        }
+    }
+    mem_free(rank);
+    return s;
+}
+
+/* Peers are the ranks with which either count is not zero. */
+static void plan_peers(struct xplan *p, int nrank, const int64_t *out, const int64_t *in)
+{
+    int n = 0;
+    for (int r = 0; r < nrank; r++) n += out[r] || in[r];
+    p->npeer = n;
+    p->peer = mem_new(sizeof *p->peer * (size_t)n + 1, "exchange plans");
+    p->sfirst = mem_new(sizeof *p->sfirst * (size_t)(n + 1), "exchange plans");
+    p->rfirst = mem_new(sizeof *p->rfirst * (size_t)(n + 1), "exchange plans");
+    n = 0;
+    p->sfirst[0] = p->rfirst[0] = 0;
+    for (int r = 0; r < nrank; r++) {
+        if (!out[r] && !in[r]) continue;
+        p->peer[n] = r;
+        p->sfirst[n + 1] = p->sfirst[n] + (lidx)out[r];
+        p->rfirst[n + 1] = p->rfirst[n] + (lidx)in[r];
+        n++;
+    }
+}
+
+/* Level l := these own octs and the ghosts that other ranks announce. Links are left to the caller. */
+static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown, const okey *own)
+{
+    struct level *lv = &m->lev[l];
+    xplan_free(&lv->plan);
+    if (c->size == 1) {
+        mesh_replace(m, l, nown, own, 0, NULL, NULL);
+        return;
+    }
+    struct sends s = find_sends(d, c->rank, l, nown, own);
+    int64_t *out = mem_zero(sizeof *out * (size_t)(3 * c->size), "mesh scratch"), *in = out + c->size, *at = in + c->size;
+    for (int64_t i = 0; i < s.n; i++) out[s.item[i].rank]++;
+    for (int r = 1; r < c->size; r++) at[r] = at[r - 1] + out[r - 1];
+    lv->plan.send = mem_new(sizeof(lidx) * (size_t)s.n + 1, "exchange plans");
+    okey *key = mem_new(sizeof *key * (size_t)s.n + 1, "mesh scratch");
+    for (int64_t i = 0; i < s.n; i++) {
+        int64_t j = at[s.item[i].rank]++;
+        lv->plan.send[j] = s.item[i].oct;
+        key[j] = own[s.item[i].oct];
+    }
+    int64_t ng;
+    okey *got = comm_exchange(c, key, out, sizeof *key, &ng, in);
+    struct keyref *ref = sort_keys(got, ng);
+    plan_peers(&lv->plan, c->size, out, in);
+    lv->plan.recv = mem_new(sizeof(lidx) * (size_t)ng + 1, "exchange plans");
+    for (int64_t i = 0; i < ng; i++) {
+        lv->plan.recv[ref[i].at] = nown + (lidx)i;
+        got[i] = 0;
+    }
+    for (int64_t i = 0; i < ng; i++) got[i] = ref[i].key;
+    mesh_replace(m, l, nown, own, (lidx)ng, got, NULL);
+    FREE(ref);
+    FREE(got);
+    FREE(key);
+    FREE(out);
+    FREE(s.item);
+}
+
+static int field_list(const struct mesh *m, int *fld)
+{
+    int n = 0;
+    for (int f = 0; f < FLD_MAX; f++)
+        if (mesh_has_field(m, f)) fld[n++] = f;
+    return n;
+}
+
+static void fill_all(const struct comm *c, struct mesh *m, int l)
+{
+    int fld[FLD_MAX], n = field_list(m, fld);
+    ghost_fill(c, m, l, n, fld);
+    void *flag = m->lev[l].flag;
+    size_t stride = sizeof m->lev[l].flag[0];
+    ghost_fill_rows(c, &m->lev[l].plan, 1, &flag, &stride);
+}
+
+/* ---- first build ---- */
+
+void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
+{
+    for (int l = 1; l <= m->levelmin; l++) {
+        okey total = (okey)1 << 3 * (l - 1);
+        lidx n = 0;
+        okey *own = mem_new(sizeof *own * (size_t)(total / (okey)c->size * 2 + 1024), "mesh scratch");
+        size_t cap = (size_t)(total / (okey)c->size * 2 + 1024);
+        for (okey k = 0; k < total; k++) {
+            if (c->size > 1 && domain_rank(d, l, k) != c->rank) continue;
+            if ((size_t)n == cap) own = mem_grow(own, sizeof *own * (cap *= 2), "mesh scratch");
+            own[n++] = k;
+        }
+        level_install(m, c, d, l, n, own);
+        mem_free(own);
+        mesh_link(m, l);
+        if (l < m->levelmin) memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
+    }
+    for (int l = m->levelmin + 1; l <= m->levelmax; l++) level_install(m, c, d, l, 0, (okey[1]){0});
+}
+
+int64_t adapt_total(const struct mesh *m, const struct comm *c, int l)
+{
+    int64_t n = m->lev[l].nown;
+    comm_add_i64(c, &n, 1);
+    return n;
+}
+
+/* ---- refinement ---- */
+
+/* New octs on their way: rows of a key and nfld*8 doubles. */
+struct births {
+    int nfld;
+    size_t row; /* bytes */
+    int64_t n;
+    char *data;
+    int64_t *count; /* [nrank] */
+};
+
+static int64_t count_births(const struct level *lv)
+{
+    int64_t n = 0;
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) n += lv->flag[i][k] && lv->child[i][k] < 0;
+    return n;
+}
+
+static int64_t count_deaths(const struct level *lv, const struct level *up)
+{
+    int64_t n = 0;
+    for (lidx i = 0; i < lv->nown; i++) n += !up->flag[lv->parent[i]][oct_slot(lv, i)];
+    return n;
+}
+
+static void inject(const struct mesh *m, int l, lidx father, int cell, double (*out)[8])
+{
+    int n = 0;
+    for (int f = 0; f < FLD_MAX; f++)
+        if (mesh_has_field(m, f)) {
+            for (int k = 0; k < 8; k++) out[n][k] = m->lev[l].fld[f][father][cell];
+            n++;
+        }
+}
+
+struct birth_place {
+    lidx father;
+    int cell, rank;
+};
+
+static void births_compute(struct births *b, const struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                           adapt_prolong *f, void *ctx)
+{
+    const struct level *lv = &m->lev[l];
+    struct birth_place *place = mem_new(sizeof *place * (size_t)b->n + 1, "mesh scratch");
+    int64_t n = 0, *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++)
+            if (lv->flag[i][k] && lv->child[i][k] < 0) {
+                int r = c->size > 1 ? domain_rank(d, l + 1, lv->key[i] << 3 | (okey)k) : 0;
+                place[n++] = (struct birth_place){i, k, r};
+                b->count[r]++;
+            }
+    for (int r = 0; r < c->size; r++) at[r + 1] = at[r] + b->count[r];
+    int64_t *slot = mem_new(sizeof *slot * (size_t)n + 1, "mesh scratch");
+    for (int64_t j = 0; j < n; j++) slot[j] = at[place[j].rank]++;
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < n; j++) {
+        char *row = b->data + b->row * (size_t)slot[j];
+        okey k = lv->key[place[j].father] << 3 | (okey)place[j].cell;
+        double(*out)[8] = (void *)(row + 64);
+        memcpy(row, &k, sizeof k);
+        if (f)
+            f(m, l, place[j].father, place[j].cell, out, ctx);
+        else
+            inject(m, l, place[j].father, place[j].cell, out);
+    }
+    FREE(slot);
+    FREE(at);
+    FREE(place);
+}
+
+/* Survivors and newborns, merged in Morton order, become the own octs of level l. */
+static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, int64_t nborn,
+                           const char *born, size_t row)
+{
+    struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    okey *bk = mem_new(sizeof *bk * (size_t)nborn + 1, "mesh scratch");
+    for (int64_t i = 0; i < nborn; i++) memcpy(&bk[i], born + row * (size_t)i, sizeof *bk);
+    struct keyref *ref = sort_keys(bk, nborn);
+    okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nborn) + 1, "mesh scratch");
+    lidx n = 0;
+    int64_t j = 0;
+    for (lidx i = 0; i < lv->nown; i++) {
+        if (!up->flag[lv->parent[i]][oct_slot(lv, i)]) continue;
+        while (j < nborn && ref[j].key < lv->key[i]) own[n++] = ref[j++].key;
+        own[n++] = lv->key[i];
+    }
+    while (j < nborn) own[n++] = ref[j++].key;
+    level_install(m, c, d, l, n, own);
+    int fld[FLD_MAX], nfld = field_list(m, fld);
+    lidx at = 0;
+    for (j = 0; j < nborn; j++) {
+        while (lv->key[at] != ref[j].key) at++;
+        const double(*in)[8] = (const void *)(born + row * (size_t)ref[j].at + 64);
+        for (int f = 0; f < nfld; f++) memcpy(lv->fld[fld[f]][at], in[f], sizeof in[f]);
+    }
+    FREE(own);
+    FREE(ref);
+    FREE(bk);
+}
+
+int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l, adapt_prolong *f, void *ctx)
+{
+    struct level *lv = &m->lev[l];
+    void *flag = lv->flag;
+    size_t stride = sizeof lv->flag[0];
+    ghost_fill_rows(c, &lv->plan, 1, &flag, &stride);
+    struct births b = {.n = count_births(lv)};
+    int64_t changes = b.n + count_deaths(&m->lev[l + 1], lv);
+    comm_add_i64(c, &changes, 1);
+    if (changes == 0) return 0;
+
+    int fld[FLD_MAX];
+    b.nfld = field_list(m, fld);
+    b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
+    b.data = mem_new(b.row * (size_t)b.n + 1, "mesh births");
+    b.count = mem_zero(sizeof *b.count * (size_t)c->size, "mesh scratch");
+    births_compute(&b, m, c, d, l, f, ctx);
+    int64_t nborn = b.n;
+    char *born = b.data;
+    if (c->size > 1) {
+        born = comm_exchange(c, b.data, b.count, b.row, &nborn, NULL);
+        FREE(b.data);
+    }
+    births_install(m, c, d, l + 1, nborn, born, b.row);
+    FREE(born);
+    FREE(b.count);
+    mesh_link(m, l + 1);
+    fill_all(c, m, l + 1);
+    return changes;
+}
+
+/* ---- redistribution ---- */
+
+struct routes {
+    int64_t *count; /* [nrank] octs of this level to each rank */
+    lidx *order;    /* own octs by destination */
+    struct keyref *ref;
+    int64_t n; /* arriving */
+};
+
+static struct routes routes_make(const struct level *lv, const struct comm *c, const struct domain *d)
+{
+    struct routes r = {.count = mem_zero(sizeof(int64_t) * (size_t)c->size, "mesh scratch")};
+    int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "mesh scratch");
+    int64_t *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
+    r.order = mem_new(sizeof *r.order * (size_t)lv->nown + 1, "mesh scratch");
+    for (lidx i = 0; i < lv->nown; i++) r.count[rank[i] = domain_rank(d, lv->level, lv->key[i])]++;
+    for (int k = 0; k < c->size; k++) at[k + 1] = at[k] + r.count[k];
+    for (lidx i = 0; i < lv->nown; i++) r.order[at[rank[i]]++] = i;
+    okey *key = mem_new(sizeof *key * (size_t)lv->nown + 1, "mesh scratch");
+    for (lidx i = 0; i < lv->nown; i++) key[i] = lv->key[r.order[i]];
+    okey *got = comm_exchange(c, key, r.count, sizeof *key, &r.n, NULL);
+    r.ref = sort_keys(got, r.n);
+    FREE(got);
+    FREE(key);
+    FREE(at);
+    FREE(rank);
+    return r;
+}
+
+/* Rows of one array to their new owners, in Morton order there. Replaces *array. */
+static void route_rows(const struct comm *c, const struct routes *r, lidx nown, void **array, size_t row)
+{
+    char *out = mem_new(row * (size_t)nown + 1, "mesh scratch"), *p = *array;
+    for (lidx i = 0; i < nown; i++) memcpy(out + row * (size_t)i, p + row * (size_t)r->order[i], row);
+    int64_t n;
+    char *in = comm_exchange(c, out, r->count, row, &n, NULL);
+    mem_free(out);
+    mem_free(*array);
+    char *q = mem_new(row * (size_t)n + 1, "mesh scratch");
+    for (int64_t i = 0; i < n; i++) memcpy(q + row * (size_t)i, in + row * (size_t)r->ref[i].at, row);
+    mem_free(in);
+    *array = q;
+}
+
+static void redistribute_level(struct mesh *m, const struct comm *c, const struct domain *d, int l)
+{
+    struct level *lv = &m->lev[l];
+    struct routes r = routes_make(lv, c, d);
+    int fld[FLD_MAX], nfld = field_list(m, fld);
+    void *arr[FLD_MAX + 1];
+    for (int f = 0; f < nfld; f++) arr[f] = lv->fld[fld[f]];
+    arr[nfld] = lv->flag;
+    for (int f = 0; f < nfld; f++) {
+        lv->fld[fld[f]] = NULL;
+        route_rows(c, &r, lv->nown, &arr[f], sizeof(double[8]));
+    }
+    lv->flag = NULL;
+    route_rows(c, &r, lv->nown, &arr[nfld], 8);
+
+    /* The level now holds exactly the arrived octs; level_install adds the ghosts by keeping rows by key. */
+    okey *own = mem_new(sizeof *own * (size_t)r.n + 1, "mesh scratch");
+    for (int64_t i = 0; i < r.n; i++) own[i] = r.ref[i].key;
+    FREE(lv->key);
+    lv->key = mem_new(sizeof *own * (size_t)r.n + 1, "mesh links");
+    memcpy(lv->key, own, sizeof *own * (size_t)r.n);
+    lv->nown = lv->noct = (lidx)r.n;
+    for (int f = 0; f < nfld; f++) lv->fld[fld[f]] = arr[f];
+    lv->flag = arr[nfld];
+    lv->child = mem_grow(lv->child, sizeof lv->child[0] * (size_t)r.n + 1, "mesh links");
+    if (m->gravity) lv->dense = mem_grow(lv->dense, sizeof lv->dense[0] * (size_t)r.n + 1, "mesh links");
+    level_install(m, c, d, l, (lidx)r.n, own);
+    FREE(own);
+    FREE(r.ref);
+    FREE(r.order);
+    FREE(r.count);
+}
+
+void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d)
+{
+    if (c->size == 1) return;
+    for (int l = 1; l <= m->levelmax; l++) redistribute_level(m, c, d, l);
+    for (int l = 1; l <= m->levelmax; l++) {
+        memset(m->lev[l].child, 0xff, sizeof m->lev[l].child[0] * (size_t)m->lev[l].noct);
+        mesh_link_down(m, l);
+    }
+    for (int l = 1; l <= m->levelmax; l++) fill_all(c, m, l);
+}

@@ -1,0 +1,246 @@
+/* oct/mesh: storage of the octree and its links.
+ *
+ * Neighbours are found without a search: the face neighbour of an oct is a sibling, or a child of its parent's
+ * neighbour, so links are made from the coarse levels downwards (mesh_link). The hash table serves the rest: corners across
+ * missing octs, and keys that come from other ranks. */
+#include "oct/mesh.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity, double boxlen,
+               const bool wall[6])
+{
+    memset(m, 0, sizeof *m);
+    m->levelmin = levelmin;
+    m->levelmax = levelmax;
+    m->nvar = hydro ? nvar : 0;
+    m->hydro = hydro;
+    m->gravity = gravity;
+    m->boxlen = boxlen;
+    memcpy(m->wall, wall, sizeof m->wall);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].level = l;
+}
+
+bool mesh_has_field(const struct mesh *m, int f)
+{
+    return f < FLD_U ? m->gravity : f < FLD_U + m->nvar;
+}
+
+void xplan_free(struct xplan *p)
+{
+    FREE(p->peer);
+    FREE(p->sfirst);
+    FREE(p->send);
+    FREE(p->rfirst);
+    FREE(p->recv);
+    p->npeer = 0;
+}
+
+static void level_free(struct level *lv)
+{
+    for (int f = 0; f < FLD_MAX; f++) FREE(lv->fld[f]);
+    FREE(lv->key);
+    FREE(lv->child);
+    FREE(lv->parent);
+    FREE(lv->nbr);
+    FREE(lv->flag);
+    FREE(lv->dense);
+    FREE(lv->hash.slot);
+    FREE(lv->edge);
+    FREE(lv->edge_flux);
+    xplan_free(&lv->plan);
+    lv->nown = lv->noct = 0;
+}
+
+void mesh_fini(struct mesh *m)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) level_free(&m->lev[l]);
+}
+
+/* ---- hash ---- */
+
+static inline uint64_t hash_slot(const struct okhash *h, okey k)
+{
+    uint64_t x = (uint64_t)k;
+#ifdef PTAH_MORTON128
+    x ^= (uint64_t)(k >> 64) * 0xc2b2ae3d27d4eb4fu;
+#endif
+    return x * 0x9e3779b97f4a7c15u >> h->shift;
+}
+
+static void hash_build(struct level *lv)
+{
+    struct okhash *h = &lv->hash;
+    int bits = 4;
+    while (((uint64_t)7 << bits) / 10 < (uint64_t)lv->noct) bits++;
+    FREE(h->slot);
+    h->slot = mem_new(sizeof(lidx) << bits, "mesh hash");
+    h->mask = ((uint64_t)1 << bits) - 1;
+    h->shift = 64 - bits;
+    memset(h->slot, 0xff, sizeof(lidx) << bits);
+    for (lidx i = 0; i < lv->noct; i++) {
+        uint64_t s = hash_slot(h, lv->key[i]);
+        while (h->slot[s] >= 0) s = (s + 1) & h->mask;
+        h->slot[s] = i;
+    }
+}
+
+lidx mesh_find(const struct level *lv, okey k)
+{
+    const struct okhash *h = &lv->hash;
+    if (lv->noct == 0) return -1;
+    for (uint64_t s = hash_slot(h, k);; s = (s + 1) & h->mask) {
+        lidx i = h->slot[s];
+        if (i < 0 || lv->key[i] == k) return i;
+    }
+}
+
+/* ---- neighbours ---- */
+
+lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
+{
+    const struct level *lv = &m->lev[l];
+    int64_t x[3], n = (int64_t)1 << (l - 1), s[3] = {dx, dy, dz};
+    okey_coords(lv->key[i], x);
+    for (int d = 0; d < 3; d++) {
+        x[d] += s[d];
+        if ((x[d] < 0 && m->wall[2 * d]) || (x[d] >= n && m->wall[2 * d + 1])) return NBR_WALL;
+        x[d] &= n - 1;
+    }
+    return mesh_find(lv, okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]));
+}
+
+/* Step from a known neighbour across one more face; NBR_NONE if there is no way. */
+static inline lidx step_from(const struct level *lv, lidx j, int face)
+{
+    return j >= 0 ? lv->nbr[j][face] : j;
+}
+
+void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
+{
+    const struct level *lv = &m->lev[l];
+    cube[13] = i;
+    for (int axes = 1; axes <= 3; axes++) { /* faces, then edges, then corners */
+        for (int c = 0; c < 27; c++) {
+            int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+            if ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) != axes) continue;
+            static const int stride[3] = {1, 3, 9};
+            lidx j = NBR_NONE;
+            for (int d = 0; d < 3 && j == NBR_NONE; d++)
+                if (s[d]) j = step_from(lv, cube[c - s[d] * stride[d]], 2 * d + (s[d] > 0));
+            /* Both ways may be missing although the oct is there (an edge across two unrefined faces). */
+            if (j == NBR_NONE && axes > 1) j = mesh_neighbour(m, l, i, s[0], s[1], s[2]);
+            cube[c] = j;
+        }
+    }
+}
+
+/* ---- links ---- */
+
+static void link_parents(struct mesh *m, int l)
+{
+    struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    if (l == 1) {
+        for (lidx i = 0; i < lv->noct; i++) lv->parent[i] = -1;
+        return;
+    }
+    memset(up->child, 0xff, sizeof up->child[0] * (size_t)up->noct);
+    lidx p = -1;
+    for (lidx i = 0; i < lv->noct; i++) {
+        okey k = lv->key[i] >> 3;
+        if (p < 0 || up->key[p] != k) p = mesh_find(up, k);
+        BUG_ON(p < 0);
+        lv->parent[i] = p;
+        up->child[p][lv->key[i] & 7] = i;
+    }
+}
+
+static void link_neighbours(struct mesh *m, int l)
+{
+    struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    if (l == 1) {
+        for (lidx i = 0; i < lv->noct; i++)
+            for (int f = 0; f < 6; f++) lv->nbr[i][f] = m->wall[f] ? NBR_WALL : i;
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->noct; i++) {
+        lidx p = lv->parent[i];
+        int slot = oct_slot(lv, i);
+        for (int f = 0; f < 6; f++) {
+            int bit = 1 << f / 2;
+            bool leaves = ((slot & bit) != 0) == (f & 1);
+            lidx q = leaves ? up->nbr[p][f] : p;
+            lv->nbr[i][f] = q >= 0 ? up->child[q][slot ^ bit] : q;
+        }
+    }
+}
+
+void mesh_link_down(struct mesh *m, int l)
+{
+    link_parents(m, l);
+    link_neighbours(m, l);
+}
+
+void mesh_link(struct mesh *m, int l)
+{
+    mesh_link_down(m, l);
+    if (l < m->levelmax) link_parents(m, l + 1);
+}
+
+/* ---- replacing a level ---- */
+
+/* Index of each new key in the old level: one pass over each of the sorted lists. */
+static void join_lists(const struct level *old, lidx n, const okey *key, lidx *from)
+{
+    lidx a = 0, b = old->nown;
+    for (lidx i = 0; i < n; i++) {
+        while (a < old->nown && old->key[a] < key[i]) a++;
+        while (b < old->noct && old->key[b] < key[i]) b++;
+        from[i] = a < old->nown && old->key[a] == key[i] ? a : b < old->noct && old->key[b] == key[i] ? b : -1;
+    }
+}
+
+static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill, const char *name)
+{
+    char *p = mem_new(row * (size_t)n + 1, name), *q = old;
+    for (lidx i = 0; i < n; i++)
+        if (from[i] >= 0)
+            memcpy(p + row * (size_t)i, q + row * (size_t)from[i], row);
+        else
+            memset(p + row * (size_t)i, fill, row);
+    mem_free(old);
+    return p;
+}
+
+void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost, lidx *from)
+{
+    struct level *lv = &m->lev[l];
+    lidx n = nown + nghost;
+    okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh links");
+    memcpy(key, own, sizeof *key * (size_t)nown);
+    if (nghost) memcpy(key + nown, ghost, sizeof *key * (size_t)nghost);
+    lidx *src = from ? from : mem_new(sizeof *src * (size_t)n + 1, "mesh scratch");
+    join_lists(lv, nown, key, src);
+    join_lists(lv, nghost, key + nown, src + nown);
+
+    for (int f = 0; f < FLD_MAX; f++)
+        if (mesh_has_field(m, f))
+            lv->fld[f] = move_rows(lv->fld[f], sizeof lv->fld[f][0], n, src, 0, f < FLD_U ? "mesh gravity" : "mesh gas");
+    lv->flag = move_rows(lv->flag, sizeof lv->flag[0], n, src, 0, "mesh links");
+    lv->child = move_rows(lv->child, sizeof lv->child[0], n, src, 0xff, "mesh links");
+    if (m->gravity) lv->dense = move_rows(lv->dense, sizeof lv->dense[0], n, src, 0, "mesh links");
+    FREE(lv->key);
+    FREE(lv->parent);
+    FREE(lv->nbr);
+    lv->key = key;
+    lv->parent = mem_new(sizeof *lv->parent * (size_t)n + 1, "mesh links");
+    lv->nbr = mem_new(sizeof *lv->nbr * (size_t)n + 1, "mesh links");
+    lv->nown = nown;
+    lv->noct = lv->cap = n;
+    hash_build(lv);
+    if (!from) mem_free(src);
+}
