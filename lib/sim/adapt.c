@@ -1,0 +1,88 @@
+/* sim/adapt: when the mesh and the domains change. The how is in dom/adapt. */
+#include "dom/adapt.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timer.h"
+#include "sim/sim.h"
+
+void sim_count_octs(struct sim *s)
+{
+    int64_t n[LEVEL_MAX + 2] = {0};
+    for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;
+    comm_add_i64(&s->comm, n, LEVEL_MAX + 2);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) s->noct[l] = n[l];
+}
+
+void sim_refine(struct sim *s, int from)
+{
+    struct mesh *m = &s->mesh;
+    if (m->levelmin == m->levelmax || s->par->run.is_static) return;
+    timer_start("refine");
+    for (int l = from; l < m->levelmax; l++)
+        if (s->noct[l] > 0 || s->noct[l + 1] > 0) {
+            adapt_refine(m, &s->comm, s->dom, l, m->hydro ? hydro_prolong : NULL, &s->hydro);
+            s->noct[l + 1] = adapt_total(m, &s->comm, l + 1);
+        }
+}
+
+/* Cost of an oct (seed 000 eq. 4–5: bytes of the oct plus those of its particles), times the number of its steps
+ * within a coarse step (cost_weighting). */
+static double *oct_costs(const struct sim *s, int64_t total, int *level, okey *key)
+{
+    const struct mesh *m = &s->mesh;
+    const struct param_run *run = &s->par->run;
+    double grid = run->mem_weight_grid > 0 ? run->mem_weight_grid : 8 * (2 * m->nvar * 8 + 52) + 48;
+    double part = run->mem_weight_part > 0 ? run->mem_weight_part : 12, repeat = 1;
+    double *cost = mem_new(sizeof *cost * (size_t)total + 1, "balance");
+    int64_t n = 0;
+    for (int l = 1; l <= m->levelmax; l++) {
+        const struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++, n++) {
+            level[n] = l;
+            key[n] = lv->key[i];
+            cost[n] = l < m->levelmin ? 1 : grid * repeat;
+        }
+        if (l >= m->levelmin && run->cost_weighting) repeat *= s->nsubcycle[l];
+    }
+    /* Particles are hosted on levelmin here: their cost goes to the base octs. */
+    lidx base = 0;
+    for (int l = 1; l < m->levelmin; l++) base += m->lev[l].nown;
+    for (int64_t i = 0; i < s->parts.n; i++)
+        if (s->parts.host[i] >= 0 && s->parts.host[i] < m->lev[m->levelmin].nown) cost[base + s->parts.host[i]] += part;
+    return cost;
+}
+
+static void rebalance(struct sim *s, enum domain_kind kind)
+{
+    struct mesh *m = &s->mesh;
+    int64_t total = 0;
+    for (int l = 1; l <= m->levelmax; l++) total += m->lev[l].nown;
+    int *level = mem_new(sizeof *level * (size_t)total + 1, "balance");
+    okey *key = mem_new(sizeof *key * (size_t)total + 1, "balance");
+    double *cost = oct_costs(s, total, level, key);
+    struct domain *d = domain_balance(s->dom, kind, &s->comm, total, level, key, cost);
+    FREE(cost);
+    FREE(key);
+    FREE(level);
+    domain_free(s->dom);
+    s->dom = d;
+    adapt_redistribute(m, &s->comm, d);
+}
+
+void sim_domains_become(struct sim *s, enum domain_kind kind)
+{
+    rebalance(s, kind);
+    if (s->par->run.pic) {
+        enum err e = part_distribute(&s->parts, &s->mesh, &s->comm, s->dom);
+        BUG_ON(e != OK); /* no particle has moved */
+    }
+}
+
+void sim_balance(struct sim *s)
+{
+    int nremap = s->par->run.nremap;
+    if (s->comm.size == 1 || nremap <= 0 || s->nstep_coarse % nremap != 0) return;
+    timer_start("load balance");
+    sim_domains_become(s, domain_kind(s->dom));
+}

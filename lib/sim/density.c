@@ -1,0 +1,131 @@
+/* sim/density: the source of the Poisson equation and the quasi-Lagrangian refinement map (spec/numerics §4, 7).
+ *
+ * Gas cells (as pseudo-particles at their centre of mass) and particles are deposited by cloud-in-cell as integers, so that the
+ * sum over cells, threads and ranks has no order. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/ghost.h"
+#include "sim/sim.h"
+
+static const double NUMBER_QUANTUM = 1.0 / 4294967296.0; /* of the particle number deposit (part.h) */
+
+double sim_fourpi(const struct sim *s)
+{
+    /* RAMSES's pi has eight digits; its results are what we compare with. */
+    return s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 2 * 6.2831853 * s->mesh.boxlen;
+}
+
+/* Mass and centre of mass of all there is, from the base level's gas and all particles. */
+void sim_total_mass(struct sim *s)
+{
+    const struct level *lv = &s->mesh.lev[s->mesh.levelmin];
+    double dx = mesh_dx(&s->mesh, s->mesh.levelmin), vol = dx * dx * dx;
+    struct sum sum[4];
+    for (int j = 0; j < 4; j++) sum_init(&sum[j]);
+    for (lidx i = 0; s->mesh.hydro && i < lv->nown; i++) {
+        int64_t q[3];
+        okey_coords(lv->key[i], q);
+        for (int k = 0; k < 8; k++) {
+            double mass = fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) * vol;
+            sum_add(&sum[0], mass);
+            for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx));
+        }
+    }
+    for (int64_t i = 0; i < s->parts.n; i++) {
+        sum_add(&sum[0], s->parts.m[i]);
+        for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
+    }
+    for (int j = 0; j < 4; j++) comm_sum(&s->comm, &sum[j]);
+    s->mass = sum_get(&sum[0]);
+    for (int d = 0; d < 3; d++) s->com[d] = s->mass > 0 ? sum_get(&sum[1 + d]) / s->mass : 0;
+    bool walls = false;
+    for (int f = 0; f < 6; f++) walls |= s->mesh.wall[f];
+    s->rho_tot = walls ? 0 : s->mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
+    int e;
+    frexp(s->mass, &e);
+    s->quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
+}
+
+static void refresh_moments(struct sim *s, int l)
+{
+    for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->moments[i]);
+    grav_moments(&s->mesh, &s->comm, l + 1, s->moments);
+}
+
+/* Number N of the criterion: gas part (where the mask allows). */
+static void number_from_gas(const struct sim *s, int l, const int64_t (*mass)[8], double *number)
+{
+    const struct level *lv = &s->mesh.lev[l];
+    const struct param_refine *r = &s->par->refine;
+    double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
+    double unit = fmax(s->mass_sph / vol, s->hydro.smallr);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            bool counts = true;
+            if (r->ivar_refine > 0)
+                counts = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
+                         r->var_cut_refine;
+            number[8 * i + k] = counts ? (double)mass[i][k] * s->quantum / vol / unit : 0;
+        }
+}
+
+static void add_analytic(const struct sim *s, int l)
+{
+    const struct level *lv = &s->mesh.lev[l];
+    double dx = mesh_dx(&s->mesh, l);
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t q[3];
+        okey_coords(lv->key[i], q);
+        for (int k = 0; k < 8; k++) {
+            double x[3];
+            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx;
+            lv->fld[FLD_RHO][i][k] += grav_analytic_density(&s->grav, x);
+        }
+    }
+}
+
+void sim_density(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    struct level *lv = &m->lev[l];
+    timer_start("rho");
+    if (l == m->levelmin) sim_total_mass(s);
+    if (m->hydro && (l == m->levelmin || icount > 1)) refresh_moments(s, l);
+
+    size_t rows = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
+    double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1;
+    int64_t(*mass)[8] = mem_zero(rows, "deposit"), (*number)[8] = NULL;
+    double *ngas = NULL;
+    if (m_refine > -1.0) {
+        number = mem_zero(rows, "deposit");
+        ngas = mem_zero(rows, "deposit");
+    }
+    if (m->hydro) {
+        const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->moments[l + 1] : NULL;
+        grav_deposit_gas(m, l, s->quantum, com, 0, 0.0, s->hydro.smallr, mass);
+        if (number) {
+            ghost_add_i64(&s->comm, &lv->plan, mass);
+            memset(mass + lv->nown, 0, sizeof mass[0] * (size_t)(lv->noct - lv->nown));
+            number_from_gas(s, l, (const int64_t(*)[8])mass, ngas);
+        }
+    }
+    if (s->par->run.pic)
+        part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, s->par->poisson.cic_levelmax, mass, number);
+    ghost_add_i64(&s->comm, &lv->plan, mass);
+    double dx = mesh_dx(m, l), vol = dx * dx * dx;
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] = (double)mass[i][k] * s->quantum / vol;
+    if (s->grav.gravity_type < 0) add_analytic(s, l);
+    if (number) {
+        ghost_add_i64(&s->comm, &lv->plan, number);
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++)
+                lv->dense[i][k] = ngas[8 * i + k] + (double)number[i][k] * NUMBER_QUANTUM >= m_refine;
+    }
+    FREE(ngas);
+    FREE(number);
+    FREE(mass);
+}

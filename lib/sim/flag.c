@@ -1,0 +1,187 @@
+/* sim/flag: which cells of a level are to be split at the next refinement (spec/numerics §4).
+ *
+ * Minimal rules first (a split cell with split or flagged children stays split, and one dilation keeps neighbouring levels within one),
+ * then the physical criteria, then nexpand dilations. Own octs only are decided; each pass fills the ghosts. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/ghost.h"
+#include "sim/sim.h"
+
+static void flag_minimal(struct mesh *m, int l);
+static void flag_dilate(struct sim *s, int l);
+static void flag_criteria(struct sim *s, int l);
+static void flag_hold_edge(struct sim *s, int l);
+
+static void share(struct sim *s, int l)
+{
+    struct level *lv = &s->mesh.lev[l];
+    void *flag = lv->flag;
+    size_t row = sizeof lv->flag[0];
+    ghost_fill_rows(&s->comm, &lv->plan, 1, &flag, &row);
+}
+
+void sim_flag(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    if (l >= m->levelmax || s->noct[l] == 0 || (s->par->run.is_static && !s->starting)) return;
+    timer_start("flag");
+    struct level *lv = &m->lev[l];
+    if (l < m->levelmin) {
+        memset(lv->flag, 1, sizeof lv->flag[0] * (size_t)lv->noct);
+        return;
+    }
+    flag_minimal(m, l);
+    share(s, l);
+    flag_dilate(s, l);
+    flag_criteria(s, l);
+    share(s, l);
+    for (int i = 0; i < s->nexpand[l]; i++) flag_dilate(s, l);
+    if (l > m->levelmin && icount < s->nsubcycle[l - 1]) flag_hold_edge(s, l);
+}
+
+static void flag_minimal(struct mesh *m, int l)
+{
+    struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            lidx c = lv->child[i][k];
+            bool keep = false;
+            for (int j = 0; c >= 0 && j < 8; j++) keep |= fine->child[c][j] >= 0 || fine->flag[c][j];
+            lv->flag[i][k] = keep;
+        }
+}
+
+/* Flag of the face neighbour of cell k of oct i in direction f; 0 where this level does not exist. */
+static inline int flag_beside(const struct level *lv, lidx i, int k, int f)
+{
+    int bit = 1 << f / 2;
+    bool leaves = ((k & bit) != 0) == (f & 1);
+    lidx j = leaves ? lv->nbr[i][f] : i;
+    return j >= 0 ? lv->flag[j][k ^ bit] : 0;
+}
+
+/* One cell-wide buffer: three passes over face neighbours with thresholds 1, 2, 2. */
+static void flag_dilate(struct sim *s, int l)
+{
+    static const int threshold[3] = {1, 2, 2};
+    struct level *lv = &s->mesh.lev[l];
+    unsigned char(*next)[8] = mem_new(sizeof next[0] * (size_t)lv->nown + 1, "flag scratch");
+    for (int pass = 0; pass < 3; pass++) {
+#pragma omp parallel for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                int n = 0;
+                for (int f = 0; f < 6; f++) n += flag_beside(lv, i, k, f);
+                next[i][k] = lv->flag[i][k] || n >= threshold[pass];
+            }
+        memcpy(lv->flag, next, sizeof next[0] * (size_t)lv->nown);
+        share(s, l);
+    }
+    mem_free(next);
+}
+
+/* Is the cell inside the refinement geometry of level l? x in code units. */
+static bool inside_geometry(const struct sim *s, int l, const double x[3])
+{
+    const struct param_refine *r = &s->par->refine;
+    int i = l - s->mesh.levelmin;
+    double c[3] = {r->x_refine[i], r->y_refine[i], r->z_refine[i]};
+    double size[3] = {r->r_refine[i], r->a_refine[i] * r->r_refine[i], r->b_refine[i] * r->r_refine[i]};
+    double e = r->exp_refine[i], sum = 0, top = 0;
+    for (int d = 0; d < 3; d++) {
+        double a = fabs(x[d] - c[d]);
+        if (s->cosmo && a > 0.5) a = 1.0 - a;
+        a = 2 * a / size[d];
+        if (e < 10) sum += pow(a, e);
+        top = fmax(top, a);
+    }
+    return (e < 10 ? pow(sum, 1 / e) : top) < 1.0;
+}
+
+static void keep_inside(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    const struct level *lv = &s->mesh.lev[l];
+    double dx = mesh_dx(&s->mesh, l);
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t q[3];
+        okey_coords(lv->key[i], q);
+        for (int k = 0; k < 8; k++) {
+            double x[3];
+            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx;
+            if (ok[i][k] && !inside_geometry(s, l, x)) ok[i][k] = 0;
+        }
+    }
+}
+
+/* Mass criterion (quasi-Lagrangian), RAMSES's poisson_refine. */
+static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    const struct mesh *m = &s->mesh;
+    const struct level *lv = &m->lev[l];
+    const struct param_refine *r = &s->par->refine;
+    double m_refine = r->m_refine[l - m->levelmin];
+    if (m_refine <= -1.0) return;
+    double dx = mesh_dx(m, l), threshold = m_refine * (s->mass_sph / (dx * dx * dx));
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            if (!m->gravity)
+                ok[i][k] = m->hydro && lv->fld[FLD_U][i][k] >= threshold;
+            else if (!s->starting || r->ivar_refine == 0)
+                ok[i][k] = lv->dense[i][k];
+            else if (r->ivar_refine > 0)
+                ok[i][k] = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / lv->fld[FLD_U][i][k] > r->var_cut_refine;
+            else
+                ok[i][k] = m_refine == 0.0;
+        }
+}
+
+/* Jeans length resolved by fewer than jeans_refine cells; P/rho, not gamma P/rho, as in RAMSES. */
+static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    const struct mesh *m = &s->mesh;
+    const struct level *lv = &m->lev[l];
+    double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
+    double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->aexp / (8 * M_PI) : 1;
+    if (!m->gravity || nj <= 0) return;
+    const struct hydro_par *h = &s->hydro;
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            double rho = fmax(lv->fld[FLD_U][i][k], h->smallr), kin = 0;
+            for (int d = 1; d <= 3; d++) kin += lv->fld[FLD_U + d][i][k] * lv->fld[FLD_U + d][i][k];
+            double p = (h->gamma - 1) * (lv->fld[FLD_U + 4][i][k] - 0.5 * kin / rho);
+            double cs2 = fmax(p / rho, h->smallc * h->smallc);
+            if (nj * dx >= sqrt(M_PI * cs2 / (g * rho))) ok[i][k] = 1;
+        }
+}
+
+static void flag_criteria(struct sim *s, int l)
+{
+    struct level *lv = &s->mesh.lev[l];
+    bool geometry = s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0;
+    size_t bytes = sizeof lv->flag[0] * (size_t)lv->nown;
+    unsigned char(*ok)[8] = mem_zero(bytes + 1, "flag scratch");
+    flag_mass(s, l, ok);
+    if (s->mesh.hydro) {
+        hydro_flag(&s->mesh, l, &s->hydro, ok);
+        flag_jeans(s, l, ok);
+    }
+    if (geometry) keep_inside(s, l, ok);
+    for (size_t i = 0; i < bytes; i++) lv->flag[0][i] |= ok[0][i];
+    mem_free(ok);
+}
+
+/* Between two sub-steps an oct whose 26 neighbours are not all there must not refine: level l-1 could not follow. */
+static void flag_hold_edge(struct sim *s, int l)
+{
+    struct level *lv = &s->mesh.lev[l];
+    for (lidx i = 0; i < lv->nown; i++) {
+        lidx cube[27];
+        mesh_cube(&s->mesh, l, i, cube);
+        for (int k = 0; k < 27; k++)
+            if (cube[k] == NBR_NONE) memset(lv->flag[i], 0, sizeof lv->flag[i]);
+    }
+    share(s, l);
+}

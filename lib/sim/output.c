@@ -1,0 +1,181 @@
+/* sim/output: when a checkpoint is due, and when the run ends (spec/numerics §12).
+ *
+ * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by Hilbert domains, one a rank, whatever decomposition
+ * the run uses: octs travel to Hilbert domains before writing and back after it, which no result can notice. */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timer.h"
+#include "ckpt/ckpt.h"
+#include "sim/sim.h"
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+void sim_catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &a, NULL);
+    sigaction(SIGUSR1, &a, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+void sim_output_setup(struct sim *s)
+{
+    const struct param_output *o = &s->par->output;
+    int n = o->noutput, extra = o->tend > 0 || o->aend > 0;
+    s->tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
+    s->aout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
+    for (int i = 0; i < n; i++) {
+        s->tout[i] = i < param_given_count(s->par, "output", "tout") ? o->tout[i] : DBL_MAX;
+        s->aout[i] = i < param_given_count(s->par, "output", "aout") ? o->aout[i] : DBL_MAX;
+    }
+    s->tout[n] = o->tend > 0 ? o->tend : DBL_MAX;
+    s->aout[n] = o->aend > 0 ? o->aend : DBL_MAX;
+    s->noutput = n + extra;
+    s->tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
+    s->aout_next = o->delta_aout > 0 ? s->aexp + o->delta_aout : DBL_MAX;
+    s->iout = s->ifout = 1;
+    s->wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
+}
+
+bool sim_at_end(const struct sim *s)
+{
+    int last = s->noutput - 1;
+    return (last >= 0 && (s->t >= s->tout[last] || s->aexp >= s->aout[last])) || s->nstep_coarse >= s->par->run.nstepmax;
+}
+
+/* Lines "step action" of the job control file: 1 write at that coarse step, -1 write and stop. */
+static int job_control(const struct sim *s)
+{
+    int action = 0, step, what;
+    FILE *f = s->par->run.jobcontrolfile[0] ? fopen(s->par->run.jobcontrolfile, "r") : NULL;
+    if (!f) return 0;
+    while (fscanf(f, "%d %d", &step, &what) == 2)
+        if (step == s->nstep_coarse) action = what < 0 ? -1 : 1;
+    fclose(f);
+    return action;
+}
+
+/* 0 nothing, 1 write, -1 write and stop: what rank 0 or any signal says; same on all ranks. */
+static int asked_for(const struct sim *s)
+{
+    int64_t stop = caught != 0, write = 0;
+    if (s->comm.rank == 0) {
+        int action = job_control(s);
+        write = action > 0;
+        stop |= action < 0 || (s->wall_limit > 0 && timer_wall() - s->wall_start > s->wall_limit);
+    }
+    int64_t both[2] = {stop, write};
+    comm_max_i64(&s->comm, both, 2);
+    return both[0] ? -1 : both[1] ? 1 : 0;
+}
+
+static bool every(int step, int period)
+{
+    return period > 0 && step % period == 0;
+}
+
+static void head_fill(const struct sim *s, struct ckpt_head *h)
+{
+    const struct params *p = s->par;
+    *h = (struct ckpt_head){.ndim = 3,
+                            .levelmin = s->mesh.levelmin,
+                            .levelmax = s->mesh.levelmax,
+                            .ngridmax = p->amr.ngridmax,
+                            .hydro = s->mesh.hydro,
+                            .gravity = s->mesh.gravity,
+                            .particles = p->run.pic,
+                            .cosmo = s->cosmo != NULL,
+                            .nvar = s->mesh.nvar,
+                            .gamma = s->hydro.gamma,
+                            .smallr = s->hydro.smallr,
+                            .boxlen = s->mesh.boxlen,
+                            .noutput = s->noutput,
+                            .iout = s->iout,
+                            .ifout = s->ifout,
+                            .tout = s->tout,
+                            .aout = s->aout,
+                            .t = s->t,
+                            .nstep = s->nstep,
+                            .nstep_coarse = s->nstep_coarse,
+                            .einit = s->einit,
+                            .mass_tot_0 = s->mass_tot_0,
+                            .rho_tot = s->rho_tot,
+                            .omega_m = s->cosmo_par.omega_m,
+                            .omega_l = s->cosmo_par.omega_l,
+                            .omega_k = s->cosmo_par.omega_k,
+                            .omega_b = s->cosmo_par.omega_b,
+                            .h0 = s->cosmo_par.h0,
+                            .aexp_ini = s->cosmo_par.aexp_ini,
+                            .boxlen_ini = s->cosmo_par.boxlen_ini,
+                            .aexp = s->aexp,
+                            .hexp = s->hexp,
+                            .aexp_old = s->aexp_old,
+                            .epot_tot_int = s->epot_tot_int,
+                            .epot_tot_old = s->epot_tot_old,
+                            .mass_sph = s->mass_sph,
+                            .unit_l = p->units.units_length,
+                            .unit_d = p->units.units_density,
+                            .unit_t = p->units.units_time,
+                            .namelist = s->namelist_text,
+                            .provenance = s->provenance};
+    if (s->cosmo) cosmo_units(&s->cosmo_par, s->aexp, &h->unit_l, &h->unit_d, &h->unit_t);
+    memcpy(h->dtold, s->dtold, sizeof h->dtold);
+    memcpy(h->dtnew, s->dtnew, sizeof h->dtnew);
+}
+
+static enum err write_checkpoint(struct sim *s)
+{
+    char path[4096];
+    struct ckpt_head h;
+    head_fill(s, &h);
+    timer_start("io");
+    enum domain_kind kind = domain_kind(s->dom);
+    bool travel = kind != DOMAIN_HILBERT;
+    if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT);
+    struct domain *whole = NULL;
+    if (travel && s->comm.size == 1) whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
+    timer_start("io");
+    enum err e = ckpt_write_ramses(s->outdir, s->ifout, &h, &s->mesh, &s->parts, whole ? whole : s->dom, &s->comm, path,
+                                   sizeof path);
+    if (whole) domain_free(whole);
+    if (travel && s->comm.size > 1) sim_domains_become(s, kind);
+    if (e == OK && s->comm.rank == 0 && (printf("%s\n", path) < 0 || fflush(stdout) != 0))
+        e = err_set(ERR_FILE, "cannot write to standard output: %s", strerror(errno));
+    TRY(err_agree(&s->comm, e));
+    log_info(" Wrote %s", path);
+    return OK;
+}
+
+enum err sim_output(struct sim *s)
+{
+    const struct param_output *o = &s->par->output;
+    int asked = asked_for(s);
+    bool at = s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
+    bool due = every(s->nstep_coarse, o->foutput) || every(s->nstep_coarse, o->fbackup) || at || s->t >= s->tout_next ||
+               s->aexp >= s->aout_next || asked != 0;
+    if (!due) return OK;
+    if (s->iout <= s->noutput && at) s->iout++;
+    TRY(write_checkpoint(s));
+    s->ifout++;
+    if (s->t >= s->tout_next) s->tout_next += o->delta_tout;
+    if (s->aexp >= s->aout_next) s->aout_next += o->delta_aout;
+    if (asked < 0) {
+        log_info(" Stopping early as asked: the checkpoint is good, resubmit to go on");
+        s->done = true;
+        s->status = 75;
+    }
+    return OK;
+}

@@ -1,0 +1,76 @@
+/* sim/run: the time loop. One turn is one coarse step; what happens within it is in step.c. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/ghost.h"
+#include "sim/sim.h"
+
+/* Split cells of the complete coarse levels := means of their children. */
+void sim_restrict_all(struct sim *s, int from)
+{
+    if (!s->mesh.hydro) return;
+    for (int l = from - 1; l >= 1; l--) {
+        hydro_restrict(&s->mesh, l, &s->hydro);
+        ghost_fill_hydro(&s->comm, &s->mesh, l);
+    }
+}
+
+static enum err check_limits(const struct sim *s)
+{
+    const struct param_amr *a = &s->par->amr;
+    int64_t octs = 0, parts = s->parts.n, worst[2] = {0, s->parts.n}, total = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) {
+        worst[0] += s->mesh.lev[l].nown;
+        octs += s->noct[l];
+    }
+    comm_max_i64(&s->comm, worst, 2);
+    total = parts;
+    comm_add_i64(&s->comm, &total, 1);
+    if (a->ngridmax > 0 && worst[0] > a->ngridmax)
+        FAIL(ERR_LIMIT, "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for no limit",
+             (long)worst[0], (long)a->ngridmax);
+    if (a->ngridtot > 0 && octs > a->ngridtot)
+        FAIL(ERR_LIMIT, "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out for no limit",
+             (long)octs, (long)a->ngridtot);
+    if (a->npartmax > 0 && worst[1] > a->npartmax)
+        FAIL(ERR_LIMIT, "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out for no limit",
+             (long)worst[1], (long)a->npartmax);
+    if (a->nparttot > 0 && total > a->nparttot)
+        FAIL(ERR_LIMIT, "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out for no limit",
+             (long)total, (long)a->nparttot);
+    return OK;
+}
+
+enum err sim_run(struct sim *s)
+{
+    sim_report_mesh(s, "Initial mesh structure");
+    log_info(" Starting time integration");
+    s->wall_step = timer_wall();
+    s->nstep_last = s->nstep_coarse;
+    while (!s->done) {
+        TRY(check_limits(s));
+        sim_report_begin(s);
+        TRY(sim_step(s, s->mesh.levelmin, 1));
+        if (s->done) break;
+        sim_restrict_all(s, s->mesh.levelmin);
+        s->nstep_coarse++;
+        sim_report_step_time(s);
+    }
+    log_live(NULL);
+    if (s->status == 0) log_info(" Run completed");
+    log_info(" Total elapsed time: %.3f s", timer_wall() - s->wall_start);
+    sim_report_timers(s);
+    if (log_verbosity() >= 1 && s->comm.rank == 0) mem_print(stderr);
+    return OK;
+}
+
+void sim_fini(struct sim *s)
+{
+    mesh_fini(&s->mesh);
+    part_fini(&s->parts);
+    if (s->dom) domain_free(s->dom);
+    if (s->cosmo) cosmo_free(s->cosmo);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(s->moments[l]);
+    FREE(s->tout);
+    FREE(s->aout);
+}

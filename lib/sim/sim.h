@@ -1,0 +1,93 @@
+/* sim: one run. The order of a step is in step.c: start there. */
+#pragma once
+#include <stdio.h>
+
+#include "base/param.h"
+#include "comm/comm.h"
+#include "cosmo/cosmo.h"
+#include "dom/domain.h"
+#include "grav/grav.h"
+#include "hydro/hydro.h"
+#include "oct/mesh.h"
+#include "part/part.h"
+
+/* Sums over the state at the start of a coarse step (spec/numerics §11). */
+struct totals {
+    double mass, ekin, eint, epot;
+    double momentum[3];
+};
+
+struct sim {
+    const struct params *par; /* lent by the caller */
+    struct comm comm;
+    struct mesh mesh;
+    struct domain *dom;
+    struct parts parts;
+    struct hydro_par hydro;
+    struct grav_par grav;
+    struct cosmo_par cosmo_par;
+    struct cosmo *cosmo; /* NULL without cosmology */
+
+    /* time */
+    double t, aexp, hexp;
+    double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2];
+    int nstep, nstep_coarse, nstep_last; /* fine steps; coarse steps; coarse step of the last report */
+    int64_t noct[LEVEL_MAX + 2];         /* octs of each level over all ranks */
+    int nsubcycle[LEVEL_MAX + 2], nexpand[LEVEL_MAX + 2];
+
+    /* gravity */
+    double mass, com[3];  /* everything in the box, code units */
+    double quantum;       /* of mass deposits */
+    double rho_tot;       /* mean density that the Poisson source is measured from */
+    double rho_max[LEVEL_MAX + 2];
+    double mass_sph;
+    double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
+    int ic_level; /* finest level with initial conditions (cosmology) */
+
+    /* diagnostics; sums of this rank until the report */
+    bool counting; /* first way down of the coarse step: every level is met once */
+    struct sum sum_mass, sum_ekin, sum_eint, sum_epot, sum_momentum[3];
+    double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
+    double wall_start, wall_step, updates, updates_all, wall_all;
+    int64_t particles;
+
+    /* outputs */
+    const char *outdir;
+    const char *namelist_text, *provenance;
+    int ifout, iout, noutput;
+    double *tout, *aout, tout_next, aout_next;
+    double wall_limit; /* seconds after wall_start; 0: none */
+    bool starting;     /* initial grid under construction (RAMSES `init`) */
+    bool done;
+    int status;        /* exit status: 0, 75 stopped early */
+};
+
+/* Builds the initial state from parameters and initial conditions. (collective) */
+MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struct comm *c);
+/* Runs to the end; finished checkpoints' paths go to stdout. (collective) */
+MUST_USE enum err sim_run(struct sim *s);
+void sim_fini(struct sim *s);
+void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */
+
+/* ---- between the files of sim ---- */
+MUST_USE enum err sim_setup(struct sim *s);                   /* setup.c: parameters → modules */
+MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
+void sim_refine(struct sim *s, int from);                     /* adapt.c: refine levels from..levelmax-1 */
+void sim_balance(struct sim *s);                              /* adapt.c */
+void sim_domains_become(struct sim *s, enum domain_kind kind); /* adapt.c: balanced domains of this kind */
+void sim_flag(struct sim *s, int l, int icount);              /* flag.c */
+void sim_density(struct sim *s, int l, int icount);           /* density.c: FLD_RHO and dense */
+void sim_total_mass(struct sim *s);                           /* density.c */
+double sim_fourpi(const struct sim *s);
+double sim_timestep(struct sim *s, int l);                    /* timestep.c */
+void sim_potential_energy(struct sim *s, int l);              /* report.c: epot sum, rho_max */
+void sim_report_begin(struct sim *s);                         /* report.c: empty sums of a coarse step */
+void sim_report(struct sim *s, int l);                        /* report.c: step lines */
+void sim_report_mesh(struct sim *s, const char *title);
+void sim_report_step_time(struct sim *s);
+void sim_report_timers(struct sim *s);
+MUST_USE enum err sim_output(struct sim *s);                  /* output.c: write if one is due */
+void sim_output_setup(struct sim *s);
+bool sim_at_end(const struct sim *s);                         /* output.c: time or step limit reached */
+void sim_count_octs(struct sim *s);
+void sim_restrict_all(struct sim *s, int from);               /* start.c: split cells, levels from-1..1 */
