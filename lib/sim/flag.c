@@ -26,7 +26,7 @@ static void share(struct sim *s, int l)
 void sim_flag(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
-    if (l >= m->levelmax || s->noct[l] == 0 || (s->par->run.is_static && !s->starting)) return;
+    if (l >= m->levelmax || s->noct[l] == 0 || (s->par->run.static_ && !s->starting)) return;
     timer_start("flag");
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {

@@ -1,0 +1,318 @@
+/* dom/balance: walls at equal cost (seed 000 §2.1 and eq. 4; spec/ksection.md §2).
+ *
+ * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost C(W) = sum of the costs of
+ * samples with x <= W comes nearest to j/k of the node's. All walls of all nodes of a tree level are searched at once:
+ * every node's interval is a segment, a segment is divided into equal bins, the histogram of cost over the bins is summed over
+ * the ranks, and the bins in which a target falls are the segments of the next round, until a bin is one unit. So a
+ * histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve are the case of one
+ * node with as many children as ranks.
+ *
+ * Any wall for which the cost is within a tolerance of its target will do, and among these we take the one on the
+ * coarsest grid line: walls that do not cut through octs need thinner ghost layers.
+ *
+ * Costs are made whole numbers first. Their sums are exact, so the walls do not depend on which rank holds which sample. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/domain_priv.h"
+
+enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12, PARALLEL_FROM = 50000 };
+static const double TOLERANCE = 0.005; /* of a rank's cost, shared by the tree levels: two walls, hence 1 % in all */
+
+/* One tree level: nodes to cut, and this rank's samples. */
+struct cut {
+    const struct comm *comm;
+    int64_t n;           /* samples */
+    int64_t *x;          /* their positions, whole units in (0, extent] */
+    int64_t *cost;       /* their whole costs */
+    int32_t *node;       /* the node each sample is in */
+    int32_t *seg;        /* scratch of the search */
+    int64_t nnode;
+    int nchild;
+    int64_t need;        /* units that a child must keep for its own cuts along this axis */
+    double tolerance;    /* of a child's cost */
+    int64_t (*side)[2];  /* [nnode] */
+    int64_t *total;      /* [nnode] cost of a node over all ranks */
+    int64_t *wall;       /* [nnode][nchild-1], the answer */
+};
+
+/* For one target cost t: the first wall with C(wall) >= t, the cost up to it and up to the unit before it. */
+struct reach {
+    int32_t node, seg;
+    int64_t target, wall, cost, below;
+};
+
+static void whole_costs(struct cut *s, const double *cost);
+static void balance_ksection(struct domain *d, struct cut *s, const int *level, const okey *key);
+static void balance_hilbert(struct domain *d, struct cut *s, const int *level, const okey *key);
+static void cut_nodes(struct cut *s);
+static void node_totals(struct cut *s);
+static void walls_place(struct cut *s, const struct reach *low, const struct reach *high);
+static void reach_find(struct cut *s, int64_t n, struct reach *t);
+
+struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c, int64_t n,
+                              const int *level, const okey *key, const double *cost)
+{
+    struct domain *out = domain_alloc(kind, d->nrank, d->levelmax, d->wall);
+    struct cut s = {.comm = c, .n = n};
+    s.x = mem_new(sizeof *s.x * (size_t)n, "balance samples");
+    s.cost = mem_new(sizeof *s.cost * (size_t)n, "balance samples");
+    s.node = mem_zero(sizeof *s.node * (size_t)n, "balance samples");
+    s.seg = mem_new(sizeof *s.seg * (size_t)n, "balance samples");
+    whole_costs(&s, cost);
+    if (kind == DOMAIN_KSECTION) {
+        balance_ksection(out, &s, level, key);
+        ksection_finish(out);
+    } else {
+        balance_hilbert(out, &s, level, key);
+        hilbert_finish(out);
+    }
+    FREE(s.x);
+    FREE(s.cost);
+    FREE(s.node);
+    FREE(s.seg);
+    return out;
+}
+
+/* Scales costs by a power of two such that the sum over all ranks stays below 2^61. */
+static void whole_costs(struct cut *s, const double *cost)
+{
+    double most = 0;
+    int64_t count = s->n;
+    for (int64_t i = 0; i < s->n; i++) {
+        BUG_ON(!(cost[i] >= 0 && cost[i] <= 1e300));
+        if (cost[i] > most) most = cost[i];
+    }
+    comm_max_f64(s->comm, &most, 1);
+    comm_add_i64(s->comm, &count, 1);
+    int most_log, count_log = 0;
+    frexp(most, &most_log);
+    while (count >> count_log) count_log++;
+    int scale = 61 - count_log - most_log;
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+    for (int64_t i = 0; i < s->n; i++) {
+        s->cost[i] = (int64_t)rint(ldexp(cost[i], scale));
+        if (!s->cost[i] && cost[i] > 0) s->cost[i] = 1;
+    }
+}
+
+static void balance_ksection(struct domain *d, struct cut *s, const int *level, const okey *key)
+{
+    struct ksection *k = &d->ksec;
+    s->nnode = 1;
+    for (int l = 0; l < k->nlev; l++) {
+        int axis = k->axis[l];
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+        for (int64_t i = 0; i < s->n; i++) {
+            int64_t x[3];
+            domain_corner(d, level[i], key[i], x);
+            s->x[i] = x[axis] + domain_width(d, level[i]) / 2;
+        }
+        s->nchild = k->factor[l];
+        s->need = 1;
+        for (int m = l + 1; m < k->nlev; m++)
+            if (k->axis[m] == axis) s->need *= k->factor[m];
+        s->tolerance = TOLERANCE / k->nlev;
+        s->wall = k->wall[l];
+        s->side = mem_new(sizeof *s->side * (size_t)s->nnode, "balance nodes");
+        for (int64_t p = 0; p < s->nnode; p++) ksection_side(d, l, p, axis, s->side[p]);
+        cut_nodes(s);
+        FREE(s->side);
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+        for (int64_t i = 0; i < s->n; i++)
+            s->node[i] = s->node[i] * s->nchild +
+                         wall_slot(s->wall + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1, s->x[i]);
+        s->nnode *= s->nchild;
+    }
+}
+
+/* A sample in grain q of the key range is below the bound b if q < b, that is q + 1 <= b. */
+static void balance_hilbert(struct domain *d, struct cut *s, const int *level, const okey *key)
+{
+    struct hilbert *h = &d->hilb;
+    int n = d->nrank;
+    int64_t side[1][2] = {{0, (int64_t)(h->bound[n] >> h->grain)}};
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+    for (int64_t i = 0; i < s->n; i++)
+        s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
+    s->nnode = 1;
+    s->nchild = n;
+    s->need = 1;
+    s->tolerance = TOLERANCE;
+    s->side = side;
+    s->wall = mem_new(sizeof *s->wall * (size_t)n, "balance nodes");
+    cut_nodes(s);
+    for (int r = 1; r < n; r++) h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
+    FREE(s->wall);
+}
+
+/* First the cost nearest to each target, then the range of walls that are no further than that or the tolerance. */
+static void cut_nodes(struct cut *s)
+{
+    int64_t per = s->nchild - 1, n = s->nnode * per;
+    if (!n) return;
+    s->total = mem_new(sizeof *s->total * (size_t)s->nnode, "balance nodes");
+    struct reach *t = mem_zero(sizeof *t * (size_t)(3 * n), "balance targets"), *low = t + n, *high = low + n;
+    node_totals(s);
+    for (int64_t i = 0; i < n; i++) {
+        t[i].node = (int32_t)(i / per);
+        t[i].target = (int64_t)((__int128)s->total[i / per] * (i % per + 1) / s->nchild);
+    }
+    reach_find(s, n, t);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t want = t[i].target, slack = (int64_t)((double)s->total[i / per] / s->nchild * s->tolerance);
+        int64_t best = want - t[i].below <= t[i].cost - want ? t[i].below : t[i].cost;
+        low[i].node = high[i].node = t[i].node;
+        low[i].target = best < want - slack ? best : want - slack;
+        high[i].target = (best > want + slack ? best : want + slack) + 1;
+    }
+    reach_find(s, 2 * n, low);
+    walls_place(s, low, high);
+    FREE(t);
+    FREE(s->total);
+}
+
+static void node_totals(struct cut *s)
+{
+    memset(s->total, 0, sizeof *s->total * (size_t)s->nnode);
+    for (int64_t i = 0; i < s->n; i++) s->total[s->node[i]] += s->cost[i];
+    comm_add_i64(s->comm, s->total, (int)s->nnode);
+}
+
+/* The one whole number in a..b (0 < a <= b) that most powers of two divide. */
+static int64_t roundest(int64_t a, int64_t b)
+{
+    int top = 63 - __builtin_clzll((unsigned long long)((a - 1) ^ b));
+    return b >> top << top;
+}
+
+/* Ascending walls with at least `need` units between them, if the node has that many. */
+static void walls_place(struct cut *s, const struct reach *low, const struct reach *high)
+{
+    int per = s->nchild - 1;
+    for (int64_t p = 0; p < s->nnode; p++) {
+        int64_t start = s->side[p][0], end = s->side[p][1], prev = start;
+        for (int j = 0; j < per; j++) {
+            int64_t i = p * per + j, least = prev + s->need, most = end - (per - j) * s->need;
+            int64_t a = low[i].wall, b = high[i].wall - 1;
+            if (!s->total[p]) a = b = start + (end - start) / s->nchild * (j + 1);
+            if (a > most) a = most;
+            if (a < least) a = least;
+            if (b > most) b = most;
+            if (b < least) b = least;
+            prev = least > most ? (least < end ? least : end) : roundest(a, b);
+            s->wall[i] = prev;
+        }
+    }
+}
+
+/* The state of one search: segments (base, base + 2^shift] with the cost before them. */
+struct search {
+    int64_t nseg;
+    int bins_log, shift;
+    int64_t *base, *before; /* [most segments] */
+    int64_t *hist;          /* [nseg][bins]: first cost, then cumulative cost */
+    int32_t *next;          /* [nseg][bins]: segment of the next round, or -1 */
+};
+
+static void search_histogram(const struct cut *s, struct search *q);
+static void search_narrow(const struct cut *s, struct search *q, int64_t n, struct reach *t);
+
+static void reach_find(struct cut *s, int64_t n, struct reach *t)
+{
+    int64_t longest = 1, most = n > s->nnode ? n : s->nnode;
+    struct search q = {.nseg = s->nnode};
+    q.base = mem_new(sizeof *q.base * (size_t)most, "balance segments");
+    q.before = mem_zero(sizeof *q.before * (size_t)most, "balance segments");
+    for (int64_t p = 0; p < s->nnode; p++) {
+        q.base[p] = s->side[p][0];
+        if (s->side[p][1] - s->side[p][0] > longest) longest = s->side[p][1] - s->side[p][0];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t total = s->total[t[i].node];
+        bool none = t[i].target <= 0, all = t[i].target > total;
+        t[i].seg = none || all ? -1 : t[i].node;
+        t[i].wall = s->side[t[i].node][0];
+        if (all) t[i].wall = s->side[t[i].node][1] + 1;
+        t[i].cost = t[i].below = all ? total : 0;
+    }
+    memcpy(s->seg, s->node, sizeof *s->seg * (size_t)s->n);
+    while (longest - 1 >> q.shift) q.shift++;
+    int64_t room = 0;
+    do {
+        q.bins_log = BINS_LOG_MIN;
+        while (q.bins_log < BINS_LOG_MAX && q.nseg << (q.bins_log + 1) <= BINS_ALL) q.bins_log++;
+        if (q.bins_log > q.shift) q.bins_log = q.shift;
+        q.shift -= q.bins_log;
+        if (q.nseg << q.bins_log > room) {
+            room = q.nseg << q.bins_log;
+            FREE(q.hist);
+            FREE(q.next);
+            q.hist = mem_new(sizeof *q.hist * (size_t)room, "balance bins");
+            q.next = mem_new(sizeof *q.next * (size_t)room, "balance bins");
+        }
+        search_histogram(s, &q);
+        search_narrow(s, &q, n, t);
+    } while (q.shift > 0 && q.nseg > 0);
+    FREE(q.base);
+    FREE(q.before);
+    FREE(q.hist);
+    FREE(q.next);
+}
+
+static inline int64_t bin_of(const struct search *q, int32_t seg, int64_t x)
+{
+    return (int64_t)seg << q->bins_log | (x - q->base[seg] - 1) >> q->shift;
+}
+
+static void search_histogram(const struct cut *s, struct search *q)
+{
+    int64_t bins = (int64_t)1 << q->bins_log, all = q->nseg << q->bins_log;
+    memset(q->hist, 0, sizeof *q->hist * (size_t)all);
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+    for (int64_t i = 0; i < s->n; i++) {
+        if (s->seg[i] < 0) continue;
+        int64_t b = bin_of(q, s->seg[i], s->x[i]);
+#pragma omp atomic
+        q->hist[b] += s->cost[i];
+    }
+    comm_add_i64(s->comm, q->hist, (int)all);
+    for (int64_t g = 0; g < q->nseg; g++) {
+        int64_t sum = q->before[g], *h = q->hist + g * bins;
+        for (int64_t b = 0; b < bins; b++) h[b] = sum += h[b];
+    }
+}
+
+/* Every target finds its bin, and the bins so found become the segments. */
+static void search_narrow(const struct cut *s, struct search *q, int64_t n, struct reach *t)
+{
+    int64_t bins = (int64_t)1 << q->bins_log, all = q->nseg << q->bins_log, count = 0;
+    int64_t *base = mem_new(sizeof *base * (size_t)n, "balance segments");
+    int64_t *before = mem_new(sizeof *before * (size_t)n, "balance segments");
+    for (int64_t b = 0; b < all; b++) q->next[b] = -1;
+    for (int64_t i = 0; i < n; i++) {
+        if (t[i].seg < 0) continue;
+        const int64_t *h = q->hist + t[i].seg * bins;
+        int64_t b = wall_slot(h, (int)bins - 1, t[i].target); /* the first with h >= target */
+        int64_t begin = q->base[t[i].seg] + (b << q->shift);
+        t[i].below = b ? h[b - 1] : q->before[t[i].seg];
+        t[i].cost = h[b];
+        t[i].wall = begin + 1; /* right in the last round, where a bin is one unit */
+        int32_t *next = &q->next[t[i].seg * bins + b];
+        if (*next < 0) {
+            base[count] = begin;
+            before[count] = t[i].below;
+            *next = (int32_t)count++;
+        }
+        t[i].seg = *next;
+    }
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+    for (int64_t i = 0; i < s->n; i++)
+        if (s->seg[i] >= 0) s->seg[i] = q->next[bin_of(q, s->seg[i], s->x[i])];
+    memcpy(q->base, base, sizeof *base * (size_t)count);
+    memcpy(q->before, before, sizeof *before * (size_t)count);
+    q->nseg = count;
+    FREE(base);
+    FREE(before);
+}

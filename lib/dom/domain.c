@@ -1,0 +1,128 @@
+/* dom/domain: the decomposition as seen by others; see domain.h. The two kinds are in ksection.c and hilbert.c, the search
+ * for walls of equal cost in balance.c. */
+#include "dom/domain_priv.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool wall[6])
+{
+    struct domain *d = domain_alloc(kind, nrank, levelmax, wall);
+    if (kind == DOMAIN_KSECTION) {
+        ksection_uniform(d);
+        ksection_finish(d);
+    } else {
+        hilbert_uniform(d);
+        hilbert_finish(d);
+    }
+    return d;
+}
+
+struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, const bool wall[6])
+{
+    BUG_ON(nrank < 1 || levelmax < 1 || levelmax > LEVEL_MAX);
+    struct domain *d = mem_zero(sizeof *d, "domain");
+    d->kind = kind;
+    d->nrank = nrank;
+    d->levelmax = levelmax;
+    d->extent = (int64_t)1 << (levelmax + 1);
+    memcpy(d->wall, wall, sizeof d->wall);
+    for (int a = 0; a < 3; a++) d->periodic[a] = !wall[2 * a] && !wall[2 * a + 1];
+    if (kind == DOMAIN_KSECTION)
+        ksection_plan(d);
+    else
+        hilbert_plan(d);
+    return d;
+}
+
+void domain_free(struct domain *d)
+{
+    if (!d) return;
+    ksection_fini(d);
+    hilbert_fini(d);
+    mem_free(d);
+}
+
+enum domain_kind domain_kind(const struct domain *d)
+{
+    return d->kind;
+}
+
+int domain_nrank(const struct domain *d)
+{
+    return d->nrank;
+}
+
+int domain_rank(const struct domain *d, int level, okey key)
+{
+    if (d->nrank == 1) return 0;
+    return d->kind == DOMAIN_KSECTION ? ksection_rank(d, level, key) : hilbert_rank(d, level, key);
+}
+
+int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
+{
+    if (d->nrank == 1) return 0;
+    return d->kind == DOMAIN_KSECTION ? ksection_near(d, me, level, key, rank) : hilbert_near(d, me, level, key, rank);
+}
+
+void domain_bound_keys(const struct domain *d, double *bound)
+{
+    BUG_ON(d->kind != DOMAIN_HILBERT);
+    for (int r = 0; r <= d->nrank; r++) bound[r] = (double)d->hilb.bound[r];
+}
+
+/* Text into a buffer of fixed size; what does not fit is cut off. */
+struct text {
+    char *at;
+    size_t left;
+};
+
+static void text_add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void print_node(const struct domain *d, int l, int64_t p, struct text *t)
+{
+    const struct ksection *k = &d->ksec;
+    int64_t leaves = 1;
+    for (int m = l; m < k->nlev; m++) leaves *= k->factor[m];
+    text_add(t, "%*s", 2 * l, "");
+    if (leaves == 1)
+        text_add(t, "rank %ld", (long)p);
+    else
+        text_add(t, "ranks %ld-%ld", (long)(p * leaves), (long)((p + 1) * leaves - 1));
+    if (l < k->nlev) {
+        text_add(t, "  %c at", "xyz"[k->axis[l]]);
+        const int64_t *w = k->wall[l] + p * (k->factor[l] - 1);
+        for (int j = 0; j < k->factor[l] - 1; j++) text_add(t, " %.6f", (double)w[j] / (double)d->extent);
+    }
+    text_add(t, "\n");
+    for (int j = 0; l < k->nlev && j < k->factor[l] && t->left > 1; j++) print_node(d, l + 1, p * k->factor[l] + j, t);
+}
+
+void domain_print(const struct domain *d, char *buf, size_t size)
+{
+    if (!size) return;
+    buf[0] = 0;
+    struct text t = {buf, size};
+    if (d->kind == DOMAIN_KSECTION) {
+        print_node(d, 0, 0, &t);
+        return;
+    }
+    double whole = (double)d->hilb.bound[d->nrank];
+    for (int r = 0; r < d->nrank && t.left > 1; r++)
+        text_add(&t, "rank %d  Hilbert %.6f to %.6f\n", r, (double)d->hilb.bound[r] / whole,
+                 (double)d->hilb.bound[r + 1] / whole);
+}
+
+static void text_add(struct text *t, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(t->at, t->left, fmt, ap);
+    va_end(ap);
+    size_t used = n < 0 ? 0 : (size_t)n < t->left ? (size_t)n : t->left - 1;
+    t->at += used;
+    t->left -= used;
+}

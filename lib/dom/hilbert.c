@@ -1,0 +1,277 @@
+/* dom/hilbert: domains as ranges of RAMSES's Hilbert key (spec/ramses_binary.md §5.5).
+ *
+ * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer cube, a table gives the
+ * digit and the next state. All keys that begin with the same digits lie in one cube, so a cube is one range of keys, and
+ * rank r owns bound[r] <= key < bound[r+1].
+ *
+ * Finding who needs an oct as a ghost asks for the ranges of 27 cubes. These are made by one table step each
+ * from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps the last such path. In Morton order
+ * nearly every step of it is reused, and below an ancestor whose 27 cubes are one rank's there is nothing to do. */
+#include <omp.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/domain_priv.h"
+
+/* [state][slot x + 2y + 4z], octal: next state (two digits), digit of the key (one). */
+static const uint8_t step[12][8] = {
+    {0010, 0047, 0033, 0034, 0021, 0056, 0022, 0055},
+    {0020, 0103, 0001, 0002, 0067, 0104, 0076, 0075},
+    {0000, 0011, 0127, 0136, 0113, 0012, 0114, 0135},
+    {0062, 0115, 0061, 0116, 0003, 0004, 0130, 0107},
+    {0134, 0057, 0005, 0006, 0133, 0110, 0072, 0071},
+    {0046, 0007, 0101, 0120, 0045, 0064, 0102, 0063},
+    {0054, 0015, 0053, 0132, 0077, 0016, 0030, 0131},
+    {0066, 0111, 0065, 0112, 0017, 0040, 0124, 0123},
+    {0122, 0121, 0013, 0050, 0035, 0036, 0014, 0117},
+    {0042, 0023, 0105, 0024, 0041, 0070, 0106, 0037},
+    {0074, 0073, 0137, 0100, 0025, 0052, 0026, 0051},
+    {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
+};
+
+hkey hilbert_key(const int64_t x[3], int bits)
+{
+    BUG_ON(bits < 1 || 3 * bits > 126);
+    hkey key = 0;
+    int state = 0;
+    for (int b = bits - 1; b >= 0; b--) {
+        int slot = (int)((x[0] >> b & 1) | (x[1] >> b & 1) << 1 | (x[2] >> b & 1) << 2);
+        int s = step[state][slot];
+        key = key << 3 | (hkey)(s & 7);
+        state = s >> 3;
+    }
+    return key;
+}
+
+/* The key of an oct's centre, from where its own cube's digits end: the centre is the low corner of slot 7. */
+static hkey key_of_centre(hkey key, int state, int digits)
+{
+    for (int i = 0, slot = 7; i < digits; i++, slot = 0) {
+        int s = step[state][slot];
+        key = key << 3 | (hkey)(s & 7);
+        state = s >> 3;
+    }
+    return key;
+}
+
+hkey hilbert_centre_key(const struct domain *d, int level, okey key)
+{
+    hkey h = 0;
+    int state = 0;
+    for (int b = 3 * (level - 2); b >= 0; b -= 3) {
+        int s = step[state][(int)(key >> b & 7)];
+        h = h << 3 | (hkey)(s & 7);
+        state = s >> 3;
+    }
+    return key_of_centre(h, state, d->levelmax + 2 - level);
+}
+
+/* The largest r in lo..hi with bound[r] <= key; it is known to be there. */
+static int bound_find(const hkey *bound, hkey key, int lo, int hi)
+{
+    while (lo < hi) {
+        int mid = lo + (hi - lo + 1) / 2;
+        if (bound[mid] <= key)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
+int hilbert_rank(const struct domain *d, int level, okey key)
+{
+    return bound_find(d->hilb.bound, hilbert_centre_key(d, level, key), 0, d->nrank - 1);
+}
+
+/* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */
+struct around {
+    hkey key[27];               /* digits so far */
+    int32_t first[27], last[27]; /* ranks whose range the cube meets; first > last: beyond a wall */
+    int32_t centre[27];         /* owners of the centres, once has_centre */
+    uint8_t state[27];
+    bool has_centre;
+};
+
+/* The path from the root to the last oct asked for. at[l] and only[l] belong to the oct own[l] of level l, whatever the
+ * other levels hold. */
+struct hilbert_walk {
+    atomic_flag busy;
+    okey own[LEVEL_MAX + 1];
+    int32_t only[LEVEL_MAX + 1]; /* the rank that has all of the 27 cubes, or -1 */
+    struct around at[LEVEL_MAX + 1];
+};
+
+void hilbert_plan(struct domain *d)
+{
+    int bits = d->levelmax + 1;
+    BUG_ON(3 * bits > 126); /* levelmax 41 */
+    d->hilb.grain = 3 * bits > 53 ? 3 * bits - 53 : 0;
+    d->hilb.bound = mem_zero(sizeof(hkey) * (size_t)(d->nrank + 1), "domain bounds");
+    d->hilb.bound[d->nrank] = (hkey)1 << (3 * bits);
+}
+
+/* RAMSES divides the key range in real arithmetic; the next whole key up is owned by the same rank. */
+void hilbert_uniform(struct domain *d)
+{
+    struct hilbert *h = &d->hilb;
+    hkey grains = h->bound[d->nrank] >> h->grain;
+    for (int r = 1; r < d->nrank; r++)
+        h->bound[r] = ((grains * (hkey)r + (hkey)(d->nrank - 1)) / (hkey)d->nrank) << h->grain;
+}
+
+void hilbert_finish(struct domain *d)
+{
+    struct hilbert *h = &d->hilb;
+    h->nwalk = omp_get_max_threads();
+    h->walk = mem_zero(sizeof *h->walk * (size_t)h->nwalk, "domain walks");
+    for (int i = 0; i < h->nwalk; i++) {
+        struct hilbert_walk *w = &h->walk[i];
+        atomic_flag_clear(&w->busy);
+        for (int l = 2; l <= LEVEL_MAX; l++) w->own[l] = ~(okey)0;
+        w->only[1] = d->nrank == 1 ? 0 : -1;
+        for (int n = 0; n < 27; n++) {
+            int off[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+            bool beyond = false;
+            for (int a = 0; a < 3; a++) beyond |= off[a] != 0 && !d->periodic[a];
+            w->at[1].first[n] = beyond ? 1 : 0;
+            w->at[1].last[n] = beyond ? 0 : d->nrank - 1;
+        }
+    }
+}
+
+void hilbert_fini(struct domain *d)
+{
+    FREE(d->hilb.bound);
+    FREE(d->hilb.walk);
+}
+
+/* Ranges of ranks, without those inside another. */
+struct ranges {
+    int n;
+    int32_t first[54], last[54];
+};
+
+static struct hilbert_walk *walk_take(const struct domain *d);
+static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key);
+static void around_refine(const struct domain *d, const struct around *up, struct around *a, int level, int slot);
+static int around_only(const struct around *a);
+static void around_centres(const struct domain *d, struct around *a, int level);
+static void ranges_add(struct ranges *s, int32_t first, int32_t last);
+static int ranges_list(struct ranges *s, int me, int *rank);
+
+int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
+{
+    struct ranges s = {.n = 0};
+    if (level == 1) {
+        ranges_add(&s, 0, d->nrank - 1);
+        return ranges_list(&s, me, rank);
+    }
+    struct hilbert_walk *w = walk_take(d);
+    int l = walk_to(d, w, level - 1, key >> 3);
+    if (w->only[l] >= 0) {
+        ranges_add(&s, w->only[l], w->only[l]);
+    } else {
+        struct around own, *parent = &w->at[l];
+        around_refine(d, parent, &own, level, (int)(key & 7));
+        if (!parent->has_centre) around_centres(d, parent, l);
+        for (int n = 0; n < 27; n++) {
+            if (own.first[n] <= own.last[n]) ranges_add(&s, own.first[n], own.last[n]);
+            if (parent->first[n] <= parent->last[n]) ranges_add(&s, parent->centre[n], parent->centre[n]);
+        }
+    }
+    atomic_flag_clear_explicit(&w->busy, memory_order_release);
+    return ranges_list(&s, me, rank);
+}
+
+/* A walk that nobody else uses: normally the thread's own. */
+static struct hilbert_walk *walk_take(const struct domain *d)
+{
+    int i = omp_get_thread_num() % d->hilb.nwalk;
+    while (atomic_flag_test_and_set_explicit(&d->hilb.walk[i].busy, memory_order_acquire))
+        i = (i + 1) % d->hilb.nwalk;
+    return &d->hilb.walk[i];
+}
+
+/* Brings the path to an oct of a level; stops early where all 27 cubes are one rank's. Returns the level reached. */
+static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key)
+{
+    int l = level;
+    while (l > 1 && w->own[l] != key >> 3 * (level - l)) l--;
+    while (l < level && w->only[l] < 0) {
+        l++;
+        okey k = key >> 3 * (level - l);
+        around_refine(d, &w->at[l - 1], &w->at[l], l, (int)(k & 7));
+        w->own[l] = k;
+        w->only[l] = around_only(&w->at[l]);
+    }
+    return l;
+}
+
+/* From the cubes around an oct's parent to those around the oct (of `level`, in cell `slot` of its parent). */
+static void around_refine(const struct domain *d, const struct around *up, struct around *a, int level, int slot)
+{
+    int shift = 3 * (d->levelmax + 2 - level);
+    hkey span = ((hkey)1 << shift) - 1;
+    a->has_centre = false;
+    for (int n = 0; n < 27; n++) {
+        /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3 */
+        int x = n % 3 + (slot & 1), y = n / 3 % 3 + (slot >> 1 & 1), z = n / 9 + (slot >> 2);
+        int m = (x + 1) / 2 + 3 * ((y + 1) / 2) + 9 * ((z + 1) / 2);
+        int s = step[up->state[m]][(~x & 1) | (~y & 1) << 1 | (~z & 1) << 2];
+        a->key[n] = up->key[m] << 3 | (hkey)(s & 7);
+        a->state[n] = (uint8_t)(s >> 3);
+        a->first[n] = up->first[m];
+        a->last[n] = up->last[m];
+        if (up->first[m] >= up->last[m]) continue; /* nothing to narrow */
+        hkey low = a->key[n] << shift;
+        a->first[n] = bound_find(d->hilb.bound, low, up->first[m], up->last[m]);
+        a->last[n] = bound_find(d->hilb.bound, low + span, a->first[n], up->last[m]);
+    }
+}
+
+static int around_only(const struct around *a)
+{
+    int only = a->first[13];
+    for (int n = 0; n < 27; n++)
+        if (a->first[n] <= a->last[n] && (a->first[n] != only || a->last[n] != only)) return -1;
+    return only;
+}
+
+static void around_centres(const struct domain *d, struct around *a, int level)
+{
+    for (int n = 0; n < 27; n++) {
+        a->centre[n] = a->first[n];
+        if (a->first[n] >= a->last[n]) continue;
+        hkey k = key_of_centre(a->key[n], a->state[n], d->levelmax + 2 - level);
+        a->centre[n] = bound_find(d->hilb.bound, k, a->first[n], a->last[n]);
+    }
+    a->has_centre = true;
+}
+
+static void ranges_add(struct ranges *s, int32_t first, int32_t last)
+{
+    for (int i = 0; i < s->n; i++)
+        if (first >= s->first[i] && last <= s->last[i]) return;
+    s->first[s->n] = first;
+    s->last[s->n++] = last;
+}
+
+/* All ranks in the ranges but `me`, ascending. */
+static int ranges_list(struct ranges *s, int me, int *rank)
+{
+    int count = 0;
+    for (int next = 0; s->n > 0;) {
+        int best = 0; /* the range that begins first */
+        for (int i = 1; i < s->n; i++)
+            if (s->first[i] < s->first[best]) best = i;
+        for (int r = s->first[best] > next ? s->first[best] : next; r <= s->last[best]; r++)
+            if (r != me) rank[count++] = r;
+        if (s->last[best] >= next) next = s->last[best] + 1;
+        s->n--;
+        s->first[best] = s->first[s->n];
+        s->last[best] = s->last[s->n];
+    }
+    return count;
+}

@@ -1,0 +1,139 @@
+/* sim/setup: parameters → the structs that the modules take. Nothing is allocated but tables; nothing is read but headers. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "sim/sim.h"
+
+static enum err pick(const char *what, const char *value, const char *const *names, int n, int *out)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(value, names[i]) == 0) {
+            *out = i;
+            return OK;
+        }
+    FAIL(ERR_PARAM, "%s: '%s' is not known", what, value);
+}
+
+/* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the direction in which the region has no
+ * extent. Regions of edges and corners alone repeat what the faces say and are passed over. */
+static enum err face_of(const struct param_boundary *b, int i, int *face)
+{
+    int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
+    int high[3] = {b->ibound_max[i], b->jbound_max[i], b->kbound_max[i]};
+    int fixed = 0;
+    *face = -1;
+    for (int d = 0; d < 3; d++) {
+        if (low[d] < -1 || high[d] > 1 || low[d] > high[d])
+            FAIL(ERR_PARAM, "boundary_params: region %d has bounds %d..%d in direction %d; they must be within -1..1",
+                 i + 1, low[d], high[d], d + 1);
+        if (low[d] == high[d] && low[d] != 0) {
+            *face = 2 * d + (low[d] > 0);
+            fixed++;
+        }
+    }
+    if (fixed == 0) FAIL(ERR_PARAM, "boundary_params: region %d does not lie on a face of the box", i + 1);
+    if (fixed > 1) *face = -1;
+    return OK;
+}
+
+static enum err setup_boundaries(struct sim *s, bool wall[6])
+{
+    const struct param_boundary *b = &s->par->boundary;
+    struct hydro_par *h = &s->hydro;
+    for (int f = 0; f < 6; f++) wall[f] = false;
+    for (int i = 0; i < b->nboundary; i++) {
+        int f, type = b->bound_type[i];
+        TRY(face_of(b, i, &f));
+        if (type < 1 || type > 3)
+            FAIL(ERR_PARAM, "boundary_params/bound_type(%d)=%d: 1 is reflecting, 2 outflow, 3 imposed", i + 1, type);
+        if (f < 0) continue;
+        wall[f] = true;
+        h->bound[f] = type == 1 ? BOUND_REFLECT : type == 2 ? BOUND_OUTFLOW : BOUND_IMPOSED;
+        double state[5] = {b->d_bound[i], b->u_bound[i], b->v_bound[i], b->w_bound[i], b->p_bound[i]};
+        memcpy(h->bound_state[f], state, sizeof state);
+        for (int k = 5; k < h->nvar; k++) h->bound_state[f][k] = b->var_bound[i][k - 5];
+    }
+    for (int d = 0; d < 3; d++)
+        if (wall[2 * d] != wall[2 * d + 1])
+            FAIL(ERR_PARAM, "boundary_params: direction %d has a boundary on one side only; give both or none", d + 1);
+    return OK;
+}
+
+/* Number of passive scalars: asked for, or what the namelist and the initial conditions imply. */
+static int count_scalars(const struct params *p)
+{
+    if (p->hydro.npassive >= 0) return p->hydro.npassive;
+    int n = p->physics.metal ? 1 : 0;
+    if (p->refine.ivar_refine > 5 + n) n = p->refine.ivar_refine - 5;
+    int given = param_given_count(p, "init", "var_region");
+    if (given > n) n = given;
+    char path[512];
+    for (int i = 1; i <= NVAR_MAX - 5 && strcmp(p->init.filetype, "grafic") == 0; i++) {
+        snprintf(path, sizeof path, "%.256s/ic_pvar_%05d", p->init.initfile[0], i);
+        if (access(path, F_OK) != 0) break;
+        if (i > n) n = i;
+    }
+    return n;
+}
+
+static enum err setup_hydro(struct sim *s)
+{
+    static const char *const solver[] = {"llf", "hll", "hllc", "exact", "acoustic"};
+    const struct param_hydro *p = &s->par->hydro;
+    const struct param_refine *r = &s->par->refine;
+    int riemann;
+    TRY(pick("hydro_params/riemann", p->riemann, solver, 5, &riemann));
+    int nvar = 5 + count_scalars(s->par);
+    if (nvar > NVAR_MAX) FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);
+    s->hydro = (struct hydro_par){.nvar = nvar,
+                                  .gamma = p->gamma,
+                                  .smallr = p->smallr,
+                                  .smallc = p->smallc,
+                                  .courant_factor = s->par->run.hydro ? p->courant_factor : 0.5,
+                                  .riemann = (enum riemann)riemann,
+                                  .niter_riemann = p->niter_riemann,
+                                  .slope_type = p->slope_type,
+                                  .slope_theta = p->slope_theta,
+                                  .difmag = p->difmag,
+                                  .pressure_fix = p->pressure_fix,
+                                  .beta_fix = p->beta_fix,
+                                  .interpol_var = r->interpol_var,
+                                  .interpol_type = r->interpol_type,
+                                  .err_grad_d = r->err_grad_d,
+                                  .err_grad_p = r->err_grad_p,
+                                  .err_grad_u = r->err_grad_u,
+                                  .floor_d = r->floor_d,
+                                  .floor_p = r->floor_p,
+                                  .floor_u = r->floor_u};
+    return OK;
+}
+
+enum err sim_setup(struct sim *s)
+{
+    const struct params *p = s->par;
+    bool wall[6];
+    TRY(setup_hydro(s));
+    TRY(setup_boundaries(s, wall));
+    if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))
+        FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
+    if (p->run.cosmo && strcmp(p->init.filetype, "grafic") != 0)
+        FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set filetype='grafic' and initfile");
+    s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
+                                .gravity_type = p->poisson.gravity_type,
+                                .cg_levelmin = p->poisson.cg_levelmin,
+                                .verbose = log_verbosity() >= 1};
+    memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
+    for (int l = 1; l <= p->amr.levelmax; l++) {
+        int i = l - p->amr.levelmin;
+        s->nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;
+        s->nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
+        if (s->nsubcycle[l] < 1) FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d: 1 or 2", i + 1, s->nsubcycle[l]);
+    }
+    s->mass_sph = p->refine.mass_sph;
+    mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro, p->run.poisson,
+              p->run.cosmo ? 1.0 : p->amr.boxlen, wall);
+    return OK;
+}

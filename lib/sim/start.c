@@ -1,0 +1,210 @@
+/* sim/start: from parameters and initial conditions to the state at step 0 (spec/numerics §1).
+ *
+ * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level after level; with particles and regions
+ * a few more rounds let the mass criterion act. GRAFIC files give the levels they cover and no more: the first step refines the rest. */
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/adapt.h"
+#include "dom/ghost.h"
+#include "ics/ics.h"
+#include "sim/sim.h"
+
+struct start {
+    struct sim *s;
+    bool grafic;
+    struct ics_grafic files;
+    struct ics_gas gas;
+    int nregion;
+    struct ics_region region[100];
+};
+
+static enum err start_regions(struct start *st)
+{
+    const struct param_init *p = &st->s->par->init;
+    st->nregion = p->nregion;
+    for (int i = 0; i < p->nregion; i++) {
+        struct ics_region *r = &st->region[i];
+        bool point = strcmp(p->region_type[i], "point") == 0;
+        if (!point && strcmp(p->region_type[i], "square") != 0)
+            FAIL(ERR_PARAM, "init_params/region_type(%d)='%s': 'square' or 'point'", i + 1, p->region_type[i]);
+        *r = (struct ics_region){.shape = point ? ICS_POINT : ICS_SQUARE,
+                                 .center = {p->x_center[i], p->y_center[i], p->z_center[i]},
+                                 .length = {p->length_x[i], p->length_y[i], p->length_z[i]},
+                                 .exponent = p->exp_region[i],
+                                 .d = p->d_region[i],
+                                 .v = {p->u_region[i], p->v_region[i], p->w_region[i]},
+                                 .p = p->p_region[i]};
+        for (int k = 0; k < st->s->hydro.nvar - 5; k++) r->var[k] = p->var_region[i][k];
+    }
+    return OK;
+}
+
+static enum err start_files(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct param_init *p = &s->par->init;
+    const char *dirs[LEVEL_MAX];
+    int n = 0;
+    for (; n < LEVEL_MAX && s->mesh.levelmin + n <= s->mesh.levelmax && p->initfile[n][0]; n++) dirs[n] = p->initfile[n];
+    if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
+    TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro ? p->omega_b : 0,
+                        p->aexp_ini, &s->comm));
+    s->ic_level = st->files.levelmax;
+    if (!s->par->run.cosmo) return OK;
+    s->cosmo_par = st->files.par;
+    s->mass_sph = ics_grafic_mass_sph(&st->files);
+    TRY(cosmo_new(&s->cosmo_par, &s->cosmo));
+    s->aexp = s->cosmo_par.aexp_ini;
+    s->t = cosmo_tau(s->cosmo, s->aexp);
+    cosmo_at(s->cosmo, s->t, &s->aexp, &s->hexp);
+    return OK;
+}
+
+/* U of one level from its source; split cells are set by start_flow. */
+static enum err flow_level(struct start *st, int l)
+{
+    struct sim *s = st->s;
+    if (l < s->mesh.levelmin) return OK;
+    if (!st->grafic)
+        ics_regions(&s->mesh, l, st->region, st->nregion, &st->gas);
+    else if (ics_grafic_has(&st->files, l))
+        TRY(ics_grafic_gas(&st->files, &s->mesh, &s->comm, l, &st->gas));
+    return OK;
+}
+
+static enum err start_flow(struct start *st)
+{
+    struct sim *s = st->s;
+    if (!s->mesh.hydro) return OK;
+    for (int l = s->mesh.levelmax; l >= 1; l--) {
+        if (s->noct[l] == 0) continue;
+        TRY(flow_level(st, l));
+        if (l < s->mesh.levelmax) hydro_restrict(&s->mesh, l, &s->hydro);
+        ghost_fill_hydro(&s->comm, &s->mesh, l);
+    }
+    return OK;
+}
+
+static void flag_all(struct sim *s)
+{
+    for (int l = s->mesh.levelmax - 1; l >= 1; l--) sim_flag(s, l, 2);
+}
+
+static void balance(struct sim *s)
+{
+    if (s->par->run.nremap > 0 && s->comm.size > 1) sim_domains_become(s, domain_kind(s->dom));
+}
+
+/* First refinements, by the flow alone. */
+static enum err start_refine(struct start *st)
+{
+    struct sim *s = st->s;
+    s->starting = true;
+    TRY(start_flow(st));
+    for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
+        if (st->grafic && !ics_grafic_has(&st->files, l)) break;
+        if (l > s->mesh.levelmin + 1) TRY(start_flow(st));
+        if (st->grafic && s->par->refine.ivar_refine == 0 && s->mesh.gravity)
+            for (int k = s->mesh.levelmin; k < l; k++)
+                TRY(ics_grafic_refmap(&st->files, &s->mesh, &s->comm, k, s->mesh.lev[k].dense));
+        flag_all(s);
+        sim_refine(s, s->mesh.levelmin);
+        balance(s);
+        if (s->noct[l] == 0) break;
+    }
+    TRY(start_flow(st));
+    s->starting = false;
+    return OK;
+}
+
+static enum err start_particles(struct start *st)
+{
+    struct sim *s = st->s;
+    if (!s->par->run.pic) return OK;
+    if (st->grafic) {
+        TRY(ics_grafic_particles(&st->files, &s->mesh, &s->comm, &s->parts));
+    } else if (s->par->init.initfile[0][0]) {
+        char path[512];
+        snprintf(path, sizeof path, "%.256s/ic_part", s->par->init.initfile[0]);
+        TRY(ics_ascii_particles(path, s->mesh.boxlen, s->mesh.levelmin, &s->comm, &s->parts));
+    }
+    TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
+    s->particles = s->parts.n;
+    comm_add_i64(&s->comm, &s->particles, 1);
+    log_info(" %ld particles", (long)s->particles);
+    return OK;
+}
+
+static void mass_criterion(struct sim *s)
+{
+    struct mesh *m = &s->mesh;
+    int top = m->levelmin;
+    for (int l = m->levelmin; l <= m->levelmax && s->noct[l] > 0; l++) {
+        if (s->par->run.pic) part_enter(&s->parts, m, &s->comm, s->dom, l);
+        if (m->gravity) sim_density(s, l, 2);
+        if (s->par->run.pic) part_hand_down(&s->parts, m, &s->comm, s->dom, l);
+        top = l;
+    }
+    for (int l = top; l >= m->levelmin && s->par->run.pic; l--) part_merge(&s->parts, m, l);
+}
+
+/* More refinements for regions and text particles, with the mass criterion (RAMSES's init_refine_2). */
+static enum err start_refine_more(struct start *st)
+{
+    struct sim *s = st->s;
+    if (st->grafic || s->mesh.levelmin == s->mesh.levelmax) return OK;
+    for (int i = s->mesh.levelmin; i <= s->mesh.levelmax + 1; i++) {
+        sim_refine(s, s->mesh.levelmin);
+        TRY(start_flow(st));
+        balance(s);
+        mass_criterion(s);
+        flag_all(s);
+    }
+    return OK;
+}
+
+static enum err start_all(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct params *p = s->par;
+    if (st->grafic) TRY(start_files(st));
+    TRY(start_regions(st));
+    st->gas = (struct ics_gas){.nvar = s->hydro.nvar,
+                               .gamma = s->hydro.gamma,
+                               .smallr = s->hydro.smallr,
+                               .smallc = s->hydro.smallc,
+                               .imetal = p->physics.metal ? 5 : -1,
+                               .z_ave = p->physics.z_ave};
+    sim_output_setup(s);
+    enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT : DOMAIN_KSECTION;
+    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.wall);
+    log_info(" Building initial AMR grid");
+    adapt_build(&s->mesh, &s->comm, s->dom);
+    sim_count_octs(s);
+    TRY(start_refine(st));
+    TRY(start_particles(st));
+    return start_refine_more(st);
+}
+
+enum err sim_start(struct sim *s, const struct params *par, const struct comm *c)
+{
+    struct start *st = mem_zero(sizeof *st, "start");
+    s->par = par;
+    s->comm = *c;
+    s->aexp = 1;
+    s->wall_start = timer_wall();
+    timer_start("start");
+    part_init(&s->parts);
+    enum err e = sim_setup(s);
+    st->s = s;
+    st->grafic = strcmp(par->init.filetype, "grafic") == 0;
+    if (e == OK) e = start_all(st);
+    e = err_agree(c, e);
+    if (st->grafic) ics_grafic_close(&st->files);
+    mem_free(st);
+    return e;
+}

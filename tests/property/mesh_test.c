@@ -1,0 +1,204 @@
+/* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of position here, so that every link, every ghost and
+ * every transported value can be checked against it. Catches: a ghost missing next to a wall, links to the wrong side, rows
+ * permuted in an exchange or a redistribution. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/adapt.h"
+#include "dom/ghost.h"
+
+enum { LMIN = 3, LMAX = 6 };
+static int passed, failed;
+
+static void check(bool ok, const char *what)
+{
+    if (ok)
+        passed++;
+    else {
+        if (failed++ < 10) fprintf(stderr, "FAILED: %s\n", what);
+    }
+}
+
+static double wrap(double x)
+{
+    return x - floor(x + 0.5);
+}
+
+/* Is cell `cell` of the oct of level l split? A ball around a corner of the box, so that refinement crosses the periodic faces. */
+static bool cell_split(int l, okey key, int cell, double radius)
+{
+    int64_t q[3];
+    okey_coords(key, q);
+    double dx = 1.0 / (double)(1 << l), r2 = 0, c[3] = {0.05, 0.97, 0.4};
+    for (int d = 0; d < 3; d++) {
+        double x = wrap(((double)(2 * q[d] + (cell >> d & 1)) + 0.5) * dx - c[d]);
+        r2 += x * x;
+    }
+    return l < LMIN || sqrt(r2) < radius + 6 * dx;
+}
+
+static bool oct_exists(int l, okey key, double radius)
+{
+    return l <= LMIN || (cell_split(l - 1, key >> 3, (int)(key & 7), radius) && oct_exists(l - 1, key >> 3, radius));
+}
+
+static double value(int l, okey key, int cell, int f)
+{
+    uint64_t h = ((uint64_t)key * 8 + (uint64_t)cell) * 0x9e3779b97f4a7c15u + (uint64_t)(l * 64 + f);
+    return (double)(h >> 20);
+}
+
+static void refine(struct mesh *m, const struct comm *c, const struct domain *d, double radius)
+{
+    for (int l = LMIN; l < LMAX; l++) {
+        struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) lv->flag[i][k] = cell_split(l, lv->key[i], k, radius);
+    }
+    /* Coarse levels may only drop what has no children: finest first when shrinking, coarsest first when growing. */
+    for (int l = LMAX - 1; l >= LMIN; l--) adapt_refine(m, c, d, l, NULL, NULL);
+    for (int l = LMIN; l < LMAX; l++) {
+        struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) lv->flag[i][k] = cell_split(l, lv->key[i], k, radius);
+        adapt_refine(m, c, d, l, NULL, NULL);
+    }
+}
+
+static void check_links(const struct mesh *m, double radius)
+{
+    for (int l = 1; l <= LMAX; l++) {
+        const struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++) {
+            lidx cube[27];
+            bool good = oct_exists(l, lv->key[i], radius), up = true, children = true;
+            mesh_cube(m, l, i, cube);
+            for (int c = 0; c < 27; c++) {
+                int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+                okey k = okey_shift(lv->key[i], l, s[0], s[1], s[2], NULL);
+                good &= (cube[c] >= 0) == oct_exists(l, k, radius) && (cube[c] < 0 || lv->key[cube[c]] == k);
+                good &= cube[c] == mesh_neighbour(m, l, i, s[0], s[1], s[2]);
+            }
+            check(good, "26 neighbours of an own oct");
+            if (l > 1) {
+                const struct level *lu = &m->lev[l - 1];
+                lidx p = lv->parent[i];
+                up = p >= 0 && lu->key[p] == lv->key[i] >> 3 && lu->child[p][lv->key[i] & 7] == i;
+                mesh_cube(m, l - 1, p, cube);
+                for (int c = 0; c < 27; c++) up &= cube[c] >= 0; /* strict 2:1: all are there, as ghosts at least */
+            }
+            check(up, "parent of an own oct and its neighbourhood");
+            for (int k = 0; k < 8 && l < LMAX; k++) {
+                lidx j = lv->child[i][k];
+                children &= (j >= 0) == oct_exists(l + 1, lv->key[i] << 3 | (okey)k, radius);
+                children &= j < 0 || m->lev[l + 1].key[j] == (lv->key[i] << 3 | (okey)k);
+            }
+            check(children, "children of an own oct");
+        }
+    }
+}
+
+static void fields_set(struct mesh *m, const struct comm *c)
+{
+    for (int l = 1; l <= LMAX; l++) {
+        struct level *lv = &m->lev[l];
+        for (int f = 0; f < m->nvar; f++)
+            for (lidx i = 0; i < lv->noct; i++)
+                for (int k = 0; k < 8; k++) lv->fld[FLD_U + f][i][k] = i < lv->nown ? value(l, lv->key[i], k, f) : -1;
+        ghost_fill_hydro(c, m, l);
+    }
+}
+
+static void fields_check(const struct mesh *m, const char *what)
+{
+    for (int l = 1; l <= LMAX; l++) {
+        const struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->noct; i++) {
+            bool good = true;
+            for (int f = 0; f < m->nvar; f++)
+                for (int k = 0; k < 8; k++) good &= lv->fld[FLD_U + f][i][k] == value(l, lv->key[i], k, f);
+            check(good, what);
+        }
+    }
+}
+
+static void counts_check(const struct mesh *m, const struct comm *c, double radius)
+{
+    for (int l = 1; l <= LMAX; l++) {
+        int64_t expect = 0;
+        for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) expect += oct_exists(l, k, radius);
+        check(adapt_total(m, c, l) == expect, "number of octs of a level");
+    }
+}
+
+static void sum_back(const struct mesh *m, const struct comm *c)
+{
+    for (int l = LMIN; l <= LMAX; l++) {
+        const struct level *lv = &m->lev[l];
+        int64_t(*a)[8] = mem_zero(sizeof a[0] * (size_t)lv->noct + 1, "test"), total[2] = {0, 0};
+        for (lidx i = 0; i < lv->noct; i++)
+            for (int k = 0; k < 8; k++) total[0] += a[i][k] = 1 + (int64_t)(lv->key[i] & 1023);
+        ghost_add_i64(c, &lv->plan, a);
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) total[1] += a[i][k];
+        comm_add_i64(c, total, 2);
+        check(total[0] == total[1], "reverse exchange keeps the total");
+        mem_free(a);
+    }
+}
+
+static void run(const struct comm *c, enum domain_kind kind)
+{
+    struct mesh m;
+    bool wall[6] = {false};
+    mesh_init(&m, LMIN, LMAX, 5, true, false, 1.0, wall);
+    struct domain *d = domain_new(kind, c->size, LMAX, wall);
+    adapt_build(&m, c, d);
+    double radius[3] = {0.1, 0.22, 0.05};
+    for (int turn = 0; turn < 3; turn++) {
+        refine(&m, c, d, radius[turn]);
+        counts_check(&m, c, radius[turn]);
+        check_links(&m, radius[turn]);
+        fields_set(&m, c);
+        fields_check(&m, "ghost values");
+        sum_back(&m, c);
+        int64_t n = 0, total = 0;
+        for (int l = 1; l <= LMAX; l++) total += m.lev[l].nown;
+        int *level = mem_new(sizeof *level * (size_t)total + 1, "test");
+        okey *key = mem_new(sizeof *key * (size_t)total + 1, "test");
+        double *cost = mem_new(sizeof *cost * (size_t)total + 1, "test");
+        for (int l = 1; l <= LMAX; l++)
+            for (lidx i = 0; i < m.lev[l].nown; i++, n++) {
+                level[n] = l;
+                key[n] = m.lev[l].key[i];
+                cost[n] = 1;
+            }
+        struct domain *e = domain_balance(d, turn == 1 ? DOMAIN_HILBERT : DOMAIN_KSECTION, c, total, level, key, cost);
+        domain_free(d);
+        d = e;
+        adapt_redistribute(&m, c, d);
+        counts_check(&m, c, radius[turn]);
+        check_links(&m, radius[turn]);
+        fields_check(&m, "values after redistribution");
+        FREE(level);
+        FREE(key);
+        FREE(cost);
+    }
+    domain_free(d);
+    mesh_fini(&m);
+}
+
+int main(int argc, char **argv)
+{
+    struct comm c;
+    comm_init(&argc, &argv, &c);
+    run(&c, DOMAIN_KSECTION);
+    run(&c, DOMAIN_HILBERT);
+    int64_t n[2] = {passed, failed};
+    comm_add_i64(&c, n, 2);
+    if (c.rank == 0) printf("%ld passed, %ld failed\n", (long)n[0], (long)n[1]);
+    comm_fini();
+    return n[1] != 0;
+}
