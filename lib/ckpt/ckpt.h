@@ -25,11 +25,14 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     double aexp, hexp, aexp_old, epot_tot_int, epot_tot_old;
     double mass_sph;
     double unit_l, unit_d, unit_t;
-    const char *namelist; /* text, written as namelist.txt */
+    const char *namelist;   /* text, written as namelist.txt */
     const char *provenance; /* program, version, arguments: lines of text, written as compilation.txt's neighbours */
-    int imetal; /* index of the metallicity variable (RAMSES counting from 1), 0: none */
+    int imetal;             /* index of the metallicity variable (RAMSES counting from 1), 0: none */
+    bool overwrite;         /* replace output_NNNNN if it exists; otherwise that is an error */
 };
 
-/* Writes <dir>/output_NNNNN, prints nothing; *path (size n) receives the final path. Errors are agreed: all ranks return the same. */
+/* Writes <dir>/output_NNNNN, prints nothing; path (size n) receives the final path. Errors are agreed: all ranks return
+ * the same, and then nothing is left of the attempt, while an older output_NNNNN stands as it was. */
 MUST_USE enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
-                                    const struct parts *p, const struct domain *d, const struct comm *c, char *path, size_t n);
+                                    const struct parts *p, const struct domain *d, const struct comm *c, char *path,
+                                    size_t n);

@@ -1,17 +1,19 @@
 /* dom/balance: walls at equal cost (seed 000 §2.1 and eq. 4; spec/ksection.md §2).
  *
- * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost C(W) = sum of the costs of
- * samples with x <= W comes nearest to j/k of the node's. All walls of all nodes of a tree level are searched at once:
- * every node's interval is a segment, a segment is divided into equal bins, the histogram of cost over the bins is summed over
- * the ranks, and the bins in which a target falls are the segments of the next round, until a bin is one unit. So a
- * histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve are the case of one
- * node with as many children as ranks.
+ * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost C(W) = sum of the
+ * costs of samples with x <= W comes nearest to j/k of the node's. All walls of all nodes of a tree level are searched
+ * at once: every node's interval is a segment, a segment is divided into equal bins, the histogram of cost over the
+ * bins is summed over the ranks, and the bins in which a target falls are the segments of the next round, until a bin
+ * is one unit. So a histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve
+ * are the case of one node with as many children as ranks.
  *
  * Any wall for which the cost is within a tolerance of its target will do, and among these we take the one on the
  * coarsest grid line: walls that do not cut through octs need thinner ghost layers.
  *
- * Costs are made whole numbers first. Their sums are exact, so the walls do not depend on which rank holds which sample. */
+ * Costs are made whole numbers first. Their sums are exact, so the walls do not depend on which rank holds which
+ * sample. */
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -23,18 +25,18 @@ static const double TOLERANCE = 0.005; /* of a rank's cost, shared by the tree l
 /* One tree level: nodes to cut, and this rank's samples. */
 struct cut {
     const struct comm *comm;
-    int64_t n;           /* samples */
-    int64_t *x;          /* their positions, whole units in (0, extent] */
-    int64_t *cost;       /* their whole costs */
-    int32_t *node;       /* the node each sample is in */
-    int32_t *seg;        /* scratch of the search */
+    int64_t n;     /* samples */
+    int64_t *x;    /* their positions, whole units in (0, extent] */
+    int64_t *cost; /* their whole costs */
+    int32_t *node; /* the node each sample is in */
+    int32_t *seg;  /* scratch of the search */
     int64_t nnode;
     int nchild;
-    int64_t need;        /* units that a child must keep for its own cuts along this axis */
-    double tolerance;    /* of a child's cost */
-    int64_t (*side)[2];  /* [nnode] */
-    int64_t *total;      /* [nnode] cost of a node over all ranks */
-    int64_t *wall;       /* [nnode][nchild-1], the answer */
+    int64_t need;       /* units that a child must keep for its own cuts along this axis */
+    double tolerance;   /* of a child's cost */
+    int64_t (*side)[2]; /* [nnode] */
+    int64_t *total;     /* [nnode] cost of a node over all ranks */
+    int64_t *wall;      /* [nnode][nchild-1], the answer */
 };
 
 /* For one target cost t: the first wall with C(wall) >= t, the cost up to it and up to the unit before it. */
@@ -88,7 +90,8 @@ static void whole_costs(struct cut *s, const double *cost)
     comm_add_i64(s->comm, &count, 1);
     int most_log, count_log = 0;
     frexp(most, &most_log);
-    while (count >> count_log) count_log++;
+    while (count >> count_log)
+        count_log++;
     int scale = 61 - count_log - most_log;
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
@@ -116,7 +119,8 @@ static void balance_ksection(struct domain *d, struct cut *s, const int *level, 
         s->tolerance = TOLERANCE / k->nlev;
         s->wall = k->wall[l];
         s->side = mem_new(sizeof *s->side * (size_t)s->nnode, "balance nodes");
-        for (int64_t p = 0; p < s->nnode; p++) ksection_side(d, l, p, axis, s->side[p]);
+        for (int64_t p = 0; p < s->nnode; p++)
+            ksection_side(d, l, p, axis, s->side[p]);
         cut_nodes(s);
         FREE(s->side);
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
@@ -143,7 +147,8 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     s->side = side;
     s->wall = mem_new(sizeof *s->wall * (size_t)n, "balance nodes");
     cut_nodes(s);
-    for (int r = 1; r < n; r++) h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
+    for (int r = 1; r < n; r++)
+        h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
     FREE(s->wall);
 }
 
@@ -176,7 +181,8 @@ static void cut_nodes(struct cut *s)
 static void node_totals(struct cut *s)
 {
     memset(s->total, 0, sizeof *s->total * (size_t)s->nnode);
-    for (int64_t i = 0; i < s->n; i++) s->total[s->node[i]] += s->cost[i];
+    for (int64_t i = 0; i < s->n; i++)
+        s->total[s->node[i]] += s->cost[i];
     comm_add_i64(s->comm, s->total, (int)s->nnode);
 }
 
@@ -238,11 +244,13 @@ static void reach_find(struct cut *s, int64_t n, struct reach *t)
         t[i].cost = t[i].below = all ? total : 0;
     }
     memcpy(s->seg, s->node, sizeof *s->seg * (size_t)s->n);
-    while (longest - 1 >> q.shift) q.shift++;
+    while ((longest - 1) >> q.shift)
+        q.shift++;
     int64_t room = 0;
     do {
         q.bins_log = BINS_LOG_MIN;
-        while (q.bins_log < BINS_LOG_MAX && q.nseg << (q.bins_log + 1) <= BINS_ALL) q.bins_log++;
+        while (q.bins_log < BINS_LOG_MAX && q.nseg << (q.bins_log + 1) <= BINS_ALL)
+            q.bins_log++;
         if (q.bins_log > q.shift) q.bins_log = q.shift;
         q.shift -= q.bins_log;
         if (q.nseg << q.bins_log > room) {
@@ -270,17 +278,23 @@ static void search_histogram(const struct cut *s, struct search *q)
 {
     int64_t bins = (int64_t)1 << q->bins_log, all = q->nseg << q->bins_log;
     memset(q->hist, 0, sizeof *q->hist * (size_t)all);
-#pragma omp parallel for if (s->n > PARALLEL_FROM)
-    for (int64_t i = 0; i < s->n; i++) {
-        if (s->seg[i] < 0) continue;
-        int64_t b = bin_of(q, s->seg[i], s->x[i]);
+    if (s->n > PARALLEL_FROM && omp_get_max_threads() > 1) {
+#pragma omp parallel for
+        for (int64_t i = 0; i < s->n; i++) {
+            if (s->seg[i] < 0) continue;
+            int64_t b = bin_of(q, s->seg[i], s->x[i]);
 #pragma omp atomic
-        q->hist[b] += s->cost[i];
+            q->hist[b] += s->cost[i];
+        }
+    } else { /* atomic additions cost several times as much */
+        for (int64_t i = 0; i < s->n; i++)
+            if (s->seg[i] >= 0) q->hist[bin_of(q, s->seg[i], s->x[i])] += s->cost[i];
     }
     comm_add_i64(s->comm, q->hist, (int)all);
     for (int64_t g = 0; g < q->nseg; g++) {
         int64_t sum = q->before[g], *h = q->hist + g * bins;
-        for (int64_t b = 0; b < bins; b++) h[b] = sum += h[b];
+        for (int64_t b = 0; b < bins; b++)
+            h[b] = sum += h[b];
     }
 }
 
@@ -290,7 +304,8 @@ static void search_narrow(const struct cut *s, struct search *q, int64_t n, stru
     int64_t bins = (int64_t)1 << q->bins_log, all = q->nseg << q->bins_log, count = 0;
     int64_t *base = mem_new(sizeof *base * (size_t)n, "balance segments");
     int64_t *before = mem_new(sizeof *before * (size_t)n, "balance segments");
-    for (int64_t b = 0; b < all; b++) q->next[b] = -1;
+    for (int64_t b = 0; b < all; b++)
+        q->next[b] = -1;
     for (int64_t i = 0; i < n; i++) {
         if (t[i].seg < 0) continue;
         const int64_t *h = q->hist + t[i].seg * bins;

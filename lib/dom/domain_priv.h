@@ -10,8 +10,8 @@ enum { KSECTION_LEVELS = 31 };
 typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits a dimension */
 
 struct ksection {
-    int nlev;                       /* tree levels; 0 for one rank */
-    int factor[KSECTION_LEVELS];    /* children of each node of the tree level */
+    int nlev;                    /* tree levels; 0 for one rank */
+    int factor[KSECTION_LEVELS]; /* children of each node of the tree level */
     int axis[KSECTION_LEVELS];
     int64_t *wall[KSECTION_LEVELS]; /* [node][factor-1]; child j of node p is node p*factor+j of the next tree level */
     int64_t (*box)[3][2];           /* [rank][axis]: (lo,hi], the last tree level's children */
@@ -39,7 +39,8 @@ struct domain {
 static inline void domain_corner(const struct domain *d, int level, okey key, int64_t x[3])
 {
     okey_coords(key, x);
-    for (int a = 0; a < 3; a++) x[a] <<= d->levelmax + 2 - level;
+    for (int a = 0; a < 3; a++)
+        x[a] <<= d->levelmax + 2 - level;
 }
 
 static inline int64_t domain_width(const struct domain *d, int level)
@@ -76,6 +77,7 @@ static inline int wall_slot(const int64_t *w, int n, int64_t x)
         len -= half;
     }
     int hi = lo + len;
-    while (lo < hi && w[lo] < x) lo++;
+    while (lo < hi && w[lo] < x)
+        lo++;
     return lo;
 }

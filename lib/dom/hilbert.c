@@ -1,8 +1,8 @@
 /* dom/hilbert: domains as ranges of RAMSES's Hilbert key (spec/ramses_binary.md §5.5).
  *
- * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer cube, a table gives the
- * digit and the next state. All keys that begin with the same digits lie in one cube, so a cube is one range of keys, and
- * rank r owns bound[r] <= key < bound[r+1].
+ * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer cube, a table gives
+ * the digit and the next state. All keys that begin with the same digits lie in one cube, so a cube is one range of
+ * keys, and rank r owns bound[r] <= key < bound[r+1].
  *
  * Finding who needs an oct as a ghost asks for the ranges of 27 cubes. These are made by one table step each
  * from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps the last such path. In Morton order
@@ -16,18 +16,12 @@
 
 /* [state][slot x + 2y + 4z], octal: next state (two digits), digit of the key (one). */
 static const uint8_t step[12][8] = {
-    {0010, 0047, 0033, 0034, 0021, 0056, 0022, 0055},
-    {0020, 0103, 0001, 0002, 0067, 0104, 0076, 0075},
-    {0000, 0011, 0127, 0136, 0113, 0012, 0114, 0135},
-    {0062, 0115, 0061, 0116, 0003, 0004, 0130, 0107},
-    {0134, 0057, 0005, 0006, 0133, 0110, 0072, 0071},
-    {0046, 0007, 0101, 0120, 0045, 0064, 0102, 0063},
-    {0054, 0015, 0053, 0132, 0077, 0016, 0030, 0131},
-    {0066, 0111, 0065, 0112, 0017, 0040, 0124, 0123},
-    {0122, 0121, 0013, 0050, 0035, 0036, 0014, 0117},
-    {0042, 0023, 0105, 0024, 0041, 0070, 0106, 0037},
-    {0074, 0073, 0137, 0100, 0025, 0052, 0026, 0051},
-    {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
+    {0010, 0047, 0033, 0034, 0021, 0056, 0022, 0055}, {0020, 0103, 0001, 0002, 0067, 0104, 0076, 0075},
+    {0000, 0011, 0127, 0136, 0113, 0012, 0114, 0135}, {0062, 0115, 0061, 0116, 0003, 0004, 0130, 0107},
+    {0134, 0057, 0005, 0006, 0133, 0110, 0072, 0071}, {0046, 0007, 0101, 0120, 0045, 0064, 0102, 0063},
+    {0054, 0015, 0053, 0132, 0077, 0016, 0030, 0131}, {0066, 0111, 0065, 0112, 0017, 0040, 0124, 0123},
+    {0122, 0121, 0013, 0050, 0035, 0036, 0014, 0117}, {0042, 0023, 0105, 0024, 0041, 0070, 0106, 0037},
+    {0074, 0073, 0137, 0100, 0025, 0052, 0026, 0051}, {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
 };
 
 hkey hilbert_key(const int64_t x[3], int bits)
@@ -87,9 +81,9 @@ int hilbert_rank(const struct domain *d, int level, okey key)
 
 /* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */
 struct around {
-    hkey key[27];               /* digits so far */
+    hkey key[27];                /* digits so far */
     int32_t first[27], last[27]; /* ranks whose range the cube meets; first > last: beyond a wall */
-    int32_t centre[27];         /* owners of the centres, once has_centre */
+    int32_t centre[27];          /* owners of the centres, once has_centre */
     uint8_t state[27];
     bool has_centre;
 };
@@ -129,12 +123,14 @@ void hilbert_finish(struct domain *d)
     for (int i = 0; i < h->nwalk; i++) {
         struct hilbert_walk *w = &h->walk[i];
         atomic_flag_clear(&w->busy);
-        for (int l = 2; l <= LEVEL_MAX; l++) w->own[l] = ~(okey)0;
+        for (int l = 2; l <= LEVEL_MAX; l++)
+            w->own[l] = ~(okey)0;
         w->only[1] = d->nrank == 1 ? 0 : -1;
         for (int n = 0; n < 27; n++) {
             int off[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
             bool beyond = false;
-            for (int a = 0; a < 3; a++) beyond |= off[a] != 0 && !d->periodic[a];
+            for (int a = 0; a < 3; a++)
+                beyond |= off[a] != 0 && !d->periodic[a];
             w->at[1].first[n] = beyond ? 1 : 0;
             w->at[1].last[n] = beyond ? 0 : d->nrank - 1;
         }
@@ -198,7 +194,8 @@ static struct hilbert_walk *walk_take(const struct domain *d)
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key)
 {
     int l = level;
-    while (l > 1 && w->own[l] != key >> 3 * (level - l)) l--;
+    while (l > 1 && w->own[l] != key >> 3 * (level - l))
+        l--;
     while (l < level && w->only[l] < 0) {
         l++;
         okey k = key >> 3 * (level - l);

@@ -1,12 +1,13 @@
 /* dom/ksection: the k-section tree (spec/ksection.md §1; seed 000 §2.1).
  *
- * The number of ranks is factored into primes, largest first; tree level l cuts every node into factor[l] children along
- * axis[l], the longest side of what equal cuts of a cube have left (ties: the lowest axis). All children of a tree level hold
- * equally many ranks, so the leaf's number is the rank. A point on a wall belongs to the lower side, hence all intervals
- * are (lo,hi].
+ * The number of ranks is factored into primes, largest first; tree level l cuts every node into factor[l] children
+ * along axis[l], the longest side of what equal cuts of a cube have left (ties: the lowest axis). All children of a
+ * tree level hold equally many ranks, so the leaf's number is the rank. A point on a wall belongs to the lower side,
+ * hence all intervals are (lo,hi].
  *
- * Who needs an oct as a ghost separates by axis: a box meets the cube of 27 octs if it does so on each axis, and holds one of the
- * 27 centres around the parent if it holds one of three coordinates on each axis. So one descent carries two bits. */
+ * Who needs an oct as a ghost separates by axis: a box meets the cube of 27 octs if it does so on each axis, and holds
+ * one of the 27 centres around the parent if it holds one of three coordinates on each axis. So one descent carries two
+ * bits. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,7 +19,8 @@ void ksection_plan(struct domain *d)
     int rest = d->nrank, small_first[KSECTION_LEVELS], n = 0;
     for (int p = 2; rest > 1; p++) {
         if ((int64_t)p * p > rest) p = rest;
-        for (; rest % p == 0; rest /= p) small_first[n++] = p;
+        for (; rest % p == 0; rest /= p)
+            small_first[n++] = p;
     }
     k->nlev = n;
     double side[3] = {1, 1, 1};
@@ -55,12 +57,14 @@ void ksection_finish(struct domain *d)
     struct ksection *k = &d->ksec;
     k->box = mem_new(sizeof *k->box * (size_t)d->nrank, "domain boxes");
     for (int r = 0; r < d->nrank; r++)
-        for (int a = 0; a < 3; a++) ksection_side(d, k->nlev, r, a, k->box[r][a]);
+        for (int a = 0; a < 3; a++)
+            ksection_side(d, k->nlev, r, a, k->box[r][a]);
 }
 
 void ksection_fini(struct domain *d)
 {
-    for (int l = 0; l < d->ksec.nlev; l++) FREE(d->ksec.wall[l]);
+    for (int l = 0; l < d->ksec.nlev; l++)
+        FREE(d->ksec.wall[l]);
     FREE(d->ksec.box);
 }
 
@@ -70,7 +74,8 @@ void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t s
     side[0] = 0;
     side[1] = d->extent;
     int64_t stride = 1;
-    for (int m = 0; m < l; m++) stride *= k->factor[m];
+    for (int m = 0; m < l; m++)
+        stride *= k->factor[m];
     for (int m = 0; m < l; m++) {
         int f = k->factor[m];
         stride /= f;
@@ -97,7 +102,8 @@ int ksection_rank(const struct domain *d, int level, okey key)
 enum { CUBE = 1, CENTRES = 2 }; /* what of an oct's surroundings a node may still meet */
 enum { PIECES = 2, POINTS = 3 };
 
-/* What surrounds an oct along one axis: whole units first[i]..last[i] inside the cube, and the centres around its parent. */
+/* What surrounds an oct along one axis: whole units first[i]..last[i] inside the cube, and the centres around its
+ * parent. */
 struct span {
     int npiece, npoint;
     int64_t first[PIECES], last[PIECES];

@@ -12,6 +12,7 @@ struct grav_par {
     int cg_levelmin;
     int verbose; /* 1: a line a solve on the log */
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
+    double boxlen, unit_l, unit_t, unit_d; /* box and code units in cgs: needed for gravity_type 3 and -3 only */
 };
 
 struct grav_report {
@@ -20,7 +21,8 @@ struct grav_report {
     bool converged;
 };
 
-/* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on entry).
+/* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on entry). The first guess
+ * is made here: PHI need not be set. gravity_type > 0: does nothing.
  * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with walls). tfrac: time fraction for boundary values
  * from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level l-1 valid in ghosts. With walls: mass and centre of mass (com[3], code
  * units) for the monopole. */
@@ -32,16 +34,18 @@ void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, doubl
                 const struct grav_par *p);
 
 /* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l (local; numerics §8
- * weights), for boundary values. */
-void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double out[8]);
+ * weights), for boundary values. mass and com as in grav_solve (used beyond walls only). */
+void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass, const double com[3],
+                       double out[8]);
 
 /* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles an oct: centre of mass of the oct (= of its
  * father cell), code units, ghosts valid. New arrays in com[] (owner: caller). */
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3]);
 /* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed by the caller): each cell is a
- * pseudo-particle at its centre of mass (leaf: centre), CIC on existing cells of level l only. If mask != 0, only cells
- * with U[mask]/rho > cut are added (refinement criterion). Local. com: of level l+1 (NULL: none). Density is floored at smallr. */
+ * pseudo-particle at its centre of mass (leaf: centre), CIC on existing cells of level l only. If mask != 0, only receiving
+ * cells with U[mask]/rho > cut count (refinement criterion; U valid in ghosts). Local. com: of level l+1 (NULL: none).
+ * Density is floored at smallr. */
 void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask, double cut,
                       double smallr, int64_t (*mass)[8]);
-/* Analytic density for gravity_type < 0: rho at x (code units). Local. */
+/* Analytic density for gravity_type < 0 (0 for unknown types): rho at x (code units). Local. */
 double grav_analytic_density(const struct grav_par *p, const double x[3]);

@@ -33,10 +33,19 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
  * cosmology). Adds this level's corrections for level l-1 to lev[l].edge_flux. Ghost U of level l is stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
-/* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level l-1. Local.
- * The caller fills ghosts of edge_flux by hydro_edge_rows' description before level l-1 is updated. */
+/* The same with tiles of 2^mindepth to 2^maxdepth octs a side (0 ≤ … ≤ 3), for tests and measurements: same bits. */
+void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth,
+                        int maxdepth);
+
+/* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level l-1. Local. Octs
+ * with a face that has no neighbour on the level have a row: double[6 faces][nvar, + 2 with pressure_fix]. The caller copies the
+ * rows of ghost octs from their owners (export there, import here) before level l-1 is updated. */
 void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p);
 void hydro_edge_end(struct mesh *m, int l); /* frees them */
+size_t hydro_edge_row_bytes(const struct hydro_par *p);
+/* One oct's row to and from a buffer of hydro_edge_row_bytes; an oct without a row exports zeros and ignores what comes. */
+void hydro_edge_export(const struct mesh *m, int l, const struct hydro_par *p, lidx oct, void *row);
+void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oct, const void *row);
 
 /* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level l. */
 void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p);

@@ -84,7 +84,7 @@ static enum err setup_hydro(struct sim *s)
     static const char *const solver[] = {"llf", "hll", "hllc", "exact", "acoustic"};
     const struct param_hydro *p = &s->par->hydro;
     const struct param_refine *r = &s->par->refine;
-    int riemann;
+    int riemann = 0;
     TRY(pick("hydro_params/riemann", p->riemann, solver, 5, &riemann));
     int nvar = 5 + count_scalars(s->par);
     if (nvar > NVAR_MAX) FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);

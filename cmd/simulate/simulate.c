@@ -1,0 +1,169 @@
+/* simulate: namelist, initial conditions → checkpoints. One call a line below; the method is in lib/sim/step.c. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/param.h"
+#include "comm/comm.h"
+#include "sim/sim.h"
+
+#define VERSION "ptah simulate 0.1"
+
+static const struct opt rows[] = {
+    {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
+    {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
+    {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
+    {'v', "verbose", NULL, "say more: solver reports, momentum, memory by name"},
+    {'q', "quiet", NULL, "say nothing but errors"},
+    {'V', "version", NULL, "print the version"},
+    {'h', "help", NULL, "print this help"},
+    {0, NULL, NULL, NULL}};
+
+struct request {
+    const char *outdir, *namelist;
+    int verbosity;
+    bool check, list, version, help;
+    int nset;
+    char **set;
+};
+
+static const char usage[] = "simulate [options] run.nml [group/name=value …]";
+
+static bool request_read(int argc, char **argv, struct request *r)
+{
+    struct opt_scan o;
+    *r = (struct request){.outdir = "."};
+    opt_begin(&o, argc, argv, rows);
+    for (int c; (c = opt_next(&o)) != 0;) {
+        switch (c) {
+        case 'o': r->outdir = o.value; break;
+        case 'n': r->check = true; break;
+        case 'p': r->list = true; break;
+        case 'v': r->verbosity++; break;
+        case 'q': r->verbosity = -1; break;
+        case 'V': r->version = true; break;
+        case 'h': r->help = true; break;
+        default: fprintf(stderr, "simulate: %s\n", err_message()); return false;
+        }
+    }
+    argc -= o.index;
+    argv += o.index;
+    if (argc > 0) r->namelist = argv[0];
+    r->nset = argc > 1 ? argc - 1 : 0;
+    r->set = argv + 1;
+    return true;
+}
+
+/* Rank 0 reads the file; all get the text. */
+static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
+{
+    enum err e = OK;
+    int64_t n = 0;
+    FILE *f = NULL;
+    *text = NULL;
+    if (c->rank == 0) {
+        struct stat st;
+        f = fopen(path, "r");
+        if (!f || fstat(fileno(f), &st) != 0)
+            e = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
+        else if (!S_ISREG(st.st_mode))
+            e = err_set(ERR_FILE, "%s: not a file", path);
+        else if (st.st_size > 1 << 24)
+            e = err_set(ERR_FORMAT, "%s: %ld bytes is too long for a namelist", path, (long)st.st_size);
+        else
+            n = st.st_size;
+    }
+    e = err_agree(c, e);
+    if (e == OK) {
+        comm_bcast(c, &n, sizeof n, 0);
+        *text = mem_zero((size_t)n + 1, "namelist");
+        if (c->rank == 0 && fread(*text, 1, (size_t)n, f) != (size_t)n) e = err_set(ERR_FILE, "%s: cannot be read", path);
+        comm_bcast(c, *text, (size_t)n, 0);
+        *bytes = (size_t)n;
+        e = err_agree(c, e);
+    }
+    if (f) fclose(f);
+    return e;
+}
+
+static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p, char **text)
+{
+    size_t bytes;
+    TRY(text_read(r->namelist, c, text, &bytes));
+    TRY(param_read_text(p, *text, bytes, r->namelist));
+    for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
+    TRY(param_check(p));
+    if (c->rank == 0 && r->verbosity >= 0) param_unused(p, stderr);
+    return OK;
+}
+
+static char *provenance(int argc, char **argv)
+{
+    char *s = mem_zero(8192, "provenance");
+    size_t n = (size_t)snprintf(s, 8192, "%s\narguments:", VERSION);
+    for (int i = 1; i < argc && n < 8000; i++) n += (size_t)snprintf(s + n, 8192 - n, " %.500s", argv[i]);
+    snprintf(s + n, 8192 - n, "\n");
+    return s;
+}
+
+static enum err simulate(const struct request *r, const struct comm *c, struct sim *s, struct params *p, char **text)
+{
+    log_init(c->rank == 0, r->verbosity);
+    TRY(err_agree(c, parameters_read(r, c, p, text)));
+    enum err e = OK;
+    if (c->rank == 0 && mkdir(r->outdir, 0777) != 0 && errno != EEXIST)
+        e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
+    TRY(err_agree(c, e));
+    s->outdir = r->outdir;
+    s->namelist_text = *text;
+    sim_catch_signals();
+    log_info(" Ptah simulate on %d rank%s", c->size, c->size > 1 ? "s" : "");
+    TRY(sim_start(s, p, c));
+    if (r->check) {
+        sim_report_mesh(s, "Initial mesh structure");
+        log_info(" The namelist and the initial state are good");
+        return OK;
+    }
+    return sim_run(s);
+}
+
+int main(int argc, char **argv)
+{
+    struct request r;
+    struct comm c;
+    if (!request_read(argc, argv, &r)) return 2;
+    if (r.help) {
+        opt_usage(stdout, usage, "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to checkpoints.", rows);
+        return fflush(stdout) != 0 ? 2 : 0;
+    }
+    if (r.version) return puts(VERSION) < 0 || fflush(stdout) != 0 ? 2 : 0;
+    if (r.list) {
+        param_list(stdout);
+        return fflush(stdout) != 0 ? 2 : 0;
+    }
+    if (!r.namelist) {
+        fprintf(stderr, "simulate: no namelist given\nusage: %s\n", usage);
+        return 2;
+    }
+    comm_init(&argc, &argv, &c);
+    struct sim *s = mem_zero(sizeof *s, "run");
+    struct params *p = mem_zero(sizeof *p, "parameters");
+    char *text = NULL;
+    s->provenance = provenance(argc, argv);
+    enum err e = simulate(&r, &c, s, p, &text);
+    int status = e != OK ? 2 : s->status;
+    if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
+    mem_free((void *)(uintptr_t)s->provenance);
+    sim_fini(s);
+    FREE(text);
+    FREE(p);
+    FREE(s);
+    comm_fini();
+    return status;
+}

@@ -1,0 +1,115 @@
+/* base/opt: getopt_long(3) underneath, fed from the rows. */
+#include "base/opt.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <string.h>
+
+
+#include "base/err.h"
+
+void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)
+{
+    *s = (struct opt_scan){.argc = argc, .argv = argv, .rows = rows, .index = 1};
+    optind = 0; /* glibc: begin anew */
+    opterr = 0; /* we speak ourselves */
+}
+
+/* What getopt_long wants to know: ":ab:c" and the long options. A leading colon tells a missing argument apart. */
+static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2], struct option longs[OPT_MAX + 1])
+{
+    char *c = letters;
+    int n = 0;
+    *c++ = ':';
+    for (int i = 0; rows[i].letter; i++) {
+        BUG_ON(i == OPT_MAX);
+        if (rows[i].letter < 256) {
+            *c++ = (char)rows[i].letter;
+            if (rows[i].arg) *c++ = ':';
+        }
+        if (rows[i].name)
+            longs[n++] = (struct option){.name = rows[i].name,
+                                         .has_arg = rows[i].arg ? required_argument : no_argument,
+                                         .val = rows[i].letter};
+    }
+    *c = 0;
+    longs[n] = (struct option){.name = NULL};
+}
+
+static int complain(const struct opt_scan *s, int c)
+{
+    const char *program = s->argc > 0 ? s->argv[0] : "";
+    const char *slash = strrchr(program, '/');
+    const char *word = optind > 0 && optind <= s->argc ? s->argv[optind - 1] : "";
+    bool is_long = strncmp(word, "--", 2) == 0;
+    program = slash ? slash + 1 : program;
+    if (c == ':')
+        err_set(ERR_PARAM, "%s: option '%.80s' needs an argument (see %s -h)", program, word, program);
+    else if (optopt && optopt < 256 && !is_long)
+        err_set(ERR_PARAM, "%s: there is no option '-%c' (see %s -h)", program, optopt, program);
+    else if (optopt)
+        err_set(ERR_PARAM, "%s: option '%.80s' takes no argument (see %s -h)", program, word, program);
+    else
+        err_set(ERR_PARAM, "%s: there is no option '%.80s' (see %s -h)", program, word, program);
+    return OPT_BAD;
+}
+
+int opt_next(struct opt_scan *s)
+{
+    char letters[2 * OPT_MAX + 2];
+    struct option longs[OPT_MAX + 1];
+    tables(s->rows, letters, longs);
+    int c = getopt_long(s->argc, s->argv, letters, longs, NULL);
+    s->value = optarg;
+    s->index = optind;
+    if (c == -1) return 0;
+    return c == '?' || c == ':' ? complain(s, c) : c;
+}
+
+void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows)
+{
+    fprintf(out, "usage: %s\n%s\n\n", synopsis, purpose);
+    for (const struct opt *o = rows; o->letter; o++) {
+        char left[80];
+        int n = o->letter < 256 ? snprintf(left, sizeof left, "-%c", o->letter) : snprintf(left, sizeof left, "   ");
+        if (o->name) n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", o->letter < 256 ? ", " : " ", o->name);
+        if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
+        fprintf(out, "  %-26s %s\n", left, o->help);
+    }
+}
+
+void opt_man_text(FILE *out, const char *text)
+{
+    fputs("\\&", out);
+    for (; *text; text++) {
+        if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '\'')
+            fputs("\\(aq", out);
+        else
+            fputc(*text, out);
+    }
+}
+
+void opt_man(FILE *out, const struct opt *rows)
+{
+    for (const struct opt *o = rows; o->letter; o++) {
+        fputs(".TP\n", out);
+        if (o->letter < 256) fprintf(out, "\\fB\\-%c\\fR", o->letter);
+        if (o->name) {
+            fputs(o->letter < 256 ? ", \\fB\\-\\-" : "\\fB\\-\\-", out);
+            opt_man_text(out, o->name);
+            fputs("\\fR", out);
+        }
+        if (o->arg) {
+            fputs(" \\fI", out);
+            opt_man_text(out, o->arg);
+            fputs("\\fR", out);
+        }
+        fputs("\n", out);
+        opt_man_text(out, o->help);
+        fputs(".\n", out);
+    }
+}

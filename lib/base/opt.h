@@ -1,0 +1,38 @@
+/* base/opt: command-line options as rows; scanning, usage text and the man page's list come from the same rows.
+ *
+ *   static const struct opt opts[] = {{'v', "verbose", NULL, "say more"}, {'o', "output", "DIR", "write to DIR"}, {0}};
+ *   struct opt_scan s;
+ *   opt_begin(&s, argc, argv, opts);
+ *   for (int c; (c = opt_next(&s)) != 0;)
+ *       switch (c) { case 'o': dir = s.value; break; case OPT_BAD: fprintf(stderr, "%s\n", err_message()); return 2; }
+ *   operands: argv[s.index] … argv[argc-1]
+ *
+ * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not to be used from two threads. */
+#pragma once
+#include <stdio.h>
+
+struct opt {
+    int letter;       /* what opt_next returns; > 255: no letter, long name only; 0 ends the table */
+    const char *name; /* long name or NULL */
+    const char *arg;  /* name of its argument, NULL if it takes none */
+    const char *help; /* half a sentence */
+};
+
+enum { OPT_BAD = -1, OPT_MAX = 64 };
+
+struct opt_scan {
+    int argc;
+    char **argv;
+    const struct opt *rows;
+    const char *value; /* argument of the option just returned */
+    int index;         /* first operand, once opt_next has returned 0 */
+};
+
+void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows);
+/* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (the sentence: err_message). */
+int opt_next(struct opt_scan *s);
+/* "usage: SYNOPSIS", the purpose, and a line an option. */
+void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
+/* Text for troff: none of it can be a request, hyphens and quotes are those of ASCII. */
+void opt_man_text(FILE *out, const char *text);
+void opt_man(FILE *out, const struct opt *rows); /* the same list in troff, for the section OPTIONS */

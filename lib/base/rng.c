@@ -1,0 +1,55 @@
+/* base/rng: see rng.h. Constants and rounds: Salmon et al. 2011, section 4. */
+#include "base/rng.h"
+
+#include <math.h>
+
+void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t a = ctr[0], b = ctr[1], c = ctr[2], d = ctr[3], k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; round++) {
+        uint64_t p0 = (uint64_t)0xD2511F53u * a, p1 = (uint64_t)0xCD9E8D57u * c;
+        a = (uint32_t)(p1 >> 32) ^ b ^ k0;
+        c = (uint32_t)(p0 >> 32) ^ d ^ k1;
+        b = (uint32_t)p1;
+        d = (uint32_t)p0;
+        k0 += 0x9E3779B9u; /* golden ratio */
+        k1 += 0xBB67AE85u; /* sqrt(3) - 1 */
+    }
+    out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+}
+
+struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step)
+{
+    return (struct rng){.key = {(uint32_t)seed, (uint32_t)(seed >> 32)},
+                        .ctr = {0, step, (uint32_t)key, (uint32_t)(key >> 32)},
+                        .used = 4};
+}
+
+uint32_t rng_word(struct rng *r)
+{
+    if (r->used == 4) {
+        rng_block(r->ctr, r->key, r->word);
+        r->ctr[0]++;
+        r->used = 0;
+    }
+    return r->word[r->used++];
+}
+
+double rng_uniform(struct rng *r)
+{
+    uint64_t high = rng_word(r) >> 5, low = rng_word(r) >> 6; /* 27 + 26 bits */
+    return (double)(high << 26 | low) * 0x1p-53;
+}
+
+double rng_normal(struct rng *r)
+{
+    if (r->has_spare) {
+        r->has_spare = 0;
+        return r->spare;
+    }
+    double radius = sqrt(-2 * log(1 - rng_uniform(r))); /* 1 - u is never 0 */
+    double angle = 2 * M_PI * rng_uniform(r);
+    r->spare = radius * sin(angle);
+    r->has_spare = 1;
+    return radius * cos(angle);
+}

@@ -1,0 +1,23 @@
+/* base/rng: random numbers as a pure function of (seed, key, step, position in the stream).
+ *
+ * Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, SC11): no state to share or to save, so a draw does not depend on
+ * ranks, threads or the order of work. key says whose numbers they are (a particle id, an oct's key folded to 64 bits), step
+ * when; a purpose of its own (stars, jets …) takes a seed of its own. */
+#pragma once
+#include <stdint.h>
+
+struct rng {
+    uint32_t key[2], ctr[4]; /* key = seed; ctr = {block, step, key low, key high} */
+    uint32_t word[4];        /* the block in use */
+    int used;                /* words of it taken, 4: none left */
+    int has_spare;           /* rng_normal makes two at a time */
+    double spare;
+};
+
+/* One block: ten rounds of Philox4x32. */
+void rng_block(const uint32_t ctr[4], const uint32_t key[2], uint32_t out[4]);
+
+struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step);
+uint32_t rng_word(struct rng *r);  /* 32 random bits */
+double rng_uniform(struct rng *r); /* in [0, 1), a multiple of 2^-53 */
+double rng_normal(struct rng *r);  /* mean 0, variance 1 (Box & Muller 1958) */

@@ -1,0 +1,293 @@
+/* ckpt/fortran: see fortran.h. */
+#include "ckpt/fortran.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+
+static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10;
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
+
+static char *name_copy(const char *path)
+{
+    size_t n = strlen(path) + 1;
+    return memcpy(mem_new(n, "file name"), path, n);
+}
+
+/* ---- writing ---- */
+
+void fort_create(struct fort_out *f, const char *path)
+{
+    *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB};
+    f->path = name_copy(path);
+    f->buf = mem_new(BUF, "file buffer");
+    f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (f->fd < 0) f->err = err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+}
+
+static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
+{
+    if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
+}
+
+static void flush(struct fort_out *f)
+{
+    write_at(f, f->buf, f->fill, f->at);
+    f->at += (int64_t)f->fill;
+    f->fill = 0;
+}
+
+static void put_bytes(struct fort_out *f, const void *p, size_t n)
+{
+    if (n > BUF - f->fill) flush(f);
+    if (n > BUF) {
+        write_at(f, p, n, f->at);
+        f->at += (int64_t)n;
+    } else if (n) {
+        memcpy(f->buf + f->fill, p, n);
+        f->fill += n;
+    }
+}
+
+static void put_length(struct fort_out *f, int64_t n)
+{
+    int32_t x = (int32_t)n;
+    put_bytes(f, &x, sizeof x);
+}
+
+static void sub_begin(struct fort_out *f)
+{
+    bool more = f->left > f->sub_max;
+    f->sub = f->sub_left = more ? f->sub_max : f->left;
+    put_length(f, more ? -f->sub : f->sub);
+}
+
+static void sub_end(struct fort_out *f)
+{
+    put_length(f, f->first ? f->sub : -f->sub);
+    f->first = false;
+}
+
+void fort_begin(struct fort_out *f, int64_t bytes)
+{
+    f->left = bytes;
+    f->first = true;
+    sub_begin(f);
+}
+
+void fort_put(struct fort_out *f, const void *p, size_t n)
+{
+    const char *s = p;
+    BUG_ON((int64_t)n > f->left);
+    while (n > 0) {
+        if (f->sub_left == 0) {
+            sub_end(f);
+            sub_begin(f);
+        }
+        size_t k = (int64_t)n < f->sub_left ? n : (size_t)f->sub_left;
+        put_bytes(f, s, k);
+        s += k, n -= k;
+        f->left -= (int64_t)k, f->sub_left -= (int64_t)k;
+    }
+}
+
+void fort_end(struct fort_out *f)
+{
+    BUG_ON(f->left != 0);
+    sub_end(f);
+}
+
+void fort_record(struct fort_out *f, const void *p, size_t n)
+{
+    fort_begin(f, (int64_t)n);
+    fort_put(f, p, n);
+    fort_end(f);
+}
+
+void fort_i4(struct fort_out *f, int32_t x)
+{
+    fort_record(f, &x, sizeof x);
+}
+
+void fort_r8(struct fort_out *f, double x)
+{
+    fort_record(f, &x, sizeof x);
+}
+
+/* Records longer than the scratch: lengths first, then each piece of each record at its place. */
+static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk, fort_fill *fill,
+                            const void *ctx)
+{
+    flush(f);
+    int32_t bytes = (int32_t)(n * (int64_t)elem), ends[2] = {bytes, bytes};
+    int64_t step = bytes + (int64_t)sizeof ends;
+    for (int r = 0; r <= nrow; r++) {
+        bool head = r<nrow, tail = r> 0;
+        write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail), f->at + r * step - (tail ? 4 : 0));
+    }
+    for (int64_t i = 0; i < n && f->err == OK; i += chunk) {
+        int64_t k = n - i < chunk ? n - i : chunk;
+        size_t stride = (size_t)chunk * elem;
+        fill(ctx, i, k, f->rows, stride);
+        for (int r = 0; r < nrow; r++)
+            write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem, f->at + r * step + 4 + i * (int64_t)elem);
+    }
+    f->at += nrow * step;
+}
+
+void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill, const void *ctx)
+{
+    BUG_ON(n * (int64_t)elem > FORT_SUB);
+    if (f->err != OK) return;
+    if (!f->rows) f->rows = mem_new(ROWS, "file buffer");
+    int64_t chunk = (int64_t)(ROWS / ((size_t)nrow * elem)) & ~(int64_t)63;
+    BUG_ON(chunk == 0);
+    if (n > chunk) {
+        table_in_pieces(f, nrow, elem, n, chunk, fill, ctx);
+        return;
+    }
+    /* Rows a multiple of 8 bytes apart, so that doubles are aligned. */
+    size_t bytes = (size_t)n * elem, stride = (bytes + 7) & ~(size_t)7;
+    fill(ctx, 0, n, f->rows, stride);
+    for (int r = 0; r < nrow; r++) fort_record(f, f->rows + (size_t)r * stride, bytes);
+}
+
+enum err fort_close(struct fort_out *f)
+{
+    flush(f);
+    if (f->fd >= 0 && f->err == OK)
+        f->err = file_close_synced(f->fd, f->path);
+    else if (f->fd >= 0)
+        close(f->fd);
+    FREE(f->rows);
+    FREE(f->buf);
+    FREE(f->path);
+    f->fd = -1;
+    return f->err;
+}
+
+/* ---- reading ---- */
+
+enum err fort_open(struct fort_in *f, const char *path)
+{
+    struct stat st;
+    *f = (struct fort_in){.fd = open(path, O_RDONLY | O_CLOEXEC), .record = 1};
+    if (f->fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    f->path = name_copy(path);
+    if (fstat(f->fd, &st) != 0) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) FAIL(ERR_FILE, "%s: not a regular file", path);
+    f->size = st.st_size;
+    f->win = mem_new(WINDOW, "file buffer");
+    return OK;
+}
+
+void fort_shut(struct fort_in *f)
+{
+    if (f->path && f->fd >= 0) close(f->fd);
+    FREE(f->path);
+    FREE(f->win);
+    *f = (struct fort_in){.fd = -1};
+}
+
+/* Short reads come from a window, which a walk over the lengths of small records fills once. */
+static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
+{
+    if (n > WINDOW / 8) return file_read_at(f->fd, f->path, p, n, at);
+    if (at < f->win_at || at + (int64_t)n > f->win_at + f->win_n) {
+        int64_t left = f->size - at, k = left < (int64_t)WINDOW ? left : (int64_t)WINDOW;
+        f->win_n = 0;
+        if (k < (int64_t)n)
+            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are expected at byte %ld", f->path, (long)f->size, n,
+                 (long)at);
+        TRY(file_read_at(f->fd, f->path, f->win, (size_t)k, at));
+        f->win_at = at;
+        f->win_n = k;
+    }
+    memcpy(p, f->win + (at - f->win_at), n);
+    return OK;
+}
+
+static enum err record_error(const struct fort_in *f, const struct fort_rec *r, const char *what, const char *why)
+{
+    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld %s", f->path, (long)r->number, what, (long)r->at, why);
+}
+
+enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r)
+{
+    *r = (struct fort_rec){.number = f->record, .at = f->at};
+    int64_t at = f->at;
+    for (bool first = true, more = true; more; first = false) {
+        int32_t head = 0, tail = 0;
+        if (f->size - at < 8) return record_error(f, r, what, "is cut off: the file ends there");
+        TRY(read_bytes(f, &head, sizeof head, at));
+        int64_t n = head < 0 ? -(int64_t)head : head;
+        if (n > f->size - at - 8) return record_error(f, r, what, "is longer than the rest of the file");
+        TRY(read_bytes(f, &tail, sizeof tail, at + 4 + n));
+        if ((tail < 0 ? -(int64_t)tail : tail) != n || (n > 0 && (tail < 0) == first))
+            return record_error(f, r, what, "has different lengths before and after it: the file is damaged");
+        more = head < 0;
+        if (first) r->sub = n;
+        bool odd = more ? n == 0 || n != r->sub : !first && (n == 0 || n > r->sub);
+        if (odd) return record_error(f, r, what, "has odd sub-records");
+        r->bytes += n;
+        at += n + 8;
+    }
+    f->at = at;
+    f->record++;
+    return OK;
+}
+
+enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes, struct fort_rec *r)
+{
+    TRY(fort_next(f, what, r));
+    if (r->bytes != bytes)
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld", f->path, (long)r->number, what,
+             (long)r->at, (long)r->bytes, (long)bytes);
+    return OK;
+}
+
+enum err fort_load(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n, void *p)
+{
+    char *s = p;
+    BUG_ON(first < 0 || first + (int64_t)n > r->bytes);
+    while (n > 0) {
+        int64_t piece = first / r->sub, in = first % r->sub;
+        size_t k = (int64_t)n < r->sub - in ? n : (size_t)(r->sub - in);
+        TRY(read_bytes(f, s, k, r->at + piece * (r->sub + 8) + 4 + in));
+        s += k, n -= k, first += (int64_t)k;
+    }
+    return OK;
+}
+
+enum err fort_get(struct fort_in *f, const char *what, void *p, size_t bytes)
+{
+    struct fort_rec r;
+    TRY(fort_expect(f, what, (int64_t)bytes, &r));
+    return fort_load(f, &r, 0, bytes, p);
+}
+
+enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x)
+{
+    return fort_get(f, what, x, sizeof *x);
+}
+
+enum err fort_skip(struct fort_in *f, const char *what, int n)
+{
+    struct fort_rec r;
+    for (int i = 0; i < n; i++) TRY(fort_next(f, what, &r));
+    return OK;
+}
+
+enum err fort_at_end(const struct fort_in *f)
+{
+    if (f->at == f->size) return OK;
+    FAIL(ERR_FORMAT, "%s: %ld bytes follow after the last record, number %ld", f->path, (long)(f->size - f->at),
+         (long)f->record - 1);
+}

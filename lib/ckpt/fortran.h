@@ -1,0 +1,72 @@
+/* ckpt/fortran: Fortran sequential unformatted files (spec: ramses_binary, conventions).
+ *
+ * A record is its length as int32, the payload, the length again. A payload above 2^31-9 bytes is cut into sub-records as
+ * gfortran does: the leading length is negative where another sub-record follows, the trailing one where one came before.
+ *
+ * Writing goes through one buffer. An error is kept: later calls do nothing, and fort_close returns it, so that the
+ * caller reads as a list of records. Reading trusts nothing: lengths are checked against each other, the file's size
+ * and what the caller expects; errors name file, record and byte. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
+
+struct fort_out {
+    int fd;
+    enum err err;
+    char *path;
+    int64_t at; /* where the buffer goes in the file */
+    char *buf;  /* bytes that wait */
+    size_t fill;
+    char *rows;   /* scratch of fort_table */
+    int64_t left; /* of the record being written */
+    int64_t sub, sub_left;
+    int64_t sub_max; /* FORT_SUB; smaller in tests */
+    bool first;
+};
+
+void fort_create(struct fort_out *f, const char *path);
+void fort_begin(struct fort_out *f, int64_t bytes); /* a record of this length, put in pieces */
+void fort_put(struct fort_out *f, const void *p, size_t n);
+void fort_end(struct fort_out *f);
+void fort_record(struct fort_out *f, const void *p, size_t n); /* begin, put, end */
+void fort_i4(struct fort_out *f, int32_t x);                   /* a record of one number */
+void fort_r8(struct fort_out *f, double x);
+
+/* nrow records of n elements of `elem` bytes, made together because one pass over memory gives all of them: fill is
+ * called for consecutive ranges of elements and stores element first+i of record r at rows + r*stride + i*elem (aligned).
+ * Records here stay below FORT_SUB (octs of a rank are limited by RAMSES's 32-bit cell indices). */
+typedef void fort_fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride);
+void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill, const void *ctx);
+MUST_USE enum err fort_close(struct fort_out *f); /* flush, sync, close; the first error of all since create */
+
+struct fort_in {
+    int fd;
+    char *path;
+    int64_t size, at; /* of the file · of the next record */
+    int64_t record;   /* number of the next record, from 1 */
+    char *win;        /* what was read last, for the short reads */
+    int64_t win_at, win_n;
+};
+
+struct fort_rec {
+    int64_t number, at; /* number from 1, byte of its first length */
+    int64_t bytes;      /* payload */
+    int64_t sub;        /* bytes of each sub-record but the last */
+};
+
+MUST_USE enum err fort_open(struct fort_in *f, const char *path);
+void fort_shut(struct fort_in *f); /* also after a failed open, or zeroed */
+MUST_USE enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r); /* steps over one record */
+MUST_USE enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes,
+                              struct fort_rec *r); /* of this length */
+MUST_USE enum err fort_load(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n,
+                            void *p);                                                   /* part of it */
+MUST_USE enum err fort_get(struct fort_in *f, const char *what, void *p, size_t bytes); /* expect and load all */
+MUST_USE enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x);
+MUST_USE enum err fort_skip(struct fort_in *f, const char *what, int n); /* n records of any length */
+MUST_USE enum err fort_at_end(const struct fort_in *f);                  /* error if something follows */

@@ -1,0 +1,48 @@
+/* ckpt/ramses_out: shared by the files of the RAMSES writer. */
+#pragma once
+#include <limits.h>
+
+#include "ckpt/ckpt.h"
+#include "ckpt/fortran.h"
+
+enum { RAMSES_FAMILIES = 12 }; /* -5..5, undefined */
+
+/* A rank's octs are numbered 1..ngrid by level, then owner, then Morton order: first[l-1][r].. are those of level l owned by
+ * rank r; order[l] lists their local indices, number[l] is the inverse. */
+struct ramses_out {
+    const struct ckpt_head *h;
+    const struct mesh *m;
+    const struct parts *p;
+    const struct domain *d;
+    const struct comm *c;
+    int output, nlevel; /* output's number · levels in the file, levelmax */
+    char tmp[4000], final[4000];
+    int32_t ngrid;                  /* octs of this rank, with ghosts */
+    int64_t ngridmax;               /* array size that the file claims, equal on all ranks */
+    int32_t *first, *count;         /* [nlevel][ranks] */
+    lidx *order[LEVEL_MAX + 2];     /* [noct] */
+    int32_t *number[LEVEL_MAX + 2]; /* [noct] */
+    int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2]; /* own octs over the ranks */
+    int64_t family[RAMSES_FAMILIES];                                         /* particles over the ranks */
+    double star_mass;
+    bool stars, metal, wide_ids;
+};
+
+/* Octs of one list: level l, owner r. */
+struct ramses_block {
+    const struct ramses_out *o;
+    int level;
+    int32_t first; /* number of its first oct */
+    int32_t n;
+    const lidx *oct;
+};
+
+struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank);
+void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
+
+/* Each writes one file of this rank (text: rank 0's files) under o->tmp. */
+MUST_USE enum err ramses_write_amr(const struct ramses_out *o, const char *path);
+MUST_USE enum err ramses_write_hydro(const struct ramses_out *o, const char *path);
+MUST_USE enum err ramses_write_grav(const struct ramses_out *o, const char *path);
+MUST_USE enum err ramses_write_part(const struct ramses_out *o, const char *path);
+MUST_USE enum err ramses_write_texts(const struct ramses_out *o);

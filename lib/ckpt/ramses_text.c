@@ -1,0 +1,161 @@
+/* ckpt/ramses_text: the text files of a RAMSES snapshot (spec: ramses_binary §2, 3, 4, 6, 8), in the columns that yt, pynbody and
+ * osyris expect (spec: clients). Where a run came from is told in compilation.txt, which no reader and no digest looks at. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ckpt/ramses_out.h"
+
+typedef void text_fn(FILE *t, const struct ramses_out *o);
+
+static enum err save(const struct ramses_out *o, const char *name, text_fn *make)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", o->tmp, name);
+    FILE *t = fopen(path, "w");
+    if (!t) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    make(t, o);
+    int why = fflush(t) != 0 || fsync(fileno(t)) != 0 ? errno : 0;
+    if (!why && ferror(t)) why = EIO;
+    if (fclose(t) != 0 && !why) why = errno;
+    if (why) FAIL(ERR_FILE, "%s: cannot write: %s", path, strerror(why));
+    return OK;
+}
+
+/* Fortran's E23.15. */
+static void put_real(FILE *t, double x)
+{
+    char c[32], e[40];
+    if (!isfinite(x)) {
+        fprintf(t, "%23s", isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    snprintf(c, sizeof c, "%.14e", fabs(x)); /* d.dddddddddddddde±xx */
+    int exponent = x != 0 ? (int)strtol(c + 17, NULL, 10) + 1 : 0;
+    snprintf(e, sizeof e, "%s0.%c%.14s%s%+0*d", signbit(x) ? "-" : "", c[0], c + 2, abs(exponent) < 100 ? "E" : "",
+             abs(exponent) < 100 ? 3 : 4, exponent);
+    fprintf(t, "%23s", e);
+}
+
+static void put_named(FILE *t, const char *name, double x)
+{
+    fprintf(t, "%-12s=", name);
+    put_real(t, x);
+    putc('\n', t);
+}
+
+static void make_info(FILE *t, const struct ramses_out *o)
+{
+    const struct ckpt_head *h = o->h;
+    fprintf(t,
+            "ncpu        =%11d\nndim        =%11d\nlevelmin    =%11d\nlevelmax    =%11d\nngridmax    =%11ld\n"
+            "nstep_coarse=%11d\n\n",
+            o->c->size, 3, h->levelmin, o->nlevel, (long)o->ngridmax, h->nstep_coarse);
+    put_named(t, "boxlen", h->boxlen);
+    put_named(t, "time", h->t);
+    put_named(t, "aexp", h->aexp);
+    put_named(t, "H0", h->h0);
+    put_named(t, "omega_m", h->omega_m);
+    put_named(t, "omega_l", h->omega_l);
+    put_named(t, "omega_k", h->omega_k);
+    put_named(t, "omega_b", h->omega_b);
+    put_named(t, "unit_l", h->unit_l);
+    put_named(t, "unit_d", h->unit_d);
+    put_named(t, "unit_t", h->unit_t);
+    fprintf(t, "\nordering type=%-80s\n   DOMAIN   ind_min                 ind_max\n", "hilbert");
+    double *bound = mem_new(sizeof *bound * ((size_t)o->c->size + 1), "checkpoint");
+    domain_bound_keys(o->d, bound);
+    for (int r = 0; r < o->c->size; r++) {
+        fprintf(t, "%8d ", r + 1);
+        put_real(t, bound[r]);
+        putc(' ', t);
+        put_real(t, bound[r + 1]);
+        putc('\n', t);
+    }
+    FREE(bound);
+}
+
+static void make_header(FILE *t, const struct ramses_out *o)
+{
+    static const char *const family[RAMSES_FAMILIES] = {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
+                                                        "other_tracer", "gas_tracer",    "DM",           "star",
+                                                        "cloud",        "debris",        "other",        "undefined"};
+    fprintf(t, "#      Family     Count\n");
+    for (int k = 0; k < RAMSES_FAMILIES; k++) fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
+    fprintf(t, " Particle fields\npos vel mass iord level family tag %s%s", o->stars ? "tform " : "",
+            o->metal ? "metal " : "");
+}
+
+static void put_field(FILE *t, int *n, const char *name, char type)
+{
+    fprintf(t, "%2d, %s, %c\n", ++*n, name, type);
+}
+
+static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, variable_type\n";
+
+static void make_hydro_fields(FILE *t, const struct ramses_out *o)
+{
+    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
+    int n = 0;
+    fputs(VERSION_LINES, t);
+    while (n < o->h->nvar) {
+        char scalar[32];
+        snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
+        put_field(t, &n, n < 5 ? name[n] : n + 1 == o->h->imetal ? "metallicity" : scalar, 'd');
+    }
+}
+
+static void make_part_fields(FILE *t, const struct ramses_out *o)
+{
+    static const char *const name[] = {"position_x", "position_y", "position_z", "velocity_x",
+                                       "velocity_y", "velocity_z", "mass"};
+    int n = 0;
+    fputs(VERSION_LINES, t);
+    while (n < 7) put_field(t, &n, name[n], 'd');
+    put_field(t, &n, "identity", o->wide_ids ? 'q' : 'i');
+    put_field(t, &n, "levelp", 'i');
+    put_field(t, &n, "family", 'b');
+    put_field(t, &n, "tag", 'b');
+    if (o->stars) put_field(t, &n, "birth_time", 'd');
+    if (o->metal) put_field(t, &n, "metallicity", 'd');
+}
+
+static void make_namelist(FILE *t, const struct ramses_out *o)
+{
+    if (o->h->namelist) fputs(o->h->namelist, t);
+}
+
+static void make_compilation(FILE *t, const struct ramses_out *o)
+{
+    fputs(o->h->provenance ? o->h->provenance : "", t);
+}
+
+static void make_makefile(FILE *t, const struct ramses_out *o)
+{
+    fputs("not built by RAMSES: see compilation.txt\n", t);
+}
+
+static void make_patches(FILE *t, const struct ramses_out *o)
+{
+    fputs("no patches\n \n", t);
+}
+
+enum err ramses_write_texts(const struct ramses_out *o)
+{
+    char info[32], header[32];
+    snprintf(info, sizeof info, "info_%05d.txt", o->output);
+    snprintf(header, sizeof header, "header_%05d.txt", o->output);
+    TRY(save(o, info, make_info));
+    TRY(save(o, header, make_header));
+    TRY(save(o, "namelist.txt", make_namelist));
+    TRY(save(o, "compilation.txt", make_compilation));
+    TRY(save(o, "makefile.txt", make_makefile));
+    TRY(save(o, "patches.txt", make_patches));
+    if (o->h->hydro) TRY(save(o, "hydro_file_descriptor.txt", make_hydro_fields));
+    if (o->h->particles) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
+    return OK;
+}

@@ -1,0 +1,267 @@
+/* cosmo: Friedmann's equation for matter, curvature and a cosmological constant, radiation neglected.
+ *
+ * In super-comoving time (dτ = H0 dt/a²; Martel & Shapiro 1998) da/dτ = f(a) = sqrt(a³ (Ω_m + Ω_Λ a³ + Ω_k a)),
+ * so with x = ln a the two clocks are integrals
+ *     τ = ∫ a/f(a) dx,    H0 t = ∫ a³/f(a) dx,    both 0 at a = 1.
+ * They are tabulated at x = k/1024 by Gauss-Legendre quadrature between neighbours and interpolated by cubic Hermite
+ * polynomials (the slopes are the integrands): with h = 1/1024 the interpolation error h⁴/384 τ'''' is below 1e-15 of
+ * τ. a(τ) inverts that same polynomial by Newton's iteration, hence cosmo_at undoes cosmo_tau to rounding. Growth: D =
+ * 5/2 Ω_m E(a) ∫ da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
+#include "cosmo/cosmo.h"
+
+#include <gsl/gsl_integration.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "base/mem.h"
+
+enum { PER_E = 1024 };  /* table points in one e-fold of a */
+enum { CHORDS = 1000 }; /* intervals of RAMSES's table */
+static const double A_LAST = 10.0;
+static const double CHORD_STEP = 1e-6; /* Δa/a of RAMSES's integration, which sets where its points lie */
+static const double MPC = 3.0856776e24, RHO_C = 1.88e-29;
+
+struct cosmo {
+    struct cosmo_par par;
+    int first, n;     /* point i is at x = (first + i)/PER_E */
+    double *tau, *t;  /* [n], ascending */
+    double *chord[3]; /* a, τ, hexp at RAMSES's points, from a = 1 down; NULL without chords */
+};
+
+static enum err check(const struct cosmo_par *p);
+static void tabulate(struct cosmo *c);
+static void chords_new(struct cosmo *c);
+static void chord_at(const struct cosmo *c, double tau, double *aexp, double *hexp);
+static double chord_tau(const struct cosmo *c, double aexp);
+static double clock_at(const struct cosmo *c, const double *value, double power, double aexp);
+static double curve_aexp(const struct cosmo *c, double tau);
+static double expansion2(const struct cosmo_par *p, double a);
+
+enum err cosmo_new(const struct cosmo_par *p, struct cosmo **out)
+{
+    *out = NULL;
+    TRY(check(p));
+    struct cosmo *c = mem_zero(sizeof *c, "expansion");
+    c->par = *p;
+    c->first = (int)floor(PER_E * log(0.9 * p->aexp_ini));
+    int last = 0; /* a closed universe turns before A_LAST */
+    while (last < PER_E * log(A_LAST) && expansion2(p, exp((last + 2.0) / PER_E)) > 1e-3 * p->omega_m) last++;
+    c->n = last + 2 - c->first;
+    c->tau = mem_new(sizeof *c->tau * (size_t)c->n, "expansion");
+    c->t = mem_new(sizeof *c->t * (size_t)c->n, "expansion");
+    tabulate(c);
+    if (p->chords && p->aexp_ini < 1) chords_new(c);
+    *out = c;
+    return OK;
+}
+
+void cosmo_free(struct cosmo *c)
+{
+    if (!c) return;
+    FREE(c->tau);
+    FREE(c->t);
+    for (int i = 0; i < 3; i++) FREE(c->chord[i]);
+    mem_free(c);
+}
+
+double cosmo_tau(const struct cosmo *c, double aexp)
+{
+    return c->chord[0] ? chord_tau(c, aexp) : clock_at(c, c->tau, 1, aexp);
+}
+
+double cosmo_time(const struct cosmo *c, double aexp)
+{
+    return clock_at(c, c->t, 3, aexp);
+}
+
+void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp)
+{
+    if (c->chord[0]) {
+        chord_at(c, tau, aexp, hexp);
+        return;
+    }
+    *aexp = curve_aexp(c, tau);
+    *hexp = cosmo_dadtau(&c->par, *aexp) / *aexp;
+}
+
+double cosmo_dadtau(const struct cosmo_par *p, double a)
+{
+    return sqrt(a * a * a * (p->omega_m + p->omega_l * a * a * a + p->omega_k * a));
+}
+
+void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d, double *unit_t)
+{
+    double h = p->h0 / 100;
+    *unit_l = aexp * p->boxlen_ini * MPC / h;
+    *unit_d = p->omega_m * RHO_C * h * h / (aexp * aexp * aexp);
+    *unit_t = aexp * aexp / (p->h0 * 1e5 / MPC);
+}
+
+/* (aE)² = (da/dt)²/H0² */
+static double expansion2(const struct cosmo_par *p, double a)
+{
+    return p->omega_m / a + p->omega_l * a * a + p->omega_k;
+}
+
+/* ∫_0^a da'/(a'E)³. With a' = u² the integrand is 2 u⁴ / (Ω_m + Ω_Λ a'³ + Ω_k a')^(3/2), smooth down to 0. */
+static double growth_integral(const struct cosmo_par *p, double a)
+{
+    gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(64);
+    double sum = 0;
+    for (size_t i = 0; i < 64; i++) {
+        double u, w;
+        gsl_integration_glfixed_point(0, sqrt(a), i, &u, &w, gauss);
+        double b = u * u, s = p->omega_m + p->omega_l * b * b * b + p->omega_k * b;
+        sum += w * 2 * b * b / (s * sqrt(s));
+    }
+    gsl_integration_glfixed_table_free(gauss);
+    return sum;
+}
+
+double cosmo_growth(const struct cosmo_par *p, double a)
+{
+    return 2.5 * p->omega_m * sqrt(expansion2(p, a)) / a * growth_integral(p, a);
+}
+
+double cosmo_growth_rate(const struct cosmo_par *p, double a)
+{
+    double y = expansion2(p, a);
+    return (p->omega_l * a * a - 0.5 * p->omega_m / a) / y - 1 + a / (y * sqrt(y) * growth_integral(p, a));
+}
+
+double cosmo_vfact(const struct cosmo_par *p, double a)
+{
+    return a * cosmo_growth_rate(p, a) * sqrt(expansion2(p, a));
+}
+
+static enum err check(const struct cosmo_par *p)
+{
+    if (!(p->omega_m > 0 && p->omega_m < 100))
+        FAIL(ERR_PARAM, "cosmology: omega_m = %g must be above 0 (and below 100)", p->omega_m);
+    if (!(fabs(p->omega_m + p->omega_l + p->omega_k - 1) < 1e-6))
+        FAIL(ERR_PARAM, "cosmology: omega_m + omega_l + omega_k = %.9g + %.9g + %.9g must be 1", p->omega_m, p->omega_l,
+             p->omega_k);
+    if (!(p->omega_b >= 0 && p->omega_b <= p->omega_m))
+        FAIL(ERR_PARAM, "cosmology: omega_b = %g must be between 0 and omega_m = %g", p->omega_b, p->omega_m);
+    if (!(p->h0 >= 1 && p->h0 <= 1000)) FAIL(ERR_PARAM, "cosmology: h0 = %g km/s/Mpc is absurd", p->h0);
+    if (!(p->aexp_ini >= 1e-6 && p->aexp_ini <= 1))
+        FAIL(ERR_PARAM, "cosmology: initial expansion factor %g must be between 1e-6 and 1", p->aexp_ini);
+    if (!(p->boxlen_ini > 0 && p->boxlen_ini < 1e9))
+        FAIL(ERR_PARAM, "cosmology: box of %g Mpc/h is absurd", p->boxlen_ini);
+    for (double a = 1.01; a > 0.5 * p->aexp_ini; a *= 0.999)
+        if (!(expansion2(p, a) > 1e-3 * p->omega_m))
+            FAIL(ERR_PARAM, "cosmology: with omega_m = %g and omega_l = %g the universe does not pass a = %g",
+                 p->omega_m, p->omega_l, a);
+    return OK;
+}
+
+/* Slope of a clock over x: a^power / f(a), power 1 for τ and 3 for t. */
+static double clock_slope(const struct cosmo_par *p, double power, double x)
+{
+    double a = exp(x), s = a / cosmo_dadtau(p, a);
+    return power == 3 ? s * a * a : s;
+}
+
+static void tabulate(struct cosmo *c)
+{
+    gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(8);
+    int zero = -c->first;
+    c->tau[zero] = c->t[zero] = 0;
+    for (int i = 0; i < c->n; i++) {
+        /* From a = 1 outwards, first up and then down, so that sums grow from small to large. */
+        int to = i < c->n - zero ? zero + i : c->n - 1 - i, from = to > zero ? to - 1 : to + 1;
+        if (to == zero) continue;
+        double lo = (double)(c->first + from) / PER_E, hi = (double)(c->first + to) / PER_E, tau = 0, t = 0;
+        for (size_t j = 0; j < 8; j++) {
+            double x, w;
+            gsl_integration_glfixed_point(lo, hi, j, &x, &w, gauss);
+            tau += w * clock_slope(&c->par, 1, x);
+            t += w * clock_slope(&c->par, 3, x);
+        }
+        c->tau[to] = c->tau[from] + tau;
+        c->t[to] = c->t[from] + t;
+    }
+    gsl_integration_glfixed_table_free(gauss);
+}
+
+/* Cubic Hermite polynomial on interval i at s in [0,1]; *slope, if not NULL, its derivative over s. */
+static double hermite(const struct cosmo *c, const double *value, double power, int i, double s, double *slope)
+{
+    const double h = 1.0 / PER_E;
+    double d0 = h * clock_slope(&c->par, power, (c->first + i) * h);
+    double d1 = h * clock_slope(&c->par, power, (c->first + i + 1) * h);
+    double rise = value[i + 1] - value[i], b = 3 * rise - 2 * d0 - d1, e = d0 + d1 - 2 * rise;
+    if (slope) *slope = d0 + s * (2 * b + s * 3 * e);
+    return value[i] + s * (d0 + s * (b + s * e));
+}
+
+static double clock_at(const struct cosmo *c, const double *value, double power, double aexp)
+{
+    double u = PER_E * log(aexp) - c->first;
+    u = fmin(fmax(u, 0), c->n - 1);
+    int i = (int)fmin(floor(u), c->n - 2);
+    return hermite(c, value, power, i, u - i, NULL);
+}
+
+static double curve_aexp(const struct cosmo *c, double tau)
+{
+    int lo = 0, hi = c->n - 1;
+    tau = fmin(fmax(tau, c->tau[0]), c->tau[hi]);
+    while (hi - lo > 1) {
+        int mid = (lo + hi) / 2;
+        if (c->tau[mid] <= tau)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    double s = (tau - c->tau[lo]) / (c->tau[hi] - c->tau[lo]);
+    for (int i = 0; i < 4; i++) {
+        double slope, value = hermite(c, c->tau, 1, lo, s, &slope);
+        s += (tau - value) / slope;
+    }
+    return exp((c->first + lo + s) / PER_E);
+}
+
+/* RAMSES integrates da/dτ from a = 1 in steps of Δa/a = 1e-6 until a < aexp_ini and keeps every (steps/1000)th point
+ * and the last. The points below lie on the exact curve, at those places. */
+static void chords_new(struct cosmo *c)
+{
+    for (int i = 0; i < 3; i++) c->chord[i] = mem_new(sizeof(double) * (CHORDS + 1), "expansion");
+    double steps = floor(-log(c->par.aexp_ini) / CHORD_STEP) + 1, skip = fmax(floor(steps / CHORDS), 1);
+    for (int k = 0; k <= CHORDS; k++) {
+        double a = exp(-CHORD_STEP * (k < CHORDS ? fmin(k * skip, steps) : steps));
+        c->chord[0][k] = a;
+        c->chord[1][k] = clock_at(c, c->tau, 1, a);
+        c->chord[2][k] = cosmo_dadtau(&c->par, a) / a;
+    }
+}
+
+/* First k >= 1 such that key[k] <= x, at most CHORDS (key falls). */
+static int chord_find(const double *key, double x)
+{
+    int lo = 0, hi = CHORDS;
+    while (hi - lo > 1) {
+        int mid = (lo + hi) / 2;
+        if (key[mid] > x)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return hi;
+}
+
+static double chord_tau(const struct cosmo *c, double aexp)
+{
+    const double *a = c->chord[0], *tau = c->chord[1];
+    int k = chord_find(a, aexp);
+    double w = (aexp - a[k - 1]) / (a[k] - a[k - 1]);
+    return tau[k] * w + tau[k - 1] * (1 - w);
+}
+
+static void chord_at(const struct cosmo *c, double tau, double *aexp, double *hexp)
+{
+    int k = chord_find(c->chord[1], tau);
+    double w = (tau - c->chord[1][k - 1]) / (c->chord[1][k] - c->chord[1][k - 1]);
+    *aexp = c->chord[0][k] * w + c->chord[0][k - 1] * (1 - w);
+    *hexp = c->chord[2][k] * w + c->chord[2][k - 1] * (1 - w);
+}

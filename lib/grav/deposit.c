@@ -1,0 +1,126 @@
+/* grav/deposit: mass of the gas on the cells of a level.
+ *
+ * Each cell is a pseudo-particle: a leaf at its centre (so all of its mass stays in it), a split cell at the centre of mass of
+ * what it holds, spread by CIC with the cell size of the level (spec/numerics §7). Masses are integers: their
+ * sums do not depend on the order, whatever the threads and ranks. */
+#include <math.h>
+
+#include "base/mem.h"
+#include "dom/ghost.h"
+#include "grav/grav.h"
+#include "grav/interpol.h"
+
+/* Centre of mass of own oct i of level l; fine: that of level l+1 (NULL: none). */
+static void oct_com(const struct mesh *m, int l, lidx i, const double (*fine)[3], double com[3])
+{
+    const struct level *lv = &m->lev[l];
+    double mass = 0, mx[3] = {0, 0, 0}, x[3];
+    for (int k = 0; k < 8; k++) {
+        lidx j = lv->child[i][k];
+        double rho = lv->fld[FLD_U] ? lv->fld[FLD_U][i][k] : 0;
+        grav_cell_centre(m, l, i, k, x);
+        mass += rho;
+        for (int d = 0; d < 3; d++) mx[d] += rho * (fine && j >= 0 ? fine[j][d] : x[d]);
+    }
+    grav_cell_centre(m, l, i, 0, x);
+    for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d] + 0.5 * mesh_dx(m, l);
+}
+
+void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3])
+{
+    for (int k = m->levelmax; k >= l; k--) {
+        struct level *lv = &m->lev[k];
+        com[k] = mem_new(sizeof(double[3]) * (size_t)lv->noct + 1, "gas moments");
+        const double(*fine)[3] = k < m->levelmax ? (const double(*)[3])com[k + 1] : NULL;
+#pragma omp parallel for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) oct_com(m, k, i, fine, com[k][i]);
+        void *arr = com[k];
+        size_t stride = sizeof(double[3]);
+        ghost_fill_rows(c, &lv->plan, 1, &arr, &stride);
+    }
+}
+
+struct deposit {
+    const struct mesh *m;
+    const struct level *lv;
+    int mask;
+    double dx, cut, smallr;
+    double unit; /* density → number of quanta */
+    int64_t (*mass)[8];
+};
+
+static bool counts(const struct deposit *s, lidx i, int k)
+{
+    if (!s->mask) return true;
+    return s->lv->fld[FLD_U + s->mask][i][k] / fmax(s->lv->fld[FLD_U][i][k], s->smallr) > s->cut;
+}
+
+static double quanta(const struct deposit *s, lidx i, int k)
+{
+    return fmax(s->lv->fld[FLD_U][i][k], s->smallr) * s->unit;
+}
+
+/* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2), frac is the share of the upper. */
+static void spread(const struct deposit *s, const lidx cube[27], const int low[3], const double frac[3], double mass)
+{
+    for (int v = 0; v < 8; v++) {
+        int o = 0, cell = 0;
+        double w = 1;
+        for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
+            int up = v >> d & 1, pos = low[d] + up + 2; /* 0..5 over the three octs */
+            w *= up ? frac[d] : 1.0 - frac[d];
+            o += stride * (pos >> 1);
+            cell |= (pos & 1) << d;
+        }
+        lidx j = cube[o];
+        if (j < 0 || !counts(s, j, cell)) continue;
+        int64_t q = llrint(mass * w);
+#pragma omp atomic
+        s->mass[j][cell] += q;
+    }
+}
+
+static void spread_split(const struct deposit *s, lidx i, const double (*com)[3])
+{
+    lidx cube[27];
+    double x0[3];
+    cube[13] = -1;
+    for (int k = 0; k < 8; k++) {
+        lidx child = s->lv->child[i][k];
+        if (child < 0) continue;
+        if (cube[13] < 0) {
+            mesh_cube(s->m, s->lv->level, i, cube);
+            grav_cell_centre(s->m, s->lv->level, i, 0, x0);
+        }
+        int low[3];
+        double frac[3];
+        for (int d = 0; d < 3; d++) {
+            double at = (com[child][d] - x0[d]) / s->dx, below = floor(at);
+            low[d] = (int)below;
+            frac[d] = at - below;
+            if (low[d] < -1) low[d] = -1, frac[d] = 0; /* cannot be: the centre of mass lies in the cell */
+            if (low[d] > 1) low[d] = 1, frac[d] = 1;
+        }
+        spread(s, cube, low, frac, quanta(s, i, k));
+    }
+}
+
+void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask, double cut,
+                      double smallr, int64_t (*mass)[8])
+{
+    const struct level *lv = &m->lev[l];
+    double dx = mesh_dx(m, l);
+    struct deposit s = {.m = m, .lv = lv, .mask = mask, .dx = dx, .cut = cut, .smallr = smallr, .mass = mass};
+    s.unit = dx * dx * dx / quantum;
+    if (!lv->fld[FLD_U]) return;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++)
+                if ((!com || lv->child[i][k] < 0) && counts(&s, i, k)) mass[i][k] += llrint(quanta(&s, i, k));
+        if (com)
+#pragma omp for schedule(static)
+            for (lidx i = 0; i < lv->nown; i++) spread_split(&s, i, com);
+    }
+}

@@ -1,0 +1,108 @@
+/* grav/force: acceleration, f = −∇φ with the 5-point gradient
+ * f_d = [ (2/3)(φ_{i−1} − φ_{i+1}) − (1/12)(φ_{i−2} − φ_{i+2}) ]/dx (spec/numerics §8), and analytic fields. */
+#include <math.h>
+#include <string.h>
+
+#include "dom/ghost.h"
+#include "grav/grav.h"
+#include "grav/grav_kern.h"
+#include "grav/interpol.h"
+
+static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_CGS = 6.67408e-8, PI = 3.14159265358979323846;
+
+/* n[0], n[1]: the octs before and after o along the direction of `bit`. */
+static inline void gradient(const double o[8], const double *lo, const double *hi, int bit, double dx, double f[8])
+{
+    double a = 0.5 * 4.0 / 3.0 / dx, b = 0.25 * 1.0 / 3.0 / dx;
+    for (int c = 0; c < 8; c++) {
+        bool right = c & bit;
+        double m1 = right ? o[c ^ bit] : lo[c ^ bit], p1 = right ? hi[c ^ bit] : o[c ^ bit];
+        f[c] = a * (m1 - p1) - b * (lo[c] - hi[c]);
+    }
+}
+
+static void force_self(struct mesh *m, int l, double tfrac, double mass, const double com[3])
+{
+    struct level *lv = &m->lev[l];
+    double(*phi)[8] = lv->fld[FLD_PHI], dx = 1.0 / (double)((int64_t)1 << l);
+#pragma omp parallel
+    {
+        struct interpol here;
+        double beyond[6][8];
+        interpol_init(&here, m, l - 1, tfrac, mass, com);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) {
+            const double *n[6];
+            for (int f = 0; f < 6; f++) {
+                lidx j = lv->nbr[i][f];
+                if (j < 0) interpol_face(&here, i, f, beyond[f]);
+                n[f] = j < 0 ? beyond[f] : phi[j];
+            }
+            gradient(phi[i], n[0], n[1], 1, dx, lv->fld[FLD_FX][i]);
+            gradient(phi[i], n[2], n[3], 2, dx, lv->fld[FLD_FY][i]);
+            gradient(phi[i], n[4], n[5], 4, dx, lv->fld[FLD_FZ][i]);
+        }
+    }
+}
+
+/* Types: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3 vertical field of a disc, Kuijken & Gilmore 1989
+ * (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]), about the middle of the box. */
+static void analytic_force(const struct grav_par *p, const double x[3], double f[3])
+{
+    const double *q = p->gravity_params;
+    f[0] = f[1] = f[2] = 0;
+    if (p->gravity_type == 1) {
+        memcpy(f, q, sizeof(double[3]));
+    } else if (p->gravity_type == 2) {
+        double r2 = q[1] * q[1];
+        for (int d = 0; d < 3; d++) r2 += (x[d] - q[2 + d]) * (x[d] - q[2 + d]);
+        double r = sqrt(r2);
+        for (int d = 0; d < 3; d++) f[d] = -q[0] * (x[d] - q[2 + d]) / (r * r * r);
+    } else if (p->gravity_type == 3) {
+        double a1 = q[0] * KPC / (MYR * MYR) / p->unit_l * (p->unit_t * p->unit_t);
+        double a2 = q[1] / (MYR * MYR) * (p->unit_t * p->unit_t), z0 = q[2] * PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
+        f[2] = -a1 * z / sqrt(z * z + z0 * z0) - a2 * z;
+    }
+}
+
+static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
+{
+    struct level *lv = &m->lev[l];
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int c = 0; c < 8; c++) {
+            double x[3], f[3];
+            grav_cell_centre(m, l, i, c, x);
+            analytic_force(p, x, f);
+            for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][c] = f[d];
+        }
+}
+
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass, const double com[3],
+                const struct grav_par *p)
+{
+    if (p->gravity_type > 0) {
+        force_analytic(m, l, p);
+        return;
+    }
+    force_self(m, l, tfrac, mass, com);
+    ghost_fill(c, m, l, 3, (int[]){FLD_FX, FLD_FY, FLD_FZ});
+}
+
+/* Types: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y, z); -3 the density of type 3. */
+double grav_analytic_density(const struct grav_par *p, const double x[3])
+{
+    const double *q = p->gravity_params;
+    if (p->gravity_type == -2) {
+        double r2 = 0;
+        for (int d = 0; d < 3; d++) r2 += (x[d] - q[1 + d]) * (x[d] - q[1 + d]);
+        double r = sqrt(r2), top = 1.0 / (q[0] * (1.0 + q[0]) * (1.0 + q[0]));
+        return fmin(1.0 / (r * (1.0 + r) * (1.0 + r)), top);
+    }
+    if (p->gravity_type == -3) {
+        double a1 = q[0] * 1e3 / q[2] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d;
+        double a2 = q[1] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d, z0 = q[2] * PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
+        return a1 / pow(1.0 + (z / z0) * (z / z0), 1.5) + a2;
+    }
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* grav/interpol: see interpol.h.
+ *
+ * A child's value is Σ w φ over its father cell and the seven neighbours of the father on the child's side, w = 27, 9, 9,
+ * 3, 9, 3, 3, 1 /64 (products of 3/4 and 1/4). Father cells are addressed in the 6³ cells of the 27 octs around a
+ * parent oct. A father cell that does not exist counts with the central value. */
+#include "grav/interpol.h"
+
+#include <math.h>
+
+#include "base/err.h"
+#include "grav/grav.h"
+
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass, const double com[3])
+{
+    *p = (struct interpol){.m = m, .level = coarse_level, .tfrac = tfrac, .parent = -1, .far.mass = mass};
+    for (int d = 0; d < 3; d++) p->far.com[d] = com ? com[d] : 0;
+}
+
+double far_phi(const struct mesh *m, const struct far_field *far, const double x[3], double rmin)
+{
+    if (far->mass == 0) return 0;
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
+    return -far->mass / fmax(sqrt(r2), rmin) / m->boxlen;
+}
+
+/* Centre of the cell with integer position pos on level l, brought back into the box where that is periodic. */
+static void centre(const struct mesh *m, int l, const int64_t pos[3], double x[3])
+{
+    int64_t n = (int64_t)1 << l;
+    for (int d = 0; d < 3; d++) {
+        bool wall = m->wall[2 * d] || m->wall[2 * d + 1];
+        x[d] = ((double)(wall ? pos[d] : pos[d] & (n - 1)) + 0.5) * mesh_dx(m, l);
+    }
+}
+
+void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
+{
+    int64_t pos[3];
+    okey_coords(m->lev[l].key[i], pos);
+    for (int d = 0; d < 3; d++) pos[d] = 2 * pos[d] + (c >> d & 1);
+    centre(m, l, pos, x);
+}
+
+static void parent_set(struct interpol *p, lidx parent)
+{
+    if (p->parent == parent) return;
+    mesh_cube(p->m, p->level, parent, p->cube);
+    p->parent = parent;
+}
+
+/* Value of cell (x,y,z) of the 6³; `central` if there is no such cell. */
+static double cell_value(const struct interpol *p, const int x[3], double central)
+{
+    const struct level *lv = &p->m->lev[p->level];
+    lidx o = p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)];
+    int c = (x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1);
+    if (o >= 0) {
+        double phi = lv->fld[FLD_PHI][o][c];
+        return p->tfrac == 0 ? phi : phi + (phi - lv->fld[FLD_PHI_OLD][o][c]) * p->tfrac;
+    }
+    if (o == NBR_NONE) return central;
+    int64_t pos[3];
+    double at[3];
+    okey_coords(lv->key[p->parent], pos);
+    for (int d = 0; d < 3; d++) pos[d] = 2 * pos[d] + x[d] - 2;
+    centre(p->m, p->level, pos, at);
+    return far_phi(p->m, &p->far, at, 0);
+}
+
+/* The children of father cell x of the 6³. */
+static void interpol_children(const struct interpol *p, const int x[3], double out[8])
+{
+    static const double weight[8] = {1. / 64, 3. / 64, 3. / 64, 9. / 64, 3. / 64, 9. / 64, 9. / 64, 27. / 64};
+    double v[27], central = cell_value(p, x, 0);
+    for (int k = 0; k < 27; k++)
+        v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1}, central);
+    for (int c = 0; c < 8; c++) {
+        int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
+        double sum = 0;
+        for (int k = 0; k < 8; k++)
+            sum += weight[k] * v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
+        out[c] = sum;
+    }
+}
+
+void interpol_oct(struct interpol *p, lidx i, double out[8])
+{
+    const struct level *fine = &p->m->lev[p->level + 1];
+    int c = oct_slot(fine, i);
+    parent_set(p, fine->parent[i]);
+    interpol_children(p, (int[3]){2 + (c & 1), 2 + (c >> 1 & 1), 2 + (c >> 2)}, out);
+}
+
+static void far_oct(const struct interpol *p, lidx i, int f, double out[8])
+{
+    int l = p->level + 1;
+    int64_t base[3], pos[3];
+    double x[3];
+    okey_coords(p->m->lev[l].key[i], base);
+    base[f / 2] += f & 1 ? 1 : -1;
+    for (int c = 0; c < 8; c++) {
+        for (int d = 0; d < 3; d++) pos[d] = 2 * base[d] + (c >> d & 1);
+        centre(p->m, l, pos, x);
+        out[c] = far_phi(p->m, &p->far, x, 0);
+    }
+}
+
+void interpol_face(struct interpol *p, lidx i, int f, double out[8])
+{
+    const struct level *fine = &p->m->lev[p->level + 1];
+    if (fine->nbr[i][f] == NBR_WALL) {
+        far_oct(p, i, f, out);
+        return;
+    }
+    int c = oct_slot(fine, i), x[3] = {2 + (c & 1), 2 + (c >> 1 & 1), 2 + (c >> 2)};
+    parent_set(p, fine->parent[i]);
+    x[f / 2] += f & 1 ? 1 : -1;
+    BUG_ON(p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)] < 0); /* levels differ by one at most */
+    interpol_children(p, x, out);
+}
+
+void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass, const double com[3],
+                       double out[8])
+{
+    struct interpol p;
+    interpol_init(&p, m, l, tfrac, mass, com);
+    parent_set(&p, i);
+    interpol_children(&p, (int[3]){2 + (cell & 1), 2 + (cell >> 1 & 1), 2 + (cell >> 2)}, out);
+}

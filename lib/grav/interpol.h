@@ -1,0 +1,29 @@
+/* grav/interpol: potential at the boundary of a level (private to lib/grav).
+ *
+ * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the monopole beyond physical
+ * boundaries. A struct interpol is one thread's: it keeps the neighbourhood of the last parent. */
+#pragma once
+#include "oct/mesh.h"
+
+struct far_field {
+    double mass, com[3];
+};
+
+struct interpol {
+    const struct mesh *m;
+    int level; /* of the coarse cells */
+    double tfrac;
+    struct far_field far;
+    lidx parent, cube[27];
+};
+
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass, const double com[3]);
+/* The 8 values of oct i of level+1 (present), from its father's neighbourhood. */
+void interpol_oct(struct interpol *p, lidx i, double out[8]);
+/* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a wall. */
+void interpol_face(struct interpol *p, lidx i, int f, double out[8]);
+
+/* Centre of cell c of oct i, code units. */
+void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3]);
+/* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin. */
+double far_phi(const struct mesh *m, const struct far_field *far, const double x[3], double rmin);

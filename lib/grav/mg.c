@@ -1,0 +1,262 @@
+/* grav/mg: building the multigrid hierarchy.
+ *
+ * The domain of a solve is the set of cells of level l. On coarser levels a cell's mask is 2 f − 1, f the fraction of its
+ * volume inside the domain; cells with mask ≤ 0 are outside, hold zero and are never changed. Across the edge the
+ * potential is taken as linear in the mask, zero where the mask is zero: a neighbour that is outside has the value
+ * u mask_nb / mask (mask_nb = −1 if it does not exist), which only changes the diagonal of the operator
+ * (Guillet & Teyssier 2011, J. Comput. Phys. 230, 4756, §3). Coarsening ends before the level where no cell is inside. */
+#include "grav/mg.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/ghost.h"
+
+/* ---- which octs ---- */
+
+static void level_lend(struct mg_level *g, const struct level *lv)
+{
+    g->nown = lv->nown;
+    g->noct = lv->noct;
+    g->nbr = (const lidx(*)[6])lv->nbr;
+    g->plan = &lv->plan;
+}
+
+static lidx compact_of(const struct mg_level *g, lidx i)
+{
+    return i >= 0 && g->map ? g->map[i] : i;
+}
+
+/* keep[i] = 1 for the octs of lv that have a child in `fine`, also for ghosts. Returns the number kept. */
+static lidx subset_flags(const struct comm *c, const struct level *lv, const struct mg_level *fine, unsigned char *keep)
+{
+    memset(keep, 0, (size_t)lv->noct);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) keep[i] |= compact_of(fine, lv->child[i][k]) >= 0;
+    void *arr = keep;
+    size_t one = 1;
+    ghost_fill_rows(c, &lv->plan, 1, &arr, &one);
+    lidx n = 0;
+    for (lidx i = 0; i < lv->noct; i++) n += keep[i];
+    return n;
+}
+
+static void level_subset(struct mg_level *g, const struct comm *c, const struct level *lv, const struct mg_level *fine)
+{
+    unsigned char *keep = mem_new((size_t)lv->noct + 1, "multigrid");
+    lidx n = subset_flags(c, lv, fine, keep);
+    if (n == lv->noct) {
+        level_lend(g, lv);
+        FREE(keep);
+        return;
+    }
+    g->map = mem_new(sizeof *g->map * (size_t)lv->noct + 1, "multigrid");
+    g->noct = g->nown = 0;
+    for (lidx i = 0; i < lv->noct; i++) {
+        g->map[i] = keep[i] ? g->noct++ : -1;
+        if (i < lv->nown) g->nown = g->noct;
+    }
+    lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)n + 1, "multigrid");
+    for (lidx i = 0; i < lv->noct; i++)
+        if (keep[i])
+            for (int f = 0; f < 6; f++) nbr[g->map[i]][f] = compact_of(g, lv->nbr[i][f]);
+    g->own_nbr = nbr;
+    g->nbr = (const lidx(*)[6])nbr;
+    xplan_subset(&lv->plan, keep, g->map, &g->own_plan);
+    g->plan = &g->own_plan;
+    FREE(keep);
+}
+
+static void level_children(struct mg_level *g, const struct level *lv, const struct mg_level *fine)
+{
+    if (!g->map && !fine->map) {
+        g->child = (const lidx(*)[8])lv->child;
+        return;
+    }
+    lidx(*child)[8] = mem_new(sizeof *child * (size_t)g->noct + 1, "multigrid");
+    for (lidx i = 0; i < lv->noct; i++) {
+        lidx j = compact_of(g, i);
+        for (int k = 0; k < 8 && j >= 0; k++) child[j][k] = compact_of(fine, lv->child[i][k]);
+    }
+    g->own_child = child;
+    g->child = (const lidx(*)[8])child;
+}
+
+/* ---- mask ---- */
+
+static double volume(const double mask[8])
+{
+    double v = 0;
+    for (int k = 0; k < 8; k++) v += (1.0 + mask[k]) / 16.0;
+    return v;
+}
+
+/* Returns whether an own cell is inside. */
+static bool level_mask(struct mg_level *g, const struct comm *c, const struct mg_level *fine)
+{
+    bool inside = false;
+    g->mask = mem_new(sizeof *g->mask * (size_t)g->noct + 1, "multigrid");
+    for (lidx i = 0; i < g->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            lidx j = g->child[i][k];
+            g->mask[i][k] = j < 0 ? -1.0 : 2.0 * (fine->mask ? volume(fine->mask[j]) : 1.0) - 1.0;
+            inside |= g->mask[i][k] > 0;
+        }
+    void *arr = g->mask;
+    size_t stride = sizeof g->mask[0];
+    ghost_fill_rows(c, g->plan, 1, &arr, &stride);
+    return inside;
+}
+
+/* ---- edges ---- */
+
+/* Fills e; returns whether the oct is at the edge at all. */
+static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
+{
+    static const double all_in[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const int face_order[6] = {0, 2, 4, 1, 3, 5};
+    const double *mask = g->mask ? g->mask[i] : all_in;
+    bool edge = false;
+    for (int c = 0; c < 8; c++) {
+        double weight = 0;
+        for (int k = 0; k < 6; k++) {
+            int f = face_order[k], bit = 1 << f / 2;
+            bool leaves = ((c & bit) != 0) == (f & 1);
+            lidx j = leaves ? g->nbr[i][f] : i;
+            double nb = j < 0 ? -1.0 : g->mask ? g->mask[j][c ^ bit] : 1.0;
+            if (nb <= 0) weight += nb / mask[c];
+        }
+        e->diag[c] = mask[c] > 0 ? 6.0 - weight : 0.0;
+        e->safe[c] = mask[c] < 1 ? 0.0 : e->diag[c];
+        edge |= e->diag[c] != 6.0 || e->safe[c] != 6.0;
+    }
+    for (int f = 0; f < 6; f++) edge |= g->nbr[i][f] < 0;
+    return edge;
+}
+
+static void level_halo(struct mg_level *g)
+{
+    g->halo = mem_new(sizeof *g->halo * (size_t)(g->noct - g->nown) + 1, "multigrid");
+    for (lidx i = g->nown; i < g->noct; i++) {
+        bool touches = false;
+        for (int f = 0; f < 6; f++) touches |= g->nbr[i][f] >= 0 && g->nbr[i][f] < g->nown;
+        if (touches) g->halo[g->nhalo++] = i;
+    }
+}
+
+static void level_edges(struct mg_level *g)
+{
+    unsigned char *is = mem_zero((size_t)g->noct + 1, "multigrid");
+    lidx all = g->nown + g->nhalo, n = 0;
+#pragma omp parallel for schedule(static)
+    for (lidx k = 0; k < all; k++) {
+        lidx i = k < g->nown ? k : g->halo[k - g->nown];
+        struct mg_edge e;
+        is[i] = edge_oct(g, i, &e);
+    }
+    for (lidx i = 0; i < g->noct; i++) n += is[i];
+    if (n) {
+        lidx *row = g->own_edge = mem_new(sizeof *row * (size_t)g->noct, "multigrid");
+        g->edges = mem_new(sizeof *g->edges * (size_t)n, "multigrid");
+        n = 0;
+        for (lidx i = 0; i < g->noct; i++) {
+            row[i] = is[i] ? n++ : -1;
+            if (is[i]) edge_oct(g, i, &g->edges[row[i]]);
+        }
+        g->edge = row;
+    }
+    FREE(is);
+}
+
+/* ---- links for prolongation ---- */
+
+static bool has_own_child(const struct mg_level *g, const struct mg_level *fine, lidx i)
+{
+    for (int k = 0; k < 8; k++)
+        if (g->child[i][k] >= 0 && g->child[i][k] < fine->nown) return true;
+    return false;
+}
+
+static void level_cubes(struct mg_level *g, const struct mesh *m, const struct mg_level *fine)
+{
+    const struct level *lv = &m->lev[g->level];
+    g->cube = mem_new(sizeof *g->cube * (size_t)g->noct + 1, "multigrid");
+    for (lidx i = 0; i < lv->noct; i++) {
+        lidx j = compact_of(g, i);
+        if (j >= 0 && has_own_child(g, fine, j)) {
+            g->cube[g->ncube].oct = j;
+            g->cube[g->ncube++].nb[13] = i;
+        }
+    }
+#pragma omp parallel for schedule(static)
+    for (lidx k = 0; k < g->ncube; k++) {
+        struct mg_cube *q = &g->cube[k];
+        mesh_cube(m, g->level, q->nb[13], q->nb);
+        for (int j = 0; j < 27; j++) q->nb[j] = compact_of(g, q->nb[j]);
+    }
+}
+
+/* ---- all ---- */
+
+/* The coarsest level with a cell inside on any rank, and not below 2 if the box has walls. */
+static int find_bottom(struct mg *g, const struct mesh *m, const struct comm *c)
+{
+    int64_t inside[LEVEL_MAX + 2] = {0};
+    for (int k = g->top - 1; k >= 1; k--) inside[k] = level_mask(&g->lev[k], c, &g->lev[k + 1]);
+    comm_max_i64(c, inside, g->top);
+    int bottom = g->top;
+    while (bottom > 1 && inside[bottom - 1]) bottom--;
+    return bottom;
+}
+
+static void level_arrays(struct mg_level *g, bool top)
+{
+    size_t rows = (size_t)g->noct;
+    g->rhs = mem_new(sizeof *g->rhs * rows + 1, "multigrid");
+    g->mean = mem_new(sizeof *g->mean * rows + 1, "multigrid");
+    if (!top) g->u = mem_new(sizeof *g->u * rows + 1, "multigrid");
+}
+
+void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l)
+{
+    bool complete = l <= m->levelmin, walls = false;
+    for (int f = 0; f < 6; f++) walls |= m->wall[f];
+    *g = (struct mg){.top = l, .bottom = 1};
+    level_lend(&g->lev[l], &m->lev[l]);
+    for (int k = l; k >= 1; k--) g->lev[k].level = k;
+    for (int k = l - 1; k >= 1; k--) {
+        if (complete)
+            level_lend(&g->lev[k], &m->lev[k]);
+        else
+            level_subset(&g->lev[k], c, &m->lev[k], &g->lev[k + 1]);
+        level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
+    }
+    if (!complete) g->bottom = find_bottom(g, m, c);
+    if (walls && g->bottom < 2 && l >= 2) g->bottom = 2;
+    for (int k = g->bottom; k <= l; k++) {
+        struct mg_level *lev = &g->lev[k];
+        level_halo(lev);
+        level_edges(lev);
+        level_arrays(lev, k == l);
+        if (k < l) level_cubes(lev, m, &g->lev[k + 1]);
+    }
+    for (int k = 1; k <= l; k++) FREE(g->lev[k].mask);
+}
+
+void mg_free(struct mg *g)
+{
+    for (int k = 1; k <= g->top; k++) {
+        struct mg_level *lev = &g->lev[k];
+        if (k < g->top) FREE(lev->u);
+        FREE(lev->rhs);
+        FREE(lev->mean);
+        FREE(lev->cube);
+        FREE(lev->halo);
+        FREE(lev->edges);
+        FREE(lev->own_edge);
+        FREE(lev->own_nbr);
+        FREE(lev->own_child);
+        FREE(lev->map);
+        xplan_free(&lev->own_plan);
+    }
+}

@@ -1,0 +1,55 @@
+/* grav/mg: the multigrid hierarchy of one solve (private to lib/grav).
+ *
+ * The top is level l of the mesh; level k below it holds the octs of level k that are ancestors of octs of level l, in
+ * compact numbering: own first, then ghosts, both in Morton order. Where these are all the octs of the level
+ * (always for the base level), the mesh's own tables are lent. */
+#pragma once
+#include "comm/comm.h"
+#include "oct/mesh.h"
+
+/* Cells of an oct at the edge of the domain of the solve: diagonal of the operator, 0 for masked cells; `safe` is also 0 for
+ * cells that safe mode does not smooth. */
+struct mg_edge {
+    double diag[8], safe[8];
+};
+
+/* An oct with own children on the level above, and the 27 octs around it (compact, or < 0). */
+struct mg_cube {
+    lidx oct, nb[27];
+};
+
+struct mg_level {
+    int level;
+    lidx nown, noct;
+    const lidx (*nbr)[6];    /* compact */
+    const lidx (*child)[8];  /* compact, on the level above; not for the top */
+    const struct xplan *plan;
+    lidx nhalo, *halo;       /* ghosts that touch own octs */
+    const lidx *edge;        /* [noct] row in edges or -1; NULL: there are none */
+    struct mg_edge *edges;
+    lidx ncube;
+    struct mg_cube *cube;
+    double (*u)[8], (*rhs)[8];
+    double *mean;            /* [noct] mean residual of an oct: the right-hand side below */
+
+    lidx *map;               /* [mesh noct] mesh → compact or -1; NULL: identity */
+    double (*mask)[8];       /* while building; NULL: 1 everywhere */
+    void *own_nbr, *own_child, *own_edge;
+    struct xplan own_plan;
+};
+
+struct mg {
+    int top, bottom; /* levels */
+    struct mg_level lev[LEVEL_MAX + 2];
+};
+
+/* Everything but the top's u, which the caller lends. (collective) */
+void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l);
+void mg_free(struct mg *g);
+
+/* One sweep of level k: red, then black; ghosts valid before and after. (collective) */
+void mg_sweep(const struct comm *c, struct mg_level *g, bool safe);
+/* Mean residual of each own oct into g->mean; if norm != NULL, Σ residual² over own cells is added to it. Local. */
+void mg_residual(struct mg_level *g, struct sum *norm);
+/* Coarse-grid correction of the top level's u from its g->mean. (collective) */
+void mg_correct(struct mg *g, const struct comm *c, bool safe);

@@ -1,0 +1,174 @@
+/* grav/mg_cycle: the multigrid V-cycle (method and numbers: spec/numerics §8).
+ *
+ * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells of the ghosts next to own octs
+ * are relaxed here too (same inputs, same arithmetic, same bits), so one exchange after the black half is enough and the
+ * result is that of a single rank. A half sweep reads u and rhs and writes u, 24 bytes a cell: at the top level it
+ * runs at the speed of memory. */
+#include <string.h>
+
+#include "dom/ghost.h"
+#include "grav/grav_kern.h"
+#include "grav/mg.h"
+
+enum { SWEEPS = 2, BOTTOM_SWEEPS = 4, PARALLEL_FROM = 256 };
+
+static void fill(const struct comm *c, const struct mg_level *g, void *arr, size_t stride)
+{
+    ghost_fill_rows(c, g->plan, 1, &arr, &stride);
+}
+
+static inline void relax_oct(struct mg_level *g, lidx i, bool red, bool safe, double dx2)
+{
+    const double *n[6];
+    double s[4];
+    const double(*u)[8] = (const double(*)[8])g->u;
+    const int *cell = red ? KERN_RED : KERN_BLACK;
+    lidx e = g->edge ? g->edge[i] : -1;
+    if (e < 0)
+        kern_rows(u, g->nbr[i], n);
+    else
+        kern_rows_edge(u, g->nbr[i], n);
+    if (red)
+        kern_sum_red(u[i], n, s);
+    else
+        kern_sum_black(u[i], n, s);
+    if (e < 0)
+        kern_relax(cell, s, g->rhs[i], dx2, g->u[i]);
+    else
+        kern_relax_edge(cell, s, g->rhs[i], safe ? g->edges[e].safe : g->edges[e].diag, dx2, g->u[i]);
+}
+
+void mg_sweep(const struct comm *c, struct mg_level *g, bool safe)
+{
+    double dx = 1.0 / (double)((int64_t)1 << g->level), dx2 = dx * dx;
+#pragma omp parallel if (g->nown >= PARALLEL_FROM)
+    {
+#pragma omp for schedule(static) nowait
+        for (lidx i = 0; i < g->nown; i++) relax_oct(g, i, true, safe, dx2);
+#pragma omp for schedule(static)
+        for (lidx k = 0; k < g->nhalo; k++) relax_oct(g, g->halo[k], true, safe, dx2);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < g->nown; i++) relax_oct(g, i, false, safe, dx2);
+    }
+    fill(c, g, g->u, sizeof g->u[0]);
+}
+
+static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2, double r[8])
+{
+    const double *n[6];
+    double s[8];
+    const double(*u)[8] = (const double(*)[8])g->u;
+    lidx e = g->edge ? g->edge[i] : -1;
+    if (e < 0) {
+        kern_rows(u, g->nbr[i], n);
+        kern_sum(u[i], n, s);
+        kern_residual(s, g->rhs[i], u[i], inv_dx2, r);
+    } else {
+        kern_rows_edge(u, g->nbr[i], n);
+        kern_sum(u[i], n, s);
+        kern_residual_edge(s, g->rhs[i], u[i], g->edges[e].diag, inv_dx2, r);
+    }
+}
+
+void mg_residual(struct mg_level *g, struct sum *norm)
+{
+    double inv_dx2 = (double)((int64_t)1 << g->level) * (double)((int64_t)1 << g->level);
+#pragma omp parallel if (g->nown >= PARALLEL_FROM)
+    {
+        struct sum part;
+        if (norm) sum_init(&part);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < g->nown; i++) {
+            double r[8];
+            residual_oct(g, i, inv_dx2, r);
+            g->mean[i] = 0.125 * kern_sum8(r);
+            if (norm) sum_add(&part, kern_dot8(r, r));
+        }
+        if (norm)
+#pragma omp critical(mg_norm)
+            sum_join(norm, &part);
+    }
+}
+
+/* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0. */
+static void restrict_residual(const struct comm *c, struct mg_level *g, struct mg_level *fine)
+{
+    fill(c, fine, fine->mean, sizeof fine->mean[0]);
+#pragma omp parallel for schedule(static) if (g->nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < g->nown; i++) {
+        lidx e = g->edge ? g->edge[i] : -1;
+        for (int k = 0; k < 8; k++) {
+            lidx j = g->child[i][k];
+            bool inside = j >= 0 && (e < 0 || g->edges[e].diag[k] > 0);
+            g->rhs[i][k] = inside ? fine->mean[j] : 0.0;
+        }
+    }
+    fill(c, g, g->rhs, sizeof g->rhs[0]);
+    memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
+}
+
+/* The 4³ cells around an oct: its own and one layer of its neighbours; zero where there is none. */
+static inline void gather_patch(const double (*u)[8], const lidx nb[27], double patch[64])
+{
+    static const int oct[4] = {0, 1, 1, 2}, cell[4] = {1, 0, 1, 0};
+    for (int z = 0; z < 4; z++)
+        for (int y = 0; y < 4; y++) {
+            int o = 3 * oct[y] + 9 * oct[z], c = 2 * cell[y] + 4 * cell[z];
+            double *p = patch + 4 * y + 16 * z;
+            const double *left = nb[o] >= 0 ? u[nb[o]] : KERN_ZERO, *mid = nb[o + 1] >= 0 ? u[nb[o + 1]] : KERN_ZERO,
+                         *right = nb[o + 2] >= 0 ? u[nb[o + 2]] : KERN_ZERO;
+            p[0] = left[c + 1];
+            p[1] = mid[c];
+            p[2] = mid[c + 1];
+            p[3] = right[c];
+        }
+}
+
+static inline void correct_child(struct mg_level *fine, lidx j, const double *add)
+{
+    lidx e = fine->edge ? fine->edge[j] : -1;
+    double *u = fine->u[j];
+    for (int c = 0; c < 8; c++) {
+        double a = add[(c & 1) + 4 * (c >> 1 & 1) + 16 * (c >> 2)];
+        u[c] += e < 0 || fine->edges[e].diag[c] > 0 ? a : 0.0;
+    }
+}
+
+/* fine->u += interpolated g->u, on own octs. */
+static void prolong(const struct comm *c, const struct mg_level *g, struct mg_level *fine)
+{
+#pragma omp parallel for schedule(static) if (g->ncube >= PARALLEL_FROM)
+    for (lidx q = 0; q < g->ncube; q++) {
+        double patch[64] __attribute__((aligned(64))), add[64] __attribute__((aligned(64)));
+        gather_patch((const double(*)[8])g->u, g->cube[q].nb, patch);
+        kern_prolong(patch, add);
+        for (int k = 0; k < 8; k++) {
+            lidx j = g->child[g->cube[q].oct][k];
+            if (j >= 0 && j < fine->nown) correct_child(fine, j, add + 2 * (k & 1) + 8 * (k >> 1 & 1) + 32 * (k >> 2));
+        }
+    }
+    fill(c, fine, fine->u, sizeof fine->u[0]);
+}
+
+static void cycle(struct mg *g, const struct comm *c, int k, bool safe)
+{
+    struct mg_level *lev = &g->lev[k];
+    if (k == g->bottom) {
+        for (int s = 0; s < BOTTOM_SWEEPS; s++) mg_sweep(c, lev, safe);
+        return;
+    }
+    for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
+    mg_residual(lev, NULL);
+    restrict_residual(c, &g->lev[k - 1], lev);
+    cycle(g, c, k - 1, safe);
+    prolong(c, &g->lev[k - 1], lev);
+    for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
+}
+
+void mg_correct(struct mg *g, const struct comm *c, bool safe)
+{
+    if (g->bottom == g->top) return;
+    restrict_residual(c, &g->lev[g->top - 1], &g->lev[g->top]);
+    cycle(g, c, g->top - 1, safe);
+    prolong(c, &g->lev[g->top - 1], &g->lev[g->top]);
+}

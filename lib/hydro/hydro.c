@@ -1,0 +1,340 @@
+/* hydro: one Godunov step of a level.
+ *
+ * Own octs are advanced tile by tile: gather with halo (tile.c), prim → slopes → trace → Riemann → flux differences on planes
+ * (flux.c), then for each oct the rest of the step, here: what the finer level left in its registers, the gravity
+ * source term, pressure_fix, floors. New values wait in a second array because neighbours need the old ones.
+ *
+ * Coarse-fine edges (Berger & Colella 1989): fluxes through faces of a refined cell are zero on the coarse level. The fine oct
+ * beyond the face sums its own fluxes through the four fine faces, each with dt_f/dx_f and weight 1/8, over its sub-steps in a
+ * register of its own; the coarse cell then collects the registers of its six sides in a fixed order. So nobody writes to
+ * another's cell, and the sum does not depend on ranks, threads or tiles. (spec/numerics §5) */
+#include "hydro/hydro.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "hydro/flux.h"
+#include "hydro/hydro_interp.h"
+
+/* What the workers on tiles share. */
+struct update {
+    struct mesh *m;
+    int l;
+    double dt, hexp, dx;
+    const struct hydro_par *par;
+    double (*new)[8]; /* [nvar][nown] */
+};
+
+static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double *flux);
+static void tile_ready(struct sweep *s, void *ctx, int z);
+static void values_copy_back(struct update *up);
+
+void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
+{
+    hydro_update_tiles(m, l, dt, hexp, p, 0, TILE_DEPTH_MAX);
+}
+
+void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth, int maxdepth)
+{
+    struct level *lv = &m->lev[l];
+    if (lv->nown == 0) return;
+    BUG_ON(p->nvar != m->nvar);
+    struct tile_list list;
+    struct update up = {m, l, dt, hexp, mesh_dx(m, l), p, NULL};
+    up.new = mem_new(sizeof *up.new * (size_t)lv->nown * (size_t)p->nvar, "hydro new");
+    tile_list_build(m, l, mindepth, maxdepth, &list);
+    bool corners = p->slope_type == 3 || p->difmag > 0.0;
+#pragma omp parallel
+    {
+        struct sweep *s = mem_new(sizeof *s, "hydro tile scratch");
+        sweep_init(s, m, l, dt, p);
+        struct sweep_user user = {NULL, tile_ready, &up};
+#pragma omp for schedule(dynamic, 1)
+        for (lidx i = 0; i < list.n; i++) {
+            patch_gather(&s->patch, m, l, &list.tile[i], p, corners);
+            user.faces = s->patch.any_edge && lv->edge ? tile_faces : NULL;
+            sweep_run(s, &user);
+        }
+        sweep_fini(s);
+        mem_free(s);
+    }
+    values_copy_back(&up);
+    tile_list_free(&list);
+    mem_free(up.new);
+}
+
+static void values_copy_back(struct update *up)
+{
+    struct level *lv = &up->m->lev[up->l];
+    size_t n = (size_t)lv->nown, part = 4096, parts = (n + part - 1) / part;
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int v = 0; v < up->par->nvar; v++) {
+        for (size_t i = 0; i < parts; i++) {
+            size_t a = i * part, len = a + part < n ? part : n - a;
+            memcpy(lv->fld[FLD_U + v] + a, up->new + (size_t)v * n + a, len * sizeof *up->new);
+        }
+    }
+}
+
+/* ---- registers of the level's edge ---- */
+
+static inline int edge_nflux(const struct hydro_par *p)
+{
+    return p->nvar + (p->pressure_fix ? 2 : 0);
+}
+
+static inline double *edge_row(const struct level *lv, lidx i, const struct hydro_par *p)
+{
+    return lv->edge_flux + (size_t)lv->edge[i] * 6 * (size_t)edge_nflux(p);
+}
+
+void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p)
+{
+    struct level *lv = &m->lev[l];
+    hydro_edge_end(m, l);
+    if (lv->noct == 0) return;
+    lv->edge = mem_new(sizeof *lv->edge * (size_t)lv->noct, "hydro reflux");
+    for (lidx i = 0; i < lv->noct; i++) {
+        bool any = false;
+        for (int f = 0; f < 6; f++) any |= lv->nbr[i][f] == NBR_NONE;
+        lv->edge[i] = any ? lv->nedge++ : -1;
+    }
+    lv->edge_flux = mem_zero(hydro_edge_row_bytes(p) * (size_t)lv->nedge + 1, "hydro reflux");
+}
+
+void hydro_edge_end(struct mesh *m, int l)
+{
+    FREE(m->lev[l].edge);
+    FREE(m->lev[l].edge_flux);
+    m->lev[l].nedge = 0;
+}
+
+size_t hydro_edge_row_bytes(const struct hydro_par *p)
+{
+    return sizeof(double) * 6 * (size_t)edge_nflux(p);
+}
+
+void hydro_edge_export(const struct mesh *m, int l, const struct hydro_par *p, lidx oct, void *row)
+{
+    const struct level *lv = &m->lev[l];
+    if (lv->edge[oct] >= 0)
+        memcpy(row, edge_row(lv, oct, p), hydro_edge_row_bytes(p));
+    else
+        memset(row, 0, hydro_edge_row_bytes(p));
+}
+
+void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oct, const void *row)
+{
+    struct level *lv = &m->lev[l];
+    if (lv->edge[oct] >= 0) memcpy(edge_row(lv, oct, p), row, hydro_edge_row_bytes(p));
+}
+
+/* Adds the fluxes through face f of the own oct at place (x,y,z) that lie in the plane at hand: two fine faces of the
+ * plane for x and y, four for z. `at` is its first face in the plane. */
+static void edge_add(struct sweep *s, const struct level *lv, lidx i, int f, const double *flux, int at)
+{
+    int w = s->patch.w, dir = f >> 1, nflux = s->nflux;
+    int na = dir == 0 ? 1 : 2, nb = dir == 1 ? 1 : 2; /* along x, along y */
+    if (dir < 2) at += f & 1 ? (dir == 0 ? 2 : 2 * w) : 0;
+    double *row = edge_row(lv, i, s->par) + (size_t)f * (size_t)nflux;
+    for (int v = 0; v < nflux; v++) {
+        for (int b = 0; b < nb; b++) {
+            for (int a = 0; a < na; a++) {
+                double x = flux[v * PLANE_STRIDE + at + a + b * w] * 0.125;
+                row[v] += f & 1 ? x : -x;
+            }
+        }
+    }
+}
+
+/* Visits the own octs whose faces of this direction lie in plane k. */
+static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double *flux)
+{
+    struct update *up = ctx;
+    const struct level *lv = &up->m->lev[up->l];
+    const struct patch *p = &s->patch;
+    int t = p->t, e = t + 2, w = p->w;
+    if (dir == 2 && k & 1) return;
+    for (int side = 0; side < 2; side++) {
+        int z = dir == 2 ? k / 2 - side : k / 2, f = 2 * dir + side;
+        if (z < 0 || z >= t) continue;
+        for (int y = 0; y < t; y++) {
+            for (int x = 0; x < t; x++) {
+                lidx i = p->oct[x + 1 + e * (y + 1 + e * (z + 1))];
+                if (i < p->tile->first || i >= p->tile->first + p->tile->count) continue;
+                if (lv->nbr[i][f] == NBR_NONE) edge_add(s, lv, i, f, flux, 2 * x + 2 + w * (2 * y + 2));
+            }
+        }
+    }
+}
+
+/* ---- the rest of the step of one oct ---- */
+
+/* The eight cells of an oct: w holds the sums of old values and flux differences on entry and the new values on return. */
+struct oct_work {
+    const struct update *up;
+    lidx i;
+    int at; /* of its first cell in the patch */
+    double w[NVAR_MAX + 2][8];
+};
+
+static void oct_collect(struct oct_work *o);
+static void oct_gravity(struct oct_work *o);
+static void oct_pdv(struct oct_work *o, const struct sweep *s, double *eint);
+static void oct_scalars(struct oct_work *o);
+static void oct_switch_energy(struct oct_work *o, const double *eint);
+
+static void oct_finish(struct oct_work *o, const struct sweep *s)
+{
+    double eint[8];
+    const struct update *up = o->up;
+    if (s->patch.any_split && up->l < up->m->levelmax && up->m->lev[up->l + 1].edge) oct_collect(o);
+    if (up->m->gravity) oct_gravity(o);
+    if (up->par->pressure_fix) oct_pdv(o, s, eint);
+    if (up->par->nvar > 5) oct_scalars(o);
+    if (up->par->pressure_fix) oct_switch_energy(o, eint);
+}
+
+/* Both planes of an oct plane are done: takes the own octs out of them. */
+static void tile_ready(struct sweep *s, void *ctx, int z)
+{
+    struct update *up = ctx;
+    const struct patch *p = &s->patch;
+    int t = p->t, e = t + 2, w = p->w;
+    size_t nown = (size_t)up->m->lev[up->l].nown;
+    bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix && up->par->nvar == 5;
+    struct oct_work o = {.up = up};
+    for (int y = 0; y < t; y++) {
+        for (int x = 0; x < t; x++) {
+            o.i = p->oct[x + 1 + e * (y + 1 + e * (z + 1))];
+            if (o.i < p->tile->first || o.i >= p->tile->first + p->tile->count) continue;
+            int at = 2 * x + 2 + w * (2 * y + 2);
+            o.at = at + w * w * (2 * z + 2);
+            for (int v = 0; v < s->nflux; v++) {
+                const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
+                double *to = plain ? up->new[(size_t)v * nown + (size_t)o.i] : o.w[v];
+                memcpy(to, a, 16);
+                memcpy(to + 2, a + w, 16);
+                memcpy(to + 4, b, 16);
+                memcpy(to + 6, b + w, 16);
+            }
+            if (plain) continue;
+            oct_finish(&o, s);
+            for (int v = 0; v < s->nvar; v++) memcpy(up->new[(size_t)v * nown + (size_t)o.i], o.w[v], sizeof o.w[v]);
+        }
+    }
+}
+
+/* Registers of fine octs across the six faces of each unrefined cell. */
+static void oct_collect(struct oct_work *o)
+{
+    const struct level *lv = &o->up->m->lev[o->up->l], *fine = lv + 1;
+    int nflux = edge_nflux(o->up->par);
+    for (int c = 0; c < 8; c++) {
+        if (lv->child[o->i][c] >= 0) continue;
+        for (int f = 0; f < 6; f++) {
+            int bit = 1 << (f >> 1);
+            lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[o->i][f] : o->i;
+            lidx ch = j >= 0 ? lv->child[j][c ^ bit] : -1;
+            if (ch < 0 || fine->edge[ch] < 0) continue;
+            const double *row = edge_row(fine, ch, o->up->par) + (size_t)(f ^ 1) * (size_t)nflux;
+            for (int v = 0; v < nflux; v++) o->w[v][c] += row[v];
+        }
+    }
+}
+
+/* Half a kick with the old density, at constant internal energy. */
+static void oct_gravity(struct oct_work *o)
+{
+    const struct level *lv = &o->up->m->lev[o->up->l];
+    const double *restrict r_old = lv->fld[FLD_U][o->i];
+    const double *restrict fx = lv->fld[FLD_FX][o->i], *restrict fy = lv->fld[FLD_FY][o->i],
+                           *restrict fz = lv->fld[FLD_FZ][o->i];
+    const double smallr = o->up->par->smallr, dt = o->up->dt;
+    double(*restrict w)[8] = o->w;
+#pragma omp simd
+    for (int c = 0; c < 8; c++) {
+        double d = hydro_max(w[0][c], smallr);
+        double u = w[1][c] / d, v = w[2][c] / d, x = w[3][c] / d;
+        double e = w[4][c] - 0.5 * d * (u * u + v * v + x * x);
+        double fact = hydro_max(r_old[c], smallr) / d * 0.5 * dt;
+        u += fx[c] * fact;
+        v += fy[c] * fact;
+        x += fz[c] * fact;
+        w[1][c] = d * u;
+        w[2][c] = d * v;
+        w[3][c] = d * x;
+        w[4][c] = e + 0.5 * d * (u * u + v * v + x * x);
+    }
+}
+
+/* Velocity component d of the cell across face f of cell c, and its distance: 1, or 1½ cells where it is coarser. */
+static double velocity_across(const struct oct_work *o, const struct sweep *s, int c, int f, double *distance)
+{
+    const struct mesh *m = o->up->m;
+    const struct level *lv = &m->lev[o->up->l];
+    int d = f >> 1, bit = 1 << d, w = s->patch.w, step[3] = {1, w, w * w};
+    double smallr = o->up->par->smallr;
+    *distance = 1.0;
+    if (((c & bit) != 0) == (f & 1) && lv->nbr[o->i][f] == NBR_NONE) {
+        struct hydro_cell x = hydro_cell_across(m, o->up->l, o->i, c, f);
+        const struct level *up = &m->lev[x.level];
+        *distance = 1.5;
+        return up->fld[FLD_U + 1 + d][x.oct][x.cell] / hydro_max(up->fld[FLD_U][x.oct][x.cell], smallr);
+    }
+    const double *u = s->patch.u + o->at + (c & 1) + (c >> 1 & 1) * w + (c >> 2) * w * w + (f & 1 ? step[d] : -step[d]);
+    return u[(1 + d) * PATCH_STRIDE] / hydro_max(u[0], smallr);
+}
+
+/* Advances the auxiliary internal energy: fluxes, and −P dV with the old velocities. */
+static void oct_pdv(struct oct_work *o, const struct sweep *s, double *eint)
+{
+    const struct level *lv = &o->up->m->lev[o->up->l];
+    const struct hydro_par *par = o->up->par;
+    for (int c = 0; c < 8; c++) {
+        double div = 0.0;
+        for (int d = 0; d < 3; d++) {
+            double a, b, lo = velocity_across(o, s, c, 2 * d, &a), hi = velocity_across(o, s, c, 2 * d + 1, &b);
+            div += (hi - lo) / (a * o->up->dx + b * o->up->dx);
+        }
+        double r = hydro_max(lv->fld[FLD_U][o->i][c], par->smallr), e = lv->fld[FLD_U + 4][o->i][c], v2 = 0.0;
+        for (int d = 1; d <= 3; d++) {
+            double v = lv->fld[FLD_U + d][o->i][c] / r;
+            v2 += v * v;
+        }
+        e -= 0.5 * r * v2;
+        eint[c] = e + o->w[par->nvar + 1][c] - (par->gamma - 1.0) * e * div * o->up->dt;
+    }
+}
+
+/* Where the density falls below its floor or rises from below it, scalar densities belong to the floor. */
+static void oct_scalars(struct oct_work *o)
+{
+    const struct level *lv = &o->up->m->lev[o->up->l];
+    double smallr = o->up->par->smallr;
+    for (int c = 0; c < 8; c++) {
+        double r0 = lv->fld[FLD_U][o->i][c], r1 = o->w[0][c], factor;
+        if (r0 < smallr && r1 > r0)
+            factor = hydro_max(r1, smallr) / smallr;
+        else if (r1 < smallr && r0 > r1)
+            factor = smallr / hydro_max(r0, smallr);
+        else
+            continue;
+        for (int v = 5; v < o->up->par->nvar; v++) o->w[v][c] = lv->fld[FLD_U + v][o->i][c] * factor;
+    }
+}
+
+/* pressure_fix: the auxiliary internal energy where the conserved one is lost in the kinetic energy's truncation error. */
+static void oct_switch_energy(struct oct_work *o, const double *eint)
+{
+    const struct hydro_par *par = o->up->par;
+    double dx = o->up->dx;
+    for (int c = 0; c < 8; c++) {
+        double d = hydro_max(o->w[0][c], par->smallr);
+        double u = o->w[1][c] / d, v = o->w[2][c] / d, w = o->w[3][c] / d;
+        double ekin = 0.5 * d * (u * u + v * v + w * w);
+        double div = hydro_max(fabs(o->w[par->nvar][c]) * dx / o->up->dt, 3.0 * o->up->hexp * dx);
+        if (o->w[4][c] - ekin < par->beta_fix * d * (div * div)) o->w[4][c] = eint[c] + ekin;
+    }
+}

@@ -1,0 +1,184 @@
+/* hydro/interp: prolongation and restriction between levels.
+ *
+ * A missing or new oct is interpolated in its father cell from that cell (0) and its six face neighbours: child = a0 + Σ_d ±½ w_d,
+ * with a limited slope w (interpol_type 0 none, 1 minmod, 2 monotonised central with one limiter for the three directions, 3
+ * central, 4 central for velocities and 2 for the rest) of the variables that interpol_var names (0 conserved, 1 internal
+ * for total energy, 2 also velocity for momentum, whose sum is then corrected). Neighbours that do not exist are
+ * replaced by the coarser cell in their place. Restriction is the mean. (spec/numerics §5.4) */
+#include "hydro/hydro_interp.h"
+
+#include <math.h>
+#include "hydro/hydro_kern.h"
+
+/* Arrays over variables are handled in rows of whole vectors. */
+enum { ROW = NVAR_MAX };
+
+static void to_interp_vars(const struct hydro_par *p, double *u);
+static void slopes(const struct hydro_par *p, const double (*a)[ROW], double (*w)[ROW]);
+static void fix_momentum(const struct hydro_par *p, const double *a0, double (*out)[8]);
+
+void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p, double (*out)[8])
+{
+    double a[7][ROW], w[3][ROW];
+    int nv = p->nvar;
+    for (int v = 0; v < nv; v++) a[0][v] = m->lev[l].fld[FLD_U + v][i][c];
+    for (int f = 0; f < 6; f++) hydro_state_across(m, l, i, c, f, p, a[1 + f]);
+    if (p->interpol_var > 0)
+        for (int j = 0; j < 7; j++) to_interp_vars(p, a[j]);
+    slopes(p, a, w);
+    for (int v = 0; v < nv; v++)
+        for (int k = 0; k < 8; k++)
+            out[v][k] = a[0][v] + w[0][v] * ((k & 1) - 0.5) + w[1][v] * ((k >> 1 & 1) - 0.5) + w[2][v] * ((k >> 2) - 0.5);
+    if (p->interpol_var == 2) fix_momentum(p, a[0], out);
+    if (p->interpol_var > 0)
+        for (int k = 0; k < 8; k++) {
+            double r = hydro_max(out[0][k], p->smallr), ekin = 0.0;
+            for (int d = 1; d <= 3; d++) ekin += 0.5 * out[d][k] * out[d][k] / r;
+            out[4][k] += ekin;
+        }
+}
+
+static void to_interp_vars(const struct hydro_par *p, double *u)
+{
+    double r = hydro_max(u[0], p->smallr), ekin = 0.0;
+    for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / r;
+    u[4] -= ekin;
+    if (p->interpol_var == 2)
+        for (int d = 1; d <= 3; d++) u[d] /= r;
+}
+
+static inline double slope_minmod(double a0, double al, double ar)
+{
+    double dr = 0.5 * (ar - a0), dl = 0.5 * (a0 - al);
+    double s = fabs(dl) < fabs(dr) ? dl : dr;
+    return dl * dr > 0.0 ? s : 0.0;
+}
+
+/* How far the value may go from a0 towards an extreme corner without passing the neighbours' extreme. */
+static inline double limit(double a0, double neighbour, double corner)
+{
+    double dn = a0 - neighbour, dc = a0 - corner, q = dn / dc;
+    q = q < 1.0 ? q : 1.0;
+    return dn * dc > 0.0 ? q : 0.0;
+}
+
+static void slopes(const struct hydro_par *p, const double (*a)[ROW], double (*w)[ROW])
+{
+    int type = p->interpol_type, nv = p->nvar;
+    for (int v = 0; v < nv; v++) {
+        for (int d = 0; d < 3; d++) {
+            double al = a[1 + 2 * d][v], ar = a[2 + 2 * d][v];
+            w[d][v] = type == 0 ? 0.0 : type == 1 ? slope_minmod(a[0][v], al, ar) : 0.25 * (ar - al);
+        }
+    }
+    if (type != 2 && type != 4) return;
+    for (int v = 0; v < nv; v++) {
+        if (type == 4 && v >= 1 && v <= 3) continue;
+        double hi = a[1][v], lo = a[1][v];
+        for (int j = 2; j < 7; j++) {
+            hi = a[j][v] > hi ? a[j][v] : hi;
+            lo = a[j][v] < lo ? a[j][v] : lo;
+        }
+        double wx = fabs(w[0][v]), wy = fabs(w[1][v]), wz = fabs(w[2][v]), a0 = a[0][v];
+        double qmax = limit(a0, hi, a0 + wx + wy + wz), qmin = limit(a0, lo, a0 - wx - wy - wz);
+        double q = qmin < qmax ? qmin : qmax;
+        for (int d = 0; d < 3; d++) w[d][v] *= q;
+    }
+}
+
+/* Velocities to momenta; a constant makes the children's mean momentum the father's. */
+static void fix_momentum(const struct hydro_par *p, const double *a0, double (*out)[8])
+{
+    for (int d = 1; d <= 3; d++) {
+        double mom = 0.0;
+        for (int k = 0; k < 8; k++) {
+            out[d][k] *= out[0][k];
+            mom += out[d][k] * 0.125;
+        }
+        mom -= a0[d] * a0[0];
+        for (int k = 0; k < 8; k++) out[d][k] -= mom;
+    }
+}
+
+struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, int f)
+{
+    int bit = 1 << (f >> 1);
+    for (;; l--) {
+        const struct level *lv = &m->lev[l];
+        if (((c & bit) != 0) != (f & 1)) return (struct hydro_cell){l, i, c ^ bit};
+        lidx j = lv->nbr[i][f];
+        if (j != NBR_NONE) return (struct hydro_cell){l, j, c ^ bit};
+        c = oct_slot(lv, i);
+        i = lv->parent[i];
+    }
+}
+
+void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f, const struct hydro_par *p, double *u)
+{
+    struct hydro_cell x = hydro_cell_across(m, l, i, c, f);
+    if (x.oct >= 0) {
+        for (int v = 0; v < p->nvar; v++) u[v] = m->lev[x.level].fld[FLD_U + v][x.oct][x.cell];
+        return;
+    }
+    for (int v = 0; v < p->nvar; v++) u[v] = m->lev[l].fld[FLD_U + v][i][c];
+    hydro_wall_state(p, f, u);
+}
+
+void hydro_wall_state(const struct hydro_par *p, int f, double *u)
+{
+    if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
+    if (p->bound[f] != BOUND_IMPOSED) return;
+    const double *q = p->bound_state[f];
+    u[0] = hydro_max(q[0], p->smallr);
+    for (int v = 1; v < p->nvar; v++) u[v] = q[0] * q[v];
+    double ekin = 0.0;
+    for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / u[0];
+    u[4] = ekin + q[4] / (p->gamma - 1.0);
+}
+
+void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8], void *ctx)
+{
+    const struct hydro_par *p = ctx;
+    int n = 0;
+    for (int f = 0; f < FLD_U; f++) {
+        if (!mesh_has_field(m, f)) continue;
+        for (int k = 0; k < 8; k++) out[n][k] = m->lev[l].fld[f][father][cell];
+        n++;
+    }
+    hydro_interp_oct(m, l, father, cell, p, out + n);
+}
+
+/* Mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead of total energy. */
+static void restrict_cell(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p)
+{
+    const struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
+    lidx o = lv->child[i][c];
+    double mean[NVAR_MAX], r[8];
+    for (int k = 0; k < 8; k++) r[k] = hydro_max(fine->fld[FLD_U][o][k], p->smallr);
+    for (int v = 0; v < p->nvar; v++) {
+        const double *u = v == 0 ? r : fine->fld[FLD_U + v][o];
+        double s = 0.0;
+        for (int k = 0; k < 8; k++) s += u[k];
+        mean[v] = s / 8.0;
+    }
+    if (p->interpol_var > 0) {
+        double s = 0.0, ekin = 0.0;
+        for (int k = 0; k < 8; k++) {
+            double e = 0.0;
+            for (int d = 1; d <= 3; d++) e += 0.5 * fine->fld[FLD_U + d][o][k] * fine->fld[FLD_U + d][o][k] / r[k];
+            s += fine->fld[FLD_U + 4][o][k] - e;
+        }
+        for (int d = 1; d <= 3; d++) ekin += 0.5 * mean[d] * mean[d] / hydro_max(mean[0], p->smallr);
+        mean[4] = s / 8.0 + ekin;
+    }
+    for (int v = 0; v < p->nvar; v++) lv->fld[FLD_U + v][i][c] = mean[v];
+}
+
+void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p)
+{
+    const struct level *lv = &m->lev[l];
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] >= 0) restrict_cell(m, l, i, c, p);
+}

@@ -1,0 +1,21 @@
+/* ics/field: values of a GRAFIC file at the cells of own octs. Internal to ics. */
+#pragma once
+#include "ics/ics.h"
+#include "io/grafic.h"
+
+/* Own octs of a level by z, so that a file is read once, plane by plane. */
+struct ics_layers {
+    const struct level *lv;     /* lent */
+    const struct ics_level *ic; /* lent */
+    bool cosmo;
+    lidx *oct;      /* [nown] own octs, z ascending */
+    int64_t z0, nz; /* layers of octs z0 .. z0+nz-1 */
+    lidx *first;    /* [nz+1] into oct */
+};
+
+/* Error if an own cell of level l lies outside of the files. Call ics_layers_free in any case. */
+MUST_USE enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l, struct ics_layers *s);
+void ics_layers_free(struct ics_layers *s);
+
+/* val[i][c] := value of file `name` at cell c of own oct i. Local. */
+MUST_USE enum err ics_field_read(const struct ics_layers *s, const char *name, enum grafic_kind kind, double (*val)[8]);

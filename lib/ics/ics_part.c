@@ -1,0 +1,187 @@
+/* ics_part: dark matter from GRAFIC2 files or text (spec/numerics §9, symbols as in ics_grafic.c).
+ *
+ * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). It stands at the cell's centre
+ * displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box, and moves at
+ * F(aexp) times the latter. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ics/field.h"
+#include "io/ascii_part.h"
+
+static const char *const VEL[3] = {"ic_velcx", "ic_velcy", "ic_velcz"};
+static const char *const POS[3] = {"ic_poscx", "ic_poscy", "ic_poscz"};
+
+static enum err particles_local(const struct ics_grafic *g, const struct mesh *m, struct parts *p);
+static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l, struct parts *p);
+static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p);
+static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p);
+static int64_t leaf_count(const struct level *lv);
+static void leaf_take(const struct level *lv, double (*val)[8], double *out);
+static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c);
+static void append_begin(struct parts *p, int64_t n, int levelmin);
+
+enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m, const struct comm *c, struct parts *p)
+{
+    BUG_ON(!g->cosmo);
+    return err_agree(c, particles_local(g, m, p));
+}
+
+enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, const struct comm *c, struct parts *p)
+{
+    struct ascii_share s;
+    TRY(err_agree(c, ascii_part_count(path, c->rank, c->size, &s)));
+    int64_t at = p->n, before = comm_scan_i64(c, s.n);
+    append_begin(p, s.n, levelmin);
+    double *x[3], *v[3];
+    for (int d = 0; d < 3; d++) {
+        x[d] = p->x[d] + at;
+        v[d] = p->v[d] + at;
+    }
+    TRY(err_agree(c, ascii_part_read(path, &s, x, v, p->m + at)));
+    for (int64_t i = 0; i < s.n; i++) {
+        p->id[at + i] = before + i + 1;
+        for (int d = 0; d < 3; d++) x[d][i] += boxlen / 2;
+    }
+    p->n += s.n;
+    return OK;
+}
+
+static enum err particles_local(const struct ics_grafic *g, const struct mesh *m, struct parts *p)
+{
+    for (int l = g->levelmin; l <= g->levelmax; l++) {
+        bool ids = grafic_exists(g->lev[l].dir, "ic_particle_ids");
+        if (l > g->levelmin && ids != grafic_exists(g->lev[l - 1].dir, "ic_particle_ids"))
+            FAIL(ERR_FILE, "%s and %s: only one of them holds ic_particle_ids; all levels or none must", g->lev[l].dir,
+                 g->lev[l - 1].dir);
+    }
+    if (g->levelmax < m->levelmax && m->lev[g->levelmax + 1].nown > 0)
+        FAIL(ERR_PARAM,
+             "the mesh has level %d before particles are made, but initial conditions end with level %d (%s)",
+             g->levelmax + 1, g->levelmax, g->lev[g->levelmax].dir);
+    for (int l = g->levelmin; l <= g->levelmax; l++) TRY(particles_level(g, m, l, p));
+    return OK;
+}
+
+static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l, struct parts *p)
+{
+    const struct level *lv = &m->lev[l];
+    struct ics_layers s;
+    enum err err = OK;
+    int64_t n = leaf_count(lv);
+    double(*val)[8] = mem_new(sizeof *val * (size_t)lv->nown + 1, "ics values");
+    TRY_OUT(ics_layers_new(g, m, l, &s));
+    append_begin(p, n, g->levelmin);
+    TRY_OUT(phase_space(g, &s, val, p));
+    TRY_OUT(mass_and_id(g, &s, val, p));
+    p->n += n;
+out:
+    ics_layers_free(&s);
+    mem_free(val);
+    return err;
+}
+
+/* Room for n particles after p->n, with what is equal for all of them. The caller adds n to p->n when all is well. */
+static void append_begin(struct parts *p, int64_t n, int levelmin)
+{
+    part_reserve(p, p->n + n);
+    for (int64_t i = p->n; i < p->n + n; i++) {
+        p->levelp[i] = levelmin;
+        p->family[i] = FAM_DM;
+        p->tag[i] = 0;
+        p->host[i] = -1;
+        if (p->birth) p->birth[i] = 0;
+        if (p->metal) p->metal[i] = 0;
+    }
+}
+
+static void leaf_centers(const struct level *lv, int d, double *out)
+{
+    double dx = ldexp(1, -lv->level);
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t k[3];
+        okey_coords(lv->key[i], k);
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] < 0) *out++ = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
+    }
+}
+
+static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p)
+{
+    const struct ics_level *ic = s->ic;
+    int64_t n = leaf_count(s->lv);
+    double dx = ldexp(1, -s->lv->level), rate = cosmo_vfact(&g->par, g->par.aexp_ini);
+    int files = 0;
+    for (int d = 0; d < 3; d++) files += grafic_exists(ic->dir, POS[d]);
+    if (files != 0 && files != 3)
+        FAIL(ERR_FILE, "%s: has only %d of the files ic_poscx, ic_poscy, ic_poscz", ic->dir, files);
+    for (int d = 0; d < 3; d++) {
+        double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
+        TRY(ics_field_read(s, VEL[d], GRAFIC_REAL, val));
+        leaf_take(s->lv, val, v);
+        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact; /* displacement */
+        if (files) {
+            TRY(ics_field_read(s, POS[d], GRAFIC_REAL, val));
+            leaf_take(s->lv, val, x);
+            for (int64_t i = 0; i < n; i++) x[i] = ic->growth * (x[i] / g->par.boxlen_ini);
+        } else {
+            memcpy(x, v, sizeof *x * (size_t)n);
+        }
+        double *center = mem_new(sizeof *center * (size_t)n + 1, "ics values");
+        leaf_centers(s->lv, d, center);
+        for (int64_t i = 0; i < n; i++) {
+            x[i] = center[i] + x[i];
+            x[i] = x[i] < 0 ? x[i] + 1 : x[i] >= 1 ? x[i] - 1 : x[i];
+            v[i] = rate * v[i];
+        }
+        mem_free(center);
+    }
+    return OK;
+}
+
+static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p)
+{
+    const struct level *lv = s->lv;
+    int64_t n = leaf_count(lv), at = p->n;
+    double cell = ldexp(1, -3 * lv->level), dark = 1 - g->par.omega_b / g->par.omega_m;
+    bool given = grafic_exists(s->ic->dir, "ic_massc");
+    if (given) {
+        TRY(ics_field_read(s, "ic_massc", GRAFIC_REAL, val));
+        leaf_take(lv, val, p->m + at);
+    }
+    for (int64_t i = at; i < at + n; i++) p->m[i] = cell * (given ? p->m[i] : dark);
+    given = grafic_exists(s->ic->dir, "ic_particle_ids");
+    if (given) TRY(ics_field_read(s, "ic_particle_ids", GRAFIC_ID, val));
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] < 0)
+                p->id[at++] = given ? (int64_t)val[i][c] : cell_rank(g, lv->level, lv->key[i], c) + 1;
+    return OK;
+}
+
+static int64_t leaf_count(const struct level *lv)
+{
+    int64_t n = 0;
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++) n += lv->child[i][c] < 0;
+    return n;
+}
+
+static void leaf_take(const struct level *lv, double (*val)[8], double *out)
+{
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] < 0) *out++ = val[i][c];
+}
+
+/* Place of a cell among those of all files, from 0: levels one after the other, each in the order of its file. */
+static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
+{
+    int64_t before = 0, x[3];
+    for (int k = g->levelmin; k < l; k++) before += (int64_t)g->lev[k].n[0] * g->lev[k].n[1] * g->lev[k].n[2];
+    const struct ics_level *ic = &g->lev[l];
+    okey_coords(key, x);
+    for (int d = 0; d < 3; d++) x[d] = 2 * x[d] + (c >> d & 1) - ic->off[d];
+    return before + (x[2] * ic->n[1] + x[1]) * ic->n[0] + x[0];
+}

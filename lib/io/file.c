@@ -1,0 +1,138 @@
+/* io/file: see file.h. */
+#include "io/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static const size_t PIECE = (size_t)1 << 30; /* bytes a system call */
+
+enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at)
+{
+    const char *s = p;
+    while (n > 0) {
+        ssize_t k = pwrite(fd, s, n < PIECE ? n : PIECE, at);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) FAIL(ERR_FILE, "%s: cannot write at byte %ld: %s", path, (long)at, strerror(k ? errno : ENOSPC));
+        s += k, at += k, n -= (size_t)k;
+    }
+    return OK;
+}
+
+enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
+{
+    char *s = p;
+    while (n > 0) {
+        ssize_t k = pread(fd, s, n < PIECE ? n : PIECE, at);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) FAIL(ERR_FILE, "%s: cannot read at byte %ld: %s", path, (long)at, strerror(errno));
+        if (k == 0) FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are missing", path, (long)at, n);
+        s += k, at += k, n -= (size_t)k;
+    }
+    return OK;
+}
+
+enum err file_close_synced(int fd, const char *path)
+{
+    int synced = fsync(fd), why = errno;
+    if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0; /* not a thing that can be synced */
+    if (close(fd) != 0 && synced == 0) synced = -1, why = errno;
+    if (synced != 0) FAIL(ERR_FILE, "%s: cannot bring it to disk: %s", path, strerror(why));
+    return OK;
+}
+
+enum err file_load(const char *path, size_t most, char **text, size_t *n)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    struct stat st;
+    enum err err = OK;
+    if (fstat(fd, &st) != 0)
+        err = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        err = err_set(ERR_FILE, "%s: not a regular file", path);
+    else if ((size_t)st.st_size > most)
+        err = err_set(ERR_LIMIT, "%s: has %ld bytes, more than the %zu expected at most", path, (long)st.st_size, most);
+    if (err == OK) {
+        *n = (size_t)st.st_size;
+        *text = mem_new(*n + 1, "text file");
+        (*text)[*n] = 0;
+        err = file_read_at(fd, path, *text, *n, 0);
+        if (err != OK) FREE(*text);
+    }
+    close(fd);
+    return err;
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+enum err dir_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
+    return file_close_synced(fd, path);
+}
+
+enum err dir_remove(const char *path)
+{
+    DIR *d = opendir(path);
+    if (!d) {
+        if (errno == ENOENT) return OK;
+        FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
+    }
+    enum err err = OK;
+    for (struct dirent *e; err == OK && (e = readdir(d));) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        if (unlinkat(dirfd(d), e->d_name, 0) != 0)
+            err = err_set(ERR_FILE, "%s/%s: cannot remove: %s", path, e->d_name, strerror(errno));
+    }
+    closedir(d);
+    TRY(err);
+    if (rmdir(path) != 0) FAIL(ERR_FILE, "%s: cannot remove: %s", path, strerror(errno));
+    return OK;
+}
+
+static enum err sync_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = slash ? (int)(slash - path) : 1;
+    snprintf(parent, sizeof parent, "%.*s", n ? n : 1, slash ? path : ".");
+    return dir_sync(parent);
+}
+
+static enum err move(const char *from, const char *to)
+{
+    if (rename(from, to) != 0) FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+    return OK;
+}
+
+enum err dir_replace(const char *from, const char *to)
+{
+    char old[PATH_MAX];
+    if (!file_exists(to)) {
+        TRY(move(from, to));
+        return sync_parent(to);
+    }
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+        snprintf(old, sizeof old, "%s", from);
+    } else {
+        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old) FAIL(ERR_FILE, "%s: path too long", to);
+        TRY(dir_remove(old));
+        TRY(move(to, old));
+        TRY(move(from, to));
+    }
+    TRY(sync_parent(to));
+    return dir_remove(old);
+}

@@ -1,0 +1,24 @@
+/* io/file: whole files and directories that are on disk when the call returns, or an error that says why not. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* All n bytes at offset `at`, through interruptions and short writes. */
+MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
+/* All n bytes from offset `at`; the file ending before is an error. */
+MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
+/* Syncs and closes. The descriptor is closed in any case. */
+MUST_USE enum err file_close_synced(int fd, const char *path);
+/* The file's content and a final NUL in a new block (owner: caller, FREE); longer than `most` bytes is an error. */
+MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
+bool file_exists(const char *path);
+
+MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
+/* Removes a directory of files (no sub-directories). None there: done. */
+MUST_USE enum err dir_remove(const char *path);
+/* `from` becomes `to`. What stood under `to` is gone afterwards; in between either the old or the new one is there
+ * (on file systems without an atomic exchange the old one stands under TO.old for a moment). Syncs the parent. */
+MUST_USE enum err dir_replace(const char *from, const char *to);

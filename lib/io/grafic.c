@@ -1,0 +1,223 @@
+/* io/grafic: see grafic.h. Records have a known length, hence a place; pread finds them, and the markers around each
+ * are checked when it is read. */
+#include "io/grafic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+
+enum { HEAD_BYTES = 44, MARK = 4, SIDE_MAX = 65536 };
+static const int64_t PLANE_MAX = 2147483639; /* longer records would be split by Fortran */
+
+static enum err open_checked(struct grafic *f, bool cosmo);
+static enum err read_head(struct grafic *f);
+static enum err check_head(const struct grafic *f, bool cosmo);
+static enum err check_size(struct grafic *f);
+static enum err check_marks(const struct grafic *f, int64_t k);
+static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v, int64_t n);
+static void swap4(void *p, int64_t n);
+static void swap8(void *p, int64_t n);
+
+bool grafic_exists(const char *dir, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%s/%s", dir, name);
+    return n < (int)sizeof path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+enum err grafic_open(struct grafic *f, const char *dir, const char *name, bool cosmo)
+{
+    size_t size = strlen(dir) + strlen(name) + 2;
+    *f = (struct grafic){.path = mem_new(size, "file names"), .fd = -1};
+    snprintf(f->path, size, "%s/%s", dir, name);
+    enum err err = open_checked(f, cosmo);
+    if (err != OK) grafic_close(f);
+    return err;
+}
+
+void grafic_close(struct grafic *f)
+{
+    if (f->fd >= 0) close(f->fd); /* read only: nothing can be lost */
+    f->fd = -1;
+    FREE(f->path);
+}
+
+static int64_t plane_bytes(const struct grafic *f)
+{
+    return (int64_t)f->head.n[0] * f->head.n[1] * f->width;
+}
+
+/* Where the values of plane k begin. */
+static int64_t plane_at(const struct grafic *f, int64_t k)
+{
+    return HEAD_BYTES + 2 * MARK + k * (plane_bytes(f) + 2 * MARK) + MARK;
+}
+
+enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out)
+{
+    BUG_ON(k0 < 0 || nk < 0 || k0 + nk > f->head.n[2]);
+    if (f->width != 4) FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
+    int64_t n = (int64_t)f->head.n[0] * f->head.n[1];
+    for (int64_t k = k0; k < k0 + nk; k++, out += n) {
+        TRY(check_marks(f, k));
+        TRY(file_read_at(f->fd, f->path, out, (size_t)n * 4, plane_at(f, k)));
+        if (f->swap) swap4(out, n);
+        TRY(check_finite(f, k, 0, out, n));
+    }
+    return OK;
+}
+
+enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0, int64_t nj, double *out)
+{
+    BUG_ON(k < 0 || k >= f->head.n[2] || j0 < 0 || nj < 0 || j0 + nj > f->head.n[1]);
+    if (kind == GRAFIC_REAL && f->width != 4)
+        FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
+    int64_t row = (int64_t)f->head.n[0], n = nj * row;
+    TRY(check_marks(f, k));
+    /* The raw values go to the end of out and are widened from the front: each is read before its place is written. */
+    char *raw = (char *)out + n * (8 - f->width);
+    TRY(file_read_at(f->fd, f->path, raw, (size_t)(n * f->width), plane_at(f, k) + j0 * row * f->width));
+    if (f->swap && f->width == 4) swap4(raw, n);
+    if (f->swap && f->width == 8) swap8(raw, n);
+    if (kind == GRAFIC_REAL) TRY(check_finite(f, k, j0, (const float *)raw, n));
+    for (int64_t i = 0; i < n; i++) {
+        float r;
+        int32_t i4;
+        int64_t i8;
+        if (kind == GRAFIC_REAL) {
+            memcpy(&r, raw + 4 * i, 4);
+            out[i] = (double)r;
+        } else if (f->width == 4) {
+            memcpy(&i4, raw + 4 * i, 4);
+            out[i] = (double)i4;
+        } else {
+            memcpy(&i8, raw + 8 * i, 8);
+            out[i] = (double)i8;
+        }
+    }
+    return OK;
+}
+
+static enum err open_checked(struct grafic *f, bool cosmo)
+{
+    f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    if (f->fd < 0) FAIL(ERR_FILE, "%s: cannot be opened: %s", f->path, strerror(errno));
+    TRY(read_head(f));
+    TRY(check_head(f, cosmo));
+    return check_size(f);
+}
+
+static enum err read_head(struct grafic *f)
+{
+    unsigned char b[HEAD_BYTES + 2 * MARK];
+    int32_t word[13];
+    float real[8];
+    TRY(file_read_at(f->fd, f->path, b, sizeof b, 0));
+    memcpy(word, b, sizeof word);
+    f->swap = word[0] == HEAD_BYTES << 24;
+    if (f->swap) swap4(word, 13);
+    if (word[0] != HEAD_BYTES || word[12] != HEAD_BYTES)
+        FAIL(ERR_FORMAT, "%s: is not a GRAFIC file: its first record is not one of %d bytes", f->path, HEAD_BYTES);
+    memcpy(f->head.n, word + 1, sizeof f->head.n);
+    memcpy(real, word + 4, sizeof real);
+    struct grafic_head *h = &f->head;
+    h->dx = (double)real[0];
+    for (int d = 0; d < 3; d++) h->off[d] = (double)real[1 + d];
+    h->astart = (double)real[4];
+    h->omega_m = (double)real[5];
+    h->omega_l = (double)real[6];
+    h->h0 = (double)real[7];
+    return OK;
+}
+
+static enum err check_head(const struct grafic *f, bool cosmo)
+{
+    const struct grafic_head *h = &f->head;
+    for (int d = 0; d < 3; d++)
+        if (h->n[d] < 1 || h->n[d] > SIDE_MAX)
+            FAIL(ERR_FORMAT, "%s: header: size %d along %c is not between 1 and %d", f->path, h->n[d], 'x' + d,
+                 SIDE_MAX);
+    double sum = h->dx + h->off[0] + h->off[1] + h->off[2] + h->astart + h->omega_m + h->omega_l + h->h0;
+    if (!isfinite(sum)) FAIL(ERR_FORMAT, "%s: header: holds a number that is not finite", f->path);
+    if (!(h->dx > 0)) FAIL(ERR_FORMAT, "%s: header: cell size %g must be positive", f->path, h->dx);
+    if (!cosmo) return OK;
+    if (!(h->astart > 0 && h->astart <= 1))
+        FAIL(ERR_FORMAT, "%s: header: expansion factor %g is not between 0 and 1", f->path, h->astart);
+    if (!(h->omega_m > 0)) FAIL(ERR_FORMAT, "%s: header: omega_m = %g must be positive", f->path, h->omega_m);
+    if (!(h->h0 > 0)) FAIL(ERR_FORMAT, "%s: header: h0 = %g must be positive", f->path, h->h0);
+    return OK;
+}
+
+/* The size of the file tells 4-byte from 8-byte values. */
+static enum err check_size(struct grafic *f)
+{
+    const int32_t *n = f->head.n;
+    struct stat st;
+    if (fstat(f->fd, &st) != 0) FAIL(ERR_FILE, "%s: %s", f->path, strerror(errno));
+    if (!S_ISREG(st.st_mode)) FAIL(ERR_FILE, "%s: is not a regular file", f->path);
+    for (f->width = 8; f->width >= 4; f->width -= 4)
+        if (st.st_size == plane_at(f, n[2]) - MARK) break;
+    if (f->width < 4) {
+        f->width = 4;
+        FAIL(ERR_FORMAT, "%s: has %lld bytes where %d x %d x %d values need %lld: it is truncated or damaged", f->path,
+             (long long)st.st_size, n[0], n[1], n[2], (long long)(plane_at(f, n[2]) - MARK));
+    }
+    if (plane_bytes(f) > PLANE_MAX)
+        FAIL(ERR_LIMIT, "%s: planes of %lld bytes are above the limit of %lld", f->path, (long long)plane_bytes(f),
+             (long long)PLANE_MAX);
+    return OK;
+}
+
+static enum err check_marks(const struct grafic *f, int64_t k)
+{
+    int32_t mark[2];
+    TRY(file_read_at(f->fd, f->path, &mark[0], MARK, plane_at(f, k) - MARK));
+    TRY(file_read_at(f->fd, f->path, &mark[1], MARK, plane_at(f, k) + plane_bytes(f)));
+    if (f->swap) swap4(mark, 2);
+    if (mark[0] != plane_bytes(f) || mark[1] != plane_bytes(f))
+        FAIL(ERR_FORMAT, "%s: plane %lld of %d: record markers %d and %d should be %lld: the file is damaged", f->path,
+             (long long)k + 1, f->head.n[2], mark[0], mark[1], (long long)plane_bytes(f));
+    return OK;
+}
+
+static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v, int64_t n)
+{
+    int64_t bad = 0;
+    for (int64_t i = 0; i < n; i++) bad += !isfinite(v[i]);
+    if (!bad) return OK;
+    int64_t i = 0, row = f->head.n[0];
+    while (isfinite(v[i])) i++;
+    FAIL(ERR_FORMAT, "%s: plane %lld of %d: the value at row %lld, column %lld is %g (%lld such values were read)",
+         f->path, (long long)k + 1, f->head.n[2], (long long)(j0 + i / row + 1), (long long)(i % row + 1), (double)v[i],
+         (long long)bad);
+}
+
+static void swap4(void *p, int64_t n)
+{
+    char *b = p;
+    for (int64_t i = 0; i < n; i++) {
+        uint32_t x;
+        memcpy(&x, b + 4 * i, 4);
+        x = __builtin_bswap32(x);
+        memcpy(b + 4 * i, &x, 4);
+    }
+}
+
+static void swap8(void *p, int64_t n)
+{
+    char *b = p;
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t x;
+        memcpy(&x, b + 8 * i, 8);
+        x = __builtin_bswap64(x);
+        memcpy(b + 8 * i, &x, 8);
+    }
+}

@@ -1,0 +1,41 @@
+/* io/grafic: one file of initial conditions in GRAFIC2 form (Bertschinger 2001): a record with the header, then n[2]
+ * records (planes) of n[0]*n[1] values, x fastest. Values are float32; files of particle ids hold int32 or int64.
+ *
+ * Either byte order is recognised. Nothing here is collective: each rank opens the file and reads the rows it needs.
+ * Every error is one sentence with file and place. Limits: 65536 cells a side, 2 GiB a plane. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct grafic_head {
+    int32_t n[3];
+    double dx, off[3];                   /* cell and low corner, comoving Mpc */
+    double astart, omega_m, omega_l, h0; /* h0 in km/s/Mpc */
+};
+
+struct grafic {
+    struct grafic_head head;
+    char *path; /* owned */
+    int fd;
+    int width; /* bytes a value: 4 or 8 (ids only) */
+    bool swap; /* the file has the other byte order */
+};
+
+enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are meant */
+
+/* Whether directory dir has a file of that name. */
+bool grafic_exists(const char *dir, const char *name);
+
+/* Opens dir/name and checks header and size of the file; with cosmo also 0 < astart <= 1, omega_m and h0. On error
+ * there is nothing to close. */
+MUST_USE enum err grafic_open(struct grafic *f, const char *dir, const char *name, bool cosmo);
+void grafic_close(struct grafic *f);
+
+/* Planes k0 .. k0+nk-1 (counted from 0) of a file of reals into out[nk][n[1]][n[0]]. NaN and infinity are errors. */
+MUST_USE enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out);
+
+/* Rows j0 .. j0+nj-1 of plane k into out[nj][n[0]]. Ids are exact up to 2^53. */
+MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0, int64_t nj,
+                                   double *out);

@@ -1,0 +1,429 @@
+/* part: storage of particles and their way through levels and ranks.
+ *
+ * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never searches. part_enter compares the
+ * integer coordinates of a particle's oct with those of its host and looks up the few that differ; part_hand_down reads the
+ * child of the host's cell. Both then send away the particles whose host is a ghost.
+ *
+ * Order in memory: [level l | level l+1 | …]. Since the pieces stay where they are when levels merge, a step only has to
+ * swap the particles that changed level (Hoare's partition), and a piece is sorted again (part_sort.c) only when enough of it
+ * is out of order. */
+#include "part/part.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "part/part_sort.h"
+
+enum {
+    HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
+    HOST_LOST = -2, /* beyond a wall */
+    BLOCK = 4096    /* particles a loop chunk */
+};
+
+/* A particle between ranks. key: its new host. */
+struct packet {
+    double x[3], v[3], m, birth, metal;
+    okey key;
+    int64_t id;
+    int32_t levelp;
+    int8_t family, tag;
+};
+
+void part_init(struct parts *p)
+{
+    memset(p, 0, sizeof *p);
+}
+
+void part_fini(struct parts *p)
+{
+    for (int d = 0; d < 3; d++) {
+        FREE(p->x[d]);
+        FREE(p->v[d]);
+    }
+    FREE(p->scratch[0]);
+    FREE(p->scratch[1]);
+    FREE(p->m);
+    FREE(p->id);
+    FREE(p->levelp);
+    FREE(p->family);
+    FREE(p->tag);
+    FREE(p->birth);
+    FREE(p->metal);
+    FREE(p->host);
+    memset(p, 0, sizeof *p);
+}
+
+void part_reserve(struct parts *p, int64_t n)
+{
+    if (n <= p->cap) return;
+    int64_t cap = p->cap == 0 ? n : n + n / 8;
+    size_t s = (size_t)cap;
+    for (int d = 0; d < 3; d++) {
+        p->x[d] = mem_grow(p->x[d], s * sizeof(double), "particles");
+        p->v[d] = mem_grow(p->v[d], s * sizeof(double), "particles");
+    }
+    p->m = mem_grow(p->m, s * sizeof *p->m, "particles");
+    p->id = mem_grow(p->id, s * sizeof *p->id, "particles");
+    p->levelp = mem_grow(p->levelp, s * sizeof *p->levelp, "particles");
+    p->family = mem_grow(p->family, s * sizeof *p->family, "particles");
+    p->tag = mem_grow(p->tag, s * sizeof *p->tag, "particles");
+    p->host = mem_grow(p->host, s * sizeof *p->host, "particles");
+    if (p->stars) {
+        p->birth = mem_grow(p->birth, s * sizeof *p->birth, "particles");
+        p->metal = mem_grow(p->metal, s * sizeof *p->metal, "particles");
+    }
+    p->cap = cap;
+}
+
+/* ---- one particle ---- */
+
+static void particle_copy(struct parts *p, int64_t to, int64_t from)
+{
+    for (int d = 0; d < 3; d++) {
+        p->x[d][to] = p->x[d][from];
+        p->v[d][to] = p->v[d][from];
+    }
+    p->m[to] = p->m[from];
+    p->id[to] = p->id[from];
+    p->levelp[to] = p->levelp[from];
+    p->family[to] = p->family[from];
+    p->tag[to] = p->tag[from];
+    p->host[to] = p->host[from];
+    if (!p->stars) return;
+    p->birth[to] = p->birth[from];
+    p->metal[to] = p->metal[from];
+}
+
+static void particle_pack(const struct parts *p, int64_t i, okey key, struct packet *out)
+{
+    memset(out, 0, sizeof *out);
+    for (int d = 0; d < 3; d++) {
+        out->x[d] = p->x[d][i];
+        out->v[d] = p->v[d][i];
+    }
+    out->m = p->m[i];
+    out->key = key;
+    out->id = p->id[i];
+    out->levelp = p->levelp[i];
+    out->family = p->family[i];
+    out->tag = p->tag[i];
+    if (!p->stars) return;
+    out->birth = p->birth[i];
+    out->metal = p->metal[i];
+}
+
+static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct packet *in)
+{
+    for (int d = 0; d < 3; d++) {
+        p->x[d][i] = in->x[d];
+        p->v[d][i] = in->v[d];
+    }
+    p->m[i] = in->m;
+    p->id[i] = in->id;
+    p->levelp[i] = in->levelp;
+    p->family[i] = in->family;
+    p->tag[i] = in->tag;
+    p->host[i] = host;
+    if (!p->stars) return;
+    p->birth[i] = in->birth;
+    p->metal[i] = in->metal;
+}
+
+/* Coordinates of the cell of level l that holds particle i (those of its oct of level l+1). */
+static inline void particle_cell(const struct parts *p, const struct mesh *m, int l, int64_t i, int64_t q[3])
+{
+    for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(m, l, p->x[d][i]);
+}
+
+/* Brings particle i back into a periodic box. False: it is beyond a wall (or further out than a box). */
+static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
+{
+    for (int d = 0; d < 3; d++) {
+        double x = p->x[d][i], box = m->boxlen;
+        bool periodic = !m->wall[2 * d] && !m->wall[2 * d + 1];
+        if (periodic && x < 0) x += box;
+        if (periodic && x >= box) x -= box; /* also after -tiny + box == box */
+        if (!(x >= 0 && x < box)) return false;
+        p->x[d][i] = x;
+    }
+    return true;
+}
+
+/* ---- migration ---- */
+
+/* What leaves: indices ascending, and the packets by rank. */
+struct leavers {
+    int64_t n, nsend;
+    int64_t *at;
+    int64_t *count; /* [nrank] */
+    struct packet *send;
+};
+
+static okey leaver_key(const struct parts *p, const struct mesh *m, int l, int64_t i)
+{
+    if (p->host[i] >= 0) return m->lev[l].key[p->host[i]];
+    int64_t q[3];
+    particle_cell(p, m, l - 1, i, q);
+    return okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]);
+}
+
+static inline bool host_is_own(lidx host, lidx nown)
+{
+    return (uint32_t)host < (uint32_t)nown; /* one comparison serves ghosts and the negative marks */
+}
+
+static void leavers_find(struct leavers *s, const struct parts *p, const struct mesh *m, const struct comm *c,
+                         const struct domain *d, int l, int64_t begin)
+{
+    lidx nown = m->lev[l].nown;
+    int64_t n = 0;
+#pragma omp parallel for simd schedule(static) reduction(+ : n)
+    for (int64_t i = begin; i < p->n; i++) n += !host_is_own(p->host[i], nown);
+    *s = (struct leavers){.n = n, .count = mem_zero(sizeof *s->count * (size_t)c->size, "particle exchange")};
+    if (n == 0) return;
+    s->at = mem_new(sizeof *s->at * (size_t)n, "particle exchange");
+    s->send = mem_new(sizeof *s->send * (size_t)n, "particle exchange");
+    okey *key = mem_new(sizeof *key * (size_t)n, "particle exchange");
+    int *rank = mem_new(sizeof *rank * (size_t)n, "particle exchange");
+    n = 0;
+    for (int64_t i = begin; n < s->n; i++)
+        if (!host_is_own(p->host[i], nown)) s->at[n++] = i;
+    for (int64_t j = 0; j < n; j++) {
+        rank[j] = -1;
+        if (p->host[s->at[j]] == HOST_LOST) continue;
+        key[j] = leaver_key(p, m, l, s->at[j]);
+        rank[j] = domain_rank(d, l, key[j]);
+        s->count[rank[j]]++;
+    }
+    int64_t *to = mem_zero(sizeof *to * (size_t)(c->size + 1), "particle exchange");
+    for (int r = 0; r < c->size; r++) to[r + 1] = to[r] + s->count[r];
+    for (int64_t j = 0; j < n; j++)
+        if (rank[j] >= 0) particle_pack(p, s->at[j], key[j], &s->send[to[rank[j]]++]);
+    s->nsend = to[c->size];
+    FREE(to);
+    FREE(rank);
+    FREE(key);
+}
+
+/* Arrivals take the places of the leavers; the rest of either is settled at the end of the arrays. */
+static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s, int64_t n,
+                           const struct packet *in)
+{
+    part_reserve(p, p->n + (n > s->n ? n - s->n : 0));
+    int64_t j = 0, last = s->n;
+    for (; j < n; j++) {
+        lidx host = mesh_find(lv, in[j].key);
+        BUG_ON(!host_is_own(host, lv->nown));
+        particle_unpack(p, j < s->n ? s->at[j] : p->n++, host, &in[j]);
+    }
+    while (j < last) {
+        p->n--;
+        if (s->at[last - 1] == p->n)
+            last--; /* the end is itself a hole */
+        else
+            particle_copy(p, s->at[j++], p->n);
+    }
+}
+
+/* Sends particles from `begin` on whose host is no own oct of level l to the rank of that oct. (collective) */
+static void migrate(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                    int64_t begin)
+{
+    struct leavers s;
+    leavers_find(&s, p, m, c, d, l, begin);
+    p->lost += s.n - s.nsend;
+    if (c->size > 1) {
+        int64_t n;
+        struct packet *in = comm_exchange(c, s.send, s.count, sizeof *in, &n, NULL);
+        arrivals_place(p, &m->lev[l], &s, n, in);
+        FREE(in);
+    } else {
+        BUG_ON(s.nsend);
+        arrivals_place(p, &m->lev[l], &s, 0, NULL);
+    }
+    FREE(s.send);
+    FREE(s.at);
+    FREE(s.count);
+}
+
+/* ---- all particles ---- */
+
+static enum err wrap_all(struct parts *p, const struct mesh *m)
+{
+    for (int64_t i = 0; i < p->n; i++)
+        if (!particle_wrap(p, m, i))
+            FAIL(ERR_PARAM, "particle %lld is outside the box: position %g %g %g, box 0 to %g", (long long)p->id[i],
+                 p->x[0][i], p->x[1][i], p->x[2][i], m->boxlen);
+    return OK;
+}
+
+enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d)
+{
+    int l = m->levelmin;
+    TRY(err_agree(c, wrap_all(p, m)));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        p->host[i] = HOST_AWAY;
+        p->host[i] = mesh_find(&m->lev[l], leaver_key(p, m, l, i));
+    }
+    migrate(p, m, c, d, l, 0);
+    for (int k = 0; k < LEVEL_MAX + 3; k++) p->first[k] = p->run[k] = k <= l ? 0 : p->n;
+    part_sort(p, 0, p->n);
+    return OK;
+}
+
+/* ---- start of a level's step ---- */
+
+/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26 neighbours are asked, so that the answer
+ * cannot depend on which ghosts this rank has; levelmin is complete, so there the rank of any position is known. */
+static lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3], const int64_t q[3])
+{
+    int64_t n = (int64_t)1 << (l - 1);
+    bool near = true;
+    for (int d = 0; d < 3; d++) {
+        int64_t s = ((q[d] - o[d] + 1) & (n - 1));
+        near &= s <= 2 || n <= 2;
+    }
+    if (!near && l > m->levelmin) return h;
+    lidx j = mesh_find(&m->lev[l], okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]));
+    if (j >= 0) return j;
+    return l == m->levelmin ? HOST_AWAY : h;
+}
+
+static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
+{
+    const okey *key = m->lev[l].key;
+    double box = m->boxlen;
+    lidx last = -1;
+    int64_t o[3] = {0}, q[3];
+    for (int64_t i = begin; i < end; i++) {
+        bool in = true;
+        for (int d = 0; d < 3; d++) in &= p->x[d][i] >= 0 && p->x[d][i] < box;
+        if (!in && !particle_wrap(p, m, i)) {
+            p->host[i] = HOST_LOST;
+            continue;
+        }
+        lidx h = p->host[i];
+        if (h != last) okey_coords(key[h], o);
+        last = h;
+        particle_cell(p, m, l - 1, i, q);
+        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = new_host(m, l, h, o, q);
+    }
+}
+
+/* Where pieces begin stays true, or at least ordered and in range, when particles come and go. */
+static void runs_tidy(struct parts *p, const struct mesh *m, int l)
+{
+    for (int k = l + 1; k < LEVEL_MAX + 3; k++) {
+        int64_t low = k == l + 1 ? p->first[l] : p->run[k - 1];
+        if (k > m->levelmax || m->lev[k].noct == 0 || p->run[k] > p->n) p->run[k] = p->n;
+        if (p->run[k] < low) p->run[k] = low;
+        p->first[k] = p->n;
+    }
+}
+
+void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t b = p->first[l]; b < p->n; b += BLOCK) rehost_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
+    int64_t before = p->lost;
+    migrate(p, m, c, d, l, p->first[l]);
+    bool walls = false;
+    for (int k = 0; k < 6; k++) walls |= m->wall[k];
+    BUG_ON(p->lost > before && !walls); /* a particle moved further than the box, or is not a number */
+    runs_tidy(p, m, l);
+    part_sort(p, p->first[l], p->run[l + 1]);
+}
+
+/* ---- to the finer level ---- */
+
+/* Marks particles in refined cells: host := ~child. A particle outside its host has left the level and stays. */
+static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
+{
+    const struct level *lv = &m->lev[l];
+    lidx last = -1;
+    int64_t o[3] = {0}, q[3], n = 0;
+    for (int64_t i = begin; i < end; i++) {
+        lidx h = p->host[i];
+        if (h != last) okey_coords(lv->key[h], o);
+        last = h;
+        particle_cell(p, m, l, i, q);
+        if ((q[0] >> 1 ^ o[0]) | (q[1] >> 1 ^ o[1]) | (q[2] >> 1 ^ o[2])) continue;
+        lidx child = lv->child[h][(q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2];
+        if (child < 0) continue;
+        p->host[i] = ~child;
+        n++;
+    }
+    return n;
+}
+
+/* Marked particles behind the others, from `middle` on. */
+static void partition(struct parts *p, int64_t begin, int64_t middle)
+{
+    part_reserve(p, p->n + 1); /* one place to swap through */
+    for (int64_t i = begin, j = middle; i < middle; i++) {
+        if (p->host[i] >= 0) continue;
+        while (p->host[j] < 0) j++;
+        particle_copy(p, p->n, i);
+        particle_copy(p, i, j);
+        particle_copy(p, j, p->n);
+    }
+}
+
+void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l)
+{
+    int64_t begin = p->first[l], down = 0;
+    if (l < m->levelmax && m->lev[l + 1].noct > 0) {
+#pragma omp parallel for schedule(static) reduction(+ : down)
+        for (int64_t b = begin; b < p->n; b += BLOCK) down += mark_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
+    }
+    int64_t middle = p->n - down;
+    if (down) partition(p, begin, middle);
+#pragma omp parallel for simd schedule(static)
+    for (int64_t i = middle; i < p->n; i++) p->host[i] = ~p->host[i];
+    p->run[l + 1] = middle;
+    if (l < m->levelmax) migrate(p, m, c, d, l + 1, middle);
+    p->first[l + 1] = middle;
+    runs_tidy(p, m, l + 1);
+}
+
+void part_merge(struct parts *p, const struct mesh *m, int l)
+{
+    int64_t begin = p->first[l + 1];
+    const lidx *parent = m->lev[l + 1].parent;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = begin; i < p->n; i++) p->host[i] = parent[p->host[i]];
+    for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
+}
+
+/* ---- sums ---- */
+
+double part_vmax(const struct parts *p, int l)
+{
+    double top = 0;
+#pragma omp parallel for simd schedule(static) reduction(max : top)
+    for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
+        double a = fabs(p->v[0][i]), b = fabs(p->v[1][i]), c = fabs(p->v[2][i]);
+        a = a > b ? a : b;
+        a = a > c ? a : c;
+        top = top > a ? top : a;
+    }
+    return top;
+}
+
+void part_kinetic(const struct parts *p, int l, struct sum *ekin)
+{
+#pragma omp parallel
+    {
+        struct sum mine;
+        sum_init(&mine);
+#pragma omp for schedule(static)
+        for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
+            double x = p->v[0][i], y = p->v[1][i], z = p->v[2][i];
+            sum_add(&mine, 0.5 * p->m[i] * (x * x + y * y + z * z));
+        }
+#pragma omp critical(part_kinetic)
+        sum_join(ekin, &mine);
+    }
+}

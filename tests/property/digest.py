@@ -1,0 +1,152 @@
+"""The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, or where the domains are.
+
+    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few or all
+
+A one-line fault it catches: a sum over cells with MPI_Allreduce in doubles, a ghost that is one exchange old, a loop order that
+follows the particles' arrival.
+"""
+# test: sedov few tier=quick timeout=60 ranks=2
+# test: sedov all tier=check timeout=300 ranks=2
+# test: cosmo few tier=long timeout=300 ranks=2
+# test: cosmo all tier=check timeout=600 ranks=2
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+SEDOV = """
+&RUN_PARAMS
+hydro=.true.
+nsubcycle=1,1,2,2
+nstepmax=9
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=7
+nexpand=1
+boxlen=0.5
+/
+&INIT_PARAMS
+nregion=2
+region_type(1)='square'
+region_type(2)='square'
+x_center=0.25,0.21
+y_center=0.25,0.27
+z_center=0.25,0.22
+length_x=10.0,0.05
+length_y=10.0,0.06
+length_z=10.0,0.07
+exp_region=10.0,2.0
+d_region=1.0,1.0
+u_region=0.1,0.3
+p_region=1e-2,4e2
+/
+&OUTPUT_PARAMS
+foutput=8
+noutput=1
+tout=100.0
+/
+&HYDRO_PARAMS
+gamma=1.4
+courant_factor=0.8
+slope_type=1
+riemann='hllc'
+/
+&REFINE_PARAMS
+err_grad_p=0.1
+interpol_var=1
+interpol_type=1
+/
+"""
+
+# The criterion splits cells long before they would deserve it, so that four levels are in use by a = 0.06.
+COSMO = """
+&RUN_PARAMS
+cosmo=.true.
+pic=.true.
+poisson=.true.
+hydro=.true.
+nsubcycle=1,1,2,2
+nstepmax=13
+/
+&OUTPUT_PARAMS
+foutput=12
+noutput=1
+aout=1.0
+/
+&INIT_PARAMS
+filetype='grafic'
+initfile(1)='ics/ic_32/level_005'
+omega_b=0.047
+/
+&AMR_PARAMS
+levelmin=5
+levelmax=8
+nexpand=1
+/
+&POISSON_PARAMS
+epsilon=1d-4
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+courant_factor=0.8
+slope_type=1
+riemann='hllc'
+pressure_fix=.true.
+beta_fix=0.5
+/
+&REFINE_PARAMS
+m_refine=2.8,0.45,0.07
+interpol_var=1
+interpol_type=0
+/
+"""
+
+CASES = {'sedov': SEDOV, 'cosmo': COSMO}
+VARIANTS = {  # (ranks, threads, ordering, nremap); the first is what the others are compared with
+    'few': [(1, 1, 'ksection', 0), (3, 1, 'ksection', 2), (2, 1, 'hilbert', 2), (1, 2, 'ksection', 0)],
+    'all': [(1, 1, 'ksection', 0), (1, 2, 'hilbert', 2), (2, 1, 'ksection', 2), (2, 2, 'ksection', 2), (3, 1, 'ksection', 2),
+            (5, 1, 'ksection', 2), (8, 1, 'ksection', 2), (2, 1, 'hilbert', 2), (3, 2, 'hilbert', 3), (5, 1, 'hilbert', 2)],
+}
+
+
+def run_variant(case, variant):
+    """(digests of the checkpoints, the last checkpoint, seconds)"""
+    ranks, threads, ordering, nremap = variant
+    folder = '%s_%d_%d_%s_%d' % ((case,) + variant)
+    os.makedirs(folder)
+    if case == 'cosmo':
+        os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
+    r = ptah.simulate(CASES[case], folder, ranks, threads, ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap])
+    return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
+
+
+def main():
+    case, which = sys.argv[1:]
+    if case == 'cosmo':
+        ptah.unpack_ics('.', 'ic_32')
+    v = ptah.Verdict()
+    reference = None
+    for variant in VARIANTS[which]:
+        name = '%d ranks, %d threads, %s, nremap %d' % variant
+        digests, path, seconds = run_variant(case, variant)
+        print('     %s: %.1f s' % (name, seconds))
+        if reference is None:
+            reference = digests
+            octs = read_ramses.load(path).octs
+            levels = [l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]
+            print('     octs a level %s' % octs)
+            v.same('partial levels in use', len(levels) >= 3, True)
+            v.same('checkpoints', len(digests), 2)
+            v.same('the digests of the checkpoints differ', digests[0] != digests[1], True)
+            continue
+        for number, (a, b) in enumerate(zip(digests, reference), 1):
+            different = [x for x, y in zip(a.splitlines(), b.splitlines()) if x != y]
+            v.same('%s: lines of digest %d that differ' % (name, number), different, [])
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,501 @@
+/* Laws of lib/ckpt: what is written is read back, on any number of ranks, with one digest; wrong files are refused.
+ *
+ * The fields are noise, a function of field, level, key and cell; each value that comes back is compared with it. Each check
+ * says which fault it catches. Last line: N passed, N failed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ckpt/digest.h"
+#include "ckpt/fortran.h"
+#include "dom/adapt.h"
+#include "io/file.h"
+
+enum { LMIN = 4, LMAX = 7, NPART = 5000, NVAR = 7 };
+static int64_t passed, failed;
+static struct comm all;
+static const struct comm alone = {0, 1};
+static const double SMALLR = 1e-10, GAMMA = 1.4, BOX = 2;
+
+static void check_on(const struct comm *c, bool ok, const char *what)
+{
+    int64_t bad = !ok;
+    comm_max_i64(c, &bad, 1);
+    if (c == &all || all.rank == 0) {
+        passed += !bad;
+        failed += bad;
+    }
+    if (bad && all.rank == 0) printf("FAILED: %s\n   %s\n", what, err_message());
+}
+
+static void check(bool ok, const char *what)
+{
+    check_on(&all, ok, what);
+}
+
+/* ---- a small world ---- */
+
+struct world {
+    struct comm c;
+    struct domain *d;
+    struct mesh m;
+    struct parts p;
+    struct ckpt_head h;
+};
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static double noise(uint64_t a, uint64_t b, uint64_t c)
+{
+    return (double)(mix(mix(mix(a) + b) + c) >> 11) * 0x1p-53;
+}
+
+static double cell_noise(int f, int l, okey k, int cell)
+{
+    return noise((uint64_t)(100 * f + l), (uint64_t)k, (uint64_t)cell);
+}
+
+/* Two nested spheres across the face x = 0. */
+static bool want_split(int l, okey k, int cell)
+{
+    static const double centre[3] = {0.05, 0.5, 0.45}, radius[] = {0.3, 0.17, 0.08};
+    int64_t x[3];
+    double r2 = 0;
+    okey_coords(k, x);
+    for (int d = 0; d < 3; d++) {
+        double s = ((double)(2 * x[d] + (cell >> d & 1)) + 0.5) * ldexp(1, -l) - centre[d];
+        s -= rint(s);
+        r2 += s * s;
+    }
+    return r2 < radius[l - LMIN] * radius[l - LMIN];
+}
+
+static void fill_mesh(struct mesh *m)
+{
+    for (int l = 1; l <= LMAX; l++)
+        for (lidx i = 0; i < m->lev[l].noct; i++)
+            for (int c = 0; c < 8; c++) {
+                const struct level *lv = &m->lev[l];
+                for (int v = 0; v < NVAR; v++) {
+                    double x = cell_noise(v, l, lv->key[i], c);
+                    lv->fld[FLD_U + v][i][c] = v == 0 ? 0.1 + x : v == 4 ? 30 + x : x - 0.5;
+                }
+                for (int f = FLD_PHI; f <= FLD_FZ; f++) lv->fld[f][i][c] = cell_noise(20 + f, l, lv->key[i], c) - 0.5;
+            }
+}
+
+static void fill_parts(struct parts *p, const struct comm *c)
+{
+    part_init(p);
+    p->stars = true;
+    part_reserve(p, NPART);
+    for (int64_t id = c->rank; id < NPART; id += c->size) {
+        int64_t i = p->n++;
+        for (int d = 0; d < 3; d++) {
+            p->x[d][i] = BOX * noise(1, (uint64_t)id, (uint64_t)d);
+            p->v[d][i] = noise(2, (uint64_t)id, (uint64_t)d) - 0.5;
+        }
+        p->m[i] = noise(3, (uint64_t)id, 0) / NPART;
+        p->id[i] = id;
+        p->levelp[i] = LMIN + (int)(id % 3);
+        p->family[i] = id % 7 == 3 ? FAM_STAR : FAM_DM;
+        p->tag[i] = (int8_t)(id % 5);
+        p->birth[i] = p->family[i] == FAM_STAR ? -noise(4, (uint64_t)id, 0) : 0;
+        p->metal[i] = p->family[i] == FAM_STAR ? noise(5, (uint64_t)id, 0) : 0;
+    }
+}
+
+static void world_new(struct world *w, struct comm c)
+{
+    static const bool periodic[6];
+    static const double times[2] = {1, 2};
+    memset(w, 0, sizeof *w);
+    w->c = c;
+    w->d = domain_new(DOMAIN_HILBERT, c.size, LMAX, periodic);
+    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, periodic);
+    adapt_build(&w->m, &w->c, w->d);
+    for (int l = LMIN; l < LMAX; l++) {
+        struct level *lv = &w->m.lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) lv->flag[i][k] = want_split(l, lv->key[i], k);
+        adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
+    }
+    fill_mesh(&w->m);
+    fill_parts(&w->p, &c);
+    w->h = (struct ckpt_head){.ndim = 3,
+                              .levelmin = LMIN,
+                              .levelmax = LMAX,
+                              .hydro = true,
+                              .gravity = true,
+                              .particles = true,
+                              .stars = true,
+                              .metal = true,
+                              .nvar = NVAR,
+                              .gamma = GAMMA,
+                              .smallr = SMALLR,
+                              .boxlen = BOX,
+                              .noutput = 2,
+                              .iout = 1,
+                              .ifout = 2,
+                              .tout = times,
+                              .aout = times,
+                              .t = 0.25,
+                              .nstep = 12,
+                              .nstep_coarse = 3,
+                              .h0 = 1,
+                              .aexp = 1,
+                              .omega_m = 0.3,
+                              .unit_l = 3.085677581e24,
+                              .unit_d = 1e-29,
+                              .unit_t = 1.7e-17,
+                              .imetal = 6,
+                              .namelist = "&RUN_PARAMS\n/\n",
+                              .provenance = c.size > 1 ? "written by many\n" : "written by one\n"};
+    for (int l = 1; l <= LMAX; l++) w->h.dtold[l] = 0.1 * l, w->h.dtnew[l] = 0.2 * l;
+}
+
+static void world_free(struct world *w)
+{
+    part_fini(&w->p);
+    mesh_fini(&w->m);
+    domain_free(w->d);
+}
+
+static enum err write_world(struct world *w, int number, char *path, size_t n)
+{
+    return ckpt_write_ramses(".", number, &w->h, &w->m, &w->p, w->d, &w->c, path, n);
+}
+
+/* ---- reading back ---- */
+
+struct seen {
+    int64_t cells, wrong, split_wrong, parts, parts_wrong;
+};
+
+static void primitive(const double u[NVAR], double q[NVAR])
+{
+    double rho = u[0] > SMALLR ? u[0] : SMALLR, e = u[4];
+    for (int v = 1; v <= 3; v++) e = e - 0.5 * (u[v] * u[v]) / rho;
+    for (int v = 0; v < NVAR; v++) q[v] = v == 0 ? u[0] : v == 4 ? (GAMMA - 1) * e : u[v] / rho;
+}
+
+static enum err see_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+{
+    struct seen *s = ctx;
+    for (int i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) {
+            double u[NVAR], q[NVAR];
+            for (int v = 0; v < NVAR; v++) {
+                double x = cell_noise(v, o->level, o->key[i], c);
+                u[v] = v == 0 ? 0.1 + x : v == 4 ? 30 + x : x - 0.5;
+            }
+            primitive(u, q);
+            bool split = o->split[i] >> c & 1,
+                 want = o->level < LMIN || (o->level < LMAX && want_split(o->level, o->key[i], c));
+            s->cells++;
+            s->split_wrong += split != want || o->flag[i][c] != want;
+            for (int v = 0; v < NVAR; v++) s->wrong += o->val[8 * v + c][i] != q[v];
+            for (int k = 0; k < 4; k++) {
+                int f = k == 0 ? FLD_PHI : FLD_FX + k - 1;
+                double x = o->level < LMIN ? 0 : cell_noise(20 + f, o->level, o->key[i], c) - 0.5;
+                s->wrong += o->val[8 * (NVAR + k) + c][i] != x;
+            }
+        }
+    return OK;
+}
+
+static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    struct seen *s = ctx;
+    const int64_t *id = ramses_i64(r, p, COL_ID);
+    for (int64_t i = 0; i < p->n; i++) {
+        uint64_t k = (uint64_t)id[i];
+        bool star = id[i] % 7 == 3;
+        for (int d = 0; d < 3; d++) {
+            s->parts_wrong += ramses_f64(r, p, COL_X + (enum ramses_column)d)[i] != BOX * noise(1, k, (uint64_t)d);
+            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum ramses_column)d)[i] != noise(2, k, (uint64_t)d) - 0.5;
+        }
+        s->parts_wrong += ramses_f64(r, p, COL_MASS)[i] != noise(3, k, 0) / NPART;
+        s->parts_wrong += ramses_i64(r, p, COL_LEVEL)[i] != LMIN + id[i] % 3;
+        s->parts_wrong += ramses_i64(r, p, COL_FAMILY)[i] != (star ? FAM_STAR : FAM_DM);
+        s->parts_wrong += ramses_i64(r, p, COL_TAG)[i] != id[i] % 5;
+        s->parts_wrong += ramses_f64(r, p, COL_BIRTH)[i] != (star ? -noise(4, k, 0) : 0);
+        s->parts_wrong += ramses_f64(r, p, COL_METAL)[i] != (star ? noise(5, k, 0) : 0);
+        s->parts++;
+    }
+    return OK;
+}
+
+static enum err see(const char *path, struct seen *s)
+{
+    struct ramses *r;
+    *s = (struct seen){0};
+    enum err err = ramses_open(path, &r);
+    for (int f = 1; err == OK && f <= r->ncpu; f++) {
+        err = ramses_read_octs(r, f, true, see_octs, s);
+        if (err == OK) err = ramses_read_parts(r, f, see_parts, s);
+    }
+    if (err == OK) err = ramses_check_tree(r);
+    ramses_close(&r);
+    return err;
+}
+
+static enum err digest_of(const char *path, struct digest *d)
+{
+    struct ramses *r;
+    enum err err = ramses_open(path, &r);
+    if (err == OK) err = digest_snapshot(r, d);
+    ramses_close(&r);
+    return err;
+}
+
+static bool same_digest(const struct digest *a, const struct digest *b)
+{
+    bool same = a->n == b->n && a->state == b->state && a->n > 10;
+    for (int i = 0; same && i < a->n; i++)
+        same = a->line[i].hash == b->line[i].hash && !strcmp(a->line[i].name, b->line[i].name);
+    return same;
+}
+
+/* ---- tests ---- */
+
+/* Catches: a wrong link, owner, order, record or variable; anything that depends on the number of ranks. */
+static void test_round_trip(void)
+{
+    struct world w, one;
+    char path[256], single[256];
+    struct seen s;
+    struct digest many_digest, one_digest;
+    world_new(&w, all);
+    int64_t octs = 0;
+    for (int l = 1; l <= LMAX; l++) octs += adapt_total(&w.m, &all, l);
+    check(write_world(&w, 1, path, sizeof path) == OK, "a checkpoint is written by all ranks");
+    check(!file_exists("output_00001.tmp"), "no temporary directory is left");
+    check(see(path, &s) == OK, "and read");
+    check(s.cells == 8 * octs && s.wrong == 0 && s.split_wrong == 0,
+          "every cell once, with its values and its refinement");
+    check(s.parts == NPART && s.parts_wrong == 0, "every particle once, with its values");
+    if (all.rank == 0) {
+        world_new(&one, alone);
+        check_on(&alone, write_world(&one, 2, single, sizeof single) == OK, "a checkpoint is written by one rank");
+        enum err a = digest_of(path, &many_digest), b = digest_of(single, &one_digest);
+        check_on(&alone, a == OK && b == OK && same_digest(&many_digest, &one_digest),
+                 "one digest for any number of ranks");
+        world_free(&one);
+    }
+    check(write_world(&w, 1, path, sizeof path) == ERR_FILE, "an existing checkpoint is not overwritten");
+    w.h.overwrite = true;
+    if (w.p.n) w.p.x[0][0] = BOX + 0.5;
+    check(write_world(&w, 1, path, sizeof path) == OK && see(path, &s) == OK, "unless this is asked for");
+    check(s.parts_wrong == all.size && !file_exists("output_00001.tmp"),
+          "then the new one stands there, positions wrapped");
+    world_free(&w);
+}
+
+/* Catches: a digest blind to order of cells, sign of zero, single bits, or to one of its lines. */
+static void test_digest_sees(void)
+{
+    struct world w;
+    char path[256];
+    struct digest d[6];
+    enum err err = OK;
+    world_new(&w, alone);
+    w.h.overwrite = true;
+    struct level *lv = &w.m.lev[LMAX];
+    for (int k = 0; k < 6; k++) {
+        double(*rho)[8] = lv->fld[FLD_U], swap;
+        if (k == 1) rho[3][5] = nextafter(rho[3][5], 9);
+        if (k == 2) swap = rho[0][1], rho[0][1] = rho[0][2], rho[0][2] = swap;
+        if (k == 3) lv->fld[FLD_FX][2][0] = -0.0;
+        if (k == 4) lv->fld[FLD_FX][2][0] = 0.0;
+        if (k == 5) swap = w.p.v[1][8], w.p.v[1][8] = w.p.v[1][9], w.p.v[1][9] = swap;
+        if (err == OK) err = write_world(&w, 3, path, sizeof path);
+        if (err == OK) err = digest_of(path, &d[k]);
+    }
+    bool differ = err == OK;
+    for (int k = 1; differ && k < 6; k++) differ = d[k].state != d[k - 1].state;
+    check_on(&alone, differ, "the digest sees a bit, a swap of cells or particles, and the sign of zero");
+    w.h.ngridmax = 100000;
+    w.h.provenance = "elsewhere";
+    for (lidx i = 0; i < lv->nown; i++) lv->flag[i][1] ^= 1;
+    for (int64_t i = 0; i < w.p.n / 2; i++) { /* another order of particles */
+        int64_t j = w.p.n - 1 - i, id = w.p.id[i];
+        for (int k = 0; k < 3; k++) {
+            double x = w.p.x[k][i], v = w.p.v[k][i];
+            w.p.x[k][i] = w.p.x[k][j], w.p.x[k][j] = x;
+            w.p.v[k][i] = w.p.v[k][j], w.p.v[k][j] = v;
+        }
+        w.p.id[i] = w.p.id[j], w.p.id[j] = id;
+    }
+    err = write_world(&w, 3, path, sizeof path);
+    if (err == OK) err = digest_of(path, &d[0]);
+    bool positions = err == OK;
+    for (int i = 0; positions && i < d[0].n; i++)
+        if (strncmp(d[0].line[i].name, "particle", 8) != 0) positions = d[0].line[i].hash == d[5].line[i].hash;
+    check_on(&alone, positions, "and neither array sizes nor flags nor provenance");
+    world_free(&w);
+}
+
+/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint lost. */
+static void test_full_disk(void)
+{
+    struct world w;
+    char path[256];
+    struct seen s;
+    struct rlimit old, low;
+    world_new(&w, all);
+    bool ok = write_world(&w, 4, path, sizeof path) == OK;
+    w.h.overwrite = true;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    low = old;
+    low.rlim_cur = 300000;
+    if (all.rank == all.size - 1) setrlimit(RLIMIT_FSIZE, &low);
+    enum err err = write_world(&w, 4, path, sizeof path);
+    setrlimit(RLIMIT_FSIZE, &old);
+    check(ok && err == ERR_FILE && strstr(err_message(), "output_00004.tmp/"),
+          "a full disk is an error on all ranks that names the file");
+    check(!file_exists("output_00004.tmp") && see(path, &s) == OK && s.wrong == 0,
+          "nothing is left of it, the old one stands");
+    world_free(&w);
+}
+
+static bool copy_part(const char *from, const char *to, int64_t keep)
+{
+    char *text;
+    size_t n;
+    if (file_load(from, (size_t)1 << 30, &text, &n) != OK) return false;
+    int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    bool ok = fd >= 0 && file_write_at(fd, to, text, keep < 0 ? n : (size_t)keep, 0) == OK &&
+              file_close_synced(fd, to) == OK;
+    FREE(text);
+    return ok;
+}
+
+/* Catches: a count that is trusted, a record whose end is not looked at. */
+static void test_cut_files(void)
+{
+    static const char *const kind[] = {"amr", "hydro", "grav", "part"};
+    bool refused = true;
+    for (int k = 0; k < 4; k++) {
+        char path[64];
+        struct stat st;
+        struct seen s;
+        snprintf(path, sizeof path, "output_00002/%s_00002.out00001", kind[k]);
+        if (stat(path, &st) != 0 || !copy_part(path, "whole", -1)) refused = false;
+        for (int cut = 1; refused && cut < 20; cut++) {
+            int64_t keep = (int64_t)(st.st_size * (1 - pow(0.5, cut)));
+            refused = copy_part("whole", path, keep) && see("output_00002", &s) == ERR_FORMAT &&
+                      strstr(err_message(), path);
+        }
+        if (!copy_part("whole", path, -1)) refused = false;
+        refused = refused && see("output_00002", &s) == OK;
+    }
+    check_on(&alone, refused, "files cut anywhere are refused, by name");
+}
+
+/* Catches: a wrong sign or length of a sub-record. The layout for 25 bytes in pieces of 10 is written out. */
+static void test_subrecords(void)
+{
+    static const int32_t expect[] = {-10, 10, -10, -10, 5, -5};
+    struct fort_out f;
+    struct fort_in in;
+    char data[25], back[25] = {0};
+    for (int i = 0; i < 25; i++) data[i] = (char)(3 * i + 1);
+    fort_create(&f, "sub");
+    f.sub_max = 10;
+    fort_begin(&f, 25);
+    for (int i = 0; i < 25; i += 5) fort_put(&f, data + i, 5);
+    fort_end(&f);
+    fort_i4(&f, 77);
+    bool ok = fort_close(&f) == OK && fort_open(&in, "sub") == OK;
+    int32_t x = 0;
+    ok = ok && fort_get(&in, "pieces", back, 25) == OK && fort_get_i4(&in, "number", &x) == OK &&
+         fort_at_end(&in) == OK;
+    check_on(&alone, ok && x == 77 && memcmp(data, back, 25) == 0, "a record in sub-records is read back");
+    fort_shut(&in);
+    ok = true;
+    FILE *raw = fopen("sub", "rb");
+    for (int i = 0; i < 3; i++) {
+        int32_t head, tail, n = i < 2 ? 10 : 5;
+        ok = ok && fread(&head, 4, 1, raw) == 1 && fseek(raw, n, SEEK_CUR) == 0 && fread(&tail, 4, 1, raw) == 1;
+        ok = ok && head == expect[2 * i] && tail == expect[2 * i + 1];
+    }
+    fclose(raw);
+    check_on(&alone, ok, "and has gfortran's lengths");
+}
+
+static void fill_count(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    for (int r = 0; r < 100; r++)
+        for (int64_t i = 0; i < n; i++) ((double *)(rows + (size_t)r * stride))[i] = (double)(r * 100000 + first + i);
+}
+
+/* Catches: a piece at the wrong place when records are longer than the scratch. */
+static void test_table(void)
+{
+    static double back[50000];
+    struct fort_out f;
+    struct fort_in in;
+    bool ok = true;
+    fort_create(&f, "table");
+    fort_i4(&f, 1);
+    fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
+    fort_table(&f, 100, sizeof(double), 3, fill_count, NULL);
+    fort_i4(&f, 2);
+    ok = fort_close(&f) == OK && fort_open(&in, "table") == OK && fort_skip(&in, "1", 1) == OK;
+    for (int t = 0; t < 2; t++)
+        for (int r = 0; ok && r < 100; r++) {
+            size_t n = t ? 3 : 50000;
+            ok = fort_get(&in, "row", back, sizeof *back * n) == OK;
+            for (size_t i = 0; ok && i < n; i++) ok = back[i] == (double)(r * 100000) + (double)i;
+        }
+    ok = ok && fort_skip(&in, "2", 1) == OK && fort_at_end(&in) == OK;
+    check_on(&alone, ok, "tables in one piece and in many");
+    fort_shut(&in);
+}
+
+static void remove_all(void)
+{
+    for (int i = 1; i <= 4; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "output_%05d", i);
+        if (dir_remove(path) != OK) printf("%s\n", err_message());
+    }
+    unlink("sub"), unlink("table"), unlink("whole");
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &all);
+    if (all.rank == 0) remove_all();
+    comm_barrier(&all);
+    test_round_trip();
+    if (all.rank == 0) {
+        test_digest_sees();
+        test_cut_files();
+        test_subrecords();
+        test_table();
+    }
+    comm_barrier(&all);
+    test_full_disk();
+    comm_barrier(&all);
+    if (all.rank == 0 && argc == 1) remove_all();
+    if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
+    comm_bcast(&all, &failed, sizeof failed, 0);
+    comm_fini();
+    return failed != 0;
+}

@@ -1,0 +1,359 @@
+/* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank numbers are independent
+ * of the ranks that hold the samples. Catches, among others: a wall's point given to the upper side, a ghost forgotten
+ * across the periodic border or where a wall halves an oct, and walls that depend on who held the costs. */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/domain_priv.h"
+
+static int passed, failed;
+static struct comm comm;
+
+#define CHECK(cond, ...)                                                                                               \
+    do {                                                                                                               \
+        if (cond) {                                                                                                    \
+            passed++;                                                                                                  \
+        } else {                                                                                                       \
+            failed++;                                                                                                  \
+            printf("domain_test:%d: %s: ", __LINE__, #cond);                                                           \
+            printf(__VA_ARGS__);                                                                                       \
+            printf("\n");                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+static const bool open_box[6] = {true, true, true, true, true, true};
+static const bool no_wall[6] = {false};
+static const bool wall_y[6] = {false, false, true, true, false, false};
+
+static uint64_t mix(uint64_t i)
+{
+    i += 0x9e3779b97f4a7c15u;
+    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+    i = (i ^ i >> 27) * 0x94d049bb133111ebu;
+    return i ^ i >> 31;
+}
+
+static double uniform(uint64_t i)
+{
+    return (double)(mix(i) >> 11) * 0x1p-53;
+}
+
+/* A curve: every cell once, and neighbouring keys are neighbouring cells. */
+static void test_hilbert_key(int bits)
+{
+    int64_t n = 1 << bits, count = n * n * n, wrong = 0;
+    int64_t(*at)[3] = mem_zero(sizeof *at * (size_t)count, "test");
+    int *seen = mem_zero(sizeof *seen * (size_t)count, "test");
+    for (int64_t i = 0; i < count; i++) {
+        int64_t x[3] = {i % n, i / n % n, i / n / n};
+        int64_t k = (int64_t)hilbert_key(x, bits);
+        if (k < 0 || k >= count || seen[k]++) {
+            wrong++;
+            continue;
+        }
+        memcpy(at[k], x, sizeof x);
+        int64_t half[3] = {x[0] / 2, x[1] / 2, x[2] / 2};
+        if (bits > 1 && (int64_t)hilbert_key(half, bits - 1) != k >> 3) wrong++; /* a cube is a key range */
+    }
+    for (int64_t k = 1; k < count; k++) {
+        int64_t step = 0;
+        for (int a = 0; a < 3; a++)
+            step += llabs(at[k][a] - at[k - 1][a]);
+        wrong += step != 1;
+    }
+    CHECK(wrong == 0, "%d bits, %ld faults", bits, (long)wrong);
+    FREE(at);
+    FREE(seen);
+}
+
+struct samples {
+    int64_t n;
+    int *level;
+    okey *key;
+    double *cost;
+};
+
+/* n octs, denser towards one corner, of which this rank holds those with index % share == part. */
+static struct samples samples_new(int64_t n, int levelmax, int share, int part)
+{
+    struct samples s = {0};
+    s.level = mem_new(sizeof *s.level * (size_t)n, "test");
+    s.key = mem_new(sizeof *s.key * (size_t)n, "test");
+    s.cost = mem_new(sizeof *s.cost * (size_t)n, "test");
+    for (int64_t i = 0; i < n; i++) {
+        if (i % share != part) continue;
+        int l = levelmax - (int)(mix((uint64_t)i) % 2);
+        uint64_t x[3];
+        for (uint64_t a = 0; a < 3; a++) {
+            double u = uniform((uint64_t)i * 8 + a);
+            x[a] = (uint64_t)(u * (0.5 + 0.5 * u) * (double)(1 << (l - 1)));
+        }
+        s.level[s.n] = l;
+        s.key[s.n] = okey_make(x[0], x[1], x[2]);
+        s.cost[s.n++] = 0.5 + uniform((uint64_t)i * 8 + 3);
+    }
+    return s;
+}
+
+static void samples_free(struct samples *s)
+{
+    FREE(s->level);
+    FREE(s->key);
+    FREE(s->cost);
+}
+
+static struct domain *balance(const struct domain *d, enum domain_kind kind, const struct samples *s)
+{
+    return domain_balance(d, kind, &comm, s->n, s->level, s->key, s->cost);
+}
+
+/* The truth about domain_near, cell by cell: need[r] for every rank that must be in the list. */
+static void need_brute(const struct domain *d, const int *owner, int level, okey key, bool *need)
+{
+    int top = d->levelmax, n = 1 << top;
+    int64_t x[3], w = (int64_t)1 << (top + 1 - level); /* the oct's width in finest cells */
+    memset(need, 0, sizeof *need * (size_t)d->nrank);
+    okey_coords(key, x);
+    for (int64_t i = 0; i < 27 * w * w * w; i++) {
+        int64_t c[3] = {i % (3 * w), i / (3 * w) % (3 * w), i / (9 * w * w)};
+        bool beyond = false;
+        for (int a = 0; a < 3; a++) {
+            c[a] += (x[a] - 1) * w;
+            beyond |= (c[a] < 0 || c[a] >= n) && !d->periodic[a];
+            c[a] &= n - 1;
+        }
+        if (!beyond) need[owner[c[0] + n * (c[1] + n * c[2])]] = true;
+    }
+    for (int i = 0; i < 27 && level > 1; i++) {
+        int off[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+        int64_t p[3], m = (int64_t)1 << (level - 2);
+        bool beyond = false;
+        for (int a = 0; a < 3; a++) {
+            p[a] = x[a] / 2 + off[a];
+            beyond |= (p[a] < 0 || p[a] >= m) && !d->periodic[a];
+            p[a] &= m - 1;
+        }
+        if (!beyond) need[domain_rank(d, level - 1, okey_make((uint64_t)p[0], (uint64_t)p[1], (uint64_t)p[2]))] = true;
+    }
+}
+
+static void test_near(const struct domain *d, const char *what)
+{
+    int top = d->levelmax, n = 1 << top, missing = 0, extra = 0, disorder = 0, unlike = 0, total = 0;
+    int *owner = mem_new(sizeof *owner * (size_t)n * (size_t)n * (size_t)n, "test");
+    for (int i = 0; i < n * n * n; i++)
+        owner[i] = domain_rank(d, top + 1, okey_make((uint64_t)(i % n), (uint64_t)(i / n % n), (uint64_t)(i / n / n)));
+    bool need[64];
+    int rank[64], again[64];
+    for (int l = 1; l <= top; l++)
+        for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) {
+            int me = domain_rank(d, l, k), count = domain_near(d, me, l, k, rank);
+            need_brute(d, owner, l, k, need);
+            need[me] = false;
+            for (int i = 0; i < count; i++) {
+                disorder += i > 0 && rank[i] <= rank[i - 1];
+                disorder += rank[i] == me;
+                extra += !need[rank[i]];
+                need[rank[i]] = false;
+            }
+            for (int r = 0; r < d->nrank; r++)
+                missing += need[r];
+            total += count;
+            okey other = mix((uint64_t)k) & (((okey)1 << 3 * (l - 1)) - 1); /* disturbs whatever was remembered */
+            domain_near(d, domain_rank(d, l, other), l, other, again);
+            unlike += domain_near(d, me, l, k, again) != count;
+            unlike += memcmp(rank, again, sizeof(int) * (size_t)count) != 0;
+        }
+    CHECK(missing == 0, "%s: %d of %d missing", what, missing, total);
+    CHECK(disorder == 0, "%s: %d out of order", what, disorder);
+    CHECK(unlike == 0, "%s: %d answers changed", what, unlike);
+    /* A domain may own a point, but no cell's centre, of a cube. That is rare unless domains are thinner than cells. */
+    CHECK(extra <= total / 20 || d->nrank > n / 2, "%s: %d of %d superfluous", what, extra, total);
+    FREE(owner);
+}
+
+static void test_near_all(int nrank)
+{
+    const bool *walls[3] = {no_wall, open_box, wall_y};
+    for (int kind = 0; kind < 2; kind++)
+        for (int w = 0; w < 3; w++) {
+            char what[80];
+            snprintf(what, sizeof what, "%d ranks, kind %d, walls %d", nrank, kind, w);
+            struct samples s = samples_new(5000, 4, comm.size, comm.rank);
+            struct domain *d = domain_new((enum domain_kind)kind, nrank, 4, walls[w]);
+            struct domain *e = balance(d, (enum domain_kind)kind, &s);
+            test_near(d, what);
+            test_near(e, what);
+            domain_free(d);
+            domain_free(e);
+            samples_free(&s);
+        }
+}
+
+/* Where the walls lie on the grid, one layer of octs is enough. */
+static void test_near_thin(void)
+{
+    struct domain *d = domain_new(DOMAIN_KSECTION, 8, 6, no_wall);
+    int rank[8], n = 0;
+    for (okey k = 0; k < (okey)1 << 15; k++)
+        n += domain_near(d, domain_rank(d, 6, k), 6, k, rank) > 0;
+    CHECK(n == 32 * 32 * 32 - 12 * 12 * 12 * 8, "%d octs are ghosts somewhere", n); /* 2: the parent's neighbours */
+    domain_free(d);
+}
+
+static void test_near_threads(void)
+{
+    struct samples s = samples_new(20000, 8, comm.size, comm.rank);
+    struct domain *u = domain_new(DOMAIN_HILBERT, 7, 8, no_wall), *d = balance(u, DOMAIN_HILBERT, &s);
+    int64_t n = s.n, unlike = 0;
+    int *one = mem_new(sizeof *one * (size_t)n * 8, "test");
+    for (int64_t i = 0; i < n; i++)
+        one[8 * i + 7] = domain_near(d, 0, s.level[i], s.key[i], one + 8 * i);
+#pragma omp parallel for num_threads(9) reduction(+ : unlike)
+    for (int64_t i = 0; i < n; i++) {
+        int rank[8], count = domain_near(d, 0, s.level[i], s.key[i], rank);
+        unlike += count != one[8 * i + 7] || memcmp(rank, one + 8 * i, sizeof(int) * (size_t)count) != 0;
+    }
+    CHECK(unlike == 0, "%ld answers differ between threads", (long)unlike);
+    FREE(one);
+    samples_free(&s);
+    domain_free(u);
+    domain_free(d);
+}
+
+static double imbalance(const struct domain *d, const struct samples *s)
+{
+    double *load = mem_zero(sizeof *load * (size_t)d->nrank, "test"), most = 0, sum = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        load[domain_rank(d, s->level[i], s->key[i])] += s->cost[i];
+    comm_add_f64(&comm, load, d->nrank);
+    for (int r = 0; r < d->nrank; r++) {
+        sum += load[r];
+        most = fmax(most, load[r]);
+    }
+    FREE(load);
+    return most / sum * d->nrank - 1;
+}
+
+static bool domain_same(const struct domain *a, const struct domain *b)
+{
+    if (a->kind == DOMAIN_HILBERT)
+        return memcmp(a->hilb.bound, b->hilb.bound, sizeof(hkey) * (size_t)(a->nrank + 1)) == 0;
+    return memcmp(a->ksec.box, b->ksec.box, sizeof *a->ksec.box * (size_t)a->nrank) == 0;
+}
+
+static bool domain_proper(const struct domain *d)
+{
+    bool ok = true;
+    for (int r = 0; r < d->nrank; r++) {
+        if (d->kind == DOMAIN_HILBERT) {
+            double bound[64];
+            domain_bound_keys(d, bound);
+            ok &= d->hilb.bound[r] < d->hilb.bound[r + 1] && (hkey)bound[r] == d->hilb.bound[r];
+        }
+        for (int a = 0; a < 3 && d->kind == DOMAIN_KSECTION; a++)
+            ok &= d->ksec.box[r][a][0] < d->ksec.box[r][a][1];
+    }
+    return ok;
+}
+
+static void test_balance(enum domain_kind kind, int nrank, int levelmax)
+{
+    struct domain *u = domain_new(kind == DOMAIN_HILBERT ? DOMAIN_KSECTION : DOMAIN_HILBERT, nrank, levelmax, no_wall);
+    struct samples s = samples_new(100000, levelmax, comm.size, comm.rank);
+    struct samples lone = samples_new(100000, levelmax, 1, 0);
+    if (comm.rank) lone.n = 0;
+    struct domain *d = balance(u, kind, &s), *e = balance(d, kind, &lone);
+    double off = imbalance(d, &s);
+    CHECK(domain_kind(d) == kind && domain_nrank(d) == nrank, "kind");
+    CHECK(off < 0.011, "kind %d, %d ranks: imbalance %g", kind, nrank, off);
+    CHECK(domain_same(d, e), "kind %d, %d ranks: walls depend on who holds the costs", kind, nrank);
+    CHECK(domain_proper(d), "kind %d, %d ranks", kind, nrank);
+    domain_free(d);
+
+    if (s.n && !comm.rank) s.cost[17] = 9e5; /* nine tenths in one oct */
+    d = balance(u, kind, &s);
+    CHECK(domain_proper(d), "kind %d, %d ranks, concentrated", kind, nrank);
+    CHECK(imbalance(d, &s) < 0.91 * nrank, "concentrated");
+    domain_free(d);
+    s.n = 0;
+    d = balance(u, kind, &s);
+    CHECK(domain_proper(d), "kind %d, %d ranks, nothing to balance", kind, nrank);
+    domain_free(d);
+    domain_free(e);
+    domain_free(u);
+    samples_free(&s);
+    samples_free(&lone);
+}
+
+/* A uniform grid: the walls must come to lie between planes of octs, where the coarse grid has its lines. */
+static void test_walls_on_grid(void)
+{
+    struct samples s = samples_new(32768, 6, comm.size, comm.rank);
+    for (int64_t i = 0; i < s.n; i++) {
+        s.key[i] = (okey)(i * comm.size + comm.rank);
+        s.level[i] = 6;
+        s.cost[i] = 1;
+    }
+    struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, no_wall), *d = balance(u, DOMAIN_KSECTION, &s);
+    int ragged = 0;
+    for (int r = 0; r < 12; r++)
+        for (int a = 0; a < 3; a++)
+            ragged += d->ksec.box[r][a][0] % 64 != 0;
+    CHECK(ragged == 0, "%d walls off the grid", ragged);
+    char text[4096];
+    domain_print(d, text, sizeof text);
+    CHECK(strstr(text, "ranks 0-11  x at 0.34") && strstr(text, "\n      rank 11\n"), "%s", text);
+    domain_print(d, text, 20);
+    CHECK(strlen(text) == 19, "cut text");
+    domain_free(d);
+    domain_free(u);
+    samples_free(&s);
+}
+
+static void test_tree(void)
+{
+    struct domain *d = domain_new(DOMAIN_KSECTION, 96, 7, no_wall);
+    const int factor[6] = {3, 2, 2, 2, 2, 2}, axis[6] = {0, 1, 2, 1, 2, 0};
+    CHECK(d->ksec.nlev == 6 && !memcmp(d->ksec.factor, factor, sizeof factor), "factors of 96");
+    CHECK(!memcmp(d->ksec.axis, axis, sizeof axis), "axes of 96");
+    domain_free(d);
+    d = domain_new(DOMAIN_KSECTION, 2, 3,
+                   no_wall); /* a centre on the wall, that of the whole box, goes to the lower side */
+    CHECK(domain_rank(d, 1, 0) == 0 && domain_rank(d, 2, 1) == 1, "points on a wall");
+    domain_free(d);
+    d = domain_new(DOMAIN_HILBERT, 3, 7, no_wall);
+    double bound[4];
+    domain_bound_keys(d, bound);
+    CHECK(bound[0] == 0 && bound[1] == 5592406 && bound[2] == 11184811 && bound[3] == 16777216, "initial keys");
+    domain_free(d);
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &comm);
+    for (int bits = 1; bits <= 5; bits++)
+        test_hilbert_key(bits);
+    test_tree();
+    const int near[] = {1, 2, 3, 5, 8, 12, 17, 37};
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        test_near_all(near[i]);
+    test_near_thin();
+    test_near_threads();
+    const int ranks[] = {1, 2, 3, 5, 8, 12, 17};
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+            test_balance((enum domain_kind)kind, ranks[i], 12);
+            test_balance((enum domain_kind)kind, ranks[i], 20);
+        }
+    test_walls_on_grid();
+    double bad = failed;
+    comm_add_f64(&comm, &bad, 1);
+    if (!comm.rank) printf("%d passed, %d failed\n", passed, (int)bad);
+    comm_fini();
+    return bad > 0;
+}

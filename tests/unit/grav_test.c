@@ -1,0 +1,513 @@
+/* Laws of lib/grav. Also meant for mpirun -n 2, 3, 5: every rank then also solves the whole problem alone with one thread (the
+ * reference) and compares bits. Each check says which fault it catches. Last line: N passed, N failed. */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/adapt.h"
+#include "dom/ghost.h"
+#include "grav/grav.h"
+
+static int64_t passed, failed;
+static struct comm all;
+static const struct comm alone = {0, 1};
+static const double PI = 3.14159265358979323846;
+
+static void check(bool ok, const char *what)
+{
+    int64_t bad = !ok;
+    comm_max_i64(&all, &bad, 1);
+    passed += !bad;
+    failed += bad;
+    if (bad && all.rank == 0) printf("FAILED: %s\n", what);
+}
+
+static double all_max(double x)
+{
+    comm_max_f64(&all, &x, 1);
+    return x;
+}
+
+/* ---- a small world ---- */
+
+struct world {
+    struct comm c;
+    struct domain *d;
+    struct mesh m;
+    double centre[3]; /* of the refined spheres; cells of level l with a centre nearer than radius[l] are split */
+    const double *radius;
+    double mass, com[3], rho_tot, fourpi;
+};
+
+static void cell_at(const struct mesh *m, int l, lidx i, int k, double x[3])
+{
+    int64_t o[3];
+    okey_coords(m->lev[l].key[i], o);
+    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * o[d] + (k >> d & 1)) + 0.5) * mesh_dx(m, l);
+}
+
+static double distance(const struct world *w, const double x[3], const double y[3])
+{
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) {
+        double s = fabs(x[d] - y[d]), L = w->m.boxlen;
+        if (!w->m.wall[2 * d] && s > 0.5 * L) s = L - s;
+        r2 += s * s;
+    }
+    return sqrt(r2);
+}
+
+static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin, int lmax, double boxlen,
+                       bool walls, const double *radius)
+{
+    bool wall[6];
+    for (int f = 0; f < 6; f++) wall[f] = walls;
+    *w = (struct world){.c = *c, .centre = {0.93 * boxlen, 0.52 * boxlen, 0.31 * boxlen}, .radius = radius};
+    if (walls)
+        for (int d = 0; d < 3; d++) w->centre[d] = 0.5 * boxlen;
+    w->d = domain_new(kind, c->size, lmax, wall);
+    mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, wall);
+    adapt_build(&w->m, c, w->d);
+    for (int l = lmin; l < lmax; l++) {
+        struct level *lv = &w->m.lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3];
+                cell_at(&w->m, l, i, k, x);
+                lv->flag[i][k] = distance(w, x, w->centre) < radius[l - lmin] * boxlen;
+            }
+        adapt_refine(&w->m, c, w->d, l, NULL, NULL);
+    }
+    w->fourpi = 4 * PI * boxlen;
+}
+
+static void world_free(struct world *w)
+{
+    mesh_fini(&w->m);
+    domain_free(w->d);
+}
+
+/* Compact ball of mass 1: rho = rho_c (1 − s²)², s = r/R < 1. */
+static const double BALL = 0.21;
+
+static double ball_density(double r, double R)
+{
+    double s = r / R, q = 1 - s * s;
+    return s < 1 ? 105.0 / (32 * PI * R * R * R) * q * q : 0;
+}
+
+static double ball_force(double r, double R)
+{
+    double s = fmin(r / R, 1);
+    double mass = 105.0 / 8 * (s * s * s / 3 - 2 * s * s * s * s * s / 5 + s * s * s * s * s * s * s / 7);
+    return -mass / (r * r);
+}
+
+static void set_ball(struct world *w)
+{
+    struct mesh *m = &w->m;
+    struct sum mean;
+    sum_init(&mean);
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3];
+                cell_at(m, l, i, k, x);
+                double rho = ball_density(distance(w, x, w->centre), BALL * m->boxlen);
+                m->lev[l].fld[FLD_RHO][i][k] = rho;
+                if (l == m->levelmin) sum_add(&mean, rho / pow(8, l));
+            }
+    w->mass = 1;
+    memcpy(w->com, w->centre, sizeof w->com);
+    comm_sum(&w->c, &mean);
+    w->rho_tot = m->wall[0] ? 0 : sum_get(&mean);
+}
+
+static struct grav_par params(double epsilon, int cg_levelmin)
+{
+    return (struct grav_par){.epsilon = epsilon, .cg_levelmin = cg_levelmin};
+}
+
+/* All levels, twice, the second time with a time fraction; returns the report of the last solve. */
+static struct grav_report world_solve(struct world *w, struct grav_par *p, double tfrac)
+{
+    struct grav_report rep = {0};
+    struct mesh *m = &w->m;
+    for (int pass = 0; pass < (tfrac > 0 ? 2 : 1); pass++)
+        for (int l = m->levelmin; l <= m->levelmax; l++) {
+            struct level *lv = &m->lev[l];
+            memcpy(lv->fld[FLD_PHI_OLD], lv->fld[FLD_PHI], sizeof(double[8]) * (size_t)lv->noct);
+            double t = l > m->levelmin ? tfrac * pass : 0;
+            rep = grav_solve(m, &w->c, l, w->fourpi * (1 + 0.5 * pass), w->rho_tot, t, w->mass, w->com, p);
+            grav_force(m, &w->c, l, t, w->fourpi, w->mass, w->com, p);
+        }
+    return rep;
+}
+
+/* ---- one periodic level: a Fourier mode is an eigenvector of the 7-point Laplacian ---- */
+
+static double mode_error(double epsilon, int cg, struct grav_report *rep)
+{
+    static const int n[3] = {1, 2, 3};
+    struct world w;
+    enum { L = 5 };
+    world_make(&w, &all, DOMAIN_KSECTION, L, L, 2.0, false, NULL);
+    struct level *lv = &w.m.lev[L];
+    double N = 1 << L, k2 = 0, worst = 0;
+    for (int d = 0; d < 3; d++) k2 += 2 * (1 - cos(2 * PI * n[d] / N)) * N * N;
+    for (int pass = 0; pass < 2; pass++) {
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3], phase = 0;
+                cell_at(&w.m, L, i, k, x);
+                for (int d = 0; d < 3; d++) phase += 2 * PI * n[d] * x[d] / w.m.boxlen;
+                lv->fld[FLD_RHO][i][k] = 0.7 + cos(phase);
+                if (pass == 1) worst = fmax(worst, fabs(lv->fld[FLD_PHI][i][k] * k2 / w.fourpi + cos(phase)));
+            }
+        struct grav_par p = params(epsilon, cg);
+        if (pass == 0) *rep = grav_solve(&w.m, &w.c, L, w.fourpi, 0.7, 0, 0, NULL, &p);
+    }
+    world_free(&w);
+    return all_max(worst);
+}
+
+static void test_mode(void)
+{
+    struct grav_report rep;
+    double e = mode_error(1e-4, 99, &rep);
+    check(e < 1e-3 && rep.converged && rep.cycles <= 5, "multigrid: mode at 1e-4 in at most 5 cycles (catches a wrong dx²)");
+    e = mode_error(1e-9, 99, &rep);
+    check(e < 1e-8 && rep.converged, "multigrid: mode at 1e-9 (catches a wrong residual: the limit is then another)");
+    e = mode_error(1e-10, 3, &rep);
+    check(e < 1e-9 && rep.converged, "conjugate gradient: mode at 1e-10");
+}
+
+/* ---- the equation holds on a refined level, also at its edge, with the boundary values it was given ---- */
+
+static double equation_error(const struct world *w, int l, const double (*guess)[8], double tfrac)
+{
+    const struct mesh *m = &w->m;
+    const struct level *lv = &m->lev[l];
+    double worst = 0, h2 = pow(4, l);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            double sum = 0, mid = lv->fld[FLD_PHI][i][k];
+            for (int f = 0; f < 6; f++) {
+                int s[3] = {0, 0, 0}, bit = 1 << f / 2, q = k ^ bit;
+                bool out = ((k & bit) != 0) == (f & 1);
+                s[f / 2] = f & 1 ? 1 : -1;
+                lidx j = out ? mesh_neighbour(m, l, i, s[0], s[1], s[2]) : i;
+                if (j >= 0) {
+                    sum += lv->fld[FLD_PHI][j][q] - mid;
+                } else { /* father cell of the missing oct, found by its position */
+                    okey key = okey_shift(lv->key[i], l, s[0], s[1], s[2], NULL);
+                    double beyond[8];
+                    grav_interpol_phi(m, l - 1, mesh_find(&m->lev[l - 1], key >> 3), (int)(key & 7), tfrac, w->mass, w->com,
+                                      beyond);
+                    sum += beyond[q] + guess[i][k] - 2 * mid;
+                }
+            }
+            double rhs = w->fourpi * (lv->fld[FLD_RHO][i][k] - w->rho_tot);
+            worst = fmax(worst, fabs(sum * h2 - rhs));
+        }
+    return worst;
+}
+
+static void test_edge(int cg)
+{
+    static const double radius[2] = {0.19, 0.11};
+    struct world w;
+    world_make(&w, &all, DOMAIN_HILBERT, 4, 6, 1.5, false, radius);
+    set_ball(&w);
+    struct grav_par p = params(1e-10, cg);
+    world_solve(&w, &p, 0);
+    for (int l = 5; l <= 6; l++) {
+        struct level *lv = &w.m.lev[l];
+        double(*guess)[8] = mem_new(sizeof *guess * (size_t)lv->nown + 1, "test"), peak = w.fourpi * ball_density(0, BALL * 1.5);
+        for (lidx i = 0; i < lv->nown; i++)
+            grav_interpol_phi(&w.m, l - 1, lv->parent[i], oct_slot(lv, i), 0, 0, NULL, guess[i]);
+        double e = all_max(equation_error(&w, l, (const double(*)[8])guess, 0));
+        FREE(guess);
+        check(e < 1e-8 * peak, "refined level: 7-point equation holds up to the edge (catches a wrong boundary term)");
+    }
+    world_free(&w);
+}
+
+/* ---- interpolation reproduces linear functions; far field beyond walls ---- */
+
+static void test_interpol(void)
+{
+    static const double radius[2] = {0.19, 0.11};
+    struct world w;
+    world_make(&w, &all, DOMAIN_KSECTION, 4, 5, 1.0, true, radius);
+    struct level *lv = &w.m.lev[4], *fine = &w.m.lev[5];
+    double worst = 0, v[8], x[3];
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) {
+            cell_at(&w.m, 4, i, k, x);
+            lv->fld[FLD_PHI][i][k] = 1 + 2 * x[0] - 3 * x[1] + 5 * x[2];
+            lv->fld[FLD_PHI_OLD][i][k] = 1 + x[0];
+        }
+    for (lidx i = 0; i < fine->nown; i++) {
+        grav_interpol_phi(&w.m, 4, fine->parent[i], oct_slot(fine, i), 0.25, 1, w.com, v);
+        for (int k = 0; k < 8; k++) {
+            cell_at(&w.m, 5, i, k, x);
+            double now = 1 + 2 * x[0] - 3 * x[1] + 5 * x[2];
+            worst = fmax(worst, fabs(v[k] - (now + 0.25 * (now - 1 - x[0]))));
+        }
+    }
+    check(all_max(worst) < 1e-13, "interpolation of a linear field is exact in space and time (catches a swapped weight)");
+    world_free(&w);
+}
+
+/* ---- isolated ball: second order ---- */
+
+static double ball_error(int lmin, double epsilon)
+{
+    static const double radius[2] = {0.24, 0.13};
+    struct world w;
+    world_make(&w, &all, DOMAIN_KSECTION, lmin, lmin + 2, 3.0, true, radius);
+    set_ball(&w);
+    struct grav_par p = params(epsilon, 99);
+    world_solve(&w, &p, 0);
+    double sum[2] = {0, 0};
+    for (int l = lmin; l <= lmin + 2; l++) {
+        struct level *lv = &w.m.lev[l];
+        double vol = pow(mesh_dx(&w.m, l), 3);
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3];
+                if (lv->child[i][k] >= 0) continue;
+                cell_at(&w.m, l, i, k, x);
+                double r = distance(&w, x, w.centre), f = ball_force(r, BALL * 3.0), e2 = 0;
+                for (int d = 0; d < 3; d++)
+                    e2 += pow(lv->fld[FLD_FX + d][i][k] - f * (x[d] - w.centre[d]) / r, 2);
+                sum[0] += e2 * vol;
+                sum[1] += f * f * vol;
+            }
+    }
+    comm_add_f64(&all, sum, 2);
+    world_free(&w);
+    return sqrt(sum[0] / sum[1]);
+}
+
+static void test_ball(void)
+{
+    double coarse = ball_error(4, 1e-7), fine = ball_error(5, 1e-7);
+    check(fine < 0.004, "isolated ball: force error (catches a wrong 4πG, sign or unit of length)");
+    check(coarse > 3.0 * fine, "isolated ball: second order with two refined levels (catches a first-order edge)");
+    if (all.rank == 0) printf("   force error %.2e → %.2e\n", coarse, fine);
+}
+
+/* ---- same bits on any ranks, threads and decomposition ---- */
+
+static bool same_rows(const struct world *w, const struct world *ref, int l, int fld)
+{
+    const struct level *a = &w->m.lev[l], *b = &ref->m.lev[l];
+    for (lidx i = 0; i < a->noct; i++) { /* ghosts too */
+        lidx j = mesh_find(b, a->key[i]);
+        if (j < 0 || memcmp(a->fld[fld][i], b->fld[fld][j], sizeof(double[8])) != 0) return false;
+    }
+    return true;
+}
+
+static void test_bits(bool walls, int cg, unsigned char safe)
+{
+    static const double radius[3] = {0.23, 0.16, 0.1};
+    struct world ref;
+    int threads = omp_get_max_threads();
+    omp_set_num_threads(1);
+    world_make(&ref, &alone, DOMAIN_HILBERT, 4, 6, 1.0, walls, radius);
+    set_ball(&ref);
+    struct grav_par p0 = params(1e-5, cg);
+    memset(p0.safe, safe, sizeof p0.safe);
+    struct grav_report r0 = world_solve(&ref, &p0, 0.4);
+    check(r0.converged, "converges with two refined levels");
+    for (int kind = DOMAIN_KSECTION; kind <= DOMAIN_HILBERT; kind++)
+        for (int n = 1; n <= 3; n += 2) {
+            omp_set_num_threads(n);
+            struct world w;
+            world_make(&w, &all, (enum domain_kind)kind, 4, 6, 1.0, walls, radius);
+            set_ball(&w);
+            struct grav_par p = params(1e-5, cg);
+            memset(p.safe, safe, sizeof p.safe);
+            struct grav_report r = world_solve(&w, &p, 0.4);
+            bool same = r.cycles == r0.cycles && r.error == r0.error;
+            for (int l = 4; l <= 6; l++)
+                for (int f = FLD_PHI; f <= FLD_FZ; f++) same &= same_rows(&w, &ref, l, f);
+            check(same, "same bits as alone (catches stale ghosts and sums that depend on order)");
+            world_free(&w);
+        }
+    world_free(&ref);
+    omp_set_num_threads(threads);
+}
+
+/* ---- gas deposit ---- */
+
+static void set_gas(struct world *w)
+{
+    for (int l = w->m.levelmax; l >= w->m.levelmin; l--) {
+        struct level *lv = &w->m.lev[l], *up = l < w->m.levelmax ? &w->m.lev[l + 1] : NULL;
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3], mean = 0;
+                cell_at(&w->m, l, i, k, x);
+                lidx j = lv->child[i][k];
+                for (int q = 0; q < 8 && j >= 0; q++) mean += up->fld[FLD_U][j][q] / 8;
+                lv->fld[FLD_U][i][k] = j >= 0 ? mean : 1.1 + sin(17 * x[0]) * cos(9 * x[1]) + 0.05 * x[2];
+            }
+        ghost_fill_hydro(&w->c, &w->m, l);
+    }
+}
+
+/* Deposits all levels into RHO; returns the mass found on the base level, moment[3] its first moment. */
+static double deposit(struct world *w, double moment[3])
+{
+    const double quantum = 0x1p-58;
+    struct mesh *m = &w->m;
+    double(*com[LEVEL_MAX + 2])[3] = {0};
+    int64_t total = 0;
+    struct sum first[3];
+    for (int d = 0; d < 3; d++) sum_init(&first[d]);
+    set_gas(w);
+    grav_moments(m, &w->c, m->levelmin, com);
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        struct level *lv = &m->lev[l];
+        int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
+        grav_deposit_gas(m, l, quantum, l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL, 0, 0, 1e-10, mass);
+        ghost_add_i64(&w->c, &lv->plan, mass);
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3];
+                lv->fld[FLD_RHO][i][k] = (double)mass[i][k];
+                if (l > m->levelmin) continue;
+                cell_at(m, l, i, k, x);
+                total += mass[i][k];
+                for (int d = 0; d < 3; d++) sum_add(&first[d], (double)mass[i][k] * quantum * x[d]);
+            }
+        ghost_fill(&w->c, m, l, 1, (int[]){FLD_RHO});
+        FREE(mass);
+    }
+    for (int l = m->levelmin; l <= m->levelmax; l++) FREE(com[l]);
+    comm_add_i64(&w->c, &total, 1);
+    for (int d = 0; d < 3; d++) {
+        comm_sum(&w->c, &first[d]);
+        moment[d] = sum_get(&first[d]);
+    }
+    return (double)total * quantum;
+}
+
+static void gas_moments(struct world *w, double out[4])
+{
+    for (int j = 0; j < 4; j++) out[j] = 0;
+    for (int l = w->m.levelmin; l <= w->m.levelmax; l++)
+        for (lidx i = 0; i < w->m.lev[l].nown; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3], mass = w->m.lev[l].fld[FLD_U][i][k] * pow(mesh_dx(&w->m, l), 3);
+                if (w->m.lev[l].child[i][k] >= 0) continue;
+                cell_at(&w->m, l, i, k, x);
+                out[0] += mass;
+                for (int d = 0; d < 3; d++) out[1 + d] += mass * x[d];
+            }
+    comm_add_f64(&w->c, out, 4);
+}
+
+static void test_deposit(void)
+{
+    static const double radius[2] = {0.2, 0.12};
+    struct world w, ref;
+    double at[3], want[4], at_ref[3];
+    world_make(&w, &all, DOMAIN_KSECTION, 4, 6, 1.0, true, radius); /* refined away from the walls: nothing is lost */
+    double mass = deposit(&w, at);
+    gas_moments(&w, want);
+    check(fabs(mass - want[0]) < 1e-12 * want[0], "deposit: mass of the base level (catches split cells counted twice)");
+    double off = 0;
+    for (int d = 0; d < 3; d++) off = fmax(off, fabs(at[d] - want[1 + d]));
+    check(off < 1e-12, "deposit: first moment is that of the leaves (catches pseudo-particles at cell centres)");
+    world_free(&w);
+
+    world_make(&w, &all, DOMAIN_HILBERT, 4, 6, 1.0, false, radius);
+    world_make(&ref, &alone, DOMAIN_HILBERT, 4, 6, 1.0, false, radius);
+    deposit(&w, at);
+    deposit(&ref, at_ref);
+    bool same = true;
+    for (int l = 4; l <= 6; l++) same &= same_rows(&w, &ref, l, FLD_RHO);
+    check(same, "deposit: same bits as alone (catches shares lost at the border of ranks)");
+    world_free(&w);
+    world_free(&ref);
+}
+
+/* ---- analytic fields ---- */
+
+static void test_analytic(void)
+{
+    struct world w;
+    world_make(&w, &all, DOMAIN_KSECTION, 3, 3, 2.0, true, NULL);
+    struct grav_par p = {.gravity_type = 2, .gravity_params = {3, 0.1, 0.4, 0.5, 0.6}};
+    grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
+    double x[3], worst = 0;
+    struct level *lv = &w.m.lev[3];
+    for (lidx i = 0; i < lv->noct; i++) {
+        cell_at(&w.m, 3, i, 5, x);
+        double r = sqrt(pow(x[0] - 0.4, 2) + pow(x[1] - 0.5, 2) + pow(x[2] - 0.6, 2) + 0.01);
+        worst = fmax(worst, fabs(lv->fld[FLD_FY][i][5] + 3 * (x[1] - 0.5) / pow(r, 3)));
+    }
+    check(all_max(worst) < 1e-12, "analytic point mass");
+    p.gravity_type = 1;
+    grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
+    check(lv->noct == 0 || lv->fld[FLD_FZ][0][3] == 0.4, "analytic constant field");
+    p = (struct grav_par){.gravity_type = -2, .gravity_params = {0.5, 1, 1, 1}};
+    check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15, "analytic density");
+    check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 1}) - 1 / (0.5 * 2.25)) < 1e-15, "analytic density, softened");
+    world_free(&w);
+}
+
+/* ---- speed: grav_test speed <level> ---- */
+
+static void speed(int l)
+{
+    struct world w;
+    world_make(&w, &all, DOMAIN_KSECTION, l, l, 1.0, false, NULL);
+    set_ball(&w);
+    struct grav_par p = params(1e-4, 99);
+    for (int i = 0; i < 3; i++) {
+        double t0 = timer_wall();
+        struct grav_report r = grav_solve(&w.m, &w.c, l, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
+        double t1 = timer_wall();
+        grav_force(&w.m, &w.c, l, 0, w.fourpi, 1, w.com, &p);
+        double t2 = timer_wall(), cells = pow(8, l) / all.size;
+        if (all.rank == 0)
+            printf("level %d: %d cycles, error %.2e: %.1f ns a cell, %.1f ns a cell and cycle; force %.1f ns a cell\n", l,
+                   r.cycles, r.error, (t1 - t0) / cells * 1e9, (t1 - t0) / cells * 1e9 / r.cycles, (t2 - t1) / cells * 1e9);
+    }
+    world_free(&w);
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &all);
+    if (argc == 3 && strcmp(argv[1], "speed") == 0) {
+        speed(atoi(argv[2]));
+        comm_fini();
+        return 0;
+    }
+    test_mode();
+    test_edge(99);
+    test_edge(5);
+    test_interpol();
+    test_ball();
+    for (int walls = 0; walls < 2; walls++) {
+        test_bits(walls, 99, 0);
+        test_bits(walls, 99, 1);
+        test_bits(walls, 5, 0);
+    }
+    test_deposit();
+    test_analytic();
+    if (all.rank == 0) printf("%d passed, %d failed\n", (int)passed, (int)failed);
+    comm_fini();
+    return failed != 0;
+}

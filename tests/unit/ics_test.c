@@ -1,0 +1,737 @@
+/* ics_test: expansion, GRAFIC2 and text readers, initial conditions. Laws and analytic solutions, written files that
+ * are read back, and files broken in one place each, which must be refused with a sentence that names the place. Would
+ * catch, among others: a wrong power of a in a unit, an offset of half a cell, planes of the wrong level, values that
+ * depend on the rank that read them, a damaged record taken as data. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ics/ics.h"
+#include "io/ascii_part.h"
+#include "io/grafic.h"
+
+static int passed, failed;
+static char tmp[64];
+static const struct comm ONE = {.rank = 0, .size = 1};
+static const bool PERIODIC[6];
+
+#define CHECK(cond)                                                                                                    \
+    do {                                                                                                               \
+        if (cond)                                                                                                      \
+            passed++;                                                                                                  \
+        else                                                                                                           \
+            failed++, printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #cond);                                         \
+    } while (0)
+
+static bool near(double a, double b, double tol)
+{
+    return fabs(a - b) <= tol * fmax(fabs(a), fabs(b));
+}
+
+/* The error is of that kind and its sentence holds that text. */
+static bool says(enum err got, enum err want, const char *text)
+{
+    bool good = got == want && strstr(err_message(), text);
+    if (!good) printf("  got %d \"%s\"\n", (int)got, got == OK ? "" : err_message());
+    return good;
+}
+
+/* ---- expansion ---- */
+
+static struct cosmo_par params(double omega_m, double omega_l, double aexp)
+{
+    return (struct cosmo_par){.omega_m = omega_m,
+                              .omega_l = omega_l,
+                              .omega_k = 1 - omega_l - omega_m,
+                              .omega_b = 0.04,
+                              .h0 = 70,
+                              .aexp_ini = aexp,
+                              .boxlen_ini = 100};
+}
+
+static void test_einstein_de_sitter(void)
+{
+    struct cosmo *c;
+    struct cosmo_par p = params(1, 0, 0.01);
+    CHECK(cosmo_new(&p, &c) == OK);
+    for (double a = 0.01; a < 9; a *= 1.37) {
+        double x, h;
+        CHECK(near(cosmo_tau(c, a) + 10, 2 - 2 / sqrt(a) + 10, 5e-14));
+        CHECK(near(cosmo_time(c, a) + 1, 2.0 / 3 * (a * sqrt(a) - 1) + 1, 1e-13));
+        cosmo_at(c, 2 - 2 / sqrt(a), &x, &h);
+        CHECK(near(x, a, 1e-13) && near(h, sqrt(a), 1e-13));
+        CHECK(near(cosmo_growth(&p, a), a, 1e-13) && near(cosmo_growth_rate(&p, a), 1, 1e-12));
+        CHECK(near(cosmo_vfact(&p, a), sqrt(a), 1e-12));
+    }
+    cosmo_free(c);
+}
+
+static void test_lambda(void)
+{
+    struct cosmo *c;
+    struct cosmo_par p = params(0.3, 0.7, 0.02);
+    CHECK(cosmo_new(&p, &c) == OK);
+    double now = 2 / (3 * sqrt(0.7)) * asinh(sqrt(0.7 / 0.3));
+    for (double a = 0.02; a < 5; a *= 1.29) {
+        double x, h, age = 2 / (3 * sqrt(0.7)) * asinh(sqrt(0.7 / 0.3 * a * a * a));
+        CHECK(near(cosmo_time(c, a) + now + 1, age + 1, 1e-13));
+        cosmo_at(c, cosmo_tau(c, a), &x, &h);
+        CHECK(near(x, a, 2e-14) && near(h, cosmo_dadtau(&p, a) / a, 1e-13));
+        double d = 1e-4, rate = log(cosmo_growth(&p, a * exp(d)) / cosmo_growth(&p, a * exp(-d))) / (2 * d);
+        CHECK(near(rate, cosmo_growth_rate(&p, a), 1e-7));
+    }
+    CHECK(near(cosmo_growth(&p, 1), 0.7779, 2e-3)); /* Carroll, Press & Turner 1992, eq. 29 */
+    cosmo_free(c);
+}
+
+/* Times and expansion factors that RAMSES printed, for Ω of its float32 headers. */
+static void test_ramses_times(void)
+{
+    static const double pair[][2] = {{-0.309145361009211E+01, 0.251219881643174E+00},
+                                     {-0.707439726544643E+01, 0.103252684427706E+00},
+                                     {-0.390795083871131E+01, 0.201860678787247E+00},
+                                     {-0.249504194663390E+01, 0.300240740858542E+00},
+                                     {-0.706550762272646E+01, 0.103417308669912E+00}};
+    struct cosmo_par p = params((double)0.3111f, (double)0.6889f, (double)0.02f);
+    double worst[2] = {0, 0};
+    for (int chords = 0; chords < 2; chords++) {
+        struct cosmo *c;
+        p.chords = chords;
+        CHECK(cosmo_new(&p, &c) == OK);
+        for (int i = 0; i < 5; i++) {
+            double a, h;
+            cosmo_at(c, pair[i][0], &a, &h);
+            worst[chords] = fmax(worst[chords], fabs(a / pair[i][1] - 1));
+            CHECK(near(cosmo_tau(c, a), pair[i][0], 1e-12));
+        }
+        cosmo_free(c);
+    }
+    CHECK(worst[0] < 4e-6); /* RAMSES's linear interpolation */
+    CHECK(worst[1] < 2e-8);
+    printf("a(tau) against RAMSES: exact %.2e, chords %.2e\n", worst[0], worst[1]);
+}
+
+static void test_units(void)
+{
+    struct cosmo_par p = params((double)0.3111f, (double)0.6889f, (double)0.02f);
+    double l, d, t;
+    p.h0 = 0.676600036621094E+02;
+    p.boxlen_ini = 32 * (double)1.15467036f * (p.h0 / 100);
+    cosmo_units(&p, 0.103252684427706E+00, &l, &d, &t);
+    CHECK(near(l, 0.117722613363279E+26, 1e-7)); /* as in an info file of RAMSES */
+    CHECK(near(d, 0.243230396745345E-26, 1e-12));
+    CHECK(near(t, 0.486207029978433E+16, 1e-12));
+}
+
+static void test_absurd_cosmology(void)
+{
+    struct cosmo *c;
+    struct cosmo_par p = params(0.3, 0.7, 0.02);
+    p.omega_k = 0.1;
+    CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "must be 1") && !c);
+    p = params(-0.3, 1.3, 0.02);
+    CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "omega_m"));
+    p = params(0.3, 0.7, 0);
+    CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "expansion factor"));
+    p = params(0.3, 0.7, NAN);
+    CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "expansion factor"));
+    p = params(0.1, 3, 0.02); /* bounces at a = 0.3 or so */
+    CHECK(says(cosmo_new(&p, &c), ERR_PARAM, "does not pass"));
+    p = params(3, -0.5, 0.02); /* turns soon after today */
+    CHECK(cosmo_new(&p, &c) == OK && isfinite(cosmo_tau(c, 1.2)));
+    cosmo_free(c);
+}
+
+/* ---- GRAFIC2 files ---- */
+
+struct file {
+    int32_t n[3];
+    float real[8]; /* dx, offsets, astart, Ω_m, Ω_Λ, h0 */
+    int width;     /* 4 or 8 */
+    bool swap;
+};
+
+static void put4(FILE *f, const void *p, bool swap)
+{
+    uint32_t x;
+    memcpy(&x, p, 4);
+    if (swap) x = __builtin_bswap32(x);
+    fwrite(&x, 4, 1, f);
+}
+
+static void put8(FILE *f, uint64_t x, bool swap)
+{
+    if (swap) x = __builtin_bswap64(x);
+    fwrite(&x, 8, 1, f);
+}
+
+typedef float value_fn(int64_t x, int64_t y, int64_t z, double ctx);
+
+static void write_file(const char *dir, const char *name, const struct file *h, value_fn *value, double ctx, bool ids)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, "wb");
+    int32_t mark = 44, plane = h->n[0] * h->n[1] * h->width;
+    put4(f, &mark, h->swap);
+    for (int i = 0; i < 3; i++) put4(f, &h->n[i], h->swap);
+    for (int i = 0; i < 8; i++) put4(f, &h->real[i], h->swap);
+    put4(f, &mark, h->swap);
+    for (int k = 0; k < h->n[2]; k++) {
+        put4(f, &plane, h->swap);
+        for (int j = 0; j < h->n[1]; j++)
+            for (int i = 0; i < h->n[0]; i++) {
+                float v = value(i, j, k, ctx);
+                int32_t id = (int32_t)v;
+                if (h->width == 8)
+                    put8(f, (uint64_t)id, h->swap);
+                else
+                    put4(f, ids ? (void *)&id : (void *)&v, h->swap);
+            }
+        put4(f, &plane, h->swap);
+    }
+    fclose(f);
+}
+
+static float place(int64_t x, int64_t y, int64_t z, double ctx)
+{
+    return (float)(ctx + (double)(x + 100 * y + 10000 * z));
+}
+
+/* Replaces bytes of a file. */
+static void poke(const char *name, long at, const void *p, size_t n)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", tmp, name);
+    FILE *f = fopen(path, "r+b");
+    fseek(f, at, SEEK_SET);
+    fwrite(p, 1, n, f);
+    fclose(f);
+}
+
+static const struct file SMALL = {.n = {6, 5, 4}, .real = {1.5f, 0, 3, 4.5f, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
+
+static void test_grafic_round_trip(void)
+{
+    for (int order = 0; order < 2; order++) {
+        struct file h = SMALL;
+        struct grafic f;
+        float plane[2][5][6];
+        double rows[3][6];
+        h.swap = order;
+        write_file(tmp, "a", &h, place, 0.5, false);
+        CHECK(grafic_exists(tmp, "a") && !grafic_exists(tmp, "b"));
+        CHECK(grafic_open(&f, tmp, "a", true) == OK);
+        CHECK(f.head.n[0] == 6 && f.head.n[1] == 5 && f.head.n[2] == 4 && f.head.dx == 1.5 && f.head.off[2] == 4.5);
+        CHECK(f.head.h0 == 70 && f.head.astart == (double)0.02f && f.swap == order && f.width == 4);
+        CHECK(grafic_read_planes(&f, 2, 2, &plane[0][0][0]) == OK);
+        CHECK(plane[0][0][0] == place(0, 0, 2, 0.5) && plane[1][4][5] == place(5, 4, 3, 0.5));
+        CHECK(plane[1][2][1] == place(1, 2, 3, 0.5));
+        CHECK(grafic_read_rows(&f, GRAFIC_REAL, 3, 2, 3, &rows[0][0]) == OK);
+        for (int j = 0; j < 3; j++)
+            for (int i = 0; i < 6; i++) CHECK(rows[j][i] == (double)plane[1][2 + j][i]);
+        grafic_close(&f);
+        for (h.width = 4; h.width <= 8; h.width += 4) {
+            write_file(tmp, "ids", &h, place, 7, true);
+            CHECK(grafic_open(&f, tmp, "ids", true) == OK && f.width == h.width);
+            CHECK(grafic_read_rows(&f, GRAFIC_ID, 1, 1, 3, &rows[0][0]) == OK);
+            CHECK(rows[0][0] == 10107 && rows[2][5] == 10312);
+            if (h.width == 8) CHECK(says(grafic_read_planes(&f, 0, 1, &plane[0][0][0]), ERR_FORMAT, "8-byte"));
+            grafic_close(&f);
+        }
+    }
+}
+
+static void test_grafic_damage(void)
+{
+    const long plane = 6 * 5 * 4, first = 52; /* marker of plane 1 */
+    struct file h = SMALL;
+    struct grafic f;
+    float out[4 * 5 * 6], nan = NAN;
+    double rows[30];
+    int32_t n;
+    CHECK(says(grafic_open(&f, tmp, "none", true), ERR_FILE, "none: cannot be opened"));
+    write_file(tmp, "a", &h, place, 0, false);
+    truncate(strcat(strcpy((char[99]){0}, tmp), "/a"), first + 3 * (plane + 8));
+    CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "truncated"));
+    truncate(strcat(strcpy((char[99]){0}, tmp), "/a"), 30);
+    CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "ends at byte 30"));
+    write_file(tmp, "a", &h, place, 0, false);
+    poke("a", 0, &(int32_t){45}, 4);
+    CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "not a GRAFIC file"));
+    write_file(tmp, "a", &h, place, 0, false);
+    poke("a", first + 2 * (plane + 8) - 4, &(int32_t){9}, 4); /* end of plane 2 */
+    CHECK(grafic_open(&f, tmp, "a", true) == OK);
+    CHECK(grafic_read_planes(&f, 0, 1, out) == OK);
+    CHECK(says(grafic_read_planes(&f, 0, 2, out), ERR_FORMAT, "plane 2 of 4"));
+    CHECK(says(grafic_read_rows(&f, GRAFIC_REAL, 1, 0, 1, rows), ERR_FORMAT, "markers 120 and 9"));
+    grafic_close(&f);
+    write_file(tmp, "a", &h, place, 0, false);
+    poke("a", first + 2 * (plane + 8) + 4 + 4 * (6 * 3 + 2), &nan, 4);
+    CHECK(grafic_open(&f, tmp, "a", true) == OK);
+    CHECK(says(grafic_read_planes(&f, 0, 4, out), ERR_FORMAT, "plane 3 of 4: the value at row 4, column 3"));
+    CHECK(grafic_read_rows(&f, GRAFIC_REAL, 2, 0, 3, rows) == OK);
+    CHECK(says(grafic_read_rows(&f, GRAFIC_REAL, 2, 2, 2, rows), ERR_FORMAT, "row 4, column 3"));
+    grafic_close(&f);
+    static const struct {
+        int word;
+        float value;
+        const char *text;
+    } bad[] = {{3, 0, "cell size"},           {3, -1, "cell size"},       {5, INFINITY, "not finite"},
+               {7, 1.5f, "expansion factor"}, {7, 0, "expansion factor"}, {10, 0, "h0"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_file(tmp, "a", &h, place, 0, false);
+        poke("a", 4 + 4 * bad[i].word, &bad[i].value, 4);
+        CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, bad[i].text));
+    }
+    for (int i = 0; i < 3; i++) {
+        n = (int32_t[]){0, -5, 100000}[i];
+        write_file(tmp, "a", &h, place, 0, false);
+        poke("a", 8, &n, 4);
+        CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "along y"));
+    }
+    n = 7;
+    write_file(tmp, "a", &h, place, 0, false);
+    poke("a", 8, &n, 4);
+    CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "6 x 7 x 4"));
+}
+
+/* ---- text ---- */
+
+static void write_text(const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/ic_part", tmp);
+    FILE *f = fopen(path, "w");
+    fputs(text, f);
+    fclose(f);
+}
+
+static enum err read_share(int i, int n, double *col[7], int64_t *count)
+{
+    char path[256];
+    struct ascii_share s;
+    snprintf(path, sizeof path, "%s/ic_part", tmp);
+    TRY(ascii_part_count(path, i, n, &s));
+    *count = s.n;
+    return ascii_part_read(path, &s, col, col + 3, col[6]);
+}
+
+static void test_text(void)
+{
+    double store[7][64], *col[7];
+    char text[8192] = "";
+    for (int i = 0; i < 7; i++) col[i] = store[i];
+    for (int i = 0; i < 40; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "%d.5 -0.25,1d-2\t %d 2E1 , .5D0 %d%s%s", i, -i, i + 1, i % 7 ? "" : " 9 9",
+                 i == 39 ? ""
+                 : i % 5 ? "\n"
+                         : "\r\n\n  \n");
+        strcat(text, line);
+    }
+    write_text(text);
+    for (int shares = 1; shares < 50; shares += 6) {
+        int64_t n, sum = 0;
+        bool same = true;
+        for (int s = 0; s < shares; s++) {
+            CHECK(read_share(s, shares, col, &n) == OK);
+            for (int64_t i = 0; i < n; i++, sum++)
+                same = same && col[0][i] == (double)sum + 0.5 && col[1][i] == -0.25 && col[2][i] == 0.01 &&
+                       col[3][i] == -(double)sum && col[4][i] == 20 && col[5][i] == 0.5 && col[6][i] == (double)sum + 1;
+        }
+        CHECK(same && sum == 40);
+    }
+    int64_t n;
+    write_text("1 2 3 4 5 6 7\n\n1 2 3 4 5 6\n");
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "ic_part: line 3: needs 7"));
+    write_text("1 2 3 4 5 6 7\n1 2 x 4 5 6 7\n");
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2"));
+    write_text("1 2 3 4 5 6 7\n1 2 3 4z 5 6 7\n");
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 2: holds something"));
+    write_text("1 2 3 4 5 6 nan\n");
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "line 1"));
+    write_text("1 2 3 4 5 6 -1\n");
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "negative mass"));
+    memset(text, '1', 5000);
+    text[5000] = '\0';
+    write_text(text);
+    CHECK(says(read_share(0, 1, col, &n), ERR_FORMAT, "longer"));
+    write_text("");
+    CHECK(read_share(0, 1, col, &n) == OK && n == 0);
+}
+
+static void test_text_particles(void)
+{
+    char path[256];
+    struct parts p;
+    part_init(&p);
+    snprintf(path, sizeof path, "%s/ic_part", tmp);
+    write_text("0.1 0 0 1 2 3 4\n-0.5 0.25 0 1 2 3 4\n");
+    CHECK(ics_ascii_particles(path, 2, 5, &ONE, &p) == OK && p.n == 2);
+    CHECK(p.x[0][0] == 0.1 + 1 && p.x[0][1] == 0.5 && p.x[1][1] == 1.25 && p.v[2][1] == 3 && p.m[0] == 4);
+    CHECK(p.id[0] == 1 && p.id[1] == 2 && p.levelp[0] == 5 && p.family[1] == FAM_DM && p.tag[0] == 0);
+    part_fini(&p);
+}
+
+/* ---- mesh ---- */
+
+/* Levels 1..levelmin complete but for `part` of `nparts` of the octs of levelmin, and, if fine, the octs of levelmin+1
+ * in the octs lo..hi-1 along each axis that these cover. */
+static void build(struct mesh *m, int levelmin, int part, int nparts, int lo, int hi)
+{
+    mesh_init(m, levelmin, levelmin + 1, 7, true, false, 1, PERIODIC);
+    okey *key = mem_new(sizeof *key << 3 * levelmin, "test keys");
+    for (int l = 1; l <= levelmin + 1; l++) {
+        okey all = (okey)1 << 3 * (l - 1);
+        lidx n = 0;
+        for (okey k = 0; k < all; k++) {
+            int64_t x[3];
+            okey_coords(k, x);
+            bool in = true;
+            for (int d = 0; d < 3; d++) in = in && x[d] >= lo && x[d] < hi;
+            okey in_levelmin = l > levelmin ? k >> 3 : k;
+            bool mine = l < levelmin || (in_levelmin * (okey)nparts) >> 3 * (levelmin - 1) == (okey)part;
+            if (mine && (l <= levelmin || in)) key[n++] = k;
+        }
+        mesh_replace(m, l, n, key, 0, NULL, NULL);
+        mesh_link(m, l);
+    }
+    mem_free(key);
+}
+
+/* ---- regions ---- */
+
+static void test_regions(void)
+{
+    struct mesh m;
+    build(&m, 4, 0, 1, 0, 0);
+    struct ics_gas g = {.nvar = 7, .gamma = 1.5, .smallr = 1e-3, .smallc = 2};
+    struct ics_region r[3] = {
+        {.shape = ICS_SQUARE,
+         .center = {.5, .5, .5},
+         .length = {.5, .5, .25},
+         .exponent = 10,
+         .d = 2,
+         .v = {1, 2, 3},
+         .p = 4,
+         .var = {5, 6}},
+        {.shape = ICS_SQUARE, .center = {0, 0, 0}, .length = {.5, .5, .5}, .exponent = 2, .d = 3, .p = 1},
+        {.shape = ICS_POINT,
+         .center = {.78125, .78125, .8},
+         .length = {1, 1, 1},
+         .exponent = 10,
+         .d = 1,
+         .v = {4, 0, 0},
+         .p = 2,
+         .var = {7, 8}}};
+    ics_regions(&m, 4, r, 2, &g);
+    double(**u)[8] = m.lev[4].fld + FLD_U;
+    double mass = 0, energy = 0;
+    for (lidx i = 0; i < m.lev[4].nown; i++)
+        for (int c = 0; c < 8; c++) mass += u[0][i][c] / 4096;
+    /* 8 x 8 x 4 cells of density 2; the cells with centres within 0.25 of the corner, 34 (counted), of density 3 */
+    int corner = 0;
+    for (int z = 0; z < 16; z++)
+        for (int y = 0; y < 16; y++)
+            for (int x = 0; x < 16; x++)
+                corner += (2 * x + 1) * (2 * x + 1) + (2 * y + 1) * (2 * y + 1) + (2 * z + 1) * (2 * z + 1) < 64;
+    CHECK(near(mass, (256 * 2 + corner * 3 + (4096 - 256 - corner) * 1e-3) / 4096, 1e-12));
+    lidx at = mesh_find(&m.lev[4], okey_make(4, 4, 4));
+    CHECK(u[1][at][0] == 2 && u[3][at][0] == 6 && u[4][at][0] == 0.5 * 2 * 14 + 4 / 0.5 && u[6][at][0] == 12);
+    at = mesh_find(&m.lev[4], okey_make(7, 0, 0));
+    CHECK(u[0][at][0] == 1e-3 && near(u[4][at][0], 1e-3 * 4 / 1.5 / 0.5, 1e-14) && u[5][at][0] == 0);
+    ics_regions(&m, 4, r + 2, 1, &(struct ics_gas){.nvar = 7, .gamma = 1.5, .smallr = 1e-30, .smallc = 1e-10});
+    mass = 0;
+    for (lidx i = 0; i < m.lev[4].nown; i++)
+        for (int c = 0; c < 8; c++) {
+            double rho = u[0][i][c], v = u[1][i][c] / rho;
+            mass += rho / 4096;
+            energy += (u[4][i][c] - 0.5 * rho * v * v) * 0.5 / 4096;
+            CHECK(near(u[6][i][c], 8 * rho, 1e-14));
+        }
+    CHECK(near(mass, 1, 1e-12) && near(energy, 2, 1e-12)); /* weights add up to 1 */
+    mesh_fini(&m);
+}
+
+/* ---- GRAFIC2 initial conditions ---- */
+
+static float delta(int64_t x, int64_t y, int64_t z, double level)
+{
+    return (float)(sin((double)(x + 2 * y)) * cos((double)z + level) * 1.2);
+}
+
+static float speed(int64_t x, int64_t y, int64_t z, double axis)
+{
+    return (float)(300 * cos(axis + (double)(x + 3 * y + 5 * z)));
+}
+
+static float shift(int64_t x, int64_t y, int64_t z, double axis)
+{
+    return (float)(2 * sin(axis + (double)(x - 3 * y + z)));
+}
+
+static float mask(int64_t x, int64_t y, int64_t z, double ctx)
+{
+    return x == y ? 1.0f : (float)ctx;
+}
+
+/* Files of level l: n cells a side from cell off; which: 'p' positions, 'i' ids, 'b' gas velocities, 's' scalar. */
+static void write_level(const char *dir, int l, int n, int off, const char *which)
+{
+    float dx = 128.0f / (float)(1 << l);
+    struct file h = {.n = {n, n, n}, .real = {dx, 0, 0, 0, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
+    for (int d = 0; d < 3; d++) h.real[1 + d] = (float)off * dx;
+    mkdir(dir, 0777);
+    write_file(dir, "ic_deltab", &h, delta, l, false);
+    write_file(dir, "ic_refmap", &h, mask, 0.5, false);
+    for (int d = 0; d < 3; d++) {
+        char name[32];
+        snprintf(name, sizeof name, "ic_velc%c", 'x' + d);
+        write_file(dir, name, &h, speed, 10 * d, false);
+        snprintf(name, sizeof name, "ic_velb%c", 'x' + d);
+        if (strchr(which, 'b')) write_file(dir, name, &h, speed, 20 * d, false);
+        snprintf(name, sizeof name, "ic_posc%c", 'x' + d);
+        if (strchr(which, 'p')) write_file(dir, name, &h, shift, d, false);
+    }
+    if (strchr(which, 'i')) write_file(dir, "ic_particle_ids", &h, place, 1000000.0 * l, true);
+    if (strchr(which, 's')) write_file(dir, "ic_pvar_00002", &h, delta, 9, false);
+}
+
+static char dirs[2][96];
+static const char *dir_list[2] = {dirs[0], dirs[1]};
+
+static void clean_level(const char *dir)
+{
+    char command[160];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    if (system(command) != 0) exit(2);
+}
+
+static void fresh(const char *which)
+{
+    for (int i = 0; i < 2; i++) clean_level(dirs[i]);
+    write_level(dirs[0], 3, 8, 0, which);
+    write_level(dirs[1], 4, 8, 4, which);
+}
+
+static const struct ics_gas GAS = {
+    .nvar = 7, .gamma = 5.0 / 3, .smallr = 1e-10, .smallc = 1e-10, .imetal = 5, .z_ave = 0.5};
+
+/* The largest difference between the gas of level l and what its files say, and check of the refinement map. */
+static double gas_error(const struct ics_grafic *g, const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l];
+    double(*const *u)[8] = lv->fld + FLD_U, worst = 0, a0 = (double)0.02f, a = g->par.aexp_ini, ul, ud, ut;
+    double growth = cosmo_growth(&g->par, a) / cosmo_growth(&g->par, a0);
+    double faster = growth * cosmo_vfact(&g->par, a) / cosmo_vfact(&g->par, a0);
+    cosmo_units(&g->par, a0, &ul, &ud, &ut);
+    double kms0 = 1e5 / (ul / ut);
+    cosmo_units(&g->par, a, &ul, &ud, &ut);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++) {
+            int64_t k[3];
+            okey_coords(lv->key[i], k);
+            for (int d = 0; d < 3; d++) k[d] = 2 * k[d] + (c >> d & 1) - (l == 4 ? 4 : 0);
+            double rho = fmax(1 + growth * (double)delta(k[0], k[1], k[2], l), 0.1) * 0.06 / (double)0.3f, e = 0;
+            worst = fmax(worst, fabs(u[0][i][c] / rho - 1));
+            for (int d = 0; d < 3; d++) {
+                double v = faster * (double)speed(k[0], k[1], k[2], 20 * d) * kms0;
+                worst = fmax(worst, fabs(u[1 + d][i][c] / rho - v));
+                e += 0.5 * rho * v * v;
+            }
+            double p = rho * 1.356e-2 / (a * a) * 1.3806490e-16 / 1.6605390e-24 / (ul / ut) / (ul / ut);
+            worst = fmax(worst, fabs(u[4][i][c] / (e + p * 1.5) - 1));
+            worst = fmax(worst, fabs(u[5][i][c] / rho - 0.01));
+            worst = fmax(worst, fabs(u[6][i][c] / rho - (double)delta(k[0], k[1], k[2], 9)));
+        }
+    return worst;
+}
+
+static void test_grafic_gas(void)
+{
+    struct mesh m;
+    struct ics_grafic g;
+    fresh("bs");
+    build(&m, 3, 0, 1, 3, 5);
+    for (int early = 0; early < 2; early++) {
+        CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, early ? 0.012 : 10, &ONE) == OK);
+        CHECK(near(g.par.boxlen_ini, 128 * 0.7, 1e-7) && g.par.aexp_ini == (early ? 0.012 : (double)0.02f));
+        CHECK(near(ics_grafic_mass_sph(&g), 0.2 / 4096, 1e-7) && ics_grafic_has(&g, 4) && !ics_grafic_has(&g, 5));
+        for (int l = 3; l <= 4; l++) {
+            CHECK(ics_grafic_gas(&g, &m, &ONE, l, &GAS) == OK);
+            CHECK(gas_error(&g, &m, l) < 1e-6); /* float32 header against its own box length */
+            unsigned char map[64][8];
+            CHECK(ics_grafic_refmap(&g, &m, &ONE, l, map) == OK);
+            CHECK(map[0][0] == 1 && map[0][7] == 1 && map[0][1] == 0 && map[0][3] == 1 && map[0][6] == 0);
+        }
+        ics_grafic_close(&g);
+    }
+    mesh_fini(&m);
+    CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 10, &ONE) == OK);
+    build(&m, 3, 0, 1, 1, 5); /* leaves the files of level 4 */
+    CHECK(says(ics_grafic_gas(&g, &m, &ONE, 4, &GAS), ERR_PARAM, "leaves the initial conditions of level 4"));
+    mesh_fini(&m);
+    ics_grafic_close(&g);
+}
+
+/* The same bits whichever rank holds a cell. */
+static void test_ranks(void)
+{
+    struct mesh whole, some;
+    struct ics_grafic g;
+    struct parts all, mine;
+    fresh("p");
+    part_init(&all);
+    CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 0.01, &ONE) == OK);
+    build(&whole, 3, 0, 1, 3, 5);
+    for (int l = 3; l <= 4; l++) CHECK(ics_grafic_gas(&g, &whole, &ONE, l, &GAS) == OK);
+    CHECK(ics_grafic_particles(&g, &whole, &ONE, &all) == OK);
+    int64_t total = 0;
+    for (int r = 0; r < 3; r++) {
+        bool same = true;
+        part_init(&mine);
+        build(&some, 3, r, 3, 3, 5);
+        for (int l = 3; l <= 4; l++) {
+            CHECK(ics_grafic_gas(&g, &some, &ONE, l, &GAS) == OK);
+            for (lidx i = 0; i < some.lev[l].nown; i++) {
+                lidx j = mesh_find(&whole.lev[l], some.lev[l].key[i]);
+                for (int v = 0; v < 7; v++)
+                    same = same && memcmp(some.lev[l].fld[FLD_U + v][i], whole.lev[l].fld[FLD_U + v][j], 64) == 0;
+            }
+        }
+        CHECK(same);
+        CHECK(ics_grafic_particles(&g, &some, &ONE, &mine) == OK);
+        for (int64_t i = 0; i < mine.n; i++) {
+            int64_t j = 0;
+            while (j < all.n && all.id[j] != mine.id[i]) j++;
+            same = same && j < all.n && all.m[j] == mine.m[i];
+            for (int d = 0; d < 3 && same; d++) same = all.x[d][j] == mine.x[d][i] && all.v[d][j] == mine.v[d][i];
+        }
+        CHECK(same);
+        total += mine.n;
+        part_fini(&mine);
+        mesh_fini(&some);
+    }
+    CHECK(total == all.n && total == 512 - 8 + 64);
+    part_fini(&all);
+    mesh_fini(&whole);
+    ics_grafic_close(&g);
+}
+
+/* Positions and velocities of the particle of cell k of level l (counted in its files) with this id. */
+static void check_particle(const struct ics_grafic *g, const struct parts *p, const int64_t k[3], int l, int64_t id,
+                           bool pos, double growth)
+{
+    int64_t j = 0;
+    double ul, ud, ut, a = (double)0.02f;
+    while (j < p->n && p->id[j] != id) j++;
+    CHECK(j < p->n);
+    if (j == p->n) return;
+    cosmo_units(&g->par, a, &ul, &ud, &ut);
+    for (int d = 0; d < 3; d++) {
+        double v = (double)speed(k[0], k[1], k[2], 10 * d) * 1e5 / (ul / ut); /* at astart */
+        double psi = pos ? (double)shift(k[0], k[1], k[2], d) / g->par.boxlen_ini : v / cosmo_vfact(&g->par, a);
+        double x = ((double)(k[d] + (l == 4 ? 4 : 0)) + 0.5) / (1 << l) + growth * psi;
+        x -= floor(x);
+        CHECK(fabs(p->x[d][j] - x) < 1e-8);
+        double rate = cosmo_vfact(&g->par, g->par.aexp_ini) / cosmo_vfact(&g->par, a);
+        CHECK(near(p->v[d][j], growth * rate * v, 1e-6));
+    }
+    CHECK(near(p->m[j], ldexp(1 - 0.06 / (double)0.3f, -3 * l), 1e-12));
+    CHECK(p->family[j] == FAM_DM && p->levelp[j] == 3 && p->tag[j] == 0);
+}
+
+static void test_particles(void)
+{
+    static const int64_t at[3] = {3, 0, 7}, fine[3] = {5, 4, 2};
+    struct mesh m;
+    struct ics_grafic g;
+    struct parts p;
+    build(&m, 3, 0, 1, 3, 5);
+    for (int way = 0; way < 4; way++) {
+        bool pos = way & 1, ids = way & 2;
+        fresh(pos && ids ? "pi" : pos ? "p" : ids ? "i" : "");
+        part_init(&p);
+        CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, way == 3 ? 0.01 : 10, &ONE) == OK);
+        double growth = way == 3 ? cosmo_growth(&g.par, 0.01) / cosmo_growth(&g.par, (double)0.02f) : 1;
+        CHECK(ics_grafic_particles(&g, &m, &ONE, &p) == OK);
+        check_particle(&g, &p, at, 3, ids ? (int64_t)place(3, 0, 7, 3e6) : 1 + 3 + 7 * 64, pos, growth);
+        check_particle(&g, &p, fine, 4, ids ? (int64_t)place(5, 4, 2, 4e6) : 1 + 512 + 5 + 4 * 8 + 2 * 64, pos, growth);
+        double mass = 0;
+        for (int64_t i = 0; i < p.n; i++) mass += p.m[i];
+        CHECK(near(mass, 1 - 0.06 / (double)0.3f, 1e-12));
+        part_fini(&p);
+        ics_grafic_close(&g);
+    }
+    mesh_fini(&m);
+}
+
+static void test_grafic_misfits(void)
+{
+    struct mesh m;
+    struct ics_grafic g;
+    struct parts p;
+    fresh("p");
+    CHECK(says(ics_grafic_open(&g, 4, 1, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "levelmin = 4 needs 16"));
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0.9, 10, &ONE), ERR_PARAM, "omega_b"));
+    struct file h = {.n = {8, 8, 8}, .real = {8, 32, 32, 36, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
+    write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "offset 36 along z"));
+    h.real[3] = 72;
+    write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "along z are not within"));
+    h.real[3] = 32;
+    h.real[0] = 16;
+    write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "cell size 16 should be 8"));
+    h.real[0] = 8;
+    h.real[5] = 0.31f;
+    write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "omega_m"));
+    fresh("p");
+    CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 10, &ONE) == OK);
+    build(&m, 3, 0, 1, 3, 5);
+    part_init(&p);
+    h = (struct file){.n = {8, 8, 7}, .real = {8, 32, 32, 32, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
+    write_file(dirs[1], "ic_velcy", &h, speed, 0, false);
+    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FORMAT, "ic_velcy: header: size 8 x 8 x 7"));
+    remove(strcat(strcpy((char[128]){0}, dirs[1]), "/ic_velcy"));
+    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_velcy: cannot be opened"));
+    remove(strcat(strcpy((char[128]){0}, dirs[0]), "/ic_poscz"));
+    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "only 2 of the files"));
+    h.n[2] = 8;
+    write_file(dirs[1], "ic_particle_ids", &h, place, 0, true);
+    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_particle_ids"));
+    part_fini(&p);
+    mesh_fini(&m);
+    ics_grafic_close(&g);
+}
+
+int main(void)
+{
+    strcpy(tmp, "/tmp/ics_testXXXXXX");
+    if (!mkdtemp(tmp)) return 2;
+    for (int i = 0; i < 2; i++) snprintf(dirs[i], sizeof dirs[i], "%s/level_%03d", tmp, 3 + i);
+    test_einstein_de_sitter();
+    test_lambda();
+    test_ramses_times();
+    test_units();
+    test_absurd_cosmology();
+    test_grafic_round_trip();
+    test_grafic_damage();
+    test_text();
+    test_text_particles();
+    test_regions();
+    test_grafic_gas();
+    test_ranks();
+    test_particles();
+    test_grafic_misfits();
+    clean_level(tmp);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,562 @@
+/* Laws of lib/part on random clouds of particles. Also meant for mpirun -n 2, 3, 5: every rank then also runs the whole
+ * problem alone (the reference) and compares bits. Each check says which fault it catches. Last line: N passed, N failed. */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "dom/adapt.h"
+#include "dom/ghost.h"
+#include "part/part.h"
+
+enum { LMIN = 4, LMAX = 6, NPART = 20000, STEPS = 6 };
+static const double QUANTUM = 0x1p-60;
+static int64_t passed, failed;
+static struct comm all;
+static const struct comm alone = {0, 1};
+
+static void check(bool ok, const char *what)
+{
+    int64_t bad = !ok;
+    comm_max_i64(&all, &bad, 1);
+    passed += !bad;
+    failed += bad;
+    if (bad && all.rank == 0) printf("FAILED: %s\n", what);
+}
+
+/* ---- a small world ---- */
+
+struct world {
+    struct comm c;
+    struct domain *d;
+    struct mesh m;
+    struct parts p;
+    uint64_t digest; /* of all deposits so far, over own rows: the sum over ranks counts */
+    int64_t total;   /* number deposited on levelmin in the last step */
+};
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static double uniform(int64_t id, uint64_t what)
+{
+    return (double)(mix((uint64_t)id * 0x9e3779b97f4a7c15u + what * 0xd1342543de82ef95u) >> 11) * 0x1p-53;
+}
+
+static void cell_centre(const struct mesh *m, int l, okey k, int cell, double x[3])
+{
+    int64_t o[3];
+    okey_coords(k, o);
+    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * o[d] + (cell >> d & 1)) + 0.5) * mesh_dx(m, l);
+}
+
+/* Two nested spheres across the face x = 0. */
+static bool want_split(const struct mesh *m, int l, okey k, int cell)
+{
+    static const double centre[3] = {0.05, 0.5, 0.45}, radius[2] = {0.25, 0.12};
+    double x[3], r2 = 0;
+    cell_centre(m, l, k, cell, x);
+    for (int d = 0; d < 3; d++) {
+        double s = x[d] / m->boxlen - centre[d];
+        s -= rint(s);
+        r2 += s * s;
+    }
+    return r2 < radius[l - LMIN] * radius[l - LMIN];
+}
+
+static void world_mesh(struct world *w, struct comm c, enum domain_kind kind, int lmin, int lmax, double box,
+                       const bool wall[6])
+{
+    memset(w, 0, sizeof *w);
+    w->c = c;
+    w->d = domain_new(kind, c.size, lmax, wall);
+    mesh_init(&w->m, lmin, lmax, 0, false, true, box, wall);
+    adapt_build(&w->m, &w->c, w->d);
+    for (int l = lmin; l < lmax; l++) {
+        struct level *lv = &w->m.lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) lv->flag[i][k] = want_split(&w->m, l, lv->key[i], k);
+        adapt_refine(&w->m, &w->c, w->d, l, NULL, NULL);
+    }
+    part_init(&w->p);
+}
+
+static void world_free(struct world *w)
+{
+    part_fini(&w->p);
+    mesh_fini(&w->m);
+    domain_free(w->d);
+}
+
+/* Particles first, first + step, … below n; some heavy, some stars, many in the refined sphere. */
+static void world_particles(struct world *w, int64_t n, double speed)
+{
+    struct parts *p = &w->p;
+    part_reserve(p, n / w->c.size + 1);
+    for (int64_t id = w->c.rank; id < n; id += w->c.size) {
+        int64_t i = p->n++;
+        for (int d = 0; d < 3; d++) {
+            double u = uniform(id, (uint64_t)d), narrow = d == 0 ? 0.05 : d == 1 ? 0.5 : 0.45;
+            if (id % 2) u = narrow + 0.3 * (u - 0.5);
+            p->x[d][i] = (u - floor(u)) * w->m.boxlen;
+            p->v[d][i] = speed * (uniform(id, (uint64_t)(3 + d)) - 0.5);
+        }
+        p->m[i] = (0.5 + uniform(id, 6)) / (double)n;
+        p->id[i] = id;
+        p->levelp[i] = w->m.levelmin;
+        p->family[i] = id % 7 == 3 ? FAM_STAR : FAM_DM;
+        p->tag[i] = (int8_t)(id % 5);
+    }
+    check(part_distribute(p, &w->m, &w->c, w->d) == OK, "part_distribute accepts particles in the box");
+}
+
+typedef void field(const struct mesh *m, int l, const double x[3], double f[3]);
+
+static void set_field(struct mesh *m, field *f)
+{
+    for (int l = 1; l <= m->levelmax; l++) {
+        struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->noct; i++)
+            for (int k = 0; k < 8; k++) {
+                double x[3], a[3];
+                cell_centre(m, l, lv->key[i], k, x);
+                f(m, l, x, a);
+                for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][k] = a[d];
+            }
+    }
+}
+
+static void field_zero(const struct mesh *m, int l, const double x[3], double f[3])
+{
+    f[0] = f[1] = f[2] = 0;
+}
+
+static void field_one(const struct mesh *m, int l, const double x[3], double f[3])
+{
+    f[0] = f[1] = f[2] = 1;
+}
+
+static void field_level(const struct mesh *m, int l, const double x[3], double f[3])
+{
+    f[0] = f[1] = f[2] = l;
+}
+
+static void field_linear(const struct mesh *m, int l, const double x[3], double f[3])
+{
+    for (int d = 0; d < 3; d++) f[d] = 1 + d + 2 * x[0] - 3 * x[1] + (4 + d) * x[2];
+}
+
+/* Different in every cell of every level: any wrong cell shows. Values that no arithmetic order can change. */
+static void field_noise(const struct mesh *m, int l, const double x[3], double f[3])
+{
+    int64_t n = (int64_t)1 << l, at = 0;
+    for (int d = 0; d < 3; d++) at = at * n + (int64_t)(x[d] / m->boxlen * (double)n);
+    for (int d = 0; d < 3; d++) f[d] = 4 * m->boxlen * (uniform(at, (uint64_t)(100 * l + d)) - 0.5);
+}
+
+/* ---- deposits and steps ---- */
+
+struct grid {
+    int64_t (*mass)[8], (*number)[8];
+};
+
+static struct grid deposit(struct world *w, int l, double mass_cut, int cic_levelmax)
+{
+    struct level *lv = &w->m.lev[l];
+    size_t n = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
+    struct grid g = {mem_zero(n, "test"), mem_zero(n, "test")};
+    part_deposit(&w->p, &w->m, l, QUANTUM, mass_cut, cic_levelmax, g.mass, g.number);
+    ghost_add_i64(&w->c, &lv->plan, g.mass);
+    ghost_add_i64(&w->c, &lv->plan, g.number);
+    return g;
+}
+
+static void grid_free(struct grid *g)
+{
+    FREE(g->mass);
+    FREE(g->number);
+}
+
+static void grid_sums(const struct world *w, int l, const struct grid *g, int64_t sum[2])
+{
+    sum[0] = sum[1] = 0;
+    for (lidx i = 0; i < w->m.lev[l].nown; i++)
+        for (int k = 0; k < 8; k++) {
+            sum[0] += g->mass[i][k];
+            sum[1] += g->number[i][k];
+        }
+    comm_add_i64(&w->c, sum, 2);
+}
+
+static void digest_grid(struct world *w, int l, const struct grid *g)
+{
+    const struct level *lv = &w->m.lev[l];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++)
+            w->digest += mix(mix((uint64_t)lv->key[i] * 8 + (uint64_t)k) + (uint64_t)g->mass[i][k] * 3 +
+                             (uint64_t)g->number[i][k] * 5 + (uint64_t)l);
+}
+
+/* The particles' part of numerics §2. */
+static void step(struct world *w, int l, double dt)
+{
+    struct parts *p = &w->p;
+    double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
+    for (int k = 0; k < LEVEL_MAX; k++) {
+        dtnew[k] = dt * (1 + 0.01 * k);
+        dtold[k] = dt * (2 + 0.01 * k);
+    }
+    part_enter(p, &w->m, &w->c, w->d, l);
+    struct grid g = deposit(w, l, 0, 0);
+    digest_grid(w, l, &g);
+    if (l == w->m.levelmin) {
+        int64_t sum[2];
+        grid_sums(w, l, &g, sum);
+        w->total = sum[1];
+    }
+    grid_free(&g);
+    part_hand_down(p, &w->m, &w->c, w->d, l);
+    part_synchro(p, &w->m, l, dtnew, dtold);
+    for (int k = 0; k < 2 && l < w->m.levelmax; k++) step(w, l + 1, 0.5 * dt);
+    part_move(p, &w->m, l, dt);
+    if (l < w->m.levelmax) part_merge(p, &w->m, l);
+}
+
+/* Every particle of `w` against the one with the same id in `ref` (ids 0..n-1 are all there). */
+static bool same_particles(const struct world *w, const struct world *ref, int64_t n)
+{
+    int64_t *at = mem_new(sizeof *at * (size_t)n, "test"), total = w->p.n, bad = ref->p.n != n;
+    for (int64_t i = 0; i < ref->p.n; i++) at[ref->p.id[i]] = i;
+    for (int64_t i = 0; i < w->p.n; i++) {
+        int64_t j = at[w->p.id[i]];
+        for (int d = 0; d < 3; d++) bad += w->p.x[d][i] != ref->p.x[d][j] || w->p.v[d][i] != ref->p.v[d][j];
+        bad += w->p.m[i] != ref->p.m[j] || w->p.levelp[i] != ref->p.levelp[j] || w->p.tag[i] != ref->p.tag[j] ||
+               w->p.family[i] != ref->p.family[j];
+    }
+    comm_add_i64(&w->c, &total, 1);
+    FREE(at);
+    return bad == 0 && total == n;
+}
+
+/* ---- checks ---- */
+
+static const bool no_wall[6];
+
+static void test_levelmin_mass(enum domain_kind kind)
+{
+    struct world w;
+    world_mesh(&w, all, kind, LMIN, LMAX, 2.5, no_wall);
+    world_particles(&w, NPART, 1);
+    struct grid g = deposit(&w, LMIN, 0, 0);
+    int64_t sum[2];
+    grid_sums(&w, LMIN, &g, sum);
+    long double mass = 0;
+    for (int64_t id = 0; id < NPART; id++) mass += (0.5 + uniform(id, 6)) / NPART;
+    check(fabsl((long double)sum[0] * QUANTUM - mass) < 1e-15L * mass, "mass on levelmin is the total mass"); /* lost ghost rows */
+    check(llabs(sum[1] - ((int64_t)NPART << 32)) < 8 * NPART, "number on levelmin is the number of particles");
+    grid_free(&g);
+    world_free(&w);
+}
+
+/* Brute force: does every cell of the cloud exist on level l? (on the mesh of one rank) */
+static bool cloud_exists(const struct mesh *m, int l, const double x[3])
+{
+    int64_t n = (int64_t)1 << l;
+    for (int c = 0; c < 8; c++) {
+        uint64_t q[3];
+        for (int d = 0; d < 3; d++)
+            q[d] = (uint64_t)(((int64_t)floor(x[d] / mesh_dx(m, l) - 0.5) + (c >> d & 1)) & (n - 1)) >> 1;
+        if (mesh_find(&m->lev[l], okey_make(q[0], q[1], q[2])) < 0) return false;
+    }
+    return true;
+}
+
+/* Kicks with a field that tells the level, and with a linear one, that CIC interpolates exactly on whichever level. */
+static void test_force(double box)
+{
+    struct world w, whole;
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
+    world_mesh(&whole, alone, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
+    world_particles(&w, NPART, 0);
+    double dt[LEVEL_MAX];
+    for (int k = 0; k < LEVEL_MAX; k++) dt[k] = 2;
+    int64_t wrong = 0, deep[2] = {0};
+    double worst = 0;
+    for (int l = LMIN; l <= LMAX; l++) {
+        part_enter(&w.p, &w.m, &w.c, w.d, l);
+        part_hand_down(&w.p, &w.m, &w.c, w.d, l);
+        for (int64_t i = w.p.first[l]; i < w.p.first[l + 1]; i++) w.p.v[0][i] = w.p.v[1][i] = w.p.v[2][i] = 0;
+        set_field(&w.m, field_level);
+        part_synchro(&w.p, &w.m, l, dt, dt);
+        for (int64_t i = w.p.first[l]; i < w.p.first[l + 1]; i++) {
+            double x[3] = {w.p.x[0][i], w.p.x[1][i], w.p.x[2][i]};
+            bool fine = cloud_exists(&whole.m, l, x);
+            wrong += fabs(w.p.v[1][i] - (fine ? l : l - 1)) > 1e-14;
+            deep[0] += l == LMAX;
+            deep[1] += !fine;
+            w.p.v[0][i] = w.p.v[1][i] = w.p.v[2][i] = 0;
+        }
+        set_field(&w.m, field_linear);
+        part_synchro(&w.p, &w.m, l, dt, dt);
+        for (int64_t i = w.p.first[l]; i < w.p.first[l + 1]; i++) {
+            double x[3] = {w.p.x[0][i], w.p.x[1][i], w.p.x[2][i]}, f[3];
+            bool inside = true;
+            for (int d = 0; d < 3; d++) inside &= fabs(x[d] / box - 0.5) < 0.4;
+            field_linear(&w.m, l, x, f);
+            for (int d = 0; d < 3 && inside; d++) worst = fmax(worst, fabs(w.p.v[d][i] - f[d]) / (1 + 10 * box));
+        }
+    }
+    comm_add_i64(&all, deep, 2);
+    check(wrong == 0, "force from level l exactly where the cloud is on it"); /* wrong level, wrong bit of `there` */
+    check(deep[0] > 1000 && deep[1] > 1000, "the test has particles on the finest level and at edges");
+    check(worst < 2e-15, "a linear field is interpolated exactly"); /* a swapped weight or cell */
+    world_free(&w);
+    world_free(&whole);
+}
+
+/* Several ranks and threads, or another order of particles: the same bits after full steps with sub-steps. */
+static void test_same_bits(enum domain_kind kind, double box)
+{
+    struct world w, ref;
+    world_mesh(&w, all, kind, LMIN, LMAX, box, no_wall);
+    world_mesh(&ref, alone, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
+    world_particles(&w, NPART, 4 * box);
+    world_particles(&ref, NPART, 4 * box);
+    set_field(&w.m, field_noise);
+    set_field(&ref.m, field_noise);
+    int threads = omp_get_max_threads();
+    for (int s = 0; s < STEPS; s++) {
+        omp_set_num_threads(4);
+        step(&w, LMIN, 0.5 / 64);
+        omp_set_num_threads(1);
+        step(&ref, LMIN, 0.5 / 64);
+    }
+    omp_set_num_threads(threads);
+    int64_t digest = (int64_t)w.digest;
+    comm_add_i64(&all, &digest, 1);
+    check(digest == (int64_t)ref.digest, "deposits are the same bits on several ranks and threads");
+    check(same_particles(&w, &ref, NPART), "particles are the same bits on several ranks and threads, none is lost");
+    check(llabs(w.total - ((int64_t)NPART << 32)) < 8 * NPART, "moving particles are all found on levelmin");
+    double v = part_vmax(&ref.p, LMIN), top = 0;
+    for (int64_t i = 0; i < ref.p.n; i++)
+        for (int d = 0; d < 3; d++) top = fmax(top, fabs(ref.p.v[d][i]));
+    check(v == top, "part_vmax is the largest component");
+    struct sum a, b;
+    sum_init(&a);
+    sum_init(&b);
+    part_kinetic(&w.p, LMIN, &a);
+    part_kinetic(&ref.p, LMIN, &b);
+    comm_sum(&all, &a);
+    check(sum_get(&a) == sum_get(&b) && sum_get(&a) > 0, "kinetic energy is the same bits");
+    world_free(&w);
+    world_free(&ref);
+}
+
+/* Without force, against one line of arithmetic a particle. */
+static void test_streaming(enum domain_kind kind)
+{
+    struct world w;
+    double box = 3, dt = 1.0 / 64;
+    world_mesh(&w, all, kind, LMIN, LMIN, box, no_wall);
+    world_particles(&w, 5000, 8 * box);
+    set_field(&w.m, field_zero);
+    struct parts *p = &w.p;
+    double *x = mem_new(sizeof(double[3]) * 5000, "test");
+    for (int64_t id = 0; id < 5000; id++)
+        for (int d = 0; d < 3; d++) {
+            double u = uniform(id, (uint64_t)d), narrow = d == 0 ? 0.05 : d == 1 ? 0.5 : 0.45;
+            if (id % 2) u = narrow + 0.3 * (u - 0.5);
+            double y = (u - floor(u)) * box, v = 8 * box * (uniform(id, (uint64_t)(3 + d)) - 0.5);
+            for (int s = 0; s < 100; s++) {
+                y += v * dt;
+                y = y < 0 ? y + box : y >= box ? y - box : y;
+            }
+            x[3 * id + d] = y;
+        }
+    for (int s = 0; s < 100; s++) {
+        part_enter(p, &w.m, &w.c, w.d, LMIN);
+        part_hand_down(p, &w.m, &w.c, w.d, LMIN);
+        part_move(p, &w.m, LMIN, dt);
+    }
+    part_enter(p, &w.m, &w.c, w.d, LMIN);
+    int64_t n = p->n, wrong = 0, sorted = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t q[3], o[3];
+        okey_coords(w.m.lev[LMIN].key[p->host[i]], o);
+        for (int d = 0; d < 3; d++) {
+            q[d] = (int64_t)part_cells(&w.m, LMIN - 1, p->x[d][i]);
+            wrong += p->x[d][i] != x[3 * p->id[i] + d] || q[d] != o[d];
+        }
+        wrong += p->host[i] >= w.m.lev[LMIN].nown;
+        sorted += i > 0 && p->host[i] < p->host[i - 1];
+    }
+    comm_add_i64(&all, &n, 1);
+    check(n == 5000, "100 steps of free streaming lose nothing");
+    check(wrong == 0, "free streaming ends where it should, in the right octs");
+    check(sorted * 16 <= p->n, "particles stay nearly sorted");
+    FREE(x);
+    world_free(&w);
+}
+
+/* Two particles pull each other through deposit, an odd kernel on the grid and the gather: no net momentum. */
+static void test_momentum(void)
+{
+    struct world w;
+    world_mesh(&w, alone, DOMAIN_KSECTION, 3, 3, 1, no_wall);
+    world_particles(&w, 2, 0);
+    struct grid g = deposit(&w, 3, 0, 0);
+    const struct level *lv = &w.m.lev[3];
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) {
+            double x[3], y[3], f[3] = {0};
+            cell_centre(&w.m, 3, lv->key[i], k, x);
+            for (lidx j = 0; j < lv->noct; j++)
+                for (int n = 0; n < 8; n++) {
+                    cell_centre(&w.m, 3, lv->key[j], n, y);
+                    for (int d = 0; d < 3; d++) f[d] += sin(2 * M_PI * (y[d] - x[d])) * (double)g.mass[j][n] * QUANTUM;
+                }
+            for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][k] = f[d];
+        }
+    part_hand_down(&w.p, &w.m, &w.c, w.d, 3);
+    part_move(&w.p, &w.m, 3, 2);
+    double net = 0, one = 0;
+    for (int d = 0; d < 3; d++) {
+        net = fmax(net, fabs(w.p.m[0] * w.p.v[d][0] + w.p.m[1] * w.p.v[d][1]));
+        one = fmax(one, fabs(w.p.m[0] * w.p.v[d][0]));
+    }
+    check(one > 0.01 && net < 1e-14 * one, "gather is the transpose of deposit: momentum is conserved");
+    grid_free(&g);
+    world_free(&w);
+}
+
+static void test_walls(void)
+{
+    struct world w;
+    const bool wall[6] = {true, true, false, false, false, false};
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, wall);
+    w.p.reflect[1] = true;
+    world_particles(&w, 1000, 0);
+    set_field(&w.m, field_one);
+    double dt[LEVEL_MAX] = {0}, h = mesh_dx(&w.m, LMIN);
+    for (int k = 0; k < LEVEL_MAX; k++) dt[k] = 2;
+    part_hand_down(&w.p, &w.m, &w.c, w.d, LMIN);
+    part_synchro(&w.p, &w.m, LMIN, dt, dt);
+    double worst = 0;
+    for (int64_t i = 0; i < w.p.n; i++) {
+        double beyond = fmax(0, 0.5 - (1 - w.p.x[0][i]) / h);
+        worst = fmax(worst, fabs(w.p.v[0][i] - (1 - 2 * beyond)) + fabs(w.p.v[1][i] - 1) + fabs(w.p.v[2][i] - 1));
+    }
+    check(worst < 1e-14, "force next to walls: copied, or mirrored");
+    int64_t lost = 0, n;
+    for (int64_t i = 0; i < w.p.n; i++) {
+        w.p.x[0][i] += w.p.id[i] % 4 == 0 ? 1 : 0; /* out through the wall */
+        w.p.x[1][i] -= w.p.id[i] % 4 == 1 ? 1 : 0; /* out of the periodic side, and back */
+    }
+    part_enter(&w.p, &w.m, &w.c, w.d, LMIN);
+    lost = w.p.lost, n = w.p.n;
+    comm_add_i64(&all, &lost, 1);
+    comm_add_i64(&all, &n, 1);
+    for (int64_t i = 0; i < w.p.n; i++) n += w.p.id[i] % 4 == 0;
+    check(lost == 250 && n == 750, "particles beyond a wall are removed and counted, no others");
+    if (w.p.n > 0) w.p.x[0][0] = -0.5;
+    check(part_distribute(&w.p, &w.m, &w.c, w.d) == ERR_PARAM, "a particle beyond a wall at the start is an error");
+    world_free(&w);
+}
+
+/* mass_cut, cic_levelmax and stars (numerics §4, §7). */
+static void test_selection(void)
+{
+    struct world w;
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, no_wall);
+    world_particles(&w, 1000, 0);
+    double cut = 1e-3;
+    int64_t light = 0, stars = 0, sum[2];
+    for (int64_t id = 0; id < 1000; id++) {
+        bool star = id % 7 == 3;
+        stars += star;
+        light += star || (0.5 + uniform(id, 6)) / 1000 < cut;
+    }
+    struct grid g = deposit(&w, LMIN, cut, 0);
+    grid_sums(&w, LMIN, &g, sum);
+    check(llabs(sum[1] - (light << 32)) < 8000 && fabs((double)sum[0] * QUANTUM - 1) < 0.1, "mass_cut: heavy DM does not count");
+    grid_free(&g);
+    g = deposit(&w, LMIN, 0, LMIN);
+    grid_sums(&w, LMIN, &g, sum);
+    check(llabs(sum[1] - (stars << 32)) < 8000 && fabs((double)sum[0] * QUANTUM - 1) < 0.1,
+          "at cic_levelmax DM does not count but weighs");
+    grid_free(&g);
+    g = deposit(&w, LMIN, 0, LMIN - 1);
+    grid_sums(&w, LMIN, &g, sum);
+    check(fabs((double)sum[0] * QUANTUM - (double)stars / 1000) < 0.02, "above cic_levelmax DM does not weigh");
+    grid_free(&g);
+    w.p.mass_sph = 0.5;
+    g = deposit(&w, LMIN, 0, LMIN);
+    int64_t old = sum[0];
+    grid_sums(&w, LMIN, &g, sum);
+    check(fabs((double)sum[1] * 0x1p-32 - 2 * (double)old * QUANTUM) < 1e-6, "stars count as m / mass_sph");
+    grid_free(&g);
+    world_free(&w);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void report_speed(int lmin, int64_t n)
+{
+    struct world w;
+    world_mesh(&w, all, DOMAIN_KSECTION, lmin, lmin, 1, no_wall);
+    world_particles(&w, n, 0.4 / (1 << lmin));
+    set_field(&w.m, field_zero);
+    double dt[LEVEL_MAX] = {0}, t[5] = {0};
+    struct level *lv = &w.m.lev[lmin];
+    struct grid g = {mem_zero(64 * (size_t)lv->noct, "t"), mem_zero(64 * (size_t)lv->noct, "t")};
+    for (int s = 0; s < 5; s++) {
+        t[0] -= cpu_seconds();
+        part_enter(&w.p, &w.m, &w.c, w.d, lmin);
+        t[0] += cpu_seconds(), t[1] -= cpu_seconds();
+        part_deposit(&w.p, &w.m, lmin, QUANTUM, 0, 0, g.mass, g.number);
+        t[1] += cpu_seconds(), t[2] -= cpu_seconds();
+        part_hand_down(&w.p, &w.m, &w.c, w.d, lmin);
+        t[2] += cpu_seconds(), t[3] -= cpu_seconds();
+        part_synchro(&w.p, &w.m, lmin, dt, dt);
+        t[3] += cpu_seconds(), t[4] -= cpu_seconds();
+        part_move(&w.p, &w.m, lmin, 0.25);
+        t[4] += cpu_seconds();
+    }
+    double f = 1e9 / 5 / (double)w.p.n;
+    if (all.rank == 0)
+        printf("level %d, %lld particles, %d threads: enter %.1f deposit %.1f hand_down %.1f synchro %.1f move %.1f cpu ns a particle\n",
+               lmin, (long long)n, omp_get_max_threads(), t[0] * f, t[1] * f, t[2] * f, t[3] * f, t[4] * f);
+    grid_free(&g);
+    world_free(&w);
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &all);
+    for (int kind = DOMAIN_KSECTION; kind <= DOMAIN_HILBERT; kind++) {
+        test_levelmin_mass(kind);
+        test_same_bits(kind, kind == DOMAIN_HILBERT ? 1 : 7.3);
+        test_streaming(kind);
+    }
+    test_force(1);
+    test_force(0.7);
+    test_momentum();
+    test_walls();
+    test_selection();
+    if (argc > 2) report_speed(atoi(argv[1]), atoll(argv[2]));
+    if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
+    comm_fini();
+    return failed != 0;
+}
