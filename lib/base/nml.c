@@ -198,15 +198,15 @@ static enum err scan_group(struct scan *s)
         skip_space(s);
         int c = peek(s);
         char buf[16];
-        if (c < 0) SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing", g.name, g.line);
+        if (c < 0)
+            SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing", g.name, g.line);
         if (c == '/') return group_end(s);
         if (c == '&' && s->end - s->p >= 4 && strncasecmp(s->p, "&end", 4) == 0 &&
             (s->end - s->p == 4 || !is_name_char((unsigned char)s->p[4]))) {
             s->p += 4;
             return OK;
         }
-        if (c == '&')
-            SCAN_FAIL(s, "a new group begins, but &%.60s (line %d) has no closing '/'", g.name, g.line);
+        if (c == '&') SCAN_FAIL(s, "a new group begins, but &%.60s (line %d) has no closing '/'", g.name, g.line);
         if (!is_name_start(c))
             SCAN_FAIL(s, "expected a parameter name or '/' in group &%.60s, not %s", g.name, show(c, buf));
         TRY(scan_item(s));

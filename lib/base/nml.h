@@ -31,12 +31,12 @@ struct nml_index {
 };
 
 struct nml_item {
-    size_t group;         /* index into groups */
-    const char *name;     /* lower case */
+    size_t group;     /* index into groups */
+    const char *name; /* lower case */
     int line;
-    int rank;             /* number of indices given, 0..2 */
+    int rank; /* number of indices given, 0..2 */
     struct nml_index index[2];
-    size_t first, count;  /* values */
+    size_t first, count; /* values */
 };
 
 struct nml_group {

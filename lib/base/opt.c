@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-
 #include "base/err.h"
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)
@@ -28,9 +27,8 @@ static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2], struct
             if (rows[i].arg) *c++ = ':';
         }
         if (rows[i].name)
-            longs[n++] = (struct option){.name = rows[i].name,
-                                         .has_arg = rows[i].arg ? required_argument : no_argument,
-                                         .val = rows[i].letter};
+            longs[n++] = (struct option){
+                .name = rows[i].name, .has_arg = rows[i].arg ? required_argument : no_argument, .val = rows[i].letter};
     }
     *c = 0;
     longs[n] = (struct option){.name = NULL};

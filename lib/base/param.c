@@ -39,11 +39,21 @@ static void default_of(const struct param_row *row, union value *v)
 {
     memset(v, 0, sizeof *v);
     switch (row->kind) {
-    case PARAM_BOOL: v->b = row->def != 0; break;
-    case PARAM_INT: v->i = (int)row->def; break;
-    case PARAM_LONG: v->l = (int64_t)row->def; break;
-    case PARAM_REAL: v->r = row->def; break;
-    case PARAM_TEXT: snprintf(v->s, sizeof v->s, "%s", row->def_text); break;
+    case PARAM_BOOL:
+        v->b = row->def != 0;
+        break;
+    case PARAM_INT:
+        v->i = (int)row->def;
+        break;
+    case PARAM_LONG:
+        v->l = (int64_t)row->def;
+        break;
+    case PARAM_REAL:
+        v->r = row->def;
+        break;
+    case PARAM_TEXT:
+        snprintf(v->s, sizeof v->s, "%s", row->def_text);
+        break;
     }
 }
 
@@ -170,7 +180,8 @@ static enum err target_find(const struct nml *n, const struct nml_item *it, cons
     int rank = row->n2 > 1 ? 2 : row->array ? 1 : 0;
     *t = (struct target){.lo = {0, 0}, .n = {row->n1, row->n2}};
     if (it->rank == 0) return OK;
-    if (rank == 0) FAIL(ERR_PARAM, "%s: '%.60s' is a single value and takes no index", nml_where(n, it->line, where), it->name);
+    if (rank == 0)
+        FAIL(ERR_PARAM, "%s: '%.60s' is a single value and takes no index", nml_where(n, it->line, where), it->name);
     if (it->rank != rank)
         FAIL(ERR_PARAM, "%s: '%.60s' needs %d %s, not %d", nml_where(n, it->line, where), it->name, rank,
              rank == 1 ? "index" : "indices", it->rank);
@@ -266,8 +277,7 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it, const
     param_string word;
     snprintf(word, sizeof word, "%s", out);
     if (!choice_find(row->choices, word, out, &known))
-        FAIL(ERR_PARAM, "%s: %s is unknown; possible are %s", where, called(it, v, name),
-             param_range_text(row, range));
+        FAIL(ERR_PARAM, "%s: %s is unknown; possible are %s", where, called(it, v, name), param_range_text(row, range));
     if (!known) FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, called(it, v, name), row->note);
     return OK;
 }
@@ -276,7 +286,8 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it, const
 static enum err number_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
                              const struct param_row *row, union value *out, double *number)
 {
-    static const char *const wants[] = {"a logical (.true. or .false.)", "an integer", "an integer", "a number", "a text"};
+    static const char *const wants[] = {"a logical (.true. or .false.)", "an integer", "an integer", "a number",
+                                        "a text"};
     char where[NML_WHERE], name[200];
     bool good = false, word = v->kind == NML_WORD;
     int64_t l = 0;
@@ -344,8 +355,8 @@ static enum err assignment_find(const char *text, char name[64], const char **in
     *row = g ? param_row_find(g, name) : param_row_find_any(name, &several);
     if (several) FAIL(ERR_PARAM, "command line: '%s' is in several groups: write group/%s=value", name, name);
     if (!*row)
-        FAIL(ERR_PARAM, "command line: there is no parameter '%.*s'%s", (int)(strcspn(text, "(=") > 90 ? 90 : strcspn(text, "(=")),
-             text, param_hint_name(g, name, hint));
+        FAIL(ERR_PARAM, "command line: there is no parameter '%.*s'%s",
+             (int)(strcspn(text, "(=") > 90 ? 90 : strcspn(text, "(=")), text, param_hint_name(g, name, hint));
     return OK;
 }
 

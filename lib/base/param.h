@@ -47,7 +47,9 @@ struct params {
 #define ROW(type, kind, group, member, name, dims, ...) type member dims;
 #define ALIAS(...)
 #define GROUP(group, ...) struct param_##group {
-#define ENDGROUP(group) } group;
+#define ENDGROUP(group)                                                                                                \
+    }                                                                                                                  \
+    group;
 #include "base/params.def"
 
     /* By row: was it set by the user (and is it in force), and the highest index set. Read by param_given. */

@@ -52,7 +52,8 @@ static enum err check_mesh(const struct params *p)
     if (p->amr.levelmin > p->amr.levelmax)
         FAIL(ERR_PARAM, "levelmin=%d is greater than levelmax=%d in &AMR_PARAMS", p->amr.levelmin, p->amr.levelmax);
     if (p->refine.interpol_type == 4 && p->refine.interpol_var != 2)
-        FAIL(ERR_PARAM, "interpol_type=4 needs interpol_var=2 in &REFINE_PARAMS, but that is %d", p->refine.interpol_var);
+        FAIL(ERR_PARAM, "interpol_type=4 needs interpol_var=2 in &REFINE_PARAMS, but that is %d",
+             p->refine.interpol_var);
     return OK;
 }
 
@@ -91,7 +92,8 @@ static enum err check_gas(const struct params *p)
     if (slope >= 4 && slope <= 6)
         FAIL(ERR_PARAM, "slope_type=%d in &HYDRO_PARAMS is for one dimension only: use 1, 2, 3, 7 or 8", slope);
     if (npassive >= 0 && scalars > npassive)
-        FAIL(ERR_PARAM, "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS", scalars, npassive);
+        FAIL(ERR_PARAM, "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS", scalars,
+             npassive);
     if (npassive >= 0 && p->refine.ivar_refine > 5 + npassive)
         FAIL(ERR_PARAM, "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of npassive=%d",
              p->refine.ivar_refine, 5 + npassive, npassive);
@@ -105,12 +107,14 @@ static enum err check_wall(const struct params *p, int i)
     bool outside = false;
     for (int d = 0; d < 3; d++) {
         if (lo[d] > hi[d])
-            FAIL(ERR_PARAM, "boundary region %d in &BOUNDARY_PARAMS ends before it begins: %cbound_min=%d, %cbound_max=%d",
-                 i + 1, "ijk"[d], lo[d], "ijk"[d], hi[d]);
+            FAIL(ERR_PARAM,
+                 "boundary region %d in &BOUNDARY_PARAMS ends before it begins: %cbound_min=%d, %cbound_max=%d", i + 1,
+                 "ijk"[d], lo[d], "ijk"[d], hi[d]);
         outside = outside || (lo[d] == hi[d] && lo[d] != 0);
     }
     if (p->boundary.bound_type[i] != 0 && !outside)
-        FAIL(ERR_PARAM, "boundary region %d in &BOUNDARY_PARAMS is on no side of the box: set its bounds to -1 or 1", i + 1);
+        FAIL(ERR_PARAM, "boundary region %d in &BOUNDARY_PARAMS is on no side of the box: set its bounds to -1 or 1",
+             i + 1);
     return OK;
 }
 

@@ -18,14 +18,14 @@ enum param_status {
 struct param_row {
     const char *group, *name; /* lower case */
     enum param_kind kind;
-    size_t offset;            /* in struct params */
-    int n1, n2;               /* n1 = n2 = 1: scalar; n2 > 1: [n1][n2], namelist name(i,j) at [i-1][j-1] */
-    int base;                 /* the namelist's first index, 1 but for a few */
+    size_t offset; /* in struct params */
+    int n1, n2;    /* n1 = n2 = 1: scalar; n2 > 1: [n1][n2], namelist name(i,j) at [i-1][j-1] */
+    int base;      /* the namelist's first index, 1 but for a few */
     double def;
-    const char *def_text;     /* texts */
+    const char *def_text; /* texts */
     double min, max;
     const char *unit;
-    const char *choices;      /* texts: "a|b|!c", c known but not supported; NULL: any */
+    const char *choices; /* texts: "a|b|!c", c known but not supported; NULL: any */
     enum param_effect effect;
     enum param_status status;
     const char *note, *help;

@@ -93,10 +93,12 @@ void param_man(FILE *out)
           ".SH NAME\nptah-params \\- parameters of a simulation\n"
           ".SH DESCRIPTION\n"
           "A run is described by a Fortran namelist as RAMSES and cuRAMSES read it:\n"
-          "groups &NAME ... /, assignments name = value, comments after !, repeat counts n*value, and text between groups\n"
+          "groups &NAME ... /, assignments name = value, comments after !, repeat counts n*value, and text between "
+          "groups\n"
           "that is ignored. Names may be in any case. On the command line, group/name=value overrides the file.\n"
           ".PP\n"
-          "Every name that RAMSES or cuRAMSES knows is known here. One that is \"not supported\" is an error unless it has its\n"
+          "Every name that RAMSES or cuRAMSES knows is known here. One that is \"not supported\" is an error unless it "
+          "has its\n"
           "default value; one that has \"no effect\" is accepted and listed in the log; an unknown name is an error.\n"
           "Element 1 of level\\-wise arrays belongs to level levelmin.\n",
           out);

@@ -8,7 +8,7 @@
 #include "base/param_row.h"
 
 static const struct param_row rows[PARAM_ROWS] = {
-#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)                          \
+#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)                      \
     {.group = #g,                                                                                                      \
      .name = nm,                                                                                                       \
      .kind = PARAM_##k,                                                                                                \
@@ -244,11 +244,18 @@ static const char *quoted(const char *text, char buf[PARAM_VALUE])
 const char *param_value_text(const struct param_row *row, const void *value, char buf[PARAM_VALUE])
 {
     switch (row->kind) {
-    case PARAM_BOOL: return *(const bool *)value ? ".true." : ".false.";
-    case PARAM_INT: snprintf(buf, PARAM_VALUE, "%d", *(const int *)value); return buf;
-    case PARAM_LONG: snprintf(buf, PARAM_VALUE, "%lld", (long long)*(const int64_t *)value); return buf;
-    case PARAM_REAL: return param_number_text(PARAM_REAL, *(const double *)value, buf);
-    case PARAM_TEXT: return quoted(value, buf);
+    case PARAM_BOOL:
+        return *(const bool *)value ? ".true." : ".false.";
+    case PARAM_INT:
+        snprintf(buf, PARAM_VALUE, "%d", *(const int *)value);
+        return buf;
+    case PARAM_LONG:
+        snprintf(buf, PARAM_VALUE, "%lld", (long long)*(const int64_t *)value);
+        return buf;
+    case PARAM_REAL:
+        return param_number_text(PARAM_REAL, *(const double *)value, buf);
+    case PARAM_TEXT:
+        return quoted(value, buf);
     }
     return "";
 }
@@ -271,7 +278,8 @@ const char *param_range_text(const struct param_row *row, char buf[PARAM_VALUE])
     buf[0] = 0;
     if (row->kind == PARAM_BOOL) return buf;
     if (row->kind == PARAM_TEXT) return row->choices ? choices_text(row->choices, buf) : buf;
-    bool low = row->min > -DBL_MAX, high = row->max < (row->kind == PARAM_INT ? INT_MAX : DBL_MAX), open = row->min == DBL_MIN;
+    bool low = row->min > -DBL_MAX, high = row->max < (row->kind == PARAM_INT ? INT_MAX : DBL_MAX),
+         open = row->min == DBL_MIN;
     const char *l = param_number_text(row->kind, open ? 0 : row->min, lo);
     const char *h = param_number_text(row->kind, row->max, hi);
     if (low && high)

@@ -233,8 +233,9 @@ static void octs_load(struct patch *p, const struct mesh *m, int l, const struct
             for (int x = 0; x < e; x++) {
                 lidx i = p->oct[x + e * (y + e * z)];
                 int at = 2 * (x + w * (y + w * z));
+                bool inside = x > 0 && x < e - 1 && y > 0 && y < e - 1 && z > 0 && z < e - 1;
                 if (i == NBR_NONE) load_missing(p, m, l, par, at, (int[3]){x, y, z});
-                if (i < 0 || is_own(p, i)) continue;
+                if (i < 0 || (inside && is_own(p, i))) continue; /* own octs may also be in the halo, through a periodic border */
                 other[n].oct = i;
                 other[n++].at = at;
             }
