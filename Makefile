@@ -1,4 +1,5 @@
-# Ptah: make, make demo, make check, make check-quick, make lint, make bench
+# Ptah. make: the programs, into bin/ · make demo · make check, check-quick, check-long · make lint, format · make bench
+# make deps: what is needed to build and test (asks unless CI=true)
 include config.mk
 
 B      := build
@@ -6,6 +7,7 @@ LIBSRC := $(wildcard lib/*/*.c)
 LIBOBJ := $(LIBSRC:%.c=$(B)/%.o)
 TOOLS  := $(notdir $(wildcard cmd/*))
 BINS   := $(TOOLS:%=bin/%)
+CMDOBJ := $(patsubst %.c,$(B)/%.o,$(wildcard cmd/*/*.c))
 UNITS  := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c tests/property/*.c))
 
 all: $(BINS)
@@ -17,8 +19,9 @@ $(B)/%.o: %.c config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
+PERCENT := %
 .SECONDEXPANSION:
-bin/%: $$(patsubst %.c,$(B)/%.o,$$(wildcard cmd/%/*.c)) $(B)/libptah.a
+bin/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
 	@mkdir -p bin
 	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -27,9 +30,40 @@ $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 
 units: $(UNITS)
 
+# The two commands that set up everything on a fresh machine: demo and check.
+CORES  := $(shell nproc 2>/dev/null || echo 2)
+BUILD   = $(MAKE) --no-print-directory -j$(CORES)
+
+deps:
+	@scripts/install.sh check
+
+demo:
+	@scripts/install.sh demo
+	@$(BUILD) all
+	@scripts/demo.sh
+
+check check-quick check-long:
+	@scripts/install.sh check
+	@$(BUILD) all units
+	@tests/run $(patsubst check-%,%,$@)
+
+bench:
+	@scripts/install.sh check
+	@$(BUILD) all
+	@tests/bench/bench $(BENCH)
+
+lint:
+	@scripts/lint
+
+format:
+	@scripts/lint --format
+
 clean:
+	rm -rf $(filter-out $(B)/venv,$(wildcard $(B)/*)) bin
+
+distclean:
 	rm -rf $(B) bin
 
-.PHONY: all units clean
+.PHONY: all units deps demo check check-quick check-long bench lint format clean distclean
 .SECONDARY:
--include $(LIBOBJ:.o=.d) $(patsubst %,%.d,$(UNITS))
+-include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS))

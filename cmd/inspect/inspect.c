@@ -2,35 +2,33 @@
 #include "inspect.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/opt.h"
 #include "ckpt/digest.h"
 
-enum { DONE = 0, TROUBLE = 2, PIXELS_MAX = 16384 };
+enum { DONE = 0, TROUBLE = 2, GO_ON = -1, PIXELS_MAX = 16384 };
 
-/* One row an option: the getopt string and the help come from it. */
-static const struct {
-    char letter;
-    const char *name, *value, *help;
-} OPTION[] = {
+static const struct opt ROWS[] = {
     {'j', "json", NULL, "JSON, one line a checkpoint"},
-    {'d', "digest", NULL, "digest of the physical state, equal for any ranks and order (-q: the state's alone)"},
-    {'m', "map", "FIELD", "map of a field along the line of sight, as PNG; dm and star: particles"},
+    {'d', "digest", NULL, "digest of the physical state, equal for any ranks and order (with -q: one line)"},
+    {'m', "map", "FIELD", "map of a field as PNG, projected along the line of sight; dm, star: particles"},
     {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
     {'o', "output", "FILE", "the map's file, - for standard output (default FIELD_NNNNN.png)"},
     {'n', "pixels", "N", "pixels a side of the map (default 512)"},
     {'q', "quiet", NULL, "say less"},
     {'v', "verbose", NULL, "say more"},
-    {'h', "help", NULL, "this text"},
-    {'V', "version", NULL, "version"},
-};
+    {'V', "version", NULL, "print the version"},
+    {'h', "help", NULL, "print this help"},
+    {0, NULL, NULL, NULL}};
 
-enum { OPTIONS = sizeof OPTION / sizeof *OPTION };
+static const char SYNOPSIS[] = "inspect [options] DIR…   (DIR - : paths from standard input, one a line)";
+static const char PURPOSE[] =
+    "Prints what is in checkpoints (RAMSES output directories): a summary, a digest or a map.";
 
 static int parse(int argc, char **argv, struct options *o);
 static int inspect_all(int n, char **paths, struct options *o);
@@ -41,9 +39,9 @@ int main(int argc, char **argv)
     struct options o = {.axis = 2, .pixels = 512};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
     int status = parse(argc, argv, &o);
-    if (status < 0) {
+    if (status == GO_ON) {
         log_init(true, o.quiet ? -1 : o.verbose);
-        status = inspect_all(argc - optind, argv + optind, &o);
+        status = inspect_all(o.npath, o.paths, &o);
     }
     return flush_stdout() ? TROUBLE : status;
 }
@@ -55,33 +53,31 @@ static int flush_stdout(void)
     return 1;
 }
 
-static void print_help(void)
-{
-    printf(
-        "usage: inspect [OPTION]… DIR…\n"
-        "Prints what is in checkpoints (RAMSES output directories). DIR - : paths from standard input, one a line.\n\n"
-        "  inspect output_00012              summary\n"
-        "  inspect -d output_00012           digest of the physical state\n"
-        "  inspect -m density output_00012   projected gas density as density_00012.png\n\n");
-    for (int i = 0; i < OPTIONS; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "-%c, --%s%s%s", OPTION[i].letter, OPTION[i].name, OPTION[i].value ? " " : "",
-                 OPTION[i].value ? OPTION[i].value : "");
-        printf("  %-20s %s\n", left, OPTION[i].help);
-    }
-    printf("\nExit status: 0 done, 2 trouble.\n");
-}
-
 static int usage(const char *what, const char *value)
 {
-    fprintf(stderr, "inspect: %s%s%s; see inspect -h\n", what, value ? " " : "", value ? value : "");
+    fprintf(stderr, "inspect: %s%s%s (see inspect -h)\n", what, value ? " " : "", value ? value : "");
     return TROUBLE;
 }
 
-/* A whole status: the program ends with it; -1: go on. */
-static int set_option(int letter, const char *value, struct options *o)
+static int set_pixels(const char *value, struct options *o)
 {
     char *end;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || n < 1 || n > PIXELS_MAX) return usage("the pixels are 1 to 16384, not", value);
+    o->pixels = (int)n;
+    return GO_ON;
+}
+
+static int set_axis(const char *value, struct options *o)
+{
+    if (strlen(value) != 1 || !strchr("xyz", *value)) return usage("the axis is x, y or z, not", value);
+    o->axis = *value - 'x';
+    return GO_ON;
+}
+
+/* The status to end with, or GO_ON. */
+static int set_option(int letter, const char *value, struct options *o)
+{
     switch (letter) {
     case 'j':
         o->json = true;
@@ -92,9 +88,13 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'm':
         o->field = value;
         break;
+    case 'a':
+        return set_axis(value, o);
     case 'o':
         o->out = value;
         break;
+    case 'n':
+        return set_pixels(value, o);
     case 'q':
         o->quiet = true;
         break;
@@ -102,47 +102,34 @@ static int set_option(int letter, const char *value, struct options *o)
         o->verbose++;
         break;
     case 'h':
-        print_help();
+        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
         return DONE;
     case 'V':
-        printf("inspect (Ptah)\n");
+        puts("ptah inspect 0.1");
         return DONE;
-    case 'a':
-        if (strlen(value) != 1 || !strchr("xyz", *value)) return usage("the axis is x, y or z, not", value);
-        o->axis = *value - 'x';
-        break;
-    case 'n':
-        o->pixels = (int)strtol(value, &end, 10);
-        if (*end || o->pixels < 1 || o->pixels > PIXELS_MAX) return usage("the pixels are 1 to 16384, not", value);
-        break;
     default:
-        return usage("unknown option or missing value", NULL);
+        fprintf(stderr, "%s\n", err_message());
+        return TROUBLE;
     }
-    return -1;
+    return GO_ON;
 }
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    char letters[2 * OPTIONS + 1] = "", *s = letters;
-    struct option longs[OPTIONS + 1] = {0};
-    for (int i = 0; i < OPTIONS; i++) {
-        *s++ = OPTION[i].letter;
-        if (OPTION[i].value) *s++ = ':';
-        longs[i] = (struct option){OPTION[i].name, OPTION[i].value ? required_argument : no_argument, NULL,
-                                   OPTION[i].letter};
-    }
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, letters, longs, NULL)) != -1;) {
-        int status = set_option(c, optarg, o);
-        if (status >= 0) return status;
-    }
-    if (optind == argc) return usage("no checkpoint named", NULL);
+    struct opt_scan s;
+    int status;
+    opt_begin(&s, argc, argv, ROWS);
+    for (int c; (c = opt_next(&s)) != 0;)
+        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
+    o->paths = argv + s.index;
+    o->npath = argc - s.index;
+    if (o->npath == 0) return usage("no checkpoint named", NULL);
     if (o->digest && o->field) return usage("-d and -m exclude each other", NULL);
+    if (o->json && o->field) return usage("-j and -m exclude each other", NULL);
     if (o->out && !o->field) return usage("-o needs -m", NULL);
-    bool many = argc - optind > 1 || strcmp(argv[optind], "-") == 0;
-    if (o->out && many) return usage("-o takes one checkpoint", NULL);
-    o->many = many;
-    return -1;
+    o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
+    if (o->out && o->many) return usage("-o takes one checkpoint", NULL);
+    return GO_ON;
 }
 
 static int inspect_one(const char *path, const struct options *o)

@@ -12,6 +12,8 @@ struct options {
     int axis;          /* line of sight: 0, 1, 2 */
     int pixels;        /* a side of the map */
     bool many;         /* more than one snapshot: say which */
+    int npath;
+    char **paths;
 };
 
 /* Each reads the whole snapshot once and prints to stdout. `path` is what the user called it. */

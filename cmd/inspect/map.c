@@ -1,7 +1,8 @@
 /* inspect: maps.
  *
  * density: surface density, the sum of rho dz over leaf cells. Other fields: mean along the line of sight, weighted by
- * mass where there is gas, else by volume. dm, star: projected particle mass on the four nearest pixels (CIC).
+ * mass where there is gas, else by volume. dm, star: projected mass of particles, each spread over the four nearest cells of its
+ * level (CIC).
  * Cells coarser than a pixel are summed on a grid of their own level first, so that each cell costs one addition; all
  * grids are then laid over the picture by the area they share with its pixels. Positive maps are drawn logarithmically. */
 #include <math.h>
@@ -70,7 +71,7 @@ static enum err map_init(struct map *m, const struct ramses *r, const struct opt
     size_t bytes = sizeof(double) * (size_t)m->n * (size_t)m->n;
     m->sum = mem_zero(bytes, "map");
     m->weight = mem_zero(bytes, "map");
-    for (int l = 1; m->field >= 0 && l <= LEVEL_MAX && (int64_t)1 << l < m->n; l++) {
+    for (int l = 1; l <= LEVEL_MAX && (int64_t)1 << l < m->n; l++) {
         m->layer_sum[l] = mem_zero(sizeof(double) << 2 * l, "map");
         m->layer_weight[l] = mem_zero(sizeof(double) << 2 * l, "map");
     }
@@ -136,23 +137,32 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
     return OK;
 }
 
+/* Onto the n*n cells of a grid, wrapped periodically. */
+static void deposit(double *grid, int64_t n, double u, double v, double value)
+{
+    double a = u * (double)n - 0.5, b = v * (double)n - 0.5;
+    int64_t ia = (int64_t)floor(a), ib = (int64_t)floor(b);
+    double fa = a - (double)ia, fb = b - (double)ib;
+    for (int k = 0; k < 4; k++) {
+        int64_t pa = ((ia + (k & 1)) % n + n) % n, pb = ((ib + (k >> 1)) % n + n) % n;
+        grid[pb * n + pa] += (k & 1 ? fa : 1 - fa) * (k >> 1 ? fb : 1 - fb) * value;
+    }
+}
+
 static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
 {
     struct map *m = ctx;
-    const double *u = ramses_f64(r, p, COL_X + (enum ramses_column)m->u), *mass = ramses_f64(r, p, COL_MASS);
-    const double *v = ramses_f64(r, p, COL_X + (enum ramses_column)m->v);
-    const int64_t *family = ramses_i64(r, p, COL_FAMILY);
-    double pixel = r->head.boxlen / m->n;
+    const double *x = ramses_f64(r, p, COL_X + (enum ramses_column)m->u), *mass = ramses_f64(r, p, COL_MASS);
+    const double *y = ramses_f64(r, p, COL_X + (enum ramses_column)m->v);
+    const int64_t *family = ramses_i64(r, p, COL_FAMILY), *level = ramses_i64(r, p, COL_LEVEL);
     for (int64_t i = 0; i < p->n; i++) {
-        double a = u[i] / pixel - 0.5, b = v[i] / pixel - 0.5;
+        double u = x[i] / r->head.boxlen, v = y[i] / r->head.boxlen;
         if (family ? family[i] != m->family : m->family != FAM_DM) continue;
-        if (!(fabs(a) < 1e9 && fabs(b) < 1e9 && isfinite(mass[i]))) continue;
-        int64_t ia = (int64_t)floor(a), ib = (int64_t)floor(b), n = m->n;
-        double fa = a - (double)ia, fb = b - (double)ib;
-        for (int k = 0; k < 4; k++) {
-            int64_t pa = ((ia + (k & 1)) % n + n) % n, pb = ((ib + (k >> 1)) % n + n) % n;
-            m->sum[pb * n + pa] += (k & 1 ? fa : 1 - fa) * (k >> 1 ? fb : 1 - fb) * mass[i] / (pixel * pixel);
-        }
+        if (!(fabs(u) < 1e6 && fabs(v) < 1e6 && isfinite(mass[i]))) continue;
+        int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : LEVEL_MAX;
+        int64_t n = m->layer_sum[l] ? (int64_t)1 << l : m->n;
+        double cell = r->head.boxlen / (double)n;
+        deposit(m->layer_sum[l] ? m->layer_sum[l] : m->sum, n, u, v, mass[i] / (cell * cell));
     }
     return OK;
 }
@@ -196,17 +206,19 @@ static void lay_over(struct map *m)
 
 /* ---- the picture ---- */
 
-/* Least and greatest value; for particles, the least above zero (empty pixels are drawn like it). */
+/* Least and greatest value. Maps of particles begin at a hundredth of their mean: below are the fringes of single clouds. */
 static bool find_range(const struct map *m, double *lo, double *hi)
 {
+    double mean = 0;
     *lo = INFINITY, *hi = -INFINITY;
     for (int64_t i = 0; i < (int64_t)m->n * m->n; i++) {
         double x = m->sum[i];
-        if (m->family >= 0 && x <= 0) continue;
         *lo = x < *lo ? x : *lo;
         *hi = x > *hi ? x : *hi;
+        mean += x;
     }
-    if (*lo > *hi) *lo = *hi = 0;
+    mean /= (double)m->n * m->n;
+    if (m->family >= 0 && *lo < 0.01 * mean) *lo = 0.01 * mean;
     return *lo > 0;
 }
 

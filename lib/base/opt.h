@@ -7,7 +7,7 @@
  *       switch (c) { case 'o': dir = s.value; break; case OPT_BAD: fprintf(stderr, "%s\n", err_message()); return 2; }
  *   operands: argv[s.index] … argv[argc-1]
  *
- * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not to be used from two threads. */
+ * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not for two threads at a time. */
 #pragma once
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ struct opt_scan {
 };
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows);
-/* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (the sentence: err_message). */
+/* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (then see err_message). */
 int opt_next(struct opt_scan *s);
 /* "usage: SYNOPSIS", the purpose, and a line an option. */
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);

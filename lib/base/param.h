@@ -7,8 +7,7 @@
  *
  * A name that RAMSES or cuRAMSES knows is never "unknown", and never silently ignored: see enum param_status.
  * Order of use: param_read, any number of param_set, then param_check once. All local: with many ranks, let one
- * read the text and hand it to param_read_text on all. struct params is plain memory (may be copied and broadcast), and large:
- * keep it on the heap. */
+ * read and broadcast the text (param_read_text) or the struct, which is plain memory, and large: keep it on the heap. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,12 +61,12 @@ void param_init(struct params *p); /* all defaults */
 MUST_USE enum err param_read(struct params *p, const char *path);
 /* The same from memory; file is used in messages only. */
 MUST_USE enum err param_read_text(struct params *p, const char *text, size_t bytes, const char *file);
-/* One `group/name=value`, with or without `_params`; the group may be left out where the name is in one group only. The value
- * is written as in a namelist; texts need no quotes. Later settings win. */
+/* One `group/name=value`, with or without `_params`; the group may be left out where the name is in one group only.
+ * The value is written as in a namelist; texts need no quotes. Later settings win. */
 MUST_USE enum err param_set(struct params *p, const char *assignment);
 /* Completes and checks the whole: as in RAMSES, &HYDRO_PARAMS has no effect without hydro and &REFINE_PARAMS none with
- * levelmax = levelmin (their values return to the defaults), omega_b is 0 without hydro, and noutput = 0 means as many as are
- * listed. */
+ * levelmax = levelmin (their values return to the defaults), omega_b is 0 without hydro, and noutput = 0 means as many
+ * as are listed. */
 MUST_USE enum err param_check(struct params *p);
 
 /* Was it set by the user, and is it in force? Group as in struct params; the name must exist. */

@@ -8,10 +8,17 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE, US = PATCH_STRIDE };
 
-/* The range of places of plane loops. */
+/* The places a ≤ i < b of a plane that a loop visits: at least those asked for, in whole vectors. */
 struct range {
     int a, b;
 };
+
+INLINE struct range whole_range(int first, int last)
+{
+    enum { LANES = 8 };
+    int n = last + 1 - first;
+    return (struct range){first, first + (n + LANES - 1) / LANES * LANES};
+}
 
 static void plane_prim(struct sweep *s, int k);
 static void plane_trace(struct sweep *s, int k);
@@ -49,12 +56,12 @@ void sweep_run(struct sweep *s, const struct sweep_user *user)
 static void plane_prim(struct sweep *s, int k)
 {
     const struct hydro_gas g = s->gas;
-    int w2 = s->patch.w * s->patch.w;
+    int w2 = s->patch.w * s->patch.w, end = whole_range(0, w2 - 1).b;
     const double *restrict u = s->patch.u + k * w2, *restrict f = s->patch.f + k * w2;
     double *restrict q = s->q[k & 3];
     const double half_dt = s->gravity ? 0.5 * s->dt : 0.0;
 #pragma omp simd
-    for (int i = 0; i < w2; i++) {
+    for (int i = 0; i < end; i++) {
         double r = hydro_max(u[i], g.smallr), inv = 1.0 / r;
         double vx = u[US + i] * inv, vy = u[2 * US + i] * inv, vz = u[3 * US + i] * inv;
         double e = u[4 * US + i] * inv - (0.5 * vx * vx + 0.5 * vy * vy + 0.5 * vz * vz);
@@ -67,10 +74,10 @@ static void plane_prim(struct sweep *s, int k)
     if (s->gravity)
         for (int d = 0; d < 3; d++)
 #pragma omp simd
-            for (int i = 0; i < w2; i++) q[(1 + d) * PS + i] += f[d * US + i] * half_dt;
+            for (int i = 0; i < end; i++) q[(1 + d) * PS + i] += f[d * US + i] * half_dt;
     for (int v = 5; v < s->nvar; v++)
 #pragma omp simd
-        for (int i = 0; i < w2; i++) q[v * PS + i] = u[v * US + i] * (1.0 / q[i]);
+        for (int i = 0; i < end; i++) q[v * PS + i] = u[v * US + i] * (1.0 / q[i]);
 }
 
 /* ---- slopes and tracing ---- */
@@ -188,7 +195,7 @@ INLINE void trace_scalar(int type, struct range r, int w, const double *restrict
 INLINE void trace_all(int type, struct sweep *s, int k)
 {
     int w = s->patch.w;
-    struct range r = {w + 1, (w - 1) * w - 1};
+    struct range r = whole_range(w + 1, (w - 1) * w - 2);
     const double *lo = s->q[(k - 1) & 3], *mid = s->q[k & 3], *hi = s->q[(k + 1) & 3];
     struct faces o = {s->m[0], s->p[0], s->m[1], s->p[1], s->mz[k & 1], s->pz};
     double h = 0.5 * s->dtdx;
@@ -321,7 +328,7 @@ static void plane_flux(struct sweep *s, int dir, int k)
     double *extra = F + s->nvar * PS; /* there also without pressure_fix, but then not read */
     struct face_job j = {.L = L, .R = R, .F = F, .left = s->left, .F_vel = extra, .F_eint = extra + PS,
                          .n = (1 + dir) * PS, .a = (dir == 0 ? 2 : 1) * PS, .b = (dir == 2 ? 2 : 3) * PS,
-                         .r = {2 * w + 2, last + 1}, .g = s->gas, .dtdx = s->dtdx};
+                         .r = whole_range(2 * w + 2, last), .g = s->gas, .dtdx = s->dtdx};
     bool scalars = s->nvar > 5, pfix = s->nflux > s->nvar;
     switch (s->par->riemann) {
     case RIEMANN_LLF: faces_choose(RIEMANN_LLF, &j, scalars, pfix); break;
@@ -368,7 +375,7 @@ static void plane_divergence(struct sweep *s, int k)
     double *restrict div = s->div[k & 1];
     const double f = 0.25 / s->dx;
 #pragma omp simd
-    for (int i = w + 1; i < w * w; i++) {
+    for (int i = w + 1; i < w * w; i++) { /* corners of the interior need no more */
         int j = i - w;
         const double *u0 = a + PS, *u1 = b + PS, *v0 = a + 2 * PS, *v1 = b + 2 * PS, *w0 = a + 3 * PS, *w1 = b + 3 * PS;
         double ux = f * (u1[i] - u1[i - 1]) + f * (u1[j] - u1[j - 1]) + f * (u0[i] - u0[i - 1] + u0[j] - u0[j - 1]);
@@ -402,7 +409,7 @@ static void faces_diffuse(struct sweep *s, int dir, int k, const struct face_job
 static void plane_update(struct sweep *s, int k)
 {
     int w = s->patch.w, w2 = w * w, n = s->patch.n;
-    struct range r = {2 * w + 2, (n + 1) * w + n + 2};
+    struct range r = whole_range(2 * w + 2, (n + 1) * w + n + 1);
     for (int v = 0; v < s->nflux; v++) {
         const double *restrict u = s->patch.u + v * US + k * w2;
         const double *restrict fx = s->flux[0] + v * PS, *restrict fy = s->flux[1] + v * PS;

@@ -2,7 +2,8 @@
  *
  * Own octs are advanced tile by tile: gather with halo (tile.c), prim → slopes → trace → Riemann → flux differences on planes
  * (flux.c), then for each oct the rest of the step, here: what the finer level left in its registers, the gravity
- * source term, pressure_fix, floors. New values wait in a second array because neighbours need the old ones.
+ * source term, pressure_fix, floors. New values go to second arrays because neighbours
+ * need the old ones; at the end these become the fields of the level.
  *
  * Coarse-fine edges (Berger & Colella 1989): fluxes through faces of a refined cell are zero on the coarse level. The fine oct
  * beyond the face sums its own fluxes through the four fine faces, each with dt_f/dx_f and weight 1/8, over its sub-steps in a
@@ -23,12 +24,13 @@ struct update {
     int l;
     double dt, hexp, dx;
     const struct hydro_par *par;
-    double (*new)[8]; /* [nvar][nown] */
+    double (*new[NVAR_MAX])[8]; /* [nvar][noct]; become the fields of the level */
 };
 
 static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double *flux);
 static void tile_ready(struct sweep *s, void *ctx, int z);
-static void values_copy_back(struct update *up);
+static void fields_new(struct update *up);
+static void fields_replace(struct update *up);
 
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
 {
@@ -41,8 +43,8 @@ void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const str
     if (lv->nown == 0) return;
     BUG_ON(p->nvar != m->nvar);
     struct tile_list list;
-    struct update up = {m, l, dt, hexp, mesh_dx(m, l), p, NULL};
-    up.new = mem_new(sizeof *up.new * (size_t)lv->nown * (size_t)p->nvar, "hydro new");
+    struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
+    fields_new(&up);
     tile_list_build(m, l, mindepth, maxdepth, &list);
     bool corners = p->slope_type == 3 || p->difmag > 0.0;
 #pragma omp parallel
@@ -59,21 +61,25 @@ void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const str
         sweep_fini(s);
         mem_free(s);
     }
-    values_copy_back(&up);
+    fields_replace(&up);
     tile_list_free(&list);
-    mem_free(up.new);
 }
 
-static void values_copy_back(struct update *up)
+static void fields_new(struct update *up)
+{
+    size_t bytes = sizeof *up->new[0] * (size_t)up->m->lev[up->l].noct;
+    for (int v = 0; v < up->par->nvar; v++) up->new[v] = mem_new(bytes + 1, "mesh gas");
+}
+
+/* The new arrays take the place of the old ones; ghosts keep their (now stale) values. */
+static void fields_replace(struct update *up)
 {
     struct level *lv = &up->m->lev[up->l];
-    size_t n = (size_t)lv->nown, part = 4096, parts = (n + part - 1) / part;
-#pragma omp parallel for collapse(2) schedule(static)
+    size_t ghosts = (size_t)(lv->noct - lv->nown);
     for (int v = 0; v < up->par->nvar; v++) {
-        for (size_t i = 0; i < parts; i++) {
-            size_t a = i * part, len = a + part < n ? part : n - a;
-            memcpy(lv->fld[FLD_U + v] + a, up->new + (size_t)v * n + a, len * sizeof *up->new);
-        }
+        memcpy(up->new[v] + lv->nown, lv->fld[FLD_U + v] + lv->nown, ghosts * sizeof *up->new[v]);
+        mem_free(lv->fld[FLD_U + v]);
+        lv->fld[FLD_U + v] = up->new[v];
     }
 }
 
@@ -202,7 +208,6 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
     struct update *up = ctx;
     const struct patch *p = &s->patch;
     int t = p->t, e = t + 2, w = p->w;
-    size_t nown = (size_t)up->m->lev[up->l].nown;
     bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix && up->par->nvar == 5;
     struct oct_work o = {.up = up};
     for (int y = 0; y < t; y++) {
@@ -213,7 +218,7 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
             o.at = at + w * w * (2 * z + 2);
             for (int v = 0; v < s->nflux; v++) {
                 const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
-                double *to = plain ? up->new[(size_t)v * nown + (size_t)o.i] : o.w[v];
+                double *to = plain ? up->new[v][o.i] : o.w[v];
                 memcpy(to, a, 16);
                 memcpy(to + 2, a + w, 16);
                 memcpy(to + 4, b, 16);
@@ -221,7 +226,7 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
             }
             if (plain) continue;
             oct_finish(&o, s);
-            for (int v = 0; v < s->nvar; v++) memcpy(up->new[(size_t)v * nown + (size_t)o.i], o.w[v], sizeof o.w[v]);
+            for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
         }
     }
 }

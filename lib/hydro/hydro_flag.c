@@ -60,45 +60,74 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
 
 /* ---- refinement by gradients ---- */
 
-/* Primitive variables without scalars; c is the sound speed with floor_u. */
-struct prim {
-    double r, v[3], p, c;
+/* Primitive variables of an oct's eight cells, or of their neighbours across one face each; c: sound speed, at least floor_u. */
+struct prims {
+    double r[8], v[3][8], p[8], c[8];
 };
 
-static struct prim prim_of(const double *u, const struct hydro_par *par)
+static void prims_of(const double (*restrict u)[8], const struct hydro_par *par, struct prims *restrict q)
 {
-    struct prim q;
-    double ekin = 0.0;
-    q.r = hydro_max(u[0], par->smallr);
-    for (int d = 0; d < 3; d++) {
-        q.v[d] = u[1 + d] / q.r;
-        ekin += 0.5 * q.r * (q.v[d] * q.v[d]);
+    const double smallr = par->smallr, gamma = par->gamma, gm1 = gamma - 1.0, floor2 = par->floor_u * par->floor_u;
+#pragma omp simd
+    for (int c = 0; c < 8; c++) {
+        double r = hydro_max(u[0][c], smallr);
+        double x = u[1][c] / r, y = u[2][c] / r, z = u[3][c] / r;
+        double p = gm1 * (u[4][c] - (0.5 * r * (x * x) + 0.5 * r * (y * y) + 0.5 * r * (z * z)));
+        q->r[c] = r;
+        q->v[0][c] = x;
+        q->v[1][c] = y;
+        q->v[2][c] = z;
+        q->p[c] = p;
+        q->c[c] = sqrt(hydro_max(gamma * p / r, floor2));
     }
-    q.p = (par->gamma - 1.0) * (u[4] - ekin);
-    q.c = sqrt(hydro_max(par->gamma * q.p / q.r, par->floor_u * par->floor_u));
-    return q;
 }
 
-static inline double jump(double a, double b, double floor)
+/* Conserved variables across face f of each cell of own oct i: of the level where it exists, else of the coarser cell. */
+static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par, double (*restrict u)[8])
 {
-    return fabs((a - b) / (a + b + floor));
+    const struct level *lv = &m->lev[l];
+    int bit = 1 << (f >> 1);
+    lidx j = lv->nbr[i][f];
+    for (int v = 0; v < 5; v++) {
+        const double *own = lv->fld[FLD_U + v][i], *out = j >= 0 ? lv->fld[FLD_U + v][j] : own;
+        for (int c = 0; c < 8; c++) u[v][c] = (((c & bit) != 0) == (f & 1) ? out : own)[c ^ bit];
+    }
+    if (j >= 0) return;
+    double state[NVAR_MAX];
+    for (int c = 0; c < 8; c++) {
+        if (((c & bit) != 0) != (f & 1)) continue;
+        hydro_state_across(m, l, i, c, f, par, state);
+        for (int v = 0; v < 5; v++) u[v][c] = state[v];
+    }
 }
 
-/* Is the jump from the left (g) or to the right (d) of the middle cell above a limit? */
-static bool is_steep(const struct prim *g, const struct prim *m, const struct prim *d, const struct hydro_par *p)
+/* 2 max(|jump to the right|, |jump from the left|) > limit; s: what the difference is divided by. */
+static inline bool is_steep(double left, double mid, double right, double sl, double sr, double limit)
 {
-    if (p->err_grad_d >= 0.0 && 2.0 * hydro_max(jump(d->r, m->r, p->floor_d), jump(m->r, g->r, p->floor_d)) > p->err_grad_d)
-        return true;
-    if (p->err_grad_p >= 0.0 && 2.0 * hydro_max(jump(d->p, m->p, p->floor_p), jump(m->p, g->p, p->floor_p)) > p->err_grad_p)
-        return true;
-    if (p->err_grad_u < 0.0) return false;
-    for (int k = 0; k < 3; k++) {
-        double vg = g->v[k], vm = m->v[k], vd = d->v[k];
-        double right = fabs((vd - vm) / (d->c + m->c + fabs(vd) + fabs(vm) + p->floor_u));
-        double left = fabs((vm - vg) / (m->c + g->c + fabs(vm) + fabs(vg) + p->floor_u));
-        if (2.0 * hydro_max(right, left) > p->err_grad_u) return true;
-    }
-    return false;
+    return 2.0 * hydro_max(fabs((right - mid) / sr), fabs((mid - left) / sl)) > limit;
+}
+
+/* Adds to steep[] for one direction: left (a), middle (m) and right (b) states. */
+static void steep_cells(const struct prims *restrict a, const struct prims *restrict m, const struct prims *restrict b,
+                        const struct hydro_par *par, int *restrict steep)
+{
+    const double fd = par->floor_d, fp = par->floor_p, fu = par->floor_u;
+    const double ed = par->err_grad_d, ep = par->err_grad_p, eu = par->err_grad_u;
+    if (ed >= 0.0)
+#pragma omp simd
+        for (int c = 0; c < 8; c++)
+            steep[c] |= is_steep(a->r[c], m->r[c], b->r[c], m->r[c] + a->r[c] + fd, b->r[c] + m->r[c] + fd, ed);
+    if (ep >= 0.0)
+#pragma omp simd
+        for (int c = 0; c < 8; c++)
+            steep[c] |= is_steep(a->p[c], m->p[c], b->p[c], m->p[c] + a->p[c] + fp, b->p[c] + m->p[c] + fp, ep);
+    for (int d = 0; eu >= 0.0 && d < 3; d++)
+#pragma omp simd
+        for (int c = 0; c < 8; c++) {
+            double vl = a->v[d][c], vm = m->v[d][c], vr = b->v[d][c];
+            steep[c] |= is_steep(vl, vm, vr, m->c[c] + a->c[c] + fabs(vm) + fabs(vl) + fu,
+                                 b->c[c] + m->c[c] + fabs(vr) + fabs(vm) + fu, eu);
+        }
 }
 
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8])
@@ -107,23 +136,19 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
     if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
-        struct prim own[8];
-        double u[NVAR_MAX];
-        for (int c = 0; c < 8; c++) {
-            for (int v = 0; v < 5; v++) u[v] = lv->fld[FLD_U + v][i][c];
-            own[c] = prim_of(u, p);
-        }
-        for (int c = 0; c < 8; c++) {
-            for (int d = 0; d < 3 && !ok[i][c]; d++) {
-                struct prim side[2];
-                for (int s = 0; s < 2; s++) {
-                    bool inside = (c >> d & 1) != s;
-                    if (!inside) hydro_state_across(m, l, i, c, 2 * d + s, p, u);
-                    side[s] = inside ? own[c ^ 1 << d] : prim_of(u, p);
-                }
-                ok[i][c] |= is_steep(&side[0], &own[c], &side[1], p);
+        double u[5][8];
+        struct prims own, side[2];
+        int steep[8] = {0};
+        for (int v = 0; v < 5; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
+        prims_of(u, p, &own);
+        for (int d = 0; d < 3; d++) {
+            for (int s = 0; s < 2; s++) {
+                gather_across(m, l, i, 2 * d + s, p, u);
+                prims_of(u, p, &side[s]);
             }
+            steep_cells(&side[0], &own, &side[1], p, steep);
         }
+        for (int c = 0; c < 8; c++) ok[i][c] |= steep[c] != 0;
     }
 }
 

@@ -98,7 +98,7 @@ pressure_fix=.true.
 beta_fix=0.5
 /
 &REFINE_PARAMS
-m_refine=2.8,0.45,0.07
+m_refine=4.0,0.9,0.3
 interpol_var=1
 interpol_type=0
 /

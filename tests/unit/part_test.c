@@ -36,6 +36,8 @@ struct world {
     struct parts p;
     uint64_t digest; /* of all deposits so far, over own rows: the sum over ranks counts */
     int64_t total;   /* number deposited on levelmin in the last step */
+    int64_t misplaced, escaped; /* particles in the wrong place after part_hand_down, or rightly outside their host */
+    int64_t wrong_cells;        /* deposits that brute force does not confirm (one rank only) */
 };
 
 static uint64_t mix(uint64_t x)
@@ -204,6 +206,48 @@ static void digest_grid(struct world *w, int l, const struct grid *g)
                              (uint64_t)g->number[i][k] * 5 + (uint64_t)l);
 }
 
+/* The deposit from its definition, on one rank: cells by key. */
+static int64_t brute_differs(const struct world *w, int l, const struct grid *g)
+{
+    const struct parts *p = &w->p;
+    const struct level *lv = &w->m.lev[l];
+    int64_t n = (int64_t)1 << l, bad = 0, (*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
+    for (int64_t i = p->first[l]; i < p->n; i++)
+        for (int c = 0; c < 8; c++) {
+            double vol = 1;
+            int64_t q[3];
+            for (int d = 0; d < 3; d++) {
+                double u = part_cells(&w->m, l, p->x[d][i]) - 0.5, f = floor(u);
+                vol *= c >> d & 1 ? u - f : 1 - (u - f);
+                q[d] = ((int64_t)f + (c >> d & 1)) & (n - 1);
+            }
+            lidx o = mesh_find(lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
+            if (o >= 0) mass[o][(q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2] += llrint(p->m[i] / QUANTUM * vol);
+        }
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) bad += mass[i][k] != g->mass[i][k];
+    FREE(mass);
+    return bad;
+}
+
+/* Level and host of each particle against the mesh, by key: right after part_hand_down. */
+static void check_places(struct world *w, int l)
+{
+    const struct parts *p = &w->p;
+    for (int64_t i = p->first[l]; i < p->n; i++) {
+        int k = i < p->first[l + 1] ? l : l + 1;
+        const struct level *lv = &w->m.lev[k];
+        int64_t q[3];
+        for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(&w->m, k, p->x[d][i]);
+        lidx o = mesh_find(lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
+        int cell = (int)((q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2);
+        bool escaped = k == l && l > w->m.levelmin && o < 0;
+        w->escaped += escaped;
+        w->misplaced += p->host[i] < 0 || p->host[i] >= lv->nown || (!escaped && o != p->host[i]) ||
+                        (k == l && !escaped && lv->child[o][cell] >= 0);
+    }
+}
+
 /* The particles' part of numerics §2. */
 static void step(struct world *w, int l, double dt)
 {
@@ -216,6 +260,7 @@ static void step(struct world *w, int l, double dt)
     part_enter(p, &w->m, &w->c, w->d, l);
     struct grid g = deposit(w, l, 0, 0);
     digest_grid(w, l, &g);
+    if (w->c.size == 1) w->wrong_cells += brute_differs(w, l, &g);
     if (l == w->m.levelmin) {
         int64_t sum[2];
         grid_sums(w, l, &g, sum);
@@ -223,6 +268,7 @@ static void step(struct world *w, int l, double dt)
     }
     grid_free(&g);
     part_hand_down(p, &w->m, &w->c, w->d, l);
+    check_places(w, l);
     part_synchro(p, &w->m, l, dtnew, dtold);
     for (int k = 0; k < 2 && l < w->m.levelmax; k++) step(w, l + 1, 0.5 * dt);
     part_move(p, &w->m, l, dt);
@@ -327,13 +373,13 @@ static void test_same_bits(enum domain_kind kind, double box)
     struct world w, ref;
     world_mesh(&w, all, kind, LMIN, LMAX, box, no_wall);
     world_mesh(&ref, alone, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
-    world_particles(&w, NPART, 4 * box);
-    world_particles(&ref, NPART, 4 * box);
+    world_particles(&w, NPART, 8 * box);
+    world_particles(&ref, NPART, 8 * box);
     set_field(&w.m, field_noise);
     set_field(&ref.m, field_noise);
     int threads = omp_get_max_threads();
     for (int s = 0; s < STEPS; s++) {
-        omp_set_num_threads(4);
+        omp_set_num_threads(all.size == 1 ? 4 : all.size == 2 ? 2 : 1); /* spinning threads starve other ranks */
         step(&w, LMIN, 0.5 / 64);
         omp_set_num_threads(1);
         step(&ref, LMIN, 0.5 / 64);
@@ -343,6 +389,9 @@ static void test_same_bits(enum domain_kind kind, double box)
     comm_add_i64(&all, &digest, 1);
     check(digest == (int64_t)ref.digest, "deposits are the same bits on several ranks and threads");
     check(same_particles(&w, &ref, NPART), "particles are the same bits on several ranks and threads, none is lost");
+    check(w.misplaced == 0 && ref.misplaced == 0, "every particle is on the finest level that has its place, in its oct");
+    check(ref.escaped > 100, "the test has particles that left their level");
+    check(ref.wrong_cells == 0, "deposits on all levels agree with brute force");
     check(llabs(w.total - ((int64_t)NPART << 32)) < 8 * NPART, "moving particles are all found on levelmin");
     double v = part_vmax(&ref.p, LMIN), top = 0;
     for (int64_t i = 0; i < ref.p.n; i++)
@@ -459,7 +508,13 @@ static void test_walls(void)
         w.p.x[0][i] += w.p.id[i] % 4 == 0 ? 1 : 0; /* out through the wall */
         w.p.x[1][i] -= w.p.id[i] % 4 == 1 ? 1 : 0; /* out of the periodic side, and back */
     }
+    for (int64_t i = 0; i < w.p.n; i++)
+        if (w.p.id[i] % 4 == 2) w.p.x[2][i] = -1e-30; /* back into the box, where it rounds to its far side */
     part_enter(&w.p, &w.m, &w.c, w.d, LMIN);
+    bool inside = true;
+    for (int64_t i = 0; i < w.p.n; i++)
+        for (int d = 0; d < 3; d++) inside &= w.p.x[d][i] >= 0 && w.p.x[d][i] < 1;
+    check(inside, "part_enter wraps into [0, boxlen)");
     lost = w.p.lost, n = w.p.n;
     comm_add_i64(&all, &lost, 1);
     comm_add_i64(&all, &n, 1);

@@ -1,0 +1,95 @@
+#!/bin/sh
+# make demo: a universe in build/demo. Initial conditions of 64^3 by mpgrafic, a run on the cores there are, a picture.
+set -eu
+cd "$(dirname "$0")/.."
+
+dir=build/demo
+ranks=$(nproc 2>/dev/null || echo 2)
+[ "$ranks" -le 8 ] || ranks=8
+rm -rf "$dir"
+mkdir -p "$dir"
+
+scripts/make_ics.sh "$dir/level_006" 64 50
+
+cat >"$dir/demo.nml" <<'END'
+A box of 50 Mpc/h with gas and dark matter, refined where eight particles' worth of mass is in a cell
+
+&RUN_PARAMS
+cosmo=.true.
+pic=.true.
+poisson=.true.
+hydro=.true.
+nremap=5
+nsubcycle=1,1,2,2
+/
+
+&OUTPUT_PARAMS
+noutput=3
+aout=0.1,0.25,0.4
+/
+
+&INIT_PARAMS
+filetype='grafic'
+initfile(1)='level_006'
+omega_b=0.049
+/
+
+&AMR_PARAMS
+levelmin=6
+levelmax=10
+nexpand=1
+/
+
+&HYDRO_PARAMS
+gamma=1.6666667
+courant_factor=0.8
+slope_type=1
+riemann='hllc'
+pressure_fix=.true.
+beta_fix=0.5
+/
+
+&REFINE_PARAMS
+m_refine=10*8.
+interpol_var=1
+interpol_type=0
+/
+END
+
+say() {
+    printf '%s\n' "$*" >&2
+}
+
+# The progress of a run whose log is not a terminal: its last coarse step, each second.
+progress() {
+    while kill -0 "$1" 2>/dev/null; do
+        step=$(grep -o 'Main step= *[0-9]*' "$dir/run.log" 2>/dev/null | tail -n 1 | grep -o '[0-9]*$' || true)
+        a=$(grep -o ' a= *[0-9.E+-]*' "$dir/run.log" 2>/dev/null | tail -n 1 | sed 's/ a= *//' || true)
+        [ ! -t 2 ] || printf '\r  step %s, a = %s of 0.4 ' "${step:-0}" "${a:-…}" >&2
+        sleep 1
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+}
+
+say "demo: 64^3 cells and particles on $ranks ranks, from a = 0.057 to 0.4; the log is $dir/run.log"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+start=$(date +%s)
+(cd "$dir" && exec mpirun --oversubscribe -n "$ranks" ../../bin/simulate demo.nml) >"$dir/checkpoints" 2>"$dir/run.log" &
+run=$!
+trap 'kill "$run" 2>/dev/null || true' INT TERM
+progress "$run"
+if ! wait "$run"; then
+    tail -n 5 "$dir/run.log" >&2
+    exit 1
+fi
+seconds=$(($(date +%s) - start))
+
+last=$(tail -n 1 "$dir/checkpoints")
+bin/inspect -m density -o "$dir/demo.png" "$dir/$last"
+cat <<END
+
+Made in $seconds s: $dir/demo.png, the gas density projected through the box, and $(wc -l <"$dir/checkpoints") checkpoints in $dir.
+Next: bin/inspect $dir/$last                 what is in a checkpoint
+      bin/simulate -p | less                 every parameter
+      cd $dir && mpirun -n $ranks ../../bin/simulate demo.nml amr_params/levelmax=8    the same, less deep
+END

@@ -1,0 +1,116 @@
+"""Stopping: on SIGTERM, SIGUSR1, the job control file and a closed stdout.
+
+    stop.py RANKS
+
+SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75. A full stdout: exit 2.
+"""
+# test: 1 tier=quick timeout=120
+# test: 2 tier=check timeout=120 ranks=2
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+SECONDS = 60
+ENDLESS = """
+&RUN_PARAMS
+hydro=.true.
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=5
+boxlen=1.0
+/
+&INIT_PARAMS
+nregion=2
+region_type(1)='square'
+region_type(2)='square'
+x_center=0.5,0.5
+y_center=0.5,0.5
+z_center=0.5,0.5
+length_x=10.0,0.4
+length_y=10.0,0.4
+length_z=10.0,0.4
+exp_region=10.0,10.0
+d_region=1.0,2.0
+p_region=1.0,3.0
+/
+&OUTPUT_PARAMS
+noutput=1
+tout=1e9
+/
+&REFINE_PARAMS
+err_grad_p=0.05
+/
+"""
+
+
+def run_until(number, ranks, folder):
+    """Sends the signal once the run has made a few steps. (status, stdout lines)"""
+    os.makedirs(folder)
+    with open(os.path.join(folder, 'run.nml'), 'w') as f:
+        f.write(ENDLESS)
+    log = os.path.join(folder, 'log')
+    with open(log, 'w') as err:
+        p = subprocess.Popen(ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml'], cwd=folder, text=True,
+                             stdout=subprocess.PIPE, stderr=err, env={**os.environ, **ptah.ENVIRONMENT})
+        start, sent = time.monotonic(), False
+        while p.poll() is None and time.monotonic() - start < SECONDS:
+            time.sleep(0.1)
+            with open(log) as f:
+                if not sent and 'Main step=      3' in f.read():
+                    p.send_signal(number)
+                    sent = True
+        if p.poll() is None:
+            p.kill()
+    return p.returncode, p.communicate()[0].split()
+
+
+def check_signal(v, name, ranks):
+    status, outputs = run_until(getattr(signal, name), ranks, name)
+    v.same('%s: exit status' % name, status, 75)
+    if v.same('%s: checkpoints' % name, len(outputs) > 1, True):
+        s = read_ramses.load(os.path.join(name, outputs[-1]))
+        v.same('%s: the last is of step 4 or later' % name, s.info['nstep_coarse'] >= 4, True)
+    left = [f for f in os.listdir(name) if f not in ('run.nml', 'log') and not f.startswith('output_')]
+    v.same('%s: files left over' % name, left, [])
+
+
+def check_job_control(v, ranks):
+    os.makedirs('job')
+    with open('job/jobcontrol.txt', 'w') as f:
+        f.write('2 1\n4 -1\n')
+    r = ptah.simulate(ENDLESS, 'job', ranks, must_work=False, timeout=SECONDS)
+    v.same('job control: exit status', r.status, 75)
+    steps = [read_ramses.load(o).info['nstep_coarse'] for o in r.outputs]
+    v.same('job control: steps of the checkpoints', steps, [0, 2, 4])
+
+
+def check_full_stdout(v):
+    os.makedirs('full')
+    with open('full/run.nml', 'w') as f:
+        f.write(ENDLESS)
+    with open('/dev/full', 'w') as full:
+        status = subprocess.call([ptah.program('simulate'), 'run.nml'], cwd='full', stdout=full, stderr=subprocess.DEVNULL,
+                                 env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
+    v.same('a full stdout: exit status', status, 2)
+
+
+def main():
+    ranks = int(sys.argv[1])
+    v = ptah.Verdict()
+    check_signal(v, 'SIGUSR1', ranks)
+    if ranks == 1:  # mpirun ends its ranks itself on SIGTERM, soon after passing it on
+        check_signal(v, 'SIGTERM', ranks)
+        check_full_stdout(v)
+    check_job_control(v, ranks)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,189 @@
+"""Runs a case of tests/data/golden and compares its outputs with those of the reference code, cell by cell, particle by
+particle and column by column of the log. Differences are relative to the largest absolute value of the field.
+
+    compare.py CASE [CHECKPOINT...]    runs the case, or compares checkpoints made before
+
+A one-line fault it catches: a slope limiter that takes the wrong neighbour (uni_*), a missing flux correction (amr_*),
+a force interpolated without the time fraction (nbody4096), a kick with the wrong half step (cosmo_*).
+"""
+# test: uni_llf_1 tier=quick timeout=60
+# test: uni_hllc_2 tier=quick timeout=60
+# test: uni_llf_1_pfix tier=check timeout=60
+# test: uni_hll_2 tier=check timeout=60
+# test: uni_hllc_1 tier=check timeout=60
+# test: uni_hllc_3 tier=check timeout=60
+# test: uni_hllc_7 tier=check timeout=60
+# test: uni_hllc_8 tier=check timeout=60
+# test: uni_exact_2 tier=check timeout=60
+# test: uni_acoustic_1 tier=check timeout=60
+# test: amr_llf_1 tier=check timeout=120
+# test: amr_hllc_2 tier=check timeout=120
+# test: amr_hllc_1_it2 tier=check timeout=120
+# test: amr_hll_1_it3 tier=check timeout=120
+# test: sedov3d tier=check timeout=180
+# test: selfgrav3d tier=check timeout=180
+# test: nbody4096 tier=check timeout=180
+# test: cosmo_dm32 tier=check timeout=300
+# test: cosmo_hydro32 tier=check timeout=300
+# test: cosmo_zoom tier=check timeout=300
+import glob
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import golden  # noqa: E402
+import read_ramses  # noqa: E402
+
+# Largest difference allowed in any cell, relative to the field's maximum.
+CELL_LIMIT = {'uniform': 1e-10, 'amr': 1e-6, 'selfgrav': 1e-4, 'nbody': 1e-4}
+EXACT_LIMIT = 1e-5   # the iterative solver stops at its own tolerance
+OCTS_LIMIT = 5e-3    # cosmo: octs a level, relative
+L1_LIMIT = 2e-3      # cosmo: density
+POSITION_LIMIT = 1e-3  # cosmo: median, in cells of the finest level
+ROUND_OFF = 1e-10    # conservation columns below this are noise
+
+
+def limit_of(case):
+    return EXACT_LIMIT if 'exact' in case else CELL_LIMIT[golden.kind_of(case)]
+
+
+def compare_cells(v, case, mine, theirs):
+    if not v.same('leaf cells', len(mine.level), len(theirs.level)):
+        return
+    if not v.same('levels of the leaf cells that differ', int((mine.level != theirs.level).sum()), 0):
+        return
+    for name, b in theirs.cell.items():
+        a = mine.cell[name]
+        v.check(name, np.abs(a - b).max() / np.abs(b).max(), limit_of(case))
+
+
+def on_common_pieces(a, b):
+    """Two piecewise constant functions on the Morton curve: indices into a and b of the common pieces, and their volumes."""
+    sa, sb = read_ramses.starts(a.level), read_ramses.starts(b.level)
+    cut = np.union1d(sa, sb)
+    length = np.diff(np.append(cut, np.int64(8) ** read_ramses.CURVE_LEVELS))
+    return np.searchsorted(sa, cut, 'right') - 1, np.searchsorted(sb, cut, 'right') - 1, length / 8.0 ** read_ramses.CURVE_LEVELS
+
+
+def compare_statistics(v, mine, theirs):
+    """For cosmological boxes, where a cell near a threshold may be split in one run and not in the other."""
+    for l, n in sorted(theirs.octs.items()):
+        v.check('octs on level %d, of %d' % (l, n), abs(mine.octs.get(l, 0) - n) / n, OCTS_LIMIT)
+    ia, ib, volume = on_common_pieces(mine, theirs)
+    for name, b in theirs.cell.items():
+        d, b = np.abs(mine.cell[name][ia] - b[ib]) * volume, np.abs(b[ib]) * volume
+        if name == 'density':
+            v.check('density, L1', d.sum() / b.sum(), L1_LIMIT)
+        else:
+            print('     %-46s %.3e' % (name + ', L1', d.sum() / b.sum()))
+
+
+def distances(mine, theirs):
+    """Distance of each particle from its twin, periodic, in units of the box."""
+    box = theirs.info['boxlen']
+    d = np.array([mine.part['position_' + x] - theirs.part['position_' + x] for x in 'xyz']) / box
+    return np.sqrt(((d - np.rint(d)) ** 2).sum(0))
+
+
+def compare_particles(v, case, mine, theirs):
+    if not v.same('ids of the particles', len(mine.part.get('identity', [])), len(theirs.part['identity'])):
+        return
+    v.same('ids that differ', int((mine.part['identity'] != theirs.part['identity']).sum()), 0)
+    v.check('mass of the particles', abs(mine.part['mass'].sum() / theirs.info['part_mass'] - 1), 1e-12)
+    d = distances(mine, theirs)
+    if golden.kind_of(case) == 'cosmo':
+        v.check('position, median', np.median(d) * 2 ** theirs.info['levelmax'], POSITION_LIMIT, ' finest cells')
+    else:
+        v.check('position, largest', d.max(), limit_of(case), ' box')
+    for name in ('velocity_x', 'velocity_y', 'velocity_z'):
+        b = theirs.part[name]
+        e = np.abs(mine.part[name] - b)
+        if golden.kind_of(case) == 'cosmo':
+            print('     %-46s %.3e' % (name + ', median', np.median(e) / np.abs(b).max()))
+        else:
+            v.check(name, e.max() / np.abs(b).max(), limit_of(case))
+
+
+def last_digit(text):
+    """What one unit in the last digit of a printed number is worth."""
+    mantissa, _, exponent = text.partition('E')
+    return 10.0 ** (int(exponent or 0) - len(mantissa.partition('.')[2]))
+
+
+def compare_logs(v, case, mine, theirs):
+    """Every column of every coarse step agrees to the digits shown (one unit in the last, for the rounding)."""
+    a, b = mine['main'], theirs['main']
+    v.same('coarse steps in the log', len(a), len(b))
+    columns = ['econs', 'epot', 'ekin'] + (['eint'] if b and b[0]['eint'] else [])
+    worst = 0
+    for x, y in zip(a, b):
+        v.failed += x['step'] != y['step']
+        for c in columns:
+            if x[c] is None:
+                v.same('column %s in step %d' % (c, y['step']), None, y[c])
+                continue
+            noise = c == 'econs' and max(abs(float(x[c])), abs(float(y[c]))) < ROUND_OFF
+            units = 0 if noise else abs(float(x[c]) - float(y[c])) / last_digit(y[c])
+            if units > 1.01:
+                print('FAIL step %d %s %s, expected %s' % (y['step'], c, x[c], y[c]))
+                v.failed += 1
+            worst = max(worst, units)
+        if abs(float(x['mcons'])) > 1e-12:
+            print('FAIL step %d mcons %s' % (x['step'], x['mcons']))
+            v.failed += 1
+    print('     largest difference in the columns: %.0f units of the last digit' % worst)
+
+
+def compare_times(v, case, mine, theirs):
+    limit = 1e-4 if golden.kind_of(case) == 'cosmo' else limit_of(case)
+    v.same('coarse steps at the output', mine.info['nstep_coarse'], theirs.info['nstep_coarse'])
+    ratio = mine.info['aexp'] / theirs.info['aexp']
+    for name, power in (('time', 0), ('aexp', 0), ('unit_l', 1), ('unit_d', -3), ('unit_t', 2)):
+        b = theirs.info[name]
+        if golden.kind_of(case) == 'cosmo':
+            b *= ratio ** power
+        v.check(name, abs(mine.info[name] - b) / abs(b), 1e-9 if name.startswith('unit') else limit)
+
+
+def run_case(case):
+    with open(os.path.join(ptah.DATA, 'golden', case + '.nml')) as f:
+        text = f.read()
+    ptah.unpack_ics('.', *ptah.ics_of(text))
+    r = ptah.simulate(text, os.getcwd())
+    print('%s: %.1f s, peak %.0f MiB' % (case, r.seconds, r.peak_mib))
+    return r
+
+
+def main():
+    case = sys.argv[1]
+    v = ptah.Verdict()
+    files = sorted(glob.glob(os.path.join(ptah.DATA, 'golden', case + '_0*.xz')))
+    if len(sys.argv) > 2:
+        outputs, log = sys.argv[2:], None
+    else:
+        r = run_case(case)
+        outputs, log = r.outputs, golden.read_log(r.err)
+    for path in files:
+        theirs, their_log = golden.read(path)
+        number = theirs.info['number']
+        mine = [o for o in outputs if o.rstrip('/').endswith('output_' + number)]
+        if not v.same('checkpoints output_%s' % number, len(mine), 1):
+            continue
+        mine = read_ramses.load(mine[0])
+        compare_times(v, case, mine, theirs)
+        if golden.kind_of(case) == 'cosmo':
+            compare_statistics(v, mine, theirs)
+        else:
+            compare_cells(v, case, mine, theirs)
+        if theirs.part:
+            compare_particles(v, case, mine, theirs)
+    if log:
+        compare_logs(v, case, log, their_log)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,106 @@
+"""Sedov's blast wave in 3-D on an adaptive mesh, against the similarity solution (Sedov 1959; E = 1, rho = 1, gamma = 1.4).
+
+Limits: energy conserved to 1e-13; kinetic energy 0.218729 of the total within 0.01 (as Quokka's test_hydro3d_blast); radius of
+the shock within one cell of (E t^2 / (alpha rho))^(1/5); the jump reached to 75 % at this resolution; octants equal.
+A one-line fault it catches: a flux correction with the wrong weight, an energy that is not refined with its momentum.
+"""
+# test: tier=check timeout=300
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+GAMMA, ALPHA = 1.4, 0.851060  # E t^2 / (rho r^5) for gamma = 1.4 in spherical symmetry
+KINETIC_SHARE = 0.218729
+JUMP = (GAMMA + 1) / (GAMMA - 1)
+
+NAMELIST = """
+&RUN_PARAMS
+hydro=.true.
+nsubcycle=1,1,2,2
+/
+&AMR_PARAMS
+levelmin=5
+levelmax=7
+nexpand=1
+boxlen=1.0
+/
+&INIT_PARAMS
+nregion=2
+region_type(1)='square'
+region_type(2)='point'
+x_center=0.5,0.5
+y_center=0.5,0.5
+z_center=0.5,0.5
+length_x=10.0,1.0
+length_y=10.0,1.0
+length_z=10.0,1.0
+exp_region=10.0,10.0
+d_region=1.0,0.0
+p_region=1e-5,0.4
+/
+&OUTPUT_PARAMS
+noutput=1
+tout=0.05
+/
+&HYDRO_PARAMS
+gamma=1.4
+courant_factor=0.8
+slope_type=2
+riemann='hllc'
+/
+&REFINE_PARAMS
+err_grad_p=0.1
+interpol_var=0
+interpol_type=1
+/
+"""
+
+
+def energies(s):
+    c, volume = s.cell, s.volume
+    kinetic = 0.5 * c['density'] * sum(c['velocity_' + x] ** 2 for x in 'xyz') * volume
+    return (c['pressure'] / (GAMMA - 1) * volume).sum(), kinetic.sum()
+
+
+def positions(s):
+    start = read_ramses.starts(s.level)
+    x = np.zeros((3, len(start)))
+    for axis in range(3):
+        for b in range(read_ramses.CURVE_LEVELS):
+            x[axis] += (start >> (3 * b + axis) & 1) * 2.0 ** b
+    return x * 0.5 ** read_ramses.CURVE_LEVELS + 0.5 ** (s.level.astype(float) + 1) - 0.5
+
+
+def shock_radius(s, r):
+    """Where the shell-averaged density is highest."""
+    edges = np.arange(0, 0.5, 0.5 ** 7)
+    weight = np.histogram(r, edges, weights=s.volume)[0]
+    mean = np.histogram(r, edges, weights=s.volume * s.cell['density'])[0] / np.maximum(weight, 1e-30)
+    return 0.5 * (edges[mean.argmax()] + edges[mean.argmax() + 1])
+
+
+def main():
+    v = ptah.Verdict()
+    run = ptah.simulate(NAMELIST, '.')
+    first, s = (read_ramses.load(ptah.output(run, n)) for n in (1, 2))
+    print('     %d steps, %.1f s, octs a level %s' % (s.info['nstep_coarse'], run.seconds, s.octs))
+    before, (internal, kinetic) = sum(energies(first)), energies(s)
+    v.check('energy', abs((internal + kinetic) / before - 1), 1e-13)
+    v.check('kinetic share of the energy, less %.6f' % KINETIC_SHARE, abs(kinetic / (internal + kinetic) - KINETIC_SHARE), 0.01)
+    x = positions(s)
+    r = np.sqrt((x ** 2).sum(0))
+    expected = (s.info['time'] ** 2 / ALPHA) ** 0.2
+    v.check('radius of the shock, less %.4f' % expected, abs(shock_radius(s, r) - expected) * 2 ** 7, 1.0, ' finest cells')
+    v.check('density jump missed', 1 - s.cell['density'].max() / JUMP, 0.25)
+    octants = [s.cell['density'][(x[0] > 0) == a].sum() for a in (False, True)]
+    v.check('left and right', abs(octants[0] / octants[1] - 1), 1e-10)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

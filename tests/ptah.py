@@ -1,0 +1,140 @@
+"""What the Python tests share: running our programs in an empty folder, and reading what they leave.
+
+A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: something it needs is not there).
+tests/run finds tests by their `# test:` lines; see there.
+"""
+import os
+import re
+import resource
+import subprocess
+import sys
+import tarfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DATA = os.path.join(ROOT, 'tests', 'data')
+sys.path.insert(0, os.path.join(ROOT, 'tests', 'golden'))
+
+ENVIRONMENT = {
+    'OMPI_ALLOW_RUN_AS_ROOT': '1',
+    'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+    'OMPI_MCA_rmaps_base_oversubscribe': '1',
+    'OMPI_MCA_hwloc_base_binding_policy': 'none',
+    'OMP_WAIT_POLICY': 'passive',
+    'OMPI_MCA_btl_base_warn_component_unused': '0',
+    'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
+    'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',
+}
+
+
+def skip(why):
+    print('skipped: ' + why)
+    sys.exit(77)
+
+
+def program(name):
+    path = os.path.join(ROOT, 'bin', name)
+    if not os.access(path, os.X_OK):
+        skip('bin/%s is not built' % name)
+    return path
+
+
+class Run:
+    """A finished process: status, out (text), err (text), seconds, peak resident set in MiB of the largest process."""
+
+    def __init__(self, argv, cwd, env=None, timeout=None):
+        start = time.monotonic()
+        p = subprocess.Popen(argv, cwd=cwd, env={**os.environ, **ENVIRONMENT, **(env or {})}, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        try:
+            self.out, self.err = p.communicate(timeout=timeout)
+            self.timed_out = False
+        except subprocess.TimeoutExpired:
+            p.terminate()  # mpirun passes it on to its ranks
+            try:
+                self.out, self.err = p.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                p.kill()
+                self.out, self.err = p.communicate()
+            self.timed_out = True
+        self.argv, self.status = argv, p.returncode
+        self.seconds = time.monotonic() - start
+        self.peak_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+def mpirun(ranks):
+    return ['mpirun', '-n', str(ranks)] if ranks > 1 else []
+
+
+def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout=None, must_work=True):
+    """Runs bin/simulate with a namelist (text, or the path of a file) in folder cwd. `settings` are group/name=value.
+    The result's `outputs` are the checkpoints it announced on stdout."""
+    os.makedirs(cwd, exist_ok=True)
+    if not namelist.endswith('.nml'):
+        with open(os.path.join(cwd, 'run.nml'), 'w') as f:
+            f.write(namelist)
+        namelist = 'run.nml'
+    argv = mpirun(ranks) + [program('simulate'), *options, namelist, *settings]
+    r = Run(argv, cwd, {'OMP_NUM_THREADS': str(threads)}, timeout)
+    r.outputs = [os.path.join(cwd, line) for line in r.out.split()]
+    with open(os.path.join(cwd, 'log'), 'w') as f:
+        f.write(r.err)
+    if must_work and r.status != 0:
+        print(' '.join(argv) + ('\ntimed out' if r.timed_out else '\nexit status %d' % r.status))
+        print(r.err[-3000:])
+        sys.exit(1)
+    return r
+
+
+def output(run, number):
+    """The checkpoint output_<number> of a run."""
+    for path in run.outputs:
+        if path.rstrip('/').endswith('output_%05d' % number):
+            return path
+    print('output_%05d is not among the checkpoints announced: %s' % (number, run.outputs))
+    sys.exit(1)
+
+
+def digest(path):
+    """All lines of the digest of a checkpoint."""
+    r = Run([program('inspect'), '-d', path], '.')
+    if r.status != 0:
+        print(r.err)
+        sys.exit(1)
+    return r.out
+
+
+def unpack_ics(cwd, *names):
+    """Puts tests/data/ics/<name>.tar.xz under cwd/ics."""
+    folder = os.path.join(cwd, 'ics')
+    os.makedirs(folder, exist_ok=True)
+    for name in names:
+        if not os.path.exists(os.path.join(folder, name)):
+            with tarfile.open(os.path.join(DATA, 'ics', name + '.tar.xz')) as t:
+                t.extractall(folder)
+
+
+def ics_of(namelist):
+    return sorted(set(re.findall(r"'ics/(\w+)", namelist)))
+
+
+class Verdict:
+    """Collects comparisons; each prints a line, `end` leaves with the status."""
+
+    def __init__(self):
+        self.failed = 0
+
+    def check(self, what, value, limit, unit=''):
+        good = value <= limit  # a NaN fails
+        print('%-4s %-46s %.3e  (limit %.1e%s)' % ('ok' if good else 'FAIL', what, value, limit, unit))
+        self.failed += not good
+        return good
+
+    def same(self, what, a, b):
+        good = a == b
+        print('%-4s %-46s %s' % ('ok' if good else 'FAIL', what, a if good else '%s, expected %s' % (a, b)))
+        self.failed += not good
+        return good
+
+    def end(self):
+        sys.exit(1 if self.failed else 0)

@@ -1,0 +1,520 @@
+/* Unit tests of lib/base: sum, mem, nml, param, opt, rng. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/nml.h"
+#include "base/opt.h"
+#include "base/param.h"
+#include "base/rng.h"
+#include "base/sum.h"
+
+static int passed, failed;
+
+#define CHECK(cond)                                                                                                    \
+    do {                                                                                                               \
+        if (cond)                                                                                                      \
+            passed++;                                                                                                  \
+        else                                                                                                           \
+            failed++, printf("%s:%d: %s\n", __FILE__, __LINE__, #cond);                                                \
+    } while (0)
+
+/* The call fails and its sentence has this part. */
+#define CHECK_FAILS(call, part)                                                                                        \
+    do {                                                                                                               \
+        bool fails_ = (call) != OK && strstr(err_message(), part);                                                     \
+        if (fails_)                                                                                                    \
+            passed++;                                                                                                  \
+        else                                                                                                           \
+            failed++, printf("%s:%d: '%s' is not in '%s'\n", __FILE__, __LINE__, part, err_message());                 \
+    } while (0)
+
+static struct params *par; /* large: one for all tests */
+
+static enum err read_text(const char *text)
+{
+    return param_read_text(par, text, strlen(text), "t.nml");
+}
+
+/* Fails if a digit is lost between terms of very different size, or if rounding looks at 64 bits only. */
+static void test_sum_exact(void)
+{
+    struct sum s;
+    const double big[] = {1e308, 1, -1e308}, tie[] = {1, 0x1p-53}, above[] = {1, 0x1p-53, 0x1p-1074};
+    sum_init(&s);
+    CHECK(sum_get(&s) == 0);
+    for (int i = 0; i < 3; i++) sum_add(&s, big[i]);
+    CHECK(sum_get(&s) == 1);
+    sum_init(&s);
+    for (int i = 0; i < 2; i++) sum_add(&s, tie[i]);
+    CHECK(sum_get(&s) == 1);
+    sum_init(&s);
+    for (int i = 0; i < 3; i++) sum_add(&s, -above[i]);
+    CHECK(sum_get(&s) == -(1 + 0x1p-52));
+    sum_init(&s);
+    sum_add(&s, 0x1p-1074);
+    sum_add(&s, 0x1p-1074);
+    CHECK(sum_get(&s) == 0x1p-1073);
+    sum_add(&s, INFINITY);
+    CHECK(isnan(sum_get(&s)));
+}
+
+/* Fails if the result depends on the order or on the partition into partial sums. */
+static void test_sum_order(void)
+{
+    enum { N = 5000 };
+    static double x[N];
+    struct rng r = rng_make(1, 2, 3);
+    for (int i = 0; i < N; i++) x[i] = ldexp(rng_normal(&r), (int)(rng_word(&r) % 600) - 300);
+    struct sum forward, backward, part[7];
+    sum_init(&forward);
+    sum_init(&backward);
+    for (int i = 0; i < 7; i++) sum_init(&part[i]);
+    for (int i = 0; i < N; i++) {
+        sum_add(&forward, x[i]);
+        sum_add(&backward, x[N - 1 - i]);
+        sum_add(&part[i * 5 % 7], x[i]);
+    }
+    for (int i = 1; i < 7; i++) sum_join(&part[0], &part[i]);
+    double f = sum_get(&forward);
+    CHECK(f == sum_get(&backward));
+    CHECK(f == sum_get(&part[0]));
+    for (int i = 0; i < N; i++) sum_add(&forward, -x[i]);
+    CHECK(sum_get(&forward) == 0);
+}
+
+/* Fails if sizes are not accounted for or growing loses contents. */
+static void test_mem(void)
+{
+    size_t before = mem_now();
+    char *p = mem_zero(1000, "test");
+    CHECK((uintptr_t)p % 64 == 0);
+    CHECK(mem_now() == before + 1000);
+    CHECK(p[0] == 0 && p[999] == 0);
+    p[999] = 7;
+    p = mem_grow(p, 100000, "test");
+    CHECK(p[999] == 7 && mem_now() == before + 100000 && mem_peak() >= before + 100000);
+    p = mem_grow(p, 500, "test");
+    CHECK(mem_now() == before + 500);
+    FREE(p);
+    CHECK(!p && mem_now() == before);
+    mem_free(NULL);
+}
+
+static const char sample[] =
+    "Remarks are ignored, also = and / and & here\n"
+    "&RUN_PARAMS ! a comment with 'one quote\n"
+    "Cosmo=.TRUE.  pic=T poisson = .t., hydro=true\r\n"
+    "nsubcycle=1,1,\n\t3*2, ! more\n"
+    "nsubcycle(6)=1 1\n"
+    "/ text after\n"
+    "&AMR_PARAMS levelmin=3, levelmax=10 boxlen=1D0 / &OUTPUT_PARAMS aout(2:3)=.5,1. aout=0.25d0,, /\n"
+    "&INIT_PARAMS\n"
+    "initfile(1)='it''s/here' \"second ! / &\"\n"
+    "filetype=GRAFIC\n"
+    "var_region(1,2)=0.5 var_region(2:3,1)=7,8\n"
+    "omega_b=-0.\n"
+    "&end\n"
+    "&REFINE_PARAMS m_refine=2*,2*8.,+1e+2,1-1 /\n";
+
+/* Fails if any rule of the syntax is forgotten; the numbers are those a Fortran compiler stores. */
+static void test_nml_values(void)
+{
+    char text[2000];
+    snprintf(text, sizeof text, "%s", sample);
+    CHECK_FAILS(read_text(text), "1-1"); /* compilers differ on exponents without a letter: refused */
+    *strstr(text, ",1-1") = ' ';
+    strcpy(strstr(text, " 1-1"), " /\n");
+    CHECK(read_text(text) == OK);
+    CHECK(par->run.cosmo && par->run.pic && par->run.poisson && par->run.hydro && !par->run.verbose);
+    const int sub[] = {1, 1, 2, 2, 2, 1, 1, 2};
+    for (int i = 0; i < 8; i++) CHECK(par->run.nsubcycle[i] == sub[i]);
+    CHECK(par->amr.levelmin == 3 && par->amr.levelmax == 10 && par->amr.boxlen == 1);
+    CHECK(par->output.aout[0] == 0.25 && par->output.aout[1] == 0.5 && par->output.aout[2] == 1);
+    CHECK(strcmp(par->init.initfile[0], "it's/here") == 0 && strcmp(par->init.initfile[1], "second ! / &") == 0);
+    CHECK(strcmp(par->init.filetype, "grafic") == 0 && par->init.omega_b == 0);
+    CHECK(par->init.var_region[0][1] == 0.5 && par->init.var_region[1][0] == 7 && par->init.var_region[2][0] == 8);
+    CHECK(par->refine.m_refine[1] == -1 && par->refine.m_refine[2] == 8 && par->refine.m_refine[4] == 100);
+    CHECK(param_given_count(par, "refine", "m_refine") == 5 && param_given_count(par, "init", "var_region") == 2);
+    CHECK(param_given(par, "run", "nsubcycle") && !param_given(par, "run", "nremap"));
+    CHECK(param_check(par) == OK);
+    CHECK(read_text("&INIT_PARAMS d_region=1,,3 p_region(2)=5,,7 var_region(1:2,2:3)=1,2,3,4 /") == OK);
+    CHECK(par->init.d_region[0] == 1 && par->init.d_region[1] == 0 && par->init.d_region[2] == 3);
+    CHECK(par->init.p_region[1] == 5 && par->init.p_region[2] == 0 && par->init.p_region[3] == 7);
+    CHECK(par->init.var_region[1][1] == 2 && par->init.var_region[0][2] == 3 && par->init.var_region[1][2] == 4);
+}
+
+/* Fails if a mistake passes silently or is blamed on the wrong place. */
+static void test_nml_errors(void)
+{
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"&RUN_PARAMS hydro=T\n", "t.nml:2: the file ends within group &RUN_PARAMS (line 1)"},
+        {"&RUN_PARAMS hydro=T", "ends within group"},
+        {"&RUN_PARAMS hydro=T\n&AMR_PARAMS /", "t.nml:2: a new group begins"},
+        {"&RUN_PARAMS /\n&RUN_PARAMS /", "t.nml:2: group &RUN_PARAMS appears a second time (first in line 1)"},
+        {"&RUN_PARAMS\njobcontrolfile='abc\n/", "t.nml:2: the string that begins with ' is not closed"},
+        {"&RUN_PARAMS jobcontrolfile=a/b /", "quotes"},
+        {"&RUN_PARAMS jobcontrolfile='a'b /", "expected a comma or blank"},
+        {"& RUN_PARAMS /", "a group name must follow '&'"},
+        {"&RUN_PARAMS\n\n=3 /", "t.nml:3: expected a parameter name"},
+        {"&RUN_PARAMS nremap 3 /", "expected '=' after 'nremap'"},
+        {"&RUN_PARAMS nsubcycle(=3 /", "expected an index"},
+        {"&RUN_PARAMS nsubcycle(1=3 /", "expected ')'"},
+        {"&RUN_PARAMS nsubcycle(1:9:2)=3 /", "stride"},
+        {"&RUN_PARAMS nsubcycle(1,2,3)=3 /", "more than two indices"},
+        {"&RUN_PARAMS nsubcycle(99999999999)=1 /", "index of 'nsubcycle' is too large"},
+        {"&RUN_PARAMS nsubcycle=99999999999999999999*1 /", "repeat count"},
+        {"&RUN_PARAMS nsubcycle=0*1 /", "repeat count"},
+        {"&RUN_PARAMS nsubcycle=1000000000*1 /", "room for 100 values"},
+        {"&RUN_PARAMS nsubcycle(0)=1 /", "index 0 of 'nsubcycle' is outside 1..100"},
+        {"&RUN_PARAMS nsubcycle(101)=1 /", "index 101"},
+        {"&RUN_PARAMS nsubcycle(3:2)=1 /", "section 3:2"},
+        {"&RUN_PARAMS nsubcycle(2:3)=1,1,1 /", "room for 2 values"},
+        {"&RUN_PARAMS nremap(1)=1 /", "takes no index"},
+        {"&RUN_PARAMS nremap=1,2 /", "room for 1 value here"},
+        {"&RUN_PARAMS hydro=yes /", "'hydro' is a logical"},
+        {"&RUN_PARAMS nremap=1.5 /", "'nremap' is an integer"},
+        {"&RUN_PARAMS nremap=99999999999 /", "'nremap' is an integer"},
+        {"&HYDRO_PARAMS gamma=1.4.2 /", "'gamma' is a number"},
+        {"&HYDRO_PARAMS gamma=1e999 /", "'gamma' is a number"},
+        {"&HYDRO_PARAMS gamma=nan /", "'gamma' is a number"},
+        {"&HYDRO_PARAMS gamma='1.4' /", "'gamma' is a number"},
+        {"&HYDRO_PARAMS\ngamma=0.5 /", "t.nml:2: gamma=0.5 is out of range: 1.000001 .. 10 allowed"},
+        {"&RUN_PARAMS overload=2 /", "set overload=1"},
+        {"&INIT_PARAMS var_region(1)=3 /", "needs 2 indices"},
+        {"no group\n", "no namelist group"},
+    };
+    size_t before = mem_now();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK_FAILS(read_text(bad[i].text), bad[i].message);
+    CHECK(mem_now() == before);
+    CHECK_FAILS(param_read_text(par, "&RUN\0", 5, "t.nml"), "zero byte at offset 4");
+    CHECK_FAILS(param_read(par, "/nonexistent/run.nml"), "/nonexistent/run.nml");
+    CHECK_FAILS(param_read(par, "/tmp"), "directory");
+}
+
+/* Fails (crashes, hangs, leaks) if any damage of a good file is not caught. */
+static void test_nml_hostile(void)
+{
+    struct rng r = rng_make(42, 0, 0);
+    size_t before = mem_now();
+    static const char nasty[] = "&/'\"=(),:*!\n\t\r 0123456789.dE+-$%\\\x01\x7f\xff_aT";
+    int good = 0, rounds = 20000;
+    for (int k = 0; k < rounds; k++) {
+        char text[sizeof sample];
+        memcpy(text, sample, sizeof text);
+        for (int hits = 1 + (int)(rng_word(&r) % 6); hits > 0; hits--)
+            text[rng_word(&r) % (sizeof text - 1)] = nasty[rng_word(&r) % (sizeof nasty - 1)];
+        size_t bytes = rng_word(&r) % 4 ? sizeof text - 1 : rng_word(&r) % sizeof text;
+        struct nml n;
+        enum err err = nml_parse(&n, text, bytes, "t.nml");
+        if (err == OK) nml_free(&n);
+        good += err == OK || *err_message();
+    }
+    CHECK(good == rounds);
+    CHECK(mem_now() == before);
+    for (int k = 0; k < 200; k++) { /* the whole way, less often: struct params is large */
+        char text[sizeof sample];
+        memcpy(text, sample, sizeof text);
+        text[rng_word(&r) % (sizeof text - 1)] = nasty[rng_word(&r) % (sizeof nasty - 1)];
+        enum err err = read_text(text);
+        if (err == OK) err = param_check(par);
+        good += err == OK || *err_message();
+    }
+    CHECK(good == rounds + 200 && mem_now() == before);
+    size_t huge = 1 << 20;
+    char *many = mem_new(huge + 2, "test");
+    memset(many, '9', huge);
+    memcpy(many, "&RUN_PARAMS nsubcycle=", 22);
+    many[huge] = '*', many[huge + 1] = '1';
+    CHECK_FAILS(param_read_text(par, many, huge + 2, "t.nml"), "repeat count");
+    memset(many + 22, '(', huge - 22);
+    CHECK_FAILS(param_read_text(par, many, huge, "t.nml"), "no place in a value");
+    FREE(many);
+}
+
+static void test_param_names(void)
+{
+    CHECK_FAILS(read_text("&AMR_PARAMS levelmn=3 /"), "did you mean 'levelmin'?");
+    CHECK_FAILS(read_text("&AMR_PARAM levelmin=3 /"), "no parameter group &AMR_PARAM; did you mean &AMR_PARAMS?");
+    CHECK_FAILS(read_text("&AMR_PARAMS nstepmax=3 /"), "'nstepmax' belongs in &RUN_PARAMS");
+    CHECK_FAILS(read_text("&HYDRO_PARAMS riemann='hlcc' /"), "possible are 'llf', 'hll', 'hllc', 'exact', 'acoustic'");
+    CHECK(read_text("&PHYSICS_PARAMS omega_b=0.04 units_time=3. /") == OK);
+    CHECK(par->init.omega_b == 0.04 && par->units.units_time == 3);
+    CHECK(read_text("&COSMO_PARAMS OMEGA_B=0.05 / &RUN_PARAMS static=T /") == OK);
+    CHECK(par->init.omega_b == 0.05 && par->run.static_);
+    CHECK(read_text("&SIDM_PARAMS sidm_energy(0)=1. sidm_energy(9)=2. /") == OK);
+    CHECK(par->sidm.sidm_energy[0] == 1 && par->sidm.sidm_energy[9] == 2);
+}
+
+/* Fails if something we cannot do is silently accepted, or if its default or its details stop a run. */
+static void test_param_refused(void)
+{
+    CHECK_FAILS(read_text("&PHYSICS_PARAMS\ncooling=.true. /"),
+                "t.nml:2: cooling=.true. is not supported: cooling arrives");
+    CHECK_FAILS(read_text("&COOLING_PARAMS cooling=.true. /"), "set cooling=.false.");
+    CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
+    CHECK_FAILS(read_text("&RUN_PARAMS nrestart=2 /"), "restart arrives");
+    CHECK_FAILS(read_text("&SF_PARAMS eps_star=0.1 /"), "star formation");
+    CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
+    CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
+    CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
+    CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
+    CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
+    CHECK(
+        read_text(
+            "&PHYSICS_PARAMS cooling=.false. n_star=0.1 z_ave=0.3 haardt_madau=T / &RUN_PARAMS sink=F nrestart=0 /") ==
+        OK);
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    CHECK(param_unused(par, f) == 3);
+    fclose(f);
+    CHECK(strstr(text, "physics/z_ave has no effect unless cooling=.true."));
+    free(text);
+}
+
+static void test_param_set(void)
+{
+    CHECK(read_text("&RUN_PARAMS nstepmax=1 hydro=T /") == OK);
+    CHECK(param_set(par, "run/nstepmax=5") == OK && par->run.nstepmax == 5);
+    CHECK(param_set(par, "RUN_PARAMS/nstepmax = 6") == OK && par->run.nstepmax == 6);
+    CHECK(param_set(par, "levelmax=7") == OK && par->amr.levelmax == 7);
+    CHECK(param_set(par, "m_refine=2*8.") == OK && par->refine.m_refine[1] == 8 && par->refine.m_refine[2] == -1);
+    CHECK(param_set(par, "init/initfile(2)=/data/it's here") == OK);
+    CHECK(strcmp(par->init.initfile[1], "/data/it's here") == 0);
+    CHECK(param_set(par, "initfile='a','b/c'") == OK && strcmp(par->init.initfile[1], "b/c") == 0);
+    CHECK(param_set(par, "riemann=HLLC") == OK && strcmp(par->hydro.riemann, "hllc") == 0);
+    CHECK_FAILS(param_set(par, "nstepmax"), "write group/name=value");
+    CHECK_FAILS(param_set(par, "nstepmax="), "not one assignment");
+    CHECK_FAILS(param_set(par, "nstepmax=1 / &y z=2 /"), "not one assignment");
+    CHECK_FAILS(param_set(par, "nstepmax=1 levelmin=2"), "not one assignment");
+    CHECK_FAILS(param_set(par, "nstpmax=1"), "did you mean 'nstepmax' of &RUN_PARAMS?");
+    CHECK_FAILS(param_set(par, "amr/nstepmax=1"), "belongs in &RUN_PARAMS");
+    CHECK_FAILS(param_set(par, "rum/nstepmax=1"), "no parameter group 'rum'");
+    CHECK_FAILS(param_set(par, "hydro/gamma=0"), "command line: gamma=0 is out of range");
+    CHECK(par->run.nstepmax == 6);
+}
+
+/* One value of the whole that makes param_check fail. */
+static void check_with(const char *assignment, const char *message)
+{
+    CHECK(read_text("&RUN_PARAMS hydro=T / &AMR_PARAMS levelmin=3 levelmax=5 /") == OK);
+    CHECK(param_check(par) == OK);
+    char text[200], *save = NULL;
+    snprintf(text, sizeof text, "%s", assignment);
+    for (char *a = strtok_r(text, ";", &save); a; a = strtok_r(NULL, ";", &save)) CHECK(param_set(par, a) == OK);
+    CHECK_FAILS(param_check(par), message);
+}
+
+static void test_param_check(void)
+{
+    check_with("levelmin=6", "levelmin=6 is greater than levelmax=5");
+    check_with("hydro=F", "hydro=.true. or pic=.true.");
+    check_with("slope_type=5", "one dimension only");
+    check_with("interpol_type=4", "interpol_var=2");
+    check_with("tout=1,2,3;noutput=2", "3 entries");
+    check_with("tout=1,2;noutput=3", "only 2 entries");
+    check_with("aout=0.5,0.2", "aout(2)=0.2");
+    check_with("filetype=grafic", "initfile(1)");
+    check_with("npassive=1;var_region(1,2)=1.", "npassive=1");
+    check_with("nboundary=2;bound_type=1", "only 1 entries");
+    check_with("nboundary=1;bound_type=1", "no side of the box");
+    check_with("nboundary=1;bound_type=1;ibound_min=1", "ends before it begins");
+    CHECK(read_text("&RUN_PARAMS pic=T / &HYDRO_PARAMS courant_factor=0.8 / &OUTPUT_PARAMS tout=1,2,3 /") == OK);
+    CHECK(param_check(par) == OK); /* as RAMSES: &HYDRO_PARAMS is not read without hydro */
+    CHECK(par->hydro.courant_factor == 0.5 && !param_given(par, "hydro", "courant_factor"));
+    CHECK(par->init.omega_b == 0 && par->output.noutput == 3);
+}
+
+/* Fails if a default is not RAMSES's. */
+static void test_param_defaults(void)
+{
+    param_init(par);
+    CHECK(par->hydro.gamma == 1.4 && par->hydro.courant_factor == 0.5 && par->hydro.slope_type == 1);
+    CHECK(par->hydro.slope_theta == 1.5 && par->hydro.niter_riemann == 10 && strcmp(par->hydro.riemann, "llf") == 0);
+    CHECK(par->hydro.smallr == 1e-10 && par->hydro.smallc == 1e-10 && par->hydro.npassive == -1);
+    CHECK(par->refine.interpol_var == 0 && par->refine.interpol_type == 1 && par->refine.m_refine[99] == -1);
+    CHECK(par->refine.exp_refine[0] == 2 && par->refine.a_refine[5] == 1 && par->refine.err_grad_d == -1);
+    CHECK(par->run.nremap == 0 && par->run.nsubcycle[99] == 2 && par->run.nstepmax == 1000000);
+    CHECK(par->amr.nexpand[0] == 1 && par->amr.boxlen == 1 && par->poisson.epsilon == 1e-4);
+    CHECK(par->poisson.cg_levelmin == 999 && par->init.aexp_ini == 10 && par->init.length_x[99] == 1e10);
+    CHECK(par->output.foutput == 1000000 && par->output.noutput == 0 && par->output.tout[999] > 1e308);
+    CHECK(strcmp(par->run.ordering, "ksection") == 0 && strcmp(par->init.region_type[99], "square") == 0);
+}
+
+/* Text of the parameters, fed back line by line, is the same state. Fails if a digit, quote or index is lost. */
+static void test_param_text(void)
+{
+    CHECK(read_text("&RUN_PARAMS hydro=T nsubcycle=1,1 / &AMR_PARAMS levelmax=4 / &HYDRO_PARAMS gamma=1.6666667 /\n"
+                    "&INIT_PARAMS initfile(3)='it''s' d_region=0.1,0.333333333333333333 var_region(2,3)=1e-300 /") ==
+          OK);
+    char *a = param_text(par);
+    char *lines = mem_new(strlen(a) + 1, "test"), *save = NULL;
+    strcpy(lines, a);
+    param_init(par);
+    int bad = 0;
+    for (char *l = strtok_r(lines, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) bad += param_set(par, l) != OK;
+    CHECK(bad == 0);
+    char *b = param_text(par);
+    CHECK(strcmp(a, b) == 0);
+    CHECK(par->hydro.gamma == 1.6666667 && par->init.var_region[1][2] == 1e-300 && par->init.d_region[1] == 1.0 / 3);
+    CHECK(strstr(a, "init/initfile = '','','it''s'\n") != NULL);
+    FREE(a);
+    FREE(b);
+    FREE(lines);
+}
+
+/* Fails if a row is left out of the listing or of the man page. */
+static void test_param_show(void)
+{
+    char *list = NULL, *man = NULL;
+    size_t n = 0, m = 0;
+    FILE *f = open_memstream(&list, &n), *g = open_memstream(&man, &m);
+    param_list(f);
+    param_man(g);
+    fclose(f);
+    fclose(g);
+    int entries = 0, requests = 0;
+    for (char *s = man; (s = strstr(s, "\n.TP\n")); s++) entries++;
+    for (char *s = man; (s = strstr(s, "\n.")); s++) requests += !strchr("TBSbP", s[2]);
+    CHECK(entries == PARAM_ROWS && requests == 0);
+    CHECK(strstr(list, "  static  ") && strstr(list, "&SIDM_PARAMS") && strstr(list, "real(0:9)"));
+    CHECK(strstr(man, ".TH PTAH-PARAMS 5") && strstr(man, "ex\\-compiler") == NULL);
+    free(list);
+    free(man);
+}
+
+enum { LONG_ONLY = 300 };
+static const struct opt opts[] = {{'v', "verbose", NULL, "say more"},
+                                  {'o', "output", "DIR", "write to DIR"},
+                                  {'n', NULL, NULL, "check only"},
+                                  {LONG_ONLY, "long-only", "N", "a number"},
+                                  {0}};
+
+static void test_opt_scan(void)
+{
+    char *argv[] = {"bin/tool", "-vn", "a.nml", "--output=x y", "-oz", "--long-only", "3", "-", "--", "-v", NULL};
+    struct opt_scan s;
+    opt_begin(&s, 10, argv, opts);
+    CHECK(opt_next(&s) == 'v' && opt_next(&s) == 'n');
+    CHECK(opt_next(&s) == 'o' && strcmp(s.value, "x y") == 0);
+    CHECK(opt_next(&s) == 'o' && strcmp(s.value, "z") == 0);
+    CHECK(opt_next(&s) == LONG_ONLY && strcmp(s.value, "3") == 0);
+    CHECK(opt_next(&s) == 0 && s.index == 7);
+    CHECK(strcmp(argv[7], "a.nml") == 0 && strcmp(argv[8], "-") == 0 && strcmp(argv[9], "-v") == 0);
+}
+
+static void opt_fails(const char *word, const char *message)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%s", word);
+    char *argv[] = {"bin/tool", text, NULL};
+    struct opt_scan s;
+    opt_begin(&s, 2, argv, opts);
+    int c = opt_next(&s);
+    if (c == 'v') c = opt_next(&s);
+    CHECK_FAILS(c == OPT_BAD ? ERR_PARAM : OK, message);
+}
+
+static void test_opt_errors(void)
+{
+    opt_fails("-x", "tool: there is no option '-x'");
+    opt_fails("-vx", "tool: there is no option '-x'");
+    opt_fails("--foo", "tool: there is no option '--foo'");
+    opt_fails("-o", "tool: option '-o' needs an argument");
+    opt_fails("--output", "tool: option '--output' needs an argument");
+    opt_fails("--verbose=3", "tool: option '--verbose=3' takes no argument");
+}
+
+/* Fails if a row is missing in the usage text or the man page. */
+static void test_opt_text(void)
+{
+    char *use = NULL, *man = NULL;
+    size_t n = 0, m = 0;
+    FILE *f = open_memstream(&use, &n), *g = open_memstream(&man, &m);
+    opt_usage(f, "tool [options] FILE", "Does nothing.", opts);
+    opt_man(g, opts);
+    fclose(f);
+    fclose(g);
+    CHECK(strncmp(use, "usage: tool [options] FILE\nDoes nothing.\n\n", 42) == 0);
+    CHECK(strstr(use, "  -o, --output DIR           write to DIR\n"));
+    CHECK(strstr(use, "  -n                         check only\n"));
+    CHECK(strstr(use, "      --long-only N          a number\n") || strstr(use, "     --long-only N"));
+    CHECK(strstr(man, ".TP\n\\fB\\-o\\fR, \\fB\\-\\-\\&output\\fR \\fI\\&DIR\\fR\n\\&write to DIR.\n"));
+    CHECK(strstr(man, "\\&long\\-only"));
+    free(use);
+    free(man);
+}
+
+/* Known answers of Random123 (kat_vectors, philox4x32 10). Fails on any wrong constant or order. */
+static void test_rng_known(void)
+{
+    static const uint32_t in[3][6] = {
+        {0, 0, 0, 0, 0, 0},
+        {~0u, ~0u, ~0u, ~0u, ~0u, ~0u},
+        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0},
+    };
+    static const uint32_t known[3][4] = {
+        {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+        {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+        {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
+    };
+    for (int i = 0; i < 3; i++) {
+        uint32_t out[4];
+        rng_block(in[i], in[i] + 4, out);
+        CHECK(memcmp(out, known[i], sizeof out) == 0);
+    }
+}
+
+/* Fails if streams coincide, or the moments are wrong (5 sigma of 10^6 draws). */
+static void test_rng_streams(void)
+{
+    struct rng a = rng_make(1, 2, 3), b = a, c = rng_make(1, 2, 4), d = rng_make(1, 3, 3), e = rng_make(2, 2, 3);
+    uint32_t w = rng_word(&a);
+    CHECK(w == rng_word(&b) && w != rng_word(&c) && w != rng_word(&d) && w != rng_word(&e));
+    enum { N = 1000000 };
+    double mean = 0, square = 0, gauss = 0, gauss2 = 0, gauss4 = 0, least = 1, most = 0;
+    for (int i = 0; i < N; i++) {
+        double u = rng_uniform(&a), g = rng_normal(&b);
+        mean += u / N;
+        square += u * u / N;
+        gauss += g / N;
+        gauss2 += g * g / N;
+        gauss4 += g * g * g * g / N;
+        least = fmin(least, u);
+        most = fmax(most, u);
+    }
+    CHECK(least >= 0 && most < 1 && least < 1e-4 && most > 1 - 1e-4);
+    CHECK(fabs(mean - 0.5) < 5 * sqrt(1.0 / 12 / N) && fabs(square - 1.0 / 3) < 5 * sqrt(4.0 / 45 / N));
+    CHECK(fabs(gauss) < 5 / sqrt(N) && fabs(gauss2 - 1) < 5 * sqrt(2.0 / N) && fabs(gauss4 - 3) < 5 * sqrt(96.0 / N));
+}
+
+int main(void)
+{
+    par = mem_new(sizeof *par, "parameters");
+    test_sum_exact();
+    test_sum_order();
+    test_mem();
+    test_nml_values();
+    test_nml_errors();
+    test_nml_hostile();
+    test_param_names();
+    test_param_refused();
+    test_param_set();
+    test_param_check();
+    test_param_defaults();
+    test_param_text();
+    test_param_show();
+    test_opt_scan();
+    test_opt_errors();
+    test_opt_text();
+    test_rng_known();
+    test_rng_streams();
+    FREE(par);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
