@@ -1,5 +1,6 @@
 /* simulate: namelist, initial conditions → checkpoints. One call a line below; the method is in lib/sim/step.c. */
 #include <errno.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +43,30 @@ static bool request_read(int argc, char **argv, struct request *r)
     opt_begin(&o, argc, argv, rows);
     for (int c; (c = opt_next(&o)) != 0;) {
         switch (c) {
-        case 'o': r->outdir = o.value; break;
-        case 'n': r->check = true; break;
-        case 'p': r->list = true; break;
-        case 'v': r->verbosity++; break;
-        case 'q': r->verbosity = -1; break;
-        case 'V': r->version = true; break;
-        case 'h': r->help = true; break;
-        default: fprintf(stderr, "simulate: %s\n", err_message()); return false;
+        case 'o':
+            r->outdir = o.value;
+            break;
+        case 'n':
+            r->check = true;
+            break;
+        case 'p':
+            r->list = true;
+            break;
+        case 'v':
+            r->verbosity++;
+            break;
+        case 'q':
+            r->verbosity = -1;
+            break;
+        case 'V':
+            r->version = true;
+            break;
+        case 'h':
+            r->help = true;
+            break;
+        default:
+            fprintf(stderr, "simulate: %s\n", err_message());
+            return false;
         }
     }
     argc -= o.index;
@@ -83,7 +100,8 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
     if (e == OK) {
         comm_bcast(c, &n, sizeof n, 0);
         *text = mem_zero((size_t)n + 1, "namelist");
-        if (c->rank == 0 && fread(*text, 1, (size_t)n, f) != (size_t)n) e = err_set(ERR_FILE, "%s: cannot be read", path);
+        if (c->rank == 0 && fread(*text, 1, (size_t)n, f) != (size_t)n)
+            e = err_set(ERR_FILE, "%s: cannot be read", path);
         comm_bcast(c, *text, (size_t)n, 0);
         *bytes = (size_t)n;
         e = err_agree(c, e);
@@ -112,6 +130,14 @@ static char *provenance(int argc, char **argv)
     return s;
 }
 
+/* Without OMP_NUM_THREADS the ranks of a node share its cores, instead of each taking them all. */
+static int threads_share(const struct comm *c)
+{
+    int here = comm_ranks_here(c), most = omp_get_max_threads();
+    if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(most > here ? most / here : 1);
+    return omp_get_max_threads();
+}
+
 static enum err simulate(const struct request *r, const struct comm *c, struct sim *s, struct params *p, char **text)
 {
     log_init(c->rank == 0, r->verbosity);
@@ -123,7 +149,9 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     s->outdir = r->outdir;
     s->namelist_text = *text;
     sim_catch_signals();
-    log_info(" Ptah simulate on %d rank%s", c->size, c->size > 1 ? "s" : "");
+    int threads = threads_share(c);
+    log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "", threads,
+             threads > 1 ? "s" : "");
     TRY(sim_start(s, p, c));
     if (r->check) {
         sim_report_mesh(s, "Initial mesh structure");
@@ -139,7 +167,8 @@ int main(int argc, char **argv)
     struct comm c;
     if (!request_read(argc, argv, &r)) return 2;
     if (r.help) {
-        opt_usage(stdout, usage, "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to checkpoints.", rows);
+        opt_usage(stdout, usage,
+                  "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to checkpoints.", rows);
         return fflush(stdout) != 0 ? 2 : 0;
     }
     if (r.version) return puts(VERSION) < 0 || fflush(stdout) != 0 ? 2 : 0;

@@ -61,9 +61,6 @@ static enum err check_outputs(const struct params *p)
 {
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout");
     int given = nt > na ? nt : na, n = p->output.noutput;
-    if (given > n)
-        FAIL(ERR_PARAM, "noutput=%d, but %s in &OUTPUT_PARAMS has %d entries: leave noutput out to use all", n,
-             nt > na ? "tout" : "aout", given);
     if (given && n > given)
         FAIL(ERR_PARAM, "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entries: the run would never end", n,
              nt > na ? "tout" : "aout", given);

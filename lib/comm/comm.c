@@ -25,6 +25,17 @@ void comm_fini(void)
     MPI_Finalize();
 }
 
+int comm_ranks_here(const struct comm *c)
+{
+    MPI_Comm node;
+    int n = 1;
+    if (c->size == 1) return 1;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &n);
+    MPI_Comm_free(&node);
+    return n;
+}
+
 _Noreturn void comm_abort(int status)
 {
     int started = 0;

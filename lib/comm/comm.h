@@ -15,6 +15,7 @@ struct comm {
 
 void comm_init(int *argc, char ***argv, struct comm *c); /* starts MPI if needed (collective) */
 void comm_fini(void);                                    /* (collective) */
+int comm_ranks_here(const struct comm *c);               /* ranks on this node, this one included (collective) */
 _Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);
 

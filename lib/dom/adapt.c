@@ -41,7 +41,7 @@ struct sends {
     struct {
         int rank;
         lidx oct;
-    } *item;
+    } * item;
 };
 
 static struct sends find_sends(const struct domain *d, int me, int l, lidx nown, const okey *own)
@@ -84,7 +84,8 @@ static void plan_peers(struct xplan *p, int nrank, const int64_t *out, const int
 }
 
 /* Level l := these own octs and the ghosts that other ranks announce. Links are left to the caller. */
-static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown, const okey *own)
+static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
+                          const okey *own)
 {
     struct level *lv = &m->lev[l];
     xplan_free(&lv->plan);
@@ -93,7 +94,8 @@ static void level_install(struct mesh *m, const struct comm *c, const struct dom
         return;
     }
     struct sends s = find_sends(d, c->rank, l, nown, own);
-    int64_t *out = mem_zero(sizeof *out * (size_t)(3 * c->size), "mesh scratch"), *in = out + c->size, *at = in + c->size;
+    int64_t *out = mem_zero(sizeof *out * (size_t)(3 * c->size), "mesh scratch"), *in = out + c->size,
+            *at = in + c->size;
     for (int64_t i = 0; i < s.n; i++) out[s.item[i].rank]++;
     for (int r = 1; r < c->size; r++) at[r] = at[r - 1] + out[r - 1];
     lv->plan.send = mem_new(sizeof(lidx) * (size_t)s.n + 1, "exchange plans");

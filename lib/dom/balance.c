@@ -90,8 +90,7 @@ static void whole_costs(struct cut *s, const double *cost)
     comm_add_i64(s->comm, &count, 1);
     int most_log, count_log = 0;
     frexp(most, &most_log);
-    while (count >> count_log)
-        count_log++;
+    while (count >> count_log) count_log++;
     int scale = 61 - count_log - most_log;
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
@@ -119,8 +118,7 @@ static void balance_ksection(struct domain *d, struct cut *s, const int *level, 
         s->tolerance = TOLERANCE / k->nlev;
         s->wall = k->wall[l];
         s->side = mem_new(sizeof *s->side * (size_t)s->nnode, "balance nodes");
-        for (int64_t p = 0; p < s->nnode; p++)
-            ksection_side(d, l, p, axis, s->side[p]);
+        for (int64_t p = 0; p < s->nnode; p++) ksection_side(d, l, p, axis, s->side[p]);
         cut_nodes(s);
         FREE(s->side);
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
@@ -138,8 +136,7 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     int n = d->nrank;
     int64_t side[1][2] = {{0, (int64_t)(h->bound[n] >> h->grain)}};
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
-    for (int64_t i = 0; i < s->n; i++)
-        s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
+    for (int64_t i = 0; i < s->n; i++) s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
     s->nnode = 1;
     s->nchild = n;
     s->need = 1;
@@ -147,8 +144,7 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     s->side = side;
     s->wall = mem_new(sizeof *s->wall * (size_t)n, "balance nodes");
     cut_nodes(s);
-    for (int r = 1; r < n; r++)
-        h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
+    for (int r = 1; r < n; r++) h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
     FREE(s->wall);
 }
 
@@ -181,8 +177,7 @@ static void cut_nodes(struct cut *s)
 static void node_totals(struct cut *s)
 {
     memset(s->total, 0, sizeof *s->total * (size_t)s->nnode);
-    for (int64_t i = 0; i < s->n; i++)
-        s->total[s->node[i]] += s->cost[i];
+    for (int64_t i = 0; i < s->n; i++) s->total[s->node[i]] += s->cost[i];
     comm_add_i64(s->comm, s->total, (int)s->nnode);
 }
 
@@ -244,13 +239,11 @@ static void reach_find(struct cut *s, int64_t n, struct reach *t)
         t[i].cost = t[i].below = all ? total : 0;
     }
     memcpy(s->seg, s->node, sizeof *s->seg * (size_t)s->n);
-    while ((longest - 1) >> q.shift)
-        q.shift++;
+    while ((longest - 1) >> q.shift) q.shift++;
     int64_t room = 0;
     do {
         q.bins_log = BINS_LOG_MIN;
-        while (q.bins_log < BINS_LOG_MAX && q.nseg << (q.bins_log + 1) <= BINS_ALL)
-            q.bins_log++;
+        while (q.bins_log < BINS_LOG_MAX && q.nseg << (q.bins_log + 1) <= BINS_ALL) q.bins_log++;
         if (q.bins_log > q.shift) q.bins_log = q.shift;
         q.shift -= q.bins_log;
         if (q.nseg << q.bins_log > room) {
@@ -293,8 +286,7 @@ static void search_histogram(const struct cut *s, struct search *q)
     comm_add_i64(s->comm, q->hist, (int)all);
     for (int64_t g = 0; g < q->nseg; g++) {
         int64_t sum = q->before[g], *h = q->hist + g * bins;
-        for (int64_t b = 0; b < bins; b++)
-            h[b] = sum += h[b];
+        for (int64_t b = 0; b < bins; b++) h[b] = sum += h[b];
     }
 }
 
@@ -304,8 +296,7 @@ static void search_narrow(const struct cut *s, struct search *q, int64_t n, stru
     int64_t bins = (int64_t)1 << q->bins_log, all = q->nseg << q->bins_log, count = 0;
     int64_t *base = mem_new(sizeof *base * (size_t)n, "balance segments");
     int64_t *before = mem_new(sizeof *before * (size_t)n, "balance segments");
-    for (int64_t b = 0; b < all; b++)
-        q->next[b] = -1;
+    for (int64_t b = 0; b < all; b++) q->next[b] = -1;
     for (int64_t i = 0; i < n; i++) {
         if (t[i].seg < 0) continue;
         const int64_t *h = q->hist + t[i].seg * bins;

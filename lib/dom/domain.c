@@ -30,8 +30,7 @@ struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, cons
     d->levelmax = levelmax;
     d->extent = (int64_t)1 << (levelmax + 1);
     memcpy(d->wall, wall, sizeof d->wall);
-    for (int a = 0; a < 3; a++)
-        d->periodic[a] = !wall[2 * a] && !wall[2 * a + 1];
+    for (int a = 0; a < 3; a++) d->periodic[a] = !wall[2 * a] && !wall[2 * a + 1];
     if (kind == DOMAIN_KSECTION)
         ksection_plan(d);
     else
@@ -72,8 +71,7 @@ int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
 void domain_bound_keys(const struct domain *d, double *bound)
 {
     BUG_ON(d->kind != DOMAIN_HILBERT);
-    for (int r = 0; r <= d->nrank; r++)
-        bound[r] = (double)d->hilb.bound[r];
+    for (int r = 0; r <= d->nrank; r++) bound[r] = (double)d->hilb.bound[r];
 }
 
 /* Text into a buffer of fixed size; what does not fit is cut off. */
@@ -88,8 +86,7 @@ static void print_node(const struct domain *d, int l, int64_t p, struct text *t)
 {
     const struct ksection *k = &d->ksec;
     int64_t leaves = 1;
-    for (int m = l; m < k->nlev; m++)
-        leaves *= k->factor[m];
+    for (int m = l; m < k->nlev; m++) leaves *= k->factor[m];
     text_add(t, "%*s", 2 * l, "");
     if (leaves == 1)
         text_add(t, "rank %ld", (long)p);
@@ -98,12 +95,10 @@ static void print_node(const struct domain *d, int l, int64_t p, struct text *t)
     if (l < k->nlev) {
         text_add(t, "  %c at", "xyz"[k->axis[l]]);
         const int64_t *w = k->wall[l] + p * (k->factor[l] - 1);
-        for (int j = 0; j < k->factor[l] - 1; j++)
-            text_add(t, " %.6f", (double)w[j] / (double)d->extent);
+        for (int j = 0; j < k->factor[l] - 1; j++) text_add(t, " %.6f", (double)w[j] / (double)d->extent);
     }
     text_add(t, "\n");
-    for (int j = 0; l < k->nlev && j < k->factor[l] && t->left > 1; j++)
-        print_node(d, l + 1, p * k->factor[l] + j, t);
+    for (int j = 0; l < k->nlev && j < k->factor[l] && t->left > 1; j++) print_node(d, l + 1, p * k->factor[l] + j, t);
 }
 
 void domain_print(const struct domain *d, char *buf, size_t size)

@@ -39,8 +39,7 @@ struct domain {
 static inline void domain_corner(const struct domain *d, int level, okey key, int64_t x[3])
 {
     okey_coords(key, x);
-    for (int a = 0; a < 3; a++)
-        x[a] <<= d->levelmax + 2 - level;
+    for (int a = 0; a < 3; a++) x[a] <<= d->levelmax + 2 - level;
 }
 
 static inline int64_t domain_width(const struct domain *d, int level)
@@ -77,7 +76,6 @@ static inline int wall_slot(const int64_t *w, int n, int64_t x)
         len -= half;
     }
     int hi = lo + len;
-    while (lo < hi && w[lo] < x)
-        lo++;
+    while (lo < hi && w[lo] < x) lo++;
     return lo;
 }

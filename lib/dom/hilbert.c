@@ -123,14 +123,12 @@ void hilbert_finish(struct domain *d)
     for (int i = 0; i < h->nwalk; i++) {
         struct hilbert_walk *w = &h->walk[i];
         atomic_flag_clear(&w->busy);
-        for (int l = 2; l <= LEVEL_MAX; l++)
-            w->own[l] = ~(okey)0;
+        for (int l = 2; l <= LEVEL_MAX; l++) w->own[l] = ~(okey)0;
         w->only[1] = d->nrank == 1 ? 0 : -1;
         for (int n = 0; n < 27; n++) {
             int off[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
             bool beyond = false;
-            for (int a = 0; a < 3; a++)
-                beyond |= off[a] != 0 && !d->periodic[a];
+            for (int a = 0; a < 3; a++) beyond |= off[a] != 0 && !d->periodic[a];
             w->at[1].first[n] = beyond ? 1 : 0;
             w->at[1].last[n] = beyond ? 0 : d->nrank - 1;
         }
@@ -185,8 +183,7 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
 static struct hilbert_walk *walk_take(const struct domain *d)
 {
     int i = omp_get_thread_num() % d->hilb.nwalk;
-    while (atomic_flag_test_and_set_explicit(&d->hilb.walk[i].busy, memory_order_acquire))
-        i = (i + 1) % d->hilb.nwalk;
+    while (atomic_flag_test_and_set_explicit(&d->hilb.walk[i].busy, memory_order_acquire)) i = (i + 1) % d->hilb.nwalk;
     return &d->hilb.walk[i];
 }
 
@@ -194,8 +191,7 @@ static struct hilbert_walk *walk_take(const struct domain *d)
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key)
 {
     int l = level;
-    while (l > 1 && w->own[l] != key >> 3 * (level - l))
-        l--;
+    while (l > 1 && w->own[l] != key >> 3 * (level - l)) l--;
     while (l < level && w->only[l] < 0) {
         l++;
         okey k = key >> 3 * (level - l);

@@ -19,8 +19,7 @@ void ksection_plan(struct domain *d)
     int rest = d->nrank, small_first[KSECTION_LEVELS], n = 0;
     for (int p = 2; rest > 1; p++) {
         if ((int64_t)p * p > rest) p = rest;
-        for (; rest % p == 0; rest /= p)
-            small_first[n++] = p;
+        for (; rest % p == 0; rest /= p) small_first[n++] = p;
     }
     k->nlev = n;
     double side[3] = {1, 1, 1};
@@ -57,14 +56,12 @@ void ksection_finish(struct domain *d)
     struct ksection *k = &d->ksec;
     k->box = mem_new(sizeof *k->box * (size_t)d->nrank, "domain boxes");
     for (int r = 0; r < d->nrank; r++)
-        for (int a = 0; a < 3; a++)
-            ksection_side(d, k->nlev, r, a, k->box[r][a]);
+        for (int a = 0; a < 3; a++) ksection_side(d, k->nlev, r, a, k->box[r][a]);
 }
 
 void ksection_fini(struct domain *d)
 {
-    for (int l = 0; l < d->ksec.nlev; l++)
-        FREE(d->ksec.wall[l]);
+    for (int l = 0; l < d->ksec.nlev; l++) FREE(d->ksec.wall[l]);
     FREE(d->ksec.box);
 }
 
@@ -74,8 +71,7 @@ void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t s
     side[0] = 0;
     side[1] = d->extent;
     int64_t stride = 1;
-    for (int m = 0; m < l; m++)
-        stride *= k->factor[m];
+    for (int m = 0; m < l; m++) stride *= k->factor[m];
     for (int m = 0; m < l; m++) {
         int f = k->factor[m];
         stride /= f;

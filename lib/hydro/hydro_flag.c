@@ -60,7 +60,8 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
 
 /* ---- refinement by gradients ---- */
 
-/* Primitive variables of an oct's eight cells, or of their neighbours across one face each; c: sound speed, at least floor_u. */
+/* Primitive variables of an oct's eight cells, or of their neighbours across one face each; c: sound speed, at least floor_u,
+ * only for the velocity criterion. */
 struct prims {
     double r[8], v[3][8], p[8], c[8];
 };
@@ -78,9 +79,15 @@ static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
         q->v[1][c] = y;
         q->v[2][c] = z;
         q->p[c] = p;
-        q->c[c] = sqrt(hydro_max(gamma * p / r, floor2));
     }
+    if (par->err_grad_u < 0.0) return;
+#pragma omp simd
+    for (int c = 0; c < 8; c++) q->c[c] = sqrt(hydro_max(gamma * q->p[c] / q->r[c], floor2));
 }
+
+/* The eight cells of an oct as one vector of the compiler. */
+typedef double cells __attribute__((vector_size(64), may_alias));
+typedef long long cell_mask __attribute__((vector_size(64)));
 
 /* Conserved variables across face f of each cell of own oct i: of the level where it exists, else of the coarser cell. */
 static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par, double (*restrict u)[8])
@@ -88,9 +95,12 @@ static void gather_across(const struct mesh *m, int l, lidx i, int f, const stru
     const struct level *lv = &m->lev[l];
     int bit = 1 << (f >> 1);
     lidx j = lv->nbr[i][f];
+    cell_mask pick; /* 0-7: a cell of the oct itself, 8-15: of the neighbour */
+    for (int c = 0; c < 8; c++) pick[c] = (c ^ bit) + (((c & bit) != 0) == (f & 1) ? 8 : 0);
     for (int v = 0; v < 5; v++) {
-        const double *own = lv->fld[FLD_U + v][i], *out = j >= 0 ? lv->fld[FLD_U + v][j] : own;
-        for (int c = 0; c < 8; c++) u[v][c] = (((c & bit) != 0) == (f & 1) ? out : own)[c ^ bit];
+        const cells *own = (const cells *)lv->fld[FLD_U + v][i];
+        const cells *out = j >= 0 ? (const cells *)lv->fld[FLD_U + v][j] : own;
+        *(cells *)u[v] = __builtin_shuffle(*own, *out, pick);
     }
     if (j >= 0) return;
     double state[NVAR_MAX];
@@ -136,7 +146,7 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
     if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
-        double u[5][8];
+        _Alignas(64) double u[5][8];
         struct prims own, side[2];
         int steep[8] = {0};
         for (int v = 0; v < 5; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);

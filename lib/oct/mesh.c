@@ -229,7 +229,8 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
 
     for (int f = 0; f < FLD_MAX; f++)
         if (mesh_has_field(m, f))
-            lv->fld[f] = move_rows(lv->fld[f], sizeof lv->fld[f][0], n, src, 0, f < FLD_U ? "mesh gravity" : "mesh gas");
+            lv->fld[f] = move_rows(lv->fld[f], sizeof lv->fld[f][0], n, src, 0,
+                                   f < FLD_U ? "mesh gravity" : "mesh gas");
     lv->flag = move_rows(lv->flag, sizeof lv->flag[0], n, src, 0, "mesh links");
     lv->child = move_rows(lv->child, sizeof lv->child[0], n, src, 0xff, "mesh links");
     if (m->gravity) lv->dense = move_rows(lv->dense, sizeof lv->dense[0], n, src, 0, "mesh links");

@@ -22,7 +22,7 @@ enum field {
     FLD_FY,
     FLD_FZ,
     FLD_RHO, /* Poisson source density (gas + particles), of the last deposit */
-    FLD_U,   /* conserved variables: FLD_U+0 density, +1..3 momentum density, +4 total energy density, +5.. rho*scalar */
+    FLD_U, /* conserved variables: FLD_U+0 density, +1..3 momentum density, +4 total energy density, +5.. rho*scalar */
     FLD_MAX = FLD_U + NVAR_MAX
 };
 
@@ -37,38 +37,38 @@ struct okhash {
 /* Which own octs go to which peer, and which ghosts come back. Lists are in Morton order on both sides. */
 struct xplan {
     int npeer;
-    int *peer;     /* ranks, ascending */
-    lidx *sfirst;  /* [npeer+1] into send */
-    lidx *send;    /* own octs */
-    lidx *rfirst;  /* [npeer+1] into recv */
-    lidx *recv;    /* ghost octs */
+    int *peer;    /* ranks, ascending */
+    lidx *sfirst; /* [npeer+1] into send */
+    lidx *send;   /* own octs */
+    lidx *rfirst; /* [npeer+1] into recv */
+    lidx *recv;   /* ghost octs */
 };
 
 struct level {
     int level;
     lidx nown, noct, cap;
-    okey *key;              /* [noct] */
-    lidx (*child)[8];       /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
-    lidx *parent;           /* oct of level-1 (level 1: -1) */
-    lidx (*nbr)[6];         /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_WALL */
-    unsigned char (*flag)[8]; /* 1: this cell is to be split at the next refinement (RAMSES flag1) */
+    okey *key;                 /* [noct] */
+    lidx (*child)[8];          /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
+    lidx *parent;              /* oct of level-1 (level 1: -1) */
+    lidx (*nbr)[6];            /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_WALL */
+    unsigned char (*flag)[8];  /* 1: this cell is to be split at the next refinement (RAMSES flag1) */
     unsigned char (*dense)[8]; /* quasi-Lagrangian criterion of the last deposit (own octs; NULL without gravity) */
     double (*fld[FLD_MAX])[8]; /* NULL: the run has no such field */
     struct okhash hash;
     struct xplan plan;
     /* Reflux: corrections that the octs at the edge of this level owe to unrefined cells of level-1 (hydro/flux.h).
      * Owned by hydro; lives from one update of level-1 to the next. */
-    lidx *edge;       /* [noct] row in edge_flux or -1; NULL when there is none */
+    lidx *edge; /* [noct] row in edge_flux or -1; NULL when there is none */
     lidx nedge;
     double *edge_flux; /* [nedge][6 faces][nflux] */
 };
 
 struct mesh {
     int levelmin, levelmax;
-    int nvar;             /* conserved variables; 0 without hydro */
+    int nvar; /* conserved variables; 0 without hydro */
     bool hydro, gravity;
     double boxlen;
-    bool wall[6];         /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
+    bool wall[6];                    /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
 };
 
@@ -87,7 +87,7 @@ static inline int oct_slot(const struct level *lv, lidx i)
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity, double boxlen,
                const bool wall[6]);
 void mesh_fini(struct mesh *m);
-lidx mesh_find(const struct level *lv, okey k);       /* -1 if not present on this rank */
+lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
 /* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_WALL. */
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz);
 /* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself. */
@@ -98,7 +98,8 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
  * [noct], receives the old index of each oct or -1. Links (parent, nbr, and child of level l-1 and l+1) are NOT
  * made: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost, lidx *from);
-void mesh_link(struct mesh *m, int l);      /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
-void mesh_link_down(struct mesh *m, int l); /* the same without level l+1: when all levels are linked in ascending order */
+void mesh_link(struct mesh *m, int l); /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
+void mesh_link_down(struct mesh *m,
+                    int l); /* the same without level l+1: when all levels are linked in ascending order */
 bool mesh_has_field(const struct mesh *m, int f);
 void xplan_free(struct xplan *p);

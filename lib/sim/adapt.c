@@ -26,14 +26,15 @@ void sim_refine(struct sim *s, int from)
         }
 }
 
-/* Cost of an oct (seed 000 eq. 4–5: bytes of the oct plus those of its particles), times the number of its steps
- * within a coarse step (cost_weighting). */
+/* Cost of an oct (memory_balance; seed 000 eq. 4–5: bytes of the oct plus those of its particles; else RAMSES's 80 a cell and 1 a particle), times
+ * the number of its steps within a coarse step (cost_weighting). */
 static double *oct_costs(const struct sim *s, int64_t total, int *level, okey *key)
 {
     const struct mesh *m = &s->mesh;
     const struct param_run *run = &s->par->run;
     double grid = run->mem_weight_grid > 0 ? run->mem_weight_grid : 8 * (2 * m->nvar * 8 + 52) + 48;
     double part = run->mem_weight_part > 0 ? run->mem_weight_part : 12, repeat = 1;
+    if (!run->memory_balance) grid = 8 * 80, part = 8;
     double *cost = mem_new(sizeof *cost * (size_t)total + 1, "balance");
     int64_t n = 0;
     for (int l = 1; l <= m->levelmax; l++) {
@@ -79,10 +80,26 @@ void sim_domains_become(struct sim *s, enum domain_kind kind)
     }
 }
 
+/* (max − mean)/mean over the ranks of the oct updates of a coarse step. */
+static double imbalance(const struct sim *s)
+{
+    double load = 0, repeat = 1;
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
+        load += s->mesh.lev[l].nown * repeat;
+        repeat *= s->nsubcycle[l];
+    }
+    double most = load, sum = load;
+    comm_max_f64(&s->comm, &most, 1);
+    comm_add_f64(&s->comm, &sum, 1);
+    return most * s->comm.size / sum - 1;
+}
+
 void sim_balance(struct sim *s)
 {
     int nremap = s->par->run.nremap;
-    if (s->comm.size == 1 || nremap <= 0 || s->nstep_coarse % nremap != 0) return;
+    if (s->comm.size == 1 || s->mesh.levelmin == s->mesh.levelmax) return;
+    bool asked = param_given(s->par, "run", "remap_thresh");
+    if (nremap > 0 ? s->nstep_coarse % nremap != 0 : !asked || imbalance(s) <= s->par->run.remap_thresh) return;
     timer_start("load balance");
     sim_domains_become(s, domain_kind(s->dom));
 }

@@ -113,7 +113,8 @@ void sim_density(struct sim *s, int l, int icount)
         }
     }
     if (s->par->run.pic)
-        part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, s->par->poisson.cic_levelmax, mass, number);
+        part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, s->par->poisson.cic_levelmax, mass,
+                     number);
     ghost_add_i64(&s->comm, &lv->plan, mass);
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
     for (lidx i = 0; i < lv->nown; i++)

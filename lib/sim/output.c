@@ -53,7 +53,8 @@ void sim_output_setup(struct sim *s)
 bool sim_at_end(const struct sim *s)
 {
     int last = s->noutput - 1;
-    return (last >= 0 && (s->t >= s->tout[last] || s->aexp >= s->aout[last])) || s->nstep_coarse >= s->par->run.nstepmax;
+    return (last >= 0 && (s->t >= s->tout[last] || s->aexp >= s->aout[last])) ||
+           s->nstep_coarse >= s->par->run.nstepmax;
 }
 
 /* Lines "step action" of the job control file: 1 write at that coarse step, -1 write and stop. */

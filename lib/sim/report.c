@@ -101,7 +101,8 @@ static void report_conservation(struct sim *s, const struct totals *t)
     if (s->hydro.pressure_fix) snprintf(eint, sizeof eint, " eint=%9.2E", t->eint);
     log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->nstep_coarse, mcons, econs, t->epot,
              t->ekin, eint);
-    log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1], t->momentum[2], t->mass);
+    log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1], t->momentum[2],
+             t->mass);
 }
 
 void sim_report(struct sim *s, int l)
@@ -141,7 +142,8 @@ void sim_report_step_time(struct sim *s)
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
     double part = 0;
     if (s->noutput > 0) {
-        double first = s->cosmo ? s->cosmo_par.aexp_ini : 0, last = s->cosmo ? s->aout[s->noutput - 1] : s->tout[s->noutput - 1];
+        double first = s->cosmo ? s->cosmo_par.aexp_ini : 0,
+               last = s->cosmo ? s->aout[s->noutput - 1] : s->tout[s->noutput - 1];
         part = ((s->cosmo ? s->aexp : s->t) - first) / (last - first);
     }
     part = fmax(part, (double)s->nstep_coarse / s->par->run.nstepmax);

@@ -30,13 +30,16 @@ static enum err check_limits(const struct sim *s)
         FAIL(ERR_LIMIT, "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for no limit",
              (long)worst[0], (long)a->ngridmax);
     if (a->ngridtot > 0 && octs > a->ngridtot)
-        FAIL(ERR_LIMIT, "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out for no limit",
+        FAIL(ERR_LIMIT,
+             "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out for no limit",
              (long)octs, (long)a->ngridtot);
     if (a->npartmax > 0 && worst[1] > a->npartmax)
-        FAIL(ERR_LIMIT, "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out for no limit",
+        FAIL(ERR_LIMIT,
+             "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out for no limit",
              (long)worst[1], (long)a->npartmax);
     if (a->nparttot > 0 && total > a->nparttot)
-        FAIL(ERR_LIMIT, "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out for no limit",
+        FAIL(ERR_LIMIT,
+             "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out for no limit",
              (long)total, (long)a->nparttot);
     return OK;
 }

@@ -120,7 +120,8 @@ enum err sim_setup(struct sim *s)
     if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
     if (p->run.cosmo && strcmp(p->init.filetype, "grafic") != 0)
-        FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set filetype='grafic' and initfile");
+        FAIL(ERR_PARAM,
+             "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set filetype='grafic' and initfile");
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                 .gravity_type = p->poisson.gravity_type,
                                 .cg_levelmin = p->poisson.cg_levelmin,

@@ -11,6 +11,8 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
+_Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS, "the parameter table's limit is that of the keys");
+
 /* Sums over the state at the start of a coarse step (spec/numerics §11). */
 struct totals {
     double mass, ekin, eint, epot;
@@ -36,13 +38,13 @@ struct sim {
     int nsubcycle[LEVEL_MAX + 2], nexpand[LEVEL_MAX + 2];
 
     /* gravity */
-    double mass, com[3];  /* everything in the box, code units */
-    double quantum;       /* of mass deposits */
-    double rho_tot;       /* mean density that the Poisson source is measured from */
+    double mass, com[3]; /* everything in the box, code units */
+    double quantum;      /* of mass deposits */
+    double rho_tot;      /* mean density that the Poisson source is measured from */
     double rho_max[LEVEL_MAX + 2];
     double mass_sph;
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
-    int ic_level; /* finest level with initial conditions (cosmology) */
+    int ic_level;                        /* finest level with initial conditions (cosmology) */
 
     /* diagnostics; sums of this rank until the report */
     bool counting; /* first way down of the coarse step: every level is met once */
@@ -59,7 +61,7 @@ struct sim {
     double wall_limit; /* seconds after wall_start; 0: none */
     bool starting;     /* initial grid under construction (RAMSES `init`) */
     bool done;
-    int status;        /* exit status: 0, 75 stopped early */
+    int status; /* exit status: 0, 75 stopped early */
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
@@ -70,24 +72,24 @@ void sim_fini(struct sim *s);
 void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */
 
 /* ---- between the files of sim ---- */
-MUST_USE enum err sim_setup(struct sim *s);                   /* setup.c: parameters → modules */
-MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
-void sim_refine(struct sim *s, int from);                     /* adapt.c: refine levels from..levelmax-1 */
-void sim_balance(struct sim *s);                              /* adapt.c */
+MUST_USE enum err sim_setup(struct sim *s);                    /* setup.c: parameters → modules */
+MUST_USE enum err sim_step(struct sim *s, int l, int icount);  /* step.c */
+void sim_refine(struct sim *s, int from);                      /* adapt.c: refine levels from..levelmax-1 */
+void sim_balance(struct sim *s);                               /* adapt.c */
 void sim_domains_become(struct sim *s, enum domain_kind kind); /* adapt.c: balanced domains of this kind */
-void sim_flag(struct sim *s, int l, int icount);              /* flag.c */
-void sim_density(struct sim *s, int l, int icount);           /* density.c: FLD_RHO and dense */
-void sim_total_mass(struct sim *s);                           /* density.c */
+void sim_flag(struct sim *s, int l, int icount);               /* flag.c */
+void sim_density(struct sim *s, int l, int icount);            /* density.c: FLD_RHO and dense */
+void sim_total_mass(struct sim *s);                            /* density.c */
 double sim_fourpi(const struct sim *s);
-double sim_timestep(struct sim *s, int l);                    /* timestep.c */
-void sim_potential_energy(struct sim *s, int l);              /* report.c: epot sum, rho_max */
-void sim_report_begin(struct sim *s);                         /* report.c: empty sums of a coarse step */
-void sim_report(struct sim *s, int l);                        /* report.c: step lines */
+double sim_timestep(struct sim *s, int l);       /* timestep.c */
+void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
+void sim_report_begin(struct sim *s);            /* report.c: empty sums of a coarse step */
+void sim_report(struct sim *s, int l);           /* report.c: step lines */
 void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
-MUST_USE enum err sim_output(struct sim *s);                  /* output.c: write if one is due */
+MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
 void sim_output_setup(struct sim *s);
-bool sim_at_end(const struct sim *s);                         /* output.c: time or step limit reached */
+bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_count_octs(struct sim *s);
-void sim_restrict_all(struct sim *s, int from);               /* start.c: split cells, levels from-1..1 */
+void sim_restrict_all(struct sim *s, int from); /* start.c: split cells, levels from-1..1 */

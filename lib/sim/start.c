@@ -49,7 +49,8 @@ static enum err start_files(struct start *st)
     const struct param_init *p = &s->par->init;
     const char *dirs[LEVEL_MAX];
     int n = 0;
-    for (; n < LEVEL_MAX && s->mesh.levelmin + n <= s->mesh.levelmax && p->initfile[n][0]; n++) dirs[n] = p->initfile[n];
+    for (; n < LEVEL_MAX && s->mesh.levelmin + n <= s->mesh.levelmax && p->initfile[n][0]; n++)
+        dirs[n] = p->initfile[n];
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro ? p->omega_b : 0,
                         p->aexp_ini, &s->comm));

@@ -28,8 +28,8 @@ enum err sim_step(struct sim *s, int l, int icount)
     if (s->noct[l] == 0) return OK;
 
     /* phase                                                      reads                     writes */
-    if (l == m->levelmin || icount > 1) sim_refine(s, l);      /* flag, U, PHI, F           levels l+1.. */
-    if (l == m->levelmin) sim_balance(s);                      /* costs                     who owns what */
+    if (l == m->levelmin || icount > 1) sim_refine(s, l); /* flag, U, PHI, F           levels l+1.. */
+    if (l == m->levelmin) sim_balance(s);                 /* costs                     who owns what */
     timer_start("particles");
     if (s->par->run.pic) part_enter(p, m, &s->comm, s->dom, l); /* positions                 hosts */
     if (l == m->levelmin) {
@@ -42,7 +42,8 @@ enum err sim_step(struct sim *s, int l, int icount)
     }
     timer_start("particles");
     if (s->par->run.pic) part_hand_down(p, m, &s->comm, s->dom, l); /* positions             particles of l+1 */
-    if (m->gravity) gravity(s, l, icount); /*                     RHO                       PHI, F, velocities, U (kicks) */
+    if (m->gravity)
+        gravity(s, l, icount); /*                     RHO                       PHI, F, velocities, U (kicks) */
     timer_start("courant");
     s->dtold[l] = s->dtnew[l];
     s->dtnew[l] = sim_timestep(s, l); /*                          U, F, RHO, velocities     dtnew */
@@ -71,8 +72,7 @@ static void gravity(struct sim *s, int l, int icount)
     double tfrac = l > m->levelmin && icount == 2 ? s->dtnew[l] / s->dtold[l - 1] : 0;
     timer_start("poisson");
     if (m->hydro) hydro_kick(m, l, -0.5 * s->dtnew[l], &s->hydro);
-    if (s->grav.gravity_type <= 0)
-        grav_solve(m, &s->comm, l, fourpi, s->rho_tot, tfrac, s->mass, s->com, &s->grav);
+    if (s->grav.gravity_type <= 0) grav_solve(m, &s->comm, l, fourpi, s->rho_tot, tfrac, s->mass, s->com, &s->grav);
     if (s->nstep == 0) save_potential(s, l);
     grav_force(m, &s->comm, l, tfrac, fourpi, s->mass, s->com, &s->grav);
     sim_potential_energy(s, l);

@@ -7,8 +7,7 @@
 static void add_totals(struct sim *s, int l)
 {
     if (!s->counting) return;
-    if (s->mesh.hydro)
-        hydro_totals(&s->mesh, l, &s->hydro, &s->sum_mass, &s->sum_ekin, &s->sum_eint, s->sum_momentum);
+    if (s->mesh.hydro) hydro_totals(&s->mesh, l, &s->hydro, &s->sum_mass, &s->sum_ekin, &s->sum_eint, s->sum_momentum);
     if (s->par->run.pic) part_kinetic(&s->parts, l, &s->sum_ekin);
 }
 
