@@ -1,7 +1,8 @@
 /* ckpt: checkpoints. Format of this back end: RAMSES binary (shared spec: ramses_binary, clients).
  *
  * Writing is collective. The directory appears under its name whole or not at all: files are written to NAME.tmp, synced, and
- * renamed. The mesh must be decomposed by Hilbert keys (one domain a rank; see sim/output.c). */
+ * renamed. The mesh must be decomposed by Hilbert keys (one domain a rank; see sim/output.c), and particles must be with
+ * the rank that owns their levelmin oct: RAMSES starts from files where they are not, but then goes wrong without a word. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"

@@ -13,7 +13,7 @@
 #include "hydro/hydro_interp.h"
 
 /* Work of a tile by depth, as measured (arbitrary unit); only speed depends on it. */
-static const double tile_work[TILE_DEPTH_MAX + 1] = {1.0, 2.6, 11.0, 65.0};
+static const double tile_work[TILE_DEPTH_MAX + 1] = {1.0, 3.5, 16.0, 100.0};
 
 struct builder {
     const struct level *lv;

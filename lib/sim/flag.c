@@ -10,17 +10,24 @@
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
-static void flag_minimal(struct mesh *m, int l);
-static void flag_dilate(struct sim *s, int l);
-static void flag_criteria(struct sim *s, int l);
-static void flag_hold_edge(struct sim *s, int l);
+/* Flags of a level while they are worked on: a bit a cell, a byte an oct. */
+struct flags {
+    struct sim *s;
+    struct level *lv;
+    unsigned char *bits, *next; /* [noct] */
+};
 
-static void share(struct sim *s, int l)
+static void flag_minimal(struct flags *f, const struct level *fine);
+static void flag_dilate(struct flags *f);
+static void flag_criteria(struct flags *f, int l);
+static void flag_hold_edge(struct flags *f, int l);
+static void flag_store(struct flags *f);
+
+static void share(struct flags *f)
 {
-    struct level *lv = &s->mesh.lev[l];
-    void *flag = lv->flag;
-    size_t row = sizeof lv->flag[0];
-    ghost_fill_rows(&s->comm, &lv->plan, 1, &flag, &row);
+    void *bits = f->bits;
+    size_t row = 1;
+    ghost_fill_rows(&f->s->comm, &f->lv->plan, 1, &bits, &row);
 }
 
 void sim_flag(struct sim *s, int l, int icount)
@@ -33,54 +40,75 @@ void sim_flag(struct sim *s, int l, int icount)
         memset(lv->flag, 1, sizeof lv->flag[0] * (size_t)lv->noct);
         return;
     }
-    flag_minimal(m, l);
-    share(s, l);
-    flag_dilate(s, l);
-    flag_criteria(s, l);
-    share(s, l);
-    for (int i = 0; i < s->nexpand[l]; i++) flag_dilate(s, l);
-    if (l > m->levelmin && icount < s->nsubcycle[l - 1]) flag_hold_edge(s, l);
+    struct flags f = {.s = s, .lv = lv};
+    f.bits = mem_new((size_t)lv->noct + 1, "flag scratch");
+    f.next = mem_new((size_t)lv->noct + 1, "flag scratch");
+    flag_minimal(&f, &m->lev[l + 1]);
+    share(&f);
+    flag_dilate(&f);
+    flag_criteria(&f, l);
+    share(&f);
+    for (int i = 0; i < s->nexpand[l]; i++) flag_dilate(&f);
+    if (l > m->levelmin && icount < s->nsubcycle[l - 1]) flag_hold_edge(&f, l);
+    flag_store(&f);
+    FREE(f.next);
+    FREE(f.bits);
 }
 
-static void flag_minimal(struct mesh *m, int l)
+/* A split cell whose child is split or flagged stays split. */
+static void flag_minimal(struct flags *f, const struct level *fine)
 {
-    struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
-    for (lidx i = 0; i < lv->nown; i++)
+    const struct level *lv = f->lv;
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        unsigned bits = 0;
         for (int k = 0; k < 8; k++) {
             lidx c = lv->child[i][k];
+            if (c < 0) continue;
             bool keep = false;
-            for (int j = 0; c >= 0 && j < 8; j++) keep |= fine->child[c][j] >= 0 || fine->flag[c][j];
-            lv->flag[i][k] = keep;
+            for (int j = 0; j < 8; j++) keep |= fine->child[c][j] >= 0 || fine->flag[c][j];
+            bits |= (unsigned)keep << k;
         }
+        f->bits[i] = (unsigned char)bits;
+    }
 }
 
-/* Flag of the face neighbour of cell k of oct i in direction f; 0 where this level does not exist. */
-static inline int flag_beside(const struct level *lv, lidx i, int k, int f)
+/* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit of d clear are `low`. */
+static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *minus, unsigned *plus)
 {
-    int bit = 1 << f / 2;
-    bool leaves = ((k & bit) != 0) == (f & 1);
-    lidx j = leaves ? lv->nbr[i][f] : i;
-    return j >= 0 ? lv->flag[j][k ^ bit] : 0;
+    static const unsigned low[3] = {0x55, 0x33, 0x0f};
+    int shift = 1 << d;
+    unsigned own = f->bits[i], lo = low[d], hi = ~lo & 0xff;
+    lidx a = f->lv->nbr[i][2 * d], b = f->lv->nbr[i][2 * d + 1];
+    unsigned left = a >= 0 ? f->bits[a] : 0, right = b >= 0 ? f->bits[b] : 0;
+    *minus = (own & lo) << shift | (left & hi) >> shift;
+    *plus = (own & hi) >> shift | (right & lo) << shift;
 }
 
-/* One cell-wide buffer: three passes over face neighbours with thresholds 1, 2, 2. */
-static void flag_dilate(struct sim *s, int l)
+/* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2 flagged ones. */
+static void flag_dilate(struct flags *f)
 {
-    static const int threshold[3] = {1, 2, 2};
-    struct level *lv = &s->mesh.lev[l];
-    unsigned char(*next)[8] = mem_new(sizeof next[0] * (size_t)lv->nown + 1, "flag scratch");
     for (int pass = 0; pass < 3; pass++) {
 #pragma omp parallel for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++)
-            for (int k = 0; k < 8; k++) {
-                int n = 0;
-                for (int f = 0; f < 6; f++) n += flag_beside(lv, i, k, f);
-                next[i][k] = lv->flag[i][k] || n >= threshold[pass];
+        for (lidx i = 0; i < f->lv->nown; i++) {
+            unsigned one = 0, two = 0; /* cells with at least one, at least two flagged neighbours */
+            for (int d = 0; d < 3; d++) {
+                unsigned a, b;
+                flags_beside(f, i, d, &a, &b);
+                two |= (one & (a | b)) | (a & b);
+                one |= a | b;
             }
-        memcpy(lv->flag, next, sizeof next[0] * (size_t)lv->nown);
-        share(s, l);
+            f->next[i] = (unsigned char)(f->bits[i] | (pass == 0 ? one : two));
+        }
+        memcpy(f->bits, f->next, (size_t)f->lv->nown);
+        share(f);
     }
-    mem_free(next);
+}
+
+static void flag_store(struct flags *f)
+{
+    for (lidx i = 0; i < f->lv->noct; i++)
+        for (int k = 0; k < 8; k++) f->lv->flag[i][k] = f->bits[i] >> k & 1;
 }
 
 /* Is the cell inside the refinement geometry of level l? x in code units. */
@@ -157,31 +185,36 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
         }
 }
 
-static void flag_criteria(struct sim *s, int l)
+static void flag_criteria(struct flags *f, int l)
 {
-    struct level *lv = &s->mesh.lev[l];
+    struct sim *s = f->s;
+    const struct level *lv = f->lv;
     bool geometry = s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0;
-    size_t bytes = sizeof lv->flag[0] * (size_t)lv->nown;
-    unsigned char(*ok)[8] = mem_zero(bytes + 1, "flag scratch");
+    unsigned char(*ok)[8] = mem_zero(sizeof ok[0] * (size_t)lv->nown + 1, "flag scratch");
     flag_mass(s, l, ok);
     if (s->mesh.hydro) {
         hydro_flag(&s->mesh, l, &s->hydro, ok);
         flag_jeans(s, l, ok);
     }
     if (geometry) keep_inside(s, l, ok);
-    for (size_t i = 0; i < bytes; i++) lv->flag[0][i] |= ok[0][i];
+    for (lidx i = 0; i < lv->nown; i++) {
+        unsigned bits = 0;
+        for (int k = 0; k < 8; k++) bits |= (unsigned)(ok[i][k] != 0) << k;
+        f->bits[i] |= (unsigned char)bits;
+    }
     mem_free(ok);
 }
 
 /* Between two sub-steps an oct whose 26 neighbours are not all there must not refine: level l-1 could not follow. */
-static void flag_hold_edge(struct sim *s, int l)
+static void flag_hold_edge(struct flags *f, int l)
 {
-    struct level *lv = &s->mesh.lev[l];
-    for (lidx i = 0; i < lv->nown; i++) {
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < f->lv->nown; i++) {
+        if (!f->bits[i]) continue;
         lidx cube[27];
-        mesh_cube(&s->mesh, l, i, cube);
+        mesh_cube(&f->s->mesh, l, i, cube);
         for (int k = 0; k < 27; k++)
-            if (cube[k] == NBR_NONE) memset(lv->flag[i], 0, sizeof lv->flag[i]);
+            if (cube[k] == NBR_NONE) f->bits[i] = 0;
     }
-    share(s, l);
+    share(f);
 }

@@ -55,6 +55,7 @@ enum err sim_run(struct sim *s)
         sim_report_begin(s);
         TRY(sim_step(s, s->mesh.levelmin, 1));
         if (s->done) break;
+        timer_start("coarse levels");
         sim_restrict_all(s, s->mesh.levelmin);
         s->nstep_coarse++;
         sim_report_step_time(s);

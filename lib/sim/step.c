@@ -30,7 +30,7 @@ enum err sim_step(struct sim *s, int l, int icount)
     /* phase                                                      reads                     writes */
     if (l == m->levelmin || icount > 1) sim_refine(s, l); /* flag, U, PHI, F           levels l+1.. */
     if (l == m->levelmin) sim_balance(s);                 /* costs                     who owns what */
-    timer_start("particles");
+    if (s->par->run.pic) timer_start("particles");
     if (s->par->run.pic) part_enter(p, m, &s->comm, s->dom, l); /* positions                 hosts */
     if (l == m->levelmin) {
         TRY(sim_output(s)); /*                                    all                       a checkpoint, if due */
@@ -40,7 +40,7 @@ enum err sim_step(struct sim *s, int l, int icount)
         save_potential(s, l);      /*                             PHI                       PHI_OLD */
         sim_density(s, l, icount); /*                             U, particles              RHO, dense */
     }
-    timer_start("particles");
+    if (s->par->run.pic) timer_start("particles");
     if (s->par->run.pic) part_hand_down(p, m, &s->comm, s->dom, l); /* positions             particles of l+1 */
     if (m->gravity)
         gravity(s, l, icount); /*                     RHO                       PHI, F, velocities, U (kicks) */
@@ -50,10 +50,10 @@ enum err sim_step(struct sim *s, int l, int icount)
     TRY(finer_levels(s, l));          /*                          —                         levels l+1.., time */
     if (s->done) return OK;
     if (m->hydro) gas(s, l); /*                                   U, F, reflux of l+1       U, reflux for l-1 */
-    timer_start("particles");
+    if (s->par->run.pic) timer_start("particles");
     if (s->par->run.pic) part_move(p, m, l, s->dtnew[l]); /*      F                         velocities, positions */
     sim_flag(s, l, icount);                               /*      U, dense                  flag */
-    timer_start("particles");
+    if (s->par->run.pic) timer_start("particles");
     if (s->par->run.pic) part_merge(p, m, l); /*                  particles of l+1          particles of l */
     shorten_coarse_step(s, l, icount);        /*                  dt of this level          dt of l-1 */
     return OK;
