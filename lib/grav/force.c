@@ -8,7 +8,8 @@
 #include "grav/grav_kern.h"
 #include "grav/interpol.h"
 
-static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_CGS = 6.67408e-8, PI = 3.14159265358979323846;
+static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_CGS = 6.67408e-8,
+                    PI = 3.14159265358979323846;
 
 /* n[0], n[1]: the octs before and after o along the direction of `bit`. */
 static inline void gradient(const double o[8], const double *lo, const double *hi, int bit, double dx, double f[8])
@@ -60,7 +61,8 @@ static void analytic_force(const struct grav_par *p, const double x[3], double f
         for (int d = 0; d < 3; d++) f[d] = -q[0] * (x[d] - q[2 + d]) / (r * r * r);
     } else if (p->gravity_type == 3) {
         double a1 = q[0] * KPC / (MYR * MYR) / p->unit_l * (p->unit_t * p->unit_t);
-        double a2 = q[1] / (MYR * MYR) * (p->unit_t * p->unit_t), z0 = q[2] * PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
+        double a2 = q[1] / (MYR * MYR) * (p->unit_t * p->unit_t), z0 = q[2] * PC / p->unit_l,
+               z = x[2] - 0.5 * p->boxlen;
         f[2] = -a1 * z / sqrt(z * z + z0 * z0) - a2 * z;
     }
 }
@@ -78,8 +80,8 @@ static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
         }
 }
 
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass, const double com[3],
-                const struct grav_par *p)
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass,
+                const double com[3], const struct grav_par *p)
 {
     if (p->gravity_type > 0) {
         force_analytic(m, l, p);
@@ -101,7 +103,8 @@ double grav_analytic_density(const struct grav_par *p, const double x[3])
     }
     if (p->gravity_type == -3) {
         double a1 = q[0] * 1e3 / q[2] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d;
-        double a2 = q[1] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d, z0 = q[2] * PC / p->unit_l, z = x[2] - 0.5 * p->boxlen;
+        double a2 = q[1] / (MYR * MYR) / (4 * PI * G_CGS) / p->unit_d, z0 = q[2] * PC / p->unit_l,
+               z = x[2] - 0.5 * p->boxlen;
         return a1 / pow(1.0 + (z / z0) * (z / z0), 1.5) + a2;
     }
     return 0;

@@ -10,7 +10,7 @@ struct grav_par {
     int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
     double gravity_params[10];
     int cg_levelmin;
-    int verbose; /* 1: a line a solve on the log */
+    int verbose;                       /* 1: a line a solve on the log */
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
     double boxlen, unit_l, unit_t, unit_d; /* box and code units in cgs: needed for gravity_type 3 and -3 only */
 };
@@ -30,8 +30,8 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
                               double mass, const double com[3], struct grav_par *p);
 
 /* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0: analytic. */
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass, const double com[3],
-                const struct grav_par *p);
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass,
+                const double com[3], const struct grav_par *p);
 
 /* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l (local; numerics §8
  * weights), for boundary values. mass and com as in grav_solve (used beyond walls only). */

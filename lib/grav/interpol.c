@@ -10,7 +10,8 @@
 #include "base/err.h"
 #include "grav/grav.h"
 
-void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass, const double com[3])
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass,
+                   const double com[3])
 {
     *p = (struct interpol){.m = m, .level = coarse_level, .tfrac = tfrac, .parent = -1, .far.mass = mass};
     for (int d = 0; d < 3; d++) p->far.com[d] = com ? com[d] : 0;
@@ -78,8 +79,7 @@ static void interpol_children(const struct interpol *p, const int x[3], double o
     for (int c = 0; c < 8; c++) {
         int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
         double sum = 0;
-        for (int k = 0; k < 8; k++)
-            sum += weight[k] * v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
+        for (int k = 0; k < 8; k++) sum += weight[k] * v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
         out[c] = sum;
     }
 }

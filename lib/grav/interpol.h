@@ -17,7 +17,8 @@ struct interpol {
     lidx parent, cube[27];
 };
 
-void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass, const double com[3]);
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass,
+                   const double com[3]);
 /* The 8 values of oct i of level+1 (present), from its father's neighbourhood. */
 void interpol_oct(struct interpol *p, lidx i, double out[8]);
 /* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a wall. */

@@ -21,19 +21,19 @@ struct mg_cube {
 struct mg_level {
     int level;
     lidx nown, noct;
-    const lidx (*nbr)[6];    /* compact */
-    const lidx (*child)[8];  /* compact, on the level above; not for the top */
+    const lidx (*nbr)[6];   /* compact */
+    const lidx (*child)[8]; /* compact, on the level above; not for the top */
     const struct xplan *plan;
-    lidx nhalo, *halo;       /* ghosts that touch own octs */
-    const lidx *edge;        /* [noct] row in edges or -1; NULL: there are none */
+    lidx nhalo, *halo; /* ghosts that touch own octs */
+    const lidx *edge;  /* [noct] row in edges or -1; NULL: there are none */
     struct mg_edge *edges;
     lidx ncube;
     struct mg_cube *cube;
     double (*u)[8], (*rhs)[8];
-    double *mean;            /* [noct] mean residual of an oct: the right-hand side below */
+    double *mean; /* [noct] mean residual of an oct: the right-hand side below */
 
-    lidx *map;               /* [mesh noct] mesh → compact or -1; NULL: identity */
-    double (*mask)[8];       /* while building; NULL: 1 everywhere */
+    lidx *map;         /* [mesh noct] mesh → compact or -1; NULL: identity */
+    double (*mask)[8]; /* while building; NULL: 1 everywhere */
     void *own_nbr, *own_child, *own_edge;
     struct xplan own_plan;
 };

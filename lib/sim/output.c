@@ -105,7 +105,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .boxlen = s->mesh.boxlen,
                             .noutput = s->noutput,
                             .iout = s->iout,
-                            .ifout = s->ifout,
+                            .ifout = s->ifout + 1, /* the next one, as in RAMSES */
                             .tout = s->tout,
                             .aout = s->aout,
                             .t = s->t,
