@@ -45,7 +45,7 @@ p_region=1e-5,0.4
 /
 &OUTPUT_PARAMS
 noutput=1
-tout=0.05
+tout=0.03
 /
 &HYDRO_PARAMS
 gamma=1.4

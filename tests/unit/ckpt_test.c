@@ -118,14 +118,14 @@ static void fill_parts(struct parts *p, const struct comm *c)
     }
 }
 
-static void world_new(struct world *w, struct comm c)
+static void world_new(struct world *w, struct comm c, bool walls)
 {
-    static const bool periodic[6];
+    const bool wall[6] = {walls, walls, false, false, walls, walls};
     static const double times[2] = {1, 2};
     memset(w, 0, sizeof *w);
     w->c = c;
-    w->d = domain_new(DOMAIN_HILBERT, c.size, LMAX, periodic);
-    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, periodic);
+    w->d = domain_new(DOMAIN_HILBERT, c.size, LMAX, wall);
+    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, wall);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = LMIN; l < LMAX; l++) {
         struct level *lv = &w->m.lev[l];
@@ -270,6 +270,138 @@ static bool same_digest(const struct digest *a, const struct digest *b)
     return same;
 }
 
+/* ---- links: what RAMSES needs to go on from the files ---- */
+
+struct links {
+    int32_t ngrid, ngridmax, ncpu, nlevel;
+    int32_t *level, *owner, *father, *nbor[6], *son[8], *map[8], *flag[8];
+    double *x[3];
+    int64_t wrong;
+};
+
+static void links_column(struct fort_in *f, const int32_t *index, int32_t n, int32_t *column, struct links *k)
+{
+    int32_t *v = mem_new(4 * (size_t)n, "test");
+    if (fort_get(f, "column", v, 4 * (size_t)n) != OK) k->wrong++;
+    for (int32_t i = 0; i < n; i++) column[index[i]] = v[i];
+    FREE(v);
+}
+
+static void links_block(struct fort_in *f, int level, int owner, int32_t first, int32_t n, struct links *k)
+{
+    int32_t *index = mem_new(12 * (size_t)n, "test"), *next = index + n, *prev = next + n;
+    double *x = mem_new(8 * (size_t)n, "test");
+    if (fort_get(f, "index", index, 4 * (size_t)n) != OK || fort_get(f, "next", next, 4 * (size_t)n) != OK ||
+        fort_get(f, "prev", prev, 4 * (size_t)n) != OK)
+        k->wrong++;
+    for (int32_t i = 0; i < n; i++) {
+        k->wrong += index[i] != first + i || next[i] != (i < n - 1 ? index[i] + 1 : 0) ||
+                    prev[i] != (i > 0 ? index[i] - 1 : 0);
+        index[i] = first + i;
+        k->level[index[i]] = level, k->owner[index[i]] = owner;
+    }
+    for (int d = 0; d < 3; d++) {
+        if (fort_get(f, "xg", x, 8 * (size_t)n) != OK) k->wrong++;
+        for (int32_t i = 0; i < n; i++) k->x[d][index[i]] = x[i];
+    }
+    links_column(f, index, n, k->father, k);
+    for (int c = 0; c < 6; c++) links_column(f, index, n, k->nbor[c], k);
+    for (int c = 0; c < 8; c++) links_column(f, index, n, k->son[c], k);
+    for (int c = 0; c < 8; c++) links_column(f, index, n, k->map[c], k);
+    for (int c = 0; c < 8; c++) links_column(f, index, n, k->flag[c], k);
+    FREE(x);
+    FREE(index);
+}
+
+/* Whether `cell` is the one of size 2^-level centred at x (periodic). */
+static bool is_cell(const struct links *k, int32_t cell, int level, const double x[3])
+{
+    int32_t c = (cell - 2) / k->ngridmax, oct = cell - 1 - c * k->ngridmax;
+    if (cell < 2 || c > 7 || oct < 1 || oct > k->ngrid || k->level[oct] != level) return false;
+    for (int d = 0; d < 3; d++) {
+        double s = k->x[d][oct] + ((c >> d & 1) - 0.5) * ldexp(1, -level) - x[d];
+        if (s - rint(s) != 0) return false;
+    }
+    return true;
+}
+
+static void links_check(struct links *k, int me)
+{
+    for (int32_t i = 1; i <= k->ngrid; i++) {
+        int l = k->level[i];
+        double x[3] = {k->x[0][i], k->x[1][i], k->x[2][i]};
+        for (int c = 0; c < 8; c++) {
+            int32_t son = k->son[c][i];
+            k->wrong += k->map[c][i] < 1 || k->map[c][i] > k->ncpu;
+            k->wrong += son && (son > k->ngrid || k->father[son] != 1 + c * k->ngridmax + i || k->flag[c][i] != 1);
+            k->wrong += son && son <= k->ngrid && k->owner[son] != k->map[c][i];
+        }
+        if (l == 1) continue;
+        k->wrong += !is_cell(k, k->father[i], l - 1, x);
+        for (int face = 0; face < 6; face++) {
+            double y[3] = {x[0], x[1], x[2]};
+            y[face / 2] += (face & 1 ? 1 : -1) * ldexp(1, 1 - l);
+            int32_t cell = k->nbor[face][i];
+            k->wrong += cell || k->owner[i] == me ? !is_cell(k, cell, l - 1, y) : 0;
+        }
+    }
+}
+
+static void links_read(struct fort_in *f, struct links *k)
+{
+    int32_t head[8] = {0}, *count = NULL;
+    for (int i = 0; i < 7; i++) { /* ncpu ndim nx,ny,nz nlevelmax ngridmax nboundary ngrid_current */
+        int32_t v[3] = {0};
+        if (fort_get(f, "head", v, i == 2 ? 12 : 4) != OK) k->wrong++;
+        head[i] = v[0];
+    }
+    k->ncpu = head[0], k->nlevel = head[3], k->ngridmax = head[4], k->ngrid = head[6];
+    size_t n = (size_t)k->ngrid + 1, lists = (size_t)k->ncpu * (size_t)k->nlevel;
+    int32_t **column[] = {&k->level, &k->owner, &k->father};
+    for (int i = 0; i < 3; i++) *column[i] = mem_zero(4 * n, "test");
+    for (int i = 0; i < 6; i++) k->nbor[i] = mem_zero(4 * n, "test");
+    for (int i = 0; i < 8; i++)
+        k->son[i] = mem_zero(4 * n, "test"), k->map[i] = mem_zero(4 * n, "test"), k->flag[i] = mem_zero(4 * n, "test");
+    for (int i = 0; i < 3; i++) k->x[i] = mem_zero(8 * n, "test");
+    count = mem_zero(4 * lists, "test");
+    if (fort_skip(f, "state", 14) != OK || fort_get(f, "numbl", count, 4 * lists) != OK ||
+        fort_skip(f, "domains", 7) != OK)
+        k->wrong++;
+    int32_t first = 1;
+    for (int l = 1; l <= k->nlevel; l++)
+        for (int r = 1; r <= k->ncpu; r++) {
+            int32_t c = count[(l - 1) * k->ncpu + r - 1];
+            if (c && first + c <= k->ngrid + 1) links_block(f, l, r, first, c, k);
+            first += c;
+        }
+    k->wrong += first != k->ngrid + 1 || fort_at_end(f) != OK;
+    FREE(count);
+}
+
+/* Catches: a wrong number, father, neighbour, child or owner, in own octs and in ghosts. */
+static void test_links(const struct comm *c, const char *directory, int number)
+{
+    struct links k = {0};
+    struct fort_in f;
+    char path[320];
+    snprintf(path, sizeof path, "%s/amr_%05d.out%05d", directory, number, c->rank + 1);
+    k.wrong = fort_open(&f, path) != OK;
+    if (!k.wrong) links_read(&f, &k);
+    if (!k.wrong) links_check(&k, c->rank + 1);
+    fort_shut(&f);
+    check_on(c, k.wrong == 0 && k.ngrid > 0, "all links of all files are right");
+    FREE(k.level);
+    FREE(k.owner);
+    FREE(k.father);
+    for (int i = 0; i < 6; i++) FREE(k.nbor[i]);
+    for (int i = 0; i < 8; i++) {
+        FREE(k.son[i]);
+        FREE(k.map[i]);
+        FREE(k.flag[i]);
+    }
+    for (int i = 0; i < 3; i++) FREE(k.x[i]);
+}
+
 /* ---- tests ---- */
 
 /* Catches: a wrong link, owner, order, record or variable; anything that depends on the number of ranks. */
@@ -279,7 +411,7 @@ static void test_round_trip(void)
     char path[256], single[256];
     struct seen s;
     struct digest many_digest, one_digest;
-    world_new(&w, all);
+    world_new(&w, all, false);
     int64_t octs = 0;
     for (int l = 1; l <= LMAX; l++) octs += adapt_total(&w.m, &all, l);
     check(write_world(&w, 1, path, sizeof path) == OK, "a checkpoint is written by all ranks");
@@ -288,8 +420,9 @@ static void test_round_trip(void)
     check(s.cells == 8 * octs && s.wrong == 0 && s.split_wrong == 0,
           "every cell once, with its values and its refinement");
     check(s.parts == NPART && s.parts_wrong == 0, "every particle once, with its values");
+    test_links(&all, path, 1);
     if (all.rank == 0) {
-        world_new(&one, alone);
+        world_new(&one, alone, false);
         check_on(&alone, write_world(&one, 2, single, sizeof single) == OK, "a checkpoint is written by one rank");
         enum err a = digest_of(path, &many_digest), b = digest_of(single, &one_digest);
         check_on(&alone, a == OK && b == OK && same_digest(&many_digest, &one_digest),
@@ -312,15 +445,15 @@ static void test_digest_sees(void)
     char path[256];
     struct digest d[6];
     enum err err = OK;
-    world_new(&w, alone);
+    world_new(&w, alone, false);
     w.h.overwrite = true;
     struct level *lv = &w.m.lev[LMAX];
     for (int k = 0; k < 6; k++) {
-        double(*rho)[8] = lv->fld[FLD_U], swap;
+        double(*rho)[8] = lv->fld[FLD_U], (*fx)[8] = lv->fld[FLD_FX], swap;
         if (k == 1) rho[3][5] = nextafter(rho[3][5], 9);
-        if (k == 2) swap = rho[0][1], rho[0][1] = rho[0][2], rho[0][2] = swap;
-        if (k == 3) lv->fld[FLD_FX][2][0] = -0.0;
-        if (k == 4) lv->fld[FLD_FX][2][0] = 0.0;
+        if (k == 2) swap = fx[0][1], fx[0][1] = fx[0][2], fx[0][2] = swap;
+        if (k == 3) fx[2][0] = -0.0;
+        if (k == 4) fx[2][0] = 0.0;
         if (k == 5) swap = w.p.v[1][8], w.p.v[1][8] = w.p.v[1][9], w.p.v[1][9] = swap;
         if (err == OK) err = write_world(&w, 3, path, sizeof path);
         if (err == OK) err = digest_of(path, &d[k]);
@@ -349,6 +482,19 @@ static void test_digest_sees(void)
     world_free(&w);
 }
 
+/* Catches: a link that ends at a wall. Walled boxes are written as periodic ones, all links of a single rank then exist. */
+static void test_walls(void)
+{
+    struct world w;
+    char path[256];
+    struct seen s;
+    world_new(&w, alone, true);
+    w.h.overwrite = true;
+    check_on(&alone, write_world(&w, 3, path, sizeof path) == OK && see(path, &s) == OK, "a box with walls is written");
+    test_links(&alone, path, 3);
+    world_free(&w);
+}
+
 /* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint lost. */
 static void test_full_disk(void)
 {
@@ -356,18 +502,21 @@ static void test_full_disk(void)
     char path[256];
     struct seen s;
     struct rlimit old, low;
-    world_new(&w, all);
+    static const rlim_t limit[] = {0, 1000, 40000, 300000};
+    world_new(&w, all, false);
     bool ok = write_world(&w, 4, path, sizeof path) == OK;
     w.h.overwrite = true;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
-    low = old;
-    low.rlim_cur = 300000;
-    if (all.rank == all.size - 1) setrlimit(RLIMIT_FSIZE, &low);
-    enum err err = write_world(&w, 4, path, sizeof path);
-    setrlimit(RLIMIT_FSIZE, &old);
-    check(ok && err == ERR_FILE && strstr(err_message(), "output_00004.tmp/"),
-          "a full disk is an error on all ranks that names the file");
+    for (int k = 0; k < 4; k++) {
+        low = old;
+        low.rlim_cur = limit[k];
+        if (all.rank == all.size - 1) setrlimit(RLIMIT_FSIZE, &low);
+        enum err err = write_world(&w, 4, path, sizeof path);
+        setrlimit(RLIMIT_FSIZE, &old);
+        ok = ok && err == ERR_FILE && strstr(err_message(), "output_00004.tmp/");
+    }
+    check(ok, "a full disk is an error on all ranks that names the file");
     check(!file_exists("output_00004.tmp") && see(path, &s) == OK && s.wrong == 0,
           "nothing is left of it, the old one stands");
     world_free(&w);
@@ -402,9 +551,13 @@ static void test_cut_files(void)
                       strstr(err_message(), path);
         }
         if (!copy_part("whole", path, -1)) refused = false;
+        FILE *f = fopen(path, "ab");
+        if (!f || fwrite("\0\0\0\0\0\0\0\0", 8, 1, f) != 1 || fclose(f) != 0) refused = false;
+        refused = refused && see("output_00002", &s) == ERR_FORMAT && strstr(err_message(), path);
+        if (!copy_part("whole", path, -1)) refused = false;
         refused = refused && see("output_00002", &s) == OK;
     }
-    check_on(&alone, refused, "files cut anywhere are refused, by name");
+    check_on(&alone, refused, "files cut anywhere, or too long, are refused, by name");
 }
 
 /* Catches: a wrong sign or length of a sub-record. The layout for 25 bytes in pieces of 10 is written out. */
@@ -486,6 +639,7 @@ int main(int argc, char **argv)
     test_round_trip();
     if (all.rank == 0) {
         test_digest_sees();
+        test_walls();
         test_cut_files();
         test_subrecords();
         test_table();

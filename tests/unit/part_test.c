@@ -62,7 +62,7 @@ static void cell_centre(const struct mesh *m, int l, okey k, int cell, double x[
 /* Two nested spheres across the face x = 0. */
 static bool want_split(const struct mesh *m, int l, okey k, int cell)
 {
-    static const double centre[3] = {0.05, 0.5, 0.45}, radius[2] = {0.25, 0.12};
+    static const double centre[3] = {0.05, 0.5, 0.45}, radius[2] = {0.25, 0.155};
     double x[3], r2 = 0;
     cell_centre(m, l, k, cell, x);
     for (int d = 0; d < 3; d++) {
@@ -73,13 +73,36 @@ static bool want_split(const struct mesh *m, int l, okey k, int cell)
     return r2 < radius[l - LMIN] * radius[l - LMIN];
 }
 
+/* Walls that cross the spheres, and octs. */
+static struct domain *balanced_domain(const struct mesh *m, const struct comm *c, enum domain_kind kind)
+{
+    struct domain *d = domain_new(kind, c->size, m->levelmax, m->wall), *e;
+    if (c->size == 1) return d;
+    int64_t n = 0, total = (int64_t)1 << 3 * LMIN;
+    size_t most = (size_t)(total / c->size + 1);
+    int *level = mem_new(sizeof *level * most, "test");
+    okey *key = mem_new(sizeof *key * most, "test");
+    double *cost = mem_new(sizeof *cost * most, "test");
+    for (int64_t k = c->rank; k < total; k += c->size) {
+        level[n] = LMIN + 1;
+        key[n] = (okey)k;
+        cost[n++] = 1 + 30 * want_split(m, LMIN, (okey)k >> 3, (int)(k & 7)) + uniform(k, 7);
+    }
+    e = domain_balance(d, kind, c, n, level, key, cost);
+    domain_free(d);
+    FREE(level);
+    FREE(key);
+    FREE(cost);
+    return e;
+}
+
 static void world_mesh(struct world *w, struct comm c, enum domain_kind kind, int lmin, int lmax, double box,
                        const bool wall[6])
 {
     memset(w, 0, sizeof *w);
     w->c = c;
-    w->d = domain_new(kind, c.size, lmax, wall);
     mesh_init(&w->m, lmin, lmax, 0, false, true, box, wall);
+    w->d = balanced_domain(&w->m, &c, kind);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = lmin; l < lmax; l++) {
         struct level *lv = &w->m.lev[l];
@@ -367,14 +390,37 @@ static void test_force(double box)
     world_free(&whole);
 }
 
+/* dteff of the first half kick: the new step of the particle's level, or the old one if it was on a coarser level. */
+static void test_dteff(void)
+{
+    struct world w;
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, no_wall);
+    world_particles(&w, 1000, 0);
+    set_field(&w.m, field_one);
+    double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
+    for (int k = 0; k < LEVEL_MAX; k++) {
+        dtnew[k] = 2 * k;
+        dtold[k] = 100 * k;
+    }
+    for (int64_t i = 0; i < w.p.n; i++) w.p.levelp[i] = LMIN - 1 + (int)(w.p.id[i] % 3);
+    part_synchro(&w.p, &w.m, LMIN, dtnew, dtold);
+    int64_t bad = 0;
+    for (int64_t i = 0; i < w.p.n; i++) {
+        int k = LMIN - 1 + (int)(w.p.id[i] % 3);
+        bad += fabs(w.p.v[2][i] - (k < LMIN ? 50 : 1) * k) > 1e-12 || w.p.levelp[i] != LMIN;
+    }
+    check(bad == 0, "synchro takes the particle's own time step");
+    world_free(&w);
+}
+
 /* Several ranks and threads, or another order of particles: the same bits after full steps with sub-steps. */
 static void test_same_bits(enum domain_kind kind, double box)
 {
     struct world w, ref;
     world_mesh(&w, all, kind, LMIN, LMAX, box, no_wall);
     world_mesh(&ref, alone, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
-    world_particles(&w, NPART, 8 * box);
-    world_particles(&ref, NPART, 8 * box);
+    world_particles(&w, NPART, 12 * box);
+    world_particles(&ref, NPART, 12 * box);
     set_field(&w.m, field_noise);
     set_field(&ref.m, field_noise);
     int threads = omp_get_max_threads();
@@ -607,6 +653,7 @@ int main(int argc, char **argv)
     }
     test_force(1);
     test_force(0.7);
+    test_dteff();
     test_momentum();
     test_walls();
     test_selection();
