@@ -154,10 +154,10 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
     struct map *m = ctx;
     const double *x = ramses_f64(r, p, COL_X + (enum ramses_column)m->u), *mass = ramses_f64(r, p, COL_MASS);
     const double *y = ramses_f64(r, p, COL_X + (enum ramses_column)m->v);
-    const int64_t *family = ramses_i64(r, p, COL_FAMILY), *level = ramses_i64(r, p, COL_LEVEL);
+    const int64_t *level = ramses_i64(r, p, COL_LEVEL);
     for (int64_t i = 0; i < p->n; i++) {
         double u = x[i] / r->head.boxlen, v = y[i] / r->head.boxlen;
-        if (family ? family[i] != m->family : m->family != FAM_DM) continue;
+        if (ramses_family(r, p, i) != m->family) continue;
         if (!(fabs(u) < 1e6 && fabs(v) < 1e6 && isfinite(mass[i]))) continue;
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : LEVEL_MAX;
         int64_t n = m->layer_sum[l] ? (int64_t)1 << l : m->n;

@@ -76,10 +76,9 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
 {
     struct summary *s = ctx;
     const double *mass = ramses_f64(r, p, COL_MASS);
-    const int64_t *family = ramses_i64(r, p, COL_FAMILY);
     for (int64_t i = 0; i < p->n; i++) {
-        int k = FAMILIES - 1;
-        if (family && family[i] >= FAMILY_MIN && family[i] <= FAMILY_MAX) k = (int)family[i] - FAMILY_MIN;
+        int k = ramses_family(r, p, i) - FAMILY_MIN;
+        if (k < 0 || k > FAMILY_MAX - FAMILY_MIN) k = FAMILIES - 1;
         s->family[k]++;
         s->bad += !isfinite(mass[i]);
         sum_add(&s->family_mass[k], mass[i]);

@@ -18,6 +18,7 @@
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
+    {'f', "force", NULL, "replace checkpoints of the same number instead of stopping"},
     {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
     {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
     {'v', "verbose", NULL, "say more: solver reports, momentum, memory by name"},
@@ -29,7 +30,7 @@ static const struct opt rows[] = {
 struct request {
     const char *outdir, *namelist;
     int verbosity;
-    bool check, list, version, help;
+    bool force, check, list, version, help;
     int nset;
     char **set;
 };
@@ -147,6 +148,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
         e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
     TRY(err_agree(c, e));
     s->outdir = r->outdir;
+    s->overwrite = r->force;
     s->namelist_text = *text;
     sim_catch_signals();
     int threads = threads_share(c);

@@ -82,7 +82,8 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < o->n; i++) {
         struct word w = word_next(level, (uint64_t)o->key[i]);
-        if (OKEY_LEVELS > 21) w = word_next(w, (uint64_t)((unsigned __int128)o->key[i] >> 64));
+        uint64_t above = (uint64_t)((unsigned __int128)o->key[i] >> 64);
+        if (above) w = word_next(w, above); /* only levels that a 64-bit key cannot hold */
         for (int c = 0; c < 8; c++) f->at[c * RAMSES_BATCH + i] = word_next(w, (uint64_t)c);
         f->scratch[i] = o->split[i];
     }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,21 +250,47 @@ static enum err read_fields(struct ramses *r, const struct amr_head *a)
     return OK;
 }
 
-/* Files from before the descriptor: the optional records are known by counting. */
+/* The words after "level" in the header file's line of particle fields, in the names of the descriptor. */
+static enum err optional_columns(struct ramses *r, struct ramses_field *list, int *n)
+{
+    static const char *const word[3] = {"phi", "tform", "metal"};
+    static const char *const name[3] = {"potential", "birth_time", "metallicity"};
+    char path[PATH_MAX], *text, *save = NULL;
+    size_t size;
+    *n = 0;
+    snprintf(path, sizeof path, "%s/header_%05d.txt", r->dir, r->number);
+    if (!file_exists(path)) return OK;
+    TRY(file_load(path, TEXT_MAX, &text, &size));
+    char *line = strstr(text, "pos vel mass iord level");
+    enum err err = OK;
+    if (line) line[strcspn(line, "\n")] = 0;
+    char *w = line ? strtok_r(line, " ", &save) : NULL;
+    for (int i = 0; err == OK && w; w = strtok_r(NULL, " ", &save), i++) {
+        for (int k = 0; k < 3; k++)
+            if (i >= 5 && strcmp(w, word[k]) == 0) w = (char *)(uintptr_t)name[k];
+        if (i >= 5) err = add_field(path, list, n, w, 'd');
+    }
+    mem_free(text);
+    return err;
+}
+
+/* Files from before the descriptor: the optional records are known by counting, their names from the header file. */
 static enum err default_columns(struct ramses *r, const char *path, struct fort_in *f, int32_t npart)
 {
-    int n = 0;
+    struct ramses_field more[RAMSES_FIELDS];
+    int n = 0, nmore;
     for (int i = 0; i <= COL_LEVEL; i++) {
         struct fort_rec rec;
         TRY(fort_next(f, COLUMN[i], &rec));
         bool wide = npart > 0 && rec.bytes == 8 * (int64_t)npart;
         TRY(add_field(path, r->part, &n, COLUMN[i], i < COL_ID ? 'd' : i == COL_ID && wide ? 'q' : 'i'));
     }
+    TRY(optional_columns(r, more, &nmore));
     for (int i = 0; f->at < f->size; i++) {
         char name[32];
-        snprintf(name, sizeof name, "extra_%02d", i - 2);
+        snprintf(name, sizeof name, "extra_%02d", i - nmore);
         TRY(fort_skip(f, name, 1));
-        TRY(add_field(path, r->part, &n, i < 2 ? COLUMN[COL_BIRTH + i] : name, 'd'));
+        TRY(add_field(path, r->part, &n, i < nmore ? more[i].name : name, 'd'));
     }
     r->npart_field = n;
     return OK;

@@ -347,3 +347,13 @@ const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, 
 {
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }
+
+int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i)
+{
+    const int64_t *family = ramses_i64(r, p, COL_FAMILY);
+    const double *birth = ramses_f64(r, p, COL_BIRTH);
+    if (family) return (int)family[i];
+    /* no mass: a tracer of gas, family 0 */
+    if (!birth || birth[i] == 0) return ramses_f64(r, p, COL_MASS)[i] == 0 ? 0 : FAM_DM;
+    return ramses_i64(r, p, COL_ID)[i] > 0 ? FAM_STAR : FAM_CLOUD;
+}

@@ -74,3 +74,5 @@ MUST_USE enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn 
 MUST_USE enum err ramses_check_tree(const struct ramses *r);
 const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c);  /* or NULL */
 const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c); /* or NULL */
+/* Family of particle i; in files from before families, told by birth time and sign of the id (spec §12). */
+int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i);

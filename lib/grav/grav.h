@@ -24,8 +24,8 @@ struct grav_report {
 /* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on entry). The first guess
  * is made here: PHI need not be set. gravity_type > 0: does nothing.
  * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with walls). tfrac: time fraction for boundary values
- * from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level l-1 valid in ghosts. With walls: mass and centre of mass (com[3], code
- * units) for the monopole. */
+ * from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level l-1 valid in ghosts.
+ * With walls: mass and centre of mass (com[3], code units) for the monopole. */
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot, double tfrac,
                               double mass, const double com[3], struct grav_par *p);
 
@@ -38,8 +38,8 @@ void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, doubl
 void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass, const double com[3],
                        double out[8]);
 
-/* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles an oct: centre of mass of the oct (= of its
- * father cell), code units, ghosts valid. New arrays in com[] (owner: caller). */
+/* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles an oct: centre of
+ * mass of the oct (= of its father cell), code units, ghosts valid. New arrays in com[] (owner: caller). */
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3]);
 /* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed by the caller): each cell is a
  * pseudo-particle at its centre of mass (leaf: centre), CIC on existing cells of level l only. If mask != 0, only receiving

@@ -110,13 +110,15 @@ static bool level_mask(struct mg_level *g, const struct comm *c, const struct mg
 
 /* ---- edges ---- */
 
-/* Fills e; returns whether the oct is at the edge at all. */
+/* Whether the oct is at the edge at all; if so, fills e. */
 static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
 {
     static const double all_in[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     static const int face_order[6] = {0, 2, 4, 1, 3, 5};
     const double *mask = g->mask ? g->mask[i] : all_in;
     bool edge = false;
+    for (int f = 0; f < 6; f++) edge |= g->nbr[i][f] < 0;
+    if (!edge && !g->mask) return false;
     for (int c = 0; c < 8; c++) {
         double weight = 0;
         for (int k = 0; k < 6; k++) {
@@ -130,7 +132,6 @@ static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
         e->safe[c] = mask[c] < 1 ? 0.0 : e->diag[c];
         edge |= e->diag[c] != 6.0 || e->safe[c] != 6.0;
     }
-    for (int f = 0; f < 6; f++) edge |= g->nbr[i][f] < 0;
     return edge;
 }
 

@@ -25,6 +25,7 @@ static void plane_trace(struct sweep *s, int k);
 static void plane_flux(struct sweep *s, int dir, int k);
 static void plane_divergence(struct sweep *s, int k);
 static void plane_update(struct sweep *s, int k);
+static void plane_expansion(struct sweep *s, int k);
 
 /* Planes are counted from the lowest halo plane; cell plane k of the interior is plane k+2. */
 void sweep_run(struct sweep *s, const struct sweep_user *user)
@@ -58,7 +59,7 @@ static void plane_prim(struct sweep *s, int k)
     const struct hydro_gas g = s->gas;
     int w2 = s->patch.w * s->patch.w, end = whole_range(0, w2 - 1).b;
     const double *restrict u = s->patch.u + k * w2, *restrict f = s->patch.f + k * w2;
-    double *restrict q = s->q[k & 3];
+    double *restrict q = s->q[k & 3], *restrict old = s->v_old[k & 3];
     const double half_dt = s->gravity ? 0.5 * s->dt : 0.0;
 #pragma omp simd
     for (int i = 0; i < end; i++) {
@@ -71,6 +72,7 @@ static void plane_prim(struct sweep *s, int k)
         q[3 * PS + i] = vz;
         q[4 * PS + i] = g.gm1 * r * hydro_max(e, g.smalle);
     }
+    if (s->nflux > s->nvar) memcpy(old, q + PS, 3 * PS * sizeof *q);
     if (s->gravity)
         for (int d = 0; d < 3; d++)
 #pragma omp simd
@@ -115,7 +117,8 @@ INLINE struct slope3 slopes(int type, const double *lo, const double *mid, const
     if (type == 3) return slope_positive(lo, mid, hi, w);
     double c = mid[0];
     struct slope3 d = {c, hydro_slope(type, c - mid[-1], mid[1] - c, theta),
-                       hydro_slope(type, c - mid[-w], mid[w] - c, theta), hydro_slope(type, c - lo[0], hi[0] - c, theta)};
+                       hydro_slope(type, c - mid[-w], mid[w] - c, theta),
+                       hydro_slope(type, c - lo[0], hi[0] - c, theta)};
     return d;
 }
 
@@ -206,12 +209,24 @@ INLINE void trace_all(int type, struct sweep *s, int k)
 static void plane_trace(struct sweep *s, int k)
 {
     switch (s->par->slope_type) {
-    case 1: trace_all(1, s, k); break;
-    case 2: trace_all(2, s, k); break;
-    case 3: trace_all(3, s, k); break;
-    case 7: trace_all(7, s, k); break;
-    case 8: trace_all(8, s, k); break;
-    default: trace_all(0, s, k); break;
+    case 1:
+        trace_all(1, s, k);
+        break;
+    case 2:
+        trace_all(2, s, k);
+        break;
+    case 3:
+        trace_all(3, s, k);
+        break;
+    case 7:
+        trace_all(7, s, k);
+        break;
+    case 8:
+        trace_all(8, s, k);
+        break;
+    default:
+        trace_all(0, s, k);
+        break;
     }
 }
 
@@ -235,10 +250,14 @@ INLINE struct hydro_state face_state(const double *q, int i, int n, int a, int b
 INLINE struct hydro_flux face_solve(enum riemann rs, struct hydro_state L, struct hydro_state R, struct hydro_gas g)
 {
     switch (rs) {
-    case RIEMANN_HLL: return hydro_riemann_hll(L, R, g);
-    case RIEMANN_HLLC: return hydro_riemann_hllc(L, R, g);
-    case RIEMANN_ACOUSTIC: return hydro_riemann_acoustic(L, R, g);
-    default: return hydro_riemann_llf(L, R, g);
+    case RIEMANN_HLL:
+        return hydro_riemann_hll(L, R, g);
+    case RIEMANN_HLLC:
+        return hydro_riemann_hllc(L, R, g);
+    case RIEMANN_ACOUSTIC:
+        return hydro_riemann_acoustic(L, R, g);
+    default:
+        return hydro_riemann_llf(L, R, g);
     }
 }
 
@@ -326,16 +345,35 @@ static void plane_flux(struct sweep *s, int dir, int k)
     double *F = dir < 2 ? s->flux[dir] : s->fz[k & 1];
     const double *L = dir < 2 ? s->m[dir] - step : s->mz[(k - 1) & 1], *R = dir < 2 ? s->p[dir] : s->pz;
     double *extra = F + s->nvar * PS; /* there also without pressure_fix, but then not read */
-    struct face_job j = {.L = L, .R = R, .F = F, .left = s->left, .F_vel = extra, .F_eint = extra + PS,
-                         .n = (1 + dir) * PS, .a = (dir == 0 ? 2 : 1) * PS, .b = (dir == 2 ? 2 : 3) * PS,
-                         .r = whole_range(2 * w + 2, last), .g = s->gas, .dtdx = s->dtdx};
+    struct face_job j = {.L = L,
+                         .R = R,
+                         .F = F,
+                         .left = s->left,
+                         .F_vel = extra,
+                         .F_eint = extra + PS,
+                         .n = (1 + dir) * PS,
+                         .a = (dir == 0 ? 2 : 1) * PS,
+                         .b = (dir == 2 ? 2 : 3) * PS,
+                         .r = whole_range(2 * w + 2, last),
+                         .g = s->gas,
+                         .dtdx = s->dtdx};
     bool scalars = s->nvar > 5, pfix = s->nflux > s->nvar;
     switch (s->par->riemann) {
-    case RIEMANN_LLF: faces_choose(RIEMANN_LLF, &j, scalars, pfix); break;
-    case RIEMANN_HLL: faces_choose(RIEMANN_HLL, &j, scalars, pfix); break;
-    case RIEMANN_HLLC: faces_choose(RIEMANN_HLLC, &j, scalars, pfix); break;
-    case RIEMANN_ACOUSTIC: faces_choose(RIEMANN_ACOUSTIC, &j, scalars, pfix); break;
-    case RIEMANN_EXACT: faces_solve_exact(&j); break;
+    case RIEMANN_LLF:
+        faces_choose(RIEMANN_LLF, &j, scalars, pfix);
+        break;
+    case RIEMANN_HLL:
+        faces_choose(RIEMANN_HLL, &j, scalars, pfix);
+        break;
+    case RIEMANN_HLLC:
+        faces_choose(RIEMANN_HLLC, &j, scalars, pfix);
+        break;
+    case RIEMANN_ACOUSTIC:
+        faces_choose(RIEMANN_ACOUSTIC, &j, scalars, pfix);
+        break;
+    case RIEMANN_EXACT:
+        faces_solve_exact(&j);
+        break;
     }
     if (scalars) faces_scalars(s, &j);
     if (s->par->difmag > 0.0) faces_diffuse(s, dir, k, &j);
@@ -417,20 +455,37 @@ static void plane_update(struct sweep *s, int k)
         double *restrict out = s->out[k & 1] + v * PS;
         if (v < s->nvar)
 #pragma omp simd
-            for (int i = r.a; i < r.b; i++)
-                out[i] = u[i] + (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
+            for (int i = r.a; i < r.b; i++) out[i] = u[i] + (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
         else
 #pragma omp simd
-            for (int i = r.a; i < r.b; i++)
-                out[i] = (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
+            for (int i = r.a; i < r.b; i++) out[i] = (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
     }
+    if (s->nflux > s->nvar) plane_expansion(s, k);
+}
+
+/* Divergence of the old velocities (without gravity) by central differences. */
+static void plane_expansion(struct sweep *s, int k)
+{
+    int w = s->patch.w, n = s->patch.n;
+    struct range r = whole_range(2 * w + 2, (n + 1) * w + n + 1);
+    const double *restrict lo = s->v_old[(k - 1) & 3], *restrict mid = s->v_old[k & 3],
+                           *restrict hi = s->v_old[(k + 1) & 3];
+    double *restrict out = s->out[k & 1] + s->nout * PS - PS;
+    const double dx2 = s->dx + s->dx;
+#pragma omp simd
+    for (int i = r.a; i < r.b; i++)
+        out[i] = (mid[i + 1] - mid[i - 1]) / dx2 + (mid[PS + i + w] - mid[PS + i - w]) / dx2 +
+                 (hi[2 * PS + i] - lo[2 * PS + i]) / dx2;
 }
 
 /* ---- scratch ---- */
 
 struct hydro_gas hydro_gas_of(const struct hydro_par *par)
 {
-    struct hydro_gas g = {.gamma = par->gamma, .smallr = par->smallr, .smallc = par->smallc, .theta = par->slope_theta,
+    struct hydro_gas g = {.gamma = par->gamma,
+                          .smallr = par->smallr,
+                          .smallc = par->smallc,
+                          .theta = par->slope_theta,
                           .niter = par->niter_riemann};
     g.gm1 = g.gamma - 1.0;
     g.entho = 1.0 / g.gm1;
@@ -449,17 +504,19 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const s
     s->gas = hydro_gas_of(par);
     s->nvar = par->nvar;
     s->nflux = par->nvar + (par->pressure_fix ? 2 : 0);
+    s->nout = par->nvar + (par->pressure_fix ? 3 : 0);
     s->gravity = m->gravity;
     s->dt = dt;
     s->dx = mesh_dx(m, l);
     s->dtdx = dt / s->dx;
-    size_t plane = (size_t)(s->nvar + 2) * PS;
-    size_t words = 17 * plane + 3 * PS + (size_t)(s->nvar + 3) * US;
+    size_t plane = (size_t)(s->nvar + 3) * PS;
+    size_t words = 17 * plane + 15 * PS + (size_t)(s->nvar + 3) * US;
     double *d = s->block = mem_zero(words * sizeof *d + US, "hydro tile scratch");
     for (int i = 0; i < 4; i++, d += plane) s->q[i] = d;
-    double **each[] = {&s->m[0], &s->m[1], &s->p[0], &s->p[1], &s->mz[0], &s->mz[1], &s->pz,
+    double **each[] = {&s->m[0],    &s->m[1],    &s->p[0],  &s->p[1],  &s->mz[0],  &s->mz[1], &s->pz,
                        &s->flux[0], &s->flux[1], &s->fz[0], &s->fz[1], &s->out[0], &s->out[1]};
     for (int i = 0; i < 13; i++, d += plane) *each[i] = d;
+    for (int i = 0; i < 4; i++, d += 3 * PS) s->v_old[i] = d;
     s->left = d;
     s->div[0] = d + PS;
     s->div[1] = d + 2 * PS;

@@ -11,18 +11,21 @@
 struct sweep {
     const struct hydro_par *par;
     struct hydro_gas gas;
-    int nvar, nflux;    /* variables; with pressure_fix plus face velocity and internal energy */
+    int nvar, nflux; /* variables; with pressure_fix plus face velocity and internal energy */
+    int nout;        /* with pressure_fix plus the divergence of the old velocities */
     bool gravity;
     double dt, dx, dtdx;
     struct patch patch;
     double *q[4];       /* primitive variables of the last planes, ring by plane & 3 */
-    double *m[2], *p[2]; /* x, y: states at the upper (m, seen from its left) and lower (p) faces of the plane's cells */
+    double *v_old[4];   /* velocities without the gravity predictor [3], the same ring (pressure_fix) */
+    double *m[2];       /* x, y: states at the upper faces of the plane's cells, seen from within */
+    double *p[2];       /* x, y: the same at the lower faces */
     double *mz[2], *pz; /* the same for z; mz by plane & 1 */
     double *flux[2];    /* x, y: dt/dx × flux through the lower face of each cell of the plane */
     double *fz[2];      /* z, by plane & 1 */
     double *left;       /* part of the mass flux that carries the left state's scalars */
     double *div[2];     /* velocity divergence at the lower corners of the plane (difmag), by plane & 1 */
-    double *out[2];     /* new values [nflux] of the plane, by plane & 1; then those of an oct plane are complete */
+    double *out[2];     /* new values [nout] of the plane, by plane & 1; then those of an oct plane are complete */
     void *block;
 };
 
@@ -30,8 +33,8 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const s
 void sweep_fini(struct sweep *s);
 struct hydro_gas hydro_gas_of(const struct hydro_par *par);
 
-/* All stages for a gathered patch. edge_planes is called with the fluxes of the lower faces (0 x, 1 y, 2 z) of the cells of
- * plane k (0…n; x and y: <n), out_planes when out holds the new values of oct plane z. */
+/* All stages for a gathered patch. `faces` (may be NULL) is called with the fluxes through the lower faces of direction dir (0 x,
+ * 1 y, 2 z) of the cells of interior plane k (0…n−1, z: …n); `ready` when out holds the new values of oct plane z. */
 struct sweep_user {
     void (*faces)(struct sweep *s, void *ctx, int dir, int k, const double *flux);
     void (*ready)(struct sweep *s, void *ctx, int z);

@@ -37,7 +37,8 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
     hydro_update_tiles(m, l, dt, hexp, p, 0, TILE_DEPTH_MAX);
 }
 
-void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth, int maxdepth)
+void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth,
+                        int maxdepth)
 {
     struct level *lv = &m->lev[l];
     if (lv->nown == 0) return;
@@ -182,7 +183,7 @@ struct oct_work {
     const struct update *up;
     lidx i;
     int at; /* of its first cell in the patch */
-    double w[NVAR_MAX + 2][8];
+    double w[NVAR_MAX + 3][8];
 };
 
 static void oct_collect(struct oct_work *o);
@@ -216,7 +217,7 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
             if (o.i < p->tile->first || o.i >= p->tile->first + p->tile->count) continue;
             int at = 2 * x + 2 + w * (2 * y + 2);
             o.at = at + w * w * (2 * z + 2);
-            for (int v = 0; v < s->nflux; v++) {
+            for (int v = 0; v < s->nout; v++) {
                 const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
                 double *to = plain ? up->new[v][o.i] : o.w[v];
                 memcpy(to, a, 16);
@@ -286,30 +287,44 @@ static double velocity_across(const struct oct_work *o, const struct sweep *s, i
         struct hydro_cell x = hydro_cell_across(m, o->up->l, o->i, c, f);
         const struct level *up = &m->lev[x.level];
         *distance = 1.5;
-        return up->fld[FLD_U + 1 + d][x.oct][x.cell] / hydro_max(up->fld[FLD_U][x.oct][x.cell], smallr);
+        return up->fld[FLD_U + 1 + d][x.oct][x.cell] * (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], smallr));
     }
     const double *u = s->patch.u + o->at + (c & 1) + (c >> 1 & 1) * w + (c >> 2) * w * w + (f & 1 ? step[d] : -step[d]);
-    return u[(1 + d) * PATCH_STRIDE] / hydro_max(u[0], smallr);
+    return u[(1 + d) * PATCH_STRIDE] * (1.0 / hydro_max(u[0], smallr));
+}
+
+/* The divergence of the old velocities in the cells of an oct at the edge of the level. */
+static void oct_expansion_edge(const struct oct_work *o, const struct sweep *s, double *div)
+{
+    double dx = o->up->dx;
+    for (int c = 0; c < 8; c++) {
+        div[c] = 0.0;
+        for (int d = 0; d < 3; d++) {
+            double a, b, lo = velocity_across(o, s, c, 2 * d, &a), hi = velocity_across(o, s, c, 2 * d + 1, &b);
+            div[c] += (hi - lo) / (a * dx + b * dx);
+        }
+    }
 }
 
 /* Advances the auxiliary internal energy: fluxes, and −P dV with the old velocities. */
-static void oct_pdv(struct oct_work *o, const struct sweep *s, double *eint)
+static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict eint)
 {
     const struct level *lv = &o->up->m->lev[o->up->l];
     const struct hydro_par *par = o->up->par;
+    const double *restrict r = lv->fld[FLD_U][o->i], *restrict x = lv->fld[FLD_U + 1][o->i],
+                           *restrict y = lv->fld[FLD_U + 2][o->i], *restrict z = lv->fld[FLD_U + 3][o->i],
+                           *restrict etot = lv->fld[FLD_U + 4][o->i];
+    const double *restrict flux = o->w[par->nvar + 1];
+    double *restrict div = o->w[par->nvar + 2];
+    const double smallr = par->smallr, gm1 = par->gamma - 1.0, dt = o->up->dt;
+    bool edge = false;
+    for (int f = 0; f < 6; f++) edge |= lv->nbr[o->i][f] == NBR_NONE;
+    if (edge) oct_expansion_edge(o, s, div);
+#pragma omp simd
     for (int c = 0; c < 8; c++) {
-        double div = 0.0;
-        for (int d = 0; d < 3; d++) {
-            double a, b, lo = velocity_across(o, s, c, 2 * d, &a), hi = velocity_across(o, s, c, 2 * d + 1, &b);
-            div += (hi - lo) / (a * o->up->dx + b * o->up->dx);
-        }
-        double r = hydro_max(lv->fld[FLD_U][o->i][c], par->smallr), e = lv->fld[FLD_U + 4][o->i][c], v2 = 0.0;
-        for (int d = 1; d <= 3; d++) {
-            double v = lv->fld[FLD_U + d][o->i][c] / r;
-            v2 += v * v;
-        }
-        e -= 0.5 * r * v2;
-        eint[c] = e + o->w[par->nvar + 1][c] - (par->gamma - 1.0) * e * div * o->up->dt;
+        double d = hydro_max(r[c], smallr), u = x[c] / d, v = y[c] / d, w = z[c] / d;
+        double e = etot[c] - 0.5 * d * (u * u + v * v + w * w);
+        eint[c] = e + flux[c] - gm1 * e * div[c] * dt;
     }
 }
 
@@ -331,15 +346,19 @@ static void oct_scalars(struct oct_work *o)
 }
 
 /* pressure_fix: the auxiliary internal energy where the conserved one is lost in the kinetic energy's truncation error. */
-static void oct_switch_energy(struct oct_work *o, const double *eint)
+static void oct_switch_energy(struct oct_work *o, const double *restrict eint)
 {
     const struct hydro_par *par = o->up->par;
-    double dx = o->up->dx;
+    const double dx = o->up->dx, dt = o->up->dt, smallr = par->smallr, beta = par->beta_fix;
+    const double hubble = 3.0 * o->up->hexp * dx;
+    const double *restrict change = o->w[par->nvar]; /* −dt ∇·v from the faces */
+    double(*restrict q)[8] = o->w;
+#pragma omp simd
     for (int c = 0; c < 8; c++) {
-        double d = hydro_max(o->w[0][c], par->smallr);
-        double u = o->w[1][c] / d, v = o->w[2][c] / d, w = o->w[3][c] / d;
+        double d = hydro_max(q[0][c], smallr);
+        double u = q[1][c] / d, v = q[2][c] / d, w = q[3][c] / d;
         double ekin = 0.5 * d * (u * u + v * v + w * w);
-        double div = hydro_max(fabs(o->w[par->nvar][c]) * dx / o->up->dt, 3.0 * o->up->hexp * dx);
-        if (o->w[4][c] - ekin < par->beta_fix * d * (div * div)) o->w[4][c] = eint[c] + ekin;
+        double div = hydro_max(fabs(change[c]) * dx / dt, hubble);
+        q[4][c] = q[4][c] - ekin < beta * d * (div * div) ? eint[c] + ekin : q[4][c];
     }
 }

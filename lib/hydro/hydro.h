@@ -19,8 +19,8 @@ struct hydro_par {
     bool pressure_fix;
     double beta_fix;
     int interpol_var, interpol_type;
-    enum bound_type bound[6];            /* −x,+x,−y,+y,−z,+z */
-    double bound_state[6][NVAR_MAX];     /* imposed: primitive (rho, v, P, scalars) */
+    enum bound_type bound[6];                                             /* −x,+x,−y,+y,−z,+z */
+    double bound_state[6][NVAR_MAX];                                      /* imposed: primitive (rho, v, P, scalars) */
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
 };
 
@@ -28,9 +28,10 @@ struct hydro_par {
  * bound; HUGE_VAL if none). */
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
 
-/* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level l+1 left (reflux),
- * and with gravity the term ½ dt f rho_old at constant internal energy, with pressure_fix its source and switch (hexp: code units, 0 without
- * cosmology). Adds this level's corrections for level l-1 to lev[l].edge_flux. Ghost U of level l is stale afterwards. */
+/* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level l+1 left (reflux), with
+ * gravity the term ½ dt f rho_old at constant internal energy, with pressure_fix its source and switch (hexp: code
+ * units, 0 without cosmology). Adds this level's corrections for level l-1 to lev[l].edge_flux. The arrays
+ * lev[l].fld[FLD_U…] are replaced by new ones; ghosts are stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
 /* The same with tiles of 2^mindepth to 2^maxdepth octs a side (0 ≤ … ≤ 3), for tests and measurements: same bits. */

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "hydro/hydro.h"
 #include "hydro/flux.h"
+#include "hydro/hydro.h"
 #include "hydro/hydro_interp.h"
 
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p)
@@ -39,7 +39,8 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
     const double smallr = p->smallr;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
-        const double *r = lv->fld[FLD_U][i], *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i], *fz = lv->fld[FLD_FZ][i];
+        const double *r = lv->fld[FLD_U][i], *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i],
+                     *fz = lv->fld[FLD_FZ][i];
         double *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
                *e = lv->fld[FLD_U + 4][i];
 #pragma omp simd
@@ -90,7 +91,8 @@ typedef double cells __attribute__((vector_size(64), may_alias));
 typedef long long cell_mask __attribute__((vector_size(64)));
 
 /* Conserved variables across face f of each cell of own oct i: of the level where it exists, else of the coarser cell. */
-static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par, double (*restrict u)[8])
+static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par,
+                          double (*restrict u)[8])
 {
     const struct level *lv = &m->lev[l];
     int bit = 1 << (f >> 1);

@@ -7,8 +7,8 @@
  * replaced by the coarser cell in their place. Restriction is the mean. (spec/numerics §5.4) */
 #include "hydro/hydro_interp.h"
 
-#include <math.h>
 #include "hydro/hydro_kern.h"
+#include <math.h>
 
 /* Arrays over variables are handled in rows of whole vectors. */
 enum { ROW = NVAR_MAX };
@@ -28,7 +28,8 @@ void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct h
     slopes(p, a, w);
     for (int v = 0; v < nv; v++)
         for (int k = 0; k < 8; k++)
-            out[v][k] = a[0][v] + w[0][v] * ((k & 1) - 0.5) + w[1][v] * ((k >> 1 & 1) - 0.5) + w[2][v] * ((k >> 2) - 0.5);
+            out[v][k] = a[0][v] + w[0][v] * ((k & 1) - 0.5) + w[1][v] * ((k >> 1 & 1) - 0.5) +
+                        w[2][v] * ((k >> 2) - 0.5);
     if (p->interpol_var == 2) fix_momentum(p, a[0], out);
     if (p->interpol_var > 0)
         for (int k = 0; k < 8; k++) {

@@ -14,10 +14,10 @@
 
 /* What the point functions need to know, precomputed. */
 struct hydro_gas {
-    double gamma, gm1, entho; /* γ, γ−1, 1/(γ−1) */
+    double gamma, gm1, entho;                       /* γ, γ−1, 1/(γ−1) */
     double smallr, smallc, smallc2, smallp, smalle; /* floors: density; c; c²; P/ρ = c²/γ; e = c²/γ/(γ−1) */
-    double theta;             /* slope type 8 */
-    double gamma6, inv_gamma; /* (γ+1)/2γ, 1/γ */
+    double theta;                                   /* slope type 8 */
+    double gamma6, inv_gamma;                       /* (γ+1)/2γ, 1/γ */
     int niter;
 };
 
@@ -68,11 +68,16 @@ PTAH_HD double hydro_slope_vanleer(double dl, double dr)
 PTAH_HD double hydro_slope(int type, double dl, double dr, double theta)
 {
     switch (type) {
-    case 1: return hydro_slope_minmod(dl, dr);
-    case 2: return hydro_slope_theta(dl, dr, 2.0);
-    case 7: return hydro_slope_vanleer(dl, dr);
-    case 8: return hydro_slope_theta(dl, dr, theta);
-    default: return 0.0;
+    case 1:
+        return hydro_slope_minmod(dl, dr);
+    case 2:
+        return hydro_slope_theta(dl, dr, 2.0);
+    case 7:
+        return hydro_slope_vanleer(dl, dr);
+    case 8:
+        return hydro_slope_theta(dl, dr, theta);
+    default:
+        return 0.0;
     }
 }
 
@@ -221,7 +226,8 @@ PTAH_HD double hydro_exact_guess(struct hydro_state L, struct hydro_state R, str
 }
 
 /* Returns the next P*; *change is |ΔP|/P. */
-PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g, double p, double *change)
+PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g, double p,
+                                  double *change)
 {
     double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
     double pl = hydro_max(L.p, rl * g.smallp), pr = hydro_max(R.p, rr * g.smallp);
@@ -271,8 +277,8 @@ PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_st
 /* ---- cells ---- */
 
 /* Courant step of a cell (unsplit: ndim·c + Σ|v|) with the gravity strength s = max(Σ|f| dx/w², 1e-4). */
-PTAH_HD double hydro_cell_dt(double r, double mx, double my, double mz, double e, double fsum, double dx, double courant,
-                             struct hydro_gas g)
+PTAH_HD double hydro_cell_dt(double r, double mx, double my, double mz, double e, double fsum, double dx,
+                             double courant, struct hydro_gas g)
 {
     r = hydro_max(r, g.smallr);
     double u = mx / r, v = my / r, w = mz / r;

@@ -13,7 +13,7 @@
 #include "hydro/hydro_interp.h"
 
 /* Work of a tile by depth, as measured (arbitrary unit); only speed depends on it. */
-static const double tile_work[TILE_DEPTH_MAX + 1] = {1.0, 3.5, 16.0, 100.0};
+static const double tile_work[TILE_DEPTH_MAX + 1] = {1.0, 3.3, 13.5, 78.0};
 
 struct builder {
     const struct level *lv;
@@ -235,7 +235,8 @@ static void octs_load(struct patch *p, const struct mesh *m, int l, const struct
                 int at = 2 * (x + w * (y + w * z));
                 bool inside = x > 0 && x < e - 1 && y > 0 && y < e - 1 && z > 0 && z < e - 1;
                 if (i == NBR_NONE) load_missing(p, m, l, par, at, (int[3]){x, y, z});
-                if (i < 0 || (inside && is_own(p, i))) continue; /* own octs may also be in the halo, through a periodic border */
+                if (i < 0 || (inside && is_own(p, i)))
+                    continue; /* own octs may also be in the halo, through a periodic border */
                 other[n].oct = i;
                 other[n++].at = at;
             }
@@ -301,7 +302,8 @@ static void walls_fill(struct patch *p, const struct mesh *m, int l, const struc
             int from = f & 1 ? p->n + 1 - h : 2 + h;
             if (par->bound[f] != BOUND_REFLECT) from = f & 1 ? p->n + 1 : 2;
             for (int i = 0; i < w; i++)
-                for (int j = 0; j < w; j++) wall_cell(p, m, par, f, to * step[d] + i * a + j * b, from * step[d] + i * a + j * b);
+                for (int j = 0; j < w; j++)
+                    wall_cell(p, m, par, f, to * step[d] + i * a + j * b, from * step[d] + i * a + j * b);
         }
     }
 }

@@ -5,11 +5,11 @@
 #include "oct/mesh.h"
 
 enum {
-    TILE_DEPTH_MAX = 3,                     /* tiles of up to 2^3 octs a side */
+    TILE_DEPTH_MAX = 3,                      /* tiles of up to 2^3 octs a side */
     PATCH_W_MAX = (2 << TILE_DEPTH_MAX) + 4, /* cells a side with halo */
     PATCH_SLOT_MAX = (1 << TILE_DEPTH_MAX) + 2,
-    PLANE_STRIDE = PATCH_W_MAX * PATCH_W_MAX + 8,                    /* doubles from variable to variable in a plane */
-    PATCH_STRIDE = PATCH_W_MAX * PATCH_W_MAX * PATCH_W_MAX + 24,     /* … in a patch; both not a power of two */
+    PLANE_STRIDE = PATCH_W_MAX * PATCH_W_MAX + 8,                /* doubles from variable to variable in a plane */
+    PATCH_STRIDE = PATCH_W_MAX * PATCH_W_MAX * PATCH_W_MAX + 24, /* … in a patch; both not a power of two */
 };
 
 enum { SLOT_UNUSED = -3 }; /* a place of the patch that no own cell looks at */
@@ -30,15 +30,16 @@ void tile_list_free(struct tile_list *list);
 
 /* A gathered tile. Cell (i,j,k), each from -2 to n+1, is at (i+2) + w*((j+2) + w*(k+2)). */
 struct patch {
-    int t, n, w;                    /* octs a side, cells a side, cells a side with halo */
+    int t, n, w; /* octs a side, cells a side, cells a side with halo */
     const struct tile *tile;
-    int64_t x0[3];                  /* coordinates of its first oct on the level */
-    lidx oct[PATCH_SLOT_MAX * PATCH_SLOT_MAX * PATCH_SLOT_MAX]; /* by place (x+1) + (t+2)*((y+1) + (t+2)*(z+1)): oct, NBR_*, SLOT_UNUSED */
+    int64_t x0[3]; /* coordinates of its first oct on the level */
+    lidx oct[PATCH_SLOT_MAX * PATCH_SLOT_MAX *
+             PATCH_SLOT_MAX]; /* by place (x+1) + (t+2)*((y+1) + (t+2)*(z+1)): oct, NBR_*, SLOT_UNUSED */
     int own_slot[1 << 3 * TILE_DEPTH_MAX], own_at[1 << 3 * TILE_DEPTH_MAX]; /* place and first cell of each own oct */
-    bool any_split, any_edge;       /* a refined cell in the patch; an own oct without neighbour */
-    double *u;                      /* [nvar][PATCH_STRIDE] conserved */
-    double *f;                      /* [3][PATCH_STRIDE] acceleration (with gravity) */
-    unsigned char *split;           /* [PATCH_STRIDE] 1: the cell is refined */
+    bool any_split, any_edge; /* a refined cell in the patch; an own oct without neighbour */
+    double *u;                /* [nvar][PATCH_STRIDE] conserved */
+    double *f;                /* [3][PATCH_STRIDE] acceleration (with gravity) */
+    unsigned char *split;     /* [PATCH_STRIDE] 1: the cell is refined */
 };
 
 /* corners: whether the halo's eight corner octs (and their like) are needed. */

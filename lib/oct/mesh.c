@@ -113,28 +113,39 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
     return mesh_find(lv, okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]));
 }
 
-/* Step from a known neighbour across one more face; NBR_NONE if there is no way. */
-static inline lidx step_from(const struct level *lv, lidx j, int face)
+/* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from faces, corners from edges,
+ * each by its first way (the others: cube_hard). */
+static const struct {
+    unsigned char to, from, face;
+} WAY[26] = {{4, 13, 4},  {10, 13, 2}, {12, 13, 0}, {14, 13, 1}, {16, 13, 3}, {22, 13, 5}, {1, 4, 2},
+             {3, 4, 0},   {5, 4, 1},   {7, 4, 3},   {9, 10, 0},  {11, 10, 1}, {15, 16, 0}, {17, 16, 1},
+             {19, 22, 2}, {21, 22, 0}, {23, 22, 1}, {25, 22, 3}, {0, 1, 0},   {2, 1, 1},   {6, 7, 0},
+             {8, 7, 1},   {18, 19, 0}, {20, 19, 1}, {24, 25, 0}, {26, 25, 1}};
+
+/* The ways to neighbour c one after the other, then the table: both ways to an edge oct may be missing although it is there
+ * (across two unrefined faces). */
+static lidx cube_hard(const struct mesh *m, int l, lidx i, const lidx cube[27], int c)
 {
-    return j >= 0 ? lv->nbr[j][face] : j;
+    static const int stride[3] = {1, 3, 9};
+    const struct level *lv = &m->lev[l];
+    int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+    for (int d = 0; d < 3; d++) {
+        lidx j = s[d] ? cube[c - s[d] * stride[d]] : NBR_NONE;
+        if (j >= 0) j = lv->nbr[j][2 * d + (s[d] > 0)];
+        if (j != NBR_NONE) return j;
+    }
+    return mesh_neighbour(m, l, i, s[0], s[1], s[2]);
 }
 
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
 {
-    const struct level *lv = &m->lev[l];
+    const lidx(*nbr)[6] = m->lev[l].nbr;
     cube[13] = i;
-    for (int axes = 1; axes <= 3; axes++) { /* faces, then edges, then corners */
-        for (int c = 0; c < 27; c++) {
-            int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
-            if ((s[0] != 0) + (s[1] != 0) + (s[2] != 0) != axes) continue;
-            static const int stride[3] = {1, 3, 9};
-            lidx j = NBR_NONE;
-            for (int d = 0; d < 3 && j == NBR_NONE; d++)
-                if (s[d]) j = step_from(lv, cube[c - s[d] * stride[d]], 2 * d + (s[d] > 0));
-            /* Both ways may be missing although the oct is there (an edge across two unrefined faces). */
-            if (j == NBR_NONE && axes > 1) j = mesh_neighbour(m, l, i, s[0], s[1], s[2]);
-            cube[c] = j;
-        }
+    for (int k = 0; k < 6; k++) cube[WAY[k].to] = nbr[i][WAY[k].face];
+    for (int k = 6; k < 26; k++) {
+        lidx j = cube[WAY[k].from];
+        if (j >= 0) j = nbr[j][WAY[k].face];
+        cube[WAY[k].to] = j != NBR_NONE ? j : cube_hard(m, l, i, cube, WAY[k].to);
     }
 }
 

@@ -1,12 +1,12 @@
 /* part: storage of particles and their way through levels and ranks.
  *
- * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never searches. part_enter compares the
- * integer coordinates of a particle's oct with those of its host and looks up the few that differ; part_hand_down reads the
- * child of the host's cell. Both then send away the particles whose host is a ghost.
+ * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never searches. part_enter
+ * compares the integer coordinates of a particle's oct with those of its host and looks up the few that differ;
+ * part_hand_down reads the child of the host's cell. Both then send away the particles whose host is a ghost.
  *
- * Order in memory: [level l | level l+1 | …]. Since the pieces stay where they are when levels merge, a step only has to
- * swap the particles that changed level (Hoare's partition), and a piece is sorted again (part_sort.c) only when enough of it
- * is out of order. */
+ * Order in memory: [level l | level l+1 | …]. Since the pieces stay where they are when levels merge, a step only has
+ * to swap the particles that changed level (Hoare's partition), and a piece is sorted again (part_sort.c) only when
+ * enough of it is out of order. */
 #include "part/part.h"
 
 #include <math.h>
@@ -275,8 +275,9 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 
 /* ---- start of a level's step ---- */
 
-/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26 neighbours are asked, so that the answer
- * cannot depend on which ghosts this rank has; levelmin is complete, so there the rank of any position is known. */
+/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26 neighbours are asked, so
+ * that the answer cannot depend on which ghosts this rank has; levelmin is complete, so there the rank of any position
+ * is known. */
 static lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3], const int64_t q[3])
 {
     int64_t n = (int64_t)1 << (l - 1);
@@ -376,7 +377,8 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
     int64_t begin = p->first[l], down = 0;
     if (l < m->levelmax && m->lev[l + 1].noct > 0) {
 #pragma omp parallel for schedule(static) reduction(+ : down)
-        for (int64_t b = begin; b < p->n; b += BLOCK) down += mark_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
+        for (int64_t b = begin; b < p->n; b += BLOCK)
+            down += mark_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
     }
     int64_t middle = p->n - down;
     if (down) partition(p, begin, middle);

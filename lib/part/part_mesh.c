@@ -1,13 +1,14 @@
 /* part: between particles and mesh, cloud in cell (Hockney & Eastwood 1988, §5-2-3).
  *
  * The cloud of a particle at x is a cube of one cell size dx around it: it overlaps the 2³ cells that start at
- * floor(x/dx − ½), with weights w and 1−w a dimension, w the fraction of x/dx − ½. A particle inside its host oct reaches the
- * 4³ cells (patch) in and around the oct. Consecutive particles mostly share the host: the patch is gathered from the 27 octs
- * around it once, forces are interpolated from it, and masses are summed into it before they go to the mesh.
+ * floor(x/dx − ½), with weights w and 1−w a dimension, w the fraction of x/dx − ½. A particle inside its host oct
+ * reaches the 4³ cells (patch) in and around the oct. Consecutive particles mostly share the host: the patch is
+ * gathered from the 27 octs around it once, forces are interpolated from it, and masses are summed into it before they
+ * go to the mesh.
  *
- * Force: from level l if all 8 cells of the cloud are there, else from the first coarser ancestor of the host where they
- * are, with that level's cell size; by 2:1 balance that is l-1 (numerics §6). Deposit: cells that do not exist get nothing.
- * Deposits are integers, so their sum has no order. */
+ * Force: from level l if all 8 cells of the cloud are there, else from the first coarser ancestor of the host where
+ * they are, with that level's cell size; by 2:1 balance that is l-1 (numerics §6). Deposit: cells that do not exist get
+ * nothing. Deposits are integers, so their sum has no order. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -315,8 +316,8 @@ struct deposit {
     const struct parts *p;
     const struct mesh *m;
     int l;
-    double per_mass;   /* quanta a unit of mass */
-    double mass_cut;   /* DM from here on does not count; infinity: all does */
+    double per_mass; /* quanta a unit of mass */
+    double mass_cut; /* DM from here on does not count; infinity: all does */
     bool dm_mass, dm_number;
     int64_t (*mass)[8], (*number)[8];
     struct stencil plain;

@@ -1,7 +1,7 @@
 /* part: sort by host. A radix sort of (host, place) pairs, then each array is permuted through one scratch array.
  *
- * A particle out of order costs the mesh side a second look at an oct's neighbourhood in each of its three passes, about
- * as much as sorting thirty particles: below that share of disorder nothing is done. */
+ * A particle out of order costs the mesh side a second look at an oct's neighbourhood in each of its three passes,
+ * about as much as sorting thirty particles: below that share of disorder nothing is done. */
 #include "part/part_sort.h"
 
 #include <omp.h>
@@ -58,7 +58,7 @@ static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift, 
     static void name(void *array, int64_t begin, int64_t n, const uint64_t *order, void *scratch)                      \
     {                                                                                                                  \
         word *a = (word *)array + begin, *tmp = scratch;                                                               \
-        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++) tmp[i] = a[(uint32_t)order[i]];  \
+        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++) tmp[i] = a[(uint32_t)order[i]];   \
         _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++) a[i] = tmp[i];                    \
     }
 typedef uint64_t __attribute__((may_alias)) word8; /* doubles too */

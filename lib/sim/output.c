@@ -130,6 +130,8 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .unit_l = p->units.units_length,
                             .unit_d = p->units.units_density,
                             .unit_t = p->units.units_time,
+                            .imetal = p->physics.metal ? 6 : 0,
+                            .overwrite = s->overwrite,
                             .namelist = s->namelist_text,
                             .provenance = s->provenance};
     if (s->cosmo) cosmo_units(&s->cosmo_par, s->aexp, &h->unit_l, &h->unit_d, &h->unit_t);

@@ -55,6 +55,7 @@ struct sim {
 
     /* outputs */
     const char *outdir;
+    bool overwrite; /* replace checkpoints that are there */
     const char *namelist_text, *provenance;
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;

@@ -201,6 +201,8 @@ enum err sim_start(struct sim *s, const struct params *par, const struct comm *c
     timer_start("start");
     part_init(&s->parts);
     enum err e = sim_setup(s);
+    s->parts.is_static = par->run.static_;
+    for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
     if (e == OK) e = start_all(st);

@@ -31,10 +31,22 @@ static const int all_slopes[] = {0, 1, 2, 3, 7, 8};
 
 static struct hydro_par base_par(void)
 {
-    struct hydro_par p = {.nvar = 5, .gamma = 1.4, .smallr = 1e-10, .smallc = 1e-10, .courant_factor = 0.5,
-                          .riemann = RIEMANN_HLLC, .niter_riemann = 10, .slope_type = 1, .slope_theta = 1.5,
-                          .interpol_type = 1, .err_grad_d = -1, .err_grad_p = -1, .err_grad_u = -1, .floor_d = 1e-10,
-                          .floor_p = 1e-10, .floor_u = 1e-10};
+    struct hydro_par p = {.nvar = 5,
+                          .gamma = 1.4,
+                          .smallr = 1e-10,
+                          .smallc = 1e-10,
+                          .courant_factor = 0.5,
+                          .riemann = RIEMANN_HLLC,
+                          .niter_riemann = 10,
+                          .slope_type = 1,
+                          .slope_theta = 1.5,
+                          .interpol_type = 1,
+                          .err_grad_d = -1,
+                          .err_grad_p = -1,
+                          .err_grad_u = -1,
+                          .floor_d = 1e-10,
+                          .floor_p = 1e-10,
+                          .floor_u = 1e-10};
     return p;
 }
 
@@ -252,7 +264,8 @@ static void test_conservation(void)
         for (int s = 0; s < 3; s++) advance(&m, 4, 0.4 * hydro_courant(&m, 4, &p), &p, 0, 3);
         totals(&m, &p, after);
         for (int k = 0; k < 5; k++)
-            CHECK(fabs(after[k] - before[k]) <= 4e-15 * before[4], "riemann %d variable %d: %g", r, k, after[k] - before[k]);
+            CHECK(fabs(after[k] - before[k]) <= 4e-15 * before[4], "riemann %d variable %d: %g", r, k,
+                  after[k] - before[k]);
         mesh_fini(&m);
     }
 }
@@ -411,12 +424,20 @@ static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R
 /* F(U,U) = F(U); a resting contact does not move with the solvers that know contacts; Toro's test 1 (Sod) at x/t = 0. */
 static void test_riemann(void)
 {
-    struct hydro_gas g = {.gamma = 1.4, .gm1 = 0.4, .entho = 2.5, .smallr = 1e-10, .smallc = 1e-10, .smallc2 = 1e-20,
-                          .smallp = 1e-20 / 1.4, .gamma6 = 2.4 / 2.8, .inv_gamma = 1 / 1.4, .niter = 10};
+    struct hydro_gas g = {.gamma = 1.4,
+                          .gm1 = 0.4,
+                          .entho = 2.5,
+                          .smallr = 1e-10,
+                          .smallc = 1e-10,
+                          .smallc2 = 1e-20,
+                          .smallp = 1e-20 / 1.4,
+                          .gamma6 = 2.4 / 2.8,
+                          .inv_gamma = 1 / 1.4,
+                          .niter = 10};
     for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
         for (uint64_t k = 0; k < 200; k++) {
-            struct hydro_state s = {0.1 + uniform(5 * k), 4 * uniform(5 * k + 1) - 2, uniform(5 * k + 2), -uniform(5 * k + 3),
-                                    0.1 + uniform(5 * k + 4)};
+            struct hydro_state s = {0.1 + uniform(5 * k), 4 * uniform(5 * k + 1) - 2, uniform(5 * k + 2),
+                                    -uniform(5 * k + 3), 0.1 + uniform(5 * k + 4)};
             struct hydro_flux f = solve(r, s, s, g);
             double e = 2.5 * s.p + 0.5 * s.r * (s.u * s.u + s.v * s.v + s.w * s.w);
             double err = fabs(f.r - s.r * s.u) + fabs(f.u - s.r * s.u * s.u - s.p) + fabs(f.v - s.r * s.u * s.v) +
@@ -425,7 +446,8 @@ static void test_riemann(void)
         }
         struct hydro_state a = {1.0, 0.0, 0.3, 0.1, 1.0}, b = {0.125, 0.0, -0.2, 0.4, 1.0};
         struct hydro_flux f = solve(r, a, b, g);
-        if (r >= RIEMANN_HLLC) CHECK(f.r == 0.0 && f.e == 0.0 && fabs(f.u - 1.0) < 1e-15, "riemann %d moves a contact", r);
+        if (r >= RIEMANN_HLLC)
+            CHECK(f.r == 0.0 && f.e == 0.0 && fabs(f.u - 1.0) < 1e-15, "riemann %d moves a contact", r);
     }
     struct hydro_state a = {1.0, 0.0, 0, 0, 1.0}, b = {0.125, 0.0, 0, 0, 0.1};
     struct hydro_flux f = solve(RIEMANN_EXACT, a, b, g); /* star state 0.42632, 0.92745, 0.30313 (Toro, table 4.2) */
@@ -459,6 +481,36 @@ static void test_prolong_restrict(void)
             CHECK(worst < 1e-14, "var %d type %d: %g", var, type, worst);
             mesh_fini(&m);
         }
+    }
+}
+
+static void linear(const double *x, uint64_t id, double *q)
+{
+    q[0] = 3.0 + 0.4 * x[0] - 0.7 * x[1] + 1.1 * x[2];
+    for (int v = 1; v < 8; v++) q[v] = v == 4 ? 1.0 : 0.5;
+}
+
+/* A linear field is prolonged exactly by every slope but that of injection: in the right direction on each axis. */
+static void test_prolong_linear(void)
+{
+    for (int type = 1; type < 4; type++) {
+        struct hydro_par p = base_par();
+        struct mesh m;
+        double out[5][8], q[8], worst = 0.0, dx = 1.0 / 32;
+        int64_t x[3] = {5, 6, 4};
+        p.interpol_type = type;
+        build(&m, 4, 4, &p, false, no_wall);
+        fill(&m, linear, &p);
+        lidx i = mesh_find(&m.lev[4], okey_make(2, 3, 2));
+        hydro_prolong(&m, 4, i, 1, out, &p);
+        for (int k = 0; k < 8; k++) {
+            double y[3];
+            for (int d = 0; d < 3; d++) y[d] = ((double)(2 * x[d] + (k >> d & 1)) + 0.5) * dx;
+            linear(y, 0, q);
+            worst = fmax(worst, fabs(out[0][k] - q[0]));
+        }
+        CHECK(worst < 1e-14, "type %d: %g", type, worst);
+        mesh_fini(&m);
     }
 }
 
@@ -508,6 +560,7 @@ int main(void)
     test_reflecting_walls();
     test_open_walls();
     test_prolong_restrict();
+    test_prolong_linear();
     test_courant_kick_flag();
     test_tiles();
     printf("hydro_test: %d passed, %d failed\n", passed, failed);

@@ -1,5 +1,6 @@
 /* Laws of lib/part on random clouds of particles. Also meant for mpirun -n 2, 3, 5: every rank then also runs the whole
- * problem alone (the reference) and compares bits. Each check says which fault it catches. Last line: N passed, N failed. */
+ * problem alone (the reference) and compares bits. Each check says which fault it catches. Last line: N passed, N
+ * failed. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ struct world {
     struct domain *d;
     struct mesh m;
     struct parts p;
-    uint64_t digest; /* of all deposits so far, over own rows: the sum over ranks counts */
-    int64_t total;   /* number deposited on levelmin in the last step */
+    uint64_t digest;            /* of all deposits so far, over own rows: the sum over ranks counts */
+    int64_t total;              /* number deposited on levelmin in the last step */
     int64_t misplaced, escaped; /* particles in the wrong place after part_hand_down, or rightly outside their host */
     int64_t wrong_cells;        /* deposits that brute force does not confirm (one rank only) */
 };
@@ -328,7 +329,8 @@ static void test_levelmin_mass(enum domain_kind kind)
     grid_sums(&w, LMIN, &g, sum);
     long double mass = 0;
     for (int64_t id = 0; id < NPART; id++) mass += (0.5 + uniform(id, 6)) / NPART;
-    check(fabsl((long double)sum[0] * QUANTUM - mass) < 1e-15L * mass, "mass on levelmin is the total mass"); /* lost ghost rows */
+    check(fabsl((long double)sum[0] * QUANTUM - mass) < 1e-15L * mass,
+          "mass on levelmin is the total mass"); /* lost ghost rows */
     check(llabs(sum[1] - ((int64_t)NPART << 32)) < 8 * NPART, "number on levelmin is the number of particles");
     grid_free(&g);
     world_free(&w);
@@ -435,7 +437,8 @@ static void test_same_bits(enum domain_kind kind, double box)
     comm_add_i64(&all, &digest, 1);
     check(digest == (int64_t)ref.digest, "deposits are the same bits on several ranks and threads");
     check(same_particles(&w, &ref, NPART), "particles are the same bits on several ranks and threads, none is lost");
-    check(w.misplaced == 0 && ref.misplaced == 0, "every particle is on the finest level that has its place, in its oct");
+    check(w.misplaced == 0 && ref.misplaced == 0,
+          "every particle is on the finest level that has its place, in its oct");
     check(ref.escaped > 100, "the test has particles that left their level");
     check(ref.wrong_cells == 0, "deposits on all levels agree with brute force");
     check(llabs(w.total - ((int64_t)NPART << 32)) < 8 * NPART, "moving particles are all found on levelmin");
@@ -586,7 +589,8 @@ static void test_selection(void)
     }
     struct grid g = deposit(&w, LMIN, cut, 0);
     grid_sums(&w, LMIN, &g, sum);
-    check(llabs(sum[1] - (light << 32)) < 8000 && fabs((double)sum[0] * QUANTUM - 1) < 0.1, "mass_cut: heavy DM does not count");
+    check(llabs(sum[1] - (light << 32)) < 8000 && fabs((double)sum[0] * QUANTUM - 1) < 0.1,
+          "mass_cut: heavy DM does not count");
     grid_free(&g);
     g = deposit(&w, LMIN, 0, LMIN);
     grid_sums(&w, LMIN, &g, sum);
@@ -637,7 +641,8 @@ static void report_speed(int lmin, int64_t n)
     }
     double f = 1e9 / 5 / (double)w.p.n;
     if (all.rank == 0)
-        printf("level %d, %lld particles, %d threads: enter %.1f deposit %.1f hand_down %.1f synchro %.1f move %.1f cpu ns a particle\n",
+        printf("level %d, %lld particles, %d threads: enter %.1f deposit %.1f hand_down %.1f synchro %.1f move %.1f "
+               "cpu ns a particle\n",
                lmin, (long long)n, omp_get_max_threads(), t[0] * f, t[1] * f, t[2] * f, t[3] * f, t[4] * f);
     grid_free(&g);
     world_free(&w);
@@ -657,7 +662,7 @@ int main(int argc, char **argv)
     test_momentum();
     test_walls();
     test_selection();
-    if (argc > 2) report_speed(atoi(argv[1]), atoll(argv[2]));
+    if (argc > 2) report_speed((int)strtol(argv[1], NULL, 10), strtoll(argv[2], NULL, 10));
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     comm_fini();
     return failed != 0;
