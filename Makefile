@@ -31,7 +31,7 @@ $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 units: $(UNITS)
 
 # The two commands that set up everything on a fresh machine: demo and check.
-CORES  := $(shell nproc 2>/dev/null || echo 2)
+CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 BUILD   = $(MAKE) --no-print-directory -j$(CORES)
 
 deps:

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 dir=build/demo
-ranks=$(nproc 2>/dev/null || echo 2)
+ranks=$(env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 [ "$ranks" -le 8 ] || ranks=8
 rm -rf "$dir"
 mkdir -p "$dir"
@@ -25,12 +25,13 @@ nsubcycle=1,1,2,2
 
 &OUTPUT_PARAMS
 noutput=3
-aout=0.1,0.25,0.4
+aout=0.1,0.2,0.35
 /
 
 &INIT_PARAMS
 filetype='grafic'
 initfile(1)='level_006'
+aexp_ini=0.03
 omega_b=0.049
 /
 
@@ -65,13 +66,13 @@ progress() {
     while kill -0 "$1" 2>/dev/null; do
         step=$(grep -o 'Main step= *[0-9]*' "$dir/run.log" 2>/dev/null | tail -n 1 | grep -o '[0-9]*$' || true)
         a=$(grep -o ' a= *[0-9.E+-]*' "$dir/run.log" 2>/dev/null | tail -n 1 | sed 's/ a= *//' || true)
-        [ ! -t 2 ] || printf '\r  step %s, a = %s of 0.4 ' "${step:-0}" "${a:-…}" >&2
+        [ ! -t 2 ] || printf '\r  step %s, a = %s of 0.35 ' "${step:-0}" "${a:-…}" >&2
         sleep 1
     done
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-say "demo: 64^3 cells and particles on $ranks ranks, from a = 0.057 to 0.4; the log is $dir/run.log"
+say "demo: 64^3 cells and particles on $ranks ranks, from a = 0.03 to 0.35; the log is $dir/run.log"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 start=$(date +%s)
 (cd "$dir" && exec mpirun --oversubscribe -n "$ranks" ../../bin/simulate demo.nml) >"$dir/checkpoints" 2>"$dir/run.log" &
@@ -85,6 +86,7 @@ fi
 seconds=$(($(date +%s) - start))
 
 last=$(tail -n 1 "$dir/checkpoints")
+last=${last#./}
 bin/inspect -m density -o "$dir/demo.png" "$dir/$last"
 cat <<END
 

@@ -125,6 +125,10 @@ enum err sim_setup(struct sim *s)
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                 .gravity_type = p->poisson.gravity_type,
                                 .cg_levelmin = p->poisson.cg_levelmin,
+                                .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
+                                .unit_l = p->units.units_length,
+                                .unit_d = p->units.units_density,
+                                .unit_t = p->units.units_time,
                                 .verbose = log_verbosity() >= 1};
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
     for (int l = 1; l <= p->amr.levelmax; l++) {
