@@ -10,6 +10,9 @@ BINS   := $(TOOLS:%=bin/%)
 CMDOBJ := $(patsubst %.c,$(B)/%.o,$(wildcard cmd/*/*.c))
 UNITS  := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c tests/property/*.c))
 
+# make V=1 shows the commands whole.
+say     = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2); )
+
 all: $(BINS)
 
 $(B)/libptah.a: $(LIBOBJ)
@@ -17,16 +20,16 @@ $(B)/libptah.a: $(LIBOBJ)
 
 $(B)/%.o: %.c config.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,cc,$<)$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
 PERCENT := %
 .SECONDEXPANSION:
 bin/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
 	@mkdir -p bin
-	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
-	$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 units: $(UNITS)
 

@@ -25,7 +25,7 @@ nsubcycle=1,1,2,2
 
 &OUTPUT_PARAMS
 noutput=3
-aout=0.1,0.2,0.35
+aout=0.1,0.2,0.3
 /
 
 &INIT_PARAMS
@@ -66,13 +66,13 @@ progress() {
     while kill -0 "$1" 2>/dev/null; do
         step=$(grep -o 'Main step= *[0-9]*' "$dir/run.log" 2>/dev/null | tail -n 1 | grep -o '[0-9]*$' || true)
         a=$(grep -o ' a= *[0-9.E+-]*' "$dir/run.log" 2>/dev/null | tail -n 1 | sed 's/ a= *//' || true)
-        [ ! -t 2 ] || printf '\r  step %s, a = %s of 0.35 ' "${step:-0}" "${a:-…}" >&2
+        [ ! -t 2 ] || printf '\r  step %s, a = %s of 0.3 ' "${step:-0}" "${a:-…}" >&2
         sleep 1
     done
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-say "demo: 64^3 cells and particles on $ranks ranks, from a = 0.03 to 0.35; the log is $dir/run.log"
+say "demo: 64^3 cells and particles on $ranks ranks, from a = 0.03 to 0.3; the log is $dir/run.log"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 start=$(date +%s)
 (cd "$dir" && exec mpirun --oversubscribe -n "$ranks" ../../bin/simulate demo.nml) >"$dir/checkpoints" 2>"$dir/run.log" &
@@ -87,7 +87,7 @@ seconds=$(($(date +%s) - start))
 
 last=$(tail -n 1 "$dir/checkpoints")
 last=${last#./}
-bin/inspect -m density -o "$dir/demo.png" "$dir/$last"
+bin/inspect -m density -o "$dir/demo.png" "$dir/$last" >/dev/null
 cat <<END
 
 Made in $seconds s: $dir/demo.png, the gas density projected through the box, and $(wc -l <"$dir/checkpoints") checkpoints in $dir.

@@ -47,6 +47,9 @@ static bool request_read(int argc, char **argv, struct request *r)
         case 'o':
             r->outdir = o.value;
             break;
+        case 'f':
+            r->force = true;
+            break;
         case 'n':
             r->check = true;
             break;
