@@ -142,6 +142,13 @@ static int threads_share(const struct comm *c)
     return omp_get_max_threads();
 }
 
+static enum err announce(const char *path)
+{
+    if (printf("%s\n", path) < 0 || fflush(stdout) != 0)
+        FAIL(ERR_FILE, "cannot write to standard output: %s", strerror(errno));
+    return OK;
+}
+
 static enum err simulate(const struct request *r, const struct comm *c, struct sim *s, struct params *p, char **text)
 {
     log_init(c->rank == 0, r->verbosity);
@@ -152,6 +159,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     TRY(err_agree(c, e));
     s->outdir = r->outdir;
     s->overwrite = r->force;
+    s->announce = announce;
     s->namelist_text = *text;
     sim_catch_signals();
     int threads = threads_share(c);

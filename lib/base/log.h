@@ -4,7 +4,8 @@
 
 void log_init(bool speaks, int verbosity); /* verbosity: -1 quiet, 0 normal, 1.. more */
 int log_verbosity(void);
-void log_line(int level, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* printed if level <= verbosity */
+void log_line(int level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3))); /* printed if level <= verbosity */
 #define log_info(...) log_line(0, __VA_ARGS__)
 /* One live line that the next call overwrites; only when stderr is a terminal. NULL clears it. */
 void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

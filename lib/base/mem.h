@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-void *mem_new(size_t bytes, const char *name);                 /* uninitialised */
-void *mem_zero(size_t bytes, const char *name);                /* zeroed */
-void *mem_grow(void *p, size_t bytes, const char *name);       /* realloc; keeps the old contents */
-void mem_free(void *p);                                        /* NULL is allowed */
-size_t mem_now(void);                                          /* bytes held by this rank */
-size_t mem_peak(void);                                         /* the most ever held */
-size_t mem_peak_rss(void);                                     /* from the system, bytes */
-void mem_print(FILE *out);                                     /* table: name, bytes now, peak */
+void *mem_new(size_t bytes, const char *name);           /* uninitialised */
+void *mem_zero(size_t bytes, const char *name);          /* zeroed */
+void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
+void mem_free(void *p);                                  /* NULL is allowed */
+size_t mem_now(void);                                    /* bytes held by this rank */
+size_t mem_peak(void);                                   /* the most ever held */
+size_t mem_peak_rss(void);                               /* from the system, bytes */
+void mem_print(FILE *out);                               /* table: name, bytes now, peak */
 
 #define FREE(p)                                                                                                        \
     do {                                                                                                               \

@@ -233,7 +233,7 @@ static bool parse_real(const char *text, double *out)
         t += digits;
     }
     if (*t) return false;
-    strcpy(c, text);
+    memcpy(c, text, strlen(text) + 1);
     if (c[expo]) c[expo] = 'e';
     *out = strtod(c, NULL);
     return isfinite(*out);
@@ -365,17 +365,18 @@ static char *assignment_namelist(const char *name, const char *index, const stru
 {
     const char *value = strchr(index, '=') + 1;
     value += strspn(value, " \t");
-    char *text = mem_new(2 * strlen(index) + 128, "namelist"), *t = text;
-    t += sprintf(t, "&x %s%.*s=", name, (int)(value - index), index);
+    size_t room = 2 * strlen(index) + strlen(name) + 128;
+    char *text = mem_new(room, "namelist"), *t = text;
+    t += snprintf(t, room, "&x %s%.*s=", name, (int)(value - index), index);
     while (t[-1] == '=' || t[-1] == ' ' || t[-1] == '\t') t--;
-    t += sprintf(t, " = ");
+    t += snprintf(t, 8, " = ");
     bool quote = row->kind == PARAM_TEXT && *value && *value != '\'' && *value != '"';
     if (quote) *t++ = '\'';
     for (; *value; value++) {
         if (quote && *value == '\'') *t++ = '\'';
         *t++ = *value;
     }
-    sprintf(t, quote ? "' /" : " /");
+    snprintf(t, 8, quote ? "' /" : " /");
     return text;
 }
 

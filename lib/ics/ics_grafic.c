@@ -86,8 +86,8 @@ static enum err take_levels(struct ics_grafic *g, const char *const dirs[], cons
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         int i = l - g->levelmin;
         struct ics_level *ic = &g->lev[l];
-        ic->dir = mem_new(strlen(dirs[i]) + 1, "file names");
-        strcpy(ic->dir, dirs[i]);
+        size_t bytes = strlen(dirs[i]) + 1;
+        ic->dir = memcpy(mem_new(bytes, "file names"), dirs[i], bytes);
         TRY(take_geometry(g, l, dirs[i], &head[i], ic));
         if (i > 0) TRY(check_nested(g, l));
     }

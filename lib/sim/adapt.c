@@ -26,8 +26,8 @@ void sim_refine(struct sim *s, int from)
         }
 }
 
-/* Cost of an oct (memory_balance; seed 000 eq. 4–5: bytes of the oct plus those of its particles; else RAMSES's 80 a cell and 1 a particle), times
- * the number of its steps within a coarse step (cost_weighting). */
+/* Cost of an oct (memory_balance; seed 000 eq. 4–5: bytes of the oct plus those of its particles; else RAMSES's 80
+ * a cell and 1 a particle), times the number of its steps within a coarse step (cost_weighting). */
 static double *oct_costs(const struct sim *s, int64_t total, int *level, okey *key)
 {
     const struct mesh *m = &s->mesh;

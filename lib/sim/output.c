@@ -1,7 +1,7 @@
 /* sim/output: when a checkpoint is due, and when the run ends (spec/numerics §12).
  *
- * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by Hilbert domains, one a rank, whatever decomposition
- * the run uses: octs travel to Hilbert domains before writing and back after it, which no result can notice. */
+ * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by Hilbert domains, one a rank,
+ * whatever decomposition the run uses: octs travel to Hilbert domains before writing and back after it, which no result can notice. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -155,8 +155,7 @@ static enum err write_checkpoint(struct sim *s)
                                    sizeof path);
     if (whole) domain_free(whole);
     if (travel && s->comm.size > 1) sim_domains_become(s, kind);
-    if (e == OK && s->comm.rank == 0 && (printf("%s\n", path) < 0 || fflush(stdout) != 0))
-        e = err_set(ERR_FILE, "cannot write to standard output: %s", strerror(errno));
+    if (e == OK && s->comm.rank == 0) e = s->announce(path);
     TRY(err_agree(&s->comm, e));
     log_info(" Wrote %s", path);
     return OK;

@@ -55,6 +55,8 @@ struct sim {
 
     /* outputs */
     const char *outdir;
+    /* Told of each finished checkpoint, on rank 0. */
+    enum err (*announce)(const char *path);
     bool overwrite; /* replace checkpoints that are there */
     const char *namelist_text, *provenance;
     int ifout, iout, noutput;
@@ -67,7 +69,7 @@ struct sim {
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
 MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struct comm *c);
-/* Runs to the end; finished checkpoints' paths go to stdout. (collective) */
+/* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
 void sim_fini(struct sim *s);
 void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */

@@ -1,9 +1,10 @@
 /* sim/step: the order of one step of one level, a line a phase.
  *
- * Levels are advanced by recursion with adaptive steps: level l takes one step, level l+1 one or two inside it, and the coarse
- * step ends as the exact sum of the fine ones. The second-order scheme is kick-drift-kick for particles and, for gas, a half kick with the old
- * force, the Godunov step, and the other half with the new force in the next step. Fluxes through the edge of level l+1 are handed to level l
- * (reflux), so mass, momentum and energy are conserved to round-off. (Teyssier 2002; spec/numerics §2)
+ * Levels are advanced by recursion with adaptive steps: level l takes one step, level l+1 one or two inside it, and the
+ * coarse step ends as the exact sum of the fine ones. The second-order scheme is kick-drift-kick for particles and, for
+ * gas, a half kick with the old force, the Godunov step, and the other half with the new force in the next step. Fluxes
+ * through the edge of level l+1 are handed to level l (reflux), so mass, momentum and energy are conserved to round-off.
+ * (Teyssier 2002; spec/numerics §2)
  *
  * What must hold between the phases: ghosts of U, PHI and F of every level are valid at the start of a step of any level. */
 #include <string.h>

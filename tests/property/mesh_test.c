@@ -1,6 +1,6 @@
-/* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of position here, so that every link, every ghost and
- * every transported value can be checked against it. Catches: a ghost missing next to a wall, links to the wrong side, rows
- * permuted in an exchange or a redistribution. */
+/* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of position here, so that
+ * every link, every ghost and every transported value can be checked against it. Catches: a ghost missing next to a wall,
+ * links to the wrong side, rows permuted in an exchange or a redistribution. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

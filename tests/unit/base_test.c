@@ -126,7 +126,7 @@ static void test_nml_values(void)
     snprintf(text, sizeof text, "%s", sample);
     CHECK_FAILS(read_text(text), "1-1"); /* compilers differ on exponents without a letter: refused */
     *strstr(text, ",1-1") = ' ';
-    strcpy(strstr(text, " 1-1"), " /\n");
+    memcpy(strstr(text, " 1-1"), " /\n", 4);
     CHECK(read_text(text) == OK);
     CHECK(par->run.cosmo && par->run.pic && par->run.poisson && par->run.hydro && !par->run.verbose);
     const int sub[] = {1, 1, 2, 2, 2, 1, 1, 2};
@@ -354,7 +354,7 @@ static void test_param_text(void)
           OK);
     char *a = param_text(par);
     char *lines = mem_new(strlen(a) + 1, "test"), *save = NULL;
-    strcpy(lines, a);
+    memcpy(lines, a, strlen(a) + 1);
     param_init(par);
     int bad = 0;
     for (char *l = strtok_r(lines, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) bad += param_set(par, l) != OK;

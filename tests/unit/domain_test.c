@@ -61,8 +61,7 @@ static void test_hilbert_key(int bits)
     }
     for (int64_t k = 1; k < count; k++) {
         int64_t step = 0;
-        for (int a = 0; a < 3; a++)
-            step += llabs(at[k][a] - at[k - 1][a]);
+        for (int a = 0; a < 3; a++) step += llabs(at[k][a] - at[k - 1][a]);
         wrong += step != 1;
     }
     CHECK(wrong == 0, "%d bits, %ld faults", bits, (long)wrong);
@@ -160,8 +159,7 @@ static void test_near(const struct domain *d, const char *what)
                 extra += !need[rank[i]];
                 need[rank[i]] = false;
             }
-            for (int r = 0; r < d->nrank; r++)
-                missing += need[r];
+            for (int r = 0; r < d->nrank; r++) missing += need[r];
             total += count;
             okey other = mix((uint64_t)k) & (((okey)1 << 3 * (l - 1)) - 1); /* disturbs whatever was remembered */
             domain_near(d, domain_rank(d, l, other), l, other, again);
@@ -199,8 +197,7 @@ static void test_near_thin(void)
 {
     struct domain *d = domain_new(DOMAIN_KSECTION, 8, 6, no_wall);
     int rank[8], n = 0;
-    for (okey k = 0; k < (okey)1 << 15; k++)
-        n += domain_near(d, domain_rank(d, 6, k), 6, k, rank) > 0;
+    for (okey k = 0; k < (okey)1 << 15; k++) n += domain_near(d, domain_rank(d, 6, k), 6, k, rank) > 0;
     CHECK(n == 32 * 32 * 32 - 12 * 12 * 12 * 8, "%d octs are ghosts somewhere", n); /* 2: the parent's neighbours */
     domain_free(d);
 }
@@ -211,8 +208,7 @@ static void test_near_threads(void)
     struct domain *u = domain_new(DOMAIN_HILBERT, 7, 8, no_wall), *d = balance(u, DOMAIN_HILBERT, &s);
     int64_t n = s.n, unlike = 0;
     int *one = mem_new(sizeof *one * (size_t)n * 8, "test");
-    for (int64_t i = 0; i < n; i++)
-        one[8 * i + 7] = domain_near(d, 0, s.level[i], s.key[i], one + 8 * i);
+    for (int64_t i = 0; i < n; i++) one[8 * i + 7] = domain_near(d, 0, s.level[i], s.key[i], one + 8 * i);
 #pragma omp parallel for num_threads(9) reduction(+ : unlike)
     for (int64_t i = 0; i < n; i++) {
         int rank[8], count = domain_near(d, 0, s.level[i], s.key[i], rank);
@@ -228,8 +224,7 @@ static void test_near_threads(void)
 static double imbalance(const struct domain *d, const struct samples *s)
 {
     double *load = mem_zero(sizeof *load * (size_t)d->nrank, "test"), most = 0, sum = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        load[domain_rank(d, s->level[i], s->key[i])] += s->cost[i];
+    for (int64_t i = 0; i < s->n; i++) load[domain_rank(d, s->level[i], s->key[i])] += s->cost[i];
     comm_add_f64(&comm, load, d->nrank);
     for (int r = 0; r < d->nrank; r++) {
         sum += load[r];
@@ -255,8 +250,7 @@ static bool domain_proper(const struct domain *d)
             domain_bound_keys(d, bound);
             ok &= d->hilb.bound[r] < d->hilb.bound[r + 1] && (hkey)bound[r] == d->hilb.bound[r];
         }
-        for (int a = 0; a < 3 && d->kind == DOMAIN_KSECTION; a++)
-            ok &= d->ksec.box[r][a][0] < d->ksec.box[r][a][1];
+        for (int a = 0; a < 3 && d->kind == DOMAIN_KSECTION; a++) ok &= d->ksec.box[r][a][0] < d->ksec.box[r][a][1];
     }
     return ok;
 }
@@ -302,8 +296,7 @@ static void test_walls_on_grid(void)
     struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, no_wall), *d = balance(u, DOMAIN_KSECTION, &s);
     int ragged = 0;
     for (int r = 0; r < 12; r++)
-        for (int a = 0; a < 3; a++)
-            ragged += d->ksec.box[r][a][0] % 64 != 0;
+        for (int a = 0; a < 3; a++) ragged += d->ksec.box[r][a][0] % 64 != 0;
     CHECK(ragged == 0, "%d walls off the grid", ragged);
     char text[4096];
     domain_print(d, text, sizeof text);
@@ -336,12 +329,10 @@ static void test_tree(void)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &comm);
-    for (int bits = 1; bits <= 5; bits++)
-        test_hilbert_key(bits);
+    for (int bits = 1; bits <= 5; bits++) test_hilbert_key(bits);
     test_tree();
     const int near[] = {1, 2, 3, 5, 8, 12, 17, 37};
-    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
-        test_near_all(near[i]);
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++) test_near_all(near[i]);
     test_near_thin();
     test_near_threads();
     const int ranks[] = {1, 2, 3, 5, 8, 12, 17};

@@ -534,13 +534,16 @@ static void test_pressure_fix(void)
     p.beta_fix = 1e30;
     p.slope_type = 2;
     p.interpol_type = 3;
-    build(&m, 4, 5, &p, true, no_wall);
+    build(&m, 4, 5, &p, false, no_wall);
     fill(&m, expanding, &p);
     struct level *lv = &m.lev[5];
-    for (int d = 0; d < 3; d++) memset(lv->fld[FLD_FX + d], 0, sizeof lv->fld[0][0] * (size_t)lv->noct);
     hydro_edge_begin(&m, 5, &p);
     hydro_update(&m, 5, dt, 0.0, &p);
     for (lidx i = 0; i < lv->nown; i++) {
+        int64_t x[3];
+        okey_coords(lv->key[i], x);
+        if (x[0] < 4 || x[1] < 4 || x[2] < 4 || x[0] > 11 || x[1] > 11 || x[2] > 11)
+            continue; /* v jumps at the box's border */
         edges += lv->edge[i] >= 0;
         for (int c = 0; c < 8; c++) {
             double ekin = 0.0;

@@ -14,6 +14,13 @@
 #include "io/ascii_part.h"
 #include "io/grafic.h"
 
+static const char *path_in(const char *dir, const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
 static int passed, failed;
 static char tmp[64];
 static const struct comm ONE = {.rank = 0, .size = 1};
@@ -256,9 +263,9 @@ static void test_grafic_damage(void)
     int32_t n;
     CHECK(says(grafic_open(&f, tmp, "none", true), ERR_FILE, "none: cannot be opened"));
     write_file(tmp, "a", &h, place, 0, false);
-    truncate(strcat(strcpy((char[99]){0}, tmp), "/a"), first + 3 * (plane + 8));
+    truncate(path_in(tmp, "a"), first + 3 * (plane + 8));
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "truncated"));
-    truncate(strcat(strcpy((char[99]){0}, tmp), "/a"), 30);
+    truncate(path_in(tmp, "a"), 30);
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "ends at byte 30"));
     write_file(tmp, "a", &h, place, 0, false);
     poke("a", 0, &(int32_t){45}, 4);
@@ -332,7 +339,7 @@ static void test_text(void)
                  i == 39 ? ""
                  : i % 5 ? "\n"
                          : "\r\n\n  \n");
-        strcat(text, line);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s", line);
     }
     write_text(text);
     for (int shares = 1; shares < 50; shares += 6) {
@@ -700,9 +707,9 @@ static void test_grafic_misfits(void)
     h = (struct file){.n = {8, 8, 7}, .real = {8, 32, 32, 32, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
     write_file(dirs[1], "ic_velcy", &h, speed, 0, false);
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FORMAT, "ic_velcy: header: size 8 x 8 x 7"));
-    remove(strcat(strcpy((char[128]){0}, dirs[1]), "/ic_velcy"));
+    remove(path_in(dirs[1], "ic_velcy"));
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_velcy: cannot be opened"));
-    remove(strcat(strcpy((char[128]){0}, dirs[0]), "/ic_poscz"));
+    remove(path_in(dirs[0], "ic_poscz"));
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "only 2 of the files"));
     h.n[2] = 8;
     write_file(dirs[1], "ic_particle_ids", &h, place, 0, true);
@@ -714,7 +721,7 @@ static void test_grafic_misfits(void)
 
 int main(void)
 {
-    strcpy(tmp, "/tmp/ics_testXXXXXX");
+    snprintf(tmp, sizeof tmp, "/tmp/ics_testXXXXXX");
     if (!mkdtemp(tmp)) return 2;
     for (int i = 0; i < 2; i++) snprintf(dirs[i], sizeof dirs[i], "%s/level_%03d", tmp, 3 + i);
     test_einstein_de_sitter();
