@@ -6,7 +6,8 @@ B      := build
 LIBSRC := $(wildcard lib/*/*.c)
 LIBOBJ := $(LIBSRC:%.c=$(B)/%.o)
 TOOLS  := $(notdir $(wildcard cmd/*))
-BINS   := $(TOOLS:%=bin/%)
+BIN    := bin
+BINS   := $(TOOLS:%=$(BIN)/%)
 CMDOBJ := $(patsubst %.c,$(B)/%.o,$(wildcard cmd/*/*.c))
 UNITS  := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c tests/property/*.c))
 
@@ -24,8 +25,8 @@ $(B)/%.o: %.c config.mk
 
 PERCENT := %
 .SECONDEXPANSION:
-bin/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
-	@mkdir -p bin
+$(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
+	@mkdir -p $(BIN)
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
@@ -62,10 +63,10 @@ format:
 	@scripts/lint --format
 
 clean:
-	rm -rf $(filter-out $(B)/venv,$(wildcard $(B)/*)) bin
+	rm -rf $(filter-out $(B)/venv,$(wildcard $(B)/*)) $(BIN)
 
 distclean:
-	rm -rf $(B) bin
+	rm -rf $(B) $(BIN)
 
 .PHONY: all units deps demo check check-quick check-long bench lint format clean distclean
 .SECONDARY:
