@@ -1,6 +1,8 @@
 /* base/mem: a 64-byte header before each block holds its size and row in the table of names. */
 #include "base/mem.h"
 
+#include <malloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -40,8 +42,20 @@ static void account(size_t row, size_t add, size_t sub)
     if (total_now > total_peak) total_peak = total_now;
 }
 
+/* Levels' arrays are replaced many times a step: keep what is freed, up to KEEP, instead of paying for fresh pages. */
+static void settle_heap(void)
+{
+    static bool settled;
+    enum { KEEP = 256 << 20, LARGEST = 32 << 20 };
+    if (settled) return;
+    settled = true;
+    mallopt(M_MMAP_THRESHOLD, LARGEST);
+    mallopt(M_TRIM_THRESHOLD, KEEP);
+}
+
 void *mem_new(size_t bytes, const char *name)
 {
+    settle_heap();
     char *p = NULL;
     size_t size = (bytes + 2 * HEAD - 1) / HEAD * HEAD;
     if (bytes > (size_t)1 << 48 || !(p = aligned_alloc(HEAD, size))) {
