@@ -126,7 +126,7 @@ static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
             bool leaves = ((c & bit) != 0) == (f & 1);
             lidx j = leaves ? g->nbr[i][f] : i;
             double nb = j < 0 ? -1.0 : g->mask ? g->mask[j][c ^ bit] : 1.0;
-            if (nb <= 0) weight += nb / mask[c];
+            if (nb <= 0 && mask[c] > 0) weight += nb / mask[c];
         }
         e->diag[c] = mask[c] > 0 ? 6.0 - weight : 0.0;
         e->safe[c] = mask[c] < 1 ? 0.0 : e->diag[c];

@@ -87,6 +87,36 @@ static void add_analytic(const struct sim *s, int l)
     }
 }
 
+/* cic_levelmax: the dark matter of that level is kept as it was deposited there … */
+static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
+{
+    const struct level *lv = &s->mesh.lev[l];
+    double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
+    FREE(s->rho_top[l]);
+    s->rho_top[l] = mem_zero(sizeof s->rho_top[l][0] * (size_t)lv->noct + 1, "deposit");
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) mass[i][k] += dm[i][k];
+    ghost_add_i64(&s->comm, &lv->plan, dm);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) s->rho_top[l][i][k] = (double)dm[i][k] * s->quantum / vol;
+    void *arr = s->rho_top[l];
+    size_t stride = sizeof s->rho_top[l][0];
+    ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &stride);
+    mem_free(dm);
+}
+
+/* … and every cell of a finer level takes the density of its father. */
+static void add_top(struct sim *s, int l)
+{
+    const struct level *lv = &s->mesh.lev[l];
+    FREE(s->rho_top[l]);
+    s->rho_top[l] = mem_new(sizeof s->rho_top[l][0] * (size_t)lv->noct + 1, "deposit");
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) s->rho_top[l][i][k] = s->rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->rho_top[l][i][k];
+}
+
 void sim_density(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
@@ -95,6 +125,7 @@ void sim_density(struct sim *s, int l, int icount)
     if (l == m->levelmin) sim_total_mass(s);
     if (m->hydro && (l == m->levelmin || icount > 1)) refresh_moments(s, l);
 
+    int top = s->par->poisson.cic_levelmax; /* finest level on which dark matter is deposited; 0: all */
     size_t rows = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
     double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1;
     int64_t(*mass)[8] = mem_zero(rows, "deposit"), (*number)[8] = NULL;
@@ -112,13 +143,15 @@ void sim_density(struct sim *s, int l, int icount)
             number_from_gas(s, l, (const int64_t(*)[8])mass, ngas);
         }
     }
-    if (s->par->run.pic)
-        part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, s->par->poisson.cic_levelmax, mass,
-                     number);
+    int64_t(*dm)[8] = mass;
+    if (l == top) dm = mem_zero(rows, "deposit");
+    if (s->par->run.pic) part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, top, dm, number);
+    if (l == top) keep_top(s, l, dm, mass);
     ghost_add_i64(&s->comm, &lv->plan, mass);
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] = (double)mass[i][k] * s->quantum / vol;
+    if (top > 0 && l > top) add_top(s, l);
     if (s->grav.gravity_type < 0) add_analytic(s, l);
     if (number) {
         ghost_add_i64(&s->comm, &lv->plan, number);

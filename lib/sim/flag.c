@@ -172,7 +172,8 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct mesh *m = &s->mesh;
     const struct level *lv = &m->lev[l];
     double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
-    double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->aexp / (8 * M_PI) : 1;
+    const double pi = 0.5 * 6.2831853; /* RAMSES's, as everywhere in gravity */
+    double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->aexp / (8 * pi) : 1;
     if (!m->gravity || nj <= 0) return;
     const struct hydro_par *h = &s->hydro;
     for (lidx i = 0; i < lv->nown; i++)
@@ -181,7 +182,7 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
             for (int d = 1; d <= 3; d++) kin += lv->fld[FLD_U + d][i][k] * lv->fld[FLD_U + d][i][k];
             double p = (h->gamma - 1) * (lv->fld[FLD_U + 4][i][k] - 0.5 * kin / rho);
             double cs2 = fmax(p / rho, h->smallc * h->smallc);
-            if (nj * dx >= sqrt(M_PI * cs2 / (g * rho))) ok[i][k] = 1;
+            if (nj * dx >= sqrt(pi * cs2 / (g * rho))) ok[i][k] = 1;
         }
 }
 

@@ -110,6 +110,10 @@ void sim_report(struct sim *s, int l)
     bool said = false;
     if (s->nstep_coarse != s->nstep_last) {
         struct totals t = totals_get(s);
+        if (!isfinite(t.mass) || !isfinite(t.ekin) || !isfinite(t.epot)) {
+            s->broken = s->done = true;
+            return;
+        }
         report_conservation(s, &t);
         said = s->nstep_coarse % s->par->run.ncontrol == 0;
         if (said) report_fine(s, l);

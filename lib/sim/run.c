@@ -44,12 +44,24 @@ static enum err check_limits(const struct sim *s)
     return OK;
 }
 
+/* Particles that crossed a wall are gone: say so once they are. */
+static void report_lost(struct sim *s)
+{
+    int64_t lost = s->parts.lost;
+    if (!s->par->run.pic) return;
+    comm_add_i64(&s->comm, &lost, 1);
+    if (lost > s->lost)
+        log_info(" %ld particles have left the box through its walls, %ld in all", (long)(lost - s->lost), (long)lost);
+    s->lost = lost;
+}
+
 enum err sim_run(struct sim *s)
 {
-    sim_report_mesh(s, "Initial mesh structure");
+    sim_report_mesh(s, s->resumed ? "Mesh structure of the checkpoint" : "Initial mesh structure");
     log_info(" Starting time integration");
     s->wall_step = timer_wall();
-    s->nstep_last = s->nstep_coarse;
+    /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
+    s->nstep_last = s->resumed && s->nstep_coarse > 0 ? s->nstep_coarse - 1 : s->nstep_coarse;
     while (!s->done) {
         TRY(check_limits(s));
         sim_report_begin(s);
@@ -58,9 +70,15 @@ enum err sim_run(struct sim *s)
         timer_start("coarse levels");
         sim_restrict_all(s, s->mesh.levelmin);
         s->nstep_coarse++;
+        report_lost(s);
         sim_report_step_time(s);
     }
     log_live(NULL);
+    if (s->broken)
+        FAIL(ERR_LIMIT,
+             "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial state, or lower "
+             "courant_factor; earlier checkpoints are good",
+             s->nstep_coarse, s->t);
     if (s->status == 0) log_info(" Run completed");
     log_info(" Total elapsed time: %.3f s", timer_wall() - s->wall_start);
     sim_report_timers(s);
@@ -73,8 +91,12 @@ void sim_fini(struct sim *s)
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
     if (s->dom) domain_free(s->dom);
+    source_close(&s->from);
     if (s->cosmo) cosmo_free(s->cosmo);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(s->moments[l]);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        FREE(s->moments[l]);
+        FREE(s->rho_top[l]);
+    }
     FREE(s->tout);
     FREE(s->aout);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/param.h"
+#include "ckpt/source.h"
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"
 #include "dom/domain.h"
@@ -44,6 +45,8 @@ struct sim {
     double rho_max[LEVEL_MAX + 2];
     double mass_sph;
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
+    double (*rho_top[LEVEL_MAX + 2])[8]; /* cic_levelmax: dark matter density handed down to finer levels */
+    int64_t lost;                        /* particles that left a box with walls */
     int ic_level;                        /* finest level with initial conditions (cosmology) */
 
     /* diagnostics; sums of this rank until the report */
@@ -57,14 +60,18 @@ struct sim {
     const char *outdir;
     /* Told of each finished checkpoint, on rank 0. */
     enum err (*announce)(const char *path);
-    bool overwrite; /* replace checkpoints that are there */
+    bool force; /* replace checkpoints that are there; go on from one of another model */
     const char *namelist_text, *provenance;
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
-    double wall_limit; /* seconds after wall_start; 0: none */
-    bool starting;     /* initial grid under construction (RAMSES `init`) */
+    double wall_limit;   /* seconds after wall_start; 0: none */
+    const char *restart; /* checkpoint to go on from, or NULL: nrestart of the namelist says */
+    struct source *from; /* it, while it is read */
+    bool resumed;        /* before its first output would be due: that is the checkpoint it comes from */
+    bool starting;       /* initial grid under construction (RAMSES `init`) */
     bool done;
-    int status; /* exit status: 0, 75 stopped early */
+    bool broken; /* the state holds infinities or NaNs */
+    int status;  /* exit status: 0, 75 stopped early */
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
@@ -75,10 +82,12 @@ void sim_fini(struct sim *s);
 void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */
 
 /* ---- between the files of sim ---- */
-MUST_USE enum err sim_setup(struct sim *s);                    /* setup.c: parameters → modules */
-MUST_USE enum err sim_step(struct sim *s, int l, int icount);  /* step.c */
-void sim_refine(struct sim *s, int from);                      /* adapt.c: refine levels from..levelmax-1 */
-void sim_balance(struct sim *s);                               /* adapt.c */
+MUST_USE enum err sim_setup(struct sim *s);                   /* setup.c: parameters → modules */
+MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
+void sim_refine(struct sim *s, int from);                     /* adapt.c: refine levels from..levelmax-1 */
+void sim_balance(struct sim *s);                              /* adapt.c */
+void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2],
+               double *part);                                  /* adapt.c: of an oct by level, of a particle */
 void sim_domains_become(struct sim *s, enum domain_kind kind); /* adapt.c: balanced domains of this kind */
 void sim_flag(struct sim *s, int l, int icount);               /* flag.c */
 void sim_density(struct sim *s, int l, int icount);            /* density.c: FLD_RHO and dense */
@@ -93,6 +102,9 @@ void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
 void sim_output_setup(struct sim *s);
-bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
+void sim_output_resume(struct sim *s);             /* output.c: what was written before the checkpoint s->from */
+MUST_USE enum err sim_restart_open(struct sim *s); /* restart.c: s->from, if the run goes on from a checkpoint */
+MUST_USE enum err sim_restart(struct sim *s);      /* restart.c: the state of s->from */
+bool sim_at_end(const struct sim *s);              /* output.c: time or step limit reached */
 void sim_count_octs(struct sim *s);
 void sim_restrict_all(struct sim *s, int from); /* start.c: split cells, levels from-1..1 */

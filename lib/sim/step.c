@@ -70,7 +70,8 @@ static void gravity(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     double fourpi = sim_fourpi(s);
-    double tfrac = l > m->levelmin && icount == 2 ? s->dtnew[l] / s->dtold[l - 1] : 0;
+    /* How far into the coarse step, in units of the previous one (none in the first step). */
+    double tfrac = l > m->levelmin && icount == 2 && s->dtold[l - 1] > 0 ? s->dtnew[l] / s->dtold[l - 1] : 0;
     timer_start("poisson");
     if (m->hydro) hydro_kick(m, l, -0.5 * s->dtnew[l], &s->hydro);
     if (s->grav.gravity_type <= 0) grav_solve(m, &s->comm, l, fourpi, s->rho_tot, tfrac, s->mass, s->com, &s->grav);

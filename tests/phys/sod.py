@@ -9,7 +9,7 @@ A one-line fault it catches: a wave speed estimate that misses the faster wave, 
 # test: uniform tier=check timeout=180
 # test: directions tier=check timeout=120
 # test: amr tier=check timeout=300
-# test: fine tier=long timeout=1800 ranks=2
+# test: fine tier=check timeout=300
 import os
 import sys
 
