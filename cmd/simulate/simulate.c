@@ -18,7 +18,8 @@
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
-    {'f', "force", NULL, "replace checkpoints of the same number instead of stopping"},
+    {'r', "restart", "PATH", "go on from this checkpoint, on any number of ranks"},
+    {'f', "force", NULL, "replace checkpoints of the same number, go on from a checkpoint of another model"},
     {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
     {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
     {'v', "verbose", NULL, "say more: solver reports, momentum, memory by name"},
@@ -28,7 +29,7 @@ static const struct opt rows[] = {
     {0, NULL, NULL, NULL}};
 
 struct request {
-    const char *outdir, *namelist;
+    const char *outdir, *restart, *namelist;
     int verbosity;
     bool force, check, list, version, help;
     int nset;
@@ -46,6 +47,9 @@ static bool request_read(int argc, char **argv, struct request *r)
         switch (c) {
         case 'o':
             r->outdir = o.value;
+            break;
+        case 'r':
+            r->restart = o.value;
             break;
         case 'f':
             r->force = true;
@@ -158,7 +162,8 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
         e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
     TRY(err_agree(c, e));
     s->outdir = r->outdir;
-    s->overwrite = r->force;
+    s->force = r->force;
+    s->restart = r->restart;
     s->announce = announce;
     s->namelist_text = *text;
     sim_catch_signals();

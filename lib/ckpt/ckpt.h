@@ -28,6 +28,9 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     double unit_l, unit_d, unit_t;
     const char *namelist;   /* text, written as namelist.txt */
     const char *provenance; /* program, version, arguments: lines of text, written as compilation.txt's neighbours */
+    /* What RAMSES has no place for: in the files exact_NNNNN.outRRRRR. */
+    double tout_next, aout_next;
+    unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     int imetal;             /* index of the metallicity variable (RAMSES counting from 1), 0: none */
     bool overwrite;         /* replace output_NNNNN if it exists; otherwise that is an error */
 };

@@ -7,12 +7,12 @@
 #include "base/mem.h"
 #include "ckpt/ramses_out.h"
 
-enum { TILE = 256, CHUNK = 65536 }; /* octs, particles at a time */
+enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
 /* ---- cells ---- */
 
-/* Variables of one cell of n octs: row v at out + v*stride. Pressure as RAMSES computes it, momentum by momentum. */
-static void primitive(const struct ramses_block *b, int cell, const lidx *oct, int64_t n, char *out, size_t stride)
+/* Pressure as RAMSES computes it, momentum by momentum. */
+void ramses_primitive(const struct ramses_block *b, int cell, const lidx *oct, int64_t n, char *out, size_t stride)
 {
     double(*const *u)[8] = (double(*const *)[8]) & b->o->m->lev[b->level].fld[FLD_U];
     double smallr = b->o->h->smallr, gamma1 = b->o->h->gamma - 1;
@@ -43,8 +43,8 @@ static void fill_hydro(const void *ctx, int64_t first, int64_t n, char *rows, si
 #pragma omp parallel for schedule(static)
     for (int64_t t = 0; t < n; t += TILE)
         for (int c = 0; c < 8; c++)
-            primitive(b, c, b->oct + first + t, n - t < TILE ? n - t : TILE, rows + (size_t)c * cell_stride + 8 * t,
-                      stride);
+            ramses_primitive(b, c, b->oct + first + t, n - t < TILE ? n - t : TILE,
+                             rows + (size_t)c * cell_stride + 8 * t, stride);
 }
 
 static void fill_grav(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)

@@ -5,7 +5,7 @@
 #include "ckpt/ckpt.h"
 #include "ckpt/fortran.h"
 
-enum { RAMSES_FAMILIES = 12 }; /* -5..5, undefined */
+enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 256 }; /* families -5..5, undefined · octs of ramses_primitive */
 
 /* A rank's octs are numbered 1..ngrid by level, then owner, then Morton order: first[l-1][r].. are those of level l owned by
  * rank r; order[l] lists their local indices, number[l] is the inverse. */
@@ -38,6 +38,8 @@ struct ramses_block {
 };
 
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank);
+/* Variables of one cell of n <= RAMSES_TILE octs as they are stored: row v at out + v*stride. */
+void ramses_primitive(const struct ramses_block *b, int cell, const lidx *oct, int64_t n, char *out, size_t stride);
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
 /* Each writes one file of this rank (text: rank 0's files) under o->tmp. */

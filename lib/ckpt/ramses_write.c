@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "ckpt/exact.h"
 #include "ckpt/ramses_out.h"
 #include "io/file.h"
 
@@ -151,6 +152,7 @@ static enum err write_files(const struct ramses_out *o)
     if (o->h->hydro) TRY(write_kind(o, "hydro", ramses_write_hydro));
     if (o->h->gravity) TRY(write_kind(o, "grav", ramses_write_grav));
     if (o->h->particles) TRY(write_kind(o, "part", ramses_write_part));
+    TRY(write_kind(o, "exact", exact_write));
     return OK;
 }
 

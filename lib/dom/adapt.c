@@ -384,9 +384,26 @@ void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domai
 {
     if (c->size == 1) return;
     for (int l = 1; l <= m->levelmax; l++) redistribute_level(m, c, d, l);
+    adapt_link(m);
+    adapt_fill(m, c);
+}
+
+/* ---- a mesh that is read ---- */
+
+void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown, const okey *own)
+{
+    level_install(m, c, d, l, nown, own);
+}
+
+void adapt_link(struct mesh *m)
+{
     for (int l = 1; l <= m->levelmax; l++) {
         memset(m->lev[l].child, 0xff, sizeof m->lev[l].child[0] * (size_t)m->lev[l].noct);
         mesh_link_down(m, l);
     }
+}
+
+void adapt_fill(struct mesh *m, const struct comm *c)
+{
     for (int l = 1; l <= m->levelmax; l++) fill_all(c, m, l);
 }

@@ -16,6 +16,13 @@ typedef void adapt_prolong(const struct mesh *m, int l, lidx father, int cell, d
  * made plus removed, over all ranks. */
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l, adapt_prolong *f, void *ctx);
 
+/* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under d) and the ghosts that
+ * follow from them; fields are zero. For l = 1..levelmax, then adapt_link once, which needs the parents of all octs. */
+void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown, const okey *own);
+void adapt_link(struct mesh *m);
+/* Ghosts of all fields and flags of all levels. */
+void adapt_fill(struct mesh *m, const struct comm *c);
+
 /* Moves every oct with its fields and flags to its owner under d; rebuilds ghosts and fills them. */
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d);
 

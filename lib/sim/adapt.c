@@ -28,23 +28,32 @@ void sim_refine(struct sim *s, int from)
 
 /* Cost of an oct (memory_balance; seed 000 eq. 4–5: bytes of the oct plus those of its particles; else RAMSES's 80
  * a cell and 1 a particle), times the number of its steps within a coarse step (cost_weighting). */
-static double *oct_costs(const struct sim *s, int64_t total, int *level, okey *key)
+void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2], double *part)
 {
     const struct mesh *m = &s->mesh;
     const struct param_run *run = &s->par->run;
-    double grid = run->mem_weight_grid > 0 ? run->mem_weight_grid : 8 * (2 * m->nvar * 8 + 52) + 48;
-    double part = run->mem_weight_part > 0 ? run->mem_weight_part : 12, repeat = 1;
-    if (!run->memory_balance) grid = 8 * 80, part = 8;
-    double *cost = mem_new(sizeof *cost * (size_t)total + 1, "balance");
+    double grid = run->mem_weight_grid > 0 ? run->mem_weight_grid : 8 * (2 * m->nvar * 8 + 52) + 48, repeat = 1;
+    *part = run->mem_weight_part > 0 ? run->mem_weight_part : 12;
+    if (!run->memory_balance) grid = 8 * 80, *part = 8;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        cost[l] = l < m->levelmin ? 1 : grid * repeat;
+        if (l >= m->levelmin && l <= m->levelmax && run->cost_weighting) repeat *= s->nsubcycle[l];
+    }
+}
+
+static double *oct_costs(const struct sim *s, int64_t total, int *level, okey *key)
+{
+    const struct mesh *m = &s->mesh;
+    double *cost = mem_new(sizeof *cost * (size_t)total + 1, "balance"), each[LEVEL_MAX + 2], part;
     int64_t n = 0;
+    sim_costs(s, each, &part);
     for (int l = 1; l <= m->levelmax; l++) {
         const struct level *lv = &m->lev[l];
         for (lidx i = 0; i < lv->nown; i++, n++) {
             level[n] = l;
             key[n] = lv->key[i];
-            cost[n] = l < m->levelmin ? 1 : grid * repeat;
+            cost[n] = each[l];
         }
-        if (l >= m->levelmin && run->cost_weighting) repeat *= s->nsubcycle[l];
     }
     /* Particles are hosted on levelmin here: their cost goes to the base octs. */
     lidx base = 0;

@@ -50,6 +50,30 @@ void sim_output_setup(struct sim *s)
     s->wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
 }
 
+/* As the run that wrote had it, if it can be; else the first multiple of delta after `first` that is still to come. */
+static double next_time(const struct sim *s, double stored, double first, double now, double delta)
+{
+    if (s->from->state && stored <= now + delta) return stored;
+    return first + (floor((now - first) / delta) + 1) * delta;
+}
+
+/* Numbers and times go on where they were if the list of times is the same, else behind what has passed. */
+void sim_output_resume(struct sim *s)
+{
+    const struct ckpt_head *h = &s->from->head;
+    const struct param_output *o = &s->par->output;
+    int next = s->from->number + 1;
+    size_t n = sizeof(double) * (size_t)s->noutput;
+    bool same = h->noutput == s->noutput && !memcmp(h->tout, s->tout, n) && !memcmp(h->aout, s->aout, n);
+    s->ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
+    s->iout = same && h->iout > 0 ? h->iout : 1;
+    while (!same && s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]))
+        s->iout++;
+    if (o->delta_tout > 0) s->tout_next = next_time(s, h->tout_next, 0, s->t, o->delta_tout);
+    if (o->delta_aout > 0) s->aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->aexp, o->delta_aout);
+    s->resumed = true;
+}
+
 bool sim_at_end(const struct sim *s)
 {
     int last = s->noutput - 1;
@@ -131,9 +155,15 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .unit_d = p->units.units_density,
                             .unit_t = p->units.units_time,
                             .imetal = p->physics.metal ? 6 : 0,
-                            .overwrite = s->overwrite,
+                            .overwrite = s->force,
                             .namelist = s->namelist_text,
                             .provenance = s->provenance};
+    /* as they will be once it is written */
+    h->tout_next = s->tout_next + (s->t >= s->tout_next ? p->output.delta_tout : 0);
+    h->aout_next = s->aout_next + (s->aexp >= s->aout_next ? p->output.delta_aout : 0);
+    memcpy(h->safe, s->grav.safe, sizeof h->safe);
+    /* without cosmology as in RAMSES: readers take another H0 for a cosmological run */
+    if (!s->cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
     if (s->cosmo) cosmo_units(&s->cosmo_par, s->aexp, &h->unit_l, &h->unit_d, &h->unit_t);
     memcpy(h->dtold, s->dtold, sizeof h->dtold);
     memcpy(h->dtnew, s->dtnew, sizeof h->dtnew);
@@ -164,6 +194,10 @@ static enum err write_checkpoint(struct sim *s)
 enum err sim_output(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
+    if (s->resumed) {
+        s->resumed = false;
+        return OK;
+    }
     int asked = asked_for(s);
     bool at = s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
     bool due = every(s->nstep_coarse, o->foutput) || every(s->nstep_coarse, o->fbackup) || at || s->t >= s->tout_next ||

@@ -87,6 +87,7 @@ static enum err setup_hydro(struct sim *s)
     int riemann = 0;
     TRY(pick("hydro_params/riemann", p->riemann, solver, 5, &riemann));
     int nvar = 5 + count_scalars(s->par);
+    if (s->from && p->npassive < 0 && s->from->head.nvar > nvar) nvar = s->from->head.nvar;
     if (nvar > NVAR_MAX) FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);
     s->hydro = (struct hydro_par){.nvar = nvar,
                                   .gamma = p->gamma,
@@ -119,7 +120,7 @@ enum err sim_setup(struct sim *s)
     TRY(setup_boundaries(s, wall));
     if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
-    if (p->run.cosmo && strcmp(p->init.filetype, "grafic") != 0)
+    if (p->run.cosmo && !s->from && strcmp(p->init.filetype, "grafic") != 0)
         FAIL(ERR_PARAM,
              "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set filetype='grafic' and initfile");
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,

@@ -168,7 +168,7 @@ static enum err start_refine_more(struct start *st)
     return OK;
 }
 
-static enum err start_all(struct start *st)
+static enum err start_afresh(struct start *st)
 {
     struct sim *s = st->s;
     const struct params *p = s->par;
@@ -200,12 +200,13 @@ enum err sim_start(struct sim *s, const struct params *par, const struct comm *c
     s->wall_start = timer_wall();
     timer_start("start");
     part_init(&s->parts);
-    enum err e = sim_setup(s);
+    enum err e = err_agree(c, sim_restart_open(s));
+    if (e == OK) e = sim_setup(s);
     s->parts.is_static = par->run.static_;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
-    if (e == OK) e = start_all(st);
+    if (e == OK) e = s->from ? sim_restart(s) : start_afresh(st);
     e = err_agree(c, e);
     if (st->grafic) ics_grafic_close(&st->files);
     mem_free(st);

@@ -1,0 +1,33 @@
+/* ckpt/exact: what a RAMSES snapshot loses, in files exact_NNNNN.outRRRRR beside it. RAMSES and its readers pass them over.
+ *
+ * RAMSES files hold primitive variables; momentum and energy made from them again differ in the last bits. For each value of this rank's
+ * octs, in the order of the hydro file, the file has the difference between the bits of the true value and those of
+ * exact_conserved's, mostly 0 or ±1, compressed. It also has the few numbers of a run that RAMSES does not keep. */
+#pragma once
+#include "ckpt/ramses_out.h"
+
+/* Conserved variables of n cells from primitive ones: rows prim[v], u[v], v < nvar; RAMSES's arithmetic (spec §11). */
+void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim, double *const *u);
+
+MUST_USE enum err exact_write(const struct ramses_out *o, const char *path);
+
+struct exact_in {
+    int fd;
+    char *path;
+    int64_t at, size;
+    int nvar;
+    double gamma, smallr; /* that the differences are made for */
+    double t, tout_next, aout_next;
+    int nstep_coarse;
+    unsigned char safe[LEVEL_MAX + 2];
+    unsigned char *bytes; /* scratch */
+    uint64_t *word;
+};
+
+/* Opens the file of rank `file` of `ncpu`; checks that it belongs to them. Shut after errors too, or zeroed. */
+MUST_USE enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file);
+void exact_shut(struct exact_in *x);
+/* The next batch of n octs (RAMSES_BATCH, fewer at the end of a level): u[8*v+c][n] as exact_conserved made them become
+ * the true ones. A checksum over these covers the hydro file as well. */
+MUST_USE enum err exact_correct(struct exact_in *x, int level, int n, double *const *u);
+MUST_USE enum err exact_at_end(const struct exact_in *x);

@@ -1,0 +1,58 @@
+/* ckpt/source: a checkpoint as a restart sees it, whatever its format.
+ *
+ * A source is a header and pieces (files), each with its own octs and its particles, given in batches of bounded size. Values are state:
+ * conserved variables, bit for bit where the checkpoint allows. Nothing here is collective; ranks may share out the pieces. A format is a
+ * struct source_kind; which it is, source_open finds out. */
+#pragma once
+#include "ckpt/ckpt.h"
+
+/* gas: rows 0..nvar-1 are the conserved variables. Then, with gravity, potential and acceleration. */
+struct source_octs {
+    int level, n;
+    const okey *key;
+    const unsigned char *split;     /* bit c: cell c is refined */
+    const unsigned char (*flag)[8]; /* 1: is to be split or stay so */
+    const double *const *val;       /* [8*value + cell][n]; NULL if not asked for */
+};
+
+struct source_parts {
+    int64_t n;
+    const double *x[3], *v[3], *m, *birth, *metal; /* birth, metal: NULL if there are none */
+    const int64_t *id, *level, *tag;               /* level, tag: NULL if not known */
+    const int8_t *family;
+};
+
+typedef enum err source_octs_fn(const struct source_octs *o, void *ctx);
+typedef enum err source_parts_fn(const struct source_parts *p, void *ctx);
+
+struct source_kind;
+
+struct source {
+    const struct source_kind *kind;
+    void *impl;
+    const char *format;    /* its name, for people */
+    char path[4000], ordering[129];
+    struct ckpt_head head; /* tout, aout lent */
+    int number, npiece, nvalue;
+    double gamma, smallr; /* of the run that goes on */
+    bool exact;           /* values are the very bits of the run that wrote */
+    bool state;           /* head has tout_next, aout_next, safe */
+};
+
+struct source_kind {
+    const char *name;
+    bool (*is)(const char *dir);
+    enum err (*open)(struct source *s);
+    void (*close)(struct source *s);
+    enum err (*octs)(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
+    enum err (*parts)(struct source *s, int piece, source_parts_fn *fn, void *ctx);
+};
+
+extern const struct source_kind source_ramses;
+
+/* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them. */
+MUST_USE enum err source_open(const char *dir, double gamma, double smallr, struct source **out);
+void source_close(struct source **s);
+/* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. */
+MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
+MUST_USE enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);

@@ -1,0 +1,174 @@
+/* ckpt/source_ramses: RAMSES snapshots as sources: primitive variables become conserved ones, corrected by the exact_ files where there are
+ * any; what old formats lack is filled in. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ckpt/exact.h"
+#include "ckpt/ramses_read.h"
+#include "ckpt/source.h"
+#include "io/file.h"
+
+struct reading {
+    struct source *s;
+    source_octs_fn *octs;
+    source_parts_fn *parts;
+    void *ctx;
+    struct exact_in exact;
+    double *store;      /* conserved variables, then zeros */
+    double **u;         /* [8 nvar] */
+    const double **val; /* [8 nvalue] */
+    int8_t *family;
+};
+
+static bool is_ramses(const char *dir)
+{
+    DIR *d = opendir(dir);
+    bool found = false;
+    int number;
+    if (!d) return false;
+    for (struct dirent *e; (e = readdir(d));) found |= sscanf(e->d_name, "info_%5d.txt", &number) == 1;
+    closedir(d);
+    return found;
+}
+
+static enum err exact_path(const struct source *s, int file, char path[PATH_MAX])
+{
+    const struct ramses *r = s->impl;
+    int k = snprintf(path, PATH_MAX, "%s/exact_%05d.out%05d", r->dir, r->number, file);
+    if (k < 0 || k >= PATH_MAX) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
+    return OK;
+}
+
+/* The exact files count if the first is there. They say nothing to a run with another gamma, which keeps the pressure. */
+static enum err open_exact(struct source *s)
+{
+    char path[PATH_MAX];
+    struct exact_in x = {.fd = -1};
+    TRY(exact_path(s, 1, path));
+    if (!file_exists(path)) return OK;
+    enum err err = exact_open(&x, path, s->npiece, 1);
+    if (err == OK) {
+        s->state = true;
+        s->exact = x.nvar == 0 || (x.gamma == s->gamma && x.smallr == s->smallr);
+        s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
+        memcpy(s->head.safe, x.safe, sizeof s->head.safe);
+        if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
+            err = err_set(ERR_FORMAT, "%s: is of step %d, the amr file of step %d", path, x.nstep_coarse,
+                          s->head.nstep_coarse);
+        else if (x.nvar != s->head.nvar)
+            err = err_set(ERR_FORMAT, "%s: has %d variables, the hydro file %d", path, x.nvar, s->head.nvar);
+    }
+    exact_shut(&x);
+    return err;
+}
+
+static enum err open_ramses(struct source *s)
+{
+    struct ramses *r;
+    TRY(ramses_open(s->path, &r));
+    s->impl = r;
+    s->head = r->head;
+    s->number = r->number;
+    s->npiece = r->ncpu;
+    memcpy(s->ordering, r->ordering, sizeof s->ordering);
+    if (s->head.hydro && (r->nhydro < 5 || r->nhydro > NVAR_MAX))
+        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro, NVAR_MAX);
+    for (int i = 5; i < r->nhydro; i++)
+        if (strncmp(r->field[i].name, "B_", 2) == 0)
+            FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
+    s->nvalue = r->nhydro + (s->head.gravity ? 4 : 0);
+    return open_exact(s);
+}
+
+static void close_ramses(struct source *s)
+{
+    struct ramses *r = s->impl;
+    ramses_close(&r);
+    s->impl = NULL;
+}
+
+static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, void *ctx)
+{
+    struct reading *g = ctx;
+    const struct source *s = g->s;
+    int nvar = r->nhydro;
+    struct source_octs o = {.level = in->level, .n = in->n, .key = in->key, .split = in->split, .flag = in->flag};
+    if (in->val) {
+        for (int c = 0; nvar && c < 8; c++) {
+            const double *prim[NVAR_MAX];
+            double *u[NVAR_MAX];
+            for (int v = 0; v < nvar; v++) prim[v] = in->val[8 * v + c], u[v] = g->u[8 * v + c];
+            exact_conserved(nvar, s->gamma, s->smallr, in->n, prim, u);
+        }
+        if (s->exact && nvar) TRY(exact_correct(&g->exact, in->level, in->n, g->u));
+        for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
+        for (int k = 0; s->head.gravity && k < 4; k++) { /* the last three are the force, before them phi if there is one */
+            int at = nvar + r->ngrav - 4 + k;
+            for (int c = 0; c < 8; c++)
+                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * RAMSES_BATCH : in->val[8 * at + c];
+        }
+        o.val = g->val;
+    }
+    return g->octs(&o, g->ctx);
+}
+
+static enum err octs_ramses(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
+{
+    struct ramses *r = s->impl;
+    struct reading g = {.s = s, .octs = fn, .ctx = ctx};
+    bool exact = values && s->exact && r->nhydro;
+    char path[PATH_MAX];
+    enum err err = OK;
+    if (values) {
+        size_t rows = 8 * (size_t)r->nhydro;
+        g.store = mem_zero(sizeof *g.store * (rows + 1) * RAMSES_BATCH, "snapshot batch");
+        g.u = mem_new(sizeof *g.u * rows + 1, "snapshot batch");
+        g.val = mem_new(sizeof *g.val * 8 * (size_t)s->nvalue + 1, "snapshot batch");
+        for (size_t i = 0; i < rows; i++) g.u[i] = g.store + i * RAMSES_BATCH;
+    }
+    if (exact) err = exact_path(s, piece + 1, path);
+    if (exact && err == OK) err = exact_open(&g.exact, path, s->npiece, piece + 1);
+    if (exact && err == OK && (g.exact.nvar != r->nhydro ||
+                               (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
+        err = err_set(ERR_FORMAT, "%s: differs from that of file 1", path);
+    if (err == OK) err = ramses_read_octs(r, piece + 1, values, give_octs, &g);
+    if (exact && err == OK) err = exact_at_end(&g.exact);
+    exact_shut(&g.exact);
+    FREE(g.store);
+    FREE(g.u);
+    FREE(g.val);
+    return err;
+}
+
+static enum err give_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    struct reading *g = ctx;
+    struct source_parts o = {.n = p->n,
+                             .m = ramses_f64(r, p, COL_MASS),
+                             .birth = ramses_f64(r, p, COL_BIRTH),
+                             .metal = ramses_f64(r, p, COL_METAL),
+                             .id = ramses_i64(r, p, COL_ID),
+                             .level = ramses_i64(r, p, COL_LEVEL),
+                             .tag = ramses_i64(r, p, COL_TAG),
+                             .family = g->family};
+    for (int d = 0; d < 3; d++) {
+        o.x[d] = ramses_f64(r, p, COL_X + d);
+        o.v[d] = ramses_f64(r, p, COL_VX + d);
+    }
+    for (int64_t i = 0; i < p->n; i++) g->family[i] = (int8_t)ramses_family(r, p, i);
+    return g->parts(&o, g->ctx);
+}
+
+static enum err parts_ramses(struct source *s, int piece, source_parts_fn *fn, void *ctx)
+{
+    struct reading g = {.s = s, .parts = fn, .ctx = ctx, .family = mem_new(RAMSES_PART_BATCH, "snapshot batch")};
+    enum err err = ramses_read_parts(s->impl, piece + 1, give_parts, &g);
+    FREE(g.family);
+    return err;
+}
+
+const struct source_kind source_ramses = {
+    .name = "RAMSES binary", .is = is_ramses, .open = open_ramses, .close = close_ramses, .octs = octs_ramses, .parts = parts_ramses};

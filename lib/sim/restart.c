@@ -1,0 +1,516 @@
+/* sim/restart: from a checkpoint, of any number of files, to the state of a run on any number of ranks.
+ *
+ * The files are shared out among the ranks. First come the tree and the particles: they weigh what each part of the box will cost, and the
+ * domains are balanced before any value is read. Each oct goes to its owner as a key, the levels are built from the keys (dom/adapt),
+ * and the tree is checked, since what comes from a file may be anything. Then the values follow in rounds: every rank reads a batch, all exchange,
+ * until none has more; so memory for what travels is bounded. A restart goes on as the run would have: the same bits if the checkpoint keeps them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/adapt.h"
+#include "sim/sim.h"
+
+static enum err check_model(const struct sim *s);
+static void restore_head(struct sim *s);
+static enum err restore_cosmology(struct sim *s);
+static enum err read_particles(struct sim *s);
+static enum err restore_tree(struct sim *s);
+static enum err restore_values(struct sim *s);
+static void say_what(const struct sim *s);
+
+enum err sim_restart_open(struct sim *s)
+{
+    const struct params *p = s->par;
+    char path[4096];
+    if (!s->restart && p->run.nrestart == 0) return OK;
+    if (!s->restart) snprintf(path, sizeof path, "%.4000s/output_%05d", s->outdir, p->run.nrestart);
+    return source_open(s->restart ? s->restart : path, p->hydro.gamma, p->hydro.smallr, &s->from);
+}
+
+enum err sim_restart(struct sim *s)
+{
+    TRY(err_agree(&s->comm, check_model(s)));
+    restore_head(s);
+    TRY(restore_cosmology(s));
+    sim_output_setup(s);
+    sim_output_resume(s);
+    say_what(s);
+    TRY(read_particles(s));
+    TRY(restore_tree(s));
+    TRY(restore_values(s));
+    adapt_fill(&s->mesh, &s->comm);
+    sim_count_octs(s);
+    if (s->par->run.pic) TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
+    source_close(&s->from);
+    return OK;
+}
+
+static void say_what(const struct sim *s)
+{
+    const struct source *f = s->from;
+    log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path, f->format, f->npiece,
+             f->npiece > 1 ? "s" : "", s->nstep_coarse, s->t, s->aexp);
+    if (!f->exact) log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit for bit");
+}
+
+/* ---- is it the same model? ---- */
+
+/* What cannot be changed without harm stops the run, unless it was forced. */
+static enum err differs(const struct sim *s, const char *name, double was, double is)
+{
+    if (was == is) return OK;
+    if (!s->force)
+        FAIL(ERR_PARAM, "%s: was made with %s=%.15g, this run has %.15g (--force goes on all the same)", s->from->path,
+             name, was, is);
+    log_info(" Changed since the checkpoint: %s=%.15g, it was %.15g", name, is, was);
+    return OK;
+}
+
+static enum err needs(const struct sim *s, const char *name, bool is, bool has, const char *what)
+{
+    if (is && !has) FAIL(ERR_PARAM, "%s: has no %s, but this run has run_params/%s=.true.", s->from->path, what, name);
+    return differs(s, name, has, is);
+}
+
+static enum err check_model(const struct sim *s)
+{
+    const struct ckpt_head *h = &s->from->head;
+    const struct params *p = s->par;
+    double box = p->run.cosmo ? 1 : p->amr.boxlen;
+    TRY(needs(s, "hydro", p->run.hydro, h->hydro, "gas"));
+    TRY(needs(s, "pic", p->run.pic, h->particles, "particles"));
+    TRY(differs(s, "run_params/poisson", h->gravity, p->run.poisson));
+    if (p->run.cosmo != h->cosmo)
+        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s", s->from->path, h->cosmo ? ".true." : ".false.");
+    if (fabs(h->boxlen - box) > 1e-12 * box)
+        FAIL(ERR_PARAM, "%s: was made with amr_params/boxlen=%.15g, this run has %.15g", s->from->path, h->boxlen, box);
+    TRY(differs(s, "amr_params/levelmin", h->levelmin, p->amr.levelmin));
+    if (!p->run.hydro) return OK;
+    TRY(differs(s, "the number of gas variables", h->nvar, s->mesh.nvar));
+    return differs(s, "hydro_params/gamma", h->gamma, p->hydro.gamma);
+}
+
+/* ---- header ---- */
+
+static void restore_head(struct sim *s)
+{
+    const struct ckpt_head *h = &s->from->head;
+    s->t = h->t;
+    s->nstep = h->nstep;
+    s->nstep_coarse = h->nstep_coarse;
+    memcpy(s->dtold, h->dtold, sizeof s->dtold);
+    memcpy(s->dtnew, h->dtnew, sizeof s->dtnew);
+    s->einit = h->einit;
+    s->mass_tot_0 = h->mass_tot_0;
+    s->rho_tot = h->rho_tot;
+    s->aexp = h->aexp;
+    s->hexp = h->hexp;
+    s->aexp_old = h->aexp_old;
+    s->epot_tot_int = h->epot_tot_int;
+    s->epot_tot_old = h->epot_tot_old;
+    memcpy(s->grav.safe, h->safe, sizeof s->grav.safe);
+}
+
+static enum err restore_cosmology(struct sim *s)
+{
+    const struct ckpt_head *h = &s->from->head;
+    if (!s->par->run.cosmo) return OK;
+    s->mass_sph = h->mass_sph;
+    s->cosmo_par.omega_m = h->omega_m;
+    s->cosmo_par.omega_l = h->omega_l;
+    s->cosmo_par.omega_k = h->omega_k;
+    s->cosmo_par.omega_b = h->omega_b;
+    s->cosmo_par.h0 = h->h0;
+    s->cosmo_par.aexp_ini = h->aexp_ini;
+    s->cosmo_par.boxlen_ini = h->boxlen_ini;
+    if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
+        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->from->path, h->aexp, h->t);
+    return cosmo_new(&s->cosmo_par, &s->cosmo);
+}
+
+/* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours too. */
+static void my_pieces(const struct sim *s, int *first, int *last)
+{
+    int64_t n = s->from->npiece, size = s->comm.size, rank = s->comm.rank;
+    *first = (int)(n * rank / size);
+    *last = (int)(n * (rank + 1) / size);
+}
+
+/* ---- particles ---- */
+
+static enum err take_parts(const struct source_parts *in, void *ctx)
+{
+    struct sim *s = ctx;
+    struct parts *p = &s->parts;
+    part_reserve(p, p->n + in->n);
+    for (int d = 0; d < 3; d++) {
+        memcpy(p->x[d] + p->n, in->x[d], sizeof(double) * (size_t)in->n);
+        memcpy(p->v[d] + p->n, in->v[d], sizeof(double) * (size_t)in->n);
+    }
+    memcpy(p->m + p->n, in->m, sizeof(double) * (size_t)in->n);
+    memcpy(p->id + p->n, in->id, sizeof *p->id * (size_t)in->n);
+    memcpy(p->family + p->n, in->family, (size_t)in->n);
+    for (int64_t i = 0, k = p->n; i < in->n; i++, k++) {
+        int64_t level = in->level ? in->level[i] : s->mesh.levelmin;
+        if (level < 1 || level > LEVEL_MAX)
+            FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->from->path, (long)in->id[i],
+                 (long)level);
+        for (int d = 0; d < 3; d++)
+            if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))
+                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", s->from->path,
+                     (long)in->id[i]);
+        p->levelp[k] = (int32_t)level;
+        p->tag[k] = in->tag ? (int8_t)in->tag[i] : 0;
+        p->host[k] = -1;
+        if (p->birth) p->birth[k] = in->birth ? in->birth[i] : 0;
+        if (p->metal) p->metal[k] = in->metal ? in->metal[i] : 0;
+    }
+    p->n += in->n;
+    return OK;
+}
+
+static enum err read_particles(struct sim *s)
+{
+    int first, last;
+    enum err err = OK;
+    if (!s->par->run.pic) return OK;
+    s->parts.stars = s->from->head.stars;
+    my_pieces(s, &first, &last);
+    timer_start("io");
+    for (int i = first; i < last && err == OK; i++) err = source_parts(s->from, i, take_parts, s);
+    TRY(err_agree(&s->comm, err));
+    s->particles = s->parts.n;
+    comm_add_i64(&s->comm, &s->particles, 1);
+    log_info(" %ld particles", (long)s->particles);
+    return OK;
+}
+
+/* ---- tree ---- */
+
+/* An oct on its way to its owner. */
+struct seed {
+    okey key;
+    unsigned char split, flag, level, unused[5];
+};
+
+struct forest {
+    struct sim *s;
+    int64_t n[LEVEL_MAX + 2], cap[LEVEL_MAX + 2];
+    struct seed *seed[LEVEL_MAX + 2];
+    /* what a rank will have to do: octs, then particles */
+    int64_t nitem, item_cap;
+    int *level;
+    okey *key;
+    double *cost;
+};
+
+static enum err take_seeds(const struct source_octs *o, void *ctx)
+{
+    struct forest *f = ctx;
+    int l = o->level;
+    if (l > f->s->mesh.levelmax)
+        FAIL(ERR_PARAM, "%s: has octs on level %d, but amr_params/levelmax is %d: it may be raised, not lowered",
+             f->s->from->path, l, f->s->mesh.levelmax);
+    if (f->n[l] + o->n > f->cap[l]) {
+        f->cap[l] = 2 * f->cap[l] + o->n;
+        f->seed[l] = mem_grow(f->seed[l], sizeof *f->seed[l] * (size_t)f->cap[l], "restart");
+    }
+    struct seed *to = f->seed[l] + f->n[l];
+    for (int i = 0; i < o->n; i++) {
+        unsigned flag = 0;
+        for (int c = 0; c < 8; c++) flag |= (unsigned)(o->flag[i][c] != 0) << c;
+        to[i] = (struct seed){.key = o->key[i], .split = o->split[i], .flag = (unsigned char)flag};
+    }
+    f->n[l] += o->n;
+    return OK;
+}
+
+static void add_item(struct forest *f, int level, okey key, double cost)
+{
+    if (f->nitem && f->level[f->nitem - 1] == level && f->key[f->nitem - 1] == key) {
+        f->cost[f->nitem - 1] += cost;
+        return;
+    }
+    if (f->nitem == f->item_cap) {
+        f->item_cap = 2 * f->item_cap + 1024;
+        f->level = mem_grow(f->level, sizeof *f->level * (size_t)f->item_cap, "restart");
+        f->key = mem_grow(f->key, sizeof *f->key * (size_t)f->item_cap, "restart");
+        f->cost = mem_grow(f->cost, sizeof *f->cost * (size_t)f->item_cap, "restart");
+    }
+    f->level[f->nitem] = level;
+    f->key[f->nitem] = key;
+    f->cost[f->nitem++] = cost;
+}
+
+/* Particles weigh on the base oct they are in. */
+static void weigh(struct forest *f)
+{
+    struct sim *s = f->s;
+    int base = s->mesh.levelmin;
+    double cost[LEVEL_MAX + 2], part, side = (double)((int64_t)1 << (base - 1));
+    sim_costs(s, cost, &part);
+    for (int l = 1; l <= s->mesh.levelmax; l++)
+        for (int64_t i = 0; i < f->n[l]; i++) add_item(f, l, f->seed[l][i].key, cost[l]);
+    for (int64_t i = 0; i < s->parts.n; i++) {
+        uint64_t q[3];
+        for (int d = 0; d < 3; d++) q[d] = (uint64_t)fmin(fmax(s->parts.x[d][i] / s->mesh.boxlen * side, 0), side - 1);
+        add_item(f, base, okey_make(q[0], q[1], q[2]), part);
+    }
+}
+
+static void make_domains(struct forest *f)
+{
+    struct sim *s = f->s;
+    enum domain_kind kind = strcmp(s->par->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT : DOMAIN_KSECTION;
+    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.wall);
+    if (s->comm.size == 1) return;
+    weigh(f);
+    struct domain *d = domain_balance(s->dom, kind, &s->comm, f->nitem, f->level, f->key, f->cost);
+    domain_free(s->dom);
+    s->dom = d;
+    FREE(f->level);
+    FREE(f->key);
+    FREE(f->cost);
+}
+
+static int seed_order(const void *a, const void *b)
+{
+    const struct seed *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Level l's octs, wherever they were read, to their owners, in Morton order. */
+static enum err send_seeds(struct forest *f, int l)
+{
+    struct sim *s = f->s;
+    int64_t n = f->n[l], *count = mem_zero(sizeof *count * (size_t)(2 * s->comm.size + 1), "restart"),
+            *at = count + s->comm.size;
+    struct seed *out = mem_new(sizeof *out * (size_t)n + 1, "restart");
+    int *rank = mem_new(sizeof *rank * (size_t)n + 1, "restart");
+    for (int64_t i = 0; i < n; i++) count[rank[i] = domain_rank(s->dom, l, f->seed[l][i].key)]++;
+    for (int r = 0; r < s->comm.size; r++) at[r + 1] = at[r] + count[r];
+    for (int64_t i = 0; i < n; i++) out[at[rank[i]]++] = f->seed[l][i];
+    FREE(f->seed[l]);
+    f->seed[l] = comm_exchange(&s->comm, out, count, sizeof *out, &f->n[l], NULL);
+    FREE(rank);
+    FREE(out);
+    FREE(count);
+    bool sorted = true;
+    for (int64_t i = 1; i < f->n[l]; i++) sorted &= f->seed[l][i - 1].key < f->seed[l][i].key;
+    if (!sorted) qsort(f->seed[l], (size_t)f->n[l], sizeof *f->seed[l], seed_order);
+    if (f->n[l] > INT32_MAX)
+        FAIL(ERR_LIMIT, "a rank would hold %ld octs of level %d: use more ranks", (long)f->n[l], l);
+    for (int64_t i = 1; i < f->n[l]; i++)
+        if (f->seed[l][i - 1].key == f->seed[l][i].key)
+            FAIL(ERR_FORMAT, "%s: has an oct of level %d twice", s->from->path, l);
+    return OK;
+}
+
+/* Every oct that is here has its parent here (before links are made of it). */
+static enum err check_parents(const struct sim *s, int l)
+{
+    const struct level *lv = &s->mesh.lev[l], *up = &s->mesh.lev[l - 1];
+    int64_t octs = lv->nown;
+    comm_add_i64(&s->comm, &octs, 1);
+    if (l <= s->mesh.levelmin && octs != (int64_t)1 << 3 * (l - 1))
+        FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", s->from->path, l, (long)octs);
+    for (lidx i = 0; l > 1 && i < lv->noct; i++)
+        if (mesh_find(up, lv->key[i] >> 3) < 0)
+            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", s->from->path, l);
+    return OK;
+}
+
+/* The 27 cells around the father of an oct exist. */
+static bool is_graded(const struct mesh *m, int l, lidx i)
+{
+    lidx cube[27];
+    int slot = oct_slot(&m->lev[l], i);
+    mesh_cube(m, l - 1, m->lev[l].parent[i], cube);
+    bool good = true;
+    for (int k = 0; k < 27; k++) {
+        int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+        bool touches = true;
+        for (int d = 0; d < 3; d++) touches &= s[d] == 0 || (s[d] > 0) == (slot >> d & 1);
+        good &= !touches || cube[k] != NBR_NONE;
+    }
+    return good;
+}
+
+static enum err check_links(const struct forest *f, int l)
+{
+    const struct mesh *m = &f->s->mesh;
+    const struct level *lv = &m->lev[l];
+    for (lidx i = 0; i < lv->nown; i++) {
+        unsigned split = 0;
+        for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
+        if (split != f->seed[l][i].split)
+            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit", f->s->from->path, l,
+                 l + 1);
+        if (l > m->levelmin && !is_graded(m, l, i))
+            FAIL(ERR_FORMAT, "%s: an oct of level %d touches one more than a level coarser", f->s->from->path, l);
+    }
+    return OK;
+}
+
+static void set_flags(const struct forest *f, int l)
+{
+    const struct mesh *m = &f->s->mesh;
+    const struct level *lv = &m->lev[l];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            lv->flag[i][c] = l < m->levelmin || (l < m->levelmax && (f->seed[l][i].flag >> c & 1));
+}
+
+static enum err grow_tree(struct forest *f)
+{
+    struct sim *s = f->s;
+    struct mesh *m = &s->mesh;
+    int first, last;
+    enum err err = OK;
+    my_pieces(s, &first, &last);
+    for (int i = first; i < last && err == OK; i++) err = source_octs(s->from, i, false, take_seeds, f);
+    TRY(err_agree(&s->comm, err));
+    make_domains(f);
+    for (int l = 1; l <= m->levelmax; l++) {
+        TRY(err_agree(&s->comm, send_seeds(f, l)));
+        okey *key = mem_new(sizeof *key * (size_t)f->n[l] + 1, "restart");
+        for (int64_t i = 0; i < f->n[l]; i++) key[i] = f->seed[l][i].key;
+        adapt_install(m, &s->comm, s->dom, l, (lidx)f->n[l], key);
+        FREE(key);
+        TRY(err_agree(&s->comm, check_parents(s, l)));
+    }
+    adapt_link(m);
+    for (int l = 1; l <= m->levelmax && err == OK; l++) {
+        err = check_links(f, l);
+        set_flags(f, l);
+    }
+    return err_agree(&s->comm, err);
+}
+
+static enum err restore_tree(struct sim *s)
+{
+    timer_start("io");
+    struct forest f = {.s = s};
+    enum err err = grow_tree(&f);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(f.seed[l]);
+    FREE(f.level);
+    FREE(f.key);
+    FREE(f.cost);
+    return err;
+}
+
+/* ---- values ---- */
+
+struct stream {
+    struct sim *s;
+    int nvalue, field[NVAR_MAX + 4]; /* source's value → field, -1: not wanted */
+    size_t row;                      /* bytes: key, level, values */
+    int64_t *count, placed;
+    char *out;
+    lidx last[LEVEL_MAX + 2];
+    bool ended; /* all ranks know of the error */
+};
+
+static void stream_init(struct stream *t, struct sim *s)
+{
+    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
+    const struct source *f = s->from;
+    int nvar = f->head.hydro ? f->head.nvar : 0;
+    *t = (struct stream){.s = s, .nvalue = f->nvalue};
+    for (int v = 0; v < nvar; v++) t->field[v] = v < s->mesh.nvar ? FLD_U + v : -1;
+    for (int k = 0; nvar + k < f->nvalue; k++) t->field[nvar + k] = s->mesh.gravity ? grav[k] : -1;
+    t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
+    t->count = mem_zero(sizeof *t->count * (size_t)(2 * s->comm.size + 1), "restart");
+}
+
+static enum err place_row(struct stream *t, const char *row)
+{
+    okey key;
+    int32_t l;
+    memcpy(&key, row, sizeof key);
+    memcpy(&l, row + sizeof key, sizeof l);
+    struct level *lv = &t->s->mesh.lev[l];
+    lidx i = t->last[l] + 1;
+    if (i >= lv->nown || lv->key[i] != key) i = mesh_find(lv, key);
+    if (i < 0 || i >= lv->nown) FAIL(ERR_FORMAT, "%s: changed while it was read", t->s->from->path);
+    t->last[l] = i;
+    t->placed++;
+    for (int v = 0; v < t->nvalue; v++)
+        if (t->field[v] >= 0)
+            memcpy(lv->fld[t->field[v]][i], row + 16 + sizeof key + sizeof(double[8]) * (size_t)v, sizeof(double[8]));
+    return OK;
+}
+
+/* All ranks send what they have packed; *any: some rank has more to come. (collective) */
+static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *any)
+{
+    const struct comm *c = &t->s->comm;
+    t->ended = true;
+    TRY(err_agree(c, mine));
+    int64_t left = more, n;
+    comm_max_i64(c, &left, 1);
+    *any = left;
+    char *in = comm_exchange(c, t->out, t->count, t->row, &n, NULL);
+    enum err err = OK;
+    for (int64_t i = 0; i < n && err == OK; i++) err = place_row(t, in + t->row * (size_t)i);
+    FREE(in);
+    FREE(t->out);
+    memset(t->count, 0, sizeof *t->count * (size_t)c->size);
+    TRY(err_agree(c, err));
+    t->ended = false;
+    return OK;
+}
+
+static enum err send_values(const struct source_octs *o, void *ctx)
+{
+    struct stream *t = ctx;
+    const struct domain *d = t->s->dom;
+    int size = t->s->comm.size;
+    int64_t *at = t->count + size;
+    bool any;
+    int *rank = mem_new(sizeof *rank * (size_t)o->n + 1, "restart");
+    for (int i = 0; i < o->n; i++) t->count[rank[i] = size > 1 ? domain_rank(d, o->level, o->key[i]) : 0]++;
+    at[0] = 0;
+    for (int r = 0; r < size; r++) at[r + 1] = at[r] + t->count[r];
+    t->out = mem_zero(t->row * (size_t)o->n + 1, "restart");
+    for (int i = 0; i < o->n; i++) {
+        char *row = t->out + t->row * (size_t)at[rank[i]]++;
+        memcpy(row, &o->key[i], sizeof o->key[i]);
+        memcpy(row + sizeof o->key[i], &o->level, sizeof o->level);
+        double *value = (double *)(row + 16 + sizeof o->key[i]);
+        for (int k = 0; k < 8 * t->nvalue; k++) value[k] = o->val[k][i];
+    }
+    FREE(rank);
+    return exchange_rows(t, OK, true, &any);
+}
+
+static enum err read_values(struct stream *t)
+{
+    struct sim *s = t->s;
+    int first, last;
+    enum err err = OK;
+    my_pieces(s, &first, &last);
+    for (int i = first; i < last && err == OK; i++) err = source_octs(s->from, i, true, send_values, t);
+    if (t->ended) return err;
+    for (bool any = true; any;) TRY(exchange_rows(t, err, false, &any));
+    int64_t octs = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->mesh.lev[l].nown;
+    if (t->placed != octs) err = err_set(ERR_FORMAT, "%s: changed while it was read", s->from->path);
+    return err_agree(&s->comm, err);
+}
+
+static enum err restore_values(struct sim *s)
+{
+    struct stream t;
+    if (s->from->nvalue == 0) return OK;
+    stream_init(&t, s);
+    enum err err = read_values(&t);
+    FREE(t.out);
+    FREE(t.count);
+    return err;
+}
