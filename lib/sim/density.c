@@ -18,22 +18,31 @@ double sim_fourpi(const struct sim *s)
     return s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
-/* Mass and centre of mass of all there is, from the base level's gas and all particles. */
-void sim_total_mass(struct sim *s)
+/* Adds mass and first moments of the leaf cells of level l: sums of an oct, then exact ones. */
+static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
 {
-    const struct level *lv = &s->mesh.lev[s->mesh.levelmin];
-    double dx = mesh_dx(&s->mesh, s->mesh.levelmin), vol = dx * dx * dx;
-    struct sum sum[4];
-    for (int j = 0; j < 4; j++) sum_init(&sum[j]);
-    for (lidx i = 0; s->mesh.hydro && i < lv->nown; i++) {
+    const struct level *lv = &s->mesh.lev[l];
+    double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
+    for (lidx i = 0; i < lv->nown; i++) {
+        double part[4] = {0};
         int64_t q[3];
         okey_coords(lv->key[i], q);
         for (int k = 0; k < 8; k++) {
+            if (lv->child[i][k] >= 0) continue;
             double mass = fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) * vol;
-            sum_add(&sum[0], mass);
-            for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx));
+            part[0] += mass;
+            for (int d = 0; d < 3; d++) part[1 + d] += mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx);
         }
+        for (int j = 0; j < 4; j++) sum_add(&sum[j], part[j]);
     }
+}
+
+/* Mass and centre of mass of all there is: leaf cells and particles. */
+void sim_total_mass(struct sim *s)
+{
+    struct sum sum[4];
+    for (int j = 0; j < 4; j++) sum_init(&sum[j]);
+    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++) add_leaf_mass(s, l, sum);
     for (int64_t i = 0; i < s->parts.n; i++) {
         sum_add(&sum[0], s->parts.m[i]);
         for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
