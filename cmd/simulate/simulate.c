@@ -73,7 +73,7 @@ static bool request_read(int argc, char **argv, struct request *r)
             r->help = true;
             break;
         default:
-            fprintf(stderr, "simulate: %s\n", err_message());
+            fprintf(stderr, "%s\n", err_message());
             return false;
         }
     }

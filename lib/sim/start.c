@@ -31,6 +31,9 @@ static enum err start_regions(struct start *st)
         bool point = strcmp(p->region_type[i], "point") == 0;
         if (!point && strcmp(p->region_type[i], "square") != 0)
             FAIL(ERR_PARAM, "init_params/region_type(%d)='%s': 'square' or 'point'", i + 1, p->region_type[i]);
+        if (p->d_region[i] < 0 || p->p_region[i] < 0)
+            FAIL(ERR_PARAM, "init_params: region %d has density %g and pressure %g; neither may be negative", i + 1,
+                 p->d_region[i], p->p_region[i]);
         *r = (struct ics_region){.shape = point ? ICS_POINT : ICS_SQUARE,
                                  .center = {p->x_center[i], p->y_center[i], p->z_center[i]},
                                  .length = {p->length_x[i], p->length_y[i], p->length_z[i]},

@@ -343,7 +343,7 @@ static void test_text(void)
     }
     write_text(text);
     for (int shares = 1; shares < 50; shares += 6) {
-        int64_t n, sum = 0;
+        int64_t n = 0, sum = 0;
         bool same = true;
         for (int s = 0; s < shares; s++) {
             CHECK(read_share(s, shares, col, &n) == OK);
@@ -514,7 +514,7 @@ static const char *dir_list[2] = {dirs[0], dirs[1]};
 
 static void clean_level(const char *dir)
 {
-    char command[160];
+    char command[256];
     snprintf(command, sizeof command, "rm -rf '%s'", dir);
     if (system(command) != 0) exit(2);
 }
