@@ -117,8 +117,8 @@ static void print_header(const struct ramses *r, const char *path, const struct 
 {
     const struct ckpt_head *h = &r->head;
     printf("%s\n", path);
-    printf("  number          %d, written by %d rank%s, ordering %s\n", r->number, r->ncpu, r->ncpu > 1 ? "s" : "",
-           r->ordering);
+    printf("  number          %d, written by %d rank%s, ordering %s\n", r->number, r->nwriter,
+           r->nwriter > 1 ? "s" : "", r->ordering);
     if (h->cosmo)
         printf("  time            %.15g, a = %.15g, z = %.6g\n", h->t, h->aexp, 1 / h->aexp - 1);
     else
@@ -186,7 +186,7 @@ static void print_json(const struct ramses *r, const struct summary *s, const ch
     const struct ckpt_head *h = &r->head;
     printf("{\"path\":");
     json_string(path);
-    printf(",\"number\":%d,\"ranks\":%d,\"ordering\":", r->number, r->ncpu);
+    printf(",\"number\":%d,\"ranks\":%d,\"ordering\":", r->number, r->nwriter);
     json_string(r->ordering);
     const struct {
         const char *name;

@@ -31,8 +31,9 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     /* What RAMSES has no place for: in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
-    int imetal;             /* index of the metallicity variable (RAMSES counting from 1), 0: none */
-    bool overwrite;         /* replace output_NNNNN if it exists; otherwise that is an error */
+    int imetal;                        /* index of the metallicity variable (RAMSES counting from 1), 0: none */
+    int deflate;                       /* HDF5: level of compression 1..9, 0: none */
+    bool overwrite;                    /* replace output_NNNNN if it exists; otherwise that is an error */
 };
 
 /* Writes <dir>/output_NNNNN, prints nothing; path (size n) receives the final path. Errors are agreed: all ranks return

@@ -107,7 +107,8 @@ static void differences(struct writer *w, const struct ramses_block *b, int c, c
     }
     exact_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
     for (int v = 0; v < nvar; v++) {
-        double(*u)[8] = b->o->m->lev[b->level].fld[FLD_U + v], *out = w->true_value + (size_t)(8 * v + c) * (size_t)all + at;
+        double(*u)[8] = b->o->m->lev[b->level].fld[FLD_U + v],
+        *out = w->true_value + (size_t)(8 * v + c) * (size_t)all + at;
         for (int i = 0; i < n; i++) out[i] = u[oct[i]][c];
         if (v == 0) continue;
         uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * (size_t)all + at;
@@ -154,8 +155,7 @@ static enum err put_chunk(struct writer *w, const struct ramses_block *b, const 
 {
     int nvar = w->o->h->nvar;
     for (int at = 0; at < n; at += RAMSES_TILE)
-        for (int c = 0; c < 8; c++)
-            differences(w, b, c, oct + at, n - at < RAMSES_TILE ? n - at : RAMSES_TILE, at, n);
+        for (int c = 0; c < 8; c++) differences(w, b, c, oct + at, n - at < RAMSES_TILE ? n - at : RAMSES_TILE, at, n);
     size_t words = (size_t)(nvar - 1) * 8 * (size_t)n, bytes, packed = 0;
     struct chunk_head h = {.level = b->level, .n = n};
     h.crc = checksum(w->true_value, sizeof(double) * 8 * (size_t)nvar * (size_t)n, 0);
@@ -208,8 +208,8 @@ enum err exact_write(const struct ramses_out *o, const char *path)
 
 static enum err damaged(const struct exact_in *x, const char *what)
 {
-    FAIL(ERR_FORMAT, "%s: %s at byte %ld; without the exact_ files a restart is good to the last bits only", x->path, what,
-         (long)x->at);
+    FAIL(ERR_FORMAT, "%s: %s at byte %ld; without the exact_ files a restart is good to the last bits only", x->path,
+         what, (long)x->at);
 }
 
 static enum err take(struct exact_in *x, void *p, size_t n)
@@ -224,7 +224,8 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
 {
     struct file_head f;
     TRY(take(x, &f, sizeof f));
-    if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304) return damaged(x, "is no file of its kind");
+    if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304)
+        return damaged(x, "is no file of its kind");
     if (f.version != VERSION)
         FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version, VERSION);
     if (f.crc != checksum(&f, offsetof(struct file_head, crc), 0)) return damaged(x, "is damaged");
@@ -271,7 +272,8 @@ static enum err unpack(struct exact_in *x, const struct chunk_head *h, size_t wo
     unsigned char *packed = mem_new((size_t)h->bytes + 1, "snapshot batch");
     uLongf got = (uLongf)room;
     enum err err = take(x, packed, h->bytes);
-    if (err == OK && (uncompress(x->bytes, &got, packed, h->bytes) != Z_OK || got != room)) err = damaged(x, "is damaged");
+    if (err == OK && (uncompress(x->bytes, &got, packed, h->bytes) != Z_OK || got != room))
+        err = damaged(x, "is damaged");
     FREE(packed);
     TRY(err);
     memset(x->word, 0, sizeof *x->word * words);

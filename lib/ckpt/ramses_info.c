@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/hdf5_read.h"
 #include "ckpt/ramses_priv.h"
 #include "io/file.h"
 
@@ -21,7 +22,6 @@ static const char *const COLUMN[COL_COUNT] = {"position_x", "position_y", "posit
 
 static enum err snapshot_open(struct ramses *r);
 static enum err find_number(struct ramses *r);
-static enum err read_info(struct ramses *r);
 static enum err read_fields(struct ramses *r, const struct amr_head *a);
 static enum err read_columns(struct ramses *r);
 
@@ -35,7 +35,7 @@ enum err ramses_open(const char *dir, struct ramses **out)
         err = err_set(ERR_FILE, "%.80s…: path too long", dir);
     else
         memcpy(r->dir, dir, n);
-    if (err == OK) err = snapshot_open(r);
+    if (err == OK) err = hdf5_is(r->dir) ? hdf5_open(r) : snapshot_open(r);
     if (err != OK) ramses_close(&r);
     *out = r;
     return err;
@@ -43,6 +43,7 @@ enum err ramses_open(const char *dir, struct ramses **out)
 
 void ramses_close(struct ramses **r)
 {
+    if (*r) hdf5_close_in(&(*r)->hdf5);
     if (*r) FREE((*r)->out_times);
     FREE(*r);
 }
@@ -53,7 +54,8 @@ static enum err snapshot_open(struct ramses *r)
     struct amr_head a = {0};
     char path[PATH_MAX];
     TRY(find_number(r));
-    TRY(read_info(r));
+    TRY(ramses_read_info(r));
+    r->nwriter = r->ncpu;
     TRY(ramses_path(r, "amr", 1, path, sizeof path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_amr_head(&f, r, &a, true);
@@ -135,7 +137,7 @@ static enum err parse_info(struct ramses *r, const char *path, const char *text)
     return info_get(path, text, "unit_t", &h->unit_t);
 }
 
-static enum err read_info(struct ramses *r)
+enum err ramses_read_info(struct ramses *r)
 {
     char path[PATH_MAX], *text;
     size_t n;
@@ -202,6 +204,18 @@ static enum err default_hydro(const char *path, struct ramses_field *list, int n
     return OK;
 }
 
+enum err ramses_hydro_names(struct ramses *r, const char *path, int nvar)
+{
+    TRY(read_descriptor(r, "hydro", r->field, &r->nhydro));
+    if (r->nhydro == 0) TRY(default_hydro(path, r->field, nvar));
+    if (r->nhydro && r->nhydro != nvar)
+        FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar, r->nhydro);
+    r->nhydro = r->head.nvar = nvar;
+    for (int i = 0; i < nvar; i++)
+        if (strcmp(r->field[i].name, "metallicity") == 0) r->head.imetal = i + 1;
+    return OK;
+}
+
 static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
 {
     char path[PATH_MAX];
@@ -213,15 +227,8 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     fort_shut(&f);
     TRY(err);
     if (nvar < 1 || nvar > RAMSES_FIELDS - 5) FAIL(ERR_FORMAT, "%s: says it has %d variables", path, nvar);
-    TRY(read_descriptor(r, "hydro", r->field, &r->nhydro));
-    if (r->nhydro == 0) TRY(default_hydro(path, r->field, nvar));
-    if (r->nhydro && r->nhydro != nvar)
-        FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar, r->nhydro);
-    r->nhydro = r->head.nvar = nvar;
     r->head.hydro = true;
-    for (int i = 0; i < nvar; i++)
-        if (strcmp(r->field[i].name, "metallicity") == 0) r->head.imetal = i + 1;
-    return OK;
+    return ramses_hydro_names(r, path, nvar);
 }
 
 static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)

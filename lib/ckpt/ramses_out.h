@@ -37,6 +37,12 @@ struct ramses_block {
     const lidx *oct;
 };
 
+/* Directory o->tmp, on rank 0; the HDF5 writer's too. */
+MUST_USE enum err ramses_out_begin(const struct ramses_out *o); /* empty; what an earlier, killed run left is removed */
+MUST_USE enum err ramses_out_finish(const struct ramses_out *o); /* becomes o->final */
+void ramses_out_drop(const struct ramses_out *o, enum err why);  /* keeps the message of the error that led here */
+void ramses_out_count(struct ramses_out *o); /* total .. metal, from mesh and particles (collective) */
+
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank);
 /* Variables of one cell of n <= RAMSES_TILE octs as they are stored: row v at out + v*stride. */
 void ramses_primitive(const struct ramses_block *b, int cell, const lidx *oct, int64_t n, char *out, size_t stride);

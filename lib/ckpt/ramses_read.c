@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/hdf5_read.h"
 #include "ckpt/ramses_priv.h"
 
 struct walk {
@@ -34,6 +35,7 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n);
 
 enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx)
 {
+    if (r->hdf5) return hdf5_read_octs(r, file, values, false, fn, ctx);
     struct walk w = {.r = r, .file = file, .values = values, .fn = fn, .ctx = ctx};
     enum err err = walk_open(&w);
     int nlist = r->ncpu + r->nboundary;
@@ -331,6 +333,7 @@ enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void
     char path[PATH_MAX];
     struct fort_in f;
     if (!r->head.particles) return OK;
+    if (r->hdf5) return hdf5_read_parts(r, file, fn, ctx);
     TRY(ramses_path(r, "part", file, path, sizeof path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = parts_of(r, &f, file, fn, ctx);

@@ -29,15 +29,20 @@ enum ramses_column {
 
 struct ramses_field {
     char name[48];
-    char type; /* of a particle column: d f (batch: double), q i h b (batch: int64) */
+    char type;        /* of a particle column: d f (batch: double), q i h b (batch: int64) */
+    char dataset[48]; /* HDF5: its path, %d for the level; empty: computed */
 };
+
+struct hdf5_in;
 
 struct ramses {
     struct ckpt_head head; /* tout, aout lent by this struct; provenance and namelist NULL */
     double *out_times;
     char dir[4000], ordering[129];
-    int number, ncpu, nboundary;
-    int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
+    int number, ncpu, nboundary; /* ncpu: files, or pieces to read an HDF5 file by */
+    int nwriter;                 /* ranks that wrote it */
+    struct hdf5_in *hdf5;        /* NULL: RAMSES binary */
+    int64_t skip[3];             /* coarse cells below the box (physical boundaries) */
     int nhydro, ngrav, npart_field;
     struct ramses_field field[RAMSES_FIELDS]; /* hydro first, then gravity: phi, acc_x, acc_y, acc_z */
     struct ramses_field part[RAMSES_FIELDS];
@@ -65,7 +70,8 @@ struct ramses_parts {
 typedef enum err ramses_octs_fn(const struct ramses *r, const struct ramses_octs *o, void *ctx);
 typedef enum err ramses_parts_fn(const struct ramses *r, const struct ramses_parts *p, void *ctx);
 
-MUST_USE enum err ramses_open(const char *dir, struct ramses **out); /* info, descriptors, header of file 1 */
+/* Info, descriptors, header of file 1. A directory with data_NNNNN.h5 is read through hdf5_read.h. */
+MUST_USE enum err ramses_open(const char *dir, struct ramses **out);
 void ramses_close(struct ramses **r);
 /* Own octs of one file (1..ncpu), levels ascending; fn's error ends the walk. The values are read if `values`. */
 MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx);

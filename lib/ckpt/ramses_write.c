@@ -104,7 +104,7 @@ void ramses_block_header(struct fort_out *f, int level, int32_t n)
 
 /* ---- what all ranks must know ---- */
 
-static void gather_counts(struct ramses_out *o)
+void ramses_out_count(struct ramses_out *o)
 {
     const struct parts *p = o->p;
     int n = o->nlevel + 1;
@@ -156,8 +156,7 @@ static enum err write_files(const struct ramses_out *o)
     return OK;
 }
 
-/* Rank 0: an empty temporary directory. What an earlier, killed run left there is removed. */
-static enum err begin_directory(const struct ramses_out *o)
+enum err ramses_out_begin(const struct ramses_out *o)
 {
     if (!o->h->overwrite && file_exists(o->final))
         FAIL(ERR_FILE, "%s: exists already; it is not overwritten", o->final);
@@ -166,14 +165,13 @@ static enum err begin_directory(const struct ramses_out *o)
     return OK;
 }
 
-static enum err finish_directory(const struct ramses_out *o)
+enum err ramses_out_finish(const struct ramses_out *o)
 {
     TRY(dir_sync(o->tmp));
     return dir_replace(o->tmp, o->final);
 }
 
-/* Keeps the message of the error that led here. */
-static void drop_directory(const struct ramses_out *o, enum err why)
+void ramses_out_drop(const struct ramses_out *o, enum err why)
 {
     char message[1024];
     snprintf(message, sizeof message, "%s", err_message());
@@ -186,11 +184,11 @@ static enum err write_snapshot(struct ramses_out *o)
 {
     bool root = o->c->rank == 0;
     TRY(err_agree(o->c, number_octs(o)));
-    gather_counts(o);
-    TRY(err_agree(o->c, root ? begin_directory(o) : OK));
+    ramses_out_count(o);
+    TRY(err_agree(o->c, root ? ramses_out_begin(o) : OK));
     enum err err = err_agree(o->c, write_files(o));
-    if (err == OK) err = err_agree(o->c, root ? finish_directory(o) : OK);
-    if (err != OK && root) drop_directory(o, err);
+    if (err == OK) err = err_agree(o->c, root ? ramses_out_finish(o) : OK);
+    if (err != OK && root) ramses_out_drop(o, err);
     return err;
 }
 

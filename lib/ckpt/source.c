@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 /* The last is what is complained about if none fits. */
-static const struct source_kind *const KINDS[] = {&source_ramses};
+static const struct source_kind *const KINDS[] = {&source_hdf5, &source_ramses};
 
 enum err source_open(const char *dir, double gamma, double smallr, struct source **out)
 {

@@ -30,7 +30,7 @@ struct source_kind;
 struct source {
     const struct source_kind *kind;
     void *impl;
-    const char *format;    /* its name, for people */
+    const char *format; /* its name, for people */
     char path[4000], ordering[129];
     struct ckpt_head head; /* tout, aout lent */
     int number, npiece, nvalue;
@@ -48,7 +48,7 @@ struct source_kind {
     enum err (*parts)(struct source *s, int piece, source_parts_fn *fn, void *ctx);
 };
 
-extern const struct source_kind source_ramses;
+extern const struct source_kind source_ramses, source_hdf5;
 
 /* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them. */
 MUST_USE enum err source_open(const char *dir, double gamma, double smallr, struct source **out);

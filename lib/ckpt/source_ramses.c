@@ -105,10 +105,12 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
         }
         if (s->exact && nvar) TRY(exact_correct(&g->exact, in->level, in->n, g->u));
         for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
-        for (int k = 0; s->head.gravity && k < 4; k++) { /* the last three are the force, before them phi if there is one */
+        /* The last three fields are the force, before them is phi if there is one. */
+        for (int k = 0; s->head.gravity && k < 4; k++) {
             int at = nvar + r->ngrav - 4 + k;
             for (int c = 0; c < 8; c++)
-                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * RAMSES_BATCH : in->val[8 * at + c];
+                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * RAMSES_BATCH
+                                                       : in->val[8 * at + c];
         }
         o.val = g->val;
     }
@@ -131,8 +133,8 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
     }
     if (exact) err = exact_path(s, piece + 1, path);
     if (exact && err == OK) err = exact_open(&g.exact, path, s->npiece, piece + 1);
-    if (exact && err == OK && (g.exact.nvar != r->nhydro ||
-                               (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
+    if (exact && err == OK &&
+        (g.exact.nvar != r->nhydro || (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
         err = err_set(ERR_FORMAT, "%s: differs from that of file 1", path);
     if (err == OK) err = ramses_read_octs(r, piece + 1, values, give_octs, &g);
     if (exact && err == OK) err = exact_at_end(&g.exact);
@@ -170,5 +172,9 @@ static enum err parts_ramses(struct source *s, int piece, source_parts_fn *fn, v
     return err;
 }
 
-const struct source_kind source_ramses = {
-    .name = "RAMSES binary", .is = is_ramses, .open = open_ramses, .close = close_ramses, .octs = octs_ramses, .parts = parts_ramses};
+const struct source_kind source_ramses = {.name = "RAMSES binary",
+                                          .is = is_ramses,
+                                          .open = open_ramses,
+                                          .close = close_ramses,
+                                          .octs = octs_ramses,
+                                          .parts = parts_ramses};

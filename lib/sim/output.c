@@ -1,7 +1,8 @@
 /* sim/output: when a checkpoint is due, and when the run ends (spec/numerics §12).
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by Hilbert domains, one a rank,
- * whatever decomposition the run uses: octs travel to Hilbert domains before writing and back after it, which no result can notice. */
+ * whatever decomposition the run uses: octs travel to Hilbert domains before writing and back after it, which no result can notice.
+ * An HDF5 one needs no domains. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
+#include "ckpt/hdf5_write.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
@@ -155,6 +157,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .unit_d = p->units.units_density,
                             .unit_t = p->units.units_time,
                             .imetal = p->physics.metal ? 6 : 0,
+                            .deflate = p->output.deflate,
                             .overwrite = s->force,
                             .namelist = s->namelist_text,
                             .provenance = s->provenance};
@@ -169,22 +172,30 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
     memcpy(h->dtnew, s->dtnew, sizeof h->dtnew);
 }
 
-static enum err write_checkpoint(struct sim *s)
+static enum err write_ramses(struct sim *s, const struct ckpt_head *h, char *path, size_t n)
 {
-    char path[4096];
-    struct ckpt_head h;
-    head_fill(s, &h);
-    timer_start("io");
     enum domain_kind kind = domain_kind(s->dom);
     bool travel = kind != DOMAIN_HILBERT;
     if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT);
     struct domain *whole = NULL;
     if (travel && s->comm.size == 1) whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
     timer_start("io");
-    enum err e = ckpt_write_ramses(s->outdir, s->ifout, &h, &s->mesh, &s->parts, whole ? whole : s->dom, &s->comm, path,
-                                   sizeof path);
+    enum err e = ckpt_write_ramses(s->outdir, s->ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom, &s->comm, path,
+                                   n);
     if (whole) domain_free(whole);
     if (travel && s->comm.size > 1) sim_domains_become(s, kind);
+    return e;
+}
+
+static enum err write_checkpoint(struct sim *s)
+{
+    char path[4096];
+    struct ckpt_head h;
+    head_fill(s, &h);
+    timer_start("io");
+    enum err e = strcmp(s->par->output.outformat, "hdf5") != 0
+                     ? write_ramses(s, &h, path, sizeof path)
+                     : ckpt_write_hdf5(s->outdir, s->ifout, &h, &s->mesh, &s->parts, &s->comm, path, sizeof path);
     if (e == OK && s->comm.rank == 0) e = s->announce(path);
     TRY(err_agree(&s->comm, e));
     log_info(" Wrote %s", path);

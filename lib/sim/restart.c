@@ -1,9 +1,10 @@
 /* sim/restart: from a checkpoint, of any number of files, to the state of a run on any number of ranks.
  *
- * The files are shared out among the ranks. First come the tree and the particles: they weigh what each part of the box will cost, and the
- * domains are balanced before any value is read. Each oct goes to its owner as a key, the levels are built from the keys (dom/adapt),
- * and the tree is checked, since what comes from a file may be anything. Then the values follow in rounds: every rank reads a batch, all exchange,
- * until none has more; so memory for what travels is bounded. A restart goes on as the run would have: the same bits if the checkpoint keeps them. */
+ * The files are shared out among the ranks. First come the tree and the particles: they weigh what each part of the box will cost,
+ * and the domains are balanced before any value is read. Each oct goes to its owner as a key, the levels are built from the keys
+ * (dom/adapt), and the tree is checked, since what comes from a file may be anything. Then the values follow in rounds: every rank reads
+ * a batch, all exchange, until none has more; so memory for what travels is bounded. The run goes on as if it had not
+ * stopped: with the same bits if the checkpoint keeps them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -68,8 +68,8 @@ def run_case(v, case):
 
 
 def truncated(v):
-    """inspect on a checkpoint each of whose files in turn is cut short."""
-    inspect = os.path.join(BUILD, 'bin', 'inspect')
+    """inspect, and simulate where it alone reads a file, on a checkpoint each of whose files in turn is cut short."""
+    simulate, inspect = (os.path.join(BUILD, 'bin', p) for p in ('simulate', 'inspect'))
     good = ptah.simulate(digest.SEDOV, 'good', settings=['amr_params/levelmax=5', 'run_params/nstepmax=1']).outputs[0]
     for name in sorted(os.listdir(good)):
         if '.out' not in name and not name.startswith('info'):
@@ -80,7 +80,10 @@ def truncated(v):
             shutil.rmtree('output_00001', ignore_errors=True)
             shutil.copytree(good, 'output_00001')
             os.truncate(os.path.join('output_00001', name), cut)
-            quiet(v, '%s cut at %d' % (name, cut), [inspect, '-d', 'output_00001'], 1, status=2)
+            argv = [inspect, '-d', 'output_00001']
+            if name.startswith('exact'):
+                argv = [simulate, '-o', 'again', '-r', 'output_00001', 'good/run.nml', 'amr_params/levelmax=5', 'run_params/nstepmax=2']
+            quiet(v, '%s cut at %d' % (name, cut), argv, 1, status=2)
 
 
 def main():

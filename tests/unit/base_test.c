@@ -257,7 +257,6 @@ static void test_param_refused(void)
                 "t.nml:2: cooling=.true. is not supported: cooling arrives");
     CHECK_FAILS(read_text("&COOLING_PARAMS cooling=.true. /"), "set cooling=.false.");
     CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
-    CHECK_FAILS(read_text("&RUN_PARAMS nrestart=2 /"), "restart arrives");
     CHECK_FAILS(read_text("&SF_PARAMS eps_star=0.1 /"), "star formation");
     CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");

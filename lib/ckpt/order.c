@@ -1,0 +1,178 @@
+/* ckpt/order: see order.h. */
+#include "ckpt/order.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_t hi)
+{
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (o->fn(o->ctx, mid) < k)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* Where a key stands more than once around a cut, ranks give their copies in turn. */
+static void cut_equal_keys(struct order *o, int64_t w, order_key k)
+{
+    int64_t least = rows_below(o, k - 1, 0, o->n), most = rows_below(o, k, 0, o->n), before = least;
+    comm_add_i64(o->c, &before, 1);
+    int64_t take = w * o->window - before - comm_scan_i64(o->c, most - least);
+    o->cut[w] = least + (take < 0 ? 0 : take < most - least ? take : most - least);
+}
+
+/* For each cut the least key k such that at least w*window rows are below it: bit by bit from the top. */
+static void find_cuts(struct order *o, int bits)
+{
+    int64_t n = o->nwindow - 1;
+    order_key *k = mem_zero(sizeof *k * (size_t)(n + 1), "order"); /* the greatest with too few rows below it */
+    int64_t *below = mem_new(sizeof *below * (size_t)(n + 1), "order");
+    for (int b = bits - 1; b >= 0; b--) {
+        for (int64_t w = 1; w <= n; w++) below[w] = rows_below(o, k[w] | (order_key)1 << b, 0, o->n);
+        comm_add_i64(o->c, below + 1, (int)n);
+        for (int64_t w = 1; w <= n; w++)
+            if (below[w] < w * o->window) k[w] |= (order_key)1 << b;
+    }
+    for (int64_t w = 1; w <= n; w++) o->cut[w] = below[w] = rows_below(o, k[w] + 1, 0, o->n);
+    comm_add_i64(o->c, below + 1, (int)n);
+    for (int64_t w = 1; w <= n; w++)
+        if (below[w] != w * o->window) cut_equal_keys(o, w, k[w] + 1);
+    FREE(below);
+    FREE(k);
+}
+
+void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *fn, const void *ctx, int bits,
+                int64_t window)
+{
+    *o = (struct order){.c = c, .fn = fn, .ctx = ctx, .n = n, .total = n, .window = window};
+    comm_add_i64(c, &o->total, 1);
+    o->nwindow = (o->total + window - 1) / window;
+    o->nround = (o->nwindow + c->size - 1) / c->size;
+    if (o->nwindow < 1) o->nwindow = 1;
+    o->cut = mem_zero(sizeof *o->cut * (size_t)(o->nwindow + 1), "order");
+    o->count = mem_new(sizeof *o->count * (size_t)c->size, "order");
+    o->from = mem_new(sizeof *o->from * (size_t)c->size, "order");
+    int64_t most = o->total < window ? o->total : window;
+    o->place = mem_new(sizeof *o->place * (size_t)most + 1, "order");
+    o->place_more = mem_new(sizeof *o->place * (size_t)most + 1, "order");
+    o->key_more = mem_new(sizeof *o->key * (size_t)most + 1, "order");
+    o->cut[o->nwindow] = n;
+    if (o->nwindow == 1) return;
+    if (c->size > 1)
+        find_cuts(o, bits);
+    else
+        for (int64_t w = 1; w < o->nwindow; w++) o->cut[w] = w * window;
+}
+
+void order_fini(struct order *o)
+{
+    FREE(o->cut);
+    FREE(o->count);
+    FREE(o->from);
+    FREE(o->place);
+    FREE(o->place_more);
+    FREE(o->key);
+    FREE(o->key_more);
+    FREE(o->got);
+    FREE(o->slab);
+}
+
+/* Two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
+static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b, int64_t end, order_key *key,
+                      int64_t *place)
+{
+    int64_t i = a, j = b;
+    for (int64_t at = a; at < end; at++) {
+        int64_t take = j >= end || (i < b && k[i] <= k[j]) ? i++ : j++;
+        key[at] = k[take];
+        place[at] = p[take];
+    }
+}
+
+/* Joins neighbouring runs until one is left. run[r]..run[r+1]-1, r < n. */
+static void merge_runs(struct order *o, int64_t *run, int n)
+{
+    while (n > 1) {
+        int made = 0;
+        for (int r = 0; r < n; r += 2) {
+            int64_t a = run[r], b = r + 1 < n ? run[r + 1] : run[n], end = r + 2 < n ? run[r + 2] : run[n];
+            merge_two(o->key, o->place, a, b, end, o->key_more, o->place_more);
+            run[made++] = a;
+        }
+        run[made] = run[n];
+        n = made;
+        order_key *k = o->key;
+        o->key = o->key_more, o->key_more = k;
+        int64_t *p = o->place;
+        o->place = o->place_more, o->place_more = p;
+    }
+}
+
+/* After merging, place[at] is which of the rows received stands at `at`. */
+static void merge_received(struct order *o)
+{
+    int64_t *run = mem_new(sizeof *run * (size_t)(o->c->size + 1), "order");
+    int n = 0;
+    int64_t at = 0;
+    for (int r = 0; r < o->c->size; r++) {
+        if (o->from[r]) run[n++] = at;
+        at += o->from[r];
+    }
+    run[n] = at;
+    for (int64_t i = 0; i < at; i++) o->place[i] = i;
+    o->in_order = n <= 1;
+    if (n > 1) {
+        order_key *copy = mem_new(sizeof *copy * (size_t)o->window, "order");
+        memcpy(copy, o->key, sizeof *copy * (size_t)at);
+        FREE(o->key);
+        o->key = copy;
+        merge_runs(o, run, n);
+    }
+    FREE(run);
+}
+
+void order_round(struct order *o, int64_t round)
+{
+    int size = o->c->size;
+    int64_t w = round * size, last = o->nwindow;
+    o->send = o->cut[w < last ? w : last];
+    o->nsend = 0;
+    for (int r = 0; r < size; r++) {
+        int64_t a = w + r < last ? w + r : last, b = w + r + 1 < last ? w + r + 1 : last;
+        o->count[r] = o->cut[b] - o->cut[a];
+        o->nsend += o->count[r];
+    }
+    order_key *mine = mem_new(sizeof *mine * (size_t)o->nsend + 1, "order");
+    for (int64_t i = 0; i < o->nsend; i++) mine[i] = o->fn(o->ctx, o->send + i);
+    FREE(o->key);
+    o->key = comm_exchange(o->c, mine, o->count, sizeof *mine, &o->nrow, o->from);
+    FREE(mine);
+    o->first = (w + o->c->rank) * o->window;
+    BUG_ON(o->nrow > o->window);
+    merge_received(o);
+}
+
+static void put_in_place(const struct order *o, size_t bytes)
+{
+    const char *from = o->got;
+    char *to = o->slab;
+    for (int64_t i = 0; i < o->nrow; i++) memcpy(to + (size_t)i * bytes, from + (size_t)o->place[i] * bytes, bytes);
+}
+
+const void *order_move(struct order *o, const void *rows, size_t bytes)
+{
+    int64_t n;
+    if (o->c->size == 1) return rows;
+    FREE(o->got);
+    o->got = comm_exchange(o->c, rows, o->count, bytes, &n, NULL);
+    if (o->in_order) return o->got;
+    FREE(o->slab);
+    o->slab = mem_new((size_t)n * bytes + 1, "order");
+    put_in_place(o, bytes);
+    return o->slab;
+}

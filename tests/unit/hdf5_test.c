@@ -1,0 +1,286 @@
+/* Laws of the HDF5 back end of lib/ckpt: one file, byte for byte, for any ranks and decomposition; the state read back is that written, and
+ * its digest that of the RAMSES files; damage is told. Each check says which fault it catches. Last line: N passed, N failed. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "ckpt/hdf5_write.h"
+#include "ckpt/order.h"
+#include "ckpt/source.h"
+#include "ckpt_world.h"
+#include "io/file.h"
+
+static enum err write_hdf5(struct world *w, int number, char *path, size_t n)
+{
+    w->h.provenance = "from here\n"; /* the only part of a file that may tell ranks apart */
+    return ckpt_write_hdf5(".", number, &w->h, &w->m, &w->p, &w->c, path, n);
+}
+
+/* ---- order ---- */
+
+struct row {
+    uint64_t key, value;
+};
+
+static order_key row_key(const void *ctx, int64_t i)
+{
+    return ((const struct row *)ctx)[i].key;
+}
+
+static int row_compare(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Catches: a window of the wrong rows, a merge that loses or swaps some, columns that do not follow their keys. */
+static void test_order_of(int64_t total, int64_t window, uint64_t keys)
+{
+    struct row *mine = mem_new(sizeof *mine * (size_t)total + 1, "test");
+    int64_t n = 0, wrong = 0;
+    uint64_t sum[2] = {0, 0};
+    for (int64_t i = 0; i < total; i++) {
+        struct row r = {keys ? mix((uint64_t)i) % keys : mix((uint64_t)i) >> 1, (uint64_t)i};
+        if ((int)(mix((uint64_t)i + 77) % (uint64_t)all.size) == all.rank) mine[n++] = r;
+        sum[0] += mix(r.key + mix(r.value));
+    }
+    qsort(mine, (size_t)n, sizeof *mine, row_compare);
+    uint64_t *value = mem_new(sizeof *value * (size_t)n + 1, "test");
+    for (int64_t i = 0; i < n; i++) value[i] = mine[i].value;
+    struct order o;
+    order_init(&o, &all, n, row_key, mine, 63, window);
+    int64_t got = 0, edge = total ? (total - 1) / window * window : 0;
+    for (int64_t round = 0; round < o.nround; round++) {
+        order_round(&o, round);
+        const uint64_t *v = order_move(&o, value + o.send, sizeof *value);
+        for (int64_t i = 0; i < o.nrow; i++) {
+            sum[1] += mix((uint64_t)o.key[i] + mix(v[i]));
+            wrong += i > 0 && o.key[i] < o.key[i - 1];
+            wrong += (keys ? mix(v[i]) % keys : mix(v[i]) >> 1) != o.key[i];
+        }
+        wrong += o.nrow && o.nrow != (o.first == edge ? total - edge : window);
+        got += o.nrow;
+    }
+    order_fini(&o);
+    comm_add_i64(&all, &got, 1);
+    comm_add_i64(&all, (int64_t *)&sum[1], 1);
+    check(wrong == 0 && got == total && sum[0] == sum[1], "rows come in order, each once, in full windows");
+    FREE(value);
+    FREE(mine);
+}
+
+static void test_order(void)
+{
+    test_order_of(0, 10, 0);
+    test_order_of(1, 10, 0);
+    test_order_of(1000, 10, 0);
+    test_order_of(1003, 64, 0);
+    test_order_of(1003, 7, 12); /* keys that many rows share */
+    test_order_of(100, 9, 1);
+}
+
+/* ---- state ---- */
+
+static enum err see_conserved(const struct source_octs *o, void *ctx)
+{
+    struct seen *s = ctx;
+    for (int i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) {
+            s->cells++;
+            for (int v = 0; v < NVAR; v++) {
+                double x = cell_noise(v, o->level, o->key[i], c), u = v == 0 ? 0.1 + x : v == 4 ? 30 + x : x - 0.5;
+                s->wrong += o->val[8 * v + c][i] != u;
+            }
+        }
+    return OK;
+}
+
+static enum err see_source(const char *path, struct seen *s)
+{
+    struct source *r;
+    *s = (struct seen){0};
+    TRY(source_open(path, GAMMA, SMALLR, &r));
+    s->wrong += !r->exact || !r->state;
+    enum err err = OK;
+    for (int k = 0; err == OK && k < r->npiece; k++) err = source_octs(r, k, true, see_conserved, s);
+    source_close(&r);
+    return err;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    char *text[2] = {NULL, NULL};
+    size_t n[2];
+    bool same = file_load(a, (size_t)1 << 30, &text[0], &n[0]) == OK && file_load(b, (size_t)1 << 30, &text[1], &n[1]) == OK &&
+                n[0] == n[1] && memcmp(text[0], text[1], n[0]) == 0;
+    FREE(text[0]);
+    FREE(text[1]);
+    return same;
+}
+
+/* Catches: a row at the wrong place, anything that depends on ranks or domains, a variable that lost bits. */
+static void test_round_trip(enum domain_kind kind, bool walls)
+{
+    struct world w, one;
+    char path[256], single[256], binary[256];
+    struct seen s;
+    struct digest d[3];
+    world_new_in(&w, all, walls, kind);
+    w.h.overwrite = true;
+    int64_t octs = 0;
+    for (int l = 1; l <= LMAX; l++) octs += adapt_total(&w.m, &all, l);
+    check(write_hdf5(&w, 1, path, sizeof path) == OK, "a checkpoint is written by all ranks");
+    check(!file_exists("output_00001.tmp"), "no temporary directory is left");
+    check(see(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0 && s.split_wrong == 0,
+          "every cell once, with its primitive values and its refinement");
+    check(s.parts == NPART && s.parts_wrong == 0, "every particle once, with its values");
+    check(see_source(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0, "the state is that written, bit for bit");
+    if (all.rank == 0) {
+        world_new(&one, alone, walls);
+        one.h.overwrite = true;
+        bool ok = write_hdf5(&one, 2, single, sizeof single) == OK;
+        check_on(&alone, ok && same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5"),
+                 "one file for any number of ranks");
+        one.h.deflate = 6;
+        ok = digest_of(single, &d[0]) == OK && write_hdf5(&one, 2, single, sizeof single) == OK &&
+             digest_of(single, &d[1]) == OK;
+        ok = ok && ckpt_write_ramses(".", 3, &one.h, &one.m, &one.p, one.d, &one.c, binary, sizeof binary) == OK &&
+             digest_of(binary, &d[2]) == OK;
+        check_on(&alone, ok && same_digest(&d[0], &d[2]), "one digest for both formats");
+        check_on(&alone, ok && same_digest(&d[1], &d[2]), "and when it is deflated");
+        world_free(&one);
+    }
+    comm_barrier(&all);
+    w.h.deflate = 6;
+    check(write_hdf5(&w, 1, path, sizeof path) == OK && see(path, &s) == OK && s.wrong == 0 && s.parts_wrong == 0,
+          "deflated by all ranks");
+    check(all.rank > 0 || same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5"), "and still one file");
+    w.h.overwrite = false;
+    check(write_hdf5(&w, 1, path, sizeof path) == ERR_FILE, "an existing checkpoint is not overwritten");
+    world_free(&w);
+}
+
+/* ---- trouble ---- */
+
+/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint lost. */
+static void test_full_disk(int deflate)
+{
+    struct world w;
+    char path[256];
+    struct seen s;
+    struct rlimit old, low;
+    static const rlim_t limit[] = {0, 1000, 40000, 300000, 1000000};
+    world_new_in(&w, all, false, DOMAIN_KSECTION);
+    w.h.overwrite = true;
+    bool ok = write_hdf5(&w, 4, path, sizeof path) == OK;
+    w.h.deflate = deflate;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    for (int k = 0; k < 5; k++)
+        for (int who = 0; who < all.size; who += all.size > 1 ? all.size - 1 : 1) {
+            low = old;
+            low.rlim_cur = limit[k];
+            if (all.rank == who) setrlimit(RLIMIT_FSIZE, &low);
+            enum err err = write_hdf5(&w, 4, path, sizeof path);
+            setrlimit(RLIMIT_FSIZE, &old);
+            if (who > 0 && (deflate || all.size > 5)) continue; /* rank 0 alone writes there */
+            int64_t none = all.rank == who && w.m.lev[LMAX].nown == 0;
+            comm_max_i64(&all, &none, 1);
+            ok = ok && (none || (err == ERR_FILE && strstr(err_message(), "output_00004.tmp/")));
+            if (!ok && all.rank == 0) printf("limit %ld on rank %d: %d %s\n", (long)limit[k], who, err, err_message());
+        }
+    check(ok, "a full disk is an error on all ranks that names the file");
+    check(!file_exists("output_00004.tmp") && see(path, &s) == OK && s.wrong == 0, "nothing is left of it, the old one stands");
+    world_free(&w);
+}
+
+static bool store(const char *path, const char *text, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    return fd >= 0 && file_write_at(fd, path, text, n, 0) == OK && file_close_synced(fd, path) == OK;
+}
+
+/* Catches: an extent or an offset that is trusted, a block whose sum is not looked at. */
+static void test_damage(void)
+{
+    static const char file[] = "output_00002/data_00002.h5";
+    struct world w;
+    char *text, path[256];
+    size_t n;
+    struct seen s;
+    struct digest before, after;
+    world_new(&w, alone, false);
+    w.h.overwrite = true;
+    bool ok = write_hdf5(&w, 2, path, sizeof path) == OK && digest_of(path, &before) == OK;
+    world_free(&w);
+    if (!ok || file_load(file, (size_t)1 << 30, &text, &n) != OK) {
+        check_on(&alone, false, "a file to be damaged");
+        return;
+    }
+    for (int cut = 1; ok && cut < 20; cut++)
+        ok = store(file, text, (size_t)((double)n * (1 - pow(0.5, cut)))) && see("output_00002", &s) == ERR_FORMAT &&
+             strstr(err_message(), file);
+    check_on(&alone, ok, "files cut anywhere are refused, by name");
+    int detected = 0, silent = 0;
+    for (uint64_t k = 0; k < 60; k++) {
+        size_t at = 4096 + mix(k) % (n - 4096);
+        text[at] ^= (char)(1 << mix(k + 1000) % 8);
+        if (!store(file, text, n)) silent++;
+        if (digest_of("output_00002", &after) != OK)
+            detected++;
+        else
+            silent += !same_digest(&before, &after);
+        text[at] ^= (char)(1 << mix(k + 1000) % 8);
+    }
+    check_on(&alone, detected > 30 && silent == 0, "bits that flip are noticed or do no harm");
+    FREE(text);
+}
+
+static void remove_all(void)
+{
+    for (int i = 1; i <= 4; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "output_%05d", i);
+        if (dir_remove(path) != OK) printf("%s\n", err_message());
+    }
+}
+
+#ifdef PTAH_HDF5
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &all);
+    if (all.rank == 0) remove_all();
+    comm_barrier(&all);
+    test_order();
+    test_round_trip(DOMAIN_HILBERT, false);
+    test_round_trip(DOMAIN_KSECTION, false);
+    test_round_trip(DOMAIN_KSECTION, true);
+    if (all.rank == 0) test_damage();
+    comm_barrier(&all);
+    test_full_disk(0);
+    test_full_disk(1);
+    comm_barrier(&all);
+    if (all.rank == 0 && argc == 1) remove_all();
+    if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
+    comm_bcast(&all, &failed, sizeof failed, 0);
+    comm_fini();
+    return failed != 0;
+}
+#else
+/* Catches: a build without HDF5 that fails in another way than by a sentence. */
+int main(int argc, char **argv)
+{
+    struct world w;
+    char path[256];
+    comm_init(&argc, &argv, &all);
+    world_new_in(&w, all, false, DOMAIN_KSECTION);
+    check(write_hdf5(&w, 1, path, sizeof path) == ERR_LIMIT && strstr(err_message(), "without HDF5"), "it says what it lacks");
+    world_free(&w);
+    if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
+    comm_bcast(&all, &failed, sizeof failed, 0);
+    comm_fini();
+    return failed != 0;
+}
+#endif
