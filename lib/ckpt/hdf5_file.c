@@ -54,9 +54,12 @@ int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const cha
 
 static enum err trouble(struct hdf5_file *f, const char *what, const char *name)
 {
-    if (f->err == OK)
-        f->err = err_set(ERR_FILE, "%s: HDF5 cannot %s %s%s%s", f->path, what, name, errno ? ": " : "",
-                         errno ? strerror(errno) : "");
+    int why = f->sink.failed;
+    if (f->err != OK) return f->err;
+    if (why)
+        f->err = err_set(ERR_FILE, "%s: cannot write: %s", f->path, strerror(why));
+    else
+        f->err = err_set(ERR_FILE, "%s: HDF5 cannot %s %s", f->path, what, name);
     return f->err;
 }
 
@@ -139,7 +142,7 @@ static void make_file(struct hdf5_file *f)
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     H5Pset_alignment(access, (hsize_t)ALIGN_FROM, (hsize_t)ALIGN);
     H5Pset_obj_track_times(how, 0);
-    errno = 0;
+    hdf5_driver_set(access, &f->sink);
     f->id = H5Fcreate(f->path, H5F_ACC_TRUNC, how, access);
     if (f->id < 0) trouble(f, "create", "it");
     H5Pclose(how);
@@ -163,7 +166,6 @@ static void make_sets(struct hdf5_file *f)
 static void close_file(struct hdf5_file *f)
 {
     if (f->id < 0) return;
-    errno = 0;
     for (int i = 0; i < f->nset; i++)
         if (f->set[i].id >= 0 && H5Dclose(f->set[i].id) < 0) trouble(f, "close", f->set[i].path);
     for (int i = 0; i < f->nset; i++) f->set[i].id = -1;
@@ -171,6 +173,7 @@ static void close_file(struct hdf5_file *f)
     if (H5Fflush(f->id, H5F_SCOPE_LOCAL) < 0) trouble(f, "write", "it");
     if (H5Fclose(f->id) < 0) trouble(f, "close", "it");
     f->id = f->sum_id = -1;
+    if (f->sink.failed) trouble(f, "write", "it");
 }
 
 static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
@@ -240,7 +243,6 @@ static void store_chunks(struct hdf5_file *f, const struct hdf5_set *s, const ch
         int64_t head[2];
         memcpy(head, p, sizeof head);
         hsize_t at = (hsize_t)head[0];
-        errno = 0;
         if (H5Dwrite_chunk(s->id, H5P_DEFAULT, 0, &at, (size_t)head[1], p + sizeof head) < 0)
             trouble(f, "write", s->path);
         p += sizeof head + (size_t)head[1];

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "ckpt/hdf5_driver.h"
 #include "comm/comm.h"
 
 struct hdf5_set {
@@ -30,6 +31,7 @@ struct hdf5_file {
     int64_t nsum, sum_at, sum_id;
     uint64_t *sum;
     int64_t id;
+    struct hdf5_sink sink;
     int fd;
     enum err err; /* of this rank */
 };

@@ -470,10 +470,10 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
                {"particles/mass", "mass", 'd', COL_MASS},
                {"particles/identity", "identity", 'q', COL_ID},
                {"particles/levelp", "levelp", 'i', COL_LEVEL},
-               {"particles/birth_epoch", "birth_time", 'd', COL_BIRTH},
-               {"particles/metallicity", "metallicity", 'd', COL_METAL},
                {"ptah/particles/family", "family", 'b', COL_FAMILY},
-               {"ptah/particles/tag", "tag", 'b', COL_TAG}};
+               {"ptah/particles/tag", "tag", 'b', COL_TAG},
+               {"particles/birth_epoch", "birth_time", 'd', COL_BIRTH},
+               {"particles/metallicity", "metallicity", 'd', COL_METAL}};
     for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
     if (!has_object(h, "particles")) return OK;
     TRY(get_count(h, "particles", "npart_total", 0, INT64_MAX / 16, &h->npart));
