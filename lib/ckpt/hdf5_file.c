@@ -97,20 +97,23 @@ void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const c
 static void make_groups(struct hdf5_file *f, const char *path)
 {
     char part[64];
+    hid_t how = H5Pcreate(H5P_GROUP_CREATE);
+    H5Pset_obj_track_times(how, 0); /* the same state, the same bytes */
     for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
         snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
         if (!*part || H5Lexists(f->id, part, H5P_DEFAULT) > 0) continue;
-        hid_t g = H5Gcreate2(f->id, part, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t g = H5Gcreate2(f->id, part, H5P_DEFAULT, how, H5P_DEFAULT);
         if (g < 0) trouble(f, "make", part);
         H5Gclose(g);
     }
+    H5Pclose(how);
 }
 
 static hid_t make_dataset(struct hdf5_file *f, const char *path, char type, int64_t n, int64_t chunk)
 {
     hsize_t size = (hsize_t)n, cut = (hsize_t)(chunk < n ? chunk : n);
     hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(how, 0); /* the same state, the same bytes */
+    H5Pset_obj_track_times(how, 0);
     H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
     H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
     if (chunk && n) {

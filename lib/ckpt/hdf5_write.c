@@ -262,6 +262,13 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &lost);
 }
 
+/* Whole blocks, and no longer than lets every rank have one. */
+static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t most)
+{
+    int64_t each = (total / w->o.c->size + block - 1) / block * block;
+    return each < block ? block : each < most ? each : most;
+}
+
 /* ---- octs ---- */
 
 static order_key oct_key(const void *ctx, int64_t i)
@@ -318,7 +325,7 @@ static enum err write_level(struct hdf5_out *w, int l)
     const struct level *lv = &w->o.m->lev[l];
     const struct ckpt_head *h = w->o.h;
     struct order r;
-    order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2, OCT_WINDOW);
+    order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2, window_of(w, w->o.total[l], OCTS, OCT_WINDOW));
     for (int64_t round = 0; round < r.nround; round++) {
         int set = w->level_set[l];
         order_round(&r, round);
@@ -446,7 +453,8 @@ static enum err write_parts(struct hdf5_out *w)
         FREE(b);
     else
         FREE(a);
-    order_init(&r, w->o.c, w->o.p->n, part_key, sorted, 64 + 3 * MORTON_LEVEL, PART_WINDOW);
+    order_init(&r, w->o.c, w->o.p->n, part_key, sorted, 64 + 3 * MORTON_LEVEL,
+               window_of(w, w->npart, PARTS, PART_WINDOW));
     for (int64_t round = 0; round < r.nround; round++) {
         order_round(&r, round);
         put_parts(w, &r);
