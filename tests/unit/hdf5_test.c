@@ -198,8 +198,7 @@ static void test_large(int deflate)
     if (all.rank == (all.size > 1 && !deflate)) setrlimit(RLIMIT_FSIZE, &low);
     enum err err = write_hdf5(&w, 1, path, sizeof path);
     setrlimit(RLIMIT_FSIZE, &old);
-    check(err == ERR_FILE && strstr(err_message(), "data_00001.h5"),
-          "any rank's trouble is everybody's");
+    check(err == ERR_FILE && strstr(err_message(), "data_00001.h5"), "any rank's trouble is everybody's");
     world_free(&w);
     world_free(&one);
 }
