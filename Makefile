@@ -1,4 +1,4 @@
-# Ptah. make: the programs, into bin/ · make demo · make check, check-quick, check-long · make lint, format · make bench
+# Ptah. make: the programs, into bin/ · make demo · make check, check-quick, check-long · make lint, format · make bench, roof
 # make deps: what is needed to build and test (asks unless CI=true)
 include config.mk
 
@@ -51,9 +51,14 @@ check check-quick check-long:
 	@$(BUILD) all units
 	@tests/run $(patsubst check-%,%,$@)
 
+# What the machine can do, and what the kernels take of it: docs/performance.md
+roof: $(B)/tests/bench/roof $(B)/tests/bench/kernels
+	@$(B)/tests/bench/roof
+	@$(B)/tests/bench/kernels
+
 bench:
 	@scripts/install.sh check
-	@$(BUILD) all
+	@$(BUILD) all $(B)/tests/bench/roof $(B)/tests/bench/kernels
 	@tests/bench/bench $(BENCH)
 
 lint:
@@ -68,6 +73,6 @@ clean:
 distclean:
 	rm -rf $(B) $(BIN)
 
-.PHONY: all units deps demo check check-quick check-long bench lint format clean distclean
+.PHONY: all units deps demo check check-quick check-long bench roof lint format clean distclean
 .SECONDARY:
--include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS))
+-include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS) $(B)/tests/bench/roof $(B)/tests/bench/kernels)

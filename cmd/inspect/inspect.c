@@ -1,4 +1,4 @@
-/* inspect: what is in a checkpoint: summary, digest, map. See man/inspect.1. */
+/* inspect: what is in a checkpoint. See man/inspect.1. Here: options, and one checkpoint after the other. */
 #include "inspect.h"
 
 #include <errno.h>
@@ -8,42 +8,37 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/opt.h"
-#include "ckpt/digest.h"
+#include "options.h"
 
-enum { DONE = 0, TROUBLE = 2, GO_ON = -1, PIXELS_MAX = 16384 };
-
-static const struct opt ROWS[] = {
-    {'j', "json", NULL, "JSON, one line a checkpoint"},
-    {'d', "digest", NULL, "digest of the physical state, equal for any ranks and order (with -q: one line)"},
-    {'m', "map", "FIELD", "map of a field as PNG, projected along the line of sight; dm, star: particles"},
-    {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
-    {'o', "output", "FILE", "the map's file, - for standard output (default FIELD_NNNNN.png)"},
-    {'n', "pixels", "N", "pixels a side of the map (default 512)"},
-    {'q', "quiet", NULL, "say less"},
-    {'v', "verbose", NULL, "say more"},
-    {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
-    {0, NULL, NULL, NULL}};
-
-static const char SYNOPSIS[] = "inspect [options] DIR…   (DIR - : paths from standard input, one a line)";
-static const char PURPOSE[] =
-    "Prints what is in checkpoints (RAMSES output directories): a summary, a digest or a map.";
-
-static int parse(int argc, char **argv, struct options *o);
-static int inspect_all(int n, char **paths, struct options *o);
+static int inspect_all(struct options *o);
 static int flush_stdout(void);
+static bool is_parallel(void);
 
 int main(int argc, char **argv)
 {
-    struct options o = {.axis = 2, .pixels = 512};
+    struct options o = {.c = {0, 1}};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
-    int status = parse(argc, argv, &o);
-    if (status == GO_ON) {
-        log_init(true, o.quiet ? -1 : o.verbose);
-        status = inspect_all(o.npath, o.paths, &o);
+    bool parallel = is_parallel();
+    if (parallel) comm_init(&argc, &argv, &o.c);
+    int status = options_parse(argc, argv, &o);
+    if (status == OPTIONS_GO_ON) {
+        log_init(o.c.rank == 0, o.quiet ? -1 : o.verbose);
+        status = inspect_all(&o);
     }
-    return flush_stdout() ? TROUBLE : status;
+    if (flush_stdout()) status = TROUBLE;
+    if (parallel) comm_fini();
+    return status;
+}
+
+/* Started by mpirun or the like? A single process does without MPI, which takes its time to start. */
+static bool is_parallel(void)
+{
+    static const char *const name[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "MPI_LOCALNRANKS"};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (getenv(name[i])) return true;
+    return false;
 }
 
 static int flush_stdout(void)
@@ -53,165 +48,83 @@ static int flush_stdout(void)
     return 1;
 }
 
-static int usage(const char *what, const char *value)
+static enum err run_mode(const char *path, const struct options *o, int *status)
 {
-    fprintf(stderr, "inspect: %s%s%s (see inspect -h)\n", what, value ? " " : "", value ? value : "");
-    return TROUBLE;
-}
-
-static int set_pixels(const char *value, struct options *o)
-{
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < 1 || n > PIXELS_MAX) return usage("the pixels are 1 to 16384, not", value);
-    o->pixels = (int)n;
-    return GO_ON;
-}
-
-static int set_axis(const char *value, struct options *o)
-{
-    if (strlen(value) != 1 || !strchr("xyz", *value)) return usage("the axis is x, y or z, not", value);
-    o->axis = *value - 'x';
-    return GO_ON;
-}
-
-/* The status to end with, or GO_ON. */
-static int set_option(int letter, const char *value, struct options *o)
-{
-    switch (letter) {
-    case 'j':
-        o->json = true;
-        break;
-    case 'd':
-        o->digest = true;
-        break;
-    case 'm':
-        o->field = value;
-        break;
-    case 'a':
-        return set_axis(value, o);
-    case 'o':
-        o->out = value;
-        break;
-    case 'n':
-        return set_pixels(value, o);
-    case 'q':
-        o->quiet = true;
-        break;
-    case 'v':
-        o->verbose++;
-        break;
-    case 'h':
-        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        return DONE;
-    case 'V':
-        puts("ptah inspect 0.1");
-        return DONE;
+    if (o->mode == DIGEST) return digest_print(path, o); /* all ranks */
+    if (o->c.rank > 0) return OK;
+    switch (o->mode) {
+    case TREE:
+        return tree_print(path, o);
+    case PARAMS:
+        return params_print(path, o);
+    case CHECK:
+        return check_print(path, o, status);
+    case COMPARE:
+        return compare_print(path, o->paths[1], o, status);
+    case MAP:
+        return map_draw(path, o);
     default:
-        fprintf(stderr, "%s\n", err_message());
-        return TROUBLE;
+        return summary_print(path, o);
     }
-    return GO_ON;
 }
 
-static int parse(int argc, char **argv, struct options *o)
-{
-    struct opt_scan s;
-    int status;
-    opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;)
-        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
-    o->paths = argv + s.index;
-    o->npath = argc - s.index;
-    if (o->npath == 0) return usage("no checkpoint named", NULL);
-    if (o->digest && o->field) return usage("-d and -m exclude each other", NULL);
-    if (o->json && o->field) return usage("-j and -m exclude each other", NULL);
-    if (o->out && !o->field) return usage("-o needs -m", NULL);
-    o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
-    if (o->out && o->many) return usage("-o takes one checkpoint", NULL);
-    return GO_ON;
-}
-
+/* The same on all ranks. */
 static int inspect_one(const char *path, const struct options *o)
 {
-    struct ramses *r;
-    enum err err = ramses_open(path, &r);
-    if (err == OK)
-        err = o->field ? map_draw(r, path, o) : o->digest ? digest_print(r, path, o) : summary_print(r, path, o);
-    ramses_close(&r);
+    int status = DONE;
+    enum err err = run_mode(path, o, &status);
     log_live(NULL);
     if (err != OK) {
         fflush(stdout);
-        fprintf(stderr, "inspect: %s\n", err_message());
-        return TROUBLE;
+        if (o->c.rank == 0) fprintf(stderr, "inspect: %s\n", err_message());
+        status = TROUBLE;
     }
-    return ferror(stdout) || fflush(stdout) != 0 ? TROUBLE : DONE;
+    if (ferror(stdout) || fflush(stdout) != 0) status = TROUBLE;
+    int64_t all = status;
+    comm_max_i64(&o->c, &all, 1);
+    return (int)all;
+}
+
+/* A line that rank 0 read, on all ranks; NULL at the end. */
+static char *next_line(const struct comm *c, char **line, size_t *room)
+{
+    int64_t n = -1;
+    if (c->rank == 0 && !ferror(stdout)) {
+        n = getline(line, room, stdin);
+        if (n > 0 && (*line)[n - 1] == '\n') (*line)[--n] = 0;
+    }
+    comm_bcast(c, &n, sizeof n, 0);
+    if (n < 0) return NULL;
+    char *copy = mem_new((size_t)n + 1, "path");
+    if (c->rank == 0) memcpy(copy, *line, (size_t)n + 1);
+    comm_bcast(c, copy, (size_t)n + 1, 0);
+    return copy;
 }
 
 static int inspect_stdin(const struct options *o)
 {
-    char *line = NULL;
+    char *line = NULL, *path;
     size_t room = 0;
     int status = DONE;
-    for (ssize_t n; !ferror(stdout) && (n = getline(&line, &room, stdin)) >= 0;) {
-        if (n > 0 && line[n - 1] == '\n') line[--n] = 0;
-        if (n > 0 && inspect_one(line, o) != DONE) status = TROUBLE;
+    while ((path = next_line(&o->c, &line, &room))) {
+        int s = *path ? inspect_one(path, o) : DONE;
+        if (s > status) status = s;
+        mem_free(path);
     }
-    if (ferror(stdin)) status = usage("cannot read standard input", NULL);
+    if (o->c.rank == 0 && ferror(stdin)) {
+        fprintf(stderr, "inspect: cannot read standard input\n");
+        status = TROUBLE;
+    }
     free(line);
     return status;
 }
 
-static int inspect_all(int n, char **paths, struct options *o)
+static int inspect_all(struct options *o)
 {
-    int status = DONE;
+    int status = DONE, n = o->mode == COMPARE ? 1 : o->npath;
     for (int i = 0; i < n && !ferror(stdout); i++) {
-        int s = strcmp(paths[i], "-") == 0 ? inspect_stdin(o) : inspect_one(paths[i], o);
-        if (s != DONE) status = s;
+        int s = strcmp(o->paths[i], "-") == 0 ? inspect_stdin(o) : inspect_one(o->paths[i], o);
+        if (s > status) status = s;
     }
     return status;
-}
-
-enum err digest_print(struct ramses *r, const char *path, const struct options *o)
-{
-    struct digest d;
-    char hex[33];
-    TRY(digest_snapshot(r, &d));
-    digest_hex(d.state, hex);
-    if (o->json) {
-        printf("{\"path\":");
-        json_string(path);
-        printf(",\"state\":\"%s\"", hex);
-        for (int i = 0; i < d.n; i++) {
-            digest_hex(d.line[i].hash, hex);
-            printf(",\"%s\":\"%s\"", d.line[i].name, hex);
-        }
-        printf("}\n");
-        return OK;
-    }
-    if (o->quiet) {
-        printf("%s  %s\n", hex, path);
-        return OK;
-    }
-    if (o->many) printf("%s:\n", path);
-    printf("%s  state\n", hex);
-    for (int i = 0; i < d.n; i++) {
-        digest_hex(d.line[i].hash, hex);
-        printf("%s  %s\n", hex, d.line[i].name);
-    }
-    return OK;
-}
-
-void json_string(const char *s)
-{
-    putchar('"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            printf("\\%c", *s);
-        else if ((unsigned char)*s < 32)
-            printf("\\u%04x", (unsigned char)*s);
-        else
-            putchar(*s);
-    }
-    putchar('"');
 }

@@ -1,23 +1,65 @@
 /* inspect: what the files of this program share. */
 #pragma once
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "ckpt/ramses_read.h"
+#include "comm/comm.h"
 
-struct options {
-    bool json, digest, quiet;
-    int verbose;
-    const char *field; /* map of this field, or NULL */
-    const char *out;   /* picture; NULL: FIELD_NNNNN.png */
-    int axis;          /* line of sight: 0, 1, 2 */
-    int pixels;        /* a side of the map */
-    bool many;         /* more than one snapshot: say which */
-    int npath;
-    char **paths;
+enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP };
+
+/* Exit status: the greatest of those of all checkpoints. */
+enum { DONE = 0, NO = 1, TROUBLE = 2 };
+
+enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };
+enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
+
+struct map_options {
+    const char *field;
+    const char *out;                /* file; NULL: FIELD_NNNNN.png */
+    int axis;                       /* line of sight: 0, 1, 2 */
+    int pixels;                     /* a side */
+    bool raw;                       /* .npy instead of a picture */
+    double centre[3], width, depth; /* in units of the box */
+    bool has_range;
+    double lo, hi;
+    enum map_weight weight;
+    enum map_scale scale;
+    int colours;
 };
 
-/* Each reads the whole snapshot once and prints to stdout. `path` is what the user called it. */
-MUST_USE enum err summary_print(struct ramses *r, const char *path, const struct options *o);
-MUST_USE enum err digest_print(struct ramses *r, const char *path, const struct options *o);
-MUST_USE enum err map_draw(struct ramses *r, const char *path, const struct options *o);
-void json_string(const char *s); /* quoted, on stdout */
+struct options {
+    enum mode mode;
+    bool json, quiet;
+    int verbose;
+    int depth;         /* of the check: 1, 2 */
+    double rtol, atol; /* of the comparison */
+    size_t memory;     /* bytes for tables */
+    struct map_options map;
+    bool many; /* more than one checkpoint: say which */
+    int npath;
+    char **paths;
+    struct comm c;
+};
+
+/* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes NO where that is the answer.
+ * digest_print is collective, the others are rank 0's alone. */
+MUST_USE enum err summary_print(const char *path, const struct options *o);
+MUST_USE enum err digest_print(const char *path, const struct options *o);
+MUST_USE enum err tree_print(const char *path, const struct options *o);
+MUST_USE enum err params_print(const char *path, const struct options *o);
+MUST_USE enum err check_print(const char *path, const struct options *o, int *status);
+MUST_USE enum err compare_print(const char *a, const char *b, const struct options *o, int *status);
+MUST_USE enum err map_draw(const char *path, const struct options *o);
+
+/* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path, and json_end closes it; in between
+ * members: each begins with a comma of its own, so that all calls below are alike. Not finite numbers are null. */
+enum { JSON_SCHEMA = 1 };
+void json_begin(const char *kind, const char *path);
+void json_end(void);
+void json_string(const char *s); /* a value, quoted; bytes that are no UTF-8 are replaced */
+void json_value(double x);       /* a value */
+void json_number(const char *name, double x);
+void json_count(const char *name, int64_t n);
+void json_text(const char *name, const char *s);
+void json_bool(const char *name, bool x);

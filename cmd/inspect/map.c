@@ -1,265 +1,357 @@
-/* inspect: maps.
+/* inspect: -m, maps.
  *
- * density: surface density, the sum of rho dz over leaf cells. Other fields: mean along the line of sight, weighted by
- * mass where there is gas, else by volume. dm, star: projected mass of particles, each spread over the four nearest cells of its
- * level (CIC).
- * Cells coarser than a pixel are summed on a grid of their own level first, so that each cell costs one addition; all
- * grids are then laid over the picture by the area they share with its pixels. Positive maps are drawn logarithmically. */
+ * A map is a square of pixels that looks along an axis through a region: `width` a side, `depth` long, around a centre; the box is
+ * repeated where the region reaches over its faces, unless it has walls. A leaf cell gives each pixel that it covers its share, by area
+ * and by the part of it that lies within the depth, so that a map's sum times the area of a pixel is exactly the mass in the region.
+ *
+ * column: the integral of a field along the line of sight. mass, volume: the mean, weighted. max: the greatest value of a cell that
+ * a pixel meets. dm, star: column density of particles, each spread over a cell of its level (CIC). */
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "colours.h"
 #include "inspect.h"
 #include "picture.h"
 
-/* 17 knots of "inferno" (S. van der Walt, N. Smith; CC0). */
-static const unsigned char INFERNO[17][3] = {
-    {0, 0, 4},      {11, 7, 36},    {33, 12, 74},   {60, 9, 101},    {87, 16, 109},  {112, 25, 110},
-    {137, 34, 106}, {163, 43, 97},  {187, 55, 85},  {209, 70, 68},   {227, 89, 50},  {241, 113, 30},
-    {249, 141, 10}, {252, 171, 15}, {249, 202, 50}, {242, 232, 101}, {252, 255, 164}};
+enum { FIELD_LEVEL = RAMSES_FIELDS, FIELD_TEMPERATURE };
 
 struct map {
-    int n, u, v, w;             /* pixels a side; axes right, up, along the line of sight */
-    int field, density, family; /* -1: none */
-    double *sum, *weight;       /* [n*n] of cells not coarser than a pixel */
-    double *layer_sum[LEVEL_MAX + 1], *layer_weight[LEVEL_MAX + 1]; /* [2^l * 2^l] of coarser ones */
+    const struct ramses *r;
+    const struct map_options *o;
+    int n, u, v, w;                       /* pixels a side; axes right, up, along the line of sight */
+    int field, density, pressure, family; /* -1: none */
+    enum map_weight weight;
+    bool periodic;
+    double lo[3], hi[3]; /* region along u, v, w, in units of the box */
+    int from[3], to[3];  /* images of the box that reach into it */
+    double pixel;        /* its side */
+    double *sum, *norm;  /* [n*n] */
 };
 
-static enum err map_init(struct map *m, const struct ramses *r, const struct options *o);
+static enum err map_init(struct map *m, const struct ramses *r, const struct map_options *o);
 static enum err map_read(struct map *m, struct ramses *r);
 static void map_free(struct map *m);
-static void lay_over(struct map *m);
-static enum err draw(const struct map *m, const struct ramses *r, const char *path, const struct options *o);
+static void divide(struct map *m);
+static enum err save(const struct map *m, const char *path, const struct options *o);
 
-enum err map_draw(struct ramses *r, const char *path, const struct options *o)
+enum err map_draw(const char *path, const struct options *o)
 {
-    struct map m;
-    TRY(map_init(&m, r, o));
-    enum err err = map_read(&m, r);
+    struct ramses *r;
+    struct map m = {0};
+    enum err err = ramses_open(path, &r);
+    if (err == OK) err = map_init(&m, r, &o->map);
+    if (err == OK) err = map_read(&m, r);
     if (err == OK) {
-        lay_over(&m);
-        err = draw(&m, r, path, o);
+        divide(&m);
+        err = save(&m, path, o);
     }
     map_free(&m);
+    ramses_close(&r);
     return err;
 }
 
-static enum err unknown_field(const struct ramses *r, const char *name)
+/* ---- what is drawn ---- */
+
+static enum err unknown_field(const struct map *m)
 {
-    char list[1024] = "";
-    for (int i = 0; i < r->nhydro + r->ngrav; i++) {
-        strncat(list, " ", sizeof list - strlen(list) - 1);
-        strncat(list, r->field[i].name, sizeof list - strlen(list) - 1);
-    }
-    FAIL(ERR_PARAM, "%s: has no field %s; there are:%s%s", r->dir, name, list, r->head.particles ? " dm star" : "");
+    const struct ramses *r = m->r;
+    char list[4096] = "";
+    size_t n = 0;
+    for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
+    FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->dir, m->o->field, list,
+         m->pressure >= 0 ? " temperature" : "", r->head.particles ? " dm star" : "");
 }
 
-static enum err map_init(struct map *m, const struct ramses *r, const struct options *o)
+static enum err find_field(struct map *m)
 {
-    *m = (struct map){.n = o->pixels, .w = o->axis, .field = -1, .density = -1, .family = -1};
+    const struct ramses *r = m->r;
+    const char *name = m->o->field;
+    m->field = m->density = m->pressure = m->family = -1;
+    for (int i = 0; i < r->nhydro + r->ngrav; i++) {
+        const char *f = r->field[i].name;
+        if (strcmp(f, name) == 0) m->field = i;
+        if (strcmp(f, "density") == 0) m->density = i;
+        if (strcmp(f, "pressure") == 0 || strcmp(f, "thermal_pressure") == 0) m->pressure = i;
+    }
+    if (strcmp(name, "pressure") == 0 && m->pressure >= 0) m->field = m->pressure;
+    if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
+    if (strcmp(name, "temperature") == 0 && m->density >= 0 && m->pressure >= 0) m->field = FIELD_TEMPERATURE;
+    if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
+    if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
+    if (m->field < 0 && m->family < 0) return unknown_field(m);
+    return OK;
+}
+
+static enum err find_weight(struct map *m)
+{
+    m->weight = m->o->weight;
+    if (m->family >= 0) {
+        if (m->weight > COLUMN) FAIL(ERR_PARAM, "%s is drawn as a column density; --weight is for cells", m->o->field);
+        m->weight = COLUMN;
+    }
+    if (m->weight == BY_DEFAULT)
+        m->weight = m->field == FIELD_LEVEL ? GREATEST : m->field == m->density ? COLUMN : BY_MASS;
+    if (m->weight == BY_MASS && m->density < 0) {
+        if (m->o->weight == BY_MASS) FAIL(ERR_PARAM, "%s: has no gas to weight by mass", m->r->dir);
+        m->weight = BY_VOLUME;
+    }
+    return OK;
+}
+
+static enum err map_init(struct map *m, const struct ramses *r, const struct map_options *o)
+{
+    if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s and %ld x %ld x %ld coarse cells; maps are made of three and one",
+             r->dir, r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)r->coarse[0], (long)r->coarse[1],
+             (long)r->coarse[2]);
+    *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
     m->u = o->axis == 0 ? 1 : 0;
     m->v = o->axis == 2 ? 1 : 2;
-    for (int i = 0; i < r->nhydro + r->ngrav; i++) {
-        if (strcmp(r->field[i].name, o->field) == 0) m->field = i;
-        if (strcmp(r->field[i].name, "density") == 0) m->density = i;
+    m->periodic = r->nboundary == 0;
+    TRY(find_field(m));
+    TRY(find_weight(m));
+    const int axis[3] = {m->u, m->v, m->w};
+    for (int d = 0; d < 3; d++) {
+        double size = d < 2 ? o->width : o->depth;
+        m->lo[d] = o->centre[axis[d]] - 0.5 * size;
+        m->hi[d] = o->centre[axis[d]] + 0.5 * size;
+        if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
+        bool spread = m->family >= 0;                             /* particles reach over the faces */
+        m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
+        m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
     }
-    if (strcmp(o->field, "dm") == 0) m->family = FAM_DM;
-    if (strcmp(o->field, "star") == 0) m->family = FAM_STAR;
-    if (m->field < 0 && (m->family < 0 || !r->head.particles)) return unknown_field(r, o->field);
-    size_t bytes = sizeof(double) * (size_t)m->n * (size_t)m->n;
-    m->sum = mem_zero(bytes, "map");
-    m->weight = mem_zero(bytes, "map");
-    for (int l = 1; l <= LEVEL_MAX && (int64_t)1 << l < m->n; l++) {
-        m->layer_sum[l] = mem_zero(sizeof(double) << 2 * l, "map");
-        m->layer_weight[l] = mem_zero(sizeof(double) << 2 * l, "map");
-    }
+    size_t pixels = (size_t)m->n * (size_t)m->n;
+    m->sum = mem_zero(sizeof *m->sum * pixels, "map");
+    m->norm = mem_zero(sizeof *m->norm * pixels, "map");
+    for (size_t i = 0; m->weight == GREATEST && i < pixels; i++) m->sum[i] = -INFINITY;
     return OK;
 }
 
 static void map_free(struct map *m)
 {
     FREE(m->sum);
-    FREE(m->weight);
-    for (int l = 0; l <= LEVEL_MAX; l++) {
-        FREE(m->layer_sum[l]);
-        FREE(m->layer_weight[l]);
+    FREE(m->norm);
+}
+
+/* ---- cells ---- */
+
+static double clip(double lo, double hi, double a, double b)
+{
+    double x = (hi < b ? hi : b) - (lo > a ? lo : a);
+    return x > 0 ? x : 0;
+}
+
+/* What is drawn: q into the pixels' sum, w into their norm, a unit of volume. */
+static void lay_cell(struct map *m, const double lo[3], double size, double q, double w)
+{
+    double dz = clip(lo[2], lo[2] + size, m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
+    if (dz <= 0) return;
+    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel, s = size / m->pixel;
+    int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->n) : 0;
+    for (int j = first_v; j < m->n && j < v0 + s; j++) {
+        double dv = clip(v0, v0 + s, j, j + 1) * m->pixel;
+        for (int i = first_u; dv > 0 && i < m->n && i < u0 + s; i++) {
+            double du = clip(u0, u0 + s, i, i + 1) * m->pixel;
+            size_t at = (size_t)j * (size_t)m->n + (size_t)i;
+            if (du <= 0) continue;
+            if (m->weight == GREATEST) {
+                if (q > m->sum[at]) m->sum[at] = q;
+            } else {
+                m->sum[at] += q * (du * dv * dz * area);
+                m->norm[at] += w * (du * dv * dz * area);
+            }
+        }
     }
 }
 
-/* Interval i of `fine` equal ones: the interval of `coarse` ones it begins in, and its shares there and in the next. */
-static int64_t overlap(int64_t i, int64_t fine, int64_t coarse, double share[2])
+/* A cell and its images in the repeated box. */
+static void lay_images(struct map *m, const double at[3], double size, double q, double w)
 {
-    int64_t first = i * coarse / fine,
-            over = (i + 1) * coarse - (first + 1) * fine; /* in units of 1 / (fine * coarse) */
-    share[1] = over > 0 ? (double)over / (double)coarse : 0;
-    share[0] = 1 - share[1];
-    return first;
+    for (int a = m->from[0]; a <= m->to[0]; a++)
+        for (int b = m->from[1]; b <= m->to[1]; b++)
+            for (int c = m->from[2]; c <= m->to[2]; c++) {
+                double lo[3] = {at[0] + a, at[1] + b, at[2] + c};
+                bool meets = true;
+                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size > m->lo[d];
+                if (meets) lay_cell(m, lo, size, q, w);
+            }
 }
 
-static void splat(struct map *m, int64_t cells, const int64_t at[2], double sum, double weight)
+static double value_of(const struct map *m, const struct ramses_octs *o, int c, int i)
 {
-    double su[2], sv[2];
-    int64_t u = overlap(at[0], cells, m->n, su), v = overlap(at[1], cells, m->n, sv);
-    for (int k = 0; k < 4; k++) {
-        double s = su[k & 1] * sv[k >> 1];
-        if (s == 0) continue;
-        size_t pixel = (size_t)((v + (k >> 1)) * m->n + u + (k & 1));
-        m->sum[pixel] += s * sum;
-        m->weight[pixel] += s * weight;
-    }
+    if (m->field == FIELD_LEVEL) return o->level;
+    if (m->field == FIELD_TEMPERATURE) return o->val[8 * m->pressure + c][i] / o->val[8 * m->density + c][i];
+    return o->val[8 * m->field + c][i];
 }
 
 static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
 {
     struct map *m = ctx;
-    int64_t cells = (int64_t)1 << o->level;
-    double dz = ldexp(r->head.boxlen, -o->level), area = (double)m->n / (double)cells;
-    double *sum = m->layer_sum[o->level], *weight = m->layer_weight[o->level];
+    double size = ldexp(1, -o->level);
+    (void)r;
     for (int i = 0; i < o->n; i++) {
         int64_t x[3];
         okey_coords(o->key[i], x);
         for (int c = 0; c < 8; c++) {
             if (o->split[i] >> c & 1) continue;
-            int64_t at[2] = {2 * x[m->u] + (c >> m->u & 1), 2 * x[m->v] + (c >> m->v & 1)};
-            double w = m->density >= 0 ? o->val[8 * m->density + c][i] * dz : dz;
-            double q = m->field == m->density ? w : w * o->val[8 * m->field + c][i];
-            if (!isfinite(w) || !isfinite(q)) continue;
-            if (sum) {
-                sum[at[1] * cells + at[0]] += q;
-                weight[at[1] * cells + at[0]] += w;
-            } else {
-                splat(m, cells, at, q * area * area, w * area * area);
-            }
+            double q = value_of(m, o, c, i), w = m->weight == BY_MASS ? o->val[8 * m->density + c][i] : 1;
+            const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
+                                  (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
+                                  (double)(2 * x[m->w] + (c >> m->w & 1)) * size};
+            if (!isfinite(q) || !isfinite(w)) continue;
+            lay_images(m, at, size, m->weight == BY_MASS ? q * w : q, w);
         }
     }
     return OK;
 }
 
-/* Onto the n*n cells of a grid, wrapped periodically. */
-static void deposit(double *grid, int64_t n, double u, double v, double value)
-{
-    double a = u * (double)n - 0.5, b = v * (double)n - 0.5;
-    int64_t ia = (int64_t)floor(a), ib = (int64_t)floor(b);
-    double fa = a - (double)ia, fb = b - (double)ib;
-    for (int k = 0; k < 4; k++) {
-        int64_t pa = ((ia + (k & 1)) % n + n) % n, pb = ((ib + (k >> 1)) % n + n) % n;
-        grid[pb * n + pa] += (k & 1 ? fa : 1 - fa) * (k >> 1 ? fb : 1 - fb) * value;
-    }
-}
-
+/* A particle is a cube, as large as a cell of its level, of evenly spread mass. */
 static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
 {
     struct map *m = ctx;
-    const double *x = ramses_f64(r, p, COL_X + (enum ramses_column)m->u), *mass = ramses_f64(r, p, COL_MASS);
-    const double *y = ramses_f64(r, p, COL_X + (enum ramses_column)m->v);
+    const double *mass = ramses_f64(r, p, COL_MASS);
+    const int axis[3] = {m->u, m->v, m->w};
     const int64_t *level = ramses_i64(r, p, COL_LEVEL);
+    double box = r->head.boxlen;
     for (int64_t i = 0; i < p->n; i++) {
-        double u = x[i] / r->head.boxlen, v = y[i] / r->head.boxlen;
-        if (ramses_family(r, p, i) != m->family) continue;
-        if (!(fabs(u) < 1e6 && fabs(v) < 1e6 && isfinite(mass[i]))) continue;
-        int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : LEVEL_MAX;
-        int64_t n = m->layer_sum[l] ? (int64_t)1 << l : m->n;
-        double cell = r->head.boxlen / (double)n;
-        deposit(m->layer_sum[l] ? m->layer_sum[l] : m->sum, n, u, v, mass[i] / (cell * cell));
+        int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
+        double size = ldexp(1, -l), at[3];
+        bool good = ramses_family(r, p, i) == m->family && isfinite(mass[i]);
+        for (int d = 0; good && d < 3; d++) {
+            at[d] = ramses_f64(r, p, COL_X + (enum ramses_column)axis[d])[i] / box - 0.5 * size;
+            good = at[d] > -1 && at[d] < 2;
+        }
+        if (good) lay_images(m, at, size, mass[i] / (box * box * box * size * size * size), 1);
     }
     return OK;
 }
 
 static enum err map_read(struct map *m, struct ramses *r)
 {
+    bool values = m->field != FIELD_LEVEL || m->weight == BY_MASS;
     for (int file = 1; file <= r->ncpu; file++) {
         if (r->ncpu > 1) log_live("reading file %d of %d", file, r->ncpu);
-        if (m->field >= 0) TRY(ramses_read_octs(r, file, true, fold_octs, m));
+        if (m->family < 0) TRY(ramses_read_octs(r, file, values, fold_octs, m));
         if (m->family >= 0) TRY(ramses_read_parts(r, file, fold_parts, m));
     }
     log_live(NULL);
-    return m->field >= 0 ? ramses_check_tree(r) : OK;
+    return m->family < 0 ? ramses_check_tree(r) : OK;
 }
 
-static void lay_level(struct map *m, int l)
+/* Columns are lengths in code units; where nothing is there is no mean. */
+static void divide(struct map *m)
 {
-    int64_t side = (int64_t)1 << l;
-    for (int64_t v = 0; v < m->n; v++)
-        for (int64_t u = 0; u < m->n; u++) {
-            double su[2], sv[2];
-            int64_t lu = overlap(u, m->n, side, su), lv = overlap(v, m->n, side, sv);
-            for (int k = 0; k < 4; k++) {
-                double s = su[k & 1] * sv[k >> 1];
-                if (s == 0) continue;
-                int64_t cell = (lv + (k >> 1)) * side + lu + (k & 1);
-                m->sum[v * m->n + u] += s * m->layer_sum[l][cell];
-                m->weight[v * m->n + u] += s * m->layer_weight[l][cell];
-            }
-        }
-}
-
-static void lay_over(struct map *m)
-{
-    for (int l = 1; l <= LEVEL_MAX; l++)
-        if (m->layer_sum[l]) lay_level(m, l);
-    bool mean = m->field >= 0 && m->field != m->density;
-    for (int64_t i = 0; mean && i < (int64_t)m->n * m->n; i++)
-        m->sum[i] = m->weight[i] != 0 ? m->sum[i] / m->weight[i] : 0;
+    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
+        if (m->weight == COLUMN)
+            m->sum[i] *= m->r->head.boxlen;
+        else if (m->weight == GREATEST)
+            m->sum[i] = m->sum[i] > -INFINITY ? m->sum[i] : NAN;
+        else
+            m->sum[i] = m->norm[i] != 0 ? m->sum[i] / m->norm[i] : NAN;
+    }
 }
 
 /* ---- the picture ---- */
 
+struct range {
+    double lo, hi, total; /* total: sum times the area of a pixel */
+    bool logarithmic;
+};
+
 /* Least and greatest value. Maps of particles begin at a hundredth of their mean: below are the fringes of single clouds. */
-static bool find_range(const struct map *m, double *lo, double *hi)
+static struct range find_range(const struct map *m)
 {
-    double mean = 0;
-    *lo = INFINITY, *hi = -INFINITY;
-    for (int64_t i = 0; i < (int64_t)m->n * m->n; i++) {
+    struct range r = {.lo = INFINITY, .hi = -INFINITY};
+    int64_t n = 0;
+    double mean = 0, side = m->pixel * m->r->head.boxlen;
+    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
         double x = m->sum[i];
-        *lo = x < *lo ? x : *lo;
-        *hi = x > *hi ? x : *hi;
-        mean += x;
+        if (!isfinite(x)) continue;
+        r.lo = x < r.lo ? x : r.lo;
+        r.hi = x > r.hi ? x : r.hi;
+        mean += x, n++;
     }
-    mean /= (double)m->n * m->n;
-    if (m->family >= 0 && *lo < 0.01 * mean) *lo = 0.01 * mean;
-    return *lo > 0;
+    r.total = mean * side * side;
+    if (m->family >= 0 && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
+    if (m->o->has_range) r.lo = m->o->lo, r.hi = m->o->hi;
+    r.logarithmic = m->o->scale == SCALE_LOG || (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);
+    return r;
 }
 
-static void colour(double t, unsigned char rgb[3])
-{
-    t = t > 0 ? t < 1 ? t : 1 : 0;
-    int i = (int)(t * 16);
-    if (i > 15) i = 15;
-    for (int k = 0; k < 3; k++)
-        rgb[k] = (unsigned char)lrint(INFERNO[i][k] + (t * 16 - i) * (INFERNO[i + 1][k] - INFERNO[i][k]));
-}
-
-static unsigned char *paint(const struct map *m, double lo, double hi, bool logarithmic)
+static unsigned char *paint(const struct map *m, const struct range *r)
 {
     int64_t n = m->n;
-    unsigned char *rgb = mem_new((size_t)(3 * n * n), "map");
-    double a = logarithmic ? log(lo) : lo, b = logarithmic ? log(hi) : hi;
+    unsigned char *rgb = mem_zero((size_t)(3 * n * n), "map");
+    double a = r->logarithmic ? log(r->lo) : r->lo, b = r->logarithmic ? log(r->hi) : r->hi;
     for (int64_t v = 0; v < n; v++)
         for (int64_t u = 0; u < n; u++) {
             double x = m->sum[(n - 1 - v) * n + u]; /* rows go down, the axis goes up */
-            double y = !logarithmic ? x : x > lo ? log(x) : a;
-            colour(b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
+            double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
+            if (!isnan(x)) colours_at(m->o->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
         }
     return rgb;
 }
 
-static enum err draw(const struct map *m, const struct ramses *r, const char *path, const struct options *o)
+static const char *weight_name(const struct map *m)
 {
-    double lo, hi;
-    char name[128], range[96], time[64], axis[2] = {(char)('x' + o->axis), 0};
-    bool logarithmic = find_range(m, &lo, &hi);
-    snprintf(name, sizeof name, "%s_%05d.png", o->field, r->number);
-    snprintf(range, sizeof range, "%.9g to %.9g, %s", lo, hi, logarithmic ? "logarithmic" : "linear");
-    snprintf(time, sizeof time, "%.15g", r->head.t);
-    const char *text[] = {"Source", path, "Field", o->field, "Line of sight", axis, "Range", range, "Time", time, NULL};
-    unsigned char *rgb = paint(m, lo, hi, logarithmic);
-    const char *file = o->out ? o->out : name;
+    static const char *const name[] = {"", "column", "mass", "volume", "max"};
+    return name[m->weight];
+}
+
+static enum err save_picture(const struct map *m, const char *path, const char *file, const struct range *r)
+{
+    const struct map_options *o = m->o;
+    char range[96], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
+    snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi, r->logarithmic ? "logarithmic" : "linear");
+    snprintf(time, sizeof time, "%.15g", m->r->head.t);
+    snprintf(region, sizeof region, "centre %.9g %.9g %.9g, width %.9g, depth %.9g", o->centre[0], o->centre[1],
+             o->centre[2], o->width, o->depth);
+    const char *text[] = {"Source",        path, "Field", o->field, "Weight", weight_name(m),
+                          "Line of sight", axis, "Range", range,    "Region", region,
+                          "Time",          time, NULL};
+    unsigned char *rgb = paint(m, r);
     enum err err = picture_save(file, m->n, m->n, rgb, text);
     FREE(rgb);
-    if (err != OK || strcmp(file, "-") == 0) return err;
-    printf("%s\n", file);
-    if (!o->quiet) log_info("%s of %s along %s: %s", o->field, path, axis, range);
+    if (err == OK && strcmp(file, "-") != 0) log_info("%s of %s along %s: %s", o->field, path, axis, range);
+    return err;
+}
+
+static enum err save(const struct map *m, const char *path, const struct options *o)
+{
+    char name[128];
+    struct range r = find_range(m);
+    snprintf(name, sizeof name, "%s_%05d.%s", o->map.field, m->r->number, o->map.raw ? "npy" : "png");
+    const char *file = o->map.out ? o->map.out : name;
+    if (!o->map.raw && r.logarithmic && !(r.lo > 0))
+        FAIL(ERR_PARAM, "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear", m->r->dir,
+             o->map.field, r.lo);
+    if (o->map.raw)
+        TRY(array_save(file, m->n, m->n, m->sum));
+    else
+        TRY(save_picture(m, path, file, &r));
+    if (o->json) {
+        json_begin("map", path);
+        json_text("file", file);
+        json_text("field", o->map.field);
+        json_text("weight", weight_name(m));
+        json_text("axis", (char[]){(char)('x' + o->map.axis), 0});
+        json_count("pixels", m->n);
+        printf(",\"center\":[%.17g,%.17g,%.17g]", o->map.centre[0], o->map.centre[1], o->map.centre[2]);
+        json_number("width", o->map.width);
+        json_number("depth", o->map.depth);
+        json_number("min", r.lo);
+        json_number("max", r.hi);
+        json_bool("logarithmic", r.logarithmic);
+        json_number("total", r.total);
+        json_end();
+    } else if (strcmp(file, "-") != 0) {
+        printf("%s\n", file);
+    }
     return OK;
 }

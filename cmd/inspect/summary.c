@@ -26,25 +26,28 @@ static enum err summary_read(struct ramses *r, struct summary *s);
 static void print_text(const struct ramses *r, const struct summary *s, const char *path, const struct options *o);
 static void print_json(const struct ramses *r, const struct summary *s, const char *path);
 
-enum err summary_print(struct ramses *r, const char *path, const struct options *o)
+enum err summary_print(const char *path, const struct options *o)
 {
+    struct ramses *r;
     struct summary *s = mem_zero(sizeof *s, "summary");
-    enum err err = summary_read(r, s);
+    enum err err = ramses_open(path, &r);
+    if (err == OK) err = summary_read(r, s);
     if (err == OK && o->json)
         print_json(r, s, path);
     else if (err == OK)
         print_text(r, s, path, o);
+    ramses_close(&r);
     FREE(s);
     return err;
 }
 
 /* ---- reading ---- */
 
-static void fold_extremes(const struct ramses_octs *o, int f, struct summary *s)
+static void fold_extremes(const struct ramses_octs *o, int ncell, int f, struct summary *s)
 {
     double lo = s->lo[f], hi = s->hi[f];
     int64_t bad = 0;
-    for (int c = 0; c < 8; c++) {
+    for (int c = 0; c < ncell; c++) {
         const double *v = o->val[8 * f + c];
         for (int i = 0; i < o->n; i++) {
             bool leaf = !(o->split[i] >> c & 1), finite = isfinite(v[i]);
@@ -60,12 +63,14 @@ static void fold_extremes(const struct ramses_octs *o, int f, struct summary *s)
 static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
 {
     struct summary *s = ctx;
-    for (int f = 0; f < r->nhydro + r->ngrav; f++) fold_extremes(o, f, s);
+    int ncell = ramses_cells(r);
+    for (int f = 0; f < r->nhydro + r->ngrav; f++) fold_extremes(o, ncell, f, s);
     if (s->density < 0) return OK;
-    double dx = ldexp(r->head.boxlen, -o->level), volume = dx * dx * dx;
+    double dx = ramses_dx(r, o->level), volume = dx;
+    for (int d = 1; d < r->head.ndim; d++) volume *= dx;
     for (int i = 0; i < o->n; i++) {
         double mass = 0; /* of an oct, in the order of its cells */
-        for (int c = 0; c < 8; c++)
+        for (int c = 0; c < ncell; c++)
             if (!(o->split[i] >> c & 1)) mass += o->val[8 * s->density + c][i] * volume;
         if (mass != 0) sum_add(&s->gas, mass);
     }
@@ -104,11 +109,16 @@ static enum err summary_read(struct ramses *r, struct summary *s)
     return ramses_check_tree(r);
 }
 
+static int64_t leaves_of(const struct ramses *r, int level)
+{
+    return ramses_cells(r) * r->tally.octs[level] - r->tally.split[level];
+}
+
 static double leaf_volume(const struct ramses *r) /* of the box */
 {
     double v = 0;
-    for (int l = LEVEL_MAX; l > 0; l--) v += ldexp((double)(8 * r->tally.octs[l] - r->tally.split[l]), -3 * l);
-    return v;
+    for (int l = LEVEL_MAX; l > 0; l--) v += ldexp((double)leaves_of(r, l), -r->head.ndim * l);
+    return v / (double)(r->coarse[0] * r->coarse[1] * r->coarse[2]);
 }
 
 /* ---- text ---- */
@@ -117,6 +127,7 @@ static void print_header(const struct ramses *r, const char *path, const struct 
 {
     const struct ckpt_head *h = &r->head;
     printf("%s\n", path);
+    printf("  format          %s\n", r->format);
     printf("  number          %d, written by %d rank%s, ordering %s\n", r->number, r->nwriter,
            r->nwriter > 1 ? "s" : "", r->ordering);
     if (h->cosmo)
@@ -124,7 +135,11 @@ static void print_header(const struct ramses *r, const char *path, const struct 
     else
         printf("  time            %.15g\n", h->t);
     printf("  steps           %d coarse, %d fine\n", h->nstep_coarse, h->nstep);
-    printf("  box             %.15g, %s\n", h->boxlen, r->nboundary ? "physical boundaries" : "periodic");
+    printf("  box             %.15g, %s", h->boxlen, r->nboundary ? "physical boundaries" : "periodic");
+    if (h->ndim != 3) printf(", %d dimension%s", h->ndim, h->ndim > 1 ? "s" : "");
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        printf(", %ld x %ld x %ld coarse cells", (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+    printf("\n");
     printf("  levels          %d to %d\n", h->levelmin, h->levelmax);
     printf("  units           %.9g cm, %.9g g/cm3, %.9g s\n", h->unit_l, h->unit_d, h->unit_t);
     if (h->cosmo)
@@ -132,6 +147,7 @@ static void print_header(const struct ramses *r, const char *path, const struct 
                h->omega_k, h->omega_b);
     if (h->hydro) printf("  gas             %d variables, gamma %.9g\n", r->nhydro, h->gamma);
     if (h->gravity) printf("  gravity         %d variables\n", r->ngrav);
+    if (r->cooling[0]) printf("  cooling table   %d x %d\n", r->cooling[0], r->cooling[1]);
     if (o->verbose < 1) return;
     printf("  conservation    einit %.15g, mass_tot_0 %.15g, rho_tot %.15g\n", h->einit, h->mass_tot_0, h->rho_tot);
     for (int l = 1; l <= h->levelmax && l <= LEVEL_MAX; l++)
@@ -143,13 +159,28 @@ static void print_levels(const struct ramses *r)
     int64_t octs = 0, leaves = 0;
     printf("\n  level           octs     leaf cells\n");
     for (int l = 1; l <= LEVEL_MAX; l++) {
-        int64_t leaf = 8 * r->tally.octs[l] - r->tally.split[l];
+        int64_t leaf = leaves_of(r, l);
         if (!r->tally.octs[l]) continue;
         printf("  %5d %14ld %14ld\n", l, (long)r->tally.octs[l], (long)leaf);
         octs += r->tally.octs[l], leaves += leaf;
     }
     printf("  %5s %14ld %14ld\n", "all", (long)octs, (long)leaves);
     printf("  volume of the leaf cells / box  %.15g\n", leaf_volume(r));
+}
+
+static double table_mass(const struct catalog *t)
+{
+    const struct catalog_column *mass = catalog_find(t, "mass");
+    struct sum sum;
+    sum_init(&sum);
+    for (int64_t i = 0; mass && mass->real && i < t->n; i++) sum_add(&sum, mass->real[i]);
+    return sum_get(&sum);
+}
+
+static void print_table(const struct catalog *t, const char *name)
+{
+    if (!*t->from) return;
+    printf("  %-13s %13ld %22.15g  in %s, %d columns\n", name, (long)t->n, table_mass(t), t->from, t->ncol);
 }
 
 static void print_text(const struct ramses *r, const struct summary *s, const char *path, const struct options *o)
@@ -167,27 +198,33 @@ static void print_text(const struct ramses *r, const struct summary *s, const ch
                 printf("  %-13s %13ld %22.15g\n", FAMILY[k], (long)s->family[k], sum_get(&s->family_mass[k]));
         printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles, sum_get(&s->part_mass));
     }
+    print_table(&r->sinks, "sinks");
+    print_table(&r->stellar, "stellar");
     if (s->bad) printf("\n  %ld values are not finite\n", (long)s->bad);
     if (o->many) printf("\n");
 }
 
 /* ---- JSON ---- */
 
-static void json_number(const char *name, double x)
+static void json_table(const struct catalog *t, const char *name)
 {
-    if (isfinite(x))
-        printf(",\"%s\":%.17g", name, x);
-    else
-        printf(",\"%s\":null", name);
+    if (!*t->from) return;
+    printf(",\"%s\":{\"count\":%ld", name, (long)t->n);
+    json_number("mass", table_mass(t));
+    printf(",\"columns\":[");
+    for (int i = 0; i < t->ncol; i++) printf("%s\"%s\"", i ? "," : "", t->col[i].name);
+    printf("]}");
 }
 
 static void print_json(const struct ramses *r, const struct summary *s, const char *path)
 {
     const struct ckpt_head *h = &r->head;
-    printf("{\"path\":");
-    json_string(path);
-    printf(",\"number\":%d,\"ranks\":%d,\"ordering\":", r->number, r->nwriter);
-    json_string(r->ordering);
+    json_begin("summary", path);
+    json_text("format", r->format);
+    json_count("ndim", h->ndim);
+    json_count("number", r->number);
+    json_count("ranks", r->nwriter);
+    json_text("ordering", r->ordering);
     const struct {
         const char *name;
         double value;
@@ -212,7 +249,7 @@ static void print_json(const struct ramses *r, const struct summary *s, const ch
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
         if (r->tally.octs[l])
             printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l, (long)r->tally.octs[l],
-                   (long)(8 * r->tally.octs[l] - r->tally.split[l]));
+                   (long)leaves_of(r, l));
     printf("],\"fields\":[");
     for (int f = 0; f < r->nhydro + r->ngrav; f++) {
         printf("%s{\"name\":\"%s\"", f ? "," : "", r->field[f].name);
@@ -232,5 +269,8 @@ static void print_json(const struct ramses *r, const struct summary *s, const ch
     }
     printf("]");
     if (h->particles) json_number("particle_mass", sum_get(&s->part_mass));
-    printf(",\"not_finite\":%ld}\n", (long)s->bad);
+    json_table(&r->sinks, "sinks");
+    json_table(&r->stellar, "stellar");
+    json_count("not_finite", s->bad);
+    json_end();
 }

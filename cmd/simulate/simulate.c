@@ -18,10 +18,12 @@
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
-    {'r', "restart", "PATH", "go on from this checkpoint, on any number of ranks"},
+    {'r', "restart", "PATH", "go on from this checkpoint, on any number of ranks; -: the last that stdin names"},
     {'f', "force", NULL, "replace checkpoints of the same number, go on from a checkpoint of another model"},
     {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
     {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
+    {'j', "json", "FILE",
+     "append a line of JSON a coarse step to FILE, and one at the end: times by phase, memory by name"},
     {'v', "verbose", NULL, "say more: solver reports, momentum, memory by name"},
     {'q', "quiet", NULL, "say nothing but errors"},
     {'V', "version", NULL, "print the version"},
@@ -29,7 +31,7 @@ static const struct opt rows[] = {
     {0, NULL, NULL, NULL}};
 
 struct request {
-    const char *outdir, *restart, *namelist;
+    const char *outdir, *restart, *profile, *namelist;
     int verbosity;
     bool force, check, list, version, help;
     int nset;
@@ -59,6 +61,9 @@ static bool request_read(int argc, char **argv, struct request *r)
             break;
         case 'p':
             r->list = true;
+            break;
+        case 'j':
+            r->profile = o.value;
             break;
         case 'v':
             r->verbosity++;
@@ -118,6 +123,25 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
     return e;
 }
 
+/* The last line of stdin, for all ranks: where programs before this one in a pipe left their checkpoint. */
+static enum err path_read(const struct comm *c, char path[4096])
+{
+    enum err e = OK;
+    char line[4096];
+    memset(path, 0, 4096);
+    while (c->rank == 0 && e == OK && fgets(line, sizeof line, stdin)) {
+        size_t n = strcspn(line, "\n");
+        if (n == sizeof line - 1) e = err_set(ERR_FILE, "standard input: %.80s…: path too long", line);
+        line[n] = 0;
+        if (n > 0) memcpy(path, line, n + 1);
+    }
+    if (c->rank == 0 && e == OK && (ferror(stdin) || !*path))
+        e = err_set(ERR_FILE, "standard input names no checkpoint to go on from");
+    TRY(err_agree(c, e));
+    comm_bcast(c, path, 4096, 0);
+    return OK;
+}
+
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p, char **text)
 {
     size_t bytes;
@@ -126,6 +150,9 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
     TRY(param_check(p));
     if (c->rank == 0 && r->verbosity >= 0) param_unused(p, stderr);
+    if (r->nset == 0) return OK;
+    FREE(*text); /* checkpoints keep what the run really was made with */
+    *text = param_namelist(p);
     return OK;
 }
 
@@ -146,11 +173,12 @@ static int threads_share(const struct comm *c)
     return omp_get_max_threads();
 }
 
-static enum err announce(const char *path)
+/* A run does not end because nobody listens: its checkpoints are in place all the same. The exit status tells of it. */
+static void announce(const char *path)
 {
-    if (printf("%s\n", path) < 0 || fflush(stdout) != 0)
-        FAIL(ERR_FILE, "cannot write to standard output: %s", strerror(errno));
-    return OK;
+    if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;
+    log_line(-1, "simulate: standard output: %s; the run goes on, but no more paths of checkpoints are printed",
+             strerror(errno));
 }
 
 static enum err simulate(const struct request *r, const struct comm *c, struct sim *s, struct params *p, char **text)
@@ -158,12 +186,16 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     log_init(c->rank == 0, r->verbosity);
     TRY(err_agree(c, parameters_read(r, c, p, text)));
     enum err e = OK;
+    char from[4096];
+    bool piped = r->restart && strcmp(r->restart, "-") == 0;
+    if (piped) TRY(path_read(c, from));
     if (c->rank == 0 && mkdir(r->outdir, 0777) != 0 && errno != EEXIST)
         e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
     TRY(err_agree(c, e));
     s->outdir = r->outdir;
     s->force = r->force;
-    s->restart = r->restart;
+    s->profile_path = r->profile;
+    s->restart = piped ? from : r->restart;
     s->announce = announce;
     s->namelist_text = *text;
     sim_catch_signals();
@@ -204,7 +236,7 @@ int main(int argc, char **argv)
     char *text = NULL;
     s->provenance = provenance(argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
-    int status = e != OK ? 2 : s->status;
+    int status = e != OK || (s->status == 0 && ferror(stdout)) ? 2 : s->status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
     mem_free((void *)(uintptr_t)s->provenance);
     sim_fini(s);

@@ -1,27 +1,48 @@
-/* base/mem: a 64-byte header before each block holds its size and row in the table of names. */
+/* base/mem: a 64-byte header before each block holds its size and row in the table of names. Large blocks are pages of their own
+ * (base/pages), the others come from the C library. */
 #include "base/mem.h"
 
-#include <malloc.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/err.h"
+#include "base/pages.h"
 
-enum { ROWS = 256, HEAD = 64 };
+enum { ROWS = 256, HEAD = 64, COLOURS = 16, COLOUR = 256 };
+#ifdef __SANITIZE_ADDRESS__
+static const size_t LARGE = SIZE_MAX; /* blocks that are watched */
+#else
+static const size_t LARGE = 256 << 10;
+#endif
 
 struct head {
     size_t bytes;
     size_t row;
     size_t magic;
+    char *pages; /* of a large block, else NULL */
+    size_t mapped;
 };
 
-static struct {
-    const char *name;
-    size_t now, peak;
-} rows[ROWS];
+/* Blocks are multiples of HEAD: the address sanitizer is told where they really end. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+void __asan_poison_memory_region(const volatile void *p, size_t n);
+#define POISON(p, n) __asan_poison_memory_region(p, n)
+#else
+#define POISON(p, n) (void)(p)
+#endif
+
+static struct mem_row rows[ROWS];
 static size_t nrow, total_now, total_peak;
+static bool at_peak; /* nothing was freed since total_peak rose: the rows are not yet copied to at_peak */
 
 static const size_t MAGIC = 0x50746168a110c8edu;
 
@@ -34,42 +55,66 @@ static size_t row_find(const char *name)
     return nrow++;
 }
 
+static void keep_peak(void)
+{
+    if (!at_peak) return;
+    for (size_t i = 0; i < nrow; i++) rows[i].at_peak = rows[i].now;
+    at_peak = false;
+}
+
 static void account(size_t row, size_t add, size_t sub)
 {
+    if (sub) keep_peak();
     rows[row].now += add - sub;
     if (rows[row].now > rows[row].peak) rows[row].peak = rows[row].now;
     total_now += add - sub;
-    if (total_now > total_peak) total_peak = total_now;
+    if (total_now <= total_peak) return;
+    total_peak = total_now;
+    at_peak = true;
 }
 
-/* Levels' arrays are replaced many times a step: keep what is freed, up to KEEP, instead of paying for fresh pages. */
-static void settle_heap(void)
+_Noreturn static void none_left(size_t bytes, const char *name)
 {
-    static bool settled;
-    enum { KEEP = 256 << 20, LARGEST = 32 << 20 };
-    if (settled) return;
-    settled = true;
-    mallopt(M_MMAP_THRESHOLD, LARGEST);
-    mallopt(M_TRIM_THRESHOLD, KEEP);
+    fprintf(stderr, "ptah: out of memory: %s needs %zu bytes, %zu are held\n", name, bytes, total_now);
+    exit(2);
+}
+
+/* Large blocks begin at different places in their first page: arrays that are read side by side must not fall on the same lines of
+ * the cache. */
+static struct head *large_new(size_t bytes)
+{
+    static size_t colour;
+    size_t skip = colour++ % COLOURS * COLOUR, mapped = pages_round(skip + HEAD + bytes);
+    char *p = pages_get(mapped);
+    if (!p) return NULL;
+    struct head *h = (struct head *)(p + skip);
+    *h = (struct head){.pages = p, .mapped = mapped};
+    return h;
+}
+
+static struct head *small_new(size_t bytes)
+{
+    struct head *h = aligned_alloc(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
+    if (h) *h = (struct head){0};
+    return h;
 }
 
 void *mem_new(size_t bytes, const char *name)
 {
-    settle_heap();
-    char *p = NULL;
-    size_t size = (bytes + 2 * HEAD - 1) / HEAD * HEAD;
-    if (bytes > (size_t)1 << 48 || !(p = aligned_alloc(HEAD, size))) {
-        fprintf(stderr, "ptah: out of memory: %s needs %zu bytes, %zu are held\n", name, bytes, total_now);
-        exit(2);
-    }
-    struct head *h = (struct head *)p;
+    struct head *h = NULL;
 #pragma omp critical(mem)
     {
-        size_t row = row_find(name);
-        *h = (struct head){.bytes = bytes, .row = row, .magic = MAGIC};
-        account(row, bytes, 0);
+        if (bytes <= (size_t)1 << 48) h = bytes >= LARGE ? large_new(bytes) : small_new(bytes);
+        if (h) {
+            h->bytes = bytes;
+            h->row = row_find(name);
+            h->magic = MAGIC;
+            account(h->row, bytes, 0);
+        }
     }
-    return p + HEAD;
+    if (!h) none_left(bytes, name);
+    if (!h->pages) POISON((char *)h + HEAD + bytes, (bytes + 2 * HEAD - 1) / HEAD * HEAD - HEAD - bytes);
+    return (char *)h + HEAD;
 }
 
 void *mem_zero(size_t bytes, const char *name)
@@ -84,8 +129,30 @@ static struct head *head_of(void *p)
     return h;
 }
 
+/* A large block that stays large keeps its pages. NULL: it cannot be done. */
+static void *large_grow(struct head *h, size_t bytes, const char *name)
+{
+    size_t skip = (size_t)((char *)h - h->pages), want = pages_round(skip + HEAD + bytes);
+    char *p = NULL;
+#pragma omp critical(mem)
+    {
+        account(h->row, 0, h->bytes);
+        p = pages_resize(h->pages, h->mapped, want);
+        if (p) {
+            h = (struct head *)(p + skip);
+            *h = (struct head){.bytes = bytes, .row = row_find(name), .magic = MAGIC, .pages = p, .mapped = want};
+        }
+        account(h->row, h->bytes, 0);
+    }
+    return p ? (char *)h + HEAD : NULL;
+}
+
 void *mem_grow(void *p, size_t bytes, const char *name)
 {
+    if (p && head_of(p)->pages && bytes >= LARGE && bytes <= (size_t)1 << 48) {
+        void *same = large_grow(head_of(p), bytes, name);
+        if (same) return same;
+    }
     void *q = mem_new(bytes, name);
     if (p) {
         size_t old = head_of(p)->bytes;
@@ -100,9 +167,14 @@ void mem_free(void *p)
     if (!p) return;
     struct head *h = head_of(p);
 #pragma omp critical(mem)
-    account(h->row, 0, h->bytes);
-    h->magic = 0;
-    free(h);
+    {
+        account(h->row, 0, h->bytes);
+        h->magic = 0;
+        if (h->pages)
+            pages_put(h->pages, h->mapped);
+        else
+            free(h);
+    }
 }
 
 size_t mem_now(void)
@@ -115,6 +187,15 @@ size_t mem_peak(void)
     return total_peak;
 }
 
+size_t mem_rss(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*s %ld", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 size_t mem_peak_rss(void)
 {
     struct rusage r;
@@ -122,9 +203,22 @@ size_t mem_peak_rss(void)
     return (size_t)r.ru_maxrss * 1024;
 }
 
+int mem_rows(void)
+{
+    return (int)nrow;
+}
+
+struct mem_row mem_row(int i)
+{
+    keep_peak();
+    return rows[i];
+}
+
 void mem_print(FILE *out)
 {
-    fprintf(out, "%-28s %14s %14s\n", "memory", "now [bytes]", "peak [bytes]");
-    for (size_t i = 0; i < nrow; i++) fprintf(out, "%-28s %14zu %14zu\n", rows[i].name, rows[i].now, rows[i].peak);
-    fprintf(out, "%-28s %14zu %14zu\n", "total", total_now, total_peak);
+    keep_peak();
+    fprintf(out, "%-28s %14s %14s %14s\n", "memory", "now [bytes]", "peak [bytes]", "at the peak");
+    for (size_t i = 0; i < nrow; i++)
+        fprintf(out, "%-28s %14zu %14zu %14zu\n", rows[i].name, rows[i].now, rows[i].peak, rows[i].at_peak);
+    fprintf(out, "%-28s %14zu %14zu %14zu\n", "total", total_now, total_peak, total_peak);
 }

@@ -12,8 +12,18 @@ void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the o
 void mem_free(void *p);                                  /* NULL is allowed */
 size_t mem_now(void);                                    /* bytes held by this rank */
 size_t mem_peak(void);                                   /* the most ever held */
+size_t mem_rss(void);                                    /* resident now, from the system, bytes; 0 if not known */
 size_t mem_peak_rss(void);                               /* from the system, bytes */
-void mem_print(FILE *out);                               /* table: name, bytes now, peak */
+void mem_print(FILE *out);                               /* table: name, bytes now, peak, at the peak of all */
+
+/* The table row by row. */
+struct mem_row {
+    const char *name;
+    size_t now, peak;
+    size_t at_peak; /* held when most was held in all: these add up to mem_peak() */
+};
+int mem_rows(void);
+struct mem_row mem_row(int i);
 
 #define FREE(p)                                                                                                        \
     do {                                                                                                               \

@@ -29,11 +29,12 @@ union value {
 };
 
 static enum err apply_all(struct params *p, const struct nml *n);
-static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it, const struct param_row *row);
+static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it, const struct param_row *row,
+                      bool loose);
 static enum err target_find(const struct nml *n, const struct nml_item *it, const struct param_row *row,
                             struct target *t);
 static enum err value_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                            const struct param_row *row, union value *out);
+                            const struct param_row *row, bool loose, union value *out);
 
 static void default_of(const struct param_row *row, union value *v)
 {
@@ -100,6 +101,22 @@ enum err param_read_text(struct params *p, const char *text, size_t bytes, const
     return err;
 }
 
+enum err param_read_loose(struct params *p, const char *text, size_t bytes, const char *file, int *left_out)
+{
+    param_init(p);
+    *left_out = 0;
+    struct nml n;
+    TRY(nml_parse(&n, text, bytes, file));
+    for (size_t i = 0; i < n.nitem; i++) {
+        const struct param_group *g = param_group_find(n.groups[n.items[i].group].name, false);
+        const struct param_row *row = g ? param_row_find(g, n.items[i].name) : NULL;
+        if (!row || apply(p, &n, &n.items[i], row, true) != OK) (*left_out)++;
+    }
+    nml_free(&n);
+    param_complete(p);
+    return OK;
+}
+
 static enum err apply_all(struct params *p, const struct nml *n)
 {
     char where[NML_WHERE], hint[160];
@@ -116,7 +133,7 @@ static enum err apply_all(struct params *p, const struct nml *n)
         if (!row)
             FAIL(ERR_PARAM, "%s: &%s has no parameter '%.60s'%s", nml_where(n, it->line, where), g->namelist, it->name,
                  param_hint_name(g, it->name, hint));
-        TRY(apply(p, n, it, row));
+        TRY(apply(p, n, it, row, false));
     }
     return OK;
 }
@@ -132,7 +149,8 @@ static void store(struct params *p, const struct param_row *row, const struct ta
 }
 
 /* Null values leave an element as it is. */
-static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it, const struct param_row *row)
+static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it, const struct param_row *row,
+                      bool loose)
 {
     struct target t;
     TRY(target_find(n, it, row, &t));
@@ -148,7 +166,7 @@ static enum err apply(struct params *p, const struct nml *n, const struct nml_it
             FAIL(ERR_PARAM, "%s: '%.60s' has room for %lld value%s here, but more are given",
                  nml_where(n, v->line, where), it->name, (long long)total, total == 1 ? "" : "s");
         union value x;
-        TRY(value_parse(n, it, v, row, &x));
+        TRY(value_parse(n, it, v, row, loose, &x));
         for (int64_t r = 0; r < v->repeat; r++) store(p, row, &t, at++, &x);
     }
     return OK;
@@ -263,7 +281,7 @@ static bool choice_find(const char *choices, const char *text, param_string out,
 }
 
 static enum err text_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                           const struct param_row *row, param_string out)
+                           const struct param_row *row, bool loose, param_string out)
 {
     char where[NML_WHERE], name[200], range[PARAM_VALUE];
     size_t len = strlen(v->text);
@@ -276,7 +294,9 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it, const
     bool known = true;
     param_string word;
     snprintf(word, sizeof word, "%s", out);
-    if (!choice_find(row->choices, word, out, &known))
+    bool found = choice_find(row->choices, word, out, &known);
+    if (loose) return OK;
+    if (!found)
         FAIL(ERR_PARAM, "%s: %s is unknown; possible are %s", where, called(it, v, name), param_range_text(row, range));
     if (!known) FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, called(it, v, name), row->note);
     return OK;
@@ -311,21 +331,22 @@ static enum err number_parse(const struct nml *n, const struct nml_item *it, con
     return OK;
 }
 
+/* loose: any value of the right type. */
 static enum err value_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                            const struct param_row *row, union value *out)
+                            const struct param_row *row, bool loose, union value *out)
 {
     char where[NML_WHERE], name[200], range[PARAM_VALUE];
     double number = 0;
     memset(out, 0, sizeof *out);
     if (row->kind == PARAM_TEXT)
-        TRY(text_parse(n, it, v, row, out->s));
+        TRY(text_parse(n, it, v, row, loose, out->s));
     else
         TRY(number_parse(n, it, v, row, out, &number));
     union value def;
     default_of(row, &def);
     bool is_default = memcmp(out, &def, param_element_size(row)) == 0;
     if (row->kind == PARAM_REAL) is_default = out->r == def.r; /* -0 is 0 */
-    if (is_default) return OK;
+    if (is_default || loose) return OK;
     nml_where(n, v->line, where);
     called(it, v, name);
     if (row->status == PARAM_REFUSED) FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, name, row->note);
@@ -394,7 +415,7 @@ enum err param_set(struct params *p, const char *assignment)
         err = err_set(ERR_PARAM, "command line: '%.100s' is not one assignment with a value", assignment);
         goto out;
     }
-    TRY_OUT(apply(p, &n, &n.items[0], row));
+    TRY_OUT(apply(p, &n, &n.items[0], row, false));
 out:
     nml_free(&n);
     mem_free(text);

@@ -61,6 +61,9 @@ void param_init(struct params *p); /* all defaults */
 MUST_USE enum err param_read(struct params *p, const char *path);
 /* The same from memory; file is used in messages only. */
 MUST_USE enum err param_read_text(struct params *p, const char *text, size_t bytes, const char *file);
+/* What another program, or another version, ran with: settings that mean nothing here are passed over and counted, values are
+ * taken whether or not they are supported. For comparison, not for running. */
+MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t bytes, const char *file, int *left_out);
 /* One `group/name=value`, with or without `_params`; the group may be left out where the name is in one group only.
  * The value is written as in a namelist; texts need no quotes. Later settings win. */
 MUST_USE enum err param_set(struct params *p, const char *assignment);
@@ -79,5 +82,17 @@ void param_man(FILE *out);  /* the man page ptah-params(5), in troff */
 /* The values in force, one a line, `group/name = value`, each of which param_set accepts. Arrays up to what was set.
  * Caller frees with mem_free. */
 char *param_text(const struct params *p);
+/* All that was given, as a namelist: what a run with settings on the command line has been. Caller frees with mem_free. */
+char *param_namelist(const struct params *p);
+
+/* What a restart changes. Of an array, the first element that differs; elements of levels and regions that are not there do not count,
+ * nor names without effect, places, and groups that either run does not read. */
+struct param_change {
+    char name[64]; /* group_params/name(i) */
+    const char *was, *is;
+    bool model; /* else it may change freely */
+};
+typedef void param_change_fn(void *ctx, const struct param_change *c);
+void param_compare(const struct params *was, const struct params *is, param_change_fn *fn, void *ctx);
 /* Names that were given but have no effect, one a line with the reason. Returns their number. */
 int param_unused(const struct params *p, FILE *out);

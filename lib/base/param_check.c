@@ -4,7 +4,6 @@
 
 #include "base/param_row.h"
 
-static void complete(struct params *p);
 static enum err check_run(const struct params *p);
 static enum err check_mesh(const struct params *p);
 static enum err check_outputs(const struct params *p);
@@ -14,7 +13,7 @@ static enum err check_walls(const struct params *p);
 
 enum err param_check(struct params *p)
 {
-    complete(p);
+    param_complete(p);
     TRY(check_run(p));
     TRY(check_mesh(p));
     TRY(check_outputs(p));
@@ -26,7 +25,7 @@ enum err param_check(struct params *p)
 
 /* RAMSES reads some groups only when they matter; otherwise their defaults hold (a pure N-body run has
  * courant_factor = 0.5 whatever its &HYDRO_PARAMS says). */
-static void complete(struct params *p)
+void param_complete(struct params *p)
 {
     const char *why;
     for (int i = 0; i < PARAM_ROWS; i++) {
@@ -91,6 +90,11 @@ static enum err check_gas(const struct params *p)
     if (npassive >= 0 && scalars > npassive)
         FAIL(ERR_PARAM, "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS", scalars,
              npassive);
+    if (p->refine.ivar_refine > 0 && !p->run.hydro && p->amr.levelmax > p->amr.levelmin)
+        FAIL(ERR_PARAM,
+             "ivar_refine=%d in &REFINE_PARAMS is a variable of the gas, but hydro=.false. in &RUN_PARAMS: "
+             "ivar_refine=0 takes the map ic_refmap",
+             p->refine.ivar_refine);
     if (npassive >= 0 && p->refine.ivar_refine > 5 + npassive)
         FAIL(ERR_PARAM, "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of npassive=%d",
              p->refine.ivar_refine, 5 + npassive, npassive);

@@ -59,6 +59,8 @@ const void *param_element_const(const struct params *p, const struct param_row *
 void param_reset(struct params *p, const struct param_row *row); /* its defaults */
 /* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the condition. */
 bool param_group_read(const struct params *p, const char *group, const char **why);
+/* Groups that are not read return to their defaults, as in RAMSES; what follows from other parameters is set. */
+void param_complete(struct params *p);
 /* A value as a namelist has it, into buf. */
 enum { PARAM_VALUE = 2 * sizeof(param_string) + 8 };
 const char *param_value_text(const struct param_row *row, const void *value, char buf[PARAM_VALUE]);

@@ -9,6 +9,10 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
+/* Older layouts of RAMSES binary (spec/ramses_binary §12): particles without family and tag and descriptors in words · forces without
+ * potential. */
+enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
+
 struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     int ndim, levelmin, levelmax;
     int64_t ngridmax; /* 0: none asked for */
@@ -33,6 +37,9 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     int imetal;                        /* index of the metallicity variable (RAMSES counting from 1), 0: none */
     int deflate;                       /* HDF5: level of compression 1..9, 0: none */
+    unsigned legacy;                   /* RAMSES: older layouts to be written */
+    bool longint;                      /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */
+    bool backup;                       /* may be removed later (sim/output, keep_last) */
     bool overwrite;                    /* replace output_NNNNN if it exists; otherwise that is an error */
 };
 

@@ -60,7 +60,7 @@ static hash128 column_sum(int64_t n, const struct word *at, struct word field, c
 
 struct fold {
     struct digest *d;
-    int tree, first_field, first_part; /* lines */
+    int tree, first_field, first_part, first_sink, first_stellar; /* lines */
     struct word field[DIGEST_LINES];
     struct word *at; /* [8][RAMSES_BATCH], or particles */
     uint64_t *scratch;
@@ -78,13 +78,14 @@ static int add_line(struct fold *f, const char *prefix, const char *name)
 static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
 {
     struct fold *f = ctx;
+    int ncell = ramses_cells(r);
     struct word level = word_next((struct word){0, 0}, (uint64_t)o->level);
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < o->n; i++) {
         struct word w = word_next(level, (uint64_t)o->key[i]);
         uint64_t above = (uint64_t)((unsigned __int128)o->key[i] >> 64);
         if (above) w = word_next(w, above); /* only levels that a 64-bit key cannot hold */
-        for (int c = 0; c < 8; c++) f->at[c * RAMSES_BATCH + i] = word_next(w, (uint64_t)c);
+        for (int c = 0; c < ncell; c++) f->at[c * RAMSES_BATCH + i] = word_next(w, (uint64_t)c);
         f->scratch[i] = o->split[i];
     }
     f->d->line[f->tree].hash += column_sum(o->n, f->at, f->field[f->tree], f->scratch);
@@ -92,7 +93,9 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
     int n = 8 * (r->nhydro + r->ngrav);
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < n; k++)
-        part[k] = column_sum(o->n, f->at + k % 8 * RAMSES_BATCH, f->field[f->first_field + k / 8], o->val[k]);
+        part[k] = k % 8 >= ncell
+                      ? 0
+                      : column_sum(o->n, f->at + k % 8 * RAMSES_BATCH, f->field[f->first_field + k / 8], o->val[k]);
     for (int k = 0; k < n; k++) f->d->line[f->first_field + k / 8].hash += part[k];
     return OK;
 }
@@ -105,11 +108,24 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
     /* Stars may have the ids of dark matter. */
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
-        f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), family ? (uint64_t)family[i] : 0);
+        f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), (uint64_t)family[i]);
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < r->npart_field; k++) part[k] = column_sum(p->n, f->at, f->field[f->first_part + k], p->col[k]);
     for (int k = 0; k < r->npart_field; k++) f->d->line[f->first_part + k].hash += part[k];
     return OK;
+}
+
+/* Rows by their id; by their number if they have none. */
+static void fold_table(struct fold *f, const struct catalog *t, int first)
+{
+    const struct catalog_column *id = catalog_find(t, "identity");
+    for (int k = 0; k < t->ncol; k++)
+        for (int64_t i = 0; i < t->n; i++) {
+            struct word at = word_next((struct word){2, 2}, id && id->whole ? (uint64_t)id->whole[i] : (uint64_t)i);
+            const struct catalog_column *c = &t->col[k];
+            f->d->line[first + k].hash += column_sum(1, &at, f->field[first + k],
+                                                     c->real ? (void *)&c->real[i] : (void *)&c->whole[i]);
+        }
 }
 
 static void add_value(struct fold *f, int line, const char *name, double x)
@@ -169,7 +185,22 @@ static hash128 join(const struct fold *f)
     return sum;
 }
 
-enum err digest_snapshot(struct ramses *r, struct digest *d)
+/* Sums over the ranks: hashes mod 2^128 in four parts, counts as they are. */
+static void sum_ranks(struct ramses *r, const struct comm *c, struct digest *d)
+{
+    int64_t part[4 * DIGEST_LINES];
+    for (int i = 0; i < 4 * d->n; i++) part[i] = (int64_t)(uint32_t)(d->line[i / 4].hash >> 32 * (i % 4));
+    comm_add_i64(c, part, 4 * d->n);
+    for (int i = 0; i < d->n; i++) {
+        d->line[i].hash = 0;
+        for (int k = 0; k < 4; k++) d->line[i].hash += (hash128)(uint64_t)part[4 * i + k] << 32 * k;
+    }
+    comm_add_i64(c, r->tally.octs, LEVEL_MAX + 2);
+    comm_add_i64(c, r->tally.split, LEVEL_MAX + 2);
+    comm_add_i64(c, &r->tally.particles, 1);
+}
+
+enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d)
 {
     struct fold f = {.d = d};
     size_t n = 8 * RAMSES_BATCH > RAMSES_PART_BATCH ? 8 * RAMSES_BATCH : RAMSES_PART_BATCH;
@@ -180,13 +211,21 @@ enum err digest_snapshot(struct ramses *r, struct digest *d)
     for (int i = 0; i < r->nhydro + r->ngrav; i++) add_line(&f, "", r->field[i].name);
     f.first_part = d->n;
     for (int i = 0; i < r->npart_field; i++) add_line(&f, "particle.", r->part[i].name);
+    f.first_sink = d->n;
+    for (int i = 0; i < r->sinks.ncol; i++) add_line(&f, "sink.", r->sinks.col[i].name);
+    f.first_stellar = d->n;
+    for (int i = 0; i < r->stellar.ncol; i++) add_line(&f, "stellar.", r->stellar.col[i].name);
     f.at = mem_new(sizeof *f.at * n, "digest batch");
     f.scratch = mem_new(sizeof *f.scratch * RAMSES_BATCH, "digest batch");
     memset(&r->tally, 0, sizeof r->tally);
-    for (int file = 1; err == OK && file <= r->ncpu; file++) {
+    for (int file = 1 + c->rank; err == OK && file <= r->ncpu; file += c->size) {
+        if (file == 1) fold_table(&f, &r->sinks, f.first_sink);
+        if (file == 1) fold_table(&f, &r->stellar, f.first_stellar);
         err = ramses_read_octs(r, file, true, fold_octs, &f);
         if (err == OK) err = ramses_read_parts(r, file, fold_parts, &f);
     }
+    err = err_agree(c, err);
+    if (err == OK) sum_ranks(r, c, d);
     if (err == OK) err = ramses_check_tree(r);
     if (err == OK) fold_time(&f, r);
     d->state = join(&f);

@@ -6,19 +6,21 @@
  * fields with their names. Bits count: -0.0 and 0.0 differ. Not a defence against forgery. */
 #pragma once
 #include "ckpt/ramses_read.h"
+#include "comm/comm.h"
 
 typedef unsigned __int128 hash128;
 
-enum { DIGEST_LINES = 2 * RAMSES_FIELDS + 2 };
+enum { DIGEST_LINES = 2 * RAMSES_FIELDS + 2 * CATALOG_COLUMNS + 2 };
 
 struct digest {
     int n;
     struct {
-        char name[64]; /* time, tree, density, …, phi, acc_x, …, particle.mass, … */
+        char name[64]; /* time, tree, density, …, phi, acc_x, …, particle.mass, …, sink.mass, … */
         hash128 hash;
     } line[DIGEST_LINES];
     hash128 state;
 };
 
-MUST_USE enum err digest_snapshot(struct ramses *r, struct digest *d); /* reads all files, checks the tree */
+/* Reads all files, shared out over the ranks, and checks the tree. All ranks get the digest. (collective, agreed) */
+MUST_USE enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d);
 void digest_hex(hash128 h, char hex[33]);

@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
+#include "ckpt/crc.h"
 #include "ckpt/ramses_read.h"
 #include "io/file.h"
 
@@ -53,32 +54,17 @@ void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const dou
     }
 }
 
-static uint32_t checksum(const void *p, size_t n, uint32_t crc)
-{
-    return (uint32_t)crc32_z(crc, p, n);
-}
-
 /* ---- writing ---- */
 
-struct writer {
-    const struct ramses_out *o;
-    int fd;
-    const char *path;
-    int64_t at;
-    double *true_value, *prim, *made; /* [8 nvar][CHUNK], [nvar][TILE], [nvar][TILE] */
-    uint64_t *word;                   /* [(nvar-1)*8*CHUNK] */
-    unsigned char *plane, *packed;
-    size_t room; /* bytes in packed */
-};
-
-static enum err put(struct writer *w, const void *p, size_t n)
+static enum err put(struct exact_out *w, const void *p, size_t n)
 {
     TRY(file_write_at(w->fd, w->path, p, n, w->at));
+    checksum_add(&w->sum, p, n, w->at);
     w->at += (int64_t)n;
     return OK;
 }
 
-static enum err put_head(struct writer *w)
+static enum err put_head(struct exact_out *w)
 {
     const struct ckpt_head *h = w->o->h;
     struct file_head f;
@@ -90,55 +76,50 @@ static enum err put_head(struct writer *w)
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
     f.tout_next = h->tout_next, f.aout_next = h->aout_next;
     memcpy(f.safe, h->safe, sizeof h->safe);
-    f.crc = checksum(&f, offsetof(struct file_head, crc), 0);
+    f.crc = crc_add(0, &f, offsetof(struct file_head, crc));
     return put(w, &f, sizeof f);
 }
 
-/* True values of cell c of n octs, and how their bits differ from what a reader will make. */
-static void differences(struct writer *w, const struct ramses_block *b, int c, const lidx *oct, int n, int at, int all)
+void exact_differ(struct exact_out *w, int at, int n, int c, const double *const *u, const double *const *prim)
 {
     int nvar = w->o->h->nvar;
-    const double *prim[NVAR_MAX] = {0};
-    double *made[NVAR_MAX] = {0};
-    ramses_primitive(b, c, oct, n, (char *)w->prim, sizeof(double) * RAMSES_TILE);
-    for (int v = 0; v < nvar; v++) {
-        prim[v] = w->prim + v * RAMSES_TILE;
-        made[v] = w->made + v * RAMSES_TILE;
-    }
+    double store[NVAR_MAX * RAMSES_TILE], *made[NVAR_MAX];
+    for (int v = 0; v < nvar; v++) made[v] = store + v * RAMSES_TILE;
     exact_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
-    for (int v = 0; v < nvar; v++) {
-        double(*u)[8] = b->o->m->lev[b->level].fld[FLD_U + v],
-        *out = w->true_value + (size_t)(8 * v + c) * (size_t)all + at;
-        for (int i = 0; i < n; i++) out[i] = u[oct[i]][c];
-        if (v == 0) continue;
-        uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * (size_t)all + at;
+    for (int v = 1; v < nvar; v++) {
+        const double *is = u[v], *told = made[v];
+        uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * RAMSES_PITCH + at;
         for (int i = 0; i < n; i++) {
             int64_t x, y;
-            memcpy(&x, &out[i], sizeof x);
-            memcpy(&y, &made[v][i], sizeof y);
+            memcpy(&x, &is[i], sizeof x);
+            memcpy(&y, &told[i], sizeof y);
             int64_t d = (int64_t)((uint64_t)x - (uint64_t)y);
             word[i] = (uint64_t)d << 1 ^ (uint64_t)(d >> 63);
         }
     }
 }
 
-/* The planes that are not empty, one after the other; their mask. */
-static uint32_t cut_planes(const uint64_t *word, size_t n, unsigned char *plane, size_t *bytes)
+/* The planes that are not empty, one after the other, of rows of n words; their mask. */
+static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned char *plane, size_t *bytes)
 {
     uint64_t any = 0;
     uint32_t mask = 0;
-    for (size_t i = 0; i < n; i++) any |= word[i];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++) any |= word[r * RAMSES_PITCH + i];
     *bytes = 0;
     for (int k = 0; k < PLANES; k++) {
         if (!(any >> 8 * k & 0xff)) continue;
         mask |= 1u << k;
-        for (size_t i = 0; i < n; i++) plane[*bytes + i] = (unsigned char)(word[i] >> 8 * k);
-        *bytes += n;
+        for (size_t r = 0; r < rows; r++, *bytes += n) {
+            const uint64_t *row = word + r * RAMSES_PITCH;
+            unsigned char *out = plane + *bytes;
+            for (size_t i = 0; i < n; i++) out[i] = (unsigned char)(row[i] >> 8 * k);
+        }
     }
     return mask;
 }
 
-static enum err pack(struct writer *w, size_t bytes, size_t *packed)
+static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
 {
     z_stream z = {0};
     if (deflateInit2(&z, 1, Z_DEFLATED, 15, 8, Z_RLE) != Z_OK) FAIL(ERR_LIMIT, "%s: zlib does not start", w->path);
@@ -151,56 +132,45 @@ static enum err pack(struct writer *w, size_t bytes, size_t *packed)
     return OK;
 }
 
-static enum err put_chunk(struct writer *w, const struct ramses_block *b, const lidx *oct, int n)
+enum err exact_put(struct exact_out *w, int level, int n)
 {
-    int nvar = w->o->h->nvar;
-    for (int at = 0; at < n; at += RAMSES_TILE)
-        for (int c = 0; c < 8; c++) differences(w, b, c, oct + at, n - at < RAMSES_TILE ? n - at : RAMSES_TILE, at, n);
-    size_t words = (size_t)(nvar - 1) * 8 * (size_t)n, bytes, packed = 0;
-    struct chunk_head h = {.level = b->level, .n = n};
-    h.crc = checksum(w->true_value, sizeof(double) * 8 * (size_t)nvar * (size_t)n, 0);
-    h.planes = cut_planes(w->word, words, w->plane, &bytes);
+    size_t nvar = (size_t)w->o->h->nvar, bytes, packed = 0;
+    struct chunk_head h = {.level = level, .n = n};
+    for (size_t r = 0; r < 8 * nvar; r++)
+        h.crc = crc_add(h.crc, w->value + r * RAMSES_PITCH, sizeof *w->value * (size_t)n);
+    h.planes = cut_planes(w->word, (nvar - 1) * 8, (size_t)n, w->plane, &bytes);
     if (h.planes) TRY(pack(w, bytes, &packed));
     h.bytes = (uint32_t)packed;
     TRY(put(w, &h, sizeof h));
     return put(w, w->packed, packed);
 }
 
-static enum err put_all(struct writer *w)
+enum err exact_create(struct exact_out *w, const struct ramses_out *o, const char *path)
 {
-    TRY(put_head(w));
-    for (int l = 1; w->o->h->hydro && l <= w->o->nlevel; l++) {
-        struct ramses_block b = ramses_block_of(w->o, l, w->o->c->rank);
-        for (int32_t at = 0; at < b.n; at += CHUNK)
-            TRY(put_chunk(w, &b, b.oct + at, b.n - at < CHUNK ? b.n - at : CHUNK));
-    }
-    return OK;
+    size_t rows = o->h->hydro ? (size_t)o->h->nvar * 8 : 0, words = rows * CHUNK;
+    *w = (struct exact_out){.o = o, .path = path};
+    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (w->fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    w->room = compressBound((uLong)(words * PLANES)) + 1024;
+    w->value = mem_new(sizeof *w->value * rows * RAMSES_PITCH + 1, "checkpoint");
+    w->word = mem_new(sizeof *w->word * rows * RAMSES_PITCH + 1, "checkpoint");
+    w->plane = mem_new(words * PLANES + 1, "checkpoint");
+    w->packed = mem_new(w->room, "checkpoint");
+    return put_head(w);
 }
 
-enum err exact_write(const struct ramses_out *o, const char *path)
+enum err exact_close(struct exact_out *w, enum err err)
 {
-    size_t nvar = o->h->hydro ? (size_t)o->h->nvar : 1, words = nvar * 8 * CHUNK;
-    struct writer w = {.o = o, .path = path};
-    w.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
-    w.room = compressBound((uLong)(words * PLANES)) + 1024;
-    w.true_value = mem_new(sizeof *w.true_value * words, "checkpoint");
-    w.prim = mem_new(sizeof *w.prim * nvar * RAMSES_TILE, "checkpoint");
-    w.made = mem_new(sizeof *w.made * nvar * RAMSES_TILE, "checkpoint");
-    w.word = mem_new(sizeof *w.word * words, "checkpoint");
-    w.plane = mem_new(words * PLANES, "checkpoint");
-    w.packed = mem_new(w.room, "checkpoint");
-    enum err err = put_all(&w);
-    if (err == OK)
-        err = file_close_synced(w.fd, path);
-    else
-        close(w.fd);
-    FREE(w.true_value);
-    FREE(w.prim);
-    FREE(w.made);
-    FREE(w.word);
-    FREE(w.plane);
-    FREE(w.packed);
+    if (w->fd >= 0 && err == OK)
+        err = file_close_synced(w->fd, w->path);
+    else if (w->fd >= 0)
+        close(w->fd);
+    if (err == OK) manifest_add(w->o->list, w->path, w->at, checksum_end(&w->sum));
+    FREE(w->sum.part);
+    FREE(w->value);
+    FREE(w->word);
+    FREE(w->plane);
+    FREE(w->packed);
     return err;
 }
 
@@ -228,7 +198,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
         return damaged(x, "is no file of its kind");
     if (f.version != VERSION)
         FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version, VERSION);
-    if (f.crc != checksum(&f, offsetof(struct file_head, crc), 0)) return damaged(x, "is damaged");
+    if (f.crc != crc_add(0, &f, offsetof(struct file_head, crc))) return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
         FAIL(ERR_FORMAT, "%s: is file %d of %d, expected file %d of %d", x->path, f.file, f.ncpu, file, ncpu);
     if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
@@ -299,11 +269,27 @@ static void add_differences(const struct exact_in *x, int n, double *const *u)
     }
 }
 
+static enum err take_chunk_head(struct exact_in *x, struct chunk_head *h, int level, int n)
+{
+    TRY(take(x, h, sizeof *h));
+    if (h->level != level || h->n != n || h->planes > 0xff || n > CHUNK)
+        return damaged(x, "does not fit the hydro file");
+    return OK;
+}
+
+enum err exact_skip(struct exact_in *x, int level, int n)
+{
+    struct chunk_head h;
+    TRY(take_chunk_head(x, &h, level, n));
+    if (x->size - x->at < (int64_t)h.bytes) return damaged(x, "ends early");
+    x->at += (int64_t)h.bytes;
+    return OK;
+}
+
 enum err exact_correct(struct exact_in *x, int level, int n, double *const *u)
 {
     struct chunk_head h;
-    TRY(take(x, &h, sizeof h));
-    if (h.level != level || h.n != n || h.planes > 0xff || n > CHUNK) return damaged(x, "does not fit the hydro file");
+    TRY(take_chunk_head(x, &h, level, n));
     if (h.planes) {
         TRY(unpack(x, &h, (size_t)(x->nvar - 1) * 8 * (size_t)n));
         add_differences(x, n, u);
@@ -311,7 +297,7 @@ enum err exact_correct(struct exact_in *x, int level, int n, double *const *u)
         return damaged(x, "is damaged");
     }
     uint32_t crc = 0;
-    for (int row = 0; row < 8 * x->nvar; row++) crc = checksum(u[row], sizeof(double) * (size_t)n, crc);
+    for (int row = 0; row < 8 * x->nvar; row++) crc = crc_add(crc, u[row], sizeof(double) * (size_t)n);
     if (crc != h.crc) return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
     return OK;
 }

@@ -11,9 +11,11 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10;
+static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10, JUMP = 4096,
+                    GAP = 320;    /* between rows: a power of two apart, they would share a few places of the caches */
+static const int64_t EVEN = 8192; /* pieces are multiples of it where they can: of the readers' batches */
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are little-endian");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
 
 static char *name_copy(const char *path)
 {
@@ -23,9 +25,9 @@ static char *name_copy(const char *path)
 
 /* ---- writing ---- */
 
-void fort_create(struct fort_out *f, const char *path)
+void fort_create(struct fort_out *f, const char *path, struct manifest *list)
 {
-    *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB};
+    *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB, .list = list};
     f->path = name_copy(path);
     f->buf = mem_new(BUF, "file buffer");
     f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -35,6 +37,7 @@ void fort_create(struct fort_out *f, const char *path)
 static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 {
     if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
+    if (f->err == OK && f->list) checksum_add(&f->sum, p, n, at);
 }
 
 static void flush(struct fort_out *f)
@@ -134,7 +137,7 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
     }
     for (int64_t i = 0; i < n && f->err == OK; i += chunk) {
         int64_t k = n - i < chunk ? n - i : chunk;
-        size_t stride = (size_t)chunk * elem;
+        size_t stride = (size_t)chunk * elem + GAP;
         fill(ctx, i, k, f->rows, stride);
         for (int r = 0; r < nrow; r++)
             write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem, f->at + r * step + 4 + i * (int64_t)elem);
@@ -147,8 +150,10 @@ void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill 
     BUG_ON(n * (int64_t)elem > FORT_SUB);
     if (f->err != OK) return;
     if (!f->rows) f->rows = mem_new(ROWS, "file buffer");
-    int64_t chunk = (int64_t)(ROWS / ((size_t)nrow * elem)) & ~(int64_t)63;
-    BUG_ON(chunk == 0);
+    size_t gaps = (size_t)nrow * GAP;
+    int64_t chunk = (int64_t)((ROWS - gaps) / ((size_t)nrow * elem)), even = chunk < EVEN ? 64 : EVEN;
+    chunk = chunk / even * even;
+    BUG_ON(gaps > ROWS || chunk == 0);
     if (n > chunk) {
         table_in_pieces(f, nrow, elem, n, chunk, fill, ctx);
         return;
@@ -166,6 +171,8 @@ enum err fort_close(struct fort_out *f)
         f->err = file_close_synced(f->fd, f->path);
     else if (f->fd >= 0)
         close(f->fd);
+    if (f->err == OK && f->list) manifest_add(f->list, f->path, f->sum.bytes, checksum_end(&f->sum));
+    FREE(f->sum.part);
     FREE(f->rows);
     FREE(f->buf);
     FREE(f->path);
@@ -174,6 +181,8 @@ enum err fort_close(struct fort_out *f)
 }
 
 /* ---- reading ---- */
+
+static enum err find_order(struct fort_in *f);
 
 enum err fort_open(struct fort_in *f, const char *path)
 {
@@ -185,7 +194,7 @@ enum err fort_open(struct fort_in *f, const char *path)
     if (!S_ISREG(st.st_mode)) FAIL(ERR_FILE, "%s: not a regular file", path);
     f->size = st.st_size;
     f->win = mem_new(WINDOW, "file buffer");
-    return OK;
+    return find_order(f);
 }
 
 void fort_shut(struct fort_in *f)
@@ -196,12 +205,14 @@ void fort_shut(struct fort_in *f)
     *f = (struct fort_in){.fd = -1};
 }
 
-/* Short reads come from a window, which a walk over the lengths of small records fills once. */
+/* Short reads come from a window, which a walk over the lengths of small records fills once. After a jump, over a long record, the
+ * window is short. */
 static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
 {
     if (n > WINDOW / 8) return file_read_at(f->fd, f->path, p, n, at);
     if (at < f->win_at || at + (int64_t)n > f->win_at + f->win_n) {
-        int64_t left = f->size - at, k = left < (int64_t)WINDOW ? left : (int64_t)WINDOW;
+        bool jumps = at < f->win_at || at - f->win_at - f->win_n > (int64_t)JUMP;
+        int64_t left = f->size - at, most = (int64_t)(jumps ? WINDOW / 8 : WINDOW), k = left < most ? left : most;
         f->win_n = 0;
         if (k < (int64_t)n)
             FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are expected at byte %ld", f->path, (long)f->size, n,
@@ -211,6 +222,46 @@ static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
         f->win_n = k;
     }
     memcpy(p, f->win + (at - f->win_at), n);
+    return OK;
+}
+
+static int64_t length_of(int32_t marker)
+{
+    return marker < 0 ? -(int64_t)marker : marker;
+}
+
+static int32_t swapped(int32_t x)
+{
+    return (int32_t)__builtin_bswap32((uint32_t)x);
+}
+
+/* Whether the first record is whole if its length is this one. */
+static enum err first_fits(struct fort_in *f, int64_t n, bool swap, bool *fits)
+{
+    int32_t tail;
+    *fits = false;
+    if (n > f->size - 8) return OK;
+    TRY(read_bytes(f, &tail, sizeof tail, 4 + n));
+    *fits = length_of(swap ? swapped(tail) : tail) == n;
+    return OK;
+}
+
+static enum err find_order(struct fort_in *f)
+{
+    int32_t head;
+    bool little, big;
+    if (f->size < 8) return OK;
+    TRY(read_bytes(f, &head, sizeof head, 0));
+    TRY(first_fits(f, length_of(head), false, &little));
+    TRY(first_fits(f, length_of(swapped(head)), true, &big));
+    f->swap = big && !little;
+    return OK;
+}
+
+static enum err read_marker(struct fort_in *f, int64_t at, int32_t *x)
+{
+    TRY(read_bytes(f, x, sizeof *x, at));
+    if (f->swap) *x = swapped(*x);
     return OK;
 }
 
@@ -226,11 +277,11 @@ enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r)
     for (bool first = true, more = true; more; first = false) {
         int32_t head = 0, tail = 0;
         if (f->size - at < 8) return record_error(f, r, what, "is cut off: the file ends there");
-        TRY(read_bytes(f, &head, sizeof head, at));
-        int64_t n = head < 0 ? -(int64_t)head : head;
+        TRY(read_marker(f, at, &head));
+        int64_t n = length_of(head);
         if (n > f->size - at - 8) return record_error(f, r, what, "is longer than the rest of the file");
-        TRY(read_bytes(f, &tail, sizeof tail, at + 4 + n));
-        if ((tail < 0 ? -(int64_t)tail : tail) != n || (n > 0 && (tail < 0) == first))
+        TRY(read_marker(f, at + 4 + n, &tail));
+        if (length_of(tail) != n || (n > 0 && (tail < 0) == first))
             return record_error(f, r, what, "has different lengths before and after it: the file is damaged");
         more = head < 0;
         if (first) r->sub = n;
@@ -253,7 +304,8 @@ enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes, struct 
     return OK;
 }
 
-enum err fort_load(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n, void *p)
+/* Bytes, across sub-records. */
+static enum err load_bytes(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n, void *p)
 {
     char *s = p;
     BUG_ON(first < 0 || first + (int64_t)n > r->bytes);
@@ -266,16 +318,65 @@ enum err fort_load(struct fort_in *f, const struct fort_rec *r, int64_t first, s
     return OK;
 }
 
-enum err fort_get(struct fort_in *f, const char *what, void *p, size_t bytes)
+static void swap_bytes(void *p, int width, size_t n)
+{
+    char *s = p;
+    for (size_t i = 0; i < n; i++, s += width)
+        for (int k = 0; k < width / 2; k++) {
+            char c = s[k];
+            s[k] = s[width - 1 - k];
+            s[width - 1 - k] = c;
+        }
+}
+
+enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first, size_t n, void *p)
+{
+    TRY(load_bytes(f, r, first * width, n * (size_t)width, p));
+    if (f->swap) swap_bytes(p, width, n);
+    return OK;
+}
+
+enum err fort_get(struct fort_in *f, const char *what, int width, void *p, size_t n)
 {
     struct fort_rec r;
-    TRY(fort_expect(f, what, (int64_t)bytes, &r));
-    return fort_load(f, &r, 0, bytes, p);
+    TRY(fort_expect(f, what, (int64_t)n * width, &r));
+    return fort_load(f, &r, width, 0, n, p);
+}
+
+enum err fort_next_real(struct fort_in *f, const char *what, int64_t total, struct fort_rec *r)
+{
+    TRY(fort_next(f, what, r));
+    if (r->bytes != 8 * total && r->bytes != 4 * total)
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld, or %ld of single precision",
+             f->path, (long)r->number, what, (long)r->at, (long)r->bytes, (long)(8 * total), (long)(4 * total));
+    f->narrow |= total > 0 && r->bytes == 4 * total;
+    return OK;
+}
+
+/* Narrow ones are read into the upper half of x and widened from below. */
+enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first, size_t n, double *x)
+{
+    if (r->bytes == 8 * total) return fort_load(f, r, 8, first, n, x);
+    const char *from = (const char *)x + 4 * n;
+    TRY(fort_load(f, r, 4, first, n, (char *)x + 4 * n));
+    for (size_t i = 0; i < n; i++) {
+        float one;
+        memcpy(&one, from + 4 * i, sizeof one);
+        x[i] = one;
+    }
+    return OK;
+}
+
+enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n)
+{
+    struct fort_rec r;
+    TRY(fort_next_real(f, what, (int64_t)n, &r));
+    return fort_load_real(f, &r, (int64_t)n, 0, n, x);
 }
 
 enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x)
 {
-    return fort_get(f, what, x, sizeof *x);
+    return fort_get(f, what, 4, x, 1);
 }
 
 enum err fort_skip(struct fort_in *f, const char *what, int n)

@@ -5,13 +5,16 @@
  *
  * Writing goes through one buffer. An error is kept: later calls do nothing, and fort_close returns it, so that the
  * caller reads as a list of records. Reading trusts nothing: lengths are checked against each other, the file's size
- * and what the caller expects; errors name file, record and byte. */
+ * and what the caller expects; errors name file, record and byte. Files of machines with the other byte order are known by
+ * their first length; numbers come out in ours. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/checksum.h"
 #include "base/err.h"
+#include "ckpt/manifest.h"
 
 enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
 
@@ -26,10 +29,12 @@ struct fort_out {
     int64_t left; /* of the record being written */
     int64_t sub, sub_left;
     int64_t sub_max; /* FORT_SUB; smaller in tests */
+    struct checksum sum;
+    struct manifest *list; /* lent: gets the file's name, size and sum; NULL: not wanted */
     bool first;
 };
 
-void fort_create(struct fort_out *f, const char *path);
+void fort_create(struct fort_out *f, const char *path, struct manifest *list);
 void fort_begin(struct fort_out *f, int64_t bytes); /* a record of this length, put in pieces */
 void fort_put(struct fort_out *f, const void *p, size_t n);
 void fort_end(struct fort_out *f);
@@ -49,6 +54,8 @@ struct fort_in {
     char *path;
     int64_t size, at; /* of the file · of the next record */
     int64_t record;   /* number of the next record, from 1 */
+    bool swap;        /* the bytes of its numbers are in the other order: big-endian */
+    bool narrow;      /* fort_get_real has seen reals of 4 bytes */
     char *win;        /* what was read last, for the short reads */
     int64_t win_at, win_n;
 };
@@ -64,9 +71,14 @@ void fort_shut(struct fort_in *f); /* also after a failed open, or zeroed */
 MUST_USE enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r); /* steps over one record */
 MUST_USE enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes,
                               struct fort_rec *r); /* of this length */
-MUST_USE enum err fort_load(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n,
-                            void *p);                                                   /* part of it */
-MUST_USE enum err fort_get(struct fort_in *f, const char *what, void *p, size_t bytes); /* expect and load all */
+/* Elements first..first+n-1 of `width` bytes each · a whole record of n such elements. */
+MUST_USE enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first, size_t n, void *p);
+MUST_USE enum err fort_get(struct fort_in *f, const char *what, int width, void *p, size_t n);
+/* The same of a record of `total` reals, of 4 or 8 bytes. */
+MUST_USE enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first, size_t n,
+                                 double *x);
+MUST_USE enum err fort_next_real(struct fort_in *f, const char *what, int64_t total, struct fort_rec *r);
+MUST_USE enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n);
 MUST_USE enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x);
 MUST_USE enum err fort_skip(struct fort_in *f, const char *what, int n); /* n records of any length */
 MUST_USE enum err fort_at_end(const struct fort_in *f);                  /* error if something follows */

@@ -1,4 +1,5 @@
-/* ckpt/hdf5_file: see hdf5_file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any later one reads). */
+/* ckpt/hdf5_file: see hdf5_file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any later one reads); links and attributes
+ * are kept in the objects' headers, however many, so that nothing but B-trees of chunks is without. No object has times. */
 #ifdef PTAH_HDF5
 #include "ckpt/hdf5_file.h"
 
@@ -10,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "io/file.h"
 
@@ -93,12 +95,20 @@ void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const c
     H5Tclose(type);
 }
 
+static void plain(hid_t how)
+{
+    enum { ALL = 60000 };
+    H5Pset_obj_track_times(how, 0); /* the same state, the same bytes */
+    H5Pset_attr_phase_change(how, ALL, ALL);
+    if (H5Pisa_class(how, H5P_GROUP_CREATE) > 0) H5Pset_link_phase_change(how, ALL, ALL);
+}
+
 /* Makes the groups on the way to `path`. */
 static void make_groups(struct hdf5_file *f, const char *path)
 {
     char part[64];
     hid_t how = H5Pcreate(H5P_GROUP_CREATE);
-    H5Pset_obj_track_times(how, 0); /* the same state, the same bytes */
+    plain(how);
     for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
         snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
         if (!*part || H5Lexists(f->id, part, H5P_DEFAULT) > 0) continue;
@@ -113,7 +123,7 @@ static hid_t make_dataset(struct hdf5_file *f, const char *path, char type, int6
 {
     hsize_t size = (hsize_t)n, cut = (hsize_t)(chunk < n ? chunk : n);
     hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(how, 0);
+    plain(how);
     H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
     H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
     if (chunk && n) {
@@ -137,6 +147,20 @@ void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, con
     hid_t d = make_dataset(f, path, type, n, 0);
     if (f->err == OK && H5Dwrite(d, type_id(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, p) < 0) trouble(f, "write", path);
     H5Dclose(d);
+    int64_t k = f->nsum + f->nsmall++;
+    f->sum = mem_grow(f->sum, sizeof *f->sum * (size_t)(k + 1), "checkpoint");
+    f->sum[k] = checksum_of(p, (size_t)(n * hdf5_size(type)));
+    hdf5_attr(f, path, "checksum", 'q', 1, &k);
+}
+
+void hdf5_words(struct hdf5_file *f, const char *path, const char *text)
+{
+    size_t n = strlen(text), all = (n + (size_t)ALIGN - 1) / (size_t)ALIGN * (size_t)ALIGN;
+    char *p = mem_new(all + 1, "checkpoint");
+    memcpy(p, text, n);
+    memset(p + n, '\n', all - n);
+    hdf5_small(f, path, 'B', (int64_t)all, p);
+    FREE(p);
 }
 
 static void make_file(struct hdf5_file *f)
@@ -144,7 +168,7 @@ static void make_file(struct hdf5_file *f)
     hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     H5Pset_alignment(access, (hsize_t)ALIGN_FROM, (hsize_t)ALIGN);
-    H5Pset_obj_track_times(how, 0);
+    plain(how);
     hdf5_driver_set(access, &f->sink);
     f->id = H5Fcreate(f->path, H5F_ACC_TRUNC, how, access);
     if (f->id < 0) trouble(f, "create", "it");
@@ -187,8 +211,8 @@ static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
     fill(f, ctx);
     make_sets(f);
     make_groups(f, "ptah/checksum");
-    if (f->nsum && f->err == OK) {
-        f->sum_id = make_dataset(f, "ptah/checksum", 'q', f->nsum, 0);
+    if (f->err == OK && f->nsum + f->nsmall) {
+        f->sum_id = make_dataset(f, "ptah/checksum", 'q', f->nsum + f->nsmall, 0);
         f->sum_at = (int64_t)H5Dget_offset(f->sum_id);
     }
     if (!f->deflate) close_file(f);
@@ -219,8 +243,8 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
     BUG_ON(n && (first % s->block || first + n > s->n || (n % s->block && first + n != s->n)));
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < n; b += s->block)
-        f->sum[s->sum + (first + b) / s->block] = hdf5_sum((const char *)p + b * size,
-                                                           (size_t)((n - b < s->block ? n - b : s->block) * size));
+        f->sum[s->sum + (first + b) / s->block] = checksum_of((const char *)p + b * size,
+                                                              (size_t)((n - b < s->block ? n - b : s->block) * size));
     if (f->deflate)
         put_deflated(f, s, first, n, p);
     else if (n && f->err == OK)
@@ -240,47 +264,60 @@ static size_t filter_chunk(const struct hdf5_file *f, int64_t elements, int64_t 
     return bytes;
 }
 
-static void store_chunks(struct hdf5_file *f, const struct hdf5_set *s, const char *p, int64_t bytes)
-{
-    while (bytes > 0 && f->err == OK) {
-        int64_t head[2];
-        memcpy(head, p, sizeof head);
-        hsize_t at = (hsize_t)head[0];
-        if (H5Dwrite_chunk(s->id, H5P_DEFAULT, 0, &at, (size_t)head[1], p + sizeof head) < 0)
-            trouble(f, "write", s->path);
-        p += sizeof head + (size_t)head[1];
-        bytes -= (int64_t)sizeof head + head[1];
-    }
-}
+struct chunk_head {
+    int64_t set, first, bytes;
+};
 
 static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n, const void *p)
 {
     int64_t size = hdf5_size(s->type), chunk = s->block < s->n ? s->block : s->n,
             nblock = (n + s->block - 1) / s->block;
-    size_t room = compressBound((uLong)(chunk * size)), slot = sizeof(int64_t[2]) + room;
-    char *packed = mem_new(slot * (size_t)nblock + 1, "checkpoint");
-    int64_t *count = mem_zero(sizeof *count * (size_t)f->c->size, "checkpoint"), got;
+    size_t room = compressBound((uLong)(chunk * size)), slot = sizeof(struct chunk_head) + room;
+    f->packed = mem_grow(f->packed, (size_t)f->npacked + slot * (size_t)nblock + 1, "checkpoint");
+    char *packed = f->packed + f->npacked;
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < nblock; b++) {
         char *scratch = mem_new((size_t)(chunk * size) + 1, "checkpoint"), *out = packed + slot * (size_t)b;
         int64_t at = b * s->block, k = n - at < s->block ? n - at : s->block;
-        int64_t head[2] = {first + at, 0};
-        head[1] = (int64_t)filter_chunk(f, chunk, k, size, (const char *)p + at * size, scratch, out + sizeof head,
-                                        room);
-        memcpy(out, head, sizeof head);
+        struct chunk_head head = {s - f->set, first + at, 0};
+        head.bytes = (int64_t)filter_chunk(f, chunk, k, size, (const char *)p + at * size, scratch, out + sizeof head,
+                                           room);
+        memcpy(out, &head, sizeof head);
         FREE(scratch);
     }
     for (int64_t b = 0; b < nblock; b++) { /* close the gaps */
-        int64_t head[2];
-        memcpy(head, packed + slot * (size_t)b, sizeof head);
-        memmove(packed + count[0], packed + slot * (size_t)b, sizeof head + (size_t)head[1]);
-        count[0] += (int64_t)sizeof head + head[1];
+        struct chunk_head head;
+        memcpy(&head, packed + slot * (size_t)b, sizeof head);
+        memmove(f->packed + f->npacked, packed + slot * (size_t)b, sizeof head + (size_t)head.bytes);
+        f->npacked += (int64_t)sizeof head + head.bytes;
     }
-    char *all = comm_exchange(f->c, packed, count, 1, &got, NULL);
-    if (f->c->rank == 0) store_chunks(f, s, all, got);
-    FREE(all);
+}
+
+static void store_chunks(struct hdf5_file *f, const char *p, int64_t bytes)
+{
+    struct chunk_head head;
+    for (; bytes > 0 && f->err == OK; p += head.bytes, bytes -= (int64_t)sizeof head + head.bytes) {
+        memcpy(&head, p, sizeof head);
+        p += sizeof head;
+        hsize_t at = (hsize_t)head.first;
+        if (H5Dwrite_chunk(f->set[head.set].id, H5P_DEFAULT, 0, &at, (size_t)head.bytes, p) < 0)
+            trouble(f, "write", f->set[head.set].path);
+    }
+}
+
+/* A few ranks at a time, so that rank 0 does not hold the chunks of all. */
+void hdf5_turn(struct hdf5_file *f)
+{
+    enum { RANKS = 8 };
+    int64_t got, *count = mem_zero(sizeof *count * (size_t)f->c->size, "checkpoint");
+    for (int r = 0; f->deflate && r < f->c->size; r += RANKS) {
+        count[0] = f->c->rank / RANKS * RANKS == r ? f->npacked : 0;
+        char *all = comm_exchange(f->c, f->packed, count, 1, &got, NULL);
+        if (f->c->rank == 0) store_chunks(f, all, got);
+        FREE(all);
+    }
+    f->npacked = 0;
     FREE(count);
-    FREE(packed);
 }
 
 /* ---- end ---- */
@@ -289,15 +326,15 @@ static void finish(struct hdf5_file *f)
 {
     bool root = f->c->rank == 0;
     if (f->deflate) {
-        if (root && f->nsum && f->err == OK &&
+        if (root && f->sum_id >= 0 && f->err == OK &&
             H5Dwrite(f->sum_id, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, f->sum) < 0)
             trouble(f, "write", "the checksums");
         if (root) close_file(f);
         if (root && f->err == OK) f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
         if (root && f->err == OK && f->fd < 0)
             f->err = err_set(ERR_FILE, "%s: cannot open: %s", f->path, strerror(errno));
-    } else if (root && f->nsum && f->err == OK) {
-        f->err = file_write_at(f->fd, f->path, f->sum, sizeof *f->sum * (size_t)f->nsum, f->sum_at);
+    } else if (root && f->err == OK) {
+        f->err = file_write_at(f->fd, f->path, f->sum, sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
     }
     if (f->fd < 0 || f->err != OK) return;
     f->err = file_close_synced(f->fd, f->path);
@@ -306,6 +343,7 @@ static void finish(struct hdf5_file *f)
 
 enum err hdf5_close(struct hdf5_file *f)
 {
+    hdf5_turn(f);
     comm_add_i64(f->c, (int64_t *)f->sum, (int)f->nsum); /* each was made by one rank */
     finish(f);
     return f->err = err_agree(f->c, f->err);
@@ -318,5 +356,6 @@ void hdf5_fini(struct hdf5_file *f)
     f->fd = -1;
     FREE(f->set);
     FREE(f->sum);
+    FREE(f->packed);
 }
 #endif

@@ -2,14 +2,15 @@
  *
  * All ranks add the same datasets; hdf5_create lets rank 0 lay out the file with HDF5, all space allocated, and close it. Then each rank
  * writes its parts with plain writes at the offsets that HDF5 chose: nothing collective, no data passes through HDF5, trouble is an errno,
- * and any build of HDF5 will do. Deflated datasets have no offsets beforehand: there ranks filter their chunks, and rank 0 stores them.
+ * and any build of HDF5 will do. Deflated datasets have no offsets beforehand: there ranks filter their chunks, and rank 0 stores them,
+ * those of a turn rank by rank. So bytes do not depend on the number of ranks, if each rank has one window of the same size in a turn.
  *
- * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (hdf5_sum). The dataset /ptah/checksum has them all, a
- * dataset's attribute `checksum` is the number of its first. */
+ * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (base/checksum). The dataset /ptah/checksum has
+ * them all, a dataset's attribute `checksum` is the number of its first. */
 #pragma once
 #include <stdbool.h>
-#include <string.h>
 
+#include "base/checksum.h"
 #include "ckpt/hdf5_driver.h"
 #include "comm/comm.h"
 
@@ -28,11 +29,13 @@ struct hdf5_file {
     int deflate; /* level, 0: none */
     int nset, room;
     struct hdf5_set *set;
-    int64_t nsum, sum_at, sum_id;
+    int64_t nsum, nsmall, sum_at, sum_id; /* nsmall: those of datasets written at once, rank 0 */
     uint64_t *sum;
     int64_t id;
     struct hdf5_sink sink;
     int fd;
+    char *packed; /* deflated chunks of this turn */
+    int64_t npacked;
     enum err err; /* of this rank */
 };
 
@@ -46,34 +49,14 @@ typedef void hdf5_fill(struct hdf5_file *f, const void *ctx);
 void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n, const void *p);
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
+/* Bytes, filled up with newlines to whole pages: other words of about that length move nothing else in the file. */
+void hdf5_words(struct hdf5_file *f, const char *path, const char *text);
 
 MUST_USE enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx); /* (collective, agreed) */
-/* Elements first.. of a dataset, first a multiple of block; n too unless they are the last. All ranks take turns alike: with deflate this
- * is collective, n may be 0. The error is kept. */
+/* Elements first.. of a dataset, first a multiple of block; n too unless they are the last; n may be 0. The error is kept. */
 void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p);
+/* Ends a turn: what each rank has put since the last, a window of some datasets, is stored. (collective with deflate) */
+void hdf5_turn(struct hdf5_file *f);
 MUST_USE enum err hdf5_close(struct hdf5_file *f); /* checksums, sync (collective, agreed) */
 
 int hdf5_size(char type);
-
-/* Sum of mixed words, so that it vectorises; a word's place is mixed in. */
-static inline uint64_t hdf5_mix(uint64_t w, uint64_t place)
-{
-    w ^= (place + 1) * 0x9e3779b97f4a7c15u;
-    w = (w ^ w >> 32) * 0xd6e8feb86659fd93u;
-    return w ^ w >> 32;
-}
-
-static inline uint64_t hdf5_sum(const void *p, size_t bytes)
-{
-    const char *c = (const char *)p;
-    size_t n = bytes / 8;
-    uint64_t s = bytes, last = 0;
-#pragma omp simd reduction(+ : s)
-    for (size_t i = 0; i < n; i++) {
-        uint64_t w;
-        memcpy(&w, c + 8 * i, 8);
-        s += hdf5_mix(w, i);
-    }
-    memcpy(&last, c + 8 * n, bytes % 8);
-    return s + hdf5_mix(last, n);
-}

@@ -1,27 +1,26 @@
 /* ckpt/hdf5_read: see hdf5_read.h. Batches are the blocks of the writer's checksums, so that each is read whole. */
-#ifdef PTAH_HDF5
 #include "ckpt/hdf5_read.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <hdf5.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "ckpt/hdf5_file.h"
+#include "ckpt/hdf5_parse.h"
+#include "ckpt/hdf5_sinks.h"
 #include "ckpt/ramses_priv.h"
 
-enum { OCTS = RAMSES_BATCH, PARTS = RAMSES_PART_BATCH, PIECE_BLOCKS = 8, PIECES = 4096 };
-static const int64_t CHUNK_MAX = 64 << 20; /* bytes */
+enum { OCTS = RAMSES_BATCH, PARTS = RAMSES_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
 
 struct hdf5_in {
-    hid_t file;
-    char path[PATH_MAX];
-    int64_t size; /* of the file */
+    struct h5_file file;
+    const char *path; /* the file's */
     bool ours, state;
     double smallr;
     int64_t nsum;
@@ -31,9 +30,8 @@ struct hdf5_in {
 
 /* A dataset that is open. */
 struct set {
-    hid_t id, space;
-    char type; /* d f, q i h b, B: of one byte, unsigned */
-    int64_t n, sum;
+    struct h5_set h5;
+    int64_t sum; /* its first, -1: none */
     char name[64];
 };
 
@@ -63,24 +61,20 @@ bool hdf5_is(const char *dir)
 enum err hdf5_open(struct ramses *r)
 {
     struct hdf5_in *h = r->hdf5 = mem_zero(sizeof *h, "snapshot");
-    struct stat st;
-    h->file = -1;
+    char path[PATH_MAX];
+    h->file.fd = -1;
     if (find_file(r->dir, &r->number) != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", r->dir);
-    int k = snprintf(h->path, sizeof h->path, "%s/data_%05d.h5", r->dir, r->number);
-    if (k < 0 || k >= (int)sizeof h->path) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
-    if (stat(h->path, &st) != 0) FAIL(ERR_FILE, "%s: cannot open: %s", h->path, strerror(errno));
-    h->size = st.st_size;
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    H5PLset_loading_state(0); /* no code from elsewhere to read a file */
-    errno = 0;
-    h->file = H5Fopen(h->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (h->file < 0) FAIL(ERR_FORMAT, "%s: %s", h->path, errno ? strerror(errno) : "is no HDF5 file, or a damaged one");
+    int k = snprintf(path, sizeof path, "%s/data_%05d.h5", r->dir, r->number);
+    if (k < 0 || k >= (int)sizeof path) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
+    TRY(ramses_verify_texts(r));
+    TRY(h5_open(&h->file, path));
+    h->path = h->file.path;
     return snapshot_open(r, h);
 }
 
 void hdf5_close_in(struct hdf5_in **h)
 {
-    if (*h && (*h)->file >= 0) H5Fclose((*h)->file);
+    if (*h) h5_close(&(*h)->file);
     if (*h) FREE((*h)->sum);
     FREE(*h);
 }
@@ -92,33 +86,29 @@ bool hdf5_has_state(const struct ramses *r)
 
 /* ---- attributes ---- */
 
-static bool has_object(const struct hdf5_in *h, const char *path)
+/* Damage on the way is kept in h->file.err. */
+static bool has_object(struct hdf5_in *h, const char *path)
 {
-    char part[64];
-    for (const char *s = path; s; s = strchr(s, '/')) { /* every group on the way must be there before it is asked */
-        s += *s == '/';
-        const char *end = strchr(s, '/');
-        snprintf(part, sizeof part, "%.*s", (int)(end ? end - path : (long)strlen(path)), path);
-        if (H5Lexists(h->file, part, H5P_DEFAULT) <= 0) return false;
-    }
-    return true;
+    return h5_find(&h->file, path) != 0;
+}
+
+bool hdf5_has(const struct ramses *r, const char *path)
+{
+    return r->hdf5 && has_object(r->hdf5, path);
 }
 
 /* n values into p, type d or q. An attribute that is missing is an error unless `may_lack`: then *p stays. */
-static enum err get_attr(const struct hdf5_in *h, const char *group, const char *name, char type, int64_t n, void *p,
+static enum err get_attr(struct hdf5_in *h, const char *group, const char *name, char type, int64_t n, void *p,
                          bool may_lack)
 {
-    bool there = has_object(h, group) && H5Aexists_by_name(h->file, group, name, H5P_DEFAULT) > 0;
+    struct h5_value v = {0};
+    int64_t at = h5_find(&h->file, group);
+    bool there = at && h5_attr(&h->file, at, name, &v);
+    if (h->file.err != OK) return h->file.err;
     if (!there && may_lack) return OK;
-    hid_t a = there ? H5Aopen_by_name(h->file, group, name, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    hid_t t = a < 0 ? -1 : H5Aget_type(a), s = a < 0 ? -1 : H5Aget_space(a);
-    H5T_class_t class = t < 0 ? H5T_NO_CLASS : H5Tget_class(t);
-    bool fits = class == (type == 'd' ? H5T_FLOAT : H5T_INTEGER) && H5Tget_size(t) <= 8 && s >= 0 &&
-                H5Sget_simple_extent_npoints(s) == n;
-    if (fits) fits = H5Aread(a, type == 'd' ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64, p) >= 0;
-    if (s >= 0) H5Sclose(s);
-    if (t >= 0) H5Tclose(t);
-    if (a >= 0) H5Aclose(a);
+    bool fits = there && v.data && v.n == n && strchr(type == 'd' ? "df" : "qihbQIHB", v.type);
+    if (fits) h5_widen(v.type, n, v.data, p);
+    FREE(v.data);
     if (!there) FAIL(ERR_FORMAT, "%s: /%s has no attribute %s", h->path, group, name);
     if (!fits)
         FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not %ld number%s", h->path, name, group, (long)n,
@@ -126,8 +116,7 @@ static enum err get_attr(const struct hdf5_in *h, const char *group, const char 
     return OK;
 }
 
-static enum err get_count(const struct hdf5_in *h, const char *group, const char *name, int64_t lo, int64_t hi,
-                          int64_t *x)
+static enum err get_count(struct hdf5_in *h, const char *group, const char *name, int64_t lo, int64_t hi, int64_t *x)
 {
     TRY(get_attr(h, group, name, 'q', 1, x, false));
     if (*x < lo || *x > hi)
@@ -136,108 +125,34 @@ static enum err get_count(const struct hdf5_in *h, const char *group, const char
     return OK;
 }
 
-static void get_ordering(const struct hdf5_in *h, char ordering[129])
+static void get_ordering(struct hdf5_in *h, char ordering[129])
 {
-    hid_t a = H5Aopen_by_name(h->file, "header", "ordering", H5P_DEFAULT, H5P_DEFAULT), t = a < 0 ? -1 : H5Aget_type(a);
-    char text[129] = "";
-    if (t >= 0 && H5Tget_class(t) == H5T_STRING && H5Tis_variable_str(t) == 0 && H5Tget_size(t) <= 128) {
-        hid_t s = H5Aget_space(a);
-        if (H5Sget_simple_extent_npoints(s) == 1 && H5Aread(a, t, text) < 0) text[0] = 0;
-        H5Sclose(s);
+    struct h5_value v = {0};
+    int64_t at = h5_find(&h->file, "header");
+    ordering[0] = 0;
+    if (at && h5_attr(&h->file, at, "ordering", &v) && v.type == 's' && v.data && v.n <= 128) {
+        v.data[v.n] = 0; /* h5_attr leaves room */
+        size_t n = strspn((const char *)v.data, "abcdefghijklmnopqrstuvwxyz");
+        snprintf(ordering, 129, "%.*s", (int)n, (const char *)v.data);
     }
-    if (t >= 0) H5Tclose(t);
-    if (a >= 0) H5Aclose(a);
-    size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-    snprintf(ordering, 129, "%.*s", (int)n, text);
+    FREE(v.data);
 }
 
 /* ---- datasets ---- */
 
 static void set_close(struct set *s)
 {
-    if (s->space > 0) H5Sclose(s->space);
-    if (s->id > 0) H5Dclose(s->id);
-    *s = (struct set){0};
+    h5_set_close(&s->h5);
+    s->name[0] = 0;
 }
 
-/* Layout: in one place inside the file, or in chunks of bearable size with HDF5's own filters. */
-static bool is_layout_sane(const struct hdf5_in *h, const struct set *s, int64_t bytes)
+static enum err set_check(struct hdf5_in *h, struct set *s, bool real, int64_t n, int64_t block)
 {
-    static const H5Z_filter_t known[] = {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE, H5Z_FILTER_FLETCHER32};
-    hid_t how = H5Dget_create_plist(s->id);
-    H5D_layout_t layout = H5Pget_layout(how);
-    hsize_t chunk = 0;
-    bool ok = layout == H5D_COMPACT;
-    if (layout == H5D_CONTIGUOUS) {
-        int64_t at = (int64_t)H5Dget_offset(s->id);
-        ok = H5Pget_external_count(how) == 0 && (bytes == 0 || (at >= 0 && at <= h->size - bytes));
-    } else if (layout == H5D_CHUNKED) {
-        ok = H5Pget_chunk(how, 1, &chunk) == 1 && chunk > 0 && chunk <= (hsize_t)CHUNK_MAX / 8;
-        for (int i = 0, n = H5Pget_nfilters(how); ok && i < n; i++) {
-            size_t none = 0;
-            unsigned flags;
-            H5Z_filter_t f = H5Pget_filter2(how, (unsigned)i, &flags, &none, NULL, 0, NULL, NULL);
-            ok = f == known[0] || f == known[1] || f == known[2];
-        }
-    }
-    H5Pclose(how);
-    return ok;
-}
-
-static char set_type(hid_t id)
-{
-    hid_t t = H5Dget_type(id);
-    size_t size = H5Tget_size(t);
-    H5T_class_t class = H5Tget_class(t);
-    char c = 0;
-    if (class == H5T_FLOAT) c = size == 8 ? 'd' : size == 4 ? 'f' : 0;
-    if (class == H5T_INTEGER) c = size == 8 ? 'q' : size == 4 ? 'i' : size == 2 ? 'h' : size == 1 ? 'b' : 0;
-    if (c == 'b' && H5Tget_sign(t) == H5T_SGN_NONE) c = 'B';
-    H5Tclose(t);
-    return c;
-}
-
-static hid_t memory_type(char type)
-{
-    switch (type) {
-    case 'd':
-        return H5T_NATIVE_DOUBLE;
-    case 'f':
-        return H5T_NATIVE_FLOAT;
-    case 'q':
-        return H5T_NATIVE_INT64;
-    case 'i':
-        return H5T_NATIVE_INT32;
-    case 'h':
-        return H5T_NATIVE_INT16;
-    case 'b':
-        return H5T_NATIVE_INT8;
-    default:
-        return H5T_NATIVE_UINT8;
-    }
-}
-
-static int type_size(char type)
-{
-    return type == 'd' || type == 'q' ? 8 : type == 'f' || type == 'i' ? 4 : type == 'h' ? 2 : 1;
-}
-
-static enum err set_check(const struct hdf5_in *h, struct set *s, bool real, int64_t n, int64_t block)
-{
-    s->space = H5Dget_space(s->id);
-    hsize_t extent = 0;
-    if (H5Sget_simple_extent_ndims(s->space) != 1 || H5Sget_simple_extent_dims(s->space, &extent, NULL) != 1)
-        FAIL(ERR_FORMAT, "%s: /%s is not one-dimensional", h->path, s->name);
-    if (n < 0) n = (int64_t)extent;
-    if (extent > INT64_MAX / 8 || (int64_t)extent != n)
-        FAIL(ERR_FORMAT, "%s: /%s has %ld elements, expected %ld", h->path, s->name, (long)extent, (long)n);
-    s->n = n;
-    s->type = set_type(s->id);
-    if (!s->type || (strchr("df", s->type) != NULL) != real)
+    if (n < 0) n = s->h5.n;
+    if (s->h5.n != n)
+        FAIL(ERR_FORMAT, "%s: /%s has %ld elements, expected %ld", h->path, s->name, (long)s->h5.n, (long)n);
+    if ((strchr("df", s->h5.type) != NULL) != real)
         FAIL(ERR_FORMAT, "%s: /%s is not of type %s", h->path, s->name, real ? "real" : "integer");
-    if (!is_layout_sane(h, s, type_size(s->type) * n))
-        FAIL(ERR_FORMAT, "%s: /%s is stored in a way that cuRAMSES does not know, or beyond the file", h->path,
-             s->name);
     s->sum = -1;
     if (!h->ours) return OK;
     TRY(get_attr(h, s->name, "checksum", 'q', 1, &s->sum, true));
@@ -248,55 +163,55 @@ static enum err set_check(const struct hdf5_in *h, struct set *s, bool real, int
 }
 
 /* n < 0: whatever number it has. */
-static enum err set_open(const struct hdf5_in *h, struct set *s, const char *path, bool real, int64_t n, int64_t block)
+static enum err set_open(struct hdf5_in *h, struct set *s, const char *path, bool real, int64_t n, int64_t block)
 {
     *s = (struct set){0};
     snprintf(s->name, sizeof s->name, "%s", path);
-    if (!has_object(h, path) || (s->id = H5Dopen2(h->file, path, H5P_DEFAULT)) < 0) {
-        s->id = 0;
-        FAIL(ERR_FORMAT, "%s: has no dataset /%s", h->path, path);
-    }
+    int64_t at = h5_find(&h->file, path);
+    if (h->file.err != OK) return h->file.err;
+    if (!at) FAIL(ERR_FORMAT, "%s: has no dataset /%s", h->path, path);
+    TRY(h5_set_open(&h->file, at, path, &s->h5));
     enum err err = set_check(h, s, real, n, block);
     if (err != OK) set_close(s);
     return err;
 }
 
 /* A block, as it is stored; compared with its checksum. */
-static enum err set_load(const struct hdf5_in *h, const struct set *s, int64_t at, int64_t n, int64_t block, void *p)
+static enum err set_load(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block, void *p)
 {
-    hsize_t first = (hsize_t)at, count = (hsize_t)n;
-    hid_t memory = H5Screate_simple(1, &count, NULL);
-    bool ok = H5Sselect_hyperslab(s->space, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
-              H5Dread(s->id, memory_type(s->type), memory, s->space, H5P_DEFAULT, p) >= 0;
-    H5Sclose(memory);
-    if (!ok) FAIL(ERR_FORMAT, "%s: cannot read /%s from element %ld", h->path, s->name, (long)at);
-    if (s->sum >= 0 && hdf5_sum(p, (size_t)(n * type_size(s->type))) != h->sum[s->sum + at / block])
+    TRY(h5_set_read(&h->file, &s->h5, s->name, at, n, p));
+    if (s->sum >= 0 && checksum_of(p, (size_t)(n * h5_size(s->h5.type))) != h->sum[s->sum + at / block])
         FAIL(ERR_FORMAT, "%s: /%s is damaged: elements %ld to %ld do not fit their checksum", h->path, s->name,
              (long)at, (long)(at + n - 1));
     return OK;
 }
 
 /* Widened to 8 bytes, in place of p. */
-static enum err set_load_wide(const struct hdf5_in *h, const struct set *s, int64_t at, int64_t n, int64_t block,
-                              void *raw, void *p)
+static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block, void *raw,
+                              void *p)
 {
-    int64_t *i8 = p;
-    double *r8 = p;
-    if (type_size(s->type) == 8) return set_load(h, s, at, n, block, p);
+    if (h5_size(s->h5.type) == 8) return set_load(h, s, at, n, block, p);
     TRY(set_load(h, s, at, n, block, raw));
-    for (int64_t i = 0; i < n; i++) {
-        if (s->type == 'f')
-            r8[i] = ((const float *)raw)[i];
-        else if (s->type == 'i')
-            i8[i] = ((const int32_t *)raw)[i];
-        else if (s->type == 'h')
-            i8[i] = ((const int16_t *)raw)[i];
-        else if (s->type == 'b')
-            i8[i] = ((const int8_t *)raw)[i];
-        else
-            i8[i] = ((const uint8_t *)raw)[i];
-    }
+    h5_widen(s->h5.type, n, raw, p);
     return OK;
+}
+
+enum err hdf5_read_small(const struct ramses *r, const char *path, bool real, int64_t most, int64_t *n, void **p)
+{
+    struct set s;
+    *n = 0, *p = NULL;
+    if (!has_object(r->hdf5, path)) return OK;
+    TRY(set_open(r->hdf5, &s, path, real, -1, most));
+    enum err err = OK;
+    if (s.h5.n > most) err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", r->hdf5->path, path, (long)s.h5.n);
+    if (err == OK && s.h5.n > 0) {
+        char *raw = mem_new(16 * (size_t)s.h5.n, "snapshot");
+        err = set_load_wide(r->hdf5, &s, 0, s.h5.n, most, raw + 8 * s.h5.n, raw);
+        *n = s.h5.n, *p = raw;
+    }
+    set_close(&s);
+    if (err != OK) FREE(*p);
+    return err;
 }
 
 /* ---- opening ---- */
@@ -304,15 +219,16 @@ static enum err set_load_wide(const struct hdf5_in *h, const struct set *s, int6
 static enum err read_sums(struct hdf5_in *h)
 {
     struct set s;
-    if (!has_object(h, "ptah/checksum")) return OK;
+    if (!has_object(h, "ptah/checksum")) return h->file.err;
     TRY(set_open(h, &s, "ptah/checksum", false, -1, 1));
     enum err err = OK;
-    if (s.type != 'q' || s.n > h->size / 8) err = err_set(ERR_FORMAT, "%s: /ptah/checksum is damaged", h->path);
+    if (s.h5.type != 'q' || s.h5.n > h->file.size / 8)
+        err = err_set(ERR_FORMAT, "%s: /ptah/checksum is damaged", h->path);
     if (err == OK) {
-        h->sum = mem_new(sizeof *h->sum * (size_t)s.n + 8, "snapshot");
-        err = set_load(h, &s, 0, s.n, 1, h->sum);
+        h->sum = mem_new(sizeof *h->sum * (size_t)s.h5.n + 8, "snapshot");
+        err = h5_set_read(&h->file, &s.h5, s.name, 0, s.h5.n, h->sum);
     }
-    h->nsum = s.n;
+    h->nsum = s.h5.n;
     set_close(&s);
     return err;
 }
@@ -371,7 +287,8 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     static const char *const coarse[] = {"nx", "ny", "nz"};
     static const char *const count[] = {"nstep", "nstep_coarse", "iout", "ifout"};
     struct ckpt_head *d = &r->head;
-    if (!has_object(h, "header")) FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
+    if (!has_object(h, "header") && h->file.err == OK)
+        FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
     if (one != 3) FAIL(ERR_LIMIT, "%s: has %ld dimensions; only 3 are supported", h->path, (long)one);
     for (int k = 0; k < 3; k++) {
@@ -407,6 +324,7 @@ static enum err read_own(struct ramses *r, struct hdf5_in *h)
     int64_t version, imetal = 0, safe[LEVEL_MAX + 2] = {0};
     h->smallr = 1e-10; /* RAMSES's default */
     h->ours = has_object(h, "ptah");
+    TRY(h->file.err);
     if (!h->ours) return read_units(r);
     TRY(get_count(h, "ptah", "version", 1, 1, &version));
     TRY(read_sums(h));
@@ -418,6 +336,7 @@ static enum err read_own(struct ramses *r, struct hdf5_in *h)
     TRY(get_attr(h, "ptah", "tout_next", 'd', 1, &d->tout_next, false));
     TRY(get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
     TRY(get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
+    d->smallr = h->smallr;
     for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
     d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
     h->state = true;
@@ -438,8 +357,8 @@ static enum err count_octs(struct ramses *r, struct hdf5_in *h)
                  l, LEVEL_MAX);
         snprintf(path, sizeof path, "amr/level_%d/xg_1", l);
         TRY(set_open(h, &s, path, true, -1, OCTS));
-        r->numbtot[l] = s.n;
-        total += s.n;
+        r->numbtot[l] = s.h5.n;
+        total += s.h5.n;
         set_close(&s);
         int64_t says;
         snprintf(path, sizeof path, "amr/level_%d", l);
@@ -476,7 +395,12 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
                {"particles/metallicity", "metallicity", 'd', COL_METAL}};
     for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
     if (!has_object(h, "particles")) return OK;
+    struct set x;
     TRY(get_count(h, "particles", "npart_total", 0, INT64_MAX / 16, &h->npart));
+    if (h->npart) { /* the number is that of the first column */
+        TRY(set_open(h, &x, "particles/x_1", true, h->npart, PARTS));
+        set_close(&x);
+    }
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         bool there = has_object(h, row[i].path), computed = row[i].column == COL_FAMILY && !there;
         if (!there && row[i].column > COL_LEVEL && !computed) continue;
@@ -520,7 +444,9 @@ static enum err snapshot_open(struct ramses *r, struct hdf5_in *h)
     TRY(read_own(r, h));
     TRY(read_columns(r, h));
     TRY(count_octs(r, h));
-    return read_fields(r, h);
+    TRY(hdf5_read_sinks(&h->file, &r->sinks));
+    TRY(read_fields(r, h));
+    return h->file.err;
 }
 
 /* ---- octs ---- */
@@ -575,7 +501,7 @@ static enum err level_open(struct walk *w, int l)
         snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
         TRY(set_open(w->h, &w->field[i], path, true, 8 * n, 8 * OCTS));
     }
-    return OK;
+    return w->h->file.err;
 }
 
 static enum err load_keys(struct walk *w, int l, int64_t at, int n)
@@ -667,6 +593,7 @@ static enum err read_level(struct walk *w, int l, int piece, ramses_octs_fn *fn,
     for (int64_t at = first; at < end; at += OCTS) {
         int n = end - at < OCTS ? (int)(end - at) : OCTS;
         TRY(load_keys(w, l, at, n));
+        if (w->r->pick && !w->r->pick->octs(w->r->pick->ctx, l, n, w->key)) continue;
         TRY(load_tree(w, l, at, n));
         if (w->values) TRY(load_values(w, at, n));
         struct ramses_octs o = {.level = l,
@@ -713,7 +640,7 @@ static void make_family(const struct ramses *r, const struct ramses_parts *p, in
     for (int64_t i = 0; i < p->n; i++) family[i] = id[i] < 0 ? FAM_CLOUD : birth && birth[i] != 0 ? FAM_STAR : FAM_DM;
 }
 
-static enum err part_batches(struct ramses *r, int piece, const struct set *set, ramses_parts_fn *fn, void *ctx)
+static enum err part_batches(struct ramses *r, int piece, struct set *set, ramses_parts_fn *fn, void *ctx)
 {
     int nf = r->npart_field, family = r->column[COL_FAMILY];
     char *store = mem_new(8 * (size_t)PARTS * (size_t)(nf + 1), "snapshot batch"),
@@ -725,10 +652,14 @@ static enum err part_batches(struct ramses *r, int piece, const struct set *set,
     part_of(r->hdf5->npart, PARTS, piece - 1, r->ncpu, &first, &end);
     for (int64_t at = first; err == OK && at < end; at += PARTS) {
         struct ramses_parts p = {.file = piece, .n = end - at < PARTS ? end - at : PARTS, .col = col};
-        for (int i = 0; err == OK && i < nf; i++)
-            if (*r->part[i].dataset)
-                err = set_load_wide(r->hdf5, &set[i], at, p.n, PARTS, raw, store + (size_t)i * 8 * PARTS);
-        if (err != OK) break;
+        bool wanted = true;
+        for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
+            for (int i = 0; err == OK && i < nf; i++)
+                if (*r->part[i].dataset && ramses_is_position(r, i) == (pass == 0))
+                    err = set_load_wide(r->hdf5, &set[i], at, p.n, PARTS, raw, store + (size_t)i * 8 * PARTS);
+            if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
+        }
+        if (err != OK || !wanted) continue;
         if (!*r->part[family].dataset) make_family(r, &p, (int64_t *)(void *)(store + (size_t)family * 8 * PARTS));
         r->tally.particles += p.n;
         err = fn(r, &p, ctx);
@@ -750,4 +681,3 @@ enum err hdf5_read_parts(struct ramses *r, int piece, ramses_parts_fn *fn, void 
     for (int i = 0; i < r->npart_field; i++) set_close(&set[i]);
     return err;
 }
-#endif

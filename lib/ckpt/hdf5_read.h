@@ -16,3 +16,8 @@ MUST_USE enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool 
 MUST_USE enum err hdf5_read_parts(struct ramses *r, int piece, ramses_parts_fn *fn, void *ctx);
 /* What is stored beyond cuRAMSES's: tout_next, aout_next, safe in r->head. */
 bool hdf5_has_state(const struct ramses *r);
+/* A small dataset, at most `most` elements, widened to double (real) or int64: *p is a new block (owner: caller, FREE), *n its
+ * length; *p is NULL and *n 0 if there is no such dataset. */
+MUST_USE enum err hdf5_read_small(const struct ramses *r, const char *path, bool real, int64_t most, int64_t *n,
+                                  void **p);
+bool hdf5_has(const struct ramses *r, const char *path); /* a group or dataset */

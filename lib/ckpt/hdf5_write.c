@@ -9,22 +9,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/hdf5_file.h"
-#include "ckpt/order.h"
-#include "ckpt/ramses_out.h"
-#include "ckpt/ramses_read.h"
+#include "ckpt/hdf5_out.h"
 
-/* Octs and particles of a checksum: the reader's batches. Windows are multiples. */
-enum { OCTS = RAMSES_BATCH, PARTS = RAMSES_PART_BATCH, OCT_WINDOW = 8 * OCTS, PART_WINDOW = 4 * PARTS };
-enum { MORTON_LEVEL = 21 };
-
-struct hdf5_out {
-    struct ramses_out o; /* counts, names of directories, texts */
-    struct hdf5_file f;
-    int level_set[LEVEL_MAX + 2], part_set; /* first dataset */
-    int64_t octs, npart;
-    char *scratch; /* of a window */
-};
+enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS, OCT_WINDOW = HDF5_OCT_WINDOW, PART_WINDOW = 4 * PARTS };
+enum { MORTON_LEVEL = HDF5_MORTON_LEVEL };
 
 static enum err write_snapshot(struct hdf5_out *w);
 
@@ -33,7 +21,8 @@ enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
 {
     struct hdf5_out *w = mem_zero(sizeof *w, "checkpoint");
     struct ramses_out *o = &w->o;
-    *o = (struct ramses_out){.h = h, .m = m, .p = p, .c = c, .output = number, .nlevel = h->levelmax};
+    struct manifest list = {.backup = h->backup};
+    *o = (struct ramses_out){.h = h, .m = m, .p = p, .c = c, .output = number, .nlevel = h->levelmax, .list = &list};
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
     enum err err = OK;
     if (number < 0 || number > 99999) err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
@@ -42,6 +31,7 @@ enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
     snprintf(path, n, "%s", o->final);
     snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
     if (err == OK) err = write_snapshot(w);
+    manifest_fini(&list);
     FREE(w->scratch);
     FREE(w);
     return err;
@@ -54,7 +44,7 @@ static enum err write_parts(struct hdf5_out *w);
 
 static enum err write_file(struct hdf5_out *w)
 {
-    TRY(hdf5_create(&w->f, fill_file, w));
+    TRY(hdf5_out_create(w));
     for (int l = 1; l <= w->o.nlevel; l++)
         if (w->o.total[l]) TRY(write_level(w, l));
     if (w->o.h->particles) TRY(write_parts(w));
@@ -62,7 +52,7 @@ static enum err write_file(struct hdf5_out *w)
 }
 
 /* The texts are those of a single rank. */
-static enum err write_texts(const struct hdf5_out *w)
+enum err hdf5_out_texts(const struct hdf5_out *w)
 {
     const struct comm alone = {0, 1};
     struct ramses_out o = w->o;
@@ -78,24 +68,36 @@ static enum err write_snapshot(struct hdf5_out *w)
 {
     struct ramses_out *o = &w->o;
     bool root = o->c->rank == 0;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/data_%05d.h5", o->tmp, o->output);
-    hdf5_init(&w->f, o->c, path, o->h->deflate);
     o->ngridmax = 1;
     ramses_out_count(o);
-    for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];
     w->npart = o->h->particles ? o->p->n : 0;
     comm_add_i64(o->c, &w->npart, 1);
-    o->ngridmax = o->h->ngridmax > w->octs ? o->h->ngridmax : w->octs;
-    w->scratch = mem_new((size_t)OCT_WINDOW * 64, "checkpoint");
-    add_sets(w);
+    hdf5_out_plan(w);
     enum err err = err_agree(o->c, root ? ramses_out_begin(o) : OK);
-    if (err == OK) err = err_agree(o->c, root ? write_texts(w) : OK);
+    if (err == OK) err = err_agree(o->c, root ? hdf5_out_texts(w) : OK);
     if (err == OK) err = err_agree(o->c, write_file(w));
     hdf5_fini(&w->f);
+    if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));
     if (err == OK) err = err_agree(o->c, root ? ramses_out_finish(o) : OK);
     if (err != OK && root) ramses_out_drop(o, err);
     return err;
+}
+
+void hdf5_out_plan(struct hdf5_out *w)
+{
+    struct ramses_out *o = &w->o;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/data_%05d.h5", o->tmp, o->output);
+    hdf5_init(&w->f, o->c, path, o->h->deflate);
+    for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];
+    o->ngridmax = o->h->ngridmax > w->octs ? o->h->ngridmax : w->octs;
+    w->scratch = mem_new((size_t)OCT_WINDOW * 64, "checkpoint");
+    add_sets(w);
+}
+
+enum err hdf5_out_create(struct hdf5_out *w)
+{
+    return hdf5_create(&w->f, fill_file, w);
 }
 
 /* ---- layout ---- */
@@ -219,8 +221,8 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     const char *from = h->provenance ? h->provenance : "", *list = h->namelist ? h->namelist : "";
     static const int32_t version = 1;
     int32_t imetal = h->imetal;
-    hdf5_small(f, "ptah/provenance", 'B', (int64_t)strlen(from), from);
-    hdf5_small(f, "ptah/namelist", 'B', (int64_t)strlen(list), list);
+    hdf5_words(f, "ptah/provenance", from);
+    hdf5_words(f, "ptah/namelist", list);
     hdf5_attr(f, "ptah", "version", 'i', 1, &version);
     hdf5_attr(f, "ptah", "imetal", 'i', 1, &imetal);
     hdf5_attr(f, "ptah", "smallr", 'd', 1, &h->smallr);
@@ -262,9 +264,10 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &lost);
 }
 
-/* Whole blocks, and no longer than lets every rank have one. */
+/* Whole blocks, and no longer than lets every rank have one; of deflated files single ones, as the order of chunks follows from it. */
 static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t most)
 {
+    if (w->o.h->deflate) return block;
     int64_t each = (total / w->o.c->size + block - 1) / block * block;
     return each < block ? block : each < most ? each : most;
 }
@@ -276,21 +279,53 @@ static order_key oct_key(const void *ctx, int64_t i)
     return ((const struct level *)ctx)->key[i];
 }
 
-static void put_centres(struct hdf5_out *w, int set, int l, const struct order *r)
+static void put_centres(struct hdf5_out *w, int set, int l, const struct hdf5_octs *o)
 {
     double *x = (double *)w->scratch;
     for (int d = 0; d < 3; d++) {
-        for (int64_t i = 0; i < r->nrow; i++) {
+        for (int64_t i = 0; i < o->n; i++) {
             int64_t at[3];
-            okey_coords((okey)r->key[i], at);
+            okey_coords((okey)o->key[i], at);
             x[i] = ldexp((double)(2 * at[d] + 1), -l);
         }
-        hdf5_put(&w->f, set + d, r->first, r->nrow, x);
+        hdf5_put(&w->f, set + d, o->first, o->n, x);
     }
 }
 
-/* Masks, bit c for cell c: of refined cells, of those flagged. Sent together. */
-static void put_masks(struct hdf5_out *w, int set, const struct level *lv, struct order *r)
+static void put_masks(struct hdf5_out *w, int set, const struct hdf5_octs *o)
+{
+    int32_t(*cell)[8] = (int32_t(*)[8])(void *)w->scratch;
+    for (int64_t i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) cell[i][c] = o->mask[i][0] >> c & 1;
+    hdf5_put(&w->f, set, 8 * o->first, 8 * o->n, cell);
+    for (int64_t i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) cell[i][c] = 1;
+    hdf5_put(&w->f, set + 1, 8 * o->first, 8 * o->n, cell); /* all of rank 1 */
+    for (int64_t i = 0; i < o->n; i++) w->scratch[i] = (char)o->mask[i][1];
+    hdf5_put(&w->f, set + 2, o->first, o->n, w->scratch);
+}
+
+void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn, void *ctx)
+{
+    const struct ckpt_head *h = w->o.h;
+    int set = w->level_set[l], n = h->hydro ? h->nvar : 0;
+    put_centres(w, set, l, o);
+    put_masks(w, set + 3, o);
+    set += 6;
+    for (int v = 0; v < n; v++) hdf5_put(&w->f, set++, 8 * o->first, 8 * o->n, fn(ctx, v));
+    for (int k = 0; h->gravity && k < 4; k++) {
+        const void *p = w->scratch;
+        if (l >= h->levelmin)
+            p = fn(ctx, n + k);
+        else
+            memset(w->scratch, 0, 64 * (size_t)o->n); /* coarser levels are not solved */
+        hdf5_put(&w->f, set++, 8 * o->first, 8 * o->n, p);
+    }
+    hdf5_turn(&w->f);
+}
+
+/* Masks, bit c for cell c: of refined cells, of those flagged. (owner: caller, FREE) */
+static unsigned char (*make_masks(const struct level *lv, const struct order *r))[2]
 {
     unsigned char(*mine)[2] = mem_new(2 * (size_t)r->nsend + 1, "checkpoint");
     for (int64_t i = 0; i < r->nsend; i++) {
@@ -301,46 +336,53 @@ static void put_masks(struct hdf5_out *w, int set, const struct level *lv, struc
         }
         mine[i][0] = (unsigned char)split, mine[i][1] = (unsigned char)flag;
     }
-    const unsigned char(*all)[2] = order_move(r, mine, sizeof *mine);
-    int32_t(*cell)[8] = (int32_t(*)[8])(void *)w->scratch;
-    for (int64_t i = 0; i < r->nrow; i++)
-        for (int c = 0; c < 8; c++) cell[i][c] = all[i][0] >> c & 1;
-    hdf5_put(&w->f, set, 8 * r->first, 8 * r->nrow, cell);
-    for (int64_t i = 0; i < r->nrow; i++)
-        for (int c = 0; c < 8; c++) cell[i][c] = 1;
-    hdf5_put(&w->f, set + 1, 8 * r->first, 8 * r->nrow, cell); /* all of rank 1 */
-    for (int64_t i = 0; i < r->nrow; i++) w->scratch[i] = (char)all[i][1];
-    hdf5_put(&w->f, set + 2, r->first, r->nrow, w->scratch);
-    FREE(mine);
+    return mine;
 }
 
-static void put_field(struct hdf5_out *w, int set, double (*fld)[8], struct order *r)
+struct mesh_values {
+    const struct level *lv;
+    struct order *r;
+    int nvar;
+};
+
+/* Value v of the octs that are sent. */
+static const double (*field_of(const struct mesh_values *m, int v))[8]
 {
-    hdf5_put(&w->f, set, 8 * r->first, 8 * r->nrow, order_move(r, fld + r->send, sizeof *fld));
+    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
+    const double(*fld)[8] = (const double(*)[8])m->lv->fld[v < m->nvar ? FLD_U + v : grav[v - m->nvar]];
+    return fld + m->r->send;
+}
+
+static const void *move_values(void *ctx, int v)
+{
+    const struct mesh_values *m = ctx;
+    return order_move(m->r, field_of(m, v), 64);
+}
+
+/* All columns at once, in the order in which they are asked for: masks, then what hdf5_out_octs wants. */
+static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m, const void *mask)
+{
+    struct order_column c[1 + NVAR_MAX + 4] = {{mask, 2}};
+    int n = 1, values = m->nvar + (w->o.h->gravity && l >= w->o.h->levelmin ? 4 : 0);
+    for (int v = 0; v < values; v++) c[n++] = (struct order_column){field_of(m, v), 64};
+    order_ahead(m->r, n, c);
 }
 
 static enum err write_level(struct hdf5_out *w, int l)
 {
-    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
     const struct level *lv = &w->o.m->lev[l];
-    const struct ckpt_head *h = w->o.h;
     struct order r;
+    struct mesh_values values = {lv, &r, w->o.h->hydro ? w->o.h->nvar : 0};
     order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2, window_of(w, w->o.total[l], OCTS, OCT_WINDOW));
     for (int64_t round = 0; round < r.nround; round++) {
-        int set = w->level_set[l];
         order_round(&r, round);
-        put_centres(w, set, l, &r);
-        put_masks(w, set + 3, lv, &r);
-        set += 6;
-        for (int v = 0; h->hydro && v < h->nvar; v++) put_field(w, set++, lv->fld[FLD_U + v], &r);
-        for (int k = 0; h->gravity && k < 4; k++, set++) {
-            if (l >= h->levelmin) {
-                put_field(w, set, lv->fld[grav[k]], &r);
-                continue;
-            }
-            memset(w->scratch, 0, 64 * (size_t)r.nrow); /* coarser levels are not solved */
-            hdf5_put(&w->f, set, 8 * r.first, 8 * r.nrow, w->scratch);
-        }
+        unsigned char(*mine)[2] = make_masks(lv, &r), (*mask)[2] = mem_new(2 * (size_t)r.nrow + 1, "checkpoint");
+        move_ahead(w, l, &values, mine);
+        memcpy(mask, order_move(&r, mine, 2), 2 * (size_t)r.nrow); /* what order_move lends does not last */
+        struct hdf5_octs o = {r.first, r.nrow, r.key, (const unsigned char(*)[2])mask};
+        hdf5_out_octs(w, l, &o, move_values, &values);
+        FREE(mask);
+        FREE(mine);
     }
     order_fini(&r);
     return err_agree(w->o.c, w->f.err);
@@ -348,19 +390,14 @@ static enum err write_level(struct hdf5_out *w, int l)
 
 /* ---- particles ---- */
 
-struct ranked {
-    uint64_t key, more; /* Morton key of the position · family, id */
-    int64_t i;
-};
-
 static order_key part_key(const void *ctx, int64_t i)
 {
-    const struct ranked *r = ctx;
+    const struct hdf5_ranked *r = ctx;
     return (order_key)r[i].key << 64 | r[i].more;
 }
 
 /* Into [0, boxlen) where the box is periodic, as in the RAMSES files. */
-static double wrapped(const struct mesh *m, int d, double x)
+double hdf5_out_wrapped(const struct mesh *m, int d, double x)
 {
     if (m->wall[2 * d] || m->wall[2 * d + 1]) return x;
     if (x < 0) x = x + m->boxlen;
@@ -368,30 +405,34 @@ static double wrapped(const struct mesh *m, int d, double x)
     return x;
 }
 
-static void rank_parts(const struct hdf5_out *w, struct ranked *r)
+void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i, struct hdf5_ranked *r)
 {
-    const struct parts *p = w->o.p;
     const double last = (double)((1 << MORTON_LEVEL) - 1);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < p->n; i++) {
-        uint64_t cell[3];
-        for (int d = 0; d < 3; d++) {
-            double x = part_cells(w->o.m, MORTON_LEVEL, wrapped(w->o.m, d, p->x[d][i]));
-            cell[d] = (uint64_t)(x > 0 ? x < last ? x : last : 0);
-        }
-        r[i].key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;
-        r[i].more = (uint64_t)(uint8_t)p->family[i] << 56 | ((uint64_t)p->id[i] & 0xffffffffffffff);
-        r[i].i = i;
+    uint64_t cell[3];
+    for (int d = 0; d < 3; d++) {
+        double y = part_cells(m, MORTON_LEVEL, hdf5_out_wrapped(m, d, x[d]));
+        cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
     }
+    r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;
+    r->more = (uint64_t)(uint8_t)family << 56 | ((uint64_t)id & 0xffffffffffffff);
+    r->i = i;
 }
 
-static bool is_less(const struct ranked *a, const struct ranked *b)
+static void rank_parts(const struct hdf5_out *w, struct hdf5_ranked *r)
+{
+    const struct parts *p = w->o.p;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->n; i++)
+        hdf5_out_rank(w->o.m, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, p->family[i], p->id[i], i, &r[i]);
+}
+
+static bool is_less(const struct hdf5_ranked *a, const struct hdf5_ranked *b)
 {
     return a->key < b->key || (a->key == b->key && a->more < b->more);
 }
 
 /* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both arrays has the result. */
-static struct ranked *sort_parts(struct ranked *r, struct ranked *other, int64_t n)
+struct hdf5_ranked *hdf5_out_sort(struct hdf5_ranked *r, struct hdf5_ranked *other, int64_t n)
 {
     enum { BITS = 11, BINS = 1 << BITS };
     for (int shift = 0; shift < 3 * MORTON_LEVEL; shift += BITS) {
@@ -399,11 +440,11 @@ static struct ranked *sort_parts(struct ranked *r, struct ranked *other, int64_t
         for (int64_t i = 0; i < n; i++) start[(r[i].key >> shift & (BINS - 1)) + 1]++;
         for (int b = 0; b < BINS; b++) start[b + 1] += start[b];
         for (int64_t i = 0; i < n; i++) other[start[r[i].key >> shift & (BINS - 1)]++] = r[i];
-        struct ranked *swap = r;
+        struct hdf5_ranked *swap = r;
         r = other, other = swap;
     }
     for (int64_t i = 1; i < n; i++) {
-        struct ranked x = r[i];
+        struct hdf5_ranked x = r[i];
         int64_t j = i;
         for (; j > 0 && is_less(&x, &r[j - 1]); j--) r[j] = r[j - 1];
         r[j] = x;
@@ -411,44 +452,72 @@ static struct ranked *sort_parts(struct ranked *r, struct ranked *other, int64_t
     return r;
 }
 
-static void put_column(struct hdf5_out *w, int set, struct order *r, const void *column, size_t size, int d)
+static bool has_column(const struct hdf5_out *w, int c)
 {
-    const struct ranked *rank = (const struct ranked *)r->ctx + r->send;
+    return c == COL_BIRTH ? w->o.stars : c == COL_METAL ? w->o.metal : true;
+}
+
+void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *fn, void *ctx)
+{
+    int set = w->part_set;
+    for (int c = COL_X; c <= COL_METAL; c++)
+        if (has_column(w, c)) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
+    hdf5_turn(&w->f);
+}
+
+struct part_values {
+    const struct hdf5_out *w;
+    struct order *r;
+    struct order_column col[COL_COUNT];
+};
+
+/* The rows of a column that are sent, in order. (owner of its rows: caller, FREE) */
+static struct order_column sort_column(const struct part_values *v, int c)
+{
+    const struct parts *p = v->w->o.p;
+    const struct order *r = v->r;
+    const struct hdf5_ranked *rank = (const struct hdf5_ranked *)r->ctx + r->send;
+    const void *column[COL_COUNT] = {p->x[0], p->x[1],   p->x[2],   p->v[0], p->v[1],  p->v[2], p->m,
+                                     p->id,   p->levelp, p->family, p->tag,  p->birth, p->metal};
+    size_t size = c == COL_LEVEL ? 4 : c == COL_FAMILY || c == COL_TAG ? 1 : 8;
+    const double *x = column[c];
     char *mine = mem_new(size * (size_t)r->nsend + 1, "checkpoint");
-    const double *x = column;
-    if (d >= 0)
-        for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = wrapped(w->o.m, d, x[rank[i].i]);
+    if (c <= COL_Z)
+        for (int64_t i = 0; i < r->nsend; i++)
+            ((double *)mine)[i] = hdf5_out_wrapped(v->w->o.m, c - COL_X, x[rank[i].i]);
     else if (size == 8)
         for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = x[rank[i].i];
     else
         for (int64_t i = 0; i < r->nsend; i++)
-            memcpy(mine + (size_t)i * size, (const char *)column + (size_t)rank[i].i * size, size);
-    hdf5_put(&w->f, set, r->first, r->nrow, order_move(r, mine, size));
-    FREE(mine);
+            memcpy(mine + (size_t)i * size, (const char *)column[c] + (size_t)rank[i].i * size, size);
+    return (struct order_column){mine, size};
+}
+
+static const void *move_parts(void *ctx, int c)
+{
+    const struct part_values *v = ctx;
+    return order_move(v->r, v->col[c].rows, v->col[c].bytes);
 }
 
 static void put_parts(struct hdf5_out *w, struct order *r)
 {
-    const struct parts *p = w->o.p;
-    int set = w->part_set;
-    for (int d = 0; d < 3; d++) put_column(w, set++, r, p->x[d], 8, d);
-    for (int d = 0; d < 3; d++) put_column(w, set++, r, p->v[d], 8, -1);
-    put_column(w, set++, r, p->m, 8, -1);
-    put_column(w, set++, r, p->id, 8, -1);
-    put_column(w, set++, r, p->levelp, 4, -1);
-    put_column(w, set++, r, p->family, 1, -1);
-    put_column(w, set++, r, p->tag, 1, -1);
-    if (w->o.stars) put_column(w, set++, r, p->birth, 8, -1);
-    if (w->o.metal) put_column(w, set++, r, p->metal, 8, -1);
+    struct part_values v = {.w = w, .r = r};
+    struct order_column moved[COL_COUNT];
+    int n = 0;
+    for (int c = COL_X; c <= COL_METAL; c++)
+        if (has_column(w, c)) moved[n++] = v.col[c] = sort_column(&v, c);
+    order_ahead(r, n, moved);
+    hdf5_out_parts(w, r->first, r->nrow, move_parts, &v);
+    for (int i = 0; i < n; i++) mem_free((void *)(uintptr_t)moved[i].rows);
 }
 
 static enum err write_parts(struct hdf5_out *w)
 {
     struct order r;
-    size_t bytes = sizeof(struct ranked) * (size_t)w->o.p->n + 1;
-    struct ranked *a = mem_new(bytes, "checkpoint"), *b = mem_new(bytes, "checkpoint");
+    size_t bytes = sizeof(struct hdf5_ranked) * (size_t)w->o.p->n + 1;
+    struct hdf5_ranked *a = mem_new(bytes, "checkpoint"), *b = mem_new(bytes, "checkpoint");
     rank_parts(w, a);
-    struct ranked *sorted = sort_parts(a, b, w->o.p->n);
+    struct hdf5_ranked *sorted = hdf5_out_sort(a, b, w->o.p->n);
     if (sorted == a)
         FREE(b);
     else

@@ -69,6 +69,13 @@ void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *
         for (int64_t w = 1; w < o->nwindow; w++) o->cut[w] = w * window;
 }
 
+static void drop_ahead(struct order *o)
+{
+    for (int i = 0; i < o->nahead; i++) FREE(o->ahead[i]);
+    FREE(o->ahead);
+    o->nahead = o->next = 0;
+}
+
 void order_fini(struct order *o)
 {
     FREE(o->cut);
@@ -80,6 +87,7 @@ void order_fini(struct order *o)
     FREE(o->key_more);
     FREE(o->got);
     FREE(o->slab);
+    drop_ahead(o);
 }
 
 /* Two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
@@ -157,19 +165,56 @@ void order_round(struct order *o, int64_t round)
     merge_received(o);
 }
 
+void order_ahead(struct order *o, int n, const struct order_column *column)
+{
+    int size = o->c->size, k = 0;
+    size_t most = (size_t)n * (size_t)size;
+    drop_ahead(o);
+    if (size == 1) return;
+    o->ahead = mem_zero(sizeof *o->ahead * (size_t)n + 1, "order");
+    o->nahead = n;
+    int *peer = mem_new(sizeof *peer * most, "order");
+    void **to = mem_new(2 * sizeof *to * most, "order"), **from = to + most;
+    size_t *out = mem_new(2 * sizeof *out * most, "order"), *in = out + most;
+    for (int i = 0; i < n; i++) {
+        size_t bytes = column[i].bytes;
+        char *s = (char *)(uintptr_t)column[i].rows, *r = o->ahead[i] = mem_new((size_t)o->nrow * bytes + 1, "order");
+        for (int rank = 0; rank < size; rank++) {
+            size_t sent = (size_t)o->count[rank] * bytes, got = (size_t)o->from[rank] * bytes;
+            if (rank == o->c->rank)
+                memcpy(r, s, sent);
+            else if (sent || got)
+                peer[k] = rank, to[k] = s, from[k] = r, out[k] = sent, in[k] = got, k++;
+            s += sent, r += got;
+        }
+    }
+    comm_wait(comm_post(o->c, k, peer, to, out, from, in));
+    FREE(out);
+    FREE(to);
+    FREE(peer);
+}
+
 static void put_in_place(const struct order *o, size_t bytes)
 {
     const char *from = o->got;
     char *to = o->slab;
-    for (int64_t i = 0; i < o->nrow; i++) memcpy(to + (size_t)i * bytes, from + (size_t)o->place[i] * bytes, bytes);
+    if (bytes == 64) /* the cells of an oct */
+        for (int64_t i = 0; i < o->nrow; i++) memcpy(to + i * 64, from + o->place[i] * 64, 64);
+    else
+        for (int64_t i = 0; i < o->nrow; i++) memcpy(to + (size_t)i * bytes, from + (size_t)o->place[i] * bytes, bytes);
 }
 
 const void *order_move(struct order *o, const void *rows, size_t bytes)
 {
-    int64_t n;
+    int64_t n = o->nrow;
     if (o->c->size == 1) return rows;
     FREE(o->got);
-    o->got = comm_exchange(o->c, rows, o->count, bytes, &n, NULL);
+    if (o->next < o->nahead) {
+        o->got = o->ahead[o->next];
+        o->ahead[o->next++] = NULL;
+    } else {
+        o->got = comm_exchange(o->c, rows, o->count, bytes, &n, NULL);
+    }
     if (o->in_order) return o->got;
     FREE(o->slab);
     o->slab = mem_new((size_t)n * bytes + 1, "order");

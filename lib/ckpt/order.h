@@ -28,6 +28,8 @@ struct order {
     order_key *key_more;
     bool in_order;
     char *got, *slab; /* what order_move lends */
+    char **ahead;     /* [nahead] columns received, for order_move */
+    int nahead, next;
 };
 
 /* Keys are below 2^bits. (collective) */
@@ -35,5 +37,11 @@ void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *
                 int64_t window);
 void order_fini(struct order *o);
 void order_round(struct order *o, int64_t round); /* 0..nround-1; sets send … key (collective) */
+/* Several columns move at once, which costs one wait instead of one each; order_move then gives them in turn. (collective) */
+struct order_column {
+    const void *rows;
+    size_t bytes; /* of a row */
+};
+void order_ahead(struct order *o, int n, const struct order_column *column);
 /* Moves a column: rows are own rows send..send+nsend-1. Returns the window's, lent until the next call. (collective) */
 const void *order_move(struct order *o, const void *rows, size_t bytes);

@@ -1,6 +1,6 @@
 /* ckpt/ramses_amr: the amr file of a rank (spec: ramses_binary §5). */
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "ckpt/ramses_out.h"
@@ -13,7 +13,7 @@ static void write_block(struct fort_out *f, const struct ramses_block *b);
 enum err ramses_write_amr(const struct ramses_out *o, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path);
+    fort_create(&f, path, o->list);
     write_head(&f, o);
     write_lists(&f, o);
     write_domains(&f, o);
@@ -50,7 +50,7 @@ static void write_head(struct fort_out *f, const struct ramses_out *o)
     fort_r8(f, h->mass_sph);
 }
 
-/* headl, taill, numbl, numbtot and the free list. numbtot is 8 bytes wide, as with LONGINT, only if it must be. */
+/* headl, taill, numbl, numbtot and the free list. numbtot is 8 bytes wide, as with LONGINT, if asked for or if it must be. */
 static void write_lists(struct fort_out *f, const struct ramses_out *o)
 {
     size_t lists = (size_t)o->nlevel * (size_t)o->c->size, ntot = 10 * (size_t)o->nlevel;
@@ -67,7 +67,7 @@ static void write_lists(struct fort_out *f, const struct ramses_out *o)
         if (row[0] > greatest) greatest = row[0];
     }
     for (size_t i = 0; i < ntot; i++) v[i] = (int32_t)wide[i];
-    if (greatest > INT32_MAX)
+    if (o->h->longint || greatest > INT32_MAX)
         fort_record(f, wide, sizeof *wide * ntot);
     else
         fort_record(f, v, sizeof *v * ntot);
@@ -77,17 +77,44 @@ static void write_lists(struct fort_out *f, const struct ramses_out *o)
     FREE(v);
 }
 
-static void write_domains(struct fort_out *f, const struct ramses_out *o)
+static void write_bounds(struct fort_out *f, const struct ramses_out *o)
 {
-    char ordering[129];
     size_t n = (size_t)o->c->size + 1;
     double *bound = mem_new(sizeof *bound * n, "checkpoint");
-    memset(ordering, ' ', sizeof ordering);
-    memcpy(ordering, "hilbert", 7);
     domain_bound_keys(o->d, bound);
-    fort_record(f, ordering, 128);
     fort_record(f, bound, sizeof *bound * n);
     FREE(bound);
+}
+
+/* cuRAMSES's ten records; lengths in units of the code. */
+static void write_tree(struct fort_out *f, const struct ramses_out *o)
+{
+    struct domain_tree t;
+    domain_tree(o->d, &t);
+    size_t levels = sizeof(int32_t) * (size_t)t.nlev, nodes = (size_t)t.nnode, k = (size_t)t.kmax,
+           box = 3 * (size_t)o->c->size;
+    for (size_t i = 0; i < nodes * (k - 1); i++) t.wall[i] *= o->h->boxlen;
+    for (size_t i = 0; i < box; i++) t.low[i] *= o->h->boxlen, t.high[i] *= o->h->boxlen;
+    fort_i4(f, t.nlev);
+    fort_i4(f, t.kmax);
+    fort_i4(f, t.nnode);
+    fort_record(f, t.factor, levels);
+    fort_record(f, t.axis, levels);
+    fort_record(f, t.wall, sizeof *t.wall * nodes * (k - 1));
+    fort_record(f, t.next, sizeof *t.next * nodes * k);
+    fort_record(f, t.rank, sizeof *t.rank * nodes);
+    fort_record(f, t.low, sizeof *t.low * box);
+    fort_record(f, t.high, sizeof *t.high * box);
+    domain_tree_free(&t);
+}
+
+static void write_domains(struct fort_out *f, const struct ramses_out *o)
+{
+    bool hilbert = domain_kind(o->d) == DOMAIN_HILBERT;
+    char ordering[129];
+    snprintf(ordering, sizeof ordering, "%-128s", hilbert ? "hilbert" : "ksection");
+    fort_record(f, ordering, 128);
+    (hilbert ? write_bounds : write_tree)(f, o);
     fort_i4(f, o->m->lev[1].noct ? o->number[1][0] : 0); /* son of the coarse cell */
     fort_i4(f, 1);                                       /* flag1 */
     fort_i4(f, domain_rank(o->d, 1, 0) + 1);             /* cpu_map */
@@ -136,17 +163,32 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
 {
     const struct ramses_block *b = ctx;
     const struct level *lv = &b->o->m->lev[b->level];
+    double side = ldexp(1, 1 - b->level);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
         int64_t x[3];
         okey_coords(lv->key[b->oct[first + i]], x);
-        for (int d = 0; d < 3; d++)
-            ((double *)(rows + (size_t)d * stride))[i] = ldexp((double)x[d] + 0.5, 1 - b->level);
+        for (int d = 0; d < 3; d++) ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side;
     }
 }
 
+/* Ranks of the cells of one oct after the other: mostly an ancestor of two levels above is one rank's as a whole. */
+struct ranks {
+    okey above;
+    int whole; /* of `above`, or -1 */
+};
+
+static void cell_ranks(const struct domain *d, int level, okey key, struct ranks *r, int rank[8])
+{
+    if (level > 2 && r->above != key >> 6) *r = (struct ranks){key >> 6, domain_whole(d, level - 2, key >> 6)};
+    if (level <= 2 || r->whole < 0)
+        domain_cell_ranks(d, level, key, rank);
+    else
+        for (int c = 0; c < 8; c++) rank[c] = r->whole;
+}
+
 /* father, nbor, son, cpu_map, flag1 of one oct: column i of 31 rows */
-static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, char *rows, size_t stride)
+static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, char *rows, size_t stride, struct ranks *r)
 {
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
@@ -155,7 +197,9 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, char *ro
     NEXT_ROW = b->level == 1 ? 1 : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
     for (int face = 0; face < 6; face++) NEXT_ROW = b->level == 1 ? 1 : neighbour_cell(o, b->level, oct, face);
     for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
-    for (int c = 0; c < 8; c++) NEXT_ROW = domain_rank(o->d, b->level + 1, lv->key[oct] << 3 | (okey)c) + 1;
+    int rank[8];
+    cell_ranks(o->d, b->level, lv->key[oct], r, rank);
+    for (int c = 0; c < 8; c++) NEXT_ROW = rank[c] + 1;
     for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
 #undef NEXT_ROW
 }
@@ -163,8 +207,9 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, char *ro
 static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     const struct ramses_block *b = ctx;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) link_oct(b, b->oct[first + i], i, rows, stride);
+    struct ranks r = {~(okey)0, -1};
+#pragma omp parallel for schedule(static) firstprivate(r)
+    for (int64_t i = 0; i < n; i++) link_oct(b, b->oct[first + i], i, rows, stride, &r);
 }
 
 static void write_block(struct fort_out *f, const struct ramses_block *b)

@@ -2,167 +2,260 @@
  *
  * Hydro files hold primitive variables of all cells, split cells included. One pass over the mesh makes all records of a block:
  * tiles of octs stay in the cache while each of their cells and variables is picked out. */
-#include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/ramses_out.h"
+#include "ckpt/exact.h"
 
 enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
 /* ---- cells ---- */
 
+enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n, struct ramses_lines *out)
+{
+    const struct ramses_out *o = b->o;
+    if (o->values) return o->values->octs(o->values->ctx, b, grav, first, n, out);
+    *out = (struct ramses_lines){(double(*const *)[8])(o->m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)),
+                                 b->oct + first};
+    return OK;
+}
+
 /* Pressure as RAMSES computes it, momentum by momentum. */
-void ramses_primitive(const struct ramses_block *b, int cell, const lidx *oct, int64_t n, char *out, size_t stride)
+void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim)
 {
-    double(*const *u)[8] = (double(*const *)[8]) & b->o->m->lev[b->level].fld[FLD_U];
-    double smallr = b->o->h->smallr, gamma1 = b->o->h->gamma - 1;
-    double rho[TILE];
+    double smallr = h->smallr, gamma1 = h->gamma - 1, rho[TILE], p[TILE];
     for (int64_t i = 0; i < n; i++) {
-        double r = u[0][oct[i]][cell];
-        ((double *)out)[i] = r;
+        double r = u[0][i];
+        prim[0][i] = r;
         rho[i] = r > smallr ? r : smallr;
+        p[i] = u[4][i];
     }
-    double *p = (double *)(out + 4 * stride);
-    for (int64_t i = 0; i < n; i++) p[i] = u[4][oct[i]][cell];
-    for (int v = 1; v < b->o->h->nvar; v++) {
-        double *row = (double *)(out + (size_t)v * stride);
+    for (int v = 1; v < h->nvar; v++) {
+        const double *q = u[v];
+        double *row = prim[v];
         if (v == 4) continue;
-        for (int64_t i = 0; i < n; i++) {
-            double q = u[v][oct[i]][cell];
-            row[i] = q / rho[i];
-            if (v < 4) p[i] = p[i] - 0.5 * (q * q) / rho[i];
-        }
+        for (int64_t i = 0; i < n; i++) row[i] = q[i] / rho[i];
+        for (int64_t i = 0; v < 4 && i < n; i++) p[i] = p[i] - 0.5 * (q[i] * q[i]) / rho[i];
     }
-    for (int64_t i = 0; i < n; i++) p[i] = gamma1 * p[i];
+    for (int64_t i = 0; i < n; i++) prim[4][i] = gamma1 * p[i];
 }
 
-static void fill_hydro(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+/* What fort_table asks for, in batches. */
+struct table {
+    const struct ramses_block *b;
+    struct exact_out *x; /* NULL: gravity */
+    enum err *err;
+};
+
+/* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell and variable. */
+static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at, char *rows,
+                       size_t stride)
 {
-    const struct ramses_block *b = ctx;
-    size_t cell_stride = (size_t)b->o->h->nvar * stride;
-#pragma omp parallel for schedule(static)
-    for (int64_t t = 0; t < n; t += TILE)
-        for (int c = 0; c < 8; c++)
-            ramses_primitive(b, c, b->oct + first + t, n - t < TILE ? n - t : TILE,
-                             rows + (size_t)c * cell_stride + 8 * t, stride);
+    const struct ckpt_head *h = t->b->o->h;
+    const lidx *oct = in->line + i;
+    bool own = t->b->rank == t->b->o->c->rank;
+    for (int v = 0; v < h->nvar; v++) {
+        double(*u)[8] = in->fld[v], *out = t->x->value + 8 * v * RAMSES_PITCH + at;
+        for (int k = 0; k < n; k++)
+            for (int c = 0; c < 8; c++) out[c * RAMSES_PITCH + k] = u[oct[k]][c];
+    }
+    for (int c = 0; c < 8; c++) {
+        const double *u[NVAR_MAX];
+        double *prim[NVAR_MAX];
+        for (int v = 0; v < h->nvar; v++) {
+            u[v] = t->x->value + (8 * v + c) * RAMSES_PITCH + at;
+            prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
+        }
+        ramses_primitive(h, n, u, prim);
+        if (own) exact_differ(t->x, at, n, c, u, (const double *const *)prim);
+    }
 }
 
-static void fill_grav(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+static void put_hydro(const struct table *t, const struct ramses_lines *in, int n, int at, char *rows, size_t stride)
 {
-    static const int field[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
-    const struct ramses_block *b = ctx;
-    const struct level *lv = &b->o->m->lev[b->level];
-    bool computed = b->level >= b->o->h->levelmin; /* coarser levels are not solved: zero */
 #pragma omp parallel for schedule(static)
-    for (int64_t t = 0; t < n; t += TILE)
-        for (int k = 0; k < 32; k++) {
+    for (int i = 0; i < n; i += TILE) hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, rows, stride);
+}
+
+static int grav_first(const struct ramses_out *o) /* the potential, or the force alone */
+{
+    return o->h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
+}
+
+static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows, size_t stride)
+{
+    int field[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ}, first = grav_first(b->o), nvar = 4 - first;
+    for (int k = 0; k < 4 && b->o->values; k++) field[k] = k; /* without the mesh's other fields between */
+#pragma omp parallel for schedule(static)
+    for (int t = 0; t < n; t += TILE)
+        for (int k = 0; k < 8 * nvar; k++) {
             double *row = (double *)(rows + (size_t)k * stride);
-            double(*fld)[8] = lv->fld[field[k % 4]];
-            for (int64_t i = t; i < n && i < t + TILE; i++) row[i] = computed ? fld[b->oct[first + i]][k / 4] : 0;
+            double(*fld)[8] = in->fld[field[first + k % nvar]];
+            for (int i = t; i < n && i < t + TILE; i++) row[i] = fld[in->line[i]][k / nvar];
         }
 }
 
-static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nvar, fort_fill *fill)
+static enum err fill_batch(const struct table *t, int64_t first, int n, char *rows, size_t stride)
+{
+    const struct ramses_block *b = t->b;
+    struct ramses_lines in;
+    int at = (int)(first % RAMSES_BATCH);
+    bool whole = at + n == RAMSES_BATCH || first + n == b->n;
+    TRY(ramses_lines_of(b, !t->x, first, n, &in));
+    if (!t->x) {
+        put_grav(b, &in, n, rows, stride);
+        return OK;
+    }
+    put_hydro(t, &in, n, at, rows, stride);
+    return whole && b->rank == b->o->c->rank ? exact_put(t->x, b->level, at + n) : OK;
+}
+
+static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    const struct table *t = ctx;
+    const struct ramses_out *o = t->b->o;
+    if (!t->x && t->b->level < o->h->levelmin) { /* coarser levels are not solved: zero */
+        for (int k = 0; k < 8 * (4 - grav_first(o)); k++)
+            memset(rows + (size_t)k * stride, 0, sizeof(double) * (size_t)n);
+        return;
+    }
+    for (int64_t at = 0, k; at < n && *t->err == OK; at += k) {
+        k = RAMSES_BATCH - (first + at) % RAMSES_BATCH;
+        if (k > n - at) k = n - at;
+        *t->err = fill_batch(t, first + at, (int)k, rows + 8 * at, stride);
+    }
+}
+
+static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nvar, struct exact_out *x)
 {
     for (int l = 1; l <= o->nlevel; l++)
         for (int r = 0; r < o->c->size && f->err == OK; r++) {
             struct ramses_block b = ramses_block_of(o, l, r);
-            fort_i4(f, l);
-            fort_i4(f, b.n);
-            if (b.n) fort_table(f, 8 * nvar, sizeof(double), b.n, fill, &b);
+            enum err err = OK;
+            ramses_block_header(f, l, b.n);
+            if (b.n) fort_table(f, 8 * nvar, sizeof(double), b.n, fill, &(struct table){&b, x, &err});
+            if (f->err == OK) f->err = err;
         }
 }
 
-enum err ramses_write_hydro(const struct ramses_out *o, const char *path)
+enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x)
 {
     struct fort_out f;
-    fort_create(&f, path);
+    fort_create(&f, path, o->list);
     fort_i4(&f, o->c->size);
     fort_i4(&f, o->h->nvar);
     fort_i4(&f, 3);
     fort_i4(&f, o->nlevel);
     fort_i4(&f, 0);
     fort_r8(&f, o->h->gamma);
-    write_blocks(&f, o, o->h->nvar, fill_hydro);
+    write_blocks(&f, o, o->h->nvar, x);
     return fort_close(&f);
 }
 
 enum err ramses_write_grav(const struct ramses_out *o, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path);
+    fort_create(&f, path, o->list);
     fort_i4(&f, o->c->size);
-    fort_i4(&f, 4);
+    fort_i4(&f, 4 - grav_first(o));
     fort_i4(&f, o->nlevel);
     fort_i4(&f, 0);
-    write_blocks(&f, o, 4, fill_grav);
+    write_blocks(&f, o, 4 - grav_first(o), NULL);
     return fort_close(&f);
 }
 
 /* ---- particles ---- */
 
-/* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since it was last sorted may be outside. */
-static void write_positions(struct fort_out *f, const struct ramses_out *o, int d, double *chunk)
+/* Rows of a column of struct parts. */
+static const void *column_of(const struct parts *p, enum ramses_column c, int64_t first)
 {
-    const double *x = o->p->x[d];
-    double box = o->m->boxlen;
-    bool wrap = !o->m->wall[2 * d] && !o->m->wall[2 * d + 1];
-    fort_begin(f, (int64_t)sizeof *x * o->p->n);
-    for (int64_t at = 0; at < o->p->n; at += CHUNK) {
-        int64_t n = o->p->n - at < CHUNK ? o->p->n - at : CHUNK;
-        for (int64_t i = 0; i < n; i++) {
-            double y = x[at + i];
-            if (wrap && y < 0) y = y + box;
-            if (wrap && y >= box) y = y - box;
-            chunk[i] = y;
-        }
-        fort_put(f, chunk, sizeof *chunk * (size_t)n);
+    switch (c) {
+    case COL_ID:
+        return p->id + first;
+    case COL_LEVEL:
+        return p->levelp + first;
+    case COL_FAMILY:
+        return p->family + first;
+    case COL_TAG:
+        return p->tag + first;
+    case COL_MASS:
+        return p->m + first;
+    case COL_BIRTH:
+        return p->birth + first;
+    case COL_METAL:
+        return p->metal + first;
+    default:
+        return (c < COL_VX ? p->x[c - COL_X] : p->v[c - COL_VX]) + first;
     }
-    fort_end(f);
 }
 
-static void write_narrow_ids(struct fort_out *f, const struct parts *p, double *chunk)
+/* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since it was last sorted may be outside. */
+static const void *wrapped(const struct ramses_out *o, int d, const double *x, int64_t n, double *chunk)
 {
-    int32_t *id = (int32_t *)chunk;
-    fort_begin(f, (int64_t)sizeof *id * p->n);
-    for (int64_t at = 0; at < p->n; at += CHUNK) {
-        int64_t n = p->n - at < CHUNK ? p->n - at : CHUNK;
-        for (int64_t i = 0; i < n; i++) id[i] = (int32_t)p->id[at + i];
-        fort_put(f, id, sizeof *id * (size_t)n);
+    double box = o->m->boxlen;
+    if (o->m->wall[2 * d] || o->m->wall[2 * d + 1]) return x;
+    for (int64_t i = 0; i < n; i++) {
+        double y = x[i];
+        if (y < 0) y = y + box;
+        if (y >= box) y = y - box;
+        chunk[i] = y;
+    }
+    return chunk;
+}
+
+static const void *narrowed(const int64_t *id, int64_t n, double *chunk)
+{
+    int32_t *narrow = (int32_t *)chunk;
+    for (int64_t i = 0; i < n; i++) narrow[i] = (int32_t)id[i];
+    return narrow;
+}
+
+static void write_column(struct fort_out *f, const struct ramses_out *o, enum ramses_column c, size_t bytes,
+                         double *chunk)
+{
+    if (f->err != OK) return;
+    fort_begin(f, (int64_t)bytes * o->npart);
+    for (int64_t at = 0, n; at < o->npart; at += n) {
+        const void *rows = NULL;
+        n = o->npart - at < CHUNK ? o->npart - at : CHUNK;
+        enum err err = OK;
+        if (o->values)
+            err = o->values->parts(o->values->ctx, c, at, &n, &rows);
+        else
+            rows = column_of(o->p, c, at);
+        if (f->err == OK) f->err = err;
+        if (f->err != OK) return;
+        if (c <= COL_Z) rows = wrapped(o, c - COL_X, rows, n, chunk);
+        if (c == COL_ID && bytes == 4) rows = narrowed(rows, n, chunk);
+        fort_put(f, rows, bytes * (size_t)n);
     }
     fort_end(f);
 }
 
 enum err ramses_write_part(const struct ramses_out *o, const char *path)
 {
-    const struct parts *p = o->p;
     struct fort_out f;
-    size_t n = (size_t)p->n;
     double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
-    fort_create(&f, path);
+    fort_create(&f, path, o->list);
     fort_i4(&f, o->c->size);
     fort_i4(&f, 3);
-    if (p->n > INT32_MAX && f.err == OK)
+    if (o->npart > INT32_MAX && f.err == OK)
         f.err = err_set(ERR_LIMIT, "%s: %ld particles on one rank, RAMSES files hold 2147483647; use more ranks", path,
-                        (long)p->n);
-    fort_i4(&f, (int32_t)p->n);
+                        (long)o->npart);
+    fort_i4(&f, (int32_t)o->npart);
     fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
     fort_i4(&f, (int32_t)o->family[FAM_STAR + 5]);
     fort_r8(&f, o->star_mass);
     fort_r8(&f, 0); /* mstar_lost */
     fort_i4(&f, 0); /* nsink */
-    for (int d = 0; d < 3; d++) write_positions(&f, o, d, chunk);
-    for (int d = 0; d < 3; d++) fort_record(&f, p->v[d], 8 * n);
-    fort_record(&f, p->m, 8 * n);
-    if (o->wide_ids)
-        fort_record(&f, p->id, 8 * n);
-    else
-        write_narrow_ids(&f, p, chunk);
-    fort_record(&f, p->levelp, 4 * n);
-    fort_record(&f, p->family, n);
-    fort_record(&f, p->tag, n);
-    if (o->stars) fort_record(&f, p->birth, 8 * n);
-    if (o->metal) fort_record(&f, p->metal, 8 * n);
+    for (int c = COL_X; c <= COL_MASS; c++) write_column(&f, o, (enum ramses_column)c, 8, chunk);
+    write_column(&f, o, COL_ID, o->wide_ids ? 8 : 4, chunk);
+    write_column(&f, o, COL_LEVEL, 4, chunk);
+    bool told = !(o->h->legacy & CKPT_BEFORE_2017);
+    if (told) write_column(&f, o, COL_FAMILY, 1, chunk);
+    if (told) write_column(&f, o, COL_TAG, 1, chunk);
+    if (o->stars) write_column(&f, o, COL_BIRTH, 8, chunk);
+    if (o->metal) write_column(&f, o, COL_METAL, 8, chunk);
     FREE(chunk);
     return fort_close(&f);
 }

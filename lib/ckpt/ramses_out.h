@@ -2,10 +2,29 @@
 #pragma once
 #include <limits.h>
 
-#include "ckpt/ckpt.h"
 #include "ckpt/fortran.h"
+#include "ckpt/ramses_read.h"
 
-enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 256 }; /* families -5..5, undefined · octs of ramses_primitive */
+enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 64 }; /* families -5..5, undefined · octs of ramses_primitive */
+
+struct ramses_block;
+struct exact_out;
+
+/* Value v of the i-th oct of a range is fld[v][line[i]]. */
+struct ramses_lines {
+    double (*const *fld)[8];
+    const lidx *line;
+};
+
+/* Where values come from if not from mesh and particles; what they give is lent until the next call. */
+struct ramses_values {
+    void *ctx;
+    /* n <= RAMSES_BATCH octs of a block: conserved variables, or else potential and acceleration. */
+    enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
+                     struct ramses_lines *out);
+    /* Particles first..first+*n-1, or fewer: then *n is less. Reals are doubles, ids int64, levels int32, the others int8. */
+    enum err (*parts)(void *ctx, enum ramses_column column, int64_t first, int64_t *n, const void **out);
+};
 
 /* A rank's octs are numbered 1..ngrid by level, then owner, then Morton order: first[l-1][r].. are those of level l owned by
  * rank r; order[l] lists their local indices, number[l] is the inverse. */
@@ -14,9 +33,12 @@ struct ramses_out {
     const struct mesh *m;
     const struct parts *p;
     const struct domain *d;
-    const struct comm *c;
+    const struct comm *c;               /* its rank and size: those of the file */
+    const struct ramses_values *values; /* NULL: mesh and particles themselves */
+    int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
+    struct manifest *list;          /* files written */
     int32_t ngrid;                  /* octs of this rank, with ghosts */
     int64_t ngridmax;               /* array size that the file claims, equal on all ranks */
     int32_t *first, *count;         /* [nlevel][ranks] */
@@ -31,7 +53,7 @@ struct ramses_out {
 /* Octs of one list: level l, owner r. */
 struct ramses_block {
     const struct ramses_out *o;
-    int level;
+    int level, rank;
     int32_t first; /* number of its first oct */
     int32_t n;
     const lidx *oct;
@@ -43,14 +65,20 @@ MUST_USE enum err ramses_out_finish(const struct ramses_out *o); /* becomes o->f
 void ramses_out_drop(const struct ramses_out *o, enum err why);  /* keeps the message of the error that led here */
 void ramses_out_count(struct ramses_out *o); /* total .. metal, from mesh and particles (collective) */
 
+MUST_USE enum err ramses_out_number(struct ramses_out *o); /* order, number, first, count, ngrid, ngridmax */
+void ramses_out_forget(struct ramses_out *o);              /* frees them */
+
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank);
-/* Variables of one cell of n <= RAMSES_TILE octs as they are stored: row v at out + v*stride. */
-void ramses_primitive(const struct ramses_block *b, int cell, const lidx *oct, int64_t n, char *out, size_t stride);
+MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
+                                  struct ramses_lines *out);
+/* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by variable. */
+void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim);
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
 /* Each writes one file of this rank (text: rank 0's files) under o->tmp. */
 MUST_USE enum err ramses_write_amr(const struct ramses_out *o, const char *path);
-MUST_USE enum err ramses_write_hydro(const struct ramses_out *o, const char *path);
+MUST_USE enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x); /* and x */
 MUST_USE enum err ramses_write_grav(const struct ramses_out *o, const char *path);
 MUST_USE enum err ramses_write_part(const struct ramses_out *o, const char *path);
+MUST_USE enum err ramses_write_files(const struct ramses_out *o); /* all of them, and exact_ */
 MUST_USE enum err ramses_write_texts(const struct ramses_out *o);

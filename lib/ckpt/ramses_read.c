@@ -2,7 +2,8 @@
  *
  * Blocks of octs are lists of records, one a cell and variable. The records of a block are first stepped over, which
  * checks their lengths, then read side by side, RAMSES_BATCH octs at a time. Ghost and boundary octs are only stepped over.
- * An oct's key comes from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate. */
+ * Before a file is parsed its checksum is verified, if there is one: the second reading comes from memory.
+ * An oct's key comes from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */
 #include "ckpt/ramses_read.h"
 
 #include <limits.h>
@@ -16,7 +17,8 @@
 struct walk {
     struct ramses *r;
     int file;
-    bool values, geometry; /* geometry: r->skip is known */
+    struct amr_shape shape;
+    bool values;
     ramses_octs_fn *fn;
     void *ctx;
     struct fort_in amr, hydro, grav;
@@ -36,7 +38,10 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n);
 enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx)
 {
     if (r->hdf5) return hdf5_read_octs(r, file, values, false, fn, ctx);
-    struct walk w = {.r = r, .file = file, .values = values, .fn = fn, .ctx = ctx};
+    struct walk w = {.r = r, .shape = amr_shape(r->head.ndim), .file = file, .values = values, .fn = fn, .ctx = ctx};
+    TRY(ramses_verify(r, "amr", file));
+    if (values && r->nhydro) TRY(ramses_verify(r, "hydro", file));
+    if (values && r->ngrav) TRY(ramses_verify(r, "grav", file));
     enum err err = walk_open(&w);
     int nlist = r->ncpu + r->nboundary;
     for (int l = 1; err == OK && l <= r->head.levelmax; l++)
@@ -63,7 +68,7 @@ static enum err open_values(struct walk *w)
     if (w->r->nhydro) {
         TRY(ramses_path(w->r, "hydro", w->file, path, sizeof path));
         TRY(fort_open(&w->hydro, path));
-        TRY(ramses_hydro_head(&w->hydro, &w->a, &nvar, &gamma));
+        TRY(ramses_hydro_head(&w->hydro, w->r->head.ndim, &w->a, &nvar, &gamma));
         TRY(check_count(&w->hydro, nvar, w->r->nhydro));
     }
     if (w->r->ngrav) {
@@ -89,9 +94,9 @@ static enum err walk_open(struct walk *w)
     w->split = mem_new(b, "snapshot batch");
     w->flag = mem_new(sizeof *w->flag * b, "snapshot batch");
     for (int d = 0; d < 3; d++) w->x[d] = mem_new(sizeof **w->x * b, "snapshot batch");
-    w->values_store = mem_new(sizeof *w->values_store * b * nval + 1, "snapshot batch");
+    w->values_store = mem_new(sizeof *w->values_store * RAMSES_PITCH * nval + 1, "snapshot batch");
     w->val = mem_new(sizeof *w->val * nval + 1, "snapshot batch");
-    for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * b;
+    for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * RAMSES_PITCH;
     return OK;
 }
 
@@ -115,15 +120,18 @@ static void walk_close(struct walk *w)
 
 static enum err step_amr(struct walk *w, int32_t n)
 {
-    for (int i = 0; i < AMR_RECORDS; i++) {
-        bool real = i >= AMR_XG && i < AMR_XG + 3;
-        TRY(fort_expect(&w->amr, "octs", (real ? 8 : 4) * (int64_t)n, &w->rec[i]));
+    const struct amr_shape *s = &w->shape;
+    for (int i = 0; i < s->records; i++) {
+        if (i >= s->xg && i < s->xg + w->r->head.ndim)
+            TRY(fort_next_real(&w->amr, "octs", n, &w->rec[i]));
+        else
+            TRY(fort_expect(&w->amr, "octs", 4 * (int64_t)n, &w->rec[i]));
     }
     return OK;
 }
 
 /* Blocks of hydro and grav files repeat level and number; the records may be of single precision. */
-static enum err step_values(struct fort_in *f, int level, int32_t n, int nvar, struct fort_rec *rec)
+static enum err step_values(struct fort_in *f, int level, int32_t n, int records, struct fort_rec *rec)
 {
     int32_t says[2];
     TRY(fort_get_i4(f, "level", &says[0]));
@@ -132,39 +140,31 @@ static enum err step_values(struct fort_in *f, int level, int32_t n, int nvar, s
         FAIL(ERR_FORMAT,
              "%s: record %ld before byte %ld announces %d octs of level %d, the amr file has %d of level %d", f->path,
              (long)f->record - 1, (long)f->at, says[1], says[0], n, level);
-    for (int i = 0; n > 0 && i < 8 * nvar; i++) {
-        TRY(fort_next(f, "cell values", &rec[i]));
-        if (rec[i].bytes != 8 * (int64_t)n && rec[i].bytes != 4 * (int64_t)n)
-            FAIL(ERR_FORMAT, "%s: record %ld (cell values) at byte %ld has %ld bytes for %d octs", f->path,
-                 (long)rec[i].number, (long)rec[i].at, (long)rec[i].bytes, n);
-    }
+    for (int i = 0; n > 0 && i < records; i++) TRY(fort_next_real(f, "cell values", n, &rec[i]));
     return OK;
 }
 
 /* ---- reading a block ---- */
 
-static enum err load_doubles(struct walk *w, struct fort_in *f, const struct fort_rec *rec, int64_t total, int64_t at,
-                             int n, double *out)
-{
-    if (rec->bytes == 8 * total) return fort_load(f, rec, 8 * at, 8 * (size_t)n, out);
-    const float *narrow = (const float *)w->raw;
-    TRY(fort_load(f, rec, 4 * at, 4 * (size_t)n, w->raw));
-    for (int i = 0; i < n; i++) out[i] = narrow[i];
-    return OK;
-}
-
 static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, int n)
 {
-    int64_t side = (int64_t)1 << (level - 1);
-    for (int d = 0; d < 3; d++) TRY(load_doubles(w, &w->amr, &w->rec[AMR_XG + d], total, at, n, w->x[d]));
+    const struct ramses *r = w->r;
+    int ndim = r->head.ndim;
+    const struct fort_rec *rec = w->rec + w->shape.xg;
+    double scale = ldexp(1, level - 1);
+    for (int d = 0; d < ndim; d++) {
+        if (ldexp((double)r->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
+            FAIL(ERR_LIMIT, "%s: level %d on %ld coarse cells is finer than this build's keys", w->amr.path, level,
+                 (long)r->coarse[d]);
+        TRY(fort_load_real(&w->amr, &rec[d], total, at, (size_t)n, w->x[d]));
+    }
     for (int i = 0; i < n; i++) {
         uint64_t ix[3] = {0};
-        for (int d = 0; d < 3; d++) {
-            double x = (w->x[d][i] - (double)w->r->skip[d]) * (double)side - 0.5;
-            if (!(x > -0.25 && x < (double)side - 0.75) || fabs(x - rint(x)) > 1e-3)
+        for (int d = 0; d < ndim; d++) {
+            double x = (w->x[d][i] - (double)r->skip[d]) * scale - 0.5, side = (double)r->coarse[d] * scale;
+            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
                 FAIL(ERR_FORMAT, "%s: record %ld at byte %ld: oct %ld is centred at %g, which is no place of level %d",
-                     w->amr.path, (long)w->rec[AMR_XG + d].number, (long)w->rec[AMR_XG + d].at, (long)at + i + 1,
-                     w->x[d][i], level);
+                     w->amr.path, (long)rec[d].number, (long)rec[d].at, (long)at + i + 1, w->x[d][i], level);
             ix[d] = (uint64_t)rint(x);
         }
         w->key[i] = okey_make(ix[0], ix[1], ix[2]);
@@ -177,13 +177,13 @@ static enum err load_tree(struct walk *w, int level, int64_t at, int n)
     const int32_t *v = (const int32_t *)w->raw;
     struct ramses_tally *t = &w->r->tally;
     memset(w->split, 0, (size_t)n);
-    for (int c = 0; c < 8; c++) {
-        TRY(fort_load(&w->amr, &w->rec[AMR_SON + c], 4 * at, 4 * (size_t)n, w->raw));
+    for (int c = 0; c < w->shape.ncell; c++) {
+        TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at, (size_t)n, w->raw));
         for (int i = 0; i < n; i++) {
             w->split[i] |= (unsigned char)((v[i] != 0) << c);
             t->split[level] += v[i] != 0;
         }
-        TRY(fort_load(&w->amr, &w->rec[AMR_FLAG + c], 4 * at, 4 * (size_t)n, w->raw));
+        TRY(fort_load(&w->amr, &w->rec[w->shape.flag + c], 4, at, (size_t)n, w->raw));
         for (int i = 0; i < n; i++) w->flag[i][c] = v[i] == 1;
     }
     t->octs[level] += n;
@@ -192,28 +192,15 @@ static enum err load_tree(struct walk *w, int level, int64_t at, int n)
 
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
-    int nh = w->r->nhydro, nf = nh + w->r->ngrav;
+    int nh = w->r->nhydro, nf = nh + w->r->ngrav, ncell = w->shape.ncell;
     for (int f = 0; f < nf; f++)
-        for (int c = 0; c < 8; c++) {
+        for (int c = 0; c < ncell; c++) {
             struct fort_in *in = f < nh ? &w->hydro : &w->grav;
             /* in a file: cell by cell, the file's variables in each */
-            int k = f < nh ? c * nh + f : 8 * nh + c * (nf - nh) + f - nh;
-            TRY(load_doubles(w, in, &w->rec[AMR_RECORDS + k], total, at, n,
-                             w->values_store + (8 * f + c) * RAMSES_BATCH));
+            int k = f < nh ? c * nh + f : ncell * nh + c * (nf - nh) + f - nh;
+            TRY(fort_load_real(in, &w->rec[AMR_RECORDS + k], total, at, (size_t)n,
+                               w->values_store + (8 * f + c) * RAMSES_PITCH));
         }
-    return OK;
-}
-
-/* The one level-1 oct inside the box tells how many layers of boundary cells lie below it. */
-static enum err find_skip(struct walk *w)
-{
-    for (int d = 0; d < 3; d++) {
-        double x;
-        TRY(fort_load(&w->amr, &w->rec[AMR_XG + d], 0, sizeof x, &x));
-        if (!(x > 0 && x < 3)) FAIL(ERR_FORMAT, "%s: the first oct is centred at %g", w->amr.path, x);
-        w->r->skip[d] = (int64_t)x;
-    }
-    w->geometry = true;
     return OK;
 }
 
@@ -221,20 +208,16 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
 {
     struct ramses *r = w->r;
     struct fort_rec *value = w->rec + AMR_RECORDS;
-    if (w->values && r->nhydro) TRY(step_values(&w->hydro, level, n, r->nhydro, value));
-    if (w->values && r->ngrav) TRY(step_values(&w->grav, level, n, r->ngrav, value + 8 * r->nhydro));
+    int ncell = w->shape.ncell;
+    if (w->values && r->nhydro) TRY(step_values(&w->hydro, level, n, ncell * r->nhydro, value));
+    if (w->values && r->ngrav) TRY(step_values(&w->grav, level, n, ncell * r->ngrav, value + ncell * r->nhydro));
     if (n == 0) return OK;
     TRY(step_amr(w, n));
-    if (level == 1 && list <= r->ncpu) {
-        if (n != 1 || w->geometry)
-            FAIL(ERR_LIMIT, "%s: more than one coarse cell inside the box is not supported", w->amr.path);
-        TRY(find_skip(w));
-    }
     if (list != w->file) return OK;
-    if (!w->geometry) FAIL(ERR_FORMAT, "%s: has octs of level %d but none of level 1", w->amr.path, level);
     for (int64_t at = 0; at < n; at += RAMSES_BATCH) {
         int k = n - at < RAMSES_BATCH ? (int)(n - at) : RAMSES_BATCH;
         TRY(load_keys(w, level, n, at, k));
+        if (r->pick && !r->pick->octs(r->pick->ctx, level, k, w->key)) continue;
         TRY(load_tree(w, level, at, k));
         if (w->values) TRY(load_values(w, n, at, k));
         struct ramses_octs o = {.level = level,
@@ -253,7 +236,7 @@ enum err ramses_check_tree(const struct ramses *r)
 {
     const struct ramses_tally *t = &r->tally;
     for (int l = 1; l <= LEVEL_MAX; l++) {
-        int64_t made = l == 1 ? 1 : t->split[l - 1];
+        int64_t made = l == 1 ? r->coarse[0] * r->coarse[1] * r->coarse[2] : t->split[l - 1];
         if (t->octs[l] != made)
             FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined", r->dir, l,
                  (long)t->octs[l], (long)made, l - 1);
@@ -267,7 +250,7 @@ enum err ramses_check_tree(const struct ramses *r)
 
 /* ---- particles ---- */
 
-static int type_size(char type)
+int ramses_type_size(char type)
 {
     return type == 'd' || type == 'q' ? 8 : type == 'f' || type == 'i' ? 4 : type == 'h' ? 2 : 1;
 }
@@ -278,9 +261,9 @@ static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char 
 {
     int64_t *i8 = out;
     double *r8 = out;
-    int size = type_size(type);
-    if (size == 8) return fort_load(f, rec, 8 * at, 8 * (size_t)n, out);
-    TRY(fort_load(f, rec, size * at, (size_t)(size * n), raw));
+    int size = ramses_type_size(type);
+    TRY(fort_load(f, rec, size, at, (size_t)n, size == 8 ? out : raw));
+    if (size == 8) return OK;
     for (int64_t i = 0; i < n; i++) {
         if (type == 'f')
             r8[i] = ((const float *)raw)[i];
@@ -294,38 +277,83 @@ static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char 
     return OK;
 }
 
-static enum err part_batches(struct ramses *r, struct fort_in *f, int file, const struct fort_rec *rec, int64_t npart,
-                             ramses_parts_fn *fn, void *ctx)
+/* Files from before families: sink clouds have negative ids, stars a time of birth, tracers of gas no mass. */
+static void make_family(const struct ramses *r, const struct ramses_parts *p, int64_t *family)
+{
+    const double *birth = ramses_f64(r, p, COL_BIRTH), *mass = ramses_f64(r, p, COL_MASS);
+    const int64_t *id = ramses_i64(r, p, COL_ID);
+    for (int64_t i = 0; i < p->n; i++) {
+        bool born = birth && birth[i] != 0;
+        family[i] = birth && id[i] < 0 ? FAM_CLOUD : born ? FAM_STAR : mass[i] == 0 ? 0 : FAM_DM;
+    }
+}
+
+bool ramses_is_position(const struct ramses *r, int field)
+{
+    return field == r->column[COL_X] || field == r->column[COL_Y] || field == r->column[COL_Z];
+}
+
+bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p)
+{
+    const double *x[3];
+    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum ramses_column)d);
+    return !r->pick || r->pick->parts(r->pick->ctx, p->n, x);
+}
+
+/* Positions first: they tell whether the rest is wanted. */
+static enum err part_batches(struct ramses *r, struct fort_in *f, int file, const struct fort_rec *rec,
+                             const char *type, int64_t npart, ramses_parts_fn *fn, void *ctx)
 {
     int64_t b = RAMSES_PART_BATCH;
-    int nf = r->npart_field;
+    int nf = r->npart_field, made = r->made_family ? r->column[COL_FAMILY] : -1;
     char *raw = mem_new(8 * (size_t)b, "snapshot batch");
     char *store = mem_new(8 * (size_t)b * (size_t)nf, "snapshot batch");
     const void *col[RAMSES_FIELDS];
     enum err err = OK;
     for (int i = 0; i < nf; i++) col[i] = store + i * 8 * b;
     for (int64_t at = 0; err == OK && at < npart; at += b) {
-        int64_t n = npart - at < b ? npart - at : b;
-        for (int i = 0; err == OK && i < nf; i++)
-            err = load_column(f, &rec[i], r->part[i].type, at, n, raw, store + i * 8 * b);
-        struct ramses_parts p = {.file = file, .n = n, .col = col};
-        if (err == OK) err = fn(r, &p, ctx);
+        struct ramses_parts p = {.file = file, .n = npart - at < b ? npart - at : b, .col = col};
+        bool wanted = true;
+        for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
+            for (int i = 0; err == OK && i < nf; i++)
+                if (i != made && ramses_is_position(r, i) == (pass == 0))
+                    err = load_column(f, &rec[i], type[i], at, p.n, raw, store + i * 8 * b);
+            if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
+        }
+        if (err != OK || !wanted) continue;
+        if (made >= 0) make_family(r, &p, (int64_t *)(void *)(store + made * 8 * b));
+        err = fn(r, &p, ctx);
     }
     FREE(store);
     FREE(raw);
     return err;
 }
 
+/* A column is as wide as its record: descriptors do not tell of reals of 4 bytes and ids of 8. */
+static enum err step_column(struct fort_in *f, const struct ramses_field *field, int64_t npart, struct fort_rec *rec,
+                            char *type)
+{
+    bool real = field->type == 'd' || field->type == 'f';
+    *type = field->type;
+    TRY(fort_next(f, field->name, rec));
+    if (npart > 0 && rec->bytes == 8 * npart) *type = real ? 'd' : 'q';
+    if (npart > 0 && rec->bytes == 4 * npart) *type = real ? 'f' : 'i';
+    if (rec->bytes == ramses_type_size(*type) * npart) return OK;
+    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes for %ld particles", f->path, (long)rec->number,
+         field->name, (long)rec->at, (long)rec->bytes, (long)npart);
+}
+
 static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_parts_fn *fn, void *ctx)
 {
-    int32_t npart;
+    int64_t npart;
     struct fort_rec rec[RAMSES_FIELDS];
-    TRY(ramses_part_head(f, r->ncpu, &npart));
+    char type[RAMSES_FIELDS];
+    TRY(ramses_part_head(f, r, &npart));
     for (int i = 0; i < r->npart_field; i++)
-        TRY(fort_expect(f, r->part[i].name, type_size(r->part[i].type) * (int64_t)npart, &rec[i]));
+        if (!r->made_family || i != r->column[COL_FAMILY]) TRY(step_column(f, &r->part[i], npart, &rec[i], &type[i]));
     TRY(fort_at_end(f));
     r->tally.particles += npart;
-    return part_batches(r, f, file, rec, npart, fn, ctx);
+    return part_batches(r, f, file, rec, type, npart, fn, ctx);
 }
 
 enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void *ctx)
@@ -334,6 +362,7 @@ enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void
     struct fort_in f;
     if (!r->head.particles) return OK;
     if (r->hdf5) return hdf5_read_parts(r, file, fn, ctx);
+    TRY(ramses_verify(r, "part", file));
     TRY(ramses_path(r, "part", file, path, sizeof path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = parts_of(r, &f, file, fn, ctx);
@@ -353,10 +382,15 @@ const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, 
 
 int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i)
 {
-    const int64_t *family = ramses_i64(r, p, COL_FAMILY);
-    const double *birth = ramses_f64(r, p, COL_BIRTH);
-    if (family) return (int)family[i];
-    /* no mass: a tracer of gas, family 0 */
-    if (!birth || birth[i] == 0) return ramses_f64(r, p, COL_MASS)[i] == 0 ? 0 : FAM_DM;
-    return ramses_i64(r, p, COL_ID)[i] > 0 ? FAM_STAR : FAM_CLOUD;
+    return (int)ramses_i64(r, p, COL_FAMILY)[i];
+}
+
+int ramses_cells(const struct ramses *r)
+{
+    return 1 << r->head.ndim;
+}
+
+double ramses_dx(const struct ramses *r, int level)
+{
+    return ldexp(r->head.boxlen / (double)r->coarse[0], -level);
 }

@@ -1,6 +1,7 @@
 /* ckpt/ramses_text: the text files of a RAMSES snapshot (spec: ramses_binary §2, 3, 4, 6, 8), in the columns that yt, pynbody and
  * osyris expect (spec: clients). Where a run came from is told in compilation.txt, which no reader and no digest looks at. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +10,54 @@
 
 #include "base/mem.h"
 #include "ckpt/ramses_out.h"
+#include "io/file.h"
 
 typedef void text_fn(FILE *t, const struct ramses_out *o);
+
+struct text_file {
+    int fd;
+    const char *path;
+    int64_t at;
+    struct checksum sum;
+    enum err err;
+};
+
+/* What stdio has gathered goes out by our own writing, which knows of interruptions, and is summed. */
+static ssize_t text_put(void *cookie, const char *p, size_t n)
+{
+    struct text_file *f = cookie;
+    if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, f->at);
+    if (f->err != OK) return 0;
+    checksum_add(&f->sum, p, n, f->at);
+    f->at += (int64_t)n;
+    return (ssize_t)n;
+}
+
+static enum err make_text(struct text_file *f, const struct ramses_out *o, text_fn *make)
+{
+    FILE *t = fopencookie(f, "w", (cookie_io_functions_t){.write = text_put});
+    if (!t) FAIL(ERR_LIMIT, "%s: %s", f->path, strerror(errno));
+    make(t, o);
+    bool bad = ferror(t);
+    bad |= fclose(t) != 0;
+    if (f->err == OK && bad) FAIL(ERR_FILE, "%s: cannot write", f->path);
+    return f->err;
+}
 
 static enum err save(const struct ramses_out *o, const char *name, text_fn *make)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
-    FILE *t = fopen(path, "w");
-    if (!t) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
-    make(t, o);
-    int why = fflush(t) != 0 || fsync(fileno(t)) != 0 ? errno : 0;
-    if (!why && ferror(t)) why = EIO;
-    if (fclose(t) != 0 && !why) why = errno;
-    if (why) FAIL(ERR_FILE, "%s: cannot write: %s", path, strerror(why));
-    return OK;
+    struct text_file f = {.path = path, .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    enum err err = make_text(&f, o, make);
+    if (err == OK)
+        err = file_close_synced(f.fd, path);
+    else
+        close(f.fd);
+    if (err == OK) manifest_add(o->list, path, f.at, checksum_end(&f.sum));
+    FREE(f.sum.part);
+    return err;
 }
 
 /* Fortran's E23.15. */
@@ -48,6 +82,35 @@ static void put_named(FILE *t, const char *name, double x)
     putc('\n', t);
 }
 
+static void put_bounds(FILE *t, const struct ramses_out *o)
+{
+    fprintf(t, "\nordering type=%-80s\n   DOMAIN   ind_min                 ind_max\n", "hilbert");
+    double *bound = mem_new(sizeof *bound * ((size_t)o->c->size + 1), "checkpoint");
+    domain_bound_keys(o->d, bound);
+    for (int r = 0; r < o->c->size; r++) {
+        fprintf(t, "%8d ", r + 1);
+        put_real(t, bound[r]);
+        putc(' ', t);
+        put_real(t, bound[r + 1]);
+        putc('\n', t);
+    }
+    FREE(bound);
+}
+
+/* As cuRAMSES has it: low and high corner of each rank's box, a number a line. */
+static void put_boxes(FILE *t, const struct ramses_out *o)
+{
+    struct domain_tree tree;
+    fprintf(t, "\nordering type=%-80s\n", "ksection");
+    domain_tree(o->d, &tree);
+    for (int r = 0; r < o->c->size; r++)
+        for (int i = 0; i < 6; i++) {
+            put_real(t, (i < 3 ? tree.low : tree.high)[i % 3 * o->c->size + r] * o->h->boxlen);
+            putc('\n', t);
+        }
+    domain_tree_free(&tree);
+}
+
 static void make_info(FILE *t, const struct ramses_out *o)
 {
     const struct ckpt_head *h = o->h;
@@ -66,17 +129,7 @@ static void make_info(FILE *t, const struct ramses_out *o)
     put_named(t, "unit_l", h->unit_l);
     put_named(t, "unit_d", h->unit_d);
     put_named(t, "unit_t", h->unit_t);
-    fprintf(t, "\nordering type=%-80s\n   DOMAIN   ind_min                 ind_max\n", "hilbert");
-    double *bound = mem_new(sizeof *bound * ((size_t)o->c->size + 1), "checkpoint");
-    domain_bound_keys(o->d, bound);
-    for (int r = 0; r < o->c->size; r++) {
-        fprintf(t, "%8d ", r + 1);
-        put_real(t, bound[r]);
-        putc(' ', t);
-        put_real(t, bound[r + 1]);
-        putc('\n', t);
-    }
-    FREE(bound);
+    (domain_kind(o->d) == DOMAIN_HILBERT ? put_bounds : put_boxes)(t, o);
 }
 
 static void make_header(FILE *t, const struct ramses_out *o)
@@ -88,6 +141,17 @@ static void make_header(FILE *t, const struct ramses_out *o)
     for (int k = 0; k < RAMSES_FAMILIES; k++) fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
     fprintf(t, " Particle fields\npos vel mass iord level family tag %s%s", o->stars ? "tform " : "",
             o->metal ? "metal " : "");
+}
+
+static void make_old_header(FILE *t, const struct ramses_out *o)
+{
+    int64_t all = 0;
+    for (int k = 0; k < RAMSES_FAMILIES; k++) all += o->family[k];
+    fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n", (long)all,
+            (long)o->family[FAM_DM + 5]);
+    fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
+            (long)o->family[FAM_STAR + 5], 0);
+    fprintf(t, " Particle fields\npos vel mass iord level %s%s\n", o->stars ? "tform " : "", o->metal ? "metal " : "");
 }
 
 static void put_field(FILE *t, int *n, const char *name, char type)
@@ -107,6 +171,17 @@ static void make_hydro_fields(FILE *t, const struct ramses_out *o)
         snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
         put_field(t, &n, n < 5 ? name[n] : n + 1 == o->h->imetal ? "metallicity" : scalar, 'd');
     }
+}
+
+static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
+{
+    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z", "thermal_pressure"};
+    fprintf(t, "nvar        =%11d\n", o->h->nvar);
+    for (int v = 0; v < o->h->nvar; v++)
+        if (v < 5)
+            fprintf(t, "variable #%2d: %s\n", v + 1, name[v]);
+        else
+            fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - 4);
 }
 
 static void make_part_fields(FILE *t, const struct ramses_out *o)
@@ -144,18 +219,32 @@ static void make_patches(FILE *t, const struct ramses_out *o)
     fputs("no patches\n \n", t);
 }
 
+/* Which particles are stars or clouds is told by birth time and sign of the id there, tracers by having no mass. */
+static enum err check_families(const struct ramses_out *o)
+{
+    for (int k = 0; k < RAMSES_FAMILIES; k++) {
+        bool told = k >= 5 && k <= FAM_CLOUD + 5;
+        if (!told && o->family[k])
+            FAIL(ERR_LIMIT, "%s: %ld particles are of family %d, which RAMSES did not tell apart before 2017", o->final,
+                 (long)o->family[k], k - 5);
+    }
+    return OK;
+}
+
 enum err ramses_write_texts(const struct ramses_out *o)
 {
     char info[32], header[32];
+    bool old = o->h->legacy & CKPT_BEFORE_2017;
+    if (old) TRY(check_families(o));
     snprintf(info, sizeof info, "info_%05d.txt", o->output);
     snprintf(header, sizeof header, "header_%05d.txt", o->output);
     TRY(save(o, info, make_info));
-    TRY(save(o, header, make_header));
+    TRY(save(o, header, old ? make_old_header : make_header));
     TRY(save(o, "namelist.txt", make_namelist));
     TRY(save(o, "compilation.txt", make_compilation));
     TRY(save(o, "makefile.txt", make_makefile));
     TRY(save(o, "patches.txt", make_patches));
-    if (o->h->hydro) TRY(save(o, "hydro_file_descriptor.txt", make_hydro_fields));
-    if (o->h->particles) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
+    if (o->h->hydro) TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
+    if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
     return OK;
 }

@@ -17,14 +17,22 @@
 #include "io/file.h"
 
 static enum err write_snapshot(struct ramses_out *o);
-static void out_fini(struct ramses_out *o);
 
 enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
                            const struct parts *p, const struct domain *d, const struct comm *c, char *path, size_t n)
 {
     struct ramses_out *o = mem_zero(sizeof *o, "checkpoint");
-    *o = (struct ramses_out){.h = h, .m = m, .p = p, .d = d, .c = c, .output = number, .nlevel = h->levelmax};
-    BUG_ON(domain_kind(d) != DOMAIN_HILBERT || domain_nrank(d) != c->size);
+    struct manifest list = {.backup = h->backup};
+    *o = (struct ramses_out){.h = h,
+                             .m = m,
+                             .p = p,
+                             .d = d,
+                             .c = c,
+                             .output = number,
+                             .npart = p ? p->n : 0,
+                             .nlevel = h->levelmax,
+                             .list = &list};
+    BUG_ON(domain_nrank(d) != c->size);
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
     enum err err = OK;
     if (number < 0 || number > 99999) err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
@@ -33,7 +41,8 @@ enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *
     snprintf(path, n, "%s", o->final);
     snprintf(o->tmp, sizeof o->tmp, "%.3990s.tmp", o->final);
     if (err == OK) err = write_snapshot(o);
-    out_fini(o);
+    manifest_fini(&list);
+    ramses_out_forget(o);
     FREE(o);
     return err;
 }
@@ -72,7 +81,7 @@ static void number_level(struct ramses_out *o, int l)
     FREE(owner);
 }
 
-static enum err number_octs(struct ramses_out *o)
+enum err ramses_out_number(struct ramses_out *o)
 {
     size_t lists = (size_t)o->nlevel * (size_t)o->c->size;
     int64_t octs = 0, limit = (INT32_MAX - 1) / 8; /* cell indices are 1 + 7 ngridmax + oct at most */
@@ -91,7 +100,7 @@ static enum err number_octs(struct ramses_out *o)
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank)
 {
     size_t list = (size_t)(level - 1) * (size_t)o->c->size + (size_t)rank, row = list - (size_t)rank;
-    struct ramses_block b = {.o = o, .level = level, .first = o->first[list], .n = o->count[list]};
+    struct ramses_block b = {.o = o, .level = level, .rank = rank, .first = o->first[list], .n = o->count[list]};
     if (b.n) b.oct = o->order[level] + (o->first[list] - o->first[row]);
     return b;
 }
@@ -130,29 +139,44 @@ void ramses_out_count(struct ramses_out *o)
     comm_max_i64(o->c, has, 2);
     comm_sum(o->c, &stars);
     o->star_mass = sum_get(&stars);
-    o->wide_ids = span[0] > INT32_MAX || span[1] > INT32_MAX;
+    o->wide_ids = o->h->longint || span[0] > INT32_MAX || span[1] > INT32_MAX;
     o->stars = has[0];
     o->metal = has[1];
 }
 
 /* ---- files ---- */
 
+static void path_of(const struct ramses_out *o, const char *kind, char path[PATH_MAX])
+{
+    snprintf(path, PATH_MAX, "%s/%s_%05d.out%05d", o->tmp, kind, o->output, o->c->rank + 1);
+}
+
 static enum err write_kind(const struct ramses_out *o, const char *kind,
                            enum err write(const struct ramses_out *o, const char *path))
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s_%05d.out%05d", o->tmp, kind, o->output, o->c->rank + 1);
+    path_of(o, kind, path);
     return write(o, path);
 }
 
-static enum err write_files(const struct ramses_out *o)
+/* Gas, and what its file loses, in one pass. */
+static enum err write_gas(const struct ramses_out *o)
 {
-    if (o->c->rank == 0) TRY(ramses_write_texts(o));
+    char hydro[PATH_MAX], exact[PATH_MAX];
+    struct exact_out x;
+    path_of(o, "hydro", hydro);
+    path_of(o, "exact", exact);
+    enum err err = exact_create(&x, o, exact);
+    if (err == OK && o->h->hydro) err = ramses_write_hydro(o, hydro, &x);
+    return exact_close(&x, err);
+}
+
+enum err ramses_write_files(const struct ramses_out *o)
+{
     TRY(write_kind(o, "amr", ramses_write_amr));
-    if (o->h->hydro) TRY(write_kind(o, "hydro", ramses_write_hydro));
+    TRY(write_gas(o));
     if (o->h->gravity) TRY(write_kind(o, "grav", ramses_write_grav));
     if (o->h->particles) TRY(write_kind(o, "part", ramses_write_part));
-    TRY(write_kind(o, "exact", exact_write));
     return OK;
 }
 
@@ -183,16 +207,19 @@ void ramses_out_drop(const struct ramses_out *o, enum err why)
 static enum err write_snapshot(struct ramses_out *o)
 {
     bool root = o->c->rank == 0;
-    TRY(err_agree(o->c, number_octs(o)));
+    TRY(err_agree(o->c, ramses_out_number(o)));
     ramses_out_count(o);
     TRY(err_agree(o->c, root ? ramses_out_begin(o) : OK));
-    enum err err = err_agree(o->c, write_files(o));
+    enum err err = root ? ramses_write_texts(o) : OK;
+    if (err == OK) err = ramses_write_files(o);
+    err = err_agree(o->c, err);
+    if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));
     if (err == OK) err = err_agree(o->c, root ? ramses_out_finish(o) : OK);
     if (err != OK && root) ramses_out_drop(o, err);
     return err;
 }
 
-static void out_fini(struct ramses_out *o)
+void ramses_out_forget(struct ramses_out *o)
 {
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(o->order[l]);

@@ -9,6 +9,9 @@
 /* The last is what is complained about if none fits. */
 static const struct source_kind *const KINDS[] = {&source_hdf5, &source_ramses};
 
+static const struct catalog NONE = {.n = 0};
+static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not tell */
+
 enum err source_open(const char *dir, double gamma, double smallr, struct source **out)
 {
     int n = sizeof KINDS / sizeof *KINDS, k = 0;
@@ -21,8 +24,14 @@ enum err source_open(const char *dir, double gamma, double smallr, struct source
     while (k < n - 1 && !KINDS[k]->is(dir)) k++;
     s->kind = KINDS[k];
     s->format = s->kind->name;
+    s->sinks = s->stellar = &NONE;
     s->gamma = gamma, s->smallr = smallr;
     enum err err = s->kind->open(s);
+    if (s->gamma == 0) s->gamma = s->head.gamma;
+    if (s->smallr == 0) s->smallr = s->head.smallr > 0 ? s->head.smallr : SMALLR;
+    s->head.smallr = s->smallr;
+    if (s->sinks->n) source_leaves_out(s, "sink particles");
+    if (s->stellar->n) source_leaves_out(s, "stellar objects");
     if (err != OK) source_close(&s);
     *out = s;
     return err;
@@ -34,6 +43,12 @@ void source_close(struct source **s)
     FREE(*s);
 }
 
+void source_leaves_out(struct source *s, const char *name)
+{
+    size_t n = strlen(s->left_out);
+    snprintf(s->left_out + n, sizeof s->left_out - n, "%s%s", n ? ", " : "", name);
+}
+
 enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
 {
     return s->kind->octs(s, piece, values, fn, ctx);
@@ -42,4 +57,10 @@ enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *f
 enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
     return s->kind->parts(s, piece, fn, ctx);
+}
+
+enum err source_text(struct source *s, const char *name, char **text, size_t *bytes)
+{
+    *text = NULL, *bytes = 0;
+    return s->kind->text ? s->kind->text(s, name, text, bytes) : OK;
 }

@@ -4,7 +4,8 @@
  * conserved variables, bit for bit where the checkpoint allows. Nothing here is collective; ranks may share out the pieces. A format is a
  * struct source_kind; which it is, source_open finds out. */
 #pragma once
-#include "ckpt/ckpt.h"
+#include "ckpt/catalog.h"
+#include "ckpt/ramses_read.h"
 
 /* gas: rows 0..nvar-1 are the conserved variables. Then, with gravity, potential and acceleration. */
 struct source_octs {
@@ -29,14 +30,18 @@ struct source_kind;
 
 struct source {
     const struct source_kind *kind;
+    const struct ramses_pick *pick; /* lent; batches to be passed over are not read (NULL: none) */
     void *impl;
-    const char *format; /* its name, for people */
+    const char *format; /* what it is, for people */
     char path[4000], ordering[129];
     struct ckpt_head head; /* tout, aout lent */
     int number, npiece, nvalue;
-    double gamma, smallr; /* of the run that goes on */
-    bool exact;           /* values are the very bits of the run that wrote */
-    bool state;           /* head has tout_next, aout_next, safe */
+    double gamma, smallr;                  /* of the run that goes on */
+    bool exact;                            /* values are the very bits of the run that wrote */
+    bool state;                            /* head has tout_next, aout_next, safe */
+    bool narrow;                           /* numbers of the header are of single precision */
+    const struct catalog *sinks, *stellar; /* never NULL; lent */
+    char left_out[256];                    /* what else the checkpoint has: names, for people */
 };
 
 struct source_kind {
@@ -46,13 +51,18 @@ struct source_kind {
     void (*close)(struct source *s);
     enum err (*octs)(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
     enum err (*parts)(struct source *s, int piece, source_parts_fn *fn, void *ctx);
+    enum err (*text)(struct source *s, const char *name, char **text, size_t *bytes);
 };
 
 extern const struct source_kind source_ramses, source_hdf5;
 
-/* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them. */
+/* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them. 0: as in the checkpoint, for
+ * programs that only pass it on. */
 MUST_USE enum err source_open(const char *dir, double gamma, double smallr, struct source **out);
 void source_close(struct source **s);
 /* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. */
 MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
+void source_leaves_out(struct source *s, const char *name); /* for kinds */
 MUST_USE enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
+/* "namelist": what the run was made with; *text NULL if that is not known. Caller frees with mem_free. */
+MUST_USE enum err source_text(struct source *s, const char *name, char **text, size_t *bytes);

@@ -19,12 +19,15 @@ static enum err open_hdf5(struct source *s)
     TRY(ramses_open(s->path, &r));
     s->impl = r;
     s->head = r->head;
+    s->format = r->format;
+    s->sinks = &r->sinks, s->stellar = &r->stellar;
     s->number = r->number;
     s->npiece = r->ncpu;
     s->nvalue = r->nhydro + r->ngrav;
     s->exact = true;
     s->state = hdf5_has_state(r);
     memcpy(s->ordering, r->ordering, sizeof s->ordering);
+    if (hdf5_has(r, "particles/dark_energy_int")) source_leaves_out(s, "/particles/dark_energy_int");
     if (r->nhydro > NVAR_MAX)
         FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro, NVAR_MAX);
     return OK;
@@ -48,6 +51,7 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
 static enum err octs_hdf5(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
 {
     struct reading g = {.s = s, .octs = fn, .ctx = ctx};
+    ((struct ramses *)s->impl)->pick = s->pick;
     return hdf5_read_octs(s->impl, piece + 1, values, true, give_octs, &g);
 }
 
@@ -73,10 +77,21 @@ static enum err give_parts(const struct ramses *r, const struct ramses_parts *p,
 static enum err parts_hdf5(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
     struct reading g = {.s = s, .parts = fn, .ctx = ctx, .family = mem_new(RAMSES_PART_BATCH, "snapshot batch")};
+    ((struct ramses *)s->impl)->pick = s->pick;
     enum err err = hdf5_read_parts(s->impl, piece + 1, give_parts, &g);
     FREE(g.family);
     return err;
 }
 
-const struct source_kind source_hdf5 = {
-    .name = "HDF5", .is = hdf5_is, .open = open_hdf5, .close = close_hdf5, .octs = octs_hdf5, .parts = parts_hdf5};
+static enum err text_hdf5(struct source *s, const char *name, char **text, size_t *bytes)
+{
+    return ramses_read_text(s->impl, name, text, bytes);
+}
+
+const struct source_kind source_hdf5 = {.name = "HDF5",
+                                        .is = hdf5_is,
+                                        .open = open_hdf5,
+                                        .close = close_hdf5,
+                                        .octs = octs_hdf5,
+                                        .parts = parts_hdf5,
+                                        .text = text_hdf5};

@@ -7,7 +7,8 @@
 
 #include "base/mem.h"
 #include "ckpt/exact.h"
-#include "ckpt/ramses_read.h"
+#include "ckpt/manifest.h"
+#include "ckpt/ramses_priv.h"
 #include "ckpt/source.h"
 #include "io/file.h"
 
@@ -21,6 +22,7 @@ struct reading {
     double **u;         /* [8 nvar] */
     const double **val; /* [8 nvalue] */
     int8_t *family;
+    enum err err; /* of pick_octs */
 };
 
 static bool is_ramses(const char *dir)
@@ -36,10 +38,7 @@ static bool is_ramses(const char *dir)
 
 static enum err exact_path(const struct source *s, int file, char path[PATH_MAX])
 {
-    const struct ramses *r = s->impl;
-    int k = snprintf(path, PATH_MAX, "%s/exact_%05d.out%05d", r->dir, r->number, file);
-    if (k < 0 || k >= PATH_MAX) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
-    return OK;
+    return ramses_path(s->impl, "exact", file, path, PATH_MAX);
 }
 
 /* The exact files count if the first is there. They say nothing to a run with another gamma, which keeps the pressure. */
@@ -52,6 +51,8 @@ static enum err open_exact(struct source *s)
     enum err err = exact_open(&x, path, s->npiece, 1);
     if (err == OK) {
         s->state = true;
+        if (s->gamma == 0) s->gamma = x.gamma;
+        if (s->smallr == 0) s->smallr = x.smallr;
         s->exact = x.nvar == 0 || (x.gamma == s->gamma && x.smallr == s->smallr);
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
@@ -65,21 +66,42 @@ static enum err open_exact(struct source *s)
     return err;
 }
 
+/* Particle columns that have no place in a source. */
+static void note_rest(struct source *s, const struct ramses *r)
+{
+    for (int i = 0; i < r->npart_field; i++) {
+        bool known = false;
+        for (int c = 0; c < COL_COUNT; c++) known |= r->column[c] == i;
+        if (!known) source_leaves_out(s, r->part[i].name);
+    }
+}
+
 static enum err open_ramses(struct source *s)
 {
     struct ramses *r;
     TRY(ramses_open(s->path, &r));
     s->impl = r;
     s->head = r->head;
+    s->format = r->format;
+    s->narrow = r->narrow;
+    s->sinks = &r->sinks, s->stellar = &r->stellar;
     s->number = r->number;
     s->npiece = r->ncpu;
     memcpy(s->ordering, r->ordering, sizeof s->ordering);
+    if (s->head.ndim != 3)
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s; runs have 3 (inspect reads it all the same)", s->path, s->head.ndim,
+             s->head.ndim > 1 ? "s" : "");
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT,
+             "%s: has %ld x %ld x %ld coarse cells inside the box; runs have one (inspect reads it all the same)",
+             s->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
     if (s->head.hydro && (r->nhydro < 5 || r->nhydro > NVAR_MAX))
         FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro, NVAR_MAX);
     for (int i = 5; i < r->nhydro; i++)
         if (strncmp(r->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
     s->nvalue = r->nhydro + (s->head.gravity ? 4 : 0);
+    note_rest(s, r);
     return open_exact(s);
 }
 
@@ -109,12 +131,22 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
         for (int k = 0; s->head.gravity && k < 4; k++) {
             int at = nvar + r->ngrav - 4 + k;
             for (int c = 0; c < 8; c++)
-                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * RAMSES_BATCH
+                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * RAMSES_PITCH
                                                        : in->val[8 * at + c];
         }
         o.val = g->val;
     }
     return g->octs(&o, g->ctx);
+}
+
+/* What is passed over is so in the exact file too. */
+static bool pick_octs(void *ctx, int level, int n, const okey *key)
+{
+    struct reading *g = ctx;
+    const struct ramses_pick *pick = g->s->pick;
+    if (pick->octs(pick->ctx, level, n, key)) return true;
+    if (g->exact.path && g->err == OK) g->err = exact_skip(&g->exact, level, n);
+    return false;
 }
 
 static enum err octs_ramses(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
@@ -126,17 +158,22 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
     enum err err = OK;
     if (values) {
         size_t rows = 8 * (size_t)r->nhydro;
-        g.store = mem_zero(sizeof *g.store * (rows + 1) * RAMSES_BATCH, "snapshot batch");
+        g.store = mem_zero(sizeof *g.store * (rows + 1) * RAMSES_PITCH, "snapshot batch");
         g.u = mem_new(sizeof *g.u * rows + 1, "snapshot batch");
         g.val = mem_new(sizeof *g.val * 8 * (size_t)s->nvalue + 1, "snapshot batch");
-        for (size_t i = 0; i < rows; i++) g.u[i] = g.store + i * RAMSES_BATCH;
+        for (size_t i = 0; i < rows; i++) g.u[i] = g.store + i * RAMSES_PITCH;
     }
     if (exact) err = exact_path(s, piece + 1, path);
+    if (exact && err == OK) err = manifest_check_file(r->list, r->dir, strrchr(path, '/') + 1);
     if (exact && err == OK) err = exact_open(&g.exact, path, s->npiece, piece + 1);
     if (exact && err == OK &&
         (g.exact.nvar != r->nhydro || (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
         err = err_set(ERR_FORMAT, "%s: differs from that of file 1", path);
+    struct ramses_pick pick = {.octs = pick_octs, .ctx = &g};
+    r->pick = s->pick ? &pick : NULL;
     if (err == OK) err = ramses_read_octs(r, piece + 1, values, give_octs, &g);
+    r->pick = NULL;
+    if (err == OK) err = g.err;
     if (exact && err == OK) err = exact_at_end(&g.exact);
     exact_shut(&g.exact);
     FREE(g.store);
@@ -167,9 +204,15 @@ static enum err give_parts(const struct ramses *r, const struct ramses_parts *p,
 static enum err parts_ramses(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
     struct reading g = {.s = s, .parts = fn, .ctx = ctx, .family = mem_new(RAMSES_PART_BATCH, "snapshot batch")};
+    ((struct ramses *)s->impl)->pick = s->pick;
     enum err err = ramses_read_parts(s->impl, piece + 1, give_parts, &g);
     FREE(g.family);
     return err;
+}
+
+static enum err text_ramses(struct source *s, const char *name, char **text, size_t *bytes)
+{
+    return ramses_read_text(s->impl, name, text, bytes);
 }
 
 const struct source_kind source_ramses = {.name = "RAMSES binary",
@@ -177,4 +220,5 @@ const struct source_kind source_ramses = {.name = "RAMSES binary",
                                           .open = open_ramses,
                                           .close = close_ramses,
                                           .octs = octs_ramses,
-                                          .parts = parts_ramses};
+                                          .parts = parts_ramses,
+                                          .text = text_ramses};

@@ -11,10 +11,34 @@
 enum { TAG = 17 };
 static const size_t PIECE = (size_t)1 << 30; /* bytes a message */
 
+/* Whether a launcher started us: it says so in the environment. */
+static bool launched(void)
+{
+    static const char *const signs[] = {"OMPI_COMM_WORLD_SIZE",
+                                        "PMIX_RANK",
+                                        "PMI_RANK",
+                                        "PMI_SIZE",
+                                        "PMI_FD",
+                                        "SLURM_PROCID",
+                                        "MPI_LOCALNRANKS",
+                                        "MV2_COMM_WORLD_RANK",
+                                        "ALPS_APP_PE",
+                                        "PALS_RANKID",
+                                        "FLUX_TASK_RANK",
+                                        "JSM_NAMESPACE_RANK",
+                                        "PTAH_MPI"};
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (getenv(signs[i])) return true;
+    return false;
+}
+
+/* Without a launcher MPI is left alone: starting it costs more than most of what a tool does, and needs a daemon. */
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
+    *c = (struct comm){0, 1};
     MPI_Initialized(&started);
+    if (!started && !launched()) return;
     if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c->size);
@@ -22,7 +46,9 @@ void comm_init(int *argc, char ***argv, struct comm *c)
 
 void comm_fini(void)
 {
-    MPI_Finalize();
+    int started;
+    MPI_Initialized(&started);
+    if (started) MPI_Finalize();
 }
 
 int comm_ranks_here(const struct comm *c)
@@ -197,6 +223,6 @@ struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, v
 
 void comm_wait(struct comm_round *r)
 {
-    MPI_Waitall(r->n, r->req, MPI_STATUSES_IGNORE);
+    if (r->n > 0) MPI_Waitall(r->n, r->req, MPI_STATUSES_IGNORE);
     mem_free(r);
 }

@@ -13,9 +13,11 @@ struct comm {
     int rank, size;
 };
 
-void comm_init(int *argc, char ***argv, struct comm *c); /* starts MPI if needed (collective) */
-void comm_fini(void);                                    /* (collective) */
-int comm_ranks_here(const struct comm *c);               /* ranks on this node, this one included (collective) */
+/* Starts MPI, but not in a process that no launcher (mpirun, srun, …) started, as the environment tells (PTAH_MPI: always).
+ * (collective) */
+void comm_init(int *argc, char ***argv, struct comm *c);
+void comm_fini(void);                      /* (collective) */
+int comm_ranks_here(const struct comm *c); /* ranks on this node, this one included (collective) */
 _Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);
 

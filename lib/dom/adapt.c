@@ -171,13 +171,21 @@ int64_t adapt_total(const struct mesh *m, const struct comm *c, int l)
 
 /* ---- refinement ---- */
 
-/* New octs on their way: rows of a key and nfld*8 doubles. */
+struct birth_place {
+    lidx father;
+    int cell, rank; /* owner of the new oct */
+};
+
+/* New octs, by key; those of other ranks travel as rows of a key and nfld*8 doubles. */
 struct births {
-    int nfld;
-    size_t row; /* bytes */
+    adapt_prolong *prolong;
+    void *ctx;
+    int nfld, fld[FLD_MAX];
     int64_t n;
+    struct birth_place *place; /* [n] */
+    size_t row;                /* bytes */
+    int64_t *count;            /* [nrank] rows to each rank */
     char *data;
-    int64_t *count; /* [nrank] */
 };
 
 static int64_t count_births(const struct level *lv)
@@ -195,61 +203,73 @@ static int64_t count_deaths(const struct level *lv, const struct level *up)
     return n;
 }
 
-static void inject(const struct mesh *m, int l, lidx father, int cell, double (*out)[8])
+/* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. */
+static void birth_values(const struct births *b, const struct mesh *m, int l, const struct birth_place *p,
+                         double (*out)[8])
 {
-    int n = 0;
-    for (int f = 0; f < FLD_MAX; f++)
-        if (mesh_has_field(m, f)) {
-            for (int k = 0; k < 8; k++) out[n][k] = m->lev[l].fld[f][father][cell];
-            n++;
+    if (b->prolong) {
+        b->prolong(m, l, p->father, p->cell, out, b->ctx);
+        return;
+    }
+    for (int f = 0; f < b->nfld; f++)
+        for (int k = 0; k < 8; k++) out[f][k] = m->lev[l].fld[b->fld[f]][p->father][p->cell];
+}
+
+static okey birth_key(const struct level *lv, const struct birth_place *p)
+{
+    return lv->key[p->father] << 3 | (okey)p->cell;
+}
+
+static void births_find(struct births *b, const struct level *lv, const struct comm *c, const struct domain *d)
+{
+    int64_t n = 0;
+    b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh births");
+    b->count = mem_zero(sizeof *b->count * (size_t)c->size, "mesh scratch");
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) {
+            if (!lv->flag[i][k] || lv->child[i][k] >= 0) continue;
+            int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;
+            b->place[n++] = (struct birth_place){i, k, r};
+            b->count[r] += r != c->rank;
         }
 }
 
-struct birth_place {
-    lidx father;
-    int cell, rank;
-};
-
-static void births_compute(struct births *b, const struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                           adapt_prolong *f, void *ctx)
+/* Rows of the births on other ranks, in rank order. */
+static void births_pack(struct births *b, const struct mesh *m, const struct comm *c, int l)
 {
-    const struct level *lv = &m->lev[l];
-    struct birth_place *place = mem_new(sizeof *place * (size_t)b->n + 1, "mesh scratch");
-    int64_t n = 0, *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++)
-            if (lv->flag[i][k] && lv->child[i][k] < 0) {
-                int r = c->size > 1 ? domain_rank(d, l + 1, lv->key[i] << 3 | (okey)k) : 0;
-                place[n++] = (struct birth_place){i, k, r};
-                b->count[r]++;
-            }
+    int64_t *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
     for (int r = 0; r < c->size; r++) at[r + 1] = at[r] + b->count[r];
-    int64_t *slot = mem_new(sizeof *slot * (size_t)n + 1, "mesh scratch");
-    for (int64_t j = 0; j < n; j++) slot[j] = at[place[j].rank]++;
-#pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < n; j++) {
-        char *row = b->data + b->row * (size_t)slot[j];
-        okey k = lv->key[place[j].father] << 3 | (okey)place[j].cell;
-        double(*out)[8] = (void *)(row + 64);
+    b->data = mem_new(b->row * (size_t)at[c->size] + 1, "mesh births");
+    for (int64_t j = 0; j < b->n; j++) {
+        const struct birth_place *p = &b->place[j];
+        if (p->rank == c->rank) continue;
+        char *row = b->data + b->row * (size_t)at[p->rank]++;
+        okey k = birth_key(&m->lev[l], p);
         memcpy(row, &k, sizeof k);
-        if (f)
-            f(m, l, place[j].father, place[j].cell, out, ctx);
-        else
-            inject(m, l, place[j].father, place[j].cell, out);
+        birth_values(b, m, l, p, (void *)(row + 64));
     }
-    FREE(slot);
     FREE(at);
-    FREE(place);
+}
+
+/* Keys of the births of this rank: found here (ascending), and come from elsewhere. */
+static struct keyref *births_sort(const struct births *b, const struct level *lv, int rank, int64_t ncome,
+                                  const char *come, int64_t *n)
+{
+    okey *key = mem_new(sizeof *key * (size_t)(b->n + ncome) + 1, "mesh scratch");
+    *n = 0;
+    for (int64_t j = 0; j < b->n; j++)
+        if (b->place[j].rank == rank) key[(*n)++] = birth_key(lv, &b->place[j]);
+    for (int64_t j = 0; j < ncome; j++) memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
+    struct keyref *ref = sort_keys(key, *n);
+    FREE(key);
+    return ref;
 }
 
 /* Survivors and newborns, merged in Morton order, become the own octs of level l. */
 static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, int64_t nborn,
-                           const char *born, size_t row)
+                           const struct keyref *ref)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
-    okey *bk = mem_new(sizeof *bk * (size_t)nborn + 1, "mesh scratch");
-    for (int64_t i = 0; i < nborn; i++) memcpy(&bk[i], born + row * (size_t)i, sizeof *bk);
-    struct keyref *ref = sort_keys(bk, nborn);
     okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nborn) + 1, "mesh scratch");
     lidx n = 0;
     int64_t j = 0;
@@ -260,16 +280,27 @@ static void births_install(struct mesh *m, const struct comm *c, const struct do
     }
     while (j < nborn) own[n++] = ref[j++].key;
     level_install(m, c, d, l, n, own);
-    int fld[FLD_MAX], nfld = field_list(m, fld);
-    lidx at = 0;
-    for (j = 0; j < nborn; j++) {
-        while (lv->key[at] != ref[j].key) at++;
-        const double(*in)[8] = (const void *)(born + row * (size_t)ref[j].at + 64);
-        for (int f = 0; f < nfld; f++) memcpy(lv->fld[fld[f]][at], in[f], sizeof in[f]);
-    }
     FREE(own);
-    FREE(ref);
-    FREE(bk);
+}
+
+/* Values of the newborns of level l: those found here are computed in place, so that no copy of them is ever held. */
+static void births_fill(const struct births *b, struct mesh *m, int rank, int l, int64_t nborn,
+                        const struct keyref *ref, const char *come)
+{
+    struct level *lv = &m->lev[l];
+    int64_t here = 0;
+    for (int64_t j = 0; j < b->n; j++) /* by index in births_sort */
+        if (b->place[j].rank == rank) b->place[here++] = b->place[j];
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < nborn; j++) {
+        double got[FLD_MAX][8];
+        lidx at = mesh_find(lv, ref[j].key);
+        if (ref[j].at < here)
+            birth_values(b, m, l - 1, &b->place[ref[j].at], got);
+        else
+            memcpy(got, come + b->row * (size_t)(ref[j].at - here) + 64, sizeof got[0] * (size_t)b->nfld);
+        for (int f = 0; f < b->nfld; f++) memcpy(lv->fld[b->fld[f]][at], got[f], sizeof got[f]);
+    }
 }
 
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l, adapt_prolong *f, void *ctx)
@@ -278,26 +309,28 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
     void *flag = lv->flag;
     size_t stride = sizeof lv->flag[0];
     ghost_fill_rows(c, &lv->plan, 1, &flag, &stride);
-    struct births b = {.n = count_births(lv)};
+    struct births b = {.prolong = f, .ctx = ctx, .n = count_births(lv)};
     int64_t changes = b.n + count_deaths(&m->lev[l + 1], lv);
     comm_add_i64(c, &changes, 1);
     if (changes == 0) return 0;
 
-    int fld[FLD_MAX];
-    b.nfld = field_list(m, fld);
+    int64_t ncome = 0, nborn;
+    char *come = NULL;
+    b.nfld = field_list(m, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
-    b.data = mem_new(b.row * (size_t)b.n + 1, "mesh births");
-    b.count = mem_zero(sizeof *b.count * (size_t)c->size, "mesh scratch");
-    births_compute(&b, m, c, d, l, f, ctx);
-    int64_t nborn = b.n;
-    char *born = b.data;
+    births_find(&b, lv, c, d);
     if (c->size > 1) {
-        born = comm_exchange(c, b.data, b.count, b.row, &nborn, NULL);
+        births_pack(&b, m, c, l);
+        come = comm_exchange(c, b.data, b.count, b.row, &ncome, NULL);
         FREE(b.data);
     }
-    births_install(m, c, d, l + 1, nborn, born, b.row);
-    FREE(born);
+    struct keyref *ref = births_sort(&b, lv, c->rank, ncome, come, &nborn);
+    births_install(m, c, d, l + 1, nborn, ref);
+    births_fill(&b, m, c->rank, l + 1, nborn, ref, come);
+    FREE(ref);
+    FREE(come);
     FREE(b.count);
+    FREE(b.place);
     mesh_link(m, l + 1);
     fill_all(c, m, l + 1);
     return changes;

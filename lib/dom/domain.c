@@ -62,6 +62,20 @@ int domain_rank(const struct domain *d, int level, okey key)
     return d->kind == DOMAIN_KSECTION ? ksection_rank(d, level, key) : hilbert_rank(d, level, key);
 }
 
+int domain_whole(const struct domain *d, int level, okey key)
+{
+    if (d->nrank == 1) return 0;
+    int r = domain_rank(d, level, key);
+    bool whole = d->kind == DOMAIN_KSECTION ? ksection_whole(d, r, level, key) : hilbert_whole(d, r, level, key);
+    return whole ? r : -1;
+}
+
+void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8])
+{
+    int whole = domain_whole(d, level, key);
+    for (int c = 0; c < 8; c++) rank[c] = whole >= 0 ? whole : domain_rank(d, level + 1, key << 3 | (okey)c);
+}
+
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
     if (d->nrank == 1) return 0;

@@ -20,6 +20,12 @@ int domain_nrank(const struct domain *d);
 /* Rank that owns the oct (level, key): the owner of its centre. */
 int domain_rank(const struct domain *d, int level, okey key);
 
+/* The same for the eight cells of an oct, that is, for the octs that refine them. */
+void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8]);
+
+/* The rank that has all of an oct's volume, and so all its descendants; -1: several have parts. */
+int domain_whole(const struct domain *d, int level, okey key);
+
 /* The ranks, other than `me`, that need oct (level,key) as a ghost: those whose domain meets the cube of 3^3 octs around
  * it, and those owning the centre of one of the 3^3 octs around its parent (level > 1), wrapped periodically. Ascending,
  * without repeats, into rank[]; returns their number (rank[] has room for domain_nrank). Fast when none. */
@@ -35,5 +41,17 @@ struct domain *domain_balance(const struct domain *d, enum domain_kind kind, con
 void domain_bound_keys(const struct domain *d, double *bound);
 /* RAMSES's Hilbert key (spec/ramses_binary §5.5) of integer position x at `bits` bits a dimension. */
 unsigned __int128 hilbert_key(const int64_t x[3], int bits);
+/* k-section only: the tree as cuRAMSES stores it (spec/ksection.md §1): nodes from 1, breadth first; tables of nodes or ranks with the
+ * second index slowest; walls and boxes in units of the box. At most kmax children a node. */
+struct domain_tree {
+    int nlev, kmax, nnode;
+    int32_t *factor, *axis; /* [nlev] axis 1..3 */
+    double *wall;           /* [kmax-1][nnode] */
+    int32_t *next;          /* [kmax][nnode] children, 0: none */
+    int32_t *rank;          /* [nnode] leaves: from 1; others 0 */
+    double *low, *high;     /* [3][nrank] */
+};
+void domain_tree(const struct domain *d, struct domain_tree *t);
+void domain_tree_free(struct domain_tree *t);
 /* k-section only: one line a node for people (inspect -t, log -v): written into buf. */
 void domain_print(const struct domain *d, char *buf, size_t size);

@@ -56,6 +56,7 @@ void ksection_fini(struct domain *d);
 /* The interval (side[0],side[1]] of node p of tree level l along an axis; needs the walls of the levels above only. */
 void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t side[2]);
 int ksection_rank(const struct domain *d, int level, okey key);
+bool ksection_whole(const struct domain *d, int rank, int level, okey key); /* no wall cuts the oct */
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank);
 
 void hilbert_plan(struct domain *d); /* room for bounds */
@@ -64,6 +65,7 @@ void hilbert_finish(struct domain *d);
 void hilbert_fini(struct domain *d);
 hkey hilbert_centre_key(const struct domain *d, int level, okey key);
 int hilbert_rank(const struct domain *d, int level, okey key);
+bool hilbert_whole(const struct domain *d, int rank, int level, okey key);
 int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank);
 
 /* First of the ascending walls w[0..n-1] with x <= w, else n. */

@@ -79,6 +79,14 @@ int hilbert_rank(const struct domain *d, int level, okey key)
     return bound_find(d->hilb.bound, hilbert_centre_key(d, level, key), 0, d->nrank - 1);
 }
 
+/* An oct is one range of keys. */
+bool hilbert_whole(const struct domain *d, int rank, int level, okey key)
+{
+    int shift = 3 * (d->levelmax + 2 - level);
+    hkey low = hilbert_centre_key(d, level, key) >> shift << shift;
+    return d->hilb.bound[rank] <= low && low + (((hkey)1 << shift) - 1) < d->hilb.bound[rank + 1];
+}
+
 /* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */
 struct around {
     hkey key[27];                /* digits so far */

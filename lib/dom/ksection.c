@@ -95,6 +95,71 @@ int ksection_rank(const struct domain *d, int level, okey key)
     return (int)p;
 }
 
+bool ksection_whole(const struct domain *d, int rank, int level, okey key)
+{
+    int64_t x[3], w = domain_width(d, level);
+    bool whole = true;
+    domain_corner(d, level, key, x);
+    for (int a = 0; a < 3; a++) whole &= x[a] >= d->ksec.box[rank][a][0] && x[a] + w <= d->ksec.box[rank][a][1];
+    return whole;
+}
+
+static void tree_nodes(const struct domain *d, struct domain_tree *t)
+{
+    const struct ksection *k = &d->ksec;
+    int64_t start = 0, width = 1;
+    for (int l = 0; l < k->nlev; l++) {
+        int f = k->factor[l];
+        for (int64_t p = 0; p < width; p++)
+            for (int j = 0; j < f; j++) {
+                t->next[j * t->nnode + start + p] = (int32_t)(start + width + p * f + j + 1);
+                if (j < f - 1)
+                    t->wall[j * t->nnode + start + p] = (double)k->wall[l][p * (f - 1) + j] / (double)d->extent;
+            }
+        start += width;
+        width *= f;
+    }
+    for (int64_t p = 0; p < width; p++) t->rank[start + p] = (int32_t)p + 1;
+}
+
+void domain_tree(const struct domain *d, struct domain_tree *t)
+{
+    const struct ksection *k = &d->ksec;
+    int64_t width = 1, nodes = 1;
+    *t = (struct domain_tree){.nlev = k->nlev, .kmax = 1};
+    BUG_ON(d->kind != DOMAIN_KSECTION);
+    for (int l = 0; l < k->nlev; l++) {
+        if (k->factor[l] > t->kmax) t->kmax = k->factor[l];
+        nodes += width *= k->factor[l];
+    }
+    t->nnode = (int)nodes;
+    t->factor = mem_zero(sizeof *t->factor * (size_t)k->nlev + 1, "domain tree");
+    t->axis = mem_zero(sizeof *t->axis * (size_t)k->nlev + 1, "domain tree");
+    for (int l = 0; l < k->nlev; l++) t->factor[l] = k->factor[l], t->axis[l] = k->axis[l] + 1;
+    t->wall = mem_zero(sizeof *t->wall * (size_t)(nodes * t->kmax), "domain tree");
+    t->next = mem_zero(sizeof *t->next * (size_t)(nodes * t->kmax), "domain tree");
+    t->rank = mem_zero(sizeof *t->rank * (size_t)nodes, "domain tree");
+    tree_nodes(d, t);
+    t->low = mem_new(sizeof *t->low * 3 * (size_t)d->nrank, "domain tree");
+    t->high = mem_new(sizeof *t->high * 3 * (size_t)d->nrank, "domain tree");
+    for (int a = 0; a < 3; a++)
+        for (int r = 0; r < d->nrank; r++) {
+            t->low[a * d->nrank + r] = (double)k->box[r][a][0] / (double)d->extent;
+            t->high[a * d->nrank + r] = (double)k->box[r][a][1] / (double)d->extent;
+        }
+}
+
+void domain_tree_free(struct domain_tree *t)
+{
+    FREE(t->factor);
+    FREE(t->axis);
+    FREE(t->wall);
+    FREE(t->next);
+    FREE(t->rank);
+    FREE(t->low);
+    FREE(t->high);
+}
+
 enum { CUBE = 1, CENTRES = 2 }; /* what of an oct's surroundings a node may still meet */
 enum { PIECES = 2, POINTS = 3 };
 

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "grav/cg.h"
+#include "grav/fourier.h"
 #include "grav/interpol.h"
 #include "grav/mg.h"
 
@@ -137,6 +138,25 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
     return rep;
 }
 
+static bool complete(int l, int64_t octs)
+{
+    return octs == (int64_t)1 << 3 * (l - 1);
+}
+
+static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
+                          struct grav_par *p)
+{
+    struct fourier_green green = {.spectral = p->spectral, .response = p->response, .ctx = p->response_ctx};
+    fourier_solve(&p->fourier, m, c, l, fourpi, rho_tot, &green);
+    ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
+    if (p->verbose) log_info("   ==> Level=%5d Fourier transform", l);
+}
+
+void grav_fini(struct grav_par *p)
+{
+    fourier_free(&p->fourier);
+}
+
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot, double tfrac,
                               double mass, const double com[3], struct grav_par *p)
 {
@@ -145,6 +165,10 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
     comm_add_i64(c, &total, 1);
     if (p->gravity_type > 0 || total == 0) return rep;
 
+    if (l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, total) && !has_walls(m)) {
+        solve_fourier(m, c, l, fourpi, rho_tot, p);
+        return rep;
+    }
     struct interpol edge;
     interpol_init(&edge, m, l - 1, tfrac, mass, com);
     guess_phi(m, l, &edge);

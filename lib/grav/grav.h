@@ -10,6 +10,12 @@ struct grav_par {
     int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
     double gravity_params[10];
     int cg_levelmin;
+    int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
+    bool spectral;    /* with −1/k² instead of the seven-point operator's Green function */
+    /* Of what the mesh does not hold: the source times 1 + response(wave), wave in units of 2π/box; NULL: none. Fourier only. */
+    double (*response)(const void *ctx, double wave);
+    const void *response_ctx;
+    struct fourier *fourier;           /* the solver's (init NULL); grav_fini frees it */
     int verbose;                       /* 1: a line a solve on the log */
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
     double boxlen, unit_l, unit_t, unit_d; /* box and code units in cgs: needed for gravity_type 3 and -3 only */
@@ -28,6 +34,8 @@ struct grav_report {
  * With walls: mass and centre of mass (com[3], code units) for the monopole. */
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot, double tfrac,
                               double mass, const double com[3], struct grav_par *p);
+
+void grav_fini(struct grav_par *p);
 
 /* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0: analytic. */
 void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass,

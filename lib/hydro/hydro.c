@@ -34,7 +34,8 @@ static void fields_replace(struct update *up);
 
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
 {
-    hydro_update_tiles(m, l, dt, hexp, p, 0, TILE_DEPTH_MAX);
+    int d = p->tile_depth;
+    hydro_update_tiles(m, l, dt, hexp, p, d ? d - 1 : 0, d ? d - 1 : TILE_DEPTH_MAX);
 }
 
 void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth,

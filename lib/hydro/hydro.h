@@ -18,6 +18,7 @@ struct hydro_par {
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;
+    int tile_depth; /* 0: tiles by their work; else all of 2^(tile_depth-1) octs a side: same bits, for tests */
     int interpol_var, interpol_type;
     enum bound_type bound[6];                                             /* −x,+x,−y,+y,−z,+z */
     double bound_state[6][NVAR_MAX];                                      /* imposed: primitive (rho, v, P, scalars) */

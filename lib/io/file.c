@@ -41,11 +41,23 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
 
 enum err file_close_synced(int fd, const char *path)
 {
-    int synced = fsync(fd), why = errno;
+    int synced, why;
+    do synced = fsync(fd), why = errno;
+    while (synced != 0 && why == EINTR);
     if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0; /* not a thing that can be synced */
     if (close(fd) != 0 && synced == 0) synced = -1, why = errno;
     if (synced != 0) FAIL(ERR_FILE, "%s: cannot bring it to disk: %s", path, strerror(why));
     return OK;
+}
+
+enum err file_save(const char *path, const void *p, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    enum err err = file_write_at(fd, path, p, n, 0);
+    if (err == OK) return file_close_synced(fd, path);
+    close(fd);
+    return err;
 }
 
 enum err file_load(const char *path, size_t most, char **text, size_t *n)
@@ -75,6 +87,14 @@ bool file_exists(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0;
+}
+
+void file_forget(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
 }
 
 enum err dir_sync(const char *path)
@@ -127,6 +147,8 @@ enum err dir_replace(const char *from, const char *to)
     }
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
         snprintf(old, sizeof old, "%s", from);
+    } else if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
+        FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     } else {
         if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old) FAIL(ERR_FILE, "%s: path too long", to);
         TRY(dir_remove(old));

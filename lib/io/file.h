@@ -10,11 +10,14 @@
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
+/* A new file with these n bytes, synced. */
+MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 /* Syncs and closes. The descriptor is closed in any case. */
 MUST_USE enum err file_close_synced(int fd, const char *path);
 /* The file's content and a final NUL in a new block (owner: caller, FREE); longer than `most` bytes is an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
+void file_forget(const char *path); /* what the system keeps of it in memory, so that it is read from the disk */
 
 MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
 /* Removes a directory of files (no sub-directories). None there: done. */

@@ -39,3 +39,27 @@ MUST_USE enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t
 /* Rows j0 .. j0+nj-1 of plane k into out[nj][n[0]]. Ids are exact up to 2^53. */
 MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0, int64_t nj,
                                    double *out);
+
+/* ---- writing ---- */
+
+struct grafic_out {
+    struct grafic_head head;
+    char *path, *tmp; /* owned: the name it will have, and has */
+    int fd;
+    bool swap;
+    int64_t done; /* planes written */
+    int64_t sent; /* bytes that are on their way to the disk */
+    char *record; /* one plane with its markers, as on disk */
+};
+
+/* Begins dir/name under a temporary name, in the other byte order if swap. A file of that name is an error unless
+ * force. On error there is nothing to drop. */
+MUST_USE enum err grafic_create(struct grafic_out *f, const char *dir, const char *name, const struct grafic_head *head,
+                                bool swap, bool force);
+/* The next plane, [n[1]][n[0]]. */
+MUST_USE enum err grafic_write_plane(struct grafic_out *f, const float *v);
+/* After the last plane: brings it to disk, still under its temporary name. */
+MUST_USE enum err grafic_finish(struct grafic_out *f);
+/* After grafic_finish: gives it its name, whatever was there before. */
+MUST_USE enum err grafic_publish(struct grafic_out *f);
+void grafic_drop(struct grafic_out *f); /* frees; removes what was not published */

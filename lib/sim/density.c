@@ -15,7 +15,8 @@ static const double NUMBER_QUANTUM = 1.0 / 4294967296.0; /* of the particle numb
 double sim_fourpi(const struct sim *s)
 {
     /* RAMSES's pi has eight digits; its results are what we compare with. */
-    return s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 2 * 6.2831853 * s->mesh.boxlen;
+    double clustered = s->cosmo_par.omega_m - (s->neutrino ? s->par->neutrino.omega_nu : 0); /* what the mesh holds */
+    return s->cosmo ? 1.5 * clustered * s->aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
 /* Adds mass and first moments of the leaf cells of level l: sums of an oct, then exact ones. */

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
 #include "ckpt/hdf5_write.h"
+#include "ckpt/keep.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
@@ -27,7 +29,7 @@ static void on_signal(int number)
 
 void sim_catch_signals(void)
 {
-    struct sigaction a = {.sa_handler = on_signal};
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGUSR1, &a, NULL);
     signal(SIGPIPE, SIG_IGN);
@@ -66,6 +68,7 @@ void sim_output_resume(struct sim *s)
     const struct param_output *o = &s->par->output;
     int next = s->from->number + 1;
     size_t n = sizeof(double) * (size_t)s->noutput;
+    snprintf(s->last_good, sizeof s->last_good, "%s", s->from->path);
     bool same = h->noutput == s->noutput && !memcmp(h->tout, s->tout, n) && !memcmp(h->aout, s->aout, n);
     s->ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
     s->iout = same && h->iout > 0 ? h->iout : 1;
@@ -158,6 +161,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .unit_t = p->units.units_time,
                             .imetal = p->physics.metal ? 6 : 0,
                             .deflate = p->output.deflate,
+                            .longint = p->output.longint,
                             .overwrite = s->force,
                             .namelist = s->namelist_text,
                             .provenance = s->provenance};
@@ -187,21 +191,69 @@ static enum err write_ramses(struct sim *s, const struct ckpt_head *h, char *pat
     return e;
 }
 
-static enum err write_checkpoint(struct sim *s)
+/* Why a checkpoint is due. */
+struct due {
+    bool time;  /* by a time, the job control file, as the first or the last */
+    bool steps; /* by foutput */
+    bool backup;
+    int asked;
+};
+
+/* The next entry of tout or aout has come. */
+static bool is_listed(const struct sim *s)
 {
-    char path[4096];
+    return s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
+}
+
+static struct due why_due(const struct sim *s)
+{
+    const struct param_output *o = &s->par->output;
+    struct due d = {.asked = asked_for(s)};
+    d.time = is_listed(s) || s->t >= s->tout_next || s->aexp >= s->aout_next;
+    d.steps = every(s->nstep_coarse, o->foutput);
+    d.backup = every(s->nstep_coarse, o->fbackup);
+    d.time |= d.asked > 0 || ((d.steps || d.backup) && (s->nstep_coarse == 0 || sim_at_end(s)));
+    return d;
+}
+
+static enum err write_checkpoint(struct sim *s, bool backup)
+{
+    char path[4096], why[800];
     struct ckpt_head h;
     head_fill(s, &h);
+    h.backup = backup;
     timer_start("io");
     enum err e = strcmp(s->par->output.outformat, "hdf5") != 0
                      ? write_ramses(s, &h, path, sizeof path)
                      : ckpt_write_hdf5(s->outdir, s->ifout, &h, &s->mesh, &s->parts, &s->comm, path, sizeof path);
-    if (e == OK && s->comm.rank == 0) e = s->announce(path);
-    TRY(err_agree(&s->comm, e));
-    log_info(" Wrote %s", path);
-    return OK;
+    if (e == OK) {
+        snprintf(s->last_good, sizeof s->last_good, "%s", path);
+        return OK;
+    }
+    snprintf(why, sizeof why, "%s", err_message());
+    FAIL(e, "%s; %s%s", why, *s->last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
+         s->last_good);
 }
 
+/* Standard output gets the path. */
+static enum err tell(struct sim *s)
+{
+    if (s->comm.rank == 0) s->announce(s->last_good);
+    log_info(" Wrote %s", s->last_good);
+    return s->par->run.dump_pk ? sim_spectrum(s) : OK;
+}
+
+/* Old backups go once the new checkpoint has been read back. Trouble with that is no reason to stop. */
+static void remove_old(struct sim *s)
+{
+    int keep = s->par->output.keep_last;
+    if (keep == 0) return;
+    enum err e = ckpt_verify(s->last_good, s->ifout, &s->comm);
+    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->outdir, s->ifout, keep);
+    if (e != OK) log_line(-1, " Older checkpoints are kept: %s", err_message());
+}
+
+/* A failed backup is no reason to stop either: the next is due soon. */
 enum err sim_output(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
@@ -209,17 +261,23 @@ enum err sim_output(struct sim *s)
         s->resumed = false;
         return OK;
     }
-    int asked = asked_for(s);
-    bool at = s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
-    bool due = every(s->nstep_coarse, o->foutput) || every(s->nstep_coarse, o->fbackup) || at || s->t >= s->tout_next ||
-               s->aexp >= s->aout_next || asked != 0;
-    if (!due) return OK;
-    if (s->iout <= s->noutput && at) s->iout++;
-    TRY(write_checkpoint(s));
+    struct due d = why_due(s);
+    if (!d.time && !d.steps && !d.backup && d.asked == 0) return OK;
+    bool removable = o->keep_last > 0 && !d.time, vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
+    if (is_listed(s)) s->iout++;
+    enum err e = write_checkpoint(s, removable);
+    if (e != OK && vital) return e;
+    if (e != OK) {
+        log_line(-1, " No backup at coarse step %d, the run goes on: %s", s->nstep_coarse, err_message());
+        s->ifout++; /* its name may be taken, if only the last sync failed */
+        return OK;
+    }
+    TRY(tell(s));
+    remove_old(s);
     s->ifout++;
     if (s->t >= s->tout_next) s->tout_next += o->delta_tout;
     if (s->aexp >= s->aout_next) s->aout_next += o->delta_aout;
-    if (asked < 0) {
+    if (d.asked < 0) {
         log_info(" Stopping early as asked: the checkpoint is good, resubmit to go on");
         s->done = true;
         s->status = 75;

@@ -127,6 +127,18 @@ void sim_report(struct sim *s, int l)
     if (!said && s->nstep % s->par->run.ncontrol == 0) report_fine(s, l);
 }
 
+static void count_cells(struct sim *s)
+{
+    int64_t cells = 0, octs = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) {
+        cells += 8 * s->noct[l];
+        octs += l > 1 ? s->noct[l] : 0;
+    }
+    if (cells <= s->cells_most) return;
+    s->cells_most = cells;
+    s->leaves_most = cells - octs;
+}
+
 /* Time since the last coarse step, microseconds a cell update (RAMSES's count of points), and a live line with the way left. */
 void sim_report_step_time(struct sim *s)
 {
@@ -136,6 +148,7 @@ void sim_report_step_time(struct sim *s)
         points += (double)s->noct[l] * 7 * repeat;
     }
     s->wall_step = now;
+    count_cells(s);
     if (s->nstep_coarse > 1) {
         s->updates_all += points;
         s->wall_all += dt;
@@ -158,34 +171,21 @@ void sim_report_step_time(struct sim *s)
 void sim_report_timers(struct sim *s)
 {
     timer_stop();
-    int n = timer_count();
+    struct phase p[PHASE_MAX];
+    int n = sim_phases(s, p);
+    double total = 1e-9;
+    for (int i = 0; i < n; i++) total += p[i].mean;
     if (s->comm.size == 1) {
-        double total = 1e-9;
-        for (int i = 0; i < n; i++) total += timer_seconds(i);
         log_info("     seconds         %%    STEP");
         for (int i = 0; i < n; i++)
-            if (timer_seconds(i) / total > 0.001)
-                log_info("%12.3f    %6.1f    %s", timer_seconds(i), 100 * timer_seconds(i) / total, timer_label(i));
+            if (p[i].mean / total > 0.001)
+                log_info("%12.3f    %6.1f    %s", p[i].mean, 100 * p[i].mean / total, p[i].label);
         log_info("%12.3f    %6.1f    TOTAL", total, 100.0);
         return;
     }
-    /* Ranks may have met labels in another order or not at all: rank 0's list is the common one. */
-    char label[64][32] = {{0}};
-    for (int i = 0; i < n; i++) snprintf(label[i], sizeof label[i], "%s", timer_label(i));
-    comm_bcast(&s->comm, label, sizeof label, 0);
-    double low[64] = {0}, high[64], mean[64], total = 1e-9;
-    for (int i = 0; i < 64; i++) {
-        for (int j = 0; j < n; j++)
-            if (!strcmp(timer_label(j), label[i])) low[i] = timer_seconds(j);
-        high[i] = mean[i] = low[i];
-    }
-    comm_min_f64(&s->comm, low, 64);
-    comm_max_f64(&s->comm, high, 64);
-    comm_add_f64(&s->comm, mean, 64);
-    for (int i = 0; i < 64; i++) total += mean[i] / s->comm.size;
     log_info("     minimum       average       maximum       %%   TIMER");
-    for (int i = 0; i < 64 && label[i][0]; i++)
-        log_info("%12.3f  %12.3f  %12.3f  %6.1f   %s", low[i], mean[i] / s->comm.size, high[i],
-                 100 * mean[i] / s->comm.size / total, label[i]);
+    for (int i = 0; i < n; i++)
+        log_info("%12.3f  %12.3f  %12.3f  %6.1f   %s", p[i].low, p[i].mean, p[i].high, 100 * p[i].mean / total,
+                 p[i].label);
     log_info("%12.3f  %6.1f    TOTAL", total, 100.0);
 }

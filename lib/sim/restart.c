@@ -16,31 +16,32 @@
 #include "dom/adapt.h"
 #include "sim/sim.h"
 
-static enum err check_model(const struct sim *s);
 static void restore_head(struct sim *s);
 static enum err restore_cosmology(struct sim *s);
 static enum err read_particles(struct sim *s);
 static enum err restore_tree(struct sim *s);
 static enum err restore_values(struct sim *s);
 static void say_what(const struct sim *s);
+static enum err check_end(struct sim *s);
 
 enum err sim_restart_open(struct sim *s)
 {
     const struct params *p = s->par;
     char path[4096];
-    if (!s->restart && p->run.nrestart == 0) return OK;
+    if (!s->restart && p->run.nrestart <= 0) return OK;
     if (!s->restart) snprintf(path, sizeof path, "%.4000s/output_%05d", s->outdir, p->run.nrestart);
     return source_open(s->restart ? s->restart : path, p->hydro.gamma, p->hydro.smallr, &s->from);
 }
 
 enum err sim_restart(struct sim *s)
 {
-    TRY(err_agree(&s->comm, check_model(s)));
+    TRY(sim_check_model(s));
     restore_head(s);
     TRY(restore_cosmology(s));
     sim_output_setup(s);
     sim_output_resume(s);
     say_what(s);
+    TRY(check_end(s));
     TRY(read_particles(s));
     TRY(restore_tree(s));
     TRY(restore_values(s));
@@ -57,43 +58,23 @@ static void say_what(const struct sim *s)
     log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path, f->format, f->npiece,
              f->npiece > 1 ? "s" : "", s->nstep_coarse, s->t, s->aexp);
     if (!f->exact) log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit for bit");
+    if (f->sinks->n || f->stellar->n)
+        log_info(" Its %ld sink particles and %ld stellar objects are not taken along", (long)f->sinks->n,
+                 (long)f->stellar->n);
 }
 
-/* ---- is it the same model? ---- */
-
-/* What cannot be changed without harm stops the run, unless it was forced. */
-static enum err differs(const struct sim *s, const char *name, double was, double is)
+/* A run that looks for the newest checkpoint may find itself at its end; who names one wants to go on. */
+static enum err check_end(struct sim *s)
 {
-    if (was == is) return OK;
-    if (!s->force)
-        FAIL(ERR_PARAM, "%s: was made with %s=%.15g, this run has %.15g (--force goes on all the same)", s->from->path,
-             name, was, is);
-    log_info(" Changed since the checkpoint: %s=%.15g, it was %.15g", name, is, was);
+    if (!sim_at_end(s)) return OK;
+    if (s->par->run.nrestart >= 0)
+        FAIL(ERR_PARAM,
+             "%s: coarse step %d, t=%g, a=%g is at or beyond the end that the namelist sets: raise nstepmax, or tout, "
+             "tend, aout or aend",
+             s->from->path, s->nstep_coarse, s->t, s->aexp);
+    log_info(" That is the end of the run: nothing is left to do");
+    s->done = true;
     return OK;
-}
-
-static enum err needs(const struct sim *s, const char *name, bool is, bool has, const char *what)
-{
-    if (is && !has) FAIL(ERR_PARAM, "%s: has no %s, but this run has run_params/%s=.true.", s->from->path, what, name);
-    return differs(s, name, has, is);
-}
-
-static enum err check_model(const struct sim *s)
-{
-    const struct ckpt_head *h = &s->from->head;
-    const struct params *p = s->par;
-    double box = p->run.cosmo ? 1 : p->amr.boxlen;
-    TRY(needs(s, "hydro", p->run.hydro, h->hydro, "gas"));
-    TRY(needs(s, "pic", p->run.pic, h->particles, "particles"));
-    TRY(differs(s, "run_params/poisson", h->gravity, p->run.poisson));
-    if (p->run.cosmo != h->cosmo)
-        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s", s->from->path, h->cosmo ? ".true." : ".false.");
-    if (fabs(h->boxlen - box) > 1e-12 * box)
-        FAIL(ERR_PARAM, "%s: was made with amr_params/boxlen=%.15g, this run has %.15g", s->from->path, h->boxlen, box);
-    TRY(differs(s, "amr_params/levelmin", h->levelmin, p->amr.levelmin));
-    if (!p->run.hydro) return OK;
-    TRY(differs(s, "the number of gas variables", h->nvar, s->mesh.nvar));
-    return differs(s, "hydro_params/gamma", h->gamma, p->hydro.gamma);
 }
 
 /* ---- header ---- */
@@ -131,7 +112,7 @@ static enum err restore_cosmology(struct sim *s)
     s->cosmo_par.boxlen_ini = h->boxlen_ini;
     if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
         FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->from->path, h->aexp, h->t);
-    return cosmo_new(&s->cosmo_par, &s->cosmo);
+    return sim_cosmology(s);
 }
 
 /* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours too. */
@@ -165,7 +146,7 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
             if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))
                 FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", s->from->path,
                      (long)in->id[i]);
-        p->levelp[k] = (int32_t)level;
+        p->levelp[k] = (int32_t)(level < s->mesh.levelmax ? level : s->mesh.levelmax);
         p->tag[k] = in->tag ? (int8_t)in->tag[i] : 0;
         p->host[k] = -1;
         if (p->birth) p->birth[k] = in->birth ? in->birth[i] : 0;
@@ -214,9 +195,8 @@ static enum err take_seeds(const struct source_octs *o, void *ctx)
 {
     struct forest *f = ctx;
     int l = o->level;
-    if (l > f->s->mesh.levelmax)
-        FAIL(ERR_PARAM, "%s: has octs on level %d, but amr_params/levelmax is %d: it may be raised, not lowered",
-             f->s->from->path, l, f->s->mesh.levelmax);
+    int levelmax = f->s->mesh.levelmax;
+    if (l > levelmax) return OK; /* levelmax was lowered by force */
     if (f->n[l] + o->n > f->cap[l]) {
         f->cap[l] = 2 * f->cap[l] + o->n;
         f->seed[l] = mem_grow(f->seed[l], sizeof *f->seed[l] * (size_t)f->cap[l], "restart");
@@ -225,7 +205,7 @@ static enum err take_seeds(const struct source_octs *o, void *ctx)
     for (int i = 0; i < o->n; i++) {
         unsigned flag = 0;
         for (int c = 0; c < 8; c++) flag |= (unsigned)(o->flag[i][c] != 0) << c;
-        to[i] = (struct seed){.key = o->key[i], .split = o->split[i], .flag = (unsigned char)flag};
+        to[i] = (struct seed){.key = o->key[i], .split = l < levelmax ? o->split[i] : 0, .flag = (unsigned char)flag};
     }
     f->n[l] += o->n;
     return OK;
@@ -470,6 +450,7 @@ static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *
 static enum err send_values(const struct source_octs *o, void *ctx)
 {
     struct stream *t = ctx;
+    if (o->level > t->s->mesh.levelmax) return OK;
     const struct domain *d = t->s->dom;
     int size = t->s->comm.size;
     int64_t *at = t->count + size;

@@ -59,6 +59,7 @@ enum err sim_run(struct sim *s)
 {
     sim_report_mesh(s, s->resumed ? "Mesh structure of the checkpoint" : "Initial mesh structure");
     log_info(" Starting time integration");
+    TRY(sim_profile_begin(s));
     s->wall_step = timer_wall();
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->nstep_last = s->resumed && s->nstep_coarse > 0 ? s->nstep_coarse - 1 : s->nstep_coarse;
@@ -72,6 +73,7 @@ enum err sim_run(struct sim *s)
         s->nstep_coarse++;
         report_lost(s);
         sim_report_step_time(s);
+        sim_profile_step(s);
     }
     log_live(NULL);
     if (s->broken)
@@ -82,6 +84,7 @@ enum err sim_run(struct sim *s)
     if (s->status == 0) log_info(" Run completed");
     log_info(" Total elapsed time: %.3f s", timer_wall() - s->wall_start);
     sim_report_timers(s);
+    TRY(sim_profile_end(s));
     if (log_verbosity() >= 1 && s->comm.rank == 0) mem_print(stderr);
     return OK;
 }
@@ -90,9 +93,11 @@ void sim_fini(struct sim *s)
 {
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
+    grav_fini(&s->grav);
     if (s->dom) domain_free(s->dom);
     source_close(&s->from);
     if (s->cosmo) cosmo_free(s->cosmo);
+    response_free(&s->neutrino);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->moments[l]);
         FREE(s->rho_top[l]);

@@ -101,6 +101,7 @@ static enum err setup_hydro(struct sim *s)
                                   .difmag = p->difmag,
                                   .pressure_fix = p->pressure_fix,
                                   .beta_fix = p->beta_fix,
+                                  .tile_depth = p->tile_depth,
                                   .interpol_var = r->interpol_var,
                                   .interpol_type = r->interpol_type,
                                   .err_grad_d = r->err_grad_d,
@@ -110,6 +111,48 @@ static enum err setup_hydro(struct sim *s)
                                   .floor_p = r->floor_p,
                                   .floor_u = r->floor_u};
     return OK;
+}
+
+/* Below 64³ cells multigrid takes no time worth speaking of, and agrees with RAMSES to the digit. */
+static int fft_levelmin(const struct params *p)
+{
+    enum { WINS = 6 };
+    if (!p->run.use_fftw) return LEVEL_MAX + 1;
+    return param_given(p, "run", "use_fftw") ? 1 : WINS;
+}
+
+/* (Ω_ν/Ω_cb) R(k, a): the neutrinos' part of the source in units of that of what the mesh holds. */
+static double neutrino_response(const void *ctx, double wave)
+{
+    const struct sim *s = ctx;
+    double omega_nu = s->par->neutrino.omega_nu, k = 2 * M_PI * wave / s->cosmo_par.boxlen_ini;
+    return omega_nu / (s->cosmo_par.omega_m - omega_nu) * response_at(s->neutrino, k, s->aexp);
+}
+
+static enum err setup_neutrinos(struct sim *s)
+{
+    const struct params *p = s->par;
+    if (!p->run.use_neutrino) return OK;
+    if (!p->run.cosmo || !p->run.poisson)
+        FAIL(ERR_PARAM, "run_params/use_neutrino=.true. needs cosmo=.true. and poisson=.true.");
+    if (!p->run.use_fftw)
+        FAIL(ERR_PARAM, "run_params/use_neutrino=.true. needs use_fftw=.true.: the response is in Fourier space");
+    if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
+        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: use_neutrino needs a density between 0 and 1",
+             p->neutrino.omega_nu);
+    TRY(response_read(p->neutrino.neutrino_table, &s->neutrino));
+    s->grav.fft_levelmin = 1;
+    s->grav.response = neutrino_response;
+    s->grav.response_ctx = s;
+    return OK;
+}
+
+enum err sim_cosmology(struct sim *s)
+{
+    double omega_nu = s->neutrino ? s->par->neutrino.omega_nu : 0;
+    if (omega_nu >= s->cosmo_par.omega_m)
+        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: all matter is %g", omega_nu, s->cosmo_par.omega_m);
+    return cosmo_new(&s->cosmo_par, &s->cosmo);
 }
 
 enum err sim_setup(struct sim *s)
@@ -126,12 +169,15 @@ enum err sim_setup(struct sim *s)
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                 .gravity_type = p->poisson.gravity_type,
                                 .cg_levelmin = p->poisson.cg_levelmin,
+                                .fft_levelmin = fft_levelmin(p),
+                                .spectral = strcmp(p->poisson.fft_green, "spectral") == 0,
                                 .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
                                 .unit_l = p->units.units_length,
                                 .unit_d = p->units.units_density,
                                 .unit_t = p->units.units_time,
                                 .verbose = log_verbosity() >= 1};
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
+    TRY(setup_neutrinos(s));
     for (int l = 1; l <= p->amr.levelmax; l++) {
         int i = l - p->amr.levelmin;
         s->nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;

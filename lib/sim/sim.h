@@ -6,6 +6,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"
+#include "cosmo/response.h"
 #include "dom/domain.h"
 #include "grav/grav.h"
 #include "hydro/hydro.h"
@@ -29,7 +30,8 @@ struct sim {
     struct hydro_par hydro;
     struct grav_par grav;
     struct cosmo_par cosmo_par;
-    struct cosmo *cosmo; /* NULL without cosmology */
+    struct cosmo *cosmo;       /* NULL without cosmology */
+    struct response *neutrino; /* NULL: none */
 
     /* time */
     double t, aexp, hexp;
@@ -53,22 +55,27 @@ struct sim {
     bool counting; /* first way down of the coarse step: every level is met once */
     struct sum sum_mass, sum_ekin, sum_eint, sum_epot, sum_momentum[3];
     double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
-    double wall_start, wall_step, updates, updates_all, wall_all;
+    double wall_start, wall_step, updates_all, wall_all;
     int64_t particles;
+    double updates;                  /* of cells, all levels, by all ranks */
+    int64_t cells_most, leaves_most; /* most cells of all levels after a coarse step, and the leaves among them */
+    const char *profile_path;        /* simulate -j, or NULL (lent) */
+    FILE *profile;                   /* on rank 0, while the run lasts */
 
     /* outputs */
     const char *outdir;
     /* Told of each finished checkpoint, on rank 0. */
-    enum err (*announce)(const char *path);
+    void (*announce)(const char *path);
     bool force; /* replace checkpoints that are there; go on from one of another model */
     const char *namelist_text, *provenance;
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
-    double wall_limit;   /* seconds after wall_start; 0: none */
-    const char *restart; /* checkpoint to go on from, or NULL: nrestart of the namelist says */
-    struct source *from; /* it, while it is read */
-    bool resumed;        /* before its first output would be due: that is the checkpoint it comes from */
-    bool starting;       /* initial grid under construction (RAMSES `init`) */
+    char last_good[4096]; /* checkpoint; empty: none yet */
+    double wall_limit;    /* seconds after wall_start; 0: none */
+    const char *restart;  /* checkpoint to go on from, or NULL: nrestart of the namelist says */
+    struct source *from;  /* it, while it is read */
+    bool resumed;         /* before its first output would be due: that is the checkpoint it comes from */
+    bool starting;        /* initial grid under construction (RAMSES `init`) */
     bool done;
     bool broken; /* the state holds infinities or NaNs */
     int status;  /* exit status: 0, 75 stopped early */
@@ -82,7 +89,17 @@ void sim_fini(struct sim *s);
 void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */
 
 /* ---- between the files of sim ---- */
+enum { PHASE_MAX = 64 };
+struct phase {
+    char label[32];
+    double low, mean, high; /* seconds, over ranks */
+};
+int sim_phases(const struct sim *s, struct phase p[PHASE_MAX]); /* profile.c: the timers, how many (collective) */
+MUST_USE enum err sim_profile_begin(struct sim *s);
+void sim_profile_step(struct sim *s);
+MUST_USE enum err sim_profile_end(struct sim *s);
 MUST_USE enum err sim_setup(struct sim *s);                   /* setup.c: parameters → modules */
+MUST_USE enum err sim_cosmology(struct sim *s);               /* setup.c: s->cosmo from s->cosmo_par */
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
 void sim_refine(struct sim *s, int from);                     /* adapt.c: refine levels from..levelmax-1 */
 void sim_balance(struct sim *s);                              /* adapt.c */
@@ -100,11 +117,14 @@ void sim_report(struct sim *s, int l);           /* report.c: step lines */
 void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
-MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
+MUST_USE enum err sim_output(struct sim *s);   /* output.c: write if one is due */
+MUST_USE enum err sim_spectrum(struct sim *s); /* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
 void sim_output_setup(struct sim *s);
 void sim_output_resume(struct sim *s);             /* output.c: what was written before the checkpoint s->from */
 MUST_USE enum err sim_restart_open(struct sim *s); /* restart.c: s->from, if the run goes on from a checkpoint */
 MUST_USE enum err sim_restart(struct sim *s);      /* restart.c: the state of s->from */
-bool sim_at_end(const struct sim *s);              /* output.c: time or step limit reached */
+MUST_USE enum err
+sim_check_model(const struct sim *s); /* model.c: s->from is of the model of s->par, or forced (collective) */
+bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_count_octs(struct sim *s);
 void sim_restrict_all(struct sim *s, int from); /* start.c: split cells, levels from-1..1 */

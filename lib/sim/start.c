@@ -2,7 +2,9 @@
  *
  * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level after level; with particles and regions
  * a few more rounds let the mass criterion act. GRAFIC files give the levels they cover and no more: the first step refines the rest. */
+#include <dirent.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -11,6 +13,7 @@
 #include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "ics/ics.h"
+#include "io/grafic.h"
 #include "sim/sim.h"
 
 struct start {
@@ -46,6 +49,24 @@ static enum err start_regions(struct start *st)
     return OK;
 }
 
+/* ivar_refine keeps refinement to a scalar that is read from files. Without them nothing of the finer levels would be used, and then
+ * the particles of the whole box would refine it until memory ends. */
+static enum err check_mask(const struct start *st, int n, const char *const dirs[])
+{
+    const struct sim *s = st->s;
+    int number = s->par->refine.ivar_refine - 5;
+    char name[32];
+    if (!s->mesh.hydro || !s->mesh.gravity || number < 1 || s->mesh.levelmin == s->mesh.levelmax) return OK;
+    snprintf(name, sizeof name, "ic_pvar_%05d", number);
+    for (int i = 0; i < n; i++)
+        if (!grafic_exists(dirs[i], name))
+            FAIL(ERR_FILE,
+                 "%s: has no %s, the mask that ivar_refine=%d in &REFINE_PARAMS needs on every level: genzoom -i %d "
+                 "writes it; without a mask set ivar_refine=-1",
+                 dirs[i], name, number + 5, number);
+    return OK;
+}
+
 static enum err start_files(struct start *st)
 {
     struct sim *s = st->s;
@@ -55,13 +76,14 @@ static enum err start_files(struct start *st)
     for (; n < LEVEL_MAX && s->mesh.levelmin + n <= s->mesh.levelmax && p->initfile[n][0]; n++)
         dirs[n] = p->initfile[n];
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
+    TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
     TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro ? p->omega_b : 0,
                         p->aexp_ini, &s->comm));
     s->ic_level = st->files.levelmax;
     if (!s->par->run.cosmo) return OK;
     s->cosmo_par = st->files.par;
     s->mass_sph = ics_grafic_mass_sph(&st->files);
-    TRY(cosmo_new(&s->cosmo_par, &s->cosmo));
+    TRY(sim_cosmology(s));
     s->aexp = s->cosmo_par.aexp_ini;
     s->t = cosmo_tau(s->cosmo, s->aexp);
     cosmo_at(s->cosmo, s->t, &s->aexp, &s->hexp);
@@ -121,6 +143,10 @@ static enum err start_refine(struct start *st)
         if (s->noct[l] == 0) break;
     }
     TRY(start_flow(st));
+    for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax && st->grafic && ics_grafic_has(&st->files, l); l++)
+        if (s->noct[l] == 0)
+            log_info(" Initial conditions of level %d are not used: nothing of level %d is marked for refinement", l,
+                     l - 1);
     s->starting = false;
     return OK;
 }
@@ -194,24 +220,74 @@ static enum err start_afresh(struct start *st)
     return start_refine_more(st);
 }
 
-enum err sim_start(struct sim *s, const struct params *par, const struct comm *c)
+static enum err start_once(struct sim *s)
 {
+    const struct params *par = s->par;
     struct start *st = mem_zero(sizeof *st, "start");
-    s->par = par;
-    s->comm = *c;
     s->aexp = 1;
     s->wall_start = timer_wall();
     timer_start("start");
     part_init(&s->parts);
-    enum err e = err_agree(c, sim_restart_open(s));
+    enum err e = err_agree(&s->comm, sim_restart_open(s));
     if (e == OK) e = sim_setup(s);
     s->parts.is_static = par->run.static_;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
     if (e == OK) e = s->from ? sim_restart(s) : start_afresh(st);
-    e = err_agree(c, e);
+    e = err_agree(&s->comm, e);
     if (st->grafic) ics_grafic_close(&st->files);
     mem_free(st);
     return e;
+}
+
+/* Marks the numbers of the checkpoints output_NNNNN in the directory of outputs. */
+static void find_outputs(const char *dir, unsigned char there[100000])
+{
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        int number, end = 0;
+        if (sscanf(e->d_name, "output_%5d%n", &number, &end) == 1 && end == 12 && !e->d_name[end] && number > 0)
+            there[number] = 1;
+    }
+    if (d) closedir(d);
+}
+
+/* From the newest checkpoint that is whole; the damaged ones keep their numbers. */
+static enum err start_newest(struct sim *s)
+{
+    struct sim empty = *s;
+    char path[4096];
+    int last = 0;
+    enum err e = OK;
+    unsigned char *there = mem_zero(100000, "start");
+    if (s->comm.rank == 0) find_outputs(s->outdir, there);
+    comm_bcast(&s->comm, there, 100000, 0);
+    for (int i = 99999; i > 0; i--) {
+        if (!there[i]) continue;
+        if (!last) last = i;
+        snprintf(path, sizeof path, "%.4000s/output_%05d", s->outdir, i);
+        s->restart = path;
+        e = start_once(s);
+        s->restart = NULL;
+        if (e == OK || e == ERR_PARAM) break;
+        log_info(" Passed over, as it is not whole: %s", err_message());
+        sim_fini(s);
+        *s = empty;
+    }
+    mem_free(there);
+    if (e != OK && e != ERR_PARAM)
+        FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->outdir, err_message());
+    if (e != OK) return e;
+    if (s->ifout <= last) s->ifout = last + 1;
+    if (last) return OK;
+    log_info(" There is no checkpoint in %s yet: the run begins anew", s->outdir);
+    return start_once(s);
+}
+
+enum err sim_start(struct sim *s, const struct params *par, const struct comm *c)
+{
+    s->par = par;
+    s->comm = *c;
+    return par->run.nrestart < 0 && !s->restart ? start_newest(s) : start_once(s);
 }

@@ -56,7 +56,8 @@ enum err sim_step(struct sim *s, int l, int icount)
     sim_flag(s, l, icount);                               /*      U, dense                  flag */
     if (s->par->run.pic) timer_start("particles");
     if (s->par->run.pic) part_merge(p, m, l); /*                  particles of l+1          particles of l */
-    shorten_coarse_step(s, l, icount);        /*                  dt of this level          dt of l-1 */
+    s->updates += 8 * (double)s->noct[l];
+    shorten_coarse_step(s, l, icount); /*                  dt of this level          dt of l-1 */
     return OK;
 }
 

@@ -246,7 +246,7 @@ static enum err digest_of(const char *path, struct digest *d)
 {
     struct ramses *r;
     enum err err = ramses_open(path, &r);
-    if (err == OK) err = digest_snapshot(r, d);
+    if (err == OK) err = digest_snapshot(r, &alone, d);
     ramses_close(&r);
     return err;
 }

@@ -1,0 +1,137 @@
+/* convert: one checkpoint. A source, perhaps cut, and what writes it. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "ckpt/gadget.h"
+#include "ckpt/hdf5_read.h"
+#include "ckpt/reshape.h"
+#include "convert.h"
+#include "io/file.h"
+
+static const size_t TEXT_MAX = (size_t)1 << 24;
+static const char *const NAME[] = {"", "ramses", "hdf5", "gadget"};
+
+static enum err open_source(const struct request *r, const char *in, struct source **s);
+static enum err name_result(const struct request *r, enum format f, const struct source *s, char *path, size_t n);
+static enum err write_checkpoint(const struct request *r, enum format f, struct source *s, const char *path,
+                                 const struct comm *c);
+static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n);
+
+enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c, char *path, size_t n)
+{
+    struct source *s = NULL;
+    enum err err = err_agree(c, open_source(r, in, &s));
+    if (err == OK) {
+        enum format f = r->format ? r->format : hdf5_is(in) ? FORMAT_RAMSES : FORMAT_HDF5;
+        err = c->rank == 0 ? name_result(r, f, s, path, n) : OK;
+        err = err_agree(c, err);
+        if (err == OK) comm_bcast(c, path, n, 0);
+        if (err == OK && f == FORMAT_GADGET)
+            err = err_agree(c, c->rank == 0 ? write_gadget(r, s, path, n) : OK);
+        else if (err == OK)
+            err = write_checkpoint(r, f, s, path, c);
+    }
+    source_close(&s);
+    return err;
+}
+
+static enum err open_source(const struct request *r, const char *in, struct source **s)
+{
+    TRY(source_open(in, 0, 0, s));
+    log_line(1, "%s: %s, output %d, levels %d to %d", in, (*s)->format, (*s)->number, (*s)->head.levelmin,
+             (*s)->head.levelmax);
+    if (*(*s)->left_out)
+        log_info("convert: %s: what no format here has a place for is left out: %s", in, (*s)->left_out);
+    if (!(*s)->exact)
+        log_line(1, "%s: has no exact files: the last bits of momentum and energy were lost when it was written", in);
+    if (!r->region && !r->cut.levelmax) return OK;
+    struct source *whole = *s;
+    return source_cut(whole, &r->cut, s);
+}
+
+/* OUT for one checkpoint; else a name in the directory OUT, which is made. */
+static enum err name_result(const struct request *r, enum format f, const struct source *s, char *path, size_t n)
+{
+    bool single = r->out && r->npath == 1 && strcmp(r->paths[0], "-") != 0;
+    const char *dir = r->out ? r->out : NAME[f];
+    int k;
+    if (!single && mkdir(dir, 0777) != 0 && errno != EEXIST) FAIL(ERR_FILE, "%s: %s", dir, strerror(errno));
+    if (single)
+        k = snprintf(path, n, "%s", r->out);
+    else if (f == FORMAT_GADGET)
+        k = snprintf(path, n, "%s/snapshot_%03d", dir, s->number);
+    else
+        k = snprintf(path, n, "%s/output_%05d", dir, s->number);
+    if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    if (f != FORMAT_GADGET)
+        while (k > 1 && path[k - 1] == '/') path[--k] = 0;
+    return OK;
+}
+
+/* Text of the checkpoint, "" if it has none. Owner: caller. */
+static enum err load_text(const struct source *s, const char *name, char **text)
+{
+    char path[PATH_MAX];
+    size_t n;
+    *text = NULL;
+    int k = snprintf(path, sizeof path, "%s/%s", s->path, name);
+    if (k > 0 && k < (int)sizeof path && file_exists(path)) return file_load(path, TEXT_MAX, text, &n);
+    *text = mem_zero(1, "provenance");
+    return OK;
+}
+
+/* What was done, and what the checkpoint tells of itself. */
+static char *tell(const struct request *r, const struct source *s, const char *before)
+{
+    size_t n = strlen(r->arguments) + strlen(before) + strlen(s->path) + 256;
+    char *text = mem_new(n, "provenance");
+    snprintf(text, n, "%s\narguments: %s\nfrom: %s (%s, output %d)\n%s", r->program, r->arguments, s->path, s->format,
+             s->number, before);
+    return text;
+}
+
+static enum err write_checkpoint(const struct request *r, enum format f, struct source *s, const char *path,
+                                 const struct comm *c)
+{
+    char *namelist = NULL, *before = NULL, *text = NULL;
+    enum err err = load_text(s, "namelist.txt", &namelist);
+    if (err == OK) err = load_text(s, "compilation.txt", &before);
+    err = err_agree(c, err);
+    if (err == OK) {
+        text = tell(r, s, before);
+        struct reshape opt = {.out = path,
+                              .format = f == FORMAT_HDF5 ? RESHAPE_HDF5 : RESHAPE_RAMSES,
+                              .kind = DOMAIN_HILBERT,
+                              .nrank = r->ranks ? r->ranks : 1,
+                              .memory = r->memory,
+                              .deflate = r->deflate,
+                              .overwrite = r->force,
+                              .namelist = namelist,
+                              .provenance = text};
+        s->head.legacy = r->legacy;
+        err = reshape_run(&opt, s, c);
+    }
+    FREE(namelist);
+    FREE(before);
+    FREE(text);
+    return err;
+}
+
+static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n)
+{
+    char *out = mem_new(n, "path");
+    int64_t left_out = 0;
+    memcpy(out, path, n);
+    struct gadget opt = {.out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
+    enum err err = gadget_write(&opt, s, path, n, &left_out);
+    if (err == OK && left_out)
+        log_info("convert: %s: %ld particles of sinks' clouds or without mass have no place in a Gadget snapshot",
+                 s->path, (long)left_out);
+    FREE(out);
+    return err;
+}

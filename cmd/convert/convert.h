@@ -1,0 +1,34 @@
+/* convert: what the files of this program share. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ckpt/source_cut.h"
+#include "comm/comm.h"
+
+enum format {
+    FORMAT_OTHER,
+    FORMAT_RAMSES,
+    FORMAT_HDF5,
+    FORMAT_GADGET
+}; /* OTHER: hdf5 from RAMSES binary, else ramses */
+
+struct request {
+    enum format format;
+    const char *out; /* NULL: directory with the name of the format */
+    int ranks, deflate, files, verbosity;
+    unsigned legacy;
+    int64_t memory;
+    struct cut cut;
+    const char *region; /* as given */
+    bool gas, named, force;
+    const char *program, *arguments; /* for the provenance */
+    int npath;
+    char **paths;
+};
+
+/* Options into r. The status to end with, or -1 to go on. */
+int request_read(int argc, char **argv, struct request *r);
+/* One checkpoint; path (size n) receives that of the result. (collective) */
+MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c, char *path,
+                                     size_t n);

@@ -1,0 +1,154 @@
+/* convert: the command line. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "convert.h"
+
+enum { GO_ON = -1, DONE = 0, TROUBLE = 2, RANKS_MAX = 99999, FILES_MAX = 100000 };
+enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
+
+static const struct opt ROWS[] = {
+    {'f', "format", "FORMAT", "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
+    {'o', "output", "OUT",
+     "path of the result; of - or several checkpoints, directory of the results (default: FORMAT)"},
+    {'n', "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
+    {'z', "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
+    {LEVELMAX, "levelmax", "LEVEL", "leave out what is finer than this level"},
+    {LEVELMIN, "levelmin", "LEVEL", "with --region: no finer than this level outside (default: the checkpoint's)"},
+    {REGION, "region", "REGION", "full detail in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R alone (code units)"},
+    {LEGACY, "legacy", "YEAR", "ramses: files as RAMSES wrote them before 2017 or 2015"},
+    {GAS, "gas", NULL, "gadget: the gas too, a particle a leaf cell"},
+    {NAMED, "named", NULL, "gadget: blocks with names (format 2)"},
+    {FILES, "files", "N", "gadget: at least this many files (default 1)"},
+    {MEMORY, "memory", "SIZE", "use no more than this, in bytes or with K, M, G (default 512M)"},
+    {FORCE, "force", NULL, "replace what stands under OUT"},
+    {'q', "quiet", NULL, "say nothing but errors"},
+    {'v', "verbose", NULL, "say more"},
+    {'V', "version", NULL, "print the version"},
+    {'h', "help", NULL, "print this help"},
+    {0, NULL, NULL, NULL}};
+
+static const char SYNOPSIS[] = "convert [options] DIR…   (DIR - : paths from standard input, one a line)";
+static const char PURPOSE[] = "Writes checkpoints anew: in another format, for other ranks, or a part of them.";
+
+static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || n < lo || n > hi) FAIL(ERR_PARAM, "%s is %ld to %ld, not %s", what, lo, hi, value);
+    *x = (int)n;
+    return OK;
+}
+
+static enum err get_size(const char *value, int64_t *x)
+{
+    static const char unit[] = "KMGT";
+    char *end;
+    double n = strtod(value, &end);
+    const char *u = *end ? strchr(unit, *end) : NULL;
+    if (u) end++;
+    for (const char *k = unit; u && k <= u; k++) n *= 1024;
+    if (end == value || *end || !(n >= 1 && n < 1e18))
+        FAIL(ERR_PARAM, "the memory is a number with K, M, G or T, not %s", value);
+    *x = (int64_t)n;
+    return OK;
+}
+
+static enum err get_format(const char *value, enum format *f)
+{
+    static const char *const name[] = {"", "ramses", "hdf5", "gadget"};
+    for (int k = FORMAT_RAMSES; k <= FORMAT_GADGET; k++)
+        if (strcmp(value, name[k]) == 0) {
+            *f = (enum format)k;
+            return OK;
+        }
+    FAIL(ERR_PARAM, "the format is ramses, hdf5 or gadget, not %s", value);
+}
+
+static enum err get_legacy(const char *value, unsigned *legacy)
+{
+    if (strcmp(value, "2017") == 0)
+        *legacy = CKPT_BEFORE_2017;
+    else if (strcmp(value, "2015") == 0)
+        *legacy = CKPT_BEFORE_2017 | CKPT_BEFORE_2015;
+    else
+        FAIL(ERR_PARAM, "the layouts of RAMSES changed in 2015 and 2017: --legacy takes one of these, not %s", value);
+    return OK;
+}
+
+static enum err set_value(int letter, const char *value, struct request *r)
+{
+    switch (letter) {
+    case 'f':
+        return get_format(value, &r->format);
+    case 'o':
+        r->out = value;
+        return OK;
+    case 'n':
+        return get_int("the number of ranks", value, 1, RANKS_MAX, &r->ranks);
+    case 'z':
+        return get_int("the level of compression", value, 1, 9, &r->deflate);
+    case LEVELMAX:
+        return get_int("levelmax", value, 1, LEVEL_MAX, &r->cut.levelmax);
+    case LEVELMIN:
+        return get_int("levelmin", value, 1, LEVEL_MAX, &r->cut.levelmin);
+    case REGION:
+        r->region = value;
+        return cut_region(&r->cut, value);
+    case LEGACY:
+        return get_legacy(value, &r->legacy);
+    case FILES:
+        return get_int("the number of files", value, 1, FILES_MAX, &r->files);
+    default:
+        return get_size(value, &r->memory);
+    }
+}
+
+static void set_flag(int letter, struct request *r)
+{
+    r->gas |= letter == GAS;
+    r->named |= letter == NAMED;
+    r->force |= letter == FORCE;
+    if (letter == 'q') r->verbosity = -1;
+    if (letter == 'v') r->verbosity++;
+}
+
+static enum err check_together(const struct request *r)
+{
+    bool ramses = r->format == FORMAT_RAMSES || !r->format, gadget = r->format == FORMAT_GADGET;
+    if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint named");
+    if (r->out && !*r->out) FAIL(ERR_PARAM, "the output has no name");
+    if (r->ranks && !ramses) FAIL(ERR_PARAM, "-n is for -f ramses: the other formats are the same for any ranks");
+    if (r->legacy && r->format != FORMAT_RAMSES) FAIL(ERR_PARAM, "--legacy needs -f ramses");
+    if (r->deflate && (gadget || r->format == FORMAT_RAMSES)) FAIL(ERR_PARAM, "-z is for -f hdf5");
+    if ((r->gas || r->named || r->files) && !gadget) FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
+    if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");
+    return OK;
+}
+
+static int scan(int argc, char **argv, struct request *r)
+{
+    struct opt_scan s;
+    opt_begin(&s, argc, argv, ROWS);
+    for (int c; (c = opt_next(&s)) != 0;) {
+        if (c == 'h') opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
+        if (c == 'V') puts(r->program);
+        if (c == 'h' || c == 'V') return DONE;
+        if (c == OPT_BAD) return TROUBLE;
+        if (s.value && set_value(c, s.value, r) != OK) return TROUBLE;
+        if (!s.value) set_flag(c, r);
+    }
+    r->paths = argv + s.index;
+    r->npath = argc - s.index;
+    return check_together(r) == OK ? GO_ON : TROUBLE;
+}
+
+int request_read(int argc, char **argv, struct request *r)
+{
+    int status = scan(argc, argv, r);
+    if (status == TROUBLE) fprintf(stderr, "convert: %s (see convert -h)\n", err_message());
+    return status;
+}

@@ -1,0 +1,22 @@
+/* genzoom/mask: the values of the mask on all levels, made plane by plane. */
+#pragma once
+#include "set.h"
+#include "shape.h"
+
+struct mask_par {
+    const struct shape *shape; /* NULL: the maps ic_refmap */
+    int pad;                   /* maps: cells of the base level by which they grow */
+    bool ones;                 /* maps: only that of the base level, the others are 1 */
+    const char *name;          /* file to write; NULL: only count */
+    bool force;
+};
+
+struct mask_level {
+    int64_t cells;        /* that are 1 */
+    int64_t lo[3], hi[3]; /* the first and last of them, in cells of the level from the corner of the box */
+    int64_t cut;          /* cells of the map whose children are not in the files of the next level: made 0 */
+    int64_t margin;       /* cells between the mask and the edge of the next level's files; -1: not known */
+};
+
+/* Writes the file of every level, all or (but for trouble in the very last renamings) none. */
+MUST_USE enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct mask_level *result);

@@ -1,0 +1,124 @@
+/* genzoom/points: see points.h. */
+#include "points.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+
+void points_add(struct points *p, const double x[3])
+{
+    if (p->n == p->cap) {
+        p->cap = 2 * p->cap + 1024;
+        p->x = mem_grow(p->x, sizeof *p->x * (size_t)p->cap, "points");
+    }
+    memcpy(p->x[p->n++], x, sizeof *p->x);
+}
+
+void points_free(struct points *p)
+{
+    FREE(p->x);
+    p->n = p->cap = 0;
+}
+
+/* ---- text ---- */
+
+static enum err read_line(struct points *p, const char *path, long line, char *text)
+{
+    double x[3];
+    char *hash = strchr(text, '#'), *s = text, *end;
+    if (hash) *hash = 0;
+    if (s[strspn(s, " \t\r\n,")] == 0) return OK;
+    for (int d = 0; d < 3; d++) {
+        s += strspn(s, " \t,");
+        x[d] = strtod(s, &end);
+        if (end == s) FAIL(ERR_FORMAT, "%s: line %ld: a point is three numbers, %c is missing", path, line, 'x' + d);
+        if (!(x[d] >= 0 && x[d] <= 1))
+            FAIL(ERR_FORMAT, "%s: line %ld: %c = %g is not between 0 and 1: points are in units of the box", path, line,
+                 'x' + d, x[d]);
+        if (x[d] == 1) x[d] = 0;
+        s = end;
+    }
+    points_add(p, x);
+    return OK;
+}
+
+enum err points_read(struct points *p, const char *path)
+{
+    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+    char text[1024];
+    enum err err = OK;
+    if (!f) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    for (long line = 1; err == OK && fgets(text, sizeof text, f); line++) {
+        if (!strchr(text, '\n') && strlen(text) + 1 == sizeof text)
+            err = err_set(ERR_FORMAT, "%s: line %ld is longer than %zu characters", path, line, sizeof text - 2);
+        else
+            err = read_line(p, path, line, text);
+    }
+    if (err == OK && ferror(f)) err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
+    if (f != stdin) fclose(f); /* read only */
+    if (err == OK && p->n == 0) FAIL(ERR_FORMAT, "%s: holds no points", path);
+    return err;
+}
+
+static enum err write_text(const struct points *p, FILE *f, const char *tmp)
+{
+    for (int64_t i = 0; i < p->n; i++) fprintf(f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);
+    if (fflush(f) != 0 || ferror(f) || fsync(fileno(f)) != 0)
+        FAIL(ERR_FILE, "%s: cannot be written: %s", tmp, strerror(errno));
+    return OK;
+}
+
+enum err points_write(const struct points *p, const char *path, bool force)
+{
+    char tmp[4096];
+    if (snprintf(tmp, sizeof tmp, "%s.tmp", path) >= (int)sizeof tmp)
+        FAIL(ERR_FILE, "%.60s…: the path is too long", path);
+    if (!force && file_exists(path)) FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
+    FILE *f = fopen(tmp, "w");
+    if (!f) FAIL(ERR_FILE, "%s: cannot be written: %s", tmp, strerror(errno));
+    enum err err = write_text(p, f, tmp);
+    if (fclose(f) != 0 && err == OK) err = err_set(ERR_FILE, "%s: cannot be written: %s", tmp, strerror(errno));
+    if (err == OK && rename(tmp, path) != 0)
+        err = err_set(ERR_FILE, "%s: cannot be renamed to %s: %s", tmp, path, strerror(errno));
+    if (err != OK) unlink(tmp);
+    return err;
+}
+
+/* ---- the periodic box ---- */
+
+enum { BINS = 1 << 14 };
+
+/* First bin after the widest run of empty ones; 0 if there is none. */
+static int cut_of(const bool *full)
+{
+    int cut = 0, widest = 0, run = 0;
+    for (int i = 0; i < 2 * BINS; i++) {
+        if (!full[i % BINS]) {
+            run++;
+            continue;
+        }
+        if (run > widest) widest = run, cut = i % BINS;
+        run = 0;
+    }
+    return cut;
+}
+
+void points_unwrap(struct points *p)
+{
+    bool *full = mem_new(BINS * sizeof *full, "points");
+    for (int d = 0; d < 3; d++) {
+        memset(full, 0, BINS * sizeof *full);
+        for (int64_t i = 0; i < p->n; i++) full[(int)(p->x[i][d] * BINS) % BINS] = true;
+        int cut = cut_of(full);
+        for (int64_t i = 0; i < p->n; i++)
+            if ((int)(p->x[i][d] * BINS) % BINS < cut) p->x[i][d] += 1;
+    }
+    mem_free(full);
+}

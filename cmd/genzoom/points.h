@@ -1,0 +1,26 @@
+/* genzoom/points: lists of points in units of the box, read from text or traced back from a later checkpoint. */
+#pragma once
+#include "set.h"
+
+struct points {
+    int64_t n, cap;
+    double (*x)[3];
+};
+
+void points_add(struct points *p, const double x[3]);
+void points_free(struct points *p);
+/* A line a point: x y z, further columns ignored, # to the end of a line too (MUSIC's region_point_file); - is standard input. */
+MUST_USE enum err points_read(struct points *p, const char *path);
+MUST_USE enum err points_write(const struct points *p, const char *path, bool force);
+/* Of the images of the points in the periodic box: those next to each other, cut at the widest gap along each axis. */
+void points_unwrap(struct points *p);
+
+struct trace {
+    const char *path, *from; /* late checkpoint · early one of the same run, or NULL: the ids of the set */
+    double center[3], radius;
+    bool densest; /* the centre is to be found: where the dark matter is densest */
+    int64_t ids;  /* result: dark matter particles in the sphere */
+};
+
+/* Where the dark matter that is now within the sphere began. */
+MUST_USE enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *s);

@@ -1,0 +1,174 @@
+/* genzoom/report: see report.h.
+ *
+ * A particle of level l has 2^-3l (1 - Ω_b/Ω_m) of the mass of the box; the cut is the geometric mean of the two finest.
+ * Memory: of the levels with files, octs are the masked cells of the level above, grown as refinement does; beyond, each level has
+ * octs for half of the fine particles that are left, eight a cell. That is a guess; it is meant for the size of a job. */
+#include "report.h"
+
+#include <math.h>
+#include <string.h>
+
+struct estimate {
+    double octs[LEVEL_MAX + 2], total, particles, bytes; /* bytes: of all ranks */
+};
+
+static double particle_mass(const struct report *r, int l)
+{
+    return ldexp(1 - r->omega_b / r->s->g.par.omega_m, -3 * l);
+}
+
+/* Msun/h */
+static double solar(const struct report *r, double mass)
+{
+    double box = r->s->g.par.boxlen_ini;
+    return mass * 2.77536627e11 * r->s->g.par.omega_m * box * box * box;
+}
+
+double report_mass_cut(const struct report *r)
+{
+    int l = r->s->g.levelmax;
+    return l == r->s->g.levelmin ? -1 : sqrt(particle_mass(r, l) * particle_mass(r, l - 1));
+}
+
+/* Octs of the level below a region of that many cells which grows by `cells` on each side. */
+static double grown(double n, double cells)
+{
+    double side = cbrt(n) + 2 * cells;
+    return side * side * side;
+}
+
+static struct estimate estimate_of(const struct report *r)
+{
+    const struct zoom_set *s = r->s;
+    struct estimate e = {.total = 0};
+    int nvar = 5 + r->number;
+    for (int l = s->g.levelmax; l > s->g.levelmin; l--) {
+        double cells = fmin((double)r->mask[l - 1].cells, ldexp(1, 3 * (l - 1))), fathers = e.octs[l + 1] / 8;
+        if (l - 1 > s->g.levelmin)
+            cells = fmin(cells, 8 * grown((double)r->mask[l - 2].cells, 1)); /* where there are octs */
+        e.octs[l] = fmin(fmax(grown(cells, 1), l < s->g.levelmax ? grown(fathers, 2) : 0), ldexp(1, 3 * (l - 1)));
+    }
+    for (int l = 1; l <= s->g.levelmin; l++) e.octs[l] = ldexp(1, 3 * (l - 1));
+    double fine = 8 * e.octs[s->g.levelmax];
+    for (int l = s->g.levelmax + 1; l <= r->levelmax; l++) e.octs[l] = fine / 8 * pow(0.5, l - s->g.levelmax);
+    for (int l = 1; l <= r->levelmax; l++) e.total += e.octs[l];
+    for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
+        e.particles += 8 * e.octs[l] - e.octs[l + 1] * (l < s->g.levelmax);
+    double own = e.total / r->ranks, ghosts = grown(own, 2) - own;
+    const double oct = (2 * nvar + 8) * 64 + 160, part = 74 + 40; /* fields twice while they move, links; sorting */
+    e.bytes = r->ranks * ((own + fmin(ghosts, 7 * own)) * oct + e.particles / r->ranks * part + 32e6);
+    return e;
+}
+
+/* ---- namelist ---- */
+
+static void levels_as_comments(FILE *out, const struct report *r, const struct estimate *e)
+{
+    const struct ics_grafic *g = &r->s->g;
+    fprintf(out, "! level   cells of the files      offset               mask    particle [Msun/h]\n");
+    for (int l = g->levelmin; l <= g->levelmax; l++) {
+        const struct ics_level *ic = &g->lev[l];
+        fprintf(out, "! %5d %6d %5d %5d %7lld %5lld %5lld %14lld %14.4g\n", l, ic->n[0], ic->n[1], ic->n[2],
+                (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2], (long long)r->mask[l].cells,
+                solar(r, particle_mass(r, l)));
+    }
+    fprintf(out, "! to levelmax=%d on %d rank%s: about %.2g octs, %.2g particles, %.2g GiB in all\n", r->levelmax,
+            r->ranks, r->ranks == 1 ? "" : "s", e->total, e->particles, e->bytes / 1073741824);
+    if (r->number > 0)
+        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n", r->name,
+                5 + r->number, 5 + r->number);
+}
+
+/* A quote in a namelist's text is doubled. */
+static void quoted(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'') fputc('\'', out);
+        fputc(*text, out);
+    }
+    fputc('\'', out);
+}
+
+void report_namelist(FILE *out, const struct report *r)
+{
+    const struct ics_grafic *g = &r->s->g;
+    struct estimate e = estimate_of(r);
+    fprintf(out, "! zoom mask from %s, %s %s\n", r->region, r->name, r->written ? "written" : "not written");
+    if (r->trace->ids)
+        fprintf(out, "! %lld particles within %g of %.6f, %.6f, %.6f\n", (long long)r->trace->ids, r->trace->radius,
+                r->trace->center[0], r->trace->center[1], r->trace->center[2]);
+    levels_as_comments(out, r, &e);
+    fprintf(out, "&AMR_PARAMS\nlevelmin=%d\nlevelmax=%d\n/\n", g->levelmin, r->levelmax);
+    fprintf(out, "&INIT_PARAMS\nfiletype='grafic'\n");
+    for (int l = g->levelmin; l <= g->levelmax; l++) {
+        fprintf(out, "initfile(%d)=", l - g->levelmin + 1);
+        quoted(out, g->lev[l].dir);
+        fputc('\n', out);
+    }
+    if (r->omega_b > 0) fprintf(out, "omega_b=%.9g\n", r->omega_b);
+    fprintf(out, "/\n&REFINE_PARAMS\n");
+    if (r->levelmax > g->levelmin) fprintf(out, "m_refine=%d*8.\n", r->levelmax - g->levelmin);
+    fprintf(out, "ivar_refine=%d\nvar_cut_refine=0.01\nmass_cut_refine=%.9g\n/\n", 5 + r->number, report_mass_cut(r));
+}
+
+/* ---- JSON ---- */
+
+static void json_text(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') fputc('\\', out);
+        if ((unsigned char)*s < 32)
+            fprintf(out, "\\u%04x", (unsigned char)*s);
+        else
+            fputc(*s, out);
+    }
+    fputc('"', out);
+}
+
+static void json_level(FILE *out, const struct report *r, int l)
+{
+    const struct ics_level *ic = &r->s->g.lev[l];
+    const struct mask_level *m = &r->mask[l];
+    fprintf(out, "{\"level\": %d, \"directory\": ", l);
+    json_text(out, ic->dir);
+    fprintf(out, ", \"cells\": [%d, %d, %d], \"offset\": [%lld, %lld, %lld], \"mask\": %lld, ", ic->n[0], ic->n[1],
+            ic->n[2], (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2], (long long)m->cells);
+    if (m->cells)
+        fprintf(out, "\"mask_first\": [%lld, %lld, %lld], \"mask_last\": [%lld, %lld, %lld], ", (long long)m->lo[0],
+                (long long)m->lo[1], (long long)m->lo[2], (long long)m->hi[0], (long long)m->hi[1],
+                (long long)m->hi[2]);
+    if (m->margin >= 0) fprintf(out, "\"margin\": %lld, ", (long long)m->margin);
+    fprintf(out, "\"particle_mass\": %.9g, \"particle_mass_msun_h\": %.6g}", particle_mass(r, l),
+            solar(r, particle_mass(r, l)));
+}
+
+static bool big_endian(const struct report *r)
+{
+    return r->s->lev[r->s->g.levelmin].swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+}
+
+void report_json(FILE *out, const struct report *r)
+{
+    const struct ics_grafic *g = &r->s->g;
+    struct estimate e = estimate_of(r);
+    fprintf(out, "{\"file\": \"%s\", \"written\": %s, \"region\": ", r->name, r->written ? "true" : "false");
+    json_text(out, r->region);
+    const double *c = r->trace->center;
+    if (r->trace->ids)
+        fprintf(out, ", \"traced\": %lld, \"center\": [%.9f, %.9f, %.9f], \"radius\": %.9g", (long long)r->trace->ids,
+                c[0], c[1], c[2], r->trace->radius);
+    fprintf(out, ", \"byte_order\": \"%s\", \"box_mpc_h\": %.7g, \"levels\": [", big_endian(r) ? "big" : "little",
+            g->par.boxlen_ini);
+    for (int l = g->levelmin; l <= g->levelmax; l++) {
+        if (l > g->levelmin) fputs(", ", out);
+        json_level(out, r, l);
+    }
+    fprintf(out, "], \"namelist\": {\"levelmin\": %d, \"levelmax\": %d, \"omega_b\": %.9g, \"m_refine\": \"%d*8.\", ",
+            g->levelmin, r->levelmax, r->omega_b, r->levelmax - g->levelmin);
+    fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ", 5 + r->number,
+            report_mass_cut(r));
+    fprintf(out, "\"estimate\": {\"ranks\": %d, \"octs\": %.4g, \"particles\": %.4g, \"bytes\": %.4g}}\n", r->ranks,
+            e.total, e.particles, e.bytes);
+}

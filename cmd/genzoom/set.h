@@ -1,0 +1,19 @@
+/* genzoom/set: a multi-level GRAFIC2 set: where its levels are, and that they fit together. */
+#pragma once
+#include "ics/ics.h"
+#include "io/grafic.h"
+
+struct zoom_level {
+    struct grafic_head head;
+    bool swap, refmap, ids;
+};
+
+struct zoom_set {
+    struct ics_grafic g; /* levels, offsets in cells, cosmology */
+    struct zoom_level lev[LEVEL_MAX + 2];
+};
+
+/* The levels in the named directories: each is a level itself, or holds a directory a level. Checks the headers and
+ * sizes of all files, and reads all values as well if `deep`. Nothing is left to close on error. */
+MUST_USE enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool deep);
+void zoom_set_close(struct zoom_set *s);

@@ -1,0 +1,263 @@
+/* genzoom/trace: which particles are within a sphere of a checkpoint, and where these began: at the cell that the set gives
+ * their id to (ic_particle_ids, or the order of the cells, as simulate counts them), or at their place in an early checkpoint. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ckpt/source.h"
+#include "points.h"
+
+struct ids {
+    int64_t n, cap, *id;
+    bool *found;
+};
+
+struct walk {
+    const struct source *s;
+    struct trace *t;
+    struct ids *ids;
+    struct points *p;
+};
+
+static void ids_add(struct ids *s, int64_t id)
+{
+    if (s->n == s->cap) {
+        s->cap = 2 * s->cap + 1024;
+        s->id = mem_grow(s->id, sizeof *s->id * (size_t)s->cap, "ids");
+    }
+    s->id[s->n++] = id;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Takes the point if its id is wanted, once. */
+static void offer(struct ids *s, struct points *p, int64_t id, const double x[3])
+{
+    int64_t *at = bsearch(&id, s->id, (size_t)s->n, sizeof id, by_id);
+    if (!at || s->found[at - s->id]) return;
+    s->found[at - s->id] = true;
+    points_add(p, x);
+}
+
+/* ---- checkpoints ---- */
+
+static void place(const struct source *s, const struct source_parts *q, int64_t i, double x[3])
+{
+    for (int d = 0; d < 3; d++) {
+        x[d] = q->x[d][i] / s->head.boxlen;
+        x[d] -= floor(x[d]);
+        if (!(x[d] < 1)) x[d] = 0;
+    }
+}
+
+static enum err take_inside(const struct source_parts *q, void *ctx)
+{
+    struct walk *w = ctx;
+    for (int64_t i = 0; i < q->n; i++) {
+        double x[3], r2 = 0;
+        if (q->family[i] != FAM_DM) continue;
+        place(w->s, q, i, x);
+        for (int d = 0; d < 3; d++) {
+            double far = fabs(x[d] - w->t->center[d]);
+            far = fmin(far, 1 - far);
+            r2 += far * far;
+        }
+        if (r2 <= w->t->radius * w->t->radius) ids_add(w->ids, q->id[i]);
+    }
+    return OK;
+}
+
+/* ---- the densest place ---- */
+
+enum { SIDE = 32, ROUNDS = 8 };
+
+struct crowd {
+    const struct source *s;
+    const double *center;
+    double radius2, sum[3];
+    int64_t n, *count;
+};
+
+static enum err count_cells(const struct source_parts *q, void *ctx)
+{
+    struct crowd *w = ctx;
+    double x[3];
+    for (int64_t i = 0; i < q->n; i++) {
+        if (q->family[i] != FAM_DM) continue;
+        place(w->s, q, i, x);
+        w->count[((int)(x[2] * SIDE) * SIDE + (int)(x[1] * SIDE)) * SIDE + (int)(x[0] * SIDE)]++;
+    }
+    return OK;
+}
+
+static enum err add_inside(const struct source_parts *q, void *ctx)
+{
+    struct crowd *w = ctx;
+    for (int64_t i = 0; i < q->n; i++) {
+        double x[3], r2 = 0;
+        if (q->family[i] != FAM_DM) continue;
+        place(w->s, q, i, x);
+        for (int d = 0; d < 3; d++) {
+            x[d] -= w->center[d];
+            x[d] -= nearbyint(x[d]);
+            r2 += x[d] * x[d];
+        }
+        if (r2 > w->radius2) continue;
+        w->n++;
+        for (int d = 0; d < 3; d++) w->sum[d] += x[d];
+    }
+    return OK;
+}
+
+static enum err walk_source(struct source *s, source_parts_fn *fn, void *ctx)
+{
+    for (int i = 0; i < s->npiece; i++) TRY(source_parts(s, i, fn, ctx));
+    return OK;
+}
+
+/* From the fullest cell of a mesh to the mean place of the particles around, several times. */
+static enum err settle(struct source *s, struct trace *t, struct crowd *w)
+{
+    int best = 0;
+    TRY(walk_source(s, count_cells, w));
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++)
+        if (w->count[i] > w->count[best]) best = i;
+    const int at[3] = {best % SIDE, best / SIDE % SIDE, best / SIDE / SIDE};
+    for (int d = 0; d < 3; d++) t->center[d] = (at[d] + 0.5) / SIDE;
+    for (int round = 0; round < ROUNDS; round++) {
+        w->n = 0;
+        for (int d = 0; d < 3; d++) w->sum[d] = 0;
+        TRY(walk_source(s, add_inside, w));
+        if (w->n == 0) break;
+        for (int d = 0; d < 3; d++) {
+            t->center[d] += w->sum[d] / (double)w->n;
+            t->center[d] -= floor(t->center[d]);
+        }
+    }
+    return OK;
+}
+
+static enum err find_densest(struct trace *t)
+{
+    struct source *s;
+    TRY(source_open(t->path, 5.0 / 3, 1e-10, &s));
+    double far = fmax(t->radius, 1.0 / SIDE);
+    struct crowd w = {.s = s, .center = t->center, .radius2 = far * far};
+    w.count = mem_zero(sizeof *w.count * SIDE * SIDE * SIDE, "crowd");
+    enum err err = s->head.particles ? settle(s, t, &w) : err_set(ERR_PARAM, "%s: has no particles to trace", t->path);
+    mem_free(w.count);
+    source_close(&s);
+    return err;
+}
+
+static enum err take_found(const struct source_parts *q, void *ctx)
+{
+    struct walk *w = ctx;
+    for (int64_t i = 0; i < q->n; i++) {
+        double x[3];
+        if (q->family[i] != FAM_DM) continue;
+        place(w->s, q, i, x);
+        offer(w->ids, w->p, q->id[i], x);
+    }
+    return OK;
+}
+
+static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w)
+{
+    struct source *s;
+    TRY(source_open(path, 5.0 / 3, 1e-10, &s));
+    enum err err = OK;
+    w->s = s;
+    if (!s->head.particles) err = err_set(ERR_PARAM, "%s: has no particles to trace", path);
+    for (int i = 0; i < s->npiece && err == OK; i++) err = source_parts(s, i, fn, w);
+    source_close(&s);
+    return err;
+}
+
+/* ---- the set ---- */
+
+static void cell_center(const struct ics_level *ic, int l, const int64_t i[3], double x[3])
+{
+    for (int d = 0; d < 3; d++) x[d] = ldexp((double)(ic->off[d] + i[d]) + 0.5, -l);
+}
+
+static enum err find_in_file(const struct zoom_set *s, int l, struct ids *ids, struct points *p)
+{
+    const struct ics_level *ic = &s->g.lev[l];
+    struct grafic f;
+    enum err err = OK;
+    TRY(grafic_open(&f, ic->dir, "ic_particle_ids", true));
+    double *row = mem_new(sizeof *row * (size_t)ic->n[0], "rows"), x[3];
+    for (int64_t k = 0; k < ic->n[2]; k++)
+        for (int64_t j = 0; j < ic->n[1]; j++) {
+            TRY_OUT(grafic_read_rows(&f, GRAFIC_ID, k, j, 1, row));
+            for (int64_t i = 0; i < ic->n[0]; i++) {
+                cell_center(ic, l, (int64_t[3]){i, j, k}, x);
+                offer(ids, p, (int64_t)row[i], x);
+            }
+        }
+out:
+    mem_free(row);
+    grafic_close(&f);
+    return err;
+}
+
+/* Ids are 1 + the place of the cell, levels one after the other, each in the order of its file. */
+static void find_in_order(const struct zoom_set *s, struct ids *ids, struct points *p)
+{
+    for (int64_t i = 0; i < ids->n; i++) {
+        int64_t at = ids->id[i] - 1;
+        for (int l = s->g.levelmin; l <= s->g.levelmax && at >= 0; l++) {
+            const struct ics_level *ic = &s->g.lev[l];
+            int64_t nx = ic->n[0], ny = ic->n[1], cells = nx * ny * ic->n[2];
+            double x[3];
+            if (at < cells) {
+                cell_center(ic, l, (int64_t[3]){at % nx, at / nx % ny, at / nx / ny}, x);
+                offer(ids, p, ids->id[i], x);
+                break;
+            }
+            at -= cells;
+        }
+    }
+}
+
+static enum err find_in_set(const struct zoom_set *s, struct ids *ids, struct points *p)
+{
+    if (!s->lev[s->g.levelmin].ids) {
+        find_in_order(s, ids, p);
+        return OK;
+    }
+    for (int l = s->g.levelmin; l <= s->g.levelmax; l++) TRY(find_in_file(s, l, ids, p));
+    return OK;
+}
+
+enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *s)
+{
+    struct ids ids = {0};
+    struct walk w = {.t = t, .ids = &ids, .p = p};
+    enum err err = OK;
+    if (t->densest) TRY_OUT(find_densest(t));
+    TRY_OUT(walk_parts(t->path, take_inside, &w));
+    if (ids.n == 0) TRY_OUT(err_set(ERR_PARAM, "%s: no dark matter within %g of the centre", t->path, t->radius));
+    qsort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
+    for (int64_t i = 1; i < ids.n; i++)
+        if (ids.id[i] == ids.id[i - 1])
+            TRY_OUT(err_set(ERR_FORMAT, "%s: two particles have the id %lld", t->path, (long long)ids.id[i]));
+    ids.found = mem_zero(sizeof *ids.found * (size_t)ids.n, "ids");
+    TRY_OUT(t->from ? walk_parts(t->from, take_found, &w) : find_in_set(s, &ids, p));
+    t->ids = ids.n;
+    for (int64_t i = 0; i < ids.n; i++)
+        if (!ids.found[i])
+            TRY_OUT(err_set(ERR_PARAM, "particle %lld of %s is not in %s (%lld of %lld are)%s", (long long)ids.id[i],
+                            t->path, t->from ? t->from : "the initial conditions", (long long)p->n, (long long)ids.n,
+                            t->from ? "" : "; --from names an early checkpoint of the same run"));
+out:
+    mem_free(ids.id);
+    mem_free(ids.found);
+    return err;
+}

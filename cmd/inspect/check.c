@@ -1,0 +1,75 @@
+/* inspect: -c, whole and sane? A line a damage, and a verdict. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ckpt/check.h"
+#include "inspect.h"
+
+struct printing {
+    const struct options *o;
+    int lines;
+};
+
+static void print_damage(const struct damage *d, void *ctx)
+{
+    struct printing *p = ctx;
+    p->lines++;
+    if (p->o->json) {
+        printf("%s{\"file\":", p->lines > 1 ? "," : "");
+        json_string(d->file);
+        json_text("place", d->place);
+        json_text("what", d->what);
+        printf("}");
+    } else {
+        printf("%s%s%s%s%s\n", d->file, *d->file ? ": " : "", d->place, *d->place ? ": " : "", d->what);
+    }
+}
+
+static void print_verdict(const char *path, const struct check_found *f, const struct options *o)
+{
+    if (o->quiet) return;
+    if (f->damages) {
+        printf("%s: damaged: %ld finding%s\n", path, (long)f->damages, f->damages > 1 ? "s" : "");
+        return;
+    }
+    printf("%s: sound: %ld octs, %ld leaf cells, %ld particles; values %s\n", path, (long)f->octs, (long)f->leaves,
+           (long)f->particles, f->sums ? "fit their checksums" : "have no checksums");
+    if (o->verbose && f->restricted > 0)
+        printf("%s: split cells are the mean of their sons within %.3g\n", path, f->restricted);
+    if (f->cold)
+        printf("%s: note: the pressure of %ld cells is not positive, but their energy is\n", path, (long)f->cold);
+    if (f->strays)
+        printf("%s: note: %ld particles are not with the rank of their cell, as RAMSES leaves them\n", path,
+               (long)f->strays);
+}
+
+enum err check_print(const char *path, const struct options *o, int *status)
+{
+    struct printing p = {.o = o};
+    struct check_found f;
+    struct check_how how = {.depth = (enum check_depth)o->depth, .memory = o->memory, .fn = print_damage, .ctx = &p};
+    if (o->json) {
+        json_begin("check", path);
+        printf(",\"damage\":[");
+    }
+    enum err err = ckpt_check(path, &how, &f);
+    if (o->json) { /* the line is ended even after trouble */
+        printf("]");
+        json_text("verdict", err != OK ? "unknown" : f.damages ? "damaged" : "sound");
+        json_count("damages", f.damages);
+        json_count("level", o->depth);
+        json_bool("checksums", f.sums);
+        json_count("octs", f.octs);
+        json_count("leaves", f.leaves);
+        json_count("particles", f.particles);
+        json_count("strays", f.strays);
+        if (o->depth > 1) json_count("cold", f.cold);
+        if (o->depth > 1) json_number("restriction", f.restricted);
+        if (err != OK) json_text("trouble", err_message());
+        json_end();
+    } else if (err == OK) {
+        print_verdict(path, &f, o);
+    }
+    if (err == OK && f.damages) *status = NO;
+    return err;
+}

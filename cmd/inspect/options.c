@@ -1,0 +1,281 @@
+/* inspect: see options.h. */
+#include "options.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "colours.h"
+
+enum { PIXELS_MAX = 16384 };
+enum { RTOL = 256, ATOL, MEMORY, CENTRE, WIDTH, DEPTH, WEIGHT, LOG, LINEAR, RANGE, COLOURS };
+
+static const struct opt ROWS[] = {
+    {'s', "summary", NULL, "header, octs, extremes of fields, particles (default for one path, or three and more)"},
+    {'d', "digest", NULL, "digest of the physical state, equal for any ranks and order (with -q: one line)"},
+    {'t', "tree", NULL, "domains, octs by level and rank, memory a rank, balance"},
+    {'p', "params", NULL, "where it comes from, and the parameters of the run"},
+    {'c', "check", NULL, "is it whole and sane; twice (-cc): every invariant of tree, cells and particles"},
+    {'m', "map", "FIELD", "map of a field, projected along the line of sight; also level, temperature, dm, star"},
+    {RTOL, "rtol", "X", "of two checkpoints: relative difference that is none (default 0)"},
+    {ATOL, "atol", "X", "of two checkpoints: absolute difference that is none (default 0)"},
+    {MEMORY, "memory", "SIZE", "memory for the tables of -cc and of comparisons, as 2G (default 512M)"},
+    {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
+    {CENTRE, "center", "X,Y,Z", "centre of the map in units of the box (default 0.5,0.5,0.5)"},
+    {WIDTH, "width", "W", "side of the map in units of the box (default 1)"},
+    {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
+    {WEIGHT, "weight", "HOW", "mass, volume, max or column (default: density column, level max, others mass)"},
+    {'n', "pixels", "N", "pixels a side of the map (default 512)"},
+    {LOG, "log", NULL, "logarithmic colours (default where all is positive)"},
+    {LINEAR, "linear", NULL, "linear colours"},
+    {RANGE, "range", "LO,HI", "values of the first and last colour (default least and greatest)"},
+    {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
+    {'o', "output", "FILE", "the map's file, - for standard output (default FIELD_NNNNN.png)"},
+    {'f', "format", "FORMAT", "of the map: png or npy, an array of doubles (default by the end of FILE)"},
+    {'j', "json", NULL, "JSON, one line a checkpoint"},
+    {'q', "quiet", NULL, "say less"},
+    {'v', "verbose", NULL, "say more"},
+    {'V', "version", NULL, "print the version"},
+    {'h', "help", NULL, "print this help"},
+    {0, NULL, NULL, NULL}};
+
+static const char SYNOPSIS[] = "inspect [options] DIR…   (DIR - : paths from standard input, one a line)\n"
+                               "       inspect [options] A B      differences of two checkpoints";
+static const char PURPOSE[] =
+    "Prints what is in checkpoints: summary, digest, tree, parameters, damage, differences, maps.";
+
+/* The command line while it is read. */
+struct parsing {
+    struct options *o;
+    int modes; /* given: bit m */
+    const char *map_option, *compare_option, *format;
+};
+
+static int usage(const struct options *o, const char *what, const char *value)
+{
+    if (o->c.rank == 0)
+        fprintf(stderr, "inspect: %s%s%s (see inspect -h)\n", what, value ? " " : "", value ? value : "");
+    return TROUBLE;
+}
+
+/* n numbers with commas between, nothing else. */
+static bool get_numbers(const char *s, int n, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        char *end;
+        x[i] = strtod(s, &end);
+        if (end == s || !isfinite(x[i]) || *end != (i < n - 1 ? ',' : 0)) return false;
+        s = end + 1;
+    }
+    return true;
+}
+
+/* The place of a word in a list, -1: not there. */
+static int find_word(const char *value, const char *const *list)
+{
+    for (int i = 0; list[i]; i++)
+        if (strcmp(value, list[i]) == 0) return i;
+    return -1;
+}
+
+static int set_memory(struct options *o, const char *value)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double x = strtod(value, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (end != value && unit) {
+        x = ldexp(x, 10 * (int)(unit - units + 1));
+        end++;
+    }
+    if (end == value || *end || !(x >= 1 << 20 && x <= 0x1p60))
+        return usage(o, "the memory is at least 1M, as 512M or 2G, not", value);
+    o->memory = (size_t)x;
+    return OPTIONS_GO_ON;
+}
+
+static int set_tolerance(struct options *o, const char *value, double *x)
+{
+    if (!get_numbers(value, 1, x) || *x < 0) return usage(o, "a tolerance is a number from 0, not", value);
+    return OPTIONS_GO_ON;
+}
+
+static int set_pixels(struct options *o, const char *value)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || n < 1 || n > PIXELS_MAX) return usage(o, "the pixels are 1 to 16384, not", value);
+    o->map.pixels = (int)n;
+    return OPTIONS_GO_ON;
+}
+
+static int set_length(struct options *o, const char *value, const char *what, double *x)
+{
+    if (!get_numbers(value, 1, x) || !(*x > 0 && *x <= 1)) return usage(o, what, value);
+    return OPTIONS_GO_ON;
+}
+
+static int set_centre(struct options *o, const char *value)
+{
+    struct map_options *m = &o->map;
+    bool good = get_numbers(value, 3, m->centre);
+    for (int d = 0; d < 3; d++) good &= m->centre[d] >= 0 && m->centre[d] <= 1;
+    return good ? OPTIONS_GO_ON : usage(o, "the centre is three numbers from 0 to 1, not", value);
+}
+
+static int set_range(struct options *o, const char *value)
+{
+    double x[2];
+    if (!get_numbers(value, 2, x) || !(x[0] < x[1])) return usage(o, "the range is two ascending numbers, not", value);
+    o->map.lo = x[0], o->map.hi = x[1], o->map.has_range = true;
+    return OPTIONS_GO_ON;
+}
+
+static int set_word(struct parsing *p, int letter, const char *value)
+{
+    static const char *const axis[] = {"x", "y", "z", NULL}, *const format[] = {"png", "npy", NULL};
+    static const char *const weight[] = {"column", "mass", "volume", "max", NULL};
+    struct options *o = p->o;
+    int k;
+    switch (letter) {
+    case 'a':
+        if ((k = find_word(value, axis)) < 0) return usage(o, "the axis is x, y or z, not", value);
+        o->map.axis = k;
+        break;
+    case 'f':
+        if (find_word(value, format) < 0) return usage(o, "the format is png or npy, not", value);
+        p->format = value;
+        break;
+    case WEIGHT:
+        if ((k = find_word(value, weight)) < 0)
+            return usage(o, "the weight is mass, volume, max or column, not", value);
+        o->map.weight = (enum map_weight)(COLUMN + k);
+        break;
+    default:
+        if ((k = colours_find(value)) < 0) return usage(o, "the colours are inferno, viridis or grey, not", value);
+        o->map.colours = k;
+    }
+    return OPTIONS_GO_ON;
+}
+
+static int set_map_option(struct parsing *p, int letter, const char *value)
+{
+    struct options *o = p->o;
+    for (const struct opt *row = ROWS; row->letter; row++)
+        if (row->letter == letter) p->map_option = row->name;
+    switch (letter) {
+    case 'o':
+        o->map.out = value;
+        return OPTIONS_GO_ON;
+    case 'n':
+        return set_pixels(o, value);
+    case CENTRE:
+        return set_centre(o, value);
+    case WIDTH:
+        return set_length(o, value, "the width is a number up to 1, not", &o->map.width);
+    case DEPTH:
+        return set_length(o, value, "the depth is a number up to 1, not", &o->map.depth);
+    case RANGE:
+        return set_range(o, value);
+    case LOG:
+    case LINEAR:
+        o->map.scale = letter == LOG ? SCALE_LOG : SCALE_LINEAR;
+        return OPTIONS_GO_ON;
+    default:
+        return set_word(p, letter, value);
+    }
+}
+
+static void set_mode(struct parsing *p, int letter, const char *value)
+{
+    static const char letters[] = "sdtpc?m"; /* as enum mode */
+    enum mode mode = (enum mode)(strchr(letters, letter) - letters);
+    p->modes |= 1 << mode;
+    p->o->mode = mode;
+    if (mode == CHECK && p->o->depth < 2) p->o->depth++;
+    if (mode == MAP) p->o->map.field = value;
+}
+
+static int set_option(struct parsing *p, int letter, const char *value)
+{
+    struct options *o = p->o;
+    switch (letter) {
+    case 's':
+    case 'd':
+    case 't':
+    case 'p':
+    case 'c':
+    case 'm':
+        set_mode(p, letter, value);
+        return OPTIONS_GO_ON;
+    case RTOL:
+    case ATOL:
+        p->compare_option = letter == RTOL ? "--rtol" : "--atol";
+        return set_tolerance(o, value, letter == RTOL ? &o->rtol : &o->atol);
+    case MEMORY:
+        return set_memory(o, value);
+    case 'j':
+        o->json = true;
+        return OPTIONS_GO_ON;
+    case 'q':
+        o->quiet = true;
+        return OPTIONS_GO_ON;
+    case 'v':
+        o->verbose++;
+        return OPTIONS_GO_ON;
+    case 'h':
+        if (o->c.rank == 0) opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
+        return DONE;
+    case 'V':
+        if (o->c.rank == 0) puts("ptah inspect 0.1");
+        return DONE;
+    case OPT_BAD:
+        if (o->c.rank == 0) fprintf(stderr, "%s\n", err_message());
+        return TROUBLE;
+    default:
+        return set_map_option(p, letter, value);
+    }
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = s ? strlen(s) : 0, k = strlen(end);
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+static int check_options(struct parsing *p)
+{
+    struct options *o = p->o;
+    bool piped = false;
+    for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
+    if (o->npath == 0) return usage(o, "no checkpoint named", NULL);
+    if (p->modes & (p->modes - 1)) return usage(o, "-s, -d, -t, -p, -c and -m exclude each other", NULL);
+    if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
+    if (p->map_option && o->mode != MAP) return usage(o, "only a map (-m) takes the option", p->map_option);
+    if (p->compare_option && o->mode != COMPARE)
+        return usage(o, "only two checkpoints, compared, take the option", p->compare_option);
+    o->many = o->mode != COMPARE && (o->npath > 1 || piped);
+    if (o->map.out && o->many) return usage(o, "-o takes one checkpoint", NULL);
+    if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
+        return usage(o, "-j and -o - both want standard output", NULL);
+    o->map.raw = p->format ? strcmp(p->format, "npy") == 0 : ends_with(o->map.out, ".npy");
+    return OPTIONS_GO_ON;
+}
+
+int options_parse(int argc, char **argv, struct options *o)
+{
+    struct parsing p = {.o = o};
+    struct opt_scan s;
+    int status;
+    o->memory = (size_t)512 << 20;
+    o->map = (struct map_options){.axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1};
+    opt_begin(&s, argc, argv, ROWS);
+    for (int c; (c = opt_next(&s)) != 0;)
+        if ((status = set_option(&p, c, s.value)) != OPTIONS_GO_ON) return status;
+    o->paths = argv + s.index;
+    o->npath = argc - s.index;
+    return check_options(&p);
+}

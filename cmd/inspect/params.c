@@ -1,0 +1,114 @@
+/* inspect: -p, where a checkpoint comes from and the parameters of its run: compilation.txt and namelist.txt beside the data. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/nml.h"
+#include "inspect.h"
+#include "io/file.h"
+
+static void print_text(const char *path, const char *from, const char *list, const struct options *o);
+static void print_json(const char *path, char *from, const char *list, size_t n);
+
+/* *text stays NULL if there is no such file. */
+static enum err load(const struct ramses *r, const char *name, char **text, size_t *n)
+{
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int)sizeof path)
+        FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
+    return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
+}
+
+enum err params_print(const char *path, const struct options *o)
+{
+    struct ramses *r;
+    char *from = NULL, *list = NULL;
+    size_t n = 0, m = 0;
+    enum err err = ramses_open(path, &r);
+    if (err == OK) err = load(r, "compilation.txt", &from, &n);
+    if (err == OK) err = load(r, "namelist.txt", &list, &m);
+    if (err == OK && o->json)
+        print_json(path, from, list, m);
+    else if (err == OK)
+        print_text(path, from, list, o);
+    mem_free(from);
+    mem_free(list);
+    ramses_close(&r);
+    return err;
+}
+
+static void print_text(const char *path, const char *from, const char *list, const struct options *o)
+{
+    if (!o->quiet) {
+        printf("%s\n\nprovenance:\n%s", path, from ? from : "not kept\n");
+        if (from && *from && from[strlen(from) - 1] != '\n') putchar('\n');
+        printf("\nnamelist:\n");
+    }
+    printf("%s", list ? list : o->quiet ? "" : "not kept\n");
+    if (list && *list && list[strlen(list) - 1] != '\n') putchar('\n');
+    if (o->many && !o->quiet) putchar('\n');
+}
+
+static void print_item(const struct nml *list, const struct nml_item *it)
+{
+    printf("\"%s", it->name);
+    for (int i = 0; i < it->rank; i++) {
+        const struct nml_index *x = &it->index[i];
+        printf("%s", i ? "," : "(");
+        if (x->has_lo) printf("%ld", (long)x->lo);
+        if (x->section) printf(":");
+        if (x->section && x->has_hi) printf("%ld", (long)x->hi);
+    }
+    printf("%s\":[", it->rank ? ")" : "");
+    for (size_t v = 0; v < it->count; v++) {
+        const struct nml_value *x = &list->values[it->first + v];
+        if (v) putchar(',');
+        if (x->repeat > 1) printf("{\"repeat\":%ld,\"value\":", (long)x->repeat);
+        if (x->kind == NML_NULL)
+            printf("null");
+        else
+            json_string(x->text);
+        if (x->repeat > 1) putchar('}');
+    }
+    printf("]");
+}
+
+/* Values stay texts as they were written; a name that was set twice is there twice in Fortran too: the last one counts. */
+static void print_parameters(const struct nml *list)
+{
+    printf(",\"parameters\":{");
+    for (size_t g = 0; g < list->ngroup; g++) {
+        int n = 0;
+        printf("%s\"%s\":{", g ? "," : "", list->groups[g].name);
+        for (size_t i = 0; i < list->nitem; i++) {
+            if (list->items[i].group != g) continue;
+            if (n++) putchar(',');
+            print_item(list, &list->items[i]);
+        }
+        printf("}");
+    }
+    printf("}");
+}
+
+static void print_json(const char *path, char *from, const char *list, size_t n)
+{
+    struct nml items;
+    char *save = NULL;
+    json_begin("params", path);
+    printf(",\"provenance\":[");
+    int k = 0;
+    for (char *line = from ? strtok_r(from, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+        if (k++) putchar(',');
+        json_string(line);
+    }
+    printf("]");
+    json_text("namelist", list ? list : "");
+    if (list && nml_parse(&items, list, n, "namelist.txt") == OK) {
+        print_parameters(&items);
+        nml_free(&items);
+    } else {
+        printf(",\"parameters\":null");
+    }
+    json_end();
+}

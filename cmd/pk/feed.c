@@ -1,0 +1,92 @@
+/* pk/feed: see feed.h. Reading is local, adding to the meshes collective (pk/batch.h). */
+#include "feed.h"
+
+struct reading {
+    struct feed *f;
+    struct source *s;
+};
+
+void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m)
+{
+    pk_batch_put(&f->batch, &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = f->mesh[kind]});
+}
+
+static enum species species_of(int family)
+{
+    return family == FAM_DM ? SPECIES_DM : family == FAM_STAR ? SPECIES_STAR : SPECIES_OTHER;
+}
+
+static enum err take_parts(const struct source_parts *p, void *ctx)
+{
+    struct reading *r = ctx;
+    struct feed *f = r->f;
+    double box = r->s->head.boxlen;
+    for (int64_t i = 0; i < p->n; i++) {
+        enum species kind = species_of(p->family[i]);
+        if (f->mesh[kind] < 0 || p->family[i] <= 0) continue; /* tracers have no mass */
+        double x[3] = {p->x[0][i] / box, p->x[1][i] / box, p->x[2][i] / box};
+        if (f->axis >= 0) x[f->axis] += p->v[f->axis][i] * f->rate;
+        f->points[kind]++;
+        feed_put(f, kind, x, 0, p->m[i]);
+    }
+    return OK;
+}
+
+static enum err take_octs(const struct source_octs *o, void *ctx)
+{
+    struct reading *r = ctx;
+    struct feed *f = r->f;
+    double size = 1.0 / (double)((int64_t)1 << o->level), box = r->s->head.boxlen,
+           volume = size * box * size * box * size * box;
+    for (int i = 0; i < o->n; i++) {
+        int64_t at[3];
+        okey_coords(o->key[i], at);
+        for (int c = 0; c < 8; c++) {
+            if (o->split[i] >> c & 1) continue;
+            double rho = o->val[c][i], x[3];
+            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * size;
+            if (f->axis >= 0) x[f->axis] += o->val[8 * (1 + f->axis) + c][i] / rho * f->rate;
+            f->cells++;
+            feed_put(f, SPECIES_GAS, x, size, rho * volume);
+        }
+    }
+    return OK;
+}
+
+static enum err read_pieces(struct reading *r)
+{
+    const struct feed *f = r->f;
+    const struct ckpt_head *h = &r->s->head;
+    bool gas = h->hydro && f->mesh[SPECIES_GAS] >= 0;
+    bool points = h->particles &&
+                  (f->mesh[SPECIES_DM] >= 0 || f->mesh[SPECIES_STAR] >= 0 || f->mesh[SPECIES_OTHER] >= 0);
+    for (int i = f->c->rank; i < r->s->npiece; i += f->c->size) {
+        if (gas) TRY(source_octs(r->s, i, true, take_octs, r));
+        if (points) TRY(source_parts(r->s, i, take_parts, r));
+    }
+    return OK;
+}
+
+void feed_begin(struct feed *f)
+{
+    f->cells = 0;
+    for (int k = 0; k < SPECIES_COUNT; k++) f->points[k] = 0;
+    pk_batch_begin(&f->batch, f->c, f->pk);
+}
+
+enum err feed_end(struct feed *f, enum err err)
+{
+    f->mass = pk_batch_end(&f->batch);
+    comm_add_i64(f->c, f->points, SPECIES_COUNT);
+    comm_add_i64(f->c, &f->cells, 1);
+    return err_agree(f->c, err);
+}
+
+enum err feed_source(struct feed *f, struct source *s)
+{
+    const struct ckpt_head *h = &s->head;
+    f->box = (struct pk_origin){h->cosmo, h->aexp, h->t, h->cosmo ? h->boxlen_ini : h->boxlen};
+    f->rate = h->cosmo ? 1 / (h->hexp * h->boxlen) : 0; /* super-comoving velocity: v_pec/(a H) */
+    feed_begin(f);
+    return feed_end(f, read_pieces(&(struct reading){f, s}));
+}

@@ -1,0 +1,37 @@
+/* pk/feed: from a checkpoint to the masses of its species, in batches. */
+#pragma once
+#include "ckpt/source.h"
+#include "pk/batch.h"
+#include "pk/table.h"
+
+enum species { SPECIES_DM, SPECIES_GAS, SPECIES_STAR, SPECIES_OTHER, SPECIES_COUNT };
+
+struct feed {
+    const struct comm *c;
+    int mesh[SPECIES_COUNT]; /* of each species; −1: not wanted */
+    int axis;                /* positions in redshift space along it; −1: none */
+    struct pk *pk;           /* NULL: only add up the mass */
+
+    /* Result: over all ranks. */
+    struct pk_origin box;
+    double mass;
+    int64_t points[SPECIES_COUNT], cells;
+
+    /* Private. */
+    double rate; /* velocity × rate: shift in redshift space, boxes */
+    struct pk_batch batch;
+};
+
+/* All pieces of s, shared out among the ranks. (collective, agreed) */
+MUST_USE enum err feed_source(struct feed *f, struct source *s);
+
+/* Initial conditions in GRAFIC form: dark matter as displaced particles, gas as the field ic_deltab on its own mesh. */
+bool grafic_is(const char *dir);
+bool grafic_has_gas(const char *dir);
+MUST_USE enum err grafic_cells(const char *dir, int *n);        /* a side */
+MUST_USE enum err feed_grafic(struct feed *f, const char *dir); /* (collective, agreed) */
+
+/* For the files of this module: */
+void feed_begin(struct feed *f);
+void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m);
+MUST_USE enum err feed_end(struct feed *f, enum err err); /* delivers what is left; the error is agreed (collective) */

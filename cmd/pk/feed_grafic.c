@@ -1,0 +1,165 @@
+/* pk/feed_grafic: initial conditions as particles and gas. A particle stands at its cell's centre plus ic_posc (Mpc/h), or plus the growing
+ * mode's displacement that belongs to its velocity, v/(a H f). */
+#include "base/mem.h"
+#include "cosmo/cosmo.h"
+#include "feed.h"
+#include "io/grafic.h"
+
+#include <math.h>
+
+static const char *const POS[3] = {"ic_poscx", "ic_poscy", "ic_poscz"};
+static const char *const VEL[3] = {"ic_velcx", "ic_velcy", "ic_velcz"};
+
+bool grafic_has_gas(const char *dir)
+{
+    return grafic_exists(dir, "ic_deltab");
+}
+
+bool grafic_is(const char *dir)
+{
+    return grafic_has_gas(dir) || grafic_exists(dir, VEL[0]);
+}
+
+static enum err open_any(struct grafic *f, const char *dir)
+{
+    return grafic_open(f, dir, grafic_has_gas(dir) ? "ic_deltab" : VEL[0], true);
+}
+
+enum err grafic_cells(const char *dir, int *n)
+{
+    struct grafic f;
+    TRY(open_any(&f, dir));
+    const struct grafic_head *h = &f.head;
+    enum err err = OK;
+    if (h->n[0] != h->n[1] || h->n[0] != h->n[2])
+        err = err_set(ERR_FORMAT, "%s: %d × %d × %d cells; a spectrum needs a cube", f.path, h->n[0], h->n[1], h->n[2]);
+    *n = h->n[0];
+    grafic_close(&f);
+    return err;
+}
+
+/* Planes of several files at a time. */
+struct planes {
+    int n;
+    struct grafic file[6];
+    int count;
+    float *value[6]; /* [n][n] */
+};
+
+static enum err planes_open(struct planes *p, const char *dir, const char *name, int *which)
+{
+    struct grafic *f = &p->file[p->count];
+    TRY(grafic_open(f, dir, name, true));
+    *which = p->count++;
+    if (f->head.n[0] != p->n || f->head.n[1] != p->n || f->head.n[2] != p->n)
+        FAIL(ERR_FORMAT, "%s: is not of %d³ cells as the others", f->path, p->n);
+    p->value[*which] = mem_new(sizeof(float) * (size_t)p->n * (size_t)p->n, "ics planes");
+    return OK;
+}
+
+static void planes_close(struct planes *p)
+{
+    for (int i = 0; i < p->count; i++) {
+        grafic_close(&p->file[i]);
+        FREE(p->value[i]);
+    }
+    p->count = 0;
+}
+
+/* This rank's planes. */
+static void share(const struct comm *c, int n, int *first, int *last)
+{
+    *first = (int)((int64_t)n * c->rank / c->size);
+    *last = (int)((int64_t)n * (c->rank + 1) / c->size);
+}
+
+static enum err read_planes(struct planes *p, int k)
+{
+    for (int i = 0; i < p->count; i++) TRY(grafic_read_planes(&p->file[i], k, 1, p->value[i]));
+    return OK;
+}
+
+/* Shifts of a cell's mass: offset[d] and, in redshift space, one more, as files and factors to boxes. */
+struct shifts {
+    int file[4], axis[4], count;
+    double factor[4];
+};
+
+static enum err add_shift(struct planes *p, struct shifts *s, const char *dir, const char *name, int axis,
+                          double factor)
+{
+    s->axis[s->count] = axis;
+    s->factor[s->count] = factor;
+    return planes_open(p, dir, name, &s->file[s->count++]);
+}
+
+/* delta: file of the density contrast, or −1. */
+static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s, enum species kind, int delta,
+                          double mass)
+{
+    int first, last, n = p->n;
+    share(f->c, n, &first, &last);
+    for (int k = first; k < last; k++) {
+        TRY(read_planes(p, k));
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) {
+                size_t at = (size_t)j * (size_t)n + (size_t)i;
+                double x[3] = {(i + 0.5) / n, (j + 0.5) / n, (k + 0.5) / n};
+                for (int d = 0; d < s->count; d++) x[s->axis[d]] += s->factor[d] * (double)p->value[s->file[d]][at];
+                feed_put(f, kind, x, delta < 0 ? PK_LATTICE : PK_SAMPLE,
+                         mass * (delta < 0 ? 1 : 1 + (double)p->value[delta][at]));
+            }
+        *(kind == SPECIES_GAS ? &f->cells : &f->points[kind]) += (int64_t)n * n;
+    }
+    return OK;
+}
+
+/* v [km/s] → comoving displacement of the growing mode, in boxes; without f: the shift in redshift space. */
+static double rate_of(const struct grafic_head *h, bool growing)
+{
+    struct cosmo_par par = {
+        .omega_m = h->omega_m, .omega_l = h->omega_l, .omega_k = 1 - h->omega_m - h->omega_l, .h0 = h->h0};
+    double a = h->astart, hubble = h->h0 * cosmo_dadtau(&par, a) / (a * a * a); /* dτ = H0 dt/a² */
+    return 1 / (a * hubble * (growing ? cosmo_growth_rate(&par, a) : 1) * h->dx * h->n[0]);
+}
+
+static enum err feed_dm(struct feed *f, const char *dir, const struct grafic_head *h, double mass)
+{
+    struct planes p = {.n = h->n[0]};
+    struct shifts s = {.count = 0};
+    bool pos = grafic_exists(dir, POS[0]);
+    enum err err = OK;
+    for (int d = 0; d < 3 && err == OK; d++)
+        err = pos ? add_shift(&p, &s, dir, POS[d], d, 1 / (h->dx * h->n[0] * h->h0 / 100))
+                  : add_shift(&p, &s, dir, VEL[d], d, rate_of(h, true));
+    if (err == OK && f->axis >= 0) err = add_shift(&p, &s, dir, VEL[f->axis], f->axis, rate_of(h, false));
+    if (err == OK) err = put_cells(f, &p, &s, SPECIES_DM, -1, mass);
+    planes_close(&p);
+    return err;
+}
+
+static enum err feed_gas(struct feed *f, const char *dir, const struct grafic_head *h, double mass)
+{
+    struct planes p = {.n = h->n[0]};
+    struct shifts none = {.count = 0};
+    int delta = -1;
+    if (f->axis >= 0) FAIL(ERR_PARAM, "%s: the gas of initial conditions is a field, not moved to redshift space", dir);
+    enum err err = planes_open(&p, dir, "ic_deltab", &delta);
+    if (err == OK) err = put_cells(f, &p, &none, SPECIES_GAS, delta, mass);
+    planes_close(&p);
+    return err;
+}
+
+enum err feed_grafic(struct feed *f, const char *dir)
+{
+    struct grafic any;
+    TRY(err_agree(f->c, open_any(&any, dir)));
+    struct grafic_head h = any.head;
+    grafic_close(&any);
+    double mass = 1 / ((double)h.n[0] * h.n[0] * h.n[0]);
+    f->box = (struct pk_origin){.cosmo = true, .aexp = h.astart, .length = h.dx * h.n[0] * h.h0 / 100};
+    feed_begin(f);
+    enum err err = f->mesh[SPECIES_DM] >= 0 ? feed_dm(f, dir, &h, mass) : OK;
+    if (err == OK && f->mesh[SPECIES_GAS] >= 0) err = feed_gas(f, dir, &h, mass);
+    return feed_end(f, err);
+}

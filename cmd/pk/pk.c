@@ -1,0 +1,435 @@
+/* pk: power spectra of checkpoints. See man/pk.1. */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "feed.h"
+#include "fft/fft.h"
+#include "output.h"
+
+enum { DONE = 0, TROUBLE = 2, GO_ON = -1, PAIRS_MAX = 16, INTERLACE = 256, FOLD, PLOT, FORCE, BINS_MAX = 100000 };
+
+static const struct opt ROWS[] = {
+    {'s', "species", "LIST", "dm, gas, star, all, and crosses AxB, with commas (default all)"},
+    {'n', "mesh", "N", "cells a side of the mesh (default 256; of initial conditions: theirs)"},
+    {'w', "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
+    {INTERLACE, "interlace", NULL, "with a second mesh, half a cell off"},
+    {'k', "bins", "N", "N linear bins up to Nyquist, or log:N (default: a bin a fundamental mode)"},
+    {FOLD, "fold", "F", "fold the box F times in each dimension, for small scales"},
+    {'z', "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
+    {'j', "json", NULL, "JSON, one line a checkpoint"},
+    {'o', "output", "DIR", "a file a checkpoint, DIR/pk_NNNNN.tsv or .json; prints their paths"},
+    {PLOT, "plot", "FILE", "draw all spectra into FILE, an SVG picture"},
+    {FORCE, "force", NULL, "replace files that are there"},
+    {'q', "quiet", NULL, "say less"},
+    {'v', "verbose", NULL, "say more"},
+    {'V', "version", NULL, "print the version"},
+    {'h', "help", NULL, "print this help"},
+    {0, NULL, NULL, NULL}};
+
+static const char SYNOPSIS[] = "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one a line)";
+static const char PURPOSE[] =
+    "Prints the power spectra of checkpoints of any format, and of GRAFIC initial conditions.";
+
+struct options {
+    struct pk_par par;
+    int axis, bins, verbose;
+    bool mesh_given, species_given, log_bins, json, quiet, force;
+    const char *out, *picture; /* NULL: none */
+    struct plot *plot;         /* what the picture will show (rank 0) */
+    int npair;
+    char name[PAIRS_MAX][40];
+    unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species */
+    int npath;
+    char **paths;
+};
+
+static int parse(int argc, char **argv, struct options *o);
+static int work(const struct comm *c, struct options *o);
+static int all_paths(const struct comm *c, const struct options *o);
+static int flush_stdout(void);
+
+int main(int argc, char **argv)
+{
+    struct options o = {.par = {.n = 256, .order = PK_PCS, .fold = 1}, .axis = -1};
+    struct comm c;
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    comm_init(&argc, &argv, &c);
+    int status = c.rank == 0 ? parse(argc, argv, &o) : GO_ON;
+    int64_t first = status;
+    comm_bcast(&c, &first, sizeof first, 0);
+    if (c.rank != 0) status = first == GO_ON ? parse(argc, argv, &o) : (int)first;
+    if (status == GO_ON) {
+        log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
+        status = work(&c, &o);
+    }
+    if (c.rank == 0 && flush_stdout()) status = TROUBLE;
+    comm_fini();
+    return status;
+}
+
+static int complain(const struct comm *c, enum err err)
+{
+    if (err == OK) return DONE;
+    fflush(stdout);
+    if (c->rank == 0) fprintf(stderr, "pk: %s\n", err_message());
+    return TROUBLE;
+}
+
+/* All paths, then the plot: whether it may be written is asked first. */
+static int work(const struct comm *c, struct options *o)
+{
+    struct plot plot = {.n = 0};
+    enum err err = o->picture && c->rank == 0 ? output_may_write(o->picture, o->force) : OK;
+    if ((err = err_agree(c, err)) != OK) return complain(c, err);
+    if (o->picture && c->rank == 0) o->plot = &plot;
+    int status = all_paths(c, o);
+    err = o->plot && plot.n > 0 ? plot_save(&plot, o->picture, o->force) : OK;
+    plot_free(&plot);
+    return complain(c, err_agree(c, err)) == DONE ? status : TROUBLE;
+}
+
+static int flush_stdout(void)
+{
+    if (!ferror(stdout) && fflush(stdout) == 0) return 0;
+    fprintf(stderr, "pk: standard output: %s\n", errno ? strerror(errno) : "cannot write");
+    return 1;
+}
+
+/* ---- options ---- */
+
+static int usage(const char *what, const char *value)
+{
+    fprintf(stderr, "pk: %s%s%s (see pk -h)\n", what, value ? " " : "", value ? value : "");
+    return TROUBLE;
+}
+
+static int set_number(const char *value, long least, long most, const char *what, int *out)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+    if (end == value || *end || n < least || n > most) return usage(what, value);
+    *out = (int)n;
+    return GO_ON;
+}
+
+static int set_window(const char *value, struct options *o)
+{
+    static const char *const names[] = {"ngp", "cic", "tsc", "pcs"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(value, names[i]) == 0) {
+            o->par.order = (enum pk_window)(i + 1);
+            return GO_ON;
+        }
+    return usage("the window is ngp, cic, tsc or pcs, not", value);
+}
+
+static int set_bins(const char *value, struct options *o)
+{
+    o->log_bins = strncmp(value, "log:", 4) == 0;
+    return set_number(value + (o->log_bins ? 4 : 0), 1, BINS_MAX, "the bins are a number from 1, or log:N, not",
+                      &o->bins);
+}
+
+static int set_axis(const char *value, struct options *o)
+{
+    if (strlen(value) != 1 || !strchr("xyz", *value)) return usage("the line of sight is x, y or z, not", value);
+    o->axis = *value - 'x';
+    return GO_ON;
+}
+
+/* One name of n characters → set of species; 0: unknown. */
+static unsigned species_set(const char *name, size_t n)
+{
+    static const char *const names[] = {"dm", "gas", "star", "other", "all"};
+    for (unsigned i = 0; i < 5; i++)
+        if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0) return i < 4 ? 1u << i : 15u;
+    return 0;
+}
+
+static int set_species(const char *value, struct options *o)
+{
+    o->npair = 0;
+    for (const char *s = value; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
+        size_t n = strcspn(s, ",");
+        if (o->npair == PAIRS_MAX || n >= sizeof o->name[0]) return usage("too many species:", value);
+        snprintf(o->name[o->npair], sizeof o->name[0], "%.*s", (int)n, s);
+        size_t left = strcspn(o->name[o->npair], "x*\xc3"), skip = s[left] == '\xc3' ? 2 : 1; /* × is c3 97 */
+        bool cross = left < n;
+        o->a[o->npair] = species_set(s, left);
+        o->b[o->npair] = cross && left + skip <= n ? species_set(s + left + skip, n - left - skip)
+                         : cross                   ? 0
+                                                   : o->a[o->npair];
+        if (!o->a[o->npair] || !o->b[o->npair])
+            return usage("the species are dm, gas, star, other, all and crosses such as dmxgas, not",
+                         o->name[o->npair]);
+        o->npair++;
+    }
+    return GO_ON;
+}
+
+/* The status to end with, or GO_ON. */
+static int set_option(int letter, const char *value, struct options *o)
+{
+    switch (letter) {
+    case 's':
+        o->species_given = true;
+        return set_species(value, o);
+    case 'n':
+        o->mesh_given = true;
+        return set_number(value, 4, FFT_SIZE_MAX, "the mesh has 4 to 32768 cells a side, not", &o->par.n);
+    case 'w':
+        return set_window(value, o);
+    case INTERLACE:
+        o->par.interlace = true;
+        return GO_ON;
+    case 'k':
+        return set_bins(value, o);
+    case FOLD:
+        return set_number(value, 1, 1024, "the box is folded 1 to 1024 times, not", &o->par.fold);
+    case 'z':
+        return set_axis(value, o);
+    case 'j':
+        o->json = true;
+        return GO_ON;
+    case 'o':
+        o->out = value;
+        return GO_ON;
+    case PLOT: {
+        size_t n = strlen(value);
+        if (n < 5 || strcmp(value + n - 4, ".svg") != 0) return usage("a plot is an SVG picture, FILE.svg, not", value);
+        o->picture = value;
+        return GO_ON;
+    }
+    case FORCE:
+        o->force = true;
+        return GO_ON;
+    case 'q':
+        o->quiet = true;
+        return GO_ON;
+    case 'v':
+        o->verbose++;
+        return GO_ON;
+    case 'h':
+        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
+        return DONE;
+    case 'V':
+        puts("ptah pk 0.1");
+        return DONE;
+    default:
+        fprintf(stderr, "%s\n", err_message());
+        return TROUBLE;
+    }
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    struct opt_scan s;
+    int status;
+    set_species("all", o);
+    opt_begin(&s, argc, argv, ROWS);
+    for (int c; (c = opt_next(&s)) != 0;)
+        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
+    o->paths = argv + s.index;
+    o->npath = argc - s.index;
+    if (o->npath == 0) return usage("no checkpoint named", NULL);
+    if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
+        return usage("there are more bins than modes along an axis", NULL);
+    return GO_ON;
+}
+
+/* ---- one checkpoint ---- */
+
+/* Edges in fundamental modes of the mesh. (owner: caller) */
+static double *bin_edges(const struct options *o, int *nbin)
+{
+    *nbin = o->bins ? o->bins : o->par.n / 2;
+    double nyquist = 0.5 * o->par.n, *edge = mem_new(sizeof *edge * ((size_t)*nbin + 1), "pk bins");
+    if (!o->bins) pk_fundamental_bins(o->par.n, edge);
+    for (int i = 0; i <= *nbin && o->bins; i++) {
+        double x = (double)i / *nbin;
+        edge[i] = o->log_bins ? 0.5 * pow(2 * nyquist, x) : 0.5 + (nyquist - 0.5) * x;
+    }
+    edge[*nbin] = nyquist * (1 + 1e-12); /* Nyquist itself belongs to the last */
+    return edge;
+}
+
+/* A mesh for each species that is wanted; all in one if only their sum is. */
+static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *pair)
+{
+    unsigned wanted = 0;
+    bool only_sum = true;
+    int n = 0;
+    for (int i = 0; i < o->npair; i++) {
+        wanted |= o->a[i] | o->b[i];
+        only_sum &= o->a[i] == 15 && o->b[i] == 15;
+    }
+    for (int k = 0; k < SPECIES_COUNT; k++) f->mesh[k] = !(wanted >> k & 1) ? -1 : only_sum ? 0 : n++;
+    for (int i = 0; i < o->npair; i++) {
+        pair[i] = (struct pk_pair){0, 0};
+        for (int k = 0; k < SPECIES_COUNT; k++) {
+            if (o->a[i] >> k & 1) pair[i].a |= 1u << f->mesh[k];
+            if (o->b[i] >> k & 1) pair[i].b |= 1u << f->mesh[k];
+        }
+    }
+    return only_sum ? 1 : n;
+}
+
+static bool has_species(const struct feed *f, unsigned set)
+{
+    bool any = set >> SPECIES_GAS & 1 && f->cells;
+    for (int k = 0; k < SPECIES_COUNT; k++) any |= set >> k & 1 && f->points[k];
+    return any;
+}
+
+static enum err check_species(const struct options *o, const struct feed *f, const char *path)
+{
+    for (int i = 0; i < o->npair; i++)
+        if (!has_species(f, o->a[i]) || !has_species(f, o->b[i]))
+            FAIL(ERR_PARAM, "%s: has nothing of %s", path, o->name[i]);
+    return OK;
+}
+
+/* To standard output, or to a file whose path goes there; to the plot as well. */
+static enum err give_table(const struct options *o, const struct feed *f, const char *path, int number, int nbin,
+                           const struct pk_bin *bin)
+{
+    char file[PATH_MAX];
+    struct pk_table t = {.from = f->box,
+                         .path = path,
+                         .par = &o->par,
+                         .axis = o->axis,
+                         .npair = o->npair,
+                         .nbin = nbin,
+                         .name = o->name,
+                         .bin = bin,
+                         .cells = f->cells};
+    for (int k = 0; k < SPECIES_COUNT; k++) t.points += f->points[k];
+    if (o->plot) plot_add(o->plot, &t);
+    if (!o->out) {
+        (o->json ? pk_table_json : pk_table_tsv)(stdout, &t);
+        return OK;
+    }
+    TRY(output_table(o->out, number, o->json, o->force, &t, sizeof file, file));
+    puts(file);
+    return OK;
+}
+
+/* A checkpoint, or initial conditions (s NULL). */
+static enum err feed_any(struct feed *f, struct source *s, const char *path)
+{
+    return s ? feed_source(f, s) : feed_grafic(f, path);
+}
+
+/* Meshes that no machine of this size can hold are refused in words; ranks may share the machine. */
+static enum err check_memory(const struct comm *c, const struct options *o, int nmesh)
+{
+    double cells = pow(o->par.n, 3) / c->size, meshes = nmesh * (1 + o->par.interlace) + 2, need = 8 * cells * meshes,
+           have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (need > have)
+        FAIL(ERR_LIMIT, "a mesh of %d³ cells needs %.3g GiB of memory a rank; the machine has %.3g", o->par.n,
+             need / 0x1p30, have / 0x1p30);
+    return OK;
+}
+
+static enum err measure(const struct comm *c, const struct options *o, struct source *s, const char *path)
+{
+    struct feed f = {.c = c, .axis = o->axis};
+    struct pk_pair pair[PAIRS_MAX];
+    int nmesh = give_meshes(o, &f, pair), nbin;
+    bool cosmo = !s || s->head.cosmo;
+    double total = 2; /* more than there is in a cosmological box */
+    if (o->axis >= 0 && !cosmo) FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run", path);
+    if (!cosmo) {
+        TRY(feed_any(&f, s, path));
+        total = f.mass;
+    }
+    if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the species asked for", path);
+    TRY(err_agree(c, check_memory(c, o, nmesh)));
+    f.pk = pk_new(c, &o->par, nmesh, total);
+    enum err err = feed_any(&f, s, path);
+    if (err == OK) err = check_species(o, &f, path);
+    if (err == OK) {
+        double *edge = bin_edges(o, &nbin);
+        struct pk_bin *bin = mem_zero(sizeof *bin * (size_t)(o->npair * nbin), "pk bins");
+        pk_spectra(f.pk, o->npair, pair, nbin, edge, o->axis, bin);
+        if (c->rank == 0) err = give_table(o, &f, path, s ? s->number : 0, nbin, bin);
+        err = err_agree(c, err);
+        FREE(bin);
+        FREE(edge);
+    }
+    pk_free(&f.pk);
+    return err;
+}
+
+/* Initial conditions are one mesh: theirs. */
+static enum err measure_grafic(const struct comm *c, const struct options *o, const char *path)
+{
+    struct options mine = *o;
+    int n;
+    TRY(err_agree(c, grafic_cells(path, &n)));
+    if (!o->species_given) set_species(grafic_has_gas(path) ? "dm,gas" : "dm", &mine);
+    o = &mine;
+    for (int i = 0; i < o->npair; i++)
+        for (int k = 0; k < 2; k++) {
+            unsigned set = k ? o->b[i] : o->a[i];
+            if (set != 1u << SPECIES_DM && set != 1u << SPECIES_GAS)
+                FAIL(ERR_PARAM, "%s: initial conditions have dm and gas, each alone: use -s dm,gas", path);
+            if (set == 1u << SPECIES_GAS && (o->par.interlace || o->par.fold > 1))
+                FAIL(ERR_PARAM,
+                     "%s: the gas of initial conditions is a field on its mesh: without --interlace and --fold", path);
+            if (set == 1u << SPECIES_GAS && o->mesh_given && o->par.n != n)
+                FAIL(ERR_PARAM, "%s: the gas of initial conditions is on their own mesh: use -n %d", path, n);
+        }
+    if (!o->mesh_given) mine.par.n = n;
+    return measure(c, &mine, NULL, path);
+}
+
+static int one_path(const struct comm *c, const struct options *o, const char *path)
+{
+    struct source *s = NULL;
+    enum err err;
+    if (grafic_is(path)) {
+        err = measure_grafic(c, o, path);
+    } else {
+        err = err_agree(c, source_open(path, 0, 0, &s));
+        if (err == OK) err = measure(c, o, s, path);
+        source_close(&s);
+    }
+    int64_t bad = complain(c, err) != DONE || (c->rank == 0 && (ferror(stdout) || fflush(stdout) != 0));
+    comm_max_i64(c, &bad, 1);
+    return bad ? TROUBLE : DONE;
+}
+
+/* Rank 0 reads the lines, all ranks learn them. */
+static int paths_from_stdin(const struct comm *c, const struct options *o)
+{
+    char path[4096];
+    int status = DONE;
+    for (;;) {
+        int64_t n = -1;
+        if (c->rank == 0 && fgets(path, sizeof path, stdin)) n = (int64_t)strcspn(path, "\n");
+        comm_bcast(c, &n, sizeof n, 0);
+        if (n < 0) return status;
+        comm_bcast(c, path, sizeof path, 0);
+        path[n] = 0;
+        if (n > 0 && one_path(c, o, path) != DONE) status = TROUBLE;
+    }
+}
+
+static int all_paths(const struct comm *c, const struct options *o)
+{
+    int status = DONE;
+    for (int i = 0; i < o->npath; i++) {
+        int s = strcmp(o->paths[i], "-") == 0 ? paths_from_stdin(c, o) : one_path(c, o, o->paths[i]);
+        if (s != DONE) status = s;
+    }
+    return status;
+}

@@ -1,0 +1,362 @@
+/* repartition: a checkpoint for another number of ranks, ready for a restart. See man/repartition.1; the method is in
+ * lib/ckpt/reshape.h. */
+#include "repartition.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "io/file.h"
+
+#define VERSION "ptah repartition 0.1"
+
+enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
+
+static const struct opt ROWS[] = {
+    {'n', "ranks", "M", "for M ranks (default: as many as wrote it)"},
+    {'d', "domains", "ORDER", "domains: ksection or hilbert (default hilbert)"},
+    {'f', "format", "FORMAT", "ramses or hdf5 (default ramses)"},
+    {'o', "output", "OUT", "the directory to be made; without it, the balance is printed and nothing written"},
+    {'m', "memory", "SIZE", "memory to use, of all ranks together, as 512M or 2G (default 512M, at least 64M a rank)"},
+    {'c', "chunk", "FILES", "instead: as much memory as FILES files of the input hold"},
+    {'w', "weights", "G,P,S", "bytes of an oct, a particle, a particle of a sink's cloud, for the balance"},
+    {'F', "force", NULL, "replace OUT if it is there"},
+    {'j', "json", NULL, "JSON, one line a checkpoint"},
+    {'q', "quiet", NULL, "say nothing but errors"},
+    {'v', "verbose", NULL, "say more: what each rank will hold; twice: memory by name"},
+    {'V', "version", NULL, "print the version"},
+    {'h', "help", NULL, "print this help"},
+    {0, NULL, NULL, NULL}};
+
+static const char SYNOPSIS[] = "repartition [options] IN…   (IN - : paths from standard input, one a line)";
+static const char PURPOSE[] =
+    "Writes a checkpoint anew for another number of ranks, with balanced domains, in bounded memory.";
+
+static int parse(int argc, char **argv, struct options *o);
+static int repartition_all(const struct options *o, const struct comm *c);
+
+static char *provenance(int argc, char **argv)
+{
+    char *s = mem_zero(8192, "provenance");
+    size_t n = (size_t)snprintf(s, 8192, "%s\narguments:", VERSION);
+    for (int i = 1; i < argc && n < 8000; i++) n += (size_t)snprintf(s + n, 8192 - n, " %.500s", argv[i]);
+    snprintf(s + n, 8192 - n, "\n");
+    return s;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.reshape = {.kind = DOMAIN_HILBERT}};
+    struct comm c;
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    int status = parse(argc, argv, &o);
+    if (status == GO_ON) {
+        comm_init(&argc, &argv, &c);
+        log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
+        if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(1); /* files and memory bound it: threads would only wait */
+        o.reshape.provenance = provenance(argc, argv);
+        status = repartition_all(&o, &c);
+        mem_free((void *)(uintptr_t)o.reshape.provenance);
+        if (c.rank == 0 && o.verbose > 1) mem_print(stderr);
+        comm_fini();
+    }
+    if (!ferror(stdout) && fflush(stdout) == 0) return status;
+    fprintf(stderr, "repartition: standard output: %s\n", errno ? strerror(errno) : "cannot write");
+    return TROUBLE;
+}
+
+/* ---- options ---- */
+
+static int usage(const char *what, const char *value)
+{
+    fprintf(stderr, "repartition: %s%s%s (see repartition -h)\n", what, value ? " " : "", value ? value : "");
+    return TROUBLE;
+}
+
+static int set_count(const char *value, int64_t most, int64_t *n, const char *what)
+{
+    char *end;
+    long x = strtol(value, &end, 10);
+    if (end == value || *end || x < 1 || x > most) return usage(what, value);
+    *n = x;
+    return GO_ON;
+}
+
+static int set_ranks(const char *value, struct options *o)
+{
+    int64_t n = 0;
+    int status = set_count(value, 99999, &n, "the ranks are 1 to 99999, not");
+    o->reshape.nrank = (int)n;
+    o->ranks_given = true;
+    return status;
+}
+
+static int set_memory(const char *value, struct options *o)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double x = strtod(value, &end);
+    const char *u = *end ? strchr(units, *end) : NULL;
+    if (u) end++;
+    for (const char *k = units; u && k <= u; k++) x *= 1024;
+    if (end == value || *end || !(x >= 1 && x <= 0x1p60))
+        return usage("the memory is a number with K, M, G or T, not", value);
+    o->reshape.memory = (int64_t)x;
+    o->memory_given = true;
+    return GO_ON;
+}
+
+static int set_weights(const char *value, struct options *o)
+{
+    int end = 0;
+    double *w = o->reshape.weight;
+    if (sscanf(value, "%lf,%lf,%lf%n", &w[0], &w[1], &w[2], &end) != 3 || value[end])
+        return usage("the weights are three numbers G,P,S, not", value);
+    for (int k = 0; k < 3; k++)
+        if (!(w[k] >= 0 && w[k] <= 1e9)) return usage("the weights are 0 (as simulate needs) to 1e9 bytes, not", value);
+    o->weights_given = true;
+    return GO_ON;
+}
+
+static int set_domains(const char *value, struct options *o)
+{
+    bool tree = strcmp(value, "ksection") == 0;
+    if (!tree && strcmp(value, "hilbert") != 0) return usage("the domains are ksection or hilbert, not", value);
+    o->reshape.kind = tree ? DOMAIN_KSECTION : DOMAIN_HILBERT;
+    o->order_given = true;
+    return GO_ON;
+}
+
+static int set_format(const char *value, struct options *o)
+{
+    o->hdf5 = strcmp(value, "hdf5") == 0;
+    if (!o->hdf5 && strcmp(value, "ramses") != 0) return usage("the format is ramses or hdf5, not", value);
+    o->reshape.format = o->hdf5 ? RESHAPE_HDF5 : RESHAPE_RAMSES;
+    return GO_ON;
+}
+
+/* The status to end with, or GO_ON. */
+static int set_option(int letter, const char *value, struct options *o)
+{
+    switch (letter) {
+    case 'n':
+        return set_ranks(value, o);
+    case 'd':
+        return set_domains(value, o);
+    case 'f':
+        return set_format(value, o);
+    case 'o':
+        o->out = value;
+        break;
+    case 'm':
+        return set_memory(value, o);
+    case 'c':
+        return set_count(value, INT_MAX, &o->chunk, "the chunk is a number of files, not");
+    case 'w':
+        return set_weights(value, o);
+    case 'F':
+        o->reshape.overwrite = true;
+        break;
+    case 'j':
+        o->json = true;
+        break;
+    case 'q':
+        o->quiet = true;
+        break;
+    case 'v':
+        o->verbose++;
+        break;
+    case 'h':
+        opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
+        return DONE;
+    case 'V':
+        puts(VERSION);
+        return DONE;
+    default:
+        fprintf(stderr, "%s\n", err_message());
+        return TROUBLE;
+    }
+    return GO_ON;
+}
+
+static int parse(int argc, char **argv, struct options *o)
+{
+    struct opt_scan s;
+    int status;
+    opt_begin(&s, argc, argv, ROWS);
+    for (int c; (c = opt_next(&s)) != 0;)
+        if ((status = set_option(c, s.value, o)) != GO_ON) return status;
+    o->paths = argv + s.index;
+    o->npath = argc - s.index;
+    if (o->npath == 0) return usage("no checkpoint named", NULL);
+    if (o->memory_given && o->chunk) return usage("-m and -c exclude each other", NULL);
+    if (o->hdf5 && (o->ranks_given || o->order_given || o->weights_given))
+        return usage("an HDF5 checkpoint has no domains: -n, -d and -w are for -f ramses", NULL);
+    if (o->hdf5 && !o->out) return usage("-f hdf5 needs -o", NULL);
+    if (o->out && !*o->out) return usage("-o needs a name", NULL);
+    o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;
+    return GO_ON;
+}
+
+/* ---- work ---- */
+
+/* As much as FILES files of the input hold, of the longest ones: an output directory's bytes over its pieces if it is one file. */
+static int64_t chunk_bytes(const struct source *s, int64_t chunk)
+{
+    static const char *const kind[] = {"amr", "hydro", "grav", "part", "exact"};
+    int64_t most = 0;
+    for (int file = 1; file <= s->npiece; file++) {
+        int64_t bytes = 0;
+        for (size_t k = 0; k < sizeof kind / sizeof *kind; k++) {
+            char path[PATH_MAX];
+            struct stat st;
+            snprintf(path, sizeof path, "%s/%s_%05d.out%05d", s->path, kind[k], s->number, file);
+            if (stat(path, &st) == 0) bytes += st.st_size;
+        }
+        if (bytes > most) most = bytes;
+    }
+    char path[PATH_MAX];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/data_%05d.h5", s->path, s->number);
+    if (most == 0 && stat(path, &st) == 0) most = st.st_size / s->npiece;
+    return most * (chunk < s->npiece ? chunk : s->npiece);
+}
+
+/* Where the result goes: OUT, or of many inputs OUT/<name of the input>, OUT being made. */
+static enum err output_path(const struct options *o, const char *in, const struct comm *c, char path[PATH_MAX])
+{
+    if (!o->many) {
+        snprintf(path, PATH_MAX, "%s", o->out);
+        return OK;
+    }
+    size_t n = strlen(in);
+    while (n > 1 && in[n - 1] == '/') n--;
+    size_t at = n;
+    while (at > 0 && in[at - 1] != '/') at--;
+    enum err err = OK;
+    if (snprintf(path, PATH_MAX, "%s/%.*s", o->out, (int)(n - at), in + at) >= PATH_MAX)
+        err = err_set(ERR_FILE, "%.80s…: path too long", o->out);
+    if (err == OK && c->rank == 0 && mkdir(o->out, 0777) != 0 && errno != EEXIST)
+        err = err_set(ERR_FILE, "%s: cannot create directory: %s", o->out, strerror(errno));
+    return err_agree(c, err);
+}
+
+/* What the input says about itself is kept, ours comes first. */
+static char *text_of(const struct source *s, const char *name, const char *before)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t n = 0, k = before ? strlen(before) : 0;
+    snprintf(path, sizeof path, "%s/%s", s->path, name);
+    if (!file_exists(path) || file_load(path, (size_t)16 << 20, &text, &n) != OK) text = NULL, n = 0;
+    char *all = mem_zero(k + n + 1, "text file");
+    if (k) memcpy(all, before, k);
+    if (n) memcpy(all + k, text, n);
+    if (text) mem_free(text);
+    return all;
+}
+
+static enum err announce(const struct options *o, const struct source *s, const struct reshape_plan *p,
+                         const char *written)
+{
+    if (o->json || !written)
+        report_print(o, s, p, written, stdout);
+    else
+        printf("%s\n", written);
+    if (ferror(stdout) || fflush(stdout) != 0) FAIL(ERR_FILE, "cannot write to standard output: %s", strerror(errno));
+    return OK;
+}
+
+static enum err write_one(struct options *o, struct source *s, const struct reshape_plan *p, const struct comm *c)
+{
+    const char *ours = o->reshape.provenance;
+    char *namelist = text_of(s, "namelist.txt", NULL), *history = text_of(s, "compilation.txt", ours);
+    o->reshape.namelist = namelist;
+    o->reshape.provenance = history;
+    if (c->rank == 0 && !o->quiet && !o->json) report_print(o, s, p, o->reshape.out, stderr);
+    enum err err = reshape_write(&o->reshape, s, p, c);
+    o->reshape.provenance = ours;
+    FREE(namelist);
+    FREE(history);
+    return err;
+}
+
+static enum err repartition_source(struct options *o, struct source *s, const char *path, const struct comm *c)
+{
+    struct reshape_plan p = {0};
+    char out[PATH_MAX];
+    if (!o->ranks_given) o->reshape.nrank = s->npiece;
+    if (o->chunk) {
+        int64_t least = RESHAPE_LEAST * c->size;
+        o->reshape.memory = chunk_bytes(s, o->chunk);
+        if (o->reshape.memory < least) o->reshape.memory = least;
+    }
+    if (o->out) TRY(output_path(o, path, c, out));
+    o->reshape.out = o->out ? out : NULL;
+    enum err err = reshape_plan(&o->reshape, s, c, &p);
+    if (err == OK && o->out) err = write_one(o, s, &p, c);
+    if (err == OK) err = err_agree(c, c->rank == 0 ? announce(o, s, &p, o->reshape.out) : OK);
+    reshape_plan_free(&p);
+    return err;
+}
+
+static int repartition_one(const char *path, const struct options *options, const struct comm *c)
+{
+    struct options o = *options;
+    struct source *s = NULL;
+    enum err err = err_agree(c, source_open(path, 0, 0, &s));
+    if (err == OK) err = repartition_source(&o, s, path, c);
+    source_close(&s);
+    if (err == OK) return DONE;
+    if (c->rank == 0) {
+        fflush(stdout);
+        fprintf(stderr, "repartition: %s\n", err_message());
+    }
+    return TROUBLE;
+}
+
+/* Rank 0 reads a line; all get it. False at the end. */
+static bool next_line(const struct comm *c, char **line, size_t *room)
+{
+    int64_t n = -1;
+    if (c->rank == 0) n = getline(line, room, stdin);
+    if (n > 0 && (*line)[n - 1] == '\n') (*line)[--n] = 0;
+    comm_bcast(c, &n, sizeof n, 0);
+    if (n < 0) return false;
+    if (c->rank != 0 && (size_t)n >= *room) {
+        char *more = realloc(*line, (size_t)n + 1);
+        BUG_ON(!more);
+        *line = more;
+        *room = (size_t)n + 1;
+    }
+    comm_bcast(c, *line, (size_t)n + 1, 0);
+    return true;
+}
+
+static int repartition_stdin(const struct options *o, const struct comm *c)
+{
+    char *line = NULL;
+    size_t room = 0;
+    int status = DONE;
+    while (next_line(c, &line, &room))
+        if (*line && repartition_one(line, o, c) != DONE) status = TROUBLE;
+    free(line);
+    if (c->rank == 0 && ferror(stdin)) status = usage("cannot read standard input", NULL);
+    return status;
+}
+
+static int repartition_all(const struct options *o, const struct comm *c)
+{
+    int status = DONE;
+    for (int i = 0; i < o->npath; i++) {
+        int s = strcmp(o->paths[i], "-") == 0 ? repartition_stdin(o, c) : repartition_one(o->paths[i], o, c);
+        if (s != DONE) status = s;
+    }
+    return status;
+}

@@ -1,0 +1,52 @@
+/* base/checksum: see checksum.h. Where a piece begins or ends within a word, that word waits for its other bytes. */
+#include "base/checksum.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/* n bytes of one word, from its byte `first`. */
+static void add_part(struct checksum *c, int64_t word, const char *p, int first, int n)
+{
+    int k = c->npart - 1;
+    while (k >= 0 && c->part[k].word != word) k--;
+    if (k < 0) {
+        if (c->npart == c->room) c->part = mem_grow(c->part, sizeof *c->part * (size_t)(c->room += 64), "checksum");
+        c->part[k = c->npart++] = (struct checksum_part){.word = word};
+    }
+    struct checksum_part *w = &c->part[k];
+    memcpy((char *)&w->value + first, p, (size_t)n);
+    w->have += n;
+    BUG_ON(w->have > 8);
+    if (w->have < 8) return;
+    c->sum += checksum_mix(w->value, (uint64_t)word);
+    *w = c->part[--c->npart];
+}
+
+void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at)
+{
+    const char *s = p;
+    int64_t end = at + (int64_t)n;
+    if (end > c->bytes) c->bytes = end;
+    int first = (int)(at % 8), head = first ? 8 - first : 0;
+    if (n > 0 && head) {
+        if ((size_t)head > n) head = (int)n;
+        add_part(c, at / 8, s, first, head);
+        s += head, at += head, n -= (size_t)head;
+    }
+    c->sum += checksum_words(s, n / 8, (uint64_t)(at / 8));
+    if (n % 8) add_part(c, end / 8, s + n / 8 * 8, 0, (int)(n % 8));
+}
+
+uint64_t checksum_end(struct checksum *c)
+{
+    int64_t last = c->bytes / 8;
+    uint64_t value = 0;
+    for (int k = 0; k < c->npart; k++) {
+        BUG_ON(c->part[k].word != last || c->part[k].have != c->bytes % 8); /* a gap */
+        value = c->part[k].value;
+    }
+    uint64_t sum = (uint64_t)c->bytes + c->sum + checksum_mix(value, (uint64_t)last);
+    FREE(c->part);
+    c->npart = c->room = 0;
+    return sum;
+}

@@ -1,0 +1,54 @@
+/* base/checksum: 64-bit sums of bytes, against decay and mix-ups (not forgery).
+ *
+ * Bytes are cut into words of 8; each is mixed with its place, and the results are added. So the sum vectorises (several GB/s),
+ * pieces may come in any order, and a change within any one word is always seen, since the mixing can be undone. The length
+ * counts as well. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint64_t checksum_mix(uint64_t w, uint64_t place)
+{
+    w ^= (place + 1) * 0x9e3779b97f4a7c15u;
+    w = (w ^ w >> 32) * 0xd6e8feb86659fd93u;
+    return w ^ w >> 32;
+}
+
+/* Of n words that start at word `place`. */
+static inline uint64_t checksum_words(const void *p, size_t n, uint64_t place)
+{
+    const char *c = (const char *)p;
+    uint64_t s = 0;
+#pragma omp simd reduction(+ : s)
+    for (size_t i = 0; i < n; i++) {
+        uint64_t w;
+        memcpy(&w, c + 8 * i, 8);
+        s += checksum_mix(w, place + i);
+    }
+    return s;
+}
+
+/* Of all bytes at once. */
+static inline uint64_t checksum_of(const void *p, size_t bytes)
+{
+    size_t n = bytes / 8;
+    uint64_t last = 0;
+    memcpy(&last, (const char *)p + 8 * n, bytes % 8);
+    return bytes + checksum_words(p, n, 0) + checksum_mix(last, n);
+}
+
+/* The same piece by piece, as a file is written: pieces at any byte, in any order, without gaps or overlap in the end. */
+struct checksum {
+    uint64_t sum;
+    int64_t bytes; /* up to the end of the last piece */
+    int npart, room;
+    struct checksum_part { /* words of which some bytes are still to come, the rest are zero */
+        int64_t word;
+        uint64_t value;
+        int have;
+    } * part;
+};
+
+void checksum_add(struct checksum *c, const void *p, size_t n, int64_t at); /* zeroed at first */
+uint64_t checksum_end(struct checksum *c);                                  /* the sum; frees */

@@ -1,0 +1,112 @@
+/* base/pages: see pages.h. */
+#include "base/pages.h"
+
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { KEPT = 64 };
+static struct kept {
+    char *at;
+    size_t bytes;
+} kept[KEPT];
+static int nkept;
+static size_t used, most, kept_bytes;
+
+size_t pages_round(size_t bytes)
+{
+    static size_t page;
+    if (!page) page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+static void *map(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static struct kept take(int i)
+{
+    struct kept k = kept[i];
+    kept_bytes -= k.bytes;
+    kept[i] = kept[--nkept];
+    return k;
+}
+
+/* The smallest kept block of at least `bytes`, else the largest; -1 if there is none. */
+static int find(size_t bytes)
+{
+    int best = -1;
+    for (int i = 0; i < nkept; i++) {
+        if (best < 0) {
+            best = i;
+            continue;
+        }
+        bool fits = kept[i].bytes >= bytes, best_fits = kept[best].bytes >= bytes;
+        bool smaller = kept[i].bytes < kept[best].bytes;
+        if (fits != best_fits ? fits : fits == smaller) best = i;
+    }
+    return best;
+}
+
+static void keep(char *at, size_t bytes)
+{
+    if (bytes == 0) return;
+    if (nkept == KEPT) {
+        struct kept least = take(find(0));
+        munmap(least.at, least.bytes);
+    }
+    kept[nkept++] = (struct kept){at, bytes};
+    kept_bytes += bytes;
+}
+
+/* What is kept beyond the most that was ever in use goes back. */
+static void settle(void)
+{
+    if (used > most) most = used;
+    while (used + kept_bytes > most) {
+        size_t over = used + kept_bytes - most;
+        struct kept k = take(find(over));
+        size_t cut = over < k.bytes ? over : k.bytes;
+        munmap(k.at + k.bytes - cut, cut);
+        keep(k.at, k.bytes - cut);
+    }
+}
+
+void *pages_get(size_t bytes)
+{
+    int i = find(bytes);
+    void *p;
+    if (i < 0) {
+        p = map(bytes);
+    } else {
+        struct kept k = take(i);
+        p = k.at;
+        if (k.bytes >= bytes)
+            keep(k.at + bytes, k.bytes - bytes);
+        else if ((p = mremap(k.at, k.bytes, bytes, MREMAP_MAYMOVE)) == MAP_FAILED) {
+            munmap(k.at, k.bytes);
+            p = map(bytes);
+        }
+    }
+    if (!p) return NULL;
+    used += bytes;
+    settle();
+    return p;
+}
+
+void pages_put(void *p, size_t bytes)
+{
+    used -= bytes;
+    keep(p, bytes);
+}
+
+void *pages_resize(void *p, size_t bytes, size_t want)
+{
+    void *q = mremap(p, bytes, want, MREMAP_MAYMOVE);
+    if (q == MAP_FAILED) return NULL;
+    used += want - bytes;
+    settle();
+    return q;
+}

@@ -1,0 +1,264 @@
+/* ckpt/catalog: see table.h. */
+#include "ckpt/catalog.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ckpt/fortran.h"
+#include "io/file.h"
+
+static const size_t TEXT_MAX = (size_t)256 << 20;
+enum { ROW_MAX = 64 }; /* numbers in a row of text */
+
+/* Names in csv files, in HDF5 files; ours. */
+static const char *const ALIAS[][2] = {
+    {"id", "identity"},        {"idsink", "identity"},    {"msink", "mass"},         {"mstellar", "mass"},
+    {"x", "position_x"},       {"y", "position_y"},       {"z", "position_z"},       {"xsink_1", "position_x"},
+    {"xsink_2", "position_y"}, {"xsink_3", "position_z"}, {"vx", "velocity_x"},      {"vy", "velocity_y"},
+    {"vz", "velocity_z"},      {"vsink_1", "velocity_x"}, {"vsink_2", "velocity_y"}, {"vsink_3", "velocity_z"},
+    {"tform", "birth_time"},   {"tsink", "birth_time"},
+};
+
+enum err catalog_add(struct catalog *t, const char *path, const char *name, bool real, struct catalog_column **col)
+{
+    for (size_t i = 0; i < sizeof ALIAS / sizeof *ALIAS; i++)
+        if (strcmp(name, ALIAS[i][0]) == 0) {
+            name = ALIAS[i][1];
+            break;
+        }
+    size_t k = strlen(name);
+    if (t->ncol == CATALOG_COLUMNS) FAIL(ERR_LIMIT, "%s: more than %d columns", path, CATALOG_COLUMNS);
+    if (k == 0 || k >= sizeof t->col->name ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.*") != k)
+        FAIL(ERR_FORMAT, "%s: column %d has a strange name", path, t->ncol + 1);
+    if (catalog_find(t, name)) FAIL(ERR_FORMAT, "%s: has two columns %s", path, name);
+    struct catalog_column *c = *col = &t->col[t->ncol++];
+    memcpy(c->name, name, k + 1);
+    if (real)
+        c->real = mem_zero(sizeof *c->real * (size_t)t->n + 8, "snapshot");
+    else
+        c->whole = mem_zero(sizeof *c->whole * (size_t)t->n + 8, "snapshot");
+    return OK;
+}
+
+const struct catalog_column *catalog_find(const struct catalog *t, const char *name)
+{
+    for (int i = 0; i < t->ncol; i++)
+        if (strcmp(t->col[i].name, name) == 0) return &t->col[i];
+    return NULL;
+}
+
+void catalog_free(struct catalog *t)
+{
+    for (int i = 0; i < t->ncol; i++) {
+        FREE(t->col[i].real);
+        FREE(t->col[i].whole);
+    }
+    *t = (struct catalog){0};
+}
+
+/* ---- texts ---- */
+
+static const char *next_line(const char *s)
+{
+    s += strcspn(s, "\n");
+    return *s ? s + 1 : s;
+}
+
+static bool is_row(const char *s)
+{
+    s += strspn(s, " \t");
+    return isdigit((unsigned char)*s) || *s == '-' || *s == '+' || *s == '.';
+}
+
+/* A number; Fortran leaves the E out before exponents of three digits: 0.5-103. */
+static double read_number(const char *s, const char **end)
+{
+    char *e;
+    double x = strtod(s, &e);
+    if (e > s && (*e == '-' || *e == '+') && isdigit((unsigned char)e[1])) {
+        long power = strtol(e, &e, 10);
+        x *= pow(10, (double)power);
+    }
+    *end = e;
+    return x;
+}
+
+/* Numbers of a line, with commas or blanks between; -1: something else is among them. */
+static int read_row(const char *s, double x[ROW_MAX])
+{
+    int n = 0;
+    for (;;) {
+        s += strspn(s, " \t\r");
+        if (*s == '\n' || *s == 0) return n;
+        if (n && *s == ',') s++;
+        if (n == ROW_MAX) return -1;
+        const char *end;
+        x[n++] = read_number(s, &end);
+        if (end == s || (*end && !strchr(" \t\r\n,", *end))) return -1;
+        s = end;
+    }
+}
+
+/* The words of the first comment line, if they are names: as many as there are columns. */
+static int read_names(const char *text, char name[ROW_MAX][32])
+{
+    int n = 0;
+    const char *s = text + strspn(text, " \t");
+    if (*s != '#') return 0;
+    for (s++; n < ROW_MAX; s++) {
+        s += strspn(s, " \t");
+        size_t k = strcspn(s, ", \t\r\n");
+        if (k == 0 || k >= 32) return 0;
+        memcpy(name[n], s, k);
+        name[n++][k] = 0;
+        s += k;
+        s += strspn(s, " \t\r");
+        if (*s != ',') return n;
+    }
+    return 0;
+}
+
+/* Files without names are known by their numbers of columns. */
+static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
+{
+    static const char *const sink[] = {"id", "msink", "x", "y", "z", "vx", "vy", "vz"};
+    static const char *const spin[] = {"lx", "ly", "lz", "age", "acc_rate"};
+    static const char *const stellar[] = {"id", "mstellar", "tform", "tlife"};
+    bool info = strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".info") == 0;
+    for (int i = 0; i < ncol; i++) {
+        const char *s = ncol == 4 ? stellar[i] : i < 8 && ncol >= 8 ? sink[i] : NULL;
+        if (info && i == 1) s = "mass_msun";
+        if (i >= 8 && ncol == 13) s = spin[i - 8];
+        if (i >= 8 && ncol == 10) s = spin[i - 5];
+        if (s)
+            snprintf(name[i], 32, "%s", s);
+        else
+            snprintf(name[i], 32, "column_%02d", i + 1);
+    }
+}
+
+static enum err add_columns(struct catalog *t, const char *path, const char *text, int ncol)
+{
+    char name[ROW_MAX][32];
+    struct catalog_column *col;
+    int named = read_names(text, name);
+    if (named && named != ncol) FAIL(ERR_FORMAT, "%s: names %d columns, but its rows have %d", path, named, ncol);
+    if (!named) default_names(path, ncol, name);
+    for (int i = 0; i < ncol; i++) {
+        bool whole = strcmp(name[i], "id") == 0 || strcmp(name[i], "level") == 0;
+        TRY(catalog_add(t, path, name[i], !whole, &col));
+    }
+    return OK;
+}
+
+static enum err parse_text(struct catalog *t, const char *path, const char *text)
+{
+    double x[ROW_MAX];
+    int64_t row = 0, line = 1;
+    int ncol = 0;
+    for (const char *s = text; *s; s = next_line(s)) t->n += is_row(s);
+    for (const char *s = text; *s; s = next_line(s), line++) {
+        if (!is_row(s)) continue;
+        int n = read_row(s, x);
+        if (n < 0) FAIL(ERR_FORMAT, "%s: line %ld is no row of numbers", path, (long)line);
+        if (row == 0) TRY(add_columns(t, path, text, ncol = n));
+        if (n != ncol)
+            FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the rows before have %d", path, (long)line, n, ncol);
+        for (int i = 0; i < n; i++) {
+            if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
+                FAIL(ERR_FORMAT, "%s: line %ld: %s is no whole number", path, (long)line, t->col[i].name);
+            if (t->col[i].whole)
+                t->col[i].whole[row] = (int64_t)x[i];
+            else
+                t->col[i].real[row] = x[i];
+        }
+        row++;
+    }
+    return OK;
+}
+
+/* With \n at the end of each line that is complete; a last line without it was cut off. */
+enum err catalog_read_text(struct catalog *t, const char *path)
+{
+    char *text;
+    size_t n;
+    TRY(file_load(path, TEXT_MAX, &text, &n));
+    enum err err = OK;
+    if (n && text[n - 1] != '\n')
+        err = err_set(ERR_FORMAT, "%s: ends in the middle of a line", path);
+    else if (strlen(text) != n)
+        err = err_set(ERR_FORMAT, "%s: is no text", path);
+    if (err == OK) err = parse_text(t, path, text);
+    mem_free(text);
+    return err;
+}
+
+/* ---- binary ---- */
+
+/* Names of the reals before the ids, of the integers from the ids on. */
+static enum err name_record(struct catalog *t, const char *path, bool real, int *nreal, int *nwhole, int ndim,
+                            struct catalog_column **col)
+{
+    static const char *const vector[] = {"x", "y", "z", "vx", "vy", "vz", "lx", "ly", "lz"};
+    static const char *const after[] = {"del_mass", "acc_rate"}, *const whole[] = {"id", "new_born", "level"};
+    char name[32];
+    int k = real ? (*nreal)++ : (*nwhole)++, v = k - 2;
+    snprintf(name, sizeof name, real ? "real_%02d" : "integer_%02d", k + 1);
+    if (real && k < 2)
+        snprintf(name, sizeof name, "%s", k ? "tsink" : "msink");
+    else if (real && v < 3 * ndim)
+        snprintf(name, sizeof name, "%s", vector[v / ndim * 3 + v % ndim]);
+    else if (real && v < 3 * ndim + 2)
+        snprintf(name, sizeof name, "%s", after[v - 3 * ndim]);
+    else if (!real && k < 3)
+        snprintf(name, sizeof name, "%s", whole[k]);
+    return catalog_add(t, path, name, real, col);
+}
+
+/* A record of n reals, of n integers, or of one integer for all (the level). Ids follow the reals, so that with one sink, or two, the
+ * lengths alone tell which it is. */
+static enum err read_record(struct catalog *t, struct fort_in *f, int ndim, int *nreal, int *nwhole)
+{
+    struct fort_rec rec;
+    struct catalog_column *col;
+    TRY(fort_next(f, "sinks", &rec));
+    bool one = rec.bytes == 4 && t->n > 1, real = !one && rec.bytes == 8 * t->n;
+    if (!one && !real && rec.bytes != 4 * t->n)
+        FAIL(ERR_FORMAT, "%s: record %ld at byte %ld has %ld bytes for %ld sinks", f->path, (long)rec.number,
+             (long)rec.at, (long)rec.bytes, (long)t->n);
+    TRY(name_record(t, f->path, real, nreal, nwhole, ndim, &col));
+    if (real) return fort_load(f, &rec, 8, 0, (size_t)t->n, col->real);
+    for (int64_t i = 0; i < t->n; i++) {
+        int32_t x;
+        TRY(fort_load(f, &rec, 4, one ? 0 : i, 1, &x));
+        col->whole[i] = x;
+    }
+    return OK;
+}
+
+static enum err read_sinks(struct catalog *t, struct fort_in *f, int ndim)
+{
+    int32_t n, made;
+    int nreal = 0, nwhole = 0;
+    TRY(fort_get_i4(f, "nsink", &n));
+    TRY(fort_get_i4(f, "nindsink", &made));
+    if (n < 0 || n > f->size / 8) FAIL(ERR_FORMAT, "%s: says it has %d sinks", f->path, n);
+    t->n = n;
+    while (n && f->at < f->size) TRY(read_record(t, f, ndim, &nreal, &nwhole));
+    if (n && (nreal < 2 + 2 * ndim || nwhole < 1)) FAIL(ERR_FORMAT, "%s: ends before the sinks are complete", f->path);
+    return fort_at_end(f);
+}
+
+enum err catalog_read_sinks(struct catalog *t, const char *path, int ndim)
+{
+    struct fort_in f;
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = read_sinks(t, &f, ndim);
+    fort_shut(&f);
+    return err;
+}

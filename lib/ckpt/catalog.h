@@ -1,0 +1,36 @@
+/* ckpt/catalog: small tables with named columns: sink particles, stellar objects. RAMSES keeps them whole on each rank, so do we.
+ *
+ * Columns that all forms of files have are called as those of particles: identity, mass, position_x, velocity_x, birth_time, …; others
+ * keep the name that their file gives. Texts hold 11 digits; HDF5 and binary files all bits. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { CATALOG_COLUMNS = 320 };
+
+struct catalog_column {
+    char name[32];
+    double *real; /* [n]; NULL: a column of integers */
+    int64_t *whole;
+};
+
+struct catalog {
+    char from[32]; /* the file's name; empty: there is none */
+    int64_t n;
+    int ncol;
+    struct catalog_column col[CATALOG_COLUMNS];
+};
+
+/* The column that a file calls `name`; values to be filled in. An error if there are too many or the name is odd. */
+MUST_USE enum err catalog_add(struct catalog *t, const char *path, const char *name, bool real,
+                              struct catalog_column **col);
+const struct catalog_column *catalog_find(const struct catalog *t, const char *name); /* NULL: has none */
+void catalog_free(struct catalog *t);
+
+/* Texts: sink_NNNNN.csv and stellar_NNNNN.csv with or without names in a comment, sink_NNNNN.info. */
+MUST_USE enum err catalog_read_text(struct catalog *t, const char *path);
+/* sink_NNNNN.outRRRRR, as RAMSES until 2018 and cuRAMSES have it; the files of all ranks are alike. */
+MUST_USE enum err catalog_read_sinks(struct catalog *t, const char *path, int ndim);

@@ -1,0 +1,20 @@
+/* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes an oct, by level, in Morton order.
+ * What needs to look octs up at random does so here, while values go by in batches. */
+#pragma once
+#include "ckpt/ramses_read.h"
+
+struct tree_row {
+    okey key;
+    int32_t file;              /* or piece, from 1 */
+    unsigned char split, mark; /* bit c: cell c is refined · for the caller */
+};
+
+struct tree_table {
+    int64_t n[LEVEL_MAX + 2], base[LEVEL_MAX + 3]; /* rows of a level · before it */
+    struct tree_row *row[LEVEL_MAX + 2];
+};
+
+/* Reads all files without values. Nothing in the tree is taken for granted: octs may be there twice, or without a father. */
+MUST_USE enum err tree_table_read(struct ramses *r, struct tree_table *t);
+void tree_table_free(struct tree_table *t);
+struct tree_row *tree_table_find(const struct tree_table *t, int level, okey key); /* or NULL */

@@ -1,0 +1,300 @@
+/* fft: see fft.h.
+ *
+ *     r[z][y][x]  → x →  A[z][y][kx]  → turn among ranks of equal z →  B[z][kx][y]  → y →  B[z][kx][ky]
+ *                 → turn among ranks of equal kx →  A[kx][ky][z]  → z →  A[kx][ky][kz]
+ *
+ * and back. A turn exchanges the roles of rows and columns of matrices (rows: this rank's part of all, columns: all; afterwards
+ * the other way round), one matrix for each value of an outer index. Rows are padded to 64 bytes, so that FFTW sees every line with the
+ * same alignment and its one plan serves all of them. */
+#include "fft/fft.h"
+
+#include <fftw3.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { BLOCK = 8 }; /* a tile of a transpose: rows and columns */
+
+/* One direction of the grid of ranks: who stands on it, and their parts of the two axes that are turned. */
+struct line {
+    int n, me;
+    int *rank;        /* [n] */
+    int *real, *wave; /* [n+1] bounds of the parts of y or z; and of kx or ky */
+};
+
+struct fft_lines {
+    const struct comm *c;
+    int ny, nz; /* the grid of ranks: rank = py + ny*pz */
+    struct line y, z;
+    double complex *a, *b;
+    fftw_plan forward[2], backward[2]; /* real ↔ complex · complex */
+};
+
+/* out[o*to_o + col*to_c + row] = in[o*from_o + row*from_r + col] */
+struct turn {
+    int nout, nrow; /* values of the outer index · own rows */
+    size_t from_o, from_r, to_o, to_c;
+};
+
+/* ---- division ---- */
+
+static int bound(int n, int parts, int i)
+{
+    int step = n % 2 == 0 ? 2 : 1;
+    return step * (int)((int64_t)(n / step) * i / parts);
+}
+
+static int wave_bound(int nwave, int parts, int i)
+{
+    return (int)((int64_t)nwave * i / parts);
+}
+
+/* Slabs while each is at least four planes thick; else the grid nearest to a square. */
+static int grid_width(int n, int ranks)
+{
+    int best = 1;
+    if (ranks <= n / 4) return 1;
+    for (int w = 2; w * w <= ranks; w++)
+        if (ranks % w == 0) best = w;
+    return best;
+}
+
+static void line_init(struct line *l, int parts, int me, int n, int nwave, int first, int step)
+{
+    l->n = parts, l->me = me;
+    l->rank = mem_new(sizeof(int) * (size_t)(3 * parts + 2), "fft plan");
+    l->real = l->rank + parts;
+    l->wave = l->real + parts + 1;
+    for (int i = 0; i < parts; i++) l->rank[i] = first + step * i;
+    for (int i = 0; i <= parts; i++) {
+        l->real[i] = bound(n, parts, i);
+        l->wave[i] = wave_bound(nwave, parts, i);
+    }
+}
+
+static void take_part(const int *bounds, int me, int *first, int *count)
+{
+    *first = bounds[me];
+    *count = bounds[me + 1] - bounds[me];
+}
+
+static size_t pad(int n)
+{
+    return ((size_t)n + 3) / 4 * 4;
+}
+
+/* ---- plans ---- */
+
+static void plans_make(struct fft_lines *l, int n)
+{
+    double complex *a = l->a;
+    unsigned how = FFTW_ESTIMATE; /* never measured: a clock must not choose the bits */
+    l->forward[0] = fftw_plan_dft_r2c_1d(n, (double *)a, a, how);
+    l->backward[0] = fftw_plan_dft_c2r_1d(n, a, (double *)a, how);
+    l->forward[1] = fftw_plan_dft_1d(n, a, a, FFTW_FORWARD, how);
+    l->backward[1] = fftw_plan_dft_1d(n, a, a, FFTW_BACKWARD, how);
+    for (int i = 0; i < 2; i++) BUG_ON(!l->forward[i] || !l->backward[i]);
+}
+
+struct fft *fft_new(const struct comm *c, int n)
+{
+    BUG_ON(n < 1 || n > FFT_SIZE_MAX);
+    struct fft *f = mem_zero(sizeof *f, "fft plan");
+    struct fft_lines *l = f->lines = mem_zero(sizeof *l, "fft plan");
+    int nkx = n / 2 + 1;
+    f->n = n;
+    l->c = c;
+    l->ny = grid_width(n, c->size);
+    l->nz = c->size / l->ny;
+    int py = c->rank % l->ny, pz = c->rank / l->ny;
+    line_init(&l->y, l->ny, py, n, nkx, pz * l->ny, 1);
+    line_init(&l->z, l->nz, pz, n, n, py, l->ny);
+    f->count[0] = n;
+    take_part(l->y.real, py, &f->first[1], &f->count[1]);
+    take_part(l->z.real, pz, &f->first[2], &f->count[2]);
+    take_part(l->y.wave, py, &f->kfirst[0], &f->kcount[0]);
+    take_part(l->z.wave, pz, &f->kfirst[1], &f->kcount[1]);
+    f->kcount[2] = n;
+    f->pitch = 2 * pad(nkx);
+    f->kpitch = pad(n);
+    fft_begin(f);
+    plans_make(l, n);
+    fft_end(f);
+    return f;
+}
+
+void fft_begin(struct fft *f)
+{
+    struct fft_lines *l = f->lines;
+    size_t row = f->pitch / 2, ny = (size_t)f->count[1], nz = (size_t)f->count[2], nkx = (size_t)f->kcount[0];
+    size_t real = nz * ny * row, mid = nz * nkx * f->kpitch, wave = nkx * (size_t)f->kcount[1] * f->kpitch;
+    size_t line = f->kpitch > row ? f->kpitch : row; /* plans need one even where a rank has none */
+    l->a = mem_new(sizeof *l->a * ((real > wave ? real : wave) + line), "fft");
+    l->b = mem_new(sizeof *l->b * (mid + 1), "fft");
+    f->r = (double *)l->a;
+    f->k = l->a;
+}
+
+void fft_end(struct fft *f)
+{
+    FREE(f->lines->a);
+    FREE(f->lines->b);
+    f->r = NULL;
+    f->k = NULL;
+}
+
+void fft_free(struct fft **fp)
+{
+    struct fft *f = *fp;
+    if (!f) return;
+    struct fft_lines *l = f->lines;
+    for (int i = 0; i < 2; i++) {
+        fftw_destroy_plan(l->forward[i]);
+        fftw_destroy_plan(l->backward[i]);
+    }
+    FREE(l->y.rank);
+    FREE(l->z.rank);
+    fft_end(f);
+    FREE(f->lines);
+    FREE(*fp);
+}
+
+static int part_of(const int *bounds, int n, int x)
+{
+    int lo = 0, hi = n;
+    while (hi - lo > 1) {
+        int mid = (lo + hi) / 2;
+        if (bounds[mid] <= x)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+int fft_rank(const struct fft *f, int y, int z)
+{
+    const struct fft_lines *l = f->lines;
+    return part_of(l->y.real, l->ny, y) + l->ny * part_of(l->z.real, l->nz, z);
+}
+
+/* ---- turns ---- */
+
+/* A block of `nrow` rows, `ncol` columns, element (row, col) at in[row*from_r + col], to out[col*to_c + row]. */
+static void transpose(const double complex *in, size_t from_r, int nrow, int ncol, double complex *out, size_t to_c)
+{
+    for (int r0 = 0; r0 < nrow; r0 += BLOCK)
+        for (int c0 = 0; c0 < ncol; c0 += BLOCK) {
+            int r1 = r0 + BLOCK < nrow ? r0 + BLOCK : nrow, c1 = c0 + BLOCK < ncol ? c0 + BLOCK : ncol;
+            for (int col = c0; col < c1; col++)
+                for (int row = r0; row < r1; row++)
+                    out[(size_t)col * to_c + (size_t)row] = in[(size_t)row * from_r + (size_t)col];
+        }
+}
+
+/* Own rows × the columns of part i, matrix by matrix, row by row. */
+static void pack(const struct turn *t, const double complex *in, const int *cols, int i, double complex *to)
+{
+    int n = cols[i + 1] - cols[i];
+    for (int o = 0; o < t->nout; o++)
+        for (int r = 0; r < t->nrow; r++, to += n)
+            memcpy(to, in + (size_t)o * t->from_o + (size_t)r * t->from_r + (size_t)cols[i], sizeof *to * (size_t)n);
+}
+
+/* rows: bounds of the parts of the rows; cols: of the columns. (collective among the ranks of the line) */
+static void turn(const struct line *l, const struct comm *c, const struct turn *t, const int *rows, const int *cols,
+                 const double complex *in, double complex *out)
+{
+    int me = l->me, np = 0, mine = cols[me + 1] - cols[me];
+    int *peer = mem_new(sizeof *peer * (size_t)l->n, "fft exchange");
+    void **buf = mem_new(sizeof *buf * 2 * (size_t)l->n, "fft exchange");
+    size_t *len = mem_new(sizeof *len * 2 * (size_t)l->n, "fft exchange"), total = 0;
+    for (int i = 0; i < l->n; i++)
+        if (i != me) {
+            peer[np] = l->rank[i];
+            len[np] = sizeof *in * (size_t)t->nout * (size_t)t->nrow * (size_t)(cols[i + 1] - cols[i]);
+            len[l->n + np] = sizeof *in * (size_t)t->nout * (size_t)(rows[i + 1] - rows[i]) * (size_t)mine;
+            total += len[np] + len[l->n + np];
+            np++;
+        }
+    char *block = mem_new(total + 1, "fft exchange"), *at = block;
+    for (int i = 0; i < np; at += len[i], i++) buf[i] = at;
+    for (int i = 0; i < np; at += len[l->n + i], i++) buf[l->n + i] = at;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < np; i++) pack(t, in, cols, i < me ? i : i + 1, buf[i]);
+    struct comm_round *round = comm_post(c, np, peer, buf, len, buf + l->n, len + l->n);
+#pragma omp parallel for schedule(static)
+    for (int o = 0; o < t->nout; o++)
+        transpose(in + (size_t)o * t->from_o + (size_t)cols[me], t->from_r, t->nrow, mine,
+                  out + (size_t)o * t->to_o + (size_t)rows[me], t->to_c);
+    comm_wait(round);
+    for (int i = 0; i < np; i++) {
+        int part = i < me ? i : i + 1, nrow = rows[part + 1] - rows[part];
+        const double complex *got = buf[l->n + i];
+#pragma omp parallel for schedule(static)
+        for (int o = 0; o < t->nout; o++)
+            transpose(got + (size_t)o * (size_t)nrow * (size_t)mine, (size_t)mine, nrow, mine,
+                      out + (size_t)o * t->to_o + (size_t)rows[part], t->to_c);
+    }
+    FREE(block);
+    FREE(len);
+    FREE(buf);
+    FREE(peer);
+}
+
+/* ---- transforms ---- */
+
+static void lines_complex(fftw_plan plan, double complex *a, size_t pitch, int64_t n)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) fftw_execute_dft(plan, a + (size_t)i * pitch, a + (size_t)i * pitch);
+}
+
+void fft_forward(struct fft *f)
+{
+    struct fft_lines *l = f->lines;
+    size_t row = f->pitch / 2, col = f->kpitch;
+    int ny = f->count[1], nz = f->count[2], nkx = f->kcount[0], nky = f->kcount[1];
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < (int64_t)ny * nz; i++)
+        fftw_execute_dft_r2c(l->forward[0], f->r + (size_t)i * f->pitch, l->a + (size_t)i * row);
+    turn(&l->y, l->c,
+         &(struct turn){
+             .nout = nz, .nrow = ny, .from_o = (size_t)ny * row, .from_r = row, .to_o = (size_t)nkx * col, .to_c = col},
+         l->y.real, l->y.wave, l->a, l->b);
+    lines_complex(l->forward[1], l->b, col, (int64_t)nz * nkx);
+    turn(&l->z, l->c,
+         &(struct turn){.nout = nkx,
+                        .nrow = nz,
+                        .from_o = col,
+                        .from_r = (size_t)nkx * col,
+                        .to_o = (size_t)nky * col,
+                        .to_c = col},
+         l->z.real, l->z.wave, l->b, l->a);
+    lines_complex(l->forward[1], l->a, col, (int64_t)nkx * nky);
+}
+
+void fft_backward(struct fft *f)
+{
+    struct fft_lines *l = f->lines;
+    size_t row = f->pitch / 2, col = f->kpitch;
+    int ny = f->count[1], nz = f->count[2], nkx = f->kcount[0], nky = f->kcount[1];
+    lines_complex(l->backward[1], l->a, col, (int64_t)nkx * nky);
+    turn(&l->z, l->c,
+         &(struct turn){.nout = nkx,
+                        .nrow = nky,
+                        .from_o = (size_t)nky * col,
+                        .from_r = col,
+                        .to_o = col,
+                        .to_c = (size_t)nkx * col},
+         l->z.wave, l->z.real, l->a, l->b);
+    lines_complex(l->backward[1], l->b, col, (int64_t)nz * nkx);
+    turn(
+        &l->y, l->c,
+        &(struct turn){
+            .nout = nz, .nrow = nkx, .from_o = (size_t)nkx * col, .from_r = col, .to_o = (size_t)ny * row, .to_c = row},
+        l->y.wave, l->y.real, l->b, l->a);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < (int64_t)ny * nz; i++)
+        fftw_execute_dft_c2r(l->backward[0], l->a + (size_t)i * row, f->r + (size_t)i * f->pitch);
+}

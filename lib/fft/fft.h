@@ -1,0 +1,45 @@
+/* fft: real Fourier transforms of a periodic cube of n³ points shared by all ranks.
+ *
+ * One-dimensional transforms of FFTW, one plan a direction for all lines of a length, with our own transposes between them: the bits of
+ * the result do not depend on the number of ranks or threads. The cube is divided into pencils: in real space a rank has whole
+ * rows along x, in Fourier space whole rows along kz. Few ranks (up to n/4) have slabs, a special case.
+ *
+ * Transforms are unnormalised: forward is Σ f(x) exp(−2πi k·x/n) for kx = 0..n/2, backward after forward gives n³ f. */
+#pragma once
+#include <complex.h>
+
+#include "comm/comm.h"
+
+enum { FFT_SIZE_MAX = 32768 };
+
+struct fft_lines;
+
+struct fft {
+    int n;
+    /* Real space: point (x, y, z) of block first ≤ (x,y,z) < first + count; first[0] = 0, count[0] = n. */
+    int first[3], count[3];
+    size_t pitch; /* doubles from a row along x to the next: r[(z*count[1] + y)*pitch + x], y and z in the block */
+    double *r;
+    /* Fourier space: kx, ky in the block, kz whole: k[(kx*kcount[1] + ky)*kpitch + kz]. Shares its memory with r. */
+    int kfirst[3], kcount[3];
+    size_t kpitch; /* complex numbers from a row along kz to the next */
+    double complex *k;
+    struct fft_lines *lines; /* private */
+};
+
+/* Even n: blocks begin at even points, so that an oct lies in one of them. (collective) */
+struct fft *fft_new(const struct comm *c, int n);
+void fft_free(struct fft **f);
+/* r and k exist from begin to end; their memory is some 16 bytes a point. Local. */
+void fft_begin(struct fft *f);
+void fft_end(struct fft *f);
+void fft_forward(struct fft *f);  /* r → k (collective) */
+void fft_backward(struct fft *f); /* k → r (collective) */
+/* The rank whose real-space block holds the row along x at (y, z). Local. */
+int fft_rank(const struct fft *f, int y, int z);
+
+/* Wave number of index 0..n-1: −n/2 < i ≤ n/2. */
+static inline int fft_wave(int n, int i)
+{
+    return i > n / 2 ? i - n : i;
+}

@@ -1,0 +1,250 @@
+/* grav/fourier: see fourier.h; discrete Green function: Hockney & Eastwood 1988, §6-3. */
+#include "grav/fourier.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fft/fft.h"
+
+struct fourier {
+    struct fft *fft;
+    int level;
+    lidx nown;
+    okey *key;         /* [nown] of the octs that the plan was made for */
+    lidx *order;       /* [nown] own octs by rank of their pencil */
+    int64_t *out, *in; /* [ranks] octs to and from each */
+    size_t *place;     /* [those received] of an oct's first cell in fft->r */
+};
+
+/* ---- plan ---- */
+
+static bool still_valid(const struct fourier *f, const struct level *lv, const struct comm *c)
+{
+    int64_t stale = f->level != lv->level || f->nown != lv->nown ||
+                    memcmp(f->key, lv->key, sizeof *f->key * (size_t)lv->nown) != 0;
+    comm_max_i64(c, &stale, 1);
+    return !stale;
+}
+
+void fourier_free(struct fourier **fp)
+{
+    struct fourier *f = *fp;
+    if (!f) return;
+    fft_free(&f->fft);
+    FREE(f->key);
+    FREE(f->order);
+    FREE(f->out);
+    FREE(f->in);
+    FREE(f->place);
+    FREE(*fp);
+}
+
+/* Own octs by rank, in Morton order for each; returns their keys in that order (owner: caller). */
+static okey *sort_octs(struct fourier *f, const struct level *lv, const struct comm *c)
+{
+    int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "fft exchange");
+    int64_t *next = mem_zero(sizeof *next * ((size_t)c->size + 1), "fft exchange");
+    okey *sorted = mem_new(sizeof *sorted * (size_t)lv->nown + 1, "fft exchange");
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t x[3];
+        okey_coords(lv->key[i], x);
+        rank[i] = fft_rank(f->fft, (int)(2 * x[1]), (int)(2 * x[2]));
+        f->out[rank[i]]++;
+    }
+    for (int r = 0; r < c->size; r++) next[r + 1] = next[r] + f->out[r];
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t to = next[rank[i]]++;
+        f->order[to] = i;
+        sorted[to] = lv->key[i];
+    }
+    FREE(next);
+    FREE(rank);
+    return sorted;
+}
+
+static struct fourier *plan_new(const struct level *lv, const struct comm *c)
+{
+    struct fourier *f = mem_zero(sizeof *f, "fft exchange");
+    f->fft = fft_new(c, 1 << lv->level);
+    f->level = lv->level;
+    f->nown = lv->nown;
+    f->key = mem_new(sizeof *f->key * (size_t)lv->nown + 1, "fft exchange");
+    memcpy(f->key, lv->key, sizeof *f->key * (size_t)lv->nown);
+    f->order = mem_new(sizeof *f->order * (size_t)lv->nown + 1, "fft exchange");
+    f->out = mem_zero(sizeof *f->out * (size_t)c->size, "fft exchange");
+    f->in = mem_new(sizeof *f->in * (size_t)c->size, "fft exchange");
+    okey *sorted = sort_octs(f, lv, c);
+    int64_t n;
+    okey *got = comm_exchange(c, sorted, f->out, sizeof *sorted, &n, f->in);
+    f->place = mem_new(sizeof *f->place * (size_t)n + 1, "fft exchange");
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x[3];
+        okey_coords(got[i], x);
+        size_t y = (size_t)(2 * x[1] - f->fft->first[1]), z = (size_t)(2 * x[2] - f->fft->first[2]);
+        f->place[i] = (z * (size_t)f->fft->count[1] + y) * f->fft->pitch + (size_t)(2 * x[0]);
+    }
+    FREE(got);
+    FREE(sorted);
+    return f;
+}
+
+/* ---- exchange ---- */
+
+/* Rows of eight values for each other rank: out[r] of them from `mine`, in[r] to `theirs`, both packed by rank. */
+static void swap_rows(const struct comm *c, const int64_t *out, const int64_t *in, double (*mine)[8],
+                      double (*theirs)[8])
+{
+    int n = 0, ranks = c->size;
+    int *peer = mem_new(sizeof *peer * (size_t)ranks, "fft exchange");
+    void **buf = mem_new(sizeof *buf * 2 * (size_t)ranks, "fft exchange");
+    size_t *len = mem_new(sizeof *len * 2 * (size_t)ranks, "fft exchange");
+    for (int r = 0; r < ranks; r++) {
+        if (r != c->rank && (out[r] || in[r])) {
+            peer[n] = r;
+            buf[n] = mine, buf[ranks + n] = theirs;
+            len[n] = sizeof *mine * (size_t)out[r], len[ranks + n] = sizeof *theirs * (size_t)in[r];
+            n++;
+        }
+        if (r != c->rank) mine += out[r], theirs += in[r];
+    }
+    comm_wait(comm_post(c, n, peer, buf, len, buf + ranks, len + ranks));
+    FREE(len);
+    FREE(buf);
+    FREE(peer);
+}
+
+/* Ranges of this rank's own share among octs packed by rank, and all others' number. */
+struct share {
+    int64_t first, n, rest;
+};
+
+static struct share own_share(const struct comm *c, const int64_t *count)
+{
+    struct share s = {.n = count[c->rank]};
+    for (int r = 0; r < c->size; r++) {
+        if (r < c->rank) s.first += count[r];
+        if (r != c->rank) s.rest += count[r];
+    }
+    return s;
+}
+
+/* Row j of the others' rows is oct j + (j < first ? 0 : n) in the order of ranks. */
+static int64_t skip_own(const struct share *s, int64_t j)
+{
+    return j < s->first ? j : j + s->n;
+}
+
+static void put_oct(struct fft *f, size_t place, const double v[8])
+{
+    double *r = f->r + place;
+    size_t y = f->pitch, z = f->pitch * (size_t)f->count[1];
+    for (int k = 0; k < 8; k++) r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)] = v[k];
+}
+
+static void get_oct(const struct fft *f, size_t place, double v[8])
+{
+    const double *r = f->r + place;
+    size_t y = f->pitch, z = f->pitch * (size_t)f->count[1];
+    for (int k = 0; k < 8; k++) v[k] = r[(k & 1) + (k & 2 ? y : 0) + (k & 4 ? z : 0)];
+}
+
+/* Level's field → pencils. */
+static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
+{
+    struct share to = own_share(c, f->out), from = own_share(c, f->in);
+    double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
+    double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < to.rest; j++) memcpy(mine[j], rho[f->order[skip_own(&to, j)]], sizeof mine[j]);
+    swap_rows(c, f->out, f->in, mine, theirs);
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < to.n; j++) put_oct(f->fft, f->place[from.first + j], rho[f->order[to.first + j]]);
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < from.rest; j++) put_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
+    FREE(mine);
+    FREE(theirs);
+}
+
+/* Pencils → level's field. */
+static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8])
+{
+    struct share to = own_share(c, f->out), from = own_share(c, f->in);
+    double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
+    double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < from.rest; j++) get_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
+    swap_rows(c, f->in, f->out, theirs, mine);
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < to.n; j++) get_oct(f->fft, f->place[from.first + j], phi[f->order[to.first + j]]);
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < to.rest; j++) memcpy(phi[f->order[skip_own(&to, j)]], mine[j], sizeof mine[j]);
+    FREE(mine);
+    FREE(theirs);
+}
+
+/* ---- Green function ---- */
+
+/* The part of the inverse operator's denominator that one dimension gives: 2 (cos κ − 1) n², or −κ² n². */
+static double *denominator(int n, bool spectral)
+{
+    double *d = mem_new(sizeof *d * (size_t)n, "fft");
+    for (int i = 0; i < n; i++) {
+        double kappa = 2 * M_PI / n * fft_wave(n, i), s = 2 * sin(0.5 * kappa);
+        d[i] = -(spectral ? kappa * kappa : s * s) * n * n;
+    }
+    return d;
+}
+
+/* 1 + response by the square of the integer wave vector; NULL without a response. */
+static double *source_factor(int n, const struct fourier_green *g)
+{
+    if (!g->response) return NULL;
+    int most = 3 * (n / 2) * (n / 2);
+    double *factor = mem_new(sizeof *factor * ((size_t)most + 1), "fft");
+    factor[0] = 1; /* never used: the mean has no force */
+#pragma omp parallel for schedule(static)
+    for (int i = 1; i <= most; i++) factor[i] = 1 + g->response(g->ctx, sqrt(i));
+    return factor;
+}
+
+static void apply_green(struct fft *f, double fourpi, const struct fourier_green *g)
+{
+    double *d = denominator(f->n, g->spectral), *factor = source_factor(f->n, g);
+    double scale = fourpi / ((double)f->n * f->n * f->n);
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int i = 0; i < f->kcount[0]; i++)
+        for (int j = 0; j < f->kcount[1]; j++) {
+            int kx = i + f->kfirst[0], ky = j + f->kfirst[1], wy = fft_wave(f->n, ky);
+            double complex *k = f->k + ((size_t)i * (size_t)f->kcount[1] + (size_t)j) * f->kpitch;
+            double dxy = d[kx] + d[ky];
+            for (int z = 0; z < f->n; z++) {
+                double total = dxy + d[z], green = total == 0 ? 0 : scale / total;
+                int wz = fft_wave(f->n, z);
+                if (factor) green *= factor[kx * kx + wy * wy + wz * wz];
+                k[z] *= green;
+            }
+        }
+    FREE(factor);
+    FREE(d);
+}
+
+void fourier_solve(struct fourier **fp, struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
+                   const struct fourier_green *g)
+{
+    struct level *lv = &m->lev[l];
+    if (*fp && !still_valid(*fp, lv, c)) fourier_free(fp);
+    if (!*fp) *fp = plan_new(lv, c);
+    struct fourier *f = *fp;
+    struct fft *t = f->fft;
+    fft_begin(t);
+    send_octs(f, c, lv->fld[FLD_RHO]);
+#pragma omp parallel for schedule(static)
+    for (int64_t row = 0; row < (int64_t)t->count[1] * t->count[2]; row++)
+        for (int x = 0; x < t->n; x++) t->r[(size_t)row * t->pitch + (size_t)x] -= rho_tot;
+    fft_forward(t);
+    apply_green(t, fourpi, g);
+    fft_backward(t);
+    return_octs(f, c, lv->fld[FLD_PHI]);
+    fft_end(t);
+}

@@ -1,0 +1,17 @@
+/* pk/batch: items one by one, by ranks that have different numbers of them. Adding to the mesh is collective: a rank whose batch is full,
+ * and one that has nothing more, waits for the others. */
+#pragma once
+#include "base/sum.h"
+#include "pk/pk.h"
+
+struct pk_batch {
+    const struct comm *c;
+    struct pk *pk; /* NULL: only add up the mass */
+    struct pk_item *item;
+    int64_t n;
+    struct sum total;
+};
+
+void pk_batch_begin(struct pk_batch *b, const struct comm *c, struct pk *pk);
+void pk_batch_put(struct pk_batch *b, const struct pk_item *item);
+double pk_batch_end(struct pk_batch *b); /* the mass of all items of all ranks (collective) */

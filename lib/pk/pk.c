@@ -1,0 +1,275 @@
+/* pk: see pk.h. Here: the meshes and the assignment of mass to them; spectra are in spectrum.c. */
+#include "pk/pk_priv.h"
+
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pk/window.h"
+
+enum { BATCH = 65536 }; /* items that a rank sends at a time */
+
+struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total)
+{
+    BUG_ON(nmesh < 1 || nmesh > PK_MESHES || par->order < 1 || par->order > 4 || par->fold < 1 || !(total > 0));
+    struct pk *p = mem_zero(sizeof *p, "pk");
+    p->c = c;
+    p->par = *par;
+    p->nmesh = nmesh;
+    p->fft = fft_new(c, par->n);
+    p->cells = (int64_t)par->n * p->fft->count[1] * p->fft->count[2];
+    p->quantum = ldexp(1, (int)ceil(log2(total)) - 61);
+    for (int i = 0; i < nmesh; i++) {
+        sum_init(&p->m[i]);
+        sum_init(&p->m2[i]);
+        for (int h = 0; h < 1 + par->interlace; h++)
+            p->mass[i][h] = mem_zero(sizeof(int64_t) * (size_t)p->cells + 1, "pk mesh");
+    }
+    return p;
+}
+
+void pk_free(struct pk **pp)
+{
+    struct pk *p = *pp;
+    if (!p) return;
+    fft_free(&p->fft);
+    for (int i = 0; i < PK_MESHES; i++)
+        for (int h = 0; h < 2; h++) FREE(p->mass[i][h]);
+    FREE(*pp);
+}
+
+/* ---- assignment ---- */
+
+/* Weights of a cube along one dimension: cells first .. first + n - 1, not yet wrapped. */
+struct reach {
+    int first, n;
+    double *w;
+};
+
+/* x: in cells. The weight is the integral of the spline over the cube's extent. */
+static void reach_of(int order, double x, double size, double *room, struct reach *r)
+{
+    double lo = x - 0.5 * size, hi = x + 0.5 * size, half = 0.5 * order;
+    r->first = (int)floor(lo - half + 0.5);
+    int last = (int)ceil(hi + half - 0.5) - 1;
+    r->n = last - r->first + 1;
+    r->w = room;
+    for (int i = 0; i < r->n; i++) {
+        double centre = r->first + i + 0.5;
+        r->w[i] = (window_step(order, hi - centre) - window_step(order, lo - centre)) / size;
+    }
+}
+
+static int wrap(int i, int n)
+{
+    i %= n;
+    return i < 0 ? i + n : i;
+}
+
+/* Position in cells of the mesh, 0 ≤ t < n; h: half a cell on. */
+static double in_cells(const struct pk *p, double x, int h)
+{
+    double n = p->par.n, t = x * p->par.fold;
+    t = (t - floor(t)) * n;
+    if (t >= n) t = 0;
+    return t + 0.5 * h;
+}
+
+/* Rows along x are shared out among the threads in bands of y: items in order, a plane of a lattice, still keep all of them at work. */
+struct crew {
+    int size, me;
+};
+
+static bool owns(const struct crew *c, int y)
+{
+    return c->size == 1 || (y >> 3) % c->size == c->me;
+}
+
+/* A point within a block; order is a constant where this is inlined. Weights span less than the mesh: one turn wraps them. */
+static inline __attribute__((always_inline)) void assign_point(const struct pk *p, const struct pk_item *it, int h,
+                                                               const struct crew *crew, const int order)
+{
+    int n = p->par.n, at[3][WINDOW_REACH];
+    const struct fft *f = p->fft;
+    double w[3][WINDOW_REACH], unit = it->m / p->quantum;
+    for (int d = 2; d >= 0; d--) {
+        int first = window_point(order, in_cells(p, it->x[d], h), w[d]);
+        bool any = d != 1;
+        for (int i = 0; i < order; i++) {
+            int c = first + i;
+            c = c < 0 ? c + n : c >= n ? c - n : c;
+            at[d][i] = c - f->first[d];
+            any |= d == 1 && owns(crew, at[d][i]);
+        }
+        if (!any) return;
+    }
+    bool whole = at[0][order - 1] == at[0][0] + order - 1;
+    for (int k = 0; k < order; k++) {
+        if (at[2][k] < 0 || at[2][k] >= f->count[2]) continue;
+        for (int j = 0; j < order; j++) {
+            if (at[1][j] < 0 || at[1][j] >= f->count[1] || !owns(crew, at[1][j])) continue;
+            double m = unit * w[2][k] * w[1][j];
+            int64_t *row = p->mass[it->mesh][h] + ((int64_t)at[2][k] * f->count[1] + at[1][j]) * n;
+            if (whole)
+                for (int i = 0; i < order; i++) row[at[0][0] + i] += llrint(m * w[0][i]);
+            else
+                for (int i = 0; i < order; i++) row[at[0][i]] += llrint(m * w[0][i]);
+        }
+    }
+}
+
+/* A cube of any size. */
+static void assign_cube(const struct pk *p, const struct pk_item *it, int h, const struct crew *crew, double *room)
+{
+    int n = p->par.n;
+    const struct fft *f = p->fft;
+    int64_t *mass = p->mass[it->mesh][h];
+    struct reach r[3];
+    for (int d = 0; d < 3; d++)
+        reach_of(p->par.order, in_cells(p, it->x[d], h), it->size * p->par.fold * n, room + (size_t)d * p->room, &r[d]);
+    double unit = it->m / p->quantum;
+    for (int k = 0; k < r[2].n; k++) {
+        int z = wrap(r[2].first + k, n) - f->first[2];
+        if (z < 0 || z >= f->count[2]) continue;
+        for (int j = 0; j < r[1].n; j++) {
+            int y = wrap(r[1].first + j, n) - f->first[1];
+            if (y < 0 || y >= f->count[1] || !owns(crew, y)) continue;
+            double m = unit * r[2].w[k] * r[1].w[j];
+            int64_t *row = mass + ((int64_t)z * f->count[1] + y) * n;
+            int x = wrap(r[0].first, n);
+            for (int i = 0; i < r[0].n; i++) {
+                row[x] += llrint(m * r[0].w[i]);
+                if (++x == n) x = 0;
+            }
+        }
+    }
+}
+
+static void assign(const struct pk *p, const struct pk_item *it, int h, const struct crew *crew, double *room)
+{
+    if (it->size > 0) {
+        assign_cube(p, it, h, crew, room);
+        return;
+    }
+    switch (it->size == PK_SAMPLE ? PK_NGP : p->par.order) {
+    case PK_NGP:
+        assign_point(p, it, h, crew, 1);
+        break;
+    case PK_CIC:
+        assign_point(p, it, h, crew, 2);
+        break;
+    case PK_TSC:
+        assign_point(p, it, h, crew, 3);
+        break;
+    case PK_PCS:
+        assign_point(p, it, h, crew, 4);
+        break;
+    }
+}
+
+/* Items that touch this rank's block. */
+static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
+{
+    double widest = 0;
+    for (int64_t i = 0; i < n; i++) widest = fmax(widest, item[i].size);
+    p->room = (size_t)(widest * p->par.fold * p->par.n) + WINDOW_REACH + 3;
+#pragma omp parallel
+    {
+        struct crew crew = {omp_get_num_threads(), omp_get_thread_num()};
+        double *room = mem_new(sizeof *room * 3 * p->room, "pk");
+        for (int h = 0; h < 1 + p->par.interlace; h++)
+            for (int64_t i = 0; i < n; i++) assign(p, &item[i], h, &crew, room);
+        FREE(room);
+    }
+}
+
+/* ---- items to the ranks whose rows they touch ---- */
+
+/* Parts of the mesh along one axis that cells first .. first+n-1 meet: 1 in hit[part]. */
+static void meet(int first, int n, int cells, const int *part_of, unsigned char *hit)
+{
+    if (n > cells) n = cells;
+    for (int i = 0; i < n; i++) hit[part_of[wrap(first + i, cells)]] = 1;
+}
+
+/* Ranks (ascending) that need the item. */
+static int ranks_of(const struct pk *p, const struct pk_item *it, unsigned char *hit, int *rank)
+{
+    int n = p->par.n, ny = p->grid[0], nz = p->grid[1], found = 0;
+    memset(hit, 0, (size_t)(ny + nz));
+    for (int d = 1; d < 3; d++) {
+        double size = fmax(it->size, 0) * p->par.fold * n, reach = 0.5 * (size + p->par.order);
+        int first = (int)floor(in_cells(p, it->x[d], 0) - reach - 0.5), cells = (int)ceil(2 * reach) + 3;
+        meet(first, cells, n, p->part[d - 1], hit + (d == 1 ? 0 : ny));
+    }
+    for (int z = 0; z < nz; z++)
+        for (int y = 0; y < ny; y++)
+            if (hit[y] && hit[ny + z]) rank[found++] = y + ny * z;
+    return found;
+}
+
+/* The grid of ranks, told by who owns the rows of the mesh. */
+static void learn_grid(struct pk *p)
+{
+    int n = p->par.n;
+    for (int d = 0; d < 2; d++) p->part[d] = mem_new(sizeof(int) * (size_t)n, "pk");
+    p->grid[0] = fft_rank(p->fft, n - 1, 0) + 1;
+    p->grid[1] = p->c->size / p->grid[0];
+    for (int i = 0; i < n; i++) {
+        p->part[0][i] = fft_rank(p->fft, i, 0);
+        p->part[1][i] = fft_rank(p->fft, 0, i) / p->grid[0];
+    }
+}
+
+static void forget_grid(struct pk *p)
+{
+    FREE(p->part[0]);
+    FREE(p->part[1]);
+}
+
+/* One round: at most BATCH items of this rank. */
+static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
+{
+    int size = p->c->size;
+    unsigned char *hit = mem_new((size_t)(p->grid[0] + p->grid[1]), "pk");
+    int *rank = mem_new(sizeof *rank * (size_t)size, "pk");
+    int64_t *count = mem_zero(sizeof *count * (size_t)size, "pk"), *next = mem_zero(sizeof *next * (size_t)size, "pk");
+    int64_t total = 0, got;
+    for (int64_t i = 0; i < n; i++)
+        for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--) count[rank[k - 1]]++;
+    for (int r = 0; r < size; total += count[r], r++) next[r] = total;
+    struct pk_item *out = mem_new(sizeof *out * (size_t)total + 1, "pk");
+    for (int64_t i = 0; i < n; i++)
+        for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--) out[next[rank[k - 1]]++] = item[i];
+    struct pk_item *in = comm_exchange(p->c, out, count, sizeof *out, &got, NULL);
+    assign_all(p, got, in);
+    FREE(in);
+    FREE(out);
+    FREE(next);
+    FREE(count);
+    FREE(rank);
+    FREE(hit);
+}
+
+void pk_add(struct pk *p, int64_t n, const struct pk_item *item)
+{
+    for (int64_t i = 0; i < n; i++) {
+        BUG_ON(item[i].mesh < 0 || item[i].mesh >= p->nmesh);
+        sum_add(&p->m[item[i].mesh], item[i].m);
+        if (item[i].size == PK_SAMPLE) p->sampled |= 1u << item[i].mesh;
+        if (item[i].size == 0) sum_add(&p->m2[item[i].mesh], item[i].m * item[i].m);
+    }
+    if (p->c->size == 1) {
+        assign_all(p, n, item);
+        return;
+    }
+    int64_t rounds = (n + BATCH - 1) / BATCH;
+    comm_max_i64(p->c, &rounds, 1);
+    learn_grid(p);
+    for (int64_t r = 0; r < rounds; r++) {
+        int64_t first = r * BATCH < n ? r * BATCH : n, last = first + BATCH < n ? first + BATCH : n;
+        send_batch(p, last - first, item + first);
+    }
+    forget_grid(p);
+}

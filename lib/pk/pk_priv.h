@@ -1,0 +1,19 @@
+/* pk: shared by the files of lib/pk. */
+#pragma once
+#include "base/sum.h"
+#include "fft/fft.h"
+#include "pk/pk.h"
+
+struct pk {
+    const struct comm *c;
+    struct pk_par par;
+    int nmesh;
+    struct fft *fft;
+    int64_t cells;               /* of this rank's block: [count[2]][count[1]][n] */
+    int64_t *mass[PK_MESHES][2]; /* in units of quantum; the second: positions half a cell on */
+    double quantum;
+    struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
+    unsigned sampled;                       /* set of meshes with samples */
+    size_t room;                            /* doubles a dimension, for weights of the widest item of a batch */
+    int grid[2], *part[2];                  /* ranks along y and z; part of each row: while items are sent */
+};

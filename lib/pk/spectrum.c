@@ -1,0 +1,321 @@
+/* pk/spectrum: from masses on the mesh to spectra in bins. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pk/pk_priv.h"
+#include "pk/window.h"
+
+/* One sum of meshes in Fourier space. */
+struct field {
+    unsigned set;
+    double complex *k; /* δ_k/n³ like p->fft->k */
+    double mass;
+    bool sampled; /* no window */
+};
+
+struct tables {
+    double *w, *all, *alternating; /* [n] window.h */
+    int *bin_of;                   /* by the square of the wave vector; -1: none */
+    int max2;
+};
+
+/* Sums over the modes of a bin. */
+struct bin_sums {
+    struct sum k, p[PK_BIN_COLUMNS];
+    int64_t modes;
+};
+
+/* ---- fields ---- */
+
+static size_t wave_size(const struct fft *f)
+{
+    return (size_t)f->kcount[0] * (size_t)f->kcount[1] * f->kpitch;
+}
+
+/* The integers of the set's meshes into r as δ, then to Fourier space. last: meshes that nothing else needs; they are freed before the
+ * transform touches its second buffer. */
+static void transform(struct pk *p, unsigned set, int h, double mean, unsigned last)
+{
+    struct fft *f = p->fft;
+    int n = f->n, rows = f->count[1] * f->count[2];
+#pragma omp parallel for schedule(static)
+    for (int row = 0; row < rows; row++) {
+        double *r = f->r + (size_t)row * f->pitch;
+        for (int x = 0; x < n; x++) {
+            int64_t m = 0;
+            for (int i = 0; i < p->nmesh; i++)
+                if (set >> i & 1) m += p->mass[i][h][(int64_t)row * n + x];
+            r[x] = mean > 0 ? (double)m / mean - 1 : 0;
+        }
+    }
+    for (int i = 0; i < p->nmesh; i++)
+        if (last >> i & 1) FREE(p->mass[i][h]);
+    fft_forward(f);
+}
+
+/* Averages with the mesh that was half a cell on: odd images cancel. */
+static void interlace(const struct pk *p, double complex *k)
+{
+    const struct fft *f = p->fft;
+    double complex *turn = mem_new(sizeof *turn * (size_t)f->n, "pk");
+    for (int i = 0; i < f->n; i++) turn[i] = cexp(I * M_PI * fft_wave(f->n, i) / f->n);
+#pragma omp parallel for collapse(2) schedule(static)
+    for (int i = 0; i < f->kcount[0]; i++)
+        for (int j = 0; j < f->kcount[1]; j++) {
+            size_t at = ((size_t)i * (size_t)f->kcount[1] + (size_t)j) * f->kpitch;
+            double complex t = turn[i + f->kfirst[0]] * turn[j + f->kfirst[1]];
+            for (int z = 0; z < f->n; z++)
+                k[at + (size_t)z] = 0.5 * (k[at + (size_t)z] + f->k[at + (size_t)z] * (t * turn[z]));
+        }
+    FREE(turn);
+}
+
+static void field_make(struct pk *p, struct field *f, bool keep, unsigned last)
+{
+    struct sum mass;
+    double cells = pow(p->par.n, 3);
+    sum_init(&mass);
+    for (int i = 0; i < p->nmesh; i++)
+        if (f->set >> i & 1) sum_join(&mass, &p->m[i]);
+    f->mass = sum_get(&mass);
+    f->sampled = (f->set & p->sampled) != 0;
+    BUG_ON(f->sampled && ((f->set & ~p->sampled) || p->par.interlace));
+    double mean = f->mass / p->quantum / cells;
+    fft_begin(p->fft);
+    transform(p, f->set, 0, mean, last);
+    f->k = p->fft->k;
+    if (!keep && !p->par.interlace) return;
+    f->k = mem_new(sizeof *f->k * wave_size(p->fft) + 1, "pk waves");
+    memcpy(f->k, p->fft->k, sizeof *f->k * wave_size(p->fft));
+    if (p->par.interlace) {
+        transform(p, f->set, 1, mean, last);
+        interlace(p, f->k);
+    }
+    fft_end(p->fft);
+}
+
+/* ---- modes ---- */
+
+static void tables_make(struct tables *t, const struct pk *p, int nbin, const double *edge)
+{
+    int n = p->par.n;
+    t->w = mem_new(sizeof *t->w * (size_t)n, "pk");
+    t->all = mem_new(sizeof *t->all * (size_t)n, "pk");
+    t->alternating = mem_new(sizeof *t->alternating * (size_t)n, "pk");
+    window_fourier(p->par.order, n, t->w);
+    window_images(p->par.order, n, t->all, t->alternating);
+    t->max2 = 3 * (n / 2) * (n / 2);
+    t->bin_of = mem_new(sizeof *t->bin_of * ((size_t)t->max2 + 1), "pk");
+    for (int s = 0, b = 0; s <= t->max2; s++) {
+        double k = sqrt(s);
+        while (b < nbin && k >= edge[b + 1]) b++;
+        t->bin_of[s] = s > 0 && b < nbin && k >= edge[b] ? b : -1;
+    }
+}
+
+static void tables_free(struct tables *t)
+{
+    FREE(t->w);
+    FREE(t->all);
+    FREE(t->alternating);
+    FREE(t->bin_of);
+}
+
+/* Legendre polynomials 2ℓ+1 times, ℓ = 0, 2, 4. */
+static void multipoles(double mu2, double l[PK_BIN_COLUMNS])
+{
+    l[0] = 1;
+    l[1] = 2.5 * (3 * mu2 - 1);
+    l[2] = 9.0 / 8 * ((35 * mu2 - 30) * mu2 + 3);
+}
+
+/* shot: its power without images. */
+static void add_row(const struct pk *p, const struct tables *t, const struct field *a, const struct field *b,
+                    double shot, int axis, int i, int j, struct bin_sums *bins)
+{
+    const struct fft *f = p->fft;
+    int n = f->n, x = i + f->kfirst[0], y = j + f->kfirst[1], wy = fft_wave(n, y);
+    size_t at = ((size_t)i * (size_t)f->kcount[1] + (size_t)j) * f->kpitch;
+    double norm = 1 / pow(n, 6), times = x == 0 || 2 * x == n ? 1 : 2;
+    for (int z = 0; z < n; z++) {
+        int wave[3] = {x, wy, fft_wave(n, z)}, s = x * x + wy * wy + wave[2] * wave[2];
+        int bin = t->bin_of[s];
+        if (bin < 0) continue;
+        double images = t->all[x] * t->all[y] * t->all[z];
+        if (p->par.interlace) images = 0.5 * (images + t->alternating[x] * t->alternating[y] * t->alternating[z]);
+        double w = t->w[x] * t->w[y] * t->w[z];
+        double raw = creal(a->k[at + (size_t)z]) * creal(b->k[at + (size_t)z]) +
+                     cimag(a->k[at + (size_t)z]) * cimag(b->k[at + (size_t)z]);
+        double power = times * (raw * norm - shot * images) / ((a->sampled ? 1 : w) * (b->sampled ? 1 : w)),
+               l[PK_BIN_COLUMNS];
+        struct bin_sums *q = &bins[bin];
+        q->modes += (int64_t)times;
+        sum_add(&q->k, times * sqrt(s));
+        sum_add(&q->p[0], power);
+        if (axis < 0) continue;
+        multipoles((double)wave[axis] * wave[axis] / s, l);
+        for (int c = 1; c < PK_BIN_COLUMNS; c++) sum_add(&q->p[c], power * l[c]);
+    }
+}
+
+static void bins_init(int nbin, struct bin_sums *bins)
+{
+    for (int b = 0; b < nbin; b++) {
+        bins[b].modes = 0;
+        sum_init(&bins[b].k);
+        for (int c = 0; c < PK_BIN_COLUMNS; c++) sum_init(&bins[b].p[c]);
+    }
+}
+
+static void bins_join(int nbin, struct bin_sums *bins, const struct bin_sums *more)
+{
+    for (int b = 0; b < nbin; b++) {
+        bins[b].modes += more[b].modes;
+        sum_join(&bins[b].k, &more[b].k);
+        for (int c = 0; c < PK_BIN_COLUMNS; c++) sum_join(&bins[b].p[c], &more[b].p[c]);
+    }
+}
+
+/* Of species in both sets: Σ m² / (M_a M_b). */
+static double shot_noise(const struct pk *p, const struct field *a, const struct field *b)
+{
+    struct sum m2;
+    sum_init(&m2);
+    for (int i = 0; i < p->nmesh; i++)
+        if ((a->set & b->set) >> i & 1) sum_join(&m2, &p->m2[i]);
+    return a->mass > 0 && b->mass > 0 ? sum_get(&m2) / (a->mass * b->mass) : 0;
+}
+
+static void sum_modes(const struct pk *p, const struct tables *t, const struct field *a, const struct field *b,
+                      int nbin, int axis, struct pk_bin *out)
+{
+    double shot = shot_noise(p, a, b);
+    struct bin_sums *bins = mem_new(sizeof *bins * (size_t)nbin + 1, "pk bins");
+    bins_init(nbin, bins);
+#pragma omp parallel
+    {
+        struct bin_sums *mine = mem_new(sizeof *mine * (size_t)nbin + 1, "pk bins");
+        bins_init(nbin, mine);
+#pragma omp for collapse(2) schedule(static)
+        for (int i = 0; i < p->fft->kcount[0]; i++)
+            for (int j = 0; j < p->fft->kcount[1]; j++) add_row(p, t, a, b, shot, axis, i, j, mine);
+#pragma omp critical(pk_bins)
+        bins_join(nbin, bins, mine);
+        FREE(mine);
+    }
+    for (int q = 0; q < nbin; q++) {
+        comm_add_i64(p->c, &bins[q].modes, 1);
+        comm_sum(p->c, &bins[q].k);
+        for (int c = 0; c < PK_BIN_COLUMNS; c++) comm_sum(p->c, &bins[q].p[c]);
+        double modes = bins[q].modes > 0 ? (double)bins[q].modes : 1;
+        out[q] = (struct pk_bin){.k = sum_get(&bins[q].k) / modes, .modes = bins[q].modes, .shot = shot};
+        for (int c = 0; c < PK_BIN_COLUMNS; c++) out[q].p[c] = sum_get(&bins[q].p[c]) / modes;
+    }
+    FREE(bins);
+}
+
+/* ---- shot noise and aliases ---- */
+
+/* Slope of the signal near Nyquist by least squares. False if it is not well above its noise there. */
+static bool slope_near_nyquist(int nbin, const struct pk_bin *bin, const double *alias, double nyquist, double *slope)
+{
+    double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+    int used = 0;
+    for (int b = 0; b < nbin; b++) {
+        if (bin[b].modes == 0 || bin[b].k < 0.4 * nyquist || bin[b].k > nyquist) continue;
+        double noise = (fabs(bin[b].p[0]) + bin[b].shot) * sqrt(2 / (double)bin[b].modes);
+        if (!(bin[b].p[0] > 2 * noise)) return false;
+        double x = log(bin[b].k), y = log(bin[b].p[0] / alias[b]), w = (double)bin[b].modes;
+        s += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y;
+        used++;
+    }
+    double det = s * sxx - sx * sx;
+    if (used < 3 || !(det > 0)) return false;
+    *slope = fmin(fmax((s * sxy - sx * sy) / det, -4), 1);
+    return true;
+}
+
+/* Jing's iteration: the slope says what the aliases are, which changes the slope. alias[bin]: factors. */
+static void find_aliases(const struct pk *p, int nbin, const struct pk_bin *bin, double *alias)
+{
+    enum { ROUNDS = 4 };
+    double nyquist = 0.5 * p->par.n, slope;
+    for (int b = 0; b < nbin; b++) alias[b] = 1;
+    for (int r = 0; r < ROUNDS && slope_near_nyquist(nbin, bin, alias, nyquist, &slope); r++)
+        for (int b = 0; b < nbin; b++)
+            if (bin[b].modes)
+                alias[b] = window_aliases(p->par.order, p->par.interlace, slope, fmin(bin[b].k / nyquist, 1));
+}
+
+static void finish_bins(const struct pk *p, int nbin, const double *alias, struct pk_bin *bin)
+{
+    for (int b = 0; b < nbin; b++) {
+        for (int c = 0; c < PK_BIN_COLUMNS; c++) bin[b].p[c] /= alias[b];
+        bin[b].k *= p->par.fold;
+        bin[b].p[0] += bin[b].shot;
+        bin[b].sigma = bin[b].modes ? fabs(bin[b].p[0]) * sqrt(2 / (double)bin[b].modes) : 0;
+    }
+}
+
+/* The pair with most meshes: its aliases are taken off all spectra, so that those of parts still add up to that of the whole. */
+static int widest_pair(int npair, const struct pk_pair *pair)
+{
+    int best = 0;
+    for (int i = 1; i < npair; i++)
+        if (__builtin_popcount(pair[i].a) + __builtin_popcount(pair[i].b) >
+            __builtin_popcount(pair[best].a) + __builtin_popcount(pair[best].b))
+            best = i;
+    return best;
+}
+
+static int find_field(const struct field *f, int n, unsigned set)
+{
+    int i = 0;
+    while (i < n && f[i].set != set) i++;
+    return i;
+}
+
+void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge, int axis,
+                struct pk_bin *out)
+{
+    struct field *f = mem_zero(sizeof *f * (size_t)(2 * npair + 1), "pk");
+    int n = 0;
+    for (int i = 0; i < p->nmesh; i++) {
+        comm_sum(p->c, &p->m[i]);
+        comm_sum(p->c, &p->m2[i]);
+    }
+    int64_t sampled = p->sampled; /* every rank sees samples, or holds none of the mesh */
+    comm_max_i64(p->c, &sampled, 1);
+    p->sampled = (unsigned)sampled;
+    for (int i = 0; i < 2 * npair; i++) {
+        unsigned set = i % 2 ? pair[i / 2].b : pair[i / 2].a;
+        if (find_field(f, n, set) == n) f[n++].set = set;
+    }
+    for (int i = 0; i < n; i++) {
+        unsigned later = 0;
+        for (int j = i + 1; j < n; j++) later |= f[j].set;
+        field_make(p, &f[i], n > 1, ~later);
+    }
+    for (int i = 0; i < p->nmesh; i++)
+        for (int h = 0; h < 2; h++) FREE(p->mass[i][h]);
+    struct tables t;
+    tables_make(&t, p, nbin, edge);
+    for (int i = 0; i < npair; i++)
+        sum_modes(p, &t, &f[find_field(f, n, pair[i].a)], &f[find_field(f, n, pair[i].b)], nbin, axis,
+                  out + i * (int64_t)nbin);
+    tables_free(&t);
+    double *alias = mem_new(sizeof *alias * (size_t)nbin + 1, "pk");
+    if (p->sampled)
+        for (int b = 0; b < nbin; b++) alias[b] = 1;
+    else
+        find_aliases(p, nbin, out + widest_pair(npair, pair) * (int64_t)nbin, alias);
+    for (int i = 0; i < npair; i++) finish_bins(p, nbin, alias, out + i * (int64_t)nbin);
+    FREE(alias);
+    if (n > 1 || p->par.interlace)
+        for (int i = 0; i < n; i++) FREE(f[i].k);
+    else
+        fft_end(p->fft);
+    FREE(f);
+}

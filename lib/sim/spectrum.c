@@ -1,0 +1,146 @@
+/* sim/spectrum: power spectra of the state (dump_pk), the same numbers as the program pk finds in the checkpoint with -n 2^levelmin. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+#include "pk/batch.h"
+#include "pk/table.h"
+#include "sim/sim.h"
+
+enum { DM, GAS, STAR, OTHER, KINDS };
+
+static const char *const NAME[KINDS + 1] = {"dm", "gas", "star", "other", "all"};
+
+struct spectrum {
+    struct sim *s;
+    int mesh[KINDS]; /* -1: the run has none */
+    struct pk_batch batch;
+    int64_t points, cells; /* of all ranks */
+};
+
+static int kind_of(int family)
+{
+    return family == FAM_DM ? DM : family == FAM_STAR ? STAR : OTHER;
+}
+
+/* Which species there are on any rank; returns their number. */
+static int find_species(struct spectrum *p)
+{
+    const struct parts *q = &p->s->parts;
+    int64_t has[KINDS] = {[GAS] = p->s->mesh.hydro};
+    int n = 0;
+    for (int64_t i = 0; i < q->n; i++)
+        if (q->family[i] > 0) has[kind_of(q->family[i])] = 1;
+    comm_max_i64(&p->s->comm, has, KINDS);
+    for (int k = 0; k < KINDS; k++) p->mesh[k] = has[k] ? n++ : -1;
+    return n;
+}
+
+static void put(struct spectrum *p, int kind, const double x[3], double size, double m)
+{
+    pk_batch_put(&p->batch, &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = p->mesh[kind]});
+}
+
+static void put_particles(struct spectrum *p)
+{
+    const struct parts *q = &p->s->parts;
+    double box = p->s->mesh.boxlen;
+    for (int64_t i = 0; i < q->n; i++) {
+        if (q->family[i] <= 0) continue;
+        p->points++;
+        put(p, kind_of(q->family[i]), (double[3]){q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box}, 0, q->m[i]);
+    }
+}
+
+static void put_gas(struct spectrum *p, int l)
+{
+    const struct level *lv = &p->s->mesh.lev[l];
+    double size = 1.0 / (double)((int64_t)1 << l), dx = size * p->s->mesh.boxlen, volume = dx * dx * dx;
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t at[3];
+        okey_coords(lv->key[i], at);
+        for (int c = 0; c < 8; c++) {
+            double x[3];
+            if (lv->child[i][c] >= 0) continue;
+            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * size;
+            p->cells++;
+            put(p, GAS, x, size, lv->fld[FLD_U][i][c] * volume);
+        }
+    }
+}
+
+/* pk NULL: only adds up the mass, which is returned. */
+static double fill(struct spectrum *p, struct pk *pk)
+{
+    const struct mesh *m = &p->s->mesh;
+    p->points = p->cells = 0;
+    pk_batch_begin(&p->batch, &p->s->comm, pk);
+    put_particles(p);
+    for (int l = m->levelmin; l <= m->levelmax && m->hydro; l++) put_gas(p, l);
+    double mass = pk_batch_end(&p->batch); /* first of all: others may be waiting in the midst of a batch */
+    comm_add_i64(&p->s->comm, &p->points, 1);
+    comm_add_i64(&p->s->comm, &p->cells, 1);
+    return mass;
+}
+
+static enum err write_table(const struct pk_table *t, const char *dir, int number)
+{
+    char path[4200], tmp[4210];
+    snprintf(path, sizeof path, "%.4000s/pk_%05d.tsv", dir, number);
+    snprintf(tmp, sizeof tmp, "%s.tmp", path);
+    FILE *f = fopen(tmp, "w");
+    if (!f) FAIL(ERR_FILE, "%s: cannot be made: %s", tmp, strerror(errno));
+    pk_table_tsv(f, t);
+    bool bad = fflush(f) != 0 || ferror(f) || fsync(fileno(f)) != 0;
+    int why = errno;
+    if (fclose(f) != 0 || bad || rename(tmp, path) != 0) {
+        unlink(tmp);
+        FAIL(ERR_FILE, "%s: cannot be written: %s", path, strerror(bad ? why : errno));
+    }
+    return OK;
+}
+
+enum err sim_spectrum(struct sim *s)
+{
+    const struct mesh *m = &s->mesh;
+    struct spectrum p = {.s = s};
+    struct pk_par par = {.n = 1 << m->levelmin, .order = PK_PCS, .fold = 1};
+    struct pk_pair pair[KINDS + 1];
+    char name[KINDS + 1][40], from[64];
+    int nmesh = find_species(&p), npair = 0, nbin = par.n / 2;
+    double total = 2; /* more than there is in a cosmological box */
+    timer_start("spectra");
+    if (!s->cosmo) total = fill(&p, NULL);
+    if (nmesh == 0 || !(total > 0)) return OK;
+    struct pk *pk = pk_new(&s->comm, &par, nmesh, total);
+    fill(&p, pk);
+    for (int k = 0; k <= KINDS; k++) {
+        if (k < KINDS ? p.mesh[k] < 0 : nmesh == 1) continue;
+        unsigned set = k < KINDS ? 1u << p.mesh[k] : (1u << nmesh) - 1;
+        snprintf(name[npair], sizeof name[0], "%s", NAME[k]);
+        pair[npair++] = (struct pk_pair){set, set};
+    }
+    double *edge = mem_new(sizeof *edge * ((size_t)nbin + 1), "pk bins");
+    struct pk_bin *bin = mem_zero(sizeof *bin * (size_t)(npair * nbin), "pk bins");
+    pk_fundamental_bins(par.n, edge);
+    pk_spectra(pk, npair, pair, nbin, edge, -1, bin);
+    pk_free(&pk);
+    snprintf(from, sizeof from, "output_%05d", s->ifout);
+    struct pk_table t = {.from = {s->cosmo != NULL, s->aexp, s->t, s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
+                         .path = from,
+                         .par = &par,
+                         .axis = -1,
+                         .npair = npair,
+                         .nbin = nbin,
+                         .name = (const char(*)[40])name,
+                         .bin = bin,
+                         .points = p.points,
+                         .cells = p.cells};
+    enum err err = s->comm.rank == 0 ? write_table(&t, s->outdir, s->ifout) : OK;
+    FREE(bin);
+    FREE(edge);
+    return err_agree(&s->comm, err);
+}

@@ -1,0 +1,139 @@
+/* fft: laws of the transform on any number of ranks. Catches, among others: a block exchanged with the wrong part of an axis, and lines
+ * whose bits depend on where they stand in memory. test: mpi=1,2,3,5,8 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fft/fft.h"
+
+static int passed, failed;
+static struct comm comm;
+
+#define CHECK(cond, ...)                                                                                               \
+    do {                                                                                                               \
+        if (cond) {                                                                                                    \
+            passed++;                                                                                                  \
+        } else {                                                                                                       \
+            failed++;                                                                                                  \
+            printf("fft_test:%d: %s: ", __LINE__, #cond);                                                              \
+            printf(__VA_ARGS__);                                                                                       \
+            printf("\n");                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+static double value(int n, int x, int y, int z)
+{
+    uint64_t i = (uint64_t)(x + n * (y + n * z)) + 1;
+    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+    i = (i ^ i >> 27) * 0x94d049bb133111ebu;
+    return (double)((i ^ i >> 31) >> 11) * 0x1p-53 - 0.5;
+}
+
+static double *real_at(const struct fft *f, int y, int z)
+{
+    return f->r + ((size_t)z * (size_t)f->count[1] + (size_t)y) * f->pitch;
+}
+
+static double complex *wave_at(const struct fft *f, int kx, int ky)
+{
+    return f->k + ((size_t)kx * (size_t)f->kcount[1] + (size_t)ky) * f->kpitch;
+}
+
+static void fill(struct fft *f)
+{
+    for (int z = 0; z < f->count[2]; z++)
+        for (int y = 0; y < f->count[1]; y++)
+            for (int x = 0; x < f->n; x++) real_at(f, y, z)[x] = value(f->n, x, y + f->first[1], z + f->first[2]);
+}
+
+static double complex brute(int n, int kx, int ky, int kz)
+{
+    double complex s = 0;
+    for (int z = 0; z < n; z++)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < n; x++)
+                s += value(n, x, y, z) * cexp(-2 * M_PI * I * ((kx * x + ky * y + kz * z) % n) / n);
+    return s;
+}
+
+static void test_brute(int n)
+{
+    struct fft *f = fft_new(&comm, n);
+    fft_begin(f);
+    fill(f);
+    fft_forward(f);
+    double worst = 0;
+    for (int i = 0; i < f->kcount[0]; i++)
+        for (int j = 0; j < f->kcount[1]; j++)
+            for (int k = 0; k < n; k += 1 + n / 5)
+                worst = fmax(worst, cabs(wave_at(f, i, j)[k] - brute(n, i + f->kfirst[0], j + f->kfirst[1], k)));
+    CHECK(worst < 1e-11, "n = %d: %g", n, worst);
+    fft_free(&f);
+}
+
+/* The same bits as one rank alone, both ways; and backward after forward is n³ times the identity. */
+static void test_alone(int n)
+{
+    struct comm self = {0, 1};
+    struct fft *f = fft_new(&comm, n), *g = fft_new(&self, n);
+    fft_begin(f);
+    fill(f);
+    fft_begin(g);
+    fill(g);
+    fft_forward(f);
+    fft_forward(g);
+    int64_t differ = 0;
+    for (int i = 0; i < f->kcount[0]; i++)
+        for (int j = 0; j < f->kcount[1]; j++)
+            differ += memcmp(wave_at(f, i, j), wave_at(g, i + f->kfirst[0], j + f->kfirst[1]), 16 * (size_t)n) != 0;
+    CHECK(differ == 0, "n = %d: %ld rows of waves", n, (long)differ);
+    fft_backward(f);
+    fft_backward(g);
+    double worst = 0, cells = (double)n * n * n;
+    for (int z = 0; z < f->count[2]; z++)
+        for (int y = 0; y < f->count[1]; y++) {
+            const double *r = real_at(f, y, z);
+            differ += memcmp(r, real_at(g, y + f->first[1], z + f->first[2]), 8 * (size_t)n) != 0;
+            for (int x = 0; x < n; x++)
+                worst = fmax(worst, fabs(r[x] / cells - value(n, x, y + f->first[1], z + f->first[2])));
+        }
+    CHECK(differ == 0, "n = %d: %ld rows", n, (long)differ);
+    CHECK(worst < 1e-14, "n = %d: %g", n, worst);
+    fft_free(&f);
+    fft_free(&g);
+}
+
+/* Each row is somebody's, and fft_rank knows whose. */
+static void test_owners(int n)
+{
+    struct fft *f = fft_new(&comm, n);
+    int64_t rows = (int64_t)f->count[1] * f->count[2], waves = (int64_t)f->kcount[0] * f->kcount[1], wrong = 0;
+    comm_add_i64(&comm, &rows, 1);
+    comm_add_i64(&comm, &waves, 1);
+    for (int z = 0; z < f->count[2]; z++)
+        for (int y = 0; y < f->count[1]; y++) wrong += fft_rank(f, y + f->first[1], z + f->first[2]) != comm.rank;
+    CHECK(rows == (int64_t)n * n, "n = %d: %ld rows", n, (long)rows);
+    CHECK(waves == (int64_t)n * (n / 2 + 1), "n = %d: %ld rows of waves", n, (long)waves);
+    CHECK(wrong == 0, "n = %d: %ld", n, (long)wrong);
+    if (n % 2 == 0) CHECK(f->first[1] % 2 == 0 && f->first[2] % 2 == 0, "n = %d", n);
+    fft_free(&f);
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[] = {1, 2, 3, 4, 6, 8, 9, 15, 16};
+    comm_init(&argc, &argv, &comm);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        test_owners(sizes[i]);
+        test_brute(sizes[i]);
+        test_alone(sizes[i]);
+    }
+    test_alone(64);
+    test_alone(90);
+    int64_t bad = failed;
+    comm_add_i64(&comm, &bad, 1);
+    if (comm.rank == 0) printf("fft_test: %d passed, %ld failed\n", passed, (long)bad);
+    comm_fini();
+    return bad != 0;
+}

@@ -1,0 +1,231 @@
+/* pk: laws of the estimator. Catches, among others: a window that is not divided out, images of shot noise that are forgotten, an item
+ * that its second rank does not get, and a cube whose mass is not spread evenly. test: mpi=1,2,3,5 */
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "pk/pk.h"
+#include "pk/window.h"
+
+static int passed, failed;
+static struct comm comm;
+static const struct comm alone = {0, 1};
+
+#define CHECK(cond, ...)                                                                                               \
+    do {                                                                                                               \
+        if (cond) {                                                                                                    \
+            passed++;                                                                                                  \
+        } else {                                                                                                       \
+            failed++;                                                                                                  \
+            printf("pk_test:%d: %s: ", __LINE__, #cond);                                                               \
+            printf(__VA_ARGS__);                                                                                       \
+            printf("\n");                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+static double uniform(uint64_t i)
+{
+    i += 0x9e3779b97f4a7c15u;
+    i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
+    i = (i ^ i >> 27) * 0x94d049bb133111ebu;
+    return (double)((i ^ i >> 31) >> 11) * 0x1p-53;
+}
+
+/* Items of a reproducible set, all of them, or this rank's share. */
+static struct pk_item *items(int64_t all, double size, int nmesh, const struct comm *c, int64_t *n)
+{
+    struct pk_item *it = mem_new(sizeof *it * (size_t)all + 1, "test");
+    *n = 0;
+    for (int64_t i = c->rank; i < all; i += c->size) {
+        uint64_t k = 5 * (uint64_t)i;
+        it[*n] = (struct pk_item){.x = {uniform(k), uniform(k + 1), uniform(k + 2)},
+                                  .size = size * uniform(k + 3),
+                                  .m = (0.5 + uniform(k + 4)) / (double)all,
+                                  .mesh = (int)(i % nmesh)};
+        (*n)++;
+    }
+    return it;
+}
+
+static void spectra(const struct comm *c, struct pk_par par, int64_t all, double size, int nmesh, int npair,
+                    const struct pk_pair *pair, int nbin, const double *edge, int axis, struct pk_bin *out)
+{
+    int64_t n;
+    struct pk *p = pk_new(c, &par, nmesh, 1);
+    struct pk_item *it = items(all, size, nmesh, c, &n);
+    pk_add(p, n, it);
+    pk_spectra(p, npair, pair, nbin, edge, axis, out);
+    FREE(it);
+    pk_free(&p);
+}
+
+/* Points without structure: V/N_eff in every bin below Nyquist, for every window, interlaced or not. */
+static void test_shot(void)
+{
+    enum { NBIN = 3, N = 32, POINTS = 3000 };
+    double edge[NBIN + 1] = {0.5, 6, 11, 16};
+    for (int order = 1; order <= 4; order++)
+        for (int interlaced = 0; interlaced < 2; interlaced++) {
+            double mean[NBIN] = {0}, shot = 0;
+            enum { SETS = 4 };
+            for (int s = 0; s < SETS; s++) {
+                struct pk_par par = {.n = N, .order = (enum pk_window)order, .interlace = interlaced, .fold = 1 + s};
+                struct pk_bin bin[NBIN];
+                spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, NBIN, edge, -1, bin);
+                for (int b = 0; b < NBIN; b++) mean[b] += bin[b].p[0] / SETS;
+                shot = bin[0].shot;
+            }
+            for (int b = 1; b < NBIN; b++) /* 8000 and 17000 modes each, four independent sets: 1.6 and 1.1 % */
+                CHECK(fabs(mean[b] / shot - 1) < 0.05, "order %d interlaced %d bin %d: %g", order, interlaced, b,
+                      mean[b] / shot);
+        }
+}
+
+/* The mode-by-mode truth: sums over points. A fine window on a mesh much finer than the modes has no aliases to speak of. */
+static void test_direct(void)
+{
+    enum { N = 64, POINTS = 200, TOP = 4 };
+    int64_t n;
+    struct pk_item *it = items(POINTS, 0, 1, &alone, &n);
+    double sum[TOP] = {0}, mass = 0, edge[TOP + 1];
+    int modes[TOP] = {0};
+    for (int i = 0; i < n; i++) mass += it[i].m;
+    for (int b = 0; b <= TOP; b++) edge[b] = b + 0.5;
+    for (int x = -TOP; x <= TOP; x++)
+        for (int y = -TOP; y <= TOP; y++)
+            for (int z = -TOP; z <= TOP; z++) {
+                double k = sqrt(x * x + y * y + z * z);
+                double complex d = 0;
+                int b = (int)floor(k + 0.5) - 1;
+                if (b < 0 || b >= TOP) continue;
+                for (int i = 0; i < n; i++)
+                    d += it[i].m * cexp(-2 * M_PI * I * (x * it[i].x[0] + y * it[i].x[1] + z * it[i].x[2]));
+                sum[b] += cabs(d) * cabs(d) / (mass * mass);
+                modes[b]++;
+            }
+    FREE(it);
+    struct pk_bin bin[TOP];
+    struct pk_par par = {.n = N, .order = PK_PCS, .interlace = true, .fold = 1};
+    spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, -1, bin);
+    for (int b = 0; b < TOP; b++) {
+        CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
+        CHECK(fabs(bin[b].p[0] / (sum[b] / modes[b]) - 1) < 2e-7, "bin %d: %.12g of %.12g", b, bin[b].p[0],
+              sum[b] / modes[b]);
+    }
+}
+
+/* The same bits from any ranks and for any order of batches; meshes add up: P_all = Σ_ab M_a M_b P_ab / M². */
+static void test_bits_and_sum(void)
+{
+    enum { NBIN = 8, ALL = 2000 };
+    double edge[NBIN + 1];
+    static const struct pk_pair pair[4] = {{3, 3}, {1, 1}, {2, 2}, {1, 2}};
+    for (int b = 0; b <= NBIN; b++) edge[b] = b + 0.5;
+    for (int n = 16; n <= 27; n += 11) {
+        struct pk_par par = {.n = n, .order = PK_TSC, .interlace = n == 27, .fold = 1};
+        struct pk_bin many[4 * NBIN], one[4 * NBIN];
+        spectra(&comm, par, ALL, 0.3, 2, 4, pair, NBIN, edge, 2, many);
+        spectra(&alone, par, ALL, 0.3, 2, 4, pair, NBIN, edge, 2, one);
+        CHECK(memcmp(many, one, sizeof many) == 0, "n = %d", n);
+        int64_t nitem;
+        struct pk_item *it = items(ALL, 0.3, 2, &alone, &nitem);
+        double m[2] = {0};
+        for (int i = 0; i < ALL; i++) m[it[i].mesh] += it[i].m;
+        FREE(it);
+        double t = (m[0] + m[1]) * (m[0] + m[1]);
+        for (int b = 0; b < NBIN; b++) {
+            double sum = m[0] * m[0] * one[NBIN + b].p[1] + m[1] * m[1] * one[2 * NBIN + b].p[1] +
+                         2 * m[0] * m[1] * one[3 * NBIN + b].p[1];
+            CHECK(fabs(one[b].p[1] - sum / t) < 1e-12 * one[b].p[0], "n = %d bin %d: %g", n, b, one[b].p[1] - sum / t);
+        }
+    }
+}
+
+/* One cube has the spectrum of its shape, and many cubes side by side that of the one they fill. */
+static void test_cubes(void)
+{
+    enum { NBIN = 3, N = 32 };
+    double edge[NBIN + 1] = {0.5, 1.5, 2.5, 3.5};
+    struct pk_par par = {.n = N, .order = PK_CIC, .fold = 1};
+    struct pk_item whole = {.x = {0.3, 0.97, 0.51}, .size = 0.21, .m = 1}, part[27];
+    for (int i = 0; i < 27; i++) {
+        int at[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
+        part[i] = whole;
+        part[i].size = whole.size / 3;
+        part[i].m = 1.0 / 27;
+        for (int d = 0; d < 3; d++) part[i].x[d] += at[d] * part[i].size;
+    }
+    struct pk_bin bin[2][NBIN];
+    for (int i = 0; i < 2; i++) {
+        struct pk *p = pk_new(&comm, &par, 1, 1);
+        pk_add(p, comm.rank ? 0 : i ? 27 : 1, i ? part : &whole);
+        pk_spectra(p, 1, &(struct pk_pair){1, 1}, NBIN, edge, -1, bin[i]);
+        pk_free(&p);
+    }
+    double exact = 0;
+    int modes = 0;
+    for (int x = -1; x <= 1; x++)
+        for (int y = -1; y <= 1; y++)
+            for (int z = -1; z <= 1; z++) {
+                int k[3] = {x, y, z};
+                double w = 1;
+                if (x * x + y * y + z * z == 0 || x * x + y * y + z * z > 2) continue;
+                for (int d = 0; d < 3; d++) w *= k[d] ? sin(M_PI * k[d] * whole.size) / (M_PI * k[d] * whole.size) : 1;
+                exact += w * w;
+                modes++;
+            }
+    CHECK(fabs(bin[0][0].p[0] / (exact / modes) - 1) < 1e-3, "%g of %g", bin[0][0].p[0], exact / modes);
+    for (int b = 0; b < NBIN; b++)
+        CHECK(fabs(bin[1][b].p[0] / bin[0][b].p[0] - 1) < 1e-12 && bin[0][b].shot == 0, "bin %d: %g", b,
+              bin[1][b].p[0]);
+}
+
+/* Folded modes are modes of the whole box. */
+static void test_fold(void)
+{
+    enum { ALL = 500 };
+    double edge[2] = {1.5, 2.5}, folded_edge[2] = {0.75, 1.25};
+    struct pk_bin whole, folded;
+    struct pk_par par = {.n = 96, .order = PK_PCS, .interlace = true, .fold = 1};
+    spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){1, 1}, 1, edge, -1, &whole);
+    par.fold = 2;
+    spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){1, 1}, 1, folded_edge, -1, &folded);
+    CHECK(folded.modes == 6 && fabs(folded.k - 2) < 1e-14, "%ld modes, k %g", (long)folded.modes, folded.k);
+    CHECK(whole.modes > 6 && fabs(whole.shot - folded.shot) < 1e-18, "%g", whole.shot);
+    CHECK(fabs(log(folded.p[0] / whole.p[0])) < 3, "%g %g", folded.p[0], whole.p[0]);
+}
+
+/* Splines: partition of unity, and the step is the integral of the weights. */
+static void test_splines(void)
+{
+    for (int order = 1; order <= 4; order++)
+        for (double t = 0; t < 2; t += 0.0371) {
+            double w[WINDOW_REACH], sum = 0, worst = 0, h = 1e-4;
+            int first = window_point(order, t, w);
+            for (int i = 0; i < order; i++) {
+                double s = t - (first + i + 0.5);
+                sum += w[i];
+                worst = fmax(worst, fabs((window_step(order, s + h) - window_step(order, s - h)) / (2 * h) - w[i]));
+            }
+            CHECK(fabs(sum - 1) < 1e-14, "order %d: %g", order, sum);
+            if (order > 1) CHECK(worst < 2 * h, "order %d at %g: %g", order, t, worst);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &comm);
+    test_splines();
+    test_direct();
+    test_shot();
+    test_bits_and_sum();
+    test_cubes();
+    test_fold();
+    int64_t bad = failed;
+    comm_add_i64(&comm, &bad, 1);
+    if (comm.rank == 0) printf("%d passed, %ld failed\n", passed, (long)bad);
+    comm_fini();
+    return bad != 0;
+}
