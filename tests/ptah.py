@@ -21,6 +21,7 @@ ENVIRONMENT = {
     'OMPI_MCA_rmaps_base_oversubscribe': '1',
     'OMPI_MCA_hwloc_base_binding_policy': 'none',
     'OMP_WAIT_POLICY': 'passive',
+    'OMPI_MCA_mpi_yield_when_idle': '1',  # ranks outnumber cores: who waits gives way
     'OMPI_MCA_btl_base_warn_component_unused': '0',
     'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
     'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe',

@@ -63,8 +63,10 @@ def run_case(v, case):
     for ordering in ('ksection', 'hilbert'):
         argv = [simulate, '-o', ordering, 'run.nml', 'run_params/ordering=' + ordering] + settings
         r = quiet(v, '%s, %s' % (case, ordering), argv, 2)
-        for options in ([], ['-d'], ['-j'], ['-m', 'density', '-o', 'map.png']):
-            quiet(v, 'inspect ' + ' '.join(options), [inspect] + options + [r.out.split()[-1]], 1)
+        first, last = r.out.split()[0], r.out.split()[-1]
+        for options in ([], ['-d'], ['-j'], ['-tv'], ['-pj'], ['-cc'], ['-m', 'density', '-o', 'map.png']):
+            quiet(v, 'inspect ' + ' '.join(options), [inspect] + options + [last], 1)
+        quiet(v, 'inspect, two', [inspect, first, last], 1, status=1)
 
 
 def truncated(v):

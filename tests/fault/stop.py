@@ -2,7 +2,8 @@
 
     stop.py RANKS
 
-SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75. A full stdout: exit 2.
+SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75. A full stdout: the run goes
+on to its end, then exit status 2.
 """
 # test: 1 tier=quick timeout=120
 # test: 2 tier=check timeout=120 ranks=2
@@ -96,9 +97,12 @@ def check_full_stdout(v):
     with open('full/run.nml', 'w') as f:
         f.write(ENDLESS)
     with open('/dev/full', 'w') as full:
-        status = subprocess.call([ptah.program('simulate'), 'run.nml'], cwd='full', stdout=full, stderr=subprocess.DEVNULL,
-                                 env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
-    v.same('a full stdout: exit status', status, 2)
+        p = subprocess.run([ptah.program('simulate'), '-q', 'run.nml', 'run_params/nstepmax=3'], cwd='full', stdout=full,
+                           stderr=subprocess.PIPE, text=True, env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
+    v.same('a full stdout: exit status, sentences', (p.returncode, p.stderr.count('simulate:')), (2, 1))
+    r = ptah.simulate(ENDLESS, 'heard', settings=['run_params/nstepmax=3'])
+    v.same('a full stdout: checkpoints', sorted(f for f in os.listdir('full') if f.startswith('output')),
+           [os.path.basename(o) for o in r.outputs])
 
 
 def main():

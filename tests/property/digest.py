@@ -1,12 +1,14 @@
-"""The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, or where the domains are.
+"""The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, tile sizes, or where the domains are.
 
-    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few or all
+    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few, tiles or all
 
 A one-line fault it catches: a sum over cells with MPI_Allreduce in doubles, a ghost that is one exchange old, a loop order that
 follows the particles' arrival.
 """
 # test: sedov few tier=quick timeout=60 ranks=2
 # test: sedov all tier=check timeout=300 ranks=2
+# test: sedov tiles tier=check timeout=120
+# test: cosmo tiles tier=check timeout=120
 # test: cosmo few tier=long timeout=300 ranks=2
 # test: cosmo all tier=check timeout=600 ranks=2
 import os
@@ -61,10 +63,12 @@ interpol_type=1
 /
 """
 
+# The base level by Fourier transforms, the finer ones by multigrid.
 # The criterion splits cells long before they would deserve it, so that four levels are in use by a = 0.06.
 COSMO = """
 &RUN_PARAMS
 cosmo=.true.
+use_fftw=.true.
 pic=.true.
 poisson=.true.
 hydro=.true.
@@ -105,21 +109,25 @@ interpol_type=0
 """
 
 CASES = {'sedov': SEDOV, 'cosmo': COSMO}
-VARIANTS = {  # (ranks, threads, ordering, nremap); the first is what the others are compared with
-    'few': [(1, 1, 'ksection', 0), (3, 1, 'ksection', 2), (2, 1, 'hilbert', 2), (1, 2, 'ksection', 0)],
-    'all': [(1, 1, 'ksection', 0), (1, 2, 'hilbert', 2), (2, 1, 'ksection', 2), (2, 2, 'ksection', 2), (3, 1, 'ksection', 2),
-            (5, 1, 'ksection', 2), (8, 1, 'ksection', 2), (2, 1, 'hilbert', 2), (3, 2, 'hilbert', 3), (5, 1, 'hilbert', 2)],
+VARIANTS = {  # (ranks, threads, ordering, nremap, tile_depth); the first is what the others are compared with
+    'few': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0), (1, 2, 'ksection', 0, 0)],
+    'tiles': [(1, 1, 'ksection', 0, 0), (1, 1, 'ksection', 0, 1), (1, 1, 'ksection', 0, 2), (1, 1, 'ksection', 0, 3),
+              (1, 2, 'ksection', 0, 4)],
+    'all': [(1, 1, 'ksection', 0, 0), (1, 2, 'hilbert', 2, 0), (2, 1, 'ksection', 2, 0), (2, 2, 'ksection', 2, 0),
+            (3, 1, 'ksection', 2, 0), (5, 1, 'ksection', 2, 0), (8, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0),
+            (3, 2, 'hilbert', 3, 0), (5, 1, 'hilbert', 2, 0)],
 }
 
 
 def run_variant(case, variant):
     """(digests of the checkpoints, the last checkpoint, seconds)"""
-    ranks, threads, ordering, nremap = variant
-    folder = '%s_%d_%d_%s_%d' % ((case,) + variant)
+    ranks, threads, ordering, nremap, tiles = variant
+    folder = '%s_%d_%d_%s_%d_%d' % ((case,) + variant)
     os.makedirs(folder)
     if case == 'cosmo':
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
-    r = ptah.simulate(CASES[case], folder, ranks, threads, ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap])
+    settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap, 'hydro_params/tile_depth=%d' % tiles]
+    r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 
 
@@ -130,7 +138,7 @@ def main():
     v = ptah.Verdict()
     reference = None
     for variant in VARIANTS[which]:
-        name = '%d ranks, %d threads, %s, nremap %d' % variant
+        name = '%d ranks, %d threads, %s, nremap %d, tile_depth %d' % variant
         digests, path, seconds = run_variant(case, variant)
         print('     %s: %.1f s' % (name, seconds))
         if reference is None:

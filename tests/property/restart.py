@@ -1,16 +1,23 @@
 """A run that stops and goes on is the run that did not stop: 20 coarse steps in one go, or 10 on three ranks, then 10 from the
-checkpoint on other numbers of ranks and with the box divided otherwise, end in the same bits; and the log goes on with the same numbers.
+checkpoint on other numbers of ranks, with the box divided otherwise, from both formats, end in the same bits; and the log goes on with the
+same numbers.
 
-    restart.py CASE RANKS...    CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity); RANKS: on which to go on
-    restart.py damage           files that are missing, cut, altered, or of another model: one sentence, exit status 2
+    restart.py CASE RANKS...      CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity); RANKS: on which to go on. A sample:
+                                  k-section from RAMSES binary goes on as Hilbert, Hilbert from HDF5 as k-section
+    restart.py all CASE RANKS...  both formats of both
+    restart.py damage FORMAT      files that are missing, cut or altered: one sentence, exit status 2
+    restart.py model              a namelist of another model, forced or not; which checkpoint is found, and how
 
 A one-line fault it catches: the difference between stored and true energy left out, the time steps of the levels forgotten, an output
 repeated, the energy's bookkeeping begun anew.
 """
-# test: sedov 1 2 tier=quick timeout=60 ranks=2
-# test: sedov 1 2 3 5 tier=check timeout=120 ranks=2
-# test: cosmo 1 2 5 tier=check timeout=240 ranks=2
-# test: damage tier=quick timeout=60 ranks=2
+# test: sedov 2 tier=check timeout=180 ranks=2
+# test: cosmo 5 tier=check timeout=240 ranks=2
+# test: all sedov 1 2 3 5 8 tier=long timeout=600 ranks=2
+# test: all cosmo 1 2 5 8 tier=long timeout=1200 ranks=2
+# test: damage original tier=check timeout=120 ranks=2
+# test: damage hdf5 tier=check timeout=120 ranks=2
+# test: model tier=check timeout=240 ranks=2
 import glob
 import os
 import re
@@ -55,7 +62,17 @@ def compare(v, what, r, whole):
     v.same(what + ': begins at the step of the checkpoint', 'Main step=%7d' % (STEPS // 2) in mine[0], True)
 
 
-def continues(case, ranks):
+def half_way(v, ordering, form, case):
+    r = run(case, 'half_%s_%s' % (ordering, form), 3, ordering,
+            settings=['run_params/nstepmax=%d' % (STEPS // 2), 'output_params/outformat=' + form])
+    if form == 'original':
+        files = glob.glob(r.outputs[-1] + '/exact_*')
+        size = sum(map(os.path.getsize, files)) / sum(map(os.path.getsize, glob.glob(r.outputs[-1] + '/hydro_*.out*')))
+        v.check('exact files, of the size of the hydro files', size, 0.1)
+    return r.outputs[-1]
+
+
+def continues(case, ranks, everything):
     v = ptah.Verdict()
     if case == 'cosmo':
         ptah.unpack_ics('.', 'ic_32')
@@ -64,29 +81,37 @@ def continues(case, ranks):
     print('     octs a level %s' % octs)
     v.same('partial levels in use', len([l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]) >= 3, True)
     half = {}
-    for ordering in ('ksection', 'hilbert'):
-        half[ordering] = run(case, 'half_' + ordering, 3, ordering, settings=['run_params/nstepmax=%d' % (STEPS // 2)]).outputs[-1]
-        files = glob.glob(half[ordering] + '/exact_*')
-        size = sum(map(os.path.getsize, files)) / sum(map(os.path.getsize, glob.glob(half[ordering] + '/hydro_*.out*')))
-        v.check('exact files, of the size of the hydro files', size, 0.1)
+    for ordering, forms in ('ksection', ['original', 'hdf5']), ('hilbert', ['hdf5', 'original']):
+        for form in forms[:2 if everything else 1]:
+            half[ordering, form] = half_way(v, ordering, form, case)
     for n in ranks:
-        for before, after in (('ksection', 'hilbert'), ('hilbert', 'ksection')):
-            what = '3 %s to %d %s' % (before, n, after)
-            compare(v, what, run(case, 'on_%s_%d' % (before, n), n, after, ['-r', os.path.abspath(half[before])]), whole)
-    # by number, in the place where it was written, and twice
-    folder = os.path.dirname(half['ksection'])
-    number = str(int(half['ksection'][-5:]))
-    compare(v, 'nrestart=' + number, run(case, folder, 2, 'ksection', settings=['run_params/nrestart=' + number]), whole)
-    # bits are kept by the exact files, and a checkpoint without them is taken all the same
-    for f in glob.glob(half['hilbert'] + '/exact_*'):
+        for (before, form), path in half.items():
+            after = {'ksection': 'hilbert', 'hilbert': 'ksection'}[before]
+            r = run(case, 'on_%s_%s_%d' % (before, form, n), n, after, ['-r', os.path.abspath(path)])
+            compare(v, '3 %s to %d %s, %s' % (before, n, after, form), r, whole)
+    if case == 'cosmo' and not everything:
+        v.end()
+    # by number, in the place where it was written, and twice; the newest
+    path = half['hilbert', 'hdf5']
+    number = str(int(path[-5:]))
+    r = run(case, os.path.dirname(path), 2, 'ksection', settings=['run_params/nrestart=' + number])
+    compare(v, 'nrestart=' + number, r, whole)
+    shutil.rmtree(r.outputs[-1])
+    compare(v, 'nrestart=-1', run(case, os.path.dirname(path), 1, 'ksection', settings=['run_params/nrestart=-1']), whole)
+    without_exact(v, case, half['ksection', 'original'], whole)
+    v.end()
+
+
+def without_exact(v, case, path, whole):
+    """Bits are kept by the exact files, and a checkpoint without them is taken all the same."""
+    for f in glob.glob(path + '/exact_*'):
         os.remove(f)
-    r = run(case, 'without', 2, 'ksection', ['-r', os.path.abspath(half['hilbert'])])
+    r = run(case, 'without', 2, 'ksection', ['-r', os.path.abspath(path)])
     v.same('without exact files it is said', 'not bit for bit' in r.err, True)
     a, b = read_ramses.load(r.outputs[-1]), read_ramses.load(whole.outputs[-1])
     v.same('without exact files: the digests differ', ptah.digest(r.outputs[-1]) != ptah.digest(whole.outputs[-1]), True)
     if v.same('without exact files: leaf cells', len(a.level), len(b.level)):
         v.check('without exact files: density', abs(a.cell['density'] - b.cell['density']).max() / b.cell['density'].max(), 1e-8)
-    v.end()
 
 
 def alter(path, at, new):
@@ -99,53 +124,129 @@ def cut(path, share):
     os.truncate(path, int(os.path.getsize(path) * share))
 
 
-def damage():
-    v = ptah.Verdict()
-    good = run('sedov', 'good', 2, 'ksection', settings=['run_params/nstepmax=2', 'output_params/foutput=2']).outputs[-1]
+def unlist(d):
+    os.remove(os.path.join(d, 'checksums_00002.txt'))
+
+
+def exchange(d, name):
+    shutil.copy(os.path.join(d, 'exact_00002.out00001'), os.path.join(d, name))
+
+
+def harms(form):
+    """(what, what is done to a copy of the checkpoint, what the sentence must name)"""
+    if form == 'hdf5':
+        file = 'data_00002.h5'
+        yield 'the file missing', lambda d: os.remove(os.path.join(d, file)), 'bad'
+        for share in 0.0, 0.1, 0.5, 0.999:
+            yield 'cut to %g' % share, lambda d, s=share: cut(os.path.join(d, file), s), file
+        for share in 0.3, 0.7:
+            yield 'altered at %g' % share, \
+                lambda d, s=share: alter(os.path.join(d, file), int(s * os.path.getsize(os.path.join(d, file))), b'\x55' * 64), file
+        return
     files = {kind: '%s_00002.out00002' % kind for kind in ('amr', 'hydro', 'exact')}
-    cases = [('%s file 2 missing' % k, lambda d, f=f: os.remove(os.path.join(d, f)), [], k) for k, f in files.items()]
-    for k, f in files.items():
-        cases += [('%s file 2 cut to %g' % (k, share), lambda d, f=f, s=share: cut(os.path.join(d, f), s), [], k)
-                  for share in (0.0, 0.3, 0.999)]
-    cases += [
-        ('a value altered', lambda d: alter(os.path.join(d, files['hydro']), -1000, b'\x01'), [], 'exact.*damaged'),
-        ('a bit of the exact file altered', lambda d: alter(os.path.join(d, files['exact']), -20, b'\x55'), [], 'exact'),
-        ('the exact header altered', lambda d: alter(os.path.join(d, files['exact']), 60, b'\x55'), [], 'exact'),
-        ('exact files exchanged', lambda d: shutil.copy(os.path.join(d, 'exact_00002.out00001'), os.path.join(d, files['exact'])), [],
-         'exact.*file 1'),
-        ('no info', lambda d: os.remove(os.path.join(d, 'info_00002.txt')), [], 'info'),
-        ('another levelmin', None, ['amr_params/levelmin=5'], 'levelmin=4'),
-        ('a lower levelmax', None, ['amr_params/levelmax=5'], 'levelmax'),
-        ('another gamma', None, ['hydro_params/gamma=1.6666667'], 'gamma=1.4'),
-        ('a scalar more', None, ['hydro_params/npassive=1'], 'gas variables'),
-        ('particles', None, ['run_params/pic=.true.', 'run_params/poisson=.true.'], 'no particles'),
-        ('another box', None, ['amr_params/boxlen=1.0'], 'boxlen=0.5'),
-        ('cosmology', None, ['run_params/cosmo=.true.'], 'cosmo'),
-    ]
-    for n, (what, harm, settings, culprit) in enumerate(cases):
-        d = os.path.abspath('bad')
+    for kind, f in files.items():
+        yield '%s file 2 missing' % kind, lambda d, f=f: os.remove(os.path.join(d, f)), kind
+        for share in (0.0, 0.3, 0.999):
+            yield '%s file 2 cut to %g' % (kind, share), lambda d, f=f, s=share: cut(os.path.join(d, f), s), kind
+    yield 'a value altered', lambda d: alter(os.path.join(d, files['hydro']), -1000, b'\x01'), 'hydro.*damaged'
+    yield 'a value altered, no checksums', \
+        lambda d: [unlist(d), alter(os.path.join(d, files['hydro']), -1000, b'\x01')], 'exact.*damaged'
+    yield 'a checksum altered', lambda d: alter(os.path.join(d, 'checksums_00002.txt'), 20, b'#'), 'checksums.*damaged'
+    yield 'checksums cut', lambda d: cut(os.path.join(d, 'checksums_00002.txt'), 0.5), 'checksums.*damaged'
+    yield 'a bit of the exact file altered', lambda d: alter(os.path.join(d, files['exact']), -20, b'\x55'), 'exact'
+    yield 'the exact header altered', lambda d: alter(os.path.join(d, files['exact']), 60, b'\x55'), 'exact'
+    yield 'exact files exchanged', lambda d: exchange(d, files['exact']), 'exact.*damaged'
+    yield 'exact files exchanged, no checksums', lambda d: [unlist(d), exchange(d, files['exact'])], 'exact.*file 1'
+    yield 'no info', lambda d: os.remove(os.path.join(d, 'info_00002.txt')), 'info'
+
+
+def refused(v, what, r, culprit):
+    lines = [line for line in r.err.splitlines() if line.startswith('simulate:')]
+    found = bool(lines and re.search(culprit, lines[0]))
+    v.same('%s: status, sentences, culprit named' % what, (r.status, len(lines), found), (2, 1, True))
+    if not found:
+        print(r.err[-1000:])
+
+
+def first_steps(form):
+    return run('sedov', 'good', 2, 'ksection', settings=['run_params/nstepmax=2', 'output_params/foutput=2',
+                                                         'output_params/outformat=' + form]).outputs[-1]
+
+
+def damage(form):
+    v = ptah.Verdict()
+    good = first_steps(form)
+    d = os.path.abspath('bad')
+    for n, (what, harm, culprit) in enumerate(harms(form)):
         shutil.rmtree(d, ignore_errors=True)
         shutil.copytree(good, d)
-        if harm:
-            harm(d)
-        r = run('sedov', 'go', 1 + n % 3, 'hilbert', ['-q', '-r', d], settings, must_work=False)
-        lines = [line for line in r.err.splitlines() if line.startswith('simulate:')]
-        v.same('%s: status, sentences, culprit named' % what,
-               (r.status, len(lines), bool(lines and re.search(culprit, lines[0]))), (2, 1, True))
-        if lines and not re.search(culprit, lines[0]):
-            print(lines[0])
-    r = run('sedov', 'go', 2, 'hilbert', ['-q', '-r', 'nowhere'], must_work=False)
-    v.same('no such checkpoint', (r.status, 'nowhere' in r.err), (2, True))
-    r = run('sedov', 'go', 2, 'hilbert', settings=['run_params/nrestart=7'], must_work=False)
-    v.same('no such number', (r.status, 'output_00007' in r.err), (2, True))
-    for what, settings in (('gamma', ['hydro_params/gamma=1.6666667']), ('scalar', ['hydro_params/npassive=1']),
-                           ('levelmax', ['amr_params/levelmax=8'])):
-        r = run('sedov', 'forced_' + what, 2, 'hilbert', ['-f', '-r', os.path.abspath(good)], settings + ['run_params/nstepmax=4'])
-        v.same('forced: %s; told' % what, 'Changed since the checkpoint' in r.err, what != 'levelmax')
+        harm(d)
+        refused(v, what, run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', d], must_work=False), culprit)
+    newest(v, good)
+    v.end()
+
+
+def newest(v, good):
+    """nrestart=-1: damaged ones are passed over, and their numbers are not used again."""
+    folder = 'newest'
+    for name, share in ('output_00002', 1), ('output_00003', 0.6), ('output_00007', 0):
+        shutil.copytree(good, os.path.join(folder, name))
+        for f in glob.glob(os.path.join(folder, name, '[adeh]*_00002.[oh]*')):
+            if share < 1:
+                cut(f, share)
+    r = run('sedov', folder, 2, 'hilbert', settings=['run_params/nrestart=-1', 'run_params/nstepmax=10'])
+    v.same('newest: two passed over', r.err.count('Passed over'), 2)
+    v.same('newest: goes on from', 'Restarting from ./output_00002:' in r.err, True)
+    v.same('newest: numbers go on', [os.path.basename(o) for o in r.outputs], ['output_00008'])
+    shutil.rmtree(os.path.join(folder, 'output_00002'))
+    shutil.rmtree(os.path.join(folder, 'output_00008'))
+    r = run('sedov', folder, 2, 'hilbert', ['-q'], ['run_params/nrestart=-1'], must_work=False)
+    refused(v, 'newest: none is whole', r, 'none of its checkpoints')
+    r = run('sedov', 'empty', 1, 'hilbert', settings=['run_params/nrestart=-1', 'run_params/nstepmax=1'])
+    v.same('newest: none there', 'begins anew' in r.err, True)
+
+
+def model():
+    v = ptah.Verdict()
+    good = os.path.abspath(first_steps('hdf5'))
+    changes = [  # what, settings, what is named; can it be forced (None: not tried)
+        ('a higher levelmin', ['amr_params/levelmin=5'], r'levelmin=4 \(now 5\)', None),
+        ('a lower levelmin', ['amr_params/levelmin=3'], r'levelmin=4 \(now 3\)', True),
+        ('a lower levelmax', ['amr_params/levelmax=5'], r'levelmax=7 \(now 5\)', True),
+        ('a higher levelmax', ['amr_params/levelmax=8'], r'levelmax=7 \(now 8\)', True),
+        ('another gamma', ['hydro_params/gamma=1.6666667'], r'gamma=1.4 \(now 1.6666667\)', None),
+        ('another solver', ['hydro_params/riemann=llf'], r"riemann='hllc' \(now 'llf'\)", None),
+        ('other criteria', ['refine_params/err_grad_p=0.5'], 'err_grad_p=', None),
+        ('two things', ['hydro_params/riemann=llf', 'hydro_params/slope_type=2'], 'riemann=.*slope_type=', None),
+        ('a scalar more', ['hydro_params/npassive=1'], r'gas variables=5 \(now 6\)', True),
+        ('particles', ['run_params/pic=.true.', 'run_params/poisson=.true.'], 'no particles', False),
+        ('another box', ['amr_params/boxlen=1.0'], 'boxlen=0.5', None),
+        ('cosmology', ['run_params/cosmo=.true.'], 'cosmo', None),
+        ('the end is past', ['run_params/nstepmax=2'], 'nstepmax', None)]
+    for n, (what, settings, culprit, can) in enumerate(changes):
+        refused(v, what, run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', good], settings, must_work=False), culprit)
+        if can is not None:
+            r = run('sedov', 'forced_%d' % n, 2, 'hilbert', ['-f', '-r', good], settings + ['run_params/nstepmax=3'], must_work=False)
+            v.same('forced: %s' % what, (r.status, not can or 'Changed since the checkpoint' in r.err), (0 if can else 2, True))
+    r = run('sedov', 'run', 2, 'hilbert', ['-r', good], ['run_params/nstepmax=3', 'init_params/p_region=1e-5,0.5'])
+    v.same('what may change is told', 'p_region' in r.err and 'nstepmax' in r.err, True)
+    refused(v, 'no such checkpoint', run('sedov', 'go', 3, 'hilbert', ['-q', '-r', 'nowhere'], must_work=False), 'nowhere')
+    refused(v, 'no such number', run('sedov', 'go', 2, 'hilbert', ['-q'], ['run_params/nrestart=7'], must_work=False), 'output_00007')
+    with open('paths', 'w') as f:
+        f.write('nowhere\n%s\n' % good)
+    for paths, status in ('paths', 0), ('/dev/null', 2):
+        r = ptah.Run(['sh', '-c', 'exec "$0" "$@" <%s' % paths, ptah.program('simulate'), '-r', '-', 'go/run.nml', 'run/nstepmax=3'], '.')
+        v.same('-r - from %s' % paths, r.status, status)
     v.end()
 
 
 if __name__ == '__main__':
-    if sys.argv[1] == 'damage':
-        damage()
-    continues(sys.argv[1], [int(n) for n in sys.argv[2:]])
+    words = sys.argv[1:]
+    if words[0] == 'damage':
+        damage(words[1])
+    elif words[0] == 'model':
+        model()
+    else:
+        everything = words[0] == 'all'
+        words = words[everything:]
+        continues(words[0], [int(n) for n in words[1:]], everything)

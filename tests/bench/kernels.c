@@ -1,0 +1,265 @@
+/* kernels: nanoseconds of processor time a cell (or particle) of each kernel, one thread, complete level of 64^3 cells and one particle a
+ * cell, for the table in docs/performance.md. Best of several runs. Prints markdown. `make roof` builds and runs it. */
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/sum.h"
+#include "dom/domain.h"
+#include "grav/grav.h"
+#include "grav/mg.h"
+#include "hydro/hydro.h"
+#include "part/part.h"
+
+enum { LEVEL = 6, REPEATS = 7 };
+static const bool no_wall[6] = {false};
+
+struct bench {
+    struct mesh m;
+    struct comm c;
+    struct domain *d;
+    struct hydro_par h;
+    struct grav_par g;
+    struct mg mg;
+    struct parts p;
+    int64_t (*mass)[8];
+    unsigned char (*ok)[8];
+    double dt;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double at(double x, double y, double z)
+{
+    return 1.0 + 0.3 * sin(6.2831853 * x) * cos(12.566371 * y + 1.0) + 0.2 * sin(18.849556 * z + 2.0 * x);
+}
+
+static void state_set(struct bench *b)
+{
+    struct level *lv = &b->m.lev[LEVEL];
+    double dx = mesh_dx(&b->m, LEVEL);
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t q[3];
+        okey_coords(lv->key[i], q);
+        for (int c = 0; c < 8; c++) {
+            double x[3], r, k = 0;
+            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (c >> d & 1)) + 0.5) * dx;
+            lv->fld[FLD_U][i][c] = lv->fld[FLD_RHO][i][c] = r = at(x[0], x[1], x[2]);
+            for (int d = 0; d < 3; d++) {
+                double v = 0.5 * at(x[d], x[(d + 1) % 3], 0.3) - 0.5;
+                lv->fld[FLD_U + 1 + d][i][c] = r * v;
+                k += 0.5 * r * v * v;
+            }
+            lv->fld[FLD_U + 4][i][c] = k + 1.5 * at(x[1], x[2], x[0]);
+        }
+    }
+}
+
+static void particles_set(struct bench *b)
+{
+    int n = 1 << LEVEL;
+    part_init(&b->p);
+    part_reserve(&b->p, (int64_t)n * n * n);
+    b->p.n = (int64_t)n * n * n;
+    for (int64_t i = 0; i < b->p.n; i++) {
+        int64_t q[3] = {i % n, i / n % n, i / n / n};
+        for (int d = 0; d < 3; d++) {
+            b->p.x[d][i] = ((double)q[d] + 0.5 + 0.4 * sin(0.7 * (double)i + d)) / n;
+            b->p.v[d][i] = 1e-3 * cos(1.3 * (double)i + d);
+        }
+        b->p.m[i] = 1.0 / (double)b->p.n;
+        b->p.id[i] = i;
+        b->p.levelp[i] = LEVEL;
+        b->p.family[i] = FAM_DM;
+        b->p.tag[i] = 0;
+    }
+    enum err e = part_distribute(&b->p, &b->m, &b->c, b->d);
+    BUG_ON(e != OK);
+}
+
+static void setup(struct bench *b)
+{
+    b->c = (struct comm){0, 1};
+    b->h = (struct hydro_par){.nvar = 5,
+                              .gamma = 1.6666667,
+                              .smallr = 1e-10,
+                              .smallc = 1e-10,
+                              .courant_factor = 0.8,
+                              .niter_riemann = 10,
+                              .slope_type = 1,
+                              .slope_theta = 1.5,
+                              .interpol_type = 1,
+                              .err_grad_d = 0.5,
+                              .err_grad_p = 0.5,
+                              .err_grad_u = -1,
+                              .floor_d = 1e-10,
+                              .floor_p = 1e-10,
+                              .floor_u = 1e-10};
+    b->g = (struct grav_par){.epsilon = 1e-4, .boxlen = 1};
+    mesh_init(&b->m, LEVEL, LEVEL, 5, true, true, 1.0, no_wall);
+    for (int l = 1; l <= LEVEL; l++) {
+        lidx n = (lidx)1 << 3 * (l - 1);
+        okey *key = mem_new(sizeof *key * (size_t)n, "bench");
+        for (lidx i = 0; i < n; i++) key[i] = (okey)i;
+        mesh_replace(&b->m, l, n, key, 0, NULL, NULL);
+        mesh_link_down(&b->m, l);
+        mem_free(key);
+    }
+    b->d = domain_new(DOMAIN_KSECTION, 1, LEVEL, no_wall);
+    state_set(b);
+    b->mass = mem_zero(sizeof b->mass[0] * (size_t)b->m.lev[LEVEL].noct, "bench");
+    b->ok = mem_zero(sizeof b->ok[0] * (size_t)b->m.lev[LEVEL].noct, "bench");
+    particles_set(b);
+    mg_build(&b->mg, &b->m, &b->c, LEVEL);
+    struct mg_level *top = &b->mg.lev[LEVEL];
+    top->u = b->m.lev[LEVEL].fld[FLD_PHI];
+    memcpy(top->rhs, b->m.lev[LEVEL].fld[FLD_RHO], sizeof top->rhs[0] * (size_t)top->noct);
+}
+
+/* ---- the kernels ---- */
+
+static void godunov(struct bench *b)
+{
+    hydro_update(&b->m, LEVEL, b->dt, 0.0, &b->h);
+}
+
+static void courant(struct bench *b)
+{
+    b->dt = 0.5 * hydro_courant(&b->m, LEVEL, &b->h);
+}
+
+static void gas_totals(struct bench *b)
+{
+    struct sum s[6];
+    for (int i = 0; i < 6; i++) sum_init(&s[i]);
+    hydro_totals(&b->m, LEVEL, &b->h, &s[0], &s[1], &s[2], &s[3]);
+}
+
+static void kick(struct bench *b)
+{
+    hydro_kick(&b->m, LEVEL, 1e-12, &b->h);
+}
+
+static void flags(struct bench *b)
+{
+    hydro_flag(&b->m, LEVEL, &b->h, b->ok);
+}
+
+static void sweep(struct bench *b)
+{
+    mg_sweep(&b->c, &b->mg.lev[LEVEL], false);
+}
+
+static void residual(struct bench *b)
+{
+    mg_residual(&b->mg.lev[LEVEL], NULL);
+}
+
+static void residual_norm(struct bench *b)
+{
+    struct sum s;
+    sum_init(&s);
+    mg_residual(&b->mg.lev[LEVEL], &s);
+}
+
+static void correct(struct bench *b)
+{
+    mg_correct(&b->mg, &b->c, false);
+}
+
+static void force(struct bench *b)
+{
+    static const double com[3] = {0.5, 0.5, 0.5};
+    grav_force(&b->m, &b->c, LEVEL, 0, 1.0, 1.0, com, &b->g);
+}
+
+static void deposit_gas(struct bench *b)
+{
+    grav_deposit_gas(&b->m, LEVEL, 0x1p-60, NULL, 0, 0, 1e-10, b->mass);
+}
+
+static void deposit_parts(struct bench *b)
+{
+    memset(b->mass, 0, sizeof b->mass[0] * (size_t)b->m.lev[LEVEL].noct);
+    part_deposit(&b->p, &b->m, LEVEL, 0x1p-60, 0, 0, b->mass, NULL);
+}
+
+static void synchro(struct bench *b)
+{
+    double dt[LEVEL_MAX + 2] = {0};
+    part_synchro(&b->p, &b->m, LEVEL, dt, dt);
+}
+
+static void move(struct bench *b)
+{
+    part_move(&b->p, &b->m, LEVEL, 0.1 / (1 << LEVEL));
+}
+
+static void enter(struct bench *b)
+{
+    part_enter(&b->p, &b->m, &b->c, b->d, LEVEL);
+}
+
+/* Nanoseconds for each of 64^3; `before` is not counted. */
+static void report(struct bench *b, const char *name, void (*f)(struct bench *), void (*before)(struct bench *))
+{
+    double best = 1e99;
+    for (int r = 0; r < REPEATS; r++) {
+        if (before) before(b);
+        double t = now();
+        f(b);
+        t = now() - t;
+        if (t < best) best = t;
+    }
+    printf("| %s | %.2f |\n", name, 1e9 * best / (double)((int64_t)1 << 3 * LEVEL));
+    fflush(stdout);
+}
+
+int main(void)
+{
+    static const char *const solver[] = {"llf", "hll", "hllc", "exact", "acoustic"};
+    struct bench *b = mem_zero(sizeof *b, "bench");
+    omp_set_num_threads(1);
+    setup(b);
+    printf("| kernel | ns a cell or particle |\n|---|---|\n");
+    report(b, "courant", courant, NULL);
+    for (int r = 0; r < 5; r++) {
+        char name[64];
+        b->h.riemann = (enum riemann)r;
+        snprintf(name, sizeof name, "godunov %s, minmod", solver[r]);
+        report(b, name, godunov, NULL);
+    }
+    b->h.riemann = RIEMANN_LLF;
+    for (int s = 0; s <= 3; s++) {
+        char name[64];
+        b->h.slope_type = s;
+        snprintf(name, sizeof name, "godunov llf, slope %d", s);
+        report(b, name, godunov, NULL);
+    }
+    report(b, "gas totals", gas_totals, NULL);
+    report(b, "gas kick", kick, NULL);
+    report(b, "gradient flags", flags, NULL);
+    report(b, "multigrid sweep, red and black", sweep, NULL);
+    report(b, "multigrid residual", residual, NULL);
+    report(b, "multigrid residual and norm", residual_norm, NULL);
+    report(b, "multigrid coarse correction, all levels below", correct, NULL);
+    report(b, "force", force, NULL);
+    report(b, "deposit of gas (leaves)", deposit_gas, NULL);
+    report(b, "deposit of particles", deposit_parts, NULL);
+    report(b, "particle kick (synchro)", synchro, NULL);
+    report(b, "particle kick and drift", move, enter);
+    report(b, "particles find their octs, sorted if need be", enter, move);
+    part_fini(&b->p);
+    mg_free(&b->mg);
+    domain_free(b->d);
+    mesh_fini(&b->m);
+    return 0;
+}

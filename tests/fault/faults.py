@@ -1,0 +1,224 @@
+"""A program that writes a checkpoint is killed at each of its calls that change the disk, and each of these fails once: afterwards every
+checkpoint that has a name is whole and is the old or the new one, no rank waits for ever, and the exit status is right.
+
+    faults.py sample SCENARIO RANKS    some calls, all kinds of trouble
+    faults.py all SCENARIO RANKS       all calls
+    SCENARIO: ramses, hdf5       a restart writes its next checkpoint
+              replace, replace5  the same over an older one, with --force (RAMSES, HDF5)
+              keep, keep5        the same, and older ones are removed (keep_last)
+              convert, repartition   these programs, to HDF5 and to 3 ranks of RAMSES binary
+              disk               a full disk: backups may fail, the end may not
+
+A one-line fault it catches: a rename before the sync, an error of close or fsync dropped, a file removed before its successor is
+there, a rank that leaves while others wait.
+"""
+# test: sample ramses 1 tier=check timeout=120
+# test: sample hdf5 1 tier=check timeout=120
+# test: sample replace 1 tier=check timeout=120
+# test: sample ramses 2 tier=check timeout=120 ranks=2
+# test: sample convert 1 tier=check timeout=120
+# test: sample repartition 1 tier=check timeout=120
+# test: disk ramses 1 tier=check timeout=60
+# test: all ramses 1 tier=long timeout=1800
+# test: all hdf5 1 tier=long timeout=1800
+# test: all replace 1 tier=long timeout=1800
+# test: all replace5 1 tier=long timeout=1800
+# test: all keep 1 tier=long timeout=3600
+# test: all keep5 1 tier=long timeout=3600
+# test: all convert 1 tier=long timeout=3600
+# test: all repartition 1 tier=long timeout=3600
+# test: all ramses 2 tier=long timeout=3600 ranks=2
+# test: all hdf5 2 tier=long timeout=3600 ranks=2
+# test: all replace 2 tier=long timeout=3600 ranks=2
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+from inputs import SEDOV, edit  # noqa: E402
+
+SECONDS = 60
+KINDS = ['kill', 'tear', 'short', 'EINTR', 'ENOSPC', 'EIO', 'EDQUOT']
+HARMLESS = ['short', 'EINTR']
+DEADLY = ['kill', 'tear']
+NAMELIST = edit(edit(SEDOV, 'tout=1.0', 'tout=1e9\nfoutput=1000'), 'nstepmax=2', 'nstepmax=3')
+SHIM = os.path.abspath('shim.so')
+OUT = os.path.abspath('out')
+
+
+def build_shim():
+    source = os.path.join(ptah.ROOT, 'tests', 'fault', 'shim.c')
+    subprocess.check_call(['cc', '-shared', '-fPIC', '-O1', '-o', SHIM, source, '-ldl'])
+
+
+class Scenario:
+    """What is there before (old: name -> digest), the command, what it makes (new: name -> digest), what may be gone afterwards."""
+
+    def __init__(self, name, ranks):
+        five = name == 'hdf5' or name.endswith('5')
+        form = 'output_params/outformat=' + ('hdf5' if five else 'original')
+        self.ranks, self.old, self.may_go = ranks, {}, []
+        options, settings = ['-q', '-o', OUT, '-r', os.path.abspath('start/output_00002')], [form]
+        ptah.simulate(NAMELIST, 'start', ranks, settings=[form, 'run_params/nstepmax=2', 'output_params/foutput=2'], options=['-q'])
+        os.makedirs('before', exist_ok=True)
+        if name.startswith('replace'):
+            shutil.copytree('start/output_00001', 'before/output_00003')
+            rename_set('before/output_00003', 1, 3)
+            options.append('-f')
+        if name.startswith('keep'):
+            shutil.rmtree('before')
+            steps = ['output_params/keep_last=2', 'output_params/foutput=1']
+            ptah.simulate(NAMELIST, 'before', ranks, settings=[form, 'run_params/nstepmax=5', *steps], options=['-q', '-o', '.'])
+            for leave in ('run.nml', 'log'):
+                os.remove('before/' + leave)
+            last = sorted(os.listdir('before'))[-1]
+            shutil.rmtree('before/' + last)  # of the last step: no backup
+            before = sorted(os.listdir('before'))
+            options = ['-q', '-o', OUT, '-r', os.path.join(OUT, before[-1])]
+            settings += ['run_params/nstepmax=6', *steps]
+            self.may_go = [n for n in before if n != 'output_00001']
+        else:
+            settings += ['run_params/nstepmax=3', 'output_params/foutput=3']
+        self.argv = ptah.mpirun(ranks) + [ptah.program('simulate'), *options, os.path.abspath('start/run.nml'), *settings]
+        if name in ('convert', 'repartition'):
+            how = ['-f', 'hdf5'] if name == 'convert' else ['-n', '3']
+            self.argv = ptah.mpirun(ranks) + [ptah.program(name), '-q', *how, '-o', OUT + '/output_00003', 'start/output_00002']
+        self.old = digests('before')
+
+    def run(self, at=0, kind='kill', rank=0, log=None, last=False):
+        """A fresh copy of what was there, and the command with trouble at its call `at`. (Run, names -> digest afterwards)"""
+        shutil.rmtree(OUT, ignore_errors=True)
+        shutil.copytree('before', OUT)
+        r = ptah.Run(self.argv, '.', {'LD_PRELOAD': SHIM, 'FAULT_DIR': OUT, 'FAULT_AT': str(at), 'FAULT_KIND': kind,
+                                      'FAULT_RANK': str(rank), 'FAULT_LOG': log or '', 'FAULT_LAST': '1' if last else '',
+                                      'OMP_NUM_THREADS': '1'}, SECONDS)
+        return r, digests(OUT)
+
+    def calls(self, rank):
+        log = os.path.abspath('calls')
+        if os.path.exists(log):
+            os.remove(log)
+        r, self.new = self.run(0, 'kill', rank, log)
+        if r.status != 0:
+            print(r.err)
+            sys.exit(1)
+        with open(log) as f:
+            return [line.split()[1] for line in f]
+
+
+def rename_set(folder, was, now):
+    """Another number for an output; its list names files, so it goes."""
+    for name in os.listdir(folder):
+        new = name.replace('%05d' % was, '%05d' % now, 1)
+        os.rename(os.path.join(folder, name), os.path.join(folder, new))
+    os.remove(os.path.join(folder, 'checksums_%05d.txt' % now))
+
+
+def digests(folder):
+    """Of all that has the name of a checkpoint; None: does not read."""
+    names = sorted(n for n in os.listdir(folder) if re.fullmatch(r'output_\d{5}', n))
+    found = {}
+    if names:
+        r = ptah.Run([ptah.program('inspect'), '-qd'] + [os.path.join(folder, n) for n in names], '.')
+        for line in r.out.splitlines():
+            found[os.path.basename(line.split()[1])] = line.split()[0]
+    return {n: found.get(n) for n in names}
+
+
+def troubles(s, r, found, kind):
+    """What is wrong with the end of a run."""
+    wrong = []
+    if r.timed_out:
+        wrong.append('still running after %d s' % SECONDS)
+    for name, value in found.items():
+        good = [*s.old.values(), *s.new.values()] if s.may_go else [s.old.get(name), s.new.get(name)]  # after a failed backup numbers shift
+        if value is None or value not in good:
+            wrong.append('%s is %s' % (name, value))
+    for name in s.old:
+        if name not in found and not (name in s.may_go and name not in s.new):
+            wrong.append('%s is gone' % name)
+    kept = [n for n in found if n in s.may_go or n not in s.old]
+    if s.may_go and len(kept) < 2:
+        wrong.append('only %s is left' % kept)
+    whole = found == s.new
+    said = [line for line in r.err.splitlines() if re.match(r'(simulate|convert|repartition): | Older| No backup', line)]
+    if kind in DEADLY:
+        wrong += ['exit status %s' % r.status] if r.status == 0 and s.ranks == 1 else []
+    elif kind in HARMLESS:
+        wrong += [] if r.status == 0 and whole else ['exit status %s, found %s' % (r.status, found)]
+    elif r.status not in (0, 2):
+        wrong.append('exit status %s' % r.status)
+    elif r.status == 0 and not (s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1):
+        wrong.append('exit status 0 in spite of it')
+    elif r.status == 2 and len(said) != 1:
+        wrong.append('%d sentences' % len(said))
+    if re.search(r'\bbug\b|Segmentation|stack smashing', r.err):
+        wrong.append('a crash')
+    return wrong
+
+
+def choose(calls, kind, ranks):
+    """In a sample: of each kind of call the first and the last, of each kind of trouble some; fewer if it takes mpirun."""
+    first = {}
+    for k, name in enumerate(calls, 1):
+        first.setdefault(name, [k, k])[1] = k
+    picks = sorted(set(sum(first.values(), [])))
+    n, step = KINDS.index(kind), 3 if ranks == 1 else 8
+    if kind in HARMLESS:
+        return first['write'] + first['fsync'][:1] if ranks == 1 else []
+    return [k for i, k in enumerate(picks) if i % step == n % step or (kind == 'tear' and ranks == 1)]
+
+
+def loop(mode, name, ranks):
+    s = Scenario(name, ranks)
+    failed = cases = 0
+    for rank in range(ranks):
+        calls = s.calls(rank)
+        print('     %s, %d ranks: rank %d makes %d calls: %s' % (name, ranks, rank, len(calls), ', '.join(
+            '%d %s' % (calls.count(c), c) for c in sorted(set(calls)))))
+        for kind in KINDS:
+            for at in range(1, len(calls) + 1) if mode == 'all' else choose(calls, kind, ranks):
+                if kind in HARMLESS and calls[at - 1] not in ('write', 'fsync' if kind == 'EINTR' else ''):
+                    continue
+                r, found = s.run(at, kind, rank)
+                wrong = troubles(s, r, found, kind)
+                cases += 1
+                if wrong:
+                    failed += 1
+                    print('FAIL %s at call %d (%s) of rank %d: %s\n%s' % (kind, at, calls[at - 1], rank, '; '.join(wrong), r.err[-800:]))
+    print('%d cases, %d failed' % (cases, failed))
+    sys.exit(1 if failed else 0)
+
+
+def disk_full():
+    """From some call on the disk is full: backups are skipped with a sentence; the end is an error that names the last good one."""
+    v = ptah.Verdict()
+    s = Scenario('keep', 1)
+    v.same('keep_last=2 left the first and two backups', sorted(s.old), ['output_00001', 'output_00004', 'output_00005'])
+    calls = s.calls(0)
+    s.argv = [a.replace('nstepmax=6', 'nstepmax=8') for a in s.argv]
+    r, found = s.run(len(calls) // 2, 'ENOSPC', last=True)
+    v.same('exit status', r.status, 2)
+    backups = [line for line in r.err.splitlines() if 'No backup' in line]
+    v.same('backups that failed, told of', len(backups) >= 1, True)
+    ends = [line for line in r.err.splitlines() if line.startswith('simulate: ')]
+    print('     ' + '\n     '.join(backups + ends))
+    v.same('one sentence at the end', len(ends), 1)
+    v.same('it says why, and what is left', bool(re.search(r'No space left.*last good checkpoint is \S+output_0000', ends[0])), True)
+    v.same('that one is whole', found.get(ends[0].split('/')[-1]) is not None, True)
+    v.same('all that is there is whole', None not in found.values(), True)
+    v.end()
+
+
+def main():
+    build_shim()
+    if sys.argv[1] == 'disk':
+        disk_full()
+    loop(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,108 @@
+"""repartition and what goes wrong: one sentence and exit status 2 on any number of ranks, what stood under OUT stays as it was, and nothing
+else is left, also when the disk is full at any moment.
+
+A one-line fault it catches: a temporary file left behind, a write whose result is not looked at, the old output removed before the new
+one is whole.
+"""
+# test: tier=check timeout=480 ranks=3
+import hashlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'property'))
+import ptah  # noqa: E402
+import restart  # noqa: E402
+
+# PMIx's default keeps files that are longer than the limits set here.
+ENVIRONMENT = {**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '1', 'PMIX_MCA_gds': 'hash'}
+
+
+def run(options, ranks=1, most=None, stdout=subprocess.PIPE):
+    """status, sentences; `most`: no file gets longer, as on a full disk"""
+    def limit():
+        if most is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    p = subprocess.run(ptah.mpirun(ranks) + [ptah.program('repartition'), '-q', *options], text=True, stdout=stdout,
+                       stderr=subprocess.PIPE, env=ENVIRONMENT, preexec_fn=limit, timeout=60)
+    return p.returncode, [line for line in p.stderr.splitlines() if line.startswith('repartition:')]
+
+
+def refused(v, what, options, culprit, ranks=1, most=None):
+    status, lines = run(options, ranks, most)
+    v.same('%s: status, sentences, culprit named' % what, (status, len(lines), bool(lines and culprit in lines[0])), (2, 1, True))
+    if lines and culprit not in lines[0]:
+        print(lines[0])
+    v.same('%s: left over' % what, sorted(f for f in os.listdir('.') if f not in ('good', 'bad', 'old', 'other', 'output.txt')), [])
+
+
+def state(path):
+    sums = []
+    for name in sorted(os.listdir(path)):
+        with open(os.path.join(path, name), 'rb') as f:
+            sums.append((name, hashlib.md5(f.read()).hexdigest()))
+    return sums
+
+
+def cut(name, share):
+    os.truncate(name, int(os.path.getsize(name) * share))
+
+
+def wrong_inputs(v, good):
+    file = 'bad/%s_00002.out00002'
+    cases = [
+        ('amr file 2 missing', lambda: os.remove(file % 'amr'), 'amr'),
+        ('hydro file 2 cut', lambda: cut(file % 'hydro', 0.5), 'hydro'),
+        ('exact file 2 cut', lambda: cut(file % 'exact', 0.9), 'exact'),
+        ('amr file 2 that of file 1', lambda: shutil.copy('bad/amr_00002.out00001', file % 'amr'), ''),
+        ('no info', lambda: os.remove('bad/info_00002.txt'), 'bad'),
+    ]
+    for n, (what, harm, culprit) in enumerate(cases):
+        shutil.rmtree('bad', ignore_errors=True)
+        shutil.copytree(good, 'bad')
+        harm()
+        refused(v, what, ['-n', '4', '-o', 'new', 'bad'], culprit, 1 + n % 3)
+    for options, culprit in ((['-n', '0', good], '99999'), (['-n', 'x', good], 'x'), (['-d', 'peano', good], 'peano'),
+                             (['-m', '3Q', good], '3Q'), (['-m', '1M', '-o', 'new', good], '64 MiB'), (['-w', '1,2', good], '1,2'),
+                             (['-m', '1G', '-c', '2', good], 'exclude'), (['-f', 'hdf5', good], '-o'),
+                             (['-f', 'hdf5', '-n', '2', good], 'HDF5'),
+                             (['nowhere'], 'nowhere'), ([], 'no checkpoint')):
+        refused(v, ' '.join(options[:3]) or 'nothing', options, culprit)
+
+
+def outputs(v, good):
+    assert run(['-n', '2', '-o', 'old', good])[0] == 0
+    before = state('old')
+    refused(v, 'OUT exists', ['-n', '3', '-o', 'old', good], 'exists', 2)
+    sizes = sorted({int(os.path.getsize(os.path.join('old', n)) * s) for n in os.listdir('old') for s in (0.2, 0.95)})
+    for most in [s for s in sizes if s > 2000]:  # one rank: mpirun has long files of its own
+        refused(v, 'files of %d bytes at most' % most, ['-n', '2', '-o', 'old', '-F', good], 'old', 1, most)
+    refused(v, 'HDF5 file of 100000 bytes at most', ['-f', 'hdf5', '-o', 'old', '-F', good], 'old', 1, 100000)
+    v.same('OUT after all this', state('old') == before, True)
+    os.makedirs('other/things')
+    refused(v, 'OUT is no checkpoint', ['-n', '3', '-o', 'other', '-F', good], 'no checkpoint')
+    refused(v, 'OUT in a place that is not', ['-n', '3', '-o', 'not/there', good], 'not/there')
+    same = ptah.digest('old')
+    v.same('-F', run(['-n', '3', '-o', 'old', '-F', good]), (0, []))
+    v.same('-F: new files, same digest', (state('old') != before, ptah.digest('old') == same), (True, True))
+    v.same('OUT is IN', run(['-n', '4', '-o', 'old', '-F', 'old']), (0, []))
+    v.same('OUT is IN: same digest', ptah.digest('old') == same, True)
+    with open('/dev/full', 'w') as full:
+        v.same('a full stdout: status', run(['-n', '3', good], 1, None, full)[0], 2)
+
+
+def main():
+    v = ptah.Verdict()
+    good = restart.run('sedov', 'good', 2, 'hilbert', settings=['run_params/nstepmax=2', 'output_params/foutput=2']).outputs[-1]
+    wrong_inputs(v, good)
+    outputs(v, good)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

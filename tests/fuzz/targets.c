@@ -1,0 +1,292 @@
+/* fuzz/targets: see fuzz.h. Checkpoints consist of several files: those of FUZZ_BASE are copied to memory (/dev/shm), and the one that the
+ * target is about is replaced by the input. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/nml.h"
+#include "base/param.h"
+#include "ckpt/digest.h"
+#include "ckpt/fortran.h"
+#include "ckpt/manifest.h"
+#include "ckpt/ramses_read.h"
+#include "ckpt/source.h"
+#include "fuzz.h"
+#include "io/ascii_part.h"
+#include "io/grafic.h"
+
+static char dir[64] = "/dev/shm/fuzz.XXXXXX", file[128];
+static int memory = -1;
+static const struct target *target;
+
+struct target {
+    const char *name, *file; /* replaced in the checkpoint; NULL: none needed */
+    int records;
+    void (*run)(const char *text, size_t n);
+};
+
+/* ---- checkpoints ---- */
+
+static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+{
+    return OK;
+}
+
+static enum err pass_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    for (int64_t i = 0; i < p->n; i++) *(int *)ctx += ramses_family(r, p, i);
+    return OK;
+}
+
+static void run_octs(int values)
+{
+    struct ramses *r;
+    enum err err = ramses_open(dir, &r);
+    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++) err = ramses_read_octs(r, i, values, pass_octs, NULL);
+    if (err == OK) err = ramses_check_tree(r);
+    ramses_close(&r);
+}
+
+static void run_tree(const char *text, size_t n)
+{
+    run_octs(0);
+}
+
+static void run_values(const char *text, size_t n)
+{
+    run_octs(1);
+}
+
+static void run_parts(const char *text, size_t n)
+{
+    struct ramses *r;
+    int sum = 0;
+    enum err err = ramses_open(dir, &r);
+    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++) err = ramses_read_parts(r, i, pass_parts, &sum);
+    ramses_close(&r);
+}
+
+static void run_digest(const char *text, size_t n)
+{
+    struct ramses *r;
+    struct digest d;
+    enum err err = ramses_open(dir, &r);
+    if (err == OK && r->ncpu < 4) err = digest_snapshot(r, &(struct comm){0, 1}, &d);
+    ramses_close(&r);
+}
+
+static enum err source_pass(const struct source_octs *o, void *ctx)
+{
+    return OK;
+}
+
+static void run_source(const char *text, size_t n)
+{
+    struct source *s;
+    enum err err = source_open(dir, 1.4, 1e-10, &s);
+    if (err == OK) err = source_octs(s, 0, true, source_pass, NULL);
+    source_close(&s);
+}
+
+/* ---- single files ---- */
+
+/* The first bytes say what is asked of the records that follow. */
+static void run_fortran(const char *text, size_t n)
+{
+    struct fort_in f;
+    struct fort_rec rec;
+    char some[64];
+    int32_t x;
+    enum err err = fort_open(&f, file);
+    for (size_t i = 0; err == OK && i < n && i < 16; i++) {
+        int what = text[i] & 7, size = (text[i] >> 3 & 15) * 4;
+        if (what == 0)
+            err = fort_skip(&f, "skip", size);
+        else if (what == 1)
+            err = fort_get_i4(&f, "number", &x);
+        else if (what == 2)
+            err = fort_get(&f, "some", 4, some, (size_t)size / 4);
+        else if ((err = fort_next(&f, "part", &rec)) == OK) {
+            size_t k = rec.bytes < size ? (size_t)rec.bytes : (size_t)size;
+            err = fort_load(&f, &rec, 1, rec.bytes - (int64_t)k, k, some);
+        }
+    }
+    if (err == OK) err = fort_at_end(&f);
+    fort_shut(&f);
+}
+
+static void run_nml(const char *text, size_t n)
+{
+    struct nml l;
+    if (nml_parse(&l, text, n, "fuzz.nml") == OK) nml_free(&l);
+}
+
+/* Slow: the parameters are many. */
+static void run_param(const char *text, size_t n)
+{
+    static struct params p;
+    if (param_read_text(&p, text, n, "fuzz.nml") == OK && param_check(&p) == OK) mem_free(param_text(&p));
+}
+
+static void run_manifest(const char *text, size_t n)
+{
+    struct manifest m;
+    if (manifest_parse("fuzz", text, n, &m) == OK && !manifest_has(&m, m.n ? m.row[0].name : "")) abort();
+    manifest_fini(&m);
+}
+
+static void run_grafic(const char *text, size_t n)
+{
+    struct grafic f;
+    char folder[32], name[16];
+    snprintf(folder, sizeof folder, "/proc/self/fd");
+    snprintf(name, sizeof name, "%d", memory);
+    if (grafic_open(&f, folder, name, true) != OK) return;
+    size_t plane = (size_t)f.head.n[0] * (size_t)f.head.n[1];
+    if (plane < 65536) {
+        float *out = mem_new(sizeof *out * plane, "plane");
+        double *row = mem_new(sizeof *row * plane, "row");
+        enum err err = OK;
+        for (int64_t k = 0; err == OK && k < f.head.n[2] && k < 4; k++) {
+            err = grafic_read_planes(&f, k, 1, out);
+            enum err other = grafic_read_rows(&f, GRAFIC_ID, k, 0, f.head.n[1], row);
+            if (err == OK) err = other;
+        }
+        FREE(out);
+        FREE(row);
+    }
+    grafic_close(&f);
+}
+
+static void run_ascii(const char *text, size_t n)
+{
+    for (int share = 0; share < 2; share++) {
+        struct ascii_share s;
+        if (ascii_part_count(file, share, 2, &s) != OK) return;
+        double *p = mem_new(sizeof *p * 7 * (size_t)s.n + 1, "particles");
+        double *const x[3] = {p, p + s.n, p + 2 * s.n}, *const v[3] = {p + 3 * s.n, p + 4 * s.n, p + 5 * s.n};
+        enum err err = ascii_part_read(file, &s, x, v, p + 6 * s.n);
+        (void)err;
+        FREE(p);
+    }
+}
+
+static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
+                                       {"nml", NULL, 0, run_nml},
+                                       {"param", NULL, 0, run_param},
+                                       {"manifest", NULL, 0, run_manifest},
+                                       {"grafic", NULL, 1, run_grafic},
+                                       {"ascii", NULL, 0, run_ascii},
+                                       {"amr", "amr_00001.out00001", 1, run_tree},
+                                       {"hydro", "hydro_00001.out00001", 1, run_values},
+                                       {"grav", "grav_00001.out00001", 1, run_values},
+                                       {"part", "part_00001.out00001", 1, run_parts},
+                                       {"old_part", "part_00001.out00001", 1, run_parts},
+                                       {"exact", "exact_00001.out00001", 0, run_source},
+                                       {"info", "info_00001.txt", 0, run_tree},
+                                       {"header", "header_00001.txt", 0, run_parts},
+                                       {"hydro_names", "hydro_file_descriptor.txt", 0, run_values},
+                                       {"part_names", "part_file_descriptor.txt", 0, run_parts},
+                                       {"hdf5", "data_00001.h5", 0, run_digest}};
+
+/* ---- set-up ---- */
+
+static void die(const char *what)
+{
+    fprintf(stderr, "fuzz: %s: %s\n", what, strerror(errno));
+    exit(3);
+}
+
+static void put(const char *path, const void *p, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || write(fd, p, n) != (ssize_t)n || close(fd) != 0) die(path);
+}
+
+static int is_wanted(const char *name)
+{
+    int text = strcmp(target->name, "header") == 0 || strcmp(target->name, "old_part") == 0;
+    return name[0] != '.' && strncmp(name, "checksums", 9) != 0 && !(text && strncmp(name, "part_file", 9) == 0);
+}
+
+static void copy_base(const char *base)
+{
+    DIR *d = opendir(base);
+    char path[4096], *data = malloc(1 << 24);
+    if (!d || !data || !mkdtemp(dir)) die(base);
+    for (struct dirent *e; (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", base, e->d_name);
+        int fd = is_wanted(e->d_name) ? open(path, O_RDONLY) : -1;
+        if (fd < 0) continue;
+        ssize_t n = read(fd, data, 1 << 24);
+        close(fd);
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        put(path, data, n > 0 ? (size_t)n : 0);
+    }
+    closedir(d);
+    free(data);
+    snprintf(file, sizeof file, "%s/%s", dir, target->file);
+}
+
+static void remove_copy(void)
+{
+    char path[4096];
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        if (e->d_name[0] != '.') unlink(path);
+    }
+    if (d) closedir(d);
+    rmdir(dir);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    const char *name = getenv("FUZZ"), *base = getenv("FUZZ_BASE");
+    for (size_t i = 0; name && i < sizeof TARGET / sizeof *TARGET; i++)
+        if (strcmp(TARGET[i].name, name) == 0) target = &TARGET[i];
+    if (!target || (target->file && !base)) {
+        fprintf(stderr, "fuzz: FUZZ and FUZZ_BASE say what to do; targets:");
+        for (size_t i = 0; i < sizeof TARGET / sizeof *TARGET; i++) fprintf(stderr, " %s", TARGET[i].name);
+        fprintf(stderr, "\n");
+        exit(3);
+    }
+    if (target->file) {
+        copy_base(base);
+        atexit(remove_copy);
+        return 0;
+    }
+    memory = memfd_create("fuzz", 0);
+    snprintf(file, sizeof file, "/proc/self/fd/%d", memory);
+    if (memory < 0) die("memfd");
+    return 0;
+}
+
+int fuzz_has_records(void)
+{
+    return target->records;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    size_t before = mem_now();
+    char *text = malloc(n + 1);
+    if (!text) return 0;
+    memcpy(text, data, n);
+    text[n] = 0;
+    if (target->file)
+        put(file, data, n);
+    else if (ftruncate(memory, 0) != 0 || pwrite(memory, data, n, 0) != (ssize_t)n)
+        die("memfd");
+    target->run(text, n);
+    free(text);
+    if (mem_now() != before) abort(); /* a leak */
+    return 0;
+}

@@ -1,0 +1,45 @@
+"""Goes on from a checkpoint that the reference code wrote, kept whole in tests/data/restart, and compares what follows with the reference
+code's own next checkpoints (tests/data/golden), with the limits of compare.py.
+
+    resume.py CASE
+
+A one-line fault it catches: the old time step of a level not taken over, the potential of the checkpoint not used as first guess and in
+the first kick, particles' levels lost.
+"""
+# test: nbody4096 tier=check timeout=240
+# test: selfgrav_jeans tier=check timeout=120
+import glob
+import os
+import sys
+import tarfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import compare  # noqa: E402
+import golden  # noqa: E402
+import read_ramses  # noqa: E402
+
+
+def main():
+    case = sys.argv[1]
+    with tarfile.open(os.path.join(ptah.DATA, 'restart', case + '.tar.xz')) as t:
+        t.extractall('.')
+    start = glob.glob(os.path.join(case, 'output_*'))[0]
+    r = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), '.', options=['-r', start])
+    v = ptah.Verdict()
+    v.same('it is said that bits are missing', 'not bit for bit' in r.err, True)
+    v.same('the model is the same', 'Changed since' in r.err, False)
+    later = [f for f in sorted(glob.glob(os.path.join(ptah.DATA, 'golden', case + '_0*.xz'))) if f[-8:-3] > start[-5:]]
+    v.same('there is something to compare with', bool(later), True)
+    for path in later:
+        theirs, _ = golden.read(path)
+        mine = read_ramses.load(ptah.output(r, int(theirs.info['number'])))
+        compare.compare_times(v, case, mine, theirs)
+        compare.compare_cells(v, case, mine, theirs)
+        if theirs.part:
+            compare.compare_particles(v, case, mine, theirs)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,76 @@
+"""Massive neutrinos as a linear response: a plane wave of small amplitude in an Einstein-de Sitter universe, a tenth of it neutrinos.
+
+With R = 0 the neutrinos do not cluster, and matter grows as a^p, p = (-1 +- sqrt(1 + 24 f_cb))/4 (Bond, Efstathiou & Silk 1980); the
+wave starts with the velocity of p = 1, so both powers are there. With R = 1 they follow the matter: all is as without neutrinos.
+A one-line fault it catches: the full density of matter in the Poisson source, the response of another wave number or scale factor.
+"""
+# test: tier=check timeout=200
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import pancake  # noqa: E402
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+OMEGA_NU, A_END = 0.1, 0.3
+LEVEL = 5
+
+
+def table(path, k_step):
+    """R = 0 at waves longer than k_step [h/Mpc], 1 at shorter ones."""
+    k, a = np.array([1e-3, k_step, k_step * 1.0001, 10]), np.array([0.01, 0.1, 1.0])
+    with open(path, 'w') as f:
+        f.write('# R(k, a)\n%d %d\n' % (len(k), len(a)))
+        for row in (k, a):
+            f.write(' '.join('%.8e' % x for x in row) + '\n')
+        f.write('# the matrix\n')
+        for x in k:
+            f.write(' '.join(['%d' % (x > k_step)] * len(a)) + '\n')
+
+
+def amplitude(folder, extra):
+    r = ptah.simulate(pancake.NAMELIST.format(level=LEVEL, end=A_END, omega_b=0.0).replace('hydro=.true.', 'hydro=.false.'),
+                      folder, settings=extra)
+    s = read_ramses.load(ptah.output(r, 2))
+    n = 2 ** LEVEL
+    x, q = np.sort(s.part['position_x']).reshape(n, -1).mean(axis=1), (np.arange(n) + 0.5) / n
+    return -2 * np.mean((x - q) * np.sin(pancake.K * (q - 0.5))), s.info['aexp']
+
+
+def growth(a, f_cb):
+    """Of the wave's amplitude from A_START, where it is 1 and grows as a."""
+    root = np.sqrt(1 + 24 * f_cb)
+    up, down = (-1 + root) / 4, (-1 - root) / 4
+    b = (1 - down) / (up - down)
+    x = a / pancake.A_START
+    return b * x ** up + (1 - b) * x ** down
+
+
+def main():
+    v = ptah.Verdict()
+    pancake.A_CAUSTIC = 50.0
+    with_nu = ['run_params/use_neutrino=.true.', 'neutrino_params/omega_nu=%g' % OMEGA_NU,
+               "neutrino_params/neutrino_table='../table'"]
+    start = pancake.A_START / pancake.A_CAUSTIC / pancake.K
+    fundamental = 2 * np.pi / (pancake.BOX * pancake.H0 / 100)
+    results = {}
+    for name, k_step, extra in (('none', 1, ['run_params/use_fftw=.true.']), ('still', 2 * fundamental, with_nu),
+                                ('follow', 0.5 * fundamental, with_nu)):
+        table('table', k_step)
+        pancake.make_ics(name + '/ics', 2 ** LEVEL)
+        results[name] = amplitude(name, extra)
+    for name, f_cb in (('none', 1), ('still', 1 - OMEGA_NU)):
+        got, a = results[name]
+        print('     %s: grew %.4f times to a = %.4f, %.4f expected' % (name, got / start, a, growth(a, f_cb)))
+        v.check('growth, ' + name, abs(got / start / growth(a, f_cb) - 1), 0.01)  # 32 cells a wave
+    slower = results['still'][0] / results['none'][0]
+    v.check('slower by', abs(slower / (growth(a, 1 - OMEGA_NU) / growth(a, 1)) - 1), 0.002)
+    v.check('R = 1 is no neutrinos', abs(results['follow'][0] / results['none'][0] - 1), 1e-9)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,321 @@
+"""genzoom's masks against brute force: every cell of every level asked one by one. Boxes, spheres, ellipsoids, hulls and least
+ellipsoids of points, maps that grow, all of them around the edges of the box; traced particles; big-endian sets; the mass cut.
+
+A one-line fault it catches: a padding in cells of another level, x and z exchanged, a hull that loses coplanar points.
+"""
+# test: masks tier=check timeout=120
+# test: trace tier=check timeout=120
+# test: cuts tier=check timeout=60
+import itertools
+import json
+import os
+import shutil
+import struct
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+
+BOX_MPC = 40.0
+OMEGA_M, OMEGA_L, H0 = 0.3111, 0.6889, 67.66
+RHO_CRIT = 2.77536627e11  # Msun/h / (Mpc/h)^3
+
+
+def write(path, values, level, offset, order='<', box=BOX_MPC):
+    """A GRAFIC2 file of values[z, y, x]; offset in cells."""
+    nz, ny, nx = values.shape
+    dx = box / 2 ** level
+    head = struct.pack(order + '3i8f', nx, ny, nz, dx, *(o * dx for o in offset), 0.02, OMEGA_M, OMEGA_L, H0)
+    with open(path, 'wb') as f:
+        for record in [head] + [plane.astype(order + 'f4').tobytes() for plane in values]:
+            mark = struct.pack(order + 'i', len(record))
+            f.write(mark + record + mark)
+
+
+def read(path, order='<'):
+    with open(path, 'rb') as f:
+        b = f.read()
+    n = struct.unpack(order + '3i', b[4:16])
+    plane = 4 * n[0] * n[1]
+    rows = [np.frombuffer(b, order + 'f4', n[0] * n[1], 52 + 4 + k * (plane + 8)) for k in range(n[2])]
+    return np.concatenate(rows).reshape(n[2], n[1], n[0])
+
+
+def make_set(folder, levels, maps=None, order='<', box=BOX_MPC):
+    """levels: {level: (offset, cells)}, cells alike in all directions or three numbers."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for level, (offset, n) in levels.items():
+        d = os.path.join(folder, 'level_%03d' % level)
+        os.makedirs(d)
+        n = (n, n, n) if isinstance(n, int) else n
+        write(os.path.join(d, 'ic_deltab'), np.zeros(n[::-1]), level, offset, order, box)
+        if maps and level in maps:
+            write(os.path.join(d, 'ic_refmap'), maps[level], level, offset, order, box)
+
+
+def genzoom(*words, status=0):
+    r = ptah.Run([ptah.program('genzoom'), *[str(w) for w in words]], '.', timeout=60)
+    if r.status != status:
+        print(' '.join(r.argv), r.status, r.err)
+        sys.exit(1)
+    return r
+
+
+# Brute force. Whole levels, so that the periodic images can be asked.
+
+LEVELS = {3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((0, 0, 0), 32)}
+DEEPER = {4: ((0, 0, 0), 16), 5: ((0, 0, 0), 32), 6: ((0, 0, 0), 64)}
+FINE = 5
+
+
+def centres(level):
+    c = (np.arange(2 ** level) + 0.5) / 2 ** level
+    z, y, x = np.meshgrid(c, c, c, indexing='ij')
+    return np.stack([x, y, z], -1)
+
+
+def coarse(fine, level):
+    k = 2 ** (FINE - level)
+    n = 2 ** level
+    return fine.reshape(n, k, n, k, n, k).any((1, 3, 5))
+
+
+def any_image(inside):
+    x = centres(FINE)
+    return np.any([inside(x + np.array(s)) for s in itertools.product((-1, 0, 1), repeat=3)], axis=0)
+
+
+def in_hull(points, half):
+    """By linear programming's dual without a library: faces found by trying all triples of the corners that are extreme."""
+    corners = np.unique(np.round(np.concatenate([points + half * np.array(s) for s in itertools.product((-1, 1), repeat=3)]), 12), axis=0)
+    faces = []
+    for i, j, k in itertools.combinations(range(len(corners)), 3):
+        n = np.cross(corners[j] - corners[i], corners[k] - corners[i])
+        size = np.abs(n).max()
+        if size < 1e-9:
+            continue
+        n = n / size
+        side = (corners - corners[i]) @ n
+        if side.max() < 1e-9:
+            faces.append((n, corners[i] @ n))
+        elif side.min() > -1e-9:
+            faces.append((-n, -(corners[i] @ n)))
+    n = np.array([f[0] for f in faces])
+    d = np.array([f[1] for f in faces])
+    unique = np.unique(np.round(np.column_stack([n, d]), 9), axis=0)
+    return lambda x: np.all(x @ unique[:, :3].T <= unique[:, 3] + 1e-9, axis=-1)
+
+
+def check_shape(v, what, words, inside):
+    make_set('set', LEVELS)
+    genzoom('-q', '--force', *words, 'set')
+    fine = any_image(inside)
+    for level in LEVELS:
+        mine = read('set/level_%03d/ic_pvar_00006' % level)
+        want = coarse(fine, level)
+        v.same('%s, level %d, %d cells: wrong ones' % (what, level, want.sum()), int((mine != want).sum()), 0)
+
+
+def ellipsoid(c, a):
+    return lambda x: np.einsum('...i,ij,...j', x - c, a, x - c) <= 1
+
+
+def check_shapes(v):
+    base = 1 / 8
+    c, l = np.array([0.97, 0.4, 0.02]), np.array([0.3, 0.1, 0.21])
+    text = lambda *a: ','.join('%.17g' % x for x in np.concatenate([np.ravel(b) for b in a]))  # noqa: E731
+    for pad in (0, 1):
+        p = pad * base
+        check_shape(v, 'box, padding %d' % pad, ['--box', text(c, l), '-p', pad],
+                    lambda x: np.all(np.abs(x - c) <= l / 2 + p, axis=-1))
+        check_shape(v, 'sphere, padding %d' % pad, ['--sphere', text(c, [0.23]), '-p', pad], ellipsoid(c, np.eye(3) / (0.23 + p) ** 2))
+        check_shape(v, 'ellipsoid, padding %d' % pad, ['--ellipsoid', text(c, l), '-p', pad], ellipsoid(c, np.diag((l + p) ** -2)))
+        q, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))
+        check_shape(v, 'turned ellipsoid, padding %d' % pad, ['--ellipsoid', text(c, q @ np.diag(l ** -2) @ q.T), '-p', pad],
+                    ellipsoid(c, q @ np.diag((l + p) ** -2) @ q.T))
+
+
+def check_points(v):
+    rng = np.random.default_rng(11)
+    half = 0.5 / 2 ** FINE
+    lattice = np.array(list(itertools.product((0, 1, 2), repeat=3))) / 32 + 0.03  # many in one plane
+    for what, points, pad in (('9 points', rng.uniform(-0.2, 0.1, (9, 3)), 0), ('one point', np.array([[0.3, 0.7, 0.999]]), 0),
+                              ('a plane', np.column_stack([lattice[:9, 1:], np.full(9, 0.5)]), 0),
+                              ('a lattice, padding 1', lattice[::3], 1)):
+        with open('points', 'w') as f:
+            f.write('# x y z\n' + ''.join('%.15f %.15f %.15f 1\n' % tuple(p % 1) for p in points))
+        check_shape(v, 'hull of ' + what, ['--points', 'points', '-p', pad], in_hull(points, half + pad / 8))
+
+
+def least_ellipsoid(points):
+    """The least ellipsoid by Khachiyan's plain ascent, many steps."""
+    n = len(points)
+    q = np.column_stack([points, np.ones(n)])
+    u = np.full(n, 1 / n)
+    for _ in range(60000):
+        m = np.einsum('ij,jk,ik->i', q, np.linalg.inv(q.T @ (q * u[:, None])), q)
+        j = m.argmax()
+        if m[j] / 4 - 1 < 1e-5:
+            break
+        step = (m[j] - 4) / (4 * (m[j] - 1))
+        u *= 1 - step
+        u[j] += step
+    c = u @ points
+    a = np.linalg.inv((points - c).T @ ((points - c) * u[:, None])) / 3
+    return c, a / np.einsum('ij,jk,ik->i', points - c, a, points - c).max()
+
+
+def check_least(v):
+    points = np.random.default_rng(3).normal(0.5, [0.08, 0.03, 0.05], (40, 3))
+    with open('points', 'w') as f:
+        f.write(''.join('%.15f %.15f %.15f\n' % tuple(p) for p in points))
+    make_set('set', DEEPER)
+    genzoom('-q', '--points', 'points', '--shape', 'ellipsoid', 'set')
+    mine = read('set/level_006/ic_pvar_00006') > 0
+    cells = np.floor(points * 64).astype(int)
+    v.same('least ellipsoid: cells of points that are not masked', int((~mine[cells[:, 2], cells[:, 1], cells[:, 0]]).sum()), 0)
+    corners = np.concatenate([points + 0.5 / 64 * np.array(s) for s in itertools.product((-1, 1), repeat=3)])
+    c, a = least_ellipsoid(corners)
+    want = ellipsoid(c, a)(centres(6))
+    v.check('least ellipsoid: cells that differ, of %d' % want.sum(), float((mine != want).sum() / want.sum()), 2e-3)
+    volume = 4 / 3 * np.pi / np.sqrt(np.linalg.det(a)) * 64 ** 3
+    v.check('least ellipsoid: volume', abs(mine.sum() / volume - 1), 0.02)
+
+
+def check_maps(v):
+    rng = np.random.default_rng(7)
+    maps = {4: (rng.random((16, 16, 16)) < 0.004).astype(float) * 3, 5: (rng.random((32, 32, 32)) < 0.001).astype(float)}
+    for order in '<>':
+        for pad in (0, 2):
+            make_set('maps', DEEPER, maps, order)
+            genzoom('-q', '-p', pad, '-i', 12, 'maps')
+            for level, cells in ((4, pad), (5, 2 * pad)):
+                want = np.zeros(maps[level].shape, bool)
+                for s in itertools.product(range(-cells, cells + 1), repeat=3):
+                    want |= np.roll(maps[level] != 0, s, (0, 1, 2))
+                mine = read('maps/level_%03d/ic_pvar_00012' % level, order)
+                v.same('map of level %d, padding %d, order %s: wrong cells' % (level, pad, order), int((mine != want).sum()), 0)
+            v.same('no map: 1', read('maps/level_006/ic_pvar_00012', order).min(), 1)
+    inner = {4: DEEPER[4], 5: ((10, 12, 8), (12, 10, 16)), 6: ((28, 32, 24), (8, 12, 12))}
+    middle = np.zeros((16, 16, 16))
+    middle[6:8, 7:9, 6:8] = 1
+    make_set('inner', inner, {4: middle})
+    genzoom('-q', 'inner')
+    level5 = np.zeros((16, 10, 12))  # 1 where the next level has files, less a cell all around
+    level5[12 - 8 + 1:18 - 8 - 1, 16 - 12 + 1:22 - 12 - 1, 14 - 10 + 1:18 - 10 - 1] = 1
+    v.same('sub-level without map', bool((read('inner/level_005/ic_pvar_00006') == level5).all()), True)
+
+
+def masks():
+    v = ptah.Verdict()
+    check_shapes(v)
+    check_points(v)
+    check_least(v)
+    check_maps(v)
+    v.end()
+
+
+# Tracing: a run of dark matter alone, its densest sphere, back to where it began.
+
+RUN = """
+&RUN_PARAMS
+cosmo=.true.
+pic=.true.
+poisson=.true.
+/
+&OUTPUT_PARAMS
+noutput=1
+aout=0.3
+/
+&INIT_PARAMS
+filetype='grafic'
+initfile(1)='ics/ic_32/level_005'
+/
+&AMR_PARAMS
+levelmin=5
+levelmax=6
+/
+&REFINE_PARAMS
+m_refine=8.
+/
+"""
+
+
+def densest(x):
+    """Centre of the densest cell of a coarse mesh, then of what is near it."""
+    n = 32
+    h = np.histogramdd(x, bins=n, range=[(0, 1)] * 3)[0]
+    c = (np.array(np.unravel_index(h.argmax(), h.shape)) + 0.5) / n
+    for _ in range(5):
+        d = (x - c + 0.5) % 1 - 0.5
+        c = (c + d[(d ** 2).sum(1) < 0.04 ** 2].mean(0)) % 1
+    return c
+
+
+def trace():
+    sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'golden'))
+    import read_ramses
+    v = ptah.Verdict()
+    ptah.unpack_ics('.', 'ic_32')
+    r = ptah.simulate(RUN, os.getcwd())
+    late, early = read_ramses.load(ptah.output(r, 2)), read_ramses.load(ptah.output(r, 1))
+    x = np.column_stack([late.part['position_' + a] for a in 'xyz'])
+    c, radius = densest(x), 0.05
+    halo = late.part['identity'][(((x - c + 0.5) % 1 - 0.5) ** 2).sum(1) <= radius ** 2]
+    sphere = ['--trace', ptah.output(r, 2), '--center', ','.join('%.17g' % q for q in c), '--radius', radius]
+    own = json.loads(genzoom('-n', '-j', *sphere[:2], '--center', 'densest', '--radius', 0.04, 'ics/ic_32').out)['center']
+    v.check('densest place: distance', float(np.abs((own - c + 0.5) % 1 - 0.5).max()), 0.01)
+    for what, words in (('hull', []), ('ellipsoid', ['--shape', 'ellipsoid']), ('early checkpoint', ['--from', ptah.output(r, 1)])):
+        zoom = json.loads(genzoom('-j', '--force', *sphere, *words, '-o', 'points', 'ics/ic_32').out)
+        v.same('%s: particles in the sphere' % what, zoom['traced'], len(halo))
+        mask = read('ics/ic_32/level_005/ic_pvar_00006') > 0
+        if words[:1] == ['--from']:
+            at = np.column_stack([early.part['position_' + a][np.isin(early.part['identity'], halo)] for a in 'xyz'])
+            i = np.floor(at * 32).astype(int) % 32
+        else:
+            i = np.column_stack([(halo - 1) % 32, (halo - 1) // 32 % 32, (halo - 1) // 1024])
+            points = np.loadtxt('points')
+            v.check('%s: points written' % what, np.abs(np.sort((i + 0.5) / 32, 0) - np.sort(points, 0)).max(), 1e-8)
+        v.check('%s: particles of the halo outside of the mask, of %d' % (what, len(halo)),
+                float((~mask[i[:, 2], i[:, 1], i[:, 0]]).mean()), 1e-3)
+        v.check('%s: part of the box masked' % what, float(mask.mean()), 0.2)
+        again = genzoom('-n', '-q', '--points', 'points', *(words if words[:1] != ['--from'] else []), 'ics/ic_32')
+        v.same('%s: points alone give the same mask' % what, mask.sum() == int(again.out.splitlines()[2].split()[-2]), True)
+    v.end()
+
+
+# Masses.
+
+# The manual's table of mass_cut_refine for levels 7 to L, 10 Mpc/h: L, fine and coarse particle and cut, as printed.
+TABLE = [(9, 4.6e7, 3.7e8, 1.0e8), (10, 5.8e6, 4.6e7, 1.5e7), (11, 7.2e5, 5.8e6, 2.0e6), (12, 9.0e4, 7.2e5, 2.5e5),
+         (13, 1.1e4, 9.0e4, 3.0e4)]
+
+
+def cuts():
+    v = ptah.Verdict()
+    box = 10.0
+    for top, fine, coarse_mass, cut in TABLE:
+        levels = {3: ((0, 0, 0), 8)}
+        for level in range(4, top - 3):
+            levels[level] = ((2 ** (level - 1) - 2,) * 3, 4)
+        make_set('set', levels, {3: np.ones((8, 8, 8))}, box=box / (H0 / 100))
+        zoom = json.loads(genzoom('-n', '-j', '-q', '--omega-b', 0.04, 'set').out)
+        two, one = zoom['levels'][-2:]
+        mine = zoom['namelist']['mass_cut_refine']
+        # Particles of level l by the definition, not by genzoom's own digits.
+        l = one['level']
+        want = (1 - 0.04 / OMEGA_M) * 8.0 ** -l
+        v.check('level %d: particle mass' % l, abs(one['particle_mass'] / want - 1), 1e-6)
+        v.check('level %d: in Msun/h' % l, abs(one['particle_mass_msun_h'] / (want * RHO_CRIT * OMEGA_M * box ** 3) - 1), 1e-5)
+        v.same('level %d: fine < cut < coarse' % l, one['particle_mass'] < mine < two['particle_mass'], True)
+        v.check('table, level %d: cut over fine mass' % top, abs(mine / one['particle_mass'] / (cut / fine) - 1), 0.31)
+        v.check('table, level %d: cut over coarse mass' % top, abs(mine / two['particle_mass'] / (cut / coarse_mass) - 1), 0.31)
+    make_set('set', {3: ((0, 0, 0), 8)}, {3: np.ones((8, 8, 8))})
+    v.same('one level: no cut', json.loads(genzoom('-n', '-j', 'set').out)['namelist']['mass_cut_refine'], -1)
+    v.end()
+
+
+if __name__ == '__main__':
+    {'masks': masks, 'trace': trace, 'cuts': cuts}[sys.argv[1]]()
