@@ -7,29 +7,71 @@
 #include "hydro/hydro.h"
 #include "hydro/hydro_interp.h"
 
-double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p)
+/* The eight cells of an oct as one vector of the compiler. */
+typedef double cells __attribute__((vector_size(64), may_alias));
+typedef long long cell_mask __attribute__((vector_size(64)));
+
+static inline cells cells_of(const struct level *lv, int field, lidx i)
 {
-    const struct level *lv = &m->lev[l];
-    const struct hydro_gas g = hydro_gas_of(p);
-    const double dx = mesh_dx(m, l), courant = p->courant_factor, cap = courant * dx / p->smallc;
-    double dt = HUGE_VAL;
-#pragma omp parallel for schedule(static) reduction(min : dt)
-    for (lidx i = 0; i < lv->nown; i++) {
+    return *(const cells *)lv->fld[field][i];
+}
+
+/* All bits set in the cells that are leaves. */
+static inline cell_mask leaves_of(const struct level *lv, lidx i)
+{
+    typedef lidx links __attribute__((vector_size(8 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
+    return __builtin_convertvector(*(const links *)lv->child[i], cell_mask) < 0;
+}
+
+/* Shortest step of the leaves of own octs [begin, end); without gravity the speed of the fastest decides. */
+static double courant_still(const struct level *lv, lidx nown, double dx, double courant, struct hydro_gas g)
+{
+    double fastest = 0.0;
+#pragma omp parallel for schedule(static) reduction(max : fastest)
+    for (lidx i = 0; i < nown; i++) {
         const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
                      *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + 4][i];
         const lidx *child = lv->child[i];
-        double f[8] = {0}, t[8];
-        if (m->gravity)
-            for (int c = 0; c < 8; c++)
-                f[c] = fabs(lv->fld[FLD_FX][i][c]) + fabs(lv->fld[FLD_FY][i][c]) + fabs(lv->fld[FLD_FZ][i][c]);
-#pragma omp simd
+        double most = 0.0;
+#pragma omp simd reduction(max : most)
         for (int c = 0; c < 8; c++) {
-            double x = hydro_cell_dt(r[c], mx[c], my[c], mz[c], e[c], f[c], dx, courant, g);
-            t[c] = child[c] < 0 ? hydro_min(x, cap) : HUGE_VAL;
+            double x = hydro_cell_speed(r[c], mx[c], my[c], mz[c], e[c], g);
+            most = hydro_max(child[c] < 0 ? x : 0.0, most);
         }
-        for (int c = 0; c < 8; c++) dt = hydro_min(t[c], dt);
+        fastest = hydro_max(most, fastest);
+    }
+    return fastest > 0.0 ? hydro_speed_dt(fastest, 0.0, dx, courant) : HUGE_VAL;
+}
+
+static double courant_pulled(const struct level *lv, lidx nown, double dx, double courant, struct hydro_gas g)
+{
+    double dt = HUGE_VAL;
+#pragma omp parallel for schedule(static) reduction(min : dt)
+    for (lidx i = 0; i < nown; i++) {
+        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
+                     *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + 4][i];
+        const double *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i], *fz = lv->fld[FLD_FZ][i];
+        const lidx *child = lv->child[i];
+        double least = HUGE_VAL;
+#pragma omp simd reduction(min : least)
+        for (int c = 0; c < 8; c++) {
+            double speed = hydro_cell_speed(r[c], mx[c], my[c], mz[c], e[c], g);
+            double x = hydro_speed_dt(speed, fabs(fx[c]) + fabs(fy[c]) + fabs(fz[c]), dx, courant);
+            least = hydro_min(child[c] < 0 ? x : HUGE_VAL, least);
+        }
+        dt = hydro_min(least, dt);
     }
     return dt;
+}
+
+double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p)
+{
+    const struct level *lv = &m->lev[l];
+    const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
+    double (*of)(const struct level *, lidx, double, double, struct hydro_gas) = m->gravity ? courant_pulled
+                                                                                            : courant_still;
+    double dt = of(lv, lv->nown, dx, p->courant_factor, hydro_gas_of(p));
+    return dt < HUGE_VAL ? hydro_min(dt, cap) : dt;
 }
 
 void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
@@ -85,10 +127,6 @@ static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
 #pragma omp simd
     for (int c = 0; c < 8; c++) q->c[c] = sqrt(hydro_max(gamma * q->p[c] / q->r[c], floor2));
 }
-
-/* The eight cells of an oct as one vector of the compiler. */
-typedef double cells __attribute__((vector_size(64), may_alias));
-typedef long long cell_mask __attribute__((vector_size(64)));
 
 /* Conserved variables across face f of each cell of own oct i: of the level where it exists, else of the coarser cell. */
 static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par,
@@ -166,27 +204,31 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
 
 /* ---- totals ---- */
 
-/* Sums over the leaf cells of one oct, in the order of its cells. */
-struct oct_sum {
-    double mass, energy, internal, momentum[3];
-};
-
-static struct oct_sum oct_total(const struct level *lv, lidx i, double vol, double smallr)
+/* Sum over the cells that are leaves, by halves. */
+static inline double sum_leaves(cells x, cell_mask leaf)
 {
-    struct oct_sum s = {0};
-    for (int c = 0; c < 8; c++) {
-        if (lv->child[i][c] >= 0) continue;
-        double r = lv->fld[FLD_U][i][c], e = lv->fld[FLD_U + 4][i][c], eint = e;
-        for (int d = 0; d < 3; d++) {
-            double mom = lv->fld[FLD_U + 1 + d][i][c];
-            eint -= 0.5 * mom * mom / hydro_max(r, smallr);
-            s.momentum[d] += mom * vol;
-        }
-        s.mass += r * vol;
-        s.energy += e * vol;
-        s.internal += eint * vol;
+    x = (cells)((cell_mask)x & leaf);
+    x += __builtin_shuffle(x, (cell_mask){4, 5, 6, 7, 0, 1, 2, 3});
+    x += __builtin_shuffle(x, (cell_mask){2, 3, 0, 1, 6, 7, 4, 5});
+    return x[0] + x[1];
+}
+
+enum { TOTALS = 6 };
+
+/* Mass, energy, internal energy and momentum of the leaves of one oct. */
+static void oct_total(const struct level *lv, lidx i, double vol, double smallr, double x[TOTALS])
+{
+    cell_mask leaf = leaves_of(lv, i);
+    cells r = cells_of(lv, FLD_U, i), e = cells_of(lv, FLD_U + 4, i), eint = e, d;
+    for (int c = 0; c < 8; c++) d[c] = hydro_max(r[c], smallr);
+    for (int k = 0; k < 3; k++) {
+        cells mom = cells_of(lv, FLD_U + 1 + k, i);
+        eint -= 0.5 * mom * mom / d;
+        x[3 + k] = sum_leaves(mom * vol, leaf);
     }
-    return s;
+    x[0] = sum_leaves(r * vol, leaf);
+    x[1] = sum_leaves(e * vol, leaf);
+    x[2] = sum_leaves(eint * vol, leaf);
 }
 
 void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass, struct sum *energy,
@@ -194,18 +236,18 @@ void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
-    struct sum *all[6] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
+    struct sum *all[TOTALS] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
 #pragma omp parallel
     {
-        struct sum part[6];
-        for (int k = 0; k < 6; k++) sum_init(&part[k]);
+        struct sum part[TOTALS];
+        for (int k = 0; k < TOTALS; k++) sum_init(&part[k]);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            struct oct_sum s = oct_total(lv, i, vol, p->smallr);
-            double x[6] = {s.mass, s.energy, s.internal, s.momentum[0], s.momentum[1], s.momentum[2]};
-            for (int k = 0; k < 6; k++) sum_add(&part[k], x[k]);
+            double x[TOTALS];
+            oct_total(lv, i, vol, p->smallr, x);
+            for (int k = 0; k < TOTALS; k++) sum_add(&part[k], x[k]);
         }
 #pragma omp critical(hydro_totals)
-        for (int k = 0; k < 6; k++) sum_join(all[k], &part[k]);
+        for (int k = 0; k < TOTALS; k++) sum_join(all[k], &part[k]);
     }
 }

@@ -276,15 +276,20 @@ PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_st
 
 /* ---- cells ---- */
 
-/* Courant step of a cell (unsplit: ndim·c + Σ|v|) with the gravity strength s = max(Σ|f| dx/w², 1e-4). */
-PTAH_HD double hydro_cell_dt(double r, double mx, double my, double mz, double e, double fsum, double dx,
-                             double courant, struct hydro_gas g)
+/* Signal speed of the unsplit scheme: ndim·c + Σ|v|. */
+PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, double e, struct hydro_gas g)
 {
     r = hydro_max(r, g.smallr);
     double u = mx / r, v = my / r, w = mz / r;
     double ei = e - 0.5 * r * u * u - 0.5 * r * v * v - 0.5 * r * w * w;
     double p = hydro_max(g.gm1 * ei, r * g.smallp);
-    double speed = 3.0 * sqrt(g.gamma * p / r) + fabs(u) + fabs(v) + fabs(w);
+    return 3.0 * sqrt(g.gamma * p / r) + fabs(u) + fabs(v) + fabs(w);
+}
+
+/* Courant step at that speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without gravity it falls as speed grows,
+ * rounding included: the step of the fastest cell is the shortest. */
+PTAH_HD double hydro_speed_dt(double speed, double fsum, double dx, double courant)
+{
     double s = hydro_max(fsum * dx / (speed * speed), 0.0001);
     return dx / speed * (sqrt(1.0 + 2.0 * courant * s) - 1.0) / s;
 }

@@ -18,6 +18,7 @@
 #include "ckpt/ckpt.h"
 #include "ckpt/hdf5_write.h"
 #include "ckpt/keep.h"
+#include "dom/ghost.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
@@ -216,6 +217,16 @@ static struct due why_due(const struct sim *s)
     return d;
 }
 
+/* Gas of the complete levels above levelmin := means of their children. The steps do not look at it. */
+static void restrict_coarse(struct sim *s)
+{
+    if (!s->mesh.hydro) return;
+    for (int l = s->mesh.levelmin - 1; l >= 1; l--) {
+        hydro_restrict(&s->mesh, l, &s->hydro);
+        ghost_fill_hydro(&s->comm, &s->mesh, l);
+    }
+}
+
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     char path[4096], why[800];
@@ -223,6 +234,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     head_fill(s, &h);
     h.backup = backup;
     timer_start("io");
+    restrict_coarse(s);
     enum err e = strcmp(s->par->output.outformat, "hdf5") != 0
                      ? write_ramses(s, &h, path, sizeof path)
                      : ckpt_write_hdf5(s->outdir, s->ifout, &h, &s->mesh, &s->parts, &s->comm, path, sizeof path);

@@ -2,18 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
-#include "dom/ghost.h"
 #include "sim/sim.h"
-
-/* Split cells of the complete coarse levels := means of their children. */
-void sim_restrict_all(struct sim *s, int from)
-{
-    if (!s->mesh.hydro) return;
-    for (int l = from - 1; l >= 1; l--) {
-        hydro_restrict(&s->mesh, l, &s->hydro);
-        ghost_fill_hydro(&s->comm, &s->mesh, l);
-    }
-}
 
 static enum err check_limits(const struct sim *s)
 {
@@ -68,8 +57,6 @@ enum err sim_run(struct sim *s)
         sim_report_begin(s);
         TRY(sim_step(s, s->mesh.levelmin, 1));
         if (s->done) break;
-        timer_start("coarse levels");
-        sim_restrict_all(s, s->mesh.levelmin);
         s->nstep_coarse++;
         report_lost(s);
         sim_report_step_time(s);

@@ -127,4 +127,3 @@ MUST_USE enum err
 sim_check_model(const struct sim *s); /* model.c: s->from is of the model of s->par, or forced (collective) */
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_count_octs(struct sim *s);
-void sim_restrict_all(struct sim *s, int from); /* start.c: split cells, levels from-1..1 */
