@@ -132,6 +132,20 @@ void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)
         MPI_Bcast((char *)p + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
+void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes)
+{
+    int *n = mem_new(sizeof *n * 2 * (size_t)c->size, "comm"), *at = n + c->size;
+    for (int r = 0; r < c->size; r++) {
+        n[r] = (int)bytes[r];
+        at[r] = r ? at[r - 1] + n[r - 1] : 0;
+    }
+    if (c->size > 1)
+        MPI_Allgatherv(mine, n[c->rank], MPI_BYTE, all_bytes, n, at, MPI_BYTE, MPI_COMM_WORLD);
+    else
+        memcpy(all_bytes, mine, (size_t)bytes[0]);
+    mem_free(n);
+}
+
 void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root)
 {
     if (c->size == 1)
@@ -193,6 +207,13 @@ void *comm_exchange(const struct comm *c, const void *send, const int64_t *count
     return recv;
 }
 
+static int64_t rounds;
+
+int64_t comm_rounds(void)
+{
+    return rounds;
+}
+
 struct comm_round {
     int n;
     MPI_Request req[];
@@ -210,6 +231,7 @@ struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, v
     for (int i = 0; i < npeer; i++) total += pieces(sbytes[i]) + pieces(rbytes[i]);
     struct comm_round *r = mem_new(sizeof *r + total * sizeof(MPI_Request), "comm round");
     r->n = 0;
+    rounds += total > 0;
     for (int i = 0; i < npeer; i++)
         for (size_t at = 0; at < rbytes[i]; at += PIECE)
             MPI_Irecv((char *)rbuf[i] + at, (int)(rbytes[i] - at < PIECE ? rbytes[i] - at : PIECE), MPI_BYTE, peer[i],

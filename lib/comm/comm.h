@@ -32,6 +32,9 @@ void comm_sum(const struct comm *c, struct sum *s);     /* exact, same on all ra
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
 void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root); /* equal sizes */
 
+/* Every rank's bytes[rank] bytes, in order of ranks, to all; bytes is the same everywhere, its sum below 2^31. (collective) */
+void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes);
+
 /* All ranks return the same error: that of the lowest rank that has one, with its message. (collective) */
 MUST_USE enum err err_agree(const struct comm *c, enum err e);
 
@@ -47,3 +50,4 @@ struct comm_round;
 struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf, const size_t *sbytes,
                              void *const *rbuf, const size_t *rbytes);
 void comm_wait(struct comm_round *r);
+int64_t comm_rounds(void); /* that this process has begun so far with any peer: what latency is paid for */

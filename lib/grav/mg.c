@@ -145,13 +145,13 @@ static void level_halo(struct mg_level *g)
     }
 }
 
-static void level_edges(struct mg_level *g)
+/* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
+void mg_level_edges(struct mg_level *g)
 {
     unsigned char *is = mem_zero((size_t)g->noct + 1, "multigrid");
-    lidx all = g->nown + g->nhalo, n = 0;
+    lidx n = 0;
 #pragma omp parallel for schedule(static)
-    for (lidx k = 0; k < all; k++) {
-        lidx i = k < g->nown ? k : g->halo[k - g->nown];
+    for (lidx i = 0; i < g->noct; i++) {
         struct mg_edge e;
         is[i] = edge_oct(g, i, &e);
     }
@@ -171,24 +171,34 @@ static void level_edges(struct mg_level *g)
 
 /* ---- links for prolongation ---- */
 
-static bool has_own_child(const struct mg_level *g, const struct mg_level *fine, lidx i)
+/* Octs that sweeps read: own ones, the halo, and what touches the halo. */
+static unsigned char *octs_read(const struct mg_level *g)
 {
-    for (int k = 0; k < 8; k++)
-        if (g->child[i][k] >= 0 && g->child[i][k] < fine->nown) return true;
-    return false;
+    unsigned char *is = mem_zero((size_t)g->noct + 1, "multigrid");
+    memset(is, 1, (size_t)g->nown);
+    for (lidx k = 0; k < g->nhalo; k++) {
+        lidx i = g->halo[k];
+        is[i] = 1;
+        for (int f = 0; f < 6; f++)
+            if (g->nbr[i][f] >= 0) is[g->nbr[i][f]] = 1;
+    }
+    return is;
 }
 
 static void level_cubes(struct mg_level *g, const struct mesh *m, const struct mg_level *fine)
 {
     const struct level *lv = &m->lev[g->level];
+    unsigned char *read = octs_read(fine);
     g->cube = mem_new(sizeof *g->cube * (size_t)g->noct + 1, "multigrid");
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = compact_of(g, i);
-        if (j >= 0 && has_own_child(g, fine, j)) {
-            g->cube[g->ncube].oct = j;
-            g->cube[g->ncube++].nb[13] = i;
-        }
+        bool any = false;
+        for (int k = 0; k < 8 && j >= 0; k++) any |= g->child[j][k] >= 0 && read[g->child[j][k]];
+        if (!any) continue;
+        g->cube[g->ncube].oct = j;
+        g->cube[g->ncube++].nb[13] = i;
     }
+    FREE(read);
 #pragma omp parallel for schedule(static)
     for (lidx k = 0; k < g->ncube; k++) {
         struct mg_cube *q = &g->cube[k];
@@ -210,7 +220,7 @@ static int find_bottom(struct mg *g, const struct mesh *m, const struct comm *c)
     return bottom;
 }
 
-static void level_arrays(struct mg_level *g, bool top)
+void mg_level_arrays(struct mg_level *g, bool top)
 {
     size_t rows = (size_t)g->noct;
     g->rhs = mem_new(sizeof *g->rhs * rows + 1, "multigrid");
@@ -234,30 +244,38 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l)
     }
     if (!complete) g->bottom = find_bottom(g, m, c);
     if (walls && g->bottom < 2 && l >= 2) g->bottom = 2;
-    for (int k = g->bottom; k <= l; k++) {
+    mg_share_build(g, m, c);
+    int low = g->share ? mg_share_level(g->share) : g->bottom;
+    for (int k = low; k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
         level_halo(lev);
-        level_edges(lev);
-        level_arrays(lev, k == l);
-        if (k < l) level_cubes(lev, m, &g->lev[k + 1]);
+        mg_level_edges(lev);
+        mg_level_arrays(lev, k == l);
     }
+    for (int k = low; k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
     for (int k = 1; k <= l; k++) FREE(g->lev[k].mask);
+}
+
+void mg_level_free(struct mg_level *g)
+{
+    FREE(g->rhs);
+    FREE(g->mean);
+    FREE(g->cube);
+    FREE(g->halo);
+    FREE(g->edges);
+    FREE(g->own_edge);
+    FREE(g->own_nbr);
+    FREE(g->own_child);
+    FREE(g->map);
+    FREE(g->mask);
+    xplan_free(&g->own_plan);
 }
 
 void mg_free(struct mg *g)
 {
     for (int k = 1; k <= g->top; k++) {
-        struct mg_level *lev = &g->lev[k];
-        if (k < g->top) FREE(lev->u);
-        FREE(lev->rhs);
-        FREE(lev->mean);
-        FREE(lev->cube);
-        FREE(lev->halo);
-        FREE(lev->edges);
-        FREE(lev->own_edge);
-        FREE(lev->own_nbr);
-        FREE(lev->own_child);
-        FREE(lev->map);
-        xplan_free(&lev->own_plan);
+        if (k < g->top) FREE(g->lev[k].u);
+        mg_level_free(&g->lev[k]);
     }
+    if (g->share) mg_share_free(g->share);
 }

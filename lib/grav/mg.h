@@ -13,7 +13,7 @@ struct mg_edge {
     double diag[8], safe[8];
 };
 
-/* An oct with own children on the level above, and the 27 octs around it (compact, or < 0). */
+/* An oct with children that sweeps of the level above read, and the 27 octs around it (compact, or < 0). */
 struct mg_cube {
     lidx oct, nb[27];
 };
@@ -30,7 +30,7 @@ struct mg_level {
     lidx ncube;
     struct mg_cube *cube;
     double (*u)[8], (*rhs)[8];
-    double *mean; /* [noct] mean residual of an oct: the right-hand side below */
+    double *mean; /* [noct] mean residual of an oct: the right-hand side below; of ghosts after restriction */
 
     lidx *map;         /* [mesh noct] mesh → compact or -1; NULL: identity */
     double (*mask)[8]; /* while building; NULL: 1 everywhere */
@@ -41,11 +41,28 @@ struct mg_level {
 struct mg {
     int top, bottom; /* levels */
     struct mg_level lev[LEVEL_MAX + 2];
+    struct mg_share *share; /* how the lowest levels are solved; NULL: like the others */
 };
 
 /* Everything but the top's u, which the caller lends. (collective) */
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l);
 void mg_free(struct mg *g);
+
+/* Small levels are all latency. Where few octs are left on all ranks together, every rank is sent the right-hand side of that level and
+ * does the rest of the cycle alone, in the same order of operations, instead of exchanging ghosts with neighbours. The masks must
+ * still be there. (collective) */
+void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c);
+void mg_share_free(struct mg_share *s);
+int mg_share_level(const struct mg_share *s);
+/* u of own octs and ghosts of that level from rhs of own octs. (collective) */
+void mg_share_solve(struct mg *g, const struct comm *c, bool safe);
+
+/* The domain's cells and links from the level above, halo, edges and work arrays of a level, for mg_share. */
+void mg_level_edges(struct mg_level *g);
+void mg_level_arrays(struct mg_level *g, bool top);
+void mg_level_free(struct mg_level *g);
+/* u of the top from rhs, beginning with u. (collective) */
+void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);
 
 /* One sweep of level k: red, then black; ghosts valid before and after. (collective) */
 void mg_sweep(const struct comm *c, struct mg_level *g, bool safe);

@@ -2,8 +2,8 @@
  *
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells of the ghosts next to own octs
  * are relaxed here too (same inputs, same arithmetic, same bits), so one exchange after the black half is enough and the
- * result is that of a single rank. A half sweep reads u and rhs and writes u, 24 bytes a cell: at the top level it
- * runs at the speed of memory. */
+ * result is that of a single rank. Restriction needs one exchange, prolongation none: five for a level in a cycle.
+ * A half sweep reads u and rhs and writes u, 24 bytes a cell: at the top level it runs at the speed of memory. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -90,20 +90,20 @@ void mg_residual(struct mg_level *g, struct sum *norm)
     }
 }
 
-/* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0. */
+/* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0. Children of the neighbours of own
+ * octs are here as ghosts, so the halo's right-hand side needs no exchange of its own. */
 static void restrict_residual(const struct comm *c, struct mg_level *g, struct mg_level *fine)
 {
     fill(c, fine, fine->mean, sizeof fine->mean[0]);
 #pragma omp parallel for schedule(static) if (g->nown >= PARALLEL_FROM)
-    for (lidx i = 0; i < g->nown; i++) {
-        lidx e = g->edge ? g->edge[i] : -1;
+    for (lidx n = 0; n < g->nown + g->nhalo; n++) {
+        lidx i = n < g->nown ? n : g->halo[n - g->nown], e = g->edge ? g->edge[i] : -1;
         for (int k = 0; k < 8; k++) {
             lidx j = g->child[i][k];
             bool inside = j >= 0 && (e < 0 || g->edges[e].diag[k] > 0);
             g->rhs[i][k] = inside ? fine->mean[j] : 0.0;
         }
     }
-    fill(c, g, g->rhs, sizeof g->rhs[0]);
     memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
 }
 
@@ -134,8 +134,9 @@ static inline void correct_child(struct mg_level *fine, lidx j, const double *ad
     }
 }
 
-/* fine->u += interpolated g->u, on own octs. */
-static void prolong(const struct comm *c, const struct mg_level *g, struct mg_level *fine)
+/* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads: what surrounds the parents of own octs is
+ * here, and that is all that those of their cells need. Other cells of ghosts are wrong until the sweep's exchange. */
+static void prolong(const struct mg_level *g, struct mg_level *fine)
 {
 #pragma omp parallel for schedule(static) if (g->ncube >= PARALLEL_FROM)
     for (lidx q = 0; q < g->ncube; q++) {
@@ -144,15 +145,18 @@ static void prolong(const struct comm *c, const struct mg_level *g, struct mg_le
         kern_prolong(patch, add);
         for (int k = 0; k < 8; k++) {
             lidx j = g->child[g->cube[q].oct][k];
-            if (j >= 0 && j < fine->nown) correct_child(fine, j, add + 2 * (k & 1) + 8 * (k >> 1 & 1) + 32 * (k >> 2));
+            if (j >= 0) correct_child(fine, j, add + 2 * (k & 1) + 8 * (k >> 1 & 1) + 32 * (k >> 2));
         }
     }
-    fill(c, fine, fine->u, sizeof fine->u[0]);
 }
 
-static void cycle(struct mg *g, const struct comm *c, int k, bool safe)
+void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe)
 {
     struct mg_level *lev = &g->lev[k];
+    if (g->share && k == mg_share_level(g->share)) {
+        mg_share_solve(g, c, safe);
+        return;
+    }
     if (k == g->bottom) {
         for (int s = 0; s < BOTTOM_SWEEPS; s++) mg_sweep(c, lev, safe);
         return;
@@ -160,8 +164,8 @@ static void cycle(struct mg *g, const struct comm *c, int k, bool safe)
     for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
     mg_residual(lev, NULL);
     restrict_residual(c, &g->lev[k - 1], lev);
-    cycle(g, c, k - 1, safe);
-    prolong(c, &g->lev[k - 1], lev);
+    mg_cycle(g, c, k - 1, safe);
+    prolong(&g->lev[k - 1], lev);
     for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
 }
 
@@ -169,6 +173,6 @@ void mg_correct(struct mg *g, const struct comm *c, bool safe)
 {
     if (g->bottom == g->top) return;
     restrict_residual(c, &g->lev[g->top - 1], &g->lev[g->top]);
-    cycle(g, c, g->top - 1, safe);
-    prolong(c, &g->lev[g->top - 1], &g->lev[g->top]);
+    mg_cycle(g, c, g->top - 1, safe);
+    prolong(&g->lev[g->top - 1], &g->lev[g->top]);
 }

@@ -199,6 +199,23 @@ static void test_mode(void)
     check(e < 1e-13, "Fourier, spectral Green function: exact");
 }
 
+/* Latency: five exchanges a level and cycle, none on levels of up to 8³ octs, and a few a solve. */
+static void test_exchanges(void)
+{
+    enum { L = 6, SHARED = 4, A_SOLVE = 4 };
+    struct world w;
+    struct grav_par p = params(1e-6, 99);
+    world_make(&w, &all, DOMAIN_HILBERT, L, L, 1.0, false, NULL);
+    set_ball(&w);
+    int64_t before = comm_rounds();
+    struct grav_report r = grav_solve(&w.m, &w.c, L, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
+    int64_t rounds = comm_rounds() - before;
+    check(r.cycles > 2 && rounds <= 5 * (L - SHARED) * r.cycles + A_SOLVE, "at most five exchanges a level and cycle");
+    check((rounds > 0) == (all.size > 1), "exchanges are counted");
+    grav_fini(&p);
+    world_free(&w);
+}
+
 /* ---- the equation holds on a refined level, also at its edge, with the boundary values it was given ---- */
 
 /* guess: the first guess inside (multigrid: the face value is fixed), or NULL (conjugate gradient: the value beyond is). */
@@ -549,6 +566,7 @@ int main(int argc, char **argv)
         return 0;
     }
     test_mode();
+    test_exchanges();
     test_edge(99);
     test_edge(5);
     test_interpol();
