@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/source.h"
+#include "ckpt/densest.h"
 #include "points.h"
 
 struct ids {
@@ -18,6 +18,7 @@ struct walk {
     struct trace *t;
     struct ids *ids;
     struct points *p;
+    bool densest; /* the centre is to be found first */
 };
 
 static void ids_add(struct ids *s, int64_t id)
@@ -46,22 +47,13 @@ static void offer(struct ids *s, struct points *p, int64_t id, const double x[3]
 
 /* ---- checkpoints ---- */
 
-static void place(const struct source *s, const struct source_parts *q, int64_t i, double x[3])
-{
-    for (int d = 0; d < 3; d++) {
-        x[d] = q->x[d][i] / s->head.boxlen;
-        x[d] -= floor(x[d]);
-        if (!(x[d] < 1)) x[d] = 0;
-    }
-}
-
 static enum err take_inside(const struct source_parts *q, void *ctx)
 {
     struct walk *w = ctx;
     for (int64_t i = 0; i < q->n; i++) {
         double x[3], r2 = 0;
         if (q->family[i] != FAM_DM) continue;
-        place(w->s, q, i, x);
+        source_place(w->s, q, i, x);
         for (int d = 0; d < 3; d++) {
             double far = fabs(x[d] - w->t->center[d]);
             far = fmin(far, 1 - far);
@@ -72,96 +64,13 @@ static enum err take_inside(const struct source_parts *q, void *ctx)
     return OK;
 }
 
-/* ---- the densest place ---- */
-
-enum { SIDE = 32, ROUNDS = 8 };
-
-struct crowd {
-    const struct source *s;
-    const double *center;
-    double radius2, sum[3];
-    int64_t n, *count;
-};
-
-static enum err count_cells(const struct source_parts *q, void *ctx)
-{
-    struct crowd *w = ctx;
-    double x[3];
-    for (int64_t i = 0; i < q->n; i++) {
-        if (q->family[i] != FAM_DM) continue;
-        place(w->s, q, i, x);
-        w->count[((int)(x[2] * SIDE) * SIDE + (int)(x[1] * SIDE)) * SIDE + (int)(x[0] * SIDE)]++;
-    }
-    return OK;
-}
-
-static enum err add_inside(const struct source_parts *q, void *ctx)
-{
-    struct crowd *w = ctx;
-    for (int64_t i = 0; i < q->n; i++) {
-        double x[3], r2 = 0;
-        if (q->family[i] != FAM_DM) continue;
-        place(w->s, q, i, x);
-        for (int d = 0; d < 3; d++) {
-            x[d] -= w->center[d];
-            x[d] -= nearbyint(x[d]);
-            r2 += x[d] * x[d];
-        }
-        if (r2 > w->radius2) continue;
-        w->n++;
-        for (int d = 0; d < 3; d++) w->sum[d] += x[d];
-    }
-    return OK;
-}
-
-static enum err walk_source(struct source *s, source_parts_fn *fn, void *ctx)
-{
-    for (int i = 0; i < s->npiece; i++) TRY(source_parts(s, i, fn, ctx));
-    return OK;
-}
-
-/* From the fullest cell of a mesh to the mean place of the particles around, several times. */
-static enum err settle(struct source *s, struct trace *t, struct crowd *w)
-{
-    int best = 0;
-    TRY(walk_source(s, count_cells, w));
-    for (int i = 0; i < SIDE * SIDE * SIDE; i++)
-        if (w->count[i] > w->count[best]) best = i;
-    const int at[3] = {best % SIDE, best / SIDE % SIDE, best / SIDE / SIDE};
-    for (int d = 0; d < 3; d++) t->center[d] = (at[d] + 0.5) / SIDE;
-    for (int round = 0; round < ROUNDS; round++) {
-        w->n = 0;
-        for (int d = 0; d < 3; d++) w->sum[d] = 0;
-        TRY(walk_source(s, add_inside, w));
-        if (w->n == 0) break;
-        for (int d = 0; d < 3; d++) {
-            t->center[d] += w->sum[d] / (double)w->n;
-            t->center[d] -= floor(t->center[d]);
-        }
-    }
-    return OK;
-}
-
-static enum err find_densest(struct trace *t)
-{
-    struct source *s;
-    TRY(source_open(t->path, 5.0 / 3, 1e-10, &s));
-    double far = fmax(t->radius, 1.0 / SIDE);
-    struct crowd w = {.s = s, .center = t->center, .radius2 = far * far};
-    w.count = mem_zero(sizeof *w.count * SIDE * SIDE * SIDE, "crowd");
-    enum err err = s->head.particles ? settle(s, t, &w) : err_set(ERR_PARAM, "%s: has no particles to trace", t->path);
-    mem_free(w.count);
-    source_close(&s);
-    return err;
-}
-
 static enum err take_found(const struct source_parts *q, void *ctx)
 {
     struct walk *w = ctx;
     for (int64_t i = 0; i < q->n; i++) {
         double x[3];
         if (q->family[i] != FAM_DM) continue;
-        place(w->s, q, i, x);
+        source_place(w->s, q, i, x);
         offer(w->ids, w->p, q->id[i], x);
     }
     return OK;
@@ -174,7 +83,9 @@ static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w
     enum err err = OK;
     w->s = s;
     if (!s->head.particles) err = err_set(ERR_PARAM, "%s: has no particles to trace", path);
-    for (int i = 0; i < s->npiece && err == OK; i++) err = source_parts(s, i, fn, w);
+    if (err == OK && w->densest) err = source_densest(s, w->t->radius, w->t->center);
+    w->densest = false;
+    if (err == OK) err = source_all_parts(s, fn, w);
     source_close(&s);
     return err;
 }
@@ -239,9 +150,8 @@ static enum err find_in_set(const struct zoom_set *s, struct ids *ids, struct po
 enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *s)
 {
     struct ids ids = {0};
-    struct walk w = {.t = t, .ids = &ids, .p = p};
+    struct walk w = {.t = t, .ids = &ids, .p = p, .densest = t->densest};
     enum err err = OK;
-    if (t->densest) TRY_OUT(find_densest(t));
     TRY_OUT(walk_parts(t->path, take_inside, &w));
     if (ids.n == 0) TRY_OUT(err_set(ERR_PARAM, "%s: no dark matter within %g of the centre", t->path, t->radius));
     qsort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);

@@ -63,6 +63,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return compare_print(path, o->paths[1], o, status);
     case MAP:
         return map_draw(path, o);
+    case CONTAMINATION:
+        return contamination_print(path, o, status);
     default:
         return summary_print(path, o);
     }

@@ -6,7 +6,7 @@
 #include "ckpt/ramses_read.h"
 #include "comm/comm.h"
 
-enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP };
+enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION };
 
 /* Exit status: the greatest of those of all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
@@ -36,7 +36,9 @@ struct options {
     double rtol, atol; /* of the comparison */
     size_t memory;     /* bytes for tables */
     struct map_options map;
-    bool many; /* more than one checkpoint: say which */
+    bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
+    double sphere[4];         /* centre and radius in units of the box */
+    bool many;                /* more than one checkpoint: say which */
     int npath;
     char **paths;
     struct comm c;
@@ -51,6 +53,7 @@ MUST_USE enum err params_print(const char *path, const struct options *o);
 MUST_USE enum err check_print(const char *path, const struct options *o, int *status);
 MUST_USE enum err compare_print(const char *a, const char *b, const struct options *o, int *status);
 MUST_USE enum err map_draw(const char *path, const struct options *o);
+MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path, and json_end closes it; in between
  * members: each begins with a comma of its own, so that all calls below are alike. Not finite numbers are null. */

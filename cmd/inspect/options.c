@@ -11,7 +11,7 @@
 #include "colours.h"
 
 enum { PIXELS_MAX = 16384 };
-enum { RTOL = 256, ATOL, MEMORY, CENTRE, WIDTH, DEPTH, WEIGHT, LOG, LINEAR, RANGE, COLOURS };
+enum { RTOL = 256, ATOL, MEMORY, CENTRE, WIDTH, DEPTH, WEIGHT, LOG, LINEAR, RANGE, COLOURS, HEAVY, SPHERE };
 
 static const struct opt ROWS[] = {
     {'s', "summary", NULL, "header, octs, extremes of fields, particles (default for one path, or three and more)"},
@@ -20,9 +20,12 @@ static const struct opt ROWS[] = {
     {'p', "params", NULL, "where it comes from, and the parameters of the run"},
     {'c', "check", NULL, "is it whole and sane; twice (-cc): every invariant of tree, cells and particles"},
     {'m', "map", "FIELD", "map of a field, projected along the line of sight; also level, temperature, dm, star"},
+    {HEAVY, "contamination", NULL, "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest one"},
+    {SPHERE, "sphere", "X,Y,Z,R",
+     "of the contamination: in a sphere (units of the box); densest,R: where the dark matter is densest"},
     {RTOL, "rtol", "X", "of two checkpoints: relative difference that is none (default 0)"},
     {ATOL, "atol", "X", "of two checkpoints: absolute difference that is none (default 0)"},
-    {MEMORY, "memory", "SIZE", "memory for the tables of -cc and of comparisons, as 2G (default 512M)"},
+    {MEMORY, "memory", "SIZE", "memory for the tables of -cc, of comparisons and of masks, as 2G (default 512M)"},
     {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
     {CENTRE, "center", "X,Y,Z", "centre of the map in units of the box (default 0.5,0.5,0.5)"},
     {WIDTH, "width", "W", "side of the map in units of the box (default 1)"},
@@ -45,7 +48,7 @@ static const struct opt ROWS[] = {
 static const char SYNOPSIS[] = "inspect [options] DIR…   (DIR - : paths from standard input, one a line)\n"
                                "       inspect [options] A B      differences of two checkpoints";
 static const char PURPOSE[] =
-    "Prints what is in checkpoints: summary, digest, tree, parameters, damage, differences, maps.";
+    "Prints what is in checkpoints: summary, digest, tree, parameters, damage, differences, maps, contamination.";
 
 /* The command line while it is read. */
 struct parsing {
@@ -124,6 +127,19 @@ static int set_centre(struct options *o, const char *value)
     bool good = get_numbers(value, 3, m->centre);
     for (int d = 0; d < 3; d++) good &= m->centre[d] >= 0 && m->centre[d] <= 1;
     return good ? OPTIONS_GO_ON : usage(o, "the centre is three numbers from 0 to 1, not", value);
+}
+
+static int set_sphere(struct options *o, const char *value)
+{
+    static const char word[] = "densest,";
+    double *x = o->sphere;
+    o->has_sphere = true;
+    o->densest = strncmp(value, word, strlen(word)) == 0;
+    bool good = o->densest ? get_numbers(value + strlen(word), 1, x + 3) : get_numbers(value, 4, x);
+    for (int d = 0; d < 3 && good; d++) good = x[d] >= 0 && x[d] <= 1;
+    good = good && x[3] > 0 && x[3] <= 0.5;
+    return good ? OPTIONS_GO_ON
+                : usage(o, "a sphere is X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not", value);
 }
 
 static int set_range(struct options *o, const char *value)
@@ -217,6 +233,12 @@ static int set_option(struct parsing *p, int letter, const char *value)
         return set_tolerance(o, value, letter == RTOL ? &o->rtol : &o->atol);
     case MEMORY:
         return set_memory(o, value);
+    case HEAVY:
+        p->modes |= 1 << CONTAMINATION;
+        o->mode = CONTAMINATION;
+        return OPTIONS_GO_ON;
+    case SPHERE:
+        return set_sphere(o, value);
     case 'j':
         o->json = true;
         return OPTIONS_GO_ON;
@@ -252,11 +274,13 @@ static int check_options(struct parsing *p)
     bool piped = false;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint named", NULL);
-    if (p->modes & (p->modes - 1)) return usage(o, "-s, -d, -t, -p, -c and -m exclude each other", NULL);
+    if (p->modes & (p->modes - 1))
+        return usage(o, "-s, -d, -t, -p, -c, -m and --contamination exclude each other", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if (p->map_option && o->mode != MAP) return usage(o, "only a map (-m) takes the option", p->map_option);
     if (p->compare_option && o->mode != COMPARE)
         return usage(o, "only two checkpoints, compared, take the option", p->compare_option);
+    if (o->has_sphere && o->mode != CONTAMINATION) return usage(o, "--sphere goes with --contamination", NULL);
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
     if (o->map.out && o->many) return usage(o, "-o takes one checkpoint", NULL);
     if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)

@@ -1,0 +1,258 @@
+/* inspect: --contamination: which dark matter particles of a zoom are heavy, how many are in a region, how near the nearest is.
+ *
+ * Levels of initial conditions differ by eight in mass, so particles are sorted into classes by the power of eight that is nearest to
+ * their mass over the least one. Heavy is all but the first class, those above sqrt(8) times the least mass: genzoom's mass_cut_refine.
+ * The region is a sphere, or the mask of the run: the leaf cells where the scalar ivar_refine exceeds var_cut_refine. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/param.h"
+#include "base/sum.h"
+#include "ckpt/densest.h"
+#include "inspect.h"
+#include "zone.h"
+
+enum { CLASSES = LEVEL_MAX + 1 };
+
+struct class {
+    int64_t n, inside;
+    struct sum mass_inside;
+    double least, most; /* mass */
+    double far2;        /* squared distance of the nearest, as zone_far2; infinite: there is none */
+};
+
+struct contamination {
+    struct source *s;
+    struct zone zone;
+    int variable; /* of the mask, as RAMSES counts; 0: a sphere */
+    double cut;   /* above which a cell is in the mask */
+    double least; /* mass of a particle */
+    struct class class[CLASSES];
+    int64_t light, heavy, inside_light, inside_heavy;
+    double mass_light, mass_heavy; /* inside */
+    double nearest;                /* heavy particle; infinite: there is none */
+};
+
+static enum err find_least(struct contamination *t);
+static enum err find_zone(struct contamination *t, const struct options *o);
+static enum err find_heavy(struct contamination *t);
+static void print_text(const struct contamination *t, const char *path, const struct options *o);
+static void print_json(const struct contamination *t, const char *path);
+
+enum err contamination_print(const char *path, const struct options *o, int *status)
+{
+    struct contamination *t = mem_zero(sizeof *t, "contamination");
+    enum err err = OK;
+    zone_begin(&t->zone, o->memory);
+    TRY_OUT(source_open(path, 0, 0, &t->s));
+    TRY_OUT(find_least(t));
+    TRY_OUT(find_zone(t, o));
+    TRY_OUT(find_heavy(t));
+    if (o->json)
+        print_json(t, path);
+    else
+        print_text(t, path, o);
+    if (t->inside_heavy) *status = NO;
+out:
+    zone_free(&t->zone);
+    source_close(&t->s);
+    mem_free(t);
+    return err;
+}
+
+/* ---- the least mass ---- */
+
+static enum err take_least(const struct source_parts *q, void *ctx)
+{
+    struct contamination *t = ctx;
+    for (int64_t i = 0; i < q->n; i++) {
+        if (q->family[i] != FAM_DM) continue;
+        if (!(q->m[i] > 0 && isfinite(q->m[i])))
+            FAIL(ERR_FORMAT, "%s: particle %ld has the mass %g", t->s->path, (long)q->id[i], q->m[i]);
+        if (q->m[i] < t->least) t->least = q->m[i];
+    }
+    return OK;
+}
+
+static enum err find_least(struct contamination *t)
+{
+    t->least = INFINITY;
+    if (t->s->head.particles) TRY(source_all_parts(t->s, take_least, t));
+    if (!(t->least < INFINITY)) FAIL(ERR_PARAM, "%s: has no dark matter particles", t->s->path);
+    return OK;
+}
+
+/* ---- the region ---- */
+
+/* The mask as the namelist of the run has it. */
+static enum err read_mask(struct contamination *t)
+{
+    struct params *p = mem_new(sizeof *p, "parameters");
+    char *text = NULL;
+    size_t bytes;
+    int left_out;
+    enum err err = OK;
+    param_init(p);
+    TRY_OUT(source_text(t->s, "namelist", &text, &bytes));
+    if (!text) TRY_OUT(err_set(ERR_PARAM, "%s: keeps no namelist that would tell its mask: give --sphere", t->s->path));
+    TRY_OUT(param_read_loose(p, text, bytes, "namelist", &left_out));
+    t->variable = p->refine.ivar_refine, t->cut = p->refine.var_cut_refine;
+    if (t->variable < 6 || t->variable > t->s->head.nvar)
+        TRY_OUT(err_set(ERR_PARAM, "%s: has no mask among its %d variables (ivar_refine=%d): give --sphere", t->s->path,
+                        t->s->head.nvar, t->variable));
+out:
+    mem_free(text);
+    mem_free(p);
+    return err;
+}
+
+static enum err add_cells(const struct source_octs *o, void *ctx)
+{
+    struct contamination *t = ctx;
+    for (int i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) {
+            bool leaf = !(o->split[i] >> c & 1);
+            if (leaf && o->val[8 * (t->variable - 1) + c][i] / o->val[c][i] > t->cut)
+                TRY(zone_add(&t->zone, o->level, o->key[i], c));
+        }
+    return OK;
+}
+
+static enum err find_zone(struct contamination *t, const struct options *o)
+{
+    struct zone *z = &t->zone;
+    z->sphere = o->has_sphere;
+    z->radius = o->sphere[3];
+    for (int d = 0; d < 3; d++) z->centre[d] = o->sphere[d];
+    if (z->sphere) return o->densest ? source_densest(t->s, z->radius, z->centre) : OK;
+    TRY(read_mask(t));
+    for (int i = 0; i < t->s->npiece; i++) TRY(source_octs(t->s, i, true, add_cells, t));
+    zone_end(z);
+    if (z->n == 0)
+        FAIL(ERR_PARAM, "%s: its mask is empty: variable %d exceeds %g nowhere", t->s->path, t->variable, t->cut);
+    return OK;
+}
+
+/* ---- particles ---- */
+
+static enum err take_part(const struct source_parts *q, void *ctx)
+{
+    struct contamination *t = ctx;
+    for (int64_t i = 0; i < q->n; i++) {
+        double x[3], power = nearbyint(log2(q->m[i] / t->least) / 3);
+        if (q->family[i] != FAM_DM) continue;
+        struct class *c = &t->class[power < CLASSES ? (int)power : CLASSES - 1];
+        source_place(t->s, q, i, x);
+        c->n++;
+        c->least = fmin(c->least, q->m[i]);
+        c->most = fmax(c->most, q->m[i]);
+        c->far2 = zone_far2(&t->zone, x, c->far2);
+        if (!zone_holds(&t->zone, x)) continue;
+        c->inside++;
+        sum_add(&c->mass_inside, q->m[i]);
+    }
+    return OK;
+}
+
+static enum err find_heavy(struct contamination *t)
+{
+    double far2 = INFINITY;
+    for (int k = 0; k < CLASSES; k++) {
+        t->class[k].least = t->class[k].far2 = INFINITY;
+        sum_init(&t->class[k].mass_inside);
+    }
+    TRY(source_all_parts(t->s, take_part, t));
+    for (int k = 0; k < CLASSES; k++) {
+        const struct class *c = &t->class[k];
+        *(k ? &t->heavy : &t->light) += c->n;
+        *(k ? &t->inside_heavy : &t->inside_light) += c->inside;
+        *(k ? &t->mass_heavy : &t->mass_light) += sum_get(&c->mass_inside);
+        if (k) far2 = fmin(far2, c->far2);
+    }
+    t->nearest = sqrt(far2);
+    return OK;
+}
+
+/* ---- words ---- */
+
+static double part_heavy(const struct contamination *t)
+{
+    double all = t->mass_light + t->mass_heavy;
+    return all > 0 ? t->mass_heavy / all : 0;
+}
+
+static void print_verdict(const struct contamination *t, const char *path)
+{
+    const double *c = t->zone.centre;
+    char where[128];
+    if (t->zone.sphere)
+        snprintf(where, sizeof where, "within %.6g of %.6g, %.6g, %.6g", t->zone.radius, c[0], c[1], c[2]);
+    else
+        snprintf(where, sizeof where, "in the mask (variable %d > %.6g)", t->variable, t->cut);
+    printf("%s: %s: %s, %ld of %ld dark matter particles are heavy, %.3g %% of its mass", path,
+           t->inside_heavy ? "contaminated" : "clean", where, (long)t->inside_heavy,
+           (long)(t->inside_light + t->inside_heavy), 100 * part_heavy(t));
+    if (t->heavy == 0)
+        printf("; the checkpoint has particles of one mass only\n");
+    else
+        printf("; the nearest is %.6g from %s\n", t->nearest, t->zone.sphere ? "the centre" : "the mask");
+}
+
+static void print_text(const struct contamination *t, const char *path, const struct options *o)
+{
+    print_verdict(t, path);
+    if (o->quiet) return;
+    printf("  %-24s %12s %12s %12s\n", "mass", "particles", "in it", "nearest");
+    for (int k = 0; k < CLASSES; k++) {
+        const struct class *c = &t->class[k];
+        char mass[32];
+        int n = snprintf(mass, sizeof mass, "%.6g", c->least);
+        if (c->most > c->least) snprintf(mass + n, sizeof mass - (size_t)n, " - %.6g", c->most);
+        if (c->n) printf("  %-24s %12ld %12ld %12.6g\n", mass, (long)c->n, (long)c->inside, sqrt(c->far2));
+    }
+}
+
+static void print_classes(const struct contamination *t)
+{
+    int n = 0;
+    printf(",\"masses\":[");
+    for (int k = 0; k < CLASSES; k++) {
+        const struct class *c = &t->class[k];
+        if (!c->n) continue;
+        printf("%s{\"heavy\":%s", n++ ? "," : "", k ? "true" : "false");
+        json_number("min", c->least);
+        json_number("max", c->most);
+        json_count("particles", c->n);
+        json_count("inside", c->inside);
+        json_number("mass_inside", sum_get(&c->mass_inside));
+        json_number("nearest", sqrt(c->far2));
+        printf("}");
+    }
+    printf("]");
+}
+
+static void print_json(const struct contamination *t, const char *path)
+{
+    const double *c = t->zone.centre;
+    json_begin("contamination", path);
+    json_text("region", t->zone.sphere ? "sphere" : "mask");
+    if (t->zone.sphere) {
+        printf(",\"center\":[%.17g,%.17g,%.17g]", c[0], c[1], c[2]);
+        json_number("radius", t->zone.radius);
+    } else {
+        json_count("variable", t->variable);
+        json_number("cut", t->cut);
+    }
+    json_number("volume", zone_volume(&t->zone));
+    json_bool("clean", t->inside_heavy == 0);
+    json_count("light", t->inside_light);
+    json_count("heavy", t->inside_heavy);
+    json_number("light_mass", t->mass_light);
+    json_number("heavy_mass", t->mass_heavy);
+    json_count("heavy_in_box", t->heavy);
+    json_number("nearest", t->nearest);
+    json_number("mass_cut", sqrt(8) * t->least);
+    print_classes(t);
+    json_end();
+}

@@ -1,0 +1,29 @@
+/* inspect: a region of the periodic box: a sphere, or a set of cells. Places and lengths in units of the box.
+ *
+ * Cells are kept as intervals of the Morton curve, so that memory goes with the surface of the region and not with what is in it. */
+#pragma once
+#include <stddef.h>
+
+#include "base/err.h"
+#include "oct/okey.h"
+
+struct span {
+    okey from, to; /* cells of the finest level that there can be: from <= key < to */
+};
+
+struct zone {
+    bool sphere;
+    double centre[3], radius;
+    int64_t n, room, most; /* most: spans there is memory for, when they are joined */
+    struct span *span;     /* after zone_end ascending, apart */
+};
+
+void zone_begin(struct zone *z, size_t memory);
+/* Cell c of the oct `key` of level l. */
+MUST_USE enum err zone_add(struct zone *z, int l, okey key, int c);
+void zone_end(struct zone *z);
+void zone_free(struct zone *z);
+double zone_volume(const struct zone *z);
+bool zone_holds(const struct zone *z, const double x[3]);
+/* Squared distance of x from the centre of the sphere, or from the nearest cell; or `most`, if it is not less than that. */
+double zone_far2(const struct zone *z, const double x[3], double most);
