@@ -186,9 +186,29 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
         }
 }
 
+/* The finest level that has initial conditions of its own. */
+static int ics_level(const struct params *p)
+{
+    int l = p->amr.levelmin;
+    if (strcmp(p->init.filetype, "grafic") != 0) return l;
+    while (l < p->amr.levelmax && p->init.initfile[l + 1 - p->amr.levelmin][0]) l++;
+    return l;
+}
+
+/* Gas that cools would refine to levelmax as soon as it collapses. Levels beyond those of the collapse wait until the expansion has made
+ * their cells as wide, in proper length, as the finest are to be today: less than 4^(1/3) of these (spec/numerics §4). */
+bool sim_held_back(const struct sim *s, int l)
+{
+    const struct params *p = s->par;
+    if (!p->run.cosmo || !p->physics.cooling || !p->refine.q_refine_holdback) return false;
+    if (l <= ics_level(p) + p->amr.nlevel_collapse) return false;
+    return mesh_dx(&s->mesh, l) < cbrt(4) * mesh_dx(&s->mesh, s->mesh.levelmax) / s->aexp;
+}
+
 static void flag_criteria(struct flags *f, int l)
 {
     struct sim *s = f->s;
+    if (sim_held_back(s, l)) return;
     const struct level *lv = f->lv;
     bool geometry = s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0;
     unsigned char(*ok)[8] = mem_zero(sizeof ok[0] * (size_t)lv->nown + 1, "flag scratch");

@@ -49,7 +49,6 @@ struct sim {
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
     double (*rho_top[LEVEL_MAX + 2])[8]; /* cic_levelmax: dark matter density handed down to finer levels */
     int64_t lost;                        /* particles that left a box with walls */
-    int ic_level;                        /* finest level with initial conditions (cosmology) */
 
     /* diagnostics; sums of this rank until the report */
     bool counting; /* first way down of the coarse step: every level is met once */
@@ -107,6 +106,7 @@ void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2],
                double *part);                                  /* adapt.c: of an oct by level, of a particle */
 void sim_domains_become(struct sim *s, enum domain_kind kind); /* adapt.c: balanced domains of this kind */
 void sim_flag(struct sim *s, int l, int icount);               /* flag.c */
+bool sim_held_back(const struct sim *s, int l);                /* flag.c: no criterion may refine level l yet */
 void sim_density(struct sim *s, int l, int icount);            /* density.c: FLD_RHO and dense */
 void sim_total_mass(struct sim *s);                            /* density.c */
 double sim_fourpi(const struct sim *s);

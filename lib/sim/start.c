@@ -79,7 +79,6 @@ static enum err start_files(struct start *st)
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
     TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro ? p->omega_b : 0,
                         p->aexp_ini, &s->comm));
-    s->ic_level = st->files.levelmax;
     if (!s->par->run.cosmo) return OK;
     s->cosmo_par = st->files.par;
     s->mass_sph = ics_grafic_mass_sph(&st->files);

@@ -1,0 +1,104 @@
+/* flag_test: levels that are held back in a run with cooling. Cooling itself is not needed for that, only the switch, which no namelist
+ * can set yet. Would catch: the rule applied to the levels of the initial conditions, <= for <, the width of another level, criteria
+ * that refine all the same. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/adapt.h"
+#include "sim/sim.h"
+
+enum { LMIN = 3, LMAX = 9 };
+static int passed, failed;
+
+#define CHECK(cond)                                                                                                    \
+    do {                                                                                                               \
+        if (cond)                                                                                                      \
+            passed++;                                                                                                  \
+        else                                                                                                           \
+            failed++, printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #cond);                                         \
+    } while (0)
+
+static void fill(struct sim *s, struct params *p)
+{
+    const bool wall[6] = {false};
+    param_init(p);
+    p->run.cosmo = p->physics.cooling = true;
+    p->amr.levelmin = LMIN, p->amr.levelmax = LMAX;
+    p->refine.m_refine[0] = 0; /* while a run starts: refine all */
+    snprintf(p->init.filetype, sizeof p->init.filetype, "grafic");
+    for (int i = 0; i < 2; i++) snprintf(p->init.initfile[i], sizeof p->init.initfile[i], "level %d", LMIN + i);
+    s->par = p;
+    s->starting = true;
+    s->comm = (struct comm){0, 1};
+    s->dom = domain_new(DOMAIN_KSECTION, 1, LMAX, wall);
+    mesh_init(&s->mesh, LMIN, LMAX, 0, false, true, 1.0, wall);
+    adapt_build(&s->mesh, &s->comm, s->dom);
+    sim_count_octs(s);
+}
+
+/* The first level that is held back. */
+static int first_held(struct sim *s, double aexp)
+{
+    int l = LMIN;
+    s->aexp = aexp;
+    while (l < LMAX && !sim_held_back(s, l)) l++;
+    for (int k = l; k < LMAX; k++) CHECK(sim_held_back(s, k));
+    return l;
+}
+
+static void check_levels(struct sim *s, struct params *p)
+{
+    /* Files reach level 4, so that 7 and finer may wait; level l goes at a >= 4^(1/3) 2^(l-9) = 0.397, 0.794 for l = 7, 8. */
+    p->amr.nlevel_collapse = 2;
+    CHECK(first_held(s, 0.01) == 7);
+    CHECK(first_held(s, 0.396) == 7);
+    CHECK(first_held(s, 0.398) == 8);
+    CHECK(first_held(s, 0.793) == 8);
+    CHECK(first_held(s, 0.794) == 9);
+    p->amr.nlevel_collapse = 3;
+    CHECK(first_held(s, 0.01) == 8);
+    snprintf(p->init.filetype, sizeof p->init.filetype, "ascii");
+    CHECK(first_held(s, 0.01) == 7);
+    snprintf(p->init.filetype, sizeof p->init.filetype, "grafic");
+}
+
+static int64_t count_flags(struct sim *s)
+{
+    const struct level *lv = &s->mesh.lev[LMIN];
+    int64_t n = 0;
+    sim_flag(s, LMIN, 2);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) n += lv->flag[i][k];
+    return n;
+}
+
+static void check_flags(struct sim *s, struct params *p)
+{
+    s->aexp = 0.01;
+    CHECK(count_flags(s) == 1 << 3 * LMIN);
+    p->amr.nlevel_collapse = -2;
+    CHECK(count_flags(s) == 0);
+    bool *const needed[] = {&p->run.cosmo, &p->physics.cooling, &p->refine.q_refine_holdback};
+    for (int i = 0; i < 3; i++) {
+        *needed[i] = false;
+        CHECK(count_flags(s) == 1 << 3 * LMIN);
+        *needed[i] = true;
+    }
+}
+
+int main(void)
+{
+    struct sim *s = mem_zero(sizeof *s, "test");
+    struct params *p = mem_new(sizeof *p, "test");
+    fill(s, p);
+    check_levels(s, p);
+    check_flags(s, p);
+    mesh_fini(&s->mesh);
+    domain_free(s->dom);
+    mem_free(p);
+    mem_free(s);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}
