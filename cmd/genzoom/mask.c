@@ -272,9 +272,10 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
              s->g.lev[s->g.levelmin].dir);
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
         TRY_OUT(make_level(s, p, l, p->name ? &out[l] : NULL, &result[l]));
-    if (result[s->g.levelmin].cells == 0)
-        TRY_OUT(err_set(ERR_PARAM, "%s: the mask is empty on the base level: nothing would be refined",
-                        s->g.lev[s->g.levelmin].dir));
+    for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
+        if (result[l].cells == 0 && (l == s->g.levelmin || l < s->g.levelmax))
+            TRY_OUT(err_set(ERR_PARAM, "%s: the mask is empty on level %d: nothing would be refined there%s",
+                            s->g.lev[l].dir, l, p->shape ? "" : "; another region can be given, as by --sphere"));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_finish(&out[l]));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_publish(&out[l]));
 out:

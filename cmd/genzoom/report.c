@@ -24,6 +24,12 @@ static double solar(const struct report *r, double mass)
     return mass * 2.77536627e11 * r->s->g.par.omega_m * box * box * box;
 }
 
+/* As RAMSES counts; 0: no variable, but the map. */
+static int variable(const struct report *r)
+{
+    return r->number ? 5 + r->number : 0;
+}
+
 double report_mass_cut(const struct report *r)
 {
     int l = r->s->g.levelmax;
@@ -76,7 +82,7 @@ static void levels_as_comments(FILE *out, const struct report *r, const struct e
             r->ranks, r->ranks == 1 ? "" : "s", e->total, e->particles, e->bytes / 1073741824);
     if (r->number > 0)
         fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n", r->name,
-                5 + r->number, 5 + r->number);
+                variable(r), variable(r));
 }
 
 /* A quote in a namelist's text is doubled. */
@@ -109,7 +115,7 @@ void report_namelist(FILE *out, const struct report *r)
     if (r->omega_b > 0) fprintf(out, "omega_b=%.9g\n", r->omega_b);
     fprintf(out, "/\n&REFINE_PARAMS\n");
     if (r->levelmax > g->levelmin) fprintf(out, "m_refine=%d*8.\n", r->levelmax - g->levelmin);
-    fprintf(out, "ivar_refine=%d\nvar_cut_refine=0.01\nmass_cut_refine=%.9g\n/\n", 5 + r->number, report_mass_cut(r));
+    fprintf(out, "ivar_refine=%d\nvar_cut_refine=0.01\nmass_cut_refine=%.9g\n/\n", variable(r), report_mass_cut(r));
 }
 
 /* ---- JSON ---- */
@@ -167,7 +173,7 @@ void report_json(FILE *out, const struct report *r)
     }
     fprintf(out, "], \"namelist\": {\"levelmin\": %d, \"levelmax\": %d, \"omega_b\": %.9g, \"m_refine\": \"%d*8.\", ",
             g->levelmin, r->levelmax, r->omega_b, r->levelmax - g->levelmin);
-    fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ", 5 + r->number,
+    fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ", variable(r),
             report_mass_cut(r));
     fprintf(out, "\"estimate\": {\"ranks\": %d, \"octs\": %.4g, \"particles\": %.4g, \"bytes\": %.4g}}\n", r->ranks,
             e.total, e.particles, e.bytes);

@@ -112,6 +112,7 @@ SETS = [  # what, how, options, pattern of the sentence
     ('no map', remove('level_003/ic_refmap'), [], r'level_003: has no ic_refmap: give the region by'),
     ('empty map', lambda: put(3, 'ic_refmap', grafic(3, 0, 8, 0)), [], r'level_003: the mask is empty'),
     ('not GRAFIC', patch(4, 'ic_deltab', 0, b'abcd'), [], r'level_004/ic_deltab: is not a GRAFIC file'),
+    ('no room for a mask', moved(5, 14, 4), [], r'level_004: the mask is empty on level 4'),
     ('mask there', lambda: put(4, 'ic_pvar_00006', grafic(4, 4, 8, 1)), [], r'level_004/ic_pvar_00006: exists already; --force'),
     ('read-only level', lambda: os.mkdir('set/level_004/ic_pvar_00006.tmp'), [], r'level_004/ic_pvar_00006.tmp: cannot be written'),
 ]
@@ -125,7 +126,7 @@ OPTIONS = [
     (['--points', 'nowhere'], r'nowhere: cannot be opened'), (['--points', 'bad'], r'bad: line 2: a point is three numbers, z is missing'),
     (['--points', 'far'], r'far: line 1: y = 17 is not between'), (['--points', 'none'], r'none: holds no points'),
     (['--trace', 'nowhere'], r'--trace needs'), (['--trace', 'nowhere', '--center', '.5,.5,.5', '--radius', '.1'], r'nowhere'),
-    (['--radius', '.1'], r'go with --trace'), (['-i', '0'], r'number of the scalar'), (['-p', 'x'], r'padding'),
+    (['--radius', '.1'], r'go with --trace'), (['-i', '60'], r'number of the scalar'), (['-p', 'x'], r'padding'),
     (['-l', '4'], r'levelmax = 4 is below level 5'), (['--omega-b', '0.5'], r'omega_b = 0.5 is not below omega_m'),
     (['--shape', 'cube'], r'hull or ellipsoid'), (['--sphere', '0.5,0.5,nan,0.1'], r'four numbers'),
 ]

@@ -5,6 +5,7 @@ A one-line fault it catches: a padding in cells of another level, x and z exchan
 """
 # test: masks tier=check timeout=120
 # test: trace tier=check timeout=120
+# test: halo tier=check timeout=120
 # test: cuts tier=check timeout=60
 import itertools
 import json
@@ -286,6 +287,87 @@ def trace():
     v.end()
 
 
+# A halo end to end: box, halo, where it began, a finer level there, its mask, the zoom, and whose particles are in the halo then. The
+# finer level is the coarse one interpolated, in files as genetIC lays them out: directories NAME.grafic_CELLS, ids from 0 in 8 bytes.
+
+FIELDS = ['ic_deltab', 'ic_velcx', 'ic_velcy', 'ic_velcz', 'ic_poscx', 'ic_poscy', 'ic_poscz']
+ROOM = 4  # base cells of the finer level around the mask: refinement grows
+
+
+def interpolated(coarse_values):
+    """The same waves on a mesh of half the width; cells' centres do not coincide."""
+    n = len(coarse_values)
+    k = np.fft.fftfreq(n, 1 / n)
+    k[n // 2] = 0
+    waves = np.fft.fftn(coarse_values)
+    for d in range(3):
+        shape = [-1 if a == d else 1 for a in range(3)]
+        waves = waves * np.exp(1j * np.pi * k * (-0.5 / n)).reshape(shape) * (np.abs(np.fft.fftfreq(n, 1 / n)) < n / 2).reshape(shape)
+    fine = np.zeros((2 * n,) * 3, complex)
+    at = np.fft.fftfreq(n, 1 / n).astype(int)
+    fine[np.ix_(at, at, at)] = waves
+    return np.fft.ifftn(fine).real * 8
+
+
+def put_like(source, path, values, offset, dtype='<f4'):
+    """values[z, y, x] in a GRAFIC2 file with the header of another of the coarser level."""
+    with open(source, 'rb') as f:
+        head = struct.unpack('<3i8f', f.read(48)[4:])
+    level = 1 if offset else 0
+    dx = head[3] / 2 ** level
+    body = struct.pack('<3i8f', *values.shape[::-1], dx, *(o * dx for o in offset or (0, 0, 0)), *head[7:])
+    with open(path, 'wb') as f:
+        for record in [body] + [plane.astype(dtype).tobytes() for plane in values]:
+            mark = struct.pack('<i', len(record))
+            f.write(mark + record + mark)
+
+
+def finer_set(points):
+    """genetIC's layout: x.grafic_32, x.grafic_64, the latter around the points; the ids of the former are those of the box less 1."""
+    lo, hi = np.floor(points.min(0) * 32).astype(int) - ROOM, np.floor(points.max(0) * 32).astype(int) + ROOM + 1
+    cut = tuple(slice(2 * a, 2 * b) for a, b in zip(lo[::-1], hi[::-1]))
+    for folder in ('fine/x.grafic_32', 'fine/x.grafic_64'):
+        os.makedirs(folder)
+    for name in FIELDS:
+        source = 'ics/ic_32/level_005/' + name
+        values = read(source)
+        put_like(source, 'fine/x.grafic_32/' + name, values, None)
+        put_like(source, 'fine/x.grafic_64/' + name, interpolated(values)[cut], tuple(2 * lo))
+    ids = np.arange(32 ** 3).reshape(32, 32, 32)
+    size = tuple(2 * (hi - lo)[::-1])
+    put_like(source, 'fine/x.grafic_32/ic_particle_ids', ids, None, '<i8')
+    put_like(source, 'fine/x.grafic_64/ic_particle_ids', 32 ** 3 + np.arange(np.prod(size)).reshape(size), tuple(2 * lo), '<i8')
+
+
+def inspect_halo(path, centre, radius):
+    r = ptah.Run([ptah.program('inspect'), '--contamination', '-j', '--sphere', '%s,%g' % (centre, radius), path], '.')
+    return json.loads(r.out)
+
+
+def halo():
+    v, radius = ptah.Verdict(), 0.04
+    ptah.unpack_ics('.', 'ic_32')
+    box = ptah.simulate(RUN, os.getcwd(), options=['-o', 'box'])
+    sphere = ['--trace', ptah.output(box, 2), '--center', 'densest', '--radius', radius]
+    genzoom('-q', *sphere, '--omega-b', 0, '-o', 'points', 'ics/ic_32')
+    finer_set(np.loadtxt('points'))
+    zoom = json.loads(genzoom('-j', '-i', 0, '--points', 'points', '-p', 1, '--omega-b', 0, 'fine').out)
+    text = RUN.replace("'ics/ic_32/level_005'", "'fine/x.grafic_32'\ninitfile(2)='fine/x.grafic_64'")
+    text = text.replace('levelmax=6', 'levelmax=7').replace('m_refine=8.', 'm_refine=2*8.\nivar_refine=%d\nmass_cut_refine=%.9g' % (
+        zoom['namelist']['ivar_refine'], zoom['namelist']['mass_cut_refine']))
+    run = ptah.simulate(text, os.getcwd(), options=['-o', 'zoom'])
+    print('box %.1f s, zoom %.1f s' % (box.seconds, run.seconds))
+    found = inspect_halo(ptah.output(run, 2), 'densest', radius)
+    there = inspect_halo(ptah.output(box, 2), 'densest', radius)
+    v.check('halo: distance from that of the box', float(np.abs(np.array(found['center']) - there['center']).max()), 0.01)
+    v.check('halo: mass, of that in the box', abs((found['light_mass'] + found['heavy_mass']) / there['light_mass'] - 1), 0.1)
+    n = found['light'] + found['heavy']
+    v.check('halo: part of its %d particles that is heavy' % n, found['heavy'] / n, 1e-3)
+    v.check('halo: radii to the nearest heavy one', radius / found['nearest'], 1.0)
+    v.same('halo: enough to tell', n > 2000, True)
+    v.end()
+
+
 # Masses.
 
 # The manual's table of mass_cut_refine for levels 7 to L, 10 Mpc/h: L, fine and coarse particle and cut, as printed.
@@ -318,4 +400,4 @@ def cuts():
 
 
 if __name__ == '__main__':
-    {'masks': masks, 'trace': trace, 'cuts': cuts}[sys.argv[1]]()
+    {'masks': masks, 'trace': trace, 'halo': halo, 'cuts': cuts}[sys.argv[1]]()
