@@ -15,7 +15,8 @@ enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 enum { BOX = 256, SPHERE, ELLIPSOID, POINTS, TRACE, FROM, CENTER, RADIUS, SHAPE, ONES, OMEGA_B, FORCE, DEEP };
 
 static const struct opt ROWS[] = {
-    {'i', "number", "N", "write ic_pvar_N, five digits (default 6: variable 11, as RAMSES counts); 0: ic_refmap, for runs without gas"},
+    {'i', "number", "N",
+     "write ic_pvar_N, five digits (default 6: variable 11, as RAMSES counts); 0: ic_refmap, for runs without gas"},
     {BOX, "box", "X,Y,Z,LX,LY,LZ", "mask a box: centre and sides, in units of the box like all lengths here"},
     {SPHERE, "sphere", "X,Y,Z,R", "mask a sphere"},
     {ELLIPSOID, "ellipsoid", "X,Y,Z,…",
@@ -204,7 +205,8 @@ static int set_option(int letter, const char *value, struct options *o)
 {
     switch (letter) {
     case 'i':
-        return set_number(value, 0, NVAR_MAX - 5, "the number of the scalar is 1 to 59, or 0 for ic_refmap, not", &o->number);
+        return set_number(value, 0, NVAR_MAX - 5, "the number of the scalar is 1 to 59, or 0 for ic_refmap, not",
+                          &o->number);
     case 'p':
         return set_number(value, 0, 1024, "the padding is 0 to 1024 cells, not", &o->padding);
     case 'l':

@@ -81,8 +81,8 @@ static void levels_as_comments(FILE *out, const struct report *r, const struct e
     fprintf(out, "! to levelmax=%d on %d rank%s: about %.2g octs, %.2g particles, %.2g GiB in all\n", r->levelmax,
             r->ranks, r->ranks == 1 ? "" : "s", e->total, e->particles, e->bytes / 1073741824);
     if (r->number > 0)
-        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n", r->name,
-                variable(r), variable(r));
+        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n", r->name, variable(r),
+                variable(r));
 }
 
 /* A quote in a namelist's text is doubled. */
