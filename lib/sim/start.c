@@ -49,21 +49,22 @@ static enum err start_regions(struct start *st)
     return OK;
 }
 
-/* ivar_refine keeps refinement to a scalar that is read from files. Without them nothing of the finer levels would be used, and then
- * the particles of the whole box would refine it until memory ends. */
+/* ivar_refine keeps refinement to a scalar or a map that is read from files. Without them nothing of the finer levels would be used, and
+ * then the particles of the whole box would refine it until memory ends. The map of the finest files leads nowhere. */
 static enum err check_mask(const struct start *st, int n, const char *const dirs[])
 {
     const struct sim *s = st->s;
-    int number = s->par->refine.ivar_refine - 5;
-    char name[32];
-    if (!s->mesh.hydro || !s->mesh.gravity || number < 1 || s->mesh.levelmin == s->mesh.levelmax) return OK;
-    snprintf(name, sizeof name, "ic_pvar_%05d", number);
-    for (int i = 0; i < n; i++)
+    int variable = s->par->refine.ivar_refine, number = variable - 5, needed = variable ? n : n - 1;
+    char name[32] = "ic_refmap";
+    if (!s->mesh.gravity || s->mesh.levelmin == s->mesh.levelmax) return OK;
+    if (variable && (!s->mesh.hydro || number < 1)) return OK;
+    if (variable) snprintf(name, sizeof name, "ic_pvar_%05d", number);
+    for (int i = 0; i < needed; i++)
         if (!grafic_exists(dirs[i], name))
             FAIL(ERR_FILE,
                  "%s: has no %s, the mask that ivar_refine=%d in &REFINE_PARAMS needs on every level: genzoom -i %d "
                  "writes it; without a mask set ivar_refine=-1",
-                 dirs[i], name, number + 5, number);
+                 dirs[i], name, variable, variable ? number : 0);
     return OK;
 }
 

@@ -351,10 +351,13 @@ def halo():
     sphere = ['--trace', ptah.output(box, 2), '--center', 'densest', '--radius', radius]
     genzoom('-q', *sphere, '--omega-b', 0, '-o', 'points', 'ics/ic_32')
     finer_set(np.loadtxt('points'))
-    zoom = json.loads(genzoom('-j', '-i', 0, '--points', 'points', '-p', 1, '--omega-b', 0, 'fine').out)
+    zoom = json.loads(genzoom('-n', '-j', '-i', 0, '--points', 'points', '-p', 1, '--omega-b', 0, 'fine').out)
     text = RUN.replace("'ics/ic_32/level_005'", "'fine/x.grafic_32'\ninitfile(2)='fine/x.grafic_64'")
     text = text.replace('levelmax=6', 'levelmax=7').replace('m_refine=8.', 'm_refine=2*8.\nivar_refine=%d\nmass_cut_refine=%.9g' % (
         zoom['namelist']['ivar_refine'], zoom['namelist']['mass_cut_refine']))
+    bare = ptah.simulate(text, os.getcwd(), options=['-n'], must_work=False)
+    v.same('without map: ' + bare.err.splitlines()[-1], (bare.status, 'has no ic_refmap' in bare.err), (2, True))
+    genzoom('-q', '-i', 0, '--points', 'points', '-p', 1, 'fine')
     run = ptah.simulate(text, os.getcwd(), options=['-o', 'zoom'])
     print('box %.1f s, zoom %.1f s' % (box.seconds, run.seconds))
     found = inspect_halo(ptah.output(run, 2), 'densest', radius)
