@@ -66,6 +66,8 @@ def run_case(v, case):
         first, last = r.out.split()[0], r.out.split()[-1]
         for options in ([], ['-d'], ['-j'], ['-tv'], ['-pj'], ['-cc'], ['-m', 'density', '-o', 'map.png']):
             quiet(v, 'inspect ' + ' '.join(options), [inspect] + options + [last], 1)
+        if case == 'cosmo':
+            quiet(v, 'inspect --contamination', [inspect, '--contamination', '--sphere', 'densest,0.05', last], 1)
         quiet(v, 'inspect, two', [inspect, first, last], 1, status=1)
 
 

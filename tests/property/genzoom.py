@@ -209,8 +209,28 @@ def check_maps(v):
     v.same('sub-level without map', bool((read('inner/level_005/ic_pvar_00006') == level5).all()), True)
 
 
+def check_genetic(v):
+    """genetIC's layout, as that of the set of its test 08e: directories NAME.grafic_CELLS, whose order is not that of their names; two
+    complete levels below the base grid, two small ones above; a mask of its own."""
+    levels = {2: ((0, 0, 0), 4), 3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((10, 10, 10), 8), 6: ((20, 20, 20), 16)}
+    maps = {2: np.zeros((4, 4, 4)), 3: np.zeros((8, 8, 8)), 4: np.zeros((16, 16, 16)), 5: np.zeros((8, 8, 8)), 6: np.ones((16, 16, 16))}
+    maps[2][1, 1, 1] = maps[3][2:4, 2:4, 2:4] = maps[4][5:8, 5:8, 5:8] = maps[5][1:5, 2:6, 3:7] = 1
+    make_set('genetic', levels, maps)
+    for level in levels:
+        folder = 'genetic/test_8.grafic_%d' % 2 ** level
+        os.rename('genetic/level_%03d' % level, folder)
+        shutil.copy(folder + '/ic_refmap', folder + '/ic_pvar_00001')
+    zoom = json.loads(genzoom('-j', 'genetic').out)
+    v.same('genetIC: levels', [(l['level'], l['offset'][0], l['cells'][0]) for l in zoom['levels']],
+           [(l, off[0], n) for l, (off, n) in levels.items()])
+    for level in levels:
+        mine = read('genetic/test_8.grafic_%d/ic_pvar_00006' % 2 ** level)
+        v.same('genetIC: mask of level %d' % level, bool((mine == maps[level]).all()), True)
+
+
 def masks():
     v = ptah.Verdict()
+    check_genetic(v)
     check_shapes(v)
     check_points(v)
     check_least(v)
