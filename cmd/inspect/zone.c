@@ -46,7 +46,7 @@ static enum err make_room(struct zone *z)
     if (z->n < z->room) return OK;
     join(z);
     if (2 * z->n < z->room) return OK;
-    if (z->n >= z->most)
+    if (z->room >= z->most)
         FAIL(ERR_LIMIT, "the surface of the mask needs more than %.3g MiB: --memory allows more",
              ldexp((double)z->most * sizeof *z->span, -20));
     z->room = 2 * z->room + 4096 < z->most ? 2 * z->room + 4096 : z->most;

@@ -14,7 +14,7 @@ struct span {
 struct zone {
     bool sphere;
     double centre[3], radius;
-    int64_t n, room, most; /* most: spans there is memory for, when they are joined */
+    int64_t n, room, most; /* most: spans there is memory for */
     struct span *span;     /* after zone_end ascending, apart */
 };
 
