@@ -404,7 +404,7 @@ def cuts():
     for top, fine, coarse_mass, cut in TABLE:
         levels = {3: ((0, 0, 0), 8)}
         for level in range(4, top - 3):
-            levels[level] = ((2 ** (level - 1) - 2,) * 3, 4)
+            levels[level] = ((2 ** (level - 1) - 4,) * 3, 8)
         make_set('set', levels, {3: np.ones((8, 8, 8))}, box=box / (H0 / 100))
         zoom = json.loads(genzoom('-n', '-j', '-q', '--omega-b', 0.04, 'set').out)
         two, one = zoom['levels'][-2:]
