@@ -41,7 +41,7 @@ static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, v
 
 static enum err pass_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
 {
-    for (int64_t i = 0; i < p->n; i++) *(int *)ctx += ramses_family(r, p, i);
+    for (int64_t i = 0; i < p->n; i++) *(int *)ctx ^= ramses_family(r, p, i);
     return OK;
 }
 
