@@ -3,19 +3,15 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "plot_svg.h"
-
 struct content {
     const struct pk_table *table;
     const struct plot *plot; /* or a table */
-    bool json;
+    bool json, png;
 };
 
 enum err output_may_write(const char *path, bool force)
@@ -24,12 +20,13 @@ enum err output_may_write(const char *path, bool force)
     return OK;
 }
 
-static void write_content(FILE *out, const struct content *c)
+/* 0, or errno. */
+static int write_content(FILE *out, const struct content *c)
 {
-    if (c->plot)
-        plot_svg(out, c->plot);
-    else
-        (c->json ? pk_table_json : pk_table_tsv)(out, c->table);
+    errno = 0;
+    if (c->plot) return (c->png ? canvas_png : canvas_svg)(out, plot_draw, c->plot);
+    (c->json ? pk_table_json : pk_table_tsv)(out, c->table);
+    return ferror(out) || fflush(out) != 0 ? (errno ? errno : EIO) : 0;
 }
 
 static enum err save(const char *path, bool force, const struct content *c)
@@ -39,9 +36,8 @@ static enum err save(const char *path, bool force, const struct content *c)
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) FAIL(ERR_FILE, "%.80s…: path too long", path);
     FILE *out = fopen(part, "w");
     if (!out) FAIL(ERR_FILE, "%s: cannot create: %s", part, strerror(errno));
-    errno = 0;
-    write_content(out, c);
-    int why = ferror(out) || fflush(out) != 0 || fsync(fileno(out)) != 0 ? (errno ? errno : EIO) : 0;
+    int why = write_content(out, c);
+    if (!why && fsync(fileno(out)) != 0) why = errno;
     if (fclose(out) != 0 && !why) why = errno;
     if (!why && rename(part, path) != 0) why = errno;
     if (!why) return OK;
@@ -58,42 +54,18 @@ enum err output_table(const char *dir, int number, bool json, bool force, const 
     return save(path, force, &(struct content){.table = t, .json = json});
 }
 
-/* ---- plots ---- */
-
-void plot_add(struct plot *p, const struct pk_table *t)
+static bool ends_with(const char *path, const char *ending)
 {
-    double wave = 2 * M_PI / t->from.length, volume = pow(t->from.length, 3);
-    p->curve = mem_grow(p->curve, sizeof *p->curve * (size_t)(p->n + t->npair), "pk plot");
-    p->cosmo = t->from.cosmo;
-    for (int i = 0; i < t->npair; i++) {
-        struct plot_curve *c = &p->curve[p->n++];
-        *c = (struct plot_curve){.k = mem_new(sizeof(double) * (size_t)t->nbin, "pk plot"),
-                                 .p = mem_new(sizeof(double) * (size_t)t->nbin, "pk plot")};
-        if (t->from.cosmo)
-            snprintf(c->label, sizeof c->label, "%s, z = %.3g", t->name[i], 1 / t->from.aexp - 1);
-        else
-            snprintf(c->label, sizeof c->label, "%s, t = %.4g", t->name[i], t->from.t);
-        for (int b = 0; b < t->nbin; b++) {
-            const struct pk_bin *q = &t->bin[(size_t)i * (size_t)t->nbin + (size_t)b];
-            if (q->modes == 0 || !(q->p[0] > 0)) continue; /* a logarithm shows no others */
-            c->shot = q->shot * volume;
-            c->k[c->n] = q->k * wave;
-            c->p[c->n++] = q->p[0] * volume;
-        }
-    }
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcmp(path + n - m, ending) == 0;
 }
 
-enum err plot_save(const struct plot *p, const char *path, bool force)
+bool output_plot_kind(const char *path)
 {
-    return save(path, force, &(struct content){.plot = p});
+    return ends_with(path, ".svg") || ends_with(path, ".png");
 }
 
-void plot_free(struct plot *p)
+enum err output_plot(const struct plot *p, const char *path, bool force)
 {
-    for (int i = 0; i < p->n; i++) {
-        FREE(p->curve[i].k);
-        FREE(p->curve[i].p);
-    }
-    FREE(p->curve);
-    p->n = 0;
+    return save(path, force, &(struct content){.plot = p, .png = ends_with(path, ".png")});
 }

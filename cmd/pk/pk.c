@@ -14,19 +14,31 @@
 #include "fft/fft.h"
 #include "output.h"
 
-enum { DONE = 0, TROUBLE = 2, GO_ON = -1, PAIRS_MAX = 16, INTERLACE = 256, FOLD, PLOT, FORCE, BINS_MAX = 100000 };
+enum {
+    DONE = 0,
+    TROUBLE = 2,
+    GO_ON = -1,
+    PAIRS_MAX = 16,
+    INTERLACE = 256,
+    NO_INTERLACE,
+    FOLD,
+    PLOT,
+    FORCE,
+    BINS_MAX = 100000
+};
 
 static const struct opt ROWS[] = {
     {'s', "species", "LIST", "dm, gas, star, all, and crosses AxB, with commas (default all)"},
     {'n', "mesh", "N", "cells a side of the mesh (default 256; of initial conditions: theirs)"},
     {'w', "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
-    {INTERLACE, "interlace", NULL, "with a second mesh, half a cell off"},
+    {INTERLACE, "interlace", NULL, "with a second mesh, half a cell off (the default)"},
+    {NO_INTERLACE, "no-interlace", NULL, "without it: half of the memory, less exact"},
     {'k', "bins", "N", "N linear bins up to Nyquist, or log:N (default: a bin a fundamental mode)"},
     {FOLD, "fold", "F", "fold the box F times in each dimension, for small scales"},
     {'z', "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
     {'j', "json", NULL, "JSON, one line a checkpoint"},
     {'o', "output", "DIR", "a file a checkpoint, DIR/pk_NNNNN.tsv or .json; prints their paths"},
-    {PLOT, "plot", "FILE", "draw all spectra into FILE, an SVG picture"},
+    {PLOT, "plot", "FILE", "draw all spectra into FILE, which ends in .svg or .png"},
     {FORCE, "force", NULL, "replace files that are there"},
     {'q', "quiet", NULL, "say less"},
     {'v', "verbose", NULL, "say more"},
@@ -58,7 +70,7 @@ static int flush_stdout(void);
 
 int main(int argc, char **argv)
 {
-    struct options o = {.par = {.n = 256, .order = PK_PCS, .fold = 1}, .axis = -1};
+    struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1}, .axis = -1};
     struct comm c;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
     comm_init(&argc, &argv, &c);
@@ -91,7 +103,7 @@ static int work(const struct comm *c, struct options *o)
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);
-    err = o->plot && plot.n > 0 ? plot_save(&plot, o->picture, o->force) : OK;
+    err = o->plot && plot.n > 0 ? output_plot(&plot, o->picture, o->force) : OK;
     plot_free(&plot);
     return complain(c, err_agree(c, err)) == DONE ? status : TROUBLE;
 }
@@ -188,7 +200,8 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'w':
         return set_window(value, o);
     case INTERLACE:
-        o->par.interlace = true;
+    case NO_INTERLACE:
+        o->par.interlace = letter == INTERLACE;
         return GO_ON;
     case 'k':
         return set_bins(value, o);
@@ -202,12 +215,10 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'o':
         o->out = value;
         return GO_ON;
-    case PLOT: {
-        size_t n = strlen(value);
-        if (n < 5 || strcmp(value + n - 4, ".svg") != 0) return usage("a plot is an SVG picture, FILE.svg, not", value);
+    case PLOT:
+        if (!output_plot_kind(value)) return usage("a plot is FILE.svg or FILE.png, not", value);
         o->picture = value;
         return GO_ON;
-    }
     case FORCE:
         o->force = true;
         return GO_ON;
@@ -382,9 +393,8 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
             unsigned set = k ? o->b[i] : o->a[i];
             if (set != 1u << SPECIES_DM && set != 1u << SPECIES_GAS)
                 FAIL(ERR_PARAM, "%s: initial conditions have dm and gas, each alone: use -s dm,gas", path);
-            if (set == 1u << SPECIES_GAS && (o->par.interlace || o->par.fold > 1))
-                FAIL(ERR_PARAM,
-                     "%s: the gas of initial conditions is a field on its mesh: without --interlace and --fold", path);
+            if (set == 1u << SPECIES_GAS && o->par.fold > 1)
+                FAIL(ERR_PARAM, "%s: the gas of initial conditions is a field on its mesh: without --fold", path);
             if (set == 1u << SPECIES_GAS && o->mesh_given && o->par.n != n)
                 FAIL(ERR_PARAM, "%s: the gas of initial conditions is on their own mesh: use -n %d", path, n);
         }

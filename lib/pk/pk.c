@@ -9,6 +9,7 @@
 #include "pk/window.h"
 
 enum { BATCH = 65536 }; /* items that a rank sends at a time */
+enum { PAD = 8 };       /* a line of the cache */
 
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total)
 {
@@ -18,13 +19,14 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->par = *par;
     p->nmesh = nmesh;
     p->fft = fft_new(c, par->n);
-    p->cells = (int64_t)par->n * p->fft->count[1] * p->fft->count[2];
+    p->pitch = (size_t)par->n + PAD;
+    p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PAD + PAD;
     p->quantum = ldexp(1, (int)ceil(log2(total)) - 61);
     for (int i = 0; i < nmesh; i++) {
         sum_init(&p->m[i]);
         sum_init(&p->m2[i]);
         for (int h = 0; h < 1 + par->interlace; h++)
-            p->mass[i][h] = mem_zero(sizeof(int64_t) * (size_t)p->cells + 1, "pk mesh");
+            p->mass[i][h] = mem_zero(sizeof(int64_t) * (size_t)p->fft->count[2] * p->plane + 1, "pk mesh");
     }
     return p;
 }
@@ -86,37 +88,54 @@ static bool owns(const struct crew *c, int y)
     return c->size == 1 || (y >> 3) % c->size == c->me;
 }
 
+typedef double real4 __attribute__((vector_size(32)));
+typedef int64_t long4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+/* row[i] += m w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest integer, to even. |m| < 2^51. */
+static inline void add_four(int64_t *row, double m, const double w[4])
+{
+    real4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52}, x;
+    memcpy(&x, w, sizeof x);
+    x = m * x + shift;
+    *(long4 *)row += (long4)x - (long4)shift;
+}
+
+/* Of cells first .. first+n−1 along y or z (d = 1, 2) those in the block and this thread's: their number, places and weights. */
+static inline __attribute__((always_inline)) int in_block(const struct pk *p, const struct crew *crew, int d, int first,
+                                                          const int n, int at[], double w[])
+{
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        int c = first + i;
+        c = (c < 0 ? c + p->par.n : c >= p->par.n ? c - p->par.n : c) - p->fft->first[d];
+        if (c < 0 || c >= p->fft->count[d] || (d == 1 && !owns(crew, c))) continue;
+        w[found] = w[i];
+        at[found++] = c;
+    }
+    return found;
+}
+
 /* A point within a block; order is a constant where this is inlined. Weights span less than the mesh: one turn wraps them. */
 static inline __attribute__((always_inline)) void assign_point(const struct pk *p, const struct pk_item *it, int h,
                                                                const struct crew *crew, const int order)
 {
-    int n = p->par.n, at[3][WINDOW_REACH];
-    const struct fft *f = p->fft;
+    int n = p->par.n, count[3], at[3][WINDOW_REACH], first = 0;
     double w[3][WINDOW_REACH], unit = it->m / p->quantum;
     for (int d = 2; d >= 0; d--) {
-        int first = window_point(order, in_cells(p, it->x[d], h), w[d]);
-        bool any = d != 1;
-        for (int i = 0; i < order; i++) {
-            int c = first + i;
-            c = c < 0 ? c + n : c >= n ? c - n : c;
-            at[d][i] = c - f->first[d];
-            any |= d == 1 && owns(crew, at[d][i]);
-        }
-        if (!any) return;
+        first = window_point(order, in_cells(p, it->x[d], h), w[d]);
+        if (d > 0 && (count[d] = in_block(p, crew, d, first, order, at[d], w[d])) == 0) return;
     }
-    bool whole = at[0][order - 1] == at[0][0] + order - 1;
-    for (int k = 0; k < order; k++) {
-        if (at[2][k] < 0 || at[2][k] >= f->count[2]) continue;
-        for (int j = 0; j < order; j++) {
-            if (at[1][j] < 0 || at[1][j] >= f->count[1] || !owns(crew, at[1][j])) continue;
+    bool whole = first >= 0 && first + order <= n, small = fabs(unit) < 0x1p50;
+    int64_t *mass = p->mass[it->mesh][h];
+    for (int k = 0; k < count[2]; k++)
+        for (int j = 0; j < count[1]; j++) {
             double m = unit * w[2][k] * w[1][j];
-            int64_t *row = p->mass[it->mesh][h] + ((int64_t)at[2][k] * f->count[1] + at[1][j]) * n;
-            if (whole)
-                for (int i = 0; i < order; i++) row[at[0][0] + i] += llrint(m * w[0][i]);
+            int64_t *row = mass + (size_t)at[2][k] * p->plane + (size_t)at[1][j] * p->pitch;
+            if (order == 4 && whole && small)
+                add_four(row + first, m, w[0]);
             else
-                for (int i = 0; i < order; i++) row[at[0][i]] += llrint(m * w[0][i]);
+                for (int i = 0; i < order; i++) row[wrap(first + i, n)] += llrint(m * w[0][i]);
         }
-    }
 }
 
 /* A cube of any size. */
@@ -136,7 +155,7 @@ static void assign_cube(const struct pk *p, const struct pk_item *it, int h, con
             int y = wrap(r[1].first + j, n) - f->first[1];
             if (y < 0 || y >= f->count[1] || !owns(crew, y)) continue;
             double m = unit * r[2].w[k] * r[1].w[j];
-            int64_t *row = mass + ((int64_t)z * f->count[1] + y) * n;
+            int64_t *row = mass + (size_t)z * p->plane + (size_t)y * p->pitch;
             int x = wrap(r[0].first, n);
             for (int i = 0; i < r[0].n; i++) {
                 row[x] += llrint(m * r[0].w[i]);
@@ -179,7 +198,8 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
         struct crew crew = {omp_get_num_threads(), omp_get_thread_num()};
         double *room = mem_new(sizeof *room * 3 * p->room, "pk");
         for (int h = 0; h < 1 + p->par.interlace; h++)
-            for (int64_t i = 0; i < n; i++) assign(p, &item[i], h, &crew, room);
+            for (int64_t i = 0; i < n; i++)
+                if (h == 0 || item[i].size != PK_SAMPLE) assign(p, &item[i], h, &crew, room);
         FREE(room);
     }
 }

@@ -3,7 +3,8 @@
  * Masses are added in batches, as points or as uniform cubes, to a mesh of n³ cells that all ranks share; then spectra of any two of them
  * are taken: P(k) = V ⟨δ_a δ_b*⟩ over the modes of a bin. Assignment by B-splines of order 1..4 (NGP, CIC, TSC, PCS), exact also for
  * cubes; interlaced meshes (Sefusatti et al. 2016, MNRAS 460, 3624). What the mesh did is undone: the window mode by mode, the shot noise
- * with its exact images (Jing 2005, ApJ 620, 559; interlaced: the even images only), the aliases of the signal as a power law.
+ * with its exact images (Jing 2005, ApJ 620, 559; interlaced: the even images only), and, without interlacing, the aliases of the signal
+ * as a power law (interlaced, there is next to nothing left of them).
  *
  * Mass is deposited as integers and modes are added exactly, so nothing depends on ranks, threads or the order of batches. */
 #pragma once
@@ -18,14 +19,14 @@ enum { PK_MESHES = 8, PK_BIN_COLUMNS = 3, PK_SAMPLE = -1, PK_LATTICE = -2 };
 struct pk_par {
     int n;                /* cells a side */
     enum pk_window order; /* of the assignment */
-    bool interlace;       /* a second mesh, half a cell off */
+    bool interlace;       /* a second mesh, half a cell off; not of samples */
     int fold; /* f: the box is cut into f³ pieces laid on one another; the modes are f times those of the box */
 };
 
 /* Lengths in units of the box, any position (it is wrapped). size 0: a point, with shot noise; > 0: the edge of a cube around x,
  * mass spread evenly, none; PK_LATTICE: a point of a displaced lattice, which has none either;
  * PK_SAMPLE: the value of a field that is given on this very mesh: no window, no shot noise. A mesh has
- * samples only or none (and is then not interlaced). */
+ * samples only or none. */
 struct pk_item {
     double x[3], size, m;
     int mesh; /* 0..nmesh−1 */

@@ -9,8 +9,10 @@ struct pk {
     struct pk_par par;
     int nmesh;
     struct fft *fft;
-    int64_t cells;               /* of this rank's block: [count[2]][count[1]][n] */
-    int64_t *mass[PK_MESHES][2]; /* in units of quantum; the second: positions half a cell on */
+    /* Masses of this rank's block, in units of quantum: cell (x, y, z) of it at z*plane + y*pitch + x. Both are padded, for rows that
+     * are near in space would share a few places of the cache, were they a power of two apart. */
+    int64_t *mass[PK_MESHES][2]; /* the second: positions half a cell on */
+    size_t pitch, plane;
     double quantum;
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */

@@ -43,10 +43,11 @@ static void transform(struct pk *p, unsigned set, int h, double mean, unsigned l
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < rows; row++) {
         double *r = f->r + (size_t)row * f->pitch;
+        size_t from = (size_t)(row / f->count[1]) * p->plane + (size_t)(row % f->count[1]) * p->pitch;
         for (int x = 0; x < n; x++) {
             int64_t m = 0;
             for (int i = 0; i < p->nmesh; i++)
-                if (set >> i & 1) m += p->mass[i][h][(int64_t)row * n + x];
+                if (set >> i & 1) m += p->mass[i][h][from + (size_t)x];
             r[x] = mean > 0 ? (double)m / mean - 1 : 0;
         }
     }
@@ -81,15 +82,16 @@ static void field_make(struct pk *p, struct field *f, bool keep, unsigned last)
         if (f->set >> i & 1) sum_join(&mass, &p->m[i]);
     f->mass = sum_get(&mass);
     f->sampled = (f->set & p->sampled) != 0;
-    BUG_ON(f->sampled && ((f->set & ~p->sampled) || p->par.interlace));
+    BUG_ON(f->sampled && f->set & ~p->sampled);
+    bool twice = p->par.interlace && !f->sampled;
     double mean = f->mass / p->quantum / cells;
     fft_begin(p->fft);
     transform(p, f->set, 0, mean, last);
     f->k = p->fft->k;
-    if (!keep && !p->par.interlace) return;
+    if (!keep && !twice) return;
     f->k = mem_new(sizeof *f->k * wave_size(p->fft) + 1, "pk waves");
     memcpy(f->k, p->fft->k, sizeof *f->k * wave_size(p->fft));
-    if (p->par.interlace) {
+    if (twice) {
         transform(p, f->set, 1, mean, last);
         interlace(p, f->k);
     }
@@ -237,16 +239,25 @@ static bool slope_near_nyquist(int nbin, const struct pk_bin *bin, const double 
     return true;
 }
 
+/* Cubic through the four values around x of a table at 0, 1, .. n−1. */
+static double interpolate(int n, const double *y, double x)
+{
+    int i = (int)fmin(fmax(floor(x) - 1, 0), n - 4);
+    double t = x - i, a = t * (t - 1), b = (t - 2) * (t - 3);
+    return (b * (y[i + 1] * 3 * t - y[i] * (t - 1)) + a * (y[i + 3] * (t - 2) - 3 * y[i + 2] * (t - 3))) / 6;
+}
+
 /* Jing's iteration: the slope says what the aliases are, which changes the slope. alias[bin]: factors. */
 static void find_aliases(const struct pk *p, int nbin, const struct pk_bin *bin, double *alias)
 {
-    enum { ROUNDS = 4 };
-    double nyquist = 0.5 * p->par.n, slope;
+    enum { ROUNDS = 4, NODES = 41 };
+    double nyquist = 0.5 * p->par.n, slope, node[NODES] = {1};
     for (int b = 0; b < nbin; b++) alias[b] = 1;
-    for (int r = 0; r < ROUNDS && slope_near_nyquist(nbin, bin, alias, nyquist, &slope); r++)
+    for (int r = 0; r < ROUNDS && slope_near_nyquist(nbin, bin, alias, nyquist, &slope); r++) {
+        for (int i = 1; i < NODES; i++) node[i] = window_aliases(p->par.order, slope, (double)i / (NODES - 1));
         for (int b = 0; b < nbin; b++)
-            if (bin[b].modes)
-                alias[b] = window_aliases(p->par.order, p->par.interlace, slope, fmin(bin[b].k / nyquist, 1));
+            if (bin[b].modes) alias[b] = interpolate(NODES, node, fmin(bin[b].k / nyquist, 1) * (NODES - 1));
+    }
 }
 
 static void finish_bins(const struct pk *p, int nbin, const double *alias, struct pk_bin *bin)
@@ -307,15 +318,17 @@ void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, c
                   out + i * (int64_t)nbin);
     tables_free(&t);
     double *alias = mem_new(sizeof *alias * (size_t)nbin + 1, "pk");
-    if (p->sampled)
+    if (p->sampled || p->par.interlace)
         for (int b = 0; b < nbin; b++) alias[b] = 1;
     else
         find_aliases(p, nbin, out + widest_pair(npair, pair) * (int64_t)nbin, alias);
     for (int i = 0; i < npair; i++) finish_bins(p, nbin, alias, out + i * (int64_t)nbin);
     FREE(alias);
-    if (n > 1 || p->par.interlace)
-        for (int i = 0; i < n; i++) FREE(f[i].k);
-    else
-        fft_end(p->fft);
+    for (int i = 0; i < n; i++) {
+        if (f[i].k == p->fft->k)
+            fft_end(p->fft);
+        else
+            FREE(f[i].k);
+    }
     FREE(f);
 }

@@ -3,32 +3,6 @@
 
 #include <math.h>
 
-int window_point(int order, double t, double w[WINDOW_REACH])
-{
-    if (order % 2 == 1) { /* around the cell that holds t */
-        double cell = floor(t), d = t - cell - 0.5;
-        if (order == 1) {
-            w[0] = 1;
-            return (int)cell;
-        }
-        w[0] = 0.5 * (0.5 - d) * (0.5 - d);
-        w[1] = 0.75 - d * d;
-        w[2] = 0.5 * (0.5 + d) * (0.5 + d);
-        return (int)cell - 1;
-    }
-    double left = floor(t - 0.5), d = t - 0.5 - left, e = 1 - d; /* between the centres of left and left + 1 */
-    if (order == 2) {
-        w[0] = e;
-        w[1] = d;
-        return (int)left;
-    }
-    w[0] = e * e * e / 6;
-    w[1] = (4 - 6 * d * d + 3 * d * d * d) / 6;
-    w[2] = (4 - 6 * e * e + 3 * e * e * e) / 6;
-    w[3] = d * d * d / 6;
-    return (int)left - 1;
-}
-
 /* Σ_j (−1)^j C(p,j) (s + p/2 − j)₊^p / p!, from the nearer end. */
 double window_step(int order, double s)
 {
@@ -85,7 +59,7 @@ void window_images(int order, int n, double *all, double *alternating)
     }
 }
 
-double window_aliases(int order, bool interlace, double slope, double kappa)
+double window_aliases(int order, double slope, double kappa)
 {
     enum { DIRECTIONS = 300, FAR = 2 };
     static const double GOLDEN = 2.399963229728653; /* angle of a Fibonacci spiral, radians */
@@ -99,7 +73,6 @@ double window_aliases(int order, bool interlace, double slope, double kappa)
         for (int a = -FAR; a <= FAR; a++)
             for (int b = -FAR; b <= FAR; b++)
                 for (int c = -FAR; c <= FAR; c++) {
-                    if (interlace && (a + b + c) % 2) continue;
                     double k2 = (u[0] + a) * (u[0] + a) + (u[1] + b) * (u[1] + b) + (u[2] + c) * (u[2] + c);
                     sum += w[0][a + FAR] * w[1][b + FAR] * w[2][c + FAR] *
                            pow(k2 / (0.25 * kappa * kappa), 0.5 * slope);

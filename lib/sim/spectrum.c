@@ -107,7 +107,7 @@ enum err sim_spectrum(struct sim *s)
 {
     const struct mesh *m = &s->mesh;
     struct spectrum p = {.s = s};
-    struct pk_par par = {.n = 1 << m->levelmin, .order = PK_PCS, .fold = 1};
+    struct pk_par par = {.n = 1 << m->levelmin, .order = PK_PCS, .interlace = true, .fold = 1};
     struct pk_pair pair[KINDS + 1];
     char name[KINDS + 1][40], from[64];
     int nmesh = find_species(&p), npair = 0, nbin = par.n / 2;

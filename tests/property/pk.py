@@ -21,6 +21,7 @@ import struct
 import subprocess
 import sys
 
+import matplotlib.image
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -182,7 +183,8 @@ def poisson(v):
     n = 100000
     path = points_checkpoint(n, 3)
     power, modes = np.zeros(3), np.zeros(3)
-    for fold, options in ((1, ['-w', 'pcs']), (2, ['-w', 'tsc']), (3, ['-w', 'cic']), (4, ['-w', 'ngp']), (5, ['--interlace'])):
+    plain = '--no-interlace'
+    for fold, options in ((1, [plain]), (2, [plain, '-w', 'tsc']), (3, [plain, '-w', 'cic']), (4, ['-w', 'ngp']), (5, [])):
         t = pk('-n', '256', '-k', '3', '--fold', str(fold), '-s', 'dm', *options, path).table['dm']
         v.check('fold %d: shot noise' % fold, max(abs(t[:, 2] * n - 1)), 1e-12)
         error = np.sqrt(2 / t[:, 4])
@@ -192,6 +194,24 @@ def poisson(v):
     v.check('all together: P N/V − 1', abs(power.sum() / modes.sum() - 1), 1e-3)
     v.check('to Nyquist: P N/V − 1', abs(power[2] / modes[2] - 1), 1e-3)
     v.check('the error of that', np.sqrt(2 / modes[2]), 3e-4)
+    direct(v, path)
+
+
+def direct(v, path):
+    """The spectrum by sums over the points, up to Nyquist: what pk takes off and divides out leaves nothing else."""
+    n, points = 32, 0.5 + np.loadtxt('points/ic_part')[:, :3]
+    x, y, z = (np.exp(-2j * np.pi * np.outer(np.arange(-(n // 2) if d else 0, n // 2 + 1), points[:, d])) for d in range(3))
+    power = np.array([[abs(z @ (b * a)) ** 2 for b in y] for a in x]) / len(points) ** 2
+    i = np.arange(-(n // 2), n // 2 + 1)
+    kx, ky, kz = np.meshgrid(np.arange(n // 2 + 1), i, i, indexing='ij')
+    k = np.sqrt(kx * kx + ky * ky + kz * kz)
+    times = np.where(kx == 0, 1.0, 2.0) * (k > 0) * (k <= n // 2)
+    shell = np.minimum(np.floor(k + 0.5).astype(int), n // 2)
+    want = np.bincount(shell.ravel(), (times * power).ravel()) / np.maximum(np.bincount(shell.ravel(), times.ravel()), 1)
+    t = pk('-n', str(n), '-s', 'dm', path).table['dm']
+    off = abs(t[:, 1] / want[1:] - 1)
+    v.check('sums over points, below 0.7 of Nyquist', max(off[:int(0.7 * n / 2)]), 1e-3)
+    v.check('sums over points, to Nyquist', max(off), 5e-3)
 
 
 def chi2(v, what, table, want):
@@ -226,7 +246,7 @@ def linear(v):
     chi2(v, 'dm, below half of Nyquist', t['dm'], want[:n // 4])
     same = slice(0, n // 4)
     v.check('dm beside gas, its own mesh', max(abs(t['dm'][same, 1] / t['gas'][same, 1] - 1)), 0.03)
-    fine = pk('-s', 'dm', '-n', str(2 * n), '--interlace', 'ics').table['dm']
+    fine = pk('-s', 'dm', '-n', str(2 * n), 'ics').table['dm']
     same = slice(0, 3 * n // 8)
     v.check('dm beside gas, a finer mesh', max(abs(fine[same, 1] / t['gas'][same, 1] - 1)), 0.01)
     numpy_sets(v)
@@ -246,9 +266,10 @@ def numpy_sets(v):
         points.append(((at + 0.5) / n + shift.astype(float) / length).ravel())
     points = np.array(points).T
     for order, name in enumerate(('ngp', 'cic', 'tsc', 'pcs'), 1):
-        for interlace in ([], ['--interlace']):
+        for interlace in (['--interlace'], ['--no-interlace']):
             t = pk('-s', 'dm', '-n', str(mesh), '-w', name, '-k', 'log:100000', *interlace, 'far').table['dm']
-            compare_shells(v, ' '.join([name] + interlace), t, shells(estimate(points, mesh, order, interlace), mesh), length)
+            want = estimate(points, mesh, order, interlace == ['--interlace'])
+            compare_shells(v, ' '.join([name] + interlace), t, shells(want, mesh), length)
 
 
 def meshes(v):
@@ -260,11 +281,11 @@ def meshes(v):
         grafic('ics', 'ic_posc' + name, psi, dx)
     upto = int(0.7 * 32)
     # Not interlaced, the aliases are those of the mean over directions; 64 cells have few modes a bin, which scatter around that.
-    for options, limit in ([], 2e-3), (['--interlace'], 1e-3):
+    for options, limit in (['--no-interlace'], 2e-3), ([], 1e-4):
         a, b = (pk('-s', 'dm', '-n', str(m), *options, 'ics').table['dm'][:upto] for m in (64, 128))
-        v.check('64 and 128 %s: P' % ' '.join(options), max(abs(a[:, 1] / b[:, 1] - 1)), limit)
-    folded = pk('-s', 'dm', '-n', '64', '--interlace', '--fold', '2', 'ics').table['dm']
-    plain = pk('-s', 'dm', '-n', '128', '--interlace', 'ics').table['dm']
+        v.check(' '.join(['64 and 128'] + options) + ': P', max(abs(a[:, 1] / b[:, 1] - 1)), limit)
+    folded = pk('-s', 'dm', '-n', '64', '--fold', '2', 'ics').table['dm']
+    plain = pk('-s', 'dm', '-n', '128', 'ics').table['dm']
     # Both have the modes of even numbers: a spectrum that neither starts nor ends in folding.
     upto = slice(3, 28)
     there = np.exp(np.interp(np.log(folded[upto, 0]), np.log(plain[:, 0]), np.log(plain[:, 1])))
@@ -319,7 +340,7 @@ def body(r):
 
 def formats(v):
     path = checkpoint()
-    options = ['-n', '32', '-s', 'dm,gas,all,dmxgas', '--interlace']
+    options = ['-n', '32', '-s', 'dm,gas,all,dmxgas']
     first = pk(*options, path)
     for ranks, threads in ((2, 1), (3, 1), (1, 2)):
         v.same('%d ranks, %d threads' % (ranks, threads), pk(*options, path, ranks=ranks, threads=threads).out == first.out, True)
@@ -381,14 +402,18 @@ def wrong(v):
 def files(v, path):
     """A file a checkpoint, and a picture."""
     r = pk('-n', '16', '-o', 'tables', '--plot', 'p.svg', path)
+    pk('-n', '16', '--plot', 'p.png', path)
     name = 'tables/pk_%s.tsv' % path[-5:]
     v.same('-o: its path', r.out, name + '\n')
     with open(name) as f:
         v.same('-o: the table', f.read() == pk('-n', '16', path).out, True)
     with open('p.svg') as f:
         picture = f.read()
-    v.same('plot: a line, its noise, the end', (picture.count('<polyline'), 'stroke-dasharray' in picture, picture[-7:]),
-           (1, True, '</svg>\n'))
+    v.same('plot: a line and the legend, its noise, the end',
+           (picture.count('stroke-width="1.6"'), 'stroke-dasharray' in picture, picture[-7:]), (3, True, '</svg>\n'))
+    black = matplotlib.image.imread('p.png')
+    v.same('plot: pixels', black.shape[:2], (1040, 1440))
+    v.check('plot: drawn on white', abs(black[..., :3].mean() - 0.96), 0.03)
     v.same('nothing half written', [x for x in os.listdir('.') + os.listdir('tables') if x.endswith('.part')], [])
     for ranks in (1, 3):
         refused(v, 'table is there', ['-n', '16', '-o', 'tables', path], name, ranks)
