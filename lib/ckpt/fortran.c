@@ -12,7 +12,8 @@
 #include "io/file.h"
 
 static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10, JUMP = 4096,
-                    GAP = 320;    /* between rows: a power of two apart, they would share a few places of the caches */
+                    GAP_PIECE = (size_t)1 << 20, /* bytes that are read for the sum alone */
+    GAP = 320;                    /* between rows: a power of two apart, they would share a few places of the caches */
 static const int64_t EVEN = 8192; /* pieces are multiples of it where they can: of the readers' batches */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
@@ -131,6 +132,7 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
     flush(f);
     int32_t bytes = (int32_t)(n * (int64_t)elem), ends[2] = {bytes, bytes};
     int64_t step = bytes + (int64_t)sizeof ends;
+    file_reserve(f->fd, f->at, nrow * step);
     for (int r = 0; r <= nrow; r++) {
         bool head = r<nrow, tail = r> 0;
         write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail), f->at + r * step - (tail ? 4 : 0));
@@ -202,14 +204,79 @@ void fort_shut(struct fort_in *f)
     if (f->path && f->fd >= 0) close(f->fd);
     FREE(f->path);
     FREE(f->win);
+    FREE(f->seen.range);
+    FREE(f->seen.sum.part);
     *f = (struct fort_in){.fd = -1};
 }
+
+/* ---- the sum of a file that is read in any order ---- */
+
+void fort_watch(struct fort_in *f)
+{
+    f->seen.wanted = true;
+}
+
+/* Records side by side are read in turns: the range after the last one mostly goes on. */
+static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
+{
+    int64_t k = s->next;
+    if (k >= s->n || s->range[k].end != at)
+        for (k = s->n - 1; k >= 0 && s->range[k].end != at; k--) continue;
+    if (k < 0) {
+        if (s->n == s->room) {
+            s->room = 2 * s->room + 64;
+            s->range = mem_grow(s->range, sizeof *s->range * (size_t)s->room, "checksum");
+        }
+        s->range[k = s->n++].at = at;
+    }
+    s->range[k].end = at + (int64_t)n;
+    s->next = k + 1;
+    checksum_add(&s->sum, p, n, at);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    int64_t x = ((const struct fort_range *)a)->at, y = ((const struct fort_range *)b)->at;
+    return (x > y) - (x < y);
+}
+
+static enum err see_gap(struct fort_in *f, int64_t at, int64_t end)
+{
+    char *piece = mem_new(GAP_PIECE, "file buffer");
+    enum err err = OK;
+    BUG_ON(at > end);
+    for (int64_t n; err == OK && at < end; at += n) {
+        n = end - at < (int64_t)GAP_PIECE ? end - at : (int64_t)GAP_PIECE;
+        err = file_read_at(f->fd, f->path, piece, (size_t)n, at);
+        if (err == OK) checksum_add(&f->seen.sum, piece, (size_t)n, at);
+    }
+    FREE(piece);
+    return err;
+}
+
+enum err fort_sum(struct fort_in *f, uint64_t *sum)
+{
+    struct fort_seen *s = &f->seen;
+    int64_t at = 0;
+    s->wanted = false;
+    if (s->n) qsort(s->range, (size_t)s->n, sizeof *s->range, by_place);
+    for (int64_t k = 0; k < s->n; at = s->range[k++].end) TRY(see_gap(f, at, s->range[k].at));
+    TRY(see_gap(f, at, f->size));
+    *sum = checksum_end(&s->sum);
+    return OK;
+}
+
+/* ---- records ---- */
 
 /* Short reads come from a window, which a walk over the lengths of small records fills once. After a jump, over a long record, the
  * window is short. */
 static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
 {
-    if (n > WINDOW / 8) return file_read_at(f->fd, f->path, p, n, at);
+    if (n > WINDOW / 8) {
+        TRY(file_read_at(f->fd, f->path, p, n, at));
+        if (f->seen.wanted) see(&f->seen, p, n, at);
+        return OK;
+    }
     if (at < f->win_at || at + (int64_t)n > f->win_at + f->win_n) {
         bool jumps = at < f->win_at || at - f->win_at - f->win_n > (int64_t)JUMP;
         int64_t left = f->size - at, most = (int64_t)(jumps ? WINDOW / 8 : WINDOW), k = left < most ? left : most;

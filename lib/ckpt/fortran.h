@@ -58,6 +58,14 @@ struct fort_in {
     bool narrow;      /* fort_get_real has seen reals of 4 bytes */
     char *win;        /* what was read last, for the short reads */
     int64_t win_at, win_n;
+    struct fort_seen { /* what long reads have added to the file's checksum */
+        bool wanted;
+        struct checksum sum;
+        int64_t n, room, next; /* next: range that probably goes on next */
+        struct fort_range {
+            int64_t at, end;
+        } * range;
+    } seen;
 };
 
 struct fort_rec {
@@ -81,4 +89,8 @@ MUST_USE enum err fort_next_real(struct fort_in *f, const char *what, int64_t to
 MUST_USE enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n);
 MUST_USE enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x);
 MUST_USE enum err fort_skip(struct fort_in *f, const char *what, int n); /* n records of any length */
-MUST_USE enum err fort_at_end(const struct fort_in *f);                  /* error if something follows */
+/* From here on what is read is also summed up; fort_sum reads what was passed over and gives the sum of the whole file, so that most of
+ * it is read once only. Nothing may be read twice in between, but for short things. */
+void fort_watch(struct fort_in *f);
+MUST_USE enum err fort_sum(struct fort_in *f, uint64_t *sum);
+MUST_USE enum err fort_at_end(const struct fort_in *f); /* error if something follows */

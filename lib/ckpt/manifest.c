@@ -202,6 +202,18 @@ static enum err sum_file(int fd, const char *path, int64_t bytes, uint64_t *sum)
     return err;
 }
 
+static enum err check_size(const char *path, const struct manifest_row *r, int64_t bytes)
+{
+    if (bytes == r->bytes) return OK;
+    FAIL(ERR_FORMAT, "%s: has %ld bytes, %ld were written: it is damaged", path, (long)bytes, (long)r->bytes);
+}
+
+static enum err check_sum(const char *path, const struct manifest_row *r, uint64_t sum)
+{
+    if (sum == r->sum) return OK;
+    FAIL(ERR_FORMAT, "%s: its checksum is wrong: it is damaged, or of another checkpoint", path);
+}
+
 static enum err check_row(const char *path, const struct manifest_row *r)
 {
     struct stat st;
@@ -211,14 +223,11 @@ static enum err check_row(const char *path, const struct manifest_row *r)
     enum err err = OK;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         err = err_set(ERR_FILE, "%s: not a regular file", path);
-    else if (st.st_size != r->bytes)
-        err = err_set(ERR_FORMAT, "%s: has %ld bytes, %ld were written: it is damaged", path, (long)st.st_size,
-                      (long)r->bytes);
+    else
+        err = check_size(path, r, st.st_size);
     if (err == OK) err = sum_file(fd, path, r->bytes, &sum);
     close(fd);
-    if (err == OK && sum != r->sum)
-        err = err_set(ERR_FORMAT, "%s: its checksum is wrong: it is damaged, or of another checkpoint", path);
-    return err;
+    return err == OK ? check_sum(path, r, sum) : err;
 }
 
 static const struct manifest_row *find_row(const struct manifest *m, const char *name)
@@ -233,15 +242,32 @@ bool manifest_has(const struct manifest *m, const char *name)
     return find_row(m, name) != NULL;
 }
 
+/* The row of a file that must be listed. */
+static enum err need_row(const struct manifest *m, const char *dir, const char *name, char path[PATH_MAX],
+                         const struct manifest_row **r)
+{
+    if (snprintf(path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX) FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    *r = find_row(m, name);
+    if (!*r) FAIL(ERR_FORMAT, "%s: is not listed in the checkpoint's checksums: it is of another one", path);
+    return OK;
+}
+
 enum err manifest_check_file(const struct manifest *m, const char *dir, const char *name)
 {
     char path[PATH_MAX];
+    const struct manifest_row *r;
     if (!m) return OK;
-    if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
-    const struct manifest_row *r = find_row(m, name);
-    if (!r) FAIL(ERR_FORMAT, "%s: is not listed in the checkpoint's checksums: it is of another one", path);
+    TRY(need_row(m, dir, name, path, &r));
     return check_row(path, r);
+}
+
+enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name, int64_t bytes, uint64_t sum)
+{
+    char path[PATH_MAX];
+    const struct manifest_row *r;
+    TRY(need_row(m, dir, name, path, &r));
+    TRY(check_size(path, r, bytes));
+    return check_sum(path, r, sum);
 }
 
 enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad, int64_t *bytes)

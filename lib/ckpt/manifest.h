@@ -42,5 +42,8 @@ bool manifest_is_backup(const char *dir, int number);          /* by its first l
 bool manifest_has(const struct manifest *m, const char *name); /* m NULL: no */
 /* Reads dir/name and compares; a file that is not listed does not belong there. m NULL: nothing is done. */
 MUST_USE enum err manifest_check_file(const struct manifest *m, const char *dir, const char *name);
+/* The same where the caller has read the file: its size and sum. */
+MUST_USE enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name, int64_t bytes,
+                                     uint64_t sum);
 /* All files. The error is that of the first bad one; *bad (may be NULL) counts them, *bytes what was read. */
 MUST_USE enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad, int64_t *bytes);

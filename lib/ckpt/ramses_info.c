@@ -139,6 +139,15 @@ enum err ramses_verify(const struct ramses *r, const char *kind, int file)
     return manifest_check_file(r->list, r->dir, name);
 }
 
+enum err ramses_verify_sum(const struct ramses *r, const char *kind, int file, struct fort_in *f)
+{
+    char name[64];
+    uint64_t sum;
+    snprintf(name, sizeof name, "%s_%05d.out%05d", kind, r->number, file);
+    TRY(fort_sum(f, &sum));
+    return manifest_check_sum(r->list, r->dir, name, f->size, sum);
+}
+
 static enum err verify_text(const struct ramses *r, const char *name)
 {
     char path[PATH_MAX];

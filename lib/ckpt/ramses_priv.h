@@ -52,6 +52,7 @@ int ramses_type_size(char type);                            /* bytes of an eleme
 bool ramses_is_position(const struct ramses *r, int field); /* a particle column */
 bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p); /* the positions are read */
 /* Verifies files that are listed (r->list): one of a rank · all texts that matter to reading. */
+MUST_USE enum err ramses_verify_sum(const struct ramses *r, const char *kind, int file, struct fort_in *f);
 MUST_USE enum err ramses_verify(const struct ramses *r, const char *kind, int file);
 MUST_USE enum err ramses_verify_texts(struct ramses *r); /* loads r->list */
 MUST_USE enum err ramses_path(const struct ramses *r, const char *kind, int file, char *path, size_t n);

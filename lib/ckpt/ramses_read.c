@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -21,6 +22,7 @@ struct walk {
     bool values;
     ramses_octs_fn *fn;
     void *ctx;
+    bool late; /* sums are made while reading */
     struct fort_in amr, hydro, grav;
     struct amr_head a;
     struct fort_rec *rec; /* of a block: amr, then 8 * fields */
@@ -31,6 +33,9 @@ struct walk {
     const double **val;
 };
 
+static enum err verify(const struct walk *w);
+static enum err verify_late(struct walk *w);
+static enum err blame(const struct walk *w, enum err err);
 static enum err walk_open(struct walk *w);
 static void walk_close(struct walk *w);
 static enum err read_block(struct walk *w, int level, int list, int32_t n);
@@ -39,9 +44,8 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_f
 {
     if (r->hdf5) return hdf5_read_octs(r, file, values, false, fn, ctx);
     struct walk w = {.r = r, .shape = amr_shape(r->head.ndim), .file = file, .values = values, .fn = fn, .ctx = ctx};
-    TRY(ramses_verify(r, "amr", file));
-    if (values && r->nhydro) TRY(ramses_verify(r, "hydro", file));
-    if (values && r->ngrav) TRY(ramses_verify(r, "grav", file));
+    w.late = r->late && r->list && !r->pick;
+    if (!w.late) TRY(verify(&w));
     enum err err = walk_open(&w);
     int nlist = r->ncpu + r->nboundary;
     for (int l = 1; err == OK && l <= r->head.levelmax; l++)
@@ -50,8 +54,34 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_f
     if (err == OK) err = fort_at_end(&w.amr);
     if (err == OK && values && r->nhydro) err = fort_at_end(&w.hydro);
     if (err == OK && values && r->ngrav) err = fort_at_end(&w.grav);
+    if (w.late) err = err == OK ? verify_late(&w) : blame(&w, err);
     walk_close(&w);
     return err;
+}
+
+static enum err verify(const struct walk *w)
+{
+    const struct ramses *r = w->r;
+    TRY(ramses_verify(r, "amr", w->file));
+    if (w->values && r->nhydro) TRY(ramses_verify(r, "hydro", w->file));
+    return w->values && r->ngrav ? ramses_verify(r, "grav", w->file) : OK;
+}
+
+static enum err verify_late(struct walk *w)
+{
+    const struct ramses *r = w->r;
+    TRY(ramses_verify_sum(r, "amr", w->file, &w->amr));
+    if (w->values && r->nhydro) TRY(ramses_verify_sum(r, "hydro", w->file, &w->hydro));
+    return w->values && r->ngrav ? ramses_verify_sum(r, "grav", w->file, &w->grav) : OK;
+}
+
+/* A wrong checksum explains any other error. */
+static enum err blame(const struct walk *w, enum err err)
+{
+    char message[1024];
+    snprintf(message, sizeof message, "%s", err_message());
+    TRY(verify(w));
+    return err_set(err, "%s", message);
 }
 
 static enum err check_count(const struct fort_in *f, int32_t nvar, int expect)
@@ -87,6 +117,7 @@ static enum err walk_open(struct walk *w)
     TRY(fort_open(&w->amr, path));
     TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
     if (w->values) TRY(open_values(w));
+    if (w->late) fort_watch(&w->amr), fort_watch(&w->hydro), fort_watch(&w->grav);
     size_t b = RAMSES_BATCH, nval = w->values ? 8 * (size_t)(w->r->nhydro + w->r->ngrav) : 0;
     w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
     w->raw = mem_new(8 * b, "snapshot batch");

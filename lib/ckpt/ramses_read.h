@@ -57,6 +57,7 @@ struct ramses_pick {
 
 struct ramses {
     const struct ramses_pick *pick; /* lent; NULL: all are wanted */
+    bool late;                      /* octs are handed on before the checksums of their files are compared */
     struct ckpt_head head;          /* tout, aout lent by this struct; provenance and namelist NULL */
     double *out_times;
     char dir[4000], ordering[129];

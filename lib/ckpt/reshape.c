@@ -16,7 +16,7 @@ enum { ROWS_LEAST = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
 
 static enum err check_input(const struct reshape *opt, const struct source *s);
 static enum err check_output(const struct reshape *opt);
-static enum err weigh(const struct source *s, const struct comm *c, struct weights *w);
+static enum err weigh(struct source *s, const struct comm *c, bool again, struct weights *w);
 static void make_domains(const struct reshape *opt, const struct source *s, const struct comm *c,
                          const struct weights *w, struct reshape_plan *p);
 
@@ -45,7 +45,7 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     p->weight[2] = opt->weight[2] > 0 ? opt->weight[2] : p->weight[1];
     int64_t rows = (int64_t)ROWS_A_RANK * opt->nrank;
     weights_begin(&w, rows > ROWS_LEAST ? rows : ROWS_LEAST);
-    err = err_agree(c, weigh(s, c, &w));
+    err = err_agree(c, weigh(s, c, opt->out != NULL, &w));
     if (err == OK) {
         weights_merge(&w, c);
         make_domains(opt, s, c, &w, p);
@@ -109,6 +109,7 @@ static void my_pieces(const struct source *s, const struct comm *c, int *first, 
 struct weighing {
     const struct source *s;
     struct weights *w;
+    enum err err; /* of weigh_places */
 };
 
 static enum err weigh_octs(const struct source_octs *o, void *ctx)
@@ -144,16 +145,32 @@ static enum err weigh_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-static enum err weigh(const struct source *source, const struct comm *c, struct weights *w)
+/* Places are enough: what else there is need not be read, nor the sums of files compared. */
+static bool weigh_places(void *ctx, int level, int n, const okey *key)
 {
-    struct source *s = (struct source *)(uintptr_t)source;
-    struct weighing g = {s, w};
+    struct weighing *g = ctx;
+    if (g->err == OK) g->err = weigh_octs(&(struct source_octs){.level = level, .n = n, .key = key}, g);
+    return false;
+}
+
+static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
+{
+    const struct ramses_pick *was = s->pick, places = {.octs = weigh_places, .ctx = g};
+    if (again) s->pick = &places;
+    enum err err = source_octs(s, piece, false, weigh_octs, g);
+    s->pick = was;
+    TRY(err);
+    TRY(g->err);
+    return s->head.particles ? source_parts(s, piece, weigh_parts, g) : OK;
+}
+
+/* again: all will be read once more, and checked then. */
+static enum err weigh(struct source *s, const struct comm *c, bool again, struct weights *w)
+{
+    struct weighing g = {.s = s, .w = w};
     int first, last;
     my_pieces(s, c, &first, &last);
-    for (int i = first; i < last; i++) {
-        TRY(source_octs(s, i, false, weigh_octs, &g));
-        if (s->head.particles) TRY(source_parts(s, i, weigh_parts, &g));
-    }
+    for (int i = first; i < last; i++) TRY(weigh_piece(s, i, again, &g));
     return OK;
 }
 
@@ -503,12 +520,15 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
 static enum err scatter(struct reshaping *w)
 {
     int first, last;
+    enum err err = OK;
     my_pieces(w->s, w->c, &first, &last);
-    for (int i = first; i < last; i++) {
-        TRY(source_octs(w->s, i, true, scatter_octs, w));
-        if (w->head.particles) TRY(source_parts(w->s, i, scatter_parts, w));
+    w->s->late = true; /* after an error nothing is kept */
+    for (int i = first; i < last && err == OK; i++) {
+        err = source_octs(w->s, i, true, scatter_octs, w);
+        if (err == OK && w->head.particles) err = source_parts(w->s, i, scatter_parts, w);
     }
-    return OK;
+    w->s->late = false;
+    return err;
 }
 
 /* All ranks know what there is in all. */

@@ -31,6 +31,7 @@ struct source_kind;
 struct source {
     const struct source_kind *kind;
     const struct ramses_pick *pick; /* lent; batches to be passed over are not read (NULL: none) */
+    bool late; /* octs may be handed on before their files' checksums are compared: nothing is kept after an error */
     void *impl;
     const char *format; /* what it is, for people */
     char path[4000], ordering[129];

@@ -171,8 +171,10 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
         err = err_set(ERR_FORMAT, "%s: differs from that of file 1", path);
     struct ramses_pick pick = {.octs = pick_octs, .ctx = &g};
     r->pick = s->pick ? &pick : NULL;
+    r->late = s->late;
     if (err == OK) err = ramses_read_octs(r, piece + 1, values, give_octs, &g);
     r->pick = NULL;
+    r->late = false;
     if (err == OK) err = g.err;
     if (exact && err == OK) err = exact_at_end(&g.exact);
     exact_shut(&g.exact);

@@ -11,7 +11,8 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-enum { PAGES = 64, PAGE_LEAST = 64 << 10, PAGE_MOST = 1 << 20 };
+enum { PAGES = 64, PAGE_LEAST = 64 << 10, PAGE_MOST = 512 << 10 };
+static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk that are taken at a time */
 
 static const char NAME[] = "spill";
 
@@ -88,6 +89,10 @@ static enum err page_write(struct spill *s, struct spill_page *p)
         .at = s->end, .n = p->n, .file = s->c->rank, .list = p->list, .kind = p->kind};
     p->n = 0;
     file_path(s, s->c->rank, path);
+    if (s->end + (int64_t)bytes > s->reserved) {
+        file_reserve(s->fd[s->c->rank], s->reserved, AHEAD);
+        s->reserved += AHEAD;
+    }
     TRY(file_write_at(s->fd[s->c->rank], path, p->data, bytes, s->end));
     s->end += (int64_t)bytes;
     return OK;

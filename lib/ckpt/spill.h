@@ -30,7 +30,7 @@ struct spill {
     struct spill_chunk *chunk; /* by list, rank, time */
 
     /* Private: what waits. */
-    int64_t end, nchunk, room;
+    int64_t end, reserved, nchunk, room;
     size_t page_bytes;
     int npage, nused;
     struct spill_page {

@@ -39,6 +39,12 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
     return OK;
 }
 
+void file_reserve(int fd, int64_t at, int64_t n)
+{
+    int is = fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n); /* if there is no room, writing will say so */
+    (void)is;
+}
+
 enum err file_close_synced(int fd, const char *path)
 {
     int synced, why;

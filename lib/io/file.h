@@ -10,6 +10,8 @@
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
+/* Bytes that will be written, but not in order: where they go on disk is settled at once, which is quicker than piece by piece. */
+void file_reserve(int fd, int64_t at, int64_t n);
 /* A new file with these n bytes, synced. */
 MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 /* Syncs and closes. The descriptor is closed in any case. */
