@@ -274,6 +274,18 @@ static int in_order(const struct catalog *t, const struct catalog_column *col[])
     return n;
 }
 
+/* Tables without rows have no columns: RAMSES's are named. */
+static void put_empty(FILE *f, bool stellar)
+{
+    static const int star[] = {0, 1, 11, NAMES - 1};
+    for (int line = 0; line < 2; line++)
+        for (int i = 0, n = stellar ? 4 : NAMES - 1; i < n; i++) {
+            const struct name *k = &NAME[stellar ? star[i] : i];
+            const char *name = stellar && i == 1 ? "mstellar" : k->csv;
+            fprintf(f, "%s%s%s", i ? "," : " # ", line ? k->unit : name, i == n - 1 ? "\n" : "");
+        }
+}
+
 static void put_head(FILE *f, int n, const struct catalog_column *const col[], const char *mass)
 {
     for (int line = 0; line < 2; line++) {
@@ -291,7 +303,10 @@ void catalog_write_text(const struct catalog *t, FILE *f, const char *mass)
 {
     const struct catalog_column *col[CATALOG_COLUMNS];
     int n = in_order(t, col);
-    put_head(f, n, col, mass);
+    if (n)
+        put_head(f, n, col, mass);
+    else
+        put_empty(f, strcmp(mass, "mstellar") == 0);
     for (int64_t i = 0; i < t->n; i++)
         for (int k = 0; k < n; k++) {
             if (k) putc(',', f);

@@ -161,6 +161,23 @@ def parts(v):
     v.same('simulate: what it does not take is said', [w in r.err for w in ('potential', 'sink particles', 'stellar objects')], [True] * 3)
 
 
+def empty(v):
+    """A run with sinks that has none yet."""
+    import h5py
+    shutil.copytree('there', 'none')
+    with h5py.File('none/data_00002.h5', 'r+') as f:
+        del f['sinks']
+        f.create_group('sinks').attrs.create('nsink', np.array([0], np.int32))
+    base.convert('-o', 'j', 'none')
+    names, units = open('j/sink_00002.csv').read().splitlines()
+    v.same('no sinks: names and units', (names, len(units.split(','))),
+           (' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,vx_gas,vy_gas,vz_gas,mbh,dmfsink,level', 23))
+    base.convert('-f', 'hdf5', '-o', 'k', 'j')
+    v.same('no sinks: digest', digests('k') == digests('j'), True)
+    with h5py.File('k/data_00002.h5') as f:
+        v.same('no sinks: number', int(f['sinks'].attrs['nsink'][0]), 0)
+
+
 def main():
     v = ptah.Verdict()
     run = base.checkpoint(1, ['run_params/nstepmax=1', 'output_params/foutput=1'])
@@ -168,6 +185,7 @@ def main():
     around(v, by_id)
     differences(v)
     parts(v)
+    empty(v)
     v.end()
 
 
