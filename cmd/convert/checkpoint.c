@@ -13,7 +13,6 @@
 #include "convert.h"
 #include "io/file.h"
 
-static const size_t TEXT_MAX = (size_t)1 << 24;
 static const char *const NAME[] = {"", "ramses", "hdf5", "gadget"};
 
 static enum err open_source(const struct request *r, const char *in, struct source **s);
@@ -45,8 +44,6 @@ static enum err open_source(const struct request *r, const char *in, struct sour
     TRY(source_open(in, 0, 0, s));
     log_line(1, "%s: %s, output %d, levels %d to %d", in, (*s)->format, (*s)->number, (*s)->head.levelmin,
              (*s)->head.levelmax);
-    if (*(*s)->left_out)
-        log_info("convert: %s: what no format here has a place for is left out: %s", in, (*s)->left_out);
     if (!(*s)->exact)
         log_line(1, "%s: has no exact files: the last bits of momentum and energy were lost when it was written", in);
     if (!r->region && !r->cut.levelmax) return OK;
@@ -74,14 +71,11 @@ static enum err name_result(const struct request *r, enum format f, const struct
 }
 
 /* Text of the checkpoint, "" if it has none. Owner: caller. */
-static enum err load_text(const struct source *s, const char *name, char **text)
+static enum err load_text(struct source *s, const char *name, char **text)
 {
-    char path[PATH_MAX];
     size_t n;
-    *text = NULL;
-    int k = snprintf(path, sizeof path, "%s/%s", s->path, name);
-    if (k > 0 && k < (int)sizeof path && file_exists(path)) return file_load(path, TEXT_MAX, text, &n);
-    *text = mem_zero(1, "provenance");
+    TRY(source_text(s, name, text, &n));
+    if (!*text) *text = mem_zero(1, "provenance");
     return OK;
 }
 
@@ -99,8 +93,8 @@ static enum err write_checkpoint(const struct request *r, enum format f, struct 
                                  const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;
-    enum err err = load_text(s, "namelist.txt", &namelist);
-    if (err == OK) err = load_text(s, "compilation.txt", &before);
+    enum err err = load_text(s, "namelist", &namelist);
+    if (err == OK) err = load_text(s, "compilation", &before);
     err = err_agree(c, err);
     if (err == OK) {
         text = tell(r, s, before);
@@ -127,6 +121,8 @@ static enum err write_gadget(const struct request *r, struct source *s, char *pa
     char *out = mem_new(n, "path");
     int64_t left_out = 0;
     memcpy(out, path, n);
+    if (*s->left_out)
+        log_info("convert: %s: what has no place in a Gadget snapshot is left out: %s", s->path, s->left_out);
     struct gadget opt = {.out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
     enum err err = gadget_write(&opt, s, path, n, &left_out);
     if (err == OK && left_out)

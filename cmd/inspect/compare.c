@@ -75,6 +75,8 @@ static void print_text(const struct compared *c, const char *a, const char *b, c
     print_fields(c->field, c->nfield, true, o->verbose);
     print_counts("particles", c->parts, c->parts_a, c->parts_b);
     print_fields(c->part, c->npart_field, false, o->verbose);
+    print_counts("sinks", c->sinks, c->sinks_a, c->sinks_b);
+    print_fields(c->sink, c->nsink_field, false, o->verbose);
     printf("%s\n", !c->same                     ? "they differ"
                    : o->rtol > 0 || o->atol > 0 ? "the same within the tolerance"
                                                 : "the same");
@@ -137,5 +139,9 @@ static void print_json(const struct compared *c, const char *a, const char *b, c
     json_count("particles_only_a", c->parts_a);
     json_count("particles_only_b", c->parts_b);
     json_fields("particle_fields", c->part, c->npart_field, false);
+    json_count("sinks", c->sinks);
+    json_count("sinks_only_a", c->sinks_a);
+    json_count("sinks_only_b", c->sinks_b);
+    json_fields("sink_fields", c->sink, c->nsink_field, false);
     json_end();
 }

@@ -249,12 +249,11 @@ static enum err output_path(const struct options *o, const char *in, const struc
 }
 
 /* What the input says about itself is kept, ours comes first. */
-static char *text_of(const struct source *s, const char *name, const char *before)
+static char *text_of(struct source *s, const char *name, const char *before)
 {
-    char path[PATH_MAX], *text = NULL;
+    char *text = NULL;
     size_t n = 0, k = before ? strlen(before) : 0;
-    snprintf(path, sizeof path, "%s/%s", s->path, name);
-    if (!file_exists(path) || file_load(path, (size_t)16 << 20, &text, &n) != OK) text = NULL, n = 0;
+    if (source_text(s, name, &text, &n) != OK || !text) text = NULL, n = 0;
     char *all = mem_zero(k + n + 1, "text file");
     if (k) memcpy(all, before, k);
     if (n) memcpy(all + k, text, n);
@@ -276,7 +275,7 @@ static enum err announce(const struct options *o, const struct source *s, const 
 static enum err write_one(struct options *o, struct source *s, const struct reshape_plan *p, const struct comm *c)
 {
     const char *ours = o->reshape.provenance;
-    char *namelist = text_of(s, "namelist.txt", NULL), *history = text_of(s, "compilation.txt", ours);
+    char *namelist = text_of(s, "namelist", NULL), *history = text_of(s, "compilation", ours);
     o->reshape.namelist = namelist;
     o->reshape.provenance = history;
     if (c->rank == 0 && !o->quiet && !o->json) report_print(o, s, p, o->reshape.out, stderr);

@@ -12,22 +12,56 @@
 #include "io/file.h"
 
 static const size_t TEXT_MAX = (size_t)256 << 20;
-enum { ROW_MAX = 64 }; /* numbers in a row of text */
+enum { ROW_MAX = CATALOG_COLUMNS }; /* numbers in a row of text */
 
-/* Names in csv files, in HDF5 files; ours. */
-static const char *const ALIAS[][2] = {
-    {"id", "identity"},        {"idsink", "identity"},    {"msink", "mass"},         {"mstellar", "mass"},
-    {"x", "position_x"},       {"y", "position_y"},       {"z", "position_z"},       {"xsink_1", "position_x"},
-    {"xsink_2", "position_y"}, {"xsink_3", "position_z"}, {"vx", "velocity_x"},      {"vy", "velocity_y"},
-    {"vz", "velocity_z"},      {"vsink_1", "velocity_x"}, {"vsink_2", "velocity_y"}, {"vsink_3", "velocity_z"},
-    {"tform", "birth_time"},   {"tsink", "birth_time"},
-};
+/* Ours, in csv files, in HDF5 files, and what it is measured in; in the order of RAMSES's csv files. */
+static const struct name {
+    const char *ours, *csv, *hdf5, *unit;
+} NAME[] = {{"identity", "id", "idsink", "1"},
+            {"mass", "msink", "msink", "m"},
+            {"position_x", "x", "xsink_1", "l"},
+            {"position_y", "y", "xsink_2", "l"},
+            {"position_z", "z", "xsink_3", "l"},
+            {"velocity_x", "vx", "vsink_1", "l t**-1"},
+            {"velocity_y", "vy", "vsink_2", "l t**-1"},
+            {"velocity_z", "vz", "vsink_3", "l t**-1"},
+            {"lx", "lx", "lx", "m l**2 t**-1"},
+            {"ly", "ly", "ly", "m l**2 t**-1"},
+            {"lz", "lz", "lz", "m l**2 t**-1"},
+            {"birth_time", "tform", "tsink", "t"},
+            {"acc_rate", "acc_rate", "acc_rate", "m t**-1"},
+            {"del_mass", "del_mass", "del_mass", "m"},
+            {"rho_gas", "rho_gas", "rho_gas", "m l**-3"},
+            {"cs**2", "cs**2", "cs**2", "l**2 t**-2"},
+            {"etherm", "etherm", "etherm", "m l**2 t**-2"},
+            {"vx_gas", "vx_gas", "vx_gas", "l t**-1"},
+            {"vy_gas", "vy_gas", "vy_gas", "l t**-1"},
+            {"vz_gas", "vz_gas", "vz_gas", "l t**-1"},
+            {"mbh", "mbh", "mbh", "m"},
+            {"dmfsink", "dmfsink", "dmfsink", "m"},
+            {"level", "level", "level", "1"},
+            {"tlife", "tlife", "tlife", "t"}};
+enum { NAMES = sizeof NAME / sizeof *NAME };
+
+static const struct name *known(const char *ours)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (strcmp(ours, NAME[i].ours) == 0) return &NAME[i];
+    return NULL;
+}
+
+const char *catalog_hdf5_name(const struct catalog_column *c)
+{
+    const struct name *k = known(c->name);
+    return k ? k->hdf5 : c->name;
+}
 
 enum err catalog_add(struct catalog *t, const char *path, const char *name, bool real, struct catalog_column **col)
 {
-    for (size_t i = 0; i < sizeof ALIAS / sizeof *ALIAS; i++)
-        if (strcmp(name, ALIAS[i][0]) == 0) {
-            name = ALIAS[i][1];
+    if (strcmp(name, "mstellar") == 0) name = "mass";
+    for (int i = 0; i < NAMES; i++)
+        if (strcmp(name, NAME[i].csv) == 0 || strcmp(name, NAME[i].hdf5) == 0) {
+            name = NAME[i].ours;
             break;
         }
     size_t k = strlen(name);
@@ -59,6 +93,20 @@ void catalog_free(struct catalog *t)
         FREE(t->col[i].whole);
     }
     *t = (struct catalog){0};
+}
+
+enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n, const int64_t *which)
+{
+    *t = (struct catalog){.n = n};
+    memcpy(t->from, from->from, sizeof t->from);
+    for (int k = 0; k < from->ncol; k++) {
+        const struct catalog_column *in = &from->col[k];
+        struct catalog_column *out;
+        TRY(catalog_add(t, from->from, in->name, in->real != NULL, &out));
+        for (int64_t i = 0; i < n && in->real; i++) out->real[i] = in->real[which[i]];
+        for (int64_t i = 0; i < n && in->whole; i++) out->whole[i] = in->whole[which[i]];
+    }
+    return OK;
 }
 
 /* ---- texts ---- */
@@ -142,6 +190,13 @@ static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
     }
 }
 
+/* In texts integers are known by their names. */
+static bool is_whole(const char *name)
+{
+    return strcmp(name, "id") == 0 || strcmp(name, "level") == 0 || strcmp(name, "new_born") == 0 ||
+           strncmp(name, "integer_", 8) == 0;
+}
+
 static enum err add_columns(struct catalog *t, const char *path, const char *text, int ncol)
 {
     char name[ROW_MAX][32];
@@ -150,8 +205,7 @@ static enum err add_columns(struct catalog *t, const char *path, const char *tex
     if (named && named != ncol) FAIL(ERR_FORMAT, "%s: names %d columns, but its rows have %d", path, named, ncol);
     if (!named) default_names(path, ncol, name);
     for (int i = 0; i < ncol; i++) {
-        bool whole = strcmp(name[i], "id") == 0 || strcmp(name[i], "level") == 0;
-        TRY(catalog_add(t, path, name[i], !whole, &col));
+        TRY(catalog_add(t, path, name[i], !is_whole(name[i]), &col));
     }
     return OK;
 }
@@ -196,6 +250,72 @@ enum err catalog_read_text(struct catalog *t, const char *path)
     if (err == OK) err = parse_text(t, path, text);
     mem_free(text);
     return err;
+}
+
+/* RAMSES's eleven digits if they are all there are. */
+static void put_real(FILE *f, double x)
+{
+    char s[40];
+    snprintf(s, sizeof s, "%.10E", x);
+    if (strtod(s, NULL) != x) snprintf(s, sizeof s, "%.16E", x);
+    fprintf(f, "%21s", s);
+}
+
+/* Columns that RAMSES has in its order, then the others. Returns their number. */
+static int in_order(const struct catalog *t, const struct catalog_column *col[])
+{
+    int n = 0;
+    for (int i = 0; i < NAMES; i++) {
+        const struct catalog_column *c = catalog_find(t, NAME[i].ours);
+        if (c) col[n++] = c;
+    }
+    for (int k = 0; k < t->ncol; k++)
+        if (!known(t->col[k].name)) col[n++] = &t->col[k];
+    return n;
+}
+
+/* Tables without rows have no columns: RAMSES's are named. */
+static void put_empty(FILE *f, bool stellar)
+{
+    static const int star[] = {0, 1, 11, NAMES - 1};
+    for (int line = 0; line < 2; line++)
+        for (int i = 0, n = stellar ? 4 : NAMES - 1; i < n; i++) {
+            const struct name *k = &NAME[stellar ? star[i] : i];
+            const char *name = stellar && i == 1 ? "mstellar" : k->csv;
+            fprintf(f, "%s%s%s", i ? "," : " # ", line ? k->unit : name, i == n - 1 ? "\n" : "");
+        }
+}
+
+static void put_head(FILE *f, int n, const struct catalog_column *const col[], const char *mass)
+{
+    for (int line = 0; line < 2; line++) {
+        fputs(" # ", f);
+        for (int i = 0; i < n; i++) {
+            const struct name *k = known(col[i]->name);
+            const char *name = !k ? col[i]->name : strcmp(k->ours, "mass") == 0 ? mass : k->csv;
+            fprintf(f, "%s%s", i ? "," : "", line == 0 ? name : k ? k->unit : "1");
+        }
+        putc('\n', f);
+    }
+}
+
+void catalog_write_text(const struct catalog *t, FILE *f, const char *mass)
+{
+    const struct catalog_column *col[CATALOG_COLUMNS];
+    int n = in_order(t, col);
+    if (n)
+        put_head(f, n, col, mass);
+    else
+        put_empty(f, strcmp(mass, "mstellar") == 0);
+    for (int64_t i = 0; i < t->n; i++)
+        for (int k = 0; k < n; k++) {
+            if (k) putc(',', f);
+            if (col[k]->real)
+                put_real(f, col[k]->real[i]);
+            else
+                fprintf(f, "%10ld", (long)col[k]->whole[i]);
+            if (k == n - 1) putc('\n', f);
+        }
 }
 
 /* ---- binary ---- */

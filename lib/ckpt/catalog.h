@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -29,8 +30,14 @@ MUST_USE enum err catalog_add(struct catalog *t, const char *path, const char *n
                               struct catalog_column **col);
 const struct catalog_column *catalog_find(const struct catalog *t, const char *name); /* NULL: has none */
 void catalog_free(struct catalog *t);
+/* Rows which[0..n-1] of another. */
+MUST_USE enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n, const int64_t *which);
+const char *catalog_hdf5_name(const struct catalog_column *c); /* of its dataset */
 
 /* Texts: sink_NNNNN.csv and stellar_NNNNN.csv with or without names in a comment, sink_NNNNN.info. */
 MUST_USE enum err catalog_read_text(struct catalog *t, const char *path);
+/* As RAMSES's csv files, with all bits: eleven digits of a number where these are all, 17 elsewhere. mass: name of that column. Trouble is
+ * that of f. */
+void catalog_write_text(const struct catalog *t, FILE *f, const char *mass);
 /* sink_NNNNN.outRRRRR, as RAMSES until 2018 and cuRAMSES have it; the files of all ranks are alike. */
 MUST_USE enum err catalog_read_sinks(struct catalog *t, const char *path, int ndim);

@@ -49,6 +49,7 @@ static void compare_heads(struct comparison *c);
 static void match_names(struct comparison *c);
 static enum err compare_cells(struct comparison *c);
 static enum err compare_parts(struct comparison *c);
+static void compare_sinks(const struct comparison *c);
 static void judge(struct compared *out);
 
 enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how, struct compared *out)
@@ -68,6 +69,7 @@ enum err ckpt_compare(const char *a, const char *b, const struct compare_how *ho
         err = compare_cells(c);
     }
     if (err == OK) err = compare_parts(c);
+    if (err == OK) compare_sinks(c);
     if (err == OK) judge(out);
     FREE(c->sum);
     ramses_close(&c->a);
@@ -89,6 +91,9 @@ static void judge(struct compared *out)
         out->same &= out->field[i].in_a >= 0 && out->field[i].in_b >= 0 && !out->field[i].differing;
     for (int i = 0; i < out->npart_field; i++)
         out->same &= out->part[i].in_a >= 0 && out->part[i].in_b >= 0 && !out->part[i].differing;
+    out->same &= !out->sinks_a && !out->sinks_b;
+    for (int i = 0; i < out->nsink_field; i++)
+        out->same &= out->sink[i].in_a >= 0 && out->sink[i].in_b >= 0 && !out->sink[i].differing;
     for (int i = 0; i < out->nvalue; i++) out->same &= !out->value[i].differs;
 }
 
@@ -427,15 +432,27 @@ static enum err compare_cells(struct comparison *c)
 
 /* ---- particles ---- */
 
+/* What particles are found by: the id; those of a sink's cloud share theirs, and are told apart by their places. */
+static okey part_key(const struct ramses *r, const struct ramses_parts *p, int64_t i, int family)
+{
+    uint64_t key = (uint64_t)ramses_i64(r, p, COL_ID)[i];
+    for (int d = 0; family == FAM_CLOUD && d < r->head.ndim; d++) {
+        uint64_t bits;
+        memcpy(&bits, ramses_f64(r, p, COL_X + (enum ramses_column)d) + i, sizeof bits);
+        key = mix((okey)(key ^ bits), d);
+    }
+    return (okey)key;
+}
+
 static enum err hold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
 {
     struct comparison *c = ctx;
-    const int64_t *id = ramses_i64(r, p, COL_ID);
     for (int64_t i = 0; i < p->n; i++) {
         int family = ramses_family(r, p, i);
         double *v;
-        if (!is_turn(c, (okey)id[i], family)) continue;
-        add_row(&c->held, (okey)id[i], family, &v);
+        okey key = part_key(r, p, i, family);
+        if (!is_turn(c, key, family)) continue;
+        add_row(&c->held, key, family, &v);
         for (int f = 0; f < c->nfield; f++) memcpy(v + f, (const double *)p->col[c->field[c->at[f]].in_a] + i, 8);
     }
     return OK;
@@ -448,8 +465,9 @@ static enum err meet_parts(const struct ramses *r, const struct ramses_parts *p,
     for (int64_t i = 0; i < p->n; i++) {
         int family = ramses_family(r, p, i);
         const double *v;
-        if (!is_turn(c, (okey)id[i], family)) continue;
-        if (!take_row(&c->held, (okey)id[i], family, &v)) {
+        okey key = part_key(r, p, i, family);
+        if (!is_turn(c, key, family)) continue;
+        if (!take_row(&c->held, key, family, &v)) {
             c->out->parts_b++;
             continue;
         }
@@ -500,4 +518,61 @@ static enum err compare_parts(struct comparison *c)
     finish_fields(c);
     held_fini(&c->held);
     return err;
+}
+
+/* ---- sinks ---- */
+
+/* Row of the sink with this id, or of this number where there are no ids; -1: none. */
+static int64_t find_sink(const struct catalog *t, const struct catalog *from, int64_t i)
+{
+    const struct catalog_column *a = catalog_find(from, "identity"), *b = catalog_find(t, "identity");
+    if (!a || !b || !a->whole || !b->whole) return i < t->n ? i : -1;
+    for (int64_t k = 0; k < t->n; k++)
+        if (b->whole[(i + k) % t->n] == a->whole[i]) return (i + k) % t->n; /* mostly the same row */
+    return -1;
+}
+
+static double sink_value(const struct catalog_column *c, int64_t i)
+{
+    return c->real ? c->real[i] : (double)c->whole[i];
+}
+
+static void compare_column(const struct comparison *c, const struct catalog_column *x, const struct catalog_column *y,
+                           struct compare_field *f)
+{
+    const struct catalog *a = &c->a->sinks, *b = &c->b->sinks;
+    const struct catalog_column *id = catalog_find(a, "identity");
+    for (int64_t i = 0; i < a->n; i++) {
+        int64_t k = find_sink(b, a, i);
+        if (k < 0) continue;
+        double p = sink_value(x, i), q = sink_value(y, k), d = fabs(p - q);
+        f->norm += fabs(p);
+        if (p == q || (isnan(p) && isnan(q))) continue;
+        if (!isfinite(d)) d = INFINITY;
+        f->l1 += d;
+        f->differing += differ(c->how, p, q);
+        if (d > f->most) f->most = d, f->id = f->id_rel = id && id->whole ? id->whole[i] : i;
+        f->most_rel = fmax(f->most_rel, d / fmax(fabs(p), fabs(q)));
+    }
+}
+
+static void compare_sinks(const struct comparison *c)
+{
+    const struct catalog *a = &c->a->sinks, *b = &c->b->sinks;
+    struct compared *out = c->out;
+    for (int64_t i = 0; i < a->n; i++) out->sinks += find_sink(b, a, i) >= 0;
+    out->sinks_a = a->n - out->sinks, out->sinks_b = b->n - out->sinks;
+    for (int k = 0; k < a->ncol; k++) {
+        const struct catalog_column *other = catalog_find(b, a->col[k].name);
+        struct compare_field *f = &out->sink[out->nsink_field++];
+        *f = (struct compare_field){.in_a = k, .in_b = other ? 0 : -1, .real = true};
+        snprintf(f->name, sizeof f->name, "%s", a->col[k].name);
+        if (other) compare_column(c, &a->col[k], other, f);
+    }
+    for (int k = 0; k < b->ncol; k++) {
+        if (catalog_find(a, b->col[k].name)) continue;
+        struct compare_field *f = &out->sink[out->nsink_field++];
+        *f = (struct compare_field){.in_a = -1, .in_b = k};
+        snprintf(f->name, sizeof f->name, "%s", b->col[k].name);
+    }
 }

@@ -37,6 +37,9 @@ struct compared {
     struct compare_field field[2 * RAMSES_FIELDS], part[2 * RAMSES_FIELDS];
     struct compare_value value[128];
     int turns, part_turns;
+    int nsink_field; /* sinks, paired by their ids */
+    int64_t sinks, sinks_a, sinks_b;
+    struct compare_field sink[2 * CATALOG_COLUMNS];
 };
 
 /* The result is large: keep it on the heap. */

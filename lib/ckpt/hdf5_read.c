@@ -374,6 +374,37 @@ static enum err count_octs(struct ramses *r, struct hdf5_in *h)
     return OK;
 }
 
+/* Letter of a particle column (ckpt/ramses_read.h) whose values fit. */
+static char column_type(char type)
+{
+    if (strchr("df", type)) return 'd';
+    return h5_size(type) == 1 && type == 'b' ? 'b' : h5_size(type) < 4 || type == 'i' ? 'i' : 'q';
+}
+
+/* A column that cuRAMSES's layout has no place for. */
+static enum err find_column(struct ramses *r, const char *name, int64_t at)
+{
+    struct h5_set s;
+    char path[80];
+    for (int i = 0; i < r->npart_field; i++)
+        if (strcmp(r->part[i].name, name) == 0) return OK;
+    if (snprintf(path, sizeof path, "ptah/particles/%s", name) >= (int)sizeof r->part->dataset)
+        FAIL(ERR_FORMAT, "%s: /ptah/particles has a dataset with a long name", r->hdf5->path);
+    TRY(h5_set_open(&r->hdf5->file, at, path, &s));
+    char type = column_type(s.type);
+    h5_set_close(&s);
+    TRY(ramses_add_field(r->hdf5->path, r->part, &r->npart_field, name, type));
+    memcpy(r->part[r->npart_field - 1].dataset, path, strlen(path) + 1);
+    return OK;
+}
+
+static bool add_column(struct h5_file *f, const char *name, int64_t at, void *ctx)
+{
+    enum err err = find_column(ctx, name, at);
+    if (f->err == OK) f->err = err;
+    return err != OK;
+}
+
 static enum err read_columns(struct ramses *r, struct hdf5_in *h)
 {
     static const struct {
@@ -392,7 +423,8 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
                {"ptah/particles/family", "family", 'b', COL_FAMILY},
                {"ptah/particles/tag", "tag", 'b', COL_TAG},
                {"particles/birth_epoch", "birth_time", 'd', COL_BIRTH},
-               {"particles/metallicity", "metallicity", 'd', COL_METAL}};
+               {"particles/metallicity", "metallicity", 'd', COL_METAL},
+               {"particles/dark_energy_int", "dark_energy_int", 'd', -1}};
     for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
     if (!has_object(h, "particles")) return OK;
     struct set x;
@@ -403,13 +435,17 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
     }
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         bool there = has_object(h, row[i].path), computed = row[i].column == COL_FAMILY && !there;
-        if (!there && row[i].column > COL_LEVEL && !computed) continue;
+        if (!there && (row[i].column > COL_LEVEL || row[i].column < 0) && !computed) continue;
         struct ramses_field *f = &r->part[r->npart_field];
         snprintf(f->name, sizeof f->name, "%s", row[i].name);
         snprintf(f->dataset, sizeof f->dataset, "%s", computed ? "" : row[i].path);
         f->type = row[i].type;
-        r->column[row[i].column] = r->npart_field++;
+        if (row[i].column >= 0) r->column[row[i].column] = r->npart_field;
+        r->npart_field++;
     }
+    int64_t more = h->ours ? h5_find(&h->file, "ptah/particles") : 0;
+    if (more) h5_each(&h->file, more, add_column, r);
+    if (h->file.err != OK) return h->file.err;
     r->head.particles = true;
     r->head.stars = r->column[COL_BIRTH] >= 0;
     r->head.metal = r->column[COL_METAL] >= 0;

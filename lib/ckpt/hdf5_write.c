@@ -118,6 +118,13 @@ static void add_level(struct hdf5_out *w, int l)
     for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', 8 * n, 8 * OCTS, "gravity/level_%d/f_%d", l, d);
 }
 
+/* Integers of 2 bytes are stored as of 4. */
+static char extra_type(const struct hdf5_out *w, int k)
+{
+    char type = ramses_out_type(&w->o, k);
+    return type == 'h' ? 'i' : type;
+}
+
 static void add_sets(struct hdf5_out *w)
 {
     struct hdf5_file *f = &w->f;
@@ -134,6 +141,11 @@ static void add_sets(struct hdf5_out *w)
     hdf5_add(f, 'b', w->npart, PARTS, "ptah/particles/tag");
     if (w->o.stars) hdf5_add(f, 'd', w->npart, PARTS, "particles/birth_epoch");
     if (w->o.metal) hdf5_add(f, 'd', w->npart, PARTS, "particles/metallicity");
+    for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
+        const char *name = w->o.from->extra[k].name;
+        bool usual = strcmp(name, "dark_energy_int") == 0;
+        hdf5_add(f, extra_type(w, k), w->npart, PARTS, "%sparticles/%s", usual ? "" : "ptah/", name);
+    }
 }
 
 /* The layout has 32-bit counts; what does not fit is written with 64, which HDF5 converts for readers that can hold it. */
@@ -234,6 +246,37 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "safe", 'B', LEVEL_MAX + 2, h->safe);
 }
 
+static void fill_sinks(struct hdf5_file *f, const struct hdf5_out *w)
+{
+    const struct catalog *t = w->o.from->sinks;
+    const struct catalog_column *id = catalog_find(t, "identity");
+    int64_t made = 0;
+    for (int64_t i = 0; id && id->whole && i < t->n; i++) made = id->whole[i] > made ? id->whole[i] : made;
+    hdf5_small(f, "sinks/", 'i', 0, NULL);
+    attr_count(f, "sinks", "nsink", t->n);
+    attr_count(f, "sinks", "nindsink", made);
+    attr_count(f, "sinks", "levelmin", w->o.h->levelmin);
+    attr_count(f, "sinks", "nlevelmax", w->o.nlevel);
+    for (int k = 0; k < t->ncol; k++) {
+        const struct catalog_column *c = &t->col[k];
+        char path[64];
+        bool wide = false;
+        snprintf(path, sizeof path, "sinks/%s", catalog_hdf5_name(c));
+        for (int64_t i = 0; c->whole && i < t->n; i++) wide |= c->whole[i] != (int32_t)c->whole[i];
+        int32_t *narrow = mem_new(sizeof *narrow * (size_t)t->n + 1, "catalog");
+        for (int64_t i = 0; c->whole && i < t->n; i++) narrow[i] = (int32_t)c->whole[i];
+        hdf5_small(f, path,
+                   c->real ? 'd'
+                   : wide  ? 'q'
+                           : 'i',
+                   t->n,
+                   c->real ? (void *)c->real
+                   : wide  ? (void *)c->whole
+                           : (void *)narrow);
+        FREE(narrow);
+    }
+}
+
 static void fill_file(struct hdf5_file *f, const void *ctx)
 {
     const struct hdf5_out *w = ctx;
@@ -254,6 +297,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
         attr_count(f, path, "ngrid_total", w->o.total[l]);
     }
     hdf5_attr(f, "amr", "nlevelmax_file", 'i', 1, &deepest);
+    if (w->o.from && *w->o.from->sinks->from) fill_sinks(f, w);
     if (!w->o.h->particles) return;
     int32_t n = w->npart < INT32_MAX ? (int32_t)w->npart : INT32_MAX;
     double lost = 0;
@@ -462,6 +506,14 @@ void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *f
     int set = w->part_set;
     for (int c = COL_X; c <= COL_METAL; c++)
         if (has_column(w, c)) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
+    for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
+        const void *rows = fn(ctx, COL_COUNT + k);
+        size_t bytes = (size_t)hdf5_size(extra_type(w, k));
+        if (bytes < 8)
+            for (int64_t i = 0; i < n; i++)
+                memcpy(w->scratch + (size_t)i * bytes, (const int64_t *)rows + i, bytes); /* little-endian */
+        hdf5_put(&w->f, set++, first, n, bytes < 8 ? w->scratch : rows);
+    }
     hdf5_turn(&w->f);
 }
 
@@ -496,6 +548,7 @@ static struct order_column sort_column(const struct part_values *v, int c)
 static const void *move_parts(void *ctx, int c)
 {
     const struct part_values *v = ctx;
+    BUG_ON(c >= COL_COUNT); /* a run has no further columns */
     return order_move(v->r, v->col[c].rows, v->col[c].bytes);
 }
 

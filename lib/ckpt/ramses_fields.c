@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "ckpt/exact.h"
+#include "ckpt/ramses_priv.h"
 
 enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
@@ -203,15 +204,26 @@ static const void *wrapped(const struct ramses_out *o, int d, const double *x, i
     return chunk;
 }
 
-static const void *narrowed(const int64_t *id, int64_t n, double *chunk)
+/* Integers to those of fewer bytes. */
+static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *chunk)
 {
-    int32_t *narrow = (int32_t *)chunk;
-    for (int64_t i = 0; i < n; i++) narrow[i] = (int32_t)id[i];
-    return narrow;
+    char *out = (char *)chunk;
+    for (int64_t i = 0; i < n; i++) memcpy(out + (size_t)i * bytes, x + i, bytes); /* little-endian */
+    return out;
 }
 
-static void write_column(struct fort_out *f, const struct ramses_out *o, enum ramses_column c, size_t bytes,
-                         double *chunk)
+char ramses_out_type(const struct ramses_out *o, int k)
+{
+    char type = o->from->extra[k].type;
+    return type == 'f' ? 'd' : type;
+}
+
+bool ramses_out_early(const struct ramses_out *o, int k)
+{
+    return strcmp(o->from->extra[k].name, "potential") == 0;
+}
+
+static void write_column(struct fort_out *f, const struct ramses_out *o, int c, size_t bytes, double *chunk)
 {
     if (f->err != OK) return;
     fort_begin(f, (int64_t)bytes * o->npart);
@@ -222,14 +234,21 @@ static void write_column(struct fort_out *f, const struct ramses_out *o, enum ra
         if (o->values)
             err = o->values->parts(o->values->ctx, c, at, &n, &rows);
         else
-            rows = column_of(o->p, c, at);
+            rows = column_of(o->p, (enum ramses_column)c, at);
         if (f->err == OK) f->err = err;
         if (f->err != OK) return;
         if (c <= COL_Z) rows = wrapped(o, c - COL_X, rows, n, chunk);
-        if (c == COL_ID && bytes == 4) rows = narrowed(rows, n, chunk);
+        if ((c == COL_ID || c >= COL_COUNT) && bytes < 8) rows = shortened(rows, n, bytes, chunk);
         fort_put(f, rows, bytes * (size_t)n);
     }
     fort_end(f);
+}
+
+static void write_extra(struct fort_out *f, const struct ramses_out *o, bool early, double *chunk)
+{
+    for (int k = 0; o->from && k < o->from->nextra; k++)
+        if (ramses_out_early(o, k) == early)
+            write_column(f, o, COL_COUNT + k, (size_t)ramses_type_size(ramses_out_type(o, k)), chunk);
 }
 
 enum err ramses_write_part(const struct ramses_out *o, const char *path)
@@ -247,15 +266,17 @@ enum err ramses_write_part(const struct ramses_out *o, const char *path)
     fort_i4(&f, (int32_t)o->family[FAM_STAR + 5]);
     fort_r8(&f, o->star_mass);
     fort_r8(&f, 0); /* mstar_lost */
-    fort_i4(&f, 0); /* nsink */
-    for (int c = COL_X; c <= COL_MASS; c++) write_column(&f, o, (enum ramses_column)c, 8, chunk);
+    fort_i4(&f, o->from ? (int32_t)o->from->sinks->n : 0);
+    for (int c = COL_X; c <= COL_MASS; c++) write_column(&f, o, c, 8, chunk);
     write_column(&f, o, COL_ID, o->wide_ids ? 8 : 4, chunk);
     write_column(&f, o, COL_LEVEL, 4, chunk);
     bool told = !(o->h->legacy & CKPT_BEFORE_2017);
     if (told) write_column(&f, o, COL_FAMILY, 1, chunk);
     if (told) write_column(&f, o, COL_TAG, 1, chunk);
+    write_extra(&f, o, true, chunk);
     if (o->stars) write_column(&f, o, COL_BIRTH, 8, chunk);
     if (o->metal) write_column(&f, o, COL_METAL, 8, chunk);
+    write_extra(&f, o, false, chunk);
     FREE(chunk);
     return fort_close(&f);
 }

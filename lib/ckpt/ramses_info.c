@@ -112,10 +112,11 @@ static enum err read_own_text(const struct ramses *r, const char *name, char **t
     char path[64];
     int64_t n;
     void *letter;
-    snprintf(path, sizeof path, "ptah/%s", name);
+    snprintf(path, sizeof path, "ptah/%s", strcmp(name, "compilation") == 0 ? "provenance" : name);
     TRY(hdf5_read_small(r, path, false, 1 << 20, &n, &letter));
     if (letter) *text = mem_zero((size_t)n + 1, "snapshot");
     for (int64_t i = 0; letter && i < n; i++) (*text)[i] = (char)((const int64_t *)letter)[i];
+    while (n > 1 && (*text)[n - 1] == '\n' && (*text)[n - 2] == '\n') (*text)[--n] = 0; /* it was filled up with them */
     *bytes = (size_t)n;
     mem_free(letter);
     return OK;

@@ -4,6 +4,7 @@
 
 #include "ckpt/fortran.h"
 #include "ckpt/ramses_read.h"
+#include "ckpt/source.h"
 
 enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 64 }; /* families -5..5, undefined · octs of ramses_primitive */
 
@@ -22,8 +23,9 @@ struct ramses_values {
     /* n <= RAMSES_BATCH octs of a block: conserved variables, or else potential and acceleration. */
     enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
                      struct ramses_lines *out);
-    /* Particles first..first+*n-1, or fewer: then *n is less. Reals are doubles, ids int64, levels int32, the others int8. */
-    enum err (*parts)(void *ctx, enum ramses_column column, int64_t first, int64_t *n, const void **out);
+    /* Particles first..first+*n-1, or fewer: then *n is less. Reals are doubles, ids int64, levels int32, the others int8. From
+     * COL_COUNT on: the source's further columns, doubles or int64. */
+    enum err (*parts)(void *ctx, int column, int64_t first, int64_t *n, const void **out);
 };
 
 /* A rank's octs are numbered 1..ngrid by level, then owner, then Morton order: first[l-1][r].. are those of level l owned by
@@ -35,6 +37,7 @@ struct ramses_out {
     const struct domain *d;
     const struct comm *c;               /* its rank and size: those of the file */
     const struct ramses_values *values; /* NULL: mesh and particles themselves */
+    const struct source *from;          /* its further columns and tables go along; NULL: there are none */
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
@@ -73,6 +76,9 @@ MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64
                                   struct ramses_lines *out);
 /* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by variable. */
 void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim);
+/* Further column k: its type in the files · whether it stands before the time of birth, as RAMSES's potential does. */
+char ramses_out_type(const struct ramses_out *o, int k);
+bool ramses_out_early(const struct ramses_out *o, int k);
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
 /* Each writes one file of this rank (text: rank 0's files) under o->tmp. */

@@ -42,7 +42,7 @@ enum ramses_column {
 struct ramses_field {
     char name[48];
     char type;        /* of a particle column: d f (batch: double), q i h b (batch: int64) */
-    char dataset[48]; /* HDF5: its path, %d for the level; empty: computed */
+    char dataset[64]; /* HDF5: its path, %d for the level; empty: computed */
 };
 
 struct hdf5_in;

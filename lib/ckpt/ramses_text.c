@@ -12,6 +12,8 @@
 #include "ckpt/ramses_out.h"
 #include "io/file.h"
 
+static const size_t COPY_MAX = (size_t)1 << 30;
+
 typedef void text_fn(FILE *t, const struct ramses_out *o);
 
 struct text_file {
@@ -132,6 +134,18 @@ static void make_info(FILE *t, const struct ramses_out *o)
     (domain_kind(o->d) == DOMAIN_HILBERT ? put_bounds : put_boxes)(t, o);
 }
 
+/* In the order of the files. */
+static void put_columns(FILE *t, const struct ramses_out *o)
+{
+    int n = o->from ? o->from->nextra : 0;
+    for (int k = 0; k < n; k++)
+        if (ramses_out_early(o, k)) fputs("phi ", t);
+    if (o->stars) fputs("tform ", t);
+    if (o->metal) fputs("metal ", t);
+    for (int k = 0; k < n; k++)
+        if (!ramses_out_early(o, k)) fprintf(t, "%s ", o->from->extra[k].name);
+}
+
 static void make_header(FILE *t, const struct ramses_out *o)
 {
     static const char *const family[RAMSES_FAMILIES] = {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
@@ -139,8 +153,8 @@ static void make_header(FILE *t, const struct ramses_out *o)
                                                         "cloud",        "debris",        "other",        "undefined"};
     fprintf(t, "#      Family     Count\n");
     for (int k = 0; k < RAMSES_FAMILIES; k++) fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
-    fprintf(t, " Particle fields\npos vel mass iord level family tag %s%s", o->stars ? "tform " : "",
-            o->metal ? "metal " : "");
+    fprintf(t, " Particle fields\npos vel mass iord level family tag ");
+    put_columns(t, o);
 }
 
 static void make_old_header(FILE *t, const struct ramses_out *o)
@@ -150,8 +164,10 @@ static void make_old_header(FILE *t, const struct ramses_out *o)
     fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n", (long)all,
             (long)o->family[FAM_DM + 5]);
     fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
-            (long)o->family[FAM_STAR + 5], 0);
-    fprintf(t, " Particle fields\npos vel mass iord level %s%s\n", o->stars ? "tform " : "", o->metal ? "metal " : "");
+            (long)o->family[FAM_STAR + 5], o->from ? (int)o->from->sinks->n : 0);
+    fprintf(t, " Particle fields\npos vel mass iord level ");
+    put_columns(t, o);
+    putc('\n', t);
 }
 
 static void put_field(FILE *t, int *n, const char *name, char type)
@@ -167,8 +183,9 @@ static void make_hydro_fields(FILE *t, const struct ramses_out *o)
     int n = 0;
     fputs(VERSION_LINES, t);
     while (n < o->h->nvar) {
-        char scalar[32];
+        char scalar[48];
         snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
+        if (o->from) snprintf(scalar, sizeof scalar, "%.31s", o->from->gas[n].name);
         put_field(t, &n, n < 5 ? name[n] : n + 1 == o->h->imetal ? "metallicity" : scalar, 'd');
     }
 }
@@ -184,6 +201,11 @@ static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
             fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - 4);
 }
 
+static void put_extra(FILE *t, int *n, const struct ramses_out *o, int k)
+{
+    put_field(t, n, o->from->extra[k].name, ramses_out_type(o, k));
+}
+
 static void make_part_fields(FILE *t, const struct ramses_out *o)
 {
     static const char *const name[] = {"position_x", "position_y", "position_z", "velocity_x",
@@ -195,8 +217,23 @@ static void make_part_fields(FILE *t, const struct ramses_out *o)
     put_field(t, &n, "levelp", 'i');
     put_field(t, &n, "family", 'b');
     put_field(t, &n, "tag", 'b');
+    int more = o->from ? o->from->nextra : 0;
+    for (int k = 0; k < more; k++)
+        if (ramses_out_early(o, k)) put_extra(t, &n, o, k);
     if (o->stars) put_field(t, &n, "birth_time", 'd');
     if (o->metal) put_field(t, &n, "metallicity", 'd');
+    for (int k = 0; k < more; k++)
+        if (!ramses_out_early(o, k)) put_extra(t, &n, o, k);
+}
+
+static void make_sinks(FILE *t, const struct ramses_out *o)
+{
+    catalog_write_text(o->from->sinks, t, "msink");
+}
+
+static void make_stellar(FILE *t, const struct ramses_out *o)
+{
+    catalog_write_text(o->from->stellar, t, "mstellar");
 }
 
 static void make_namelist(FILE *t, const struct ramses_out *o)
@@ -231,11 +268,54 @@ static enum err check_families(const struct ramses_out *o)
     return OK;
 }
 
+/* Integers of 4 bytes were not told from reals then, of 8 neither. */
+static enum err check_columns(const struct ramses_out *o)
+{
+    for (int k = 0; o->from && k < o->from->nextra; k++)
+        if (strchr("iq", o->from->extra[k].type))
+            FAIL(ERR_LIMIT, "%s: the particles' column %s is of integers, which RAMSES did not tell before 2017",
+                 o->final, o->from->extra[k].name);
+    return OK;
+}
+
+static enum err copy_file(const struct ramses_out *o, const char *from, const char *name)
+{
+    char path[PATH_MAX], *p;
+    size_t n;
+    TRY(file_load(from, COPY_MAX, &p, &n));
+    snprintf(path, sizeof path, "%s/%s", o->tmp, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    enum err err = fd < 0 ? err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno)) : OK;
+    if (err == OK) {
+        err = file_write_at(fd, path, p, n, 0);
+        if (err == OK)
+            err = file_close_synced(fd, path);
+        else
+            close(fd);
+    }
+    if (err == OK) manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
+    mem_free(p);
+    return err;
+}
+
+/* What the source has beside mesh and particles. */
+static enum err write_tables(const struct ramses_out *o)
+{
+    char name[3][32];
+    snprintf(name[0], sizeof *name, "sink_%05d.csv", o->output);
+    snprintf(name[1], sizeof *name, "stellar_%05d.csv", o->output);
+    snprintf(name[2], sizeof *name, "cooling_%05d.out", o->output);
+    if (*o->from->sinks->from) TRY(save(o, name[0], make_sinks));
+    if (*o->from->stellar->from) TRY(save(o, name[1], make_stellar));
+    return *o->from->cooling ? copy_file(o, o->from->cooling, name[2]) : OK;
+}
+
 enum err ramses_write_texts(const struct ramses_out *o)
 {
     char info[32], header[32];
     bool old = o->h->legacy & CKPT_BEFORE_2017;
     if (old) TRY(check_families(o));
+    if (old) TRY(check_columns(o));
     snprintf(info, sizeof info, "info_%05d.txt", o->output);
     snprintf(header, sizeof header, "header_%05d.txt", o->output);
     TRY(save(o, info, make_info));
@@ -246,5 +326,5 @@ enum err ramses_write_texts(const struct ramses_out *o)
     TRY(save(o, "patches.txt", make_patches));
     if (o->h->hydro) TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
     if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
-    return OK;
+    return o->from ? write_tables(o) : OK;
 }

@@ -205,9 +205,9 @@ static void add_loads(const struct reshape *opt, const struct comm *c, const str
 }
 
 /* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them by. */
-static int64_t bytes_of(const struct weight *r)
+static int64_t bytes_of(const struct weight *r, int nextra)
 {
-    return r->octs * (int64_t)(sizeof(struct oct_item) + 8) + (r->parts + r->clouds) * 160;
+    return r->octs * (int64_t)(sizeof(struct oct_item) + 8) + (r->parts + r->clouds) * (160 + BASE * nextra);
 }
 
 static int by_place(const void *a, const void *b)
@@ -217,7 +217,8 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Ranges of Morton order of which each fits into a quarter of a rank's memory. Rank 0 has all rows and cuts; codes become places. */
-static void make_cuts(const struct reshape *opt, const struct comm *c, const struct weights *w, struct reshape_plan *p)
+static void make_cuts(const struct reshape *opt, int nextra, const struct comm *c, const struct weights *w,
+                      struct reshape_plan *p)
 {
     int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "weights"), n;
     count[0] = w->n;
@@ -227,7 +228,7 @@ static void make_cuts(const struct reshape *opt, const struct comm *c, const str
     p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
     int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
     for (int64_t i = 0; i < n; i++) {
-        int64_t more = bytes_of(&row[i]);
+        int64_t more = bytes_of(&row[i], nextra);
         if (ncut == 0 || (sum + more > budget && row[i].code != row[i - 1].code)) p->cut[ncut++] = row[i].code, sum = 0;
         sum += more;
     }
@@ -264,7 +265,7 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
         FREE(key);
         FREE(cost);
     }
-    if (opt->format == RESHAPE_HDF5) make_cuts(opt, c, w, p);
+    if (opt->format == RESHAPE_HDF5) make_cuts(opt, s->nextra, c, w, p);
     add_loads(opt, c, w, p);
 }
 
@@ -320,6 +321,8 @@ static void set_head(struct reshaping *w)
     w->head.deflate = w->opt->deflate, w->head.overwrite = w->opt->overwrite;
     w->o.h = &w->head, w->o.d = w->plan->domain, w->o.c = &w->file, w->o.list = &w->list;
     w->o.nlevel = w->nlevel = w->head.levelmax;
+    w->o.from = w->s;
+    w->npart_column = COL_COUNT + w->s->nextra;
     w->o.stars = w->head.particles && w->head.stars;
     w->o.metal = w->o.stars && w->head.metal;
 }
@@ -340,12 +343,12 @@ static enum err open_spill(struct reshaping *w)
     if (w->room < memory / 4)
         FAIL(ERR_LIMIT, "a memory of %ld MiB a rank: %ld MiB are needed for %d files and %d values a cell",
              (long)(memory >> 20), (long)(buffer_bytes(w) * 4 / 3 >> 20) + 1, w->ntarget, w->s->nvalue);
-    struct spill_kind kind[SPILL_KINDS] = {{.nsection = 3}, {.nsection = PART_SECTIONS}};
+    struct spill_kind kind[SPILL_KINDS] = {{.nsection = 3}, {.nsection = w->npart_column}};
     size_t gas = w->head.hydro ? (size_t)w->head.nvar : 0;
     kind[ROW_OCT].width[OCT_TREE] = sizeof(struct oct_tree);
     kind[ROW_OCT].width[OCT_GAS] = 8 * BASE * gas;
     kind[ROW_OCT].width[OCT_GRAV] = 8 * BASE * ((size_t)w->s->nvalue - gas);
-    for (int i = 0; i < PART_SECTIONS; i++) kind[ROW_PART].width[i] = BASE;
+    for (int i = 0; i < w->npart_column; i++) kind[ROW_PART].width[i] = BASE;
     kind[ROW_PART].width[COL_LEVEL] = 4;
     kind[ROW_PART].width[COL_FAMILY] = kind[ROW_PART].width[COL_TAG] = 1;
     if (!w->o.stars) kind[ROW_PART].width[COL_BIRTH] = 0;
@@ -500,14 +503,15 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
         int32_t level = p->level ? (int32_t)p->level[i] : w->head.levelmin;
         int8_t tag = p->tag ? (int8_t)p->tag[i] : 0;
         const double zero = 0;
-        const void *section[PART_SECTIONS] = {[COL_MASS] = p->m + i,
-                                              [COL_ID] = p->id + i,
-                                              [COL_LEVEL] = &level,
-                                              [COL_FAMILY] = p->family + i,
-                                              [COL_TAG] = &tag,
-                                              [COL_BIRTH] = p->birth ? p->birth + i : &zero,
-                                              [COL_METAL] = p->metal ? p->metal + i : &zero};
+        const void *section[PART_MOST] = {[COL_MASS] = p->m + i,
+                                          [COL_ID] = p->id + i,
+                                          [COL_LEVEL] = &level,
+                                          [COL_FAMILY] = p->family + i,
+                                          [COL_TAG] = &tag,
+                                          [COL_BIRTH] = p->birth ? p->birth + i : &zero,
+                                          [COL_METAL] = p->metal ? p->metal + i : &zero};
         for (int d = 0; d < 3; d++) section[COL_X + d] = p->x[d] + i, section[COL_VX + d] = p->v[d] + i;
+        for (int k = 0; k < w->s->nextra; k++) section[COL_COUNT + k] = (const char *)p->extra[k] + (size_t)i * BASE;
         const struct domain *d = w->plan->domain;
         int owner = d ? domain_rank(d, w->head.levelmin, base_oct(&w->head, p->x, i))
                       : reshape_target(w->plan,

@@ -5,9 +5,9 @@
 #include "ckpt/reshape.h"
 #include "ckpt/spill.h"
 
-enum { ROW_OCT, ROW_PART };                   /* kinds of rows that are put aside */
-enum { OCT_TREE, OCT_GAS, OCT_GRAV };         /* sections of an oct; those of a particle are columns */
-enum { PART_SECTIONS = COL_COUNT, BASE = 8 }; /* BASE: bytes a value */
+enum { ROW_OCT, ROW_PART };                               /* kinds of rows that are put aside */
+enum { OCT_TREE, OCT_GAS, OCT_GRAV };                     /* sections of an oct; those of a particle are columns */
+enum { PART_MOST = COL_COUNT + RAMSES_FIELDS, BASE = 8 }; /* columns of a particle at most · bytes a value */
 
 struct oct_tree {
     okey key;
@@ -24,7 +24,7 @@ struct reshaping {
     struct ckpt_head head;
     struct ramses_out o; /* what all files have in common */
     struct manifest list;
-    int ntarget, nlevel;
+    int ntarget, nlevel, npart_column; /* with the source's further ones */
     struct spill spill;
     int64_t *own; /* [ntarget][nlevel] octs without copies, over all ranks once shared */
     int64_t room; /* bytes for what a target needs besides buffers */

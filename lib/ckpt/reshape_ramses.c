@@ -134,7 +134,7 @@ static enum err fetch_octs(void *ctx, const struct ramses_block *b, bool grav, i
 }
 
 /* As many as the chunk has that holds the first. */
-static enum err fetch_parts(void *ctx, enum ramses_column column, int64_t first, int64_t *n, const void **out)
+static enum err fetch_parts(void *ctx, int column, int64_t first, int64_t *n, const void **out)
 {
     struct target *t = ctx;
     const struct spill *s = &t->w->spill;
@@ -143,7 +143,7 @@ static enum err fetch_parts(void *ctx, enum ramses_column column, int64_t first,
     if (*n > s->chunk[c].n - first) *n = s->chunk[c].n - first;
     if (*n > RAMSES_BATCH) *n = RAMSES_BATCH;
     *out = t->row;
-    return spill_get(s, c, (int)column, first, *n, t->row);
+    return spill_get(s, c, column, first, *n, t->row);
 }
 
 /* ---- files ---- */

@@ -21,6 +21,7 @@ struct source_parts {
     const double *x[3], *v[3], *m, *birth, *metal; /* birth, metal: NULL if there are none */
     const int64_t *id, *level, *tag;               /* level, tag: NULL if not known */
     const int8_t *family;
+    const void *extra[RAMSES_FIELDS]; /* [source.nextra] doubles or int64: the source's further columns */
 };
 
 typedef enum err source_octs_fn(const struct source_octs *o, void *ctx);
@@ -42,7 +43,12 @@ struct source {
     bool state;                            /* head has tout_next, aout_next, safe */
     bool narrow;                           /* numbers of the header are of single precision */
     const struct catalog *sinks, *stellar; /* never NULL; lent */
-    char left_out[256];                    /* what else the checkpoint has: names, for people */
+    char cooling[4096];                    /* path of its cooling table; empty: it has none */
+    const struct ramses_field *gas;        /* [nvar] names of the gas variables; lent */
+    int nextra;                            /* particle columns that source_parts has no name for */
+    struct ramses_field extra[RAMSES_FIELDS];
+    int extra_at[RAMSES_FIELDS]; /* for kinds: their places in a batch */
+    char left_out[256];          /* names of extra columns and tables, for people whose format has no place for them */
 };
 
 struct source_kind {
@@ -63,7 +69,9 @@ MUST_USE enum err source_open(const char *dir, double gamma, double smallr, stru
 void source_close(struct source **s);
 /* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. */
 MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
-void source_leaves_out(struct source *s, const char *name); /* for kinds */
+/* For kinds: sets sinks, stellar, cooling, gas, extra. */
+MUST_USE enum err source_set_rest(struct source *s, const struct ramses *r);
+void source_give_extra(const struct source *s, const struct ramses_parts *p, struct source_parts *out);
 MUST_USE enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
-/* "namelist": what the run was made with; *text NULL if that is not known. Caller frees with mem_free. */
+/* "namelist": what the run was made with; "compilation": its history; *text NULL if that is not known. Caller frees with mem_free. */
 MUST_USE enum err source_text(struct source *s, const char *name, char **text, size_t *bytes);

@@ -23,7 +23,8 @@ struct cutting {
     double *store;
     const double **val;
     struct source_parts part;
-    void *column[13];
+    void *column[13 + RAMSES_FIELDS];
+    struct catalog sinks; /* those in the region */
 };
 
 /* ---- the region ---- */
@@ -206,6 +207,8 @@ static enum err hand_parts(struct cutting *t, const struct source_parts *p, cons
     kept.tag = keep_column(t, 10, p->tag, sizeof(int64_t), n, which);
     kept.family = keep_column(t, 11, p->family, 1, n, which);
     kept.level = keep_column(t, 12, p->level, sizeof(int64_t), n, which);
+    for (int k = 0; k < t->inner->nextra; k++)
+        kept.extra[k] = keep_column(t, 13 + k, p->extra[k], sizeof(double), n, which);
     /* the level of the last kick is one that there is */
     int64_t *level = t->column[12];
     for (int64_t i = 0; kept.level && i < n; i++)
@@ -237,6 +240,7 @@ static void close_cut(struct source *s)
 {
     struct cutting *t = s->impl;
     source_close(&t->inner);
+    catalog_free(&t->sinks);
     FREE(t->key);
     FREE(t->split);
     FREE(t->flag);
@@ -246,8 +250,32 @@ static void close_cut(struct source *s)
     FREE(s->impl);
 }
 
+static enum err text_cut(struct source *s, const char *name, char **text, size_t *bytes)
+{
+    return source_text(((struct cutting *)s->impl)->inner, name, text, bytes);
+}
+
 static const struct source_kind KIND = {
-    .name = "part of a checkpoint", .close = close_cut, .octs = octs_cut, .parts = parts_cut};
+    .name = "part of a checkpoint", .close = close_cut, .octs = octs_cut, .parts = parts_cut, .text = text_cut};
+
+/* Sinks in the region; tables that do not say where they are stay whole. */
+static enum err cut_sinks(struct cutting *t, const struct catalog *in)
+{
+    static const char *const name[] = {"position_x", "position_y", "position_z"};
+    const double *x[3];
+    bool placed = true;
+    for (int d = 0; d < 3; d++) {
+        const struct catalog_column *c = catalog_find(in, name[d]);
+        x[d] = c ? c->real : NULL;
+        placed &= x[d] != NULL;
+    }
+    int64_t n = 0, *which = mem_new(sizeof *which * (size_t)in->n + 1, "catalog");
+    for (int64_t i = 0; i < in->n; i++)
+        if (!placed || keeps_part(t, x, i)) which[n++] = i;
+    enum err err = catalog_select(&t->sinks, in, n, which);
+    FREE(which);
+    return err;
+}
 
 static enum err check_cut(const struct source *s, const struct cut *c)
 {
@@ -293,5 +321,6 @@ enum err source_cut(struct source *inner, const struct cut *c, struct source **o
     t->cut = cut;
     t->pick = (struct ramses_pick){.octs = pick_octs, .parts = pick_parts, .ctx = t};
     inner->pick = &t->pick;
-    return OK;
+    s->sinks = &t->sinks;
+    return cut_sinks(t, inner->sinks);
 }

@@ -20,17 +20,15 @@ static enum err open_hdf5(struct source *s)
     s->impl = r;
     s->head = r->head;
     s->format = r->format;
-    s->sinks = &r->sinks, s->stellar = &r->stellar;
     s->number = r->number;
     s->npiece = r->ncpu;
     s->nvalue = r->nhydro + r->ngrav;
     s->exact = true;
     s->state = hdf5_has_state(r);
     memcpy(s->ordering, r->ordering, sizeof s->ordering);
-    if (hdf5_has(r, "particles/dark_energy_int")) source_leaves_out(s, "/particles/dark_energy_int");
     if (r->nhydro > NVAR_MAX)
         FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro, NVAR_MAX);
-    return OK;
+    return source_set_rest(s, r);
 }
 
 static void close_hdf5(struct source *s)
@@ -70,6 +68,7 @@ static enum err give_parts(const struct ramses *r, const struct ramses_parts *p,
         o.x[d] = ramses_f64(r, p, COL_X + d);
         o.v[d] = ramses_f64(r, p, COL_VX + d);
     }
+    source_give_extra(g->s, p, &o);
     for (int64_t i = 0; i < p->n; i++) g->family[i] = (int8_t)ramses_family(r, p, i);
     return g->parts(&o, g->ctx);
 }

@@ -66,16 +66,6 @@ static enum err open_exact(struct source *s)
     return err;
 }
 
-/* Particle columns that have no place in a source. */
-static void note_rest(struct source *s, const struct ramses *r)
-{
-    for (int i = 0; i < r->npart_field; i++) {
-        bool known = false;
-        for (int c = 0; c < COL_COUNT; c++) known |= r->column[c] == i;
-        if (!known) source_leaves_out(s, r->part[i].name);
-    }
-}
-
 static enum err open_ramses(struct source *s)
 {
     struct ramses *r;
@@ -84,7 +74,6 @@ static enum err open_ramses(struct source *s)
     s->head = r->head;
     s->format = r->format;
     s->narrow = r->narrow;
-    s->sinks = &r->sinks, s->stellar = &r->stellar;
     s->number = r->number;
     s->npiece = r->ncpu;
     memcpy(s->ordering, r->ordering, sizeof s->ordering);
@@ -101,7 +90,7 @@ static enum err open_ramses(struct source *s)
         if (strncmp(r->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
     s->nvalue = r->nhydro + (s->head.gravity ? 4 : 0);
-    note_rest(s, r);
+    TRY(source_set_rest(s, r));
     return open_exact(s);
 }
 
@@ -199,6 +188,7 @@ static enum err give_parts(const struct ramses *r, const struct ramses_parts *p,
         o.x[d] = ramses_f64(r, p, COL_X + d);
         o.v[d] = ramses_f64(r, p, COL_VX + d);
     }
+    source_give_extra(g->s, p, &o);
     for (int64_t i = 0; i < p->n; i++) g->family[i] = (int8_t)ramses_family(r, p, i);
     return g->parts(&o, g->ctx);
 }

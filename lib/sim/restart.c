@@ -58,9 +58,7 @@ static void say_what(const struct sim *s)
     log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path, f->format, f->npiece,
              f->npiece > 1 ? "s" : "", s->nstep_coarse, s->t, s->aexp);
     if (!f->exact) log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit for bit");
-    if (f->sinks->n || f->stellar->n)
-        log_info(" Its %ld sink particles and %ld stellar objects are not taken along", (long)f->sinks->n,
-                 (long)f->stellar->n);
+    if (*f->left_out) log_info(" What it has besides is not taken along: %s", f->left_out);
 }
 
 /* A run that looks for the newest checkpoint may find itself at its end; who names one wants to go on. */

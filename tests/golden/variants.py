@@ -584,7 +584,7 @@ def beside():
                        ('a row too short', row(0, 9) + '\n' + row(1, 8) + '\n'), ('cut', row(0, 9)),
                        ('stars', row(0, 8) + ', ******\n'), ('a broken id', '  1.5' + row(0, 9)[10:] + '\n'),
                        ('names of other columns', CSV + row(0, 9) + '\n'), ('bytes of 0', '1, 2\0\n'), ('a name twice', ' # x,x\n1,2\n'),
-                       ('a long row', row(0, 99) + '\n')):
+                       ('a long row', row(0, 399) + '\n')):
         put(csv, text)
         one_sentence(v, 'csv with ' + what, inspect('-q', 's'))
     os.remove(csv)

@@ -1,6 +1,6 @@
 r"""The examples of the man pages work: each line of a block marked in the page is run by a shell.
 
-    man_examples.py TOOL...     pages man/TOOL.1
+    man_examples.py PAGE...     pages man/PAGE.1, or .7
 
 In a page a block is marked by a comment before it, with the exit status of its commands where that is not 0:
 
@@ -9,12 +9,15 @@ In a page a block is marked by a comment before it, with the exit status of its 
     inspect output_00001 output_00002
     .EE
 
-The commands run one after the other in a folder with run.nml (gas, two levels beyond the coarse one), its checkpoints output_00001 and
-output_00002, and hdf5/output_00002, the same in HDF5. Other data that a page needs, add here.
+The commands of a page run one after the other in a folder of its own with run.nml (gas, two levels beyond the coarse one), its
+checkpoints output_00001 and output_00002, and hdf5/output_00002, the same in HDF5. Pages in COSMO have instead a cosmological run.nml and
+its checkpoints, from the coarsest level of ics, a zoom of three. Other data that a page needs, add here.
 """
-# test: inspect tier=check timeout=60 ranks=2
+# test: inspect simulate repartition convert ptah tier=check timeout=120 ranks=4
+# test: pk genzoom tier=check timeout=60
 import os
 import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -32,6 +35,44 @@ def examples(page):
         yield int(m.group(1) or 0), text.strip().splitlines()
 
 
+COSMO = ('pk', 'genzoom')
+COSMIC = """
+&RUN_PARAMS
+cosmo=.true.
+pic=.true.
+poisson=.true.
+hydro=.true.
+nstepmax=2
+/
+&OUTPUT_PARAMS
+foutput=2
+noutput=1
+aout=1.0
+/
+&INIT_PARAMS
+filetype='grafic'
+initfile(1)='ics/level_005'
+omega_b=0.047
+/
+&AMR_PARAMS
+levelmin=5
+levelmax=6
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+/
+&REFINE_PARAMS
+m_refine=8*8.
+/
+"""
+
+
+def prepare_cosmic():
+    ptah.unpack_ics('sets', 'ic_zoom')
+    os.rename('sets/ics/ic_zoom', 'ics')
+    ptah.simulate(COSMIC, '.')
+
+
 def prepare():
     settings = ['amr_params/levelmax=6', 'run_params/nstepmax=3', 'output_params/foutput=2']
     for folder, more in (('.', []), ('hdf5', ['output_params/outformat=hdf5'])):
@@ -47,17 +88,23 @@ def prepare():
 
 def main():
     v = ptah.Verdict()
-    prepare()
     path = os.path.join(ptah.ROOT, 'bin') + os.pathsep + os.environ['PATH']
-    for tool in sys.argv[1:]:
-        ptah.program(tool)
-        with open(os.path.join(ptah.ROOT, 'man', tool + '.1')) as f:
-            blocks = list(examples(f.read()))
-        v.same('%s.1: marked blocks' % tool, len(blocks) > 0, True)
+    os.makedirs('data')
+    os.chdir('data')
+    (prepare_cosmic if sys.argv[1] in COSMO else prepare)()
+    os.chdir('..')
+    for page in sys.argv[1:]:
+        shutil.copytree('data', page)
+        name = page + ('.7' if page == 'ptah' else '.1')
+        with open(os.path.join(ptah.ROOT, 'man', name)) as f:
+            text = f.read()
+        blocks = list(examples(text))
+        v.same('%s: blocks that are not marked' % name, text.count('\n.EX\n') - len(blocks), 0)
+        v.same('%s: marked blocks' % name, len(blocks) > 0, True)
         for status, commands in blocks:
             for command in commands:
-                r = ptah.Run(['bash', '-o', 'pipefail', '-c', command], '.', {'PATH': path})
-                if not v.same(command, r.status, status):
+                r = ptah.Run(['bash', '-o', 'pipefail', '-c', command], page, {'PATH': path}, 60)
+                if not v.same(command.strip(), r.status, status):
                     print(r.out[-500:] + r.err[-1000:])
     v.end()
 
