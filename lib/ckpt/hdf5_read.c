@@ -446,6 +446,9 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
     int64_t more = h->ours ? h5_find(&h->file, "ptah/particles") : 0;
     if (more) h5_each(&h->file, more, add_column, r);
     if (h->file.err != OK) return h->file.err;
+    TRY(get_attr(h, "particles", "nstar_tot", 'q', 1, &r->formed.number, true));
+    TRY(get_attr(h, "particles", "mstar_tot", 'd', 1, &r->formed.mass, true));
+    TRY(get_attr(h, "particles", "mstar_lost", 'd', 1, &r->formed.lost, true));
     r->head.particles = true;
     r->head.stars = r->column[COL_BIRTH] >= 0;
     r->head.metal = r->column[COL_METAL] >= 0;

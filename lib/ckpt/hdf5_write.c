@@ -300,12 +300,12 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     if (w->o.from && *w->o.from->sinks->from) fill_sinks(f, w);
     if (!w->o.h->particles) return;
     int32_t n = w->npart < INT32_MAX ? (int32_t)w->npart : INT32_MAX;
-    double lost = 0;
+    struct stars_formed formed = ramses_out_formed(&w->o);
     hdf5_small(f, "particles/npart_per_cpu", 'i', 1, &n);
     hdf5_attr(f, "particles", "npart_total", 'q', 1, &w->npart);
-    hdf5_attr(f, "particles", "nstar_tot", 'q', 1, &w->o.family[FAM_STAR + 5]);
-    hdf5_attr(f, "particles", "mstar_tot", 'd', 1, &w->o.star_mass);
-    hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &lost);
+    hdf5_attr(f, "particles", "nstar_tot", 'q', 1, &formed.number);
+    hdf5_attr(f, "particles", "mstar_tot", 'd', 1, &formed.mass);
+    hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &formed.lost);
 }
 
 /* Whole blocks, and no longer than lets every rank have one; of deflated files single ones, as the order of chunks follows from it. */

@@ -19,6 +19,7 @@ static const char *const COLUMN[COL_COUNT] = {"position_x", "position_y", "posit
 static enum err count_columns(struct ramses *r);
 static enum err find_columns(struct ramses *r);
 static enum err add_family(struct ramses *r);
+static enum err read_formed(struct ramses *r);
 
 enum err ramses_read_columns(struct ramses *r)
 {
@@ -29,10 +30,24 @@ enum err ramses_read_columns(struct ramses *r)
     if (r->npart_field == 0) TRY(count_columns(r));
     TRY(find_columns(r));
     if (r->column[COL_FAMILY] < 0) TRY(add_family(r));
+    TRY(read_formed(r));
     r->head.particles = true;
     r->head.stars = r->column[COL_BIRTH] >= 0;
     r->head.metal = r->column[COL_METAL] >= 0;
     return OK;
+}
+
+/* Of file 1: all have the same. */
+static enum err read_formed(struct ramses *r)
+{
+    char path[PATH_MAX];
+    struct fort_in f;
+    int64_t npart;
+    TRY(ramses_path(r, "part", 1, path, sizeof path));
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = ramses_part_head(&f, r, &npart, &r->formed);
+    fort_shut(&f);
+    return err;
 }
 
 /* Places and velocities have as many components as the run dimensions. */
@@ -153,7 +168,7 @@ static enum err count_columns(struct ramses *r)
         int64_t npart = 0;
         TRY(ramses_path(r, "part", file, path, sizeof path));
         err = fort_open(&f, path);
-        if (err == OK) err = ramses_part_head(&f, r, &npart);
+        if (err == OK) err = ramses_part_head(&f, r, &npart, NULL);
         done = npart > 0 || file == r->ncpu;
         if (err == OK && done) err = default_columns(r, path, &f, npart);
         fort_shut(&f);

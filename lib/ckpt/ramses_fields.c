@@ -212,6 +212,12 @@ static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *
     return out;
 }
 
+struct stars_formed ramses_out_formed(const struct ramses_out *o)
+{
+    struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
+    return o->from && o->from->formed.number >= there.number ? o->from->formed : there;
+}
+
 char ramses_out_type(const struct ramses_out *o, int k)
 {
     char type = o->from->extra[k].type;
@@ -254,6 +260,7 @@ static void write_extra(struct fort_out *f, const struct ramses_out *o, bool ear
 enum err ramses_write_part(const struct ramses_out *o, const char *path)
 {
     struct fort_out f;
+    struct stars_formed formed = ramses_out_formed(o);
     double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
     fort_create(&f, path, o->list);
     fort_i4(&f, o->c->size);
@@ -263,9 +270,9 @@ enum err ramses_write_part(const struct ramses_out *o, const char *path)
                         (long)o->npart);
     fort_i4(&f, (int32_t)o->npart);
     fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
-    fort_i4(&f, (int32_t)o->family[FAM_STAR + 5]);
-    fort_r8(&f, o->star_mass);
-    fort_r8(&f, 0); /* mstar_lost */
+    fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);
+    fort_r8(&f, formed.mass);
+    fort_r8(&f, formed.lost);
     fort_i4(&f, o->from ? (int32_t)o->from->sinks->n : 0);
     for (int c = COL_X; c <= COL_MASS; c++) write_column(&f, o, c, 8, chunk);
     write_column(&f, o, COL_ID, o->wide_ids ? 8 : 4, chunk);

@@ -282,21 +282,30 @@ enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, int32_t *
 }
 
 /* The number of particles: 4 bytes, or 8 in files of codes that count so. */
-enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart)
+/* A number of 4 or 8 bytes. */
+static enum err get_number(struct fort_in *f, const char *what, int64_t *x)
 {
     struct fort_rec rec;
     int32_t few;
+    TRY(fort_next(f, what, &rec));
+    if (rec.bytes == 8) return fort_load(f, &rec, 8, 0, 1, x);
+    if (rec.bytes != 4)
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) has %ld bytes", f->path, (long)rec.number, what, (long)rec.bytes);
+    TRY(fort_load(f, &rec, 4, 0, 1, &few));
+    *x = few;
+    return OK;
+}
+
+enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart, struct stars_formed *formed)
+{
     TRY(get_equal(f, "ncpu", r->ncpu));
     TRY(get_equal(f, "ndim", r->head.ndim));
-    TRY(fort_next(f, "npart", &rec));
-    if (rec.bytes == 8)
-        TRY(fort_load(f, &rec, 8, 0, 1, npart));
-    else if (rec.bytes == 4)
-        TRY(fort_load(f, &rec, 4, 0, 1, &few));
-    else
-        FAIL(ERR_FORMAT, "%s: record %ld (npart) has %ld bytes", f->path, (long)rec.number, (long)rec.bytes);
-    if (rec.bytes == 4) *npart = few;
-    if (*npart < 0 || *npart > f->size)
-        FAIL(ERR_FORMAT, "%s: record %ld (npart) is %ld", f->path, (long)rec.number, (long)*npart);
-    return fort_skip(f, "seeds, stars, sinks", 5);
+    TRY(get_number(f, "npart", npart));
+    if (*npart < 0 || *npart > f->size) FAIL(ERR_FORMAT, "%s: npart is %ld", f->path, (long)*npart);
+    if (!formed) return fort_skip(f, "seeds, stars, sinks", 5);
+    TRY(fort_skip(f, "seeds", 1));
+    TRY(get_number(f, "nstar_tot", &formed->number));
+    TRY(fort_get_real(f, "mstar_tot", &formed->mass, 1));
+    TRY(fort_get_real(f, "mstar_lost", &formed->lost, 1));
+    return fort_skip(f, "sinks", 1);
 }

@@ -76,6 +76,8 @@ MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64
                                   struct ramses_lines *out);
 /* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by variable. */
 void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim);
+/* What the heads of particle files say: the source's numbers, or those of the stars there are. */
+struct stars_formed ramses_out_formed(const struct ramses_out *o);
 /* Further column k: its type in the files · whether it stands before the time of birth, as RAMSES's potential does. */
 char ramses_out_type(const struct ramses_out *o, int k);
 bool ramses_out_early(const struct ramses_out *o, int k);

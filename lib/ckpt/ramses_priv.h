@@ -32,8 +32,9 @@ void ramses_amr_head_free(struct amr_head *a);
 MUST_USE enum err ramses_hydro_head(struct fort_in *f, int ndim, const struct amr_head *a, int32_t *nvar,
                                     double *gamma);
 MUST_USE enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, int32_t *nvar);
-/* Header of a particle file: number of particles. */
-MUST_USE enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart);
+/* Header of a particle file: number of particles; stars formed, unless NULL. */
+MUST_USE enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart,
+                                   struct stars_formed *formed);
 MUST_USE enum err ramses_read_info(struct ramses *r); /* ncpu, levelmin, boxlen, units of the info file */
 /* Names of the nvar gas variables into r->field, from the descriptor if there is one; path: who says nvar. */
 MUST_USE enum err ramses_hydro_names(struct ramses *r, const char *path, int nvar);

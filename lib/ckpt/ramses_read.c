@@ -379,7 +379,7 @@ static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_p
     int64_t npart;
     struct fort_rec rec[RAMSES_FIELDS];
     char type[RAMSES_FIELDS];
-    TRY(ramses_part_head(f, r, &npart));
+    TRY(ramses_part_head(f, r, &npart, NULL));
     for (int i = 0; i < r->npart_field; i++)
         if (!r->made_family || i != r->column[COL_FAMILY]) TRY(step_column(f, &r->part[i], npart, &rec[i], &type[i]));
     TRY(fort_at_end(f));

@@ -48,6 +48,12 @@ struct ramses_field {
 struct hdf5_in;
 struct manifest;
 
+/* Stars that the run has formed, with what they have lost since, as the heads of particle files tell it. */
+struct stars_formed {
+    int64_t number;
+    double mass, lost;
+};
+
 /* Batches that are not wanted are not read on, and not handed on. */
 struct ramses_pick {
     bool (*octs)(void *ctx, int level, int n, const okey *key);    /* false: none of these */
@@ -72,6 +78,7 @@ struct ramses {
     bool old_hydro, no_mass_sph, made_family;  /* of before 2017 · before 2010 · families are told by us */
     int64_t skip[3], coarse[3];                /* coarse cells below the box (physical boundaries) and in it */
     struct catalog sinks, stellar;
+    struct stars_formed formed;
     int cooling[2]; /* points in density and temperature of the cooling table, 0: none */
     int nhydro, ngrav, npart_field;
     struct ramses_field field[RAMSES_FIELDS]; /* hydro first, then gravity: phi, acc_x, acc_y, acc_z */

@@ -61,6 +61,7 @@ enum err source_set_rest(struct source *s, const struct ramses *r)
     char name[32];
     s->sinks = &r->sinks, s->stellar = &r->stellar;
     s->gas = r->field;
+    s->formed = r->formed;
     snprintf(name, sizeof name, "cooling_%05d.out", r->number);
     if (r->cooling[0]) TRY(ramses_text_path(r, name, s->cooling, sizeof s->cooling));
     for (int i = 0; i < r->npart_field; i++) {

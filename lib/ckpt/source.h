@@ -45,7 +45,8 @@ struct source {
     const struct catalog *sinks, *stellar; /* never NULL; lent */
     char cooling[4096];                    /* path of its cooling table; empty: it has none */
     const struct ramses_field *gas;        /* [nvar] names of the gas variables; lent */
-    int nextra;                            /* particle columns that source_parts has no name for */
+    struct stars_formed formed;
+    int nextra; /* particle columns that source_parts has no name for */
     struct ramses_field extra[RAMSES_FIELDS];
     int extra_at[RAMSES_FIELDS]; /* for kinds: their places in a batch */
     char left_out[256];          /* names of extra columns and tables, for people whose format has no place for them */

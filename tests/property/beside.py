@@ -28,6 +28,7 @@ SINKS = {'idsink': np.array([3, 7], np.int32), 'msink': np.array([1 / 3, 2e-6]),
          'vsink_1': np.array([0.0, -1e-3 / 3]), 'vsink_2': np.array([-0.0, 1e-120]), 'vsink_3': np.array([3.25, -4.5]),
          'Esave': np.array([1e300, 5e-324]), 'dMsmbh': np.array([1.0, 2.0]), 'spinmag': np.array([0.7, 0.1])}
 SINKS.update({'sink_stat_%d_%d' % (i, level): np.array([i, level]) / 7 for i in range(1, 8) for level in range(5, 13)})
+FORMED = [('nstar_tot', 99999), ('mstar_tot', 0.125 / 3), ('mstar_lost', 0.001 / 7)]
 CSV = {'id': 'idsink', 'msink': 'msink', 'x': 'xsink_1', 'z': 'xsink_3', 'vx': 'vsink_1', 'tform': 'tsink', 'Esave': 'Esave'}
 
 
@@ -57,6 +58,9 @@ def make(run):
             g[name] = x
         n = len(f['particles/mass'])
         f['particles/dark_energy_int'] = np.arange(n) / 7
+        for name, x in FORMED:
+            del f['particles'].attrs[name]
+            f['particles'].attrs.create(name, np.array([x]))
     n = (5, 4)
     store('there/cooling_00002.out', [np.array(n, '<i4'), np.zeros(5), np.zeros(4)] + [np.arange(20.0)] * 11 + [np.zeros(120)])
     with open('there/stellar_00002.csv', 'w') as f:
@@ -96,6 +100,9 @@ def tables(v, what, path):
 def check_columns(v, what, path, by_id):
     s = read_ramses.load(path)
     part = s.part
+    head = read_ramses.Records(path + '/part_00002.out00003')
+    head.skip(4)
+    v.same(what + ': stars formed', [head.read(t)[0] for t in ('<i4', '<f8', '<f8')], [x for _, x in FORMED])
     bad = [n for n, x in by_id.items() if n not in part or part[n].dtype != x.dtype or not np.array_equal(part[n], x)]
     v.same(what + ': further columns that differ', bad, [])
     fields = [n for n, _ in read_ramses.read_descriptor(path + '/part_file_descriptor.txt')]
@@ -119,6 +126,7 @@ def around(v, by_id):
         g = f['sinks']
         v.same('HDF5: names of the sinks', sorted(g), sorted(SINKS))
         v.same('HDF5: columns of the sinks that differ', [n for n, x in SINKS.items() if not np.array_equal(g[n][()], x)], [])
+        v.same('HDF5: stars formed', [f['particles'].attrs[name][0] for name, _ in FORMED], [x for _, x in FORMED])
         v.same('HDF5: counts', (int(g.attrs['nsink'][0]), int(g.attrs['nindsink'][0])), (2, 7))
     tables(v, 'HDF5', 'c')
     for n, order, ranks, source in ((2, 'ksection', 3, 'c'), (5, 'hilbert', 2, 'ours')):
