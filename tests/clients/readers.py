@@ -1,12 +1,14 @@
 """The field's readers open our checkpoints and find what our own sums say: cells, gas mass, particles and their mass, extrema.
 
     readers.py yt|osyris|pynbody [CHECKPOINT...]    the checkpoints of a small cosmological run on 1 and 3 ranks, or those given
+    readers.py sinks      sinks and further columns of particles, as convert writes them (osyris, pynbody; yt would need pandas)
 
 A one-line fault it catches: a missing record, a level without its empty entries, a descriptor of another version.
 """
 # test: yt tier=check timeout=180
 # test: osyris tier=check timeout=180
 # test: pynbody tier=check timeout=180
+# test: sinks tier=check timeout=180
 import os
 import sys
 import warnings
@@ -130,8 +132,36 @@ def checkpoints():
         yield ptah.simulate(COSMO, folder, ranks).outputs[-1]
 
 
+def sinks():
+    """The checkpoint of property/beside."""
+    sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'property'))
+    import beside
+    import osyris
+    import pynbody
+    v = ptah.Verdict()
+    by_id = beside.make(beside.base.checkpoint(1, ['run_params/nstepmax=1', 'output_params/foutput=1']))
+    beside.base.convert('-n', '3', '-o', beside.NAME, 'ours')
+    ours, info = beside.SINKS, read_ramses.read_info(beside.NAME)
+    data = osyris.RamsesDataset(2, path='.').load()
+    mass = data['sink']['msink'].to('g').values / (info['unit_d'] * info['unit_l'] ** 3)
+    v.check('osyris: mass of the sinks', abs(mass / ours['msink'] - 1).max(), ROUND_OFF)
+    x = data['sink']['position'].x.to('cm').values / info['unit_l']
+    v.check('osyris: their places', abs(x / ours['xsink_1'] - 1).max(), ROUND_OFF)
+    order = np.argsort(data['part']['identity'].values)
+    v.same('osyris: further columns that differ',
+           [n for n, c in by_id.items() if n != 'potential' and not np.array_equal(data['part'][n].values[order], c)], [])
+    s = pynbody.load(beside.NAME)
+    v.check('pynbody: mass of the sinks', abs(np.asarray(s.bh['mass']) / ours['msink'] - 1).max(), ROUND_OFF)
+    v.check('pynbody: their places', abs(np.asarray(s.bh['pos'][:, 0]) / ours['xsink_1'] - 1).max(), ROUND_OFF)
+    v.same('pynbody: stars', len(s.star), int((read_ramses.load(beside.NAME).part['family'] == 2).sum()))
+    v.end()
+
+
 def main():
     warnings.simplefilter('ignore')
+    if sys.argv[1] == 'sinks':
+        sinks()
+        return
     reader = {'yt': by_yt, 'osyris': by_osyris, 'pynbody': by_pynbody}[sys.argv[1]]
     v = ptah.Verdict()
     for path in sys.argv[2:] or checkpoints():
