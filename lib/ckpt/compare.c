@@ -501,10 +501,35 @@ static enum err read_parts(struct ramses *r, ramses_parts_fn *fn, void *ctx)
     return OK;
 }
 
+static enum err count_tags(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    const int64_t *tag = ramses_i64(r, p, COL_TAG);
+    for (int64_t i = 0; tag && i < p->n; i++) *(int64_t *)ctx += tag[i] != 0;
+    return OK;
+}
+
+/* Where there is no column of tags they are 0: one that only says so makes no difference. */
+static enum err match_tags(struct comparison *c)
+{
+    struct compared *out = c->out;
+    for (int i = 0; i < out->npart_field; i++) {
+        struct compare_field *f = &out->part[i];
+        int64_t n = 0;
+        if (strcmp(f->name, "tag") != 0 || (f->in_a >= 0 && f->in_b >= 0)) continue;
+        TRY(read_parts(f->in_a >= 0 ? c->a : c->b, count_tags, &n));
+        if (n == 0 && c->a->head.particles && c->b->head.particles) {
+            memmove(f, f + 1, sizeof *f * (size_t)(--out->npart_field - i));
+            break;
+        }
+    }
+    return OK;
+}
+
 static enum err compare_parts(struct comparison *c)
 {
     int64_t n = 0;
-    enum err err = read_parts(c->a, count_parts, &n);
+    enum err err = match_tags(c);
+    if (err == OK) err = read_parts(c->a, count_parts, &n);
     choose(c, c->out->part, c->out->npart_field);
     plan(c, n, (size_t)c->nfield);
     c->out->part_turns = c->turns;

@@ -177,6 +177,8 @@ def empty(v):
         del f['sinks']
         f.create_group('sinks').attrs.create('nsink', np.array([0], np.int32))
     base.convert('-o', 'j', 'none')
+    r = ptah.Run([ptah.program('inspect'), 'none', 'j'], '.')
+    v.same('inspect finds no difference from the files of others', (r.status, 'tag' in r.out), (0, False))
     names, units = open('j/sink_00002.csv').read().splitlines()
     v.same('no sinks: names and units', (names, len(units.split(','))),
            (' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,vx_gas,vy_gas,vz_gas,mbh,dmfsink,level', 23))
