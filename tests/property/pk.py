@@ -309,6 +309,7 @@ poisson=.true.
 hydro=.true.
 nsubcycle=1,1,2
 nstepmax=3
+dump_pk=.true.
 /
 &OUTPUT_PARAMS
 noutput=1
@@ -357,6 +358,9 @@ def formats(v):
         r = ptah.Run([ptah.program('repartition'), '-q', '-o', name, *how, path], '.')
         v.same(name + ': repartition', (r.status, r.err), (0, ''))
         v.same(name, body(pk(*options, name, ranks=2)) == body(first), True)
+    with open('pk_%s.tsv' % path[-5:]) as f:
+        own = [line for line in f.read().splitlines() if not line.startswith('# pk of')]
+    v.same('simulate writes the same (dump_pk)', own == body(pk('-n', '32', '-s', 'dm,gas,all', path)), True)
     sums(v, first.table)
     z = pk('-n', '16', '-z', 'x', path, ranks=3).out
     v.same('redshift space: 1 and 3 ranks', pk('-n', '16', '-z', 'x', path).out == z, True)
