@@ -61,7 +61,7 @@ static const struct letter LETTERS[] = {
     {"[", 2, "2m0m0b2b"},
     {"]", 2, "0m2m2b0b"},
     {"/", 4, "0c4m"},
-    {"\xc2\xb7", 1, "0f1f1g0g0f"},
+    {"\xc2\xb7", 1, "0g1g1h0h0g"},
     {"\xc3\x97", 4, "0e4i 0i4e"},
 };
 

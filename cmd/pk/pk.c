@@ -339,9 +339,15 @@ static enum err feed_any(struct feed *f, struct source *s, const char *path)
     return s ? feed_source(f, s) : feed_grafic(f, path);
 }
 
-/* Meshes that no machine of this size can hold are refused in words; ranks may share the machine. */
-static enum err check_memory(const struct comm *c, const struct options *o, int nmesh)
+/* Meshes that no machine of this size can hold are refused in words; ranks may share the machine. At least the species that are named
+ * alone have theirs. */
+static enum err check_memory(const struct comm *c, const struct options *o)
 {
+    unsigned alone = 0;
+    for (int i = 0; i < o->npair; i++)
+        for (int k = 0; k < SPECIES_COUNT; k++)
+            if (o->a[i] == 1u << k || o->b[i] == 1u << k) alone |= 1u << k;
+    int nmesh = alone ? __builtin_popcount(alone) : 1;
     double cells = pow(o->par.n, 3) / c->size, meshes = nmesh * (1 + o->par.interlace) + 2, need = 8 * cells * meshes,
            have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     if (need > have)
@@ -363,7 +369,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
         total = f.mass;
     }
     if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the species asked for", path);
-    TRY(err_agree(c, check_memory(c, o, nmesh)));
+    TRY(err_agree(c, check_memory(c, o)));
     f.pk = pk_new(c, &o->par, nmesh, total);
     enum err err = feed_any(&f, s, path);
     if (err == OK) err = check_species(o, &f, path);

@@ -74,6 +74,14 @@ static void stretch(double *lo, double *hi, double x)
     *hi = fmax(*hi, log10(x));
 }
 
+/* A margin on both sides, and at least 0.7 of a decade, so that there are two numbers to read. */
+static void widen(double *lo, double *hi, double share, double least)
+{
+    double margin = fmax(share * (*hi - *lo) + least, 0.5 * (0.7 - (*hi - *lo)));
+    *lo -= margin;
+    *hi += margin;
+}
+
 static void frame_of(struct frame *f, const struct plot *p)
 {
     *f = (struct frame){INFINITY, -INFINITY, INFINITY, -INFINITY};
@@ -87,8 +95,8 @@ static void frame_of(struct frame *f, const struct plot *p)
         if (c->n > 0 && c->shot > 0) stretch(&f->y0, &f->y1, c->shot);
     }
     if (!(f->x1 >= f->x0)) *f = (struct frame){0, 1, 0, 1}; /* nothing to draw */
-    double dx = 0.03 * (f->x1 - f->x0) + 0.02, dy = 0.05 * (f->y1 - f->y0) + 0.05;
-    *f = (struct frame){f->x0 - dx, f->x1 + dx, f->y0 - dy, f->y1 + dy};
+    widen(&f->x0, &f->x1, 0.03, 0.02);
+    widen(&f->y0, &f->y1, 0.05, 0.05);
 }
 
 static void line(const struct canvas *c, double x0, double y0, double x1, double y1, struct pen pen)
@@ -124,7 +132,7 @@ static void tick_label(const struct canvas *c, bool along_x, double at, int m, i
     c->write(c->to, along_x ? &below : &beside);
 }
 
-/* A decade has a long tick and a number (where there is less than two of them, 2 and 5 too), the rest short ones. */
+/* A decade has a long tick and a number (where there are less than two of them, 2 and 5 too; less than one, all), the rest short ones. */
 static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
 {
     double lo = along_x ? f->x0 : f->y0, hi = along_x ? f->x1 : f->y1;
@@ -134,7 +142,7 @@ static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
         for (int m = 1; m < 10; m++) {
             double v = m * pow(10, e), at = along_x ? at_x(f, v) : at_y(f, v);
             if (log10(v) < lo || log10(v) > hi) continue;
-            bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5));
+            bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5)) || hi - lo < 1;
             tick(c, along_x, at, named ? 8 : 4);
             if (named) tick_label(c, along_x, at, m, e, powers);
         }

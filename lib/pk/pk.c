@@ -25,8 +25,6 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     for (int i = 0; i < nmesh; i++) {
         sum_init(&p->m[i]);
         sum_init(&p->m2[i]);
-        for (int h = 0; h < 1 + par->interlace; h++)
-            p->mass[i][h] = mem_zero(sizeof(int64_t) * (size_t)p->fft->count[2] * p->plane + 1, "pk mesh");
     }
     return p;
 }
@@ -187,11 +185,22 @@ static void assign(const struct pk *p, const struct pk_item *it, int h, const st
     }
 }
 
+/* Species that a checkpoint does not have take no memory. */
+static void need_mesh(struct pk *p, int mesh, bool sample)
+{
+    size_t bytes = sizeof(int64_t) * (size_t)p->fft->count[2] * p->plane + 1;
+    for (int h = 0; h < 1 + (p->par.interlace && !sample); h++)
+        if (!p->mass[mesh][h]) p->mass[mesh][h] = mem_zero(bytes, "pk mesh");
+}
+
 /* Items that touch this rank's block. */
 static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
 {
     double widest = 0;
-    for (int64_t i = 0; i < n; i++) widest = fmax(widest, item[i].size);
+    for (int64_t i = 0; i < n; i++) {
+        widest = fmax(widest, item[i].size);
+        need_mesh(p, item[i].mesh, item[i].size == PK_SAMPLE);
+    }
     p->room = (size_t)(widest * p->par.fold * p->par.n) + WINDOW_REACH + 3;
 #pragma omp parallel
     {

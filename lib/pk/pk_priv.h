@@ -1,5 +1,7 @@
 /* pk: shared by the files of lib/pk. */
 #pragma once
+#include <complex.h>
+
 #include "base/sum.h"
 #include "fft/fft.h"
 #include "pk/pk.h"
@@ -11,7 +13,8 @@ struct pk {
     struct fft *fft;
     /* Masses of this rank's block, in units of quantum: cell (x, y, z) of it at z*plane + y*pitch + x. Both are padded, for rows that
      * are near in space would share a few places of the cache, were they a power of two apart. */
-    int64_t *mass[PK_MESHES][2]; /* the second: positions half a cell on */
+    int64_t *mass[PK_MESHES][2];     /* the second: positions half a cell on; NULL: nothing there yet */
+    double complex *wave[PK_MESHES]; /* δ_k/n³ like fft->k; NULL: no mass in it, or not asked for */
     size_t pitch, plane;
     double quantum;
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */

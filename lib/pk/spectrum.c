@@ -7,12 +7,14 @@
 #include "pk/pk_priv.h"
 #include "pk/window.h"
 
-/* One sum of meshes in Fourier space. */
+/* A sum of meshes in Fourier space: Σ share k. */
 struct field {
     unsigned set;
-    double complex *k; /* δ_k/n³ like p->fft->k */
     double mass;
     bool sampled; /* no window */
+    int n;
+    const double complex *k[PK_MESHES]; /* lent by struct pk */
+    double share[PK_MESHES];            /* of the mass */
 };
 
 struct tables {
@@ -27,32 +29,26 @@ struct bin_sums {
     int64_t modes;
 };
 
-/* ---- fields ---- */
+/* ---- waves ---- */
 
 static size_t wave_size(const struct fft *f)
 {
     return (size_t)f->kcount[0] * (size_t)f->kcount[1] * f->kpitch;
 }
 
-/* The integers of the set's meshes into r as δ, then to Fourier space. last: meshes that nothing else needs; they are freed before the
- * transform touches its second buffer. */
-static void transform(struct pk *p, unsigned set, int h, double mean, unsigned last)
+/* The integers of mesh i into r as δ, and to Fourier space. They are freed before the transform touches its second buffer. */
+static void transform(struct pk *p, int i, int h, double mean)
 {
     struct fft *f = p->fft;
     int n = f->n, rows = f->count[1] * f->count[2];
+    const int64_t *mass = p->mass[i][h];
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < rows; row++) {
         double *r = f->r + (size_t)row * f->pitch;
         size_t from = (size_t)(row / f->count[1]) * p->plane + (size_t)(row % f->count[1]) * p->pitch;
-        for (int x = 0; x < n; x++) {
-            int64_t m = 0;
-            for (int i = 0; i < p->nmesh; i++)
-                if (set >> i & 1) m += p->mass[i][h][from + (size_t)x];
-            r[x] = mean > 0 ? (double)m / mean - 1 : 0;
-        }
+        for (int x = 0; x < n; x++) r[x] = (mass ? (double)mass[from + (size_t)x] : 0) / mean - 1;
     }
-    for (int i = 0; i < p->nmesh; i++)
-        if (last >> i & 1) FREE(p->mass[i][h]);
+    FREE(p->mass[i][h]);
     fft_forward(f);
 }
 
@@ -73,29 +69,67 @@ static void interlace(const struct pk *p, double complex *k)
     FREE(turn);
 }
 
-static void field_make(struct pk *p, struct field *f, bool keep, unsigned last)
+/* keep: others will use the transform. */
+static void mesh_wave(struct pk *p, int i, bool keep)
 {
-    struct sum mass;
-    double cells = pow(p->par.n, 3);
-    sum_init(&mass);
-    for (int i = 0; i < p->nmesh; i++)
-        if (f->set >> i & 1) sum_join(&mass, &p->m[i]);
-    f->mass = sum_get(&mass);
-    f->sampled = (f->set & p->sampled) != 0;
-    BUG_ON(f->sampled && f->set & ~p->sampled);
-    bool twice = p->par.interlace && !f->sampled;
-    double mean = f->mass / p->quantum / cells;
+    bool twice = p->par.interlace && !(p->sampled >> i & 1);
+    double mass = sum_get(&p->m[i]), mean = mass / p->quantum / pow(p->par.n, 3);
+    if (!(mass > 0)) return;
     fft_begin(p->fft);
-    transform(p, f->set, 0, mean, last);
-    f->k = p->fft->k;
+    transform(p, i, 0, mean);
+    p->wave[i] = p->fft->k;
     if (!keep && !twice) return;
-    f->k = mem_new(sizeof *f->k * wave_size(p->fft) + 1, "pk waves");
-    memcpy(f->k, p->fft->k, sizeof *f->k * wave_size(p->fft));
+    p->wave[i] = mem_new(sizeof *p->wave[i] * wave_size(p->fft) + 1, "pk waves");
+    memcpy(p->wave[i], p->fft->k, sizeof *p->wave[i] * wave_size(p->fft));
     if (twice) {
-        transform(p, f->set, 1, mean, last);
-        interlace(p, f->k);
+        transform(p, i, 1, mean);
+        interlace(p, p->wave[i]);
     }
     fft_end(p->fft);
+}
+
+static void waves_make(struct pk *p, unsigned used)
+{
+    for (int i = 0; i < p->nmesh; i++)
+        for (int h = 0; h < 2; h++)
+            if (!(used >> i & 1)) FREE(p->mass[i][h]);
+    for (int i = 0; i < p->nmesh; i++)
+        if (used >> i & 1) mesh_wave(p, i, used & (used - 1));
+}
+
+static void waves_free(struct pk *p)
+{
+    for (int i = 0; i < p->nmesh; i++) {
+        for (int h = 0; h < 2; h++) FREE(p->mass[i][h]);
+        if (p->wave[i] && p->wave[i] == p->fft->k) {
+            fft_end(p->fft);
+            p->wave[i] = NULL;
+        }
+        FREE(p->wave[i]);
+    }
+}
+
+static void field_of(const struct pk *p, unsigned set, struct field *f)
+{
+    struct sum mass;
+    *f = (struct field){.set = set, .sampled = (set & p->sampled) != 0};
+    BUG_ON(f->sampled && set & ~p->sampled);
+    sum_init(&mass);
+    for (int i = 0; i < p->nmesh; i++)
+        if (set >> i & 1) sum_join(&mass, &p->m[i]);
+    f->mass = sum_get(&mass);
+    for (int i = 0; i < p->nmesh; i++) {
+        if (!(set >> i & 1) || !p->wave[i]) continue;
+        f->share[f->n] = sum_get(&p->m[i]) / f->mass;
+        f->k[f->n++] = p->wave[i];
+    }
+}
+
+static inline double complex field_at(const struct field *f, size_t at)
+{
+    double complex k = 0;
+    for (int i = 0; i < f->n; i++) k += f->share[i] * f->k[i][at];
+    return k;
 }
 
 /* ---- modes ---- */
@@ -148,8 +182,8 @@ static void add_row(const struct pk *p, const struct tables *t, const struct fie
         double images = t->all[x] * t->all[y] * t->all[z];
         if (p->par.interlace) images = 0.5 * (images + t->alternating[x] * t->alternating[y] * t->alternating[z]);
         double w = t->w[x] * t->w[y] * t->w[z];
-        double raw = creal(a->k[at + (size_t)z]) * creal(b->k[at + (size_t)z]) +
-                     cimag(a->k[at + (size_t)z]) * cimag(b->k[at + (size_t)z]);
+        double complex ka = field_at(a, at + (size_t)z), kb = a->set == b->set ? ka : field_at(b, at + (size_t)z);
+        double raw = creal(ka) * creal(kb) + cimag(ka) * cimag(kb);
         double power = times * (raw * norm - shot * images) / ((a->sampled ? 1 : w) * (b->sampled ? 1 : w)),
                l[PK_BIN_COLUMNS];
         struct bin_sums *q = &bins[bin];
@@ -281,18 +315,10 @@ static int widest_pair(int npair, const struct pk_pair *pair)
     return best;
 }
 
-static int find_field(const struct field *f, int n, unsigned set)
-{
-    int i = 0;
-    while (i < n && f[i].set != set) i++;
-    return i;
-}
-
 void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge, int axis,
                 struct pk_bin *out)
 {
-    struct field *f = mem_zero(sizeof *f * (size_t)(2 * npair + 1), "pk");
-    int n = 0;
+    unsigned used = 0;
     for (int i = 0; i < p->nmesh; i++) {
         comm_sum(p->c, &p->m[i]);
         comm_sum(p->c, &p->m2[i]);
@@ -300,23 +326,18 @@ void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, c
     int64_t sampled = p->sampled; /* every rank sees samples, or holds none of the mesh */
     comm_max_i64(p->c, &sampled, 1);
     p->sampled = (unsigned)sampled;
-    for (int i = 0; i < 2 * npair; i++) {
-        unsigned set = i % 2 ? pair[i / 2].b : pair[i / 2].a;
-        if (find_field(f, n, set) == n) f[n++].set = set;
-    }
-    for (int i = 0; i < n; i++) {
-        unsigned later = 0;
-        for (int j = i + 1; j < n; j++) later |= f[j].set;
-        field_make(p, &f[i], n > 1, ~later);
-    }
-    for (int i = 0; i < p->nmesh; i++)
-        for (int h = 0; h < 2; h++) FREE(p->mass[i][h]);
+    for (int i = 0; i < npair; i++) used |= pair[i].a | pair[i].b;
+    waves_make(p, used);
     struct tables t;
     tables_make(&t, p, nbin, edge);
-    for (int i = 0; i < npair; i++)
-        sum_modes(p, &t, &f[find_field(f, n, pair[i].a)], &f[find_field(f, n, pair[i].b)], nbin, axis,
-                  out + i * (int64_t)nbin);
+    for (int i = 0; i < npair; i++) {
+        struct field a, b;
+        field_of(p, pair[i].a, &a);
+        field_of(p, pair[i].b, &b);
+        sum_modes(p, &t, &a, &b, nbin, axis, out + i * (int64_t)nbin);
+    }
     tables_free(&t);
+    waves_free(p);
     double *alias = mem_new(sizeof *alias * (size_t)nbin + 1, "pk");
     if (p->sampled || p->par.interlace)
         for (int b = 0; b < nbin; b++) alias[b] = 1;
@@ -324,11 +345,4 @@ void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, c
         find_aliases(p, nbin, out + widest_pair(npair, pair) * (int64_t)nbin, alias);
     for (int i = 0; i < npair; i++) finish_bins(p, nbin, alias, out + i * (int64_t)nbin);
     FREE(alias);
-    for (int i = 0; i < n; i++) {
-        if (f[i].k == p->fft->k)
-            fft_end(p->fft);
-        else
-            FREE(f[i].k);
-    }
-    FREE(f);
 }
