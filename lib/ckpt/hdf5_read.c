@@ -15,6 +15,7 @@
 #include "ckpt/hdf5_parse.h"
 #include "ckpt/hdf5_sinks.h"
 #include "ckpt/ramses_priv.h"
+#include "ckpt/turn.h"
 
 enum { OCTS = RAMSES_BATCH, PARTS = RAMSES_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
 
@@ -495,7 +496,7 @@ struct walk {
     struct hdf5_in *h;
     bool values, conserved, has_flag;
     struct set x[3], son, flag, *field;
-    double *raw, *store; /* a dataset's batch · [8*field + cell][OCTS] */
+    double *raw, *store; /* a dataset's batch · [8*field + cell][RAMSES_PITCH] */
     const double **val;
     okey *key;
     unsigned char *split, (*flagged)[8];
@@ -588,9 +589,9 @@ static void make_primitive(struct walk *w, int n)
     double smallr = w->h->smallr, gamma1 = w->r->head.gamma - 1;
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
-        double *rho = w->store + (size_t)c * OCTS, *p = w->store + (size_t)(32 + c) * OCTS;
+        double *rho = w->store + (size_t)c * RAMSES_PITCH, *p = w->store + (size_t)(32 + c) * RAMSES_PITCH;
         for (int v = 1; v < w->r->nhydro; v++) {
-            double *q = w->store + (size_t)(8 * v + c) * OCTS;
+            double *q = w->store + (size_t)(8 * v + c) * RAMSES_PITCH;
             for (int i = 0; v != 4 && i < n; i++) {
                 double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
                 q[i] = m / r;
@@ -606,9 +607,7 @@ static enum err load_values(struct walk *w, int64_t at, int n)
     void *narrow = w->raw + 8 * OCTS;
     for (int f = 0; f < w->r->nhydro + w->r->ngrav; f++) {
         TRY(set_load_wide(w->h, &w->field[f], 8 * at, 8 * n, 8 * OCTS, narrow, w->raw));
-        double *out = w->store + (size_t)(8 * f) * OCTS;
-        for (int i = 0; i < n; i++)
-            for (int c = 0; c < 8; c++) out[c * OCTS + i] = w->raw[8 * i + c];
+        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * RAMSES_PITCH, RAMSES_PITCH);
     }
     if (w->r->nhydro && !w->conserved) make_primitive(w, n);
     return OK;
@@ -653,13 +652,13 @@ enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved
     size_t nfield = (size_t)(values ? r->nhydro + r->ngrav : 0);
     w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
-    w.store = mem_new(64 * OCTS * (nfield + 1), "snapshot batch");
+    w.store = mem_new(64 * (size_t)RAMSES_PITCH * (nfield + 1), "snapshot batch");
     w.val = mem_new(sizeof *w.val * 8 * nfield + 1, "snapshot batch");
     w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
     w.split = mem_new(OCTS, "snapshot batch");
     w.flagged = mem_new(8 * OCTS, "snapshot batch");
     for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
-    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * OCTS;
+    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * RAMSES_PITCH;
     enum err err = OK;
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
         if (r->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);

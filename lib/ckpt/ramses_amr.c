@@ -1,6 +1,7 @@
 /* ckpt/ramses_amr: the amr file of a rank (spec: ramses_binary §5). */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "ckpt/ramses_out.h"
@@ -187,13 +188,16 @@ static void cell_ranks(const struct domain *d, int level, okey key, struct ranks
         for (int c = 0; c < 8; c++) rank[c] = r->whole;
 }
 
-/* father, nbor, son, cpu_map, flag1 of one oct: column i of 31 rows */
-static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, char *rows, size_t stride, struct ranks *r)
+enum { LINKS = 1 + 6 + 3 * 8 };
+
+/* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
+static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, int32_t rows[LINKS][RAMSES_TILE],
+                     struct ranks *r)
 {
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
     int row = 0;
-#define NEXT_ROW ((int32_t *)(rows + (size_t)row++ * stride))[i]
+#define NEXT_ROW rows[row++][i]
     NEXT_ROW = b->level == 1 ? 1 : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
     for (int face = 0; face < 6; face++) NEXT_ROW = b->level == 1 ? 1 : neighbour_cell(o, b->level, oct, face);
     for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
@@ -209,12 +213,18 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
     const struct ramses_block *b = ctx;
     struct ranks r = {~(okey)0, -1};
 #pragma omp parallel for schedule(static) firstprivate(r)
-    for (int64_t i = 0; i < n; i++) link_oct(b, b->oct[first + i], i, rows, stride, &r);
+    for (int64_t at = 0; at < n; at += RAMSES_TILE) {
+        int32_t tile[LINKS][RAMSES_TILE];
+        int64_t k = n - at < RAMSES_TILE ? n - at : RAMSES_TILE;
+        for (int64_t i = 0; i < k; i++) link_oct(b, b->oct[first + at + i], i, tile, &r);
+        for (int row = 0; row < LINKS; row++)
+            memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row], sizeof **tile * (size_t)k);
+    }
 }
 
 static void write_block(struct fort_out *f, const struct ramses_block *b)
 {
     fort_table(f, 3, sizeof(int32_t), b->n, fill_list, b);
     fort_table(f, 3, sizeof(double), b->n, fill_centre, b);
-    fort_table(f, 1 + 6 + 3 * 8, sizeof(int32_t), b->n, fill_links, b);
+    fort_table(f, LINKS, sizeof(int32_t), b->n, fill_links, b);
 }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "ckpt/exact.h"
 #include "ckpt/ramses_priv.h"
+#include "ckpt/turn.h"
 
 enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
@@ -56,9 +57,8 @@ static void hydro_tile(const struct table *t, const struct ramses_lines *in, int
     const lidx *oct = in->line + i;
     bool own = t->b->rank == t->b->o->c->rank;
     for (int v = 0; v < h->nvar; v++) {
-        double(*u)[8] = in->fld[v], *out = t->x->value + 8 * v * RAMSES_PITCH + at;
-        for (int k = 0; k < n; k++)
-            for (int c = 0; c < 8; c++) out[c * RAMSES_PITCH + k] = u[oct[k]][c];
+        const double(*u)[8] = (const double(*)[8])in->fld[v];
+        turn_rows(u, oct, n, t->x->value + 8 * v * RAMSES_PITCH + at, RAMSES_PITCH);
     }
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "ckpt/reshape_priv.h"
+#include "ckpt/turn.h"
 #include "ckpt/weights.h"
 #include "io/file.h"
 
@@ -389,14 +390,12 @@ int reshape_target(const struct reshape_plan *p, okey place)
 static void turn(const struct source_octs *o, int at, int n, int first, int last, char *out)
 {
     enum { SOME = 32 };
-    int nv = last - first;
+    size_t nv = (size_t)(last - first);
     double(*row)[8] = (double(*)[8])(void *)out;
     for (int i = 0; i < n; i += SOME)
-        for (int v = 0; v < nv; v++)
-            for (int c = 0; c < 8; c++) {
-                const double *in = o->val[8 * (first + v) + c] + at;
-                for (int k = i; k < n && k < i + SOME; k++) row[(size_t)k * (size_t)nv + (size_t)v][c] = in[k];
-            }
+        for (size_t v = 0; v < nv; v++)
+            turn_columns(o->val + 8 * ((size_t)first + v), at + i, n - i < SOME ? n - i : SOME,
+                         row + (size_t)i * nv + v, nv);
 }
 
 /* Octs at..at+n-1 into a list. */

@@ -216,11 +216,17 @@ static void around_refine(const struct domain *d, const struct around *up, struc
     int shift = 3 * (d->levelmax + 2 - level);
     hkey span = ((hkey)1 << shift) - 1;
     a->has_centre = false;
+    int cube[3][3], octant[3][3]; /* by dimension and offset: which of the parent's cubes, where in it */
+    for (int axis = 0, stride = 1; axis < 3; axis++, stride *= 3)
+        for (int k = 0; k < 3; k++) {
+            /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3 */
+            int x = k + (slot >> axis & 1);
+            cube[axis][k] = (x + 1) / 2 * stride;
+            octant[axis][k] = (~x & 1) << axis;
+        }
     for (int n = 0; n < 27; n++) {
-        /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3 */
-        int x = n % 3 + (slot & 1), y = n / 3 % 3 + (slot >> 1 & 1), z = n / 9 + (slot >> 2);
-        int m = (x + 1) / 2 + 3 * ((y + 1) / 2) + 9 * ((z + 1) / 2);
-        int s = step[up->state[m]][(~x & 1) | (~y & 1) << 1 | (~z & 1) << 2];
+        int x = n % 3, y = n / 3 % 3, z = n / 9, m = cube[0][x] + cube[1][y] + cube[2][z];
+        int s = step[up->state[m]][octant[0][x] | octant[1][y] | octant[2][z]];
         a->key[n] = up->key[m] << 3 | (hkey)(s & 7);
         a->state[n] = (uint8_t)(s >> 3);
         a->first[n] = up->first[m];

@@ -12,13 +12,15 @@
 
 #include "base/mem.h"
 
-static const size_t PIECE = (size_t)1 << 30; /* bytes a system call */
+/* Bytes a system call. Of writes no more, since Linux would look for longer runs of free memory, which costs more than it saves: writing
+ * 1 MB at a time took up to five times as long. */
+static const size_t PIECE = (size_t)1 << 30, WRITE_PIECE = (size_t)512 << 10;
 
 enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at)
 {
     const char *s = p;
     while (n > 0) {
-        ssize_t k = pwrite(fd, s, n < PIECE ? n : PIECE, at);
+        ssize_t k = pwrite(fd, s, n < WRITE_PIECE ? n : WRITE_PIECE, at);
         if (k < 0 && errno == EINTR) continue;
         if (k <= 0) FAIL(ERR_FILE, "%s: cannot write at byte %ld: %s", path, (long)at, strerror(k ? errno : ENOSPC));
         s += k, at += k, n -= (size_t)k;

@@ -53,11 +53,21 @@ def cut(name, share):
     os.truncate(name, int(os.path.getsize(name) * share))
 
 
+def flip(name, share):
+    with open(name, 'r+b') as f:
+        f.seek(int(os.path.getsize(name) * share))
+        byte = f.read(1)
+        f.seek(-1, os.SEEK_CUR)
+        f.write(bytes([byte[0] ^ 1]))
+
+
 def wrong_inputs(v, good):
     file = 'bad/%s_00002.out00002'
     cases = [
         ('amr file 2 missing', lambda: os.remove(file % 'amr'), 'amr'),
         ('hydro file 2 cut', lambda: cut(file % 'hydro', 0.5), 'hydro'),
+        ('a bit of amr file 2', lambda: flip(file % 'amr', 0.9), 'amr'),  # of an oct's links: not looked at but for the sum
+        ('a bit of hydro file 2', lambda: flip(file % 'hydro', 0.5), 'hydro_00002.out00002: its checksum'),
         ('exact file 2 cut', lambda: cut(file % 'exact', 0.9), 'exact'),
         ('amr file 2 that of file 1', lambda: shutil.copy('bad/amr_00002.out00001', file % 'amr'), ''),
         ('no info', lambda: os.remove('bad/info_00002.txt'), 'bad'),

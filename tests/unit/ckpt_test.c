@@ -15,6 +15,7 @@
 
 #include "ckpt/crc.h"
 #include "ckpt/fortran.h"
+#include "ckpt/turn.h"
 #include "ckpt_world.h"
 #include "io/file.h"
 
@@ -374,6 +375,25 @@ static void test_table(void)
     fort_shut(&in);
 }
 
+/* The sum of "table" from reading some of its records side by side, the rest passed over. */
+static bool sum_by_reading(uint64_t *sum)
+{
+    static double some[8192];
+    struct fort_rec rec[100];
+    struct fort_in in;
+    bool ok = fort_open(&in, "table") == OK && fort_skip(&in, "small", 7) == OK;
+    if (ok) fort_watch(&in);
+    for (int r = 0; ok && r < 100; r++) ok = fort_next(&in, "row", &rec[r]) == OK;
+    for (int64_t at = 0; ok && at < 50000; at += 8192)
+        for (int r = 0; ok && r < 100; r += 1 + (r == 40)) { /* one is left out */
+            size_t n = 50000 - at < 8192 ? (size_t)(50000 - at) : 8192;
+            ok = fort_load(&in, &rec[r], sizeof *some, at, n, some) == OK;
+        }
+    ok = ok && fort_sum(&in, sum) == OK;
+    fort_shut(&in);
+    return ok;
+}
+
 /* Catches: a sum that misses what was written at its place out of turn; a listing that takes anything. */
 static void test_manifest(void)
 {
@@ -392,11 +412,16 @@ static void test_manifest(void)
     bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3) == OK && manifest_load(".", 3, &m) == OK;
     ok = ok && m->n == 1 && strcmp(m->row[0].name, "table") == 0 && manifest_check(m, ".", &bad, &bytes) == OK;
     check_on(&alone, ok && bad == 0 && bytes == f.sum.bytes, "a file's sum is made while it is written");
+    uint64_t sum = 0;
+    ok = ok && sum_by_reading(&sum) && manifest_check_sum(m, ".", "table", bytes, sum) == OK;
+    ok = ok && manifest_check_sum(m, ".", "table", bytes - 1, sum) == ERR_FORMAT;
+    check_on(&alone, ok, "and while it is read");
     FILE *t = fopen("table", "r+b");
     ok = ok && t && fseek(t, 12345678, SEEK_SET) == 0 && fputc('#', t) == '#';
     if (t) fclose(t);
     ok = ok && manifest_check_file(m, ".", "table") == ERR_FORMAT && manifest_check_file(m, ".", "other") == ERR_FORMAT;
     ok = ok && manifest_check(m, ".", &bad, &bytes) == ERR_FORMAT && bad == 1;
+    ok = ok && sum_by_reading(&sum) && manifest_check_sum(m, ".", "table", bytes, sum) == ERR_FORMAT;
     check_on(&alone, ok, "another byte is seen, and a file that is not listed");
     ok = manifest_load(".", 4, &m) == OK && !m;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -405,6 +430,31 @@ static void test_manifest(void)
     }
     check_on(&alone, ok, "odd lists are refused");
     manifest_fini(&list);
+}
+
+/* Catches: octs beyond the last eight forgotten, a square turned wrongly. */
+static void test_turn(void)
+{
+    enum { MOST = 21, PITCH = 25, STEP = 3 };
+    double column[8 * PITCH], back[8 * PITCH], row[STEP * MOST][8];
+    const double *from[8];
+    lidx which[MOST];
+    bool ok = true;
+    for (int i = 0; i < 8 * PITCH; i++) column[i] = i;
+    for (int c = 0; c < 8; c++) from[c] = column + c * PITCH;
+    for (int n = 0; n <= MOST; n++) {
+        memset(row, 0, sizeof row);
+        memset(back, 0, sizeof back);
+        turn_columns(from, 2, n, row, STEP);
+        for (int i = 0; i < n; i++) which[i] = STEP * (n - 1 - i);
+        turn_rows((const double(*)[8])row, which, n, back, PITCH);
+        for (int c = 0; c < 8; c++)
+            for (int i = 0; i < MOST; i++) {
+                ok = ok && row[STEP * i][c] == (i < n ? column[c * PITCH + 2 + i] : 0);
+                ok = ok && back[c * PITCH + i] == (i < n ? column[c * PITCH + 2 + n - 1 - i] : 0);
+            }
+    }
+    check_on(&alone, ok, "values turn from columns to rows and back");
 }
 
 /* Bit by bit. */
@@ -452,6 +502,7 @@ int main(int argc, char **argv)
         test_subrecords();
         test_table();
         test_manifest();
+        test_turn();
         test_crc();
     }
     comm_barrier(&all);
