@@ -57,11 +57,11 @@ int mg_share_level(const struct mg_share *s);
 /* u of own octs and ghosts of that level from rhs of own octs. (collective) */
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe);
 
-/* The domain's cells and links from the level above, halo, edges and work arrays of a level, for mg_share. */
+/* What mg_share makes of a level like mg_build: rows of the octs at the domain's edge (from nbr and mask), work arrays. */
 void mg_level_edges(struct mg_level *g);
 void mg_level_arrays(struct mg_level *g, bool top);
 void mg_level_free(struct mg_level *g);
-/* u of the top from rhs, beginning with u. (collective) */
+/* One cycle from level k down: brings its u nearer to the solution for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);
 
 /* One sweep of level k: red, then black; ghosts valid before and after. (collective) */
