@@ -38,6 +38,7 @@ void fort_create(struct fort_out *f, const char *path, struct manifest *list)
 static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 {
     if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
+    if (f->err == OK) file_write_soon(f->fd, n, at);
     if (f->err == OK && f->list) checksum_add(&f->sum, p, n, at);
 }
 

@@ -247,8 +247,10 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
                                                               (size_t)((n - b < s->block ? n - b : s->block) * size));
     if (f->deflate)
         put_deflated(f, s, first, n, p);
-    else if (n && f->err == OK)
+    else if (n && f->err == OK) {
         f->err = file_write_at(f->fd, f->path, p, (size_t)(n * size), s->at + first * size);
+        if (f->err == OK) file_write_soon(f->fd, (size_t)(n * size), s->at + first * size);
+    }
 }
 
 /* A chunk as HDF5's filters shuffle and deflate leave it: first the first bytes of all elements, and so on. */

@@ -28,6 +28,14 @@ enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_
     return OK;
 }
 
+void file_write_soon(int fd, size_t n, int64_t at)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    enum { WORTH = 1 << 16 };
+    if (n >= WORTH) (void)!sync_file_range(fd, at, (off_t)n, SYNC_FILE_RANGE_WRITE);
+#endif
+}
+
 enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
 {
     char *s = p;

@@ -8,6 +8,8 @@
 
 /* All n bytes at offset `at`, through interruptions and short writes. */
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
+/* These bytes are written and will be synced: the disk may begin with them now, and the sync waits less. A hint, without errors. */
+void file_write_soon(int fd, size_t n, int64_t at);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
 /* Bytes that will be written, but not in order: where they go on disk is settled at once, which is quicker than piece by piece. */
