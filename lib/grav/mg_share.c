@@ -54,14 +54,11 @@ static lidx find(const struct mg_share *s, int level, okey k)
 
 static lidx find_near(const struct mg_share *s, const struct mesh *m, int level, lidx i, int dx, int dy, int dz)
 {
-    int64_t x[3], n = (int64_t)1 << (level - 1), step[3] = {dx, dy, dz};
+    okey k;
+    int64_t x[3];
     okey_coords(s->key[level][i], x);
-    for (int d = 0; d < 3; d++) {
-        x[d] += step[d];
-        if ((x[d] < 0 && m->wall[2 * d]) || (x[d] >= n && m->wall[2 * d + 1])) return -1;
-        x[d] &= n - 1;
-    }
-    return find(s, level, okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]));
+    x[0] += dx, x[1] += dy, x[2] += dz;
+    return mesh_key_at(m, level, x, &k) ? find(s, level, k) : -1;
 }
 
 /* The highest level below the top with few octs on all ranks, or 0. */
@@ -97,20 +94,19 @@ static struct place *own_places(const struct mg *g, const struct mesh *m, int le
     return p;
 }
 
+/* The octs of all ranks, rank after rank; bytes[rank]. */
 static struct place *all_places(const struct mg *g, const struct mesh *m, const struct comm *c, int level,
-                                int64_t *total)
+                                int64_t *bytes, size_t *n)
 {
-    int64_t n, *bytes = mem_zero(sizeof *bytes * (size_t)c->size, "multigrid");
-    struct place *mine = own_places(g, m, level, &n), *all;
-    bytes[c->rank] = n * (int64_t)sizeof *mine;
+    int64_t own;
+    struct place *mine = own_places(g, m, level, &own), *all;
+    bytes[c->rank] = own * (int64_t)sizeof *mine;
     comm_add_i64(c, bytes, c->size);
-    *total = 0;
-    for (int r = 0; r < c->size; r++) *total += bytes[r] / (int64_t)sizeof *mine;
-    all = mem_new(sizeof *all * (size_t)*total + 1, "multigrid");
+    *n = 0;
+    for (int r = 0; r < c->size; r++) *n += (size_t)bytes[r] / sizeof *mine;
+    all = mem_new(sizeof *all * *n + 1, "multigrid");
     comm_allgather(c, mine, all, bytes);
-    qsort(all, (size_t)*total, sizeof *all, by_place);
     FREE(mine);
-    FREE(bytes);
     return all;
 }
 
@@ -139,11 +135,15 @@ static void link_level(struct mg_share *s, const struct mesh *m, int k)
     lev->child = (const lidx(*)[8])child;
 }
 
-static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh *m, const struct place *p, int64_t n)
+static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh *m, const struct place *gathered,
+                       size_t n)
 {
     static const struct xplan nobody = {0};
     struct mg *w = &s->whole;
-    for (int64_t i = 0; i < n; i++) w->lev[p[i].level].noct++;
+    struct place *sorted = mem_new(sizeof *sorted * n + 1, "multigrid"), *p = sorted;
+    memcpy(sorted, gathered, sizeof *sorted * n);
+    qsort(sorted, n, sizeof *sorted, by_place);
+    for (size_t i = 0; i < n; i++) w->lev[p[i].level].noct++;
     for (int k = w->bottom; k <= w->top; k++) {
         struct mg_level *lev = &w->lev[k];
         lev->level = k;
@@ -156,6 +156,7 @@ static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh
             if (lev->mask) memcpy(lev->mask[i], p->mask, sizeof p->mask);
         }
     }
+    FREE(sorted);
     for (int k = w->bottom; k <= w->top; k++) {
         link_level(s, m, k);
         mg_level_edges(&w->lev[k]);
@@ -164,38 +165,47 @@ static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh
     }
 }
 
-/* Where the rows of the top of `whole` come from, and go. */
-static void make_routes(struct mg_share *s, const struct mg *g, const struct mesh *m, const struct comm *c)
+/* Where the rows of the top of `whole` come from; p: as gathered, bytes of it by rank. */
+static void order_rows(struct mg_share *s, const struct place *p, const int64_t *bytes, int size)
+{
+    lidx *row = s->order = mem_new(sizeof *s->order * (size_t)s->whole.lev[s->whole.top].noct, "multigrid");
+    s->bytes = mem_zero(sizeof *s->bytes * (size_t)size, "multigrid");
+    for (int r = 0; r < size; r++)
+        for (const struct place *end = p + bytes[r] / (int64_t)sizeof *p; p < end; p++) {
+            if (p->level != s->whole.top) continue;
+            *row++ = find(s, p->level, p->key);
+            s->bytes[r] += (int64_t)sizeof *s->rows;
+        }
+}
+
+/* Where they go. */
+static void find_rows(struct mg_share *s, const struct mg *g, const struct mesh *m)
 {
     int k = s->whole.top;
     const struct mg_level *lev = &g->lev[k];
-    lidx n = s->whole.lev[k].noct;
-    s->bytes = mem_zero(sizeof *s->bytes * (size_t)c->size, "multigrid");
     s->row = mem_new(sizeof *s->row * (size_t)lev->noct + 1, "multigrid");
-    s->order = mem_new(sizeof *s->order * (size_t)n, "multigrid");
-    s->rows = mem_new(sizeof *s->rows * (size_t)n, "multigrid");
+    s->rows = mem_new(sizeof *s->rows * (size_t)s->whole.lev[k].noct, "multigrid");
     for (lidx i = 0; i < m->lev[k].noct; i++) {
         lidx j = lev->map ? lev->map[i] : i;
         if (j >= 0) s->row[j] = find(s, k, m->lev[k].key[i]);
     }
-    s->bytes[c->rank] = (int64_t)sizeof *s->row * lev->nown;
-    comm_add_i64(c, s->bytes, c->size);
-    comm_allgather(c, s->row, s->order, s->bytes);
-    for (int r = 0; r < c->size; r++) s->bytes[r] = s->bytes[r] / (int64_t)sizeof *s->row * (int64_t)sizeof *s->rows;
 }
 
 void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c)
 {
-    int64_t n;
     int level = c->size > 1 && g->bottom < g->top ? choose_level(g, c) : 0;
     if (level == 0) return;
-    struct place *p = all_places(g, m, c, level, &n);
     struct mg_share *s = g->share = mem_zero(sizeof *s, "multigrid");
     s->whole.top = level;
     s->whole.bottom = g->bottom;
-    make_whole(s, g, m, p, n);
-    make_routes(s, g, m, c);
-    FREE(p);
+    size_t n;
+    int64_t *bytes = mem_zero(sizeof *bytes * (size_t)c->size, "multigrid");
+    struct place *gathered = all_places(g, m, c, level, bytes, &n);
+    make_whole(s, g, m, gathered, n);
+    order_rows(s, gathered, bytes, c->size);
+    find_rows(s, g, m);
+    FREE(gathered);
+    FREE(bytes);
 }
 
 void mg_share_free(struct mg_share *s)

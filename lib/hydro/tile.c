@@ -152,13 +152,11 @@ static lidx place_find(const struct patch *p, const struct mesh *m, int l, int x
         lidx i = p->oct[s + (f & 1 ? step[d] : -step[d])];
         if (i >= 0) return lv->nbr[i][f ^ 1];
     }
-    int64_t n = (int64_t)1 << (l - 1), c[3];
-    for (int d = 0; d < 3; d++) {
-        c[d] = p->x0[d] + at[d] - 1;
-        if ((c[d] < 0 && m->wall[2 * d]) || (c[d] >= n && m->wall[2 * d + 1])) return NBR_WALL;
-        c[d] &= n - 1;
-    }
-    lidx i = mesh_find(lv, okey_make((uint64_t)c[0], (uint64_t)c[1], (uint64_t)c[2]));
+    okey k;
+    int64_t c[3];
+    for (int d = 0; d < 3; d++) c[d] = p->x0[d] + at[d] - 1;
+    if (!mesh_key_at(m, l, c, &k)) return NBR_WALL;
+    lidx i = mesh_find(lv, k);
     return i >= 0 ? i : NBR_NONE;
 }
 

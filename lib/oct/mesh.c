@@ -100,17 +100,23 @@ lidx mesh_find(const struct level *lv, okey k)
 
 /* ---- neighbours ---- */
 
+bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k)
+{
+    int64_t n = (int64_t)1 << (l - 1);
+    for (int d = 0; d < 3; d++)
+        if ((x[d] < 0 && m->wall[2 * d]) || (x[d] >= n && m->wall[2 * d + 1])) return false;
+    *k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)), (uint64_t)(x[2] & (n - 1)));
+    return true;
+}
+
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
 {
     const struct level *lv = &m->lev[l];
-    int64_t x[3], n = (int64_t)1 << (l - 1), s[3] = {dx, dy, dz};
+    okey k;
+    int64_t x[3];
     okey_coords(lv->key[i], x);
-    for (int d = 0; d < 3; d++) {
-        x[d] += s[d];
-        if ((x[d] < 0 && m->wall[2 * d]) || (x[d] >= n && m->wall[2 * d + 1])) return NBR_WALL;
-        x[d] &= n - 1;
-    }
-    return mesh_find(lv, okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]));
+    x[0] += dx, x[1] += dy, x[2] += dz;
+    return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_WALL;
 }
 
 /* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from faces, corners from edges,

@@ -88,6 +88,8 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
                const bool wall[6]);
 void mesh_fini(struct mesh *m);
 lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
+/* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false beyond a wall. */
+bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k);
 /* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_WALL. */
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz);
 /* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself. */
