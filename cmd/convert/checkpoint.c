@@ -82,10 +82,9 @@ static enum err load_text(struct source *s, const char *name, char **text)
 /* What was done, and what the checkpoint tells of itself. */
 static char *tell(const struct request *r, const struct source *s, const char *before)
 {
-    size_t n = strlen(r->arguments) + strlen(before) + strlen(s->path) + 256;
+    size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;
     char *text = mem_new(n, "provenance");
-    snprintf(text, n, "%s\narguments: %s\nfrom: %s (%s, output %d)\n%s", r->program, r->arguments, s->path, s->format,
-             s->number, before);
+    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, s->path, s->format, s->number, before);
     return text;
 }
 

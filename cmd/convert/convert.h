@@ -22,7 +22,7 @@ struct request {
     struct cut cut;
     const char *region; /* as given */
     bool gas, named, force;
-    const char *program, *arguments; /* for the provenance */
+    const char *version, *provenance;
     int npath;
     char **paths;
 };

@@ -1,7 +1,5 @@
 /* convert: the command line. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -36,24 +34,13 @@ static const char PURPOSE[] = "Writes checkpoints anew: in another format, for o
 
 static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
 {
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < lo || n > hi) FAIL(ERR_PARAM, "%s is %ld to %ld, not %s", what, lo, hi, value);
-    *x = (int)n;
+    if (!opt_int(value, lo, hi, x)) FAIL(ERR_PARAM, "%s is %ld to %ld, not %s", what, lo, hi, value);
     return OK;
 }
 
 static enum err get_size(const char *value, int64_t *x)
 {
-    static const char unit[] = "KMGT";
-    char *end;
-    double n = strtod(value, &end);
-    const char *u = *end ? strchr(unit, *end) : NULL;
-    if (u) end++;
-    for (const char *k = unit; u && k <= u; k++) n *= 1024;
-    if (end == value || *end || !(n >= 1 && n < 1e18))
-        FAIL(ERR_PARAM, "the memory is a number with K, M, G or T, not %s", value);
-    *x = (int64_t)n;
+    if (!opt_bytes(value, x)) FAIL(ERR_PARAM, "the memory is a number with K, M, G or T, not %s", value);
     return OK;
 }
 
@@ -135,7 +122,7 @@ static int scan(int argc, char **argv, struct request *r)
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;) {
         if (c == 'h') opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        if (c == 'V') puts(r->program);
+        if (c == 'V') puts(r->version);
         if (c == 'h' || c == 'V') return DONE;
         if (c == OPT_BAD) return TROUBLE;
         if (s.value && set_value(c, s.value, r) != OK) return TROUBLE;

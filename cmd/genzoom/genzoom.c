@@ -1,8 +1,6 @@
 /* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go with it. See man/genzoom.1. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -73,11 +71,7 @@ int main(int argc, char **argv)
         if (err != OK) fprintf(stderr, "genzoom: %s\n", err_message());
         status = err == OK ? DONE : TROUBLE;
     }
-    if (ferror(stdout) || fflush(stdout) != 0) {
-        fprintf(stderr, "genzoom: standard output: %s\n", errno ? strerror(errno) : "cannot write");
-        status = TROUBLE;
-    }
-    return status;
+    return log_stdout_end("genzoom") ? status : TROUBLE;
 }
 
 /* ---- options ---- */
@@ -90,25 +84,7 @@ static int usage(const char *what, const char *value)
 
 static int set_number(const char *value, long least, long most, const char *what, int *out)
 {
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < least || n > most) return usage(what, value);
-    *out = (int)n;
-    return GO_ON;
-}
-
-/* Numbers with commas between them; their count, or -1. */
-static int numbers(const char *s, int most, double *out)
-{
-    for (int n = 0; n < most; n++) {
-        char *end;
-        out[n] = strtod(s, &end);
-        if (end == s || !isfinite(out[n])) return -1;
-        if (!*end) return n + 1;
-        if (*end != ',') return -1;
-        s = end + 1;
-    }
-    return -1;
+    return opt_int(value, least, most, out) ? GO_ON : usage(what, value);
 }
 
 static bool positive(const double *v, int n, double most)
@@ -130,7 +106,7 @@ static int set_region(int kind, const char *value, struct options *o)
     o->kind = kind;
     o->path = value;
     if (kind == POINTS || kind == TRACE) return GO_ON;
-    int n = o->value_count = numbers(value, 12, o->value);
+    int n = o->value_count = opt_reals(value, 12, o->value);
     if (n < 0 || (kind == BOX && n != 6) || (kind == SPHERE && n != 4) || (kind == ELLIPSOID && n != 6 && n != 12))
         return usage(kind == BOX ? "a box is six numbers, X,Y,Z,LX,LY,LZ, not"
                      : kind == SPHERE
@@ -148,7 +124,7 @@ static int set_center(const char *value, struct options *o)
     o->trace.densest = strcmp(value, "densest") == 0;
     o->have_center = true;
     if (o->trace.densest) return GO_ON;
-    if (numbers(value, 3, o->trace.center) != 3 || !in_box(o->trace.center))
+    if (opt_reals(value, 3, o->trace.center) != 3 || !in_box(o->trace.center))
         return usage("the centre is three numbers from 0 to 1, or densest, not", value);
     return GO_ON;
 }
@@ -161,7 +137,7 @@ static int set_shape(const char *value, struct options *o)
 
 static int set_real(const char *value, double least, double most, const char *what, double *out)
 {
-    return numbers(value, 1, out) == 1 && *out >= least && *out <= most ? GO_ON : usage(what, value);
+    return opt_reals(value, 1, out) == 1 && *out >= least && *out <= most ? GO_ON : usage(what, value);
 }
 
 static int set_flag(int letter, struct options *o)

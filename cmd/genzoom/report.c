@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/json.h"
+
 struct estimate {
     double octs[LEVEL_MAX + 2], total, particles, bytes; /* bytes: of all ranks */
 };
@@ -120,25 +122,12 @@ void report_namelist(FILE *out, const struct report *r)
 
 /* ---- JSON ---- */
 
-static void json_text(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\') fputc('\\', out);
-        if ((unsigned char)*s < 32)
-            fprintf(out, "\\u%04x", (unsigned char)*s);
-        else
-            fputc(*s, out);
-    }
-    fputc('"', out);
-}
-
 static void json_level(FILE *out, const struct report *r, int l)
 {
     const struct ics_level *ic = &r->s->g.lev[l];
     const struct mask_level *m = &r->mask[l];
     fprintf(out, "{\"level\": %d, \"directory\": ", l);
-    json_text(out, ic->dir);
+    json_quote(out, ic->dir);
     fprintf(out, ", \"cells\": [%d, %d, %d], \"offset\": [%lld, %lld, %lld], \"mask\": %lld, ", ic->n[0], ic->n[1],
             ic->n[2], (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2], (long long)m->cells);
     if (m->cells)
@@ -160,7 +149,7 @@ void report_json(FILE *out, const struct report *r)
     const struct ics_grafic *g = &r->s->g;
     struct estimate e = estimate_of(r);
     fprintf(out, "{\"file\": \"%s\", \"written\": %s, \"region\": ", r->name, r->written ? "true" : "false");
-    json_text(out, r->region);
+    json_quote(out, r->region);
     const double *c = r->trace->center;
     if (r->trace->ids)
         fprintf(out, ", \"traced\": %lld, \"center\": [%.9f, %.9f, %.9f], \"radius\": %.9g", (long long)r->trace->ids,

@@ -64,18 +64,6 @@ static int usage(const struct options *o, const char *what, const char *value)
     return TROUBLE;
 }
 
-/* n numbers with commas between, nothing else. */
-static bool get_numbers(const char *s, int n, double *x)
-{
-    for (int i = 0; i < n; i++) {
-        char *end;
-        x[i] = strtod(s, &end);
-        if (end == s || !isfinite(x[i]) || *end != (i < n - 1 ? ',' : 0)) return false;
-        s = end + 1;
-    }
-    return true;
-}
-
 /* The place of a word in a list, -1: not there. */
 static int find_word(const char *value, const char *const *list)
 {
@@ -102,29 +90,26 @@ static int set_memory(struct options *o, const char *value)
 
 static int set_tolerance(struct options *o, const char *value, double *x)
 {
-    if (!get_numbers(value, 1, x) || *x < 0) return usage(o, "a tolerance is a number from 0, not", value);
+    if (opt_reals(value, 1, x) != 1 || *x < 0) return usage(o, "a tolerance is a number from 0, not", value);
     return OPTIONS_GO_ON;
 }
 
 static int set_pixels(struct options *o, const char *value)
 {
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < 1 || n > PIXELS_MAX) return usage(o, "the pixels are 1 to 16384, not", value);
-    o->map.pixels = (int)n;
+    if (!opt_int(value, 1, PIXELS_MAX, &o->map.pixels)) return usage(o, "the pixels are 1 to 16384, not", value);
     return OPTIONS_GO_ON;
 }
 
 static int set_length(struct options *o, const char *value, const char *what, double *x)
 {
-    if (!get_numbers(value, 1, x) || !(*x > 0 && *x <= 1)) return usage(o, what, value);
+    if (opt_reals(value, 1, x) != 1 || !(*x > 0 && *x <= 1)) return usage(o, what, value);
     return OPTIONS_GO_ON;
 }
 
 static int set_centre(struct options *o, const char *value)
 {
     struct map_options *m = &o->map;
-    bool good = get_numbers(value, 3, m->centre);
+    bool good = opt_reals(value, 3, m->centre) == 3;
     for (int d = 0; d < 3; d++) good &= m->centre[d] >= 0 && m->centre[d] <= 1;
     return good ? OPTIONS_GO_ON : usage(o, "the centre is three numbers from 0 to 1, not", value);
 }
@@ -135,7 +120,7 @@ static int set_sphere(struct options *o, const char *value)
     double *x = o->sphere;
     o->has_sphere = true;
     o->densest = strncmp(value, word, strlen(word)) == 0;
-    bool good = o->densest ? get_numbers(value + strlen(word), 1, x + 3) : get_numbers(value, 4, x);
+    bool good = o->densest ? opt_reals(value + strlen(word), 1, x + 3) == 1 : opt_reals(value, 4, x) == 4;
     for (int d = 0; d < 3 && good; d++) good = x[d] >= 0 && x[d] <= 1;
     good = good && x[3] > 0 && x[3] <= 0.5;
     return good ? OPTIONS_GO_ON
@@ -145,7 +130,8 @@ static int set_sphere(struct options *o, const char *value)
 static int set_range(struct options *o, const char *value)
 {
     double x[2];
-    if (!get_numbers(value, 2, x) || !(x[0] < x[1])) return usage(o, "the range is two ascending numbers, not", value);
+    if (opt_reals(value, 2, x) != 2 || !(x[0] < x[1]))
+        return usage(o, "the range is two ascending numbers, not", value);
     o->map.lo = x[0], o->map.hi = x[1], o->map.has_range = true;
     return OPTIONS_GO_ON;
 }

@@ -1,15 +1,14 @@
 /* pk: power spectra of checkpoints. See man/pk.1. */
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "comm/lines.h"
 #include "feed.h"
 #include "fft/fft.h"
 #include "output.h"
@@ -66,7 +65,6 @@ struct options {
 static int parse(int argc, char **argv, struct options *o);
 static int work(const struct comm *c, struct options *o);
 static int all_paths(const struct comm *c, const struct options *o);
-static int flush_stdout(void);
 
 int main(int argc, char **argv)
 {
@@ -82,7 +80,7 @@ int main(int argc, char **argv)
         log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
         status = work(&c, &o);
     }
-    if (c.rank == 0 && flush_stdout()) status = TROUBLE;
+    if (c.rank == 0 && !log_stdout_end("pk")) status = TROUBLE;
     comm_fini();
     return status;
 }
@@ -108,13 +106,6 @@ static int work(const struct comm *c, struct options *o)
     return complain(c, err_agree(c, err)) == DONE ? status : TROUBLE;
 }
 
-static int flush_stdout(void)
-{
-    if (!ferror(stdout) && fflush(stdout) == 0) return 0;
-    fprintf(stderr, "pk: standard output: %s\n", errno ? strerror(errno) : "cannot write");
-    return 1;
-}
-
 /* ---- options ---- */
 
 static int usage(const char *what, const char *value)
@@ -125,11 +116,7 @@ static int usage(const char *what, const char *value)
 
 static int set_number(const char *value, long least, long most, const char *what, int *out)
 {
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (end == value || *end || n < least || n > most) return usage(what, value);
-    *out = (int)n;
-    return GO_ON;
+    return opt_int(value, least, most, out) ? GO_ON : usage(what, value);
 }
 
 static int set_window(const char *value, struct options *o)
@@ -424,20 +411,16 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
     return bad ? TROUBLE : DONE;
 }
 
-/* Rank 0 reads the lines, all ranks learn them. */
 static int paths_from_stdin(const struct comm *c, const struct options *o)
 {
-    char path[4096];
+    struct lines lines = {NULL};
     int status = DONE;
-    for (;;) {
-        int64_t n = -1;
-        if (c->rank == 0 && fgets(path, sizeof path, stdin)) n = (int64_t)strcspn(path, "\n");
-        comm_bcast(c, &n, sizeof n, 0);
-        if (n < 0) return status;
-        comm_bcast(c, path, sizeof path, 0);
-        path[n] = 0;
-        if (n > 0 && one_path(c, o, path) != DONE) status = TROUBLE;
-    }
+    while (lines_next(&lines, c))
+        if (one_path(c, o, lines.text) != DONE) status = TROUBLE;
+    if (c->rank == 0 && lines.bad) fprintf(stderr, "pk: cannot read standard input\n");
+    if (lines.bad) status = TROUBLE;
+    lines_free(&lines);
+    return status;
 }
 
 static int all_paths(const struct comm *c, const struct options *o)

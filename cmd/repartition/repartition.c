@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "comm/lines.h"
 #include "io/file.h"
 
 #define VERSION "ptah repartition 0.1"
@@ -42,15 +43,6 @@ static const char PURPOSE[] =
 static int parse(int argc, char **argv, struct options *o);
 static int repartition_all(const struct options *o, const struct comm *c);
 
-static char *provenance(int argc, char **argv)
-{
-    char *s = mem_zero(8192, "provenance");
-    size_t n = (size_t)snprintf(s, 8192, "%s\narguments:", VERSION);
-    for (int i = 1; i < argc && n < 8000; i++) n += (size_t)snprintf(s + n, 8192 - n, " %.500s", argv[i]);
-    snprintf(s + n, 8192 - n, "\n");
-    return s;
-}
-
 int main(int argc, char **argv)
 {
     struct options o = {.reshape = {.kind = DOMAIN_HILBERT}};
@@ -61,15 +53,13 @@ int main(int argc, char **argv)
         comm_init(&argc, &argv, &c);
         log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
         if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(1); /* files and memory bound it: threads would only wait */
-        o.reshape.provenance = provenance(argc, argv);
+        o.reshape.provenance = opt_provenance(VERSION, argc, argv);
         status = repartition_all(&o, &c);
         mem_free((void *)(uintptr_t)o.reshape.provenance);
         if (c.rank == 0 && o.verbose > 1) mem_print(stderr);
         comm_fini();
     }
-    if (!ferror(stdout) && fflush(stdout) == 0) return status;
-    fprintf(stderr, "repartition: standard output: %s\n", errno ? strerror(errno) : "cannot write");
-    return TROUBLE;
+    return log_stdout_end("repartition") ? status : TROUBLE;
 }
 
 /* ---- options ---- */
@@ -80,35 +70,16 @@ static int usage(const char *what, const char *value)
     return TROUBLE;
 }
 
-static int set_count(const char *value, int64_t most, int64_t *n, const char *what)
-{
-    char *end;
-    long x = strtol(value, &end, 10);
-    if (end == value || *end || x < 1 || x > most) return usage(what, value);
-    *n = x;
-    return GO_ON;
-}
-
 static int set_ranks(const char *value, struct options *o)
 {
-    int64_t n = 0;
-    int status = set_count(value, 99999, &n, "the ranks are 1 to 99999, not");
-    o->reshape.nrank = (int)n;
+    if (!opt_int(value, 1, 99999, &o->reshape.nrank)) return usage("the ranks are 1 to 99999, not", value);
     o->ranks_given = true;
-    return status;
+    return GO_ON;
 }
 
 static int set_memory(const char *value, struct options *o)
 {
-    static const char units[] = "KMGT";
-    char *end;
-    double x = strtod(value, &end);
-    const char *u = *end ? strchr(units, *end) : NULL;
-    if (u) end++;
-    for (const char *k = units; u && k <= u; k++) x *= 1024;
-    if (end == value || *end || !(x >= 1 && x <= 0x1p60))
-        return usage("the memory is a number with K, M, G or T, not", value);
-    o->reshape.memory = (int64_t)x;
+    if (!opt_bytes(value, &o->reshape.memory)) return usage("the memory is a number with K, M, G or T, not", value);
     o->memory_given = true;
     return GO_ON;
 }
@@ -158,7 +129,8 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'm':
         return set_memory(value, o);
     case 'c':
-        return set_count(value, INT_MAX, &o->chunk, "the chunk is a number of files, not");
+        if (!opt_int(value, 1, INT_MAX, &o->chunk)) return usage("the chunk is a number of files, not", value);
+        break;
     case 'w':
         return set_weights(value, o);
     case 'F':
@@ -320,33 +292,15 @@ static int repartition_one(const char *path, const struct options *options, cons
     return TROUBLE;
 }
 
-/* Rank 0 reads a line; all get it. False at the end. */
-static bool next_line(const struct comm *c, char **line, size_t *room)
-{
-    int64_t n = -1;
-    if (c->rank == 0) n = getline(line, room, stdin);
-    if (n > 0 && (*line)[n - 1] == '\n') (*line)[--n] = 0;
-    comm_bcast(c, &n, sizeof n, 0);
-    if (n < 0) return false;
-    if (c->rank != 0 && (size_t)n >= *room) {
-        char *more = realloc(*line, (size_t)n + 1);
-        BUG_ON(!more);
-        *line = more;
-        *room = (size_t)n + 1;
-    }
-    comm_bcast(c, *line, (size_t)n + 1, 0);
-    return true;
-}
-
 static int repartition_stdin(const struct options *o, const struct comm *c)
 {
-    char *line = NULL;
-    size_t room = 0;
+    struct lines lines = {NULL};
     int status = DONE;
-    while (next_line(c, &line, &room))
-        if (*line && repartition_one(line, o, c) != DONE) status = TROUBLE;
-    free(line);
-    if (c->rank == 0 && ferror(stdin)) status = usage("cannot read standard input", NULL);
+    while (lines_next(&lines, c))
+        if (repartition_one(lines.text, o, c) != DONE) status = TROUBLE;
+    if (c->rank == 0 && lines.bad) fprintf(stderr, "repartition: cannot read standard input\n");
+    if (lines.bad) status = TROUBLE;
+    lines_free(&lines);
     return status;
 }
 

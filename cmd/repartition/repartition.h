@@ -7,7 +7,7 @@
 struct options {
     struct reshape reshape;
     const char *out;
-    int64_t chunk; /* input files, 0: none asked for */
+    int chunk; /* input files, 0: none asked for */
     bool json, quiet, ranks_given, order_given, weights_given, memory_given, hdf5, many;
     int verbose;
     int npath;

@@ -1,6 +1,8 @@
 /* repartition: what each rank-to-be will hold. */
 #include "repartition.h"
 
+#include "base/json.h"
+
 struct spread {
     double total, mean, least, most;
 };
@@ -30,26 +32,15 @@ static const char *order_name(const struct options *o)
     return o->reshape.kind == DOMAIN_HILBERT ? "hilbert" : "ksection";
 }
 
-static void print_string(const char *s, FILE *out)
-{
-    putc('"', out);
-    for (; *s; s++)
-        if ((unsigned char)*s < 32 || *s == '"' || *s == '\\')
-            fprintf(out, "\\u%04x", (unsigned char)*s);
-        else
-            putc(*s, out);
-    putc('"', out);
-}
-
 static void print_json(const struct options *o, const struct source *s, const struct reshape_plan *p,
                        const char *written, FILE *out)
 {
     int n = p->domain ? o->reshape.nrank : 0;
     fprintf(out, "{\"input\":");
-    print_string(s->path, out);
+    json_quote(out, s->path);
     fprintf(out, ",\"output\":");
     if (written)
-        print_string(written, out);
+        json_quote(out, written);
     else
         fprintf(out, "null");
     fprintf(out, ",\"files\":%d,\"ranks\":%d,\"ordering\":\"%s\",\"exact\":%s", s->npiece, n,

@@ -12,6 +12,7 @@
 #include "base/opt.h"
 #include "base/param.h"
 #include "comm/comm.h"
+#include "comm/lines.h"
 #include "sim/sim.h"
 
 #define VERSION "ptah simulate 0.1"
@@ -126,20 +127,18 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
 /* The last line of stdin, for all ranks: where programs before this one in a pipe left their checkpoint. */
 static enum err path_read(const struct comm *c, char path[4096])
 {
+    struct lines lines = {NULL};
+    size_t n = 0;
+    path[0] = 0;
+    while (n < 4096 && lines_next(&lines, c))
+        if ((n = strlen(lines.text)) < 4096) memcpy(path, lines.text, n + 1);
     enum err e = OK;
-    char line[4096];
-    memset(path, 0, 4096);
-    while (c->rank == 0 && e == OK && fgets(line, sizeof line, stdin)) {
-        size_t n = strcspn(line, "\n");
-        if (n == sizeof line - 1) e = err_set(ERR_FILE, "standard input: %.80s…: path too long", line);
-        line[n] = 0;
-        if (n > 0) memcpy(path, line, n + 1);
-    }
-    if (c->rank == 0 && e == OK && (ferror(stdin) || !*path))
+    if (n >= 4096)
+        e = err_set(ERR_FILE, "standard input: %.80s…: path too long", lines.text);
+    else if (lines.bad || !*path)
         e = err_set(ERR_FILE, "standard input names no checkpoint to go on from");
-    TRY(err_agree(c, e));
-    comm_bcast(c, path, 4096, 0);
-    return OK;
+    lines_free(&lines);
+    return e;
 }
 
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p, char **text)
@@ -154,15 +153,6 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     FREE(*text); /* checkpoints keep what the run really was made with */
     *text = param_namelist(p);
     return OK;
-}
-
-static char *provenance(int argc, char **argv)
-{
-    char *s = mem_zero(8192, "provenance");
-    size_t n = (size_t)snprintf(s, 8192, "%s\narguments:", VERSION);
-    for (int i = 1; i < argc && n < 8000; i++) n += (size_t)snprintf(s + n, 8192 - n, " %.500s", argv[i]);
-    snprintf(s + n, 8192 - n, "\n");
-    return s;
 }
 
 /* Without OMP_NUM_THREADS the ranks of a node share its cores, instead of each taking them all. */
@@ -234,7 +224,7 @@ int main(int argc, char **argv)
     struct sim *s = mem_zero(sizeof *s, "run");
     struct params *p = mem_zero(sizeof *p, "parameters");
     char *text = NULL;
-    s->provenance = provenance(argc, argv);
+    s->provenance = opt_provenance(VERSION, argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
     int status = e != OK || (s->status == 0 && ferror(stdout)) ? 2 : s->status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());

@@ -1,8 +1,10 @@
 /* base/log: see log.h. */
 #include "base/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool speaking = true, live;
@@ -47,4 +49,11 @@ void log_live(const char *fmt, ...)
     va_end(ap);
     fflush(stderr);
     live = true;
+}
+
+bool log_stdout_end(const char *program)
+{
+    if (!ferror(stdout) && fflush(stdout) == 0) return true;
+    fprintf(stderr, "%s: standard output: %s\n", program, errno ? strerror(errno) : "cannot write");
+    return false;
 }

@@ -9,3 +9,6 @@ void log_line(int level, const char *fmt, ...)
 #define log_info(...) log_line(0, __VA_ARGS__)
 /* One live line that the next call overwrites; only when stderr is a terminal. NULL clears it. */
 void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The end of a program's standard output: false, and a sentence on stderr, if it could not be written. */
+bool log_stdout_end(const char *program);

@@ -2,10 +2,12 @@
 #include "base/opt.h"
 
 #include <getopt.h>
-#include <stdbool.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)
 {
@@ -110,4 +112,53 @@ void opt_man(FILE *out, const struct opt *rows)
         opt_man_text(out, o->help);
         fputs(".\n", out);
     }
+}
+
+bool opt_int(const char *value, long least, long most, int *n)
+{
+    char *end;
+    long x = strtol(value, &end, 10);
+    if (end == value || *end || x < least || x > most) return false;
+    *n = (int)x;
+    return true;
+}
+
+bool opt_bytes(const char *value, int64_t *n)
+{
+    static const char unit[] = "KMGT";
+    char *end;
+    double x = strtod(value, &end);
+    const char *u = *end ? strchr(unit, *end) : NULL;
+    if (u) end++;
+    for (const char *k = unit; u && k <= u; k++) x *= 1024;
+    if (end == value || *end || !(x >= 1 && x < 1e18)) return false;
+    *n = (int64_t)x;
+    return true;
+}
+
+int opt_reals(const char *value, int most, double *x)
+{
+    for (int n = 0; n < most; n++) {
+        char *end;
+        x[n] = strtod(value, &end);
+        if (end == value || !isfinite(x[n])) return -1;
+        if (!*end) return n + 1;
+        if (*end != ',') return -1;
+        value = end + 1;
+    }
+    return -1;
+}
+
+char *opt_provenance(const char *version, int argc, char *const *argv)
+{
+    static const char words[] = "\narguments:";
+    size_t n = strlen(version) + sizeof words + 1;
+    for (int i = 1; i < argc; i++) n += strlen(argv[i]) + 1;
+    char *s = mem_new(n, "provenance"), *at = stpcpy(stpcpy(s, version), words);
+    for (int i = 1; i < argc; i++) {
+        *at++ = ' ';
+        at = stpcpy(at, argv[i]);
+    }
+    stpcpy(at, "\n");
+    return s;
 }

@@ -9,6 +9,8 @@
  *
  * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not for two threads at a time. */
 #pragma once
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct opt {
@@ -36,3 +38,11 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
 /* Text for troff: none of it can be a request, hyphens and quotes are those of ASCII. */
 void opt_man_text(FILE *out, const char *text);
 void opt_man(FILE *out, const struct opt *rows); /* the same list in troff, for the section OPTIONS */
+
+/* The values of options: false, or -1, for what is not wholly such a value within its bounds. */
+bool opt_int(const char *value, long least, long most, int *n);
+bool opt_bytes(const char *value, int64_t *n);                  /* a number, perhaps with K, M, G or T; from 1 */
+int opt_reals(const char *value, int most, double x[/*most*/]); /* finite, with commas between; their count */
+
+/* "VERSION", "arguments: …", a line each (owner: caller, FREE): for what a checkpoint tells of who made it. */
+char *opt_provenance(const char *version, int argc, char *const *argv);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/json.h"
+
 static const char *const WINDOW[] = {"", "ngp", "cic", "tsc", "pcs"};
 
 void pk_fundamental_bins(int n, double *edge)
@@ -36,19 +38,6 @@ void pk_table_tsv(FILE *out, const struct pk_table *t)
             if (t->axis >= 0) fprintf(out, "\t%.17g\t%.17g", q->p[1] * volume, q->p[2] * volume);
             fputc('\n', out);
         }
-}
-
-static void text(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\') fputc('\\', out);
-        if ((unsigned char)*s < 32)
-            fprintf(out, "\\u%04x", (unsigned char)*s);
-        else
-            fputc(*s, out);
-    }
-    fputc('"', out);
 }
 
 static void column(FILE *out, const char *name, const struct pk_table *t, int pair,
@@ -105,7 +94,7 @@ void pk_table_json(FILE *out, const struct pk_table *t)
     const struct pk_origin *h = &t->from;
     double box = h->length, wave = 2 * M_PI / box, volume = box * box * box;
     fprintf(out, "{\"schema\":\"pk-1\",\"path\":");
-    text(out, t->path);
+    json_quote(out, t->path);
     if (h->cosmo)
         fprintf(out, ",\"redshift\":%.17g,\"aexp\":%.17g", 1 / h->aexp - 1, h->aexp);
     else

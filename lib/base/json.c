@@ -1,0 +1,38 @@
+/* base/json: see json.h. */
+#include "base/json.h"
+
+/* Length of the UTF-8 sequence at s, 0 if it is none. */
+static int sequence(const char *s)
+{
+    const unsigned char *u = (const unsigned char *)s;
+    int n = u[0] < 0x80                   ? 1
+            : u[0] >= 0xc2 && u[0] < 0xe0 ? 2
+            : u[0] >= 0xe0 && u[0] < 0xf0 ? 3
+            : u[0] >= 0xf0 && u[0] < 0xf5 ? 4
+                                          : 0;
+    for (int i = 1; i < n; i++)
+        if ((u[i] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+void json_quote(FILE *out, const char *s)
+{
+    fputc('"', out);
+    while (*s) {
+        int n = sequence(s);
+        if (n == 0) {
+            fprintf(out, "\\ufffd");
+            s++;
+        } else if (n > 1) {
+            fprintf(out, "%.*s", n, s);
+            s += n;
+        } else if (*s == '"' || *s == '\\') {
+            fprintf(out, "\\%c", *s++);
+        } else if ((unsigned char)*s < 32) {
+            fprintf(out, "\\u%04x", (unsigned char)*s++);
+        } else {
+            fputc(*s++, out);
+        }
+    }
+    fputc('"', out);
+}
