@@ -11,16 +11,7 @@
 #include "base/param.h"
 #include "base/rng.h"
 #include "base/sum.h"
-
-static int passed, failed;
-
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (cond)                                                                                                      \
-            passed++;                                                                                                  \
-        else                                                                                                           \
-            failed++, printf("%s:%d: %s\n", __FILE__, __LINE__, #cond);                                                \
-    } while (0)
+#include "check.h"
 
 /* The call fails and its sentence has this part. */
 #define CHECK_FAILS(call, part)                                                                                        \

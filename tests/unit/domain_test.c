@@ -8,22 +8,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "dom/domain_priv.h"
 
-static int passed, failed;
 static struct comm comm;
-
-#define CHECK(cond, ...)                                                                                               \
-    do {                                                                                                               \
-        if (cond) {                                                                                                    \
-            passed++;                                                                                                  \
-        } else {                                                                                                       \
-            failed++;                                                                                                  \
-            printf("domain_test:%d: %s: ", __LINE__, #cond);                                                           \
-            printf(__VA_ARGS__);                                                                                       \
-            printf("\n");                                                                                              \
-        }                                                                                                              \
-    } while (0)
 
 static const bool open_box[6] = {true, true, true, true, true, true};
 static const bool no_wall[6] = {false};

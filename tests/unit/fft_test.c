@@ -5,22 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "fft/fft.h"
 
-static int passed, failed;
 static struct comm comm;
-
-#define CHECK(cond, ...)                                                                                               \
-    do {                                                                                                               \
-        if (cond) {                                                                                                    \
-            passed++;                                                                                                  \
-        } else {                                                                                                       \
-            failed++;                                                                                                  \
-            printf("fft_test:%d: %s: ", __LINE__, #cond);                                                              \
-            printf(__VA_ARGS__);                                                                                       \
-            printf("\n");                                                                                              \
-        }                                                                                                              \
-    } while (0)
 
 static double value(int n, int x, int y, int z)
 {

@@ -6,19 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "dom/adapt.h"
 #include "sim/sim.h"
 
 enum { LMIN = 3, LMAX = 9 };
-static int passed, failed;
-
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (cond)                                                                                                      \
-            passed++;                                                                                                  \
-        else                                                                                                           \
-            failed++, printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #cond);                                         \
-    } while (0)
 
 static void fill(struct sim *s, struct params *p)
 {

@@ -9,22 +9,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
-
-static int passed, failed;
-
-#define CHECK(cond, ...)                                                                                               \
-    do {                                                                                                               \
-        if (cond) {                                                                                                    \
-            passed++;                                                                                                  \
-        } else {                                                                                                       \
-            failed++;                                                                                                  \
-            printf("hydro_test:%d: %s: ", __LINE__, #cond);                                                            \
-            printf(__VA_ARGS__);                                                                                       \
-            printf("\n");                                                                                              \
-        }                                                                                                              \
-    } while (0)
 
 static const bool no_wall[6] = {false};
 static const int all_slopes[] = {0, 1, 2, 3, 7, 8};

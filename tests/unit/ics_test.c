@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "ics/ics.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
@@ -21,18 +22,9 @@ static const char *path_in(const char *dir, const char *name)
     return path;
 }
 
-static int passed, failed;
 static char tmp[64];
 static const struct comm ONE = {.rank = 0, .size = 1};
 static const bool PERIODIC[6];
-
-#define CHECK(cond)                                                                                                    \
-    do {                                                                                                               \
-        if (cond)                                                                                                      \
-            passed++;                                                                                                  \
-        else                                                                                                           \
-            failed++, printf("FAILED %s:%d: %s\n", __FILE__, __LINE__, #cond);                                         \
-    } while (0)
 
 static bool near(double a, double b, double tol)
 {

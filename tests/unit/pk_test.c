@@ -6,24 +6,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "check.h"
 #include "pk/pk.h"
 #include "pk/window.h"
 
-static int passed, failed;
 static struct comm comm;
 static const struct comm alone = {0, 1};
-
-#define CHECK(cond, ...)                                                                                               \
-    do {                                                                                                               \
-        if (cond) {                                                                                                    \
-            passed++;                                                                                                  \
-        } else {                                                                                                       \
-            failed++;                                                                                                  \
-            printf("pk_test:%d: %s: ", __LINE__, #cond);                                                               \
-            printf(__VA_ARGS__);                                                                                       \
-            printf("\n");                                                                                              \
-        }                                                                                                              \
-    } while (0)
 
 static double uniform(uint64_t i)
 {
