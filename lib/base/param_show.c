@@ -148,6 +148,17 @@ static void print_row(FILE *f, const struct params *p, const struct param_row *r
     print_elements(f, p, row, row->array ? count : 1, 0);
 }
 
+/* What open_memstream has gathered, as a block of ours. */
+static char *text_taken(FILE *f, char **text, const size_t *bytes)
+{
+    fclose(f);
+    BUG_ON(!*text);
+    char *copy = mem_new(*bytes + 1, "parameter text");
+    memcpy(copy, *text, *bytes + 1);
+    free(*text);
+    return copy;
+}
+
 char *param_text(const struct params *p)
 {
     char *text = NULL;
@@ -160,12 +171,7 @@ char *param_text(const struct params *p)
         bool in_force = row->status == PARAM_HONOURED || row->status == PARAM_LIMIT;
         if ((in_force || p->given[i]) && param_group_read(p, row->group, &why)) print_row(f, p, row, row->group);
     }
-    fclose(f);
-    BUG_ON(!text);
-    char *copy = mem_new(bytes + 1, "parameter text");
-    memcpy(copy, text, bytes + 1);
-    free(text);
-    return copy;
+    return text_taken(f, &text, &bytes);
 }
 
 char *param_namelist(const struct params *p)
@@ -187,12 +193,7 @@ char *param_namelist(const struct params *p)
         }
         if (open) fputs("/\n", f);
     }
-    fclose(f);
-    BUG_ON(!text);
-    char *copy = mem_new(bytes + 1, "parameter text");
-    memcpy(copy, text, bytes + 1);
-    free(text);
-    return copy;
+    return text_taken(f, &text, &bytes);
 }
 
 int param_unused(const struct params *p, FILE *out)
