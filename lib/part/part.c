@@ -57,7 +57,7 @@ void part_fini(struct parts *p)
 void part_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->cap) return;
-    int64_t cap = p->cap == 0 ? n : n + n / 16;
+    int64_t cap = p->cap == 0 ? n : n + n / 32;
     size_t s = (size_t)cap;
     for (int d = 0; d < 3; d++) {
         p->x[d] = mem_grow(p->x[d], s * sizeof(double), "particles");

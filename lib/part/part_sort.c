@@ -22,7 +22,7 @@ static int64_t count_descents(const lidx *host, int64_t n)
 static void scratch_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->scratch_cap) return;
-    p->scratch_cap = n + n / 16;
+    p->scratch_cap = n + n / 32;
     for (int k = 0; k < 2; k++) {
         FREE(p->scratch[k]);
         p->scratch[k] = mem_new(sizeof(uint64_t) * (size_t)p->scratch_cap, "particle sort");
