@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,7 @@ int main(int argc, char **argv)
     if (status == GO_ON) {
         comm_init(&argc, &argv, &c);
         log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
-        if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(1); /* files and memory bound it: threads would only wait */
+        comm_share_threads(&c);
         o.reshape.provenance = opt_provenance(VERSION, argc, argv);
         status = repartition_all(&o, &c);
         mem_free((void *)(uintptr_t)o.reshape.provenance);

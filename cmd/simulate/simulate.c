@@ -1,6 +1,5 @@
 /* simulate: namelist, initial conditions → checkpoints. One call a line below; the method is in lib/sim/step.c. */
 #include <errno.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,14 +154,6 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     return OK;
 }
 
-/* Without OMP_NUM_THREADS the ranks of a node share its cores, instead of each taking them all. */
-static int threads_share(const struct comm *c)
-{
-    int here = comm_ranks_here(c), most = omp_get_max_threads();
-    if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(most > here ? most / here : 1);
-    return omp_get_max_threads();
-}
-
 /* A run does not end because nobody listens: its checkpoints are in place all the same. The exit status tells of it. */
 static void announce(const char *path)
 {
@@ -189,7 +180,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     s->announce = announce;
     s->namelist_text = *text;
     sim_catch_signals();
-    int threads = threads_share(c);
+    int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "", threads,
              threads > 1 ? "s" : "");
     TRY(sim_start(s, p, c));

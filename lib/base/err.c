@@ -24,6 +24,24 @@ const char *err_message(void)
     return message;
 }
 
+void err_keep(struct err_first *f, enum err err, int number)
+{
+    if (err == OK) return;
+#pragma omp critical(err_first)
+    if (f->err == OK || number < f->number) {
+        f->err = err, f->number = number;
+        snprintf(f->message, sizeof f->message, "%s", message);
+    }
+}
+
+enum err err_kept(struct err_first *f)
+{
+    enum err err;
+#pragma omp critical(err_first)
+    err = f->err == OK ? OK : err_set(f->err, "%s", f->message);
+    return err;
+}
+
 _Noreturn void err_bug(const char *file, int line, const char *what)
 {
     fprintf(stderr, "ptah: bug at %s:%d: %s\n", file, line, what);

@@ -12,6 +12,14 @@ enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER };
 
 enum err err_set(enum err code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *err_message(void);
+/* Trouble of several threads: that of the least number is kept, with its sentence. Zeroed to begin with. */
+struct err_first {
+    enum err err;
+    int number;
+    char message[1024];
+};
+void err_keep(struct err_first *f, enum err err, int number); /* from any thread, with its message; OK: nothing */
+MUST_USE enum err err_kept(struct err_first *f);              /* becomes this thread's */
 _Noreturn void err_bug(const char *file, int line, const char *what);
 
 #define FAIL(code, ...) return err_set((code), __VA_ARGS__)

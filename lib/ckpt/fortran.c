@@ -13,8 +13,9 @@
 
 static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10, JUMP = 4096,
                     GAP_PIECE = (size_t)1 << 20, /* bytes that are read for the sum alone */
-    GAP = 320;                    /* between rows: a power of two apart, they would share a few places of the caches */
-static const int64_t EVEN = 8192; /* pieces are multiples of it where they can: of the readers' batches */
+    GAP = 320; /* between rows: a power of two apart, they would share a few places of the caches */
+static const int64_t SOON = 1 << 20; /* bytes of a row that the disk is asked to begin with at a time */
+static const int64_t EVEN = 8192;    /* pieces are multiples of it where they can: of the readers' batches */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
 
@@ -38,13 +39,13 @@ void fort_create(struct fort_out *f, const char *path, struct manifest *list)
 static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 {
     if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
-    if (f->err == OK) file_write_soon(f->fd, n, at);
     if (f->err == OK && f->list) checksum_add(&f->sum, p, n, at);
 }
 
 static void flush(struct fort_out *f)
 {
     write_at(f, f->buf, f->fill, f->at);
+    if (f->err == OK) file_write_soon(f->fd, f->fill, f->at);
     f->at += (int64_t)f->fill;
     f->fill = 0;
 }
@@ -138,12 +139,16 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
         bool head = r<nrow, tail = r> 0;
         write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail), f->at + r * step - (tail ? 4 : 0));
     }
-    for (int64_t i = 0; i < n && f->err == OK; i += chunk) {
-        int64_t k = n - i < chunk ? n - i : chunk;
+    for (int64_t i = 0, soon = 0; i < n && f->err == OK; i += chunk) {
+        int64_t k = n - i < chunk ? n - i : chunk, waits = (i + k - soon) * (int64_t)elem;
         size_t stride = (size_t)chunk * elem + GAP;
         fill(ctx, i, k, f->rows, stride);
         for (int r = 0; r < nrow; r++)
             write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem, f->at + r * step + 4 + i * (int64_t)elem);
+        if (waits < SOON && i + k < n) continue;
+        for (int r = 0; r < nrow && f->err == OK; r++)
+            file_write_soon(f->fd, (size_t)waits, f->at + r * step + 4 + soon * (int64_t)elem);
+        soon = i + k;
     }
     f->at += nrow * step;
 }

@@ -41,10 +41,11 @@ void manifest_add(struct manifest *m, const char *path, int64_t bytes, uint64_t 
 {
     const char *slash = strrchr(path, '/');
     if (!m) return;
-    struct manifest_row *r = new_row(m);
-    *r = (struct manifest_row){.bytes = bytes, .sum = sum};
-    int k = snprintf(r->name, sizeof r->name, "%s", slash ? slash + 1 : path);
-    BUG_ON(k < 0 || k >= (int)sizeof r->name);
+    struct manifest_row row = {.bytes = bytes, .sum = sum};
+    int k = snprintf(row.name, sizeof row.name, "%s", slash ? slash + 1 : path);
+    BUG_ON(k < 0 || k >= (int)sizeof row.name);
+#pragma omp critical(manifest)
+    *new_row(m) = row;
 }
 
 static void gather(struct manifest *m, const struct comm *c)

@@ -8,6 +8,9 @@
 
 enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 64 }; /* families -5..5, undefined · octs of ramses_primitive */
 
+enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES }; /* the longest first */
+enum { RAMSES_FILE_BYTES = 13 << 20 };
+
 struct ramses_block;
 struct exact_out;
 
@@ -17,7 +20,8 @@ struct ramses_lines {
     const lidx *line;
 };
 
-/* Where values come from if not from mesh and particles; what they give is lent until the next call. */
+/* Where values come from if not from mesh and particles; what they give is lent until the next call for the same file. Files may ask at the
+ * same time. */
 struct ramses_values {
     void *ctx;
     /* n <= RAMSES_BATCH octs of a block: conserved variables, or else potential and acceleration. */
@@ -88,5 +92,6 @@ MUST_USE enum err ramses_write_amr(const struct ramses_out *o, const char *path)
 MUST_USE enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x); /* and x */
 MUST_USE enum err ramses_write_grav(const struct ramses_out *o, const char *path);
 MUST_USE enum err ramses_write_part(const struct ramses_out *o, const char *path);
-MUST_USE enum err ramses_write_files(const struct ramses_out *o); /* all of them, and exact_ */
+/* All of them, and exact_; as many at a time as `threads` says, each with its buffers, RAMSES_FILE_BYTES. */
+MUST_USE enum err ramses_write_files(const struct ramses_out *o, int threads);
 MUST_USE enum err ramses_write_texts(const struct ramses_out *o);

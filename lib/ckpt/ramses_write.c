@@ -171,13 +171,29 @@ static enum err write_gas(const struct ramses_out *o)
     return exact_close(&x, err);
 }
 
-enum err ramses_write_files(const struct ramses_out *o)
+static enum err write_file(const struct ramses_out *o, enum ramses_file kind)
 {
-    TRY(write_kind(o, "amr", ramses_write_amr));
-    TRY(write_gas(o));
-    if (o->h->gravity) TRY(write_kind(o, "grav", ramses_write_grav));
-    if (o->h->particles) TRY(write_kind(o, "part", ramses_write_part));
-    return OK;
+    switch (kind) {
+    case RAMSES_GAS:
+        return write_gas(o);
+    case RAMSES_AMR:
+        return write_kind(o, "amr", ramses_write_amr);
+    case RAMSES_GRAV:
+        return o->h->gravity ? write_kind(o, "grav", ramses_write_grav) : OK;
+    case RAMSES_PART:
+        return o->h->particles ? write_kind(o, "part", ramses_write_part) : OK;
+    default:
+        return OK;
+    }
+}
+
+enum err ramses_write_files(const struct ramses_out *o, int threads)
+{
+    struct err_first trouble = {.err = OK};
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+    for (int k = 0; k < RAMSES_FILES; k++)
+        if (err_kept(&trouble) == OK) err_keep(&trouble, write_file(o, (enum ramses_file)k), k);
+    return err_kept(&trouble);
 }
 
 enum err ramses_out_begin(const struct ramses_out *o)
@@ -211,7 +227,7 @@ static enum err write_snapshot(struct ramses_out *o)
     ramses_out_count(o);
     TRY(err_agree(o->c, root ? ramses_out_begin(o) : OK));
     enum err err = root ? ramses_write_texts(o) : OK;
-    if (err == OK) err = ramses_write_files(o);
+    if (err == OK) err = ramses_write_files(o, 1);
     err = err_agree(o->c, err);
     if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));
     if (err == OK) err = err_agree(o->c, root ? ramses_out_finish(o) : OK);

@@ -1,7 +1,7 @@
 /* ckpt/reshape: a checkpoint written anew, for any number of ranks, in either order of domains or format, in bounded memory.
  *
  * The input is a source (ckpt/source.h; a filter in front of another source is one too) whose pieces the ranks of `comm` share out. What
- * is written does not depend on their number nor on the memory: the same bytes. Three passes:
+ * is written does not depend on their number, on threads nor on the memory: the same bytes. Three passes:
  *
  *   reshape_plan   reads the tree and the particles: what each part of the box weighs, and hence the domains of the ranks-to-be
  *   reshape_write  reads all; each oct goes with its values to the owner-to-be and to those who need a copy, each particle to the owner of

@@ -15,8 +15,7 @@ enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS };
 struct merge {
     struct reshaping *w;
     struct hdf5_out *out;
-    struct mesh m; /* no octs: where positions are measured */
-    int first;     /* own targets: first..last-1 */
+    int first; /* own targets: first..last-1 */
     int last;
     int64_t begin, end; /* of a level or of the particles: rows that this rank writes */
     int64_t at;         /* next of them, once those waiting are written */
@@ -35,13 +34,10 @@ struct merge {
 static enum err write_level(struct merge *g, int l);
 static enum err write_parts(struct merge *g);
 
-okey reshape_part_place(const struct ckpt_head *h, const double x[3])
+okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i)
 {
-    static const bool wall[6];
-    struct mesh m = {.boxlen = h->boxlen};
     struct hdf5_ranked r;
-    memcpy(m.wall, wall, sizeof wall);
-    hdf5_out_rank(&m, x, 0, 0, 0, &r);
+    hdf5_out_rank(box, (double[3]){x[0][i], x[1][i], x[2][i]}, 0, 0, 0, &r);
     return (okey)(r.key >> 3) << 3 * (LEVEL_MAX - HDF5_MORTON_LEVEL);
 }
 
@@ -58,15 +54,13 @@ static enum err write_all(struct merge *g)
 
 enum err reshape_hdf5(struct reshaping *w)
 {
-    static const bool wall[6];
     struct merge *g = mem_zero(sizeof *g, "reshape");
     struct hdf5_out *out = g->out = mem_zero(sizeof *out, "reshape");
     g->w = w;
-    mesh_init(&g->m, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, wall);
     g->first = (int)((int64_t)w->ntarget * w->c->rank / w->c->size);
     g->last = (int)((int64_t)w->ntarget * (w->c->rank + 1) / w->c->size);
     out->o = w->o;
-    out->o.c = w->c, out->o.m = &g->m;
+    out->o.c = w->c, out->o.m = &w->box;
     for (int t = 0; t < w->ntarget && w->head.particles; t++) out->npart += spill_count(&w->spill, part_list(w, t));
     hdf5_out_plan(out);
     enum err err = write_all(g);
@@ -215,8 +209,9 @@ static struct hdf5_ranked *sort_parts(const struct merge *g, char *const *column
     const double *x[3] = {(const double *)column[COL_X], (const double *)column[COL_Y], (const double *)column[COL_Z]};
     const int64_t *id = (const int64_t *)column[COL_ID];
     const int8_t *family = (const int8_t *)column[COL_FAMILY];
+#pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
-        hdf5_out_rank(&g->m, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i, &a[i]);
+        hdf5_out_rank(&g->w->box, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i, &a[i]);
     struct hdf5_ranked *sorted = hdf5_out_sort(a, b, n);
     if (sorted == a)
         FREE(b);
@@ -237,7 +232,7 @@ static void take_parts(struct merge *g, char *const *column, const struct hdf5_r
             for (int64_t k = 0; k < some; k++)
                 memcpy(to + size * (size_t)k, column[c] + size * (size_t)r[i + k].i, size);
             for (int64_t k = 0; c <= COL_Z && k < some; k++)
-                ((double *)to)[k] = hdf5_out_wrapped(&g->m, c - COL_X, ((double *)to)[k]);
+                ((double *)to)[k] = hdf5_out_wrapped(&g->w->box, c - COL_X, ((double *)to)[k]);
         }
         i += some;
         g->n += some;
@@ -285,7 +280,7 @@ static enum err write_parts(struct merge *g)
 #else
 #include "ckpt/reshape_priv.h"
 
-okey reshape_part_place(const struct ckpt_head *h, const double x[3])
+okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i)
 {
     return 0;
 }

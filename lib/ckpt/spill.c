@@ -139,16 +139,6 @@ enum err spill_add(struct spill *s, int list, int n)
     return p->n == p->cap ? page_write(s, p) : OK;
 }
 
-enum err spill_put(struct spill *s, int list, int kind, const void *const *section)
-{
-    const struct spill_kind *k = &s->kind[kind];
-    char *to[SPILL_SECTIONS];
-    int n = 1;
-    TRY(spill_room(s, list, kind, &n, to));
-    for (int i = 0; i < k->nsection; i++) memcpy(to[i], section[i], k->width[i]);
-    return spill_add(s, list, 1);
-}
-
 /* ---- sharing ---- */
 
 /* Tables of chunks go through the files, behind the rows. */

@@ -48,8 +48,6 @@ void spill_end(struct spill *s); /* after errors too, or zeroed */
  * takes them. A list has rows of one kind. */
 MUST_USE enum err spill_room(struct spill *s, int list, int kind, int *n, char **section);
 MUST_USE enum err spill_add(struct spill *s, int list, int n);
-/* A row. */
-MUST_USE enum err spill_put(struct spill *s, int list, int kind, const void *const *section);
 MUST_USE enum err spill_share(struct spill *s); /* (collective, agreed) */
 
 int64_t spill_count(const struct spill *s, int list); /* rows of all ranks */

@@ -2,6 +2,7 @@
 #include "comm/comm.h"
 
 #include <mpi.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ void comm_fini(void)
     if (started) MPI_Finalize();
 }
 
-int comm_ranks_here(const struct comm *c)
+static int ranks_here(const struct comm *c)
 {
     MPI_Comm node;
     int n = 1;
@@ -60,6 +61,13 @@ int comm_ranks_here(const struct comm *c)
     MPI_Comm_size(node, &n);
     MPI_Comm_free(&node);
     return n;
+}
+
+int comm_share_threads(const struct comm *c)
+{
+    int here = ranks_here(c), most = omp_get_max_threads();
+    if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(most > here ? most / here : 1);
+    return omp_get_max_threads();
 }
 
 _Noreturn void comm_abort(int status)

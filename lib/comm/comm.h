@@ -16,8 +16,9 @@ struct comm {
 /* Starts MPI, but not in a process that no launcher (mpirun, srun, …) started, as the environment tells (PTAH_MPI: always).
  * (collective) */
 void comm_init(int *argc, char ***argv, struct comm *c);
-void comm_fini(void);                      /* (collective) */
-int comm_ranks_here(const struct comm *c); /* ranks on this node, this one included (collective) */
+void comm_fini(void); /* (collective) */
+/* Without OMP_NUM_THREADS the ranks of a node share its processors out as threads. Returns their number. (collective) */
+int comm_share_threads(const struct comm *c);
 _Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);
 

@@ -19,7 +19,7 @@ import ptah  # noqa: E402
 import restart  # noqa: E402
 
 # PMIx's default keeps files that are longer than the limits set here.
-ENVIRONMENT = {**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '1', 'PMIX_MCA_gds': 'hash'}
+ENVIRONMENT = {**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '2', 'PMIX_MCA_gds': 'hash'}
 
 
 def run(options, ranks=1, most=None, stdout=subprocess.PIPE):

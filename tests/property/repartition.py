@@ -24,10 +24,10 @@ import restart  # noqa: E402
 STEPS = restart.STEPS
 
 
-def repartition(out, path, *options, ranks=1):
+def repartition(out, path, *options, ranks=1, threads=1):
     shutil.rmtree(out, ignore_errors=True)
     r = ptah.Run(ptah.mpirun(ranks) + [ptah.program('repartition'), '-q', '-o', out, *options, path], '.',
-                 {'OMP_NUM_THREADS': '1'}, 120)
+                 {'OMP_NUM_THREADS': str(threads)}, 120)
     if r.status != 0 or r.out != out + '\n' or r.err:
         print('repartition %s: status %d, says %r %r' % (' '.join(options), r.status, r.out, r.err))
         sys.exit(1)
@@ -74,7 +74,12 @@ def same_bytes(v, path):
         for ranks in (2, 3):
             v.same('%s: written by %d ranks, the same bytes' % (what, ranks),
                    content(repartition('a', path, *options, '-m', '192M', ranks=ranks)) == first, True)
+        for threads in (2, 3):
+            v.same('%s: written by %d threads, the same bytes' % (what, threads),
+                   content(repartition('a', path, *options, '-m', '192M', threads=threads)) == first, True)
         if memory:  # the HDF5 file has the arguments
+            v.same('%s: with 64M and 3 threads, file by file, the same bytes' % what,
+                   content(repartition('a', path, *options, '-m', '64M', threads=3)) == first, True)
             v.same('%s: with 64M, with 2G, the same bytes' % what,
                    [content(repartition('a', path, *options, '-m', m)) == first for m in ('64M', '2G')], [True, True])
 
