@@ -95,7 +95,7 @@ static enum err open_spill(struct reshaping *w)
     kind[ROW_PART].width[COL_FAMILY] = kind[ROW_PART].width[COL_TAG] = 1;
     if (!w->o.stars) kind[ROW_PART].width[COL_BIRTH] = 0;
     if (!w->o.metal) kind[ROW_PART].width[COL_METAL] = 0;
-    return spill_begin(&w->spill, w->c, w->o.tmp, w->ntarget * (w->nlevel + 1), kind,
+    return spill_begin(&w->spill, w->c, w->o.tmp, w->ntarget * (w->nlevel + 1), w->ntarget, kind,
                        (size_t)(w->room < memory / 2 ? w->room : memory / 2) / 2);
 }
 
@@ -214,14 +214,34 @@ enum err reshape_load(const struct reshaping *w, int target, int level, struct o
     return in_order(w, level, x + nown, *n - nown);
 }
 
-/* Octs that follow each other here mostly did so in the input: they are read in runs. */
+/* How many of the octs at ref can be read at once: rows of one chunk that follow each other, or that are in order and not far apart, if
+ * with what is between them they fit into `room` bytes, `width` each. */
+static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
+{
+    enum { GAP = 4096 }; /* bytes that cost less than another call */
+    int k = 1;
+    while (k < n && ref[k].chunk == ref->chunk && ref[k].row == ref->row + (uint32_t)k) k++;
+    if (k * width > room) return k;
+    while (k < n && ref[k].chunk == ref->chunk && ref[k].row > ref[k - 1].row &&
+           (ref[k].row - ref[k - 1].row - 1) * width <= GAP && (ref[k].row - ref->row + 1) * width <= room)
+        k++;
+    return k;
+}
+
+/* Octs that follow each other here mostly did so in the input, with those between them that are another's. */
 enum err reshape_fetch(const struct reshaping *w, int section, const struct oct_ref *ref, int n, double (*row)[8])
 {
-    size_t nv = w->spill.kind[ROW_OCT].width[section] / sizeof *row;
-    for (int i = 0, run; i < n; i += run) {
-        for (run = 1; i + run < n; run++)
-            if (ref[i + run].chunk != ref[i].chunk || ref[i + run].row != ref[i].row + (uint32_t)run) break;
-        TRY(spill_get(&w->spill, ref[i].chunk, section, ref[i].row, run, row + (size_t)i * nv));
+    enum { ROOM = 128 << 10 };
+    size_t width = w->spill.kind[ROW_OCT].width[section], nv = width / sizeof *row;
+    char span[ROOM];
+    for (int i = 0, k; i < n; i += k) {
+        k = run_of(ref + i, n - i, width, ROOM);
+        int64_t rows = ref[i + k - 1].row - ref[i].row + 1;
+        bool dense = rows == k;
+        TRY(spill_get(&w->spill, ref[i].chunk, section, ref[i].row, rows,
+                      dense ? (char *)(row + (size_t)i * nv) : span));
+        for (int j = i; j < i + k && !dense; j++)
+            memcpy(row + (size_t)j * nv, span + (ref[j].row - ref[i].row) * width, width);
     }
     return OK;
 }

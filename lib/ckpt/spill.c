@@ -21,13 +21,13 @@ static void file_path(const struct spill *s, int rank, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s/%s.%05d", s->dir, NAME, rank + 1);
 }
 
-enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist,
+enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
                      const struct spill_kind kind[SPILL_KINDS], size_t memory)
 {
     char path[PATH_MAX];
     *s = (struct spill){.c = c, .nlist = nlist};
     snprintf(s->dir, sizeof s->dir, "%s", dir);
-    s->page_bytes = memory / PAGES;
+    s->page_bytes = memory / (nactive > PAGES / 2 ? 2 * (size_t)nactive : PAGES);
     if (s->page_bytes < PAGE_LEAST) s->page_bytes = PAGE_LEAST;
     if (s->page_bytes > PAGE_MOST) s->page_bytes = PAGE_MOST;
     for (int k = 0; k < SPILL_KINDS; k++) {
@@ -98,7 +98,13 @@ static enum err page_write(struct spill *s, struct spill_page *p)
     return OK;
 }
 
-/* A page for a list that has none: a fresh one, an empty one, or the fullest, which is written. */
+/* What speaks for writing a page: many rows, and none of them of late. */
+static int64_t weight_of(const struct spill *s, const struct spill_page *p)
+{
+    return p->n ? p->n * (s->clock - p->used) : INT64_MAX;
+}
+
+/* A page for a list that has none: a fresh one, an empty one, or one that is written. */
 static enum err page_take(struct spill *s, int list, int kind)
 {
     int best = 0;
@@ -106,8 +112,8 @@ static enum err page_take(struct spill *s, int list, int kind)
         best = s->nused++;
         s->page[best].data = mem_new(s->page_bytes, "spill pages");
     } else {
-        for (int i = 1; i < s->npage && s->page[best].n; i++)
-            if (s->page[i].n == 0 || s->page[i].n > s->page[best].n) best = i;
+        for (int i = 1; i < s->npage; i++)
+            if (weight_of(s, &s->page[i]) > weight_of(s, &s->page[best])) best = i;
         s->page_of[s->page[best].list] = -1;
         TRY(page_write(s, &s->page[best]));
     }
@@ -124,6 +130,7 @@ enum err spill_room(struct spill *s, int list, int kind, int *n, char **section)
     if (s->page_of[list] < 0) TRY(page_take(s, list, kind));
     struct spill_page *p = &s->page[s->page_of[list]];
     char *to = p->data;
+    p->used = s->clock++;
     if (*n > p->cap - p->n) *n = p->cap - p->n;
     for (int i = 0; i < k->nsection; i++) {
         section[i] = to + k->width[i] * (size_t)p->n;

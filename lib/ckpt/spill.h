@@ -30,18 +30,19 @@ struct spill {
     struct spill_chunk *chunk; /* by list, rank, time */
 
     /* Private: what waits. */
-    int64_t end, reserved, nchunk, room;
+    int64_t end, reserved, nchunk, room, clock;
     size_t page_bytes;
     int npage, nused;
     struct spill_page {
         int list, kind, n, cap;
+        int64_t used; /* when rows were put last */
         char *data;
     } * page;
     int32_t *page_of; /* [nlist] or -1 */
 };
 
-/* Files spill.RRRRR in dir; memory bounds the pages. */
-MUST_USE enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist,
+/* Files spill.RRRRR in dir; memory bounds the pages. Of the lists, nactive mostly get rows at a time. */
+MUST_USE enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
                               const struct spill_kind kind[SPILL_KINDS], size_t memory);
 void spill_end(struct spill *s); /* after errors too, or zeroed */
 /* Room for some of the next n rows, *n of them: section[i] is where those of the caller go, kind.width[i] bytes each. Then spill_add
