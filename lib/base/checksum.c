@@ -4,6 +4,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+bool checksum_blind;
+
 /* n bytes of one word, from its byte `first`. */
 static void add_part(struct checksum *c, int64_t word, const char *p, int first, int n)
 {

@@ -1,4 +1,4 @@
-/* ckpt/catalog: see table.h. */
+/* ckpt/catalog: see catalog.h. */
 #include "ckpt/catalog.h"
 
 #include <ctype.h>

@@ -198,7 +198,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
         return damaged(x, "is no file of its kind");
     if (f.version != VERSION)
         FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version, VERSION);
-    if (f.crc != crc_add(0, &f, offsetof(struct file_head, crc))) return damaged(x, "is damaged");
+    if (!checksum_agrees(f.crc, crc_add(0, &f, offsetof(struct file_head, crc)))) return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
         FAIL(ERR_FORMAT, "%s: is file %d of %d, expected file %d of %d", x->path, f.file, f.ncpu, file, ncpu);
     if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
@@ -298,7 +298,8 @@ enum err exact_correct(struct exact_in *x, int level, int n, double *const *u)
     }
     uint32_t crc = 0;
     for (int row = 0; row < 8 * x->nvar; row++) crc = crc_add(crc, u[row], sizeof(double) * (size_t)n);
-    if (crc != h.crc) return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
+    if (!checksum_agrees(h.crc, crc))
+        return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
     return OK;
 }
 

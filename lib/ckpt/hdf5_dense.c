@@ -1,6 +1,7 @@
 /* ckpt/hdf5_dense: the links of large groups, and many attributes, as newer versions of HDF5 keep them: objects in a fractal heap, listed
  * by a B-tree of version 2 (HDF5 File Format Specification III.A.2, III.G). Heaps of up to some 100 kB are read, trees of two levels: a
  * thousand entries. */
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "ckpt/hdf5_priv.h"
 
@@ -98,7 +99,7 @@ static unsigned char *load_block(struct h5_file *f, const struct heap *h, int64_
         struct h5_bytes b = {p + head, p + head + 4, false};
         uint64_t sum = h5_take(&b, 4);
         memset(p + head, 0, 4);
-        sound = h5_metadata_sum(p, (size_t)n) == sum;
+        sound = checksum_agrees(sum, h5_metadata_sum(p, (size_t)n));
     }
     if (sound) return p;
     FREE(p);

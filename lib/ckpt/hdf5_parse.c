@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "ckpt/hdf5_priv.h"
 #include "io/file.h"
@@ -128,7 +129,7 @@ unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const ch
         return NULL;
     }
     struct h5_bytes sum = {p + n - 4, p + n, false};
-    if (h5_metadata_sum(p, (size_t)n - 4) == h5_take(&sum, 4)) return p;
+    if (checksum_agrees(h5_take(&sum, 4), h5_metadata_sum(p, (size_t)n - 4))) return p;
     if (f->err == OK)
         f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld does not fit its checksum", f->path, what, (long)at);
     FREE(p);

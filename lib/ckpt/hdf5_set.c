@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <zlib.h>
 
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "ckpt/hdf5_priv.h"
 #include "io/file.h"
@@ -334,7 +335,8 @@ static bool check_fletcher(const unsigned char *p, int64_t *n)
     struct h5_bytes b = {p + *n, p + *n + 4, false};
     uint64_t low = h5_take(&b, 2), high = h5_take(&b, 2);
     uint32_t sum = fletcher32(p, *n);
-    return low % 65535 == (sum & 65535) && high % 65535 == sum >> 16; /* 65535 stands for 0 at times */
+    return checksum_agrees(low % 65535, sum & 65535) &&
+           checksum_agrees(high % 65535, sum >> 16); /* 65535 is 0 at times */
 }
 
 /* Undoes the filters, the last first. */

@@ -146,7 +146,7 @@ enum err manifest_parse(const char *path, const char *text, size_t n, struct man
         if (m->n > 1 && by_name(r - 1, r) >= 0) return bad_line(path, number + 1, "is out of order");
     }
     if (s != text + n) return bad_line(path, number + 1, "should be the last");
-    if (sum != checksum_of(text, (size_t)(line - text)))
+    if (!checksum_agrees(sum, checksum_of(text, (size_t)(line - text))))
         FAIL(ERR_FORMAT, "%s: its own checksum is wrong: the file is damaged", path);
     return OK;
 }

@@ -5,23 +5,23 @@
 
 enum { CELLS = 8 };
 typedef double line __attribute__((vector_size(64)));
-typedef long long line_mask __attribute__((vector_size(64)));
+
+/* Lines i and i + side of each pair change the halves that `low` and `high` leave out. */
+#define SWAP(side, low, high)                                                                                          \
+    for (int i = 0; i < CELLS; i++) {                                                                                  \
+        if (i & (side)) continue;                                                                                      \
+        line a = r[i], b = r[i + (side)];                                                                              \
+        r[i] = __builtin_shufflevector(a, b, low);                                                                     \
+        r[i + (side)] = __builtin_shufflevector(a, b, high);                                                           \
+    }
+#define LIST(...) __VA_ARGS__
 
 /* Squares of 1, then 2, then 4 numbers a side change places across the diagonal. */
 static inline void turn_square(line r[CELLS])
 {
-    static const line_mask low[3] = {{0, 8, 2, 10, 4, 12, 6, 14},
-                                     {0, 1, 8, 9, 4, 5, 12, 13},
-                                     {0, 1, 2, 3, 8, 9, 10, 11}},
-                           high[3] = {
-                               {1, 9, 3, 11, 5, 13, 7, 15}, {2, 3, 10, 11, 6, 7, 14, 15}, {4, 5, 6, 7, 12, 13, 14, 15}};
-    for (int s = 0; s < 3; s++)
-        for (int i = 0, side = 1 << s; i < CELLS; i++) {
-            if (i & side) continue;
-            line a = r[i], b = r[i + side];
-            r[i] = __builtin_shuffle(a, b, low[s]);
-            r[i + side] = __builtin_shuffle(a, b, high[s]);
-        }
+    SWAP(1, LIST(0, 8, 2, 10, 4, 12, 6, 14), LIST(1, 9, 3, 11, 5, 13, 7, 15))
+    SWAP(2, LIST(0, 1, 8, 9, 4, 5, 12, 13), LIST(2, 3, 10, 11, 6, 7, 14, 15))
+    SWAP(4, LIST(0, 1, 2, 3, 8, 9, 10, 11), LIST(4, 5, 6, 7, 12, 13, 14, 15))
 }
 
 void turn_columns(const double *const column[8], int64_t at, int n, double (*row)[8], size_t step)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "base/nml.h"
 #include "base/param.h"
@@ -87,6 +88,19 @@ static enum err source_pass(const struct source_octs *o, void *ctx)
     return OK;
 }
 
+/* What lies beside the mesh is read when a checkpoint is opened. */
+static void run_open(const char *text, size_t n)
+{
+    struct ramses *r;
+    FILE *out = fopen("/dev/null", "w");
+    if (ramses_open(dir, &r) == OK && out) {
+        catalog_write_text(&r->sinks, out, "msink");
+        catalog_write_text(&r->stellar, out, "mstellar");
+    }
+    if (out) fclose(out);
+    ramses_close(&r);
+}
+
 static void run_source(const char *text, size_t n)
 {
     struct source *s;
@@ -138,7 +152,7 @@ static void run_param(const char *text, size_t n)
 static void run_manifest(const char *text, size_t n)
 {
     struct manifest m;
-    if (manifest_parse("fuzz", text, n, &m) == OK && !manifest_has(&m, m.n ? m.row[0].name : "")) abort();
+    if (manifest_parse("fuzz", text, n, &m) == OK && m.n && !manifest_has(&m, m.row[0].name)) abort();
     manifest_fini(&m);
 }
 
@@ -194,6 +208,11 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"header", "header_00001.txt", 0, run_parts},
                                        {"hydro_names", "hydro_file_descriptor.txt", 0, run_values},
                                        {"part_names", "part_file_descriptor.txt", 0, run_parts},
+                                       {"sinks", "sink_00001.out00001", 1, run_open},
+                                       {"sinks_csv", "sink_00001.csv", 0, run_open},
+                                       {"sinks_info", "sink_00001.info", 0, run_open},
+                                       {"stellar", "stellar_00001.csv", 0, run_open},
+                                       {"cooling", "cooling_00001.out", 1, run_open},
                                        {"hdf5", "data_00001.h5", 0, run_digest}};
 
 /* ---- set-up ---- */
@@ -250,6 +269,7 @@ static void remove_copy(void)
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     const char *name = getenv("FUZZ"), *base = getenv("FUZZ_BASE");
+    checksum_blind = true; /* what lies behind a sum would hardly ever be seen */
     for (size_t i = 0; name && i < sizeof TARGET / sizeof *TARGET; i++)
         if (strcmp(TARGET[i].name, name) == 0) target = &TARGET[i];
     if (!target || (target->file && !base)) {
