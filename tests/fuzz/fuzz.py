@@ -136,7 +136,8 @@ def build_fuzzer():
     flags = FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DRAMSES_OCTS=64 -Wno-source-uses-openmp'
     hdf5 = subprocess.check_output('pkg-config --cflags hdf5-openmpi', shell=True, text=True).strip()
     files = ' '.join('lib/%s/%s' % (m, f) for m in MODULES for f in os.listdir(os.path.join(ptah.ROOT, 'lib', m)) if f.endswith('.c'))
-    cflags = '%s -DPTAH_HDF5 -fsanitize=fuzzer-no-link,address,undefined -fsanitize-coverage-ignorelist=tests/fuzz/plain.txt -idirafter %s %s' % (flags, gcc[0], hdf5)
+    sanitize = '-fsanitize=fuzzer-no-link,address,undefined -fsanitize-coverage-ignorelist=tests/fuzz/plain.txt'
+    cflags = '%s -DPTAH_HDF5 %s -idirafter %s %s' % (flags, sanitize, gcc[0], hdf5)
     subprocess.check_call(['make', '-s', '-j2', 'B=build/fuzz', 'LIBSRC=' + files, 'CFLAGS=' + cflags, 'build/fuzz/libptah.a'],
                           cwd=ptah.ROOT, env=env, stdout=subprocess.DEVNULL)
     program = os.path.join(ptah.ROOT, 'build', 'fuzz', 'fuzz')
