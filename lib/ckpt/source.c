@@ -74,9 +74,54 @@ enum err source_set_rest(struct source *s, const struct ramses *r)
     return OK;
 }
 
-void source_give_extra(const struct source *s, const struct ramses_parts *p, struct source_parts *out)
+void source_files_close(struct source *s)
 {
-    for (int k = 0; k < s->nextra; k++) out->extra[k] = p->col[s->extra_at[k]];
+    struct ramses *r = s->impl;
+    ramses_close(&r);
+    s->impl = NULL;
+}
+
+enum err source_files_text(struct source *s, const char *name, char **text, size_t *bytes)
+{
+    return ramses_read_text(s->impl, name, text, bytes);
+}
+
+struct reading {
+    const struct source *s;
+    source_parts_fn *fn;
+    void *ctx;
+    int8_t *family;
+};
+
+static enum err give_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    struct reading *g = ctx;
+    struct source_parts o = {.n = p->n,
+                             .m = ramses_f64(r, p, COL_MASS),
+                             .birth = ramses_f64(r, p, COL_BIRTH),
+                             .metal = ramses_f64(r, p, COL_METAL),
+                             .id = ramses_i64(r, p, COL_ID),
+                             .level = ramses_i64(r, p, COL_LEVEL),
+                             .tag = ramses_i64(r, p, COL_TAG),
+                             .family = g->family};
+    for (int d = 0; d < 3; d++) {
+        o.x[d] = ramses_f64(r, p, COL_X + d);
+        o.v[d] = ramses_f64(r, p, COL_VX + d);
+    }
+    for (int k = 0; k < g->s->nextra; k++) o.extra[k] = p->col[g->s->extra_at[k]];
+    for (int64_t i = 0; i < p->n; i++) g->family[i] = (int8_t)ramses_family(r, p, i);
+    return g->fn(&o, g->ctx);
+}
+
+enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
+{
+    struct ramses *r = s->impl;
+    struct reading g = {s, fn, ctx, mem_new(RAMSES_PART_BATCH, "snapshot batch")};
+    r->pick = s->pick;
+    enum err err = ramses_read_parts(r, piece + 1, give_parts, &g);
+    r->pick = NULL;
+    FREE(g.family);
+    return err;
 }
 
 enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)

@@ -63,6 +63,11 @@ struct source_kind {
 };
 
 extern const struct source_kind source_ramses, source_hdf5;
+/* For them, whose impl is a struct ramses. */
+MUST_USE enum err source_set_rest(struct source *s, const struct ramses *r); /* sinks, stellar, cooling, gas, extra */
+void source_files_close(struct source *s);
+MUST_USE enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
+MUST_USE enum err source_files_text(struct source *s, const char *name, char **text, size_t *bytes);
 
 /* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them. 0: as in the checkpoint, for
  * programs that only pass it on. */
@@ -70,9 +75,6 @@ MUST_USE enum err source_open(const char *dir, double gamma, double smallr, stru
 void source_close(struct source **s);
 /* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. */
 MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
-/* For kinds: sets sinks, stellar, cooling, gas, extra. */
-MUST_USE enum err source_set_rest(struct source *s, const struct ramses *r);
-void source_give_extra(const struct source *s, const struct ramses_parts *p, struct source_parts *out);
 MUST_USE enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
 /* "namelist": what the run was made with; "compilation": its history; *text NULL if that is not known. Caller frees with mem_free. */
 MUST_USE enum err source_text(struct source *s, const char *name, char **text, size_t *bytes);

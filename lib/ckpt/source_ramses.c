@@ -15,14 +15,12 @@
 struct reading {
     struct source *s;
     source_octs_fn *octs;
-    source_parts_fn *parts;
     void *ctx;
     struct exact_in exact;
     double *store;      /* conserved variables, then zeros */
     double **u;         /* [8 nvar] */
     const double **val; /* [8 nvalue] */
-    int8_t *family;
-    enum err err; /* of pick_octs */
+    enum err err;       /* of pick_octs */
 };
 
 static bool is_ramses(const char *dir)
@@ -92,13 +90,6 @@ static enum err open_ramses(struct source *s)
     s->nvalue = r->nhydro + (s->head.gravity ? 4 : 0);
     TRY(source_set_rest(s, r));
     return open_exact(s);
-}
-
-static void close_ramses(struct source *s)
-{
-    struct ramses *r = s->impl;
-    ramses_close(&r);
-    s->impl = NULL;
 }
 
 static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, void *ctx)
@@ -173,44 +164,10 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
     return err;
 }
 
-static enum err give_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
-{
-    struct reading *g = ctx;
-    struct source_parts o = {.n = p->n,
-                             .m = ramses_f64(r, p, COL_MASS),
-                             .birth = ramses_f64(r, p, COL_BIRTH),
-                             .metal = ramses_f64(r, p, COL_METAL),
-                             .id = ramses_i64(r, p, COL_ID),
-                             .level = ramses_i64(r, p, COL_LEVEL),
-                             .tag = ramses_i64(r, p, COL_TAG),
-                             .family = g->family};
-    for (int d = 0; d < 3; d++) {
-        o.x[d] = ramses_f64(r, p, COL_X + d);
-        o.v[d] = ramses_f64(r, p, COL_VX + d);
-    }
-    source_give_extra(g->s, p, &o);
-    for (int64_t i = 0; i < p->n; i++) g->family[i] = (int8_t)ramses_family(r, p, i);
-    return g->parts(&o, g->ctx);
-}
-
-static enum err parts_ramses(struct source *s, int piece, source_parts_fn *fn, void *ctx)
-{
-    struct reading g = {.s = s, .parts = fn, .ctx = ctx, .family = mem_new(RAMSES_PART_BATCH, "snapshot batch")};
-    ((struct ramses *)s->impl)->pick = s->pick;
-    enum err err = ramses_read_parts(s->impl, piece + 1, give_parts, &g);
-    FREE(g.family);
-    return err;
-}
-
-static enum err text_ramses(struct source *s, const char *name, char **text, size_t *bytes)
-{
-    return ramses_read_text(s->impl, name, text, bytes);
-}
-
 const struct source_kind source_ramses = {.name = "RAMSES binary",
                                           .is = is_ramses,
                                           .open = open_ramses,
-                                          .close = close_ramses,
+                                          .close = source_files_close,
                                           .octs = octs_ramses,
-                                          .parts = parts_ramses,
-                                          .text = text_ramses};
+                                          .parts = source_files_parts,
+                                          .text = source_files_text};
