@@ -1,8 +1,6 @@
 /* inspect: see options.h. */
 #include "options.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,16 +72,8 @@ static int find_word(const char *value, const char *const *list)
 
 static int set_memory(struct options *o, const char *value)
 {
-    static const char units[] = "KMGT";
-    char *end;
-    double x = strtod(value, &end);
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    if (end != value && unit) {
-        x = ldexp(x, 10 * (int)(unit - units + 1));
-        end++;
-    }
-    if (end == value || *end || !(x >= 1 << 20 && x <= 0x1p60))
-        return usage(o, "the memory is at least 1M, as 512M or 2G, not", value);
+    int64_t x;
+    if (!opt_bytes(value, &x) || x < 1 << 20) return usage(o, "the memory is at least 1M, as 512M or 2G, not", value);
     o->memory = (size_t)x;
     return OPTIONS_GO_ON;
 }

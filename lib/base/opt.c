@@ -1,6 +1,7 @@
 /* base/opt: getopt_long(3) underneath, fed from the rows. */
 #include "base/opt.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ bool opt_bytes(const char *value, int64_t *n)
     static const char unit[] = "KMGT";
     char *end;
     double x = strtod(value, &end);
-    const char *u = *end ? strchr(unit, *end) : NULL;
+    const char *u = *end ? strchr(unit, toupper((unsigned char)*end)) : NULL;
     if (u) end++;
     for (const char *k = unit; u && k <= u; k++) x *= 1024;
     if (end == value || *end || !(x >= 1 && x < 1e18)) return false;

@@ -41,7 +41,7 @@ void opt_man(FILE *out, const struct opt *rows); /* the same list in troff, for 
 
 /* The values of options: false, or -1, for what is not wholly such a value within its bounds. */
 bool opt_int(const char *value, long least, long most, int *n);
-bool opt_bytes(const char *value, int64_t *n);                  /* a number, perhaps with K, M, G or T; from 1 */
+bool opt_bytes(const char *value, int64_t *n); /* a number, perhaps with K, M, G, T or k, m, g, t; from 1 */
 int opt_reals(const char *value, int most, double x[/*most*/]); /* finite, with commas between; their count */
 
 /* "VERSION", "arguments: …", a line each (owner: caller, FREE): for what a checkpoint tells of who made it. */
