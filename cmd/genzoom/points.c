@@ -2,15 +2,14 @@
 #include "points.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "io/file.h"
+#include "io/stream.h"
 
 void points_add(struct points *p, const double x[3])
 {
@@ -67,28 +66,13 @@ enum err points_read(struct points *p, const char *path)
     return err;
 }
 
-static enum err write_text(const struct points *p, FILE *f, const char *tmp)
-{
-    for (int64_t i = 0; i < p->n; i++) fprintf(f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);
-    if (fflush(f) != 0 || ferror(f) || fsync(fileno(f)) != 0)
-        FAIL(ERR_FILE, "%s: cannot be written: %s", tmp, strerror(errno));
-    return OK;
-}
-
 enum err points_write(const struct points *p, const char *path, bool force)
 {
-    char tmp[4096];
-    if (snprintf(tmp, sizeof tmp, "%s.tmp", path) >= (int)sizeof tmp)
-        FAIL(ERR_FILE, "%.60s…: the path is too long", path);
+    struct stream s;
     if (!force && file_exists(path)) FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
-    FILE *f = fopen(tmp, "w");
-    if (!f) FAIL(ERR_FILE, "%s: cannot be written: %s", tmp, strerror(errno));
-    enum err err = write_text(p, f, tmp);
-    if (fclose(f) != 0 && err == OK) err = err_set(ERR_FILE, "%s: cannot be written: %s", tmp, strerror(errno));
-    if (err == OK && rename(tmp, path) != 0)
-        err = err_set(ERR_FILE, "%s: cannot be renamed to %s: %s", tmp, path, strerror(errno));
-    if (err != OK) unlink(tmp);
-    return err;
+    TRY(stream_open(&s, path));
+    for (int64_t i = 0; i < p->n; i++) fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);
+    return stream_close(&s, 0);
 }
 
 /* ---- the periodic box ---- */

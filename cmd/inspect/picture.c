@@ -2,13 +2,12 @@
 #include "picture.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "io/image.h"
+#include "io/stream.h"
 
 struct content {
     int width, height;
@@ -39,21 +38,14 @@ static int write_content(FILE *out, const struct content *c)
 
 static enum err save(const char *path, const struct content *c)
 {
-    char part[PATH_MAX];
     if (strcmp(path, "-") == 0) {
         int why = write_content(stdout, c);
         if (why) FAIL(ERR_FILE, "standard output: %s", strerror(why));
         return OK;
     }
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) FAIL(ERR_FILE, "%.80s…: path too long", path);
-    FILE *out = fopen(part, "wb");
-    if (!out) FAIL(ERR_FILE, "%s: cannot create: %s", part, strerror(errno));
-    int why = write_content(out, c);
-    if (fclose(out) != 0 && !why) why = errno;
-    if (!why && rename(part, path) != 0) why = errno;
-    if (!why) return OK;
-    unlink(part);
-    FAIL(ERR_FILE, "%s: cannot write: %s", path, strerror(why));
+    struct stream s;
+    TRY(stream_open(&s, path));
+    return stream_close(&s, write_content(s.f, c));
 }
 
 enum err picture_save(const char *path, int width, int height, const unsigned char *rgb, const char *const *text)

@@ -2,11 +2,12 @@
 #include "output.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "io/stream.h"
 
 struct content {
     const struct pk_table *table;
@@ -31,18 +32,10 @@ static int write_content(FILE *out, const struct content *c)
 
 static enum err save(const char *path, bool force, const struct content *c)
 {
-    char part[PATH_MAX];
     TRY(output_may_write(path, force));
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) FAIL(ERR_FILE, "%.80s…: path too long", path);
-    FILE *out = fopen(part, "w");
-    if (!out) FAIL(ERR_FILE, "%s: cannot create: %s", part, strerror(errno));
-    int why = write_content(out, c);
-    if (!why && fsync(fileno(out)) != 0) why = errno;
-    if (fclose(out) != 0 && !why) why = errno;
-    if (!why && rename(part, path) != 0) why = errno;
-    if (!why) return OK;
-    unlink(part);
-    FAIL(ERR_FILE, "%s: cannot write: %s", path, strerror(why));
+    struct stream s;
+    TRY(stream_open(&s, path));
+    return stream_close(&s, write_content(s.f, c));
 }
 
 enum err output_table(const char *dir, int number, bool json, bool force, const struct pk_table *t, size_t size,

@@ -212,6 +212,8 @@ static enum err output_path(const struct options *o, const char *in, const struc
     size_t at = n;
     while (at > 0 && in[at - 1] != '/') at--;
     enum err err = OK;
+    if (strncmp(in + at, "..", n - at) == 0)
+        FAIL(ERR_FILE, "%s: has no name that the result in %s could have", in, o->out);
     if (snprintf(path, PATH_MAX, "%s/%.*s", o->out, (int)(n - at), in + at) >= PATH_MAX)
         err = err_set(ERR_FILE, "%.80s…: path too long", o->out);
     if (err == OK && c->rank == 0 && mkdir(o->out, 0777) != 0 && errno != EEXIST)
@@ -220,16 +222,17 @@ static enum err output_path(const struct options *o, const char *in, const struc
 }
 
 /* What the input says about itself is kept, ours comes first. */
-static char *text_of(struct source *s, const char *name, const char *before)
+static enum err text_of(struct source *s, const char *name, const char *before, char **all)
 {
     char *text = NULL;
     size_t n = 0, k = before ? strlen(before) : 0;
-    if (source_text(s, name, &text, &n) != OK || !text) text = NULL, n = 0;
-    char *all = mem_zero(k + n + 1, "text file");
-    if (k) memcpy(all, before, k);
-    if (n) memcpy(all + k, text, n);
+    TRY(source_text(s, name, &text, &n));
+    if (!text) n = 0;
+    *all = mem_zero(k + n + 1, "text file");
+    if (k) memcpy(*all, before, k);
+    if (n) memcpy(*all + k, text, n);
     if (text) mem_free(text);
-    return all;
+    return OK;
 }
 
 static enum err announce(const struct options *o, const struct source *s, const struct reshape_plan *p,
@@ -239,18 +242,21 @@ static enum err announce(const struct options *o, const struct source *s, const 
         report_print(o, s, p, written, stdout);
     else
         printf("%s\n", written);
-    if (ferror(stdout) || fflush(stdout) != 0) FAIL(ERR_FILE, "cannot write to standard output: %s", strerror(errno));
+    log_stdout_flush();
     return OK;
 }
 
 static enum err write_one(struct options *o, struct source *s, const struct reshape_plan *p, const struct comm *c)
 {
     const char *ours = o->reshape.provenance;
-    char *namelist = text_of(s, "namelist", NULL), *history = text_of(s, "compilation", ours);
+    char *namelist = NULL, *history = NULL;
+    enum err err = text_of(s, "namelist", NULL, &namelist);
+    if (err == OK) err = text_of(s, "compilation", ours, &history);
+    err = err_agree(c, err);
     o->reshape.namelist = namelist;
     o->reshape.provenance = history;
-    if (c->rank == 0 && !o->quiet && !o->json) report_print(o, s, p, o->reshape.out, stderr);
-    enum err err = reshape_write(&o->reshape, s, p, c);
+    if (err == OK && c->rank == 0 && !o->quiet && !o->json) report_print(o, s, p, o->reshape.out, stderr);
+    if (err == OK) err = reshape_write(&o->reshape, s, p, c);
     o->reshape.provenance = ours;
     FREE(namelist);
     FREE(history);

@@ -51,9 +51,17 @@ void log_live(const char *fmt, ...)
     live = true;
 }
 
+static int stdout_errno;
+
+void log_stdout_flush(void)
+{
+    if (fflush(stdout) != 0 && !stdout_errno) stdout_errno = errno;
+}
+
 bool log_stdout_end(const char *program)
 {
-    if (!ferror(stdout) && fflush(stdout) == 0) return true;
-    fprintf(stderr, "%s: standard output: %s\n", program, errno ? strerror(errno) : "cannot write");
+    log_stdout_flush();
+    if (!ferror(stdout) && !stdout_errno) return true;
+    fprintf(stderr, "%s: standard output: %s\n", program, stdout_errno ? strerror(stdout_errno) : "cannot write");
     return false;
 }

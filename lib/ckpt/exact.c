@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -211,13 +210,10 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
 
 enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file)
 {
-    struct stat st;
     size_t n = strlen(path) + 1;
     *x = (struct exact_in){.fd = -1, .path = mem_new(n, "snapshot")};
     memcpy(x->path, path, n);
-    x->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (x->fd < 0 || fstat(x->fd, &st) != 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    x->size = st.st_size;
+    TRY(file_open(path, &x->fd, &x->size));
     TRY(take_head(x, ncpu, file));
     size_t words = (size_t)(x->nvar + 1) * 8 * CHUNK;
     x->word = mem_new(sizeof *x->word * words, "snapshot batch");

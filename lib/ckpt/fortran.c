@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -194,13 +193,9 @@ static enum err find_order(struct fort_in *f);
 
 enum err fort_open(struct fort_in *f, const char *path)
 {
-    struct stat st;
-    *f = (struct fort_in){.fd = open(path, O_RDONLY | O_CLOEXEC), .record = 1};
-    if (f->fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    *f = (struct fort_in){.fd = -1, .record = 1};
+    TRY(file_open(path, &f->fd, &f->size));
     f->path = name_copy(path);
-    if (fstat(f->fd, &st) != 0) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode)) FAIL(ERR_FILE, "%s: not a regular file", path);
-    f->size = st.st_size;
     f->win = mem_new(WINDOW, "file buffer");
     return find_order(f);
 }

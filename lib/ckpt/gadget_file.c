@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/file.h"
 
 enum { HEADER = 256, FILES_MAX = 100000 };

@@ -1,11 +1,8 @@
 /* ckpt/hdf5_parse: see hdf5_parse.h. The superblock and the headers of objects (HDF5 File Format Specification II, III, IV.A). */
 #include "ckpt/hdf5_parse.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/checksum.h"
@@ -19,15 +16,11 @@ static enum err read_superblock(struct h5_file *f);
 
 enum err h5_open(struct h5_file *f, const char *path)
 {
-    struct stat st;
     *f = (struct h5_file){.fd = -1};
     if (snprintf(f->path, sizeof f->path, "%s", path) >= (int)sizeof f->path)
         return f->err = err_set(ERR_FILE, "%.80s…: path too long", path);
-    f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is not waited for */
-    if (f->fd < 0 || fstat(f->fd, &st) != 0)
-        return f->err = err_set(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode)) return f->err = err_set(ERR_FILE, "%s: is no regular file", path);
-    f->size = st.st_size;
+    f->err = file_open(path, &f->fd, &f->size);
+    if (f->err != OK) return f->err;
     return read_superblock(f);
 }
 

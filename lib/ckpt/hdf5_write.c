@@ -22,7 +22,8 @@ enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
     struct hdf5_out *w = mem_zero(sizeof *w, "checkpoint");
     struct ramses_out *o = &w->o;
     struct manifest list = {.backup = h->backup};
-    *o = (struct ramses_out){.h = h, .m = m, .p = p, .c = c, .output = number, .nlevel = h->levelmax, .list = &list};
+    *o = (struct ramses_out){
+        .h = h, .m = m, .p = p, .c = c, .output = number, .nlevel = h->levelmax, .lock = -1, .list = &list};
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
     enum err err = OK;
     if (number < 0 || number > 99999) err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "ckpt/manifest.h"
 #include "ckpt/ramses_read.h"
+#include "io/dir.h"
 #include "io/file.h"
 
 static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
@@ -93,6 +94,7 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
         if (sscanf(e->d_name, "output_%5d%n", &number, &end) != 1 || end != 12 || number < 0 || number > newest)
             continue;
         snprintf(path, sizeof path, "%.3800s/%.200s", dir, e->d_name);
+        if (dir_may_remove(path) != OK) continue; /* a link, or more than a checkpoint */
         if (strcmp(e->d_name + end, ".removed") == 0) err = dir_remove(path);
         if (e->d_name[end] || !manifest_is_backup(path, number)) continue;
         if (*n == room) *list = mem_grow(*list, sizeof **list * (size_t)(room = 2 * room + 16), "backups");

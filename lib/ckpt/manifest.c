@@ -1,13 +1,11 @@
 /* ckpt/manifest: see manifest.h. */
 #include "ckpt/manifest.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/checksum.h"
@@ -173,7 +171,7 @@ bool manifest_is_backup(const char *dir, int number)
     char path[PATH_MAX], text[sizeof HEAD + sizeof BACKUP] = {0};
     const char *s = text;
     if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
     if (fd >= 0) close(fd);
     return n > 0 && skip_words(&s, HEAD) && skip_words(&s, BACKUP);
@@ -217,15 +215,11 @@ static enum err check_sum(const char *path, const struct manifest_row *r, uint64
 
 static enum err check_row(const char *path, const struct manifest_row *r)
 {
-    struct stat st;
     uint64_t sum = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
-    enum err err = OK;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        err = err_set(ERR_FILE, "%s: not a regular file", path);
-    else
-        err = check_size(path, r, st.st_size);
+    int64_t size;
+    int fd;
+    TRY(file_open(path, &fd, &size));
+    enum err err = check_size(path, r, size);
     if (err == OK) err = sum_file(fd, path, r->bytes, &sum);
     close(fd);
     return err == OK ? check_sum(path, r, sum) : err;

@@ -31,7 +31,9 @@ enum err ramses_open(const char *dir, struct ramses **out)
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/') n--;
     enum err err = OK;
-    if (n >= sizeof r->dir)
+    if (n == 0)
+        err = err_set(ERR_FILE, "an empty path names no checkpoint");
+    else if (n >= sizeof r->dir)
         err = err_set(ERR_FILE, "%.80s…: path too long", dir);
     else
         memcpy(r->dir, dir, n);

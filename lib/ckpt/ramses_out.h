@@ -45,6 +45,7 @@ struct ramses_out {
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
+    int lock;                       /* on tmp, as long as it is this process's; else -1 */
     struct manifest *list;          /* files written */
     int32_t ngrid;                  /* octs of this rank, with ghosts */
     int64_t ngridmax;               /* array size that the file claims, equal on all ranks */
@@ -67,9 +68,11 @@ struct ramses_block {
 };
 
 /* Directory o->tmp, on rank 0; the HDF5 writer's too. */
-MUST_USE enum err ramses_out_begin(const struct ramses_out *o); /* empty; what an earlier, killed run left is removed */
-MUST_USE enum err ramses_out_finish(const struct ramses_out *o); /* becomes o->final */
-void ramses_out_drop(const struct ramses_out *o, enum err why);  /* keeps the message of the error that led here */
+/* It is empty and nobody else's; what a killed run had left is removed. An error if o->final may not be replaced. */
+MUST_USE enum err ramses_out_begin(struct ramses_out *o);
+MUST_USE enum err ramses_out_finish(struct ramses_out *o); /* becomes o->final */
+/* Removes it, if begin had got it; keeps the message of the error that led here. */
+void ramses_out_drop(struct ramses_out *o, enum err why);
 void ramses_out_count(struct ramses_out *o); /* total .. metal, from mesh and particles (collective) */
 
 MUST_USE enum err ramses_out_number(struct ramses_out *o); /* order, number, first, count, ngrid, ngridmax */

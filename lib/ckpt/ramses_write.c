@@ -6,14 +6,15 @@
  * (nx = ny = nz = 1, nboundary = 0): readers see the same cells, and the namelist tells RAMSES's user the rest.
  *
  * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank 0 renames the directory. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "ckpt/exact.h"
+#include "ckpt/names.h"
 #include "ckpt/ramses_out.h"
+#include "io/dir.h"
 #include "io/file.h"
 
 static enum err write_snapshot(struct ramses_out *o);
@@ -31,6 +32,7 @@ enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *
                              .output = number,
                              .npart = p ? p->n : 0,
                              .nlevel = h->levelmax,
+                             .lock = -1,
                              .list = &list};
     BUG_ON(domain_nrank(d) != c->size);
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
@@ -196,27 +198,38 @@ enum err ramses_write_files(const struct ramses_out *o, int threads)
     return err_kept(&trouble);
 }
 
-enum err ramses_out_begin(const struct ramses_out *o)
+enum err ramses_out_begin(struct ramses_out *o)
 {
+    TRY(dir_take(o->tmp, ckpt_name_is_ours, &o->lock));
+    enum err err = dir_may_remove(o->final);
     if (!o->h->overwrite && file_exists(o->final))
-        FAIL(ERR_FILE, "%s: exists already; it is not overwritten", o->final);
-    TRY(dir_remove(o->tmp));
-    if (mkdir(o->tmp, 0777) != 0) FAIL(ERR_FILE, "%s: cannot create directory: %s", o->tmp, strerror(errno));
+        err = err_set(ERR_FILE, "%s: exists already; it is not overwritten", o->final);
+    if (err != OK) ramses_out_drop(o, err);
+    return err;
+}
+
+static void let_go(struct ramses_out *o)
+{
+    if (o->lock >= 0) close(o->lock);
+    o->lock = -1;
+}
+
+enum err ramses_out_finish(struct ramses_out *o)
+{
+    TRY(dir_sync(o->tmp));
+    TRY(dir_replace(o->tmp, o->final));
+    let_go(o);
     return OK;
 }
 
-enum err ramses_out_finish(const struct ramses_out *o)
-{
-    TRY(dir_sync(o->tmp));
-    return dir_replace(o->tmp, o->final);
-}
-
-void ramses_out_drop(const struct ramses_out *o, enum err why)
+void ramses_out_drop(struct ramses_out *o, enum err why)
 {
     char message[1024];
+    if (o->lock < 0) return; /* it was never ours */
     snprintf(message, sizeof message, "%s", err_message());
     enum err left = dir_remove(o->tmp); /* what stays is removed by the next attempt */
     (void)left;
+    let_go(o);
     err_set(why, "%s", message);
 }
 

@@ -25,19 +25,18 @@ static enum err share(struct reshaping *w);
 enum err reshape_write(const struct reshape *opt, struct source *s, const struct reshape_plan *p, const struct comm *c)
 {
     struct reshaping *w = mem_zero(sizeof *w, "reshape");
-    *w = (struct reshaping){.opt = opt, .s = s, .plan = p, .c = c, .file = {0, opt->nrank}};
+    *w = (struct reshaping){.opt = opt, .s = s, .plan = p, .c = c, .file = {0, opt->nrank}, .o.lock = -1};
 
     sum_init(&w->stars);
     bool root = c->rank == 0;
     enum err err = err_agree(c, begin(w));
-    bool begun = err == OK;
     if (err == OK) err = err_agree(c, reshape_scatter(w));
     if (err == OK) err = share(w);
     if (err == OK) err = (opt->format == RESHAPE_HDF5 ? reshape_hdf5 : reshape_ramses)(w);
     spill_end(&w->spill);
     if (err == OK) err = err_agree(c, manifest_write(&w->list, c, w->o.tmp, w->o.output));
     if (err == OK) err = err_agree(c, root ? ramses_out_finish(&w->o) : OK);
-    if (err != OK && begun && root) ramses_out_drop(&w->o, err);
+    if (err != OK && root) ramses_out_drop(&w->o, err);
     FREE(w->own);
     FREE(w->near);
     mesh_fini(&w->box);
@@ -110,10 +109,7 @@ static enum err begin(struct reshaping *w)
     w->own = mem_zero(sizeof *w->own * (size_t)(w->ntarget * w->nlevel), "reshape");
     w->near = mem_new(sizeof *w->near * (size_t)w->ntarget, "reshape");
     TRY(err_agree(w->c, w->c->rank == 0 ? ramses_out_begin(&w->o) : OK));
-    err = err_agree(w->c, open_spill(w));
-    if (err != OK) spill_end(&w->spill);
-    if (err != OK && w->c->rank == 0) ramses_out_drop(&w->o, err);
-    return err;
+    return open_spill(w);
 }
 
 /* All ranks know what there is in all. */

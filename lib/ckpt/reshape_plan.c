@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/names.h"
 #include "ckpt/reshape_priv.h"
 #include "ckpt/weights.h"
+#include "io/dir.h"
 #include "io/file.h"
 
 enum { ROWS_LEAST = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
@@ -75,13 +77,12 @@ static enum err check_output(const struct reshape *opt)
     DIR *d = opendir(opt->out);
     bool is = false, empty = d != NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
-        int number;
-        empty &= e->d_name[0] == '.' && strspn(e->d_name, ".") == strlen(e->d_name);
-        is |= sscanf(e->d_name, "info_%5d.txt", &number) == 1 || sscanf(e->d_name, "data_%5d.h5", &number) == 1;
+        empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        is |= ckpt_name_is_main(e->d_name) || strncmp(e->d_name, "group_", 6) == 0;
     }
     if (d) closedir(d);
     if (!is && !empty) FAIL(ERR_FILE, "%s: is no checkpoint; it is not replaced", opt->out);
-    return OK;
+    return dir_may_remove(opt->out);
 }
 
 /* ---- weights ---- */

@@ -21,8 +21,8 @@ static void file_path(const struct spill *s, int rank, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s/%s.%05d", s->dir, NAME, rank + 1);
 }
 
-enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
-                     const struct spill_kind kind[SPILL_KINDS], size_t memory)
+static enum err create(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
+                       const struct spill_kind kind[SPILL_KINDS], size_t memory)
 {
     char path[PATH_MAX];
     *s = (struct spill){.c = c, .nlist = nlist};
@@ -47,6 +47,33 @@ enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int
     s->fd[c->rank] = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (s->fd[c->rank] < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
     return OK;
+}
+
+static enum err open_all(struct spill *s)
+{
+    char path[PATH_MAX];
+    for (int r = 0; r < s->c->size; r++) {
+        file_path(s, r, path);
+        if (s->fd[r] < 0) s->fd[r] = open(path, O_RDONLY | O_CLOEXEC);
+        if (s->fd[r] < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
+    }
+    return OK;
+}
+
+static enum err unlink_own(const struct spill *s)
+{
+    char path[PATH_MAX];
+    file_path(s, s->c->rank, path);
+    if (unlink(path) != 0) FAIL(ERR_FILE, "%s: cannot remove: %s", path, strerror(errno));
+    return OK;
+}
+
+enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
+                     const struct spill_kind kind[SPILL_KINDS], size_t memory)
+{
+    TRY(err_agree(c, create(s, c, dir, nlist, nactive, kind, memory)));
+    TRY(err_agree(c, open_all(s)));
+    return err_agree(c, unlink_own(s));
 }
 
 static void free_pages(struct spill *s)
@@ -169,9 +196,7 @@ static enum err get_tables(struct spill *s, const int64_t (*where)[2])
     for (int64_t r = 0, at = 0; r < s->c->size && err == OK; at += where[r++][0]) {
         char path[PATH_MAX];
         file_path(s, (int)r, path);
-        if (s->fd[r] < 0) s->fd[r] = open(path, O_RDONLY | O_CLOEXEC);
-        if (s->fd[r] < 0) err = err_set(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
-        if (err == OK) err = file_read_at(s->fd[r], path, all + at, sizeof *all * (size_t)where[r][0], where[r][1]);
+        err = file_read_at(s->fd[r], path, all + at, sizeof *all * (size_t)where[r][0], where[r][1]);
     }
     s->first = mem_zero(sizeof *s->first * (size_t)(s->nlist + 2), "spill lists");
     for (int64_t i = 0; err == OK && i < total; i++) s->first[all[i].list + 2]++;
@@ -191,10 +216,7 @@ enum err spill_share(struct spill *s)
     for (int r = 0; r < s->c->size; r++) comm_bcast(s->c, where[r], sizeof *where, r);
     enum err err = err_agree(s->c, get_tables(s, (const int64_t(*)[2])where));
     FREE(where);
-    char path[PATH_MAX];
-    file_path(s, s->c->rank, path);
-    if (err == OK && unlink(path) != 0) err = err_set(ERR_FILE, "%s: cannot remove: %s", path, strerror(errno));
-    return err_agree(s->c, err);
+    return err;
 }
 
 /* ---- reading ---- */

@@ -2,8 +2,8 @@
  *
  * Every rank fills a file of its own: rows of a list wait in a page; a full page, or one whose room is needed, is written as a chunk. A row
  * has sections (its key, its gas, …), and a chunk holds them one after the other, so that they can be read apart. Once all ranks are
- * done, any rank reads any list: its rows in order of rank, then as they were put. The files have no names from then on:
- * whatever happens, they vanish. */
+ * done, any rank reads any list: its rows in order of rank, then as they were put. The files have no names once all ranks
+ * have opened them, before anything is in them: whatever happens, they vanish. */
 #pragma once
 #include "comm/comm.h"
 
@@ -41,7 +41,7 @@ struct spill {
     int32_t *page_of; /* [nlist] or -1 */
 };
 
-/* Files spill.RRRRR in dir; memory bounds the pages. Of the lists, nactive mostly get rows at a time. */
+/* Files spill.RRRRR in dir; memory bounds the pages. Of the lists, nactive mostly get rows at a time. (collective, agreed) */
 MUST_USE enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
                               const struct spill_kind kind[SPILL_KINDS], size_t memory);
 void spill_end(struct spill *s); /* after errors too, or zeroed */

@@ -1,10 +1,8 @@
 /* io/file: see file.h. */
 #include "io/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,20 +74,34 @@ enum err file_save(const char *path, const void *p, size_t n)
     return err;
 }
 
-enum err file_load(const char *path, size_t most, char **text, size_t *n)
+enum err file_open(const char *path, int *fd, int64_t *size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
     struct stat st;
+    *size = 0;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is not waited for */
+    if (*fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
     enum err err = OK;
-    if (fstat(fd, &st) != 0)
+    if (fstat(*fd, &st) != 0)
         err = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
     else if (!S_ISREG(st.st_mode))
         err = err_set(ERR_FILE, "%s: not a regular file", path);
-    else if ((size_t)st.st_size > most)
-        err = err_set(ERR_LIMIT, "%s: has %ld bytes, more than the %zu expected at most", path, (long)st.st_size, most);
+    if (err == OK)
+        *size = st.st_size;
+    else
+        close(*fd), *fd = -1;
+    return err;
+}
+
+enum err file_load(const char *path, size_t most, char **text, size_t *n)
+{
+    int fd;
+    int64_t size;
+    TRY(file_open(path, &fd, &size));
+    enum err err = OK;
+    if ((size_t)size > most)
+        err = err_set(ERR_LIMIT, "%s: has %ld bytes, more than the %zu expected at most", path, (long)size, most);
     if (err == OK) {
-        *n = (size_t)st.st_size;
+        *n = (size_t)size;
         *text = mem_new(*n + 1, "text file");
         (*text)[*n] = 0;
         err = file_read_at(fd, path, *text, *n, 0);
@@ -107,70 +119,8 @@ bool file_exists(const char *path)
 
 void file_forget(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return;
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     close(fd);
-}
-
-enum err dir_sync(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
-    return file_close_synced(fd, path);
-}
-
-enum err dir_remove(const char *path)
-{
-    DIR *d = opendir(path);
-    if (!d) {
-        if (errno == ENOENT) return OK;
-        FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
-    }
-    enum err err = OK;
-    for (struct dirent *e; err == OK && (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        if (unlinkat(dirfd(d), e->d_name, 0) != 0)
-            err = err_set(ERR_FILE, "%s/%s: cannot remove: %s", path, e->d_name, strerror(errno));
-    }
-    closedir(d);
-    TRY(err);
-    if (rmdir(path) != 0) FAIL(ERR_FILE, "%s: cannot remove: %s", path, strerror(errno));
-    return OK;
-}
-
-static enum err sync_parent(const char *path)
-{
-    char parent[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int n = slash ? (int)(slash - path) : 1;
-    snprintf(parent, sizeof parent, "%.*s", n ? n : 1, slash ? path : ".");
-    return dir_sync(parent);
-}
-
-static enum err move(const char *from, const char *to)
-{
-    if (rename(from, to) != 0) FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
-    return OK;
-}
-
-enum err dir_replace(const char *from, const char *to)
-{
-    char old[PATH_MAX];
-    if (!file_exists(to)) {
-        TRY(move(from, to));
-        return sync_parent(to);
-    }
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
-        snprintf(old, sizeof old, "%s", from);
-    } else if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
-        FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
-    } else {
-        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old) FAIL(ERR_FILE, "%s: path too long", to);
-        TRY(dir_remove(old));
-        TRY(move(to, old));
-        TRY(move(from, to));
-    }
-    TRY(sync_parent(to));
-    return dir_remove(old);
 }

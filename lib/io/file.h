@@ -1,4 +1,4 @@
-/* io/file: whole files and directories that are on disk when the call returns, or an error that says why not. */
+/* io/file: whole files that are on disk when the call returns, or an error that says why not. Directories: io/dir. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,14 +18,9 @@ void file_reserve(int fd, int64_t at, int64_t n);
 MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 /* Syncs and closes. The descriptor is closed in any case. */
 MUST_USE enum err file_close_synced(int fd, const char *path);
+/* A regular file, for reading; nothing else is waited for. fd -1 after errors. */
+MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
 /* The file's content and a final NUL in a new block (owner: caller, FREE); longer than `most` bytes is an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
 void file_forget(const char *path); /* what the system keeps of it in memory, so that it is read from the disk */
-
-MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
-/* Removes a directory of files (no sub-directories). None there: done. */
-MUST_USE enum err dir_remove(const char *path);
-/* `from` becomes `to`. What stood under `to` is gone afterwards; in between either the old or the new one is there
- * (on file systems without an atomic exchange the old one stands under TO.old for a moment). Syncs the parent. */
-MUST_USE enum err dir_replace(const char *from, const char *to);

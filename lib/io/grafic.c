@@ -3,7 +3,6 @@
 #include "io/grafic.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,8 +107,8 @@ enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t
 
 static enum err open_checked(struct grafic *f, bool cosmo)
 {
-    f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
-    if (f->fd < 0) FAIL(ERR_FILE, "%s: cannot be opened: %s", f->path, strerror(errno));
+    int64_t size;
+    TRY(file_open(f->path, &f->fd, &size));
     TRY(read_head(f));
     TRY(check_head(f, cosmo));
     return check_size(f);

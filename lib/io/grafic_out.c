@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "io/dir.h"
 #include "io/file.h"
 #include "io/grafic.h"
 

@@ -1,11 +1,9 @@
 /* sim/spectrum: power spectra of the state (dump_pk), the same numbers as the program pk finds in the checkpoint with -n 2^levelmin. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/timer.h"
+#include "io/stream.h"
 #include "pk/batch.h"
 #include "pk/table.h"
 #include "sim/sim.h"
@@ -88,19 +86,12 @@ static double fill(struct spectrum *p, struct pk *pk)
 
 static enum err write_table(const struct pk_table *t, const char *dir, int number)
 {
-    char path[4200], tmp[4210];
+    char path[4200];
+    struct stream f;
     snprintf(path, sizeof path, "%.4000s/pk_%05d.tsv", dir, number);
-    snprintf(tmp, sizeof tmp, "%s.tmp", path);
-    FILE *f = fopen(tmp, "w");
-    if (!f) FAIL(ERR_FILE, "%s: cannot be made: %s", tmp, strerror(errno));
-    pk_table_tsv(f, t);
-    bool bad = fflush(f) != 0 || ferror(f) || fsync(fileno(f)) != 0;
-    int why = errno;
-    if (fclose(f) != 0 || bad || rename(tmp, path) != 0) {
-        unlink(tmp);
-        FAIL(ERR_FILE, "%s: cannot be written: %s", path, strerror(bad ? why : errno));
-    }
-    return OK;
+    TRY(stream_open(&f, path));
+    pk_table_tsv(f.f, t);
+    return stream_close(&f, 0);
 }
 
 enum err sim_spectrum(struct sim *s)

@@ -144,14 +144,16 @@ def troubles(s, r, found, kind):
     if s.may_go and len(kept) < 2:
         wrong.append('only %s is left' % kept)
     whole = found == s.new
-    said = [line for line in r.err.splitlines() if re.match(r'(simulate|convert|repartition): | Older| No backup', line)]
+    said = [line for line in r.err.splitlines()
+            if re.match(r'(simulate|convert|repartition): | Older| No backup| .* the old one is not gone', line)]
+    stays = whole and len(said) == 1 and 'the old one is not gone' in said[0]  # all is well but for the disk's room
     if kind in DEADLY:
         wrong += ['exit status %s' % r.status] if r.status == 0 and s.ranks == 1 else []
     elif kind in HARMLESS:
         wrong += [] if r.status == 0 and whole else ['exit status %s, found %s' % (r.status, found)]
     elif r.status not in (0, 2):
         wrong.append('exit status %s' % r.status)
-    elif r.status == 0 and not (s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1):
+    elif r.status == 0 and not stays and not (s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1):
         wrong.append('exit status 0 in spite of it')
     elif r.status == 2 and len(said) != 1:
         wrong.append('%d sentences' % len(said))

@@ -34,11 +34,12 @@ def run(options, ranks=1, most=None, stdout=subprocess.PIPE):
 
 
 def refused(v, what, options, culprit, ranks=1, most=None):
+    before = sorted(os.listdir('.'))
     status, lines = run(options, ranks, most)
     v.same('%s: status, sentences, culprit named' % what, (status, len(lines), bool(lines and culprit in lines[0])), (2, 1, True))
     if lines and culprit not in lines[0]:
         print(lines[0])
-    v.same('%s: left over' % what, sorted(f for f in os.listdir('.') if f not in ('good', 'bad', 'old', 'other', 'output.txt')), [])
+    v.same('%s: left over' % what, [f for f in sorted(os.listdir('.')) if f not in before], [])
 
 
 def state(path):
@@ -106,11 +107,65 @@ def outputs(v, good):
         v.same('a full stdout: status', run(['-n', '3', good], 1, None, full)[0], 2)
 
 
+def pipe_in_place(path):
+    os.remove(path)
+    os.mkfifo(path)
+
+
+def pipes(v, good):
+    """Nobody waits for the other end."""
+    for n, name in enumerate(('amr_00002.out00002', 'hydro_00002.out00001', 'exact_00002.out00001', 'info_00002.txt', 'header_00002.txt',
+                              'checksums_00002.txt', 'namelist.txt')):
+        shutil.rmtree('bad', ignore_errors=True)
+        shutil.copytree(good, 'bad')
+        pipe_in_place(os.path.join('bad', name))
+        refused(v, 'a FIFO in place of ' + name, ['-n', '1', '-o', 'new', 'bad'], name, 1 + n % 3)
+    shutil.rmtree('bad')
+
+
+def not_ours(v, good):
+    """What was not meant to be replaced, or is somebody else's."""
+    shutil.copytree('old', 'archive')
+    os.symlink('archive', 'link')
+    before = state('archive')
+    refused(v, 'OUT is a link', ['-n', '3', '-F', '-o', 'link', good], 'link: is a symbolic link', 2)
+    os.symlink('archive', 'new.tmp')
+    refused(v, 'OUT.tmp is a link', ['-n', '3', '-o', 'new', good], 'new.tmp', 2)
+    v.same('what the links lead to', state('archive') == before, True)
+    os.remove('new.tmp')
+    for folder, file, out, says in (('new.tmp', 'thesis.txt', 'new', 'new.tmp: is in the way and has thesis.txt'),
+                                    ('notes', 'info_2_meeting.md', 'notes', 'notes: is no checkpoint'),
+                                    ('archive/plots', 'a.png', 'archive', 'archive: has a directory, plots')):
+        os.mkdir(folder)
+        open(os.path.join(folder, file), 'w').close()
+        refused(v, '%s has %s' % (folder, file), ['-n', '3', '-F', '-o', out, good], says)
+        v.same('%s still has %s' % (folder, file), os.listdir(folder), [file])
+        shutil.rmtree(folder)
+    os.makedirs('archive/group_00001')
+    for name in [n for n in os.listdir('archive') if '.out' in n]:
+        os.rename('archive/' + name, 'archive/group_00001/' + name)
+    os.remove('archive/checksums_00002.txt')
+    v.same('group_00001/ is replaced', run(['-n', '1', '-F', '-o', 'archive', good]), (0, []))
+    v.same('group_00001/ is gone', os.path.exists('archive/group_00001'), False)
+    os.mkdir('stopped.tmp')
+    with open('stopped.tmp/spill.00001', 'w') as f:
+        f.write('left by a killed run')
+    v.same('what a killed run left does not matter', run(['-n', '1', '-o', 'stopped', good]), (0, []))
+    argv = [ptah.program('repartition'), '-q', '-n', '300', '-o', 'both', good]
+    two = [subprocess.Popen(argv, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    said = [p.communicate()[1] for p in two]
+    v.same('two at a time: one of them', sorted(p.returncode for p in two), [0, 2])
+    v.same('two at a time: the other says', [s for s in said if 'both' in s and s.count('\n') == 1] != [], True)
+    v.same('two at a time: whole', subprocess.call([ptah.program('inspect'), '-c', 'both'], stdout=subprocess.DEVNULL), 0)
+
+
 def main():
     v = ptah.Verdict()
     good = restart.run('sedov', 'good', 2, 'hilbert', settings=['run_params/nstepmax=2', 'output_params/foutput=2']).outputs[-1]
     wrong_inputs(v, good)
     outputs(v, good)
+    pipes(v, good)
+    not_ours(v, good)
     v.end()
 
 

@@ -105,7 +105,7 @@ SETS = [  # what, how, options, pattern of the sentence
     ('outside of the box', moved(5, 26, 8), [], r'level_005: cells 26 to 33 along x are not within the 32'),
     ('file of another level', lambda: put(5, 'ic_velcx', grafic(5, 12, 6)), [], r'level_005/ic_velcx: has 6 cells along x where'),
     ('file missing on a level', remove('level_005/ic_velcx'), [], r'level_005: has no ic_velcx, but .*level_004 does'),
-    ('no header file', remove('level_004/ic_deltab'), [], r'level_004/ic_deltab: cannot be opened'),
+    ('no header file', remove('level_004/ic_deltab'), [], r'level_004/ic_deltab: cannot open'),
     ('wrong name', lambda: os.rename('set/level_005', 'set/level_006'), [], r'level_006: is called level 6, but its header tells level 5'),
     ('twice', lambda: shutil.copytree('set/level_005', 'set/more'), [], r'level_005 and set/more: both hold level 5'),
     ('base not a power of two', moved(3, 0, 6), [], r'level_003: the coarsest level has 6 x 6 x 6 cells'),

@@ -17,6 +17,7 @@
 #include "ckpt/fortran.h"
 #include "ckpt/turn.h"
 #include "ckpt_world.h"
+#include "io/dir.h"
 #include "io/file.h"
 
 static enum err write_world(struct world *w, int number, char *path, size_t n)

@@ -14,6 +14,7 @@
 #include "ckpt/order.h"
 #include "ckpt/source.h"
 #include "ckpt_world.h"
+#include "io/dir.h"
 #include "io/file.h"
 
 static enum err write_hdf5(struct world *w, int number, char *path, size_t n)

@@ -1,0 +1,189 @@
+/* io/dir: see dir.h. */
+#include "io/dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "io/file.h"
+
+enum err dir_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
+    return file_close_synced(fd, path);
+}
+
+static bool is_dots(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static bool is_group(const char *name)
+{
+    return strncmp(name, "group_", 6) == 0 && strspn(name + 6, "0123456789") == 5 && !name[11];
+}
+
+static bool is_directory(int at, const char *name)
+{
+    struct stat st;
+    return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A directory itself, not what a link leads to. */
+static int open_dir(int at, const char *name)
+{
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Calls fn with the name of each entry; closes fd. */
+static enum err each(int fd, const char *path, enum err fn(int at, const char *path, const char *name, void *ctx),
+                     void *ctx)
+{
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    enum err err = OK;
+    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
+    rewinddir(d);
+    for (struct dirent *e; err == OK && (e = readdir(d));)
+        if (!is_dots(e->d_name)) err = fn(fd, path, e->d_name, ctx);
+    closedir(d);
+    return err;
+}
+
+/* ---- removing ---- */
+
+static enum err remove_entry(int at, const char *path, const char *name, void *ctx)
+{
+    bool group = ctx && is_group(name) && is_directory(at, name);
+    if (group) TRY(each(open_dir(at, name), path, remove_entry, NULL));
+    if (unlinkat(at, name, group ? AT_REMOVEDIR : 0) != 0)
+        FAIL(ERR_FILE, "%s/%s: cannot remove: %s", path, name, strerror(errno));
+    return OK;
+}
+
+static enum err empty(int fd, const char *path)
+{
+    bool groups = true;
+    return each(fd, path, remove_entry, &groups);
+}
+
+enum err dir_remove(const char *path)
+{
+    int fd = open_dir(AT_FDCWD, path);
+    if (fd < 0 && errno == ENOENT) return OK;
+    TRY(empty(fd, path));
+    if (rmdir(path) != 0) FAIL(ERR_FILE, "%s: cannot remove: %s", path, strerror(errno));
+    return OK;
+}
+
+static enum err may_remove(int at, const char *path, const char *name, void *ctx)
+{
+    if (!is_directory(at, name)) return OK;
+    if (!ctx || !is_group(name)) FAIL(ERR_FILE, "%s: has a directory, %s; it is not replaced", path, name);
+    return each(open_dir(at, name), path, may_remove, NULL);
+}
+
+enum err dir_may_remove(const char *path)
+{
+    struct stat st;
+    bool groups = true;
+    if (lstat(path, &st) != 0) return OK;
+    if (S_ISLNK(st.st_mode)) FAIL(ERR_FILE, "%s: is a symbolic link; it is not replaced", path);
+    if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is no directory; it is not replaced", path);
+    return each(open_dir(AT_FDCWD, path), path, may_remove, &groups);
+}
+
+/* ---- taking ---- */
+
+/* Others keep off from what is locked. Where locks are not known, they do not. */
+static enum err lock_dir(int fd, const char *path)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        FAIL(ERR_FILE, "%s: another program is writing there", path);
+    return OK;
+}
+
+/* Between its opening and its locking the directory may have got another name, or gone. */
+static bool is_still(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+struct known {
+    bool (*ours)(const char *name);
+};
+
+static enum err check_name(int at, const char *path, const char *name, void *ctx)
+{
+    const struct known *k = ctx;
+    if (k->ours(name) || (is_group(name) && is_directory(at, name))) return OK;
+    FAIL(ERR_FILE, "%s: is in the way and has %s, which is no file of a checkpoint; remove it", path, name);
+}
+
+enum err dir_take(const char *path, bool ours(const char *name), int *lock)
+{
+    enum { TRIES = 100 };
+    *lock = -1;
+    for (int i = 0; i < TRIES; i++) {
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            FAIL(ERR_FILE, "%s: cannot create directory: %s", path, strerror(errno));
+        int fd = open_dir(AT_FDCWD, path);
+        if (fd < 0 && errno == ENOENT) continue;
+        if (fd < 0) FAIL(ERR_FILE, "%s: is in the way: %s", path, strerror(errno));
+        enum err err = lock_dir(fd, path);
+        bool still = is_still(fd, path);
+        if (err == OK && still) err = each(dup(fd), path, check_name, &(struct known){ours});
+        if (err == OK && still) err = empty(dup(fd), path);
+        if (err == OK && still) *lock = fd;
+        if (*lock < 0) close(fd);
+        if (err != OK || still) return err;
+    }
+    FAIL(ERR_FILE, "%s: comes and goes: other programs are writing there", path);
+}
+
+/* ---- replacing ---- */
+
+static enum err sync_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = slash ? (int)(slash - path) : 1;
+    snprintf(parent, sizeof parent, "%.*s", n ? n : 1, slash ? path : ".");
+    return dir_sync(parent);
+}
+
+static enum err move(const char *from, const char *to)
+{
+    if (rename(from, to) != 0) FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+    return OK;
+}
+
+enum err dir_replace(const char *from, const char *to)
+{
+    char old[PATH_MAX];
+    if (!file_exists(to)) {
+        TRY(move(from, to));
+        return sync_parent(to);
+    }
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+        snprintf(old, sizeof old, "%s", from);
+    } else if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
+        FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+    } else {
+        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old) FAIL(ERR_FILE, "%s: path too long", to);
+        TRY(dir_remove(old));
+        TRY(move(to, old));
+        TRY(move(from, to));
+    }
+    TRY(sync_parent(to));
+    if (dir_remove(old) != OK) log_line(-1, " %s is in place; the old one is not gone: %s", to, err_message());
+    return OK;
+}

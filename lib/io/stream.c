@@ -1,0 +1,31 @@
+/* io/stream: see stream.h. */
+#include "io/stream.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum err stream_open(struct stream *s, const char *path)
+{
+    struct stat st;
+    if (snprintf(s->path, sizeof s->path, "%s", path) >= (int)sizeof s->path ||
+        snprintf(s->part, sizeof s->part, "%s.part", path) >= (int)sizeof s->part)
+        FAIL(ERR_FILE, "%.80s…: path too long", path);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) s->part[0] = 0;
+    s->f = fopen(s->part[0] ? s->part : path, "wb");
+    if (!s->f) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    return OK;
+}
+
+enum err stream_close(struct stream *s, int why)
+{
+    errno = 0;
+    if (!why && (ferror(s->f) || fflush(s->f) != 0)) why = errno ? errno : EIO;
+    if (!why && s->part[0] && fsync(fileno(s->f)) != 0) why = errno;
+    if (fclose(s->f) != 0 && !why) why = errno;
+    if (!why && s->part[0] && rename(s->part, s->path) != 0) why = errno;
+    if (!why) return OK;
+    if (s->part[0]) unlink(s->part);
+    FAIL(ERR_FILE, "%s: cannot write: %s", s->path, strerror(why));
+}

@@ -1,0 +1,16 @@
+/* io/stream: a file that is written through stdio and appears whole under its name, or not at all. A device, a pipe or a FIFO that has the
+ * name is written to as it is. */
+#pragma once
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct stream {
+    FILE *f;
+    char path[PATH_MAX], part[PATH_MAX]; /* part: the name until then; empty: it has its own */
+};
+
+MUST_USE enum err stream_open(struct stream *s, const char *path);
+/* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */
+MUST_USE enum err stream_close(struct stream *s, int why);
