@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "io/file.h"
 #include "io/stream.h"
 
 void points_add(struct points *p, const double x[3])
@@ -69,7 +68,7 @@ enum err points_read(struct points *p, const char *path)
 enum err points_write(const struct points *p, const char *path, bool force)
 {
     struct stream s;
-    if (!force && file_exists(path)) FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
+    if (!force && stream_would_replace(path)) FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
     TRY(stream_open(&s, path));
     for (int64_t i = 0; i < p->n; i++) fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);
     return stream_close(&s, 0);

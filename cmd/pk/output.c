@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/stream.h"
 
@@ -17,7 +16,7 @@ struct content {
 
 enum err output_may_write(const char *path, bool force)
 {
-    if (!force && access(path, F_OK) == 0) FAIL(ERR_FILE, "%s: is there; --force replaces it", path);
+    if (!force && stream_would_replace(path)) FAIL(ERR_FILE, "%s: is there; --force replaces it", path);
     return OK;
 }
 

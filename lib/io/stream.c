@@ -6,6 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool stream_would_replace(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
 enum err stream_open(struct stream *s, const char *path)
 {
     struct stat st;

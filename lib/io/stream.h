@@ -2,6 +2,7 @@
  * name is written to as it is. */
 #pragma once
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -11,6 +12,7 @@ struct stream {
     char path[PATH_MAX], part[PATH_MAX]; /* part: the name until then; empty: it has its own */
 };
 
+bool stream_would_replace(const char *path); /* something is there, and no device or the like */
 MUST_USE enum err stream_open(struct stream *s, const char *path);
 /* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */
 MUST_USE enum err stream_close(struct stream *s, int why);
