@@ -103,15 +103,20 @@ static enum err weigh_octs(const struct source_octs *o, void *ctx)
     return OK;
 }
 
+/* family: NULL if none is a sink's cloud. */
+static void add_parts(struct weighing *g, int64_t n, const double *const x[3], const int8_t *family)
+{
+    const struct ckpt_head *h = &g->s->head;
+    okey *key = mem_new(sizeof *key * (size_t)n + 1, "reshape batch");
+#pragma omp parallel for schedule(static) if (n > PART_TASK)
+    for (int64_t i = 0; i < n; i++) key[i] = reshape_base_oct(h, x, i);
+    for (int64_t i = 0; i < n; i++) weights_add_part(g->w, h->levelmin, key[i], family && family[i] == FAM_CLOUD);
+    FREE(key);
+}
+
 static enum err weigh_parts(const struct source_parts *p, void *ctx)
 {
-    struct weighing *g = ctx;
-    const struct ckpt_head *h = &g->s->head;
-    okey *key = mem_new(sizeof *key * (size_t)p->n + 1, "reshape batch");
-#pragma omp parallel for schedule(static) if (p->n > PART_TASK)
-    for (int64_t i = 0; i < p->n; i++) key[i] = reshape_base_oct(h, p->x, i);
-    for (int64_t i = 0; i < p->n; i++) weights_add_part(g->w, h->levelmin, key[i], p->family[i] == FAM_CLOUD);
-    FREE(key);
+    add_parts(ctx, p->n, p->x, p->family);
     return OK;
 }
 
@@ -123,15 +128,22 @@ static bool weigh_places(void *ctx, int level, int n, const okey *key)
     return false;
 }
 
+static bool weigh_positions(void *ctx, int64_t n, const double *const x[3])
+{
+    add_parts(ctx, n, x, NULL);
+    return false;
+}
+
 static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
 {
-    const struct ramses_pick *was = s->pick, places = {.octs = weigh_places, .ctx = g};
+    const struct ramses_pick *was = s->pick, places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
     if (again) s->pick = &places;
     enum err err = source_octs(s, piece, false, weigh_octs, g);
+    if (err == OK) err = g->err;
+    if (s->sinks->n > 0) s->pick = was; /* clouds are told by more than their positions */
+    if (err == OK && s->head.particles) err = source_parts(s, piece, weigh_parts, g);
     s->pick = was;
-    TRY(err);
-    TRY(g->err);
-    return s->head.particles ? source_parts(s, piece, weigh_parts, g) : OK;
+    return err;
 }
 
 /* again: all will be read once more, and checked then. */
