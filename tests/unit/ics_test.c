@@ -253,7 +253,7 @@ static void test_grafic_damage(void)
     float out[4 * 5 * 6], nan = NAN;
     double rows[30];
     int32_t n;
-    CHECK(says(grafic_open(&f, tmp, "none", true), ERR_FILE, "none: cannot be opened"));
+    CHECK(says(grafic_open(&f, tmp, "none", true), ERR_FILE, "none: cannot open"));
     write_file(tmp, "a", &h, place, 0, false);
     truncate(path_in(tmp, "a"), first + 3 * (plane + 8));
     CHECK(says(grafic_open(&f, tmp, "a", true), ERR_FORMAT, "truncated"));
@@ -700,7 +700,7 @@ static void test_grafic_misfits(void)
     write_file(dirs[1], "ic_velcy", &h, speed, 0, false);
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FORMAT, "ic_velcy: header: size 8 x 8 x 7"));
     remove(path_in(dirs[1], "ic_velcy"));
-    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_velcy: cannot be opened"));
+    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_velcy: cannot open"));
     remove(path_in(dirs[0], "ic_poscz"));
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "only 2 of the files"));
     h.n[2] = 8;
