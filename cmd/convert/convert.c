@@ -40,7 +40,10 @@ static int convert_one(const struct request *r, const char *in, const struct com
     enum err err = convert_checkpoint(r, in, c, path, sizeof path);
     log_live(NULL);
     if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
-    if (c->rank == 0 && err == OK) lost = printf("%s\n", path) < 0 || fflush(stdout) != 0;
+    if (c->rank == 0 && err == OK) {
+        printf("%s\n", path);
+        lost = !log_stdout_flush();
+    }
     comm_max_i64(c, &lost, 1);
     return lost ? GO_ON : err == OK ? DONE : TROUBLE;
 }

@@ -63,7 +63,7 @@ static int inspect_one(const char *path, const struct options *o)
         if (o->c.rank == 0) fprintf(stderr, "inspect: %s\n", err_message());
         status = TROUBLE;
     }
-    if (ferror(stdout) || fflush(stdout) != 0) status = LOST;
+    if (!log_stdout_flush()) status = LOST;
     int64_t all = status;
     comm_max_i64(&o->c, &all, 1);
     return (int)all;

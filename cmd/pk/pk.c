@@ -406,7 +406,7 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
         if (err == OK) err = measure(c, o, s, path);
         source_close(&s);
     }
-    int64_t bad = complain(c, err) != DONE || (c->rank == 0 && (ferror(stdout) || fflush(stdout) != 0));
+    int64_t bad = complain(c, err) != DONE || (c->rank == 0 && !log_stdout_flush());
     comm_max_i64(c, &bad, 1);
     return bad ? TROUBLE : DONE;
 }

@@ -235,15 +235,13 @@ static enum err text_of(struct source *s, const char *name, const char *before, 
     return OK;
 }
 
-static enum err announce(const struct options *o, const struct source *s, const struct reshape_plan *p,
-                         const char *written)
+static void announce(const struct options *o, const struct source *s, const struct reshape_plan *p, const char *written)
 {
     if (o->json || !written)
         report_print(o, s, p, written, stdout);
     else
         printf("%s\n", written);
     log_stdout_flush();
-    return OK;
 }
 
 static enum err write_one(struct options *o, struct source *s, const struct reshape_plan *p, const struct comm *c)
@@ -277,7 +275,7 @@ static enum err repartition_source(struct options *o, struct source *s, const ch
     o->reshape.out = o->out ? out : NULL;
     enum err err = reshape_plan(&o->reshape, s, c, &p);
     if (err == OK && o->out) err = write_one(o, s, &p, c);
-    if (err == OK) err = err_agree(c, c->rank == 0 ? announce(o, s, &p, o->reshape.out) : OK);
+    if (err == OK && c->rank == 0) announce(o, s, &p, o->reshape.out);
     reshape_plan_free(&p);
     return err;
 }

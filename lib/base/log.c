@@ -53,15 +53,15 @@ void log_live(const char *fmt, ...)
 
 static int stdout_errno;
 
-void log_stdout_flush(void)
+bool log_stdout_flush(void)
 {
     if (fflush(stdout) != 0 && !stdout_errno) stdout_errno = errno;
+    return !ferror(stdout) && !stdout_errno;
 }
 
 bool log_stdout_end(const char *program)
 {
-    log_stdout_flush();
-    if (!ferror(stdout) && !stdout_errno) return true;
+    if (log_stdout_flush()) return true;
     fprintf(stderr, "%s: standard output: %s\n", program, stdout_errno ? strerror(stdout_errno) : "cannot write");
     return false;
 }

@@ -94,11 +94,13 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
         if (sscanf(e->d_name, "output_%5d%n", &number, &end) != 1 || end != 12 || number < 0 || number > newest)
             continue;
         snprintf(path, sizeof path, "%.3800s/%.200s", dir, e->d_name);
-        bool removed = strcmp(e->d_name + end, ".removed") == 0;
-        if (!removed && (e->d_name[end] || !manifest_is_backup(path, number))) continue;
-        if (dir_may_remove(path) != OK) continue; /* a link, or more than a checkpoint */
-        if (removed) err = dir_remove(path);
-        if (removed) continue;
+        bool removed = strcmp(e->d_name + end, ".removed") == 0,
+             backup = !e->d_name[end] && manifest_is_backup(path, number);
+        if ((!removed && !backup) || dir_may_remove(path) != OK) continue; /* or a link, or more than a checkpoint */
+        if (removed) {
+            err = dir_remove(path);
+            continue;
+        }
         if (*n == room) *list = mem_grow(*list, sizeof **list * (size_t)(room = 2 * room + 16), "backups");
         (*list)[(*n)++] = number;
     }

@@ -2,7 +2,6 @@
 #include "ckpt/reshape.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

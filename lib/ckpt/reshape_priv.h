@@ -114,7 +114,5 @@ MUST_USE enum err reshape_scatter(struct reshaping *w); /* all of this rank's pi
 /* What is left to do once all has been put aside. (collective, agreed) */
 MUST_USE enum err reshape_ramses(struct reshaping *w);
 MUST_USE enum err reshape_hdf5(struct reshaping *w);
-/* Which target has an octs of this place. */
-int reshape_target(const struct reshape_plan *p, okey place);
 /* HDF5: where a particle stands in the order, as a place. */
 okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i);

@@ -28,7 +28,8 @@ okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64
     return okey_make(q[0], q[1], q[2]);
 }
 
-int reshape_target(const struct reshape_plan *p, okey place)
+/* Which target has octs of this place: HDF5. */
+static int find_cut(const struct reshape_plan *p, okey place)
 {
     int lo = 0, hi = p->ncut - 1;
     while (lo < hi) {
@@ -86,7 +87,7 @@ static int count_alone(struct reshaping *w, const struct oct_batch *b, int at, i
         okey key = b->key[at + n];
         int up = 0, owner = 0;
         if (w->plan->domain && (up = find_alone(w, l, key, &owner)) == 0) break;
-        if (!w->plan->domain) owner = reshape_target(w->plan, reshape_place(l, key));
+        if (!w->plan->domain) owner = find_cut(w->plan, reshape_place(l, key));
         if (n && owner != *target) break;
         *target = owner;
         do n++;
@@ -198,7 +199,7 @@ static void find_targets(const struct reshaping *w, const struct source_parts *p
 #pragma omp taskloop grainsize(PART_TASK) if (p->n > PART_TASK)
     for (int64_t i = 0; i < p->n; i++)
         target[i] = d ? domain_rank(d, w->head.levelmin, reshape_base_oct(&w->head, p->x, i))
-                      : reshape_target(w->plan, reshape_part_place(&w->box, p->x, i));
+                      : find_cut(w->plan, reshape_part_place(&w->box, p->x, i));
 }
 
 /* Particles at..at+n-1 into a list. */

@@ -2,7 +2,6 @@
  * are checked when it is read. */
 #include "io/grafic.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static const int64_t PLANE_MAX = 2147483639; /* longer records would be split by
 static enum err open_checked(struct grafic *f, bool cosmo);
 static enum err read_head(struct grafic *f);
 static enum err check_head(const struct grafic *f, bool cosmo);
-static enum err check_size(struct grafic *f);
+static enum err check_size(struct grafic *f, int64_t size);
 static enum err check_marks(const struct grafic *f, int64_t k);
 static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v, int64_t n);
 static void swap4(void *p, int64_t n);
@@ -111,7 +110,7 @@ static enum err open_checked(struct grafic *f, bool cosmo)
     TRY(file_open(f->path, &f->fd, &size));
     TRY(read_head(f));
     TRY(check_head(f, cosmo));
-    return check_size(f);
+    return check_size(f, size);
 }
 
 static enum err read_head(struct grafic *f)
@@ -156,18 +155,15 @@ static enum err check_head(const struct grafic *f, bool cosmo)
 }
 
 /* The size of the file tells 4-byte from 8-byte values. */
-static enum err check_size(struct grafic *f)
+static enum err check_size(struct grafic *f, int64_t size)
 {
     const int32_t *n = f->head.n;
-    struct stat st;
-    if (fstat(f->fd, &st) != 0) FAIL(ERR_FILE, "%s: %s", f->path, strerror(errno));
-    if (!S_ISREG(st.st_mode)) FAIL(ERR_FILE, "%s: is not a regular file", f->path);
     for (f->width = 8; f->width >= 4; f->width -= 4)
-        if (st.st_size == plane_at(f, n[2]) - MARK) break;
+        if (size == plane_at(f, n[2]) - MARK) break;
     if (f->width < 4) {
         f->width = 4;
         FAIL(ERR_FORMAT, "%s: has %lld bytes where %d x %d x %d values need %lld: it is truncated or damaged", f->path,
-             (long long)st.st_size, n[0], n[1], n[2], (long long)(plane_at(f, n[2]) - MARK));
+             (long long)size, n[0], n[1], n[2], (long long)(plane_at(f, n[2]) - MARK));
     }
     if (plane_bytes(f) > PLANE_MAX)
         FAIL(ERR_LIMIT, "%s: planes of %lld bytes are above the limit of %lld", f->path, (long long)plane_bytes(f),
