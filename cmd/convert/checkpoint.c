@@ -7,9 +7,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "ckpt/gadget.h"
-#include "ckpt/hdf5_read.h"
-#include "ckpt/reshape.h"
+#include "gadget/gadget.h"
+#include "curamses/read.h"
+#include "reshape/reshape.h"
 #include "convert.h"
 #include "io/file.h"
 

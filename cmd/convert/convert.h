@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ckpt/source_cut.h"
+#include "ckpt/cut.h"
 #include "comm/comm.h"
 
 enum format {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/densest.h"
+#include "audit/densest.h"
 #include "points.h"
 
 struct ids {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ckpt/check.h"
+#include "audit/check.h"
 #include "inspect.h"
 
 struct printing {

@@ -1,5 +1,5 @@
 /* inspect: two checkpoints, field by field. */
-#include "ckpt/compare.h"
+#include "audit/compare.h"
 
 #include <stdio.h>
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "base/param.h"
+#include "param/param.h"
 #include "base/sum.h"
-#include "ckpt/densest.h"
+#include "audit/densest.h"
 #include "inspect.h"
 #include "zone.h"
 

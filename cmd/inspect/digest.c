@@ -1,5 +1,5 @@
 /* inspect: -d, the digest. */
-#include "ckpt/digest.h"
+#include "audit/digest.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ckpt/ramses_read.h"
+#include "ramses/read.h"
 #include "comm/comm.h"
 
 enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION };

@@ -14,9 +14,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "colours.h"
+#include "plot/colours.h"
 #include "inspect.h"
-#include "picture.h"
+#include "plot/picture.h"
 
 enum { FIELD_LEVEL = RAMSES_FIELDS, FIELD_TEMPERATURE };
 

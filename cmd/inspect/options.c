@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "colours.h"
+#include "plot/colours.h"
 
 enum { PIXELS_MAX = 16384 };
 enum { RTOL = 256, ATOL, MEMORY, CENTRE, WIDTH, DEPTH, WEIGHT, LOG, LINEAR, RANGE, COLOURS, HEAVY, SPHERE };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/nml.h"
+#include "param/nml.h"
 #include "inspect.h"
 #include "io/file.h"
 

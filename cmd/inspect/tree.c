@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/domains.h"
+#include "audit/domains.h"
 #include "inspect.h"
 
 /* Bytes. */

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "canvas.h"
+#include "plot/canvas.h"
 #include "pk/table.h"
 
 struct plot_curve {

@@ -1,5 +1,5 @@
 /* repartition: a checkpoint for another number of ranks, ready for a restart. See man/repartition.1; the method is in
- * lib/ckpt/reshape.h. */
+ * lib/reshape/reshape.h. */
 #include "repartition.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdio.h>
 
-#include "ckpt/reshape.h"
+#include "reshape/reshape.h"
 
 struct options {
     struct reshape reshape;

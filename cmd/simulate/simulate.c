@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "base/param.h"
+#include "param/param.h"
 #include "comm/comm.h"
 #include "comm/lines.h"
 #include "sim/sim.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/fortran.h"
+#include "ramses/fortran.h"
 #include "io/file.h"
 
 static const size_t TEXT_MAX = (size_t)256 << 20;

@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "ckpt/manifest.h"
-#include "ckpt/ramses_read.h"
+#include "ramses/read.h"
 #include "io/dir.h"
 #include "io/file.h"
 

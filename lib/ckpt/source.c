@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/ramses_priv.h"
+#include "ramses/priv.h"
 
 /* The last is what is complained about if none fits. */
 static const struct source_kind *const KINDS[] = {&source_hdf5, &source_ramses};

@@ -5,7 +5,7 @@
  * struct source_kind; which it is, source_open finds out. */
 #pragma once
 #include "ckpt/catalog.h"
-#include "ckpt/ramses_read.h"
+#include "ramses/read.h"
 
 /* gas: rows 0..nvar-1 are the conserved variables. Then, with gravity, potential and acceleration. */
 struct source_octs {

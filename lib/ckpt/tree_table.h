@@ -1,7 +1,7 @@
 /* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes an oct, by level, in Morton order.
  * What needs to look octs up at random does so here, while values go by in batches. */
 #pragma once
-#include "ckpt/ramses_read.h"
+#include "ramses/read.h"
 
 struct tree_row {
     okey key;

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
-#include "ckpt/hdf5_write.h"
+#include "curamses/write.h"
 #include "ckpt/keep.h"
 #include "dom/ghost.h"
 #include "sim/sim.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdio.h>
 
-#include "base/param.h"
+#include "param/param.h"
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"

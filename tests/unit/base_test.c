@@ -6,9 +6,9 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "base/nml.h"
+#include "param/nml.h"
 #include "base/opt.h"
-#include "base/param.h"
+#include "param/param.h"
 #include "base/rng.h"
 #include "base/sum.h"
 #include "check.h"

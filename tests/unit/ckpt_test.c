@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "ckpt/crc.h"
-#include "ckpt/fortran.h"
-#include "ckpt/turn.h"
+#include "ramses/fortran.h"
+#include "ramses/turn.h"
 #include "ckpt_world.h"
 #include "io/dir.h"
 #include "io/file.h"

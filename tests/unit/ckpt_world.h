@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/digest.h"
+#include "audit/digest.h"
 #include "dom/adapt.h"
 
 enum { LMIN = 4, LMAX = 7, NPART = 5000, NVAR = 7 };

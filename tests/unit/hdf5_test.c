@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "ckpt/hdf5_write.h"
+#include "curamses/write.h"
 #include "ckpt/order.h"
 #include "ckpt/source.h"
 #include "ckpt_world.h"

@@ -1,0 +1,422 @@
+/* audit/check: see check.h. Here: what can be told file by file. */
+#include "audit/check.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "param/nml.h"
+#include "audit/check_priv.h"
+#include "ramses/exact.h"
+#include "curamses/read.h"
+#include "ramses/priv.h"
+#include "ckpt/source.h"
+#include "io/file.h"
+
+static const size_t TEXT_MAX = (size_t)64 << 20;
+
+static enum err check_whole(struct check *k);
+static enum err check_everything(struct check *k);
+static void find_origin(struct check *k);
+static void report_rest(struct check *k);
+
+enum err ckpt_check(const char *dir, const struct check_how *how, struct check_found *found)
+{
+    struct check *k = mem_zero(sizeof *k, "check");
+    *found = (struct check_found){0};
+    k->how = how, k->found = found, k->dir = dir;
+    enum err err = ramses_open(dir, &k->r);
+    if (err != OK) {
+        err = check_judge(k, err);
+    } else {
+        find_origin(k);
+        err = check_whole(k);
+        if (err == OK && how->depth >= CHECK_ALL && !k->unreadable) err = check_everything(k);
+    }
+    if (err == OK) report_rest(k);
+    ramses_close(&k->r);
+    FREE(k);
+    return err;
+}
+
+/* ---- damage ---- */
+
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *place, const char *fmt, ...)
+{
+    char what[1024];
+    va_list ap;
+    k->found->damages++;
+    if (k->count[kind]++ >= CHECK_MOST) return;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    struct damage d = {.file = file, .place = place, .what = what};
+    k->how->fn(&d, k->how->ctx);
+}
+
+static void report_rest(struct check *k)
+{
+    static const char *const name[BAD_KINDS] = {"unreadable files",
+                                                "wrong counts",
+                                                "octs without a father",
+                                                "split cells without an oct",
+                                                "octs that are there twice",
+                                                "incomplete levels",
+                                                "octs without a neighbour of their father",
+                                                "split cells that are not flagged",
+                                                "values that are not finite",
+                                                "densities that are not positive",
+                                                "energies that are not positive",
+                                                "split cells that are not the mean of their sons",
+                                                "particle values that are not finite",
+                                                "particles outside the box",
+                                                "masses that are not positive",
+                                                "ids that are there twice",
+                                                "particles with another rank"};
+    for (int i = 0; i < BAD_KINDS; i++) {
+        char what[200];
+        if (k->count[i] <= CHECK_MOST) continue;
+        snprintf(what, sizeof what, "%ld more %s", (long)(k->count[i] - CHECK_MOST), name[i]);
+        struct damage d = {.file = k->dir, .place = "", .what = what};
+        k->how->fn(&d, k->how->ctx);
+    }
+}
+
+/* Readers say "FILE: record N (what) at byte M …". */
+static void report_message(struct check *k)
+{
+    char text[1024], *rest;
+    snprintf(text, sizeof text, "%s", err_message());
+    rest = strstr(text, ": ");
+    if (!rest) {
+        check_report(k, BAD_FILE, "", "", "%s", text);
+        return;
+    }
+    *rest = 0, rest += 2;
+    char place[100] = "", *end = strncmp(rest, "record ", 7) == 0 ? strstr(rest, " at byte ") : NULL;
+    if (end) {
+        end += 9 + strspn(end + 9, "0123456789");
+        snprintf(place, sizeof place, "%.*s", (int)(end - rest), rest);
+        rest = end + strspn(end, " :");
+    }
+    check_report(k, BAD_FILE, text, place, "%s", rest);
+}
+
+/* The file that the message begins with is one of the checkpoint's, and is not there. */
+static bool tells_missing(const struct check *k)
+{
+    char file[1024];
+    size_t n = strlen(k->dir);
+    while (n > 1 && k->dir[n - 1] == '/') n--;
+    snprintf(file, sizeof file, "%s", err_message());
+    char *end = strstr(file, ": ");
+    if (!end) return false;
+    *end = 0;
+    return strncmp(file, k->dir, n) == 0 && file[n] == '/' && !file_exists(file);
+}
+
+enum err check_judge(struct check *k, enum err err)
+{
+    if (err != ERR_FORMAT && !(err == ERR_FILE && tells_missing(k))) return err;
+    report_message(k);
+    k->unreadable = true;
+    return OK;
+}
+
+void check_file(const struct check *k, const char *kind, int file, char path[PATH_MAX])
+{
+    const struct ramses *r = k->r;
+    if (r->hdf5)
+        snprintf(path, PATH_MAX, "%s/data_%05d.h5", r->dir, r->number);
+    else if (ramses_path(r, kind, file, path, PATH_MAX) != OK)
+        snprintf(path, PATH_MAX, "%s", r->dir);
+}
+
+void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE])
+{
+    double width = ldexp(k->r->head.boxlen, 1 - level), at[3];
+    int64_t x[3];
+    okey_coords(key, x);
+    for (int d = 0; d < 3; d++) at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
+    snprintf(place, CHECK_PLACE, "level %d, %s at %.9g %.9g %.9g", level, cell < 0 ? "oct" : "cell", at[0], at[1],
+             at[2]);
+}
+
+/* ---- who wrote it, and which box ---- */
+
+static char *load_text(const struct ramses *r, const char *name, size_t *n)
+{
+    char path[PATH_MAX], *text = NULL;
+    if (ramses_text_path(r, name, path, sizeof path) != OK || !file_exists(path)) return NULL;
+    return file_load(path, TEXT_MAX, &text, n) == OK ? text : NULL;
+}
+
+/* Walls of a box that is stored as if periodic are known from the namelist only. */
+static bool has_walls(const struct ramses *r)
+{
+    struct nml list;
+    size_t n;
+    bool walls = r->nboundary > 0;
+    char *text = load_text(r, "namelist.txt", &n);
+    if (text && nml_parse(&list, text, n, NULL) == OK) {
+        for (size_t i = 0; i < list.nitem; i++)
+            if (strcmp(list.items[i].name, "nboundary") == 0 && list.items[i].count)
+                walls |= list.values[list.items[i].first].kind == NML_WORD &&
+                         strtol(list.values[list.items[i].first].text, NULL, 10) > 0;
+        nml_free(&list);
+    }
+    mem_free(text);
+    return walls;
+}
+
+static void find_origin(struct check *k)
+{
+    size_t n;
+    char *text = load_text(k->r, "compilation.txt", &n);
+    k->ours = text && strncmp(text, "ptah ", 5) == 0;
+    mem_free(text);
+    k->wall = has_walls(k->r);
+    k->gamma = k->r->head.gamma;
+    k->smallr = 1e-10; /* RAMSES's default */
+}
+
+/* ---- the files ---- */
+
+static int digits_after(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    if (strncmp(name, prefix, n) != 0 || strlen(name) != n + 5 || strspn(name + n, "0123456789") != 5) return -1;
+    return (int)strtol(name + n, NULL, 10);
+}
+
+/* Files of ranks that there are not, of another output, or of a kind whose first file is missing. */
+static enum err check_names(struct check *k, const char *kind, bool expected)
+{
+    struct ramses *r = k->r;
+    char prefix[64], path[PATH_MAX];
+    int found = 0;
+    snprintf(prefix, sizeof prefix, "%s_%05d.out", kind, r->number);
+    DIR *d = opendir(r->dir);
+    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", r->dir, strerror(errno));
+    for (struct dirent *e; (e = readdir(d));) {
+        int number = digits_after(e->d_name, prefix);
+        if (number < 0) continue;
+        found++;
+        if (number >= 1 && number <= r->ncpu) continue;
+        snprintf(path, sizeof path, "%.3800s/%.250s", r->dir, e->d_name);
+        check_report(k, BAD_FILE, path, "", "belongs to no rank: the checkpoint has %d", r->ncpu);
+    }
+    closedir(d);
+    for (int file = 1; (found || expected) && file <= r->ncpu; file++) {
+        TRY(ramses_path(r, kind, file, path, sizeof path));
+        if (file_exists(path)) continue;
+        check_report(k, BAD_FILE, path, "", "is missing");
+        k->unreadable = true;
+    }
+    return OK;
+}
+
+static bool has_text(const struct ramses *r, const char *name)
+{
+    char path[PATH_MAX];
+    return ramses_text_path(r, name, path, sizeof path) == OK && file_exists(path);
+}
+
+static enum err check_all_names(struct check *k)
+{
+    const struct ramses *r = k->r;
+    if (r->hdf5) return OK;
+    TRY(check_names(k, "amr", true));
+    TRY(check_names(k, "hydro", r->head.hydro || has_text(r, "hydro_file_descriptor.txt")));
+    TRY(check_names(k, "grav", r->head.gravity));
+    TRY(check_names(k, "part", r->head.particles || has_text(r, "part_file_descriptor.txt")));
+    return check_names(k, "exact", false);
+}
+
+/* All files are of one moment: the header of each is that of the first. */
+static enum err check_head(struct check *k, int file)
+{
+    struct ramses *twin = mem_new(sizeof *twin, "check");
+    struct amr_head a = {0};
+    struct fort_in f = {.fd = -1};
+    const struct ckpt_head *h = &k->r->head, *own = &twin->head;
+    char path[PATH_MAX];
+    memcpy(twin, k->r, sizeof *twin);
+    twin->out_times = NULL;
+    check_file(k, "amr", file, path);
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = ramses_amr_head(&f, twin, &a, true);
+    if (err == OK && (own->nstep_coarse != h->nstep_coarse || own->nstep != h->nstep || own->t != h->t))
+        check_report(k, BAD_COUNT, path, "header", "is of step %d, time %.17g; file 1 is of step %d, time %.17g",
+                     own->nstep_coarse, own->t, h->nstep_coarse, h->t);
+    for (int l = 1; err == OK && l <= LEVEL_MAX; l++)
+        if (twin->numbtot[l] != k->r->numbtot[l])
+            check_report(k, BAD_COUNT, path, "header", "level %d has %ld octs in all; in file 1 it has %ld", l,
+                         (long)twin->numbtot[l], (long)k->r->numbtot[l]);
+    fort_shut(&f);
+    ramses_amr_head_free(&a);
+    FREE(twin->out_times);
+    FREE(twin);
+    return check_judge(k, err);
+}
+
+/* ---- reading everything once ---- */
+
+struct tally {
+    int64_t family[12]; /* -5..5, undefined */
+};
+
+static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+{
+    (void)r, (void)o, (void)ctx;
+    return OK;
+}
+
+static enum err pass_source(const struct source_octs *o, void *ctx)
+{
+    (void)o, (void)ctx;
+    return OK;
+}
+
+static enum err count_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    struct tally *t = ctx;
+    for (int64_t i = 0; i < p->n; i++) {
+        int f = ramses_family(r, p, i) + 5;
+        t->family[f >= 0 && f <= 10 ? f : 11]++;
+    }
+    return OK;
+}
+
+/* With exact_ files, the values are brought to those of the run, which compares them with the sums there. */
+static enum err open_exact(struct check *k, struct source **s)
+{
+    char path[PATH_MAX];
+    struct exact_in x = {.fd = -1};
+    *s = NULL;
+    check_file(k, "exact", 1, path);
+    if (k->r->hdf5 || !file_exists(path)) return OK;
+    enum err err = exact_open(&x, path, k->r->ncpu, 1);
+    if (err == OK) k->gamma = x.gamma, k->smallr = x.smallr;
+    exact_shut(&x);
+    if (err == OK) err = source_open(k->r->dir, k->gamma, k->smallr, s);
+    if (err == OK && *s && (*s)->exact) k->found->sums = true;
+    return check_judge(k, err);
+}
+
+static enum err read_all(struct check *k, struct tally *t)
+{
+    struct ramses *r = k->r;
+    struct source *s;
+    enum err err = open_exact(k, &s);
+    for (int file = 1; err == OK && file <= r->ncpu; file++) {
+        if (!r->hdf5) err = check_head(k, file);
+        if (err == OK) err = check_judge(k, ramses_read_octs(r, file, s == NULL, pass_octs, NULL));
+        if (err == OK && s) err = check_judge(k, source_octs(s, file - 1, true, pass_source, NULL));
+        if (err == OK) err = check_judge(k, ramses_read_parts(r, file, count_parts, t));
+    }
+    source_close(&s);
+    return err;
+}
+
+/* ---- counts of the text files ---- */
+
+/* RAMSES's list: a line a family, 13 columns its name, 10 or more the number. Older lists are not compared. */
+static void check_families(struct check *k, const struct tally *t)
+{
+    struct ramses *r = k->r;
+    char name[32], path[PATH_MAX], *save = NULL;
+    size_t n;
+    snprintf(name, sizeof name, "header_%05d.txt", r->number);
+    snprintf(path, sizeof path, "%.4000s/%s", r->dir, name);
+    char *text = load_text(r, name, &n);
+    char *line = text ? strtok_r(text, "\n", &save) : NULL;
+    bool list = line && line[0] == '#' && strstr(line, "Family");
+    for (int i = 0; list && i < 12 && (line = strtok_r(NULL, "\n", &save)); i++) {
+        char *end, place[32];
+        if (strlen(line) <= 13) break;
+        long says = strtol(line + 13, &end, 10);
+        snprintf(place, sizeof place, "line %d", i + 2);
+        if (end != line + 13 && says != t->family[i])
+            check_report(k, BAD_COUNT, path, place, "says %ld particles of family %d, the files have %ld", says, i - 5,
+                         (long)t->family[i]);
+    }
+    mem_free(text);
+}
+
+static void check_info(struct check *k)
+{
+    struct ramses *r = k->r;
+    char name[32], path[PATH_MAX];
+    size_t n;
+    snprintf(name, sizeof name, "info_%05d.txt", r->number);
+    snprintf(path, sizeof path, "%.4000s/%s", r->dir, name);
+    char *text = load_text(r, name, &n);
+    const char *step = text ? strstr(text, "nstep_coarse=") : NULL, *time = text ? strstr(text, "time        =") : NULL;
+    const char *unsaid = "the binary files are of";
+    if (step && strtol(step + 13, NULL, 10) != r->head.nstep_coarse)
+        check_report(k, BAD_COUNT, path, "nstep_coarse", "is %ld, %s step %d", strtol(step + 13, NULL, 10), unsaid,
+                     r->head.nstep_coarse);
+    if (time) {
+        double t = strtod(time + 13, NULL);
+        if (!(fabs(t - r->head.t) <= 1e-12 * fabs(r->head.t)))
+            check_report(k, BAD_COUNT, path, "time", "is %.15g, %s time %.15g", t, unsaid, r->head.t);
+    }
+    mem_free(text);
+}
+
+/* Each file against the list. Then the readers need not, who would end at the first; they tell where in a file the damage is. */
+static void check_list(struct check *k)
+{
+    struct ramses *r = k->r;
+    if (!r->list) return;
+    for (int64_t i = 0; i < r->list->n; i++)
+        if (manifest_check_file(r->list, r->dir, r->list->row[i].name) != OK) report_message(k);
+    k->found->sums = true;
+    manifest_free(&r->list);
+}
+
+static enum err check_whole(struct check *k)
+{
+    struct ramses *r = k->r;
+    struct tally t = {0};
+    check_list(k);
+    TRY(check_all_names(k));
+    if (k->unreadable) return OK; /* files are missing: nothing else will fit */
+    TRY(read_all(k, &t));
+    for (int l = 1; l <= LEVEL_MAX; l++) {
+        k->found->octs += r->tally.octs[l];
+        k->found->leaves += ramses_cells(r) * r->tally.octs[l] - r->tally.split[l];
+    }
+    k->found->particles = r->tally.particles;
+    k->found->sums |= hdf5_has_state(r);
+    check_info(k);
+    if (k->unreadable) return OK;
+    check_families(k, &t);
+    enum err err = ramses_check_tree(r);
+    bool unreadable = k->unreadable;
+    TRY(check_judge(k, err));
+    k->unreadable = unreadable; /* the tree can still be looked at */
+    return OK;
+}
+
+static enum err check_everything(struct check *k)
+{
+    struct tree_table t;
+    const struct ramses *r = k->r;
+    if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s and %ld coarse cells; -cc is for three and one (-c is for all)", r->dir,
+             r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)(r->coarse[0] * r->coarse[1] * r->coarse[2]));
+    enum err err = tree_table_read(k->r, &t);
+    if (err == OK) err = check_tree(k, &t);
+    if (err == OK) err = check_cells(k, &t);
+    if (err == OK) err = check_parts(k, &t);
+    tree_table_free(&t);
+    return err;
+}

@@ -1,0 +1,230 @@
+/* audit/check_cells: values of cells, and that a split cell is the mean of its sons.
+ *
+ * What is a mean (spec: numerics §5.4): density, momentum, rho times scalar, and the energy: the total one (interpol_var 0), or
+ * the internal one, to which the kinetic energy of the mean momentum is added (interpol_var 1, 2); either will do. The father's
+ * values come with the father's oct, the mean with the sons' oct, maybe from another file: what comes first waits in a row of a
+ * table. The table takes as many octs as memory allows; the files are read once for each such turn. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "audit/check_priv.h"
+#include "ramses/exact.h"
+
+/* Relative; it is made of primitive variables, which have lost the last bits. */
+static const double TOLERANCE = 1e-10;
+
+enum { FREE_ROW, FATHER, SONS, DONE };
+
+struct cells {
+    struct check *k;
+    const struct tree_table *t;
+    int density, pressure, nhydro; /* fields; -1: none */
+    bool known;       /* density, velocities, pressure, scalars, in this order, as exact_conserved has them */
+    bool first;       /* turn: plain checks of values are made once */
+    int nrow;         /* values a row: conserved ones, internal energy */
+    int64_t from, to; /* rows of the tree table in this turn */
+    double *wait;     /* [to - from][nrow] */
+    unsigned char *state;
+    double *u[NVAR_MAX], *store; /* conserved variables of a cell of all octs of a batch */
+    double *mean;                /* [nrow][RAMSES_BATCH] */
+};
+
+static void report_value(struct cells *c, enum check_kind kind, const struct ramses_octs *o, int i, int cell, int field,
+                         double v)
+{
+    struct check *k = c->k;
+    char path[PATH_MAX], place[CHECK_PLACE];
+    if (k->count[kind] >= CHECK_MOST) {
+        k->count[kind]++, k->found->damages++;
+        return;
+    }
+    check_file(k, field < c->nhydro ? "hydro" : "grav", o->file, path);
+    check_place(k, o->level, o->key[i], cell, place);
+    check_report(k, kind, path, place, "%s is %.9g", kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
+}
+
+static void check_field(struct cells *c, const struct ramses_octs *o, int f, int cell)
+{
+    const double *v = o->val[8 * f + cell];
+    for (int i = 0; i < o->n; i++) {
+        if (!isfinite(v[i]))
+            report_value(c, BAD_FINITE, o, i, cell, f, v[i]);
+        else if (f == c->density && !(v[i] > 0))
+            report_value(c, BAD_DENSITY, o, i, cell, f, v[i]);
+    }
+}
+
+/* The solver may leave cold, fast gas with a pressure below zero, as cuRAMSES does; its energy is positive nevertheless. */
+static void check_energy(struct cells *c, const struct ramses_octs *o, int cell)
+{
+    const double *p = o->val[8 * c->pressure + cell], *rho = o->val[8 * c->density + cell];
+    for (int i = 0; i < o->n; i++) {
+        double v2 = 0;
+        if (p[i] > 0 || !isfinite(p[i])) continue;
+        for (int d = 1; d <= 3; d++) v2 += o->val[8 * d + cell][i] * o->val[8 * d + cell][i];
+        c->k->found->cold++;
+        double energy = p[i] / (c->k->gamma - 1) + 0.5 * rho[i] * v2;
+        if (!(energy > 0)) report_value(c, BAD_ENERGY, o, i, cell, c->pressure, energy);
+    }
+}
+
+static void check_values(struct cells *c, const struct ramses_octs *o)
+{
+    for (int cell = 0; cell < 8; cell++) {
+        for (int f = 0; f < c->nhydro + c->k->r->ngrav; f++) check_field(c, o, f, cell);
+        if (c->known) check_energy(c, o, cell);
+    }
+}
+
+/* ---- restriction ---- */
+
+static void conserved_of(struct cells *c, const struct ramses_octs *o, int cell)
+{
+    const double *prim[NVAR_MAX];
+    for (int v = 0; v < c->nhydro; v++) prim[v] = o->val[8 * v + cell];
+    exact_conserved(c->nhydro, c->k->gamma, c->k->smallr, o->n, prim, c->u);
+}
+
+static double internal_energy(const struct cells *c, const struct ramses_octs *o, int cell, int i)
+{
+    return o->val[8 * c->pressure + cell][i] / (c->k->gamma - 1);
+}
+
+/* a: of the father, b: mean of the sons. The scale of momentum is that of the kinetic energy, since means may cancel. */
+static double difference(const struct cells *c, const double *a, const double *b)
+{
+    double worst = 0, speed = sqrt(2 * fabs(b[0]) * fabs(b[4]));
+    for (int v = 0; v < c->nhydro; v++) {
+        double scale = fmax(fabs(a[v]), fabs(b[v])), d = fabs(a[v] - b[v]);
+        if (v >= 1 && v <= 3) scale = fmax(scale, speed);
+        if (v == 4) d = fmin(d, fabs(a[c->nhydro] - b[c->nhydro]));
+        if (v > 4) d -= 1e-12 * fabs(b[0]); /* scalars that cancel to nothing */
+        if (d > worst * scale) worst = d / scale;
+    }
+    return worst;
+}
+
+static void report_restriction(struct cells *c, int file, int level, okey key, const double *a, const double *b)
+{
+    struct check *k = c->k;
+    char path[PATH_MAX], place[CHECK_PLACE];
+    int worst = 0;
+    double most = -1;
+    if (k->count[BAD_RESTRICTION] >= CHECK_MOST) {
+        k->count[BAD_RESTRICTION]++, k->found->damages++;
+        return;
+    }
+    for (int v = 0; v < c->nhydro; v++) {
+        double d = fabs(a[v] - b[v]) / fmax(fmax(fabs(a[v]), fabs(b[v])), 1e-300);
+        if (v >= 1 && v <= 3) d = fabs(a[v] - b[v]) / fmax(sqrt(2 * fabs(b[0] * b[4])), 1e-300);
+        if (d > most) most = d, worst = v;
+    }
+    check_file(k, "hydro", file, path);
+    check_place(k, level - 1, key >> 3, (int)(key & 7), place);
+    const char *name = k->r->field[worst].name;
+    bool momentum = worst >= 1 && worst <= 3;
+    check_report(k, BAD_RESTRICTION, path, place, "split cell has %s%s %.15g, the mean of its sons is %.15g",
+                 momentum     ? "density times "
+                 : worst == 4 ? "energy, not "
+                 : worst > 4  ? "density times "
+                              : "",
+                 name, a[worst], b[worst]);
+}
+
+/* One half of the pair has come. */
+static void bring(struct cells *c, const struct ramses_octs *o, int i, int level, okey key, int what, int cell)
+{
+    const struct tree_row *row = tree_table_find(c->t, level, key);
+    double now[NVAR_MAX + 1];
+    if (!row) return; /* told by the tree's check */
+    int64_t at = c->t->base[level] + (row - c->t->row[level]) - c->from;
+    if (at < 0 || at >= c->to - c->from || c->state[at] == DONE || c->state[at] == what) return;
+    for (int v = 0; v < c->nrow; v++) {
+        if (what == SONS)
+            now[v] = c->mean[(size_t)v * RAMSES_BATCH + (size_t)i];
+        else
+            now[v] = v < c->nhydro ? c->u[v][i] : internal_energy(c, o, cell, i);
+    }
+    double *wait = c->wait + at * c->nrow;
+    if (c->state[at] == FREE_ROW) {
+        memcpy(wait, now, sizeof *now * (size_t)c->nrow);
+        c->state[at] = (unsigned char)what;
+        return;
+    }
+    const double *a = what == FATHER ? now : wait, *b = what == FATHER ? wait : now;
+    double d = difference(c, a, b);
+    c->state[at] = DONE;
+    if (d > c->k->found->restricted) c->k->found->restricted = d;
+    if (!(d <= TOLERANCE)) report_restriction(c, o->file, level, key, a, b);
+}
+
+static void check_restriction(struct cells *c, const struct ramses_octs *o)
+{
+    memset(c->mean, 0, sizeof *c->mean * (size_t)c->nrow * RAMSES_BATCH);
+    for (int cell = 0; cell < 8; cell++) {
+        conserved_of(c, o, cell);
+        for (int v = 0; v < c->nrow; v++)
+            for (int i = 0; i < o->n; i++)
+                c->mean[(size_t)v * RAMSES_BATCH + (size_t)i] +=
+                    0.125 * (v < c->nhydro ? c->u[v][i] : internal_energy(c, o, cell, i));
+        for (int i = 0; i < o->n; i++)
+            if (o->split[i] >> cell & 1) bring(c, o, i, o->level + 1, o->key[i] << 3 | (okey)cell, FATHER, cell);
+    }
+    for (int i = 0; o->level > 1 && i < o->n; i++) bring(c, o, i, o->level, o->key[i], SONS, 0);
+}
+
+/* ---- reading ---- */
+
+static enum err take_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+{
+    struct cells *c = ctx;
+    (void)r;
+    if (c->first) check_values(c, o);
+    if (c->nrow) check_restriction(c, o);
+    return OK;
+}
+
+static enum err read_turn(struct cells *c)
+{
+    struct ramses *r = c->k->r;
+    memset(&r->tally, 0, sizeof r->tally);
+    if (c->nrow) memset(c->state, FREE_ROW, (size_t)(c->to - c->from));
+    for (int file = 1; file <= r->ncpu; file++) TRY(check_judge(c->k, ramses_read_octs(r, file, true, take_octs, c)));
+    return OK;
+}
+
+enum err check_cells(struct check *k, const struct tree_table *t)
+{
+    const struct ramses *r = k->r;
+    struct cells c = {.k = k, .t = t, .density = -1, .pressure = -1, .nhydro = r->nhydro, .first = true};
+    for (int f = 0; f < r->nhydro; f++) {
+        if (strcmp(r->field[f].name, "density") == 0) c.density = f;
+        if (strcmp(r->field[f].name, "pressure") == 0 || strcmp(r->field[f].name, "thermal_pressure") == 0)
+            c.pressure = f;
+    }
+    c.known = c.density == 0 && c.pressure == 4 && r->nhydro <= NVAR_MAX;
+    int64_t rows = t->base[LEVEL_MAX + 1], room = rows;
+    if (c.known && r->head.levelmin < r->head.levelmax) { /* else RAMSES does not restrict to the levels below */
+        c.nrow = r->nhydro + 1;
+        int64_t most = (int64_t)(k->how->memory / (sizeof *c.wait * (size_t)c.nrow + 1));
+        if (room > most) room = most > 1 ? most : 1;
+        c.wait = mem_new(sizeof *c.wait * (size_t)c.nrow * (size_t)room + 1, "check");
+        c.state = mem_new((size_t)room + 1, "check");
+        c.store = mem_new(sizeof *c.store * (size_t)r->nhydro * RAMSES_BATCH, "check");
+        c.mean = mem_new(sizeof *c.mean * (size_t)c.nrow * RAMSES_BATCH, "check");
+        for (int v = 0; v < r->nhydro; v++) c.u[v] = c.store + (size_t)v * RAMSES_BATCH;
+    }
+    enum err err = OK;
+    for (int64_t at = 0; err == OK && at < rows; at += room, c.first = false) {
+        c.from = at, c.to = rows - at < room ? rows : at + room;
+        err = read_turn(&c);
+        if (!c.nrow) break;
+    }
+    FREE(c.wait);
+    FREE(c.state);
+    FREE(c.store);
+    FREE(c.mean);
+    return err;
+}

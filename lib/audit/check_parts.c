@@ -1,0 +1,135 @@
+/* audit/check_parts: particles: finite, inside the box, with mass, each id once in its family, with the rank of their levelmin oct.
+ *
+ * Ids are sorted, eight bytes each; if memory does not hold them all, in turns of those that share a remainder. Clouds of sinks share
+ * ids by design. Whether a particle is with its rank is counted; RAMSES itself leaves some behind that crossed a wall in the last step,
+ * so it is damage only in our checkpoints. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "audit/check_priv.h"
+
+struct partcheck {
+    struct check *k;
+    const struct tree_table *t;
+    int64_t turn, turns, n, room;
+    uint64_t *id; /* id and family */
+};
+
+static void at_part(struct partcheck *c, enum check_kind kind, const struct ramses_parts *p, int64_t i, const char *fmt,
+                    double x)
+{
+    struct check *k = c->k;
+    char path[PATH_MAX], place[CHECK_PLACE];
+    if (k->count[kind] >= CHECK_MOST) {
+        k->count[kind]++, k->found->damages++;
+        return;
+    }
+    check_file(k, "part", p->file, path);
+    snprintf(place, sizeof place, "particle %ld of family %d", (long)ramses_i64(k->r, p, COL_ID)[i],
+             ramses_family(k->r, p, i));
+    char what[200];
+    snprintf(what, sizeof what, "%s %.15g", fmt, x);
+    check_report(k, kind, path, place, "%s", what);
+}
+
+static void check_values(struct partcheck *c, const struct ramses_parts *p, int64_t i, bool *inside)
+{
+    const struct ramses *r = c->k->r;
+    *inside = true;
+    for (int d = 0; d < 3; d++) {
+        double x = ramses_f64(r, p, COL_X + (enum ramses_column)d)[i];
+        double v = ramses_f64(r, p, COL_VX + (enum ramses_column)d)[i];
+        if (!isfinite(v)) at_part(c, BAD_PART_FINITE, p, i, "has the velocity", v);
+        if (x >= 0 && x < r->head.boxlen) continue;
+        if (*inside) at_part(c, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at", x);
+        *inside = false;
+    }
+    double m = ramses_f64(r, p, COL_MASS)[i];
+    int family = ramses_family(r, p, i);
+    if (!isfinite(m))
+        at_part(c, BAD_PART_FINITE, p, i, "has the mass", m);
+    else if (m < 0 || (m == 0 && family > 0))
+        at_part(c, BAD_MASS, p, i, "has the mass", m);
+}
+
+/* The rank whose file has the levelmin oct around the particle. */
+static void check_rank(struct partcheck *c, const struct ramses_parts *p, int64_t i)
+{
+    struct check *k = c->k;
+    int l = k->r->head.levelmin;
+    uint64_t x[3];
+    if (k->r->hdf5 || l > LEVEL_MAX) return;
+    for (int d = 0; d < 3; d++)
+        x[d] = (uint64_t)ldexp(ramses_f64(k->r, p, COL_X + (enum ramses_column)d)[i] / k->r->head.boxlen, l - 1);
+    const struct tree_row *row = tree_table_find(c->t, l, okey_make(x[0], x[1], x[2]));
+    if (!row || row->file == p->file) return;
+    k->found->strays++;
+    if (k->ours) at_part(c, BAD_RANK, p, i, "belongs to rank", row->file);
+}
+
+static void take_id(struct partcheck *c, const struct ramses_parts *p, int64_t i)
+{
+    int family = ramses_family(c->k->r, p, i);
+    uint64_t id = (uint64_t)ramses_i64(c->k->r, p, COL_ID)[i] << 4 | (uint64_t)(family & 15);
+    if (family == FAM_CLOUD || (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn) return;
+    if (c->n == c->room) {
+        c->room += c->room / 2 + RAMSES_PART_BATCH;
+        c->id = mem_grow(c->id, sizeof *c->id * (size_t)c->room, "check");
+    }
+    c->id[c->n++] = id;
+}
+
+static enum err take_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    struct partcheck *c = ctx;
+    (void)r;
+    for (int64_t i = 0; i < p->n; i++) {
+        bool inside = true;
+        if (c->turn == 0) check_values(c, p, i, &inside);
+        if (c->turn == 0 && inside) check_rank(c, p, i);
+        take_id(c, p, i);
+    }
+    return OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void check_ids(struct partcheck *c)
+{
+    struct check *k = c->k;
+    if (c->n) qsort(c->id, (size_t)c->n, sizeof *c->id, by_value);
+    for (int64_t i = 1; i < c->n; i++) {
+        if (c->id[i] != c->id[i - 1]) continue;
+        char place[CHECK_PLACE];
+        int family = (int)(c->id[i] & 15);
+        snprintf(place, sizeof place, "particle %ld of family %d", (long)((int64_t)c->id[i] >> 4),
+                 family > 7 ? family - 16 : family);
+        check_report(k, BAD_ID, k->r->dir, place, "its id is there twice");
+    }
+}
+
+enum err check_parts(struct check *k, const struct tree_table *t)
+{
+    struct partcheck c = {.k = k, .t = t, .turns = 1};
+    struct ramses *r = k->r;
+    if (!r->head.particles) return OK;
+    int64_t most = (int64_t)(k->how->memory / (2 * sizeof *c.id)); /* sorting may copy */
+    if (most < 1) most = 1;
+    c.turns += k->found->particles / most;
+    enum err err = OK;
+    for (c.turn = 0; err == OK && c.turn < c.turns; c.turn++) {
+        c.n = 0;
+        for (int file = 1; err == OK && file <= r->ncpu; file++)
+            err = check_judge(k, ramses_read_parts(r, file, take_parts, &c));
+        check_ids(&c);
+    }
+    FREE(c.id);
+    return err;
+}

@@ -1,0 +1,54 @@
+/* audit/check_priv: shared by the files of the check. */
+#pragma once
+#include <limits.h>
+
+#include "audit/check.h"
+#include "ckpt/tree_table.h"
+
+enum check_kind { /* damage of a kind is reported CHECK_MOST times, then counted */
+                  BAD_FILE,
+                  BAD_COUNT,
+                  BAD_FATHER,
+                  BAD_SON,
+                  BAD_TWICE,
+                  BAD_LEVEL,
+                  BAD_BALANCE,
+                  BAD_FLAG,
+                  BAD_FINITE,
+                  BAD_DENSITY,
+                  BAD_ENERGY,
+                  BAD_RESTRICTION,
+                  BAD_PART_FINITE,
+                  BAD_PLACE,
+                  BAD_MASS,
+                  BAD_ID,
+                  BAD_RANK,
+                  BAD_KINDS
+};
+enum { CHECK_MOST = 10 };
+
+struct check {
+    const struct check_how *how;
+    struct check_found *found;
+    const char *dir;
+    struct ramses *r;
+    int64_t count[BAD_KINDS];
+    bool unreadable; /* some file could not be read to its end */
+    bool ours;       /* a program of ours wrote it */
+    bool wall;       /* not periodic */
+    double gamma, smallr;
+};
+
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *place, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The error's message as damage if it tells of one; other errors are handed on. */
+MUST_USE enum err check_judge(struct check *k, enum err err);
+/* Path of a rank's file, or of the HDF5 file. */
+void check_file(const struct check *k, const char *kind, int file, char path[PATH_MAX]);
+/* "level 7, oct at 0.5 0.5 0.5" in code units; cell < 0: none. */
+enum { CHECK_PLACE = 200 };
+void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE]);
+
+MUST_USE enum err check_tree(struct check *k, const struct tree_table *t);
+MUST_USE enum err check_cells(struct check *k, const struct tree_table *t);
+MUST_USE enum err check_parts(struct check *k, const struct tree_table *t);

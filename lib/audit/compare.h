@@ -1,0 +1,46 @@
+/* audit/compare: two checkpoints, field by field, whatever their formats and ranks.
+ *
+ * Leaf cells are matched by place, particles by id and family, values by the name of their field. Octs and particles go by in turns:
+ * in each turn those whose place (id) falls to it, by a hash, are held from the first checkpoint, with their values, and the second
+ * one is read past them. So memory is bounded by `memory`, and each turn reads both once. Results do not depend on the turns. */
+#pragma once
+#include "ramses/read.h"
+
+struct compare_how {
+    double rtol, atol; /* equal: |a - b| <= atol + rtol max(|a|, |b|) */
+    size_t memory;     /* bytes */
+};
+
+struct compare_field {
+    char name[64];
+    int in_a, in_b;    /* its place there, -1: not there */
+    bool real, place;  /* a number, not a whole one · a coordinate, maybe in a box that repeats */
+    int64_t differing; /* values */
+    double most, most_rel;
+    double at[3], at_rel[3]; /* where, code units (cells) */
+    int level, level_rel;    /* cells */
+    int64_t id, id_rel;      /* particles */
+    double l1, norm;         /* sums of |a - b| and |a|; over cells with their volume */
+};
+
+struct compare_value { /* of the header */
+    char name[32];
+    double a, b;
+    bool differs;
+};
+
+struct compared {
+    bool same;
+    int64_t leaves, leaves_a, leaves_b; /* in both · in one only */
+    int64_t parts, parts_a, parts_b;
+    int nfield, npart_field, nvalue;
+    struct compare_field field[2 * RAMSES_FIELDS], part[2 * RAMSES_FIELDS];
+    struct compare_value value[128];
+    int turns, part_turns;
+    int nsink_field; /* sinks, paired by their ids */
+    int64_t sinks, sinks_a, sinks_b;
+    struct compare_field sink[2 * CATALOG_COLUMNS];
+};
+
+/* The result is large: keep it on the heap. */
+MUST_USE enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how, struct compared *c);

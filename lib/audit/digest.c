@@ -1,0 +1,240 @@
+/* audit/digest: see digest.h.
+ *
+ * A value's number has two halves, each a 64-bit finaliser (two rounds of xor-shift and multiply, as in MurmurHash3 and
+ * splitmix64) of the value's bits xored with a word for its place and a word for its field. Both words come from the same
+ * kind of finaliser, with other constants in each half, so that equal sums need 128 bits to agree by chance. */
+#include "audit/digest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static inline uint64_t mix_a(uint64_t x)
+{
+    x = (x ^ x >> 32) * 0xe9846af9b1a615dul;
+    x = (x ^ x >> 32) * 0xe9846af9b1a615dul;
+    return x ^ x >> 28;
+}
+
+static inline uint64_t mix_b(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ul;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebul;
+    return x ^ x >> 31;
+}
+
+struct word {
+    uint64_t a, b;
+};
+
+typedef uint64_t __attribute__((may_alias)) bits64; /* of a double or an integer */
+
+static struct word word_of_name(const char *s)
+{
+    struct word w = {0x243f6a8885a308d3ul, 0x13198a2e03707344ul};
+    for (; *s; s++) w = (struct word){mix_a(w.a + (unsigned char)*s), mix_b(w.b ^ (unsigned char)*s) + 1};
+    return w;
+}
+
+/* One step of a chain: a place is a chain over its coordinates. */
+static inline struct word word_next(struct word w, uint64_t x)
+{
+    return (struct word){mix_a(w.a ^ mix_a(x + 0x9e3779b97f4a7c15ul)), mix_b(w.b ^ mix_b(x + 0xd1b54a32d192ed03ul))};
+}
+
+/* Sum over a column of values, at[] their places. The lower half is summed in two parts, whose carries fit. */
+static hash128 column_sum(int64_t n, const struct word *at, struct word field, const void *values)
+{
+    const bits64 *v = values;
+    uint64_t low = 0, middle = 0, high = 0;
+#pragma omp simd reduction(+ : low, middle, high)
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t a = mix_a(v[i] ^ at[i].a ^ field.a), b = mix_b(v[i] ^ at[i].b ^ field.b);
+        low += a & 0xffffffff;
+        middle += a >> 32;
+        high += b;
+    }
+    return low + ((hash128)middle << 32) + ((hash128)high << 64);
+}
+
+struct fold {
+    struct digest *d;
+    int tree, first_field, first_part, first_sink, first_stellar; /* lines */
+    struct word field[DIGEST_LINES];
+    struct word *at; /* [8][RAMSES_BATCH], or particles */
+    uint64_t *scratch;
+};
+
+static int add_line(struct fold *f, const char *prefix, const char *name)
+{
+    int i = f->d->n++;
+    BUG_ON(i >= DIGEST_LINES);
+    snprintf(f->d->line[i].name, sizeof f->d->line[i].name, "%s%s", prefix, name);
+    f->field[i] = word_of_name(f->d->line[i].name);
+    return i;
+}
+
+static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+{
+    struct fold *f = ctx;
+    int ncell = ramses_cells(r);
+    struct word level = word_next((struct word){0, 0}, (uint64_t)o->level);
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < o->n; i++) {
+        struct word w = word_next(level, (uint64_t)o->key[i]);
+        uint64_t above = (uint64_t)((unsigned __int128)o->key[i] >> 64);
+        if (above) w = word_next(w, above); /* only levels that a 64-bit key cannot hold */
+        for (int c = 0; c < ncell; c++) f->at[c * RAMSES_BATCH + i] = word_next(w, (uint64_t)c);
+        f->scratch[i] = o->split[i];
+    }
+    f->d->line[f->tree].hash += column_sum(o->n, f->at, f->field[f->tree], f->scratch);
+    hash128 part[8 * RAMSES_FIELDS];
+    int n = 8 * (r->nhydro + r->ngrav);
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < n; k++)
+        part[k] = k % 8 >= ncell
+                      ? 0
+                      : column_sum(o->n, f->at + k % 8 * RAMSES_BATCH, f->field[f->first_field + k / 8], o->val[k]);
+    for (int k = 0; k < n; k++) f->d->line[f->first_field + k / 8].hash += part[k];
+    return OK;
+}
+
+static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+{
+    struct fold *f = ctx;
+    const int64_t *id = ramses_i64(r, p, COL_ID), *family = ramses_i64(r, p, COL_FAMILY);
+    hash128 part[RAMSES_FIELDS];
+    /* Stars may have the ids of dark matter. */
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->n; i++)
+        f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), (uint64_t)family[i]);
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < r->npart_field; k++) part[k] = column_sum(p->n, f->at, f->field[f->first_part + k], p->col[k]);
+    for (int k = 0; k < r->npart_field; k++) f->d->line[f->first_part + k].hash += part[k];
+    return OK;
+}
+
+/* Rows by their id; by their number if they have none. */
+static void fold_table(struct fold *f, const struct catalog *t, int first)
+{
+    const struct catalog_column *id = catalog_find(t, "identity");
+    for (int k = 0; k < t->ncol; k++)
+        for (int64_t i = 0; i < t->n; i++) {
+            struct word at = word_next((struct word){2, 2}, id && id->whole ? (uint64_t)id->whole[i] : (uint64_t)i);
+            const struct catalog_column *c = &t->col[k];
+            f->d->line[first + k].hash += column_sum(1, &at, f->field[first + k],
+                                                     c->real ? (void *)&c->real[i] : (void *)&c->whole[i]);
+        }
+}
+
+static void add_value(struct fold *f, int line, const char *name, double x)
+{
+    struct word at = word_of_name(name);
+    f->d->line[line].hash += column_sum(1, &at, f->field[line], &x);
+}
+
+/* Time and what the next steps depend on. Steps of levels that hold no octs do not count. */
+static void fold_time(struct fold *f, const struct ramses *r)
+{
+    const struct ckpt_head *h = &r->head;
+    const struct {
+        const char *name;
+        double value;
+    } row[] = {{"t", h->t},
+               {"boxlen", h->boxlen},
+               {"gamma", h->hydro ? h->gamma : 0},
+               {"nstep", h->nstep},
+               {"nstep_coarse", h->nstep_coarse},
+               {"einit", h->einit},
+               {"mass_tot_0", h->mass_tot_0},
+               {"rho_tot", h->rho_tot},
+               {"omega_m", h->omega_m},
+               {"omega_l", h->omega_l},
+               {"omega_k", h->omega_k},
+               {"omega_b", h->omega_b},
+               {"h0", h->h0},
+               {"aexp_ini", h->aexp_ini},
+               {"boxlen_ini", h->boxlen_ini},
+               {"aexp", h->aexp},
+               {"hexp", h->hexp},
+               {"aexp_old", h->aexp_old},
+               {"epot_tot_int", h->epot_tot_int},
+               {"epot_tot_old", h->epot_tot_old},
+               {"mass_sph", h->mass_sph}};
+    int line = add_line(f, "", "time");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) add_value(f, line, row[i].name, row[i].value);
+    for (int l = 1; l <= LEVEL_MAX; l++) {
+        char name[32];
+        if (!r->tally.octs[l]) continue;
+        snprintf(name, sizeof name, "dtold %d", l);
+        add_value(f, line, name, h->dtold[l]);
+        snprintf(name, sizeof name, "dtnew %d", l);
+        add_value(f, line, name, h->dtnew[l]);
+    }
+}
+
+static hash128 join(const struct fold *f)
+{
+    hash128 sum = 0;
+    for (int i = 0; i < f->d->n; i++) {
+        hash128 h = f->d->line[i].hash;
+        struct word w = word_next(word_next(f->field[i], (uint64_t)h), (uint64_t)(h >> 64));
+        sum += w.a + ((hash128)w.b << 64);
+    }
+    return sum;
+}
+
+/* Sums over the ranks: hashes mod 2^128 in four parts, counts as they are. */
+static void sum_ranks(struct ramses *r, const struct comm *c, struct digest *d)
+{
+    int64_t part[4 * DIGEST_LINES];
+    for (int i = 0; i < 4 * d->n; i++) part[i] = (int64_t)(uint32_t)(d->line[i / 4].hash >> 32 * (i % 4));
+    comm_add_i64(c, part, 4 * d->n);
+    for (int i = 0; i < d->n; i++) {
+        d->line[i].hash = 0;
+        for (int k = 0; k < 4; k++) d->line[i].hash += (hash128)(uint64_t)part[4 * i + k] << 32 * k;
+    }
+    comm_add_i64(c, r->tally.octs, LEVEL_MAX + 2);
+    comm_add_i64(c, r->tally.split, LEVEL_MAX + 2);
+    comm_add_i64(c, &r->tally.particles, 1);
+}
+
+enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d)
+{
+    struct fold f = {.d = d};
+    size_t n = 8 * RAMSES_BATCH > RAMSES_PART_BATCH ? 8 * RAMSES_BATCH : RAMSES_PART_BATCH;
+    enum err err = OK;
+    *d = (struct digest){0};
+    f.tree = add_line(&f, "", "tree");
+    f.first_field = d->n;
+    for (int i = 0; i < r->nhydro + r->ngrav; i++) add_line(&f, "", r->field[i].name);
+    f.first_part = d->n;
+    for (int i = 0; i < r->npart_field; i++) add_line(&f, "particle.", r->part[i].name);
+    f.first_sink = d->n;
+    for (int i = 0; i < r->sinks.ncol; i++) add_line(&f, "sink.", r->sinks.col[i].name);
+    f.first_stellar = d->n;
+    for (int i = 0; i < r->stellar.ncol; i++) add_line(&f, "stellar.", r->stellar.col[i].name);
+    f.at = mem_new(sizeof *f.at * n, "digest batch");
+    f.scratch = mem_new(sizeof *f.scratch * RAMSES_BATCH, "digest batch");
+    memset(&r->tally, 0, sizeof r->tally);
+    for (int file = 1 + c->rank; err == OK && file <= r->ncpu; file += c->size) {
+        if (file == 1) fold_table(&f, &r->sinks, f.first_sink);
+        if (file == 1) fold_table(&f, &r->stellar, f.first_stellar);
+        err = ramses_read_octs(r, file, true, fold_octs, &f);
+        if (err == OK) err = ramses_read_parts(r, file, fold_parts, &f);
+    }
+    err = err_agree(c, err);
+    if (err == OK) sum_ranks(r, c, d);
+    if (err == OK) err = ramses_check_tree(r);
+    if (err == OK) fold_time(&f, r);
+    d->state = join(&f);
+    FREE(f.scratch);
+    FREE(f.at);
+    return err;
+}
+
+void digest_hex(hash128 h, char hex[33])
+{
+    snprintf(hex, 33, "%016lx%016lx", (unsigned long)(h >> 64), (unsigned long)h);
+}

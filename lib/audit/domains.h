@@ -1,0 +1,37 @@
+/* audit/domains: how a checkpoint was divided among the ranks that wrote it, and what each had.
+ *
+ * Hilbert (and other orders of the cells): the key at which each rank begins. k-section (cuRAMSES): a tree whose nodes are cut by walls
+ * along one axis; leaves are ranks. An HDF5 checkpoint of ours is of no rank in particular: one domain. */
+#pragma once
+#include "ramses/read.h"
+
+struct domain_node {   /* of the k-section tree, in the order of the file: breadth first, 0 the root */
+    int depth, axis;   /* axis 0..2 along which it is cut; -1: a leaf */
+    int nchild, child; /* the first; the others follow */
+    double *wall;      /* [nchild - 1], code units */
+    int first, last;   /* ranks below it, from 1 */
+};
+
+struct rank_row {
+    int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], ghosts, particles, bytes;
+    int npartner,
+        *partner; /* ranks, from 1, ascending: whose octs its file has as ghosts; with a k-section tree see `walk` */
+    int nwalk, *walk; /* k-section: those it exchanges with on its way down the tree */
+};
+
+struct domains {
+    char ordering[129];
+    int nrank;
+    int nbound;
+    double *bound; /* [nbound] keys; NULL */
+    int nnode;
+    struct domain_node *node;
+    double *wall;          /* of all nodes */
+    double (*box)[2][3];   /* [nrank] lower, upper corner; NULL */
+    bool ghosts_known;     /* rows have ghosts and partners */
+    struct rank_row *rank; /* [nrank] */
+};
+
+/* Reads the tree (no values) and the counts of particles. r->tally is that of all. */
+MUST_USE enum err domains_read(struct ramses *r, struct domains *d);
+void domains_free(struct domains *d);

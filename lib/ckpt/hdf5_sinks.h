@@ -1,7 +1,0 @@
-/* ckpt/hdf5_sinks: sink particles in the HDF5 layout of cuRAMSES (shared spec: curamses_hdf5 §8). */
-#pragma once
-#include "ckpt/catalog.h"
-#include "ckpt/hdf5_parse.h"
-
-/* Every dataset of /sinks becomes a column; t->from stays empty if there is no such group. */
-MUST_USE enum err hdf5_read_sinks(struct h5_file *f, struct catalog *t);

@@ -1,0 +1,363 @@
+/* curamses/file: see hdf5_file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any later one reads); links and attributes
+ * are kept in the objects' headers, however many, so that nothing but B-trees of chunks is without. No object has times. */
+#ifdef PTAH_HDF5
+#include "curamses/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <hdf5.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "io/file.h"
+
+static const int64_t ALIGN = 4096, ALIGN_FROM = 65536; /* datasets of so many bytes start at a page */
+
+static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
+static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n, const void *p);
+
+int hdf5_size(char type)
+{
+    return type == 'd' || type == 'q' ? 8 : type == 'i' ? 4 : 1;
+}
+
+static hid_t type_id(char type)
+{
+    return type == 'd'   ? H5T_NATIVE_DOUBLE
+           : type == 'q' ? H5T_NATIVE_INT64
+           : type == 'i' ? H5T_NATIVE_INT32
+           : type == 'b' ? H5T_NATIVE_INT8
+                         : H5T_NATIVE_UINT8;
+}
+
+void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int deflate)
+{
+    *f = (struct hdf5_file){.c = c, .deflate = deflate, .id = -1, .sum_id = -1, .fd = -1};
+    snprintf(f->path, sizeof f->path, "%s", path);
+}
+
+int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
+{
+    va_list args;
+    if (f->nset == f->room) f->set = mem_grow(f->set, sizeof *f->set * (size_t)(f->room += 64), "checkpoint");
+    struct hdf5_set *s = &f->set[f->nset];
+    *s = (struct hdf5_set){.type = type, .n = n, .block = block, .sum = f->nsum, .id = -1};
+    va_start(args, fmt);
+    int k = vsnprintf(s->path, sizeof s->path, fmt, args);
+    va_end(args);
+    BUG_ON(k < 0 || k >= (int)sizeof s->path);
+    f->nsum += (n + block - 1) / block;
+    return f->nset++;
+}
+
+static enum err trouble(struct hdf5_file *f, const char *what, const char *name)
+{
+    int why = f->sink.failed;
+    if (f->err != OK) return f->err;
+    if (why)
+        f->err = err_set(ERR_FILE, "%s: cannot write: %s", f->path, strerror(why));
+    else
+        f->err = err_set(ERR_FILE, "%s: HDF5 cannot %s %s", f->path, what, name);
+    return f->err;
+}
+
+/* ---- layout, rank 0 ---- */
+
+void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n, const void *p)
+{
+    hsize_t size = (hsize_t)n;
+    if (f->err != OK || n == 0) return;
+    hid_t space = H5Screate_simple(1, &size, NULL);
+    hid_t o = H5Oopen(f->id, group, H5P_DEFAULT);
+    hid_t a = H5Acreate2(o, name, type_id(type), space, H5P_DEFAULT, H5P_DEFAULT);
+    if (a < 0 || H5Awrite(a, type_id(type), p) < 0) trouble(f, "write", name);
+    H5Aclose(a);
+    H5Oclose(o);
+    H5Sclose(space);
+}
+
+void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text)
+{
+    if (f->err != OK) return;
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate_simple(1, (hsize_t[]){1}, NULL);
+    H5Tset_size(type, *text ? strlen(text) : 1);
+    H5Tset_strpad(type, H5T_STR_SPACEPAD);
+    hid_t o = H5Oopen(f->id, group, H5P_DEFAULT);
+    hid_t a = H5Acreate2(o, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    if (a < 0 || H5Awrite(a, type, *text ? text : " ") < 0) trouble(f, "write", name);
+    H5Aclose(a);
+    H5Oclose(o);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static void plain(hid_t how)
+{
+    enum { ALL = 60000 };
+    H5Pset_obj_track_times(how, 0); /* the same state, the same bytes */
+    H5Pset_attr_phase_change(how, ALL, ALL);
+    if (H5Pisa_class(how, H5P_GROUP_CREATE) > 0) H5Pset_link_phase_change(how, ALL, ALL);
+}
+
+/* Makes the groups on the way to `path`. */
+static void make_groups(struct hdf5_file *f, const char *path)
+{
+    char part[64];
+    hid_t how = H5Pcreate(H5P_GROUP_CREATE);
+    plain(how);
+    for (const char *s = strchr(path, '/'); s; s = strchr(s + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
+        if (!*part || H5Lexists(f->id, part, H5P_DEFAULT) > 0) continue;
+        hid_t g = H5Gcreate2(f->id, part, H5P_DEFAULT, how, H5P_DEFAULT);
+        if (g < 0) trouble(f, "make", part);
+        H5Gclose(g);
+    }
+    H5Pclose(how);
+}
+
+static hid_t make_dataset(struct hdf5_file *f, const char *path, char type, int64_t n, int64_t chunk)
+{
+    hsize_t size = (hsize_t)n, cut = (hsize_t)(chunk < n ? chunk : n);
+    hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
+    plain(how);
+    H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
+    H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
+    if (chunk && n) {
+        H5Pset_alloc_time(how, H5D_ALLOC_TIME_INCR);
+        H5Pset_chunk(how, 1, &cut);
+        H5Pset_shuffle(how);
+        H5Pset_deflate(how, (unsigned)f->deflate);
+    }
+    hid_t d = H5Dcreate2(f->id, path, type_id(type), space, H5P_DEFAULT, how, H5P_DEFAULT);
+    if (d < 0) trouble(f, "make", path);
+    H5Pclose(how);
+    H5Sclose(space);
+    return d;
+}
+
+void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p)
+{
+    if (f->err != OK) return;
+    make_groups(f, path);
+    if (n == 0) return;
+    hid_t d = make_dataset(f, path, type, n, 0);
+    if (f->err == OK && H5Dwrite(d, type_id(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, p) < 0) trouble(f, "write", path);
+    H5Dclose(d);
+    int64_t k = f->nsum + f->nsmall++;
+    f->sum = mem_grow(f->sum, sizeof *f->sum * (size_t)(k + 1), "checkpoint");
+    f->sum[k] = checksum_of(p, (size_t)(n * hdf5_size(type)));
+    hdf5_attr(f, path, "checksum", 'q', 1, &k);
+}
+
+void hdf5_words(struct hdf5_file *f, const char *path, const char *text)
+{
+    size_t n = strlen(text), all = (n + (size_t)ALIGN - 1) / (size_t)ALIGN * (size_t)ALIGN;
+    char *p = mem_new(all + 1, "checkpoint");
+    memcpy(p, text, n);
+    memset(p + n, '\n', all - n);
+    hdf5_small(f, path, 'B', (int64_t)all, p);
+    FREE(p);
+}
+
+static void make_file(struct hdf5_file *f)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS), how = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+    H5Pset_alignment(access, (hsize_t)ALIGN_FROM, (hsize_t)ALIGN);
+    plain(how);
+    hdf5_driver_set(access, &f->sink);
+    f->id = H5Fcreate(f->path, H5F_ACC_TRUNC, how, access);
+    if (f->id < 0) trouble(f, "create", "it");
+    H5Pclose(how);
+    H5Pclose(access);
+}
+
+static void make_sets(struct hdf5_file *f)
+{
+    for (int i = 0; i < f->nset && f->err == OK; i++) {
+        struct hdf5_set *s = &f->set[i];
+        make_groups(f, s->path);
+        s->id = make_dataset(f, s->path, s->type, s->n, f->deflate ? s->block : 0);
+        hdf5_attr(f, s->path, "checksum", 'q', 1, &s->sum);
+        s->at = f->deflate || !s->n ? 0 : (int64_t)H5Dget_offset(s->id);
+        if (f->err == OK && s->at < 0) trouble(f, "place", s->path);
+        if (!f->deflate) H5Dclose(s->id), s->id = -1;
+    }
+}
+
+/* HDF5 keeps metadata in memory until here. Whatever is left open is closed with the file. */
+static void close_file(struct hdf5_file *f)
+{
+    if (f->id < 0) return;
+    for (int i = 0; i < f->nset; i++)
+        if (f->set[i].id >= 0 && H5Dclose(f->set[i].id) < 0) trouble(f, "close", f->set[i].path);
+    for (int i = 0; i < f->nset; i++) f->set[i].id = -1;
+    if (f->sum_id >= 0) H5Dclose(f->sum_id);
+    if (H5Fflush(f->id, H5F_SCOPE_LOCAL) < 0) trouble(f, "write", "it");
+    if (H5Fclose(f->id) < 0) trouble(f, "close", "it");
+    f->id = f->sum_id = -1;
+    if (f->sink.failed) trouble(f, "write", "it");
+}
+
+static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
+{
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    make_file(f);
+    if (f->err != OK) return;
+    fill(f, ctx);
+    make_sets(f);
+    make_groups(f, "ptah/checksum");
+    if (f->err == OK && f->nsum + f->nsmall) {
+        f->sum_id = make_dataset(f, "ptah/checksum", 'q', f->nsum + f->nsmall, 0);
+        f->sum_at = (int64_t)H5Dget_offset(f->sum_id);
+    }
+    if (!f->deflate) close_file(f);
+}
+
+enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx)
+{
+    f->sum = mem_zero(sizeof *f->sum * (size_t)(f->nsum + 1), "checkpoint");
+    if (f->c->rank == 0) lay_out(f, fill, ctx);
+    TRY(f->err = err_agree(f->c, f->err));
+    if (f->deflate) return OK;
+    int64_t *at = mem_new(sizeof *at * (size_t)(f->nset + 1), "checkpoint");
+    for (int i = 0; i < f->nset; i++) at[i] = f->set[i].at;
+    comm_bcast(f->c, at, sizeof *at * (size_t)f->nset, 0);
+    for (int i = 0; i < f->nset; i++) f->set[i].at = at[i];
+    FREE(at);
+    f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
+    if (f->fd < 0) f->err = err_set(ERR_FILE, "%s: cannot open: %s", f->path, strerror(errno));
+    return f->err = err_agree(f->c, f->err);
+}
+
+/* ---- data ---- */
+
+void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p)
+{
+    struct hdf5_set *s = &f->set[set];
+    int64_t size = hdf5_size(s->type);
+    BUG_ON(n && (first % s->block || first + n > s->n || (n % s->block && first + n != s->n)));
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t b = 0; b < n; b += s->block)
+        f->sum[s->sum + (first + b) / s->block] = checksum_of((const char *)p + b * size,
+                                                              (size_t)((n - b < s->block ? n - b : s->block) * size));
+    if (f->deflate)
+        put_deflated(f, s, first, n, p);
+    else if (n && f->err == OK) {
+        f->err = file_write_at(f->fd, f->path, p, (size_t)(n * size), s->at + first * size);
+        if (f->err == OK) file_write_soon(f->fd, (size_t)(n * size), s->at + first * size);
+    }
+}
+
+/* A chunk as HDF5's filters shuffle and deflate leave it: first the first bytes of all elements, and so on. */
+static size_t filter_chunk(const struct hdf5_file *f, int64_t elements, int64_t n, int64_t size, const char *p,
+                           char *scratch, char *out, size_t room)
+{
+    uLongf bytes = room;
+    for (int64_t k = 0; k < size; k++) {
+        for (int64_t i = 0; i < n; i++) scratch[k * elements + i] = p[i * size + k];
+        memset(scratch + k * elements + n, 0, (size_t)(elements - n));
+    }
+    BUG_ON(compress2((Bytef *)out, &bytes, (const Bytef *)scratch, (uLong)(elements * size), f->deflate) != Z_OK);
+    return bytes;
+}
+
+struct chunk_head {
+    int64_t set, first, bytes;
+};
+
+static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n, const void *p)
+{
+    int64_t size = hdf5_size(s->type), chunk = s->block < s->n ? s->block : s->n,
+            nblock = (n + s->block - 1) / s->block;
+    size_t room = compressBound((uLong)(chunk * size)), slot = sizeof(struct chunk_head) + room;
+    f->packed = mem_grow(f->packed, (size_t)f->npacked + slot * (size_t)nblock + 1, "checkpoint");
+    char *packed = f->packed + f->npacked;
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t b = 0; b < nblock; b++) {
+        char *scratch = mem_new((size_t)(chunk * size) + 1, "checkpoint"), *out = packed + slot * (size_t)b;
+        int64_t at = b * s->block, k = n - at < s->block ? n - at : s->block;
+        struct chunk_head head = {s - f->set, first + at, 0};
+        head.bytes = (int64_t)filter_chunk(f, chunk, k, size, (const char *)p + at * size, scratch, out + sizeof head,
+                                           room);
+        memcpy(out, &head, sizeof head);
+        FREE(scratch);
+    }
+    for (int64_t b = 0; b < nblock; b++) { /* close the gaps */
+        struct chunk_head head;
+        memcpy(&head, packed + slot * (size_t)b, sizeof head);
+        memmove(f->packed + f->npacked, packed + slot * (size_t)b, sizeof head + (size_t)head.bytes);
+        f->npacked += (int64_t)sizeof head + head.bytes;
+    }
+}
+
+static void store_chunks(struct hdf5_file *f, const char *p, int64_t bytes)
+{
+    struct chunk_head head;
+    for (; bytes > 0 && f->err == OK; p += head.bytes, bytes -= (int64_t)sizeof head + head.bytes) {
+        memcpy(&head, p, sizeof head);
+        p += sizeof head;
+        hsize_t at = (hsize_t)head.first;
+        if (H5Dwrite_chunk(f->set[head.set].id, H5P_DEFAULT, 0, &at, (size_t)head.bytes, p) < 0)
+            trouble(f, "write", f->set[head.set].path);
+    }
+}
+
+/* A few ranks at a time, so that rank 0 does not hold the chunks of all. */
+void hdf5_turn(struct hdf5_file *f)
+{
+    enum { RANKS = 8 };
+    int64_t got, *count = mem_zero(sizeof *count * (size_t)f->c->size, "checkpoint");
+    for (int r = 0; f->deflate && r < f->c->size; r += RANKS) {
+        count[0] = f->c->rank / RANKS * RANKS == r ? f->npacked : 0;
+        char *all = comm_exchange(f->c, f->packed, count, 1, &got, NULL);
+        if (f->c->rank == 0) store_chunks(f, all, got);
+        FREE(all);
+    }
+    f->npacked = 0;
+    FREE(count);
+}
+
+/* ---- end ---- */
+
+static void finish(struct hdf5_file *f)
+{
+    bool root = f->c->rank == 0;
+    if (f->deflate) {
+        if (root && f->sum_id >= 0 && f->err == OK &&
+            H5Dwrite(f->sum_id, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, f->sum) < 0)
+            trouble(f, "write", "the checksums");
+        if (root) close_file(f);
+        if (root && f->err == OK) f->fd = open(f->path, O_WRONLY | O_CLOEXEC);
+        if (root && f->err == OK && f->fd < 0)
+            f->err = err_set(ERR_FILE, "%s: cannot open: %s", f->path, strerror(errno));
+    } else if (root && f->err == OK) {
+        f->err = file_write_at(f->fd, f->path, f->sum, sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
+    }
+    if (f->fd < 0 || f->err != OK) return;
+    f->err = file_close_synced(f->fd, f->path);
+    f->fd = -1;
+}
+
+enum err hdf5_close(struct hdf5_file *f)
+{
+    hdf5_turn(f);
+    comm_add_i64(f->c, (int64_t *)f->sum, (int)f->nsum); /* each was made by one rank */
+    finish(f);
+    return f->err = err_agree(f->c, f->err);
+}
+
+void hdf5_fini(struct hdf5_file *f)
+{
+    if (f->c->rank == 0) close_file(f);
+    if (f->fd >= 0) close(f->fd);
+    f->fd = -1;
+    FREE(f->set);
+    FREE(f->sum);
+    FREE(f->packed);
+}
+#endif

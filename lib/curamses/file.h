@@ -1,0 +1,62 @@
+/* curamses/file: an HDF5 file of one-dimensional datasets that all ranks write at once.
+ *
+ * All ranks add the same datasets; hdf5_create lets rank 0 lay out the file with HDF5, all space allocated, and close it. Then each rank
+ * writes its parts with plain writes at the offsets that HDF5 chose: nothing collective, no data passes through HDF5, trouble is an errno,
+ * and any build of HDF5 will do. Deflated datasets have no offsets beforehand: there ranks filter their chunks, and rank 0 stores them,
+ * those of a turn rank by rank. So bytes do not depend on the number of ranks, if each rank has one window of the same size in a turn.
+ *
+ * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (base/checksum). The dataset /ptah/checksum has
+ * them all, a dataset's attribute `checksum` is the number of its first. */
+#pragma once
+#include <stdbool.h>
+
+#include "base/checksum.h"
+#include "curamses/driver.h"
+#include "comm/comm.h"
+
+struct hdf5_set {
+    char path[64];
+    char type; /* d double, i q b: integers of 4, 8, 1 bytes, B: of 1, unsigned */
+    int64_t n, block;
+    int64_t sum; /* its first */
+    int64_t at;  /* byte in the file */
+    int64_t id;  /* of HDF5, rank 0, deflated files */
+};
+
+struct hdf5_file {
+    const struct comm *c;
+    char path[4096];
+    int deflate; /* level, 0: none */
+    int nset, room;
+    struct hdf5_set *set;
+    int64_t nsum, nsmall, sum_at, sum_id; /* nsmall: those of datasets written at once, rank 0 */
+    uint64_t *sum;
+    int64_t id;
+    struct hdf5_sink sink;
+    int fd;
+    char *packed; /* deflated chunks of this turn */
+    int64_t npacked;
+    enum err err; /* of this rank */
+};
+
+void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int deflate);
+void hdf5_fini(struct hdf5_file *f); /* after errors too */
+int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Rank 0's, called by fill: attributes of a group, which is made if need be, and datasets that are written at once. */
+typedef void hdf5_fill(struct hdf5_file *f, const void *ctx);
+void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n, const void *p);
+void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
+void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
+/* Bytes, filled up with newlines to whole pages: other words of about that length move nothing else in the file. */
+void hdf5_words(struct hdf5_file *f, const char *path, const char *text);
+
+MUST_USE enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx); /* (collective, agreed) */
+/* Elements first.. of a dataset, first a multiple of block; n too unless they are the last; n may be 0. The error is kept. */
+void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p);
+/* Ends a turn: what each rank has put since the last, a window of some datasets, is stored. (collective with deflate) */
+void hdf5_turn(struct hdf5_file *f);
+MUST_USE enum err hdf5_close(struct hdf5_file *f); /* checksums, sync (collective, agreed) */
+
+int hdf5_size(char type);

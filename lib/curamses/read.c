@@ -1,0 +1,721 @@
+/* curamses/read: see hdf5_read.h. Batches are the blocks of the writer's checksums, so that each is read whole. */
+#include "curamses/read.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/checksum.h"
+#include "base/mem.h"
+#include "curamses/file.h"
+#include "h5/parse.h"
+#include "curamses/sinks.h"
+#include "ramses/priv.h"
+#include "ramses/turn.h"
+
+enum { OCTS = RAMSES_BATCH, PARTS = RAMSES_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
+
+struct hdf5_in {
+    struct h5_file file;
+    const char *path; /* the file's */
+    bool ours, state;
+    double smallr;
+    int64_t nsum;
+    uint64_t *sum;
+    int64_t npart;
+};
+
+/* A dataset that is open. */
+struct set {
+    struct h5_set h5;
+    int64_t sum; /* its first, -1: none */
+    char name[64];
+};
+
+static enum err snapshot_open(struct ramses *r, struct hdf5_in *h);
+
+static int find_file(const char *dir, int *number)
+{
+    DIR *d = opendir(dir);
+    int found = 0;
+    if (!d) return 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        int k, end = 0;
+        if (sscanf(e->d_name, "data_%5d.h5%n", &k, &end) != 1 || !end || e->d_name[end]) continue;
+        *number = k;
+        found++;
+    }
+    closedir(d);
+    return found;
+}
+
+bool hdf5_is(const char *dir)
+{
+    int number;
+    return find_file(dir, &number) == 1;
+}
+
+enum err hdf5_open(struct ramses *r)
+{
+    struct hdf5_in *h = r->hdf5 = mem_zero(sizeof *h, "snapshot");
+    char path[PATH_MAX];
+    h->file.fd = -1;
+    if (find_file(r->dir, &r->number) != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", r->dir);
+    int k = snprintf(path, sizeof path, "%s/data_%05d.h5", r->dir, r->number);
+    if (k < 0 || k >= (int)sizeof path) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
+    TRY(ramses_verify_texts(r));
+    TRY(h5_open(&h->file, path));
+    h->path = h->file.path;
+    return snapshot_open(r, h);
+}
+
+void hdf5_close_in(struct hdf5_in **h)
+{
+    if (*h) h5_close(&(*h)->file);
+    if (*h) FREE((*h)->sum);
+    FREE(*h);
+}
+
+bool hdf5_has_state(const struct ramses *r)
+{
+    return r->hdf5 && r->hdf5->state;
+}
+
+/* ---- attributes ---- */
+
+/* Damage on the way is kept in h->file.err. */
+static bool has_object(struct hdf5_in *h, const char *path)
+{
+    return h5_find(&h->file, path) != 0;
+}
+
+bool hdf5_has(const struct ramses *r, const char *path)
+{
+    return r->hdf5 && has_object(r->hdf5, path);
+}
+
+/* n values into p, type d or q. An attribute that is missing is an error unless `may_lack`: then *p stays. */
+static enum err get_attr(struct hdf5_in *h, const char *group, const char *name, char type, int64_t n, void *p,
+                         bool may_lack)
+{
+    struct h5_value v = {0};
+    int64_t at = h5_find(&h->file, group);
+    bool there = at && h5_attr(&h->file, at, name, &v);
+    if (h->file.err != OK) return h->file.err;
+    if (!there && may_lack) return OK;
+    bool fits = there && v.data && v.n == n && strchr(type == 'd' ? "df" : "qihbQIHB", v.type);
+    if (fits) h5_widen(v.type, n, v.data, p);
+    FREE(v.data);
+    if (!there) FAIL(ERR_FORMAT, "%s: /%s has no attribute %s", h->path, group, name);
+    if (!fits)
+        FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not %ld number%s", h->path, name, group, (long)n,
+             n > 1 ? "s" : "");
+    return OK;
+}
+
+static enum err get_count(struct hdf5_in *h, const char *group, const char *name, int64_t lo, int64_t hi, int64_t *x)
+{
+    TRY(get_attr(h, group, name, 'q', 1, x, false));
+    if (*x < lo || *x > hi)
+        FAIL(ERR_FORMAT, "%s: %s of /%s is %ld, expected %ld to %ld", h->path, name, group, (long)*x, (long)lo,
+             (long)hi);
+    return OK;
+}
+
+static void get_ordering(struct hdf5_in *h, char ordering[129])
+{
+    struct h5_value v = {0};
+    int64_t at = h5_find(&h->file, "header");
+    ordering[0] = 0;
+    if (at && h5_attr(&h->file, at, "ordering", &v) && v.type == 's' && v.data && v.n <= 128) {
+        v.data[v.n] = 0; /* h5_attr leaves room */
+        size_t n = strspn((const char *)v.data, "abcdefghijklmnopqrstuvwxyz");
+        snprintf(ordering, 129, "%.*s", (int)n, (const char *)v.data);
+    }
+    FREE(v.data);
+}
+
+/* ---- datasets ---- */
+
+static void set_close(struct set *s)
+{
+    h5_set_close(&s->h5);
+    s->name[0] = 0;
+}
+
+static enum err set_check(struct hdf5_in *h, struct set *s, bool real, int64_t n, int64_t block)
+{
+    if (n < 0) n = s->h5.n;
+    if (s->h5.n != n)
+        FAIL(ERR_FORMAT, "%s: /%s has %ld elements, expected %ld", h->path, s->name, (long)s->h5.n, (long)n);
+    if ((strchr("df", s->h5.type) != NULL) != real)
+        FAIL(ERR_FORMAT, "%s: /%s is not of type %s", h->path, s->name, real ? "real" : "integer");
+    s->sum = -1;
+    if (!h->ours) return OK;
+    TRY(get_attr(h, s->name, "checksum", 'q', 1, &s->sum, true));
+    int64_t blocks = (n + block - 1) / block;
+    if (s->sum >= 0 && s->sum > h->nsum - blocks)
+        FAIL(ERR_FORMAT, "%s: the checksums of /%s lie beyond /ptah/checksum", h->path, s->name);
+    return OK;
+}
+
+/* n < 0: whatever number it has. */
+static enum err set_open(struct hdf5_in *h, struct set *s, const char *path, bool real, int64_t n, int64_t block)
+{
+    *s = (struct set){0};
+    snprintf(s->name, sizeof s->name, "%s", path);
+    int64_t at = h5_find(&h->file, path);
+    if (h->file.err != OK) return h->file.err;
+    if (!at) FAIL(ERR_FORMAT, "%s: has no dataset /%s", h->path, path);
+    TRY(h5_set_open(&h->file, at, path, &s->h5));
+    enum err err = set_check(h, s, real, n, block);
+    if (err != OK) set_close(s);
+    return err;
+}
+
+/* A block, as it is stored; compared with its checksum. */
+static enum err set_load(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block, void *p)
+{
+    TRY(h5_set_read(&h->file, &s->h5, s->name, at, n, p));
+    if (s->sum >= 0 && !checksum_agrees(h->sum[s->sum + at / block], checksum_of(p, (size_t)(n * h5_size(s->h5.type)))))
+        FAIL(ERR_FORMAT, "%s: /%s is damaged: elements %ld to %ld do not fit their checksum", h->path, s->name,
+             (long)at, (long)(at + n - 1));
+    return OK;
+}
+
+/* Widened to 8 bytes, in place of p. */
+static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block, void *raw,
+                              void *p)
+{
+    if (h5_size(s->h5.type) == 8) return set_load(h, s, at, n, block, p);
+    TRY(set_load(h, s, at, n, block, raw));
+    h5_widen(s->h5.type, n, raw, p);
+    return OK;
+}
+
+enum err hdf5_read_small(const struct ramses *r, const char *path, bool real, int64_t most, int64_t *n, void **p)
+{
+    struct set s;
+    *n = 0, *p = NULL;
+    if (!has_object(r->hdf5, path)) return OK;
+    TRY(set_open(r->hdf5, &s, path, real, -1, most));
+    enum err err = OK;
+    if (s.h5.n > most) err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", r->hdf5->path, path, (long)s.h5.n);
+    if (err == OK && s.h5.n > 0) {
+        char *raw = mem_new(16 * (size_t)s.h5.n, "snapshot");
+        err = set_load_wide(r->hdf5, &s, 0, s.h5.n, most, raw + 8 * s.h5.n, raw);
+        *n = s.h5.n, *p = raw;
+    }
+    set_close(&s);
+    if (err != OK) FREE(*p);
+    return err;
+}
+
+/* ---- opening ---- */
+
+static enum err read_sums(struct hdf5_in *h)
+{
+    struct set s;
+    if (!has_object(h, "ptah/checksum")) return h->file.err;
+    TRY(set_open(h, &s, "ptah/checksum", false, -1, 1));
+    enum err err = OK;
+    if (s.h5.type != 'q' || s.h5.n > h->file.size / 8)
+        err = err_set(ERR_FORMAT, "%s: /ptah/checksum is damaged", h->path);
+    if (err == OK) {
+        h->sum = mem_new(sizeof *h->sum * (size_t)s.h5.n + 8, "snapshot");
+        err = h5_set_read(&h->file, &s.h5, s.name, 0, s.h5.n, h->sum);
+    }
+    h->nsum = s.h5.n;
+    set_close(&s);
+    return err;
+}
+
+static enum err read_times(struct ramses *r, struct hdf5_in *h)
+{
+    int64_t n;
+    TRY(get_count(h, "header", "noutput", 0, 1 << 20, &n));
+    r->out_times = mem_zero(sizeof(double) * 2 * (size_t)n + 8, "snapshot");
+    if (n) TRY(get_attr(h, "header", "tout", 'd', n, r->out_times, true));
+    if (n) TRY(get_attr(h, "header", "aout", 'd', n, r->out_times + n, true));
+    r->head.noutput = (int)n, r->head.tout = r->out_times, r->head.aout = r->out_times + n;
+    return OK;
+}
+
+static enum err read_reals(struct ramses *r, struct hdf5_in *h)
+{
+    struct ckpt_head *d = &r->head;
+    double by_level[100];
+    const struct {
+        const char *name;
+        double *value;
+    } real[] = {{"boxlen", &d->boxlen},
+                {"gamma", &d->gamma},
+                {"time", &d->t},
+                {"const", &d->einit},
+                {"mass_tot_0", &d->mass_tot_0},
+                {"rho_tot", &d->rho_tot},
+                {"omega_m", &d->omega_m},
+                {"omega_l", &d->omega_l},
+                {"omega_k", &d->omega_k},
+                {"omega_b", &d->omega_b},
+                {"h0", &d->h0},
+                {"aexp_ini", &d->aexp_ini},
+                {"boxlen_ini", &d->boxlen_ini},
+                {"aexp", &d->aexp},
+                {"hexp", &d->hexp},
+                {"aexp_old", &d->aexp_old},
+                {"epot_tot_int", &d->epot_tot_int},
+                {"epot_tot_old", &d->epot_tot_old},
+                {"mass_sph", &d->mass_sph}};
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        TRY(get_attr(h, "header", real[i].name, 'd', 1, real[i].value, false));
+    for (int k = 0; k < 2; k++) {
+        TRY(get_attr(h, "header", k ? "dtnew" : "dtold", 'd', d->levelmax, by_level, false));
+        for (int l = 1; l <= d->levelmax && l <= LEVEL_MAX; l++) (k ? d->dtnew : d->dtold)[l] = by_level[l - 1];
+    }
+    if (!(d->boxlen > 0) || !isfinite(d->boxlen)) FAIL(ERR_FORMAT, "%s: boxlen is %g", h->path, d->boxlen);
+    d->cosmo = d->t < 0 || d->h0 != 1 || d->aexp != 1; /* as yt decides */
+    return OK;
+}
+
+static enum err read_header(struct ramses *r, struct hdf5_in *h)
+{
+    int64_t one, ranks, levelmin, levelmax, nvar, step[4];
+    static const char *const coarse[] = {"nx", "ny", "nz"};
+    static const char *const count[] = {"nstep", "nstep_coarse", "iout", "ifout"};
+    struct ckpt_head *d = &r->head;
+    if (!has_object(h, "header") && h->file.err == OK)
+        FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
+    TRY(get_count(h, "header", "ndim", 1, 3, &one));
+    if (one != 3) FAIL(ERR_LIMIT, "%s: has %ld dimensions; only 3 are supported", h->path, (long)one);
+    for (int k = 0; k < 3; k++) {
+        TRY(get_count(h, "header", coarse[k], 1, 100, &one));
+        if (one != 1) FAIL(ERR_LIMIT, "%s: more than one coarse cell is not supported", h->path);
+    }
+    TRY(get_count(h, "header", "ncpu", 1, INT32_MAX, &ranks));
+    TRY(get_count(h, "header", "nlevelmax", 1, 99, &levelmax));
+    TRY(get_count(h, "header", "levelmin", 1, levelmax, &levelmin));
+    TRY(get_count(h, "header", "nvar", 0, RAMSES_FIELDS - 5, &nvar));
+    for (int k = 0; k < 4; k++) TRY(get_count(h, "header", count[k], INT32_MIN, INT32_MAX, &step[k]));
+    d->ndim = 3, d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
+    d->nstep = (int)step[0], d->nstep_coarse = (int)step[1], d->iout = (int)step[2], d->ifout = (int)step[3];
+    r->nwriter = (int)ranks;
+    get_ordering(h, r->ordering);
+    TRY(read_reals(r, h));
+    return read_times(r, h);
+}
+
+/* cuRAMSES keeps them in the info file only. */
+static enum err read_units(struct ramses *r)
+{
+    struct ckpt_head d = r->head;
+    TRY(ramses_read_info(r));
+    d.unit_l = r->head.unit_l, d.unit_d = r->head.unit_d, d.unit_t = r->head.unit_t;
+    r->head = d;
+    return OK;
+}
+
+static enum err read_own(struct ramses *r, struct hdf5_in *h)
+{
+    struct ckpt_head *d = &r->head;
+    int64_t version, imetal = 0, safe[LEVEL_MAX + 2] = {0};
+    h->smallr = 1e-10; /* RAMSES's default */
+    h->ours = has_object(h, "ptah");
+    TRY(h->file.err);
+    if (!h->ours) return read_units(r);
+    TRY(get_count(h, "ptah", "version", 1, 1, &version));
+    TRY(read_sums(h));
+    TRY(get_attr(h, "ptah", "imetal", 'q', 1, &imetal, true));
+    TRY(get_attr(h, "ptah", "smallr", 'd', 1, &h->smallr, false));
+    TRY(get_attr(h, "ptah", "unit_l", 'd', 1, &d->unit_l, false));
+    TRY(get_attr(h, "ptah", "unit_d", 'd', 1, &d->unit_d, false));
+    TRY(get_attr(h, "ptah", "unit_t", 'd', 1, &d->unit_t, false));
+    TRY(get_attr(h, "ptah", "tout_next", 'd', 1, &d->tout_next, false));
+    TRY(get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
+    TRY(get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
+    d->smallr = h->smallr;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
+    d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
+    h->state = true;
+    return OK;
+}
+
+/* Octs of each level: as many as there are centres. */
+static enum err count_octs(struct ramses *r, struct hdf5_in *h)
+{
+    int64_t total = 0;
+    for (int l = 1; l <= r->head.levelmax; l++) {
+        char path[64];
+        struct set s;
+        snprintf(path, sizeof path, "amr/level_%d", l);
+        if (!has_object(h, path)) continue;
+        if (l > LEVEL_MAX)
+            FAIL(ERR_LIMIT, "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for 42)", h->path,
+                 l, LEVEL_MAX);
+        snprintf(path, sizeof path, "amr/level_%d/xg_1", l);
+        TRY(set_open(h, &s, path, true, -1, OCTS));
+        r->numbtot[l] = s.h5.n;
+        total += s.h5.n;
+        set_close(&s);
+        int64_t says;
+        snprintf(path, sizeof path, "amr/level_%d", l);
+        TRY(get_count(h, path, "ngrid_total", 0, INT64_MAX, &says));
+        if (says != r->numbtot[l])
+            FAIL(ERR_FORMAT, "%s: /%s has %ld octs, its ngrid_total is %ld", h->path, path, (long)r->numbtot[l],
+                 (long)says);
+    }
+    if (r->numbtot[1] != 1) FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1", h->path, (long)r->numbtot[1]);
+    int64_t pieces = total / (PIECE_BLOCKS * OCTS), more = h->npart / (PIECE_BLOCKS * PARTS);
+    if (more > pieces) pieces = more;
+    r->ncpu = (int)(pieces < 1 ? 1 : pieces > PIECES ? PIECES : pieces);
+    return OK;
+}
+
+/* Letter of a particle column (ramses/read.h) whose values fit. */
+static char column_type(char type)
+{
+    if (strchr("df", type)) return 'd';
+    return h5_size(type) == 1 && type == 'b' ? 'b' : h5_size(type) < 4 || type == 'i' ? 'i' : 'q';
+}
+
+/* A column that cuRAMSES's layout has no place for. */
+static enum err find_column(struct ramses *r, const char *name, int64_t at)
+{
+    struct h5_set s;
+    char path[80];
+    for (int i = 0; i < r->npart_field; i++)
+        if (strcmp(r->part[i].name, name) == 0) return OK;
+    if (snprintf(path, sizeof path, "ptah/particles/%s", name) >= (int)sizeof r->part->dataset)
+        FAIL(ERR_FORMAT, "%s: /ptah/particles has a dataset with a long name", r->hdf5->path);
+    TRY(h5_set_open(&r->hdf5->file, at, path, &s));
+    char type = column_type(s.type);
+    h5_set_close(&s);
+    TRY(ramses_add_field(r->hdf5->path, r->part, &r->npart_field, name, type));
+    memcpy(r->part[r->npart_field - 1].dataset, path, strlen(path) + 1);
+    return OK;
+}
+
+static bool add_column(struct h5_file *f, const char *name, int64_t at, void *ctx)
+{
+    enum err err = find_column(ctx, name, at);
+    if (f->err == OK) f->err = err;
+    return err != OK;
+}
+
+static enum err read_columns(struct ramses *r, struct hdf5_in *h)
+{
+    static const struct {
+        const char *path, *name;
+        char type;
+        int column;
+    } row[] = {{"particles/x_1", "position_x", 'd', COL_X},
+               {"particles/x_2", "position_y", 'd', COL_Y},
+               {"particles/x_3", "position_z", 'd', COL_Z},
+               {"particles/v_1", "velocity_x", 'd', COL_VX},
+               {"particles/v_2", "velocity_y", 'd', COL_VY},
+               {"particles/v_3", "velocity_z", 'd', COL_VZ},
+               {"particles/mass", "mass", 'd', COL_MASS},
+               {"particles/identity", "identity", 'q', COL_ID},
+               {"particles/levelp", "levelp", 'i', COL_LEVEL},
+               {"ptah/particles/family", "family", 'b', COL_FAMILY},
+               {"ptah/particles/tag", "tag", 'b', COL_TAG},
+               {"particles/birth_epoch", "birth_time", 'd', COL_BIRTH},
+               {"particles/metallicity", "metallicity", 'd', COL_METAL},
+               {"particles/dark_energy_int", "dark_energy_int", 'd', -1}};
+    for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
+    if (!has_object(h, "particles")) return OK;
+    struct set x;
+    TRY(get_count(h, "particles", "npart_total", 0, INT64_MAX / 16, &h->npart));
+    if (h->npart) { /* the number is that of the first column */
+        TRY(set_open(h, &x, "particles/x_1", true, h->npart, PARTS));
+        set_close(&x);
+    }
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        bool there = has_object(h, row[i].path), computed = row[i].column == COL_FAMILY && !there;
+        if (!there && (row[i].column > COL_LEVEL || row[i].column < 0) && !computed) continue;
+        struct ramses_field *f = &r->part[r->npart_field];
+        snprintf(f->name, sizeof f->name, "%s", row[i].name);
+        snprintf(f->dataset, sizeof f->dataset, "%s", computed ? "" : row[i].path);
+        f->type = row[i].type;
+        if (row[i].column >= 0) r->column[row[i].column] = r->npart_field;
+        r->npart_field++;
+    }
+    int64_t more = h->ours ? h5_find(&h->file, "ptah/particles") : 0;
+    if (more) h5_each(&h->file, more, add_column, r);
+    if (h->file.err != OK) return h->file.err;
+    TRY(get_attr(h, "particles", "nstar_tot", 'q', 1, &r->formed.number, true));
+    TRY(get_attr(h, "particles", "mstar_tot", 'd', 1, &r->formed.mass, true));
+    TRY(get_attr(h, "particles", "mstar_lost", 'd', 1, &r->formed.lost, true));
+    r->head.particles = true;
+    r->head.stars = r->column[COL_BIRTH] >= 0;
+    r->head.metal = r->column[COL_METAL] >= 0;
+    return OK;
+}
+
+static enum err read_fields(struct ramses *r, struct hdf5_in *h)
+{
+    static const char *const grav[] = {"phi", "acc_x", "acc_y", "acc_z"};
+    static const char *const from[] = {"phi", "f_1", "f_2", "f_3"};
+    r->head.hydro = has_object(h, "hydro");
+    r->head.gravity = has_object(h, "gravity");
+    r->nhydro = r->head.hydro ? r->head.nvar : 0;
+    if (!r->head.hydro) r->head.nvar = 0;
+    if (r->nhydro && r->nhydro < 5)
+        FAIL(ERR_FORMAT, "%s: has %d gas variables, at least 5 are expected", h->path, r->nhydro);
+    if (r->nhydro) TRY(ramses_hydro_names(r, h->path, r->nhydro));
+    for (int v = 0; v < r->nhydro; v++)
+        snprintf(r->field[v].dataset, sizeof r->field[v].dataset, "hydro/level_%%d/uold_%d", v + 1);
+    for (int k = 0; r->head.gravity && k < 4; k++) {
+        struct ramses_field *f = &r->field[r->nhydro + r->ngrav++];
+        snprintf(f->name, sizeof f->name, "%s", grav[k]);
+        snprintf(f->dataset, sizeof f->dataset, "gravity/level_%%d/%s", from[k]);
+        f->type = 'd';
+    }
+    return OK;
+}
+
+static enum err snapshot_open(struct ramses *r, struct hdf5_in *h)
+{
+    TRY(read_header(r, h));
+    TRY(read_own(r, h));
+    TRY(read_columns(r, h));
+    TRY(count_octs(r, h));
+    TRY(hdf5_read_sinks(&h->file, &r->sinks));
+    TRY(read_fields(r, h));
+    return h->file.err;
+}
+
+/* ---- octs ---- */
+
+struct walk {
+    struct ramses *r;
+    struct hdf5_in *h;
+    bool values, conserved, has_flag;
+    struct set x[3], son, flag, *field;
+    double *raw, *store; /* a dataset's batch · [8*field + cell][RAMSES_PITCH] */
+    const double **val;
+    okey *key;
+    unsigned char *split, (*flagged)[8];
+    double *centre[3];
+};
+
+static void walk_free(struct walk *w)
+{
+    for (int d = 0; d < 3; d++) FREE(w->centre[d]);
+    FREE(w->field);
+    FREE(w->raw);
+    FREE(w->store);
+    FREE(w->val);
+    FREE(w->key);
+    FREE(w->split);
+    FREE(w->flagged);
+}
+
+static void level_close(struct walk *w)
+{
+    for (int d = 0; d < 3; d++) set_close(&w->x[d]);
+    set_close(&w->son);
+    set_close(&w->flag);
+    for (int i = 0; w->values && i < w->r->nhydro + w->r->ngrav; i++) set_close(&w->field[i]);
+}
+
+static enum err level_open(struct walk *w, int l)
+{
+    char path[64];
+    int64_t n = w->r->numbtot[l];
+    for (int d = 0; d < 3; d++) {
+        snprintf(path, sizeof path, "amr/level_%d/xg_%d", l, d + 1);
+        TRY(set_open(w->h, &w->x[d], path, true, n, OCTS));
+    }
+    snprintf(path, sizeof path, "amr/level_%d/son_flag", l);
+    TRY(set_open(w->h, &w->son, path, false, 8 * n, 8 * OCTS));
+    snprintf(path, sizeof path, "ptah/amr/level_%d/flag", l);
+    w->has_flag = w->h->ours && has_object(w->h, path);
+    if (w->has_flag) TRY(set_open(w->h, &w->flag, path, false, n, OCTS));
+    for (int i = 0; w->values && i < w->r->nhydro + w->r->ngrav; i++) {
+        const char *form = w->r->field[i].dataset, *at = strchr(form, '%');
+        snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
+        TRY(set_open(w->h, &w->field[i], path, true, 8 * n, 8 * OCTS));
+    }
+    return w->h->file.err;
+}
+
+static enum err load_keys(struct walk *w, int l, int64_t at, int n)
+{
+    double side = ldexp(1, l - 1);
+    for (int d = 0; d < 3; d++) TRY(set_load_wide(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
+    for (int i = 0; i < n; i++) {
+        uint64_t c[3] = {0};
+        for (int d = 0; d < 3; d++) {
+            double x = w->centre[d][i] * side - 0.5;
+            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
+                FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d", w->h->path,
+                     w->x[d].name, (long)at + i, w->centre[d][i], l);
+            c[d] = (uint64_t)rint(x);
+        }
+        w->key[i] = okey_make(c[0], c[1], c[2]);
+    }
+    return OK;
+}
+
+/* Where flags were not stored, cells that are refined are flagged to stay so. */
+static enum err load_tree(struct walk *w, int l, int64_t at, int n)
+{
+    struct ramses_tally *t = &w->r->tally;
+    const int64_t *v = (const int64_t *)w->store;
+    TRY(set_load_wide(w->h, &w->son, 8 * at, 8 * n, 8 * OCTS, w->raw, w->store));
+    for (int i = 0; i < n; i++) {
+        w->split[i] = 0;
+        for (int c = 0; c < 8; c++) {
+            bool split = v[8 * i + c] != 0;
+            w->split[i] |= (unsigned char)(split << c);
+            t->split[l] += split;
+        }
+    }
+    if (w->has_flag) TRY(set_load_wide(w->h, &w->flag, at, n, OCTS, w->raw, w->store));
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < 8; c++) w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
+    t->octs[l] += n;
+    return OK;
+}
+
+/* The same operations in the same order as in the binary writer, so that both give the same bits. */
+static void make_primitive(struct walk *w, int n)
+{
+    double smallr = w->h->smallr, gamma1 = w->r->head.gamma - 1;
+#pragma omp parallel for schedule(static)
+    for (int c = 0; c < 8; c++) {
+        double *rho = w->store + (size_t)c * RAMSES_PITCH, *p = w->store + (size_t)(32 + c) * RAMSES_PITCH;
+        for (int v = 1; v < w->r->nhydro; v++) {
+            double *q = w->store + (size_t)(8 * v + c) * RAMSES_PITCH;
+            for (int i = 0; v != 4 && i < n; i++) {
+                double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
+                q[i] = m / r;
+                if (v < 4) p[i] = p[i] - 0.5 * (m * m) / r;
+            }
+        }
+        for (int i = 0; i < n; i++) p[i] = gamma1 * p[i];
+    }
+}
+
+static enum err load_values(struct walk *w, int64_t at, int n)
+{
+    void *narrow = w->raw + 8 * OCTS;
+    for (int f = 0; f < w->r->nhydro + w->r->ngrav; f++) {
+        TRY(set_load_wide(w->h, &w->field[f], 8 * at, 8 * n, 8 * OCTS, narrow, w->raw));
+        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * RAMSES_PITCH, RAMSES_PITCH);
+    }
+    if (w->r->nhydro && !w->conserved) make_primitive(w, n);
+    return OK;
+}
+
+/* Blocks of the k-th of `pieces` parts of n rows. */
+static void part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, int64_t *end)
+{
+    int64_t blocks = (n + block - 1) / block;
+    *first = blocks * k / pieces * block;
+    *end = blocks * (k + 1) / pieces * block;
+    if (*end > n) *end = n;
+}
+
+static enum err read_level(struct walk *w, int l, int piece, ramses_octs_fn *fn, void *ctx)
+{
+    int64_t first, end;
+    part_of(w->r->numbtot[l], OCTS, piece - 1, w->r->ncpu, &first, &end);
+    if (first >= end) return OK;
+    TRY(level_open(w, l));
+    for (int64_t at = first; at < end; at += OCTS) {
+        int n = end - at < OCTS ? (int)(end - at) : OCTS;
+        TRY(load_keys(w, l, at, n));
+        if (w->r->pick && !w->r->pick->octs(w->r->pick->ctx, l, n, w->key)) continue;
+        TRY(load_tree(w, l, at, n));
+        if (w->values) TRY(load_values(w, at, n));
+        struct ramses_octs o = {.level = l,
+                                .file = piece,
+                                .n = n,
+                                .key = w->key,
+                                .split = w->split,
+                                .flag = (const unsigned char(*)[8])w->flagged,
+                                .val = w->values ? w->val : NULL};
+        TRY(fn(w->r, &o, ctx));
+    }
+    return OK;
+}
+
+enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved, ramses_octs_fn *fn, void *ctx)
+{
+    struct walk w = {.r = r, .h = r->hdf5, .values = values, .conserved = conserved};
+    size_t nfield = (size_t)(values ? r->nhydro + r->ngrav : 0);
+    w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
+    w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
+    w.store = mem_new(64 * (size_t)RAMSES_PITCH * (nfield + 1), "snapshot batch");
+    w.val = mem_new(sizeof *w.val * 8 * nfield + 1, "snapshot batch");
+    w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
+    w.split = mem_new(OCTS, "snapshot batch");
+    w.flagged = mem_new(8 * OCTS, "snapshot batch");
+    for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
+    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * RAMSES_PITCH;
+    enum err err = OK;
+    for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
+        if (r->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);
+        level_close(&w);
+    }
+    walk_free(&w);
+    return err;
+}
+
+/* ---- particles ---- */
+
+/* Where families were not stored: clouds of sinks have negative ids, stars a time of birth. */
+static void make_family(const struct ramses *r, const struct ramses_parts *p, int64_t *family)
+{
+    const int64_t *id = ramses_i64(r, p, COL_ID);
+    const double *birth = ramses_f64(r, p, COL_BIRTH);
+    for (int64_t i = 0; i < p->n; i++) family[i] = id[i] < 0 ? FAM_CLOUD : birth && birth[i] != 0 ? FAM_STAR : FAM_DM;
+}
+
+static enum err part_batches(struct ramses *r, int piece, struct set *set, ramses_parts_fn *fn, void *ctx)
+{
+    int nf = r->npart_field, family = r->column[COL_FAMILY];
+    char *store = mem_new(8 * (size_t)PARTS * (size_t)(nf + 1), "snapshot batch"),
+         *raw = store + 8 * (size_t)PARTS * (size_t)nf;
+    const void *col[RAMSES_FIELDS];
+    int64_t first, end;
+    enum err err = OK;
+    for (int i = 0; i < nf; i++) col[i] = store + (size_t)i * 8 * PARTS;
+    part_of(r->hdf5->npart, PARTS, piece - 1, r->ncpu, &first, &end);
+    for (int64_t at = first; err == OK && at < end; at += PARTS) {
+        struct ramses_parts p = {.file = piece, .n = end - at < PARTS ? end - at : PARTS, .col = col};
+        bool wanted = true;
+        for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
+            for (int i = 0; err == OK && i < nf; i++)
+                if (*r->part[i].dataset && ramses_is_position(r, i) == (pass == 0))
+                    err = set_load_wide(r->hdf5, &set[i], at, p.n, PARTS, raw, store + (size_t)i * 8 * PARTS);
+            if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
+        }
+        if (err != OK || !wanted) continue;
+        if (!*r->part[family].dataset) make_family(r, &p, (int64_t *)(void *)(store + (size_t)family * 8 * PARTS));
+        r->tally.particles += p.n;
+        err = fn(r, &p, ctx);
+    }
+    FREE(store);
+    return err;
+}
+
+enum err hdf5_read_parts(struct ramses *r, int piece, ramses_parts_fn *fn, void *ctx)
+{
+    struct set set[RAMSES_FIELDS] = {0};
+    enum err err = OK;
+    if (!r->head.particles || !r->hdf5->npart) return OK;
+    for (int i = 0; err == OK && i < r->npart_field; i++)
+        if (*r->part[i].dataset)
+            err = set_open(r->hdf5, &set[i], r->part[i].dataset, strchr("df", r->part[i].type) != NULL, r->hdf5->npart,
+                           PARTS);
+    if (err == OK) err = part_batches(r, piece, set, fn, ctx);
+    for (int i = 0; i < r->npart_field; i++) set_close(&set[i]);
+    return err;
+}

@@ -1,0 +1,590 @@
+/* curamses/write: see hdf5_write.h. Rows come in windows of their global order (order.h), are widened to the types of the layout, and
+ * go to their place in the file; memory is a few windows, and 32 bytes a particle to sort them. */
+#ifdef PTAH_HDF5
+#include "curamses/write.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "curamses/out.h"
+
+enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS, OCT_WINDOW = HDF5_OCT_WINDOW, PART_WINDOW = 4 * PARTS };
+enum { MORTON_LEVEL = HDF5_MORTON_LEVEL };
+
+static enum err write_snapshot(struct hdf5_out *w);
+
+enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
+                         const struct parts *p, const struct comm *c, char *path, size_t n)
+{
+    struct hdf5_out *w = mem_zero(sizeof *w, "checkpoint");
+    struct ramses_out *o = &w->o;
+    struct manifest list = {.backup = h->backup};
+    *o = (struct ramses_out){
+        .h = h, .m = m, .p = p, .c = c, .output = number, .nlevel = h->levelmax, .lock = -1, .list = &list};
+    BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
+    enum err err = OK;
+    if (number < 0 || number > 99999) err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
+    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 > (int)sizeof o->final)
+        err = err_set(ERR_FILE, "%.80s…: path too long", dir);
+    snprintf(path, n, "%s", o->final);
+    snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
+    if (err == OK) err = write_snapshot(w);
+    manifest_fini(&list);
+    FREE(w->scratch);
+    FREE(w);
+    return err;
+}
+
+static void add_sets(struct hdf5_out *w);
+static void fill_file(struct hdf5_file *f, const void *ctx);
+static enum err write_level(struct hdf5_out *w, int l);
+static enum err write_parts(struct hdf5_out *w);
+
+static enum err write_file(struct hdf5_out *w)
+{
+    TRY(hdf5_out_create(w));
+    for (int l = 1; l <= w->o.nlevel; l++)
+        if (w->o.total[l]) TRY(write_level(w, l));
+    if (w->o.h->particles) TRY(write_parts(w));
+    return hdf5_close(&w->f);
+}
+
+/* The texts are those of a single rank. */
+enum err hdf5_out_texts(const struct hdf5_out *w)
+{
+    const struct comm alone = {0, 1};
+    struct ramses_out o = w->o;
+    struct domain *d = domain_new(DOMAIN_HILBERT, 1, o.nlevel, o.m->wall);
+    o.c = &alone;
+    o.d = d;
+    enum err err = ramses_write_texts(&o);
+    domain_free(d);
+    return err;
+}
+
+static enum err write_snapshot(struct hdf5_out *w)
+{
+    struct ramses_out *o = &w->o;
+    bool root = o->c->rank == 0;
+    o->ngridmax = 1;
+    ramses_out_count(o);
+    w->npart = o->h->particles ? o->p->n : 0;
+    comm_add_i64(o->c, &w->npart, 1);
+    hdf5_out_plan(w);
+    enum err err = err_agree(o->c, root ? ramses_out_begin(o) : OK);
+    if (err == OK) err = err_agree(o->c, root ? hdf5_out_texts(w) : OK);
+    if (err == OK) err = err_agree(o->c, write_file(w));
+    hdf5_fini(&w->f);
+    if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));
+    if (err == OK) err = err_agree(o->c, root ? ramses_out_finish(o) : OK);
+    if (err != OK && root) ramses_out_drop(o, err);
+    return err;
+}
+
+void hdf5_out_plan(struct hdf5_out *w)
+{
+    struct ramses_out *o = &w->o;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/data_%05d.h5", o->tmp, o->output);
+    hdf5_init(&w->f, o->c, path, o->h->deflate);
+    for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];
+    o->ngridmax = o->h->ngridmax > w->octs ? o->h->ngridmax : w->octs;
+    w->scratch = mem_new((size_t)OCT_WINDOW * 64, "checkpoint");
+    add_sets(w);
+}
+
+enum err hdf5_out_create(struct hdf5_out *w)
+{
+    return hdf5_create(&w->f, fill_file, w);
+}
+
+/* ---- layout ---- */
+
+static void add_level(struct hdf5_out *w, int l)
+{
+    struct hdf5_file *f = &w->f;
+    int64_t n = w->o.total[l];
+    w->level_set[l] = f->nset;
+    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', n, OCTS, "amr/level_%d/xg_%d", l, d);
+    hdf5_add(f, 'i', 8 * n, 8 * OCTS, "amr/level_%d/son_flag", l);
+    hdf5_add(f, 'i', 8 * n, 8 * OCTS, "amr/level_%d/cpu_map", l);
+    hdf5_add(f, 'B', n, OCTS, "ptah/amr/level_%d/flag", l);
+    for (int v = 1; w->o.h->hydro && v <= w->o.h->nvar; v++)
+        hdf5_add(f, 'd', 8 * n, 8 * OCTS, "hydro/level_%d/uold_%d", l, v);
+    if (!w->o.h->gravity) return;
+    hdf5_add(f, 'd', 8 * n, 8 * OCTS, "gravity/level_%d/phi", l);
+    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', 8 * n, 8 * OCTS, "gravity/level_%d/f_%d", l, d);
+}
+
+/* Integers of 2 bytes are stored as of 4. */
+static char extra_type(const struct hdf5_out *w, int k)
+{
+    char type = ramses_out_type(&w->o, k);
+    return type == 'h' ? 'i' : type;
+}
+
+static void add_sets(struct hdf5_out *w)
+{
+    struct hdf5_file *f = &w->f;
+    for (int l = 1; l <= w->o.nlevel; l++)
+        if (w->o.total[l]) add_level(w, l);
+    w->part_set = f->nset;
+    if (!w->o.h->particles) return;
+    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', w->npart, PARTS, "particles/x_%d", d);
+    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', w->npart, PARTS, "particles/v_%d", d);
+    hdf5_add(f, 'd', w->npart, PARTS, "particles/mass");
+    hdf5_add(f, 'q', w->npart, PARTS, "particles/identity");
+    hdf5_add(f, 'i', w->npart, PARTS, "particles/levelp");
+    hdf5_add(f, 'b', w->npart, PARTS, "ptah/particles/family");
+    hdf5_add(f, 'b', w->npart, PARTS, "ptah/particles/tag");
+    if (w->o.stars) hdf5_add(f, 'd', w->npart, PARTS, "particles/birth_epoch");
+    if (w->o.metal) hdf5_add(f, 'd', w->npart, PARTS, "particles/metallicity");
+    for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
+        const char *name = w->o.from->extra[k].name;
+        bool usual = strcmp(name, "dark_energy_int") == 0;
+        hdf5_add(f, extra_type(w, k), w->npart, PARTS, "%sparticles/%s", usual ? "" : "ptah/", name);
+    }
+}
+
+/* The layout has 32-bit counts; what does not fit is written with 64, which HDF5 converts for readers that can hold it. */
+static void attr_count(struct hdf5_file *f, const char *group, const char *name, int64_t n)
+{
+    int32_t narrow = (int32_t)n;
+    if (n <= INT32_MAX)
+        hdf5_attr(f, group, name, 'i', 1, &narrow);
+    else
+        hdf5_attr(f, group, name, 'q', 1, &n);
+}
+
+static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
+{
+    const struct ckpt_head *h = w->o.h;
+    const struct {
+        const char *name;
+        int64_t value;
+    } count[] = {{"ncpu", 1},
+                 {"ndim", 3},
+                 {"nx", 1},
+                 {"ny", 1},
+                 {"nz", 1},
+                 {"nlevelmax", w->o.nlevel},
+                 {"levelmin", h->levelmin},
+                 {"ngridmax", w->o.ngridmax},
+                 {"nboundary", 0},
+                 {"ncoarse", 1},
+                 {"ngrid_current", w->octs},
+                 {"nvar", h->hydro ? h->nvar : 0},
+                 {"nstep", h->nstep},
+                 {"nstep_coarse", h->nstep_coarse},
+                 {"noutput", h->noutput},
+                 {"iout", h->iout},
+                 {"ifout", h->ifout}};
+    const struct {
+        const char *name;
+        double value;
+    } real[] = {{"boxlen", h->boxlen},
+                {"gamma", h->gamma},
+                {"time", h->t},
+                {"const", h->einit},
+                {"mass_tot_0", h->mass_tot_0},
+                {"rho_tot", h->rho_tot},
+                {"omega_m", h->omega_m},
+                {"omega_l", h->omega_l},
+                {"omega_k", h->omega_k},
+                {"omega_b", h->omega_b},
+                {"h0", h->h0},
+                {"aexp_ini", h->aexp_ini},
+                {"boxlen_ini", h->boxlen_ini},
+                {"aexp", h->aexp},
+                {"hexp", h->hexp},
+                {"aexp_old", h->aexp_old},
+                {"epot_tot_int", h->epot_tot_int},
+                {"epot_tot_old", h->epot_tot_old},
+                {"mass_sph", h->mass_sph}};
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++) attr_count(f, "header", count[i].name, count[i].value);
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
+        hdf5_attr(f, "header", real[i].name, 'd', 1, &real[i].value);
+    hdf5_attr(f, "header", "tout", 'd', h->noutput, h->tout);
+    hdf5_attr(f, "header", "aout", 'd', h->noutput, h->aout);
+    hdf5_attr(f, "header", "dtold", 'd', w->o.nlevel, h->dtold + 1);
+    hdf5_attr(f, "header", "dtnew", 'd', w->o.nlevel, h->dtnew + 1);
+    hdf5_text(f, "header", "ordering", "hilbert");
+}
+
+static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
+{
+    static const int32_t one = 1;
+    double bound[2];
+    struct domain *d = domain_new(DOMAIN_HILBERT, 1, w->o.nlevel, w->o.m->wall);
+    domain_bound_keys(d, bound);
+    domain_free(d);
+    hdf5_small(f, "coarse/son", 'i', 1, &one);
+    hdf5_small(f, "coarse/cpu_map", 'i', 1, &one);
+    hdf5_small(f, "coarse/flag1", 'i', 1, &one);
+    hdf5_small(f, "domain/bound_key", 'd', 2, bound);
+    hdf5_text(f, "domain", "ordering", "hilbert");
+}
+
+static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
+{
+    const struct ckpt_head *h = w->o.h;
+    const char *from = h->provenance ? h->provenance : "", *list = h->namelist ? h->namelist : "";
+    static const int32_t version = 1;
+    int32_t imetal = h->imetal;
+    hdf5_words(f, "ptah/provenance", from);
+    hdf5_words(f, "ptah/namelist", list);
+    hdf5_attr(f, "ptah", "version", 'i', 1, &version);
+    hdf5_attr(f, "ptah", "imetal", 'i', 1, &imetal);
+    hdf5_attr(f, "ptah", "smallr", 'd', 1, &h->smallr);
+    hdf5_attr(f, "ptah", "unit_l", 'd', 1, &h->unit_l);
+    hdf5_attr(f, "ptah", "unit_d", 'd', 1, &h->unit_d);
+    hdf5_attr(f, "ptah", "unit_t", 'd', 1, &h->unit_t);
+    hdf5_attr(f, "ptah", "tout_next", 'd', 1, &h->tout_next);
+    hdf5_attr(f, "ptah", "aout_next", 'd', 1, &h->aout_next);
+    hdf5_attr(f, "ptah", "safe", 'B', LEVEL_MAX + 2, h->safe);
+}
+
+static void fill_sinks(struct hdf5_file *f, const struct hdf5_out *w)
+{
+    const struct catalog *t = w->o.from->sinks;
+    const struct catalog_column *id = catalog_find(t, "identity");
+    int64_t made = 0;
+    for (int64_t i = 0; id && id->whole && i < t->n; i++) made = id->whole[i] > made ? id->whole[i] : made;
+    hdf5_small(f, "sinks/", 'i', 0, NULL);
+    attr_count(f, "sinks", "nsink", t->n);
+    attr_count(f, "sinks", "nindsink", made);
+    attr_count(f, "sinks", "levelmin", w->o.h->levelmin);
+    attr_count(f, "sinks", "nlevelmax", w->o.nlevel);
+    for (int k = 0; k < t->ncol; k++) {
+        const struct catalog_column *c = &t->col[k];
+        char path[64];
+        bool wide = false;
+        snprintf(path, sizeof path, "sinks/%s", catalog_hdf5_name(c));
+        for (int64_t i = 0; c->whole && i < t->n; i++) wide |= c->whole[i] != (int32_t)c->whole[i];
+        int32_t *narrow = mem_new(sizeof *narrow * (size_t)t->n + 1, "catalog");
+        for (int64_t i = 0; c->whole && i < t->n; i++) narrow[i] = (int32_t)c->whole[i];
+        hdf5_small(f, path,
+                   c->real ? 'd'
+                   : wide  ? 'q'
+                           : 'i',
+                   t->n,
+                   c->real ? (void *)c->real
+                   : wide  ? (void *)c->whole
+                           : (void *)narrow);
+        FREE(narrow);
+    }
+}
+
+static void fill_file(struct hdf5_file *f, const void *ctx)
+{
+    const struct hdf5_out *w = ctx;
+    int32_t deepest = 0;
+    hdf5_small(f, "header/", 'i', 0, NULL); /* a group */
+    fill_header(f, w);
+    fill_domain(f, w);
+    hdf5_small(f, "ptah/", 'i', 0, NULL);
+    fill_ptah(f, w);
+    for (int l = 1; l <= w->o.nlevel; l++) {
+        char path[64];
+        int32_t n = w->o.total[l] < INT32_MAX ? (int32_t)w->o.total[l] : INT32_MAX;
+        if (!n) continue;
+        deepest = l;
+        snprintf(path, sizeof path, "amr/level_%d/ngrid_per_cpu", l);
+        hdf5_small(f, path, 'i', 1, &n);
+        snprintf(path, sizeof path, "amr/level_%d", l);
+        attr_count(f, path, "ngrid_total", w->o.total[l]);
+    }
+    hdf5_attr(f, "amr", "nlevelmax_file", 'i', 1, &deepest);
+    if (w->o.from && *w->o.from->sinks->from) fill_sinks(f, w);
+    if (!w->o.h->particles) return;
+    int32_t n = w->npart < INT32_MAX ? (int32_t)w->npart : INT32_MAX;
+    struct stars_formed formed = ramses_out_formed(&w->o);
+    hdf5_small(f, "particles/npart_per_cpu", 'i', 1, &n);
+    hdf5_attr(f, "particles", "npart_total", 'q', 1, &w->npart);
+    hdf5_attr(f, "particles", "nstar_tot", 'q', 1, &formed.number);
+    hdf5_attr(f, "particles", "mstar_tot", 'd', 1, &formed.mass);
+    hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &formed.lost);
+}
+
+/* Whole blocks, and no longer than lets every rank have one; of deflated files single ones, as the order of chunks follows from it. */
+static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t most)
+{
+    if (w->o.h->deflate) return block;
+    int64_t each = (total / w->o.c->size + block - 1) / block * block;
+    return each < block ? block : each < most ? each : most;
+}
+
+/* ---- octs ---- */
+
+static order_key oct_key(const void *ctx, int64_t i)
+{
+    return ((const struct level *)ctx)->key[i];
+}
+
+static void put_centres(struct hdf5_out *w, int set, int l, const struct hdf5_octs *o)
+{
+    double *x = (double *)w->scratch;
+    for (int d = 0; d < 3; d++) {
+        for (int64_t i = 0; i < o->n; i++) {
+            int64_t at[3];
+            okey_coords((okey)o->key[i], at);
+            x[i] = ldexp((double)(2 * at[d] + 1), -l);
+        }
+        hdf5_put(&w->f, set + d, o->first, o->n, x);
+    }
+}
+
+static void put_masks(struct hdf5_out *w, int set, const struct hdf5_octs *o)
+{
+    int32_t(*cell)[8] = (int32_t(*)[8])(void *)w->scratch;
+    for (int64_t i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) cell[i][c] = o->mask[i][0] >> c & 1;
+    hdf5_put(&w->f, set, 8 * o->first, 8 * o->n, cell);
+    for (int64_t i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++) cell[i][c] = 1;
+    hdf5_put(&w->f, set + 1, 8 * o->first, 8 * o->n, cell); /* all of rank 1 */
+    for (int64_t i = 0; i < o->n; i++) w->scratch[i] = (char)o->mask[i][1];
+    hdf5_put(&w->f, set + 2, o->first, o->n, w->scratch);
+}
+
+void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn, void *ctx)
+{
+    const struct ckpt_head *h = w->o.h;
+    int set = w->level_set[l], n = h->hydro ? h->nvar : 0;
+    put_centres(w, set, l, o);
+    put_masks(w, set + 3, o);
+    set += 6;
+    for (int v = 0; v < n; v++) hdf5_put(&w->f, set++, 8 * o->first, 8 * o->n, fn(ctx, v));
+    for (int k = 0; h->gravity && k < 4; k++) {
+        const void *p = w->scratch;
+        if (l >= h->levelmin)
+            p = fn(ctx, n + k);
+        else
+            memset(w->scratch, 0, 64 * (size_t)o->n); /* coarser levels are not solved */
+        hdf5_put(&w->f, set++, 8 * o->first, 8 * o->n, p);
+    }
+    hdf5_turn(&w->f);
+}
+
+/* Masks, bit c for cell c: of refined cells, of those flagged. (owner: caller, FREE) */
+static unsigned char (*make_masks(const struct level *lv, const struct order *r))[2]
+{
+    unsigned char(*mine)[2] = mem_new(2 * (size_t)r->nsend + 1, "checkpoint");
+    for (int64_t i = 0; i < r->nsend; i++) {
+        unsigned split = 0, flag = 0;
+        for (int c = 0; c < 8; c++) {
+            split |= (unsigned)(lv->child[r->send + i][c] >= 0) << c;
+            flag |= (unsigned)(lv->flag[r->send + i][c] == 1) << c;
+        }
+        mine[i][0] = (unsigned char)split, mine[i][1] = (unsigned char)flag;
+    }
+    return mine;
+}
+
+struct mesh_values {
+    const struct level *lv;
+    struct order *r;
+    int nvar;
+};
+
+/* Value v of the octs that are sent. */
+static const double (*field_of(const struct mesh_values *m, int v))[8]
+{
+    static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
+    const double(*fld)[8] = (const double(*)[8])m->lv->fld[v < m->nvar ? FLD_U + v : grav[v - m->nvar]];
+    return fld + m->r->send;
+}
+
+static const void *move_values(void *ctx, int v)
+{
+    const struct mesh_values *m = ctx;
+    return order_move(m->r, field_of(m, v), 64);
+}
+
+/* All columns at once, in the order in which they are asked for: masks, then what hdf5_out_octs wants. */
+static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m, const void *mask)
+{
+    struct order_column c[1 + NVAR_MAX + 4] = {{mask, 2}};
+    int n = 1, values = m->nvar + (w->o.h->gravity && l >= w->o.h->levelmin ? 4 : 0);
+    for (int v = 0; v < values; v++) c[n++] = (struct order_column){field_of(m, v), 64};
+    order_ahead(m->r, n, c);
+}
+
+static enum err write_level(struct hdf5_out *w, int l)
+{
+    const struct level *lv = &w->o.m->lev[l];
+    struct order r;
+    struct mesh_values values = {lv, &r, w->o.h->hydro ? w->o.h->nvar : 0};
+    order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2, window_of(w, w->o.total[l], OCTS, OCT_WINDOW));
+    for (int64_t round = 0; round < r.nround; round++) {
+        order_round(&r, round);
+        unsigned char(*mine)[2] = make_masks(lv, &r), (*mask)[2] = mem_new(2 * (size_t)r.nrow + 1, "checkpoint");
+        move_ahead(w, l, &values, mine);
+        memcpy(mask, order_move(&r, mine, 2), 2 * (size_t)r.nrow); /* what order_move lends does not last */
+        struct hdf5_octs o = {r.first, r.nrow, r.key, (const unsigned char(*)[2])mask};
+        hdf5_out_octs(w, l, &o, move_values, &values);
+        FREE(mask);
+        FREE(mine);
+    }
+    order_fini(&r);
+    return err_agree(w->o.c, w->f.err);
+}
+
+/* ---- particles ---- */
+
+static order_key part_key(const void *ctx, int64_t i)
+{
+    const struct hdf5_ranked *r = ctx;
+    return (order_key)r[i].key << 64 | r[i].more;
+}
+
+/* Into [0, boxlen) where the box is periodic, as in the RAMSES files. */
+double hdf5_out_wrapped(const struct mesh *m, int d, double x)
+{
+    if (m->wall[2 * d] || m->wall[2 * d + 1]) return x;
+    if (x < 0) x = x + m->boxlen;
+    if (x >= m->boxlen) x = x - m->boxlen;
+    return x;
+}
+
+void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i, struct hdf5_ranked *r)
+{
+    const double last = (double)((1 << MORTON_LEVEL) - 1);
+    uint64_t cell[3];
+    for (int d = 0; d < 3; d++) {
+        double y = part_cells(m, MORTON_LEVEL, hdf5_out_wrapped(m, d, x[d]));
+        cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
+    }
+    r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;
+    r->more = (uint64_t)(uint8_t)family << 56 | ((uint64_t)id & 0xffffffffffffff);
+    r->i = i;
+}
+
+static void rank_parts(const struct hdf5_out *w, struct hdf5_ranked *r)
+{
+    const struct parts *p = w->o.p;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->n; i++)
+        hdf5_out_rank(w->o.m, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, p->family[i], p->id[i], i, &r[i]);
+}
+
+static bool is_less(const struct hdf5_ranked *a, const struct hdf5_ranked *b)
+{
+    return a->key < b->key || (a->key == b->key && a->more < b->more);
+}
+
+/* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both arrays has the result. */
+struct hdf5_ranked *hdf5_out_sort(struct hdf5_ranked *r, struct hdf5_ranked *other, int64_t n)
+{
+    enum { BITS = 11, BINS = 1 << BITS };
+    for (int shift = 0; shift < 3 * MORTON_LEVEL; shift += BITS) {
+        int64_t start[BINS + 1] = {0};
+        for (int64_t i = 0; i < n; i++) start[(r[i].key >> shift & (BINS - 1)) + 1]++;
+        for (int b = 0; b < BINS; b++) start[b + 1] += start[b];
+        for (int64_t i = 0; i < n; i++) other[start[r[i].key >> shift & (BINS - 1)]++] = r[i];
+        struct hdf5_ranked *swap = r;
+        r = other, other = swap;
+    }
+    for (int64_t i = 1; i < n; i++) {
+        struct hdf5_ranked x = r[i];
+        int64_t j = i;
+        for (; j > 0 && is_less(&x, &r[j - 1]); j--) r[j] = r[j - 1];
+        r[j] = x;
+    }
+    return r;
+}
+
+static bool has_column(const struct hdf5_out *w, int c)
+{
+    return c == COL_BIRTH ? w->o.stars : c == COL_METAL ? w->o.metal : true;
+}
+
+void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *fn, void *ctx)
+{
+    int set = w->part_set;
+    for (int c = COL_X; c <= COL_METAL; c++)
+        if (has_column(w, c)) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
+    for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
+        const void *rows = fn(ctx, COL_COUNT + k);
+        size_t bytes = (size_t)hdf5_size(extra_type(w, k));
+        if (bytes < 8)
+            for (int64_t i = 0; i < n; i++)
+                memcpy(w->scratch + (size_t)i * bytes, (const int64_t *)rows + i, bytes); /* little-endian */
+        hdf5_put(&w->f, set++, first, n, bytes < 8 ? w->scratch : rows);
+    }
+    hdf5_turn(&w->f);
+}
+
+struct part_values {
+    const struct hdf5_out *w;
+    struct order *r;
+    struct order_column col[COL_COUNT];
+};
+
+/* The rows of a column that are sent, in order. (owner of its rows: caller, FREE) */
+static struct order_column sort_column(const struct part_values *v, int c)
+{
+    const struct parts *p = v->w->o.p;
+    const struct order *r = v->r;
+    const struct hdf5_ranked *rank = (const struct hdf5_ranked *)r->ctx + r->send;
+    const void *column[COL_COUNT] = {p->x[0], p->x[1],   p->x[2],   p->v[0], p->v[1],  p->v[2], p->m,
+                                     p->id,   p->levelp, p->family, p->tag,  p->birth, p->metal};
+    size_t size = c == COL_LEVEL ? 4 : c == COL_FAMILY || c == COL_TAG ? 1 : 8;
+    const double *x = column[c];
+    char *mine = mem_new(size * (size_t)r->nsend + 1, "checkpoint");
+    if (c <= COL_Z)
+        for (int64_t i = 0; i < r->nsend; i++)
+            ((double *)mine)[i] = hdf5_out_wrapped(v->w->o.m, c - COL_X, x[rank[i].i]);
+    else if (size == 8)
+        for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = x[rank[i].i];
+    else
+        for (int64_t i = 0; i < r->nsend; i++)
+            memcpy(mine + (size_t)i * size, (const char *)column[c] + (size_t)rank[i].i * size, size);
+    return (struct order_column){mine, size};
+}
+
+static const void *move_parts(void *ctx, int c)
+{
+    const struct part_values *v = ctx;
+    BUG_ON(c >= COL_COUNT); /* a run has no further columns */
+    return order_move(v->r, v->col[c].rows, v->col[c].bytes);
+}
+
+static void put_parts(struct hdf5_out *w, struct order *r)
+{
+    struct part_values v = {.w = w, .r = r};
+    struct order_column moved[COL_COUNT];
+    int n = 0;
+    for (int c = COL_X; c <= COL_METAL; c++)
+        if (has_column(w, c)) moved[n++] = v.col[c] = sort_column(&v, c);
+    order_ahead(r, n, moved);
+    hdf5_out_parts(w, r->first, r->nrow, move_parts, &v);
+    for (int i = 0; i < n; i++) mem_free((void *)(uintptr_t)moved[i].rows);
+}
+
+static enum err write_parts(struct hdf5_out *w)
+{
+    struct order r;
+    size_t bytes = sizeof(struct hdf5_ranked) * (size_t)w->o.p->n + 1;
+    struct hdf5_ranked *a = mem_new(bytes, "checkpoint"), *b = mem_new(bytes, "checkpoint");
+    rank_parts(w, a);
+    struct hdf5_ranked *sorted = hdf5_out_sort(a, b, w->o.p->n);
+    if (sorted == a)
+        FREE(b);
+    else
+        FREE(a);
+    order_init(&r, w->o.c, w->o.p->n, part_key, sorted, 64 + 3 * MORTON_LEVEL,
+               window_of(w, w->npart, PARTS, PART_WINDOW));
+    for (int64_t round = 0; round < r.nround; round++) {
+        order_round(&r, round);
+        put_parts(w, &r);
+    }
+    order_fini(&r);
+    FREE(a);
+    FREE(b);
+    return err_agree(w->o.c, w->f.err);
+}
+#endif

@@ -1,0 +1,254 @@
+/* gadget/gadget: see gadget.h. First the range of masses and ids, then the count of each type, then the particles themselves: memory for
+ * one batch. */
+#include "gadget/gadget.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gadget/file.h"
+
+/* cm, g: Mpc as RAMSES has it in its units; the Sun's mass from the constants of CODATA and the IAU. */
+static const double KPC = 3.0856776e21, MSUN = 1.98841e33, KM = 1e5;
+static const double HEAVY = 1.5; /* dark matter of more than this many least masses is of type 5 */
+
+struct writer {
+    struct source *s;
+    struct gadget_out out;
+    double length, speed, mass; /* of the file, for one of the code */
+    double dm_least, least[GADGET_TYPES], most[GADGET_TYPES];
+    int64_t id_least, id_most, left_out, cells;
+    /* What is handed on at a time. */
+    float *pos, *vel, *m, *u, *rho, *hsml;
+    void *id;
+    int64_t room;
+};
+
+/* ---- units ---- */
+
+static void set_units(struct writer *w)
+{
+    const struct ckpt_head *h = &w->s->head;
+    struct gadget_out *o = &w->out;
+    double a = h->aexp, little = h->h0 / 100;
+    w->length = w->speed = w->mass = 1;
+    o->time = h->t, o->h = 1;
+    if (h->cosmo) {
+        w->length = h->unit_l / a / KPC * little;
+        w->speed = h->unit_l / h->unit_t / KM / sqrt(a);
+        w->mass = h->unit_d * h->unit_l * h->unit_l * h->unit_l / (1e10 * MSUN) * little;
+        o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m, o->omega_l = h->omega_l;
+    }
+    o->box = h->boxlen * w->length;
+}
+
+/* ---- counting ---- */
+
+static int type_of(const struct writer *w, const struct source_parts *p, int64_t i)
+{
+    switch (p->family[i]) {
+    case FAM_DM:
+        return p->m[i] > HEAVY * w->dm_least ? GADGET_HEAVY : GADGET_DM;
+    case FAM_STAR:
+        return GADGET_STAR;
+    case FAM_DEBRIS:
+    case FAM_OTHER:
+        return GADGET_OTHER;
+    default:
+        return -1;
+    }
+}
+
+static enum err find_range(const struct source_parts *p, void *ctx)
+{
+    struct writer *w = ctx;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (!(p->m[i] >= 0 && isfinite(p->m[i])))
+            FAIL(ERR_FORMAT, "%s: particle %ld has mass %g", w->s->path, (long)p->id[i], p->m[i]);
+        for (int d = 0; d < 3; d++)
+            if (!isfinite(p->x[d][i]) || !isfinite(p->v[d][i]))
+                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", w->s->path,
+                     (long)p->id[i]);
+        if (p->family[i] == FAM_DM) w->dm_least = fmin(w->dm_least, p->m[i]);
+        if (type_of(w, p, i) < 0) continue;
+        w->id_least = p->id[i] < w->id_least ? p->id[i] : w->id_least;
+        w->id_most = p->id[i] > w->id_most ? p->id[i] : w->id_most;
+    }
+    return OK;
+}
+
+static enum err count_parts(const struct source_parts *p, void *ctx)
+{
+    struct writer *w = ctx;
+    for (int64_t i = 0; i < p->n; i++) {
+        int t = type_of(w, p, i);
+        if (t < 0) {
+            w->left_out++;
+            continue;
+        }
+        w->out.count[t]++;
+        w->least[t] = fmin(w->least[t], p->m[i]);
+        w->most[t] = fmax(w->most[t], p->m[i]);
+    }
+    return OK;
+}
+
+static enum err count_cells(const struct source_octs *o, void *ctx)
+{
+    struct writer *w = ctx;
+    for (int i = 0; i < o->n; i++) w->out.count[GADGET_GAS] += 8 - __builtin_popcount(o->split[i]);
+    return OK;
+}
+
+static enum err take_census(struct writer *w, bool gas)
+{
+    struct source *s = w->s;
+    w->dm_least = INFINITY, w->id_least = INT64_MAX, w->id_most = 0;
+    for (int t = 0; t < GADGET_TYPES; t++) w->least[t] = INFINITY;
+    for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, find_range, w));
+    for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, count_parts, w));
+    for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, false, count_cells, w));
+    /* cells have the numbers after the greatest id */
+    int64_t last = w->id_most + w->out.count[GADGET_GAS];
+    w->out.wide_ids = w->id_least < 0 || last > UINT32_MAX;
+    for (int t = 1; t < GADGET_TYPES; t++)
+        if (w->out.count[t] && (float)w->least[t] > 0 && w->least[t] == w->most[t])
+            w->out.mass[t] = w->least[t] * w->mass;
+    return OK;
+}
+
+/* ---- handing on ---- */
+
+static void make_room(struct writer *w, int64_t n)
+{
+    if (n <= w->room) return;
+    size_t k = (size_t)(w->room = n);
+    w->pos = mem_grow(w->pos, 12 * k, "snapshot batch");
+    w->vel = mem_grow(w->vel, 12 * k, "snapshot batch");
+    w->id = mem_grow(w->id, 8 * k, "snapshot batch");
+    w->m = mem_grow(w->m, 4 * k, "snapshot batch");
+    w->u = mem_grow(w->u, 4 * k, "snapshot batch");
+    w->rho = mem_grow(w->rho, 4 * k, "snapshot batch");
+    w->hsml = mem_grow(w->hsml, 4 * k, "snapshot batch");
+}
+
+/* A place of 0 <= x < box, though rounded. */
+static float place(const struct writer *w, double x)
+{
+    double in = x / w->s->head.boxlen;
+    float at = (float)((in - floor(in)) * w->out.box), box = (float)w->out.box;
+    return at < box ? at : nextafterf(box, 0);
+}
+
+static void put_id(struct writer *w, int64_t k, int64_t id)
+{
+    uint32_t narrow = (uint32_t)id;
+    if (w->out.wide_ids)
+        memcpy((char *)w->id + 8 * k, &id, 8);
+    else
+        memcpy((char *)w->id + 4 * k, &narrow, 4);
+}
+
+static enum err hand_on(struct writer *w, enum gadget_type type, int64_t n)
+{
+    const void *block[GADGET_BLOCKS] = {w->pos, w->vel, w->id, w->m, w->u, w->rho, w->hsml};
+    return n ? gadget_put(&w->out, type, n, block) : OK;
+}
+
+static enum err write_parts(const struct source_parts *p, void *ctx)
+{
+    struct writer *w = ctx;
+    make_room(w, p->n);
+    for (int t = 1; t < GADGET_TYPES; t++) {
+        int64_t k = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            if (type_of(w, p, i) != t) continue;
+            for (int d = 0; d < 3; d++) {
+                w->pos[3 * k + d] = place(w, p->x[d][i]);
+                w->vel[3 * k + d] = (float)(p->v[d][i] * w->speed);
+            }
+            w->m[k] = (float)(p->m[i] * w->mass);
+            put_id(w, k++, p->id[i]);
+        }
+        TRY(hand_on(w, (enum gadget_type)t, k));
+    }
+    return OK;
+}
+
+/* Cell c of oct i as particle k; val: conserved variables. */
+static void put_cell(struct writer *w, const struct source_octs *o, int i, int c, int64_t k)
+{
+    int64_t x[3];
+    double box = w->s->head.boxlen, dx = ldexp(box, -o->level), rho = o->val[c][i], energy = o->val[32 + c][i];
+    okey_coords(o->key[i], x);
+    for (int d = 0; d < 3; d++) {
+        double m = o->val[8 * (1 + d) + c][i];
+        energy -= 0.5 * m * m / rho;
+        w->pos[3 * k + d] = place(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
+        w->vel[3 * k + d] = (float)(m / rho * w->speed);
+    }
+    double a = w->s->head.cosmo ? w->s->head.aexp : 1, speed2 = w->speed * w->speed * a, l = w->length;
+    w->m[k] = (float)(rho * dx * dx * dx * w->mass);
+    w->rho[k] = (float)(rho * w->mass / (l * l * l));
+    w->u[k] = (float)(energy / rho * speed2);
+    w->hsml[k] = (float)(cbrt(32 * 3 / (4 * M_PI)) * dx * l); /* a ball of 32 such cells */
+    put_id(w, k, w->id_most + 1 + w->cells++);
+}
+
+static enum err write_cells(const struct source_octs *o, void *ctx)
+{
+    struct writer *w = ctx;
+    int64_t k = 0;
+    make_room(w, 8 * (int64_t)o->n);
+    for (int i = 0; i < o->n; i++)
+        for (int c = 0; c < 8; c++)
+            if (!(o->split[i] >> c & 1)) put_cell(w, o, i, c, k++);
+    return hand_on(w, GADGET_GAS, k);
+}
+
+static enum err write_all(struct writer *w, bool gas)
+{
+    TRY(gadget_create(&w->out));
+    for (int k = 0; k < w->s->npiece; k++) TRY(source_parts(w->s, k, write_parts, w));
+    for (int k = 0; gas && k < w->s->npiece; k++) TRY(source_octs(w->s, k, true, write_cells, w));
+    return OK;
+}
+
+static enum err check_source(const struct gadget *opt, const struct source *s)
+{
+    const struct ckpt_head *h = &s->head;
+    if (opt->gas && !h->hydro) FAIL(ERR_PARAM, "%s: has no gas", s->path);
+    if (!opt->gas && !h->particles) FAIL(ERR_PARAM, "%s: has no particles (--gas writes the cells)", s->path);
+    if (h->cosmo && !(h->aexp > 0 && h->h0 > 0 && h->unit_l > 0 && h->unit_d > 0 && h->unit_t > 0))
+        FAIL(ERR_FORMAT, "%s: its units make no sense: a=%g H0=%g unit_l=%g unit_d=%g unit_t=%g", s->path, h->aexp,
+             h->h0, h->unit_l, h->unit_d, h->unit_t);
+    return OK;
+}
+
+enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n, int64_t *left_out)
+{
+    struct writer w = {.s = s,
+                       .out = {.path = opt->out,
+                               .named = opt->named,
+                               .nfile = opt->nfile > 1 ? opt->nfile : 1,
+                               .overwrite = opt->overwrite,
+                               .stars = s->head.stars,
+                               .metals = s->head.metal}};
+    TRY(check_source(opt, s));
+    set_units(&w);
+    enum err err = take_census(&w, opt->gas);
+    if (err == OK) {
+        err = write_all(&w, opt->gas);
+        if (err == OK) err = gadget_finish(&w.out, name, n);
+        if (err != OK) gadget_drop(&w.out);
+    }
+    *left_out = w.left_out;
+    FREE(w.pos);
+    FREE(w.vel);
+    FREE(w.id);
+    FREE(w.m);
+    FREE(w.u);
+    FREE(w.rho);
+    FREE(w.hsml);
+    return err;
+}

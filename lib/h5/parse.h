@@ -1,0 +1,69 @@
+/* h5/parse: HDF5 files read without HDF5's library, which crashes, hangs and runs away on damaged ones.
+ *
+ * Known is what checkpoints are made of: superblocks 0 to 3; groups of any kind; attributes; one-dimensional datasets of integers and
+ * reals, contiguous, compact, or chunked with a B-tree of version 1 and HDF5's own filters (deflate, shuffle, Fletcher's sum).
+ * Anything else is an error that says so. Checksums of metadata are verified where there are some. No number of the file is believed: what
+ * is read must lie inside the file, what is allocated is bounded by it (deflated data: 1032 times) or by a constant, walks have a budget.
+ *
+ * The first damage met is kept in f->err, with its sentence; nothing is found from then on. So callers may ask for several things and
+ * look at f->err once. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { H5_FILTERS = 4, H5_PAGES = 8, H5_PAGE = 32768 };
+
+struct h5_file {
+    int fd;
+    char path[4096];
+    int64_t size;       /* bytes */
+    int offset, length; /* bytes of an address, of a length */
+    int64_t root;
+    enum err err;
+    unsigned char *page[H5_PAGES]; /* of metadata, read last */
+    int64_t page_at[H5_PAGES];
+};
+
+struct h5_value { /* an attribute */
+    char type;    /* d f, q i h b, Q I H B: unsigned, s: string of n bytes */
+    int64_t n;
+    unsigned char *data; /* owner: caller, FREE */
+};
+
+struct h5_type {
+    char name; /* 0: none that is known */
+    bool swap;
+    int bits; /* of an integer: cuRAMSES's of 8 bytes have 32 */
+    int64_t size;
+};
+
+struct h5_set {
+    char type;
+    struct h5_type stored;
+    int64_t n;
+    int64_t at;    /* contiguous: first byte; chunked: its B-tree */
+    int64_t chunk; /* elements, 0: not chunked */
+    int nfilter, filter[H5_FILTERS];
+    unsigned char *part; /* compact: all, chunked: one chunk, elements from `first` */
+    int64_t first;
+};
+
+MUST_USE enum err h5_open(struct h5_file *f, const char *path);
+void h5_close(struct h5_file *f);
+/* Address of the object `path` (a/b/c, empty: the root), 0: there is none. */
+int64_t h5_find(struct h5_file *f, const char *path);
+/* Every object of a group, until fn says true, which is returned. */
+typedef bool h5_link_fn(struct h5_file *f, const char *name, int64_t at, void *ctx);
+bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx);
+bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_value *v);
+/* name: for errors. */
+MUST_USE enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct h5_set *s);
+MUST_USE enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first, int64_t n, void *p);
+void h5_set_close(struct h5_set *s);
+
+int h5_size(char type);                                          /* bytes of an element */
+void h5_widen(char type, int64_t n, const void *raw, void *out); /* to double or int64; raw and out may not overlap */
+uint32_t h5_metadata_sum(const unsigned char *p, size_t n);      /* Jenkins's lookup3 */

@@ -1,0 +1,69 @@
+/* param/row: the table behind param/param, for its own files only. */
+#pragma once
+#include "param/param.h"
+
+enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
+
+/* What a restart may change: the model (refused unless forced), the run, or a place (paths, never compared). */
+enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_PLACE };
+
+enum param_status {
+    PARAM_HONOURED, /* does what it does in RAMSES */
+    PARAM_LIMIT,    /* honoured within the range or choices given; the note says what is missing */
+    PARAM_HARMLESS, /* accepted; cannot change results (the note says why) */
+    PARAM_NEEDS,    /* no effect unless the switch in the note is on */
+    PARAM_REFUSED   /* any value but the default is an error; the note says what to do */
+};
+
+struct param_row {
+    const char *group, *name; /* lower case */
+    enum param_kind kind;
+    size_t offset; /* in struct params */
+    int n1, n2;    /* n1 = n2 = 1: scalar; n2 > 1: [n1][n2], namelist name(i,j) at [i-1][j-1] */
+    int base;      /* the namelist's first index, 1 but for a few */
+    double def;
+    const char *def_text; /* texts */
+    double min, max;
+    const char *unit;
+    const char *choices; /* texts: "a|b|!c", c known but not supported; NULL: any */
+    enum param_effect effect;
+    enum param_status status;
+    const char *note, *help;
+    bool array;
+};
+
+struct param_group {
+    const char *name;     /* as in struct params */
+    const char *namelist; /* as in a namelist, upper case */
+    const char *help;
+};
+
+const struct param_row *param_row_at(int i); /* 0 .. PARAM_ROWS-1 */
+int param_row_index(const struct param_row *row);
+int param_group_count(void);
+const struct param_group *param_group_at(int i);
+/* Finds a group by its namelist name or, if loose, also by its short one, in any case; NULL if none. */
+const struct param_group *param_group_find(const char *name, bool loose);
+/* Finds name (lower case) in a group, following aliases (omega_b of &PHYSICS_PARAMS is that of &INIT_PARAMS). */
+const struct param_row *param_row_find(const struct param_group *g, const char *name);
+/* Finds it by name alone: NULL if none; *several is set if more than one parameter has it. */
+const struct param_row *param_row_find_any(const char *name, bool *several);
+/* What may have been meant, as the end of a sentence ("; did you mean 'x'?"), or "". */
+const char *param_hint_group(const char *name, char buf[160]);
+const char *param_hint_name(const struct param_group *g, const char *name, char buf[160]);
+
+size_t param_element_size(const struct param_row *row);
+/* Element (i,j), counted from 0. */
+void *param_element(struct params *p, const struct param_row *row, int i, int j);
+const void *param_element_const(const struct params *p, const struct param_row *row, int i, int j);
+void param_reset(struct params *p, const struct param_row *row); /* its defaults */
+/* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the condition. */
+bool param_group_read(const struct params *p, const char *group, const char **why);
+/* Groups that are not read return to their defaults, as in RAMSES; what follows from other parameters is set. */
+void param_complete(struct params *p);
+/* A value as a namelist has it, into buf. */
+enum { PARAM_VALUE = 2 * sizeof(param_string) + 8 };
+const char *param_value_text(const struct param_row *row, const void *value, char buf[PARAM_VALUE]);
+const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VALUE]);
+/* "1 .. 21", "> 0", "one of 'a', 'b'", or "" for any. */
+const char *param_range_text(const struct param_row *row, char buf[PARAM_VALUE]);

@@ -1,0 +1,213 @@
+/* param/show: the table for people: listing, man page, values in force, names without effect. */
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/opt.h"
+#include "param/row.h"
+
+static const char *const status_text[] = {[PARAM_HONOURED] = "honoured",
+                                          [PARAM_LIMIT] = "limited",
+                                          [PARAM_HARMLESS] = "no effect",
+                                          [PARAM_NEEDS] = "no effect unless",
+                                          [PARAM_REFUSED] = "not supported"};
+
+/* int, real[100], text[100,59] */
+static const char *type_text(const struct param_row *row, char buf[64])
+{
+    static const char *const kind[] = {"logical", "integer", "integer*8", "real", "text"};
+    if (row->n2 > 1)
+        snprintf(buf, 64, "%s(%d,%d)", kind[row->kind], row->n1, row->n2);
+    else if (row->base != 1)
+        snprintf(buf, 64, "%s(%d:%d)", kind[row->kind], row->base, row->base + row->n1 - 1);
+    else if (row->array)
+        snprintf(buf, 64, "%s(%d)", kind[row->kind], row->n1);
+    else
+        snprintf(buf, 64, "%s", kind[row->kind]);
+    return buf;
+}
+
+static const char *default_text(const struct param_row *row, char buf[PARAM_VALUE])
+{
+    if (row->kind == PARAM_TEXT) return param_value_text(row, row->def_text, buf);
+    if (row->def == DBL_MAX) return "unset";
+    return param_number_text(row->kind, row->def, buf);
+}
+
+/* Status with its note, as half a sentence. */
+static const char *status_note(const struct param_row *row, char buf[400])
+{
+    const char *colon = row->status == PARAM_NEEDS ? " " : ": ";
+    snprintf(buf, 400, "%s%s%s", status_text[row->status], row->note ? colon : "", row->note ? row->note : "");
+    return buf;
+}
+
+void param_list(FILE *out)
+{
+    const char *group = "";
+    char type[64], def[PARAM_VALUE], range[PARAM_VALUE], status[400];
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        if (strcmp(row->group, group) != 0) {
+            const struct param_group *g = param_group_find(group = row->group, true);
+            fprintf(out, "%s&%s  %s\n", i ? "\n" : "", g->namelist, g->help);
+        }
+        fprintf(out, "  %-22s %-16s default %s", row->name, type_text(row, type), default_text(row, def));
+        if (*row->unit) fprintf(out, " [%s]", row->unit);
+        if (*param_range_text(row, range)) fprintf(out, "  (%s)", range);
+        fprintf(out, "\n      %s. %s\n", row->help, status_note(row, status));
+    }
+}
+
+static void man_row(FILE *out, const struct param_row *row)
+{
+    char type[64], def[PARAM_VALUE], range[PARAM_VALUE], status[400];
+    static const char *const effect[] = {"", "; may change in a restart", "; a place, never compared"};
+    fputs(".TP\n.B ", out);
+    opt_man_text(out, row->name);
+    fputc('\n', out);
+    opt_man_text(out, type_text(row, type));
+    fputs(", default ", out);
+    opt_man_text(out, default_text(row, def));
+    if (*row->unit) fputs(" [", out), opt_man_text(out, row->unit), fputc(']', out);
+    if (*param_range_text(row, range)) fputs(", allowed ", out), opt_man_text(out, range);
+    fputs("\n.br\n", out);
+    opt_man_text(out, row->help);
+    fputs(". ", out);
+    if (row->status != PARAM_HONOURED) {
+        fputs("[", out);
+        opt_man_text(out, status_note(row, status));
+        fputs("]", out);
+    } else if (*effect[row->effect]) {
+        opt_man_text(out, effect[row->effect] + 2);
+        fputc('.', out);
+    }
+    fputc('\n', out);
+}
+
+void param_man(FILE *out)
+{
+    fputs(".\\\" Made from the parameter table by `simulate`; do not edit.\n"
+          ".TH PTAH-PARAMS 5 \"\" \"Ptah\" \"Ptah\"\n"
+          ".SH NAME\nptah-params \\- parameters of a simulation\n"
+          ".SH DESCRIPTION\n"
+          "A run is described by a Fortran namelist as RAMSES and cuRAMSES read it:\n"
+          "groups &NAME ... /, assignments name = value, comments after !, repeat counts n*value, and text between "
+          "groups\n"
+          "that is ignored. Names may be in any case. On the command line, group/name=value overrides the file.\n"
+          ".PP\n"
+          "Every name that RAMSES or cuRAMSES knows is known here. One that is \"not supported\" is an error unless it "
+          "has its\n"
+          "default value; one that has \"no effect\" is accepted and listed in the log; an unknown name is an error.\n"
+          "Element 1 of level\\-wise arrays belongs to level levelmin.\n",
+          out);
+    const char *group = "";
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        if (strcmp(row->group, group) != 0) {
+            const struct param_group *g = param_group_find(group = row->group, true);
+            fprintf(out, ".SH \"&%s\"\n", g->namelist);
+            opt_man_text(out, g->help);
+            fputs(".\n", out);
+        }
+        man_row(out, row);
+    }
+    fputs(".SH SEE ALSO\n.BR simulate (1),\n.BR ptah\\-checkpoint (5)\n", out);
+}
+
+/* Elements lo.. of column j up to n, as "a, b, c". */
+static void print_elements(FILE *f, const struct params *p, const struct param_row *row, int n, int j)
+{
+    char buf[PARAM_VALUE];
+    for (int i = 0; i < n; i++)
+        fprintf(f, "%s%s", i ? "," : "", param_value_text(row, param_element_const(p, row, i, j), buf));
+    fputc('\n', f);
+}
+
+/* Rows of a column up to the last that is not the default (2-D arrays are of reals). */
+static int column_length(const struct params *p, const struct param_row *row, int j)
+{
+    int n = row->n1;
+    while (n > 0 && *(const double *)param_element_const(p, row, n - 1, j) == row->def) n--;
+    return n;
+}
+
+static void print_row(FILE *f, const struct params *p, const struct param_row *row, const char *group)
+{
+    const char *slash = *group ? "/" : "";
+    int count = p->count[param_row_index(row)];
+    for (int j = 0; row->n2 > 1 && j < count; j++) {
+        int n = column_length(p, row, j);
+        if (n == 0) continue;
+        fprintf(f, "%s%s%s(1,%d) = ", group, slash, row->name, j + 1);
+        print_elements(f, p, row, n, j);
+    }
+    if (row->n2 > 1 || (row->array && !count)) return;
+    fprintf(f, "%s%s%s = ", group, slash, row->name);
+    print_elements(f, p, row, row->array ? count : 1, 0);
+}
+
+/* What open_memstream has gathered, as a block of ours. */
+static char *text_taken(FILE *f, char **text, const size_t *bytes)
+{
+    fclose(f);
+    BUG_ON(!*text);
+    char *copy = mem_new(*bytes + 1, "parameter text");
+    memcpy(copy, *text, *bytes + 1);
+    free(*text);
+    return copy;
+}
+
+char *param_text(const struct params *p)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    BUG_ON(!f);
+    const char *why;
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        bool in_force = row->status == PARAM_HONOURED || row->status == PARAM_LIMIT;
+        if ((in_force || p->given[i]) && param_group_read(p, row->group, &why)) print_row(f, p, row, row->group);
+    }
+    return text_taken(f, &text, &bytes);
+}
+
+char *param_namelist(const struct params *p)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    BUG_ON(!f);
+    fputs("The parameters that were given, with those of the command line.\n", f);
+    for (int g = 0; g < param_group_count(); g++) {
+        const struct param_group *group = param_group_at(g);
+        bool open = false;
+        for (int i = 0; i < PARAM_ROWS; i++) {
+            const struct param_row *row = param_row_at(i);
+            if (!p->given[i] || strcmp(row->group, group->name) != 0) continue;
+            if (!open) fprintf(f, "\n&%s\n", group->namelist);
+            open = true;
+            print_row(f, p, row, "");
+        }
+        if (open) fputs("/\n", f);
+    }
+    return text_taken(f, &text, &bytes);
+}
+
+int param_unused(const struct params *p, FILE *out)
+{
+    int n = 0;
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        const struct param_row *row = param_row_at(i);
+        const char *why;
+        bool read = param_group_read(p, row->group, &why);
+        if (!p->given[i] || (read && row->status != PARAM_NEEDS && row->status != PARAM_HARMLESS)) continue;
+        n++;
+        bool unless = !read || row->status == PARAM_NEEDS;
+        fprintf(out, "%s/%s has no effect%s%s\n", row->group, row->name, unless ? " unless " : ": ",
+                read ? row->note : why);
+    }
+    return n;
+}

@@ -1,0 +1,292 @@
+/* param/table: the rows of params.def as data, finding one by name, and values as text. */
+#include <ctype.h>
+#include <float.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "param/row.h"
+
+static const struct param_row rows[PARAM_ROWS] = {
+#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)                      \
+    {.group = #g,                                                                                                      \
+     .name = nm,                                                                                                       \
+     .kind = PARAM_##k,                                                                                                \
+     .offset = offsetof(struct params, g.m),                                                                           \
+     .n1 = rows1,                                                                                                      \
+     .n2 = rows2,                                                                                                      \
+     .base = first,                                                                                                    \
+     .def = d,                                                                                                         \
+     .def_text = dt,                                                                                                   \
+     .min = lo,                                                                                                        \
+     .max = hi,                                                                                                        \
+     .unit = un,                                                                                                       \
+     .choices = ch,                                                                                                    \
+     .effect = eff,                                                                                                    \
+     .status = st,                                                                                                     \
+     .note = no,                                                                                                       \
+     .help = he,                                                                                                       \
+     .array = sizeof(((struct params *)0)->g.m) > sizeof(type)},
+#define ALIAS(...)
+#define GROUP(...)
+#define ENDGROUP(...)
+#include "param/params.def"
+};
+
+static const struct param_group groups[] = {
+#define ROW(...)
+#define ALIAS(...)
+#define GROUP(g, nml, he) {.name = #g, .namelist = nml, .help = he},
+#define ENDGROUP(...)
+#include "param/params.def"
+};
+
+static const struct alias {
+    const char *group, *name, *home;
+} aliases[] = {
+#define ROW(...)
+#define ALIAS(g, m, h) {.group = #g, .name = #m, .home = #h},
+#define GROUP(...)
+#define ENDGROUP(...)
+#include "param/params.def"
+};
+
+enum { GROUPS = sizeof groups / sizeof *groups, ALIASES = sizeof aliases / sizeof *aliases };
+
+const struct param_row *param_row_at(int i)
+{
+    BUG_ON(i < 0 || i >= PARAM_ROWS);
+    return &rows[i];
+}
+
+int param_row_index(const struct param_row *row)
+{
+    return (int)(row - rows);
+}
+
+int param_group_count(void)
+{
+    return GROUPS;
+}
+
+const struct param_group *param_group_at(int i)
+{
+    return &groups[i];
+}
+
+const struct param_group *param_group_find(const char *name, bool loose)
+{
+    for (int i = 0; i < GROUPS; i++)
+        if (strcasecmp(groups[i].namelist, name) == 0 || (loose && strcasecmp(groups[i].name, name) == 0))
+            return &groups[i];
+    return NULL;
+}
+
+static const struct param_row *own_row(const char *group, const char *name)
+{
+    for (int i = 0; i < PARAM_ROWS; i++)
+        if (strcmp(rows[i].group, group) == 0 && strcasecmp(rows[i].name, name) == 0) return &rows[i];
+    return NULL;
+}
+
+const struct param_row *param_row_find(const struct param_group *g, const char *name)
+{
+    const struct param_row *row = own_row(g->name, name);
+    for (int i = 0; !row && i < ALIASES; i++)
+        if (strcmp(aliases[i].group, g->name) == 0 && strcasecmp(aliases[i].name, name) == 0) {
+            row = own_row(aliases[i].home, name);
+            BUG_ON(!row);
+        }
+    return row;
+}
+
+const struct param_row *param_row_find_any(const char *name, bool *several)
+{
+    const struct param_row *found = NULL;
+    *several = false;
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        if (strcasecmp(rows[i].name, name) != 0) continue;
+        if (found) *several = true;
+        found = &rows[i];
+    }
+    return found;
+}
+
+/* Edit distance (Damerau 1964, adjacent swaps), case-blind; names longer than 63 are cut. */
+static int distance(const char *a, const char *b)
+{
+    int d[64][64], n = (int)strnlen(a, 63), m = (int)strnlen(b, 63);
+    for (int i = 0; i <= n; i++) d[i][0] = i;
+    for (int j = 0; j <= m; j++) d[0][j] = j;
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= m; j++) {
+            int ca = tolower((unsigned char)a[i - 1]), cb = tolower((unsigned char)b[j - 1]);
+            int v = d[i - 1][j - 1] + (ca != cb);
+            if (d[i - 1][j] + 1 < v) v = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < v) v = d[i][j - 1] + 1;
+            bool swap = i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
+                        cb == tolower((unsigned char)a[i - 2]);
+            if (swap && d[i - 2][j - 2] + 1 < v) v = d[i - 2][j - 2] + 1;
+            d[i][j] = v;
+        }
+    return d[n][m];
+}
+
+/* The farthest name that is still a likely meaning. */
+static int far_enough(const char *name)
+{
+    int n = (int)strnlen(name, 63);
+    return n < 4 ? 1 : n < 8 ? 2 : 3;
+}
+
+const char *param_hint_group(const char *name, char buf[160])
+{
+    int best = far_enough(name) + 1;
+    buf[0] = 0;
+    for (int i = 0; i < GROUPS; i++) {
+        int d = distance(name, groups[i].namelist);
+        if (strcasecmp(name, groups[i].name) == 0) d = 0;
+        if (d >= best) continue;
+        best = d;
+        snprintf(buf, 160, "; did you mean &%s?", groups[i].namelist);
+    }
+    return buf;
+}
+
+static void hint_if_nearer(const char *name, const char *member, const char *namelist, int *best, char buf[160])
+{
+    int d = distance(name, member);
+    if (d >= *best) return;
+    *best = d;
+    if (namelist)
+        snprintf(buf, 160, d ? "; did you mean '%s' of &%s?" : "; '%s' belongs in &%s", member, namelist);
+    else
+        snprintf(buf, 160, "; did you mean '%s'?", member);
+}
+
+const char *param_hint_name(const struct param_group *g, const char *name, char buf[160])
+{
+    int best = far_enough(name) + 1;
+    buf[0] = 0;
+    bool several;
+    const struct param_row *exact = param_row_find_any(name, &several);
+    for (int i = 0; !exact && g && i < PARAM_ROWS; i++)
+        if (strcmp(rows[i].group, g->name) == 0) hint_if_nearer(name, rows[i].name, NULL, &best, buf);
+    for (int i = 0; !exact && g && i < ALIASES; i++)
+        if (strcmp(aliases[i].group, g->name) == 0) hint_if_nearer(name, aliases[i].name, NULL, &best, buf);
+    for (int i = 0; i < PARAM_ROWS; i++)
+        hint_if_nearer(name, rows[i].name, param_group_find(rows[i].group, true)->namelist, &best, buf);
+    return buf;
+}
+
+size_t param_element_size(const struct param_row *row)
+{
+    static const size_t size[] = {[PARAM_BOOL] = sizeof(bool),
+                                  [PARAM_INT] = sizeof(int),
+                                  [PARAM_LONG] = sizeof(int64_t),
+                                  [PARAM_REAL] = sizeof(double),
+                                  [PARAM_TEXT] = sizeof(param_string)};
+    return size[row->kind];
+}
+
+static size_t element_offset(const struct param_row *row, int i, int j)
+{
+    BUG_ON(i < 0 || i >= row->n1 || j < 0 || j >= row->n2);
+    return row->offset + ((size_t)i * (size_t)row->n2 + (size_t)j) * param_element_size(row);
+}
+
+void *param_element(struct params *p, const struct param_row *row, int i, int j)
+{
+    return (char *)p + element_offset(row, i, j);
+}
+
+const void *param_element_const(const struct params *p, const struct param_row *row, int i, int j)
+{
+    return (const char *)p + element_offset(row, i, j);
+}
+
+bool param_group_read(const struct params *p, const char *group, const char **why)
+{
+    *why = NULL;
+    if (strcmp(group, "hydro") == 0 && !p->run.hydro) *why = "hydro=.true.";
+    if (strcmp(group, "refine") == 0 && p->amr.levelmax == p->amr.levelmin) *why = "levelmax > levelmin";
+    if (strcmp(group, "cosmo") == 0 && !p->run.cosmo) *why = "cosmo=.true.";
+    return !*why;
+}
+
+const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VALUE])
+{
+    if (kind == PARAM_BOOL) return x != 0 ? ".true." : ".false.";
+    if (kind != PARAM_REAL) {
+        snprintf(buf, PARAM_VALUE, "%.0f", x);
+        return buf;
+    }
+    for (int digits = 15; digits <= 17; digits++) { /* the shortest that reads back as the same number */
+        snprintf(buf, PARAM_VALUE, "%.*g", digits, x);
+        if (strtod(buf, NULL) == x) break;
+    }
+    return buf;
+}
+
+static const char *quoted(const char *text, char buf[PARAM_VALUE])
+{
+    char *q = buf;
+    *q++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'') *q++ = '\'';
+        *q++ = *text;
+    }
+    *q++ = '\'';
+    *q = 0;
+    return buf;
+}
+
+const char *param_value_text(const struct param_row *row, const void *value, char buf[PARAM_VALUE])
+{
+    switch (row->kind) {
+    case PARAM_BOOL:
+        return *(const bool *)value ? ".true." : ".false.";
+    case PARAM_INT:
+        snprintf(buf, PARAM_VALUE, "%d", *(const int *)value);
+        return buf;
+    case PARAM_LONG:
+        snprintf(buf, PARAM_VALUE, "%lld", (long long)*(const int64_t *)value);
+        return buf;
+    case PARAM_REAL:
+        return param_number_text(PARAM_REAL, *(const double *)value, buf);
+    case PARAM_TEXT:
+        return quoted(value, buf);
+    }
+    return "";
+}
+
+/* 'a', 'b' or 'c' from "a|b|!x|c". */
+static const char *choices_text(const char *choices, char buf[PARAM_VALUE])
+{
+    size_t at = 0;
+    buf[0] = 0;
+    for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {
+        if (*c == '!') continue;
+        at += (size_t)snprintf(buf + at, PARAM_VALUE - at, "%s'%.*s'", at ? ", " : "", (int)strcspn(c, "|"), c);
+    }
+    return buf;
+}
+
+const char *param_range_text(const struct param_row *row, char buf[PARAM_VALUE])
+{
+    char lo[PARAM_VALUE], hi[PARAM_VALUE];
+    buf[0] = 0;
+    if (row->kind == PARAM_BOOL) return buf;
+    if (row->kind == PARAM_TEXT) return row->choices ? choices_text(row->choices, buf) : buf;
+    bool low = row->min > -DBL_MAX, high = row->max < (row->kind == PARAM_INT ? INT_MAX : DBL_MAX),
+         open = row->min == DBL_MIN;
+    const char *l = param_number_text(row->kind, open ? 0 : row->min, lo);
+    const char *h = param_number_text(row->kind, row->max, hi);
+    if (low && high)
+        snprintf(buf, PARAM_VALUE, open ? "> %.40s, <= %.40s" : "%.40s .. %.40s", l, h);
+    else if (low)
+        snprintf(buf, PARAM_VALUE, open ? "> %.40s" : ">= %.40s", l);
+    else if (high)
+        snprintf(buf, PARAM_VALUE, "<= %.40s", h);
+    return buf;
+}

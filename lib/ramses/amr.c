@@ -1,0 +1,230 @@
+/* ramses/amr: the amr file of a rank (spec: ramses_binary §5). */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ramses/out.h"
+
+static void write_head(struct fort_out *f, const struct ramses_out *o);
+static void write_lists(struct fort_out *f, const struct ramses_out *o);
+static void write_domains(struct fort_out *f, const struct ramses_out *o);
+static void write_block(struct fort_out *f, const struct ramses_block *b);
+
+enum err ramses_write_amr(const struct ramses_out *o, const char *path)
+{
+    struct fort_out f;
+    fort_create(&f, path, o->list);
+    write_head(&f, o);
+    write_lists(&f, o);
+    write_domains(&f, o);
+    for (int l = 1; l <= o->nlevel; l++)
+        for (int r = 0; r < o->c->size && f.err == OK; r++) {
+            struct ramses_block b = ramses_block_of(o, l, r);
+            if (b.n) write_block(&f, &b);
+        }
+    return fort_close(&f);
+}
+
+static void write_head(struct fort_out *f, const struct ramses_out *o)
+{
+    const struct ckpt_head *h = o->h;
+    size_t levels = sizeof(double) * (size_t)o->nlevel, outputs = sizeof(double) * (size_t)h->noutput;
+    fort_i4(f, o->c->size);
+    fort_i4(f, 3);
+    fort_record(f, (int32_t[]){1, 1, 1}, 12);
+    fort_i4(f, o->nlevel);
+    fort_i4(f, (int32_t)o->ngridmax);
+    fort_i4(f, 0);
+    fort_i4(f, o->ngrid);
+    fort_r8(f, h->boxlen);
+    fort_record(f, (int32_t[]){h->noutput, h->iout, h->ifout}, 12);
+    fort_record(f, h->tout, outputs);
+    fort_record(f, h->aout, outputs);
+    fort_r8(f, h->t);
+    fort_record(f, h->dtold + 1, levels);
+    fort_record(f, h->dtnew + 1, levels);
+    fort_record(f, (int32_t[]){h->nstep, h->nstep_coarse}, 8);
+    fort_record(f, (double[]){h->einit, h->mass_tot_0, h->rho_tot}, 24);
+    fort_record(f, (double[]){h->omega_m, h->omega_l, h->omega_k, h->omega_b, h->h0, h->aexp_ini, h->boxlen_ini}, 56);
+    fort_record(f, (double[]){h->aexp, h->hexp, h->aexp_old, h->epot_tot_int, h->epot_tot_old}, 40);
+    fort_r8(f, h->mass_sph);
+}
+
+/* headl, taill, numbl, numbtot and the free list. numbtot is 8 bytes wide, as with LONGINT, if asked for or if it must be. */
+static void write_lists(struct fort_out *f, const struct ramses_out *o)
+{
+    size_t lists = (size_t)o->nlevel * (size_t)o->c->size, ntot = 10 * (size_t)o->nlevel;
+    int32_t *v = mem_new(sizeof *v * (lists > ntot ? lists : ntot), "checkpoint");
+    int64_t *wide = mem_zero(sizeof *wide * ntot, "checkpoint"), greatest = 0;
+    for (size_t i = 0; i < lists; i++) v[i] = o->count[i] ? o->first[i] : 0;
+    fort_record(f, v, sizeof *v * lists);
+    for (size_t i = 0; i < lists; i++) v[i] = o->count[i] ? o->first[i] + o->count[i] - 1 : 0;
+    fort_record(f, v, sizeof *v * lists);
+    fort_record(f, o->count, sizeof *v * lists);
+    for (int l = 1; l <= o->nlevel; l++) {
+        int64_t *row = wide + 10 * (l - 1);
+        row[0] = o->total[l], row[1] = o->least[l], row[2] = o->most[l], row[3] = o->total[l] / o->c->size;
+        if (row[0] > greatest) greatest = row[0];
+    }
+    for (size_t i = 0; i < ntot; i++) v[i] = (int32_t)wide[i];
+    if (o->h->longint || greatest > INT32_MAX)
+        fort_record(f, wide, sizeof *wide * ntot);
+    else
+        fort_record(f, v, sizeof *v * ntot);
+    int32_t n = o->ngrid, max = (int32_t)o->ngridmax, free = n < max;
+    fort_record(f, (int32_t[]){free ? n + 1 : 0, free ? max : 0, max - n, n, n}, 20);
+    FREE(wide);
+    FREE(v);
+}
+
+static void write_bounds(struct fort_out *f, const struct ramses_out *o)
+{
+    size_t n = (size_t)o->c->size + 1;
+    double *bound = mem_new(sizeof *bound * n, "checkpoint");
+    domain_bound_keys(o->d, bound);
+    fort_record(f, bound, sizeof *bound * n);
+    FREE(bound);
+}
+
+/* cuRAMSES's ten records; lengths in units of the code. */
+static void write_tree(struct fort_out *f, const struct ramses_out *o)
+{
+    struct domain_tree t;
+    domain_tree(o->d, &t);
+    size_t levels = sizeof(int32_t) * (size_t)t.nlev, nodes = (size_t)t.nnode, k = (size_t)t.kmax,
+           box = 3 * (size_t)o->c->size;
+    for (size_t i = 0; i < nodes * (k - 1); i++) t.wall[i] *= o->h->boxlen;
+    for (size_t i = 0; i < box; i++) t.low[i] *= o->h->boxlen, t.high[i] *= o->h->boxlen;
+    fort_i4(f, t.nlev);
+    fort_i4(f, t.kmax);
+    fort_i4(f, t.nnode);
+    fort_record(f, t.factor, levels);
+    fort_record(f, t.axis, levels);
+    fort_record(f, t.wall, sizeof *t.wall * nodes * (k - 1));
+    fort_record(f, t.next, sizeof *t.next * nodes * k);
+    fort_record(f, t.rank, sizeof *t.rank * nodes);
+    fort_record(f, t.low, sizeof *t.low * box);
+    fort_record(f, t.high, sizeof *t.high * box);
+    domain_tree_free(&t);
+}
+
+static void write_domains(struct fort_out *f, const struct ramses_out *o)
+{
+    bool hilbert = domain_kind(o->d) == DOMAIN_HILBERT;
+    char ordering[129];
+    snprintf(ordering, sizeof ordering, "%-128s", hilbert ? "hilbert" : "ksection");
+    fort_record(f, ordering, 128);
+    (hilbert ? write_bounds : write_tree)(f, o);
+    fort_i4(f, o->m->lev[1].noct ? o->number[1][0] : 0); /* son of the coarse cell */
+    fort_i4(f, 1);                                       /* flag1 */
+    fort_i4(f, domain_rank(o->d, 1, 0) + 1);             /* cpu_map */
+}
+
+/* ---- octs ---- */
+
+static int32_t cell_index(const struct ramses_out *o, int level, lidx oct, int cell)
+{
+    return (int32_t)(1 + cell * o->ngridmax + o->number[level][oct]);
+}
+
+/* The cell of level-1 beyond a face of the oct's father cell, wrapped periodically also at walls; 0: not on this rank. */
+static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, int face)
+{
+    const struct level *lv = &o->m->lev[level], *up = &o->m->lev[level - 1];
+    int slot = oct_slot(lv, oct), bit = 1 << face / 2;
+    bool leaves = ((slot & bit) != 0) == (face & 1);
+    lidx p = lv->parent[oct];
+    if (leaves) {
+        lidx q = up->nbr[p][face];
+        int step = face & 1 ? 1 : -1, d = face / 2;
+        if (q < 0)
+            q = mesh_find(
+                up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0, d == 1 ? step : 0, d == 2 ? step : 0, NULL));
+        p = q;
+    }
+    return p < 0 ? 0 : cell_index(o, level - 1, p, slot ^ bit);
+}
+
+/* index, next, prev */
+static void fill_list(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    const struct ramses_block *b = ctx;
+    int32_t *index = (int32_t *)rows, *next = (int32_t *)(rows + stride), *prev = (int32_t *)(rows + 2 * stride);
+    for (int64_t i = 0; i < n; i++) {
+        int32_t k = b->first + (int32_t)(first + i);
+        index[i] = k;
+        next[i] = first + i + 1 < b->n ? k + 1 : 0;
+        prev[i] = first + i > 0 ? k - 1 : 0;
+    }
+}
+
+/* xg */
+static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    const struct ramses_block *b = ctx;
+    const struct level *lv = &b->o->m->lev[b->level];
+    double side = ldexp(1, 1 - b->level);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x[3];
+        okey_coords(lv->key[b->oct[first + i]], x);
+        for (int d = 0; d < 3; d++) ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side;
+    }
+}
+
+/* Ranks of the cells of one oct after the other: mostly an ancestor of two levels above is one rank's as a whole. */
+struct ranks {
+    okey above;
+    int whole; /* of `above`, or -1 */
+};
+
+static void cell_ranks(const struct domain *d, int level, okey key, struct ranks *r, int rank[8])
+{
+    if (level > 2 && r->above != key >> 6) *r = (struct ranks){key >> 6, domain_whole(d, level - 2, key >> 6)};
+    if (level <= 2 || r->whole < 0)
+        domain_cell_ranks(d, level, key, rank);
+    else
+        for (int c = 0; c < 8; c++) rank[c] = r->whole;
+}
+
+enum { LINKS = 1 + 6 + 3 * 8 };
+
+/* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
+static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, int32_t rows[LINKS][RAMSES_TILE],
+                     struct ranks *r)
+{
+    const struct ramses_out *o = b->o;
+    const struct level *lv = &o->m->lev[b->level];
+    int row = 0;
+#define NEXT_ROW rows[row++][i]
+    NEXT_ROW = b->level == 1 ? 1 : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
+    for (int face = 0; face < 6; face++) NEXT_ROW = b->level == 1 ? 1 : neighbour_cell(o, b->level, oct, face);
+    for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
+    int rank[8];
+    cell_ranks(o->d, b->level, lv->key[oct], r, rank);
+    for (int c = 0; c < 8; c++) NEXT_ROW = rank[c] + 1;
+    for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
+#undef NEXT_ROW
+}
+
+static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    const struct ramses_block *b = ctx;
+    struct ranks r = {~(okey)0, -1};
+#pragma omp parallel for schedule(static) firstprivate(r)
+    for (int64_t at = 0; at < n; at += RAMSES_TILE) {
+        int32_t tile[LINKS][RAMSES_TILE];
+        int64_t k = n - at < RAMSES_TILE ? n - at : RAMSES_TILE;
+        for (int64_t i = 0; i < k; i++) link_oct(b, b->oct[first + at + i], i, tile, &r);
+        for (int row = 0; row < LINKS; row++)
+            memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row], sizeof **tile * (size_t)k);
+    }
+}
+
+static void write_block(struct fort_out *f, const struct ramses_block *b)
+{
+    fort_table(f, 3, sizeof(int32_t), b->n, fill_list, b);
+    fort_table(f, 3, sizeof(double), b->n, fill_centre, b);
+    fort_table(f, LINKS, sizeof(int32_t), b->n, fill_links, b);
+}

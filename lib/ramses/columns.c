@@ -1,0 +1,177 @@
+/* ramses/columns: which columns the particle files of a RAMSES snapshot have (spec: ramses_binary §3, 8, 12).
+ *
+ * Since 2017 a descriptor says it. Before, the optional records are known by counting, their types by their lengths, their names from
+ * the header file's line of particle fields. */
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ramses/priv.h"
+#include "io/file.h"
+
+static const size_t HEADER_MAX = (size_t)1 << 20;
+static const char *const COLUMN[COL_COUNT] = {"position_x", "position_y", "position_z", "velocity_x", "velocity_y",
+                                              "velocity_z", "mass",       "identity",   "levelp",     "family",
+                                              "tag",        "birth_time", "metallicity"};
+
+static enum err count_columns(struct ramses *r);
+static enum err find_columns(struct ramses *r);
+static enum err add_family(struct ramses *r);
+static enum err read_formed(struct ramses *r);
+
+enum err ramses_read_columns(struct ramses *r)
+{
+    bool old;
+    for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
+    if (!ramses_has_file(r, "part")) return OK;
+    TRY(ramses_read_descriptor(r, "part", r->part, &r->npart_field, &old));
+    if (r->npart_field == 0) TRY(count_columns(r));
+    TRY(find_columns(r));
+    if (r->column[COL_FAMILY] < 0) TRY(add_family(r));
+    TRY(read_formed(r));
+    r->head.particles = true;
+    r->head.stars = r->column[COL_BIRTH] >= 0;
+    r->head.metal = r->column[COL_METAL] >= 0;
+    return OK;
+}
+
+/* Of file 1: all have the same. */
+static enum err read_formed(struct ramses *r)
+{
+    char path[PATH_MAX];
+    struct fort_in f;
+    int64_t npart;
+    TRY(ramses_path(r, "part", 1, path, sizeof path));
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = ramses_part_head(&f, r, &npart, &r->formed);
+    fort_shut(&f);
+    return err;
+}
+
+/* Places and velocities have as many components as the run dimensions. */
+static bool is_of_run(const struct ramses *r, int column)
+{
+    return column >= COL_MASS || column % 3 < r->head.ndim;
+}
+
+static enum err find_columns(struct ramses *r)
+{
+    for (int i = 0; i < r->npart_field; i++)
+        for (int c = 0; c < COL_COUNT; c++) {
+            bool real = strchr("df", r->part[i].type) != NULL, want = c < COL_ID || c >= COL_BIRTH;
+            if (strcmp(r->part[i].name, COLUMN[c]) != 0) continue;
+            if (real != want)
+                FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->dir, COLUMN[c],
+                     r->part[i].type);
+            r->column[c] = i;
+        }
+    for (int c = 0; c <= COL_ID; c++)
+        if (r->column[c] < 0 && is_of_run(r, c)) FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->dir, COLUMN[c]);
+    return OK;
+}
+
+/* A column that is in no file: it is made of others while these are read. */
+static enum err add_family(struct ramses *r)
+{
+    r->made_family = true;
+    r->column[COL_FAMILY] = r->npart_field;
+    return ramses_add_field(r->dir, r->part, &r->npart_field, COLUMN[COL_FAMILY], 'b');
+}
+
+/* ---- files from before the descriptor ---- */
+
+/* The words after "level" in the header file's line of particle fields, in the names of the descriptor. */
+static enum err header_words(const struct ramses *r, struct ramses_field *list, int *n)
+{
+    static const char *const word[3] = {"phi", "tform", "metal"};
+    static const char *const name[3] = {"potential", "birth_time", "metallicity"};
+    char path[PATH_MAX], file[32], *text, *save = NULL;
+    size_t size;
+    *n = 0;
+    snprintf(file, sizeof file, "header_%05d.txt", r->number);
+    TRY(ramses_text_path(r, file, path, sizeof path));
+    if (!file_exists(path)) return OK;
+    TRY(file_load(path, HEADER_MAX, &text, &size));
+    char *line = strstr(text, "pos vel mass iord level");
+    enum err err = OK;
+    if (line) line[strcspn(line, "\r\n")] = 0;
+    const char *w = line ? strtok_r(line, " ", &save) : NULL;
+    for (int i = 0; err == OK && w; w = strtok_r(NULL, " ", &save), i++) {
+        for (int k = 0; k < 3; k++)
+            if (i >= 5 && strcmp(w, word[k]) == 0) w = name[k];
+        if (i >= 5) err = ramses_add_field(path, list, n, w, 'd');
+    }
+    mem_free(text);
+    return err;
+}
+
+/* Without words: family and tag, of one byte each, if they are there; then one more is the time of birth, two are it and the metallicity,
+ * three have the potential before. cuRAMSES has one more than its header says, the age marker of the yield tables. */
+static void name_extras(const struct ramses_field *word, int nword, int n, const char *type, char name[][48])
+{
+    static const char *const usual[] = {"potential", "birth_time", "metallicity"};
+    int first = nword == 0 && n >= 2 && type[0] == 'b' && type[1] == 'b' ? 2 : 0;
+    for (int i = 0; i < n; i++) {
+        bool marker = i == nword && nword && strcmp(word[nword - 1].name, "initialmass") == 0;
+        if (i < nword)
+            memcpy(name[i], word[i].name, sizeof word[i].name);
+        else if (i < first)
+            snprintf(name[i], 48, "%s", COLUMN[COL_FAMILY + i]);
+        else if (nword == 0 && n - first <= 3)
+            snprintf(name[i], 48, "%s", usual[n - first == 3 ? i - first : i - first + 1]);
+        else
+            snprintf(name[i], 48, marker ? "indtab" : "extra_%02d", i - nword);
+    }
+}
+
+static char type_by_length(int64_t bytes, int64_t npart, char real, char whole)
+{
+    if (npart == 0) return real ? 'd' : whole;
+    if (bytes == 8 * npart) return real ? 'd' : 'q';
+    if (bytes == 4 * npart) return real ? 'f' : 'i';
+    return bytes == 2 * npart ? 'h' : 'b';
+}
+
+static enum err default_columns(struct ramses *r, const char *path, struct fort_in *f, int64_t npart)
+{
+    struct ramses_field word[RAMSES_FIELDS];
+    char name[RAMSES_FIELDS][48], type[RAMSES_FIELDS];
+    int n = 0, nword, more = 0;
+    struct fort_rec rec;
+    for (int i = 0; i <= COL_LEVEL; i++) {
+        if (!is_of_run(r, i)) continue;
+        TRY(fort_next(f, COLUMN[i], &rec));
+        TRY(ramses_add_field(path, r->part, &n, COLUMN[i], type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
+    }
+    for (; f->at < f->size; more++) {
+        if (n + more == RAMSES_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d columns", path, RAMSES_FIELDS);
+        TRY(fort_next(f, "optional column", &rec));
+        type[more] = type_by_length(rec.bytes, npart, true, 'i');
+    }
+    TRY(header_words(r, word, &nword));
+    name_extras(word, nword, more, type, name);
+    for (int i = 0; i < more; i++) TRY(ramses_add_field(path, r->part, &n, name[i], type[i]));
+    r->npart_field = n;
+    return OK;
+}
+
+/* By the first file that has particles; the last one has the say if none has. */
+static enum err count_columns(struct ramses *r)
+{
+    enum err err = OK;
+    bool done = false;
+    for (int file = 1; err == OK && !done && file <= r->ncpu; file++) {
+        char path[PATH_MAX];
+        struct fort_in f;
+        int64_t npart = 0;
+        TRY(ramses_path(r, "part", file, path, sizeof path));
+        err = fort_open(&f, path);
+        if (err == OK) err = ramses_part_head(&f, r, &npart, NULL);
+        done = npart > 0 || file == r->ncpu;
+        if (err == OK && done) err = default_columns(r, path, &f, npart);
+        fort_shut(&f);
+    }
+    return err;
+}

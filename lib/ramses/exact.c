@@ -1,0 +1,305 @@
+/* ramses/exact: see exact.h.
+ *
+ * The file is a header and chunks, one for each batch of octs of a level. Differences are folded so that small ones of either sign are
+ * small numbers, and cut into eight planes of bytes; planes of zeros, mostly seven, are left out, the others go through zlib. Checksums: of
+ * the header, and in each chunk of the true values, so that any damage shows, be it here or in the hydro file. */
+#include "ramses/exact.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "ckpt/crc.h"
+#include "ramses/read.h"
+#include "io/file.h"
+
+enum { VERSION = 1, PLANES = 8, CHUNK = RAMSES_BATCH, SAFE = 64 };
+
+struct file_head {
+    char magic[8];
+    uint32_t version, order; /* order: 0x01020304 as this machine writes it */
+    int32_t ncpu, file, nvar, nstep_coarse;
+    double gamma, smallr, t, tout_next, aout_next;
+    unsigned char safe[SAFE];
+    uint32_t unused, crc; /* of all before */
+};
+
+struct chunk_head {
+    int32_t level, n;
+    uint32_t planes; /* bit k: plane k is there */
+    uint32_t bytes;  /* of the zlib stream that follows */
+    uint32_t crc;    /* of the true values, row by row */
+};
+
+static const char MAGIC[8] = "PtahBits";
+
+void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim, double *const *u)
+{
+    double *e = u[4];
+    for (int64_t i = 0; i < n; i++) {
+        u[0][i] = prim[0][i];
+        e[i] = prim[4][i] / (gamma - 1);
+    }
+    for (int v = 1; v < nvar; v++) {
+        if (v == 4) continue;
+        for (int64_t i = 0; i < n; i++) {
+            double rho = prim[0][i] > smallr ? prim[0][i] : smallr, q = prim[v][i];
+            u[v][i] = q * rho;
+            if (v < 4) e[i] += 0.5 * rho * q * q;
+        }
+    }
+}
+
+/* ---- writing ---- */
+
+static enum err put(struct exact_out *w, const void *p, size_t n)
+{
+    TRY(file_write_at(w->fd, w->path, p, n, w->at));
+    checksum_add(&w->sum, p, n, w->at);
+    w->at += (int64_t)n;
+    return OK;
+}
+
+static enum err put_head(struct exact_out *w)
+{
+    const struct ckpt_head *h = w->o->h;
+    struct file_head f;
+    memset(&f, 0, sizeof f);
+    memcpy(f.magic, MAGIC, sizeof f.magic);
+    f.version = VERSION, f.order = 0x01020304;
+    f.ncpu = w->o->c->size, f.file = w->o->c->rank + 1, f.nvar = h->hydro ? h->nvar : 0;
+    f.nstep_coarse = h->nstep_coarse;
+    f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
+    f.tout_next = h->tout_next, f.aout_next = h->aout_next;
+    memcpy(f.safe, h->safe, sizeof h->safe);
+    f.crc = crc_add(0, &f, offsetof(struct file_head, crc));
+    return put(w, &f, sizeof f);
+}
+
+void exact_differ(struct exact_out *w, int at, int n, int c, const double *const *u, const double *const *prim)
+{
+    int nvar = w->o->h->nvar;
+    double store[NVAR_MAX * RAMSES_TILE], *made[NVAR_MAX];
+    for (int v = 0; v < nvar; v++) made[v] = store + v * RAMSES_TILE;
+    exact_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
+    for (int v = 1; v < nvar; v++) {
+        const double *is = u[v], *told = made[v];
+        uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * RAMSES_PITCH + at;
+        for (int i = 0; i < n; i++) {
+            int64_t x, y;
+            memcpy(&x, &is[i], sizeof x);
+            memcpy(&y, &told[i], sizeof y);
+            int64_t d = (int64_t)((uint64_t)x - (uint64_t)y);
+            word[i] = (uint64_t)d << 1 ^ (uint64_t)(d >> 63);
+        }
+    }
+}
+
+/* The planes that are not empty, one after the other, of rows of n words; their mask. */
+static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned char *plane, size_t *bytes)
+{
+    uint64_t any = 0;
+    uint32_t mask = 0;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++) any |= word[r * RAMSES_PITCH + i];
+    *bytes = 0;
+    for (int k = 0; k < PLANES; k++) {
+        if (!(any >> 8 * k & 0xff)) continue;
+        mask |= 1u << k;
+        for (size_t r = 0; r < rows; r++, *bytes += n) {
+            const uint64_t *row = word + r * RAMSES_PITCH;
+            unsigned char *out = plane + *bytes;
+            for (size_t i = 0; i < n; i++) out[i] = (unsigned char)(row[i] >> 8 * k);
+        }
+    }
+    return mask;
+}
+
+static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
+{
+    z_stream z = {0};
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15, 8, Z_RLE) != Z_OK) FAIL(ERR_LIMIT, "%s: zlib does not start", w->path);
+    z.next_in = w->plane, z.avail_in = (uInt)bytes;
+    z.next_out = w->packed, z.avail_out = (uInt)w->room;
+    int end = deflate(&z, Z_FINISH);
+    *packed = z.total_out;
+    deflateEnd(&z);
+    BUG_ON(end != Z_STREAM_END);
+    return OK;
+}
+
+enum err exact_put(struct exact_out *w, int level, int n)
+{
+    size_t nvar = (size_t)w->o->h->nvar, bytes, packed = 0;
+    struct chunk_head h = {.level = level, .n = n};
+    for (size_t r = 0; r < 8 * nvar; r++)
+        h.crc = crc_add(h.crc, w->value + r * RAMSES_PITCH, sizeof *w->value * (size_t)n);
+    h.planes = cut_planes(w->word, (nvar - 1) * 8, (size_t)n, w->plane, &bytes);
+    if (h.planes) TRY(pack(w, bytes, &packed));
+    h.bytes = (uint32_t)packed;
+    TRY(put(w, &h, sizeof h));
+    return put(w, w->packed, packed);
+}
+
+enum err exact_create(struct exact_out *w, const struct ramses_out *o, const char *path)
+{
+    size_t rows = o->h->hydro ? (size_t)o->h->nvar * 8 : 0, words = rows * CHUNK;
+    *w = (struct exact_out){.o = o, .path = path};
+    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (w->fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    w->room = compressBound((uLong)(words * PLANES)) + 1024;
+    w->value = mem_new(sizeof *w->value * rows * RAMSES_PITCH + 1, "checkpoint");
+    w->word = mem_new(sizeof *w->word * rows * RAMSES_PITCH + 1, "checkpoint");
+    w->plane = mem_new(words * PLANES + 1, "checkpoint");
+    w->packed = mem_new(w->room, "checkpoint");
+    return put_head(w);
+}
+
+enum err exact_close(struct exact_out *w, enum err err)
+{
+    if (w->fd >= 0 && err == OK)
+        err = file_close_synced(w->fd, w->path);
+    else if (w->fd >= 0)
+        close(w->fd);
+    if (err == OK) manifest_add(w->o->list, w->path, w->at, checksum_end(&w->sum));
+    FREE(w->sum.part);
+    FREE(w->value);
+    FREE(w->word);
+    FREE(w->plane);
+    FREE(w->packed);
+    return err;
+}
+
+/* ---- reading ---- */
+
+static enum err damaged(const struct exact_in *x, const char *what)
+{
+    FAIL(ERR_FORMAT, "%s: %s at byte %ld; without the exact_ files a restart is good to the last bits only", x->path,
+         what, (long)x->at);
+}
+
+static enum err take(struct exact_in *x, void *p, size_t n)
+{
+    if (x->size - x->at < (int64_t)n) return damaged(x, "ends early");
+    TRY(file_read_at(x->fd, x->path, p, n, x->at));
+    x->at += (int64_t)n;
+    return OK;
+}
+
+static enum err take_head(struct exact_in *x, int ncpu, int file)
+{
+    struct file_head f;
+    TRY(take(x, &f, sizeof f));
+    if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304)
+        return damaged(x, "is no file of its kind");
+    if (f.version != VERSION)
+        FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version, VERSION);
+    if (!checksum_agrees(f.crc, crc_add(0, &f, offsetof(struct file_head, crc)))) return damaged(x, "is damaged");
+    if (f.ncpu != ncpu || f.file != file)
+        FAIL(ERR_FORMAT, "%s: is file %d of %d, expected file %d of %d", x->path, f.file, f.ncpu, file, ncpu);
+    if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
+    x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;
+    x->gamma = f.gamma, x->smallr = f.smallr, x->t = f.t;
+    x->tout_next = f.tout_next, x->aout_next = f.aout_next;
+    memcpy(x->safe, f.safe, sizeof x->safe);
+    return OK;
+}
+
+enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file)
+{
+    size_t n = strlen(path) + 1;
+    *x = (struct exact_in){.fd = -1, .path = mem_new(n, "snapshot")};
+    memcpy(x->path, path, n);
+    TRY(file_open(path, &x->fd, &x->size));
+    TRY(take_head(x, ncpu, file));
+    size_t words = (size_t)(x->nvar + 1) * 8 * CHUNK;
+    x->word = mem_new(sizeof *x->word * words, "snapshot batch");
+    x->bytes = mem_new(words * PLANES, "snapshot batch");
+    return OK;
+}
+
+void exact_shut(struct exact_in *x)
+{
+    if (x->path && x->fd >= 0) close(x->fd);
+    FREE(x->path);
+    FREE(x->word);
+    FREE(x->bytes);
+}
+
+/* zlib gives the planes, one after the other. */
+static enum err unpack(struct exact_in *x, const struct chunk_head *h, size_t words)
+{
+    size_t planes = (size_t)__builtin_popcount(h->planes), room = words * planes;
+    if (h->bytes > compressBound((uLong)room) + 1024 || x->size - x->at < (int64_t)h->bytes)
+        return damaged(x, "is damaged");
+    unsigned char *packed = mem_new((size_t)h->bytes + 1, "snapshot batch");
+    uLongf got = (uLongf)room;
+    enum err err = take(x, packed, h->bytes);
+    if (err == OK && (uncompress(x->bytes, &got, packed, h->bytes) != Z_OK || got != room))
+        err = damaged(x, "is damaged");
+    FREE(packed);
+    TRY(err);
+    memset(x->word, 0, sizeof *x->word * words);
+    const unsigned char *p = x->bytes;
+    for (int k = 0; k < PLANES; k++) {
+        if (!(h->planes >> k & 1)) continue;
+        for (size_t i = 0; i < words; i++) x->word[i] |= (uint64_t)p[i] << 8 * k;
+        p += words;
+    }
+    return OK;
+}
+
+static void add_differences(const struct exact_in *x, int n, double *const *u)
+{
+    for (int row = 8; row < 8 * x->nvar; row++) {
+        const uint64_t *word = x->word + (size_t)(row - 8) * (size_t)n;
+        for (int i = 0; i < n; i++) {
+            uint64_t y;
+            memcpy(&y, &u[row][i], sizeof y);
+            y += word[i] >> 1 ^ -(word[i] & 1);
+            memcpy(&u[row][i], &y, sizeof y);
+        }
+    }
+}
+
+static enum err take_chunk_head(struct exact_in *x, struct chunk_head *h, int level, int n)
+{
+    TRY(take(x, h, sizeof *h));
+    if (h->level != level || h->n != n || h->planes > 0xff || n > CHUNK)
+        return damaged(x, "does not fit the hydro file");
+    return OK;
+}
+
+enum err exact_skip(struct exact_in *x, int level, int n)
+{
+    struct chunk_head h;
+    TRY(take_chunk_head(x, &h, level, n));
+    if (x->size - x->at < (int64_t)h.bytes) return damaged(x, "ends early");
+    x->at += (int64_t)h.bytes;
+    return OK;
+}
+
+enum err exact_correct(struct exact_in *x, int level, int n, double *const *u)
+{
+    struct chunk_head h;
+    TRY(take_chunk_head(x, &h, level, n));
+    if (h.planes) {
+        TRY(unpack(x, &h, (size_t)(x->nvar - 1) * 8 * (size_t)n));
+        add_differences(x, n, u);
+    } else if (h.bytes) {
+        return damaged(x, "is damaged");
+    }
+    uint32_t crc = 0;
+    for (int row = 0; row < 8 * x->nvar; row++) crc = crc_add(crc, u[row], sizeof(double) * (size_t)n);
+    if (!checksum_agrees(h.crc, crc))
+        return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
+    return OK;
+}
+
+enum err exact_at_end(const struct exact_in *x)
+{
+    return x->at == x->size ? OK : damaged(x, "more follows than it should");
+}

@@ -1,0 +1,289 @@
+/* ramses/fields: the hydro, grav and particle files of a rank (spec: ramses_binary §6, 7, 8).
+ *
+ * Hydro files hold primitive variables of all cells, split cells included. One pass over the mesh makes all records of a block:
+ * tiles of octs stay in the cache while each of their cells and variables is picked out. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "ramses/exact.h"
+#include "ramses/priv.h"
+#include "ramses/turn.h"
+
+enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
+
+/* ---- cells ---- */
+
+enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n, struct ramses_lines *out)
+{
+    const struct ramses_out *o = b->o;
+    if (o->values) return o->values->octs(o->values->ctx, b, grav, first, n, out);
+    *out = (struct ramses_lines){(double(*const *)[8])(o->m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)),
+                                 b->oct + first};
+    return OK;
+}
+
+/* Pressure as RAMSES computes it, momentum by momentum. */
+void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim)
+{
+    double smallr = h->smallr, gamma1 = h->gamma - 1, rho[TILE], p[TILE];
+    for (int64_t i = 0; i < n; i++) {
+        double r = u[0][i];
+        prim[0][i] = r;
+        rho[i] = r > smallr ? r : smallr;
+        p[i] = u[4][i];
+    }
+    for (int v = 1; v < h->nvar; v++) {
+        const double *q = u[v];
+        double *row = prim[v];
+        if (v == 4) continue;
+        for (int64_t i = 0; i < n; i++) row[i] = q[i] / rho[i];
+        for (int64_t i = 0; v < 4 && i < n; i++) p[i] = p[i] - 0.5 * (q[i] * q[i]) / rho[i];
+    }
+    for (int64_t i = 0; i < n; i++) prim[4][i] = gamma1 * p[i];
+}
+
+/* What fort_table asks for, in batches. */
+struct table {
+    const struct ramses_block *b;
+    struct exact_out *x; /* NULL: gravity */
+    enum err *err;
+};
+
+/* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell and variable. */
+static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at, char *rows,
+                       size_t stride)
+{
+    const struct ckpt_head *h = t->b->o->h;
+    const lidx *oct = in->line + i;
+    bool own = t->b->rank == t->b->o->c->rank;
+    for (int v = 0; v < h->nvar; v++) {
+        const double(*u)[8] = (const double(*)[8])in->fld[v];
+        turn_rows(u, oct, n, t->x->value + 8 * v * RAMSES_PITCH + at, RAMSES_PITCH);
+    }
+    for (int c = 0; c < 8; c++) {
+        const double *u[NVAR_MAX];
+        double *prim[NVAR_MAX];
+        for (int v = 0; v < h->nvar; v++) {
+            u[v] = t->x->value + (8 * v + c) * RAMSES_PITCH + at;
+            prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
+        }
+        ramses_primitive(h, n, u, prim);
+        if (own) exact_differ(t->x, at, n, c, u, (const double *const *)prim);
+    }
+}
+
+static void put_hydro(const struct table *t, const struct ramses_lines *in, int n, int at, char *rows, size_t stride)
+{
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i += TILE) hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, rows, stride);
+}
+
+static int grav_first(const struct ramses_out *o) /* the potential, or the force alone */
+{
+    return o->h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
+}
+
+static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows, size_t stride)
+{
+    int field[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ}, first = grav_first(b->o), nvar = 4 - first;
+    for (int k = 0; k < 4 && b->o->values; k++) field[k] = k; /* without the mesh's other fields between */
+#pragma omp parallel for schedule(static)
+    for (int t = 0; t < n; t += TILE)
+        for (int k = 0; k < 8 * nvar; k++) {
+            double *row = (double *)(rows + (size_t)k * stride);
+            double(*fld)[8] = in->fld[field[first + k % nvar]];
+            for (int i = t; i < n && i < t + TILE; i++) row[i] = fld[in->line[i]][k / nvar];
+        }
+}
+
+static enum err fill_batch(const struct table *t, int64_t first, int n, char *rows, size_t stride)
+{
+    const struct ramses_block *b = t->b;
+    struct ramses_lines in;
+    int at = (int)(first % RAMSES_BATCH);
+    bool whole = at + n == RAMSES_BATCH || first + n == b->n;
+    TRY(ramses_lines_of(b, !t->x, first, n, &in));
+    if (!t->x) {
+        put_grav(b, &in, n, rows, stride);
+        return OK;
+    }
+    put_hydro(t, &in, n, at, rows, stride);
+    return whole && b->rank == b->o->c->rank ? exact_put(t->x, b->level, at + n) : OK;
+}
+
+static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    const struct table *t = ctx;
+    const struct ramses_out *o = t->b->o;
+    if (!t->x && t->b->level < o->h->levelmin) { /* coarser levels are not solved: zero */
+        for (int k = 0; k < 8 * (4 - grav_first(o)); k++)
+            memset(rows + (size_t)k * stride, 0, sizeof(double) * (size_t)n);
+        return;
+    }
+    for (int64_t at = 0, k; at < n && *t->err == OK; at += k) {
+        k = RAMSES_BATCH - (first + at) % RAMSES_BATCH;
+        if (k > n - at) k = n - at;
+        *t->err = fill_batch(t, first + at, (int)k, rows + 8 * at, stride);
+    }
+}
+
+static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nvar, struct exact_out *x)
+{
+    for (int l = 1; l <= o->nlevel; l++)
+        for (int r = 0; r < o->c->size && f->err == OK; r++) {
+            struct ramses_block b = ramses_block_of(o, l, r);
+            enum err err = OK;
+            ramses_block_header(f, l, b.n);
+            if (b.n) fort_table(f, 8 * nvar, sizeof(double), b.n, fill, &(struct table){&b, x, &err});
+            if (f->err == OK) f->err = err;
+        }
+}
+
+enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x)
+{
+    struct fort_out f;
+    fort_create(&f, path, o->list);
+    fort_i4(&f, o->c->size);
+    fort_i4(&f, o->h->nvar);
+    fort_i4(&f, 3);
+    fort_i4(&f, o->nlevel);
+    fort_i4(&f, 0);
+    fort_r8(&f, o->h->gamma);
+    write_blocks(&f, o, o->h->nvar, x);
+    return fort_close(&f);
+}
+
+enum err ramses_write_grav(const struct ramses_out *o, const char *path)
+{
+    struct fort_out f;
+    fort_create(&f, path, o->list);
+    fort_i4(&f, o->c->size);
+    fort_i4(&f, 4 - grav_first(o));
+    fort_i4(&f, o->nlevel);
+    fort_i4(&f, 0);
+    write_blocks(&f, o, 4 - grav_first(o), NULL);
+    return fort_close(&f);
+}
+
+/* ---- particles ---- */
+
+/* Rows of a column of struct parts. */
+static const void *column_of(const struct parts *p, enum ramses_column c, int64_t first)
+{
+    switch (c) {
+    case COL_ID:
+        return p->id + first;
+    case COL_LEVEL:
+        return p->levelp + first;
+    case COL_FAMILY:
+        return p->family + first;
+    case COL_TAG:
+        return p->tag + first;
+    case COL_MASS:
+        return p->m + first;
+    case COL_BIRTH:
+        return p->birth + first;
+    case COL_METAL:
+        return p->metal + first;
+    default:
+        return (c < COL_VX ? p->x[c - COL_X] : p->v[c - COL_VX]) + first;
+    }
+}
+
+/* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since it was last sorted may be outside. */
+static const void *wrapped(const struct ramses_out *o, int d, const double *x, int64_t n, double *chunk)
+{
+    double box = o->m->boxlen;
+    if (o->m->wall[2 * d] || o->m->wall[2 * d + 1]) return x;
+    for (int64_t i = 0; i < n; i++) {
+        double y = x[i];
+        if (y < 0) y = y + box;
+        if (y >= box) y = y - box;
+        chunk[i] = y;
+    }
+    return chunk;
+}
+
+/* Integers to those of fewer bytes. */
+static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *chunk)
+{
+    char *out = (char *)chunk;
+    for (int64_t i = 0; i < n; i++) memcpy(out + (size_t)i * bytes, x + i, bytes); /* little-endian */
+    return out;
+}
+
+struct stars_formed ramses_out_formed(const struct ramses_out *o)
+{
+    struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
+    return o->from && o->from->formed.number >= there.number ? o->from->formed : there;
+}
+
+char ramses_out_type(const struct ramses_out *o, int k)
+{
+    char type = o->from->extra[k].type;
+    return type == 'f' ? 'd' : type;
+}
+
+bool ramses_out_early(const struct ramses_out *o, int k)
+{
+    return strcmp(o->from->extra[k].name, "potential") == 0;
+}
+
+static void write_column(struct fort_out *f, const struct ramses_out *o, int c, size_t bytes, double *chunk)
+{
+    if (f->err != OK) return;
+    fort_begin(f, (int64_t)bytes * o->npart);
+    for (int64_t at = 0, n; at < o->npart; at += n) {
+        const void *rows = NULL;
+        n = o->npart - at < CHUNK ? o->npart - at : CHUNK;
+        enum err err = OK;
+        if (o->values)
+            err = o->values->parts(o->values->ctx, c, at, &n, &rows);
+        else
+            rows = column_of(o->p, (enum ramses_column)c, at);
+        if (f->err == OK) f->err = err;
+        if (f->err != OK) return;
+        if (c <= COL_Z) rows = wrapped(o, c - COL_X, rows, n, chunk);
+        if ((c == COL_ID || c >= COL_COUNT) && bytes < 8) rows = shortened(rows, n, bytes, chunk);
+        fort_put(f, rows, bytes * (size_t)n);
+    }
+    fort_end(f);
+}
+
+static void write_extra(struct fort_out *f, const struct ramses_out *o, bool early, double *chunk)
+{
+    for (int k = 0; o->from && k < o->from->nextra; k++)
+        if (ramses_out_early(o, k) == early)
+            write_column(f, o, COL_COUNT + k, (size_t)ramses_type_size(ramses_out_type(o, k)), chunk);
+}
+
+enum err ramses_write_part(const struct ramses_out *o, const char *path)
+{
+    struct fort_out f;
+    struct stars_formed formed = ramses_out_formed(o);
+    double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
+    fort_create(&f, path, o->list);
+    fort_i4(&f, o->c->size);
+    fort_i4(&f, 3);
+    if (o->npart > INT32_MAX && f.err == OK)
+        f.err = err_set(ERR_LIMIT, "%s: %ld particles on one rank, RAMSES files hold 2147483647; use more ranks", path,
+                        (long)o->npart);
+    fort_i4(&f, (int32_t)o->npart);
+    fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
+    fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);
+    fort_r8(&f, formed.mass);
+    fort_r8(&f, formed.lost);
+    fort_i4(&f, o->from ? (int32_t)o->from->sinks->n : 0);
+    for (int c = COL_X; c <= COL_MASS; c++) write_column(&f, o, c, 8, chunk);
+    write_column(&f, o, COL_ID, o->wide_ids ? 8 : 4, chunk);
+    write_column(&f, o, COL_LEVEL, 4, chunk);
+    bool told = !(o->h->legacy & CKPT_BEFORE_2017);
+    if (told) write_column(&f, o, COL_FAMILY, 1, chunk);
+    if (told) write_column(&f, o, COL_TAG, 1, chunk);
+    write_extra(&f, o, true, chunk);
+    if (o->stars) write_column(&f, o, COL_BIRTH, 8, chunk);
+    if (o->metal) write_column(&f, o, COL_METAL, 8, chunk);
+    write_extra(&f, o, false, chunk);
+    FREE(chunk);
+    return fort_close(&f);
+}

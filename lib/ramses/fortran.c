@@ -1,0 +1,462 @@
+/* ramses/fortran: see fortran.h. */
+#include "ramses/fortran.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+
+static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10, JUMP = 4096,
+                    GAP_PIECE = (size_t)1 << 20, /* bytes that are read for the sum alone */
+    GAP = 320; /* between rows: a power of two apart, they would share a few places of the caches */
+static const int64_t SOON = 1 << 20; /* bytes of a row that the disk is asked to begin with at a time */
+static const int64_t EVEN = 8192;    /* pieces are multiples of it where they can: of the readers' batches */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
+
+static char *name_copy(const char *path)
+{
+    size_t n = strlen(path) + 1;
+    return memcpy(mem_new(n, "file name"), path, n);
+}
+
+/* ---- writing ---- */
+
+void fort_create(struct fort_out *f, const char *path, struct manifest *list)
+{
+    *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB, .list = list};
+    f->path = name_copy(path);
+    f->buf = mem_new(BUF, "file buffer");
+    f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (f->fd < 0) f->err = err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+}
+
+static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
+{
+    if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
+    if (f->err == OK && f->list) checksum_add(&f->sum, p, n, at);
+}
+
+static void flush(struct fort_out *f)
+{
+    write_at(f, f->buf, f->fill, f->at);
+    if (f->err == OK) file_write_soon(f->fd, f->fill, f->at);
+    f->at += (int64_t)f->fill;
+    f->fill = 0;
+}
+
+static void put_bytes(struct fort_out *f, const void *p, size_t n)
+{
+    if (n > BUF - f->fill) flush(f);
+    if (n > BUF) {
+        write_at(f, p, n, f->at);
+        f->at += (int64_t)n;
+    } else if (n) {
+        memcpy(f->buf + f->fill, p, n);
+        f->fill += n;
+    }
+}
+
+static void put_length(struct fort_out *f, int64_t n)
+{
+    int32_t x = (int32_t)n;
+    put_bytes(f, &x, sizeof x);
+}
+
+static void sub_begin(struct fort_out *f)
+{
+    bool more = f->left > f->sub_max;
+    f->sub = f->sub_left = more ? f->sub_max : f->left;
+    put_length(f, more ? -f->sub : f->sub);
+}
+
+static void sub_end(struct fort_out *f)
+{
+    put_length(f, f->first ? f->sub : -f->sub);
+    f->first = false;
+}
+
+void fort_begin(struct fort_out *f, int64_t bytes)
+{
+    f->left = bytes;
+    f->first = true;
+    sub_begin(f);
+}
+
+void fort_put(struct fort_out *f, const void *p, size_t n)
+{
+    const char *s = p;
+    BUG_ON((int64_t)n > f->left);
+    while (n > 0) {
+        if (f->sub_left == 0) {
+            sub_end(f);
+            sub_begin(f);
+        }
+        size_t k = (int64_t)n < f->sub_left ? n : (size_t)f->sub_left;
+        put_bytes(f, s, k);
+        s += k, n -= k;
+        f->left -= (int64_t)k, f->sub_left -= (int64_t)k;
+    }
+}
+
+void fort_end(struct fort_out *f)
+{
+    BUG_ON(f->left != 0);
+    sub_end(f);
+}
+
+void fort_record(struct fort_out *f, const void *p, size_t n)
+{
+    fort_begin(f, (int64_t)n);
+    fort_put(f, p, n);
+    fort_end(f);
+}
+
+void fort_i4(struct fort_out *f, int32_t x)
+{
+    fort_record(f, &x, sizeof x);
+}
+
+void fort_r8(struct fort_out *f, double x)
+{
+    fort_record(f, &x, sizeof x);
+}
+
+/* Records longer than the scratch: lengths first, then each piece of each record at its place. */
+static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk, fort_fill *fill,
+                            const void *ctx)
+{
+    flush(f);
+    int32_t bytes = (int32_t)(n * (int64_t)elem), ends[2] = {bytes, bytes};
+    int64_t step = bytes + (int64_t)sizeof ends;
+    file_reserve(f->fd, f->at, nrow * step);
+    for (int r = 0; r <= nrow; r++) {
+        bool head = r<nrow, tail = r> 0;
+        write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail), f->at + r * step - (tail ? 4 : 0));
+    }
+    for (int64_t i = 0, soon = 0; i < n && f->err == OK; i += chunk) {
+        int64_t k = n - i < chunk ? n - i : chunk, waits = (i + k - soon) * (int64_t)elem;
+        size_t stride = (size_t)chunk * elem + GAP;
+        fill(ctx, i, k, f->rows, stride);
+        for (int r = 0; r < nrow; r++)
+            write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem, f->at + r * step + 4 + i * (int64_t)elem);
+        if (waits < SOON && i + k < n) continue;
+        for (int r = 0; r < nrow && f->err == OK; r++)
+            file_write_soon(f->fd, (size_t)waits, f->at + r * step + 4 + soon * (int64_t)elem);
+        soon = i + k;
+    }
+    f->at += nrow * step;
+}
+
+void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill, const void *ctx)
+{
+    BUG_ON(n * (int64_t)elem > FORT_SUB);
+    if (f->err != OK) return;
+    if (!f->rows) f->rows = mem_new(ROWS, "file buffer");
+    size_t gaps = (size_t)nrow * GAP;
+    int64_t chunk = (int64_t)((ROWS - gaps) / ((size_t)nrow * elem)), even = chunk < EVEN ? 64 : EVEN;
+    chunk = chunk / even * even;
+    BUG_ON(gaps > ROWS || chunk == 0);
+    if (n > chunk) {
+        table_in_pieces(f, nrow, elem, n, chunk, fill, ctx);
+        return;
+    }
+    /* Rows a multiple of 8 bytes apart, so that doubles are aligned. */
+    size_t bytes = (size_t)n * elem, stride = (bytes + 7) & ~(size_t)7;
+    fill(ctx, 0, n, f->rows, stride);
+    for (int r = 0; r < nrow; r++) fort_record(f, f->rows + (size_t)r * stride, bytes);
+}
+
+enum err fort_close(struct fort_out *f)
+{
+    flush(f);
+    if (f->fd >= 0 && f->err == OK)
+        f->err = file_close_synced(f->fd, f->path);
+    else if (f->fd >= 0)
+        close(f->fd);
+    if (f->err == OK && f->list) manifest_add(f->list, f->path, f->sum.bytes, checksum_end(&f->sum));
+    FREE(f->sum.part);
+    FREE(f->rows);
+    FREE(f->buf);
+    FREE(f->path);
+    f->fd = -1;
+    return f->err;
+}
+
+/* ---- reading ---- */
+
+static enum err find_order(struct fort_in *f);
+
+enum err fort_open(struct fort_in *f, const char *path)
+{
+    *f = (struct fort_in){.fd = -1, .record = 1};
+    TRY(file_open(path, &f->fd, &f->size));
+    f->path = name_copy(path);
+    f->win = mem_new(WINDOW, "file buffer");
+    return find_order(f);
+}
+
+void fort_shut(struct fort_in *f)
+{
+    if (f->path && f->fd >= 0) close(f->fd);
+    FREE(f->path);
+    FREE(f->win);
+    FREE(f->seen.range);
+    FREE(f->seen.sum.part);
+    *f = (struct fort_in){.fd = -1};
+}
+
+/* ---- the sum of a file that is read in any order ---- */
+
+void fort_watch(struct fort_in *f)
+{
+    f->seen.wanted = true;
+}
+
+/* Records side by side are read in turns: the range after the last one mostly goes on. */
+static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
+{
+    int64_t k = s->next;
+    if (k >= s->n || s->range[k].end != at)
+        for (k = s->n - 1; k >= 0 && s->range[k].end != at; k--) continue;
+    if (k < 0) {
+        if (s->n == s->room) {
+            s->room = 2 * s->room + 64;
+            s->range = mem_grow(s->range, sizeof *s->range * (size_t)s->room, "checksum");
+        }
+        s->range[k = s->n++].at = at;
+    }
+    s->range[k].end = at + (int64_t)n;
+    s->next = k + 1;
+    checksum_add(&s->sum, p, n, at);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    int64_t x = ((const struct fort_range *)a)->at, y = ((const struct fort_range *)b)->at;
+    return (x > y) - (x < y);
+}
+
+static enum err see_gap(struct fort_in *f, int64_t at, int64_t end)
+{
+    char *piece = mem_new(GAP_PIECE, "file buffer");
+    enum err err = OK;
+    BUG_ON(at > end);
+    for (int64_t n; err == OK && at < end; at += n) {
+        n = end - at < (int64_t)GAP_PIECE ? end - at : (int64_t)GAP_PIECE;
+        err = file_read_at(f->fd, f->path, piece, (size_t)n, at);
+        if (err == OK) checksum_add(&f->seen.sum, piece, (size_t)n, at);
+    }
+    FREE(piece);
+    return err;
+}
+
+enum err fort_sum(struct fort_in *f, uint64_t *sum)
+{
+    struct fort_seen *s = &f->seen;
+    int64_t at = 0;
+    s->wanted = false;
+    if (s->n) qsort(s->range, (size_t)s->n, sizeof *s->range, by_place);
+    for (int64_t k = 0; k < s->n; at = s->range[k++].end) TRY(see_gap(f, at, s->range[k].at));
+    TRY(see_gap(f, at, f->size));
+    *sum = checksum_end(&s->sum);
+    return OK;
+}
+
+/* ---- records ---- */
+
+/* Short reads come from a window, which a walk over the lengths of small records fills once. After a jump, over a long record, the
+ * window is short. */
+static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
+{
+    if (n > WINDOW / 8) {
+        TRY(file_read_at(f->fd, f->path, p, n, at));
+        if (f->seen.wanted) see(&f->seen, p, n, at);
+        return OK;
+    }
+    if (at < f->win_at || at + (int64_t)n > f->win_at + f->win_n) {
+        bool jumps = at < f->win_at || at - f->win_at - f->win_n > (int64_t)JUMP;
+        int64_t left = f->size - at, most = (int64_t)(jumps ? WINDOW / 8 : WINDOW), k = left < most ? left : most;
+        f->win_n = 0;
+        if (k < (int64_t)n)
+            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are expected at byte %ld", f->path, (long)f->size, n,
+                 (long)at);
+        TRY(file_read_at(f->fd, f->path, f->win, (size_t)k, at));
+        f->win_at = at;
+        f->win_n = k;
+    }
+    memcpy(p, f->win + (at - f->win_at), n);
+    return OK;
+}
+
+static int64_t length_of(int32_t marker)
+{
+    return marker < 0 ? -(int64_t)marker : marker;
+}
+
+static int32_t swapped(int32_t x)
+{
+    return (int32_t)__builtin_bswap32((uint32_t)x);
+}
+
+/* Whether the first record is whole if its length is this one. */
+static enum err first_fits(struct fort_in *f, int64_t n, bool swap, bool *fits)
+{
+    int32_t tail;
+    *fits = false;
+    if (n > f->size - 8) return OK;
+    TRY(read_bytes(f, &tail, sizeof tail, 4 + n));
+    *fits = length_of(swap ? swapped(tail) : tail) == n;
+    return OK;
+}
+
+static enum err find_order(struct fort_in *f)
+{
+    int32_t head;
+    bool little, big;
+    if (f->size < 8) return OK;
+    TRY(read_bytes(f, &head, sizeof head, 0));
+    TRY(first_fits(f, length_of(head), false, &little));
+    TRY(first_fits(f, length_of(swapped(head)), true, &big));
+    f->swap = big && !little;
+    return OK;
+}
+
+static enum err read_marker(struct fort_in *f, int64_t at, int32_t *x)
+{
+    TRY(read_bytes(f, x, sizeof *x, at));
+    if (f->swap) *x = swapped(*x);
+    return OK;
+}
+
+static enum err record_error(const struct fort_in *f, const struct fort_rec *r, const char *what, const char *why)
+{
+    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld %s", f->path, (long)r->number, what, (long)r->at, why);
+}
+
+enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r)
+{
+    *r = (struct fort_rec){.number = f->record, .at = f->at};
+    int64_t at = f->at;
+    for (bool first = true, more = true; more; first = false) {
+        int32_t head = 0, tail = 0;
+        if (f->size - at < 8) return record_error(f, r, what, "is cut off: the file ends there");
+        TRY(read_marker(f, at, &head));
+        int64_t n = length_of(head);
+        if (n > f->size - at - 8) return record_error(f, r, what, "is longer than the rest of the file");
+        TRY(read_marker(f, at + 4 + n, &tail));
+        if (length_of(tail) != n || (n > 0 && (tail < 0) == first))
+            return record_error(f, r, what, "has different lengths before and after it: the file is damaged");
+        more = head < 0;
+        if (first) r->sub = n;
+        bool odd = more ? n == 0 || n != r->sub : !first && (n == 0 || n > r->sub);
+        if (odd) return record_error(f, r, what, "has odd sub-records");
+        r->bytes += n;
+        at += n + 8;
+    }
+    f->at = at;
+    f->record++;
+    return OK;
+}
+
+enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes, struct fort_rec *r)
+{
+    TRY(fort_next(f, what, r));
+    if (r->bytes != bytes)
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld", f->path, (long)r->number, what,
+             (long)r->at, (long)r->bytes, (long)bytes);
+    return OK;
+}
+
+/* Bytes, across sub-records. */
+static enum err load_bytes(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n, void *p)
+{
+    char *s = p;
+    BUG_ON(first < 0 || first + (int64_t)n > r->bytes);
+    while (n > 0) {
+        int64_t piece = first / r->sub, in = first % r->sub;
+        size_t k = (int64_t)n < r->sub - in ? n : (size_t)(r->sub - in);
+        TRY(read_bytes(f, s, k, r->at + piece * (r->sub + 8) + 4 + in));
+        s += k, n -= k, first += (int64_t)k;
+    }
+    return OK;
+}
+
+static void swap_bytes(void *p, int width, size_t n)
+{
+    char *s = p;
+    for (size_t i = 0; i < n; i++, s += width)
+        for (int k = 0; k < width / 2; k++) {
+            char c = s[k];
+            s[k] = s[width - 1 - k];
+            s[width - 1 - k] = c;
+        }
+}
+
+enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first, size_t n, void *p)
+{
+    TRY(load_bytes(f, r, first * width, n * (size_t)width, p));
+    if (f->swap) swap_bytes(p, width, n);
+    return OK;
+}
+
+enum err fort_get(struct fort_in *f, const char *what, int width, void *p, size_t n)
+{
+    struct fort_rec r;
+    TRY(fort_expect(f, what, (int64_t)n * width, &r));
+    return fort_load(f, &r, width, 0, n, p);
+}
+
+enum err fort_next_real(struct fort_in *f, const char *what, int64_t total, struct fort_rec *r)
+{
+    TRY(fort_next(f, what, r));
+    if (r->bytes != 8 * total && r->bytes != 4 * total)
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld, or %ld of single precision",
+             f->path, (long)r->number, what, (long)r->at, (long)r->bytes, (long)(8 * total), (long)(4 * total));
+    f->narrow |= total > 0 && r->bytes == 4 * total;
+    return OK;
+}
+
+/* Narrow ones are read into the upper half of x and widened from below. */
+enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first, size_t n, double *x)
+{
+    if (r->bytes == 8 * total) return fort_load(f, r, 8, first, n, x);
+    const char *from = (const char *)x + 4 * n;
+    TRY(fort_load(f, r, 4, first, n, (char *)x + 4 * n));
+    for (size_t i = 0; i < n; i++) {
+        float one;
+        memcpy(&one, from + 4 * i, sizeof one);
+        x[i] = one;
+    }
+    return OK;
+}
+
+enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n)
+{
+    struct fort_rec r;
+    TRY(fort_next_real(f, what, (int64_t)n, &r));
+    return fort_load_real(f, &r, (int64_t)n, 0, n, x);
+}
+
+enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x)
+{
+    return fort_get(f, what, 4, x, 1);
+}
+
+enum err fort_skip(struct fort_in *f, const char *what, int n)
+{
+    struct fort_rec r;
+    for (int i = 0; i < n; i++) TRY(fort_next(f, what, &r));
+    return OK;
+}
+
+enum err fort_at_end(const struct fort_in *f)
+{
+    if (f->at == f->size) return OK;
+    FAIL(ERR_FORMAT, "%s: %ld bytes follow after the last record, number %ld", f->path, (long)(f->size - f->at),
+         (long)f->record - 1);
+}

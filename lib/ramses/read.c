@@ -1,0 +1,428 @@
+/* ramses/read: the octs and particles of a RAMSES snapshot (spec: ramses_binary §5.2, 5.4, 6, 7, 8).
+ *
+ * Blocks of octs are lists of records, one a cell and variable. The records of a block are first stepped over, which
+ * checks their lengths, then read side by side, RAMSES_BATCH octs at a time. Ghost and boundary octs are only stepped over.
+ * Before a file is parsed its checksum is verified, if there is one: the second reading comes from memory. Callers that keep nothing after
+ * an error (`late`) get it summed while it is read, and compared in the end.
+ * An oct's key comes from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */
+#include "ramses/read.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "curamses/read.h"
+#include "ramses/priv.h"
+
+struct walk {
+    struct ramses *r;
+    int file;
+    struct amr_shape shape;
+    bool values;
+    ramses_octs_fn *fn;
+    void *ctx;
+    bool late; /* sums are made while reading */
+    struct fort_in amr, hydro, grav;
+    struct amr_head a;
+    struct fort_rec *rec; /* of a block: amr, then 8 * fields */
+    char *raw;            /* one record's part of a batch */
+    okey *key;
+    unsigned char *split, (*flag)[8];
+    double *x[3], *values_store;
+    const double **val;
+};
+
+static enum err verify(const struct walk *w);
+static enum err verify_late(struct walk *w);
+static enum err blame(const struct walk *w, enum err err);
+static enum err walk_open(struct walk *w);
+static void walk_close(struct walk *w);
+static enum err read_block(struct walk *w, int level, int list, int32_t n);
+
+enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx)
+{
+    if (r->hdf5) return hdf5_read_octs(r, file, values, false, fn, ctx);
+    struct walk w = {.r = r, .shape = amr_shape(r->head.ndim), .file = file, .values = values, .fn = fn, .ctx = ctx};
+    w.late = r->late && r->list && !r->pick;
+    if (!w.late) TRY(verify(&w));
+    enum err err = walk_open(&w);
+    int nlist = r->ncpu + r->nboundary;
+    for (int l = 1; err == OK && l <= r->head.levelmax; l++)
+        for (int b = 0; err == OK && b < nlist; b++)
+            err = read_block(&w, l, b + 1, w.a.numbl[(size_t)(l - 1) * (size_t)nlist + (size_t)b]);
+    if (err == OK) err = fort_at_end(&w.amr);
+    if (err == OK && values && r->nhydro) err = fort_at_end(&w.hydro);
+    if (err == OK && values && r->ngrav) err = fort_at_end(&w.grav);
+    if (w.late) err = err == OK ? verify_late(&w) : blame(&w, err);
+    walk_close(&w);
+    return err;
+}
+
+static enum err verify(const struct walk *w)
+{
+    const struct ramses *r = w->r;
+    TRY(ramses_verify(r, "amr", w->file));
+    if (w->values && r->nhydro) TRY(ramses_verify(r, "hydro", w->file));
+    return w->values && r->ngrav ? ramses_verify(r, "grav", w->file) : OK;
+}
+
+static enum err verify_late(struct walk *w)
+{
+    const struct ramses *r = w->r;
+    TRY(ramses_verify_sum(r, "amr", w->file, &w->amr));
+    if (w->values && r->nhydro) TRY(ramses_verify_sum(r, "hydro", w->file, &w->hydro));
+    return w->values && r->ngrav ? ramses_verify_sum(r, "grav", w->file, &w->grav) : OK;
+}
+
+/* A wrong checksum explains any other error. */
+static enum err blame(const struct walk *w, enum err err)
+{
+    char message[1024];
+    snprintf(message, sizeof message, "%s", err_message());
+    TRY(verify(w));
+    return err_set(err, "%s", message);
+}
+
+static enum err check_count(const struct fort_in *f, int32_t nvar, int expect)
+{
+    if (nvar == expect) return OK;
+    FAIL(ERR_FORMAT, "%s: has %d variables, file 1 has %d", f->path, nvar, expect);
+}
+
+static enum err open_values(struct walk *w)
+{
+    char path[PATH_MAX];
+    int32_t nvar;
+    double gamma;
+    if (w->r->nhydro) {
+        TRY(ramses_path(w->r, "hydro", w->file, path, sizeof path));
+        TRY(fort_open(&w->hydro, path));
+        TRY(ramses_hydro_head(&w->hydro, w->r->head.ndim, &w->a, &nvar, &gamma));
+        TRY(check_count(&w->hydro, nvar, w->r->nhydro));
+    }
+    if (w->r->ngrav) {
+        TRY(ramses_path(w->r, "grav", w->file, path, sizeof path));
+        TRY(fort_open(&w->grav, path));
+        TRY(ramses_grav_head(&w->grav, &w->a, &nvar));
+        TRY(check_count(&w->grav, nvar, w->r->ngrav));
+    }
+    return OK;
+}
+
+static enum err walk_open(struct walk *w)
+{
+    char path[PATH_MAX];
+    TRY(ramses_path(w->r, "amr", w->file, path, sizeof path));
+    TRY(fort_open(&w->amr, path));
+    TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
+    if (w->values) TRY(open_values(w));
+    if (w->late) fort_watch(&w->amr), fort_watch(&w->hydro), fort_watch(&w->grav);
+    size_t b = RAMSES_BATCH, nval = w->values ? 8 * (size_t)(w->r->nhydro + w->r->ngrav) : 0;
+    w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
+    w->raw = mem_new(8 * b, "snapshot batch");
+    w->key = mem_new(sizeof *w->key * b, "snapshot batch");
+    w->split = mem_new(b, "snapshot batch");
+    w->flag = mem_new(sizeof *w->flag * b, "snapshot batch");
+    for (int d = 0; d < 3; d++) w->x[d] = mem_new(sizeof **w->x * b, "snapshot batch");
+    w->values_store = mem_new(sizeof *w->values_store * RAMSES_PITCH * nval + 1, "snapshot batch");
+    w->val = mem_new(sizeof *w->val * nval + 1, "snapshot batch");
+    for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * RAMSES_PITCH;
+    return OK;
+}
+
+static void walk_close(struct walk *w)
+{
+    fort_shut(&w->amr);
+    fort_shut(&w->hydro);
+    fort_shut(&w->grav);
+    ramses_amr_head_free(&w->a);
+    FREE(w->rec);
+    FREE(w->raw);
+    FREE(w->key);
+    FREE(w->split);
+    FREE(w->flag);
+    for (int d = 0; d < 3; d++) FREE(w->x[d]);
+    FREE(w->values_store);
+    FREE(w->val);
+}
+
+/* ---- stepping over a block ---- */
+
+static enum err step_amr(struct walk *w, int32_t n)
+{
+    const struct amr_shape *s = &w->shape;
+    for (int i = 0; i < s->records; i++) {
+        if (i >= s->xg && i < s->xg + w->r->head.ndim)
+            TRY(fort_next_real(&w->amr, "octs", n, &w->rec[i]));
+        else
+            TRY(fort_expect(&w->amr, "octs", 4 * (int64_t)n, &w->rec[i]));
+    }
+    return OK;
+}
+
+/* Blocks of hydro and grav files repeat level and number; the records may be of single precision. */
+static enum err step_values(struct fort_in *f, int level, int32_t n, int records, struct fort_rec *rec)
+{
+    int32_t says[2];
+    TRY(fort_get_i4(f, "level", &says[0]));
+    TRY(fort_get_i4(f, "number of octs", &says[1]));
+    if (says[0] != level || says[1] != n)
+        FAIL(ERR_FORMAT,
+             "%s: record %ld before byte %ld announces %d octs of level %d, the amr file has %d of level %d", f->path,
+             (long)f->record - 1, (long)f->at, says[1], says[0], n, level);
+    for (int i = 0; n > 0 && i < records; i++) TRY(fort_next_real(f, "cell values", n, &rec[i]));
+    return OK;
+}
+
+/* ---- reading a block ---- */
+
+static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, int n)
+{
+    const struct ramses *r = w->r;
+    int ndim = r->head.ndim;
+    const struct fort_rec *rec = w->rec + w->shape.xg;
+    double scale = ldexp(1, level - 1);
+    for (int d = 0; d < ndim; d++) {
+        if (ldexp((double)r->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
+            FAIL(ERR_LIMIT, "%s: level %d on %ld coarse cells is finer than this build's keys", w->amr.path, level,
+                 (long)r->coarse[d]);
+        TRY(fort_load_real(&w->amr, &rec[d], total, at, (size_t)n, w->x[d]));
+    }
+    for (int i = 0; i < n; i++) {
+        uint64_t ix[3] = {0};
+        for (int d = 0; d < ndim; d++) {
+            double x = (w->x[d][i] - (double)r->skip[d]) * scale - 0.5, side = (double)r->coarse[d] * scale;
+            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
+                FAIL(ERR_FORMAT, "%s: record %ld at byte %ld: oct %ld is centred at %g, which is no place of level %d",
+                     w->amr.path, (long)rec[d].number, (long)rec[d].at, (long)at + i + 1, w->x[d][i], level);
+            ix[d] = (uint64_t)rint(x);
+        }
+        w->key[i] = okey_make(ix[0], ix[1], ix[2]);
+    }
+    return OK;
+}
+
+static enum err load_tree(struct walk *w, int level, int64_t at, int n)
+{
+    const int32_t *v = (const int32_t *)w->raw;
+    struct ramses_tally *t = &w->r->tally;
+    memset(w->split, 0, (size_t)n);
+    for (int c = 0; c < w->shape.ncell; c++) {
+        TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at, (size_t)n, w->raw));
+        for (int i = 0; i < n; i++) {
+            w->split[i] |= (unsigned char)((v[i] != 0) << c);
+            t->split[level] += v[i] != 0;
+        }
+        TRY(fort_load(&w->amr, &w->rec[w->shape.flag + c], 4, at, (size_t)n, w->raw));
+        for (int i = 0; i < n; i++) w->flag[i][c] = v[i] == 1;
+    }
+    t->octs[level] += n;
+    return OK;
+}
+
+static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
+{
+    int nh = w->r->nhydro, nf = nh + w->r->ngrav, ncell = w->shape.ncell;
+    for (int f = 0; f < nf; f++)
+        for (int c = 0; c < ncell; c++) {
+            struct fort_in *in = f < nh ? &w->hydro : &w->grav;
+            /* in a file: cell by cell, the file's variables in each */
+            int k = f < nh ? c * nh + f : ncell * nh + c * (nf - nh) + f - nh;
+            TRY(fort_load_real(in, &w->rec[AMR_RECORDS + k], total, at, (size_t)n,
+                               w->values_store + (8 * f + c) * RAMSES_PITCH));
+        }
+    return OK;
+}
+
+static enum err read_block(struct walk *w, int level, int list, int32_t n)
+{
+    struct ramses *r = w->r;
+    struct fort_rec *value = w->rec + AMR_RECORDS;
+    int ncell = w->shape.ncell;
+    if (w->values && r->nhydro) TRY(step_values(&w->hydro, level, n, ncell * r->nhydro, value));
+    if (w->values && r->ngrav) TRY(step_values(&w->grav, level, n, ncell * r->ngrav, value + ncell * r->nhydro));
+    if (n == 0) return OK;
+    TRY(step_amr(w, n));
+    if (list != w->file) return OK;
+    for (int64_t at = 0; at < n; at += RAMSES_BATCH) {
+        int k = n - at < RAMSES_BATCH ? (int)(n - at) : RAMSES_BATCH;
+        TRY(load_keys(w, level, n, at, k));
+        if (r->pick && !r->pick->octs(r->pick->ctx, level, k, w->key)) continue;
+        TRY(load_tree(w, level, at, k));
+        if (w->values) TRY(load_values(w, n, at, k));
+        struct ramses_octs o = {.level = level,
+                                .file = w->file,
+                                .n = k,
+                                .key = w->key,
+                                .split = w->split,
+                                .flag = (const unsigned char(*)[8])w->flag,
+                                .val = w->values ? w->val : NULL};
+        TRY(w->fn(r, &o, w->ctx));
+    }
+    return OK;
+}
+
+enum err ramses_check_tree(const struct ramses *r)
+{
+    const struct ramses_tally *t = &r->tally;
+    for (int l = 1; l <= LEVEL_MAX; l++) {
+        int64_t made = l == 1 ? r->coarse[0] * r->coarse[1] * r->coarse[2] : t->split[l - 1];
+        if (t->octs[l] != made)
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined", r->dir, l,
+                 (long)t->octs[l], (long)made, l - 1);
+        if (t->octs[l] != r->numbtot[l])
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, the header says %ld", r->dir, l, (long)t->octs[l],
+                 (long)r->numbtot[l]);
+    }
+    if (t->split[LEVEL_MAX]) FAIL(ERR_FORMAT, "%s: refined cells on the last level", r->dir);
+    return OK;
+}
+
+/* ---- particles ---- */
+
+int ramses_type_size(char type)
+{
+    return type == 'd' || type == 'q' ? 8 : type == 'f' || type == 'i' ? 4 : type == 'h' ? 2 : 1;
+}
+
+/* One column of a batch, widened to 8 bytes. */
+static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char type, int64_t at, int64_t n, char *raw,
+                            void *out)
+{
+    int64_t *i8 = out;
+    double *r8 = out;
+    int size = ramses_type_size(type);
+    TRY(fort_load(f, rec, size, at, (size_t)n, size == 8 ? out : raw));
+    if (size == 8) return OK;
+    for (int64_t i = 0; i < n; i++) {
+        if (type == 'f')
+            r8[i] = ((const float *)raw)[i];
+        else if (type == 'i')
+            i8[i] = ((const int32_t *)raw)[i];
+        else if (type == 'h')
+            i8[i] = ((const int16_t *)raw)[i];
+        else
+            i8[i] = ((const int8_t *)raw)[i];
+    }
+    return OK;
+}
+
+/* Files from before families: sink clouds have negative ids, stars a time of birth, tracers of gas no mass. */
+static void make_family(const struct ramses *r, const struct ramses_parts *p, int64_t *family)
+{
+    const double *birth = ramses_f64(r, p, COL_BIRTH), *mass = ramses_f64(r, p, COL_MASS);
+    const int64_t *id = ramses_i64(r, p, COL_ID);
+    for (int64_t i = 0; i < p->n; i++) {
+        bool born = birth && birth[i] != 0;
+        family[i] = birth && id[i] < 0 ? FAM_CLOUD : born ? FAM_STAR : mass[i] == 0 ? 0 : FAM_DM;
+    }
+}
+
+bool ramses_is_position(const struct ramses *r, int field)
+{
+    return field == r->column[COL_X] || field == r->column[COL_Y] || field == r->column[COL_Z];
+}
+
+bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p)
+{
+    const double *x[3];
+    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum ramses_column)d);
+    return !r->pick || r->pick->parts(r->pick->ctx, p->n, x);
+}
+
+/* Positions first: they tell whether the rest is wanted. */
+static enum err part_batches(struct ramses *r, struct fort_in *f, int file, const struct fort_rec *rec,
+                             const char *type, int64_t npart, ramses_parts_fn *fn, void *ctx)
+{
+    int64_t b = RAMSES_PART_BATCH;
+    int nf = r->npart_field, made = r->made_family ? r->column[COL_FAMILY] : -1;
+    char *raw = mem_new(8 * (size_t)b, "snapshot batch");
+    char *store = mem_new(8 * (size_t)b * (size_t)nf, "snapshot batch");
+    const void *col[RAMSES_FIELDS];
+    enum err err = OK;
+    for (int i = 0; i < nf; i++) col[i] = store + i * 8 * b;
+    for (int64_t at = 0; err == OK && at < npart; at += b) {
+        struct ramses_parts p = {.file = file, .n = npart - at < b ? npart - at : b, .col = col};
+        bool wanted = true;
+        for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
+            for (int i = 0; err == OK && i < nf; i++)
+                if (i != made && ramses_is_position(r, i) == (pass == 0))
+                    err = load_column(f, &rec[i], type[i], at, p.n, raw, store + i * 8 * b);
+            if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
+        }
+        if (err != OK || !wanted) continue;
+        if (made >= 0) make_family(r, &p, (int64_t *)(void *)(store + made * 8 * b));
+        err = fn(r, &p, ctx);
+    }
+    FREE(store);
+    FREE(raw);
+    return err;
+}
+
+/* A column is as wide as its record: descriptors do not tell of reals of 4 bytes and ids of 8. */
+static enum err step_column(struct fort_in *f, const struct ramses_field *field, int64_t npart, struct fort_rec *rec,
+                            char *type)
+{
+    bool real = field->type == 'd' || field->type == 'f';
+    *type = field->type;
+    TRY(fort_next(f, field->name, rec));
+    if (npart > 0 && rec->bytes == 8 * npart) *type = real ? 'd' : 'q';
+    if (npart > 0 && rec->bytes == 4 * npart) *type = real ? 'f' : 'i';
+    if (rec->bytes == ramses_type_size(*type) * npart) return OK;
+    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes for %ld particles", f->path, (long)rec->number,
+         field->name, (long)rec->at, (long)rec->bytes, (long)npart);
+}
+
+static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_parts_fn *fn, void *ctx)
+{
+    int64_t npart;
+    struct fort_rec rec[RAMSES_FIELDS];
+    char type[RAMSES_FIELDS];
+    TRY(ramses_part_head(f, r, &npart, NULL));
+    for (int i = 0; i < r->npart_field; i++)
+        if (!r->made_family || i != r->column[COL_FAMILY]) TRY(step_column(f, &r->part[i], npart, &rec[i], &type[i]));
+    TRY(fort_at_end(f));
+    r->tally.particles += npart;
+    return part_batches(r, f, file, rec, type, npart, fn, ctx);
+}
+
+enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void *ctx)
+{
+    char path[PATH_MAX];
+    struct fort_in f;
+    if (!r->head.particles) return OK;
+    if (r->hdf5) return hdf5_read_parts(r, file, fn, ctx);
+    TRY(ramses_verify(r, "part", file));
+    TRY(ramses_path(r, "part", file, path, sizeof path));
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = parts_of(r, &f, file, fn, ctx);
+    fort_shut(&f);
+    return err;
+}
+
+const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c)
+{
+    return r->column[c] < 0 ? NULL : p->col[r->column[c]];
+}
+
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c)
+{
+    return r->column[c] < 0 ? NULL : p->col[r->column[c]];
+}
+
+int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i)
+{
+    return (int)ramses_i64(r, p, COL_FAMILY)[i];
+}
+
+int ramses_cells(const struct ramses *r)
+{
+    return 1 << r->head.ndim;
+}
+
+double ramses_dx(const struct ramses *r, int level)
+{
+    return ldexp(r->head.boxlen / (double)r->coarse[0], -level);
+}

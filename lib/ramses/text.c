@@ -1,0 +1,330 @@
+/* ramses/text: the text files of a RAMSES snapshot (spec: ramses_binary §2, 3, 4, 6, 8), in the columns that yt, pynbody and
+ * osyris expect (spec: clients). Where a run came from is told in compilation.txt, which no reader and no digest looks at. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "ramses/out.h"
+#include "io/file.h"
+
+static const size_t COPY_MAX = (size_t)1 << 30;
+
+typedef void text_fn(FILE *t, const struct ramses_out *o);
+
+struct text_file {
+    int fd;
+    const char *path;
+    int64_t at;
+    struct checksum sum;
+    enum err err;
+};
+
+/* What stdio has gathered goes out by our own writing, which knows of interruptions, and is summed. */
+static ssize_t text_put(void *cookie, const char *p, size_t n)
+{
+    struct text_file *f = cookie;
+    if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, f->at);
+    if (f->err != OK) return 0;
+    checksum_add(&f->sum, p, n, f->at);
+    f->at += (int64_t)n;
+    return (ssize_t)n;
+}
+
+static enum err make_text(struct text_file *f, const struct ramses_out *o, text_fn *make)
+{
+    FILE *t = fopencookie(f, "w", (cookie_io_functions_t){.write = text_put});
+    if (!t) FAIL(ERR_LIMIT, "%s: %s", f->path, strerror(errno));
+    make(t, o);
+    bool bad = ferror(t);
+    bad |= fclose(t) != 0;
+    if (f->err == OK && bad) FAIL(ERR_FILE, "%s: cannot write", f->path);
+    return f->err;
+}
+
+static enum err save(const struct ramses_out *o, const char *name, text_fn *make)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", o->tmp, name);
+    struct text_file f = {.path = path, .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
+    enum err err = make_text(&f, o, make);
+    if (err == OK)
+        err = file_close_synced(f.fd, path);
+    else
+        close(f.fd);
+    if (err == OK) manifest_add(o->list, path, f.at, checksum_end(&f.sum));
+    FREE(f.sum.part);
+    return err;
+}
+
+/* Fortran's E23.15. */
+static void put_real(FILE *t, double x)
+{
+    char c[32], e[40];
+    if (!isfinite(x)) {
+        fprintf(t, "%23s", isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity");
+        return;
+    }
+    snprintf(c, sizeof c, "%.14e", fabs(x)); /* d.dddddddddddddde±xx */
+    int exponent = x != 0 ? (int)strtol(c + 17, NULL, 10) + 1 : 0;
+    snprintf(e, sizeof e, "%s0.%c%.14s%s%+0*d", signbit(x) ? "-" : "", c[0], c + 2, abs(exponent) < 100 ? "E" : "",
+             abs(exponent) < 100 ? 3 : 4, exponent);
+    fprintf(t, "%23s", e);
+}
+
+static void put_named(FILE *t, const char *name, double x)
+{
+    fprintf(t, "%-12s=", name);
+    put_real(t, x);
+    putc('\n', t);
+}
+
+static void put_bounds(FILE *t, const struct ramses_out *o)
+{
+    fprintf(t, "\nordering type=%-80s\n   DOMAIN   ind_min                 ind_max\n", "hilbert");
+    double *bound = mem_new(sizeof *bound * ((size_t)o->c->size + 1), "checkpoint");
+    domain_bound_keys(o->d, bound);
+    for (int r = 0; r < o->c->size; r++) {
+        fprintf(t, "%8d ", r + 1);
+        put_real(t, bound[r]);
+        putc(' ', t);
+        put_real(t, bound[r + 1]);
+        putc('\n', t);
+    }
+    FREE(bound);
+}
+
+/* As cuRAMSES has it: low and high corner of each rank's box, a number a line. */
+static void put_boxes(FILE *t, const struct ramses_out *o)
+{
+    struct domain_tree tree;
+    fprintf(t, "\nordering type=%-80s\n", "ksection");
+    domain_tree(o->d, &tree);
+    for (int r = 0; r < o->c->size; r++)
+        for (int i = 0; i < 6; i++) {
+            put_real(t, (i < 3 ? tree.low : tree.high)[i % 3 * o->c->size + r] * o->h->boxlen);
+            putc('\n', t);
+        }
+    domain_tree_free(&tree);
+}
+
+static void make_info(FILE *t, const struct ramses_out *o)
+{
+    const struct ckpt_head *h = o->h;
+    fprintf(t,
+            "ncpu        =%11d\nndim        =%11d\nlevelmin    =%11d\nlevelmax    =%11d\nngridmax    =%11ld\n"
+            "nstep_coarse=%11d\n\n",
+            o->c->size, 3, h->levelmin, o->nlevel, (long)o->ngridmax, h->nstep_coarse);
+    put_named(t, "boxlen", h->boxlen);
+    put_named(t, "time", h->t);
+    put_named(t, "aexp", h->aexp);
+    put_named(t, "H0", h->h0);
+    put_named(t, "omega_m", h->omega_m);
+    put_named(t, "omega_l", h->omega_l);
+    put_named(t, "omega_k", h->omega_k);
+    put_named(t, "omega_b", h->omega_b);
+    put_named(t, "unit_l", h->unit_l);
+    put_named(t, "unit_d", h->unit_d);
+    put_named(t, "unit_t", h->unit_t);
+    (domain_kind(o->d) == DOMAIN_HILBERT ? put_bounds : put_boxes)(t, o);
+}
+
+/* In the order of the files. */
+static void put_columns(FILE *t, const struct ramses_out *o)
+{
+    int n = o->from ? o->from->nextra : 0;
+    for (int k = 0; k < n; k++)
+        if (ramses_out_early(o, k)) fputs("phi ", t);
+    if (o->stars) fputs("tform ", t);
+    if (o->metal) fputs("metal ", t);
+    for (int k = 0; k < n; k++)
+        if (!ramses_out_early(o, k)) fprintf(t, "%s ", o->from->extra[k].name);
+}
+
+static void make_header(FILE *t, const struct ramses_out *o)
+{
+    static const char *const family[RAMSES_FAMILIES] = {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
+                                                        "other_tracer", "gas_tracer",    "DM",           "star",
+                                                        "cloud",        "debris",        "other",        "undefined"};
+    fprintf(t, "#      Family     Count\n");
+    for (int k = 0; k < RAMSES_FAMILIES; k++) fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
+    fprintf(t, " Particle fields\npos vel mass iord level family tag ");
+    put_columns(t, o);
+}
+
+static void make_old_header(FILE *t, const struct ramses_out *o)
+{
+    int64_t all = 0;
+    for (int k = 0; k < RAMSES_FAMILIES; k++) all += o->family[k];
+    fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n", (long)all,
+            (long)o->family[FAM_DM + 5]);
+    fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
+            (long)o->family[FAM_STAR + 5], o->from ? (int)o->from->sinks->n : 0);
+    fprintf(t, " Particle fields\npos vel mass iord level ");
+    put_columns(t, o);
+    putc('\n', t);
+}
+
+static void put_field(FILE *t, int *n, const char *name, char type)
+{
+    fprintf(t, "%2d, %s, %c\n", ++*n, name, type);
+}
+
+static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, variable_type\n";
+
+static void make_hydro_fields(FILE *t, const struct ramses_out *o)
+{
+    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
+    int n = 0;
+    fputs(VERSION_LINES, t);
+    while (n < o->h->nvar) {
+        char scalar[48];
+        snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
+        if (o->from) snprintf(scalar, sizeof scalar, "%.31s", o->from->gas[n].name);
+        put_field(t, &n, n < 5 ? name[n] : n + 1 == o->h->imetal ? "metallicity" : scalar, 'd');
+    }
+}
+
+static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
+{
+    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z", "thermal_pressure"};
+    fprintf(t, "nvar        =%11d\n", o->h->nvar);
+    for (int v = 0; v < o->h->nvar; v++)
+        if (v < 5)
+            fprintf(t, "variable #%2d: %s\n", v + 1, name[v]);
+        else
+            fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - 4);
+}
+
+static void put_extra(FILE *t, int *n, const struct ramses_out *o, int k)
+{
+    put_field(t, n, o->from->extra[k].name, ramses_out_type(o, k));
+}
+
+static void make_part_fields(FILE *t, const struct ramses_out *o)
+{
+    static const char *const name[] = {"position_x", "position_y", "position_z", "velocity_x",
+                                       "velocity_y", "velocity_z", "mass"};
+    int n = 0;
+    fputs(VERSION_LINES, t);
+    while (n < 7) put_field(t, &n, name[n], 'd');
+    put_field(t, &n, "identity", o->wide_ids ? 'q' : 'i');
+    put_field(t, &n, "levelp", 'i');
+    put_field(t, &n, "family", 'b');
+    put_field(t, &n, "tag", 'b');
+    int more = o->from ? o->from->nextra : 0;
+    for (int k = 0; k < more; k++)
+        if (ramses_out_early(o, k)) put_extra(t, &n, o, k);
+    if (o->stars) put_field(t, &n, "birth_time", 'd');
+    if (o->metal) put_field(t, &n, "metallicity", 'd');
+    for (int k = 0; k < more; k++)
+        if (!ramses_out_early(o, k)) put_extra(t, &n, o, k);
+}
+
+static void make_sinks(FILE *t, const struct ramses_out *o)
+{
+    catalog_write_text(o->from->sinks, t, "msink");
+}
+
+static void make_stellar(FILE *t, const struct ramses_out *o)
+{
+    catalog_write_text(o->from->stellar, t, "mstellar");
+}
+
+static void make_namelist(FILE *t, const struct ramses_out *o)
+{
+    if (o->h->namelist) fputs(o->h->namelist, t);
+}
+
+static void make_compilation(FILE *t, const struct ramses_out *o)
+{
+    fputs(o->h->provenance ? o->h->provenance : "", t);
+}
+
+static void make_makefile(FILE *t, const struct ramses_out *o)
+{
+    fputs("not built by RAMSES: see compilation.txt\n", t);
+}
+
+static void make_patches(FILE *t, const struct ramses_out *o)
+{
+    fputs("no patches\n \n", t);
+}
+
+/* Which particles are stars or clouds is told by birth time and sign of the id there, tracers by having no mass. */
+static enum err check_families(const struct ramses_out *o)
+{
+    for (int k = 0; k < RAMSES_FAMILIES; k++) {
+        bool told = k >= 5 && k <= FAM_CLOUD + 5;
+        if (!told && o->family[k])
+            FAIL(ERR_LIMIT, "%s: %ld particles are of family %d, which RAMSES did not tell apart before 2017", o->final,
+                 (long)o->family[k], k - 5);
+    }
+    return OK;
+}
+
+/* Integers of 4 bytes were not told from reals then, of 8 neither. */
+static enum err check_columns(const struct ramses_out *o)
+{
+    for (int k = 0; o->from && k < o->from->nextra; k++)
+        if (strchr("iq", o->from->extra[k].type))
+            FAIL(ERR_LIMIT, "%s: the particles' column %s is of integers, which RAMSES did not tell before 2017",
+                 o->final, o->from->extra[k].name);
+    return OK;
+}
+
+static enum err copy_file(const struct ramses_out *o, const char *from, const char *name)
+{
+    char path[PATH_MAX], *p;
+    size_t n;
+    TRY(file_load(from, COPY_MAX, &p, &n));
+    snprintf(path, sizeof path, "%s/%s", o->tmp, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    enum err err = fd < 0 ? err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno)) : OK;
+    if (err == OK) {
+        err = file_write_at(fd, path, p, n, 0);
+        if (err == OK)
+            err = file_close_synced(fd, path);
+        else
+            close(fd);
+    }
+    if (err == OK) manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
+    mem_free(p);
+    return err;
+}
+
+/* What the source has beside mesh and particles. */
+static enum err write_tables(const struct ramses_out *o)
+{
+    char name[3][32];
+    snprintf(name[0], sizeof *name, "sink_%05d.csv", o->output);
+    snprintf(name[1], sizeof *name, "stellar_%05d.csv", o->output);
+    snprintf(name[2], sizeof *name, "cooling_%05d.out", o->output);
+    if (*o->from->sinks->from) TRY(save(o, name[0], make_sinks));
+    if (*o->from->stellar->from) TRY(save(o, name[1], make_stellar));
+    return *o->from->cooling ? copy_file(o, o->from->cooling, name[2]) : OK;
+}
+
+enum err ramses_write_texts(const struct ramses_out *o)
+{
+    char info[32], header[32];
+    bool old = o->h->legacy & CKPT_BEFORE_2017;
+    if (old) TRY(check_families(o));
+    if (old) TRY(check_columns(o));
+    snprintf(info, sizeof info, "info_%05d.txt", o->output);
+    snprintf(header, sizeof header, "header_%05d.txt", o->output);
+    TRY(save(o, info, make_info));
+    TRY(save(o, header, old ? make_old_header : make_header));
+    TRY(save(o, "namelist.txt", make_namelist));
+    TRY(save(o, "compilation.txt", make_compilation));
+    TRY(save(o, "makefile.txt", make_makefile));
+    TRY(save(o, "patches.txt", make_patches));
+    if (o->h->hydro) TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
+    if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
+    return o->from ? write_tables(o) : OK;
+}

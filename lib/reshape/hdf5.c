@@ -1,0 +1,292 @@
+/* reshape/hdf5: an HDF5 checkpoint out of the temporary files.
+ *
+ * A target is a range of Morton order; sorted one after the other, they are the global order of the file. Each rank fills ranges of
+ * whole blocks: it begins at the first block that begins in its targets, and takes from the next targets what its last block
+ * lacks. So nothing travels between ranks, and the file is the same for any number of them. */
+#ifdef PTAH_HDF5
+#include <string.h>
+
+#include "base/mem.h"
+#include "curamses/out.h"
+#include "reshape/priv.h"
+
+enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS };
+
+struct merge {
+    struct reshaping *w;
+    struct hdf5_out *out;
+    int first; /* own targets: first..last-1 */
+    int last;
+    int64_t begin, end; /* of a level or of the particles: rows that this rank writes */
+    int64_t at;         /* next of them, once those waiting are written */
+    int64_t round, nround;
+    int64_t n; /* rows waiting for a window to be full */
+    /* Octs. */
+    int level;
+    struct oct_ref *ref;
+    order_key *key;
+    unsigned char (*mask)[2];
+    double (*row)[8], (*column)[8];
+    /* Particles. */
+    char *part[PART_MOST];
+};
+
+static enum err write_level(struct merge *g, int l);
+static enum err write_parts(struct merge *g);
+
+okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i)
+{
+    struct hdf5_ranked r;
+    hdf5_out_rank(box, (double[3]){x[0][i], x[1][i], x[2][i]}, 0, 0, 0, &r);
+    return (okey)(r.key >> 3) << 3 * (LEVEL_MAX - HDF5_MORTON_LEVEL);
+}
+
+static enum err write_all(struct merge *g)
+{
+    struct hdf5_out *out = g->out;
+    TRY(err_agree(g->w->c, g->w->c->rank == 0 ? hdf5_out_texts(out) : OK));
+    TRY(hdf5_out_create(out));
+    for (int l = 1; l <= g->w->nlevel; l++)
+        if (out->o.total[l]) TRY(write_level(g, l));
+    if (g->w->head.particles) TRY(write_parts(g));
+    return hdf5_close(&out->f);
+}
+
+enum err reshape_hdf5(struct reshaping *w)
+{
+    struct merge *g = mem_zero(sizeof *g, "reshape");
+    struct hdf5_out *out = g->out = mem_zero(sizeof *out, "reshape");
+    g->w = w;
+    g->first = (int)((int64_t)w->ntarget * w->c->rank / w->c->size);
+    g->last = (int)((int64_t)w->ntarget * (w->c->rank + 1) / w->c->size);
+    out->o = w->o;
+    out->o.c = w->c, out->o.m = &w->box;
+    for (int t = 0; t < w->ntarget && w->head.particles; t++) out->npart += spill_count(&w->spill, part_list(w, t));
+    hdf5_out_plan(out);
+    enum err err = write_all(g);
+    hdf5_fini(&out->f);
+    FREE(out->scratch);
+    FREE(out);
+    FREE(g);
+    return err;
+}
+
+/* ---- who writes what ---- */
+
+static int64_t rows_of(const struct merge *g, int level, int target)
+{
+    return level ? g->w->own[oct_list(g->w, target, level)] : spill_count(&g->w->spill, part_list(g->w, target));
+}
+
+/* Own rows begin with a whole block and go on to where the next rank's begin; level 0: particles. Returns the number of the
+ * first row of the first own target. */
+static int64_t share_rows(struct merge *g, int level, int64_t block)
+{
+    int64_t first = 0, last = 0, total = 0;
+    for (int t = 0; t < g->w->ntarget; t++) {
+        int64_t n = rows_of(g, level, t);
+        if (t < g->first) first += n;
+        if (t < g->last) last += n;
+        total += n;
+    }
+    g->begin = (first + block - 1) / block * block;
+    g->end = (last + block - 1) / block * block;
+    if (g->last == g->w->ntarget || g->end > total) g->end = total;
+    if (g->begin > g->end) g->begin = g->end;
+    g->at = g->begin, g->n = g->round = 0;
+    g->nround = (g->end - g->begin + block - 1) / block;
+    comm_max_i64(g->w->c, &g->nround, 1);
+    return first;
+}
+
+/* ---- octs ---- */
+
+static const void *oct_column(void *ctx, int v)
+{
+    struct merge *g = ctx;
+    const struct reshaping *w = g->w;
+    int gas = w->head.hydro ? w->head.nvar : 0, section = v < gas ? OCT_GAS : OCT_GRAV,
+        nv = section == OCT_GAS ? gas : w->s->nvalue - gas, k = section == OCT_GAS ? v : v - gas;
+    enum err err = k == 0 ? reshape_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
+    if (g->out->f.err == OK) g->out->f.err = err;
+    if (g->out->f.err == OK)
+        for (int64_t i = 0; i < g->n; i++) memcpy(g->column[i], g->row[i * nv + k], sizeof *g->column);
+    return g->column;
+}
+
+/* Those waiting, which may be none where other ranks have more. */
+static void put_octs(struct merge *g)
+{
+    struct hdf5_octs o = {g->at, g->n, g->key, (const unsigned char(*)[2])g->mask};
+    hdf5_out_octs(g->out, g->level, &o, oct_column, g);
+    g->at += g->n;
+    g->n = 0;
+    g->round++;
+}
+
+static void take_octs(struct merge *g, const struct oct_item *x, int64_t n, int64_t number)
+{
+    for (int64_t i = 0; i < n && number + i < g->end; i++) {
+        if (number + i < g->begin) continue;
+        g->ref[g->n] = x[i].ref;
+        g->key[g->n] = x[i].key;
+        g->mask[g->n][0] = x[i].split, g->mask[g->n][1] = x[i].flag;
+        if (++g->n == OCTS) put_octs(g);
+    }
+}
+
+static enum err gather_octs(struct merge *g)
+{
+    int64_t number = share_rows(g, g->level, OCTS);
+    for (int t = g->first; t < g->w->ntarget && number < g->end && g->out->f.err == OK; t++) {
+        struct oct_item *x = NULL;
+        int64_t n = rows_of(g, g->level, t);
+        if (n == 0 || number + n <= g->begin) {
+            number += n;
+            continue;
+        }
+        enum err err = reshape_load(g->w, t, g->level, &x, &n);
+        if (err == OK) take_octs(g, x, n, number);
+        FREE(x);
+        TRY(err);
+        number += n;
+    }
+    return OK;
+}
+
+static enum err write_level(struct merge *g, int l)
+{
+    size_t nv = (size_t)(g->w->s->nvalue > 1 ? g->w->s->nvalue : 1);
+    g->level = l;
+    g->ref = mem_new(sizeof *g->ref * OCTS, "reshape batch");
+    g->key = mem_new(sizeof *g->key * OCTS, "reshape batch");
+    g->mask = mem_new(sizeof *g->mask * OCTS, "reshape batch");
+    g->row = mem_new(sizeof *g->row * nv * OCTS, "reshape batch");
+    g->column = mem_new(sizeof *g->column * OCTS, "reshape batch");
+    enum err err = gather_octs(g);
+    if (g->out->f.err == OK) g->out->f.err = err;
+    if (g->out->f.err != OK) g->n = 0;
+    while (g->round < g->nround) put_octs(g);
+    FREE(g->ref);
+    FREE(g->key);
+    FREE(g->mask);
+    FREE(g->row);
+    FREE(g->column);
+    return err_agree(g->w->c, g->out->f.err);
+}
+
+/* ---- particles ---- */
+
+static const void *part_column(void *ctx, int c)
+{
+    return ((struct merge *)ctx)->part[c];
+}
+
+static void put_parts(struct merge *g)
+{
+    hdf5_out_parts(g->out, g->at, g->n, part_column, g);
+    g->at += g->n;
+    g->n = 0;
+    g->round++;
+}
+
+/* All particles of a target, column by column. */
+static enum err load_columns(const struct merge *g, int target, char *const *column)
+{
+    const struct spill *s = &g->w->spill;
+    int list = part_list(g->w, target);
+    int64_t at = 0;
+    for (int64_t k = s->first[list]; k < s->first[list + 1]; at += s->chunk[k++].n)
+        for (int c = 0; c < g->w->npart_column; c++)
+            TRY(spill_get(s, k, c, 0, s->chunk[k].n, column[c] + (size_t)at * s->kind[ROW_PART].width[c]));
+    return OK;
+}
+
+static struct hdf5_ranked *sort_parts(const struct merge *g, char *const *column, int64_t n)
+{
+    size_t bytes = sizeof(struct hdf5_ranked) * (size_t)n + 1;
+    struct hdf5_ranked *a = mem_new(bytes, "reshape particles"), *b = mem_new(bytes, "reshape particles");
+    const double *x[3] = {(const double *)column[COL_X], (const double *)column[COL_Y], (const double *)column[COL_Z]};
+    const int64_t *id = (const int64_t *)column[COL_ID];
+    const int8_t *family = (const int8_t *)column[COL_FAMILY];
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        hdf5_out_rank(&g->w->box, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i, &a[i]);
+    struct hdf5_ranked *sorted = hdf5_out_sort(a, b, n);
+    if (sorted == a)
+        FREE(b);
+    else
+        FREE(a);
+    return sorted;
+}
+
+static void take_parts(struct merge *g, char *const *column, const struct hdf5_ranked *r, int64_t n, int64_t number)
+{
+    const size_t *width = g->w->spill.kind[ROW_PART].width;
+    int64_t i = number < g->begin ? g->begin - number : 0, end = g->end - number < n ? g->end - number : n;
+    while (i < end) {
+        int64_t some = end - i < PARTS - g->n ? end - i : PARTS - g->n;
+        for (int c = 0; c < g->w->npart_column; c++) {
+            size_t size = width[c];
+            char *to = g->part[c] + size * (size_t)g->n;
+            for (int64_t k = 0; k < some; k++)
+                memcpy(to + size * (size_t)k, column[c] + size * (size_t)r[i + k].i, size);
+            for (int64_t k = 0; c <= COL_Z && k < some; k++)
+                ((double *)to)[k] = hdf5_out_wrapped(&g->w->box, c - COL_X, ((double *)to)[k]);
+        }
+        i += some;
+        g->n += some;
+        if (g->n == PARTS) put_parts(g);
+    }
+}
+
+static enum err gather_target(struct merge *g, int target, int64_t n, int64_t number)
+{
+    char *column[PART_MOST];
+    for (int c = 0; c < g->w->npart_column; c++)
+        column[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * (size_t)n + 1, "reshape particles");
+    enum err err = load_columns(g, target, column);
+    if (err == OK) {
+        struct hdf5_ranked *r = sort_parts(g, column, n);
+        take_parts(g, column, r, n, number);
+        FREE(r);
+    }
+    for (int c = 0; c < g->w->npart_column; c++) FREE(column[c]);
+    return err;
+}
+
+static enum err gather_parts(struct merge *g)
+{
+    int64_t number = share_rows(g, 0, PARTS);
+    for (int t = g->first; t < g->w->ntarget && number < g->end && g->out->f.err == OK; t++) {
+        int64_t n = rows_of(g, 0, t);
+        if (n && number + n > g->begin) TRY(gather_target(g, t, n, number));
+        number += n;
+    }
+    return OK;
+}
+
+static enum err write_parts(struct merge *g)
+{
+    for (int c = 0; c < g->w->npart_column; c++)
+        g->part[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * PARTS + 1, "reshape particles");
+    enum err err = gather_parts(g);
+    if (g->out->f.err == OK) g->out->f.err = err;
+    if (g->out->f.err != OK) g->n = 0;
+    while (g->round < g->nround) put_parts(g);
+    for (int c = 0; c < g->w->npart_column; c++) FREE(g->part[c]);
+    return err_agree(g->w->c, g->out->f.err);
+}
+#else
+#include "reshape/priv.h"
+
+okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i)
+{
+    return 0;
+}
+
+enum err reshape_hdf5(struct reshaping *w)
+{
+    FAIL(ERR_LIMIT, "%s: this program was built without HDF5 (install its library, then make)", w->o.final);
+}
+#endif

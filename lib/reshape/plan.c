@@ -1,0 +1,252 @@
+/* reshape/plan: what the parts of the box weigh, and hence the domains or the ranges of Morton order that are written. */
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ckpt/names.h"
+#include "reshape/priv.h"
+#include "reshape/weights.h"
+#include "io/dir.h"
+#include "io/file.h"
+
+enum { ROWS_LEAST = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
+
+static enum err check_input(const struct reshape *opt, const struct source *s);
+static enum err check_output(const struct reshape *opt);
+static enum err weigh(struct source *s, const struct comm *c, bool again, struct weights *w);
+static void make_domains(const struct reshape *opt, const struct source *s, const struct comm *c,
+                         const struct weights *w, struct reshape_plan *p);
+
+enum err reshape_plan(const struct reshape *opt, struct source *s, const struct comm *c, struct reshape_plan *p)
+{
+    struct weights w = {0};
+    *p = (struct reshape_plan){0};
+    enum err err = check_input(opt, s);
+    if (err == OK && opt->out) err = check_output(opt);
+    TRY(err_agree(c, err));
+    /* What simulate holds for an oct and for a particle (oct/mesh.h, part/part.h). */
+    double fields = s->head.nvar + (s->head.gravity ? 6 : 0);
+    p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : 110 + 8 * BASE * fields;
+    p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : 75;
+    p->weight[2] = opt->weight[2] > 0 ? opt->weight[2] : p->weight[1];
+    int64_t rows = (int64_t)ROWS_A_RANK * opt->nrank;
+    weights_begin(&w, rows > ROWS_LEAST ? rows : ROWS_LEAST);
+    err = err_agree(c, weigh(s, c, opt->out != NULL, &w));
+    if (err == OK) {
+        weights_merge(&w, c);
+        make_domains(opt, s, c, &w, p);
+    }
+    weights_end(&w);
+    return err;
+}
+
+void reshape_plan_free(struct reshape_plan *p)
+{
+    domain_free(p->domain);
+    FREE(p->rank);
+    FREE(p->cut);
+    *p = (struct reshape_plan){0};
+}
+
+static enum err check_input(const struct reshape *opt, const struct source *s)
+{
+    const struct ckpt_head *h = &s->head;
+    if (h->levelmax > LEVEL_MAX)
+        FAIL(ERR_LIMIT, "%s: has levelmax %d; this build handles %d", s->path, h->levelmax, LEVEL_MAX);
+    if (h->levelmin < 1 || h->levelmin > h->levelmax)
+        FAIL(ERR_FORMAT, "%s: has levelmin %d and levelmax %d", s->path, h->levelmin, h->levelmax);
+    if (!(h->boxlen > 0) || !isfinite(h->boxlen)) FAIL(ERR_FORMAT, "%s: has boxlen %g", s->path, h->boxlen);
+    if (s->nvalue != (h->hydro ? h->nvar : 0) + (h->gravity ? 4 : 0))
+        FAIL(ERR_FORMAT, "%s: has %d values a cell, of which %d of gas", s->path, s->nvalue, h->nvar);
+    if (opt->format == RESHAPE_RAMSES && (opt->nrank < 1 || opt->nrank > 99999))
+        FAIL(ERR_PARAM, "%d ranks to write for: 1 to 99999 are possible", opt->nrank);
+    for (int k = 0; k < 3; k++)
+        if (!(opt->weight[k] >= 0 && opt->weight[k] <= 1e9))
+            FAIL(ERR_PARAM, "a weight of %g: 0 to 1e9 bytes are possible", opt->weight[k]);
+    return OK;
+}
+
+/* Only a checkpoint is ever replaced: whatever else stands there was not meant. */
+static enum err check_output(const struct reshape *opt)
+{
+    if (!file_exists(opt->out)) return OK;
+    if (!opt->overwrite) FAIL(ERR_FILE, "%s: exists already; it is not overwritten (--force)", opt->out);
+    DIR *d = opendir(opt->out);
+    bool is = false, empty = d != NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        empty &= strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        is |= ckpt_name_is_main(e->d_name) || strncmp(e->d_name, "group_", 6) == 0;
+    }
+    if (d) closedir(d);
+    if (!is && !empty) FAIL(ERR_FILE, "%s: is no checkpoint; it is not replaced", opt->out);
+    return dir_may_remove(opt->out);
+}
+
+/* ---- weights ---- */
+
+struct weighing {
+    const struct source *s;
+    struct weights *w;
+    enum err err; /* of weigh_places */
+};
+
+static enum err weigh_octs(const struct source_octs *o, void *ctx)
+{
+    struct weighing *g = ctx;
+    if (o->level < 1 || o->level > g->s->head.levelmax)
+        FAIL(ERR_FORMAT, "%s: has octs of level %d, its header says %d levels", g->s->path, o->level,
+             g->s->head.levelmax);
+    weights_add_octs(g->w, o->level, o->n, o->key);
+    return OK;
+}
+
+/* family: NULL if none is a sink's cloud. */
+static void add_parts(struct weighing *g, int64_t n, const double *const x[3], const int8_t *family)
+{
+    const struct ckpt_head *h = &g->s->head;
+    okey *key = mem_new(sizeof *key * (size_t)n + 1, "reshape batch");
+#pragma omp parallel for schedule(static) if (n > PART_TASK)
+    for (int64_t i = 0; i < n; i++) key[i] = reshape_base_oct(h, x, i);
+    for (int64_t i = 0; i < n; i++) weights_add_part(g->w, h->levelmin, key[i], family && family[i] == FAM_CLOUD);
+    FREE(key);
+}
+
+static enum err weigh_parts(const struct source_parts *p, void *ctx)
+{
+    add_parts(ctx, p->n, p->x, p->family);
+    return OK;
+}
+
+/* Places are enough: what else there is need not be read, nor the sums of files compared. */
+static bool weigh_places(void *ctx, int level, int n, const okey *key)
+{
+    struct weighing *g = ctx;
+    if (g->err == OK) g->err = weigh_octs(&(struct source_octs){.level = level, .n = n, .key = key}, g);
+    return false;
+}
+
+static bool weigh_positions(void *ctx, int64_t n, const double *const x[3])
+{
+    add_parts(ctx, n, x, NULL);
+    return false;
+}
+
+static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
+{
+    const struct ramses_pick *was = s->pick, places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
+    if (again) s->pick = &places;
+    enum err err = source_octs(s, piece, false, weigh_octs, g);
+    if (err == OK) err = g->err;
+    if (s->sinks->n > 0) s->pick = was; /* clouds are told by more than their positions */
+    if (err == OK && s->head.particles) err = source_parts(s, piece, weigh_parts, g);
+    s->pick = was;
+    return err;
+}
+
+/* again: all will be read once more, and checked then. */
+static enum err weigh(struct source *s, const struct comm *c, bool again, struct weights *w)
+{
+    struct weighing g = {.s = s, .w = w};
+    int first, last;
+    reshape_pieces(s, c, &first, &last);
+    for (int i = first; i < last; i++) TRY(weigh_piece(s, i, again, &g));
+    return OK;
+}
+
+static double cost_of(const struct reshape_plan *p, const struct weight *r)
+{
+    return (double)r->octs * p->weight[0] + (double)r->parts * p->weight[1] + (double)r->clouds * p->weight[2];
+}
+
+static void add_loads(const struct reshape *opt, const struct comm *c, const struct weights *w, struct reshape_plan *p)
+{
+    int64_t n = p->domain ? opt->nrank : 0, *sum = mem_zero(sizeof *sum * 3 * (size_t)(n + 1), "weights");
+    for (int64_t i = 0; i < w->n; i++) {
+        const struct weight *r = &w->row[i];
+        int64_t k = p->domain ? domain_rank(p->domain, weight_level(r->code), weight_key(r->code)) : 0;
+        for (; k <= n; k = k < n ? n : n + 1) {
+            sum[3 * k] += r->octs;
+            sum[3 * k + 1] += r->parts + r->clouds;
+            sum[3 * k + 2] += r->clouds;
+        }
+    }
+    for (int64_t k = 0; k <= n; k++) comm_add_i64(c, sum + 3 * k, 3);
+    if (n) p->rank = mem_new(sizeof *p->rank * (size_t)n, "weights");
+    for (int64_t k = 0; k <= n; k++) {
+        const int64_t *s = sum + 3 * k;
+        *(k < n ? &p->rank[k] : &p->total) = (struct reshape_load){
+            .octs = s[0],
+            .parts = s[1],
+            .bytes = cost_of(p, &(struct weight){.octs = s[0], .parts = s[1] - s[2], .clouds = s[2]})};
+    }
+    p->clouds = sum[3 * n + 2];
+    FREE(sum);
+}
+
+/* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them by. */
+static int64_t bytes_of(const struct weight *r, int nextra)
+{
+    return r->octs * (int64_t)(sizeof(struct oct_item) + 8) + (r->parts + r->clouds) * (160 + BASE * nextra);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    okey x = ((const struct weight *)a)->code, y = ((const struct weight *)b)->code;
+    return (x > y) - (x < y);
+}
+
+/* Ranges of Morton order of which each fits into a quarter of a rank's memory. Rank 0 has all rows and cuts; codes become places. */
+static void make_cuts(const struct reshape *opt, int nextra, const struct comm *c, const struct weights *w,
+                      struct reshape_plan *p)
+{
+    int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "weights"), n;
+    count[0] = w->n;
+    struct weight *row = comm_exchange(c, w->row, count, sizeof *row, &n, NULL);
+    for (int64_t i = 0; i < n; i++) row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
+    if (n) qsort(row, (size_t)n, sizeof *row, by_place);
+    p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
+    int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t more = bytes_of(&row[i], nextra);
+        if (ncut == 0 || (sum + more > budget && row[i].code != row[i - 1].code)) p->cut[ncut++] = row[i].code, sum = 0;
+        sum += more;
+    }
+    comm_bcast(c, &ncut, sizeof ncut, 0);
+    if (ncut == 0) ncut = 1;
+    if (c->rank != 0) FREE(p->cut);
+    if (c->rank != 0) p->cut = mem_zero(sizeof *p->cut * (size_t)(ncut + 1), "weights");
+    comm_bcast(c, p->cut, sizeof *p->cut * (size_t)ncut, 0);
+    p->cut[0] = 0;
+    p->ncut = (int)ncut;
+    FREE(row);
+    FREE(count);
+}
+
+static void make_domains(const struct reshape *opt, const struct source *s, const struct comm *c,
+                         const struct weights *w, struct reshape_plan *p)
+{
+    static const bool wall[6];
+    size_t n = (size_t)w->n;
+    p->level = w->level < s->head.levelmax ? w->level : s->head.levelmax;
+    if (opt->format == RESHAPE_RAMSES) {
+        int *level = mem_new(sizeof *level * n + 1, "weights");
+        okey *key = mem_new(sizeof *key * n + 1, "weights");
+        double *cost = mem_new(sizeof *cost * n + 1, "weights");
+        for (size_t i = 0; i < n; i++) {
+            level[i] = weight_level(w->row[i].code);
+            key[i] = weight_key(w->row[i].code);
+            cost[i] = cost_of(p, &w->row[i]);
+        }
+        struct domain *even = domain_new(opt->kind, opt->nrank, s->head.levelmax, wall);
+        p->domain = domain_balance(even, opt->kind, c, (int64_t)n, level, key, cost);
+        domain_free(even);
+        FREE(level);
+        FREE(key);
+        FREE(cost);
+    }
+    if (opt->format == RESHAPE_HDF5) make_cuts(opt, s->nextra, c, w, p);
+    add_loads(opt, c, w, p);
+}

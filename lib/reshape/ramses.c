@@ -1,0 +1,241 @@
+/* reshape/ramses: the files of one rank-to-be after the other, out of the temporary ones.
+ *
+ * Its tree, own octs and copies, becomes a mesh without fields; the writers of RAMSES files do the rest, and fetch values by where each
+ * oct was put aside. Octs that follow each other here mostly did so in the input: they are fetched in runs. */
+#include <omp.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reshape/priv.h"
+
+/* What is lent to the writer of a file. */
+struct lent {
+    double (*row)[8]; /* [RAMSES_BATCH][values] */
+    double (**fld)[8];
+    lidx *line;
+    struct oct_ref *some;
+};
+
+struct target {
+    struct reshaping *w;
+    int number, threads;
+    struct mesh m;
+    struct oct_ref *ref[LEVEL_MAX + 2];  /* [noct] */
+    unsigned char *split[LEVEL_MAX + 2]; /* [nown] */
+    struct lent gas, grav;
+    double *column; /* [RAMSES_BATCH] of particles */
+};
+
+static enum err write_target(struct reshaping *w, int number, int threads);
+static enum err check_room(const struct reshaping *w, int first, int last, int *targets, int *files);
+
+enum err reshape_ramses(struct reshaping *w)
+{
+    int first = (int)((int64_t)w->ntarget * w->c->rank / w->c->size),
+        last = (int)((int64_t)w->ntarget * (w->c->rank + 1) / w->c->size), targets, files;
+    enum err err = w->c->rank == 0 ? ramses_write_texts(&w->o) : OK;
+    struct err_first trouble = {.err = OK};
+    if (err == OK) err = check_room(w, first, last, &targets, &files);
+    if (err != OK) return err_agree(w->c, err);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(targets) if (targets > 1)
+    for (int t = first; t < last; t++)
+        if (err_kept(&trouble) == OK) err_keep(&trouble, write_target(w, t, files), t);
+    return err_agree(w->c, err_kept(&trouble));
+}
+
+/* ---- the tree ---- */
+
+/* Bytes an oct: what a mesh without fields holds (oct/mesh.h), its order and number, where it is; more while a level is made. */
+enum { TREE_BYTES = 8 * sizeof(okey) + 64 };
+
+static int64_t tree_bytes(const struct reshaping *w, int number)
+{
+    int64_t octs = 0;
+    for (int l = 1; l <= w->nlevel; l++) octs += spill_count(&w->spill, oct_list(w, number, l));
+    return octs * TREE_BYTES;
+}
+
+/* Whether there is room for one target, and for how many at a time; else how many files of one. */
+static enum err check_room(const struct reshaping *w, int first, int last, int *targets, int *files)
+{
+    *targets = *files = 1;
+    int64_t need = 0, threads = omp_get_max_threads();
+    int big = first;
+    for (int t = first; t < last; t++) {
+        int64_t n = tree_bytes(w, t);
+        if (n > need) need = n, big = t;
+    }
+    if (need > w->room)
+        FAIL(ERR_LIMIT,
+             "%s: rank %d of %d will hold %ld octs, whose tree needs %ld MiB: write for more ranks, or with --memory "
+             "%ldM",
+             w->o.final, big + 1, w->ntarget, (long)(need / TREE_BYTES), (long)(need >> 20) + 1,
+             (long)((need - w->room + reshape_share(w->opt, w->c)) * w->c->size >> 20) + 1);
+    int64_t left = w->room - need, more = left / (need + reshape_buffers(w));
+    *targets = (int)(more + 1 < threads ? more + 1 : threads);
+    if (*targets > last - first) *targets = last > first ? last - first : 1;
+    more = *targets > 1 ? 0 : left / RAMSES_FILE_BYTES;
+    *files = (int)(more + 1 < threads ? more + 1 : threads);
+    return OK;
+}
+
+/* Sorted octs become level l. */
+static void set_level(struct target *t, int l, const struct oct_item *x, int64_t n, okey *key)
+{
+    int64_t nown = 0;
+    t->ref[l] = mem_new(sizeof *t->ref[l] * (size_t)n + 1, "reshape tree");
+    for (int64_t i = 0; i < n; i++) {
+        key[i] = x[i].key;
+        t->ref[l][i] = x[i].ref;
+        nown += x[i].own;
+    }
+    t->split[l] = mem_new((size_t)nown + 1, "reshape tree");
+    for (int64_t i = 0; i < nown; i++) t->split[l][i] = x[i].split;
+}
+
+static enum err check_parents(const struct target *t, int l)
+{
+    const struct level *lv = &t->m.lev[l];
+    okey last = 0;
+    for (lidx i = 0; l > 1 && i < lv->noct; i++) {
+        okey k = lv->key[i] >> 3;
+        if ((i == 0 || k != last) && mesh_find(&t->m.lev[l - 1], k) < 0)
+            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", t->w->s->path, l);
+        last = k;
+    }
+    return OK;
+}
+
+static enum err check_children(const struct target *t, int l)
+{
+    const struct level *lv = &t->m.lev[l];
+    for (lidx i = 0; i < lv->nown; i++) {
+        unsigned split = 0;
+        for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
+        if (split != t->split[l][i])
+            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit", t->w->s->path, l,
+                 l + 1);
+    }
+    return OK;
+}
+
+static enum err grow_level(struct target *t, int l)
+{
+    struct oct_item *x = NULL;
+    int64_t n = 0, nown = 0;
+    enum err err = reshape_load(t->w, t->number, l, &x, &n);
+    if (err != OK) {
+        FREE(x);
+        return err;
+    }
+    okey *key = mem_new(sizeof *key * (size_t)n + 1, "reshape tree");
+    unsigned char *flag = mem_new((size_t)n + 1, "reshape tree");
+    set_level(t, l, x, n, key);
+    for (int64_t i = 0; i < n; i++) flag[i] = x[i].flag, nown += x[i].own;
+    FREE(x);
+    struct level *lv = &t->m.lev[l];
+    mesh_replace(&t->m, l, (lidx)nown, key, (lidx)(n - nown), key + nown, NULL);
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < 8; c++) lv->flag[i][c] = flag[i] >> c & 1;
+    FREE(flag);
+    FREE(key);
+    TRY(check_parents(t, l));
+    mesh_link_down(&t->m, l);
+    if (l > 1) TRY(check_children(t, l - 1));
+    return l == t->w->nlevel ? check_children(t, l) : OK;
+}
+
+/* ---- values ---- */
+
+static int values_of(const struct reshaping *w, int section)
+{
+    return (int)(w->spill.kind[ROW_OCT].width[section] / (BASE * sizeof(double)));
+}
+
+static void make_lent(struct lent *k, int nv)
+{
+    k->row = mem_new(sizeof *k->row * RAMSES_BATCH * (size_t)nv + 1, "reshape batch");
+    k->fld = mem_new(sizeof *k->fld * (size_t)nv + 1, "reshape batch");
+    k->line = mem_new(sizeof *k->line * RAMSES_BATCH, "reshape batch");
+    k->some = mem_new(sizeof *k->some * RAMSES_BATCH, "reshape batch");
+}
+
+static void free_lent(struct lent *k)
+{
+    FREE(k->row);
+    FREE(k->fld);
+    FREE(k->line);
+    FREE(k->some);
+}
+
+static enum err fetch_octs(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
+                           struct ramses_lines *out)
+{
+    struct target *t = ctx;
+    const struct reshaping *w = t->w;
+    struct lent *k = grav ? &t->grav : &t->gas;
+    int section = grav ? OCT_GRAV : OCT_GAS, nv = values_of(w, section);
+    const struct oct_ref *ref = t->ref[b->level];
+    for (int i = 0; i < n; i++) k->some[i] = ref[b->oct[first + i]];
+    TRY(reshape_fetch(w, section, k->some, n, k->row));
+    for (int v = 0; v < nv; v++) k->fld[v] = k->row + v;
+    for (int i = 0; i < n; i++) k->line[i] = i * nv;
+    *out = (struct ramses_lines){k->fld, k->line};
+    return OK;
+}
+
+/* As many as the chunk has that holds the first. */
+static enum err fetch_parts(void *ctx, int column, int64_t first, int64_t *n, const void **out)
+{
+    struct target *t = ctx;
+    const struct spill *s = &t->w->spill;
+    int64_t c = s->first[part_list(t->w, t->number)];
+    while (first >= s->chunk[c].n) first -= s->chunk[c++].n;
+    if (*n > s->chunk[c].n - first) *n = s->chunk[c].n - first;
+    if (*n > RAMSES_BATCH) *n = RAMSES_BATCH;
+    *out = t->column;
+    return spill_get(s, c, column, first, *n, t->column);
+}
+
+/* ---- files ---- */
+
+static enum err write_files(struct target *t)
+{
+    struct reshaping *w = t->w;
+    struct comm file = {t->number, w->ntarget};
+    struct ramses_values values = {t, fetch_octs, fetch_parts};
+    struct ramses_out *o = mem_zero(sizeof *o, "checkpoint");
+    *o = w->o;
+    o->c = &file, o->m = &t->m, o->values = &values;
+    o->npart = spill_count(&w->spill, part_list(w, t->number));
+    enum err err = ramses_out_number(o);
+    o->ngridmax = w->o.ngridmax;
+    if (err == OK) err = ramses_write_files(o, t->threads);
+    ramses_out_forget(o);
+    FREE(o);
+    return err;
+}
+
+static enum err write_target(struct reshaping *w, int number, int threads)
+{
+    static const bool wall[6];
+    struct target *t = mem_zero(sizeof *t, "reshape tree");
+    t->w = w, t->number = number, t->threads = threads;
+    mesh_init(&t->m, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, wall);
+    enum err err = OK;
+    for (int l = 1; l <= w->nlevel && err == OK; l++) err = grow_level(t, l);
+    make_lent(&t->gas, values_of(w, OCT_GAS));
+    make_lent(&t->grav, values_of(w, OCT_GRAV));
+    t->column = mem_new(sizeof *t->column * RAMSES_BATCH, "reshape batch");
+    if (err == OK) err = write_files(t);
+    free_lent(&t->gas);
+    free_lent(&t->grav);
+    FREE(t->column);
+    for (int l = 1; l <= w->nlevel; l++) {
+        FREE(t->ref[l]);
+        FREE(t->split[l]);
+    }
+    mesh_fini(&t->m);
+    FREE(t);
+    return err;
+}

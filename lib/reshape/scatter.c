@@ -1,0 +1,289 @@
+/* reshape/scatter: octs and particles on their way from the source into the temporary files, list by list.
+ *
+ * One thread reads and turns values from columns to rows; another, if there is one, meanwhile finds out who needs the octs of the batch
+ * before, and puts them away. Batches and particles are put away in the order of the source, whatever the threads. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "reshape/priv.h"
+#include "ramses/turn.h"
+
+void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last)
+{
+    *first = (int)((int64_t)s->npiece * c->rank / c->size);
+    *last = (int)((int64_t)s->npiece * (c->rank + 1) / c->size);
+}
+
+okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64_t i)
+{
+    double side = (double)((int64_t)1 << (h->levelmin - 1));
+    uint64_t q[3];
+    for (int d = 0; d < 3; d++) {
+        double y = x[d][i];
+        if (y < 0) y = y + h->boxlen;
+        if (y >= h->boxlen) y = y - h->boxlen;
+        q[d] = (uint64_t)fmin(fmax(y / h->boxlen * side, 0), side - 1);
+    }
+    return okey_make(q[0], q[1], q[2]);
+}
+
+/* Which target has octs of this place: HDF5. */
+static int find_cut(const struct reshape_plan *p, okey place)
+{
+    int lo = 0, hi = p->ncut - 1;
+    while (lo < hi) {
+        int mid = lo + (hi - lo + 1) / 2;
+        if (p->cut[mid] <= place)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return lo;
+}
+
+/* Octs at..at+n-1 into a list. */
+static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at, int n, int list, bool own)
+{
+    for (int some; n > 0; at += some, n -= some) {
+        char *section[SPILL_SECTIONS];
+        some = n;
+        TRY(spill_room(&w->spill, list, ROW_OCT, &some, section));
+        struct oct_tree *tree = (struct oct_tree *)(void *)section[OCT_TREE];
+        memset(tree, 0, sizeof *tree * (size_t)some); /* gaps too go to disk */
+        for (int i = 0; i < some; i++)
+            tree[i].key = b->key[at + i], tree[i].split = b->split[at + i], tree[i].flag = b->flag[at + i],
+            tree[i].own = own;
+        for (int k = 0; k < 2; k++) {
+            size_t bytes = w->spill.kind[ROW_OCT].width[OCT_GAS + k];
+            memcpy(section[OCT_GAS + k], (char *)b->row[k] + bytes * (size_t)at, bytes * (size_t)some);
+        }
+        TRY(spill_add(&w->spill, list, some));
+    }
+    return OK;
+}
+
+/* The nearest ancestor but one, or the nearest, around which one rank has everything, so that what is below needs no copies: how many
+ * levels above; 0: none of them. */
+static int find_alone(struct reshaping *w, int level, okey key, int *owner)
+{
+    const struct domain *d = w->plan->domain;
+    for (int up = MIXED; up > 0; up--) {
+        okey above = key >> 3 * up;
+        if (level <= up || (w->mixed_level[up - 1] == level && w->mixed[up - 1] == above)) continue;
+        *owner = domain_rank(d, level - up, above);
+        if (domain_near(d, *owner, level - up, above, w->near) == 0) return up;
+        w->mixed_level[up - 1] = level, w->mixed[up - 1] = above;
+    }
+    return 0;
+}
+
+/* How many octs from `at` on go to one target and no other; 0: this one does not, or might not. */
+static int count_alone(struct reshaping *w, const struct oct_batch *b, int at, int *target)
+{
+    int l = b->level, n = 0;
+    *target = -1;
+    while (at + n < b->n) {
+        okey key = b->key[at + n];
+        int up = 0, owner = 0;
+        if (w->plan->domain && (up = find_alone(w, l, key, &owner)) == 0) break;
+        if (!w->plan->domain) owner = find_cut(w->plan, reshape_place(l, key));
+        if (n && owner != *target) break;
+        *target = owner;
+        do n++;
+        while (at + n < b->n && b->key[at + n] >> 3 * up == key >> 3 * up);
+    }
+    return n;
+}
+
+static enum err put_batch(struct reshaping *w, const struct oct_batch *b)
+{
+    const struct domain *d = w->plan->domain;
+    int l = b->level;
+    for (int i = 0, n; i < b->n; i += n) {
+        int owner, copies = 0;
+        n = count_alone(w, b, i, &owner);
+        if (n == 0) {
+            n = 1;
+            owner = domain_rank(d, l, b->key[i]);
+            copies = domain_near(d, owner, l, b->key[i], w->near);
+        }
+        TRY(put_octs(w, b, i, n, oct_list(w, owner, l), true));
+        w->own[oct_list(w, owner, l)] += n;
+        for (int k = 0; k < copies; k++) TRY(put_octs(w, b, i, n, oct_list(w, w->near[k], l), false));
+    }
+    return OK;
+}
+
+static void batch_room(const struct reshaping *w, struct oct_batch *b, int n)
+{
+    const size_t *width = w->spill.kind[ROW_OCT].width;
+    if (n <= b->room) return;
+    b->room = n;
+    b->key = mem_grow(b->key, sizeof *b->key * (size_t)n, "reshape batch");
+    b->split = mem_grow(b->split, (size_t)n, "reshape batch");
+    b->flag = mem_grow(b->flag, (size_t)n, "reshape batch");
+    for (int k = 0; k < 2; k++) b->row[k] = mem_grow(b->row[k], width[OCT_GAS + k] * (size_t)n + 1, "reshape batch");
+}
+
+static void batch_free(struct oct_batch *b)
+{
+    FREE(b->key);
+    FREE(b->split);
+    FREE(b->flag);
+    for (int k = 0; k < 2; k++) FREE(b->row[k]);
+}
+
+/* Values first..last-1 of all octs, from [value][cell][oct] to [oct][value][cell]. */
+static void turn(const struct source_octs *o, int first, int last, double (*row)[8])
+{
+    enum { SOME = 32 };
+    size_t nv = (size_t)(last - first);
+    for (int i = 0; i < o->n; i += SOME)
+        for (size_t v = 0; v < nv; v++)
+            turn_columns(o->val + 8 * ((size_t)first + v), i, o->n - i < SOME ? o->n - i : SOME,
+                         row + (size_t)i * nv + v, nv);
+}
+
+/* The batch before the last is away when this returns. */
+static enum err scatter_octs(const struct source_octs *o, void *ctx)
+{
+    struct reshaping *w = ctx;
+    struct oct_batch *b = &w->batch[w->turn];
+    int gas = w->head.hydro ? w->head.nvar : 0;
+    if (o->level < 1 || o->level > w->nlevel) FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->s->path, o->level);
+    batch_room(w, b, o->n);
+    b->level = o->level, b->n = o->n;
+    memcpy(b->key, o->key, sizeof *b->key * (size_t)o->n);
+    memcpy(b->split, o->split, (size_t)o->n);
+    for (int i = 0; i < o->n; i++) {
+        unsigned flag = 0;
+        for (int c = 0; c < 8; c++) flag |= (unsigned)(o->flag[i][c] == 1) << c;
+        b->flag[i] = (unsigned char)flag;
+    }
+    turn(o, 0, gas, b->row[0]);
+    turn(o, gas, w->s->nvalue, b->row[1]);
+    w->turn ^= 1;
+#pragma omp taskwait
+    TRY(err_kept(&w->trouble));
+#pragma omp task
+    err_keep(&w->trouble, put_batch(w, b), 0);
+    return OK;
+}
+
+static enum err check_part(const struct reshaping *w, const struct source_parts *p, int64_t i)
+{
+    int64_t level = p->level ? p->level[i] : 1;
+    bool finite = true;
+    for (int d = 0; d < 3; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
+    if (!finite)
+        FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", w->s->path,
+             (long)p->id[i]);
+    if (level < 1 || level > LEVEL_MAX)
+        FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", w->s->path, (long)p->id[i], (long)level);
+    return OK;
+}
+
+static void count_part(struct reshaping *w, const struct source_parts *p, int64_t i)
+{
+    int k = p->family[i] + 5;
+    w->family[k >= 0 && k < RAMSES_FAMILIES - 1 ? k : RAMSES_FAMILIES - 1]++;
+    if (p->id[i] > w->span[0]) w->span[0] = p->id[i];
+    if (-p->id[i] > w->span[1]) w->span[1] = -p->id[i];
+    if (p->family[i] == FAM_STAR) sum_add(&w->stars, p->m[i]);
+}
+
+static void find_targets(const struct reshaping *w, const struct source_parts *p, int *target)
+{
+    const struct domain *d = w->plan->domain;
+#pragma omp taskloop grainsize(PART_TASK) if (p->n > PART_TASK)
+    for (int64_t i = 0; i < p->n; i++)
+        target[i] = d ? domain_rank(d, w->head.levelmin, reshape_base_oct(&w->head, p->x, i))
+                      : find_cut(w->plan, reshape_part_place(&w->box, p->x, i));
+}
+
+/* Particles at..at+n-1 into a list. */
+static enum err put_parts(struct reshaping *w, const void *const *column, int64_t at, int64_t n, int list)
+{
+    const size_t *width = w->spill.kind[ROW_PART].width;
+    for (int some; n > 0; at += some, n -= some) {
+        char *section[SPILL_SECTIONS];
+        some = (int)n;
+        TRY(spill_room(&w->spill, list, ROW_PART, &some, section));
+        for (int c = 0; c < w->npart_column; c++)
+            memcpy(section[c], (const char *)column[c] + width[c] * (size_t)at, width[c] * (size_t)some);
+        TRY(spill_add(&w->spill, list, some));
+    }
+    return OK;
+}
+
+/* Particles that follow each other mostly stay together. */
+static enum err scatter_parts(const struct source_parts *p, void *ctx)
+{
+    struct reshaping *w = ctx;
+    struct part_batch *b = &w->part;
+    BUG_ON(p->n > RAMSES_PART_BATCH);
+    for (int64_t i = 0; i < p->n; i++) {
+        TRY(check_part(w, p, i));
+        count_part(w, p, i);
+        b->level[i] = p->level ? (int32_t)p->level[i] : w->head.levelmin;
+        b->tag[i] = p->tag ? (int8_t)p->tag[i] : 0;
+    }
+    find_targets(w, p, b->target);
+    const void *column[PART_MOST] = {[COL_MASS] = p->m,
+                                     [COL_ID] = p->id,
+                                     [COL_LEVEL] = b->level,
+                                     [COL_FAMILY] = p->family,
+                                     [COL_TAG] = b->tag,
+                                     [COL_BIRTH] = p->birth ? p->birth : b->zero,
+                                     [COL_METAL] = p->metal ? p->metal : b->zero};
+    for (int d = 0; d < 3; d++) column[COL_X + d] = p->x[d], column[COL_VX + d] = p->v[d];
+    for (int k = 0; k < w->s->nextra; k++) column[COL_COUNT + k] = p->extra[k];
+    for (int64_t i = 0, n; i < p->n; i += n) {
+        for (n = 1; i + n < p->n && b->target[i + n] == b->target[i]; n++) continue;
+        TRY(put_parts(w, column, i, n, part_list(w, b->target[i])));
+    }
+    return OK;
+}
+
+static void scatter_begin(struct reshaping *w)
+{
+    struct part_batch *b = &w->part;
+    if (!w->head.particles) return;
+    b->target = mem_new(sizeof *b->target * RAMSES_PART_BATCH, "reshape batch");
+    b->level = mem_new(sizeof *b->level * RAMSES_PART_BATCH, "reshape batch");
+    b->tag = mem_new(sizeof *b->tag * RAMSES_PART_BATCH, "reshape batch");
+    b->zero = mem_zero(sizeof *b->zero * RAMSES_PART_BATCH, "reshape batch");
+}
+
+static void scatter_end(struct reshaping *w)
+{
+    for (int k = 0; k < 2; k++) batch_free(&w->batch[k]);
+    FREE(w->part.target);
+    FREE(w->part.level);
+    FREE(w->part.tag);
+    FREE(w->part.zero);
+}
+
+enum err reshape_scatter(struct reshaping *w)
+{
+    int first, last;
+    enum err err = OK;
+    reshape_pieces(w->s, w->c, &first, &last);
+    scatter_begin(w);
+    w->s->late = true; /* after an error nothing is kept */
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = first; i < last && err == OK; i++) {
+            err = source_octs(w->s, i, true, scatter_octs, w);
+#pragma omp taskwait
+            if (err == OK) err = err_kept(&w->trouble);
+            if (err == OK && w->head.particles) err = source_parts(w->s, i, scatter_parts, w);
+        }
+        err_keep(&w->trouble, err, 0);
+    }
+    w->s->late = false;
+    scatter_end(w);
+    return err_kept(&w->trouble);
+}
