@@ -7,21 +7,23 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "gadget/gadget.h"
-#include "curamses/read.h"
-#include "reshape/reshape.h"
 #include "convert.h"
+#include "curamses/read.h"
+#include "gadget/gadget.h"
 #include "io/file.h"
+#include "reshape/reshape.h"
 
 static const char *const NAME[] = {"", "ramses", "hdf5", "gadget"};
 
 static enum err open_source(const struct request *r, const char *in, struct source **s);
-static enum err name_result(const struct request *r, enum format f, const struct source *s, char *path, size_t n);
-static enum err write_checkpoint(const struct request *r, enum format f, struct source *s, const char *path,
-                                 const struct comm *c);
+static enum err name_result(const struct request *r, enum format f, const struct source *s,
+                            char *path, size_t n);
+static enum err write_checkpoint(const struct request *r, enum format f, struct source *s,
+                                 const char *path, const struct comm *c);
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n);
 
-enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c, char *path, size_t n)
+enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
+                            char *path, size_t n)
 {
     struct source *s = NULL;
     enum err err = err_agree(c, open_source(r, in, &s));
@@ -42,22 +44,27 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
 static enum err open_source(const struct request *r, const char *in, struct source **s)
 {
     TRY(source_open(in, 0, 0, s));
-    log_line(1, "%s: %s, output %d, levels %d to %d", in, (*s)->format, (*s)->number, (*s)->head.levelmin,
-             (*s)->head.levelmax);
+    log_line(1, "%s: %s, output %d, levels %d to %d", in, (*s)->format, (*s)->number,
+             (*s)->head.levelmin, (*s)->head.levelmax);
     if (!(*s)->exact)
-        log_line(1, "%s: has no exact files: the last bits of momentum and energy were lost when it was written", in);
+        log_line(1,
+                 "%s: has no exact files: the last bits of momentum and energy were lost when it "
+                 "was written",
+                 in);
     if (!r->region && !r->cut.levelmax) return OK;
     struct source *whole = *s;
     return source_cut(whole, &r->cut, s);
 }
 
 /* OUT for one checkpoint; else a name in the directory OUT, which is made. */
-static enum err name_result(const struct request *r, enum format f, const struct source *s, char *path, size_t n)
+static enum err name_result(const struct request *r, enum format f, const struct source *s,
+                            char *path, size_t n)
 {
     bool single = r->out && r->npath == 1 && strcmp(r->paths[0], "-") != 0;
     const char *dir = r->out ? r->out : NAME[f];
     int k;
-    if (!single && mkdir(dir, 0777) != 0 && errno != EEXIST) FAIL(ERR_FILE, "%s: %s", dir, strerror(errno));
+    if (!single && mkdir(dir, 0777) != 0 && errno != EEXIST)
+        FAIL(ERR_FILE, "%s: %s", dir, strerror(errno));
     if (single)
         k = snprintf(path, n, "%s", r->out);
     else if (f == FORMAT_GADGET)
@@ -84,12 +91,13 @@ static char *tell(const struct request *r, const struct source *s, const char *b
 {
     size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;
     char *text = mem_new(n, "provenance");
-    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, s->path, s->format, s->number, before);
+    snprintf(text, n, "%sfrom: %s (%s, output %d)\n%s", r->provenance, s->path, s->format,
+             s->number, before);
     return text;
 }
 
-static enum err write_checkpoint(const struct request *r, enum format f, struct source *s, const char *path,
-                                 const struct comm *c)
+static enum err write_checkpoint(const struct request *r, enum format f, struct source *s,
+                                 const char *path, const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;
     enum err err = load_text(s, "namelist", &namelist);
@@ -121,11 +129,14 @@ static enum err write_gadget(const struct request *r, struct source *s, char *pa
     int64_t left_out = 0;
     memcpy(out, path, n);
     if (*s->left_out)
-        log_info("convert: %s: what has no place in a Gadget snapshot is left out: %s", s->path, s->left_out);
-    struct gadget opt = {.out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
+        log_info("convert: %s: what has no place in a Gadget snapshot is left out: %s", s->path,
+                 s->left_out);
+    struct gadget opt = {
+        .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
     enum err err = gadget_write(&opt, s, path, n, &left_out);
     if (err == OK && left_out)
-        log_info("convert: %s: %ld particles of sinks' clouds or without mass have no place in a Gadget snapshot",
+        log_info("convert: %s: %ld particles of sinks' clouds or without mass have no place in a "
+                 "Gadget snapshot",
                  s->path, (long)left_out);
     FREE(out);
     return err;

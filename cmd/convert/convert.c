@@ -1,4 +1,5 @@
-/* convert: checkpoints → checkpoints, in another format, for other ranks, or a part of them. See man/convert.1. */
+/* convert: checkpoints → checkpoints, in another format, for other ranks, or a part of them. See
+ * man/convert.1. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +68,8 @@ static int convert_all(const struct request *r, const struct comm *c)
 {
     int status = DONE;
     for (int i = 0; i < r->npath; i++) {
-        int s = strcmp(r->paths[i], "-") == 0 ? convert_stdin(r, c) : convert_one(r, r->paths[i], c);
+        int s = strcmp(r->paths[i], "-") == 0 ? convert_stdin(r, c)
+                                              : convert_one(r, r->paths[i], c);
         if (s == GO_ON) return TROUBLE;
         if (s != DONE) status = s;
     }

@@ -30,5 +30,5 @@ struct request {
 /* Options into r. The status to end with, or -1 to go on. */
 int request_read(int argc, char **argv, struct request *r);
 /* One checkpoint; path (size n) receives that of the result. (collective) */
-MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c, char *path,
-                                     size_t n);
+MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
+                                     char *path, size_t n);

@@ -9,14 +9,17 @@ enum { GO_ON = -1, DONE = 0, TROUBLE = 2, RANKS_MAX = 99999, FILES_MAX = 100000 
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
 
 static const struct opt ROWS[] = {
-    {'f', "format", "FORMAT", "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
+    {'f', "format", "FORMAT",
+     "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
     {'o', "output", "OUT",
      "path of the result; of - or several checkpoints, directory of the results (default: FORMAT)"},
     {'n', "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
     {'z', "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
     {LEVELMAX, "levelmax", "LEVEL", "leave out what is finer than this level"},
-    {LEVELMIN, "levelmin", "LEVEL", "with --region: no finer than this level outside (default: the checkpoint's)"},
-    {REGION, "region", "REGION", "full detail in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R alone (code units)"},
+    {LEVELMIN, "levelmin", "LEVEL",
+     "with --region: no finer than this level outside (default: the checkpoint's)"},
+    {REGION, "region", "REGION",
+     "full detail in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R alone (code units)"},
     {LEGACY, "legacy", "YEAR", "ramses: files as RAMSES wrote them before 2017 or 2015"},
     {GAS, "gas", NULL, "gadget: the gas too, a particle a leaf cell"},
     {NAMED, "named", NULL, "gadget: blocks with names (format 2)"},
@@ -29,18 +32,22 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print this help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] = "convert [options] DIR…   (DIR - : paths from standard input, one a line)";
-static const char PURPOSE[] = "Writes checkpoints anew: in another format, for other ranks, or a part of them.";
+static const char SYNOPSIS[] =
+    "convert [options] DIR…   (DIR - : paths from standard input, one a line)";
+static const char PURPOSE[] =
+    "Writes checkpoints anew: in another format, for other ranks, or a part of them.";
 
 static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
 {
-    if (!opt_int(value, lo, hi, x)) FAIL(ERR_PARAM, "%s is %ld to %ld, not %s", what, lo, hi, value);
+    if (!opt_int(value, lo, hi, x))
+        FAIL(ERR_PARAM, "%s is %ld to %ld, not %s", what, lo, hi, value);
     return OK;
 }
 
 static enum err get_size(const char *value, int64_t *x)
 {
-    if (!opt_bytes(value, x)) FAIL(ERR_PARAM, "the memory is a number with K, M, G or T, not %s", value);
+    if (!opt_bytes(value, x))
+        FAIL(ERR_PARAM, "the memory is a number with K, M, G or T, not %s", value);
     return OK;
 }
 
@@ -62,7 +69,9 @@ static enum err get_legacy(const char *value, unsigned *legacy)
     else if (strcmp(value, "2015") == 0)
         *legacy = CKPT_BEFORE_2017 | CKPT_BEFORE_2015;
     else
-        FAIL(ERR_PARAM, "the layouts of RAMSES changed in 2015 and 2017: --legacy takes one of these, not %s", value);
+        FAIL(ERR_PARAM,
+             "the layouts of RAMSES changed in 2015 and 2017: --legacy takes one of these, not %s",
+             value);
     return OK;
 }
 
@@ -108,10 +117,12 @@ static enum err check_together(const struct request *r)
     bool ramses = r->format == FORMAT_RAMSES || !r->format, gadget = r->format == FORMAT_GADGET;
     if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint named");
     if (r->out && !*r->out) FAIL(ERR_PARAM, "the output has no name");
-    if (r->ranks && !ramses) FAIL(ERR_PARAM, "-n is for -f ramses: the other formats are the same for any ranks");
+    if (r->ranks && !ramses)
+        FAIL(ERR_PARAM, "-n is for -f ramses: the other formats are the same for any ranks");
     if (r->legacy && r->format != FORMAT_RAMSES) FAIL(ERR_PARAM, "--legacy needs -f ramses");
     if (r->deflate && (gadget || r->format == FORMAT_RAMSES)) FAIL(ERR_PARAM, "-z is for -f hdf5");
-    if ((r->gas || r->named || r->files) && !gadget) FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
+    if ((r->gas || r->named || r->files) && !gadget)
+        FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
     if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");
     return OK;
 }

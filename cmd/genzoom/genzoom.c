@@ -1,4 +1,5 @@
-/* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go with it. See man/genzoom.1. */
+/* genzoom: the mask of a zoom for GRAFIC2 initial conditions, and the lines of the namelist that go
+ * with it. See man/genzoom.1. */
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -10,27 +11,48 @@
 #include "report.h"
 
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
-enum { BOX = 256, SPHERE, ELLIPSOID, POINTS, TRACE, FROM, CENTER, RADIUS, SHAPE, ONES, OMEGA_B, FORCE, DEEP };
+enum {
+    BOX = 256,
+    SPHERE,
+    ELLIPSOID,
+    POINTS,
+    TRACE,
+    FROM,
+    CENTER,
+    RADIUS,
+    SHAPE,
+    ONES,
+    OMEGA_B,
+    FORCE,
+    DEEP
+};
 
 static const struct opt ROWS[] = {
     {'i', "number", "N",
-     "write ic_pvar_N, five digits (default 6: variable 11, as RAMSES counts); 0: ic_refmap, for runs without gas"},
-    {BOX, "box", "X,Y,Z,LX,LY,LZ", "mask a box: centre and sides, in units of the box like all lengths here"},
+     "write ic_pvar_N, five digits (default 6: variable 11, as RAMSES counts); 0: ic_refmap, for "
+     "runs without gas"},
+    {BOX, "box", "X,Y,Z,LX,LY,LZ",
+     "mask a box: centre and sides, in units of the box like all lengths here"},
     {SPHERE, "sphere", "X,Y,Z,R", "mask a sphere"},
     {ELLIPSOID, "ellipsoid", "X,Y,Z,…",
      "mask an ellipsoid: centre, then three semi-axes or MUSIC's nine of the matrix"},
-    {POINTS, "points", "FILE", "mask what is around points: a line each, x y z; - is standard input"},
-    {TRACE, "trace", "CHECKPOINT", "mask where the dark matter began that is in a sphere of this later checkpoint"},
-    {CENTER, "center", "X,Y,Z", "of the sphere of --trace; densest: where the dark matter is densest"},
+    {POINTS, "points", "FILE",
+     "mask what is around points: a line each, x y z; - is standard input"},
+    {TRACE, "trace", "CHECKPOINT",
+     "mask where the dark matter began that is in a sphere of this later checkpoint"},
+    {CENTER, "center", "X,Y,Z",
+     "of the sphere of --trace; densest: where the dark matter is densest"},
     {RADIUS, "radius", "R", "of the sphere of --trace"},
-    {FROM, "from", "CHECKPOINT", "find traced particles in this early checkpoint, not by the ids of the set"},
+    {FROM, "from", "CHECKPOINT",
+     "find traced particles in this early checkpoint, not by the ids of the set"},
     {SHAPE, "shape", "NAME", "around points: hull (default) or ellipsoid, that of least volume"},
     {'o', "output", "FILE", "write the traced points, as --points reads them"},
     {'p', "padding", "N", "grow the region by N cells of the base level (default 0)"},
     {ONES, "ones", NULL, "set sub-levels to 1 even where they have an ic_refmap"},
     {'l', "levelmax", "L", "levelmax of the run (default: three beyond the set)"},
     {'r', "ranks", "N", "ranks of the run, for the estimate of memory (default 1)"},
-    {OMEGA_B, "omega-b", "X", "density of baryons (default 0.045, as omega_b in the namelist; 0 without gas)"},
+    {OMEGA_B, "omega-b", "X",
+     "density of baryons (default 0.045, as omega_b in the namelist; 0 without gas)"},
     {DEEP, "deep", NULL, "read all values of all files, to find damage before a run does"},
     {'n', "check", NULL, "do everything but write"},
     {FORCE, "force", NULL, "replace files that exist"},
@@ -42,8 +64,8 @@ static const struct opt ROWS[] = {
     {0, NULL, NULL, NULL}};
 
 static const char SYNOPSIS[] = "genzoom [options] ICDIR…";
-static const char PURPOSE[] =
-    "Writes the refinement mask of a zoom into GRAFIC2 initial conditions, prints the namelist for it.";
+static const char PURPOSE[] = "Writes the refinement mask of a zoom into GRAFIC2 initial "
+                              "conditions, prints the namelist for it.";
 
 struct options {
     int number, padding, levelmax, ranks, verbose;
@@ -78,7 +100,8 @@ int main(int argc, char **argv)
 
 static int usage(const char *what, const char *value)
 {
-    fprintf(stderr, "genzoom: %s%s%s (see genzoom -h)\n", what, value ? " " : "", value ? value : "");
+    fprintf(stderr, "genzoom: %s%s%s (see genzoom -h)\n", what, value ? " " : "",
+            value ? value : "");
     return TROUBLE;
 }
 
@@ -102,18 +125,22 @@ static bool in_box(const double *v)
 static int set_region(int kind, const char *value, struct options *o)
 {
     if (o->kind)
-        return usage("only one of --box, --sphere, --ellipsoid, --points, --trace can be the region, not also", value);
+        return usage("only one of --box, --sphere, --ellipsoid, --points, --trace can be the "
+                     "region, not also",
+                     value);
     o->kind = kind;
     o->path = value;
     if (kind == POINTS || kind == TRACE) return GO_ON;
     int n = o->value_count = opt_reals(value, 12, o->value);
-    if (n < 0 || (kind == BOX && n != 6) || (kind == SPHERE && n != 4) || (kind == ELLIPSOID && n != 6 && n != 12))
-        return usage(kind == BOX ? "a box is six numbers, X,Y,Z,LX,LY,LZ, not"
-                     : kind == SPHERE
-                         ? "a sphere is four numbers, X,Y,Z,R, not"
-                         : "an ellipsoid is six or twelve numbers, the centre and semi-axes or a matrix, not",
+    if (n < 0 || (kind == BOX && n != 6) || (kind == SPHERE && n != 4) ||
+        (kind == ELLIPSOID && n != 6 && n != 12))
+        return usage(kind == BOX      ? "a box is six numbers, X,Y,Z,LX,LY,LZ, not"
+                     : kind == SPHERE ? "a sphere is four numbers, X,Y,Z,R, not"
+                                      : "an ellipsoid is six or twelve numbers, the centre and "
+                                        "semi-axes or a matrix, not",
                      value);
-    if (!in_box(o->value)) return usage("the centre is not between 0 and 1 (units of the box):", value);
+    if (!in_box(o->value))
+        return usage("the centre is not between 0 and 1 (units of the box):", value);
     if (n < 12 && !positive(o->value + 3, n - 3, kind == BOX ? 1 : 0.5))
         return usage("sizes are above 0 and not above the box:", value);
     return GO_ON;
@@ -132,12 +159,15 @@ static int set_center(const char *value, struct options *o)
 static int set_shape(const char *value, struct options *o)
 {
     o->ellipsoid = strcmp(value, "ellipsoid") == 0;
-    return o->ellipsoid || strcmp(value, "hull") == 0 ? GO_ON : usage("the shape is hull or ellipsoid, not", value);
+    return o->ellipsoid || strcmp(value, "hull") == 0
+               ? GO_ON
+               : usage("the shape is hull or ellipsoid, not", value);
 }
 
 static int set_real(const char *value, double least, double most, const char *what, double *out)
 {
-    return opt_reals(value, 1, out) == 1 && *out >= least && *out <= most ? GO_ON : usage(what, value);
+    return opt_reals(value, 1, out) == 1 && *out >= least && *out <= most ? GO_ON
+                                                                          : usage(what, value);
 }
 
 static int set_flag(int letter, struct options *o)
@@ -181,7 +211,8 @@ static int set_option(int letter, const char *value, struct options *o)
 {
     switch (letter) {
     case 'i':
-        return set_number(value, 0, NVAR_MAX - 5, "the number of the scalar is 1 to 59, or 0 for ic_refmap, not",
+        return set_number(value, 0, NVAR_MAX - 5,
+                          "the number of the scalar is 1 to 59, or 0 for ic_refmap, not",
                           &o->number);
     case 'p':
         return set_number(value, 0, 1024, "the padding is 0 to 1024 cells, not", &o->padding);
@@ -198,13 +229,15 @@ static int set_option(int letter, const char *value, struct options *o)
     case CENTER:
         return set_center(value, o);
     case RADIUS:
-        return set_real(value, 1e-12, 0.5, "the radius is above 0 and at most 0.5, not", &o->trace.radius);
+        return set_real(value, 1e-12, 0.5, "the radius is above 0 and at most 0.5, not",
+                        &o->trace.radius);
     case SHAPE:
         return set_shape(value, o);
     case OMEGA_B:
         return set_real(value, 0, 1, "omega_b is between 0 and 1, not", &o->omega_b);
     default:
-        return letter >= BOX && letter <= TRACE ? set_region(letter, value, o) : set_flag(letter, o);
+        return letter >= BOX && letter <= TRACE ? set_region(letter, value, o)
+                                                : set_flag(letter, o);
     }
 }
 
@@ -219,29 +252,33 @@ static int parse(int argc, char **argv, struct options *o)
     o->ndir = argc - s.index;
     bool trace = o->kind == TRACE, points = trace || o->kind == POINTS;
     if (o->ndir == 0) return usage("no initial conditions named", NULL);
-    if (trace && (!o->have_center || !(o->trace.radius > 0))) return usage("--trace needs --center and --radius", NULL);
+    if (trace && (!o->have_center || !(o->trace.radius > 0)))
+        return usage("--trace needs --center and --radius", NULL);
     if (!trace && (o->have_center || o->trace.radius > 0 || o->trace.from || o->output))
         return usage("--center, --radius, --from and --output go with --trace", NULL);
     if (!points && o->ellipsoid) return usage("--shape goes with --points or --trace", NULL);
-    if (o->kind && o->ones) return usage("--ones goes with the maps of the set, not with a region", NULL);
+    if (o->kind && o->ones)
+        return usage("--ones goes with the maps of the set, not with a region", NULL);
     o->trace.path = o->path;
     return GO_ON;
 }
 
 /* ---- work ---- */
 
-static enum err gather_points(const struct options *o, const struct zoom_set *s, struct trace *t, struct points *p)
+static enum err gather_points(const struct options *o, const struct zoom_set *s, struct trace *t,
+                              struct points *p)
 {
     if (o->kind == POINTS) return points_read(p, o->path);
     TRY(points_trace(p, t, s));
-    log_line(1, "%lld particles within %g of %.6f, %.6f, %.6f", (long long)t->ids, t->radius, t->center[0],
-             t->center[1], t->center[2]);
+    log_line(1, "%lld particles within %g of %.6f, %.6f, %.6f", (long long)t->ids, t->radius,
+             t->center[0], t->center[1], t->center[2]);
     return o->output && !o->check ? points_write(p, o->output, o->force) : OK;
 }
 
-/* Around points there is at least half a cell of the finest level, so that the cells with the points are masked. */
-static enum err shape_of_points(const struct options *o, const struct zoom_set *s, struct trace *t, double pad,
-                                struct shape *shape)
+/* Around points there is at least half a cell of the finest level, so that the cells with the
+ * points are masked. */
+static enum err shape_of_points(const struct options *o, const struct zoom_set *s, struct trace *t,
+                                double pad, struct shape *shape)
 {
     struct points p = {0};
     enum err err = gather_points(o, s, t, &p);
@@ -249,14 +286,16 @@ static enum err shape_of_points(const struct options *o, const struct zoom_set *
         points_unwrap(&p);
         const double(*x)[3] = (const double(*)[3])p.x;
         pad += ldexp(0.5, -s->g.levelmax);
-        err = o->ellipsoid ? shape_least_ellipsoid(shape, p.n, x, pad) : shape_hull(shape, p.n, x, pad);
+        err = o->ellipsoid ? shape_least_ellipsoid(shape, p.n, x, pad)
+                           : shape_hull(shape, p.n, x, pad);
         log_line(1, "%lld points, %d corners of the hull", (long long)p.n, shape->nvertex);
     }
     points_free(&p);
     return err;
 }
 
-static enum err make_shape(const struct options *o, const struct zoom_set *s, struct trace *t, struct shape *shape)
+static enum err make_shape(const struct options *o, const struct zoom_set *s, struct trace *t,
+                           struct shape *shape)
 {
     double pad = ldexp(o->padding, -s->g.levelmin), r[3], matrix[3][3];
     for (int d = 0; d < 3; d++) r[d] = o->value[o->kind == SPHERE ? 3 : 3 + d];
@@ -282,8 +321,8 @@ static enum err check_shape(const struct shape *s)
 {
     for (int d = 0; d < 3 && s->kind; d++)
         if (s->lo[d] < -1 || s->hi[d] > 2)
-            FAIL(ERR_PARAM, "the region reaches from %g to %g along %c, more than the box can hold", s->lo[d], s->hi[d],
-                 'x' + d);
+            FAIL(ERR_PARAM, "the region reaches from %g to %g along %c, more than the box can hold",
+                 s->lo[d], s->hi[d], 'x' + d);
     return OK;
 }
 
@@ -291,13 +330,14 @@ static void warn(const struct zoom_set *s, const struct mask_level *m)
 {
     for (int l = s->g.levelmin; l < s->g.levelmax; l++) {
         if (m[l].cut)
-            log_info("genzoom: %s: %lld cells of its map are outside the files of level %d: left out", s->g.lev[l].dir,
-                     (long long)m[l].cut, l + 1);
-        if (m[l].margin == 0)
             log_info(
-                "genzoom: %s: the mask touches the edge of the files of level %d: a run with nexpand > 0 needs more "
-                "room there",
-                s->g.lev[l].dir, l + 1);
+                "genzoom: %s: %lld cells of its map are outside the files of level %d: left out",
+                s->g.lev[l].dir, (long long)m[l].cut, l + 1);
+        if (m[l].margin == 0)
+            log_info("genzoom: %s: the mask touches the edge of the files of level %d: a run with "
+                     "nexpand > 0 needs more "
+                     "room there",
+                     s->g.lev[l].dir, l + 1);
     }
 }
 
@@ -306,10 +346,11 @@ static const char *region_words(const struct options *o)
     return o->kind == BOX         ? "a box"
            : o->kind == SPHERE    ? "a sphere"
            : o->kind == ELLIPSOID ? "an ellipsoid"
-           : o->kind == POINTS    ? o->ellipsoid ? "the least ellipsoid around points" : "the hull of points"
-           : o->kind == TRACE
-               ? o->ellipsoid ? "the least ellipsoid around traced particles" : "the hull of traced particles"
-               : "ic_refmap";
+           : o->kind == POINTS
+               ? o->ellipsoid ? "the least ellipsoid around points" : "the hull of points"
+           : o->kind == TRACE ? o->ellipsoid ? "the least ellipsoid around traced particles"
+                                             : "the hull of traced particles"
+                              : "ic_refmap";
 }
 
 static enum err mask_set(const struct options *o, const struct zoom_set *s, struct shape *shape)
@@ -318,14 +359,15 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
     struct trace t = o->trace;
     char name[32];
     snprintf(name, sizeof name, o->number ? "ic_pvar_%05d" : "ic_refmap", o->number);
-    struct mask_par p = {.pad = o->padding, .ones = o->ones, .name = o->check ? NULL : name, .force = o->force};
+    struct mask_par p = {
+        .pad = o->padding, .ones = o->ones, .name = o->check ? NULL : name, .force = o->force};
     enum err err = OK;
     if (o->omega_b >= s->g.par.omega_m)
-        TRY_OUT(err_set(ERR_PARAM, "omega_b = %g is not below omega_m = %g of %s", o->omega_b, s->g.par.omega_m,
-                        s->g.lev[s->g.levelmin].dir));
+        TRY_OUT(err_set(ERR_PARAM, "omega_b = %g is not below omega_m = %g of %s", o->omega_b,
+                        s->g.par.omega_m, s->g.lev[s->g.levelmin].dir));
     if (o->levelmax && o->levelmax < s->g.levelmax)
-        TRY_OUT(err_set(ERR_PARAM, "levelmax = %d is below level %d of the initial conditions", o->levelmax,
-                        s->g.levelmax));
+        TRY_OUT(err_set(ERR_PARAM, "levelmax = %d is below level %d of the initial conditions",
+                        o->levelmax, s->g.levelmax));
     TRY_OUT(make_shape(o, s, &t, shape));
     TRY_OUT(check_shape(shape));
     if (o->kind) p.shape = shape;

@@ -1,9 +1,10 @@
-/* genzoom/hull: the convex hull of cubes around points, by adding corner after corner: the faces that see it go, and those
- * between it and their rim come.
+/* genzoom/hull: the convex hull of cubes around points, by adding corner after corner: the faces
+ * that see it go, and those between it and their rim come.
  *
- * Points on a grid are a bad case for hulls (many in one plane). So coordinates are integers in units of 2^-30 of the box,
- * and what a face sees is decided exactly: in double precision where that is sure, else with 128 bits. A face sees only what is
- * truly above it; then no degenerate face can come up. */
+ * Points on a grid are a bad case for hulls (many in one plane). So coordinates are integers in
+ * units of 2^-30 of the box, and what a face sees is decided exactly: in double precision where
+ * that is sure, else with 128 bits. A face sees only what is truly above it; then no degenerate
+ * face can come up. */
 #include <math.h>
 #include <string.h>
 
@@ -141,7 +142,8 @@ static enum err add_cube(struct hull *h, const int64_t p[3], int64_t half)
         corner(p, half, k, x);
         add_point(h, x);
     }
-    if (h->nface > FACES_MAX) FAIL(ERR_LIMIT, "the hull of the points has more than %d faces", FACES_MAX);
+    if (h->nface > FACES_MAX)
+        FAIL(ERR_LIMIT, "the hull of the points has more than %d faces", FACES_MAX);
     return OK;
 }
 
@@ -169,7 +171,8 @@ static void take_faces(const struct hull *h, struct shape *s)
         const struct face *f = &h->face[i];
         for (int k = 0; k < 3; k++) used[f->v[k]] = true;
         for (int d = 0; d < 3; d++) s->face[s->nface][d] = f->f[d] / f->reach;
-        s->face[s->nface++][3] = f->f[3] / f->reach / UNIT + 1e-14; /* its own points are not lost in the last digit */
+        /* its own points are not lost in the last digit */
+        s->face[s->nface++][3] = f->f[3] / f->reach / UNIT + 1e-14;
     }
     for (int i = 0; i < h->nvertex; i++) {
         if (!used[i]) continue;

@@ -1,11 +1,12 @@
 /* genzoom/mask: see mask.h.
  *
- * From a shape: a cell of the finest level is 1 if its centre is within, one of a coarser level if it holds such a cell. Along x
- * a convex shape is one interval, so a row costs two ends, whatever the cells.
- * From maps: a cell is 1 if the map is not 0 within `pad` cells in every direction. The map goes by once: for each column the last
- * plane that had a 1 near by is remembered.
- * A refined cell needs data for its children: a shape that leaves the files of the next level is refused, a map is cut there, and a
- * level without map, 1 throughout, ends one cell earlier for the cells that nexpand adds. */
+ * From a shape: a cell of the finest level is 1 if its centre is within, one of a coarser level if
+ * it holds such a cell. Along x a convex shape is one interval, so a row costs two ends, whatever
+ * the cells. From maps: a cell is 1 if the map is not 0 within `pad` cells in every direction. The
+ * map goes by once: for each column the last plane that had a 1 near by is remembered. A refined
+ * cell needs data for its children: a shape that leaves the files of the next level is refused, a
+ * map is cut there, and a level without map, 1 throughout, ends one cell earlier for the cells that
+ * nexpand adds. */
 #include "mask.h"
 
 #include <math.h>
@@ -21,9 +22,10 @@ struct plane_maker {
     bool ones;
     int64_t pad; /* in cells of this level */
     struct grafic map;
-    int64_t k;    /* next plane of the result */
-    int64_t read; /* next plane of the map; < 0 and beyond the end: around the box, if the level is complete */
-    bool whole;   /* complete level: periodic */
+    int64_t k; /* next plane of the result */
+    /* next plane of the map; < 0 and beyond the end: around the box, if the level is complete */
+    int64_t read;
+    bool whole;                /* complete level: periodic */
     unsigned char *cell, *row; /* [n1][n0] the plane · scratch */
     int32_t *last;             /* [n1][n0] */
     float *value;
@@ -34,11 +36,13 @@ static int64_t plane_cells(const struct plane_maker *m)
     return (int64_t)m->ic->n[0] * m->ic->n[1];
 }
 
-static enum err maker_begin(struct plane_maker *m, const struct zoom_set *s, const struct mask_par *p, int l)
+static enum err maker_begin(struct plane_maker *m, const struct zoom_set *s,
+                            const struct mask_par *p, int l)
 {
     *m = (struct plane_maker){.s = s, .p = p, .ic = &s->g.lev[l], .l = l, .map.fd = -1};
     size_t n = (size_t)plane_cells(m);
-    m->whole = m->ic->n[0] == (int64_t)1 << l && m->ic->n[1] == m->ic->n[0] && m->ic->n[2] == m->ic->n[0];
+    m->whole = m->ic->n[0] == (int64_t)1 << l && m->ic->n[1] == m->ic->n[0] &&
+               m->ic->n[2] == m->ic->n[0];
     m->pad = (int64_t)p->pad << (l - s->g.levelmin);
     m->read = m->whole ? -m->pad : 0;
     m->ones = !p->shape && l > s->g.levelmin && (p->ones || !s->lev[l].refmap);
@@ -99,9 +103,11 @@ static void fill_from_shape(struct plane_maker *m)
         double zz = ((double)(((m->ic->off[2] + m->k) << up) + kk) + 0.5) * fine;
         int nz = images(zz, s->lo[2], s->hi[2], z);
         for (int64_t jj = 0; nz && jj < (int64_t)m->ic->n[1] << up; jj++) {
-            int ny = images(((double)((m->ic->off[1] << up) + jj) + 0.5) * fine, s->lo[1], s->hi[1], y);
+            int ny = images(((double)((m->ic->off[1] << up) + jj) + 0.5) * fine, s->lo[1], s->hi[1],
+                            y);
             for (int i = 0; i < nz * ny; i++)
-                if (shape_row(s, y[i % ny], z[i / ny], &x0, &x1)) fill_interval(m, jj >> up, x0, x1);
+                if (shape_row(s, y[i % ny], z[i / ny], &x0, &x1))
+                    fill_interval(m, jj >> up, x0, x1);
         }
     }
 }
@@ -109,10 +115,12 @@ static void fill_from_shape(struct plane_maker *m)
 /* ---- from maps ---- */
 
 /* out[i] = 1 where a[] has a 1 within pad places; n places `step` apart. */
-static void spread(const unsigned char *a, unsigned char *out, int64_t n, int64_t step, int64_t pad, bool around)
+static void spread(const unsigned char *a, unsigned char *out, int64_t n, int64_t step, int64_t pad,
+                   bool around)
 {
     int64_t last = INT64_MIN / 2;
-    for (int64_t i = around ? -pad : 0; i < n + pad; i++) { /* i: where we look, i - pad: what is then known */
+    /* i: where we look, i - pad: what is then known */
+    for (int64_t i = around ? -pad : 0; i < n + pad; i++) {
         int64_t at = around ? ((i % n) + n) % n : i;
         if (at < n && a[at * step]) last = i;
         if (i - pad >= 0) out[(i - pad) * step] = last >= i - 2 * pad;
@@ -125,7 +133,8 @@ static enum err read_map(struct plane_maker *m, int64_t k)
     for (int64_t i = 0; i < plane_cells(m); i++) m->cell[i] = m->value[i] != 0;
     if (!m->pad) return OK;
     int64_t n0 = m->ic->n[0], n1 = m->ic->n[1];
-    for (int64_t j = 0; j < n1; j++) spread(m->cell + j * n0, m->row + j * n0, n0, 1, m->pad, m->whole);
+    for (int64_t j = 0; j < n1; j++)
+        spread(m->cell + j * n0, m->row + j * n0, n0, 1, m->pad, m->whole);
     for (int64_t i = 0; i < n0; i++) spread(m->row + i, m->cell + i, n1, n0, m->pad, m->whole);
     return OK;
 }
@@ -163,7 +172,8 @@ static bool child_range(const struct plane_maker *m, int64_t lo[3], int64_t hi[3
     return true;
 }
 
-static void clear_row(struct plane_maker *m, int64_t j, int64_t lo, int64_t hi, struct mask_level *r)
+static void clear_row(struct plane_maker *m, int64_t j, int64_t lo, int64_t hi,
+                      struct mask_level *r)
 {
     unsigned char *row = m->cell + j * m->ic->n[0];
     for (int64_t i = 0; i < m->ic->n[0]; i++)
@@ -213,7 +223,8 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
     cut_plane(m, r);
     if (m->p->shape && r->cut > cut)
         FAIL(ERR_PARAM,
-             "%s: the region reaches beyond these files, which have cells %lld..%lld, %lld..%lld, %lld..%lld of level "
+             "%s: the region reaches beyond these files, which have cells %lld..%lld, %lld..%lld, "
+             "%lld..%lld of level "
              "%d: "
              "make initial conditions with more room or take a smaller region",
              m->s->g.lev[m->l + 1].dir, (long long)m->s->g.lev[m->l + 1].off[0],
@@ -229,7 +240,8 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
     return OK;
 }
 
-/* Cells between the mask and the edge of the next level's files; -1 for complete levels, the finest, and no mask. */
+/* Cells between the mask and the edge of the next level's files; -1 for complete levels, the
+ * finest, and no mask. */
 static int64_t margin_of(const struct plane_maker *m, const struct mask_level *r)
 {
     int64_t lo[3], hi[3], least = INT64_MAX, side = (int64_t)1 << m->l, edge = m->ones ? 1 : 0;
@@ -243,14 +255,15 @@ static int64_t margin_of(const struct plane_maker *m, const struct mask_level *r
     return least == INT64_MAX ? -1 : least;
 }
 
-static enum err make_level(const struct zoom_set *s, const struct mask_par *p, int l, struct grafic_out *out,
-                           struct mask_level *r)
+static enum err make_level(const struct zoom_set *s, const struct mask_par *p, int l,
+                           struct grafic_out *out, struct mask_level *r)
 {
     struct plane_maker m;
     enum err err = OK;
     *r = (struct mask_level){.lo = {INT64_MAX, INT64_MAX, INT64_MAX}, .hi = {-1, -1, -1}};
     TRY_OUT(maker_begin(&m, s, p, l));
-    if (out) TRY_OUT(grafic_create(out, m.ic->dir, p->name, &s->lev[l].head, s->lev[l].swap, p->force));
+    if (out)
+        TRY_OUT(grafic_create(out, m.ic->dir, p->name, &s->lev[l].head, s->lev[l].swap, p->force));
     while (m.k < m.ic->n[2]) {
         TRY_OUT(next_plane(&m, r));
         if (out) TRY_OUT(grafic_write_plane(out, m.value));
@@ -268,16 +281,21 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
     memset(out, 0, sizeof out);
     for (int l = 0; l < LEVEL_MAX + 2; l++) out[l].fd = -1;
     if (!p->shape && !s->lev[s->g.levelmin].refmap)
-        FAIL(ERR_FILE, "%s: has no ic_refmap: give the region by --box, --sphere, --ellipsoid, --points or --trace",
+        FAIL(ERR_FILE,
+             "%s: has no ic_refmap: give the region by --box, --sphere, --ellipsoid, --points or "
+             "--trace",
              s->g.lev[s->g.levelmin].dir);
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
         TRY_OUT(make_level(s, p, l, p->name ? &out[l] : NULL, &result[l]));
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
         if (result[l].cells == 0 && (l == s->g.levelmin || l < s->g.levelmax))
-            TRY_OUT(err_set(ERR_PARAM, "%s: the mask is empty on level %d: nothing would be refined there%s",
-                            s->g.lev[l].dir, l, p->shape ? "" : "; another region can be given, as by --sphere"));
+            TRY_OUT(err_set(ERR_PARAM,
+                            "%s: the mask is empty on level %d: nothing would be refined there%s",
+                            s->g.lev[l].dir, l,
+                            p->shape ? "" : "; another region can be given, as by --sphere"));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_finish(&out[l]));
-    for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_publish(&out[l]));
+    for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++)
+        TRY_OUT(grafic_publish(&out[l]));
 out:
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++) grafic_drop(&out[l]);
     return err;

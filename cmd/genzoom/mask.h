@@ -12,11 +12,15 @@ struct mask_par {
 };
 
 struct mask_level {
-    int64_t cells;        /* that are 1 */
-    int64_t lo[3], hi[3]; /* the first and last of them, in cells of the level from the corner of the box */
-    int64_t cut;          /* cells of the map whose children are not in the files of the next level: made 0 */
-    int64_t margin;       /* cells between the mask and the edge of the next level's files; -1: not known */
+    int64_t cells; /* that are 1 */
+    /* the first and last of them, in cells of the level from the corner of the box */
+    int64_t lo[3], hi[3];
+    /* cells of the map whose children are not in the files of the next level: made 0 */
+    int64_t cut;
+    /* cells between the mask and the edge of the next level's files; -1: not known */
+    int64_t margin;
 };
 
 /* Writes the file of every level, all or (but for trouble in the very last renamings) none. */
-MUST_USE enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct mask_level *result);
+MUST_USE enum err mask_make(const struct zoom_set *s, const struct mask_par *p,
+                            struct mask_level *result);

@@ -36,10 +36,13 @@ static enum err read_line(struct points *p, const char *path, long line, char *t
     for (int d = 0; d < 3; d++) {
         s += strspn(s, " \t,");
         x[d] = strtod(s, &end);
-        if (end == s) FAIL(ERR_FORMAT, "%s: line %ld: a point is three numbers, %c is missing", path, line, 'x' + d);
+        if (end == s)
+            FAIL(ERR_FORMAT, "%s: line %ld: a point is three numbers, %c is missing", path, line,
+                 'x' + d);
         if (!(x[d] >= 0 && x[d] <= 1))
-            FAIL(ERR_FORMAT, "%s: line %ld: %c = %g is not between 0 and 1: points are in units of the box", path, line,
-                 'x' + d, x[d]);
+            FAIL(ERR_FORMAT,
+                 "%s: line %ld: %c = %g is not between 0 and 1: points are in units of the box",
+                 path, line, 'x' + d, x[d]);
         if (x[d] == 1) x[d] = 0;
         s = end;
     }
@@ -55,11 +58,13 @@ enum err points_read(struct points *p, const char *path)
     if (!f) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     for (long line = 1; err == OK && fgets(text, sizeof text, f); line++) {
         if (!strchr(text, '\n') && strlen(text) + 1 == sizeof text)
-            err = err_set(ERR_FORMAT, "%s: line %ld is longer than %zu characters", path, line, sizeof text - 2);
+            err = err_set(ERR_FORMAT, "%s: line %ld is longer than %zu characters", path, line,
+                          sizeof text - 2);
         else
             err = read_line(p, path, line, text);
     }
-    if (err == OK && ferror(f)) err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
+    if (err == OK && ferror(f))
+        err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
     if (f != stdin) fclose(f); /* read only */
     if (err == OK && p->n == 0) FAIL(ERR_FORMAT, "%s: holds no points", path);
     return err;
@@ -68,9 +73,11 @@ enum err points_read(struct points *p, const char *path)
 enum err points_write(const struct points *p, const char *path, bool force)
 {
     struct stream s;
-    if (!force && stream_would_replace(path)) FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
+    if (!force && stream_would_replace(path))
+        FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
     TRY(stream_open(&s, path));
-    for (int64_t i = 0; i < p->n; i++) fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);
+    for (int64_t i = 0; i < p->n; i++)
+        fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);
     return stream_close(&s, 0);
 }
 

@@ -1,4 +1,5 @@
-/* genzoom/points: lists of points in units of the box, read from text or traced back from a later checkpoint. */
+/* genzoom/points: lists of points in units of the box, read from text or traced back from a later
+ * checkpoint. */
 #pragma once
 #include "set.h"
 
@@ -9,14 +10,17 @@ struct points {
 
 void points_add(struct points *p, const double x[3]);
 void points_free(struct points *p);
-/* A line a point: x y z, further columns ignored, # to the end of a line too (MUSIC's region_point_file); - is standard input. */
+/* A line a point: x y z, further columns ignored, # to the end of a line too (MUSIC's
+ * region_point_file); - is standard input. */
 MUST_USE enum err points_read(struct points *p, const char *path);
 MUST_USE enum err points_write(const struct points *p, const char *path, bool force);
-/* Of the images of the points in the periodic box: those next to each other, cut at the widest gap along each axis. */
+/* Of the images of the points in the periodic box: those next to each other, cut at the widest gap
+ * along each axis. */
 void points_unwrap(struct points *p);
 
 struct trace {
-    const char *path, *from; /* late checkpoint · early one of the same run, or NULL: the ids of the set */
+    /* late checkpoint · early one of the same run, or NULL: the ids of the set */
+    const char *path, *from;
     double center[3], radius;
     bool densest; /* the centre is to be found: where the dark matter is densest */
     int64_t ids;  /* result: dark matter particles in the sphere */

@@ -1,8 +1,9 @@
 /* genzoom/report: see report.h.
  *
- * A particle of level l has 2^-3l (1 - Ω_b/Ω_m) of the mass of the box; the cut is the geometric mean of the two finest.
- * Memory: of the levels with files, octs are the masked cells of the level above, grown as refinement does; beyond, each level has
- * octs for half of the fine particles that are left, eight a cell. That is a guess; it is meant for the size of a job. */
+ * A particle of level l has 2^-3l (1 - Ω_b/Ω_m) of the mass of the box; the cut is the geometric
+ * mean of the two finest. Memory: of the levels with files, octs are the masked cells of the level
+ * above, grown as refinement does; beyond, each level has octs for half of the fine particles that
+ * are left, eight a cell. That is a guess; it is meant for the size of a job. */
 #include "report.h"
 
 #include <math.h>
@@ -51,20 +52,25 @@ static struct estimate estimate_of(const struct report *r)
     struct estimate e = {.total = 0};
     int nvar = 5 + r->number;
     for (int l = s->g.levelmax; l > s->g.levelmin; l--) {
-        double cells = fmin((double)r->mask[l - 1].cells, ldexp(1, 3 * (l - 1))), fathers = e.octs[l + 1] / 8;
-        if (l - 1 > s->g.levelmin)
-            cells = fmin(cells, 8 * grown((double)r->mask[l - 2].cells, 1)); /* where there are octs */
-        e.octs[l] = fmin(fmax(grown(cells, 1), l < s->g.levelmax ? grown(fathers, 2) : 0), ldexp(1, 3 * (l - 1)));
+        double cells = fmin((double)r->mask[l - 1].cells, ldexp(1, 3 * (l - 1))),
+               fathers = e.octs[l + 1] / 8;
+        if (l - 1 > s->g.levelmin) /* where there are octs */
+            cells = fmin(cells, 8 * grown((double)r->mask[l - 2].cells, 1));
+        e.octs[l] = fmin(fmax(grown(cells, 1), l < s->g.levelmax ? grown(fathers, 2) : 0),
+                         ldexp(1, 3 * (l - 1)));
     }
     for (int l = 1; l <= s->g.levelmin; l++) e.octs[l] = ldexp(1, 3 * (l - 1));
     double fine = 8 * e.octs[s->g.levelmax];
-    for (int l = s->g.levelmax + 1; l <= r->levelmax; l++) e.octs[l] = fine / 8 * pow(0.5, l - s->g.levelmax);
+    for (int l = s->g.levelmax + 1; l <= r->levelmax; l++)
+        e.octs[l] = fine / 8 * pow(0.5, l - s->g.levelmax);
     for (int l = 1; l <= r->levelmax; l++) e.total += e.octs[l];
     for (int l = s->g.levelmin; l <= s->g.levelmax; l++)
         e.particles += 8 * e.octs[l] - e.octs[l + 1] * (l < s->g.levelmax);
     double own = e.total / r->ranks, ghosts = grown(own, 2) - own;
-    const double oct = (2 * nvar + 8) * 64 + 160, part = 74 + 40; /* fields twice while they move, links; sorting */
-    e.bytes = r->ranks * ((own + fmin(ghosts, 7 * own)) * oct + e.particles / r->ranks * part + 32e6);
+    /* fields twice while they move, links; sorting */
+    const double oct = (2 * nvar + 8) * 64 + 160, part = 74 + 40;
+    e.bytes = r->ranks *
+              ((own + fmin(ghosts, 7 * own)) * oct + e.particles / r->ranks * part + 32e6);
     return e;
 }
 
@@ -73,18 +79,21 @@ static struct estimate estimate_of(const struct report *r)
 static void levels_as_comments(FILE *out, const struct report *r, const struct estimate *e)
 {
     const struct ics_grafic *g = &r->s->g;
-    fprintf(out, "! level   cells of the files      offset               mask    particle [Msun/h]\n");
+    fprintf(out,
+            "! level   cells of the files      offset               mask    particle [Msun/h]\n");
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         const struct ics_level *ic = &g->lev[l];
-        fprintf(out, "! %5d %6d %5d %5d %7lld %5lld %5lld %14lld %14.4g\n", l, ic->n[0], ic->n[1], ic->n[2],
-                (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2], (long long)r->mask[l].cells,
-                solar(r, particle_mass(r, l)));
+        fprintf(out, "! %5d %6d %5d %5d %7lld %5lld %5lld %14lld %14.4g\n", l, ic->n[0], ic->n[1],
+                ic->n[2], (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2],
+                (long long)r->mask[l].cells, solar(r, particle_mass(r, l)));
     }
-    fprintf(out, "! to levelmax=%d on %d rank%s: about %.2g octs, %.2g particles, %.2g GiB in all\n", r->levelmax,
-            r->ranks, r->ranks == 1 ? "" : "s", e->total, e->particles, e->bytes / 1073741824);
+    fprintf(out,
+            "! to levelmax=%d on %d rank%s: about %.2g octs, %.2g particles, %.2g GiB in all\n",
+            r->levelmax, r->ranks, r->ranks == 1 ? "" : "s", e->total, e->particles,
+            e->bytes / 1073741824);
     if (r->number > 0)
-        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n", r->name, variable(r),
-                variable(r));
+        fprintf(out, "! %s is variable %d: RAMSES needs NVAR >= %d; simulate counts by itself\n",
+                r->name, variable(r), variable(r));
 }
 
 /* A quote in a namelist's text is doubled. */
@@ -102,10 +111,11 @@ void report_namelist(FILE *out, const struct report *r)
 {
     const struct ics_grafic *g = &r->s->g;
     struct estimate e = estimate_of(r);
-    fprintf(out, "! zoom mask from %s, %s %s\n", r->region, r->name, r->written ? "written" : "not written");
+    fprintf(out, "! zoom mask from %s, %s %s\n", r->region, r->name,
+            r->written ? "written" : "not written");
     if (r->trace->ids)
-        fprintf(out, "! %lld particles within %g of %.6f, %.6f, %.6f\n", (long long)r->trace->ids, r->trace->radius,
-                r->trace->center[0], r->trace->center[1], r->trace->center[2]);
+        fprintf(out, "! %lld particles within %g of %.6f, %.6f, %.6f\n", (long long)r->trace->ids,
+                r->trace->radius, r->trace->center[0], r->trace->center[1], r->trace->center[2]);
     levels_as_comments(out, r, &e);
     fprintf(out, "&AMR_PARAMS\nlevelmin=%d\nlevelmax=%d\n/\n", g->levelmin, r->levelmax);
     fprintf(out, "&INIT_PARAMS\nfiletype='grafic'\n");
@@ -117,7 +127,8 @@ void report_namelist(FILE *out, const struct report *r)
     if (r->omega_b > 0) fprintf(out, "omega_b=%.9g\n", r->omega_b);
     fprintf(out, "/\n&REFINE_PARAMS\n");
     if (r->levelmax > g->levelmin) fprintf(out, "m_refine=%d*8.\n", r->levelmax - g->levelmin);
-    fprintf(out, "ivar_refine=%d\nvar_cut_refine=0.01\nmass_cut_refine=%.9g\n/\n", variable(r), report_mass_cut(r));
+    fprintf(out, "ivar_refine=%d\nvar_cut_refine=0.01\nmass_cut_refine=%.9g\n/\n", variable(r),
+            report_mass_cut(r));
 }
 
 /* ---- JSON ---- */
@@ -128,12 +139,13 @@ static void json_level(FILE *out, const struct report *r, int l)
     const struct mask_level *m = &r->mask[l];
     fprintf(out, "{\"level\": %d, \"directory\": ", l);
     json_quote(out, ic->dir);
-    fprintf(out, ", \"cells\": [%d, %d, %d], \"offset\": [%lld, %lld, %lld], \"mask\": %lld, ", ic->n[0], ic->n[1],
-            ic->n[2], (long long)ic->off[0], (long long)ic->off[1], (long long)ic->off[2], (long long)m->cells);
+    fprintf(out, ", \"cells\": [%d, %d, %d], \"offset\": [%lld, %lld, %lld], \"mask\": %lld, ",
+            ic->n[0], ic->n[1], ic->n[2], (long long)ic->off[0], (long long)ic->off[1],
+            (long long)ic->off[2], (long long)m->cells);
     if (m->cells)
-        fprintf(out, "\"mask_first\": [%lld, %lld, %lld], \"mask_last\": [%lld, %lld, %lld], ", (long long)m->lo[0],
-                (long long)m->lo[1], (long long)m->lo[2], (long long)m->hi[0], (long long)m->hi[1],
-                (long long)m->hi[2]);
+        fprintf(out, "\"mask_first\": [%lld, %lld, %lld], \"mask_last\": [%lld, %lld, %lld], ",
+                (long long)m->lo[0], (long long)m->lo[1], (long long)m->lo[2], (long long)m->hi[0],
+                (long long)m->hi[1], (long long)m->hi[2]);
     if (m->margin >= 0) fprintf(out, "\"margin\": %lld, ", (long long)m->margin);
     fprintf(out, "\"particle_mass\": %.9g, \"particle_mass_msun_h\": %.6g}", particle_mass(r, l),
             solar(r, particle_mass(r, l)));
@@ -148,22 +160,27 @@ void report_json(FILE *out, const struct report *r)
 {
     const struct ics_grafic *g = &r->s->g;
     struct estimate e = estimate_of(r);
-    fprintf(out, "{\"file\": \"%s\", \"written\": %s, \"region\": ", r->name, r->written ? "true" : "false");
+    fprintf(out, "{\"file\": \"%s\", \"written\": %s, \"region\": ", r->name,
+            r->written ? "true" : "false");
     json_quote(out, r->region);
     const double *c = r->trace->center;
     if (r->trace->ids)
-        fprintf(out, ", \"traced\": %lld, \"center\": [%.9f, %.9f, %.9f], \"radius\": %.9g", (long long)r->trace->ids,
-                c[0], c[1], c[2], r->trace->radius);
-    fprintf(out, ", \"byte_order\": \"%s\", \"box_mpc_h\": %.7g, \"levels\": [", big_endian(r) ? "big" : "little",
-            g->par.boxlen_ini);
+        fprintf(out, ", \"traced\": %lld, \"center\": [%.9f, %.9f, %.9f], \"radius\": %.9g",
+                (long long)r->trace->ids, c[0], c[1], c[2], r->trace->radius);
+    fprintf(out, ", \"byte_order\": \"%s\", \"box_mpc_h\": %.7g, \"levels\": [",
+            big_endian(r) ? "big" : "little", g->par.boxlen_ini);
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         if (l > g->levelmin) fputs(", ", out);
         json_level(out, r, l);
     }
-    fprintf(out, "], \"namelist\": {\"levelmin\": %d, \"levelmax\": %d, \"omega_b\": %.9g, \"m_refine\": \"%d*8.\", ",
+    fprintf(out,
+            "], \"namelist\": {\"levelmin\": %d, \"levelmax\": %d, \"omega_b\": %.9g, "
+            "\"m_refine\": \"%d*8.\", ",
             g->levelmin, r->levelmax, r->omega_b, r->levelmax - g->levelmin);
-    fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ", variable(r),
-            report_mass_cut(r));
-    fprintf(out, "\"estimate\": {\"ranks\": %d, \"octs\": %.4g, \"particles\": %.4g, \"bytes\": %.4g}}\n", r->ranks,
-            e.total, e.particles, e.bytes);
+    fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ",
+            variable(r), report_mass_cut(r));
+    fprintf(
+        out,
+        "\"estimate\": {\"ranks\": %d, \"octs\": %.4g, \"particles\": %.4g, \"bytes\": %.4g}}\n",
+        r->ranks, e.total, e.particles, e.bytes);
 }

@@ -1,4 +1,5 @@
-/* genzoom/report: the lines of the namelist, the masses and the memory that follow from a set and its mask. */
+/* genzoom/report: the lines of the namelist, the masses and the memory that follow from a set and
+ * its mask. */
 #pragma once
 #include <stdio.h>
 
@@ -16,8 +17,8 @@ struct report {
     const struct trace *trace; /* .ids > 0: particles were traced */
 };
 
-/* Between the dark matter particles of the finest level and those of the next coarser one, in units of the mass of the box; -1 if
- * all weigh the same. */
+/* Between the dark matter particles of the finest level and those of the next coarser one, in units
+ * of the mass of the box; -1 if all weigh the same. */
 double report_mass_cut(const struct report *r);
 void report_namelist(FILE *out, const struct report *r);
 void report_json(FILE *out, const struct report *r);

@@ -1,5 +1,6 @@
-/* genzoom/set: see set.h. What simulate needs of a set is checked by the code that it uses itself (ics_grafic_open); here
- * is what only a look at all files together can tell: gaps, twins, files that belong to another level or cosmology. */
+/* genzoom/set: see set.h. What simulate needs of a set is checked by the code that it uses itself
+ * (ics_grafic_open); here is what only a look at all files together can tell: gaps, twins, files
+ * that belong to another level or cosmology. */
 #include "set.h"
 
 #include <dirent.h>
@@ -86,7 +87,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Names in a directory, sorted, that `wanted` lets pass. */
-static enum err list_names(const char *path, bool (*wanted)(const char *name), int most, char (*name)[NAME], int *n)
+static enum err list_names(const char *path, bool (*wanted)(const char *name), int most,
+                           char (*name)[NAME], int *n)
 {
     DIR *dir = opendir(path);
     if (!dir) FAIL(ERR_FILE, "%s: cannot be opened: %s", path, strerror(errno));
@@ -123,12 +125,14 @@ static enum err find_dirs(struct dirs *d, const char *path)
     for (int i = 0; i < names && err == OK; i++) {
         struct stat st;
         snprintf(sub, sizeof sub, "%s/%s", clean, name[i]);
-        if (stat(sub, &st) == 0 && S_ISDIR(st.st_mode) && (level_of_name(sub) || grafic_exists(sub, HEADER_FILE)))
+        if (stat(sub, &st) == 0 && S_ISDIR(st.st_mode) &&
+            (level_of_name(sub) || grafic_exists(sub, HEADER_FILE)))
             err = add_dir(d, sub);
     }
     mem_free(name);
     if (err == OK && d->n == before)
-        FAIL(ERR_FILE, "%s: neither it nor a directory in it holds %s: no initial conditions", path, HEADER_FILE);
+        FAIL(ERR_FILE, "%s: neither it nor a directory in it holds %s: no initial conditions", path,
+             HEADER_FILE);
     return err;
 }
 
@@ -161,24 +165,26 @@ static enum err number_levels(struct dirs *d)
     while (n > 1 << l) l++;
     if (n != 1 << l || n < 2 || base->head.n[1] != n || base->head.n[2] != n)
         FAIL(ERR_FORMAT,
-             "%s: the coarsest level has %d x %d x %d cells, not a power of two a side: the base level is missing",
+             "%s: the coarsest level has %d x %d x %d cells, not a power of two a side: the base "
+             "level is missing",
              base->path, n, base->head.n[1], base->head.n[2]);
     for (int i = 0; i < d->n; i++) {
         struct place *p = &d->at[i];
         double up = log2(base->head.dx / p->head.dx);
         if (!(fabs(up - nearbyint(up)) < 1e-3))
-            FAIL(ERR_FORMAT, "%s: its cells of %.7g Mpc are not those of %s, %.7g Mpc, halved", p->path, p->head.dx,
-                 base->path, base->head.dx);
+            FAIL(ERR_FORMAT, "%s: its cells of %.7g Mpc are not those of %s, %.7g Mpc, halved",
+                 p->path, p->head.dx, base->path, base->head.dx);
         if (l + up > LEVEL_MAX + 0.5) FAIL(ERR_LIMIT, "%s: is beyond level %d", p->path, LEVEL_MAX);
         p->level = l + (int)nearbyint(up);
         int named = level_of_name(p->path);
         if (i > 0 && p->level == p[-1].level)
             FAIL(ERR_FORMAT, "%s and %s: both hold level %d", p[-1].path, p->path, p->level);
         if (i > 0 && p->level != p[-1].level + 1)
-            FAIL(ERR_FORMAT, "%s: holds level %d and %s level %d: level %d is missing", p[-1].path, p[-1].level,
-                 p->path, p->level, p[-1].level + 1);
+            FAIL(ERR_FORMAT, "%s: holds level %d and %s level %d: level %d is missing", p[-1].path,
+                 p[-1].level, p->path, p->level, p[-1].level + 1);
         if (named && named != p->level)
-            FAIL(ERR_FORMAT, "%s: is called level %d, but its header tells level %d", p->path, named, p->level);
+            FAIL(ERR_FORMAT, "%s: is called level %d, but its header tells level %d", p->path,
+                 named, p->level);
     }
     return OK;
 }
@@ -191,8 +197,9 @@ static enum err check_parent_grid(const struct ics_grafic *g, int l)
     const struct ics_level *ic = &g->lev[l];
     for (int d = 0; d < 3; d++)
         if (ic->off[d] % 2 || ic->n[d] % 2)
-            FAIL(ERR_FORMAT, "%s: cells %lld to %lld along %c: half a cell of level %d is cut off", ic->dir,
-                 (long long)ic->off[d], (long long)(ic->off[d] + ic->n[d] - 1), 'x' + d, l - 1);
+            FAIL(ERR_FORMAT, "%s: cells %lld to %lld along %c: half a cell of level %d is cut off",
+                 ic->dir, (long long)ic->off[d], (long long)(ic->off[d] + ic->n[d] - 1), 'x' + d,
+                 l - 1);
     return OK;
 }
 
@@ -217,20 +224,22 @@ static enum err check_header(const struct grafic *f, const struct grafic_head *w
     const struct grafic_head *h = &f->head;
     for (int d = 0; d < 3; d++) {
         if (h->n[d] != want->n[d])
-            FAIL(ERR_FORMAT, "%s: has %d cells along %c where %s has %d", f->path, h->n[d], 'x' + d, HEADER_FILE,
-                 want->n[d]);
+            FAIL(ERR_FORMAT, "%s: has %d cells along %c where %s has %d", f->path, h->n[d], 'x' + d,
+                 HEADER_FILE, want->n[d]);
         if (!(fabs(h->off[d] - want->off[d]) < 0.1 * want->dx))
-            FAIL(ERR_FORMAT, "%s: offset %.7g along %c where %s has %.7g", f->path, h->off[d], 'x' + d, HEADER_FILE,
-                 want->off[d]);
+            FAIL(ERR_FORMAT, "%s: offset %.7g along %c where %s has %.7g", f->path, h->off[d],
+                 'x' + d, HEADER_FILE, want->off[d]);
     }
     if (!near(h->dx, want->dx))
-        FAIL(ERR_FORMAT, "%s: cells of %.7g Mpc where %s has %.7g", f->path, h->dx, HEADER_FILE, want->dx);
-    if (!near(h->omega_m, want->omega_m) || !near(h->omega_l, want->omega_l) || !near(h->h0, want->h0) ||
-        !near(h->astart, want->astart))
+        FAIL(ERR_FORMAT, "%s: cells of %.7g Mpc where %s has %.7g", f->path, h->dx, HEADER_FILE,
+             want->dx);
+    if (!near(h->omega_m, want->omega_m) || !near(h->omega_l, want->omega_l) ||
+        !near(h->h0, want->h0) || !near(h->astart, want->astart))
         FAIL(ERR_FORMAT,
-             "%s: another cosmology or time: astart, omega_m, omega_v, h0 = %g, %g, %g, %g where %s has %g, %g, %g, %g",
-             f->path, h->astart, h->omega_m, h->omega_l, h->h0, HEADER_FILE, want->astart, want->omega_m, want->omega_l,
-             want->h0);
+             "%s: another cosmology or time: astart, omega_m, omega_v, h0 = %g, %g, %g, %g where "
+             "%s has %g, %g, %g, %g",
+             f->path, h->astart, h->omega_m, h->omega_l, h->h0, HEADER_FILE, want->astart,
+             want->omega_m, want->omega_l, want->h0);
     return OK;
 }
 
@@ -241,7 +250,8 @@ static enum err read_all(const struct grafic *f, enum grafic_kind kind)
     double *v = mem_new(sizeof *v * (size_t)(rows * row), "rows");
     for (int64_t k = 0; k < f->head.n[2] && err == OK; k++)
         for (int64_t j = 0; j < f->head.n[1] && err == OK; j += rows)
-            err = grafic_read_rows(f, kind, k, j, j + rows < f->head.n[1] ? rows : f->head.n[1] - j, v);
+            err = grafic_read_rows(f, kind, k, j, j + rows < f->head.n[1] ? rows : f->head.n[1] - j,
+                                   v);
     mem_free(v);
     return err;
 }
@@ -251,12 +261,14 @@ static enum err check_file(const struct zoom_set *s, int l, const char *name, bo
     struct grafic f;
     TRY(grafic_open(&f, s->g.lev[l].dir, name, true));
     enum err err = check_header(&f, &s->lev[l].head);
-    if (err == OK && deep) err = read_all(&f, strcmp(name, "ic_particle_ids") == 0 ? GRAFIC_ID : GRAFIC_REAL);
+    if (err == OK && deep)
+        err = read_all(&f, strcmp(name, "ic_particle_ids") == 0 ? GRAFIC_ID : GRAFIC_REAL);
     grafic_close(&f);
     return err;
 }
 
-/* Masks may be on some levels only, and are what we write; all other fields are on all levels or none. */
+/* Masks may be on some levels only, and are what we write; all other fields are on all levels or
+ * none. */
 static bool on_all_levels(const char *name)
 {
     return strcmp(name, "ic_refmap") != 0 && strncmp(name, "ic_pvar_", 8) != 0;

@@ -13,7 +13,8 @@ struct zoom_set {
     struct zoom_level lev[LEVEL_MAX + 2];
 };
 
-/* The levels in the named directories: each is a level itself, or holds a directory a level. Checks the headers and
- * sizes of all files, and reads all values as well if `deep`. Nothing is left to close on error. */
+/* The levels in the named directories: each is a level itself, or holds a directory a level. Checks
+ * the headers and sizes of all files, and reads all values as well if `deep`. Nothing is left to
+ * close on error. */
 MUST_USE enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool deep);
 void zoom_set_close(struct zoom_set *s);

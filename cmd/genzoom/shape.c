@@ -1,5 +1,5 @@
-/* genzoom/shape: boxes, ellipsoids (that of least volume by Khachiyan's algorithm with steps away, Todd & Yıldırım 2007), and
- * lines through all shapes. Hulls are made in hull.c. */
+/* genzoom/shape: boxes, ellipsoids (that of least volume by Khachiyan's algorithm with steps away,
+ * Todd & Yıldırım 2007), and lines through all shapes. Hulls are made in hull.c. */
 #include "shape.h"
 
 #include <math.h>
@@ -59,14 +59,17 @@ enum err shape_matrix(struct shape *s, const double center[3], double a[3][3], d
         for (int j = 0; j < 3; j++) {
             if (fabs(a[i][j] - a[j][i]) > 1e-6 * (fabs(a[i][i]) + fabs(a[j][j])))
                 FAIL(ERR_PARAM,
-                     "the matrix of the ellipsoid is not symmetric: row %d, column %d is %g, row %d, column %d %g",
+                     "the matrix of the ellipsoid is not symmetric: row %d, column %d is %g, row "
+                     "%d, column %d %g",
                      i + 1, j + 1, a[i][j], j + 1, i + 1, a[j][i]);
             e[i][j] = 0.5 * (a[i][j] + a[j][i]);
         }
     jacobi(e, v);
     for (int i = 0; i < 3; i++)
         if (!(e[i][i] > 0) || !isfinite(e[i][i]))
-            FAIL(ERR_PARAM, "the matrix of the ellipsoid has the eigenvalue %g: all must be positive", e[i][i]);
+            FAIL(ERR_PARAM,
+                 "the matrix of the ellipsoid has the eigenvalue %g: all must be positive",
+                 e[i][i]);
     for (int k = 0; k < 3; k++) {
         double axis = 1 / sqrt(e[k][k]) + pad;
         for (int i = 0; i < 3; i++)
@@ -149,7 +152,8 @@ static bool lifted_inverse(int n, const double (*x)[3], const double *u, double 
     return invert(4, &m[0][0], &inv[0][0]);
 }
 
-/* Weights of the points: at the optimum, those that carry weight lie on the ellipsoid and all others within. */
+/* Weights of the points: at the optimum, those that carry weight lie on the ellipsoid and all
+ * others within. */
 static void khachiyan(int n, const double (*x)[3], double *u)
 {
     const double tolerance = 1e-8;
@@ -167,7 +171,8 @@ static void khachiyan(int n, const double (*x)[3], double *u)
         if (over < tolerance && under < tolerance) return;
         int j = over > under ? far : near;
         double w = over > under ? most : least, step = (w - 4) / (4 * (w - 1));
-        if (step < -u[j] / (1 - u[j])) step = -u[j] / (1 - u[j]); /* its weight becomes nothing, not less */
+        /* its weight becomes nothing, not less */
+        if (step < -u[j] / (1 - u[j])) step = -u[j] / (1 - u[j]);
         for (int i = 0; i < n; i++) u[i] *= 1 - step;
         u[j] += step;
         if (u[j] < 0) u[j] = 0;
@@ -182,16 +187,19 @@ static enum err least_around(struct shape *s, int n, const double (*x)[3])
         for (int i = 0; i < n; i++) s->c[d] += u[i] * x[i][d];
     for (int k = 0; k < n; k++)
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) m[i][j] += 3 * u[k] * (x[k][i] - s->c[i]) * (x[k][j] - s->c[j]);
+            for (int j = 0; j < 3; j++)
+                m[i][j] += 3 * u[k] * (x[k][i] - s->c[i]) * (x[k][j] - s->c[j]);
     mem_free(u);
     if (!invert(3, &m[0][0], &s->a[0][0])) FAIL(ERR_PARAM, "no ellipsoid is around the points");
     for (int k = 0; k < n; k++) {
         double sum = 0;
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) sum += (x[k][i] - s->c[i]) * s->a[i][j] * (x[k][j] - s->c[j]);
+            for (int j = 0; j < 3; j++)
+                sum += (x[k][i] - s->c[i]) * s->a[i][j] * (x[k][j] - s->c[j]);
         most = fmax(most, sum);
     }
-    for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= most * (1 + 1e-12); /* the last digits: all points are within */
+    /* the last digits: all points are within */
+    for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= most * (1 + 1e-12);
     if (!ellipsoid_bounds(s)) FAIL(ERR_PARAM, "no ellipsoid is around the points");
     return OK;
 }
@@ -212,7 +220,8 @@ static bool row_ellipsoid(const struct shape *s, double y, double z, double *x0,
 {
     const double(*a)[3] = s->a;
     y -= s->c[1], z -= s->c[2];
-    double b = a[0][1] * y + a[0][2] * z, c = a[1][1] * y * y + 2 * a[1][2] * y * z + a[2][2] * z * z - 1;
+    double b = a[0][1] * y + a[0][2] * z,
+           c = a[1][1] * y * y + 2 * a[1][2] * y * z + a[2][2] * z * z - 1;
     double root = b * b - a[0][0] * c;
     if (root < 0) return false;
     *x0 = s->c[0] + (-b - sqrt(root)) / a[0][0];

@@ -1,5 +1,6 @@
-/* genzoom/shape: convex regions of the box, as what a line along x cuts out of them. Lengths in units of the box; a region
- * may reach over the edge of the box (its coordinates then go on below 0 or beyond 1). */
+/* genzoom/shape: convex regions of the box, as what a line along x cuts out of them. Lengths in
+ * units of the box; a region may reach over the edge of the box (its coordinates then go on below 0
+ * or beyond 1). */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,8 @@ MUST_USE enum err shape_matrix(struct shape *s, const double center[3], double a
 /* Convex hull of cubes of half side `pad` > 0 around the points. */
 MUST_USE enum err shape_hull(struct shape *s, int64_t n, const double (*x)[3], double pad);
 /* The ellipsoid of least volume around the same. */
-MUST_USE enum err shape_least_ellipsoid(struct shape *s, int64_t n, const double (*x)[3], double pad);
+MUST_USE enum err shape_least_ellipsoid(struct shape *s, int64_t n, const double (*x)[3],
+                                        double pad);
 void shape_free(struct shape *s);
 
 /* The line (x, y, z) with y and z given enters at *x0 and leaves at *x1; false: it passes by. */

@@ -1,11 +1,12 @@
-/* genzoom/trace: which particles are within a sphere of a checkpoint, and where these began: at the cell that the set gives
- * their id to (ic_particle_ids, or the order of the cells, as simulate counts them), or at their place in an early checkpoint. */
+/* genzoom/trace: which particles are within a sphere of a checkpoint, and where these began: at the
+ * cell that the set gives their id to (ic_particle_ids, or the order of the cells, as simulate
+ * counts them), or at their place in an early checkpoint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "audit/densest.h"
+#include "base/mem.h"
 #include "points.h"
 
 struct ids {
@@ -153,18 +154,23 @@ enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *
     struct walk w = {.t = t, .ids = &ids, .p = p, .densest = t->densest};
     enum err err = OK;
     TRY_OUT(walk_parts(t->path, take_inside, &w));
-    if (ids.n == 0) TRY_OUT(err_set(ERR_PARAM, "%s: no dark matter within %g of the centre", t->path, t->radius));
+    if (ids.n == 0)
+        TRY_OUT(
+            err_set(ERR_PARAM, "%s: no dark matter within %g of the centre", t->path, t->radius));
     qsort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
     for (int64_t i = 1; i < ids.n; i++)
         if (ids.id[i] == ids.id[i - 1])
-            TRY_OUT(err_set(ERR_FORMAT, "%s: two particles have the id %lld", t->path, (long long)ids.id[i]));
+            TRY_OUT(err_set(ERR_FORMAT, "%s: two particles have the id %lld", t->path,
+                            (long long)ids.id[i]));
     ids.found = mem_zero(sizeof *ids.found * (size_t)ids.n, "ids");
     TRY_OUT(t->from ? walk_parts(t->from, take_found, &w) : find_in_set(s, &ids, p));
     t->ids = ids.n;
     for (int64_t i = 0; i < ids.n; i++)
         if (!ids.found[i])
-            TRY_OUT(err_set(ERR_PARAM, "particle %lld of %s is not in %s (%lld of %lld are)%s", (long long)ids.id[i],
-                            t->path, t->from ? t->from : "the initial conditions", (long long)p->n, (long long)ids.n,
+            TRY_OUT(err_set(ERR_PARAM, "particle %lld of %s is not in %s (%lld of %lld are)%s",
+                            (long long)ids.id[i], t->path,
+                            t->from ? t->from : "the initial conditions", (long long)p->n,
+                            (long long)ids.n,
                             t->from ? "" : "; --from names an early checkpoint of the same run"));
 out:
     mem_free(ids.id);

@@ -21,7 +21,8 @@ static void print_damage(const struct damage *d, void *ctx)
         json_text("what", d->what);
         printf("}");
     } else {
-        printf("%s%s%s%s%s\n", d->file, *d->file ? ": " : "", d->place, *d->place ? ": " : "", d->what);
+        printf("%s%s%s%s%s\n", d->file, *d->file ? ": " : "", d->place, *d->place ? ": " : "",
+               d->what);
     }
 }
 
@@ -32,22 +33,26 @@ static void print_verdict(const char *path, const struct check_found *f, const s
         printf("%s: damaged: %ld finding%s\n", path, (long)f->damages, f->damages > 1 ? "s" : "");
         return;
     }
-    printf("%s: sound: %ld octs, %ld leaf cells, %ld particles; values %s\n", path, (long)f->octs, (long)f->leaves,
-           (long)f->particles, f->sums ? "fit their checksums" : "have no checksums");
+    printf("%s: sound: %ld octs, %ld leaf cells, %ld particles; values %s\n", path, (long)f->octs,
+           (long)f->leaves, (long)f->particles,
+           f->sums ? "fit their checksums" : "have no checksums");
     if (o->verbose && f->restricted > 0)
         printf("%s: split cells are the mean of their sons within %.3g\n", path, f->restricted);
     if (f->cold)
-        printf("%s: note: the pressure of %ld cells is not positive, but their energy is\n", path, (long)f->cold);
+        printf("%s: note: the pressure of %ld cells is not positive, but their energy is\n", path,
+               (long)f->cold);
     if (f->strays)
-        printf("%s: note: %ld particles are not with the rank of their cell, as RAMSES leaves them\n", path,
-               (long)f->strays);
+        printf(
+            "%s: note: %ld particles are not with the rank of their cell, as RAMSES leaves them\n",
+            path, (long)f->strays);
 }
 
 enum err check_print(const char *path, const struct options *o, int *status)
 {
     struct printing p = {.o = o};
     struct check_found f;
-    struct check_how how = {.depth = (enum check_depth)o->depth, .memory = o->memory, .fn = print_damage, .ctx = &p};
+    struct check_how how = {
+        .depth = (enum check_depth)o->depth, .memory = o->memory, .fn = print_damage, .ctx = &p};
     if (o->json) {
         json_begin("check", path);
         printf(",\"damage\":[");

@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "inspect.h"
 
-static void print_text(const struct compared *c, const char *a, const char *b, const struct options *o);
-static void print_json(const struct compared *c, const char *a, const char *b, const struct options *o);
+static void print_text(const struct compared *c, const char *a, const char *b,
+                       const struct options *o);
+static void print_json(const struct compared *c, const char *a, const char *b,
+                       const struct options *o);
 
 enum err compare_print(const char *a, const char *b, const struct options *o, int *status)
 {
@@ -48,10 +50,10 @@ static void print_fields(const struct compare_field *f, int n, bool cells, int v
         }
         if (!f[i].differing && !(verbose && f[i].most > 0)) continue;
         if (!lines++)
-            printf("  %-20s %12s %12s %12s %12s  greatest at\n", cells ? "field" : "of particles", "differing",
-                   "greatest", "relative", "L1");
-        printf("  %-20s %12ld %12.4g %12.4g %12.4g", f[i].name, (long)f[i].differing, f[i].most, f[i].most_rel,
-               f[i].norm > 0 ? f[i].l1 / f[i].norm : f[i].l1);
+            printf("  %-20s %12s %12s %12s %12s  greatest at\n", cells ? "field" : "of particles",
+                   "differing", "greatest", "relative", "L1");
+        printf("  %-20s %12ld %12.4g %12.4g %12.4g", f[i].name, (long)f[i].differing, f[i].most,
+               f[i].most_rel, f[i].norm > 0 ? f[i].l1 / f[i].norm : f[i].l1);
         print_where(&f[i], cells);
     }
 }
@@ -65,12 +67,14 @@ static void print_counts(const char *what, int64_t both, int64_t a, int64_t b)
     printf("\n");
 }
 
-static void print_text(const struct compared *c, const char *a, const char *b, const struct options *o)
+static void print_text(const struct compared *c, const char *a, const char *b,
+                       const struct options *o)
 {
     printf("A: %s\nB: %s\n", a, b);
     for (int i = 0; i < c->nvalue; i++)
         if (c->value[i].differs)
-            printf("  %-20s %.17g in A, %.17g in B\n", c->value[i].name, c->value[i].a, c->value[i].b);
+            printf("  %-20s %.17g in A, %.17g in B\n", c->value[i].name, c->value[i].a,
+                   c->value[i].b);
     print_counts("leaf cells", c->leaves, c->leaves_a, c->leaves_b);
     print_fields(c->field, c->nfield, true, o->verbose);
     print_counts("particles", c->parts, c->parts_a, c->parts_b);
@@ -103,7 +107,8 @@ static void json_fields(const char *name, const struct compare_field *f, int n, 
             json_count("level", f[i].level);
             printf(",\"at\":[%.17g,%.17g,%.17g]", f[i].at[0], f[i].at[1], f[i].at[2]);
             json_count("level_rel", f[i].level_rel);
-            printf(",\"at_rel\":[%.17g,%.17g,%.17g]", f[i].at_rel[0], f[i].at_rel[1], f[i].at_rel[2]);
+            printf(",\"at_rel\":[%.17g,%.17g,%.17g]", f[i].at_rel[0], f[i].at_rel[1],
+                   f[i].at_rel[2]);
         } else if (f[i].most > 0) {
             json_count("id", f[i].id);
             json_count("id_rel", f[i].id_rel);
@@ -113,7 +118,8 @@ static void json_fields(const char *name, const struct compare_field *f, int n, 
     printf("]");
 }
 
-static void print_json(const struct compared *c, const char *a, const char *b, const struct options *o)
+static void print_json(const struct compared *c, const char *a, const char *b,
+                       const struct options *o)
 {
     json_begin("compare", a);
     json_text("path_b", b);

@@ -1,16 +1,19 @@
-/* inspect: --contamination: which dark matter particles of a zoom are heavy, how many are in a region, how near the nearest is.
+/* inspect: --contamination: which dark matter particles of a zoom are heavy, how many are in a
+ * region, how near the nearest is.
  *
- * Levels of initial conditions differ by eight in mass, so particles are sorted into classes by the power of eight that is nearest to
- * their mass over the least one. Heavy is all but the first class, those above sqrt(8) times the least mass: genzoom's mass_cut_refine.
- * The region is a sphere, or the mask of the run: the leaf cells where the scalar ivar_refine exceeds var_cut_refine. */
+ * Levels of initial conditions differ by eight in mass, so particles are sorted into classes by the
+ * power of eight that is nearest to their mass over the least one. Heavy is all but the first
+ * class, those above sqrt(8) times the least mass: genzoom's mass_cut_refine. The region is a
+ * sphere, or the mask of the run: the leaf cells where the scalar ivar_refine exceeds
+ * var_cut_refine. */
 #include <math.h>
 #include <stdio.h>
 
-#include "base/mem.h"
-#include "param/param.h"
-#include "base/sum.h"
 #include "audit/densest.h"
+#include "base/mem.h"
+#include "base/sum.h"
 #include "inspect.h"
+#include "param/param.h"
 #include "zone.h"
 
 enum { CLASSES = LEVEL_MAX + 1 };
@@ -69,7 +72,8 @@ static enum err take_least(const struct source_parts *q, void *ctx)
     for (int64_t i = 0; i < q->n; i++) {
         if (q->family[i] != FAM_DM) continue;
         if (!(q->m[i] > 0 && isfinite(q->m[i])))
-            FAIL(ERR_FORMAT, "%s: particle %ld has the mass %g", t->s->path, (long)q->id[i], q->m[i]);
+            FAIL(ERR_FORMAT, "%s: particle %ld has the mass %g", t->s->path, (long)q->id[i],
+                 q->m[i]);
         if (q->m[i] < t->least) t->least = q->m[i];
     }
     return OK;
@@ -95,12 +99,15 @@ static enum err read_mask(struct contamination *t)
     enum err err = OK;
     param_init(p);
     TRY_OUT(source_text(t->s, "namelist", &text, &bytes));
-    if (!text) TRY_OUT(err_set(ERR_PARAM, "%s: keeps no namelist that would tell its mask: give --sphere", t->s->path));
+    if (!text)
+        TRY_OUT(err_set(ERR_PARAM, "%s: keeps no namelist that would tell its mask: give --sphere",
+                        t->s->path));
     TRY_OUT(param_read_loose(p, text, bytes, "namelist", &left_out));
     t->variable = p->refine.ivar_refine, t->cut = p->refine.var_cut_refine;
     if (t->variable < 6 || t->variable > t->s->head.nvar)
-        TRY_OUT(err_set(ERR_PARAM, "%s: has no mask among its %d variables (ivar_refine=%d): give --sphere", t->s->path,
-                        t->s->head.nvar, t->variable));
+        TRY_OUT(err_set(ERR_PARAM,
+                        "%s: has no mask among its %d variables (ivar_refine=%d): give --sphere",
+                        t->s->path, t->s->head.nvar, t->variable));
 out:
     mem_free(text);
     mem_free(p);
@@ -130,7 +137,8 @@ static enum err find_zone(struct contamination *t, const struct options *o)
     for (int i = 0; i < t->s->npiece; i++) TRY(source_octs(t->s, i, true, add_cells, t));
     zone_end(z);
     if (z->n == 0)
-        FAIL(ERR_PARAM, "%s: its mask is empty: variable %d exceeds %g nowhere", t->s->path, t->variable, t->cut);
+        FAIL(ERR_PARAM, "%s: its mask is empty: variable %d exceeds %g nowhere", t->s->path,
+             t->variable, t->cut);
     return OK;
 }
 
@@ -187,7 +195,8 @@ static void print_verdict(const struct contamination *t, const char *path)
     const double *c = t->zone.centre;
     char where[128];
     if (t->zone.sphere)
-        snprintf(where, sizeof where, "within %.6g of %.6g, %.6g, %.6g", t->zone.radius, c[0], c[1], c[2]);
+        snprintf(where, sizeof where, "within %.6g of %.6g, %.6g, %.6g", t->zone.radius, c[0], c[1],
+                 c[2]);
     else
         snprintf(where, sizeof where, "in the mask (variable %d > %.6g)", t->variable, t->cut);
     printf("%s: %s: %s, %ld of %ld dark matter particles are heavy, %.3g %% of its mass", path,
@@ -196,7 +205,8 @@ static void print_verdict(const struct contamination *t, const char *path)
     if (t->heavy == 0)
         printf("; the checkpoint has particles of one mass only\n");
     else
-        printf("; the nearest is %.6g from %s\n", t->nearest, t->zone.sphere ? "the centre" : "the mask");
+        printf("; the nearest is %.6g from %s\n", t->nearest,
+               t->zone.sphere ? "the centre" : "the mask");
 }
 
 static void print_text(const struct contamination *t, const char *path, const struct options *o)
@@ -209,7 +219,9 @@ static void print_text(const struct contamination *t, const char *path, const st
         char mass[32];
         int n = snprintf(mass, sizeof mass, "%.6g", c->least);
         if (c->most > c->least) snprintf(mass + n, sizeof mass - (size_t)n, " - %.6g", c->most);
-        if (c->n) printf("  %-24s %12ld %12ld %12.6g\n", mass, (long)c->n, (long)c->inside, sqrt(c->far2));
+        if (c->n)
+            printf("  %-24s %12ld %12ld %12.6g\n", mass, (long)c->n, (long)c->inside,
+                   sqrt(c->far2));
     }
 }
 

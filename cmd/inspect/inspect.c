@@ -1,4 +1,5 @@
-/* inspect: what is in a checkpoint. See man/inspect.1. Here: options, and one checkpoint after the other. */
+/* inspect: what is in a checkpoint. See man/inspect.1. Here: options, and one checkpoint after the
+ * other. */
 #include "inspect.h"
 
 #include <signal.h>

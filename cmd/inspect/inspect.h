@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ramses/read.h"
 #include "comm/comm.h"
+#include "ramses/read.h"
 
 enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION };
 
@@ -44,8 +44,8 @@ struct options {
     struct comm c;
 };
 
-/* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes NO where that is the answer.
- * digest_print is collective, the others are rank 0's alone. */
+/* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes
+ * NO where that is the answer. digest_print is collective, the others are rank 0's alone. */
 MUST_USE enum err summary_print(const char *path, const struct options *o);
 MUST_USE enum err digest_print(const char *path, const struct options *o);
 MUST_USE enum err tree_print(const char *path, const struct options *o);
@@ -55,8 +55,9 @@ MUST_USE enum err compare_print(const char *a, const char *b, const struct optio
 MUST_USE enum err map_draw(const char *path, const struct options *o);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
-/* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path, and json_end closes it; in between
- * members: each begins with a comma of its own, so that all calls below are alike. Not finite numbers are null. */
+/* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,
+ * and json_end closes it; in between members: each begins with a comma of its own, so that all
+ * calls below are alike. Not finite numbers are null. */
 enum { JSON_SCHEMA = 1 };
 void json_begin(const char *kind, const char *path);
 void json_end(void);

@@ -1,11 +1,14 @@
 /* inspect: -m, maps.
  *
- * A map is a square of pixels that looks along an axis through a region: `width` a side, `depth` long, around a centre; the box is
- * repeated where the region reaches over its faces, unless it has walls. A leaf cell gives each pixel that it covers its share, by area
- * and by the part of it that lies within the depth, so that a map's sum times the area of a pixel is exactly the mass in the region.
+ * A map is a square of pixels that looks along an axis through a region: `width` a side, `depth`
+ * long, around a centre; the box is repeated where the region reaches over its faces, unless it has
+ * walls. A leaf cell gives each pixel that it covers its share, by area and by the part of it that
+ * lies within the depth, so that a map's sum times the area of a pixel is exactly the mass in the
+ * region.
  *
- * column: the integral of a field along the line of sight. mass, volume: the mean, weighted. max: the greatest value of a cell that
- * a pixel meets. dm, star: column density of particles, each spread over a cell of its level (CIC). */
+ * column: the integral of a field along the line of sight. mass, volume: the mean, weighted. max:
+ * the greatest value of a cell that a pixel meets. dm, star: column density of particles, each
+ * spread over a cell of its level (CIC). */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -14,8 +17,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "plot/colours.h"
 #include "inspect.h"
+#include "plot/colours.h"
 #include "plot/picture.h"
 
 enum { FIELD_LEVEL = RAMSES_FIELDS, FIELD_TEMPERATURE };
@@ -23,7 +26,8 @@ enum { FIELD_LEVEL = RAMSES_FIELDS, FIELD_TEMPERATURE };
 struct map {
     const struct ramses *r;
     const struct map_options *o;
-    int n, u, v, w;                       /* pixels a side; axes right, up, along the line of sight */
+    /* pixels a side; axes right, up, along the line of sight */
+    int n, u, v, w;
     int field, density, pressure, family; /* -1: none */
     enum map_weight weight;
     bool periodic;
@@ -81,7 +85,8 @@ static enum err find_field(struct map *m)
     }
     if (strcmp(name, "pressure") == 0 && m->pressure >= 0) m->field = m->pressure;
     if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
-    if (strcmp(name, "temperature") == 0 && m->density >= 0 && m->pressure >= 0) m->field = FIELD_TEMPERATURE;
+    if (strcmp(name, "temperature") == 0 && m->density >= 0 && m->pressure >= 0)
+        m->field = FIELD_TEMPERATURE;
     if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
     if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
     if (m->field < 0 && m->family < 0) return unknown_field(m);
@@ -92,7 +97,8 @@ static enum err find_weight(struct map *m)
 {
     m->weight = m->o->weight;
     if (m->family >= 0) {
-        if (m->weight > COLUMN) FAIL(ERR_PARAM, "%s is drawn as a column density; --weight is for cells", m->o->field);
+        if (m->weight > COLUMN)
+            FAIL(ERR_PARAM, "%s is drawn as a column density; --weight is for cells", m->o->field);
         m->weight = COLUMN;
     }
     if (m->weight == BY_DEFAULT)
@@ -107,9 +113,11 @@ static enum err find_weight(struct map *m)
 static enum err map_init(struct map *m, const struct ramses *r, const struct map_options *o)
 {
     if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s and %ld x %ld x %ld coarse cells; maps are made of three and one",
-             r->dir, r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)r->coarse[0], (long)r->coarse[1],
-             (long)r->coarse[2]);
+        FAIL(ERR_LIMIT,
+             "%s: has %d dimension%s and %ld x %ld x %ld coarse cells; maps are made of three and "
+             "one",
+             r->dir, r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)r->coarse[0],
+             (long)r->coarse[1], (long)r->coarse[2]);
     *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
     m->u = o->axis == 0 ? 1 : 0;
     m->v = o->axis == 2 ? 1 : 2;
@@ -122,7 +130,8 @@ static enum err map_init(struct map *m, const struct ramses *r, const struct map
         m->lo[d] = o->centre[axis[d]] - 0.5 * size;
         m->hi[d] = o->centre[axis[d]] + 0.5 * size;
         if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
-        bool spread = m->family >= 0;                             /* particles reach over the faces */
+        /* particles reach over the faces */
+        bool spread = m->family >= 0;
         m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
         m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
     }
@@ -152,7 +161,8 @@ static void lay_cell(struct map *m, const double lo[3], double size, double q, d
 {
     double dz = clip(lo[2], lo[2] + size, m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
     if (dz <= 0) return;
-    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel, s = size / m->pixel;
+    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel,
+           s = size / m->pixel;
     int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->n) : 0;
     for (int j = first_v; j < m->n && j < v0 + s; j++) {
         double dv = clip(v0, v0 + s, j, j + 1) * m->pixel;
@@ -186,7 +196,8 @@ static void lay_images(struct map *m, const double at[3], double size, double q,
 static double value_of(const struct map *m, const struct ramses_octs *o, int c, int i)
 {
     if (m->field == FIELD_LEVEL) return o->level;
-    if (m->field == FIELD_TEMPERATURE) return o->val[8 * m->pressure + c][i] / o->val[8 * m->density + c][i];
+    if (m->field == FIELD_TEMPERATURE)
+        return o->val[8 * m->pressure + c][i] / o->val[8 * m->density + c][i];
     return o->val[8 * m->field + c][i];
 }
 
@@ -200,7 +211,8 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
         okey_coords(o->key[i], x);
         for (int c = 0; c < 8; c++) {
             if (o->split[i] >> c & 1) continue;
-            double q = value_of(m, o, c, i), w = m->weight == BY_MASS ? o->val[8 * m->density + c][i] : 1;
+            double q = value_of(m, o, c, i),
+                   w = m->weight == BY_MASS ? o->val[8 * m->density + c][i] : 1;
             const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
                                   (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
                                   (double)(2 * x[m->w] + (c >> m->w & 1)) * size};
@@ -264,7 +276,8 @@ struct range {
     bool logarithmic;
 };
 
-/* Least and greatest value. Maps of particles begin at a hundredth of their mean: below are the fringes of single clouds. */
+/* Least and greatest value. Maps of particles begin at a hundredth of their mean: below are the
+ * fringes of single clouds. */
 static struct range find_range(const struct map *m)
 {
     struct range r = {.lo = INFINITY, .hi = -INFINITY};
@@ -280,7 +293,8 @@ static struct range find_range(const struct map *m)
     r.total = mean * side * side;
     if (m->family >= 0 && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
     if (m->o->has_range) r.lo = m->o->lo, r.hi = m->o->hi;
-    r.logarithmic = m->o->scale == SCALE_LOG || (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);
+    r.logarithmic = m->o->scale == SCALE_LOG ||
+                    (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);
     return r;
 }
 
@@ -293,7 +307,8 @@ static unsigned char *paint(const struct map *m, const struct range *r)
         for (int64_t u = 0; u < n; u++) {
             double x = m->sum[(n - 1 - v) * n + u]; /* rows go down, the axis goes up */
             double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
-            if (!isnan(x)) colours_at(m->o->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
+            if (!isnan(x))
+                colours_at(m->o->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
         }
     return rgb;
 }
@@ -304,21 +319,24 @@ static const char *weight_name(const struct map *m)
     return name[m->weight];
 }
 
-static enum err save_picture(const struct map *m, const char *path, const char *file, const struct range *r)
+static enum err save_picture(const struct map *m, const char *path, const char *file,
+                             const struct range *r)
 {
     const struct map_options *o = m->o;
     char range[96], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
-    snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi, r->logarithmic ? "logarithmic" : "linear");
+    snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi,
+             r->logarithmic ? "logarithmic" : "linear");
     snprintf(time, sizeof time, "%.15g", m->r->head.t);
-    snprintf(region, sizeof region, "centre %.9g %.9g %.9g, width %.9g, depth %.9g", o->centre[0], o->centre[1],
-             o->centre[2], o->width, o->depth);
+    snprintf(region, sizeof region, "centre %.9g %.9g %.9g, width %.9g, depth %.9g", o->centre[0],
+             o->centre[1], o->centre[2], o->width, o->depth);
     const char *text[] = {"Source",        path, "Field", o->field, "Weight", weight_name(m),
                           "Line of sight", axis, "Range", range,    "Region", region,
                           "Time",          time, NULL};
     unsigned char *rgb = paint(m, r);
     enum err err = picture_save(file, m->n, m->n, rgb, text);
     FREE(rgb);
-    if (err == OK && strcmp(file, "-") != 0) log_info("%s of %s along %s: %s", o->field, path, axis, range);
+    if (err == OK && strcmp(file, "-") != 0)
+        log_info("%s of %s along %s: %s", o->field, path, axis, range);
     return err;
 }
 
@@ -326,11 +344,13 @@ static enum err save(const struct map *m, const char *path, const struct options
 {
     char name[128];
     struct range r = find_range(m);
-    snprintf(name, sizeof name, "%s_%05d.%s", o->map.field, m->r->number, o->map.raw ? "npy" : "png");
+    snprintf(name, sizeof name, "%s_%05d.%s", o->map.field, m->r->number,
+             o->map.raw ? "npy" : "png");
     const char *file = o->map.out ? o->map.out : name;
     if (!o->map.raw && r.logarithmic && !(r.lo > 0))
-        FAIL(ERR_PARAM, "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear", m->r->dir,
-             o->map.field, r.lo);
+        FAIL(ERR_PARAM,
+             "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear",
+             m->r->dir, o->map.field, r.lo);
     if (o->map.raw)
         TRY(array_save(file, m->n, m->n, m->sum));
     else
@@ -342,7 +362,8 @@ static enum err save(const struct map *m, const char *path, const struct options
         json_text("weight", weight_name(m));
         json_text("axis", (char[]){(char)('x' + o->map.axis), 0});
         json_count("pixels", m->n);
-        printf(",\"center\":[%.17g,%.17g,%.17g]", o->map.centre[0], o->map.centre[1], o->map.centre[2]);
+        printf(",\"center\":[%.17g,%.17g,%.17g]", o->map.centre[0], o->map.centre[1],
+               o->map.centre[2]);
         json_number("width", o->map.width);
         json_number("depth", o->map.depth);
         json_number("min", r.lo);

@@ -9,33 +9,56 @@
 #include "plot/colours.h"
 
 enum { PIXELS_MAX = 16384 };
-enum { RTOL = 256, ATOL, MEMORY, CENTRE, WIDTH, DEPTH, WEIGHT, LOG, LINEAR, RANGE, COLOURS, HEAVY, SPHERE };
+enum {
+    RTOL = 256,
+    ATOL,
+    MEMORY,
+    CENTRE,
+    WIDTH,
+    DEPTH,
+    WEIGHT,
+    LOG,
+    LINEAR,
+    RANGE,
+    COLOURS,
+    HEAVY,
+    SPHERE
+};
 
 static const struct opt ROWS[] = {
-    {'s', "summary", NULL, "header, octs, extremes of fields, particles (default for one path, or three and more)"},
-    {'d', "digest", NULL, "digest of the physical state, equal for any ranks and order (with -q: one line)"},
+    {'s', "summary", NULL,
+     "header, octs, extremes of fields, particles (default for one path, or three and more)"},
+    {'d', "digest", NULL,
+     "digest of the physical state, equal for any ranks and order (with -q: one line)"},
     {'t', "tree", NULL, "domains, octs by level and rank, memory a rank, balance"},
     {'p', "params", NULL, "where it comes from, and the parameters of the run"},
-    {'c', "check", NULL, "is it whole and sane; twice (-cc): every invariant of tree, cells and particles"},
-    {'m', "map", "FIELD", "map of a field, projected along the line of sight; also level, temperature, dm, star"},
-    {HEAVY, "contamination", NULL, "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest one"},
+    {'c', "check", NULL,
+     "is it whole and sane; twice (-cc): every invariant of tree, cells and particles"},
+    {'m', "map", "FIELD",
+     "map of a field, projected along the line of sight; also level, temperature, dm, star"},
+    {HEAVY, "contamination", NULL,
+     "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest one"},
     {SPHERE, "sphere", "X,Y,Z,R",
-     "of the contamination: in a sphere (units of the box); densest,R: where the dark matter is densest"},
+     "of the contamination: in a sphere (units of the box); densest,R: where the dark matter is "
+     "densest"},
     {RTOL, "rtol", "X", "of two checkpoints: relative difference that is none (default 0)"},
     {ATOL, "atol", "X", "of two checkpoints: absolute difference that is none (default 0)"},
-    {MEMORY, "memory", "SIZE", "memory for the tables of -cc, of comparisons and of masks, as 2G (default 512M)"},
+    {MEMORY, "memory", "SIZE",
+     "memory for the tables of -cc, of comparisons and of masks, as 2G (default 512M)"},
     {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
     {CENTRE, "center", "X,Y,Z", "centre of the map in units of the box (default 0.5,0.5,0.5)"},
     {WIDTH, "width", "W", "side of the map in units of the box (default 1)"},
     {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
-    {WEIGHT, "weight", "HOW", "mass, volume, max or column (default: density column, level max, others mass)"},
+    {WEIGHT, "weight", "HOW",
+     "mass, volume, max or column (default: density column, level max, others mass)"},
     {'n', "pixels", "N", "pixels a side of the map (default 512)"},
     {LOG, "log", NULL, "logarithmic colours (default where all is positive)"},
     {LINEAR, "linear", NULL, "linear colours"},
     {RANGE, "range", "LO,HI", "values of the first and last colour (default least and greatest)"},
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
     {'o', "output", "FILE", "the map's file, - for standard output (default FIELD_NNNNN.png)"},
-    {'f', "format", "FORMAT", "of the map: png or npy, an array of doubles (default by the end of FILE)"},
+    {'f', "format", "FORMAT",
+     "of the map: png or npy, an array of doubles (default by the end of FILE)"},
     {'j', "json", NULL, "JSON, one line a checkpoint"},
     {'q', "quiet", NULL, "say less"},
     {'v', "verbose", NULL, "say more"},
@@ -43,10 +66,11 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print this help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] = "inspect [options] DIR…   (DIR - : paths from standard input, one a line)\n"
-                               "       inspect [options] A B      differences of two checkpoints";
-static const char PURPOSE[] =
-    "Prints what is in checkpoints: summary, digest, tree, parameters, damage, differences, maps, contamination.";
+static const char SYNOPSIS[] =
+    "inspect [options] DIR…   (DIR - : paths from standard input, one a line)\n"
+    "       inspect [options] A B      differences of two checkpoints";
+static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
+                              "damage, differences, maps, contamination.";
 
 /* The command line while it is read. */
 struct parsing {
@@ -58,7 +82,8 @@ struct parsing {
 static int usage(const struct options *o, const char *what, const char *value)
 {
     if (o->c.rank == 0)
-        fprintf(stderr, "inspect: %s%s%s (see inspect -h)\n", what, value ? " " : "", value ? value : "");
+        fprintf(stderr, "inspect: %s%s%s (see inspect -h)\n", what, value ? " " : "",
+                value ? value : "");
     return TROUBLE;
 }
 
@@ -73,20 +98,23 @@ static int find_word(const char *value, const char *const *list)
 static int set_memory(struct options *o, const char *value)
 {
     int64_t x;
-    if (!opt_bytes(value, &x) || x < 1 << 20) return usage(o, "the memory is at least 1M, as 512M or 2G, not", value);
+    if (!opt_bytes(value, &x) || x < 1 << 20)
+        return usage(o, "the memory is at least 1M, as 512M or 2G, not", value);
     o->memory = (size_t)x;
     return OPTIONS_GO_ON;
 }
 
 static int set_tolerance(struct options *o, const char *value, double *x)
 {
-    if (opt_reals(value, 1, x) != 1 || *x < 0) return usage(o, "a tolerance is a number from 0, not", value);
+    if (opt_reals(value, 1, x) != 1 || *x < 0)
+        return usage(o, "a tolerance is a number from 0, not", value);
     return OPTIONS_GO_ON;
 }
 
 static int set_pixels(struct options *o, const char *value)
 {
-    if (!opt_int(value, 1, PIXELS_MAX, &o->map.pixels)) return usage(o, "the pixels are 1 to 16384, not", value);
+    if (!opt_int(value, 1, PIXELS_MAX, &o->map.pixels))
+        return usage(o, "the pixels are 1 to 16384, not", value);
     return OPTIONS_GO_ON;
 }
 
@@ -110,11 +138,14 @@ static int set_sphere(struct options *o, const char *value)
     double *x = o->sphere;
     o->has_sphere = true;
     o->densest = strncmp(value, word, strlen(word)) == 0;
-    bool good = o->densest ? opt_reals(value + strlen(word), 1, x + 3) == 1 : opt_reals(value, 4, x) == 4;
+    bool good = o->densest ? opt_reals(value + strlen(word), 1, x + 3) == 1
+                           : opt_reals(value, 4, x) == 4;
     for (int d = 0; d < 3 && good; d++) good = x[d] >= 0 && x[d] <= 1;
     good = good && x[3] > 0 && x[3] <= 0.5;
-    return good ? OPTIONS_GO_ON
-                : usage(o, "a sphere is X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not", value);
+    return good
+               ? OPTIONS_GO_ON
+               : usage(o, "a sphere is X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not",
+                       value);
 }
 
 static int set_range(struct options *o, const char *value)
@@ -147,7 +178,8 @@ static int set_word(struct parsing *p, int letter, const char *value)
         o->map.weight = (enum map_weight)(COLUMN + k);
         break;
     default:
-        if ((k = colours_find(value)) < 0) return usage(o, "the colours are inferno, viridis or grey, not", value);
+        if ((k = colours_find(value)) < 0)
+            return usage(o, "the colours are inferno, viridis or grey, not", value);
         o->map.colours = k;
     }
     return OPTIONS_GO_ON;
@@ -253,10 +285,12 @@ static int check_options(struct parsing *p)
     if (p->modes & (p->modes - 1))
         return usage(o, "-s, -d, -t, -p, -c, -m and --contamination exclude each other", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
-    if (p->map_option && o->mode != MAP) return usage(o, "only a map (-m) takes the option", p->map_option);
+    if (p->map_option && o->mode != MAP)
+        return usage(o, "only a map (-m) takes the option", p->map_option);
     if (p->compare_option && o->mode != COMPARE)
         return usage(o, "only two checkpoints, compared, take the option", p->compare_option);
-    if (o->has_sphere && o->mode != CONTAMINATION) return usage(o, "--sphere goes with --contamination", NULL);
+    if (o->has_sphere && o->mode != CONTAMINATION)
+        return usage(o, "--sphere goes with --contamination", NULL);
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
     if (o->map.out && o->many) return usage(o, "-o takes one checkpoint", NULL);
     if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
@@ -271,7 +305,8 @@ int options_parse(int argc, char **argv, struct options *o)
     struct opt_scan s;
     int status;
     o->memory = (size_t)512 << 20;
-    o->map = (struct map_options){.axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1};
+    o->map = (struct map_options){
+        .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1};
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;)
         if ((status = set_option(&p, c, s.value)) != OPTIONS_GO_ON) return status;

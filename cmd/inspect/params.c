@@ -1,14 +1,16 @@
-/* inspect: -p, where a checkpoint comes from and the parameters of its run: compilation.txt and namelist.txt beside the data. */
+/* inspect: -p, where a checkpoint comes from and the parameters of its run: compilation.txt and
+ * namelist.txt beside the data. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "param/nml.h"
 #include "inspect.h"
 #include "io/file.h"
+#include "param/nml.h"
 
-static void print_text(const char *path, const char *from, const char *list, const struct options *o);
+static void print_text(const char *path, const char *from, const char *list,
+                       const struct options *o);
 static void print_json(const char *path, char *from, const char *list, size_t n);
 
 /* *text stays NULL if there is no such file. */
@@ -38,7 +40,8 @@ enum err params_print(const char *path, const struct options *o)
     return err;
 }
 
-static void print_text(const char *path, const char *from, const char *list, const struct options *o)
+static void print_text(const char *path, const char *from, const char *list,
+                       const struct options *o)
 {
     if (!o->quiet) {
         printf("%s\n\nprovenance:\n%s", path, from ? from : "not kept\n");
@@ -74,7 +77,8 @@ static void print_item(const struct nml *list, const struct nml_item *it)
     printf("]");
 }
 
-/* Values stay texts as they were written; a name that was set twice is there twice in Fortran too: the last one counts. */
+/* Values stay texts as they were written; a name that was set twice is there twice in Fortran too:
+ * the last one counts. */
 static void print_parameters(const struct nml *list)
 {
     printf(",\"parameters\":{");
@@ -98,7 +102,8 @@ static void print_json(const char *path, char *from, const char *list, size_t n)
     json_begin("params", path);
     printf(",\"provenance\":[");
     int k = 0;
-    for (char *line = from ? strtok_r(from, "\n", &save) : NULL; line; line = strtok_r(NULL, "\n", &save)) {
+    for (char *line = from ? strtok_r(from, "\n", &save) : NULL; line;
+         line = strtok_r(NULL, "\n", &save)) {
         if (k++) putchar(',');
         json_string(line);
     }

@@ -1,5 +1,6 @@
-/* inspect: the summary: header, octs and leaf cells by level, extremes of the fields, masses, particles by family.
- * Sums are exact (base/sum), so that they do not depend on the number of files. */
+/* inspect: the summary: header, octs and leaf cells by level, extremes of the fields, masses,
+ * particles by family. Sums are exact (base/sum), so that they do not depend on the number of
+ * files. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +9,12 @@
 #include "base/sum.h"
 #include "inspect.h"
 
-enum { FAMILY_MIN = -5, FAMILY_MAX = 5, FAMILIES = FAMILY_MAX - FAMILY_MIN + 2 }; /* the last: undefined */
+/* the last: undefined */
+enum { FAMILY_MIN = -5, FAMILY_MAX = 5, FAMILIES = FAMILY_MAX - FAMILY_MIN + 2 };
 
-static const char *const FAMILY[FAMILIES] = {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
-                                             "dm_tracer",    "gas_tracer",    "dm",           "star",
-                                             "cloud",        "debris",        "other",        "undefined"};
+static const char *const FAMILY[FAMILIES] = {
+    "other_tracer", "debris_tracer", "cloud_tracer", "star_tracer", "dm_tracer", "gas_tracer",
+    "dm",           "star",          "cloud",        "debris",      "other",     "undefined"};
 
 struct summary {
     double lo[RAMSES_FIELDS], hi[RAMSES_FIELDS];
@@ -23,7 +25,8 @@ struct summary {
 };
 
 static enum err summary_read(struct ramses *r, struct summary *s);
-static void print_text(const struct ramses *r, const struct summary *s, const char *path, const struct options *o);
+static void print_text(const struct ramses *r, const struct summary *s, const char *path,
+                       const struct options *o);
 static void print_json(const struct ramses *r, const struct summary *s, const char *path);
 
 enum err summary_print(const char *path, const struct options *o)
@@ -135,21 +138,24 @@ static void print_header(const struct ramses *r, const char *path, const struct 
     else
         printf("  time            %.15g\n", h->t);
     printf("  steps           %d coarse, %d fine\n", h->nstep_coarse, h->nstep);
-    printf("  box             %.15g, %s", h->boxlen, r->nboundary ? "physical boundaries" : "periodic");
+    printf("  box             %.15g, %s", h->boxlen,
+           r->nboundary ? "physical boundaries" : "periodic");
     if (h->ndim != 3) printf(", %d dimension%s", h->ndim, h->ndim > 1 ? "s" : "");
     if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        printf(", %ld x %ld x %ld coarse cells", (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+        printf(", %ld x %ld x %ld coarse cells", (long)r->coarse[0], (long)r->coarse[1],
+               (long)r->coarse[2]);
     printf("\n");
     printf("  levels          %d to %d\n", h->levelmin, h->levelmax);
     printf("  units           %.9g cm, %.9g g/cm3, %.9g s\n", h->unit_l, h->unit_d, h->unit_t);
     if (h->cosmo)
-        printf("  cosmology       H0 %.6g, omega m %.6g, l %.6g, k %.6g, b %.6g\n", h->h0, h->omega_m, h->omega_l,
-               h->omega_k, h->omega_b);
+        printf("  cosmology       H0 %.6g, omega m %.6g, l %.6g, k %.6g, b %.6g\n", h->h0,
+               h->omega_m, h->omega_l, h->omega_k, h->omega_b);
     if (h->hydro) printf("  gas             %d variables, gamma %.9g\n", r->nhydro, h->gamma);
     if (h->gravity) printf("  gravity         %d variables\n", r->ngrav);
     if (r->cooling[0]) printf("  cooling table   %d x %d\n", r->cooling[0], r->cooling[1]);
     if (o->verbose < 1) return;
-    printf("  conservation    einit %.15g, mass_tot_0 %.15g, rho_tot %.15g\n", h->einit, h->mass_tot_0, h->rho_tot);
+    printf("  conservation    einit %.15g, mass_tot_0 %.15g, rho_tot %.15g\n", h->einit,
+           h->mass_tot_0, h->rho_tot);
     for (int l = 1; l <= h->levelmax && l <= LEVEL_MAX; l++)
         printf("  step of level %2d  dtold %.15g, dtnew %.15g\n", l, h->dtold[l], h->dtnew[l]);
 }
@@ -180,14 +186,17 @@ static double table_mass(const struct catalog *t)
 static void print_table(const struct catalog *t, const char *name)
 {
     if (!*t->from) return;
-    printf("  %-13s %13ld %22.15g  in %s, %d columns\n", name, (long)t->n, table_mass(t), t->from, t->ncol);
+    printf("  %-13s %13ld %22.15g  in %s, %d columns\n", name, (long)t->n, table_mass(t), t->from,
+           t->ncol);
 }
 
-static void print_text(const struct ramses *r, const struct summary *s, const char *path, const struct options *o)
+static void print_text(const struct ramses *r, const struct summary *s, const char *path,
+                       const struct options *o)
 {
     print_header(r, path, o);
     print_levels(r);
-    if (r->nhydro + r->ngrav) printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "least", "greatest");
+    if (r->nhydro + r->ngrav)
+        printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "least", "greatest");
     for (int f = 0; f < r->nhydro + r->ngrav; f++)
         printf("  %-20s %22.15g %22.15g\n", r->field[f].name, s->lo[f], s->hi[f]);
     if (s->density >= 0) printf("  gas mass        %.15g\n", sum_get(&s->gas));
@@ -195,7 +204,8 @@ static void print_text(const struct ramses *r, const struct summary *s, const ch
         printf("\n  particles             count                   mass\n");
         for (int k = 0; k < FAMILIES; k++)
             if (s->family[k])
-                printf("  %-13s %13ld %22.15g\n", FAMILY[k], (long)s->family[k], sum_get(&s->family_mass[k]));
+                printf("  %-13s %13ld %22.15g\n", FAMILY[k], (long)s->family[k],
+                       sum_get(&s->family_mass[k]));
         printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles, sum_get(&s->part_mass));
     }
     print_table(&r->sinks, "sinks");
@@ -248,8 +258,8 @@ static void print_json(const struct ramses *r, const struct summary *s, const ch
     printf(",\"boundaries\":%d,\"levels\":[", r->nboundary);
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
         if (r->tally.octs[l])
-            printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l, (long)r->tally.octs[l],
-                   (long)leaves_of(r, l));
+            printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
+                   (long)r->tally.octs[l], (long)leaves_of(r, l));
     printf("],\"fields\":[");
     for (int f = 0; f < r->nhydro + r->ngrav; f++) {
         printf("%s{\"name\":\"%s\"", f ? "," : "", r->field[f].name);

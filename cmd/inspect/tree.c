@@ -1,12 +1,13 @@
 /* inspect: -t, how the box was divided, what each rank had, and what it needs.
  *
- * Memory of a rank: what its files hold; and what simulate holds for it: the arrays of its octs and ghosts (oct/mesh.h), once more the
- * gas of an update, and its particles (part/part.h) with the scratch of their sort. Buffers come on top. */
+ * Memory of a rank: what its files hold; and what simulate holds for it: the arrays of its octs and
+ * ghosts (oct/mesh.h), once more the gas of an update, and its particles (part/part.h) with the
+ * scratch of their sort. Buffers come on top. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "audit/domains.h"
+#include "base/mem.h"
 #include "inspect.h"
 
 /* Bytes. */
@@ -22,7 +23,8 @@ struct balance {
 };
 
 static struct totals total_of(const struct ramses *r, const struct rank_row *row);
-static void print_text(const struct ramses *r, const struct domains *d, const char *path, const struct options *o);
+static void print_text(const struct ramses *r, const struct domains *d, const char *path,
+                       const struct options *o);
 static void print_json(const struct ramses *r, const struct domains *d, const char *path);
 
 enum err tree_print(const char *path, const struct options *o)
@@ -43,12 +45,14 @@ enum err tree_print(const char *path, const struct options *o)
 static struct totals total_of(const struct ramses *r, const struct rank_row *row)
 {
     struct totals t = {0};
-    int64_t oct = OCT_LINKS + FIELD * ((r->head.gravity ? GRAVITY_FIELDS : 0) + 2 * (int64_t)r->nhydro);
+    int64_t oct = OCT_LINKS +
+                  FIELD * ((r->head.gravity ? GRAVITY_FIELDS : 0) + 2 * (int64_t)r->nhydro);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         t.octs += row->octs[l];
         t.leaves += ramses_cells(r) * row->octs[l] - row->split[l];
     }
-    t.need = (t.octs + row->ghosts) * oct + row->particles * (PARTICLE + (r->head.stars ? STAR : 0));
+    t.need = (t.octs + row->ghosts) * oct +
+             row->particles * (PARTICLE + (r->head.stars ? STAR : 0));
     return t;
 }
 
@@ -60,8 +64,8 @@ static void get_balance(const struct ramses *r, const struct domains *d, struct 
     for (int k = 0; k < BALANCES; k++) b[k] = (struct balance){.name = name[k]};
     for (int i = 0; i < d->nrank; i++) {
         struct totals t = total_of(r, &d->rank[i]);
-        const double x[BALANCES] = {(double)t.octs, (double)t.leaves, (double)d->rank[i].particles, (double)t.need,
-                                    (double)d->rank[i].bytes};
+        const double x[BALANCES] = {(double)t.octs, (double)t.leaves, (double)d->rank[i].particles,
+                                    (double)t.need, (double)d->rank[i].bytes};
         for (int k = 0; k < BALANCES; k++) {
             b[k].sum += x[k];
             b[k].max = x[k] > b[k].max ? x[k] : b[k].max;
@@ -95,8 +99,8 @@ static void print_domains(const struct domains *d)
     printf("  %d rank%s, ordering %s\n", d->nrank, d->nrank > 1 ? "s" : "", d->ordering);
     if (d->nnode) print_node(d, 0);
     for (int i = 0; d->nbound > 2 && i < d->nbound - 1; i++)
-        printf("  %s %d  keys %.17g to %.17g\n", d->nbound == d->nrank + 1 ? "rank" : "domain", i + 1, d->bound[i],
-               d->bound[i + 1]);
+        printf("  %s %d  keys %.17g to %.17g\n", d->nbound == d->nrank + 1 ? "rank" : "domain",
+               i + 1, d->bound[i], d->bound[i + 1]);
 }
 
 static void print_ranks(const char *what, const int *rank, int n)
@@ -117,7 +121,8 @@ static void print_ranks(const char *what, const int *rank, int n)
 static void print_partners(const struct domains *d)
 {
     if (d->nrank == 1) return;
-    printf("\n  exchange partners%s\n", d->ghosts_known || d->nnode ? "" : " are not kept in this format");
+    printf("\n  exchange partners%s\n",
+           d->ghosts_known || d->nnode ? "" : " are not kept in this format");
     if (!d->ghosts_known && !d->nnode) return;
     for (int i = 0; i < d->nrank; i++) {
         const struct rank_row *row = &d->rank[i];
@@ -139,14 +144,15 @@ static void print_levels(const struct ramses *r, const struct domains *d)
             most = n > most ? n : most;
         }
         printf("  %5d %14ld %14ld   %ld, %.6g, %ld\n", l, (long)octs,
-               (long)(ramses_cells(r) * octs - r->tally.split[l]), (long)least, (double)octs / d->nrank, (long)most);
+               (long)(ramses_cells(r) * octs - r->tally.split[l]), (long)least,
+               (double)octs / d->nrank, (long)most);
     }
 }
 
 static void print_table(const struct ramses *r, const struct domains *d)
 {
-    printf("\n  %6s %12s %12s %12s %12s %12s %12s\n", "rank", "octs", "ghosts", "leaf cells", "particles", "memory MB",
-           "files MB");
+    printf("\n  %6s %12s %12s %12s %12s %12s %12s\n", "rank", "octs", "ghosts", "leaf cells",
+           "particles", "memory MB", "files MB");
     for (int i = 0; i < d->nrank; i++) {
         const struct rank_row *row = &d->rank[i];
         struct totals t = total_of(r, row);
@@ -155,8 +161,8 @@ static void print_table(const struct ramses *r, const struct domains *d)
             printf("%12ld", (long)row->ghosts);
         else
             printf("%12s", "-");
-        printf(" %12ld %12ld %12.3f %12.3f\n", (long)t.leaves, (long)row->particles, (double)t.need / 1e6,
-               (double)row->bytes / 1e6);
+        printf(" %12ld %12ld %12.3f %12.3f\n", (long)t.leaves, (long)row->particles,
+               (double)t.need / 1e6, (double)row->bytes / 1e6);
     }
 }
 
@@ -170,7 +176,8 @@ static void print_by_level(const struct ramses *r, const struct domains *d)
                        (long)(ramses_cells(r) * d->rank[i].octs[l] - d->rank[i].split[l]));
 }
 
-static void print_text(const struct ramses *r, const struct domains *d, const char *path, const struct options *o)
+static void print_text(const struct ramses *r, const struct domains *d, const char *path,
+                       const struct options *o)
 {
     struct balance b[BALANCES];
     printf("%s\n", path);
@@ -241,8 +248,8 @@ static void json_rank(const struct ramses *r, const struct domains *d, int i)
     printf(",\"levels\":[");
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
         if (row->octs[l])
-            printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l, (long)row->octs[l],
-                   (long)(ramses_cells(r) * row->octs[l] - row->split[l]));
+            printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
+                   (long)row->octs[l], (long)(ramses_cells(r) * row->octs[l] - row->split[l]));
     printf("]}");
 }
 
@@ -257,7 +264,8 @@ static void print_json(const struct ramses *r, const struct domains *d, const ch
     printf(",\"levels\":[");
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
         if (r->tally.octs[l])
-            printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l, (long)r->tally.octs[l],
+            printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
+                   (long)r->tally.octs[l],
                    (long)(ramses_cells(r) * r->tally.octs[l] - r->tally.split[l]));
     printf("],\"by_rank\":[");
     for (int i = 0; i < d->nrank; i++) {

@@ -1,4 +1,5 @@
-/* inspect/zone: see zone.h. The intervals are an octree that nobody built: a cube holds those between its first and last key. */
+/* inspect/zone: see zone.h. The intervals are an octree that nobody built: a cube holds those
+ * between its first and last key. */
 #include "zone.h"
 
 #include <math.h>
@@ -40,7 +41,8 @@ static void join(struct zone *z)
     z->n = n + 1;
 }
 
-/* Cells come level by level, so that neighbours on the curve meet late: join, and only then take more memory. */
+/* Cells come level by level, so that neighbours on the curve meet late: join, and only then take
+ * more memory. */
 static enum err make_room(struct zone *z)
 {
     if (z->n < z->room) return OK;
@@ -76,7 +78,8 @@ double zone_volume(const struct zone *z)
 {
     double v = 0;
     if (z->sphere) return 4 * PI / 3 * z->radius * z->radius * z->radius;
-    for (int64_t i = 0; i < z->n; i++) v += ldexp((double)(z->span[i].to - z->span[i].from), -3 * OKEY_LEVELS);
+    for (int64_t i = 0; i < z->n; i++)
+        v += ldexp((double)(z->span[i].to - z->span[i].from), -3 * OKEY_LEVELS);
     return v;
 }
 
@@ -132,8 +135,10 @@ static double cube_far2(const double x[3], int l, okey key)
     return sum;
 }
 
-/* The intervals lo..hi-1 reach into the cube. The child towards x is asked first, so that most others are passed over. */
-static void search(const struct zone *z, const double x[3], int l, okey key, int64_t lo, int64_t hi, double *best)
+/* The intervals lo..hi-1 reach into the cube. The child towards x is asked first, so that most
+ * others are passed over. */
+static void search(const struct zone *z, const double x[3], int l, okey key, int64_t lo, int64_t hi,
+                   double *best)
 {
     int up = 3 * (OKEY_LEVELS - l);
     okey from = key << up, to = (key + 1) << up;

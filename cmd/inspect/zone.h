@@ -1,6 +1,8 @@
-/* inspect: a region of the periodic box: a sphere, or a set of cells. Places and lengths in units of the box.
+/* inspect: a region of the periodic box: a sphere, or a set of cells. Places and lengths in units
+ * of the box.
  *
- * Cells are kept as intervals of the Morton curve, so that memory goes with the surface of the region and not with what is in it. */
+ * Cells are kept as intervals of the Morton curve, so that memory goes with the surface of the
+ * region and not with what is in it. */
 #pragma once
 #include <stddef.h>
 
@@ -25,5 +27,6 @@ void zone_end(struct zone *z);
 void zone_free(struct zone *z);
 double zone_volume(const struct zone *z);
 bool zone_holds(const struct zone *z, const double x[3]);
-/* Squared distance of x from the centre of the sphere, or from the nearest cell; or `most`, if it is not less than that. */
+/* Squared distance of x from the centre of the sphere, or from the nearest cell; or `most`, if it
+ * is not less than that. */
 double zone_far2(const struct zone *z, const double x[3], double most);

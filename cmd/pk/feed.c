@@ -8,7 +8,9 @@ struct reading {
 
 void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m)
 {
-    pk_batch_put(&f->batch, &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = f->mesh[kind]});
+    pk_batch_put(
+        &f->batch,
+        &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = f->mesh[kind]});
 }
 
 static enum species species_of(int family)
@@ -58,8 +60,8 @@ static enum err read_pieces(struct reading *r)
     const struct feed *f = r->f;
     const struct ckpt_head *h = &r->s->head;
     bool gas = h->hydro && f->mesh[SPECIES_GAS] >= 0;
-    bool points = h->particles &&
-                  (f->mesh[SPECIES_DM] >= 0 || f->mesh[SPECIES_STAR] >= 0 || f->mesh[SPECIES_OTHER] >= 0);
+    bool points = h->particles && (f->mesh[SPECIES_DM] >= 0 || f->mesh[SPECIES_STAR] >= 0 ||
+                                   f->mesh[SPECIES_OTHER] >= 0);
     for (int i = f->c->rank; i < r->s->npiece; i += f->c->size) {
         if (gas) TRY(source_octs(r->s, i, true, take_octs, r));
         if (points) TRY(source_parts(r->s, i, take_parts, r));

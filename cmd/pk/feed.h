@@ -25,7 +25,8 @@ struct feed {
 /* All pieces of s, shared out among the ranks. (collective, agreed) */
 MUST_USE enum err feed_source(struct feed *f, struct source *s);
 
-/* Initial conditions in GRAFIC form: dark matter as displaced particles, gas as the field ic_deltab on its own mesh. */
+/* Initial conditions in GRAFIC form: dark matter as displaced particles, gas as the field ic_deltab
+ * on its own mesh. */
 bool grafic_is(const char *dir);
 bool grafic_has_gas(const char *dir);
 MUST_USE enum err grafic_cells(const char *dir, int *n);        /* a side */
@@ -34,4 +35,5 @@ MUST_USE enum err feed_grafic(struct feed *f, const char *dir); /* (collective, 
 /* For the files of this module: */
 void feed_begin(struct feed *f);
 void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m);
-MUST_USE enum err feed_end(struct feed *f, enum err err); /* delivers what is left; the error is agreed (collective) */
+/* delivers what is left; the error is agreed (collective) */
+MUST_USE enum err feed_end(struct feed *f, enum err err);

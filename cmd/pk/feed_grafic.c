@@ -1,5 +1,6 @@
-/* pk/feed_grafic: initial conditions as particles and gas. A particle stands at its cell's centre plus ic_posc (Mpc/h), or plus the growing
- * mode's displacement that belongs to its velocity, v/(a H f). */
+/* pk/feed_grafic: initial conditions as particles and gas. A particle stands at its cell's centre
+ * plus ic_posc (Mpc/h), or plus the growing mode's displacement that belongs to its velocity, v/(a
+ * H f). */
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
 #include "feed.h"
@@ -32,7 +33,8 @@ enum err grafic_cells(const char *dir, int *n)
     const struct grafic_head *h = &f.head;
     enum err err = OK;
     if (h->n[0] != h->n[1] || h->n[0] != h->n[2])
-        err = err_set(ERR_FORMAT, "%s: %d × %d × %d cells; a spectrum needs a cube", f.path, h->n[0], h->n[1], h->n[2]);
+        err = err_set(ERR_FORMAT, "%s: %d × %d × %d cells; a spectrum needs a cube", f.path,
+                      h->n[0], h->n[1], h->n[2]);
     *n = h->n[0];
     grafic_close(&f);
     return err;
@@ -79,14 +81,15 @@ static enum err read_planes(struct planes *p, int k)
     return OK;
 }
 
-/* Shifts of a cell's mass: offset[d] and, in redshift space, one more, as files and factors to boxes. */
+/* Shifts of a cell's mass: offset[d] and, in redshift space, one more, as files and factors to
+ * boxes. */
 struct shifts {
     int file[4], axis[4], count;
     double factor[4];
 };
 
-static enum err add_shift(struct planes *p, struct shifts *s, const char *dir, const char *name, int axis,
-                          double factor)
+static enum err add_shift(struct planes *p, struct shifts *s, const char *dir, const char *name,
+                          int axis, double factor)
 {
     s->axis[s->count] = axis;
     s->factor[s->count] = factor;
@@ -94,8 +97,8 @@ static enum err add_shift(struct planes *p, struct shifts *s, const char *dir, c
 }
 
 /* delta: file of the density contrast, or −1. */
-static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s, enum species kind, int delta,
-                          double mass)
+static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s,
+                          enum species kind, int delta, double mass)
 {
     int first, last, n = p->n;
     share(f->c, n, &first, &last);
@@ -105,7 +108,8 @@ static enum err put_cells(struct feed *f, struct planes *p, const struct shifts 
             for (int i = 0; i < n; i++) {
                 size_t at = (size_t)j * (size_t)n + (size_t)i;
                 double x[3] = {(i + 0.5) / n, (j + 0.5) / n, (k + 0.5) / n};
-                for (int d = 0; d < s->count; d++) x[s->axis[d]] += s->factor[d] * (double)p->value[s->file[d]][at];
+                for (int d = 0; d < s->count; d++)
+                    x[s->axis[d]] += s->factor[d] * (double)p->value[s->file[d]][at];
                 feed_put(f, kind, x, delta < 0 ? PK_LATTICE : PK_SAMPLE,
                          mass * (delta < 0 ? 1 : 1 + (double)p->value[delta][at]));
             }
@@ -114,11 +118,14 @@ static enum err put_cells(struct feed *f, struct planes *p, const struct shifts 
     return OK;
 }
 
-/* v [km/s] → comoving displacement of the growing mode, in boxes; without f: the shift in redshift space. */
+/* v [km/s] → comoving displacement of the growing mode, in boxes; without f: the shift in redshift
+ * space. */
 static double rate_of(const struct grafic_head *h, bool growing)
 {
-    struct cosmo_par par = {
-        .omega_m = h->omega_m, .omega_l = h->omega_l, .omega_k = 1 - h->omega_m - h->omega_l, .h0 = h->h0};
+    struct cosmo_par par = {.omega_m = h->omega_m,
+                            .omega_l = h->omega_l,
+                            .omega_k = 1 - h->omega_m - h->omega_l,
+                            .h0 = h->h0};
     double a = h->astart, hubble = h->h0 * cosmo_dadtau(&par, a) / (a * a * a); /* dτ = H0 dt/a² */
     return 1 / (a * hubble * (growing ? cosmo_growth_rate(&par, a) : 1) * h->dx * h->n[0]);
 }
@@ -132,7 +139,8 @@ static enum err feed_dm(struct feed *f, const char *dir, const struct grafic_hea
     for (int d = 0; d < 3 && err == OK; d++)
         err = pos ? add_shift(&p, &s, dir, POS[d], d, 1 / (h->dx * h->n[0] * h->h0 / 100))
                   : add_shift(&p, &s, dir, VEL[d], d, rate_of(h, true));
-    if (err == OK && f->axis >= 0) err = add_shift(&p, &s, dir, VEL[f->axis], f->axis, rate_of(h, false));
+    if (err == OK && f->axis >= 0)
+        err = add_shift(&p, &s, dir, VEL[f->axis], f->axis, rate_of(h, false));
     if (err == OK) err = put_cells(f, &p, &s, SPECIES_DM, -1, mass);
     planes_close(&p);
     return err;
@@ -143,7 +151,9 @@ static enum err feed_gas(struct feed *f, const char *dir, const struct grafic_he
     struct planes p = {.n = h->n[0]};
     struct shifts none = {.count = 0};
     int delta = -1;
-    if (f->axis >= 0) FAIL(ERR_PARAM, "%s: the gas of initial conditions is a field, not moved to redshift space", dir);
+    if (f->axis >= 0)
+        FAIL(ERR_PARAM, "%s: the gas of initial conditions is a field, not moved to redshift space",
+             dir);
     enum err err = planes_open(&p, dir, "ic_deltab", &delta);
     if (err == OK) err = put_cells(f, &p, &none, SPECIES_GAS, delta, mass);
     planes_close(&p);
@@ -157,7 +167,8 @@ enum err feed_grafic(struct feed *f, const char *dir)
     struct grafic_head h = any.head;
     grafic_close(&any);
     double mass = 1 / ((double)h.n[0] * h.n[0] * h.n[0]);
-    f->box = (struct pk_origin){.cosmo = true, .aexp = h.astart, .length = h.dx * h.n[0] * h.h0 / 100};
+    f->box = (struct pk_origin){
+        .cosmo = true, .aexp = h.astart, .length = h.dx * h.n[0] * h.h0 / 100};
     feed_begin(f);
     enum err err = f->mesh[SPECIES_DM] >= 0 ? feed_dm(f, dir, &h, mass) : OK;
     if (err == OK && f->mesh[SPECIES_GAS] >= 0) err = feed_gas(f, dir, &h, mass);

@@ -16,7 +16,8 @@ struct content {
 
 enum err output_may_write(const char *path, bool force)
 {
-    if (!force && stream_would_replace(path)) FAIL(ERR_FILE, "%s: is there; --force replaces it", path);
+    if (!force && stream_would_replace(path))
+        FAIL(ERR_FILE, "%s: is there; --force replaces it", path);
     return OK;
 }
 
@@ -36,10 +37,11 @@ static enum err save(const char *path, bool force, const struct content *c)
     return stream_close(&s, write_content(s.f, c));
 }
 
-enum err output_table(const char *dir, int number, bool json, bool force, const struct pk_table *t, size_t size,
-                      char *path)
+enum err output_table(const char *dir, int number, bool json, bool force, const struct pk_table *t,
+                      size_t size, char *path)
 {
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) FAIL(ERR_FILE, "%s: cannot make: %s", dir, strerror(errno));
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        FAIL(ERR_FILE, "%s: cannot make: %s", dir, strerror(errno));
     if (snprintf(path, size, "%s/pk_%05d.%s", dir, number, json ? "json" : "tsv") >= (int)size)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
     return save(path, force, &(struct content){.table = t, .json = json});

@@ -45,7 +45,8 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print this help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] = "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one a line)";
+static const char SYNOPSIS[] =
+    "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one a line)";
 static const char PURPOSE[] =
     "Prints the power spectra of checkpoints of any format, and of GRAFIC initial conditions.";
 
@@ -68,7 +69,8 @@ static int all_paths(const struct comm *c, const struct options *o);
 
 int main(int argc, char **argv)
 {
-    struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1}, .axis = -1};
+    struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1},
+                        .axis = -1};
     struct comm c;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
     comm_init(&argc, &argv, &c);
@@ -133,13 +135,14 @@ static int set_window(const char *value, struct options *o)
 static int set_bins(const char *value, struct options *o)
 {
     o->log_bins = strncmp(value, "log:", 4) == 0;
-    return set_number(value + (o->log_bins ? 4 : 0), 1, BINS_MAX, "the bins are a number from 1, or log:N, not",
-                      &o->bins);
+    return set_number(value + (o->log_bins ? 4 : 0), 1, BINS_MAX,
+                      "the bins are a number from 1, or log:N, not", &o->bins);
 }
 
 static int set_axis(const char *value, struct options *o)
 {
-    if (strlen(value) != 1 || !strchr("xyz", *value)) return usage("the line of sight is x, y or z, not", value);
+    if (strlen(value) != 1 || !strchr("xyz", *value))
+        return usage("the line of sight is x, y or z, not", value);
     o->axis = *value - 'x';
     return GO_ON;
 }
@@ -158,17 +161,20 @@ static int set_species(const char *value, struct options *o)
     o->npair = 0;
     for (const char *s = value; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
         size_t n = strcspn(s, ",");
-        if (o->npair == PAIRS_MAX || n >= sizeof o->name[0]) return usage("too many species:", value);
+        if (o->npair == PAIRS_MAX || n >= sizeof o->name[0])
+            return usage("too many species:", value);
         snprintf(o->name[o->npair], sizeof o->name[0], "%.*s", (int)n, s);
-        size_t left = strcspn(o->name[o->npair], "x*\xc3"), skip = s[left] == '\xc3' ? 2 : 1; /* × is c3 97 */
+        /* × is c3 97 */
+        size_t left = strcspn(o->name[o->npair], "x*\xc3"), skip = s[left] == '\xc3' ? 2 : 1;
         bool cross = left < n;
         o->a[o->npair] = species_set(s, left);
         o->b[o->npair] = cross && left + skip <= n ? species_set(s + left + skip, n - left - skip)
                          : cross                   ? 0
                                                    : o->a[o->npair];
         if (!o->a[o->npair] || !o->b[o->npair])
-            return usage("the species are dm, gas, star, other, all and crosses such as dmxgas, not",
-                         o->name[o->npair]);
+            return usage(
+                "the species are dm, gas, star, other, all and crosses such as dmxgas, not",
+                o->name[o->npair]);
         o->npair++;
     }
     return GO_ON;
@@ -183,7 +189,8 @@ static int set_option(int letter, const char *value, struct options *o)
         return set_species(value, o);
     case 'n':
         o->mesh_given = true;
-        return set_number(value, 4, FFT_SIZE_MAX, "the mesh has 4 to 32768 cells a side, not", &o->par.n);
+        return set_number(value, 4, FFT_SIZE_MAX, "the mesh has 4 to 32768 cells a side, not",
+                          &o->par.n);
     case 'w':
         return set_window(value, o);
     case INTERLACE:
@@ -269,7 +276,8 @@ static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *
         wanted |= o->a[i] | o->b[i];
         only_sum &= o->a[i] == 15 && o->b[i] == 15;
     }
-    for (int k = 0; k < SPECIES_COUNT; k++) f->mesh[k] = !(wanted >> k & 1) ? -1 : only_sum ? 0 : n++;
+    for (int k = 0; k < SPECIES_COUNT; k++)
+        f->mesh[k] = !(wanted >> k & 1) ? -1 : only_sum ? 0 : n++;
     for (int i = 0; i < o->npair; i++) {
         pair[i] = (struct pk_pair){0, 0};
         for (int k = 0; k < SPECIES_COUNT; k++) {
@@ -296,8 +304,8 @@ static enum err check_species(const struct options *o, const struct feed *f, con
 }
 
 /* To standard output, or to a file whose path goes there; to the plot as well. */
-static enum err give_table(const struct options *o, const struct feed *f, const char *path, int number, int nbin,
-                           const struct pk_bin *bin)
+static enum err give_table(const struct options *o, const struct feed *f, const char *path,
+                           int number, int nbin, const struct pk_bin *bin)
 {
     char file[PATH_MAX];
     struct pk_table t = {.from = f->box,
@@ -326,8 +334,8 @@ static enum err feed_any(struct feed *f, struct source *s, const char *path)
     return s ? feed_source(f, s) : feed_grafic(f, path);
 }
 
-/* Meshes that no machine of this size can hold are refused in words; ranks may share the machine. At least the species that are named
- * alone have theirs. */
+/* Meshes that no machine of this size can hold are refused in words; ranks may share the machine.
+ * At least the species that are named alone have theirs. */
 static enum err check_memory(const struct comm *c, const struct options *o)
 {
     unsigned alone = 0;
@@ -335,22 +343,25 @@ static enum err check_memory(const struct comm *c, const struct options *o)
         for (int k = 0; k < SPECIES_COUNT; k++)
             if (o->a[i] == 1u << k || o->b[i] == 1u << k) alone |= 1u << k;
     int nmesh = alone ? __builtin_popcount(alone) : 1;
-    double cells = pow(o->par.n, 3) / c->size, meshes = nmesh * (1 + o->par.interlace) + 2, need = 8 * cells * meshes,
+    double cells = pow(o->par.n, 3) / c->size, meshes = nmesh * (1 + o->par.interlace) + 2,
+           need = 8 * cells * meshes,
            have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     if (need > have)
-        FAIL(ERR_LIMIT, "a mesh of %d³ cells needs %.3g GiB of memory a rank; the machine has %.3g", o->par.n,
-             need / 0x1p30, have / 0x1p30);
+        FAIL(ERR_LIMIT, "a mesh of %d³ cells needs %.3g GiB of memory a rank; the machine has %.3g",
+             o->par.n, need / 0x1p30, have / 0x1p30);
     return OK;
 }
 
-static enum err measure(const struct comm *c, const struct options *o, struct source *s, const char *path)
+static enum err measure(const struct comm *c, const struct options *o, struct source *s,
+                        const char *path)
 {
     struct feed f = {.c = c, .axis = o->axis};
     struct pk_pair pair[PAIRS_MAX];
     int nmesh = give_meshes(o, &f, pair), nbin;
     bool cosmo = !s || s->head.cosmo;
     double total = 2; /* more than there is in a cosmological box */
-    if (o->axis >= 0 && !cosmo) FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run", path);
+    if (o->axis >= 0 && !cosmo)
+        FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run", path);
     if (!cosmo) {
         TRY(feed_any(&f, s, path));
         total = f.mass;
@@ -385,11 +396,15 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
         for (int k = 0; k < 2; k++) {
             unsigned set = k ? o->b[i] : o->a[i];
             if (set != 1u << SPECIES_DM && set != 1u << SPECIES_GAS)
-                FAIL(ERR_PARAM, "%s: initial conditions have dm and gas, each alone: use -s dm,gas", path);
+                FAIL(ERR_PARAM, "%s: initial conditions have dm and gas, each alone: use -s dm,gas",
+                     path);
             if (set == 1u << SPECIES_GAS && o->par.fold > 1)
-                FAIL(ERR_PARAM, "%s: the gas of initial conditions is a field on its mesh: without --fold", path);
+                FAIL(ERR_PARAM,
+                     "%s: the gas of initial conditions is a field on its mesh: without --fold",
+                     path);
             if (set == 1u << SPECIES_GAS && o->mesh_given && o->par.n != n)
-                FAIL(ERR_PARAM, "%s: the gas of initial conditions is on their own mesh: use -n %d", path, n);
+                FAIL(ERR_PARAM, "%s: the gas of initial conditions is on their own mesh: use -n %d",
+                     path, n);
         }
     if (!o->mesh_given) mine.par.n = n;
     return measure(c, &mine, NULL, path);
@@ -427,7 +442,8 @@ static int all_paths(const struct comm *c, const struct options *o)
 {
     int status = DONE;
     for (int i = 0; i < o->npath; i++) {
-        int s = strcmp(o->paths[i], "-") == 0 ? paths_from_stdin(c, o) : one_path(c, o, o->paths[i]);
+        int s = strcmp(o->paths[i], "-") == 0 ? paths_from_stdin(c, o)
+                                              : one_path(c, o, o->paths[i]);
         if (s != DONE) status = s;
     }
     return status;

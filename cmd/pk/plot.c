@@ -36,7 +36,8 @@ void plot_add(struct plot *p, const struct pk_table *t)
             if (q->modes == 0) continue;
             c->shot = q->shot * volume;
             c->k[c->n] = q->k * wave;
-            c->p[c->n++] = q->p[0] > 0 ? q->p[0] * volume : NAN; /* a logarithm shows no others: the line has a gap */
+            /* a logarithm shows no others: the line has a gap */
+            c->p[c->n++] = q->p[0] > 0 ? q->p[0] * volume : NAN;
         }
     }
 }
@@ -65,7 +66,8 @@ static double at_x(const struct frame *f, double x)
 
 static double at_y(const struct frame *f, double y)
 {
-    return CANVAS_HEIGHT - BOTTOM - (log10(y) - f->y0) / (f->y1 - f->y0) * (CANVAS_HEIGHT - TOP - BOTTOM);
+    return CANVAS_HEIGHT - BOTTOM -
+           (log10(y) - f->y0) / (f->y1 - f->y0) * (CANVAS_HEIGHT - TOP - BOTTOM);
 }
 
 static void stretch(double *lo, double *hi, double x)
@@ -132,7 +134,8 @@ static void tick_label(const struct canvas *c, bool along_x, double at, int m, i
     c->write(c->to, along_x ? &below : &beside);
 }
 
-/* A decade has a long tick and a number (where there are less than two of them, 2 and 5 too; less than one, all), the rest short ones. */
+/* A decade has a long tick and a number (where there are less than two of them, 2 and 5 too; less
+ * than one, all), the rest short ones. */
 static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
 {
     double lo = along_x ? f->x0 : f->y0, hi = along_x ? f->x1 : f->y1;
@@ -142,7 +145,8 @@ static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
         for (int m = 1; m < 10; m++) {
             double v = m * pow(10, e), at = along_x ? at_x(f, v) : at_y(f, v);
             if (log10(v) < lo || log10(v) > hi) continue;
-            bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5)) || hi - lo < 1;
+            bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5)) ||
+                         hi - lo < 1;
             tick(c, along_x, at, named ? 8 : 4);
             if (named) tick_label(c, along_x, at, m, e, powers);
         }
@@ -151,13 +155,15 @@ static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
 static void axes(const struct canvas *c, const struct frame *f, bool cosmo)
 {
     double right = CANVAS_WIDTH - RIGHT, low = CANVAS_HEIGHT - BOTTOM;
-    const double corners[5][2] = {{LEFT, TOP}, {right, TOP}, {right, low}, {LEFT, low}, {LEFT, TOP}};
+    const double corners[5][2] = {
+        {LEFT, TOP}, {right, TOP}, {right, low}, {LEFT, low}, {LEFT, TOP}};
     c->line(c->to, 5, corners, AXIS);
     ticks(c, f, true);
     ticks(c, f, false);
     struct label k = {(LEFT + right) / 2, CANVAS_HEIGHT - 16, ANCHOR_MIDDLE, false,
                       cosmo ? "k [h/Mpc]" : "k [1/code length]"},
-                 p = {26, (TOP + low) / 2, ANCHOR_MIDDLE, true, cosmo ? "P(k) [(Mpc/h)^3]" : "P(k) [(code length)^3]"};
+                 p = {26, (TOP + low) / 2, ANCHOR_MIDDLE, true,
+                      cosmo ? "P(k) [(Mpc/h)^3]" : "P(k) [(code length)^3]"};
     c->write(c->to, &k);
     c->write(c->to, &p);
 }
@@ -184,7 +190,8 @@ static int crowd(const struct plot *p, const struct frame *f, const struct box *
     return met;
 }
 
-/* The corner where it hides least; at the first of equals: low left, top right, low right, top left. */
+/* The corner where it hides least; at the first of equals: low left, top right, low right, top
+ * left. */
 static void legend_place(const struct plot *p, const struct frame *f, struct box *b)
 {
     const double x[2] = {LEFT + 12, CANVAS_WIDTH - RIGHT - 12 - b->width},
@@ -216,7 +223,8 @@ static void legend(const struct canvas *c, const struct plot *p, const struct fr
     for (int i = 0; i < rows + noise; i++) {
         double y = b.y + LEGEND_ROW * (i + 0.75);
         struct pen pen = {i < rows ? COLOUR[i % COLOURS] : GRAY, 1.6, i == rows};
-        struct label name = {b.x + 34, y, ANCHOR_START, false, i < rows ? p->curve[i].label : "shot noise"};
+        struct label name = {b.x + 34, y, ANCHOR_START, false,
+                             i < rows ? p->curve[i].label : "shot noise"};
         line(c, b.x + 2, y - 5, b.x + 28, y - 5, pen);
         c->write(c->to, &name);
     }
@@ -224,7 +232,8 @@ static void legend(const struct canvas *c, const struct plot *p, const struct fr
 
 /* ---- all ---- */
 
-static void curve(const struct canvas *c, const struct frame *f, const struct plot_curve *q, unsigned rgb)
+static void curve(const struct canvas *c, const struct frame *f, const struct plot_curve *q,
+                  unsigned rgb)
 {
     double(*xy)[2] = mem_new(sizeof *xy * (size_t)(q->n + 1), "pk plot"), noise = at_y(f, q->shot);
     if (q->shot > 0) line(c, LEFT, noise, CANVAS_WIDTH - RIGHT, noise, (struct pen){rgb, 1, true});

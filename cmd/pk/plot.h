@@ -2,8 +2,8 @@
 #pragma once
 #include <stdbool.h>
 
-#include "plot/canvas.h"
 #include "pk/table.h"
+#include "plot/canvas.h"
 
 struct plot_curve {
     char label[64];

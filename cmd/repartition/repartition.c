@@ -1,5 +1,5 @@
-/* repartition: a checkpoint for another number of ranks, ready for a restart. See man/repartition.1; the method is in
- * lib/reshape/reshape.h. */
+/* repartition: a checkpoint for another number of ranks, ready for a restart. See
+ * man/repartition.1; the method is in lib/reshape/reshape.h. */
 #include "repartition.h"
 
 #include <errno.h>
@@ -23,10 +23,13 @@ static const struct opt ROWS[] = {
     {'n', "ranks", "M", "for M ranks (default: as many as wrote it)"},
     {'d', "domains", "ORDER", "domains: ksection or hilbert (default hilbert)"},
     {'f', "format", "FORMAT", "ramses or hdf5 (default ramses)"},
-    {'o', "output", "OUT", "the directory to be made; without it, the balance is printed and nothing written"},
-    {'m', "memory", "SIZE", "memory to use, of all ranks together, as 512M or 2G (default 512M, at least 64M a rank)"},
+    {'o', "output", "OUT",
+     "the directory to be made; without it, the balance is printed and nothing written"},
+    {'m', "memory", "SIZE",
+     "memory to use, of all ranks together, as 512M or 2G (default 512M, at least 64M a rank)"},
     {'c', "chunk", "FILES", "instead: as much memory as FILES files of the input hold"},
-    {'w', "weights", "G,P,S", "bytes of an oct, a particle, a particle of a sink's cloud, for the balance"},
+    {'w', "weights", "G,P,S",
+     "bytes of an oct, a particle, a particle of a sink's cloud, for the balance"},
     {'F', "force", NULL, "replace OUT if it is there"},
     {'j', "json", NULL, "JSON, one line a checkpoint"},
     {'q', "quiet", NULL, "say nothing but errors"},
@@ -35,9 +38,10 @@ static const struct opt ROWS[] = {
     {'h', "help", NULL, "print this help"},
     {0, NULL, NULL, NULL}};
 
-static const char SYNOPSIS[] = "repartition [options] IN…   (IN - : paths from standard input, one a line)";
-static const char PURPOSE[] =
-    "Writes a checkpoint anew for another number of ranks, with balanced domains, in bounded memory.";
+static const char SYNOPSIS[] =
+    "repartition [options] IN…   (IN - : paths from standard input, one a line)";
+static const char PURPOSE[] = "Writes a checkpoint anew for another number of ranks, with balanced "
+                              "domains, in bounded memory.";
 
 static int parse(int argc, char **argv, struct options *o);
 static int repartition_all(const struct options *o, const struct comm *c);
@@ -65,20 +69,23 @@ int main(int argc, char **argv)
 
 static int usage(const char *what, const char *value)
 {
-    fprintf(stderr, "repartition: %s%s%s (see repartition -h)\n", what, value ? " " : "", value ? value : "");
+    fprintf(stderr, "repartition: %s%s%s (see repartition -h)\n", what, value ? " " : "",
+            value ? value : "");
     return TROUBLE;
 }
 
 static int set_ranks(const char *value, struct options *o)
 {
-    if (!opt_int(value, 1, 99999, &o->reshape.nrank)) return usage("the ranks are 1 to 99999, not", value);
+    if (!opt_int(value, 1, 99999, &o->reshape.nrank))
+        return usage("the ranks are 1 to 99999, not", value);
     o->ranks_given = true;
     return GO_ON;
 }
 
 static int set_memory(const char *value, struct options *o)
 {
-    if (!opt_bytes(value, &o->reshape.memory)) return usage("the memory is a number with K, M, G or T, not", value);
+    if (!opt_bytes(value, &o->reshape.memory))
+        return usage("the memory is a number with K, M, G or T, not", value);
     o->memory_given = true;
     return GO_ON;
 }
@@ -90,7 +97,8 @@ static int set_weights(const char *value, struct options *o)
     if (sscanf(value, "%lf,%lf,%lf%n", &w[0], &w[1], &w[2], &end) != 3 || value[end])
         return usage("the weights are three numbers G,P,S, not", value);
     for (int k = 0; k < 3; k++)
-        if (!(w[k] >= 0 && w[k] <= 1e9)) return usage("the weights are 0 (as simulate needs) to 1e9 bytes, not", value);
+        if (!(w[k] >= 0 && w[k] <= 1e9))
+            return usage("the weights are 0 (as simulate needs) to 1e9 bytes, not", value);
     o->weights_given = true;
     return GO_ON;
 }
@@ -98,7 +106,8 @@ static int set_weights(const char *value, struct options *o)
 static int set_domains(const char *value, struct options *o)
 {
     bool tree = strcmp(value, "ksection") == 0;
-    if (!tree && strcmp(value, "hilbert") != 0) return usage("the domains are ksection or hilbert, not", value);
+    if (!tree && strcmp(value, "hilbert") != 0)
+        return usage("the domains are ksection or hilbert, not", value);
     o->reshape.kind = tree ? DOMAIN_KSECTION : DOMAIN_HILBERT;
     o->order_given = true;
     return GO_ON;
@@ -107,7 +116,8 @@ static int set_domains(const char *value, struct options *o)
 static int set_format(const char *value, struct options *o)
 {
     o->hdf5 = strcmp(value, "hdf5") == 0;
-    if (!o->hdf5 && strcmp(value, "ramses") != 0) return usage("the format is ramses or hdf5, not", value);
+    if (!o->hdf5 && strcmp(value, "ramses") != 0)
+        return usage("the format is ramses or hdf5, not", value);
     o->reshape.format = o->hdf5 ? RESHAPE_HDF5 : RESHAPE_RAMSES;
     return GO_ON;
 }
@@ -128,7 +138,8 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'm':
         return set_memory(value, o);
     case 'c':
-        if (!opt_int(value, 1, INT_MAX, &o->chunk)) return usage("the chunk is a number of files, not", value);
+        if (!opt_int(value, 1, INT_MAX, &o->chunk))
+            return usage("the chunk is a number of files, not", value);
         break;
     case 'w':
         return set_weights(value, o);
@@ -178,7 +189,8 @@ static int parse(int argc, char **argv, struct options *o)
 
 /* ---- work ---- */
 
-/* As much as FILES files of the input hold, of the longest ones: an output directory's bytes over its pieces if it is one file. */
+/* As much as FILES files of the input hold, of the longest ones: an output directory's bytes over
+ * its pieces if it is one file. */
 static int64_t chunk_bytes(const struct source *s, int64_t chunk)
 {
     static const char *const kind[] = {"amr", "hydro", "grav", "part", "exact"};
@@ -201,7 +213,8 @@ static int64_t chunk_bytes(const struct source *s, int64_t chunk)
 }
 
 /* Where the result goes: OUT, or of many inputs OUT/<name of the input>, OUT being made. */
-static enum err output_path(const struct options *o, const char *in, const struct comm *c, char path[PATH_MAX])
+static enum err output_path(const struct options *o, const char *in, const struct comm *c,
+                            char path[PATH_MAX])
 {
     if (!o->many) {
         snprintf(path, PATH_MAX, "%s", o->out);
@@ -235,7 +248,8 @@ static enum err text_of(struct source *s, const char *name, const char *before, 
     return OK;
 }
 
-static void announce(const struct options *o, const struct source *s, const struct reshape_plan *p, const char *written)
+static void announce(const struct options *o, const struct source *s, const struct reshape_plan *p,
+                     const char *written)
 {
     if (o->json || !written)
         report_print(o, s, p, written, stdout);
@@ -244,7 +258,8 @@ static void announce(const struct options *o, const struct source *s, const stru
     log_stdout_flush();
 }
 
-static enum err write_one(struct options *o, struct source *s, const struct reshape_plan *p, const struct comm *c)
+static enum err write_one(struct options *o, struct source *s, const struct reshape_plan *p,
+                          const struct comm *c)
 {
     const char *ours = o->reshape.provenance;
     char *namelist = NULL, *history = NULL;
@@ -253,7 +268,8 @@ static enum err write_one(struct options *o, struct source *s, const struct resh
     err = err_agree(c, err);
     o->reshape.namelist = namelist;
     o->reshape.provenance = history;
-    if (err == OK && c->rank == 0 && !o->quiet && !o->json) report_print(o, s, p, o->reshape.out, stderr);
+    if (err == OK && c->rank == 0 && !o->quiet && !o->json)
+        report_print(o, s, p, o->reshape.out, stderr);
     if (err == OK) err = reshape_write(&o->reshape, s, p, c);
     o->reshape.provenance = ours;
     FREE(namelist);
@@ -261,7 +277,8 @@ static enum err write_one(struct options *o, struct source *s, const struct resh
     return err;
 }
 
-static enum err repartition_source(struct options *o, struct source *s, const char *path, const struct comm *c)
+static enum err repartition_source(struct options *o, struct source *s, const char *path,
+                                   const struct comm *c)
 {
     struct reshape_plan p = {0};
     char out[PATH_MAX];
@@ -311,7 +328,8 @@ static int repartition_all(const struct options *o, const struct comm *c)
 {
     int status = DONE;
     for (int i = 0; i < o->npath; i++) {
-        int s = strcmp(o->paths[i], "-") == 0 ? repartition_stdin(o, c) : repartition_one(o->paths[i], o, c);
+        int s = strcmp(o->paths[i], "-") == 0 ? repartition_stdin(o, c)
+                                              : repartition_one(o->paths[i], o, c);
         if (s != DONE) status = s;
     }
     return status;

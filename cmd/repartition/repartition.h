@@ -14,6 +14,7 @@ struct options {
     char **paths;
 };
 
-/* The balance that is to be expected, as text or JSON; written: where the checkpoint went, or NULL. */
-void report_print(const struct options *o, const struct source *s, const struct reshape_plan *p, const char *written,
-                  FILE *out);
+/* The balance that is to be expected, as text or JSON; written: where the checkpoint went, or NULL.
+ */
+void report_print(const struct options *o, const struct source *s, const struct reshape_plan *p,
+                  const char *written, FILE *out);

@@ -32,8 +32,8 @@ static const char *order_name(const struct options *o)
     return o->reshape.kind == DOMAIN_HILBERT ? "hilbert" : "ksection";
 }
 
-static void print_json(const struct options *o, const struct source *s, const struct reshape_plan *p,
-                       const char *written, FILE *out)
+static void print_json(const struct options *o, const struct source *s,
+                       const struct reshape_plan *p, const char *written, FILE *out)
 {
     int n = p->domain ? o->reshape.nrank : 0;
     fprintf(out, "{\"input\":");
@@ -48,7 +48,8 @@ static void print_json(const struct options *o, const struct source *s, const st
     for (int q = MEMORY; q <= PARTICLES; q++) {
         struct spread x = spread_of(p, n, (enum quantity)q);
         fprintf(out, ",\"%s\":{\"total\":%.17g", NAME[q], x.total);
-        if (n) fprintf(out, ",\"mean\":%.17g,\"least\":%.17g,\"most\":%.17g", x.mean, x.least, x.most);
+        if (n)
+            fprintf(out, ",\"mean\":%.17g,\"least\":%.17g,\"most\":%.17g", x.mean, x.least, x.most);
         for (int r = 0; r < n; r++)
             fprintf(out, "%s%.17g", r ? "," : ",\"rank\":[", amount(&p->rank[r], (enum quantity)q));
         fprintf(out, n ? "]}" : "}");
@@ -56,28 +57,31 @@ static void print_json(const struct options *o, const struct source *s, const st
     fprintf(out, "}\n");
 }
 
-static void print_text(const struct options *o, const struct source *s, const struct reshape_plan *p, FILE *out)
+static void print_text(const struct options *o, const struct source *s,
+                       const struct reshape_plan *p, FILE *out)
 {
     int n = o->reshape.nrank;
     fprintf(out, "%s: %s, %d file%s, step %d; for %d rank%s, %s\n", s->path, s->format, s->npiece,
             s->npiece > 1 ? "s" : "", s->head.nstep_coarse, n, n > 1 ? "s" : "", order_name(o));
-    fprintf(out, "%-12s %14s %14s %14s %14s %9s\n", "", "total", "mean", "least", "most", "most/mean");
+    fprintf(out, "%-12s %14s %14s %14s %14s %9s\n", "", "total", "mean", "least", "most",
+            "most/mean");
     for (int q = MEMORY; q <= PARTICLES; q++) {
         struct spread x = spread_of(p, n, (enum quantity)q);
         double unit = q == MEMORY ? 1 << 20 : 1;
         int digits = q == MEMORY ? 1 : 0;
         if (q == PARTICLES && !s->head.particles) continue;
-        fprintf(out, "%-12s %14.*f %14.*f %14.*f %14.*f %9.3f\n", q == MEMORY ? "memory [MiB]" : NAME[q], digits,
-                x.total / unit, digits, x.mean / unit, digits, x.least / unit, digits, x.most / unit,
+        fprintf(out, "%-12s %14.*f %14.*f %14.*f %14.*f %9.3f\n",
+                q == MEMORY ? "memory [MiB]" : NAME[q], digits, x.total / unit, digits,
+                x.mean / unit, digits, x.least / unit, digits, x.most / unit,
                 x.mean > 0 ? x.most / x.mean : 1);
     }
     for (int r = 0; r < n && o->verbose > 0; r++)
-        fprintf(out, "rank %6d  %12.1f MiB %14ld octs %14ld particles\n", r + 1, p->rank[r].bytes / (1 << 20),
-                (long)p->rank[r].octs, (long)p->rank[r].parts);
+        fprintf(out, "rank %6d  %12.1f MiB %14ld octs %14ld particles\n", r + 1,
+                p->rank[r].bytes / (1 << 20), (long)p->rank[r].octs, (long)p->rank[r].parts);
 }
 
-void report_print(const struct options *o, const struct source *s, const struct reshape_plan *p, const char *written,
-                  FILE *out)
+void report_print(const struct options *o, const struct source *s, const struct reshape_plan *p,
+                  const char *written, FILE *out)
 {
     if (o->json)
         print_json(o, s, p, written, out);

@@ -1,4 +1,5 @@
-/* simulate: namelist, initial conditions → checkpoints. One call a line below; the method is in lib/sim/step.c. */
+/* simulate: namelist, initial conditions → checkpoints. One call a line below; the method is in
+ * lib/sim/step.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +10,24 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "param/param.h"
 #include "comm/comm.h"
 #include "comm/lines.h"
+#include "param/param.h"
 #include "sim/sim.h"
 
 #define VERSION "ptah simulate 0.1"
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
-    {'r', "restart", "PATH", "go on from this checkpoint, on any number of ranks; -: the last that stdin names"},
-    {'f', "force", NULL, "replace checkpoints of the same number, go on from a checkpoint of another model"},
+    {'r', "restart", "PATH",
+     "go on from this checkpoint, on any number of ranks; -: the last that stdin names"},
+    {'f', "force", NULL,
+     "replace checkpoints of the same number, go on from a checkpoint of another model"},
     {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
     {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
     {'j', "json", "FILE",
-     "append a line of JSON a coarse step to FILE, and one at the end: times by phase, memory by name"},
+     "append a line of JSON a coarse step to FILE, and one at the end: times by phase, memory by "
+     "name"},
     {'v', "verbose", NULL, "say more: solver reports, momentum, memory by name"},
     {'q', "quiet", NULL, "say nothing but errors"},
     {'V', "version", NULL, "print the version"},
@@ -105,7 +109,8 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
         else if (!S_ISREG(st.st_mode))
             e = err_set(ERR_FILE, "%s: not a file", path);
         else if (st.st_size > 1 << 24)
-            e = err_set(ERR_FORMAT, "%s: %ld bytes is too long for a namelist", path, (long)st.st_size);
+            e = err_set(ERR_FORMAT, "%s: %ld bytes is too long for a namelist", path,
+                        (long)st.st_size);
         else
             n = st.st_size;
     }
@@ -123,7 +128,8 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
     return e;
 }
 
-/* The last line of stdin, for all ranks: where programs before this one in a pipe left their checkpoint. */
+/* The last line of stdin, for all ranks: where programs before this one in a pipe left their
+ * checkpoint. */
 static enum err path_read(const struct comm *c, char path[4096])
 {
     struct lines lines = {NULL};
@@ -140,7 +146,8 @@ static enum err path_read(const struct comm *c, char path[4096])
     return e;
 }
 
-static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p, char **text)
+static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
+                                char **text)
 {
     size_t bytes;
     TRY(text_read(r->namelist, c, text, &bytes));
@@ -154,15 +161,19 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     return OK;
 }
 
-/* A run does not end because nobody listens: its checkpoints are in place all the same. The exit status tells of it. */
+/* A run does not end because nobody listens: its checkpoints are in place all the same. The exit
+ * status tells of it. */
 static void announce(const char *path)
 {
     if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;
-    log_line(-1, "simulate: standard output: %s; the run goes on, but no more paths of checkpoints are printed",
+    log_line(-1,
+             "simulate: standard output: %s; the run goes on, but no more paths of checkpoints are "
+             "printed",
              strerror(errno));
 }
 
-static enum err simulate(const struct request *r, const struct comm *c, struct sim *s, struct params *p, char **text)
+static enum err simulate(const struct request *r, const struct comm *c, struct sim *s,
+                         struct params *p, char **text)
 {
     log_init(c->rank == 0, r->verbosity);
     TRY(err_agree(c, parameters_read(r, c, p, text)));
@@ -181,8 +192,8 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     s->namelist_text = *text;
     sim_catch_signals();
     int threads = comm_share_threads(c);
-    log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "", threads,
-             threads > 1 ? "s" : "");
+    log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
+             threads, threads > 1 ? "s" : "");
     TRY(sim_start(s, p, c));
     if (r->check) {
         sim_report_mesh(s, "Initial mesh structure");
@@ -199,7 +210,9 @@ int main(int argc, char **argv)
     if (!request_read(argc, argv, &r)) return 2;
     if (r.help) {
         opt_usage(stdout, usage,
-                  "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to checkpoints.", rows);
+                  "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to "
+                  "checkpoints.",
+                  rows);
         return fflush(stdout) != 0 ? 2 : 0;
     }
     if (r.version) return puts(VERSION) < 0 || fflush(stdout) != 0 ? 2 : 0;

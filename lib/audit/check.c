@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "param/nml.h"
 #include "audit/check_priv.h"
-#include "ramses/exact.h"
-#include "curamses/read.h"
-#include "ramses/priv.h"
+#include "base/mem.h"
 #include "ckpt/source.h"
+#include "curamses/read.h"
 #include "io/file.h"
+#include "param/nml.h"
+#include "ramses/exact.h"
+#include "ramses/priv.h"
 
 static const size_t TEXT_MAX = (size_t)64 << 20;
 
@@ -47,7 +47,8 @@ enum err ckpt_check(const char *dir, const struct check_how *how, struct check_f
 
 /* ---- damage ---- */
 
-void check_report(struct check *k, enum check_kind kind, const char *file, const char *place, const char *fmt, ...)
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
+                  const char *fmt, ...)
 {
     char what[1024];
     va_list ap;
@@ -99,7 +100,8 @@ static void report_message(struct check *k)
         return;
     }
     *rest = 0, rest += 2;
-    char place[100] = "", *end = strncmp(rest, "record ", 7) == 0 ? strstr(rest, " at byte ") : NULL;
+    char place[100] = "",
+         *end = strncmp(rest, "record ", 7) == 0 ? strstr(rest, " at byte ") : NULL;
     if (end) {
         end += 9 + strspn(end + 9, "0123456789");
         snprintf(place, sizeof place, "%.*s", (int)(end - rest), rest);
@@ -143,9 +145,10 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
     double width = ldexp(k->r->head.boxlen, 1 - level), at[3];
     int64_t x[3];
     okey_coords(key, x);
-    for (int d = 0; d < 3; d++) at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
-    snprintf(place, CHECK_PLACE, "level %d, %s at %.9g %.9g %.9g", level, cell < 0 ? "oct" : "cell", at[0], at[1],
-             at[2]);
+    for (int d = 0; d < 3; d++)
+        at[d] = ((double)x[d] + (cell < 0 ? 0.5 : cell >> d & 1 ? 0.75 : 0.25)) * width;
+    snprintf(place, CHECK_PLACE, "level %d, %s at %.9g %.9g %.9g", level, cell < 0 ? "oct" : "cell",
+             at[0], at[1], at[2]);
 }
 
 /* ---- who wrote it, and which box ---- */
@@ -191,11 +194,14 @@ static void find_origin(struct check *k)
 static int digits_after(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
-    if (strncmp(name, prefix, n) != 0 || strlen(name) != n + 5 || strspn(name + n, "0123456789") != 5) return -1;
+    if (strncmp(name, prefix, n) != 0 || strlen(name) != n + 5 ||
+        strspn(name + n, "0123456789") != 5)
+        return -1;
     return (int)strtol(name + n, NULL, 10);
 }
 
-/* Files of ranks that there are not, of another output, or of a kind whose first file is missing. */
+/* Files of ranks that there are not, of another output, or of a kind whose first file is missing.
+ */
 static enum err check_names(struct check *k, const char *kind, bool expected)
 {
     struct ramses *r = k->r;
@@ -252,12 +258,15 @@ static enum err check_head(struct check *k, int file)
     check_file(k, "amr", file, path);
     enum err err = fort_open(&f, path);
     if (err == OK) err = ramses_amr_head(&f, twin, &a, true);
-    if (err == OK && (own->nstep_coarse != h->nstep_coarse || own->nstep != h->nstep || own->t != h->t))
-        check_report(k, BAD_COUNT, path, "header", "is of step %d, time %.17g; file 1 is of step %d, time %.17g",
+    if (err == OK &&
+        (own->nstep_coarse != h->nstep_coarse || own->nstep != h->nstep || own->t != h->t))
+        check_report(k, BAD_COUNT, path, "header",
+                     "is of step %d, time %.17g; file 1 is of step %d, time %.17g",
                      own->nstep_coarse, own->t, h->nstep_coarse, h->t);
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++)
         if (twin->numbtot[l] != k->r->numbtot[l])
-            check_report(k, BAD_COUNT, path, "header", "level %d has %ld octs in all; in file 1 it has %ld", l,
+            check_report(k, BAD_COUNT, path, "header",
+                         "level %d has %ld octs in all; in file 1 it has %ld", l,
                          (long)twin->numbtot[l], (long)k->r->numbtot[l]);
     fort_shut(&f);
     ramses_amr_head_free(&a);
@@ -294,7 +303,8 @@ static enum err count_parts(const struct ramses *r, const struct ramses_parts *p
     return OK;
 }
 
-/* With exact_ files, the values are brought to those of the run, which compares them with the sums there. */
+/* With exact_ files, the values are brought to those of the run, which compares them with the sums
+ * there. */
 static enum err open_exact(struct check *k, struct source **s)
 {
     char path[PATH_MAX];
@@ -327,7 +337,8 @@ static enum err read_all(struct check *k, struct tally *t)
 
 /* ---- counts of the text files ---- */
 
-/* RAMSES's list: a line a family, 13 columns its name, 10 or more the number. Older lists are not compared. */
+/* RAMSES's list: a line a family, 13 columns its name, 10 or more the number. Older lists are not
+ * compared. */
 static void check_families(struct check *k, const struct tally *t)
 {
     struct ramses *r = k->r;
@@ -344,7 +355,8 @@ static void check_families(struct check *k, const struct tally *t)
         long says = strtol(line + 13, &end, 10);
         snprintf(place, sizeof place, "line %d", i + 2);
         if (end != line + 13 && says != t->family[i])
-            check_report(k, BAD_COUNT, path, place, "says %ld particles of family %d, the files have %ld", says, i - 5,
+            check_report(k, BAD_COUNT, path, place,
+                         "says %ld particles of family %d, the files have %ld", says, i - 5,
                          (long)t->family[i]);
     }
     mem_free(text);
@@ -358,20 +370,23 @@ static void check_info(struct check *k)
     snprintf(name, sizeof name, "info_%05d.txt", r->number);
     snprintf(path, sizeof path, "%.4000s/%s", r->dir, name);
     char *text = load_text(r, name, &n);
-    const char *step = text ? strstr(text, "nstep_coarse=") : NULL, *time = text ? strstr(text, "time        =") : NULL;
+    const char *step = text ? strstr(text, "nstep_coarse=") : NULL,
+               *time = text ? strstr(text, "time        =") : NULL;
     const char *unsaid = "the binary files are of";
     if (step && strtol(step + 13, NULL, 10) != r->head.nstep_coarse)
-        check_report(k, BAD_COUNT, path, "nstep_coarse", "is %ld, %s step %d", strtol(step + 13, NULL, 10), unsaid,
-                     r->head.nstep_coarse);
+        check_report(k, BAD_COUNT, path, "nstep_coarse", "is %ld, %s step %d",
+                     strtol(step + 13, NULL, 10), unsaid, r->head.nstep_coarse);
     if (time) {
         double t = strtod(time + 13, NULL);
         if (!(fabs(t - r->head.t) <= 1e-12 * fabs(r->head.t)))
-            check_report(k, BAD_COUNT, path, "time", "is %.15g, %s time %.15g", t, unsaid, r->head.t);
+            check_report(k, BAD_COUNT, path, "time", "is %.15g, %s time %.15g", t, unsaid,
+                         r->head.t);
     }
     mem_free(text);
 }
 
-/* Each file against the list. Then the readers need not, who would end at the first; they tell where in a file the damage is. */
+/* Each file against the list. Then the readers need not, who would end at the first; they tell
+ * where in a file the damage is. */
 static void check_list(struct check *k)
 {
     struct ramses *r = k->r;
@@ -411,8 +426,11 @@ static enum err check_everything(struct check *k)
     struct tree_table t;
     const struct ramses *r = k->r;
     if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s and %ld coarse cells; -cc is for three and one (-c is for all)", r->dir,
-             r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)(r->coarse[0] * r->coarse[1] * r->coarse[2]));
+        FAIL(
+            ERR_LIMIT,
+            "%s: has %d dimension%s and %ld coarse cells; -cc is for three and one (-c is for all)",
+            r->dir, r->head.ndim, r->head.ndim > 1 ? "s" : "",
+            (long)(r->coarse[0] * r->coarse[1] * r->coarse[2]));
     enum err err = tree_table_read(k->r, &t);
     if (err == OK) err = check_tree(k, &t);
     if (err == OK) err = check_cells(k, &t);

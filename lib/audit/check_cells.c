@@ -1,15 +1,16 @@
 /* audit/check_cells: values of cells, and that a split cell is the mean of its sons.
  *
- * What is a mean (spec: numerics §5.4): density, momentum, rho times scalar, and the energy: the total one (interpol_var 0), or
- * the internal one, to which the kinetic energy of the mean momentum is added (interpol_var 1, 2); either will do. The father's
- * values come with the father's oct, the mean with the sons' oct, maybe from another file: what comes first waits in a row of a
- * table. The table takes as many octs as memory allows; the files are read once for each such turn. */
+ * What is a mean (spec: numerics §5.4): density, momentum, rho times scalar, and the energy: the
+ * total one (interpol_var 0), or the internal one, to which the kinetic energy of the mean momentum
+ * is added (interpol_var 1, 2); either will do. The father's values come with the father's oct, the
+ * mean with the sons' oct, maybe from another file: what comes first waits in a row of a table. The
+ * table takes as many octs as memory allows; the files are read once for each such turn. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "audit/check_priv.h"
+#include "base/mem.h"
 #include "ramses/exact.h"
 
 /* Relative; it is made of primitive variables, which have lost the last bits. */
@@ -21,7 +22,8 @@ struct cells {
     struct check *k;
     const struct tree_table *t;
     int density, pressure, nhydro; /* fields; -1: none */
-    bool known;       /* density, velocities, pressure, scalars, in this order, as exact_conserved has them */
+    /* density, velocities, pressure, scalars, in this order, as exact_conserved has them */
+    bool known;
     bool first;       /* turn: plain checks of values are made once */
     int nrow;         /* values a row: conserved ones, internal energy */
     int64_t from, to; /* rows of the tree table in this turn */
@@ -31,8 +33,8 @@ struct cells {
     double *mean;                /* [nrow][RAMSES_BATCH] */
 };
 
-static void report_value(struct cells *c, enum check_kind kind, const struct ramses_octs *o, int i, int cell, int field,
-                         double v)
+static void report_value(struct cells *c, enum check_kind kind, const struct ramses_octs *o, int i,
+                         int cell, int field, double v)
 {
     struct check *k = c->k;
     char path[PATH_MAX], place[CHECK_PLACE];
@@ -42,7 +44,8 @@ static void report_value(struct cells *c, enum check_kind kind, const struct ram
     }
     check_file(k, field < c->nhydro ? "hydro" : "grav", o->file, path);
     check_place(k, o->level, o->key[i], cell, place);
-    check_report(k, kind, path, place, "%s is %.9g", kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
+    check_report(k, kind, path, place, "%s is %.9g",
+                 kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
 }
 
 static void check_field(struct cells *c, const struct ramses_octs *o, int f, int cell)
@@ -56,7 +59,8 @@ static void check_field(struct cells *c, const struct ramses_octs *o, int f, int
     }
 }
 
-/* The solver may leave cold, fast gas with a pressure below zero, as cuRAMSES does; its energy is positive nevertheless. */
+/* The solver may leave cold, fast gas with a pressure below zero, as cuRAMSES does; its energy is
+ * positive nevertheless. */
 static void check_energy(struct cells *c, const struct ramses_octs *o, int cell)
 {
     const double *p = o->val[8 * c->pressure + cell], *rho = o->val[8 * c->density + cell];
@@ -92,7 +96,8 @@ static double internal_energy(const struct cells *c, const struct ramses_octs *o
     return o->val[8 * c->pressure + cell][i] / (c->k->gamma - 1);
 }
 
-/* a: of the father, b: mean of the sons. The scale of momentum is that of the kinetic energy, since means may cancel. */
+/* a: of the father, b: mean of the sons. The scale of momentum is that of the kinetic energy, since
+ * means may cancel. */
 static double difference(const struct cells *c, const double *a, const double *b)
 {
     double worst = 0, speed = sqrt(2 * fabs(b[0]) * fabs(b[4]));
@@ -106,7 +111,8 @@ static double difference(const struct cells *c, const double *a, const double *b
     return worst;
 }
 
-static void report_restriction(struct cells *c, int file, int level, okey key, const double *a, const double *b)
+static void report_restriction(struct cells *c, int file, int level, okey key, const double *a,
+                               const double *b)
 {
     struct check *k = c->k;
     char path[PATH_MAX], place[CHECK_PLACE];
@@ -125,7 +131,8 @@ static void report_restriction(struct cells *c, int file, int level, okey key, c
     check_place(k, level - 1, key >> 3, (int)(key & 7), place);
     const char *name = k->r->field[worst].name;
     bool momentum = worst >= 1 && worst <= 3;
-    check_report(k, BAD_RESTRICTION, path, place, "split cell has %s%s %.15g, the mean of its sons is %.15g",
+    check_report(k, BAD_RESTRICTION, path, place,
+                 "split cell has %s%s %.15g, the mean of its sons is %.15g",
                  momentum     ? "density times "
                  : worst == 4 ? "energy, not "
                  : worst > 4  ? "density times "
@@ -134,7 +141,8 @@ static void report_restriction(struct cells *c, int file, int level, okey key, c
 }
 
 /* One half of the pair has come. */
-static void bring(struct cells *c, const struct ramses_octs *o, int i, int level, okey key, int what, int cell)
+static void bring(struct cells *c, const struct ramses_octs *o, int i, int level, okey key,
+                  int what, int cell)
 {
     const struct tree_row *row = tree_table_find(c->t, level, key);
     double now[NVAR_MAX + 1];
@@ -170,7 +178,8 @@ static void check_restriction(struct cells *c, const struct ramses_octs *o)
                 c->mean[(size_t)v * RAMSES_BATCH + (size_t)i] +=
                     0.125 * (v < c->nhydro ? c->u[v][i] : internal_energy(c, o, cell, i));
         for (int i = 0; i < o->n; i++)
-            if (o->split[i] >> cell & 1) bring(c, o, i, o->level + 1, o->key[i] << 3 | (okey)cell, FATHER, cell);
+            if (o->split[i] >> cell & 1)
+                bring(c, o, i, o->level + 1, o->key[i] << 3 | (okey)cell, FATHER, cell);
     }
     for (int i = 0; o->level > 1 && i < o->n; i++) bring(c, o, i, o->level, o->key[i], SONS, 0);
 }
@@ -191,22 +200,26 @@ static enum err read_turn(struct cells *c)
     struct ramses *r = c->k->r;
     memset(&r->tally, 0, sizeof r->tally);
     if (c->nrow) memset(c->state, FREE_ROW, (size_t)(c->to - c->from));
-    for (int file = 1; file <= r->ncpu; file++) TRY(check_judge(c->k, ramses_read_octs(r, file, true, take_octs, c)));
+    for (int file = 1; file <= r->ncpu; file++)
+        TRY(check_judge(c->k, ramses_read_octs(r, file, true, take_octs, c)));
     return OK;
 }
 
 enum err check_cells(struct check *k, const struct tree_table *t)
 {
     const struct ramses *r = k->r;
-    struct cells c = {.k = k, .t = t, .density = -1, .pressure = -1, .nhydro = r->nhydro, .first = true};
+    struct cells c = {
+        .k = k, .t = t, .density = -1, .pressure = -1, .nhydro = r->nhydro, .first = true};
     for (int f = 0; f < r->nhydro; f++) {
         if (strcmp(r->field[f].name, "density") == 0) c.density = f;
-        if (strcmp(r->field[f].name, "pressure") == 0 || strcmp(r->field[f].name, "thermal_pressure") == 0)
+        if (strcmp(r->field[f].name, "pressure") == 0 ||
+            strcmp(r->field[f].name, "thermal_pressure") == 0)
             c.pressure = f;
     }
     c.known = c.density == 0 && c.pressure == 4 && r->nhydro <= NVAR_MAX;
     int64_t rows = t->base[LEVEL_MAX + 1], room = rows;
-    if (c.known && r->head.levelmin < r->head.levelmax) { /* else RAMSES does not restrict to the levels below */
+    /* else RAMSES does not restrict to the levels below */
+    if (c.known && r->head.levelmin < r->head.levelmax) {
         c.nrow = r->nhydro + 1;
         int64_t most = (int64_t)(k->how->memory / (sizeof *c.wait * (size_t)c.nrow + 1));
         if (room > most) room = most > 1 ? most : 1;

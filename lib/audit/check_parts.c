@@ -1,15 +1,17 @@
-/* audit/check_parts: particles: finite, inside the box, with mass, each id once in its family, with the rank of their levelmin oct.
+/* audit/check_parts: particles: finite, inside the box, with mass, each id once in its family, with
+ * the rank of their levelmin oct.
  *
- * Ids are sorted, eight bytes each; if memory does not hold them all, in turns of those that share a remainder. Clouds of sinks share
- * ids by design. Whether a particle is with its rank is counted; RAMSES itself leaves some behind that crossed a wall in the last step,
- * so it is damage only in our checkpoints. */
+ * Ids are sorted, eight bytes each; if memory does not hold them all, in turns of those that share
+ * a remainder. Clouds of sinks share ids by design. Whether a particle is with its rank is counted;
+ * RAMSES itself leaves some behind that crossed a wall in the last step, so it is damage only in
+ * our checkpoints. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "audit/check_priv.h"
+#include "base/mem.h"
 
 struct partcheck {
     struct check *k;
@@ -18,8 +20,8 @@ struct partcheck {
     uint64_t *id; /* id and family */
 };
 
-static void at_part(struct partcheck *c, enum check_kind kind, const struct ramses_parts *p, int64_t i, const char *fmt,
-                    double x)
+static void at_part(struct partcheck *c, enum check_kind kind, const struct ramses_parts *p,
+                    int64_t i, const char *fmt, double x)
 {
     struct check *k = c->k;
     char path[PATH_MAX], place[CHECK_PLACE];
@@ -44,7 +46,9 @@ static void check_values(struct partcheck *c, const struct ramses_parts *p, int6
         double v = ramses_f64(r, p, COL_VX + (enum ramses_column)d)[i];
         if (!isfinite(v)) at_part(c, BAD_PART_FINITE, p, i, "has the velocity", v);
         if (x >= 0 && x < r->head.boxlen) continue;
-        if (*inside) at_part(c, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at", x);
+        if (*inside)
+            at_part(c, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at",
+                    x);
         *inside = false;
     }
     double m = ramses_f64(r, p, COL_MASS)[i];
@@ -63,7 +67,8 @@ static void check_rank(struct partcheck *c, const struct ramses_parts *p, int64_
     uint64_t x[3];
     if (k->r->hdf5 || l > LEVEL_MAX) return;
     for (int d = 0; d < 3; d++)
-        x[d] = (uint64_t)ldexp(ramses_f64(k->r, p, COL_X + (enum ramses_column)d)[i] / k->r->head.boxlen, l - 1);
+        x[d] = (uint64_t)ldexp(
+            ramses_f64(k->r, p, COL_X + (enum ramses_column)d)[i] / k->r->head.boxlen, l - 1);
     const struct tree_row *row = tree_table_find(c->t, l, okey_make(x[0], x[1], x[2]));
     if (!row || row->file == p->file) return;
     k->found->strays++;
@@ -74,7 +79,9 @@ static void take_id(struct partcheck *c, const struct ramses_parts *p, int64_t i
 {
     int family = ramses_family(c->k->r, p, i);
     uint64_t id = (uint64_t)ramses_i64(c->k->r, p, COL_ID)[i] << 4 | (uint64_t)(family & 15);
-    if (family == FAM_CLOUD || (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn) return;
+    if (family == FAM_CLOUD ||
+        (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn)
+        return;
     if (c->n == c->room) {
         c->room += c->room / 2 + RAMSES_PART_BATCH;
         c->id = mem_grow(c->id, sizeof *c->id * (size_t)c->room, "check");

@@ -39,8 +39,8 @@ struct check {
     double gamma, smallr;
 };
 
-void check_report(struct check *k, enum check_kind kind, const char *file, const char *place, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
+                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* The error's message as damage if it tells of one; other errors are handed on. */
 MUST_USE enum err check_judge(struct check *k, enum err err);
 /* Path of a rank's file, or of the HDF5 file. */

@@ -1,14 +1,15 @@
 /* audit/check_tree: the tree's invariants.
  *
- * Every oct stands in a split cell, every split cell has its oct, none is there twice; levels up to levelmin are complete; the 26
- * cells around an oct's father cell exist (that is RAMSES's 2:1 rule, corners included). */
+ * Every oct stands in a split cell, every split cell has its oct, none is there twice; levels up to
+ * levelmin are complete; the 26 cells around an oct's father cell exist (that is RAMSES's 2:1 rule,
+ * corners included). */
 #include <math.h>
 #include <stdio.h>
 
 #include "audit/check_priv.h"
 
-static void at_oct(struct check *k, enum check_kind kind, const struct tree_row *row, int level, int cell,
-                   const char *what)
+static void at_oct(struct check *k, enum check_kind kind, const struct tree_row *row, int level,
+                   int cell, const char *what)
 {
     char path[PATH_MAX], place[CHECK_PLACE];
     if (k->count[kind] >= CHECK_MOST) { /* spare the text */
@@ -20,7 +21,8 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
     check_report(k, kind, path, place, "%s", what);
 }
 
-/* Both levels are in Morton order: one walk over octs and fathers; marks the cells that have their oct. */
+/* Both levels are in Morton order: one walk over octs and fathers; marks the cells that have their
+ * oct. */
 static void check_fathers(struct check *k, const struct tree_table *t, int l)
 {
     int64_t j = 0;
@@ -33,7 +35,8 @@ static void check_fathers(struct check *k, const struct tree_table *t, int l)
         }
         if (l == 1) continue;
         while (j < t->n[l - 1] && t->row[l - 1][j].key < father) j++;
-        struct tree_row *f = j < t->n[l - 1] && t->row[l - 1][j].key == father ? t->row[l - 1] + j : NULL;
+        struct tree_row *f = j < t->n[l - 1] && t->row[l - 1][j].key == father ? t->row[l - 1] + j
+                                                                               : NULL;
         if (!f) {
             at_oct(k, BAD_FATHER, row, l, -1, "has no father: the oct around it is not there");
         } else {
@@ -50,7 +53,8 @@ static void check_sons(struct check *k, const struct tree_table *t, int l)
         struct tree_row *row = t->row[l] + i;
         unsigned missing = i > 0 && row->key == row[-1].key ? 0 : row->split & ~row->mark;
         for (int c = 0; missing >> c; c++)
-            if (missing >> c & 1) at_oct(k, BAD_SON, row, l, c, "is split, but the oct in it is not there");
+            if (missing >> c & 1)
+                at_oct(k, BAD_SON, row, l, c, "is split, but the oct in it is not there");
         row->mark = 0;
     }
 }
@@ -62,21 +66,23 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     if (l <= k->r->head.levelmin && n != full) {
         char place[32];
         snprintf(place, sizeof place, "level %d", l);
-        check_report(k, BAD_LEVEL, k->r->dir, place, "has %ld octs; up to levelmin = %d levels are complete: %ld",
-                     (long)n, k->r->head.levelmin, (long)full);
+        check_report(k, BAD_LEVEL, k->r->dir, place,
+                     "has %ld octs; up to levelmin = %d levels are complete: %ld", (long)n,
+                     k->r->head.levelmin, (long)full);
     }
 }
 
-/* Octs of level l-1 around the father of an oct in cell c of it: those that hold one of the 26 cells around that cell. In each
- * direction these are the father itself and its neighbour on the cell's side. */
+/* Octs of level l-1 around the father of an oct in cell c of it: those that hold one of the 26
+ * cells around that cell. In each direction these are the father itself and its neighbour on the
+ * cell's side. */
 static bool has_neighbours(const struct check *k, const struct tree_table *t, int l, okey key)
 {
     int step[3];
     for (int d = 0; d < 3; d++) step[d] = key >> d & 1 ? 1 : -1;
     for (int m = 1; m < 8; m++) {
         bool outside;
-        okey near = okey_shift(key >> 3, l - 1, m & 1 ? step[0] : 0, m & 2 ? step[1] : 0, m & 4 ? step[2] : 0,
-                               &outside);
+        okey near = okey_shift(key >> 3, l - 1, m & 1 ? step[0] : 0, m & 2 ? step[1] : 0,
+                               m & 4 ? step[2] : 0, &outside);
         if (outside && k->wall) continue;
         if (!tree_table_find(t, l - 1, near)) return false;
     }
@@ -88,7 +94,8 @@ static void check_balance(struct check *k, const struct tree_table *t, int l)
     for (int64_t i = 0; i < t->n[l]; i++)
         if (!has_neighbours(k, t, l, t->row[l][i].key))
             at_oct(k, BAD_BALANCE, t->row[l] + i, l, -1,
-                   "one of the 26 cells around its father is not there (levels may differ by one only)");
+                   "one of the 26 cells around its father is not there (levels may differ by one "
+                   "only)");
 }
 
 enum err check_tree(struct check *k, const struct tree_table *t)

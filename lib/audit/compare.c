@@ -52,7 +52,8 @@ static enum err compare_parts(struct comparison *c);
 static void compare_sinks(const struct comparison *c);
 static void judge(struct compared *out);
 
-enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how, struct compared *out)
+enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how,
+                      struct compared *out)
 {
     struct comparison *c = mem_zero(sizeof *c, "comparison");
     memset(out, 0, sizeof *out);
@@ -60,7 +61,8 @@ enum err ckpt_compare(const char *a, const char *b, const struct compare_how *ho
     enum err err = ramses_open(a, &c->a);
     if (err == OK) err = ramses_open(b, &c->b);
     if (err == OK && c->a->head.ndim != c->b->head.ndim)
-        err = err_set(ERR_PARAM, "%s has %d dimensions, %s has %d", a, c->a->head.ndim, b, c->b->head.ndim);
+        err = err_set(ERR_PARAM, "%s has %d dimensions, %s has %d", a, c->a->head.ndim, b,
+                      c->b->head.ndim);
     if (err == OK) {
         c->periodic = c->a->nboundary == 0 && c->b->nboundary == 0;
         c->sum = mem_new(sizeof *c->sum * 2 * RAMSES_FIELDS, "comparison");
@@ -143,7 +145,8 @@ static void compare_heads(struct comparison *c)
                {"unit_l", a->unit_l, b->unit_l, 1e-14},
                {"unit_d", a->unit_d, b->unit_d, 1e-14},
                {"unit_t", a->unit_t, b->unit_t, 1e-14}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) add_value(c, row[i].name, row[i].a, row[i].b, row[i].least);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        add_value(c, row[i].name, row[i].a, row[i].b, row[i].least);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         char name[32];
         if (!c->a->numbtot[l] && !c->b->numbtot[l]) continue;
@@ -167,11 +170,13 @@ static int match_list(const struct ramses_field *a, int na, const struct ramses_
 {
     int n = 0;
     for (int i = 0; i < na; i++, n++) {
-        out[n] = (struct compare_field){.in_a = i, .in_b = -1, .real = strchr("df", a[i].type) != NULL};
+        out[n] = (struct compare_field){
+            .in_a = i, .in_b = -1, .real = strchr("df", a[i].type) != NULL};
         snprintf(out[n].name, sizeof out[n].name, "%s", common_name(a[i].name));
         out[n].place = strncmp(a[i].name, "position_", 9) == 0;
         for (int j = 0; j < nb; j++)
-            if (strcmp(common_name(b[j].name), out[n].name) == 0 && out[n].real == (strchr("df", b[j].type) != NULL))
+            if (strcmp(common_name(b[j].name), out[n].name) == 0 &&
+                out[n].real == (strchr("df", b[j].type) != NULL))
                 out[n].in_b = j;
     }
     for (int j = 0; j < nb; j++) {
@@ -188,10 +193,12 @@ static void match_names(struct comparison *c)
 {
     const struct ramses *a = c->a, *b = c->b;
     struct compared *out = c->out;
-    out->nfield = match_list(a->field, a->nhydro + a->ngrav, b->field, b->nhydro + b->ngrav, out->field);
+    out->nfield = match_list(a->field, a->nhydro + a->ngrav, b->field, b->nhydro + b->ngrav,
+                             out->field);
     for (int i = 0; i < out->nfield; i++) out->field[i].real = true;
     int n = match_list(a->part, a->npart_field, b->part, b->npart_field, out->part);
-    for (int i = 0; i < n; i++) /* particles are matched by their family, which some formats only imply */
+    /* particles are matched by their family, which some formats only imply */
+    for (int i = 0; i < n; i++)
         if (strcmp(out->part[i].name, "family") != 0) out->part[out->npart_field++] = out->part[i];
 }
 
@@ -214,7 +221,8 @@ static bool comes_before(const struct place *p, const struct place *q)
     return p->id < q->id;
 }
 
-/* Keeps the place of the greatest difference; of equal ones the first in an order that no turn changes. */
+/* Keeps the place of the greatest difference; of equal ones the first in an order that no turn
+ * changes. */
 static void keep_most(double *most, double d, struct place *best, const struct place *here)
 {
     if (d < *most || (d == *most && (d == 0 || !comes_before(here, best)))) return;
@@ -222,7 +230,8 @@ static void keep_most(double *most, double d, struct place *best, const struct p
     *best = *here;
 }
 
-static void compare_reals(struct comparison *c, int i, double a, double b, double weight, const struct place *here)
+static void compare_reals(struct comparison *c, int i, double a, double b, double weight,
+                          const struct place *here)
 {
     struct compare_field *f = &c->field[c->at[i]];
     double d = fabs(a - b), box = c->a->head.boxlen;
@@ -240,7 +249,8 @@ static void compare_reals(struct comparison *c, int i, double a, double b, doubl
     f->differing += !isfinite(d) || differ(c->how, a, b);
 }
 
-static void compare_whole(struct comparison *c, int i, int64_t a, int64_t b, const struct place *here)
+static void compare_whole(struct comparison *c, int i, int64_t a, int64_t b,
+                          const struct place *here)
 {
     struct compare_field *f = &c->field[c->at[i]];
     double d = fabs((double)a - (double)b);
@@ -286,7 +296,8 @@ static bool is_turn(const struct comparison *c, okey key, int what)
 /* Turns for n rows of this width: row, values, two slots. */
 static void plan(struct comparison *c, int64_t n, size_t width)
 {
-    double bytes = (double)n * (double)(sizeof(struct row) + sizeof(double) * width + 4 * sizeof(int64_t));
+    double bytes = (double)n *
+                   (double)(sizeof(struct row) + sizeof(double) * width + 4 * sizeof(int64_t));
     double turns = ceil(1.1 * bytes / (double)c->how->memory);
     c->turns = turns < 1 ? 1 : turns > 1 << 20 ? 1 << 20 : (int)turns;
     c->held.width = width;
@@ -297,7 +308,8 @@ static struct row *add_row(struct held *h, okey key, int what, double **value)
     if (h->n == h->room) {
         h->room += h->room / 4 + 1024;
         h->row = mem_grow(h->row, sizeof *h->row * (size_t)h->room, "comparison");
-        h->value = mem_grow(h->value, sizeof *h->value * h->width * (size_t)h->room + 1, "comparison");
+        h->value = mem_grow(h->value, sizeof *h->value * h->width * (size_t)h->room + 1,
+                            "comparison");
     }
     *value = h->value + (size_t)h->n * h->width;
     struct row *row = &h->row[h->n++];
@@ -351,7 +363,8 @@ static enum err hold_octs(const struct ramses *r, const struct ramses_octs *o, v
         if (!is_turn(c, o->key[i], o->level)) continue;
         add_row(&c->held, o->key[i], o->level, &v)->split = o->split[i];
         for (int f = 0; f < c->nfield; f++)
-            for (int k = 0; k < 8; k++) *v++ = k < ramses_cells(r) ? o->val[8 * c->field[c->at[f]].in_a + k][i] : 0;
+            for (int k = 0; k < 8; k++)
+                *v++ = k < ramses_cells(r) ? o->val[8 * c->field[c->at[f]].in_a + k][i] : 0;
     }
     return OK;
 }
@@ -366,12 +379,13 @@ static struct place cell_place(const struct ramses *r, int level, okey key, int 
     struct place p = {.level = level, .key = key, .id = cell};
     int64_t x[3];
     okey_coords(key, x);
-    for (int d = 0; d < 3; d++) p.x[d] = ((double)(2 * x[d] + (cell >> d & 1)) + 0.5) * ramses_dx(r, level);
+    for (int d = 0; d < 3; d++)
+        p.x[d] = ((double)(2 * x[d] + (cell >> d & 1)) + 0.5) * ramses_dx(r, level);
     return p;
 }
 
-static void compare_oct(struct comparison *c, const struct ramses_octs *o, int i, const struct row *row,
-                        const double *v)
+static void compare_oct(struct comparison *c, const struct ramses_octs *o, int i,
+                        const struct row *row, const double *v)
 {
     double dx = ramses_dx(c->a, o->level), volume = dx;
     for (int d = 1; d < c->a->head.ndim; d++) volume *= dx;
@@ -383,7 +397,8 @@ static void compare_oct(struct comparison *c, const struct ramses_octs *o, int i
         c->out->leaves++;
         struct place here = cell_place(c->a, o->level, o->key[i], k);
         for (int f = 0; f < c->nfield; f++)
-            compare_reals(c, f, v[8 * f + k], o->val[8 * c->field[c->at[f]].in_b + k][i], volume, &here);
+            compare_reals(c, f, v[8 * f + k], o->val[8 * c->field[c->at[f]].in_b + k][i], volume,
+                          &here);
     }
 }
 
@@ -405,7 +420,8 @@ static enum err meet_octs(const struct ramses *r, const struct ramses_octs *o, v
 static enum err read_cells(struct ramses *r, ramses_octs_fn *fn, struct comparison *c)
 {
     memset(&r->tally, 0, sizeof r->tally);
-    for (int file = 1; file <= r->ncpu; file++) TRY(ramses_read_octs(r, file, c->nfield > 0, fn, c));
+    for (int file = 1; file <= r->ncpu; file++)
+        TRY(ramses_read_octs(r, file, c->nfield > 0, fn, c));
     return ramses_check_tree(r);
 }
 
@@ -423,7 +439,8 @@ static enum err compare_cells(struct comparison *c)
         make_slots(&c->held);
         if (err == OK) err = read_cells(c->b, meet_octs, c);
         for (int64_t i = 0; i < c->held.n; i++)
-            if (c->held.row[i].state == UNSEEN) c->out->leaves_a += leaves_of(c->a, c->held.row[i].split);
+            if (c->held.row[i].state == UNSEEN)
+                c->out->leaves_a += leaves_of(c->a, c->held.row[i].split);
     }
     finish_fields(c);
     held_fini(&c->held);
@@ -432,7 +449,8 @@ static enum err compare_cells(struct comparison *c)
 
 /* ---- particles ---- */
 
-/* What particles are found by: the id; those of a sink's cloud share theirs, and are told apart by their places. */
+/* What particles are found by: the id; those of a sink's cloud share theirs, and are told apart by
+ * their places. */
 static okey part_key(const struct ramses *r, const struct ramses_parts *p, int64_t i, int family)
 {
     uint64_t key = (uint64_t)ramses_i64(r, p, COL_ID)[i];
@@ -453,7 +471,8 @@ static enum err hold_parts(const struct ramses *r, const struct ramses_parts *p,
         okey key = part_key(r, p, i, family);
         if (!is_turn(c, key, family)) continue;
         add_row(&c->held, key, family, &v);
-        for (int f = 0; f < c->nfield; f++) memcpy(v + f, (const double *)p->col[c->field[c->at[f]].in_a] + i, 8);
+        for (int f = 0; f < c->nfield; f++)
+            memcpy(v + f, (const double *)p->col[c->field[c->at[f]].in_a] + i, 8);
     }
     return OK;
 }
@@ -472,7 +491,8 @@ static enum err meet_parts(const struct ramses *r, const struct ramses_parts *p,
             continue;
         }
         struct place here = {.level = family, .id = id[i]};
-        for (int d = 0; d < r->head.ndim; d++) here.x[d] = ramses_f64(r, p, COL_X + (enum ramses_column)d)[i];
+        for (int d = 0; d < r->head.ndim; d++)
+            here.x[d] = ramses_f64(r, p, COL_X + (enum ramses_column)d)[i];
         c->out->parts++;
         for (int f = 0; f < c->nfield; f++) {
             const struct compare_field *g = &c->field[c->at[f]];
@@ -550,10 +570,11 @@ static enum err compare_parts(struct comparison *c)
 /* Row of the sink with this id, or of this number where there are no ids; -1: none. */
 static int64_t find_sink(const struct catalog *t, const struct catalog *from, int64_t i)
 {
-    const struct catalog_column *a = catalog_find(from, "identity"), *b = catalog_find(t, "identity");
+    const struct catalog_column *a = catalog_find(from, "identity"),
+                                *b = catalog_find(t, "identity");
     if (!a || !b || !a->whole || !b->whole) return i < t->n ? i : -1;
-    for (int64_t k = 0; k < t->n; k++)
-        if (b->whole[(i + k) % t->n] == a->whole[i]) return (i + k) % t->n; /* mostly the same row */
+    for (int64_t k = 0; k < t->n; k++) /* mostly the same row */
+        if (b->whole[(i + k) % t->n] == a->whole[i]) return (i + k) % t->n;
     return -1;
 }
 
@@ -562,8 +583,8 @@ static double sink_value(const struct catalog_column *c, int64_t i)
     return c->real ? c->real[i] : (double)c->whole[i];
 }
 
-static void compare_column(const struct comparison *c, const struct catalog_column *x, const struct catalog_column *y,
-                           struct compare_field *f)
+static void compare_column(const struct comparison *c, const struct catalog_column *x,
+                           const struct catalog_column *y, struct compare_field *f)
 {
     const struct catalog *a = &c->a->sinks, *b = &c->b->sinks;
     const struct catalog_column *id = catalog_find(a, "identity");

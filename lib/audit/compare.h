@@ -1,8 +1,10 @@
 /* audit/compare: two checkpoints, field by field, whatever their formats and ranks.
  *
- * Leaf cells are matched by place, particles by id and family, values by the name of their field. Octs and particles go by in turns:
- * in each turn those whose place (id) falls to it, by a hash, are held from the first checkpoint, with their values, and the second
- * one is read past them. So memory is bounded by `memory`, and each turn reads both once. Results do not depend on the turns. */
+ * Leaf cells are matched by place, particles by id and family, values by the name of their field.
+ * Octs and particles go by in turns: in each turn those whose place (id) falls to it, by a hash,
+ * are held from the first checkpoint, with their values, and the second one is read past them. So
+ * memory is bounded by `memory`, and each turn reads both once. Results do not depend on the turns.
+ */
 #pragma once
 #include "ramses/read.h"
 
@@ -43,4 +45,5 @@ struct compared {
 };
 
 /* The result is large: keep it on the heap. */
-MUST_USE enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how, struct compared *c);
+MUST_USE enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how,
+                               struct compared *c);

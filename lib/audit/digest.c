@@ -1,8 +1,9 @@
 /* audit/digest: see digest.h.
  *
- * A value's number has two halves, each a 64-bit finaliser (two rounds of xor-shift and multiply, as in MurmurHash3 and
- * splitmix64) of the value's bits xored with a word for its place and a word for its field. Both words come from the same
- * kind of finaliser, with other constants in each half, so that equal sums need 128 bits to agree by chance. */
+ * A value's number has two halves, each a 64-bit finaliser (two rounds of xor-shift and multiply,
+ * as in MurmurHash3 and splitmix64) of the value's bits xored with a word for its place and a word
+ * for its field. Both words come from the same kind of finaliser, with other constants in each
+ * half, so that equal sums need 128 bits to agree by chance. */
 #include "audit/digest.h"
 
 #include <stdio.h>
@@ -33,17 +34,20 @@ typedef uint64_t __attribute__((may_alias)) bits64; /* of a double or an integer
 static struct word word_of_name(const char *s)
 {
     struct word w = {0x243f6a8885a308d3ul, 0x13198a2e03707344ul};
-    for (; *s; s++) w = (struct word){mix_a(w.a + (unsigned char)*s), mix_b(w.b ^ (unsigned char)*s) + 1};
+    for (; *s; s++)
+        w = (struct word){mix_a(w.a + (unsigned char)*s), mix_b(w.b ^ (unsigned char)*s) + 1};
     return w;
 }
 
 /* One step of a chain: a place is a chain over its coordinates. */
 static inline struct word word_next(struct word w, uint64_t x)
 {
-    return (struct word){mix_a(w.a ^ mix_a(x + 0x9e3779b97f4a7c15ul)), mix_b(w.b ^ mix_b(x + 0xd1b54a32d192ed03ul))};
+    return (struct word){mix_a(w.a ^ mix_a(x + 0x9e3779b97f4a7c15ul)),
+                         mix_b(w.b ^ mix_b(x + 0xd1b54a32d192ed03ul))};
 }
 
-/* Sum over a column of values, at[] their places. The lower half is summed in two parts, whose carries fit. */
+/* Sum over a column of values, at[] their places. The lower half is summed in two parts, whose
+ * carries fit. */
 static hash128 column_sum(int64_t n, const struct word *at, struct word field, const void *values)
 {
     const bits64 *v = values;
@@ -93,9 +97,9 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
     int n = 8 * (r->nhydro + r->ngrav);
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < n; k++)
-        part[k] = k % 8 >= ncell
-                      ? 0
-                      : column_sum(o->n, f->at + k % 8 * RAMSES_BATCH, f->field[f->first_field + k / 8], o->val[k]);
+        part[k] = k % 8 >= ncell ? 0
+                                 : column_sum(o->n, f->at + k % 8 * RAMSES_BATCH,
+                                              f->field[f->first_field + k / 8], o->val[k]);
     for (int k = 0; k < n; k++) f->d->line[f->first_field + k / 8].hash += part[k];
     return OK;
 }
@@ -110,7 +114,8 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
     for (int64_t i = 0; i < p->n; i++)
         f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), (uint64_t)family[i]);
 #pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < r->npart_field; k++) part[k] = column_sum(p->n, f->at, f->field[f->first_part + k], p->col[k]);
+    for (int k = 0; k < r->npart_field; k++)
+        part[k] = column_sum(p->n, f->at, f->field[f->first_part + k], p->col[k]);
     for (int k = 0; k < r->npart_field; k++) f->d->line[f->first_part + k].hash += part[k];
     return OK;
 }
@@ -121,10 +126,11 @@ static void fold_table(struct fold *f, const struct catalog *t, int first)
     const struct catalog_column *id = catalog_find(t, "identity");
     for (int k = 0; k < t->ncol; k++)
         for (int64_t i = 0; i < t->n; i++) {
-            struct word at = word_next((struct word){2, 2}, id && id->whole ? (uint64_t)id->whole[i] : (uint64_t)i);
+            struct word at = word_next((struct word){2, 2},
+                                       id && id->whole ? (uint64_t)id->whole[i] : (uint64_t)i);
             const struct catalog_column *c = &t->col[k];
-            f->d->line[first + k].hash += column_sum(1, &at, f->field[first + k],
-                                                     c->real ? (void *)&c->real[i] : (void *)&c->whole[i]);
+            f->d->line[first + k].hash += column_sum(
+                1, &at, f->field[first + k], c->real ? (void *)&c->real[i] : (void *)&c->whole[i]);
         }
 }
 
@@ -163,7 +169,8 @@ static void fold_time(struct fold *f, const struct ramses *r)
                {"epot_tot_old", h->epot_tot_old},
                {"mass_sph", h->mass_sph}};
     int line = add_line(f, "", "time");
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) add_value(f, line, row[i].name, row[i].value);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        add_value(f, line, row[i].name, row[i].value);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         char name[32];
         if (!r->tally.octs[l]) continue;
@@ -189,7 +196,8 @@ static hash128 join(const struct fold *f)
 static void sum_ranks(struct ramses *r, const struct comm *c, struct digest *d)
 {
     int64_t part[4 * DIGEST_LINES];
-    for (int i = 0; i < 4 * d->n; i++) part[i] = (int64_t)(uint32_t)(d->line[i / 4].hash >> 32 * (i % 4));
+    for (int i = 0; i < 4 * d->n; i++)
+        part[i] = (int64_t)(uint32_t)(d->line[i / 4].hash >> 32 * (i % 4));
     comm_add_i64(c, part, 4 * d->n);
     for (int i = 0; i < d->n; i++) {
         d->line[i].hash = 0;

@@ -1,12 +1,13 @@
-/* audit/digest: a fingerprint of a snapshot's physical state that does not depend on ranks, domains, the order of octs and
- * particles, paths, dates, array sizes or refinement flags.
+/* audit/digest: a fingerprint of a snapshot's physical state that does not depend on ranks,
+ * domains, the order of octs and particles, paths, dates, array sizes or refinement flags.
  *
- * Each value makes a 128-bit number from its bits, the name of its field and its place: level, key and cell, or the
- * particle's id and family. A field's digest is the sum of these mod 2^128, hence free of order; the state's digest joins those of the
- * fields with their names. Bits count: -0.0 and 0.0 differ. Not a defence against forgery. */
+ * Each value makes a 128-bit number from its bits, the name of its field and its place: level, key
+ * and cell, or the particle's id and family. A field's digest is the sum of these mod 2^128, hence
+ * free of order; the state's digest joins those of the fields with their names. Bits count: -0.0
+ * and 0.0 differ. Not a defence against forgery. */
 #pragma once
-#include "ramses/read.h"
 #include "comm/comm.h"
+#include "ramses/read.h"
 
 typedef unsigned __int128 hash128;
 
@@ -21,6 +22,7 @@ struct digest {
     hash128 state;
 };
 
-/* Reads all files, shared out over the ranks, and checks the tree. All ranks get the digest. (collective, agreed) */
+/* Reads all files, shared out over the ranks, and checks the tree. All ranks get the digest.
+ * (collective, agreed) */
 MUST_USE enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d);
 void digest_hex(hash128 h, char hex[33]);

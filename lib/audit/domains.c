@@ -60,7 +60,8 @@ static enum err bad_tree(const char *path)
 /* Children come after their father, so one walk downwards meets all; nothing can go round. */
 static enum err make_nodes(const struct ksec *k, struct domains *d, const char *path)
 {
-    if (k->nlev > 31 || k->kmax < 1 || k->nnode < 1 || k->nnode > 3 * (int64_t)d->nrank + 4) return bad_tree(path);
+    if (k->nlev > 31 || k->kmax < 1 || k->nnode < 1 || k->nnode > 3 * (int64_t)d->nrank + 4)
+        return bad_tree(path);
     d->nnode = (int)k->nnode;
     d->node = mem_zero(sizeof *d->node * (size_t)d->nnode, "domains");
     d->wall = mem_new(sizeof *d->wall * (size_t)(k->nnode * k->kmax), "domains");
@@ -82,7 +83,8 @@ static enum err make_nodes(const struct ksec *k, struct domains *d, const char *
             node->axis = (int)k->axis[node->depth] - 1;
             if (node->axis < 0 || node->axis > 2) return bad_tree(path);
         } else {
-            node->first = node->last = k->rank[i] >= 1 && k->rank[i] <= d->nrank ? (int)k->rank[i] : 0;
+            node->first = node->last = k->rank[i] >= 1 && k->rank[i] <= d->nrank ? (int)k->rank[i]
+                                                                                 : 0;
             if (d->nnode > 1 && node->first == 0) return bad_tree(path);
         }
     }
@@ -95,7 +97,8 @@ static enum err make_nodes(const struct ksec *k, struct domains *d, const char *
     return OK;
 }
 
-/* On each level of the tree a rank meets, in every other child of its node, the rank at its own place there (spec: ksection §5). */
+/* On each level of the tree a rank meets, in every other child of its node, the rank at its own
+ * place there (spec: ksection §5). */
 static void walk_down(struct domains *d, int rank)
 {
     struct rank_row *row = &d->rank[rank - 1];
@@ -110,7 +113,8 @@ static void walk_down(struct domains *d, int rank)
             int last = other->last - other->first;
             if (j == mine) continue;
             if (row->nwalk == room)
-                row->walk = mem_grow(row->walk, sizeof *row->walk * (size_t)(room += 16), "domains");
+                row->walk = mem_grow(row->walk, sizeof *row->walk * (size_t)(room += 16),
+                                     "domains");
             row->walk[row->nwalk++] = other->first + (place < last ? place : last);
         }
         at = node->child + mine;
@@ -173,8 +177,8 @@ static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct dom
     TRY(fort_next(f, "bound keys", &rec));
     int64_t width = r->wide_keys ? 16 : r->narrow ? 4 : 8, n = rec.bytes / width;
     if (rec.bytes != n * width || n < 2 || n > SMALL)
-        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes", f->path, (long)rec.number,
-             (long)rec.at, (long)rec.bytes);
+        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes", f->path,
+             (long)rec.number, (long)rec.at, (long)rec.bytes);
     d->nbound = (int)n;
     d->bound = mem_new(sizeof *d->bound * (size_t)n, "domains");
     for (int64_t i = 0; i < n; i++) {
@@ -194,7 +198,8 @@ static enum err get_ksection(struct fort_in *f, struct domains *d, struct ksec *
     int32_t n[3];
     int64_t *factor;
     for (int i = 0; i < 3; i++) TRY(fort_get_i4(f, "tree of domains", &n[i]));
-    if (n[0] < 0 || n[0] > 31 || n[1] < 0 || n[1] > d->nrank + 1 || n[2] < 0 || n[2] > 3 * d->nrank + 4)
+    if (n[0] < 0 || n[0] > 31 || n[1] < 0 || n[1] > d->nrank + 1 || n[2] < 0 ||
+        n[2] > 3 * d->nrank + 4)
         return bad_tree(f->path);
     k->nlev = n[0], k->kmax = n[1], k->nnode = n[2];
     TRY(get_words(f, "factors", k->nlev, &factor));
@@ -215,7 +220,8 @@ static enum err get_ksection(struct fort_in *f, struct domains *d, struct ksec *
 static enum err read_records(struct fort_in *f, const struct ramses *r, struct domains *d)
 {
     struct ksec k = {0};
-    /* header, state, lists, counts, lists of boundaries, free memory, ordering (spec: ramses_binary §5.1) */
+    /* header, state, lists, counts, lists of boundaries, free memory, ordering (spec: ramses_binary
+     * §5.1) */
     TRY(fort_skip(f, "header", 23 - r->no_mass_sph + (r->nboundary ? 3 : 0) + 2));
     if (strcmp(d->ordering, "bisection") == 0) return OK;
     if (strcmp(d->ordering, "ksection") != 0) return get_bounds(f, r, d);
@@ -255,7 +261,8 @@ static enum err read_ghosts(struct ramses *r, int file, struct rank_row *row)
         row->ghosts += n;
         if (i >= r->ncpu) continue;
         if (row->npartner == room)
-            row->partner = mem_grow(row->partner, sizeof *row->partner * (size_t)(room += 16), "domains");
+            row->partner = mem_grow(row->partner, sizeof *row->partner * (size_t)(room += 16),
+                                    "domains");
         row->partner[row->npartner++] = i + 1;
     }
     ramses_amr_head_free(&a);
@@ -268,7 +275,8 @@ static void add_bytes(const struct ramses *r, int file, struct rank_row *row)
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++) {
         char path[PATH_MAX];
         struct stat st;
-        if (ramses_path(r, kind[i], file, path, sizeof path) == OK && stat(path, &st) == 0) row->bytes += st.st_size;
+        if (ramses_path(r, kind[i], file, path, sizeof path) == OK && stat(path, &st) == 0)
+            row->bytes += st.st_size;
     }
 }
 
@@ -367,7 +375,8 @@ static enum err share_octs(const struct ramses *r, const struct ramses_octs *o, 
     return OK;
 }
 
-static enum err read_shares(struct ramses *r, struct domains *d, const char *path, int64_t total, int64_t **end)
+static enum err read_shares(struct ramses *r, struct domains *d, const char *path, int64_t total,
+                            int64_t **end)
 {
     int64_t n, sum = 0;
     void *p;
@@ -377,7 +386,8 @@ static enum err read_shares(struct ramses *r, struct domains *d, const char *pat
         if ((*end)[i] < 0 || (*end)[i] > total - sum) n = -1;
         if (n >= 0) (*end)[i] = sum += (*end)[i];
     }
-    if (n != d->nrank || sum != total) FAIL(ERR_FORMAT, "%s: /%s does not add up to %ld", r->dir, path, (long)total);
+    if (n != d->nrank || sum != total)
+        FAIL(ERR_FORMAT, "%s: /%s does not add up to %ld", r->dir, path, (long)total);
     return OK;
 }
 
@@ -390,7 +400,8 @@ static enum err read_all_shares(struct ramses *r, struct domains *d, struct shar
         TRY(read_shares(r, d, path, r->numbtot[l], &s->end[l]));
     }
     memset(&r->tally, 0, sizeof r->tally);
-    for (int piece = 1; piece <= r->ncpu; piece++) TRY(ramses_read_octs(r, piece, false, share_octs, s));
+    for (int piece = 1; piece <= r->ncpu; piece++)
+        TRY(ramses_read_octs(r, piece, false, share_octs, s));
     return OK;
 }
 
@@ -403,8 +414,10 @@ static enum err read_ranks_hdf5(struct ramses *r, struct domains *d)
     void *p = NULL;
     enum err err = read_all_shares(r, d, &s);
     for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(s.end[l]);
-    if (err == OK && r->head.particles) err = hdf5_read_small(r, "particles/npart_per_cpu", false, SMALL, &n, &p);
-    for (int64_t i = 0; i < n && i < d->nrank; i++) r->tally.particles += d->rank[i].particles = ((int64_t *)p)[i];
+    if (err == OK && r->head.particles)
+        err = hdf5_read_small(r, "particles/npart_per_cpu", false, SMALL, &n, &p);
+    for (int64_t i = 0; i < n && i < d->nrank; i++)
+        r->tally.particles += d->rank[i].particles = ((int64_t *)p)[i];
     mem_free(p);
     snprintf(path, sizeof path, "%.4000s/data_%05d.h5", r->dir, r->number);
     if (err == OK && stat(path, &st) == 0) /* of one file there is no telling whose a byte is */

@@ -1,11 +1,13 @@
 /* audit/domains: how a checkpoint was divided among the ranks that wrote it, and what each had.
  *
- * Hilbert (and other orders of the cells): the key at which each rank begins. k-section (cuRAMSES): a tree whose nodes are cut by walls
- * along one axis; leaves are ranks. An HDF5 checkpoint of ours is of no rank in particular: one domain. */
+ * Hilbert (and other orders of the cells): the key at which each rank begins. k-section (cuRAMSES):
+ * a tree whose nodes are cut by walls along one axis; leaves are ranks. An HDF5 checkpoint of ours
+ * is of no rank in particular: one domain. */
 #pragma once
 #include "ramses/read.h"
 
-struct domain_node {   /* of the k-section tree, in the order of the file: breadth first, 0 the root */
+/* of the k-section tree, in the order of the file: breadth first, 0 the root */
+struct domain_node {
     int depth, axis;   /* axis 0..2 along which it is cut; -1: a leaf */
     int nchild, child; /* the first; the others follow */
     double *wall;      /* [nchild - 1], code units */
@@ -14,8 +16,9 @@ struct domain_node {   /* of the k-section tree, in the order of the file: bread
 
 struct rank_row {
     int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], ghosts, particles, bytes;
-    int npartner,
-        *partner; /* ranks, from 1, ascending: whose octs its file has as ghosts; with a k-section tree see `walk` */
+    /* ranks, from 1, ascending: whose octs its file has as ghosts; with a k-section tree see `walk`
+     */
+    int npartner, *partner;
     int nwalk, *walk; /* k-section: those it exchanges with on its way down the tree */
 };
 

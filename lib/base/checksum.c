@@ -1,4 +1,5 @@
-/* base/checksum: see checksum.h. Where a piece begins or ends within a word, that word waits for its other bytes. */
+/* base/checksum: see checksum.h. Where a piece begins or ends within a word, that word waits for
+ * its other bytes. */
 #include "base/checksum.h"
 
 #include "base/err.h"
@@ -12,7 +13,8 @@ static void add_part(struct checksum *c, int64_t word, const char *p, int first,
     int k = c->npart - 1;
     while (k >= 0 && c->part[k].word != word) k--;
     if (k < 0) {
-        if (c->npart == c->room) c->part = mem_grow(c->part, sizeof *c->part * (size_t)(c->room += 64), "checksum");
+        if (c->npart == c->room)
+            c->part = mem_grow(c->part, sizeof *c->part * (size_t)(c->room += 64), "checksum");
         c->part[k = c->npart++] = (struct checksum_part){.word = word};
     }
     struct checksum_part *w = &c->part[k];

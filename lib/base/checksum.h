@@ -1,16 +1,17 @@
 /* base/checksum: 64-bit sums of bytes, against decay and mix-ups (not forgery).
  *
- * Bytes are cut into words of 8; each is mixed with its place, and the results are added. So the sum vectorises (several GB/s),
- * pieces may come in any order, and a change within any one word is always seen, since the mixing can be undone. The length
- * counts as well. */
+ * Bytes are cut into words of 8; each is mixed with its place, and the results are added. So the
+ * sum vectorises (several GB/s), pieces may come in any order, and a change within any one word is
+ * always seen, since the mixing can be undone. The length counts as well. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Whether what a file says of itself, be it by this sum or another, is what was found. Always so for those who test what comes behind with
- * files that are wrong on purpose: they set checksum_blind. */
+/* Whether what a file says of itself, be it by this sum or another, is what was found. Always so
+ * for those who test what comes behind with files that are wrong on purpose: they set
+ * checksum_blind. */
 extern bool checksum_blind;
 
 static inline bool checksum_agrees(uint64_t said, uint64_t found)
@@ -48,7 +49,8 @@ static inline uint64_t checksum_of(const void *p, size_t bytes)
     return bytes + checksum_words(p, n, 0) + checksum_mix(last, n);
 }
 
-/* The same piece by piece, as a file is written: pieces at any byte, in any order, without gaps or overlap in the end. */
+/* The same piece by piece, as a file is written: pieces at any byte, in any order, without gaps or
+ * overlap in the end. */
 struct checksum {
     uint64_t sum;
     int64_t bytes; /* up to the end of the last piece */

@@ -1,9 +1,9 @@
 /* base/err: expected trouble as values, bugs as aborts.
  *
- * A function that can fail for reasons outside the program (file, parameter, disk, peer) returns enum err.
- * FAIL(code, fmt, …) at the origin stores one sentence in a thread-local buffer and returns the code from
- * the current function; TRY(call) passes a failure on. err_message() lends the sentence.
- * BUG_ON(cond) is always compiled in: it prints the place and aborts all ranks. */
+ * A function that can fail for reasons outside the program (file, parameter, disk, peer) returns
+ * enum err. FAIL(code, fmt, …) at the origin stores one sentence in a thread-local buffer and
+ * returns the code from the current function; TRY(call) passes a failure on. err_message() lends
+ * the sentence. BUG_ON(cond) is always compiled in: it prints the place and aborts all ranks. */
 #pragma once
 
 enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER };
@@ -12,29 +12,31 @@ enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER };
 
 enum err err_set(enum err code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *err_message(void);
-/* Trouble of several threads: that of the least number is kept, with its sentence. Zeroed to begin with. */
+/* Trouble of several threads: that of the least number is kept, with its sentence. Zeroed to begin
+ * with. */
 struct err_first {
     enum err err;
     int number;
     char message[1024];
 };
-void err_keep(struct err_first *f, enum err err, int number); /* from any thread, with its message; OK: nothing */
-MUST_USE enum err err_kept(struct err_first *f);              /* becomes this thread's */
+/* from any thread, with its message; OK: nothing */
+void err_keep(struct err_first *f, enum err err, int number);
+MUST_USE enum err err_kept(struct err_first *f); /* becomes this thread's */
 _Noreturn void err_bug(const char *file, int line, const char *what);
 
 #define FAIL(code, ...) return err_set((code), __VA_ARGS__)
-#define TRY(call)                                                                                                      \
-    do {                                                                                                               \
-        enum err try_err_ = (call);                                                                                    \
-        if (try_err_ != OK) return try_err_;                                                                           \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        enum err try_err_ = (call);                                                                \
+        if (try_err_ != OK) return try_err_;                                                       \
     } while (0)
 /* As TRY, but runs the function's clean-up: sets `err` and jumps to `out`. */
-#define TRY_OUT(call)                                                                                                  \
-    do {                                                                                                               \
-        err = (call);                                                                                                  \
-        if (err != OK) goto out;                                                                                       \
+#define TRY_OUT(call)                                                                              \
+    do {                                                                                           \
+        err = (call);                                                                              \
+        if (err != OK) goto out;                                                                   \
     } while (0)
-#define BUG_ON(cond)                                                                                                   \
-    do {                                                                                                               \
-        if (__builtin_expect(!!(cond), 0)) err_bug(__FILE__, __LINE__, #cond);                                         \
+#define BUG_ON(cond)                                                                               \
+    do {                                                                                           \
+        if (__builtin_expect(!!(cond), 0)) err_bug(__FILE__, __LINE__, #cond);                     \
     } while (0)

@@ -10,7 +10,9 @@ void log_line(int level, const char *fmt, ...)
 /* One live line that the next call overwrites; only when stderr is a terminal. NULL clears it. */
 void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What is on its way to standard output goes now: false if something went wrong, now or before, which log_stdout_end tells. */
+/* What is on its way to standard output goes now: false if something went wrong, now or before,
+ * which log_stdout_end tells. */
 bool log_stdout_flush(void);
-/* The end of a program's standard output: false, and a sentence on stderr, if it could not be written. */
+/* The end of a program's standard output: false, and a sentence on stderr, if it could not be
+ * written. */
 bool log_stdout_end(const char *program);

@@ -1,5 +1,5 @@
-/* base/mem: a 64-byte header before each block holds its size and row in the table of names. Large blocks are pages of their own
- * (base/pages), the others come from the C library. */
+/* base/mem: a 64-byte header before each block holds its size and row in the table of names. Large
+ * blocks are pages of their own (base/pages), the others come from the C library. */
 #include "base/mem.h"
 
 #include <stdbool.h>
@@ -42,7 +42,8 @@ void __asan_poison_memory_region(const volatile void *p, size_t n);
 
 static struct mem_row rows[ROWS];
 static size_t nrow, total_now, total_peak;
-static bool at_peak; /* nothing was freed since total_peak rose: the rows are not yet copied to at_peak */
+/* nothing was freed since total_peak rose: the rows are not yet copied to at_peak */
+static bool at_peak;
 
 static const size_t MAGIC = 0x50746168a110c8edu;
 
@@ -75,12 +76,13 @@ static void account(size_t row, size_t add, size_t sub)
 
 _Noreturn static void none_left(size_t bytes, const char *name)
 {
-    fprintf(stderr, "ptah: out of memory: %s needs %zu bytes, %zu are held\n", name, bytes, total_now);
+    fprintf(stderr, "ptah: out of memory: %s needs %zu bytes, %zu are held\n", name, bytes,
+            total_now);
     exit(2);
 }
 
-/* Large blocks begin at different places in their first page: arrays that are read side by side must not fall on the same lines of
- * the cache. */
+/* Large blocks begin at different places in their first page: arrays that are read side by side
+ * must not fall on the same lines of the cache. */
 static struct head *large_new(size_t bytes)
 {
     static size_t colour;
@@ -113,7 +115,8 @@ void *mem_new(size_t bytes, const char *name)
         }
     }
     if (!h) none_left(bytes, name);
-    if (!h->pages) POISON((char *)h + HEAD + bytes, (bytes + 2 * HEAD - 1) / HEAD * HEAD - HEAD - bytes);
+    if (!h->pages)
+        POISON((char *)h + HEAD + bytes, (bytes + 2 * HEAD - 1) / HEAD * HEAD - HEAD - bytes);
     return (char *)h + HEAD;
 }
 
@@ -140,7 +143,8 @@ static void *large_grow(struct head *h, size_t bytes, const char *name)
         p = pages_resize(h->pages, h->mapped, want);
         if (p) {
             h = (struct head *)(p + skip);
-            *h = (struct head){.bytes = bytes, .row = row_find(name), .magic = MAGIC, .pages = p, .mapped = want};
+            *h = (struct head){
+                .bytes = bytes, .row = row_find(name), .magic = MAGIC, .pages = p, .mapped = want};
         }
         account(h->row, h->bytes, 0);
     }
@@ -219,6 +223,17 @@ void mem_print(FILE *out)
     keep_peak();
     fprintf(out, "%-28s %14s %14s %14s\n", "memory", "now [bytes]", "peak [bytes]", "at the peak");
     for (size_t i = 0; i < nrow; i++)
-        fprintf(out, "%-28s %14zu %14zu %14zu\n", rows[i].name, rows[i].now, rows[i].peak, rows[i].at_peak);
+        fprintf(out, "%-28s %14zu %14zu %14zu\n", rows[i].name, rows[i].now, rows[i].peak,
+                rows[i].at_peak);
     fprintf(out, "%-28s %14zu %14zu %14zu\n", "total", total_now, total_peak, total_peak);
+}
+
+char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name)
+{
+    fclose(f);
+    BUG_ON(!*text);
+    char *copy = mem_new(*bytes + 1, name);
+    memcpy(copy, *text, *bytes + 1);
+    free(*text);
+    return copy;
 }

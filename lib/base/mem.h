@@ -1,7 +1,8 @@
 /* base/mem: heap memory by name, so that `simulate -v` can say what holds it.
  *
- * All sizes are bytes; memory is 64-byte aligned. Running out of memory ends the program with a sentence
- * naming the array (there is no useful way on). Names are string literals (lent, never copied). */
+ * All sizes are bytes; memory is 64-byte aligned. Running out of memory ends the program with a
+ * sentence naming the array (there is no useful way on). Names are string literals (lent, never
+ * copied). */
 #pragma once
 #include <stddef.h>
 #include <stdio.h>
@@ -9,12 +10,16 @@
 void *mem_new(size_t bytes, const char *name);           /* uninitialised */
 void *mem_zero(size_t bytes, const char *name);          /* zeroed */
 void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
-void mem_free(void *p);                                  /* NULL is allowed */
-size_t mem_now(void);                                    /* bytes held by this rank */
-size_t mem_peak(void);                                   /* the most ever held */
-size_t mem_rss(void);                                    /* resident now, from the system, bytes; 0 if not known */
-size_t mem_peak_rss(void);                               /* from the system, bytes */
-void mem_print(FILE *out);                               /* table: name, bytes now, peak, at the peak of all */
+/* Closes what open_memstream made; its text as a block of ours. */
+char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
+void mem_free(void *p); /* NULL is allowed */
+size_t mem_now(void);   /* bytes held by this rank */
+size_t mem_peak(void);  /* the most ever held */
+/* resident now, from the system, bytes; 0 if not known */
+size_t mem_rss(void);
+size_t mem_peak_rss(void); /* from the system, bytes */
+/* table: name, bytes now, peak, at the peak of all */
+void mem_print(FILE *out);
 
 /* The table row by row. */
 struct mem_row {
@@ -25,8 +30,8 @@ struct mem_row {
 int mem_rows(void);
 struct mem_row mem_row(int i);
 
-#define FREE(p)                                                                                                        \
-    do {                                                                                                               \
-        mem_free(p);                                                                                                   \
-        (p) = NULL;                                                                                                    \
+#define FREE(p)                                                                                    \
+    do {                                                                                           \
+        mem_free(p);                                                                               \
+        (p) = NULL;                                                                                \
     } while (0)

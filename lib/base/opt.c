@@ -17,8 +17,10 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
     opterr = 0; /* we speak ourselves */
 }
 
-/* What getopt_long wants to know: ":ab:c" and the long options. A leading colon tells a missing argument apart. */
-static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2], struct option longs[OPT_MAX + 1])
+/* What getopt_long wants to know: ":ab:c" and the long options. A leading colon tells a missing
+ * argument apart. */
+static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2],
+                   struct option longs[OPT_MAX + 1])
 {
     char *c = letters;
     int n = 0;
@@ -30,8 +32,9 @@ static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2], struct
             if (rows[i].arg) *c++ = ':';
         }
         if (rows[i].name)
-            longs[n++] = (struct option){
-                .name = rows[i].name, .has_arg = rows[i].arg ? required_argument : no_argument, .val = rows[i].letter};
+            longs[n++] = (struct option){.name = rows[i].name,
+                                         .has_arg = rows[i].arg ? required_argument : no_argument,
+                                         .val = rows[i].letter};
     }
     *c = 0;
     longs[n] = (struct option){.name = NULL};
@@ -45,11 +48,13 @@ static int complain(const struct opt_scan *s, int c)
     bool is_long = strncmp(word, "--", 2) == 0;
     program = slash ? slash + 1 : program;
     if (c == ':')
-        err_set(ERR_PARAM, "%s: option '%.80s' needs an argument (see %s -h)", program, word, program);
+        err_set(ERR_PARAM, "%s: option '%.80s' needs an argument (see %s -h)", program, word,
+                program);
     else if (optopt && optopt < 256 && !is_long)
         err_set(ERR_PARAM, "%s: there is no option '-%c' (see %s -h)", program, optopt, program);
     else if (optopt)
-        err_set(ERR_PARAM, "%s: option '%.80s' takes no argument (see %s -h)", program, word, program);
+        err_set(ERR_PARAM, "%s: option '%.80s' takes no argument (see %s -h)", program, word,
+                program);
     else
         err_set(ERR_PARAM, "%s: there is no option '%.80s' (see %s -h)", program, word, program);
     return OPT_BAD;
@@ -72,8 +77,11 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
     fprintf(out, "usage: %s\n%s\n\n", synopsis, purpose);
     for (const struct opt *o = rows; o->letter; o++) {
         char left[80];
-        int n = o->letter < 256 ? snprintf(left, sizeof left, "-%c", o->letter) : snprintf(left, sizeof left, "   ");
-        if (o->name) n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", o->letter < 256 ? ", " : " ", o->name);
+        int n = o->letter < 256 ? snprintf(left, sizeof left, "-%c", o->letter)
+                                : snprintf(left, sizeof left, "   ");
+        if (o->name)
+            n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", o->letter < 256 ? ", " : " ",
+                          o->name);
         if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
         fprintf(out, "  %-26s %s\n", left, o->help);
     }

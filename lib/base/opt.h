@@ -1,20 +1,21 @@
-/* base/opt: command-line options as rows; scanning, usage text and the man page's list come from the same rows.
+/* base/opt: command-line options as rows; scanning, usage text and the man page's list come from
+ * the same rows.
  *
- *   static const struct opt opts[] = {{'v', "verbose", NULL, "say more"}, {'o', "output", "DIR", "write to DIR"}, {0}};
- *   struct opt_scan s;
- *   opt_begin(&s, argc, argv, opts);
- *   for (int c; (c = opt_next(&s)) != 0;)
- *       switch (c) { case 'o': dir = s.value; break; case OPT_BAD: fprintf(stderr, "%s\n", err_message()); return 2; }
- *   operands: argv[s.index] … argv[argc-1]
+ *   static const struct opt opts[] = {{'v', "verbose", NULL, "say more"}, {'o', "output", "DIR",
+ * "write to DIR"}, {0}}; struct opt_scan s; opt_begin(&s, argc, argv, opts); for (int c; (c =
+ * opt_next(&s)) != 0;) switch (c) { case 'o': dir = s.value; break; case OPT_BAD: fprintf(stderr,
+ * "%s\n", err_message()); return 2; } operands: argv[s.index] … argv[argc-1]
  *
- * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not for two threads at a time. */
+ * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not for two
+ * threads at a time. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 struct opt {
-    int letter;       /* what opt_next returns; > 255: no letter, long name only; 0 ends the table */
+    /* what opt_next returns; > 255: no letter, long name only; 0 ends the table */
+    int letter;
     const char *name; /* long name or NULL */
     const char *arg;  /* name of its argument, NULL if it takes none */
     const char *help; /* half a sentence */
@@ -31,18 +32,23 @@ struct opt_scan {
 };
 
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows);
-/* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (then see err_message). */
+/* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (then see
+ * err_message). */
 int opt_next(struct opt_scan *s);
 /* "usage: SYNOPSIS", the purpose, and a line an option. */
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
 /* Text for troff: none of it can be a request, hyphens and quotes are those of ASCII. */
 void opt_man_text(FILE *out, const char *text);
-void opt_man(FILE *out, const struct opt *rows); /* the same list in troff, for the section OPTIONS */
+/* the same list in troff, for the section OPTIONS */
+void opt_man(FILE *out, const struct opt *rows);
 
 /* The values of options: false, or -1, for what is not wholly such a value within its bounds. */
 bool opt_int(const char *value, long least, long most, int *n);
-bool opt_bytes(const char *value, int64_t *n); /* a number, perhaps with K, M, G, T or k, m, g, t; from 1 */
-int opt_reals(const char *value, int most, double x[/*most*/]); /* finite, with commas between; their count */
+/* a number, perhaps with K, M, G, T or k, m, g, t; from 1 */
+bool opt_bytes(const char *value, int64_t *n);
+int opt_reals(const char *value, int most,
+              double x[/*most*/]); /* finite, with commas between; their count */
 
-/* "VERSION", "arguments: …", a line each (owner: caller, FREE): for what a checkpoint tells of who made it. */
+/* "VERSION", "arguments: …", a line each (owner: caller, FREE): for what a checkpoint tells of who
+ * made it. */
 char *opt_provenance(const char *version, int argc, char *const *argv);

@@ -1,8 +1,9 @@
 /* base/rng: random numbers as a pure function of (seed, key, step, position in the stream).
  *
- * Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, SC11): no state to share or to save, so a draw does not depend on
- * ranks, threads or the order of work. key says whose numbers they are (a particle id, an oct's key folded to 64 bits),
- * step when; a purpose of its own (stars, jets …) takes a seed of its own. */
+ * Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, SC11): no state to share or to save, so a draw
+ * does not depend on ranks, threads or the order of work. key says whose numbers they are (a
+ * particle id, an oct's key folded to 64 bits), step when; a purpose of its own (stars, jets …)
+ * takes a seed of its own. */
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
-/* base/sum: exact accumulation; see sum.h. (Kulisch 2013; Neal 2015, arXiv:1505.05571, "small superaccumulator") */
+/* base/sum: exact accumulation; see sum.h. (Kulisch 2013; Neal 2015, arXiv:1505.05571, "small
+ * superaccumulator") */
 #include "base/sum.h"
 
 #include <math.h>
@@ -66,11 +67,12 @@ double sum_get(const struct sum *s)
         for (int i = 0; i < SUM_DIGITS; i++) t.digit[i] = -t.digit[i];
         sum_carry(&t);
     }
-    /* From the top: three digits hold at least 65 bits; what is below only decides ties (sticky bit). */
+    /* From the top: three digits hold at least 65 bits; what is below only decides ties (sticky
+     * bit). */
     int top = SUM_DIGITS - 1;
     while (top > 2 && t.digit[top] == 0) top--;
-    unsigned __int128 v = (unsigned __int128)(uint64_t)t.digit[top] << 64 | (uint64_t)t.digit[top - 1] << 32 |
-                          (uint64_t)t.digit[top - 2];
+    unsigned __int128 v = (unsigned __int128)(uint64_t)t.digit[top] << 64 |
+                          (uint64_t)t.digit[top - 1] << 32 | (uint64_t)t.digit[top - 2];
     for (int i = 0; i < top - 2; i++)
         if (t.digit[i]) {
             v |= 1;

@@ -1,8 +1,10 @@
-/* base/sum: sums of doubles that do not depend on the order of the terms, exactly rounded once at the end.
+/* base/sum: sums of doubles that do not depend on the order of the terms, exactly rounded once at
+ * the end.
  *
- * A sum is an array of int64 digits of 32 bits each, spanning the exponents of double (a small Kulisch
- * accumulator): adding a term touches three digits, so 2^30 terms fit before a carry pass. Partial sums from threads
- * and ranks are joined by integer addition (sum_join; comm_sum for ranks), hence in any order. */
+ * A sum is an array of int64 digits of 32 bits each, spanning the exponents of double (a small
+ * Kulisch accumulator): adding a term touches three digits, so 2^30 terms fit before a carry pass.
+ * Partial sums from threads and ranks are joined by integer addition (sum_join; comm_sum for
+ * ranks), hence in any order. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,13 +8,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ramses/fortran.h"
 #include "io/file.h"
+#include "ramses/fortran.h"
 
 static const size_t TEXT_MAX = (size_t)256 << 20;
 enum { ROW_MAX = CATALOG_COLUMNS }; /* numbers in a row of text */
 
-/* Ours, in csv files, in HDF5 files, and what it is measured in; in the order of RAMSES's csv files. */
+/* Ours, in csv files, in HDF5 files, and what it is measured in; in the order of RAMSES's csv
+ * files. */
 static const struct name {
     const char *ours, *csv, *hdf5, *unit;
 } NAME[] = {{"identity", "id", "idsink", "1"},
@@ -56,7 +57,8 @@ const char *catalog_hdf5_name(const struct catalog_column *c)
     return k ? k->hdf5 : c->name;
 }
 
-enum err catalog_add(struct catalog *t, const char *path, const char *name, bool real, struct catalog_column **col)
+enum err catalog_add(struct catalog *t, const char *path, const char *name, bool real,
+                     struct catalog_column **col)
 {
     if (strcmp(name, "mstellar") == 0) name = "mass";
     for (int i = 0; i < NAMES; i++)
@@ -65,7 +67,8 @@ enum err catalog_add(struct catalog *t, const char *path, const char *name, bool
             break;
         }
     size_t k = strlen(name);
-    if (t->ncol == CATALOG_COLUMNS) FAIL(ERR_LIMIT, "%s: more than %d columns", path, CATALOG_COLUMNS);
+    if (t->ncol == CATALOG_COLUMNS)
+        FAIL(ERR_LIMIT, "%s: more than %d columns", path, CATALOG_COLUMNS);
     if (k == 0 || k >= sizeof t->col->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.*") != k)
         FAIL(ERR_FORMAT, "%s: column %d has a strange name", path, t->ncol + 1);
@@ -95,7 +98,8 @@ void catalog_free(struct catalog *t)
     *t = (struct catalog){0};
 }
 
-enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n, const int64_t *which)
+enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n,
+                        const int64_t *which)
 {
     *t = (struct catalog){.n = n};
     memcpy(t->from, from->from, sizeof t->from);
@@ -202,7 +206,8 @@ static enum err add_columns(struct catalog *t, const char *path, const char *tex
     char name[ROW_MAX][32];
     struct catalog_column *col;
     int named = read_names(text, name);
-    if (named && named != ncol) FAIL(ERR_FORMAT, "%s: names %d columns, but its rows have %d", path, named, ncol);
+    if (named && named != ncol)
+        FAIL(ERR_FORMAT, "%s: names %d columns, but its rows have %d", path, named, ncol);
     if (!named) default_names(path, ncol, name);
     for (int i = 0; i < ncol; i++) {
         TRY(catalog_add(t, path, name[i], !is_whole(name[i]), &col));
@@ -222,10 +227,12 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
         if (n < 0) FAIL(ERR_FORMAT, "%s: line %ld is no row of numbers", path, (long)line);
         if (row == 0) TRY(add_columns(t, path, text, ncol = n));
         if (n != ncol)
-            FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the rows before have %d", path, (long)line, n, ncol);
+            FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the rows before have %d", path,
+                 (long)line, n, ncol);
         for (int i = 0; i < n; i++) {
             if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
-                FAIL(ERR_FORMAT, "%s: line %ld: %s is no whole number", path, (long)line, t->col[i].name);
+                FAIL(ERR_FORMAT, "%s: line %ld: %s is no whole number", path, (long)line,
+                     t->col[i].name);
             if (t->col[i].whole)
                 t->col[i].whole[row] = (int64_t)x[i];
             else
@@ -321,11 +328,12 @@ void catalog_write_text(const struct catalog *t, FILE *f, const char *mass)
 /* ---- binary ---- */
 
 /* Names of the reals before the ids, of the integers from the ids on. */
-static enum err name_record(struct catalog *t, const char *path, bool real, int *nreal, int *nwhole, int ndim,
-                            struct catalog_column **col)
+static enum err name_record(struct catalog *t, const char *path, bool real, int *nreal, int *nwhole,
+                            int ndim, struct catalog_column **col)
 {
     static const char *const vector[] = {"x", "y", "z", "vx", "vy", "vz", "lx", "ly", "lz"};
-    static const char *const after[] = {"del_mass", "acc_rate"}, *const whole[] = {"id", "new_born", "level"};
+    static const char *const after[] = {"del_mass", "acc_rate"}, *const whole[] = {"id", "new_born",
+                                                                                   "level"};
     char name[32];
     int k = real ? (*nreal)++ : (*nwhole)++, v = k - 2;
     snprintf(name, sizeof name, real ? "real_%02d" : "integer_%02d", k + 1);
@@ -340,8 +348,8 @@ static enum err name_record(struct catalog *t, const char *path, bool real, int 
     return catalog_add(t, path, name, real, col);
 }
 
-/* A record of n reals, of n integers, or of one integer for all (the level). Ids follow the reals, so that with one sink, or two, the
- * lengths alone tell which it is. */
+/* A record of n reals, of n integers, or of one integer for all (the level). Ids follow the reals,
+ * so that with one sink, or two, the lengths alone tell which it is. */
 static enum err read_record(struct catalog *t, struct fort_in *f, int ndim, int *nreal, int *nwhole)
 {
     struct fort_rec rec;
@@ -349,8 +357,8 @@ static enum err read_record(struct catalog *t, struct fort_in *f, int ndim, int 
     TRY(fort_next(f, "sinks", &rec));
     bool one = rec.bytes == 4 && t->n > 1, real = !one && rec.bytes == 8 * t->n;
     if (!one && !real && rec.bytes != 4 * t->n)
-        FAIL(ERR_FORMAT, "%s: record %ld at byte %ld has %ld bytes for %ld sinks", f->path, (long)rec.number,
-             (long)rec.at, (long)rec.bytes, (long)t->n);
+        FAIL(ERR_FORMAT, "%s: record %ld at byte %ld has %ld bytes for %ld sinks", f->path,
+             (long)rec.number, (long)rec.at, (long)rec.bytes, (long)t->n);
     TRY(name_record(t, f->path, real, nreal, nwhole, ndim, &col));
     if (real) return fort_load(f, &rec, 8, 0, (size_t)t->n, col->real);
     for (int64_t i = 0; i < t->n; i++) {
@@ -370,7 +378,8 @@ static enum err read_sinks(struct catalog *t, struct fort_in *f, int ndim)
     if (n < 0 || n > f->size / 8) FAIL(ERR_FORMAT, "%s: says it has %d sinks", f->path, n);
     t->n = n;
     while (n && f->at < f->size) TRY(read_record(t, f, ndim, &nreal, &nwhole));
-    if (n && (nreal < 2 + 2 * ndim || nwhole < 1)) FAIL(ERR_FORMAT, "%s: ends before the sinks are complete", f->path);
+    if (n && (nreal < 2 + 2 * ndim || nwhole < 1))
+        FAIL(ERR_FORMAT, "%s: ends before the sinks are complete", f->path);
     return fort_at_end(f);
 }
 

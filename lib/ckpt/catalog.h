@@ -1,7 +1,9 @@
-/* ckpt/catalog: small tables with named columns: sink particles, stellar objects. RAMSES keeps them whole on each rank, so do we.
+/* ckpt/catalog: small tables with named columns: sink particles, stellar objects. RAMSES keeps them
+ * whole on each rank, so do we.
  *
- * Columns that all forms of files have are called as those of particles: identity, mass, position_x, velocity_x, birth_time, …; others
- * keep the name that their file gives. Texts hold 11 digits; HDF5 and binary files all bits. */
+ * Columns that all forms of files have are called as those of particles: identity, mass,
+ * position_x, velocity_x, birth_time, …; others keep the name that their file gives. Texts hold 11
+ * digits; HDF5 and binary files all bits. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,19 +27,24 @@ struct catalog {
     struct catalog_column col[CATALOG_COLUMNS];
 };
 
-/* The column that a file calls `name`; values to be filled in. An error if there are too many or the name is odd. */
+/* The column that a file calls `name`; values to be filled in. An error if there are too many or
+ * the name is odd. */
 MUST_USE enum err catalog_add(struct catalog *t, const char *path, const char *name, bool real,
                               struct catalog_column **col);
-const struct catalog_column *catalog_find(const struct catalog *t, const char *name); /* NULL: has none */
+/* NULL: has none */
+const struct catalog_column *catalog_find(const struct catalog *t, const char *name);
 void catalog_free(struct catalog *t);
 /* Rows which[0..n-1] of another. */
-MUST_USE enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n, const int64_t *which);
+MUST_USE enum err catalog_select(struct catalog *t, const struct catalog *from, int64_t n,
+                                 const int64_t *which);
 const char *catalog_hdf5_name(const struct catalog_column *c); /* of its dataset */
 
-/* Texts: sink_NNNNN.csv and stellar_NNNNN.csv with or without names in a comment, sink_NNNNN.info. */
+/* Texts: sink_NNNNN.csv and stellar_NNNNN.csv with or without names in a comment, sink_NNNNN.info.
+ */
 MUST_USE enum err catalog_read_text(struct catalog *t, const char *path);
-/* As RAMSES's csv files, with all bits: eleven digits of a number where these are all, 17 elsewhere. mass: name of that column. Trouble is
- * that of f. */
+/* As RAMSES's csv files, with all bits: eleven digits of a number where these are all, 17
+ * elsewhere. mass: name of that column. Trouble is that of f. */
 void catalog_write_text(const struct catalog *t, FILE *f, const char *mass);
-/* sink_NNNNN.outRRRRR, as RAMSES until 2018 and cuRAMSES have it; the files of all ranks are alike. */
+/* sink_NNNNN.outRRRRR, as RAMSES until 2018 and cuRAMSES have it; the files of all ranks are alike.
+ */
 MUST_USE enum err catalog_read_sinks(struct catalog *t, const char *path, int ndim);

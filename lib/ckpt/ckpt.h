@@ -1,16 +1,17 @@
 /* ckpt: checkpoints. Format of this back end: RAMSES binary (shared spec: ramses_binary, clients).
  *
- * Writing is collective. The directory appears under its name whole or not at all: files are written to NAME.tmp, synced, and
- * renamed. The mesh must be decomposed by Hilbert keys (one domain a rank; see sim/output.c), and particles must be with
- * the rank that owns their levelmin oct: RAMSES starts from files where they are not, but then goes wrong without a word. */
+ * Writing is collective. The directory appears under its name whole or not at all: files are
+ * written to NAME.tmp, synced, and renamed. The mesh must be decomposed by Hilbert keys (one domain
+ * a rank; see sim/output.c), and particles must be with the rank that owns their levelmin oct:
+ * RAMSES starts from files where they are not, but then goes wrong without a word. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
 #include "part/part.h"
 
-/* Older layouts of RAMSES binary (spec/ramses_binary §12): particles without family and tag and descriptors in words · forces without
- * potential. */
+/* Older layouts of RAMSES binary (spec/ramses_binary §12): particles without family and tag and
+ * descriptors in words · forces without potential. */
 enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
 struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
@@ -30,21 +31,27 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     double aexp, hexp, aexp_old, epot_tot_int, epot_tot_old;
     double mass_sph;
     double unit_l, unit_d, unit_t;
-    const char *namelist;   /* text, written as namelist.txt */
-    const char *provenance; /* program, version, arguments: lines of text, written as compilation.txt's neighbours */
+    const char *namelist; /* text, written as namelist.txt */
+    /* program, version, arguments: lines of text, written as compilation.txt's neighbours */
+    const char *provenance;
     /* What RAMSES has no place for: in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
-    int imetal;                        /* index of the metallicity variable (RAMSES counting from 1), 0: none */
-    int deflate;                       /* HDF5: level of compression 1..9, 0: none */
-    unsigned legacy;                   /* RAMSES: older layouts to be written */
-    bool longint;                      /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */
-    bool backup;                       /* may be removed later (sim/output, keep_last) */
-    bool overwrite;                    /* replace output_NNNNN if it exists; otherwise that is an error */
+    /* index of the metallicity variable (RAMSES counting from 1), 0: none */
+    int imetal;
+    int deflate;     /* HDF5: level of compression 1..9, 0: none */
+    unsigned legacy; /* RAMSES: older layouts to be written */
+    /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */
+    bool longint;
+    bool backup; /* may be removed later (sim/output, keep_last) */
+    /* replace output_NNNNN if it exists; otherwise that is an error */
+    bool overwrite;
 };
 
-/* Writes <dir>/output_NNNNN, prints nothing; path (size n) receives the final path. Errors are agreed: all ranks return
- * the same, and then nothing is left of the attempt, while an older output_NNNNN stands as it was. */
-MUST_USE enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
-                                    const struct parts *p, const struct domain *d, const struct comm *c, char *path,
+/* Writes <dir>/output_NNNNN, prints nothing; path (size n) receives the final path. Errors are
+ * agreed: all ranks return the same, and then nothing is left of the attempt, while an older
+ * output_NNNNN stands as it was. */
+MUST_USE enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h,
+                                    const struct mesh *m, const struct parts *p,
+                                    const struct domain *d, const struct comm *c, char *path,
                                     size_t n);

@@ -1,8 +1,9 @@
 /* ckpt/crc: see crc.h.
  *
- * The bytes are a polynomial over GF(2), the checksum its remainder mod P. So 16 bytes may be replaced by their product with x^k mod P,
- * added to those k bits on: four rows of 16 bytes are carried along in registers, then folded into one, which zlib finishes.
- * (Gopal et al., "Fast CRC computation for generic polynomials using PCLMULQDQ", Intel 2009.) */
+ * The bytes are a polynomial over GF(2), the checksum its remainder mod P. So 16 bytes may be
+ * replaced by their product with x^k mod P, added to those k bits on: four rows of 16 bytes are
+ * carried along in registers, then folded into one, which zlib finishes. (Gopal et al., "Fast CRC
+ * computation for generic polynomials using PCLMULQDQ", Intel 2009.) */
 #include "ckpt/crc.h"
 
 #include <zlib.h>
@@ -15,7 +16,8 @@ static const uint64_t FOUR[2] = {0x154442bd4, 0x1c6e41596}, ONE[2] = {0x1751997d
 
 static __m128i fold(__m128i a, __m128i by, __m128i next)
 {
-    return _mm_xor_si128(next, _mm_xor_si128(_mm_clmulepi64_si128(a, by, 0x00), _mm_clmulepi64_si128(a, by, 0x11)));
+    return _mm_xor_si128(
+        next, _mm_xor_si128(_mm_clmulepi64_si128(a, by, 0x00), _mm_clmulepi64_si128(a, by, 0x11)));
 }
 
 static uint32_t fold_all(uint32_t crc, const char *p, size_t n)

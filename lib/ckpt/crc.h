@@ -1,4 +1,5 @@
-/* ckpt/crc: the checksum of zlib, at the speed of memory where the machine multiplies without carries. */
+/* ckpt/crc: the checksum of zlib, at the speed of memory where the machine multiplies without
+ * carries. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-/* ckpt/cut: see source_cut.h. Places are compared in units of the box. Faces of octs are exact there, and a greater extent
- * is never judged farther away than one inside it, so that rounding cannot spoil the grading. */
+/* ckpt/cut: see source_cut.h. Places are compared in units of the box. Faces of octs are exact
+ * there, and a greater extent is never judged farther away than one inside it, so that rounding
+ * cannot spoil the grading. */
 #include "ckpt/cut.h"
 
 #include <math.h>
@@ -64,7 +65,8 @@ enum err cut_region(struct cut *c, const char *text)
     FAIL(ERR_PARAM, "region %s: must be box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R", text);
 }
 
-/* Distance along one axis from c to the interval lo..hi, or to its image in the next box on either side. */
+/* Distance along one axis from c to the interval lo..hi, or to its image in the next box on either
+ * side. */
 static double gap(double lo, double hi, double c)
 {
     double least = INFINITY;
@@ -183,17 +185,20 @@ static enum err octs_cut(struct source *s, int piece, bool values, source_octs_f
 
 /* ---- particles ---- */
 
-static const void *keep_column(struct cutting *t, int column, const void *from, size_t bytes, int64_t n,
-                               const int64_t *which)
+static const void *keep_column(struct cutting *t, int column, const void *from, size_t bytes,
+                               int64_t n, const int64_t *which)
 {
     if (!from) return NULL;
-    char *to = t->column[column] = mem_grow(t->column[column], bytes * (size_t)n + 1, "snapshot batch");
+    char *to = t->column[column] = mem_grow(t->column[column], bytes * (size_t)n + 1,
+                                            "snapshot batch");
     const char *c = from;
-    for (int64_t i = 0; i < n; i++) memcpy(to + bytes * (size_t)i, c + bytes * (size_t)which[i], bytes);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + bytes * (size_t)i, c + bytes * (size_t)which[i], bytes);
     return to;
 }
 
-static enum err hand_parts(struct cutting *t, const struct source_parts *p, const int64_t *which, int64_t n)
+static enum err hand_parts(struct cutting *t, const struct source_parts *p, const int64_t *which,
+                           int64_t n)
 {
     struct source_parts kept = {.n = n};
     for (int d = 0; d < 3; d++) {
@@ -255,8 +260,11 @@ static enum err text_cut(struct source *s, const char *name, char **text, size_t
     return source_text(((struct cutting *)s->impl)->inner, name, text, bytes);
 }
 
-static const struct source_kind KIND = {
-    .name = "part of a checkpoint", .close = close_cut, .octs = octs_cut, .parts = parts_cut, .text = text_cut};
+static const struct source_kind KIND = {.name = "part of a checkpoint",
+                                        .close = close_cut,
+                                        .octs = octs_cut,
+                                        .parts = parts_cut,
+                                        .text = text_cut};
 
 /* Sinks in the region; tables that do not say where they are stay whole. */
 static enum err cut_sinks(struct cutting *t, const struct catalog *in)
@@ -281,11 +289,13 @@ static enum err check_cut(const struct source *s, const struct cut *c)
 {
     int lo = s->head.levelmin, hi = s->head.levelmax;
     if (c->levelmin < 1 || c->levelmin > lo)
-        FAIL(ERR_PARAM, "%s: is complete on levels 1 to %d; levelmin %d is not among them", s->path, lo, c->levelmin);
+        FAIL(ERR_PARAM, "%s: is complete on levels 1 to %d; levelmin %d is not among them", s->path,
+             lo, c->levelmin);
     if (c->levelmax < c->levelmin)
-        FAIL(ERR_PARAM, "%s: level %d is above levelmin, %d, where the mesh is complete", s->path, c->levelmax,
-             c->levelmin);
-    if (c->levelmax > hi) FAIL(ERR_PARAM, "%s: has levels up to %d only, not %d", s->path, hi, c->levelmax);
+        FAIL(ERR_PARAM, "%s: level %d is above levelmin, %d, where the mesh is complete", s->path,
+             c->levelmax, c->levelmin);
+    if (c->levelmax > hi)
+        FAIL(ERR_PARAM, "%s: has levels up to %d only, not %d", s->path, hi, c->levelmax);
     for (int d = 0; d < 3 && c->shape != CUT_NONE; d++)
         if (!(c->centre[d] > -0.5 && c->centre[d] < 1.5))
             FAIL(ERR_PARAM, "%s: the region is centred at %g along %c, the box is %g wide", s->path,

@@ -1,12 +1,15 @@
-/* ckpt/cut: less of a checkpoint, as a checkpoint: down to a level, or with all detail in one region only.
+/* ckpt/cut: less of a checkpoint, as a checkpoint: down to a level, or with all detail in one
+ * region only.
  *
- * Levels up to levelmin stay whole. A deeper oct is kept if it, or one of the 26 places around it on its level, meets the region; cells
- * whose octs are dropped become leaves, with the value they have as refined cells, the mean of what was in them. This rule needs no
- * memory and keeps the grading: if an oct is kept, so is every oct of the level above within one of its widths, which are those
- * that must be there. So the region has all its cells, and around it the mesh grows coarser by a level an oct. Particles are
- * those in the region.
+ * Levels up to levelmin stay whole. A deeper oct is kept if it, or one of the 26 places around it
+ * on its level, meets the region; cells whose octs are dropped become leaves, with the value they
+ * have as refined cells, the mean of what was in them. This rule needs no memory and keeps the
+ * grading: if an oct is kept, so is every oct of the level above within one of its widths, which
+ * are those that must be there. So the region has all its cells, and around it the mesh grows
+ * coarser by a level an oct. Particles are those in the region.
  *
- * Batches of octs or particles that cannot matter are not read beyond their places (ramses_pick). */
+ * Batches of octs or particles that cannot matter are not read beyond their places (ramses_pick).
+ */
 #pragma once
 #include "ckpt/source.h"
 

@@ -1,5 +1,5 @@
-/* ckpt/keep: see keep.h. What is to be removed is renamed first (output_NNNNN.removed), so that nothing incomplete has a
- * checkpoint's name. */
+/* ckpt/keep: see keep.h. What is to be removed is renamed first (output_NNNNN.removed), so that
+ * nothing incomplete has a checkpoint's name. */
 #include "ckpt/keep.h"
 
 #include <dirent.h>
@@ -11,9 +11,9 @@
 
 #include "base/mem.h"
 #include "ckpt/manifest.h"
-#include "ramses/read.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "ramses/read.h"
 
 static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
 {
@@ -91,17 +91,20 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
     for (struct dirent *e; err == OK && (e = readdir(d));) {
         char path[PATH_MAX];
         int number, end = 0;
-        if (sscanf(e->d_name, "output_%5d%n", &number, &end) != 1 || end != 12 || number < 0 || number > newest)
+        if (sscanf(e->d_name, "output_%5d%n", &number, &end) != 1 || end != 12 || number < 0 ||
+            number > newest)
             continue;
         snprintf(path, sizeof path, "%.3800s/%.200s", dir, e->d_name);
         bool removed = strcmp(e->d_name + end, ".removed") == 0,
              backup = !e->d_name[end] && manifest_is_backup(path, number);
-        if ((!removed && !backup) || dir_may_remove(path) != OK) continue; /* or a link, or more than a checkpoint */
+        /* or a link, or more than a checkpoint */
+        if ((!removed && !backup) || dir_may_remove(path) != OK) continue;
         if (removed) {
             err = dir_remove(path);
             continue;
         }
-        if (*n == room) *list = mem_grow(*list, sizeof **list * (size_t)(room = 2 * room + 16), "backups");
+        if (*n == room)
+            *list = mem_grow(*list, sizeof **list * (size_t)(room = 2 * room + 16), "backups");
         (*list)[(*n)++] = number;
     }
     closedir(d);

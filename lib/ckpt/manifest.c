@@ -23,7 +23,9 @@ static int by_name(const void *a, const void *b)
 
 static struct manifest_row *new_row(struct manifest *m)
 {
-    if (m->n == m->room) m->row = mem_grow(m->row, sizeof *m->row * (size_t)(m->room = 2 * m->room + 16), "checksums");
+    if (m->n == m->room)
+        m->row = mem_grow(m->row, sizeof *m->row * (size_t)(m->room = 2 * m->room + 16),
+                          "checksums");
     return &m->row[m->n++];
 }
 
@@ -64,9 +66,10 @@ static char *make_text(const struct manifest *m, size_t *n)
     char *text = mem_new(room, "checksums");
     *n = (size_t)snprintf(text, room, "%s%s", HEAD, m->backup ? BACKUP : "");
     for (int64_t i = 0; i < m->n; i++)
-        *n += (size_t)snprintf(text + *n, room - *n, "%016lx %ld %s\n", (unsigned long)m->row[i].sum,
-                               (long)m->row[i].bytes, m->row[i].name);
-    *n += (size_t)snprintf(text + *n, room - *n, "%016lx end\n", (unsigned long)checksum_of(text, *n));
+        *n += (size_t)snprintf(text + *n, room - *n, "%016lx %ld %s\n",
+                               (unsigned long)m->row[i].sum, (long)m->row[i].bytes, m->row[i].name);
+    *n += (size_t)snprintf(text + *n, room - *n, "%016lx end\n",
+                           (unsigned long)checksum_of(text, *n));
     return text;
 }
 
@@ -112,7 +115,8 @@ static bool get_sum(const char **s, uint64_t *sum)
     return *(*s)++ == ' ';
 }
 
-/* "BYTES NAME" up to the end of the line; a name has no folder and nothing that a shell or a terminal could mistake. */
+/* "BYTES NAME" up to the end of the line; a name has no folder and nothing that a shell or a
+ * terminal could mistake. */
 static bool get_file(const char **s, struct manifest_row *r)
 {
     for (r->bytes = 0; **s >= '0' && **s <= '9' && r->bytes < INT64_MAX / 16; (*s)++)
@@ -132,16 +136,20 @@ enum err manifest_parse(const char *path, const char *text, size_t n, struct man
     uint64_t sum;
     int64_t number = 1;
     *m = (struct manifest){0};
-    if (strlen(text) != n || !skip_words(&s, HEAD)) return bad_line(path, number, "is not 'ptah-checksums 1'");
+    if (strlen(text) != n || !skip_words(&s, HEAD))
+        return bad_line(path, number, "is not 'ptah-checksums 1'");
     if (skip_words(&s, BACKUP)) m->backup = true, number++;
     for (;; number++) {
         line = s;
-        if (!get_sum(&s, &sum)) return bad_line(path, number + 1, "has no checksum: the file is damaged or cut off");
+        if (!get_sum(&s, &sum))
+            return bad_line(path, number + 1, "has no checksum: the file is damaged or cut off");
         if (skip_words(&s, "end\n")) break;
         struct manifest_row *r = new_row(m);
         *r = (struct manifest_row){.sum = sum};
-        if (!get_file(&s, r)) return bad_line(path, number + 1, "does not name a file: the file is damaged");
-        if (m->n > 1 && by_name(r - 1, r) >= 0) return bad_line(path, number + 1, "is out of order");
+        if (!get_file(&s, r))
+            return bad_line(path, number + 1, "does not name a file: the file is damaged");
+        if (m->n > 1 && by_name(r - 1, r) >= 0)
+            return bad_line(path, number + 1, "is out of order");
     }
     if (s != text + n) return bad_line(path, number + 1, "should be the last");
     if (!checksum_agrees(sum, checksum_of(text, (size_t)(line - text))))
@@ -170,7 +178,8 @@ bool manifest_is_backup(const char *dir, int number)
 {
     char path[PATH_MAX], text[sizeof HEAD + sizeof BACKUP] = {0};
     const char *s = text;
-    if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path) return false;
+    if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path)
+        return false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
     if (fd >= 0) close(fd);
@@ -204,7 +213,8 @@ static enum err sum_file(int fd, const char *path, int64_t bytes, uint64_t *sum)
 static enum err check_size(const char *path, const struct manifest_row *r, int64_t bytes)
 {
     if (bytes == r->bytes) return OK;
-    FAIL(ERR_FORMAT, "%s: has %ld bytes, %ld were written: it is damaged", path, (long)bytes, (long)r->bytes);
+    FAIL(ERR_FORMAT, "%s: has %ld bytes, %ld were written: it is damaged", path, (long)bytes,
+         (long)r->bytes);
 }
 
 static enum err check_sum(const char *path, const struct manifest_row *r, uint64_t sum)
@@ -228,7 +238,8 @@ static enum err check_row(const char *path, const struct manifest_row *r)
 static const struct manifest_row *find_row(const struct manifest *m, const char *name)
 {
     struct manifest_row key;
-    if (!m || !m->n || snprintf(key.name, sizeof key.name, "%s", name) >= (int)sizeof key.name) return NULL;
+    if (!m || !m->n || snprintf(key.name, sizeof key.name, "%s", name) >= (int)sizeof key.name)
+        return NULL;
     return bsearch(&key, m->row, (size_t)m->n, sizeof key, by_name);
 }
 
@@ -238,12 +249,15 @@ bool manifest_has(const struct manifest *m, const char *name)
 }
 
 /* The row of a file that must be listed. */
-static enum err need_row(const struct manifest *m, const char *dir, const char *name, char path[PATH_MAX],
-                         const struct manifest_row **r)
+static enum err need_row(const struct manifest *m, const char *dir, const char *name,
+                         char path[PATH_MAX], const struct manifest_row **r)
 {
-    if (snprintf(path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX) FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    if (snprintf(path, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
+        FAIL(ERR_FILE, "%.80s…: path too long", dir);
     *r = find_row(m, name);
-    if (!*r) FAIL(ERR_FORMAT, "%s: is not listed in the checkpoint's checksums: it is of another one", path);
+    if (!*r)
+        FAIL(ERR_FORMAT, "%s: is not listed in the checkpoint's checksums: it is of another one",
+             path);
     return OK;
 }
 
@@ -256,7 +270,8 @@ enum err manifest_check_file(const struct manifest *m, const char *dir, const ch
     return check_row(path, r);
 }
 
-enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name, int64_t bytes, uint64_t sum)
+enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name,
+                            int64_t bytes, uint64_t sum)
 {
     char path[PATH_MAX];
     const struct manifest_row *r;

@@ -1,13 +1,15 @@
-/* ckpt/manifest: what a checkpoint consists of, in its file checksums_NNNNN.txt: name, bytes and checksum of each file.
+/* ckpt/manifest: what a checkpoint consists of, in its file checksums_NNNNN.txt: name, bytes and
+ * checksum of each file.
  *
- * The sums are made while the files are written, so they cost no second reading. Since every file is listed, a flipped bit, a
- * lost end and a file of another checkpoint all show. Readers of RAMSES pass the file over; checkpoints of others have none and
- * are read unchecked. HDF5 files have sums of their own and are not listed, the texts beside them are.
+ * The sums are made while the files are written, so they cost no second reading. Since every file
+ * is listed, a flipped bit, a lost end and a file of another checkpoint all show. Readers of RAMSES
+ * pass the file over; checkpoints of others have none and are read unchecked. HDF5 files have sums
+ * of their own and are not listed, the texts beside them are.
  *
  *     ptah-checksums 1
- *     backup                                          if the run that wrote it may remove it (keep_last)
- *     SUM BYTES NAME                                  one a file, SUM: base/checksum in 16 hexadecimal digits
- *     SUM end                                         of all lines before */
+ *     backup                                          if the run that wrote it may remove it
+ * (keep_last) SUM BYTES NAME                                  one a file, SUM: base/checksum in 16
+ * hexadecimal digits SUM end                                         of all lines before */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,20 +32,26 @@ struct manifest {
 
 /* Writing: each rank adds its files (the last part of path counts; m NULL: nothing is done). */
 void manifest_add(struct manifest *m, const char *path, int64_t bytes, uint64_t sum);
-/* dir/checksums_NNNNN.txt with the rows of all ranks, synced. Only rank 0's error is returned: agree on it. (collective) */
-MUST_USE enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir, int number);
+/* dir/checksums_NNNNN.txt with the rows of all ranks, synced. Only rank 0's error is returned:
+ * agree on it. (collective) */
+MUST_USE enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir,
+                                 int number);
 void manifest_fini(struct manifest *m);
 
 /* Reading: *m NULL if the checkpoint has no such file. Free with manifest_free. */
 MUST_USE enum err manifest_load(const char *dir, int number, struct manifest **m);
-MUST_USE enum err manifest_parse(const char *path, const char *text, size_t n, struct manifest *m); /* what load does */
+/* what load does */
+MUST_USE enum err manifest_parse(const char *path, const char *text, size_t n, struct manifest *m);
 void manifest_free(struct manifest **m);
 bool manifest_is_backup(const char *dir, int number);          /* by its first lines; no file: no */
 bool manifest_has(const struct manifest *m, const char *name); /* m NULL: no */
-/* Reads dir/name and compares; a file that is not listed does not belong there. m NULL: nothing is done. */
+/* Reads dir/name and compares; a file that is not listed does not belong there. m NULL: nothing is
+ * done. */
 MUST_USE enum err manifest_check_file(const struct manifest *m, const char *dir, const char *name);
 /* The same where the caller has read the file: its size and sum. */
-MUST_USE enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name, int64_t bytes,
-                                     uint64_t sum);
-/* All files. The error is that of the first bad one; *bad (may be NULL) counts them, *bytes what was read. */
-MUST_USE enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad, int64_t *bytes);
+MUST_USE enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name,
+                                     int64_t bytes, uint64_t sum);
+/* All files. The error is that of the first bad one; *bad (may be NULL) counts them, *bytes what
+ * was read. */
+MUST_USE enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad,
+                                 int64_t *bytes);

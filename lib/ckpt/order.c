@@ -26,14 +26,17 @@ static void cut_equal_keys(struct order *o, int64_t w, order_key k)
     o->cut[w] = least + (take < 0 ? 0 : take < most - least ? take : most - least);
 }
 
-/* For each cut the least key k such that at least w*window rows are below it: bit by bit from the top. */
+/* For each cut the least key k such that at least w*window rows are below it: bit by bit from the
+ * top. */
 static void find_cuts(struct order *o, int bits)
 {
     int64_t n = o->nwindow - 1;
-    order_key *k = mem_zero(sizeof *k * (size_t)(n + 1), "order"); /* the greatest with too few rows below it */
+    /* the greatest with too few rows below it */
+    order_key *k = mem_zero(sizeof *k * (size_t)(n + 1), "order");
     int64_t *below = mem_new(sizeof *below * (size_t)(n + 1), "order");
     for (int b = bits - 1; b >= 0; b--) {
-        for (int64_t w = 1; w <= n; w++) below[w] = rows_below(o, k[w] | (order_key)1 << b, 0, o->n);
+        for (int64_t w = 1; w <= n; w++)
+            below[w] = rows_below(o, k[w] | (order_key)1 << b, 0, o->n);
         comm_add_i64(o->c, below + 1, (int)n);
         for (int64_t w = 1; w <= n; w++)
             if (below[w] < w * o->window) k[w] |= (order_key)1 << b;
@@ -46,8 +49,8 @@ static void find_cuts(struct order *o, int bits)
     FREE(k);
 }
 
-void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *fn, const void *ctx, int bits,
-                int64_t window)
+void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *fn, const void *ctx,
+                int bits, int64_t window)
 {
     *o = (struct order){.c = c, .fn = fn, .ctx = ctx, .n = n, .total = n, .window = window};
     comm_add_i64(c, &o->total, 1);
@@ -91,8 +94,8 @@ void order_fini(struct order *o)
 }
 
 /* Two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
-static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b, int64_t end, order_key *key,
-                      int64_t *place)
+static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b, int64_t end,
+                      order_key *key, int64_t *place)
 {
     int64_t i = a, j = b;
     for (int64_t at = a; at < end; at++) {
@@ -108,7 +111,8 @@ static void merge_runs(struct order *o, int64_t *run, int n)
     while (n > 1) {
         int made = 0;
         for (int r = 0; r < n; r += 2) {
-            int64_t a = run[r], b = r + 1 < n ? run[r + 1] : run[n], end = r + 2 < n ? run[r + 2] : run[n];
+            int64_t a = run[r], b = r + 1 < n ? run[r + 1] : run[n],
+                    end = r + 2 < n ? run[r + 2] : run[n];
             merge_two(o->key, o->place, a, b, end, o->key_more, o->place_more);
             run[made++] = a;
         }
@@ -178,7 +182,8 @@ void order_ahead(struct order *o, int n, const struct order_column *column)
     size_t *out = mem_new(2 * sizeof *out * most, "order"), *in = out + most;
     for (int i = 0; i < n; i++) {
         size_t bytes = column[i].bytes;
-        char *s = (char *)(uintptr_t)column[i].rows, *r = o->ahead[i] = mem_new((size_t)o->nrow * bytes + 1, "order");
+        char *s = (char *)(uintptr_t)column[i].rows,
+             *r = o->ahead[i] = mem_new((size_t)o->nrow * bytes + 1, "order");
         for (int rank = 0; rank < size; rank++) {
             size_t sent = (size_t)o->count[rank] * bytes, got = (size_t)o->from[rank] * bytes;
             if (rank == o->c->rank)
@@ -201,7 +206,8 @@ static void put_in_place(const struct order *o, size_t bytes)
     if (bytes == 64) /* the cells of an oct */
         for (int64_t i = 0; i < o->nrow; i++) memcpy(to + i * 64, from + o->place[i] * 64, 64);
     else
-        for (int64_t i = 0; i < o->nrow; i++) memcpy(to + (size_t)i * bytes, from + (size_t)o->place[i] * bytes, bytes);
+        for (int64_t i = 0; i < o->nrow; i++)
+            memcpy(to + (size_t)i * bytes, from + (size_t)o->place[i] * bytes, bytes);
 }
 
 const void *order_move(struct order *o, const void *rows, size_t bytes)

@@ -1,8 +1,10 @@
 /* ckpt/order: the rows of all ranks in one global order, handed on in windows of bounded size.
  *
- * Each rank has rows sorted by a key. order_init finds, for every multiple of `window`, the key at which that many rows of all ranks come
- * before, by bisection over all windows at once. Then, round by round, each rank receives one window, its rows merged: which rows are in
- * which window, and their order, depends on the keys alone, not on who had them. (Rows with equal keys stand in order of rank.) */
+ * Each rank has rows sorted by a key. order_init finds, for every multiple of `window`, the key at
+ * which that many rows of all ranks come before, by bisection over all windows at once. Then, round
+ * by round, each rank receives one window, its rows merged: which rows are in which window, and
+ * their order, depends on the keys alone, not on who had them. (Rows with equal keys stand in order
+ * of rank.) */
 #pragma once
 #include <stdbool.h>
 
@@ -23,8 +25,9 @@ struct order {
     order_key *key;      /* [nrow] */
 
     /* Private. */
-    int64_t *count, *from;       /* by rank */
-    int64_t *place, *place_more; /* [window]; place: where row j of those received stands in the window */
+    int64_t *count, *from; /* by rank */
+    /* [window]; place: where row j of those received stands in the window */
+    int64_t *place, *place_more;
     order_key *key_more;
     bool in_order;
     char *got, *slab; /* what order_move lends */
@@ -33,15 +36,17 @@ struct order {
 };
 
 /* Keys are below 2^bits. (collective) */
-void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *fn, const void *ctx, int bits,
-                int64_t window);
+void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *fn, const void *ctx,
+                int bits, int64_t window);
 void order_fini(struct order *o);
 void order_round(struct order *o, int64_t round); /* 0..nround-1; sets send … key (collective) */
-/* Several columns move at once, which costs one wait instead of one each; order_move then gives them in turn. (collective) */
+/* Several columns move at once, which costs one wait instead of one each; order_move then gives
+ * them in turn. (collective) */
 struct order_column {
     const void *rows;
     size_t bytes; /* of a row */
 };
 void order_ahead(struct order *o, int n, const struct order_column *column);
-/* Moves a column: rows are own rows send..send+nsend-1. Returns the window's, lent until the next call. (collective) */
+/* Moves a column: rows are own rows send..send+nsend-1. Returns the window's, lent until the next
+ * call. (collective) */
 const void *order_move(struct order *o, const void *rows, size_t bytes);

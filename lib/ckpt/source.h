@@ -1,13 +1,15 @@
 /* ckpt/source: a checkpoint as a restart sees it, whatever its format.
  *
- * A source is a header and pieces (files), each with its own octs and its particles, given in batches of bounded size. Values are state:
- * conserved variables, bit for bit where the checkpoint allows. Nothing here is collective; ranks may share out the pieces. A format is a
- * struct source_kind; which it is, source_open finds out. */
+ * A source is a header and pieces (files), each with its own octs and its particles, given in
+ * batches of bounded size. Values are state: conserved variables, bit for bit where the checkpoint
+ * allows. Nothing here is collective; ranks may share out the pieces. A format is a struct
+ * source_kind; which it is, source_open finds out. */
 #pragma once
 #include "ckpt/catalog.h"
 #include "ramses/read.h"
 
-/* gas: rows 0..nvar-1 are the conserved variables. Then, with gravity, potential and acceleration. */
+/* gas: rows 0..nvar-1 are the conserved variables. Then, with gravity, potential and acceleration.
+ */
 struct source_octs {
     int level, n;
     const okey *key;
@@ -21,7 +23,8 @@ struct source_parts {
     const double *x[3], *v[3], *m, *birth, *metal; /* birth, metal: NULL if there are none */
     const int64_t *id, *level, *tag;               /* level, tag: NULL if not known */
     const int8_t *family;
-    const void *extra[RAMSES_FIELDS]; /* [source.nextra] doubles or int64: the source's further columns */
+    /* [source.nextra] doubles or int64: the source's further columns */
+    const void *extra[RAMSES_FIELDS];
 };
 
 typedef enum err source_octs_fn(const struct source_octs *o, void *ctx);
@@ -32,7 +35,9 @@ struct source_kind;
 struct source {
     const struct source_kind *kind;
     const struct ramses_pick *pick; /* lent; batches to be passed over are not read (NULL: none) */
-    bool late; /* octs may be handed on before their files' checksums are compared: nothing is kept after an error */
+    /* octs may be handed on before their files' checksums are compared: nothing is kept after an
+     * error */
+    bool late;
     void *impl;
     const char *format; /* what it is, for people */
     char path[4000], ordering[129];
@@ -49,7 +54,8 @@ struct source {
     int nextra; /* particle columns that source_parts has no name for */
     struct ramses_field extra[RAMSES_FIELDS];
     int extra_at[RAMSES_FIELDS]; /* for kinds: their places in a batch */
-    char left_out[256];          /* names of extra columns and tables, for people whose format has no place for them */
+    /* names of extra columns and tables, for people whose format has no place for them */
+    char left_out[256];
 };
 
 struct source_kind {
@@ -64,17 +70,20 @@ struct source_kind {
 
 extern const struct source_kind source_ramses, source_hdf5;
 /* For them, whose impl is a struct ramses. */
-MUST_USE enum err source_set_rest(struct source *s, const struct ramses *r); /* sinks, stellar, cooling, gas, extra */
+/* sinks, stellar, cooling, gas, extra */
+MUST_USE enum err source_set_rest(struct source *s, const struct ramses *r);
 void source_files_close(struct source *s);
 MUST_USE enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
 MUST_USE enum err source_files_text(struct source *s, const char *name, char **text, size_t *bytes);
 
-/* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them. 0: as in the checkpoint, for
- * programs that only pass it on. */
+/* gamma, smallr: of the run that goes on; where a format stores pressure, energy follows from them.
+ * 0: as in the checkpoint, for programs that only pass it on. */
 MUST_USE enum err source_open(const char *dir, double gamma, double smallr, struct source **out);
 void source_close(struct source **s);
 /* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. */
-MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx);
+MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn,
+                              void *ctx);
 MUST_USE enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
-/* "namelist": what the run was made with; "compilation": its history; *text NULL if that is not known. Caller frees with mem_free. */
+/* "namelist": what the run was made with; "compilation": its history; *text NULL if that is not
+ * known. Caller frees with mem_free. */
 MUST_USE enum err source_text(struct source *s, const char *name, char **text, size_t *bytes);

@@ -23,7 +23,8 @@ static enum err take_octs(const struct ramses *r, const struct ramses_octs *o, v
     }
     struct tree_row *row = t->row[l] + t->n[l];
     for (int i = 0; i < o->n; i++)
-        row[i] = (struct tree_row){.key = o->key[i], .file = (int32_t)o->file, .split = o->split[i]};
+        row[i] = (struct tree_row){
+            .key = o->key[i], .file = (int32_t)o->file, .split = o->split[i]};
     t->n[l] += o->n;
     return OK;
 }
@@ -47,9 +48,11 @@ enum err tree_table_read(struct ramses *r, struct tree_table *t)
     enum err err = OK;
     *t = (struct tree_table){0};
     memset(&r->tally, 0, sizeof r->tally);
-    for (int file = 1; err == OK && file <= r->ncpu; file++) err = ramses_read_octs(r, file, false, take_octs, &f);
+    for (int file = 1; err == OK && file <= r->ncpu; file++)
+        err = ramses_read_octs(r, file, false, take_octs, &f);
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
-        if (!in_order(t->row[l], t->n[l])) qsort(t->row[l], (size_t)t->n[l], sizeof **t->row, by_key);
+        if (!in_order(t->row[l], t->n[l]))
+            qsort(t->row[l], (size_t)t->n[l], sizeof **t->row, by_key);
         t->base[l + 1] = t->base[l] + t->n[l];
     }
     if (err != OK) tree_table_free(t);

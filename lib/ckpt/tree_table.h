@@ -1,5 +1,6 @@
-/* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes an oct, by level, in Morton order.
- * What needs to look octs up at random does so here, while values go by in batches. */
+/* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes an oct, by level,
+ * in Morton order. What needs to look octs up at random does so here, while values go by in
+ * batches. */
 #pragma once
 #include "ramses/read.h"
 
@@ -14,7 +15,8 @@ struct tree_table {
     struct tree_row *row[LEVEL_MAX + 2];
 };
 
-/* Reads all files without values. Nothing in the tree is taken for granted: octs may be there twice, or without a father. */
+/* Reads all files without values. Nothing in the tree is taken for granted: octs may be there
+ * twice, or without a father. */
 MUST_USE enum err tree_table_read(struct ramses *r, struct tree_table *t);
 void tree_table_free(struct tree_table *t);
 struct tree_row *tree_table_find(const struct tree_table *t, int level, okey key); /* or NULL */

@@ -33,7 +33,8 @@ static bool launched(void)
     return false;
 }
 
-/* Without a launcher MPI is left alone: starting it costs more than most of what a tool does, and needs a daemon. */
+/* Without a launcher MPI is left alone: starting it costs more than most of what a tool does, and
+ * needs a daemon. */
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
@@ -137,7 +138,8 @@ void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)
 {
     if (c->size == 1) return;
     for (size_t at = 0; at < bytes; at += PIECE)
-        MPI_Bcast((char *)p + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, root, MPI_COMM_WORLD);
+        MPI_Bcast((char *)p + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, root,
+                  MPI_COMM_WORLD);
 }
 
 void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes)
@@ -176,8 +178,8 @@ enum err err_agree(const struct comm *c, enum err e)
     return err_set(word.code, "%s", word.text);
 }
 
-void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes, int64_t *nrecv,
-                    int64_t *from)
+void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
+                    int64_t *nrecv, int64_t *from)
 {
     int n = c->size;
     int64_t *in = mem_new(sizeof *in * (size_t)n, "comm counts");
@@ -232,8 +234,8 @@ static size_t pieces(size_t bytes)
     return (bytes + PIECE - 1) / PIECE;
 }
 
-struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf, const size_t *sbytes,
-                             void *const *rbuf, const size_t *rbytes)
+struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
+                             const size_t *sbytes, void *const *rbuf, const size_t *rbytes)
 {
     size_t total = 0;
     for (int i = 0; i < npeer; i++) total += pieces(sbytes[i]) + pieces(rbytes[i]);
@@ -242,12 +244,12 @@ struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, v
     rounds += total > 0;
     for (int i = 0; i < npeer; i++)
         for (size_t at = 0; at < rbytes[i]; at += PIECE)
-            MPI_Irecv((char *)rbuf[i] + at, (int)(rbytes[i] - at < PIECE ? rbytes[i] - at : PIECE), MPI_BYTE, peer[i],
-                      TAG, MPI_COMM_WORLD, &r->req[r->n++]);
+            MPI_Irecv((char *)rbuf[i] + at, (int)(rbytes[i] - at < PIECE ? rbytes[i] - at : PIECE),
+                      MPI_BYTE, peer[i], TAG, MPI_COMM_WORLD, &r->req[r->n++]);
     for (int i = 0; i < npeer; i++)
         for (size_t at = 0; at < sbytes[i]; at += PIECE)
-            MPI_Isend((char *)sbuf[i] + at, (int)(sbytes[i] - at < PIECE ? sbytes[i] - at : PIECE), MPI_BYTE, peer[i],
-                      TAG, MPI_COMM_WORLD, &r->req[r->n++]);
+            MPI_Isend((char *)sbuf[i] + at, (int)(sbytes[i] - at < PIECE ? sbytes[i] - at : PIECE),
+                      MPI_BYTE, peer[i], TAG, MPI_COMM_WORLD, &r->req[r->n++]);
     return r;
 }
 

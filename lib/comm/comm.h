@@ -1,7 +1,8 @@
-/* comm: the only part that sees MPI. Every function marked (collective) must be called by all ranks.
+/* comm: the only part that sees MPI. Every function marked (collective) must be called by all
+ * ranks.
  *
- * Trouble inside MPI aborts the run (MPI's own error handler). err_agree turns one rank's expected trouble
- * into everybody's. All sizes are counts of the stated element. */
+ * Trouble inside MPI aborts the run (MPI's own error handler). err_agree turns one rank's expected
+ * trouble into everybody's. All sizes are counts of the stated element. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -13,42 +14,51 @@ struct comm {
     int rank, size;
 };
 
-/* Starts MPI, but not in a process that no launcher (mpirun, srun, …) started, as the environment tells (PTAH_MPI: always).
- * (collective) */
+/* Starts MPI, but not in a process that no launcher (mpirun, srun, …) started, as the environment
+ * tells (PTAH_MPI: always). (collective) */
 void comm_init(int *argc, char ***argv, struct comm *c);
 void comm_fini(void); /* (collective) */
-/* Without OMP_NUM_THREADS the ranks of a node share its processors out as threads. Returns their number. (collective) */
+/* Without OMP_NUM_THREADS the ranks of a node share its processors out as threads. Returns their
+ * number. (collective) */
 int comm_share_threads(const struct comm *c);
 _Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);
 
 void comm_min_f64(const struct comm *c, double *x, int n);
 void comm_max_f64(const struct comm *c, double *x, int n);
-void comm_add_f64(const struct comm *c, double *x, int n); /* order not fixed: for clocks and loads only */
+/* order not fixed: for clocks and loads only */
+void comm_add_f64(const struct comm *c, double *x, int n);
 void comm_min_i64(const struct comm *c, int64_t *x, int n);
 void comm_max_i64(const struct comm *c, int64_t *x, int n);
 void comm_add_i64(const struct comm *c, int64_t *x, int n);
-int64_t comm_scan_i64(const struct comm *c, int64_t x); /* sum over the ranks before this one (collective) */
-void comm_sum(const struct comm *c, struct sum *s);     /* exact, same on all ranks (collective) */
+/* sum over the ranks before this one (collective) */
+int64_t comm_scan_i64(const struct comm *c, int64_t x);
+void comm_sum(const struct comm *c, struct sum *s); /* exact, same on all ranks (collective) */
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
-void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root); /* equal sizes */
+/* equal sizes */
+void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root);
 
-/* Every rank's bytes[rank] bytes, in order of ranks, to all; bytes is the same everywhere, its sum below 2^31. (collective) */
+/* Every rank's bytes[rank] bytes, in order of ranks, to all; bytes is the same everywhere, its sum
+ * below 2^31. (collective) */
 void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes);
 
-/* All ranks return the same error: that of the lowest rank that has one, with its message. (collective) */
+/* All ranks return the same error: that of the lowest rank that has one, with its message.
+ * (collective) */
 MUST_USE enum err err_agree(const struct comm *c, enum err e);
 
-/* Sparse exchange (collective): sends items of `bytes` bytes; count[r] items to rank r, packed by rank in rank order
- * in `send`. Returns the received items, in order of source rank, in a new block (owner: caller, FREE), their
- * number in *nrecv, and, if from != NULL, the count from each rank in from[size]. */
-void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes, int64_t *nrecv,
-                    int64_t *from);
+/* Sparse exchange (collective): sends items of `bytes` bytes; count[r] items to rank r, packed by
+ * rank in rank order in `send`. Returns the received items, in order of source rank, in a new block
+ * (owner: caller, FREE), their number in *nrecv, and, if from != NULL, the count from each rank in
+ * from[size]. */
+void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
+                    int64_t *nrecv, int64_t *from);
 
-/* Point-to-point rounds between fixed peers. post: receive into rbuf[i] (rbytes[i]) from peer[i], send sbuf[i];
- * then comm_wait. Buffers are lent until comm_wait returns. Zero-byte messages are not sent. */
+/* Point-to-point rounds between fixed peers. post: receive into rbuf[i] (rbytes[i]) from peer[i],
+ * send sbuf[i]; then comm_wait. Buffers are lent until comm_wait returns. Zero-byte messages are
+ * not sent. */
 struct comm_round;
-struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf, const size_t *sbytes,
-                             void *const *rbuf, const size_t *rbytes);
+struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
+                             const size_t *sbytes, void *const *rbuf, const size_t *rbytes);
 void comm_wait(struct comm_round *r);
-int64_t comm_rounds(void); /* that this process has begun so far with any peer: what latency is paid for */
+/* that this process has begun so far with any peer: what latency is paid for */
+int64_t comm_rounds(void);

@@ -12,6 +12,7 @@ struct lines {
     size_t room; /* private */
 };
 
-/* The next line that is not empty, in l->text ({0} before the first); false after the last. (collective) */
+/* The next line that is not empty, in l->text ({0} before the first); false after the last.
+ * (collective) */
 bool lines_next(struct lines *l, const struct comm *c);
 void lines_free(struct lines *l);

@@ -1,12 +1,13 @@
-/* cosmo: Friedmann's equation for matter, curvature and a cosmological constant, radiation neglected.
+/* cosmo: Friedmann's equation for matter, curvature and a cosmological constant, radiation
+ * neglected.
  *
- * In super-comoving time (dτ = H0 dt/a²; Martel & Shapiro 1998) da/dτ = f(a) = sqrt(a³ (Ω_m + Ω_Λ a³ + Ω_k a)),
- * so with x = ln a the two clocks are integrals
- *     τ = ∫ a/f(a) dx,    H0 t = ∫ a³/f(a) dx,    both 0 at a = 1.
- * They are tabulated at x = k/1024 by Gauss-Legendre quadrature between neighbours and interpolated by cubic Hermite
- * polynomials (the slopes are the integrands): with h = 1/1024 the interpolation error h⁴/384 τ'''' is below 1e-15 of
- * τ. a(τ) inverts that same polynomial by Newton's iteration, hence cosmo_at undoes cosmo_tau to rounding. Growth: D =
- * 5/2 Ω_m E(a) ∫ da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
+ * In super-comoving time (dτ = H0 dt/a²; Martel & Shapiro 1998) da/dτ = f(a) = sqrt(a³ (Ω_m + Ω_Λ
+ * a³ + Ω_k a)), so with x = ln a the two clocks are integrals τ = ∫ a/f(a) dx,    H0 t = ∫ a³/f(a)
+ * dx,    both 0 at a = 1. They are tabulated at x = k/1024 by Gauss-Legendre quadrature between
+ * neighbours and interpolated by cubic Hermite polynomials (the slopes are the integrands): with h
+ * = 1/1024 the interpolation error h⁴/384 τ'''' is below 1e-15 of τ. a(τ) inverts that same
+ * polynomial by Newton's iteration, hence cosmo_at undoes cosmo_tau to rounding. Growth: D = 5/2
+ * Ω_m E(a) ∫ da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
 #include "cosmo/cosmo.h"
 
 #include <gsl/gsl_integration.h>
@@ -18,7 +19,8 @@
 enum { PER_E = 1024 };  /* table points in one e-fold of a */
 enum { CHORDS = 1000 }; /* intervals of RAMSES's table */
 static const double A_LAST = 10.0;
-static const double CHORD_STEP = 1e-6; /* Δa/a of RAMSES's integration, which sets where its points lie */
+/* Δa/a of RAMSES's integration, which sets where its points lie */
+static const double CHORD_STEP = 1e-6;
 static const double MPC = 3.0856776e24, RHO_C = 1.88e-29;
 
 struct cosmo {
@@ -45,7 +47,9 @@ enum err cosmo_new(const struct cosmo_par *p, struct cosmo **out)
     c->par = *p;
     c->first = (int)floor(PER_E * log(0.9 * p->aexp_ini));
     int last = 0; /* a closed universe turns before A_LAST */
-    while (last < PER_E * log(A_LAST) && expansion2(p, exp((last + 2.0) / PER_E)) > 1e-3 * p->omega_m) last++;
+    while (last < PER_E * log(A_LAST) &&
+           expansion2(p, exp((last + 2.0) / PER_E)) > 1e-3 * p->omega_m)
+        last++;
     c->n = last + 2 - c->first;
     c->tau = mem_new(sizeof *c->tau * (size_t)c->n, "expansion");
     c->t = mem_new(sizeof *c->t * (size_t)c->n, "expansion");
@@ -89,7 +93,8 @@ double cosmo_dadtau(const struct cosmo_par *p, double a)
     return sqrt(a * a * a * (p->omega_m + p->omega_l * a * a * a + p->omega_k * a));
 }
 
-void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d, double *unit_t)
+void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d,
+                 double *unit_t)
 {
     double h = p->h0 / 100;
     *unit_l = aexp * p->boxlen_ini * MPC / h;
@@ -103,7 +108,8 @@ static double expansion2(const struct cosmo_par *p, double a)
     return p->omega_m / a + p->omega_l * a * a + p->omega_k;
 }
 
-/* ∫_0^a da'/(a'E)³. With a' = u² the integrand is 2 u⁴ / (Ω_m + Ω_Λ a'³ + Ω_k a')^(3/2), smooth down to 0. */
+/* ∫_0^a da'/(a'E)³. With a' = u² the integrand is 2 u⁴ / (Ω_m + Ω_Λ a'³ + Ω_k a')^(3/2), smooth
+ * down to 0. */
 static double growth_integral(const struct cosmo_par *p, double a)
 {
     gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(64);
@@ -126,7 +132,8 @@ double cosmo_growth(const struct cosmo_par *p, double a)
 double cosmo_growth_rate(const struct cosmo_par *p, double a)
 {
     double y = expansion2(p, a);
-    return (p->omega_l * a * a - 0.5 * p->omega_m / a) / y - 1 + a / (y * sqrt(y) * growth_integral(p, a));
+    return (p->omega_l * a * a - 0.5 * p->omega_m / a) / y - 1 +
+           a / (y * sqrt(y) * growth_integral(p, a));
 }
 
 double cosmo_vfact(const struct cosmo_par *p, double a)
@@ -139,18 +146,22 @@ static enum err check(const struct cosmo_par *p)
     if (!(p->omega_m > 0 && p->omega_m < 100))
         FAIL(ERR_PARAM, "cosmology: omega_m = %g must be above 0 (and below 100)", p->omega_m);
     if (!(fabs(p->omega_m + p->omega_l + p->omega_k - 1) < 1e-6))
-        FAIL(ERR_PARAM, "cosmology: omega_m + omega_l + omega_k = %.9g + %.9g + %.9g must be 1", p->omega_m, p->omega_l,
-             p->omega_k);
+        FAIL(ERR_PARAM, "cosmology: omega_m + omega_l + omega_k = %.9g + %.9g + %.9g must be 1",
+             p->omega_m, p->omega_l, p->omega_k);
     if (!(p->omega_b >= 0 && p->omega_b <= p->omega_m))
-        FAIL(ERR_PARAM, "cosmology: omega_b = %g must be between 0 and omega_m = %g", p->omega_b, p->omega_m);
-    if (!(p->h0 >= 1 && p->h0 <= 1000)) FAIL(ERR_PARAM, "cosmology: h0 = %g km/s/Mpc is absurd", p->h0);
+        FAIL(ERR_PARAM, "cosmology: omega_b = %g must be between 0 and omega_m = %g", p->omega_b,
+             p->omega_m);
+    if (!(p->h0 >= 1 && p->h0 <= 1000))
+        FAIL(ERR_PARAM, "cosmology: h0 = %g km/s/Mpc is absurd", p->h0);
     if (!(p->aexp_ini >= 1e-6 && p->aexp_ini <= 1))
-        FAIL(ERR_PARAM, "cosmology: initial expansion factor %g must be between 1e-6 and 1", p->aexp_ini);
+        FAIL(ERR_PARAM, "cosmology: initial expansion factor %g must be between 1e-6 and 1",
+             p->aexp_ini);
     if (!(p->boxlen_ini > 0 && p->boxlen_ini < 1e9))
         FAIL(ERR_PARAM, "cosmology: box of %g Mpc/h is absurd", p->boxlen_ini);
     for (double a = 1.01; a > 0.5 * p->aexp_ini; a *= 0.999)
         if (!(expansion2(p, a) > 1e-3 * p->omega_m))
-            FAIL(ERR_PARAM, "cosmology: with omega_m = %g and omega_l = %g the universe does not pass a = %g",
+            FAIL(ERR_PARAM,
+                 "cosmology: with omega_m = %g and omega_l = %g the universe does not pass a = %g",
                  p->omega_m, p->omega_l, a);
     return OK;
 }
@@ -171,7 +182,8 @@ static void tabulate(struct cosmo *c)
         /* From a = 1 outwards, first up and then down, so that sums grow from small to large. */
         int to = i < c->n - zero ? zero + i : c->n - 1 - i, from = to > zero ? to - 1 : to + 1;
         if (to == zero) continue;
-        double lo = (double)(c->first + from) / PER_E, hi = (double)(c->first + to) / PER_E, tau = 0, t = 0;
+        double lo = (double)(c->first + from) / PER_E, hi = (double)(c->first + to) / PER_E,
+               tau = 0, t = 0;
         for (size_t j = 0; j < 8; j++) {
             double x, w;
             gsl_integration_glfixed_point(lo, hi, j, &x, &w, gauss);
@@ -184,8 +196,10 @@ static void tabulate(struct cosmo *c)
     gsl_integration_glfixed_table_free(gauss);
 }
 
-/* Cubic Hermite polynomial on interval i at s in [0,1]; *slope, if not NULL, its derivative over s. */
-static double hermite(const struct cosmo *c, const double *value, double power, int i, double s, double *slope)
+/* Cubic Hermite polynomial on interval i at s in [0,1]; *slope, if not NULL, its derivative over s.
+ */
+static double hermite(const struct cosmo *c, const double *value, double power, int i, double s,
+                      double *slope)
 {
     const double h = 1.0 / PER_E;
     double d0 = h * clock_slope(&c->par, power, (c->first + i) * h);
@@ -222,12 +236,13 @@ static double curve_aexp(const struct cosmo *c, double tau)
     return exp((c->first + lo + s) / PER_E);
 }
 
-/* RAMSES integrates da/dτ from a = 1 in steps of Δa/a = 1e-6 until a < aexp_ini and keeps every (steps/1000)th point
- * and the last. The points below lie on the exact curve, at those places. */
+/* RAMSES integrates da/dτ from a = 1 in steps of Δa/a = 1e-6 until a < aexp_ini and keeps every
+ * (steps/1000)th point and the last. The points below lie on the exact curve, at those places. */
 static void chords_new(struct cosmo *c)
 {
     for (int i = 0; i < 3; i++) c->chord[i] = mem_new(sizeof(double) * (CHORDS + 1), "expansion");
-    double steps = floor(-log(c->par.aexp_ini) / CHORD_STEP) + 1, skip = fmax(floor(steps / CHORDS), 1);
+    double steps = floor(-log(c->par.aexp_ini) / CHORD_STEP) + 1,
+           skip = fmax(floor(steps / CHORDS), 1);
     for (int k = 0; k <= CHORDS; k++) {
         double a = exp(-CHORD_STEP * (k < CHORDS ? fmin(k * skip, steps) : steps));
         c->chord[0][k] = a;

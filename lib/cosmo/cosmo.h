@@ -1,5 +1,5 @@
-/* cosmo: expansion and units in RAMSES's super-comoving variables (spec/numerics §9; Martel & Shapiro 1998). Local,
- * pure. */
+/* cosmo: expansion and units in RAMSES's super-comoving variables (spec/numerics §9; Martel &
+ * Shapiro 1998). Local, pure. */
 #pragma once
 #include <stdbool.h>
 
@@ -8,24 +8,31 @@
 struct cosmo_par {
     double omega_m, omega_l, omega_k, omega_b, h0;
     double aexp_ini, boxlen_ini; /* Mpc/h */
-    /* false: a(τ) to rounding. true: the straight lines between 1001 points that RAMSES draws; they are up to 3e-6 of a
-     * above the curve. For comparison with RAMSES step by step. */
+    /* false: a(τ) to rounding. true: the straight lines between 1001 points that RAMSES draws; they
+     * are up to 3e-6 of a above the curve. For comparison with RAMSES step by step. */
     bool chords;
 };
 
 struct cosmo; /* table τ → a, H, t */
 
-/* Table of the expansion from before aexp_ini (above 0) to a = 10 (or the turn of a closed universe); beyond its ends
- * the functions below give the end's values. Error if Ω's do not add up to 1, values are absurd, or the universe
- * bounces. */
+/* Table of the expansion from before aexp_ini (above 0) to a = 10 (or the turn of a closed
+ * universe); beyond its ends the functions below give the end's values. Error if Ω's do not add up
+ * to 1, values are absurd, or the universe bounces. */
 MUST_USE enum err cosmo_new(const struct cosmo_par *p, struct cosmo **out);
 void cosmo_free(struct cosmo *c);
-double cosmo_tau(const struct cosmo *c, double aexp);  /* conformal code time at a; 0 at a = 1 */
-double cosmo_time(const struct cosmo *c, double aexp); /* proper time in units of 1/H0, 0 at a = 1 */
-void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp); /* hexp = (1/a) da/dτ */
-double cosmo_dadtau(const struct cosmo_par *p, double a);                     /* sqrt(a³(Ω_m + Ω_Λ a³ + Ω_k a)) */
-double cosmo_growth_rate(const struct cosmo_par *p, double a);                /* f = dlnD/dlna */
-double cosmo_growth(const struct cosmo_par *p, double a);                     /* D(a), D ∝ a early */
-/* Code velocity of a displacement of one code length in the growing mode: dD/dτ / D = f(a) hexp(a). */
+double cosmo_tau(const struct cosmo *c, double aexp); /* conformal code time at a; 0 at a = 1 */
+/* proper time in units of 1/H0, 0 at a = 1 */
+double cosmo_time(const struct cosmo *c, double aexp);
+/* hexp = (1/a) da/dτ */
+void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp);
+/* sqrt(a³(Ω_m + Ω_Λ a³ + Ω_k a)) */
+double cosmo_dadtau(const struct cosmo_par *p, double a);
+double cosmo_growth_rate(const struct cosmo_par *p, double a); /* f = dlnD/dlna */
+/* D(a), D ∝ a early */
+double cosmo_growth(const struct cosmo_par *p, double a);
+/* Code velocity of a displacement of one code length in the growing mode: dD/dτ / D = f(a) hexp(a).
+ */
 double cosmo_vfact(const struct cosmo_par *p, double a);
-void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d, double *unit_t); /* cgs */
+/* cgs */
+void cosmo_units(const struct cosmo_par *p, double aexp, double *unit_l, double *unit_d,
+                 double *unit_t);

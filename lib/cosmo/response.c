@@ -37,7 +37,8 @@ static enum err next_number(struct numbers *t, const char *what, double *out)
 {
     char *end;
     skip_blanks(t);
-    if (!*t->at) FAIL(ERR_FORMAT, "%s: ends in line %d where %s should follow", t->path, t->line, what);
+    if (!*t->at)
+        FAIL(ERR_FORMAT, "%s: ends in line %d where %s should follow", t->path, t->line, what);
     *out = strtod(t->at, &end);
     if (end == t->at || !isfinite(*out))
         FAIL(ERR_FORMAT, "%s: line %d: '%.20s' is not %s", t->path, t->line, t->at, what);
@@ -61,9 +62,11 @@ static enum err next_axis(struct numbers *t, const char *what, int n, double *ln
     for (int i = 0; i < n; i++) {
         double x;
         TRY(next_number(t, what, &x));
-        if (!(x > 0)) FAIL(ERR_FORMAT, "%s: line %d: %s %g is not above 0", t->path, t->line, what, x);
+        if (!(x > 0))
+            FAIL(ERR_FORMAT, "%s: line %d: %s %g is not above 0", t->path, t->line, what, x);
         ln[i] = log(x);
-        if (i > 0 && !(ln[i] > ln[i - 1])) FAIL(ERR_FORMAT, "%s: line %d: %s does not ascend", t->path, t->line, what);
+        if (i > 0 && !(ln[i] > ln[i - 1]))
+            FAIL(ERR_FORMAT, "%s: line %d: %s does not ascend", t->path, t->line, what);
     }
     return OK;
 }
@@ -82,7 +85,8 @@ static enum err parse(struct numbers *t, struct response *r)
     for (int i = 0; i < r->nk * r->na; i++) TRY(next_number(t, "a response", &r->r[i]));
     skip_blanks(t);
     if (*t->at)
-        FAIL(ERR_FORMAT, "%s: line %d: '%.20s' is beyond the %d × %d values", t->path, t->line, t->at, r->nk, r->na);
+        FAIL(ERR_FORMAT, "%s: line %d: '%.20s' is beyond the %d × %d values", t->path, t->line,
+             t->at, r->nk, r->na);
     return OK;
 }
 

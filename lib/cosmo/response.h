@@ -1,5 +1,6 @@
-/* cosmo/response: the linear response R(k, a) of a component that the mesh does not hold (massive neutrinos) to the matter that it does:
- * δ_ν = R δ_cb, from a Boltzmann code's table. Text, numbers parted by blanks, `#` begins a comment:
+/* cosmo/response: the linear response R(k, a) of a component that the mesh does not hold (massive
+ * neutrinos) to the matter that it does: δ_ν = R δ_cb, from a Boltzmann code's table. Text, numbers
+ * parted by blanks, `#` begins a comment:
  *
  *     nk na    k[nk] (h/Mpc, ascending)    a[na] (ascending)    R[nk][na]
  *

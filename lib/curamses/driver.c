@@ -51,7 +51,8 @@ static herr_t driver_close(H5FD_t *base)
 
 static herr_t driver_query(const H5FD_t *base, unsigned long *flags)
 {
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
+             H5FD_FEAT_AGGREGATE_SMALLDATA;
     return 0;
 }
 
@@ -86,7 +87,8 @@ static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t how, haddr_t at, 
     return 0;
 }
 
-static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t how, haddr_t at, size_t n, const void *p)
+static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t how, haddr_t at, size_t n,
+                           const void *p)
 {
     struct driver_file *f = (struct driver_file *)base;
     if (at + n > f->eof) f->eof = at + n;

@@ -1,7 +1,8 @@
 /* curamses/driver: how HDF5 writes a new file: plainly, and without ever being told of trouble.
  *
- * HDF5 does not survive a disk that fills up while it closes a file: it leaves a half-closed file behind, which crashes the program
- * when it ends. So errors are kept here, for the caller to ask for when the file is closed; HDF5 goes on writing into nothing. */
+ * HDF5 does not survive a disk that fills up while it closes a file: it leaves a half-closed file
+ * behind, which crashes the program when it ends. So errors are kept here, for the caller to ask
+ * for when the file is closed; HDF5 goes on writing into nothing. */
 #pragma once
 #include <stdint.h>
 
@@ -9,5 +10,6 @@ struct hdf5_sink {
     int failed; /* errno of the first error, 0: none */
 };
 
-/* Sets the driver of a file access property list (a hid_t). The sink is lent until the file is closed. */
+/* Sets the driver of a file access property list (a hid_t). The sink is lent until the file is
+ * closed. */
 void hdf5_driver_set(int64_t access, struct hdf5_sink *sink);

@@ -1,5 +1,6 @@
-/* curamses/file: see hdf5_file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any later one reads); links and attributes
- * are kept in the objects' headers, however many, so that nothing but B-trees of chunks is without. No object has times. */
+/* curamses/file: see hdf5_file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any
+ * later one reads); links and attributes are kept in the objects' headers, however many, so that
+ * nothing but B-trees of chunks is without. No object has times. */
 #ifdef PTAH_HDF5
 #include "curamses/file.h"
 
@@ -15,10 +16,12 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-static const int64_t ALIGN = 4096, ALIGN_FROM = 65536; /* datasets of so many bytes start at a page */
+/* datasets of so many bytes start at a page */
+static const int64_t ALIGN = 4096, ALIGN_FROM = 65536;
 
 static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
-static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n, const void *p);
+static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n,
+                         const void *p);
 
 int hdf5_size(char type)
 {
@@ -43,7 +46,8 @@ void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int 
 int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
 {
     va_list args;
-    if (f->nset == f->room) f->set = mem_grow(f->set, sizeof *f->set * (size_t)(f->room += 64), "checkpoint");
+    if (f->nset == f->room)
+        f->set = mem_grow(f->set, sizeof *f->set * (size_t)(f->room += 64), "checkpoint");
     struct hdf5_set *s = &f->set[f->nset];
     *s = (struct hdf5_set){.type = type, .n = n, .block = block, .sum = f->nsum, .id = -1};
     va_start(args, fmt);
@@ -67,7 +71,8 @@ static enum err trouble(struct hdf5_file *f, const char *what, const char *name)
 
 /* ---- layout, rank 0 ---- */
 
-void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n, const void *p)
+void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n,
+               const void *p)
 {
     hsize_t size = (hsize_t)n;
     if (f->err != OK || n == 0) return;
@@ -119,7 +124,8 @@ static void make_groups(struct hdf5_file *f, const char *path)
     H5Pclose(how);
 }
 
-static hid_t make_dataset(struct hdf5_file *f, const char *path, char type, int64_t n, int64_t chunk)
+static hid_t make_dataset(struct hdf5_file *f, const char *path, char type, int64_t n,
+                          int64_t chunk)
 {
     hsize_t size = (hsize_t)n, cut = (hsize_t)(chunk < n ? chunk : n);
     hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
@@ -145,7 +151,8 @@ void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, con
     make_groups(f, path);
     if (n == 0) return;
     hid_t d = make_dataset(f, path, type, n, 0);
-    if (f->err == OK && H5Dwrite(d, type_id(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, p) < 0) trouble(f, "write", path);
+    if (f->err == OK && H5Dwrite(d, type_id(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, p) < 0)
+        trouble(f, "write", path);
     H5Dclose(d);
     int64_t k = f->nsum + f->nsmall++;
     f->sum = mem_grow(f->sum, sizeof *f->sum * (size_t)(k + 1), "checkpoint");
@@ -243,8 +250,8 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
     BUG_ON(n && (first % s->block || first + n > s->n || (n % s->block && first + n != s->n)));
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < n; b += s->block)
-        f->sum[s->sum + (first + b) / s->block] = checksum_of((const char *)p + b * size,
-                                                              (size_t)((n - b < s->block ? n - b : s->block) * size));
+        f->sum[s->sum + (first + b) / s->block] = checksum_of(
+            (const char *)p + b * size, (size_t)((n - b < s->block ? n - b : s->block) * size));
     if (f->deflate)
         put_deflated(f, s, first, n, p);
     else if (n && f->err == OK) {
@@ -253,16 +260,18 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
     }
 }
 
-/* A chunk as HDF5's filters shuffle and deflate leave it: first the first bytes of all elements, and so on. */
-static size_t filter_chunk(const struct hdf5_file *f, int64_t elements, int64_t n, int64_t size, const char *p,
-                           char *scratch, char *out, size_t room)
+/* A chunk as HDF5's filters shuffle and deflate leave it: first the first bytes of all elements,
+ * and so on. */
+static size_t filter_chunk(const struct hdf5_file *f, int64_t elements, int64_t n, int64_t size,
+                           const char *p, char *scratch, char *out, size_t room)
 {
     uLongf bytes = room;
     for (int64_t k = 0; k < size; k++) {
         for (int64_t i = 0; i < n; i++) scratch[k * elements + i] = p[i * size + k];
         memset(scratch + k * elements + n, 0, (size_t)(elements - n));
     }
-    BUG_ON(compress2((Bytef *)out, &bytes, (const Bytef *)scratch, (uLong)(elements * size), f->deflate) != Z_OK);
+    BUG_ON(compress2((Bytef *)out, &bytes, (const Bytef *)scratch, (uLong)(elements * size),
+                     f->deflate) != Z_OK);
     return bytes;
 }
 
@@ -270,7 +279,8 @@ struct chunk_head {
     int64_t set, first, bytes;
 };
 
-static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n, const void *p)
+static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first, int64_t n,
+                         const void *p)
 {
     int64_t size = hdf5_size(s->type), chunk = s->block < s->n ? s->block : s->n,
             nblock = (n + s->block - 1) / s->block;
@@ -279,18 +289,20 @@ static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first,
     char *packed = f->packed + f->npacked;
 #pragma omp parallel for schedule(dynamic)
     for (int64_t b = 0; b < nblock; b++) {
-        char *scratch = mem_new((size_t)(chunk * size) + 1, "checkpoint"), *out = packed + slot * (size_t)b;
+        char *scratch = mem_new((size_t)(chunk * size) + 1, "checkpoint"),
+             *out = packed + slot * (size_t)b;
         int64_t at = b * s->block, k = n - at < s->block ? n - at : s->block;
         struct chunk_head head = {s - f->set, first + at, 0};
-        head.bytes = (int64_t)filter_chunk(f, chunk, k, size, (const char *)p + at * size, scratch, out + sizeof head,
-                                           room);
+        head.bytes = (int64_t)filter_chunk(f, chunk, k, size, (const char *)p + at * size, scratch,
+                                           out + sizeof head, room);
         memcpy(out, &head, sizeof head);
         FREE(scratch);
     }
     for (int64_t b = 0; b < nblock; b++) { /* close the gaps */
         struct chunk_head head;
         memcpy(&head, packed + slot * (size_t)b, sizeof head);
-        memmove(f->packed + f->npacked, packed + slot * (size_t)b, sizeof head + (size_t)head.bytes);
+        memmove(f->packed + f->npacked, packed + slot * (size_t)b,
+                sizeof head + (size_t)head.bytes);
         f->npacked += (int64_t)sizeof head + head.bytes;
     }
 }
@@ -336,7 +348,8 @@ static void finish(struct hdf5_file *f)
         if (root && f->err == OK && f->fd < 0)
             f->err = err_set(ERR_FILE, "%s: cannot open: %s", f->path, strerror(errno));
     } else if (root && f->err == OK) {
-        f->err = file_write_at(f->fd, f->path, f->sum, sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
+        f->err = file_write_at(f->fd, f->path, f->sum,
+                               sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
     }
     if (f->fd < 0 || f->err != OK) return;
     f->err = file_close_synced(f->fd, f->path);

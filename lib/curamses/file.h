@@ -1,18 +1,21 @@
 /* curamses/file: an HDF5 file of one-dimensional datasets that all ranks write at once.
  *
- * All ranks add the same datasets; hdf5_create lets rank 0 lay out the file with HDF5, all space allocated, and close it. Then each rank
- * writes its parts with plain writes at the offsets that HDF5 chose: nothing collective, no data passes through HDF5, trouble is an errno,
- * and any build of HDF5 will do. Deflated datasets have no offsets beforehand: there ranks filter their chunks, and rank 0 stores them,
- * those of a turn rank by rank. So bytes do not depend on the number of ranks, if each rank has one window of the same size in a turn.
+ * All ranks add the same datasets; hdf5_create lets rank 0 lay out the file with HDF5, all space
+ * allocated, and close it. Then each rank writes its parts with plain writes at the offsets that
+ * HDF5 chose: nothing collective, no data passes through HDF5, trouble is an errno, and any build
+ * of HDF5 will do. Deflated datasets have no offsets beforehand: there ranks filter their chunks,
+ * and rank 0 stores them, those of a turn rank by rank. So bytes do not depend on the number of
+ * ranks, if each rank has one window of the same size in a turn.
  *
- * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (base/checksum). The dataset /ptah/checksum has
- * them all, a dataset's attribute `checksum` is the number of its first. */
+ * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (base/checksum).
+ * The dataset /ptah/checksum has them all, a dataset's attribute `checksum` is the number of its
+ * first. */
 #pragma once
 #include <stdbool.h>
 
 #include "base/checksum.h"
-#include "curamses/driver.h"
 #include "comm/comm.h"
+#include "curamses/driver.h"
 
 struct hdf5_set {
     char path[64];
@@ -44,18 +47,24 @@ void hdf5_fini(struct hdf5_file *f); /* after errors too */
 int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Rank 0's, called by fill: attributes of a group, which is made if need be, and datasets that are written at once. */
+/* Rank 0's, called by fill: attributes of a group, which is made if need be, and datasets that are
+ * written at once. */
 typedef void hdf5_fill(struct hdf5_file *f, const void *ctx);
-void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n, const void *p);
+void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n,
+               const void *p);
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
-/* Bytes, filled up with newlines to whole pages: other words of about that length move nothing else in the file. */
+/* Bytes, filled up with newlines to whole pages: other words of about that length move nothing else
+ * in the file. */
 void hdf5_words(struct hdf5_file *f, const char *path, const char *text);
 
-MUST_USE enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx); /* (collective, agreed) */
-/* Elements first.. of a dataset, first a multiple of block; n too unless they are the last; n may be 0. The error is kept. */
+/* (collective, agreed) */
+MUST_USE enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
+/* Elements first.. of a dataset, first a multiple of block; n too unless they are the last; n may
+ * be 0. The error is kept. */
 void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p);
-/* Ends a turn: what each rank has put since the last, a window of some datasets, is stored. (collective with deflate) */
+/* Ends a turn: what each rank has put since the last, a window of some datasets, is stored.
+ * (collective with deflate) */
 void hdf5_turn(struct hdf5_file *f);
 MUST_USE enum err hdf5_close(struct hdf5_file *f); /* checksums, sync (collective, agreed) */
 

@@ -1,11 +1,12 @@
-/* curamses/out: shared by what writes HDF5 checkpoints, from memory or from temporary files: the layout, and windows of octs and particles
- * in their global order (hdf5_write.h). */
+/* curamses/out: shared by what writes HDF5 checkpoints, from memory or from temporary files: the
+ * layout, and windows of octs and particles in their global order (hdf5_write.h). */
 #pragma once
-#include "curamses/file.h"
 #include "ckpt/order.h"
+#include "curamses/file.h"
 #include "ramses/out.h"
 
-/* Octs and particles of a checksum: the reader's batches. Windows are multiples of them; octs of the longest window. */
+/* Octs and particles of a checksum: the reader's batches. Windows are multiples of them; octs of
+ * the longest window. */
 enum { HDF5_OCTS = RAMSES_BATCH, HDF5_PARTS = RAMSES_PART_BATCH, HDF5_OCT_WINDOW = 2 * HDF5_OCTS };
 enum { HDF5_MORTON_LEVEL = 21 };
 
@@ -17,7 +18,8 @@ struct hdf5_out {
     char *scratch;                          /* of a window */
 };
 
-/* From the counts in w->o and npart: what the file will have. Free scratch, and hdf5_fini(&w->f), after errors too. */
+/* From the counts in w->o and npart: what the file will have. Free scratch, and hdf5_fini(&w->f),
+ * after errors too. */
 void hdf5_out_plan(struct hdf5_out *w);
 MUST_USE enum err hdf5_out_texts(const struct hdf5_out *w); /* rank 0's */
 MUST_USE enum err hdf5_out_create(struct hdf5_out *w);      /* (collective, agreed) */
@@ -28,12 +30,15 @@ struct hdf5_octs {
     const unsigned char (*mask)[2]; /* refined cells, flagged cells */
 };
 
-/* Lends a window's rows until the next call: value v of octs, conserved variables before potential and acceleration, as
- * double[n][8]; or column v (enum ramses_column) of particles, positions inside the box. */
+/* Lends a window's rows until the next call: value v of octs, conserved variables before potential
+ * and acceleration, as double[n][8]; or column v (enum ramses_column) of particles, positions
+ * inside the box. */
 typedef const void *hdf5_values(void *ctx, int v);
 
-/* A window into all datasets of level l, or of particles. Errors are kept in w->f. (collective with deflate; n may be 0) */
-void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn, void *ctx);
+/* A window into all datasets of level l, or of particles. Errors are kept in w->f. (collective with
+ * deflate; n may be 0) */
+void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn,
+                   void *ctx);
 void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *fn, void *ctx);
 
 /* Order of particles. */
@@ -41,7 +46,8 @@ struct hdf5_ranked {
     uint64_t key, more; /* Morton key of the position · family, id */
     int64_t i;
 };
-double hdf5_out_wrapped(const struct mesh *m, int d, double x); /* into [0, boxlen) where the box is periodic */
+/* into [0, boxlen) where the box is periodic */
+double hdf5_out_wrapped(const struct mesh *m, int d, double x);
 void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
                    struct hdf5_ranked *r);
 /* Returns which of both arrays has the result; equal ones stay as they are. */

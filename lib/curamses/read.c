@@ -1,4 +1,5 @@
-/* curamses/read: see hdf5_read.h. Batches are the blocks of the writer's checksums, so that each is read whole. */
+/* curamses/read: see hdf5_read.h. Batches are the blocks of the writer's checksums, so that each is
+ * read whole. */
 #include "curamses/read.h"
 
 #include <dirent.h>
@@ -12,8 +13,8 @@
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "curamses/file.h"
-#include "h5/parse.h"
 #include "curamses/sinks.h"
+#include "h5/parse.h"
 #include "ramses/priv.h"
 #include "ramses/turn.h"
 
@@ -64,7 +65,8 @@ enum err hdf5_open(struct ramses *r)
     struct hdf5_in *h = r->hdf5 = mem_zero(sizeof *h, "snapshot");
     char path[PATH_MAX];
     h->file.fd = -1;
-    if (find_file(r->dir, &r->number) != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", r->dir);
+    if (find_file(r->dir, &r->number) != 1)
+        FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", r->dir);
     int k = snprintf(path, sizeof path, "%s/data_%05d.h5", r->dir, r->number);
     if (k < 0 || k >= (int)sizeof path) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
     TRY(ramses_verify_texts(r));
@@ -98,9 +100,10 @@ bool hdf5_has(const struct ramses *r, const char *path)
     return r->hdf5 && has_object(r->hdf5, path);
 }
 
-/* n values into p, type d or q. An attribute that is missing is an error unless `may_lack`: then *p stays. */
-static enum err get_attr(struct hdf5_in *h, const char *group, const char *name, char type, int64_t n, void *p,
-                         bool may_lack)
+/* n values into p, type d or q. An attribute that is missing is an error unless `may_lack`: then *p
+ * stays. */
+static enum err get_attr(struct hdf5_in *h, const char *group, const char *name, char type,
+                         int64_t n, void *p, bool may_lack)
 {
     struct h5_value v = {0};
     int64_t at = h5_find(&h->file, group);
@@ -112,17 +115,18 @@ static enum err get_attr(struct hdf5_in *h, const char *group, const char *name,
     FREE(v.data);
     if (!there) FAIL(ERR_FORMAT, "%s: /%s has no attribute %s", h->path, group, name);
     if (!fits)
-        FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not %ld number%s", h->path, name, group, (long)n,
-             n > 1 ? "s" : "");
+        FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not %ld number%s", h->path, name, group,
+             (long)n, n > 1 ? "s" : "");
     return OK;
 }
 
-static enum err get_count(struct hdf5_in *h, const char *group, const char *name, int64_t lo, int64_t hi, int64_t *x)
+static enum err get_count(struct hdf5_in *h, const char *group, const char *name, int64_t lo,
+                          int64_t hi, int64_t *x)
 {
     TRY(get_attr(h, group, name, 'q', 1, x, false));
     if (*x < lo || *x > hi)
-        FAIL(ERR_FORMAT, "%s: %s of /%s is %ld, expected %ld to %ld", h->path, name, group, (long)*x, (long)lo,
-             (long)hi);
+        FAIL(ERR_FORMAT, "%s: %s of /%s is %ld, expected %ld to %ld", h->path, name, group,
+             (long)*x, (long)lo, (long)hi);
     return OK;
 }
 
@@ -151,7 +155,8 @@ static enum err set_check(struct hdf5_in *h, struct set *s, bool real, int64_t n
 {
     if (n < 0) n = s->h5.n;
     if (s->h5.n != n)
-        FAIL(ERR_FORMAT, "%s: /%s has %ld elements, expected %ld", h->path, s->name, (long)s->h5.n, (long)n);
+        FAIL(ERR_FORMAT, "%s: /%s has %ld elements, expected %ld", h->path, s->name, (long)s->h5.n,
+             (long)n);
     if ((strchr("df", s->h5.type) != NULL) != real)
         FAIL(ERR_FORMAT, "%s: /%s is not of type %s", h->path, s->name, real ? "real" : "integer");
     s->sum = -1;
@@ -164,7 +169,8 @@ static enum err set_check(struct hdf5_in *h, struct set *s, bool real, int64_t n
 }
 
 /* n < 0: whatever number it has. */
-static enum err set_open(struct hdf5_in *h, struct set *s, const char *path, bool real, int64_t n, int64_t block)
+static enum err set_open(struct hdf5_in *h, struct set *s, const char *path, bool real, int64_t n,
+                         int64_t block)
 {
     *s = (struct set){0};
     snprintf(s->name, sizeof s->name, "%s", path);
@@ -178,18 +184,20 @@ static enum err set_open(struct hdf5_in *h, struct set *s, const char *path, boo
 }
 
 /* A block, as it is stored; compared with its checksum. */
-static enum err set_load(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block, void *p)
+static enum err set_load(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block,
+                         void *p)
 {
     TRY(h5_set_read(&h->file, &s->h5, s->name, at, n, p));
-    if (s->sum >= 0 && !checksum_agrees(h->sum[s->sum + at / block], checksum_of(p, (size_t)(n * h5_size(s->h5.type)))))
-        FAIL(ERR_FORMAT, "%s: /%s is damaged: elements %ld to %ld do not fit their checksum", h->path, s->name,
-             (long)at, (long)(at + n - 1));
+    if (s->sum >= 0 && !checksum_agrees(h->sum[s->sum + at / block],
+                                        checksum_of(p, (size_t)(n * h5_size(s->h5.type)))))
+        FAIL(ERR_FORMAT, "%s: /%s is damaged: elements %ld to %ld do not fit their checksum",
+             h->path, s->name, (long)at, (long)(at + n - 1));
     return OK;
 }
 
 /* Widened to 8 bytes, in place of p. */
-static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block, void *raw,
-                              void *p)
+static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int64_t n,
+                              int64_t block, void *raw, void *p)
 {
     if (h5_size(s->h5.type) == 8) return set_load(h, s, at, n, block, p);
     TRY(set_load(h, s, at, n, block, raw));
@@ -197,14 +205,16 @@ static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int6
     return OK;
 }
 
-enum err hdf5_read_small(const struct ramses *r, const char *path, bool real, int64_t most, int64_t *n, void **p)
+enum err hdf5_read_small(const struct ramses *r, const char *path, bool real, int64_t most,
+                         int64_t *n, void **p)
 {
     struct set s;
     *n = 0, *p = NULL;
     if (!has_object(r->hdf5, path)) return OK;
     TRY(set_open(r->hdf5, &s, path, real, -1, most));
     enum err err = OK;
-    if (s.h5.n > most) err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", r->hdf5->path, path, (long)s.h5.n);
+    if (s.h5.n > most)
+        err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", r->hdf5->path, path, (long)s.h5.n);
     if (err == OK && s.h5.n > 0) {
         char *raw = mem_new(16 * (size_t)s.h5.n, "snapshot");
         err = set_load_wide(r->hdf5, &s, 0, s.h5.n, most, raw + 8 * s.h5.n, raw);
@@ -275,9 +285,11 @@ static enum err read_reals(struct ramses *r, struct hdf5_in *h)
         TRY(get_attr(h, "header", real[i].name, 'd', 1, real[i].value, false));
     for (int k = 0; k < 2; k++) {
         TRY(get_attr(h, "header", k ? "dtnew" : "dtold", 'd', d->levelmax, by_level, false));
-        for (int l = 1; l <= d->levelmax && l <= LEVEL_MAX; l++) (k ? d->dtnew : d->dtold)[l] = by_level[l - 1];
+        for (int l = 1; l <= d->levelmax && l <= LEVEL_MAX; l++)
+            (k ? d->dtnew : d->dtold)[l] = by_level[l - 1];
     }
-    if (!(d->boxlen > 0) || !isfinite(d->boxlen)) FAIL(ERR_FORMAT, "%s: boxlen is %g", h->path, d->boxlen);
+    if (!(d->boxlen > 0) || !isfinite(d->boxlen))
+        FAIL(ERR_FORMAT, "%s: boxlen is %g", h->path, d->boxlen);
     d->cosmo = d->t < 0 || d->h0 != 1 || d->aexp != 1; /* as yt decides */
     return OK;
 }
@@ -291,7 +303,8 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     if (!has_object(h, "header") && h->file.err == OK)
         FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
-    if (one != 3) FAIL(ERR_LIMIT, "%s: has %ld dimensions; only 3 are supported", h->path, (long)one);
+    if (one != 3)
+        FAIL(ERR_LIMIT, "%s: has %ld dimensions; only 3 are supported", h->path, (long)one);
     for (int k = 0; k < 3; k++) {
         TRY(get_count(h, "header", coarse[k], 1, 100, &one));
         if (one != 1) FAIL(ERR_LIMIT, "%s: more than one coarse cell is not supported", h->path);
@@ -300,9 +313,11 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     TRY(get_count(h, "header", "nlevelmax", 1, 99, &levelmax));
     TRY(get_count(h, "header", "levelmin", 1, levelmax, &levelmin));
     TRY(get_count(h, "header", "nvar", 0, RAMSES_FIELDS - 5, &nvar));
-    for (int k = 0; k < 4; k++) TRY(get_count(h, "header", count[k], INT32_MIN, INT32_MAX, &step[k]));
+    for (int k = 0; k < 4; k++)
+        TRY(get_count(h, "header", count[k], INT32_MIN, INT32_MAX, &step[k]));
     d->ndim = 3, d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
-    d->nstep = (int)step[0], d->nstep_coarse = (int)step[1], d->iout = (int)step[2], d->ifout = (int)step[3];
+    d->nstep = (int)step[0], d->nstep_coarse = (int)step[1], d->iout = (int)step[2],
+    d->ifout = (int)step[3];
     r->nwriter = (int)ranks;
     get_ordering(h, r->ordering);
     TRY(read_reals(r, h));
@@ -354,8 +369,9 @@ static enum err count_octs(struct ramses *r, struct hdf5_in *h)
         snprintf(path, sizeof path, "amr/level_%d", l);
         if (!has_object(h, path)) continue;
         if (l > LEVEL_MAX)
-            FAIL(ERR_LIMIT, "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for 42)", h->path,
-                 l, LEVEL_MAX);
+            FAIL(ERR_LIMIT,
+                 "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for 42)",
+                 h->path, l, LEVEL_MAX);
         snprintf(path, sizeof path, "amr/level_%d/xg_1", l);
         TRY(set_open(h, &s, path, true, -1, OCTS));
         r->numbtot[l] = s.h5.n;
@@ -365,10 +381,11 @@ static enum err count_octs(struct ramses *r, struct hdf5_in *h)
         snprintf(path, sizeof path, "amr/level_%d", l);
         TRY(get_count(h, path, "ngrid_total", 0, INT64_MAX, &says));
         if (says != r->numbtot[l])
-            FAIL(ERR_FORMAT, "%s: /%s has %ld octs, its ngrid_total is %ld", h->path, path, (long)r->numbtot[l],
-                 (long)says);
+            FAIL(ERR_FORMAT, "%s: /%s has %ld octs, its ngrid_total is %ld", h->path, path,
+                 (long)r->numbtot[l], (long)says);
     }
-    if (r->numbtot[1] != 1) FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1", h->path, (long)r->numbtot[1]);
+    if (r->numbtot[1] != 1)
+        FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1", h->path, (long)r->numbtot[1]);
     int64_t pieces = total / (PIECE_BLOCKS * OCTS), more = h->npart / (PIECE_BLOCKS * PARTS);
     if (more > pieces) pieces = more;
     r->ncpu = (int)(pieces < 1 ? 1 : pieces > PIECES ? PIECES : pieces);
@@ -547,14 +564,15 @@ static enum err level_open(struct walk *w, int l)
 static enum err load_keys(struct walk *w, int l, int64_t at, int n)
 {
     double side = ldexp(1, l - 1);
-    for (int d = 0; d < 3; d++) TRY(set_load_wide(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
+    for (int d = 0; d < 3; d++)
+        TRY(set_load_wide(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
     for (int i = 0; i < n; i++) {
         uint64_t c[3] = {0};
         for (int d = 0; d < 3; d++) {
             double x = w->centre[d][i] * side - 0.5;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
-                FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d", w->h->path,
-                     w->x[d].name, (long)at + i, w->centre[d][i], l);
+                FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
+                     w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);
             c[d] = (uint64_t)rint(x);
         }
         w->key[i] = okey_make(c[0], c[1], c[2]);
@@ -578,18 +596,21 @@ static enum err load_tree(struct walk *w, int l, int64_t at, int n)
     }
     if (w->has_flag) TRY(set_load_wide(w->h, &w->flag, at, n, OCTS, w->raw, w->store));
     for (int i = 0; i < n; i++)
-        for (int c = 0; c < 8; c++) w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
+        for (int c = 0; c < 8; c++)
+            w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
     t->octs[l] += n;
     return OK;
 }
 
-/* The same operations in the same order as in the binary writer, so that both give the same bits. */
+/* The same operations in the same order as in the binary writer, so that both give the same bits.
+ */
 static void make_primitive(struct walk *w, int n)
 {
     double smallr = w->h->smallr, gamma1 = w->r->head.gamma - 1;
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
-        double *rho = w->store + (size_t)c * RAMSES_PITCH, *p = w->store + (size_t)(32 + c) * RAMSES_PITCH;
+        double *rho = w->store + (size_t)c * RAMSES_PITCH,
+               *p = w->store + (size_t)(32 + c) * RAMSES_PITCH;
         for (int v = 1; v < w->r->nhydro; v++) {
             double *q = w->store + (size_t)(8 * v + c) * RAMSES_PITCH;
             for (int i = 0; v != 4 && i < n; i++) {
@@ -607,7 +628,8 @@ static enum err load_values(struct walk *w, int64_t at, int n)
     void *narrow = w->raw + 8 * OCTS;
     for (int f = 0; f < w->r->nhydro + w->r->ngrav; f++) {
         TRY(set_load_wide(w->h, &w->field[f], 8 * at, 8 * n, 8 * OCTS, narrow, w->raw));
-        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * RAMSES_PITCH, RAMSES_PITCH);
+        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * RAMSES_PITCH,
+                  RAMSES_PITCH);
     }
     if (w->r->nhydro && !w->conserved) make_primitive(w, n);
     return OK;
@@ -646,7 +668,8 @@ static enum err read_level(struct walk *w, int l, int piece, ramses_octs_fn *fn,
     return OK;
 }
 
-enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved, ramses_octs_fn *fn, void *ctx)
+enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved,
+                        ramses_octs_fn *fn, void *ctx)
 {
     struct walk w = {.r = r, .h = r->hdf5, .values = values, .conserved = conserved};
     size_t nfield = (size_t)(values ? r->nhydro + r->ngrav : 0);
@@ -675,10 +698,12 @@ static void make_family(const struct ramses *r, const struct ramses_parts *p, in
 {
     const int64_t *id = ramses_i64(r, p, COL_ID);
     const double *birth = ramses_f64(r, p, COL_BIRTH);
-    for (int64_t i = 0; i < p->n; i++) family[i] = id[i] < 0 ? FAM_CLOUD : birth && birth[i] != 0 ? FAM_STAR : FAM_DM;
+    for (int64_t i = 0; i < p->n; i++)
+        family[i] = id[i] < 0 ? FAM_CLOUD : birth && birth[i] != 0 ? FAM_STAR : FAM_DM;
 }
 
-static enum err part_batches(struct ramses *r, int piece, struct set *set, ramses_parts_fn *fn, void *ctx)
+static enum err part_batches(struct ramses *r, int piece, struct set *set, ramses_parts_fn *fn,
+                             void *ctx)
 {
     int nf = r->npart_field, family = r->column[COL_FAMILY];
     char *store = mem_new(8 * (size_t)PARTS * (size_t)(nf + 1), "snapshot batch"),
@@ -689,16 +714,19 @@ static enum err part_batches(struct ramses *r, int piece, struct set *set, ramse
     for (int i = 0; i < nf; i++) col[i] = store + (size_t)i * 8 * PARTS;
     part_of(r->hdf5->npart, PARTS, piece - 1, r->ncpu, &first, &end);
     for (int64_t at = first; err == OK && at < end; at += PARTS) {
-        struct ramses_parts p = {.file = piece, .n = end - at < PARTS ? end - at : PARTS, .col = col};
+        struct ramses_parts p = {
+            .file = piece, .n = end - at < PARTS ? end - at : PARTS, .col = col};
         bool wanted = true;
         for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
             for (int i = 0; err == OK && i < nf; i++)
                 if (*r->part[i].dataset && ramses_is_position(r, i) == (pass == 0))
-                    err = set_load_wide(r->hdf5, &set[i], at, p.n, PARTS, raw, store + (size_t)i * 8 * PARTS);
+                    err = set_load_wide(r->hdf5, &set[i], at, p.n, PARTS, raw,
+                                        store + (size_t)i * 8 * PARTS);
             if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
         }
         if (err != OK || !wanted) continue;
-        if (!*r->part[family].dataset) make_family(r, &p, (int64_t *)(void *)(store + (size_t)family * 8 * PARTS));
+        if (!*r->part[family].dataset)
+            make_family(r, &p, (int64_t *)(void *)(store + (size_t)family * 8 * PARTS));
         r->tally.particles += p.n;
         err = fn(r, &p, ctx);
     }
@@ -713,8 +741,8 @@ enum err hdf5_read_parts(struct ramses *r, int piece, ramses_parts_fn *fn, void 
     if (!r->head.particles || !r->hdf5->npart) return OK;
     for (int i = 0; err == OK && i < r->npart_field; i++)
         if (*r->part[i].dataset)
-            err = set_open(r->hdf5, &set[i], r->part[i].dataset, strchr("df", r->part[i].type) != NULL, r->hdf5->npart,
-                           PARTS);
+            err = set_open(r->hdf5, &set[i], r->part[i].dataset,
+                           strchr("df", r->part[i].type) != NULL, r->hdf5->npart, PARTS);
     if (err == OK) err = part_batches(r, piece, set, fn, ctx);
     for (int i = 0; i < r->npart_field; i++) set_close(&set[i]);
     return err;

@@ -8,11 +8,13 @@
 
 static const int64_t SINKS_MAX = 1 << 22;
 
-static enum err fill_column(struct h5_file *f, struct h5_set *s, const char *name, struct catalog *t)
+static enum err fill_column(struct h5_file *f, struct h5_set *s, const char *name,
+                            struct catalog *t)
 {
     struct catalog_column *col;
     bool real = strchr("df", s->type) != NULL;
-    if (s->n != t->n) FAIL(ERR_FORMAT, "%s: /sinks/%s is not a row of %ld numbers", f->path, name, (long)t->n);
+    if (s->n != t->n)
+        FAIL(ERR_FORMAT, "%s: /sinks/%s is not a row of %ld numbers", f->path, name, (long)t->n);
     TRY(catalog_add(t, f->path, name, real, &col));
     void *raw = mem_new(8 * (size_t)t->n + 1, "catalog");
     enum err err = h5_set_read(f, s, name, 0, t->n, raw);
@@ -43,7 +45,8 @@ enum err hdf5_read_sinks(struct h5_file *f, struct catalog *t)
     if (ok) h5_widen(v.type, 1, v.data, &t->n);
     FREE(v.data);
     if (f->err != OK) return f->err;
-    if (!ok || t->n < 0 || t->n > SINKS_MAX) FAIL(ERR_FORMAT, "%s: /sinks has no sound number nsink", f->path);
+    if (!ok || t->n < 0 || t->n > SINKS_MAX)
+        FAIL(ERR_FORMAT, "%s: /sinks has no sound number nsink", f->path);
     h5_each(f, group, read_column, t);
     return f->err;
 }

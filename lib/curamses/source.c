@@ -1,9 +1,10 @@
-/* curamses/source: HDF5 checkpoints as sources. They hold the conserved variables, which go through as they are. */
+/* curamses/source: HDF5 checkpoints as sources. They hold the conserved variables, which go through
+ * as they are. */
 #include <string.h>
 
 #include "base/mem.h"
-#include "curamses/read.h"
 #include "ckpt/source.h"
+#include "curamses/read.h"
 
 struct reading {
     source_octs_fn *octs;
@@ -24,15 +25,20 @@ static enum err open_hdf5(struct source *s)
     s->state = hdf5_has_state(r);
     memcpy(s->ordering, r->ordering, sizeof s->ordering);
     if (r->nhydro > NVAR_MAX)
-        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro, NVAR_MAX);
+        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro,
+             NVAR_MAX);
     return source_set_rest(s, r);
 }
 
 static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, void *ctx)
 {
     struct reading *g = ctx;
-    struct source_octs o = {
-        .level = in->level, .n = in->n, .key = in->key, .split = in->split, .flag = in->flag, .val = in->val};
+    struct source_octs o = {.level = in->level,
+                            .n = in->n,
+                            .key = in->key,
+                            .split = in->split,
+                            .flag = in->flag,
+                            .val = in->val};
     return g->octs(&o, g->ctx);
 }
 

@@ -1,5 +1,6 @@
-/* curamses/write: see hdf5_write.h. Rows come in windows of their global order (order.h), are widened to the types of the layout, and
- * go to their place in the file; memory is a few windows, and 32 bytes a particle to sort them. */
+/* curamses/write: see hdf5_write.h. Rows come in windows of their global order (order.h), are
+ * widened to the types of the layout, and go to their place in the file; memory is a few windows,
+ * and 32 bytes a particle to sort them. */
 #ifdef PTAH_HDF5
 #include "curamses/write.h"
 
@@ -11,23 +12,37 @@
 #include "base/mem.h"
 #include "curamses/out.h"
 
-enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS, OCT_WINDOW = HDF5_OCT_WINDOW, PART_WINDOW = 4 * PARTS };
+enum {
+    OCTS = HDF5_OCTS,
+    PARTS = HDF5_PARTS,
+    OCT_WINDOW = HDF5_OCT_WINDOW,
+    PART_WINDOW = 4 * PARTS
+};
 enum { MORTON_LEVEL = HDF5_MORTON_LEVEL };
 
 static enum err write_snapshot(struct hdf5_out *w);
 
-enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
-                         const struct parts *p, const struct comm *c, char *path, size_t n)
+enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
+                         const struct mesh *m, const struct parts *p, const struct comm *c,
+                         char *path, size_t n)
 {
     struct hdf5_out *w = mem_zero(sizeof *w, "checkpoint");
     struct ramses_out *o = &w->o;
     struct manifest list = {.backup = h->backup};
-    *o = (struct ramses_out){
-        .h = h, .m = m, .p = p, .c = c, .output = number, .nlevel = h->levelmax, .lock = -1, .list = &list};
+    *o = (struct ramses_out){.h = h,
+                             .m = m,
+                             .p = p,
+                             .c = c,
+                             .output = number,
+                             .nlevel = h->levelmax,
+                             .lock = -1,
+                             .list = &list};
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
     enum err err = OK;
-    if (number < 0 || number > 99999) err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
-    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 > (int)sizeof o->final)
+    if (number < 0 || number > 99999)
+        err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
+    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
+        (int)sizeof o->final)
         err = err_set(ERR_FILE, "%.80s…: path too long", dir);
     snprintf(path, n, "%s", o->final);
     snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
@@ -145,11 +160,13 @@ static void add_sets(struct hdf5_out *w)
     for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
         const char *name = w->o.from->extra[k].name;
         bool usual = strcmp(name, "dark_energy_int") == 0;
-        hdf5_add(f, extra_type(w, k), w->npart, PARTS, "%sparticles/%s", usual ? "" : "ptah/", name);
+        hdf5_add(f, extra_type(w, k), w->npart, PARTS, "%sparticles/%s", usual ? "" : "ptah/",
+                 name);
     }
 }
 
-/* The layout has 32-bit counts; what does not fit is written with 64, which HDF5 converts for readers that can hold it. */
+/* The layout has 32-bit counts; what does not fit is written with 64, which HDF5 converts for
+ * readers that can hold it. */
 static void attr_count(struct hdf5_file *f, const char *group, const char *name, int64_t n)
 {
     int32_t narrow = (int32_t)n;
@@ -204,7 +221,8 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
                 {"epot_tot_int", h->epot_tot_int},
                 {"epot_tot_old", h->epot_tot_old},
                 {"mass_sph", h->mass_sph}};
-    for (size_t i = 0; i < sizeof count / sizeof *count; i++) attr_count(f, "header", count[i].name, count[i].value);
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+        attr_count(f, "header", count[i].name, count[i].value);
     for (size_t i = 0; i < sizeof real / sizeof *real; i++)
         hdf5_attr(f, "header", real[i].name, 'd', 1, &real[i].value);
     hdf5_attr(f, "header", "tout", 'd', h->noutput, h->tout);
@@ -252,7 +270,8 @@ static void fill_sinks(struct hdf5_file *f, const struct hdf5_out *w)
     const struct catalog *t = w->o.from->sinks;
     const struct catalog_column *id = catalog_find(t, "identity");
     int64_t made = 0;
-    for (int64_t i = 0; id && id->whole && i < t->n; i++) made = id->whole[i] > made ? id->whole[i] : made;
+    for (int64_t i = 0; id && id->whole && i < t->n; i++)
+        made = id->whole[i] > made ? id->whole[i] : made;
     hdf5_small(f, "sinks/", 'i', 0, NULL);
     attr_count(f, "sinks", "nsink", t->n);
     attr_count(f, "sinks", "nindsink", made);
@@ -309,7 +328,8 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &formed.lost);
 }
 
-/* Whole blocks, and no longer than lets every rank have one; of deflated files single ones, as the order of chunks follows from it. */
+/* Whole blocks, and no longer than lets every rank have one; of deflated files single ones, as the
+ * order of chunks follows from it. */
 static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t most)
 {
     if (w->o.h->deflate) return block;
@@ -394,7 +414,8 @@ struct mesh_values {
 static const double (*field_of(const struct mesh_values *m, int v))[8]
 {
     static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
-    const double(*fld)[8] = (const double(*)[8])m->lv->fld[v < m->nvar ? FLD_U + v : grav[v - m->nvar]];
+    const double(
+        *fld)[8] = (const double(*)[8])m->lv->fld[v < m->nvar ? FLD_U + v : grav[v - m->nvar]];
     return fld + m->r->send;
 }
 
@@ -404,8 +425,10 @@ static const void *move_values(void *ctx, int v)
     return order_move(m->r, field_of(m, v), 64);
 }
 
-/* All columns at once, in the order in which they are asked for: masks, then what hdf5_out_octs wants. */
-static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m, const void *mask)
+/* All columns at once, in the order in which they are asked for: masks, then what hdf5_out_octs
+ * wants. */
+static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m,
+                       const void *mask)
 {
     struct order_column c[1 + NVAR_MAX + 4] = {{mask, 2}};
     int n = 1, values = m->nvar + (w->o.h->gravity && l >= w->o.h->levelmin ? 4 : 0);
@@ -418,12 +441,15 @@ static enum err write_level(struct hdf5_out *w, int l)
     const struct level *lv = &w->o.m->lev[l];
     struct order r;
     struct mesh_values values = {lv, &r, w->o.h->hydro ? w->o.h->nvar : 0};
-    order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2, window_of(w, w->o.total[l], OCTS, OCT_WINDOW));
+    order_init(&r, w->o.c, lv->nown, oct_key, lv, 3 * l - 2,
+               window_of(w, w->o.total[l], OCTS, OCT_WINDOW));
     for (int64_t round = 0; round < r.nround; round++) {
         order_round(&r, round);
-        unsigned char(*mine)[2] = make_masks(lv, &r), (*mask)[2] = mem_new(2 * (size_t)r.nrow + 1, "checkpoint");
+        unsigned char(*mine)[2] = make_masks(lv, &r),
+                 (*mask)[2] = mem_new(2 * (size_t)r.nrow + 1, "checkpoint");
         move_ahead(w, l, &values, mine);
-        memcpy(mask, order_move(&r, mine, 2), 2 * (size_t)r.nrow); /* what order_move lends does not last */
+        /* what order_move lends does not last */
+        memcpy(mask, order_move(&r, mine, 2), 2 * (size_t)r.nrow);
         struct hdf5_octs o = {r.first, r.nrow, r.key, (const unsigned char(*)[2])mask};
         hdf5_out_octs(w, l, &o, move_values, &values);
         FREE(mask);
@@ -450,7 +476,8 @@ double hdf5_out_wrapped(const struct mesh *m, int d, double x)
     return x;
 }
 
-void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i, struct hdf5_ranked *r)
+void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
+                   struct hdf5_ranked *r)
 {
     const double last = (double)((1 << MORTON_LEVEL) - 1);
     uint64_t cell[3];
@@ -468,7 +495,8 @@ static void rank_parts(const struct hdf5_out *w, struct hdf5_ranked *r)
     const struct parts *p = w->o.p;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
-        hdf5_out_rank(w->o.m, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, p->family[i], p->id[i], i, &r[i]);
+        hdf5_out_rank(w->o.m, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, p->family[i],
+                      p->id[i], i, &r[i]);
 }
 
 static bool is_less(const struct hdf5_ranked *a, const struct hdf5_ranked *b)
@@ -476,7 +504,8 @@ static bool is_less(const struct hdf5_ranked *a, const struct hdf5_ranked *b)
     return a->key < b->key || (a->key == b->key && a->more < b->more);
 }
 
-/* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both arrays has the result. */
+/* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both
+ * arrays has the result. */
 struct hdf5_ranked *hdf5_out_sort(struct hdf5_ranked *r, struct hdf5_ranked *other, int64_t n)
 {
     enum { BITS = 11, BINS = 1 << BITS };
@@ -511,8 +540,8 @@ void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *f
         const void *rows = fn(ctx, COL_COUNT + k);
         size_t bytes = (size_t)hdf5_size(extra_type(w, k));
         if (bytes < 8)
-            for (int64_t i = 0; i < n; i++)
-                memcpy(w->scratch + (size_t)i * bytes, (const int64_t *)rows + i, bytes); /* little-endian */
+            for (int64_t i = 0; i < n; i++) /* little-endian */
+                memcpy(w->scratch + (size_t)i * bytes, (const int64_t *)rows + i, bytes);
         hdf5_put(&w->f, set++, first, n, bytes < 8 ? w->scratch : rows);
     }
     hdf5_turn(&w->f);
@@ -530,8 +559,9 @@ static struct order_column sort_column(const struct part_values *v, int c)
     const struct parts *p = v->w->o.p;
     const struct order *r = v->r;
     const struct hdf5_ranked *rank = (const struct hdf5_ranked *)r->ctx + r->send;
-    const void *column[COL_COUNT] = {p->x[0], p->x[1],   p->x[2],   p->v[0], p->v[1],  p->v[2], p->m,
-                                     p->id,   p->levelp, p->family, p->tag,  p->birth, p->metal};
+    const void *column[COL_COUNT] = {p->x[0], p->x[1],  p->x[2], p->v[0],   p->v[1],
+                                     p->v[2], p->m,     p->id,   p->levelp, p->family,
+                                     p->tag,  p->birth, p->metal};
     size_t size = c == COL_LEVEL ? 4 : c == COL_FAMILY || c == COL_TAG ? 1 : 8;
     const double *x = column[c];
     char *mine = mem_new(size * (size_t)r->nsend + 1, "checkpoint");
@@ -542,7 +572,8 @@ static struct order_column sort_column(const struct part_values *v, int c)
         for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = x[rank[i].i];
     else
         for (int64_t i = 0; i < r->nsend; i++)
-            memcpy(mine + (size_t)i * size, (const char *)column[c] + (size_t)rank[i].i * size, size);
+            memcpy(mine + (size_t)i * size, (const char *)column[c] + (size_t)rank[i].i * size,
+                   size);
     return (struct order_column){mine, size};
 }
 

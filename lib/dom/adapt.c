@@ -1,8 +1,9 @@
 /* dom/adapt: changes of the mesh across ranks.
  *
- * An oct's owner is the owner of its centre; who needs it as a ghost is a pure function of its position (domain_near). So a
- * level is rebuilt from its own octs alone: each owner tells the ranks that need an oct (level_install), and nobody asks. Octs made by
- * refinement are computed by the owner of the father cell and sent, with their values, to the owner of the new oct. */
+ * An oct's owner is the owner of its centre; who needs it as a ghost is a pure function of its
+ * position (domain_near). So a level is rebuilt from its own octs alone: each owner tells the ranks
+ * that need an oct (level_install), and nobody asks. Octs made by refinement are computed by the
+ * owner of the father cell and sent, with their values, to the owner of the new oct. */
 #include "dom/adapt.h"
 
 #include <stdlib.h>
@@ -83,9 +84,10 @@ static void plan_peers(struct xplan *p, int nrank, const int64_t *out, const int
     }
 }
 
-/* Level l := these own octs and the ghosts that other ranks announce. Links are left to the caller. */
-static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
-                          const okey *own)
+/* Level l := these own octs and the ghosts that other ranks announce. Links are left to the caller.
+ */
+static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                          lidx nown, const okey *own)
 {
     struct level *lv = &m->lev[l];
     xplan_free(&lv->plan);
@@ -94,8 +96,8 @@ static void level_install(struct mesh *m, const struct comm *c, const struct dom
         return;
     }
     struct sends s = find_sends(d, c->rank, l, nown, own);
-    int64_t *out = mem_zero(sizeof *out * (size_t)(3 * c->size), "mesh scratch"), *in = out + c->size,
-            *at = in + c->size;
+    int64_t *out = mem_zero(sizeof *out * (size_t)(3 * c->size), "mesh scratch"),
+            *in = out + c->size, *at = in + c->size;
     for (int64_t i = 0; i < s.n; i++) out[s.item[i].rank]++;
     for (int r = 1; r < c->size; r++) at[r] = at[r - 1] + out[r - 1];
     lv->plan.send = mem_new(sizeof(lidx) * (size_t)s.n + 1, "exchange plans");
@@ -147,7 +149,8 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
     for (int l = 1; l <= m->levelmin; l++) {
         okey total = (okey)1 << 3 * (l - 1);
         lidx n = 0;
-        okey *own = mem_new(sizeof *own * (size_t)(total / (okey)c->size * 2 + 1024), "mesh scratch");
+        okey *own = mem_new(sizeof *own * (size_t)(total / (okey)c->size * 2 + 1024),
+                            "mesh scratch");
         size_t cap = (size_t)(total / (okey)c->size * 2 + 1024);
         for (okey k = 0; k < total; k++) {
             if (c->size > 1 && domain_rank(d, l, k) != c->rank) continue;
@@ -157,7 +160,8 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
         level_install(m, c, d, l, n, own);
         mem_free(own);
         mesh_link(m, l);
-        if (l < m->levelmin) memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
+        if (l < m->levelmin)
+            memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
     }
     for (int l = m->levelmin + 1; l <= m->levelmax; l++) level_install(m, c, d, l, 0, (okey[1]){0});
 }
@@ -204,8 +208,8 @@ static int64_t count_deaths(const struct level *lv, const struct level *up)
 }
 
 /* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. */
-static void birth_values(const struct births *b, const struct mesh *m, int l, const struct birth_place *p,
-                         double (*out)[8])
+static void birth_values(const struct births *b, const struct mesh *m, int l,
+                         const struct birth_place *p, double (*out)[8])
 {
     if (b->prolong) {
         b->prolong(m, l, p->father, p->cell, out, b->ctx);
@@ -220,7 +224,8 @@ static okey birth_key(const struct level *lv, const struct birth_place *p)
     return lv->key[p->father] << 3 | (okey)p->cell;
 }
 
-static void births_find(struct births *b, const struct level *lv, const struct comm *c, const struct domain *d)
+static void births_find(struct births *b, const struct level *lv, const struct comm *c,
+                        const struct domain *d)
 {
     int64_t n = 0;
     b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh births");
@@ -252,22 +257,23 @@ static void births_pack(struct births *b, const struct mesh *m, const struct com
 }
 
 /* Keys of the births of this rank: found here (ascending), and come from elsewhere. */
-static struct keyref *births_sort(const struct births *b, const struct level *lv, int rank, int64_t ncome,
-                                  const char *come, int64_t *n)
+static struct keyref *births_sort(const struct births *b, const struct level *lv, int rank,
+                                  int64_t ncome, const char *come, int64_t *n)
 {
     okey *key = mem_new(sizeof *key * (size_t)(b->n + ncome) + 1, "mesh scratch");
     *n = 0;
     for (int64_t j = 0; j < b->n; j++)
         if (b->place[j].rank == rank) key[(*n)++] = birth_key(lv, &b->place[j]);
-    for (int64_t j = 0; j < ncome; j++) memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
+    for (int64_t j = 0; j < ncome; j++)
+        memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
     struct keyref *ref = sort_keys(key, *n);
     FREE(key);
     return ref;
 }
 
 /* Survivors and newborns, merged in Morton order, become the own octs of level l. */
-static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, int64_t nborn,
-                           const struct keyref *ref)
+static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                           int64_t nborn, const struct keyref *ref)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
     okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nborn) + 1, "mesh scratch");
@@ -283,7 +289,8 @@ static void births_install(struct mesh *m, const struct comm *c, const struct do
     FREE(own);
 }
 
-/* Values of the newborns of level l: those found here are computed in place, so that no copy of them is ever held. */
+/* Values of the newborns of level l: those found here are computed in place, so that no copy of
+ * them is ever held. */
 static void births_fill(const struct births *b, struct mesh *m, int rank, int l, int64_t nborn,
                         const struct keyref *ref, const char *come)
 {
@@ -298,12 +305,14 @@ static void births_fill(const struct births *b, struct mesh *m, int rank, int l,
         if (ref[j].at < here)
             birth_values(b, m, l - 1, &b->place[ref[j].at], got);
         else
-            memcpy(got, come + b->row * (size_t)(ref[j].at - here) + 64, sizeof got[0] * (size_t)b->nfld);
+            memcpy(got, come + b->row * (size_t)(ref[j].at - here) + 64,
+                   sizeof got[0] * (size_t)b->nfld);
         for (int f = 0; f < b->nfld; f++) memcpy(lv->fld[b->fld[f]][at], got[f], sizeof got[f]);
     }
 }
 
-int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l, adapt_prolong *f, void *ctx)
+int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                     adapt_prolong *f, void *ctx)
 {
     struct level *lv = &m->lev[l];
     void *flag = lv->flag;
@@ -345,7 +354,8 @@ struct routes {
     int64_t n; /* arriving */
 };
 
-static struct routes routes_make(const struct level *lv, const struct comm *c, const struct domain *d)
+static struct routes routes_make(const struct level *lv, const struct comm *c,
+                                 const struct domain *d)
 {
     struct routes r = {.count = mem_zero(sizeof(int64_t) * (size_t)c->size, "mesh scratch")};
     int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "mesh scratch");
@@ -366,16 +376,19 @@ static struct routes routes_make(const struct level *lv, const struct comm *c, c
 }
 
 /* Rows of one array to their new owners, in Morton order there. Replaces *array. */
-static void route_rows(const struct comm *c, const struct routes *r, lidx nown, void **array, size_t row)
+static void route_rows(const struct comm *c, const struct routes *r, lidx nown, void **array,
+                       size_t row)
 {
     char *out = mem_new(row * (size_t)nown + 1, "mesh scratch"), *p = *array;
-    for (lidx i = 0; i < nown; i++) memcpy(out + row * (size_t)i, p + row * (size_t)r->order[i], row);
+    for (lidx i = 0; i < nown; i++)
+        memcpy(out + row * (size_t)i, p + row * (size_t)r->order[i], row);
     int64_t n;
     char *in = comm_exchange(c, out, r->count, row, &n, NULL);
     mem_free(out);
     mem_free(*array);
     char *q = mem_new(row * (size_t)n + 1, "mesh scratch");
-    for (int64_t i = 0; i < n; i++) memcpy(q + row * (size_t)i, in + row * (size_t)r->ref[i].at, row);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(q + row * (size_t)i, in + row * (size_t)r->ref[i].at, row);
     mem_free(in);
     *array = q;
 }
@@ -395,7 +408,8 @@ static void redistribute_level(struct mesh *m, const struct comm *c, const struc
     lv->flag = NULL;
     route_rows(c, &r, lv->nown, &arr[nfld], 8);
 
-    /* The level now holds exactly the arrived octs; level_install adds the ghosts by keeping rows by key. */
+    /* The level now holds exactly the arrived octs; level_install adds the ghosts by keeping rows
+     * by key. */
     okey *own = mem_new(sizeof *own * (size_t)r.n + 1, "mesh scratch");
     for (int64_t i = 0; i < r.n; i++) own[i] = r.ref[i].key;
     FREE(lv->key);
@@ -405,7 +419,8 @@ static void redistribute_level(struct mesh *m, const struct comm *c, const struc
     for (int f = 0; f < nfld; f++) lv->fld[fld[f]] = arr[f];
     lv->flag = arr[nfld];
     lv->child = mem_grow(lv->child, sizeof lv->child[0] * (size_t)r.n + 1, "mesh links");
-    if (m->gravity) lv->dense = mem_grow(lv->dense, sizeof lv->dense[0] * (size_t)r.n + 1, "mesh links");
+    if (m->gravity)
+        lv->dense = mem_grow(lv->dense, sizeof lv->dense[0] * (size_t)r.n + 1, "mesh links");
     level_install(m, c, d, l, (lidx)r.n, own);
     FREE(own);
     FREE(r.ref);
@@ -423,7 +438,8 @@ void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domai
 
 /* ---- a mesh that is read ---- */
 
-void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown, const okey *own)
+void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
+                   const okey *own)
 {
     level_install(m, c, d, l, nown, own);
 }

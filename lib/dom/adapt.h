@@ -1,4 +1,5 @@
-/* dom/adapt: mesh changes that involve other ranks: first build, refinement, ghosts, redistribution. All collective. */
+/* dom/adapt: mesh changes that involve other ranks: first build, refinement, ghosts,
+ * redistribution. All collective. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
@@ -7,23 +8,30 @@
 /* Levels 1..levelmin, complete, owned by d. Fields are zero. */
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 
-/* Values of a new oct in cell `cell` of own oct `father` of level l: fill out[f][8] for f < nfld (persistent
- * fields in ascending order of enum field that exist). NULL: injection of the father cell's value for all. */
-typedef void adapt_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8], void *ctx);
+/* Values of a new oct in cell `cell` of own oct `father` of level l: fill out[f][8] for f < nfld
+ * (persistent fields in ascending order of enum field that exist). NULL: injection of the father
+ * cell's value for all. */
+typedef void adapt_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8],
+                           void *ctx);
 
-/* Refines and derefines level l → l+1 by flag (of own octs of level l; ghost flags are filled here). Ghosts of level
- * l+1 are rebuilt and all its fields, also those of ghosts, are valid on return if those of level l were. Returns the number of octs
- * made plus removed, over all ranks. */
-int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l, adapt_prolong *f, void *ctx);
+/* Refines and derefines level l → l+1 by flag (of own octs of level l; ghost flags are filled
+ * here). Ghosts of level l+1 are rebuilt and all its fields, also those of ghosts, are valid on
+ * return if those of level l were. Returns the number of octs made plus removed, over all ranks. */
+int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                     adapt_prolong *f, void *ctx);
 
-/* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under d) and the ghosts that
- * follow from them; fields are zero. For l = 1..levelmax, then adapt_link once, which needs the parents of all octs. */
-void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown, const okey *own);
+/* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under
+ * d) and the ghosts that follow from them; fields are zero. For l = 1..levelmax, then adapt_link
+ * once, which needs the parents of all octs. */
+void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
+                   const okey *own);
 void adapt_link(struct mesh *m);
 /* Ghosts of all fields and flags of all levels. */
 void adapt_fill(struct mesh *m, const struct comm *c);
 
-/* Moves every oct with its fields and flags to its owner under d; rebuilds ghosts and fills them. */
+/* Moves every oct with its fields and flags to its owner under d; rebuilds ghosts and fills them.
+ */
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d);
 
-int64_t adapt_total(const struct mesh *m, const struct comm *c, int l); /* octs of level l over all ranks */
+/* octs of level l over all ranks */
+int64_t adapt_total(const struct mesh *m, const struct comm *c, int l);

@@ -1,17 +1,18 @@
 /* dom/balance: walls at equal cost (seed 000 §2.1 and eq. 4; spec/ksection.md §2).
  *
- * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost C(W) = sum of the
- * costs of samples with x <= W comes nearest to j/k of the node's. All walls of all nodes of a tree level are searched
- * at once: every node's interval is a segment, a segment is divided into equal bins, the histogram of cost over the
- * bins is summed over the ranks, and the bins in which a target falls are the segments of the next round, until a bin
- * is one unit. So a histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve
+ * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost
+ * C(W) = sum of the costs of samples with x <= W comes nearest to j/k of the node's. All walls of
+ * all nodes of a tree level are searched at once: every node's interval is a segment, a segment is
+ * divided into equal bins, the histogram of cost over the bins is summed over the ranks, and the
+ * bins in which a target falls are the segments of the next round, until a bin is one unit. So a
+ * histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve
  * are the case of one node with as many children as ranks.
  *
- * Any wall for which the cost is within a tolerance of its target will do, and among these we take the one on the
- * coarsest grid line: walls that do not cut through octs need thinner ghost layers.
+ * Any wall for which the cost is within a tolerance of its target will do, and among these we take
+ * the one on the coarsest grid line: walls that do not cut through octs need thinner ghost layers.
  *
- * Costs are made whole numbers first. Their sums are exact, so the walls do not depend on which rank holds which
- * sample. */
+ * Costs are made whole numbers first. Their sums are exact, so the walls do not depend on which
+ * rank holds which sample. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -20,7 +21,8 @@
 #include "dom/domain_priv.h"
 
 enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12, PARALLEL_FROM = 50000 };
-static const double TOLERANCE = 0.005; /* of a rank's cost, shared by the tree levels: two walls, hence 1 % in all */
+/* of a rank's cost, shared by the tree levels: two walls, hence 1 % in all */
+static const double TOLERANCE = 0.005;
 
 /* One tree level: nodes to cut, and this rank's samples. */
 struct cut {
@@ -39,7 +41,8 @@ struct cut {
     int64_t *wall;      /* [nnode][nchild-1], the answer */
 };
 
-/* For one target cost t: the first wall with C(wall) >= t, the cost up to it and up to the unit before it. */
+/* For one target cost t: the first wall with C(wall) >= t, the cost up to it and up to the unit
+ * before it. */
 struct reach {
     int32_t node, seg;
     int64_t target, wall, cost, below;
@@ -53,8 +56,8 @@ static void node_totals(struct cut *s);
 static void walls_place(struct cut *s, const struct reach *low, const struct reach *high);
 static void reach_find(struct cut *s, int64_t n, struct reach *t);
 
-struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c, int64_t n,
-                              const int *level, const okey *key, const double *cost)
+struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
+                              int64_t n, const int *level, const okey *key, const double *cost)
 {
     struct domain *out = domain_alloc(kind, d->nrank, d->levelmax, d->wall);
     struct cut s = {.comm = c, .n = n};
@@ -124,7 +127,8 @@ static void balance_ksection(struct domain *d, struct cut *s, const int *level, 
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
         for (int64_t i = 0; i < s->n; i++)
             s->node[i] = s->node[i] * s->nchild +
-                         wall_slot(s->wall + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1, s->x[i]);
+                         wall_slot(s->wall + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1,
+                                   s->x[i]);
         s->nnode *= s->nchild;
     }
 }
@@ -136,7 +140,8 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     int n = d->nrank;
     int64_t side[1][2] = {{0, (int64_t)(h->bound[n] >> h->grain)}};
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
-    for (int64_t i = 0; i < s->n; i++) s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
+    for (int64_t i = 0; i < s->n; i++)
+        s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
     s->nnode = 1;
     s->nchild = n;
     s->need = 1;
@@ -148,13 +153,15 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     FREE(s->wall);
 }
 
-/* First the cost nearest to each target, then the range of walls that are no further than that or the tolerance. */
+/* First the cost nearest to each target, then the range of walls that are no further than that or
+ * the tolerance. */
 static void cut_nodes(struct cut *s)
 {
     int64_t per = s->nchild - 1, n = s->nnode * per;
     if (!n) return;
     s->total = mem_new(sizeof *s->total * (size_t)s->nnode, "balance nodes");
-    struct reach *t = mem_zero(sizeof *t * (size_t)(3 * n), "balance targets"), *low = t + n, *high = low + n;
+    struct reach *t = mem_zero(sizeof *t * (size_t)(3 * n), "balance targets"), *low = t + n,
+                 *high = low + n;
     node_totals(s);
     for (int64_t i = 0; i < n; i++) {
         t[i].node = (int32_t)(i / per);
@@ -162,7 +169,8 @@ static void cut_nodes(struct cut *s)
     }
     reach_find(s, n, t);
     for (int64_t i = 0; i < n; i++) {
-        int64_t want = t[i].target, slack = (int64_t)((double)s->total[i / per] / s->nchild * s->tolerance);
+        int64_t want = t[i].target,
+                slack = (int64_t)((double)s->total[i / per] / s->nchild * s->tolerance);
         int64_t best = want - t[i].below <= t[i].cost - want ? t[i].below : t[i].cost;
         low[i].node = high[i].node = t[i].node;
         low[i].target = best < want - slack ? best : want - slack;

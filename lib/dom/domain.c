@@ -1,5 +1,5 @@
-/* dom/domain: the decomposition as seen by others; see domain.h. The two kinds are in ksection.c and hilbert.c, the
- * search for walls of equal cost in balance.c. */
+/* dom/domain: the decomposition as seen by others; see domain.h. The two kinds are in ksection.c
+ * and hilbert.c, the search for walls of equal cost in balance.c. */
 #include "dom/domain_priv.h"
 
 #include <math.h>
@@ -66,20 +66,23 @@ int domain_whole(const struct domain *d, int level, okey key)
 {
     if (d->nrank == 1) return 0;
     int r = domain_rank(d, level, key);
-    bool whole = d->kind == DOMAIN_KSECTION ? ksection_whole(d, r, level, key) : hilbert_whole(d, r, level, key);
+    bool whole = d->kind == DOMAIN_KSECTION ? ksection_whole(d, r, level, key)
+                                            : hilbert_whole(d, r, level, key);
     return whole ? r : -1;
 }
 
 void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8])
 {
     int whole = domain_whole(d, level, key);
-    for (int c = 0; c < 8; c++) rank[c] = whole >= 0 ? whole : domain_rank(d, level + 1, key << 3 | (okey)c);
+    for (int c = 0; c < 8; c++)
+        rank[c] = whole >= 0 ? whole : domain_rank(d, level + 1, key << 3 | (okey)c);
 }
 
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
     if (d->nrank == 1) return 0;
-    return d->kind == DOMAIN_KSECTION ? ksection_near(d, me, level, key, rank) : hilbert_near(d, me, level, key, rank);
+    return d->kind == DOMAIN_KSECTION ? ksection_near(d, me, level, key, rank)
+                                      : hilbert_near(d, me, level, key, rank);
 }
 
 void domain_bound_keys(const struct domain *d, double *bound)
@@ -109,10 +112,12 @@ static void print_node(const struct domain *d, int l, int64_t p, struct text *t)
     if (l < k->nlev) {
         text_add(t, "  %c at", "xyz"[k->axis[l]]);
         const int64_t *w = k->wall[l] + p * (k->factor[l] - 1);
-        for (int j = 0; j < k->factor[l] - 1; j++) text_add(t, " %.6f", (double)w[j] / (double)d->extent);
+        for (int j = 0; j < k->factor[l] - 1; j++)
+            text_add(t, " %.6f", (double)w[j] / (double)d->extent);
     }
     text_add(t, "\n");
-    for (int j = 0; l < k->nlev && j < k->factor[l] && t->left > 1; j++) print_node(d, l + 1, p * k->factor[l] + j, t);
+    for (int j = 0; l < k->nlev && j < k->factor[l] && t->left > 1; j++)
+        print_node(d, l + 1, p * k->factor[l] + j, t);
 }
 
 void domain_print(const struct domain *d, char *buf, size_t size)

@@ -1,8 +1,9 @@
 /* dom/domain: a decomposition is a pure function position → rank, known to all ranks.
  *
- * Two kinds: the k-section tree (spec: ksection; seed 000 section 2) and Hilbert key ranges as in RAMSES.
- * Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of the father cell's centre.
- * Walls and keys are at a resolution of 2^-(levelmax+1) of the box or coarser. Nothing here is physics: it may depend on clocks. */
+ * Two kinds: the k-section tree (spec: ksection; seed 000 section 2) and Hilbert key ranges as in
+ * RAMSES. Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of
+ * the father cell's centre. Walls and keys are at a resolution of 2^-(levelmax+1) of the box or
+ * coarser. Nothing here is physics: it may depend on clocks. */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -26,23 +27,27 @@ void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8])
 /* The rank that has all of an oct's volume, and so all its descendants; -1: several have parts. */
 int domain_whole(const struct domain *d, int level, okey key);
 
-/* The ranks, other than `me`, that need oct (level,key) as a ghost: those whose domain meets the cube of 3^3 octs around
- * it, and those owning the centre of one of the 3^3 octs around its parent (level > 1), wrapped periodically. Ascending,
- * without repeats, into rank[]; returns their number (rank[] has room for domain_nrank). Fast when none. */
+/* The ranks, other than `me`, that need oct (level,key) as a ghost: those whose domain meets the
+ * cube of 3^3 octs around it, and those owning the centre of one of the 3^3 octs around its parent
+ * (level > 1), wrapped periodically. Ascending, without repeats, into rank[]; returns their number
+ * (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* A new decomposition of the same kind with equal cost a rank. Each rank gives n weighted octs, at their centres
- * (collective). cost > 0, any unit. bound on the remaining imbalance: the finest wall resolution or 1 %. */
-struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c, int64_t n,
-                              const int *level, const okey *key, const double *cost);
+/* A new decomposition of the same kind with equal cost a rank. Each rank gives n weighted octs, at
+ * their centres (collective). cost > 0, any unit. bound on the remaining imbalance: the finest wall
+ * resolution or 1 %. */
+struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
+                              int64_t n, const int *level, const okey *key, const double *cost);
 
-/* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: walls are placed on keys
- * that a double holds). */
+/* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: walls are
+ * placed on keys that a double holds). */
 void domain_bound_keys(const struct domain *d, double *bound);
-/* RAMSES's Hilbert key (spec/ramses_binary §5.5) of integer position x at `bits` bits a dimension. */
+/* RAMSES's Hilbert key (spec/ramses_binary §5.5) of integer position x at `bits` bits a dimension.
+ */
 unsigned __int128 hilbert_key(const int64_t x[3], int bits);
-/* k-section only: the tree as cuRAMSES stores it (spec/ksection.md §1): nodes from 1, breadth first; tables of nodes or ranks with the
- * second index slowest; walls and boxes in units of the box. At most kmax children a node. */
+/* k-section only: the tree as cuRAMSES stores it (spec/ksection.md §1): nodes from 1, breadth
+ * first; tables of nodes or ranks with the second index slowest; walls and boxes in units of the
+ * box. At most kmax children a node. */
 struct domain_tree {
     int nlev, kmax, nnode;
     int32_t *factor, *axis; /* [nlev] axis 1..3 */

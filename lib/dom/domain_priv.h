@@ -1,7 +1,8 @@
 /* dom/domain_priv: what domain.c, ksection.c, hilbert.c and balance.c share. Not for others.
  *
- * All positions are integers in units of 2^-(levelmax+1) of the box ("units"; the box is `extent` of them a side): the
- * finest oct is 4 units wide, the finest cell 2, and every centre of an oct or a cell is a whole unit. */
+ * All positions are integers in units of 2^-(levelmax+1) of the box ("units"; the box is `extent`
+ * of them a side): the finest oct is 4 units wide, the finest cell 2, and every centre of an oct or
+ * a cell is a whole unit. */
 #pragma once
 #include "dom/domain.h"
 
@@ -13,8 +14,9 @@ struct ksection {
     int nlev;                    /* tree levels; 0 for one rank */
     int factor[KSECTION_LEVELS]; /* children of each node of the tree level */
     int axis[KSECTION_LEVELS];
-    int64_t *wall[KSECTION_LEVELS]; /* [node][factor-1]; child j of node p is node p*factor+j of the next tree level */
-    int64_t (*box)[3][2];           /* [rank][axis]: (lo,hi], the last tree level's children */
+    /* [node][factor-1]; child j of node p is node p*factor+j of the next tree level */
+    int64_t *wall[KSECTION_LEVELS];
+    int64_t (*box)[3][2]; /* [rank][axis]: (lo,hi], the last tree level's children */
 };
 
 struct hilbert_walk;
@@ -47,16 +49,19 @@ static inline int64_t domain_width(const struct domain *d, int level)
     return (int64_t)1 << (d->levelmax + 2 - level);
 }
 
-struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, const bool wall[6]); /* no walls yet */
+/* no walls yet */
+struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, const bool wall[6]);
 
 void ksection_plan(struct domain *d);    /* factors, axes, room for walls */
 void ksection_uniform(struct domain *d); /* walls of equal volumes */
 void ksection_finish(struct domain *d);  /* boxes of the ranks, once all walls stand */
 void ksection_fini(struct domain *d);
-/* The interval (side[0],side[1]] of node p of tree level l along an axis; needs the walls of the levels above only. */
+/* The interval (side[0],side[1]] of node p of tree level l along an axis; needs the walls of the
+ * levels above only. */
 void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t side[2]);
 int ksection_rank(const struct domain *d, int level, okey key);
-bool ksection_whole(const struct domain *d, int rank, int level, okey key); /* no wall cuts the oct */
+/* no wall cuts the oct */
+bool ksection_whole(const struct domain *d, int rank, int level, okey key);
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank);
 
 void hilbert_plan(struct domain *d); /* room for bounds */

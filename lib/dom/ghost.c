@@ -11,7 +11,8 @@ struct buffers {
     size_t *len;
 };
 
-static void buffers_make(struct buffers *b, const struct xplan *p, const lidx *sfirst, const lidx *rfirst, size_t row)
+static void buffers_make(struct buffers *b, const struct xplan *p, const lidx *sfirst,
+                         const lidx *rfirst, size_t row)
 {
     size_t total = 0;
     b->ptr = mem_new(sizeof *b->ptr * (size_t)(2 * p->npeer), "ghost buffers");
@@ -38,15 +39,18 @@ static void buffers_free(struct buffers *b)
 
 static void rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
-    for (lidx i = 0; i < n; i++) memcpy(to + stride * (size_t)i, from + stride * (size_t)row[i], stride);
+    for (lidx i = 0; i < n; i++)
+        memcpy(to + stride * (size_t)i, from + stride * (size_t)row[i], stride);
 }
 
 static void rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
-    for (lidx i = 0; i < n; i++) memcpy(to + stride * (size_t)row[i], from + stride * (size_t)i, stride);
+    for (lidx i = 0; i < n; i++)
+        memcpy(to + stride * (size_t)row[i], from + stride * (size_t)i, stride);
 }
 
-void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr, const size_t *stride)
+void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
+                     const size_t *stride)
 {
     if (p->npeer == 0 || narr == 0) return;
     size_t row = 0;
@@ -97,7 +101,8 @@ void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8])
     struct buffers b;
     buffers_make(&b, p, p->rfirst, p->sfirst, sizeof a[0]);
     for (int i = 0; i < p->npeer; i++)
-        rows_get(b.ptr[i], (const char *)a, sizeof a[0], p->rfirst[i + 1] - p->rfirst[i], p->recv + p->rfirst[i]);
+        rows_get(b.ptr[i], (const char *)a, sizeof a[0], p->rfirst[i + 1] - p->rfirst[i],
+                 p->recv + p->rfirst[i]);
     comm_wait(comm_post(c, p->npeer, p->peer, b.ptr, b.len, b.ptr + p->npeer, b.len + p->npeer));
     for (int i = 0; i < p->npeer; i++) {
         const int64_t(*in)[8] = b.ptr[p->npeer + i];
@@ -107,8 +112,8 @@ void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8])
     buffers_free(&b);
 }
 
-static lidx *subset_list(int npeer, const lidx *first, const lidx *list, const unsigned char *keep, const lidx *map,
-                         lidx *out_first)
+static lidx *subset_list(int npeer, const lidx *first, const lidx *list, const unsigned char *keep,
+                         const lidx *map, lidx *out_first)
 {
     lidx *out = mem_new(sizeof *out * (size_t)first[npeer] + 1, "exchange plans"), n = 0;
     for (int i = 0; i < npeer; i++) {
@@ -120,7 +125,8 @@ static lidx *subset_list(int npeer, const lidx *first, const lidx *list, const u
     return out;
 }
 
-void xplan_subset(const struct xplan *p, const unsigned char *keep, const lidx *map, struct xplan *out)
+void xplan_subset(const struct xplan *p, const unsigned char *keep, const lidx *map,
+                  struct xplan *out)
 {
     out->npeer = p->npeer;
     if (p->npeer == 0) {

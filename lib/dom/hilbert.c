@@ -1,12 +1,13 @@
 /* dom/hilbert: domains as ranges of RAMSES's Hilbert key (spec/ramses_binary.md §5.5).
  *
- * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer cube, a table gives
- * the digit and the next state. All keys that begin with the same digits lie in one cube, so a cube is one range of
- * keys, and rank r owns bound[r] <= key < bound[r+1].
+ * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer
+ * cube, a table gives the digit and the next state. All keys that begin with the same digits lie in
+ * one cube, so a cube is one range of keys, and rank r owns bound[r] <= key < bound[r+1].
  *
- * Finding who needs an oct as a ghost asks for the ranges of 27 cubes. These are made by one table step each
- * from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps the last such path. In Morton order
- * nearly every step of it is reused, and below an ancestor whose 27 cubes are one rank's there is nothing to do. */
+ * Finding who needs an oct as a ghost asks for the ranges of 27 cubes. These are made by one table
+ * step each from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps the
+ * last such path. In Morton order nearly every step of it is reused, and below an ancestor whose 27
+ * cubes are one rank's there is nothing to do. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -16,12 +17,18 @@
 
 /* [state][slot x + 2y + 4z], octal: next state (two digits), digit of the key (one). */
 static const uint8_t step[12][8] = {
-    {0010, 0047, 0033, 0034, 0021, 0056, 0022, 0055}, {0020, 0103, 0001, 0002, 0067, 0104, 0076, 0075},
-    {0000, 0011, 0127, 0136, 0113, 0012, 0114, 0135}, {0062, 0115, 0061, 0116, 0003, 0004, 0130, 0107},
-    {0134, 0057, 0005, 0006, 0133, 0110, 0072, 0071}, {0046, 0007, 0101, 0120, 0045, 0064, 0102, 0063},
-    {0054, 0015, 0053, 0132, 0077, 0016, 0030, 0131}, {0066, 0111, 0065, 0112, 0017, 0040, 0124, 0123},
-    {0122, 0121, 0013, 0050, 0035, 0036, 0014, 0117}, {0042, 0023, 0105, 0024, 0041, 0070, 0106, 0037},
-    {0074, 0073, 0137, 0100, 0025, 0052, 0026, 0051}, {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
+    {0010, 0047, 0033, 0034, 0021, 0056, 0022, 0055},
+    {0020, 0103, 0001, 0002, 0067, 0104, 0076, 0075},
+    {0000, 0011, 0127, 0136, 0113, 0012, 0114, 0135},
+    {0062, 0115, 0061, 0116, 0003, 0004, 0130, 0107},
+    {0134, 0057, 0005, 0006, 0133, 0110, 0072, 0071},
+    {0046, 0007, 0101, 0120, 0045, 0064, 0102, 0063},
+    {0054, 0015, 0053, 0132, 0077, 0016, 0030, 0131},
+    {0066, 0111, 0065, 0112, 0017, 0040, 0124, 0123},
+    {0122, 0121, 0013, 0050, 0035, 0036, 0014, 0117},
+    {0042, 0023, 0105, 0024, 0041, 0070, 0106, 0037},
+    {0074, 0073, 0137, 0100, 0025, 0052, 0026, 0051},
+    {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
 };
 
 hkey hilbert_key(const int64_t x[3], int bits)
@@ -38,7 +45,8 @@ hkey hilbert_key(const int64_t x[3], int bits)
     return key;
 }
 
-/* The key of an oct's centre, from where its own cube's digits end: the centre is the low corner of slot 7. */
+/* The key of an oct's centre, from where its own cube's digits end: the centre is the low corner of
+ * slot 7. */
 static hkey key_of_centre(hkey key, int state, int digits)
 {
     for (int i = 0, slot = 7; i < digits; i++, slot = 0) {
@@ -96,8 +104,8 @@ struct around {
     bool has_centre;
 };
 
-/* The path from the root to the last oct asked for. at[l] and only[l] belong to the oct own[l] of level l, whatever the
- * other levels hold. */
+/* The path from the root to the last oct asked for. at[l] and only[l] belong to the oct own[l] of
+ * level l, whatever the other levels hold. */
 struct hilbert_walk {
     atomic_flag busy;
     okey own[LEVEL_MAX + 1];
@@ -114,7 +122,8 @@ void hilbert_plan(struct domain *d)
     d->hilb.bound[d->nrank] = (hkey)1 << (3 * bits);
 }
 
-/* RAMSES divides the key range in real arithmetic; the next whole key up is owned by the same rank. */
+/* RAMSES divides the key range in real arithmetic; the next whole key up is owned by the same rank.
+ */
 void hilbert_uniform(struct domain *d)
 {
     struct hilbert *h = &d->hilb;
@@ -157,7 +166,8 @@ struct ranges {
 
 static struct hilbert_walk *walk_take(const struct domain *d);
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key);
-static void around_refine(const struct domain *d, const struct around *up, struct around *a, int level, int slot);
+static void around_refine(const struct domain *d, const struct around *up, struct around *a,
+                          int level, int slot);
 static int around_only(const struct around *a);
 static void around_centres(const struct domain *d, struct around *a, int level);
 static void ranges_add(struct ranges *s, int32_t first, int32_t last);
@@ -180,7 +190,8 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
         if (!parent->has_centre) around_centres(d, parent, l);
         for (int n = 0; n < 27; n++) {
             if (own.first[n] <= own.last[n]) ranges_add(&s, own.first[n], own.last[n]);
-            if (parent->first[n] <= parent->last[n]) ranges_add(&s, parent->centre[n], parent->centre[n]);
+            if (parent->first[n] <= parent->last[n])
+                ranges_add(&s, parent->centre[n], parent->centre[n]);
         }
     }
     atomic_flag_clear_explicit(&w->busy, memory_order_release);
@@ -191,11 +202,13 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
 static struct hilbert_walk *walk_take(const struct domain *d)
 {
     int i = omp_get_thread_num() % d->hilb.nwalk;
-    while (atomic_flag_test_and_set_explicit(&d->hilb.walk[i].busy, memory_order_acquire)) i = (i + 1) % d->hilb.nwalk;
+    while (atomic_flag_test_and_set_explicit(&d->hilb.walk[i].busy, memory_order_acquire))
+        i = (i + 1) % d->hilb.nwalk;
     return &d->hilb.walk[i];
 }
 
-/* Brings the path to an oct of a level; stops early where all 27 cubes are one rank's. Returns the level reached. */
+/* Brings the path to an oct of a level; stops early where all 27 cubes are one rank's. Returns the
+ * level reached. */
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key)
 {
     int l = level;
@@ -210,16 +223,20 @@ static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, ok
     return l;
 }
 
-/* From the cubes around an oct's parent to those around the oct (of `level`, in cell `slot` of its parent). */
-static void around_refine(const struct domain *d, const struct around *up, struct around *a, int level, int slot)
+/* From the cubes around an oct's parent to those around the oct (of `level`, in cell `slot` of its
+ * parent). */
+static void around_refine(const struct domain *d, const struct around *up, struct around *a,
+                          int level, int slot)
 {
     int shift = 3 * (d->levelmax + 2 - level);
     hkey span = ((hkey)1 << shift) - 1;
     a->has_centre = false;
-    int cube[3][3], octant[3][3]; /* by dimension and offset: which of the parent's cubes, where in it */
+    /* by dimension and offset: which of the parent's cubes, where in it */
+    int cube[3][3], octant[3][3];
     for (int axis = 0, stride = 1; axis < 3; axis++, stride *= 3)
         for (int k = 0; k < 3; k++) {
-            /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3 */
+            /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3
+             */
             int x = k + (slot >> axis & 1);
             cube[axis][k] = (x + 1) / 2 * stride;
             octant[axis][k] = (~x & 1) << axis;

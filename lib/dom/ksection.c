@@ -1,13 +1,13 @@
 /* dom/ksection: the k-section tree (spec/ksection.md §1; seed 000 §2.1).
  *
- * The number of ranks is factored into primes, largest first; tree level l cuts every node into factor[l] children
- * along axis[l], the longest side of what equal cuts of a cube have left (ties: the lowest axis). All children of a
- * tree level hold equally many ranks, so the leaf's number is the rank. A point on a wall belongs to the lower side,
- * hence all intervals are (lo,hi].
+ * The number of ranks is factored into primes, largest first; tree level l cuts every node into
+ * factor[l] children along axis[l], the longest side of what equal cuts of a cube have left (ties:
+ * the lowest axis). All children of a tree level hold equally many ranks, so the leaf's number is
+ * the rank. A point on a wall belongs to the lower side, hence all intervals are (lo,hi].
  *
- * Who needs an oct as a ghost separates by axis: a box meets the cube of 27 octs if it does so on each axis, and holds
- * one of the 27 centres around the parent if it holds one of three coordinates on each axis. So one descent carries two
- * bits. */
+ * Who needs an oct as a ghost separates by axis: a box meets the cube of 27 octs if it does so on
+ * each axis, and holds one of the 27 centres around the parent if it holds one of three coordinates
+ * on each axis. So one descent carries two bits. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -45,7 +45,8 @@ void ksection_uniform(struct domain *d)
             int64_t side[2];
             ksection_side(d, l, p, k->axis[l], side);
             for (int j = 1; j < f; j++)
-                k->wall[l][p * (f - 1) + j - 1] = side[0] + (int64_t)(((__int128)(side[1] - side[0]) * j + f / 2) / f);
+                k->wall[l][p * (f - 1) + j - 1] =
+                    side[0] + (int64_t)(((__int128)(side[1] - side[0]) * j + f / 2) / f);
         }
         nodes *= f;
     }
@@ -100,7 +101,8 @@ bool ksection_whole(const struct domain *d, int rank, int level, okey key)
     int64_t x[3], w = domain_width(d, level);
     bool whole = true;
     domain_corner(d, level, key, x);
-    for (int a = 0; a < 3; a++) whole &= x[a] >= d->ksec.box[rank][a][0] && x[a] + w <= d->ksec.box[rank][a][1];
+    for (int a = 0; a < 3; a++)
+        whole &= x[a] >= d->ksec.box[rank][a][0] && x[a] + w <= d->ksec.box[rank][a][1];
     return whole;
 }
 
@@ -114,7 +116,8 @@ static void tree_nodes(const struct domain *d, struct domain_tree *t)
             for (int j = 0; j < f; j++) {
                 t->next[j * t->nnode + start + p] = (int32_t)(start + width + p * f + j + 1);
                 if (j < f - 1)
-                    t->wall[j * t->nnode + start + p] = (double)k->wall[l][p * (f - 1) + j] / (double)d->extent;
+                    t->wall[j * t->nnode + start + p] = (double)k->wall[l][p * (f - 1) + j] /
+                                                        (double)d->extent;
             }
         start += width;
         width *= f;
@@ -163,8 +166,8 @@ void domain_tree_free(struct domain_tree *t)
 enum { CUBE = 1, CENTRES = 2 }; /* what of an oct's surroundings a node may still meet */
 enum { PIECES = 2, POINTS = 3 };
 
-/* What surrounds an oct along one axis: whole units first[i]..last[i] inside the cube, and the centres around its
- * parent. */
+/* What surrounds an oct along one axis: whole units first[i]..last[i] inside the cube, and the
+ * centres around its parent. */
 struct span {
     int npiece, npoint;
     int64_t first[PIECES], last[PIECES];
@@ -178,7 +181,8 @@ struct near {
     int me, n, *rank;
 };
 
-static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x, int64_t parent);
+static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x,
+                     int64_t parent);
 static void near_descend(struct near *s, int l, int64_t p, int alive);
 
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank)
@@ -205,7 +209,8 @@ int ksection_near(const struct domain *d, int me, int level, okey key, int *rank
     return s.n;
 }
 
-static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x, int64_t parent)
+static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x,
+                     int64_t parent)
 {
     int64_t n = d->extent, w = domain_width(d, level), first = x - w + 1, last = x + 2 * w - 1;
     bool wrap = d->periodic[axis];

@@ -1,11 +1,12 @@
 /* fft: see fft.h.
  *
- *     r[z][y][x]  → x →  A[z][y][kx]  → turn among ranks of equal z →  B[z][kx][y]  → y →  B[z][kx][ky]
- *                 → turn among ranks of equal kx →  A[kx][ky][z]  → z →  A[kx][ky][kz]
+ *     r[z][y][x]  → x →  A[z][y][kx]  → turn among ranks of equal z →  B[z][kx][y]  → y →
+ * B[z][kx][ky] → turn among ranks of equal kx →  A[kx][ky][z]  → z →  A[kx][ky][kz]
  *
- * and back. A turn exchanges the roles of rows and columns of matrices (rows: this rank's part of all, columns: all; afterwards
- * the other way round), one matrix for each value of an outer index. Rows are padded to 64 bytes, so that FFTW sees every line with the
- * same alignment and its one plan serves all of them. */
+ * and back. A turn exchanges the roles of rows and columns of matrices (rows: this rank's part of
+ * all, columns: all; afterwards the other way round), one matrix for each value of an outer index.
+ * Rows are padded to 64 bytes, so that FFTW sees every line with the same alignment and its one
+ * plan serves all of them. */
 #include "fft/fft.h"
 
 #include <fftw3.h>
@@ -15,7 +16,8 @@
 
 enum { BLOCK = 8 }; /* a tile of a transpose: rows and columns */
 
-/* One direction of the grid of ranks: who stands on it, and their parts of the two axes that are turned. */
+/* One direction of the grid of ranks: who stands on it, and their parts of the two axes that are
+ * turned. */
 struct line {
     int n, me;
     int *rank;        /* [n] */
@@ -126,8 +128,10 @@ struct fft *fft_new(const struct comm *c, int n)
 void fft_begin(struct fft *f)
 {
     struct fft_lines *l = f->lines;
-    size_t row = f->pitch / 2, ny = (size_t)f->count[1], nz = (size_t)f->count[2], nkx = (size_t)f->kcount[0];
-    size_t real = nz * ny * row, mid = nz * nkx * f->kpitch, wave = nkx * (size_t)f->kcount[1] * f->kpitch;
+    size_t row = f->pitch / 2, ny = (size_t)f->count[1], nz = (size_t)f->count[2],
+           nkx = (size_t)f->kcount[0];
+    size_t real = nz * ny * row, mid = nz * nkx * f->kpitch,
+           wave = nkx * (size_t)f->kcount[1] * f->kpitch;
     size_t line = f->kpitch > row ? f->kpitch : row; /* plans need one even where a rank has none */
     l->a = mem_new(sizeof *l->a * ((real > wave ? real : wave) + line), "fft");
     l->b = mem_new(sizeof *l->b * (mid + 1), "fft");
@@ -180,12 +184,15 @@ int fft_rank(const struct fft *f, int y, int z)
 
 /* ---- turns ---- */
 
-/* A block of `nrow` rows, `ncol` columns, element (row, col) at in[row*from_r + col], to out[col*to_c + row]. */
-static void transpose(const double complex *in, size_t from_r, int nrow, int ncol, double complex *out, size_t to_c)
+/* A block of `nrow` rows, `ncol` columns, element (row, col) at in[row*from_r + col], to
+ * out[col*to_c + row]. */
+static void transpose(const double complex *in, size_t from_r, int nrow, int ncol,
+                      double complex *out, size_t to_c)
 {
     for (int r0 = 0; r0 < nrow; r0 += BLOCK)
         for (int c0 = 0; c0 < ncol; c0 += BLOCK) {
-            int r1 = r0 + BLOCK < nrow ? r0 + BLOCK : nrow, c1 = c0 + BLOCK < ncol ? c0 + BLOCK : ncol;
+            int r1 = r0 + BLOCK < nrow ? r0 + BLOCK : nrow,
+                c1 = c0 + BLOCK < ncol ? c0 + BLOCK : ncol;
             for (int col = c0; col < c1; col++)
                 for (int row = r0; row < r1; row++)
                     out[(size_t)col * to_c + (size_t)row] = in[(size_t)row * from_r + (size_t)col];
@@ -193,17 +200,20 @@ static void transpose(const double complex *in, size_t from_r, int nrow, int nco
 }
 
 /* Own rows × the columns of part i, matrix by matrix, row by row. */
-static void pack(const struct turn *t, const double complex *in, const int *cols, int i, double complex *to)
+static void pack(const struct turn *t, const double complex *in, const int *cols, int i,
+                 double complex *to)
 {
     int n = cols[i + 1] - cols[i];
     for (int o = 0; o < t->nout; o++)
         for (int r = 0; r < t->nrow; r++, to += n)
-            memcpy(to, in + (size_t)o * t->from_o + (size_t)r * t->from_r + (size_t)cols[i], sizeof *to * (size_t)n);
+            memcpy(to, in + (size_t)o * t->from_o + (size_t)r * t->from_r + (size_t)cols[i],
+                   sizeof *to * (size_t)n);
 }
 
-/* rows: bounds of the parts of the rows; cols: of the columns. (collective among the ranks of the line) */
-static void turn(const struct line *l, const struct comm *c, const struct turn *t, const int *rows, const int *cols,
-                 const double complex *in, double complex *out)
+/* rows: bounds of the parts of the rows; cols: of the columns. (collective among the ranks of the
+ * line) */
+static void turn(const struct line *l, const struct comm *c, const struct turn *t, const int *rows,
+                 const int *cols, const double complex *in, double complex *out)
 {
     int me = l->me, np = 0, mine = cols[me + 1] - cols[me];
     int *peer = mem_new(sizeof *peer * (size_t)l->n, "fft exchange");
@@ -212,8 +222,10 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
     for (int i = 0; i < l->n; i++)
         if (i != me) {
             peer[np] = l->rank[i];
-            len[np] = sizeof *in * (size_t)t->nout * (size_t)t->nrow * (size_t)(cols[i + 1] - cols[i]);
-            len[l->n + np] = sizeof *in * (size_t)t->nout * (size_t)(rows[i + 1] - rows[i]) * (size_t)mine;
+            len[np] = sizeof *in * (size_t)t->nout * (size_t)t->nrow *
+                      (size_t)(cols[i + 1] - cols[i]);
+            len[l->n + np] = sizeof *in * (size_t)t->nout * (size_t)(rows[i + 1] - rows[i]) *
+                             (size_t)mine;
             total += len[np] + len[l->n + np];
             np++;
         }
@@ -247,7 +259,8 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
 static void lines_complex(fftw_plan plan, double complex *a, size_t pitch, int64_t n)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) fftw_execute_dft(plan, a + (size_t)i * pitch, a + (size_t)i * pitch);
+    for (int64_t i = 0; i < n; i++)
+        fftw_execute_dft(plan, a + (size_t)i * pitch, a + (size_t)i * pitch);
 }
 
 void fft_forward(struct fft *f)
@@ -259,8 +272,12 @@ void fft_forward(struct fft *f)
     for (int64_t i = 0; i < (int64_t)ny * nz; i++)
         fftw_execute_dft_r2c(l->forward[0], f->r + (size_t)i * f->pitch, l->a + (size_t)i * row);
     turn(&l->y, l->c,
-         &(struct turn){
-             .nout = nz, .nrow = ny, .from_o = (size_t)ny * row, .from_r = row, .to_o = (size_t)nkx * col, .to_c = col},
+         &(struct turn){.nout = nz,
+                        .nrow = ny,
+                        .from_o = (size_t)ny * row,
+                        .from_r = row,
+                        .to_o = (size_t)nkx * col,
+                        .to_c = col},
          l->y.real, l->y.wave, l->a, l->b);
     lines_complex(l->forward[1], l->b, col, (int64_t)nz * nkx);
     turn(&l->z, l->c,
@@ -289,11 +306,14 @@ void fft_backward(struct fft *f)
                         .to_c = (size_t)nkx * col},
          l->z.wave, l->z.real, l->a, l->b);
     lines_complex(l->backward[1], l->b, col, (int64_t)nz * nkx);
-    turn(
-        &l->y, l->c,
-        &(struct turn){
-            .nout = nz, .nrow = nkx, .from_o = (size_t)nkx * col, .from_r = col, .to_o = (size_t)ny * row, .to_c = row},
-        l->y.wave, l->y.real, l->b, l->a);
+    turn(&l->y, l->c,
+         &(struct turn){.nout = nz,
+                        .nrow = nkx,
+                        .from_o = (size_t)nkx * col,
+                        .from_r = col,
+                        .to_o = (size_t)ny * row,
+                        .to_c = row},
+         l->y.wave, l->y.real, l->b, l->a);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < (int64_t)ny * nz; i++)
         fftw_execute_dft_c2r(l->backward[0], l->a + (size_t)i * row, f->r + (size_t)i * f->pitch);

@@ -1,10 +1,12 @@
 /* fft: real Fourier transforms of a periodic cube of n³ points shared by all ranks.
  *
- * One-dimensional transforms of FFTW, one plan a direction for all lines of a length, with our own transposes between them: the bits of
- * the result do not depend on the number of ranks or threads. The cube is divided into pencils: in real space a rank has whole
- * rows along x, in Fourier space whole rows along kz. Few ranks (up to n/4) have slabs, a special case.
+ * One-dimensional transforms of FFTW, one plan a direction for all lines of a length, with our own
+ * transposes between them: the bits of the result do not depend on the number of ranks or threads.
+ * The cube is divided into pencils: in real space a rank has whole rows along x, in Fourier space
+ * whole rows along kz. Few ranks (up to n/4) have slabs, a special case.
  *
- * Transforms are unnormalised: forward is Σ f(x) exp(−2πi k·x/n) for kx = 0..n/2, backward after forward gives n³ f. */
+ * Transforms are unnormalised: forward is Σ f(x) exp(−2πi k·x/n) for kx = 0..n/2, backward after
+ * forward gives n³ f. */
 #pragma once
 #include <complex.h>
 
@@ -16,11 +18,15 @@ struct fft_lines;
 
 struct fft {
     int n;
-    /* Real space: point (x, y, z) of block first ≤ (x,y,z) < first + count; first[0] = 0, count[0] = n. */
+    /* Real space: point (x, y, z) of block first ≤ (x,y,z) < first + count; first[0] = 0, count[0]
+     * = n. */
     int first[3], count[3];
-    size_t pitch; /* doubles from a row along x to the next: r[(z*count[1] + y)*pitch + x], y and z in the block */
+    /* doubles from a row along x to the next: r[(z*count[1] + y)*pitch + x], y and z in the block
+     */
+    size_t pitch;
     double *r;
-    /* Fourier space: kx, ky in the block, kz whole: k[(kx*kcount[1] + ky)*kpitch + kz]. Shares its memory with r. */
+    /* Fourier space: kx, ky in the block, kz whole: k[(kx*kcount[1] + ky)*kpitch + kz]. Shares its
+     * memory with r. */
     int kfirst[3], kcount[3];
     size_t kpitch; /* complex numbers from a row along kz to the next */
     double complex *k;

@@ -1,5 +1,6 @@
-/* gadget/file: see gadget_file.h. File k of F has the particles N k / F to N (k+1) / F of each type. A block is a record with the
- * particles of all types that have it, one type after the other. */
+/* gadget/file: see gadget_file.h. File k of F has the particles N k / F to N (k+1) / F of each
+ * type. A block is a record with the particles of all types that have it, one type after the other.
+ */
 #include "gadget/file.h"
 
 #include <errno.h>
@@ -42,7 +43,8 @@ static int64_t block_bytes(const struct gadget_out *g, int file, int block)
     return n * size_of(g, block);
 }
 
-static bool is_there(const struct gadget_out *g, int block) /* in every file, though it may be empty there */
+/* in every file, though it may be empty there */
+static bool is_there(const struct gadget_out *g, int block)
 {
     for (int t = 0; t < GADGET_TYPES; t++)
         if (has_block(g, block, t)) return true;
@@ -54,7 +56,8 @@ static int64_t label_bytes(const struct gadget_out *g)
     return g->named ? 16 : 0;
 }
 
-/* Where the payload of a block begins, and, for block GADGET_BLOCKS, 4 bytes beyond the file's end. */
+/* Where the payload of a block begins, and, for block GADGET_BLOCKS, 4 bytes beyond the file's end.
+ */
 static int64_t block_at(const struct gadget_out *g, int file, int block)
 {
     int64_t at = 2 * label_bytes(g) + 4 + HEADER + 4 + 4;
@@ -90,7 +93,8 @@ static enum err check_names(const struct gadget_out *g)
     char path[PATH_MAX];
     size_t n = strlen(g->path);
     if (n == 0 || n > PATH_MAX - 32) FAIL(ERR_FILE, "%.80s: no path for a file", g->path);
-    if (g->path[n - 1] == '/') FAIL(ERR_FILE, "%s: is the name of a directory; a Gadget snapshot is a file", g->path);
+    if (g->path[n - 1] == '/')
+        FAIL(ERR_FILE, "%s: is the name of a directory; a Gadget snapshot is a file", g->path);
     struct stat st;
     if (stat(g->path, &st) == 0 && S_ISDIR(st.st_mode))
         FAIL(ERR_FILE, "%s: is a directory; a Gadget snapshot is a file", g->path);
@@ -131,8 +135,8 @@ static void make_header(const struct gadget_out *g, int file, char head[HEADER])
     put_at(head, 164, &metals, 4);
 }
 
-static enum err put_marks(const struct gadget_out *g, int fd, const char *path, const char *label, int64_t at,
-                          int64_t bytes)
+static enum err put_marks(const struct gadget_out *g, int fd, const char *path, const char *label,
+                          int64_t at, int64_t bytes)
 {
     int32_t n = (int32_t)bytes, eight = 8, next = n + 8;
     if (g->named) {
@@ -159,7 +163,8 @@ static enum err make_file(struct gadget_out *g, int file)
     enum err err = put_marks(g, fd, path, "HEAD", at, HEADER);
     if (err == OK) err = file_write_at(fd, path, head, HEADER, at);
     for (int b = 0; err == OK && b < GADGET_BLOCKS; b++)
-        if (is_there(g, b)) err = put_marks(g, fd, path, NAME[b], block_at(g, file, b), block_bytes(g, file, b));
+        if (is_there(g, b))
+            err = put_marks(g, fd, path, NAME[b], block_at(g, file, b), block_bytes(g, file, b));
     if (err == OK) return file_close_synced(fd, path);
     close(fd);
     return err;
@@ -171,7 +176,8 @@ enum err gadget_create(struct gadget_out *g)
     for (int t = 0; t < GADGET_TYPES; t++) g->fd[t] = -1, g->file[t] = -1, g->done[t] = 0;
     g->made = 0;
     if (g->nfile < least) g->nfile = least;
-    if (g->nfile > FILES_MAX) FAIL(ERR_LIMIT, "%s: would be more than %d files", g->path, FILES_MAX);
+    if (g->nfile > FILES_MAX)
+        FAIL(ERR_LIMIT, "%s: would be more than %d files", g->path, FILES_MAX);
     TRY(check_names(g));
     for (int k = 0; k < g->nfile; k++) TRY(make_file(g, k));
     return OK;
@@ -210,20 +216,23 @@ static enum err put_here(struct gadget_out *g, int type, int64_t first, int64_t 
         if (!has_block(g, b, type)) continue;
         int64_t size = size_of(g, b), at = block_at(g, file, b);
         for (int t = 0; t < type; t++) at += has_block(g, b, t) ? size * count_of(g, file, t) : 0;
-        TRY(file_write_at(g->fd[type], path, (const char *)block[b] + size * from, (size_t)(size * n),
-                          at + size * first));
+        TRY(file_write_at(g->fd[type], path, (const char *)block[b] + size * from,
+                          (size_t)(size * n), at + size * first));
     }
     return OK;
 }
 
-enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n, const void *const block[GADGET_BLOCKS])
+enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n,
+                    const void *const block[GADGET_BLOCKS])
 {
-    if (g->done[type] + n > g->count[type]) FAIL(ERR_FILE, "%s: the checkpoint changed while it was read", g->path);
+    if (g->done[type] + n > g->count[type])
+        FAIL(ERR_FILE, "%s: the checkpoint changed while it was read", g->path);
     for (int64_t from = 0; from < n;) {
         int file = g->file[type] < 0 ? 0 : g->file[type];
         int64_t begin = (int64_t)((__int128)g->count[type] * file / g->nfile);
         while (g->done[type] >= begin + count_of(g, file, type)) begin += count_of(g, file++, type);
-        int64_t left = begin + count_of(g, file, type) - g->done[type], k = n - from < left ? n - from : left;
+        int64_t left = begin + count_of(g, file, type) - g->done[type],
+                k = n - from < left ? n - from : left;
         TRY(enter_file(g, type, file));
         TRY(put_here(g, type, g->done[type] - begin, k, from, block));
         from += k;
@@ -259,12 +268,14 @@ enum err gadget_finish(struct gadget_out *g, char *name, size_t n)
     char from[PATH_MAX], to[PATH_MAX];
     for (int t = 0; t < GADGET_TYPES; t++) {
         TRY(leave_file(g, t));
-        if (g->done[t] != g->count[t]) FAIL(ERR_FILE, "%s: the checkpoint changed while it was read", g->path);
+        if (g->done[t] != g->count[t])
+            FAIL(ERR_FILE, "%s: the checkpoint changed while it was read", g->path);
     }
     for (int k = g->nfile - 1; k >= 0; k--) { /* the first last: who finds it finds them all */
         name_of(g, k, ".tmp", from);
         name_of(g, k, "", to);
-        if (rename(from, to) != 0) FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+        if (rename(from, to) != 0)
+            FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     }
     g->made = 0;
     if (g->overwrite) remove_rest(g);

@@ -1,7 +1,8 @@
-/* gadget/file: the files of a Gadget-2 snapshot: format 1, or with names of blocks (format 2), one or several.
+/* gadget/file: the files of a Gadget-2 snapshot: format 1, or with names of blocks (format 2), one
+ * or several.
  *
- * All places follow from the counts, so that particles of any type may come in any order: each is put at its place in all blocks. Files
- * have temporary names until all are whole. */
+ * All places follow from the counts, so that particles of any type may come in any order: each is
+ * put at its place in all blocks. Files have temporary names until all are whole. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -10,8 +11,24 @@
 
 #include "base/err.h"
 
-enum gadget_type { GADGET_GAS, GADGET_DM, GADGET_OTHER = 3, GADGET_STAR, GADGET_HEAVY, GADGET_TYPES };
-enum gadget_block { GADGET_POS, GADGET_VEL, GADGET_ID, GADGET_MASS, GADGET_U, GADGET_RHO, GADGET_HSML, GADGET_BLOCKS };
+enum gadget_type {
+    GADGET_GAS,
+    GADGET_DM,
+    GADGET_OTHER = 3,
+    GADGET_STAR,
+    GADGET_HEAVY,
+    GADGET_TYPES
+};
+enum gadget_block {
+    GADGET_POS,
+    GADGET_VEL,
+    GADGET_ID,
+    GADGET_MASS,
+    GADGET_U,
+    GADGET_RHO,
+    GADGET_HSML,
+    GADGET_BLOCKS
+};
 
 struct gadget_out {
     /* Set by the caller. */
@@ -31,7 +48,8 @@ struct gadget_out {
 };
 
 MUST_USE enum err gadget_create(struct gadget_out *g);
-/* The next n particles of a type. Elements are as in the file: three floats, an id of 4 or 8 bytes, a float. */
+/* The next n particles of a type. Elements are as in the file: three floats, an id of 4 or 8 bytes,
+ * a float. */
 MUST_USE enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n,
                              const void *const block[GADGET_BLOCKS]);
 /* All must have come. Then the files get their names; name (size n) receives that of the first. */

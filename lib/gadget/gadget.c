@@ -1,5 +1,5 @@
-/* gadget/gadget: see gadget.h. First the range of masses and ids, then the count of each type, then the particles themselves: memory for
- * one batch. */
+/* gadget/gadget: see gadget.h. First the range of masses and ids, then the count of each type, then
+ * the particles themselves: memory for one batch. */
 #include "gadget/gadget.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "gadget/file.h"
 
-/* cm, g: Mpc as RAMSES has it in its units; the Sun's mass from the constants of CODATA and the IAU. */
+/* cm, g: Mpc as RAMSES has it in its units; the Sun's mass from the constants of CODATA and the
+ * IAU. */
 static const double KPC = 3.0856776e21, MSUN = 1.98841e33, KM = 1e5;
 static const double HEAVY = 1.5; /* dark matter of more than this many least masses is of type 5 */
 
@@ -37,7 +38,8 @@ static void set_units(struct writer *w)
         w->length = h->unit_l / a / KPC * little;
         w->speed = h->unit_l / h->unit_t / KM / sqrt(a);
         w->mass = h->unit_d * h->unit_l * h->unit_l * h->unit_l / (1e10 * MSUN) * little;
-        o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m, o->omega_l = h->omega_l;
+        o->time = a, o->redshift = 1 / a - 1, o->h = little, o->omega_m = h->omega_m,
+        o->omega_l = h->omega_l;
     }
     o->box = h->boxlen * w->length;
 }
@@ -67,8 +69,8 @@ static enum err find_range(const struct source_parts *p, void *ctx)
             FAIL(ERR_FORMAT, "%s: particle %ld has mass %g", w->s->path, (long)p->id[i], p->m[i]);
         for (int d = 0; d < 3; d++)
             if (!isfinite(p->x[d][i]) || !isfinite(p->v[d][i]))
-                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", w->s->path,
-                     (long)p->id[i]);
+                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
+                     w->s->path, (long)p->id[i]);
         if (p->family[i] == FAM_DM) w->dm_least = fmin(w->dm_least, p->m[i]);
         if (type_of(w, p, i) < 0) continue;
         w->id_least = p->id[i] < w->id_least ? p->id[i] : w->id_least;
@@ -179,7 +181,8 @@ static enum err write_parts(const struct source_parts *p, void *ctx)
 static void put_cell(struct writer *w, const struct source_octs *o, int i, int c, int64_t k)
 {
     int64_t x[3];
-    double box = w->s->head.boxlen, dx = ldexp(box, -o->level), rho = o->val[c][i], energy = o->val[32 + c][i];
+    double box = w->s->head.boxlen, dx = ldexp(box, -o->level), rho = o->val[c][i],
+           energy = o->val[32 + c][i];
     okey_coords(o->key[i], x);
     for (int d = 0; d < 3; d++) {
         double m = o->val[8 * (1 + d) + c][i];
@@ -187,7 +190,8 @@ static void put_cell(struct writer *w, const struct source_octs *o, int i, int c
         w->pos[3 * k + d] = place(w, ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx);
         w->vel[3 * k + d] = (float)(m / rho * w->speed);
     }
-    double a = w->s->head.cosmo ? w->s->head.aexp : 1, speed2 = w->speed * w->speed * a, l = w->length;
+    double a = w->s->head.cosmo ? w->s->head.aexp : 1, speed2 = w->speed * w->speed * a,
+           l = w->length;
     w->m[k] = (float)(rho * dx * dx * dx * w->mass);
     w->rho[k] = (float)(rho * w->mass / (l * l * l));
     w->u[k] = (float)(energy / rho * speed2);
@@ -218,14 +222,16 @@ static enum err check_source(const struct gadget *opt, const struct source *s)
 {
     const struct ckpt_head *h = &s->head;
     if (opt->gas && !h->hydro) FAIL(ERR_PARAM, "%s: has no gas", s->path);
-    if (!opt->gas && !h->particles) FAIL(ERR_PARAM, "%s: has no particles (--gas writes the cells)", s->path);
+    if (!opt->gas && !h->particles)
+        FAIL(ERR_PARAM, "%s: has no particles (--gas writes the cells)", s->path);
     if (h->cosmo && !(h->aexp > 0 && h->h0 > 0 && h->unit_l > 0 && h->unit_d > 0 && h->unit_t > 0))
-        FAIL(ERR_FORMAT, "%s: its units make no sense: a=%g H0=%g unit_l=%g unit_d=%g unit_t=%g", s->path, h->aexp,
-             h->h0, h->unit_l, h->unit_d, h->unit_t);
+        FAIL(ERR_FORMAT, "%s: its units make no sense: a=%g H0=%g unit_l=%g unit_d=%g unit_t=%g",
+             s->path, h->aexp, h->h0, h->unit_l, h->unit_d, h->unit_t);
     return OK;
 }
 
-enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n, int64_t *left_out)
+enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n,
+                      int64_t *left_out)
 {
     struct writer w = {.s = s,
                        .out = {.path = opt->out,

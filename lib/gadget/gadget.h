@@ -1,11 +1,13 @@
 /* gadget/gadget: the particles of a checkpoint as a Gadget-2 snapshot, optionally the gas too.
  *
- * Types: 1 dark matter of the least mass (up to half as much again), 5 heavier dark matter (as in MUSIC's files; pynbody takes 2 for
- * stars), 3 debris and other families, 4 stars, 0 gas: a particle a leaf cell. Tracers, which have no mass, and the particles of
- * sinks' clouds are left out.
+ * Types: 1 dark matter of the least mass (up to half as much again), 5 heavier dark matter (as in
+ * MUSIC's files; pynbody takes 2 for stars), 3 debris and other families, 4 stars, 0 gas: a
+ * particle a leaf cell. Tracers, which have no mass, and the particles of sinks' clouds are left
+ * out.
  *
- * Units with cosmology: comoving kpc/h, 1e10 Msun/h, peculiar km/s divided by sqrt(a), gas energy in (km/s)²; without: those of the
- * code. Positions and velocities are of single precision in this format. */
+ * Units with cosmology: comoving kpc/h, 1e10 Msun/h, peculiar km/s divided by sqrt(a), gas energy
+ * in (km/s)²; without: those of the code. Positions and velocities are of single precision in this
+ * format. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -16,6 +18,7 @@ struct gadget {
     bool overwrite;
 };
 
-/* name (size n) receives the path of the first file; *left_out: particles that have no place in it. Reads the source three
- * times. (one rank) */
-MUST_USE enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n, int64_t *left_out);
+/* name (size n) receives the path of the first file; *left_out: particles that have no place in it.
+ * Reads the source three times. (one rank) */
+MUST_USE enum err gadget_write(const struct gadget *opt, struct source *s, char *name, size_t n,
+                               int64_t *left_out);

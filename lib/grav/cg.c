@@ -1,5 +1,6 @@
-/* grav/cg: conjugate gradient for A φ = b, A φ = mean of the six neighbours − φ, b = dx² 4πG(ρ − ρ_tot)/6 and boundary
- * values on the right-hand side; r = b − Aφ (spec/numerics §8). Scalar products are exact sums of per-oct sums. */
+/* grav/cg: conjugate gradient for A φ = b, A φ = mean of the six neighbours − φ, b = dx² 4πG(ρ −
+ * ρ_tot)/6 and boundary values on the right-hand side; r = b − Aφ (spec/numerics §8). Scalar
+ * products are exact sums of per-oct sums. */
 #include "grav/cg.h"
 
 #include <math.h>
@@ -36,7 +37,8 @@ static void first_residual(struct cg *s, double fourpi, double rho_tot, const st
                 }
             kern_sum(s->phi[i], n, sum);
             for (int k = 0; k < 8; k++)
-                s->r[i][k] = s->phi[i][k] - sum[k] / 6.0 + fact * (lv->fld[FLD_RHO][i][k] - rho_tot);
+                s->r[i][k] = s->phi[i][k] - sum[k] / 6.0 +
+                             fact * (lv->fld[FLD_RHO][i][k] - rho_tot);
         }
     }
 }
@@ -106,8 +108,8 @@ static struct grav_report iterate(struct cg *s, double epsilon)
     return rep;
 }
 
-struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
-                            const struct interpol *edge, double epsilon)
+struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
+                            double rho_tot, const struct interpol *edge, double epsilon)
 {
     struct level *lv = &m->lev[l];
     size_t bytes = sizeof(double[8]) * (size_t)lv->noct + 1;

@@ -3,7 +3,8 @@
 #include "grav/grav.h"
 #include "grav/interpol.h"
 
-/* PHI of level l holds the first guess, ghosts valid; on return the solution, ghosts valid. `edge` is the prototype of a
- * thread's interpolator from level l-1. Stops when |r| < epsilon |r0|. (collective) */
-struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
-                            const struct interpol *edge, double epsilon);
+/* PHI of level l holds the first guess, ghosts valid; on return the solution, ghosts valid. `edge`
+ * is the prototype of a thread's interpolator from level l-1. Stops when |r| < epsilon |r0|.
+ * (collective) */
+struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
+                            double rho_tot, const struct interpol *edge, double epsilon);

@@ -1,8 +1,9 @@
 /* grav/deposit: mass of the gas on the cells of a level.
  *
- * Each cell is a pseudo-particle: a leaf at its centre (so all of its mass stays in it), a split cell at the centre of mass of
- * what it holds, spread by CIC with the cell size of the level (spec/numerics §7). Masses are integers: their
- * sums do not depend on the order, whatever the threads and ranks. */
+ * Each cell is a pseudo-particle: a leaf at its centre (so all of its mass stays in it), a split
+ * cell at the centre of mass of what it holds, spread by CIC with the cell size of the level
+ * (spec/numerics §7). Masses are integers: their sums do not depend on the order, whatever the
+ * threads and ranks. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -60,8 +61,10 @@ static double quanta(const struct deposit *s, lidx i, int k)
     return fmax(s->lv->fld[FLD_U][i][k], s->smallr) * s->unit;
 }
 
-/* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2), frac is the share of the upper. */
-static void spread(const struct deposit *s, const lidx cube[27], const int low[3], const double frac[3], double mass)
+/* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
+ * frac is the share of the upper. */
+static void spread(const struct deposit *s, const lidx cube[27], const int low[3],
+                   const double frac[3], double mass)
 {
     for (int v = 0; v < 8; v++) {
         int o = 0, cell = 0;
@@ -98,19 +101,21 @@ static void spread_split(const struct deposit *s, lidx i, const double (*com)[3]
             double at = (com[child][d] - x0[d]) / s->dx, below = floor(at);
             low[d] = (int)below;
             frac[d] = at - below;
-            if (low[d] < -1) low[d] = -1, frac[d] = 0; /* cannot be: the centre of mass lies in the cell */
+            /* cannot be: the centre of mass lies in the cell */
+            if (low[d] < -1) low[d] = -1, frac[d] = 0;
             if (low[d] > 1) low[d] = 1, frac[d] = 1;
         }
         spread(s, cube, low, frac, quanta(s, i, k));
     }
 }
 
-void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask, double cut,
-                      double smallr, int64_t (*mass)[8])
+void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask,
+                      double cut, double smallr, int64_t (*mass)[8])
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l);
-    struct deposit s = {.m = m, .lv = lv, .mask = mask, .dx = dx, .cut = cut, .smallr = smallr, .mass = mass};
+    struct deposit s = {
+        .m = m, .lv = lv, .mask = mask, .dx = dx, .cut = cut, .smallr = smallr, .mass = mass};
     s.unit = dx * dx * dx / quantum;
     if (!lv->fld[FLD_U]) return;
 #pragma omp parallel
@@ -118,7 +123,8 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++)
-                if ((!com || lv->child[i][k] < 0) && counts(&s, i, k)) mass[i][k] += llrint(quanta(&s, i, k));
+                if ((!com || lv->child[i][k] < 0) && counts(&s, i, k))
+                    mass[i][k] += llrint(quanta(&s, i, k));
         if (com)
 #pragma omp for schedule(static)
             for (lidx i = 0; i < lv->nown; i++) spread_split(&s, i, com);

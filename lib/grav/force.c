@@ -1,5 +1,6 @@
 /* grav/force: acceleration, f = −∇φ with the 5-point gradient
- * f_d = [ (2/3)(φ_{i−1} − φ_{i+1}) − (1/12)(φ_{i−2} − φ_{i+2}) ]/dx (spec/numerics §8), and analytic fields. */
+ * f_d = [ (2/3)(φ_{i−1} − φ_{i+1}) − (1/12)(φ_{i−2} − φ_{i+2}) ]/dx (spec/numerics §8), and
+ * analytic fields. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@ static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_C
                     PI = 3.14159265358979323846;
 
 /* n[0], n[1]: the octs before and after o along the direction of `bit`. */
-static inline void gradient(const double o[8], const double *lo, const double *hi, int bit, double dx, double f[8])
+static inline void gradient(const double o[8], const double *lo, const double *hi, int bit,
+                            double dx, double f[8])
 {
     double a = 0.5 * 4.0 / 3.0 / dx, b = 0.25 * 1.0 / 3.0 / dx;
     for (int c = 0; c < 8; c++) {
@@ -46,8 +48,8 @@ static void force_self(struct mesh *m, int l, double tfrac, double mass, const d
     }
 }
 
-/* Types: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3 vertical field of a disc, Kuijken & Gilmore 1989
- * (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]), about the middle of the box. */
+/* Types: 1 constant vector; 2 point mass (GM, softening, x, y, z); 3 vertical field of a disc,
+ * Kuijken & Gilmore 1989 (a1 [kpc/Myr²], a2 [1/Myr²], z0 [pc]), about the middle of the box. */
 static void analytic_force(const struct grav_par *p, const double x[3], double f[3])
 {
     const double *q = p->gravity_params;
@@ -80,8 +82,8 @@ static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
         }
 }
 
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass,
-                const double com[3], const struct grav_par *p)
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi,
+                double mass, const double com[3], const struct grav_par *p)
 {
     if (p->gravity_type > 0) {
         force_analytic(m, l, p);
@@ -91,7 +93,8 @@ void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, doubl
     ghost_fill(c, m, l, 3, (int[]){FLD_FX, FLD_FY, FLD_FZ});
 }
 
-/* Types: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y, z); -3 the density of type 3. */
+/* Types: -2 cusp min(1/(r(1+r)²), its value at the softening) (softening, x, y, z); -3 the density
+ * of type 3. */
 double grav_analytic_density(const struct grav_par *p, const double x[3])
 {
     const double *q = p->gravity_params;

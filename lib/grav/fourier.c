@@ -91,9 +91,10 @@ static struct fourier *plan_new(const struct level *lv, const struct comm *c)
 
 /* ---- exchange ---- */
 
-/* Rows of eight values for each other rank: out[r] of them from `mine`, in[r] to `theirs`, both packed by rank. */
-static void swap_rows(const struct comm *c, const int64_t *out, const int64_t *in, double (*mine)[8],
-                      double (*theirs)[8])
+/* Rows of eight values for each other rank: out[r] of them from `mine`, in[r] to `theirs`, both
+ * packed by rank. */
+static void swap_rows(const struct comm *c, const int64_t *out, const int64_t *in,
+                      double (*mine)[8], double (*theirs)[8])
 {
     int n = 0, ranks = c->size;
     int *peer = mem_new(sizeof *peer * (size_t)ranks, "fft exchange");
@@ -156,12 +157,15 @@ static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
     double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
     double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < to.rest; j++) memcpy(mine[j], rho[f->order[skip_own(&to, j)]], sizeof mine[j]);
+    for (int64_t j = 0; j < to.rest; j++)
+        memcpy(mine[j], rho[f->order[skip_own(&to, j)]], sizeof mine[j]);
     swap_rows(c, f->out, f->in, mine, theirs);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < to.n; j++) put_oct(f->fft, f->place[from.first + j], rho[f->order[to.first + j]]);
+    for (int64_t j = 0; j < to.n; j++)
+        put_oct(f->fft, f->place[from.first + j], rho[f->order[to.first + j]]);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < from.rest; j++) put_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
+    for (int64_t j = 0; j < from.rest; j++)
+        put_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
     FREE(mine);
     FREE(theirs);
 }
@@ -173,19 +177,23 @@ static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8
     double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
     double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < from.rest; j++) get_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
+    for (int64_t j = 0; j < from.rest; j++)
+        get_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
     swap_rows(c, f->in, f->out, theirs, mine);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < to.n; j++) get_oct(f->fft, f->place[from.first + j], phi[f->order[to.first + j]]);
+    for (int64_t j = 0; j < to.n; j++)
+        get_oct(f->fft, f->place[from.first + j], phi[f->order[to.first + j]]);
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < to.rest; j++) memcpy(phi[f->order[skip_own(&to, j)]], mine[j], sizeof mine[j]);
+    for (int64_t j = 0; j < to.rest; j++)
+        memcpy(phi[f->order[skip_own(&to, j)]], mine[j], sizeof mine[j]);
     FREE(mine);
     FREE(theirs);
 }
 
 /* ---- Green function ---- */
 
-/* The part of the inverse operator's denominator that one dimension gives: 2 (cos κ − 1) n², or −κ² n². */
+/* The part of the inverse operator's denominator that one dimension gives: 2 (cos κ − 1) n², or −κ²
+ * n². */
 static double *denominator(int n, bool spectral)
 {
     double *d = mem_new(sizeof *d * (size_t)n, "fft");
@@ -229,8 +237,8 @@ static void apply_green(struct fft *f, double fourpi, const struct fourier_green
     FREE(d);
 }
 
-void fourier_solve(struct fourier **fp, struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
-                   const struct fourier_green *g)
+void fourier_solve(struct fourier **fp, struct mesh *m, const struct comm *c, int l, double fourpi,
+                   double rho_tot, const struct fourier_green *g)
 {
     struct level *lv = &m->lev[l];
     if (*fp && !still_valid(*fp, lv, c)) fourier_free(fp);

@@ -1,8 +1,10 @@
-/* grav/fourier: Poisson's equation of a complete level of a periodic box, solved at once in Fourier space.
+/* grav/fourier: Poisson's equation of a complete level of a periodic box, solved at once in Fourier
+ * space.
  *
- * With the Green function of the seven-point Laplacian it is the solution that multigrid converges to, to round-off; with the
- * spectral one, −1/k². The level's octs are sent to the pencils of lib/fft and back by a plan that is kept until the domains change.
- * A factor of the wave number may multiply the source: the response of what the mesh does not hold (massive neutrinos). */
+ * With the Green function of the seven-point Laplacian it is the solution that multigrid converges
+ * to, to round-off; with the spectral one, −1/k². The level's octs are sent to the pencils of
+ * lib/fft and back by a plan that is kept until the domains change. A factor of the wave number may
+ * multiply the source: the response of what the mesh does not hold (massive neutrinos). */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -11,12 +13,13 @@ struct fourier; /* the kept plan */
 
 struct fourier_green {
     bool spectral;
-    double (*response)(const void *ctx, double wave); /* the source times 1 + this; wave in units of 2π/box; NULL: 0 */
+    /* the source times 1 + this; wave in units of 2π/box; NULL: 0 */
+    double (*response)(const void *ctx, double wave);
     const void *ctx;
 };
 
-/* FLD_PHI of own octs of level l from FLD_RHO: ∇²φ = fourpi (ρ − ρ_tot), lengths in units of the box, mean of φ 0. *f: NULL
- * at first. (collective) */
-void fourier_solve(struct fourier **f, struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
-                   const struct fourier_green *g);
+/* FLD_PHI of own octs of level l from FLD_RHO: ∇²φ = fourpi (ρ − ρ_tot), lengths in units of the
+ * box, mean of φ 0. *f: NULL at first. (collective) */
+void fourier_solve(struct fourier **f, struct mesh *m, const struct comm *c, int l, double fourpi,
+                   double rho_tot, const struct fourier_green *g);
 void fourier_free(struct fourier **f);

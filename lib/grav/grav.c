@@ -1,10 +1,11 @@
-/* grav: the Poisson equation of one level, ∇²φ = 4πG (ρ − ρ_tot), 7-point, by multigrid (spec/numerics §8; Guillet &
- * Teyssier 2011, J. Comput. Phys. 230, 4756) or by conjugate gradient.
+/* grav: the Poisson equation of one level, ∇²φ = 4πG (ρ − ρ_tot), 7-point, by multigrid
+ * (spec/numerics §8; Guillet & Teyssier 2011, J. Comput. Phys. 230, 4756) or by conjugate gradient.
  *
- * Levels are solved one after the other, coarse to fine ("one-way"): the base level in the whole box, a finer level with Dirichlet
- * values from the level below, frozen into the right-hand side. With φ_o the interpolated value beyond a face and φ_i the first
- * guess inside, the face value is φ_b = (φ_o + φ_i)/2, and the missing neighbour 2φ_b − φ contributes 2φ_b/dx² to
- * the right-hand side and −φ to the operator. */
+ * Levels are solved one after the other, coarse to fine ("one-way"): the base level in the whole
+ * box, a finer level with Dirichlet values from the level below, frozen into the right-hand side.
+ * With φ_o the interpolated value beyond a face and φ_i the first guess inside, the face value is
+ * φ_b = (φ_o + φ_i)/2, and the missing neighbour 2φ_b − φ contributes 2φ_b/dx² to the right-hand
+ * side and −φ to the operator. */
 #include "grav/grav.h"
 
 #include <math.h>
@@ -54,8 +55,10 @@ static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
     }
 }
 
-/* Values beyond the missing faces of own oct i, from outside and from the first guess, taken off the right-hand side. */
-static void freeze_boundary(struct interpol *here, const struct level *lv, lidx i, double inv_dx2, double rhs[8])
+/* Values beyond the missing faces of own oct i, from outside and from the first guess, taken off
+ * the right-hand side. */
+static void freeze_boundary(struct interpol *here, const struct level *lv, lidx i, double inv_dx2,
+                            double rhs[8])
 {
     const double *phi = lv->fld[FLD_PHI][i];
     for (int f = 0; f < 6; f++) {
@@ -64,12 +67,13 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
         int bit = 1 << f / 2;
         interpol_face(here, i, f, beyond);
         for (int k = 0; k < 8; k++)
-            if (((k & bit) != 0) == (f & 1)) rhs[k] -= 2.0 * inv_dx2 * (0.5 * beyond[k ^ bit] + 0.5 * phi[k]);
+            if (((k & bit) != 0) == (f & 1))
+                rhs[k] -= 2.0 * inv_dx2 * (0.5 * beyond[k ^ bit] + 0.5 * phi[k]);
     }
 }
 
-static void source(const struct mesh *m, const struct comm *c, struct mg_level *top, double fourpi, double rho_tot,
-                   const struct interpol *edge)
+static void source(const struct mesh *m, const struct comm *c, struct mg_level *top, double fourpi,
+                   double rho_tot, const struct interpol *edge)
 {
     const struct level *lv = &m->lev[top->level];
     double inv_dx2 = (double)((int64_t)1 << lv->level) * (double)((int64_t)1 << lv->level);
@@ -78,7 +82,8 @@ static void source(const struct mesh *m, const struct comm *c, struct mg_level *
         struct interpol here = *edge;
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            for (int k = 0; k < 8; k++) top->rhs[i][k] = fourpi * (lv->fld[FLD_RHO][i][k] - rho_tot);
+            for (int k = 0; k < 8; k++)
+                top->rhs[i][k] = fourpi * (lv->fld[FLD_RHO][i][k] - rho_tot);
             if (top->edge && top->edge[i] >= 0) freeze_boundary(&here, lv, i, inv_dx2, top->rhs[i]);
         }
     }
@@ -98,7 +103,8 @@ static double residual2(const struct comm *c, struct mg_level *top)
     return dx * dx * dx * sum_get(&s);
 }
 
-static struct grav_report iterate(struct mg *g, const struct comm *c, double rho_tot, struct grav_par *p)
+static struct grav_report iterate(struct mg *g, const struct comm *c, double rho_tot,
+                                  struct grav_par *p)
 {
     struct mg_level *top = &g->lev[g->top];
     struct grav_report rep = {0};
@@ -126,7 +132,8 @@ static struct grav_report iterate(struct mg *g, const struct comm *c, double rho
     return rep;
 }
 
-static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
+static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, int l,
+                                          double fourpi, double rho_tot,
                                           const struct interpol *edge, struct grav_par *p)
 {
     struct mg g;
@@ -143,10 +150,11 @@ static bool complete(int l, int64_t octs)
     return octs == (int64_t)1 << 3 * (l - 1);
 }
 
-static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot,
-                          struct grav_par *p)
+static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fourpi,
+                          double rho_tot, struct grav_par *p)
 {
-    struct fourier_green green = {.spectral = p->spectral, .response = p->response, .ctx = p->response_ctx};
+    struct fourier_green green = {
+        .spectral = p->spectral, .response = p->response, .ctx = p->response_ctx};
     fourier_solve(&p->fourier, m, c, l, fourpi, rho_tot, &green);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     if (p->verbose) log_info("   ==> Level=%5d Fourier transform", l);
@@ -157,8 +165,9 @@ void grav_fini(struct grav_par *p)
     fourier_free(&p->fourier);
 }
 
-struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot, double tfrac,
-                              double mass, const double com[3], struct grav_par *p)
+struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
+                              double rho_tot, double tfrac, double mass, const double com[3],
+                              struct grav_par *p)
 {
     struct grav_report rep = {.converged = true};
     int64_t total = m->lev[l].nown;
@@ -180,7 +189,8 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
         rep = solve_multigrid(m, c, l, fourpi, rho_tot, &edge, p);
     if (p->verbose) log_info("   ==> Level=%5d Step=%5d Error=%10.3E", l, rep.cycles, rep.error);
     if (!rep.converged)
-        log_info("warning: the %s Poisson solver did not converge on level %d: error %.3e after %d steps",
+        log_info("warning: the %s Poisson solver did not converge on level %d: error %.3e after %d "
+                 "steps",
                  cg ? "conjugate gradient" : "multigrid", l, rep.error, rep.cycles);
     return rep;
 }

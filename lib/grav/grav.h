@@ -1,6 +1,7 @@
-/* grav: Poisson solver a level (multigrid or conjugate gradient), force, gas deposit. Method: docs/method/grav.md
- * (spec/numerics §7,8; Guillet & Teyssier 2011). All functions are collective unless said otherwise; no result depends
- * on ranks or threads: norms are exact sums (base/sum) of per-oct sums, deposits are integers. */
+/* grav: Poisson solver a level (multigrid or conjugate gradient), force, gas deposit. Method:
+ * docs/method/grav.md (spec/numerics §7,8; Guillet & Teyssier 2011). All functions are collective
+ * unless said otherwise; no result depends on ranks or threads: norms are exact sums (base/sum) of
+ * per-oct sums, deposits are integers. */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -12,13 +13,16 @@ struct grav_par {
     int cg_levelmin;
     int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
     bool spectral;    /* with −1/k² instead of the seven-point operator's Green function */
-    /* Of what the mesh does not hold: the source times 1 + response(wave), wave in units of 2π/box; NULL: none. Fourier only. */
+    /* Of what the mesh does not hold: the source times 1 + response(wave), wave in units of 2π/box;
+     * NULL: none. Fourier only. */
     double (*response)(const void *ctx, double wave);
     const void *response_ctx;
-    struct fourier *fourier;           /* the solver's (init NULL); grav_fini frees it */
-    int verbose;                       /* 1: a line a solve on the log */
-    unsigned char safe[LEVEL_MAX + 2]; /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
-    double boxlen, unit_l, unit_t, unit_d; /* box and code units in cgs: needed for gravity_type 3 and -3 only */
+    struct fourier *fourier; /* the solver's (init NULL); grav_fini frees it */
+    int verbose;             /* 1: a line a solve on the log */
+    /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
+    unsigned char safe[LEVEL_MAX + 2];
+    /* box and code units in cgs: needed for gravity_type 3 and -3 only */
+    double boxlen, unit_l, unit_t, unit_d;
 };
 
 struct grav_report {
@@ -27,33 +31,38 @@ struct grav_report {
     bool converged;
 };
 
-/* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on entry). The first guess
- * is made here: PHI need not be set. gravity_type > 0: does nothing.
- * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with walls). tfrac: time fraction for boundary values
- * from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level l-1 valid in ghosts.
- * With walls: mass and centre of mass (com[3], code units) for the monopole. */
-struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi, double rho_tot, double tfrac,
-                              double mass, const double com[3], struct grav_par *p);
+/* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on
+ * entry). The first guess is made here: PHI need not be set. gravity_type > 0: does nothing.
+ * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with walls). tfrac: time fraction
+ * for boundary values from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level l-1 valid
+ * in ghosts. With walls: mass and centre of mass (com[3], code units) for the monopole. */
+struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
+                              double rho_tot, double tfrac, double mass, const double com[3],
+                              struct grav_par *p);
 
 void grav_fini(struct grav_par *p);
 
-/* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0: analytic. */
-void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi, double mass,
-                const double com[3], const struct grav_par *p);
+/* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0:
+ * analytic. */
+void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi,
+                double mass, const double com[3], const struct grav_par *p);
 
-/* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l (local; numerics §8
- * weights), for boundary values. mass and com as in grav_solve (used beyond walls only). */
-void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass, const double com[3],
-                       double out[8]);
+/* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l
+ * (local; numerics §8 weights), for boundary values. mass and com as in grav_solve (used beyond
+ * walls only). */
+void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass,
+                       const double com[3], double out[8]);
 
-/* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles an oct: centre of
- * mass of the oct (= of its father cell), code units, ghosts valid. New arrays in com[] (owner: caller). */
+/* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles
+ * an oct: centre of mass of the oct (= of its father cell), code units, ghosts valid. New arrays in
+ * com[] (owner: caller). */
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3]);
-/* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed by the caller): each cell is a
- * pseudo-particle at its centre of mass (leaf: centre), CIC on existing cells of level l only. If mask != 0, only receiving
- * cells with U[mask]/rho > cut count (refinement criterion; U valid in ghosts). Local. com: of level l+1 (NULL: none).
- * Density is floored at smallr. */
-void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask, double cut,
-                      double smallr, int64_t (*mass)[8]);
+/* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed
+ * by the caller): each cell is a pseudo-particle at its centre of mass (leaf: centre), CIC on
+ * existing cells of level l only. If mask != 0, only receiving cells with U[mask]/rho > cut count
+ * (refinement criterion; U valid in ghosts). Local. com: of level l+1 (NULL: none). Density is
+ * floored at smallr. */
+void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask,
+                      double cut, double smallr, int64_t (*mass)[8]);
 /* Analytic density for gravity_type < 0 (0 for unknown types): rho at x (code units). Local. */
 double grav_analytic_density(const struct grav_par *p, const double x[3]);

@@ -1,8 +1,9 @@
 /* grav/kern: point functions of the Poisson solver on one oct.
  *
- * An oct's cells c = cx + 2 cy + 4 cz alternate in colour: red 0,3,5,6 and black 1,2,4,7. A cell's neighbours have the
- * other colour and lie in the oct itself or in one of its face neighbours, n[0..5] = −x,+x,−y,+y,−z,+z. The six
- * terms of a sum always come in the order −x,−y,−z,+x,+y,+z, so that a cell's value never depends on which path computed it. */
+ * An oct's cells c = cx + 2 cy + 4 cz alternate in colour: red 0,3,5,6 and black 1,2,4,7. A cell's
+ * neighbours have the other colour and lie in the oct itself or in one of its face neighbours,
+ * n[0..5] = −x,+x,−y,+y,−z,+z. The six terms of a sum always come in the order −x,−y,−z,+x,+y,+z,
+ * so that a cell's value never depends on which path computed it. */
 #pragma once
 #include "oct/okey.h"
 
@@ -47,14 +48,16 @@ static inline void kern_sum(const double o[8], const double *const n[6], double 
 }
 
 /* Gauss-Seidel of one colour: u := (Σ u_nb − dx² rhs)/6. */
-static inline void kern_relax(const int cell[4], const double s[4], const double rhs[8], double dx2, double u[8])
+static inline void kern_relax(const int cell[4], const double s[4], const double rhs[8], double dx2,
+                              double u[8])
 {
     for (int k = 0; k < 4; k++) u[cell[k]] = (s[k] - dx2 * rhs[cell[k]]) / 6.0;
 }
 
-/* The same where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the cell as it is. */
-static inline void kern_relax_edge(const int cell[4], const double s[4], const double rhs[8], const double diag[8],
-                                   double dx2, double u[8])
+/* The same where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the cell
+ * as it is. */
+static inline void kern_relax_edge(const int cell[4], const double s[4], const double rhs[8],
+                                   const double diag[8], double dx2, double u[8])
 {
     for (int k = 0; k < 4; k++) {
         int c = cell[k];
@@ -64,15 +67,17 @@ static inline void kern_relax_edge(const int cell[4], const double s[4], const d
 }
 
 /* r := rhs − (Σ u_nb − diag u)/dx² */
-static inline void kern_residual(const double s[8], const double rhs[8], const double u[8], double inv_dx2, double r[8])
+static inline void kern_residual(const double s[8], const double rhs[8], const double u[8],
+                                 double inv_dx2, double r[8])
 {
     for (int c = 0; c < 8; c++) r[c] = rhs[c] - inv_dx2 * (s[c] - 6.0 * u[c]);
 }
 
-static inline void kern_residual_edge(const double s[8], const double rhs[8], const double u[8], const double diag[8],
-                                      double inv_dx2, double r[8])
+static inline void kern_residual_edge(const double s[8], const double rhs[8], const double u[8],
+                                      const double diag[8], double inv_dx2, double r[8])
 {
-    for (int c = 0; c < 8; c++) r[c] = diag[c] > 0 ? rhs[c] - inv_dx2 * (s[c] - diag[c] * u[c]) : 0.0;
+    for (int c = 0; c < 8; c++)
+        r[c] = diag[c] > 0 ? rhs[c] - inv_dx2 * (s[c] - diag[c] * u[c]) : 0.0;
 }
 
 static inline double kern_sum8(const double x[8])
@@ -87,8 +92,9 @@ static inline double kern_dot8(const double x[8], const double y[8])
     return kern_sum8(p);
 }
 
-/* Trilinear prolongation of the 4³ coarse patch around an oct (its 2³ cells and one layer) to the 4³ fine cells of
- * its children, one dimension after the other: each fine value is 3/4 of its father and 1/4 of the next cell on its side. */
+/* Trilinear prolongation of the 4³ coarse patch around an oct (its 2³ cells and one layer) to the
+ * 4³ fine cells of its children, one dimension after the other: each fine value is 3/4 of its
+ * father and 1/4 of the next cell on its side. */
 static inline void kern_prolong(const double p[64], double fine[64])
 {
     double x[64], y[64];

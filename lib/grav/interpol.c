@@ -1,8 +1,9 @@
 /* grav/interpol: see interpol.h.
  *
- * A child's value is Σ w φ over its father cell and the seven neighbours of the father on the child's side, w = 27, 9, 9,
- * 3, 9, 3, 3, 1 /64 (products of 3/4 and 1/4). Father cells are addressed in the 6³ cells of the 27 octs around a
- * parent oct. A father cell that does not exist counts with the central value. */
+ * A child's value is Σ w φ over its father cell and the seven neighbours of the father on the
+ * child's side, w = 27, 9, 9, 3, 9, 3, 3, 1 /64 (products of 3/4 and 1/4). Father cells are
+ * addressed in the 6³ cells of the 27 octs around a parent oct. A father cell that does not exist
+ * counts with the central value. */
 #include "grav/interpol.h"
 
 #include <math.h>
@@ -10,10 +11,11 @@
 #include "base/err.h"
 #include "grav/grav.h"
 
-void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass,
-                   const double com[3])
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
+                   double mass, const double com[3])
 {
-    *p = (struct interpol){.m = m, .level = coarse_level, .tfrac = tfrac, .parent = -1, .far.mass = mass};
+    *p = (struct interpol){
+        .m = m, .level = coarse_level, .tfrac = tfrac, .parent = -1, .far.mass = mass};
     for (int d = 0; d < 3; d++) p->far.com[d] = com ? com[d] : 0;
 }
 
@@ -25,7 +27,8 @@ double far_phi(const struct mesh *m, const struct far_field *far, const double x
     return -far->mass / fmax(sqrt(r2), rmin) / m->boxlen;
 }
 
-/* Centre of the cell with integer position pos on level l, brought back into the box where that is periodic. */
+/* Centre of the cell with integer position pos on level l, brought back into the box where that is
+ * periodic. */
 static void centre(const struct mesh *m, int l, const int64_t pos[3], double x[3])
 {
     int64_t n = (int64_t)1 << l;
@@ -72,14 +75,17 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
 /* The children of father cell x of the 6³. */
 static void interpol_children(const struct interpol *p, const int x[3], double out[8])
 {
-    static const double weight[8] = {1. / 64, 3. / 64, 3. / 64, 9. / 64, 3. / 64, 9. / 64, 9. / 64, 27. / 64};
+    static const double weight[8] = {1. / 64, 3. / 64, 3. / 64, 9. / 64,
+                                     3. / 64, 9. / 64, 9. / 64, 27. / 64};
     double v[27], central = cell_value(p, x, 0);
     for (int k = 0; k < 27; k++)
-        v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1}, central);
+        v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1},
+                          central);
     for (int c = 0; c < 8; c++) {
         int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
         double sum = 0;
-        for (int k = 0; k < 8; k++) sum += weight[k] * v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
+        for (int k = 0; k < 8; k++)
+            sum += weight[k] * v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
         out[c] = sum;
     }
 }
@@ -116,12 +122,13 @@ void interpol_face(struct interpol *p, lidx i, int f, double out[8])
     int c = oct_slot(fine, i), x[3] = {2 + (c & 1), 2 + (c >> 1 & 1), 2 + (c >> 2)};
     parent_set(p, fine->parent[i]);
     x[f / 2] += f & 1 ? 1 : -1;
-    BUG_ON(p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)] < 0); /* levels differ by one at most */
+    /* levels differ by one at most */
+    BUG_ON(p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)] < 0);
     interpol_children(p, x, out);
 }
 
-void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass, const double com[3],
-                       double out[8])
+void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass,
+                       const double com[3], double out[8])
 {
     struct interpol p;
     interpol_init(&p, m, l, tfrac, mass, com);

@@ -1,7 +1,8 @@
 /* grav/interpol: potential at the boundary of a level (private to lib/grav).
  *
- * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the monopole beyond physical
- * boundaries. A struct interpol is one thread's: it keeps the neighbourhood of the last parent. */
+ * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the
+ * monopole beyond physical boundaries. A struct interpol is one thread's: it keeps the
+ * neighbourhood of the last parent. */
 #pragma once
 #include "oct/mesh.h"
 
@@ -17,8 +18,8 @@ struct interpol {
     lidx parent, cube[27];
 };
 
-void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac, double mass,
-                   const double com[3]);
+void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
+                   double mass, const double com[3]);
 /* The 8 values of oct i of level+1 (present), from its father's neighbourhood. */
 void interpol_oct(struct interpol *p, lidx i, double out[8]);
 /* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a wall. */

@@ -1,10 +1,11 @@
 /* grav/mg: building the multigrid hierarchy.
  *
- * The domain of a solve is the set of cells of level l. On coarser levels a cell's mask is 2 f − 1, f the fraction of its
- * volume inside the domain; cells with mask ≤ 0 are outside, hold zero and are never changed. Across the edge the
- * potential is taken as linear in the mask, zero where the mask is zero: a neighbour that is outside has the value
- * u mask_nb / mask (mask_nb = −1 if it does not exist), which only changes the diagonal of the operator
- * (Guillet & Teyssier 2011, J. Comput. Phys. 230, 4756, §3). Coarsening ends before the level where no cell is inside. */
+ * The domain of a solve is the set of cells of level l. On coarser levels a cell's mask is 2 f − 1,
+ * f the fraction of its volume inside the domain; cells with mask ≤ 0 are outside, hold zero and
+ * are never changed. Across the edge the potential is taken as linear in the mask, zero where the
+ * mask is zero: a neighbour that is outside has the value u mask_nb / mask (mask_nb = −1 if it does
+ * not exist), which only changes the diagonal of the operator (Guillet & Teyssier 2011, J. Comput.
+ * Phys. 230, 4756, §3). Coarsening ends before the level where no cell is inside. */
 #include "grav/mg.h"
 
 #include <string.h>
@@ -27,8 +28,10 @@ static lidx compact_of(const struct mg_level *g, lidx i)
     return i >= 0 && g->map ? g->map[i] : i;
 }
 
-/* keep[i] = 1 for the octs of lv that have a child in `fine`, also for ghosts. Returns the number kept. */
-static lidx subset_flags(const struct comm *c, const struct level *lv, const struct mg_level *fine, unsigned char *keep)
+/* keep[i] = 1 for the octs of lv that have a child in `fine`, also for ghosts. Returns the number
+ * kept. */
+static lidx subset_flags(const struct comm *c, const struct level *lv, const struct mg_level *fine,
+                         unsigned char *keep)
 {
     memset(keep, 0, (size_t)lv->noct);
     for (lidx i = 0; i < lv->nown; i++)
@@ -41,7 +44,8 @@ static lidx subset_flags(const struct comm *c, const struct level *lv, const str
     return n;
 }
 
-static void level_subset(struct mg_level *g, const struct comm *c, const struct level *lv, const struct mg_level *fine)
+static void level_subset(struct mg_level *g, const struct comm *c, const struct level *lv,
+                         const struct mg_level *fine)
 {
     unsigned char *keep = mem_new((size_t)lv->noct + 1, "multigrid");
     lidx n = subset_flags(c, lv, fine, keep);

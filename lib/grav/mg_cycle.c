@@ -1,9 +1,10 @@
 /* grav/mg_cycle: the multigrid V-cycle (method and numbers: spec/numerics §8).
  *
- * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells of the ghosts next to own octs
- * are relaxed here too (same inputs, same arithmetic, same bits), so one exchange after the black half is enough and the
- * result is that of a single rank. Restriction needs one exchange, prolongation none: five for a level in a cycle.
- * A half sweep reads u and rhs and writes u, 24 bytes a cell: at the top level it runs at the speed of memory. */
+ * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
+ * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
+ * one exchange after the black half is enough and the result is that of a single rank. Restriction
+ * needs one exchange, prolongation none: five for a level in a cycle. A half sweep reads u and rhs
+ * and writes u, 24 bytes a cell: at the top level it runs at the speed of memory. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -35,7 +36,8 @@ static inline void relax_oct(struct mg_level *g, lidx i, bool red, bool safe, do
     if (e < 0)
         kern_relax(cell, s, g->rhs[i], dx2, g->u[i]);
     else
-        kern_relax_edge(cell, s, g->rhs[i], safe ? g->edges[e].safe : g->edges[e].diag, dx2, g->u[i]);
+        kern_relax_edge(cell, s, g->rhs[i], safe ? g->edges[e].safe : g->edges[e].diag, dx2,
+                        g->u[i]);
 }
 
 void mg_sweep(const struct comm *c, struct mg_level *g, bool safe)
@@ -90,8 +92,9 @@ void mg_residual(struct mg_level *g, struct sum *norm)
     }
 }
 
-/* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0. Children of the neighbours of own
- * octs are here as ghosts, so the halo's right-hand side needs no exchange of its own. */
+/* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0.
+ * Children of the neighbours of own octs are here as ghosts, so the halo's right-hand side needs no
+ * exchange of its own. */
 static void restrict_residual(const struct comm *c, struct mg_level *g, struct mg_level *fine)
 {
     fill(c, fine, fine->mean, sizeof fine->mean[0]);
@@ -115,7 +118,8 @@ static inline void gather_patch(const double (*u)[8], const lidx nb[27], double 
         for (int y = 0; y < 4; y++) {
             int o = 3 * oct[y] + 9 * oct[z], c = 2 * cell[y] + 4 * cell[z];
             double *p = patch + 4 * y + 16 * z;
-            const double *left = nb[o] >= 0 ? u[nb[o]] : KERN_ZERO, *mid = nb[o + 1] >= 0 ? u[nb[o + 1]] : KERN_ZERO,
+            const double *left = nb[o] >= 0 ? u[nb[o]] : KERN_ZERO,
+                         *mid = nb[o + 1] >= 0 ? u[nb[o + 1]] : KERN_ZERO,
                          *right = nb[o + 2] >= 0 ? u[nb[o + 2]] : KERN_ZERO;
             p[0] = left[c + 1];
             p[1] = mid[c];
@@ -134,8 +138,9 @@ static inline void correct_child(struct mg_level *fine, lidx j, const double *ad
     }
 }
 
-/* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads: what surrounds the parents of own octs is
- * here, and that is all that those of their cells need. Other cells of ghosts are wrong until the sweep's exchange. */
+/* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads: what
+ * surrounds the parents of own octs is here, and that is all that those of their cells need. Other
+ * cells of ghosts are wrong until the sweep's exchange. */
 static void prolong(const struct mg_level *g, struct mg_level *fine)
 {
 #pragma omp parallel for schedule(static) if (g->ncube >= PARALLEL_FROM)
@@ -145,7 +150,8 @@ static void prolong(const struct mg_level *g, struct mg_level *fine)
         kern_prolong(patch, add);
         for (int k = 0; k < 8; k++) {
             lidx j = g->child[g->cube[q].oct][k];
-            if (j >= 0) correct_child(fine, j, add + 2 * (k & 1) + 8 * (k >> 1 & 1) + 32 * (k >> 2));
+            if (j >= 0)
+                correct_child(fine, j, add + 2 * (k & 1) + 8 * (k >> 1 & 1) + 32 * (k >> 2));
         }
     }
 }

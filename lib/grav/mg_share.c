@@ -1,7 +1,8 @@
 /* grav/mg_share: the lowest levels of a hierarchy on every rank (see mg.h).
  *
- * The octs of these levels, their places and masks, are gathered once a solve into a hierarchy of their own without ghosts, which the
- * ordinary cycle then works on. A cell's arithmetic is the same, so are the bits. */
+ * The octs of these levels, their places and masks, are gathered once a solve into a hierarchy of
+ * their own without ghosts, which the ordinary cycle then works on. A cell's arithmetic is the
+ * same, so are the bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,9 @@ enum { MOST_OCTS = 600 }; /* all octs of a level: 8³, or somewhat more in patch
 struct mg_share {
     struct mg whole; /* top: the level whose right-hand side is gathered */
     okey *key[LEVEL_MAX + 2];
-    int64_t *bytes;    /* [rank] of the right-hand side */
-    lidx *order, *row; /* place in `whole` of the n-th row gathered; of each oct of the level here */
+    int64_t *bytes; /* [rank] of the right-hand side */
+    /* place in `whole` of the n-th row gathered; of each oct of the level here */
+    lidx *order, *row;
     double (*rows)[8];
 };
 
@@ -52,7 +54,8 @@ static lidx find(const struct mg_share *s, int level, okey k)
     return lo < s->whole.lev[level].noct && key[lo] == k ? lo : -1;
 }
 
-static lidx find_near(const struct mg_share *s, const struct mesh *m, int level, lidx i, int dx, int dy, int dz)
+static lidx find_near(const struct mg_share *s, const struct mesh *m, int level, lidx i, int dx,
+                      int dy, int dz)
 {
     okey k;
     int64_t x[3];
@@ -95,8 +98,8 @@ static struct place *own_places(const struct mg *g, const struct mesh *m, int le
 }
 
 /* The octs of all ranks, rank after rank; bytes[rank]. */
-static struct place *all_places(const struct mg *g, const struct mesh *m, const struct comm *c, int level,
-                                int64_t *bytes, size_t *n)
+static struct place *all_places(const struct mg *g, const struct mesh *m, const struct comm *c,
+                                int level, int64_t *bytes, size_t *n)
 {
     int64_t own;
     struct place *mine = own_places(g, m, level, &own), *all;
@@ -129,14 +132,15 @@ static void link_level(struct mg_share *s, const struct mesh *m, int k)
     for (lidx i = 0; i < lev->noct; i++) {
         for (int q = 0; q < 8; q++) child[i][q] = find(s, k + 1, s->key[k][i] << 3 | (okey)q);
         lev->cube[i].oct = i;
-        for (int q = 0; q < 27; q++) lev->cube[i].nb[q] = find_near(s, m, k, i, q % 3 - 1, q / 3 % 3 - 1, q / 9 - 1);
+        for (int q = 0; q < 27; q++)
+            lev->cube[i].nb[q] = find_near(s, m, k, i, q % 3 - 1, q / 3 % 3 - 1, q / 9 - 1);
     }
     lev->own_child = child;
     lev->child = (const lidx(*)[8])child;
 }
 
-static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh *m, const struct place *gathered,
-                       size_t n)
+static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh *m,
+                       const struct place *gathered, size_t n)
 {
     static const struct xplan nobody = {0};
     struct mg *w = &s->whole;
@@ -168,7 +172,8 @@ static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh
 /* Where the rows of the top of `whole` come from; p: as gathered, bytes of it by rank. */
 static void order_rows(struct mg_share *s, const struct place *p, const int64_t *bytes, int size)
 {
-    lidx *row = s->order = mem_new(sizeof *s->order * (size_t)s->whole.lev[s->whole.top].noct, "multigrid");
+    lidx *row = s->order = mem_new(sizeof *s->order * (size_t)s->whole.lev[s->whole.top].noct,
+                                   "multigrid");
     s->bytes = mem_zero(sizeof *s->bytes * (size_t)size, "multigrid");
     for (int r = 0; r < size; r++)
         for (const struct place *end = p + bytes[r] / (int64_t)sizeof *p; p < end; p++) {
@@ -228,7 +233,8 @@ void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
     struct mg_share *s = g->share;
     struct mg_level *here = &g->lev[s->whole.top], *lev = &s->whole.lev[s->whole.top];
     comm_allgather(c, here->rhs, s->rows, s->bytes);
-    for (lidx i = 0; i < lev->noct; i++) memcpy(lev->rhs[s->order[i]], s->rows[i], sizeof s->rows[i]);
+    for (lidx i = 0; i < lev->noct; i++)
+        memcpy(lev->rhs[s->order[i]], s->rows[i], sizeof s->rows[i]);
     memset(lev->u, 0, sizeof lev->u[0] * (size_t)lev->noct);
     mg_cycle(&s->whole, &alone, s->whole.top, safe);
     for (lidx i = 0; i < here->noct; i++) memcpy(here->u[i], lev->u[s->row[i]], sizeof here->u[i]);

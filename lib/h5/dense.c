@@ -1,6 +1,6 @@
-/* h5/dense: the links of large groups, and many attributes, as newer versions of HDF5 keep them: objects in a fractal heap, listed
- * by a B-tree of version 2 (HDF5 File Format Specification III.A.2, III.G). Heaps of up to some 100 kB are read, trees of two levels: a
- * thousand entries. */
+/* h5/dense: the links of large groups, and many attributes, as newer versions of HDF5 keep them:
+ * objects in a fractal heap, listed by a B-tree of version 2 (HDF5 File Format Specification
+ * III.A.2, III.G). Heaps of up to some 100 kB are read, trees of two levels: a thousand entries. */
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
@@ -8,7 +8,8 @@
 enum { LINKS = 5, ATTRS = 8 }; /* types of records */
 
 struct heap {
-    int64_t at, root, start, most; /* its header · root block · bytes of the first blocks · of the largest */
+    /* its header · root block · bytes of the first blocks · of the largest */
+    int64_t at, root, start, most;
     int width, rows, wide_offset, wide_length;
     bool summed;
 };
@@ -53,8 +54,9 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
     h->rows = (int)h5_take(&b, 2);
     h->at = at;
     h->wide_offset = (bits + 7) / 8;
-    bool sound = h5_magic(p, "FRHP") && !filters && h->start > 0 && h->most >= h->start && h->most <= 1 << 20 &&
-                 bits <= 64 && h->width > 0 && h->width <= 64 && h->rows <= 24;
+    bool sound = h5_magic(p, "FRHP") && !filters && h->start > 0 && h->most >= h->start &&
+                 h->most <= 1 << 20 && bits <= 64 && h->width > 0 && h->width <= 64 &&
+                 h->rows <= 24;
     if (sound) {
         int a = width_of((uint64_t)h->most), c = width_of(most);
         h->wide_length = a < c ? a : c;
@@ -65,12 +67,14 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
 }
 
 /* The block that holds `offset`; start: of the block, in the heap. */
-static int64_t find_block(struct h5_file *f, const struct heap *h, int64_t offset, int64_t *start, int64_t *bytes)
+static int64_t find_block(struct h5_file *f, const struct heap *h, int64_t offset, int64_t *start,
+                          int64_t *bytes)
 {
     *start = 0, *bytes = h->start;
     if (h->rows == 0) return offset < h->start ? h->root : -1;
     int head = 5 + f->offset + h->wide_offset;
-    unsigned char *p = h5_load_summed(f, h->root, head + h->rows * h->width * f->offset + 4, "a heap's block");
+    unsigned char *p = h5_load_summed(f, h->root, head + h->rows * h->width * f->offset + 4,
+                                      "a heap's block");
     int64_t found = -1;
     if (!p) return -1;
     for (int r = 0; r < h->rows && found < 0 && *bytes <= h->most; r++) {
@@ -112,8 +116,10 @@ static bool see_record(struct h5_file *f, struct listing *l, struct h5_bytes b, 
     int64_t start, n = 0;
     if (type == LINKS) h5_take(&b, 4);
     int kind = (int)h5_take(&b, 1);
-    int64_t offset = (int64_t)h5_take(&b, l->heap.wide_offset), bytes = (int64_t)h5_take(&b, l->heap.wide_length);
-    int64_t at = kind == 0 && !b.bad && offset >= 0 ? find_block(f, &l->heap, offset, &start, &n) : -1;
+    int64_t offset = (int64_t)h5_take(&b, l->heap.wide_offset),
+            bytes = (int64_t)h5_take(&b, l->heap.wide_length);
+    int64_t at = kind == 0 && !b.bad && offset >= 0 ? find_block(f, &l->heap, offset, &start, &n)
+                                                    : -1;
     l->budget -= n;
     if (at < 0 || l->budget < 0 || offset - start > n || bytes > n - (offset - start)) {
         h5_damage(f, l->heap.at, "an entry of a heap, or one that this reader does not know,");
@@ -121,18 +127,22 @@ static bool see_record(struct h5_file *f, struct listing *l, struct h5_bytes b, 
     }
     unsigned char *p = load_block(f, &l->heap, at, n);
     if (!p) return false;
-    bool found = l->fn(f, (struct h5_bytes){p + offset - start, p + offset - start + bytes, false}, l->ctx);
+    bool found = l->fn(f, (struct h5_bytes){p + offset - start, p + offset - start + bytes, false},
+                       l->ctx);
     FREE(p);
     return found;
 }
 
-static bool see_node(struct h5_file *f, struct listing *l, const struct tree *t, int64_t at, int n, int depth)
+static bool see_node(struct h5_file *f, struct listing *l, const struct tree *t, int64_t at, int n,
+                     int depth)
 {
-    int width = width_of((uint64_t)((t->node - 10) / t->record)), pointer = depth ? (n + 1) * (f->offset + width) : 0;
+    int width = width_of((uint64_t)((t->node - 10) / t->record)),
+        pointer = depth ? (n + 1) * (f->offset + width) : 0;
     unsigned char *p = h5_load_summed(f, at, 6 + n * t->record + pointer + 4, "a tree of names");
     bool found = false;
     if (!p) return false;
-    if (!h5_magic(p, depth ? "BTIN" : "BTLF") || p[5] != t->type) h5_damage(f, at, "a tree of names");
+    if (!h5_magic(p, depth ? "BTIN" : "BTLF") || p[5] != t->type)
+        h5_damage(f, at, "a tree of names");
     for (int i = 0; i < n && !found && f->err == OK; i++) {
         unsigned char *r = p + 6 + i * t->record;
         found = see_record(f, l, (struct h5_bytes){r, r + t->record, false}, t->type);
@@ -159,8 +169,8 @@ static bool read_tree(struct h5_file *f, int64_t at, struct tree *t)
     h5_take(&b, 2);
     t->root = h5_address(f, &b);
     t->n = (int)h5_take(&b, 2);
-    bool sound = h5_magic(p, "BTHD") && (t->type == LINKS || t->type == ATTRS) && t->record > 0 && t->record < 64 &&
-                 t->node > 10 && t->node <= 1 << 20 && t->depth <= 1;
+    bool sound = h5_magic(p, "BTHD") && (t->type == LINKS || t->type == ATTRS) && t->record > 0 &&
+                 t->record < 64 && t->node > 10 && t->node <= 1 << 20 && t->depth <= 1;
     FREE(p);
     if (!sound) h5_damage(f, at, "a tree of names, or one that this reader does not know,");
     return sound;
@@ -170,6 +180,7 @@ bool h5_dense(struct h5_file *f, int64_t heap, int64_t tree, h5_heap_fn *fn, voi
 {
     struct listing l = {.fn = fn, .ctx = ctx, .budget = H5_BUDGET};
     struct tree t;
-    if (!read_heap(f, heap, &l.heap) || !read_tree(f, tree, &t) || (t.n == 0 && !t.depth)) return false;
+    if (!read_heap(f, heap, &l.heap) || !read_tree(f, tree, &t) || (t.n == 0 && !t.depth))
+        return false;
     return see_node(f, &l, &t, t.root, t.n, t.depth);
 }

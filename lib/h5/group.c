@@ -1,5 +1,5 @@
-/* h5/group: groups of the files of hdf5_parse.h: symbol tables (HDF5 File Format Specification III.A, B, D), links in the header,
- * and those in a heap of their own. */
+/* h5/group: groups of the files of hdf5_parse.h: symbol tables (HDF5 File Format Specification
+ * III.A, B, D), links in the header, and those in a heap of their own. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -47,7 +47,9 @@ static bool see_tree(struct h5_file *f, int64_t at, int level, struct visit *v)
     struct h5_bytes b = {head + 6, head + 8, false};
     int64_t n = (int64_t)h5_take(&b, 2), row = f->length + f->offset;
     int depth = head[5];
-    bool sound = h5_magic(head, "TREE") && head[4] == 0 && (level < 0 || depth == level) && depth < 16, found = false;
+    bool sound = h5_magic(head, "TREE") && head[4] == 0 && (level < 0 || depth == level) &&
+                 depth < 16,
+         found = false;
     FREE(head);
     v->budget -= start + n * row;
     if (!sound || v->budget < 0) h5_damage(f, at, "a tree of names");

@@ -1,4 +1,5 @@
-/* h5/parse: see hdf5_parse.h. The superblock and the headers of objects (HDF5 File Format Specification II, III, IV.A). */
+/* h5/parse: see hdf5_parse.h. The superblock and the headers of objects (HDF5 File Format
+ * Specification II, III, IV.A). */
 #include "h5/parse.h"
 
 #include <stdio.h>
@@ -33,7 +34,8 @@ void h5_close(struct h5_file *f)
 
 enum err h5_damage(struct h5_file *f, int64_t at, const char *what)
 {
-    if (f->err == OK) f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld", f->path, what, (long)at);
+    if (f->err == OK)
+        f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld", f->path, what, (long)at);
     return f->err;
 }
 
@@ -41,7 +43,8 @@ enum err h5_damage(struct h5_file *f, int64_t at, const char *what)
 static enum err read_pages(struct h5_file *f, unsigned char *p, int64_t at, int64_t n)
 {
     while (n > 0) {
-        int64_t page = at / H5_PAGE * H5_PAGE, in = at - page, k = H5_PAGE - in < n ? H5_PAGE - in : n;
+        int64_t page = at / H5_PAGE * H5_PAGE, in = at - page,
+                k = H5_PAGE - in < n ? H5_PAGE - in : n;
         int slot = (int)(at / H5_PAGE % H5_PAGES);
         if (!f->page[slot] || f->page_at[slot] != page) {
             if (!f->page[slot]) f->page[slot] = mem_new(H5_PAGE, "snapshot");
@@ -60,12 +63,14 @@ unsigned char *h5_load(struct h5_file *f, int64_t at, int64_t n, const char *wha
 {
     if (f->err != OK) return NULL;
     if (at < 0 || n < 0 || n > f->size || at > f->size - n) {
-        f->err = err_set(ERR_FORMAT, "%s: damaged: %s is not inside the file (%ld bytes from %ld of %ld)", f->path,
-                         what, (long)n, (long)at, (long)f->size);
+        f->err = err_set(ERR_FORMAT,
+                         "%s: damaged: %s is not inside the file (%ld bytes from %ld of %ld)",
+                         f->path, what, (long)n, (long)at, (long)f->size);
         return NULL;
     }
     unsigned char *p = mem_new((size_t)n + 1, "snapshot");
-    f->err = n <= H5_PAGE ? read_pages(f, p, at, n) : file_read_at(f->fd, f->path, p, (size_t)n, at);
+    f->err = n <= H5_PAGE ? read_pages(f, p, at, n)
+                          : file_read_at(f->fd, f->path, p, (size_t)n, at);
     if (f->err != OK) FREE(p);
     return p;
 }
@@ -124,7 +129,8 @@ unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const ch
     struct h5_bytes sum = {p + n - 4, p + n, false};
     if (checksum_agrees(h5_take(&sum, 4), h5_metadata_sum(p, (size_t)n - 4))) return p;
     if (f->err == OK)
-        f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld does not fit its checksum", f->path, what, (long)at);
+        f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld does not fit its checksum",
+                         f->path, what, (long)at);
     FREE(p);
     return NULL;
 }
@@ -134,9 +140,12 @@ unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const ch
 static enum err check_ends(struct h5_file *f, int64_t base, int64_t end)
 {
     if (base != 0)
-        return f->err = err_set(ERR_LIMIT, "%s: HDF5 file with a base address: h5repack makes it plain", f->path);
+        return f->err = err_set(ERR_LIMIT,
+                                "%s: HDF5 file with a base address: h5repack makes it plain",
+                                f->path);
     if (end < 0 || end > f->size)
-        return f->err = err_set(ERR_FORMAT, "%s: is cut off: has %ld bytes of %ld", f->path, (long)f->size, (long)end);
+        return f->err = err_set(ERR_FORMAT, "%s: is cut off: has %ld bytes of %ld", f->path,
+                                (long)f->size, (long)end);
     return OK;
 }
 
@@ -180,11 +189,13 @@ static enum err read_superblock(struct h5_file *f)
     if (n < 48) return f->err = err_set(ERR_FORMAT, "%s: is no HDF5 file, or cut off", f->path);
     TRY(f->err = file_read_at(f->fd, f->path, head, (size_t)n, 0));
     if (memcmp(head, SIGNATURE, 8) != 0)
-        return f->err = err_set(ERR_FORMAT, "%s: is no HDF5 file: its first 8 bytes are others", f->path);
+        return f->err = err_set(ERR_FORMAT, "%s: is no HDF5 file: its first 8 bytes are others",
+                                f->path);
     struct h5_bytes b = {head + 9, head + n, false};
     if (head[8] <= 1) return read_old(f, b, head[8]);
     if (head[8] <= 3) return read_new(f, b);
-    return f->err = err_set(ERR_LIMIT, "%s: HDF5 superblock of version %d; 0 to 3 are known", f->path, head[8]);
+    return f->err = err_set(ERR_LIMIT, "%s: HDF5 superblock of version %d; 0 to 3 are known",
+                            f->path, head[8]);
 }
 
 /* ---- headers of objects ---- */
@@ -207,7 +218,8 @@ static void add_block(struct h5_file *f, struct h5_object *o, int64_t at, int64_
     o->at[o->nblock] = at, o->bytes[o->nblock] = n, o->nblock++;
 }
 
-static void add_message(struct h5_file *f, struct h5_object *o, int type, int flags, struct h5_bytes data)
+static void add_message(struct h5_file *f, struct h5_object *o, int type, int flags,
+                        struct h5_bytes data)
 {
     if (type == 0) return;
     if (type == MSG_MORE) {
@@ -219,16 +231,19 @@ static void add_message(struct h5_file *f, struct h5_object *o, int type, int fl
         return;
     }
     if (o->nmsg == o->room)
-        o->msg = mem_grow(o->msg, sizeof *o->msg * (size_t)(o->room = 2 * o->room + 32), "snapshot");
+        o->msg = mem_grow(o->msg, sizeof *o->msg * (size_t)(o->room = 2 * o->room + 32),
+                          "snapshot");
     o->msg[o->nmsg++] = (struct h5_message){type, flags, data};
 }
 
 /* order: each message has its order of creation. */
-static void read_messages(struct h5_file *f, struct h5_object *o, struct h5_bytes b, bool old, bool order)
+static void read_messages(struct h5_file *f, struct h5_object *o, struct h5_bytes b, bool old,
+                          bool order)
 {
     int head = old ? 8 : order ? 6 : 4;
     while (f->err == OK && b.end - b.p >= head) {
-        int type = (int)h5_take(&b, old ? 2 : 1), n = (int)h5_take(&b, 2), flags = (int)h5_take(&b, 1);
+        int type = (int)h5_take(&b, old ? 2 : 1), n = (int)h5_take(&b, 2),
+            flags = (int)h5_take(&b, 1);
         h5_take(&b, old ? 3 : order ? 2 : 0);
         struct h5_bytes data = h5_cut(&b, n);
         if (b.bad)
@@ -254,7 +269,8 @@ static void load_old(struct h5_file *f, struct h5_object *o, int64_t at, const u
 /* Version 2: OHDR, then OCHK for those that go on; each with a checksum. */
 static void load_new(struct h5_file *f, struct h5_object *o, int64_t at, const unsigned char *head)
 {
-    int flags = head[5], before = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0), width = 1 << (flags & 3);
+    int flags = head[5], before = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0),
+        width = 1 << (flags & 3);
     unsigned char *size = h5_load(f, at, before + width, "an object's header");
     if (!size) return;
     struct h5_bytes b = {size + before, size + before + width, false};
@@ -267,11 +283,13 @@ static void load_new(struct h5_file *f, struct h5_object *o, int64_t at, const u
     add_block(f, o, at, before + width + (int64_t)n + 4);
     for (int i = 0; i < o->nblock && f->err == OK; i++) {
         int skip = i ? 4 : before + width;
-        unsigned char *p = o->block[i] = h5_load_summed(f, o->at[i], o->bytes[i], "an object's header");
+        unsigned char *p = o->block[i] = h5_load_summed(f, o->at[i], o->bytes[i],
+                                                        "an object's header");
         if (p && (o->bytes[i] < skip + 4 || !h5_magic(p, i ? "OCHK" : "OHDR")))
             h5_damage(f, o->at[i], "an object's header");
         if (p && f->err == OK)
-            read_messages(f, o, (struct h5_bytes){p + skip, p + o->bytes[i] - 4, false}, false, flags & 4);
+            read_messages(f, o, (struct h5_bytes){p + skip, p + o->bytes[i] - 4, false}, false,
+                          flags & 4);
     }
 }
 

@@ -1,12 +1,15 @@
-/* h5/parse: HDF5 files read without HDF5's library, which crashes, hangs and runs away on damaged ones.
+/* h5/parse: HDF5 files read without HDF5's library, which crashes, hangs and runs away on damaged
+ * ones.
  *
- * Known is what checkpoints are made of: superblocks 0 to 3; groups of any kind; attributes; one-dimensional datasets of integers and
- * reals, contiguous, compact, or chunked with a B-tree of version 1 and HDF5's own filters (deflate, shuffle, Fletcher's sum).
- * Anything else is an error that says so. Checksums of metadata are verified where there are some. No number of the file is believed: what
- * is read must lie inside the file, what is allocated is bounded by it (deflated data: 1032 times) or by a constant, walks have a budget.
+ * Known is what checkpoints are made of: superblocks 0 to 3; groups of any kind; attributes;
+ * one-dimensional datasets of integers and reals, contiguous, compact, or chunked with a B-tree of
+ * version 1 and HDF5's own filters (deflate, shuffle, Fletcher's sum). Anything else is an error
+ * that says so. Checksums of metadata are verified where there are some. No number of the file is
+ * believed: what is read must lie inside the file, what is allocated is bounded by it (deflated
+ * data: 1032 times) or by a constant, walks have a budget.
  *
- * The first damage met is kept in f->err, with its sentence; nothing is found from then on. So callers may ask for several things and
- * look at f->err once. */
+ * The first damage met is kept in f->err, with its sentence; nothing is found from then on. So
+ * callers may ask for several things and look at f->err once. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,10 +63,13 @@ typedef bool h5_link_fn(struct h5_file *f, const char *name, int64_t at, void *c
 bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx);
 bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_value *v);
 /* name: for errors. */
-MUST_USE enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct h5_set *s);
-MUST_USE enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first, int64_t n, void *p);
+MUST_USE enum err h5_set_open(struct h5_file *f, int64_t object, const char *name,
+                              struct h5_set *s);
+MUST_USE enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first,
+                              int64_t n, void *p);
 void h5_set_close(struct h5_set *s);
 
-int h5_size(char type);                                          /* bytes of an element */
-void h5_widen(char type, int64_t n, const void *raw, void *out); /* to double or int64; raw and out may not overlap */
-uint32_t h5_metadata_sum(const unsigned char *p, size_t n);      /* Jenkins's lookup3 */
+int h5_size(char type); /* bytes of an element */
+/* to double or int64; raw and out may not overlap */
+void h5_widen(char type, int64_t n, const void *raw, void *out);
+uint32_t h5_metadata_sum(const unsigned char *p, size_t n); /* Jenkins's lookup3 */

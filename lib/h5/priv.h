@@ -4,10 +4,19 @@
 
 #include "h5/parse.h"
 
-enum { MSG_SPACE = 1, MSG_LINKS = 2, MSG_TYPE = 3, MSG_LINK = 6, MSG_EXTERNAL = 7, MSG_LAYOUT = 8, MSG_FILTERS = 11 };
+enum {
+    MSG_SPACE = 1,
+    MSG_LINKS = 2,
+    MSG_TYPE = 3,
+    MSG_LINK = 6,
+    MSG_EXTERNAL = 7,
+    MSG_LAYOUT = 8,
+    MSG_FILTERS = 11
+};
 enum { MSG_ATTR = 12, MSG_MORE = 16, MSG_TABLE = 17, MSG_ATTRS = 21 };
 enum { H5_BLOCKS = 256, H5_SHARED = 2 };
-static const int64_t H5_HEADER_MAX = 16 << 20, H5_BUDGET = 64 << 20; /* bytes of an object's header · of one walk */
+/* bytes of an object's header · of one walk */
+static const int64_t H5_HEADER_MAX = 16 << 20, H5_BUDGET = 64 << 20;
 
 /* Bytes to be read one after another; beyond the end all is zero, and `bad`. */
 struct h5_bytes {
@@ -67,7 +76,8 @@ static inline bool h5_magic(const unsigned char *p, const char *word)
 }
 
 enum err h5_damage(struct h5_file *f, int64_t at, const char *what);
-/* n bytes from `at` in a new block; NULL: they are not in the file, or cannot be read, which f->err says. */
+/* n bytes from `at` in a new block; NULL: they are not in the file, or cannot be read, which f->err
+ * says. */
 unsigned char *h5_load(struct h5_file *f, int64_t at, int64_t n, const char *what);
 /* The same, ending with a checksum of all before it. */
 unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const char *what);
@@ -75,6 +85,7 @@ unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const ch
 struct h5_object *h5_object_load(struct h5_file *f, int64_t at); /* NULL: f->err */
 void h5_object_free(struct h5_object **o);
 
-/* Each object in a fractal heap that a B-tree of version 2 lists: of links (record type 5) or attributes (8). fn ends the walk by true. */
+/* Each object in a fractal heap that a B-tree of version 2 lists: of links (record type 5) or
+ * attributes (8). fn ends the walk by true. */
 typedef bool h5_heap_fn(struct h5_file *f, struct h5_bytes object, void *ctx);
 bool h5_dense(struct h5_file *f, int64_t heap, int64_t tree, h5_heap_fn *fn, void *ctx);

@@ -1,4 +1,5 @@
-/* h5/set: attributes and datasets of the files of hdf5_parse.h (HDF5 File Format Specification III.A.1, IV.A.2). */
+/* h5/set: attributes and datasets of the files of hdf5_parse.h (HDF5 File Format Specification
+ * III.A.1, IV.A.2). */
 #include <stdio.h>
 #include <zlib.h>
 
@@ -48,7 +49,8 @@ static void make_native(const struct h5_type *t, int64_t n, unsigned char *p)
         uint64_t x = 0;
         memcpy(&x, p + i * size, (size_t)size);
         x <<= 64 - t->bits;
-        x = strchr("qihb", t->name) ? (uint64_t)((int64_t)x >> (64 - t->bits)) : x >> (64 - t->bits);
+        x = strchr("qihb", t->name) ? (uint64_t)((int64_t)x >> (64 - t->bits))
+                                    : x >> (64 - t->bits);
         memcpy(p + i * size, &x, (size_t)size);
     }
 }
@@ -60,14 +62,17 @@ static char integer_type(struct h5_bytes b, int size, bool is_signed, int *bits)
     static const char with[] = "bh i   q", without[] = "BH I   Q";
     int from = (int)h5_take(&b, 2);
     *bits = (int)h5_take(&b, 2);
-    if (b.bad || from != 0 || size < 1 || size > 8 || (size & (size - 1)) || *bits < 1 || *bits > 8 * size) return 0;
+    if (b.bad || from != 0 || size < 1 || size > 8 || (size & (size - 1)) || *bits < 1 ||
+        *bits > 8 * size)
+        return 0;
     return is_signed ? with[size - 1] : without[size - 1];
 }
 
 /* IEEE's, of 4 or 8 bytes. */
 static char real_type(struct h5_bytes b, int size)
 {
-    static const unsigned char r4[12] = {0, 0, 32, 0, 23, 8, 0, 23, 127}, r8[12] = {0, 0, 64, 0, 52, 11, 0, 52, 255, 3};
+    static const unsigned char r4[12] = {0, 0, 32, 0, 23, 8, 0, 23, 127},
+                               r8[12] = {0, 0, 64, 0, 52, 11, 0, 52, 255, 3};
     if (b.end - b.p < 12) return 0;
     return size == 8 && !memcmp(b.p, r8, 12) ? 'd' : size == 4 && !memcmp(b.p, r4, 12) ? 'f' : 0;
 }
@@ -109,7 +114,8 @@ static bool read_attr(struct h5_file *f, struct h5_bytes b, void *ctx)
 {
     struct wanted *w = ctx;
     int version = (int)h5_take(&b, 1), flags = (int)h5_take(&b, 1), pad = version == 1 ? 7 : 0;
-    int64_t name = (int64_t)h5_take(&b, 2), type = (int64_t)h5_take(&b, 2), space = (int64_t)h5_take(&b, 2);
+    int64_t name = (int64_t)h5_take(&b, 2), type = (int64_t)h5_take(&b, 2),
+            space = (int64_t)h5_take(&b, 2);
     h5_take(&b, version == 3 ? 1 : 0);
     struct h5_bytes text = h5_cut(&b, (name + pad) & ~pad), t = h5_cut(&b, (type + pad) & ~pad),
                     s = h5_cut(&b, (space + pad) & ~pad);
@@ -117,7 +123,8 @@ static bool read_attr(struct h5_file *f, struct h5_bytes b, void *ctx)
         h5_damage(f, 0, "an attribute");
         return false;
     }
-    if (strnlen((const char *)text.p, (size_t)name) != strlen(w->name) || memcmp(text.p, w->name, strlen(w->name)) != 0)
+    if (strnlen((const char *)text.p, (size_t)name) != strlen(w->name) ||
+        memcmp(text.p, w->name, strlen(w->name)) != 0)
         return false;
     struct h5_value *v = w->v;
     struct h5_type kind = read_type(t);
@@ -196,8 +203,8 @@ static bool read_chunked(const struct h5_file *f, struct h5_bytes b, struct h5_s
     s->chunk = (int64_t)h5_take(&b, 4);
     int size = (int)h5_take(&b, 4);
     /* what is deflated is at least a thousandth of it: no file of a page holds a terabyte */
-    return !b.bad && rank == 2 && size == h5_size(s->type) && s->chunk > 0 && s->chunk <= CHUNK_MAX / size &&
-           s->n <= f->size / size * DEFLATE_MOST + DEFLATE_MOST;
+    return !b.bad && rank == 2 && size == h5_size(s->type) && s->chunk > 0 &&
+           s->chunk <= CHUNK_MAX / size && s->n <= f->size / size * DEFLATE_MOST + DEFLATE_MOST;
 }
 
 static bool read_layout(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
@@ -229,7 +236,8 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     if (!s->type || s->type == 's') return "is not of integers or reals";
     if (s->n < 0) return "is not one-dimensional";
     if (filters.p && !read_filters(filters, s)) return "has filters that are not known";
-    if (!layout.p || !read_layout(f, layout, s)) return "is stored in a way that is not known, or beyond the file";
+    if (!layout.p || !read_layout(f, layout, s))
+        return "is stored in a way that is not known, or beyond the file";
     return s->nfilter && !s->chunk ? "has filters, but no chunks" : NULL;
 }
 
@@ -258,9 +266,10 @@ struct chunk {
     uint64_t skipped; /* bit i: filter i was not applied */
 };
 
-/* The entry of a node whose range holds element `first`. next: its child, whose key comes out too. */
-static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, struct chunk *c, int64_t *key,
-                       int *depth)
+/* The entry of a node whose range holds element `first`. next: its child, whose key comes out too.
+ */
+static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, struct chunk *c,
+                       int64_t *key, int *depth)
 {
     int start = 8 + 2 * f->offset, row = 8 + 16 + f->offset;
     unsigned char *head = h5_load(f, at, start, "a tree of chunks");
@@ -268,7 +277,8 @@ static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, 
     struct h5_bytes b = {head + 6, head + 8, false};
     int64_t n = (int64_t)h5_take(&b, 2);
     *depth = head[5];
-    bool sound = h5_magic(head, "TREE") && head[4] == 1 && (level < 0 || *depth == level), found = false;
+    bool sound = h5_magic(head, "TREE") && head[4] == 1 && (level < 0 || *depth == level),
+         found = false;
     FREE(head);
     if (!sound) h5_damage(f, at, "a tree of chunks");
     unsigned char *rows = h5_load(f, at + start, n * row, "a tree of chunks");
@@ -358,19 +368,23 @@ static enum err load_chunk(struct h5_file *f, struct h5_set *s, const char *name
     struct chunk c;
     FREE(s->part);
     bool ok = find_chunk(f, s, first, &c);
-    unsigned char *p = ok && c.bytes <= 2 * (int64_t)CHUNK_MAX ? h5_load(f, c.at, c.bytes, "a chunk") : NULL;
+    unsigned char *p = ok && c.bytes <= 2 * (int64_t)CHUNK_MAX
+                           ? h5_load(f, c.at, c.bytes, "a chunk")
+                           : NULL;
     ok = p && decode(s, &c, &p);
     if (!ok) FREE(p);
     if (ok) make_native(&s->stored, s->chunk, p);
     s->part = p;
     s->first = first;
     if (f->err != OK) return f->err;
-    if (!ok) FAIL(ERR_FORMAT, "%s: /%s is damaged: cannot read its chunk of element %ld", f->path, name, (long)first);
+    if (!ok)
+        FAIL(ERR_FORMAT, "%s: /%s is damaged: cannot read its chunk of element %ld", f->path, name,
+             (long)first);
     return OK;
 }
 
-static enum err read_chunks(struct h5_file *f, struct h5_set *s, const char *name, int64_t first, int64_t n,
-                            unsigned char *out)
+static enum err read_chunks(struct h5_file *f, struct h5_set *s, const char *name, int64_t first,
+                            int64_t n, unsigned char *out)
 {
     int size = h5_size(s->type);
     while (n > 0) {
@@ -383,7 +397,8 @@ static enum err read_chunks(struct h5_file *f, struct h5_set *s, const char *nam
     return OK;
 }
 
-enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first, int64_t n, void *p)
+enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first,
+                     int64_t n, void *p)
 {
     int size = h5_size(s->type);
     if (f->err != OK) return f->err;

@@ -1,4 +1,5 @@
-/* hydro/flux: MUSCL-Hancock stages on planes of a patch; see flux.h. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2) */
+/* hydro/flux: MUSCL-Hancock stages on planes of a patch; see flux.h. (van Leer 1979; Toro 2009 ch.
+ * 14; Teyssier 2002 §2.2) */
 #include "hydro/flux.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE, US = PATCH_STRIDE };
 
-/* The places a ≤ i < b of a plane that a loop visits: at least those asked for, in whole vectors. */
+/* The places a ≤ i < b of a plane that a loop visits: at least those asked for, in whole vectors.
+ */
 struct range {
     int a, b;
 };
@@ -88,7 +90,8 @@ struct slope3 {
     double c, x, y, z; /* cell value, limited differences */
 };
 
-/* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners stay within the 26 neighbours. */
+/* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners
+ * stay within the 26 neighbours. */
 INLINE struct slope3 slope_positive(const double *lo, const double *mid, const double *hi, int w)
 {
     const double *plane[3] = {lo, mid, hi};
@@ -102,7 +105,8 @@ INLINE struct slope3 slope_positive(const double *lo, const double *mid, const d
             }
         }
     }
-    struct slope3 d = {c, 0.5 * (mid[1] - mid[-1]), 0.5 * (mid[w] - mid[-w]), 0.5 * (hi[0] - lo[0])};
+    struct slope3 d = {c, 0.5 * (mid[1] - mid[-1]), 0.5 * (mid[w] - mid[-w]),
+                       0.5 * (hi[0] - lo[0])};
     double dff = 0.5 * (fabs(d.x) + fabs(d.y) + fabs(d.z));
     double lim = hydro_min(1.0, hydro_min(fabs(vmin - c), fabs(vmax - c)) / dff);
     lim = dff > 0.0 ? lim : 1.0;
@@ -112,7 +116,8 @@ INLINE struct slope3 slope_positive(const double *lo, const double *mid, const d
     return d;
 }
 
-INLINE struct slope3 slopes(int type, const double *lo, const double *mid, const double *hi, int w, double theta)
+INLINE struct slope3 slopes(int type, const double *lo, const double *mid, const double *hi, int w,
+                            double theta)
 {
     if (type == 3) return slope_positive(lo, mid, hi, w);
     double c = mid[0];
@@ -154,19 +159,23 @@ INLINE void put_density(const struct faces *o, int at, struct slope3 d, double h
     o->mz[at] = floor_density(d.c + 0.5 * d.z + h, d.c, smallr);
 }
 
-INLINE void trace_gas(int type, struct range r, int w, const double *restrict lo, const double *restrict mid,
-                      const double *restrict hi, const struct faces o, const struct hydro_gas g, double half_dtdx)
+INLINE void trace_gas(int type, struct range r, int w, const double *restrict lo,
+                      const double *restrict mid, const double *restrict hi, const struct faces o,
+                      const struct hydro_gas g, double half_dtdx)
 {
-    double *restrict mx = o.mx, *restrict px = o.px, *restrict my = o.my, *restrict py = o.py, *restrict mz = o.mz,
-                     *restrict pz = o.pz;
+    double *restrict mx = o.mx, *restrict px = o.px, *restrict my = o.my, *restrict py = o.py,
+                     *restrict mz = o.mz, *restrict pz = o.pz;
     const struct faces to = {mx, px, my, py, mz, pz};
 #pragma omp simd
     for (int i = r.a; i < r.b; i++) {
         struct slope3 d = slopes(type, lo + i, mid + i, hi + i, w, g.theta);
         struct slope3 u = slopes(type, lo + PS + i, mid + PS + i, hi + PS + i, w, g.theta);
-        struct slope3 v = slopes(type, lo + 2 * PS + i, mid + 2 * PS + i, hi + 2 * PS + i, w, g.theta);
-        struct slope3 x = slopes(type, lo + 3 * PS + i, mid + 3 * PS + i, hi + 3 * PS + i, w, g.theta);
-        struct slope3 p = slopes(type, lo + 4 * PS + i, mid + 4 * PS + i, hi + 4 * PS + i, w, g.theta);
+        struct slope3 v = slopes(type, lo + 2 * PS + i, mid + 2 * PS + i, hi + 2 * PS + i, w,
+                                 g.theta);
+        struct slope3 x = slopes(type, lo + 3 * PS + i, mid + 3 * PS + i, hi + 3 * PS + i, w,
+                                 g.theta);
+        struct slope3 p = slopes(type, lo + 4 * PS + i, mid + 4 * PS + i, hi + 4 * PS + i, w,
+                                 g.theta);
         double div = u.x + v.y + x.z, inv = 1.0 / d.c;
         double sd = -u.c * d.x - v.c * d.y - x.c * d.z - div * d.c;
         double sp = -u.c * p.x - v.c * p.y - x.c * p.z - div * g.gamma * p.c;
@@ -181,11 +190,12 @@ INLINE void trace_gas(int type, struct range r, int w, const double *restrict lo
     }
 }
 
-INLINE void trace_scalar(int type, struct range r, int w, const double *restrict lo, const double *restrict mid,
-                         const double *restrict hi, int at, const struct faces o, double theta, double half_dtdx)
+INLINE void trace_scalar(int type, struct range r, int w, const double *restrict lo,
+                         const double *restrict mid, const double *restrict hi, int at,
+                         const struct faces o, double theta, double half_dtdx)
 {
-    double *restrict mx = o.mx, *restrict px = o.px, *restrict my = o.my, *restrict py = o.py, *restrict mz = o.mz,
-                     *restrict pz = o.pz;
+    double *restrict mx = o.mx, *restrict px = o.px, *restrict my = o.my, *restrict py = o.py,
+                     *restrict mz = o.mz, *restrict pz = o.pz;
     const struct faces to = {mx, px, my, py, mz, pz};
 #pragma omp simd
     for (int i = r.a; i < r.b; i++) {
@@ -203,7 +213,8 @@ INLINE void trace_all(int type, struct sweep *s, int k)
     struct faces o = {s->m[0], s->p[0], s->m[1], s->p[1], s->mz[k & 1], s->pz};
     double h = 0.5 * s->dtdx;
     trace_gas(type, r, w, lo, mid, hi, o, s->gas, h);
-    for (int v = 5; v < s->nvar; v++) trace_scalar(type, r, w, lo, mid, hi, v * PS, o, s->gas.theta, h);
+    for (int v = 5; v < s->nvar; v++)
+        trace_scalar(type, r, w, lo, mid, hi, v * PS, o, s->gas.theta, h);
 }
 
 static void plane_trace(struct sweep *s, int k)
@@ -232,7 +243,8 @@ static void plane_trace(struct sweep *s, int k)
 
 /* ---- Riemann problems ---- */
 
-/* Left and right states and fluxes of the faces of one plane and direction; n, a, b: offsets of normal and transverse velocity. */
+/* Left and right states and fluxes of the faces of one plane and direction; n, a, b: offsets of
+ * normal and transverse velocity. */
 struct face_job {
     const double *L, *R;
     double *F, *left, *F_vel, *F_eint;
@@ -247,7 +259,8 @@ INLINE struct hydro_state face_state(const double *q, int i, int n, int a, int b
     return (struct hydro_state){q[i], q[n + i], q[a + i], q[b + i], q[4 * PS + i]};
 }
 
-INLINE struct hydro_flux face_solve(enum riemann rs, struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+INLINE struct hydro_flux face_solve(enum riemann rs, struct hydro_state L, struct hydro_state R,
+                                    struct hydro_gas g)
 {
     switch (rs) {
     case RIEMANN_HLL:
@@ -264,7 +277,8 @@ INLINE struct hydro_flux face_solve(enum riemann rs, struct hydro_state L, struc
 INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct face_job *j)
 {
     const double *restrict L = j->L, *restrict R = j->R;
-    double *restrict F = j->F, *restrict left = j->left, *restrict fv = j->F_vel, *restrict fe = j->F_eint;
+    double *restrict F = j->F, *restrict left = j->left, *restrict fv = j->F_vel,
+                     *restrict fe = j->F_eint;
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
     const double dtdx = j->dtdx;
@@ -283,7 +297,8 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct f
     }
 }
 
-/* Newton iterations on blocks of faces; a face that has converged is left alone, so blocks do not show in the result. */
+/* Newton iterations on blocks of faces; a face that has converged is left alone, so blocks do not
+ * show in the result. */
 static void faces_solve_exact(const struct face_job *j)
 {
     enum { BLOCK = 32 };
@@ -301,7 +316,8 @@ static void faces_solve_exact(const struct face_job *j)
             worst = 0.0;
 #pragma omp simd reduction(max : worst)
             for (int i = 0; i < m; i++) {
-                double c, next = hydro_exact_newton(face_state(L, i, n, a, b), face_state(R, i, n, a, b), g, p[i], &c);
+                double c, next = hydro_exact_newton(face_state(L, i, n, a, b),
+                                                    face_state(R, i, n, a, b), g, p[i], &c);
                 bool go = change[i] > 1e-6;
                 p[i] = go ? next : p[i];
                 change[i] = go ? c : change[i];
@@ -343,7 +359,8 @@ static void plane_flux(struct sweep *s, int dir, int k)
     int w = s->patch.w, n = s->patch.n, step = dir == 0 ? 1 : dir == 1 ? w : 0;
     int last = (dir == 1 ? n + 2 : n + 1) * w + (dir == 0 ? n + 2 : n + 1);
     double *F = dir < 2 ? s->flux[dir] : s->fz[k & 1];
-    const double *L = dir < 2 ? s->m[dir] - step : s->mz[(k - 1) & 1], *R = dir < 2 ? s->p[dir] : s->pz;
+    const double *L = dir < 2 ? s->m[dir] - step : s->mz[(k - 1) & 1],
+                 *R = dir < 2 ? s->p[dir] : s->pz;
     double *extra = F + s->nvar * PS; /* there also without pressure_fix, but then not read */
     struct face_job j = {.L = L,
                          .R = R,
@@ -405,7 +422,8 @@ static void faces_mask(struct sweep *s, int dir, int k, const struct face_job *j
 
 /* ---- extra diffusion where the flow converges (difmag) ---- */
 
-/* Divergence of the velocity at the lower corner of each cell of plane k, from the eight cells around it. */
+/* Divergence of the velocity at the lower corner of each cell of plane k, from the eight cells
+ * around it. */
 static void plane_divergence(struct sweep *s, int k)
 {
     int w = s->patch.w;
@@ -415,10 +433,14 @@ static void plane_divergence(struct sweep *s, int k)
 #pragma omp simd
     for (int i = w + 1; i < w * w; i++) { /* corners of the interior need no more */
         int j = i - w;
-        const double *u0 = a + PS, *u1 = b + PS, *v0 = a + 2 * PS, *v1 = b + 2 * PS, *w0 = a + 3 * PS, *w1 = b + 3 * PS;
-        double ux = f * (u1[i] - u1[i - 1]) + f * (u1[j] - u1[j - 1]) + f * (u0[i] - u0[i - 1] + u0[j] - u0[j - 1]);
-        double vy = f * (v1[i] - v1[j] + v1[i - 1] - v1[j - 1]) + f * (v0[i] - v0[j] + v0[i - 1] - v0[j - 1]);
-        double wz = f * (w1[i] - w0[i] + w1[j] - w0[j] + w1[i - 1] - w0[i - 1] + w1[j - 1] - w0[j - 1]);
+        const double *u0 = a + PS, *u1 = b + PS, *v0 = a + 2 * PS, *v1 = b + 2 * PS,
+                     *w0 = a + 3 * PS, *w1 = b + 3 * PS;
+        double ux = f * (u1[i] - u1[i - 1]) + f * (u1[j] - u1[j - 1]) +
+                    f * (u0[i] - u0[i - 1] + u0[j] - u0[j - 1]);
+        double vy = f * (v1[i] - v1[j] + v1[i - 1] - v1[j - 1]) +
+                    f * (v0[i] - v0[j] + v0[i - 1] - v0[j - 1]);
+        double wz = f *
+                    (w1[i] - w0[i] + w1[j] - w0[j] + w1[i - 1] - w0[i - 1] + w1[j - 1] - w0[j - 1]);
         div[i] = ux + vy + wz;
     }
 }
@@ -427,7 +449,8 @@ static void faces_diffuse(struct sweep *s, int dir, int k, const struct face_job
 {
     int w = s->patch.w, w2 = w * w, step = dir == 0 ? 1 : dir == 1 ? w : w2;
     const double *restrict d0 = s->div[k & 1], *restrict d1 = s->div[(k + 1) & 1];
-    const double *restrict e0 = dir == 2 ? d0 : d1; /* the face's four corners: i, i+a on d0 and on e0 (z: two rows) */
+    /* the face's four corners: i, i+a on d0 and on e0 (z: two rows) */
+    const double *restrict e0 = dir == 2 ? d0 : d1;
     int a = dir == 0 ? w : 1, b = dir == 2 ? w : 0;
     const double dt = s->dt, mag = s->par->difmag;
     for (int v = 0; v < s->nvar; v++) {
@@ -451,14 +474,17 @@ static void plane_update(struct sweep *s, int k)
     for (int v = 0; v < s->nflux; v++) {
         const double *restrict u = s->patch.u + v * US + k * w2;
         const double *restrict fx = s->flux[0] + v * PS, *restrict fy = s->flux[1] + v * PS;
-        const double *restrict f0 = s->fz[k & 1] + v * PS, *restrict f1 = s->fz[(k + 1) & 1] + v * PS;
+        const double *restrict f0 = s->fz[k & 1] + v * PS, *restrict f1 = s->fz[(k + 1) & 1] +
+                                                                          v * PS;
         double *restrict out = s->out[k & 1] + v * PS;
         if (v < s->nvar)
 #pragma omp simd
-            for (int i = r.a; i < r.b; i++) out[i] = u[i] + (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
+            for (int i = r.a; i < r.b; i++)
+                out[i] = u[i] + (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
         else
 #pragma omp simd
-            for (int i = r.a; i < r.b; i++) out[i] = (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
+            for (int i = r.a; i < r.b; i++)
+                out[i] = (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
     }
     if (s->nflux > s->nvar) plane_expansion(s, k);
 }
@@ -497,7 +523,8 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par)
     return g;
 }
 
-void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const struct hydro_par *par)
+void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
+                const struct hydro_par *par)
 {
     memset(s, 0, sizeof *s);
     s->par = par;
@@ -513,8 +540,9 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt, const s
     size_t words = 17 * plane + 15 * PS + (size_t)(s->nvar + 3) * US;
     double *d = s->block = mem_zero(words * sizeof *d + US, "hydro tile scratch");
     for (int i = 0; i < 4; i++, d += plane) s->q[i] = d;
-    double **each[] = {&s->m[0],    &s->m[1],    &s->p[0],  &s->p[1],  &s->mz[0],  &s->mz[1], &s->pz,
-                       &s->flux[0], &s->flux[1], &s->fz[0], &s->fz[1], &s->out[0], &s->out[1]};
+    double **each[] = {&s->m[0],  &s->m[1],   &s->p[0],    &s->p[1],    &s->mz[0],
+                       &s->mz[1], &s->pz,     &s->flux[0], &s->flux[1], &s->fz[0],
+                       &s->fz[1], &s->out[0], &s->out[1]};
     for (int i = 0; i < 13; i++, d += plane) *each[i] = d;
     for (int i = 0; i < 4; i++, d += 3 * PS) s->v_old[i] = d;
     s->left = d;

@@ -1,14 +1,16 @@
 /* hydro: one Godunov step of a level.
  *
- * Own octs are advanced tile by tile: gather with halo (tile.c), prim → slopes → trace → Riemann → flux differences on planes
- * (flux.c), then for each oct the rest of the step, here: what the finer level left in its registers, the gravity
- * source term, pressure_fix, floors. New values go to second arrays because neighbours
- * need the old ones; at the end these become the fields of the level.
+ * Own octs are advanced tile by tile: gather with halo (tile.c), prim → slopes → trace → Riemann →
+ * flux differences on planes (flux.c), then for each oct the rest of the step, here: what the finer
+ * level left in its registers, the gravity source term, pressure_fix, floors. New values go to
+ * second arrays because neighbours need the old ones; at the end these become the fields of the
+ * level.
  *
- * Coarse-fine edges (Berger & Colella 1989): fluxes through faces of a refined cell are zero on the coarse level. The fine oct
- * beyond the face sums its own fluxes through the four fine faces, each with dt_f/dx_f and weight 1/8, over its sub-steps in a
- * register of its own; the coarse cell then collects the registers of its six sides in a fixed order. So nobody writes to
- * another's cell, and the sum does not depend on ranks, threads or tiles. (spec/numerics §5) */
+ * Coarse-fine edges (Berger & Colella 1989): fluxes through faces of a refined cell are zero on the
+ * coarse level. The fine oct beyond the face sums its own fluxes through the four fine faces, each
+ * with dt_f/dx_f and weight 1/8, over its sub-steps in a register of its own; the coarse cell then
+ * collects the registers of its six sides in a fixed order. So nobody writes to another's cell, and
+ * the sum does not depend on ranks, threads or tiles. (spec/numerics §5) */
 #include "hydro/hydro.h"
 
 #include <string.h>
@@ -38,8 +40,8 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
     hydro_update_tiles(m, l, dt, hexp, p, d ? d - 1 : 0, d ? d - 1 : TILE_DEPTH_MAX);
 }
 
-void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth,
-                        int maxdepth)
+void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
+                        int mindepth, int maxdepth)
 {
     struct level *lv = &m->lev[l];
     if (lv->nown == 0) return;
@@ -138,9 +140,10 @@ void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oc
     if (lv->edge[oct] >= 0) memcpy(edge_row(lv, oct, p), row, hydro_edge_row_bytes(p));
 }
 
-/* Adds the fluxes through face f of the own oct at place (x,y,z) that lie in the plane at hand: two fine faces of the
- * plane for x and y, four for z. `at` is its first face in the plane. */
-static void edge_add(struct sweep *s, const struct level *lv, lidx i, int f, const double *flux, int at)
+/* Adds the fluxes through face f of the own oct at place (x,y,z) that lie in the plane at hand: two
+ * fine faces of the plane for x and y, four for z. `at` is its first face in the plane. */
+static void edge_add(struct sweep *s, const struct level *lv, lidx i, int f, const double *flux,
+                     int at)
 {
     int w = s->patch.w, dir = f >> 1, nflux = s->nflux;
     int na = dir == 0 ? 1 : 2, nb = dir == 1 ? 1 : 2; /* along x, along y */
@@ -171,7 +174,8 @@ static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double 
             for (int x = 0; x < t; x++) {
                 lidx i = p->oct[x + 1 + e * (y + 1 + e * (z + 1))];
                 if (i < p->tile->first || i >= p->tile->first + p->tile->count) continue;
-                if (lv->nbr[i][f] == NBR_NONE) edge_add(s, lv, i, f, flux, 2 * x + 2 + w * (2 * y + 2));
+                if (lv->nbr[i][f] == NBR_NONE)
+                    edge_add(s, lv, i, f, flux, 2 * x + 2 + w * (2 * y + 2));
             }
         }
     }
@@ -179,7 +183,8 @@ static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double 
 
 /* ---- the rest of the step of one oct ---- */
 
-/* The eight cells of an oct: w holds the sums of old values and flux differences on entry and the new values on return. */
+/* The eight cells of an oct: w holds the sums of old values and flux differences on entry and the
+ * new values on return. */
 struct oct_work {
     const struct update *up;
     lidx i;
@@ -219,7 +224,8 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
             int at = 2 * x + 2 + w * (2 * y + 2);
             o.at = at + w * w * (2 * z + 2);
             for (int v = 0; v < s->nout; v++) {
-                const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
+                const double *a = s->out[0] + v * PLANE_STRIDE + at,
+                             *b = s->out[1] + v * PLANE_STRIDE + at;
                 double *to = plain ? up->new[v][o.i] : o.w[v];
                 memcpy(to, a, 16);
                 memcpy(to + 2, a + w, 16);
@@ -276,8 +282,10 @@ static void oct_gravity(struct oct_work *o)
     }
 }
 
-/* Velocity component d of the cell across face f of cell c, and its distance: 1, or 1½ cells where it is coarser. */
-static double velocity_across(const struct oct_work *o, const struct sweep *s, int c, int f, double *distance)
+/* Velocity component d of the cell across face f of cell c, and its distance: 1, or 1½ cells where
+ * it is coarser. */
+static double velocity_across(const struct oct_work *o, const struct sweep *s, int c, int f,
+                              double *distance)
 {
     const struct mesh *m = o->up->m;
     const struct level *lv = &m->lev[o->up->l];
@@ -288,9 +296,11 @@ static double velocity_across(const struct oct_work *o, const struct sweep *s, i
         struct hydro_cell x = hydro_cell_across(m, o->up->l, o->i, c, f);
         const struct level *up = &m->lev[x.level];
         *distance = 1.5;
-        return up->fld[FLD_U + 1 + d][x.oct][x.cell] * (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], smallr));
+        return up->fld[FLD_U + 1 + d][x.oct][x.cell] *
+               (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], smallr));
     }
-    const double *u = s->patch.u + o->at + (c & 1) + (c >> 1 & 1) * w + (c >> 2) * w * w + (f & 1 ? step[d] : -step[d]);
+    const double *u = s->patch.u + o->at + (c & 1) + (c >> 1 & 1) * w + (c >> 2) * w * w +
+                      (f & 1 ? step[d] : -step[d]);
     return u[(1 + d) * PATCH_STRIDE] * (1.0 / hydro_max(u[0], smallr));
 }
 
@@ -301,7 +311,8 @@ static void oct_expansion_edge(const struct oct_work *o, const struct sweep *s, 
     for (int c = 0; c < 8; c++) {
         div[c] = 0.0;
         for (int d = 0; d < 3; d++) {
-            double a, b, lo = velocity_across(o, s, c, 2 * d, &a), hi = velocity_across(o, s, c, 2 * d + 1, &b);
+            double a, b, lo = velocity_across(o, s, c, 2 * d, &a),
+                         hi = velocity_across(o, s, c, 2 * d + 1, &b);
             div[c] += (hi - lo) / (a * dx + b * dx);
         }
     }
@@ -313,7 +324,8 @@ static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict 
     const struct level *lv = &o->up->m->lev[o->up->l];
     const struct hydro_par *par = o->up->par;
     const double *restrict r = lv->fld[FLD_U][o->i], *restrict x = lv->fld[FLD_U + 1][o->i],
-                           *restrict y = lv->fld[FLD_U + 2][o->i], *restrict z = lv->fld[FLD_U + 3][o->i],
+                           *restrict y = lv->fld[FLD_U + 2][o->i],
+                           *restrict z = lv->fld[FLD_U + 3][o->i],
                            *restrict etot = lv->fld[FLD_U + 4][o->i];
     const double *restrict flux = o->w[par->nvar + 1];
     double *restrict div = o->w[par->nvar + 2];
@@ -329,7 +341,8 @@ static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict 
     }
 }
 
-/* Where the density falls below its floor or rises from below it, scalar densities belong to the floor. */
+/* Where the density falls below its floor or rises from below it, scalar densities belong to the
+ * floor. */
 static void oct_scalars(struct oct_work *o)
 {
     const struct level *lv = &o->up->m->lev[o->up->l];
@@ -342,11 +355,13 @@ static void oct_scalars(struct oct_work *o)
             factor = smallr / hydro_max(r0, smallr);
         else
             continue;
-        for (int v = 5; v < o->up->par->nvar; v++) o->w[v][c] = lv->fld[FLD_U + v][o->i][c] * factor;
+        for (int v = 5; v < o->up->par->nvar; v++)
+            o->w[v][c] = lv->fld[FLD_U + v][o->i][c] * factor;
     }
 }
 
-/* pressure_fix: the auxiliary internal energy where the conserved one is lost in the kinetic energy's truncation error. */
+/* pressure_fix: the auxiliary internal energy where the conserved one is lost in the kinetic
+ * energy's truncation error. */
 static void oct_switch_energy(struct oct_work *o, const double *restrict eint)
 {
     const struct hydro_par *par = o->up->par;

@@ -1,7 +1,9 @@
-/* hydro: unsplit MUSCL-Hancock on the octree. Method and equations: docs/method/hydro.md (spec/numerics §3,4,5).
+/* hydro: unsplit MUSCL-Hancock on the octree. Method and equations: docs/method/hydro.md
+ * (spec/numerics §3,4,5).
  *
- * Everything is local to a rank: U (and F with gravity) of level l and, for interpolation, of levels l-1 and l-2 must be
- * valid in ghosts on entry; only own octs are written. Bits do not depend on threads, tiles or ranks. */
+ * Everything is local to a rank: U (and F with gravity) of level l and, for interpolation, of
+ * levels l-1 and l-2 must be valid in ghosts on entry; only own octs are written. Bits do not
+ * depend on threads, tiles or ranks. */
 #pragma once
 #include "base/sum.h"
 #include "oct/mesh.h"
@@ -18,41 +20,49 @@ struct hydro_par {
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;
-    int tile_depth; /* 0: tiles by their work; else all of 2^(tile_depth-1) octs a side: same bits, for tests */
+    /* 0: tiles by their work; else all of 2^(tile_depth-1) octs a side: same bits, for tests */
+    int tile_depth;
     int interpol_var, interpol_type;
-    enum bound_type bound[6];                                             /* −x,+x,−y,+y,−z,+z */
-    double bound_state[6][NVAR_MAX];                                      /* imposed: primitive (rho, v, P, scalars) */
+    enum bound_type bound[6]; /* −x,+x,−y,+y,−z,+z */
+    /* imposed: primitive (rho, v, P, scalars) */
+    double bound_state[6][NVAR_MAX];
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
 };
 
-/* Largest allowed step of level l from the gas of this rank's own leaf cells (numerics §3; without the boxlen/smallc
- * bound; HUGE_VAL if none). */
+/* Largest allowed step of level l from the gas of this rank's own leaf cells (numerics §3; without
+ * the boxlen/smallc bound; HUGE_VAL if none). */
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
 
-/* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level l+1 left (reflux), with
- * gravity the term ½ dt f rho_old at constant internal energy, with pressure_fix its source and switch (hexp: code
- * units, 0 without cosmology). Adds this level's corrections for level l-1 to lev[l].edge_flux. The arrays
- * lev[l].fld[FLD_U…] are replaced by new ones; ghosts are stale afterwards. */
+/* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level
+ * l+1 left (reflux), with gravity the term ½ dt f rho_old at constant internal energy, with
+ * pressure_fix its source and switch (hexp: code units, 0 without cosmology). Adds this level's
+ * corrections for level l-1 to lev[l].edge_flux. The arrays lev[l].fld[FLD_U…] are replaced by new
+ * ones; ghosts are stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
-/* The same with tiles of 2^mindepth to 2^maxdepth octs a side (0 ≤ … ≤ 3), for tests and measurements: same bits. */
-void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p, int mindepth,
-                        int maxdepth);
+/* The same with tiles of 2^mindepth to 2^maxdepth octs a side (0 ≤ … ≤ 3), for tests and
+ * measurements: same bits. */
+void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
+                        int mindepth, int maxdepth);
 
-/* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level l-1. Local. Octs
- * with a face that has no neighbour on the level have a row: double[6 faces][nvar, + 2 with pressure_fix]. The caller copies the
- * rows of ghost octs from their owners (export there, import here) before level l-1 is updated. */
+/* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level
+ * l-1. Local. Octs with a face that has no neighbour on the level have a row: double[6 faces][nvar,
+ * + 2 with pressure_fix]. The caller copies the rows of ghost octs from their owners (export there,
+ * import here) before level l-1 is updated. */
 void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p);
 void hydro_edge_end(struct mesh *m, int l); /* frees them */
 size_t hydro_edge_row_bytes(const struct hydro_par *p);
-/* One oct's row to and from a buffer of hydro_edge_row_bytes; an oct without a row exports zeros and ignores what comes. */
+/* One oct's row to and from a buffer of hydro_edge_row_bytes; an oct without a row exports zeros
+ * and ignores what comes. */
 void hydro_edge_export(const struct mesh *m, int l, const struct hydro_par *p, lidx oct, void *row);
 void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oct, const void *row);
 
-/* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level l. */
+/* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level
+ * l. */
 void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p);
 
-/* Split cells of own octs of level l := mean of their children (numerics §5.4). U of level l+1 valid in ghosts. */
+/* Split cells of own octs of level l := mean of their children (numerics §5.4). U of level l+1
+ * valid in ghosts. */
 void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
 
 /* adapt_prolong callback: ctx = struct hydro_par*. U interpolated, other fields injected. */
@@ -61,7 +71,7 @@ void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*
 /* Gradient criteria (numerics §4): ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);
 
-/* Sums over own leaf cells of level l for the diagnostics, one value an oct added to exact sums: mass, total energy,
- * internal energy, momentum; all times cell volume. */
-void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass, struct sum *energy,
-                  struct sum *internal, struct sum momentum[3]);
+/* Sums over own leaf cells of level l for the diagnostics, one value an oct added to exact sums:
+ * mass, total energy, internal energy, momentum; all times cell volume. */
+void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass,
+                  struct sum *energy, struct sum *internal, struct sum momentum[3]);

@@ -1,5 +1,5 @@
-/* hydro/flag: what reads the gas cell by cell without advancing it: time step, kick, refinement criteria, totals.
- * (spec/numerics §3, 4, 11) */
+/* hydro/flag: what reads the gas cell by cell without advancing it: time step, kick, refinement
+ * criteria, totals. (spec/numerics §3, 4, 11) */
 #include <math.h>
 #include <string.h>
 
@@ -19,18 +19,22 @@ static inline cells cells_of(const struct level *lv, int field, lidx i)
 /* All bits set in the cells that are leaves. */
 static inline cell_mask leaves_of(const struct level *lv, lidx i)
 {
-    typedef lidx links __attribute__((vector_size(8 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
+    typedef lidx links
+        __attribute__((vector_size(8 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
     return __builtin_convertvector(*(const links *)lv->child[i], cell_mask) < 0;
 }
 
-/* Shortest step of the leaves of own octs [begin, end); without gravity the speed of the fastest decides. */
-static double courant_still(const struct level *lv, lidx nown, double dx, double courant, struct hydro_gas g)
+/* Shortest step of the leaves of own octs [begin, end); without gravity the speed of the fastest
+ * decides. */
+static double courant_still(const struct level *lv, lidx nown, double dx, double courant,
+                            struct hydro_gas g)
 {
     double fastest = 0.0;
 #pragma omp parallel for schedule(static) reduction(max : fastest)
     for (lidx i = 0; i < nown; i++) {
-        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
-                     *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + 4][i];
+        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
+                     *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
+                     *e = lv->fld[FLD_U + 4][i];
         const lidx *child = lv->child[i];
         double most = 0.0;
 #pragma omp simd reduction(max : most)
@@ -43,13 +47,15 @@ static double courant_still(const struct level *lv, lidx nown, double dx, double
     return fastest > 0.0 ? hydro_speed_dt(fastest, 0.0, dx, courant) : HUGE_VAL;
 }
 
-static double courant_pulled(const struct level *lv, lidx nown, double dx, double courant, struct hydro_gas g)
+static double courant_pulled(const struct level *lv, lidx nown, double dx, double courant,
+                             struct hydro_gas g)
 {
     double dt = HUGE_VAL;
 #pragma omp parallel for schedule(static) reduction(min : dt)
     for (lidx i = 0; i < nown; i++) {
-        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
-                     *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + 4][i];
+        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
+                     *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
+                     *e = lv->fld[FLD_U + 4][i];
         const double *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i], *fz = lv->fld[FLD_FZ][i];
         const lidx *child = lv->child[i];
         double least = HUGE_VAL;
@@ -68,8 +74,8 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p)
 {
     const struct level *lv = &m->lev[l];
     const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
-    double (*of)(const struct level *, lidx, double, double, struct hydro_gas) = m->gravity ? courant_pulled
-                                                                                            : courant_still;
+    double (*of)(const struct level *, lidx, double, double,
+                 struct hydro_gas) = m->gravity ? courant_pulled : courant_still;
     double dt = of(lv, lv->nown, dx, p->courant_factor, hydro_gas_of(p));
     return dt < HUGE_VAL ? hydro_min(dt, cap) : dt;
 }
@@ -83,8 +89,8 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
     for (lidx i = 0; i < lv->nown; i++) {
         const double *r = lv->fld[FLD_U][i], *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i],
                      *fz = lv->fld[FLD_FZ][i];
-        double *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-               *e = lv->fld[FLD_U + 4][i];
+        double *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
+               *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + 4][i];
 #pragma omp simd
         for (int c = 0; c < 8; c++) {
             double d = hydro_max(r[c], smallr);
@@ -103,15 +109,17 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
 
 /* ---- refinement by gradients ---- */
 
-/* Primitive variables of an oct's eight cells, or of their neighbours across one face each; c: sound speed, at least floor_u,
- * only for the velocity criterion. */
+/* Primitive variables of an oct's eight cells, or of their neighbours across one face each; c:
+ * sound speed, at least floor_u, only for the velocity criterion. */
 struct prims {
     double r[8], v[3][8], p[8], c[8];
 };
 
-static void prims_of(const double (*restrict u)[8], const struct hydro_par *par, struct prims *restrict q)
+static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
+                     struct prims *restrict q)
 {
-    const double smallr = par->smallr, gamma = par->gamma, gm1 = gamma - 1.0, floor2 = par->floor_u * par->floor_u;
+    const double smallr = par->smallr, gamma = par->gamma, gm1 = gamma - 1.0,
+                 floor2 = par->floor_u * par->floor_u;
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
         double r = hydro_max(u[0][c], smallr);
@@ -128,7 +136,8 @@ static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
     for (int c = 0; c < 8; c++) q->c[c] = sqrt(hydro_max(gamma * q->p[c] / q->r[c], floor2));
 }
 
-/* Conserved variables across face f of each cell of own oct i: of the level where it exists, else of the coarser cell. */
+/* Conserved variables across face f of each cell of own oct i: of the level where it exists, else
+ * of the coarser cell. */
 static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par,
                           double (*restrict u)[8])
 {
@@ -151,26 +160,31 @@ static void gather_across(const struct mesh *m, int l, lidx i, int f, const stru
     }
 }
 
-/* 2 max(|jump to the right|, |jump from the left|) > limit; s: what the difference is divided by. */
-static inline bool is_steep(double left, double mid, double right, double sl, double sr, double limit)
+/* 2 max(|jump to the right|, |jump from the left|) > limit; s: what the difference is divided by.
+ */
+static inline bool is_steep(double left, double mid, double right, double sl, double sr,
+                            double limit)
 {
     return 2.0 * hydro_max(fabs((right - mid) / sr), fabs((mid - left) / sl)) > limit;
 }
 
 /* Adds to steep[] for one direction: left (a), middle (m) and right (b) states. */
-static void steep_cells(const struct prims *restrict a, const struct prims *restrict m, const struct prims *restrict b,
-                        const struct hydro_par *par, int *restrict steep)
+static void steep_cells(const struct prims *restrict a, const struct prims *restrict m,
+                        const struct prims *restrict b, const struct hydro_par *par,
+                        int *restrict steep)
 {
     const double fd = par->floor_d, fp = par->floor_p, fu = par->floor_u;
     const double ed = par->err_grad_d, ep = par->err_grad_p, eu = par->err_grad_u;
     if (ed >= 0.0)
 #pragma omp simd
         for (int c = 0; c < 8; c++)
-            steep[c] |= is_steep(a->r[c], m->r[c], b->r[c], m->r[c] + a->r[c] + fd, b->r[c] + m->r[c] + fd, ed);
+            steep[c] |= is_steep(a->r[c], m->r[c], b->r[c], m->r[c] + a->r[c] + fd,
+                                 b->r[c] + m->r[c] + fd, ed);
     if (ep >= 0.0)
 #pragma omp simd
         for (int c = 0; c < 8; c++)
-            steep[c] |= is_steep(a->p[c], m->p[c], b->p[c], m->p[c] + a->p[c] + fp, b->p[c] + m->p[c] + fp, ep);
+            steep[c] |= is_steep(a->p[c], m->p[c], b->p[c], m->p[c] + a->p[c] + fp,
+                                 b->p[c] + m->p[c] + fp, ep);
     for (int d = 0; eu >= 0.0 && d < 3; d++)
 #pragma omp simd
         for (int c = 0; c < 8; c++) {
@@ -231,8 +245,8 @@ static void oct_total(const struct level *lv, lidx i, double vol, double smallr,
     x[2] = sum_leaves(eint * vol, leaf);
 }
 
-void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass, struct sum *energy,
-                  struct sum *internal, struct sum momentum[3])
+void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass,
+                  struct sum *energy, struct sum *internal, struct sum momentum[3])
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l), vol = dx * dx * dx;

@@ -1,10 +1,12 @@
 /* hydro/interp: prolongation and restriction between levels.
  *
- * A missing or new oct is interpolated in its father cell from that cell (0) and its six face neighbours: child = a0 + Σ_d ±½ w_d,
- * with a limited slope w (interpol_type 0 none, 1 minmod, 2 monotonised central with one limiter for the three directions, 3
- * central, 4 central for velocities and 2 for the rest) of the variables that interpol_var names (0 conserved, 1 internal
- * for total energy, 2 also velocity for momentum, whose sum is then corrected). Neighbours that do not exist are
- * replaced by the coarser cell in their place. Restriction is the mean. (spec/numerics §5.4) */
+ * A missing or new oct is interpolated in its father cell from that cell (0) and its six face
+ * neighbours: child = a0 + Σ_d ±½ w_d, with a limited slope w (interpol_type 0 none, 1 minmod, 2
+ * monotonised central with one limiter for the three directions, 3 central, 4 central for
+ * velocities and 2 for the rest) of the variables that interpol_var names (0 conserved, 1 internal
+ * for total energy, 2 also velocity for momentum, whose sum is then corrected). Neighbours that do
+ * not exist are replaced by the coarser cell in their place. Restriction is the mean.
+ * (spec/numerics §5.4) */
 #include "hydro/hydro_interp.h"
 
 #include "hydro/hydro_kern.h"
@@ -17,7 +19,8 @@ static void to_interp_vars(const struct hydro_par *p, double *u);
 static void slopes(const struct hydro_par *p, const double (*a)[ROW], double (*w)[ROW]);
 static void fix_momentum(const struct hydro_par *p, const double *a0, double (*out)[8]);
 
-void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p, double (*out)[8])
+void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p,
+                      double (*out)[8])
 {
     double a[7][ROW], w[3][ROW];
     int nv = p->nvar;
@@ -55,7 +58,8 @@ static inline double slope_minmod(double a0, double al, double ar)
     return dl * dr > 0.0 ? s : 0.0;
 }
 
-/* How far the value may go from a0 towards an extreme corner without passing the neighbours' extreme. */
+/* How far the value may go from a0 towards an extreme corner without passing the neighbours'
+ * extreme. */
 static inline double limit(double a0, double neighbour, double corner)
 {
     double dn = a0 - neighbour, dc = a0 - corner, q = dn / dc;
@@ -69,7 +73,9 @@ static void slopes(const struct hydro_par *p, const double (*a)[ROW], double (*w
     for (int v = 0; v < nv; v++) {
         for (int d = 0; d < 3; d++) {
             double al = a[1 + 2 * d][v], ar = a[2 + 2 * d][v];
-            w[d][v] = type == 0 ? 0.0 : type == 1 ? slope_minmod(a[0][v], al, ar) : 0.25 * (ar - al);
+            w[d][v] = type == 0   ? 0.0
+                      : type == 1 ? slope_minmod(a[0][v], al, ar)
+                                  : 0.25 * (ar - al);
         }
     }
     if (type != 2 && type != 4) return;
@@ -114,7 +120,8 @@ struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, 
     }
 }
 
-void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f, const struct hydro_par *p, double *u)
+void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
+                        const struct hydro_par *p, double *u)
 {
     struct hydro_cell x = hydro_cell_across(m, l, i, c, f);
     if (x.oct >= 0) {
@@ -149,7 +156,8 @@ void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*
     hydro_interp_oct(m, l, father, cell, p, out + n);
 }
 
-/* Mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead of total energy. */
+/* Mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead of
+ * total energy. */
 static void restrict_cell(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p)
 {
     const struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
@@ -166,10 +174,12 @@ static void restrict_cell(const struct mesh *m, int l, lidx i, int c, const stru
         double s = 0.0, ekin = 0.0;
         for (int k = 0; k < 8; k++) {
             double e = 0.0;
-            for (int d = 1; d <= 3; d++) e += 0.5 * fine->fld[FLD_U + d][o][k] * fine->fld[FLD_U + d][o][k] / r[k];
+            for (int d = 1; d <= 3; d++)
+                e += 0.5 * fine->fld[FLD_U + d][o][k] * fine->fld[FLD_U + d][o][k] / r[k];
             s += fine->fld[FLD_U + 4][o][k] - e;
         }
-        for (int d = 1; d <= 3; d++) ekin += 0.5 * mean[d] * mean[d] / hydro_max(mean[0], p->smallr);
+        for (int d = 1; d <= 3; d++)
+            ekin += 0.5 * mean[d] * mean[d] / hydro_max(mean[0], p->smallr);
         mean[4] = s / 8.0 + ekin;
     }
     for (int v = 0; v < p->nvar; v++) lv->fld[FLD_U + v][i][c] = mean[v];

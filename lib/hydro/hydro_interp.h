@@ -1,4 +1,5 @@
-/* hydro/interp: looking across the edge of a level, and values for octs that are not there. Private to hydro. */
+/* hydro/interp: looking across the edge of a level, and values for octs that are not there. Private
+ * to hydro. */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
@@ -10,11 +11,15 @@ struct hydro_cell {
     int cell;
 };
 
-/* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist, the coarser cell in its place. */
+/* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
+ * the coarser cell in its place. */
 struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, int f);
 /* The state of the cell across face f; beyond a wall that which the boundary condition gives. */
-void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f, const struct hydro_par *p, double *u);
+void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
+                        const struct hydro_par *p, double *u);
 /* Turns the state u of the cell before wall f into that of the cell beyond. */
 void hydro_wall_state(const struct hydro_par *p, int f, double *u);
-/* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have. */
-void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p, double (*out)[8]);
+/* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have.
+ */
+void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p,
+                      double (*out)[8]);

@@ -1,6 +1,7 @@
-/* hydro_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. No memory, no branches that depend on data where a
- * select will do, so that loops over these functions vectorise. Order of operations is part of the method: the same
- * bits must come out whatever loop calls them. (Toro 2009, chapters 4, 9, 10, 14; spec/numerics §3, 5.1-5.3) */
+/* hydro_kern: the arithmetic of one cell and one face, for C, C++ and CUDA. No memory, no branches
+ * that depend on data where a select will do, so that loops over these functions vectorise. Order
+ * of operations is part of the method: the same bits must come out whatever loop calls them. (Toro
+ * 2009, chapters 4, 9, 10, 14; spec/numerics §3, 5.1-5.3) */
 #pragma once
 #include <math.h>
 
@@ -14,10 +15,11 @@
 
 /* What the point functions need to know, precomputed. */
 struct hydro_gas {
-    double gamma, gm1, entho;                       /* γ, γ−1, 1/(γ−1) */
-    double smallr, smallc, smallc2, smallp, smalle; /* floors: density; c; c²; P/ρ = c²/γ; e = c²/γ/(γ−1) */
-    double theta;                                   /* slope type 8 */
-    double gamma6, inv_gamma;                       /* (γ+1)/2γ, 1/γ */
+    double gamma, gm1, entho; /* γ, γ−1, 1/(γ−1) */
+    /* floors: density; c; c²; P/ρ = c²/γ; e = c²/γ/(γ−1) */
+    double smallr, smallc, smallc2, smallp, smalle;
+    double theta;             /* slope type 8 */
+    double gamma6, inv_gamma; /* (γ+1)/2γ, 1/γ */
     int niter;
 };
 
@@ -26,8 +28,9 @@ struct hydro_state {
     double r, u, v, w, p;
 };
 
-/* Flux through a face of mass, momentum (normal, transverse), energy and internal energy. `left` is the part of the mass
- * flux that carries the left state's passive scalars; the rest carries the right state's. */
+/* Flux through a face of mass, momentum (normal, transverse), energy and internal energy. `left` is
+ * the part of the mass flux that carries the left state's passive scalars; the rest carries the
+ * right state's. */
 struct hydro_flux {
     double r, u, v, w, e, eint, left;
 };
@@ -97,8 +100,8 @@ PTAH_HD double hydro_state_sound(struct hydro_state s, struct hydro_gas g)
 }
 
 /* a·F_L + b·F_R + c·(U_R − U_L), of which HLL and local Lax-Friedrichs are cases. */
-PTAH_HD struct hydro_flux hydro_flux_blend(struct hydro_state L, struct hydro_state R, struct hydro_gas g, double a,
-                                           double b, double c)
+PTAH_HD struct hydro_flux hydro_flux_blend(struct hydro_state L, struct hydro_state R,
+                                           struct hydro_gas g, double a, double b, double c)
 {
     struct hydro_flux f;
     double ml = L.r * L.u, mr = R.r * R.u;
@@ -114,22 +117,27 @@ PTAH_HD struct hydro_flux hydro_flux_blend(struct hydro_state L, struct hydro_st
     return f;
 }
 
-PTAH_HD struct hydro_flux hydro_riemann_llf(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+PTAH_HD struct hydro_flux hydro_riemann_llf(struct hydro_state L, struct hydro_state R,
+                                            struct hydro_gas g)
 {
-    double cmax = hydro_max(fabs(L.u) + hydro_state_sound(L, g), fabs(R.u) + hydro_state_sound(R, g));
+    double cmax = hydro_max(fabs(L.u) + hydro_state_sound(L, g),
+                            fabs(R.u) + hydro_state_sound(R, g));
     return hydro_flux_blend(L, R, g, 0.5, 0.5, -0.5 * cmax);
 }
 
-PTAH_HD struct hydro_flux hydro_riemann_hll(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+PTAH_HD struct hydro_flux hydro_riemann_hll(struct hydro_state L, struct hydro_state R,
+                                            struct hydro_gas g)
 {
     double c = hydro_max(hydro_state_sound(L, g), hydro_state_sound(R, g));
-    double sl = hydro_min(hydro_min(L.u, R.u) - c, 0.0), sr = hydro_max(hydro_max(L.u, R.u) + c, 0.0);
+    double sl = hydro_min(hydro_min(L.u, R.u) - c, 0.0),
+           sr = hydro_max(hydro_max(L.u, R.u) + c, 0.0);
     double inv = 1.0 / (sr - sl);
     return hydro_flux_blend(L, R, g, sr * inv, -sl * inv, sr * sl * inv);
 }
 
 /* HLLC. The star state is needed on one side of the contact only: the side is chosen first. */
-PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_state R,
+                                             struct hydro_gas g)
 {
     L.r = hydro_max(L.r, g.smallr);
     R.r = hydro_max(R.r, g.smallr);
@@ -167,8 +175,10 @@ PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_
     return f;
 }
 
-/* The flux of a state o at x/t=0 with transverse velocities from the upwind side; ei: specific internal energy to advect. */
-PTAH_HD struct hydro_flux hydro_flux_state(struct hydro_state o, double ei, int left, struct hydro_gas g)
+/* The flux of a state o at x/t=0 with transverse velocities from the upwind side; ei: specific
+ * internal energy to advect. */
+PTAH_HD struct hydro_flux hydro_flux_state(struct hydro_state o, double ei, int left,
+                                           struct hydro_gas g)
 {
     struct hydro_flux f;
     double e = hydro_state_energy(o, g);
@@ -182,7 +192,8 @@ PTAH_HD struct hydro_flux hydro_flux_state(struct hydro_state o, double ei, int 
     return f;
 }
 
-PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hydro_state R,
+                                                 struct hydro_gas g)
 {
     L.r = hydro_max(L.r, g.smallr);
     R.r = hydro_max(R.r, g.smallr);
@@ -214,8 +225,8 @@ PTAH_HD struct hydro_flux hydro_riemann_acoustic(struct hydro_state L, struct hy
     return hydro_flux_state(o, p / r * g.entho, left, g);
 }
 
-/* Exact (two-shock) solver in three parts, so that a block of faces can iterate together: the first guess of P*, one Newton
- * step, and the sampling. A face that has converged keeps its P*. */
+/* Exact (two-shock) solver in three parts, so that a block of faces can iterate together: the first
+ * guess of P*, one Newton step, and the sampling. A face that has converged keeps its P*. */
 PTAH_HD double hydro_exact_guess(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
 {
     double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
@@ -226,13 +237,14 @@ PTAH_HD double hydro_exact_guess(struct hydro_state L, struct hydro_state R, str
 }
 
 /* Returns the next P*; *change is |ΔP|/P. */
-PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g, double p,
-                                  double *change)
+PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, struct hydro_gas g,
+                                  double p, double *change)
 {
     double rl = hydro_max(L.r, g.smallr), rr = hydro_max(R.r, g.smallr);
     double pl = hydro_max(L.p, rl * g.smallp), pr = hydro_max(R.p, rr * g.smallp);
     double cl = g.gamma * pl * rl, cr = g.gamma * pr * rr;
-    double wl = sqrt(cl * (1.0 + g.gamma6 * (p - pl) / pl)), wr = sqrt(cr * (1.0 + g.gamma6 * (p - pr) / pr));
+    double wl = sqrt(cl * (1.0 + g.gamma6 * (p - pl) / pl)),
+           wr = sqrt(cr * (1.0 + g.gamma6 * (p - pr) / pr));
     double ql = 2.0 * (wl * wl * wl) / (wl * wl + cl), qr = 2.0 * (wr * wr * wr) / (wr * wr + cr);
     double ul = L.u - (p - pl) / wl, ur = R.u + (p - pr) / wr;
     double dp = hydro_max(qr * ql / (qr + ql) * (ul - ur), -p);
@@ -241,7 +253,8 @@ PTAH_HD double hydro_exact_newton(struct hydro_state L, struct hydro_state R, st
     return next;
 }
 
-PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_state R, struct hydro_gas g, double ps)
+PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_state R,
+                                           struct hydro_gas g, double ps)
 {
     L.r = hydro_max(L.r, g.smallr);
     R.r = hydro_max(R.r, g.smallr);
@@ -277,7 +290,8 @@ PTAH_HD struct hydro_flux hydro_exact_flux(struct hydro_state L, struct hydro_st
 /* ---- cells ---- */
 
 /* Signal speed of the unsplit scheme: ndim·c + Σ|v|. */
-PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, double e, struct hydro_gas g)
+PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, double e,
+                                struct hydro_gas g)
 {
     r = hydro_max(r, g.smallr);
     double u = mx / r, v = my / r, w = mz / r;
@@ -286,8 +300,9 @@ PTAH_HD double hydro_cell_speed(double r, double mx, double my, double mz, doubl
     return 3.0 * sqrt(g.gamma * p / r) + fabs(u) + fabs(v) + fabs(w);
 }
 
-/* Courant step at that speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without gravity it falls as speed grows,
- * rounding included: the step of the fastest cell is the shortest. */
+/* Courant step at that speed, with the gravity strength s = max(Σ|f| dx/speed², 1e-4). Without
+ * gravity it falls as speed grows, rounding included: the step of the fastest cell is the shortest.
+ */
 PTAH_HD double hydro_speed_dt(double speed, double fsum, double dx, double courant)
 {
     double s = hydro_max(fsum * dx / (speed * speed), 0.0001);

@@ -1,9 +1,10 @@
 /* hydro/tile: choosing tiles and gathering them.
  *
- * The halo of a thick tile costs least per cell, but where few of the octs of a cube exist smaller cubes waste less. The
- * octs are sorted, so the octs of a cube are one run of the level, and each cube compares its own work with that of its eight parts.
- * While gathering, octs that do not exist on the level but are seen by an own cell are interpolated from the coarser level
- * (hydro_interp), and cells beyond walls are filled axis after axis. */
+ * The halo of a thick tile costs least per cell, but where few of the octs of a cube exist smaller
+ * cubes waste less. The octs are sorted, so the octs of a cube are one run of the level, and each
+ * cube compares its own work with that of its eight parts. While gathering, octs that do not exist
+ * on the level but are seen by an own cell are interpolated from the coarser level (hydro_interp),
+ * and cells beyond walls are filled axis after axis. */
 #include "hydro/tile.h"
 
 #include <string.h>
@@ -49,7 +50,8 @@ static double cube_divide(struct builder *b, lidx first, lidx count, int d)
     return tile_work[d];
 }
 
-void tile_list_build(const struct mesh *m, int l, int mindepth, int maxdepth, struct tile_list *list)
+void tile_list_build(const struct mesh *m, int l, int mindepth, int maxdepth,
+                     struct tile_list *list)
 {
     const struct level *lv = &m->lev[l];
     if (maxdepth > l - 1) maxdepth = l - 1;
@@ -76,8 +78,8 @@ static void slots_find(struct patch *p, const struct mesh *m, int l, bool corner
 static void octs_load(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par);
 static void walls_fill(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par);
 
-void patch_gather(struct patch *p, const struct mesh *m, int l, const struct tile *t, const struct hydro_par *par,
-                  bool corners)
+void patch_gather(struct patch *p, const struct mesh *m, int l, const struct tile *t,
+                  const struct hydro_par *par, bool corners)
 {
     p->tile = t;
     p->t = 1 << t->depth;
@@ -97,13 +99,15 @@ static inline bool is_own(const struct patch *p, lidx i)
 }
 
 /* Marks in seen[z][y] (bit x) the places next to an own oct across a face or edge (or corner). */
-static void mark_seen(const struct patch *p, bool corners, uint32_t seen[PATCH_SLOT_MAX][PATCH_SLOT_MAX])
+static void mark_seen(const struct patch *p, bool corners,
+                      uint32_t seen[PATCH_SLOT_MAX][PATCH_SLOT_MAX])
 {
     uint32_t own[PATCH_SLOT_MAX][PATCH_SLOT_MAX] = {{0}};
     int e = p->t + 2;
     for (int z = 1; z < e - 1; z++)
         for (int y = 1; y < e - 1; y++)
-            for (int x = 1; x < e - 1; x++) own[z][y] |= (uint32_t)is_own(p, p->oct[x + e * (y + e * z)]) << x;
+            for (int x = 1; x < e - 1; x++)
+                own[z][y] |= (uint32_t)is_own(p, p->oct[x + e * (y + e * z)]) << x;
     for (int z = 0; z < e; z++) {
         for (int y = 0; y < e; y++) {
             uint32_t all = 0;
@@ -127,7 +131,8 @@ static void place_own(struct patch *p, const struct level *lv)
     p->any_edge = false;
     for (lidx i = 0; i < p->tile->count; i++) {
         uint64_t k = (uint64_t)(lv->key[p->tile->first + i] & mask);
-        int x = (int)okey_squeeze21(k) + 1, y = (int)okey_squeeze21(k >> 1) + 1, z = (int)okey_squeeze21(k >> 2) + 1;
+        int x = (int)okey_squeeze21(k) + 1, y = (int)okey_squeeze21(k >> 1) + 1,
+            z = (int)okey_squeeze21(k >> 2) + 1;
         p->own_slot[i] = x + e * (y + e * z);
         p->own_at[i] = 2 * (x + w * (y + w * z));
         p->oct[p->own_slot[i]] = p->tile->first + i;
@@ -199,7 +204,8 @@ static inline void put8_split(struct patch *p, int at, const lidx *child)
 
 static void load_oct(struct patch *p, const struct mesh *m, const struct level *lv, lidx i, int at)
 {
-    for (int v = 0; v < m->nvar; v++) put8(p->u + v * PATCH_STRIDE, at, p->w, lv->fld[FLD_U + v][i]);
+    for (int v = 0; v < m->nvar; v++)
+        put8(p->u + v * PATCH_STRIDE, at, p->w, lv->fld[FLD_U + v][i]);
     if (m->gravity)
         for (int d = 0; d < 3; d++) put8(p->f + d * PATCH_STRIDE, at, p->w, lv->fld[FLD_FX + d][i]);
     put8_split(p, at, lv->child[i]);
@@ -213,10 +219,11 @@ static void prefetch_oct(const struct mesh *m, const struct level *lv, lidx i)
     __builtin_prefetch(lv->child[i]);
 }
 
-static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par, int at,
-                         const int xyz[3]);
+static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par,
+                         int at, const int xyz[3]);
 
-/* Own octs are read in memory order. The others, scattered over the level, are asked for some time ahead. */
+/* Own octs are read in memory order. The others, scattered over the level, are asked for some time
+ * ahead. */
 static void octs_load(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par)
 {
     const struct level *lv = &m->lev[l];
@@ -250,8 +257,8 @@ static void octs_load(struct patch *p, const struct mesh *m, int l, const struct
 }
 
 /* An oct that is not there: gas interpolated, acceleration of its father cell. */
-static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par, int at,
-                         const int xyz[3])
+static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par,
+                         int at, const int xyz[3])
 {
     const struct level *up = &m->lev[l - 1];
     int64_t n = (int64_t)1 << (l - 1);
@@ -274,7 +281,8 @@ static void load_missing(struct patch *p, const struct mesh *m, int l, const str
 /* ---- walls ---- */
 
 /* Fills one cell beyond wall f from the cell `from`. */
-static void wall_cell(struct patch *p, const struct mesh *m, const struct hydro_par *par, int f, int to, int from)
+static void wall_cell(struct patch *p, const struct mesh *m, const struct hydro_par *par, int f,
+                      int to, int from)
 {
     double u[NVAR_MAX];
     for (int v = 0; v < par->nvar; v++) u[v] = p->u[v * PATCH_STRIDE + from];
@@ -301,7 +309,8 @@ static void walls_fill(struct patch *p, const struct mesh *m, int l, const struc
             if (par->bound[f] != BOUND_REFLECT) from = f & 1 ? p->n + 1 : 2;
             for (int i = 0; i < w; i++)
                 for (int j = 0; j < w; j++)
-                    wall_cell(p, m, par, f, to * step[d] + i * a + j * b, from * step[d] + i * a + j * b);
+                    wall_cell(p, m, par, f, to * step[d] + i * a + j * b,
+                              from * step[d] + i * a + j * b);
         }
     }
 }

@@ -14,12 +14,14 @@ struct block {
 };
 
 static enum err check_inside(const struct ics_level *ic, const struct level *lv);
-static enum err read_layers(const struct ics_layers *s, const struct grafic *f, enum grafic_kind kind, int64_t k0,
-                            int64_t k1, struct block *b);
-static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end, double (*val)[8]);
+static enum err read_layers(const struct ics_layers *s, const struct grafic *f,
+                            enum grafic_kind kind, int64_t k0, int64_t k1, struct block *b);
+static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
+                    double (*val)[8]);
 static enum err check_same(const struct ics_layers *s, const struct grafic *f);
 
-enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l, struct ics_layers *s)
+enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l,
+                        struct ics_layers *s)
 {
     BUG_ON(!ics_grafic_has(g, l));
     const struct level *lv = &m->lev[l];
@@ -40,7 +42,8 @@ enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l,
         s->first[x[2] - lo + 2]++;
     }
     for (int64_t k = 0; k < s->nz; k++) s->first[k + 2] += s->first[k + 1];
-    for (lidx i = 0; i < lv->nown; i++) { /* first[k+1] is now where layer k begins, and will be where it ends */
+    /* first[k+1] is now where layer k begins, and will be where it ends */
+    for (lidx i = 0; i < lv->nown; i++) {
         okey_coords(lv->key[i], x);
         s->oct[s->first[x[2] - lo + 1]++] = i;
     }
@@ -53,7 +56,8 @@ void ics_layers_free(struct ics_layers *s)
     FREE(s->first);
 }
 
-enum err ics_field_read(const struct ics_layers *s, const char *name, enum grafic_kind kind, double (*val)[8])
+enum err ics_field_read(const struct ics_layers *s, const char *name, enum grafic_kind kind,
+                        double (*val)[8])
 {
     struct grafic f;
     struct block b = {0};
@@ -82,9 +86,11 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
         for (int d = 0; d < 3; d++) {
             if (2 * x[d] >= ic->off[d] && 2 * x[d] + 2 <= ic->off[d] + ic->n[d]) continue;
             FAIL(ERR_PARAM,
-                 "%s: the refined region leaves the initial conditions of level %d: cells at %c = %.6g of the box are "
+                 "%s: the refined region leaves the initial conditions of level %d: cells at %c = "
+                 "%.6g of the box are "
                  "needed, the files hold %.6g to %.6g; give files with more padding or refine less",
-                 ic->dir, lv->level, axis[d], (double)(2 * x[d] + 1) / (double)((int64_t)1 << lv->level),
+                 ic->dir, lv->level, axis[d],
+                 (double)(2 * x[d] + 1) / (double)((int64_t)1 << lv->level),
                  (double)ic->off[d] / (double)((int64_t)1 << lv->level),
                  (double)(ic->off[d] + ic->n[d]) / (double)((int64_t)1 << lv->level));
         }
@@ -93,8 +99,8 @@ static enum err check_inside(const struct ics_level *ic, const struct level *lv)
 }
 
 /* Both planes of each layer k0..k1-1; only the rows between its first and last oct. */
-static enum err read_layers(const struct ics_layers *s, const struct grafic *f, enum grafic_kind kind, int64_t k0,
-                            int64_t k1, struct block *b)
+static enum err read_layers(const struct ics_layers *s, const struct grafic *f,
+                            enum grafic_kind kind, int64_t k0, int64_t k1, struct block *b)
 {
     int64_t x[3], hi = -1, row = s->ic->n[0];
     b->y0 = INT64_MAX;
@@ -113,13 +119,14 @@ static enum err read_layers(const struct ics_layers *s, const struct grafic *f, 
     }
     for (int64_t q = 0; q < 2 * (k1 - k0); q++) {
         if (s->first[k0 + q / 2] == s->first[k0 + q / 2 + 1]) continue;
-        TRY(grafic_read_rows(f, kind, 2 * b->z0 + q - s->ic->off[2], 2 * b->y0 - s->ic->off[1], rows,
-                             b->val + q * b->plane));
+        TRY(grafic_read_rows(f, kind, 2 * b->z0 + q - s->ic->off[2], 2 * b->y0 - s->ic->off[1],
+                             rows, b->val + q * b->plane));
     }
     return OK;
 }
 
-static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end, double (*val)[8])
+static void scatter(const struct ics_layers *s, const struct block *b, lidx begin, lidx end,
+                    double (*val)[8])
 {
     int64_t row = s->ic->n[0];
 #pragma omp parallel for
@@ -127,8 +134,10 @@ static void scatter(const struct ics_layers *s, const struct block *b, lidx begi
         lidx i = s->oct[n];
         int64_t k[3];
         okey_coords(s->lv->key[i], k);
-        const double *at = b->val + 2 * (k[2] - b->z0) * b->plane + 2 * (k[1] - b->y0) * row + 2 * k[0] - s->ic->off[0];
-        for (int c = 0; c < 8; c++) val[i][c] = at[(c & 1) + (c >> 1 & 1) * row + (c >> 2) * b->plane];
+        const double *at = b->val + 2 * (k[2] - b->z0) * b->plane + 2 * (k[1] - b->y0) * row +
+                           2 * k[0] - s->ic->off[0];
+        for (int c = 0; c < 8; c++)
+            val[i][c] = at[(c & 1) + (c >> 1 & 1) * row + (c >> 2) * b->plane];
     }
 }
 
@@ -137,10 +146,12 @@ static enum err check_same(const struct ics_layers *s, const struct grafic *f)
     const int32_t *a = f->head.n, *b = s->ic->n;
     for (int d = 0; d < 3; d++)
         if (a[d] != b[d])
-            FAIL(ERR_FORMAT, "%s: header: size %d x %d x %d differs from %d x %d x %d of the first file of that level",
+            FAIL(ERR_FORMAT,
+                 "%s: header: size %d x %d x %d differs from %d x %d x %d of the first file of "
+                 "that level",
                  f->path, a[0], a[1], a[2], b[0], b[1], b[2]);
     if (!(f->head.dx > 0.999 * s->ic->dx && f->head.dx < 1.001 * s->ic->dx))
-        FAIL(ERR_FORMAT, "%s: header: cell size %g differs from %g of the first file of that level", f->path,
-             f->head.dx, s->ic->dx);
+        FAIL(ERR_FORMAT, "%s: header: cell size %g differs from %g of the first file of that level",
+             f->path, f->head.dx, s->ic->dx);
     return OK;
 }

@@ -14,8 +14,10 @@ struct ics_layers {
 };
 
 /* Error if an own cell of level l lies outside of the files. Call ics_layers_free in any case. */
-MUST_USE enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l, struct ics_layers *s);
+MUST_USE enum err ics_layers_new(const struct ics_grafic *g, const struct mesh *m, int l,
+                                 struct ics_layers *s);
 void ics_layers_free(struct ics_layers *s);
 
 /* val[i][c] := value of file `name` at cell c of own oct i. Local. */
-MUST_USE enum err ics_field_read(const struct ics_layers *s, const char *name, enum grafic_kind kind, double (*val)[8]);
+MUST_USE enum err ics_field_read(const struct ics_layers *s, const char *name,
+                                 enum grafic_kind kind, double (*val)[8]);

@@ -1,6 +1,7 @@
 /* ics: initial conditions (spec/numerics §1.3, §9): regions, GRAFIC2 files, particles in text.
  *
- * The value of a cell or particle depends on nothing but its place and the files, whatever the ranks. */
+ * The value of a cell or particle depends on nothing but its place and the files, whatever the
+ * ranks. */
 #pragma once
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"
@@ -26,8 +27,10 @@ struct ics_region {
     double var[NVAR_MAX];                  /* var_region: passive scalars, [0..nvar-6] */
 };
 
-/* U of all octs of level l, ghosts included. Later regions win over (square) or add to (point) earlier ones. Local. */
-void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion, const struct ics_gas *g);
+/* U of all octs of level l, ghosts included. Later regions win over (square) or add to (point)
+ * earlier ones. Local. */
+void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
+                 const struct ics_gas *g);
 
 /* ---- GRAFIC2 files, a directory a level ---- */
 
@@ -47,34 +50,39 @@ struct ics_grafic {
     struct cosmo_par par; /* of the files: Ω's, h0, boxlen_ini, aexp_ini (where the run starts) */
 };
 
-/* Reads the headers of dirs[i], level levelmin + i, and checks that the levels fit together. aexp_ini < 1: the run
- * starts there, and velocities, overdensities and displacements are scaled by the growing mode; else it starts at the
- * smallest astart. (RAMSES does not scale ic_posc* displacements.) omega_b: 0 without hydro. cosmo = false: files ic_d,
- * ic_u, ic_v, ic_w, ic_p in code units, gas only. (collective) */
-MUST_USE enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const char *const dirs[], bool cosmo,
-                                  double omega_b, double aexp_ini, const struct comm *c);
+/* Reads the headers of dirs[i], level levelmin + i, and checks that the levels fit together.
+ * aexp_ini < 1: the run starts there, and velocities, overdensities and displacements are scaled by
+ * the growing mode; else it starts at the smallest astart. (RAMSES does not scale ic_posc*
+ * displacements.) omega_b: 0 without hydro. cosmo = false: files ic_d, ic_u, ic_v, ic_w, ic_p in
+ * code units, gas only. (collective) */
+MUST_USE enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev,
+                                  const char *const dirs[], bool cosmo, double omega_b,
+                                  double aexp_ini, const struct comm *c);
 void ics_grafic_close(struct ics_grafic *g);
 bool ics_grafic_has(const struct ics_grafic *g, int l); /* level l has files */
-double ics_grafic_mass_sph(const struct ics_grafic *g); /* gas mass of a cell of the finest level with files */
+/* gas mass of a cell of the finest level with files */
+double ics_grafic_mass_sph(const struct ics_grafic *g);
 
-/* U of own octs of level l from that level's files. Error if an own cell lies outside of them (as in RAMSES). Each
- * rank reads the rows that its cells touch, 32 MB (or two planes) at a time. (collective) */
-MUST_USE enum err ics_grafic_gas(const struct ics_grafic *g, struct mesh *m, const struct comm *c, int l,
-                                 const struct ics_gas *gas);
+/* U of own octs of level l from that level's files. Error if an own cell lies outside of them (as
+ * in RAMSES). Each rank reads the rows that its cells touch, 32 MB (or two planes) at a time.
+ * (collective) */
+MUST_USE enum err ics_grafic_gas(const struct ics_grafic *g, struct mesh *m, const struct comm *c,
+                                 int l, const struct ics_gas *gas);
 
 /* map[i][c] = 1 where ic_refmap of level l is 1 (own octs). (collective) */
-MUST_USE enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m, const struct comm *c, int l,
-                                    unsigned char (*map)[8]);
+MUST_USE enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m,
+                                    const struct comm *c, int l, unsigned char (*map)[8]);
 
-/* Appends one dark matter particle for each own leaf cell of the levels that have files, at its displaced place;
- * part_distribute must follow. Mass 2^-3l (1 - Ω_b/Ω_m), or from ic_massc. Ids from ic_particle_ids, else 1 + place of
- * the cell in the order level, z, y, x. Error if leaves exist on finer levels. (collective) */
-MUST_USE enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m, const struct comm *c,
-                                       struct parts *p);
+/* Appends one dark matter particle for each own leaf cell of the levels that have files, at its
+ * displaced place; part_distribute must follow. Mass 2^-3l (1 - Ω_b/Ω_m), or from ic_massc. Ids
+ * from ic_particle_ids, else 1 + place of the cell in the order level, z, y, x. Error if leaves
+ * exist on finer levels. (collective) */
+MUST_USE enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
+                                       const struct comm *c, struct parts *p);
 
 /* ---- particles in text (io/ascii_part) ---- */
 
-/* Appends the particles of a file, coordinates counted from the centre of the box; ids 1.. in the order of the lines.
- * Each rank reads a share; part_distribute must follow. (collective) */
-MUST_USE enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, const struct comm *c,
-                                      struct parts *p);
+/* Appends the particles of a file, coordinates counted from the centre of the box; ids 1.. in the
+ * order of the lines. Each rank reads a share; part_distribute must follow. (collective) */
+MUST_USE enum err ics_ascii_particles(const char *path, double boxlen, int levelmin,
+                                      const struct comm *c, struct parts *p);

@@ -1,10 +1,11 @@
 /* ics_grafic: gas and refinement maps from GRAFIC2 files (spec/numerics §9).
  *
- * Level l has cells of dx_l Mpc; the box is 2^levelmin dx_levelmin. Linear theory: with D the growing mode and
- * F(a) = a f(a) sqrt(Ω_m/a + Ω_Λ a² + Ω_k) (cosmo_vfact), a velocity v [km/s] at astart is a displacement
- * v / (F(astart) H0/astart) [comoving Mpc], and a displacement of ψ code lengths at aexp a code velocity F(aexp) ψ.
- *     rho = max(1 + g δ, 0.1) Ω_b/Ω_m,  g = D(aexp)/D(astart)
- *     u   = g F(aexp) v / (F(astart) H0/astart) / box,  P = rho (1 + ic_tempb) T2 / unit_T2. */
+ * Level l has cells of dx_l Mpc; the box is 2^levelmin dx_levelmin. Linear theory: with D the
+ * growing mode and F(a) = a f(a) sqrt(Ω_m/a + Ω_Λ a² + Ω_k) (cosmo_vfact), a velocity v [km/s] at
+ * astart is a displacement v / (F(astart) H0/astart) [comoving Mpc], and a displacement of ψ code
+ * lengths at aexp a code velocity F(aexp) ψ. rho = max(1 + g δ, 0.1) Ω_b/Ω_m,  g =
+ * D(aexp)/D(astart) u   = g F(aexp) v / (F(astart) H0/astart) / box,  P = rho (1 + ic_tempb) T2 /
+ * unit_T2. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,20 +15,25 @@
 
 static const double M_H = 1.6605390e-24, K_B = 1.3806490e-16; /* RAMSES's cgs values */
 
-static enum err read_heads(const char *const dirs[], int nlev, bool cosmo, struct grafic_head *head);
-static enum err take_levels(struct ics_grafic *g, const char *const dirs[], const struct grafic_head *head);
-static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir, const struct grafic_head *h,
-                              struct ics_level *ic);
+static enum err read_heads(const char *const dirs[], int nlev, bool cosmo,
+                           struct grafic_head *head);
+static enum err take_levels(struct ics_grafic *g, const char *const dirs[],
+                            const struct grafic_head *head);
+static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir,
+                              const struct grafic_head *h, struct ics_level *ic);
 static enum err check_nested(const struct ics_grafic *g, int l);
-static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *head, double omega_b, double aexp_ini);
-static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l, const struct ics_gas *gas);
-static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers *s, int v, const struct ics_gas *gas,
-                             double (*q)[8]);
+static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *head, double omega_b,
+                               double aexp_ini);
+static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l,
+                          const struct ics_gas *gas);
+static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers *s, int v,
+                             const struct ics_gas *gas, double (*q)[8]);
 static void gas_conserve(const struct ics_grafic *g, struct level *lv, const struct ics_gas *gas);
-static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, int l, unsigned char (*map)[8]);
+static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, int l,
+                             unsigned char (*map)[8]);
 
-enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const char *const dirs[], bool cosmo,
-                         double omega_b, double aexp_ini, const struct comm *c)
+enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const char *const dirs[],
+                         bool cosmo, double omega_b, double aexp_ini, const struct comm *c)
 {
     struct grafic_head head[LEVEL_MAX + 2];
     BUG_ON(nlev < 1 || levelmin < 1 || levelmin + nlev - 1 > LEVEL_MAX);
@@ -62,8 +68,8 @@ enum err ics_grafic_gas(const struct ics_grafic *g, struct mesh *m, const struct
     return err_agree(c, gas_local(g, m, l, gas));
 }
 
-enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m, const struct comm *c, int l,
-                           unsigned char (*map)[8])
+enum err ics_grafic_refmap(const struct ics_grafic *g, const struct mesh *m, const struct comm *c,
+                           int l, unsigned char (*map)[8])
 {
     return err_agree(c, refmap_local(g, m, l, map));
 }
@@ -81,7 +87,8 @@ static enum err read_heads(const char *const dirs[], int nlev, bool cosmo, struc
     return OK;
 }
 
-static enum err take_levels(struct ics_grafic *g, const char *const dirs[], const struct grafic_head *head)
+static enum err take_levels(struct ics_grafic *g, const char *const dirs[],
+                            const struct grafic_head *head)
 {
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         int i = l - g->levelmin;
@@ -94,8 +101,8 @@ static enum err take_levels(struct ics_grafic *g, const char *const dirs[], cons
     return OK;
 }
 
-static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir, const struct grafic_head *h,
-                              struct ics_level *ic)
+static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir,
+                              const struct grafic_head *h, struct ics_level *ic)
 {
     const int64_t side = (int64_t)1 << l;
     ic->dx = h->dx;
@@ -103,21 +110,21 @@ static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir
     for (int d = 0; d < 3; d++) {
         double off = h->off[d] / h->dx, cell = nearbyint(off);
         if (!(fabs(off - cell) < 0.1))
-            FAIL(ERR_FORMAT, "%s: offset %.7g along %c is %.4f cells, not a whole number", dir, h->off[d], 'x' + d,
-                 off);
+            FAIL(ERR_FORMAT, "%s: offset %.7g along %c is %.4f cells, not a whole number", dir,
+                 h->off[d], 'x' + d, off);
         ic->n[d] = h->n[d];
         ic->off[d] = (int64_t)cell;
         if (cell < 0 || cell + h->n[d] > (double)side)
-            FAIL(ERR_FORMAT, "%s: cells %.0f to %.0f along %c are not within the %lld of level %d", dir, cell,
-                 cell + h->n[d] - 1, 'x' + d, (long long)side, l);
+            FAIL(ERR_FORMAT, "%s: cells %.0f to %.0f along %c are not within the %lld of level %d",
+                 dir, cell, cell + h->n[d] - 1, 'x' + d, (long long)side, l);
         if (l == g->levelmin && h->n[d] != side)
-            FAIL(ERR_FORMAT, "%s: has %d x %d x %d cells where levelmin = %d needs %lld a side", dir, h->n[0], h->n[1],
-                 h->n[2], l, (long long)side);
+            FAIL(ERR_FORMAT, "%s: has %d x %d x %d cells where levelmin = %d needs %lld a side",
+                 dir, h->n[0], h->n[1], h->n[2], l, (long long)side);
     }
     double ratio = g->lev[g->levelmin].dx / h->dx / ldexp(1, l - g->levelmin);
     if (!(fabs(ratio - 1) < 1e-4))
-        FAIL(ERR_FORMAT, "%s: cell size %.7g should be %.7g, that of level %d divided by %lld", dir, h->dx,
-             h->dx * ratio, g->levelmin, (long long)1 << (l - g->levelmin));
+        FAIL(ERR_FORMAT, "%s: cell size %.7g should be %.7g, that of level %d divided by %lld", dir,
+             h->dx, h->dx * ratio, g->levelmin, (long long)1 << (l - g->levelmin));
     return OK;
 }
 
@@ -126,7 +133,8 @@ static enum err check_nested(const struct ics_grafic *g, int l)
     const struct ics_level *in = &g->lev[l], *out = &g->lev[l - 1];
     for (int d = 0; d < 3; d++)
         if (in->off[d] < 2 * out->off[d] || in->off[d] + in->n[d] > 2 * (out->off[d] + out->n[d]))
-            FAIL(ERR_FORMAT, "%s: its region is not within that of %s along %c", in->dir, out->dir, 'x' + d);
+            FAIL(ERR_FORMAT, "%s: its region is not within that of %s along %c", in->dir, out->dir,
+                 'x' + d);
     return OK;
 }
 
@@ -135,21 +143,24 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-5 * fmax(fabs(a), fabs(b));
 }
 
-static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *head, double omega_b, double aexp_ini)
+static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *head, double omega_b,
+                               double aexp_ini)
 {
     double aexp = 1;
     const struct grafic_head *h = &head[0];
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         const struct grafic_head *k = &head[l - g->levelmin];
         if (!near(k->omega_m, h->omega_m) || !near(k->omega_l, h->omega_l) || !near(k->h0, h->h0))
-            FAIL(ERR_FORMAT, "%s: omega_m, omega_v, h0 = %g, %g, %g differ from %g, %g, %g of %s", g->lev[l].dir,
-                 k->omega_m, k->omega_l, k->h0, h->omega_m, h->omega_l, h->h0, g->lev[g->levelmin].dir);
+            FAIL(ERR_FORMAT, "%s: omega_m, omega_v, h0 = %g, %g, %g differ from %g, %g, %g of %s",
+                 g->lev[l].dir, k->omega_m, k->omega_l, k->h0, h->omega_m, h->omega_l, h->h0,
+                 g->lev[g->levelmin].dir);
         aexp = fmin(aexp, k->astart);
     }
     if (aexp_ini < 1) aexp = aexp_ini;
     h = &head[g->levelmax - g->levelmin]; /* as RAMSES: the last one read */
     double side = ldexp(1, g->levelmin);
-    g->par = (struct cosmo_par){.omega_m = h->omega_m, .omega_l = h->omega_l, .omega_b = omega_b, .h0 = h->h0};
+    g->par = (struct cosmo_par){
+        .omega_m = h->omega_m, .omega_l = h->omega_l, .omega_b = omega_b, .h0 = h->h0};
     g->par.omega_k = 1 - h->omega_l - h->omega_m;
     g->par.aexp_ini = aexp;
     g->par.boxlen_ini = side * g->lev[g->levelmin].dx * (h->h0 / 100);
@@ -166,7 +177,8 @@ static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *h
 
 /* ---- gas ---- */
 
-static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l, const struct ics_gas *gas)
+static enum err gas_local(const struct ics_grafic *g, struct mesh *m, int l,
+                          const struct ics_gas *gas)
 {
     struct level *lv = &m->lev[l];
     struct ics_layers s;
@@ -191,12 +203,14 @@ static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char na
         snprintf(name, 32, "ic_vel%c%c", grafic_exists(dir, "ic_velbx") ? 'b' : 'c', 'w' + v);
     else
         snprintf(name, 32, "%s", v == 0 ? "ic_deltab" : "ic_tempb");
-    return grafic_exists(dir, name) || v == 0 || (g->cosmo && v <= 3); /* these are needed: let the reader complain */
+    /* these are needed: let the reader complain */
+    return grafic_exists(dir, name) || v == 0 || (g->cosmo && v <= 3);
 }
 
 /* Value in code units = base + factor * (value in the file). */
-static void gas_scale(const struct ics_grafic *g, const struct level *lv, const struct ics_level *ic, int v,
-                      const struct ics_gas *gas, double *base, double *factor)
+static void gas_scale(const struct ics_grafic *g, const struct level *lv,
+                      const struct ics_level *ic, int v, const struct ics_gas *gas, double *base,
+                      double *factor)
 {
     const struct cosmo_par *p = &g->par;
     double ul, ud, ut, aexp = p->aexp_ini;
@@ -210,13 +224,14 @@ static void gas_scale(const struct ics_grafic *g, const struct level *lv, const 
         *factor = ic->growth * cosmo_vfact(p, aexp) * ldexp(1, -lv->level) / ic->dx / ic->vfact;
     } else {
         cosmo_units(p, aexp, &ul, &ud, &ut);
-        *base = (gas->T2_start > 0 ? gas->T2_start : 1.356e-2 / (aexp * aexp)) / (M_H / K_B * (ul / ut) * (ul / ut));
+        *base = (gas->T2_start > 0 ? gas->T2_start : 1.356e-2 / (aexp * aexp)) /
+                (M_H / K_B * (ul / ut) * (ul / ut));
         *factor = *base;
     }
 }
 
-static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers *s, int v, const struct ics_gas *gas,
-                             double (*q)[8])
+static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers *s, int v,
+                             const struct ics_gas *gas, double (*q)[8])
 {
     char name[32];
     double base, factor;
@@ -250,7 +265,8 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
 
 /* ---- refinement map ---- */
 
-static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, int l, unsigned char (*map)[8])
+static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, int l,
+                             unsigned char (*map)[8])
 {
     struct ics_layers s;
     enum err err = OK;

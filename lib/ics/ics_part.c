@@ -1,8 +1,8 @@
 /* ics_part: dark matter from GRAFIC2 files or text (spec/numerics §9, symbols as in ics_grafic.c).
  *
- * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). It stands at the cell's centre
- * displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box, and moves at
- * F(aexp) times the latter. */
+ * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). It stands at the
+ * cell's centre displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart)
+ * H0/astart) / box, and moves at F(aexp) times the latter. */
 #include <math.h>
 #include <string.h>
 
@@ -14,21 +14,26 @@ static const char *const VEL[3] = {"ic_velcx", "ic_velcy", "ic_velcz"};
 static const char *const POS[3] = {"ic_poscx", "ic_poscy", "ic_poscz"};
 
 static enum err particles_local(const struct ics_grafic *g, const struct mesh *m, struct parts *p);
-static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l, struct parts *p);
-static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p);
-static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p);
+static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l,
+                                struct parts *p);
+static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s,
+                            double (*val)[8], struct parts *p);
+static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s,
+                            double (*val)[8], struct parts *p);
 static int64_t leaf_count(const struct level *lv);
 static void leaf_take(const struct level *lv, double (*val)[8], double *out);
 static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c);
 static void append_begin(struct parts *p, int64_t n, int levelmin);
 
-enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m, const struct comm *c, struct parts *p)
+enum err ics_grafic_particles(const struct ics_grafic *g, const struct mesh *m,
+                              const struct comm *c, struct parts *p)
 {
     BUG_ON(!g->cosmo);
     return err_agree(c, particles_local(g, m, p));
 }
 
-enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, const struct comm *c, struct parts *p)
+enum err ics_ascii_particles(const char *path, double boxlen, int levelmin, const struct comm *c,
+                             struct parts *p)
 {
     struct ascii_share s;
     TRY(err_agree(c, ascii_part_count(path, c->rank, c->size, &s)));
@@ -53,18 +58,21 @@ static enum err particles_local(const struct ics_grafic *g, const struct mesh *m
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         bool ids = grafic_exists(g->lev[l].dir, "ic_particle_ids");
         if (l > g->levelmin && ids != grafic_exists(g->lev[l - 1].dir, "ic_particle_ids"))
-            FAIL(ERR_FILE, "%s and %s: only one of them holds ic_particle_ids; all levels or none must", g->lev[l].dir,
-                 g->lev[l - 1].dir);
+            FAIL(ERR_FILE,
+                 "%s and %s: only one of them holds ic_particle_ids; all levels or none must",
+                 g->lev[l].dir, g->lev[l - 1].dir);
     }
     if (g->levelmax < m->levelmax && m->lev[g->levelmax + 1].nown > 0)
         FAIL(ERR_PARAM,
-             "the mesh has level %d before particles are made, but initial conditions end with level %d (%s)",
+             "the mesh has level %d before particles are made, but initial conditions end with "
+             "level %d (%s)",
              g->levelmax + 1, g->levelmax, g->lev[g->levelmax].dir);
     for (int l = g->levelmin; l <= g->levelmax; l++) TRY(particles_level(g, m, l, p));
     return OK;
 }
 
-static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l, struct parts *p)
+static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l,
+                                struct parts *p)
 {
     const struct level *lv = &m->lev[l];
     struct ics_layers s;
@@ -82,7 +90,8 @@ out:
     return err;
 }
 
-/* Room for n particles after p->n, with what is equal for all of them. The caller adds n to p->n when all is well. */
+/* Room for n particles after p->n, with what is equal for all of them. The caller adds n to p->n
+ * when all is well. */
 static void append_begin(struct parts *p, int64_t n, int levelmin)
 {
     part_reserve(p, p->n + n);
@@ -107,7 +116,8 @@ static void leaf_centers(const struct level *lv, int d, double *out)
     }
 }
 
-static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p)
+static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s,
+                            double (*val)[8], struct parts *p)
 {
     const struct ics_level *ic = s->ic;
     int64_t n = leaf_count(s->lv);
@@ -120,7 +130,8 @@ static enum err phase_space(const struct ics_grafic *g, const struct ics_layers 
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
         TRY(ics_field_read(s, VEL[d], GRAFIC_REAL, val));
         leaf_take(s->lv, val, v);
-        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact; /* displacement */
+        /* displacement */
+        for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact;
         if (files) {
             TRY(ics_field_read(s, POS[d], GRAFIC_REAL, val));
             leaf_take(s->lv, val, x);
@@ -140,7 +151,8 @@ static enum err phase_space(const struct ics_grafic *g, const struct ics_layers 
     return OK;
 }
 
-static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s, double (*val)[8], struct parts *p)
+static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s,
+                            double (*val)[8], struct parts *p)
 {
     const struct level *lv = s->lv;
     int64_t n = leaf_count(lv), at = p->n;
@@ -156,7 +168,8 @@ static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers 
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++)
             if (lv->child[i][c] < 0)
-                p->id[at++] = given ? (int64_t)val[i][c] : cell_rank(g, lv->level, lv->key[i], c) + 1;
+                p->id[at++] = given ? (int64_t)val[i][c]
+                                    : cell_rank(g, lv->level, lv->key[i], c) + 1;
     return OK;
 }
 
@@ -175,11 +188,13 @@ static void leaf_take(const struct level *lv, double (*val)[8], double *out)
             if (lv->child[i][c] < 0) *out++ = val[i][c];
 }
 
-/* Place of a cell among those of all files, from 0: levels one after the other, each in the order of its file. */
+/* Place of a cell among those of all files, from 0: levels one after the other, each in the order
+ * of its file. */
 static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
 {
     int64_t before = 0, x[3];
-    for (int k = g->levelmin; k < l; k++) before += (int64_t)g->lev[k].n[0] * g->lev[k].n[1] * g->lev[k].n[2];
+    for (int k = g->levelmin; k < l; k++)
+        before += (int64_t)g->lev[k].n[0] * g->lev[k].n[1] * g->lev[k].n[2];
     const struct ics_level *ic = &g->lev[l];
     okey_coords(key, x);
     for (int d = 0; d < 3; d++) x[d] = 2 * x[d] + (c >> d & 1) - ic->off[d];

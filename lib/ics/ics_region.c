@@ -1,18 +1,21 @@
 /* ics_region: analytic initial conditions, RAMSES's regions.
  *
- * Start from (rho, v, P) = (smallr, 0, smallr smallc²/gamma), scalars 0. A square region replaces these at cell centres
- * with r < 1, r = (Σ_d (2|x_d - c_d|/length_d)^e)^(1/e), the largest term if e >= 10. A point region adds d w/vol, v w,
- * P w/vol, w being the cloud-in-cell weight of the point in the cell, and sets the scalars everywhere. Not periodic,
- * and cell centres are not averaged over the cell. */
+ * Start from (rho, v, P) = (smallr, 0, smallr smallc²/gamma), scalars 0. A square region replaces
+ * these at cell centres with r < 1, r = (Σ_d (2|x_d - c_d|/length_d)^e)^(1/e), the largest term if
+ * e >= 10. A point region adds d w/vol, v w, P w/vol, w being the cloud-in-cell weight of the point
+ * in the cell, and sets the scalars everywhere. Not periodic, and cell centres are not averaged
+ * over the cell. */
 #include <math.h>
 
 #include "ics/ics.h"
 
-static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx, double *q);
+static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
+                         double *q);
 static bool square_holds(const struct ics_region *r, const double x[3]);
 static void to_conserved(const struct ics_gas *g, const double *q, double *u);
 
-void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion, const struct ics_gas *g)
+void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
+                 const struct ics_gas *g)
 {
     struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l);
@@ -32,7 +35,8 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
     }
 }
 
-static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx, double *q)
+static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
+                         double *q)
 {
     if (r->shape == ICS_SQUARE) {
         if (!square_holds(r, x)) return;

@@ -41,8 +41,8 @@ out:
     return err;
 }
 
-enum err ascii_part_read(const char *path, const struct ascii_share *s, double *const x[3], double *const v[3],
-                         double *m)
+enum err ascii_part_read(const char *path, const struct ascii_share *s, double *const x[3],
+                         double *const v[3], double *m)
 {
     enum err err = OK;
     char line[LINE_MAX_BYTES];
@@ -61,7 +61,8 @@ enum err ascii_part_read(const char *path, const struct ascii_share *s, double *
         if (line_blank(line)) continue;
         const char *wrong = line_parse(line, q);
         if (wrong) {
-            err = err_set(ERR_FORMAT, "%s: line %lld: %s", path, (long long)line_number(f, at), wrong);
+            err = err_set(ERR_FORMAT, "%s: line %lld: %s", path, (long long)line_number(f, at),
+                          wrong);
             goto out;
         }
         for (int d = 0; d < 3; d++) {
@@ -86,9 +87,11 @@ static enum err line_next(FILE *f, const char *path, char line[LINE_MAX_BYTES], 
     if (n > 0 && line[n - 1] == '\n')
         line[n - 1] = '\0';
     else if (ftello(f) - at > (int64_t)n)
-        FAIL(ERR_FORMAT, "%s: line %lld: holds a zero byte; this is not text", path, (long long)line_number(f, at));
+        FAIL(ERR_FORMAT, "%s: line %lld: holds a zero byte; this is not text", path,
+             (long long)line_number(f, at));
     else if (n == LINE_MAX_BYTES - 1)
-        FAIL(ERR_FORMAT, "%s: line %lld: is longer than %d bytes", path, (long long)line_number(f, at), LINE_MAX_BYTES);
+        FAIL(ERR_FORMAT, "%s: line %lld: is longer than %d bytes", path,
+             (long long)line_number(f, at), LINE_MAX_BYTES);
     return OK;
 }
 

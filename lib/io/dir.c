@@ -44,8 +44,8 @@ static int open_dir(int at, const char *name)
 }
 
 /* Calls fn with the name of each entry; closes fd. */
-static enum err each(int fd, const char *path, enum err fn(int at, const char *path, const char *name, void *ctx),
-                     void *ctx)
+static enum err each(int fd, const char *path,
+                     enum err fn(int at, const char *path, const char *name, void *ctx), void *ctx)
 {
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     enum err err = OK;
@@ -86,7 +86,8 @@ enum err dir_remove(const char *path)
 static enum err may_remove(int at, const char *path, const char *name, void *ctx)
 {
     if (!is_directory(at, name)) return OK;
-    if (!ctx || !is_group(name)) FAIL(ERR_FILE, "%s: has a directory, %s; it is not replaced", path, name);
+    if (!ctx || !is_group(name))
+        FAIL(ERR_FILE, "%s: has a directory, %s; it is not replaced", path, name);
     return each(open_dir(at, name), path, may_remove, NULL);
 }
 
@@ -114,7 +115,8 @@ static enum err lock_dir(int fd, const char *path)
 static bool is_still(int fd, const char *path)
 {
     struct stat a, b;
-    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
 }
 
 struct known {
@@ -125,7 +127,8 @@ static enum err check_name(int at, const char *path, const char *name, void *ctx
 {
     const struct known *k = ctx;
     if (k->ours(name) || (is_group(name) && is_directory(at, name))) return OK;
-    FAIL(ERR_FILE, "%s: is in the way and has %s, which is no file of a checkpoint; remove it", path, name);
+    FAIL(ERR_FILE, "%s: is in the way and has %s, which is no file of a checkpoint; remove it",
+         path, name);
 }
 
 enum err dir_take(const char *path, bool ours(const char *name), int *lock)
@@ -162,7 +165,8 @@ static enum err sync_parent(const char *path)
 
 static enum err move(const char *from, const char *to)
 {
-    if (rename(from, to) != 0) FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
+    if (rename(from, to) != 0)
+        FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     return OK;
 }
 
@@ -178,12 +182,14 @@ enum err dir_replace(const char *from, const char *to)
     } else if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
         FAIL(ERR_FILE, "%s: cannot rename to %s: %s", from, to, strerror(errno));
     } else {
-        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old) FAIL(ERR_FILE, "%s: path too long", to);
+        if (snprintf(old, sizeof old, "%s.old", to) >= (int)sizeof old)
+            FAIL(ERR_FILE, "%s: path too long", to);
         TRY(dir_remove(old));
         TRY(move(to, old));
         TRY(move(from, to));
     }
     TRY(sync_parent(to));
-    if (dir_remove(old) != OK) log_line(-1, " %s is in place; the old one is not gone: %s", to, err_message());
+    if (dir_remove(old) != OK)
+        log_line(-1, " %s is in place; the old one is not gone: %s", to, err_message());
     return OK;
 }

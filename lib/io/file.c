@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 
-/* Bytes a system call. Of writes no more, since Linux would look for longer runs of free memory, which costs more than it saves: writing
- * 1 MB at a time took up to five times as long. */
+/* Bytes a system call. Of writes no more, since Linux would look for longer runs of free memory,
+ * which costs more than it saves: writing 1 MB at a time took up to five times as long. */
 static const size_t PIECE = (size_t)1 << 30, WRITE_PIECE = (size_t)512 << 10;
 
 enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at)
@@ -20,7 +20,9 @@ enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_
     while (n > 0) {
         ssize_t k = pwrite(fd, s, n < WRITE_PIECE ? n : WRITE_PIECE, at);
         if (k < 0 && errno == EINTR) continue;
-        if (k <= 0) FAIL(ERR_FILE, "%s: cannot write at byte %ld: %s", path, (long)at, strerror(k ? errno : ENOSPC));
+        if (k <= 0)
+            FAIL(ERR_FILE, "%s: cannot write at byte %ld: %s", path, (long)at,
+                 strerror(k ? errno : ENOSPC));
         s += k, at += k, n -= (size_t)k;
     }
     return OK;
@@ -40,8 +42,10 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
     while (n > 0) {
         ssize_t k = pread(fd, s, n < PIECE ? n : PIECE, at);
         if (k < 0 && errno == EINTR) continue;
-        if (k < 0) FAIL(ERR_FILE, "%s: cannot read at byte %ld: %s", path, (long)at, strerror(errno));
-        if (k == 0) FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are missing", path, (long)at, n);
+        if (k < 0)
+            FAIL(ERR_FILE, "%s: cannot read at byte %ld: %s", path, (long)at, strerror(errno));
+        if (k == 0)
+            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are missing", path, (long)at, n);
         s += k, at += k, n -= (size_t)k;
     }
     return OK;
@@ -49,7 +53,8 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
 
 void file_reserve(int fd, int64_t at, int64_t n)
 {
-    int is = fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n); /* if there is no room, writing will say so */
+    /* if there is no room, writing will say so */
+    int is = fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n);
     (void)is;
 }
 
@@ -58,7 +63,8 @@ enum err file_close_synced(int fd, const char *path)
     int synced, why;
     do synced = fsync(fd), why = errno;
     while (synced != 0 && why == EINTR);
-    if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0; /* not a thing that can be synced */
+    /* not a thing that can be synced */
+    if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0;
     if (close(fd) != 0 && synced == 0) synced = -1, why = errno;
     if (synced != 0) FAIL(ERR_FILE, "%s: cannot bring it to disk: %s", path, strerror(why));
     return OK;
@@ -99,7 +105,8 @@ enum err file_load(const char *path, size_t most, char **text, size_t *n)
     TRY(file_open(path, &fd, &size));
     enum err err = OK;
     if ((size_t)size > most)
-        err = err_set(ERR_LIMIT, "%s: has %ld bytes, more than the %zu expected at most", path, (long)size, most);
+        err = err_set(ERR_LIMIT, "%s: has %ld bytes, more than the %zu expected at most", path,
+                      (long)size, most);
     if (err == OK) {
         *n = (size_t)size;
         *text = mem_new(*n + 1, "text file");

@@ -1,4 +1,5 @@
-/* io/file: whole files that are on disk when the call returns, or an error that says why not. Directories: io/dir. */
+/* io/file: whole files that are on disk when the call returns, or an error that says why not.
+ * Directories: io/dir. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,11 +9,13 @@
 
 /* All n bytes at offset `at`, through interruptions and short writes. */
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
-/* These bytes are written and will be synced: the disk may begin with them now, and the sync waits less. A hint, without errors. */
+/* These bytes are written and will be synced: the disk may begin with them now, and the sync waits
+ * less. A hint, without errors. */
 void file_write_soon(int fd, size_t n, int64_t at);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
-/* Bytes that will be written, but not in order: where they go on disk is settled at once, which is quicker than piece by piece. */
+/* Bytes that will be written, but not in order: where they go on disk is settled at once, which is
+ * quicker than piece by piece. */
 void file_reserve(int fd, int64_t at, int64_t n);
 /* A new file with these n bytes, synced. */
 MUST_USE enum err file_save(const char *path, const void *p, size_t n);
@@ -20,7 +23,9 @@ MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 MUST_USE enum err file_close_synced(int fd, const char *path);
 /* A regular file, for reading; nothing else is waited for. fd -1 after errors. */
 MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
-/* The file's content and a final NUL in a new block (owner: caller, FREE); longer than `most` bytes is an error. */
+/* The file's content and a final NUL in a new block (owner: caller, FREE); longer than `most` bytes
+ * is an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
-void file_forget(const char *path); /* what the system keeps of it in memory, so that it is read from the disk */
+/* what the system keeps of it in memory, so that it is read from the disk */
+void file_forget(const char *path);

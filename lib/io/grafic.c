@@ -1,5 +1,5 @@
-/* io/grafic: see grafic.h. Records have a known length, hence a place; pread finds them, and the markers around each
- * are checked when it is read. */
+/* io/grafic: see grafic.h. Records have a known length, hence a place; pread finds them, and the
+ * markers around each are checked when it is read. */
 #include "io/grafic.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ static enum err read_head(struct grafic *f);
 static enum err check_head(const struct grafic *f, bool cosmo);
 static enum err check_size(struct grafic *f, int64_t size);
 static enum err check_marks(const struct grafic *f, int64_t k);
-static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v, int64_t n);
+static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v,
+                             int64_t n);
 static void swap4(void *p, int64_t n);
 static void swap8(void *p, int64_t n);
 
@@ -62,7 +63,8 @@ static int64_t plane_at(const struct grafic *f, int64_t k)
 enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out)
 {
     BUG_ON(k0 < 0 || nk < 0 || k0 + nk > f->head.n[2]);
-    if (f->width != 4) FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
+    if (f->width != 4)
+        FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
     int64_t n = (int64_t)f->head.n[0] * f->head.n[1];
     for (int64_t k = k0; k < k0 + nk; k++, out += n) {
         TRY(check_marks(f, k));
@@ -73,16 +75,19 @@ enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, floa
     return OK;
 }
 
-enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0, int64_t nj, double *out)
+enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0,
+                          int64_t nj, double *out)
 {
     BUG_ON(k < 0 || k >= f->head.n[2] || j0 < 0 || nj < 0 || j0 + nj > f->head.n[1]);
     if (kind == GRAFIC_REAL && f->width != 4)
         FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
     int64_t row = (int64_t)f->head.n[0], n = nj * row;
     TRY(check_marks(f, k));
-    /* The raw values go to the end of out and are widened from the front: each is read before its place is written. */
+    /* The raw values go to the end of out and are widened from the front: each is read before its
+     * place is written. */
     char *raw = (char *)out + n * (8 - f->width);
-    TRY(file_read_at(f->fd, f->path, raw, (size_t)(n * f->width), plane_at(f, k) + j0 * row * f->width));
+    TRY(file_read_at(f->fd, f->path, raw, (size_t)(n * f->width),
+                     plane_at(f, k) + j0 * row * f->width));
     if (f->swap && f->width == 4) swap4(raw, n);
     if (f->swap && f->width == 8) swap8(raw, n);
     if (kind == GRAFIC_REAL) TRY(check_finite(f, k, j0, (const float *)raw, n));
@@ -123,7 +128,8 @@ static enum err read_head(struct grafic *f)
     f->swap = word[0] == HEAD_BYTES << 24;
     if (f->swap) swap4(word, 13);
     if (word[0] != HEAD_BYTES || word[12] != HEAD_BYTES)
-        FAIL(ERR_FORMAT, "%s: is not a GRAFIC file: its first record is not one of %d bytes", f->path, HEAD_BYTES);
+        FAIL(ERR_FORMAT, "%s: is not a GRAFIC file: its first record is not one of %d bytes",
+             f->path, HEAD_BYTES);
     memcpy(f->head.n, word + 1, sizeof f->head.n);
     memcpy(real, word + 4, sizeof real);
     struct grafic_head *h = &f->head;
@@ -141,15 +147,18 @@ static enum err check_head(const struct grafic *f, bool cosmo)
     const struct grafic_head *h = &f->head;
     for (int d = 0; d < 3; d++)
         if (h->n[d] < 1 || h->n[d] > SIDE_MAX)
-            FAIL(ERR_FORMAT, "%s: header: size %d along %c is not between 1 and %d", f->path, h->n[d], 'x' + d,
-                 SIDE_MAX);
-    double sum = h->dx + h->off[0] + h->off[1] + h->off[2] + h->astart + h->omega_m + h->omega_l + h->h0;
+            FAIL(ERR_FORMAT, "%s: header: size %d along %c is not between 1 and %d", f->path,
+                 h->n[d], 'x' + d, SIDE_MAX);
+    double sum = h->dx + h->off[0] + h->off[1] + h->off[2] + h->astart + h->omega_m + h->omega_l +
+                 h->h0;
     if (!isfinite(sum)) FAIL(ERR_FORMAT, "%s: header: holds a number that is not finite", f->path);
     if (!(h->dx > 0)) FAIL(ERR_FORMAT, "%s: header: cell size %g must be positive", f->path, h->dx);
     if (!cosmo) return OK;
     if (!(h->astart > 0 && h->astart <= 1))
-        FAIL(ERR_FORMAT, "%s: header: expansion factor %g is not between 0 and 1", f->path, h->astart);
-    if (!(h->omega_m > 0)) FAIL(ERR_FORMAT, "%s: header: omega_m = %g must be positive", f->path, h->omega_m);
+        FAIL(ERR_FORMAT, "%s: header: expansion factor %g is not between 0 and 1", f->path,
+             h->astart);
+    if (!(h->omega_m > 0))
+        FAIL(ERR_FORMAT, "%s: header: omega_m = %g must be positive", f->path, h->omega_m);
     if (!(h->h0 > 0)) FAIL(ERR_FORMAT, "%s: header: h0 = %g must be positive", f->path, h->h0);
     return OK;
 }
@@ -162,12 +171,13 @@ static enum err check_size(struct grafic *f, int64_t size)
         if (size == plane_at(f, n[2]) - MARK) break;
     if (f->width < 4) {
         f->width = 4;
-        FAIL(ERR_FORMAT, "%s: has %lld bytes where %d x %d x %d values need %lld: it is truncated or damaged", f->path,
-             (long long)size, n[0], n[1], n[2], (long long)(plane_at(f, n[2]) - MARK));
+        FAIL(ERR_FORMAT,
+             "%s: has %lld bytes where %d x %d x %d values need %lld: it is truncated or damaged",
+             f->path, (long long)size, n[0], n[1], n[2], (long long)(plane_at(f, n[2]) - MARK));
     }
     if (plane_bytes(f) > PLANE_MAX)
-        FAIL(ERR_LIMIT, "%s: planes of %lld bytes are above the limit of %lld", f->path, (long long)plane_bytes(f),
-             (long long)PLANE_MAX);
+        FAIL(ERR_LIMIT, "%s: planes of %lld bytes are above the limit of %lld", f->path,
+             (long long)plane_bytes(f), (long long)PLANE_MAX);
     return OK;
 }
 
@@ -178,21 +188,25 @@ static enum err check_marks(const struct grafic *f, int64_t k)
     TRY(file_read_at(f->fd, f->path, &mark[1], MARK, plane_at(f, k) + plane_bytes(f)));
     if (f->swap) swap4(mark, 2);
     if (mark[0] != plane_bytes(f) || mark[1] != plane_bytes(f))
-        FAIL(ERR_FORMAT, "%s: plane %lld of %d: record markers %d and %d should be %lld: the file is damaged", f->path,
-             (long long)k + 1, f->head.n[2], mark[0], mark[1], (long long)plane_bytes(f));
+        FAIL(ERR_FORMAT,
+             "%s: plane %lld of %d: record markers %d and %d should be %lld: the file is damaged",
+             f->path, (long long)k + 1, f->head.n[2], mark[0], mark[1], (long long)plane_bytes(f));
     return OK;
 }
 
-static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v, int64_t n)
+static enum err check_finite(const struct grafic *f, int64_t k, int64_t j0, const float *v,
+                             int64_t n)
 {
     int64_t bad = 0;
     for (int64_t i = 0; i < n; i++) bad += !isfinite(v[i]);
     if (!bad) return OK;
     int64_t i = 0, row = f->head.n[0];
     while (isfinite(v[i])) i++;
-    FAIL(ERR_FORMAT, "%s: plane %lld of %d: the value at row %lld, column %lld is %g (%lld such values were read)",
-         f->path, (long long)k + 1, f->head.n[2], (long long)(j0 + i / row + 1), (long long)(i % row + 1), (double)v[i],
-         (long long)bad);
+    FAIL(ERR_FORMAT,
+         "%s: plane %lld of %d: the value at row %lld, column %lld is %g (%lld such values were "
+         "read)",
+         f->path, (long long)k + 1, f->head.n[2], (long long)(j0 + i / row + 1),
+         (long long)(i % row + 1), (double)v[i], (long long)bad);
 }
 
 static void swap4(void *p, int64_t n)

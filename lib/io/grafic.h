@@ -1,8 +1,10 @@
-/* io/grafic: one file of initial conditions in GRAFIC2 form (Bertschinger 2001): a record with the header, then n[2]
- * records (planes) of n[0]*n[1] values, x fastest. Values are float32; files of particle ids hold int32 or int64.
+/* io/grafic: one file of initial conditions in GRAFIC2 form (Bertschinger 2001): a record with the
+ * header, then n[2] records (planes) of n[0]*n[1] values, x fastest. Values are float32; files of
+ * particle ids hold int32 or int64.
  *
- * Either byte order is recognised. Nothing here is collective: each rank opens the file and reads the rows it needs.
- * Every error is one sentence with file and place. Limits: 65536 cells a side, 2 GiB a plane. */
+ * Either byte order is recognised. Nothing here is collective: each rank opens the file and reads
+ * the rows it needs. Every error is one sentence with file and place. Limits: 65536 cells a side, 2
+ * GiB a plane. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,17 +30,18 @@ enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are mean
 /* Whether directory dir has a file of that name. */
 bool grafic_exists(const char *dir, const char *name);
 
-/* Opens dir/name and checks header and size of the file; with cosmo also 0 < astart <= 1, omega_m and h0. On error
- * there is nothing to close. */
+/* Opens dir/name and checks header and size of the file; with cosmo also 0 < astart <= 1, omega_m
+ * and h0. On error there is nothing to close. */
 MUST_USE enum err grafic_open(struct grafic *f, const char *dir, const char *name, bool cosmo);
 void grafic_close(struct grafic *f);
 
-/* Planes k0 .. k0+nk-1 (counted from 0) of a file of reals into out[nk][n[1]][n[0]]. NaN and infinity are errors. */
+/* Planes k0 .. k0+nk-1 (counted from 0) of a file of reals into out[nk][n[1]][n[0]]. NaN and
+ * infinity are errors. */
 MUST_USE enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, float *out);
 
 /* Rows j0 .. j0+nj-1 of plane k into out[nj][n[0]]. Ids are exact up to 2^53. */
-MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k, int64_t j0, int64_t nj,
-                                   double *out);
+MUST_USE enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t k,
+                                   int64_t j0, int64_t nj, double *out);
 
 /* ---- writing ---- */
 
@@ -52,10 +55,10 @@ struct grafic_out {
     char *record; /* one plane with its markers, as on disk */
 };
 
-/* Begins dir/name under a temporary name, in the other byte order if swap. A file of that name is an error unless
- * force. On error there is nothing to drop. */
-MUST_USE enum err grafic_create(struct grafic_out *f, const char *dir, const char *name, const struct grafic_head *head,
-                                bool swap, bool force);
+/* Begins dir/name under a temporary name, in the other byte order if swap. A file of that name is
+ * an error unless force. On error there is nothing to drop. */
+MUST_USE enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
+                                const struct grafic_head *head, bool swap, bool force);
 /* The next plane, [n[1]][n[0]]. */
 MUST_USE enum err grafic_write_plane(struct grafic_out *f, const float *v);
 /* After the last plane: brings it to disk, still under its temporary name. */

@@ -1,4 +1,5 @@
-/* io/grafic_out: writing of GRAFIC2 files, see grafic.h. A plane goes to disk with its markers in one call. */
+/* io/grafic_out: writing of GRAFIC2 files, see grafic.h. A plane goes to disk with its markers in
+ * one call. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,8 +29,8 @@ static char *join(const char *a, const char *b, const char *c)
     return s;
 }
 
-enum err grafic_create(struct grafic_out *f, const char *dir, const char *name, const struct grafic_head *head,
-                       bool swap, bool force)
+enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
+                       const struct grafic_head *head, bool swap, bool force)
 {
     enum err err = OK;
     *f = (struct grafic_out){.head = *head, .fd = -1, .swap = swap, .path = join(dir, "/", name)};
@@ -65,7 +66,8 @@ enum err grafic_write_plane(struct grafic_out *f, const float *v)
     f->done++;
     TRY(file_write_at(f->fd, f->tmp, f->record, (size_t)bytes + 2 * MARK, at));
     at += bytes + 2 * MARK;
-    if (at - f->sent >= STREAM) { /* so that the disk works while we do; whether it can is its own matter */
+    /* so that the disk works while we do; whether it can is its own matter */
+    if (at - f->sent >= STREAM) {
         sync_file_range(f->fd, f->sent, at - f->sent, SYNC_FILE_RANGE_WRITE);
         f->sent = at;
     }
@@ -104,7 +106,8 @@ void grafic_drop(struct grafic_out *f)
 static enum err write_head(struct grafic_out *f)
 {
     const struct grafic_head *h = &f->head;
-    const double real[8] = {h->dx, h->off[0], h->off[1], h->off[2], h->astart, h->omega_m, h->omega_l, h->h0};
+    const double real[8] = {h->dx,     h->off[0],  h->off[1],  h->off[2],
+                            h->astart, h->omega_m, h->omega_l, h->h0};
     char b[HEAD_BYTES + 2 * MARK];
     int32_t mark = HEAD_BYTES;
     put4(b, &mark, f->swap);

@@ -31,18 +31,19 @@ static void add_text(png_structp p, png_infop info, const char *const *text)
     png_set_text(p, info, t, n);
 }
 
-static void write_picture(png_structp p, png_infop info, int width, int height, const unsigned char *rgb,
-                          const char *const *text)
+static void write_picture(png_structp p, png_infop info, int width, int height,
+                          const unsigned char *rgb, const char *const *text)
 {
-    png_set_IHDR(p, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(p, info, (png_uint_32)width, (png_uint_32)height, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     add_text(p, info, text);
     png_write_info(p, info);
     for (int y = 0; y < height; y++) png_write_row(p, rgb + (size_t)y * (size_t)width * 3);
     png_write_end(p, info);
 }
 
-int image_write_png(FILE *out, int width, int height, const unsigned char *rgb, const char *const *text)
+int image_write_png(FILE *out, int width, int height, const unsigned char *rgb,
+                    const char *const *text)
 {
     png_structp p = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
     png_infop info = p ? png_create_info_struct(p) : NULL;

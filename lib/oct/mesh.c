@@ -1,8 +1,8 @@
 /* oct/mesh: storage of the octree and its links.
  *
- * Neighbours are found without a search: the face neighbour of an oct is a sibling, or a child of its parent's
- * neighbour, so links are made from the coarse levels downwards (mesh_link). The hash table serves the rest: corners across
- * missing octs, and keys that come from other ranks. */
+ * Neighbours are found without a search: the face neighbour of an oct is a sibling, or a child of
+ * its parent's neighbour, so links are made from the coarse levels downwards (mesh_link). The hash
+ * table serves the rest: corners across missing octs, and keys that come from other ranks. */
 #include "oct/mesh.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity, double boxlen,
-               const bool wall[6])
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
+               double boxlen, const bool wall[6])
 {
     memset(m, 0, sizeof *m);
     m->levelmin = levelmin;
@@ -105,7 +105,8 @@ bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k)
     int64_t n = (int64_t)1 << (l - 1);
     for (int d = 0; d < 3; d++)
         if ((x[d] < 0 && m->wall[2 * d]) || (x[d] >= n && m->wall[2 * d + 1])) return false;
-    *k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)), (uint64_t)(x[2] & (n - 1)));
+    *k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
+                   (uint64_t)(x[2] & (n - 1)));
     return true;
 }
 
@@ -119,17 +120,18 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
     return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_WALL;
 }
 
-/* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from faces, corners from edges,
- * each by its first way (the others: cube_hard). */
+/* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from
+ * faces, corners from edges, each by its first way (the others: cube_hard). */
 static const struct {
     unsigned char to, from, face;
-} WAY[26] = {{4, 13, 4},  {10, 13, 2}, {12, 13, 0}, {14, 13, 1}, {16, 13, 3}, {22, 13, 5}, {1, 4, 2},
-             {3, 4, 0},   {5, 4, 1},   {7, 4, 3},   {9, 10, 0},  {11, 10, 1}, {15, 16, 0}, {17, 16, 1},
-             {19, 22, 2}, {21, 22, 0}, {23, 22, 1}, {25, 22, 3}, {0, 1, 0},   {2, 1, 1},   {6, 7, 0},
-             {8, 7, 1},   {18, 19, 0}, {20, 19, 1}, {24, 25, 0}, {26, 25, 1}};
+} WAY[26] = {{4, 13, 4},  {10, 13, 2}, {12, 13, 0}, {14, 13, 1}, {16, 13, 3}, {22, 13, 5},
+             {1, 4, 2},   {3, 4, 0},   {5, 4, 1},   {7, 4, 3},   {9, 10, 0},  {11, 10, 1},
+             {15, 16, 0}, {17, 16, 1}, {19, 22, 2}, {21, 22, 0}, {23, 22, 1}, {25, 22, 3},
+             {0, 1, 0},   {2, 1, 1},   {6, 7, 0},   {8, 7, 1},   {18, 19, 0}, {20, 19, 1},
+             {24, 25, 0}, {26, 25, 1}};
 
-/* The ways to neighbour c one after the other, then the table: both ways to an edge oct may be missing although it is there
- * (across two unrefined faces). */
+/* The ways to neighbour c one after the other, then the table: both ways to an edge oct may be
+ * missing although it is there (across two unrefined faces). */
 static lidx cube_hard(const struct mesh *m, int l, lidx i, const lidx cube[27], int c)
 {
     static const int stride[3] = {1, 3, 9};
@@ -217,7 +219,9 @@ static void join_lists(const struct level *old, lidx n, const okey *key, lidx *f
     for (lidx i = 0; i < n; i++) {
         while (a < old->nown && old->key[a] < key[i]) a++;
         while (b < old->noct && old->key[b] < key[i]) b++;
-        from[i] = a < old->nown && old->key[a] == key[i] ? a : b < old->noct && old->key[b] == key[i] ? b : -1;
+        from[i] = a < old->nown && old->key[a] == key[i]   ? a
+                  : b < old->noct && old->key[b] == key[i] ? b
+                                                           : -1;
     }
 }
 
@@ -233,7 +237,8 @@ static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill
     return p;
 }
 
-void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost, lidx *from)
+void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
+                  lidx *from)
 {
     struct level *lv = &m->lev[l];
     lidx n = nown + nghost;

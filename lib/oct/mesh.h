@@ -1,11 +1,13 @@
 /* oct/mesh: the octree as one set of arrays a level.
  *
- * Levels 1..levelmin are complete. In each level the octs this rank owns come first, in Morton order, then the ghost
- * octs (copies of other ranks' octs), in Morton order. Fields are double[noct][8], an oct's eight cells in one
- * cache line; cell c = cx + 2 cy + 4 cz. All of a level's fields live as long as the octs do and move with them
- * when the mesh changes (dom/adapt). Ghosts are present for: the 26 neighbours of every own oct, the 27 octs around
- * the ancestor (on any level) of every own oct, and the children of every own oct. The parent of every present
- * oct is present. Ghost values are valid after the phase that says so (sim/step.c), filled by dom/ghost. */
+ * Levels 1..levelmin are complete. In each level the octs this rank owns come first, in Morton
+ * order, then the ghost octs (copies of other ranks' octs), in Morton order. Fields are
+ * double[noct][8], an oct's eight cells in one cache line; cell c = cx + 2 cy + 4 cz. All of a
+ * level's fields live as long as the octs do and move with them when the mesh changes (dom/adapt).
+ * Ghosts are present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on
+ * any level) of every own oct, and the children of every own oct. The parent of every present oct
+ * is present. Ghost values are valid after the phase that says so (sim/step.c), filled by
+ * dom/ghost. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,13 +18,16 @@ enum { LEVEL_MAX = OKEY_LEVELS, NVAR_MAX = 64 };
 
 /* Fields of a level. Which exist: hydro → U, with gravity → PHI..FZ. */
 enum field {
-    FLD_PHI,     /* potential / boxlen (spec/ramses_binary §7) */
-    FLD_PHI_OLD, /* that of the previous solve, for boundary values of finer levels between their sub-steps */
-    FLD_FX,      /* acceleration, code units */
+    FLD_PHI, /* potential / boxlen (spec/ramses_binary §7) */
+    /* that of the previous solve, for boundary values of finer levels between their sub-steps */
+    FLD_PHI_OLD,
+    FLD_FX, /* acceleration, code units */
     FLD_FY,
     FLD_FZ,
     FLD_RHO, /* Poisson source density (gas + particles), of the last deposit */
-    FLD_U, /* conserved variables: FLD_U+0 density, +1..3 momentum density, +4 total energy density, +5.. rho*scalar */
+    /* conserved variables: FLD_U+0 density, +1..3 momentum density, +4 total energy density, +5..
+       rho*scalar */
+    FLD_U,
     FLD_MAX = FLD_U + NVAR_MAX
 };
 
@@ -34,7 +39,8 @@ struct okhash {
     int shift;
 };
 
-/* Which own octs go to which peer, and which ghosts come back. Lists are in Morton order on both sides. */
+/* Which own octs go to which peer, and which ghosts come back. Lists are in Morton order on both
+ * sides. */
 struct xplan {
     int npeer;
     int *peer;    /* ranks, ascending */
@@ -47,17 +53,21 @@ struct xplan {
 struct level {
     int level;
     lidx nown, noct, cap;
-    okey *key;                 /* [noct] */
-    lidx (*child)[8];          /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
-    lidx *parent;              /* oct of level-1 (level 1: -1) */
-    lidx (*nbr)[6];            /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_WALL */
-    unsigned char (*flag)[8];  /* 1: this cell is to be split at the next refinement (RAMSES flag1) */
-    unsigned char (*dense)[8]; /* quasi-Lagrangian criterion of the last deposit (own octs; NULL without gravity) */
+    okey *key; /* [noct] */
+    /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
+    lidx (*child)[8];
+    lidx *parent; /* oct of level-1 (level 1: -1) */
+    /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_WALL */
+    lidx (*nbr)[6];
+    /* 1: this cell is to be split at the next refinement (RAMSES flag1) */
+    unsigned char (*flag)[8];
+    /* quasi-Lagrangian criterion of the last deposit (own octs; NULL without gravity) */
+    unsigned char (*dense)[8];
     double (*fld[FLD_MAX])[8]; /* NULL: the run has no such field */
     struct okhash hash;
     struct xplan plan;
-    /* Reflux: corrections that the octs at the edge of this level owe to unrefined cells of level-1 (hydro/flux.h).
-     * Owned by hydro; lives from one update of level-1 to the next. */
+    /* Reflux: corrections that the octs at the edge of this level owe to unrefined cells of level-1
+     * (hydro/flux.h). Owned by hydro; lives from one update of level-1 to the next. */
     lidx *edge; /* [noct] row in edge_flux or -1; NULL when there is none */
     lidx nedge;
     double *edge_flux; /* [nedge][6 faces][nflux] */
@@ -68,7 +78,8 @@ struct mesh {
     int nvar; /* conserved variables; 0 without hydro */
     bool hydro, gravity;
     double boxlen;
-    bool wall[6];                    /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
+    /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
+    bool wall[6];
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
 };
 
@@ -84,24 +95,30 @@ static inline int oct_slot(const struct level *lv, lidx i)
     return (int)(lv->key[i] & 7);
 }
 
-void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity, double boxlen,
-               const bool wall[6]);
+void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
+               double boxlen, const bool wall[6]);
 void mesh_fini(struct mesh *m);
 lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
-/* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false beyond a wall. */
+/* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false
+ * beyond a wall. */
 bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k);
-/* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_WALL. */
+/* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_WALL.
+ */
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz);
-/* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself. */
+/* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself.
+ */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
 
-/* Building blocks of dom/adapt: replace level l by `nown` own and `nghost` ghost octs with the given keys (each list
- * ascending; taken over by copy). Keeps the fields, flags of octs that were present before. from[i], if not NULL
- * [noct], receives the old index of each oct or -1. Links (parent, nbr, and child of level l-1 and l+1) are NOT
- * made: call mesh_link afterwards. */
-void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost, lidx *from);
-void mesh_link(struct mesh *m, int l); /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
+/* Building blocks of dom/adapt: replace level l by `nown` own and `nghost` ghost octs with the
+ * given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs that were
+ * present before. from[i], if not NULL [noct], receives the old index of each oct or -1. Links
+ * (parent, nbr, and child of level l-1 and l+1) are NOT made: call mesh_link afterwards. */
+void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
+                  lidx *from);
+/* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
+void mesh_link(struct mesh *m, int l);
 void mesh_link_down(struct mesh *m,
-                    int l); /* the same without level l+1: when all levels are linked in ascending order */
+                    /* the same without level l+1: when all levels are linked in ascending order */
+                    int l);
 bool mesh_has_field(const struct mesh *m, int f);
 void xplan_free(struct xplan *p);

@@ -1,7 +1,8 @@
-/* oct/okey: octree keys. An oct of level l (1 <= l <= OKEY_LEVELS) has integer coordinates 0 <= ix,iy,iz < 2^(l-1);
- * its key interleaves their bits, x lowest: key of the oct in cell c (c = cx + 2 cy + 4 cz) of oct k is 8 k + c.
- * So the parent is key >> 3, the cell of the parent key & 7, and Morton order is the order of the keys.
- * In units of the box an oct of level l is 2^(1-l) wide and its cells 2^-l. */
+/* oct/okey: octree keys. An oct of level l (1 <= l <= OKEY_LEVELS) has integer coordinates 0 <=
+ * ix,iy,iz < 2^(l-1); its key interleaves their bits, x lowest: key of the oct in cell c (c = cx +
+ * 2 cy + 4 cz) of oct k is 8 k + c. So the parent is key >> 3, the cell of the parent key & 7, and
+ * Morton order is the order of the keys. In units of the box an oct of level l is 2^(1-l) wide and
+ * its cells 2^-l. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,7 +42,9 @@ static inline okey okey_make(uint64_t ix, uint64_t iy, uint64_t iz)
 {
     okey k = okey_spread21(ix) | okey_spread21(iy) << 1 | okey_spread21(iz) << 2;
 #ifdef PTAH_MORTON128
-    k |= (okey)(okey_spread21(ix >> 21) | okey_spread21(iy >> 21) << 1 | okey_spread21(iz >> 21) << 2) << 63;
+    k |= (okey)(okey_spread21(ix >> 21) | okey_spread21(iy >> 21) << 1 |
+                okey_spread21(iz >> 21) << 2)
+         << 63;
 #endif
     return k;
 }
@@ -56,8 +59,8 @@ static inline void okey_coords(okey k, int64_t x[3])
     }
 }
 
-/* Key of the oct at offset (dx,dy,dz) octs on level l, wrapped periodically. *outside (may be NULL) says whether
- * the box was left. */
+/* Key of the oct at offset (dx,dy,dz) octs on level l, wrapped periodically. *outside (may be NULL)
+ * says whether the box was left. */
 static inline okey okey_shift(okey k, int level, int dx, int dy, int dz, bool *outside)
 {
     int64_t x[3], n = (int64_t)1 << (level - 1), s[3] = {dx, dy, dz};

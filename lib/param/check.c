@@ -1,4 +1,5 @@
-/* param/check: what only needs the parameters to be judged. Messages name parameters as `name` of &GROUP. */
+/* param/check: what only needs the parameters to be judged. Messages name parameters as `name` of
+ * &GROUP. */
 #include <float.h>
 #include <string.h>
 
@@ -23,8 +24,8 @@ enum err param_check(struct params *p)
     return OK;
 }
 
-/* RAMSES reads some groups only when they matter; otherwise their defaults hold (a pure N-body run has
- * courant_factor = 0.5 whatever its &HYDRO_PARAMS says). */
+/* RAMSES reads some groups only when they matter; otherwise their defaults hold (a pure N-body run
+ * has courant_factor = 0.5 whatever its &HYDRO_PARAMS says). */
 void param_complete(struct params *p)
 {
     const char *why;
@@ -34,7 +35,8 @@ void param_complete(struct params *p)
     }
     if (!p->run.hydro) p->init.omega_b = 0;
     if (p->output.noutput == 0) {
-        int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout");
+        int nt = param_given_count(p, "output", "tout"),
+            na = param_given_count(p, "output", "aout");
         p->output.noutput = nt > na ? nt : na;
     }
 }
@@ -42,14 +44,16 @@ void param_complete(struct params *p)
 static enum err check_run(const struct params *p)
 {
     if (!p->run.hydro && !p->run.pic)
-        FAIL(ERR_PARAM, "there is nothing to evolve: set hydro=.true. or pic=.true. in &RUN_PARAMS");
+        FAIL(ERR_PARAM,
+             "there is nothing to evolve: set hydro=.true. or pic=.true. in &RUN_PARAMS");
     return OK;
 }
 
 static enum err check_mesh(const struct params *p)
 {
     if (p->amr.levelmin > p->amr.levelmax)
-        FAIL(ERR_PARAM, "levelmin=%d is greater than levelmax=%d in &AMR_PARAMS", p->amr.levelmin, p->amr.levelmax);
+        FAIL(ERR_PARAM, "levelmin=%d is greater than levelmax=%d in &AMR_PARAMS", p->amr.levelmin,
+             p->amr.levelmax);
     if (p->refine.interpol_type == 4 && p->refine.interpol_var != 2)
         FAIL(ERR_PARAM, "interpol_type=4 needs interpol_var=2 in &REFINE_PARAMS, but that is %d",
              p->refine.interpol_var);
@@ -61,23 +65,25 @@ static enum err check_outputs(const struct params *p)
     int nt = param_given_count(p, "output", "tout"), na = param_given_count(p, "output", "aout");
     int given = nt > na ? nt : na, n = p->output.noutput;
     if (given && n > given)
-        FAIL(ERR_PARAM, "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entries: the run would never end", n,
+        FAIL(ERR_PARAM,
+             "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entries: the run would never end", n,
              nt > na ? "tout" : "aout", given);
     for (int i = 1; i < nt; i++)
         if (p->output.tout[i] < p->output.tout[i - 1])
-            FAIL(ERR_PARAM, "tout(%d)=%g in &OUTPUT_PARAMS comes before tout(%d)=%g", i + 1, p->output.tout[i], i,
-                 p->output.tout[i - 1]);
+            FAIL(ERR_PARAM, "tout(%d)=%g in &OUTPUT_PARAMS comes before tout(%d)=%g", i + 1,
+                 p->output.tout[i], i, p->output.tout[i - 1]);
     for (int i = 1; i < na; i++)
         if (p->output.aout[i] < p->output.aout[i - 1])
-            FAIL(ERR_PARAM, "aout(%d)=%g in &OUTPUT_PARAMS comes before aout(%d)=%g", i + 1, p->output.aout[i], i,
-                 p->output.aout[i - 1]);
+            FAIL(ERR_PARAM, "aout(%d)=%g in &OUTPUT_PARAMS comes before aout(%d)=%g", i + 1,
+                 p->output.aout[i], i, p->output.aout[i - 1]);
     return OK;
 }
 
 static enum err check_initial(const struct params *p)
 {
     if (strcmp(p->init.filetype, "grafic") == 0 && !p->init.initfile[0][0])
-        FAIL(ERR_PARAM, "filetype='grafic' needs the directory of level levelmin: set initfile(1) in &INIT_PARAMS");
+        FAIL(ERR_PARAM, "filetype='grafic' needs the directory of level levelmin: set initfile(1) "
+                        "in &INIT_PARAMS");
     return OK;
 }
 
@@ -86,35 +92,45 @@ static enum err check_gas(const struct params *p)
     int slope = p->hydro.slope_type, npassive = p->hydro.npassive;
     int scalars = param_given_count(p, "init", "var_region");
     if (slope >= 4 && slope <= 6)
-        FAIL(ERR_PARAM, "slope_type=%d in &HYDRO_PARAMS is for one dimension only: use 1, 2, 3, 7 or 8", slope);
+        FAIL(ERR_PARAM,
+             "slope_type=%d in &HYDRO_PARAMS is for one dimension only: use 1, 2, 3, 7 or 8",
+             slope);
     if (npassive >= 0 && scalars > npassive)
-        FAIL(ERR_PARAM, "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS", scalars,
+        FAIL(ERR_PARAM,
+             "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS", scalars,
              npassive);
     if (p->refine.ivar_refine > 0 && !p->run.hydro && p->amr.levelmax > p->amr.levelmin)
         FAIL(ERR_PARAM,
-             "ivar_refine=%d in &REFINE_PARAMS is a variable of the gas, but hydro=.false. in &RUN_PARAMS: "
+             "ivar_refine=%d in &REFINE_PARAMS is a variable of the gas, but hydro=.false. in "
+             "&RUN_PARAMS: "
              "ivar_refine=0 takes the map ic_refmap",
              p->refine.ivar_refine);
     if (npassive >= 0 && p->refine.ivar_refine > 5 + npassive)
-        FAIL(ERR_PARAM, "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of npassive=%d",
+        FAIL(ERR_PARAM,
+             "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of npassive=%d",
              p->refine.ivar_refine, 5 + npassive, npassive);
     return OK;
 }
 
 static enum err check_wall(const struct params *p, int i)
 {
-    const int lo[3] = {p->boundary.ibound_min[i], p->boundary.jbound_min[i], p->boundary.kbound_min[i]};
-    const int hi[3] = {p->boundary.ibound_max[i], p->boundary.jbound_max[i], p->boundary.kbound_max[i]};
+    const int lo[3] = {p->boundary.ibound_min[i], p->boundary.jbound_min[i],
+                       p->boundary.kbound_min[i]};
+    const int hi[3] = {p->boundary.ibound_max[i], p->boundary.jbound_max[i],
+                       p->boundary.kbound_max[i]};
     bool outside = false;
     for (int d = 0; d < 3; d++) {
         if (lo[d] > hi[d])
             FAIL(ERR_PARAM,
-                 "boundary region %d in &BOUNDARY_PARAMS ends before it begins: %cbound_min=%d, %cbound_max=%d", i + 1,
-                 "ijk"[d], lo[d], "ijk"[d], hi[d]);
+                 "boundary region %d in &BOUNDARY_PARAMS ends before it begins: %cbound_min=%d, "
+                 "%cbound_max=%d",
+                 i + 1, "ijk"[d], lo[d], "ijk"[d], hi[d]);
         outside = outside || (lo[d] == hi[d] && lo[d] != 0);
     }
     if (p->boundary.bound_type[i] != 0 && !outside)
-        FAIL(ERR_PARAM, "boundary region %d in &BOUNDARY_PARAMS is on no side of the box: set its bounds to -1 or 1",
+        FAIL(ERR_PARAM,
+             "boundary region %d in &BOUNDARY_PARAMS is on no side of the box: set its bounds to "
+             "-1 or 1",
              i + 1);
     return OK;
 }
@@ -123,8 +139,8 @@ static enum err check_walls(const struct params *p)
 {
     int types = param_given_count(p, "boundary", "bound_type");
     if (types && types < p->boundary.nboundary)
-        FAIL(ERR_PARAM, "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entries", p->boundary.nboundary,
-             types);
+        FAIL(ERR_PARAM, "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entries",
+             p->boundary.nboundary, types);
     for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_wall(p, i));
     return OK;
 }

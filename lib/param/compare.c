@@ -17,7 +17,8 @@ static int elements(const struct params *was, const struct params *is, const str
     }
     if (row->array && by_level && n == PARAM_LEVELS) return levels > 0 ? levels : 0;
     if (row->array && strcmp(row->group, "boundary") == 0)
-        return was->boundary.nboundary < is->boundary.nboundary ? was->boundary.nboundary : is->boundary.nboundary;
+        return was->boundary.nboundary < is->boundary.nboundary ? was->boundary.nboundary
+                                                                : is->boundary.nboundary;
     return n;
 }
 
@@ -28,14 +29,15 @@ static bool is_same(const struct param_row *row, const void *a, const void *b)
     return memcmp(a, b, param_element_size(row)) == 0;
 }
 
-static void compare_row(const struct params *was, const struct params *is, const struct param_row *row,
-                        param_change_fn *fn, void *ctx)
+static void compare_row(const struct params *was, const struct params *is,
+                        const struct param_row *row, param_change_fn *fn, void *ctx)
 {
     char old[PARAM_VALUE], new[PARAM_VALUE], index[32] = "";
     int n = elements(was, is, row);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < row->n2; j++) {
-            const void *a = param_element_const(was, row, i, j), *b = param_element_const(is, row, i, j);
+            const void *a = param_element_const(was, row, i, j),
+                       *b = param_element_const(is, row, i, j);
             if (is_same(row, a, b)) continue;
             struct param_change c = {.was = param_value_text(row, a, old),
                                      .is = param_value_text(row, b, new),
@@ -44,20 +46,24 @@ static void compare_row(const struct params *was, const struct params *is, const
                 snprintf(index, sizeof index, "(%d,%d)", i + row->base, j + 1);
             else if (row->array)
                 snprintf(index, sizeof index, "(%d)", i + row->base);
-            snprintf(c.name, sizeof c.name, "%s/%s%s", param_group_find(row->group, true)->namelist, row->name, index);
+            snprintf(c.name, sizeof c.name, "%s/%s%s", param_group_find(row->group, true)->namelist,
+                     row->name, index);
             for (char *t = c.name; *t; t++) *t = (char)tolower((unsigned char)*t);
             fn(ctx, &c);
             return;
         }
 }
 
-void param_compare(const struct params *was, const struct params *is, param_change_fn *fn, void *ctx)
+void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
+                   void *ctx)
 {
     const char *why;
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
-        bool counts = row->effect != PARAM_PLACE && row->status != PARAM_HARMLESS && row->status != PARAM_NEEDS;
-        if (counts && param_group_read(was, row->group, &why) && param_group_read(is, row->group, &why))
+        bool counts = row->effect != PARAM_PLACE && row->status != PARAM_HARMLESS &&
+                      row->status != PARAM_NEEDS;
+        if (counts && param_group_read(was, row->group, &why) &&
+            param_group_read(is, row->group, &why))
             compare_row(was, is, row, fn, ctx);
     }
 }

@@ -1,6 +1,7 @@
-/* param/nml: a hand-written scanner, one pass, no recursion, one character of memory plus one look-ahead: whether a word
- * is the next name (followed by `=` or by `(…) =`) or one more value. Texts are copied into one pool; a text of k
- * characters has used up at least k + 1 characters of input, so the pool is never larger than the input. */
+/* param/nml: a hand-written scanner, one pass, no recursion, one character of memory plus one
+ * look-ahead: whether a word is the next name (followed by `=` or by `(…) =`) or one more value.
+ * Texts are copied into one pool; a text of k characters has used up at least k + 1 characters of
+ * input, so the pool is never larger than the input. */
 #include "param/nml.h"
 
 #include <ctype.h>
@@ -29,11 +30,12 @@ enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *fi
     *n = (struct nml){.file = file};
     struct scan s = {.n = n, .p = text, .end = text + bytes, .line = 1};
     if (bytes > NML_BYTES_MAX)
-        FAIL(ERR_FORMAT, "%s is %zu bytes long: that is no namelist (at most %d)", file, bytes, NML_BYTES_MAX);
+        FAIL(ERR_FORMAT, "%s is %zu bytes long: that is no namelist (at most %d)", file, bytes,
+             NML_BYTES_MAX);
     const char *zero = memchr(text, 0, bytes);
     if (zero)
-        FAIL(ERR_FORMAT, "%s has a zero byte at offset %zu: that is no text file", file ? file : "command line",
-             (size_t)(zero - text));
+        FAIL(ERR_FORMAT, "%s has a zero byte at offset %zu: that is no text file",
+             file ? file : "command line", (size_t)(zero - text));
     n->pool = s.pool = mem_new(bytes + 8, "namelist");
     enum err err = scan_file(&s);
     if (err != OK) nml_free(n);
@@ -71,10 +73,10 @@ static const char *here(const struct scan *s, char buf[NML_WHERE])
     return nml_where(s->n, s->line, buf);
 }
 
-#define SCAN_FAIL(s, fmt, ...)                                                                                         \
-    do {                                                                                                               \
-        char where_[NML_WHERE];                                                                                        \
-        FAIL(ERR_FORMAT, "%s: " fmt, here(s, where_) __VA_OPT__(, ) __VA_ARGS__);                                      \
+#define SCAN_FAIL(s, fmt, ...)                                                                     \
+    do {                                                                                           \
+        char where_[NML_WHERE];                                                                    \
+        FAIL(ERR_FORMAT, "%s: " fmt, here(s, where_) __VA_OPT__(, ) __VA_ARGS__);                  \
     } while (0)
 
 static int peek(const struct scan *s)
@@ -143,7 +145,8 @@ static const char *pool_name(struct scan *s, int (*change_case)(int))
     return name;
 }
 
-/* Everything outside groups is a remark: a group begins with & as the first character of a line (or after a group). */
+/* Everything outside groups is a remark: a group begins with & as the first character of a line (or
+ * after a group). */
 static enum err scan_file(struct scan *s)
 {
     if (s->end - s->p >= 3 && memcmp(s->p, "\xef\xbb\xbf", 3) == 0) s->p += 3;
@@ -173,8 +176,8 @@ static enum err group_begin(struct scan *s)
     *g = (struct nml_group){.line = s->line, .name = pool_name(s, toupper)};
     for (size_t i = 0; i < n->ngroup; i++)
         if (strcmp(n->groups[i].name, g->name) == 0)
-            SCAN_FAIL(s, "group &%.60s appears a second time (first in line %d): join the two", g->name,
-                      n->groups[i].line);
+            SCAN_FAIL(s, "group &%.60s appears a second time (first in line %d): join the two",
+                      g->name, n->groups[i].line);
     n->ngroup++;
     return OK;
 }
@@ -185,8 +188,9 @@ static enum err group_end(struct scan *s)
     s->p++;
     int c = peek(s);
     if (c >= 0 && c != '\n' && !is_blank(c) && c != '!' && c != '&')
-        SCAN_FAIL(s, "text follows the '/' that ends &%.60s: put paths and values with '/' into quotes",
-                  s->n->groups[s->n->ngroup - 1].name);
+        SCAN_FAIL(
+            s, "text follows the '/' that ends &%.60s: put paths and values with '/' into quotes",
+            s->n->groups[s->n->ngroup - 1].name);
     return OK;
 }
 
@@ -199,16 +203,20 @@ static enum err scan_group(struct scan *s)
         int c = peek(s);
         char buf[16];
         if (c < 0)
-            SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing", g.name, g.line);
+            SCAN_FAIL(s, "the file ends within group &%.60s (line %d): its closing '/' is missing",
+                      g.name, g.line);
         if (c == '/') return group_end(s);
         if (c == '&' && s->end - s->p >= 4 && strncasecmp(s->p, "&end", 4) == 0 &&
             (s->end - s->p == 4 || !is_name_char((unsigned char)s->p[4]))) {
             s->p += 4;
             return OK;
         }
-        if (c == '&') SCAN_FAIL(s, "a new group begins, but &%.60s (line %d) has no closing '/'", g.name, g.line);
+        if (c == '&')
+            SCAN_FAIL(s, "a new group begins, but &%.60s (line %d) has no closing '/'", g.name,
+                      g.line);
         if (!is_name_start(c))
-            SCAN_FAIL(s, "expected a parameter name or '/' in group &%.60s, not %s", g.name, show(c, buf));
+            SCAN_FAIL(s, "expected a parameter name or '/' in group &%.60s, not %s", g.name,
+                      show(c, buf));
         TRY(scan_item(s));
     }
 }
@@ -222,7 +230,8 @@ static enum err scan_item(struct scan *s)
     skip_blank(s);
     if (peek(s) == '(') TRY(scan_index(s, &it));
     skip_space(s);
-    if (peek(s) != '=') SCAN_FAIL(s, "expected '=' after '%.60s', not %s", it.name, show(peek(s), buf));
+    if (peek(s) != '=')
+        SCAN_FAIL(s, "expected '=' after '%.60s', not %s", it.name, show(peek(s), buf));
     s->p++;
     TRY(scan_values(s, &it));
     it.count = n->nvalue - it.first;
@@ -238,7 +247,8 @@ static enum err scan_integer(struct scan *s, const char *name, int64_t *out)
     char buf[16];
     *out = 0;
     if (peek(s) == '-' || peek(s) == '+') sign = *s->p++ == '-' ? -1 : 1;
-    while (peek(s) >= '0' && peek(s) <= '9' && digits < 10) *out = 10 * *out + (*s->p++ - '0'), digits++;
+    while (peek(s) >= '0' && peek(s) <= '9' && digits < 10)
+        *out = 10 * *out + (*s->p++ - '0'), digits++;
     if (digits == 0) SCAN_FAIL(s, "expected an index of '%.60s', not %s", name, show(peek(s), buf));
     if (digits > 9) SCAN_FAIL(s, "the index of '%.60s' is too large", name);
     *out *= sign;
@@ -279,7 +289,9 @@ static enum err scan_index(struct scan *s, struct nml_item *it)
         if (it->rank == 2) SCAN_FAIL(s, "'%.60s' has more than two indices", it->name);
         TRY(scan_subscript(s, it->name, &it->index[it->rank++]));
     } while (peek(s) == ',');
-    if (peek(s) != ')') SCAN_FAIL(s, "expected ')' after the index of '%.60s', not %s", it->name, show(peek(s), buf));
+    if (peek(s) != ')')
+        SCAN_FAIL(s, "expected ')' after the index of '%.60s', not %s", it->name,
+                  show(peek(s), buf));
     s->p++;
     return OK;
 }
@@ -307,7 +319,8 @@ static void push(struct scan *s, struct nml_value v)
     n->values[n->nvalue++] = v;
 }
 
-/* Values up to the next name or the end of the group. A comma right after '=' or another comma is a null value. */
+/* Values up to the next name or the end of the group. A comma right after '=' or another comma is a
+ * null value. */
 static enum err scan_values(struct scan *s, struct nml_item *it)
 {
     bool after_comma = true;
@@ -316,7 +329,8 @@ static enum err scan_values(struct scan *s, struct nml_item *it)
         int c = peek(s);
         if (c < 0 || c == '/' || c == '&' || name_ahead(s)) return OK;
         if (c == ',') {
-            if (after_comma) push(s, (struct nml_value){.kind = NML_NULL, .repeat = 1, .line = s->line});
+            if (after_comma)
+                push(s, (struct nml_value){.kind = NML_NULL, .repeat = 1, .line = s->line});
             after_comma = true;
             s->p++;
             continue;
@@ -328,7 +342,8 @@ static enum err scan_values(struct scan *s, struct nml_item *it)
         c = peek(s);
         if (c >= 0 && !is_blank(c) && !strchr(",/\n!&", c)) {
             char buf[16];
-            SCAN_FAIL(s, "expected a comma or blank after a value of '%.60s', not %s", it->name, show(c, buf));
+            SCAN_FAIL(s, "expected a comma or blank after a value of '%.60s', not %s", it->name,
+                      show(c, buf));
         }
     }
 }
@@ -343,7 +358,8 @@ static enum err scan_repeat(struct scan *s, struct nml_value *v)
         if (n > NML_REPEAT_MAX) n = NML_REPEAT_MAX + 1;
     }
     if (q == s->p || q == s->end || *q != '*') return OK;
-    if (n < 1 || n > NML_REPEAT_MAX) SCAN_FAIL(s, "a repeat count must be between 1 and %d", NML_REPEAT_MAX);
+    if (n < 1 || n > NML_REPEAT_MAX)
+        SCAN_FAIL(s, "a repeat count must be between 1 and %d", NML_REPEAT_MAX);
     v->repeat = n;
     s->p = q + 1;
     return OK;
@@ -356,10 +372,12 @@ static enum err scan_string(struct scan *s, struct nml_value *v)
     v->text = s->pool;
     for (;; s->p++) {
         int c = peek(s);
-        if (c < 0 || c == '\n') SCAN_FAIL(s, "the string that begins with %c is not closed in its line", quote);
+        if (c < 0 || c == '\n')
+            SCAN_FAIL(s, "the string that begins with %c is not closed in its line", quote);
         if (c == quote && (s->p + 1 == s->end || s->p[1] != quote)) break;
         if (c == quote) s->p++;
-        if (c < 32 && c != '\t') SCAN_FAIL(s, "byte 0x%02x in a string: is this a text file?", (unsigned)c);
+        if (c < 32 && c != '\t')
+            SCAN_FAIL(s, "byte 0x%02x in a string: is this a text file?", (unsigned)c);
         *s->pool++ = (char)c;
     }
     s->p++;
@@ -375,7 +393,8 @@ static enum err scan_value(struct scan *s, struct nml_value *v)
     v->text = s->pool;
     for (; (c = peek(s)) >= 0 && !is_blank(c) && !strchr(",/\n!&", c); s->p++) {
         char buf[16];
-        if (c < 32 || strchr("'\"=()*", c)) SCAN_FAIL(s, "%s has no place in a value", show(c, buf));
+        if (c < 32 || strchr("'\"=()*", c))
+            SCAN_FAIL(s, "%s has no place in a value", show(c, buf));
         *s->pool++ = (char)c;
     }
     v->kind = s->pool == v->text ? NML_NULL : NML_WORD;

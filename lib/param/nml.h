@@ -3,11 +3,12 @@
  *   &GROUP  name = value, value   name(3) = 2*8.0, , 'text'  ! comment
  *           name(1:3,2) = ... /
  *
- * Read as compilers do: names in any case, text outside groups ignored, `!` starts a comment except in strings, values
- * over several lines, repeat counts n*value (never expanded here), null values (`,,` or `3*`), strings in '…' or "…"
- * with doubled quotes, or unquoted up to the next blank or comma. Stricter than compilers in what is most likely a
- * mistake: a group that appears twice, an unquoted path (its `/` would end the group), a string that runs over its line.
- * Any input, also a hostile one, gives a list or an error of one sentence "file:line: …". */
+ * Read as compilers do: names in any case, text outside groups ignored, `!` starts a comment except
+ * in strings, values over several lines, repeat counts n*value (never expanded here), null values
+ * (`,,` or `3*`), strings in '…' or "…" with doubled quotes, or unquoted up to the next blank or
+ * comma. Stricter than compilers in what is most likely a mistake: a group that appears twice, an
+ * unquoted path (its `/` would end the group), a string that runs over its line. Any input, also a
+ * hostile one, gives a list or an error of one sentence "file:line: …". */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-/* param/param: from assignments (param/nml) to members of struct params. One value is converted, checked against its row
- * and stored by value_parse; everything else finds out which row and which elements are meant. */
+/* param/param: from assignments (param/nml) to members of struct params. One value is converted,
+ * checked against its row and stored by value_parse; everything else finds out which row and which
+ * elements are meant. */
 #include "param/param.h"
 
 #include <ctype.h>
@@ -14,7 +15,8 @@
 #include "param/nml.h"
 #include "param/row.h"
 
-/* The elements an assignment names: a box of n[0] × n[1] at lo, counted from 0, the first index running fastest. */
+/* The elements an assignment names: a box of n[0] × n[1] at lo, counted from 0, the first index
+ * running fastest. */
 struct target {
     int64_t lo[2], n[2];
 };
@@ -29,12 +31,13 @@ union value {
 };
 
 static enum err apply_all(struct params *p, const struct nml *n);
-static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it, const struct param_row *row,
-                      bool loose);
-static enum err target_find(const struct nml *n, const struct nml_item *it, const struct param_row *row,
-                            struct target *t);
-static enum err value_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                            const struct param_row *row, bool loose, union value *out);
+static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it,
+                      const struct param_row *row, bool loose);
+static enum err target_find(const struct nml *n, const struct nml_item *it,
+                            const struct param_row *row, struct target *t);
+static enum err value_parse(const struct nml *n, const struct nml_item *it,
+                            const struct nml_value *v, const struct param_row *row, bool loose,
+                            union value *out);
 
 static void default_of(const struct param_row *row, union value *v)
 {
@@ -63,7 +66,8 @@ void param_reset(struct params *p, const struct param_row *row)
     union value v;
     default_of(row, &v);
     for (int i = 0; i < row->n1; i++)
-        for (int j = 0; j < row->n2; j++) memcpy(param_element(p, row, i, j), &v, param_element_size(row));
+        for (int j = 0; j < row->n2; j++)
+            memcpy(param_element(p, row, i, j), &v, param_element_size(row));
 }
 
 void param_init(struct params *p)
@@ -101,7 +105,8 @@ enum err param_read_text(struct params *p, const char *text, size_t bytes, const
     return err;
 }
 
-enum err param_read_loose(struct params *p, const char *text, size_t bytes, const char *file, int *left_out)
+enum err param_read_loose(struct params *p, const char *text, size_t bytes, const char *file,
+                          int *left_out)
 {
     param_init(p);
     *left_out = 0;
@@ -121,18 +126,21 @@ static enum err apply_all(struct params *p, const struct nml *n)
 {
     char where[NML_WHERE], hint[160];
     if (n->ngroup == 0)
-        FAIL(ERR_PARAM, "%s has no namelist group: a RAMSES namelist with &RUN_PARAMS … / is expected", n->file);
+        FAIL(ERR_PARAM,
+             "%s has no namelist group: a RAMSES namelist with &RUN_PARAMS … / is expected",
+             n->file);
     for (size_t i = 0; i < n->ngroup; i++)
         if (!param_group_find(n->groups[i].name, false))
-            FAIL(ERR_PARAM, "%s: there is no parameter group &%.60s%s", nml_where(n, n->groups[i].line, where),
-                 n->groups[i].name, param_hint_group(n->groups[i].name, hint));
+            FAIL(ERR_PARAM, "%s: there is no parameter group &%.60s%s",
+                 nml_where(n, n->groups[i].line, where), n->groups[i].name,
+                 param_hint_group(n->groups[i].name, hint));
     for (size_t i = 0; i < n->nitem; i++) {
         const struct nml_item *it = &n->items[i];
         const struct param_group *g = param_group_find(n->groups[it->group].name, false);
         const struct param_row *row = param_row_find(g, it->name);
         if (!row)
-            FAIL(ERR_PARAM, "%s: &%s has no parameter '%.60s'%s", nml_where(n, it->line, where), g->namelist, it->name,
-                 param_hint_name(g, it->name, hint));
+            FAIL(ERR_PARAM, "%s: &%s has no parameter '%.60s'%s", nml_where(n, it->line, where),
+                 g->namelist, it->name, param_hint_name(g, it->name, hint));
         TRY(apply(p, n, it, row, false));
     }
     return OK;
@@ -149,8 +157,8 @@ static void store(struct params *p, const struct param_row *row, const struct ta
 }
 
 /* Null values leave an element as it is. */
-static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it, const struct param_row *row,
-                      bool loose)
+static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it,
+                      const struct param_row *row, bool loose)
 {
     struct target t;
     TRY(target_find(n, it, row, &t));
@@ -172,37 +180,40 @@ static enum err apply(struct params *p, const struct nml *n, const struct nml_it
     return OK;
 }
 
-static enum err target_dimension(const struct nml *n, const struct nml_item *it, const struct param_row *row, int d,
-                                 bool expand, struct target *t)
+static enum err target_dimension(const struct nml *n, const struct nml_item *it,
+                                 const struct param_row *row, int d, bool expand, struct target *t)
 {
     char where[NML_WHERE];
     const struct nml_index *ix = &it->index[d];
     int64_t first = d == 0 ? row->base : 1, last = first + (d == 0 ? row->n1 : row->n2) - 1;
     int64_t lo = ix->has_lo ? ix->lo : first, hi = ix->has_hi ? ix->hi : last;
     if (lo >= first && hi <= last && lo > hi)
-        FAIL(ERR_PARAM, "%s: the section %lld:%lld of '%.60s' is empty", nml_where(n, it->line, where), (long long)lo,
-             (long long)hi, it->name);
+        FAIL(ERR_PARAM, "%s: the section %lld:%lld of '%.60s' is empty",
+             nml_where(n, it->line, where), (long long)lo, (long long)hi, it->name);
     if (lo < first || hi > last)
-        FAIL(ERR_PARAM, "%s: index %lld of '%.60s' is outside %lld..%lld", nml_where(n, it->line, where),
-             (long long)(lo < first ? lo : hi), it->name, (long long)first, (long long)last);
+        FAIL(ERR_PARAM, "%s: index %lld of '%.60s' is outside %lld..%lld",
+             nml_where(n, it->line, where), (long long)(lo < first ? lo : hi), it->name,
+             (long long)first, (long long)last);
     t->lo[d] = lo - first;
     t->n[d] = (expand ? last : hi) - lo + 1;
     return OK;
 }
 
-/* As compilers do, several values after a single element, name(3) = 1, 2, fill the elements from there on. */
-static enum err target_find(const struct nml *n, const struct nml_item *it, const struct param_row *row,
-                            struct target *t)
+/* As compilers do, several values after a single element, name(3) = 1, 2, fill the elements from
+ * there on. */
+static enum err target_find(const struct nml *n, const struct nml_item *it,
+                            const struct param_row *row, struct target *t)
 {
     char where[NML_WHERE];
     int rank = row->n2 > 1 ? 2 : row->array ? 1 : 0;
     *t = (struct target){.lo = {0, 0}, .n = {row->n1, row->n2}};
     if (it->rank == 0) return OK;
     if (rank == 0)
-        FAIL(ERR_PARAM, "%s: '%.60s' is a single value and takes no index", nml_where(n, it->line, where), it->name);
+        FAIL(ERR_PARAM, "%s: '%.60s' is a single value and takes no index",
+             nml_where(n, it->line, where), it->name);
     if (it->rank != rank)
-        FAIL(ERR_PARAM, "%s: '%.60s' needs %d %s, not %d", nml_where(n, it->line, where), it->name, rank,
-             rank == 1 ? "index" : "indices", it->rank);
+        FAIL(ERR_PARAM, "%s: '%.60s' needs %d %s, not %d", nml_where(n, it->line, where), it->name,
+             rank, rank == 1 ? "index" : "indices", it->rank);
     bool expand = it->count > 1 && !it->index[0].section && !(rank == 2 && it->index[1].section);
     for (int d = 0; d < rank; d++) TRY(target_dimension(n, it, row, d, expand, t));
     return OK;
@@ -213,7 +224,8 @@ static bool parse_bool(const char *text, bool *out)
 {
     static const char *const yes[] = {"t", "true"}, *const no[] = {"f", "false"};
     char word[8];
-    size_t n = strlen(text), from = n && text[0] == '.', to = n > from && text[n - 1] == '.' ? n - 1 : n;
+    size_t n = strlen(text), from = n && text[0] == '.',
+           to = n > from && text[n - 1] == '.' ? n - 1 : n;
     if (to - from >= sizeof word) return false;
     memcpy(word, text + from, to - from);
     word[to - from] = 0;
@@ -265,7 +277,8 @@ static const char *called(const struct nml_item *it, const struct nml_value *v, 
     return buf;
 }
 
-/* Copies the choice that text means; *known is false for `!` choices. Returns whether there is one. */
+/* Copies the choice that text means; *known is false for `!` choices. Returns whether there is one.
+ */
 static bool choice_find(const char *choices, const char *text, param_string out, bool *known)
 {
     for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {
@@ -280,15 +293,17 @@ static bool choice_find(const char *choices, const char *text, param_string out,
     return false;
 }
 
-static enum err text_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                           const struct param_row *row, bool loose, param_string out)
+static enum err text_parse(const struct nml *n, const struct nml_item *it,
+                           const struct nml_value *v, const struct param_row *row, bool loose,
+                           param_string out)
 {
     char where[NML_WHERE], name[200], range[PARAM_VALUE];
     size_t len = strlen(v->text);
     while (len && v->text[len - 1] == ' ') len--; /* Fortran's texts are padded with blanks */
     nml_where(n, v->line, where);
     if (len >= sizeof(param_string))
-        FAIL(ERR_PARAM, "%s: the text of '%.60s' is longer than %zu bytes", where, it->name, sizeof(param_string) - 1);
+        FAIL(ERR_PARAM, "%s: the text of '%.60s' is longer than %zu bytes", where, it->name,
+             sizeof(param_string) - 1);
     snprintf(out, sizeof(param_string), "%.*s", (int)len, v->text);
     if (!row->choices) return OK;
     bool known = true;
@@ -297,17 +312,20 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it, const
     bool found = choice_find(row->choices, word, out, &known);
     if (loose) return OK;
     if (!found)
-        FAIL(ERR_PARAM, "%s: %s is unknown; possible are %s", where, called(it, v, name), param_range_text(row, range));
-    if (!known) FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, called(it, v, name), row->note);
+        FAIL(ERR_PARAM, "%s: %s is unknown; possible are %s", where, called(it, v, name),
+             param_range_text(row, range));
+    if (!known)
+        FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, called(it, v, name), row->note);
     return OK;
 }
 
 /* Numbers and logicals; the number as a double for the range check. */
-static enum err number_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                             const struct param_row *row, union value *out, double *number)
+static enum err number_parse(const struct nml *n, const struct nml_item *it,
+                             const struct nml_value *v, const struct param_row *row,
+                             union value *out, double *number)
 {
-    static const char *const wants[] = {"a logical (.true. or .false.)", "an integer", "an integer", "a number",
-                                        "a text"};
+    static const char *const wants[] = {"a logical (.true. or .false.)", "an integer", "an integer",
+                                        "a number", "a text"};
     char where[NML_WHERE], name[200];
     bool good = false, word = v->kind == NML_WORD;
     int64_t l = 0;
@@ -318,7 +336,8 @@ static enum err number_parse(const struct nml *n, const struct nml_item *it, con
         good = word && parse_real(v->text, &out->r);
         *number = good ? out->r : 0;
     } else {
-        good = word && parse_integer(v->text, &l) && (row->kind == PARAM_LONG || (l >= INT_MIN && l <= INT_MAX));
+        good = word && parse_integer(v->text, &l) &&
+               (row->kind == PARAM_LONG || (l >= INT_MIN && l <= INT_MAX));
         *number = (double)l;
         if (row->kind == PARAM_LONG)
             out->l = l;
@@ -326,14 +345,15 @@ static enum err number_parse(const struct nml *n, const struct nml_item *it, con
             out->i = (int)l;
     }
     if (!good)
-        FAIL(ERR_PARAM, "%s: %s, but '%.60s' is %s", nml_where(n, v->line, where), called(it, v, name), it->name,
-             wants[row->kind]);
+        FAIL(ERR_PARAM, "%s: %s, but '%.60s' is %s", nml_where(n, v->line, where),
+             called(it, v, name), it->name, wants[row->kind]);
     return OK;
 }
 
 /* loose: any value of the right type. */
-static enum err value_parse(const struct nml *n, const struct nml_item *it, const struct nml_value *v,
-                            const struct param_row *row, bool loose, union value *out)
+static enum err value_parse(const struct nml *n, const struct nml_item *it,
+                            const struct nml_value *v, const struct param_row *row, bool loose,
+                            union value *out)
 {
     char where[NML_WHERE], name[200], range[PARAM_VALUE];
     double number = 0;
@@ -349,20 +369,25 @@ static enum err value_parse(const struct nml *n, const struct nml_item *it, cons
     if (is_default || loose) return OK;
     nml_where(n, v->line, where);
     called(it, v, name);
-    if (row->status == PARAM_REFUSED) FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, name, row->note);
+    if (row->status == PARAM_REFUSED)
+        FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, name, row->note);
     if (row->kind != PARAM_TEXT && !(number >= row->min && number <= row->max))
-        FAIL(ERR_PARAM, "%s: %s is out of range: %s allowed%s%s", where, name, param_range_text(row, range),
-             row->status == PARAM_LIMIT ? ": " : "", row->status == PARAM_LIMIT ? row->note : "");
+        FAIL(ERR_PARAM, "%s: %s is out of range: %s allowed%s%s", where, name,
+             param_range_text(row, range), row->status == PARAM_LIMIT ? ": " : "",
+             row->status == PARAM_LIMIT ? row->note : "");
     return OK;
 }
 
 /* Splits "group/name(index)=value" (blanks allowed around the parts) and finds the row. */
-static enum err assignment_find(const char *text, char name[64], const char **index, const struct param_row **row)
+static enum err assignment_find(const char *text, char name[64], const char **index,
+                                const struct param_row **row)
 {
     char group[64] = "", hint[160];
-    const char *equal = strchr(text, '='), *slash = memchr(text, '/', equal ? (size_t)(equal - text) : 0);
+    const char *equal = strchr(text, '='),
+               *slash = memchr(text, '/', equal ? (size_t)(equal - text) : 0);
     if (!equal) FAIL(ERR_PARAM, "'%.100s' is no assignment: write group/name=value", text);
-    if (slash) snprintf(group, sizeof group, "%.*s", (int)(slash - text < 63 ? slash - text : 63), text);
+    if (slash)
+        snprintf(group, sizeof group, "%.*s", (int)(slash - text < 63 ? slash - text : 63), text);
     const char *from = slash ? slash + 1 : text;
     from += strspn(from, " \t");
     size_t len = strcspn(from, " \t(=");
@@ -371,13 +396,17 @@ static enum err assignment_find(const char *text, char name[64], const char **in
     *index = from + len;
     const struct param_group *g = slash ? param_group_find(group, true) : NULL;
     if (slash && !g)
-        FAIL(ERR_PARAM, "command line: there is no parameter group '%s'%s", group, param_hint_group(group, hint));
+        FAIL(ERR_PARAM, "command line: there is no parameter group '%s'%s", group,
+             param_hint_group(group, hint));
     bool several = false;
     *row = g ? param_row_find(g, name) : param_row_find_any(name, &several);
-    if (several) FAIL(ERR_PARAM, "command line: '%s' is in several groups: write group/%s=value", name, name);
+    if (several)
+        FAIL(ERR_PARAM, "command line: '%s' is in several groups: write group/%s=value", name,
+             name);
     if (!*row)
         FAIL(ERR_PARAM, "command line: there is no parameter '%.*s'%s",
-             (int)(strcspn(text, "(=") > 90 ? 90 : strcspn(text, "(=")), text, param_hint_name(g, name, hint));
+             (int)(strcspn(text, "(=") > 90 ? 90 : strcspn(text, "(=")), text,
+             param_hint_name(g, name, hint));
     return OK;
 }
 
@@ -412,7 +441,8 @@ enum err param_set(struct params *p, const char *assignment)
     char *text = assignment_namelist(name, index, row);
     TRY_OUT(nml_parse(&n, text, strlen(text), NULL));
     if (n.ngroup != 1 || n.nitem != 1 || n.items[0].count == 0) {
-        err = err_set(ERR_PARAM, "command line: '%.100s' is not one assignment with a value", assignment);
+        err = err_set(ERR_PARAM, "command line: '%.100s' is not one assignment with a value",
+                      assignment);
         goto out;
     }
     TRY_OUT(apply(p, &n, &n.items[0], row, false));

@@ -1,13 +1,16 @@
-/* param/param: all parameters of a run, from a RAMSES namelist and from group/name=value on the command line.
+/* param/param: all parameters of a run, from a RAMSES namelist and from group/name=value on the
+ * command line.
  *
- * One row a parameter, in params.def; from it come the members of struct params, the reader, the checks, the listing of
- * `simulate -p`, the man page ptah-params(5) and the record kept in checkpoints. Members carry the namelist's names in
- * lower case, grouped as there: par.run.nsubcycle[0] is nsubcycle(1) of &RUN_PARAMS. (`static` is par.run.static_.)
- * Element 0 of an array is the namelist's element 1; of a level-wise array it belongs to level levelmin.
+ * One row a parameter, in params.def; from it come the members of struct params, the reader, the
+ * checks, the listing of `simulate -p`, the man page ptah-params(5) and the record kept in
+ * checkpoints. Members carry the namelist's names in lower case, grouped as there:
+ * par.run.nsubcycle[0] is nsubcycle(1) of &RUN_PARAMS. (`static` is par.run.static_.) Element 0 of
+ * an array is the namelist's element 1; of a level-wise array it belongs to level levelmin.
  *
- * A name that RAMSES or cuRAMSES knows is never "unknown", and never silently ignored: see enum param_status.
- * Order of use: param_read, any number of param_set, then param_check once. All local: with many ranks, let one
- * read and broadcast the text (param_read_text) or the struct, which is plain memory, and large: keep it on the heap. */
+ * A name that RAMSES or cuRAMSES knows is never "unknown", and never silently ignored: see enum
+ * param_status. Order of use: param_read, any number of param_set, then param_check once. All
+ * local: with many ranks, let one read and broadcast the text (param_read_text) or the struct,
+ * which is plain memory, and large: keep it on the heap. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,12 +49,13 @@ struct params {
 #define ROW(type, kind, group, member, name, dims, ...) type member dims;
 #define ALIAS(...)
 #define GROUP(group, ...) struct param_##group {
-#define ENDGROUP(group)                                                                                                \
-    }                                                                                                                  \
+#define ENDGROUP(group)                                                                            \
+    }                                                                                              \
     group;
 #include "param/params.def"
 
-    /* By row: was it set by the user (and is it in force), and the highest index set. Read by param_given. */
+    /* By row: was it set by the user (and is it in force), and the highest index set. Read by
+     * param_given. */
     unsigned char given[PARAM_ROWS];
     int count[PARAM_ROWS];
 };
@@ -60,16 +64,20 @@ void param_init(struct params *p); /* all defaults */
 /* Defaults, then the file. Errors say file, line, group, name and what is allowed. */
 MUST_USE enum err param_read(struct params *p, const char *path);
 /* The same from memory; file is used in messages only. */
-MUST_USE enum err param_read_text(struct params *p, const char *text, size_t bytes, const char *file);
-/* What another program, or another version, ran with: settings that mean nothing here are passed over and counted, values are
- * taken whether or not they are supported. For comparison, not for running. */
-MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t bytes, const char *file, int *left_out);
-/* One `group/name=value`, with or without `_params`; the group may be left out where the name is in one group only.
- * The value is written as in a namelist; texts need no quotes. Later settings win. */
+MUST_USE enum err param_read_text(struct params *p, const char *text, size_t bytes,
+                                  const char *file);
+/* What another program, or another version, ran with: settings that mean nothing here are passed
+ * over and counted, values are taken whether or not they are supported. For comparison, not for
+ * running. */
+MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t bytes,
+                                   const char *file, int *left_out);
+/* One `group/name=value`, with or without `_params`; the group may be left out where the name is in
+ * one group only. The value is written as in a namelist; texts need no quotes. Later settings win.
+ */
 MUST_USE enum err param_set(struct params *p, const char *assignment);
-/* Completes and checks the whole: as in RAMSES, &HYDRO_PARAMS has no effect without hydro and &REFINE_PARAMS none with
- * levelmax = levelmin (their values return to the defaults), omega_b is 0 without hydro, and noutput = 0 means as many
- * as are listed. */
+/* Completes and checks the whole: as in RAMSES, &HYDRO_PARAMS has no effect without hydro and
+ * &REFINE_PARAMS none with levelmax = levelmin (their values return to the defaults), omega_b is 0
+ * without hydro, and noutput = 0 means as many as are listed. */
 MUST_USE enum err param_check(struct params *p);
 
 /* Was it set by the user, and is it in force? Group as in struct params; the name must exist. */
@@ -79,20 +87,23 @@ int param_given_count(const struct params *p, const char *group, const char *nam
 
 void param_list(FILE *out); /* every parameter: type, default, range, status, help (simulate -p) */
 void param_man(FILE *out);  /* the man page ptah-params(5), in troff */
-/* The values in force, one a line, `group/name = value`, each of which param_set accepts. Arrays up to what was set.
- * Caller frees with mem_free. */
+/* The values in force, one a line, `group/name = value`, each of which param_set accepts. Arrays up
+ * to what was set. Caller frees with mem_free. */
 char *param_text(const struct params *p);
-/* All that was given, as a namelist: what a run with settings on the command line has been. Caller frees with mem_free. */
+/* All that was given, as a namelist: what a run with settings on the command line has been. Caller
+ * frees with mem_free. */
 char *param_namelist(const struct params *p);
 
-/* What a restart changes. Of an array, the first element that differs; elements of levels and regions that are not there do not count,
- * nor names without effect, places, and groups that either run does not read. */
+/* What a restart changes. Of an array, the first element that differs; elements of levels and
+ * regions that are not there do not count, nor names without effect, places, and groups that either
+ * run does not read. */
 struct param_change {
     char name[64]; /* group_params/name(i) */
     const char *was, *is;
     bool model; /* else it may change freely */
 };
 typedef void param_change_fn(void *ctx, const struct param_change *c);
-void param_compare(const struct params *was, const struct params *is, param_change_fn *fn, void *ctx);
+void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
+                   void *ctx);
 /* Names that were given but have no effect, one a line with the reason. Returns their number. */
 int param_unused(const struct params *p, FILE *out);

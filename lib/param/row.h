@@ -4,7 +4,8 @@
 
 enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
 
-/* What a restart may change: the model (refused unless forced), the run, or a place (paths, never compared). */
+/* What a restart may change: the model (refused unless forced), the run, or a place (paths, never
+ * compared). */
 enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_PLACE };
 
 enum param_status {
@@ -42,9 +43,11 @@ const struct param_row *param_row_at(int i); /* 0 .. PARAM_ROWS-1 */
 int param_row_index(const struct param_row *row);
 int param_group_count(void);
 const struct param_group *param_group_at(int i);
-/* Finds a group by its namelist name or, if loose, also by its short one, in any case; NULL if none. */
+/* Finds a group by its namelist name or, if loose, also by its short one, in any case; NULL if
+ * none. */
 const struct param_group *param_group_find(const char *name, bool loose);
-/* Finds name (lower case) in a group, following aliases (omega_b of &PHYSICS_PARAMS is that of &INIT_PARAMS). */
+/* Finds name (lower case) in a group, following aliases (omega_b of &PHYSICS_PARAMS is that of
+ * &INIT_PARAMS). */
 const struct param_row *param_row_find(const struct param_group *g, const char *name);
 /* Finds it by name alone: NULL if none; *several is set if more than one parameter has it. */
 const struct param_row *param_row_find_any(const char *name, bool *several);
@@ -57,9 +60,11 @@ size_t param_element_size(const struct param_row *row);
 void *param_element(struct params *p, const struct param_row *row, int i, int j);
 const void *param_element_const(const struct params *p, const struct param_row *row, int i, int j);
 void param_reset(struct params *p, const struct param_row *row); /* its defaults */
-/* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the condition. */
+/* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the
+ * condition. */
 bool param_group_read(const struct params *p, const char *group, const char **why);
-/* Groups that are not read return to their defaults, as in RAMSES; what follows from other parameters is set. */
+/* Groups that are not read return to their defaults, as in RAMSES; what follows from other
+ * parameters is set. */
 void param_complete(struct params *p);
 /* A value as a namelist has it, into buf. */
 enum { PARAM_VALUE = 2 * sizeof(param_string) + 8 };

@@ -39,7 +39,8 @@ static const char *default_text(const struct param_row *row, char buf[PARAM_VALU
 static const char *status_note(const struct param_row *row, char buf[400])
 {
     const char *colon = row->status == PARAM_NEEDS ? " " : ": ";
-    snprintf(buf, 400, "%s%s%s", status_text[row->status], row->note ? colon : "", row->note ? row->note : "");
+    snprintf(buf, 400, "%s%s%s", status_text[row->status], row->note ? colon : "",
+             row->note ? row->note : "");
     return buf;
 }
 
@@ -53,7 +54,8 @@ void param_list(FILE *out)
             const struct param_group *g = param_group_find(group = row->group, true);
             fprintf(out, "%s&%s  %s\n", i ? "\n" : "", g->namelist, g->help);
         }
-        fprintf(out, "  %-22s %-16s default %s", row->name, type_text(row, type), default_text(row, def));
+        fprintf(out, "  %-22s %-16s default %s", row->name, type_text(row, type),
+                default_text(row, def));
         if (*row->unit) fprintf(out, " [%s]", row->unit);
         if (*param_range_text(row, range)) fprintf(out, "  (%s)", range);
         fprintf(out, "\n      %s. %s\n", row->help, status_note(row, status));
@@ -63,7 +65,8 @@ void param_list(FILE *out)
 static void man_row(FILE *out, const struct param_row *row)
 {
     char type[64], def[PARAM_VALUE], range[PARAM_VALUE], status[400];
-    static const char *const effect[] = {"", "; may change in a restart", "; a place, never compared"};
+    static const char *const effect[] = {"", "; may change in a restart",
+                                         "; a place, never compared"};
     fputs(".TP\n.B ", out);
     opt_man_text(out, row->name);
     fputc('\n', out);
@@ -93,13 +96,17 @@ void param_man(FILE *out)
           ".SH NAME\nptah-params \\- parameters of a simulation\n"
           ".SH DESCRIPTION\n"
           "A run is described by a Fortran namelist as RAMSES and cuRAMSES read it:\n"
-          "groups &NAME ... /, assignments name = value, comments after !, repeat counts n*value, and text between "
+          "groups &NAME ... /, assignments name = value, comments after !, repeat counts n*value, "
+          "and text between "
           "groups\n"
-          "that is ignored. Names may be in any case. On the command line, group/name=value overrides the file.\n"
+          "that is ignored. Names may be in any case. On the command line, group/name=value "
+          "overrides the file.\n"
           ".PP\n"
-          "Every name that RAMSES or cuRAMSES knows is known here. One that is \"not supported\" is an error unless it "
+          "Every name that RAMSES or cuRAMSES knows is known here. One that is \"not supported\" "
+          "is an error unless it "
           "has its\n"
-          "default value; one that has \"no effect\" is accepted and listed in the log; an unknown name is an error.\n"
+          "default value; one that has \"no effect\" is accepted and listed in the log; an unknown "
+          "name is an error.\n"
           "Element 1 of level\\-wise arrays belongs to level levelmin.\n",
           out);
     const char *group = "";
@@ -117,11 +124,13 @@ void param_man(FILE *out)
 }
 
 /* Elements lo.. of column j up to n, as "a, b, c". */
-static void print_elements(FILE *f, const struct params *p, const struct param_row *row, int n, int j)
+static void print_elements(FILE *f, const struct params *p, const struct param_row *row, int n,
+                           int j)
 {
     char buf[PARAM_VALUE];
     for (int i = 0; i < n; i++)
-        fprintf(f, "%s%s", i ? "," : "", param_value_text(row, param_element_const(p, row, i, j), buf));
+        fprintf(f, "%s%s", i ? "," : "",
+                param_value_text(row, param_element_const(p, row, i, j), buf));
     fputc('\n', f);
 }
 
@@ -133,7 +142,8 @@ static int column_length(const struct params *p, const struct param_row *row, in
     return n;
 }
 
-static void print_row(FILE *f, const struct params *p, const struct param_row *row, const char *group)
+static void print_row(FILE *f, const struct params *p, const struct param_row *row,
+                      const char *group)
 {
     const char *slash = *group ? "/" : "";
     int count = p->count[param_row_index(row)];
@@ -148,17 +158,6 @@ static void print_row(FILE *f, const struct params *p, const struct param_row *r
     print_elements(f, p, row, row->array ? count : 1, 0);
 }
 
-/* What open_memstream has gathered, as a block of ours. */
-static char *text_taken(FILE *f, char **text, const size_t *bytes)
-{
-    fclose(f);
-    BUG_ON(!*text);
-    char *copy = mem_new(*bytes + 1, "parameter text");
-    memcpy(copy, *text, *bytes + 1);
-    free(*text);
-    return copy;
-}
-
 char *param_text(const struct params *p)
 {
     char *text = NULL;
@@ -169,9 +168,10 @@ char *param_text(const struct params *p)
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
         bool in_force = row->status == PARAM_HONOURED || row->status == PARAM_LIMIT;
-        if ((in_force || p->given[i]) && param_group_read(p, row->group, &why)) print_row(f, p, row, row->group);
+        if ((in_force || p->given[i]) && param_group_read(p, row->group, &why))
+            print_row(f, p, row, row->group);
     }
-    return text_taken(f, &text, &bytes);
+    return mem_close_text(f, &text, &bytes, "parameter text");
 }
 
 char *param_namelist(const struct params *p)
@@ -193,7 +193,7 @@ char *param_namelist(const struct params *p)
         }
         if (open) fputs("/\n", f);
     }
-    return text_taken(f, &text, &bytes);
+    return mem_close_text(f, &text, &bytes, "parameter text");
 }
 
 int param_unused(const struct params *p, FILE *out)
@@ -203,7 +203,8 @@ int param_unused(const struct params *p, FILE *out)
         const struct param_row *row = param_row_at(i);
         const char *why;
         bool read = param_group_read(p, row->group, &why);
-        if (!p->given[i] || (read && row->status != PARAM_NEEDS && row->status != PARAM_HARMLESS)) continue;
+        if (!p->given[i] || (read && row->status != PARAM_NEEDS && row->status != PARAM_HARMLESS))
+            continue;
         n++;
         bool unless = !read || row->status == PARAM_NEEDS;
         fprintf(out, "%s/%s has no effect%s%s\n", row->group, row->name, unless ? " unless " : ": ",

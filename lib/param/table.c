@@ -8,24 +8,24 @@
 #include "param/row.h"
 
 static const struct param_row rows[PARAM_ROWS] = {
-#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)                      \
-    {.group = #g,                                                                                                      \
-     .name = nm,                                                                                                       \
-     .kind = PARAM_##k,                                                                                                \
-     .offset = offsetof(struct params, g.m),                                                                           \
-     .n1 = rows1,                                                                                                      \
-     .n2 = rows2,                                                                                                      \
-     .base = first,                                                                                                    \
-     .def = d,                                                                                                         \
-     .def_text = dt,                                                                                                   \
-     .min = lo,                                                                                                        \
-     .max = hi,                                                                                                        \
-     .unit = un,                                                                                                       \
-     .choices = ch,                                                                                                    \
-     .effect = eff,                                                                                                    \
-     .status = st,                                                                                                     \
-     .note = no,                                                                                                       \
-     .help = he,                                                                                                       \
+#define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)  \
+    {.group = #g,                                                                                  \
+     .name = nm,                                                                                   \
+     .kind = PARAM_##k,                                                                            \
+     .offset = offsetof(struct params, g.m),                                                       \
+     .n1 = rows1,                                                                                  \
+     .n2 = rows2,                                                                                  \
+     .base = first,                                                                                \
+     .def = d,                                                                                     \
+     .def_text = dt,                                                                               \
+     .min = lo,                                                                                    \
+     .max = hi,                                                                                    \
+     .unit = un,                                                                                   \
+     .choices = ch,                                                                                \
+     .effect = eff,                                                                                \
+     .status = st,                                                                                 \
+     .note = no,                                                                                   \
+     .help = he,                                                                                   \
      .array = sizeof(((struct params *)0)->g.m) > sizeof(type)},
 #define ALIAS(...)
 #define GROUP(...)
@@ -77,7 +77,8 @@ const struct param_group *param_group_at(int i)
 const struct param_group *param_group_find(const char *name, bool loose)
 {
     for (int i = 0; i < GROUPS; i++)
-        if (strcasecmp(groups[i].namelist, name) == 0 || (loose && strcasecmp(groups[i].name, name) == 0))
+        if (strcasecmp(groups[i].namelist, name) == 0 ||
+            (loose && strcasecmp(groups[i].name, name) == 0))
             return &groups[i];
     return NULL;
 }
@@ -85,7 +86,8 @@ const struct param_group *param_group_find(const char *name, bool loose)
 static const struct param_row *own_row(const char *group, const char *name)
 {
     for (int i = 0; i < PARAM_ROWS; i++)
-        if (strcmp(rows[i].group, group) == 0 && strcasecmp(rows[i].name, name) == 0) return &rows[i];
+        if (strcmp(rows[i].group, group) == 0 && strcasecmp(rows[i].name, name) == 0)
+            return &rows[i];
     return NULL;
 }
 
@@ -153,13 +155,15 @@ const char *param_hint_group(const char *name, char buf[160])
     return buf;
 }
 
-static void hint_if_nearer(const char *name, const char *member, const char *namelist, int *best, char buf[160])
+static void hint_if_nearer(const char *name, const char *member, const char *namelist, int *best,
+                           char buf[160])
 {
     int d = distance(name, member);
     if (d >= *best) return;
     *best = d;
     if (namelist)
-        snprintf(buf, 160, d ? "; did you mean '%s' of &%s?" : "; '%s' belongs in &%s", member, namelist);
+        snprintf(buf, 160, d ? "; did you mean '%s' of &%s?" : "; '%s' belongs in &%s", member,
+                 namelist);
     else
         snprintf(buf, 160, "; did you mean '%s'?", member);
 }
@@ -171,11 +175,14 @@ const char *param_hint_name(const struct param_group *g, const char *name, char 
     bool several;
     const struct param_row *exact = param_row_find_any(name, &several);
     for (int i = 0; !exact && g && i < PARAM_ROWS; i++)
-        if (strcmp(rows[i].group, g->name) == 0) hint_if_nearer(name, rows[i].name, NULL, &best, buf);
+        if (strcmp(rows[i].group, g->name) == 0)
+            hint_if_nearer(name, rows[i].name, NULL, &best, buf);
     for (int i = 0; !exact && g && i < ALIASES; i++)
-        if (strcmp(aliases[i].group, g->name) == 0) hint_if_nearer(name, aliases[i].name, NULL, &best, buf);
+        if (strcmp(aliases[i].group, g->name) == 0)
+            hint_if_nearer(name, aliases[i].name, NULL, &best, buf);
     for (int i = 0; i < PARAM_ROWS; i++)
-        hint_if_nearer(name, rows[i].name, param_group_find(rows[i].group, true)->namelist, &best, buf);
+        hint_if_nearer(name, rows[i].name, param_group_find(rows[i].group, true)->namelist, &best,
+                       buf);
     return buf;
 }
 
@@ -209,7 +216,8 @@ bool param_group_read(const struct params *p, const char *group, const char **wh
 {
     *why = NULL;
     if (strcmp(group, "hydro") == 0 && !p->run.hydro) *why = "hydro=.true.";
-    if (strcmp(group, "refine") == 0 && p->amr.levelmax == p->amr.levelmin) *why = "levelmax > levelmin";
+    if (strcmp(group, "refine") == 0 && p->amr.levelmax == p->amr.levelmin)
+        *why = "levelmax > levelmin";
     if (strcmp(group, "cosmo") == 0 && !p->run.cosmo) *why = "cosmo=.true.";
     return !*why;
 }
@@ -221,7 +229,8 @@ const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VAL
         snprintf(buf, PARAM_VALUE, "%.0f", x);
         return buf;
     }
-    for (int digits = 15; digits <= 17; digits++) { /* the shortest that reads back as the same number */
+    /* the shortest that reads back as the same number */
+    for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, PARAM_VALUE, "%.*g", digits, x);
         if (strtod(buf, NULL) == x) break;
     }
@@ -267,7 +276,8 @@ static const char *choices_text(const char *choices, char buf[PARAM_VALUE])
     buf[0] = 0;
     for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {
         if (*c == '!') continue;
-        at += (size_t)snprintf(buf + at, PARAM_VALUE - at, "%s'%.*s'", at ? ", " : "", (int)strcspn(c, "|"), c);
+        at += (size_t)snprintf(buf + at, PARAM_VALUE - at, "%s'%.*s'", at ? ", " : "",
+                               (int)strcspn(c, "|"), c);
     }
     return buf;
 }

@@ -1,12 +1,13 @@
 /* part: storage of particles and their way through levels and ranks.
  *
- * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never searches. part_enter
- * compares the integer coordinates of a particle's oct with those of its host and looks up the few that differ;
- * part_hand_down reads the child of the host's cell. Both then send away the particles whose host is a ghost.
+ * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never
+ * searches. part_enter compares the integer coordinates of a particle's oct with those of its host
+ * and looks up the few that differ; part_hand_down reads the child of the host's cell. Both then
+ * send away the particles whose host is a ghost.
  *
- * Order in memory: [level l | level l+1 | …]. Since the pieces stay where they are when levels merge, a step only has
- * to swap the particles that changed level (Hoare's partition), and a piece is sorted again (part_sort.c) only when
- * enough of it is out of order. */
+ * Order in memory: [level l | level l+1 | …]. Since the pieces stay where they are when levels
+ * merge, a step only has to swap the particles that changed level (Hoare's partition), and a piece
+ * is sorted again (part_sort.c) only when enough of it is out of order. */
 #include "part/part.h"
 
 #include <math.h>
@@ -131,12 +132,14 @@ static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct 
 }
 
 /* Coordinates of the cell of level l that holds particle i (those of its oct of level l+1). */
-static inline void particle_cell(const struct parts *p, const struct mesh *m, int l, int64_t i, int64_t q[3])
+static inline void particle_cell(const struct parts *p, const struct mesh *m, int l, int64_t i,
+                                 int64_t q[3])
 {
     for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(m, l, p->x[d][i]);
 }
 
-/* Brings particle i back into a periodic box. False: it is beyond a wall (or further out than a box). */
+/* Brings particle i back into a periodic box. False: it is beyond a wall (or further out than a
+ * box). */
 static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
 {
     for (int d = 0; d < 3; d++) {
@@ -170,17 +173,19 @@ static okey leaver_key(const struct parts *p, const struct mesh *m, int l, int64
 
 static inline bool host_is_own(lidx host, lidx nown)
 {
-    return (uint32_t)host < (uint32_t)nown; /* one comparison serves ghosts and the negative marks */
+    /* one comparison serves ghosts and the negative marks */
+    return (uint32_t)host < (uint32_t)nown;
 }
 
-static void leavers_find(struct leavers *s, const struct parts *p, const struct mesh *m, const struct comm *c,
-                         const struct domain *d, int l, int64_t begin)
+static void leavers_find(struct leavers *s, const struct parts *p, const struct mesh *m,
+                         const struct comm *c, const struct domain *d, int l, int64_t begin)
 {
     lidx nown = m->lev[l].nown;
     int64_t n = 0;
 #pragma omp parallel for simd schedule(static) reduction(+ : n)
     for (int64_t i = begin; i < p->n; i++) n += !host_is_own(p->host[i], nown);
-    *s = (struct leavers){.n = n, .count = mem_zero(sizeof *s->count * (size_t)c->size, "particle exchange")};
+    *s = (struct leavers){
+        .n = n, .count = mem_zero(sizeof *s->count * (size_t)c->size, "particle exchange")};
     if (n == 0) return;
     s->at = mem_new(sizeof *s->at * (size_t)n, "particle exchange");
     s->send = mem_new(sizeof *s->send * (size_t)n, "particle exchange");
@@ -206,9 +211,10 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     FREE(key);
 }
 
-/* Arrivals take the places of the leavers; the rest of either is settled at the end of the arrays. */
-static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s, int64_t n,
-                           const struct packet *in)
+/* Arrivals take the places of the leavers; the rest of either is settled at the end of the arrays.
+ */
+static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s,
+                           int64_t n, const struct packet *in)
 {
     part_reserve(p, p->n + (n > s->n ? n - s->n : 0));
     int64_t j = 0, last = s->n;
@@ -226,9 +232,10 @@ static void arrivals_place(struct parts *p, const struct level *lv, const struct
     }
 }
 
-/* Sends particles from `begin` on whose host is no own oct of level l to the rank of that oct. (collective) */
-static void migrate(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                    int64_t begin)
+/* Sends particles from `begin` on whose host is no own oct of level l to the rank of that oct.
+ * (collective) */
+static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
+                    const struct domain *d, int l, int64_t begin)
 {
     struct leavers s;
     leavers_find(&s, p, m, c, d, l, begin);
@@ -253,12 +260,13 @@ static enum err wrap_all(struct parts *p, const struct mesh *m)
 {
     for (int64_t i = 0; i < p->n; i++)
         if (!particle_wrap(p, m, i))
-            FAIL(ERR_PARAM, "particle %lld is outside the box: position %g %g %g, box 0 to %g", (long long)p->id[i],
-                 p->x[0][i], p->x[1][i], p->x[2][i], m->boxlen);
+            FAIL(ERR_PARAM, "particle %lld is outside the box: position %g %g %g, box 0 to %g",
+                 (long long)p->id[i], p->x[0][i], p->x[1][i], p->x[2][i], m->boxlen);
     return OK;
 }
 
-enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d)
+enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
+                         const struct domain *d)
 {
     int l = m->levelmin;
     TRY(err_agree(c, wrap_all(p, m)));
@@ -275,9 +283,9 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 
 /* ---- start of a level's step ---- */
 
-/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26 neighbours are asked, so
- * that the answer cannot depend on which ghosts this rank has; levelmin is complete, so there the rank of any position
- * is known. */
+/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26
+ * neighbours are asked, so that the answer cannot depend on which ghosts this rank has; levelmin is
+ * complete, so there the rank of any position is known. */
 static lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3], const int64_t q[3])
 {
     int64_t n = (int64_t)1 << (l - 1);
@@ -324,22 +332,26 @@ static void runs_tidy(struct parts *p, const struct mesh *m, int l)
     }
 }
 
-void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l)
+void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d,
+                int l)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t b = p->first[l]; b < p->n; b += BLOCK) rehost_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
+    for (int64_t b = p->first[l]; b < p->n; b += BLOCK)
+        rehost_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
     int64_t before = p->lost;
     migrate(p, m, c, d, l, p->first[l]);
     bool walls = false;
     for (int k = 0; k < 6; k++) walls |= m->wall[k];
-    BUG_ON(p->lost > before && !walls); /* a particle moved further than the box, or is not a number */
+    /* a particle moved further than the box, or is not a number */
+    BUG_ON(p->lost > before && !walls);
     runs_tidy(p, m, l);
     part_sort(p, p->first[l], p->run[l + 1]);
 }
 
 /* ---- to the finer level ---- */
 
-/* Marks particles in refined cells: host := ~child. A particle outside its host has left the level and stays. */
+/* Marks particles in refined cells: host := ~child. A particle outside its host has left the level
+ * and stays. */
 static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
 {
     const struct level *lv = &m->lev[l];
@@ -372,7 +384,8 @@ static void partition(struct parts *p, int64_t begin, int64_t middle)
     }
 }
 
-void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l)
+void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
+                    const struct domain *d, int l)
 {
     int64_t begin = p->first[l], down = 0;
     if (l < m->levelmax && m->lev[l + 1].noct > 0) {

@@ -1,11 +1,13 @@
 /* part: particles. Method: docs/method/part.md (spec/numerics §6,7).
  *
- * One structure of arrays. During a step of level l the particles at first[l]..n-1 belong to level l: each is hosted by
- * an oct of level l (host). Those in refined cells are then handed to level l+1, by a partition that puts them last:
- * first[l+1] is where they begin. So levels are nested ranges, and giving particles back to the coarser level costs
- * nothing. A host is a ghost oct, or an oct that the particle has left, only between part_merge or part_move and the
- * next part_enter. A particle that left all octs of its level keeps its host until it is given back. Within a level
- * particles are nearly sorted by host; that is for speed alone: no bit depends on the order of particles. */
+ * One structure of arrays. During a step of level l the particles at first[l]..n-1 belong to level
+ * l: each is hosted by an oct of level l (host). Those in refined cells are then handed to level
+ * l+1, by a partition that puts them last: first[l+1] is where they begin. So levels are nested
+ * ranges, and giving particles back to the coarser level costs nothing. A host is a ghost oct, or
+ * an oct that the particle has left, only between part_merge or part_move and the next part_enter.
+ * A particle that left all octs of its level keeps its host until it is given back. Within a level
+ * particles are nearly sorted by host; that is for speed alone: no bit depends on the order of
+ * particles. */
 #pragma once
 #include "base/sum.h"
 #include "comm/comm.h"
@@ -20,25 +22,29 @@ struct parts {
     int64_t *id;
     int32_t *levelp; /* level of the last kick; its dt completes the kick */
     int8_t *family, *tag;
-    double *birth, *metal;        /* NULL unless the run has stars */
-    lidx *host;                   /* oct (index in its level's arrays) */
-    int64_t first[LEVEL_MAX + 3]; /* level l: first[l]..first[l+1]-1, and what is deeper behind it */
-    int64_t lost;                 /* particles of this rank that left a box with walls, and were removed */
+    double *birth, *metal; /* NULL unless the run has stars */
+    lidx *host;            /* oct (index in its level's arrays) */
+    /* level l: first[l]..first[l+1]-1, and what is deeper behind it */
+    int64_t first[LEVEL_MAX + 3];
+    /* particles of this rank that left a box with walls, and were removed */
+    int64_t lost;
 
     /* Set by the caller after part_init. */
-    bool stars;      /* birth and metal exist */
-    bool is_static;  /* RAMSES's static: velocities := force, positions stay */
-    bool reflect[6]; /* the wall at −x,+x,… mirrors: normal force beyond it has the other sign (else it is copied) */
+    bool stars;     /* birth and metal exist */
+    bool is_static; /* RAMSES's static: velocities := force, positions stay */
+    /* the wall at −x,+x,… mirrors: normal force beyond it has the other sign (else it is copied) */
+    bool reflect[6];
     double mass_sph; /* > 0: stars count as m / mass_sph in the number deposit (numerics §4) */
 
     /* Private. */
-    int64_t run[LEVEL_MAX + 3]; /* where each level's particles began in its last step: pieces that are sorted */
-    void *scratch[2];           /* of the sort */
+    /* where each level's particles began in its last step: pieces that are sorted */
+    int64_t run[LEVEL_MAX + 3];
+    void *scratch[2]; /* of the sort */
     int64_t scratch_cap;
 };
 
-/* Position in cells of level l. The same digits on every level, so levels never disagree about where a particle is;
- * 0 <= x < boxlen gives 0 <= result < 2^l. */
+/* Position in cells of level l. The same digits on every level, so levels never disagree about
+ * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
 static inline double part_cells(const struct mesh *m, int l, double x)
 {
     return x / m->boxlen * (double)((int64_t)1 << l);
@@ -48,35 +54,39 @@ void part_init(struct parts *p);
 void part_fini(struct parts *p);
 void part_reserve(struct parts *p, int64_t n);
 
-/* Particles anywhere, with global positions only → rank and host on levelmin. Wraps periodically; first[] = all on
- * levelmin. Error if a particle is outside a box with walls. (collective) */
-MUST_USE enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d);
+/* Particles anywhere, with global positions only → rank and host on levelmin. Wraps periodically;
+ * first[] = all on levelmin. Error if a particle is outside a box with walls. (collective) */
+MUST_USE enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
+                                  const struct domain *d);
 
-/* Start of a step of level l: wraps positions; particles of the range that left their oct get the neighbouring oct of
- * level l where that exists (else they keep their host), and go to the rank that owns it. Those beyond a wall are
- * removed and counted in lost. (collective) */
-void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l);
-/* Hands particles in refined cells of level l to level l+1 (sets first[l+1], hosts on level l+1, sends to the owner).
- * At levelmax it only ends the range. (collective) */
-void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d, int l);
+/* Start of a step of level l: wraps positions; particles of the range that left their oct get the
+ * neighbouring oct of level l where that exists (else they keep their host), and go to the rank
+ * that owns it. Those beyond a wall are removed and counted in lost. (collective) */
+void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d,
+                int l);
+/* Hands particles in refined cells of level l to level l+1 (sets first[l+1], hosts on level l+1,
+ * sends to the owner). At levelmax it only ends the range. (collective) */
+void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
+                    const struct domain *d, int l);
 /* End: range of level l+1 joins that of level l; hosts become the parents. Local. */
 void part_merge(struct parts *p, const struct mesh *m, int l);
 
-/* CIC mass deposit of the particles of level l (all from first[l] on; call before part_hand_down) on existing cells of
- * level l, own and ghost rows: mass[noct][8] in units of quantum; number != NULL: also the CIC-weighted number
- * (numerics §4: DM 1 whatever its mass; mass_cut > 0: heavier DM ignored), in units of 2^-32. Caller zeroes the arrays
- * and adds the ghosts (ghost_add_i64). cic_levelmax as in RAMSES: > 0: no DM mass above, no DM number from it on.
- * Local. */
-void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum, double mass_cut, int cic_levelmax,
-                  int64_t (*mass)[8], int64_t (*number)[8]);
+/* CIC mass deposit of the particles of level l (all from first[l] on; call before part_hand_down)
+ * on existing cells of level l, own and ghost rows: mass[noct][8] in units of quantum; number !=
+ * NULL: also the CIC-weighted number (numerics §4: DM 1 whatever its mass; mass_cut > 0: heavier DM
+ * ignored), in units of 2^-32. Caller zeroes the arrays and adds the ghosts (ghost_add_i64).
+ * cic_levelmax as in RAMSES: > 0: no DM mass above, no DM number from it on. Local. */
+void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum,
+                  double mass_cut, int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8]);
 
-/* Kick of the particles of level l alone (first[l]..first[l+1]-1) with the force of level l (or l-1 where the cloud
- * leaves the level): v += ½ dteff f; dteff = dtnew[levelp] if levelp >= l else dtold[levelp]; then levelp = l. F valid
- * in ghosts of l and l-1. Local. */
-void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew, const double *dtold);
+/* Kick of the particles of level l alone (first[l]..first[l+1]-1) with the force of level l (or l-1
+ * where the cloud leaves the level): v += ½ dteff f; dteff = dtnew[levelp] if levelp >= l else
+ * dtold[levelp]; then levelp = l. F valid in ghosts of l and l-1. Local. */
+void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+                  const double *dtold);
 /* v += ½ dt f; x += v dt; no wrap. Local. */
 void part_move(struct parts *p, const struct mesh *m, int l, double dt);
-/* max |v_i| over the particles of level l alone, for the Courant condition; kinetic energy Σ ½ m v² added to an exact
- * sum. Local. */
+/* max |v_i| over the particles of level l alone, for the Courant condition; kinetic energy Σ ½ m v²
+ * added to an exact sum. Local. */
 double part_vmax(const struct parts *p, int l);
 void part_kinetic(const struct parts *p, int l, struct sum *ekin);

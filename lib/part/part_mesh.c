@@ -1,14 +1,15 @@
 /* part: between particles and mesh, cloud in cell (Hockney & Eastwood 1988, §5-2-3).
  *
- * The cloud of a particle at x is a cube of one cell size dx around it: it overlaps the 2³ cells that start at
- * floor(x/dx − ½), with weights w and 1−w a dimension, w the fraction of x/dx − ½. A particle inside its host oct
- * reaches the 4³ cells (patch) in and around the oct. Consecutive particles mostly share the host: the patch is
- * gathered from the 27 octs around it once, forces are interpolated from it, and masses are summed into it before they
- * go to the mesh.
+ * The cloud of a particle at x is a cube of one cell size dx around it: it overlaps the 2³ cells
+ * that start at floor(x/dx − ½), with weights w and 1−w a dimension, w the fraction of x/dx − ½. A
+ * particle inside its host oct reaches the 4³ cells (patch) in and around the oct. Consecutive
+ * particles mostly share the host: the patch is gathered from the 27 octs around it once, forces
+ * are interpolated from it, and masses are summed into it before they go to the mesh.
  *
- * Force: from level l if all 8 cells of the cloud are there, else from the first coarser ancestor of the host where
- * they are, with that level's cell size; by 2:1 balance that is l-1 (numerics §6). Deposit: cells that do not exist get
- * nothing. Deposits are integers, so their sum has no order. */
+ * Force: from level l if all 8 cells of the cloud are there, else from the first coarser ancestor
+ * of the host where they are, with that level's cell size; by 2:1 balance that is l-1 (numerics
+ * §6). Deposit: cells that do not exist get nothing. Deposits are integers, so their sum has no
+ * order. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -24,8 +25,8 @@ enum {
 
 typedef double vec4 __attribute__((vector_size(32))); /* three components and nothing */
 
-/* Which cells of the 27 octs a patch consists of: oct k gives its cells cell[j] as patch cells to[j], first[k] <= j <
- * first[k+1]; bits: those patch cells as a set. */
+/* Which cells of the 27 octs a patch consists of: oct k gives its cells cell[j] as patch cells
+ * to[j], first[k] <= j < first[k+1]; bits: those patch cells as a set. */
 struct stencil {
     unsigned char first[28], cell[PATCH], to[PATCH];
     uint64_t bits[27];
@@ -37,7 +38,8 @@ struct clouds {
     double w[3][BLOCK];
 };
 
-/* Where a patch is: `base` is the cell coordinate of its first cell; differences to it are taken modulo wrap+1. */
+/* Where a patch is: `base` is the cell coordinate of its first cell; differences to it are taken
+ * modulo wrap+1. */
 struct place {
     lidx oct;
     int64_t base[3], wrap[3];
@@ -68,7 +70,8 @@ static void stencil_make(struct stencil *s, const signed char map[3][EDGE])
 
 static const signed char PLAIN[3][EDGE] = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
 
-static void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l, int64_t begin, int n)
+static void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l,
+                        int64_t begin, int n)
 {
     for (int d = 0; d < 3; d++) {
         const double *restrict x = p->x[d] + begin;
@@ -98,7 +101,9 @@ static inline int place_cloud(const struct place *p, int64_t x, int64_t y, int64
     x = (x - p->base[0]) & p->wrap[0];
     y = (y - p->base[1]) & p->wrap[1];
     z = (z - p->base[2]) & p->wrap[2];
-    return (uint64_t)x < 3 && (uint64_t)y < 3 && (uint64_t)z < 3 ? (int)(x + EDGE * y + EDGE * EDGE * z) : -1;
+    return (uint64_t)x < 3 && (uint64_t)y < 3 && (uint64_t)z < 3
+               ? (int)(x + EDGE * y + EDGE * EDGE * z)
+               : -1;
 }
 
 /* Offsets of the 8 cells of a cloud in a patch. */
@@ -142,7 +147,8 @@ static void gather_init(struct gather *g, const struct parts *p, const struct me
     for (int k = 0; k < PATCHES; k++) g->patch[k].level = -1;
 }
 
-/* Beyond a wall a cell has the force of the cell before it; the normal component of a mirror changes sign. */
+/* Beyond a wall a cell has the force of the cell before it; the normal component of a mirror
+ * changes sign. */
 static void patch_mirror(struct patch *a, const struct gather *g, signed char map[3][EDGE])
 {
     for (int d = 0; d < 3; d++)
@@ -194,7 +200,8 @@ static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct)
 }
 
 /* Interpolated force; false if a cell of the cloud is missing. */
-static inline bool patch_force(const struct patch *a, const int64_t cell[3], const double w[3], vec4 *force)
+static inline bool patch_force(const struct patch *a, const int64_t cell[3], const double w[3],
+                               vec4 *force)
 {
     int at = place_cloud(&a->at, cell[0], cell[1], cell[2]);
     if (at < 0 || (a->there >> at & CORNERS) != CORNERS) return false;
@@ -245,8 +252,8 @@ static inline int block_size(int64_t begin, int64_t end)
     return end - begin < BLOCK ? (int)(end - begin) : BLOCK;
 }
 
-static void synchro_block(struct parts *p, int l, int64_t begin, int n, const vec4 *force, const double *dtnew,
-                          const double *dtold)
+static void synchro_block(struct parts *p, int l, int64_t begin, int n, const vec4 *force,
+                          const double *dtnew, const double *dtold)
 {
     double dt[BLOCK];
     int32_t *levelp = p->levelp + begin;
@@ -257,7 +264,8 @@ static void synchro_block(struct parts *p, int l, int64_t begin, int n, const ve
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin;
 #pragma omp simd
-        for (int k = 0; k < n; k++) v[k] = p->is_static ? force[k][d] : v[k] + force[k][d] * 0.5 * dt[k];
+        for (int k = 0; k < n; k++)
+            v[k] = p->is_static ? force[k][d] : v[k] + force[k][d] * 0.5 * dt[k];
     }
 }
 
@@ -277,7 +285,8 @@ static void move_block(struct parts *p, int64_t begin, int n, const vec4 *force,
     }
 }
 
-void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew, const double *dtold)
+void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+                  const double *dtold)
 {
     int64_t end = p->first[l + 1];
 #pragma omp parallel
@@ -365,7 +374,8 @@ static void patch_flush(struct depositor *t)
         int begin = s->first[k], end = s->first[k + 1];
         if (o < 0) continue;
         if (!oct_is_mine(t, o)) {
-            for (int j = begin; j < end; j++) spill_add(t, o, s->cell[j], t->mass[s->to[j]], t->number[s->to[j]]);
+            for (int j = begin; j < end; j++)
+                spill_add(t, o, s->cell[j], t->mass[s->to[j]], t->number[s->to[j]]);
             continue;
         }
         for (int j = begin; j < end; j++) t->g->mass[o][s->cell[j]] += t->mass[s->to[j]];
@@ -375,9 +385,11 @@ static void patch_flush(struct depositor *t)
     memset(t->number, 0, sizeof t->number);
 }
 
-/* A particle that left its host by less than an oct: its cells lie in the 27 octs, if not in the patch. What would lie
- * further out is on no existing cell (numerics §6: not more than one oct a step). */
-static void deposit_far(struct depositor *t, const int64_t cell[3], const int64_t mass[8], const int64_t number[8])
+/* A particle that left its host by less than an oct: its cells lie in the 27 octs, if not in the
+ * patch. What would lie further out is on no existing cell (numerics §6: not more than one oct a
+ * step). */
+static void deposit_far(struct depositor *t, const int64_t cell[3], const int64_t mass[8],
+                        const int64_t number[8])
 {
     for (int c = 0; c < 8; c++) {
         int cube = 0, slot = 0, stride = 1;
@@ -458,8 +470,8 @@ static void spills_add(struct depositor *t)
     FREE(t->spill);
 }
 
-/* Particles begin..end-1, nearly sorted by host: each thread takes a piece and the octs its piece begins with, up to
- * those of the next. */
+/* Particles begin..end-1, nearly sorted by host: each thread takes a piece and the octs its piece
+ * begins with, up to those of the next. */
 static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
 {
     int64_t n = end - begin, wish = n / (16 * BLOCK) + 1;
@@ -476,15 +488,16 @@ static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
             if (s == me + 1) t.high = high;
         }
         int64_t stop = begin + n * (me + 1) / nt;
-        for (int64_t b = begin + n * me / nt; b < stop; b += BLOCK) deposit_block(&t, b, block_size(b, stop));
+        for (int64_t b = begin + n * me / nt; b < stop; b += BLOCK)
+            deposit_block(&t, b, block_size(b, stop));
         patch_flush(&t);
 #pragma omp barrier
         spills_add(&t);
     }
 }
 
-void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum, double mass_cut, int cic_levelmax,
-                  int64_t (*mass)[8], int64_t (*number)[8])
+void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum,
+                  double mass_cut, int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8])
 {
     struct deposit g = {.p = p,
                         .m = m,

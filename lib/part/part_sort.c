@@ -1,7 +1,9 @@
-/* part: sort by host. A radix sort of (host, place) pairs, then each array is permuted through one scratch array.
+/* part: sort by host. A radix sort of (host, place) pairs, then each array is permuted through one
+ * scratch array.
  *
- * A particle out of order costs the mesh side a second look at an oct's neighbourhood in each of its three passes,
- * about as much as sorting thirty particles: below that share of disorder nothing is done. */
+ * A particle out of order costs the mesh side a second look at an oct's neighbourhood in each of
+ * its three passes, about as much as sorting thirty particles: below that share of disorder nothing
+ * is done. */
 #include "part/part_sort.h"
 
 #include <omp.h>
@@ -30,7 +32,8 @@ static void scratch_reserve(struct parts *p, int64_t n)
 }
 
 /* One stable pass on the digit at `shift`. count: [threads][BUCKETS]. */
-static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift, int64_t (*count)[BUCKETS])
+static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
+                       int64_t (*count)[BUCKETS])
 {
 #pragma omp parallel
     {
@@ -54,12 +57,14 @@ static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift, 
 }
 
 /* For arrays of each element size; the order's low words are places relative to begin. */
-#define PERMUTE(name, word)                                                                                            \
-    static void name(void *array, int64_t begin, int64_t n, const uint64_t *order, void *scratch)                      \
-    {                                                                                                                  \
-        word *a = (word *)array + begin, *tmp = scratch;                                                               \
-        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++) tmp[i] = a[(uint32_t)order[i]];   \
-        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++) a[i] = tmp[i];                    \
+#define PERMUTE(name, word)                                                                        \
+    static void name(void *array, int64_t begin, int64_t n, const uint64_t *order, void *scratch)  \
+    {                                                                                              \
+        word *a = (word *)array + begin, *tmp = scratch;                                           \
+        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++)               \
+            tmp[i] = a[(uint32_t)order[i]];                                                        \
+        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++)               \
+            a[i] = tmp[i];                                                                         \
     }
 typedef uint64_t __attribute__((may_alias)) word8; /* doubles too */
 PERMUTE(permute8, word8)
@@ -99,7 +104,8 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
         a[i] = (uint64_t)host[i] << 32 | (uint64_t)i;
         top = top > host[i] ? top : host[i];
     }
-    int64_t(*count)[BUCKETS] = mem_new(sizeof *count * (size_t)omp_get_max_threads(), "particle sort");
+    int64_t(*count)[BUCKETS] = mem_new(sizeof *count * (size_t)omp_get_max_threads(),
+                                       "particle sort");
     for (int shift = 32; top >> (shift - 32) > 0; shift += BITS) {
         radix_pass(a, b, n, shift, count);
         uint64_t *swap = a;

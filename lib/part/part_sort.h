@@ -1,4 +1,5 @@
-/* part/part_sort: puts particles begin..end-1 in order of their host, if it is worth it. Private to part. Local. */
+/* part/part_sort: puts particles begin..end-1 in order of their host, if it is worth it. Private to
+ * part. Local. */
 #pragma once
 #include "part/part.h"
 

@@ -13,7 +13,8 @@ enum { PAD = 8 };       /* a line of the cache */
 
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total)
 {
-    BUG_ON(nmesh < 1 || nmesh > PK_MESHES || par->order < 1 || par->order > 4 || par->fold < 1 || !(total > 0));
+    BUG_ON(nmesh < 1 || nmesh > PK_MESHES || par->order < 1 || par->order > 4 || par->fold < 1 ||
+           !(total > 0));
     struct pk *p = mem_zero(sizeof *p, "pk");
     p->c = c;
     p->par = *par;
@@ -76,7 +77,8 @@ static double in_cells(const struct pk *p, double x, int h)
     return t + 0.5 * h;
 }
 
-/* Rows along x are shared out among the threads in bands of y: items in order, a plane of a lattice, still keep all of them at work. */
+/* Rows along x are shared out among the threads in bands of y: items in order, a plane of a
+ * lattice, still keep all of them at work. */
 struct crew {
     int size, me;
 };
@@ -89,7 +91,8 @@ static bool owns(const struct crew *c, int y)
 typedef double real4 __attribute__((vector_size(32)));
 typedef int64_t long4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* row[i] += m w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest integer, to even. |m| < 2^51. */
+/* row[i] += m w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest integer,
+ * to even. |m| < 2^51. */
 static inline void add_four(int64_t *row, double m, const double w[4])
 {
     real4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52}, x;
@@ -98,8 +101,10 @@ static inline void add_four(int64_t *row, double m, const double w[4])
     *(long4 *)row += (long4)x - (long4)shift;
 }
 
-/* Of cells first .. first+n−1 along y or z (d = 1, 2) those in the block and this thread's: their number, places and weights. */
-static inline __attribute__((always_inline)) int in_block(const struct pk *p, const struct crew *crew, int d, int first,
+/* Of cells first .. first+n−1 along y or z (d = 1, 2) those in the block and this thread's: their
+ * number, places and weights. */
+static inline __attribute__((always_inline)) int in_block(const struct pk *p,
+                                                          const struct crew *crew, int d, int first,
                                                           const int n, int at[], double w[])
 {
     int found = 0;
@@ -113,9 +118,12 @@ static inline __attribute__((always_inline)) int in_block(const struct pk *p, co
     return found;
 }
 
-/* A point within a block; order is a constant where this is inlined. Weights span less than the mesh: one turn wraps them. */
-static inline __attribute__((always_inline)) void assign_point(const struct pk *p, const struct pk_item *it, int h,
-                                                               const struct crew *crew, const int order)
+/* A point within a block; order is a constant where this is inlined. Weights span less than the
+ * mesh: one turn wraps them. */
+static inline __attribute__((always_inline)) void assign_point(const struct pk *p,
+                                                               const struct pk_item *it, int h,
+                                                               const struct crew *crew,
+                                                               const int order)
 {
     int n = p->par.n, count[3], at[3][WINDOW_REACH], first = 0;
     double w[3][WINDOW_REACH], unit = it->m / p->quantum;
@@ -137,14 +145,16 @@ static inline __attribute__((always_inline)) void assign_point(const struct pk *
 }
 
 /* A cube of any size. */
-static void assign_cube(const struct pk *p, const struct pk_item *it, int h, const struct crew *crew, double *room)
+static void assign_cube(const struct pk *p, const struct pk_item *it, int h,
+                        const struct crew *crew, double *room)
 {
     int n = p->par.n;
     const struct fft *f = p->fft;
     int64_t *mass = p->mass[it->mesh][h];
     struct reach r[3];
     for (int d = 0; d < 3; d++)
-        reach_of(p->par.order, in_cells(p, it->x[d], h), it->size * p->par.fold * n, room + (size_t)d * p->room, &r[d]);
+        reach_of(p->par.order, in_cells(p, it->x[d], h), it->size * p->par.fold * n,
+                 room + (size_t)d * p->room, &r[d]);
     double unit = it->m / p->quantum;
     for (int k = 0; k < r[2].n; k++) {
         int z = wrap(r[2].first + k, n) - f->first[2];
@@ -163,7 +173,8 @@ static void assign_cube(const struct pk *p, const struct pk_item *it, int h, con
     }
 }
 
-static void assign(const struct pk *p, const struct pk_item *it, int h, const struct crew *crew, double *room)
+static void assign(const struct pk *p, const struct pk_item *it, int h, const struct crew *crew,
+                   double *room)
 {
     if (it->size > 0) {
         assign_cube(p, it, h, crew, room);
@@ -229,7 +240,8 @@ static int ranks_of(const struct pk *p, const struct pk_item *it, unsigned char 
     memset(hit, 0, (size_t)(ny + nz));
     for (int d = 1; d < 3; d++) {
         double size = fmax(it->size, 0) * p->par.fold * n, reach = 0.5 * (size + p->par.order);
-        int first = (int)floor(in_cells(p, it->x[d], 0) - reach - 0.5), cells = (int)ceil(2 * reach) + 3;
+        int first = (int)floor(in_cells(p, it->x[d], 0) - reach - 0.5),
+            cells = (int)ceil(2 * reach) + 3;
         meet(first, cells, n, p->part[d - 1], hit + (d == 1 ? 0 : ny));
     }
     for (int z = 0; z < nz; z++)
@@ -263,14 +275,16 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
     int size = p->c->size;
     unsigned char *hit = mem_new((size_t)(p->grid[0] + p->grid[1]), "pk");
     int *rank = mem_new(sizeof *rank * (size_t)size, "pk");
-    int64_t *count = mem_zero(sizeof *count * (size_t)size, "pk"), *next = mem_zero(sizeof *next * (size_t)size, "pk");
+    int64_t *count = mem_zero(sizeof *count * (size_t)size, "pk"),
+            *next = mem_zero(sizeof *next * (size_t)size, "pk");
     int64_t total = 0, got;
     for (int64_t i = 0; i < n; i++)
         for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--) count[rank[k - 1]]++;
     for (int r = 0; r < size; total += count[r], r++) next[r] = total;
     struct pk_item *out = mem_new(sizeof *out * (size_t)total + 1, "pk");
     for (int64_t i = 0; i < n; i++)
-        for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--) out[next[rank[k - 1]]++] = item[i];
+        for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--)
+            out[next[rank[k - 1]]++] = item[i];
     struct pk_item *in = comm_exchange(p->c, out, count, sizeof *out, &got, NULL);
     assign_all(p, got, in);
     FREE(in);

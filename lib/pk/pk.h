@@ -1,12 +1,15 @@
 /* pk: power spectra of mass on a periodic mesh.
  *
- * Masses are added in batches, as points or as uniform cubes, to a mesh of n³ cells that all ranks share; then spectra of any two of them
- * are taken: P(k) = V ⟨δ_a δ_b*⟩ over the modes of a bin. Assignment by B-splines of order 1..4 (NGP, CIC, TSC, PCS), exact also for
- * cubes; interlaced meshes (Sefusatti et al. 2016, MNRAS 460, 3624). What the mesh did is undone: the window mode by mode, the shot noise
- * with its exact images (Jing 2005, ApJ 620, 559; interlaced: the even images only), and, without interlacing, the aliases of the signal
- * as a power law (interlaced, there is next to nothing left of them).
+ * Masses are added in batches, as points or as uniform cubes, to a mesh of n³ cells that all ranks
+ * share; then spectra of any two of them are taken: P(k) = V ⟨δ_a δ_b*⟩ over the modes of a bin.
+ * Assignment by B-splines of order 1..4 (NGP, CIC, TSC, PCS), exact also for cubes; interlaced
+ * meshes (Sefusatti et al. 2016, MNRAS 460, 3624). What the mesh did is undone: the window mode by
+ * mode, the shot noise with its exact images (Jing 2005, ApJ 620, 559; interlaced: the even images
+ * only), and, without interlacing, the aliases of the signal as a power law (interlaced, there is
+ * next to nothing left of them).
  *
- * Mass is deposited as integers and modes are added exactly, so nothing depends on ranks, threads or the order of batches. */
+ * Mass is deposited as integers and modes are added exactly, so nothing depends on ranks, threads
+ * or the order of batches. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,13 +23,15 @@ struct pk_par {
     int n;                /* cells a side */
     enum pk_window order; /* of the assignment */
     bool interlace;       /* a second mesh, half a cell off; not of samples */
-    int fold; /* f: the box is cut into f³ pieces laid on one another; the modes are f times those of the box */
+    /* f: the box is cut into f³ pieces laid on one another; the modes are f times those of the box
+     */
+    int fold;
 };
 
-/* Lengths in units of the box, any position (it is wrapped). size 0: a point, with shot noise; > 0: the edge of a cube around x,
- * mass spread evenly, none; PK_LATTICE: a point of a displaced lattice, which has none either;
- * PK_SAMPLE: the value of a field that is given on this very mesh: no window, no shot noise. A mesh has
- * samples only or none. */
+/* Lengths in units of the box, any position (it is wrapped). size 0: a point, with shot noise; > 0:
+ * the edge of a cube around x, mass spread evenly, none; PK_LATTICE: a point of a displaced
+ * lattice, which has none either; PK_SAMPLE: the value of a field that is given on this very mesh:
+ * no window, no shot noise. A mesh has samples only or none. */
 struct pk_item {
     double x[3], size, m;
     int mesh; /* 0..nmesh−1 */
@@ -34,7 +39,8 @@ struct pk_item {
 
 struct pk;
 
-/* total: mass of all items, or more (no item may be added beyond 2^62 times its unit). nmesh: separate species. (collective) */
+/* total: mass of all items, or more (no item may be added beyond 2^62 times its unit). nmesh:
+ * separate species. (collective) */
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total);
 void pk_free(struct pk **p);
 /* (collective: ranks without items give n = 0) */
@@ -48,12 +54,14 @@ struct pk_bin {
     int64_t modes;            /* k and −k counted both */
 };
 
-/* A spectrum of the sum of the meshes in bit set a with that of set b; neither mixes samples with others. */
+/* A spectrum of the sum of the meshes in bit set a with that of set b; neither mixes samples with
+ * others. */
 struct pk_pair {
     unsigned a, b;
 };
 
-/* edge: nbin+1, in fundamental modes of the mesh. axis: the line of sight of the multipoles, 0..2, or −1: p[1], p[2] are 0.
- * out[pair][bin]. Empties the meshes. An empty mesh has δ = 0. (collective) */
-void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge, int axis,
-                struct pk_bin *out);
+/* edge: nbin+1, in fundamental modes of the mesh. axis: the line of sight of the multipoles, 0..2,
+ * or −1: p[1], p[2] are 0. out[pair][bin]. Empties the meshes. An empty mesh has δ = 0.
+ * (collective) */
+void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge,
+                int axis, struct pk_bin *out);

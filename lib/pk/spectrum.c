@@ -36,7 +36,8 @@ static size_t wave_size(const struct fft *f)
     return (size_t)f->kcount[0] * (size_t)f->kcount[1] * f->kpitch;
 }
 
-/* The integers of mesh i into r as δ, and to Fourier space. They are freed before the transform touches its second buffer. */
+/* The integers of mesh i into r as δ, and to Fourier space. They are freed before the transform
+ * touches its second buffer. */
 static void transform(struct pk *p, int i, int h, double mean)
 {
     struct fft *f = p->fft;
@@ -45,7 +46,8 @@ static void transform(struct pk *p, int i, int h, double mean)
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < rows; row++) {
         double *r = f->r + (size_t)row * f->pitch;
-        size_t from = (size_t)(row / f->count[1]) * p->plane + (size_t)(row % f->count[1]) * p->pitch;
+        size_t from = (size_t)(row / f->count[1]) * p->plane +
+                      (size_t)(row % f->count[1]) * p->pitch;
         for (int x = 0; x < n; x++) r[x] = (mass ? (double)mass[from + (size_t)x] : 0) / mean - 1;
     }
     FREE(p->mass[i][h]);
@@ -64,7 +66,8 @@ static void interlace(const struct pk *p, double complex *k)
             size_t at = ((size_t)i * (size_t)f->kcount[1] + (size_t)j) * f->kpitch;
             double complex t = turn[i + f->kfirst[0]] * turn[j + f->kfirst[1]];
             for (int z = 0; z < f->n; z++)
-                k[at + (size_t)z] = 0.5 * (k[at + (size_t)z] + f->k[at + (size_t)z] * (t * turn[z]));
+                k[at + (size_t)z] = 0.5 *
+                                    (k[at + (size_t)z] + f->k[at + (size_t)z] * (t * turn[z]));
         }
     FREE(turn);
 }
@@ -168,8 +171,9 @@ static void multipoles(double mu2, double l[PK_BIN_COLUMNS])
 }
 
 /* shot: its power without images. */
-static void add_row(const struct pk *p, const struct tables *t, const struct field *a, const struct field *b,
-                    double shot, int axis, int i, int j, struct bin_sums *bins)
+static void add_row(const struct pk *p, const struct tables *t, const struct field *a,
+                    const struct field *b, double shot, int axis, int i, int j,
+                    struct bin_sums *bins)
 {
     const struct fft *f = p->fft;
     int n = f->n, x = i + f->kfirst[0], y = j + f->kfirst[1], wy = fft_wave(n, y);
@@ -180,11 +184,14 @@ static void add_row(const struct pk *p, const struct tables *t, const struct fie
         int bin = t->bin_of[s];
         if (bin < 0) continue;
         double images = t->all[x] * t->all[y] * t->all[z];
-        if (p->par.interlace) images = 0.5 * (images + t->alternating[x] * t->alternating[y] * t->alternating[z]);
+        if (p->par.interlace)
+            images = 0.5 * (images + t->alternating[x] * t->alternating[y] * t->alternating[z]);
         double w = t->w[x] * t->w[y] * t->w[z];
-        double complex ka = field_at(a, at + (size_t)z), kb = a->set == b->set ? ka : field_at(b, at + (size_t)z);
+        double complex ka = field_at(a, at + (size_t)z),
+                       kb = a->set == b->set ? ka : field_at(b, at + (size_t)z);
         double raw = creal(ka) * creal(kb) + cimag(ka) * cimag(kb);
-        double power = times * (raw * norm - shot * images) / ((a->sampled ? 1 : w) * (b->sampled ? 1 : w)),
+        double power = times * (raw * norm - shot * images) /
+                       ((a->sampled ? 1 : w) * (b->sampled ? 1 : w)),
                l[PK_BIN_COLUMNS];
         struct bin_sums *q = &bins[bin];
         q->modes += (int64_t)times;
@@ -224,8 +231,8 @@ static double shot_noise(const struct pk *p, const struct field *a, const struct
     return a->mass > 0 && b->mass > 0 ? sum_get(&m2) / (a->mass * b->mass) : 0;
 }
 
-static void sum_modes(const struct pk *p, const struct tables *t, const struct field *a, const struct field *b,
-                      int nbin, int axis, struct pk_bin *out)
+static void sum_modes(const struct pk *p, const struct tables *t, const struct field *a,
+                      const struct field *b, int nbin, int axis, struct pk_bin *out)
 {
     double shot = shot_noise(p, a, b);
     struct bin_sums *bins = mem_new(sizeof *bins * (size_t)nbin + 1, "pk bins");
@@ -246,7 +253,8 @@ static void sum_modes(const struct pk *p, const struct tables *t, const struct f
         comm_sum(p->c, &bins[q].k);
         for (int c = 0; c < PK_BIN_COLUMNS; c++) comm_sum(p->c, &bins[q].p[c]);
         double modes = bins[q].modes > 0 ? (double)bins[q].modes : 1;
-        out[q] = (struct pk_bin){.k = sum_get(&bins[q].k) / modes, .modes = bins[q].modes, .shot = shot};
+        out[q] = (struct pk_bin){
+            .k = sum_get(&bins[q].k) / modes, .modes = bins[q].modes, .shot = shot};
         for (int c = 0; c < PK_BIN_COLUMNS; c++) out[q].p[c] = sum_get(&bins[q].p[c]) / modes;
     }
     FREE(bins);
@@ -254,8 +262,10 @@ static void sum_modes(const struct pk *p, const struct tables *t, const struct f
 
 /* ---- shot noise and aliases ---- */
 
-/* Slope of the signal near Nyquist by least squares. False if it is not well above its noise there. */
-static bool slope_near_nyquist(int nbin, const struct pk_bin *bin, const double *alias, double nyquist, double *slope)
+/* Slope of the signal near Nyquist by least squares. False if it is not well above its noise there.
+ */
+static bool slope_near_nyquist(int nbin, const struct pk_bin *bin, const double *alias,
+                               double nyquist, double *slope)
 {
     double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
     int used = 0;
@@ -278,19 +288,24 @@ static double interpolate(int n, const double *y, double x)
 {
     int i = (int)fmin(fmax(floor(x) - 1, 0), n - 4);
     double t = x - i, a = t * (t - 1), b = (t - 2) * (t - 3);
-    return (b * (y[i + 1] * 3 * t - y[i] * (t - 1)) + a * (y[i + 3] * (t - 2) - 3 * y[i + 2] * (t - 3))) / 6;
+    return (b * (y[i + 1] * 3 * t - y[i] * (t - 1)) +
+            a * (y[i + 3] * (t - 2) - 3 * y[i + 2] * (t - 3))) /
+           6;
 }
 
-/* Jing's iteration: the slope says what the aliases are, which changes the slope. alias[bin]: factors. */
+/* Jing's iteration: the slope says what the aliases are, which changes the slope. alias[bin]:
+ * factors. */
 static void find_aliases(const struct pk *p, int nbin, const struct pk_bin *bin, double *alias)
 {
     enum { ROUNDS = 4, NODES = 41 };
     double nyquist = 0.5 * p->par.n, slope, node[NODES] = {1};
     for (int b = 0; b < nbin; b++) alias[b] = 1;
     for (int r = 0; r < ROUNDS && slope_near_nyquist(nbin, bin, alias, nyquist, &slope); r++) {
-        for (int i = 1; i < NODES; i++) node[i] = window_aliases(p->par.order, slope, (double)i / (NODES - 1));
+        for (int i = 1; i < NODES; i++)
+            node[i] = window_aliases(p->par.order, slope, (double)i / (NODES - 1));
         for (int b = 0; b < nbin; b++)
-            if (bin[b].modes) alias[b] = interpolate(NODES, node, fmin(bin[b].k / nyquist, 1) * (NODES - 1));
+            if (bin[b].modes)
+                alias[b] = interpolate(NODES, node, fmin(bin[b].k / nyquist, 1) * (NODES - 1));
     }
 }
 
@@ -304,7 +319,8 @@ static void finish_bins(const struct pk *p, int nbin, const double *alias, struc
     }
 }
 
-/* The pair with most meshes: its aliases are taken off all spectra, so that those of parts still add up to that of the whole. */
+/* The pair with most meshes: its aliases are taken off all spectra, so that those of parts still
+ * add up to that of the whole. */
 static int widest_pair(int npair, const struct pk_pair *pair)
 {
     int best = 0;
@@ -315,8 +331,8 @@ static int widest_pair(int npair, const struct pk_pair *pair)
     return best;
 }
 
-void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge, int axis,
-                struct pk_bin *out)
+void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, const double *edge,
+                int axis, struct pk_bin *out)
 {
     unsigned used = 0;
     for (int i = 0; i < p->nmesh; i++) {

@@ -1,5 +1,5 @@
-/* pk/table: see table.h. Units: h/Mpc and (Mpc/h)³ of cosmological runs, else code units. Numbers have 17 digits: equal tables are equal
- * bits. */
+/* pk/table: see table.h. Units: h/Mpc and (Mpc/h)³ of cosmological runs, else code units. Numbers
+ * have 17 digits: equal tables are equal bits. */
 #include "pk/table.h"
 
 #include <math.h>
@@ -26,15 +26,18 @@ void pk_table_tsv(FILE *out, const struct pk_table *t)
         fprintf(out, "# time %.9g, box %.6g, code units\n", h->t, box);
     fprintf(out, "# mesh %d^3, window %s%s, fold %d, %s; %lld particles, %lld cells\n", t->par->n,
             WINDOW[t->par->order], t->par->interlace ? " interlaced" : "", t->par->fold,
-            t->axis < 0 ? "real space" : "redshift space", (long long)t->points, (long long)t->cells);
-    fprintf(out, "# k: mean of the bin, 1/(%s); P, shot, sigma: (%s)^3; P includes the shot noise\n", length, length);
+            t->axis < 0 ? "real space" : "redshift space", (long long)t->points,
+            (long long)t->cells);
+    fprintf(out,
+            "# k: mean of the bin, 1/(%s); P, shot, sigma: (%s)^3; P includes the shot noise\n",
+            length, length);
     fprintf(out, "# spectrum\tk\tP\tshot\tsigma\tmodes%s\n", t->axis < 0 ? "" : "\tP2\tP4");
     for (int i = 0; i < t->npair; i++)
         for (int b = 0; b < t->nbin; b++) {
             const struct pk_bin *q = &t->bin[(size_t)i * (size_t)t->nbin + (size_t)b];
             if (q->modes == 0) continue;
-            fprintf(out, "%s\t%.17g\t%.17g\t%.17g\t%.17g\t%lld", t->name[i], q->k * wave, q->p[0] * volume,
-                    q->shot * volume, q->sigma * volume, (long long)q->modes);
+            fprintf(out, "%s\t%.17g\t%.17g\t%.17g\t%.17g\t%lld", t->name[i], q->k * wave,
+                    q->p[0] * volume, q->shot * volume, q->sigma * volume, (long long)q->modes);
             if (t->axis >= 0) fprintf(out, "\t%.17g\t%.17g", q->p[1] * volume, q->p[2] * volume);
             fputc('\n', out);
         }
@@ -99,10 +102,13 @@ void pk_table_json(FILE *out, const struct pk_table *t)
         fprintf(out, ",\"redshift\":%.17g,\"aexp\":%.17g", 1 / h->aexp - 1, h->aexp);
     else
         fprintf(out, ",\"time\":%.17g", h->t);
-    fprintf(out, ",\"box\":%.17g,\"length_unit\":\"%s\",\"mesh\":%d,\"window\":\"%s\",\"interlaced\":%s,\"fold\":%d",
-            box, h->cosmo ? "Mpc/h" : "code", t->par->n, WINDOW[t->par->order], t->par->interlace ? "true" : "false",
-            t->par->fold);
-    fprintf(out, ",\"particles\":%lld,\"cells\":%lld,\"spectra\":[", (long long)t->points, (long long)t->cells);
+    fprintf(out,
+            ",\"box\":%.17g,\"length_unit\":\"%s\",\"mesh\":%d,\"window\":\"%s\",\"interlaced\":%s,"
+            "\"fold\":%d",
+            box, h->cosmo ? "Mpc/h" : "code", t->par->n, WINDOW[t->par->order],
+            t->par->interlace ? "true" : "false", t->par->fold);
+    fprintf(out, ",\"particles\":%lld,\"cells\":%lld,\"spectra\":[", (long long)t->points,
+            (long long)t->cells);
     for (int i = 0; i < t->npair; i++) {
         fprintf(out, "%s{\"name\":\"%s\"", i ? "," : "", t->name[i]);
         column(out, "k", t, i, get_k, wave);

@@ -53,7 +53,8 @@ static double all_images(int order, double x)
 void window_images(int order, int n, double *all, double *alternating)
 {
     for (int i = 0; i < n; i++) {
-        double x = M_PI * (i > n / 2 ? i - n : i) / n, even = pow(cos(0.5 * x), 2 * order) * all_images(order, 0.5 * x);
+        double x = M_PI * (i > n / 2 ? i - n : i) / n,
+               even = pow(cos(0.5 * x), 2 * order) * all_images(order, 0.5 * x);
         all[i] = all_images(order, x);
         alternating[i] = 2 * even - all[i];
     }
@@ -66,14 +67,17 @@ double window_aliases(int order, double slope, double kappa)
     double mean = 0;
     for (int i = 0; i < DIRECTIONS; i++) {
         double z = (i + 0.5) / DIRECTIONS, r = sqrt(1 - z * z); /* a half sphere will do */
-        double u[3] = {0.5 * kappa * r * cos(GOLDEN * i), 0.5 * kappa * r * sin(GOLDEN * i), 0.5 * kappa * z};
+        double u[3] = {0.5 * kappa * r * cos(GOLDEN * i), 0.5 * kappa * r * sin(GOLDEN * i),
+                       0.5 * kappa * z};
         double w[3][2 * FAR + 1], sum = 0;
         for (int d = 0; d < 3; d++)
-            for (int m = -FAR; m <= FAR; m++) w[d][m + FAR] = sinc_power(M_PI * (u[d] + m), 2 * order);
+            for (int m = -FAR; m <= FAR; m++)
+                w[d][m + FAR] = sinc_power(M_PI * (u[d] + m), 2 * order);
         for (int a = -FAR; a <= FAR; a++)
             for (int b = -FAR; b <= FAR; b++)
                 for (int c = -FAR; c <= FAR; c++) {
-                    double k2 = (u[0] + a) * (u[0] + a) + (u[1] + b) * (u[1] + b) + (u[2] + c) * (u[2] + c);
+                    double k2 = (u[0] + a) * (u[0] + a) + (u[1] + b) * (u[1] + b) +
+                                (u[2] + c) * (u[2] + c);
                     sum += w[0][a + FAR] * w[1][b + FAR] * w[2][c + FAR] *
                            pow(k2 / (0.25 * kappa * kappa), 0.5 * slope);
                 }

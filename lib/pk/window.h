@@ -1,9 +1,11 @@
-/* pk/window: B-splines and what they do to a spectrum (private to lib/pk). Lengths in cells, x = 0 at the centre of the spline. */
+/* pk/window: B-splines and what they do to a spectrum (private to lib/pk). Lengths in cells, x = 0
+ * at the centre of the spline. */
 #pragma once
 #include <math.h>
 enum { WINDOW_REACH = 4 };
 
-/* Weights of a point at t ≥ 0 on the cells first.. (centres at i + ½), order of them. Returns first (may be −1 or −2). */
+/* Weights of a point at t ≥ 0 on the cells first.. (centres at i + ½), order of them. Returns first
+ * (may be −1 or −2). */
 static inline int window_point(int order, double t, double w[WINDOW_REACH])
 {
     if (order % 2 == 1) { /* around the cell that holds t */
@@ -18,7 +20,8 @@ static inline int window_point(int order, double t, double w[WINDOW_REACH])
         return (int)cell - 1;
     }
     const double SIXTH = 1.0 / 6;
-    double left = floor(t - 0.5), d = t - 0.5 - left, e = 1 - d; /* between the centres of left and left + 1 */
+    /* between the centres of left and left + 1 */
+    double left = floor(t - 0.5), d = t - 0.5 - left, e = 1 - d;
     if (order == 2) {
         w[0] = e;
         w[1] = d;
@@ -37,6 +40,6 @@ double window_step(int order, double s);
 void window_fourier(int order, int n, double *out);
 /* Σ_m W²(i + m n) and Σ_m (−1)^m W²(i + m n): the images of shot noise along one dimension. */
 void window_images(int order, int n, double *all, double *alternating);
-/* The signal's power with its aliases, over W² times the power itself, averaged over directions, for a spectrum ∝ k^slope,
- * at k = kappa Nyquist, 0 < kappa. */
+/* The signal's power with its aliases, over W² times the power itself, averaged over directions,
+ * for a spectrum ∝ k^slope, at k = kappa Nyquist, 0 < kappa. */
 double window_aliases(int order, double slope, double kappa);

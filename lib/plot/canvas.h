@@ -38,5 +38,6 @@ typedef void canvas_draw(const struct canvas *c, const void *what);
 int canvas_svg(FILE *out, canvas_draw *draw, const void *what);
 int canvas_png(FILE *out, canvas_draw *draw, const void *what);
 
-/* The raised part of text: from the character after ^ on. Returns its length; *before: characters ahead of it (without ^). */
+/* The raised part of text: from the character after ^ on. Returns its length; *before: characters
+ * ahead of it (without ^). */
 int canvas_raised(const char *text, int *before);

@@ -1,10 +1,11 @@
-/* pk/canvas_png: a canvas of pixels. Lines are as dark at a pixel as its distance says; letters are lines. */
+/* pk/canvas_png: a canvas of pixels. Lines are as dark at a pixel as its distance says; letters are
+ * lines. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "plot/canvas.h"
 #include "io/image.h"
+#include "plot/canvas.h"
 #include "plot/letters.h"
 
 enum { SCALE = 2, WIDTH = SCALE * CANVAS_WIDTH, HEIGHT = SCALE * CANVAS_HEIGHT };
@@ -32,17 +33,19 @@ static double distance(const double a[2], const double b[2], double x, double y)
 }
 
 /* a, b in points. */
-static void stroke(struct pixels *p, const double a[2], const double b[2], double width, unsigned rgb)
+static void stroke(struct pixels *p, const double a[2], const double b[2], double width,
+                   unsigned rgb)
 {
-    double s = SCALE, u[2] = {a[0] * s, a[1] * s}, v[2] = {b[0] * s, b[1] * s}, half = 0.5 * width * s,
-           reach = half + 1;
+    double s = SCALE, u[2] = {a[0] * s, a[1] * s}, v[2] = {b[0] * s, b[1] * s},
+           half = 0.5 * width * s, reach = half + 1;
     for (int y = (int)floor(fmin(u[1], v[1]) - reach); y <= fmax(u[1], v[1]) + reach; y++)
         for (int x = (int)floor(fmin(u[0], v[0]) - reach); x <= fmax(u[0], v[0]) + reach; x++)
             blend(p, x, y, rgb, half + 0.5 - distance(u, v, x + 0.5, y + 0.5));
 }
 
 /* Dashes go on from one piece to the next. *done: length so far. */
-static void dashes(struct pixels *p, const double a[2], const double b[2], struct pen pen, double *done)
+static void dashes(struct pixels *p, const double a[2], const double b[2], struct pen pen,
+                   double *done)
 {
     double length = hypot(b[0] - a[0], b[1] - a[1]), at = 0;
     while (at < length) {
@@ -99,7 +102,8 @@ static void letter_line(void *ctx, const double a[2], const double b[2])
 static void run(struct hand *h, const char *text, int n, double size)
 {
     h->size = size;
-    for (const char *s = text; s < text + n;) s = letter_draw(s, h->p ? letter_line : NULL, h, &h->along, size);
+    for (const char *s = text; s < text + n;)
+        s = letter_draw(s, h->p ? letter_line : NULL, h, &h->along, size);
 }
 
 static void run_all(struct hand *h, const char *text)

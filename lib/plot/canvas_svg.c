@@ -13,7 +13,9 @@ int canvas_raised(const char *text, int *before)
 
 static void svg_line(void *to, int n, const double (*xy)[2], struct pen pen)
 {
-    fprintf(to, "<polyline fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.1f\" stroke-linejoin=\"round\"%s points=\"",
+    fprintf(to,
+            "<polyline fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.1f\" "
+            "stroke-linejoin=\"round\"%s points=\"",
             pen.rgb, pen.width, pen.dashed ? " stroke-dasharray=\"6 4\"" : "");
     for (int i = 0; i < n; i++) fprintf(to, "%.2f,%.2f ", xy[i][0], xy[i][1]);
     fputs("\"/>\n", to);
@@ -21,7 +23,8 @@ static void svg_line(void *to, int n, const double (*xy)[2], struct pen pen)
 
 static void svg_blank(void *to, double x, double y, double width, double height)
 {
-    fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"white\"/>\n", x, y, width, height);
+    fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"white\"/>\n", x,
+            y, width, height);
 }
 
 static void svg_write(void *to, const struct label *l)
@@ -31,8 +34,9 @@ static void svg_write(void *to, const struct label *l)
     fprintf(to, "<text transform=\"translate(%.2f %.2f)%s\" text-anchor=\"%s\">%.*s", l->x, l->y,
             l->up ? " rotate(-90)" : "", anchor[l->anchor], before, l->text);
     if (raised)
-        fprintf(to, "<tspan dy=\"%d\" font-size=\"%d\">%.*s</tspan><tspan dy=\"%d\">%s</tspan>", -CANVAS_RAISE,
-                CANVAS_SMALL, raised, l->text + before + 1, CANVAS_RAISE, l->text + before + 1 + raised);
+        fprintf(to, "<tspan dy=\"%d\" font-size=\"%d\">%.*s</tspan><tspan dy=\"%d\">%s</tspan>",
+                -CANVAS_RAISE, CANVAS_SMALL, raised, l->text + before + 1, CANVAS_RAISE,
+                l->text + before + 1 + raised);
     fputs("</text>\n", to);
 }
 
@@ -41,7 +45,8 @@ int canvas_svg(FILE *out, canvas_draw *draw, const void *what)
     struct canvas c = {out, svg_line, svg_blank, svg_write};
     errno = 0;
     fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+            "%d\" "
             "font-family=\"sans-serif\" font-size=\"%d\">\n",
             CANVAS_WIDTH, CANVAS_HEIGHT, CANVAS_WIDTH, CANVAS_HEIGHT, CANVAS_FONT);
     svg_blank(out, 0, 0, CANVAS_WIDTH, CANVAS_HEIGHT);

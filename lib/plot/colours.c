@@ -79,5 +79,6 @@ void colours_at(int map, double t, unsigned char rgb[3])
     int i = (int)(t * (KNOTS - 1));
     if (i > KNOTS - 2) i = KNOTS - 2;
     for (int k = 0; k < 3; k++)
-        rgb[k] = (unsigned char)lrint(knot[i][k] + (t * (KNOTS - 1) - i) * (knot[i + 1][k] - knot[i][k]));
+        rgb[k] = (unsigned char)lrint(knot[i][k] +
+                                      (t * (KNOTS - 1) - i) * (knot[i + 1][k] - knot[i][k]));
 }

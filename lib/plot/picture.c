@@ -21,13 +21,15 @@ static int write_npy(FILE *out, const struct content *c)
 {
     char head[128];
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
-    int n = 10 + snprintf(head + 10, sizeof head - 10, "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }",
+    int n = 10 + snprintf(head + 10, sizeof head - 10,
+                          "{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }",
                           c->height, c->width);
     memset(head + n, ' ', sizeof head - (size_t)n);
     head[sizeof head - 1] = '\n';
     errno = 0;
     size_t values = (size_t)c->width * (size_t)c->height;
-    bool ok = fwrite(head, sizeof head, 1, out) == 1 && fwrite(c->x, sizeof *c->x, values, out) == values;
+    bool ok = fwrite(head, sizeof head, 1, out) == 1 &&
+              fwrite(c->x, sizeof *c->x, values, out) == values;
     return ok && fflush(out) == 0 ? 0 : errno ? errno : EIO;
 }
 
@@ -48,7 +50,8 @@ static enum err save(const char *path, const struct content *c)
     return stream_close(&s, write_content(s.f, c));
 }
 
-enum err picture_save(const char *path, int width, int height, const unsigned char *rgb, const char *const *text)
+enum err picture_save(const char *path, int width, int height, const unsigned char *rgb,
+                      const char *const *text)
 {
     struct content c = {.width = width, .height = height, .rgb = rgb, .text = text};
     return save(path, &c);

@@ -29,7 +29,8 @@ enum err ramses_write_amr(const struct ramses_out *o, const char *path)
 static void write_head(struct fort_out *f, const struct ramses_out *o)
 {
     const struct ckpt_head *h = o->h;
-    size_t levels = sizeof(double) * (size_t)o->nlevel, outputs = sizeof(double) * (size_t)h->noutput;
+    size_t levels = sizeof(double) * (size_t)o->nlevel,
+           outputs = sizeof(double) * (size_t)h->noutput;
     fort_i4(f, o->c->size);
     fort_i4(f, 3);
     fort_record(f, (int32_t[]){1, 1, 1}, 12);
@@ -46,12 +47,16 @@ static void write_head(struct fort_out *f, const struct ramses_out *o)
     fort_record(f, h->dtnew + 1, levels);
     fort_record(f, (int32_t[]){h->nstep, h->nstep_coarse}, 8);
     fort_record(f, (double[]){h->einit, h->mass_tot_0, h->rho_tot}, 24);
-    fort_record(f, (double[]){h->omega_m, h->omega_l, h->omega_k, h->omega_b, h->h0, h->aexp_ini, h->boxlen_ini}, 56);
+    fort_record(f,
+                (double[]){h->omega_m, h->omega_l, h->omega_k, h->omega_b, h->h0, h->aexp_ini,
+                           h->boxlen_ini},
+                56);
     fort_record(f, (double[]){h->aexp, h->hexp, h->aexp_old, h->epot_tot_int, h->epot_tot_old}, 40);
     fort_r8(f, h->mass_sph);
 }
 
-/* headl, taill, numbl, numbtot and the free list. numbtot is 8 bytes wide, as with LONGINT, if asked for or if it must be. */
+/* headl, taill, numbl, numbtot and the free list. numbtot is 8 bytes wide, as with LONGINT, if
+ * asked for or if it must be. */
 static void write_lists(struct fort_out *f, const struct ramses_out *o)
 {
     size_t lists = (size_t)o->nlevel * (size_t)o->c->size, ntot = 10 * (size_t)o->nlevel;
@@ -64,7 +69,8 @@ static void write_lists(struct fort_out *f, const struct ramses_out *o)
     fort_record(f, o->count, sizeof *v * lists);
     for (int l = 1; l <= o->nlevel; l++) {
         int64_t *row = wide + 10 * (l - 1);
-        row[0] = o->total[l], row[1] = o->least[l], row[2] = o->most[l], row[3] = o->total[l] / o->c->size;
+        row[0] = o->total[l], row[1] = o->least[l], row[2] = o->most[l],
+        row[3] = o->total[l] / o->c->size;
         if (row[0] > greatest) greatest = row[0];
     }
     for (size_t i = 0; i < ntot; i++) v[i] = (int32_t)wide[i];
@@ -128,7 +134,8 @@ static int32_t cell_index(const struct ramses_out *o, int level, lidx oct, int c
     return (int32_t)(1 + cell * o->ngridmax + o->number[level][oct]);
 }
 
-/* The cell of level-1 beyond a face of the oct's father cell, wrapped periodically also at walls; 0: not on this rank. */
+/* The cell of level-1 beyond a face of the oct's father cell, wrapped periodically also at walls;
+ * 0: not on this rank. */
 static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, int face)
 {
     const struct level *lv = &o->m->lev[level], *up = &o->m->lev[level - 1];
@@ -139,8 +146,8 @@ static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, i
         lidx q = up->nbr[p][face];
         int step = face & 1 ? 1 : -1, d = face / 2;
         if (q < 0)
-            q = mesh_find(
-                up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0, d == 1 ? step : 0, d == 2 ? step : 0, NULL));
+            q = mesh_find(up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0,
+                                         d == 1 ? step : 0, d == 2 ? step : 0, NULL));
         p = q;
     }
     return p < 0 ? 0 : cell_index(o, level - 1, p, slot ^ bit);
@@ -150,7 +157,8 @@ static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, i
 static void fill_list(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     const struct ramses_block *b = ctx;
-    int32_t *index = (int32_t *)rows, *next = (int32_t *)(rows + stride), *prev = (int32_t *)(rows + 2 * stride);
+    int32_t *index = (int32_t *)rows, *next = (int32_t *)(rows + stride),
+            *prev = (int32_t *)(rows + 2 * stride);
     for (int64_t i = 0; i < n; i++) {
         int32_t k = b->first + (int32_t)(first + i);
         index[i] = k;
@@ -169,11 +177,13 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
     for (int64_t i = 0; i < n; i++) {
         int64_t x[3];
         okey_coords(lv->key[b->oct[first + i]], x);
-        for (int d = 0; d < 3; d++) ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side;
+        for (int d = 0; d < 3; d++)
+            ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side;
     }
 }
 
-/* Ranks of the cells of one oct after the other: mostly an ancestor of two levels above is one rank's as a whole. */
+/* Ranks of the cells of one oct after the other: mostly an ancestor of two levels above is one
+ * rank's as a whole. */
 struct ranks {
     okey above;
     int whole; /* of `above`, or -1 */
@@ -181,7 +191,8 @@ struct ranks {
 
 static void cell_ranks(const struct domain *d, int level, okey key, struct ranks *r, int rank[8])
 {
-    if (level > 2 && r->above != key >> 6) *r = (struct ranks){key >> 6, domain_whole(d, level - 2, key >> 6)};
+    if (level > 2 && r->above != key >> 6)
+        *r = (struct ranks){key >> 6, domain_whole(d, level - 2, key >> 6)};
     if (level <= 2 || r->whole < 0)
         domain_cell_ranks(d, level, key, rank);
     else
@@ -191,16 +202,18 @@ static void cell_ranks(const struct domain *d, int level, okey key, struct ranks
 enum { LINKS = 1 + 6 + 3 * 8 };
 
 /* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
-static void link_oct(const struct ramses_block *b, lidx oct, int64_t i, int32_t rows[LINKS][RAMSES_TILE],
-                     struct ranks *r)
+static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
+                     int32_t rows[LINKS][RAMSES_TILE], struct ranks *r)
 {
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
     int row = 0;
 #define NEXT_ROW rows[row++][i]
     NEXT_ROW = b->level == 1 ? 1 : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
-    for (int face = 0; face < 6; face++) NEXT_ROW = b->level == 1 ? 1 : neighbour_cell(o, b->level, oct, face);
-    for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
+    for (int face = 0; face < 6; face++)
+        NEXT_ROW = b->level == 1 ? 1 : neighbour_cell(o, b->level, oct, face);
+    for (int c = 0; c < 8; c++)
+        NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
     int rank[8];
     cell_ranks(o->d, b->level, lv->key[oct], r, rank);
     for (int c = 0; c < 8; c++) NEXT_ROW = rank[c] + 1;
@@ -218,7 +231,8 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
         int64_t k = n - at < RAMSES_TILE ? n - at : RAMSES_TILE;
         for (int64_t i = 0; i < k; i++) link_oct(b, b->oct[first + at + i], i, tile, &r);
         for (int row = 0; row < LINKS; row++)
-            memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row], sizeof **tile * (size_t)k);
+            memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row],
+                   sizeof **tile * (size_t)k);
     }
 }
 

@@ -1,20 +1,21 @@
-/* ramses/columns: which columns the particle files of a RAMSES snapshot have (spec: ramses_binary §3, 8, 12).
+/* ramses/columns: which columns the particle files of a RAMSES snapshot have (spec: ramses_binary
+ * §3, 8, 12).
  *
- * Since 2017 a descriptor says it. Before, the optional records are known by counting, their types by their lengths, their names from
- * the header file's line of particle fields. */
+ * Since 2017 a descriptor says it. Before, the optional records are known by counting, their types
+ * by their lengths, their names from the header file's line of particle fields. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "ramses/priv.h"
 #include "io/file.h"
+#include "ramses/priv.h"
 
 static const size_t HEADER_MAX = (size_t)1 << 20;
-static const char *const COLUMN[COL_COUNT] = {"position_x", "position_y", "position_z", "velocity_x", "velocity_y",
-                                              "velocity_z", "mass",       "identity",   "levelp",     "family",
-                                              "tag",        "birth_time", "metallicity"};
+static const char *const COLUMN[COL_COUNT] = {
+    "position_x", "position_y", "position_z", "velocity_x", "velocity_y", "velocity_z", "mass",
+    "identity",   "levelp",     "family",     "tag",        "birth_time", "metallicity"};
 
 static enum err count_columns(struct ramses *r);
 static enum err find_columns(struct ramses *r);
@@ -63,12 +64,13 @@ static enum err find_columns(struct ramses *r)
             bool real = strchr("df", r->part[i].type) != NULL, want = c < COL_ID || c >= COL_BIRTH;
             if (strcmp(r->part[i].name, COLUMN[c]) != 0) continue;
             if (real != want)
-                FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->dir, COLUMN[c],
-                     r->part[i].type);
+                FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->dir,
+                     COLUMN[c], r->part[i].type);
             r->column[c] = i;
         }
     for (int c = 0; c <= COL_ID; c++)
-        if (r->column[c] < 0 && is_of_run(r, c)) FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->dir, COLUMN[c]);
+        if (r->column[c] < 0 && is_of_run(r, c))
+            FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->dir, COLUMN[c]);
     return OK;
 }
 
@@ -82,7 +84,8 @@ static enum err add_family(struct ramses *r)
 
 /* ---- files from before the descriptor ---- */
 
-/* The words after "level" in the header file's line of particle fields, in the names of the descriptor. */
+/* The words after "level" in the header file's line of particle fields, in the names of the
+ * descriptor. */
 static enum err header_words(const struct ramses *r, struct ramses_field *list, int *n)
 {
     static const char *const word[3] = {"phi", "tform", "metal"};
@@ -107,9 +110,11 @@ static enum err header_words(const struct ramses *r, struct ramses_field *list, 
     return err;
 }
 
-/* Without words: family and tag, of one byte each, if they are there; then one more is the time of birth, two are it and the metallicity,
- * three have the potential before. cuRAMSES has one more than its header says, the age marker of the yield tables. */
-static void name_extras(const struct ramses_field *word, int nword, int n, const char *type, char name[][48])
+/* Without words: family and tag, of one byte each, if they are there; then one more is the time of
+ * birth, two are it and the metallicity, three have the potential before. cuRAMSES has one more
+ * than its header says, the age marker of the yield tables. */
+static void name_extras(const struct ramses_field *word, int nword, int n, const char *type,
+                        char name[][48])
 {
     static const char *const usual[] = {"potential", "birth_time", "metallicity"};
     int first = nword == 0 && n >= 2 && type[0] == 'b' && type[1] == 'b' ? 2 : 0;
@@ -134,7 +139,8 @@ static char type_by_length(int64_t bytes, int64_t npart, char real, char whole)
     return bytes == 2 * npart ? 'h' : 'b';
 }
 
-static enum err default_columns(struct ramses *r, const char *path, struct fort_in *f, int64_t npart)
+static enum err default_columns(struct ramses *r, const char *path, struct fort_in *f,
+                                int64_t npart)
 {
     struct ramses_field word[RAMSES_FIELDS];
     char name[RAMSES_FIELDS][48], type[RAMSES_FIELDS];
@@ -143,10 +149,12 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
     for (int i = 0; i <= COL_LEVEL; i++) {
         if (!is_of_run(r, i)) continue;
         TRY(fort_next(f, COLUMN[i], &rec));
-        TRY(ramses_add_field(path, r->part, &n, COLUMN[i], type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
+        TRY(ramses_add_field(path, r->part, &n, COLUMN[i],
+                             type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
     }
     for (; f->at < f->size; more++) {
-        if (n + more == RAMSES_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d columns", path, RAMSES_FIELDS);
+        if (n + more == RAMSES_FIELDS)
+            FAIL(ERR_LIMIT, "%s: more than %d columns", path, RAMSES_FIELDS);
         TRY(fort_next(f, "optional column", &rec));
         type[more] = type_by_length(rec.bytes, npart, true, 'i');
     }

@@ -1,8 +1,9 @@
 /* ramses/exact: see exact.h.
  *
- * The file is a header and chunks, one for each batch of octs of a level. Differences are folded so that small ones of either sign are
- * small numbers, and cut into eight planes of bytes; planes of zeros, mostly seven, are left out, the others go through zlib. Checksums: of
- * the header, and in each chunk of the true values, so that any damage shows, be it here or in the hydro file. */
+ * The file is a header and chunks, one for each batch of octs of a level. Differences are folded so
+ * that small ones of either sign are small numbers, and cut into eight planes of bytes; planes of
+ * zeros, mostly seven, are left out, the others go through zlib. Checksums: of the header, and in
+ * each chunk of the true values, so that any damage shows, be it here or in the hydro file. */
 #include "ramses/exact.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 
 #include "base/mem.h"
 #include "ckpt/crc.h"
-#include "ramses/read.h"
 #include "io/file.h"
+#include "ramses/read.h"
 
 enum { VERSION = 1, PLANES = 8, CHUNK = RAMSES_BATCH, SAFE = 64 };
 
@@ -36,7 +37,8 @@ struct chunk_head {
 
 static const char MAGIC[8] = "PtahBits";
 
-void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim, double *const *u)
+void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
+                     double *const *u)
 {
     double *e = u[4];
     for (int64_t i = 0; i < n; i++) {
@@ -79,7 +81,8 @@ static enum err put_head(struct exact_out *w)
     return put(w, &f, sizeof f);
 }
 
-void exact_differ(struct exact_out *w, int at, int n, int c, const double *const *u, const double *const *prim)
+void exact_differ(struct exact_out *w, int at, int n, int c, const double *const *u,
+                  const double *const *prim)
 {
     int nvar = w->o->h->nvar;
     double store[NVAR_MAX * RAMSES_TILE], *made[NVAR_MAX];
@@ -99,7 +102,8 @@ void exact_differ(struct exact_out *w, int at, int n, int c, const double *const
 }
 
 /* The planes that are not empty, one after the other, of rows of n words; their mask. */
-static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned char *plane, size_t *bytes)
+static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned char *plane,
+                           size_t *bytes)
 {
     uint64_t any = 0;
     uint32_t mask = 0;
@@ -121,7 +125,8 @@ static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned
 static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
 {
     z_stream z = {0};
-    if (deflateInit2(&z, 1, Z_DEFLATED, 15, 8, Z_RLE) != Z_OK) FAIL(ERR_LIMIT, "%s: zlib does not start", w->path);
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15, 8, Z_RLE) != Z_OK)
+        FAIL(ERR_LIMIT, "%s: zlib does not start", w->path);
     z.next_in = w->plane, z.avail_in = (uInt)bytes;
     z.next_out = w->packed, z.avail_out = (uInt)w->room;
     int end = deflate(&z, Z_FINISH);
@@ -177,8 +182,9 @@ enum err exact_close(struct exact_out *w, enum err err)
 
 static enum err damaged(const struct exact_in *x, const char *what)
 {
-    FAIL(ERR_FORMAT, "%s: %s at byte %ld; without the exact_ files a restart is good to the last bits only", x->path,
-         what, (long)x->at);
+    FAIL(ERR_FORMAT,
+         "%s: %s at byte %ld; without the exact_ files a restart is good to the last bits only",
+         x->path, what, (long)x->at);
 }
 
 static enum err take(struct exact_in *x, void *p, size_t n)
@@ -196,10 +202,13 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304)
         return damaged(x, "is no file of its kind");
     if (f.version != VERSION)
-        FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version, VERSION);
-    if (!checksum_agrees(f.crc, crc_add(0, &f, offsetof(struct file_head, crc)))) return damaged(x, "is damaged");
+        FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version,
+             VERSION);
+    if (!checksum_agrees(f.crc, crc_add(0, &f, offsetof(struct file_head, crc))))
+        return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
-        FAIL(ERR_FORMAT, "%s: is file %d of %d, expected file %d of %d", x->path, f.file, f.ncpu, file, ncpu);
+        FAIL(ERR_FORMAT, "%s: is file %d of %d, expected file %d of %d", x->path, f.file, f.ncpu,
+             file, ncpu);
     if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
     x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;
     x->gamma = f.gamma, x->smallr = f.smallr, x->t = f.t;
@@ -293,7 +302,8 @@ enum err exact_correct(struct exact_in *x, int level, int n, double *const *u)
         return damaged(x, "is damaged");
     }
     uint32_t crc = 0;
-    for (int row = 0; row < 8 * x->nvar; row++) crc = crc_add(crc, u[row], sizeof(double) * (size_t)n);
+    for (int row = 0; row < 8 * x->nvar; row++)
+        crc = crc_add(crc, u[row], sizeof(double) * (size_t)n);
     if (!checksum_agrees(h.crc, crc))
         return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
     return OK;

@@ -1,19 +1,24 @@
-/* ramses/exact: what a RAMSES snapshot loses, in files exact_NNNNN.outRRRRR beside it. RAMSES and its readers pass them over.
+/* ramses/exact: what a RAMSES snapshot loses, in files exact_NNNNN.outRRRRR beside it. RAMSES and
+ * its readers pass them over.
  *
- * RAMSES files hold primitive variables; momentum and energy made from them again differ in the last bits. For each value of this rank's
- * octs, in the order of the hydro file, the file has the difference between the bits of the true value and those of
- * exact_conserved's, mostly 0 or ±1, compressed. It also has the few numbers of a run that RAMSES does not keep. */
+ * RAMSES files hold primitive variables; momentum and energy made from them again differ in the
+ * last bits. For each value of this rank's octs, in the order of the hydro file, the file has the
+ * difference between the bits of the true value and those of exact_conserved's, mostly 0 or ±1,
+ * compressed. It also has the few numbers of a run that RAMSES does not keep. */
 #pragma once
 #include "base/checksum.h"
 #include "ramses/out.h"
 
-/* Conserved variables of n cells from primitive ones: rows prim[v], u[v], v < nvar; RAMSES's arithmetic (spec §11). */
-void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim, double *const *u);
+/* Conserved variables of n cells from primitive ones: rows prim[v], u[v], v < nvar; RAMSES's
+ * arithmetic (spec §11). */
+void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
+                     double *const *u);
 
 struct exact_out {
     const struct ramses_out *o;
     const char *path; /* lent */
-    double *value;    /* [8 nvar][RAMSES_PITCH]: the true values, filled in by the writer of the hydro file */
+    /* [8 nvar][RAMSES_PITCH]: the true values, filled in by the writer of the hydro file */
+    double *value;
 
     /* Private. */
     int fd;
@@ -25,8 +30,10 @@ struct exact_out {
 };
 
 MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *o, const char *path);
-/* Cell c of octs at..at+n-1 of a batch, n <= RAMSES_TILE: true values and what the hydro file has of them, rows by variable. */
-void exact_differ(struct exact_out *x, int at, int n, int c, const double *const *u, const double *const *prim);
+/* Cell c of octs at..at+n-1 of a batch, n <= RAMSES_TILE: true values and what the hydro file has
+ * of them, rows by variable. */
+void exact_differ(struct exact_out *x, int at, int n, int c, const double *const *u,
+                  const double *const *prim);
 /* A batch is whole: RAMSES_BATCH own octs of a level, fewer at its end. */
 MUST_USE enum err exact_put(struct exact_out *x, int level, int n);
 /* After errors too, or zeroed with fd -1: returns the error given, or its own. */
@@ -45,11 +52,13 @@ struct exact_in {
     uint64_t *word;
 };
 
-/* Opens the file of rank `file` of `ncpu`; checks that it belongs to them. Shut after errors too, or zeroed. */
+/* Opens the file of rank `file` of `ncpu`; checks that it belongs to them. Shut after errors too,
+ * or zeroed. */
 MUST_USE enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file);
 void exact_shut(struct exact_in *x);
-/* The next batch of n octs (RAMSES_BATCH, fewer at the end of a level): u[8*v+c][n] as exact_conserved made them become
- * the true ones. A checksum over these covers the hydro file as well. */
+/* The next batch of n octs (RAMSES_BATCH, fewer at the end of a level): u[8*v+c][n] as
+ * exact_conserved made them become the true ones. A checksum over these covers the hydro file as
+ * well. */
 MUST_USE enum err exact_correct(struct exact_in *x, int level, int n, double *const *u);
 MUST_USE enum err exact_skip(struct exact_in *x, int level, int n); /* the next batch is not read */
 MUST_USE enum err exact_at_end(const struct exact_in *x);

@@ -1,11 +1,12 @@
-/* ramses/extra: what may lie beside the mesh and the particles: sink particles, stellar objects, the cooling table
- * (spec: ramses_binary §9, 10, 12). The cooling table is not used: it follows from the parameters. Its presence is told, its damage too. */
+/* ramses/extra: what may lie beside the mesh and the particles: sink particles, stellar objects,
+ * the cooling table (spec: ramses_binary §9, 10, 12). The cooling table is not used: it follows
+ * from the parameters. Its presence is told, its damage too. */
 #include <limits.h>
 #include <stdio.h>
 
 #include "curamses/read.h"
-#include "ramses/priv.h"
 #include "io/file.h"
+#include "ramses/priv.h"
 
 /* The best of what there is: all bits before eleven digits, code units before solar masses. */
 static enum err read_sinks(struct ramses *r)

@@ -1,7 +1,8 @@
 /* ramses/fields: the hydro, grav and particle files of a rank (spec: ramses_binary §6, 7, 8).
  *
- * Hydro files hold primitive variables of all cells, split cells included. One pass over the mesh makes all records of a block:
- * tiles of octs stay in the cache while each of their cells and variables is picked out. */
+ * Hydro files hold primitive variables of all cells, split cells included. One pass over the mesh
+ * makes all records of a block: tiles of octs stay in the cache while each of their cells and
+ * variables is picked out. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,17 +14,19 @@ enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
 /* ---- cells ---- */
 
-enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n, struct ramses_lines *out)
+enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
+                         struct ramses_lines *out)
 {
     const struct ramses_out *o = b->o;
     if (o->values) return o->values->octs(o->values->ctx, b, grav, first, n, out);
-    *out = (struct ramses_lines){(double(*const *)[8])(o->m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)),
-                                 b->oct + first};
+    *out = (struct ramses_lines){
+        (double(*const *)[8])(o->m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)), b->oct + first};
     return OK;
 }
 
 /* Pressure as RAMSES computes it, momentum by momentum. */
-void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim)
+void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u,
+                      double *const *prim)
 {
     double smallr = h->smallr, gamma1 = h->gamma - 1, rho[TILE], p[TILE];
     for (int64_t i = 0; i < n; i++) {
@@ -49,9 +52,10 @@ struct table {
     enum err *err;
 };
 
-/* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell and variable. */
-static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at, char *rows,
-                       size_t stride)
+/* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell
+ * and variable. */
+static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at,
+                       char *rows, size_t stride)
 {
     const struct ckpt_head *h = t->b->o->h;
     const lidx *oct = in->line + i;
@@ -72,10 +76,12 @@ static void hydro_tile(const struct table *t, const struct ramses_lines *in, int
     }
 }
 
-static void put_hydro(const struct table *t, const struct ramses_lines *in, int n, int at, char *rows, size_t stride)
+static void put_hydro(const struct table *t, const struct ramses_lines *in, int n, int at,
+                      char *rows, size_t stride)
 {
 #pragma omp parallel for schedule(static)
-    for (int i = 0; i < n; i += TILE) hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, rows, stride);
+    for (int i = 0; i < n; i += TILE)
+        hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, rows, stride);
 }
 
 static int grav_first(const struct ramses_out *o) /* the potential, or the force alone */
@@ -83,10 +89,12 @@ static int grav_first(const struct ramses_out *o) /* the potential, or the force
     return o->h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
 }
 
-static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows, size_t stride)
+static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows,
+                     size_t stride)
 {
     int field[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ}, first = grav_first(b->o), nvar = 4 - first;
-    for (int k = 0; k < 4 && b->o->values; k++) field[k] = k; /* without the mesh's other fields between */
+    /* without the mesh's other fields between */
+    for (int k = 0; k < 4 && b->o->values; k++) field[k] = k;
 #pragma omp parallel for schedule(static)
     for (int t = 0; t < n; t += TILE)
         for (int k = 0; k < 8 * nvar; k++) {
@@ -127,14 +135,16 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
     }
 }
 
-static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nvar, struct exact_out *x)
+static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nvar,
+                         struct exact_out *x)
 {
     for (int l = 1; l <= o->nlevel; l++)
         for (int r = 0; r < o->c->size && f->err == OK; r++) {
             struct ramses_block b = ramses_block_of(o, l, r);
             enum err err = OK;
             ramses_block_header(f, l, b.n);
-            if (b.n) fort_table(f, 8 * nvar, sizeof(double), b.n, fill, &(struct table){&b, x, &err});
+            if (b.n)
+                fort_table(f, 8 * nvar, sizeof(double), b.n, fill, &(struct table){&b, x, &err});
             if (f->err == OK) f->err = err;
         }
 }
@@ -190,8 +200,10 @@ static const void *column_of(const struct parts *p, enum ramses_column c, int64_
     }
 }
 
-/* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since it was last sorted may be outside. */
-static const void *wrapped(const struct ramses_out *o, int d, const double *x, int64_t n, double *chunk)
+/* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since
+ * it was last sorted may be outside. */
+static const void *wrapped(const struct ramses_out *o, int d, const double *x, int64_t n,
+                           double *chunk)
 {
     double box = o->m->boxlen;
     if (o->m->wall[2 * d] || o->m->wall[2 * d + 1]) return x;
@@ -208,7 +220,8 @@ static const void *wrapped(const struct ramses_out *o, int d, const double *x, i
 static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *chunk)
 {
     char *out = (char *)chunk;
-    for (int64_t i = 0; i < n; i++) memcpy(out + (size_t)i * bytes, x + i, bytes); /* little-endian */
+    /* little-endian */
+    for (int64_t i = 0; i < n; i++) memcpy(out + (size_t)i * bytes, x + i, bytes);
     return out;
 }
 
@@ -229,7 +242,8 @@ bool ramses_out_early(const struct ramses_out *o, int k)
     return strcmp(o->from->extra[k].name, "potential") == 0;
 }
 
-static void write_column(struct fort_out *f, const struct ramses_out *o, int c, size_t bytes, double *chunk)
+static void write_column(struct fort_out *f, const struct ramses_out *o, int c, size_t bytes,
+                         double *chunk)
 {
     if (f->err != OK) return;
     fort_begin(f, (int64_t)bytes * o->npart);
@@ -254,7 +268,8 @@ static void write_extra(struct fort_out *f, const struct ramses_out *o, bool ear
 {
     for (int k = 0; o->from && k < o->from->nextra; k++)
         if (ramses_out_early(o, k) == early)
-            write_column(f, o, COL_COUNT + k, (size_t)ramses_type_size(ramses_out_type(o, k)), chunk);
+            write_column(f, o, COL_COUNT + k, (size_t)ramses_type_size(ramses_out_type(o, k)),
+                         chunk);
 }
 
 enum err ramses_write_part(const struct ramses_out *o, const char *path)
@@ -266,8 +281,10 @@ enum err ramses_write_part(const struct ramses_out *o, const char *path)
     fort_i4(&f, o->c->size);
     fort_i4(&f, 3);
     if (o->npart > INT32_MAX && f.err == OK)
-        f.err = err_set(ERR_LIMIT, "%s: %ld particles on one rank, RAMSES files hold 2147483647; use more ranks", path,
-                        (long)o->npart);
+        f.err = err_set(
+            ERR_LIMIT,
+            "%s: %ld particles on one rank, RAMSES files hold 2147483647; use more ranks", path,
+            (long)o->npart);
     fort_i4(&f, (int32_t)o->npart);
     fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
     fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);

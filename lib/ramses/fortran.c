@@ -10,11 +10,14 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10, JUMP = 4096,
+static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10,
+                    JUMP = 4096,
                     GAP_PIECE = (size_t)1 << 20, /* bytes that are read for the sum alone */
     GAP = 320; /* between rows: a power of two apart, they would share a few places of the caches */
-static const int64_t SOON = 1 << 20; /* bytes of a row that the disk is asked to begin with at a time */
-static const int64_t EVEN = 8192;    /* pieces are multiples of it where they can: of the readers' batches */
+/* bytes of a row that the disk is asked to begin with at a time */
+static const int64_t SOON = 1 << 20;
+/* pieces are multiples of it where they can: of the readers' batches */
+static const int64_t EVEN = 8192;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
 
@@ -127,8 +130,8 @@ void fort_r8(struct fort_out *f, double x)
 }
 
 /* Records longer than the scratch: lengths first, then each piece of each record at its place. */
-static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk, fort_fill *fill,
-                            const void *ctx)
+static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk,
+                            fort_fill *fill, const void *ctx)
 {
     flush(f);
     int32_t bytes = (int32_t)(n * (int64_t)elem), ends[2] = {bytes, bytes};
@@ -136,14 +139,16 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
     file_reserve(f->fd, f->at, nrow * step);
     for (int r = 0; r <= nrow; r++) {
         bool head = r<nrow, tail = r> 0;
-        write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail), f->at + r * step - (tail ? 4 : 0));
+        write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail),
+                 f->at + r * step - (tail ? 4 : 0));
     }
     for (int64_t i = 0, soon = 0; i < n && f->err == OK; i += chunk) {
         int64_t k = n - i < chunk ? n - i : chunk, waits = (i + k - soon) * (int64_t)elem;
         size_t stride = (size_t)chunk * elem + GAP;
         fill(ctx, i, k, f->rows, stride);
         for (int r = 0; r < nrow; r++)
-            write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem, f->at + r * step + 4 + i * (int64_t)elem);
+            write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem,
+                     f->at + r * step + 4 + i * (int64_t)elem);
         if (waits < SOON && i + k < n) continue;
         for (int r = 0; r < nrow && f->err == OK; r++)
             file_write_soon(f->fd, (size_t)waits, f->at + r * step + 4 + soon * (int64_t)elem);
@@ -152,13 +157,15 @@ static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n
     f->at += nrow * step;
 }
 
-void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill, const void *ctx)
+void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill,
+                const void *ctx)
 {
     BUG_ON(n * (int64_t)elem > FORT_SUB);
     if (f->err != OK) return;
     if (!f->rows) f->rows = mem_new(ROWS, "file buffer");
     size_t gaps = (size_t)nrow * GAP;
-    int64_t chunk = (int64_t)((ROWS - gaps) / ((size_t)nrow * elem)), even = chunk < EVEN ? 64 : EVEN;
+    int64_t chunk = (int64_t)((ROWS - gaps) / ((size_t)nrow * elem)),
+            even = chunk < EVEN ? 64 : EVEN;
     chunk = chunk / even * even;
     BUG_ON(gaps > ROWS || chunk == 0);
     if (n > chunk) {
@@ -178,7 +185,8 @@ enum err fort_close(struct fort_out *f)
         f->err = file_close_synced(f->fd, f->path);
     else if (f->fd >= 0)
         close(f->fd);
-    if (f->err == OK && f->list) manifest_add(f->list, f->path, f->sum.bytes, checksum_end(&f->sum));
+    if (f->err == OK && f->list)
+        manifest_add(f->list, f->path, f->sum.bytes, checksum_end(&f->sum));
     FREE(f->sum.part);
     FREE(f->rows);
     FREE(f->buf);
@@ -269,8 +277,8 @@ enum err fort_sum(struct fort_in *f, uint64_t *sum)
 
 /* ---- records ---- */
 
-/* Short reads come from a window, which a walk over the lengths of small records fills once. After a jump, over a long record, the
- * window is short. */
+/* Short reads come from a window, which a walk over the lengths of small records fills once. After
+ * a jump, over a long record, the window is short. */
 static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
 {
     if (n > WINDOW / 8) {
@@ -280,11 +288,12 @@ static enum err read_bytes(struct fort_in *f, void *p, size_t n, int64_t at)
     }
     if (at < f->win_at || at + (int64_t)n > f->win_at + f->win_n) {
         bool jumps = at < f->win_at || at - f->win_at - f->win_n > (int64_t)JUMP;
-        int64_t left = f->size - at, most = (int64_t)(jumps ? WINDOW / 8 : WINDOW), k = left < most ? left : most;
+        int64_t left = f->size - at, most = (int64_t)(jumps ? WINDOW / 8 : WINDOW),
+                k = left < most ? left : most;
         f->win_n = 0;
         if (k < (int64_t)n)
-            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are expected at byte %ld", f->path, (long)f->size, n,
-                 (long)at);
+            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are expected at byte %ld", f->path,
+                 (long)f->size, n, (long)at);
         TRY(file_read_at(f->fd, f->path, f->win, (size_t)k, at));
         f->win_at = at;
         f->win_n = k;
@@ -333,9 +342,11 @@ static enum err read_marker(struct fort_in *f, int64_t at, int32_t *x)
     return OK;
 }
 
-static enum err record_error(const struct fort_in *f, const struct fort_rec *r, const char *what, const char *why)
+static enum err record_error(const struct fort_in *f, const struct fort_rec *r, const char *what,
+                             const char *why)
 {
-    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld %s", f->path, (long)r->number, what, (long)r->at, why);
+    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld %s", f->path, (long)r->number, what,
+         (long)r->at, why);
 }
 
 enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r)
@@ -347,10 +358,12 @@ enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r)
         if (f->size - at < 8) return record_error(f, r, what, "is cut off: the file ends there");
         TRY(read_marker(f, at, &head));
         int64_t n = length_of(head);
-        if (n > f->size - at - 8) return record_error(f, r, what, "is longer than the rest of the file");
+        if (n > f->size - at - 8)
+            return record_error(f, r, what, "is longer than the rest of the file");
         TRY(read_marker(f, at + 4 + n, &tail));
         if (length_of(tail) != n || (n > 0 && (tail < 0) == first))
-            return record_error(f, r, what, "has different lengths before and after it: the file is damaged");
+            return record_error(f, r, what,
+                                "has different lengths before and after it: the file is damaged");
         more = head < 0;
         if (first) r->sub = n;
         bool odd = more ? n == 0 || n != r->sub : !first && (n == 0 || n > r->sub);
@@ -367,13 +380,14 @@ enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes, struct 
 {
     TRY(fort_next(f, what, r));
     if (r->bytes != bytes)
-        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld", f->path, (long)r->number, what,
-             (long)r->at, (long)r->bytes, (long)bytes);
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld", f->path,
+             (long)r->number, what, (long)r->at, (long)r->bytes, (long)bytes);
     return OK;
 }
 
 /* Bytes, across sub-records. */
-static enum err load_bytes(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n, void *p)
+static enum err load_bytes(struct fort_in *f, const struct fort_rec *r, int64_t first, size_t n,
+                           void *p)
 {
     char *s = p;
     BUG_ON(first < 0 || first + (int64_t)n > r->bytes);
@@ -397,7 +411,8 @@ static void swap_bytes(void *p, int width, size_t n)
         }
 }
 
-enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first, size_t n, void *p)
+enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first, size_t n,
+                   void *p)
 {
     TRY(load_bytes(f, r, first * width, n * (size_t)width, p));
     if (f->swap) swap_bytes(p, width, n);
@@ -415,14 +430,18 @@ enum err fort_next_real(struct fort_in *f, const char *what, int64_t total, stru
 {
     TRY(fort_next(f, what, r));
     if (r->bytes != 8 * total && r->bytes != 4 * total)
-        FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld, or %ld of single precision",
-             f->path, (long)r->number, what, (long)r->at, (long)r->bytes, (long)(8 * total), (long)(4 * total));
+        FAIL(ERR_FORMAT,
+             "%s: record %ld (%s) at byte %ld has %ld bytes instead of %ld, or %ld of single "
+             "precision",
+             f->path, (long)r->number, what, (long)r->at, (long)r->bytes, (long)(8 * total),
+             (long)(4 * total));
     f->narrow |= total > 0 && r->bytes == 4 * total;
     return OK;
 }
 
 /* Narrow ones are read into the upper half of x and widened from below. */
-enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first, size_t n, double *x)
+enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first,
+                        size_t n, double *x)
 {
     if (r->bytes == 8 * total) return fort_load(f, r, 8, first, n, x);
     const char *from = (const char *)x + 4 * n;
@@ -457,6 +476,6 @@ enum err fort_skip(struct fort_in *f, const char *what, int n)
 enum err fort_at_end(const struct fort_in *f)
 {
     if (f->at == f->size) return OK;
-    FAIL(ERR_FORMAT, "%s: %ld bytes follow after the last record, number %ld", f->path, (long)(f->size - f->at),
-         (long)f->record - 1);
+    FAIL(ERR_FORMAT, "%s: %ld bytes follow after the last record, number %ld", f->path,
+         (long)(f->size - f->at), (long)f->record - 1);
 }

@@ -1,12 +1,14 @@
 /* ramses/fortran: Fortran sequential unformatted files (spec: ramses_binary, conventions).
  *
- * A record is its length as int32, the payload, the length again. A payload above 2^31-9 bytes is cut into sub-records as
- * gfortran does: the leading length is negative where another sub-record follows, the trailing one where one came before.
+ * A record is its length as int32, the payload, the length again. A payload above 2^31-9 bytes is
+ * cut into sub-records as gfortran does: the leading length is negative where another sub-record
+ * follows, the trailing one where one came before.
  *
- * Writing goes through one buffer. An error is kept: later calls do nothing, and fort_close returns it, so that the
- * caller reads as a list of records. Reading trusts nothing: lengths are checked against each other, the file's size
- * and what the caller expects; errors name file, record and byte. Files of machines with the other byte order are known by
- * their first length; numbers come out in ours. */
+ * Writing goes through one buffer. An error is kept: later calls do nothing, and fort_close returns
+ * it, so that the caller reads as a list of records. Reading trusts nothing: lengths are checked
+ * against each other, the file's size and what the caller expects; errors name file, record and
+ * byte. Files of machines with the other byte order are known by their first length; numbers come
+ * out in ours. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,12 +44,15 @@ void fort_record(struct fort_out *f, const void *p, size_t n); /* begin, put, en
 void fort_i4(struct fort_out *f, int32_t x);                   /* a record of one number */
 void fort_r8(struct fort_out *f, double x);
 
-/* nrow records of n elements of `elem` bytes, made together because one pass over memory gives all of them: fill is
- * called for consecutive ranges of elements and stores element first+i of record r at rows + r*stride + i*elem (aligned).
- * Records here stay below FORT_SUB (octs of a rank are limited by RAMSES's 32-bit cell indices). */
+/* nrow records of n elements of `elem` bytes, made together because one pass over memory gives all
+ * of them: fill is called for consecutive ranges of elements and stores element first+i of record r
+ * at rows + r*stride + i*elem (aligned). Records here stay below FORT_SUB (octs of a rank are
+ * limited by RAMSES's 32-bit cell indices). */
 typedef void fort_fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride);
-void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill, const void *ctx);
-MUST_USE enum err fort_close(struct fort_out *f); /* flush, sync, close; the first error of all since create */
+void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill,
+                const void *ctx);
+/* flush, sync, close; the first error of all since create */
+MUST_USE enum err fort_close(struct fort_out *f);
 
 struct fort_in {
     int fd;
@@ -76,21 +81,26 @@ struct fort_rec {
 
 MUST_USE enum err fort_open(struct fort_in *f, const char *path);
 void fort_shut(struct fort_in *f); /* also after a failed open, or zeroed */
-MUST_USE enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r); /* steps over one record */
+/* steps over one record */
+MUST_USE enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r);
 MUST_USE enum err fort_expect(struct fort_in *f, const char *what, int64_t bytes,
                               struct fort_rec *r); /* of this length */
 /* Elements first..first+n-1 of `width` bytes each · a whole record of n such elements. */
-MUST_USE enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first, size_t n, void *p);
+MUST_USE enum err fort_load(struct fort_in *f, const struct fort_rec *r, int width, int64_t first,
+                            size_t n, void *p);
 MUST_USE enum err fort_get(struct fort_in *f, const char *what, int width, void *p, size_t n);
 /* The same of a record of `total` reals, of 4 or 8 bytes. */
-MUST_USE enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total, int64_t first, size_t n,
-                                 double *x);
-MUST_USE enum err fort_next_real(struct fort_in *f, const char *what, int64_t total, struct fort_rec *r);
+MUST_USE enum err fort_load_real(struct fort_in *f, const struct fort_rec *r, int64_t total,
+                                 int64_t first, size_t n, double *x);
+MUST_USE enum err fort_next_real(struct fort_in *f, const char *what, int64_t total,
+                                 struct fort_rec *r);
 MUST_USE enum err fort_get_real(struct fort_in *f, const char *what, double *x, size_t n);
 MUST_USE enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x);
-MUST_USE enum err fort_skip(struct fort_in *f, const char *what, int n); /* n records of any length */
-/* From here on what is read is also summed up; fort_sum reads what was passed over and gives the sum of the whole file, so that most of
- * it is read once only. Nothing may be read twice in between, but for short things. */
+/* n records of any length */
+MUST_USE enum err fort_skip(struct fort_in *f, const char *what, int n);
+/* From here on what is read is also summed up; fort_sum reads what was passed over and gives the
+ * sum of the whole file, so that most of it is read once only. Nothing may be read twice in
+ * between, but for short things. */
 void fort_watch(struct fort_in *f);
 MUST_USE enum err fort_sum(struct fort_in *f, uint64_t *sum);
 MUST_USE enum err fort_at_end(const struct fort_in *f); /* error if something follows */

@@ -1,4 +1,5 @@
-/* ramses/header: headers of the binary files of a RAMSES snapshot (spec: ramses_binary §5.1, 6, 7, 8). */
+/* ramses/header: headers of the binary files of a RAMSES snapshot (spec: ramses_binary §5.1, 6, 7,
+ * 8). */
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@ static enum err get_count(struct fort_in *f, const char *what, int32_t lo, int32
 {
     TRY(fort_get_i4(f, what, x));
     if (*x < lo || *x > hi)
-        FAIL(ERR_FORMAT, "%s: record %ld (%s) is %d, expected %d to %d", f->path, (long)f->record - 1, what, *x, lo,
-             hi);
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) is %d, expected %d to %d", f->path,
+             (long)f->record - 1, what, *x, lo, hi);
     return OK;
 }
 
@@ -63,13 +64,15 @@ static enum err get_state(struct fort_in *f, struct ckpt_head *h, int nlevelmax)
     h->einit = e[0], h->mass_tot_0 = e[1], h->rho_tot = e[2];
     h->omega_m = o[0], h->omega_l = o[1], h->omega_k = o[2], h->omega_b = o[3];
     h->h0 = o[4], h->aexp_ini = o[5], h->boxlen_ini = o[6];
-    h->aexp = a[0], h->hexp = a[1], h->aexp_old = a[2], h->epot_tot_int = a[3], h->epot_tot_old = a[4];
+    h->aexp = a[0], h->hexp = a[1], h->aexp_old = a[2], h->epot_tot_int = a[3],
+    h->epot_tot_old = a[4];
     h->cosmo = h->t < 0 || h->h0 != 1 || h->aexp != 1; /* as yt decides */
     return OK;
 }
 
 /* A record that files of before 2010 have not: there the heads of the lists follow at once. */
-static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct amr_head *a, double *mass_sph)
+static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct amr_head *a,
+                             double *mass_sph)
 {
     int64_t at = f->at, record = f->record;
     struct fort_rec rec;
@@ -82,7 +85,8 @@ static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct a
 }
 
 /* Three lists of counts: heads, tails (stepped over), numbers. */
-static enum err get_lists(struct fort_in *f, const char *what, int nlist, int nlevelmax, struct fort_rec *numb)
+static enum err get_lists(struct fort_in *f, const char *what, int nlist, int nlevelmax,
+                          struct fort_rec *numb)
 {
     int64_t bytes = 4 * (int64_t)nlist * nlevelmax;
     TRY(fort_expect(f, what, bytes, numb));
@@ -96,8 +100,8 @@ static enum err get_numbtot(struct fort_in *f, struct ramses *r, int nlevelmax)
     TRY(fort_next(f, "numbtot", &rec));
     int64_t width = rec.bytes / (10 * nlevelmax);
     if ((width != 4 && width != 8) || rec.bytes != width * 10 * nlevelmax)
-        FAIL(ERR_FORMAT, "%s: record %ld (numbtot) at byte %ld has %ld bytes", f->path, (long)rec.number, (long)rec.at,
-             (long)rec.bytes);
+        FAIL(ERR_FORMAT, "%s: record %ld (numbtot) at byte %ld has %ld bytes", f->path,
+             (long)rec.number, (long)rec.at, (long)rec.bytes);
     r->wide_counts = width == 8;
     for (int l = 1; l <= nlevelmax && l <= LEVEL_MAX; l++) {
         union {
@@ -123,19 +127,24 @@ static enum err load_counts(struct fort_in *f, struct amr_head *a, const struct 
         if (nb) TRY(fort_load(f, bound, 4, (int64_t)nb * l, nb, row + nc));
         for (size_t i = 0; i < nc + nb; i++) {
             if (row[i] < 0)
-                FAIL(ERR_FORMAT, "%s: counts %d octs in list %zu of level %d", f->path, row[i], i + 1, l + 1);
+                FAIL(ERR_FORMAT, "%s: counts %d octs in list %zu of level %d", f->path, row[i],
+                     i + 1, l + 1);
             if (row[i] && l >= LEVEL_MAX)
-                FAIL(ERR_LIMIT, "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for 42)",
+                FAIL(ERR_LIMIT,
+                     "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for "
+                     "42)",
                      f->path, l + 1, LEVEL_MAX);
             total += row[i];
         }
     }
     if (total != a->ngrid_current)
-        FAIL(ERR_FORMAT, "%s: its lists count %ld octs, its header %d", f->path, (long)total, a->ngrid_current);
+        FAIL(ERR_FORMAT, "%s: its lists count %ld octs, its header %d", f->path, (long)total,
+             a->ngrid_current);
     return OK;
 }
 
-/* Keys of the domains' ends: 8 bytes, or 16 (QUADHILBERT). A domain more than ranks, or overload times as many. */
+/* Keys of the domains' ends: 8 bytes, or 16 (QUADHILBERT). A domain more than ranks, or overload
+ * times as many. */
 static enum err get_keys(struct fort_in *f, struct ramses *r, int ncpu)
 {
     struct fort_rec rec;
@@ -143,8 +152,8 @@ static enum err get_keys(struct fort_in *f, struct ramses *r, int ncpu)
     int64_t n = rec.bytes / 8, ndomain = r->ndomain ? r->ndomain : ncpu;
     r->wide_keys = rec.bytes == 16 * (ndomain + 1);
     if (rec.bytes % 8 || (!r->wide_keys && (n < 2 || (n - 1) % ncpu)))
-        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes for %d ranks", f->path,
-             (long)rec.number, (long)rec.at, (long)rec.bytes, ncpu);
+        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes for %d ranks",
+             f->path, (long)rec.number, (long)rec.at, (long)rec.bytes, ncpu);
     return OK;
 }
 
@@ -155,14 +164,17 @@ static enum err get_ordering(struct fort_in *f, struct ramses *r, struct amr_hea
         int records;
     } kind[] = {{"planar", 1}, {"angular", 1}, {"bisection", 5}, {"ksection", 10}};
     TRY(fort_get(f, "ordering", 1, a->ordering, 128));
-    for (size_t n = 128; n > 0 && (a->ordering[n - 1] == ' ' || a->ordering[n - 1] == 0); n--) a->ordering[n - 1] = 0;
+    for (size_t n = 128; n > 0 && (a->ordering[n - 1] == ' ' || a->ordering[n - 1] == 0); n--)
+        a->ordering[n - 1] = 0;
     if (strcmp(a->ordering, "hilbert") == 0) return get_keys(f, r, a->ncpu);
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++)
         if (strcmp(a->ordering, kind[i].name) == 0) return fort_skip(f, "domains", kind[i].records);
-    FAIL(ERR_FORMAT, "%s: record %ld (ordering) names none that is known", f->path, (long)f->record - 1);
+    FAIL(ERR_FORMAT, "%s: record %ld (ordering) names none that is known", f->path,
+         (long)f->record - 1);
 }
 
-static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_head *a, int64_t *ncoarse)
+static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_head *a,
+                               int64_t *ncoarse)
 {
     int32_t n[3], ngridmax;
     TRY(get_count(f, "ncpu", r->ncpu, r->ncpu, &a->ncpu));
@@ -170,8 +182,8 @@ static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_h
     TRY(fort_get(f, "nx, ny, nz", 4, n, 3));
     for (int i = 0; i < 3; i++)
         if (n[i] < 1 || n[i] > COARSE_MAX)
-            FAIL(ERR_LIMIT, "%s: nx, ny, nz are %d, %d, %d; 1 to %d are supported", f->path, n[0], n[1], n[2],
-                 COARSE_MAX);
+            FAIL(ERR_LIMIT, "%s: nx, ny, nz are %d, %d, %d; 1 to %d are supported", f->path, n[0],
+                 n[1], n[2], COARSE_MAX);
     *ncoarse = (int64_t)n[0] * n[1] * n[2];
     TRY(get_count(f, "nlevelmax", 1, 99, &a->nlevelmax));
     TRY(get_count(f, "ngridmax", 1, INT32_MAX, &ngridmax));
@@ -220,7 +232,8 @@ void ramses_amr_head_free(struct amr_head *a)
 }
 
 /* Least and greatest centre along each axis of the octs of a block, which is stepped over. */
-static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t n, double lo[3], double hi[3])
+static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t n, double lo[3],
+                             double hi[3])
 {
     struct amr_shape shape = amr_shape(r->head.ndim);
     for (int i = 0; i < shape.records; i++) {
@@ -235,8 +248,8 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
             double x;
             TRY(fort_load_real(f, &rec, n, k, 1, &x));
             if (!(x > 0 && x < COARSE_MAX))
-                FAIL(ERR_FORMAT, "%s: record %ld at byte %ld: oct %d is centred at %g", f->path, (long)rec.number,
-                     (long)rec.at, k + 1, x);
+                FAIL(ERR_FORMAT, "%s: record %ld at byte %ld: oct %d is centred at %g", f->path,
+                     (long)rec.number, (long)rec.at, k + 1, x);
             lo[d] = fmin(lo[d], x), hi[d] = fmax(hi[d], x);
         }
     }
@@ -258,12 +271,13 @@ enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_h
         cells *= r->coarse[d];
     }
     if (n != cells)
-        FAIL(ERR_FORMAT, "%s: has %ld octs of level 1 for %ld x %ld x %ld coarse cells", f->path, (long)n,
-             (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+        FAIL(ERR_FORMAT, "%s: has %ld octs of level 1 for %ld x %ld x %ld coarse cells", f->path,
+             (long)n, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
     return OK;
 }
 
-enum err ramses_hydro_head(struct fort_in *f, int ndim, const struct amr_head *a, int32_t *nvar, double *gamma)
+enum err ramses_hydro_head(struct fort_in *f, int ndim, const struct amr_head *a, int32_t *nvar,
+                           double *gamma)
 {
     TRY(get_equal(f, "ncpu", a->ncpu));
     TRY(fort_get_i4(f, "nvar", nvar));
@@ -290,13 +304,15 @@ static enum err get_number(struct fort_in *f, const char *what, int64_t *x)
     TRY(fort_next(f, what, &rec));
     if (rec.bytes == 8) return fort_load(f, &rec, 8, 0, 1, x);
     if (rec.bytes != 4)
-        FAIL(ERR_FORMAT, "%s: record %ld (%s) has %ld bytes", f->path, (long)rec.number, what, (long)rec.bytes);
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) has %ld bytes", f->path, (long)rec.number, what,
+             (long)rec.bytes);
     TRY(fort_load(f, &rec, 4, 0, 1, &few));
     *x = few;
     return OK;
 }
 
-enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart, struct stars_formed *formed)
+enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart,
+                          struct stars_formed *formed)
 {
     TRY(get_equal(f, "ncpu", r->ncpu));
     TRY(get_equal(f, "ndim", r->head.ndim));

@@ -1,5 +1,5 @@
-/* ramses/info: opening a RAMSES snapshot: its text files, and from the first binary files which variables there are
- * (spec: ramses_binary §2, 6, 7, 8, 12). */
+/* ramses/info: opening a RAMSES snapshot: its text files, and from the first binary files which
+ * variables there are (spec: ramses_binary §2, 6, 7, 8, 12). */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "curamses/read.h"
-#include "ramses/priv.h"
 #include "io/file.h"
+#include "ramses/priv.h"
 
 static const size_t TEXT_MAX = (size_t)64 << 20; /* a domain table of a million ranks */
 
@@ -82,8 +82,8 @@ static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a
     TRY(ramses_find_box(f, r, a));
     double cell = r->head.boxlen / (double)r->coarse[0];
     if (!(fabs(cell - info) <= (f->narrow ? 1e-6 : 1e-12) * fabs(cell)))
-        FAIL(ERR_FORMAT, "%s: boxlen is %.15g with %ld coarse cells, in the info file %.15g", f->path, r->head.boxlen,
-             (long)r->coarse[0], info);
+        FAIL(ERR_FORMAT, "%s: boxlen is %.15g with %ld coarse cells, in the info file %.15g",
+             f->path, r->head.boxlen, (long)r->coarse[0], info);
     return OK;
 }
 
@@ -118,7 +118,8 @@ static enum err read_own_text(const struct ramses *r, const char *name, char **t
     TRY(hdf5_read_small(r, path, false, 1 << 20, &n, &letter));
     if (letter) *text = mem_zero((size_t)n + 1, "snapshot");
     for (int64_t i = 0; letter && i < n; i++) (*text)[i] = (char)((const int64_t *)letter)[i];
-    while (n > 1 && (*text)[n - 1] == '\n' && (*text)[n - 2] == '\n') (*text)[--n] = 0; /* it was filled up with them */
+    /* it was filled up with them */
+    while (n > 1 && (*text)[n - 1] == '\n' && (*text)[n - 2] == '\n') (*text)[--n] = 0;
     *bytes = (size_t)n;
     mem_free(letter);
     return OK;
@@ -137,7 +138,8 @@ enum err ramses_read_text(const struct ramses *r, const char *name, char **text,
 enum err ramses_verify(const struct ramses *r, const char *kind, int file)
 {
     char name[64];
-    if (r->pick) return OK; /* a part is wanted: reading all of the file for its sum would be in vain */
+    /* a part is wanted: reading all of the file for its sum would be in vain */
+    if (r->pick) return OK;
     snprintf(name, sizeof name, "%s_%05d.out%05d", kind, r->number, file);
     return manifest_check_file(r->list, r->dir, name);
 }
@@ -156,7 +158,9 @@ static enum err verify_text(const struct ramses *r, const char *name)
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int)sizeof path)
         FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
-    return file_exists(path) || manifest_has(r->list, name) ? manifest_check_file(r->list, r->dir, name) : OK;
+    return file_exists(path) || manifest_has(r->list, name)
+               ? manifest_check_file(r->list, r->dir, name)
+               : OK;
 }
 
 enum err ramses_verify_texts(struct ramses *r)
@@ -175,10 +179,12 @@ bool ramses_has_file(const struct ramses *r, const char *kind)
 {
     char path[PATH_MAX];
     if (ramses_path(r, kind, 1, path, sizeof path) != OK) return false;
-    return file_exists(path) || manifest_has(r->list, strrchr(path, '/') + 1); /* one that is lost is missed */
+    /* one that is lost is missed */
+    return file_exists(path) || manifest_has(r->list, strrchr(path, '/') + 1);
 }
 
-/* Files of the directory with this name, of which %5d is a number, the last of them in *number; -1: no directory. */
+/* Files of the directory with this name, of which %5d is a number, the last of them in *number; -1:
+ * no directory. */
 static int count_names(const char *dir, const char *form, int *number)
 {
     DIR *d = opendir(dir);
@@ -186,7 +192,8 @@ static int count_names(const char *dir, const char *form, int *number)
     if (!d) return -1;
     for (struct dirent *e; (e = readdir(d));) {
         int k, end = 0;
-        if (sscanf(e->d_name, form, &k, &end) != 1 || !end || e->d_name[end]) continue; /* NOLINT: forms are below */
+        /* NOLINT: forms are below */
+        if (sscanf(e->d_name, form, &k, &end) != 1 || !end || e->d_name[end]) continue;
         *number = k;
         found++;
     }
@@ -194,7 +201,8 @@ static int count_names(const char *dir, const char *form, int *number)
     return found;
 }
 
-/* The number is that of the info file: the directory may have been renamed. With groups it may be in the first one. */
+/* The number is that of the info file: the directory may have been renamed. With groups it may be
+ * in the first one. */
 static enum err find_number(struct ramses *r)
 {
     static const char info[] = "info_%5d.txt%n";
@@ -203,8 +211,11 @@ static enum err find_number(struct ramses *r)
     snprintf(first, sizeof first, "%s/group_00001", r->dir);
     int found = count_names(r->dir, info, &r->number);
     if (found < 0) FAIL(ERR_FILE, "%s: cannot open directory: %s", r->dir, strerror(errno));
-    if (found == 0 && count_names(first, info, &r->number) > 0) found = count_names(first, info, &r->number);
-    if (found != 1) FAIL(ERR_FILE, "%s: not a RAMSES snapshot: %d files info_NNNNN.txt instead of one", r->dir, found);
+    if (found == 0 && count_names(first, info, &r->number) > 0)
+        found = count_names(first, info, &r->number);
+    if (found != 1)
+        FAIL(ERR_FILE, "%s: not a RAMSES snapshot: %d files info_NNNNN.txt instead of one", r->dir,
+             found);
     if (ramses_has_file(r, "amr")) return OK;
     snprintf(form, sizeof form, "amr_%05d.out%%5d%%n", r->number);
     int files = count_names(first, form, &last);
@@ -214,7 +225,8 @@ static enum err find_number(struct ramses *r)
 
 /* ---- what it is ---- */
 
-static void append(struct ramses *r, bool really, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void append(struct ramses *r, bool really, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static void append(struct ramses *r, bool really, const char *fmt, ...)
 {
@@ -240,14 +252,16 @@ static void say_missing(const struct ramses *r)
     const struct {
         bool missing;
         const char *name;
-    } row[] = {{!has_text(r, header), header},
-               {!has_text(r, "namelist.txt"), "namelist.txt"},
-               {r->head.hydro && !has_text(r, "hydro_file_descriptor.txt"), "hydro_file_descriptor.txt"},
-               {!r->hdf5 && r->head.particles && !has_text(r, "part_file_descriptor.txt"), "part_file_descriptor.txt"},
-               {!r->hdf5 && !r->head.hydro, "hydro files"},
-               {!r->hdf5 && !r->head.gravity, "grav files"},
-               {!r->hdf5 && !r->head.particles, "part files"},
-               {!r->hdf5 && !ramses_has_file(r, "exact"), "exact files"}};
+    } row[] = {
+        {!has_text(r, header), header},
+        {!has_text(r, "namelist.txt"), "namelist.txt"},
+        {r->head.hydro && !has_text(r, "hydro_file_descriptor.txt"), "hydro_file_descriptor.txt"},
+        {!r->hdf5 && r->head.particles && !has_text(r, "part_file_descriptor.txt"),
+         "part_file_descriptor.txt"},
+        {!r->hdf5 && !r->head.hydro, "hydro files"},
+        {!r->hdf5 && !r->head.gravity, "grav files"},
+        {!r->hdf5 && !r->head.particles, "part files"},
+        {!r->hdf5 && !ramses_has_file(r, "exact"), "exact files"}};
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (row[i].missing) log_line(1, " %s: without %s", r->dir, row[i].name);
 }
@@ -283,18 +297,21 @@ static enum err info_get(const char *path, const char *text, const char *key, do
         char *end;
         if (*eq != '=') continue;
         *x = strtod(eq + 1, &end);
-        if (end == eq + 1 || !isfinite(*x)) FAIL(ERR_FORMAT, "%s: the value of %s is not a number", path, key);
+        if (end == eq + 1 || !isfinite(*x))
+            FAIL(ERR_FORMAT, "%s: the value of %s is not a number", path, key);
         return OK;
     }
     FAIL(ERR_FORMAT, "%s: has no line for %s", path, key);
 }
 
-static enum err info_get_int(const char *path, const char *text, const char *key, int lo, int hi, int *x)
+static enum err info_get_int(const char *path, const char *text, const char *key, int lo, int hi,
+                             int *x)
 {
     double v;
     TRY(info_get(path, text, key, &v));
     if (!(v >= lo && v <= hi) || v != floor(v))
-        FAIL(ERR_FORMAT, "%s: %s is %g, expected a whole number from %d to %d", path, key, v, lo, hi);
+        FAIL(ERR_FORMAT, "%s: %s is %g, expected a whole number from %d to %d", path, key, v, lo,
+             hi);
     *x = (int)v;
     return OK;
 }
@@ -345,21 +362,24 @@ enum err ramses_read_info(struct ramses *r)
 
 /* ---- descriptors ---- */
 
-enum err ramses_add_field(const char *path, struct ramses_field *list, int *n, const char *name, char type)
+enum err ramses_add_field(const char *path, struct ramses_field *list, int *n, const char *name,
+                          char type)
 {
     if (*n == RAMSES_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d variables", path, RAMSES_FIELDS);
     size_t k = strlen(name);
     if (k == 0 || k >= sizeof list->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.") != k)
         FAIL(ERR_FORMAT, "%s: variable %d has a strange name", path, *n + 1);
-    if (!strchr("dfiqhb?", type)) FAIL(ERR_FORMAT, "%s: variable %s has an unknown type '%c'", path, name, type);
+    if (!strchr("dfiqhb?", type))
+        FAIL(ERR_FORMAT, "%s: variable %s has an unknown type '%c'", path, name, type);
     memcpy(list[*n].name, name, k + 1);
     list[(*n)++].type = type == '?' ? 'i' : type;
     return OK;
 }
 
 /* Both forms: " 1, density, d" and, before 2017, "variable # 1: density". */
-static enum err parse_descriptor(const char *path, char *text, struct ramses_field *list, int *n, bool *old)
+static enum err parse_descriptor(const char *path, char *text, struct ramses_field *list, int *n,
+                                 bool *old)
 {
     *n = 0;
     char *save = NULL;
@@ -375,7 +395,8 @@ static enum err parse_descriptor(const char *path, char *text, struct ramses_fie
 }
 
 /* *n = 0 if there is no such file. */
-enum err ramses_read_descriptor(const struct ramses *r, const char *kind, struct ramses_field *list, int *n, bool *old)
+enum err ramses_read_descriptor(const struct ramses *r, const char *kind, struct ramses_field *list,
+                                int *n, bool *old)
 {
     char path[PATH_MAX], *text;
     char name[64];
@@ -396,7 +417,11 @@ static enum err default_hydro(const char *path, struct ramses_field *list, int n
     for (int i = 0, n = 0; i < nvar; i++) {
         char name[64];
         snprintf(name, sizeof name, "scalar_%02d", i - ndim - 2);
-        TRY(ramses_add_field(path, list, &n, i <= ndim ? first[i] : i == ndim + 1 ? "pressure" : name, 'd'));
+        TRY(ramses_add_field(path, list, &n,
+                             i <= ndim       ? first[i]
+                             : i == ndim + 1 ? "pressure"
+                                             : name,
+                             'd'));
     }
     return OK;
 }
@@ -406,7 +431,8 @@ enum err ramses_hydro_names(struct ramses *r, const char *path, int nvar)
     TRY(ramses_read_descriptor(r, "hydro", r->field, &r->nhydro, &r->old_hydro));
     if (r->nhydro == 0) TRY(default_hydro(path, r->field, r->head.ndim, nvar));
     if (r->nhydro && r->nhydro != nvar)
-        FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar, r->nhydro);
+        FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar,
+             r->nhydro);
     r->nhydro = r->head.nvar = nvar;
     for (int i = 0; i < nvar; i++)
         if (strcmp(r->field[i].name, "metallicity") == 0) r->head.imetal = i + 1;
@@ -423,7 +449,8 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     if (err == OK) err = ramses_hydro_head(&f, r->head.ndim, a, &nvar, &r->head.gamma);
     fort_shut(&f);
     TRY(err);
-    if (nvar < 1 || nvar > RAMSES_FIELDS - 5) FAIL(ERR_FORMAT, "%s: says it has %d variables", path, nvar);
+    if (nvar < 1 || nvar > RAMSES_FIELDS - 5)
+        FAIL(ERR_FORMAT, "%s: says it has %d variables", path, nvar);
     r->head.hydro = true;
     return ramses_hydro_names(r, path, nvar);
 }
@@ -441,8 +468,10 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     TRY(err);
     int ndim = r->head.ndim, n = r->nhydro;
     if (nvar < ndim || nvar > ndim + 2)
-        FAIL(ERR_FORMAT, "%s: says it has %d variables, expected %d to %d", path, nvar, ndim, ndim + 2);
-    for (int i = ndim + 2 - nvar; i < ndim + 2; i++) TRY(ramses_add_field(path, r->field, &n, name[i], 'd'));
+        FAIL(ERR_FORMAT, "%s: says it has %d variables, expected %d to %d", path, nvar, ndim,
+             ndim + 2);
+    for (int i = ndim + 2 - nvar; i < ndim + 2; i++)
+        TRY(ramses_add_field(path, r->field, &n, name[i], 'd'));
     r->ngrav = nvar;
     r->head.gravity = true;
     return OK;

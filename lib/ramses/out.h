@@ -2,13 +2,15 @@
 #pragma once
 #include <limits.h>
 
+#include "ckpt/source.h"
 #include "ramses/fortran.h"
 #include "ramses/read.h"
-#include "ckpt/source.h"
 
-enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 64 }; /* families -5..5, undefined · octs of ramses_primitive */
+/* families -5..5, undefined · octs of ramses_primitive */
+enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 64 };
 
-enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES }; /* the longest first */
+/* the longest first */
+enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES };
 enum { RAMSES_FILE_BYTES = 13 << 20 };
 
 struct ramses_block;
@@ -20,20 +22,22 @@ struct ramses_lines {
     const lidx *line;
 };
 
-/* Where values come from if not from mesh and particles; what they give is lent until the next call for the same file. Files may ask at the
- * same time. */
+/* Where values come from if not from mesh and particles; what they give is lent until the next call
+ * for the same file. Files may ask at the same time. */
 struct ramses_values {
     void *ctx;
-    /* n <= RAMSES_BATCH octs of a block: conserved variables, or else potential and acceleration. */
+    /* n <= RAMSES_BATCH octs of a block: conserved variables, or else potential and acceleration.
+     */
     enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
                      struct ramses_lines *out);
-    /* Particles first..first+*n-1, or fewer: then *n is less. Reals are doubles, ids int64, levels int32, the others int8. From
-     * COL_COUNT on: the source's further columns, doubles or int64. */
+    /* Particles first..first+*n-1, or fewer: then *n is less. Reals are doubles, ids int64, levels
+     * int32, the others int8. From COL_COUNT on: the source's further columns, doubles or int64. */
     enum err (*parts)(void *ctx, int column, int64_t first, int64_t *n, const void **out);
 };
 
-/* A rank's octs are numbered 1..ngrid by level, then owner, then Morton order: first[l-1][r].. are those of level l owned by
- * rank r; order[l] lists their local indices, number[l] is the inverse. */
+/* A rank's octs are numbered 1..ngrid by level, then owner, then Morton order: first[l-1][r].. are
+ * those of level l owned by rank r; order[l] lists their local indices, number[l] is the inverse.
+ */
 struct ramses_out {
     const struct ckpt_head *h;
     const struct mesh *m;
@@ -41,7 +45,8 @@ struct ramses_out {
     const struct domain *d;
     const struct comm *c;               /* its rank and size: those of the file */
     const struct ramses_values *values; /* NULL: mesh and particles themselves */
-    const struct source *from;          /* its further columns and tables go along; NULL: there are none */
+    /* its further columns and tables go along; NULL: there are none */
+    const struct source *from;
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
@@ -52,8 +57,10 @@ struct ramses_out {
     int32_t *first, *count;         /* [nlevel][ranks] */
     lidx *order[LEVEL_MAX + 2];     /* [noct] */
     int32_t *number[LEVEL_MAX + 2]; /* [noct] */
-    int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2]; /* own octs over the ranks */
-    int64_t family[RAMSES_FAMILIES];                                         /* particles over the ranks */
+    /* own octs over the ranks */
+    int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2];
+    /* particles over the ranks */
+    int64_t family[RAMSES_FAMILIES];
     double star_mass;
     bool stars, metal, wide_ids;
 };
@@ -68,33 +75,42 @@ struct ramses_block {
 };
 
 /* Directory o->tmp, on rank 0; the HDF5 writer's too. */
-/* It is empty and nobody else's; what a killed run had left is removed. An error if o->final may not be replaced. */
+/* It is empty and nobody else's; what a killed run had left is removed. An error if o->final may
+ * not be replaced. */
 MUST_USE enum err ramses_out_begin(struct ramses_out *o);
 MUST_USE enum err ramses_out_finish(struct ramses_out *o); /* becomes o->final */
 /* Removes it, if begin had got it; keeps the message of the error that led here. */
 void ramses_out_drop(struct ramses_out *o, enum err why);
-void ramses_out_count(struct ramses_out *o); /* total .. metal, from mesh and particles (collective) */
+/* total .. metal, from mesh and particles (collective) */
+void ramses_out_count(struct ramses_out *o);
 
-MUST_USE enum err ramses_out_number(struct ramses_out *o); /* order, number, first, count, ngrid, ngridmax */
-void ramses_out_forget(struct ramses_out *o);              /* frees them */
+/* order, number, first, count, ngrid, ngridmax */
+MUST_USE enum err ramses_out_number(struct ramses_out *o);
+void ramses_out_forget(struct ramses_out *o); /* frees them */
 
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank);
 MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
                                   struct ramses_lines *out);
-/* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by variable. */
-void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u, double *const *prim);
+/* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by
+ * variable. */
+void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u,
+                      double *const *prim);
 /* What the heads of particle files say: the source's numbers, or those of the stars there are. */
 struct stars_formed ramses_out_formed(const struct ramses_out *o);
-/* Further column k: its type in the files · whether it stands before the time of birth, as RAMSES's potential does. */
+/* Further column k: its type in the files · whether it stands before the time of birth, as RAMSES's
+ * potential does. */
 char ramses_out_type(const struct ramses_out *o, int k);
 bool ramses_out_early(const struct ramses_out *o, int k);
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
 /* Each writes one file of this rank (text: rank 0's files) under o->tmp. */
 MUST_USE enum err ramses_write_amr(const struct ramses_out *o, const char *path);
-MUST_USE enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x); /* and x */
+/* and x */
+MUST_USE enum err ramses_write_hydro(const struct ramses_out *o, const char *path,
+                                     struct exact_out *x);
 MUST_USE enum err ramses_write_grav(const struct ramses_out *o, const char *path);
 MUST_USE enum err ramses_write_part(const struct ramses_out *o, const char *path);
-/* All of them, and exact_; as many at a time as `threads` says, each with its buffers, RAMSES_FILE_BYTES. */
+/* All of them, and exact_; as many at a time as `threads` says, each with its buffers,
+ * RAMSES_FILE_BYTES. */
 MUST_USE enum err ramses_write_files(const struct ramses_out *o, int threads);
 MUST_USE enum err ramses_write_texts(const struct ramses_out *o);

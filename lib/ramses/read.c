@@ -1,10 +1,12 @@
-/* ramses/read: the octs and particles of a RAMSES snapshot (spec: ramses_binary §5.2, 5.4, 6, 7, 8).
+/* ramses/read: the octs and particles of a RAMSES snapshot (spec: ramses_binary §5.2, 5.4, 6, 7,
+ * 8).
  *
- * Blocks of octs are lists of records, one a cell and variable. The records of a block are first stepped over, which
- * checks their lengths, then read side by side, RAMSES_BATCH octs at a time. Ghost and boundary octs are only stepped over.
- * Before a file is parsed its checksum is verified, if there is one: the second reading comes from memory. Callers that keep nothing after
- * an error (`late`) get it summed while it is read, and compared in the end.
- * An oct's key comes from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */
+ * Blocks of octs are lists of records, one a cell and variable. The records of a block are first
+ * stepped over, which checks their lengths, then read side by side, RAMSES_BATCH octs at a time.
+ * Ghost and boundary octs are only stepped over. Before a file is parsed its checksum is verified,
+ * if there is one: the second reading comes from memory. Callers that keep nothing after an error
+ * (`late`) get it summed while it is read, and compared in the end. An oct's key comes from its
+ * centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */
 #include "ramses/read.h"
 
 #include <limits.h>
@@ -44,7 +46,12 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n);
 enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx)
 {
     if (r->hdf5) return hdf5_read_octs(r, file, values, false, fn, ctx);
-    struct walk w = {.r = r, .shape = amr_shape(r->head.ndim), .file = file, .values = values, .fn = fn, .ctx = ctx};
+    struct walk w = {.r = r,
+                     .shape = amr_shape(r->head.ndim),
+                     .file = file,
+                     .values = values,
+                     .fn = fn,
+                     .ctx = ctx};
     w.late = r->late && r->list && !r->pick;
     if (!w.late) TRY(verify(&w));
     enum err err = walk_open(&w);
@@ -162,16 +169,19 @@ static enum err step_amr(struct walk *w, int32_t n)
     return OK;
 }
 
-/* Blocks of hydro and grav files repeat level and number; the records may be of single precision. */
-static enum err step_values(struct fort_in *f, int level, int32_t n, int records, struct fort_rec *rec)
+/* Blocks of hydro and grav files repeat level and number; the records may be of single precision.
+ */
+static enum err step_values(struct fort_in *f, int level, int32_t n, int records,
+                            struct fort_rec *rec)
 {
     int32_t says[2];
     TRY(fort_get_i4(f, "level", &says[0]));
     TRY(fort_get_i4(f, "number of octs", &says[1]));
     if (says[0] != level || says[1] != n)
         FAIL(ERR_FORMAT,
-             "%s: record %ld before byte %ld announces %d octs of level %d, the amr file has %d of level %d", f->path,
-             (long)f->record - 1, (long)f->at, says[1], says[0], n, level);
+             "%s: record %ld before byte %ld announces %d octs of level %d, the amr file has %d of "
+             "level %d",
+             f->path, (long)f->record - 1, (long)f->at, says[1], says[0], n, level);
     for (int i = 0; n > 0 && i < records; i++) TRY(fort_next_real(f, "cell values", n, &rec[i]));
     return OK;
 }
@@ -186,17 +196,21 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
     double scale = ldexp(1, level - 1);
     for (int d = 0; d < ndim; d++) {
         if (ldexp((double)r->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
-            FAIL(ERR_LIMIT, "%s: level %d on %ld coarse cells is finer than this build's keys", w->amr.path, level,
-                 (long)r->coarse[d]);
+            FAIL(ERR_LIMIT, "%s: level %d on %ld coarse cells is finer than this build's keys",
+                 w->amr.path, level, (long)r->coarse[d]);
         TRY(fort_load_real(&w->amr, &rec[d], total, at, (size_t)n, w->x[d]));
     }
     for (int i = 0; i < n; i++) {
         uint64_t ix[3] = {0};
         for (int d = 0; d < ndim; d++) {
-            double x = (w->x[d][i] - (double)r->skip[d]) * scale - 0.5, side = (double)r->coarse[d] * scale;
+            double x = (w->x[d][i] - (double)r->skip[d]) * scale - 0.5,
+                   side = (double)r->coarse[d] * scale;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
-                FAIL(ERR_FORMAT, "%s: record %ld at byte %ld: oct %ld is centred at %g, which is no place of level %d",
-                     w->amr.path, (long)rec[d].number, (long)rec[d].at, (long)at + i + 1, w->x[d][i], level);
+                FAIL(ERR_FORMAT,
+                     "%s: record %ld at byte %ld: oct %ld is centred at %g, which is no place of "
+                     "level %d",
+                     w->amr.path, (long)rec[d].number, (long)rec[d].at, (long)at + i + 1,
+                     w->x[d][i], level);
             ix[d] = (uint64_t)rint(x);
         }
         w->key[i] = okey_make(ix[0], ix[1], ix[2]);
@@ -242,7 +256,8 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
     struct fort_rec *value = w->rec + AMR_RECORDS;
     int ncell = w->shape.ncell;
     if (w->values && r->nhydro) TRY(step_values(&w->hydro, level, n, ncell * r->nhydro, value));
-    if (w->values && r->ngrav) TRY(step_values(&w->grav, level, n, ncell * r->ngrav, value + ncell * r->nhydro));
+    if (w->values && r->ngrav)
+        TRY(step_values(&w->grav, level, n, ncell * r->ngrav, value + ncell * r->nhydro));
     if (n == 0) return OK;
     TRY(step_amr(w, n));
     if (list != w->file) return OK;
@@ -270,11 +285,11 @@ enum err ramses_check_tree(const struct ramses *r)
     for (int l = 1; l <= LEVEL_MAX; l++) {
         int64_t made = l == 1 ? r->coarse[0] * r->coarse[1] * r->coarse[2] : t->split[l - 1];
         if (t->octs[l] != made)
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined", r->dir, l,
-                 (long)t->octs[l], (long)made, l - 1);
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined",
+                 r->dir, l, (long)t->octs[l], (long)made, l - 1);
         if (t->octs[l] != r->numbtot[l])
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, the header says %ld", r->dir, l, (long)t->octs[l],
-                 (long)r->numbtot[l]);
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, the header says %ld", r->dir, l,
+                 (long)t->octs[l], (long)r->numbtot[l]);
     }
     if (t->split[LEVEL_MAX]) FAIL(ERR_FORMAT, "%s: refined cells on the last level", r->dir);
     return OK;
@@ -288,8 +303,8 @@ int ramses_type_size(char type)
 }
 
 /* One column of a batch, widened to 8 bytes. */
-static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char type, int64_t at, int64_t n, char *raw,
-                            void *out)
+static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char type, int64_t at,
+                            int64_t n, char *raw, void *out)
 {
     int64_t *i8 = out;
     double *r8 = out;
@@ -309,7 +324,8 @@ static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char 
     return OK;
 }
 
-/* Files from before families: sink clouds have negative ids, stars a time of birth, tracers of gas no mass. */
+/* Files from before families: sink clouds have negative ids, stars a time of birth, tracers of gas
+ * no mass. */
 static void make_family(const struct ramses *r, const struct ramses_parts *p, int64_t *family)
 {
     const double *birth = ramses_f64(r, p, COL_BIRTH), *mass = ramses_f64(r, p, COL_MASS);
@@ -333,8 +349,9 @@ bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p)
 }
 
 /* Positions first: they tell whether the rest is wanted. */
-static enum err part_batches(struct ramses *r, struct fort_in *f, int file, const struct fort_rec *rec,
-                             const char *type, int64_t npart, ramses_parts_fn *fn, void *ctx)
+static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
+                             const struct fort_rec *rec, const char *type, int64_t npart,
+                             ramses_parts_fn *fn, void *ctx)
 {
     int64_t b = RAMSES_PART_BATCH;
     int nf = r->npart_field, made = r->made_family ? r->column[COL_FAMILY] : -1;
@@ -362,8 +379,8 @@ static enum err part_batches(struct ramses *r, struct fort_in *f, int file, cons
 }
 
 /* A column is as wide as its record: descriptors do not tell of reals of 4 bytes and ids of 8. */
-static enum err step_column(struct fort_in *f, const struct ramses_field *field, int64_t npart, struct fort_rec *rec,
-                            char *type)
+static enum err step_column(struct fort_in *f, const struct ramses_field *field, int64_t npart,
+                            struct fort_rec *rec, char *type)
 {
     bool real = field->type == 'd' || field->type == 'f';
     *type = field->type;
@@ -371,18 +388,20 @@ static enum err step_column(struct fort_in *f, const struct ramses_field *field,
     if (npart > 0 && rec->bytes == 8 * npart) *type = real ? 'd' : 'q';
     if (npart > 0 && rec->bytes == 4 * npart) *type = real ? 'f' : 'i';
     if (rec->bytes == ramses_type_size(*type) * npart) return OK;
-    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes for %ld particles", f->path, (long)rec->number,
-         field->name, (long)rec->at, (long)rec->bytes, (long)npart);
+    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes for %ld particles", f->path,
+         (long)rec->number, field->name, (long)rec->at, (long)rec->bytes, (long)npart);
 }
 
-static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_parts_fn *fn, void *ctx)
+static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_parts_fn *fn,
+                         void *ctx)
 {
     int64_t npart;
     struct fort_rec rec[RAMSES_FIELDS];
     char type[RAMSES_FIELDS];
     TRY(ramses_part_head(f, r, &npart, NULL));
     for (int i = 0; i < r->npart_field; i++)
-        if (!r->made_family || i != r->column[COL_FAMILY]) TRY(step_column(f, &r->part[i], npart, &rec[i], &type[i]));
+        if (!r->made_family || i != r->column[COL_FAMILY])
+            TRY(step_column(f, &r->part[i], npart, &rec[i], &type[i]));
     TRY(fort_at_end(f));
     r->tally.particles += npart;
     return part_batches(r, f, file, rec, type, npart, fn, ctx);
@@ -407,7 +426,8 @@ const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, e
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }
 
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c)
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p,
+                          enum ramses_column c)
 {
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }

@@ -1,11 +1,13 @@
 /* ramses/read: RAMSES snapshots, own octs and particles file by file in batches of bounded size.
  *
- * Works for any number of ranks, with or without physical boundaries, gas, gravity and particles, in one to three dimensions
- * and with any number of coarse cells inside the box; for files of either byte order and precision, in group_NNNNN/ directories or not,
- * with 4- or 8-byte ids and counts, 8- or 16-byte keys, of before and after the changes of 2010, 2015, 2017 and 2018 (spec §12).
- * What it is, the files tell; r->format says it in words.
- * No file is trusted: every count is checked against the records, these against the file's size, and the tree against
- * itself. Errors are one sentence with file, record and byte. Nothing here is collective; ranks may share out the files. */
+ * Works for any number of ranks, with or without physical boundaries, gas, gravity and particles,
+ * in one to three dimensions and with any number of coarse cells inside the box; for files of
+ * either byte order and precision, in group_NNNNN/ directories or not, with 4- or 8-byte ids and
+ * counts, 8- or 16-byte keys, of before and after the changes of 2010, 2015, 2017 and 2018 (spec
+ * §12). What it is, the files tell; r->format says it in words. No file is trusted: every count is
+ * checked against the records, these against the file's size, and the tree against itself. Errors
+ * are one sentence with file, record and byte. Nothing here is collective; ranks may share out the
+ * files. */
 #pragma once
 #include "ckpt/catalog.h"
 #include "ckpt/ckpt.h"
@@ -13,7 +15,8 @@
 #ifndef RAMSES_OCTS /* the fuzzers' build has less, to be quick */
 #define RAMSES_OCTS 8192
 #endif
-/* RAMSES_PITCH: from row to row of a batch in memory. Rows a power of two apart would share a few places of the caches. */
+/* RAMSES_PITCH: from row to row of a batch in memory. Rows a power of two apart would share a few
+ * places of the caches. */
 enum {
     RAMSES_FIELDS = 128,
     RAMSES_BATCH = RAMSES_OCTS,
@@ -48,7 +51,8 @@ struct ramses_field {
 struct hdf5_in;
 struct manifest;
 
-/* Stars that the run has formed, with what they have lost since, as the heads of particle files tell it. */
+/* Stars that the run has formed, with what they have lost since, as the heads of particle files
+ * tell it. */
 struct stars_formed {
     int64_t number;
     double mass, lost;
@@ -63,25 +67,33 @@ struct ramses_pick {
 
 struct ramses {
     const struct ramses_pick *pick; /* lent; NULL: all are wanted */
-    bool late;                      /* octs are handed on before the checksums of their files are compared */
-    struct ckpt_head head;          /* tout, aout lent by this struct; provenance and namelist NULL */
+    /* octs are handed on before the checksums of their files are compared */
+    bool late;
+    /* tout, aout lent by this struct; provenance and namelist NULL */
+    struct ckpt_head head;
     double *out_times;
     char dir[4000], ordering[129];
-    int number, ncpu, nboundary;               /* ncpu: files, or pieces to read an HDF5 file by */
-    int nwriter;                               /* ranks that wrote it */
-    struct hdf5_in *hdf5;                      /* NULL: RAMSES binary */
-    struct manifest *list;                     /* checksums; NULL: it has none */
-    char format[256];                          /* what the files are, in words: "RAMSES binary, big-endian, …" */
-    int group;                                 /* files in each group_NNNNN/; 0: no such directories */
-    int ndomain;                               /* of the table in the info file; 0: none */
-    bool swap, narrow, wide_counts, wide_keys; /* big-endian · reals of 4 bytes · counts of 8 · keys of 16 */
-    bool old_hydro, no_mass_sph, made_family;  /* of before 2017 · before 2010 · families are told by us */
-    int64_t skip[3], coarse[3];                /* coarse cells below the box (physical boundaries) and in it */
+    int number, ncpu, nboundary; /* ncpu: files, or pieces to read an HDF5 file by */
+    int nwriter;                 /* ranks that wrote it */
+    struct hdf5_in *hdf5;        /* NULL: RAMSES binary */
+    struct manifest *list;       /* checksums; NULL: it has none */
+    /* what the files are, in words: "RAMSES binary, big-endian, …" */
+    char format[256];
+    /* files in each group_NNNNN/; 0: no such directories */
+    int group;
+    int ndomain; /* of the table in the info file; 0: none */
+    /* big-endian · reals of 4 bytes · counts of 8 · keys of 16 */
+    bool swap, narrow, wide_counts, wide_keys;
+    /* of before 2017 · before 2010 · families are told by us */
+    bool old_hydro, no_mass_sph, made_family;
+    /* coarse cells below the box (physical boundaries) and in it */
+    int64_t skip[3], coarse[3];
     struct catalog sinks, stellar;
     struct stars_formed formed;
     int cooling[2]; /* points in density and temperature of the cooling table, 0: none */
     int nhydro, ngrav, npart_field;
-    struct ramses_field field[RAMSES_FIELDS]; /* hydro first, then gravity: phi, acc_x, acc_y, acc_z */
+    /* hydro first, then gravity: phi, acc_x, acc_y, acc_z */
+    struct ramses_field field[RAMSES_FIELDS];
     struct ramses_field part[RAMSES_FIELDS];
     int column[COL_COUNT];
     int64_t numbtot[LEVEL_MAX + 2]; /* octs by level as the header says */
@@ -95,7 +107,8 @@ struct ramses_octs {
     const okey *key;
     const unsigned char *split;     /* bit c: cell c < 2^ndim is refined */
     const unsigned char (*flag)[8]; /* flag1 == 1 */
-    const double *const *val;       /* [8*field + cell][n], fields as in struct ramses; NULL if not asked for */
+    /* [8*field + cell][n], fields as in struct ramses; NULL if not asked for */
+    const double *const *val;
 };
 
 struct ramses_parts {
@@ -107,20 +120,30 @@ struct ramses_parts {
 typedef enum err ramses_octs_fn(const struct ramses *r, const struct ramses_octs *o, void *ctx);
 typedef enum err ramses_parts_fn(const struct ramses *r, const struct ramses_parts *p, void *ctx);
 
-/* Info, descriptors, header of file 1. A directory with data_NNNNN.h5 is read through hdf5_read.h. */
+/* Info, descriptors, header of file 1. A directory with data_NNNNN.h5 is read through hdf5_read.h.
+ */
 MUST_USE enum err ramses_open(const char *dir, struct ramses **out);
 void ramses_close(struct ramses **r);
-/* "namelist": namelist.txt, or what the HDF5 file keeps; *text NULL if there is none. Caller frees with mem_free. */
-MUST_USE enum err ramses_read_text(const struct ramses *r, const char *name, char **text, size_t *bytes);
-/* Own octs of one file (1..ncpu), levels ascending; fn's error ends the walk. The values are read if `values`. */
-MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx);
+/* "namelist": namelist.txt, or what the HDF5 file keeps; *text NULL if there is none. Caller frees
+ * with mem_free. */
+MUST_USE enum err ramses_read_text(const struct ramses *r, const char *name, char **text,
+                                   size_t *bytes);
+/* Own octs of one file (1..ncpu), levels ascending; fn's error ends the walk. The values are read
+ * if `values`. */
+MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn,
+                                   void *ctx);
 MUST_USE enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void *ctx);
 /* After all files: the levels fit together and match the header's counts. */
 MUST_USE enum err ramses_check_tree(const struct ramses *r);
-const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c);  /* or NULL */
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c); /* or NULL */
+/* or NULL */
+const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p,
+                         enum ramses_column c);
+/* or NULL */
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p,
+                          enum ramses_column c);
 /* Cells of an oct · side of a cell of level l in units of length. */
 int ramses_cells(const struct ramses *r);
 double ramses_dx(const struct ramses *r, int level);
-/* Family of particle i; in files from before families, told by birth time, mass and sign of the id (spec §12). */
+/* Family of particle i; in files from before families, told by birth time, mass and sign of the id
+ * (spec §12). */
 int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i);

@@ -1,16 +1,16 @@
-/* ramses/source: RAMSES snapshots as sources: primitive variables become conserved ones, corrected by the exact_ files where there are
- * any; what old formats lack is filled in. */
+/* ramses/source: RAMSES snapshots as sources: primitive variables become conserved ones, corrected
+ * by the exact_ files where there are any; what old formats lack is filled in. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "ramses/exact.h"
 #include "ckpt/manifest.h"
-#include "ramses/priv.h"
 #include "ckpt/source.h"
 #include "io/file.h"
+#include "ramses/exact.h"
+#include "ramses/priv.h"
 
 struct reading {
     struct source *s;
@@ -29,7 +29,8 @@ static bool is_ramses(const char *dir)
     bool found = false;
     int number;
     if (!d) return false;
-    for (struct dirent *e; (e = readdir(d));) found |= sscanf(e->d_name, "info_%5d.txt", &number) == 1;
+    for (struct dirent *e; (e = readdir(d));)
+        found |= sscanf(e->d_name, "info_%5d.txt", &number) == 1;
     closedir(d);
     return found;
 }
@@ -39,7 +40,8 @@ static enum err exact_path(const struct source *s, int file, char path[PATH_MAX]
     return ramses_path(s->impl, "exact", file, path, PATH_MAX);
 }
 
-/* The exact files count if the first is there. They say nothing to a run with another gamma, which keeps the pressure. */
+/* The exact files count if the first is there. They say nothing to a run with another gamma, which
+ * keeps the pressure. */
 static enum err open_exact(struct source *s)
 {
     char path[PATH_MAX];
@@ -55,10 +57,11 @@ static enum err open_exact(struct source *s)
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
         if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
-            err = err_set(ERR_FORMAT, "%s: is of step %d, the amr file of step %d", path, x.nstep_coarse,
-                          s->head.nstep_coarse);
+            err = err_set(ERR_FORMAT, "%s: is of step %d, the amr file of step %d", path,
+                          x.nstep_coarse, s->head.nstep_coarse);
         else if (x.nvar != s->head.nvar)
-            err = err_set(ERR_FORMAT, "%s: has %d variables, the hydro file %d", path, x.nvar, s->head.nvar);
+            err = err_set(ERR_FORMAT, "%s: has %d variables, the hydro file %d", path, x.nvar,
+                          s->head.nvar);
     }
     exact_shut(&x);
     return err;
@@ -76,14 +79,16 @@ static enum err open_ramses(struct source *s)
     s->npiece = r->ncpu;
     memcpy(s->ordering, r->ordering, sizeof s->ordering);
     if (s->head.ndim != 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; runs have 3 (inspect reads it all the same)", s->path, s->head.ndim,
-             s->head.ndim > 1 ? "s" : "");
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s; runs have 3 (inspect reads it all the same)",
+             s->path, s->head.ndim, s->head.ndim > 1 ? "s" : "");
     if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
         FAIL(ERR_LIMIT,
-             "%s: has %ld x %ld x %ld coarse cells inside the box; runs have one (inspect reads it all the same)",
+             "%s: has %ld x %ld x %ld coarse cells inside the box; runs have one (inspect reads it "
+             "all the same)",
              s->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
     if (s->head.hydro && (r->nhydro < 5 || r->nhydro > NVAR_MAX))
-        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro, NVAR_MAX);
+        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro,
+             NVAR_MAX);
     for (int i = 5; i < r->nhydro; i++)
         if (strncmp(r->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
@@ -97,7 +102,8 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
     struct reading *g = ctx;
     const struct source *s = g->s;
     int nvar = r->nhydro;
-    struct source_octs o = {.level = in->level, .n = in->n, .key = in->key, .split = in->split, .flag = in->flag};
+    struct source_octs o = {
+        .level = in->level, .n = in->n, .key = in->key, .split = in->split, .flag = in->flag};
     if (in->val) {
         for (int c = 0; nvar && c < 8; c++) {
             const double *prim[NVAR_MAX];
@@ -147,7 +153,8 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
     if (exact && err == OK) err = manifest_check_file(r->list, r->dir, strrchr(path, '/') + 1);
     if (exact && err == OK) err = exact_open(&g.exact, path, s->npiece, piece + 1);
     if (exact && err == OK &&
-        (g.exact.nvar != r->nhydro || (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
+        (g.exact.nvar != r->nhydro ||
+         (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
         err = err_set(ERR_FORMAT, "%s: differs from that of file 1", path);
     struct ramses_pick pick = {.octs = pick_octs, .ctx = &g};
     r->pick = s->pick ? &pick : NULL;

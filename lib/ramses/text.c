@@ -1,5 +1,6 @@
-/* ramses/text: the text files of a RAMSES snapshot (spec: ramses_binary §2, 3, 4, 6, 8), in the columns that yt, pynbody and
- * osyris expect (spec: clients). Where a run came from is told in compilation.txt, which no reader and no digest looks at. */
+/* ramses/text: the text files of a RAMSES snapshot (spec: ramses_binary §2, 3, 4, 6, 8), in the
+ * columns that yt, pynbody and osyris expect (spec: clients). Where a run came from is told in
+ * compilation.txt, which no reader and no digest looks at. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ramses/out.h"
 #include "io/file.h"
+#include "ramses/out.h"
 
 static const size_t COPY_MAX = (size_t)1 << 30;
 
@@ -24,7 +25,8 @@ struct text_file {
     enum err err;
 };
 
-/* What stdio has gathered goes out by our own writing, which knows of interruptions, and is summed. */
+/* What stdio has gathered goes out by our own writing, which knows of interruptions, and is summed.
+ */
 static ssize_t text_put(void *cookie, const char *p, size_t n)
 {
     struct text_file *f = cookie;
@@ -50,7 +52,8 @@ static enum err save(const struct ramses_out *o, const char *name, text_fn *make
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
-    struct text_file f = {.path = path, .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    struct text_file f = {.path = path,
+                          .fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
     if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
     enum err err = make_text(&f, o, make);
     if (err == OK)
@@ -72,8 +75,8 @@ static void put_real(FILE *t, double x)
     }
     snprintf(c, sizeof c, "%.14e", fabs(x)); /* d.dddddddddddddde±xx */
     int exponent = x != 0 ? (int)strtol(c + 17, NULL, 10) + 1 : 0;
-    snprintf(e, sizeof e, "%s0.%c%.14s%s%+0*d", signbit(x) ? "-" : "", c[0], c + 2, abs(exponent) < 100 ? "E" : "",
-             abs(exponent) < 100 ? 3 : 4, exponent);
+    snprintf(e, sizeof e, "%s0.%c%.14s%s%+0*d", signbit(x) ? "-" : "", c[0], c + 2,
+             abs(exponent) < 100 ? "E" : "", abs(exponent) < 100 ? 3 : 4, exponent);
     fprintf(t, "%23s", e);
 }
 
@@ -117,7 +120,8 @@ static void make_info(FILE *t, const struct ramses_out *o)
 {
     const struct ckpt_head *h = o->h;
     fprintf(t,
-            "ncpu        =%11d\nndim        =%11d\nlevelmin    =%11d\nlevelmax    =%11d\nngridmax    =%11ld\n"
+            "ncpu        =%11d\nndim        =%11d\nlevelmin    =%11d\nlevelmax    =%11d\nngridmax  "
+            "  =%11ld\n"
             "nstep_coarse=%11d\n\n",
             o->c->size, 3, h->levelmin, o->nlevel, (long)o->ngridmax, h->nstep_coarse);
     put_named(t, "boxlen", h->boxlen);
@@ -148,11 +152,13 @@ static void put_columns(FILE *t, const struct ramses_out *o)
 
 static void make_header(FILE *t, const struct ramses_out *o)
 {
-    static const char *const family[RAMSES_FAMILIES] = {"other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
-                                                        "other_tracer", "gas_tracer",    "DM",           "star",
-                                                        "cloud",        "debris",        "other",        "undefined"};
+    static const char *const family[RAMSES_FAMILIES] = {
+        "other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
+        "other_tracer", "gas_tracer",    "DM",           "star",
+        "cloud",        "debris",        "other",        "undefined"};
     fprintf(t, "#      Family     Count\n");
-    for (int k = 0; k < RAMSES_FAMILIES; k++) fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
+    for (int k = 0; k < RAMSES_FAMILIES; k++)
+        fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
     fprintf(t, " Particle fields\npos vel mass iord level family tag ");
     put_columns(t, o);
 }
@@ -161,8 +167,8 @@ static void make_old_header(FILE *t, const struct ramses_out *o)
 {
     int64_t all = 0;
     for (int k = 0; k < RAMSES_FAMILIES; k++) all += o->family[k];
-    fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n", (long)all,
-            (long)o->family[FAM_DM + 5]);
+    fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n",
+            (long)all, (long)o->family[FAM_DM + 5]);
     fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
             (long)o->family[FAM_STAR + 5], o->from ? (int)o->from->sinks->n : 0);
     fprintf(t, " Particle fields\npos vel mass iord level ");
@@ -179,7 +185,8 @@ static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, varia
 
 static void make_hydro_fields(FILE *t, const struct ramses_out *o)
 {
-    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z", "pressure"};
+    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z",
+                                       "pressure"};
     int n = 0;
     fputs(VERSION_LINES, t);
     while (n < o->h->nvar) {
@@ -192,7 +199,8 @@ static void make_hydro_fields(FILE *t, const struct ramses_out *o)
 
 static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
 {
-    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z", "thermal_pressure"};
+    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z",
+                                       "thermal_pressure"};
     fprintf(t, "nvar        =%11d\n", o->h->nvar);
     for (int v = 0; v < o->h->nvar; v++)
         if (v < 5)
@@ -256,14 +264,16 @@ static void make_patches(FILE *t, const struct ramses_out *o)
     fputs("no patches\n \n", t);
 }
 
-/* Which particles are stars or clouds is told by birth time and sign of the id there, tracers by having no mass. */
+/* Which particles are stars or clouds is told by birth time and sign of the id there, tracers by
+ * having no mass. */
 static enum err check_families(const struct ramses_out *o)
 {
     for (int k = 0; k < RAMSES_FAMILIES; k++) {
         bool told = k >= 5 && k <= FAM_CLOUD + 5;
         if (!told && o->family[k])
-            FAIL(ERR_LIMIT, "%s: %ld particles are of family %d, which RAMSES did not tell apart before 2017", o->final,
-                 (long)o->family[k], k - 5);
+            FAIL(ERR_LIMIT,
+                 "%s: %ld particles are of family %d, which RAMSES did not tell apart before 2017",
+                 o->final, (long)o->family[k], k - 5);
     }
     return OK;
 }
@@ -273,7 +283,9 @@ static enum err check_columns(const struct ramses_out *o)
 {
     for (int k = 0; o->from && k < o->from->nextra; k++)
         if (strchr("iq", o->from->extra[k].type))
-            FAIL(ERR_LIMIT, "%s: the particles' column %s is of integers, which RAMSES did not tell before 2017",
+            FAIL(ERR_LIMIT,
+                 "%s: the particles' column %s is of integers, which RAMSES did not tell before "
+                 "2017",
                  o->final, o->from->extra[k].name);
     return OK;
 }
@@ -324,7 +336,8 @@ enum err ramses_write_texts(const struct ramses_out *o)
     TRY(save(o, "compilation.txt", make_compilation));
     TRY(save(o, "makefile.txt", make_makefile));
     TRY(save(o, "patches.txt", make_patches));
-    if (o->h->hydro) TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
+    if (o->h->hydro)
+        TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
     if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
     return o->from ? write_tables(o) : OK;
 }

@@ -7,12 +7,12 @@ enum { CELLS = 8 };
 typedef double line __attribute__((vector_size(64)));
 
 /* Lines i and i + side of each pair change the halves that `low` and `high` leave out. */
-#define SWAP(side, low, high)                                                                                          \
-    for (int i = 0; i < CELLS; i++) {                                                                                  \
-        if (i & (side)) continue;                                                                                      \
-        line a = r[i], b = r[i + (side)];                                                                              \
-        r[i] = __builtin_shufflevector(a, b, low);                                                                     \
-        r[i + (side)] = __builtin_shufflevector(a, b, high);                                                           \
+#define SWAP(side, low, high)                                                                      \
+    for (int i = 0; i < CELLS; i++) {                                                              \
+        if (i & (side)) continue;                                                                  \
+        line a = r[i], b = r[i + (side)];                                                          \
+        r[i] = __builtin_shufflevector(a, b, low);                                                 \
+        r[i + (side)] = __builtin_shufflevector(a, b, high);                                       \
     }
 #define LIST(...) __VA_ARGS__
 
@@ -42,10 +42,12 @@ void turn_rows(const double (*row)[8], const lidx *which, int n, double *column,
     int i = 0;
     for (; i + CELLS <= n; i += CELLS) {
         line r[CELLS];
-        for (int k = 0; k < CELLS; k++) memcpy(&r[k], row[which ? which[i + k] : i + k], sizeof r[k]);
+        for (int k = 0; k < CELLS; k++)
+            memcpy(&r[k], row[which ? which[i + k] : i + k], sizeof r[k]);
         turn_square(r);
         for (int c = 0; c < CELLS; c++) memcpy(column + (size_t)c * pitch + i, &r[c], sizeof r[c]);
     }
     for (; i < n; i++)
-        for (int c = 0; c < CELLS; c++) column[(size_t)c * pitch + i] = row[which ? which[i] : i][c];
+        for (int c = 0; c < CELLS; c++)
+            column[(size_t)c * pitch + i] = row[which ? which[i] : i][c];
 }

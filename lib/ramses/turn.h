@@ -1,5 +1,6 @@
-/* ramses/turn: values of octs from columns, one a cell, as RAMSES files have them, into rows of eight cells, as a mesh has them, and back.
- * Eight octs at a time are a square that is turned in registers. */
+/* ramses/turn: values of octs from columns, one a cell, as RAMSES files have them, into rows of
+ * eight cells, as a mesh has them, and back. Eight octs at a time are a square that is turned in
+ * registers. */
 #pragma once
 #include "oct/mesh.h"
 

@@ -1,26 +1,30 @@
-/* ramses/write: a mesh as a RAMSES snapshot (spec: ramses_binary §5–8, 11; clients: the rules for all three readers).
+/* ramses/write: a mesh as a RAMSES snapshot (spec: ramses_binary §5–8, 11; clients: the rules for
+ * all three readers).
  *
- * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts. Numbers of octs follow
- * from the order level, owner, Morton, so all links are computed while they are written: beside the numbering (8 bytes an oct) and
- * fixed buffers no memory is needed. Boxes with physical boundaries are written like periodic ones
- * (nx = ny = nz = 1, nboundary = 0): readers see the same cells, and the namelist tells RAMSES's user the rest.
+ * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts.
+ * Numbers of octs follow from the order level, owner, Morton, so all links are computed while they
+ * are written: beside the numbering (8 bytes an oct) and fixed buffers no memory is needed. Boxes
+ * with physical boundaries are written like periodic ones (nx = ny = nz = 1, nboundary = 0):
+ * readers see the same cells, and the namelist tells RAMSES's user the rest.
  *
- * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank 0 renames the directory. */
+ * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank
+ * 0 renames the directory. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ramses/exact.h"
 #include "ckpt/names.h"
-#include "ramses/out.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "ramses/exact.h"
+#include "ramses/out.h"
 
 static enum err write_snapshot(struct ramses_out *o);
 
-enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h, const struct mesh *m,
-                           const struct parts *p, const struct domain *d, const struct comm *c, char *path, size_t n)
+enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h,
+                           const struct mesh *m, const struct parts *p, const struct domain *d,
+                           const struct comm *c, char *path, size_t n)
 {
     struct ramses_out *o = mem_zero(sizeof *o, "checkpoint");
     struct manifest list = {.backup = h->backup};
@@ -37,8 +41,10 @@ enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *
     BUG_ON(domain_nrank(d) != c->size);
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
     enum err err = OK;
-    if (number < 0 || number > 99999) err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
-    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 5 > (int)sizeof o->final)
+    if (number < 0 || number > 99999)
+        err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
+    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 5 >
+        (int)sizeof o->final)
         err = err_set(ERR_FILE, "%.80s…: path too long", dir);
     snprintf(path, n, "%s", o->final);
     snprintf(o->tmp, sizeof o->tmp, "%.3990s.tmp", o->final);
@@ -55,7 +61,8 @@ static void number_level(struct ramses_out *o, int l)
 {
     const struct level *lv = &o->m->lev[l];
     int size = o->c->size;
-    int32_t *count = o->count + (size_t)(l - 1) * (size_t)size, *first = o->first + (size_t)(l - 1) * (size_t)size;
+    int32_t *count = o->count + (size_t)(l - 1) * (size_t)size,
+            *first = o->first + (size_t)(l - 1) * (size_t)size;
     lidx nghost = lv->noct - lv->nown;
     int *owner = mem_new(sizeof *owner * (size_t)nghost + 1, "checkpoint");
 #pragma omp parallel for schedule(static)
@@ -86,13 +93,15 @@ static void number_level(struct ramses_out *o, int l)
 enum err ramses_out_number(struct ramses_out *o)
 {
     size_t lists = (size_t)o->nlevel * (size_t)o->c->size;
-    int64_t octs = 0, limit = (INT32_MAX - 1) / 8; /* cell indices are 1 + 7 ngridmax + oct at most */
+    /* cell indices are 1 + 7 ngridmax + oct at most */
+    int64_t octs = 0, limit = (INT32_MAX - 1) / 8;
     o->count = mem_zero(sizeof(int32_t) * lists, "checkpoint");
     o->first = mem_zero(sizeof(int32_t) * lists, "checkpoint");
     for (int l = 1; l <= o->nlevel; l++) octs += o->m->lev[l].noct;
     if (octs > limit)
-        FAIL(ERR_LIMIT, "%s: rank %d holds %ld octs, RAMSES files number %ld at most; use more ranks", o->final,
-             o->c->rank, (long)octs, (long)limit);
+        FAIL(ERR_LIMIT,
+             "%s: rank %d holds %ld octs, RAMSES files number %ld at most; use more ranks",
+             o->final, o->c->rank, (long)octs, (long)limit);
     for (int l = 1; l <= o->nlevel; l++) number_level(o, l);
     o->ngridmax = o->h->ngridmax > octs && o->h->ngridmax <= limit ? o->h->ngridmax : octs;
     if (o->ngridmax < 1) o->ngridmax = 1;
@@ -101,8 +110,10 @@ enum err ramses_out_number(struct ramses_out *o)
 
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank)
 {
-    size_t list = (size_t)(level - 1) * (size_t)o->c->size + (size_t)rank, row = list - (size_t)rank;
-    struct ramses_block b = {.o = o, .level = level, .rank = rank, .first = o->first[list], .n = o->count[list]};
+    size_t list = (size_t)(level - 1) * (size_t)o->c->size + (size_t)rank,
+           row = list - (size_t)rank;
+    struct ramses_block b = {
+        .o = o, .level = level, .rank = rank, .first = o->first[list], .n = o->count[list]};
     if (b.n) b.oct = o->order[level] + (o->first[list] - o->first[row]);
     return b;
 }

@@ -1,8 +1,9 @@
 /* reshape/hdf5: an HDF5 checkpoint out of the temporary files.
  *
- * A target is a range of Morton order; sorted one after the other, they are the global order of the file. Each rank fills ranges of
- * whole blocks: it begins at the first block that begins in its targets, and takes from the next targets what its last block
- * lacks. So nothing travels between ranks, and the file is the same for any number of them. */
+ * A target is a range of Morton order; sorted one after the other, they are the global order of the
+ * file. Each rank fills ranges of whole blocks: it begins at the first block that begins in its
+ * targets, and takes from the next targets what its last block lacks. So nothing travels between
+ * ranks, and the file is the same for any number of them. */
 #ifdef PTAH_HDF5
 #include <string.h>
 
@@ -61,7 +62,8 @@ enum err reshape_hdf5(struct reshaping *w)
     g->last = (int)((int64_t)w->ntarget * (w->c->rank + 1) / w->c->size);
     out->o = w->o;
     out->o.c = w->c, out->o.m = &w->box;
-    for (int t = 0; t < w->ntarget && w->head.particles; t++) out->npart += spill_count(&w->spill, part_list(w, t));
+    for (int t = 0; t < w->ntarget && w->head.particles; t++)
+        out->npart += spill_count(&w->spill, part_list(w, t));
     hdf5_out_plan(out);
     enum err err = write_all(g);
     hdf5_fini(&out->f);
@@ -75,11 +77,12 @@ enum err reshape_hdf5(struct reshaping *w)
 
 static int64_t rows_of(const struct merge *g, int level, int target)
 {
-    return level ? g->w->own[oct_list(g->w, target, level)] : spill_count(&g->w->spill, part_list(g->w, target));
+    return level ? g->w->own[oct_list(g->w, target, level)]
+                 : spill_count(&g->w->spill, part_list(g->w, target));
 }
 
-/* Own rows begin with a whole block and go on to where the next rank's begin; level 0: particles. Returns the number of the
- * first row of the first own target. */
+/* Own rows begin with a whole block and go on to where the next rank's begin; level 0: particles.
+ * Returns the number of the first row of the first own target. */
 static int64_t share_rows(struct merge *g, int level, int64_t block)
 {
     int64_t first = 0, last = 0, total = 0;
@@ -110,7 +113,8 @@ static const void *oct_column(void *ctx, int v)
     enum err err = k == 0 ? reshape_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
     if (g->out->f.err == OK) g->out->f.err = err;
     if (g->out->f.err == OK)
-        for (int64_t i = 0; i < g->n; i++) memcpy(g->column[i], g->row[i * nv + k], sizeof *g->column);
+        for (int64_t i = 0; i < g->n; i++)
+            memcpy(g->column[i], g->row[i * nv + k], sizeof *g->column);
     return g->column;
 }
 
@@ -198,20 +202,24 @@ static enum err load_columns(const struct merge *g, int target, char *const *col
     int64_t at = 0;
     for (int64_t k = s->first[list]; k < s->first[list + 1]; at += s->chunk[k++].n)
         for (int c = 0; c < g->w->npart_column; c++)
-            TRY(spill_get(s, k, c, 0, s->chunk[k].n, column[c] + (size_t)at * s->kind[ROW_PART].width[c]));
+            TRY(spill_get(s, k, c, 0, s->chunk[k].n,
+                          column[c] + (size_t)at * s->kind[ROW_PART].width[c]));
     return OK;
 }
 
 static struct hdf5_ranked *sort_parts(const struct merge *g, char *const *column, int64_t n)
 {
     size_t bytes = sizeof(struct hdf5_ranked) * (size_t)n + 1;
-    struct hdf5_ranked *a = mem_new(bytes, "reshape particles"), *b = mem_new(bytes, "reshape particles");
-    const double *x[3] = {(const double *)column[COL_X], (const double *)column[COL_Y], (const double *)column[COL_Z]};
+    struct hdf5_ranked *a = mem_new(bytes, "reshape particles"),
+                       *b = mem_new(bytes, "reshape particles");
+    const double *x[3] = {(const double *)column[COL_X], (const double *)column[COL_Y],
+                          (const double *)column[COL_Z]};
     const int64_t *id = (const int64_t *)column[COL_ID];
     const int8_t *family = (const int8_t *)column[COL_FAMILY];
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
-        hdf5_out_rank(&g->w->box, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i, &a[i]);
+        hdf5_out_rank(&g->w->box, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i,
+                      &a[i]);
     struct hdf5_ranked *sorted = hdf5_out_sort(a, b, n);
     if (sorted == a)
         FREE(b);
@@ -220,10 +228,12 @@ static struct hdf5_ranked *sort_parts(const struct merge *g, char *const *column
     return sorted;
 }
 
-static void take_parts(struct merge *g, char *const *column, const struct hdf5_ranked *r, int64_t n, int64_t number)
+static void take_parts(struct merge *g, char *const *column, const struct hdf5_ranked *r, int64_t n,
+                       int64_t number)
 {
     const size_t *width = g->w->spill.kind[ROW_PART].width;
-    int64_t i = number < g->begin ? g->begin - number : 0, end = g->end - number < n ? g->end - number : n;
+    int64_t i = number < g->begin ? g->begin - number : 0,
+            end = g->end - number < n ? g->end - number : n;
     while (i < end) {
         int64_t some = end - i < PARTS - g->n ? end - i : PARTS - g->n;
         for (int c = 0; c < g->w->npart_column; c++) {
@@ -244,7 +254,8 @@ static enum err gather_target(struct merge *g, int target, int64_t n, int64_t nu
 {
     char *column[PART_MOST];
     for (int c = 0; c < g->w->npart_column; c++)
-        column[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * (size_t)n + 1, "reshape particles");
+        column[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * (size_t)n + 1,
+                            "reshape particles");
     enum err err = load_columns(g, target, column);
     if (err == OK) {
         struct hdf5_ranked *r = sort_parts(g, column, n);
@@ -287,6 +298,7 @@ okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_
 
 enum err reshape_hdf5(struct reshaping *w)
 {
-    FAIL(ERR_LIMIT, "%s: this program was built without HDF5 (install its library, then make)", w->o.final);
+    FAIL(ERR_LIMIT, "%s: this program was built without HDF5 (install its library, then make)",
+         w->o.final);
 }
 #endif

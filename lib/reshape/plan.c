@@ -1,4 +1,5 @@
-/* reshape/plan: what the parts of the box weigh, and hence the domains or the ranges of Morton order that are written. */
+/* reshape/plan: what the parts of the box weigh, and hence the domains or the ranges of Morton
+ * order that are written. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,10 +8,10 @@
 
 #include "base/mem.h"
 #include "ckpt/names.h"
-#include "reshape/priv.h"
-#include "reshape/weights.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "reshape/priv.h"
+#include "reshape/weights.h"
 
 enum { ROWS_LEAST = 1 << 18, ROWS_A_RANK = 64 }; /* of the table of weights */
 
@@ -20,7 +21,8 @@ static enum err weigh(struct source *s, const struct comm *c, bool again, struct
 static void make_domains(const struct reshape *opt, const struct source *s, const struct comm *c,
                          const struct weights *w, struct reshape_plan *p);
 
-enum err reshape_plan(const struct reshape *opt, struct source *s, const struct comm *c, struct reshape_plan *p)
+enum err reshape_plan(const struct reshape *opt, struct source *s, const struct comm *c,
+                      struct reshape_plan *p)
 {
     struct weights w = {0};
     *p = (struct reshape_plan){0};
@@ -55,12 +57,15 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
 {
     const struct ckpt_head *h = &s->head;
     if (h->levelmax > LEVEL_MAX)
-        FAIL(ERR_LIMIT, "%s: has levelmax %d; this build handles %d", s->path, h->levelmax, LEVEL_MAX);
+        FAIL(ERR_LIMIT, "%s: has levelmax %d; this build handles %d", s->path, h->levelmax,
+             LEVEL_MAX);
     if (h->levelmin < 1 || h->levelmin > h->levelmax)
         FAIL(ERR_FORMAT, "%s: has levelmin %d and levelmax %d", s->path, h->levelmin, h->levelmax);
-    if (!(h->boxlen > 0) || !isfinite(h->boxlen)) FAIL(ERR_FORMAT, "%s: has boxlen %g", s->path, h->boxlen);
+    if (!(h->boxlen > 0) || !isfinite(h->boxlen))
+        FAIL(ERR_FORMAT, "%s: has boxlen %g", s->path, h->boxlen);
     if (s->nvalue != (h->hydro ? h->nvar : 0) + (h->gravity ? 4 : 0))
-        FAIL(ERR_FORMAT, "%s: has %d values a cell, of which %d of gas", s->path, s->nvalue, h->nvar);
+        FAIL(ERR_FORMAT, "%s: has %d values a cell, of which %d of gas", s->path, s->nvalue,
+             h->nvar);
     if (opt->format == RESHAPE_RAMSES && (opt->nrank < 1 || opt->nrank > 99999))
         FAIL(ERR_PARAM, "%d ranks to write for: 1 to 99999 are possible", opt->nrank);
     for (int k = 0; k < 3; k++)
@@ -73,7 +78,8 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
 static enum err check_output(const struct reshape *opt)
 {
     if (!file_exists(opt->out)) return OK;
-    if (!opt->overwrite) FAIL(ERR_FILE, "%s: exists already; it is not overwritten (--force)", opt->out);
+    if (!opt->overwrite)
+        FAIL(ERR_FILE, "%s: exists already; it is not overwritten (--force)", opt->out);
     DIR *d = opendir(opt->out);
     bool is = false, empty = d != NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -97,8 +103,8 @@ static enum err weigh_octs(const struct source_octs *o, void *ctx)
 {
     struct weighing *g = ctx;
     if (o->level < 1 || o->level > g->s->head.levelmax)
-        FAIL(ERR_FORMAT, "%s: has octs of level %d, its header says %d levels", g->s->path, o->level,
-             g->s->head.levelmax);
+        FAIL(ERR_FORMAT, "%s: has octs of level %d, its header says %d levels", g->s->path,
+             o->level, g->s->head.levelmax);
     weights_add_octs(g->w, o->level, o->n, o->key);
     return OK;
 }
@@ -110,7 +116,8 @@ static void add_parts(struct weighing *g, int64_t n, const double *const x[3], c
     okey *key = mem_new(sizeof *key * (size_t)n + 1, "reshape batch");
 #pragma omp parallel for schedule(static) if (n > PART_TASK)
     for (int64_t i = 0; i < n; i++) key[i] = reshape_base_oct(h, x, i);
-    for (int64_t i = 0; i < n; i++) weights_add_part(g->w, h->levelmin, key[i], family && family[i] == FAM_CLOUD);
+    for (int64_t i = 0; i < n; i++)
+        weights_add_part(g->w, h->levelmin, key[i], family && family[i] == FAM_CLOUD);
     FREE(key);
 }
 
@@ -124,7 +131,8 @@ static enum err weigh_parts(const struct source_parts *p, void *ctx)
 static bool weigh_places(void *ctx, int level, int n, const okey *key)
 {
     struct weighing *g = ctx;
-    if (g->err == OK) g->err = weigh_octs(&(struct source_octs){.level = level, .n = n, .key = key}, g);
+    if (g->err == OK)
+        g->err = weigh_octs(&(struct source_octs){.level = level, .n = n, .key = key}, g);
     return false;
 }
 
@@ -136,7 +144,8 @@ static bool weigh_positions(void *ctx, int64_t n, const double *const x[3])
 
 static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
 {
-    const struct ramses_pick *was = s->pick, places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
+    const struct ramses_pick *was = s->pick,
+                             places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
     if (again) s->pick = &places;
     enum err err = source_octs(s, piece, false, weigh_octs, g);
     if (err == OK) err = g->err;
@@ -158,15 +167,19 @@ static enum err weigh(struct source *s, const struct comm *c, bool again, struct
 
 static double cost_of(const struct reshape_plan *p, const struct weight *r)
 {
-    return (double)r->octs * p->weight[0] + (double)r->parts * p->weight[1] + (double)r->clouds * p->weight[2];
+    return (double)r->octs * p->weight[0] + (double)r->parts * p->weight[1] +
+           (double)r->clouds * p->weight[2];
 }
 
-static void add_loads(const struct reshape *opt, const struct comm *c, const struct weights *w, struct reshape_plan *p)
+static void add_loads(const struct reshape *opt, const struct comm *c, const struct weights *w,
+                      struct reshape_plan *p)
 {
-    int64_t n = p->domain ? opt->nrank : 0, *sum = mem_zero(sizeof *sum * 3 * (size_t)(n + 1), "weights");
+    int64_t n = p->domain ? opt->nrank : 0,
+            *sum = mem_zero(sizeof *sum * 3 * (size_t)(n + 1), "weights");
     for (int64_t i = 0; i < w->n; i++) {
         const struct weight *r = &w->row[i];
-        int64_t k = p->domain ? domain_rank(p->domain, weight_level(r->code), weight_key(r->code)) : 0;
+        int64_t k = p->domain ? domain_rank(p->domain, weight_level(r->code), weight_key(r->code))
+                              : 0;
         for (; k <= n; k = k < n ? n : n + 1) {
             sum[3 * k] += r->octs;
             sum[3 * k + 1] += r->parts + r->clouds;
@@ -180,16 +193,19 @@ static void add_loads(const struct reshape *opt, const struct comm *c, const str
         *(k < n ? &p->rank[k] : &p->total) = (struct reshape_load){
             .octs = s[0],
             .parts = s[1],
-            .bytes = cost_of(p, &(struct weight){.octs = s[0], .parts = s[1] - s[2], .clouds = s[2]})};
+            .bytes = cost_of(p,
+                             &(struct weight){.octs = s[0], .parts = s[1] - s[2], .clouds = s[2]})};
     }
     p->clouds = sum[3 * n + 2];
     FREE(sum);
 }
 
-/* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them by. */
+/* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them by.
+ */
 static int64_t bytes_of(const struct weight *r, int nextra)
 {
-    return r->octs * (int64_t)(sizeof(struct oct_item) + 8) + (r->parts + r->clouds) * (160 + BASE * nextra);
+    return r->octs * (int64_t)(sizeof(struct oct_item) + 8) +
+           (r->parts + r->clouds) * (160 + BASE * nextra);
 }
 
 static int by_place(const void *a, const void *b)
@@ -198,20 +214,23 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranges of Morton order of which each fits into a quarter of a rank's memory. Rank 0 has all rows and cuts; codes become places. */
-static void make_cuts(const struct reshape *opt, int nextra, const struct comm *c, const struct weights *w,
-                      struct reshape_plan *p)
+/* Ranges of Morton order of which each fits into a quarter of a rank's memory. Rank 0 has all rows
+ * and cuts; codes become places. */
+static void make_cuts(const struct reshape *opt, int nextra, const struct comm *c,
+                      const struct weights *w, struct reshape_plan *p)
 {
     int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "weights"), n;
     count[0] = w->n;
     struct weight *row = comm_exchange(c, w->row, count, sizeof *row, &n, NULL);
-    for (int64_t i = 0; i < n; i++) row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
+    for (int64_t i = 0; i < n; i++)
+        row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
     if (n) qsort(row, (size_t)n, sizeof *row, by_place);
     p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
     int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t more = bytes_of(&row[i], nextra);
-        if (ncut == 0 || (sum + more > budget && row[i].code != row[i - 1].code)) p->cut[ncut++] = row[i].code, sum = 0;
+        if (ncut == 0 || (sum + more > budget && row[i].code != row[i - 1].code))
+            p->cut[ncut++] = row[i].code, sum = 0;
         sum += more;
     }
     comm_bcast(c, &ncut, sizeof ncut, 0);

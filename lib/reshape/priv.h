@@ -5,10 +5,13 @@
 #include "reshape/reshape.h"
 #include "reshape/spill.h"
 
-enum { ROW_OCT, ROW_PART };                               /* kinds of rows that are put aside */
-enum { OCT_TREE, OCT_GAS, OCT_GRAV };                     /* sections of an oct; those of a particle are columns */
-enum { PART_TASK = 2048 };                                /* particles that are worth another thread */
-enum { PART_MOST = COL_COUNT + RAMSES_FIELDS, BASE = 8 }; /* columns of a particle at most · bytes a value */
+enum { ROW_OCT, ROW_PART }; /* kinds of rows that are put aside */
+/* sections of an oct; those of a particle are columns */
+enum { OCT_TREE, OCT_GAS, OCT_GRAV };
+/* particles that are worth another thread */
+enum { PART_TASK = 2048 };
+/* columns of a particle at most · bytes a value */
+enum { PART_MOST = COL_COUNT + RAMSES_FIELDS, BASE = 8 };
 
 enum { MIXED = 2 }; /* levels above an oct that are asked whether one rank has everything there */
 
@@ -17,7 +20,8 @@ struct oct_tree {
     unsigned char split, flag, own; /* masks by cell · not a copy */
 };
 
-/* A batch of octs on its way, values row by row: another thread puts it away while the next is read. */
+/* A batch of octs on its way, values row by row: another thread puts it away while the next is
+ * read. */
 struct oct_batch {
     int level, n, room;
     okey *key;
@@ -45,10 +49,11 @@ struct reshaping {
     struct manifest list;
     int ntarget, nlevel, npart_column; /* with the source's further ones */
     struct spill spill;
-    int64_t *own;      /* [ntarget][nlevel] octs without copies, over all ranks once shared */
-    int64_t room;      /* bytes for what a target needs besides buffers */
-    int *near;         /* scratch: [ntarget] */
-    okey mixed[MIXED]; /* the last found, by levels above, below which octs may be needed by several */
+    int64_t *own; /* [ntarget][nlevel] octs without copies, over all ranks once shared */
+    int64_t room; /* bytes for what a target needs besides buffers */
+    int *near;    /* scratch: [ntarget] */
+    /* the last found, by levels above, below which octs may be needed by several */
+    okey mixed[MIXED];
     int mixed_level[MIXED];
     struct mesh box; /* no octs: where positions are measured */
     struct oct_batch batch[2];
@@ -80,12 +85,14 @@ struct oct_item {
     unsigned char split, flag, own;
 };
 
-/* Octs of a list, own ones first, then in Morton order; an oct twice is an error. (owner: caller, FREE) */
-MUST_USE enum err reshape_load(const struct reshaping *w, int target, int level, struct oct_item **out, int64_t *n);
+/* Octs of a list, own ones first, then in Morton order; an oct twice is an error. (owner: caller,
+ * FREE) */
+MUST_USE enum err reshape_load(const struct reshaping *w, int target, int level,
+                               struct oct_item **out, int64_t *n);
 
 /* A section of n octs, row by row: [n][values][8]. */
-MUST_USE enum err reshape_fetch(const struct reshaping *w, int section, const struct oct_ref *ref, int n,
-                                double (*row)[8]);
+MUST_USE enum err reshape_fetch(const struct reshaping *w, int section, const struct oct_ref *ref,
+                                int n, double (*row)[8]);
 
 /* Memory of a rank; of it, what the buffers leave. */
 static inline int64_t reshape_share(const struct reshape *opt, const struct comm *c)
@@ -93,10 +100,12 @@ static inline int64_t reshape_share(const struct reshape *opt, const struct comm
     return (opt->memory ? opt->memory : RESHAPE_MEMORY) / c->size;
 }
 
-/* Buffers: of the reader and the batches, later of the writer of a target's files, whatever the size of the checkpoint. */
+/* Buffers: of the reader and the batches, later of the writer of a target's files, whatever the
+ * size of the checkpoint. */
 static inline int64_t reshape_buffers(const struct reshaping *w)
 {
-    return ((int64_t)12 << 20) + w->s->nvalue * ((int64_t)5 << 19) + (int64_t)w->ntarget * w->nlevel * 32;
+    return ((int64_t)12 << 20) + w->s->nvalue * ((int64_t)5 << 19) +
+           (int64_t)w->ntarget * w->nlevel * 32;
 }
 
 /* HDF5: position of an oct in Morton order, in octs of level LEVEL_MAX. */
@@ -109,7 +118,8 @@ static inline okey reshape_place(int level, okey key)
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last);
 /* The base oct that a particle is in, once its position is as the writers have it. */
 okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64_t i);
-MUST_USE enum err reshape_scatter(struct reshaping *w); /* all of this rank's pieces are put aside */
+/* all of this rank's pieces are put aside */
+MUST_USE enum err reshape_scatter(struct reshaping *w);
 
 /* What is left to do once all has been put aside. (collective, agreed) */
 MUST_USE enum err reshape_ramses(struct reshaping *w);

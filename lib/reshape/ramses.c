@@ -1,7 +1,8 @@
 /* reshape/ramses: the files of one rank-to-be after the other, out of the temporary ones.
  *
- * Its tree, own octs and copies, becomes a mesh without fields; the writers of RAMSES files do the rest, and fetch values by where each
- * oct was put aside. Octs that follow each other here mostly did so in the input: they are fetched in runs. */
+ * Its tree, own octs and copies, becomes a mesh without fields; the writers of RAMSES files do the
+ * rest, and fetch values by where each oct was put aside. Octs that follow each other here mostly
+ * did so in the input: they are fetched in runs. */
 #include <omp.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ struct target {
 };
 
 static enum err write_target(struct reshaping *w, int number, int threads);
-static enum err check_room(const struct reshaping *w, int first, int last, int *targets, int *files);
+static enum err check_room(const struct reshaping *w, int first, int last, int *targets,
+                           int *files);
 
 enum err reshape_ramses(struct reshaping *w)
 {
@@ -45,7 +47,8 @@ enum err reshape_ramses(struct reshaping *w)
 
 /* ---- the tree ---- */
 
-/* Bytes an oct: what a mesh without fields holds (oct/mesh.h), its order and number, where it is; more while a level is made. */
+/* Bytes an oct: what a mesh without fields holds (oct/mesh.h), its order and number, where it is;
+ * more while a level is made. */
 enum { TREE_BYTES = 8 * sizeof(okey) + 64 };
 
 static int64_t tree_bytes(const struct reshaping *w, int number)
@@ -67,7 +70,8 @@ static enum err check_room(const struct reshaping *w, int first, int last, int *
     }
     if (need > w->room)
         FAIL(ERR_LIMIT,
-             "%s: rank %d of %d will hold %ld octs, whose tree needs %ld MiB: write for more ranks, or with --memory "
+             "%s: rank %d of %d will hold %ld octs, whose tree needs %ld MiB: write for more "
+             "ranks, or with --memory "
              "%ldM",
              w->o.final, big + 1, w->ntarget, (long)(need / TREE_BYTES), (long)(need >> 20) + 1,
              (long)((need - w->room + reshape_share(w->opt, w->c)) * w->c->size >> 20) + 1);
@@ -113,8 +117,8 @@ static enum err check_children(const struct target *t, int l)
         unsigned split = 0;
         for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != t->split[l][i])
-            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit", t->w->s->path, l,
-                 l + 1);
+            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit",
+                 t->w->s->path, l, l + 1);
     }
     return OK;
 }

@@ -1,4 +1,5 @@
-/* reshape/reshape: see reshape.h. Here: the course of it, and the way of octs out of the temporary files, by list. */
+/* reshape/reshape: see reshape.h. Here: the course of it, and the way of octs out of the temporary
+ * files, by list. */
 #include "reshape/reshape.h"
 
 #include <stdio.h>
@@ -21,10 +22,12 @@ enum err reshape_run(const struct reshape *opt, struct source *s, const struct c
 static enum err begin(struct reshaping *w);
 static enum err share(struct reshaping *w);
 
-enum err reshape_write(const struct reshape *opt, struct source *s, const struct reshape_plan *p, const struct comm *c)
+enum err reshape_write(const struct reshape *opt, struct source *s, const struct reshape_plan *p,
+                       const struct comm *c)
 {
     struct reshaping *w = mem_zero(sizeof *w, "reshape");
-    *w = (struct reshaping){.opt = opt, .s = s, .plan = p, .c = c, .file = {0, opt->nrank}, .o.lock = -1};
+    *w = (struct reshaping){
+        .opt = opt, .s = s, .plan = p, .c = c, .file = {0, opt->nrank}, .o.lock = -1};
 
     sum_init(&w->stars);
     bool root = c->rank == 0;
@@ -78,11 +81,14 @@ static enum err open_spill(struct reshaping *w)
     int64_t memory = reshape_share(w->opt, w->c);
     if (memory < RESHAPE_LEAST)
         FAIL(ERR_PARAM, "a memory of %ld MiB for %d rank%s: at least %ld MiB a rank are needed",
-             (long)(memory * w->c->size >> 20), w->c->size, w->c->size > 1 ? "s" : "", (long)(RESHAPE_LEAST >> 20));
+             (long)(memory * w->c->size >> 20), w->c->size, w->c->size > 1 ? "s" : "",
+             (long)(RESHAPE_LEAST >> 20));
     w->room = memory - reshape_buffers(w);
     if (w->room < memory / 4)
-        FAIL(ERR_LIMIT, "a memory of %ld MiB a rank: %ld MiB are needed for %d files and %d values a cell",
-             (long)(memory >> 20), (long)(reshape_buffers(w) * 4 / 3 >> 20) + 1, w->ntarget, w->s->nvalue);
+        FAIL(ERR_LIMIT,
+             "a memory of %ld MiB a rank: %ld MiB are needed for %d files and %d values a cell",
+             (long)(memory >> 20), (long)(reshape_buffers(w) * 4 / 3 >> 20) + 1, w->ntarget,
+             w->s->nvalue);
     struct spill_kind kind[SPILL_KINDS] = {{.nsection = 3}, {.nsection = w->npart_column}};
     size_t gas = w->head.hydro ? (size_t)w->head.nvar : 0;
     kind[ROW_OCT].width[OCT_TREE] = sizeof(struct oct_tree);
@@ -136,7 +142,8 @@ static enum err share(struct reshaping *w)
     o->wide_ids = w->span[0] > INT32_MAX || w->span[1] > INT32_MAX;
     for (int l = 1; l <= w->head.levelmin; l++)
         if (o->total[l] != (int64_t)1 << 3 * (l - 1))
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", w->s->path, l, (long)o->total[l]);
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", w->s->path, l,
+                 (long)o->total[l]);
     return OK;
 }
 
@@ -182,7 +189,8 @@ static enum err in_order(const struct reshaping *w, int level, struct oct_item *
     return OK;
 }
 
-enum err reshape_load(const struct reshaping *w, int target, int level, struct oct_item **out, int64_t *n)
+enum err reshape_load(const struct reshaping *w, int target, int level, struct oct_item **out,
+                      int64_t *n)
 {
     enum { SOME = 4096 };
     const struct spill *s = &w->spill;
@@ -209,8 +217,9 @@ enum err reshape_load(const struct reshaping *w, int target, int level, struct o
     return in_order(w, level, x + nown, *n - nown);
 }
 
-/* How many of the octs at ref can be read at once: rows of one chunk that follow each other, or that are in order and not far apart, if
- * with what is between them they fit into `room` bytes, `width` each. */
+/* How many of the octs at ref can be read at once: rows of one chunk that follow each other, or
+ * that are in order and not far apart, if with what is between them they fit into `room` bytes,
+ * `width` each. */
 static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
 {
     enum { GAP = 4096 }; /* bytes that cost less than another call */
@@ -218,13 +227,16 @@ static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
     while (k < n && ref[k].chunk == ref->chunk && ref[k].row == ref->row + (uint32_t)k) k++;
     if (k * width > room) return k;
     while (k < n && ref[k].chunk == ref->chunk && ref[k].row > ref[k - 1].row &&
-           (ref[k].row - ref[k - 1].row - 1) * width <= GAP && (ref[k].row - ref->row + 1) * width <= room)
+           (ref[k].row - ref[k - 1].row - 1) * width <= GAP &&
+           (ref[k].row - ref->row + 1) * width <= room)
         k++;
     return k;
 }
 
-/* Octs that follow each other here mostly did so in the input, with those between them that are another's. */
-enum err reshape_fetch(const struct reshaping *w, int section, const struct oct_ref *ref, int n, double (*row)[8])
+/* Octs that follow each other here mostly did so in the input, with those between them that are
+ * another's. */
+enum err reshape_fetch(const struct reshaping *w, int section, const struct oct_ref *ref, int n,
+                       double (*row)[8])
 {
     enum { ROOM = 128 << 10 };
     size_t width = w->spill.kind[ROW_OCT].width[section], nv = width / sizeof *row;

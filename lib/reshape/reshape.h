@@ -1,15 +1,19 @@
-/* reshape/reshape: a checkpoint written anew, for any number of ranks, in either order of domains or format, in bounded memory.
+/* reshape/reshape: a checkpoint written anew, for any number of ranks, in either order of domains
+ * or format, in bounded memory.
  *
- * The input is a source (ckpt/source.h; a filter in front of another source is one too) whose pieces the ranks of `comm` share out. What
- * is written does not depend on their number, on threads nor on the memory: the same bytes. Three passes:
+ * The input is a source (ckpt/source.h; a filter in front of another source is one too) whose
+ * pieces the ranks of `comm` share out. What is written does not depend on their number, on threads
+ * nor on the memory: the same bytes. Three passes:
  *
- *   reshape_plan   reads the tree and the particles: what each part of the box weighs, and hence the domains of the ranks-to-be
- *   reshape_write  reads all; each oct goes with its values to the owner-to-be and to those who need a copy, each particle to the owner of
- *                  its base oct, all into temporary files beside the output (reshape/spill); then, file by file, the tree of one
- *                  rank-to-be is put together in memory and its files are written by the writers that `simulate` uses, which
+ *   reshape_plan   reads the tree and the particles: what each part of the box weighs, and hence
+ * the domains of the ranks-to-be reshape_write  reads all; each oct goes with its values to the
+ * owner-to-be and to those who need a copy, each particle to the owner of its base oct, all into
+ * temporary files beside the output (reshape/spill); then, file by file, the tree of one rank-to-be
+ * is put together in memory and its files are written by the writers that `simulate` uses, which
  *                  fetch values from the temporary files
  *
- * The output appears whole under its name or not at all. Bits of the state go through as the source gives them. */
+ * The output appears whole under its name or not at all. Bits of the state go through as the source
+ * gives them. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -21,12 +25,17 @@ struct reshape {
     enum domain_kind kind; /* RAMSES: order of the domains */
     int nrank;             /* RAMSES: ranks to write for */
     int64_t
-        memory; /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_LEAST a rank is an error */
+        /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_LEAST a rank
+           is an error */
+        memory;
     double weight
-        [3];    /* bytes of an oct, a particle, a particle of a sink's cloud, for the balance; 0: what simulate needs */
-    int number; /* of the output; 0: the source's */
-    int deflate;                       /* HDF5: 0 or a level 1..9 */
-    bool overwrite;                    /* what stands under `out` is replaced in the end; otherwise it is an error */
+        /* bytes of an oct, a particle, a particle of a sink's cloud, for the balance; 0: what
+           simulate needs */
+        [3];
+    int number;  /* of the output; 0: the source's */
+    int deflate; /* HDF5: 0 or a level 1..9 */
+    /* what stands under `out` is replaced in the end; otherwise it is an error */
+    bool overwrite;
     const char *namelist, *provenance; /* text or NULL: lent */
 };
 
@@ -45,7 +54,9 @@ struct reshape_plan {
     double weight[3];
     int level; /* finest level that was weighed oct by oct */
     okey *
-        cut; /* [ncut] HDF5: where each part begins that is put in order at a time, in Morton order of level LEVEL_MAX */
+        /* [ncut] HDF5: where each part begins that is put in order at a time, in Morton order of
+           level LEVEL_MAX */
+        cut;
     int ncut;
 };
 
@@ -53,7 +64,7 @@ struct reshape_plan {
 MUST_USE enum err reshape_plan(const struct reshape *opt, struct source *s, const struct comm *c,
                                struct reshape_plan *p);
 void reshape_plan_free(struct reshape_plan *p);
-MUST_USE enum err reshape_write(const struct reshape *opt, struct source *s, const struct reshape_plan *p,
-                                const struct comm *c);
+MUST_USE enum err reshape_write(const struct reshape *opt, struct source *s,
+                                const struct reshape_plan *p, const struct comm *c);
 /* Both. */
 MUST_USE enum err reshape_run(const struct reshape *opt, struct source *s, const struct comm *c);

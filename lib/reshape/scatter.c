@@ -1,13 +1,15 @@
-/* reshape/scatter: octs and particles on their way from the source into the temporary files, list by list.
+/* reshape/scatter: octs and particles on their way from the source into the temporary files, list
+ * by list.
  *
- * One thread reads and turns values from columns to rows; another, if there is one, meanwhile finds out who needs the octs of the batch
- * before, and puts them away. Batches and particles are put away in the order of the source, whatever the threads. */
+ * One thread reads and turns values from columns to rows; another, if there is one, meanwhile finds
+ * out who needs the octs of the batch before, and puts them away. Batches and particles are put
+ * away in the order of the source, whatever the threads. */
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "reshape/priv.h"
 #include "ramses/turn.h"
+#include "reshape/priv.h"
 
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last)
 {
@@ -43,7 +45,8 @@ static int find_cut(const struct reshape_plan *p, okey place)
 }
 
 /* Octs at..at+n-1 into a list. */
-static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at, int n, int list, bool own)
+static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at, int n, int list,
+                         bool own)
 {
     for (int some; n > 0; at += some, n -= some) {
         char *section[SPILL_SECTIONS];
@@ -52,19 +55,20 @@ static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at,
         struct oct_tree *tree = (struct oct_tree *)(void *)section[OCT_TREE];
         memset(tree, 0, sizeof *tree * (size_t)some); /* gaps too go to disk */
         for (int i = 0; i < some; i++)
-            tree[i].key = b->key[at + i], tree[i].split = b->split[at + i], tree[i].flag = b->flag[at + i],
-            tree[i].own = own;
+            tree[i].key = b->key[at + i], tree[i].split = b->split[at + i],
+            tree[i].flag = b->flag[at + i], tree[i].own = own;
         for (int k = 0; k < 2; k++) {
             size_t bytes = w->spill.kind[ROW_OCT].width[OCT_GAS + k];
-            memcpy(section[OCT_GAS + k], (char *)b->row[k] + bytes * (size_t)at, bytes * (size_t)some);
+            memcpy(section[OCT_GAS + k], (char *)b->row[k] + bytes * (size_t)at,
+                   bytes * (size_t)some);
         }
         TRY(spill_add(&w->spill, list, some));
     }
     return OK;
 }
 
-/* The nearest ancestor but one, or the nearest, around which one rank has everything, so that what is below needs no copies: how many
- * levels above; 0: none of them. */
+/* The nearest ancestor but one, or the nearest, around which one rank has everything, so that what
+ * is below needs no copies: how many levels above; 0: none of them. */
 static int find_alone(struct reshaping *w, int level, okey key, int *owner)
 {
     const struct domain *d = w->plan->domain;
@@ -110,7 +114,8 @@ static enum err put_batch(struct reshaping *w, const struct oct_batch *b)
         }
         TRY(put_octs(w, b, i, n, oct_list(w, owner, l), true));
         w->own[oct_list(w, owner, l)] += n;
-        for (int k = 0; k < copies; k++) TRY(put_octs(w, b, i, n, oct_list(w, w->near[k], l), false));
+        for (int k = 0; k < copies; k++)
+            TRY(put_octs(w, b, i, n, oct_list(w, w->near[k], l), false));
     }
     return OK;
 }
@@ -123,7 +128,8 @@ static void batch_room(const struct reshaping *w, struct oct_batch *b, int n)
     b->key = mem_grow(b->key, sizeof *b->key * (size_t)n, "reshape batch");
     b->split = mem_grow(b->split, (size_t)n, "reshape batch");
     b->flag = mem_grow(b->flag, (size_t)n, "reshape batch");
-    for (int k = 0; k < 2; k++) b->row[k] = mem_grow(b->row[k], width[OCT_GAS + k] * (size_t)n + 1, "reshape batch");
+    for (int k = 0; k < 2; k++)
+        b->row[k] = mem_grow(b->row[k], width[OCT_GAS + k] * (size_t)n + 1, "reshape batch");
 }
 
 static void batch_free(struct oct_batch *b)
@@ -151,7 +157,8 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
     struct reshaping *w = ctx;
     struct oct_batch *b = &w->batch[w->turn];
     int gas = w->head.hydro ? w->head.nvar : 0;
-    if (o->level < 1 || o->level > w->nlevel) FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->s->path, o->level);
+    if (o->level < 1 || o->level > w->nlevel)
+        FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->s->path, o->level);
     batch_room(w, b, o->n);
     b->level = o->level, b->n = o->n;
     memcpy(b->key, o->key, sizeof *b->key * (size_t)o->n);
@@ -177,10 +184,11 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
     bool finite = true;
     for (int d = 0; d < 3; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
     if (!finite)
-        FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", w->s->path,
-             (long)p->id[i]);
+        FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
+             w->s->path, (long)p->id[i]);
     if (level < 1 || level > LEVEL_MAX)
-        FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", w->s->path, (long)p->id[i], (long)level);
+        FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", w->s->path, (long)p->id[i],
+             (long)level);
     return OK;
 }
 
@@ -203,7 +211,8 @@ static void find_targets(const struct reshaping *w, const struct source_parts *p
 }
 
 /* Particles at..at+n-1 into a list. */
-static enum err put_parts(struct reshaping *w, const void *const *column, int64_t at, int64_t n, int list)
+static enum err put_parts(struct reshaping *w, const void *const *column, int64_t at, int64_t n,
+                          int list)
 {
     const size_t *width = w->spill.kind[ROW_PART].width;
     for (int some; n > 0; at += some, n -= some) {
@@ -211,7 +220,8 @@ static enum err put_parts(struct reshaping *w, const void *const *column, int64_
         some = (int)n;
         TRY(spill_room(&w->spill, list, ROW_PART, &some, section));
         for (int c = 0; c < w->npart_column; c++)
-            memcpy(section[c], (const char *)column[c] + width[c] * (size_t)at, width[c] * (size_t)some);
+            memcpy(section[c], (const char *)column[c] + width[c] * (size_t)at,
+                   width[c] * (size_t)some);
         TRY(spill_add(&w->spill, list, some));
     }
     return OK;

@@ -21,8 +21,8 @@ static void file_path(const struct spill *s, int rank, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s/%s.%05d", s->dir, NAME, rank + 1);
 }
 
-static enum err create(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
-                       const struct spill_kind kind[SPILL_KINDS], size_t memory)
+static enum err create(struct spill *s, const struct comm *c, const char *dir, int nlist,
+                       int nactive, const struct spill_kind kind[SPILL_KINDS], size_t memory)
 {
     char path[PATH_MAX];
     *s = (struct spill){.c = c, .nlist = nlist};
@@ -181,7 +181,8 @@ static enum err put_table(struct spill *s)
     char path[PATH_MAX];
     for (int i = 0; i < s->nused; i++) TRY(page_write(s, &s->page[i]));
     file_path(s, s->c->rank, path);
-    return file_write_at(s->fd[s->c->rank], path, s->chunk, sizeof *s->chunk * (size_t)s->nchunk, s->end);
+    return file_write_at(s->fd[s->c->rank], path, s->chunk, sizeof *s->chunk * (size_t)s->nchunk,
+                         s->end);
 }
 
 static enum err get_tables(struct spill *s, const int64_t (*where)[2])
@@ -196,7 +197,8 @@ static enum err get_tables(struct spill *s, const int64_t (*where)[2])
     for (int64_t r = 0, at = 0; r < s->c->size && err == OK; at += where[r++][0]) {
         char path[PATH_MAX];
         file_path(s, (int)r, path);
-        err = file_read_at(s->fd[r], path, all + at, sizeof *all * (size_t)where[r][0], where[r][1]);
+        err = file_read_at(s->fd[r], path, all + at, sizeof *all * (size_t)where[r][0],
+                           where[r][1]);
     }
     s->first = mem_zero(sizeof *s->first * (size_t)(s->nlist + 2), "spill lists");
     for (int64_t i = 0; err == OK && i < total; i++) s->first[all[i].list + 2]++;
@@ -228,7 +230,8 @@ int64_t spill_count(const struct spill *s, int list)
     return n;
 }
 
-enum err spill_get(const struct spill *s, int64_t chunk, int section, int64_t first, int64_t n, void *out)
+enum err spill_get(const struct spill *s, int64_t chunk, int section, int64_t first, int64_t n,
+                   void *out)
 {
     const struct spill_chunk *h = &s->chunk[chunk];
     const struct spill_kind *k = &s->kind[h->kind];

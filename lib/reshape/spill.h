@@ -1,9 +1,10 @@
 /* reshape/spill: rows put aside in temporary files, list by list, in bounded memory.
  *
- * Every rank fills a file of its own: rows of a list wait in a page; a full page, or one whose room is needed, is written as a chunk. A row
- * has sections (its key, its gas, …), and a chunk holds them one after the other, so that they can be read apart. Once all ranks are
- * done, any rank reads any list: its rows in order of rank, then as they were put. The files have no names once all ranks
- * have opened them, before anything is in them: whatever happens, they vanish. */
+ * Every rank fills a file of its own: rows of a list wait in a page; a full page, or one whose room
+ * is needed, is written as a chunk. A row has sections (its key, its gas, …), and a chunk holds
+ * them one after the other, so that they can be read apart. Once all ranks are done, any rank reads
+ * any list: its rows in order of rank, then as they were put. The files have no names once all
+ * ranks have opened them, before anything is in them: whatever happens, they vanish. */
 #pragma once
 #include "comm/comm.h"
 
@@ -41,16 +42,19 @@ struct spill {
     int32_t *page_of; /* [nlist] or -1 */
 };
 
-/* Files spill.RRRRR in dir; memory bounds the pages. Of the lists, nactive mostly get rows at a time. (collective, agreed) */
-MUST_USE enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist, int nactive,
-                              const struct spill_kind kind[SPILL_KINDS], size_t memory);
+/* Files spill.RRRRR in dir; memory bounds the pages. Of the lists, nactive mostly get rows at a
+ * time. (collective, agreed) */
+MUST_USE enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist,
+                              int nactive, const struct spill_kind kind[SPILL_KINDS],
+                              size_t memory);
 void spill_end(struct spill *s); /* after errors too, or zeroed */
-/* Room for some of the next n rows, *n of them: section[i] is where those of the caller go, kind.width[i] bytes each. Then spill_add
- * takes them. A list has rows of one kind. */
+/* Room for some of the next n rows, *n of them: section[i] is where those of the caller go,
+ * kind.width[i] bytes each. Then spill_add takes them. A list has rows of one kind. */
 MUST_USE enum err spill_room(struct spill *s, int list, int kind, int *n, char **section);
 MUST_USE enum err spill_add(struct spill *s, int list, int n);
 MUST_USE enum err spill_share(struct spill *s); /* (collective, agreed) */
 
 int64_t spill_count(const struct spill *s, int list); /* rows of all ranks */
 /* Rows first.. of one section of a chunk. */
-MUST_USE enum err spill_get(const struct spill *s, int64_t chunk, int section, int64_t first, int64_t n, void *out);
+MUST_USE enum err spill_get(const struct spill *s, int64_t chunk, int section, int64_t first,
+                            int64_t n, void *out);

@@ -104,7 +104,8 @@ void weights_merge(struct weights *w, const struct comm *c)
 {
     comm_add_i64(c, w->octs, LEVEL_MAX + 2);
     coarsen(w);
-    int64_t n = 0, *count = mem_zero(sizeof *count * (size_t)(2 * c->size), "weights"), *at = count + c->size;
+    int64_t n = 0, *count = mem_zero(sizeof *count * (size_t)(2 * c->size), "weights"),
+            *at = count + c->size;
     struct weight *out = mem_new(sizeof *out * (size_t)w->n + 1, "weights");
     for (int64_t i = 0; i < w->cap; i++)
         if (w->row[i].code) count[(int)(w->row[i].code % (okey)c->size)]++;

@@ -1,7 +1,9 @@
-/* reshape/weights: what each part of the box holds, for cutting it into equal shares before the data is read.
+/* reshape/weights: what each part of the box holds, for cutting it into equal shares before the
+ * data is read.
  *
- * A table from oct to what lies in it and its descendants, octs of all levels down to one at which the table has a bounded number of rows.
- * That level follows from the octs alone, and counts are whole numbers: whoever reads which file, the domains are the same. */
+ * A table from oct to what lies in it and its descendants, octs of all levels down to one at which
+ * the table has a bounded number of rows. That level follows from the octs alone, and counts are
+ * whole numbers: whoever reads which file, the domains are the same. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"

@@ -26,13 +26,15 @@ void sim_refine(struct sim *s, int from)
         }
 }
 
-/* Cost of an oct (memory_balance; seed 000 eq. 4–5: bytes of the oct plus those of its particles; else RAMSES's 80
- * a cell and 1 a particle), times the number of its steps within a coarse step (cost_weighting). */
+/* Cost of an oct (memory_balance; seed 000 eq. 4–5: bytes of the oct plus those of its particles;
+ * else RAMSES's 80 a cell and 1 a particle), times the number of its steps within a coarse step
+ * (cost_weighting). */
 void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2], double *part)
 {
     const struct mesh *m = &s->mesh;
     const struct param_run *run = &s->par->run;
-    double grid = run->mem_weight_grid > 0 ? run->mem_weight_grid : 8 * (2 * m->nvar * 8 + 52) + 48, repeat = 1;
+    double grid = run->mem_weight_grid > 0 ? run->mem_weight_grid : 8 * (2 * m->nvar * 8 + 52) + 48,
+           repeat = 1;
     *part = run->mem_weight_part > 0 ? run->mem_weight_part : 12;
     if (!run->memory_balance) grid = 8 * 80, *part = 8;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
@@ -59,7 +61,8 @@ static double *oct_costs(const struct sim *s, int64_t total, int *level, okey *k
     lidx base = 0;
     for (int l = 1; l < m->levelmin; l++) base += m->lev[l].nown;
     for (int64_t i = 0; i < s->parts.n; i++)
-        if (s->parts.host[i] >= 0 && s->parts.host[i] < m->lev[m->levelmin].nown) cost[base + s->parts.host[i]] += part;
+        if (s->parts.host[i] >= 0 && s->parts.host[i] < m->lev[m->levelmin].nown)
+            cost[base + s->parts.host[i]] += part;
     return cost;
 }
 
@@ -108,7 +111,9 @@ void sim_balance(struct sim *s)
     int nremap = s->par->run.nremap;
     if (s->comm.size == 1 || s->mesh.levelmin == s->mesh.levelmax) return;
     bool asked = param_given(s->par, "run", "remap_thresh");
-    if (nremap > 0 ? s->nstep_coarse % nremap != 0 : !asked || imbalance(s) <= s->par->run.remap_thresh) return;
+    if (nremap > 0 ? s->nstep_coarse % nremap != 0
+                   : !asked || imbalance(s) <= s->par->run.remap_thresh)
+        return;
     timer_start("load balance");
     sim_domains_become(s, domain_kind(s->dom));
 }

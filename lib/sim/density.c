@@ -1,7 +1,8 @@
-/* sim/density: the source of the Poisson equation and the quasi-Lagrangian refinement map (spec/numerics §4, 7).
+/* sim/density: the source of the Poisson equation and the quasi-Lagrangian refinement map
+ * (spec/numerics §4, 7).
  *
- * Gas cells (as pseudo-particles at their centre of mass) and particles are deposited by cloud-in-cell as integers, so that the
- * sum over cells, threads and ranks has no order. */
+ * Gas cells (as pseudo-particles at their centre of mass) and particles are deposited by
+ * cloud-in-cell as integers, so that the sum over cells, threads and ranks has no order. */
 #include <math.h>
 #include <string.h>
 
@@ -10,12 +11,14 @@
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
-static const double NUMBER_QUANTUM = 1.0 / 4294967296.0; /* of the particle number deposit (part.h) */
+/* of the particle number deposit (part.h) */
+static const double NUMBER_QUANTUM = 1.0 / 4294967296.0;
 
 double sim_fourpi(const struct sim *s)
 {
     /* RAMSES's pi has eight digits; its results are what we compare with. */
-    double clustered = s->cosmo_par.omega_m - (s->neutrino ? s->par->neutrino.omega_nu : 0); /* what the mesh holds */
+    /* what the mesh holds */
+    double clustered = s->cosmo_par.omega_m - (s->neutrino ? s->par->neutrino.omega_nu : 0);
     return s->cosmo ? 1.5 * clustered * s->aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
@@ -32,7 +35,8 @@ static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
             if (lv->child[i][k] >= 0) continue;
             double mass = fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) * vol;
             part[0] += mass;
-            for (int d = 0; d < 3; d++) part[1 + d] += mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx);
+            for (int d = 0; d < 3; d++)
+                part[1 + d] += mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx);
         }
         for (int j = 0; j < 4; j++) sum_add(&sum[j], part[j]);
     }
@@ -43,7 +47,8 @@ void sim_total_mass(struct sim *s)
 {
     struct sum sum[4];
     for (int j = 0; j < 4; j++) sum_init(&sum[j]);
-    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++) add_leaf_mass(s, l, sum);
+    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++)
+        add_leaf_mass(s, l, sum);
     for (int64_t i = 0; i < s->parts.n; i++) {
         sum_add(&sum[0], s->parts.m[i]);
         for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
@@ -76,7 +81,8 @@ static void number_from_gas(const struct sim *s, int l, const int64_t (*mass)[8]
         for (int k = 0; k < 8; k++) {
             bool counts = true;
             if (r->ivar_refine > 0)
-                counts = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
+                counts = lv->fld[FLD_U + r->ivar_refine - 1][i][k] /
+                             fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
                          r->var_cut_refine;
             number[8 * i + k] = counts ? (double)mass[i][k] * s->quantum / vol / unit : 0;
         }
@@ -122,7 +128,8 @@ static void add_top(struct sim *s, int l)
     FREE(s->rho_top[l]);
     s->rho_top[l] = mem_new(sizeof s->rho_top[l][0] * (size_t)lv->noct + 1, "deposit");
     for (lidx i = 0; i < lv->noct; i++)
-        for (int k = 0; k < 8; k++) s->rho_top[l][i][k] = s->rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
+        for (int k = 0; k < 8; k++)
+            s->rho_top[l][i][k] = s->rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->rho_top[l][i][k];
 }
@@ -135,7 +142,8 @@ void sim_density(struct sim *s, int l, int icount)
     if (l == m->levelmin) sim_total_mass(s);
     if (m->hydro && (l == m->levelmin || icount > 1)) refresh_moments(s, l);
 
-    int top = s->par->poisson.cic_levelmax; /* finest level on which dark matter is deposited; 0: all */
+    /* finest level on which dark matter is deposited; 0: all */
+    int top = s->par->poisson.cic_levelmax;
     size_t rows = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
     double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1;
     int64_t(*mass)[8] = mem_zero(rows, "deposit"), (*number)[8] = NULL;
@@ -155,7 +163,8 @@ void sim_density(struct sim *s, int l, int icount)
     }
     int64_t(*dm)[8] = mass;
     if (l == top) dm = mem_zero(rows, "deposit");
-    if (s->par->run.pic) part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, top, dm, number);
+    if (s->par->run.pic)
+        part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, top, dm, number);
     if (l == top) keep_top(s, l, dm, mass);
     ghost_add_i64(&s->comm, &lv->plan, mass);
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
@@ -167,7 +176,8 @@ void sim_density(struct sim *s, int l, int icount)
         ghost_add_i64(&s->comm, &lv->plan, number);
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++)
-                lv->dense[i][k] = ngas[8 * i + k] + (double)number[i][k] * NUMBER_QUANTUM >= m_refine;
+                lv->dense[i][k] = ngas[8 * i + k] + (double)number[i][k] * NUMBER_QUANTUM >=
+                                  m_refine;
     }
     FREE(ngas);
     FREE(number);

@@ -1,7 +1,8 @@
 /* sim/flag: which cells of a level are to be split at the next refinement (spec/numerics §4).
  *
- * Minimal rules first (a split cell with split or flagged children stays split, and one dilation keeps neighbouring levels within one),
- * then the physical criteria, then nexpand dilations. Own octs only are decided; each pass fills the ghosts. */
+ * Minimal rules first (a split cell with split or flagged children stays split, and one dilation
+ * keeps neighbouring levels within one), then the physical criteria, then nexpand dilations. Own
+ * octs only are decided; each pass fills the ghosts. */
 #include <math.h>
 #include <string.h>
 
@@ -73,8 +74,10 @@ static void flag_minimal(struct flags *f, const struct level *fine)
     }
 }
 
-/* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit of d clear are `low`. */
-static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *minus, unsigned *plus)
+/* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit
+ * of d clear are `low`. */
+static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *minus,
+                                unsigned *plus)
 {
     static const unsigned low[3] = {0x55, 0x33, 0x0f};
     int shift = 1 << d;
@@ -85,13 +88,15 @@ static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *
     *plus = (own & hi) >> shift | (right & lo) << shift;
 }
 
-/* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2 flagged ones. */
+/* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
+ * flagged ones. */
 static void flag_dilate(struct flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
 #pragma omp parallel for schedule(static)
         for (lidx i = 0; i < f->lv->nown; i++) {
-            unsigned one = 0, two = 0; /* cells with at least one, at least two flagged neighbours */
+            /* cells with at least one, at least two flagged neighbours */
+            unsigned one = 0, two = 0;
             for (int d = 0; d < 3; d++) {
                 unsigned a, b;
                 flags_beside(f, i, d, &a, &b);
@@ -117,7 +122,8 @@ static bool inside_geometry(const struct sim *s, int l, const double x[3])
     const struct param_refine *r = &s->par->refine;
     int i = l - s->mesh.levelmin;
     double c[3] = {r->x_refine[i], r->y_refine[i], r->z_refine[i]};
-    double size[3] = {r->r_refine[i], r->a_refine[i] * r->r_refine[i], r->b_refine[i] * r->r_refine[i]};
+    double size[3] = {r->r_refine[i], r->a_refine[i] * r->r_refine[i],
+                      r->b_refine[i] * r->r_refine[i]};
     double e = r->exp_refine[i], sum = 0, top = 0;
     for (int d = 0; d < 3; d++) {
         double a = fabs(x[d] - c[d]);
@@ -160,7 +166,8 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
             else if (!s->starting || r->ivar_refine == 0)
                 ok[i][k] = lv->dense[i][k];
             else if (r->ivar_refine > 0)
-                ok[i][k] = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / lv->fld[FLD_U][i][k] > r->var_cut_refine;
+                ok[i][k] = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / lv->fld[FLD_U][i][k] >
+                           r->var_cut_refine;
             else
                 ok[i][k] = m_refine == 0.0;
         }
@@ -195,8 +202,9 @@ static int ics_level(const struct params *p)
     return l;
 }
 
-/* Gas that cools would refine to levelmax as soon as it collapses. Levels beyond those of the collapse wait until the expansion has made
- * their cells as wide, in proper length, as the finest are to be today: less than 4^(1/3) of these (spec/numerics §4). */
+/* Gas that cools would refine to levelmax as soon as it collapses. Levels beyond those of the
+ * collapse wait until the expansion has made their cells as wide, in proper length, as the finest
+ * are to be today: less than 4^(1/3) of these (spec/numerics §4). */
 bool sim_held_back(const struct sim *s, int l)
 {
     const struct params *p = s->par;
@@ -226,7 +234,8 @@ static void flag_criteria(struct flags *f, int l)
     mem_free(ok);
 }
 
-/* Between two sub-steps an oct whose 26 neighbours are not all there must not refine: level l-1 could not follow. */
+/* Between two sub-steps an oct whose 26 neighbours are not all there must not refine: level l-1
+ * could not follow. */
 static void flag_hold_edge(struct flags *f, int l)
 {
 #pragma omp parallel for schedule(static)

@@ -1,8 +1,9 @@
 /* sim/model: is a checkpoint of the model that the namelist describes?
  *
- * A checkpoint keeps the namelist of its run, and its header says what it holds. Both together are compared with the parameters of this
- * run: one that defines the model and differs stops the run, unless that was forced; the log tells all that changed. A namelist of another
- * program may be missing or not to be understood: then only what the header says is compared. */
+ * A checkpoint keeps the namelist of its run, and its header says what it holds. Both together are
+ * compared with the parameters of this run: one that defines the model and differs stops the run,
+ * unless that was forced; the log tells all that changed. A namelist of another program may be
+ * missing or not to be understood: then only what the header says is compared. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,14 +24,17 @@ static enum err check_possible(const struct sim *s)
     const struct ckpt_head *h = &s->from->head;
     const struct params *p = s->par;
     const char *path = s->from->path;
-    if (p->run.hydro && !h->hydro) FAIL(ERR_PARAM, "%s: has no gas, but this run has run_params/hydro=.true.", path);
+    if (p->run.hydro && !h->hydro)
+        FAIL(ERR_PARAM, "%s: has no gas, but this run has run_params/hydro=.true.", path);
     if (p->run.pic && !h->particles)
         FAIL(ERR_PARAM, "%s: has no particles, but this run has run_params/pic=.true.", path);
     if (p->run.cosmo != h->cosmo)
-        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s", path, h->cosmo ? ".true." : ".false.");
+        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s", path,
+             h->cosmo ? ".true." : ".false.");
     double box = p->run.cosmo ? 1 : p->amr.boxlen, fuzz = s->from->narrow ? 1e-6 : 1e-12;
     if (!(fabs(h->boxlen - box) <= fuzz * box))
-        FAIL(ERR_PARAM, "%s: was made with amr_params/boxlen=%.15g, this run has %.15g", path, h->boxlen, box);
+        FAIL(ERR_PARAM, "%s: was made with amr_params/boxlen=%.15g, this run has %.15g", path,
+             h->boxlen, box);
     return OK;
 }
 
@@ -42,12 +46,16 @@ static enum err read_model(const struct sim *s, struct params *was)
     size_t bytes;
     int left_out = 0;
     TRY(source_text(s->from, "namelist", &text, &bytes));
-    bool known = text && param_read_loose(was, text, bytes, "its namelist", &left_out) == OK && bytes > 0;
+    bool known = text && param_read_loose(was, text, bytes, "its namelist", &left_out) == OK &&
+                 bytes > 0;
     if (!known) {
-        log_info(" %s keeps no namelist that can be read: only its header is compared with this run's", s->from->path);
+        log_info(
+            " %s keeps no namelist that can be read: only its header is compared with this run's",
+            s->from->path);
         *was = *s->par;
     }
-    if (left_out > 0) log_info(" %d settings of the checkpoint's namelist mean nothing here", left_out);
+    if (left_out > 0)
+        log_info(" %d settings of the checkpoint's namelist mean nothing here", left_out);
     mem_free(text);
     was->run.cosmo = h->cosmo;
     was->run.hydro = h->hydro;
@@ -66,12 +74,14 @@ static void tell(void *ctx, const struct param_change *change)
     struct changes *c = ctx;
     size_t n = strlen(c->list), room = sizeof c->list - n;
     if (c->s->force || !change->model) {
-        log_info(" Changed since the checkpoint: %s=%.80s, it was %.80s", change->name, change->is, change->was);
+        log_info(" Changed since the checkpoint: %s=%.80s, it was %.80s", change->name, change->is,
+                 change->was);
         return;
     }
     c->model++;
     if (room < 200) return;
-    snprintf(c->list + n, room, "%s%s=%.40s (now %.40s)", n ? ", " : "", change->name, change->was, change->is);
+    snprintf(c->list + n, room, "%s%s=%.40s (now %.40s)", n ? ", " : "", change->name, change->was,
+             change->is);
     c->told++;
 }
 
@@ -93,8 +103,8 @@ static enum err check_changes(const struct sim *s)
     }
     mem_free(was);
     if (err == OK && c.model)
-        FAIL(ERR_PARAM, "%s: was made with %s%s; --force goes on all the same", s->from->path, c.list,
-             c.model > c.told ? " and more that differs" : "");
+        FAIL(ERR_PARAM, "%s: was made with %s%s; --force goes on all the same", s->from->path,
+             c.list, c.model > c.told ? " and more that differs" : "");
     return err;
 }
 

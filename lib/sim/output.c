@@ -1,8 +1,8 @@
 /* sim/output: when a checkpoint is due, and when the run ends (spec/numerics §12).
  *
- * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by Hilbert domains, one a rank,
- * whatever decomposition the run uses: octs travel to Hilbert domains before writing and back after it, which no result can notice.
- * An HDF5 one needs no domains. */
+ * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
+ * Hilbert domains, one a rank, whatever decomposition the run uses: octs travel to Hilbert domains
+ * before writing and back after it, which no result can notice. An HDF5 one needs no domains. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
-#include "curamses/write.h"
 #include "ckpt/keep.h"
+#include "curamses/write.h"
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
@@ -55,14 +55,16 @@ void sim_output_setup(struct sim *s)
     s->wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
 }
 
-/* As the run that wrote had it, if it can be; else the first multiple of delta after `first` that is still to come. */
+/* As the run that wrote had it, if it can be; else the first multiple of delta after `first` that
+ * is still to come. */
 static double next_time(const struct sim *s, double stored, double first, double now, double delta)
 {
     if (s->from->state && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
-/* Numbers and times go on where they were if the list of times is the same, else behind what has passed. */
+/* Numbers and times go on where they were if the list of times is the same, else behind what has
+ * passed. */
 void sim_output_resume(struct sim *s)
 {
     const struct ckpt_head *h = &s->from->head;
@@ -70,13 +72,16 @@ void sim_output_resume(struct sim *s)
     int next = s->from->number + 1;
     size_t n = sizeof(double) * (size_t)s->noutput;
     snprintf(s->last_good, sizeof s->last_good, "%s", s->from->path);
-    bool same = h->noutput == s->noutput && !memcmp(h->tout, s->tout, n) && !memcmp(h->aout, s->aout, n);
+    bool same = h->noutput == s->noutput && !memcmp(h->tout, s->tout, n) &&
+                !memcmp(h->aout, s->aout, n);
     s->ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
     s->iout = same && h->iout > 0 ? h->iout : 1;
-    while (!same && s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]))
+    while (!same && s->iout <= s->noutput &&
+           (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]))
         s->iout++;
     if (o->delta_tout > 0) s->tout_next = next_time(s, h->tout_next, 0, s->t, o->delta_tout);
-    if (o->delta_aout > 0) s->aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->aexp, o->delta_aout);
+    if (o->delta_aout > 0)
+        s->aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->aexp, o->delta_aout);
     s->resumed = true;
 }
 
@@ -183,10 +188,11 @@ static enum err write_ramses(struct sim *s, const struct ckpt_head *h, char *pat
     bool travel = kind != DOMAIN_HILBERT;
     if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT);
     struct domain *whole = NULL;
-    if (travel && s->comm.size == 1) whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
+    if (travel && s->comm.size == 1)
+        whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
     timer_start("io");
-    enum err e = ckpt_write_ramses(s->outdir, s->ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom, &s->comm, path,
-                                   n);
+    enum err e = ckpt_write_ramses(s->outdir, s->ifout, h, &s->mesh, &s->parts,
+                                   whole ? whole : s->dom, &s->comm, path, n);
     if (whole) domain_free(whole);
     if (travel && s->comm.size > 1) sim_domains_become(s, kind);
     return e;
@@ -203,7 +209,8 @@ struct due {
 /* The next entry of tout or aout has come. */
 static bool is_listed(const struct sim *s)
 {
-    return s->iout <= s->noutput && (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
+    return s->iout <= s->noutput &&
+           (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
 }
 
 static struct due why_due(const struct sim *s)
@@ -217,7 +224,8 @@ static struct due why_due(const struct sim *s)
     return d;
 }
 
-/* Gas of the complete levels above levelmin := means of their children. The steps do not look at it. */
+/* Gas of the complete levels above levelmin := means of their children. The steps do not look at
+ * it. */
 static void restrict_coarse(struct sim *s)
 {
     if (!s->mesh.hydro) return;
@@ -237,13 +245,15 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     restrict_coarse(s);
     enum err e = strcmp(s->par->output.outformat, "hdf5") != 0
                      ? write_ramses(s, &h, path, sizeof path)
-                     : ckpt_write_hdf5(s->outdir, s->ifout, &h, &s->mesh, &s->parts, &s->comm, path, sizeof path);
+                     : ckpt_write_hdf5(s->outdir, s->ifout, &h, &s->mesh, &s->parts, &s->comm, path,
+                                       sizeof path);
     if (e == OK) {
         snprintf(s->last_good, sizeof s->last_good, "%s", path);
         return OK;
     }
     snprintf(why, sizeof why, "%s", err_message());
-    FAIL(e, "%s; %s%s", why, *s->last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
+    FAIL(e, "%s; %s%s", why,
+         *s->last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
          s->last_good);
 }
 
@@ -255,7 +265,8 @@ static enum err tell(struct sim *s)
     return s->par->run.dump_pk ? sim_spectrum(s) : OK;
 }
 
-/* Old backups go once the new checkpoint has been read back. Trouble with that is no reason to stop. */
+/* Old backups go once the new checkpoint has been read back. Trouble with that is no reason to
+ * stop. */
 static void remove_old(struct sim *s)
 {
     int keep = s->par->output.keep_last;
@@ -275,12 +286,14 @@ enum err sim_output(struct sim *s)
     }
     struct due d = why_due(s);
     if (!d.time && !d.steps && !d.backup && d.asked == 0) return OK;
-    bool removable = o->keep_last > 0 && !d.time, vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
+    bool removable = o->keep_last > 0 && !d.time,
+         vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
     if (is_listed(s)) s->iout++;
     enum err e = write_checkpoint(s, removable);
     if (e != OK && vital) return e;
     if (e != OK) {
-        log_line(-1, " No backup at coarse step %d, the run goes on: %s", s->nstep_coarse, err_message());
+        log_line(-1, " No backup at coarse step %d, the run goes on: %s", s->nstep_coarse,
+                 err_message());
         s->ifout++; /* its name may be taken, if only the last sync failed */
         return OK;
     }

@@ -1,5 +1,6 @@
-/* sim/profile: what a run costs, for machines to read (simulate -j): one line of JSON a coarse step, and a last one with times by
- * phase and memory by name. Sums are over ranks. Nothing here has an effect on the state. */
+/* sim/profile: what a run costs, for machines to read (simulate -j): one line of JSON a coarse
+ * step, and a last one with times by phase and memory by name. Sums are over ranks. Nothing here
+ * has an effect on the state. */
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
@@ -35,10 +36,11 @@ void sim_profile_step(struct sim *s)
     comm_add_i64(&s->comm, sum, 3);
     if (!s->profile) return;
     fprintf(s->profile,
-            "{\"step\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,\"particles\":%ld,"
+            "{\"step\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,"
+            "\"particles\":%ld,"
             "\"held_bytes\":%ld,\"rss_bytes\":%ld}\n",
-            s->nstep_coarse, s->t, timer_wall() - s->wall_start, s->updates, (long)octs_all(s), (long)sum[2],
-            (long)sum[0], (long)sum[1]);
+            s->nstep_coarse, s->t, timer_wall() - s->wall_start, s->updates, (long)octs_all(s),
+            (long)sum[2], (long)sum[0], (long)sum[1]);
     fflush(s->profile);
 }
 
@@ -48,7 +50,8 @@ int sim_phases(const struct sim *s, struct phase p[PHASE_MAX])
     char label[PHASE_MAX][LABEL] = {{0}};
     double low[PHASE_MAX] = {0}, high[PHASE_MAX], mean[PHASE_MAX];
     for (int i = 0; i < n; i++) snprintf(label[i], sizeof label[i], "%s", timer_label(i));
-    comm_bcast(&s->comm, label, sizeof label, 0); /* ranks may have met labels in another order, or not at all */
+    /* ranks may have met labels in another order, or not at all */
+    comm_bcast(&s->comm, label, sizeof label, 0);
     for (int i = 0; i < PHASE_MAX; i++) {
         for (int j = 0; j < n; j++)
             if (!strcmp(timer_label(j), label[i])) low[i] = timer_seconds(j);
@@ -71,7 +74,8 @@ static void phases_put(struct sim *s)
     if (!s->profile) return;
     fputs("\"phases_s\":{", s->profile);
     for (int i = 0; i < n; i++)
-        fprintf(s->profile, "%s\"%s\":[%.6f,%.6f,%.6f]", i ? "," : "", p[i].label, p[i].low, p[i].mean, p[i].high);
+        fprintf(s->profile, "%s\"%s\":[%.6f,%.6f,%.6f]", i ? "," : "", p[i].label, p[i].low,
+                p[i].mean, p[i].high);
     fputs("},", s->profile);
 }
 
@@ -80,7 +84,8 @@ static void memory_put(struct sim *s)
 {
     char name[NAMES][LABEL] = {{0}};
     int64_t row[NAMES][3] = {{0}}, total[2] = {(int64_t)mem_peak(), (int64_t)mem_peak_rss()};
-    for (int i = 0; i < mem_rows() && i < NAMES; i++) snprintf(name[i], sizeof name[i], "%s", mem_row(i).name);
+    for (int i = 0; i < mem_rows() && i < NAMES; i++)
+        snprintf(name[i], sizeof name[i], "%s", mem_row(i).name);
     comm_bcast(&s->comm, name, sizeof name, 0);
     for (int i = 0; i < mem_rows(); i++)
         for (int j = 0; j < NAMES && name[j][0]; j++) {
@@ -94,10 +99,11 @@ static void memory_put(struct sim *s)
     comm_add_i64(&s->comm, row[0], 3 * NAMES);
     comm_add_i64(&s->comm, total, 2);
     if (!s->profile) return;
-    fprintf(s->profile, "\"peak_bytes\":%ld,\"peak_rss_bytes\":%ld,\"memory_bytes\":{", (long)total[0], (long)total[1]);
+    fprintf(s->profile, "\"peak_bytes\":%ld,\"peak_rss_bytes\":%ld,\"memory_bytes\":{",
+            (long)total[0], (long)total[1]);
     for (int j = 0; j < NAMES && name[j][0]; j++)
-        fprintf(s->profile, "%s\"%s\":[%ld,%ld,%ld]", j ? "," : "", name[j], (long)row[j][0], (long)row[j][1],
-                (long)row[j][2]);
+        fprintf(s->profile, "%s\"%s\":[%ld,%ld,%ld]", j ? "," : "", name[j], (long)row[j][0],
+                (long)row[j][1], (long)row[j][2]);
     fputs("}", s->profile);
 }
 
@@ -109,10 +115,12 @@ enum err sim_profile_end(struct sim *s)
     comm_add_i64(&s->comm, &particles, 1);
     if (s->profile) {
         fprintf(s->profile,
-                "{\"status\":%d,\"ranks\":%d,\"threads\":%d,\"steps\":%d,\"updates\":%.17g,\"wall_s\":%.6f,", s->status,
-                s->comm.size, omp_get_max_threads(), s->nstep_coarse, s->updates, timer_wall() - s->wall_start);
-        fprintf(s->profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,", (long)s->cells_most,
-                (long)s->leaves_most, (long)particles);
+                "{\"status\":%d,\"ranks\":%d,\"threads\":%d,\"steps\":%d,\"updates\":%.17g,\"wall_"
+                "s\":%.6f,",
+                s->status, s->comm.size, omp_get_max_threads(), s->nstep_coarse, s->updates,
+                timer_wall() - s->wall_start);
+        fprintf(s->profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,",
+                (long)s->cells_most, (long)s->leaves_most, (long)particles);
     }
     phases_put(s);
     memory_put(s);

@@ -1,4 +1,5 @@
-/* sim/report: what a run says, in RAMSES's words (spec/numerics §11): mesh, conservation, time, speed. */
+/* sim/report: what a run says, in RAMSES's words (spec/numerics §11): mesh, conservation, time,
+ * speed. */
 #include <math.h>
 #include <string.h>
 
@@ -16,22 +17,24 @@ void sim_report_mesh(struct sim *s, const char *title)
     log_info(" %s", title);
     for (int l = 1; l <= s->mesh.levelmax; l++)
         if (s->noct[l])
-            log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->noct[l], (long)low[l], (long)high[l],
-                     (long)(s->noct[l] / s->comm.size));
+            log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->noct[l],
+                     (long)low[l], (long)high[l], (long)(s->noct[l] / s->comm.size));
 }
 
 /* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level; the sum counts once a coarse step. */
 void sim_potential_energy(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
-    double dx = mesh_dx(&s->mesh, l), fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 2 * 6.2831853;
+    double dx = mesh_dx(&s->mesh, l),
+           fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 2 * 6.2831853;
     double fact = -dx * dx * dx / fourpi / 2, top = 0;
     for (lidx i = 0; i < lv->nown; i++) {
         double e = 0;
         for (int k = 0; k < 8; k++) {
             top = fmax(top, fabs(lv->fld[FLD_RHO][i][k]));
             if (lv->child[i][k] >= 0) continue;
-            for (int d = 0; d < 3; d++) e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
+            for (int d = 0; d < 3; d++)
+                e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
         }
         if (s->counting) sum_add(&s->sum_epot, e);
     }
@@ -73,14 +76,17 @@ static void report_fine(const struct sim *s, int l)
     if (s->par->amr.ngridmax > 0) {
         int64_t most = 0;
         for (int k = 1; k <= s->mesh.levelmax; k++) most += s->mesh.lev[k].noct;
-        snprintf(mem, sizeof mem, "%4.1f%%", 100.0 * (double)most / (double)(s->par->amr.ngridmax + 1));
+        snprintf(mem, sizeof mem, "%4.1f%%",
+                 100.0 * (double)most / (double)(s->par->amr.ngridmax + 1));
     } else {
         snprintf(mem, sizeof mem, "%.0f MB", (double)mem_now() / 1e6);
     }
-    log_info(" Fine step=%7d t=%12.5E dt=%10.3E a=%10.3E mem=%s", s->nstep, s->t, s->dtnew[l], s->aexp, mem);
+    log_info(" Fine step=%7d t=%12.5E dt=%10.3E a=%10.3E mem=%s", s->nstep, s->t, s->dtnew[l],
+             s->aexp, mem);
 }
 
-/* Mass and energy bookkeeping; econs as RAMSES defines it, with the work of expansion integrated in epot_tot_int. */
+/* Mass and energy bookkeeping; econs as RAMSES defines it, with the work of expansion integrated in
+ * epot_tot_int. */
 static void report_conservation(struct sim *s, const struct totals *t)
 {
     double mcons = 0, econs = 0;
@@ -88,21 +94,23 @@ static void report_conservation(struct sim *s, const struct totals *t)
         s->mass_tot_0 = t->mass;
     else
         mcons = (t->mass - s->mass_tot_0) / s->mass_tot_0;
-    if (s->epot_tot_old != 0) s->epot_tot_int += 0.5 * (s->epot_tot_old + t->epot) * log(s->aexp / s->aexp_old);
+    if (s->epot_tot_old != 0)
+        s->epot_tot_int += 0.5 * (s->epot_tot_old + t->epot) * log(s->aexp / s->aexp_old);
     s->epot_tot_old = t->epot;
     s->aexp_old = s->aexp;
     if (s->einit == 0)
         s->einit = t->epot + t->ekin;
     else
-        econs = (t->ekin + t->epot - s->epot_tot_int - s->einit) / (-(t->epot - s->epot_tot_int - s->einit) + t->ekin);
+        econs = (t->ekin + t->epot - s->epot_tot_int - s->einit) /
+                (-(t->epot - s->epot_tot_int - s->einit) + t->ekin);
     if (s->nstep_coarse % s->par->run.ncontrol != 0) return;
     sim_report_mesh(s, "Mesh structure");
     char eint[32] = "";
     if (s->hydro.pressure_fix) snprintf(eint, sizeof eint, " eint=%9.2E", t->eint);
-    log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->nstep_coarse, mcons, econs, t->epot,
-             t->ekin, eint);
-    log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1], t->momentum[2],
-             t->mass);
+    log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->nstep_coarse,
+             mcons, econs, t->epot, t->ekin, eint);
+    log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1],
+             t->momentum[2], t->mass);
 }
 
 void sim_report(struct sim *s, int l)
@@ -139,10 +147,12 @@ static void count_cells(struct sim *s)
     s->leaves_most = cells - octs;
 }
 
-/* Time since the last coarse step, microseconds a cell update (RAMSES's count of points), and a live line with the way left. */
+/* Time since the last coarse step, microseconds a cell update (RAMSES's count of points), and a
+ * live line with the way left. */
 void sim_report_step_time(struct sim *s)
 {
-    double now = timer_wall(), dt = now - s->wall_step, points = (double)s->noct[s->mesh.levelmin] * 8, repeat = 1;
+    double now = timer_wall(), dt = now - s->wall_step,
+           points = (double)s->noct[s->mesh.levelmin] * 8, repeat = 1;
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         repeat *= s->nsubcycle[l - 1];
         points += (double)s->noct[l] * 7 * repeat;
@@ -155,7 +165,8 @@ void sim_report_step_time(struct sim *s)
     }
     double each = dt * 1e6 * s->comm.size / points;
     double mean = s->updates_all > 0 ? s->wall_all * 1e6 * s->comm.size / s->updates_all : each;
-    log_info(" Time elapsed since last coarse step: %7.2f s %11.2f mus/pt %11.2f mus/pt (av)", dt, each, mean);
+    log_info(" Time elapsed since last coarse step: %7.2f s %11.2f mus/pt %11.2f mus/pt (av)", dt,
+             each, mean);
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
     double part = 0;
     if (s->noutput > 0) {
@@ -164,8 +175,8 @@ void sim_report_step_time(struct sim *s)
         part = ((s->cosmo ? s->aexp : s->t) - first) / (last - first);
     }
     part = fmax(part, (double)s->nstep_coarse / s->par->run.nstepmax);
-    log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.2f mus/pt", s->nstep_coarse, s->t, s->aexp,
-             100 * fmin(part, 1), now - s->wall_start, each);
+    log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.2f mus/pt",
+             s->nstep_coarse, s->t, s->aexp, 100 * fmin(part, 1), now - s->wall_start, each);
 }
 
 void sim_report_timers(struct sim *s)
@@ -185,7 +196,7 @@ void sim_report_timers(struct sim *s)
     }
     log_info("     minimum       average       maximum       %%   TIMER");
     for (int i = 0; i < n; i++)
-        log_info("%12.3f  %12.3f  %12.3f  %6.1f   %s", p[i].low, p[i].mean, p[i].high, 100 * p[i].mean / total,
-                 p[i].label);
+        log_info("%12.3f  %12.3f  %12.3f  %6.1f   %s", p[i].low, p[i].mean, p[i].high,
+                 100 * p[i].mean / total, p[i].label);
     log_info("%12.3f  %6.1f    TOTAL", total, 100.0);
 }

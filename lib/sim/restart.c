@@ -1,10 +1,12 @@
-/* sim/restart: from a checkpoint, of any number of files, to the state of a run on any number of ranks.
+/* sim/restart: from a checkpoint, of any number of files, to the state of a run on any number of
+ * ranks.
  *
- * The files are shared out among the ranks. First come the tree and the particles: they weigh what each part of the box will cost,
- * and the domains are balanced before any value is read. Each oct goes to its owner as a key, the levels are built from the keys
- * (dom/adapt), and the tree is checked, since what comes from a file may be anything. Then the values follow in rounds: every rank reads
- * a batch, all exchange, until none has more; so memory for what travels is bounded. The run goes on as if it had not
- * stopped: with the same bits if the checkpoint keeps them. */
+ * The files are shared out among the ranks. First come the tree and the particles: they weigh what
+ * each part of the box will cost, and the domains are balanced before any value is read. Each oct
+ * goes to its owner as a key, the levels are built from the keys (dom/adapt), and the tree is
+ * checked, since what comes from a file may be anything. Then the values follow in rounds: every
+ * rank reads a batch, all exchange, until none has more; so memory for what travels is bounded. The
+ * run goes on as if it had not stopped: with the same bits if the checkpoint keeps them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,19 +57,23 @@ enum err sim_restart(struct sim *s)
 static void say_what(const struct sim *s)
 {
     const struct source *f = s->from;
-    log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path, f->format, f->npiece,
-             f->npiece > 1 ? "s" : "", s->nstep_coarse, s->t, s->aexp);
-    if (!f->exact) log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit for bit");
+    log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path,
+             f->format, f->npiece, f->npiece > 1 ? "s" : "", s->nstep_coarse, s->t, s->aexp);
+    if (!f->exact)
+        log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit "
+                 "for bit");
     if (*f->left_out) log_info(" What it has besides is not taken along: %s", f->left_out);
 }
 
-/* A run that looks for the newest checkpoint may find itself at its end; who names one wants to go on. */
+/* A run that looks for the newest checkpoint may find itself at its end; who names one wants to go
+ * on. */
 static enum err check_end(struct sim *s)
 {
     if (!sim_at_end(s)) return OK;
     if (s->par->run.nrestart >= 0)
         FAIL(ERR_PARAM,
-             "%s: coarse step %d, t=%g, a=%g is at or beyond the end that the namelist sets: raise nstepmax, or tout, "
+             "%s: coarse step %d, t=%g, a=%g is at or beyond the end that the namelist sets: raise "
+             "nstepmax, or tout, "
              "tend, aout or aend",
              s->from->path, s->nstep_coarse, s->t, s->aexp);
     log_info(" That is the end of the run: nothing is left to do");
@@ -109,11 +115,13 @@ static enum err restore_cosmology(struct sim *s)
     s->cosmo_par.aexp_ini = h->aexp_ini;
     s->cosmo_par.boxlen_ini = h->boxlen_ini;
     if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
-        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->from->path, h->aexp, h->t);
+        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->from->path, h->aexp,
+             h->t);
     return sim_cosmology(s);
 }
 
-/* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours too. */
+/* The pieces of this rank are first..last-1: neighbouring files, whose domains are neighbours too.
+ */
 static void my_pieces(const struct sim *s, int *first, int *last)
 {
     int64_t n = s->from->npiece, size = s->comm.size, rank = s->comm.rank;
@@ -138,12 +146,12 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
     for (int64_t i = 0, k = p->n; i < in->n; i++, k++) {
         int64_t level = in->level ? in->level[i] : s->mesh.levelmin;
         if (level < 1 || level > LEVEL_MAX)
-            FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->from->path, (long)in->id[i],
-                 (long)level);
+            FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->from->path,
+                 (long)in->id[i], (long)level);
         for (int d = 0; d < 3; d++)
             if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))
-                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number", s->from->path,
-                     (long)in->id[i]);
+                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
+                     s->from->path, (long)in->id[i]);
         p->levelp[k] = (int32_t)(level < s->mesh.levelmax ? level : s->mesh.levelmax);
         p->tag[k] = in->tag ? (int8_t)in->tag[i] : 0;
         p->host[k] = -1;
@@ -203,7 +211,8 @@ static enum err take_seeds(const struct source_octs *o, void *ctx)
     for (int i = 0; i < o->n; i++) {
         unsigned flag = 0;
         for (int c = 0; c < 8; c++) flag |= (unsigned)(o->flag[i][c] != 0) << c;
-        to[i] = (struct seed){.key = o->key[i], .split = l < levelmax ? o->split[i] : 0, .flag = (unsigned char)flag};
+        to[i] = (struct seed){
+            .key = o->key[i], .split = l < levelmax ? o->split[i] : 0, .flag = (unsigned char)flag};
     }
     f->n[l] += o->n;
     return OK;
@@ -237,7 +246,8 @@ static void weigh(struct forest *f)
         for (int64_t i = 0; i < f->n[l]; i++) add_item(f, l, f->seed[l][i].key, cost[l]);
     for (int64_t i = 0; i < s->parts.n; i++) {
         uint64_t q[3];
-        for (int d = 0; d < 3; d++) q[d] = (uint64_t)fmin(fmax(s->parts.x[d][i] / s->mesh.boxlen * side, 0), side - 1);
+        for (int d = 0; d < 3; d++)
+            q[d] = (uint64_t)fmin(fmax(s->parts.x[d][i] / s->mesh.boxlen * side, 0), side - 1);
         add_item(f, base, okey_make(q[0], q[1], q[2]), part);
     }
 }
@@ -245,7 +255,8 @@ static void weigh(struct forest *f)
 static void make_domains(struct forest *f)
 {
     struct sim *s = f->s;
-    enum domain_kind kind = strcmp(s->par->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT : DOMAIN_KSECTION;
+    enum domain_kind kind = strcmp(s->par->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
+                                                                         : DOMAIN_KSECTION;
     s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.wall);
     if (s->comm.size == 1) return;
     weigh(f);
@@ -267,7 +278,8 @@ static int seed_order(const void *a, const void *b)
 static enum err send_seeds(struct forest *f, int l)
 {
     struct sim *s = f->s;
-    int64_t n = f->n[l], *count = mem_zero(sizeof *count * (size_t)(2 * s->comm.size + 1), "restart"),
+    int64_t n = f->n[l],
+            *count = mem_zero(sizeof *count * (size_t)(2 * s->comm.size + 1), "restart"),
             *at = count + s->comm.size;
     struct seed *out = mem_new(sizeof *out * (size_t)n + 1, "restart");
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "restart");
@@ -297,7 +309,8 @@ static enum err check_parents(const struct sim *s, int l)
     int64_t octs = lv->nown;
     comm_add_i64(&s->comm, &octs, 1);
     if (l <= s->mesh.levelmin && octs != (int64_t)1 << 3 * (l - 1))
-        FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", s->from->path, l, (long)octs);
+        FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", s->from->path, l,
+             (long)octs);
     for (lidx i = 0; l > 1 && i < lv->noct; i++)
         if (mesh_find(up, lv->key[i] >> 3) < 0)
             FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", s->from->path, l);
@@ -328,10 +341,11 @@ static enum err check_links(const struct forest *f, int l)
         unsigned split = 0;
         for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != f->seed[l][i].split)
-            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit", f->s->from->path, l,
-                 l + 1);
+            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit",
+                 f->s->from->path, l, l + 1);
         if (l > m->levelmin && !is_graded(m, l, i))
-            FAIL(ERR_FORMAT, "%s: an oct of level %d touches one more than a level coarser", f->s->from->path, l);
+            FAIL(ERR_FORMAT, "%s: an oct of level %d touches one more than a level coarser",
+                 f->s->from->path, l);
     }
     return OK;
 }
@@ -352,7 +366,8 @@ static enum err grow_tree(struct forest *f)
     int first, last;
     enum err err = OK;
     my_pieces(s, &first, &last);
-    for (int i = first; i < last && err == OK; i++) err = source_octs(s->from, i, false, take_seeds, f);
+    for (int i = first; i < last && err == OK; i++)
+        err = source_octs(s->from, i, false, take_seeds, f);
     TRY(err_agree(&s->comm, err));
     make_domains(f);
     for (int l = 1; l <= m->levelmax; l++) {
@@ -421,7 +436,8 @@ static enum err place_row(struct stream *t, const char *row)
     t->placed++;
     for (int v = 0; v < t->nvalue; v++)
         if (t->field[v] >= 0)
-            memcpy(lv->fld[t->field[v]][i], row + 16 + sizeof key + sizeof(double[8]) * (size_t)v, sizeof(double[8]));
+            memcpy(lv->fld[t->field[v]][i], row + 16 + sizeof key + sizeof(double[8]) * (size_t)v,
+                   sizeof(double[8]));
     return OK;
 }
 
@@ -454,7 +470,8 @@ static enum err send_values(const struct source_octs *o, void *ctx)
     int64_t *at = t->count + size;
     bool any;
     int *rank = mem_new(sizeof *rank * (size_t)o->n + 1, "restart");
-    for (int i = 0; i < o->n; i++) t->count[rank[i] = size > 1 ? domain_rank(d, o->level, o->key[i]) : 0]++;
+    for (int i = 0; i < o->n; i++)
+        t->count[rank[i] = size > 1 ? domain_rank(d, o->level, o->key[i]) : 0]++;
     at[0] = 0;
     for (int r = 0; r < size; r++) at[r + 1] = at[r] + t->count[r];
     t->out = mem_zero(t->row * (size_t)o->n + 1, "restart");
@@ -475,12 +492,14 @@ static enum err read_values(struct stream *t)
     int first, last;
     enum err err = OK;
     my_pieces(s, &first, &last);
-    for (int i = first; i < last && err == OK; i++) err = source_octs(s->from, i, true, send_values, t);
+    for (int i = first; i < last && err == OK; i++)
+        err = source_octs(s->from, i, true, send_values, t);
     if (t->ended) return err;
     for (bool any = true; any;) TRY(exchange_rows(t, err, false, &any));
     int64_t octs = 0;
     for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->mesh.lev[l].nown;
-    if (t->placed != octs) err = err_set(ERR_FORMAT, "%s: changed while it was read", s->from->path);
+    if (t->placed != octs)
+        err = err_set(ERR_FORMAT, "%s: changed while it was read", s->from->path);
     return err_agree(&s->comm, err);
 }
 

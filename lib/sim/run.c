@@ -16,19 +16,24 @@ static enum err check_limits(const struct sim *s)
     total = parts;
     comm_add_i64(&s->comm, &total, 1);
     if (a->ngridmax > 0 && worst[0] > a->ngridmax)
-        FAIL(ERR_LIMIT, "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for no limit",
+        FAIL(ERR_LIMIT,
+             "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for "
+             "no limit",
              (long)worst[0], (long)a->ngridmax);
     if (a->ngridtot > 0 && octs > a->ngridtot)
         FAIL(ERR_LIMIT,
-             "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out for no limit",
+             "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out "
+             "for no limit",
              (long)octs, (long)a->ngridtot);
     if (a->npartmax > 0 && worst[1] > a->npartmax)
         FAIL(ERR_LIMIT,
-             "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out for no limit",
+             "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out "
+             "for no limit",
              (long)worst[1], (long)a->npartmax);
     if (a->nparttot > 0 && total > a->nparttot)
         FAIL(ERR_LIMIT,
-             "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out for no limit",
+             "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out "
+             "for no limit",
              (long)total, (long)a->nparttot);
     return OK;
 }
@@ -40,7 +45,8 @@ static void report_lost(struct sim *s)
     if (!s->par->run.pic) return;
     comm_add_i64(&s->comm, &lost, 1);
     if (lost > s->lost)
-        log_info(" %ld particles have left the box through its walls, %ld in all", (long)(lost - s->lost), (long)lost);
+        log_info(" %ld particles have left the box through its walls, %ld in all",
+                 (long)(lost - s->lost), (long)lost);
     s->lost = lost;
 }
 
@@ -65,7 +71,8 @@ enum err sim_run(struct sim *s)
     log_live(NULL);
     if (s->broken)
         FAIL(ERR_LIMIT,
-             "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial state, or lower "
+             "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial "
+             "state, or lower "
              "courant_factor; earlier checkpoints are good",
              s->nstep_coarse, s->t);
     if (s->status == 0) log_info(" Run completed");

@@ -1,4 +1,5 @@
-/* sim/setup: parameters → the structs that the modules take. Nothing is allocated but tables; nothing is read but headers. */
+/* sim/setup: parameters → the structs that the modules take. Nothing is allocated but tables;
+ * nothing is read but headers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +18,9 @@ static enum err pick(const char *what, const char *value, const char *const *nam
     FAIL(ERR_PARAM, "%s: '%s' is not known", what, value);
 }
 
-/* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the direction in which the region has no
- * extent. Regions of edges and corners alone repeat what the faces say and are passed over. */
+/* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
+ * direction in which the region has no extent. Regions of edges and corners alone repeat what the
+ * faces say and are passed over. */
 static enum err face_of(const struct param_boundary *b, int i, int *face)
 {
     int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
@@ -27,14 +29,17 @@ static enum err face_of(const struct param_boundary *b, int i, int *face)
     *face = -1;
     for (int d = 0; d < 3; d++) {
         if (low[d] < -1 || high[d] > 1 || low[d] > high[d])
-            FAIL(ERR_PARAM, "boundary_params: region %d has bounds %d..%d in direction %d; they must be within -1..1",
+            FAIL(ERR_PARAM,
+                 "boundary_params: region %d has bounds %d..%d in direction %d; they must be "
+                 "within -1..1",
                  i + 1, low[d], high[d], d + 1);
         if (low[d] == high[d] && low[d] != 0) {
             *face = 2 * d + (low[d] > 0);
             fixed++;
         }
     }
-    if (fixed == 0) FAIL(ERR_PARAM, "boundary_params: region %d does not lie on a face of the box", i + 1);
+    if (fixed == 0)
+        FAIL(ERR_PARAM, "boundary_params: region %d does not lie on a face of the box", i + 1);
     if (fixed > 1) *face = -1;
     return OK;
 }
@@ -48,17 +53,22 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
         int f, type = b->bound_type[i];
         TRY(face_of(b, i, &f));
         if (type < 1 || type > 3)
-            FAIL(ERR_PARAM, "boundary_params/bound_type(%d)=%d: 1 is reflecting, 2 outflow, 3 imposed", i + 1, type);
+            FAIL(ERR_PARAM,
+                 "boundary_params/bound_type(%d)=%d: 1 is reflecting, 2 outflow, 3 imposed", i + 1,
+                 type);
         if (f < 0) continue;
         wall[f] = true;
         h->bound[f] = type == 1 ? BOUND_REFLECT : type == 2 ? BOUND_OUTFLOW : BOUND_IMPOSED;
-        double state[5] = {b->d_bound[i], b->u_bound[i], b->v_bound[i], b->w_bound[i], b->p_bound[i]};
+        double state[5] = {b->d_bound[i], b->u_bound[i], b->v_bound[i], b->w_bound[i],
+                           b->p_bound[i]};
         memcpy(h->bound_state[f], state, sizeof state);
         for (int k = 5; k < h->nvar; k++) h->bound_state[f][k] = b->var_bound[i][k - 5];
     }
     for (int d = 0; d < 3; d++)
         if (wall[2 * d] != wall[2 * d + 1])
-            FAIL(ERR_PARAM, "boundary_params: direction %d has a boundary on one side only; give both or none", d + 1);
+            FAIL(ERR_PARAM,
+                 "boundary_params: direction %d has a boundary on one side only; give both or none",
+                 d + 1);
     return OK;
 }
 
@@ -88,7 +98,8 @@ static enum err setup_hydro(struct sim *s)
     TRY(pick("hydro_params/riemann", p->riemann, solver, 5, &riemann));
     int nvar = 5 + count_scalars(s->par);
     if (s->from && p->npassive < 0 && s->from->head.nvar > nvar) nvar = s->from->head.nvar;
-    if (nvar > NVAR_MAX) FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);
+    if (nvar > NVAR_MAX)
+        FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);
     s->hydro = (struct hydro_par){.nvar = nvar,
                                   .gamma = p->gamma,
                                   .smallr = p->smallr,
@@ -113,7 +124,8 @@ static enum err setup_hydro(struct sim *s)
     return OK;
 }
 
-/* Below 64³ cells multigrid takes no time worth speaking of, and agrees with RAMSES to the digit. */
+/* Below 64³ cells multigrid takes no time worth speaking of, and agrees with RAMSES to the digit.
+ */
 static int fft_levelmin(const struct params *p)
 {
     enum { WINS = 6 };
@@ -136,7 +148,8 @@ static enum err setup_neutrinos(struct sim *s)
     if (!p->run.cosmo || !p->run.poisson)
         FAIL(ERR_PARAM, "run_params/use_neutrino=.true. needs cosmo=.true. and poisson=.true.");
     if (!p->run.use_fftw)
-        FAIL(ERR_PARAM, "run_params/use_neutrino=.true. needs use_fftw=.true.: the response is in Fourier space");
+        FAIL(ERR_PARAM, "run_params/use_neutrino=.true. needs use_fftw=.true.: the response is in "
+                        "Fourier space");
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: use_neutrino needs a density between 0 and 1",
              p->neutrino.omega_nu);
@@ -151,7 +164,8 @@ enum err sim_cosmology(struct sim *s)
 {
     double omega_nu = s->neutrino ? s->par->neutrino.omega_nu : 0;
     if (omega_nu >= s->cosmo_par.omega_m)
-        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: all matter is %g", omega_nu, s->cosmo_par.omega_m);
+        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: all matter is %g", omega_nu,
+             s->cosmo_par.omega_m);
     return cosmo_new(&s->cosmo_par, &s->cosmo);
 }
 
@@ -164,8 +178,8 @@ enum err sim_setup(struct sim *s)
     if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
     if (p->run.cosmo && !s->from && strcmp(p->init.filetype, "grafic") != 0)
-        FAIL(ERR_PARAM,
-             "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set filetype='grafic' and initfile");
+        FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set "
+                        "filetype='grafic' and initfile");
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                 .gravity_type = p->poisson.gravity_type,
                                 .cg_levelmin = p->poisson.cg_levelmin,
@@ -182,10 +196,11 @@ enum err sim_setup(struct sim *s)
         int i = l - p->amr.levelmin;
         s->nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;
         s->nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
-        if (s->nsubcycle[l] < 1) FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d: 1 or 2", i + 1, s->nsubcycle[l]);
+        if (s->nsubcycle[l] < 1)
+            FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d: 1 or 2", i + 1, s->nsubcycle[l]);
     }
     s->mass_sph = p->refine.mass_sph;
-    mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro, p->run.poisson,
-              p->run.cosmo ? 1.0 : p->amr.boxlen, wall);
+    mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
+              p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, wall);
     return OK;
 }

@@ -2,7 +2,6 @@
 #pragma once
 #include <stdio.h>
 
-#include "param/param.h"
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"
@@ -11,9 +10,11 @@
 #include "grav/grav.h"
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
+#include "param/param.h"
 #include "part/part.h"
 
-_Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS, "the parameter table's limit is that of the keys");
+_Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
+               "the parameter table's limit is that of the keys");
 
 /* Sums over the state at the start of a coarse step (spec/numerics §11). */
 struct totals {
@@ -36,8 +37,9 @@ struct sim {
     /* time */
     double t, aexp, hexp;
     double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2];
-    int nstep, nstep_coarse, nstep_last; /* fine steps; coarse steps; coarse step of the last report */
-    int64_t noct[LEVEL_MAX + 2];         /* octs of each level over all ranks */
+    /* fine steps; coarse steps; coarse step of the last report */
+    int nstep, nstep_coarse, nstep_last;
+    int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
     int nsubcycle[LEVEL_MAX + 2], nexpand[LEVEL_MAX + 2];
 
     /* gravity */
@@ -47,8 +49,9 @@ struct sim {
     double rho_max[LEVEL_MAX + 2];
     double mass_sph;
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
-    double (*rho_top[LEVEL_MAX + 2])[8]; /* cic_levelmax: dark matter density handed down to finer levels */
-    int64_t lost;                        /* particles that left a box with walls */
+    /* cic_levelmax: dark matter density handed down to finer levels */
+    double (*rho_top[LEVEL_MAX + 2])[8];
+    int64_t lost; /* particles that left a box with walls */
 
     /* diagnostics; sums of this rank until the report */
     bool counting; /* first way down of the coarse step: every level is met once */
@@ -56,10 +59,11 @@ struct sim {
     double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
     double wall_start, wall_step, updates_all, wall_all;
     int64_t particles;
-    double updates;                  /* of cells, all levels, by all ranks */
-    int64_t cells_most, leaves_most; /* most cells of all levels after a coarse step, and the leaves among them */
-    const char *profile_path;        /* simulate -j, or NULL (lent) */
-    FILE *profile;                   /* on rank 0, while the run lasts */
+    double updates; /* of cells, all levels, by all ranks */
+    /* most cells of all levels after a coarse step, and the leaves among them */
+    int64_t cells_most, leaves_most;
+    const char *profile_path; /* simulate -j, or NULL (lent) */
+    FILE *profile;            /* on rank 0, while the run lasts */
 
     /* outputs */
     const char *outdir;
@@ -73,8 +77,9 @@ struct sim {
     double wall_limit;    /* seconds after wall_start; 0: none */
     const char *restart;  /* checkpoint to go on from, or NULL: nrestart of the namelist says */
     struct source *from;  /* it, while it is read */
-    bool resumed;         /* before its first output would be due: that is the checkpoint it comes from */
-    bool starting;        /* initial grid under construction (RAMSES `init`) */
+    /* before its first output would be due: that is the checkpoint it comes from */
+    bool resumed;
+    bool starting; /* initial grid under construction (RAMSES `init`) */
     bool done;
     bool broken; /* the state holds infinities or NaNs */
     int status;  /* exit status: 0, 75 stopped early */
@@ -93,22 +98,28 @@ struct phase {
     char label[32];
     double low, mean, high; /* seconds, over ranks */
 };
-int sim_phases(const struct sim *s, struct phase p[PHASE_MAX]); /* profile.c: the timers, how many (collective) */
+/* profile.c: the timers, how many (collective) */
+int sim_phases(const struct sim *s, struct phase p[PHASE_MAX]);
 MUST_USE enum err sim_profile_begin(struct sim *s);
 void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
-MUST_USE enum err sim_setup(struct sim *s);                   /* setup.c: parameters → modules */
-MUST_USE enum err sim_cosmology(struct sim *s);               /* setup.c: s->cosmo from s->cosmo_par */
+MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules */
+/* setup.c: s->cosmo from s->cosmo_par */
+MUST_USE enum err sim_cosmology(struct sim *s);
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
-void sim_refine(struct sim *s, int from);                     /* adapt.c: refine levels from..levelmax-1 */
-void sim_balance(struct sim *s);                              /* adapt.c */
+/* adapt.c: refine levels from..levelmax-1 */
+void sim_refine(struct sim *s, int from);
+void sim_balance(struct sim *s); /* adapt.c */
 void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2],
-               double *part);                                  /* adapt.c: of an oct by level, of a particle */
-void sim_domains_become(struct sim *s, enum domain_kind kind); /* adapt.c: balanced domains of this kind */
-void sim_flag(struct sim *s, int l, int icount);               /* flag.c */
-bool sim_held_back(const struct sim *s, int l);                /* flag.c: no criterion may refine level l yet */
-void sim_density(struct sim *s, int l, int icount);            /* density.c: FLD_RHO and dense */
-void sim_total_mass(struct sim *s);                            /* density.c */
+               /* adapt.c: of an oct by level, of a particle */
+               double *part);
+/* adapt.c: balanced domains of this kind */
+void sim_domains_become(struct sim *s, enum domain_kind kind);
+void sim_flag(struct sim *s, int l, int icount); /* flag.c */
+/* flag.c: no criterion may refine level l yet */
+bool sim_held_back(const struct sim *s, int l);
+void sim_density(struct sim *s, int l, int icount); /* density.c: FLD_RHO and dense */
+void sim_total_mass(struct sim *s);                 /* density.c */
 double sim_fourpi(const struct sim *s);
 double sim_timestep(struct sim *s, int l);       /* timestep.c */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
@@ -117,13 +128,17 @@ void sim_report(struct sim *s, int l);           /* report.c: step lines */
 void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
-MUST_USE enum err sim_output(struct sim *s);   /* output.c: write if one is due */
-MUST_USE enum err sim_spectrum(struct sim *s); /* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
+MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
+/* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
+MUST_USE enum err sim_spectrum(struct sim *s);
 void sim_output_setup(struct sim *s);
-void sim_output_resume(struct sim *s);             /* output.c: what was written before the checkpoint s->from */
-MUST_USE enum err sim_restart_open(struct sim *s); /* restart.c: s->from, if the run goes on from a checkpoint */
-MUST_USE enum err sim_restart(struct sim *s);      /* restart.c: the state of s->from */
+/* output.c: what was written before the checkpoint s->from */
+void sim_output_resume(struct sim *s);
+/* restart.c: s->from, if the run goes on from a checkpoint */
+MUST_USE enum err sim_restart_open(struct sim *s);
+MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->from */
 MUST_USE enum err
-sim_check_model(const struct sim *s); /* model.c: s->from is of the model of s->par, or forced (collective) */
+/* model.c: s->from is of the model of s->par, or forced (collective) */
+sim_check_model(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_count_octs(struct sim *s);

@@ -1,4 +1,5 @@
-/* sim/spectrum: power spectra of the state (dump_pk), the same numbers as the program pk finds in the checkpoint with -n 2^levelmin. */
+/* sim/spectrum: power spectra of the state (dump_pk), the same numbers as the program pk finds in
+ * the checkpoint with -n 2^levelmin. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -39,7 +40,9 @@ static int find_species(struct spectrum *p)
 
 static void put(struct spectrum *p, int kind, const double x[3], double size, double m)
 {
-    pk_batch_put(&p->batch, &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = p->mesh[kind]});
+    pk_batch_put(
+        &p->batch,
+        &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = p->mesh[kind]});
 }
 
 static void put_particles(struct spectrum *p)
@@ -49,14 +52,16 @@ static void put_particles(struct spectrum *p)
     for (int64_t i = 0; i < q->n; i++) {
         if (q->family[i] <= 0) continue;
         p->points++;
-        put(p, kind_of(q->family[i]), (double[3]){q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box}, 0, q->m[i]);
+        put(p, kind_of(q->family[i]),
+            (double[3]){q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box}, 0, q->m[i]);
     }
 }
 
 static void put_gas(struct spectrum *p, int l)
 {
     const struct level *lv = &p->s->mesh.lev[l];
-    double size = 1.0 / (double)((int64_t)1 << l), dx = size * p->s->mesh.boxlen, volume = dx * dx * dx;
+    double size = 1.0 / (double)((int64_t)1 << l), dx = size * p->s->mesh.boxlen,
+           volume = dx * dx * dx;
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t at[3];
         okey_coords(lv->key[i], at);
@@ -78,7 +83,8 @@ static double fill(struct spectrum *p, struct pk *pk)
     pk_batch_begin(&p->batch, &p->s->comm, pk);
     put_particles(p);
     for (int l = m->levelmin; l <= m->levelmax && m->hydro; l++) put_gas(p, l);
-    double mass = pk_batch_end(&p->batch); /* first of all: others may be waiting in the midst of a batch */
+    /* first of all: others may be waiting in the midst of a batch */
+    double mass = pk_batch_end(&p->batch);
     comm_add_i64(&p->s->comm, &p->points, 1);
     comm_add_i64(&p->s->comm, &p->cells, 1);
     return mass;
@@ -120,16 +126,17 @@ enum err sim_spectrum(struct sim *s)
     pk_spectra(pk, npair, pair, nbin, edge, -1, bin);
     pk_free(&pk);
     snprintf(from, sizeof from, "output_%05d", s->ifout);
-    struct pk_table t = {.from = {s->cosmo != NULL, s->aexp, s->t, s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
-                         .path = from,
-                         .par = &par,
-                         .axis = -1,
-                         .npair = npair,
-                         .nbin = nbin,
-                         .name = (const char(*)[40])name,
-                         .bin = bin,
-                         .points = p.points,
-                         .cells = p.cells};
+    struct pk_table t = {
+        .from = {s->cosmo != NULL, s->aexp, s->t, s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
+        .path = from,
+        .par = &par,
+        .axis = -1,
+        .npair = npair,
+        .nbin = nbin,
+        .name = (const char(*)[40])name,
+        .bin = bin,
+        .points = p.points,
+        .cells = p.cells};
     enum err err = s->comm.rank == 0 ? write_table(&t, s->outdir, s->ifout) : OK;
     FREE(bin);
     FREE(edge);

@@ -1,7 +1,8 @@
 /* sim/start: from parameters and initial conditions to the state at step 0 (spec/numerics §1).
  *
- * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level after level; with particles and regions
- * a few more rounds let the mass criterion act. GRAFIC files give the levels they cover and no more: the first step refines the rest. */
+ * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level
+ * after level; with particles and regions a few more rounds let the mass criterion act. GRAFIC
+ * files give the levels they cover and no more: the first step refines the rest. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,10 +34,12 @@ static enum err start_regions(struct start *st)
         struct ics_region *r = &st->region[i];
         bool point = strcmp(p->region_type[i], "point") == 0;
         if (!point && strcmp(p->region_type[i], "square") != 0)
-            FAIL(ERR_PARAM, "init_params/region_type(%d)='%s': 'square' or 'point'", i + 1, p->region_type[i]);
+            FAIL(ERR_PARAM, "init_params/region_type(%d)='%s': 'square' or 'point'", i + 1,
+                 p->region_type[i]);
         if (p->d_region[i] < 0 || p->p_region[i] < 0)
-            FAIL(ERR_PARAM, "init_params: region %d has density %g and pressure %g; neither may be negative", i + 1,
-                 p->d_region[i], p->p_region[i]);
+            FAIL(ERR_PARAM,
+                 "init_params: region %d has density %g and pressure %g; neither may be negative",
+                 i + 1, p->d_region[i], p->p_region[i]);
         *r = (struct ics_region){.shape = point ? ICS_POINT : ICS_SQUARE,
                                  .center = {p->x_center[i], p->y_center[i], p->z_center[i]},
                                  .length = {p->length_x[i], p->length_y[i], p->length_z[i]},
@@ -49,8 +52,9 @@ static enum err start_regions(struct start *st)
     return OK;
 }
 
-/* ivar_refine keeps refinement to a scalar or a map that is read from files. Without them nothing of the finer levels would be used, and
- * then the particles of the whole box would refine it until memory ends. The map of the finest files leads nowhere. */
+/* ivar_refine keeps refinement to a scalar or a map that is read from files. Without them nothing
+ * of the finer levels would be used, and then the particles of the whole box would refine it until
+ * memory ends. The map of the finest files leads nowhere. */
 static enum err check_mask(const struct start *st, int n, const char *const dirs[])
 {
     const struct sim *s = st->s;
@@ -62,7 +66,8 @@ static enum err check_mask(const struct start *st, int n, const char *const dirs
     for (int i = 0; i < needed; i++)
         if (!grafic_exists(dirs[i], name))
             FAIL(ERR_FILE,
-                 "%s: has no %s, the mask that ivar_refine=%d in &REFINE_PARAMS needs on every level: genzoom -i %d "
+                 "%s: has no %s, the mask that ivar_refine=%d in &REFINE_PARAMS needs on every "
+                 "level: genzoom -i %d "
                  "writes it; without a mask set ivar_refine=-1",
                  dirs[i], name, variable, variable ? number : 0);
     return OK;
@@ -78,8 +83,8 @@ static enum err start_files(struct start *st)
         dirs[n] = p->initfile[n];
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
-    TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro ? p->omega_b : 0,
-                        p->aexp_ini, &s->comm));
+    TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo,
+                        s->mesh.hydro ? p->omega_b : 0, p->aexp_ini, &s->comm));
     if (!s->par->run.cosmo) return OK;
     s->cosmo_par = st->files.par;
     s->mass_sph = ics_grafic_mass_sph(&st->files);
@@ -143,10 +148,12 @@ static enum err start_refine(struct start *st)
         if (s->noct[l] == 0) break;
     }
     TRY(start_flow(st));
-    for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax && st->grafic && ics_grafic_has(&st->files, l); l++)
+    for (int l = s->mesh.levelmin + 1;
+         l <= s->mesh.levelmax && st->grafic && ics_grafic_has(&st->files, l); l++)
         if (s->noct[l] == 0)
-            log_info(" Initial conditions of level %d are not used: nothing of level %d is marked for refinement", l,
-                     l - 1);
+            log_info(" Initial conditions of level %d are not used: nothing of level %d is marked "
+                     "for refinement",
+                     l, l - 1);
     s->starting = false;
     return OK;
 }
@@ -182,7 +189,8 @@ static void mass_criterion(struct sim *s)
     for (int l = top; l >= m->levelmin && s->par->run.pic; l--) part_merge(&s->parts, m, l);
 }
 
-/* More refinements for regions and text particles, with the mass criterion (RAMSES's init_refine_2). */
+/* More refinements for regions and text particles, with the mass criterion (RAMSES's
+ * init_refine_2). */
 static enum err start_refine_more(struct start *st)
 {
     struct sim *s = st->s;
@@ -210,7 +218,8 @@ static enum err start_afresh(struct start *st)
                                .imetal = p->physics.metal ? 5 : -1,
                                .z_ave = p->physics.z_ave};
     sim_output_setup(s);
-    enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT : DOMAIN_KSECTION;
+    enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
+                                                                    : DOMAIN_KSECTION;
     s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.wall);
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
@@ -247,7 +256,8 @@ static void find_outputs(const char *dir, unsigned char there[100000])
     DIR *d = opendir(dir);
     for (struct dirent *e; d && (e = readdir(d));) {
         int number, end = 0;
-        if (sscanf(e->d_name, "output_%5d%n", &number, &end) == 1 && end == 12 && !e->d_name[end] && number > 0)
+        if (sscanf(e->d_name, "output_%5d%n", &number, &end) == 1 && end == 12 && !e->d_name[end] &&
+            number > 0)
             there[number] = 1;
     }
     if (d) closedir(d);
@@ -277,7 +287,8 @@ static enum err start_newest(struct sim *s)
     }
     mem_free(there);
     if (e != OK && e != ERR_PARAM)
-        FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->outdir, err_message());
+        FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->outdir,
+             err_message());
     if (e != OK) return e;
     if (s->ifout <= last) s->ifout = last + 1;
     if (last) return OK;

@@ -1,12 +1,14 @@
 /* sim/step: the order of one step of one level, a line a phase.
  *
- * Levels are advanced by recursion with adaptive steps: level l takes one step, level l+1 one or two inside it, and the
- * coarse step ends as the exact sum of the fine ones. The second-order scheme is kick-drift-kick for particles and, for
- * gas, a half kick with the old force, the Godunov step, and the other half with the new force in the next step. Fluxes
- * through the edge of level l+1 are handed to level l (reflux), so mass, momentum and energy are conserved to round-off.
+ * Levels are advanced by recursion with adaptive steps: level l takes one step, level l+1 one or
+ * two inside it, and the coarse step ends as the exact sum of the fine ones. The second-order
+ * scheme is kick-drift-kick for particles and, for gas, a half kick with the old force, the Godunov
+ * step, and the other half with the new force in the next step. Fluxes through the edge of level
+ * l+1 are handed to level l (reflux), so mass, momentum and energy are conserved to round-off.
  * (Teyssier 2002; spec/numerics §2)
  *
- * What must hold between the phases: ghosts of U, PHI and F of every level are valid at the start of a step of any level. */
+ * What must hold between the phases: ghosts of U, PHI and F of every level are valid at the start
+ * of a step of any level. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -28,34 +30,47 @@ enum err sim_step(struct sim *s, int l, int icount)
     struct parts *p = &s->parts;
     if (s->noct[l] == 0) return OK;
 
-    /* phase                                                      reads                     writes */
-    if (l == m->levelmin || icount > 1) sim_refine(s, l); /* flag, U, PHI, F           levels l+1.. */
-    if (l == m->levelmin) sim_balance(s);                 /* costs                     who owns what */
+    /* phase                                                      reads                     writes
+     */
+    /* flag, U, PHI, F           levels l+1.. */
+    if (l == m->levelmin || icount > 1) sim_refine(s, l);
+    /* costs                     who owns what */
+    if (l == m->levelmin) sim_balance(s);
     if (s->par->run.pic) timer_start("particles");
-    if (s->par->run.pic) part_enter(p, m, &s->comm, s->dom, l); /* positions                 hosts */
+    /* positions                 hosts */
+    if (s->par->run.pic) part_enter(p, m, &s->comm, s->dom, l);
     if (l == m->levelmin) {
-        TRY(sim_output(s)); /*                                    all                       a checkpoint, if due */
+        /*                                    all                       a checkpoint, if due */
+        TRY(sim_output(s));
         if (s->done) return OK;
     }
     if (m->gravity) {
-        save_potential(s, l);      /*                             PHI                       PHI_OLD */
-        sim_density(s, l, icount); /*                             U, particles              RHO, dense */
+        /*                             PHI                       PHI_OLD */
+        save_potential(s, l);
+        /*                             U, particles              RHO, dense */
+        sim_density(s, l, icount);
     }
     if (s->par->run.pic) timer_start("particles");
-    if (s->par->run.pic) part_hand_down(p, m, &s->comm, s->dom, l); /* positions             particles of l+1 */
+    /* positions             particles of l+1 */
+    if (s->par->run.pic) part_hand_down(p, m, &s->comm, s->dom, l);
     if (m->gravity)
-        gravity(s, l, icount); /*                     RHO                       PHI, F, velocities, U (kicks) */
+        /*                     RHO                       PHI, F, velocities, U (kicks) */
+        gravity(s, l, icount);
     timer_start("courant");
     s->dtold[l] = s->dtnew[l];
     s->dtnew[l] = sim_timestep(s, l); /*                          U, F, RHO, velocities     dtnew */
-    TRY(finer_levels(s, l));          /*                          —                         levels l+1.., time */
+    /*                          —                         levels l+1.., time */
+    TRY(finer_levels(s, l));
     if (s->done) return OK;
-    if (m->hydro) gas(s, l); /*                                   U, F, reflux of l+1       U, reflux for l-1 */
+    /*                                   U, F, reflux of l+1       U, reflux for l-1 */
+    if (m->hydro) gas(s, l);
     if (s->par->run.pic) timer_start("particles");
-    if (s->par->run.pic) part_move(p, m, l, s->dtnew[l]); /*      F                         velocities, positions */
-    sim_flag(s, l, icount);                               /*      U, dense                  flag */
+    /*      F                         velocities, positions */
+    if (s->par->run.pic) part_move(p, m, l, s->dtnew[l]);
+    sim_flag(s, l, icount); /*      U, dense                  flag */
     if (s->par->run.pic) timer_start("particles");
-    if (s->par->run.pic) part_merge(p, m, l); /*                  particles of l+1          particles of l */
+    /*                  particles of l+1          particles of l */
+    if (s->par->run.pic) part_merge(p, m, l);
     s->updates += 8 * (double)s->noct[l];
     shorten_coarse_step(s, l, icount); /*                  dt of this level          dt of l-1 */
     return OK;
@@ -72,10 +87,13 @@ static void gravity(struct sim *s, int l, int icount)
     struct mesh *m = &s->mesh;
     double fourpi = sim_fourpi(s);
     /* How far into the coarse step, in units of the previous one (none in the first step). */
-    double tfrac = l > m->levelmin && icount == 2 && s->dtold[l - 1] > 0 ? s->dtnew[l] / s->dtold[l - 1] : 0;
+    double tfrac = l > m->levelmin && icount == 2 && s->dtold[l - 1] > 0
+                       ? s->dtnew[l] / s->dtold[l - 1]
+                       : 0;
     timer_start("poisson");
     if (m->hydro) hydro_kick(m, l, -0.5 * s->dtnew[l], &s->hydro);
-    if (s->grav.gravity_type <= 0) grav_solve(m, &s->comm, l, fourpi, s->rho_tot, tfrac, s->mass, s->com, &s->grav);
+    if (s->grav.gravity_type <= 0)
+        grav_solve(m, &s->comm, l, fourpi, s->rho_tot, tfrac, s->mass, s->com, &s->grav);
     if (s->nstep == 0) save_potential(s, l);
     grav_force(m, &s->comm, l, tfrac, fourpi, s->mass, s->com, &s->grav);
     sim_potential_energy(s, l);
@@ -109,17 +127,20 @@ static void advance_time(struct sim *s, int l)
     if (s->cosmo) cosmo_at(s->cosmo, s->t, &s->aexp, &s->hexp);
 }
 
-/* Ghost octs' corrections come from their owners: rows of all octs of the level, those without an edge empty. */
+/* Ghost octs' corrections come from their owners: rows of all octs of the level, those without an
+ * edge empty. */
 static void exchange_edges(struct sim *s, int l)
 {
     struct level *lv = &s->mesh.lev[l];
     if (s->comm.size == 1) return;
     size_t row = hydro_edge_row_bytes(&s->hydro);
     char *rows = mem_zero(row * (size_t)lv->noct + 1, "reflux rows");
-    for (lidx i = 0; i < lv->nown; i++) hydro_edge_export(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
+    for (lidx i = 0; i < lv->nown; i++)
+        hydro_edge_export(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
     void *arr = rows;
     ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &row);
-    for (lidx i = lv->nown; i < lv->noct; i++) hydro_edge_import(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
+    for (lidx i = lv->nown; i < lv->noct; i++)
+        hydro_edge_import(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
     mem_free(rows);
 }
 

@@ -1,13 +1,17 @@
-/* sim/timestep: the longest step that all conditions allow (spec/numerics §3). Minima only: the order of ranks is of no matter. */
+/* sim/timestep: the longest step that all conditions allow (spec/numerics §3). Minima only: the
+ * order of ranks is of no matter. */
 #include <math.h>
 
 #include "sim/sim.h"
 
-/* This rank's sums of the conserved quantities of the level, once a coarse step (on the first way down). */
+/* This rank's sums of the conserved quantities of the level, once a coarse step (on the first way
+ * down). */
 static void add_totals(struct sim *s, int l)
 {
     if (!s->counting) return;
-    if (s->mesh.hydro) hydro_totals(&s->mesh, l, &s->hydro, &s->sum_mass, &s->sum_ekin, &s->sum_eint, s->sum_momentum);
+    if (s->mesh.hydro)
+        hydro_totals(&s->mesh, l, &s->hydro, &s->sum_mass, &s->sum_ekin, &s->sum_eint,
+                     s->sum_momentum);
     if (s->par->run.pic) part_kinetic(&s->parts, l, &s->sum_ekin);
 }
 
@@ -17,7 +21,8 @@ double sim_timestep(struct sim *s, int l)
     double dx = mesh_dx(m, l), courant = s->hydro.courant_factor;
     double dt = m->boxlen / s->hydro.smallc;
     if (m->gravity && s->grav.gravity_type <= 0) {
-        double pi = 0.5 * 6.2831853, fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 4 * pi;
+        double pi = 0.5 * 6.2831853,
+               fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 4 * pi;
         dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi / (s->rho_max[l] + s->hydro.smallr)));
     }
     if (s->cosmo) dt = fmin(dt, 0.1 / s->hexp);

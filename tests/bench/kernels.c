@@ -1,5 +1,6 @@
-/* kernels: nanoseconds of processor time a cell (or particle) of each kernel, one thread, complete level of 64^3 cells and one particle a
- * cell, for the table in docs/performance.md. Best of several runs. Prints markdown. `make roof` builds and runs it. */
+/* kernels: nanoseconds of processor time a cell (or particle) of each kernel, one thread, complete
+ * level of 64^3 cells and one particle a cell, for the table in docs/performance.md. Best of
+ * several runs. Prints markdown. `make roof` builds and runs it. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -39,7 +40,8 @@ static double now(void)
 
 static double at(double x, double y, double z)
 {
-    return 1.0 + 0.3 * sin(6.2831853 * x) * cos(12.566371 * y + 1.0) + 0.2 * sin(18.849556 * z + 2.0 * x);
+    return 1.0 + 0.3 * sin(6.2831853 * x) * cos(12.566371 * y + 1.0) +
+           0.2 * sin(18.849556 * z + 2.0 * x);
 }
 
 static void state_set(struct bench *b)
@@ -209,7 +211,8 @@ static void enter(struct bench *b)
 }
 
 /* Nanoseconds for each of 64^3; `before` is not counted. */
-static void report(struct bench *b, const char *name, void (*f)(struct bench *), void (*before)(struct bench *))
+static void report(struct bench *b, const char *name, void (*f)(struct bench *),
+                   void (*before)(struct bench *))
 {
     double best = 1e99;
     for (int r = 0; r < REPEATS; r++) {

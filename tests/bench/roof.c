@@ -1,6 +1,7 @@
-/* roof: what this machine can do, for the table in docs/performance.md: peak arithmetic of a core and rates of a[i] = b[i] + s c[i] from
- * each level of its memory, on 1 to OMP_NUM_THREADS cores. Prints markdown. Times are of the threads' processors, so that other work
- * on the machine disturbs them little; the best of many short runs counts. `make roof` builds and runs it. */
+/* roof: what this machine can do, for the table in docs/performance.md: peak arithmetic of a core
+ * and rates of a[i] = b[i] + s c[i] from each level of its memory, on 1 to OMP_NUM_THREADS cores.
+ * Prints markdown. Times are of the threads' processors, so that other work on the machine disturbs
+ * them little; the best of many short runs counts. `make roof` builds and runs it. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +23,14 @@ static double now(void)
 }
 
 /* CHAINS independent x := x m + a, contracted or not as the caller was compiled. */
-#define CHAINS_RUN                                                                                                     \
-    vec x[CHAINS], m = {0}, a = {0};                                                                                   \
-    for (int l = 0; l < LANES; l++) m[l] = 0.999, a[l] = 0.001 * arg;                                                  \
-    for (int k = 0; k < CHAINS; k++) x[k] = a * (double)(k + 1);                                                       \
-    for (int i = 0; i < ROUNDS; i++)                                                                                   \
-        for (int k = 0; k < CHAINS; k++) x[k] = x[k] * m + a;                                                          \
-    vec sum = {0};                                                                                                     \
-    for (int k = 0; k < CHAINS; k++) sum += x[k];                                                                      \
+#define CHAINS_RUN                                                                                 \
+    vec x[CHAINS], m = {0}, a = {0};                                                               \
+    for (int l = 0; l < LANES; l++) m[l] = 0.999, a[l] = 0.001 * arg;                              \
+    for (int k = 0; k < CHAINS; k++) x[k] = a * (double)(k + 1);                                   \
+    for (int i = 0; i < ROUNDS; i++)                                                               \
+        for (int k = 0; k < CHAINS; k++) x[k] = x[k] * m + a;                                      \
+    vec sum = {0};                                                                                 \
+    for (int k = 0; k < CHAINS; k++) sum += x[k];                                                  \
     return sum[0];
 
 __attribute__((noinline, optimize("fp-contract=fast"))) static double chains_fma(double arg)
@@ -72,7 +73,8 @@ static double divisions(void)
     return sink == 0.5 ? 0 : (double)LANES * CHAINS * (ROUNDS / 4) / best;
 }
 
-/* Bytes a second of the triad over arrays of `bytes` in all, each thread its own: two loads and a store, 24 bytes. */
+/* Bytes a second of the triad over arrays of `bytes` in all, each thread its own: two loads and a
+ * store, 24 bytes. */
 static double triad(size_t bytes, int threads)
 {
     size_t n = bytes / 24 / 64 * 64, turns = (size_t)40000000 / n + 1;
@@ -109,8 +111,10 @@ int main(void)
     static const struct {
         const char *name;
         size_t bytes;
-    } sizes[] = {
-        {"24 KiB (L1)", 24 << 10}, {"384 KiB (L2)", 384 << 10}, {"6 MiB (L3)", 6 << 20}, {"192 MiB", 192 << 20}};
+    } sizes[] = {{"24 KiB (L1)", 24 << 10},
+                 {"384 KiB (L2)", 384 << 10},
+                 {"6 MiB (L3)", 6 << 20},
+                 {"192 MiB", 192 << 20}};
     printf("| one core | |\n|---|---|\n");
     printf("| multiply and add, fused | %.1f Gflop/s |\n", 1e-9 * flops(chains_fma));
     printf("| multiply and add, apart | %.1f Gflop/s |\n", 1e-9 * flops(chains_apart));

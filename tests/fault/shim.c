@@ -1,4 +1,5 @@
-/* Preloaded into a program: its k-th call that changes something below a folder fails, or ends the program there.
+/* Preloaded into a program: its k-th call that changes something below a folder fails, or ends the
+ * program there.
  *
  *     FAULT_DIR   the folder, as the program names it
  *     FAULT_AT    k, from 1; 0: none
@@ -37,7 +38,8 @@ static const char *get(const char *name)
 
 static bool below(const char *path)
 {
-    const char *dir = get("FAULT_DIR"), *mine = getenv("OMPI_COMM_WORLD_RANK"), *rank = get("FAULT_RANK");
+    const char *dir = get("FAULT_DIR"), *mine = getenv("OMPI_COMM_WORLD_RANK"),
+               *rank = get("FAULT_RANK");
     if (!*dir || !path || (mine && *rank && strcmp(mine, rank) != 0)) return false;
     return strncmp(path, dir, strlen(dir)) == 0;
 }
@@ -95,14 +97,14 @@ static int fate(const char *what, const char *path)
 #define REAL(name) __typeof__(&name) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
 /* Calls with an int for an answer, failing or done whole. */
-#define WHOLE(cond, what, path, call)                                                                                  \
-    do {                                                                                                               \
-        int fate_ = (cond) ? fate(what, path) : NOTHING;                                                               \
-        if (fate_ == FAIL_IT) return -1;                                                                               \
-        int result_ = (call), why_ = errno;                                                                            \
-        if (fate_ == HALF_KILL) kill(getpid(), SIGKILL);                                                               \
-        errno = why_;                                                                                                  \
-        return result_;                                                                                                \
+#define WHOLE(cond, what, path, call)                                                              \
+    do {                                                                                           \
+        int fate_ = (cond) ? fate(what, path) : NOTHING;                                           \
+        if (fate_ == FAIL_IT) return -1;                                                           \
+        int result_ = (call), why_ = errno;                                                        \
+        if (fate_ == HALF_KILL) kill(getpid(), SIGKILL);                                           \
+        errno = why_;                                                                              \
+        return result_;                                                                            \
     } while (0)
 
 static int opened(int fd, bool mine)
@@ -111,31 +113,31 @@ static int opened(int fd, bool mine)
     return fd;
 }
 
-#define OPEN(name)                                                                                                     \
-    int name(const char *path, int flags, ...)                                                                         \
-    {                                                                                                                  \
-        REAL(name);                                                                                                    \
-        va_list args;                                                                                                  \
-        va_start(args, flags);                                                                                         \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;                                        \
-        va_end(args);                                                                                                  \
-        bool mine = below(path) && ((flags & (O_WRONLY | O_RDWR)) || (flags & O_DIRECTORY));                           \
-        WHOLE(mine, "open", path, opened(real(path, flags, mode), mine));                                              \
+#define OPEN(name)                                                                                 \
+    int name(const char *path, int flags, ...)                                                     \
+    {                                                                                              \
+        REAL(name);                                                                                \
+        va_list args;                                                                              \
+        va_start(args, flags);                                                                     \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;                    \
+        va_end(args);                                                                              \
+        bool mine = below(path) && ((flags & (O_WRONLY | O_RDWR)) || (flags & O_DIRECTORY));       \
+        WHOLE(mine, "open", path, opened(real(path, flags, mode), mine));                          \
     }
 OPEN(open)
 OPEN(open64)
 
 #define IS_OURS(fd) ((fd) >= 0 && (fd) < FDS && ours[fd])
 
-#define PWRITE(name, offset)                                                                                           \
-    ssize_t name(int fd, const void *p, size_t n, offset at)                                                           \
-    {                                                                                                                  \
-        REAL(name);                                                                                                    \
-        int f = IS_OURS(fd) ? fate("write", "") : NOTHING;                                                             \
-        if (f == FAIL_IT) return -1;                                                                                   \
-        ssize_t k = real(fd, p, f != NOTHING && n > 1 ? n / 2 : n, at);                                                \
-        if (f == HALF_KILL) kill(getpid(), SIGKILL);                                                                   \
-        return k;                                                                                                      \
+#define PWRITE(name, offset)                                                                       \
+    ssize_t name(int fd, const void *p, size_t n, offset at)                                       \
+    {                                                                                              \
+        REAL(name);                                                                                \
+        int f = IS_OURS(fd) ? fate("write", "") : NOTHING;                                         \
+        if (f == FAIL_IT) return -1;                                                               \
+        ssize_t k = real(fd, p, f != NOTHING && n > 1 ? n / 2 : n, at);                            \
+        if (f == HALF_KILL) kill(getpid(), SIGKILL);                                               \
+        return k;                                                                                  \
     }
 PWRITE(pwrite, off_t)
 PWRITE(pwrite64, off64_t)
@@ -162,12 +164,14 @@ int ftruncate(int fd, off_t n)
     WHOLE(IS_OURS(fd), "ftruncate", "", real(fd, n));
 }
 
-/* The descriptor is gone in any case, as on Linux. Of a file without a name nobody needs to know how it ends. */
+/* The descriptor is gone in any case, as on Linux. Of a file without a name nobody needs to know
+ * how it ends. */
 int close(int fd)
 {
     REAL(close);
     struct stat st;
-    int f = IS_OURS(fd) && fstat(fd, &st) == 0 && st.st_nlink > 0 ? fate("close", "") : NOTHING, why = errno;
+    int f = IS_OURS(fd) && fstat(fd, &st) == 0 && st.st_nlink > 0 ? fate("close", "") : NOTHING,
+        why = errno;
     if (fd >= 0 && fd < FDS) ours[fd] = false;
     int result = real(fd);
     if (f == HALF_KILL) kill(getpid(), SIGKILL);

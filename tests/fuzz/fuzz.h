@@ -1,5 +1,6 @@
-/* fuzz: what is fed to the readers. A target takes any bytes; it must neither crash, hang nor ask for absurd memory. Linked with libFuzzer
- * (mutate.c) or, to play a corpus, with replay.c. The environment's FUZZ names the target, FUZZ_BASE a small checkpoint. */
+/* fuzz: what is fed to the readers. A target takes any bytes; it must neither crash, hang nor ask
+ * for absurd memory. Linked with libFuzzer (mutate.c) or, to play a corpus, with replay.c. The
+ * environment's FUZZ names the target, FUZZ_BASE a small checkpoint. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

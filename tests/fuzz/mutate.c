@@ -1,5 +1,6 @@
-/* fuzz/mutate: changes that leave the frame of a file of Fortran records whole: mostly within one record, at times its length.
- * Otherwise nearly every input would end at a length that does not fit. */
+/* fuzz/mutate: changes that leave the frame of a file of Fortran records whole: mostly within one
+ * record, at times its length. Otherwise nearly every input would end at a length that does not
+ * fit. */
 #include <string.h>
 
 #include "base/rng.h"
@@ -41,7 +42,8 @@ static size_t roll(size_t sides)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned seed)
 {
-    static const int32_t odd[] = {0, 1, -1, 2, 3, 8, 99, 100, 128, 65536, INT32_MAX, INT32_MIN, INT32_MAX / 8};
+    static const int32_t odd[] = {0,         1,         -1,           2, 3, 8, 99, 100, 128, 65536,
+                                  INT32_MAX, INT32_MIN, INT32_MAX / 8};
     size_t at[RECORDS];
     int32_t size;
     int k = fuzz_has_records() ? find_records(data, n, at) : 0;
@@ -57,6 +59,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t most, unsigned se
         if (size) LLVMFuzzerMutate(data + i + 4, (size_t)size, (size_t)size);
         return n;
     }
-    size_t room = most - n > 64 ? 64 : most - n, is = roll(2) ? roll((size_t)size + 1) : (size_t)size + roll(room + 1);
+    size_t room = most - n > 64 ? 64 : most - n,
+           is = roll(2) ? roll((size_t)size + 1) : (size_t)size + roll(room + 1);
     return resize(data, n, i, size, (int32_t)is);
 }

@@ -1,5 +1,5 @@
-/* fuzz/targets: see fuzz.h. Checkpoints consist of several files: those of FUZZ_BASE are copied to memory (/dev/shm), and the one that the
- * target is about is replaced by the input. */
+/* fuzz/targets: see fuzz.h. Checkpoints consist of several files: those of FUZZ_BASE are copied to
+ * memory (/dev/shm), and the one that the target is about is replaced by the input. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,18 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit/digest.h"
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "param/nml.h"
-#include "param/param.h"
-#include "audit/digest.h"
-#include "ramses/fortran.h"
 #include "ckpt/manifest.h"
-#include "ramses/read.h"
 #include "ckpt/source.h"
 #include "fuzz.h"
 #include "io/ascii_part.h"
 #include "io/grafic.h"
+#include "param/nml.h"
+#include "param/param.h"
+#include "ramses/fortran.h"
+#include "ramses/read.h"
 
 static char dir[64] = "/dev/shm/fuzz.XXXXXX", file[128];
 static int memory = -1;
@@ -50,7 +50,8 @@ static void run_octs(int values)
 {
     struct ramses *r;
     enum err err = ramses_open(dir, &r);
-    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++) err = ramses_read_octs(r, i, values, pass_octs, NULL);
+    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++)
+        err = ramses_read_octs(r, i, values, pass_octs, NULL);
     if (err == OK) err = ramses_check_tree(r);
     ramses_close(&r);
 }
@@ -70,7 +71,8 @@ static void run_parts(const char *text, size_t n)
     struct ramses *r;
     int sum = 0;
     enum err err = ramses_open(dir, &r);
-    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++) err = ramses_read_parts(r, i, pass_parts, &sum);
+    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++)
+        err = ramses_read_parts(r, i, pass_parts, &sum);
     ramses_close(&r);
 }
 
@@ -146,13 +148,15 @@ static void run_nml(const char *text, size_t n)
 static void run_param(const char *text, size_t n)
 {
     static struct params p;
-    if (param_read_text(&p, text, n, "fuzz.nml") == OK && param_check(&p) == OK) mem_free(param_text(&p));
+    if (param_read_text(&p, text, n, "fuzz.nml") == OK && param_check(&p) == OK)
+        mem_free(param_text(&p));
 }
 
 static void run_manifest(const char *text, size_t n)
 {
     struct manifest m;
-    if (manifest_parse("fuzz", text, n, &m) == OK && m.n && !manifest_has(&m, m.row[0].name)) abort();
+    if (manifest_parse("fuzz", text, n, &m) == OK && m.n && !manifest_has(&m, m.row[0].name))
+        abort();
     manifest_fini(&m);
 }
 
@@ -185,7 +189,8 @@ static void run_ascii(const char *text, size_t n)
         struct ascii_share s;
         if (ascii_part_count(file, share, 2, &s) != OK) return;
         double *p = mem_new(sizeof *p * 7 * (size_t)s.n + 1, "particles");
-        double *const x[3] = {p, p + s.n, p + 2 * s.n}, *const v[3] = {p + 3 * s.n, p + 4 * s.n, p + 5 * s.n};
+        double *const x[3] = {p, p + s.n, p + 2 * s.n}, *const v[3] = {p + 3 * s.n, p + 4 * s.n,
+                                                                       p + 5 * s.n};
         enum err err = ascii_part_read(file, &s, x, v, p + 6 * s.n);
         (void)err;
         FREE(p);
@@ -232,7 +237,8 @@ static void put(const char *path, const void *p, size_t n)
 static int is_wanted(const char *name)
 {
     int text = strcmp(target->name, "header") == 0 || strcmp(target->name, "old_part") == 0;
-    return name[0] != '.' && strncmp(name, "checksums", 9) != 0 && !(text && strncmp(name, "part_file", 9) == 0);
+    return name[0] != '.' && strncmp(name, "checksums", 9) != 0 &&
+           !(text && strncmp(name, "part_file", 9) == 0);
 }
 
 static void copy_base(const char *base)
@@ -274,7 +280,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         if (strcmp(TARGET[i].name, name) == 0) target = &TARGET[i];
     if (!target || (target->file && !base)) {
         fprintf(stderr, "fuzz: FUZZ and FUZZ_BASE say what to do; targets:");
-        for (size_t i = 0; i < sizeof TARGET / sizeof *TARGET; i++) fprintf(stderr, " %s", TARGET[i].name);
+        for (size_t i = 0; i < sizeof TARGET / sizeof *TARGET; i++)
+            fprintf(stderr, " %s", TARGET[i].name);
         fprintf(stderr, "\n");
         exit(3);
     }

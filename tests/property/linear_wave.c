@@ -1,9 +1,10 @@
-/* Linear waves along the diagonal of a periodic box return to where they were after one period; the error falls with the
- * square of the cell size. Sound waves in both directions and an entropy wave, amplitude 1e-6 (as Athena's hydro_linwave).
+/* Linear waves along the diagonal of a periodic box return to where they were after one period; the
+ * error falls with the square of the cell size. Sound waves in both directions and an entropy wave,
+ * amplitude 1e-6 (as Athena's hydro_linwave).
  *
- * Limits: order of the RMS of L1 errors at least 1.9 from 32 to 64 cells; both sound waves alike to 1 part in 1e3.
- * A fault it catches: a predictor without its half step (order 1), a slope that is not centred.
- * test: tier=check timeout=300 mpi=1 */
+ * Limits: order of the RMS of L1 errors at least 1.9 from 32 to 64 cells; both sound waves alike to
+ * 1 part in 1e3. A fault it catches: a predictor without its half step (order 1), a slope that is
+ * not centred. test: tier=check timeout=300 mpi=1 */
 #include <math.h>
 #include <stdio.h>
 
@@ -38,14 +39,16 @@ static void box_free(struct box *b)
     domain_free(b->d);
 }
 
-/* Mean of sin over the cell that begins at phase x, along three directions: 8 sin³(h/2) sin(x + 3h/2) / h³. */
+/* Mean of sin over the cell that begins at phase x, along three directions: 8 sin³(h/2) sin(x +
+ * 3h/2) / h³. */
 static double mean_sine(double x, double h)
 {
     double s = 2 * sin(0.5 * h) / h;
     return s * s * s * sin(x + 1.5 * h);
 }
 
-/* Conserved variables of a cell: the background rho = 1, P = 1/gamma (sound speed 1) and an eigenvector. */
+/* Conserved variables of a cell: the background rho = 1, P = 1/gamma (sound speed 1) and an
+ * eigenvector. */
 static void wave_state(enum wave wave, double sine, double u[5])
 {
     double v0 = wave == ENTROPY ? 1 : 0, a = AMPLITUDE * sine, n = 1 / sqrt(3);
@@ -138,8 +141,8 @@ int main(int argc, char **argv)
         fine[w] = run(&c, 6, (enum wave)w, 2);
         order = log2(coarse / fine[w]);
         if (c.rank == 0)
-            printf("%-14s error %.3e with 32 cells, %.3e with 64: order %.3f (at least %.1f)\n", name[w], coarse,
-                   fine[w], order, ORDER);
+            printf("%-14s error %.3e with 32 cells, %.3e with 64: order %.3f (at least %.1f)\n",
+                   name[w], coarse, fine[w], order, ORDER);
         failed += !(order >= ORDER);
     }
     double unlike = fabs(fine[SOUND_LEFT] / fine[SOUND_RIGHT] - 1);

@@ -1,6 +1,7 @@
-/* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of position here, so that
- * every link, every ghost and every transported value can be checked against it. Catches: a ghost missing next to a wall,
- * links to the wrong side, rows permuted in an exchange or a redistribution. */
+/* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of
+ * position here, so that every link, every ghost and every transported value can be checked against
+ * it. Catches: a ghost missing next to a wall, links to the wrong side, rows permuted in an
+ * exchange or a redistribution. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,8 @@ static double wrap(double x)
     return x - floor(x + 0.5);
 }
 
-/* Is cell `cell` of the oct of level l split? A ball around a corner of the box, so that refinement crosses the periodic faces. */
+/* Is cell `cell` of the oct of level l split? A ball around a corner of the box, so that refinement
+ * crosses the periodic faces. */
 static bool cell_split(int l, okey key, int cell, double radius)
 {
     int64_t q[3];
@@ -41,12 +43,14 @@ static bool cell_split(int l, okey key, int cell, double radius)
 
 static bool oct_exists(int l, okey key, double radius)
 {
-    return l <= LMIN || (cell_split(l - 1, key >> 3, (int)(key & 7), radius) && oct_exists(l - 1, key >> 3, radius));
+    return l <= LMIN || (cell_split(l - 1, key >> 3, (int)(key & 7), radius) &&
+                         oct_exists(l - 1, key >> 3, radius));
 }
 
 static double value(int l, okey key, int cell, int f)
 {
-    uint64_t h = ((uint64_t)key * 8 + (uint64_t)cell) * 0x9e3779b97f4a7c15u + (uint64_t)(l * 64 + f);
+    uint64_t h = ((uint64_t)key * 8 + (uint64_t)cell) * 0x9e3779b97f4a7c15u +
+                 (uint64_t)(l * 64 + f);
     return (double)(h >> 20);
 }
 
@@ -57,7 +61,8 @@ static void refine(struct mesh *m, const struct comm *c, const struct domain *d,
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) lv->flag[i][k] = cell_split(l, lv->key[i], k, radius);
     }
-    /* Coarse levels may only drop what has no children: finest first when shrinking, coarsest first when growing. */
+    /* Coarse levels may only drop what has no children: finest first when shrinking, coarsest first
+     * when growing. */
     for (int l = LMAX - 1; l >= LMIN; l--) adapt_refine(m, c, d, l, NULL, NULL);
     for (int l = LMIN; l < LMAX; l++) {
         struct level *lv = &m->lev[l];
@@ -78,7 +83,8 @@ static void check_links(const struct mesh *m, double radius)
             for (int c = 0; c < 27; c++) {
                 int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
                 okey k = okey_shift(lv->key[i], l, s[0], s[1], s[2], NULL);
-                good &= (cube[c] >= 0) == oct_exists(l, k, radius) && (cube[c] < 0 || lv->key[cube[c]] == k);
+                good &= (cube[c] >= 0) == oct_exists(l, k, radius) &&
+                        (cube[c] < 0 || lv->key[cube[c]] == k);
                 good &= cube[c] == mesh_neighbour(m, l, i, s[0], s[1], s[2]);
             }
             check(good, "26 neighbours of an own oct");
@@ -87,7 +93,8 @@ static void check_links(const struct mesh *m, double radius)
                 lidx p = lv->parent[i];
                 up = p >= 0 && lu->key[p] == lv->key[i] >> 3 && lu->child[p][lv->key[i] & 7] == i;
                 mesh_cube(m, l - 1, p, cube);
-                for (int c = 0; c < 27; c++) up &= cube[c] >= 0; /* strict 2:1: all are there, as ghosts at least */
+                /* strict 2:1: all are there, as ghosts at least */
+                for (int c = 0; c < 27; c++) up &= cube[c] >= 0;
             }
             check(up, "parent of an own oct and its neighbourhood");
             for (int k = 0; k < 8 && l < LMAX; k++) {
@@ -106,7 +113,8 @@ static void fields_set(struct mesh *m, const struct comm *c)
         struct level *lv = &m->lev[l];
         for (int f = 0; f < m->nvar; f++)
             for (lidx i = 0; i < lv->noct; i++)
-                for (int k = 0; k < 8; k++) lv->fld[FLD_U + f][i][k] = i < lv->nown ? value(l, lv->key[i], k, f) : -1;
+                for (int k = 0; k < 8; k++)
+                    lv->fld[FLD_U + f][i][k] = i < lv->nown ? value(l, lv->key[i], k, f) : -1;
         ghost_fill_hydro(c, m, l);
     }
 }
@@ -118,7 +126,8 @@ static void fields_check(const struct mesh *m, const char *what)
         for (lidx i = 0; i < lv->noct; i++) {
             bool good = true;
             for (int f = 0; f < m->nvar; f++)
-                for (int k = 0; k < 8; k++) good &= lv->fld[FLD_U + f][i][k] == value(l, lv->key[i], k, f);
+                for (int k = 0; k < 8; k++)
+                    good &= lv->fld[FLD_U + f][i][k] == value(l, lv->key[i], k, f);
             check(good, what);
         }
     }
@@ -175,7 +184,8 @@ static void run(const struct comm *c, enum domain_kind kind)
                 key[n] = m.lev[l].key[i];
                 cost[n] = 1;
             }
-        struct domain *e = domain_balance(d, turn == 1 ? DOMAIN_HILBERT : DOMAIN_KSECTION, c, total, level, key, cost);
+        struct domain *e = domain_balance(d, turn == 1 ? DOMAIN_HILBERT : DOMAIN_KSECTION, c, total,
+                                          level, key, cost);
         domain_free(d);
         d = e;
         adapt_redistribute(&m, c, d);

@@ -6,21 +6,22 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "param/nml.h"
 #include "base/opt.h"
-#include "param/param.h"
 #include "base/rng.h"
 #include "base/sum.h"
 #include "check.h"
+#include "param/nml.h"
+#include "param/param.h"
 
 /* The call fails and its sentence has this part. */
-#define CHECK_FAILS(call, part)                                                                                        \
-    do {                                                                                                               \
-        bool fails_ = (call) != OK && strstr(err_message(), part);                                                     \
-        if (fails_)                                                                                                    \
-            passed++;                                                                                                  \
-        else                                                                                                           \
-            failed++, printf("%s:%d: '%s' is not in '%s'\n", __FILE__, __LINE__, part, err_message());                 \
+#define CHECK_FAILS(call, part)                                                                    \
+    do {                                                                                           \
+        bool fails_ = (call) != OK && strstr(err_message(), part);                                 \
+        if (fails_)                                                                                \
+            passed++;                                                                              \
+        else                                                                                       \
+            failed++,                                                                              \
+                printf("%s:%d: '%s' is not in '%s'\n", __FILE__, __LINE__, part, err_message());   \
     } while (0)
 
 static struct params *par; /* large: one for all tests */
@@ -30,11 +31,13 @@ static enum err read_text(const char *text)
     return param_read_text(par, text, strlen(text), "t.nml");
 }
 
-/* Fails if a digit is lost between terms of very different size, or if rounding looks at 64 bits only. */
+/* Fails if a digit is lost between terms of very different size, or if rounding looks at 64 bits
+ * only. */
 static void test_sum_exact(void)
 {
     struct sum s;
-    const double big[] = {1e308, 1, -1e308}, tie[] = {1, 0x1p-53}, above[] = {1, 0x1p-53, 0x1p-1074};
+    const double big[] = {1e308, 1, -1e308}, tie[] = {1, 0x1p-53},
+                 above[] = {1, 0x1p-53, 0x1p-1074};
     sum_init(&s);
     CHECK(sum_get(&s) == 0);
     for (int i = 0; i < 3; i++) sum_add(&s, big[i]);
@@ -95,7 +98,8 @@ static void test_mem(void)
     mem_free(NULL);
 }
 
-/* Large blocks that come, grow and go: fails if pages are given out twice, lost in growing, or lost from the account. */
+/* Large blocks that come, grow and go: fails if pages are given out twice, lost in growing, or lost
+ * from the account. */
 static void test_mem_large(void)
 {
     enum { BLOCKS = 24, TURNS = 4000 };
@@ -124,47 +128,55 @@ static void test_mem_large(void)
     CHECK(bad == 0 && mem_now() == before);
 }
 
-static const char sample[] =
-    "Remarks are ignored, also = and / and & here\n"
-    "&RUN_PARAMS ! a comment with 'one quote\n"
-    "Cosmo=.TRUE.  pic=T poisson = .t., hydro=true\r\n"
-    "nsubcycle=1,1,\n\t3*2, ! more\n"
-    "nsubcycle(6)=1 1\n"
-    "/ text after\n"
-    "&AMR_PARAMS levelmin=3, levelmax=10 boxlen=1D0 / &OUTPUT_PARAMS aout(2:3)=.5,1. aout=0.25d0,, /\n"
-    "&INIT_PARAMS\n"
-    "initfile(1)='it''s/here' \"second ! / &\"\n"
-    "filetype=GRAFIC\n"
-    "var_region(1,2)=0.5 var_region(2:3,1)=7,8\n"
-    "omega_b=-0.\n"
-    "&end\n"
-    "&REFINE_PARAMS m_refine=2*,2*8.,+1e+2,1-1 /\n";
+static const char sample[] = "Remarks are ignored, also = and / and & here\n"
+                             "&RUN_PARAMS ! a comment with 'one quote\n"
+                             "Cosmo=.TRUE.  pic=T poisson = .t., hydro=true\r\n"
+                             "nsubcycle=1,1,\n\t3*2, ! more\n"
+                             "nsubcycle(6)=1 1\n"
+                             "/ text after\n"
+                             "&AMR_PARAMS levelmin=3, levelmax=10 boxlen=1D0 / &OUTPUT_PARAMS "
+                             "aout(2:3)=.5,1. aout=0.25d0,, /\n"
+                             "&INIT_PARAMS\n"
+                             "initfile(1)='it''s/here' \"second ! / &\"\n"
+                             "filetype=GRAFIC\n"
+                             "var_region(1,2)=0.5 var_region(2:3,1)=7,8\n"
+                             "omega_b=-0.\n"
+                             "&end\n"
+                             "&REFINE_PARAMS m_refine=2*,2*8.,+1e+2,1-1 /\n";
 
 /* Fails if any rule of the syntax is forgotten; the numbers are those a Fortran compiler stores. */
 static void test_nml_values(void)
 {
     char text[2000];
     snprintf(text, sizeof text, "%s", sample);
-    CHECK_FAILS(read_text(text), "1-1"); /* compilers differ on exponents without a letter: refused */
+    /* compilers differ on exponents without a letter: refused */
+    CHECK_FAILS(read_text(text), "1-1");
     *strstr(text, ",1-1") = ' ';
     memcpy(strstr(text, " 1-1"), " /\n", 4);
     CHECK(read_text(text) == OK);
-    CHECK(par->run.cosmo && par->run.pic && par->run.poisson && par->run.hydro && !par->run.verbose);
+    CHECK(par->run.cosmo && par->run.pic && par->run.poisson && par->run.hydro &&
+          !par->run.verbose);
     const int sub[] = {1, 1, 2, 2, 2, 1, 1, 2};
     for (int i = 0; i < 8; i++) CHECK(par->run.nsubcycle[i] == sub[i]);
     CHECK(par->amr.levelmin == 3 && par->amr.levelmax == 10 && par->amr.boxlen == 1);
     CHECK(par->output.aout[0] == 0.25 && par->output.aout[1] == 0.5 && par->output.aout[2] == 1);
-    CHECK(strcmp(par->init.initfile[0], "it's/here") == 0 && strcmp(par->init.initfile[1], "second ! / &") == 0);
+    CHECK(strcmp(par->init.initfile[0], "it's/here") == 0 &&
+          strcmp(par->init.initfile[1], "second ! / &") == 0);
     CHECK(strcmp(par->init.filetype, "grafic") == 0 && par->init.omega_b == 0);
-    CHECK(par->init.var_region[0][1] == 0.5 && par->init.var_region[1][0] == 7 && par->init.var_region[2][0] == 8);
-    CHECK(par->refine.m_refine[1] == -1 && par->refine.m_refine[2] == 8 && par->refine.m_refine[4] == 100);
-    CHECK(param_given_count(par, "refine", "m_refine") == 5 && param_given_count(par, "init", "var_region") == 2);
+    CHECK(par->init.var_region[0][1] == 0.5 && par->init.var_region[1][0] == 7 &&
+          par->init.var_region[2][0] == 8);
+    CHECK(par->refine.m_refine[1] == -1 && par->refine.m_refine[2] == 8 &&
+          par->refine.m_refine[4] == 100);
+    CHECK(param_given_count(par, "refine", "m_refine") == 5 &&
+          param_given_count(par, "init", "var_region") == 2);
     CHECK(param_given(par, "run", "nsubcycle") && !param_given(par, "run", "nremap"));
     CHECK(param_check(par) == OK);
-    CHECK(read_text("&INIT_PARAMS d_region=1,,3 p_region(2)=5,,7 var_region(1:2,2:3)=1,2,3,4 /") == OK);
+    CHECK(read_text("&INIT_PARAMS d_region=1,,3 p_region(2)=5,,7 var_region(1:2,2:3)=1,2,3,4 /") ==
+          OK);
     CHECK(par->init.d_region[0] == 1 && par->init.d_region[1] == 0 && par->init.d_region[2] == 3);
     CHECK(par->init.p_region[1] == 5 && par->init.p_region[2] == 0 && par->init.p_region[3] == 7);
-    CHECK(par->init.var_region[1][1] == 2 && par->init.var_region[0][2] == 3 && par->init.var_region[1][2] == 4);
+    CHECK(par->init.var_region[1][1] == 2 && par->init.var_region[0][2] == 3 &&
+          par->init.var_region[1][2] == 4);
 }
 
 /* Fails if a mistake passes silently or is blamed on the wrong place. */
@@ -176,8 +188,10 @@ static void test_nml_errors(void)
         {"&RUN_PARAMS hydro=T\n", "t.nml:2: the file ends within group &RUN_PARAMS (line 1)"},
         {"&RUN_PARAMS hydro=T", "ends within group"},
         {"&RUN_PARAMS hydro=T\n&AMR_PARAMS /", "t.nml:2: a new group begins"},
-        {"&RUN_PARAMS /\n&RUN_PARAMS /", "t.nml:2: group &RUN_PARAMS appears a second time (first in line 1)"},
-        {"&RUN_PARAMS\njobcontrolfile='abc\n/", "t.nml:2: the string that begins with ' is not closed"},
+        {"&RUN_PARAMS /\n&RUN_PARAMS /",
+         "t.nml:2: group &RUN_PARAMS appears a second time (first in line 1)"},
+        {"&RUN_PARAMS\njobcontrolfile='abc\n/",
+         "t.nml:2: the string that begins with ' is not closed"},
         {"&RUN_PARAMS jobcontrolfile=a/b /", "quotes"},
         {"&RUN_PARAMS jobcontrolfile='a'b /", "expected a comma or blank"},
         {"& RUN_PARAMS /", "a group name must follow '&'"},
@@ -204,13 +218,15 @@ static void test_nml_errors(void)
         {"&HYDRO_PARAMS gamma=1e999 /", "'gamma' is a number"},
         {"&HYDRO_PARAMS gamma=nan /", "'gamma' is a number"},
         {"&HYDRO_PARAMS gamma='1.4' /", "'gamma' is a number"},
-        {"&HYDRO_PARAMS\ngamma=0.5 /", "t.nml:2: gamma=0.5 is out of range: 1.000001 .. 10 allowed"},
+        {"&HYDRO_PARAMS\ngamma=0.5 /",
+         "t.nml:2: gamma=0.5 is out of range: 1.000001 .. 10 allowed"},
         {"&RUN_PARAMS overload=2 /", "set overload=1"},
         {"&INIT_PARAMS var_region(1)=3 /", "needs 2 indices"},
         {"no group\n", "no namelist group"},
     };
     size_t before = mem_now();
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK_FAILS(read_text(bad[i].text), bad[i].message);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_FAILS(read_text(bad[i].text), bad[i].message);
     CHECK(mem_now() == before);
     CHECK_FAILS(param_read_text(par, "&RUN\0", 5, "t.nml"), "zero byte at offset 4");
     CHECK_FAILS(param_read(par, "/nonexistent/run.nml"), "/nonexistent/run.nml");
@@ -260,9 +276,11 @@ static void test_nml_hostile(void)
 static void test_param_names(void)
 {
     CHECK_FAILS(read_text("&AMR_PARAMS levelmn=3 /"), "did you mean 'levelmin'?");
-    CHECK_FAILS(read_text("&AMR_PARAM levelmin=3 /"), "no parameter group &AMR_PARAM; did you mean &AMR_PARAMS?");
+    CHECK_FAILS(read_text("&AMR_PARAM levelmin=3 /"),
+                "no parameter group &AMR_PARAM; did you mean &AMR_PARAMS?");
     CHECK_FAILS(read_text("&AMR_PARAMS nstepmax=3 /"), "'nstepmax' belongs in &RUN_PARAMS");
-    CHECK_FAILS(read_text("&HYDRO_PARAMS riemann='hlcc' /"), "possible are 'llf', 'hll', 'hllc', 'exact', 'acoustic'");
+    CHECK_FAILS(read_text("&HYDRO_PARAMS riemann='hlcc' /"),
+                "possible are 'llf', 'hll', 'hllc', 'exact', 'acoustic'");
     CHECK(read_text("&PHYSICS_PARAMS omega_b=0.04 units_time=3. /") == OK);
     CHECK(par->init.omega_b == 0.04 && par->units.units_time == 3);
     CHECK(read_text("&COSMO_PARAMS OMEGA_B=0.05 / &RUN_PARAMS static=T /") == OK);
@@ -271,7 +289,8 @@ static void test_param_names(void)
     CHECK(par->sidm.sidm_energy[0] == 1 && par->sidm.sidm_energy[9] == 2);
 }
 
-/* Fails if something we cannot do is silently accepted, or if its default or its details stop a run. */
+/* Fails if something we cannot do is silently accepted, or if its default or its details stop a
+ * run. */
 static void test_param_refused(void)
 {
     CHECK_FAILS(read_text("&PHYSICS_PARAMS\ncooling=.true. /"),
@@ -284,10 +303,8 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
     CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
     CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
-    CHECK(
-        read_text(
-            "&PHYSICS_PARAMS cooling=.false. n_star=0.1 z_ave=0.3 haardt_madau=T / &RUN_PARAMS sink=F nrestart=0 /") ==
-        OK);
+    CHECK(read_text("&PHYSICS_PARAMS cooling=.false. n_star=0.1 z_ave=0.3 haardt_madau=T / "
+                    "&RUN_PARAMS sink=F nrestart=0 /") == OK);
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);
@@ -303,7 +320,8 @@ static void test_param_set(void)
     CHECK(param_set(par, "run/nstepmax=5") == OK && par->run.nstepmax == 5);
     CHECK(param_set(par, "RUN_PARAMS/nstepmax = 6") == OK && par->run.nstepmax == 6);
     CHECK(param_set(par, "levelmax=7") == OK && par->amr.levelmax == 7);
-    CHECK(param_set(par, "m_refine=2*8.") == OK && par->refine.m_refine[1] == 8 && par->refine.m_refine[2] == -1);
+    CHECK(param_set(par, "m_refine=2*8.") == OK && par->refine.m_refine[1] == 8 &&
+          par->refine.m_refine[2] == -1);
     CHECK(param_set(par, "init/initfile(2)=/data/it's here") == OK);
     CHECK(strcmp(par->init.initfile[1], "/data/it's here") == 0);
     CHECK(param_set(par, "initfile='a','b/c'") == OK && strcmp(par->init.initfile[1], "b/c") == 0);
@@ -326,7 +344,8 @@ static void check_with(const char *assignment, const char *message)
     CHECK(param_check(par) == OK);
     char text[200], *save = NULL;
     snprintf(text, sizeof text, "%s", assignment);
-    for (char *a = strtok_r(text, ";", &save); a; a = strtok_r(NULL, ";", &save)) CHECK(param_set(par, a) == OK);
+    for (char *a = strtok_r(text, ";", &save); a; a = strtok_r(NULL, ";", &save))
+        CHECK(param_set(par, a) == OK);
     CHECK_FAILS(param_check(par), message);
 }
 
@@ -343,7 +362,10 @@ static void test_param_check(void)
     check_with("nboundary=2;bound_type=1", "only 1 entries");
     check_with("nboundary=1;bound_type=1", "no side of the box");
     check_with("nboundary=1;bound_type=1;ibound_min=1", "ends before it begins");
-    CHECK(read_text("&RUN_PARAMS pic=T / &HYDRO_PARAMS courant_factor=0.8 / &OUTPUT_PARAMS tout=1,2,3 /") == OK);
+    CHECK(
+        read_text(
+            "&RUN_PARAMS pic=T / &HYDRO_PARAMS courant_factor=0.8 / &OUTPUT_PARAMS tout=1,2,3 /") ==
+        OK);
     CHECK(param_check(par) == OK); /* as RAMSES: &HYDRO_PARAMS is not read without hydro */
     CHECK(par->hydro.courant_factor == 0.5 && !param_given(par, "hydro", "courant_factor"));
     CHECK(par->init.omega_b == 0 && par->output.noutput == 3);
@@ -353,34 +375,45 @@ static void test_param_check(void)
 static void test_param_defaults(void)
 {
     param_init(par);
-    CHECK(par->hydro.gamma == 1.4 && par->hydro.courant_factor == 0.5 && par->hydro.slope_type == 1);
-    CHECK(par->hydro.slope_theta == 1.5 && par->hydro.niter_riemann == 10 && strcmp(par->hydro.riemann, "llf") == 0);
+    CHECK(par->hydro.gamma == 1.4 && par->hydro.courant_factor == 0.5 &&
+          par->hydro.slope_type == 1);
+    CHECK(par->hydro.slope_theta == 1.5 && par->hydro.niter_riemann == 10 &&
+          strcmp(par->hydro.riemann, "llf") == 0);
     CHECK(par->hydro.smallr == 1e-10 && par->hydro.smallc == 1e-10 && par->hydro.npassive == -1);
-    CHECK(par->refine.interpol_var == 0 && par->refine.interpol_type == 1 && par->refine.m_refine[99] == -1);
-    CHECK(par->refine.exp_refine[0] == 2 && par->refine.a_refine[5] == 1 && par->refine.err_grad_d == -1);
+    CHECK(par->refine.interpol_var == 0 && par->refine.interpol_type == 1 &&
+          par->refine.m_refine[99] == -1);
+    CHECK(par->refine.exp_refine[0] == 2 && par->refine.a_refine[5] == 1 &&
+          par->refine.err_grad_d == -1);
     CHECK(par->run.nremap == 0 && par->run.nsubcycle[99] == 2 && par->run.nstepmax == 1000000);
     CHECK(par->amr.nexpand[0] == 1 && par->amr.boxlen == 1 && par->poisson.epsilon == 1e-4);
-    CHECK(par->poisson.cg_levelmin == 999 && par->init.aexp_ini == 10 && par->init.length_x[99] == 1e10);
-    CHECK(par->output.foutput == 1000000 && par->output.noutput == 0 && par->output.tout[999] > 1e308);
-    CHECK(strcmp(par->run.ordering, "ksection") == 0 && strcmp(par->init.region_type[99], "square") == 0);
+    CHECK(par->poisson.cg_levelmin == 999 && par->init.aexp_ini == 10 &&
+          par->init.length_x[99] == 1e10);
+    CHECK(par->output.foutput == 1000000 && par->output.noutput == 0 &&
+          par->output.tout[999] > 1e308);
+    CHECK(strcmp(par->run.ordering, "ksection") == 0 &&
+          strcmp(par->init.region_type[99], "square") == 0);
 }
 
-/* Text of the parameters, fed back line by line, is the same state. Fails if a digit, quote or index is lost. */
+/* Text of the parameters, fed back line by line, is the same state. Fails if a digit, quote or
+ * index is lost. */
 static void test_param_text(void)
 {
-    CHECK(read_text("&RUN_PARAMS hydro=T nsubcycle=1,1 / &AMR_PARAMS levelmax=4 / &HYDRO_PARAMS gamma=1.6666667 /\n"
-                    "&INIT_PARAMS initfile(3)='it''s' d_region=0.1,0.333333333333333333 var_region(2,3)=1e-300 /") ==
-          OK);
+    CHECK(read_text("&RUN_PARAMS hydro=T nsubcycle=1,1 / &AMR_PARAMS levelmax=4 / &HYDRO_PARAMS "
+                    "gamma=1.6666667 /\n"
+                    "&INIT_PARAMS initfile(3)='it''s' d_region=0.1,0.333333333333333333 "
+                    "var_region(2,3)=1e-300 /") == OK);
     char *a = param_text(par);
     char *lines = mem_new(strlen(a) + 1, "test"), *save = NULL;
     memcpy(lines, a, strlen(a) + 1);
     param_init(par);
     int bad = 0;
-    for (char *l = strtok_r(lines, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) bad += param_set(par, l) != OK;
+    for (char *l = strtok_r(lines, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+        bad += param_set(par, l) != OK;
     CHECK(bad == 0);
     char *b = param_text(par);
     CHECK(strcmp(a, b) == 0);
-    CHECK(par->hydro.gamma == 1.6666667 && par->init.var_region[1][2] == 1e-300 && par->init.d_region[1] == 1.0 / 3);
+    CHECK(par->hydro.gamma == 1.6666667 && par->init.var_region[1][2] == 1e-300 &&
+          par->init.d_region[1] == 1.0 / 3);
     CHECK(strstr(a, "init/initfile = '','','it''s'\n") != NULL);
     FREE(a);
     FREE(b);
@@ -416,7 +449,8 @@ static const struct opt opts[] = {{'v', "verbose", NULL, "say more"},
 
 static void test_opt_scan(void)
 {
-    char *argv[] = {"bin/tool", "-vn", "a.nml", "--output=x y", "-oz", "--long-only", "3", "-", "--", "-v", NULL};
+    char *argv[] = {"bin/tool", "-vn", "a.nml", "--output=x y", "-oz", "--long-only",
+                    "3",        "-",   "--",    "-v",           NULL};
     struct opt_scan s;
     opt_begin(&s, 10, argv, opts);
     CHECK(opt_next(&s) == 'v' && opt_next(&s) == 'n');
@@ -462,8 +496,10 @@ static void test_opt_text(void)
     CHECK(strncmp(use, "usage: tool [options] FILE\nDoes nothing.\n\n", 42) == 0);
     CHECK(strstr(use, "  -o, --output DIR           write to DIR\n"));
     CHECK(strstr(use, "  -n                         check only\n"));
-    CHECK(strstr(use, "      --long-only N          a number\n") || strstr(use, "     --long-only N"));
-    CHECK(strstr(man, ".TP\n\\fB\\-o\\fR, \\fB\\-\\-\\&output\\fR \\fI\\&DIR\\fR\n\\&write to DIR.\n"));
+    CHECK(strstr(use, "      --long-only N          a number\n") ||
+          strstr(use, "     --long-only N"));
+    CHECK(strstr(man,
+                 ".TP\n\\fB\\-o\\fR, \\fB\\-\\-\\&output\\fR \\fI\\&DIR\\fR\n\\&write to DIR.\n"));
     CHECK(strstr(man, "\\&long\\-only"));
     free(use);
     free(man);
@@ -492,7 +528,8 @@ static void test_rng_known(void)
 /* Fails if streams coincide, or the moments are wrong (5 sigma of 10^6 draws). */
 static void test_rng_streams(void)
 {
-    struct rng a = rng_make(1, 2, 3), b = a, c = rng_make(1, 2, 4), d = rng_make(1, 3, 3), e = rng_make(2, 2, 3);
+    struct rng a = rng_make(1, 2, 3), b = a, c = rng_make(1, 2, 4), d = rng_make(1, 3, 3),
+               e = rng_make(2, 2, 3);
     uint32_t w = rng_word(&a);
     CHECK(w == rng_word(&b) && w != rng_word(&c) && w != rng_word(&d) && w != rng_word(&e));
     enum { N = 1000000 };
@@ -508,11 +545,14 @@ static void test_rng_streams(void)
         most = fmax(most, u);
     }
     CHECK(least >= 0 && most < 1 && least < 1e-4 && most > 1 - 1e-4);
-    CHECK(fabs(mean - 0.5) < 5 * sqrt(1.0 / 12 / N) && fabs(square - 1.0 / 3) < 5 * sqrt(4.0 / 45 / N));
-    CHECK(fabs(gauss) < 5 / sqrt(N) && fabs(gauss2 - 1) < 5 * sqrt(2.0 / N) && fabs(gauss4 - 3) < 5 * sqrt(96.0 / N));
+    CHECK(fabs(mean - 0.5) < 5 * sqrt(1.0 / 12 / N) &&
+          fabs(square - 1.0 / 3) < 5 * sqrt(4.0 / 45 / N));
+    CHECK(fabs(gauss) < 5 / sqrt(N) && fabs(gauss2 - 1) < 5 * sqrt(2.0 / N) &&
+          fabs(gauss4 - 3) < 5 * sqrt(96.0 / N));
 }
 
-/* Catches: a word counted twice or by halves where pieces meet; any changed bit, place or length unseen. */
+/* Catches: a word counted twice or by halves where pieces meet; any changed bit, place or length
+ * unseen. */
 static void test_checksum(void)
 {
     enum { N = 300 };
@@ -540,7 +580,8 @@ static void test_checksum(void)
         data[i / 8] ^= (unsigned char)(1 << i % 8);
     }
     memset(data, 0, sizeof data);
-    CHECK(checksum_of(data, 16) != checksum_of(data, 17) && checksum_of(data, 16) != checksum_of(data, 8));
+    CHECK(checksum_of(data, 16) != checksum_of(data, 17) &&
+          checksum_of(data, 16) != checksum_of(data, 8));
 }
 
 int main(void)

@@ -1,17 +1,18 @@
-/* What the unit tests count, and the sentence of one that fails: its place, the condition, and what more it says (printf). */
+/* What the unit tests count, and the sentence of one that fails: its place, the condition, and what
+ * more it says (printf). */
 #pragma once
 #include <stdio.h>
 
 static int passed, failed;
 
-#define CHECK(cond, ...)                                                                                               \
-    do {                                                                                                               \
-        if (cond) {                                                                                                    \
-            passed++;                                                                                                  \
-        } else {                                                                                                       \
-            failed++;                                                                                                  \
-            printf("FAILED %s:%d: %s:", __FILE__, __LINE__, #cond);                                                    \
-            printf(" " __VA_ARGS__);                                                                                   \
-            printf("\n");                                                                                              \
-        }                                                                                                              \
+#define CHECK(cond, ...)                                                                           \
+    do {                                                                                           \
+        if (cond) {                                                                                \
+            passed++;                                                                              \
+        } else {                                                                                   \
+            failed++;                                                                              \
+            printf("FAILED %s:%d: %s:", __FILE__, __LINE__, #cond);                                \
+            printf(" " __VA_ARGS__);                                                               \
+            printf("\n");                                                                          \
+        }                                                                                          \
     } while (0)

@@ -1,7 +1,8 @@
-/* Laws of lib/ckpt: what is written is read back, on any number of ranks, with one digest; wrong files are refused.
+/* Laws of lib/ckpt: what is written is read back, on any number of ranks, with one digest; wrong
+ * files are refused.
  *
- * The fields are noise, a function of field, level, key and cell; each value that comes back is compared with it. Each check
- * says which fault it catches. Last line: N passed, N failed. */
+ * The fields are noise, a function of field, level, key and cell; each value that comes back is
+ * compared with it. Each check says which fault it catches. Last line: N passed, N failed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -14,11 +15,11 @@
 #include <unistd.h>
 
 #include "ckpt/crc.h"
-#include "ramses/fortran.h"
-#include "ramses/turn.h"
 #include "ckpt_world.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "ramses/fortran.h"
+#include "ramses/turn.h"
 
 static enum err write_world(struct world *w, int number, char *path, size_t n)
 {
@@ -34,7 +35,8 @@ struct links {
     int64_t wrong;
 };
 
-static void links_column(struct fort_in *f, const int32_t *index, int32_t n, int32_t *column, struct links *k)
+static void links_column(struct fort_in *f, const int32_t *index, int32_t n, int32_t *column,
+                         struct links *k)
 {
     int32_t *v = mem_new(4 * (size_t)n, "test");
     if (fort_get(f, "column", 4, v, (size_t)n) != OK) k->wrong++;
@@ -42,11 +44,13 @@ static void links_column(struct fort_in *f, const int32_t *index, int32_t n, int
     FREE(v);
 }
 
-static void links_block(struct fort_in *f, int level, int owner, int32_t first, int32_t n, struct links *k)
+static void links_block(struct fort_in *f, int level, int owner, int32_t first, int32_t n,
+                        struct links *k)
 {
     int32_t *index = mem_new(12 * (size_t)n, "test"), *next = index + n, *prev = next + n;
     double *x = mem_new(8 * (size_t)n, "test");
-    if (fort_get(f, "index", 4, index, (size_t)n) != OK || fort_get(f, "next", 4, next, (size_t)n) != OK ||
+    if (fort_get(f, "index", 4, index, (size_t)n) != OK ||
+        fort_get(f, "next", 4, next, (size_t)n) != OK ||
         fort_get(f, "prev", 4, prev, (size_t)n) != OK)
         k->wrong++;
     for (int32_t i = 0; i < n; i++) {
@@ -88,7 +92,8 @@ static void links_check(struct links *k, int me)
         for (int c = 0; c < 8; c++) {
             int32_t son = k->son[c][i];
             k->wrong += k->map[c][i] < 1 || k->map[c][i] > k->ncpu;
-            k->wrong += son && (son > k->ngrid || k->father[son] != 1 + c * k->ngridmax + i || k->flag[c][i] != 1);
+            k->wrong += son && (son > k->ngrid || k->father[son] != 1 + c * k->ngridmax + i ||
+                                k->flag[c][i] != 1);
             k->wrong += son && son <= k->ngrid && k->owner[son] != k->map[c][i];
         }
         if (l == 1) continue;
@@ -105,7 +110,8 @@ static void links_check(struct links *k, int me)
 static void links_read(struct fort_in *f, struct links *k)
 {
     int32_t head[8] = {0}, *count = NULL;
-    for (int i = 0; i < 7; i++) { /* ncpu ndim nx,ny,nz nlevelmax ngridmax nboundary ngrid_current */
+    /* ncpu ndim nx,ny,nz nlevelmax ngridmax nboundary ngrid_current */
+    for (int i = 0; i < 7; i++) {
         int32_t v[3] = {0};
         if (fort_get(f, "head", 4, v, i == 2 ? 3 : 1) != OK) k->wrong++;
         head[i] = v[0];
@@ -116,7 +122,8 @@ static void links_read(struct fort_in *f, struct links *k)
     for (int i = 0; i < 3; i++) *column[i] = mem_zero(4 * n, "test");
     for (int i = 0; i < 6; i++) k->nbor[i] = mem_zero(4 * n, "test");
     for (int i = 0; i < 8; i++)
-        k->son[i] = mem_zero(4 * n, "test"), k->map[i] = mem_zero(4 * n, "test"), k->flag[i] = mem_zero(4 * n, "test");
+        k->son[i] = mem_zero(4 * n, "test"), k->map[i] = mem_zero(4 * n, "test"),
+        k->flag[i] = mem_zero(4 * n, "test");
     for (int i = 0; i < 3; i++) k->x[i] = mem_zero(8 * n, "test");
     count = mem_zero(4 * lists, "test");
     if (fort_skip(f, "state", 14) != OK || fort_get(f, "numbl", 4, count, lists) != OK ||
@@ -159,7 +166,8 @@ static void test_links(const struct comm *c, const char *directory, int number)
 
 /* ---- tests ---- */
 
-/* Catches: a wrong link, owner, order, record or variable; anything that depends on the number of ranks. */
+/* Catches: a wrong link, owner, order, record or variable; anything that depends on the number of
+ * ranks. */
 static void test_round_trip(void)
 {
     struct world w, one;
@@ -178,16 +186,19 @@ static void test_round_trip(void)
     test_links(&all, path, 1);
     if (all.rank == 0) {
         world_new(&one, alone, false);
-        check_on(&alone, write_world(&one, 2, single, sizeof single) == OK, "a checkpoint is written by one rank");
+        check_on(&alone, write_world(&one, 2, single, sizeof single) == OK,
+                 "a checkpoint is written by one rank");
         enum err a = digest_of(path, &many_digest), b = digest_of(single, &one_digest);
         check_on(&alone, a == OK && b == OK && same_digest(&many_digest, &one_digest),
                  "one digest for any number of ranks");
         world_free(&one);
     }
-    check(write_world(&w, 1, path, sizeof path) == ERR_FILE, "an existing checkpoint is not overwritten");
+    check(write_world(&w, 1, path, sizeof path) == ERR_FILE,
+          "an existing checkpoint is not overwritten");
     w.h.overwrite = true;
     if (w.p.n) w.p.x[0][0] = BOX + 0.5;
-    check(write_world(&w, 1, path, sizeof path) == OK && see(path, &s) == OK, "unless this is asked for");
+    check(write_world(&w, 1, path, sizeof path) == OK && see(path, &s) == OK,
+          "unless this is asked for");
     check(s.parts_wrong == all.size && !file_exists("output_00001.tmp"),
           "then the new one stands there, positions wrapped");
     world_free(&w);
@@ -215,7 +226,8 @@ static void test_digest_sees(void)
     }
     bool differ = err == OK;
     for (int k = 1; differ && k < 6; k++) differ = d[k].state != d[k - 1].state;
-    check_on(&alone, differ, "the digest sees a bit, a swap of cells or particles, and the sign of zero");
+    check_on(&alone, differ,
+             "the digest sees a bit, a swap of cells or particles, and the sign of zero");
     w.h.ngridmax = 100000;
     w.h.provenance = "elsewhere";
     for (lidx i = 0; i < lv->nown; i++) lv->flag[i][1] ^= 1;
@@ -232,12 +244,14 @@ static void test_digest_sees(void)
     if (err == OK) err = digest_of(path, &d[0]);
     bool positions = err == OK;
     for (int i = 0; positions && i < d[0].n; i++)
-        if (strncmp(d[0].line[i].name, "particle", 8) != 0) positions = d[0].line[i].hash == d[5].line[i].hash;
+        if (strncmp(d[0].line[i].name, "particle", 8) != 0)
+            positions = d[0].line[i].hash == d[5].line[i].hash;
     check_on(&alone, positions, "and neither array sizes nor flags nor provenance");
     world_free(&w);
 }
 
-/* Catches: a link that ends at a wall. Walled boxes are written as periodic ones, all links of a single rank then exist. */
+/* Catches: a link that ends at a wall. Walled boxes are written as periodic ones, all links of a
+ * single rank then exist. */
 static void test_walls(void)
 {
     struct world w;
@@ -245,12 +259,14 @@ static void test_walls(void)
     struct seen s;
     world_new(&w, alone, true);
     w.h.overwrite = true;
-    check_on(&alone, write_world(&w, 3, path, sizeof path) == OK && see(path, &s) == OK, "a box with walls is written");
+    check_on(&alone, write_world(&w, 3, path, sizeof path) == OK && see(path, &s) == OK,
+             "a box with walls is written");
     test_links(&alone, path, 3);
     world_free(&w);
 }
 
-/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint lost. */
+/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint
+ * lost. */
 static void test_full_disk(void)
 {
     struct world w;
@@ -315,7 +331,8 @@ static void test_cut_files(void)
     check_on(&alone, refused, "files cut anywhere, or too long, are refused, by name");
 }
 
-/* Catches: a wrong sign or length of a sub-record. The layout for 25 bytes in pieces of 10 is written out. */
+/* Catches: a wrong sign or length of a sub-record. The layout for 25 bytes in pieces of 10 is
+ * written out. */
 static void test_subrecords(void)
 {
     static const int32_t expect[] = {-10, 10, -10, -10, 5, -5};
@@ -333,13 +350,15 @@ static void test_subrecords(void)
     int32_t x = 0;
     ok = ok && fort_get(&in, "pieces", 1, back, 25) == OK && fort_get_i4(&in, "number", &x) == OK &&
          fort_at_end(&in) == OK;
-    check_on(&alone, ok && x == 77 && memcmp(data, back, 25) == 0, "a record in sub-records is read back");
+    check_on(&alone, ok && x == 77 && memcmp(data, back, 25) == 0,
+             "a record in sub-records is read back");
     fort_shut(&in);
     ok = true;
     FILE *raw = fopen("sub", "rb");
     for (int i = 0; i < 3; i++) {
         int32_t head, tail, n = i < 2 ? 10 : 5;
-        ok = ok && fread(&head, 4, 1, raw) == 1 && fseek(raw, n, SEEK_CUR) == 0 && fread(&tail, 4, 1, raw) == 1;
+        ok = ok && fread(&head, 4, 1, raw) == 1 && fseek(raw, n, SEEK_CUR) == 0 &&
+             fread(&tail, 4, 1, raw) == 1;
         ok = ok && head == expect[2 * i] && tail == expect[2 * i + 1];
     }
     fclose(raw);
@@ -349,7 +368,8 @@ static void test_subrecords(void)
 static void fill_count(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     for (int r = 0; r < 100; r++)
-        for (int64_t i = 0; i < n; i++) ((double *)(rows + (size_t)r * stride))[i] = (double)(r * 100000 + first + i);
+        for (int64_t i = 0; i < n; i++)
+            ((double *)(rows + (size_t)r * stride))[i] = (double)(r * 100000 + first + i);
 }
 
 /* Catches: a piece at the wrong place when records are longer than the scratch. */
@@ -395,24 +415,29 @@ static bool sum_by_reading(uint64_t *sum)
     return ok;
 }
 
-/* Catches: a sum that misses what was written at its place out of turn; a listing that takes anything. */
+/* Catches: a sum that misses what was written at its place out of turn; a listing that takes
+ * anything. */
 static void test_manifest(void)
 {
-    static const char *const wrong[] = {"",
-                                        "ptah-checksums 1\n",
-                                        "ptah-checksums 2\n0000000000000000 end\n",
-                                        "ptah-checksums 1\n0123456789abcdef 12 ../x\n",
-                                        "ptah-checksums 1\n0123456789abcdef 1234567890123456789012 x\n",
-                                        "ptah-checksums 1\nbackup\n0123456789abcdef 12 x"};
+    static const char *const wrong[] = {
+        "",
+        "ptah-checksums 1\n",
+        "ptah-checksums 2\n0000000000000000 end\n",
+        "ptah-checksums 1\n0123456789abcdef 12 ../x\n",
+        "ptah-checksums 1\n0123456789abcdef 1234567890123456789012 x\n",
+        "ptah-checksums 1\nbackup\n0123456789abcdef 12 x"};
     struct manifest list = {0}, got = {0}, *m = NULL;
     struct fort_out f;
     int64_t bytes, bad = -1;
     fort_create(&f, "./table", &list);
     fort_table(&f, 7, 1, 3, fill_count, NULL);
     fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
-    bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3) == OK && manifest_load(".", 3, &m) == OK;
-    ok = ok && m->n == 1 && strcmp(m->row[0].name, "table") == 0 && manifest_check(m, ".", &bad, &bytes) == OK;
-    check_on(&alone, ok && bad == 0 && bytes == f.sum.bytes, "a file's sum is made while it is written");
+    bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3) == OK &&
+              manifest_load(".", 3, &m) == OK;
+    ok = ok && m->n == 1 && strcmp(m->row[0].name, "table") == 0 &&
+         manifest_check(m, ".", &bad, &bytes) == OK;
+    check_on(&alone, ok && bad == 0 && bytes == f.sum.bytes,
+             "a file's sum is made while it is written");
     uint64_t sum = 0;
     ok = ok && sum_by_reading(&sum) && manifest_check_sum(m, ".", "table", bytes, sum) == OK;
     ok = ok && manifest_check_sum(m, ".", "table", bytes - 1, sum) == ERR_FORMAT;
@@ -420,9 +445,11 @@ static void test_manifest(void)
     FILE *t = fopen("table", "r+b");
     ok = ok && t && fseek(t, 12345678, SEEK_SET) == 0 && fputc('#', t) == '#';
     if (t) fclose(t);
-    ok = ok && manifest_check_file(m, ".", "table") == ERR_FORMAT && manifest_check_file(m, ".", "other") == ERR_FORMAT;
+    ok = ok && manifest_check_file(m, ".", "table") == ERR_FORMAT &&
+         manifest_check_file(m, ".", "other") == ERR_FORMAT;
     ok = ok && manifest_check(m, ".", &bad, &bytes) == ERR_FORMAT && bad == 1;
-    ok = ok && sum_by_reading(&sum) && manifest_check_sum(m, ".", "table", bytes, sum) == ERR_FORMAT;
+    ok = ok && sum_by_reading(&sum) &&
+         manifest_check_sum(m, ".", "table", bytes, sum) == ERR_FORMAT;
     check_on(&alone, ok, "another byte is seen, and a file that is not listed");
     ok = manifest_load(".", 4, &m) == OK && !m;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -476,7 +503,8 @@ static void test_crc(void)
     for (size_t i = 0; i < sizeof p; i++) p[i] = (unsigned char)(i * i * 7 + i / 3);
     bool same = crc_add(0, "123456789", 9) == 0xcbf43926;
     for (size_t n = 0; n < 900; n += n < 300 ? 1 : 37)
-        for (size_t at = 0; at < 3; at++) same &= crc_add((uint32_t)n, p + at, n) == slow_crc((uint32_t)n, p + at, n);
+        for (size_t at = 0; at < 3; at++)
+            same &= crc_add((uint32_t)n, p + at, n) == slow_crc((uint32_t)n, p + at, n);
     check_on(&alone, same, "the checksum is zlib's");
 }
 

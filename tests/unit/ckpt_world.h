@@ -1,11 +1,12 @@
-/* A small refined world of noise, a function of field, level, key and cell, and what must be read back of it. For the tests of lib/ckpt. */
+/* A small refined world of noise, a function of field, level, key and cell, and what must be read
+ * back of it. For the tests of lib/ckpt. */
 #pragma once
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "audit/digest.h"
+#include "base/mem.h"
 #include "dom/adapt.h"
 
 enum { LMIN = 4, LMAX = 7, NPART = 5000, NVAR = 7 };
@@ -82,7 +83,8 @@ static void fill_mesh(struct mesh *m)
                     double x = cell_noise(v, l, lv->key[i], c);
                     lv->fld[FLD_U + v][i][c] = v == 0 ? 0.1 + x : v == 4 ? 30 + x : x - 0.5;
                 }
-                for (int f = FLD_PHI; f <= FLD_FZ; f++) lv->fld[f][i][c] = cell_noise(20 + f, l, lv->key[i], c) - 0.5;
+                for (int f = FLD_PHI; f <= FLD_FZ; f++)
+                    lv->fld[f][i][c] = cell_noise(20 + f, l, lv->key[i], c) - 0.5;
             }
 }
 
@@ -214,8 +216,10 @@ static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, 
         uint64_t k = (uint64_t)id[i];
         bool star = id[i] % 7 == 3;
         for (int d = 0; d < 3; d++) {
-            s->parts_wrong += ramses_f64(r, p, COL_X + (enum ramses_column)d)[i] != BOX * noise(1, k, (uint64_t)d);
-            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum ramses_column)d)[i] != noise(2, k, (uint64_t)d) - 0.5;
+            s->parts_wrong += ramses_f64(r, p, COL_X + (enum ramses_column)d)[i] !=
+                              BOX * noise(1, k, (uint64_t)d);
+            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum ramses_column)d)[i] !=
+                              noise(2, k, (uint64_t)d) - 0.5;
         }
         s->parts_wrong += ramses_f64(r, p, COL_MASS)[i] != noise(3, k, 0) / NPART;
         s->parts_wrong += ramses_i64(r, p, COL_LEVEL)[i] != LMIN + id[i] % 3;

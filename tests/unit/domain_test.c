@@ -1,6 +1,7 @@
-/* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank numbers are independent
- * of the ranks that hold the samples. Catches, among others: a wall's point given to the upper side, a ghost forgotten
- * across the periodic border or where a wall halves an oct, and walls that depend on who held the costs. */
+/* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank
+ * numbers are independent of the ranks that hold the samples. Catches, among others: a wall's point
+ * given to the upper side, a ghost forgotten across the periodic border or where a wall halves an
+ * oct, and walls that depend on who held the costs. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -45,7 +46,8 @@ static void test_hilbert_key(int bits)
         }
         memcpy(at[k], x, sizeof x);
         int64_t half[3] = {x[0] / 2, x[1] / 2, x[2] / 2};
-        if (bits > 1 && (int64_t)hilbert_key(half, bits - 1) != k >> 3) wrong++; /* a cube is a key range */
+        /* a cube is a key range */
+        if (bits > 1 && (int64_t)hilbert_key(half, bits - 1) != k >> 3) wrong++;
     }
     for (int64_t k = 1; k < count; k++) {
         int64_t step = 0;
@@ -93,7 +95,8 @@ static void samples_free(struct samples *s)
     FREE(s->cost);
 }
 
-static struct domain *balance(const struct domain *d, enum domain_kind kind, const struct samples *s)
+static struct domain *balance(const struct domain *d, enum domain_kind kind,
+                              const struct samples *s)
 {
     return domain_balance(d, kind, &comm, s->n, s->level, s->key, s->cost);
 }
@@ -124,16 +127,20 @@ static void need_brute(const struct domain *d, const int *owner, int level, okey
             beyond |= (p[a] < 0 || p[a] >= m) && !d->periodic[a];
             p[a] &= m - 1;
         }
-        if (!beyond) need[domain_rank(d, level - 1, okey_make((uint64_t)p[0], (uint64_t)p[1], (uint64_t)p[2]))] = true;
+        if (!beyond)
+            need[domain_rank(d, level - 1,
+                             okey_make((uint64_t)p[0], (uint64_t)p[1], (uint64_t)p[2]))] = true;
     }
 }
 
 static void test_near(const struct domain *d, const char *what)
 {
-    int top = d->levelmax, n = 1 << top, missing = 0, extra = 0, disorder = 0, unlike = 0, total = 0;
+    int top = d->levelmax, n = 1 << top, missing = 0, extra = 0, disorder = 0, unlike = 0,
+        total = 0;
     int *owner = mem_new(sizeof *owner * (size_t)n * (size_t)n * (size_t)n, "test");
     for (int i = 0; i < n * n * n; i++)
-        owner[i] = domain_rank(d, top + 1, okey_make((uint64_t)(i % n), (uint64_t)(i / n % n), (uint64_t)(i / n / n)));
+        owner[i] = domain_rank(
+            d, top + 1, okey_make((uint64_t)(i % n), (uint64_t)(i / n % n), (uint64_t)(i / n / n)));
     bool need[64];
     int rank[64], again[64];
     for (int l = 1; l <= top; l++)
@@ -149,7 +156,8 @@ static void test_near(const struct domain *d, const char *what)
             }
             for (int r = 0; r < d->nrank; r++) missing += need[r];
             total += count;
-            okey other = mix((uint64_t)k) & (((okey)1 << 3 * (l - 1)) - 1); /* disturbs whatever was remembered */
+            /* disturbs whatever was remembered */
+            okey other = mix((uint64_t)k) & (((okey)1 << 3 * (l - 1)) - 1);
             domain_near(d, domain_rank(d, l, other), l, other, again);
             unlike += domain_near(d, me, l, k, again) != count;
             unlike += memcmp(rank, again, sizeof(int) * (size_t)count) != 0;
@@ -157,7 +165,8 @@ static void test_near(const struct domain *d, const char *what)
     CHECK(missing == 0, "%s: %d of %d missing", what, missing, total);
     CHECK(disorder == 0, "%s: %d out of order", what, disorder);
     CHECK(unlike == 0, "%s: %d answers changed", what, unlike);
-    /* A domain may own a point, but no cell's centre, of a cube. That is rare unless domains are thinner than cells. */
+    /* A domain may own a point, but no cell's centre, of a cube. That is rare unless domains are
+     * thinner than cells. */
     CHECK(extra <= total / 20 || d->nrank > n / 2, "%s: %d of %d superfluous", what, extra, total);
     FREE(owner);
 }
@@ -185,22 +194,27 @@ static void test_near_thin(void)
 {
     struct domain *d = domain_new(DOMAIN_KSECTION, 8, 6, no_wall);
     int rank[8], n = 0;
-    for (okey k = 0; k < (okey)1 << 15; k++) n += domain_near(d, domain_rank(d, 6, k), 6, k, rank) > 0;
-    CHECK(n == 32 * 32 * 32 - 12 * 12 * 12 * 8, "%d octs are ghosts somewhere", n); /* 2: the parent's neighbours */
+    for (okey k = 0; k < (okey)1 << 15; k++)
+        n += domain_near(d, domain_rank(d, 6, k), 6, k, rank) > 0;
+    /* 2: the parent's neighbours */
+    CHECK(n == 32 * 32 * 32 - 12 * 12 * 12 * 8, "%d octs are ghosts somewhere", n);
     domain_free(d);
 }
 
 static void test_near_threads(void)
 {
     struct samples s = samples_new(20000, 8, comm.size, comm.rank);
-    struct domain *u = domain_new(DOMAIN_HILBERT, 7, 8, no_wall), *d = balance(u, DOMAIN_HILBERT, &s);
+    struct domain *u = domain_new(DOMAIN_HILBERT, 7, 8, no_wall),
+                  *d = balance(u, DOMAIN_HILBERT, &s);
     int64_t n = s.n, unlike = 0;
     int *one = mem_new(sizeof *one * (size_t)n * 8, "test");
-    for (int64_t i = 0; i < n; i++) one[8 * i + 7] = domain_near(d, 0, s.level[i], s.key[i], one + 8 * i);
+    for (int64_t i = 0; i < n; i++)
+        one[8 * i + 7] = domain_near(d, 0, s.level[i], s.key[i], one + 8 * i);
 #pragma omp parallel for num_threads(9) reduction(+ : unlike)
     for (int64_t i = 0; i < n; i++) {
         int rank[8], count = domain_near(d, 0, s.level[i], s.key[i], rank);
-        unlike += count != one[8 * i + 7] || memcmp(rank, one + 8 * i, sizeof(int) * (size_t)count) != 0;
+        unlike += count != one[8 * i + 7] ||
+                  memcmp(rank, one + 8 * i, sizeof(int) * (size_t)count) != 0;
     }
     CHECK(unlike == 0, "%ld answers differ between threads", (long)unlike);
     FREE(one);
@@ -238,14 +252,16 @@ static bool domain_proper(const struct domain *d)
             domain_bound_keys(d, bound);
             ok &= d->hilb.bound[r] < d->hilb.bound[r + 1] && (hkey)bound[r] == d->hilb.bound[r];
         }
-        for (int a = 0; a < 3 && d->kind == DOMAIN_KSECTION; a++) ok &= d->ksec.box[r][a][0] < d->ksec.box[r][a][1];
+        for (int a = 0; a < 3 && d->kind == DOMAIN_KSECTION; a++)
+            ok &= d->ksec.box[r][a][0] < d->ksec.box[r][a][1];
     }
     return ok;
 }
 
 static void test_balance(enum domain_kind kind, int nrank, int levelmax)
 {
-    struct domain *u = domain_new(kind == DOMAIN_HILBERT ? DOMAIN_KSECTION : DOMAIN_HILBERT, nrank, levelmax, no_wall);
+    struct domain *u = domain_new(kind == DOMAIN_HILBERT ? DOMAIN_KSECTION : DOMAIN_HILBERT, nrank,
+                                  levelmax, no_wall);
     struct samples s = samples_new(100000, levelmax, comm.size, comm.rank);
     struct samples lone = samples_new(100000, levelmax, 1, 0);
     if (comm.rank) lone.n = 0;
@@ -272,7 +288,8 @@ static void test_balance(enum domain_kind kind, int nrank, int levelmax)
     samples_free(&lone);
 }
 
-/* A uniform grid: the walls must come to lie between planes of octs, where the coarse grid has its lines. */
+/* A uniform grid: the walls must come to lie between planes of octs, where the coarse grid has its
+ * lines. */
 static void test_walls_on_grid(void)
 {
     struct samples s = samples_new(32768, 6, comm.size, comm.rank);
@@ -281,7 +298,8 @@ static void test_walls_on_grid(void)
         s.level[i] = 6;
         s.cost[i] = 1;
     }
-    struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, no_wall), *d = balance(u, DOMAIN_KSECTION, &s);
+    struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, no_wall),
+                  *d = balance(u, DOMAIN_KSECTION, &s);
     int ragged = 0;
     for (int r = 0; r < 12; r++)
         for (int a = 0; a < 3; a++) ragged += d->ksec.box[r][a][0] % 64 != 0;
@@ -304,13 +322,15 @@ static void test_tree(void)
     CHECK(!memcmp(d->ksec.axis, axis, sizeof axis), "axes of 96");
     domain_free(d);
     d = domain_new(DOMAIN_KSECTION, 2, 3,
-                   no_wall); /* a centre on the wall, that of the whole box, goes to the lower side */
+                   /* a centre on the wall, that of the whole box, goes to the lower side */
+                   no_wall);
     CHECK(domain_rank(d, 1, 0) == 0 && domain_rank(d, 2, 1) == 1, "points on a wall");
     domain_free(d);
     d = domain_new(DOMAIN_HILBERT, 3, 7, no_wall);
     double bound[4];
     domain_bound_keys(d, bound);
-    CHECK(bound[0] == 0 && bound[1] == 5592406 && bound[2] == 11184811 && bound[3] == 16777216, "initial keys");
+    CHECK(bound[0] == 0 && bound[1] == 5592406 && bound[2] == 11184811 && bound[3] == 16777216,
+          "initial keys");
     domain_free(d);
 }
 

@@ -1,5 +1,6 @@
-/* fft: laws of the transform on any number of ranks. Catches, among others: a block exchanged with the wrong part of an axis, and lines
- * whose bits depend on where they stand in memory. test: mpi=1,2,3,5,8 */
+/* fft: laws of the transform on any number of ranks. Catches, among others: a block exchanged with
+ * the wrong part of an axis, and lines whose bits depend on where they stand in memory. test:
+ * mpi=1,2,3,5,8 */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static void fill(struct fft *f)
 {
     for (int z = 0; z < f->count[2]; z++)
         for (int y = 0; y < f->count[1]; y++)
-            for (int x = 0; x < f->n; x++) real_at(f, y, z)[x] = value(f->n, x, y + f->first[1], z + f->first[2]);
+            for (int x = 0; x < f->n; x++)
+                real_at(f, y, z)[x] = value(f->n, x, y + f->first[1], z + f->first[2]);
 }
 
 static double complex brute(int n, int kx, int ky, int kz)
@@ -55,12 +57,14 @@ static void test_brute(int n)
     for (int i = 0; i < f->kcount[0]; i++)
         for (int j = 0; j < f->kcount[1]; j++)
             for (int k = 0; k < n; k += 1 + n / 5)
-                worst = fmax(worst, cabs(wave_at(f, i, j)[k] - brute(n, i + f->kfirst[0], j + f->kfirst[1], k)));
+                worst = fmax(worst, cabs(wave_at(f, i, j)[k] -
+                                         brute(n, i + f->kfirst[0], j + f->kfirst[1], k)));
     CHECK(worst < 1e-11, "n = %d: %g", n, worst);
     fft_free(&f);
 }
 
-/* The same bits as one rank alone, both ways; and backward after forward is n³ times the identity. */
+/* The same bits as one rank alone, both ways; and backward after forward is n³ times the identity.
+ */
 static void test_alone(int n)
 {
     struct comm self = {0, 1};
@@ -74,7 +78,8 @@ static void test_alone(int n)
     int64_t differ = 0;
     for (int i = 0; i < f->kcount[0]; i++)
         for (int j = 0; j < f->kcount[1]; j++)
-            differ += memcmp(wave_at(f, i, j), wave_at(g, i + f->kfirst[0], j + f->kfirst[1]), 16 * (size_t)n) != 0;
+            differ += memcmp(wave_at(f, i, j), wave_at(g, i + f->kfirst[0], j + f->kfirst[1]),
+                             16 * (size_t)n) != 0;
     CHECK(differ == 0, "n = %d: %ld rows of waves", n, (long)differ);
     fft_backward(f);
     fft_backward(g);
@@ -84,7 +89,8 @@ static void test_alone(int n)
             const double *r = real_at(f, y, z);
             differ += memcmp(r, real_at(g, y + f->first[1], z + f->first[2]), 8 * (size_t)n) != 0;
             for (int x = 0; x < n; x++)
-                worst = fmax(worst, fabs(r[x] / cells - value(n, x, y + f->first[1], z + f->first[2])));
+                worst = fmax(worst,
+                             fabs(r[x] / cells - value(n, x, y + f->first[1], z + f->first[2])));
         }
     CHECK(differ == 0, "n = %d: %ld rows", n, (long)differ);
     CHECK(worst < 1e-14, "n = %d: %g", n, worst);
@@ -96,11 +102,13 @@ static void test_alone(int n)
 static void test_owners(int n)
 {
     struct fft *f = fft_new(&comm, n);
-    int64_t rows = (int64_t)f->count[1] * f->count[2], waves = (int64_t)f->kcount[0] * f->kcount[1], wrong = 0;
+    int64_t rows = (int64_t)f->count[1] * f->count[2], waves = (int64_t)f->kcount[0] * f->kcount[1],
+            wrong = 0;
     comm_add_i64(&comm, &rows, 1);
     comm_add_i64(&comm, &waves, 1);
     for (int z = 0; z < f->count[2]; z++)
-        for (int y = 0; y < f->count[1]; y++) wrong += fft_rank(f, y + f->first[1], z + f->first[2]) != comm.rank;
+        for (int y = 0; y < f->count[1]; y++)
+            wrong += fft_rank(f, y + f->first[1], z + f->first[2]) != comm.rank;
     CHECK(rows == (int64_t)n * n, "n = %d: %ld rows", n, (long)rows);
     CHECK(waves == (int64_t)n * (n / 2 + 1), "n = %d: %ld rows of waves", n, (long)waves);
     CHECK(wrong == 0, "n = %d: %ld", n, (long)wrong);

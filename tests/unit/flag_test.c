@@ -1,6 +1,7 @@
-/* flag_test: levels that are held back in a run with cooling. Cooling itself is not needed for that, only the switch, which no namelist
- * can set yet. Would catch: the rule applied to the levels of the initial conditions, <= for <, the width of another level, criteria
- * that refine all the same. */
+/* flag_test: levels that are held back in a run with cooling. Cooling itself is not needed for
+ * that, only the switch, which no namelist can set yet. Would catch: the rule applied to the levels
+ * of the initial conditions, <= for <, the width of another level, criteria that refine all the
+ * same. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void fill(struct sim *s, struct params *p)
     p->amr.levelmin = LMIN, p->amr.levelmax = LMAX;
     p->refine.m_refine[0] = 0; /* while a run starts: refine all */
     snprintf(p->init.filetype, sizeof p->init.filetype, "grafic");
-    for (int i = 0; i < 2; i++) snprintf(p->init.initfile[i], sizeof p->init.initfile[i], "level %d", LMIN + i);
+    for (int i = 0; i < 2; i++)
+        snprintf(p->init.initfile[i], sizeof p->init.initfile[i], "level %d", LMIN + i);
     s->par = p;
     s->starting = true;
     s->comm = (struct comm){0, 1};
@@ -42,7 +44,8 @@ static int first_held(struct sim *s, double aexp)
 
 static void check_levels(struct sim *s, struct params *p)
 {
-    /* Files reach level 4, so that 7 and finer may wait; level l goes at a >= 4^(1/3) 2^(l-9) = 0.397, 0.794 for l = 7, 8. */
+    /* Files reach level 4, so that 7 and finer may wait; level l goes at a >= 4^(1/3) 2^(l-9) =
+     * 0.397, 0.794 for l = 7, 8. */
     p->amr.nlevel_collapse = 2;
     CHECK(first_held(s, 0.01) == 7);
     CHECK(first_held(s, 0.396) == 7);

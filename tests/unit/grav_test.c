@@ -1,5 +1,6 @@
-/* Laws of lib/grav. Also meant for mpirun -n 2, 3, 5: every rank then also solves the whole problem alone with one thread (the
- * reference) and compares bits. Each check says which fault it catches. Last line: N passed, N failed. */
+/* Laws of lib/grav. Also meant for mpirun -n 2, 3, 5: every rank then also solves the whole problem
+ * alone with one thread (the reference) and compares bits. Each check says which fault it catches.
+ * Last line: N passed, N failed. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -38,7 +39,8 @@ struct world {
     struct comm c;
     struct domain *d;
     struct mesh m;
-    double centre[3]; /* of the refined spheres; cells of level l with a centre nearer than radius[l] are split */
+    /* of the refined spheres; cells of level l with a centre nearer than radius[l] are split */
+    double centre[3];
     const double *radius;
     double mass, com[3], rho_tot, fourpi;
 };
@@ -61,12 +63,13 @@ static double distance(const struct world *w, const double x[3], const double y[
     return sqrt(r2);
 }
 
-static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin, int lmax, double boxlen,
-                       bool walls, const double *radius)
+static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin,
+                       int lmax, double boxlen, bool walls, const double *radius)
 {
     bool wall[6];
     for (int f = 0; f < 6; f++) wall[f] = walls;
-    *w = (struct world){.c = *c, .centre = {0.93 * boxlen, 0.52 * boxlen, 0.31 * boxlen}, .radius = radius};
+    *w = (struct world){
+        .c = *c, .centre = {0.93 * boxlen, 0.52 * boxlen, 0.31 * boxlen}, .radius = radius};
     if (walls)
         for (int d = 0; d < 3; d++) w->centre[d] = 0.5 * boxlen;
     w->d = domain_new(kind, c->size, lmax, wall);
@@ -103,7 +106,8 @@ static double ball_density(double r, double R)
 static double ball_force(double r, double R)
 {
     double s = fmin(r / R, 1);
-    double mass = 105.0 / 8 * (s * s * s / 3 - 2 * s * s * s * s * s / 5 + s * s * s * s * s * s * s / 7);
+    double mass = 105.0 / 8 *
+                  (s * s * s / 3 - 2 * s * s * s * s * s / 5 + s * s * s * s * s * s * s / 7);
     return -mass / (r * r);
 }
 
@@ -137,7 +141,8 @@ static struct grav_par params_fft(double epsilon, bool spectral)
     return (struct grav_par){.epsilon = epsilon, .cg_levelmin = 99, .spectral = spectral};
 }
 
-/* All levels; if tfrac > 0 once more, with 1.5 times the source and that time fraction; returns the report of the last solve. */
+/* All levels; if tfrac > 0 once more, with 1.5 times the source and that time fraction; returns the
+ * report of the last solve. */
 static struct grav_report world_solve(struct world *w, struct grav_par *p, double tfrac)
 {
     struct grav_report rep = {0};
@@ -147,7 +152,8 @@ static struct grav_report world_solve(struct world *w, struct grav_par *p, doubl
             struct level *lv = &m->lev[l];
             memcpy(lv->fld[FLD_PHI_OLD], lv->fld[FLD_PHI], sizeof(double[8]) * (size_t)lv->noct);
             double t = l > m->levelmin ? tfrac * pass : 0;
-            rep = grav_solve(m, &w->c, l, w->fourpi * (1 + 0.5 * pass), w->rho_tot, t, w->mass, w->com, p);
+            rep = grav_solve(m, &w->c, l, w->fourpi * (1 + 0.5 * pass), w->rho_tot, t, w->mass,
+                             w->com, p);
             grav_force(m, &w->c, l, t, w->fourpi, w->mass, w->com, p);
         }
     return rep;
@@ -174,7 +180,8 @@ static double mode_error(struct grav_par p, struct grav_report *rep)
                 cell_at(&w.m, L, i, k, x);
                 for (int d = 0; d < 3; d++) phase += 2 * PI * n[d] * x[d] / w.m.boxlen;
                 lv->fld[FLD_RHO][i][k] = 0.7 + cos(phase);
-                if (pass == 1) worst = fmax(worst, fabs(lv->fld[FLD_PHI][i][k] * k2 / w.fourpi + cos(phase)));
+                if (pass == 1)
+                    worst = fmax(worst, fabs(lv->fld[FLD_PHI][i][k] * k2 / w.fourpi + cos(phase)));
             }
         if (pass == 0) *rep = grav_solve(&w.m, &w.c, L, w.fourpi, 0.7, 0, 0, NULL, &p);
     }
@@ -190,7 +197,8 @@ static void test_mode(void)
     check(e < 1e-3 && rep.converged && rep.cycles <= 5,
           "multigrid: mode at 1e-4 in at most 5 cycles (catches a wrong dx²)");
     e = mode_error(params(1e-9, 99), &rep);
-    check(e < 1e-8 && rep.converged, "multigrid: mode at 1e-9 (catches a wrong residual: the limit is then another)");
+    check(e < 1e-8 && rep.converged,
+          "multigrid: mode at 1e-9 (catches a wrong residual: the limit is then another)");
     e = mode_error(params(1e-10, 3), &rep);
     check(e < 1e-9 && rep.converged, "conjugate gradient: mode at 1e-10");
     e = mode_error(params_fft(1, false), &rep);
@@ -210,16 +218,20 @@ static void test_exchanges(void)
     int64_t before = comm_rounds();
     struct grav_report r = grav_solve(&w.m, &w.c, L, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
     int64_t rounds = comm_rounds() - before;
-    check(r.cycles > 2 && rounds <= 5 * (L - SHARED) * r.cycles + A_SOLVE, "at most five exchanges a level and cycle");
+    check(r.cycles > 2 && rounds <= 5 * (L - SHARED) * r.cycles + A_SOLVE,
+          "at most five exchanges a level and cycle");
     check((rounds > 0) == (all.size > 1), "exchanges are counted");
     grav_fini(&p);
     world_free(&w);
 }
 
-/* ---- the equation holds on a refined level, also at its edge, with the boundary values it was given ---- */
+/* ---- the equation holds on a refined level, also at its edge, with the boundary values it was
+ * given ---- */
 
-/* guess: the first guess inside (multigrid: the face value is fixed), or NULL (conjugate gradient: the value beyond is). */
-static double equation_error(const struct world *w, int l, const double (*guess)[8], double fourpi, double tfrac)
+/* guess: the first guess inside (multigrid: the face value is fixed), or NULL (conjugate gradient:
+ * the value beyond is). */
+static double equation_error(const struct world *w, int l, const double (*guess)[8], double fourpi,
+                             double tfrac)
 {
     const struct mesh *m = &w->m;
     const struct level *lv = &m->lev[l];
@@ -237,8 +249,8 @@ static double equation_error(const struct world *w, int l, const double (*guess)
                 } else { /* father cell of the missing oct, found by its position */
                     okey key = okey_shift(lv->key[i], l, s[0], s[1], s[2], NULL);
                     double beyond[8];
-                    grav_interpol_phi(m, l - 1, mesh_find(&m->lev[l - 1], key >> 3), (int)(key & 7), tfrac, w->mass,
-                                      w->com, beyond);
+                    grav_interpol_phi(m, l - 1, mesh_find(&m->lev[l - 1], key >> 3), (int)(key & 7),
+                                      tfrac, w->mass, w->com, beyond);
                     sum += beyond[q] + (guess ? guess[i][k] - mid : 0) - mid;
                 }
             }
@@ -262,10 +274,14 @@ static void test_edge(int cg)
         double(*guess)[8] = mem_new(sizeof *guess * (size_t)lv->nown + 1, "test"),
         peak = w.fourpi * ball_density(0, BALL * 1.5);
         for (lidx i = 0; i < lv->nown; i++)
-            grav_interpol_phi(&w.m, l - 1, lv->parent[i], oct_slot(lv, i), tfrac, 0, NULL, guess[i]);
-        double e = all_max(equation_error(&w, l, cg > l ? (const double(*)[8])guess : NULL, 1.5 * w.fourpi, tfrac));
+            grav_interpol_phi(&w.m, l - 1, lv->parent[i], oct_slot(lv, i), tfrac, 0, NULL,
+                              guess[i]);
+        double e = all_max(equation_error(&w, l, cg > l ? (const double(*)[8])guess : NULL,
+                                          1.5 * w.fourpi, tfrac));
         FREE(guess);
-        check(e < 1e-8 * peak, "refined level: 7-point equation holds up to the edge (catches a wrong boundary term)");
+        check(
+            e < 1e-8 * peak,
+            "refined level: 7-point equation holds up to the edge (catches a wrong boundary term)");
     }
     world_free(&w);
 }
@@ -318,7 +334,8 @@ static double ball_error(int lmin, double epsilon)
                 if (lv->child[i][k] >= 0) continue;
                 cell_at(&w.m, l, i, k, x);
                 double r = distance(&w, x, w.centre), f = ball_force(r, BALL * 3.0), e2 = 0;
-                for (int d = 0; d < 3; d++) e2 += pow(lv->fld[FLD_FX + d][i][k] - f * (x[d] - w.centre[d]) / r, 2);
+                for (int d = 0; d < 3; d++)
+                    e2 += pow(lv->fld[FLD_FX + d][i][k] - f * (x[d] - w.centre[d]) / r, 2);
                 sum[0] += e2 * vol;
                 sum[1] += f * f * vol;
             }
@@ -332,13 +349,15 @@ static void test_ball(void)
 {
     double coarse = ball_error(4, 1e-7), fine = ball_error(5, 1e-7);
     check(fine < 0.004, "isolated ball: force error (catches a wrong 4πG, sign or unit of length)");
-    check(coarse > 3.0 * fine, "isolated ball: second order with two refined levels (catches a first-order edge)");
+    check(coarse > 3.0 * fine,
+          "isolated ball: second order with two refined levels (catches a first-order edge)");
     if (all.rank == 0) printf("   force error %.2e → %.2e\n", coarse, fine);
 }
 
 /* ---- a periodic density whose potential is known: second order on every level ---- */
 
-/* φ = −exp(κ (Σ cos 2π(x_d − c_d) − 3)), a well some 0.06 wide around c that is periodic and smooth; box of length 1. */
+/* φ = −exp(κ (Σ cos 2π(x_d − c_d) − 3)), a well some 0.06 wide around c that is periodic and
+ * smooth; box of length 1. */
 static const double WELL = 8;
 
 /* f = −∇φ; returns ∇²φ. */
@@ -397,7 +416,8 @@ static void well_cell(const struct world *w, int l, lidx i, int k, struct errors
     e->most = fmax(e->most, sqrt(e2));
 }
 
-/* L1, L2 and L∞ errors of the force on the leaf cells of each level, over the rms force of the box. */
+/* L1, L2 and L∞ errors of the force on the leaf cells of each level, over the rms force of the box.
+ */
 static void well_errors(int lmin, struct grav_par p, double out[WELL_LEVELS][WELL_NORMS])
 {
     static const double radius[2] = {0.26, 0.14};
@@ -422,7 +442,8 @@ static void well_errors(int lmin, struct grav_par p, double out[WELL_LEVELS][WEL
     world_free(&w);
 }
 
-/* Base levels of 16³, 32³ and 64³ cells, by Fourier transforms or multigrid; two more around the well. */
+/* Base levels of 16³, 32³ and 64³ cells, by Fourier transforms or multigrid; two more around the
+ * well. */
 static void test_well(struct grav_par p)
 {
     static const double least[WELL_NORMS] = {1.9, 1.9, 1.75};
@@ -431,11 +452,11 @@ static void test_well(struct grav_par p)
     for (int q = 0; q < WELL_LEVELS; q++)
         for (int n = 0; n < WELL_NORMS; n++) {
             double order = log2(e[1][q][n] / e[2][q][n]);
-            check(order > least[n],
-                  "well: force of second order on each level (catches a first-order guess at an edge)");
+            check(order > least[n], "well: force of second order on each level (catches a "
+                                    "first-order guess at an edge)");
             if (all.rank == 0)
-                printf("   well, level +%d, norm %d: %.3e %.3e %.3e, order %.2f\n", q, n, e[0][q][n], e[1][q][n],
-                       e[2][q][n], order);
+                printf("   well, level +%d, norm %d: %.3e %.3e %.3e, order %.2f\n", q, n,
+                       e[0][q][n], e[1][q][n], e[2][q][n], order);
         }
     check(e[2][2][1] < 1e-2, "well: force error (catches a wrong source)");
 }
@@ -487,8 +508,8 @@ static void test_bits(bool walls, struct grav_par with, unsigned char safe)
 
 /* ---- gas deposit ---- */
 
-/* Multigrid and Fourier transforms solve the same equation; compared by the force, which has no free constant. The plan that
- * struct grav_par keeps must notice that the domains changed. */
+/* Multigrid and Fourier transforms solve the same equation; compared by the force, which has no
+ * free constant. The plan that struct grav_par keeps must notice that the domains changed. */
 static void test_fourier(void)
 {
     static const double radius[1] = {0.2};
@@ -512,7 +533,8 @@ static void test_fourier(void)
                         worst = fmax(worst, fabs(w.m.lev[l].fld[d][i][k] - f));
                     }
             }
-        check(all_max(worst) < 1e-9 * all_max(most), "Fourier solver = multigrid to 1e-9, also on the finer level");
+        check(all_max(worst) < 1e-9 * all_max(most),
+              "Fourier solver = multigrid to 1e-9, also on the finer level");
         world_free(&w);
     }
     grav_fini(&fft);
@@ -529,13 +551,15 @@ static void set_gas(struct world *w)
                 cell_at(&w->m, l, i, k, x);
                 lidx j = lv->child[i][k];
                 for (int q = 0; q < 8 && j >= 0; q++) mean += up->fld[FLD_U][j][q] / 8;
-                lv->fld[FLD_U][i][k] = j >= 0 ? mean : 1.1 + sin(17 * x[0]) * cos(9 * x[1]) + 0.05 * x[2];
+                lv->fld[FLD_U][i][k] = j >= 0 ? mean
+                                              : 1.1 + sin(17 * x[0]) * cos(9 * x[1]) + 0.05 * x[2];
             }
         ghost_fill_hydro(&w->c, &w->m, l);
     }
 }
 
-/* Deposits all levels into RHO; returns the mass found on the base level, moment[3] its first moment. */
+/* Deposits all levels into RHO; returns the mass found on the base level, moment[3] its first
+ * moment. */
 static double deposit(struct world *w, double moment[3])
 {
     const double quantum = 0x1p-58;
@@ -549,7 +573,8 @@ static double deposit(struct world *w, double moment[3])
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         struct level *lv = &m->lev[l];
         int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
-        grav_deposit_gas(m, l, quantum, l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL, 0, 0, 1e-10, mass);
+        grav_deposit_gas(m, l, quantum, l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL, 0,
+                         0, 1e-10, mass);
         ghost_add_i64(&w->c, &lv->plan, mass);
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) {
@@ -592,14 +617,16 @@ static void test_deposit(void)
     static const double radius[2] = {0.2, 0.12};
     struct world w, ref;
     double at[3], want[4], at_ref[3];
-    world_make(&w, &all, DOMAIN_KSECTION, 4, 6, 1.0, true, radius); /* refined away from the walls: nothing is lost */
+    /* refined away from the walls: nothing is lost */
+    world_make(&w, &all, DOMAIN_KSECTION, 4, 6, 1.0, true, radius);
     double mass = deposit(&w, at);
     gas_moments(&w, want);
     check(fabs(mass - want[0]) < 1e-12 * want[0],
           "deposit: mass of the base level (catches split cells counted twice)");
     double off = 0;
     for (int d = 0; d < 3; d++) off = fmax(off, fabs(at[d] - want[1 + d]));
-    check(off < 1e-12, "deposit: first moment is that of the leaves (catches pseudo-particles at cell centres)");
+    check(off < 1e-12,
+          "deposit: first moment is that of the leaves (catches pseudo-particles at cell centres)");
     world_free(&w);
 
     world_make(&w, &all, DOMAIN_HILBERT, 4, 6, 1.0, false, radius);
@@ -633,7 +660,8 @@ static void test_analytic(void)
     grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
     check(lv->noct == 0 || lv->fld[FLD_FZ][0][3] == 0.4, "analytic constant field");
     p = (struct grav_par){.gravity_type = -2, .gravity_params = {0.5, 1, 1, 1}};
-    check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15, "analytic density");
+    check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 3}) - 1.0 / 18) < 1e-15,
+          "analytic density");
     check(fabs(grav_analytic_density(&p, (double[3]){1, 1, 1}) - 1 / (0.5 * 2.25)) < 1e-15,
           "analytic density, softened");
     world_free(&w);
@@ -653,9 +681,10 @@ static void speed(int l, struct grav_par p)
         grav_force(&w.m, &w.c, l, 0, w.fourpi, 1, w.com, &p);
         double t2 = timer_wall(), cells = pow(8, l) / all.size;
         if (all.rank == 0)
-            printf("level %d: %d cycles, error %.2e: %.1f ns a cell, %.1f ns a cell and cycle; force %.1f ns a cell\n",
-                   l, r.cycles, r.error, (t1 - t0) / cells * 1e9, (t1 - t0) / cells * 1e9 / (r.cycles ? r.cycles : 1),
-                   (t2 - t1) / cells * 1e9);
+            printf("level %d: %d cycles, error %.2e: %.1f ns a cell, %.1f ns a cell and cycle; "
+                   "force %.1f ns a cell\n",
+                   l, r.cycles, r.error, (t1 - t0) / cells * 1e9,
+                   (t1 - t0) / cells * 1e9 / (r.cycles ? r.cycles : 1), (t2 - t1) / cells * 1e9);
     }
     world_free(&w);
 }

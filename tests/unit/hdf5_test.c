@@ -1,19 +1,20 @@
-/* Laws of the HDF5 back end of lib/ckpt: one file, byte for byte, for any ranks and decomposition; the state read back is that written, and
- * its digest that of the RAMSES files; damage is told. Each check says which fault it catches. Last line: N passed, N failed.
+/* Laws of the HDF5 back end of lib/ckpt: one file, byte for byte, for any ranks and decomposition;
+ * the state read back is that written, and its digest that of the RAMSES files; damage is told.
+ * Each check says which fault it catches. Last line: N passed, N failed.
  *
- * Works in a folder in memory, where there is one: on a busy disk the many fsync take longer than all the rest. With an argument N, N bits
- * are flipped in each kind of file instead of a few hundred, and nothing else is done.
- * test: mpi=1,2,3 tier=check */
+ * Works in a folder in memory, where there is one: on a busy disk the many fsync take longer than
+ * all the rest. With an argument N, N bits are flipped in each kind of file instead of a few
+ * hundred, and nothing else is done. test: mpi=1,2,3 tier=check */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "curamses/write.h"
 #include "ckpt/order.h"
 #include "ckpt/source.h"
 #include "ckpt_world.h"
+#include "curamses/write.h"
 #include "io/dir.h"
 #include "io/file.h"
 
@@ -40,7 +41,8 @@ static int row_compare(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Catches: a window of the wrong rows, a merge that loses or swaps some, columns that do not follow their keys. */
+/* Catches: a window of the wrong rows, a merge that loses or swaps some, columns that do not follow
+ * their keys. */
 static void test_order_of(int64_t total, int64_t window, uint64_t keys)
 {
     struct row *mine = mem_new(sizeof *mine * (size_t)total + 1, "test");
@@ -71,7 +73,8 @@ static void test_order_of(int64_t total, int64_t window, uint64_t keys)
     order_fini(&o);
     comm_add_i64(&all, &got, 1);
     comm_add_i64(&all, (int64_t *)&sum[1], 1);
-    check(wrong == 0 && got == total && sum[0] == sum[1], "rows come in order, each once, in full windows");
+    check(wrong == 0 && got == total && sum[0] == sum[1],
+          "rows come in order, each once, in full windows");
     FREE(value);
     FREE(mine);
 }
@@ -95,7 +98,9 @@ static enum err see_conserved(const struct source_octs *o, void *ctx)
         for (int c = 0; c < 8; c++) {
             s->cells++;
             for (int v = 0; v < NVAR; v++) {
-                double x = cell_noise(v, o->level, o->key[i], c), u = v == 0 ? 0.1 + x : v == 4 ? 30 + x : x - 0.5;
+                double x = cell_noise(v, o->level, o->key[i], c), u = v == 0   ? 0.1 + x
+                                                                      : v == 4 ? 30 + x
+                                                                               : x - 0.5;
                 s->wrong += o->val[8 * v + c][i] != u;
             }
         }
@@ -109,7 +114,8 @@ static enum err see_source(const char *path, struct seen *s)
     TRY(source_open(path, GAMMA, SMALLR, &r));
     s->wrong += !r->exact || !r->state;
     enum err err = OK;
-    for (int k = 0; err == OK && k < r->npiece; k++) err = source_octs(r, k, true, see_conserved, s);
+    for (int k = 0; err == OK && k < r->npiece; k++)
+        err = source_octs(r, k, true, see_conserved, s);
     source_close(&r);
     return err;
 }
@@ -126,7 +132,8 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
-/* Catches: a row at the wrong place, anything that depends on ranks or domains, a variable that lost bits. */
+/* Catches: a row at the wrong place, anything that depends on ranks or domains, a variable that
+ * lost bits. */
 static void test_round_trip(enum domain_kind kind, bool walls)
 {
     struct world w, one;
@@ -142,17 +149,21 @@ static void test_round_trip(enum domain_kind kind, bool walls)
     check(see(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0 && s.split_wrong == 0,
           "every cell once, with its primitive values and its refinement");
     check(s.parts == NPART && s.parts_wrong == 0, "every particle once, with its values");
-    check(see_source(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0, "the state is that written, bit for bit");
+    check(see_source(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0,
+          "the state is that written, bit for bit");
     if (all.rank == 0) {
         world_new(&one, alone, walls);
         one.h.overwrite = true;
         bool ok = write_hdf5(&one, 2, single, sizeof single) == OK;
-        check_on(&alone, ok && same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5"),
+        check_on(&alone,
+                 ok && same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5"),
                  "one file for any number of ranks");
         one.h.deflate = 1;
         ok = digest_of(single, &d[0]) == OK && write_hdf5(&one, 2, single, sizeof single) == OK &&
              digest_of(single, &d[1]) == OK;
-        ok = ok && ckpt_write_ramses(".", 3, &one.h, &one.m, &one.p, one.d, &one.c, binary, sizeof binary) == OK &&
+        ok = ok &&
+             ckpt_write_ramses(".", 3, &one.h, &one.m, &one.p, one.d, &one.c, binary,
+                               sizeof binary) == OK &&
              digest_of(binary, &d[2]) == OK;
         check_on(&alone, ok && same_digest(&d[0], &d[2]), "one digest for both formats");
         check_on(&alone, ok && same_digest(&d[1], &d[2]), "and when it is deflated");
@@ -160,15 +171,19 @@ static void test_round_trip(enum domain_kind kind, bool walls)
     }
     comm_barrier(&all);
     w.h.deflate = 1;
-    check(write_hdf5(&w, 1, path, sizeof path) == OK && see(path, &s) == OK && s.wrong == 0 && s.parts_wrong == 0,
+    check(write_hdf5(&w, 1, path, sizeof path) == OK && see(path, &s) == OK && s.wrong == 0 &&
+              s.parts_wrong == 0,
           "deflated by all ranks");
-    check(all.rank > 0 || same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5"), "and still one file");
+    check(all.rank > 0 || same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5"),
+          "and still one file");
     w.h.overwrite = false;
-    check(write_hdf5(&w, 1, path, sizeof path) == ERR_FILE, "an existing checkpoint is not overwritten");
+    check(write_hdf5(&w, 1, path, sizeof path) == ERR_FILE,
+          "an existing checkpoint is not overwritten");
     world_free(&w);
 }
 
-/* Level 6 alone is four blocks: several ranks write. Catches: a window at the wrong place, a rank that fails alone. */
+/* Level 6 alone is four blocks: several ranks write. Catches: a window at the wrong place, a rank
+ * that fails alone. */
 static void test_large(int deflate)
 {
     enum { LEVEL = 6 };
@@ -193,7 +208,8 @@ static void test_large(int deflate)
     }
     bool ok = write_hdf5(&w, 1, path, sizeof path) == OK;
     ok = ok && (all.rank > 0 || write_hdf5(&one, 2, path, sizeof path) == OK);
-    check(ok && (all.rank > 0 || same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5")),
+    check(ok && (all.rank > 0 ||
+                 same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5")),
           "many blocks are one file for any number of ranks");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
@@ -202,14 +218,16 @@ static void test_large(int deflate)
     if (all.rank == (all.size > 1 && !deflate)) setrlimit(RLIMIT_FSIZE, &low);
     enum err err = write_hdf5(&w, 1, path, sizeof path);
     setrlimit(RLIMIT_FSIZE, &old);
-    check(err == ERR_FILE && strstr(err_message(), "data_00001.h5"), "any rank's trouble is everybody's");
+    check(err == ERR_FILE && strstr(err_message(), "data_00001.h5"),
+          "any rank's trouble is everybody's");
     world_free(&w);
     world_free(&one);
 }
 
 /* ---- trouble ---- */
 
-/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint lost. */
+/* Catches: an error that one rank keeps for itself, a directory left behind, an old checkpoint
+ * lost. */
 static void test_full_disk(int deflate)
 {
     struct world w;
@@ -267,7 +285,8 @@ static bool poke(int fd, int64_t at, int bit)
     return pwrite(fd, &c, 1, at) == 1;
 }
 
-/* Catches: an extent, a count or an offset that is trusted, a block or a header whose sum is not looked at. */
+/* Catches: an extent, a count or an offset that is trusted, a block or a header whose sum is not
+ * looked at. */
 static void test_damage(int deflate, int64_t flips)
 {
     char path[256], file[300], *text;
@@ -291,11 +310,14 @@ static void test_damage(int deflate, int64_t flips)
             silent += !same_digest(&before, &after);
         silent += !poke(fd, at, bit);
     }
-    if (flips > 1000) printf("%lld of %lld flips detected\n", (long long)detected, (long long)flips);
-    check_on(&alone, detected > flips / 3 && silent == 0, "bits that flip are noticed or do no harm");
+    if (flips > 1000)
+        printf("%lld of %lld flips detected\n", (long long)detected, (long long)flips);
+    check_on(&alone, detected > flips / 3 && silent == 0,
+             "bits that flip are noticed or do no harm");
     for (uint64_t k = 0; ok && k < 50; k++) {
         int64_t cut = (int64_t)(k < 10 ? n - 1 - k : mix(k) % n);
-        ok = ftruncate(fd, cut) == 0 && digest_of(path, &after) == ERR_FORMAT && strstr(err_message(), file) &&
+        ok = ftruncate(fd, cut) == 0 && digest_of(path, &after) == ERR_FORMAT &&
+             strstr(err_message(), file) &&
              pwrite(fd, text + cut, n - (size_t)cut, cut) == (ssize_t)n - cut;
     }
     check_on(&alone, ok, "files cut anywhere are refused, by name");
@@ -342,7 +364,8 @@ int main(int argc, char **argv)
     go_to_memory(dir);
     int64_t flips = argc > 1 ? strtoll(argv[1], NULL, 10) : 0;
     if (flips == 0) test_all();
-    for (int deflate = 0; deflate <= 1 && flips && all.rank == 0; deflate++) test_damage(deflate, flips);
+    for (int deflate = 0; deflate <= 1 && flips && all.rank == 0; deflate++)
+        test_damage(deflate, flips);
     if (all.rank == 0) remove_all();
     if (all.rank == 0 && *dir) rmdir(dir);
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
@@ -358,7 +381,8 @@ int main(int argc, char **argv)
     char path[256];
     comm_init(&argc, &argv, &all);
     world_new_in(&w, all, false, DOMAIN_KSECTION);
-    check(write_hdf5(&w, 1, path, sizeof path) == ERR_LIMIT && strstr(err_message(), "without HDF5"),
+    check(write_hdf5(&w, 1, path, sizeof path) == ERR_LIMIT &&
+              strstr(err_message(), "without HDF5"),
           "it says what it lacks");
     world_free(&w);
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);

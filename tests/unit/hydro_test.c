@@ -1,7 +1,9 @@
-/* hydro: laws of the scheme on meshes with up to three levels, on random and constructed states: same bits for any tile size and
- * number of threads, conservation through coarse-fine edges, mirror symmetry, walls as mirrors, free flow left alone, consistency of
- * the Riemann solvers, restriction undoing prolongation. Catches, among others: a register with a wrong sign or
- * weight, a halo oct taken from the wrong place, a slope that leans to one side, a mask forgotten on one side of a face. */
+/* hydro: laws of the scheme on meshes with up to three levels, on random and constructed states:
+ * same bits for any tile size and number of threads, conservation through coarse-fine edges, mirror
+ * symmetry, walls as mirrors, free flow left alone, consistency of the Riemann solvers, restriction
+ * undoing prolongation. Catches, among others: a register with a wrong sign or weight, a halo oct
+ * taken from the wrong place, a slope that leans to one side, a mask forgotten on one side of a
+ * face. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -45,7 +47,8 @@ static void add_level(struct mesh *m, int l, lidx n, const okey *key)
     mesh_link_down(m, l);
 }
 
-/* Is the cell at x (box units) to be refined at level l? A ball around a point that shrinks with the level. */
+/* Is the cell at x (box units) to be refined at level l? A ball around a point that shrinks with
+ * the level. */
 static bool in_ball(const double *x, int l, int levelmin)
 {
     double r = 0.36 / (1 << (l - levelmin)), d2 = 0.0;
@@ -53,7 +56,8 @@ static bool in_ball(const double *x, int l, int levelmin)
         double s = x[d] - (0.52 + 0.03 * d);
         d2 += s * s;
     }
-    return d2 < r * r && (l == levelmin || d2 > 0.25 * r * r); /* with a hole: edges that bend inwards */
+    /* with a hole: edges that bend inwards */
+    return d2 < r * r && (l == levelmin || d2 > 0.25 * r * r);
 }
 
 static lidx refine_keys(const struct mesh *m, int l, okey *key)
@@ -76,7 +80,8 @@ static lidx refine_keys(const struct mesh *m, int l, okey *key)
     return n;
 }
 
-static void build(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p, bool gravity, const bool *wall)
+static void build(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
+                  bool gravity, const bool *wall)
 {
     mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, wall);
     for (int l = 1; l <= levelmax; l++) {
@@ -109,9 +114,12 @@ typedef void state_at(const double *x, uint64_t id, double *q);
 
 static void rough(const double *x, uint64_t id, double *q)
 {
-    q[0] = 1.0 + 0.5 * sin(6.0 * x[0] + 4.0 * x[1]) + (x[2] > 0.4 ? 1.0 : 0.0) + 0.2 * uniform(8 * id);
-    for (int d = 1; d <= 3; d++) q[d] = 0.7 * sin(5.0 * x[d - 1] + d) + 0.3 * uniform(8 * id + (uint64_t)d);
-    q[4] = 0.6 + 0.4 * cos(7.0 * x[1] - x[2]) + (x[0] > 0.5 ? 2.0 : 0.0) + 0.1 * uniform(8 * id + 4);
+    q[0] = 1.0 + 0.5 * sin(6.0 * x[0] + 4.0 * x[1]) + (x[2] > 0.4 ? 1.0 : 0.0) +
+           0.2 * uniform(8 * id);
+    for (int d = 1; d <= 3; d++)
+        q[d] = 0.7 * sin(5.0 * x[d - 1] + d) + 0.3 * uniform(8 * id + (uint64_t)d);
+    q[4] = 0.6 + 0.4 * cos(7.0 * x[1] - x[2]) + (x[0] > 0.5 ? 2.0 : 0.0) +
+           0.1 * uniform(8 * id + 4);
     for (int v = 5; v < 8; v++) q[v] = uniform(8 * id + (uint64_t)v);
 }
 
@@ -121,7 +129,8 @@ static void flowing(const double *x, uint64_t id, double *q)
     memcpy(q, c, sizeof c);
 }
 
-static void set_cell(struct mesh *m, int l, lidx i, int c, const double *q, const struct hydro_par *p)
+static void set_cell(struct mesh *m, int l, lidx i, int c, const double *q,
+                     const struct hydro_par *p)
 {
     struct level *lv = &m->lev[l];
     double ekin = 0.5 * q[0] * (q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -142,7 +151,8 @@ static void fill(struct mesh *m, state_at *f, const struct hydro_par *p)
                 uint64_t id = (uint64_t)l << 40 | (uint64_t)m->lev[l].key[i] << 3 | (uint64_t)c;
                 f(y, id, q);
                 set_cell(m, l, i, c, q, p);
-                for (int d = 0; m->gravity && d < 3; d++) m->lev[l].fld[FLD_FX + d][i][c] = sin(9 * y[d]) + 0.2 * d;
+                for (int d = 0; m->gravity && d < 3; d++)
+                    m->lev[l].fld[FLD_FX + d][i][c] = sin(9 * y[d]) + 0.2 * d;
             }
         }
     }
@@ -150,7 +160,8 @@ static void fill(struct mesh *m, state_at *f, const struct hydro_par *p)
 }
 
 /* One step of level l with two sub-steps of the finer level, as sim/step does. */
-static void advance(struct mesh *m, int l, double dt, const struct hydro_par *p, int mindepth, int maxdepth)
+static void advance(struct mesh *m, int l, double dt, const struct hydro_par *p, int mindepth,
+                    int maxdepth)
 {
     bool finer = l < m->levelmax && m->lev[l + 1].noct > 0;
     if (finer) {
@@ -189,7 +200,8 @@ static bool all_finite(const struct mesh *m)
 
 /* ---- tests ---- */
 
-static uint64_t digest_of_run(const struct hydro_par *p, bool gravity, const bool *wall, int lo, int hi)
+static uint64_t digest_of_run(const struct hydro_par *p, bool gravity, const bool *wall, int lo,
+                              int hi)
 {
     struct mesh m;
     build(&m, 4, 6, p, gravity, wall);
@@ -212,17 +224,22 @@ static void test_tiles(void)
             p.slope_type = all_slopes[k];
             bool rich = (r + k) % 2 == 0, walls = k % 3 == 0;
             bool wall[6] = {walls, walls, false, false, walls, walls};
-            for (int f = 0; f < 6; f++) p.bound[f] = !wall[f] ? BOUND_PERIODIC : f == 0 ? BOUND_OUTFLOW : BOUND_REFLECT;
+            for (int f = 0; f < 6; f++)
+                p.bound[f] = !wall[f] ? BOUND_PERIODIC : f == 0 ? BOUND_OUTFLOW : BOUND_REFLECT;
             if (walls) p.bound[5] = BOUND_IMPOSED;
             p.bound_state[5][0] = p.bound_state[5][4] = 1.0;
-            if (rich) p.nvar = 7, p.pressure_fix = true, p.beta_fix = 0.5, p.difmag = 0.1, p.interpol_var = k % 3;
+            if (rich)
+                p.nvar = 7, p.pressure_fix = true, p.beta_fix = 0.5, p.difmag = 0.1,
+                p.interpol_var = k % 3;
             p.interpol_type = (r + k) % 4;
             omp_set_num_threads(1);
             uint64_t h = digest_of_run(&p, rich, wall, 0, 0);
             omp_set_num_threads(3);
             for (int d = 1; d <= 3; d++)
-                CHECK(digest_of_run(&p, rich, wall, d, d) == h, "riemann %d slope %d depth %d", r, p.slope_type, d);
-            CHECK(digest_of_run(&p, rich, wall, 0, 3) == h, "riemann %d slope %d mixed tiles", r, p.slope_type);
+                CHECK(digest_of_run(&p, rich, wall, d, d) == h, "riemann %d slope %d depth %d", r,
+                      p.slope_type, d);
+            CHECK(digest_of_run(&p, rich, wall, 0, 3) == h, "riemann %d slope %d mixed tiles", r,
+                  p.slope_type);
         }
     }
     omp_set_num_threads(1);
@@ -232,7 +249,8 @@ static void totals(const struct mesh *m, const struct hydro_par *p, double t[5])
 {
     struct sum s[6];
     for (int k = 0; k < 6; k++) sum_init(&s[k]);
-    for (int l = m->levelmin; l <= m->levelmax; l++) hydro_totals(m, l, p, &s[0], &s[4], &s[5], &s[1]);
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        hydro_totals(m, l, p, &s[0], &s[4], &s[5], &s[1]);
     for (int k = 0; k < 5; k++) t[k] = sum_get(&s[k]);
 }
 
@@ -251,8 +269,8 @@ static void test_conservation(void)
         for (int s = 0; s < 3; s++) advance(&m, 4, 0.4 * hydro_courant(&m, 4, &p), &p, 0, 3);
         totals(&m, &p, after);
         for (int k = 0; k < 5; k++)
-            CHECK(fabs(after[k] - before[k]) <= 4e-15 * before[4], "riemann %d variable %d: %g", r, k,
-                  after[k] - before[k]);
+            CHECK(fabs(after[k] - before[k]) <= 4e-15 * before[4], "riemann %d variable %d: %g", r,
+                  k, after[k] - before[k]);
         mesh_fini(&m);
     }
 }
@@ -286,10 +304,12 @@ static void test_free_flow(void)
 static double *cell_at(struct mesh *m, int l, int v, const int64_t *x)
 {
     okey k = okey_make((uint64_t)x[0] >> 1, (uint64_t)x[1] >> 1, (uint64_t)x[2] >> 1);
-    return &m->lev[l].fld[FLD_U + v][mesh_find(&m->lev[l], k)][(x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1)];
+    return &m->lev[l].fld[FLD_U + v][mesh_find(&m->lev[l], k)]
+                         [(x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1)];
 }
 
-/* to(mirror(x)) := from(x) with the velocity along d reversed; returns the largest difference instead if compare. */
+/* to(mirror(x)) := from(x) with the velocity along d reversed; returns the largest difference
+ * instead if compare. */
 static double mirror(struct mesh *to, struct mesh *from, int l, int d, bool compare)
 {
     int64_t n = (int64_t)1 << l, x[3];
@@ -300,7 +320,8 @@ static double mirror(struct mesh *to, struct mesh *from, int l, int d, bool comp
                 for (int v = 0; v < from->nvar; v++) {
                     int64_t y[3] = {x[0], x[1], x[2]};
                     y[d] = n - 1 - x[d];
-                    double a = *cell_at(from, l, v, x) * (v == 1 + d ? -1.0 : 1.0), *b = cell_at(to, l, v, y);
+                    double a = *cell_at(from, l, v, x) * (v == 1 + d ? -1.0 : 1.0),
+                           *b = cell_at(to, l, v, y);
                     if (compare)
                         worst = fmax(worst, fabs(a - *b));
                     else
@@ -335,7 +356,8 @@ static void test_mirror(void)
     }
 }
 
-/* A box with reflecting walls is an eighth of a periodic box twice as large, filled with its mirror images. */
+/* A box with reflecting walls is an eighth of a periodic box twice as large, filled with its mirror
+ * images. */
 static void test_reflecting_walls(void)
 {
     const bool walls[6] = {true, true, true, true, true, true};
@@ -397,7 +419,8 @@ static void test_open_walls(void)
     mesh_fini(&m);
 }
 
-static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R,
+                               struct hydro_gas g)
 {
     if (r == RIEMANN_LLF) return hydro_riemann_llf(L, R, g);
     if (r == RIEMANN_HLL) return hydro_riemann_hll(L, R, g);
@@ -408,7 +431,8 @@ static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R
     return hydro_exact_flux(L, R, g, p);
 }
 
-/* F(U,U) = F(U); a resting contact does not move with the solvers that know contacts; Toro's test 1 (Sod) at x/t = 0. */
+/* F(U,U) = F(U); a resting contact does not move with the solvers that know contacts; Toro's test 1
+ * (Sod) at x/t = 0. */
 static void test_riemann(void)
 {
     struct hydro_gas g = {.gamma = 1.4,
@@ -423,26 +447,32 @@ static void test_riemann(void)
                           .niter = 10};
     for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
         for (uint64_t k = 0; k < 200; k++) {
-            struct hydro_state s = {0.1 + uniform(5 * k), 4 * uniform(5 * k + 1) - 2, uniform(5 * k + 2),
-                                    -uniform(5 * k + 3), 0.1 + uniform(5 * k + 4)};
+            struct hydro_state s = {0.1 + uniform(5 * k), 4 * uniform(5 * k + 1) - 2,
+                                    uniform(5 * k + 2), -uniform(5 * k + 3),
+                                    0.1 + uniform(5 * k + 4)};
             struct hydro_flux f = solve(r, s, s, g);
             double e = 2.5 * s.p + 0.5 * s.r * (s.u * s.u + s.v * s.v + s.w * s.w);
-            double err = fabs(f.r - s.r * s.u) + fabs(f.u - s.r * s.u * s.u - s.p) + fabs(f.v - s.r * s.u * s.v) +
-                         fabs(f.w - s.r * s.u * s.w) + fabs(f.e - s.u * (e + s.p)) + fabs(f.eint - 2.5 * s.p * s.u);
+            double err = fabs(f.r - s.r * s.u) + fabs(f.u - s.r * s.u * s.u - s.p) +
+                         fabs(f.v - s.r * s.u * s.v) + fabs(f.w - s.r * s.u * s.w) +
+                         fabs(f.e - s.u * (e + s.p)) + fabs(f.eint - 2.5 * s.p * s.u);
             CHECK(err < 1e-13, "riemann %d: %g", r, err);
         }
         struct hydro_state a = {1.0, 0.0, 0.3, 0.1, 1.0}, b = {0.125, 0.0, -0.2, 0.4, 1.0};
         struct hydro_flux f = solve(r, a, b, g);
         if (r >= RIEMANN_HLLC)
-            CHECK(f.r == 0.0 && f.e == 0.0 && fabs(f.u - 1.0) < 1e-15, "riemann %d moves a contact", r);
+            CHECK(f.r == 0.0 && f.e == 0.0 && fabs(f.u - 1.0) < 1e-15, "riemann %d moves a contact",
+                  r);
     }
     struct hydro_state a = {1.0, 0.0, 0, 0, 1.0}, b = {0.125, 0.0, 0, 0, 0.1};
-    struct hydro_flux f = solve(RIEMANN_EXACT, a, b, g); /* star state 0.42632, 0.92745, 0.30313 (Toro, table 4.2) */
-    CHECK(fabs(f.r / (0.42632 * 0.92745) - 1) < 5e-3 && fabs(f.u / (0.30313 + 0.42632 * 0.92745 * 0.92745) - 1) < 5e-3,
+    /* star state 0.42632, 0.92745, 0.30313 (Toro, table 4.2) */
+    struct hydro_flux f = solve(RIEMANN_EXACT, a, b, g);
+    CHECK(fabs(f.r / (0.42632 * 0.92745) - 1) < 5e-3 &&
+              fabs(f.u / (0.30313 + 0.42632 * 0.92745 * 0.92745) - 1) < 5e-3,
           "Sod: %g %g", f.r, f.u);
 }
 
-/* The mean over the children of a prolonged cell is the cell: all but interpol_var > 0 in energy. */
+/* The mean over the children of a prolonged cell is the cell: all but interpol_var > 0 in energy.
+ */
 static void test_prolong_restrict(void)
 {
     for (int var = 0; var < 3; var++) {
@@ -462,7 +492,8 @@ static void test_prolong_restrict(void)
                         for (int v = 0; v < 7; v++) {
                             double s = 0.0;
                             for (int k = 0; k < 8; k++) s += out[v][k] / 8.0;
-                            if (var == 0 || v != 4) worst = fmax(worst, fabs(s - m.lev[l].fld[FLD_U + v][i][c]));
+                            if (var == 0 || v != 4)
+                                worst = fmax(worst, fabs(s - m.lev[l].fld[FLD_U + v][i][c]));
                         }
                     }
             CHECK(worst < 1e-14, "var %d type %d: %g", var, type, worst);
@@ -477,7 +508,8 @@ static void linear(const double *x, uint64_t id, double *q)
     for (int v = 1; v < 8; v++) q[v] = v == 4 ? 1.0 : 0.5;
 }
 
-/* A linear field is prolonged exactly by every slope but that of injection: in the right direction on each axis. */
+/* A linear field is prolonged exactly by every slope but that of injection: in the right direction
+ * on each axis. */
 static void test_prolong_linear(void)
 {
     for (int type = 1; type < 4; type++) {
@@ -509,8 +541,8 @@ static void expanding(const double *x, uint64_t id, double *q)
     for (int d = 0; d < 3; d++) q[1 + d] = HUBBLE * (x[d] - 0.5);
 }
 
-/* pressure_fix always on, in uniform expansion v = H x: the auxiliary internal energy falls adiabatically, de/dt = −3 γ H e, also
- * where neighbours are coarser and further away. */
+/* pressure_fix always on, in uniform expansion v = H x: the auxiliary internal energy falls
+ * adiabatically, de/dt = −3 γ H e, also where neighbours are coarser and further away. */
 static void test_pressure_fix(void)
 {
     struct hydro_par p = base_par();
@@ -534,7 +566,8 @@ static void test_pressure_fix(void)
         edges += lv->edge[i] >= 0;
         for (int c = 0; c < 8; c++) {
             double ekin = 0.0;
-            for (int d = 1; d <= 3; d++) ekin += 0.5 * lv->fld[FLD_U + d][i][c] * lv->fld[FLD_U + d][i][c];
+            for (int d = 1; d <= 3; d++)
+                ekin += 0.5 * lv->fld[FLD_U + d][i][c] * lv->fld[FLD_U + d][i][c];
             double e = lv->fld[FLD_U + 4][i][c] - ekin / lv->fld[FLD_U][i][c];
             worst = fmax(worst, fabs((e - 2.5) / (-3 * 1.4 * HUBBLE * 2.5 * dt) - 1.0));
         }
@@ -557,7 +590,8 @@ static void test_courant_kick_flag(void)
             for (int c = 0; c < 8; c++) m.lev[3].fld[FLD_FX + d][i][c] = d - 0.5;
     double w = 3.0 * sqrt(1.4 * q[4] / q[0]) + 2.0, dx = 0.125, s = 2.5 * dx / (w * w);
     double dt = dx / w * (sqrt(1.0 + s) - 1.0) / s;
-    CHECK(fabs(hydro_courant(&m, 3, &p) / dt - 1.0) < 1e-14, "%.17g %.17g", hydro_courant(&m, 3, &p), dt);
+    CHECK(fabs(hydro_courant(&m, 3, &p) / dt - 1.0) < 1e-14, "%.17g %.17g",
+          hydro_courant(&m, 3, &p), dt);
 
     unsigned char(*ok)[8] = mem_zero(8 * (size_t)m.lev[3].noct, "test");
     p.err_grad_d = p.err_grad_p = p.err_grad_u = 0.01;

@@ -1,7 +1,8 @@
-/* ics_test: expansion, GRAFIC2 and text readers, initial conditions. Laws and analytic solutions, written files that
- * are read back, and files broken in one place each, which must be refused with a sentence that names the place. Would
- * catch, among others: a wrong power of a in a unit, an offset of half a cell, planes of the wrong level, values that
- * depend on the rank that read them, a damaged record taken as data. */
+/* ics_test: expansion, GRAFIC2 and text readers, initial conditions. Laws and analytic solutions,
+ * written files that are read back, and files broken in one place each, which must be refused with
+ * a sentence that names the place. Would catch, among others: a wrong power of a in a unit, an
+ * offset of half a cell, planes of the wrong level, values that depend on the rank that read them,
+ * a damaged record taken as data. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static void test_lambda(void)
         CHECK(near(cosmo_time(c, a) + now + 1, age + 1, 1e-13));
         cosmo_at(c, cosmo_tau(c, a), &x, &h);
         CHECK(near(x, a, 2e-14) && near(h, cosmo_dadtau(&p, a) / a, 1e-13));
-        double d = 1e-4, rate = log(cosmo_growth(&p, a * exp(d)) / cosmo_growth(&p, a * exp(-d))) / (2 * d);
+        double d = 1e-4,
+               rate = log(cosmo_growth(&p, a * exp(d)) / cosmo_growth(&p, a * exp(-d))) / (2 * d);
         CHECK(near(rate, cosmo_growth_rate(&p, a), 1e-7));
     }
     CHECK(near(cosmo_growth(&p, 1), 0.7779, 2e-3)); /* Carroll, Press & Turner 1992, eq. 29 */
@@ -170,7 +172,8 @@ static void put8(FILE *f, uint64_t x, bool swap)
 
 typedef float value_fn(int64_t x, int64_t y, int64_t z, double ctx);
 
-static void write_file(const char *dir, const char *name, const struct file *h, value_fn *value, double ctx, bool ids)
+static void write_file(const char *dir, const char *name, const struct file *h, value_fn *value,
+                       double ctx, bool ids)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -212,7 +215,8 @@ static void poke(const char *name, long at, const void *p, size_t n)
     fclose(f);
 }
 
-static const struct file SMALL = {.n = {6, 5, 4}, .real = {1.5f, 0, 3, 4.5f, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
+static const struct file SMALL = {
+    .n = {6, 5, 4}, .real = {1.5f, 0, 3, 4.5f, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
 
 static void test_grafic_round_trip(void)
 {
@@ -225,7 +229,8 @@ static void test_grafic_round_trip(void)
         write_file(tmp, "a", &h, place, 0.5, false);
         CHECK(grafic_exists(tmp, "a") && !grafic_exists(tmp, "b"));
         CHECK(grafic_open(&f, tmp, "a", true) == OK);
-        CHECK(f.head.n[0] == 6 && f.head.n[1] == 5 && f.head.n[2] == 4 && f.head.dx == 1.5 && f.head.off[2] == 4.5);
+        CHECK(f.head.n[0] == 6 && f.head.n[1] == 5 && f.head.n[2] == 4 && f.head.dx == 1.5 &&
+              f.head.off[2] == 4.5);
         CHECK(f.head.h0 == 70 && f.head.astart == (double)0.02f && f.swap == order && f.width == 4);
         CHECK(grafic_read_planes(&f, 2, 2, &plane[0][0][0]) == OK);
         CHECK(plane[0][0][0] == place(0, 0, 2, 0.5) && plane[1][4][5] == place(5, 4, 3, 0.5));
@@ -239,7 +244,8 @@ static void test_grafic_round_trip(void)
             CHECK(grafic_open(&f, tmp, "ids", true) == OK && f.width == h.width);
             CHECK(grafic_read_rows(&f, GRAFIC_ID, 1, 1, 3, &rows[0][0]) == OK);
             CHECK(rows[0][0] == 10107 && rows[2][5] == 10312);
-            if (h.width == 8) CHECK(says(grafic_read_planes(&f, 0, 1, &plane[0][0][0]), ERR_FORMAT, "8-byte"));
+            if (h.width == 8)
+                CHECK(says(grafic_read_planes(&f, 0, 1, &plane[0][0][0]), ERR_FORMAT, "8-byte"));
             grafic_close(&f);
         }
     }
@@ -272,7 +278,8 @@ static void test_grafic_damage(void)
     write_file(tmp, "a", &h, place, 0, false);
     poke("a", first + 2 * (plane + 8) + 4 + 4 * (6 * 3 + 2), &nan, 4);
     CHECK(grafic_open(&f, tmp, "a", true) == OK);
-    CHECK(says(grafic_read_planes(&f, 0, 4, out), ERR_FORMAT, "plane 3 of 4: the value at row 4, column 3"));
+    CHECK(says(grafic_read_planes(&f, 0, 4, out), ERR_FORMAT,
+               "plane 3 of 4: the value at row 4, column 3"));
     CHECK(grafic_read_rows(&f, GRAFIC_REAL, 2, 0, 3, rows) == OK);
     CHECK(says(grafic_read_rows(&f, GRAFIC_REAL, 2, 2, 2, rows), ERR_FORMAT, "row 4, column 3"));
     grafic_close(&f);
@@ -280,8 +287,9 @@ static void test_grafic_damage(void)
         int word;
         float value;
         const char *text;
-    } bad[] = {{3, 0, "cell size"},           {3, -1, "cell size"},       {5, INFINITY, "not finite"},
-               {7, 1.5f, "expansion factor"}, {7, 0, "expansion factor"}, {10, 0, "h0"}};
+    } bad[] = {{3, 0, "cell size"},         {3, -1, "cell size"},
+               {5, INFINITY, "not finite"}, {7, 1.5f, "expansion factor"},
+               {7, 0, "expansion factor"},  {10, 0, "h0"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         write_file(tmp, "a", &h, place, 0, false);
         poke("a", 4 + 4 * bad[i].word, &bad[i].value, 4);
@@ -327,7 +335,8 @@ static void test_text(void)
     for (int i = 0; i < 7; i++) col[i] = store[i];
     for (int i = 0; i < 40; i++) {
         char line[200];
-        snprintf(line, sizeof line, "%d.5 -0.25,1d-2\t %d 2E1 , .5D0 %d%s%s", i, -i, i + 1, i % 7 ? "" : " 9 9",
+        snprintf(line, sizeof line, "%d.5 -0.25,1d-2\t %d 2E1 , .5D0 %d%s%s", i, -i, i + 1,
+                 i % 7 ? "" : " 9 9",
                  i == 39 ? ""
                  : i % 5 ? "\n"
                          : "\r\n\n  \n");
@@ -340,8 +349,9 @@ static void test_text(void)
         for (int s = 0; s < shares; s++) {
             CHECK(read_share(s, shares, col, &n) == OK);
             for (int64_t i = 0; i < n; i++, sum++)
-                same = same && col[0][i] == (double)sum + 0.5 && col[1][i] == -0.25 && col[2][i] == 0.01 &&
-                       col[3][i] == -(double)sum && col[4][i] == 20 && col[5][i] == 0.5 && col[6][i] == (double)sum + 1;
+                same = same && col[0][i] == (double)sum + 0.5 && col[1][i] == -0.25 &&
+                       col[2][i] == 0.01 && col[3][i] == -(double)sum && col[4][i] == 20 &&
+                       col[5][i] == 0.5 && col[6][i] == (double)sum + 1;
         }
         CHECK(same && sum == 40);
     }
@@ -372,15 +382,17 @@ static void test_text_particles(void)
     snprintf(path, sizeof path, "%s/ic_part", tmp);
     write_text("0.1 0 0 1 2 3 4\n-0.5 0.25 0 1 2 3 4\n");
     CHECK(ics_ascii_particles(path, 2, 5, &ONE, &p) == OK && p.n == 2);
-    CHECK(p.x[0][0] == 0.1 + 1 && p.x[0][1] == 0.5 && p.x[1][1] == 1.25 && p.v[2][1] == 3 && p.m[0] == 4);
-    CHECK(p.id[0] == 1 && p.id[1] == 2 && p.levelp[0] == 5 && p.family[1] == FAM_DM && p.tag[0] == 0);
+    CHECK(p.x[0][0] == 0.1 + 1 && p.x[0][1] == 0.5 && p.x[1][1] == 1.25 && p.v[2][1] == 3 &&
+          p.m[0] == 4);
+    CHECK(p.id[0] == 1 && p.id[1] == 2 && p.levelp[0] == 5 && p.family[1] == FAM_DM &&
+          p.tag[0] == 0);
     part_fini(&p);
 }
 
 /* ---- mesh ---- */
 
-/* Levels 1..levelmin complete but for `part` of `nparts` of the octs of levelmin, and, if fine, the octs of levelmin+1
- * in the octs lo..hi-1 along each axis that these cover. */
+/* Levels 1..levelmin complete but for `part` of `nparts` of the octs of levelmin, and, if fine, the
+ * octs of levelmin+1 in the octs lo..hi-1 along each axis that these cover. */
 static void build(struct mesh *m, int levelmin, int part, int nparts, int lo, int hi)
 {
     mesh_init(m, levelmin, levelmin + 1, 7, true, false, 1, PERIODIC);
@@ -394,7 +406,8 @@ static void build(struct mesh *m, int levelmin, int part, int nparts, int lo, in
             bool in = true;
             for (int d = 0; d < 3; d++) in = in && x[d] >= lo && x[d] < hi;
             okey in_levelmin = l > levelmin ? k >> 3 : k;
-            bool mine = l < levelmin || (in_levelmin * (okey)nparts) >> 3 * (levelmin - 1) == (okey)part;
+            bool mine = l < levelmin ||
+                        (in_levelmin * (okey)nparts) >> 3 * (levelmin - 1) == (okey)part;
             if (mine && (l <= levelmin || in)) key[n++] = k;
         }
         mesh_replace(m, l, n, key, 0, NULL, NULL);
@@ -410,41 +423,51 @@ static void test_regions(void)
     struct mesh m;
     build(&m, 4, 0, 1, 0, 0);
     struct ics_gas g = {.nvar = 7, .gamma = 1.5, .smallr = 1e-3, .smallc = 2};
-    struct ics_region r[3] = {
-        {.shape = ICS_SQUARE,
-         .center = {.5, .5, .5},
-         .length = {.5, .5, .25},
-         .exponent = 10,
-         .d = 2,
-         .v = {1, 2, 3},
-         .p = 4,
-         .var = {5, 6}},
-        {.shape = ICS_SQUARE, .center = {0, 0, 0}, .length = {.5, .5, .5}, .exponent = 2, .d = 3, .p = 1},
-        {.shape = ICS_POINT,
-         .center = {.78125, .78125, .8},
-         .length = {1, 1, 1},
-         .exponent = 10,
-         .d = 1,
-         .v = {4, 0, 0},
-         .p = 2,
-         .var = {7, 8}}};
+    struct ics_region r[3] = {{.shape = ICS_SQUARE,
+                               .center = {.5, .5, .5},
+                               .length = {.5, .5, .25},
+                               .exponent = 10,
+                               .d = 2,
+                               .v = {1, 2, 3},
+                               .p = 4,
+                               .var = {5, 6}},
+                              {.shape = ICS_SQUARE,
+                               .center = {0, 0, 0},
+                               .length = {.5, .5, .5},
+                               .exponent = 2,
+                               .d = 3,
+                               .p = 1},
+                              {.shape = ICS_POINT,
+                               .center = {.78125, .78125, .8},
+                               .length = {1, 1, 1},
+                               .exponent = 10,
+                               .d = 1,
+                               .v = {4, 0, 0},
+                               .p = 2,
+                               .var = {7, 8}}};
     ics_regions(&m, 4, r, 2, &g);
     double(**u)[8] = m.lev[4].fld + FLD_U;
     double mass = 0, energy = 0;
     for (lidx i = 0; i < m.lev[4].nown; i++)
         for (int c = 0; c < 8; c++) mass += u[0][i][c] / 4096;
-    /* 8 x 8 x 4 cells of density 2; the cells with centres within 0.25 of the corner, 34 (counted), of density 3 */
+    /* 8 x 8 x 4 cells of density 2; the cells with centres within 0.25 of the corner, 34 (counted),
+     * of density 3 */
     int corner = 0;
     for (int z = 0; z < 16; z++)
         for (int y = 0; y < 16; y++)
             for (int x = 0; x < 16; x++)
-                corner += (2 * x + 1) * (2 * x + 1) + (2 * y + 1) * (2 * y + 1) + (2 * z + 1) * (2 * z + 1) < 64;
+                corner += (2 * x + 1) * (2 * x + 1) + (2 * y + 1) * (2 * y + 1) +
+                              (2 * z + 1) * (2 * z + 1) <
+                          64;
     CHECK(near(mass, (256 * 2 + corner * 3 + (4096 - 256 - corner) * 1e-3) / 4096, 1e-12));
     lidx at = mesh_find(&m.lev[4], okey_make(4, 4, 4));
-    CHECK(u[1][at][0] == 2 && u[3][at][0] == 6 && u[4][at][0] == 0.5 * 2 * 14 + 4 / 0.5 && u[6][at][0] == 12);
+    CHECK(u[1][at][0] == 2 && u[3][at][0] == 6 && u[4][at][0] == 0.5 * 2 * 14 + 4 / 0.5 &&
+          u[6][at][0] == 12);
     at = mesh_find(&m.lev[4], okey_make(7, 0, 0));
-    CHECK(u[0][at][0] == 1e-3 && near(u[4][at][0], 1e-3 * 4 / 1.5 / 0.5, 1e-14) && u[5][at][0] == 0);
-    ics_regions(&m, 4, r + 2, 1, &(struct ics_gas){.nvar = 7, .gamma = 1.5, .smallr = 1e-30, .smallc = 1e-10});
+    CHECK(u[0][at][0] == 1e-3 && near(u[4][at][0], 1e-3 * 4 / 1.5 / 0.5, 1e-14) &&
+          u[5][at][0] == 0);
+    ics_regions(&m, 4, r + 2, 1,
+                &(struct ics_gas){.nvar = 7, .gamma = 1.5, .smallr = 1e-30, .smallc = 1e-10});
     mass = 0;
     for (lidx i = 0; i < m.lev[4].nown; i++)
         for (int c = 0; c < 8; c++) {
@@ -479,7 +502,8 @@ static float mask(int64_t x, int64_t y, int64_t z, double ctx)
     return x == y ? 1.0f : (float)ctx;
 }
 
-/* Files of level l: n cells a side from cell off; which: 'p' positions, 'i' ids, 'b' gas velocities, 's' scalar. */
+/* Files of level l: n cells a side from cell off; which: 'p' positions, 'i' ids, 'b' gas
+ * velocities, 's' scalar. */
 static void write_level(const char *dir, int l, int n, int off, const char *which)
 {
     float dx = 128.0f / (float)(1 << l);
@@ -521,11 +545,13 @@ static void fresh(const char *which)
 static const struct ics_gas GAS = {
     .nvar = 7, .gamma = 5.0 / 3, .smallr = 1e-10, .smallc = 1e-10, .imetal = 5, .z_ave = 0.5};
 
-/* The largest difference between the gas of level l and what its files say, and check of the refinement map. */
+/* The largest difference between the gas of level l and what its files say, and check of the
+ * refinement map. */
 static double gas_error(const struct ics_grafic *g, const struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
-    double(*const *u)[8] = lv->fld + FLD_U, worst = 0, a0 = (double)0.02f, a = g->par.aexp_ini, ul, ud, ut;
+    double(*const *u)[8] = lv->fld + FLD_U, worst = 0, a0 = (double)0.02f, a = g->par.aexp_ini, ul,
+                  ud, ut;
     double growth = cosmo_growth(&g->par, a) / cosmo_growth(&g->par, a0);
     double faster = growth * cosmo_vfact(&g->par, a) / cosmo_vfact(&g->par, a0);
     cosmo_units(&g->par, a0, &ul, &ud, &ut);
@@ -536,14 +562,17 @@ static double gas_error(const struct ics_grafic *g, const struct mesh *m, int l)
             int64_t k[3];
             okey_coords(lv->key[i], k);
             for (int d = 0; d < 3; d++) k[d] = 2 * k[d] + (c >> d & 1) - (l == 4 ? 4 : 0);
-            double rho = fmax(1 + growth * (double)delta(k[0], k[1], k[2], l), 0.1) * 0.06 / (double)0.3f, e = 0;
+            double rho = fmax(1 + growth * (double)delta(k[0], k[1], k[2], l), 0.1) * 0.06 /
+                         (double)0.3f,
+                   e = 0;
             worst = fmax(worst, fabs(u[0][i][c] / rho - 1));
             for (int d = 0; d < 3; d++) {
                 double v = faster * (double)speed(k[0], k[1], k[2], 20 * d) * kms0;
                 worst = fmax(worst, fabs(u[1 + d][i][c] / rho - v));
                 e += 0.5 * rho * v * v;
             }
-            double p = rho * 1.356e-2 / (a * a) * 1.3806490e-16 / 1.6605390e-24 / (ul / ut) / (ul / ut);
+            double p = rho * 1.356e-2 / (a * a) * 1.3806490e-16 / 1.6605390e-24 / (ul / ut) /
+                       (ul / ut);
             worst = fmax(worst, fabs(u[4][i][c] / (e + p * 1.5) - 1));
             worst = fmax(worst, fabs(u[5][i][c] / rho - 0.01));
             worst = fmax(worst, fabs(u[6][i][c] / rho - (double)delta(k[0], k[1], k[2], 9)));
@@ -559,21 +588,25 @@ static void test_grafic_gas(void)
     build(&m, 3, 0, 1, 3, 5);
     for (int early = 0; early < 2; early++) {
         CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, early ? 0.012 : 10, &ONE) == OK);
-        CHECK(near(g.par.boxlen_ini, 128 * 0.7, 1e-7) && g.par.aexp_ini == (early ? 0.012 : (double)0.02f));
-        CHECK(near(ics_grafic_mass_sph(&g), 0.2 / 4096, 1e-7) && ics_grafic_has(&g, 4) && !ics_grafic_has(&g, 5));
+        CHECK(near(g.par.boxlen_ini, 128 * 0.7, 1e-7) &&
+              g.par.aexp_ini == (early ? 0.012 : (double)0.02f));
+        CHECK(near(ics_grafic_mass_sph(&g), 0.2 / 4096, 1e-7) && ics_grafic_has(&g, 4) &&
+              !ics_grafic_has(&g, 5));
         for (int l = 3; l <= 4; l++) {
             CHECK(ics_grafic_gas(&g, &m, &ONE, l, &GAS) == OK);
             CHECK(gas_error(&g, &m, l) < 1e-6); /* float32 header against its own box length */
             unsigned char map[64][8];
             CHECK(ics_grafic_refmap(&g, &m, &ONE, l, map) == OK);
-            CHECK(map[0][0] == 1 && map[0][7] == 1 && map[0][1] == 0 && map[0][3] == 1 && map[0][6] == 0);
+            CHECK(map[0][0] == 1 && map[0][7] == 1 && map[0][1] == 0 && map[0][3] == 1 &&
+                  map[0][6] == 0);
         }
         ics_grafic_close(&g);
     }
     mesh_fini(&m);
     CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 10, &ONE) == OK);
     build(&m, 3, 0, 1, 1, 5); /* leaves the files of level 4 */
-    CHECK(says(ics_grafic_gas(&g, &m, &ONE, 4, &GAS), ERR_PARAM, "leaves the initial conditions of level 4"));
+    CHECK(says(ics_grafic_gas(&g, &m, &ONE, 4, &GAS), ERR_PARAM,
+               "leaves the initial conditions of level 4"));
     mesh_fini(&m);
     ics_grafic_close(&g);
 }
@@ -600,7 +633,8 @@ static void test_ranks(void)
             for (lidx i = 0; i < some.lev[l].nown; i++) {
                 lidx j = mesh_find(&whole.lev[l], some.lev[l].key[i]);
                 for (int v = 0; v < 7; v++)
-                    same = same && memcmp(some.lev[l].fld[FLD_U + v][i], whole.lev[l].fld[FLD_U + v][j], 64) == 0;
+                    same = same && memcmp(some.lev[l].fld[FLD_U + v][i],
+                                          whole.lev[l].fld[FLD_U + v][j], 64) == 0;
             }
         }
         CHECK(same);
@@ -609,7 +643,8 @@ static void test_ranks(void)
             int64_t j = 0;
             while (j < all.n && all.id[j] != mine.id[i]) j++;
             same = same && j < all.n && all.m[j] == mine.m[i];
-            for (int d = 0; d < 3 && same; d++) same = all.x[d][j] == mine.x[d][i] && all.v[d][j] == mine.v[d][i];
+            for (int d = 0; d < 3 && same; d++)
+                same = all.x[d][j] == mine.x[d][i] && all.v[d][j] == mine.v[d][i];
         }
         CHECK(same);
         total += mine.n;
@@ -622,9 +657,10 @@ static void test_ranks(void)
     ics_grafic_close(&g);
 }
 
-/* Positions and velocities of the particle of cell k of level l (counted in its files) with this id. */
-static void check_particle(const struct ics_grafic *g, const struct parts *p, const int64_t k[3], int l, int64_t id,
-                           bool pos, double growth)
+/* Positions and velocities of the particle of cell k of level l (counted in its files) with this
+ * id. */
+static void check_particle(const struct ics_grafic *g, const struct parts *p, const int64_t k[3],
+                           int l, int64_t id, bool pos, double growth)
 {
     int64_t j = 0;
     double ul, ud, ut, a = (double)0.02f;
@@ -634,7 +670,8 @@ static void check_particle(const struct ics_grafic *g, const struct parts *p, co
     cosmo_units(&g->par, a, &ul, &ud, &ut);
     for (int d = 0; d < 3; d++) {
         double v = (double)speed(k[0], k[1], k[2], 10 * d) * 1e5 / (ul / ut); /* at astart */
-        double psi = pos ? (double)shift(k[0], k[1], k[2], d) / g->par.boxlen_ini : v / cosmo_vfact(&g->par, a);
+        double psi = pos ? (double)shift(k[0], k[1], k[2], d) / g->par.boxlen_ini
+                         : v / cosmo_vfact(&g->par, a);
         double x = ((double)(k[d] + (l == 4 ? 4 : 0)) + 0.5) / (1 << l) + growth * psi;
         x -= floor(x);
         CHECK(fabs(p->x[d][j] - x) < 1e-8);
@@ -657,10 +694,14 @@ static void test_particles(void)
         fresh(pos && ids ? "pi" : pos ? "p" : ids ? "i" : "");
         part_init(&p);
         CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, way == 3 ? 0.01 : 10, &ONE) == OK);
-        double growth = way == 3 ? cosmo_growth(&g.par, 0.01) / cosmo_growth(&g.par, (double)0.02f) : 1;
+        double growth = way == 3 ? cosmo_growth(&g.par, 0.01) / cosmo_growth(&g.par, (double)0.02f)
+                                 : 1;
         CHECK(ics_grafic_particles(&g, &m, &ONE, &p) == OK);
-        check_particle(&g, &p, at, 3, ids ? (int64_t)place(3, 0, 7, 3e6) : 1 + 3 + 7 * 64, pos, growth);
-        check_particle(&g, &p, fine, 4, ids ? (int64_t)place(5, 4, 2, 4e6) : 1 + 512 + 5 + 4 * 8 + 2 * 64, pos, growth);
+        check_particle(&g, &p, at, 3, ids ? (int64_t)place(3, 0, 7, 3e6) : 1 + 3 + 7 * 64, pos,
+                       growth);
+        check_particle(&g, &p, fine, 4,
+                       ids ? (int64_t)place(5, 4, 2, 4e6) : 1 + 512 + 5 + 4 * 8 + 2 * 64, pos,
+                       growth);
         double mass = 0;
         for (int64_t i = 0; i < p.n; i++) mass += p.m[i];
         CHECK(near(mass, 1 - 0.06 / (double)0.3f, 1e-12));
@@ -676,18 +717,22 @@ static void test_grafic_misfits(void)
     struct ics_grafic g;
     struct parts p;
     fresh("p");
-    CHECK(says(ics_grafic_open(&g, 4, 1, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "levelmin = 4 needs 16"));
+    CHECK(says(ics_grafic_open(&g, 4, 1, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
+               "levelmin = 4 needs 16"));
     CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0.9, 10, &ONE), ERR_PARAM, "omega_b"));
     struct file h = {.n = {8, 8, 8}, .real = {8, 32, 32, 36, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "offset 36 along z"));
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
+               "offset 36 along z"));
     h.real[3] = 72;
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "along z are not within"));
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
+               "along z are not within"));
     h.real[3] = 32;
     h.real[0] = 16;
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "cell size 16 should be 8"));
+    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
+               "cell size 16 should be 8"));
     h.real[0] = 8;
     h.real[5] = 0.31f;
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
@@ -698,7 +743,8 @@ static void test_grafic_misfits(void)
     part_init(&p);
     h = (struct file){.n = {8, 8, 7}, .real = {8, 32, 32, 32, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
     write_file(dirs[1], "ic_velcy", &h, speed, 0, false);
-    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FORMAT, "ic_velcy: header: size 8 x 8 x 7"));
+    CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FORMAT,
+               "ic_velcy: header: size 8 x 8 x 7"));
     remove(path_in(dirs[1], "ic_velcy"));
     CHECK(says(ics_grafic_particles(&g, &m, &ONE, &p), ERR_FILE, "ic_velcy: cannot open"));
     remove(path_in(dirs[0], "ic_poscz"));

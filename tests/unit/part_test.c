@@ -1,6 +1,6 @@
-/* Laws of lib/part on random clouds of particles. Also meant for mpirun -n 2, 3, 5: every rank then also runs the whole
- * problem alone (the reference) and compares bits. Each check says which fault it catches. Last line: N passed, N
- * failed. */
+/* Laws of lib/part on random clouds of particles. Also meant for mpirun -n 2, 3, 5: every rank then
+ * also runs the whole problem alone (the reference) and compares bits. Each check says which fault
+ * it catches. Last line: N passed, N failed. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -35,10 +35,12 @@ struct world {
     struct domain *d;
     struct mesh m;
     struct parts p;
-    uint64_t digest;            /* of all deposits so far, over own rows: the sum over ranks counts */
-    int64_t total;              /* number deposited on levelmin in the last step */
-    int64_t misplaced, escaped; /* particles in the wrong place after part_hand_down, or rightly outside their host */
-    int64_t wrong_cells;        /* deposits that brute force does not confirm (one rank only) */
+    /* of all deposits so far, over own rows: the sum over ranks counts */
+    uint64_t digest;
+    int64_t total; /* number deposited on levelmin in the last step */
+    /* particles in the wrong place after part_hand_down, or rightly outside their host */
+    int64_t misplaced, escaped;
+    int64_t wrong_cells; /* deposits that brute force does not confirm (one rank only) */
 };
 
 static uint64_t mix(uint64_t x)
@@ -50,7 +52,8 @@ static uint64_t mix(uint64_t x)
 
 static double uniform(int64_t id, uint64_t what)
 {
-    return (double)(mix((uint64_t)id * 0x9e3779b97f4a7c15u + what * 0xd1342543de82ef95u) >> 11) * 0x1p-53;
+    return (double)(mix((uint64_t)id * 0x9e3779b97f4a7c15u + what * 0xd1342543de82ef95u) >> 11) *
+           0x1p-53;
 }
 
 static void cell_centre(const struct mesh *m, int l, okey k, int cell, double x[3])
@@ -75,7 +78,8 @@ static bool want_split(const struct mesh *m, int l, okey k, int cell)
 }
 
 /* Walls that cross the spheres, and octs. */
-static struct domain *balanced_domain(const struct mesh *m, const struct comm *c, enum domain_kind kind)
+static struct domain *balanced_domain(const struct mesh *m, const struct comm *c,
+                                      enum domain_kind kind)
 {
     struct domain *d = domain_new(kind, c->size, m->levelmax, m->wall), *e;
     if (c->size == 1) return d;
@@ -97,8 +101,8 @@ static struct domain *balanced_domain(const struct mesh *m, const struct comm *c
     return e;
 }
 
-static void world_mesh(struct world *w, struct comm c, enum domain_kind kind, int lmin, int lmax, double box,
-                       const bool wall[6])
+static void world_mesh(struct world *w, struct comm c, enum domain_kind kind, int lmin, int lmax,
+                       double box, const bool wall[6])
 {
     memset(w, 0, sizeof *w);
     w->c = c;
@@ -140,7 +144,8 @@ static void world_particles(struct world *w, int64_t n, double speed)
         p->family[i] = id % 7 == 3 ? FAM_STAR : FAM_DM;
         p->tag[i] = (int8_t)(id % 5);
     }
-    check(part_distribute(p, &w->m, &w->c, w->d) == OK, "part_distribute accepts particles in the box");
+    check(part_distribute(p, &w->m, &w->c, w->d) == OK,
+          "part_distribute accepts particles in the box");
 }
 
 typedef void field(const struct mesh *m, int l, const double x[3], double f[3]);
@@ -179,7 +184,8 @@ static void field_linear(const struct mesh *m, int l, const double x[3], double 
     for (int d = 0; d < 3; d++) f[d] = 1 + d + 2 * x[0] - 3 * x[1] + (4 + d) * x[2];
 }
 
-/* Different in every cell of every level: any wrong cell shows. Values that no arithmetic order can change. */
+/* Different in every cell of every level: any wrong cell shows. Values that no arithmetic order can
+ * change. */
 static void field_noise(const struct mesh *m, int l, const double x[3], double f[3])
 {
     int64_t n = (int64_t)1 << l, at = 0;
@@ -226,8 +232,9 @@ static void digest_grid(struct world *w, int l, const struct grid *g)
     const struct level *lv = &w->m.lev[l];
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++)
-            w->digest += mix(mix((uint64_t)lv->key[i] * 8 + (uint64_t)k) + (uint64_t)g->mass[i][k] * 3 +
-                             (uint64_t)g->number[i][k] * 5 + (uint64_t)l);
+            w->digest += mix(mix((uint64_t)lv->key[i] * 8 + (uint64_t)k) +
+                             (uint64_t)g->mass[i][k] * 3 + (uint64_t)g->number[i][k] * 5 +
+                             (uint64_t)l);
 }
 
 /* The deposit from its definition, on one rank: cells by key. */
@@ -235,7 +242,8 @@ static int64_t brute_differs(const struct world *w, int l, const struct grid *g)
 {
     const struct parts *p = &w->p;
     const struct level *lv = &w->m.lev[l];
-    int64_t n = (int64_t)1 << l, bad = 0, (*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
+    int64_t n = (int64_t)1 << l, bad = 0,
+            (*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
     for (int64_t i = p->first[l]; i < p->n; i++)
         for (int c = 0; c < 8; c++) {
             double vol = 1;
@@ -245,8 +253,11 @@ static int64_t brute_differs(const struct world *w, int l, const struct grid *g)
                 vol *= c >> d & 1 ? u - f : 1 - (u - f);
                 q[d] = ((int64_t)f + (c >> d & 1)) & (n - 1);
             }
-            lidx o = mesh_find(lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
-            if (o >= 0) mass[o][(q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2] += llrint(p->m[i] / QUANTUM * vol);
+            lidx o = mesh_find(
+                lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
+            if (o >= 0)
+                mass[o][(q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2] += llrint(p->m[i] /
+                                                                                  QUANTUM * vol);
         }
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++) bad += mass[i][k] != g->mass[i][k];
@@ -263,7 +274,8 @@ static void check_places(struct world *w, int l)
         const struct level *lv = &w->m.lev[k];
         int64_t q[3];
         for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(&w->m, k, p->x[d][i]);
-        lidx o = mesh_find(lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
+        lidx o = mesh_find(
+            lv, okey_make((uint64_t)q[0] >> 1, (uint64_t)q[1] >> 1, (uint64_t)q[2] >> 1));
         int cell = (int)((q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2);
         bool escaped = k == l && l > w->m.levelmin && o < 0;
         w->escaped += escaped;
@@ -306,9 +318,10 @@ static bool same_particles(const struct world *w, const struct world *ref, int64
     for (int64_t i = 0; i < ref->p.n; i++) at[ref->p.id[i]] = i;
     for (int64_t i = 0; i < w->p.n; i++) {
         int64_t j = at[w->p.id[i]];
-        for (int d = 0; d < 3; d++) bad += w->p.x[d][i] != ref->p.x[d][j] || w->p.v[d][i] != ref->p.v[d][j];
-        bad += w->p.m[i] != ref->p.m[j] || w->p.levelp[i] != ref->p.levelp[j] || w->p.tag[i] != ref->p.tag[j] ||
-               w->p.family[i] != ref->p.family[j];
+        for (int d = 0; d < 3; d++)
+            bad += w->p.x[d][i] != ref->p.x[d][j] || w->p.v[d][i] != ref->p.v[d][j];
+        bad += w->p.m[i] != ref->p.m[j] || w->p.levelp[i] != ref->p.levelp[j] ||
+               w->p.tag[i] != ref->p.tag[j] || w->p.family[i] != ref->p.family[j];
     }
     comm_add_i64(&w->c, &total, 1);
     FREE(at);
@@ -331,7 +344,8 @@ static void test_levelmin_mass(enum domain_kind kind)
     for (int64_t id = 0; id < NPART; id++) mass += (0.5 + uniform(id, 6)) / NPART;
     check(fabsl((long double)sum[0] * QUANTUM - mass) < 1e-15L * mass,
           "mass on levelmin is the total mass"); /* lost ghost rows */
-    check(llabs(sum[1] - ((int64_t)NPART << 32)) < 8 * NPART, "number on levelmin is the number of particles");
+    check(llabs(sum[1] - ((int64_t)NPART << 32)) < 8 * NPART,
+          "number on levelmin is the number of particles");
     grid_free(&g);
     world_free(&w);
 }
@@ -343,13 +357,16 @@ static bool cloud_exists(const struct mesh *m, int l, const double x[3])
     for (int c = 0; c < 8; c++) {
         uint64_t q[3];
         for (int d = 0; d < 3; d++)
-            q[d] = (uint64_t)(((int64_t)floor(x[d] / mesh_dx(m, l) - 0.5) + (c >> d & 1)) & (n - 1)) >> 1;
+            q[d] = (uint64_t)(((int64_t)floor(x[d] / mesh_dx(m, l) - 0.5) + (c >> d & 1)) &
+                              (n - 1)) >>
+                   1;
         if (mesh_find(&m->lev[l], okey_make(q[0], q[1], q[2])) < 0) return false;
     }
     return true;
 }
 
-/* Kicks with a field that tells the level, and with a linear one, that CIC interpolates exactly on whichever level. */
+/* Kicks with a field that tells the level, and with a linear one, that CIC interpolates exactly on
+ * whichever level. */
 static void test_force(double box)
 {
     struct world w, whole;
@@ -363,7 +380,8 @@ static void test_force(double box)
     for (int l = LMIN; l <= LMAX; l++) {
         part_enter(&w.p, &w.m, &w.c, w.d, l);
         part_hand_down(&w.p, &w.m, &w.c, w.d, l);
-        for (int64_t i = w.p.first[l]; i < w.p.first[l + 1]; i++) w.p.v[0][i] = w.p.v[1][i] = w.p.v[2][i] = 0;
+        for (int64_t i = w.p.first[l]; i < w.p.first[l + 1]; i++)
+            w.p.v[0][i] = w.p.v[1][i] = w.p.v[2][i] = 0;
         set_field(&w.m, field_level);
         part_synchro(&w.p, &w.m, l, dt, dt);
         for (int64_t i = w.p.first[l]; i < w.p.first[l + 1]; i++) {
@@ -381,18 +399,22 @@ static void test_force(double box)
             bool inside = true;
             for (int d = 0; d < 3; d++) inside &= fabs(x[d] / box - 0.5) < 0.4;
             field_linear(&w.m, l, x, f);
-            for (int d = 0; d < 3 && inside; d++) worst = fmax(worst, fabs(w.p.v[d][i] - f[d]) / (1 + 10 * box));
+            for (int d = 0; d < 3 && inside; d++)
+                worst = fmax(worst, fabs(w.p.v[d][i] - f[d]) / (1 + 10 * box));
         }
     }
     comm_add_i64(&all, deep, 2);
-    check(wrong == 0, "force from level l exactly where the cloud is on it"); /* wrong level, wrong bit of `there` */
-    check(deep[0] > 1000 && deep[1] > 1000, "the test has particles on the finest level and at edges");
+    /* wrong level, wrong bit of `there` */
+    check(wrong == 0, "force from level l exactly where the cloud is on it");
+    check(deep[0] > 1000 && deep[1] > 1000,
+          "the test has particles on the finest level and at edges");
     check(worst < 2e-15, "a linear field is interpolated exactly"); /* a swapped weight or cell */
     world_free(&w);
     world_free(&whole);
 }
 
-/* dteff of the first half kick: the new step of the particle's level, or the old one if it was on a coarser level. */
+/* dteff of the first half kick: the new step of the particle's level, or the old one if it was on a
+ * coarser level. */
 static void test_dteff(void)
 {
     struct world w;
@@ -415,7 +437,8 @@ static void test_dteff(void)
     world_free(&w);
 }
 
-/* Several ranks and threads, or another order of particles: the same bits after full steps with sub-steps. */
+/* Several ranks and threads, or another order of particles: the same bits after full steps with
+ * sub-steps. */
 static void test_same_bits(enum domain_kind kind, double box)
 {
     struct world w, ref;
@@ -427,7 +450,8 @@ static void test_same_bits(enum domain_kind kind, double box)
     set_field(&ref.m, field_noise);
     int threads = omp_get_max_threads();
     for (int s = 0; s < STEPS; s++) {
-        omp_set_num_threads(all.size == 1 ? 4 : all.size == 2 ? 2 : 1); /* spinning threads starve other ranks */
+        /* spinning threads starve other ranks */
+        omp_set_num_threads(all.size == 1 ? 4 : all.size == 2 ? 2 : 1);
         step(&w, LMIN, 0.5 / 64);
         omp_set_num_threads(1);
         step(&ref, LMIN, 0.5 / 64);
@@ -436,12 +460,14 @@ static void test_same_bits(enum domain_kind kind, double box)
     int64_t digest = (int64_t)w.digest;
     comm_add_i64(&all, &digest, 1);
     check(digest == (int64_t)ref.digest, "deposits are the same bits on several ranks and threads");
-    check(same_particles(&w, &ref, NPART), "particles are the same bits on several ranks and threads, none is lost");
+    check(same_particles(&w, &ref, NPART),
+          "particles are the same bits on several ranks and threads, none is lost");
     check(w.misplaced == 0 && ref.misplaced == 0,
           "every particle is on the finest level that has its place, in its oct");
     check(ref.escaped > 100, "the test has particles that left their level");
     check(ref.wrong_cells == 0, "deposits on all levels agree with brute force");
-    check(llabs(w.total - ((int64_t)NPART << 32)) < 8 * NPART, "moving particles are all found on levelmin");
+    check(llabs(w.total - ((int64_t)NPART << 32)) < 8 * NPART,
+          "moving particles are all found on levelmin");
     double v = part_vmax(&ref.p, LMIN), top = 0;
     for (int64_t i = 0; i < ref.p.n; i++)
         for (int d = 0; d < 3; d++) top = fmax(top, fabs(ref.p.v[d][i]));
@@ -503,7 +529,8 @@ static void test_streaming(enum domain_kind kind)
     world_free(&w);
 }
 
-/* Two particles pull each other through deposit, an odd kernel on the grid and the gather: no net momentum. */
+/* Two particles pull each other through deposit, an odd kernel on the grid and the gather: no net
+ * momentum. */
 static void test_momentum(void)
 {
     struct world w;
@@ -518,7 +545,8 @@ static void test_momentum(void)
             for (lidx j = 0; j < lv->noct; j++)
                 for (int n = 0; n < 8; n++) {
                     cell_centre(&w.m, 3, lv->key[j], n, y);
-                    for (int d = 0; d < 3; d++) f[d] += sin(2 * M_PI * (y[d] - x[d])) * (double)g.mass[j][n] * QUANTUM;
+                    for (int d = 0; d < 3; d++)
+                        f[d] += sin(2 * M_PI * (y[d] - x[d])) * (double)g.mass[j][n] * QUANTUM;
                 }
             for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][k] = f[d];
         }
@@ -529,7 +557,8 @@ static void test_momentum(void)
         net = fmax(net, fabs(w.p.m[0] * w.p.v[d][0] + w.p.m[1] * w.p.v[d][1]));
         one = fmax(one, fabs(w.p.m[0] * w.p.v[d][0]));
     }
-    check(one > 0.01 && net < 1e-14 * one, "gather is the transpose of deposit: momentum is conserved");
+    check(one > 0.01 && net < 1e-14 * one,
+          "gather is the transpose of deposit: momentum is conserved");
     grid_free(&g);
     world_free(&w);
 }
@@ -549,7 +578,8 @@ static void test_walls(void)
     double worst = 0;
     for (int64_t i = 0; i < w.p.n; i++) {
         double beyond = fmax(0, 0.5 - (1 - w.p.x[0][i]) / h);
-        worst = fmax(worst, fabs(w.p.v[0][i] - (1 - 2 * beyond)) + fabs(w.p.v[1][i] - 1) + fabs(w.p.v[2][i] - 1));
+        worst = fmax(worst, fabs(w.p.v[0][i] - (1 - 2 * beyond)) + fabs(w.p.v[1][i] - 1) +
+                                fabs(w.p.v[2][i] - 1));
     }
     check(worst < 1e-14, "force next to walls: copied, or mirrored");
     int64_t lost = 0, n;
@@ -557,8 +587,8 @@ static void test_walls(void)
         w.p.x[0][i] += w.p.id[i] % 4 == 0 ? 1 : 0; /* out through the wall */
         w.p.x[1][i] -= w.p.id[i] % 4 == 1 ? 1 : 0; /* out of the periodic side, and back */
     }
-    for (int64_t i = 0; i < w.p.n; i++)
-        if (w.p.id[i] % 4 == 2) w.p.x[2][i] = -1e-30; /* back into the box, where it rounds to its far side */
+    for (int64_t i = 0; i < w.p.n; i++) /* back into the box, where it rounds to its far side */
+        if (w.p.id[i] % 4 == 2) w.p.x[2][i] = -1e-30;
     part_enter(&w.p, &w.m, &w.c, w.d, LMIN);
     bool inside = true;
     for (int64_t i = 0; i < w.p.n; i++)
@@ -570,7 +600,8 @@ static void test_walls(void)
     for (int64_t i = 0; i < w.p.n; i++) n += w.p.id[i] % 4 == 0;
     check(lost == 250 && n == 750, "particles beyond a wall are removed and counted, no others");
     if (w.p.n > 0) w.p.x[0][0] = -0.5;
-    check(part_distribute(&w.p, &w.m, &w.c, w.d) == ERR_PARAM, "a particle beyond a wall at the start is an error");
+    check(part_distribute(&w.p, &w.m, &w.c, w.d) == ERR_PARAM,
+          "a particle beyond a wall at the start is an error");
     world_free(&w);
 }
 
@@ -599,13 +630,15 @@ static void test_selection(void)
     grid_free(&g);
     g = deposit(&w, LMIN, 0, LMIN - 1);
     grid_sums(&w, LMIN, &g, sum);
-    check(fabs((double)sum[0] * QUANTUM - (double)stars / 1000) < 0.02, "above cic_levelmax DM does not weigh");
+    check(fabs((double)sum[0] * QUANTUM - (double)stars / 1000) < 0.02,
+          "above cic_levelmax DM does not weigh");
     grid_free(&g);
     w.p.mass_sph = 0.5;
     g = deposit(&w, LMIN, 0, LMIN);
     int64_t old = sum[0];
     grid_sums(&w, LMIN, &g, sum);
-    check(fabs((double)sum[1] * 0x1p-32 - 2 * (double)old * QUANTUM) < 1e-6, "stars count as m / mass_sph");
+    check(fabs((double)sum[1] * 0x1p-32 - 2 * (double)old * QUANTUM) < 1e-6,
+          "stars count as m / mass_sph");
     grid_free(&g);
     world_free(&w);
 }
@@ -641,9 +674,11 @@ static void report_speed(int lmin, int64_t n)
     }
     double f = 1e9 / 5 / (double)w.p.n;
     if (all.rank == 0)
-        printf("level %d, %lld particles, %d threads: enter %.1f deposit %.1f hand_down %.1f synchro %.1f move %.1f "
+        printf("level %d, %lld particles, %d threads: enter %.1f deposit %.1f hand_down %.1f "
+               "synchro %.1f move %.1f "
                "cpu ns a particle\n",
-               lmin, (long long)n, omp_get_max_threads(), t[0] * f, t[1] * f, t[2] * f, t[3] * f, t[4] * f);
+               lmin, (long long)n, omp_get_max_threads(), t[0] * f, t[1] * f, t[2] * f, t[3] * f,
+               t[4] * f);
     grid_free(&g);
     world_free(&w);
 }

@@ -1,5 +1,6 @@
-/* pk: laws of the estimator. Catches, among others: a window that is not divided out, images of shot noise that are forgotten, an item
- * that its second rank does not get, and a cube whose mass is not spread evenly. test: mpi=1,2,3,5 */
+/* pk: laws of the estimator. Catches, among others: a window that is not divided out, images of
+ * shot noise that are forgotten, an item that its second rank does not get, and a cube whose mass
+ * is not spread evenly. test: mpi=1,2,3,5 */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,8 +38,9 @@ static struct pk_item *items(int64_t all, double size, int nmesh, const struct c
     return it;
 }
 
-static void spectra(const struct comm *c, struct pk_par par, int64_t all, double size, int nmesh, int npair,
-                    const struct pk_pair *pair, int nbin, const double *edge, int axis, struct pk_bin *out)
+static void spectra(const struct comm *c, struct pk_par par, int64_t all, double size, int nmesh,
+                    int npair, const struct pk_pair *pair, int nbin, const double *edge, int axis,
+                    struct pk_bin *out)
 {
     int64_t n;
     struct pk *p = pk_new(c, &par, nmesh, 1);
@@ -49,7 +51,8 @@ static void spectra(const struct comm *c, struct pk_par par, int64_t all, double
     pk_free(&p);
 }
 
-/* Points without structure: V/N_eff in every bin below Nyquist, for every window, interlaced or not. */
+/* Points without structure: V/N_eff in every bin below Nyquist, for every window, interlaced or
+ * not. */
 static void test_shot(void)
 {
     enum { NBIN = 3, N = 32, POINTS = 3000 };
@@ -59,19 +62,22 @@ static void test_shot(void)
             double mean[NBIN] = {0}, shot = 0;
             enum { SETS = 4 };
             for (int s = 0; s < SETS; s++) {
-                struct pk_par par = {.n = N, .order = (enum pk_window)order, .interlace = interlaced, .fold = 1 + s};
+                struct pk_par par = {
+                    .n = N, .order = (enum pk_window)order, .interlace = interlaced, .fold = 1 + s};
                 struct pk_bin bin[NBIN];
                 spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, NBIN, edge, -1, bin);
                 for (int b = 0; b < NBIN; b++) mean[b] += bin[b].p[0] / SETS;
                 shot = bin[0].shot;
             }
-            for (int b = 1; b < NBIN; b++) /* 8000 and 17000 modes each, four independent sets: 1.6 and 1.1 % */
-                CHECK(fabs(mean[b] / shot - 1) < 0.05, "order %d interlaced %d bin %d: %g", order, interlaced, b,
-                      mean[b] / shot);
+            /* 8000 and 17000 modes each, four independent sets: 1.6 and 1.1 % */
+            for (int b = 1; b < NBIN; b++)
+                CHECK(fabs(mean[b] / shot - 1) < 0.05, "order %d interlaced %d bin %d: %g", order,
+                      interlaced, b, mean[b] / shot);
         }
 }
 
-/* The mode-by-mode truth: sums over points. A fine window on a mesh much finer than the modes has no aliases to speak of. */
+/* The mode-by-mode truth: sums over points. A fine window on a mesh much finer than the modes has
+ * no aliases to speak of. */
 static void test_direct(void)
 {
     enum { N = 64, POINTS = 200, TOP = 4 };
@@ -89,7 +95,8 @@ static void test_direct(void)
                 int b = (int)floor(k + 0.5) - 1;
                 if (b < 0 || b >= TOP) continue;
                 for (int i = 0; i < n; i++)
-                    d += it[i].m * cexp(-2 * M_PI * I * (x * it[i].x[0] + y * it[i].x[1] + z * it[i].x[2]));
+                    d += it[i].m *
+                         cexp(-2 * M_PI * I * (x * it[i].x[0] + y * it[i].x[1] + z * it[i].x[2]));
                 sum[b] += cabs(d) * cabs(d) / (mass * mass);
                 modes[b]++;
             }
@@ -99,12 +106,13 @@ static void test_direct(void)
     spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, -1, bin);
     for (int b = 0; b < TOP; b++) {
         CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
-        CHECK(fabs(bin[b].p[0] / (sum[b] / modes[b]) - 1) < 2e-7, "bin %d: %.12g of %.12g", b, bin[b].p[0],
-              sum[b] / modes[b]);
+        CHECK(fabs(bin[b].p[0] / (sum[b] / modes[b]) - 1) < 2e-7, "bin %d: %.12g of %.12g", b,
+              bin[b].p[0], sum[b] / modes[b]);
     }
 }
 
-/* The same bits from any ranks and for any order of batches; meshes add up: P_all = Σ_ab M_a M_b P_ab / M². */
+/* The same bits from any ranks and for any order of batches; meshes add up: P_all = Σ_ab M_a M_b
+ * P_ab / M². */
 static void test_bits_and_sum(void)
 {
     enum { NBIN = 8, ALL = 2000 };
@@ -126,7 +134,8 @@ static void test_bits_and_sum(void)
         for (int b = 0; b < NBIN; b++) {
             double sum = m[0] * m[0] * one[NBIN + b].p[1] + m[1] * m[1] * one[2 * NBIN + b].p[1] +
                          2 * m[0] * m[1] * one[3 * NBIN + b].p[1];
-            CHECK(fabs(one[b].p[1] - sum / t) < 1e-12 * one[b].p[0], "n = %d bin %d: %g", n, b, one[b].p[1] - sum / t);
+            CHECK(fabs(one[b].p[1] - sum / t) < 1e-12 * one[b].p[0], "n = %d bin %d: %g", n, b,
+                  one[b].p[1] - sum / t);
         }
     }
 }
@@ -160,14 +169,16 @@ static void test_cubes(void)
                 int k[3] = {x, y, z};
                 double w = 1;
                 if (x * x + y * y + z * z == 0 || x * x + y * y + z * z > 2) continue;
-                for (int d = 0; d < 3; d++) w *= k[d] ? sin(M_PI * k[d] * whole.size) / (M_PI * k[d] * whole.size) : 1;
+                for (int d = 0; d < 3; d++)
+                    w *= k[d] ? sin(M_PI * k[d] * whole.size) / (M_PI * k[d] * whole.size) : 1;
                 exact += w * w;
                 modes++;
             }
-    CHECK(fabs(bin[0][0].p[0] / (exact / modes) - 1) < 1e-3, "%g of %g", bin[0][0].p[0], exact / modes);
+    CHECK(fabs(bin[0][0].p[0] / (exact / modes) - 1) < 1e-3, "%g of %g", bin[0][0].p[0],
+          exact / modes);
     for (int b = 0; b < NBIN; b++)
-        CHECK(fabs(bin[1][b].p[0] / bin[0][b].p[0] - 1) < 1e-12 && bin[0][b].shot == 0, "bin %d: %g", b,
-              bin[1][b].p[0]);
+        CHECK(fabs(bin[1][b].p[0] / bin[0][b].p[0] - 1) < 1e-12 && bin[0][b].shot == 0,
+              "bin %d: %g", b, bin[1][b].p[0]);
 }
 
 /* Folded modes are modes of the whole box. */
@@ -180,7 +191,8 @@ static void test_fold(void)
     spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){1, 1}, 1, edge, -1, &whole);
     par.fold = 2;
     spectra(&comm, par, ALL, 0, 1, 1, &(struct pk_pair){1, 1}, 1, folded_edge, -1, &folded);
-    CHECK(folded.modes == 6 && fabs(folded.k - 2) < 1e-14, "%ld modes, k %g", (long)folded.modes, folded.k);
+    CHECK(folded.modes == 6 && fabs(folded.k - 2) < 1e-14, "%ld modes, k %g", (long)folded.modes,
+          folded.k);
     CHECK(whole.modes > 6 && fabs(whole.shot - folded.shot) < 1e-18, "%g", whole.shot);
     CHECK(fabs(log(folded.p[0] / whole.p[0])) < 3, "%g %g", folded.p[0], whole.p[0]);
 }
@@ -195,7 +207,9 @@ static void test_splines(void)
             for (int i = 0; i < order; i++) {
                 double s = t - (first + i + 0.5);
                 sum += w[i];
-                worst = fmax(worst, fabs((window_step(order, s + h) - window_step(order, s - h)) / (2 * h) - w[i]));
+                worst = fmax(
+                    worst,
+                    fabs((window_step(order, s + h) - window_step(order, s - h)) / (2 * h) - w[i]));
             }
             CHECK(fabs(sum - 1) < 1e-14, "order %d: %g", order, sum);
             if (order > 1) CHECK(worst < 2 * h, "order %d at %g: %g", order, t, worst);
