@@ -184,12 +184,12 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     if (c->rank == 0 && mkdir(r->outdir, 0777) != 0 && errno != EEXIST)
         e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
     TRY(err_agree(c, e));
-    s->outdir = r->outdir;
-    s->force = r->force;
-    s->profile_path = r->profile;
-    s->restart = piped ? from : r->restart;
-    s->announce = announce;
-    s->namelist_text = *text;
+    s->out.dir = r->outdir;
+    s->out.force = r->force;
+    s->cost.profile_path = r->profile;
+    s->restart.path = piped ? from : r->restart;
+    s->out.announce = announce;
+    s->out.namelist_text = *text;
     sim_catch_signals();
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
@@ -228,11 +228,11 @@ int main(int argc, char **argv)
     struct sim *s = mem_zero(sizeof *s, "run");
     struct params *p = mem_zero(sizeof *p, "parameters");
     char *text = NULL;
-    s->provenance = opt_provenance(VERSION, argc, argv);
+    s->out.provenance = opt_provenance(VERSION, argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
-    int status = e != OK || (s->status == 0 && ferror(stdout)) ? 2 : s->status;
+    int status = e != OK || (s->end.status == 0 && ferror(stdout)) ? 2 : s->end.status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
-    mem_free((void *)(uintptr_t)s->provenance);
+    mem_free((void *)(uintptr_t)s->out.provenance);
     sim_fini(s);
     FREE(text);
     FREE(p);

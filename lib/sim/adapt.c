@@ -39,7 +39,8 @@ void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2], double *part)
     if (!run->memory_balance) grid = 8 * 80, *part = 8;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         cost[l] = l < m->levelmin ? 1 : grid * repeat;
-        if (l >= m->levelmin && l <= m->levelmax && run->cost_weighting) repeat *= s->nsubcycle[l];
+        if (l >= m->levelmin && l <= m->levelmax && run->cost_weighting)
+            repeat *= s->time.nsubcycle[l];
     }
 }
 
@@ -98,7 +99,7 @@ static double imbalance(const struct sim *s)
     double load = 0, repeat = 1;
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
         load += s->mesh.lev[l].nown * repeat;
-        repeat *= s->nsubcycle[l];
+        repeat *= s->time.nsubcycle[l];
     }
     double most = load, sum = load;
     comm_max_f64(&s->comm, &most, 1);
@@ -111,7 +112,7 @@ void sim_balance(struct sim *s)
     int nremap = s->par->run.nremap;
     if (s->comm.size == 1 || s->mesh.levelmin == s->mesh.levelmax) return;
     bool asked = param_given(s->par, "run", "remap_thresh");
-    if (nremap > 0 ? s->nstep_coarse % nremap != 0
+    if (nremap > 0 ? s->time.nstep_coarse % nremap != 0
                    : !asked || imbalance(s) <= s->par->run.remap_thresh)
         return;
     timer_start("load balance");

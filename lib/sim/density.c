@@ -19,7 +19,7 @@ double sim_fourpi(const struct sim *s)
     /* RAMSES's pi has eight digits; its results are what we compare with. */
     /* what the mesh holds */
     double clustered = s->cosmo_par.omega_m - (s->neutrino ? s->par->neutrino.omega_nu : 0);
-    return s->cosmo ? 1.5 * clustered * s->aexp : 2 * 6.2831853 * s->mesh.boxlen;
+    return s->cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
 /* Adds mass and first moments of the leaf cells of level l: sums of an oct, then exact ones. */
@@ -54,20 +54,22 @@ void sim_total_mass(struct sim *s)
         for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
     }
     for (int j = 0; j < 4; j++) comm_sum(&s->comm, &sum[j]);
-    s->mass = sum_get(&sum[0]);
-    for (int d = 0; d < 3; d++) s->com[d] = s->mass > 0 ? sum_get(&sum[1 + d]) / s->mass : 0;
+    s->matter.mass = sum_get(&sum[0]);
+    for (int d = 0; d < 3; d++)
+        s->matter.com[d] = s->matter.mass > 0 ? sum_get(&sum[1 + d]) / s->matter.mass : 0;
     bool walls = false;
     for (int f = 0; f < 6; f++) walls |= s->mesh.wall[f];
-    s->rho_tot = walls ? 0 : s->mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
+    s->matter.rho_tot = walls ? 0
+                              : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
     int e;
-    frexp(s->mass, &e);
-    s->quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
+    frexp(s->matter.mass, &e);
+    s->matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
 }
 
 static void refresh_moments(struct sim *s, int l)
 {
-    for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->moments[i]);
-    grav_moments(&s->mesh, &s->comm, l + 1, s->moments);
+    for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->matter.moments[i]);
+    grav_moments(&s->mesh, &s->comm, l + 1, s->matter.moments);
 }
 
 /* Number N of the criterion: gas part (where the mask allows). */
@@ -76,7 +78,7 @@ static void number_from_gas(const struct sim *s, int l, const int64_t (*mass)[8]
     const struct level *lv = &s->mesh.lev[l];
     const struct param_refine *r = &s->par->refine;
     double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
-    double unit = fmax(s->mass_sph / vol, s->hydro.smallr);
+    double unit = fmax(s->refine.mass_sph / vol, s->hydro.smallr);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             bool counts = true;
@@ -84,7 +86,7 @@ static void number_from_gas(const struct sim *s, int l, const int64_t (*mass)[8]
                 counts = lv->fld[FLD_U + r->ivar_refine - 1][i][k] /
                              fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
                          r->var_cut_refine;
-            number[8 * i + k] = counts ? (double)mass[i][k] * s->quantum / vol / unit : 0;
+            number[8 * i + k] = counts ? (double)mass[i][k] * s->matter.quantum / vol / unit : 0;
         }
 }
 
@@ -108,15 +110,17 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
-    FREE(s->rho_top[l]);
-    s->rho_top[l] = mem_zero(sizeof s->rho_top[l][0] * (size_t)lv->noct + 1, "deposit");
+    FREE(s->matter.rho_top[l]);
+    s->matter.rho_top[l] = mem_zero(sizeof s->matter.rho_top[l][0] * (size_t)lv->noct + 1,
+                                    "deposit");
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++) mass[i][k] += dm[i][k];
     ghost_add_i64(&s->comm, &lv->plan, dm);
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) s->rho_top[l][i][k] = (double)dm[i][k] * s->quantum / vol;
-    void *arr = s->rho_top[l];
-    size_t stride = sizeof s->rho_top[l][0];
+        for (int k = 0; k < 8; k++)
+            s->matter.rho_top[l][i][k] = (double)dm[i][k] * s->matter.quantum / vol;
+    void *arr = s->matter.rho_top[l];
+    size_t stride = sizeof s->matter.rho_top[l][0];
     ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &stride);
     mem_free(dm);
 }
@@ -125,13 +129,14 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
 static void add_top(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
-    FREE(s->rho_top[l]);
-    s->rho_top[l] = mem_new(sizeof s->rho_top[l][0] * (size_t)lv->noct + 1, "deposit");
+    FREE(s->matter.rho_top[l]);
+    s->matter.rho_top[l] = mem_new(sizeof s->matter.rho_top[l][0] * (size_t)lv->noct + 1,
+                                   "deposit");
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++)
-            s->rho_top[l][i][k] = s->rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
+            s->matter.rho_top[l][i][k] = s->matter.rho_top[l - 1][lv->parent[i]][oct_slot(lv, i)];
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->rho_top[l][i][k];
+        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->matter.rho_top[l][i][k];
 }
 
 void sim_density(struct sim *s, int l, int icount)
@@ -153,8 +158,9 @@ void sim_density(struct sim *s, int l, int icount)
         ngas = mem_zero(rows, "deposit");
     }
     if (m->hydro) {
-        const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->moments[l + 1] : NULL;
-        grav_deposit_gas(m, l, s->quantum, com, 0, 0.0, s->hydro.smallr, mass);
+        const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->matter.moments[l + 1]
+                                                : NULL;
+        grav_deposit_gas(m, l, s->matter.quantum, com, 0, 0.0, s->hydro.smallr, mass);
         if (number) {
             ghost_add_i64(&s->comm, &lv->plan, mass);
             memset(mass + lv->nown, 0, sizeof mass[0] * (size_t)(lv->noct - lv->nown));
@@ -164,12 +170,14 @@ void sim_density(struct sim *s, int l, int icount)
     int64_t(*dm)[8] = mass;
     if (l == top) dm = mem_zero(rows, "deposit");
     if (s->par->run.pic)
-        part_deposit(&s->parts, m, l, s->quantum, s->par->refine.mass_cut_refine, top, dm, number);
+        part_deposit(&s->parts, m, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
+                     number);
     if (l == top) keep_top(s, l, dm, mass);
     ghost_add_i64(&s->comm, &lv->plan, mass);
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] = (double)mass[i][k] * s->quantum / vol;
+        for (int k = 0; k < 8; k++)
+            lv->fld[FLD_RHO][i][k] = (double)mass[i][k] * s->matter.quantum / vol;
     if (top > 0 && l > top) add_top(s, l);
     if (s->grav.gravity_type < 0) add_analytic(s, l);
     if (number) {

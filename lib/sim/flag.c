@@ -34,7 +34,7 @@ static void share(struct flags *f)
 void sim_flag(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
-    if (l >= m->levelmax || s->noct[l] == 0 || (s->par->run.static_ && !s->starting)) return;
+    if (l >= m->levelmax || s->noct[l] == 0 || (s->par->run.static_ && !s->refine.starting)) return;
     timer_start("flag");
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {
@@ -49,8 +49,8 @@ void sim_flag(struct sim *s, int l, int icount)
     flag_dilate(&f);
     flag_criteria(&f, l);
     share(&f);
-    for (int i = 0; i < s->nexpand[l]; i++) flag_dilate(&f);
-    if (l > m->levelmin && icount < s->nsubcycle[l - 1]) flag_hold_edge(&f, l);
+    for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(&f);
+    if (l > m->levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(&f, l);
     flag_store(&f);
     FREE(f.next);
     FREE(f.bits);
@@ -158,12 +158,12 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct param_refine *r = &s->par->refine;
     double m_refine = r->m_refine[l - m->levelmin];
     if (m_refine <= -1.0) return;
-    double dx = mesh_dx(m, l), threshold = m_refine * (s->mass_sph / (dx * dx * dx));
+    double dx = mesh_dx(m, l), threshold = m_refine * (s->refine.mass_sph / (dx * dx * dx));
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             if (!m->gravity)
                 ok[i][k] = m->hydro && lv->fld[FLD_U][i][k] >= threshold;
-            else if (!s->starting || r->ivar_refine == 0)
+            else if (!s->refine.starting || r->ivar_refine == 0)
                 ok[i][k] = lv->dense[i][k];
             else if (r->ivar_refine > 0)
                 ok[i][k] = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / lv->fld[FLD_U][i][k] >
@@ -180,7 +180,7 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct level *lv = &m->lev[l];
     double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
     const double pi = 0.5 * 6.2831853; /* RAMSES's, as everywhere in gravity */
-    double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->aexp / (8 * pi) : 1;
+    double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
     if (!m->gravity || nj <= 0) return;
     const struct hydro_par *h = &s->hydro;
     for (lidx i = 0; i < lv->nown; i++)
@@ -210,7 +210,7 @@ bool sim_held_back(const struct sim *s, int l)
     const struct params *p = s->par;
     if (!p->run.cosmo || !p->physics.cooling || !p->refine.q_refine_holdback) return false;
     if (l <= ics_level(p) + p->amr.nlevel_collapse) return false;
-    return mesh_dx(&s->mesh, l) < cbrt(4) * mesh_dx(&s->mesh, s->mesh.levelmax) / s->aexp;
+    return mesh_dx(&s->mesh, l) < cbrt(4) * mesh_dx(&s->mesh, s->mesh.levelmax) / s->time.aexp;
 }
 
 static void flag_criteria(struct flags *f, int l)

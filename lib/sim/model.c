@@ -21,9 +21,9 @@ struct changes {
 /* What no force can make up for. */
 static enum err check_possible(const struct sim *s)
 {
-    const struct ckpt_head *h = &s->from->head;
+    const struct ckpt_head *h = &s->restart.from->head;
     const struct params *p = s->par;
-    const char *path = s->from->path;
+    const char *path = s->restart.from->path;
     if (p->run.hydro && !h->hydro)
         FAIL(ERR_PARAM, "%s: has no gas, but this run has run_params/hydro=.true.", path);
     if (p->run.pic && !h->particles)
@@ -31,7 +31,7 @@ static enum err check_possible(const struct sim *s)
     if (p->run.cosmo != h->cosmo)
         FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s", path,
              h->cosmo ? ".true." : ".false.");
-    double box = p->run.cosmo ? 1 : p->amr.boxlen, fuzz = s->from->narrow ? 1e-6 : 1e-12;
+    double box = p->run.cosmo ? 1 : p->amr.boxlen, fuzz = s->restart.from->narrow ? 1e-6 : 1e-12;
     if (!(fabs(h->boxlen - box) <= fuzz * box))
         FAIL(ERR_PARAM, "%s: was made with amr_params/boxlen=%.15g, this run has %.15g", path,
              h->boxlen, box);
@@ -41,17 +41,17 @@ static enum err check_possible(const struct sim *s)
 /* The parameters of the run that wrote. */
 static enum err read_model(const struct sim *s, struct params *was)
 {
-    const struct ckpt_head *h = &s->from->head;
+    const struct ckpt_head *h = &s->restart.from->head;
     char *text = NULL;
     size_t bytes;
     int left_out = 0;
-    TRY(source_text(s->from, "namelist", &text, &bytes));
+    TRY(source_text(s->restart.from, "namelist", &text, &bytes));
     bool known = text && param_read_loose(was, text, bytes, "its namelist", &left_out) == OK &&
                  bytes > 0;
     if (!known) {
         log_info(
             " %s keeps no namelist that can be read: only its header is compared with this run's",
-            s->from->path);
+            s->restart.from->path);
         *was = *s->par;
     }
     if (left_out > 0)
@@ -64,7 +64,8 @@ static enum err read_model(const struct sim *s, struct params *was)
     was->amr.levelmin = h->levelmin;
     was->amr.levelmax = h->levelmax;
     was->amr.boxlen = s->par->amr.boxlen; /* compared before */
-    bool same_gamma = s->from->narrow && fabs(h->gamma - s->par->hydro.gamma) <= 1e-6 * h->gamma;
+    bool same_gamma = s->restart.from->narrow &&
+                      fabs(h->gamma - s->par->hydro.gamma) <= 1e-6 * h->gamma;
     if (h->hydro) was->hydro.gamma = same_gamma ? s->par->hydro.gamma : h->gamma;
     return OK;
 }
@@ -73,7 +74,7 @@ static void tell(void *ctx, const struct param_change *change)
 {
     struct changes *c = ctx;
     size_t n = strlen(c->list), room = sizeof c->list - n;
-    if (c->s->force || !change->model) {
+    if (c->s->out.force || !change->model) {
         log_info(" Changed since the checkpoint: %s=%.80s, it was %.80s", change->name, change->is,
                  change->was);
         return;
@@ -93,7 +94,7 @@ static enum err check_changes(const struct sim *s)
     enum err err = read_model(s, was);
     if (err == OK) {
         param_compare(was, s->par, tell, &c);
-        int had = s->from->head.nvar, have = s->mesh.nvar;
+        int had = s->restart.from->head.nvar, have = s->mesh.nvar;
         struct param_change scalars = {.name = "the number of gas variables", .model = true};
         char old[16], new[16];
         snprintf(old, sizeof old, "%d", had);
@@ -103,8 +104,8 @@ static enum err check_changes(const struct sim *s)
     }
     mem_free(was);
     if (err == OK && c.model)
-        FAIL(ERR_PARAM, "%s: was made with %s%s; --force goes on all the same", s->from->path,
-             c.list, c.model > c.told ? " and more that differs" : "");
+        FAIL(ERR_PARAM, "%s: was made with %s%s; --force goes on all the same",
+             s->restart.from->path, c.list, c.model > c.told ? " and more that differs" : "");
     return err;
 }
 

@@ -40,26 +40,26 @@ void sim_output_setup(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
     int n = o->noutput, extra = o->tend > 0 || o->aend > 0;
-    s->tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
-    s->aout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
+    s->out.tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
+    s->out.aout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
     for (int i = 0; i < n; i++) {
-        s->tout[i] = i < param_given_count(s->par, "output", "tout") ? o->tout[i] : DBL_MAX;
-        s->aout[i] = i < param_given_count(s->par, "output", "aout") ? o->aout[i] : DBL_MAX;
+        s->out.tout[i] = i < param_given_count(s->par, "output", "tout") ? o->tout[i] : DBL_MAX;
+        s->out.aout[i] = i < param_given_count(s->par, "output", "aout") ? o->aout[i] : DBL_MAX;
     }
-    s->tout[n] = o->tend > 0 ? o->tend : DBL_MAX;
-    s->aout[n] = o->aend > 0 ? o->aend : DBL_MAX;
-    s->noutput = n + extra;
-    s->tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
-    s->aout_next = o->delta_aout > 0 ? s->aexp + o->delta_aout : DBL_MAX;
-    s->iout = s->ifout = 1;
-    s->wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
+    s->out.tout[n] = o->tend > 0 ? o->tend : DBL_MAX;
+    s->out.aout[n] = o->aend > 0 ? o->aend : DBL_MAX;
+    s->out.noutput = n + extra;
+    s->out.tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
+    s->out.aout_next = o->delta_aout > 0 ? s->time.aexp + o->delta_aout : DBL_MAX;
+    s->out.iout = s->out.ifout = 1;
+    s->out.wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
 }
 
 /* As the run that wrote had it, if it can be; else the first multiple of delta after `first` that
  * is still to come. */
 static double next_time(const struct sim *s, double stored, double first, double now, double delta)
 {
-    if (s->from->state && stored <= now + delta) return stored;
+    if (s->restart.from->state && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
@@ -67,29 +67,32 @@ static double next_time(const struct sim *s, double stored, double first, double
  * passed. */
 void sim_output_resume(struct sim *s)
 {
-    const struct ckpt_head *h = &s->from->head;
+    const struct ckpt_head *h = &s->restart.from->head;
     const struct param_output *o = &s->par->output;
-    int next = s->from->number + 1;
-    size_t n = sizeof(double) * (size_t)s->noutput;
-    snprintf(s->last_good, sizeof s->last_good, "%s", s->from->path);
-    bool same = h->noutput == s->noutput && !memcmp(h->tout, s->tout, n) &&
-                !memcmp(h->aout, s->aout, n);
-    s->ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
-    s->iout = same && h->iout > 0 ? h->iout : 1;
-    while (!same && s->iout <= s->noutput &&
-           (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]))
-        s->iout++;
-    if (o->delta_tout > 0) s->tout_next = next_time(s, h->tout_next, 0, s->t, o->delta_tout);
+    int next = s->restart.from->number + 1;
+    size_t n = sizeof(double) * (size_t)s->out.noutput;
+    snprintf(s->out.last_good, sizeof s->out.last_good, "%s", s->restart.from->path);
+    bool same = h->noutput == s->out.noutput && !memcmp(h->tout, s->out.tout, n) &&
+                !memcmp(h->aout, s->out.aout, n);
+    s->out.ifout = h->ifout > 0 && h->ifout < next ? h->ifout : next;
+    s->out.iout = same && h->iout > 0 ? h->iout : 1;
+    while (
+        !same && s->out.iout <= s->out.noutput &&
+        (s->time.t >= s->out.tout[s->out.iout - 1] || s->time.aexp >= s->out.aout[s->out.iout - 1]))
+        s->out.iout++;
+    if (o->delta_tout > 0)
+        s->out.tout_next = next_time(s, h->tout_next, 0, s->time.t, o->delta_tout);
     if (o->delta_aout > 0)
-        s->aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->aexp, o->delta_aout);
-    s->resumed = true;
+        s->out.aout_next = next_time(s, h->aout_next, s->cosmo_par.aexp_ini, s->time.aexp,
+                                     o->delta_aout);
+    s->restart.resumed = true;
 }
 
 bool sim_at_end(const struct sim *s)
 {
-    int last = s->noutput - 1;
-    return (last >= 0 && (s->t >= s->tout[last] || s->aexp >= s->aout[last])) ||
-           s->nstep_coarse >= s->par->run.nstepmax;
+    int last = s->out.noutput - 1;
+    return (last >= 0 && (s->time.t >= s->out.tout[last] || s->time.aexp >= s->out.aout[last])) ||
+           s->time.nstep_coarse >= s->par->run.nstepmax;
 }
 
 /* Lines "step action" of the job control file: 1 write at that coarse step, -1 write and stop. */
@@ -99,7 +102,7 @@ static int job_control(const struct sim *s)
     FILE *f = s->par->run.jobcontrolfile[0] ? fopen(s->par->run.jobcontrolfile, "r") : NULL;
     if (!f) return 0;
     while (fscanf(f, "%d %d", &step, &what) == 2)
-        if (step == s->nstep_coarse) action = what < 0 ? -1 : 1;
+        if (step == s->time.nstep_coarse) action = what < 0 ? -1 : 1;
     fclose(f);
     return action;
 }
@@ -111,7 +114,8 @@ static int asked_for(const struct sim *s)
     if (s->comm.rank == 0) {
         int action = job_control(s);
         write = action > 0;
-        stop |= action < 0 || (s->wall_limit > 0 && timer_wall() - s->wall_start > s->wall_limit);
+        stop |= action < 0 ||
+                (s->out.wall_limit > 0 && timer_wall() - s->cost.wall_start > s->out.wall_limit);
     }
     int64_t both[2] = {stop, write};
     comm_max_i64(&s->comm, both, 2);
@@ -138,17 +142,17 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .gamma = s->hydro.gamma,
                             .smallr = s->hydro.smallr,
                             .boxlen = s->mesh.boxlen,
-                            .noutput = s->noutput,
-                            .iout = s->iout,
-                            .ifout = s->ifout + 1, /* the next one, as in RAMSES */
-                            .tout = s->tout,
-                            .aout = s->aout,
-                            .t = s->t,
-                            .nstep = s->nstep,
-                            .nstep_coarse = s->nstep_coarse,
-                            .einit = s->einit,
-                            .mass_tot_0 = s->mass_tot_0,
-                            .rho_tot = s->rho_tot,
+                            .noutput = s->out.noutput,
+                            .iout = s->out.iout,
+                            .ifout = s->out.ifout + 1, /* the next one, as in RAMSES */
+                            .tout = s->out.tout,
+                            .aout = s->out.aout,
+                            .t = s->time.t,
+                            .nstep = s->time.nstep,
+                            .nstep_coarse = s->time.nstep_coarse,
+                            .einit = s->diag.einit,
+                            .mass_tot_0 = s->diag.mass_tot_0,
+                            .rho_tot = s->matter.rho_tot,
                             .omega_m = s->cosmo_par.omega_m,
                             .omega_l = s->cosmo_par.omega_l,
                             .omega_k = s->cosmo_par.omega_k,
@@ -156,30 +160,30 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .h0 = s->cosmo_par.h0,
                             .aexp_ini = s->cosmo_par.aexp_ini,
                             .boxlen_ini = s->cosmo_par.boxlen_ini,
-                            .aexp = s->aexp,
-                            .hexp = s->hexp,
-                            .aexp_old = s->aexp_old,
-                            .epot_tot_int = s->epot_tot_int,
-                            .epot_tot_old = s->epot_tot_old,
-                            .mass_sph = s->mass_sph,
+                            .aexp = s->time.aexp,
+                            .hexp = s->time.hexp,
+                            .aexp_old = s->diag.aexp_old,
+                            .epot_tot_int = s->diag.epot_tot_int,
+                            .epot_tot_old = s->diag.epot_tot_old,
+                            .mass_sph = s->refine.mass_sph,
                             .unit_l = p->units.units_length,
                             .unit_d = p->units.units_density,
                             .unit_t = p->units.units_time,
                             .imetal = p->physics.metal ? 6 : 0,
                             .deflate = p->output.deflate,
                             .longint = p->output.longint,
-                            .overwrite = s->force,
-                            .namelist = s->namelist_text,
-                            .provenance = s->provenance};
+                            .overwrite = s->out.force,
+                            .namelist = s->out.namelist_text,
+                            .provenance = s->out.provenance};
     /* as they will be once it is written */
-    h->tout_next = s->tout_next + (s->t >= s->tout_next ? p->output.delta_tout : 0);
-    h->aout_next = s->aout_next + (s->aexp >= s->aout_next ? p->output.delta_aout : 0);
+    h->tout_next = s->out.tout_next + (s->time.t >= s->out.tout_next ? p->output.delta_tout : 0);
+    h->aout_next = s->out.aout_next + (s->time.aexp >= s->out.aout_next ? p->output.delta_aout : 0);
     memcpy(h->safe, s->grav.safe, sizeof h->safe);
     /* without cosmology as in RAMSES: readers take another H0 for a cosmological run */
     if (!s->cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
-    if (s->cosmo) cosmo_units(&s->cosmo_par, s->aexp, &h->unit_l, &h->unit_d, &h->unit_t);
-    memcpy(h->dtold, s->dtold, sizeof h->dtold);
-    memcpy(h->dtnew, s->dtnew, sizeof h->dtnew);
+    if (s->cosmo) cosmo_units(&s->cosmo_par, s->time.aexp, &h->unit_l, &h->unit_d, &h->unit_t);
+    memcpy(h->dtold, s->time.dtold, sizeof h->dtold);
+    memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
 
 static enum err write_ramses(struct sim *s, const struct ckpt_head *h, char *path, size_t n)
@@ -191,7 +195,7 @@ static enum err write_ramses(struct sim *s, const struct ckpt_head *h, char *pat
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
     timer_start("io");
-    enum err e = ckpt_write_ramses(s->outdir, s->ifout, h, &s->mesh, &s->parts,
+    enum err e = ckpt_write_ramses(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts,
                                    whole ? whole : s->dom, &s->comm, path, n);
     if (whole) domain_free(whole);
     if (travel && s->comm.size > 1) sim_domains_become(s, kind);
@@ -209,18 +213,19 @@ struct due {
 /* The next entry of tout or aout has come. */
 static bool is_listed(const struct sim *s)
 {
-    return s->iout <= s->noutput &&
-           (s->t >= s->tout[s->iout - 1] || s->aexp >= s->aout[s->iout - 1]);
+    return s->out.iout <= s->out.noutput && (s->time.t >= s->out.tout[s->out.iout - 1] ||
+                                             s->time.aexp >= s->out.aout[s->out.iout - 1]);
 }
 
 static struct due why_due(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
     struct due d = {.asked = asked_for(s)};
-    d.time = is_listed(s) || s->t >= s->tout_next || s->aexp >= s->aout_next;
-    d.steps = every(s->nstep_coarse, o->foutput);
-    d.backup = every(s->nstep_coarse, o->fbackup);
-    d.time |= d.asked > 0 || ((d.steps || d.backup) && (s->nstep_coarse == 0 || sim_at_end(s)));
+    d.time = is_listed(s) || s->time.t >= s->out.tout_next || s->time.aexp >= s->out.aout_next;
+    d.steps = every(s->time.nstep_coarse, o->foutput);
+    d.backup = every(s->time.nstep_coarse, o->fbackup);
+    d.time |= d.asked > 0 ||
+              ((d.steps || d.backup) && (s->time.nstep_coarse == 0 || sim_at_end(s)));
     return d;
 }
 
@@ -245,23 +250,23 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     restrict_coarse(s);
     enum err e = strcmp(s->par->output.outformat, "hdf5") != 0
                      ? write_ramses(s, &h, path, sizeof path)
-                     : ckpt_write_hdf5(s->outdir, s->ifout, &h, &s->mesh, &s->parts, &s->comm, path,
-                                       sizeof path);
+                     : ckpt_write_hdf5(s->out.dir, s->out.ifout, &h, &s->mesh, &s->parts, &s->comm,
+                                       path, sizeof path);
     if (e == OK) {
-        snprintf(s->last_good, sizeof s->last_good, "%s", path);
+        snprintf(s->out.last_good, sizeof s->out.last_good, "%s", path);
         return OK;
     }
     snprintf(why, sizeof why, "%s", err_message());
     FAIL(e, "%s; %s%s", why,
-         *s->last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
-         s->last_good);
+         *s->out.last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
+         s->out.last_good);
 }
 
 /* Standard output gets the path. */
 static enum err tell(struct sim *s)
 {
-    if (s->comm.rank == 0) s->announce(s->last_good);
-    log_info(" Wrote %s", s->last_good);
+    if (s->comm.rank == 0) s->out.announce(s->out.last_good);
+    log_info(" Wrote %s", s->out.last_good);
     return s->par->run.dump_pk ? sim_spectrum(s) : OK;
 }
 
@@ -271,8 +276,8 @@ static void remove_old(struct sim *s)
 {
     int keep = s->par->output.keep_last;
     if (keep == 0) return;
-    enum err e = ckpt_verify(s->last_good, s->ifout, &s->comm);
-    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->outdir, s->ifout, keep);
+    enum err e = ckpt_verify(s->out.last_good, s->out.ifout, &s->comm);
+    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->out.dir, s->out.ifout, keep);
     if (e != OK) log_line(-1, " Older checkpoints are kept: %s", err_message());
 }
 
@@ -280,32 +285,32 @@ static void remove_old(struct sim *s)
 enum err sim_output(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    if (s->resumed) {
-        s->resumed = false;
+    if (s->restart.resumed) {
+        s->restart.resumed = false;
         return OK;
     }
     struct due d = why_due(s);
     if (!d.time && !d.steps && !d.backup && d.asked == 0) return OK;
     bool removable = o->keep_last > 0 && !d.time,
          vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
-    if (is_listed(s)) s->iout++;
+    if (is_listed(s)) s->out.iout++;
     enum err e = write_checkpoint(s, removable);
     if (e != OK && vital) return e;
     if (e != OK) {
-        log_line(-1, " No backup at coarse step %d, the run goes on: %s", s->nstep_coarse,
+        log_line(-1, " No backup at coarse step %d, the run goes on: %s", s->time.nstep_coarse,
                  err_message());
-        s->ifout++; /* its name may be taken, if only the last sync failed */
+        s->out.ifout++; /* its name may be taken, if only the last sync failed */
         return OK;
     }
     TRY(tell(s));
     remove_old(s);
-    s->ifout++;
-    if (s->t >= s->tout_next) s->tout_next += o->delta_tout;
-    if (s->aexp >= s->aout_next) s->aout_next += o->delta_aout;
+    s->out.ifout++;
+    if (s->time.t >= s->out.tout_next) s->out.tout_next += o->delta_tout;
+    if (s->time.aexp >= s->out.aout_next) s->out.aout_next += o->delta_aout;
     if (d.asked < 0) {
         log_info(" Stopping early as asked: the checkpoint is good, resubmit to go on");
-        s->done = true;
-        s->status = 75;
+        s->end.done = true;
+        s->end.status = 75;
     }
     return OK;
 }

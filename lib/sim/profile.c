@@ -15,9 +15,9 @@ enum { LABEL = 32, NAMES = 256 };
 enum err sim_profile_begin(struct sim *s)
 {
     enum err e = OK;
-    if (!s->profile_path) return OK;
-    if (s->comm.rank == 0 && !(s->profile = fopen(s->profile_path, "a")))
-        e = err_set(ERR_FILE, "%s: %s", s->profile_path, strerror(errno));
+    if (!s->cost.profile_path) return OK;
+    if (s->comm.rank == 0 && !(s->cost.profile = fopen(s->cost.profile_path, "a")))
+        e = err_set(ERR_FILE, "%s: %s", s->cost.profile_path, strerror(errno));
     return err_agree(&s->comm, e);
 }
 
@@ -31,37 +31,37 @@ static int64_t octs_all(const struct sim *s)
 /* held: heap by our own account; rss: what the system counts. */
 void sim_profile_step(struct sim *s)
 {
-    if (!s->profile_path) return;
+    if (!s->cost.profile_path) return;
     int64_t sum[3] = {(int64_t)mem_now(), (int64_t)mem_rss(), s->parts.n};
     comm_add_i64(&s->comm, sum, 3);
-    if (!s->profile) return;
-    fprintf(s->profile,
+    if (!s->cost.profile) return;
+    fprintf(s->cost.profile,
             "{\"step\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,"
             "\"particles\":%ld,"
             "\"held_bytes\":%ld,\"rss_bytes\":%ld}\n",
-            s->nstep_coarse, s->t, timer_wall() - s->wall_start, s->updates, (long)octs_all(s),
-            (long)sum[2], (long)sum[0], (long)sum[1]);
-    fflush(s->profile);
+            s->time.nstep_coarse, s->time.t, timer_wall() - s->cost.wall_start, s->cost.updates,
+            (long)octs_all(s), (long)sum[2], (long)sum[0], (long)sum[1]);
+    fflush(s->cost.profile);
 }
 
-int sim_phases(const struct sim *s, struct phase p[PHASE_MAX])
+int sim_timings(const struct sim *s, struct timing p[TIMING_MAX])
 {
     int n = timer_count();
-    char label[PHASE_MAX][LABEL] = {{0}};
-    double low[PHASE_MAX] = {0}, high[PHASE_MAX], mean[PHASE_MAX];
+    char label[TIMING_MAX][LABEL] = {{0}};
+    double low[TIMING_MAX] = {0}, high[TIMING_MAX], mean[TIMING_MAX];
     for (int i = 0; i < n; i++) snprintf(label[i], sizeof label[i], "%s", timer_label(i));
     /* ranks may have met labels in another order, or not at all */
     comm_bcast(&s->comm, label, sizeof label, 0);
-    for (int i = 0; i < PHASE_MAX; i++) {
+    for (int i = 0; i < TIMING_MAX; i++) {
         for (int j = 0; j < n; j++)
             if (!strcmp(timer_label(j), label[i])) low[i] = timer_seconds(j);
         high[i] = mean[i] = low[i];
     }
-    comm_min_f64(&s->comm, low, PHASE_MAX);
-    comm_max_f64(&s->comm, high, PHASE_MAX);
-    comm_add_f64(&s->comm, mean, PHASE_MAX);
-    for (n = 0; n < PHASE_MAX && label[n][0]; n++) {
-        p[n] = (struct phase){.low = low[n], .mean = mean[n] / s->comm.size, .high = high[n]};
+    comm_min_f64(&s->comm, low, TIMING_MAX);
+    comm_max_f64(&s->comm, high, TIMING_MAX);
+    comm_add_f64(&s->comm, mean, TIMING_MAX);
+    for (n = 0; n < TIMING_MAX && label[n][0]; n++) {
+        p[n] = (struct timing){.low = low[n], .mean = mean[n] / s->comm.size, .high = high[n]};
         memcpy(p[n].label, label[n], sizeof label[n]);
     }
     return n;
@@ -69,14 +69,14 @@ int sim_phases(const struct sim *s, struct phase p[PHASE_MAX])
 
 static void phases_put(struct sim *s)
 {
-    struct phase p[PHASE_MAX];
-    int n = sim_phases(s, p);
-    if (!s->profile) return;
-    fputs("\"phases_s\":{", s->profile);
+    struct timing p[TIMING_MAX];
+    int n = sim_timings(s, p);
+    if (!s->cost.profile) return;
+    fputs("\"phases_s\":{", s->cost.profile);
     for (int i = 0; i < n; i++)
-        fprintf(s->profile, "%s\"%s\":[%.6f,%.6f,%.6f]", i ? "," : "", p[i].label, p[i].low,
+        fprintf(s->cost.profile, "%s\"%s\":[%.6f,%.6f,%.6f]", i ? "," : "", p[i].label, p[i].low,
                 p[i].mean, p[i].high);
-    fputs("},", s->profile);
+    fputs("},", s->cost.profile);
 }
 
 /* Rows of rank 0 by name, summed over ranks; what only other ranks hold is in the total. */
@@ -98,38 +98,38 @@ static void memory_put(struct sim *s)
         }
     comm_add_i64(&s->comm, row[0], 3 * NAMES);
     comm_add_i64(&s->comm, total, 2);
-    if (!s->profile) return;
-    fprintf(s->profile, "\"peak_bytes\":%ld,\"peak_rss_bytes\":%ld,\"memory_bytes\":{",
+    if (!s->cost.profile) return;
+    fprintf(s->cost.profile, "\"peak_bytes\":%ld,\"peak_rss_bytes\":%ld,\"memory_bytes\":{",
             (long)total[0], (long)total[1]);
     for (int j = 0; j < NAMES && name[j][0]; j++)
-        fprintf(s->profile, "%s\"%s\":[%ld,%ld,%ld]", j ? "," : "", name[j], (long)row[j][0],
+        fprintf(s->cost.profile, "%s\"%s\":[%ld,%ld,%ld]", j ? "," : "", name[j], (long)row[j][0],
                 (long)row[j][1], (long)row[j][2]);
-    fputs("}", s->profile);
+    fputs("}", s->cost.profile);
 }
 
 enum err sim_profile_end(struct sim *s)
 {
     enum err e = OK;
-    if (!s->profile_path) return OK;
+    if (!s->cost.profile_path) return OK;
     int64_t particles = s->parts.n;
     comm_add_i64(&s->comm, &particles, 1);
-    if (s->profile) {
-        fprintf(s->profile,
+    if (s->cost.profile) {
+        fprintf(s->cost.profile,
                 "{\"status\":%d,\"ranks\":%d,\"threads\":%d,\"steps\":%d,\"updates\":%.17g,\"wall_"
                 "s\":%.6f,",
-                s->status, s->comm.size, omp_get_max_threads(), s->nstep_coarse, s->updates,
-                timer_wall() - s->wall_start);
-        fprintf(s->profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,",
-                (long)s->cells_most, (long)s->leaves_most, (long)particles);
+                s->end.status, s->comm.size, omp_get_max_threads(), s->time.nstep_coarse,
+                s->cost.updates, timer_wall() - s->cost.wall_start);
+        fprintf(s->cost.profile, "\"cells_most\":%ld,\"leaves_most\":%ld,\"particles\":%ld,",
+                (long)s->cost.cells_most, (long)s->cost.leaves_most, (long)particles);
     }
     phases_put(s);
     memory_put(s);
-    if (s->profile) {
-        fputs("}\n", s->profile);
-        bool bad = ferror(s->profile);
-        bad |= fclose(s->profile) != 0;
-        s->profile = NULL;
-        if (bad) e = err_set(ERR_FILE, "%s: cannot be written", s->profile_path);
+    if (s->cost.profile) {
+        fputs("}\n", s->cost.profile);
+        bool bad = ferror(s->cost.profile);
+        bad |= fclose(s->cost.profile) != 0;
+        s->cost.profile = NULL;
+        if (bad) e = err_set(ERR_FILE, "%s: cannot be written", s->cost.profile_path);
     }
     return err_agree(&s->comm, e);
 }

@@ -26,7 +26,7 @@ void sim_potential_energy(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l),
-           fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 2 * 6.2831853;
+           fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
     double fact = -dx * dx * dx / fourpi / 2, top = 0;
     for (lidx i = 0; i < lv->nown; i++) {
         double e = 0;
@@ -36,36 +36,36 @@ void sim_potential_energy(struct sim *s, int l)
             for (int d = 0; d < 3; d++)
                 e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
         }
-        if (s->counting) sum_add(&s->sum_epot, e);
+        if (s->diag.counting) sum_add(&s->diag.epot, e);
     }
     comm_max_f64(&s->comm, &top, 1);
-    s->rho_max[l] = top;
+    s->matter.rho_max[l] = top;
 }
 
 void sim_report_begin(struct sim *s)
 {
-    sum_init(&s->sum_mass);
-    sum_init(&s->sum_ekin);
-    sum_init(&s->sum_eint);
-    sum_init(&s->sum_epot);
-    for (int d = 0; d < 3; d++) sum_init(&s->sum_momentum[d]);
-    s->counting = true;
+    sum_init(&s->diag.mass);
+    sum_init(&s->diag.ekin);
+    sum_init(&s->diag.eint);
+    sum_init(&s->diag.epot);
+    for (int d = 0; d < 3; d++) sum_init(&s->diag.momentum[d]);
+    s->diag.counting = true;
 }
 
 static struct totals totals_get(struct sim *s)
 {
     struct totals t;
-    comm_sum(&s->comm, &s->sum_mass);
-    comm_sum(&s->comm, &s->sum_ekin);
-    comm_sum(&s->comm, &s->sum_eint);
-    comm_sum(&s->comm, &s->sum_epot);
-    t.mass = sum_get(&s->sum_mass);
-    t.ekin = sum_get(&s->sum_ekin);
-    t.eint = sum_get(&s->sum_eint);
-    t.epot = sum_get(&s->sum_epot);
+    comm_sum(&s->comm, &s->diag.mass);
+    comm_sum(&s->comm, &s->diag.ekin);
+    comm_sum(&s->comm, &s->diag.eint);
+    comm_sum(&s->comm, &s->diag.epot);
+    t.mass = sum_get(&s->diag.mass);
+    t.ekin = sum_get(&s->diag.ekin);
+    t.eint = sum_get(&s->diag.eint);
+    t.epot = sum_get(&s->diag.epot);
     for (int d = 0; d < 3; d++) {
-        comm_sum(&s->comm, &s->sum_momentum[d]);
-        t.momentum[d] = sum_get(&s->sum_momentum[d]);
+        comm_sum(&s->comm, &s->diag.momentum[d]);
+        t.momentum[d] = sum_get(&s->diag.momentum[d]);
     }
     return t;
 }
@@ -81,8 +81,8 @@ static void report_fine(const struct sim *s, int l)
     } else {
         snprintf(mem, sizeof mem, "%.0f MB", (double)mem_now() / 1e6);
     }
-    log_info(" Fine step=%7d t=%12.5E dt=%10.3E a=%10.3E mem=%s", s->nstep, s->t, s->dtnew[l],
-             s->aexp, mem);
+    log_info(" Fine step=%7d t=%12.5E dt=%10.3E a=%10.3E mem=%s", s->time.nstep, s->time.t,
+             s->time.dtnew[l], s->time.aexp, mem);
 }
 
 /* Mass and energy bookkeeping; econs as RAMSES defines it, with the work of expansion integrated in
@@ -90,24 +90,25 @@ static void report_fine(const struct sim *s, int l)
 static void report_conservation(struct sim *s, const struct totals *t)
 {
     double mcons = 0, econs = 0;
-    if (s->mass_tot_0 == 0)
-        s->mass_tot_0 = t->mass;
+    if (s->diag.mass_tot_0 == 0)
+        s->diag.mass_tot_0 = t->mass;
     else
-        mcons = (t->mass - s->mass_tot_0) / s->mass_tot_0;
-    if (s->epot_tot_old != 0)
-        s->epot_tot_int += 0.5 * (s->epot_tot_old + t->epot) * log(s->aexp / s->aexp_old);
-    s->epot_tot_old = t->epot;
-    s->aexp_old = s->aexp;
-    if (s->einit == 0)
-        s->einit = t->epot + t->ekin;
+        mcons = (t->mass - s->diag.mass_tot_0) / s->diag.mass_tot_0;
+    if (s->diag.epot_tot_old != 0)
+        s->diag.epot_tot_int += 0.5 * (s->diag.epot_tot_old + t->epot) *
+                                log(s->time.aexp / s->diag.aexp_old);
+    s->diag.epot_tot_old = t->epot;
+    s->diag.aexp_old = s->time.aexp;
+    if (s->diag.einit == 0)
+        s->diag.einit = t->epot + t->ekin;
     else
-        econs = (t->ekin + t->epot - s->epot_tot_int - s->einit) /
-                (-(t->epot - s->epot_tot_int - s->einit) + t->ekin);
-    if (s->nstep_coarse % s->par->run.ncontrol != 0) return;
+        econs = (t->ekin + t->epot - s->diag.epot_tot_int - s->diag.einit) /
+                (-(t->epot - s->diag.epot_tot_int - s->diag.einit) + t->ekin);
+    if (s->time.nstep_coarse % s->par->run.ncontrol != 0) return;
     sim_report_mesh(s, "Mesh structure");
     char eint[32] = "";
     if (s->hydro.pressure_fix) snprintf(eint, sizeof eint, " eint=%9.2E", t->eint);
-    log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->nstep_coarse,
+    log_info(" Main step=%7d mcons=%9.2E econs=%9.2E epot=%9.2E ekin=%9.2E%s", s->time.nstep_coarse,
              mcons, econs, t->epot, t->ekin, eint);
     log_line(1, " momentum=%23.15E %23.15E %23.15E mass=%23.15E", t->momentum[0], t->momentum[1],
              t->momentum[2], t->mass);
@@ -116,23 +117,23 @@ static void report_conservation(struct sim *s, const struct totals *t)
 void sim_report(struct sim *s, int l)
 {
     bool said = false;
-    if (s->nstep_coarse != s->nstep_last) {
+    if (s->time.nstep_coarse != s->diag.nstep_last) {
         struct totals t = totals_get(s);
         if (!isfinite(t.mass) || !isfinite(t.ekin) || !isfinite(t.epot)) {
-            s->broken = s->done = true;
+            s->end.broken = s->end.done = true;
             return;
         }
         report_conservation(s, &t);
-        said = s->nstep_coarse % s->par->run.ncontrol == 0;
+        said = s->time.nstep_coarse % s->par->run.ncontrol == 0;
         if (said) report_fine(s, l);
         if (sim_at_end(s)) {
-            s->done = true;
+            s->end.done = true;
             return;
         }
     }
-    s->counting = false;
-    s->nstep_last = s->nstep_coarse;
-    if (!said && s->nstep % s->par->run.ncontrol == 0) report_fine(s, l);
+    s->diag.counting = false;
+    s->diag.nstep_last = s->time.nstep_coarse;
+    if (!said && s->time.nstep % s->par->run.ncontrol == 0) report_fine(s, l);
 }
 
 static void count_cells(struct sim *s)
@@ -142,48 +143,51 @@ static void count_cells(struct sim *s)
         cells += 8 * s->noct[l];
         octs += l > 1 ? s->noct[l] : 0;
     }
-    if (cells <= s->cells_most) return;
-    s->cells_most = cells;
-    s->leaves_most = cells - octs;
+    if (cells <= s->cost.cells_most) return;
+    s->cost.cells_most = cells;
+    s->cost.leaves_most = cells - octs;
 }
 
 /* Time since the last coarse step, microseconds a cell update (RAMSES's count of points), and a
  * live line with the way left. */
 void sim_report_step_time(struct sim *s)
 {
-    double now = timer_wall(), dt = now - s->wall_step,
+    double now = timer_wall(), dt = now - s->cost.wall_step,
            points = (double)s->noct[s->mesh.levelmin] * 8, repeat = 1;
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
-        repeat *= s->nsubcycle[l - 1];
+        repeat *= s->time.nsubcycle[l - 1];
         points += (double)s->noct[l] * 7 * repeat;
     }
-    s->wall_step = now;
+    s->cost.wall_step = now;
     count_cells(s);
-    if (s->nstep_coarse > 1) {
-        s->updates_all += points;
-        s->wall_all += dt;
+    if (s->time.nstep_coarse > 1) {
+        s->cost.updates_all += points;
+        s->cost.wall_all += dt;
     }
     double each = dt * 1e6 * s->comm.size / points;
-    double mean = s->updates_all > 0 ? s->wall_all * 1e6 * s->comm.size / s->updates_all : each;
+    double mean = s->cost.updates_all > 0
+                      ? s->cost.wall_all * 1e6 * s->comm.size / s->cost.updates_all
+                      : each;
     log_info(" Time elapsed since last coarse step: %7.2f s %11.2f mus/pt %11.2f mus/pt (av)", dt,
              each, mean);
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
     double part = 0;
-    if (s->noutput > 0) {
+    if (s->out.noutput > 0) {
         double first = s->cosmo ? s->cosmo_par.aexp_ini : 0,
-               last = s->cosmo ? s->aout[s->noutput - 1] : s->tout[s->noutput - 1];
-        part = ((s->cosmo ? s->aexp : s->t) - first) / (last - first);
+               last = s->cosmo ? s->out.aout[s->out.noutput - 1] : s->out.tout[s->out.noutput - 1];
+        part = ((s->cosmo ? s->time.aexp : s->time.t) - first) / (last - first);
     }
-    part = fmax(part, (double)s->nstep_coarse / s->par->run.nstepmax);
+    part = fmax(part, (double)s->time.nstep_coarse / s->par->run.nstepmax);
     log_live(" step %d  t=%.4e  a=%.4f  %.0f %% of the way, %.0f s so far, %.2f mus/pt",
-             s->nstep_coarse, s->t, s->aexp, 100 * fmin(part, 1), now - s->wall_start, each);
+             s->time.nstep_coarse, s->time.t, s->time.aexp, 100 * fmin(part, 1),
+             now - s->cost.wall_start, each);
 }
 
 void sim_report_timers(struct sim *s)
 {
     timer_stop();
-    struct phase p[PHASE_MAX];
-    int n = sim_phases(s, p);
+    struct timing p[TIMING_MAX];
+    int n = sim_timings(s, p);
     double total = 1e-9;
     for (int i = 0; i < n; i++) total += p[i].mean;
     if (s->comm.size == 1) {

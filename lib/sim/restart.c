@@ -30,9 +30,11 @@ enum err sim_restart_open(struct sim *s)
 {
     const struct params *p = s->par;
     char path[4096];
-    if (!s->restart && p->run.nrestart <= 0) return OK;
-    if (!s->restart) snprintf(path, sizeof path, "%.4000s/output_%05d", s->outdir, p->run.nrestart);
-    return source_open(s->restart ? s->restart : path, p->hydro.gamma, p->hydro.smallr, &s->from);
+    if (!s->restart.path && p->run.nrestart <= 0) return OK;
+    if (!s->restart.path)
+        snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, p->run.nrestart);
+    return source_open(s->restart.path ? s->restart.path : path, p->hydro.gamma, p->hydro.smallr,
+                       &s->restart.from);
 }
 
 enum err sim_restart(struct sim *s)
@@ -50,15 +52,16 @@ enum err sim_restart(struct sim *s)
     adapt_fill(&s->mesh, &s->comm);
     sim_count_octs(s);
     if (s->par->run.pic) TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
-    source_close(&s->from);
+    source_close(&s->restart.from);
     return OK;
 }
 
 static void say_what(const struct sim *s)
 {
-    const struct source *f = s->from;
+    const struct source *f = s->restart.from;
     log_info(" Restarting from %s: %s, %d file%s, coarse step %d, t=%.6E a=%.6E", f->path,
-             f->format, f->npiece, f->npiece > 1 ? "s" : "", s->nstep_coarse, s->t, s->aexp);
+             f->format, f->npiece, f->npiece > 1 ? "s" : "", s->time.nstep_coarse, s->time.t,
+             s->time.aexp);
     if (!f->exact)
         log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit "
                  "for bit");
@@ -75,9 +78,9 @@ static enum err check_end(struct sim *s)
              "%s: coarse step %d, t=%g, a=%g is at or beyond the end that the namelist sets: raise "
              "nstepmax, or tout, "
              "tend, aout or aend",
-             s->from->path, s->nstep_coarse, s->t, s->aexp);
+             s->restart.from->path, s->time.nstep_coarse, s->time.t, s->time.aexp);
     log_info(" That is the end of the run: nothing is left to do");
-    s->done = true;
+    s->end.done = true;
     return OK;
 }
 
@@ -85,28 +88,28 @@ static enum err check_end(struct sim *s)
 
 static void restore_head(struct sim *s)
 {
-    const struct ckpt_head *h = &s->from->head;
-    s->t = h->t;
-    s->nstep = h->nstep;
-    s->nstep_coarse = h->nstep_coarse;
-    memcpy(s->dtold, h->dtold, sizeof s->dtold);
-    memcpy(s->dtnew, h->dtnew, sizeof s->dtnew);
-    s->einit = h->einit;
-    s->mass_tot_0 = h->mass_tot_0;
-    s->rho_tot = h->rho_tot;
-    s->aexp = h->aexp;
-    s->hexp = h->hexp;
-    s->aexp_old = h->aexp_old;
-    s->epot_tot_int = h->epot_tot_int;
-    s->epot_tot_old = h->epot_tot_old;
+    const struct ckpt_head *h = &s->restart.from->head;
+    s->time.t = h->t;
+    s->time.nstep = h->nstep;
+    s->time.nstep_coarse = h->nstep_coarse;
+    memcpy(s->time.dtold, h->dtold, sizeof s->time.dtold);
+    memcpy(s->time.dtnew, h->dtnew, sizeof s->time.dtnew);
+    s->diag.einit = h->einit;
+    s->diag.mass_tot_0 = h->mass_tot_0;
+    s->matter.rho_tot = h->rho_tot;
+    s->time.aexp = h->aexp;
+    s->time.hexp = h->hexp;
+    s->diag.aexp_old = h->aexp_old;
+    s->diag.epot_tot_int = h->epot_tot_int;
+    s->diag.epot_tot_old = h->epot_tot_old;
     memcpy(s->grav.safe, h->safe, sizeof s->grav.safe);
 }
 
 static enum err restore_cosmology(struct sim *s)
 {
-    const struct ckpt_head *h = &s->from->head;
+    const struct ckpt_head *h = &s->restart.from->head;
     if (!s->par->run.cosmo) return OK;
-    s->mass_sph = h->mass_sph;
+    s->refine.mass_sph = h->mass_sph;
     s->cosmo_par.omega_m = h->omega_m;
     s->cosmo_par.omega_l = h->omega_l;
     s->cosmo_par.omega_k = h->omega_k;
@@ -115,8 +118,8 @@ static enum err restore_cosmology(struct sim *s)
     s->cosmo_par.aexp_ini = h->aexp_ini;
     s->cosmo_par.boxlen_ini = h->boxlen_ini;
     if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
-        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->from->path, h->aexp,
-             h->t);
+        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->restart.from->path,
+             h->aexp, h->t);
     return sim_cosmology(s);
 }
 
@@ -124,7 +127,7 @@ static enum err restore_cosmology(struct sim *s)
  */
 static void my_pieces(const struct sim *s, int *first, int *last)
 {
-    int64_t n = s->from->npiece, size = s->comm.size, rank = s->comm.rank;
+    int64_t n = s->restart.from->npiece, size = s->comm.size, rank = s->comm.rank;
     *first = (int)(n * rank / size);
     *last = (int)(n * (rank + 1) / size);
 }
@@ -146,12 +149,12 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
     for (int64_t i = 0, k = p->n; i < in->n; i++, k++) {
         int64_t level = in->level ? in->level[i] : s->mesh.levelmin;
         if (level < 1 || level > LEVEL_MAX)
-            FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->from->path,
+            FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->restart.from->path,
                  (long)in->id[i], (long)level);
         for (int d = 0; d < 3; d++)
             if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))
                 FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
-                     s->from->path, (long)in->id[i]);
+                     s->restart.from->path, (long)in->id[i]);
         p->levelp[k] = (int32_t)(level < s->mesh.levelmax ? level : s->mesh.levelmax);
         p->tag[k] = in->tag ? (int8_t)in->tag[i] : 0;
         p->host[k] = -1;
@@ -167,14 +170,15 @@ static enum err read_particles(struct sim *s)
     int first, last;
     enum err err = OK;
     if (!s->par->run.pic) return OK;
-    s->parts.stars = s->from->head.stars;
+    s->parts.stars = s->restart.from->head.stars;
     my_pieces(s, &first, &last);
     timer_start("io");
-    for (int i = first; i < last && err == OK; i++) err = source_parts(s->from, i, take_parts, s);
+    for (int i = first; i < last && err == OK; i++)
+        err = source_parts(s->restart.from, i, take_parts, s);
     TRY(err_agree(&s->comm, err));
-    s->particles = s->parts.n;
-    comm_add_i64(&s->comm, &s->particles, 1);
-    log_info(" %ld particles", (long)s->particles);
+    s->diag.particles = s->parts.n;
+    comm_add_i64(&s->comm, &s->diag.particles, 1);
+    log_info(" %ld particles", (long)s->diag.particles);
     return OK;
 }
 
@@ -298,7 +302,7 @@ static enum err send_seeds(struct forest *f, int l)
         FAIL(ERR_LIMIT, "a rank would hold %ld octs of level %d: use more ranks", (long)f->n[l], l);
     for (int64_t i = 1; i < f->n[l]; i++)
         if (f->seed[l][i - 1].key == f->seed[l][i].key)
-            FAIL(ERR_FORMAT, "%s: has an oct of level %d twice", s->from->path, l);
+            FAIL(ERR_FORMAT, "%s: has an oct of level %d twice", s->restart.from->path, l);
     return OK;
 }
 
@@ -309,11 +313,11 @@ static enum err check_parents(const struct sim *s, int l)
     int64_t octs = lv->nown;
     comm_add_i64(&s->comm, &octs, 1);
     if (l <= s->mesh.levelmin && octs != (int64_t)1 << 3 * (l - 1))
-        FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", s->from->path, l,
+        FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", s->restart.from->path, l,
              (long)octs);
     for (lidx i = 0; l > 1 && i < lv->noct; i++)
         if (mesh_find(up, lv->key[i] >> 3) < 0)
-            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", s->from->path, l);
+            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", s->restart.from->path, l);
     return OK;
 }
 
@@ -342,10 +346,10 @@ static enum err check_links(const struct forest *f, int l)
         for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != f->seed[l][i].split)
             FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit",
-                 f->s->from->path, l, l + 1);
+                 f->s->restart.from->path, l, l + 1);
         if (l > m->levelmin && !is_graded(m, l, i))
             FAIL(ERR_FORMAT, "%s: an oct of level %d touches one more than a level coarser",
-                 f->s->from->path, l);
+                 f->s->restart.from->path, l);
     }
     return OK;
 }
@@ -367,7 +371,7 @@ static enum err grow_tree(struct forest *f)
     enum err err = OK;
     my_pieces(s, &first, &last);
     for (int i = first; i < last && err == OK; i++)
-        err = source_octs(s->from, i, false, take_seeds, f);
+        err = source_octs(s->restart.from, i, false, take_seeds, f);
     TRY(err_agree(&s->comm, err));
     make_domains(f);
     for (int l = 1; l <= m->levelmax; l++) {
@@ -413,7 +417,7 @@ struct stream {
 static void stream_init(struct stream *t, struct sim *s)
 {
     static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
-    const struct source *f = s->from;
+    const struct source *f = s->restart.from;
     int nvar = f->head.hydro ? f->head.nvar : 0;
     *t = (struct stream){.s = s, .nvalue = f->nvalue};
     for (int v = 0; v < nvar; v++) t->field[v] = v < s->mesh.nvar ? FLD_U + v : -1;
@@ -431,7 +435,8 @@ static enum err place_row(struct stream *t, const char *row)
     struct level *lv = &t->s->mesh.lev[l];
     lidx i = t->last[l] + 1;
     if (i >= lv->nown || lv->key[i] != key) i = mesh_find(lv, key);
-    if (i < 0 || i >= lv->nown) FAIL(ERR_FORMAT, "%s: changed while it was read", t->s->from->path);
+    if (i < 0 || i >= lv->nown)
+        FAIL(ERR_FORMAT, "%s: changed while it was read", t->s->restart.from->path);
     t->last[l] = i;
     t->placed++;
     for (int v = 0; v < t->nvalue; v++)
@@ -493,20 +498,20 @@ static enum err read_values(struct stream *t)
     enum err err = OK;
     my_pieces(s, &first, &last);
     for (int i = first; i < last && err == OK; i++)
-        err = source_octs(s->from, i, true, send_values, t);
+        err = source_octs(s->restart.from, i, true, send_values, t);
     if (t->ended) return err;
     for (bool any = true; any;) TRY(exchange_rows(t, err, false, &any));
     int64_t octs = 0;
     for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->mesh.lev[l].nown;
     if (t->placed != octs)
-        err = err_set(ERR_FORMAT, "%s: changed while it was read", s->from->path);
+        err = err_set(ERR_FORMAT, "%s: changed while it was read", s->restart.from->path);
     return err_agree(&s->comm, err);
 }
 
 static enum err restore_values(struct sim *s)
 {
     struct stream t;
-    if (s->from->nvalue == 0) return OK;
+    if (s->restart.from->nvalue == 0) return OK;
     stream_init(&t, s);
     enum err err = read_values(&t);
     FREE(t.out);

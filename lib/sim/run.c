@@ -44,39 +44,41 @@ static void report_lost(struct sim *s)
     int64_t lost = s->parts.lost;
     if (!s->par->run.pic) return;
     comm_add_i64(&s->comm, &lost, 1);
-    if (lost > s->lost)
+    if (lost > s->diag.lost)
         log_info(" %ld particles have left the box through its walls, %ld in all",
-                 (long)(lost - s->lost), (long)lost);
-    s->lost = lost;
+                 (long)(lost - s->diag.lost), (long)lost);
+    s->diag.lost = lost;
 }
 
 enum err sim_run(struct sim *s)
 {
-    sim_report_mesh(s, s->resumed ? "Mesh structure of the checkpoint" : "Initial mesh structure");
+    sim_report_mesh(s, s->restart.resumed ? "Mesh structure of the checkpoint"
+                                          : "Initial mesh structure");
     log_info(" Starting time integration");
     TRY(sim_profile_begin(s));
-    s->wall_step = timer_wall();
+    s->cost.wall_step = timer_wall();
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
-    s->nstep_last = s->resumed && s->nstep_coarse > 0 ? s->nstep_coarse - 1 : s->nstep_coarse;
-    while (!s->done) {
+    s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
+                                                                        : s->time.nstep_coarse;
+    while (!s->end.done) {
         TRY(check_limits(s));
         sim_report_begin(s);
         TRY(sim_step(s, s->mesh.levelmin, 1));
-        if (s->done) break;
-        s->nstep_coarse++;
+        if (s->end.done) break;
+        s->time.nstep_coarse++;
         report_lost(s);
         sim_report_step_time(s);
         sim_profile_step(s);
     }
     log_live(NULL);
-    if (s->broken)
+    if (s->end.broken)
         FAIL(ERR_LIMIT,
              "mass or energy is no longer finite at coarse step %d, t=%g: look at the initial "
              "state, or lower "
              "courant_factor; earlier checkpoints are good",
-             s->nstep_coarse, s->t);
-    if (s->status == 0) log_info(" Run completed");
-    log_info(" Total elapsed time: %.3f s", timer_wall() - s->wall_start);
+             s->time.nstep_coarse, s->time.t);
+    if (s->end.status == 0) log_info(" Run completed");
+    log_info(" Total elapsed time: %.3f s", timer_wall() - s->cost.wall_start);
     sim_report_timers(s);
     TRY(sim_profile_end(s));
     if (log_verbosity() >= 1 && s->comm.rank == 0) mem_print(stderr);
@@ -89,13 +91,13 @@ void sim_fini(struct sim *s)
     part_fini(&s->parts);
     grav_fini(&s->grav);
     if (s->dom) domain_free(s->dom);
-    source_close(&s->from);
+    source_close(&s->restart.from);
     if (s->cosmo) cosmo_free(s->cosmo);
     response_free(&s->neutrino);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        FREE(s->moments[l]);
-        FREE(s->rho_top[l]);
+        FREE(s->matter.moments[l]);
+        FREE(s->matter.rho_top[l]);
     }
-    FREE(s->tout);
-    FREE(s->aout);
+    FREE(s->out.tout);
+    FREE(s->out.aout);
 }

@@ -97,7 +97,8 @@ static enum err setup_hydro(struct sim *s)
     int riemann = 0;
     TRY(pick("hydro_params/riemann", p->riemann, solver, 5, &riemann));
     int nvar = 5 + count_scalars(s->par);
-    if (s->from && p->npassive < 0 && s->from->head.nvar > nvar) nvar = s->from->head.nvar;
+    if (s->restart.from && p->npassive < 0 && s->restart.from->head.nvar > nvar)
+        nvar = s->restart.from->head.nvar;
     if (nvar > NVAR_MAX)
         FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);
     s->hydro = (struct hydro_par){.nvar = nvar,
@@ -138,7 +139,7 @@ static double neutrino_response(const void *ctx, double wave)
 {
     const struct sim *s = ctx;
     double omega_nu = s->par->neutrino.omega_nu, k = 2 * M_PI * wave / s->cosmo_par.boxlen_ini;
-    return omega_nu / (s->cosmo_par.omega_m - omega_nu) * response_at(s->neutrino, k, s->aexp);
+    return omega_nu / (s->cosmo_par.omega_m - omega_nu) * response_at(s->neutrino, k, s->time.aexp);
 }
 
 static enum err setup_neutrinos(struct sim *s)
@@ -177,7 +178,7 @@ enum err sim_setup(struct sim *s)
     TRY(setup_boundaries(s, wall));
     if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
-    if (p->run.cosmo && !s->from && strcmp(p->init.filetype, "grafic") != 0)
+    if (p->run.cosmo && !s->restart.from && strcmp(p->init.filetype, "grafic") != 0)
         FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set "
                         "filetype='grafic' and initfile");
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
@@ -194,12 +195,12 @@ enum err sim_setup(struct sim *s)
     TRY(setup_neutrinos(s));
     for (int l = 1; l <= p->amr.levelmax; l++) {
         int i = l - p->amr.levelmin;
-        s->nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;
-        s->nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
-        if (s->nsubcycle[l] < 1)
-            FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d: 1 or 2", i + 1, s->nsubcycle[l]);
+        s->time.nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;
+        s->refine.nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
+        if (s->time.nsubcycle[l] < 1)
+            FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d: 1 or 2", i + 1, s->time.nsubcycle[l]);
     }
-    s->mass_sph = p->refine.mass_sph;
+    s->refine.mass_sph = p->refine.mass_sph;
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, wall);
     return OK;

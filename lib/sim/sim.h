@@ -22,51 +22,54 @@ struct totals {
     double momentum[3];
 };
 
-struct sim {
-    const struct params *par; /* lent by the caller */
-    struct comm comm;
-    struct mesh mesh;
-    struct domain *dom;
-    struct parts parts;
-    struct hydro_par hydro;
-    struct grav_par grav;
-    struct cosmo_par cosmo_par;
-    struct cosmo *cosmo;       /* NULL without cosmology */
-    struct response *neutrino; /* NULL: none */
-
-    /* time */
+/* Where the run is in time, and the steps of its levels. */
+struct sim_time {
     double t, aexp, hexp;
     double dtold[LEVEL_MAX + 2], dtnew[LEVEL_MAX + 2];
-    /* fine steps; coarse steps; coarse step of the last report */
-    int nstep, nstep_coarse, nstep_last;
-    int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
-    int nsubcycle[LEVEL_MAX + 2], nexpand[LEVEL_MAX + 2];
+    int nstep, nstep_coarse; /* fine steps; coarse steps */
+    int nsubcycle[LEVEL_MAX + 2];
+};
 
-    /* gravity */
+/* What refinement needs besides its parameters. */
+struct sim_refine {
+    int nexpand[LEVEL_MAX + 2];
+    double mass_sph;
+    bool starting; /* initial grid under construction (RAMSES `init`) */
+};
+
+/* What gravitates. */
+struct sim_matter {
     double mass, com[3]; /* everything in the box, code units */
     double quantum;      /* of mass deposits */
     double rho_tot;      /* mean density that the Poisson source is measured from */
     double rho_max[LEVEL_MAX + 2];
-    double mass_sph;
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
     /* cic_levelmax: dark matter density handed down to finer levels */
     double (*rho_top[LEVEL_MAX + 2])[8];
-    int64_t lost; /* particles that left a box with walls */
+};
 
-    /* diagnostics; sums of this rank until the report */
+/* Conserved quantities; sums of this rank until the report. */
+struct sim_diag {
     bool counting; /* first way down of the coarse step: every level is met once */
-    struct sum sum_mass, sum_ekin, sum_eint, sum_epot, sum_momentum[3];
+    struct sum mass, ekin, eint, epot, momentum[3];
     double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
-    double wall_start, wall_step, updates_all, wall_all;
+    int nstep_last; /* coarse step of the last report */
     int64_t particles;
+    int64_t lost; /* particles that left a box with walls */
+};
+
+/* What the run costs. */
+struct sim_cost {
+    double wall_start, wall_step, updates_all, wall_all;
     double updates; /* of cells, all levels, by all ranks */
     /* most cells of all levels after a coarse step, and the leaves among them */
     int64_t cells_most, leaves_most;
     const char *profile_path; /* simulate -j, or NULL (lent) */
     FILE *profile;            /* on rank 0, while the run lasts */
+};
 
-    /* outputs */
-    const char *outdir;
+struct sim_out {
+    const char *dir;
     /* Told of each finished checkpoint, on rank 0. */
     void (*announce)(const char *path);
     bool force; /* replace checkpoints that are there; go on from one of another model */
@@ -75,14 +78,41 @@ struct sim {
     double *tout, *aout, tout_next, aout_next;
     char last_good[4096]; /* checkpoint; empty: none yet */
     double wall_limit;    /* seconds after wall_start; 0: none */
-    const char *restart;  /* checkpoint to go on from, or NULL: nrestart of the namelist says */
-    struct source *from;  /* it, while it is read */
+};
+
+struct sim_restart {
+    const char *path;    /* checkpoint to go on from, or NULL: nrestart of the namelist says */
+    struct source *from; /* it, while it is read */
     /* before its first output would be due: that is the checkpoint it comes from */
     bool resumed;
-    bool starting; /* initial grid under construction (RAMSES `init`) */
+};
+
+struct sim_end {
     bool done;
     bool broken; /* the state holds infinities or NaNs */
     int status;  /* exit status: 0, 75 stopped early */
+};
+
+struct sim {
+    const struct params *par; /* lent by the caller */
+    struct comm comm;
+    struct mesh mesh;
+    int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
+    struct domain *dom;
+    struct parts parts;
+    struct hydro_par hydro;
+    struct grav_par grav;
+    struct cosmo_par cosmo_par;
+    struct cosmo *cosmo;       /* NULL without cosmology */
+    struct response *neutrino; /* NULL: none */
+    struct sim_time time;
+    struct sim_refine refine;
+    struct sim_matter matter;
+    struct sim_diag diag;
+    struct sim_cost cost;
+    struct sim_out out;
+    struct sim_restart restart;
+    struct sim_end end;
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
@@ -93,13 +123,13 @@ void sim_fini(struct sim *s);
 void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */
 
 /* ---- between the files of sim ---- */
-enum { PHASE_MAX = 64 };
-struct phase {
+enum { TIMING_MAX = 64 };
+struct timing {
     char label[32];
     double low, mean, high; /* seconds, over ranks */
 };
 /* profile.c: the timers, how many (collective) */
-int sim_phases(const struct sim *s, struct phase p[PHASE_MAX]);
+int sim_timings(const struct sim *s, struct timing p[TIMING_MAX]);
 MUST_USE enum err sim_profile_begin(struct sim *s);
 void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);

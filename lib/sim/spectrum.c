@@ -125,19 +125,19 @@ enum err sim_spectrum(struct sim *s)
     pk_fundamental_bins(par.n, edge);
     pk_spectra(pk, npair, pair, nbin, edge, -1, bin);
     pk_free(&pk);
-    snprintf(from, sizeof from, "output_%05d", s->ifout);
-    struct pk_table t = {
-        .from = {s->cosmo != NULL, s->aexp, s->t, s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
-        .path = from,
-        .par = &par,
-        .axis = -1,
-        .npair = npair,
-        .nbin = nbin,
-        .name = (const char(*)[40])name,
-        .bin = bin,
-        .points = p.points,
-        .cells = p.cells};
-    enum err err = s->comm.rank == 0 ? write_table(&t, s->outdir, s->ifout) : OK;
+    snprintf(from, sizeof from, "output_%05d", s->out.ifout);
+    struct pk_table t = {.from = {s->cosmo != NULL, s->time.aexp, s->time.t,
+                                  s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
+                         .path = from,
+                         .par = &par,
+                         .axis = -1,
+                         .npair = npair,
+                         .nbin = nbin,
+                         .name = (const char(*)[40])name,
+                         .bin = bin,
+                         .points = p.points,
+                         .cells = p.cells};
+    enum err err = s->comm.rank == 0 ? write_table(&t, s->out.dir, s->out.ifout) : OK;
     FREE(bin);
     FREE(edge);
     return err_agree(&s->comm, err);

@@ -87,11 +87,11 @@ static enum err start_files(struct start *st)
                         s->mesh.hydro ? p->omega_b : 0, p->aexp_ini, &s->comm));
     if (!s->par->run.cosmo) return OK;
     s->cosmo_par = st->files.par;
-    s->mass_sph = ics_grafic_mass_sph(&st->files);
+    s->refine.mass_sph = ics_grafic_mass_sph(&st->files);
     TRY(sim_cosmology(s));
-    s->aexp = s->cosmo_par.aexp_ini;
-    s->t = cosmo_tau(s->cosmo, s->aexp);
-    cosmo_at(s->cosmo, s->t, &s->aexp, &s->hexp);
+    s->time.aexp = s->cosmo_par.aexp_ini;
+    s->time.t = cosmo_tau(s->cosmo, s->time.aexp);
+    cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
     return OK;
 }
 
@@ -134,7 +134,7 @@ static void balance(struct sim *s)
 static enum err start_refine(struct start *st)
 {
     struct sim *s = st->s;
-    s->starting = true;
+    s->refine.starting = true;
     TRY(start_flow(st));
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         if (st->grafic && !ics_grafic_has(&st->files, l)) break;
@@ -154,7 +154,7 @@ static enum err start_refine(struct start *st)
             log_info(" Initial conditions of level %d are not used: nothing of level %d is marked "
                      "for refinement",
                      l, l - 1);
-    s->starting = false;
+    s->refine.starting = false;
     return OK;
 }
 
@@ -170,9 +170,9 @@ static enum err start_particles(struct start *st)
         TRY(ics_ascii_particles(path, s->mesh.boxlen, s->mesh.levelmin, &s->comm, &s->parts));
     }
     TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
-    s->particles = s->parts.n;
-    comm_add_i64(&s->comm, &s->particles, 1);
-    log_info(" %ld particles", (long)s->particles);
+    s->diag.particles = s->parts.n;
+    comm_add_i64(&s->comm, &s->diag.particles, 1);
+    log_info(" %ld particles", (long)s->diag.particles);
     return OK;
 }
 
@@ -233,8 +233,8 @@ static enum err start_once(struct sim *s)
 {
     const struct params *par = s->par;
     struct start *st = mem_zero(sizeof *st, "start");
-    s->aexp = 1;
-    s->wall_start = timer_wall();
+    s->time.aexp = 1;
+    s->cost.wall_start = timer_wall();
     timer_start("start");
     part_init(&s->parts);
     enum err e = err_agree(&s->comm, sim_restart_open(s));
@@ -243,7 +243,7 @@ static enum err start_once(struct sim *s)
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->hydro.bound[f] == BOUND_REFLECT;
     st->s = s;
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
-    if (e == OK) e = s->from ? sim_restart(s) : start_afresh(st);
+    if (e == OK) e = s->restart.from ? sim_restart(s) : start_afresh(st);
     e = err_agree(&s->comm, e);
     if (st->grafic) ics_grafic_close(&st->files);
     mem_free(st);
@@ -271,15 +271,15 @@ static enum err start_newest(struct sim *s)
     int last = 0;
     enum err e = OK;
     unsigned char *there = mem_zero(100000, "start");
-    if (s->comm.rank == 0) find_outputs(s->outdir, there);
+    if (s->comm.rank == 0) find_outputs(s->out.dir, there);
     comm_bcast(&s->comm, there, 100000, 0);
     for (int i = 99999; i > 0; i--) {
         if (!there[i]) continue;
         if (!last) last = i;
-        snprintf(path, sizeof path, "%.4000s/output_%05d", s->outdir, i);
-        s->restart = path;
+        snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, i);
+        s->restart.path = path;
         e = start_once(s);
-        s->restart = NULL;
+        s->restart.path = NULL;
         if (e == OK || e == ERR_PARAM) break;
         log_info(" Passed over, as it is not whole: %s", err_message());
         sim_fini(s);
@@ -287,12 +287,12 @@ static enum err start_newest(struct sim *s)
     }
     mem_free(there);
     if (e != OK && e != ERR_PARAM)
-        FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->outdir,
+        FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->out.dir,
              err_message());
     if (e != OK) return e;
-    if (s->ifout <= last) s->ifout = last + 1;
+    if (s->out.ifout <= last) s->out.ifout = last + 1;
     if (last) return OK;
-    log_info(" There is no checkpoint in %s yet: the run begins anew", s->outdir);
+    log_info(" There is no checkpoint in %s yet: the run begins anew", s->out.dir);
     return start_once(s);
 }
 
@@ -300,5 +300,5 @@ enum err sim_start(struct sim *s, const struct params *par, const struct comm *c
 {
     s->par = par;
     s->comm = *c;
-    return par->run.nrestart < 0 && !s->restart ? start_newest(s) : start_once(s);
+    return par->run.nrestart < 0 && !s->restart.path ? start_newest(s) : start_once(s);
 }

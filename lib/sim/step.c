@@ -42,7 +42,7 @@ enum err sim_step(struct sim *s, int l, int icount)
     if (l == m->levelmin) {
         /*                                    all                       a checkpoint, if due */
         TRY(sim_output(s));
-        if (s->done) return OK;
+        if (s->end.done) return OK;
     }
     if (m->gravity) {
         /*                             PHI                       PHI_OLD */
@@ -57,21 +57,22 @@ enum err sim_step(struct sim *s, int l, int icount)
         /*                     RHO                       PHI, F, velocities, U (kicks) */
         gravity(s, l, icount);
     timer_start("courant");
-    s->dtold[l] = s->dtnew[l];
-    s->dtnew[l] = sim_timestep(s, l); /*                          U, F, RHO, velocities     dtnew */
+    s->time.dtold[l] = s->time.dtnew[l];
+    s->time.dtnew[l] = sim_timestep(
+        s, l); /*                          U, F, RHO, velocities     dtnew */
     /*                          —                         levels l+1.., time */
     TRY(finer_levels(s, l));
-    if (s->done) return OK;
+    if (s->end.done) return OK;
     /*                                   U, F, reflux of l+1       U, reflux for l-1 */
     if (m->hydro) gas(s, l);
     if (s->par->run.pic) timer_start("particles");
     /*      F                         velocities, positions */
-    if (s->par->run.pic) part_move(p, m, l, s->dtnew[l]);
+    if (s->par->run.pic) part_move(p, m, l, s->time.dtnew[l]);
     sim_flag(s, l, icount); /*      U, dense                  flag */
     if (s->par->run.pic) timer_start("particles");
     /*                  particles of l+1          particles of l */
     if (s->par->run.pic) part_merge(p, m, l);
-    s->updates += 8 * (double)s->noct[l];
+    s->cost.updates += 8 * (double)s->noct[l];
     shorten_coarse_step(s, l, icount); /*                  dt of this level          dt of l-1 */
     return OK;
 }
@@ -87,19 +88,20 @@ static void gravity(struct sim *s, int l, int icount)
     struct mesh *m = &s->mesh;
     double fourpi = sim_fourpi(s);
     /* How far into the coarse step, in units of the previous one (none in the first step). */
-    double tfrac = l > m->levelmin && icount == 2 && s->dtold[l - 1] > 0
-                       ? s->dtnew[l] / s->dtold[l - 1]
+    double tfrac = l > m->levelmin && icount == 2 && s->time.dtold[l - 1] > 0
+                       ? s->time.dtnew[l] / s->time.dtold[l - 1]
                        : 0;
     timer_start("poisson");
-    if (m->hydro) hydro_kick(m, l, -0.5 * s->dtnew[l], &s->hydro);
+    if (m->hydro) hydro_kick(m, l, -0.5 * s->time.dtnew[l], &s->hydro);
     if (s->grav.gravity_type <= 0)
-        grav_solve(m, &s->comm, l, fourpi, s->rho_tot, tfrac, s->mass, s->com, &s->grav);
-    if (s->nstep == 0) save_potential(s, l);
-    grav_force(m, &s->comm, l, tfrac, fourpi, s->mass, s->com, &s->grav);
+        grav_solve(m, &s->comm, l, fourpi, s->matter.rho_tot, tfrac, s->matter.mass, s->matter.com,
+                   &s->grav);
+    if (s->time.nstep == 0) save_potential(s, l);
+    grav_force(m, &s->comm, l, tfrac, fourpi, s->matter.mass, s->matter.com, &s->grav);
     sim_potential_energy(s, l);
-    if (s->par->run.pic) part_synchro(&s->parts, m, l, s->dtnew, s->dtold);
+    if (s->par->run.pic) part_synchro(&s->parts, m, l, s->time.dtnew, s->time.dtold);
     if (m->hydro) {
-        hydro_kick(m, l, 0.5 * s->dtnew[l], &s->hydro);
+        hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro);
         ghost_fill_hydro(&s->comm, m, l);
     }
 }
@@ -110,10 +112,11 @@ static enum err finer_levels(struct sim *s, int l)
     if (l < m->levelmax && s->noct[l + 1] > 0) {
         if (m->hydro) hydro_edge_begin(m, l + 1, &s->hydro);
         TRY(sim_step(s, l + 1, 1));
-        if (s->nsubcycle[l] == 2 && !s->done) TRY(sim_step(s, l + 1, 2));
+        if (s->time.nsubcycle[l] == 2 && !s->end.done) TRY(sim_step(s, l + 1, 2));
         return OK;
     }
-    if (l < m->levelmax) s->dtold[l + 1] = s->dtnew[l + 1] = s->dtnew[l] / s->nsubcycle[l];
+    if (l < m->levelmax)
+        s->time.dtold[l + 1] = s->time.dtnew[l + 1] = s->time.dtnew[l] / s->time.nsubcycle[l];
     advance_time(s, l);
     return OK;
 }
@@ -121,10 +124,10 @@ static enum err finer_levels(struct sim *s, int l)
 static void advance_time(struct sim *s, int l)
 {
     sim_report(s, l);
-    if (s->done) return;
-    s->t += s->dtnew[l];
-    s->nstep++;
-    if (s->cosmo) cosmo_at(s->cosmo, s->t, &s->aexp, &s->hexp);
+    if (s->end.done) return;
+    s->time.t += s->time.dtnew[l];
+    s->time.nstep++;
+    if (s->cosmo) cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
 }
 
 /* Ghost octs' corrections come from their owners: rows of all octs of the level, those without an
@@ -150,9 +153,9 @@ static void gas(struct sim *s, int l)
     bool finer = l < m->levelmax && s->noct[l + 1] > 0;
     timer_start("hydro");
     if (finer) exchange_edges(s, l + 1);
-    hydro_update(m, l, s->dtnew[l], s->cosmo ? s->hexp : 0.0, &s->hydro);
+    hydro_update(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro);
     if (finer) hydro_edge_end(m, l + 1);
-    if (m->gravity) hydro_kick(m, l, 0.5 * s->dtnew[l], &s->hydro);
+    if (m->gravity) hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro);
     if (finer) hydro_restrict(m, l, &s->hydro);
     timer_start("ghosts");
     ghost_fill_hydro(&s->comm, m, l);
@@ -161,6 +164,6 @@ static void gas(struct sim *s, int l)
 static void shorten_coarse_step(struct sim *s, int l, int icount)
 {
     if (l == s->mesh.levelmin) return;
-    if (s->nsubcycle[l - 1] == 1) s->dtnew[l - 1] = s->dtnew[l];
-    if (icount == 2) s->dtnew[l - 1] = s->dtold[l] + s->dtnew[l];
+    if (s->time.nsubcycle[l - 1] == 1) s->time.dtnew[l - 1] = s->time.dtnew[l];
+    if (icount == 2) s->time.dtnew[l - 1] = s->time.dtold[l] + s->time.dtnew[l];
 }

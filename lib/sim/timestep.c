@@ -8,11 +8,11 @@
  * down). */
 static void add_totals(struct sim *s, int l)
 {
-    if (!s->counting) return;
+    if (!s->diag.counting) return;
     if (s->mesh.hydro)
-        hydro_totals(&s->mesh, l, &s->hydro, &s->sum_mass, &s->sum_ekin, &s->sum_eint,
-                     s->sum_momentum);
-    if (s->par->run.pic) part_kinetic(&s->parts, l, &s->sum_ekin);
+        hydro_totals(&s->mesh, l, &s->hydro, &s->diag.mass, &s->diag.ekin, &s->diag.eint,
+                     s->diag.momentum);
+    if (s->par->run.pic) part_kinetic(&s->parts, l, &s->diag.ekin);
 }
 
 double sim_timestep(struct sim *s, int l)
@@ -22,10 +22,11 @@ double sim_timestep(struct sim *s, int l)
     double dt = m->boxlen / s->hydro.smallc;
     if (m->gravity && s->grav.gravity_type <= 0) {
         double pi = 0.5 * 6.2831853,
-               fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->aexp : 4 * pi;
-        dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi / (s->rho_max[l] + s->hydro.smallr)));
+               fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 4 * pi;
+        dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi /
+                                     (s->matter.rho_max[l] + s->hydro.smallr)));
     }
-    if (s->cosmo) dt = fmin(dt, 0.1 / s->hexp);
+    if (s->cosmo) dt = fmin(dt, 0.1 / s->time.hexp);
     if (s->par->run.pic) {
         double v = part_vmax(&s->parts, l);
         if (v > 0) dt = fmin(dt, courant * dx / v);
@@ -33,6 +34,6 @@ double sim_timestep(struct sim *s, int l)
     if (m->hydro) dt = fmin(dt, hydro_courant(m, l, &s->hydro));
     comm_min_f64(&s->comm, &dt, 1);
     add_totals(s, l);
-    if (l > m->levelmin) dt = fmin(dt, s->dtnew[l - 1] / s->nsubcycle[l - 1]);
+    if (l > m->levelmin) dt = fmin(dt, s->time.dtnew[l - 1] / s->time.nsubcycle[l - 1]);
     return dt;
 }

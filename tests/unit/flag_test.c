@@ -24,7 +24,7 @@ static void fill(struct sim *s, struct params *p)
     for (int i = 0; i < 2; i++)
         snprintf(p->init.initfile[i], sizeof p->init.initfile[i], "level %d", LMIN + i);
     s->par = p;
-    s->starting = true;
+    s->refine.starting = true;
     s->comm = (struct comm){0, 1};
     s->dom = domain_new(DOMAIN_KSECTION, 1, LMAX, wall);
     mesh_init(&s->mesh, LMIN, LMAX, 0, false, true, 1.0, wall);
@@ -36,7 +36,7 @@ static void fill(struct sim *s, struct params *p)
 static int first_held(struct sim *s, double aexp)
 {
     int l = LMIN;
-    s->aexp = aexp;
+    s->time.aexp = aexp;
     while (l < LMAX && !sim_held_back(s, l)) l++;
     for (int k = l; k < LMAX; k++) CHECK(sim_held_back(s, k));
     return l;
@@ -71,7 +71,7 @@ static int64_t count_flags(struct sim *s)
 
 static void check_flags(struct sim *s, struct params *p)
 {
-    s->aexp = 0.01;
+    s->time.aexp = 0.01;
     CHECK(count_flags(s) == 1 << 3 * LMIN);
     p->amr.nlevel_collapse = -2;
     CHECK(count_flags(s) == 0);
