@@ -132,11 +132,17 @@ static const H5FD_class_t DRIVER = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-void hdf5_driver_set(int64_t access, struct hdf5_sink *sink)
+int64_t hdf5_driver_set(int64_t access, struct hdf5_sink *sink)
 {
     struct driver_info info = {sink};
     hid_t id = H5FDregister(&DRIVER);
     H5Pset_driver((hid_t)access, id, &info);
-    H5FDunregister(id); /* the list, then the file, keep it */
+    return id;
+}
+
+void hdf5_driver_end(int64_t *id)
+{
+    if (*id >= 0) H5FDunregister((hid_t)*id);
+    *id = -1;
 }
 #endif

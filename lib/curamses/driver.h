@@ -10,6 +10,8 @@ struct hdf5_sink {
     int failed; /* errno of the first error, 0: none */
 };
 
-/* Sets the driver of a file access property list (a hid_t). The sink is lent until the file is
- * closed. */
-void hdf5_driver_set(int64_t access, struct hdf5_sink *sink);
+/* Sets the driver of a file access property list (a hid_t) and returns the driver's id. The sink is
+ * lent until the file is closed. HDF5 uses the driver once more after it gave up its own reference,
+ * to close the file: end it after that. */
+int64_t hdf5_driver_set(int64_t access, struct hdf5_sink *sink);
+void hdf5_driver_end(int64_t *id); /* −1: nothing, and what it leaves */

@@ -39,7 +39,8 @@ static hid_t type_id(char type)
 
 void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int deflate)
 {
-    *f = (struct hdf5_file){.c = c, .deflate = deflate, .id = -1, .sum_id = -1, .fd = -1};
+    *f = (struct hdf5_file){
+        .c = c, .deflate = deflate, .id = -1, .driver = -1, .sum_id = -1, .fd = -1};
     snprintf(f->path, sizeof f->path, "%s", path);
 }
 
@@ -176,7 +177,7 @@ static void make_file(struct hdf5_file *f)
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     H5Pset_alignment(access, (hsize_t)ALIGN_FROM, (hsize_t)ALIGN);
     plain(how);
-    hdf5_driver_set(access, &f->sink);
+    f->driver = hdf5_driver_set(access, &f->sink);
     f->id = H5Fcreate(f->path, H5F_ACC_TRUNC, how, access);
     if (f->id < 0) trouble(f, "create", "it");
     H5Pclose(how);
@@ -206,6 +207,7 @@ static void close_file(struct hdf5_file *f)
     if (f->sum_id >= 0) H5Dclose(f->sum_id);
     if (H5Fflush(f->id, H5F_SCOPE_LOCAL) < 0) trouble(f, "write", "it");
     if (H5Fclose(f->id) < 0) trouble(f, "close", "it");
+    hdf5_driver_end(&f->driver);
     f->id = f->sum_id = -1;
     if (f->sink.failed) trouble(f, "write", "it");
 }
@@ -367,6 +369,7 @@ enum err hdf5_close(struct hdf5_file *f)
 void hdf5_fini(struct hdf5_file *f)
 {
     if (f->c->rank == 0) close_file(f);
+    hdf5_driver_end(&f->driver); /* of a file that could not be created */
     if (f->fd >= 0) close(f->fd);
     f->fd = -1;
     FREE(f->set);

@@ -34,7 +34,7 @@ struct hdf5_file {
     struct hdf5_set *set;
     int64_t nsum, nsmall, sum_at, sum_id; /* nsmall: those of datasets written at once, rank 0 */
     uint64_t *sum;
-    int64_t id;
+    int64_t id, driver;
     struct hdf5_sink sink;
     int fd;
     char *packed; /* deflated chunks of this turn */

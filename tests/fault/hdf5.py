@@ -89,6 +89,16 @@ def inspect(path):
     return r.out if r.status == 0 else None
 
 
+def convert_perturbed(path):
+    """Memory that is given back is overwritten at once. Catches: the driver's class is freed while HDF5 has the file open."""
+    for options in (['-o', 'perturbed'], ['-z', '1', '-o', 'deflated']):
+        r = ptah.Run([ptah.program('convert'), '-f', 'hdf5', *options, path], '.', {'MALLOC_PERTURB_': '165'}, timeout=60)
+        if r.status != 0:
+            print('FAILED: convert %s where freed memory is overwritten: status %d: %s' % (options, r.status, r.err))
+            return False
+    return True
+
+
 def damage(path, count, rng):
     """Number of damaged files that were noticed."""
     with open(path, 'rb') as f:
@@ -114,7 +124,7 @@ def main():
     ours = run.outputs[0]
     file = os.path.basename([n for n in os.listdir(ours) if n.endswith('.h5')][0])
     want = inspect(ours)
-    failed = want is None
+    failed = want is None or not convert_perturbed(ours)
     again = ptah.simulate(NAMELIST, 'again', ranks=3, options=['-q']).outputs[0]  # seconds later
     for path in (os.path.join(ours, file), os.path.join(again, file)):
         with open(path, 'rb') as f:
