@@ -137,7 +137,7 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
                                           const struct interpol *edge, struct grav_par *p)
 {
     struct mg g;
-    mg_build(&g, m, c, l);
+    mg_build(&g, m, c, l, p->mg_shared_octs);
     g.lev[l].u = m->lev[l].fld[FLD_PHI];
     source(m, c, &g.lev[l], fourpi, rho_tot, edge);
     struct grav_report rep = iterate(&g, c, rho_tot, p);

@@ -11,6 +11,8 @@ struct grav_par {
     int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
     double gravity_params[10];
     int cg_levelmin;
+    /* multigrid: every rank solves the levels with at most so many octs; same bits */
+    int mg_shared_octs;
     int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
     bool spectral;    /* with −1/k² instead of the seven-point operator's Green function */
     /* Of what the mesh does not hold: the source times 1 + response(wave), wave in units of 2π/box;

@@ -232,7 +232,7 @@ void mg_level_arrays(struct mg_level *g, bool top)
     if (!top) g->u = mem_new(sizeof *g->u * rows + 1, "multigrid");
 }
 
-void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l)
+void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, int64_t shared)
 {
     bool complete = l <= m->levelmin, walls = false;
     for (int f = 0; f < 6; f++) walls |= m->wall[f];
@@ -248,7 +248,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l)
     }
     if (!complete) g->bottom = find_bottom(g, m, c);
     if (walls && g->bottom < 2 && l >= 2) g->bottom = 2;
-    mg_share_build(g, m, c);
+    mg_share_build(g, m, c, shared);
     int low = g->share ? mg_share_level(g->share) : g->bottom;
     for (int k = low; k <= l; k++) {
         struct mg_level *lev = &g->lev[k];

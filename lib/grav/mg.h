@@ -46,15 +46,16 @@ struct mg {
     struct mg_share *share; /* how the lowest levels are solved; NULL: like the others */
 };
 
-/* Everything but the top's u, which the caller lends. (collective) */
-void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l);
+/* Everything but the top's u, which the caller lends. Levels below the top with at most
+ * `shared` octs on all ranks are solved by every rank (mg_share_build). (collective) */
+void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, int64_t shared);
 void mg_free(struct mg *g);
 
 /* Small levels are all latency. Where few octs are left on all ranks together, every rank is sent
  * the right-hand side of that level and does the rest of the cycle alone, in the same order of
  * operations, instead of exchanging ghosts with neighbours. The masks must still be there.
  * (collective) */
-void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c);
+void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c, int64_t most);
 void mg_share_free(struct mg_share *s);
 int mg_share_level(const struct mg_share *s);
 /* u of own octs and ghosts of that level from rhs of own octs. (collective) */

@@ -10,8 +10,6 @@
 #include "dom/ghost.h"
 #include "grav/mg.h"
 
-enum { MOST_OCTS = 600 }; /* all octs of a level: 8³, or somewhat more in patches */
-
 struct mg_share {
     struct mg whole; /* top: the level whose right-hand side is gathered */
     okey *key[LEVEL_MAX + 2];
@@ -64,14 +62,14 @@ static lidx find_near(const struct mg_share *s, const struct mesh *m, int level,
     return mesh_key_at(m, level, x, &k) ? find(s, level, k) : -1;
 }
 
-/* The highest level below the top with few octs on all ranks, or 0. */
-static int choose_level(const struct mg *g, const struct comm *c)
+/* The highest level below the top with at most so many octs on all ranks, or 0. */
+static int choose_level(const struct mg *g, const struct comm *c, int64_t most)
 {
     int64_t octs[LEVEL_MAX + 2] = {0};
     for (int k = g->bottom; k < g->top; k++) octs[k] = g->lev[k].nown;
     comm_add_i64(c, octs + g->bottom, g->top - g->bottom);
     int level = 0;
-    for (int k = g->bottom; k < g->top && octs[k] <= MOST_OCTS; k++) level = k;
+    for (int k = g->bottom; k < g->top && octs[k] <= most; k++) level = k;
     return level;
 }
 
@@ -196,9 +194,9 @@ static void find_rows(struct mg_share *s, const struct mg *g, const struct mesh 
     }
 }
 
-void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c)
+void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c, int64_t most)
 {
-    int level = c->size > 1 && g->bottom < g->top ? choose_level(g, c) : 0;
+    int level = c->size > 1 && g->bottom < g->top ? choose_level(g, c, most) : 0;
     if (level == 0) return;
     struct mg_share *s = g->share = mem_zero(sizeof *s, "multigrid");
     s->whole.top = level;

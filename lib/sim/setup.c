@@ -184,6 +184,7 @@ enum err sim_setup(struct sim *s)
     s->grav = (struct grav_par){.epsilon = p->poisson.epsilon,
                                 .gravity_type = p->poisson.gravity_type,
                                 .cg_levelmin = p->poisson.cg_levelmin,
+                                .mg_shared_octs = p->poisson.mg_shared_octs,
                                 .fft_levelmin = fft_levelmin(p),
                                 .spectral = strcmp(p->poisson.fft_green, "spectral") == 0,
                                 .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,

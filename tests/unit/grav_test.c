@@ -131,9 +131,15 @@ static void set_ball(struct world *w)
     w->rho_tot = m->wall[0] ? 0 : sum_get(&mean);
 }
 
+enum { MOST_SHARED = 600 }; /* all octs of level 4 */
+static int shared_octs = MOST_SHARED;
+
 static struct grav_par params(double epsilon, int cg_levelmin)
 {
-    return (struct grav_par){.epsilon = epsilon, .cg_levelmin = cg_levelmin, .fft_levelmin = 99};
+    return (struct grav_par){.epsilon = epsilon,
+                             .cg_levelmin = cg_levelmin,
+                             .mg_shared_octs = shared_octs,
+                             .fft_levelmin = 99};
 }
 
 static struct grav_par params_fft(double epsilon, bool spectral)
@@ -207,10 +213,10 @@ static void test_mode(void)
     check(e < 1e-13, "Fourier, spectral Green function: exact");
 }
 
-/* Latency: five exchanges a level and cycle, none on levels of up to 8³ octs, and a few a solve. */
+/* Latency: five exchanges a level and cycle, none on the shared levels, and a few a solve. */
 static void test_exchanges(void)
 {
-    enum { L = 6, SHARED = 4, A_SOLVE = 4 };
+    enum { L = 6, A_SOLVE = 4 };
     struct world w;
     struct grav_par p = params(1e-6, 99);
     world_make(&w, &all, DOMAIN_HILBERT, L, L, 1.0, false, NULL);
@@ -218,9 +224,12 @@ static void test_exchanges(void)
     int64_t before = comm_rounds();
     struct grav_report r = grav_solve(&w.m, &w.c, L, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
     int64_t rounds = comm_rounds() - before;
-    check(r.cycles > 2 && rounds <= 5 * (L - SHARED) * r.cycles + A_SOLVE,
+    int shared = shared_octs ? 4 : 0; /* the highest of these levels */
+    check(r.cycles > 2 && rounds <= 5 * (L - shared) * r.cycles + A_SOLVE,
           "at most five exchanges a level and cycle");
     check((rounds > 0) == (all.size > 1), "exchanges are counted");
+    check(all.size == 1 || shared || rounds > 5 * (L - 3) * r.cycles,
+          "mg_shared_octs=0: small levels exchange ghosts as well");
     grav_fini(&p);
     world_free(&w);
 }
@@ -461,7 +470,7 @@ static void test_well(struct grav_par p)
     check(e[2][2][1] < 1e-2, "well: force error (catches a wrong source)");
 }
 
-/* ---- same bits on any ranks, threads and decomposition ---- */
+/* ---- same bits on any ranks, threads, decomposition and number of shared levels ---- */
 
 static bool same_rows(const struct world *w, const struct world *ref, int l, int fld)
 {
@@ -699,15 +708,19 @@ int main(int argc, char **argv)
         return 0;
     }
     test_mode();
-    test_exchanges();
     test_edge(99);
     test_edge(5);
     test_interpol();
     test_ball();
     test_well(params_fft(1e-6, false));
     test_well(params(1e-6, 99));
+    for (int shared = 0; shared < 2; shared++) {
+        shared_octs = shared ? MOST_SHARED : 0;
+        test_exchanges();
+        for (int walls = 0; walls < 2; walls++) test_bits(walls, params(1e-5, 99), 0);
+    }
     for (int walls = 0; walls < 2; walls++) {
-        test_bits(walls, params(1e-5, 99), 0);
+        shared_octs = walls ? 100 : 0;
         test_bits(walls, params(1e-5, 99), 1);
         test_bits(walls, params(1e-5, 5), 0);
     }
