@@ -17,7 +17,7 @@ static const char *const FAMILY[FAMILIES] = {
     "dm",           "star",          "cloud",        "debris",      "other",     "undefined"};
 
 struct summary {
-    double lo[RAMSES_FIELDS], hi[RAMSES_FIELDS];
+    double lo[CKPT_FIELDS], hi[CKPT_FIELDS];
     int64_t bad; /* values that are not finite, in leaf cells and particles */
     int density; /* field, -1: none */
     struct sum gas, family_mass[FAMILIES], part_mass;

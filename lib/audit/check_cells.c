@@ -30,7 +30,7 @@ struct cells {
     double *wait;     /* [to - from][nrow] */
     unsigned char *state;
     double *u[NVAR_MAX], *store; /* conserved variables of a cell of all octs of a batch */
-    double *mean;                /* [nrow][RAMSES_BATCH] */
+    double *mean;                /* [nrow][CKPT_BATCH] */
 };
 
 static void report_value(struct cells *c, enum check_kind kind, const struct ramses_octs *o, int i,
@@ -151,7 +151,7 @@ static void bring(struct cells *c, const struct ramses_octs *o, int i, int level
     if (at < 0 || at >= c->to - c->from || c->state[at] == DONE || c->state[at] == what) return;
     for (int v = 0; v < c->nrow; v++) {
         if (what == SONS)
-            now[v] = c->mean[(size_t)v * RAMSES_BATCH + (size_t)i];
+            now[v] = c->mean[(size_t)v * CKPT_BATCH + (size_t)i];
         else
             now[v] = v < c->nhydro ? c->u[v][i] : internal_energy(c, o, cell, i);
     }
@@ -170,12 +170,12 @@ static void bring(struct cells *c, const struct ramses_octs *o, int i, int level
 
 static void check_restriction(struct cells *c, const struct ramses_octs *o)
 {
-    memset(c->mean, 0, sizeof *c->mean * (size_t)c->nrow * RAMSES_BATCH);
+    memset(c->mean, 0, sizeof *c->mean * (size_t)c->nrow * CKPT_BATCH);
     for (int cell = 0; cell < 8; cell++) {
         conserved_of(c, o, cell);
         for (int v = 0; v < c->nrow; v++)
             for (int i = 0; i < o->n; i++)
-                c->mean[(size_t)v * RAMSES_BATCH + (size_t)i] +=
+                c->mean[(size_t)v * CKPT_BATCH + (size_t)i] +=
                     0.125 * (v < c->nhydro ? c->u[v][i] : internal_energy(c, o, cell, i));
         for (int i = 0; i < o->n; i++)
             if (o->split[i] >> cell & 1)
@@ -225,9 +225,9 @@ enum err check_cells(struct check *k, const struct tree_table *t)
         if (room > most) room = most > 1 ? most : 1;
         c.wait = mem_new(sizeof *c.wait * (size_t)c.nrow * (size_t)room + 1, "check");
         c.state = mem_new((size_t)room + 1, "check");
-        c.store = mem_new(sizeof *c.store * (size_t)r->nhydro * RAMSES_BATCH, "check");
-        c.mean = mem_new(sizeof *c.mean * (size_t)c.nrow * RAMSES_BATCH, "check");
-        for (int v = 0; v < r->nhydro; v++) c.u[v] = c.store + (size_t)v * RAMSES_BATCH;
+        c.store = mem_new(sizeof *c.store * (size_t)r->nhydro * CKPT_BATCH, "check");
+        c.mean = mem_new(sizeof *c.mean * (size_t)c.nrow * CKPT_BATCH, "check");
+        for (int v = 0; v < r->nhydro; v++) c.u[v] = c.store + (size_t)v * CKPT_BATCH;
     }
     enum err err = OK;
     for (int64_t at = 0; err == OK && at < rows; at += room, c.first = false) {

@@ -31,9 +31,9 @@ struct comparison {
     const struct compare_how *how;
     struct compared *out;
     struct ramses *a, *b;
-    struct compare_field *field;       /* those in both */
-    int nfield, at[2 * RAMSES_FIELDS]; /* their places in out */
-    struct sum (*sum)[2];              /* l1, norm of each */
+    struct compare_field *field;     /* those in both */
+    int nfield, at[2 * CKPT_FIELDS]; /* their places in out */
+    struct sum (*sum)[2];            /* l1, norm of each */
     struct held held;
     int turn, turns;
     bool periodic;
@@ -42,7 +42,7 @@ struct comparison {
         int level;
         int64_t id;
         okey key;
-    } best[2 * RAMSES_FIELDS][2];
+    } best[2 * CKPT_FIELDS][2];
 };
 
 static void compare_heads(struct comparison *c);
@@ -65,7 +65,7 @@ enum err ckpt_compare(const char *a, const char *b, const struct compare_how *ho
                       c->b->head.ndim);
     if (err == OK) {
         c->periodic = c->a->nboundary == 0 && c->b->nboundary == 0;
-        c->sum = mem_new(sizeof *c->sum * 2 * RAMSES_FIELDS, "comparison");
+        c->sum = mem_new(sizeof *c->sum * 2 * CKPT_FIELDS, "comparison");
         compare_heads(c);
         match_names(c);
         err = compare_cells(c);
@@ -165,7 +165,7 @@ static const char *common_name(const char *name)
 }
 
 /* Union of both lists: those of the first in their order, then what only the second has. */
-static int match_list(const struct ramses_field *a, int na, const struct ramses_field *b, int nb,
+static int match_list(const struct ckpt_field *a, int na, const struct ckpt_field *b, int nb,
                       struct compare_field *out)
 {
     int n = 0;
@@ -456,7 +456,7 @@ static okey part_key(const struct ramses *r, const struct ramses_parts *p, int64
     uint64_t key = (uint64_t)ramses_i64(r, p, COL_ID)[i];
     for (int d = 0; family == FAM_CLOUD && d < r->head.ndim; d++) {
         uint64_t bits;
-        memcpy(&bits, ramses_f64(r, p, COL_X + (enum ramses_column)d) + i, sizeof bits);
+        memcpy(&bits, ramses_f64(r, p, COL_X + (enum ckpt_column)d) + i, sizeof bits);
         key = mix((okey)(key ^ bits), d);
     }
     return (okey)key;
@@ -492,7 +492,7 @@ static enum err meet_parts(const struct ramses *r, const struct ramses_parts *p,
         }
         struct place here = {.level = family, .id = id[i]};
         for (int d = 0; d < r->head.ndim; d++)
-            here.x[d] = ramses_f64(r, p, COL_X + (enum ramses_column)d)[i];
+            here.x[d] = ramses_f64(r, p, COL_X + (enum ckpt_column)d)[i];
         c->out->parts++;
         for (int f = 0; f < c->nfield; f++) {
             const struct compare_field *g = &c->field[c->at[f]];

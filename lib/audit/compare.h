@@ -36,7 +36,7 @@ struct compared {
     int64_t leaves, leaves_a, leaves_b; /* in both · in one only */
     int64_t parts, parts_a, parts_b;
     int nfield, npart_field, nvalue;
-    struct compare_field field[2 * RAMSES_FIELDS], part[2 * RAMSES_FIELDS];
+    struct compare_field field[2 * CKPT_FIELDS], part[2 * CKPT_FIELDS];
     struct compare_value value[128];
     int turns, part_turns;
     int nsink_field; /* sinks, paired by their ids */

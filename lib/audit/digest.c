@@ -66,7 +66,7 @@ struct fold {
     struct digest *d;
     int tree, first_field, first_part, first_sink, first_stellar; /* lines */
     struct word field[DIGEST_LINES];
-    struct word *at; /* [8][RAMSES_BATCH], or particles */
+    struct word *at; /* [8][CKPT_BATCH], or particles */
     uint64_t *scratch;
 };
 
@@ -89,16 +89,16 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
         struct word w = word_next(level, (uint64_t)o->key[i]);
         uint64_t above = (uint64_t)((unsigned __int128)o->key[i] >> 64);
         if (above) w = word_next(w, above); /* only levels that a 64-bit key cannot hold */
-        for (int c = 0; c < ncell; c++) f->at[c * RAMSES_BATCH + i] = word_next(w, (uint64_t)c);
+        for (int c = 0; c < ncell; c++) f->at[c * CKPT_BATCH + i] = word_next(w, (uint64_t)c);
         f->scratch[i] = o->split[i];
     }
     f->d->line[f->tree].hash += column_sum(o->n, f->at, f->field[f->tree], f->scratch);
-    hash128 part[8 * RAMSES_FIELDS];
+    hash128 part[8 * CKPT_FIELDS];
     int n = 8 * (r->nhydro + r->ngrav);
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < n; k++)
         part[k] = k % 8 >= ncell ? 0
-                                 : column_sum(o->n, f->at + k % 8 * RAMSES_BATCH,
+                                 : column_sum(o->n, f->at + k % 8 * CKPT_BATCH,
                                               f->field[f->first_field + k / 8], o->val[k]);
     for (int k = 0; k < n; k++) f->d->line[f->first_field + k / 8].hash += part[k];
     return OK;
@@ -108,7 +108,7 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
 {
     struct fold *f = ctx;
     const int64_t *id = ramses_i64(r, p, COL_ID), *family = ramses_i64(r, p, COL_FAMILY);
-    hash128 part[RAMSES_FIELDS];
+    hash128 part[CKPT_FIELDS];
     /* Stars may have the ids of dark matter. */
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
@@ -211,7 +211,7 @@ static void sum_ranks(struct ramses *r, const struct comm *c, struct digest *d)
 enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d)
 {
     struct fold f = {.d = d};
-    size_t n = 8 * RAMSES_BATCH > RAMSES_PART_BATCH ? 8 * RAMSES_BATCH : RAMSES_PART_BATCH;
+    size_t n = 8 * CKPT_BATCH > CKPT_PART_BATCH ? 8 * CKPT_BATCH : CKPT_PART_BATCH;
     enum err err = OK;
     *d = (struct digest){0};
     f.tree = add_line(&f, "", "tree");
@@ -224,7 +224,7 @@ enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *
     f.first_stellar = d->n;
     for (int i = 0; i < r->stellar.ncol; i++) add_line(&f, "stellar.", r->stellar.col[i].name);
     f.at = mem_new(sizeof *f.at * n, "digest batch");
-    f.scratch = mem_new(sizeof *f.scratch * RAMSES_BATCH, "digest batch");
+    f.scratch = mem_new(sizeof *f.scratch * CKPT_BATCH, "digest batch");
     memset(&r->tally, 0, sizeof r->tally);
     for (int file = 1 + c->rank; err == OK && file <= r->ncpu; file += c->size) {
         if (file == 1) fold_table(&f, &r->sinks, f.first_sink);

@@ -11,7 +11,7 @@
 
 typedef unsigned __int128 hash128;
 
-enum { DIGEST_LINES = 2 * RAMSES_FIELDS + 2 * CATALOG_COLUMNS + 2 };
+enum { DIGEST_LINES = 2 * CKPT_FIELDS + 2 * CATALOG_COLUMNS + 2 };
 
 struct digest {
     int n;

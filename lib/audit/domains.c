@@ -295,7 +295,7 @@ static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, v
 
 static enum err read_ranks_binary(struct ramses *r, struct domains *d)
 {
-    struct ramses_tally *t = &r->tally, all = {0};
+    struct ckpt_tally *t = &r->tally, all = {0};
     for (int file = 1; file <= r->ncpu; file++) {
         struct rank_row *row = &d->rank[file - 1];
         memset(t, 0, sizeof *t);

@@ -1,9 +1,4 @@
-/* ckpt: checkpoints. Format of this back end: RAMSES binary (shared spec: ramses_binary, clients).
- *
- * Writing is collective. The directory appears under its name whole or not at all: files are
- * written to NAME.tmp, synced, and renamed. The mesh must be decomposed by Hilbert keys (one domain
- * a rank; see sim/output.c), and particles must be with the rank that owns their levelmin oct:
- * RAMSES starts from files where they are not, but then goes wrong without a word. */
+/* ckpt: what the header of a checkpoint holds, whatever the format. */
 #pragma once
 #include "comm/comm.h"
 #include "dom/domain.h"
@@ -47,11 +42,3 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     /* replace output_NNNNN if it exists; otherwise that is an error */
     bool overwrite;
 };
-
-/* Writes <dir>/output_NNNNN, prints nothing; path (size n) receives the final path. Errors are
- * agreed: all ranks return the same, and then nothing is left of the attempt, while an older
- * output_NNNNN stands as it was. */
-MUST_USE enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h,
-                                    const struct mesh *m, const struct parts *p,
-                                    const struct domain *d, const struct comm *c, char *path,
-                                    size_t n);

@@ -13,7 +13,7 @@
 struct cutting {
     struct source *inner;
     struct cut cut; /* in units of the box */
-    struct ramses_pick pick;
+    struct ckpt_pick pick;
     source_octs_fn *octs; /* whom the walk is for */
     source_parts_fn *parts;
     void *ctx;
@@ -24,7 +24,7 @@ struct cutting {
     double *store;
     const double **val;
     struct source_parts part;
-    void *column[13 + RAMSES_FIELDS];
+    void *column[13 + CKPT_FIELDS];
     struct catalog sinks; /* those in the region */
 };
 
@@ -329,7 +329,7 @@ enum err source_cut(struct source *inner, const struct cut *c, struct source **o
     s->head.levelmax = cut.levelmax;
     t->inner = inner;
     t->cut = cut;
-    t->pick = (struct ramses_pick){.octs = pick_octs, .parts = pick_parts, .ctx = t};
+    t->pick = (struct ckpt_pick){.octs = pick_octs, .parts = pick_parts, .ctx = t};
     inner->pick = &t->pick;
     s->sinks = &t->sinks;
     return cut_sinks(t, inner->sinks);

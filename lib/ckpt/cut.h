@@ -8,7 +8,7 @@
  * are those that must be there. So the region has all its cells, and around it the mesh grows
  * coarser by a level an oct. Particles are those in the region.
  *
- * Batches of octs or particles that cannot matter are not read beyond their places (ramses_pick).
+ * Batches of octs or particles that cannot matter are not read beyond their places (ckpt_pick).
  */
 #pragma once
 #include "ckpt/source.h"

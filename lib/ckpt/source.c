@@ -116,7 +116,7 @@ static enum err give_parts(const struct ramses *r, const struct ramses_parts *p,
 enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
     struct ramses *r = s->impl;
-    struct reading g = {s, fn, ctx, mem_new(RAMSES_PART_BATCH, "snapshot batch")};
+    struct reading g = {s, fn, ctx, mem_new(CKPT_PART_BATCH, "snapshot batch")};
     r->pick = s->pick;
     enum err err = ramses_read_parts(r, piece + 1, give_parts, &g);
     r->pick = NULL;

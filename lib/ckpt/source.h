@@ -24,7 +24,7 @@ struct source_parts {
     const int64_t *id, *level, *tag;               /* level, tag: NULL if not known */
     const int8_t *family;
     /* [source.nextra] doubles or int64: the source's further columns */
-    const void *extra[RAMSES_FIELDS];
+    const void *extra[CKPT_FIELDS];
 };
 
 typedef enum err source_octs_fn(const struct source_octs *o, void *ctx);
@@ -34,7 +34,7 @@ struct source_kind;
 
 struct source {
     const struct source_kind *kind;
-    const struct ramses_pick *pick; /* lent; batches to be passed over are not read (NULL: none) */
+    const struct ckpt_pick *pick; /* lent; batches to be passed over are not read (NULL: none) */
     /* octs may be handed on before their files' checksums are compared: nothing is kept after an
      * error */
     bool late;
@@ -49,11 +49,11 @@ struct source {
     bool narrow;                           /* numbers of the header are of single precision */
     const struct catalog *sinks, *stellar; /* never NULL; lent */
     char cooling[4096];                    /* path of its cooling table; empty: it has none */
-    const struct ramses_field *gas;        /* [nvar] names of the gas variables; lent */
+    const struct ckpt_field *gas;          /* [nvar] names of the gas variables; lent */
     struct stars_formed formed;
     int nextra; /* particle columns that source_parts has no name for */
-    struct ramses_field extra[RAMSES_FIELDS];
-    int extra_at[RAMSES_FIELDS]; /* for kinds: their places in a batch */
+    struct ckpt_field extra[CKPT_FIELDS];
+    int extra_at[CKPT_FIELDS]; /* for kinds: their places in a batch */
     /* names of extra columns and tables, for people whose format has no place for them */
     char left_out[256];
 };

@@ -7,7 +7,7 @@
 
 /* Octs and particles of a checksum: the reader's batches. Windows are multiples of them; octs of
  * the longest window. */
-enum { HDF5_OCTS = RAMSES_BATCH, HDF5_PARTS = RAMSES_PART_BATCH, HDF5_OCT_WINDOW = 2 * HDF5_OCTS };
+enum { HDF5_OCTS = CKPT_BATCH, HDF5_PARTS = CKPT_PART_BATCH, HDF5_OCT_WINDOW = 2 * HDF5_OCTS };
 enum { HDF5_MORTON_LEVEL = 21 };
 
 struct hdf5_out {
@@ -31,7 +31,7 @@ struct hdf5_octs {
 };
 
 /* Lends a window's rows until the next call: value v of octs, conserved variables before potential
- * and acceleration, as double[n][8]; or column v (enum ramses_column) of particles, positions
+ * and acceleration, as double[n][8]; or column v (enum ckpt_column) of particles, positions
  * inside the box. */
 typedef const void *hdf5_values(void *ctx, int v);
 

@@ -18,7 +18,7 @@
 #include "ramses/priv.h"
 #include "ramses/turn.h"
 
-enum { OCTS = RAMSES_BATCH, PARTS = RAMSES_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
+enum { OCTS = CKPT_BATCH, PARTS = CKPT_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
 
 struct hdf5_in {
     struct h5_file file;
@@ -312,7 +312,7 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     TRY(get_count(h, "header", "ncpu", 1, INT32_MAX, &ranks));
     TRY(get_count(h, "header", "nlevelmax", 1, 99, &levelmax));
     TRY(get_count(h, "header", "levelmin", 1, levelmax, &levelmin));
-    TRY(get_count(h, "header", "nvar", 0, RAMSES_FIELDS - 5, &nvar));
+    TRY(get_count(h, "header", "nvar", 0, CKPT_FIELDS - 5, &nvar));
     for (int k = 0; k < 4; k++)
         TRY(get_count(h, "header", count[k], INT32_MIN, INT32_MAX, &step[k]));
     d->ndim = 3, d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
@@ -454,7 +454,7 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         bool there = has_object(h, row[i].path), computed = row[i].column == COL_FAMILY && !there;
         if (!there && (row[i].column > COL_LEVEL || row[i].column < 0) && !computed) continue;
-        struct ramses_field *f = &r->part[r->npart_field];
+        struct ckpt_field *f = &r->part[r->npart_field];
         snprintf(f->name, sizeof f->name, "%s", row[i].name);
         snprintf(f->dataset, sizeof f->dataset, "%s", computed ? "" : row[i].path);
         f->type = row[i].type;
@@ -487,7 +487,7 @@ static enum err read_fields(struct ramses *r, struct hdf5_in *h)
     for (int v = 0; v < r->nhydro; v++)
         snprintf(r->field[v].dataset, sizeof r->field[v].dataset, "hydro/level_%%d/uold_%d", v + 1);
     for (int k = 0; r->head.gravity && k < 4; k++) {
-        struct ramses_field *f = &r->field[r->nhydro + r->ngrav++];
+        struct ckpt_field *f = &r->field[r->nhydro + r->ngrav++];
         snprintf(f->name, sizeof f->name, "%s", grav[k]);
         snprintf(f->dataset, sizeof f->dataset, "gravity/level_%%d/%s", from[k]);
         f->type = 'd';
@@ -513,7 +513,7 @@ struct walk {
     struct hdf5_in *h;
     bool values, conserved, has_flag;
     struct set x[3], son, flag, *field;
-    double *raw, *store; /* a dataset's batch · [8*field + cell][RAMSES_PITCH] */
+    double *raw, *store; /* a dataset's batch · [8*field + cell][CKPT_PITCH] */
     const double **val;
     okey *key;
     unsigned char *split, (*flagged)[8];
@@ -583,7 +583,7 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
 /* Where flags were not stored, cells that are refined are flagged to stay so. */
 static enum err load_tree(struct walk *w, int l, int64_t at, int n)
 {
-    struct ramses_tally *t = &w->r->tally;
+    struct ckpt_tally *t = &w->r->tally;
     const int64_t *v = (const int64_t *)w->store;
     TRY(set_load_wide(w->h, &w->son, 8 * at, 8 * n, 8 * OCTS, w->raw, w->store));
     for (int i = 0; i < n; i++) {
@@ -609,10 +609,10 @@ static void make_primitive(struct walk *w, int n)
     double smallr = w->h->smallr, gamma1 = w->r->head.gamma - 1;
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
-        double *rho = w->store + (size_t)c * RAMSES_PITCH,
-               *p = w->store + (size_t)(32 + c) * RAMSES_PITCH;
+        double *rho = w->store + (size_t)c * CKPT_PITCH,
+               *p = w->store + (size_t)(32 + c) * CKPT_PITCH;
         for (int v = 1; v < w->r->nhydro; v++) {
-            double *q = w->store + (size_t)(8 * v + c) * RAMSES_PITCH;
+            double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
             for (int i = 0; v != 4 && i < n; i++) {
                 double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
                 q[i] = m / r;
@@ -628,8 +628,8 @@ static enum err load_values(struct walk *w, int64_t at, int n)
     void *narrow = w->raw + 8 * OCTS;
     for (int f = 0; f < w->r->nhydro + w->r->ngrav; f++) {
         TRY(set_load_wide(w->h, &w->field[f], 8 * at, 8 * n, 8 * OCTS, narrow, w->raw));
-        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * RAMSES_PITCH,
-                  RAMSES_PITCH);
+        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
+                  CKPT_PITCH);
     }
     if (w->r->nhydro && !w->conserved) make_primitive(w, n);
     return OK;
@@ -675,13 +675,13 @@ enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved
     size_t nfield = (size_t)(values ? r->nhydro + r->ngrav : 0);
     w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
-    w.store = mem_new(64 * (size_t)RAMSES_PITCH * (nfield + 1), "snapshot batch");
+    w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
     w.val = mem_new(sizeof *w.val * 8 * nfield + 1, "snapshot batch");
     w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
     w.split = mem_new(OCTS, "snapshot batch");
     w.flagged = mem_new(8 * OCTS, "snapshot batch");
     for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
-    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * RAMSES_PITCH;
+    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
     enum err err = OK;
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
         if (r->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);
@@ -708,7 +708,7 @@ static enum err part_batches(struct ramses *r, int piece, struct set *set, ramse
     int nf = r->npart_field, family = r->column[COL_FAMILY];
     char *store = mem_new(8 * (size_t)PARTS * (size_t)(nf + 1), "snapshot batch"),
          *raw = store + 8 * (size_t)PARTS * (size_t)nf;
-    const void *col[RAMSES_FIELDS];
+    const void *col[CKPT_FIELDS];
     int64_t first, end;
     enum err err = OK;
     for (int i = 0; i < nf; i++) col[i] = store + (size_t)i * 8 * PARTS;
@@ -736,7 +736,7 @@ static enum err part_batches(struct ramses *r, int piece, struct set *set, ramse
 
 enum err hdf5_read_parts(struct ramses *r, int piece, ramses_parts_fn *fn, void *ctx)
 {
-    struct set set[RAMSES_FIELDS] = {0};
+    struct set set[CKPT_FIELDS] = {0};
     enum err err = OK;
     if (!r->head.particles || !r->hdf5->npart) return OK;
     for (int i = 0; err == OK && i < r->npart_field; i++)

@@ -86,7 +86,7 @@ static enum err add_family(struct ramses *r)
 
 /* The words after "level" in the header file's line of particle fields, in the names of the
  * descriptor. */
-static enum err header_words(const struct ramses *r, struct ramses_field *list, int *n)
+static enum err header_words(const struct ramses *r, struct ckpt_field *list, int *n)
 {
     static const char *const word[3] = {"phi", "tform", "metal"};
     static const char *const name[3] = {"potential", "birth_time", "metallicity"};
@@ -113,7 +113,7 @@ static enum err header_words(const struct ramses *r, struct ramses_field *list, 
 /* Without words: family and tag, of one byte each, if they are there; then one more is the time of
  * birth, two are it and the metallicity, three have the potential before. cuRAMSES has one more
  * than its header says, the age marker of the yield tables. */
-static void name_extras(const struct ramses_field *word, int nword, int n, const char *type,
+static void name_extras(const struct ckpt_field *word, int nword, int n, const char *type,
                         char name[][48])
 {
     static const char *const usual[] = {"potential", "birth_time", "metallicity"};
@@ -142,8 +142,8 @@ static char type_by_length(int64_t bytes, int64_t npart, char real, char whole)
 static enum err default_columns(struct ramses *r, const char *path, struct fort_in *f,
                                 int64_t npart)
 {
-    struct ramses_field word[RAMSES_FIELDS];
-    char name[RAMSES_FIELDS][48], type[RAMSES_FIELDS];
+    struct ckpt_field word[CKPT_FIELDS];
+    char name[CKPT_FIELDS][48], type[CKPT_FIELDS];
     int n = 0, nword, more = 0;
     struct fort_rec rec;
     for (int i = 0; i <= COL_LEVEL; i++) {
@@ -153,8 +153,7 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
                              type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
     }
     for (; f->at < f->size; more++) {
-        if (n + more == RAMSES_FIELDS)
-            FAIL(ERR_LIMIT, "%s: more than %d columns", path, RAMSES_FIELDS);
+        if (n + more == CKPT_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d columns", path, CKPT_FIELDS);
         TRY(fort_next(f, "optional column", &rec));
         type[more] = type_by_length(rec.bytes, npart, true, 'i');
     }

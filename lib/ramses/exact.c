@@ -17,7 +17,7 @@
 #include "io/file.h"
 #include "ramses/read.h"
 
-enum { VERSION = 1, PLANES = 8, CHUNK = RAMSES_BATCH, SAFE = 64 };
+enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64 };
 
 struct file_head {
     char magic[8];
@@ -90,7 +90,7 @@ void exact_differ(struct exact_out *w, int at, int n, int c, const double *const
     exact_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
     for (int v = 1; v < nvar; v++) {
         const double *is = u[v], *told = made[v];
-        uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * RAMSES_PITCH + at;
+        uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * CKPT_PITCH + at;
         for (int i = 0; i < n; i++) {
             int64_t x, y;
             memcpy(&x, &is[i], sizeof x);
@@ -108,13 +108,13 @@ static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned
     uint64_t any = 0;
     uint32_t mask = 0;
     for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < n; i++) any |= word[r * RAMSES_PITCH + i];
+        for (size_t i = 0; i < n; i++) any |= word[r * CKPT_PITCH + i];
     *bytes = 0;
     for (int k = 0; k < PLANES; k++) {
         if (!(any >> 8 * k & 0xff)) continue;
         mask |= 1u << k;
         for (size_t r = 0; r < rows; r++, *bytes += n) {
-            const uint64_t *row = word + r * RAMSES_PITCH;
+            const uint64_t *row = word + r * CKPT_PITCH;
             unsigned char *out = plane + *bytes;
             for (size_t i = 0; i < n; i++) out[i] = (unsigned char)(row[i] >> 8 * k);
         }
@@ -141,7 +141,7 @@ enum err exact_put(struct exact_out *w, int level, int n)
     size_t nvar = (size_t)w->o->h->nvar, bytes, packed = 0;
     struct chunk_head h = {.level = level, .n = n};
     for (size_t r = 0; r < 8 * nvar; r++)
-        h.crc = crc_add(h.crc, w->value + r * RAMSES_PITCH, sizeof *w->value * (size_t)n);
+        h.crc = crc_add(h.crc, w->value + r * CKPT_PITCH, sizeof *w->value * (size_t)n);
     h.planes = cut_planes(w->word, (nvar - 1) * 8, (size_t)n, w->plane, &bytes);
     if (h.planes) TRY(pack(w, bytes, &packed));
     h.bytes = (uint32_t)packed;
@@ -156,8 +156,8 @@ enum err exact_create(struct exact_out *w, const struct ramses_out *o, const cha
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
     w->room = compressBound((uLong)(words * PLANES)) + 1024;
-    w->value = mem_new(sizeof *w->value * rows * RAMSES_PITCH + 1, "checkpoint");
-    w->word = mem_new(sizeof *w->word * rows * RAMSES_PITCH + 1, "checkpoint");
+    w->value = mem_new(sizeof *w->value * rows * CKPT_PITCH + 1, "checkpoint");
+    w->word = mem_new(sizeof *w->word * rows * CKPT_PITCH + 1, "checkpoint");
     w->plane = mem_new(words * PLANES + 1, "checkpoint");
     w->packed = mem_new(w->room, "checkpoint");
     return put_head(w);

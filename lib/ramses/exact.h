@@ -17,7 +17,7 @@ void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const dou
 struct exact_out {
     const struct ramses_out *o;
     const char *path; /* lent */
-    /* [8 nvar][RAMSES_PITCH]: the true values, filled in by the writer of the hydro file */
+    /* [8 nvar][CKPT_PITCH]: the true values, filled in by the writer of the hydro file */
     double *value;
 
     /* Private. */
@@ -34,7 +34,7 @@ MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *o, 
  * of them, rows by variable. */
 void exact_differ(struct exact_out *x, int at, int n, int c, const double *const *u,
                   const double *const *prim);
-/* A batch is whole: RAMSES_BATCH own octs of a level, fewer at its end. */
+/* A batch is whole: CKPT_BATCH own octs of a level, fewer at its end. */
 MUST_USE enum err exact_put(struct exact_out *x, int level, int n);
 /* After errors too, or zeroed with fd -1: returns the error given, or its own. */
 MUST_USE enum err exact_close(struct exact_out *x, enum err err);
@@ -56,7 +56,7 @@ struct exact_in {
  * or zeroed. */
 MUST_USE enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file);
 void exact_shut(struct exact_in *x);
-/* The next batch of n octs (RAMSES_BATCH, fewer at the end of a level): u[8*v+c][n] as
+/* The next batch of n octs (CKPT_BATCH, fewer at the end of a level): u[8*v+c][n] as
  * exact_conserved made them become the true ones. A checksum over these covers the hydro file as
  * well. */
 MUST_USE enum err exact_correct(struct exact_in *x, int level, int n, double *const *u);

@@ -62,13 +62,13 @@ static void hydro_tile(const struct table *t, const struct ramses_lines *in, int
     bool own = t->b->rank == t->b->o->c->rank;
     for (int v = 0; v < h->nvar; v++) {
         const double(*u)[8] = (const double(*)[8])in->fld[v];
-        turn_rows(u, oct, n, t->x->value + 8 * v * RAMSES_PITCH + at, RAMSES_PITCH);
+        turn_rows(u, oct, n, t->x->value + 8 * v * CKPT_PITCH + at, CKPT_PITCH);
     }
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];
         double *prim[NVAR_MAX];
         for (int v = 0; v < h->nvar; v++) {
-            u[v] = t->x->value + (8 * v + c) * RAMSES_PITCH + at;
+            u[v] = t->x->value + (8 * v + c) * CKPT_PITCH + at;
             prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
         }
         ramses_primitive(h, n, u, prim);
@@ -108,8 +108,8 @@ static enum err fill_batch(const struct table *t, int64_t first, int n, char *ro
 {
     const struct ramses_block *b = t->b;
     struct ramses_lines in;
-    int at = (int)(first % RAMSES_BATCH);
-    bool whole = at + n == RAMSES_BATCH || first + n == b->n;
+    int at = (int)(first % CKPT_BATCH);
+    bool whole = at + n == CKPT_BATCH || first + n == b->n;
     TRY(ramses_lines_of(b, !t->x, first, n, &in));
     if (!t->x) {
         put_grav(b, &in, n, rows, stride);
@@ -129,7 +129,7 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
         return;
     }
     for (int64_t at = 0, k; at < n && *t->err == OK; at += k) {
-        k = RAMSES_BATCH - (first + at) % RAMSES_BATCH;
+        k = CKPT_BATCH - (first + at) % CKPT_BATCH;
         if (k > n - at) k = n - at;
         *t->err = fill_batch(t, first + at, (int)k, rows + 8 * at, stride);
     }
@@ -178,7 +178,7 @@ enum err ramses_write_grav(const struct ramses_out *o, const char *path)
 /* ---- particles ---- */
 
 /* Rows of a column of struct parts. */
-static const void *column_of(const struct parts *p, enum ramses_column c, int64_t first)
+static const void *column_of(const struct parts *p, enum ckpt_column c, int64_t first)
 {
     switch (c) {
     case COL_ID:
@@ -254,7 +254,7 @@ static void write_column(struct fort_out *f, const struct ramses_out *o, int c, 
         if (o->values)
             err = o->values->parts(o->values->ctx, c, at, &n, &rows);
         else
-            rows = column_of(o->p, (enum ramses_column)c, at);
+            rows = column_of(o->p, (enum ckpt_column)c, at);
         if (f->err == OK) f->err = err;
         if (f->err != OK) return;
         if (c <= COL_Z) rows = wrapped(o, c - COL_X, rows, n, chunk);

@@ -362,10 +362,10 @@ enum err ramses_read_info(struct ramses *r)
 
 /* ---- descriptors ---- */
 
-enum err ramses_add_field(const char *path, struct ramses_field *list, int *n, const char *name,
+enum err ramses_add_field(const char *path, struct ckpt_field *list, int *n, const char *name,
                           char type)
 {
-    if (*n == RAMSES_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d variables", path, RAMSES_FIELDS);
+    if (*n == CKPT_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d variables", path, CKPT_FIELDS);
     size_t k = strlen(name);
     if (k == 0 || k >= sizeof list->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.") != k)
@@ -378,7 +378,7 @@ enum err ramses_add_field(const char *path, struct ramses_field *list, int *n, c
 }
 
 /* Both forms: " 1, density, d" and, before 2017, "variable # 1: density". */
-static enum err parse_descriptor(const char *path, char *text, struct ramses_field *list, int *n,
+static enum err parse_descriptor(const char *path, char *text, struct ckpt_field *list, int *n,
                                  bool *old)
 {
     *n = 0;
@@ -395,7 +395,7 @@ static enum err parse_descriptor(const char *path, char *text, struct ramses_fie
 }
 
 /* *n = 0 if there is no such file. */
-enum err ramses_read_descriptor(const struct ramses *r, const char *kind, struct ramses_field *list,
+enum err ramses_read_descriptor(const struct ramses *r, const char *kind, struct ckpt_field *list,
                                 int *n, bool *old)
 {
     char path[PATH_MAX], *text;
@@ -411,7 +411,7 @@ enum err ramses_read_descriptor(const struct ramses *r, const char *kind, struct
     return err;
 }
 
-static enum err default_hydro(const char *path, struct ramses_field *list, int ndim, int nvar)
+static enum err default_hydro(const char *path, struct ckpt_field *list, int ndim, int nvar)
 {
     static const char *const first[] = {"density", "velocity_x", "velocity_y", "velocity_z"};
     for (int i = 0, n = 0; i < nvar; i++) {
@@ -449,7 +449,7 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     if (err == OK) err = ramses_hydro_head(&f, r->head.ndim, a, &nvar, &r->head.gamma);
     fort_shut(&f);
     TRY(err);
-    if (nvar < 1 || nvar > RAMSES_FIELDS - 5)
+    if (nvar < 1 || nvar > CKPT_FIELDS - 5)
         FAIL(ERR_FORMAT, "%s: says it has %d variables", path, nvar);
     r->head.hydro = true;
     return ramses_hydro_names(r, path, nvar);

@@ -26,7 +26,7 @@ struct ramses_lines {
  * for the same file. Files may ask at the same time. */
 struct ramses_values {
     void *ctx;
-    /* n <= RAMSES_BATCH octs of a block: conserved variables, or else potential and acceleration.
+    /* n <= CKPT_BATCH octs of a block: conserved variables, or else potential and acceleration.
      */
     enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
                      struct ramses_lines *out);

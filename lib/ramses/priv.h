@@ -48,11 +48,11 @@ MUST_USE enum err ramses_hydro_names(struct ramses *r, const char *path, int nva
 MUST_USE enum err ramses_text_path(const struct ramses *r, const char *name, char *path, size_t n);
 /* Columns of the particle files, from the descriptor or by counting. */
 MUST_USE enum err ramses_read_columns(struct ramses *r);
-MUST_USE enum err ramses_add_field(const char *path, struct ramses_field *list, int *n,
+MUST_USE enum err ramses_add_field(const char *path, struct ckpt_field *list, int *n,
                                    const char *name, char type);
 /* *n = 0 if there is no such file; old: of before 2017. */
 MUST_USE enum err ramses_read_descriptor(const struct ramses *r, const char *kind,
-                                         struct ramses_field *list, int *n, bool *old);
+                                         struct ckpt_field *list, int *n, bool *old);
 bool ramses_has_file(const struct ramses *r, const char *kind);
 /* Sink particles, stellar objects, cooling table: those that are there. */
 MUST_USE enum err ramses_read_extras(struct ramses *r);

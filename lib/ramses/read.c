@@ -2,7 +2,7 @@
  * 8).
  *
  * Blocks of octs are lists of records, one a cell and variable. The records of a block are first
- * stepped over, which checks their lengths, then read side by side, RAMSES_BATCH octs at a time.
+ * stepped over, which checks their lengths, then read side by side, CKPT_BATCH octs at a time.
  * Ghost and boundary octs are only stepped over. Before a file is parsed its checksum is verified,
  * if there is one: the second reading comes from memory. Callers that keep nothing after an error
  * (`late`) get it summed while it is read, and compared in the end. An oct's key comes from its
@@ -126,16 +126,16 @@ static enum err walk_open(struct walk *w)
     TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
     if (w->values) TRY(open_values(w));
     if (w->late) fort_watch(&w->amr), fort_watch(&w->hydro), fort_watch(&w->grav);
-    size_t b = RAMSES_BATCH, nval = w->values ? 8 * (size_t)(w->r->nhydro + w->r->ngrav) : 0;
+    size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->nhydro + w->r->ngrav) : 0;
     w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
     w->raw = mem_new(8 * b, "snapshot batch");
     w->key = mem_new(sizeof *w->key * b, "snapshot batch");
     w->split = mem_new(b, "snapshot batch");
     w->flag = mem_new(sizeof *w->flag * b, "snapshot batch");
     for (int d = 0; d < 3; d++) w->x[d] = mem_new(sizeof **w->x * b, "snapshot batch");
-    w->values_store = mem_new(sizeof *w->values_store * RAMSES_PITCH * nval + 1, "snapshot batch");
+    w->values_store = mem_new(sizeof *w->values_store * CKPT_PITCH * nval + 1, "snapshot batch");
     w->val = mem_new(sizeof *w->val * nval + 1, "snapshot batch");
-    for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * RAMSES_PITCH;
+    for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * CKPT_PITCH;
     return OK;
 }
 
@@ -221,7 +221,7 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
 static enum err load_tree(struct walk *w, int level, int64_t at, int n)
 {
     const int32_t *v = (const int32_t *)w->raw;
-    struct ramses_tally *t = &w->r->tally;
+    struct ckpt_tally *t = &w->r->tally;
     memset(w->split, 0, (size_t)n);
     for (int c = 0; c < w->shape.ncell; c++) {
         TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at, (size_t)n, w->raw));
@@ -245,7 +245,7 @@ static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
             /* in a file: cell by cell, the file's variables in each */
             int k = f < nh ? c * nh + f : ncell * nh + c * (nf - nh) + f - nh;
             TRY(fort_load_real(in, &w->rec[AMR_RECORDS + k], total, at, (size_t)n,
-                               w->values_store + (8 * f + c) * RAMSES_PITCH));
+                               w->values_store + (8 * f + c) * CKPT_PITCH));
         }
     return OK;
 }
@@ -261,8 +261,8 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
     if (n == 0) return OK;
     TRY(step_amr(w, n));
     if (list != w->file) return OK;
-    for (int64_t at = 0; at < n; at += RAMSES_BATCH) {
-        int k = n - at < RAMSES_BATCH ? (int)(n - at) : RAMSES_BATCH;
+    for (int64_t at = 0; at < n; at += CKPT_BATCH) {
+        int k = n - at < CKPT_BATCH ? (int)(n - at) : CKPT_BATCH;
         TRY(load_keys(w, level, n, at, k));
         if (r->pick && !r->pick->octs(r->pick->ctx, level, k, w->key)) continue;
         TRY(load_tree(w, level, at, k));
@@ -281,7 +281,7 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
 
 enum err ramses_check_tree(const struct ramses *r)
 {
-    const struct ramses_tally *t = &r->tally;
+    const struct ckpt_tally *t = &r->tally;
     for (int l = 1; l <= LEVEL_MAX; l++) {
         int64_t made = l == 1 ? r->coarse[0] * r->coarse[1] * r->coarse[2] : t->split[l - 1];
         if (t->octs[l] != made)
@@ -344,7 +344,7 @@ bool ramses_is_position(const struct ramses *r, int field)
 bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p)
 {
     const double *x[3];
-    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum ramses_column)d);
+    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum ckpt_column)d);
     return !r->pick || r->pick->parts(r->pick->ctx, p->n, x);
 }
 
@@ -353,11 +353,11 @@ static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
                              const struct fort_rec *rec, const char *type, int64_t npart,
                              ramses_parts_fn *fn, void *ctx)
 {
-    int64_t b = RAMSES_PART_BATCH;
+    int64_t b = CKPT_PART_BATCH;
     int nf = r->npart_field, made = r->made_family ? r->column[COL_FAMILY] : -1;
     char *raw = mem_new(8 * (size_t)b, "snapshot batch");
     char *store = mem_new(8 * (size_t)b * (size_t)nf, "snapshot batch");
-    const void *col[RAMSES_FIELDS];
+    const void *col[CKPT_FIELDS];
     enum err err = OK;
     for (int i = 0; i < nf; i++) col[i] = store + i * 8 * b;
     for (int64_t at = 0; err == OK && at < npart; at += b) {
@@ -379,7 +379,7 @@ static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
 }
 
 /* A column is as wide as its record: descriptors do not tell of reals of 4 bytes and ids of 8. */
-static enum err step_column(struct fort_in *f, const struct ramses_field *field, int64_t npart,
+static enum err step_column(struct fort_in *f, const struct ckpt_field *field, int64_t npart,
                             struct fort_rec *rec, char *type)
 {
     bool real = field->type == 'd' || field->type == 'f';
@@ -396,8 +396,8 @@ static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_p
                          void *ctx)
 {
     int64_t npart;
-    struct fort_rec rec[RAMSES_FIELDS];
-    char type[RAMSES_FIELDS];
+    struct fort_rec rec[CKPT_FIELDS];
+    char type[CKPT_FIELDS];
     TRY(ramses_part_head(f, r, &npart, NULL));
     for (int i = 0; i < r->npart_field; i++)
         if (!r->made_family || i != r->column[COL_FAMILY])
@@ -421,13 +421,12 @@ enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void
     return err;
 }
 
-const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ramses_column c)
+const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c)
 {
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }
 
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p,
-                          enum ramses_column c)
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c)
 {
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }

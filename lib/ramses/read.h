@@ -9,64 +9,15 @@
  * are one sentence with file, record and byte. Nothing here is collective; ranks may share out the
  * files. */
 #pragma once
+#include "ckpt/batch.h"
 #include "ckpt/catalog.h"
 #include "ckpt/ckpt.h"
-
-#ifndef RAMSES_OCTS /* the fuzzers' build has less, to be quick */
-#define RAMSES_OCTS 8192
-#endif
-/* RAMSES_PITCH: from row to row of a batch in memory. Rows a power of two apart would share a few
- * places of the caches. */
-enum {
-    RAMSES_FIELDS = 128,
-    RAMSES_BATCH = RAMSES_OCTS,
-    RAMSES_PITCH = RAMSES_BATCH + 40,
-    RAMSES_PART_BATCH = 4 * RAMSES_OCTS
-};
-
-/* Columns of a particle file, with their place in the batch; -1: the snapshot has none. */
-enum ramses_column {
-    COL_X,
-    COL_Y,
-    COL_Z,
-    COL_VX,
-    COL_VY,
-    COL_VZ,
-    COL_MASS,
-    COL_ID,
-    COL_LEVEL,
-    COL_FAMILY,
-    COL_TAG,
-    COL_BIRTH,
-    COL_METAL,
-    COL_COUNT
-};
-
-struct ramses_field {
-    char name[48];
-    char type;        /* of a particle column: d f (batch: double), q i h b (batch: int64) */
-    char dataset[64]; /* HDF5: its path, %d for the level; empty: computed */
-};
 
 struct hdf5_in;
 struct manifest;
 
-/* Stars that the run has formed, with what they have lost since, as the heads of particle files
- * tell it. */
-struct stars_formed {
-    int64_t number;
-    double mass, lost;
-};
-
-/* Batches that are not wanted are not read on, and not handed on. */
-struct ramses_pick {
-    bool (*octs)(void *ctx, int level, int n, const okey *key);    /* false: none of these */
-    bool (*parts)(void *ctx, int64_t n, const double *const x[3]); /* false: none of these */
-    void *ctx;
-};
-
 struct ramses {
-    const struct ramses_pick *pick; /* lent; NULL: all are wanted */
+    const struct ckpt_pick *pick; /* lent; NULL: all are wanted */
     /* octs are handed on before the checksums of their files are compared */
     bool late;
     /* tout, aout lent by this struct; provenance and namelist NULL */
@@ -93,13 +44,11 @@ struct ramses {
     int cooling[2]; /* points in density and temperature of the cooling table, 0: none */
     int nhydro, ngrav, npart_field;
     /* hydro first, then gravity: phi, acc_x, acc_y, acc_z */
-    struct ramses_field field[RAMSES_FIELDS];
-    struct ramses_field part[RAMSES_FIELDS];
+    struct ckpt_field field[CKPT_FIELDS];
+    struct ckpt_field part[CKPT_FIELDS];
     int column[COL_COUNT];
     int64_t numbtot[LEVEL_MAX + 2]; /* octs by level as the header says */
-    struct ramses_tally {           /* summed over the files read so far */
-        int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], particles;
-    } tally;
+    struct ckpt_tally tally;
 };
 
 struct ramses_octs {
@@ -136,11 +85,9 @@ MUST_USE enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn 
 /* After all files: the levels fit together and match the header's counts. */
 MUST_USE enum err ramses_check_tree(const struct ramses *r);
 /* or NULL */
-const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p,
-                         enum ramses_column c);
+const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c);
 /* or NULL */
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p,
-                          enum ramses_column c);
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c);
 /* Cells of an oct · side of a cell of level l in units of length. */
 int ramses_cells(const struct ramses *r);
 double ramses_dx(const struct ramses *r, int level);

@@ -117,7 +117,7 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
         for (int k = 0; s->head.gravity && k < 4; k++) {
             int at = nvar + r->ngrav - 4 + k;
             for (int c = 0; c < 8; c++)
-                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * RAMSES_PITCH
+                g->val[8 * (nvar + k) + c] = at < nvar ? g->store + 8 * (size_t)nvar * CKPT_PITCH
                                                        : in->val[8 * at + c];
         }
         o.val = g->val;
@@ -129,7 +129,7 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
 static bool pick_octs(void *ctx, int level, int n, const okey *key)
 {
     struct reading *g = ctx;
-    const struct ramses_pick *pick = g->s->pick;
+    const struct ckpt_pick *pick = g->s->pick;
     if (pick->octs(pick->ctx, level, n, key)) return true;
     if (g->exact.path && g->err == OK) g->err = exact_skip(&g->exact, level, n);
     return false;
@@ -144,10 +144,10 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
     enum err err = OK;
     if (values) {
         size_t rows = 8 * (size_t)r->nhydro;
-        g.store = mem_zero(sizeof *g.store * (rows + 1) * RAMSES_PITCH, "snapshot batch");
+        g.store = mem_zero(sizeof *g.store * (rows + 1) * CKPT_PITCH, "snapshot batch");
         g.u = mem_new(sizeof *g.u * rows + 1, "snapshot batch");
         g.val = mem_new(sizeof *g.val * 8 * (size_t)s->nvalue + 1, "snapshot batch");
-        for (size_t i = 0; i < rows; i++) g.u[i] = g.store + i * RAMSES_PITCH;
+        for (size_t i = 0; i < rows; i++) g.u[i] = g.store + i * CKPT_PITCH;
     }
     if (exact) err = exact_path(s, piece + 1, path);
     if (exact && err == OK) err = manifest_check_file(r->list, r->dir, strrchr(path, '/') + 1);
@@ -156,7 +156,7 @@ static enum err octs_ramses(struct source *s, int piece, bool values, source_oct
         (g.exact.nvar != r->nhydro ||
          (r->nhydro && (g.exact.gamma != s->gamma || g.exact.smallr != s->smallr))))
         err = err_set(ERR_FORMAT, "%s: differs from that of file 1", path);
-    struct ramses_pick pick = {.octs = pick_octs, .ctx = &g};
+    struct ckpt_pick pick = {.octs = pick_octs, .ctx = &g};
     r->pick = s->pick ? &pick : NULL;
     r->late = s->late;
     if (err == OK) err = ramses_read_octs(r, piece + 1, values, give_octs, &g);

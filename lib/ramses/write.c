@@ -9,6 +9,8 @@
  *
  * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank
  * 0 renames the directory. */
+#include "ramses/write.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

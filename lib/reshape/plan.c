@@ -144,8 +144,8 @@ static bool weigh_positions(void *ctx, int64_t n, const double *const x[3])
 
 static enum err weigh_piece(struct source *s, int piece, bool again, struct weighing *g)
 {
-    const struct ramses_pick *was = s->pick,
-                             places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
+    const struct ckpt_pick *was = s->pick,
+                           places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
     if (again) s->pick = &places;
     enum err err = source_octs(s, piece, false, weigh_octs, g);
     if (err == OK) err = g->err;

@@ -11,7 +11,7 @@ enum { OCT_TREE, OCT_GAS, OCT_GRAV };
 /* particles that are worth another thread */
 enum { PART_TASK = 2048 };
 /* columns of a particle at most · bytes a value */
-enum { PART_MOST = COL_COUNT + RAMSES_FIELDS, BASE = 8 };
+enum { PART_MOST = COL_COUNT + CKPT_FIELDS, BASE = 8 };
 
 enum { MIXED = 2 }; /* levels above an oct that are asked whether one rank has everything there */
 
@@ -29,7 +29,7 @@ struct oct_batch {
     double (*row[2])[8];         /* [n][values], gas and gravity */
 };
 
-/* Columns of particles that the source does not have as they are written. [RAMSES_PART_BATCH] */
+/* Columns of particles that the source does not have as they are written. [CKPT_PART_BATCH] */
 struct part_batch {
     int *target;
     int32_t *level;

@@ -11,7 +11,7 @@
 
 /* What is lent to the writer of a file. */
 struct lent {
-    double (*row)[8]; /* [RAMSES_BATCH][values] */
+    double (*row)[8]; /* [CKPT_BATCH][values] */
     double (**fld)[8];
     lidx *line;
     struct oct_ref *some;
@@ -24,7 +24,7 @@ struct target {
     struct oct_ref *ref[LEVEL_MAX + 2];  /* [noct] */
     unsigned char *split[LEVEL_MAX + 2]; /* [nown] */
     struct lent gas, grav;
-    double *column; /* [RAMSES_BATCH] of particles */
+    double *column; /* [CKPT_BATCH] of particles */
 };
 
 static enum err write_target(struct reshaping *w, int number, int threads);
@@ -158,10 +158,10 @@ static int values_of(const struct reshaping *w, int section)
 
 static void make_lent(struct lent *k, int nv)
 {
-    k->row = mem_new(sizeof *k->row * RAMSES_BATCH * (size_t)nv + 1, "reshape batch");
+    k->row = mem_new(sizeof *k->row * CKPT_BATCH * (size_t)nv + 1, "reshape batch");
     k->fld = mem_new(sizeof *k->fld * (size_t)nv + 1, "reshape batch");
-    k->line = mem_new(sizeof *k->line * RAMSES_BATCH, "reshape batch");
-    k->some = mem_new(sizeof *k->some * RAMSES_BATCH, "reshape batch");
+    k->line = mem_new(sizeof *k->line * CKPT_BATCH, "reshape batch");
+    k->some = mem_new(sizeof *k->some * CKPT_BATCH, "reshape batch");
 }
 
 static void free_lent(struct lent *k)
@@ -196,7 +196,7 @@ static enum err fetch_parts(void *ctx, int column, int64_t first, int64_t *n, co
     int64_t c = s->first[part_list(t->w, t->number)];
     while (first >= s->chunk[c].n) first -= s->chunk[c++].n;
     if (*n > s->chunk[c].n - first) *n = s->chunk[c].n - first;
-    if (*n > RAMSES_BATCH) *n = RAMSES_BATCH;
+    if (*n > CKPT_BATCH) *n = CKPT_BATCH;
     *out = t->column;
     return spill_get(s, c, column, first, *n, t->column);
 }
@@ -230,7 +230,7 @@ static enum err write_target(struct reshaping *w, int number, int threads)
     for (int l = 1; l <= w->nlevel && err == OK; l++) err = grow_level(t, l);
     make_lent(&t->gas, values_of(w, OCT_GAS));
     make_lent(&t->grav, values_of(w, OCT_GRAV));
-    t->column = mem_new(sizeof *t->column * RAMSES_BATCH, "reshape batch");
+    t->column = mem_new(sizeof *t->column * CKPT_BATCH, "reshape batch");
     if (err == OK) err = write_files(t);
     free_lent(&t->gas);
     free_lent(&t->grav);

@@ -232,7 +232,7 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
 {
     struct reshaping *w = ctx;
     struct part_batch *b = &w->part;
-    BUG_ON(p->n > RAMSES_PART_BATCH);
+    BUG_ON(p->n > CKPT_PART_BATCH);
     for (int64_t i = 0; i < p->n; i++) {
         TRY(check_part(w, p, i));
         count_part(w, p, i);
@@ -260,10 +260,10 @@ static void scatter_begin(struct reshaping *w)
 {
     struct part_batch *b = &w->part;
     if (!w->head.particles) return;
-    b->target = mem_new(sizeof *b->target * RAMSES_PART_BATCH, "reshape batch");
-    b->level = mem_new(sizeof *b->level * RAMSES_PART_BATCH, "reshape batch");
-    b->tag = mem_new(sizeof *b->tag * RAMSES_PART_BATCH, "reshape batch");
-    b->zero = mem_zero(sizeof *b->zero * RAMSES_PART_BATCH, "reshape batch");
+    b->target = mem_new(sizeof *b->target * CKPT_PART_BATCH, "reshape batch");
+    b->level = mem_new(sizeof *b->level * CKPT_PART_BATCH, "reshape batch");
+    b->tag = mem_new(sizeof *b->tag * CKPT_PART_BATCH, "reshape batch");
+    b->zero = mem_zero(sizeof *b->zero * CKPT_PART_BATCH, "reshape batch");
 }
 
 static void scatter_end(struct reshaping *w)

@@ -19,6 +19,7 @@
 #include "ckpt/keep.h"
 #include "curamses/write.h"
 #include "dom/ghost.h"
+#include "ramses/write.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;

@@ -8,6 +8,7 @@
 #include "audit/digest.h"
 #include "base/mem.h"
 #include "dom/adapt.h"
+#include "ramses/write.h"
 
 enum { LMIN = 4, LMAX = 7, NPART = 5000, NVAR = 7 };
 static int64_t passed, failed;
@@ -216,9 +217,9 @@ static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, 
         uint64_t k = (uint64_t)id[i];
         bool star = id[i] % 7 == 3;
         for (int d = 0; d < 3; d++) {
-            s->parts_wrong += ramses_f64(r, p, COL_X + (enum ramses_column)d)[i] !=
+            s->parts_wrong += ramses_f64(r, p, COL_X + (enum ckpt_column)d)[i] !=
                               BOX * noise(1, k, (uint64_t)d);
-            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum ramses_column)d)[i] !=
+            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum ckpt_column)d)[i] !=
                               noise(2, k, (uint64_t)d) - 0.5;
         }
         s->parts_wrong += ramses_f64(r, p, COL_MASS)[i] != noise(3, k, 0) / NPART;

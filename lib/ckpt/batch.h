@@ -1,0 +1,62 @@
+/* ckpt/batch: checkpoints are read in batches of bounded size. Here: how large they are, what their
+ * columns are called, and how a reader learns which of them are wanted. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "oct/mesh.h"
+
+#ifndef CKPT_OCTS /* the fuzzers' build has less, to be quick */
+#define CKPT_OCTS 8192
+#endif
+/* CKPT_PITCH: from row to row of a batch in memory. Rows a power of two apart would share a few
+ * places of the caches. */
+enum {
+    CKPT_FIELDS = 128,
+    CKPT_BATCH = CKPT_OCTS,
+    CKPT_PITCH = CKPT_BATCH + 40,
+    CKPT_PART_BATCH = 4 * CKPT_OCTS
+};
+
+/* Columns of particles that every program knows. */
+enum ckpt_column {
+    COL_X,
+    COL_Y,
+    COL_Z,
+    COL_VX,
+    COL_VY,
+    COL_VZ,
+    COL_MASS,
+    COL_ID,
+    COL_LEVEL,
+    COL_FAMILY,
+    COL_TAG,
+    COL_BIRTH,
+    COL_METAL,
+    COL_COUNT
+};
+
+/* A field of cells or a column of particles. */
+struct ckpt_field {
+    char name[48];
+    char type;        /* of a particle column: d f (batch: double), q i h b (batch: int64) */
+    char dataset[64]; /* HDF5: its path, %d for the level; empty: computed */
+};
+
+/* Batches that are not wanted are not read on, and not handed on. */
+struct ckpt_pick {
+    bool (*octs)(void *ctx, int level, int n, const okey *key);    /* false: none of these */
+    bool (*parts)(void *ctx, int64_t n, const double *const x[3]); /* false: none of these */
+    void *ctx;
+};
+
+/* Summed over what has been read. */
+struct ckpt_tally {
+    int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], particles;
+};
+
+/* Stars that the run has formed, with what they have lost since. */
+struct stars_formed {
+    int64_t number;
+    double mass, lost;
+};
