@@ -1,0 +1,335 @@
+"""Breaks the code on purpose, one small change at a time, and asks which tests notice. The changes are tests/mutation/table.
+
+    mutation.py table                    every change fits one place of the code, its tests exist
+    mutation.py run [OPTION...] [WORD...]  makes all changes, or those whose text has one of the words
+        -t named|quick|check   stop after the tests that the change names (quicker; the default), after all quick tests, after all
+        -j N                   working copies at a time (1)
+        -f N                   the first N of an even sample of the table
+        -q                     quick tests only, also of those named
+
+It works on copies of the tree in build/mutation, which are built step by step, so a change costs seconds. A change is made, the tests
+that it names are run, quick ones first, then the others of its tier; the first that fails has caught it. `check` may take hours.
+
+What is not caught has its explanation in the table. Fails if anything else survives, if a change does not compile, or if
+less than 60 % are caught by quick tests or less than 95 % by all (`-t check` only).
+"""
+# test: table tier=quick timeout=60
+# test: run -t check tier=long timeout=36000 ranks=2
+import getopt
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, 'tests'))
+import ptah  # noqa: E402
+
+BUILD = os.path.join(ROOT, 'build', 'mutation')
+LEAST_QUICK, LEAST_CHECK = 0.60, 0.95
+NOT_ASKED = ('lint', 'mutation/', 'bench/')  # text and speed are not behaviour
+LONGEST_BUILD = 900
+
+
+class Mutation:
+    """What is wrong; the file it is thought to be in; the function, or None; what is replaced by what; tests; why it survives."""
+
+    def __init__(self, what):
+        self.what, self.file, self.function, self.old, self.new, self.tests, self.survives = what, None, None, [], [], [], None
+
+
+def read_table(path=os.path.join(HERE, 'table')):
+    """Blocks of lines: `# what`, `@ file [function]`, `- old`, `+ new` (several of both), `by test`, `survives: why`."""
+    mutations = []
+    with open(path) as f:
+        for number, line in enumerate(f, 1):
+            mark, _, rest = line.rstrip().partition(' ')
+            if not line.strip() or mark == '//':
+                continue
+            if mark == '#':
+                mutations.append(Mutation(rest))
+                continue
+            m = mutations[-1]
+            if mark == '@':
+                m.file, m.function = (rest.split() + [None])[:2]
+            elif mark in '-+':
+                (m.old if mark == '-' else m.new).append(rest)
+            elif mark == 'by':
+                m.tests.append(rest)
+            elif mark == 'survives:':
+                m.survives = rest
+            else:
+                raise ValueError('%s:%d: %s' % (path, number, line))
+    return mutations
+
+
+def tokens(text):
+    return re.findall(r'"(?:\\.|[^"\\])*"|\w+|[^\w\s]', text)
+
+
+def pattern(lines):
+    """The old text, however it is broken into lines and indented."""
+    words = tokens('\n'.join(lines))
+    out = re.escape(words[0])
+    for a, b in zip(words, words[1:]):
+        out += (r'\s+' if re.match(r'\w', b) and re.match(r'\w', a[-1]) else r'\s*') + re.escape(b)
+    if re.match(r'\w', words[0]):
+        out = r'\b' + out
+    return re.compile(out + (r'\b' if re.match(r'\w', words[-1][-1]) else ''))
+
+
+def function_range(text, name):
+    m = re.search(r'^(?![ \t#/*}])[^\n]*\b%s\([^;{]*?\n\{.*?^\}' % re.escape(name), text, re.M | re.S)
+    return (m.start(), m.end()) if m else (0, 0)
+
+
+def sources(root):
+    for top in ('lib', 'cmd'):
+        for folder, _, files in os.walk(os.path.join(root, top)):
+            for f in files:
+                if f.endswith(('.c', '.h', '.def')):
+                    yield os.path.join(folder, f)
+
+
+def places(m, path):
+    """[(start, end)] of the old text in a file."""
+    with open(path, encoding='utf-8') as f:
+        text = f.read()
+    low, high = function_range(text, m.function) if m.function else (0, len(text))
+    return [(x.start(), x.end()) for x in pattern(m.old).finditer(text, low, high)]
+
+
+def find(m, root):
+    """(path, start, end), or a sentence. Files move: if the one named is not there, the change must fit once in all of the code."""
+    path = os.path.join(root, m.file)
+    where = [(path, *p) for p in places(m, path)] if os.path.exists(path) else []
+    if not where:
+        where = [(f, *p) for f in sources(root) for p in places(m, f)]
+    if len(where) == 1:
+        return where[0]
+    return '%s: fits %d places%s' % (m.file, len(where), ' in ' + m.function if m.function else '')
+
+
+def check_table():
+    mutations, bad = read_table(), 0
+    tests = {t.name for t in harness(ROOT).find_tests('long', [])}
+    for m in mutations:
+        place = find(m, ROOT)
+        wrong = [place] if isinstance(place, str) else []
+        if m.old == m.new or not m.new:
+            wrong.append('changes nothing')
+        if not m.tests and not m.survives:
+            wrong.append('names no test')
+        wrong += ['no such test: ' + t for t in m.tests if t not in tests]
+        for w in wrong:
+            print('FAIL %s: %s' % (m.what, w))
+        bad += len(wrong)
+    names = [m.what for m in mutations]
+    for twice in sorted({n for n in names if names.count(n) > 1}):
+        print('FAIL twice: ' + twice)
+        bad += 1
+    print('%d changes of %d files' % (len(mutations), len({m.file for m in mutations})))
+    sys.exit(1 if bad else 0)
+
+
+def harness(root):
+    """tests/run of a tree."""
+    path = os.path.join(root, 'tests', 'run')
+    loader = importlib.machinery.SourceFileLoader('tests_run_' + re.sub(r'\W', '_', root), path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+# ---- a working copy
+
+def copy_tree(to):
+    """Sources as they are here, and what is built, with the times that make looks at."""
+    os.makedirs(to, exist_ok=True)
+    for name in os.listdir(ROOT):
+        if name in ('.git', 'build'):
+            continue
+        path = os.path.join(to, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        shutil.copytree(os.path.join(ROOT, name), path, symlinks=True) if os.path.isdir(os.path.join(ROOT, name)) else \
+            shutil.copy2(os.path.join(ROOT, name), path)
+    build = os.path.join(to, 'build')
+    if not os.path.isdir(build):
+        own = shutil.ignore_patterns('mutation', 'tmp', 'venv', 'fuzz', 'sanitized', 'coverage')
+        shutil.copytree(os.path.join(ROOT, 'build'), build, symlinks=True, ignore=own)
+        venv = os.path.join(ROOT, 'build', 'venv')
+        if os.path.exists(venv):
+            os.symlink(os.path.realpath(venv), os.path.join(build, 'venv'))
+
+
+class Worker:
+    def __init__(self, number, options):
+        self.options = options
+        self.root = os.path.join(BUILD, str(number))
+        copy_tree(self.root)
+        self.harness = harness(self.root)
+        self.runner = self.harness.Runner(1, False, False)
+        asked = [t for t in self.harness.find_tests('check', []) if not t.name.startswith(NOT_ASKED)]
+        self.tests = {t.name: t for t in asked}
+        self.expected = {}  # test: seconds it takes when it passes
+
+    def make(self, goals):
+        env = {**os.environ, **ptah.ENVIRONMENT}
+        r = subprocess.run(['make', '-s', '-j2', *goals], cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           text=True, timeout=LONGEST_BUILD)
+        return r.returncode == 0, r.stdout
+
+    def build_for(self, test):
+        """A unit test needs only itself; other tests the programs."""
+        path = os.path.join(self.root, 'build', 'tests', test.name.split('@')[0])
+        relative = os.path.relpath(path, self.root)
+        return self.make([relative] if os.path.exists(path) or os.path.exists(os.path.join(self.root, relative[6:] + '.c')) else ['all'])
+
+    def passes(self, test):
+        """Whether it does; with the time it may take, many times what it took."""
+        if test.name in self.expected:
+            test.timeout = min(test.timeout, 20 + 20 * self.expected[test.name])
+        result, seconds, _ = self.runner.execute(test)
+        if result == 'passed':
+            self.expected[test.name] = max(seconds, self.expected.get(test.name, 0))
+        return result != 'failed'
+
+    def order(self, m):
+        """The tests to ask, in stages."""
+        o = self.options
+        named = [self.tests[t] for t in m.tests if t in self.tests]
+        quick = [t for t in self.tests.values() if t.tier == 'quick']
+        rest = [t for t in self.tests.values() if t.tier == 'check']
+        stages = [[t for t in named if t.tier == 'quick']]
+        if o['tests'] != 'named':
+            stages.append(quick)
+        if not o['quick']:
+            stages.append([t for t in named if t.tier == 'check'])
+        if o['tests'] == 'check' and not m.survives and not o['quick']:
+            stages.append(rest)
+        seen = set()
+        return [t for stage in stages for t in stage if not (t.name in seen or seen.add(t.name))]
+
+    def try_one(self, m):
+        """(result, the test that noticed)"""
+        place = find(m, self.root)
+        if isinstance(place, str):
+            return 'does not fit', place
+        path, start, end = place
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
+        try:
+            put(path, text[:start] + '\n'.join(m.new) + text[end:])
+            result, by = self.ask(m)
+        finally:
+            put(path, text)
+        test = self.tests.get(by)
+        if test and by not in self.expected:  # it has not passed yet: does it without the change?
+            self.build_for(test)
+            if not self.passes(test):
+                return 'does not pass', by
+        return result, by
+
+    def ask(self, m):
+        whole = False
+        for n, test in enumerate(self.order(m)):
+            if n < len(m.tests):
+                good, words = self.build_for(test)
+            elif not whole:
+                good, words = self.make(['all', 'units'])
+                whole = True
+            if not good:
+                return 'does not compile', next((x for x in words.splitlines() if 'error' in x), words[-200:])
+            if not self.passes(test):
+                return test.tier, test.name
+        return 'survives', m.survives or ''
+
+
+def put(path, text):
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+
+
+# ---- all of them
+
+def chosen(words, first):
+    mutations = [m for m in read_table() if not words or any(w in ' '.join([m.what, m.file, m.function or '']) for w in words)]
+    if first and first < len(mutations):
+        mutations = [mutations[i * len(mutations) // first] for i in range(first)]
+    return mutations
+
+
+def work(worker, queue, lock, results):
+    while True:
+        with lock:
+            if not queue:
+                return
+            m = queue.pop(0)
+        start = time.monotonic()
+        try:
+            result, by = worker.try_one(m)
+        except subprocess.TimeoutExpired:
+            result, by = 'does not compile', 'in time'
+        with lock:
+            results.append((m, result))
+            print('%-16s %5.0f s  %s: %s  (%s)' % (result, time.monotonic() - start, m.file, m.what, by), flush=True)
+
+
+def report(results, options):
+    count = {}
+    for _, result in results:
+        count[result] = count.get(result, 0) + 1
+    n = len(results)
+    caught = count.get('quick', 0), count.get('quick', 0) + count.get('check', 0)
+    print(json.dumps(count))
+    print('caught by quick tests: %d of %d, %.0f %%; by all asked: %d, %.0f %%'
+          % (caught[0], n, 100 * caught[0] / n, caught[1], 100 * caught[1] / n))
+    odd = [m.what for m, result in results if result.startswith('does not') or (result == 'survives' and not m.survives)]
+    for what in odd:
+        print('FAIL ' + what)
+    for m, result in results:
+        if m.survives and result != 'survives':
+            print('now caught: ' + m.what)
+    full = options['tests'] == 'check' and not options['quick']
+    few = full and n > 50 and (caught[0] < LEAST_QUICK * n or caught[1] < LEAST_CHECK * n)
+    if few:
+        print('FAIL at least %.0f %% and %.0f %%' % (100 * LEAST_QUICK, 100 * LEAST_CHECK))
+    return 1 if (odd and not options['quick']) or few else 0
+
+
+def run(arguments):
+    given, words = getopt.gnu_getopt(arguments, 't:j:f:q')
+    given = dict(given)
+    options = {'tests': given.get('-t', 'named'), 'quick': '-q' in given}
+    queue, lock, results = chosen(words, int(given.get('-f', 0))), threading.Lock(), []
+    subprocess.check_call(['make', '-s', '-j2', 'all', 'units'], cwd=ROOT, env={**os.environ, **ptah.ENVIRONMENT})
+    workers = [Worker(i, options) for i in range(int(given.get('-j', 1)))]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    threads = [threading.Thread(target=work, args=(w, queue, lock, results)) for w in workers]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return report(results, options) if results else 2
+
+
+def main():
+    if sys.argv[1:2] == ['table']:
+        check_table()
+    if sys.argv[1:2] == ['run']:
+        sys.exit(run(sys.argv[2:]))
+    print(__doc__.strip())
+    sys.exit(2)
+
+
+if __name__ == '__main__':
+    main()
