@@ -502,6 +502,31 @@ static void test_prolong_restrict(void)
     }
 }
 
+/* interpol_type 4: velocities as type 3, without a limiter; the rest as type 2. */
+static void test_prolong_types(void)
+{
+    struct hydro_par p = base_par();
+    struct mesh m;
+    double out[5][8][8], worst = 0.0, differ = 0.0;
+    p.nvar = 7;
+    build(&m, 4, 4, &p, false, no_wall);
+    fill(&m, rough, &p);
+    for (lidx i = 0; i < m.lev[4].nown; i += 5) {
+        for (int type = 2; type < 5; type++) {
+            p.interpol_type = type;
+            hydro_prolong(&m, 4, i, (int)i & 7, out[type], &p);
+        }
+        for (int v = 0; v < 7; v++)
+            for (int k = 0; k < 8; k++) {
+                int like = v >= 1 && v <= 3 ? 3 : 2;
+                worst = fmax(worst, fabs(out[4][v][k] - out[like][v][k]));
+                differ = fmax(differ, fabs(out[2][v][k] - out[3][v][k]));
+            }
+    }
+    CHECK(worst == 0.0 && differ > 0.01, "%g, %g", worst, differ);
+    mesh_fini(&m);
+}
+
 static void linear(const double *x, uint64_t id, double *q)
 {
     q[0] = 3.0 + 0.4 * x[0] - 0.7 * x[1] + 1.1 * x[2];
@@ -625,6 +650,7 @@ int main(void)
     test_open_walls();
     test_prolong_restrict();
     test_prolong_linear();
+    test_prolong_types();
     test_pressure_fix();
     test_courant_kick_flag();
     test_tiles();

@@ -633,6 +633,17 @@ static void test_selection(void)
     check(fabs((double)sum[0] * QUANTUM - (double)stars / 1000) < 0.02,
           "above cic_levelmax DM does not weigh");
     grid_free(&g);
+    for (int64_t i = 0; i < w.p.n; i++)
+        if (w.p.id[i] % 7 == 3) w.p.family[i] = (int8_t)(-(w.p.id[i] % 5));
+    g = deposit(&w, LMIN, 0, LMIN - 1);
+    grid_sums(&w, LMIN, &g, sum);
+    check(sum[0] == 0 && sum[1] == 0, "tracers neither weigh nor count");
+    grid_free(&g);
+    for (int64_t i = 0; i < w.p.n; i++)
+        if (w.p.id[i] % 7 == 3) w.p.family[i] = FAM_STAR;
+    g = deposit(&w, LMIN, 0, LMIN - 1);
+    grid_sums(&w, LMIN, &g, sum);
+    grid_free(&g);
     w.p.mass_sph = 0.5;
     g = deposit(&w, LMIN, 0, LMIN);
     int64_t old = sum[0];
@@ -640,6 +651,29 @@ static void test_selection(void)
     check(fabs((double)sum[1] * 0x1p-32 - 2 * (double)old * QUANTUM) < 1e-6,
           "stars count as m / mass_sph");
     grid_free(&g);
+    world_free(&w);
+}
+
+/* Ids beyond 2^32 reach the rank that has the place. */
+static void test_wide_ids(void)
+{
+    enum { N = 3000 };
+    static const int64_t shift = ((int64_t)1 << 32) - N / 2;
+    struct world w;
+    int64_t wrong = 0, n;
+    world_mesh(&w, all, DOMAIN_HILBERT, LMIN, LMIN, 1, no_wall);
+    world_particles(&w, N, 0);
+    for (int64_t i = 0; i < w.p.n; i++) {
+        w.p.id[i] += shift;
+        w.p.x[0][i] = uniform(w.p.id[i], 99);
+    }
+    check(part_distribute(&w.p, &w.m, &w.c, w.d) == OK, "part_distribute with wide ids");
+    for (int64_t i = 0; i < w.p.n; i++)
+        wrong += w.p.x[0][i] != uniform(w.p.id[i], 99) ||
+                 w.p.m[i] != (0.5 + uniform(w.p.id[i] - shift, 6)) / N;
+    n = w.p.n;
+    comm_add_i64(&all, &n, 1);
+    check(wrong == 0 && n == N, "ids beyond 2^32 survive migration");
     world_free(&w);
 }
 
@@ -697,6 +731,7 @@ int main(int argc, char **argv)
     test_momentum();
     test_walls();
     test_selection();
+    test_wide_ids();
     if (argc > 2) report_speed((int)strtol(argv[1], NULL, 10), strtoll(argv[2], NULL, 10));
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     comm_fini();

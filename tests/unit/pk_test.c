@@ -140,6 +140,30 @@ static void test_bits_and_sum(void)
     }
 }
 
+/* A set and a part of it: P_{all,1} = (M_1 P_11 + M_2 P_12) / M, shot noise included, which is that
+ * of the points in both. */
+static void test_overlap(void)
+{
+    enum { NBIN = 3, ALL = 300 };
+    static const struct pk_pair pair[3] = {{3, 1}, {1, 1}, {1, 2}};
+    double edge[NBIN + 1] = {0.5, 2.5, 5.5, 8.5}, m[2] = {0}, m2 = 0;
+    struct pk_par par = {.n = 32, .order = PK_CIC, .interlace = true, .fold = 1};
+    struct pk_bin bin[3 * NBIN];
+    int64_t n;
+    struct pk_item *it = items(ALL, 0, 2, &alone, &n);
+    for (int i = 0; i < n; i++) m[it[i].mesh] += it[i].m, m2 += it[i].mesh ? 0 : it[i].m * it[i].m;
+    FREE(it);
+    spectra(&comm, par, ALL, 0, 2, 3, pair, NBIN, edge, -1, bin);
+    for (int b = 0; b < NBIN; b++) {
+        const struct pk_bin *all = &bin[b], *own = &bin[NBIN + b], *cross = &bin[2 * NBIN + b];
+        double sum = (m[0] * own->p[0] + m[1] * cross->p[0]) / (m[0] + m[1]);
+        CHECK(fabs(all->p[0] - sum) < 1e-12 * own->p[0], "bin %d: %g of %g", b, all->p[0], sum);
+        CHECK(fabs(all->shot / (m2 / m[0] / (m[0] + m[1])) - 1) < 1e-12, "bin %d: %g", b,
+              all->shot);
+        CHECK(cross->shot == 0, "bin %d: %g", b, cross->shot);
+    }
+}
+
 /* One cube has the spectrum of its shape, and many cubes side by side that of the one they fill. */
 static void test_cubes(void)
 {
@@ -176,6 +200,7 @@ static void test_cubes(void)
             }
     CHECK(fabs(bin[0][0].p[0] / (exact / modes) - 1) < 1e-3, "%g of %g", bin[0][0].p[0],
           exact / modes);
+    CHECK(bin[0][0].modes == modes, "%ld modes of %d", (long)bin[0][0].modes, modes);
     for (int b = 0; b < NBIN; b++)
         CHECK(fabs(bin[1][b].p[0] / bin[0][b].p[0] - 1) < 1e-12 && bin[0][b].shot == 0,
               "bin %d: %g", b, bin[1][b].p[0]);
@@ -195,6 +220,21 @@ static void test_fold(void)
           folded.k);
     CHECK(whole.modes > 6 && fabs(whole.shot - folded.shot) < 1e-18, "%g", whole.shot);
     CHECK(fabs(log(folded.p[0] / whole.p[0])) < 3, "%g %g", folded.p[0], whole.p[0]);
+}
+
+/* A cube in a folded box has the even modes of its shape: here (2, 0, 0) and its like. */
+static void test_folded_cube(void)
+{
+    struct pk_par par = {.n = 64, .order = PK_CIC, .interlace = true, .fold = 2};
+    struct pk_item cube = {.x = {0.3, 0.97, 0.51}, .size = 0.21, .m = 1};
+    struct pk_bin bin;
+    double edge[2] = {0.75, 1.25}, w = sin(M_PI * 2 * cube.size) / (M_PI * 2 * cube.size);
+    struct pk *p = pk_new(&comm, &par, 1, 1);
+    pk_add(p, comm.rank ? 0 : 1, &cube);
+    pk_spectra(p, 1, &(struct pk_pair){1, 1}, 1, edge, -1, &bin);
+    pk_free(&p);
+    CHECK(fabs(bin.p[0] / (w * w) - 1) < 1e-3 && bin.modes == 6 && fabs(bin.k - 2) < 1e-14,
+          "%g of %g", bin.p[0], w * w);
 }
 
 /* Splines: partition of unity, and the step is the integral of the weights. */
@@ -225,6 +265,8 @@ int main(int argc, char **argv)
     test_bits_and_sum();
     test_cubes();
     test_fold();
+    test_folded_cube();
+    test_overlap();
     int64_t bad = failed;
     comm_add_i64(&comm, &bad, 1);
     if (comm.rank == 0) printf("%d passed, %ld failed\n", passed, (long)bad);
