@@ -236,7 +236,7 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
         double size = ldexp(1, -l), at[3];
         bool good = ramses_family(r, p, i) == m->family && isfinite(mass[i]);
         for (int d = 0; good && d < 3; d++) {
-            at[d] = ramses_f64(r, p, COL_X + (enum ckpt_column)axis[d])[i] / box - 0.5 * size;
+            at[d] = ramses_f64(r, p, COL_X + (enum part_col)axis[d])[i] / box - 0.5 * size;
             good = at[d] > -1 && at[d] < 2;
         }
         if (good) lay_images(m, at, size, mass[i] / (box * box * box * size * size * size), 1);

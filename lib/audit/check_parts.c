@@ -42,8 +42,8 @@ static void check_values(struct partcheck *c, const struct ramses_parts *p, int6
     const struct ramses *r = c->k->r;
     *inside = true;
     for (int d = 0; d < 3; d++) {
-        double x = ramses_f64(r, p, COL_X + (enum ckpt_column)d)[i];
-        double v = ramses_f64(r, p, COL_VX + (enum ckpt_column)d)[i];
+        double x = ramses_f64(r, p, COL_X + (enum part_col)d)[i];
+        double v = ramses_f64(r, p, COL_VX + (enum part_col)d)[i];
         if (!isfinite(v)) at_part(c, BAD_PART_FINITE, p, i, "has the velocity", v);
         if (x >= 0 && x < r->head.boxlen) continue;
         if (*inside)
@@ -67,8 +67,8 @@ static void check_rank(struct partcheck *c, const struct ramses_parts *p, int64_
     uint64_t x[3];
     if (k->r->hdf5 || l > LEVEL_MAX) return;
     for (int d = 0; d < 3; d++)
-        x[d] = (uint64_t)ldexp(
-            ramses_f64(k->r, p, COL_X + (enum ckpt_column)d)[i] / k->r->head.boxlen, l - 1);
+        x[d] = (uint64_t)ldexp(ramses_f64(k->r, p, COL_X + (enum part_col)d)[i] / k->r->head.boxlen,
+                               l - 1);
     const struct tree_row *row = tree_table_find(c->t, l, okey_make(x[0], x[1], x[2]));
     if (!row || row->file == p->file) return;
     k->found->strays++;

@@ -456,7 +456,7 @@ static okey part_key(const struct ramses *r, const struct ramses_parts *p, int64
     uint64_t key = (uint64_t)ramses_i64(r, p, COL_ID)[i];
     for (int d = 0; family == FAM_CLOUD && d < r->head.ndim; d++) {
         uint64_t bits;
-        memcpy(&bits, ramses_f64(r, p, COL_X + (enum ckpt_column)d) + i, sizeof bits);
+        memcpy(&bits, ramses_f64(r, p, COL_X + (enum part_col)d) + i, sizeof bits);
         key = mix((okey)(key ^ bits), d);
     }
     return (okey)key;
@@ -492,7 +492,7 @@ static enum err meet_parts(const struct ramses *r, const struct ramses_parts *p,
         }
         struct place here = {.level = family, .id = id[i]};
         for (int d = 0; d < r->head.ndim; d++)
-            here.x[d] = ramses_f64(r, p, COL_X + (enum ckpt_column)d)[i];
+            here.x[d] = ramses_f64(r, p, COL_X + (enum part_col)d)[i];
         c->out->parts++;
         for (int f = 0; f < c->nfield; f++) {
             const struct compare_field *g = &c->field[c->at[f]];

@@ -1,10 +1,11 @@
-/* ckpt/batch: checkpoints are read in batches of bounded size. Here: how large they are, what their
- * columns are called, and how a reader learns which of them are wanted. */
+/* ckpt/batch: checkpoints are read in batches of bounded size. Here: how large they are, and how a
+ * reader learns which of them are wanted. The columns of particles: part/column.h. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "oct/mesh.h"
+#include "part/column.h"
 
 #ifndef CKPT_OCTS /* the fuzzers' build has less, to be quick */
 #define CKPT_OCTS 8192
@@ -16,24 +17,6 @@ enum {
     CKPT_BATCH = CKPT_OCTS,
     CKPT_PITCH = CKPT_BATCH + 40,
     CKPT_PART_BATCH = 4 * CKPT_OCTS
-};
-
-/* Columns of particles that every program knows. */
-enum ckpt_column {
-    COL_X,
-    COL_Y,
-    COL_Z,
-    COL_VX,
-    COL_VY,
-    COL_VZ,
-    COL_MASS,
-    COL_ID,
-    COL_LEVEL,
-    COL_FAMILY,
-    COL_TAG,
-    COL_BIRTH,
-    COL_METAL,
-    COL_COUNT
 };
 
 /* A field of cells or a column of particles. */
@@ -53,10 +36,4 @@ struct ckpt_pick {
 /* Summed over what has been read. */
 struct ckpt_tally {
     int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], particles;
-};
-
-/* Stars that the run has formed, with what they have lost since. */
-struct stars_formed {
-    int64_t number;
-    double mass, lost;
 };

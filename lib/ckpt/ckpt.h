@@ -1,5 +1,6 @@
 /* ckpt: what the header of a checkpoint holds, whatever the format. */
 #pragma once
+#include "ckpt/rest.h"
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
@@ -34,8 +35,9 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     /* index of the metallicity variable (RAMSES counting from 1), 0: none */
     int imetal;
-    int deflate;     /* HDF5: level of compression 1..9, 0: none */
-    unsigned legacy; /* RAMSES: older layouts to be written */
+    const struct ckpt_rest *rest; /* goes along; NULL: there is none (lent) */
+    int deflate;                  /* HDF5: level of compression 1..9, 0: none */
+    unsigned legacy;              /* RAMSES: older layouts to be written */
     /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */
     bool longint;
     bool backup; /* may be removed later (sim/output, keep_last) */

@@ -24,7 +24,7 @@ struct cutting {
     double *store;
     const double **val;
     struct source_parts part;
-    void *column[13 + CKPT_FIELDS];
+    void *column[COL_MOST];
     struct catalog sinks; /* those in the region */
 };
 
@@ -185,15 +185,14 @@ static enum err octs_cut(struct source *s, int piece, bool values, source_octs_f
 
 /* ---- particles ---- */
 
-static const void *keep_column(struct cutting *t, int column, const void *from, size_t bytes,
-                               int64_t n, const int64_t *which)
+static const void *keep_column(struct cutting *t, int column, const void *from, int64_t n,
+                               const int64_t *which)
 {
     if (!from) return NULL;
-    char *to = t->column[column] = mem_grow(t->column[column], bytes * (size_t)n + 1,
-                                            "snapshot batch");
+    uint64_t *to = t->column[column] = mem_grow(t->column[column], sizeof *to * (size_t)n + 1,
+                                                "snapshot batch");
     const char *c = from;
-    for (int64_t i = 0; i < n; i++)
-        memcpy(to + bytes * (size_t)i, c + bytes * (size_t)which[i], bytes);
+    for (int64_t i = 0; i < n; i++) memcpy(to + i, c + sizeof *to * (size_t)which[i], sizeof *to);
     return to;
 }
 
@@ -201,22 +200,11 @@ static enum err hand_parts(struct cutting *t, const struct source_parts *p, cons
                            int64_t n)
 {
     struct source_parts kept = {.n = n};
-    for (int d = 0; d < 3; d++) {
-        kept.x[d] = keep_column(t, d, p->x[d], sizeof(double), n, which);
-        kept.v[d] = keep_column(t, 3 + d, p->v[d], sizeof(double), n, which);
-    }
-    kept.m = keep_column(t, 6, p->m, sizeof(double), n, which);
-    kept.birth = keep_column(t, 7, p->birth, sizeof(double), n, which);
-    kept.metal = keep_column(t, 8, p->metal, sizeof(double), n, which);
-    kept.id = keep_column(t, 9, p->id, sizeof(int64_t), n, which);
-    kept.tag = keep_column(t, 10, p->tag, sizeof(int64_t), n, which);
-    kept.family = keep_column(t, 11, p->family, 1, n, which);
-    kept.level = keep_column(t, 12, p->level, sizeof(int64_t), n, which);
-    for (int k = 0; k < t->inner->nextra; k++)
-        kept.extra[k] = keep_column(t, 13 + k, p->extra[k], sizeof(double), n, which);
+    for (int c = 0; c < t->inner->columns.n; c++)
+        kept.col[c] = keep_column(t, c, p->col[c], n, which);
     /* the level of the last kick is one that there is */
-    int64_t *level = t->column[12];
-    for (int64_t i = 0; kept.level && i < n; i++)
+    int64_t *level = t->column[COL_LEVEL];
+    for (int64_t i = 0; i < n; i++)
         if (level[i] > t->cut.levelmax) level[i] = t->cut.levelmax;
     return t->parts(&kept, t->ctx);
 }

@@ -21,7 +21,10 @@ static void add_name(struct source *s, const char *name)
 
 static void list_rest(struct source *s)
 {
-    for (int k = 0; k < s->nextra; k++) add_name(s, s->extra[k].name);
+    for (int c = 0; c < s->columns.n; c++) {
+        const struct part_column *col = part_column(&s->columns, c);
+        if (s->columns.has[c] && col->when == WHEN_FOUND) add_name(s, col->name);
+    }
     if (s->sinks->n) add_name(s, "sink particles");
     if (s->stellar->n) add_name(s, "stellar objects");
 }
@@ -64,12 +67,12 @@ enum err source_set_rest(struct source *s, const struct ramses *r)
     s->formed = r->formed;
     snprintf(name, sizeof name, "cooling_%05d.out", r->number);
     if (r->cooling[0]) TRY(ramses_text_path(r, name, s->cooling, sizeof s->cooling));
+    part_columns_init(&s->columns);
+    for (int c = 0; c < COL_MOST; c++) s->column_at[c] = -1;
     for (int i = 0; i < r->npart_field; i++) {
-        bool known = false;
-        for (int c = 0; c < COL_COUNT; c++) known |= r->column[c] == i;
-        if (known) continue;
-        s->extra[s->nextra] = r->part[i];
-        s->extra_at[s->nextra++] = i;
+        int c = part_column_add(&s->columns, r->part[i].name, r->part[i].type);
+        if (c < 0) FAIL(ERR_LIMIT, "%s: has more than %d columns of particles", s->path, COL_MOST);
+        s->column_at[c] = i;
     }
     return OK;
 }
@@ -90,37 +93,44 @@ struct reading {
     const struct source *s;
     source_parts_fn *fn;
     void *ctx;
-    int8_t *family;
+    int64_t *lacking[COL_COUNT]; /* [CKPT_PART_BATCH] of columns that are filled in */
 };
+
+/* The columns that the checkpoint lacks and every run has. */
+static void fill_in(struct reading *g)
+{
+    const struct source *s = g->s;
+    for (int c = 0; c < COL_COUNT; c++) {
+        enum part_lack lack = part_column(&s->columns, c)->lack;
+        if (!s->columns.has[c] || s->column_at[c] >= 0) continue;
+        g->lacking[c] = mem_zero(sizeof(int64_t) * CKPT_PART_BATCH, "snapshot batch");
+        for (int i = 0; lack == LACK_LEVELMIN && i < CKPT_PART_BATCH; i++)
+            g->lacking[c][i] = s->head.levelmin;
+    }
+}
 
 static enum err give_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
 {
     struct reading *g = ctx;
-    struct source_parts o = {.n = p->n,
-                             .m = ramses_f64(r, p, COL_MASS),
-                             .birth = ramses_f64(r, p, COL_BIRTH),
-                             .metal = ramses_f64(r, p, COL_METAL),
-                             .id = ramses_i64(r, p, COL_ID),
-                             .level = ramses_i64(r, p, COL_LEVEL),
-                             .tag = ramses_i64(r, p, COL_TAG),
-                             .family = g->family};
-    for (int d = 0; d < 3; d++) {
-        o.x[d] = ramses_f64(r, p, COL_X + d);
-        o.v[d] = ramses_f64(r, p, COL_VX + d);
-    }
-    for (int k = 0; k < g->s->nextra; k++) o.extra[k] = p->col[g->s->extra_at[k]];
-    for (int64_t i = 0; i < p->n; i++) g->family[i] = (int8_t)ramses_family(r, p, i);
+    const struct source *s = g->s;
+    struct source_parts o = {.n = p->n};
+    (void)r;
+    for (int c = 0; c < s->columns.n; c++)
+        o.col[c] = s->column_at[c] >= 0 ? p->col[s->column_at[c]]
+                   : c < COL_COUNT      ? g->lacking[c]
+                                        : NULL;
     return g->fn(&o, g->ctx);
 }
 
 enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
     struct ramses *r = s->impl;
-    struct reading g = {s, fn, ctx, mem_new(CKPT_PART_BATCH, "snapshot batch")};
+    struct reading g = {.s = s, .fn = fn, .ctx = ctx};
+    fill_in(&g);
     r->pick = s->pick;
     enum err err = ramses_read_parts(r, piece + 1, give_parts, &g);
     r->pick = NULL;
-    FREE(g.family);
+    for (int c = 0; c < COL_COUNT; c++) FREE(g.lacking[c]);
     return err;
 }
 

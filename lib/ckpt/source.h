@@ -18,13 +18,23 @@ struct source_octs {
     const double *const *val;       /* [8*value + cell][n]; NULL if not asked for */
 };
 
+/* Columns by name and by number, all doubles or int64_t; NULL: the source has none. Every source
+ * has those of every run: what a checkpoint lacks is filled in. */
+#define WIDE_double double
+#define WIDE_int64_t int64_t
+#define WIDE_int32_t int64_t
+#define WIDE_int8_t int64_t
 struct source_parts {
     int64_t n;
-    const double *x[3], *v[3], *m, *birth, *metal; /* birth, metal: NULL if there are none */
-    const int64_t *id, *level, *tag;               /* level, tag: NULL if not known */
-    const int8_t *family;
-    /* [source.nextra] doubles or int64: the source's further columns */
-    const void *extra[CKPT_FIELDS];
+    union {
+        struct {
+            const double *x[3], *v[3];
+#define COLUMN(symbol, member, type, ...) const WIDE_##type *member;
+#define OPTION(symbol, member, type, ...) const WIDE_##type *member;
+#include "part/columns.def"
+        };
+        const void *col[COL_MOST]; /* [source.columns.n] */
+    };
 };
 
 typedef enum err source_octs_fn(const struct source_octs *o, void *ctx);
@@ -51,10 +61,9 @@ struct source {
     char cooling[4096];                    /* path of its cooling table; empty: it has none */
     const struct ckpt_field *gas;          /* [nvar] names of the gas variables; lent */
     struct stars_formed formed;
-    int nextra; /* particle columns that source_parts has no name for */
-    struct ckpt_field extra[CKPT_FIELDS];
-    int extra_at[CKPT_FIELDS]; /* for kinds: their places in a batch */
-    /* names of extra columns and tables, for people whose format has no place for them */
+    struct part_columns columns;
+    int column_at[COL_MOST]; /* for kinds: their places in a batch, −1: filled in */
+    /* names of further columns and tables, for people whose format has no place for them */
     char left_out[256];
 };
 
@@ -70,7 +79,7 @@ struct source_kind {
 
 extern const struct source_kind source_ramses, source_hdf5;
 /* For them, whose impl is a struct ramses. */
-/* sinks, stellar, cooling, gas, extra */
+/* sinks, stellar, cooling, gas, columns */
 MUST_USE enum err source_set_rest(struct source *s, const struct ramses *r);
 void source_files_close(struct source *s);
 MUST_USE enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);

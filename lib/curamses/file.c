@@ -25,7 +25,7 @@ static void put_deflated(struct hdf5_file *f, struct hdf5_set *s, int64_t first,
 
 int hdf5_size(char type)
 {
-    return type == 'd' || type == 'q' ? 8 : type == 'i' ? 4 : 1;
+    return type == 'd' || type == 'q' ? 8 : type == 'i' ? 4 : type == 'h' ? 2 : 1;
 }
 
 static hid_t type_id(char type)
@@ -33,6 +33,7 @@ static hid_t type_id(char type)
     return type == 'd'   ? H5T_NATIVE_DOUBLE
            : type == 'q' ? H5T_NATIVE_INT64
            : type == 'i' ? H5T_NATIVE_INT32
+           : type == 'h' ? H5T_NATIVE_INT16
            : type == 'b' ? H5T_NATIVE_INT8
                          : H5T_NATIVE_UINT8;
 }

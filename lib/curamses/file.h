@@ -19,7 +19,7 @@
 
 struct hdf5_set {
     char path[64];
-    char type; /* d double, i q b: integers of 4, 8, 1 bytes, B: of 1, unsigned */
+    char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, B: of 1, unsigned */
     int64_t n, block;
     int64_t sum; /* its first */
     int64_t at;  /* byte in the file */

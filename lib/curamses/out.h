@@ -31,7 +31,7 @@ struct hdf5_octs {
 };
 
 /* Lends a window's rows until the next call: value v of octs, conserved variables before potential
- * and acceleration, as double[n][8]; or column v (enum ckpt_column) of particles, positions
+ * and acceleration, as double[n][8]; or column v (enum part_col) of particles, positions
  * inside the box. */
 typedef const void *hdf5_values(void *ctx, int v);
 

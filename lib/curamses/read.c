@@ -396,7 +396,7 @@ static enum err count_octs(struct ramses *r, struct hdf5_in *h)
 static char column_type(char type)
 {
     if (strchr("df", type)) return 'd';
-    return h5_size(type) == 1 && type == 'b' ? 'b' : h5_size(type) < 4 || type == 'i' ? 'i' : 'q';
+    return strchr("bhiq", type) ? type : h5_size(type) < 4 ? 'i' : 'q';
 }
 
 /* A column that cuRAMSES's layout has no place for. */
@@ -425,24 +425,6 @@ static bool add_column(struct h5_file *f, const char *name, int64_t at, void *ct
 
 static enum err read_columns(struct ramses *r, struct hdf5_in *h)
 {
-    static const struct {
-        const char *path, *name;
-        char type;
-        int column;
-    } row[] = {{"particles/x_1", "position_x", 'd', COL_X},
-               {"particles/x_2", "position_y", 'd', COL_Y},
-               {"particles/x_3", "position_z", 'd', COL_Z},
-               {"particles/v_1", "velocity_x", 'd', COL_VX},
-               {"particles/v_2", "velocity_y", 'd', COL_VY},
-               {"particles/v_3", "velocity_z", 'd', COL_VZ},
-               {"particles/mass", "mass", 'd', COL_MASS},
-               {"particles/identity", "identity", 'q', COL_ID},
-               {"particles/levelp", "levelp", 'i', COL_LEVEL},
-               {"ptah/particles/family", "family", 'b', COL_FAMILY},
-               {"ptah/particles/tag", "tag", 'b', COL_TAG},
-               {"particles/birth_epoch", "birth_time", 'd', COL_BIRTH},
-               {"particles/metallicity", "metallicity", 'd', COL_METAL},
-               {"particles/dark_energy_int", "dark_energy_int", 'd', -1}};
     for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
     if (!has_object(h, "particles")) return OK;
     struct set x;
@@ -451,15 +433,15 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
         TRY(set_open(h, &x, "particles/x_1", true, h->npart, PARTS));
         set_close(&x);
     }
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-        bool there = has_object(h, row[i].path), computed = row[i].column == COL_FAMILY && !there;
-        if (!there && (row[i].column > COL_LEVEL || row[i].column < 0) && !computed) continue;
+    for (int c = 0; c < COL_COUNT; c++) {
+        const struct part_column *col = part_column(NULL, c);
+        bool there = has_object(h, col->dataset), computed = col->lack == LACK_FAMILY && !there;
+        if (!there && col->lack != LACK_ERROR && !computed) continue;
         struct ckpt_field *f = &r->part[r->npart_field];
-        snprintf(f->name, sizeof f->name, "%s", row[i].name);
-        snprintf(f->dataset, sizeof f->dataset, "%s", computed ? "" : row[i].path);
-        f->type = row[i].type;
-        if (row[i].column >= 0) r->column[row[i].column] = r->npart_field;
-        r->npart_field++;
+        snprintf(f->name, sizeof f->name, "%s", col->name);
+        snprintf(f->dataset, sizeof f->dataset, "%s", computed ? "" : col->dataset);
+        f->type = col->type;
+        r->column[c] = r->npart_field++;
     }
     int64_t more = h->ours ? h5_find(&h->file, "ptah/particles") : 0;
     if (more) h5_each(&h->file, more, add_column, r);

@@ -35,6 +35,7 @@ enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
                              .c = c,
                              .output = number,
                              .nlevel = h->levelmax,
+                             .columns = h->particles ? &p->columns : NULL,
                              .lock = -1,
                              .list = &list};
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
@@ -134,13 +135,6 @@ static void add_level(struct hdf5_out *w, int l)
     for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', 8 * n, 8 * OCTS, "gravity/level_%d/f_%d", l, d);
 }
 
-/* Integers of 2 bytes are stored as of 4. */
-static char extra_type(const struct hdf5_out *w, int k)
-{
-    char type = ramses_out_type(&w->o, k);
-    return type == 'h' ? 'i' : type;
-}
-
 static void add_sets(struct hdf5_out *w)
 {
     struct hdf5_file *f = &w->f;
@@ -148,20 +142,9 @@ static void add_sets(struct hdf5_out *w)
         if (w->o.total[l]) add_level(w, l);
     w->part_set = f->nset;
     if (!w->o.h->particles) return;
-    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', w->npart, PARTS, "particles/x_%d", d);
-    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', w->npart, PARTS, "particles/v_%d", d);
-    hdf5_add(f, 'd', w->npart, PARTS, "particles/mass");
-    hdf5_add(f, 'q', w->npart, PARTS, "particles/identity");
-    hdf5_add(f, 'i', w->npart, PARTS, "particles/levelp");
-    hdf5_add(f, 'b', w->npart, PARTS, "ptah/particles/family");
-    hdf5_add(f, 'b', w->npart, PARTS, "ptah/particles/tag");
-    if (w->o.stars) hdf5_add(f, 'd', w->npart, PARTS, "particles/birth_epoch");
-    if (w->o.metal) hdf5_add(f, 'd', w->npart, PARTS, "particles/metallicity");
-    for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
-        const char *name = w->o.from->extra[k].name;
-        bool usual = strcmp(name, "dark_energy_int") == 0;
-        hdf5_add(f, extra_type(w, k), w->npart, PARTS, "%sparticles/%s", usual ? "" : "ptah/",
-                 name);
+    for (int c = 0; c < w->o.columns->n; c++) {
+        const struct part_column *col = part_column(w->o.columns, c);
+        if (w->o.columns->has[c]) hdf5_add(f, col->type, w->npart, PARTS, "%s", col->dataset);
     }
 }
 
@@ -267,7 +250,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
 
 static void fill_sinks(struct hdf5_file *f, const struct hdf5_out *w)
 {
-    const struct catalog *t = w->o.from->sinks;
+    const struct catalog *t = &w->o.h->rest->sinks;
     const struct catalog_column *id = catalog_find(t, "identity");
     int64_t made = 0;
     for (int64_t i = 0; id && id->whole && i < t->n; i++)
@@ -317,7 +300,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
         attr_count(f, path, "ngrid_total", w->o.total[l]);
     }
     hdf5_attr(f, "amr", "nlevelmax_file", 'i', 1, &deepest);
-    if (w->o.from && *w->o.from->sinks->from) fill_sinks(f, w);
+    if (w->o.h->rest && *w->o.h->rest->sinks.from) fill_sinks(f, w);
     if (!w->o.h->particles) return;
     int32_t n = w->npart < INT32_MAX ? (int32_t)w->npart : INT32_MAX;
     struct stars_formed formed = ramses_out_formed(&w->o);
@@ -526,31 +509,18 @@ struct hdf5_ranked *hdf5_out_sort(struct hdf5_ranked *r, struct hdf5_ranked *oth
     return r;
 }
 
-static bool has_column(const struct hdf5_out *w, int c)
-{
-    return c == COL_BIRTH ? w->o.stars : c == COL_METAL ? w->o.metal : true;
-}
-
 void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *fn, void *ctx)
 {
     int set = w->part_set;
-    for (int c = COL_X; c <= COL_METAL; c++)
-        if (has_column(w, c)) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
-    for (int k = 0; w->o.from && k < w->o.from->nextra; k++) {
-        const void *rows = fn(ctx, COL_COUNT + k);
-        size_t bytes = (size_t)hdf5_size(extra_type(w, k));
-        if (bytes < 8)
-            for (int64_t i = 0; i < n; i++) /* little-endian */
-                memcpy(w->scratch + (size_t)i * bytes, (const int64_t *)rows + i, bytes);
-        hdf5_put(&w->f, set++, first, n, bytes < 8 ? w->scratch : rows);
-    }
+    for (int c = 0; c < w->o.columns->n; c++)
+        if (w->o.columns->has[c]) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
     hdf5_turn(&w->f);
 }
 
 struct part_values {
     const struct hdf5_out *w;
     struct order *r;
-    struct order_column col[COL_COUNT];
+    struct order_column col[COL_MOST];
 };
 
 /* The rows of a column that are sent, in order. (owner of its rows: caller, FREE) */
@@ -559,11 +529,9 @@ static struct order_column sort_column(const struct part_values *v, int c)
     const struct parts *p = v->w->o.p;
     const struct order *r = v->r;
     const struct hdf5_ranked *rank = (const struct hdf5_ranked *)r->ctx + r->send;
-    const void *column[COL_COUNT] = {p->x[0], p->x[1],  p->x[2], p->v[0],   p->v[1],
-                                     p->v[2], p->m,     p->id,   p->levelp, p->family,
-                                     p->tag,  p->birth, p->metal};
-    size_t size = c == COL_LEVEL ? 4 : c == COL_FAMILY || c == COL_TAG ? 1 : 8;
-    const double *x = column[c];
+    size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
+    const char *all = p->col[c];
+    const double *x = p->col[c];
     char *mine = mem_new(size * (size_t)r->nsend + 1, "checkpoint");
     if (c <= COL_Z)
         for (int64_t i = 0; i < r->nsend; i++)
@@ -572,25 +540,23 @@ static struct order_column sort_column(const struct part_values *v, int c)
         for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = x[rank[i].i];
     else
         for (int64_t i = 0; i < r->nsend; i++)
-            memcpy(mine + (size_t)i * size, (const char *)column[c] + (size_t)rank[i].i * size,
-                   size);
+            memcpy(mine + (size_t)i * size, all + (size_t)rank[i].i * size, size);
     return (struct order_column){mine, size};
 }
 
 static const void *move_parts(void *ctx, int c)
 {
     const struct part_values *v = ctx;
-    BUG_ON(c >= COL_COUNT); /* a run has no further columns */
     return order_move(v->r, v->col[c].rows, v->col[c].bytes);
 }
 
 static void put_parts(struct hdf5_out *w, struct order *r)
 {
     struct part_values v = {.w = w, .r = r};
-    struct order_column moved[COL_COUNT];
+    struct order_column moved[COL_MOST] = {0};
     int n = 0;
-    for (int c = COL_X; c <= COL_METAL; c++)
-        if (has_column(w, c)) moved[n++] = v.col[c] = sort_column(&v, c);
+    for (int c = 0; c < w->o.columns->n; c++)
+        if (w->o.columns->has[c]) moved[n++] = v.col[c] = sort_column(&v, c);
     order_ahead(r, n, moved);
     hdf5_out_parts(w, r->first, r->nrow, move_parts, &v);
     for (int i = 0; i < n; i++) mem_free((void *)(uintptr_t)moved[i].rows);

@@ -94,14 +94,12 @@ out:
  * when all is well. */
 static void append_begin(struct parts *p, int64_t n, int levelmin)
 {
-    part_reserve(p, p->n + n);
+    p->n = part_append(p, n);
     for (int64_t i = p->n; i < p->n + n; i++) {
         p->levelp[i] = levelmin;
         p->family[i] = FAM_DM;
         p->tag[i] = 0;
         p->host[i] = -1;
-        if (p->birth) p->birth[i] = 0;
-        if (p->metal) p->metal[i] = 0;
     }
 }
 

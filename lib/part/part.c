@@ -22,62 +22,107 @@ enum {
     BLOCK = 4096    /* particles a loop chunk */
 };
 
-/* A particle between ranks. key: its new host. */
+/* A particle between ranks: the columns of every run; behind it the other columns. */
 struct packet {
-    double x[3], v[3], m, birth, metal;
-    okey key;
-    int64_t id;
-    int32_t levelp;
-    int8_t family, tag;
+    okey key; /* of its new host */
+    double x[3], v[3];
+#define COLUMN(symbol, member, type, ...) type member;
+#include "part/columns.def"
 };
 
 void part_init(struct parts *p)
 {
+    _Static_assert(offsetof(struct parts, v) == offsetof(struct parts, col[COL_VX]) &&
+                       offsetof(struct parts, m) == offsetof(struct parts, col[COL_MASS]) &&
+                       offsetof(struct parts, dark_energy) ==
+                           offsetof(struct parts, col[COL_COUNT - 1]),
+                   "members and numbers of columns agree");
     memset(p, 0, sizeof *p);
+    part_columns_init(&p->columns);
 }
 
 void part_fini(struct parts *p)
 {
-    for (int d = 0; d < 3; d++) {
-        FREE(p->x[d]);
-        FREE(p->v[d]);
-    }
+    for (int c = 0; c < COL_MOST; c++) FREE(p->col[c]);
     FREE(p->scratch[0]);
     FREE(p->scratch[1]);
-    FREE(p->m);
-    FREE(p->id);
-    FREE(p->levelp);
-    FREE(p->family);
-    FREE(p->tag);
-    FREE(p->birth);
-    FREE(p->metal);
     FREE(p->host);
     memset(p, 0, sizeof *p);
+}
+
+/* ---- columns ---- */
+
+static size_t column_size(const struct parts *p, int c)
+{
+    return (size_t)part_type_size(part_column(&p->columns, c)->type);
+}
+
+void part_want(struct parts *p, int c)
+{
+    size_t size = column_size(p, c);
+    BUG_ON(c >= p->columns.n);
+    p->columns.has[c] = true;
+    for (int k = 0; k < p->nmore; k++)
+        if (p->more[k].column == c) return;
+    if (part_column(&p->columns, c)->when == WHEN_ALWAYS) return;
+    p->more[p->nmore].column = c;
+    p->more[p->nmore++].size = (int)size;
+    if (p->cap) p->col[c] = mem_zero(size * (size_t)p->cap, "particles");
+}
+
+void part_want_all(struct parts *p, enum part_when when)
+{
+    for (int c = 0; c < COL_COUNT; c++)
+        if (part_column(&p->columns, c)->when == when) part_want(p, c);
 }
 
 void part_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->cap) return;
     int64_t cap = p->cap == 0 ? n : n + n / 32;
-    size_t s = (size_t)cap;
-    for (int d = 0; d < 3; d++) {
-        p->x[d] = mem_grow(p->x[d], s * sizeof(double), "particles");
-        p->v[d] = mem_grow(p->v[d], s * sizeof(double), "particles");
-    }
-    p->m = mem_grow(p->m, s * sizeof *p->m, "particles");
-    p->id = mem_grow(p->id, s * sizeof *p->id, "particles");
-    p->levelp = mem_grow(p->levelp, s * sizeof *p->levelp, "particles");
-    p->family = mem_grow(p->family, s * sizeof *p->family, "particles");
-    p->tag = mem_grow(p->tag, s * sizeof *p->tag, "particles");
-    p->host = mem_grow(p->host, s * sizeof *p->host, "particles");
-    if (p->stars) {
-        p->birth = mem_grow(p->birth, s * sizeof *p->birth, "particles");
-        p->metal = mem_grow(p->metal, s * sizeof *p->metal, "particles");
-    }
+    for (int c = 0; c < p->columns.n; c++)
+        if (p->columns.has[c])
+            p->col[c] = mem_grow(p->col[c], column_size(p, c) * (size_t)cap, "particles");
+    p->host = mem_grow(p->host, sizeof *p->host * (size_t)cap, "particles");
     p->cap = cap;
 }
 
+int64_t part_append(struct parts *p, int64_t n)
+{
+    int64_t first = p->n;
+    part_reserve(p, first + n);
+    for (int k = 0; k < p->nmore; k++) {
+        size_t size = (size_t)p->more[k].size;
+        memset((char *)p->col[p->more[k].column] + size * (size_t)first, 0, size * (size_t)n);
+    }
+    p->n += n;
+    return first;
+}
+
 /* ---- one particle ---- */
+
+static inline void value_copy(int size, char *to, const char *from)
+{
+    switch (size) { /* so that the compiler sees the length */
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    default:
+        *to = *from;
+        break;
+    }
+}
+
+static inline char *value_at(const struct parts *p, int k, int64_t i)
+{
+    return (char *)p->col[p->more[k].column] + p->more[k].size * i;
+}
 
 static void particle_copy(struct parts *p, int64_t to, int64_t from)
 {
@@ -85,50 +130,52 @@ static void particle_copy(struct parts *p, int64_t to, int64_t from)
         p->x[d][to] = p->x[d][from];
         p->v[d][to] = p->v[d][from];
     }
-    p->m[to] = p->m[from];
-    p->id[to] = p->id[from];
-    p->levelp[to] = p->levelp[from];
-    p->family[to] = p->family[from];
-    p->tag[to] = p->tag[from];
+#define COLUMN(symbol, member, ...) p->member[to] = p->member[from];
+#include "part/columns.def"
     p->host[to] = p->host[from];
-    if (!p->stars) return;
-    p->birth[to] = p->birth[from];
-    p->metal[to] = p->metal[from];
+    for (int k = 0; k < p->nmore; k++)
+        value_copy(p->more[k].size, value_at(p, k, to), value_at(p, k, from));
 }
 
 static void particle_pack(const struct parts *p, int64_t i, okey key, struct packet *out)
 {
-    memset(out, 0, sizeof *out);
+    char *more = (char *)(out + 1);
+    out->key = key;
     for (int d = 0; d < 3; d++) {
         out->x[d] = p->x[d][i];
         out->v[d] = p->v[d][i];
     }
-    out->m = p->m[i];
-    out->key = key;
-    out->id = p->id[i];
-    out->levelp = p->levelp[i];
-    out->family = p->family[i];
-    out->tag = p->tag[i];
-    if (!p->stars) return;
-    out->birth = p->birth[i];
-    out->metal = p->metal[i];
+#define COLUMN(symbol, member, ...) out->member = p->member[i];
+#include "part/columns.def"
+    for (int k = 0; k < p->nmore; more += p->more[k++].size)
+        value_copy(p->more[k].size, more, value_at(p, k, i));
 }
 
 static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct packet *in)
 {
+    const char *more = (const char *)(in + 1);
     for (int d = 0; d < 3; d++) {
         p->x[d][i] = in->x[d];
         p->v[d][i] = in->v[d];
     }
-    p->m[i] = in->m;
-    p->id[i] = in->id;
-    p->levelp[i] = in->levelp;
-    p->family[i] = in->family;
-    p->tag[i] = in->tag;
+#define COLUMN(symbol, member, ...) p->member[i] = in->member;
+#include "part/columns.def"
     p->host[i] = host;
-    if (!p->stars) return;
-    p->birth[i] = in->birth;
-    p->metal[i] = in->metal;
+    for (int k = 0; k < p->nmore; more += p->more[k++].size)
+        value_copy(p->more[k].size, value_at(p, k, i), more);
+}
+
+/* Bytes of a packet, whole words. */
+static size_t packet_size(const struct parts *p)
+{
+    size_t n = 0;
+    for (int k = 0; k < p->nmore; k++) n += (size_t)p->more[k].size;
+    return sizeof(struct packet) + (n + sizeof(okey) - 1) / sizeof(okey) * sizeof(okey);
+}
+
+static struct packet *packet_at(void *packets, size_t size, int64_t i)
+{
+    return (struct packet *)(void *)((char *)packets + size * (size_t)i);
 }
 
 /* Coordinates of the cell of level l that holds particle i (those of its oct of level l+1). */
@@ -160,7 +207,8 @@ struct leavers {
     int64_t n, nsend;
     int64_t *at;
     int64_t *count; /* [nrank] */
-    struct packet *send;
+    size_t size;    /* of a packet */
+    void *send;
 };
 
 static okey leaver_key(const struct parts *p, const struct mesh *m, int l, int64_t i)
@@ -185,10 +233,12 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
 #pragma omp parallel for simd schedule(static) reduction(+ : n)
     for (int64_t i = begin; i < p->n; i++) n += !host_is_own(p->host[i], nown);
     *s = (struct leavers){
-        .n = n, .count = mem_zero(sizeof *s->count * (size_t)c->size, "particle exchange")};
+        .n = n,
+        .size = packet_size(p),
+        .count = mem_zero(sizeof *s->count * (size_t)c->size, "particle exchange")};
     if (n == 0) return;
     s->at = mem_new(sizeof *s->at * (size_t)n, "particle exchange");
-    s->send = mem_new(sizeof *s->send * (size_t)n, "particle exchange");
+    s->send = mem_zero(s->size * (size_t)n, "particle exchange");
     okey *key = mem_new(sizeof *key * (size_t)n, "particle exchange");
     int *rank = mem_new(sizeof *rank * (size_t)n, "particle exchange");
     n = 0;
@@ -204,7 +254,8 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     int64_t *to = mem_zero(sizeof *to * (size_t)(c->size + 1), "particle exchange");
     for (int r = 0; r < c->size; r++) to[r + 1] = to[r] + s->count[r];
     for (int64_t j = 0; j < n; j++)
-        if (rank[j] >= 0) particle_pack(p, s->at[j], key[j], &s->send[to[rank[j]]++]);
+        if (rank[j] >= 0)
+            particle_pack(p, s->at[j], key[j], packet_at(s->send, s->size, to[rank[j]]++));
     s->nsend = to[c->size];
     FREE(to);
     FREE(rank);
@@ -214,14 +265,15 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
 /* Arrivals take the places of the leavers; the rest of either is settled at the end of the arrays.
  */
 static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s,
-                           int64_t n, const struct packet *in)
+                           int64_t n, void *packets)
 {
     part_reserve(p, p->n + (n > s->n ? n - s->n : 0));
     int64_t j = 0, last = s->n;
     for (; j < n; j++) {
-        lidx host = mesh_find(lv, in[j].key);
+        const struct packet *in = packet_at(packets, s->size, j);
+        lidx host = mesh_find(lv, in->key);
         BUG_ON(!host_is_own(host, lv->nown));
-        particle_unpack(p, j < s->n ? s->at[j] : p->n++, host, &in[j]);
+        particle_unpack(p, j < s->n ? s->at[j] : p->n++, host, in);
     }
     while (j < last) {
         p->n--;
@@ -242,7 +294,7 @@ static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
     p->lost += s.n - s.nsend;
     if (c->size > 1) {
         int64_t n;
-        struct packet *in = comm_exchange(c, s.send, s.count, sizeof *in, &n, NULL);
+        void *in = comm_exchange(c, s.send, s.count, s.size, &n, NULL);
         arrivals_place(p, &m->lev[l], &s, n, in);
         FREE(in);
     } else {

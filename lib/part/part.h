@@ -13,30 +13,43 @@
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
+#include "part/column.h"
 
 enum part_family { FAM_DM = 1, FAM_STAR = 2, FAM_CLOUD = 3, FAM_DEBRIS = 4, FAM_OTHER = 5 };
 
 struct parts {
     int64_t n, cap;
-    double *x[3], *v[3], *m;
-    int64_t *id;
-    int32_t *levelp; /* level of the last kick; its dt completes the kick */
-    int8_t *family, *tag;
-    double *birth, *metal; /* NULL unless the run has stars */
-    lidx *host;            /* oct (index in its level's arrays) */
+    /* The columns, by name and by number; options and further columns are NULL unless the run has
+     * them. */
+    union {
+        struct {
+            double *x[3], *v[3];
+#define COLUMN(symbol, member, type, ...) type *member;
+#define OPTION(symbol, member, type, ...) type *member;
+#include "part/columns.def"
+        };
+        void *col[COL_MOST];
+    };
+    lidx *host; /* oct (index in its level's arrays) */
     /* level l: first[l]..first[l+1]-1, and what is deeper behind it */
     int64_t first[LEVEL_MAX + 3];
     /* particles of this rank that left a box with walls, and were removed */
     int64_t lost;
 
     /* Set by the caller after part_init. */
-    bool stars;     /* birth and metal exist */
     bool is_static; /* RAMSES's static: velocities := force, positions stay */
     /* the wall at −x,+x,… mirrors: normal force beyond it has the other sign (else it is copied) */
     bool reflect[6];
     double mass_sph; /* > 0: stars count as m / mass_sph in the number deposit (numerics §4) */
 
+    /* Set by part_want and part_add. */
+    struct part_columns columns;
+
     /* Private. */
+    int nmore; /* columns that exist beside those of every run, and their bytes a value */
+    struct {
+        int column, size;
+    } more[COL_MOST];
     /* where each level's particles began in its last step: pieces that are sorted */
     int64_t run[LEVEL_MAX + 3];
     void *scratch[2]; /* of the sort */
@@ -52,7 +65,14 @@ static inline double part_cells(const struct mesh *m, int l, double x)
 
 void part_init(struct parts *p);
 void part_fini(struct parts *p);
+/* The run has column c, or all rows of the table with this `when`: particles that are there get 0.
+ * Alike on all ranks. */
+void part_want(struct parts *p, int c);
+void part_want_all(struct parts *p, enum part_when when);
 void part_reserve(struct parts *p, int64_t n);
+/* n more particles behind the others, which the caller fills in: columns that not every run has are
+ * 0. Returns the first. */
+int64_t part_append(struct parts *p, int64_t n);
 
 /* Particles anywhere, with global positions only → rank and host on levelmin. Wraps periodically;
  * first[] = all on levelmin. Error if a particle is outside a box with walls. (collective) */

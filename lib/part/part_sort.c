@@ -69,22 +69,27 @@ static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
 typedef uint64_t __attribute__((may_alias)) word8; /* doubles too */
 PERMUTE(permute8, word8)
 PERMUTE(permute4, int32_t)
+PERMUTE(permute2, int16_t)
 PERMUTE(permute1, int8_t)
 
 static void permute_all(struct parts *p, int64_t begin, int64_t n, const uint64_t *order, void *tmp)
 {
-    for (int d = 0; d < 3; d++) {
-        permute8(p->x[d], begin, n, order, tmp);
-        permute8(p->v[d], begin, n, order, tmp);
-    }
-    permute8(p->m, begin, n, order, tmp);
-    permute8(p->id, begin, n, order, tmp);
-    permute4(p->levelp, begin, n, order, tmp);
-    permute1(p->family, begin, n, order, tmp);
-    permute1(p->tag, begin, n, order, tmp);
-    if (p->stars) {
-        permute8(p->birth, begin, n, order, tmp);
-        permute8(p->metal, begin, n, order, tmp);
+    for (int c = 0; c < p->columns.n; c++) {
+        if (!p->columns.has[c]) continue;
+        switch (part_type_size(part_column(&p->columns, c)->type)) {
+        case 8:
+            permute8(p->col[c], begin, n, order, tmp);
+            break;
+        case 4:
+            permute4(p->col[c], begin, n, order, tmp);
+            break;
+        case 2:
+            permute2(p->col[c], begin, n, order, tmp);
+            break;
+        default:
+            permute1(p->col[c], begin, n, order, tmp);
+            break;
+        }
     }
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) p->host[begin + i] = (lidx)(order[i] >> 32);

@@ -13,10 +13,6 @@
 #include "ramses/priv.h"
 
 static const size_t HEADER_MAX = (size_t)1 << 20;
-static const char *const COLUMN[COL_COUNT] = {
-    "position_x", "position_y", "position_z", "velocity_x", "velocity_y", "velocity_z", "mass",
-    "identity",   "levelp",     "family",     "tag",        "birth_time", "metallicity"};
-
 static enum err count_columns(struct ramses *r);
 static enum err find_columns(struct ramses *r);
 static enum err add_family(struct ramses *r);
@@ -61,16 +57,16 @@ static enum err find_columns(struct ramses *r)
 {
     for (int i = 0; i < r->npart_field; i++)
         for (int c = 0; c < COL_COUNT; c++) {
-            bool real = strchr("df", r->part[i].type) != NULL, want = c < COL_ID || c >= COL_BIRTH;
-            if (strcmp(r->part[i].name, COLUMN[c]) != 0) continue;
-            if (real != want)
+            const struct part_column *col = part_column(NULL, c);
+            if (strcmp(r->part[i].name, col->name) != 0) continue;
+            if (part_type_is_real(r->part[i].type) != part_type_is_real(col->type))
                 FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->dir,
-                     COLUMN[c], r->part[i].type);
+                     col->name, r->part[i].type);
             r->column[c] = i;
         }
-    for (int c = 0; c <= COL_ID; c++)
-        if (r->column[c] < 0 && is_of_run(r, c))
-            FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->dir, COLUMN[c]);
+    for (int c = 0; c < COL_COUNT; c++)
+        if (r->column[c] < 0 && part_column(NULL, c)->lack == LACK_ERROR && is_of_run(r, c))
+            FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->dir, part_column(NULL, c)->name);
     return OK;
 }
 
@@ -79,7 +75,8 @@ static enum err add_family(struct ramses *r)
 {
     r->made_family = true;
     r->column[COL_FAMILY] = r->npart_field;
-    return ramses_add_field(r->dir, r->part, &r->npart_field, COLUMN[COL_FAMILY], 'b');
+    return ramses_add_field(r->dir, r->part, &r->npart_field, part_column(NULL, COL_FAMILY)->name,
+                            'b');
 }
 
 /* ---- files from before the descriptor ---- */
@@ -88,8 +85,6 @@ static enum err add_family(struct ramses *r)
  * descriptor. */
 static enum err header_words(const struct ramses *r, struct ckpt_field *list, int *n)
 {
-    static const char *const word[3] = {"phi", "tform", "metal"};
-    static const char *const name[3] = {"potential", "birth_time", "metallicity"};
     char path[PATH_MAX], file[32], *text, *save = NULL;
     size_t size;
     *n = 0;
@@ -102,9 +97,10 @@ static enum err header_words(const struct ramses *r, struct ckpt_field *list, in
     if (line) line[strcspn(line, "\r\n")] = 0;
     const char *w = line ? strtok_r(line, " ", &save) : NULL;
     for (int i = 0; err == OK && w; w = strtok_r(NULL, " ", &save), i++) {
-        for (int k = 0; k < 3; k++)
-            if (i >= 5 && strcmp(w, word[k]) == 0) w = name[k];
-        if (i >= 5) err = ramses_add_field(path, list, n, w, 'd');
+        const char *name = w;
+        for (int c = 0; c < COL_COUNT; c++)
+            if (strcmp(w, part_column(NULL, c)->word) == 0) name = part_column(NULL, c)->name;
+        if (i >= 5) err = ramses_add_field(path, list, n, name, 'd');
     }
     mem_free(text);
     return err;
@@ -123,7 +119,7 @@ static void name_extras(const struct ckpt_field *word, int nword, int n, const c
         if (i < nword)
             memcpy(name[i], word[i].name, sizeof word[i].name);
         else if (i < first)
-            snprintf(name[i], 48, "%s", COLUMN[COL_FAMILY + i]);
+            snprintf(name[i], 48, "%s", part_column(NULL, COL_FAMILY + i)->name);
         else if (nword == 0 && n - first <= 3)
             snprintf(name[i], 48, "%s", usual[n - first == 3 ? i - first : i - first + 1]);
         else
@@ -148,8 +144,8 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
     struct fort_rec rec;
     for (int i = 0; i <= COL_LEVEL; i++) {
         if (!is_of_run(r, i)) continue;
-        TRY(fort_next(f, COLUMN[i], &rec));
-        TRY(ramses_add_field(path, r->part, &n, COLUMN[i],
+        TRY(fort_next(f, part_column(NULL, i)->name, &rec));
+        TRY(ramses_add_field(path, r->part, &n, part_column(NULL, i)->name,
                              type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
     }
     for (; f->at < f->size; more++) {

@@ -177,29 +177,6 @@ enum err ramses_write_grav(const struct ramses_out *o, const char *path)
 
 /* ---- particles ---- */
 
-/* Rows of a column of struct parts. */
-static const void *column_of(const struct parts *p, enum ckpt_column c, int64_t first)
-{
-    switch (c) {
-    case COL_ID:
-        return p->id + first;
-    case COL_LEVEL:
-        return p->levelp + first;
-    case COL_FAMILY:
-        return p->family + first;
-    case COL_TAG:
-        return p->tag + first;
-    case COL_MASS:
-        return p->m + first;
-    case COL_BIRTH:
-        return p->birth + first;
-    case COL_METAL:
-        return p->metal + first;
-    default:
-        return (c < COL_VX ? p->x[c - COL_X] : p->v[c - COL_VX]) + first;
-    }
-}
-
 /* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since
  * it was last sorted may be outside. */
 static const void *wrapped(const struct ramses_out *o, int d, const double *x, int64_t n,
@@ -216,7 +193,7 @@ static const void *wrapped(const struct ramses_out *o, int d, const double *x, i
     return chunk;
 }
 
-/* Integers to those of fewer bytes. */
+/* Ids to integers of fewer bytes. */
 static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *chunk)
 {
     char *out = (char *)chunk;
@@ -228,23 +205,25 @@ static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *
 struct stars_formed ramses_out_formed(const struct ramses_out *o)
 {
     struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
-    return o->from && o->from->formed.number >= there.number ? o->from->formed : there;
+    const struct ckpt_rest *rest = o->h->rest;
+    return rest && rest->formed.number >= there.number ? rest->formed : there;
 }
 
-char ramses_out_type(const struct ramses_out *o, int k)
+bool ramses_out_has(const struct ramses_out *o, int c)
 {
-    char type = o->from->extra[k].type;
-    return type == 'f' ? 'd' : type;
+    bool old = o->h->legacy & CKPT_BEFORE_2017;
+    return o->columns && o->columns->has[c] && !(old && (c == COL_FAMILY || c == COL_TAG));
 }
 
-bool ramses_out_early(const struct ramses_out *o, int k)
+char ramses_out_type(const struct ramses_out *o, int c)
 {
-    return strcmp(o->from->extra[k].name, "potential") == 0;
+    return c == COL_ID && !o->wide_ids ? 'i' : part_column(o->columns, c)->type;
 }
 
-static void write_column(struct fort_out *f, const struct ramses_out *o, int c, size_t bytes,
-                         double *chunk)
+static void write_column(struct fort_out *f, const struct ramses_out *o, int c, double *chunk)
 {
+    size_t size = (size_t)part_type_size(part_column(o->columns, c)->type),
+           bytes = (size_t)part_type_size(ramses_out_type(o, c));
     if (f->err != OK) return;
     fort_begin(f, (int64_t)bytes * o->npart);
     for (int64_t at = 0, n; at < o->npart; at += n) {
@@ -254,22 +233,14 @@ static void write_column(struct fort_out *f, const struct ramses_out *o, int c, 
         if (o->values)
             err = o->values->parts(o->values->ctx, c, at, &n, &rows);
         else
-            rows = column_of(o->p, (enum ckpt_column)c, at);
+            rows = (const char *)o->p->col[c] + size * (size_t)at;
         if (f->err == OK) f->err = err;
         if (f->err != OK) return;
         if (c <= COL_Z) rows = wrapped(o, c - COL_X, rows, n, chunk);
-        if ((c == COL_ID || c >= COL_COUNT) && bytes < 8) rows = shortened(rows, n, bytes, chunk);
+        if (bytes < size) rows = shortened(rows, n, bytes, chunk);
         fort_put(f, rows, bytes * (size_t)n);
     }
     fort_end(f);
-}
-
-static void write_extra(struct fort_out *f, const struct ramses_out *o, bool early, double *chunk)
-{
-    for (int k = 0; o->from && k < o->from->nextra; k++)
-        if (ramses_out_early(o, k) == early)
-            write_column(f, o, COL_COUNT + k, (size_t)ramses_type_size(ramses_out_type(o, k)),
-                         chunk);
 }
 
 enum err ramses_write_part(const struct ramses_out *o, const char *path)
@@ -290,17 +261,9 @@ enum err ramses_write_part(const struct ramses_out *o, const char *path)
     fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);
     fort_r8(&f, formed.mass);
     fort_r8(&f, formed.lost);
-    fort_i4(&f, o->from ? (int32_t)o->from->sinks->n : 0);
-    for (int c = COL_X; c <= COL_MASS; c++) write_column(&f, o, c, 8, chunk);
-    write_column(&f, o, COL_ID, o->wide_ids ? 8 : 4, chunk);
-    write_column(&f, o, COL_LEVEL, 4, chunk);
-    bool told = !(o->h->legacy & CKPT_BEFORE_2017);
-    if (told) write_column(&f, o, COL_FAMILY, 1, chunk);
-    if (told) write_column(&f, o, COL_TAG, 1, chunk);
-    write_extra(&f, o, true, chunk);
-    if (o->stars) write_column(&f, o, COL_BIRTH, 8, chunk);
-    if (o->metal) write_column(&f, o, COL_METAL, 8, chunk);
-    write_extra(&f, o, false, chunk);
+    fort_i4(&f, o->h->rest ? (int32_t)o->h->rest->sinks.n : 0);
+    for (int c = 0; c < o->columns->n; c++)
+        if (ramses_out_has(o, c)) write_column(&f, o, c, chunk);
     FREE(chunk);
     return fort_close(&f);
 }

@@ -30,8 +30,7 @@ struct ramses_values {
      */
     enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
                      struct ramses_lines *out);
-    /* Particles first..first+*n-1, or fewer: then *n is less. Reals are doubles, ids int64, levels
-     * int32, the others int8. From COL_COUNT on: the source's further columns, doubles or int64. */
+    /* Particles first..first+*n-1, or fewer: then *n is less. A column as it is in memory. */
     enum err (*parts)(void *ctx, int column, int64_t first, int64_t *n, const void **out);
 };
 
@@ -45,8 +44,8 @@ struct ramses_out {
     const struct domain *d;
     const struct comm *c;               /* its rank and size: those of the file */
     const struct ramses_values *values; /* NULL: mesh and particles themselves */
-    /* its further columns and tables go along; NULL: there are none */
-    const struct source *from;
+    const struct part_columns *columns; /* of the particles; NULL: there are none */
+    const struct ckpt_field *gas;       /* names of the gas variables; NULL: the usual ones */
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
@@ -62,7 +61,7 @@ struct ramses_out {
     /* particles over the ranks */
     int64_t family[RAMSES_FAMILIES];
     double star_mass;
-    bool stars, metal, wide_ids;
+    bool wide_ids;
 };
 
 /* Octs of one list: level l, owner r. */
@@ -81,7 +80,7 @@ MUST_USE enum err ramses_out_begin(struct ramses_out *o);
 MUST_USE enum err ramses_out_finish(struct ramses_out *o); /* becomes o->final */
 /* Removes it, if begin had got it; keeps the message of the error that led here. */
 void ramses_out_drop(struct ramses_out *o, enum err why);
-/* total .. metal, from mesh and particles (collective) */
+/* total .. wide_ids, from mesh and particles (collective) */
 void ramses_out_count(struct ramses_out *o);
 
 /* order, number, first, count, ngrid, ngridmax */
@@ -97,10 +96,9 @@ void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const 
                       double *const *prim);
 /* What the heads of particle files say: the source's numbers, or those of the stars there are. */
 struct stars_formed ramses_out_formed(const struct ramses_out *o);
-/* Further column k: its type in the files · whether it stands before the time of birth, as RAMSES's
- * potential does. */
-char ramses_out_type(const struct ramses_out *o, int k);
-bool ramses_out_early(const struct ramses_out *o, int k);
+/* Column c of particles is in RAMSES files · its type there. */
+bool ramses_out_has(const struct ramses_out *o, int c);
+char ramses_out_type(const struct ramses_out *o, int c);
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
 /* Each writes one file of this rank (text: rank 0's files) under o->tmp. */

@@ -56,8 +56,6 @@ MUST_USE enum err ramses_read_descriptor(const struct ramses *r, const char *kin
 bool ramses_has_file(const struct ramses *r, const char *kind);
 /* Sink particles, stellar objects, cooling table: those that are there. */
 MUST_USE enum err ramses_read_extras(struct ramses *r);
-/* bytes of an element of a particle column */
-int ramses_type_size(char type);
 bool ramses_is_position(const struct ramses *r, int field); /* a particle column */
 /* the positions are read */
 bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p);

@@ -297,18 +297,13 @@ enum err ramses_check_tree(const struct ramses *r)
 
 /* ---- particles ---- */
 
-int ramses_type_size(char type)
-{
-    return type == 'd' || type == 'q' ? 8 : type == 'f' || type == 'i' ? 4 : type == 'h' ? 2 : 1;
-}
-
 /* One column of a batch, widened to 8 bytes. */
 static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char type, int64_t at,
                             int64_t n, char *raw, void *out)
 {
     int64_t *i8 = out;
     double *r8 = out;
-    int size = ramses_type_size(type);
+    int size = part_type_size(type);
     TRY(fort_load(f, rec, size, at, (size_t)n, size == 8 ? out : raw));
     if (size == 8) return OK;
     for (int64_t i = 0; i < n; i++) {
@@ -344,7 +339,7 @@ bool ramses_is_position(const struct ramses *r, int field)
 bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p)
 {
     const double *x[3];
-    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum ckpt_column)d);
+    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum part_col)d);
     return !r->pick || r->pick->parts(r->pick->ctx, p->n, x);
 }
 
@@ -387,7 +382,7 @@ static enum err step_column(struct fort_in *f, const struct ckpt_field *field, i
     TRY(fort_next(f, field->name, rec));
     if (npart > 0 && rec->bytes == 8 * npart) *type = real ? 'd' : 'q';
     if (npart > 0 && rec->bytes == 4 * npart) *type = real ? 'f' : 'i';
-    if (rec->bytes == ramses_type_size(*type) * npart) return OK;
+    if (rec->bytes == part_type_size(*type) * npart) return OK;
     FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes for %ld particles", f->path,
          (long)rec->number, field->name, (long)rec->at, (long)rec->bytes, (long)npart);
 }
@@ -421,12 +416,12 @@ enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void
     return err;
 }
 
-const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c)
+const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum part_col c)
 {
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }
 
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c)
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum part_col c)
 {
     return r->column[c] < 0 ? NULL : p->col[r->column[c]];
 }

@@ -46,7 +46,7 @@ struct ramses {
     /* hydro first, then gravity: phi, acc_x, acc_y, acc_z */
     struct ckpt_field field[CKPT_FIELDS];
     struct ckpt_field part[CKPT_FIELDS];
-    int column[COL_COUNT];
+    int column[COL_COUNT];          /* place in the batch; -1: the snapshot has none */
     int64_t numbtot[LEVEL_MAX + 2]; /* octs by level as the header says */
     struct ckpt_tally tally;
 };
@@ -85,9 +85,9 @@ MUST_USE enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn 
 /* After all files: the levels fit together and match the header's counts. */
 MUST_USE enum err ramses_check_tree(const struct ramses *r);
 /* or NULL */
-const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c);
+const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum part_col c);
 /* or NULL */
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum ckpt_column c);
+const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum part_col c);
 /* Cells of an oct · side of a cell of level l in units of length. */
 int ramses_cells(const struct ramses *r);
 double ramses_dx(const struct ramses *r, int level);

@@ -13,8 +13,6 @@
 #include "io/file.h"
 #include "ramses/out.h"
 
-static const size_t COPY_MAX = (size_t)1 << 30;
-
 typedef void text_fn(FILE *t, const struct ramses_out *o);
 
 struct text_file {
@@ -141,13 +139,9 @@ static void make_info(FILE *t, const struct ramses_out *o)
 /* In the order of the files. */
 static void put_columns(FILE *t, const struct ramses_out *o)
 {
-    int n = o->from ? o->from->nextra : 0;
-    for (int k = 0; k < n; k++)
-        if (ramses_out_early(o, k)) fputs("phi ", t);
-    if (o->stars) fputs("tform ", t);
-    if (o->metal) fputs("metal ", t);
-    for (int k = 0; k < n; k++)
-        if (!ramses_out_early(o, k)) fprintf(t, "%s ", o->from->extra[k].name);
+    for (int c = 0; o->columns && c < o->columns->n; c++)
+        if (ramses_out_has(o, c) && *part_column(o->columns, c)->word)
+            fprintf(t, "%s ", part_column(o->columns, c)->word);
 }
 
 static void make_header(FILE *t, const struct ramses_out *o)
@@ -159,7 +153,7 @@ static void make_header(FILE *t, const struct ramses_out *o)
     fprintf(t, "#      Family     Count\n");
     for (int k = 0; k < RAMSES_FAMILIES; k++)
         fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
-    fprintf(t, " Particle fields\npos vel mass iord level family tag ");
+    fprintf(t, " Particle fields\n");
     put_columns(t, o);
 }
 
@@ -170,8 +164,8 @@ static void make_old_header(FILE *t, const struct ramses_out *o)
     fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n",
             (long)all, (long)o->family[FAM_DM + 5]);
     fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
-            (long)o->family[FAM_STAR + 5], o->from ? (int)o->from->sinks->n : 0);
-    fprintf(t, " Particle fields\npos vel mass iord level ");
+            (long)o->family[FAM_STAR + 5], o->h->rest ? (int)o->h->rest->sinks.n : 0);
+    fprintf(t, " Particle fields\n");
     put_columns(t, o);
     putc('\n', t);
 }
@@ -192,7 +186,7 @@ static void make_hydro_fields(FILE *t, const struct ramses_out *o)
     while (n < o->h->nvar) {
         char scalar[48];
         snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
-        if (o->from) snprintf(scalar, sizeof scalar, "%.31s", o->from->gas[n].name);
+        if (o->gas) snprintf(scalar, sizeof scalar, "%.31s", o->gas[n].name);
         put_field(t, &n, n < 5 ? name[n] : n + 1 == o->h->imetal ? "metallicity" : scalar, 'd');
     }
 }
@@ -209,39 +203,23 @@ static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
             fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - 4);
 }
 
-static void put_extra(FILE *t, int *n, const struct ramses_out *o, int k)
-{
-    put_field(t, n, o->from->extra[k].name, ramses_out_type(o, k));
-}
-
 static void make_part_fields(FILE *t, const struct ramses_out *o)
 {
-    static const char *const name[] = {"position_x", "position_y", "position_z", "velocity_x",
-                                       "velocity_y", "velocity_z", "mass"};
     int n = 0;
     fputs(VERSION_LINES, t);
-    while (n < 7) put_field(t, &n, name[n], 'd');
-    put_field(t, &n, "identity", o->wide_ids ? 'q' : 'i');
-    put_field(t, &n, "levelp", 'i');
-    put_field(t, &n, "family", 'b');
-    put_field(t, &n, "tag", 'b');
-    int more = o->from ? o->from->nextra : 0;
-    for (int k = 0; k < more; k++)
-        if (ramses_out_early(o, k)) put_extra(t, &n, o, k);
-    if (o->stars) put_field(t, &n, "birth_time", 'd');
-    if (o->metal) put_field(t, &n, "metallicity", 'd');
-    for (int k = 0; k < more; k++)
-        if (!ramses_out_early(o, k)) put_extra(t, &n, o, k);
+    for (int c = 0; c < o->columns->n; c++)
+        if (ramses_out_has(o, c))
+            put_field(t, &n, part_column(o->columns, c)->name, ramses_out_type(o, c));
 }
 
 static void make_sinks(FILE *t, const struct ramses_out *o)
 {
-    catalog_write_text(o->from->sinks, t, "msink");
+    catalog_write_text(&o->h->rest->sinks, t, "msink");
 }
 
 static void make_stellar(FILE *t, const struct ramses_out *o)
 {
-    catalog_write_text(o->from->stellar, t, "mstellar");
+    catalog_write_text(&o->h->rest->stellar, t, "mstellar");
 }
 
 static void make_namelist(FILE *t, const struct ramses_out *o)
@@ -281,20 +259,18 @@ static enum err check_families(const struct ramses_out *o)
 /* Integers of 4 bytes were not told from reals then, of 8 neither. */
 static enum err check_columns(const struct ramses_out *o)
 {
-    for (int k = 0; o->from && k < o->from->nextra; k++)
-        if (strchr("iq", o->from->extra[k].type))
+    for (int c = COL_COUNT; o->columns && c < o->columns->n; c++)
+        if (strchr("iq", part_column(o->columns, c)->type))
             FAIL(ERR_LIMIT,
                  "%s: the particles' column %s is of integers, which RAMSES did not tell before "
                  "2017",
-                 o->final, o->from->extra[k].name);
+                 o->final, part_column(o->columns, c)->name);
     return OK;
 }
 
-static enum err copy_file(const struct ramses_out *o, const char *from, const char *name)
+static enum err save_bytes(const struct ramses_out *o, const char *name, const char *p, size_t n)
 {
-    char path[PATH_MAX], *p;
-    size_t n;
-    TRY(file_load(from, COPY_MAX, &p, &n));
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     enum err err = fd < 0 ? err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno)) : OK;
@@ -306,20 +282,19 @@ static enum err copy_file(const struct ramses_out *o, const char *from, const ch
             close(fd);
     }
     if (err == OK) manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
-    mem_free(p);
     return err;
 }
 
-/* What the source has beside mesh and particles. */
-static enum err write_tables(const struct ramses_out *o)
+static enum err write_rest(const struct ramses_out *o)
 {
+    const struct ckpt_rest *r = o->h->rest;
     char name[3][32];
     snprintf(name[0], sizeof *name, "sink_%05d.csv", o->output);
     snprintf(name[1], sizeof *name, "stellar_%05d.csv", o->output);
     snprintf(name[2], sizeof *name, "cooling_%05d.out", o->output);
-    if (*o->from->sinks->from) TRY(save(o, name[0], make_sinks));
-    if (*o->from->stellar->from) TRY(save(o, name[1], make_stellar));
-    return *o->from->cooling ? copy_file(o, o->from->cooling, name[2]) : OK;
+    if (*r->sinks.from) TRY(save(o, name[0], make_sinks));
+    if (*r->stellar.from) TRY(save(o, name[1], make_stellar));
+    return r->cooling ? save_bytes(o, name[2], r->cooling, r->cooling_bytes) : OK;
 }
 
 enum err ramses_write_texts(const struct ramses_out *o)
@@ -339,5 +314,5 @@ enum err ramses_write_texts(const struct ramses_out *o)
     if (o->h->hydro)
         TRY(save(o, "hydro_file_descriptor.txt", old ? make_old_hydro_fields : make_hydro_fields));
     if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
-    return o->from ? write_tables(o) : OK;
+    return o->h->rest ? write_rest(o) : OK;
 }

@@ -38,6 +38,7 @@ enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *
                              .output = number,
                              .npart = p ? p->n : 0,
                              .nlevel = h->levelmax,
+                             .columns = h->particles ? &p->columns : NULL,
                              .lock = -1,
                              .list = &list};
     BUG_ON(domain_nrank(d) != c->size);
@@ -148,15 +149,11 @@ void ramses_out_count(struct ramses_out *o)
         if (-p->id[i] > span[1]) span[1] = -p->id[i];
         if (p->family[i] == FAM_STAR) sum_add(&stars, p->m[i]);
     }
-    int64_t has[2] = {p->birth != NULL, p->birth && p->metal};
     comm_add_i64(o->c, o->family, RAMSES_FAMILIES);
     comm_max_i64(o->c, span, 2);
-    comm_max_i64(o->c, has, 2);
     comm_sum(o->c, &stars);
     o->star_mass = sum_get(&stars);
     o->wide_ids = o->h->longint || span[0] > INT32_MAX || span[1] > INT32_MAX;
-    o->stars = has[0];
-    o->metal = has[1];
 }
 
 /* ---- files ---- */

@@ -29,7 +29,7 @@ struct merge {
     unsigned char (*mask)[2];
     double (*row)[8], (*column)[8];
     /* Particles. */
-    char *part[PART_MOST];
+    char *part[COL_MOST];
 };
 
 static enum err write_level(struct merge *g, int l);
@@ -181,14 +181,14 @@ static enum err write_level(struct merge *g, int l)
 
 /* ---- particles ---- */
 
-static const void *part_column(void *ctx, int c)
+static const void *waiting_column(void *ctx, int c)
 {
     return ((struct merge *)ctx)->part[c];
 }
 
 static void put_parts(struct merge *g)
 {
-    hdf5_out_parts(g->out, g->at, g->n, part_column, g);
+    hdf5_out_parts(g->out, g->at, g->n, waiting_column, g);
     g->at += g->n;
     g->n = 0;
     g->round++;
@@ -201,7 +201,7 @@ static enum err load_columns(const struct merge *g, int target, char *const *col
     int list = part_list(g->w, target);
     int64_t at = 0;
     for (int64_t k = s->first[list]; k < s->first[list + 1]; at += s->chunk[k++].n)
-        for (int c = 0; c < g->w->npart_column; c++)
+        for (int c = 0; c < g->w->s->columns.n; c++)
             TRY(spill_get(s, k, c, 0, s->chunk[k].n,
                           column[c] + (size_t)at * s->kind[ROW_PART].width[c]));
     return OK;
@@ -236,7 +236,7 @@ static void take_parts(struct merge *g, char *const *column, const struct hdf5_r
             end = g->end - number < n ? g->end - number : n;
     while (i < end) {
         int64_t some = end - i < PARTS - g->n ? end - i : PARTS - g->n;
-        for (int c = 0; c < g->w->npart_column; c++) {
+        for (int c = 0; c < g->w->s->columns.n; c++) {
             size_t size = width[c];
             char *to = g->part[c] + size * (size_t)g->n;
             for (int64_t k = 0; k < some; k++)
@@ -252,8 +252,8 @@ static void take_parts(struct merge *g, char *const *column, const struct hdf5_r
 
 static enum err gather_target(struct merge *g, int target, int64_t n, int64_t number)
 {
-    char *column[PART_MOST];
-    for (int c = 0; c < g->w->npart_column; c++)
+    char *column[COL_MOST];
+    for (int c = 0; c < g->w->s->columns.n; c++)
         column[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * (size_t)n + 1,
                             "reshape particles");
     enum err err = load_columns(g, target, column);
@@ -262,7 +262,7 @@ static enum err gather_target(struct merge *g, int target, int64_t n, int64_t nu
         take_parts(g, column, r, n, number);
         FREE(r);
     }
-    for (int c = 0; c < g->w->npart_column; c++) FREE(column[c]);
+    for (int c = 0; c < g->w->s->columns.n; c++) FREE(column[c]);
     return err;
 }
 
@@ -279,13 +279,13 @@ static enum err gather_parts(struct merge *g)
 
 static enum err write_parts(struct merge *g)
 {
-    for (int c = 0; c < g->w->npart_column; c++)
+    for (int c = 0; c < g->w->s->columns.n; c++)
         g->part[c] = mem_new(g->w->spill.kind[ROW_PART].width[c] * PARTS + 1, "reshape particles");
     enum err err = gather_parts(g);
     if (g->out->f.err == OK) g->out->f.err = err;
     if (g->out->f.err != OK) g->n = 0;
     while (g->round < g->nround) put_parts(g);
-    for (int c = 0; c < g->w->npart_column; c++) FREE(g->part[c]);
+    for (int c = 0; c < g->w->s->columns.n; c++) FREE(g->part[c]);
     return err_agree(g->w->c, g->out->f.err);
 }
 #else

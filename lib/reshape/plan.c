@@ -110,7 +110,8 @@ static enum err weigh_octs(const struct source_octs *o, void *ctx)
 }
 
 /* family: NULL if none is a sink's cloud. */
-static void add_parts(struct weighing *g, int64_t n, const double *const x[3], const int8_t *family)
+static void add_parts(struct weighing *g, int64_t n, const double *const x[3],
+                      const int64_t *family)
 {
     const struct ckpt_head *h = &g->s->head;
     okey *key = mem_new(sizeof *key * (size_t)n + 1, "reshape batch");
@@ -202,10 +203,10 @@ static void add_loads(const struct reshape *opt, const struct comm *c, const str
 
 /* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them by.
  */
-static int64_t bytes_of(const struct weight *r, int nextra)
+static int64_t bytes_of(const struct weight *r, int nfurther)
 {
     return r->octs * (int64_t)(sizeof(struct oct_item) + 8) +
-           (r->parts + r->clouds) * (160 + BASE * nextra);
+           (r->parts + r->clouds) * (160 + BASE * nfurther);
 }
 
 static int by_place(const void *a, const void *b)
@@ -216,7 +217,7 @@ static int by_place(const void *a, const void *b)
 
 /* Ranges of Morton order of which each fits into a quarter of a rank's memory. Rank 0 has all rows
  * and cuts; codes become places. */
-static void make_cuts(const struct reshape *opt, int nextra, const struct comm *c,
+static void make_cuts(const struct reshape *opt, int nfurther, const struct comm *c,
                       const struct weights *w, struct reshape_plan *p)
 {
     int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "weights"), n;
@@ -228,7 +229,7 @@ static void make_cuts(const struct reshape *opt, int nextra, const struct comm *
     p->cut = mem_zero(sizeof *p->cut * (size_t)(n + 2), "weights");
     int64_t budget = reshape_share(opt, c) / 4, sum = 0, ncut = 0;
     for (int64_t i = 0; i < n; i++) {
-        int64_t more = bytes_of(&row[i], nextra);
+        int64_t more = bytes_of(&row[i], nfurther);
         if (ncut == 0 || (sum + more > budget && row[i].code != row[i - 1].code))
             p->cut[ncut++] = row[i].code, sum = 0;
         sum += more;
@@ -266,6 +267,6 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
         FREE(key);
         FREE(cost);
     }
-    if (opt->format == RESHAPE_HDF5) make_cuts(opt, s->nextra, c, w, p);
+    if (opt->format == RESHAPE_HDF5) make_cuts(opt, s->columns.n - COL_COUNT, c, w, p);
     add_loads(opt, c, w, p);
 }

@@ -10,8 +10,7 @@ enum { ROW_OCT, ROW_PART }; /* kinds of rows that are put aside */
 enum { OCT_TREE, OCT_GAS, OCT_GRAV };
 /* particles that are worth another thread */
 enum { PART_TASK = 2048 };
-/* columns of a particle at most · bytes a value */
-enum { PART_MOST = COL_COUNT + CKPT_FIELDS, BASE = 8 };
+enum { BASE = 8 }; /* bytes of a value */
 
 enum { MIXED = 2 }; /* levels above an oct that are asked whether one rank has everything there */
 
@@ -29,12 +28,11 @@ struct oct_batch {
     double (*row[2])[8];         /* [n][values], gas and gravity */
 };
 
-/* Columns of particles that the source does not have as they are written. [CKPT_PART_BATCH] */
+/* A batch of particles: where they go; the columns that are not as wide in memory as in a source's
+ * batch. [CKPT_PART_BATCH] */
 struct part_batch {
     int *target;
-    int32_t *level;
-    int8_t *tag;
-    double *zero;
+    char *narrow[COL_MOST];
 };
 
 /* What is sorted and written at a time is a target: the octs and particles of a rank-to-be. */
@@ -45,9 +43,10 @@ struct reshaping {
     const struct comm *c;
     struct comm file; /* as which the texts are written */
     struct ckpt_head head;
-    struct ramses_out o; /* what all files have in common */
+    struct ramses_out o;   /* what all files have in common */
+    struct ckpt_rest rest; /* the source's */
     struct manifest list;
-    int ntarget, nlevel, npart_column; /* with the source's further ones */
+    int ntarget, nlevel;
     struct spill spill;
     int64_t *own; /* [ntarget][nlevel] octs without copies, over all ranks once shared */
     int64_t room; /* bytes for what a target needs besides buffers */

@@ -39,6 +39,7 @@ enum err reshape_write(const struct reshape *opt, struct source *s, const struct
     if (err == OK) err = err_agree(c, manifest_write(&w->list, c, w->o.tmp, w->o.output));
     if (err == OK) err = err_agree(c, root ? ramses_out_finish(&w->o) : OK);
     if (err != OK && root) ramses_out_drop(&w->o, err);
+    rest_free(&w->rest);
     FREE(w->own);
     FREE(w->near);
     mesh_fini(&w->box);
@@ -70,10 +71,9 @@ static void set_head(struct reshaping *w)
     w->head.deflate = w->opt->deflate, w->head.overwrite = w->opt->overwrite;
     w->o.h = &w->head, w->o.d = w->plan->domain, w->o.c = &w->file, w->o.list = &w->list;
     w->o.nlevel = w->nlevel = w->head.levelmax;
-    w->o.from = w->s;
-    w->npart_column = COL_COUNT + w->s->nextra;
-    w->o.stars = w->head.particles && w->head.stars;
-    w->o.metal = w->o.stars && w->head.metal;
+    w->head.rest = &w->rest;
+    w->o.gas = w->s->gas;
+    w->o.columns = w->head.particles ? &w->s->columns : NULL;
 }
 
 static enum err open_spill(struct reshaping *w)
@@ -89,16 +89,15 @@ static enum err open_spill(struct reshaping *w)
              "a memory of %ld MiB a rank: %ld MiB are needed for %d files and %d values a cell",
              (long)(memory >> 20), (long)(reshape_buffers(w) * 4 / 3 >> 20) + 1, w->ntarget,
              w->s->nvalue);
-    struct spill_kind kind[SPILL_KINDS] = {{.nsection = 3}, {.nsection = w->npart_column}};
+    const struct part_columns *col = &w->s->columns;
+    struct spill_kind kind[SPILL_KINDS] = {{.nsection = 3}, {.nsection = col->n}};
     size_t gas = w->head.hydro ? (size_t)w->head.nvar : 0;
     kind[ROW_OCT].width[OCT_TREE] = sizeof(struct oct_tree);
     kind[ROW_OCT].width[OCT_GAS] = 8 * BASE * gas;
     kind[ROW_OCT].width[OCT_GRAV] = 8 * BASE * ((size_t)w->s->nvalue - gas);
-    for (int i = 0; i < w->npart_column; i++) kind[ROW_PART].width[i] = BASE;
-    kind[ROW_PART].width[COL_LEVEL] = 4;
-    kind[ROW_PART].width[COL_FAMILY] = kind[ROW_PART].width[COL_TAG] = 1;
-    if (!w->o.stars) kind[ROW_PART].width[COL_BIRTH] = 0;
-    if (!w->o.metal) kind[ROW_PART].width[COL_METAL] = 0;
+    for (int c = 0; c < col->n; c++)
+        if (col->has[c])
+            kind[ROW_PART].width[c] = (size_t)part_type_size(part_column(col, c)->type);
     return spill_begin(&w->spill, w->c, w->o.tmp, w->ntarget * (w->nlevel + 1), w->ntarget, kind,
                        (size_t)(w->room < memory / 2 ? w->room : memory / 2) / 2);
 }
@@ -107,6 +106,7 @@ static enum err begin(struct reshaping *w)
 {
     static const bool wall[6];
     enum err err = set_names(w);
+    if (err == OK) err = rest_copy(&w->rest, w->s);
     w->ntarget = w->plan->domain ? w->opt->nrank : w->plan->ncut;
     set_head(w);
     mesh_init(&w->box, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, wall);

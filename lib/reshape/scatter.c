@@ -180,7 +180,7 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
 
 static enum err check_part(const struct reshaping *w, const struct source_parts *p, int64_t i)
 {
-    int64_t level = p->level ? p->level[i] : 1;
+    int64_t level = p->levelp[i];
     bool finite = true;
     for (int d = 0; d < 3; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
     if (!finite)
@@ -219,10 +219,29 @@ static enum err put_parts(struct reshaping *w, const void *const *column, int64_
         char *section[SPILL_SECTIONS];
         some = (int)n;
         TRY(spill_room(&w->spill, list, ROW_PART, &some, section));
-        for (int c = 0; c < w->npart_column; c++)
-            memcpy(section[c], (const char *)column[c] + width[c] * (size_t)at,
-                   width[c] * (size_t)some);
+        for (int c = 0; c < w->spill.kind[ROW_PART].nsection; c++)
+            if (width[c])
+                memcpy(section[c], (const char *)column[c] + width[c] * (size_t)at,
+                       width[c] * (size_t)some);
         TRY(spill_add(&w->spill, list, some));
+    }
+    return OK;
+}
+
+_Static_assert((int)COL_MOST <= (int)SPILL_SECTIONS, "a row has room for all columns");
+
+/* Columns as they are in memory. */
+static enum err narrow_columns(struct reshaping *w, const struct source_parts *p,
+                               const void *column[COL_MOST])
+{
+    const struct part_columns *s = &w->s->columns;
+    for (int c = 0; c < s->n; c++) {
+        const struct part_column *col = part_column(s, c);
+        column[c] = w->part.narrow[c] ? w->part.narrow[c] : p->col[c];
+        if (w->part.narrow[c] && !part_column_narrow(col->type, p->n, p->col[c], w->part.narrow[c]))
+            FAIL(ERR_LIMIT, "%s: column %s has a number that does not fit into %d byte%s",
+                 w->s->path, col->name, part_type_size(col->type),
+                 part_type_size(col->type) > 1 ? "s" : "");
     }
     return OK;
 }
@@ -232,23 +251,14 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
 {
     struct reshaping *w = ctx;
     struct part_batch *b = &w->part;
+    const void *column[COL_MOST];
     BUG_ON(p->n > CKPT_PART_BATCH);
     for (int64_t i = 0; i < p->n; i++) {
         TRY(check_part(w, p, i));
         count_part(w, p, i);
-        b->level[i] = p->level ? (int32_t)p->level[i] : w->head.levelmin;
-        b->tag[i] = p->tag ? (int8_t)p->tag[i] : 0;
     }
+    TRY(narrow_columns(w, p, column));
     find_targets(w, p, b->target);
-    const void *column[PART_MOST] = {[COL_MASS] = p->m,
-                                     [COL_ID] = p->id,
-                                     [COL_LEVEL] = b->level,
-                                     [COL_FAMILY] = p->family,
-                                     [COL_TAG] = b->tag,
-                                     [COL_BIRTH] = p->birth ? p->birth : b->zero,
-                                     [COL_METAL] = p->metal ? p->metal : b->zero};
-    for (int d = 0; d < 3; d++) column[COL_X + d] = p->x[d], column[COL_VX + d] = p->v[d];
-    for (int k = 0; k < w->s->nextra; k++) column[COL_COUNT + k] = p->extra[k];
     for (int64_t i = 0, n; i < p->n; i += n) {
         for (n = 1; i + n < p->n && b->target[i + n] == b->target[i]; n++) continue;
         TRY(put_parts(w, column, i, n, part_list(w, b->target[i])));
@@ -261,18 +271,18 @@ static void scatter_begin(struct reshaping *w)
     struct part_batch *b = &w->part;
     if (!w->head.particles) return;
     b->target = mem_new(sizeof *b->target * CKPT_PART_BATCH, "reshape batch");
-    b->level = mem_new(sizeof *b->level * CKPT_PART_BATCH, "reshape batch");
-    b->tag = mem_new(sizeof *b->tag * CKPT_PART_BATCH, "reshape batch");
-    b->zero = mem_zero(sizeof *b->zero * CKPT_PART_BATCH, "reshape batch");
+    for (int c = 0; c < w->s->columns.n; c++) {
+        size_t size = (size_t)part_type_size(part_column(&w->s->columns, c)->type);
+        if (w->s->columns.has[c] && size < BASE)
+            b->narrow[c] = mem_new(size * CKPT_PART_BATCH, "reshape batch");
+    }
 }
 
 static void scatter_end(struct reshaping *w)
 {
     for (int k = 0; k < 2; k++) batch_free(&w->batch[k]);
     FREE(w->part.target);
-    FREE(w->part.level);
-    FREE(w->part.tag);
-    FREE(w->part.zero);
+    for (int c = 0; c < COL_MOST; c++) FREE(w->part.narrow[c]);
 }
 
 enum err reshape_scatter(struct reshaping *w)

@@ -8,7 +8,7 @@
 #pragma once
 #include "comm/comm.h"
 
-enum { SPILL_SECTIONS = 144, SPILL_KINDS = 2 };
+enum { SPILL_SECTIONS = 256, SPILL_KINDS = 2 };
 
 struct spill_kind { /* of rows: bytes of each section */
     int nsection;

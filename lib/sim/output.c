@@ -174,6 +174,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .deflate = p->output.deflate,
                             .longint = p->output.longint,
                             .overwrite = s->out.force,
+                            .rest = &s->restart.rest,
                             .namelist = s->out.namelist_text,
                             .provenance = s->out.provenance};
     /* as they will be once it is written */

@@ -46,6 +46,7 @@ enum err sim_restart(struct sim *s)
     sim_output_resume(s);
     say_what(s);
     TRY(check_end(s));
+    TRY(err_agree(&s->comm, rest_copy(&s->restart.rest, s->restart.from)));
     TRY(read_particles(s));
     TRY(restore_tree(s));
     TRY(restore_values(s));
@@ -65,7 +66,7 @@ static void say_what(const struct sim *s)
     if (!f->exact)
         log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit "
                  "for bit");
-    if (*f->left_out) log_info(" What it has besides is not taken along: %s", f->left_out);
+    if (*f->left_out) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
 /* A run that looks for the newest checkpoint may find itself at its end; who names one wants to go
@@ -138,31 +139,36 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
 {
     struct sim *s = ctx;
     struct parts *p = &s->parts;
-    part_reserve(p, p->n + in->n);
-    for (int d = 0; d < 3; d++) {
-        memcpy(p->x[d] + p->n, in->x[d], sizeof(double) * (size_t)in->n);
-        memcpy(p->v[d] + p->n, in->v[d], sizeof(double) * (size_t)in->n);
+    int64_t first = part_append(p, in->n);
+    for (int c = 0; c < p->columns.n; c++) {
+        const struct part_column *col = part_column(&p->columns, c);
+        size_t size = (size_t)part_type_size(col->type);
+        if (in->col[c] && !part_column_narrow(col->type, in->n, in->col[c],
+                                              (char *)p->col[c] + size * (size_t)first))
+            FAIL(ERR_LIMIT, "%s: column %s has a number that does not fit into %ld byte%s",
+                 s->restart.from->path, col->name, (long)size, size > 1 ? "s" : "");
     }
-    memcpy(p->m + p->n, in->m, sizeof(double) * (size_t)in->n);
-    memcpy(p->id + p->n, in->id, sizeof *p->id * (size_t)in->n);
-    memcpy(p->family + p->n, in->family, (size_t)in->n);
-    for (int64_t i = 0, k = p->n; i < in->n; i++, k++) {
-        int64_t level = in->level ? in->level[i] : s->mesh.levelmin;
-        if (level < 1 || level > LEVEL_MAX)
+    for (int64_t i = 0, k = first; i < in->n; i++, k++) {
+        if (in->levelp[i] < 1 || in->levelp[i] > LEVEL_MAX)
             FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->restart.from->path,
-                 (long)in->id[i], (long)level);
+                 (long)in->id[i], (long)in->levelp[i]);
         for (int d = 0; d < 3; d++)
             if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))
                 FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
                      s->restart.from->path, (long)in->id[i]);
-        p->levelp[k] = (int32_t)(level < s->mesh.levelmax ? level : s->mesh.levelmax);
-        p->tag[k] = in->tag ? (int8_t)in->tag[i] : 0;
+        if (p->levelp[k] > s->mesh.levelmax) p->levelp[k] = s->mesh.levelmax;
         p->host[k] = -1;
-        if (p->birth) p->birth[k] = in->birth ? in->birth[i] : 0;
-        if (p->metal) p->metal[k] = in->metal ? in->metal[i] : 0;
     }
-    p->n += in->n;
     return OK;
+}
+
+/* The run has the columns of its checkpoint. */
+static void take_columns(struct sim *s)
+{
+    const struct part_columns *from = &s->restart.from->columns;
+    s->parts.columns = *from;
+    for (int c = 0; c < from->n; c++)
+        if (from->has[c]) part_want(&s->parts, c);
 }
 
 static enum err read_particles(struct sim *s)
@@ -170,7 +176,7 @@ static enum err read_particles(struct sim *s)
     int first, last;
     enum err err = OK;
     if (!s->par->run.pic) return OK;
-    s->parts.stars = s->restart.from->head.stars;
+    take_columns(s);
     my_pieces(s, &first, &last);
     timer_start("io");
     for (int i = first; i < last && err == OK; i++)

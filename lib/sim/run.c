@@ -92,6 +92,7 @@ void sim_fini(struct sim *s)
     grav_fini(&s->grav);
     if (s->dom) domain_free(s->dom);
     source_close(&s->restart.from);
+    rest_free(&s->restart.rest);
     if (s->cosmo) cosmo_free(s->cosmo);
     response_free(&s->neutrino);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {

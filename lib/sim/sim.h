@@ -81,8 +81,9 @@ struct sim_out {
 };
 
 struct sim_restart {
-    const char *path;    /* checkpoint to go on from, or NULL: nrestart of the namelist says */
-    struct source *from; /* it, while it is read */
+    const char *path;      /* checkpoint to go on from, or NULL: nrestart of the namelist says */
+    struct source *from;   /* it, while it is read */
+    struct ckpt_rest rest; /* what it has that the run does not use */
     /* before its first output would be due: that is the checkpoint it comes from */
     bool resumed;
 };

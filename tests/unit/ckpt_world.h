@@ -92,7 +92,7 @@ static void fill_mesh(struct mesh *m)
 static void fill_parts(struct parts *p, const struct comm *c)
 {
     part_init(p);
-    p->stars = true;
+    part_want_all(p, WHEN_STARS);
     part_reserve(p, NPART);
     for (int64_t id = c->rank; id < NPART; id += c->size) {
         int64_t i = p->n++;
@@ -217,9 +217,9 @@ static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, 
         uint64_t k = (uint64_t)id[i];
         bool star = id[i] % 7 == 3;
         for (int d = 0; d < 3; d++) {
-            s->parts_wrong += ramses_f64(r, p, COL_X + (enum ckpt_column)d)[i] !=
+            s->parts_wrong += ramses_f64(r, p, COL_X + (enum part_col)d)[i] !=
                               BOX * noise(1, k, (uint64_t)d);
-            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum ckpt_column)d)[i] !=
+            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum part_col)d)[i] !=
                               noise(2, k, (uint64_t)d) - 0.5;
         }
         s->parts_wrong += ramses_f64(r, p, COL_MASS)[i] != noise(3, k, 0) / NPART;

@@ -1,0 +1,62 @@
+/* part/column: which columns particles have: the rows of columns.def, and columns that only a
+ * checkpoint knows, which are carried through a run unchanged.
+ *
+ * Columns of the table have the numbers COL_X … COL_COUNT−1; further ones follow in the order of
+ * their checkpoint. A column is doubles or integers of 1, 2, 4 or 8 bytes in memory; batches that
+ * formats hand on (ckpt/source.h) are wide: doubles or int64_t. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum part_col {
+#define AXIS(symbol, ...) COL_##symbol,
+#define COLUMN(symbol, ...) COL_##symbol,
+#define OPTION(symbol, ...) COL_##symbol,
+#include "part/columns.def"
+    COL_COUNT,
+    /* further columns at most · columns in all */
+    COL_FURTHER = 128,
+    COL_MOST = COL_COUNT + COL_FURTHER
+};
+
+/* A checkpoint without the column is damaged · its values are 0 · levelmin · follow from the other
+ * columns, by the rules of the format. */
+enum part_lack { LACK_ERROR, LACK_ZERO, LACK_LEVELMIN, LACK_FAMILY };
+
+/* Runs that have a column: all · those whose checkpoint has it · those with stars, too. */
+enum part_when { WHEN_ALWAYS, WHEN_FOUND, WHEN_STARS };
+
+struct part_column {
+    char name[48], dataset[64], word[48];
+    char type; /* in memory: d (double), q i h b (integers of 8, 4, 2, 1 bytes) */
+    enum part_lack lack;
+    enum part_when when;
+};
+
+/* The columns of a run or of a checkpoint. */
+struct part_columns {
+    int n;                                   /* COL_COUNT and further ones */
+    bool has[COL_MOST];                      /* [n] */
+    struct part_column further[COL_FURTHER]; /* column c is further[c − COL_COUNT] */
+};
+
+void part_columns_init(struct part_columns *s); /* those that every run has */
+/* Column c, lent; s is not asked for those of the table, and may then be NULL. */
+const struct part_column *part_column(const struct part_columns *s, int c);
+/* Of the table · of s; −1: there is none of this name. */
+int part_column_of_name(const char *name);
+int part_column_find(const struct part_columns *s, const char *name);
+/* A further column, or the one that has the name; type f is kept as d. Returns its number, −1 if
+ * there is no room. */
+int part_column_add(struct part_columns *s, const char *name, char type);
+
+int part_type_size(char type); /* bytes of a value in memory */
+static inline bool part_type_is_real(char type)
+{
+    return type == 'd' || type == 'f';
+}
+/* n wide values as they are in memory. False: an integer does not fit. */
+bool part_column_narrow(char type, int64_t n, const void *wide, void *out);
