@@ -374,7 +374,7 @@ static void oct_switch_energy(struct oct_work *o, const double *restrict eint)
         double d = hydro_max(q[0][c], smallr);
         double u = q[1][c] / d, v = q[2][c] / d, w = q[3][c] / d;
         double ekin = 0.5 * d * (u * u + v * v + w * w);
-        double div = hydro_max(fabs(change[c]) * dx / dt, hubble);
+        double div = hydro_max(dt > 0 ? fabs(change[c]) * dx / dt : 0, hubble);
         q[4][c] = q[4][c] - ekin < beta * d * (div * div) ? eint[c] + ekin : q[4][c];
     }
 }

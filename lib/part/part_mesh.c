@@ -420,9 +420,10 @@ static void block_weights(const struct deposit *g, int64_t begin, int n, double 
         int8_t family = p->family[begin + k];
         double m = p->m[begin + k], one = 0x1p32;
         bool dm = family == FAM_DM, real = family > 0; /* not a tracer */
+        bool counts = m > 0 || !p->is_static;          /* static: massless ones only feel forces */
         wm[k] = real && (!dm || g->dm_mass) ? m * g->per_mass : 0;
         if (!dm && p->mass_sph > 0) one *= m / p->mass_sph;
-        wn[k] = real && (!dm || (g->dm_number && m < g->mass_cut)) ? one : 0;
+        wn[k] = real && counts && (!dm || (g->dm_number && m < g->mass_cut)) ? one : 0;
     }
 }
 

@@ -17,7 +17,7 @@ void sim_count_octs(struct sim *s)
 void sim_refine(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
-    if (m->levelmin == m->levelmax || s->par->run.static_) return;
+    if (m->levelmin == m->levelmax || s->refine.frozen) return;
     timer_start("refine");
     for (int l = from; l < m->levelmax; l++)
         if (s->noct[l] > 0 || s->noct[l + 1] > 0) {

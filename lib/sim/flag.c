@@ -34,7 +34,7 @@ static void share(struct flags *f)
 void sim_flag(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
-    if (l >= m->levelmax || s->noct[l] == 0 || (s->par->run.static_ && !s->refine.starting)) return;
+    if (l >= m->levelmax || s->noct[l] == 0 || s->refine.frozen) return;
     timer_start("flag");
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {

@@ -35,6 +35,7 @@ struct sim_refine {
     int nexpand[LEVEL_MAX + 2];
     double mass_sph;
     bool starting; /* initial grid under construction (RAMSES `init`) */
+    bool frozen;   /* static=.true., and the initial mesh is complete */
 };
 
 /* What gravitates. */

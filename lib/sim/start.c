@@ -245,6 +245,7 @@ static enum err start_once(struct sim *s)
     st->grafic = strcmp(par->init.filetype, "grafic") == 0;
     if (e == OK) e = s->restart.from ? sim_restart(s) : start_afresh(st);
     e = err_agree(&s->comm, e);
+    s->refine.frozen = par->run.static_;
     if (st->grafic) ics_grafic_close(&st->files);
     mem_free(st);
     return e;

@@ -153,7 +153,10 @@ static void gas(struct sim *s, int l)
     bool finer = l < m->levelmax && s->noct[l + 1] > 0;
     timer_start("hydro");
     if (finer) exchange_edges(s, l + 1);
-    hydro_update(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro);
+    if (s->refine.frozen)
+        hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro); /* of the step without its fluxes */
+    else
+        hydro_update(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro);
     if (finer) hydro_edge_end(m, l + 1);
     if (m->gravity) hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro);
     if (finer) hydro_restrict(m, l, &s->hydro);
