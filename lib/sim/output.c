@@ -57,10 +57,10 @@ void sim_output_setup(struct sim *s)
 }
 
 /* As the run that wrote had it, if it can be; else the first multiple of delta after `first` that
- * is still to come. */
+ * is still to come. 0 is in a checkpoint that was converted from one without this time. */
 static double next_time(const struct sim *s, double stored, double first, double now, double delta)
 {
-    if (s->restart.from->state && stored <= now + delta) return stored;
+    if (s->restart.from->state && stored > 0 && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 

@@ -4,7 +4,7 @@ code's own next checkpoints (tests/data/golden), with the limits of compare.py.
     resume.py CASE
 
 A one-line fault it catches: the old time step of a level not taken over, the potential of the checkpoint not used as first guess and in
-the first kick, particles' levels lost.
+the first kick, particles' levels lost, an output time that the checkpoint does not know taken for 0.
 """
 # test: nbody4096 tier=check timeout=240
 # test: selfgrav_jeans tier=check timeout=120
@@ -38,7 +38,16 @@ def main():
         compare.compare_cells(v, case, mine, theirs)
         if theirs.part:
             compare.compare_particles(v, case, mine, theirs)
+    converted(v, case, start, r)
     v.end()
+
+
+def converted(v, case, start, r):
+    """From the same state in another format, the run writes the same checkpoints."""
+    made = ptah.Run([ptah.program('convert'), '-f', 'hdf5', '-o', 'converted', start], '.')
+    v.same('convert: status', made.status, 0)
+    again = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), 'again', options=['-r', '../converted'])
+    v.same('converted: checkpoints', [os.path.basename(o) for o in again.outputs], [os.path.basename(o) for o in r.outputs])
 
 
 if __name__ == '__main__':
