@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "oct/fields.h"
 
 struct keyref {
     okey key;
@@ -137,33 +138,52 @@ static void fill_all(const struct comm *c, struct mesh *m, int l)
 {
     int fld[FLD_MAX], n = field_list(m, fld);
     ghost_fill(c, m, l, n, fld);
-    void *flag = m->lev[l].flag;
-    size_t stride = sizeof m->lev[l].flag[0];
-    ghost_fill_rows(c, &m->lev[l].plan, 1, &flag, &stride);
+    ghost_fill_flags(c, m, l);
 }
 
 /* ---- first build ---- */
 
+/* Keys of one rank on one level, ascending. */
+struct keys {
+    const struct domain *dom;
+    int rank, level;
+    int64_t n, cap;
+    okey *key;
+};
+
+static void keys_add(struct keys *k, okey first, int64_t count)
+{
+    if (k->n + count > k->cap) {
+        k->cap = k->cap + k->cap / 2 + count + 1024;
+        k->key = mem_grow(k->key, sizeof *k->key * (size_t)k->cap, "mesh scratch");
+    }
+    for (int64_t i = 0; i < count; i++) k->key[k->n++] = first + (okey)i;
+}
+
+/* Those within oct (level, key): octs of other ranks alone are not looked into. */
+static void keys_find(struct keys *k, int level, okey key)
+{
+    int depth = 3 * (k->level - level), owner = domain_whole(k->dom, level, key);
+    if (owner < 0 && depth == 0) owner = domain_rank(k->dom, level, key);
+    if (owner == k->rank) keys_add(k, key << depth, (int64_t)1 << depth);
+    if (owner >= 0) return;
+    for (okey c = 0; c < 8; c++) keys_find(k, level + 1, key << 3 | c);
+}
+
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
 {
     for (int l = 1; l <= m->levelmin; l++) {
-        okey total = (okey)1 << 3 * (l - 1);
-        lidx n = 0;
-        okey *own = mem_new(sizeof *own * (size_t)(total / (okey)c->size * 2 + 1024),
-                            "mesh scratch");
-        size_t cap = (size_t)(total / (okey)c->size * 2 + 1024);
-        for (okey k = 0; k < total; k++) {
-            if (c->size > 1 && domain_rank(d, l, k) != c->rank) continue;
-            if ((size_t)n == cap) own = mem_grow(own, sizeof *own * (cap *= 2), "mesh scratch");
-            own[n++] = k;
-        }
-        level_install(m, c, d, l, n, own);
-        mem_free(own);
+        struct keys k = {.dom = d, .rank = c->rank, .level = l};
+        keys_find(&k, 1, 0);
+        level_install(m, c, d, l, (lidx)k.n, k.key);
+        FREE(k.key);
         mesh_link(m, l);
         if (l < m->levelmin)
             memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
     }
     for (int l = m->levelmin + 1; l <= m->levelmax; l++) level_install(m, c, d, l, 0, (okey[1]){0});
+    /* zero everywhere, and flags alike */
+    for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, SET_GHOSTED, true);
 }
 
 int64_t adapt_total(const struct mesh *m, const struct comm *c, int l)
@@ -315,9 +335,7 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
                      adapt_prolong *f, void *ctx)
 {
     struct level *lv = &m->lev[l];
-    void *flag = lv->flag;
-    size_t stride = sizeof lv->flag[0];
-    ghost_fill_rows(c, &lv->plan, 1, &flag, &stride);
+    ghost_fill_flags(c, m, l);
     struct births b = {.prolong = f, .ctx = ctx, .n = count_births(lv)};
     int64_t changes = b.n + count_deaths(&m->lev[l + 1], lv);
     comm_add_i64(c, &changes, 1);

@@ -5,38 +5,6 @@
 
 #include "base/mem.h"
 
-struct buffers {
-    char *block;
-    void **ptr; /* [2 npeer]: send, recv */
-    size_t *len;
-};
-
-static void buffers_make(struct buffers *b, const struct xplan *p, const lidx *sfirst,
-                         const lidx *rfirst, size_t row)
-{
-    size_t total = 0;
-    b->ptr = mem_new(sizeof *b->ptr * (size_t)(2 * p->npeer), "ghost buffers");
-    b->len = mem_new(sizeof *b->len * (size_t)(2 * p->npeer), "ghost buffers");
-    for (int i = 0; i < p->npeer; i++) {
-        b->len[i] = row * (size_t)(sfirst[i + 1] - sfirst[i]);
-        b->len[p->npeer + i] = row * (size_t)(rfirst[i + 1] - rfirst[i]);
-    }
-    for (int i = 0; i < 2 * p->npeer; i++) total += b->len[i];
-    b->block = mem_new(total + 1, "ghost buffers");
-    char *at = b->block;
-    for (int i = 0; i < 2 * p->npeer; i++) {
-        b->ptr[i] = at;
-        at += b->len[i];
-    }
-}
-
-static void buffers_free(struct buffers *b)
-{
-    FREE(b->block);
-    FREE(b->ptr);
-    FREE(b->len);
-}
-
 static void rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
     for (lidx i = 0; i < n; i++)
@@ -49,67 +17,181 @@ static void rows_put(char *to, const char *from, size_t stride, lidx n, const li
         memcpy(to + stride * (size_t)row[i], from + stride * (size_t)i, stride);
 }
 
-void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
-                     const size_t *stride)
+/* ---- rows on their way ---- */
+
+/* Buffers for rows of this many bytes: out[] and in[] a peer. */
+static void round_begin(struct ghost_rows *g, const struct xplan *p, const lidx *sfirst,
+                        const lidx *rfirst, size_t row)
 {
-    if (p->npeer == 0 || narr == 0) return;
+    size_t total = 0;
+    *g = (struct ghost_rows){.plan = p};
+    g->ptr = mem_new(sizeof *g->ptr * (size_t)(2 * p->npeer), "ghost buffers");
+    g->len = mem_new(sizeof *g->len * (size_t)(2 * p->npeer), "ghost buffers");
+    for (int i = 0; i < p->npeer; i++) {
+        g->len[i] = row * (size_t)(sfirst[i + 1] - sfirst[i]);
+        g->len[p->npeer + i] = row * (size_t)(rfirst[i + 1] - rfirst[i]);
+    }
+    for (int i = 0; i < 2 * p->npeer; i++) total += g->len[i];
+    g->block = mem_new(total + 1, "ghost buffers");
+    char *at = g->block;
+    for (int i = 0; i < 2 * p->npeer; i++) {
+        g->ptr[i] = at;
+        at += g->len[i];
+    }
+}
+
+static void round_post(struct ghost_rows *g, const struct comm *c)
+{
+    int n = g->plan->npeer;
+    g->round = comm_post(c, n, g->plan->peer, g->ptr, g->len, g->ptr + n, g->len + n);
+}
+
+static void round_end(struct ghost_rows *g)
+{
+    FREE(g->block);
+    FREE(g->ptr);
+    FREE(g->len);
+}
+
+static void rows_begin(struct ghost_rows *g, const struct comm *c, const struct xplan *p, int narr,
+                       void *const *arr, const size_t *stride)
+{
     size_t row = 0;
     for (int a = 0; a < narr; a++) row += stride[a];
-    struct buffers b;
-    buffers_make(&b, p, p->sfirst, p->rfirst, row);
+    round_begin(g, p, p->sfirst, p->rfirst, row);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->sfirst[i + 1] - p->sfirst[i];
-        char *at = b.ptr[i];
+        char *at = g->ptr[i];
         for (int a = 0; a < narr; a++) {
             rows_get(at, arr[a], stride[a], n, p->send + p->sfirst[i]);
             at += stride[a] * (size_t)n;
         }
     }
-    comm_wait(comm_post(c, p->npeer, p->peer, b.ptr, b.len, b.ptr + p->npeer, b.len + p->npeer));
+    round_post(g, c);
+}
+
+static void rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride)
+{
+    const struct xplan *p = g->plan;
+    comm_wait(g->round);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
-        const char *at = b.ptr[p->npeer + i];
+        const char *at = g->ptr[p->npeer + i];
         for (int a = 0; a < narr; a++) {
             rows_put(arr[a], at, stride[a], n, p->recv + p->rfirst[i]);
             at += stride[a] * (size_t)n;
         }
     }
-    buffers_free(&b);
+    round_end(g);
+}
+
+void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
+                     const size_t *stride)
+{
+    struct ghost_rows g;
+    if (p->npeer == 0 || narr == 0) return;
+    rows_begin(&g, c, p, narr, arr, stride);
+    rows_end(&g, narr, arr, stride);
+}
+
+/* ---- fields of a level ---- */
+
+static void field_arrays(const struct ghost_fill *g, void *arr[], size_t stride[])
+{
+    for (int i = 0; i < g->nfld; i++) {
+        arr[i] = g->lv->fld[g->fld[i]];
+        stride[i] = sizeof(double[8]);
+    }
+}
+
+void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l, int nfld,
+                      const int *fld)
+{
+    void *arr[FLD_MAX];
+    size_t stride[FLD_MAX];
+    BUG_ON(g->lv);
+    g->lv = &m->lev[l];
+    g->nfld = nfld;
+    memcpy(g->fld, fld, sizeof *fld * (size_t)nfld);
+    field_arrays(g, arr, stride);
+    if (g->lv->plan.npeer) rows_begin(&g->rows, c, &g->lv->plan, nfld, arr, stride);
+}
+
+void ghost_fill_end(struct ghost_fill *g)
+{
+    void *arr[FLD_MAX];
+    size_t stride[FLD_MAX];
+    if (!g->lv) return;
+    field_arrays(g, arr, stride);
+    if (g->lv->plan.npeer) rows_end(&g->rows, g->nfld, arr, stride);
+    for (int i = 0; i < g->nfld; i++) g->lv->valid[g->fld[i]] = true;
+    g->lv = NULL;
 }
 
 void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int *fld)
 {
-    void *arr[FLD_MAX];
-    size_t stride[FLD_MAX];
-    for (int i = 0; i < nfld; i++) {
-        arr[i] = m->lev[l].fld[fld[i]];
-        stride[i] = sizeof(double[8]);
-    }
-    ghost_fill_rows(c, &m->lev[l].plan, nfld, arr, stride);
+    struct ghost_fill g = {0};
+    ghost_fill_begin(&g, c, m, l, nfld, fld);
+    ghost_fill_end(&g);
+}
+
+void ghost_fill_hydro_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l)
+{
+    int fld[NVAR_MAX];
+    for (int i = 0; i < m->nvar; i++) fld[i] = FLD_U + i;
+    ghost_fill_begin(g, c, m, l, m->nvar, fld);
 }
 
 void ghost_fill_hydro(const struct comm *c, struct mesh *m, int l)
 {
-    int fld[NVAR_MAX];
-    for (int i = 0; i < m->nvar; i++) fld[i] = FLD_U + i;
-    ghost_fill(c, m, l, m->nvar, fld);
+    struct ghost_fill g = {0};
+    ghost_fill_hydro_begin(&g, c, m, l);
+    ghost_fill_end(&g);
 }
+
+void ghost_fill_flags(const struct comm *c, struct mesh *m, int l)
+{
+    void *flag = m->lev[l].flag;
+    size_t stride = sizeof m->lev[l].flag[0];
+    ghost_fill_rows(c, &m->lev[l].plan, 1, &flag, &stride);
+    m->lev[l].valid[FLD_FLAG] = true;
+}
+
+bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)
+{
+    const struct level *lv = &m->lev[l];
+    bool flags = f == FLD_FLAG;
+    size_t row = flags ? sizeof lv->flag[0] : sizeof(double[8]);
+    const char *now = flags ? (const char *)lv->flag : (const char *)lv->fld[f];
+    if (lv->noct == 0) now = "";
+    char *fresh = mem_new(row * (size_t)lv->noct + 1, "ghost check");
+    memcpy(fresh, now, row * (size_t)lv->noct);
+    void *arr = fresh;
+    ghost_fill_rows(c, &lv->plan, 1, &arr, &row);
+    int64_t differs = memcmp(fresh, now, row * (size_t)lv->noct) != 0;
+    mem_free(fresh);
+    comm_max_i64(c, &differs, 1);
+    return !differs;
+}
+
+/* ---- deposits ---- */
 
 void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8])
 {
     if (p->npeer == 0) return;
-    struct buffers b;
-    buffers_make(&b, p, p->rfirst, p->sfirst, sizeof a[0]);
+    struct ghost_rows g;
+    round_begin(&g, p, p->rfirst, p->sfirst, sizeof a[0]);
     for (int i = 0; i < p->npeer; i++)
-        rows_get(b.ptr[i], (const char *)a, sizeof a[0], p->rfirst[i + 1] - p->rfirst[i],
+        rows_get(g.ptr[i], (const char *)a, sizeof a[0], p->rfirst[i + 1] - p->rfirst[i],
                  p->recv + p->rfirst[i]);
-    comm_wait(comm_post(c, p->npeer, p->peer, b.ptr, b.len, b.ptr + p->npeer, b.len + p->npeer));
+    round_post(&g, c);
+    comm_wait(g.round);
     for (int i = 0; i < p->npeer; i++) {
-        const int64_t(*in)[8] = b.ptr[p->npeer + i];
+        const int64_t(*in)[8] = g.ptr[p->npeer + i];
         for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++)
             for (int k = 0; k < 8; k++) a[p->send[j]][k] += in[j - p->sfirst[i]][k];
     }
-    buffers_free(&b);
+    round_end(&g);
 }
 
 static lidx *subset_list(int npeer, const lidx *first, const lidx *list, const unsigned char *keep,

@@ -8,9 +8,34 @@
  * an oct. */
 void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
                      const size_t *stride);
-/* The same for fields of a level by number (enum field). */
+/* The same for fields of a level by number (enum field); their ghosts are then marked valid. */
 void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int *fld);
 void ghost_fill_hydro(const struct comm *c, struct mesh *m, int l); /* all U */
+void ghost_fill_flags(const struct comm *c, struct mesh *m, int l);
+
+/* The same in two halves. begin sends what the own octs hold now; until end has returned, the
+ * level's octs must stay and its ghosts of these fields must not be read. *g is the caller's,
+ * zeroed; end without begin does nothing. */
+struct ghost_rows {
+    const struct xplan *plan;
+    char *block;
+    void **ptr; /* [2 npeer]: out, in */
+    size_t *len;
+    struct comm_round *round;
+};
+struct ghost_fill {
+    struct level *lv; /* NULL: nothing is on its way */
+    int nfld, fld[FLD_MAX];
+    struct ghost_rows rows;
+};
+void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l, int nfld,
+                      const int *fld);
+void ghost_fill_hydro_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m, int l);
+void ghost_fill_end(struct ghost_fill *g);
+
+/* Do the ghosts of field f (or FLD_FLAG) hold, on all ranks, the bits of their owners? For checks.
+ */
+bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f);
 /* Owner's rows += ghost rows (integers: order-free); ghost rows are left as they were. a is
  * [noct][8]. */
 void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8]);

@@ -8,6 +8,7 @@
 #include "grav/grav.h"
 #include "grav/grav_kern.h"
 #include "grav/interpol.h"
+#include "oct/fields.h"
 
 static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_CGS = 6.67408e-8,
                     PI = 3.14159265358979323846;
@@ -80,6 +81,7 @@ static void force_analytic(struct mesh *m, int l, const struct grav_par *p)
             analytic_force(p, x, f);
             for (int d = 0; d < 3; d++) lv->fld[FLD_FX + d][i][c] = f[d];
         }
+    ghosts_set(m, l, SET_FORCE, true);
 }
 
 void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, double fourpi,

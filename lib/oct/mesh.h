@@ -6,8 +6,7 @@
  * level's fields live as long as the octs do and move with them when the mesh changes (dom/adapt).
  * Ghosts are present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on
  * any level) of every own oct, and the children of every own oct. The parent of every present oct
- * is present. Ghost values are valid after the phase that says so (sim/step.c), filled by
- * dom/ghost. */
+ * is present. Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +29,7 @@ enum field {
     FLD_U,
     FLD_MAX = FLD_U + NVAR_MAX
 };
+enum { FLD_FLAG = FLD_MAX }; /* stands for level.flag where ghosts are looked after */
 
 enum { NBR_NONE = -1, NBR_WALL = -2 }; /* no oct there · beyond a physical boundary of the box */
 
@@ -64,6 +64,7 @@ struct level {
     /* quasi-Lagrangian criterion of the last deposit (own octs; NULL without gravity) */
     unsigned char (*dense)[8];
     double (*fld[FLD_MAX])[8]; /* NULL: the run has no such field */
+    bool valid[FLD_MAX + 1];   /* ghosts hold what their owners hold (oct/fields.h) */
     struct okhash hash;
     struct xplan plan;
     /* Reflux: corrections that the octs at the edge of this level owe to unrefined cells of level-1

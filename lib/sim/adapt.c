@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/timer.h"
 #include "sim/sim.h"
 
 void sim_count_octs(struct sim *s)
@@ -18,7 +17,6 @@ void sim_refine(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
     if (m->levelmin == m->levelmax || s->refine.frozen) return;
-    timer_start("refine");
     for (int l = from; l < m->levelmax; l++)
         if (s->noct[l] > 0 || s->noct[l + 1] > 0) {
             adapt_refine(m, &s->comm, s->dom, l, m->hydro ? hydro_prolong : NULL, &s->hydro);
@@ -107,14 +105,10 @@ static double imbalance(const struct sim *s)
     return most * s->comm.size / sum - 1;
 }
 
-void sim_balance(struct sim *s)
+bool sim_balance_due(const struct sim *s)
 {
     int nremap = s->par->run.nremap;
-    if (s->comm.size == 1 || s->mesh.levelmin == s->mesh.levelmax) return;
-    bool asked = param_given(s->par, "run", "remap_thresh");
-    if (nremap > 0 ? s->time.nstep_coarse % nremap != 0
-                   : !asked || imbalance(s) <= s->par->run.remap_thresh)
-        return;
-    timer_start("load balance");
-    sim_domains_become(s, domain_kind(s->dom));
+    if (s->comm.size == 1 || s->mesh.levelmin == s->mesh.levelmax) return false;
+    if (nremap > 0) return s->time.nstep_coarse % nremap == 0;
+    return param_given(s->par, "run", "remap_thresh") && imbalance(s) > s->par->run.remap_thresh;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/timer.h"
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
@@ -143,7 +142,6 @@ void sim_density(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct level *lv = &m->lev[l];
-    timer_start("rho");
     if (l == m->levelmin) sim_total_mass(s);
     if (m->hydro && (l == m->levelmin || icount > 1)) refresh_moments(s, l);
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/timer.h"
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
@@ -35,10 +34,10 @@ void sim_flag(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     if (l >= m->levelmax || s->noct[l] == 0 || s->refine.frozen) return;
-    timer_start("flag");
     struct level *lv = &m->lev[l];
     if (l < m->levelmin) {
         memset(lv->flag, 1, sizeof lv->flag[0] * (size_t)lv->noct);
+        lv->valid[FLD_FLAG] = true;
         return;
     }
     struct flags f = {.s = s, .lv = lv};
@@ -114,6 +113,7 @@ static void flag_store(struct flags *f)
 {
     for (lidx i = 0; i < f->lv->noct; i++)
         for (int k = 0; k < 8; k++) f->lv->flag[i][k] = f->bits[i] >> k & 1;
+    f->lv->valid[FLD_FLAG] = true;
 }
 
 /* Is the cell inside the refinement geometry of level l? x in code units. */

@@ -174,6 +174,7 @@ enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
     bool wall[6];
+    s->check.ghosts = p->run.check_ghosts;
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, wall));
     if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))

@@ -7,6 +7,7 @@
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
 #include "dom/domain.h"
+#include "dom/ghost.h"
 #include "grav/grav.h"
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
@@ -89,6 +90,12 @@ struct sim_restart {
     bool resumed;
 };
 
+/* What tests and doubters turn on. */
+struct sim_check {
+    bool ghosts;      /* run_params/check_ghosts */
+    const char *skip; /* name of a phase that is left out, for tests; NULL: none */
+};
+
 struct sim_end {
     bool done;
     bool broken; /* the state holds infinities or NaNs */
@@ -114,7 +121,9 @@ struct sim {
     struct sim_cost cost;
     struct sim_out out;
     struct sim_restart restart;
+    struct sim_check check;
     struct sim_end end;
+    struct ghost_fill gas_fill; /* on its way between two phases */
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
@@ -141,7 +150,7 @@ MUST_USE enum err sim_cosmology(struct sim *s);
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
 /* adapt.c: refine levels from..levelmax-1 */
 void sim_refine(struct sim *s, int from);
-void sim_balance(struct sim *s); /* adapt.c */
+bool sim_balance_due(const struct sim *s); /* adapt.c: (collective) */
 void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2],
                /* adapt.c: of an oct by level, of a particle */
                double *part);

@@ -1,172 +1,76 @@
-/* sim/step: the order of one step of one level, a line a phase.
+/* sim/step: the order of one step of one level, a row a phase.
  *
  * Levels are advanced by recursion with adaptive steps: level l takes one step, level l+1 one or
- * two inside it, and the coarse step ends as the exact sum of the fine ones. The second-order
- * scheme is kick-drift-kick for particles and, for gas, a half kick with the old force, the Godunov
- * step, and the other half with the new force in the next step. Fluxes through the edge of level
- * l+1 are handed to level l (reflux), so mass, momentum and energy are conserved to round-off.
- * (Teyssier 2002; spec/numerics §2)
+ * two inside it (phase `finer`), and the coarse step ends as the exact sum of the fine ones. The
+ * second-order scheme is kick-drift-kick for particles and, for gas, a half kick with the old
+ * force, the Godunov step, and the other half with the new force in the next step. Fluxes through
+ * the boundary of level l+1 are handed to level l (reflux), so mass, momentum and energy are
+ * conserved to round-off. (Teyssier 2002; docs/method/step.md)
  *
- * What must hold between the phases: ghosts of U, PHI and F of every level are valid at the start
- * of a step of any level. */
-#include <string.h>
+ * A row: the phase (a function of sim/phases.c) · its timer in the log (SAME: that of the row
+ * above) · when it runs · what it reads in own cells · what it reads in ghosts too · what it
+ * writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and all
+ * beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). */
+#include "sim/step.h"
 
-#include "base/mem.h"
-#include "base/timer.h"
-#include "dom/adapt.h"
-#include "dom/ghost.h"
-#include "sim/sim.h"
+#define SAME NULL
+#define ROW(phase, timer, when, reads, ghosts, writes)                                             \
+    {                                                                                              \
+#phase, step_##phase, timer, when, reads, ghosts, writes                                   \
+    }
+enum {
+    GAS = SET_GAS,
+    PHI = SET_PHI,
+    OLD = SET_PHI_OLD,
+    FORCE = SET_FORCE,
+    RHO = SET_RHO,
+    FLAG = SET_FLAG,
+    DENSE = SET_DENSE,
+    EDGE = SET_EDGE,
+    PARTS = SET_PARTS,
+    TIME = SET_TIME,
+    ALL = GAS | PHI | OLD | FORCE | RHO | FLAG,
+    SELF = IF_GRAVITY | IF_SELF_GRAVITY,
+    PULLED = IF_GAS | IF_GRAVITY
+};
 
-static void save_potential(struct sim *s, int l);
-static void gravity(struct sim *s, int l, int icount);
-static enum err finer_levels(struct sim *s, int l);
-static void advance_time(struct sim *s, int l);
-static void gas(struct sim *s, int l);
-static void shorten_coarse_step(struct sim *s, int l, int icount);
+/* clang-format off */
+static const struct phase STEP[] = {
+    /*  phase        timer           when                   reads         ghosts            writes */
+    ROW(refine,      "refine",       IF_MESH | IF_TURN,     FLAG | PHI | FORCE | RHO,
+                                                  GAS | UP(GAS) | FINER(GAS),   FINER(ALL)),
+    ROW(balance,     "load balance", IF_BASE | IF_BALANCE,  ALL | FINER(ALL),  0,   SET_DOMAIN),
+    ROW(enter,       "particles",    IF_PARTS,              PARTS,        0,                PARTS),
+    ROW(output,      SAME,           IF_BASE,               ALL | PARTS,  GAS,              0),
+    ROW(keep_phi,    SAME,           IF_GRAVITY,            0,            PHI,              OLD),
+    ROW(deposit,     "rho",          IF_GRAVITY,            GAS | FINER(GAS) | PARTS, 0, RHO | DENSE),
+    ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),
+    ROW(unkick_gas,  "poisson",      PULLED,                GAS | FORCE,  0,                GAS),
+    ROW(poisson,     "poisson",      SELF,                  RHO,          UP(PHI | OLD),    PHI),
+    ROW(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, 0,            PHI,              OLD),
+    ROW(force,       "poisson",      IF_GRAVITY,            0,      PHI | UP(PHI | OLD),    FORCE),
+    ROW(energy,      SAME,           IF_GRAVITY,            RHO | FORCE,  0,                0),
+    ROW(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, PARTS,   FORCE | UP(FORCE),     PARTS),
+    ROW(kick_gas,    SAME,           PULLED,                GAS | FORCE,  0,                GAS),
+    ROW(send_gas,    SAME,           PULLED,                GAS,          0,                0),
+    ROW(time_step,   "courant",      0,                     GAS | FORCE | RHO | PARTS, 0,   TIME),
+    ROW(receive_gas, "ghosts",       PULLED,                0,            0,                0),
+    ROW(finer,       SAME,           0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
+    ROW(exchange_edges, "hydro",     IF_GAS | IF_FINER,     NEXT(EDGE),   0,         NEXT(EDGE)),
+    ROW(godunov,     "hydro",        IF_GAS,                NEXT(EDGE),
+                                                  GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
+    ROW(kick_again,  SAME,           PULLED,                GAS | FORCE,  0,                GAS),
+    ROW(restrict_gas, SAME,          IF_GAS | IF_FINER,     0,            NEXT(GAS),        GAS),
+    ROW(send_gas,    "ghosts",       IF_GAS,                GAS,          0,                0),
+    ROW(move_parts,  "particles",    IF_PARTS,              PARTS,   FORCE | UP(FORCE),     PARTS),
+    ROW(receive_gas, "ghosts",       IF_GAS,                0,            0,                0),
+    ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS) | NEXT(FLAG),        FLAG),
+    ROW(merge,       "particles",    IF_PARTS,              NEXT(PARTS),  0,                PARTS),
+    ROW(add_steps,   SAME,           0,                     TIME,         0,                UP(TIME)),
+};
+/* clang-format on */
 
 enum err sim_step(struct sim *s, int l, int icount)
 {
-    struct mesh *m = &s->mesh;
-    struct parts *p = &s->parts;
-    if (s->noct[l] == 0) return OK;
-
-    /* phase                                                      reads                     writes
-     */
-    /* flag, U, PHI, F           levels l+1.. */
-    if (l == m->levelmin || icount > 1) sim_refine(s, l);
-    /* costs                     who owns what */
-    if (l == m->levelmin) sim_balance(s);
-    if (s->par->run.pic) timer_start("particles");
-    /* positions                 hosts */
-    if (s->par->run.pic) part_enter(p, m, &s->comm, s->dom, l);
-    if (l == m->levelmin) {
-        /*                                    all                       a checkpoint, if due */
-        TRY(sim_output(s));
-        if (s->end.done) return OK;
-    }
-    if (m->gravity) {
-        /*                             PHI                       PHI_OLD */
-        save_potential(s, l);
-        /*                             U, particles              RHO, dense */
-        sim_density(s, l, icount);
-    }
-    if (s->par->run.pic) timer_start("particles");
-    /* positions             particles of l+1 */
-    if (s->par->run.pic) part_hand_down(p, m, &s->comm, s->dom, l);
-    if (m->gravity)
-        /*                     RHO                       PHI, F, velocities, U (kicks) */
-        gravity(s, l, icount);
-    timer_start("courant");
-    s->time.dtold[l] = s->time.dtnew[l];
-    s->time.dtnew[l] = sim_timestep(
-        s, l); /*                          U, F, RHO, velocities     dtnew */
-    /*                          —                         levels l+1.., time */
-    TRY(finer_levels(s, l));
-    if (s->end.done) return OK;
-    /*                                   U, F, reflux of l+1       U, reflux for l-1 */
-    if (m->hydro) gas(s, l);
-    if (s->par->run.pic) timer_start("particles");
-    /*      F                         velocities, positions */
-    if (s->par->run.pic) part_move(p, m, l, s->time.dtnew[l]);
-    sim_flag(s, l, icount); /*      U, dense                  flag */
-    if (s->par->run.pic) timer_start("particles");
-    /*                  particles of l+1          particles of l */
-    if (s->par->run.pic) part_merge(p, m, l);
-    s->cost.updates += 8 * (double)s->noct[l];
-    shorten_coarse_step(s, l, icount); /*                  dt of this level          dt of l-1 */
-    return OK;
-}
-
-static void save_potential(struct sim *s, int l)
-{
-    struct level *lv = &s->mesh.lev[l];
-    memcpy(lv->fld[FLD_PHI_OLD], lv->fld[FLD_PHI], sizeof lv->fld[0][0] * (size_t)lv->noct);
-}
-
-static void gravity(struct sim *s, int l, int icount)
-{
-    struct mesh *m = &s->mesh;
-    double fourpi = sim_fourpi(s);
-    /* How far into the coarse step, in units of the previous one (none in the first step). */
-    double tfrac = l > m->levelmin && icount == 2 && s->time.dtold[l - 1] > 0
-                       ? s->time.dtnew[l] / s->time.dtold[l - 1]
-                       : 0;
-    timer_start("poisson");
-    if (m->hydro) hydro_kick(m, l, -0.5 * s->time.dtnew[l], &s->hydro);
-    if (s->grav.gravity_type <= 0)
-        grav_solve(m, &s->comm, l, fourpi, s->matter.rho_tot, tfrac, s->matter.mass, s->matter.com,
-                   &s->grav);
-    if (s->time.nstep == 0) save_potential(s, l);
-    grav_force(m, &s->comm, l, tfrac, fourpi, s->matter.mass, s->matter.com, &s->grav);
-    sim_potential_energy(s, l);
-    if (s->par->run.pic) part_synchro(&s->parts, m, l, s->time.dtnew, s->time.dtold);
-    if (m->hydro) {
-        hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro);
-        ghost_fill_hydro(&s->comm, m, l);
-    }
-}
-
-static enum err finer_levels(struct sim *s, int l)
-{
-    struct mesh *m = &s->mesh;
-    if (l < m->levelmax && s->noct[l + 1] > 0) {
-        if (m->hydro) hydro_edge_begin(m, l + 1, &s->hydro);
-        TRY(sim_step(s, l + 1, 1));
-        if (s->time.nsubcycle[l] == 2 && !s->end.done) TRY(sim_step(s, l + 1, 2));
-        return OK;
-    }
-    if (l < m->levelmax)
-        s->time.dtold[l + 1] = s->time.dtnew[l + 1] = s->time.dtnew[l] / s->time.nsubcycle[l];
-    advance_time(s, l);
-    return OK;
-}
-
-static void advance_time(struct sim *s, int l)
-{
-    sim_report(s, l);
-    if (s->end.done) return;
-    s->time.t += s->time.dtnew[l];
-    s->time.nstep++;
-    if (s->cosmo) cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
-}
-
-/* Ghost octs' corrections come from their owners: rows of all octs of the level, those without an
- * edge empty. */
-static void exchange_edges(struct sim *s, int l)
-{
-    struct level *lv = &s->mesh.lev[l];
-    if (s->comm.size == 1) return;
-    size_t row = hydro_edge_row_bytes(&s->hydro);
-    char *rows = mem_zero(row * (size_t)lv->noct + 1, "reflux rows");
-    for (lidx i = 0; i < lv->nown; i++)
-        hydro_edge_export(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
-    void *arr = rows;
-    ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &row);
-    for (lidx i = lv->nown; i < lv->noct; i++)
-        hydro_edge_import(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
-    mem_free(rows);
-}
-
-static void gas(struct sim *s, int l)
-{
-    struct mesh *m = &s->mesh;
-    bool finer = l < m->levelmax && s->noct[l + 1] > 0;
-    timer_start("hydro");
-    if (finer) exchange_edges(s, l + 1);
-    if (s->refine.frozen)
-        hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro); /* of the step without its fluxes */
-    else
-        hydro_update(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro);
-    if (finer) hydro_edge_end(m, l + 1);
-    if (m->gravity) hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro);
-    if (finer) hydro_restrict(m, l, &s->hydro);
-    timer_start("ghosts");
-    ghost_fill_hydro(&s->comm, m, l);
-}
-
-static void shorten_coarse_step(struct sim *s, int l, int icount)
-{
-    if (l == s->mesh.levelmin) return;
-    if (s->time.nsubcycle[l - 1] == 1) s->time.dtnew[l - 1] = s->time.dtnew[l];
-    if (icount == 2) s->time.dtnew[l - 1] = s->time.dtold[l] + s->time.dtnew[l];
+    return phases_run(s, STEP, sizeof STEP / sizeof *STEP, l, icount);
 }

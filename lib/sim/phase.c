@@ -1,0 +1,98 @@
+/* sim/phase: see phase.h. */
+#include "sim/phase.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "dom/ghost.h"
+
+static bool holds(struct sim *s, unsigned when, int l, int icount)
+{
+    const struct mesh *m = &s->mesh;
+    bool base = l == m->levelmin, finer = l < m->levelmax && s->noct[l + 1] > 0;
+    unsigned is = 0;
+    is |= m->hydro ? IF_GAS : 0;
+    is |= m->gravity ? IF_GRAVITY : 0;
+    is |= s->grav.gravity_type <= 0 ? IF_SELF_GRAVITY : 0;
+    is |= s->par->run.pic ? IF_PARTS : 0;
+    is |= l < m->levelmax && !s->refine.frozen ? IF_MESH : 0;
+    is |= base ? IF_BASE : 0;
+    is |= base || icount > 1 ? IF_TURN : 0;
+    is |= finer ? IF_FINER : 0;
+    is |= s->time.nstep == 0 ? IF_FIRST : 0;
+    if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
+    return (when & ~is) == 0;
+}
+
+/* ---- checks ---- */
+
+static enum err check_field(struct sim *s, const struct phase *p, int l, field_set one)
+{
+    const struct mesh *m = &s->mesh;
+    const char *name = field_set_name(one);
+    if (!ghosts_valid(m, l, one))
+        FAIL(ERR_LIMIT,
+             "check_ghosts: phase %s reads ghosts of %s on level %d, and they are stale: fill them "
+             "before it",
+             p->name, name, l);
+    for (int f = 0; f <= FLD_FLAG; f++) {
+        if (!field_in(one, f) || (f != FLD_FLAG && !m->lev[l].fld[f])) continue;
+        if (!ghost_same(&s->comm, m, l, f))
+            FAIL(ERR_LIMIT,
+                 "check_ghosts: phase %s reads ghosts of %s on level %d, and they differ from "
+                 "their owners: an earlier phase writes that field without saying so",
+                 p->name, name, l);
+    }
+    return OK;
+}
+
+static enum err check_level(struct sim *s, const struct phase *p, int l, field_set set)
+{
+    if (l > s->mesh.levelmax || s->noct[l] == 0) return OK;
+    for (field_set one = 1; one & SET_GHOSTED; one <<= 1)
+        if (set & one) TRY(check_field(s, p, l, one));
+    return OK;
+}
+
+static enum err check_ghosts(struct sim *s, const struct phase *p, int l)
+{
+    TRY(check_level(s, p, l, p->ghosts));
+    for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
+        TRY(check_level(s, p, k, p->ghosts / UP(1)));
+    TRY(check_level(s, p, l + 1, p->ghosts / NEXT(1)));
+    for (int k = l + 1; k <= s->mesh.levelmax; k++) TRY(check_level(s, p, k, p->ghosts / FINER(1)));
+    return OK;
+}
+
+/* Stale ghosts of doubles become NaN: who reads them will be seen. */
+static void poison(struct mesh *m, const struct phase *p, int l)
+{
+    struct level *lv = &m->lev[l];
+    for (int f = 0; f < FLD_MAX; f++) {
+        if (!field_in(p->writes, f) || !lv->fld[f] || lv->valid[f]) continue;
+        for (lidx i = lv->nown; i < lv->noct; i++)
+            for (int c = 0; c < 8; c++) lv->fld[f][i][c] = NAN;
+    }
+}
+
+/* ---- one step ---- */
+
+static enum err phase_run(struct sim *s, const struct phase *p, int l, int icount)
+{
+    if (!holds(s, p->when, l, icount)) return OK;
+    if (s->check.skip && strcmp(s->check.skip, p->name) == 0) return OK;
+    if (p->timer) timer_start(p->timer);
+    if (s->check.ghosts) TRY(check_ghosts(s, p, l));
+    ghosts_set(&s->mesh, l, p->writes, false);
+    TRY(p->call(s, l, icount));
+    if (s->check.ghosts) poison(&s->mesh, p, l);
+    return OK;
+}
+
+enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icount)
+{
+    if (s->noct[l] == 0) return OK;
+    for (int i = 0; i < n && !s->end.done; i++) TRY(phase_run(s, &p[i], l, icount));
+    return OK;
+}

@@ -1,0 +1,41 @@
+/* sim/phase: a row of the table of the step (sim/step.c), and what runs it.
+ *
+ * With run_params/check_ghosts a phase that reads ghosts which are stale, or which differ from
+ * their owners although they count as valid, ends the run with a sentence; and what a phase leaves
+ * stale becomes NaN, so that nothing can read it unsaid. */
+#pragma once
+#include "oct/fields.h"
+#include "sim/sim.h"
+
+/* Sets of other levels than that of the step: the two coarser ones, the next finer one, all finer
+ * ones. */
+#define UP(set) ((field_set)(set) << 12)
+#define NEXT(set) ((field_set)(set) << 24)
+#define FINER(set) ((field_set)(set) << 36)
+
+/* Conditions of a phase: all must hold. */
+enum {
+    IF_GAS = 1 << 0,
+    IF_GRAVITY = 1 << 1,
+    IF_SELF_GRAVITY = 1 << 2, /* not an analytic force */
+    IF_PARTS = 1 << 3,
+    IF_MESH = 1 << 4,    /* cells of the level may be split: not levelmax, not static */
+    IF_BASE = 1 << 5,    /* the level is levelmin: once a coarse step */
+    IF_TURN = 1 << 6,    /* levelmin, or a second sub-step */
+    IF_FINER = 1 << 7,   /* there is a finer level */
+    IF_FIRST = 1 << 8,   /* first fine step of all */
+    IF_BALANCE = 1 << 9, /* the domains are to be balanced */
+};
+
+struct phase {
+    const char *name;
+    enum err (*call)(struct sim *s, int l, int icount);
+    const char *timer; /* NULL: that of the phase before runs on */
+    unsigned when;     /* IF_… */
+    field_set reads;   /* in own cells */
+    field_set ghosts;  /* in own cells and ghosts */
+    field_set writes;  /* in own cells; ghosts are stale then, unless the phase fills them */
+};
+
+/* One step of level l by the phases of a table. (collective) */
+MUST_USE enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icount);

@@ -1,0 +1,219 @@
+/* sim/phases: what the rows of the table in sim/step.c do, in its order. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/ghost.h"
+#include "sim/step.h"
+
+enum err step_refine(struct sim *s, int l, int icount)
+{
+    sim_refine(s, l);
+    return OK;
+}
+
+enum err step_balance(struct sim *s, int l, int icount)
+{
+    sim_domains_become(s, domain_kind(s->dom));
+    return OK;
+}
+
+enum err step_enter(struct sim *s, int l, int icount)
+{
+    part_enter(&s->parts, &s->mesh, &s->comm, s->dom, l);
+    return OK;
+}
+
+enum err step_output(struct sim *s, int l, int icount)
+{
+    return sim_output(s);
+}
+
+enum err step_keep_phi(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    struct level *lv = &m->lev[l];
+    memcpy(lv->fld[FLD_PHI_OLD], lv->fld[FLD_PHI], sizeof lv->fld[0][0] * (size_t)lv->noct);
+    ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
+    return OK;
+}
+
+enum err step_deposit(struct sim *s, int l, int icount)
+{
+    sim_density(s, l, icount);
+    return OK;
+}
+
+enum err step_hand_down(struct sim *s, int l, int icount)
+{
+    part_hand_down(&s->parts, &s->mesh, &s->comm, s->dom, l);
+    return OK;
+}
+
+/* ---- gravity ---- */
+
+/* How far into the coarse step, in units of the previous one (none in the first step). */
+static double time_fraction(const struct sim *s, int l, int icount)
+{
+    return l > s->mesh.levelmin && icount == 2 && s->time.dtold[l - 1] > 0
+               ? s->time.dtnew[l] / s->time.dtold[l - 1]
+               : 0;
+}
+
+enum err step_unkick_gas(struct sim *s, int l, int icount)
+{
+    hydro_kick(&s->mesh, l, -0.5 * s->time.dtnew[l], &s->hydro);
+    return OK;
+}
+
+enum err step_poisson(struct sim *s, int l, int icount)
+{
+    grav_solve(&s->mesh, &s->comm, l, sim_fourpi(s), s->matter.rho_tot, time_fraction(s, l, icount),
+               s->matter.mass, s->matter.com, &s->grav);
+    return OK;
+}
+
+enum err step_first_phi(struct sim *s, int l, int icount)
+{
+    return step_keep_phi(s, l, icount);
+}
+
+enum err step_force(struct sim *s, int l, int icount)
+{
+    grav_force(&s->mesh, &s->comm, l, time_fraction(s, l, icount), sim_fourpi(s), s->matter.mass,
+               s->matter.com, &s->grav);
+    return OK;
+}
+
+enum err step_energy(struct sim *s, int l, int icount)
+{
+    sim_potential_energy(s, l);
+    return OK;
+}
+
+enum err step_kick_parts(struct sim *s, int l, int icount)
+{
+    part_synchro(&s->parts, &s->mesh, l, s->time.dtnew, s->time.dtold);
+    return OK;
+}
+
+enum err step_kick_gas(struct sim *s, int l, int icount)
+{
+    hydro_kick(&s->mesh, l, 0.5 * s->time.dtnew[l], &s->hydro);
+    return OK;
+}
+
+enum err step_send_gas(struct sim *s, int l, int icount)
+{
+    ghost_fill_hydro_begin(&s->gas_fill, &s->comm, &s->mesh, l);
+    return OK;
+}
+
+enum err step_receive_gas(struct sim *s, int l, int icount)
+{
+    ghost_fill_end(&s->gas_fill);
+    return OK;
+}
+
+/* ---- time, and the recursion ---- */
+
+enum err step_time_step(struct sim *s, int l, int icount)
+{
+    s->time.dtold[l] = s->time.dtnew[l];
+    s->time.dtnew[l] = sim_timestep(s, l);
+    return OK;
+}
+
+static void advance_time(struct sim *s, int l)
+{
+    sim_report(s, l);
+    if (s->end.done) return;
+    s->time.t += s->time.dtnew[l];
+    s->time.nstep++;
+    if (s->cosmo) cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+}
+
+enum err step_finer(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    if (l < m->levelmax && s->noct[l + 1] > 0) {
+        if (m->hydro) hydro_edge_begin(m, l + 1, &s->hydro);
+        TRY(sim_step(s, l + 1, 1));
+        if (s->time.nsubcycle[l] == 2 && !s->end.done) TRY(sim_step(s, l + 1, 2));
+        return OK;
+    }
+    if (l < m->levelmax)
+        s->time.dtold[l + 1] = s->time.dtnew[l + 1] = s->time.dtnew[l] / s->time.nsubcycle[l];
+    advance_time(s, l);
+    return OK;
+}
+
+enum err step_add_steps(struct sim *s, int l, int icount)
+{
+    s->cost.updates += 8 * (double)s->noct[l];
+    if (l == s->mesh.levelmin) return OK;
+    if (s->time.nsubcycle[l - 1] == 1) s->time.dtnew[l - 1] = s->time.dtnew[l];
+    if (icount == 2) s->time.dtnew[l - 1] = s->time.dtold[l] + s->time.dtnew[l];
+    return OK;
+}
+
+/* ---- gas ---- */
+
+/* Ghost octs' corrections come from their owners: rows of all octs of the finer level, those away
+ * from its boundary empty. */
+enum err step_exchange_edges(struct sim *s, int l, int icount)
+{
+    struct level *lv = &s->mesh.lev[++l];
+    if (s->comm.size == 1) return OK;
+    size_t row = hydro_edge_row_bytes(&s->hydro);
+    char *rows = mem_zero(row * (size_t)lv->noct + 1, "reflux rows");
+    for (lidx i = 0; i < lv->nown; i++)
+        hydro_edge_export(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
+    void *arr = rows;
+    ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &row);
+    for (lidx i = lv->nown; i < lv->noct; i++)
+        hydro_edge_import(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
+    mem_free(rows);
+    return OK;
+}
+
+enum err step_godunov(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    if (s->refine.frozen)
+        hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro); /* of the step without its fluxes */
+    else
+        hydro_update(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro);
+    if (l < m->levelmax && s->noct[l + 1] > 0) hydro_edge_end(m, l + 1);
+    return OK;
+}
+
+enum err step_kick_again(struct sim *s, int l, int icount)
+{
+    return step_kick_gas(s, l, icount);
+}
+
+enum err step_restrict_gas(struct sim *s, int l, int icount)
+{
+    hydro_restrict(&s->mesh, l, &s->hydro);
+    return OK;
+}
+
+/* ---- the end of a step ---- */
+
+enum err step_move_parts(struct sim *s, int l, int icount)
+{
+    part_move(&s->parts, &s->mesh, l, s->time.dtnew[l]);
+    return OK;
+}
+
+enum err step_flag(struct sim *s, int l, int icount)
+{
+    sim_flag(s, l, icount);
+    return OK;
+}
+
+enum err step_merge(struct sim *s, int l, int icount)
+{
+    part_merge(&s->parts, &s->mesh, l);
+    return OK;
+}
