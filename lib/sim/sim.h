@@ -93,7 +93,7 @@ struct sim_restart {
 /* What tests and doubters turn on. */
 struct sim_check {
     bool ghosts;      /* run_params/check_ghosts */
-    const char *skip; /* name of a phase that is left out, for tests; NULL: none */
+    const char *skip; /* name of a phase that does nothing, for tests; NULL: none */
 };
 
 struct sim_end {

@@ -1,6 +1,8 @@
 """The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, tile sizes, or where the domains are.
 
-    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few, tiles or all
+    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few, tiles, ghosts or all
+
+ghosts: on 3 ranks with check_ghosts: no phase of the step reads a ghost that is stale, and the digest is that of one rank.
 
 A one-line fault it catches: a sum over cells with MPI_Allreduce in doubles, a ghost that is one exchange old, a loop order that
 follows the particles' arrival.
@@ -9,6 +11,8 @@ follows the particles' arrival.
 # test: sedov all tier=check timeout=300 ranks=2
 # test: sedov tiles tier=check timeout=120
 # test: cosmo tiles tier=check timeout=120
+# test: sedov ghosts tier=quick timeout=60 ranks=3
+# test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: cosmo few tier=long timeout=300 ranks=2
 # test: cosmo all tier=check timeout=600 ranks=2
 import os
@@ -113,13 +117,14 @@ VARIANTS = {  # (ranks, threads, ordering, nremap, tile_depth); the first is wha
     'few': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0), (1, 2, 'ksection', 0, 0)],
     'tiles': [(1, 1, 'ksection', 0, 0), (1, 1, 'ksection', 0, 1), (1, 1, 'ksection', 0, 2), (1, 1, 'ksection', 0, 3),
               (1, 2, 'ksection', 0, 4)],
+    'ghosts': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (3, 1, 'hilbert', 2, 0)],
     'all': [(1, 1, 'ksection', 0, 0), (1, 2, 'hilbert', 2, 0), (2, 1, 'ksection', 2, 0), (2, 2, 'ksection', 2, 0),
             (3, 1, 'ksection', 2, 0), (5, 1, 'ksection', 2, 0), (8, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0),
             (3, 2, 'hilbert', 3, 0), (5, 1, 'hilbert', 2, 0)],
 }
 
 
-def run_variant(case, variant):
+def run_variant(case, variant, which):
     """(digests of the checkpoints, the last checkpoint, seconds)"""
     ranks, threads, ordering, nremap, tiles = variant
     folder = '%s_%d_%d_%s_%d_%d' % ((case,) + variant)
@@ -127,6 +132,8 @@ def run_variant(case, variant):
     if case == 'cosmo':
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
     settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap, 'hydro_params/tile_depth=%d' % tiles]
+    if which == 'ghosts':
+        settings.append('run_params/check_ghosts=.true.')
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 
@@ -139,7 +146,7 @@ def main():
     reference = None
     for variant in VARIANTS[which]:
         name = '%d ranks, %d threads, %s, nremap %d, tile_depth %d' % variant
-        digests, path, seconds = run_variant(case, variant)
+        digests, path, seconds = run_variant(case, variant, which)
         print('     %s: %.1f s' % (name, seconds))
         if reference is None:
             reference = digests

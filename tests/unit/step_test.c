@@ -1,0 +1,82 @@
+/* step_test: the table of the step, and its check of ghosts. A phase that is left out together with
+ * its exchange must stop the next one that reads what it would have filled, and the sentence must
+ * name phase, field and level; so must a ghost that somebody changed. With nothing left out the run
+ * passes. Would catch: an exchange taken out of sim/step.c or of a phase, a read of ghosts that the
+ * table does not tell of (stale ghosts are NaN), a check that looks at nothing. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "check.h"
+#include "sim/sim.h"
+
+static struct comm comm;
+
+static const char *const BLAST =
+    "&RUN_PARAMS\nhydro=.true.\nnsubcycle=1,2,2\nnstepmax=3\ncheck_ghosts=.true.\n/\n"
+    "&AMR_PARAMS\nlevelmin=3\nlevelmax=5\n/\n"
+    "&INIT_PARAMS\nnregion=2\nregion_type='square','square'\n"
+    "x_center=0.5,0.4\ny_center=0.5,0.45\nz_center=0.5,0.55\n"
+    "length_x=10,0.2\nlength_y=10,0.2\nlength_z=10,0.2\nexp_region=10,2\n"
+    "d_region=1,2\np_region=0.1,10\n/\n"
+    "&OUTPUT_PARAMS\nnoutput=1\ntout=100\n/\n"
+    "&REFINE_PARAMS\nerr_grad_p=0.1\n/\n";
+
+/* A run of the blast, with gravity or not, without one phase, and with one ghost spoilt. */
+struct trial {
+    const char *skip;
+    bool gravity, spoil;
+};
+
+static enum err run(const struct trial *t)
+{
+    struct sim *s = mem_zero(sizeof *s, "test");
+    struct params *p = mem_zero(sizeof *p, "test");
+    enum err e = param_read_text(p, BLAST, strlen(BLAST), "blast");
+    p->run.poisson = t->gravity;
+    p->output.foutput = p->output.fbackup = 0; /* none, not even the first */
+    s->out.dir = ".";
+    if (e == OK) e = sim_start(s, p, &comm);
+    s->check.skip = t->skip;
+    struct level *lv = &s->mesh.lev[4];
+    if (t->spoil && lv->noct > lv->nown) lv->fld[FLD_U][lv->nown][3] *= 1 + 0x1p-50;
+    if (e == OK) e = sim_run(s);
+    CHECK(e != OK || s->time.nstep_coarse == 3);
+    sim_fini(s);
+    mem_free(p);
+    mem_free(s);
+    return e;
+}
+
+static void stops(const struct trial *t, const char *phase, const char *field, const char *what)
+{
+    enum err e = run(t);
+    const char *text = e == OK ? "" : err_message();
+    char name[64];
+    snprintf(name, sizeof name, "phase %s ", phase);
+    CHECK(e != OK, "without %s", t->skip ? t->skip : "a whole ghost");
+    CHECK(strstr(text, name) && strstr(text, field) && strstr(text, "level ") && strstr(text, what),
+          "without %s: %s", t->skip ? t->skip : "a whole ghost", text);
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &comm);
+    log_init(false, -1);
+    for (int gravity = 0; gravity < 2; gravity++) {
+        enum err e = run(&(struct trial){.gravity = gravity});
+        CHECK(e == OK, "nothing left out: %s", e == OK ? "" : err_message());
+    }
+    stops(&(struct trial){.skip = "send_gas"}, "godunov", "gas", "stale");
+    stops(&(struct trial){.skip = "flag"}, "flag", "refinement flags", "stale");
+    stops(&(struct trial){"send_gas", true, false}, "godunov", "gas", "stale");
+    stops(&(struct trial){"poisson", true, false}, "first_phi", "the potential", "stale");
+    stops(&(struct trial){"force", true, false}, "godunov", "the force", "stale");
+    if (comm.size > 1)
+        stops(&(struct trial){.spoil = true}, "refine", "gas", "differ from their owners");
+    if (comm.rank == 0) printf("%d passed, %d failed\n", passed, failed);
+    comm_fini();
+    return failed > 0;
+}
