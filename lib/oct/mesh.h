@@ -6,7 +6,8 @@
  * level's fields live as long as the octs do and move with them when the mesh changes (dom/adapt).
  * Ghosts are present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on
  * any level) of every own oct, and the children of every own oct. The parent of every present oct
- * is present. Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them. */
+ * is present. Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -36,14 +36,15 @@ enum {
 
 /* clang-format off */
 static const struct phase STEP[] = {
-    /*  phase        timer           when                   reads         ghosts            writes */
-    ROW(refine,      "refine",       IF_MESH | IF_TURN,     FLAG | PHI | FORCE | RHO,
+    /*  phase        timer           when                   reads         ghosts           writes */
+    ROW(refine,      "refine",       IF_MESH | IF_TURN,     ALL,
                                                   GAS | UP(GAS) | FINER(GAS),   FINER(ALL)),
     ROW(balance,     "load balance", IF_BASE | IF_BALANCE,  ALL | FINER(ALL),  0,   SET_DOMAIN),
     ROW(enter,       "particles",    IF_PARTS,              PARTS,        0,                PARTS),
     ROW(output,      SAME,           IF_BASE,               ALL | PARTS,  GAS,              0),
     ROW(keep_phi,    SAME,           IF_GRAVITY,            0,            PHI,              OLD),
-    ROW(deposit,     "rho",          IF_GRAVITY,            GAS | FINER(GAS) | PARTS, 0, RHO | DENSE),
+    ROW(deposit,     "rho",          IF_GRAVITY,            GAS | FINER(GAS) | PARTS, 0,
+                                                                                RHO | DENSE),
     ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),
     ROW(unkick_gas,  "poisson",      PULLED,                GAS | FORCE,  0,                GAS),
     ROW(poisson,     "poisson",      SELF,                  RHO,          UP(PHI | OLD),    PHI),
@@ -55,7 +56,7 @@ static const struct phase STEP[] = {
     ROW(send_gas,    SAME,           PULLED,                GAS,          0,                0),
     ROW(time_step,   "courant",      0,                     GAS | FORCE | RHO | PARTS, 0,   TIME),
     ROW(receive_gas, "ghosts",       PULLED,                0,            0,                0),
-    ROW(finer,       SAME,           0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
+    ROW(finer,       "courant",      0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
     ROW(exchange_edges, "hydro",     IF_GAS | IF_FINER,     NEXT(EDGE),   0,         NEXT(EDGE)),
     ROW(godunov,     "hydro",        IF_GAS,                NEXT(EDGE),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
@@ -66,7 +67,7 @@ static const struct phase STEP[] = {
     ROW(receive_gas, "ghosts",       IF_GAS,                0,            0,                0),
     ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS) | NEXT(FLAG),        FLAG),
     ROW(merge,       "particles",    IF_PARTS,              NEXT(PARTS),  0,                PARTS),
-    ROW(add_steps,   SAME,           0,                     TIME,         0,                UP(TIME)),
+    ROW(add_steps,   SAME,           0,                     TIME,         0,            UP(TIME)),
 };
 /* clang-format on */
 

@@ -1,8 +1,9 @@
 """The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, tile sizes, or where the domains are.
 
-    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few, tiles, ghosts or all
+    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few, tiles,
+                                ghosts or all
 
-ghosts: on 3 ranks with check_ghosts: no phase of the step reads a ghost that is stale, and the digest is that of one rank.
+ghosts: on 3 ranks with check_ghosts: no phase of the step reads a stale ghost, and the digest is that of one rank.
 
 A one-line fault it catches: a sum over cells with MPI_Allreduce in doubles, a ghost that is one exchange old, a loop order that
 follows the particles' arrival.
