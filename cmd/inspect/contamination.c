@@ -72,8 +72,7 @@ static enum err take_least(const struct source_parts *q, void *ctx)
     for (int64_t i = 0; i < q->n; i++) {
         if (q->family[i] != FAM_DM) continue;
         if (!(q->m[i] > 0 && isfinite(q->m[i])))
-            FAIL(ERR_FORMAT, "%s: particle %ld has the mass %g", t->s->path, (long)q->id[i],
-                 q->m[i]);
+            FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", q->file, (long)q->id[i], q->m[i]);
         if (q->m[i] < t->least) t->least = q->m[i];
     }
     return OK;
@@ -119,9 +118,12 @@ static enum err add_cells(const struct source_octs *o, void *ctx)
     struct contamination *t = ctx;
     for (int i = 0; i < o->n; i++)
         for (int c = 0; c < 8; c++) {
-            bool leaf = !(o->split[i] >> c & 1);
-            if (leaf && o->val[8 * (t->variable - 1) + c][i] / o->val[c][i] > t->cut)
-                TRY(zone_add(&t->zone, o->level, o->key[i], c));
+            double mask = o->val[8 * (t->variable - 1) + c][i] / o->val[c][i];
+            if (o->split[i] >> c & 1) continue;
+            if (!isfinite(mask))
+                FAIL(ERR_FORMAT, "%s: level %d, oct %ld, cell %d: variable %d is %g", o->file,
+                     o->level, (long)o->key[i], c, t->variable, mask);
+            if (mask > t->cut) TRY(zone_add(&t->zone, o->level, o->key[i], c));
         }
     return OK;
 }

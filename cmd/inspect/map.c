@@ -17,6 +17,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "ckpt/sane.h"
 #include "inspect.h"
 #include "plot/colours.h"
 #include "plot/picture.h"
@@ -201,6 +202,19 @@ static double value_of(const struct map *m, const struct ramses_octs *o, int c, 
     return o->val[8 * m->field + c][i];
 }
 
+/* field: its value is no number, else the density's, by which it is weighted. at: its corner. */
+static enum err bad_cell(const struct map *m, const struct ramses_octs *o, const double at[3],
+                         bool field)
+{
+    char file[PATH_MAX];
+    double x[3], half = ldexp(0.5, -o->level), box = m->r->head.boxlen;
+    x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
+    ramses_file(m->r, field && m->field >= m->r->nhydro ? "grav" : "hydro", o->file, file);
+    FAIL(ERR_FORMAT,
+         "%s: level %d, cell at %.9g %.9g %.9g: %s is nan or infinite: it cannot be drawn", file,
+         o->level, x[0], x[1], x[2], field ? m->o->field : "density");
+}
+
 static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
 {
     struct map *m = ctx;
@@ -216,11 +230,29 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
             const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
                                   (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
                                   (double)(2 * x[m->w] + (c >> m->w & 1)) * size};
-            if (!isfinite(q) || !isfinite(w)) continue;
+            if (!isfinite(q) || !isfinite(w)) return bad_cell(m, o, at, isfinite(w));
             lay_images(m, at, size, m->weight == BY_MASS ? q * w : q, w);
         }
     }
     return OK;
+}
+
+static enum err check_parts(const struct ramses *r, const struct ramses_parts *p)
+{
+    char file[PATH_MAX];
+    struct source_parts q = {
+        .n = p->n, .m = ramses_f64(r, p, COL_MASS), .id = ramses_i64(r, p, COL_ID)};
+    for (int d = 0; d < 3; d++) q.x[d] = ramses_f64(r, p, COL_X + (enum part_col)d);
+    ramses_file(r, "part", p->file, file);
+    return sane_parts(file, r->head.boxlen, &q);
+}
+
+static enum err bad_mass(const struct ramses *r, const struct ramses_parts *p, int64_t i)
+{
+    char file[PATH_MAX];
+    ramses_file(r, "part", p->file, file);
+    FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", file, (long)ramses_i64(r, p, COL_ID)[i],
+         ramses_f64(r, p, COL_MASS)[i]);
 }
 
 /* A particle is a cube, as large as a cell of its level, of evenly spread mass. */
@@ -229,17 +261,17 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
     struct map *m = ctx;
     const double *mass = ramses_f64(r, p, COL_MASS);
     const int axis[3] = {m->u, m->v, m->w};
+    TRY(check_parts(r, p));
     const int64_t *level = ramses_i64(r, p, COL_LEVEL);
     double box = r->head.boxlen;
     for (int64_t i = 0; i < p->n; i++) {
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
         double size = ldexp(1, -l), at[3];
-        bool good = ramses_family(r, p, i) == m->family && isfinite(mass[i]);
-        for (int d = 0; good && d < 3; d++) {
+        if (ramses_family(r, p, i) != m->family) continue;
+        if (!(mass[i] >= 0)) return bad_mass(r, p, i);
+        for (int d = 0; d < 3; d++)
             at[d] = ramses_f64(r, p, COL_X + (enum part_col)axis[d])[i] / box - 0.5 * size;
-            good = at[d] > -1 && at[d] < 2;
-        }
-        if (good) lay_images(m, at, size, mass[i] / (box * box * box * size * size * size), 1);
+        lay_images(m, at, size, mass[i] / (box * box * box * size * size * size), 1);
     }
     return OK;
 }

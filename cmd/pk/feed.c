@@ -1,6 +1,10 @@
 /* pk/feed: see feed.h. Reading is local, adding to the meshes collective (pk/batch.h). */
 #include "feed.h"
 
+#include <math.h>
+
+static const double FAR = 1e6; /* boxes; light goes 3e5 in a box of 10 kpc/h */
+
 struct reading {
     struct feed *f;
     struct source *s;
@@ -11,6 +15,11 @@ void feed_put(struct feed *f, enum species kind, const double x[3], double size,
     pk_batch_put(
         &f->batch,
         &(struct pk_item){.x = {x[0], x[1], x[2]}, .size = size, .m = m, .mesh = f->mesh[kind]});
+}
+
+bool feed_far(const double x[3])
+{
+    return !(fabs(x[0]) < FAR && fabs(x[1]) < FAR && fabs(x[2]) < FAR);
 }
 
 static enum species species_of(int family)
@@ -28,10 +37,21 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
         if (f->mesh[kind] < 0 || p->family[i] <= 0) continue; /* tracers have no mass */
         double x[3] = {p->x[0][i] / box, p->x[1][i] / box, p->x[2][i] / box};
         if (f->axis >= 0) x[f->axis] += p->v[f->axis][i] * f->rate;
+        if (feed_far(x))
+            FAIL(ERR_FORMAT, "%s: particle %ld: velocity_%c is %g", p->file, (long)p->id[i],
+                 'x' + f->axis, p->v[f->axis][i]);
+        if (!(p->m[i] >= 0 && p->m[i] <= f->most))
+            FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", p->file, (long)p->id[i], p->m[i]);
         f->points[kind]++;
         feed_put(f, kind, x, 0, p->m[i]);
     }
     return OK;
+}
+
+static enum err bad_cell(const struct source_octs *o, const double x[3], const char *what, double v)
+{
+    FAIL(ERR_FORMAT, "%s: level %d, cell at %.9g %.9g %.9g of the box: %s is %g", o->file, o->level,
+         x[0], x[1], x[2], what, v);
 }
 
 static enum err take_octs(const struct source_octs *o, void *ctx)
@@ -47,7 +67,13 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
             if (o->split[i] >> c & 1) continue;
             double rho = o->val[c][i], x[3];
             for (int d = 0; d < 3; d++) x[d] = ((double)(2 * at[d] + (c >> d & 1)) + 0.5) * size;
-            if (f->axis >= 0) x[f->axis] += o->val[8 * (1 + f->axis) + c][i] / rho * f->rate;
+            if (!(rho >= 0 && rho * volume <= f->most)) return bad_cell(o, x, "density", rho);
+            if (f->axis >= 0) {
+                double v = o->val[8 * (1 + f->axis) + c][i] / rho;
+                const char *const name[] = {"velocity_x", "velocity_y", "velocity_z"};
+                x[f->axis] += v * f->rate;
+                if (feed_far(x)) return bad_cell(o, x, name[f->axis], v);
+            }
             f->cells++;
             feed_put(f, SPECIES_GAS, x, size, rho * volume);
         }
@@ -84,11 +110,20 @@ enum err feed_end(struct feed *f, enum err err)
     return err_agree(f->c, err);
 }
 
+enum err feed_check_mass(const struct feed *f, const char *path)
+{
+    const double ROUND = 1.5; /* of initial conditions, dark matter and gas have a mass of 1 each */
+    if (!(f->mass <= ROUND * f->most))
+        FAIL(ERR_FORMAT, "%s: the masses add up to %g, more than a box holds", path, f->mass);
+    return OK;
+}
+
 enum err feed_source(struct feed *f, struct source *s)
 {
     const struct ckpt_head *h = &s->head;
     f->box = (struct pk_origin){h->cosmo, h->aexp, h->t, h->cosmo ? h->boxlen_ini : h->boxlen};
     f->rate = h->cosmo ? 1 / (h->hexp * h->boxlen) : 0; /* super-comoving velocity: v_pec/(a H) */
     feed_begin(f);
-    return feed_end(f, read_pieces(&(struct reading){f, s}));
+    TRY(feed_end(f, read_pieces(&(struct reading){f, s})));
+    return feed_check_mass(f, s->path);
 }

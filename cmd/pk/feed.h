@@ -11,6 +11,7 @@ struct feed {
     int mesh[SPECIES_COUNT]; /* of each species; −1: not wanted */
     int axis;                /* positions in redshift space along it; −1: none */
     struct pk *pk;           /* NULL: only add up the mass */
+    double most;             /* mass that there may be */
 
     /* Result: over all ranks. */
     struct pk_origin box;
@@ -35,5 +36,7 @@ MUST_USE enum err feed_grafic(struct feed *f, const char *dir); /* (collective, 
 /* For the files of this module: */
 void feed_begin(struct feed *f);
 void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m);
+bool feed_far(const double x[3]); /* a place that no shift leads to, or none at all */
+MUST_USE enum err feed_check_mass(const struct feed *f, const char *path); /* after feed_end */
 /* delivers what is left; the error is agreed (collective) */
 MUST_USE enum err feed_end(struct feed *f, enum err err);

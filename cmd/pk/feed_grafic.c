@@ -96,6 +96,12 @@ static enum err add_shift(struct planes *p, struct shifts *s, const char *dir, c
     return planes_open(p, dir, name, &s->file[s->count++]);
 }
 
+static enum err bad_cell(const struct planes *p, int file, int i, int j, int k, double value)
+{
+    FAIL(ERR_FORMAT, "%s: cell %d %d %d (from 1) is %g", p->file[file].path, i + 1, j + 1, k + 1,
+         value);
+}
+
 /* delta: file of the density contrast, or −1. */
 static enum err put_cells(struct feed *f, struct planes *p, const struct shifts *s,
                           enum species kind, int delta, double mass)
@@ -108,10 +114,14 @@ static enum err put_cells(struct feed *f, struct planes *p, const struct shifts 
             for (int i = 0; i < n; i++) {
                 size_t at = (size_t)j * (size_t)n + (size_t)i;
                 double x[3] = {(i + 0.5) / n, (j + 0.5) / n, (k + 0.5) / n};
-                for (int d = 0; d < s->count; d++)
-                    x[s->axis[d]] += s->factor[d] * (double)p->value[s->file[d]][at];
-                feed_put(f, kind, x, delta < 0 ? PK_LATTICE : PK_SAMPLE,
-                         mass * (delta < 0 ? 1 : 1 + (double)p->value[delta][at]));
+                for (int d = 0; d < s->count; d++) {
+                    double shift = (double)p->value[s->file[d]][at];
+                    x[s->axis[d]] += s->factor[d] * shift;
+                    if (feed_far(x)) return bad_cell(p, s->file[d], i, j, k, shift);
+                }
+                double more = delta < 0 ? 0 : (double)p->value[delta][at], m = mass * (1 + more);
+                if (!(fabs(m) <= f->most)) return bad_cell(p, delta, i, j, k, more);
+                feed_put(f, kind, x, delta < 0 ? PK_LATTICE : PK_SAMPLE, m);
             }
         *(kind == SPECIES_GAS ? &f->cells : &f->points[kind]) += (int64_t)n * n;
     }
@@ -172,5 +182,6 @@ enum err feed_grafic(struct feed *f, const char *dir)
     feed_begin(f);
     enum err err = f->mesh[SPECIES_DM] >= 0 ? feed_dm(f, dir, &h, mass) : OK;
     if (err == OK && f->mesh[SPECIES_GAS] >= 0) err = feed_gas(f, dir, &h, mass);
-    return feed_end(f, err);
+    TRY(feed_end(f, err));
+    return feed_check_mass(f, dir);
 }

@@ -355,7 +355,7 @@ static enum err check_memory(const struct comm *c, const struct options *o)
 static enum err measure(const struct comm *c, const struct options *o, struct source *s,
                         const char *path)
 {
-    struct feed f = {.c = c, .axis = o->axis};
+    struct feed f = {.c = c, .axis = o->axis, .most = INFINITY};
     struct pk_pair pair[PAIRS_MAX];
     int nmesh = give_meshes(o, &f, pair), nbin;
     bool cosmo = !s || s->head.cosmo;
@@ -368,6 +368,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     }
     if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the species asked for", path);
     TRY(err_agree(c, check_memory(c, o)));
+    f.most = total;
     f.pk = pk_new(c, &o->par, nmesh, total);
     enum err err = feed_any(&f, s, path);
     if (err == OK) err = check_species(o, &f, path);

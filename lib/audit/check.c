@@ -133,11 +133,7 @@ enum err check_judge(struct check *k, enum err err)
 
 void check_file(const struct check *k, const char *kind, int file, char path[PATH_MAX])
 {
-    const struct ramses *r = k->r;
-    if (r->hdf5)
-        snprintf(path, PATH_MAX, "%s/data_%05d.h5", r->dir, r->number);
-    else if (ramses_path(r, kind, file, path, PATH_MAX) != OK)
-        snprintf(path, PATH_MAX, "%s", r->dir);
+    ramses_file(k->r, kind, file, path);
 }
 
 void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE])
@@ -278,6 +274,7 @@ static enum err check_head(struct check *k, int file)
 /* ---- reading everything once ---- */
 
 struct tally {
+    struct check *check;
     int64_t family[12]; /* -5..5, undefined */
 };
 
@@ -300,6 +297,7 @@ static enum err count_parts(const struct ramses *r, const struct ramses_parts *p
         int f = ramses_family(r, p, i) + 5;
         t->family[f >= 0 && f <= 10 ? f : 11]++;
     }
+    check_part_values(t->check, p);
     return OK;
 }
 
@@ -400,7 +398,7 @@ static void check_list(struct check *k)
 static enum err check_whole(struct check *k)
 {
     struct ramses *r = k->r;
-    struct tally t = {0};
+    struct tally t = {.check = k};
     check_list(k);
     TRY(check_all_names(k));
     if (k->unreadable) return OK; /* files are missing: nothing else will fit */

@@ -1,4 +1,4 @@
-/* audit/check_parts: particles: finite, inside the box, with mass, each id once in its family, with
+/* audit/check_parts: particles: finite, inside the box, with mass; each id once in its family, with
  * the rank of their levelmin oct.
  *
  * Ids are sorted, eight bytes each; if memory does not hold them all, in turns of those that share
@@ -20,10 +20,9 @@ struct partcheck {
     uint64_t *id; /* id and family */
 };
 
-static void at_part(struct partcheck *c, enum check_kind kind, const struct ramses_parts *p,
-                    int64_t i, const char *fmt, double x)
+static void at_part(struct check *k, enum check_kind kind, const struct ramses_parts *p, int64_t i,
+                    const char *fmt, double x)
 {
-    struct check *k = c->k;
     char path[PATH_MAX], place[CHECK_PLACE];
     if (k->count[kind] >= CHECK_MOST) {
         k->count[kind]++, k->found->damages++;
@@ -37,26 +36,37 @@ static void at_part(struct partcheck *c, enum check_kind kind, const struct rams
     check_report(k, kind, path, place, "%s", what);
 }
 
-static void check_values(struct partcheck *c, const struct ramses_parts *p, int64_t i, bool *inside)
+/* Its first coordinate that is not inside the box; −1: none. */
+static int outside(const struct ramses *r, const struct ramses_parts *p, int64_t i)
 {
-    const struct ramses *r = c->k->r;
-    *inside = true;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < r->head.ndim; d++) {
         double x = ramses_f64(r, p, COL_X + (enum part_col)d)[i];
-        double v = ramses_f64(r, p, COL_VX + (enum part_col)d)[i];
-        if (!isfinite(v)) at_part(c, BAD_PART_FINITE, p, i, "has the velocity", v);
-        if (x >= 0 && x < r->head.boxlen) continue;
-        if (*inside)
-            at_part(c, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at",
-                    x);
-        *inside = false;
+        if (!(x >= 0 && x < r->head.boxlen)) return d;
     }
-    double m = ramses_f64(r, p, COL_MASS)[i];
-    int family = ramses_family(r, p, i);
+    return -1;
+}
+
+static void check_value(struct check *k, const struct ramses_parts *p, int64_t i)
+{
+    const struct ramses *r = k->r;
+    int far = outside(r, p, i), family = ramses_family(r, p, i);
+    double x = far < 0 ? 0 : ramses_f64(r, p, COL_X + (enum part_col)far)[i],
+           m = ramses_f64(r, p, COL_MASS)[i];
+    for (int d = 0; d < r->head.ndim; d++) {
+        double v = ramses_f64(r, p, COL_VX + (enum part_col)d)[i];
+        if (!isfinite(v)) at_part(k, BAD_PART_FINITE, p, i, "has the velocity", v);
+    }
+    if (far >= 0)
+        at_part(k, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at", x);
     if (!isfinite(m))
-        at_part(c, BAD_PART_FINITE, p, i, "has the mass", m);
+        at_part(k, BAD_PART_FINITE, p, i, "has the mass", m);
     else if (m < 0 || (m == 0 && family > 0))
-        at_part(c, BAD_MASS, p, i, "has the mass", m);
+        at_part(k, BAD_MASS, p, i, "has the mass", m);
+}
+
+void check_part_values(struct check *k, const struct ramses_parts *p)
+{
+    for (int64_t i = 0; i < p->n; i++) check_value(k, p, i);
 }
 
 /* The rank whose file has the levelmin oct around the particle. */
@@ -72,7 +82,7 @@ static void check_rank(struct partcheck *c, const struct ramses_parts *p, int64_
     const struct tree_row *row = tree_table_find(c->t, l, okey_make(x[0], x[1], x[2]));
     if (!row || row->file == p->file) return;
     k->found->strays++;
-    if (k->ours) at_part(c, BAD_RANK, p, i, "belongs to rank", row->file);
+    if (k->ours) at_part(k, BAD_RANK, p, i, "belongs to rank", row->file);
 }
 
 static void take_id(struct partcheck *c, const struct ramses_parts *p, int64_t i)
@@ -92,11 +102,8 @@ static void take_id(struct partcheck *c, const struct ramses_parts *p, int64_t i
 static enum err take_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
 {
     struct partcheck *c = ctx;
-    (void)r;
     for (int64_t i = 0; i < p->n; i++) {
-        bool inside = true;
-        if (c->turn == 0) check_values(c, p, i, &inside);
-        if (c->turn == 0 && inside) check_rank(c, p, i);
+        if (c->turn == 0 && outside(r, p, i) < 0) check_rank(c, p, i);
         take_id(c, p, i);
     }
     return OK;

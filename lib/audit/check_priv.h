@@ -51,4 +51,6 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 
 MUST_USE enum err check_tree(struct check *k, const struct tree_table *t);
 MUST_USE enum err check_cells(struct check *k, const struct tree_table *t);
+/* Those of particles: finite, inside the box, with mass. */
+void check_part_values(struct check *k, const struct ramses_parts *p);
 MUST_USE enum err check_parts(struct check *k, const struct tree_table *t);

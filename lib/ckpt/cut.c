@@ -168,6 +168,7 @@ static enum err cut_octs(const struct source_octs *o, void *ctx)
         n++;
     }
     struct source_octs kept = {.level = o->level,
+                               .file = o->file,
                                .n = n,
                                .key = t->key,
                                .split = t->split,
@@ -199,7 +200,7 @@ static const void *keep_column(struct cutting *t, int column, const void *from, 
 static enum err hand_parts(struct cutting *t, const struct source_parts *p, const int64_t *which,
                            int64_t n)
 {
-    struct source_parts kept = {.n = n};
+    struct source_parts kept = {.n = n, .file = p->file};
     for (int c = 0; c < t->inner->columns.n; c++)
         kept.col[c] = keep_column(t, c, p->col[c], n, which);
     /* the level of the last kick is one that there is */

@@ -1,10 +1,12 @@
 /* ckpt/source: see source.h. */
 #include "ckpt/source.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/sane.h"
 #include "ramses/priv.h"
 
 /* The last is what is complained about if none fits. */
@@ -113,12 +115,14 @@ static enum err give_parts(const struct ramses *r, const struct ramses_parts *p,
 {
     struct reading *g = ctx;
     const struct source *s = g->s;
-    struct source_parts o = {.n = p->n};
-    (void)r;
+    char file[PATH_MAX];
+    ramses_file(r, "part", p->file, file);
+    struct source_parts o = {.n = p->n, .file = file};
     for (int c = 0; c < s->columns.n; c++)
         o.col[c] = s->column_at[c] >= 0 ? p->col[s->column_at[c]]
                    : c < COL_COUNT      ? g->lacking[c]
                                         : NULL;
+    TRY(sane_parts(file, s->head.boxlen, &o));
     return g->fn(&o, g->ctx);
 }
 

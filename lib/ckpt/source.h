@@ -12,6 +12,7 @@
  */
 struct source_octs {
     int level, n;
+    const char *file; /* the one with the gas, for messages; lent */
     const okey *key;
     const unsigned char *split;     /* bit c: cell c is refined */
     const unsigned char (*flag)[8]; /* 1: is to be split or stay so */
@@ -26,6 +27,7 @@ struct source_octs {
 #define WIDE_int8_t int64_t
 struct source_parts {
     int64_t n;
+    const char *file; /* for messages; lent */
     union {
         struct {
             const double *x[3], *v[3];
@@ -89,7 +91,8 @@ MUST_USE enum err source_files_text(struct source *s, const char *name, char **t
  * 0: as in the checkpoint, for programs that only pass it on. */
 MUST_USE enum err source_open(const char *dir, double gamma, double smallr, struct source **out);
 void source_close(struct source **s);
-/* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. */
+/* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. Values are as they
+ * are stored, which may be no number; those of particles have been looked at (ckpt/sane). */
 MUST_USE enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn,
                               void *ctx);
 MUST_USE enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);

@@ -1,5 +1,6 @@
 /* curamses/source: HDF5 checkpoints as sources. They hold the conserved variables, which go through
  * as they are. */
+#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -33,8 +34,11 @@ static enum err open_hdf5(struct source *s)
 static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, void *ctx)
 {
     struct reading *g = ctx;
+    char file[PATH_MAX];
+    ramses_file(r, "hydro", in->file, file);
     struct source_octs o = {.level = in->level,
                             .n = in->n,
+                            .file = file,
                             .key = in->key,
                             .split = in->split,
                             .flag = in->flag,

@@ -14,7 +14,7 @@ enum { PAD = 8 };       /* a line of the cache */
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total)
 {
     BUG_ON(nmesh < 1 || nmesh > PK_MESHES || par->order < 1 || par->order > 4 || par->fold < 1 ||
-           !(total > 0));
+           !(total > 0 && isfinite(total)));
     struct pk *p = mem_zero(sizeof *p, "pk");
     p->c = c;
     p->par = *par;
@@ -23,6 +23,7 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->pitch = (size_t)par->n + PAD;
     p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PAD + PAD;
     p->quantum = ldexp(1, (int)ceil(log2(total)) - 61);
+    p->most = total;
     for (int i = 0; i < nmesh; i++) {
         sum_init(&p->m[i]);
         sum_init(&p->m2[i]);
@@ -211,7 +212,9 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
     for (int64_t i = 0; i < n; i++) {
         widest = fmax(widest, item[i].size);
         need_mesh(p, item[i].mesh, item[i].size == PK_SAMPLE);
+        p->taken += fabs(item[i].m);
     }
+    if (!(p->taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
     p->room = (size_t)(widest * p->par.fold * p->par.n) + WINDOW_REACH + 3;
 #pragma omp parallel
     {
@@ -298,7 +301,9 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item)
 {
     for (int64_t i = 0; i < n; i++) {
-        BUG_ON(item[i].mesh < 0 || item[i].mesh >= p->nmesh);
+        const double *x = item[i].x;
+        BUG_ON(item[i].mesh < 0 || item[i].mesh >= p->nmesh ||
+               !(isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]) && isfinite(item[i].m)));
         sum_add(&p->m[item[i].mesh], item[i].m);
         if (item[i].size == PK_SAMPLE) p->sampled |= 1u << item[i].mesh;
         if (item[i].size == 0) sum_add(&p->m2[item[i].mesh], item[i].m * item[i].m);

@@ -39,11 +39,12 @@ struct pk_item {
 
 struct pk;
 
-/* total: mass of all items, or more (no item may be added beyond 2^62 times its unit). nmesh:
- * separate species. (collective) */
+/* total: Σ |m| of all items, or more. nmesh: separate species. (collective) */
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total);
 void pk_free(struct pk **p);
-/* (collective: ranks without items give n = 0) */
+/* Positions and masses are finite. What goes beyond twice the total is not laid on the mesh: a
+ * caller that cannot trust the masses compares their sum with the total before it asks for spectra.
+ * (collective: ranks without items give n = 0) */
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item);
 
 struct pk_bin {

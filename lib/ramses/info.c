@@ -98,6 +98,14 @@ enum err ramses_path(const struct ramses *r, const char *kind, int file, char *p
     return OK;
 }
 
+void ramses_file(const struct ramses *r, const char *kind, int file, char path[PATH_MAX])
+{
+    if (r->hdf5)
+        snprintf(path, PATH_MAX, "%s/data_%05d.h5", r->dir, r->number);
+    else if (ramses_path(r, kind, file, path, PATH_MAX) != OK)
+        snprintf(path, PATH_MAX, "%s", r->dir);
+}
+
 enum err ramses_text_path(const struct ramses *r, const char *name, char *path, size_t n)
 {
     for (int group = 0; group < (r->group ? 2 : 1); group++) {

@@ -9,6 +9,8 @@
  * are one sentence with file, record and byte. Nothing here is collective; ranks may share out the
  * files. */
 #pragma once
+#include <limits.h>
+
 #include "ckpt/batch.h"
 #include "ckpt/catalog.h"
 #include "ckpt/ckpt.h"
@@ -84,6 +86,8 @@ MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, rams
 MUST_USE enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void *ctx);
 /* After all files: the levels fit together and match the header's counts. */
 MUST_USE enum err ramses_check_tree(const struct ramses *r);
+/* Path of a file (1..ncpu) of a kind, such as "part"; an HDF5 checkpoint has only one. */
+void ramses_file(const struct ramses *r, const char *kind, int file, char path[PATH_MAX]);
 /* or NULL */
 const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum part_col c);
 /* or NULL */

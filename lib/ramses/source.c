@@ -102,8 +102,14 @@ static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, 
     struct reading *g = ctx;
     const struct source *s = g->s;
     int nvar = r->nhydro;
-    struct source_octs o = {
-        .level = in->level, .n = in->n, .key = in->key, .split = in->split, .flag = in->flag};
+    char file[PATH_MAX];
+    ramses_file(r, "hydro", in->file, file);
+    struct source_octs o = {.level = in->level,
+                            .n = in->n,
+                            .file = file,
+                            .key = in->key,
+                            .split = in->split,
+                            .flag = in->flag};
     if (in->val) {
         for (int c = 0; nvar && c < 8; c++) {
             const double *prim[NVAR_MAX];
