@@ -1,6 +1,7 @@
 /* ckpt: what the header of a checkpoint holds, whatever the format. */
 #pragma once
 #include "ckpt/rest.h"
+#include "ckpt/boundary.h"
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
@@ -17,6 +18,7 @@ struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
     int nvar;
     double gamma, smallr;
     double boxlen;
+    struct boundary boundary; /* of the box; n = 0: it is periodic */
     int noutput, iout, ifout;
     const double *tout, *aout; /* [noutput] */
     double t;

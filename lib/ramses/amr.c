@@ -19,11 +19,53 @@ enum err ramses_write_amr(const struct ramses_out *o, const char *path)
     write_lists(&f, o);
     write_domains(&f, o);
     for (int l = 1; l <= o->nlevel; l++)
-        for (int r = 0; r < o->c->size && f.err == OK; r++) {
+        for (int r = 0; r < o->c->size + o->h->boundary.n && f.err == OK; r++) {
             struct ramses_block b = ramses_block_of(o, l, r);
             if (b.n) write_block(&f, &b);
         }
     return fort_close(&f);
+}
+
+/* ---- coarse cells ---- */
+
+/* Number of coarse cells along each axis: 3 with boundaries, of which the second is the box. */
+static int coarse_count(const struct ramses_out *o, int d)
+{
+    return o->beyond ? o->beyond->lay.n[d] : 1;
+}
+
+static int32_t coarse_cells(const struct ramses_out *o)
+{
+    return coarse_count(o, 0) * coarse_count(o, 1) * coarse_count(o, 2);
+}
+
+/* Index of the coarse cell at this offset from the box; beyond the last one the first follows. */
+static int32_t coarse_cell(const struct ramses_out *o, const int shift[3])
+{
+    int at = 0, stride = 1;
+    for (int d = 0; d < 3; d++) {
+        int n = coarse_count(o, d), skip = n > 1;
+        at += stride * ((skip + shift[d] + n) % n);
+        stride *= n;
+    }
+    return 1 + at;
+}
+
+/* son, flag1, cpu_map */
+static void write_coarse(struct fort_out *f, const struct ramses_out *o)
+{
+    int32_t cell[3][BOUNDARY_CODES] = {{0}}, box = coarse_cell(o, (int[3]){0}) - 1;
+    size_t bytes = sizeof **cell * (size_t)coarse_cells(o);
+    cell[0][box] = o->m->lev[1].noct ? o->number[1][0] : 0;
+    cell[1][box] = 1;
+    cell[2][box] = domain_rank(o->d, 1, 0) + 1;
+    for (int k = 0; o->beyond && k < o->beyond->lay.ncode; k++) {
+        int code = o->beyond->lay.code[k],
+            at = coarse_cell(o, o->beyond->lay.rule[code].shift) - 1;
+        cell[0][at] = beyond_find(o->beyond, 1, code, 0);
+        cell[1][at] = 1;
+    }
+    for (int i = 0; i < 3; i++) fort_record(f, cell[i], bytes);
 }
 
 static void write_head(struct fort_out *f, const struct ramses_out *o)
@@ -33,10 +75,10 @@ static void write_head(struct fort_out *f, const struct ramses_out *o)
            outputs = sizeof(double) * (size_t)h->noutput;
     fort_i4(f, o->c->size);
     fort_i4(f, 3);
-    fort_record(f, (int32_t[]){1, 1, 1}, 12);
+    fort_record(f, (int32_t[]){coarse_count(o, 0), coarse_count(o, 1), coarse_count(o, 2)}, 12);
     fort_i4(f, o->nlevel);
     fort_i4(f, (int32_t)o->ngridmax);
-    fort_i4(f, 0);
+    fort_i4(f, h->boundary.n);
     fort_i4(f, o->ngrid);
     fort_r8(f, h->boxlen);
     fort_record(f, (int32_t[]){h->noutput, h->iout, h->ifout}, 12);
@@ -55,7 +97,24 @@ static void write_head(struct fort_out *f, const struct ramses_out *o)
     fort_r8(f, h->mass_sph);
 }
 
-/* headl, taill, numbl, numbtot and the free list. numbtot is 8 bytes wide, as with LONGINT, if
+/* headb, tailb, numbb */
+static void write_boundary_lists(struct fort_out *f, const struct ramses_out *o)
+{
+    int nb = o->h->boundary.n;
+    size_t lists = (size_t)o->nlevel * (size_t)nb;
+    if (nb == 0) return;
+    int32_t *v = mem_zero(sizeof *v * 3 * lists, "checkpoint");
+    for (int l = 1; l <= o->nlevel; l++)
+        for (int i = 0; i < nb; i++) {
+            struct ramses_block b = ramses_block_of(o, l, o->c->size + i);
+            int32_t *to = v + (l - 1) * nb + i;
+            if (b.n) to[0] = b.first, to[lists] = b.first + b.n - 1, to[2 * lists] = b.n;
+        }
+    for (int i = 0; i < 3; i++) fort_record(f, v + (size_t)i * lists, sizeof *v * lists);
+    FREE(v);
+}
+
+/* headl, taill, numbl, numbtot, those beyond the boundary, and the free list. numbtot is 8 bytes wide, as with LONGINT, if
  * asked for or if it must be. */
 static void write_lists(struct fort_out *f, const struct ramses_out *o)
 {
@@ -78,6 +137,7 @@ static void write_lists(struct fort_out *f, const struct ramses_out *o)
         fort_record(f, wide, sizeof *wide * ntot);
     else
         fort_record(f, v, sizeof *v * ntot);
+    write_boundary_lists(f, o);
     int32_t n = o->ngrid, max = (int32_t)o->ngridmax, free = n < max;
     fort_record(f, (int32_t[]){free ? n + 1 : 0, free ? max : 0, max - n, n, n}, 20);
     FREE(wide);
@@ -122,19 +182,29 @@ static void write_domains(struct fort_out *f, const struct ramses_out *o)
     snprintf(ordering, sizeof ordering, "%-128s", hilbert ? "hilbert" : "ksection");
     fort_record(f, ordering, 128);
     (hilbert ? write_bounds : write_tree)(f, o);
-    fort_i4(f, o->m->lev[1].noct ? o->number[1][0] : 0); /* son of the coarse cell */
-    fort_i4(f, 1);                                       /* flag1 */
-    fort_i4(f, domain_rank(o->d, 1, 0) + 1);             /* cpu_map */
+    write_coarse(f, o);
 }
 
 /* ---- octs ---- */
 
-static int32_t cell_index(const struct ramses_out *o, int level, lidx oct, int cell)
+static int32_t index_of(const struct ramses_out *o, int cell, int32_t number)
 {
-    return (int32_t)(1 + cell * o->ngridmax + o->number[level][oct]);
+    return number ? (int32_t)(coarse_cells(o) + cell * o->ngridmax + number) : 0;
 }
 
-/* The cell of level-1 beyond a face of the oct's father cell, wrapped periodically also at walls;
+static int32_t cell_index(const struct ramses_out *o, int level, lidx oct, int cell)
+{
+    return index_of(o, cell, o->number[level][oct]);
+}
+
+/* Code of the coarse cell beyond a face of the box. */
+static int face_code(int face)
+{
+    static const int stride[3] = {1, 3, 9};
+    return BOUNDARY_BOX + (face & 1 ? 1 : -1) * stride[face / 2];
+}
+
+/* The cell of level-1 beyond a face of the oct's father cell, also beyond the boundary of the box;
  * 0: not on this rank. */
 static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, int face)
 {
@@ -145,12 +215,32 @@ static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, i
     if (leaves) {
         lidx q = up->nbr[p][face];
         int step = face & 1 ? 1 : -1, d = face / 2;
+        if (q == NBR_WALL && o->beyond)
+            return index_of(o, slot ^ bit, beyond_find(o->beyond, level - 1, face_code(face), p));
         if (q < 0)
             q = mesh_find(up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0,
                                          d == 1 ? step : 0, d == 2 ? step : 0, NULL));
         p = q;
     }
     return p < 0 ? 0 : cell_index(o, level - 1, p, slot ^ bit);
+}
+
+/* Index of the cell at x of a level, which may be beyond the boundary; 0: not on this rank. */
+static int32_t cell_at(const struct ramses_out *o, int level, const int64_t x[3])
+{
+    int64_t oct[3], last = ((int64_t)1 << level) - 1;
+    int slot = 0;
+    for (int d = 0; d < 3; d++) {
+        int64_t y = o->m->wall[2 * d] ? x[d] : x[d] & last;
+        slot |= (int)(y & 1) << d;
+        oct[d] = (y - (y & 1)) / 2;
+    }
+    int code = beyond_split(level, oct);
+    lidx i = mesh_find(&o->m->lev[level],
+                       okey_make((uint64_t)oct[0], (uint64_t)oct[1], (uint64_t)oct[2]));
+    if (i < 0) return 0;
+    return code == BOUNDARY_BOX ? cell_index(o, level, i, slot)
+                                : index_of(o, slot, beyond_find(o->beyond, level, code, i));
 }
 
 /* index, next, prev */
@@ -175,10 +265,16 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
     double side = ldexp(1, 1 - b->level);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
+        const struct boundary_rule *r = ramses_block_rule(b, (int32_t)(first + i), NULL);
+        okey key = lv->key[b->oct[first + i]];
         int64_t x[3];
-        okey_coords(lv->key[b->oct[first + i]], x);
+        if (r)
+            beyond_place(r, b->level, key, x);
+        else
+            okey_coords(key, x);
         for (int d = 0; d < 3; d++)
-            ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side;
+            ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side +
+                                                         (coarse_count(b->o, d) > 1);
     }
 }
 
@@ -209,15 +305,60 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
     const struct level *lv = &o->m->lev[b->level];
     int row = 0;
 #define NEXT_ROW rows[row++][i]
-    NEXT_ROW = b->level == 1 ? 1 : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
-    for (int face = 0; face < 6; face++)
-        NEXT_ROW = b->level == 1 ? 1 : neighbour_cell(o, b->level, oct, face);
+    NEXT_ROW = b->level == 1 ? coarse_cell(o, (int[3]){0})
+                             : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
+    for (int face = 0; face < 6; face++) {
+        int shift[3] = {0};
+        shift[face / 2] = face & 1 ? 1 : -1;
+        NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : neighbour_cell(o, b->level, oct, face);
+    }
     for (int c = 0; c < 8; c++)
         NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
     int rank[8];
     cell_ranks(o->d, b->level, lv->key[oct], r, rank);
     for (int c = 0; c < 8; c++) NEXT_ROW = rank[c] + 1;
     for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
+}
+
+/* The child of cell c of an oct beyond the boundary: there is one next to the box. 0: none. */
+static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
+                            int c)
+{
+    const struct ramses_out *o = b->o;
+    int before = 0;
+    for (int d = 0; d < 3; d++) {
+        int bit = c >> d & 1;
+        if (r->shift[d] && bit != (r->shift[d] < 0)) return 0;
+        before |= (r->shift[d] ? r->shift[d] > 0 : bit) << d;
+    }
+    lidx child = o->m->lev[b->level].child[ref][before];
+    int code = r->shift[0] + 1 + 3 * (r->shift[1] + 1) + 9 * (r->shift[2] + 1);
+    return child < 0 ? 0 : beyond_find(o->beyond, b->level + 1, code, child);
+}
+
+/* The same of an oct beyond the boundary, whose reference is ref. */
+static void link_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
+                        int64_t i, int32_t rows[LINKS][RAMSES_TILE])
+{
+    const struct ramses_out *o = b->o;
+    const struct level *lv = &o->m->lev[b->level];
+    int64_t x[3];
+    int row = 0, shift[3];
+    beyond_place(r, b->level, lv->key[ref], x);
+    memcpy(shift, r->shift, sizeof shift);
+    NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : cell_at(o, b->level - 1, x);
+    for (int face = 0; face < 6; face++) {
+        int step = face & 1 ? 1 : -1;
+        x[face / 2] += step, shift[face / 2] += step;
+        NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : cell_at(o, b->level - 1, x);
+        x[face / 2] -= step, shift[face / 2] -= step;
+    }
+    for (int c = 0; c < 8; c++) NEXT_ROW = child_beyond(b, ref, r, c);
+    for (int c = 0; c < 8; c++) NEXT_ROW = 0;
+    for (int c = 0; c < 8; c++) {
+        int from = r->from[c];
+        NEXT_ROW = lv->child[ref][from] >= 0 || (lv->flag && lv->flag[ref][from]);
+    }
 #undef NEXT_ROW
 }
 
@@ -229,7 +370,15 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
     for (int64_t at = 0; at < n; at += RAMSES_TILE) {
         int32_t tile[LINKS][RAMSES_TILE];
         int64_t k = n - at < RAMSES_TILE ? n - at : RAMSES_TILE;
-        for (int64_t i = 0; i < k; i++) link_oct(b, b->oct[first + at + i], i, tile, &r);
+        for (int64_t i = 0; i < k; i++) {
+            const struct boundary_rule *beyond = ramses_block_rule(b, (int32_t)(first + at + i),
+                                                                   NULL);
+            lidx oct = b->oct[first + at + i];
+            if (beyond)
+                link_beyond(b, oct, beyond, i, tile);
+            else
+                link_oct(b, oct, i, tile, &r);
+        }
         for (int row = 0; row < LINKS; row++)
             memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row],
                    sizeof **tile * (size_t)k);

@@ -52,10 +52,21 @@ struct table {
     enum err *err;
 };
 
+/* Cell c of octs beyond the boundary: vectors change sign, and what is imposed replaces what its
+ * reference holds. */
+static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *r, int n,
+                         double *const *prim)
+{
+    for (int v = 0; r->imposed >= 0 && v < h->nvar; v++)
+        for (int i = 0; i < n; i++) prim[v][i] = h->boundary.region[r->imposed].state[v];
+    for (int d = 0; d < 3; d++)
+        for (int i = 0; r->flip[d] && i < n; i++) prim[1 + d][i] = -prim[1 + d][i];
+}
+
 /* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell
- * and variable. */
+ * and variable. rule: of octs beyond the boundary, else NULL. */
 static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at,
-                       char *rows, size_t stride)
+                       const struct boundary_rule *rule, char *rows, size_t stride)
 {
     const struct ckpt_head *h = t->b->o->h;
     const lidx *oct = in->line + i;
@@ -68,10 +79,11 @@ static void hydro_tile(const struct table *t, const struct ramses_lines *in, int
         const double *u[NVAR_MAX];
         double *prim[NVAR_MAX];
         for (int v = 0; v < h->nvar; v++) {
-            u[v] = t->x->value + (8 * v + c) * CKPT_PITCH + at;
+            u[v] = t->x->value + (8 * v + (rule ? rule->from[c] : c)) * CKPT_PITCH + at;
             prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
         }
         ramses_primitive(h, n, u, prim);
+        if (rule) hydro_beyond(h, rule, n, prim);
         if (own) exact_differ(t->x, at, n, c, u, (const double *const *)prim);
     }
 }
@@ -81,7 +93,20 @@ static void put_hydro(const struct table *t, const struct ramses_lines *in, int 
 {
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < n; i += TILE)
-        hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, rows, stride);
+        hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, NULL, rows, stride);
+}
+
+/* Octs first..first+n-1 of a region: runs of one rule. */
+static void put_hydro_beyond(const struct table *t, const struct ramses_lines *in, int64_t first,
+                             int n, int at, char *rows, size_t stride)
+{
+    for (int i = 0, k; i < n; i += k) {
+        int32_t end;
+        const struct boundary_rule *r = ramses_block_rule(t->b, (int32_t)first + i, &end);
+        k = end - (int)first - i < TILE ? end - (int)first - i : TILE;
+        if (k > n - i) k = n - i;
+        hydro_tile(t, in, i, k, at + i, r, rows, stride);
+    }
 }
 
 static int grav_first(const struct ramses_out *o) /* the potential, or the force alone */
@@ -89,12 +114,38 @@ static int grav_first(const struct ramses_out *o) /* the potential, or the force
     return o->h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
 }
 
+static void grav_fields(const struct ramses_out *o, int field[4])
+{
+    static const int in_mesh[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
+    /* without the mesh's other fields between */
+    for (int k = 0; k < 4; k++) field[k] = o->values ? k : in_mesh[k];
+}
+
+static void put_grav_beyond(const struct ramses_block *b, const struct ramses_lines *in,
+                            int64_t first, int n, char *rows, size_t stride)
+{
+    int field[4], skip = grav_first(b->o), nvar = 4 - skip;
+    grav_fields(b->o, field);
+    for (int i = 0; i < n; i++) {
+        const struct boundary_rule *r = ramses_block_rule(b, (int32_t)first + i, NULL);
+        for (int k = 0; k < nvar; k++) {
+            double out[8];
+            const double *is = in->fld[field[skip + k]][in->line[i]];
+            int axis = skip + k - 1;
+            if (axis < 0) boundary_phi(r, is, out);
+            for (int c = 0; axis >= 0 && c < 8; c++)
+                out[c] = r->flip[axis] ? -is[r->from[c]] : is[r->from[c]];
+            for (int c = 0; c < 8; c++)
+                ((double *)(rows + (size_t)(c * nvar + k) * stride))[i] = out[c];
+        }
+    }
+}
+
 static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows,
                      size_t stride)
 {
-    int field[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ}, first = grav_first(b->o), nvar = 4 - first;
-    /* without the mesh's other fields between */
-    for (int k = 0; k < 4 && b->o->values; k++) field[k] = k;
+    int field[4], first = grav_first(b->o), nvar = 4 - first;
+    grav_fields(b->o, field);
 #pragma omp parallel for schedule(static)
     for (int t = 0; t < n; t += TILE)
         for (int k = 0; k < 8 * nvar; k++) {
@@ -111,6 +162,13 @@ static enum err fill_batch(const struct table *t, int64_t first, int n, char *ro
     int at = (int)(first % CKPT_BATCH);
     bool whole = at + n == CKPT_BATCH || first + n == b->n;
     TRY(ramses_lines_of(b, !t->x, first, n, &in));
+    if (b->rank >= b->o->c->size) {
+        if (t->x)
+            put_hydro_beyond(t, &in, first, n, at, rows, stride);
+        else
+            put_grav_beyond(b, &in, first, n, rows, stride);
+        return OK;
+    }
     if (!t->x) {
         put_grav(b, &in, n, rows, stride);
         return OK;
@@ -139,7 +197,7 @@ static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nva
                          struct exact_out *x)
 {
     for (int l = 1; l <= o->nlevel; l++)
-        for (int r = 0; r < o->c->size && f->err == OK; r++) {
+        for (int r = 0; r < o->c->size + o->h->boundary.n && f->err == OK; r++) {
             struct ramses_block b = ramses_block_of(o, l, r);
             enum err err = OK;
             ramses_block_header(f, l, b.n);
@@ -157,7 +215,7 @@ enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct
     fort_i4(&f, o->h->nvar);
     fort_i4(&f, 3);
     fort_i4(&f, o->nlevel);
-    fort_i4(&f, 0);
+    fort_i4(&f, o->h->boundary.n);
     fort_r8(&f, o->h->gamma);
     write_blocks(&f, o, o->h->nvar, x);
     return fort_close(&f);
@@ -170,7 +228,7 @@ enum err ramses_write_grav(const struct ramses_out *o, const char *path)
     fort_i4(&f, o->c->size);
     fort_i4(&f, 4 - grav_first(o));
     fort_i4(&f, o->nlevel);
-    fort_i4(&f, 0);
+    fort_i4(&f, o->h->boundary.n);
     write_blocks(&f, o, 4 - grav_first(o), NULL);
     return fort_close(&f);
 }

@@ -256,6 +256,38 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
     return OK;
 }
 
+/* A region beyond the boundary: the coarse cells that have octs of it, which are all in every file.
+ * A face has one region; what cannot be told from the places is left out. */
+static void add_region(struct ramses *r, const double lo[3], const double hi[3])
+{
+    struct boundary *b = &r->head.boundary;
+    struct boundary_region q = {.face = -1, .type = BOUNDARY_OUTFLOW};
+    for (int d = 0; d < 3; d++) {
+        int inner = (int)r->skip[d];
+        q.low[d] = d < r->head.ndim ? (int)lo[d] - inner : 0;
+        q.high[d] = d < r->head.ndim ? (int)hi[d] - inner : 0;
+        if (q.face < 0 && q.low[d] == q.high[d] && q.low[d]) q.face = 2 * d + (q.low[d] > 0);
+    }
+    bool good = q.face >= 0 && b->n < BOUNDARY_MAX;
+    for (int d = 0; d < 3; d++) good &= q.low[d] >= -1 && q.high[d] <= 1;
+    for (int i = 0; i < b->n; i++) good &= b->region[i].face != q.face;
+    if (good) b->region[b->n++] = q;
+}
+
+/* The lists of level 1 that follow those of the ranks. Boundaries of several coarse cells are not
+ * looked at. */
+static enum err find_boundary(struct fort_in *f, struct ramses *r, const struct amr_head *a)
+{
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1) return OK;
+    for (int i = 0; i < a->nboundary; i++) {
+        double lo[3] = {COARSE_MAX, COARSE_MAX, COARSE_MAX}, hi[3] = {0};
+        int32_t n = a->numbl[a->ncpu + i];
+        if (n) TRY(fold_centres(f, r, n, lo, hi));
+        if (n) add_region(r, lo, hi);
+    }
+    return OK;
+}
+
 enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_head *a)
 {
     double lo[3] = {COARSE_MAX, COARSE_MAX, COARSE_MAX}, hi[3] = {0};
@@ -273,7 +305,7 @@ enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_h
     if (n != cells)
         FAIL(ERR_FORMAT, "%s: has %ld octs of level 1 for %ld x %ld x %ld coarse cells", f->path,
              (long)n, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
-    return OK;
+    return find_boundary(f, r, a);
 }
 
 enum err ramses_hydro_head(struct fort_in *f, int ndim, const struct amr_head *a, int32_t *nvar,

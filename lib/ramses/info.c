@@ -56,6 +56,18 @@ void ramses_close(struct ramses **r)
     FREE(*r);
 }
 
+/* Of what type the boundaries are, the namelist tells. */
+static enum err read_boundary_types(struct ramses *r)
+{
+    char *text;
+    size_t bytes;
+    if (r->head.boundary.n == 0) return OK;
+    TRY(ramses_read_text(r, "namelist", &text, &bytes));
+    r->boundary_told = text && boundary_types(&r->head.boundary, text, bytes);
+    mem_free(text);
+    return OK;
+}
+
 static enum err snapshot_open(struct ramses *r)
 {
     struct fort_in f = {.fd = -1};
@@ -71,6 +83,7 @@ static enum err snapshot_open(struct ramses *r)
     fort_shut(&f);
     if (err == OK) err = read_fields(r, &a);
     if (err == OK) err = ramses_read_columns(r);
+    if (err == OK) err = read_boundary_types(r);
     ramses_amr_head_free(&a);
     return err;
 }

@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "ckpt/source.h"
+#include "ramses/beyond.h"
 #include "ramses/fortran.h"
 #include "ramses/read.h"
 
@@ -54,6 +55,7 @@ struct ramses_out {
     int32_t ngrid;                  /* octs of this rank, with ghosts */
     int64_t ngridmax;               /* array size that the file claims, equal on all ranks */
     int32_t *first, *count;         /* [nlevel][ranks] */
+    struct beyond *beyond;          /* octs beyond the boundary; NULL: the box is periodic */
     lidx *order[LEVEL_MAX + 2];     /* [noct] */
     int32_t *number[LEVEL_MAX + 2]; /* [noct] */
     /* own octs over the ranks */
@@ -64,7 +66,8 @@ struct ramses_out {
     bool wide_ids;
 };
 
-/* Octs of one list: level l, owner r. */
+/* Octs of one list: level l, owner r; from the number of ranks on, region r beyond the boundary:
+ * then oct has their references. */
 struct ramses_block {
     const struct ramses_out *o;
     int level, rank;
@@ -83,11 +86,15 @@ void ramses_out_drop(struct ramses_out *o, enum err why);
 /* total .. wide_ids, from mesh and particles (collective) */
 void ramses_out_count(struct ramses_out *o);
 
-/* order, number, first, count, ngrid, ngridmax */
+/* order, number, first, count, beyond, ngrid, ngridmax */
 MUST_USE enum err ramses_out_number(struct ramses_out *o);
 void ramses_out_forget(struct ramses_out *o); /* frees them */
 
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank);
+/* What the i-th oct beyond the boundary holds, NULL: it is in the box. *end, if not NULL: up to
+ * where the rule is the same. */
+const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int32_t i,
+                                              int32_t *end);
 MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
                                   struct ramses_lines *out);
 /* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by

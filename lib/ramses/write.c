@@ -3,9 +3,8 @@
  *
  * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts.
  * Numbers of octs follow from the order level, owner, Morton, so all links are computed while they
- * are written: beside the numbering (8 bytes an oct) and fixed buffers no memory is needed. Boxes
- * with physical boundaries are written like periodic ones (nx = ny = nz = 1, nboundary = 0):
- * readers see the same cells, and the namelist tells RAMSES's user the rest.
+ * are written: beside the numbering (8 bytes an oct) and fixed buffers no memory is needed. Octs
+ * beyond the boundary of the box are made from those before it (ramses/beyond.h).
  *
  * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank
  * 0 renames the directory. */
@@ -96,23 +95,57 @@ static void number_level(struct ramses_out *o, int l)
 enum err ramses_out_number(struct ramses_out *o)
 {
     size_t lists = (size_t)o->nlevel * (size_t)o->c->size;
-    /* cell indices are 1 + 7 ngridmax + oct at most */
-    int64_t octs = 0, limit = (INT32_MAX - 1) / 8;
+    /* cell indices are coarse cells + 7 ngridmax + oct at most */
+    int64_t octs = 0, limit = (INT32_MAX - BOUNDARY_CODES) / 8;
+    if (o->h->boundary.n) {
+        o->beyond = mem_zero(sizeof *o->beyond, "checkpoint");
+        o->beyond->nregion = o->h->boundary.n;
+        TRY(boundary_lay_out(&o->h->boundary, o->h->ndim, o->final, &o->beyond->lay));
+    }
     o->count = mem_zero(sizeof(int32_t) * lists, "checkpoint");
     o->first = mem_zero(sizeof(int32_t) * lists, "checkpoint");
     for (int l = 1; l <= o->nlevel; l++) octs += o->m->lev[l].noct;
+    for (int l = 1; l <= o->nlevel && octs <= limit; l++) {
+        number_level(o, l);
+        if (!o->beyond) continue;
+        beyond_number(o->beyond, o->m, l, o->ngrid + 1);
+        o->ngrid += o->beyond->level[l].n;
+        octs += o->beyond->level[l].n;
+    }
     if (octs > limit)
         FAIL(ERR_LIMIT,
              "%s: rank %d holds %ld octs, RAMSES files number %ld at most; use more ranks",
              o->final, o->c->rank, (long)octs, (long)limit);
-    for (int l = 1; l <= o->nlevel; l++) number_level(o, l);
     o->ngridmax = o->h->ngridmax > octs && o->h->ngridmax <= limit ? o->h->ngridmax : octs;
     if (o->ngridmax < 1) o->ngridmax = 1;
     return OK;
 }
 
+static struct ramses_block block_beyond(const struct ramses_out *o, int level, int rank)
+{
+    const struct beyond_level *e = &o->beyond->level[level];
+    int32_t at = e->region[rank - o->c->size], end = e->region[rank - o->c->size + 1];
+    return (struct ramses_block){.o = o,
+                                 .level = level,
+                                 .rank = rank,
+                                 .first = e->first + at,
+                                 .n = end - at,
+                                 .oct = end > at ? e->ref + at : NULL};
+}
+
+const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int32_t i, int32_t *end)
+{
+    const struct beyond *e = b->o->beyond;
+    if (b->rank < b->o->c->size) return NULL;
+    int32_t at = b->first - e->level[b->level].first, last;
+    int code = beyond_code(e, b->level, at + i, &last);
+    if (end) *end = last - at < b->n ? last - at : b->n;
+    return &e->lay.rule[code];
+}
+
 struct ramses_block ramses_block_of(const struct ramses_out *o, int level, int rank)
 {
+    if (rank >= o->c->size) return block_beyond(o, level, rank);
     size_t list = (size_t)(level - 1) * (size_t)o->c->size + (size_t)rank,
            row = list - (size_t)rank;
     struct ramses_block b = {
@@ -266,4 +299,5 @@ void ramses_out_forget(struct ramses_out *o)
     }
     FREE(o->first);
     FREE(o->count);
+    beyond_free(&o->beyond);
 }

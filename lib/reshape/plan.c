@@ -248,8 +248,9 @@ static void make_cuts(const struct reshape *opt, int nfurther, const struct comm
 static void make_domains(const struct reshape *opt, const struct source *s, const struct comm *c,
                          const struct weights *w, struct reshape_plan *p)
 {
-    static const bool wall[6];
+    bool wall[6];
     size_t n = (size_t)w->n;
+    boundary_walls(&s->head.boundary, wall);
     p->level = w->level < s->head.levelmax ? w->level : s->head.levelmax;
     if (opt->format == RESHAPE_RAMSES) {
         int *level = mem_new(sizeof *level * n + 1, "weights");

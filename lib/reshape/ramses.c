@@ -213,7 +213,8 @@ static enum err write_files(struct target *t)
     o->c = &file, o->m = &t->m, o->values = &values;
     o->npart = spill_count(&w->spill, part_list(w, t->number));
     enum err err = ramses_out_number(o);
-    o->ngridmax = w->o.ngridmax;
+    /* octs beyond the boundary come on top of those that were counted */
+    o->ngridmax = o->ngrid > w->o.ngridmax ? o->ngrid : w->o.ngridmax;
     if (err == OK) err = ramses_write_files(o, t->threads);
     ramses_out_forget(o);
     FREE(o);
@@ -222,9 +223,10 @@ static enum err write_files(struct target *t)
 
 static enum err write_target(struct reshaping *w, int number, int threads)
 {
-    static const bool wall[6];
+    bool wall[6];
     struct target *t = mem_zero(sizeof *t, "reshape tree");
     t->w = w, t->number = number, t->threads = threads;
+    boundary_walls(&w->head.boundary, wall);
     mesh_init(&t->m, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, wall);
     enum err err = OK;
     for (int l = 1; l <= w->nlevel && err == OK; l++) err = grow_level(t, l);

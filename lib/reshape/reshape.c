@@ -104,11 +104,12 @@ static enum err open_spill(struct reshaping *w)
 
 static enum err begin(struct reshaping *w)
 {
-    static const bool wall[6];
+    bool wall[6];
     enum err err = set_names(w);
     if (err == OK) err = rest_copy(&w->rest, w->s);
     w->ntarget = w->plan->domain ? w->opt->nrank : w->plan->ncut;
     set_head(w);
+    boundary_walls(&w->head.boundary, wall);
     mesh_init(&w->box, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, wall);
     TRY(err_agree(w->c, err));
     w->own = mem_zero(sizeof *w->own * (size_t)(w->ntarget * w->nlevel), "reshape");

@@ -177,6 +177,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .rest = &s->restart.rest,
                             .namelist = s->out.namelist_text,
                             .provenance = s->out.provenance};
+    boundary_of_params(p, &h->boundary);
     /* as they will be once it is written */
     h->tout_next = s->out.tout_next + (s->time.t >= s->out.tout_next ? p->output.delta_tout : 0);
     h->aout_next = s->out.aout_next + (s->time.aexp >= s->out.aout_next ? p->output.delta_aout : 0);

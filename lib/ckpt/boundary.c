@@ -1,0 +1,162 @@
+/* ckpt/boundary: see boundary.h. */
+#include "ckpt/boundary.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "param/param.h"
+
+/* The axis along which a region has no extent and lies outside; -1: none, or several (an edge). */
+static int axis_of(const struct boundary_region *r)
+{
+    int axis = -1, fixed = 0;
+    for (int d = 2; d >= 0; d--)
+        if (r->low[d] == r->high[d] && r->low[d] != 0) axis = d, fixed++;
+    return fixed == 1 ? axis : -1;
+}
+
+static void add_region(struct boundary *b, const struct boundary_region *r)
+{
+    int i = 0;
+    while (i < b->n && b->region[i].face != r->face) i++;
+    b->region[i] = *r;
+    if (i == b->n) b->n++;
+}
+
+void boundary_walls(const struct boundary *b, bool wall[6])
+{
+    for (int f = 0; f < 6; f++) wall[f] = false;
+    for (int i = 0; i < b->n; i++) wall[b->region[i].face] = true;
+}
+
+void boundary_of_params(const struct params *p, struct boundary *b)
+{
+    const struct param_boundary *q = &p->boundary;
+    bool wall[6];
+    b->n = 0;
+    for (int i = 0; i < q->nboundary; i++) {
+        struct boundary_region r = {
+            .low = {q->ibound_min[i], q->jbound_min[i], q->kbound_min[i]},
+            .high = {q->ibound_max[i], q->jbound_max[i], q->kbound_max[i]},
+            .type = (enum boundary_type)q->bound_type[i],
+            .state = {q->d_bound[i], q->u_bound[i], q->v_bound[i], q->w_bound[i], q->p_bound[i]}};
+        int axis = axis_of(&r);
+        if (axis < 0 || q->bound_type[i] < 1 || q->bound_type[i] > 3) continue;
+        for (int k = 0; k < PARAM_SCALARS && 5 + k < NVAR_MAX; k++)
+            r.state[5 + k] = q->var_bound[i][k];
+        r.face = 2 * axis + (r.low[axis] > 0);
+        add_region(b, &r);
+    }
+    /* no edges where the axis beside is periodic */
+    boundary_walls(b, wall);
+    for (int i = 0; i < b->n; i++)
+        for (int d = 0; d < 3; d++) {
+            if (d == b->region[i].face / 2) continue;
+            if (!wall[2 * d] && b->region[i].low[d] < 0) b->region[i].low[d] = 0;
+            if (!wall[2 * d + 1] && b->region[i].high[d] > 0) b->region[i].high[d] = 0;
+        }
+}
+
+bool boundary_types(struct boundary *b, const char *namelist, size_t bytes)
+{
+    struct params *p = mem_zero(sizeof *p, "namelist");
+    struct boundary told = {0};
+    int left_out = 0;
+    bool same = param_read_loose(p, namelist, bytes, "namelist.txt", &left_out) == OK;
+    if (same) boundary_of_params(p, &told);
+    same &= told.n == b->n;
+    for (int i = 0; i < b->n && same; i++) same = told.region[i].face == b->region[i].face;
+    for (int i = 0; i < b->n && same; i++) {
+        b->region[i].type = told.region[i].type;
+        memcpy(b->region[i].state, told.region[i].state, sizeof told.region[i].state);
+    }
+    FREE(p);
+    return same;
+}
+
+/* ---- layout ---- */
+
+static void offsets(int code, int shift[3])
+{
+    shift[0] = code % 3 - 1, shift[1] = code / 3 % 3 - 1, shift[2] = code / 9 - 1;
+}
+
+/* The first region that covers a coarse cell, -1: none. */
+static int region_of(const struct boundary *b, const int shift[3])
+{
+    for (int i = 0; i < b->n; i++) {
+        bool in = true;
+        for (int d = 0; d < 3; d++)
+            in &= b->region[i].low[d] <= shift[d] && shift[d] <= b->region[i].high[d];
+        if (in) return i;
+    }
+    return -1;
+}
+
+/* One step from a coarse cell towards the box, against its region's face; the rule so far is that
+ * of the cell's oct seen from the cell's code. Returns the code stepped to, -1: there is none. */
+static int step_in(const struct boundary *b, int code, struct boundary_rule *r)
+{
+    int shift[3];
+    offsets(code, shift);
+    int i = region_of(b, shift);
+    if (i < 0) return -1;
+    const struct boundary_region *q = &b->region[i];
+    int d = q->face / 2, bit = 1 << d, high = q->face & 1;
+    if (r->imposed < 0 && q->type == BOUNDARY_IMPOSED) r->imposed = i;
+    if (r->imposed < 0 && q->type == BOUNDARY_REFLECT) r->flip[d] = !r->flip[d];
+    for (int c = 0; c < 8; c++) {
+        int from = r->from[c];
+        r->from[c] = (unsigned char)(q->type == BOUNDARY_REFLECT ? from ^ bit
+                                     : high                      ? from | bit
+                                                                 : from & ~bit);
+    }
+    static const int stride[3] = {1, 3, 9};
+    return code + (high ? -stride[d] : stride[d]);
+}
+
+static void make_rule(const struct boundary *b, int code, struct boundary_rule *r)
+{
+    *r = (struct boundary_rule){.region = -1, .imposed = -1};
+    offsets(code, r->shift);
+    for (int c = 0; c < 8; c++) r->from[c] = (unsigned char)c;
+    int at = code;
+    for (int n = 0; n < 3 && at >= 0 && at != BOUNDARY_BOX; n++) at = step_in(b, at, r);
+    if (code != BOUNDARY_BOX && at == BOUNDARY_BOX) r->region = region_of(b, r->shift);
+}
+
+enum err boundary_lay_out(const struct boundary *b, int ndim, const char *where,
+                          struct boundary_layout *out)
+{
+    bool wall[6];
+    *out = (struct boundary_layout){.n = {1, 1, 1}};
+    boundary_walls(b, wall);
+    for (int d = 0; d < ndim; d++) {
+        if (wall[2 * d] != wall[2 * d + 1])
+            FAIL(ERR_LIMIT,
+                 "%s: has a boundary on one side of the %c axis only, which cannot be written",
+                 where, "xyz"[d]);
+        out->skip[d] = wall[2 * d];
+        out->n[d] = wall[2 * d] ? 3 : 1;
+    }
+    for (int code = 0; code < BOUNDARY_CODES; code++) make_rule(b, code, &out->rule[code]);
+    for (int i = 0; i < b->n; i++)
+        for (int code = 0; code < BOUNDARY_CODES; code++)
+            if (out->rule[code].region == i) out->code[out->ncode++] = code;
+    return OK;
+}
+
+void boundary_phi(const struct boundary_rule *r, const double in[8], double out[8])
+{
+    double at[8];
+    memcpy(out, in, sizeof at);
+    for (int d = 0; d < 3; d++) {
+        if (r->shift[d] == 0) continue;
+        memcpy(at, out, sizeof at);
+        for (int c = 0; c < 8; c++) {
+            int bit = 1 << d, before = r->shift[d] < 0 ? c & ~bit : c | bit, behind = before ^ bit;
+            double steps = c == behind ? 1 : 2; /* beyond: the near cell, the far one */
+            out[c] = at[before] + steps * (at[before] - at[behind]);
+        }
+    }
+}
