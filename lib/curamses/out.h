@@ -13,6 +13,7 @@ enum { HDF5_MORTON_LEVEL = 21 };
 struct hdf5_out {
     struct ramses_out o; /* counts, names of directories, texts */
     struct hdf5_file f;
+    struct boundary_layout lay;             /* coarse cells */
     int level_set[LEVEL_MAX + 2], part_set; /* first dataset */
     int64_t octs, npart;                    /* npart is the caller's to set */
     char *scratch;                          /* of a window */

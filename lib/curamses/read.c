@@ -296,7 +296,7 @@ static enum err read_reals(struct ramses *r, struct hdf5_in *h)
 
 static enum err read_header(struct ramses *r, struct hdf5_in *h)
 {
-    int64_t one, ranks, levelmin, levelmax, nvar, step[4];
+    int64_t one, nboundary, ranks, levelmin, levelmax, nvar, step[4];
     static const char *const coarse[] = {"nx", "ny", "nz"};
     static const char *const count[] = {"nstep", "nstep_coarse", "iout", "ifout"};
     struct ckpt_head *d = &r->head;
@@ -305,10 +305,14 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
     if (one != 3)
         FAIL(ERR_LIMIT, "%s: has %ld dimensions; only 3 are supported", h->path, (long)one);
+    TRY(get_count(h, "header", "nboundary", 0, 100, &nboundary));
     for (int k = 0; k < 3; k++) {
         TRY(get_count(h, "header", coarse[k], 1, 100, &one));
-        if (one != 1) FAIL(ERR_LIMIT, "%s: more than one coarse cell is not supported", h->path);
+        r->skip[k] = one == 3 && nboundary > 0;
+        if (one != 1 && !r->skip[k])
+            FAIL(ERR_LIMIT, "%s: more than one coarse cell is not supported", h->path);
     }
+    r->nboundary = (int)nboundary;
     TRY(get_count(h, "header", "ncpu", 1, INT32_MAX, &ranks));
     TRY(get_count(h, "header", "nlevelmax", 1, 99, &levelmax));
     TRY(get_count(h, "header", "levelmin", 1, levelmax, &levelmin));
@@ -334,6 +338,33 @@ static enum err read_units(struct ramses *r)
     return OK;
 }
 
+/* Regions as fill_boundary wrote them. */
+static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
+{
+    struct boundary b = {.n = n};
+    int64_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6] = {{-9}};
+    double state[BOUNDARY_MAX][NVAR_MAX];
+    if (n > BOUNDARY_MAX) FAIL(ERR_FORMAT, "%s: has %d boundary regions", h->path, n);
+    if (n == 0) return OK;
+    TRY(get_attr(h, "ptah", "boundary_extent", 'q', 6 * (int64_t)n, extent, true));
+    if (extent[0][0] == -9) return OK; /* of before */
+    TRY(get_attr(h, "ptah", "boundary_face", 'q', n, face, false));
+    TRY(get_attr(h, "ptah", "boundary_type", 'q', n, type, false));
+    TRY(get_attr(h, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * n, state, false));
+    for (int i = 0; i < n; i++) {
+        struct boundary_region *q = &b.region[i];
+        bool good = face[i] >= 0 && face[i] < 6 && type[i] >= 1 && type[i] <= 3;
+        for (int k = 0; k < 6; k++) good &= extent[i][k] >= -1 && extent[i][k] <= 1;
+        if (!good) FAIL(ERR_FORMAT, "%s: boundary region %d is damaged", h->path, i + 1);
+        q->face = (int)face[i], q->type = (enum boundary_type)type[i];
+        for (int k = 0; k < 3; k++)
+            q->low[k] = (int)extent[i][2 * k], q->high[k] = (int)extent[i][2 * k + 1];
+        memcpy(q->state, state[i], sizeof q->state);
+    }
+    d->boundary = b;
+    return OK;
+}
+
 static enum err read_own(struct ramses *r, struct hdf5_in *h)
 {
     struct ckpt_head *d = &r->head;
@@ -352,6 +383,7 @@ static enum err read_own(struct ramses *r, struct hdf5_in *h)
     TRY(get_attr(h, "ptah", "tout_next", 'd', 1, &d->tout_next, false));
     TRY(get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
     TRY(get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
+    TRY(read_boundary(d, h, r->nboundary));
     d->smallr = h->smallr;
     for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
     d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
@@ -551,7 +583,7 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
     for (int i = 0; i < n; i++) {
         uint64_t c[3] = {0};
         for (int d = 0; d < 3; d++) {
-            double x = w->centre[d][i] * side - 0.5;
+            double x = (w->centre[d][i] - (double)w->r->skip[d]) * side - 0.5;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
                 FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
                      w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);

@@ -114,6 +114,8 @@ void hdf5_out_plan(struct hdf5_out *w)
 
 enum err hdf5_out_create(struct hdf5_out *w)
 {
+    const struct ckpt_head *h = w->o.h;
+    TRY(boundary_lay_out(&h->boundary, h->ndim, w->f.path, &w->lay));
     return hdf5_create(&w->f, fill_file, w);
 }
 
@@ -159,6 +161,11 @@ static void attr_count(struct hdf5_file *f, const char *group, const char *name,
         hdf5_attr(f, group, name, 'q', 1, &n);
 }
 
+static int coarse_cells(const struct hdf5_out *w)
+{
+    return w->lay.n[0] * w->lay.n[1] * w->lay.n[2];
+}
+
 static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
 {
     const struct ckpt_head *h = w->o.h;
@@ -167,14 +174,14 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
         int64_t value;
     } count[] = {{"ncpu", 1},
                  {"ndim", 3},
-                 {"nx", 1},
-                 {"ny", 1},
-                 {"nz", 1},
+                 {"nx", w->lay.n[0]},
+                 {"ny", w->lay.n[1]},
+                 {"nz", w->lay.n[2]},
                  {"nlevelmax", w->o.nlevel},
                  {"levelmin", h->levelmin},
                  {"ngridmax", w->o.ngridmax},
-                 {"nboundary", 0},
-                 {"ncoarse", 1},
+                 {"nboundary", h->boundary.n},
+                 {"ncoarse", coarse_cells(w)},
                  {"ngrid_current", w->octs},
                  {"nvar", h->hydro ? h->nvar : 0},
                  {"nstep", h->nstep},
@@ -217,16 +224,37 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
 
 static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
 {
-    static const int32_t one = 1;
+    int32_t cell[BOUNDARY_CODES] = {0};
+    const int *n = w->lay.n, *skip = w->lay.skip;
     double bound[2];
     struct domain *d = domain_new(DOMAIN_HILBERT, 1, w->o.nlevel, w->o.m->wall);
     domain_bound_keys(d, bound);
     domain_free(d);
-    hdf5_small(f, "coarse/son", 'i', 1, &one);
-    hdf5_small(f, "coarse/cpu_map", 'i', 1, &one);
-    hdf5_small(f, "coarse/flag1", 'i', 1, &one);
+    /* octs beyond the boundary are not stored */
+    cell[skip[0] + n[0] * (skip[1] + n[1] * skip[2])] = 1;
+    hdf5_small(f, "coarse/son", 'i', coarse_cells(w), cell);
+    hdf5_small(f, "coarse/cpu_map", 'i', coarse_cells(w), cell);
+    hdf5_small(f, "coarse/flag1", 'i', coarse_cells(w), cell);
     hdf5_small(f, "domain/bound_key", 'd', 2, bound);
     hdf5_text(f, "domain", "ordering", "hilbert");
+}
+
+/* The boundary's regions, one after the other. Files of a periodic box have none of it. */
+static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
+{
+    int32_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6];
+    double state[BOUNDARY_MAX][NVAR_MAX];
+    if (b->n == 0) return;
+    for (int i = 0; i < b->n; i++) {
+        const struct boundary_region *r = &b->region[i];
+        face[i] = r->face, type[i] = (int32_t)r->type;
+        for (int d = 0; d < 3; d++) extent[i][2 * d] = r->low[d], extent[i][2 * d + 1] = r->high[d];
+        memcpy(state[i], r->state, sizeof state[i]);
+    }
+    hdf5_attr(f, "ptah", "boundary_face", 'i', b->n, face);
+    hdf5_attr(f, "ptah", "boundary_type", 'i', b->n, type);
+    hdf5_attr(f, "ptah", "boundary_extent", 'i', 6 * b->n, extent);
+    hdf5_attr(f, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * b->n, state);
 }
 
 static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
@@ -246,6 +274,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "tout_next", 'd', 1, &h->tout_next);
     hdf5_attr(f, "ptah", "aout_next", 'd', 1, &h->aout_next);
     hdf5_attr(f, "ptah", "safe", 'B', LEVEL_MAX + 2, h->safe);
+    fill_boundary(f, &h->boundary);
 }
 
 static void fill_sinks(struct hdf5_file *f, const struct hdf5_out *w)
@@ -334,7 +363,7 @@ static void put_centres(struct hdf5_out *w, int set, int l, const struct hdf5_oc
         for (int64_t i = 0; i < o->n; i++) {
             int64_t at[3];
             okey_coords((okey)o->key[i], at);
-            x[i] = ldexp((double)(2 * at[d] + 1), -l);
+            x[i] = ldexp((double)(2 * at[d] + 1), -l) + w->lay.skip[d];
         }
         hdf5_put(&w->f, set + d, o->first, o->n, x);
     }

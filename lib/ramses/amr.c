@@ -60,8 +60,7 @@ static void write_coarse(struct fort_out *f, const struct ramses_out *o)
     cell[1][box] = 1;
     cell[2][box] = domain_rank(o->d, 1, 0) + 1;
     for (int k = 0; o->beyond && k < o->beyond->lay.ncode; k++) {
-        int code = o->beyond->lay.code[k],
-            at = coarse_cell(o, o->beyond->lay.rule[code].shift) - 1;
+        int code = o->beyond->lay.code[k], at = coarse_cell(o, o->beyond->lay.rule[code].shift) - 1;
         cell[0][at] = beyond_find(o->beyond, 1, code, 0);
         cell[1][at] = 1;
     }
@@ -114,8 +113,8 @@ static void write_boundary_lists(struct fort_out *f, const struct ramses_out *o)
     FREE(v);
 }
 
-/* headl, taill, numbl, numbtot, those beyond the boundary, and the free list. numbtot is 8 bytes wide, as with LONGINT, if
- * asked for or if it must be. */
+/* headl, taill, numbl, numbtot, those beyond the boundary, and the free list. numbtot is 8 bytes
+ * wide, as with LONGINT, if asked for or if it must be. */
 static void write_lists(struct fort_out *f, const struct ramses_out *o)
 {
     size_t lists = (size_t)o->nlevel * (size_t)o->c->size, ntot = 10 * (size_t)o->nlevel;

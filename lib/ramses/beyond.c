@@ -25,8 +25,8 @@ static int64_t find_touching(const struct mesh *m, int l, struct touching **out)
             faces |= (unsigned)(m->wall[2 * d] && x[d] == 0) << 2 * d |
                      (unsigned)(m->wall[2 * d + 1] && x[d] == last) << (2 * d + 1);
         if (!faces) continue;
-        if (n == room) room = 2 * room + 256, *out = mem_grow(*out, sizeof **out * (size_t)room,
-                                                              "checkpoint");
+        if (n == room)
+            room = 2 * room + 256, *out = mem_grow(*out, sizeof **out * (size_t)room, "checkpoint");
         (*out)[n++] = (struct touching){i, faces};
     }
     return n;
@@ -48,9 +48,9 @@ void beyond_number(struct beyond *b, const struct mesh *m, int l, int32_t first)
         e->at[k] = e->n;
         for (int64_t i = 0; i < n; i++) {
             if ((t[i].faces & need) != need) continue;
-            if (e->n == room) room = 2 * room + n, e->ref = mem_grow(
-                                                       e->ref, sizeof *e->ref * (size_t)room,
-                                                       "checkpoint");
+            if (e->n == room)
+                room = 2 * room + n,
+                e->ref = mem_grow(e->ref, sizeof *e->ref * (size_t)room, "checkpoint");
             e->ref[e->n++] = t[i].oct;
         }
     }

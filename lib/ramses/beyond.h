@@ -12,9 +12,9 @@ struct beyond {
     struct boundary_layout lay;
     int nregion;
     struct beyond_level {
-        lidx *ref;                    /* [n] references, by code in the order of lay.code */
-        int32_t n, first;             /* number of the first */
-        int32_t at[BOUNDARY_CODES];   /* by place in lay.code: where in ref its octs begin */
+        lidx *ref;                        /* [n] references, by code in the order of lay.code */
+        int32_t n, first;                 /* number of the first */
+        int32_t at[BOUNDARY_CODES];       /* by place in lay.code: where in ref its octs begin */
         int32_t region[BOUNDARY_MAX + 1]; /* the same by region */
     } level[LEVEL_MAX + 2];
 };
@@ -26,6 +26,6 @@ void beyond_free(struct beyond **b);
 int32_t beyond_find(const struct beyond *b, int l, int code, lidx ref);
 /* Code of the i-th oct of a level; *end: where its octs end. */
 int beyond_code(const struct beyond *b, int l, int32_t i, int32_t *end);
-/* Where an oct is, and where the oct at x is: code and, in the box, coordinates of the reference. */
+/* Where an oct beyond the boundary is · the code of the oct at x, which becomes its reference. */
 void beyond_place(const struct boundary_rule *r, int l, okey ref, int64_t x[3]);
 int beyond_split(int l, int64_t x[3]);

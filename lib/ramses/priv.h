@@ -29,8 +29,8 @@ struct amr_head {
  * (first == false). */
 MUST_USE enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a,
                                   bool first);
-/* After it, in file 1: r->skip, r->coarse and r->head.boundary from the octs of level 1, which every
- * file has. */
+/* After it, in file 1: r->skip, r->coarse and r->head.boundary from the octs of level 1, which
+ * every file has. */
 MUST_USE enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_head *a);
 void ramses_amr_head_free(struct amr_head *a);
 /* Headers of hydro and grav files: number of variables. */

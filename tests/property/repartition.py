@@ -60,6 +60,13 @@ def there_and_back(v, path, ranks):
     v.same('to HDF5: digest', ptah.digest(out) == same, True)
     back = repartition('back', out, '-n', '2', '-d', 'ksection')
     v.same('HDF5 to 2 ksection: digest', ptah.digest(back) == same, True)
+    for what, source in (('HDF5', out), ('ksection', back)):
+        with open(os.path.join(repartition('plain', source, '-n', '2'), 'info_%s.txt' % number_of(path))) as f:
+            v.same('%s to RAMSES, no order asked for' % what, 'hilbert' in f.read(), True)
+
+
+def number_of(path):
+    return os.path.basename(path).split('_')[1]
 
 
 def has_hdf5():
