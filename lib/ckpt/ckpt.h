@@ -1,7 +1,7 @@
 /* ckpt: what the header of a checkpoint holds, whatever the format. */
 #pragma once
-#include "ckpt/rest.h"
 #include "ckpt/boundary.h"
+#include "ckpt/rest.h"
 #include "comm/comm.h"
 #include "dom/domain.h"
 #include "oct/mesh.h"
