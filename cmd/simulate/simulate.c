@@ -230,7 +230,9 @@ int main(int argc, char **argv)
     char *text = NULL;
     s->out.provenance = opt_provenance(VERSION, argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
-    int status = e != OK || (s->end.status == 0 && ferror(stdout)) ? 2 : s->end.status;
+    int status = e == ERR_STOPPED                                    ? 75
+                 : e != OK || (s->end.status == 0 && ferror(stdout)) ? 2
+                                                                     : s->end.status;
     if (e != OK && c.rank == 0) fprintf(stderr, "simulate: %s\n", err_message());
     mem_free((void *)(uintptr_t)s->out.provenance);
     sim_fini(s);

@@ -375,7 +375,8 @@ static void check_info(struct check *k)
         check_report(k, BAD_COUNT, path, "nstep_coarse", "is %ld, %s step %d",
                      strtol(step + 13, NULL, 10), unsaid, r->head.nstep_coarse);
     if (time) {
-        double t = strtod(time + 13, NULL);
+        char *end;
+        double t = ramses_real(time + 13, &end);
         if (!(fabs(t - r->head.t) <= 1e-12 * fabs(r->head.t)))
             check_report(k, BAD_COUNT, path, "time", "is %.15g, %s time %.15g", t, unsaid,
                          r->head.t);

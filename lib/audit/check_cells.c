@@ -66,7 +66,7 @@ static void check_energy(struct cells *c, const struct ramses_octs *o, int cell)
     const double *p = o->val[8 * c->pressure + cell], *rho = o->val[8 * c->density + cell];
     for (int i = 0; i < o->n; i++) {
         double v2 = 0;
-        if (p[i] > 0 || !isfinite(p[i])) continue;
+        if (p[i] >= 0 || !isfinite(p[i])) continue;
         for (int d = 1; d <= 3; d++) v2 += o->val[8 * d + cell][i] * o->val[8 * d + cell][i];
         c->k->found->cold++;
         double energy = p[i] / (c->k->gamma - 1) + 0.5 * rho[i] * v2;

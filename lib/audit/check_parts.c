@@ -49,7 +49,7 @@ static int outside(const struct ramses *r, const struct ramses_parts *p, int64_t
 static void check_value(struct check *k, const struct ramses_parts *p, int64_t i)
 {
     const struct ramses *r = k->r;
-    int far = outside(r, p, i), family = ramses_family(r, p, i);
+    int far = outside(r, p, i);
     double x = far < 0 ? 0 : ramses_f64(r, p, COL_X + (enum part_col)far)[i],
            m = ramses_f64(r, p, COL_MASS)[i];
     for (int d = 0; d < r->head.ndim; d++) {
@@ -60,7 +60,7 @@ static void check_value(struct check *k, const struct ramses_parts *p, int64_t i
         at_part(k, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at", x);
     if (!isfinite(m))
         at_part(k, BAD_PART_FINITE, p, i, "has the mass", m);
-    else if (m < 0 || (m == 0 && family > 0))
+    else if (m < 0)
         at_part(k, BAD_MASS, p, i, "has the mass", m);
 }
 

@@ -6,7 +6,8 @@
  * the sentence. BUG_ON(cond) is always compiled in: it prints the place and aborts all ranks. */
 #pragma once
 
-enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER };
+/* ERR_STOPPED: the user asked for it. */
+enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER, ERR_STOPPED };
 
 #define MUST_USE __attribute__((warn_unused_result))
 

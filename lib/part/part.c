@@ -390,12 +390,7 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
 #pragma omp parallel for schedule(static)
     for (int64_t b = p->first[l]; b < p->n; b += BLOCK)
         rehost_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
-    int64_t before = p->lost;
     migrate(p, m, c, d, l, p->first[l]);
-    bool walls = false;
-    for (int k = 0; k < 6; k++) walls |= m->wall[k];
-    /* a particle moved further than the box, or is not a number */
-    BUG_ON(p->lost > before && !walls);
     runs_tidy(p, m, l);
     part_sort(p, p->first[l], p->run[l + 1]);
 }

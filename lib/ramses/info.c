@@ -308,6 +308,18 @@ static void say_format(struct ramses *r)
 
 /* ---- info ---- */
 
+double ramses_real(const char *s, char **end)
+{
+    char text[64];
+    double x = strtod(s, end);
+    size_t n = (size_t)(*end - s);
+    if ((**end != '+' && **end != '-') || n == 0 || n > 40 || !isdigit((unsigned char)(*end)[1]))
+        return x;
+    long exponent = strtol(*end, end, 10);
+    snprintf(text, sizeof text, "%.*sE%ld", (int)n, s, exponent);
+    return strtod(text, NULL);
+}
+
 static enum err info_get(const char *path, const char *text, const char *key, double *x)
 {
     size_t n = strlen(key);
@@ -317,7 +329,7 @@ static enum err info_get(const char *path, const char *text, const char *key, do
         const char *eq = s + n + strspn(s + n, " ");
         char *end;
         if (*eq != '=') continue;
-        *x = strtod(eq + 1, &end);
+        *x = ramses_real(eq + 1, &end);
         if (end == eq + 1 || !isfinite(*x))
             FAIL(ERR_FORMAT, "%s: the value of %s is not a number", path, key);
         return OK;
@@ -345,8 +357,8 @@ static int count_domains(const char *text)
     for (s = s ? strchr(s, '\n') : NULL; s; s = strchr(s, '\n')) {
         char *end[3];
         long number = strtol(s, &end[0], 10);
-        strtod(end[0], &end[1]);
-        strtod(end[1], &end[2]);
+        ramses_real(end[0], &end[1]);
+        ramses_real(end[1], &end[2]);
         if (number != n + 1 || end[1] == end[0] || end[2] == end[1]) break;
         n++;
         s = end[2];

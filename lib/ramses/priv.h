@@ -40,6 +40,8 @@ MUST_USE enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, 
 /* Header of a particle file: number of particles; stars formed, unless NULL. */
 MUST_USE enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart,
                                    struct stars_formed *formed);
+/* As strtod, but takes Fortran's exponents of three digits, which have no letter: 0.1-120. */
+double ramses_real(const char *s, char **end);
 /* ncpu, levelmin, boxlen, units of the info file */
 MUST_USE enum err ramses_read_info(struct ramses *r);
 /* Names of the nvar gas variables into r->field, from the descriptor if there is one; path: who

@@ -37,6 +37,13 @@ void sim_catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+bool sim_caught(const struct sim *s)
+{
+    int64_t any = caught != 0;
+    comm_max_i64(&s->comm, &any, 1);
+    return any;
+}
+
 void sim_output_setup(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
@@ -284,6 +291,25 @@ static void remove_old(struct sim *s)
     if (e != OK) log_line(-1, " Older checkpoints are kept: %s", err_message());
 }
 
+/* What is written is worth a restart. */
+static bool state_is_finite(const struct sim *s)
+{
+    const struct parts *p = &s->parts;
+    double sum = 0; /* 0 times what is not finite is NaN */
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++)
+        for (int v = 0; s->mesh.hydro && v < s->mesh.nvar; v++) {
+            const double *u = s->mesh.lev[l].fld[FLD_U + v][0];
+#pragma omp parallel for simd reduction(+ : sum)
+            for (int64_t i = 0; i < 8 * (int64_t)s->mesh.lev[l].nown; i++) sum += 0 * u[i];
+        }
+    for (int d = 0; d < 3; d++)
+#pragma omp parallel for simd reduction(+ : sum)
+        for (int64_t i = 0; i < p->n; i++) sum += 0 * (p->x[d][i] + p->v[d][i]);
+    int64_t bad = !isfinite(sum + 0 * s->time.t);
+    comm_max_i64(&s->comm, &bad, 1);
+    return !bad;
+}
+
 /* A failed backup is no reason to stop either: the next is due soon. */
 enum err sim_output(struct sim *s)
 {
@@ -294,6 +320,10 @@ enum err sim_output(struct sim *s)
     }
     struct due d = why_due(s);
     if (!d.time && !d.steps && !d.backup && d.asked == 0) return OK;
+    if (!state_is_finite(s)) {
+        s->end.broken = s->end.done = true;
+        return OK;
+    }
     bool removable = o->keep_last > 0 && !d.time,
          vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
     if (is_listed(s)) s->out.iout++;

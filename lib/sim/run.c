@@ -38,16 +38,25 @@ static enum err check_limits(const struct sim *s)
     return OK;
 }
 
-/* Particles that crossed a wall are gone: say so once they are. */
-static void report_lost(struct sim *s)
+/* Particles that crossed a boundary are gone: say so once they are. In a periodic box none can
+ * cross one. */
+static enum err report_lost(struct sim *s)
 {
     int64_t lost = s->parts.lost;
-    if (!s->par->run.pic) return;
+    bool bounded = false;
+    if (!s->par->run.pic) return OK;
     comm_add_i64(&s->comm, &lost, 1);
+    for (int f = 0; f < 6; f++) bounded |= s->mesh.wall[f];
+    if (lost > s->diag.lost && !bounded)
+        FAIL(ERR_LIMIT,
+             "%ld particles moved further than the box is wide, or are no longer finite, at coarse "
+             "step %d, t=%g: look at the initial state, or lower courant_factor",
+             (long)(lost - s->diag.lost), s->time.nstep_coarse, s->time.t);
     if (lost > s->diag.lost)
         log_info(" %ld particles have left the box through its walls, %ld in all",
                  (long)(lost - s->diag.lost), (long)lost);
     s->diag.lost = lost;
+    return OK;
 }
 
 enum err sim_run(struct sim *s)
@@ -66,7 +75,7 @@ enum err sim_run(struct sim *s)
         TRY(sim_step(s, s->mesh.levelmin, 1));
         if (s->end.done) break;
         s->time.nstep_coarse++;
-        report_lost(s);
+        TRY(report_lost(s));
         sim_report_step_time(s);
         sim_profile_step(s);
     }

@@ -182,4 +182,5 @@ MUST_USE enum err
 /* model.c: s->from is of the model of s->par, or forced (collective) */
 sim_check_model(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
+bool sim_caught(const struct sim *s); /* output.c: a rank was asked to stop (collective) */
 void sim_count_octs(struct sim *s);

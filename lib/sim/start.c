@@ -130,6 +130,15 @@ static void balance(struct sim *s)
     if (s->par->run.nremap > 0 && s->comm.size > 1) sim_domains_become(s, domain_kind(s->dom));
 }
 
+/* Before the first step there is nothing worth a checkpoint. */
+static enum err check_stop(const struct sim *s)
+{
+    if (sim_caught(s))
+        FAIL(ERR_STOPPED, "stopped early as asked, before the initial mesh was complete: there is "
+                          "no checkpoint of it; run the same command again");
+    return OK;
+}
+
 /* First refinements, by the flow alone. */
 static enum err start_refine(struct start *st)
 {
@@ -138,6 +147,7 @@ static enum err start_refine(struct start *st)
     TRY(start_flow(st));
     for (int l = s->mesh.levelmin + 1; l <= s->mesh.levelmax; l++) {
         if (st->grafic && !ics_grafic_has(&st->files, l)) break;
+        TRY(check_stop(s));
         if (l > s->mesh.levelmin + 1) TRY(start_flow(st));
         if (st->grafic && s->par->refine.ivar_refine == 0 && s->mesh.gravity)
             for (int k = s->mesh.levelmin; k < l; k++)
@@ -196,11 +206,38 @@ static enum err start_refine_more(struct start *st)
     struct sim *s = st->s;
     if (st->grafic || s->mesh.levelmin == s->mesh.levelmax) return OK;
     for (int i = s->mesh.levelmin; i <= s->mesh.levelmax + 1; i++) {
+        TRY(check_stop(s));
         sim_refine(s, s->mesh.levelmin);
         TRY(start_flow(st));
         balance(s);
         mass_criterion(s);
         flag_all(s);
+    }
+    return OK;
+}
+
+/* The solver would take a cell without gas for one of density smallr. */
+static enum err check_cell(const struct sim *s, int l, okey key, int cell, double rho)
+{
+    double x[3], dx = mesh_dx(&s->mesh, l);
+    int64_t q[3];
+    if (rho > 0 && rho < HUGE_VAL) return OK;
+    okey_coords(key, q);
+    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (cell >> d & 1)) + 0.5) * dx;
+    FAIL(ERR_PARAM, "the initial density of the gas is %g at x=%g, y=%g, z=%g: %s", rho, x[0], x[1],
+         x[2],
+         s->par->init.nregion > 0
+             ? "give each of the nregion regions of &INIT_PARAMS a d_region above 0"
+             : "it must be above 0");
+}
+
+static enum err check_gas(const struct sim *s)
+{
+    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++) {
+        const struct level *lv = &s->mesh.lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++)
+                if (lv->child[i][k] < 0) TRY(check_cell(s, l, lv->key[i], k, lv->fld[FLD_U][i][k]));
     }
     return OK;
 }
@@ -225,8 +262,11 @@ static enum err start_afresh(struct start *st)
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
     TRY(start_refine(st));
+    TRY(check_stop(s));
     TRY(start_particles(st));
-    return start_refine_more(st);
+    TRY(start_refine_more(st));
+    TRY(check_stop(s));
+    return err_agree(&s->comm, check_gas(s));
 }
 
 static enum err start_once(struct sim *s)
@@ -281,13 +321,13 @@ static enum err start_newest(struct sim *s)
         s->restart.path = path;
         e = start_once(s);
         s->restart.path = NULL;
-        if (e == OK || e == ERR_PARAM) break;
+        if (e == OK || e == ERR_PARAM || e == ERR_STOPPED) break;
         log_info(" Passed over, as it is not whole: %s", err_message());
         sim_fini(s);
         *s = empty;
     }
     mem_free(there);
-    if (e != OK && e != ERR_PARAM)
+    if (e != OK && e != ERR_PARAM && e != ERR_STOPPED)
         FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->out.dir,
              err_message());
     if (e != OK) return e;

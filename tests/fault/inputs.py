@@ -157,10 +157,13 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('level 99', edit(SEDOV, 'levelmax=4', 'levelmax=99'), 'levelmax'),
     ('a box of no length', edit(SEDOV, 'boxlen=1.0', 'boxlen=0.0'), 'boxlen'),
     ('a box of negative length', edit(SEDOV, 'boxlen=1.0', 'boxlen=-1.0'), 'boxlen'),
+    ('a box that overflows', edit(SEDOV, 'boxlen=1.0', 'boxlen=1e308'), 'boxlen'),
     ('a box that is not a number', edit(SEDOV, 'boxlen=1.0', 'boxlen=NaN'), 'boxlen'),
     ('an unknown solver', SEDOV + "&HYDRO_PARAMS\nriemann='roe'\n/\n", 'riemann'),
     ('an unknown slope', SEDOV + '&HYDRO_PARAMS\nslope_type=42\n/\n', 'slope_type'),
     ('gamma of 1', SEDOV + '&HYDRO_PARAMS\ngamma=1.0\n/\n', 'gamma'),
+    ('a region without gas', edit(SEDOV, 'nregion=1', "nregion=2\nregion_type(2)='square'\nlength_x(2)=9.0\nlength_y(2)=9.0\n"
+                                  'length_z(2)=9.0\nexp_region(2)=10.0'), 'd_region'),
     ('an unknown region', edit(SEDOV, "'square'", "'sphere'"), 'region_type'),
     ('an unknown file type', edit(COSMO, "'grafic'", "'gadget9'"), 'filetype'),
     ('cosmology without files', edit(COSMO, "filetype='grafic'", "filetype='ascii'"), 'grafic|filetype'),
@@ -170,6 +173,8 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('radiative transfer', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro='), r'\brt\b'),
     ('a restart from nothing', edit(SEDOV, 'hydro=', 'nrestart=7\nhydro='), 'nrestart|output_00007'),
 ]
+
+CHECKED = ['a region without gas']  # option -n tells of them too
 
 FILES = [  # what is wrong, how to make it, the namelist, what the message must name
     ('no files', lambda: shutil.rmtree('ics', ignore_errors=True), COSMO, 'ics'),
@@ -191,6 +196,8 @@ FILES = [  # what is wrong, how to make it, the namelist, what the message must 
     ('a column missing', lambda: particles(b'0.1 0.1 0.1 0 0 0 1.0\n0.2 0.2 0.2 0 0 0\n'), ASCII, 'ic_part'),
     ('a word for a number', lambda: particles(b'0.1 0.1 here 0 0 0 1.0\n'), ASCII, 'ic_part'),
     ('a particle that is nowhere', lambda: particles(b'nan 0.1 0.1 0 0 0 1.0\n'), ASCII, 'ic_part'),
+    ('a box that overflows, of particles', lambda: particles(b'1e307 0 0 1e307 0 0 1\n'),
+     edit(ASCII, 'boxlen=1.0', 'boxlen=1e308'), 'boxlen'),
     ('junk for particles', lambda: particles(os.urandom(3000)), ASCII, 'ic_part'),
 ]
 
@@ -249,6 +256,8 @@ def main():
     for what, text, pattern in NAMELISTS:
         put('wrong.nml', text.encode())
         wrong(what, [simulate, 'wrong.nml'], ranks, pattern, failures)
+        if what in CHECKED:
+            wrong(what + ', option -n', [simulate, '-n', 'wrong.nml'], ranks, pattern, failures)
     for what, make, text, pattern in FILES:
         make()
         put('wrong.nml', text.encode())
