@@ -2,8 +2,9 @@
 
     stop.py RANKS
 
-SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75. A full stdout: the run goes
-on to its end, then exit status 2.
+SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75. During the construction of the
+initial mesh: the run ends before its first step, with a sentence and status 75. A full stdout: the run goes on to its end, then exit
+status 2.
 """
 # test: 1 tier=quick timeout=120
 # test: 2 tier=check timeout=120 ranks=2
@@ -51,20 +52,20 @@ err_grad_p=0.05
 """
 
 
-def run_until(number, ranks, folder):
-    """Sends the signal once the run has made a few steps. (status, stdout lines)"""
+def run_until(number, ranks, folder, words='Main step=      3', settings=()):
+    """Sends the signal once the log has these words: the run has made a few steps. (status, stdout lines)"""
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(ENDLESS)
     log = os.path.join(folder, 'log')
     with open(log, 'w') as err:
-        p = subprocess.Popen(ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml'], cwd=folder, text=True,
+        p = subprocess.Popen(ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml', *settings], cwd=folder, text=True,
                              stdout=subprocess.PIPE, stderr=err, env={**os.environ, **ptah.ENVIRONMENT})
         start, sent = time.monotonic(), False
         while p.poll() is None and time.monotonic() - start < SECONDS:
-            time.sleep(0.1)
+            time.sleep(0.01)
             with open(log) as f:
-                if not sent and 'Main step=      3' in f.read():
+                if not sent and words in f.read():
                     p.send_signal(number)
                     sent = True
         if p.poll() is None:
@@ -80,6 +81,15 @@ def check_signal(v, name, ranks):
         v.same('%s: the last is of step 4 or later' % name, s.info['nstep_coarse'] >= 4, True)
     left = [f for f in os.listdir(name) if f not in ('run.nml', 'log') and not f.startswith('output_')]
     v.same('%s: files left over' % name, left, [])
+
+
+def check_start(v, ranks):
+    settings = ['amr_params/levelmin=7', 'amr_params/levelmax=9']
+    status, outputs = run_until(signal.SIGUSR1, ranks, 'start', 'Building initial', settings)
+    with open('start/log') as f:
+        log = f.read()
+    v.same('construction: exit status, checkpoints', (status, outputs), (75, []))
+    v.same('construction: sentences, steps', (log.count('simulate: stopped early'), 'Main step' in log), (1, False))
 
 
 def check_job_control(v, ranks):
@@ -113,6 +123,7 @@ def main():
         check_signal(v, 'SIGTERM', ranks)
         check_full_stdout(v)
     check_job_control(v, ranks)
+    check_start(v, ranks)
     v.end()
 
 
