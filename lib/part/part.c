@@ -76,6 +76,13 @@ void part_want_all(struct parts *p, enum part_when when)
         if (part_column(&p->columns, c)->when == when) part_want(p, c);
 }
 
+int part_add(struct parts *p, const char *name, char type)
+{
+    int c = part_column_add(&p->columns, name, type);
+    if (c >= 0) part_want(p, c);
+    return c;
+}
+
 void part_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->cap) return;

@@ -69,6 +69,8 @@ void part_fini(struct parts *p);
  * Alike on all ranks. */
 void part_want(struct parts *p, int c);
 void part_want_all(struct parts *p, enum part_when when);
+/* A further column (part/column.h: part_column_add). Returns its number, −1 if there is no room. */
+int part_add(struct parts *p, const char *name, char type);
 void part_reserve(struct parts *p, int64_t n);
 /* n more particles behind the others, which the caller fills in: columns that not every run has are
  * 0. Returns the first. */
@@ -90,6 +92,21 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
                     const struct domain *d, int l);
 /* End: range of level l+1 joins that of level l; hosts become the parents. Local. */
 void part_merge(struct parts *p, const struct mesh *m, int l);
+
+/* New particles in leaf cells of level l, n on this rank: they stand behind all others and belong
+ * to level l, whose step is at its end (after part_merge, before the next part_enter of a coarser
+ * level); deeper levels hold none. */
+struct part_place {
+    lidx oct; /* own, of level l */
+    int cell;
+    int64_t number; /* among those of this cell in this call: no two have all three alike */
+};
+/* Each gets its host, levelp = l and an id: next, next + 1, … in the order of cells along the
+ * Morton curve, then of numbers, whichever rank they are on. The caller fills in the rest; columns
+ * that not every run has are 0. Returns the first; *total: how many there are on all ranks.
+ * (collective) */
+int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,
+                    const struct part_place *place, int64_t next, int64_t *total);
 
 /* CIC mass deposit of the particles of level l (all from first[l] on; call before part_hand_down)
  * on existing cells of level l, own and ghost rows: mass[noct][8] in units of quantum; number !=

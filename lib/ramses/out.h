@@ -101,6 +101,16 @@ MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64
  * variable. */
 void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u,
                       double *const *prim);
+/* The span of ids: the greatest id, the greatest −id − 1, from 0 on · ids need 8 bytes. */
+static inline void ramses_out_span(int64_t span[2], int64_t id)
+{
+    if (id > span[0]) span[0] = id;
+    if (~id > span[1]) span[1] = ~id;
+}
+static inline bool ramses_out_is_wide(const int64_t span[2])
+{
+    return span[0] > INT32_MAX || span[1] >= INT32_MAX;
+}
 /* What the heads of particle files say: the source's numbers, or those of the stars there are. */
 struct stars_formed ramses_out_formed(const struct ramses_out *o);
 /* Column c of particles is in RAMSES files · its type there. */

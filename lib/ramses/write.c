@@ -172,21 +172,20 @@ void ramses_out_count(struct ramses_out *o)
     comm_max_i64(o->c, o->most, n);
     comm_max_i64(o->c, &o->ngridmax, 1);
     if (!o->h->particles) return;
-    int64_t span[2] = {0, 0}; /* greatest id, greatest −id */
+    int64_t span[2] = {0, 0};
     struct sum stars;
     sum_init(&stars);
     for (int64_t i = 0; i < p->n; i++) {
         int k = p->family[i] + 5;
         o->family[k >= 0 && k < RAMSES_FAMILIES - 1 ? k : RAMSES_FAMILIES - 1]++;
-        if (p->id[i] > span[0]) span[0] = p->id[i];
-        if (-p->id[i] > span[1]) span[1] = -p->id[i];
+        ramses_out_span(span, p->id[i]);
         if (p->family[i] == FAM_STAR) sum_add(&stars, p->m[i]);
     }
     comm_add_i64(o->c, o->family, RAMSES_FAMILIES);
     comm_max_i64(o->c, span, 2);
     comm_sum(o->c, &stars);
     o->star_mass = sum_get(&stars);
-    o->wide_ids = o->h->longint || span[0] > INT32_MAX || span[1] > INT32_MAX;
+    o->wide_ids = o->h->longint || ramses_out_is_wide(span);
 }
 
 /* ---- files ---- */

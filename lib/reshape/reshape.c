@@ -140,7 +140,7 @@ static enum err share(struct reshaping *w)
     comm_sum(w->c, &w->stars);
     memcpy(o->family, w->family, sizeof o->family);
     o->star_mass = sum_get(&w->stars);
-    o->wide_ids = w->span[0] > INT32_MAX || w->span[1] > INT32_MAX;
+    o->wide_ids = ramses_out_is_wide(w->span);
     for (int l = 1; l <= w->head.levelmin; l++)
         if (o->total[l] != (int64_t)1 << 3 * (l - 1))
             FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", w->s->path, l,

@@ -196,8 +196,7 @@ static void count_part(struct reshaping *w, const struct source_parts *p, int64_
 {
     int k = p->family[i] + 5;
     w->family[k >= 0 && k < RAMSES_FAMILIES - 1 ? k : RAMSES_FAMILIES - 1]++;
-    if (p->id[i] > w->span[0]) w->span[0] = p->id[i];
-    if (-p->id[i] > w->span[1]) w->span[1] = -p->id[i];
+    ramses_out_span(w->span, p->id[i]);
     if (p->family[i] == FAM_STAR) sum_add(&w->stars, p->m[i]);
 }
 

@@ -233,7 +233,7 @@ static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, 
     return OK;
 }
 
-static enum err see(const char *path, struct seen *s)
+static inline enum err see(const char *path, struct seen *s)
 {
     struct ramses *r;
     *s = (struct seen){0};
@@ -247,7 +247,7 @@ static enum err see(const char *path, struct seen *s)
     return err;
 }
 
-static enum err digest_of(const char *path, struct digest *d)
+static inline enum err digest_of(const char *path, struct digest *d)
 {
     struct ramses *r;
     enum err err = ramses_open(path, &r);
@@ -256,7 +256,7 @@ static enum err digest_of(const char *path, struct digest *d)
     return err;
 }
 
-static bool same_digest(const struct digest *a, const struct digest *b)
+static inline bool same_digest(const struct digest *a, const struct digest *b)
 {
     bool same = a->n == b->n && a->state == b->state && a->n > 10;
     for (int i = 0; same && i < a->n; i++)

@@ -1,0 +1,97 @@
+/* part: new particles, with ids that do not depend on ranks.
+ *
+ * Ids follow the order of the cells along the Morton curve. Every rank is given a share of the
+ * curve to number: keys go there, are sorted, counted over the ranks before, and their numbers come
+ * back. Each cell has one owner, so keys are all different, and their order is the same for any
+ * decomposition. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "part/part.h"
+
+struct ticket {
+    okey cell; /* its place on the curve, in cells of the deepest level */
+    int64_t number;
+    int64_t at; /* on the rank that asks: among its tickets; then: the id */
+};
+
+static int ticket_order(const void *a, const void *b)
+{
+    const struct ticket *x = a, *y = b;
+    if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Which rank numbers a cell: shares of the curve rise with the rank. */
+static int share_of(okey cell, int size)
+{
+    return (int)(((unsigned __int128)(cell >> 3 * (LEVEL_MAX - 10)) * (unsigned)size) >> 30);
+}
+
+/* Tickets in the order of their places → sorted by rank, count[r] for rank r. */
+static struct ticket *draw_tickets(const struct level *lv, const struct comm *c, int64_t n,
+                                   const struct part_place *place, int64_t *count)
+{
+    struct ticket *t = mem_zero(sizeof *t * (size_t)n + 1, "new particles");
+    for (int64_t i = 0; i < n; i++) {
+        okey cell = lv->key[place[i].oct] << 3 | (okey)place[i].cell;
+        BUG_ON(place[i].oct < 0 || place[i].oct >= lv->nown ||
+               lv->child[place[i].oct][place[i].cell] >= 0);
+        t[i].cell = cell << 3 * (LEVEL_MAX - lv->level);
+        t[i].number = place[i].number;
+        t[i].at = i;
+    }
+    qsort(t, (size_t)n, sizeof *t, ticket_order);
+    for (int64_t i = 0; i < n; i++) count[share_of(t[i].cell, c->size)]++;
+    return t;
+}
+
+/* Tickets of this rank's share: at := id. Returned in the order in which they came. */
+static void number_tickets(const struct comm *c, int64_t n, struct ticket *t, int64_t next)
+{
+    struct ticket *sorted = mem_new(sizeof *sorted * (size_t)n + 1, "new particles");
+    for (int64_t i = 0; i < n; i++) sorted[i] = t[i], sorted[i].at = i;
+    qsort(sorted, (size_t)n, sizeof *sorted, ticket_order);
+    int64_t before = comm_scan_i64(c, n);
+    for (int64_t i = 0; i < n; i++) {
+        BUG_ON(i > 0 && ticket_order(&sorted[i - 1], &sorted[i]) == 0);
+        t[sorted[i].at].at = next + before + i;
+    }
+    FREE(sorted);
+}
+
+/* id[i] for each place. */
+static void number_places(const struct level *lv, const struct comm *c, int64_t n,
+                          const struct part_place *place, int64_t next, int64_t *id)
+{
+    int64_t *count = mem_zero(2 * sizeof *count * (size_t)c->size, "new particles"),
+            *from = count + c->size, nin, nback;
+    struct ticket *mine = draw_tickets(lv, c, n, place, count),
+                  *in = comm_exchange(c, mine, count, sizeof *in, &nin, from);
+    number_tickets(c, nin, in, next);
+    /* back by the same way: in the order in which mine were sent */
+    struct ticket *back = comm_exchange(c, in, from, sizeof *back, &nback, NULL);
+    BUG_ON(nback != n);
+    for (int64_t i = 0; i < n; i++) id[mine[i].at] = back[i].at;
+    FREE(back);
+    FREE(in);
+    FREE(mine);
+    FREE(count);
+}
+
+int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,
+                    const struct part_place *place, int64_t next, int64_t *total)
+{
+    BUG_ON(p->first[l + 1] != p->n);
+    int64_t first = part_append(p, n);
+    for (int64_t i = 0; i < n; i++) {
+        p->host[first + i] = place[i].oct;
+        p->levelp[first + i] = l;
+    }
+    number_places(&m->lev[l], c, n, place, next, p->id + first);
+    for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
+    *total = n;
+    comm_add_i64(c, total, 1);
+    return first;
+}
