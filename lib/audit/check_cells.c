@@ -1,10 +1,10 @@
 /* audit/check_cells: values of cells, and that a split cell is the mean of its sons.
  *
- * What is a mean (spec: numerics §5.4): density, momentum, rho times scalar, and the energy: the
- * total one (interpol_var 0), or the internal one, to which the kinetic energy of the mean momentum
- * is added (interpol_var 1, 2); either will do. The father's values come with the father's oct, the
- * mean with the sons' oct, maybe from another file: what comes first waits in a row of a table. The
- * table takes as many octs as memory allows; the files are read once for each such turn. */
+ * What is a mean: density, momentum, rho times scalar, and the energy: the total one (interpol_var
+ * 0), or the internal one, to which the kinetic energy of the mean momentum is added (interpol_var
+ * 1, 2); either will do. The father's values come with the father's oct, the mean with the sons'
+ * oct, maybe from another file: what comes first waits in a row of a table. The table takes as many
+ * octs as memory allows; the files are read once for each such turn. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

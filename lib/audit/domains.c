@@ -98,7 +98,7 @@ static enum err make_nodes(const struct ksec *k, struct domains *d, const char *
 }
 
 /* On each level of the tree a rank meets, in every other child of its node, the rank at its own
- * place there (spec: ksection §5). */
+ * place there (the exchange pattern of Kim 2026). */
 static void walk_down(struct domains *d, int rank)
 {
     struct rank_row *row = &d->rank[rank - 1];
@@ -220,8 +220,7 @@ static enum err get_ksection(struct fort_in *f, struct domains *d, struct ksec *
 static enum err read_records(struct fort_in *f, const struct ramses *r, struct domains *d)
 {
     struct ksec k = {0};
-    /* header, state, lists, counts, lists of boundaries, free memory, ordering (spec: ramses_binary
-     * §5.1) */
+    /* header, state, lists, counts, lists of boundaries, free memory, ordering */
     TRY(fort_skip(f, "header", 23 - r->no_mass_sph + (r->nboundary ? 3 : 0) + 2));
     if (strcmp(d->ordering, "bisection") == 0) return OK;
     if (strcmp(d->ordering, "ksection") != 0) return get_bounds(f, r, d);

@@ -87,42 +87,6 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
     }
 }
 
-void opt_man_text(FILE *out, const char *text)
-{
-    fputs("\\&", out);
-    for (; *text; text++) {
-        if (*text == '\\')
-            fputs("\\e", out);
-        else if (*text == '-')
-            fputs("\\-", out);
-        else if (*text == '\'')
-            fputs("\\(aq", out);
-        else
-            fputc(*text, out);
-    }
-}
-
-void opt_man(FILE *out, const struct opt *rows)
-{
-    for (const struct opt *o = rows; o->letter; o++) {
-        fputs(".TP\n", out);
-        if (o->letter < 256) fprintf(out, "\\fB\\-%c\\fR", o->letter);
-        if (o->name) {
-            fputs(o->letter < 256 ? ", \\fB\\-\\-" : "\\fB\\-\\-", out);
-            opt_man_text(out, o->name);
-            fputs("\\fR", out);
-        }
-        if (o->arg) {
-            fputs(" \\fI", out);
-            opt_man_text(out, o->arg);
-            fputs("\\fR", out);
-        }
-        fputs("\n", out);
-        opt_man_text(out, o->help);
-        fputs(".\n", out);
-    }
-}
-
 bool opt_int(const char *value, long least, long most, int *n)
 {
     char *end;

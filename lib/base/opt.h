@@ -1,13 +1,16 @@
-/* base/opt: command-line options as rows; scanning, usage text and the man page's list come from
- * the same rows.
+/* base/opt: command-line options as rows: scanning and usage text come from the same rows.
  *
- *   static const struct opt opts[] = {{'v', "verbose", NULL, "say more"}, {'o', "output", "DIR",
- * "write to DIR"}, {0}}; struct opt_scan s; opt_begin(&s, argc, argv, opts); for (int c; (c =
- * opt_next(&s)) != 0;) switch (c) { case 'o': dir = s.value; break; case OPT_BAD: fprintf(stderr,
- * "%s\n", err_message()); return 2; } operands: argv[s.index] … argv[argc-1]
+ *   static const struct opt opts[] = {
+ *       {'v', "verbose", NULL, "say more"}, {'o', "output", "DIR", "write to DIR"}, {0}};
+ *   struct opt_scan s;
+ *   opt_begin(&s, argc, argv, opts);
+ *   for (int c; (c = opt_next(&s)) != 0;) switch (c) {
+ *       case 'o': dir = s.value; break;
+ *       case OPT_BAD: fprintf(stderr, "%s\n", err_message()); return 2;
+ *       }
  *
- * Options and operands may be mixed; `--` ends the options; `-` alone is an operand. Not for two
- * threads at a time. */
+ * The operands are then argv[s.index] … argv[argc-1]. Options and operands may be mixed; `--` ends
+ * the options; `-` alone is an operand. Not for two threads at a time. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,10 +40,6 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
 int opt_next(struct opt_scan *s);
 /* "usage: SYNOPSIS", the purpose, and a line an option. */
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
-/* Text for troff: none of it can be a request, hyphens and quotes are those of ASCII. */
-void opt_man_text(FILE *out, const char *text);
-/* the same list in troff, for the section OPTIONS */
-void opt_man(FILE *out, const struct opt *rows);
 
 /* The values of options: false, or -1, for what is not wholly such a value within its bounds. */
 bool opt_int(const char *value, long least, long most, int *n);

@@ -7,11 +7,11 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
-/* Older layouts of RAMSES binary (spec/ramses_binary §12): particles without family and tag and
- * descriptors in words · forces without potential. */
+/* Older layouts of RAMSES binary: particles without family and tag and descriptors in words ·
+ * forces without potential. */
 enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
-struct ckpt_head { /* names and units as in spec/ramses_binary §5.1 */
+struct ckpt_head { /* names and units as in the head of RAMSES's amr files */
     int ndim, levelmin, levelmax;
     int64_t ngridmax; /* 0: none asked for */
     bool hydro, gravity, particles, cosmo, stars, metal;

@@ -1,6 +1,6 @@
-/* ckpt/cut: see source_cut.h. Places are compared in units of the box. Faces of octs are exact
- * there, and a greater extent is never judged farther away than one inside it, so that rounding
- * cannot spoil the grading. */
+/* ckpt/cut: see cut.h. Places are compared in units of the box. Faces of octs are exact there, and
+ * a greater extent is never judged farther away than one inside it, so that rounding cannot spoil
+ * the grading. */
 #include "ckpt/cut.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* cosmo: expansion and units in RAMSES's super-comoving variables (spec/numerics §9; Martel &
- * Shapiro 1998). Local, pure. */
+/* cosmo: expansion and units in RAMSES's super-comoving variables (Martel & Shapiro 1998). Local,
+ * pure. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* curamses/driver: see hdf5_driver.h. */
+/* curamses/driver: see driver.h. */
 #ifdef PTAH_HDF5
 #include "curamses/driver.h"
 

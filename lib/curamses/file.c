@@ -1,6 +1,6 @@
-/* curamses/file: see hdf5_file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any
- * later one reads); links and attributes are kept in the objects' headers, however many, so that
- * nothing but B-trees of chunks is without. No object has times. */
+/* curamses/file: see file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any later
+ * one reads); links and attributes are kept in the objects' headers, however many, so that nothing
+ * but B-trees of chunks is without. No object has times. */
 #ifdef PTAH_HDF5
 #include "curamses/file.h"
 

@@ -1,5 +1,5 @@
 /* curamses/none: what a build without HDF5 has in place of the writer. (It does read:
- * hdf5_parse.h.) */
+ * h5/parse.h.) */
 #ifndef PTAH_HDF5
 #include "curamses/write.h"
 

@@ -1,5 +1,5 @@
 /* curamses/out: shared by what writes HDF5 checkpoints, from memory or from temporary files: the
- * layout, and windows of octs and particles in their global order (hdf5_write.h). */
+ * layout, and windows of octs and particles in their global order (write.h). */
 #pragma once
 #include "ckpt/order.h"
 #include "curamses/file.h"

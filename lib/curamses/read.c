@@ -1,5 +1,5 @@
-/* curamses/read: see hdf5_read.h. Batches are the blocks of the writer's checksums, so that each is
- * read whole. */
+/* curamses/read: see read.h. Batches are the blocks of the writer's checksums, so that each is read
+ * whole. */
 #include "curamses/read.h"
 
 #include <dirent.h>

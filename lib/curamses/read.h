@@ -1,8 +1,7 @@
-/* curamses/read: checkpoints in the HDF5 layout of cuRAMSES, its own and ours (shared spec:
- * curamses_hdf5), given as RAMSES snapshots are (ramses_read.h): own octs and particles in batches,
- * by pieces that ranks may share out. ramses_open opens them too; a piece is then what a file is
- * there, and r->ncpu their number. Piece k of n has the k-th part of each level's octs and of the
- * particles.
+/* curamses/read: checkpoints in the HDF5 layout of cuRAMSES, its own and ours, given as RAMSES
+ * snapshots are (ramses/read.h): own octs and particles in batches, by pieces that ranks may share
+ * out. ramses_open opens them too; a piece is then what a file is there, and r->ncpu their number.
+ * Piece k of n has the k-th part of each level's octs and of the particles.
  *
  * The file is not trusted: types, ranks and extents of all datasets are checked against each other
  * and the file's size, batches are bounded, filters other than HDF5's own are refused; every block

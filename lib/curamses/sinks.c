@@ -1,4 +1,4 @@
-/* curamses/sinks: see hdf5_sinks.h. */
+/* curamses/sinks: see sinks.h. */
 #include "curamses/sinks.h"
 
 #include <stdio.h>

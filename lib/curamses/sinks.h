@@ -1,4 +1,4 @@
-/* curamses/sinks: sink particles in the HDF5 layout of cuRAMSES (shared spec: curamses_hdf5 §8). */
+/* curamses/sinks: sink particles in the HDF5 layout of cuRAMSES. */
 #pragma once
 #include "ckpt/catalog.h"
 #include "h5/parse.h"

@@ -1,6 +1,6 @@
-/* curamses/write: see hdf5_write.h. Rows come in windows of their global order (order.h), are
- * widened to the types of the layout, and go to their place in the file; memory is a few windows,
- * and 32 bytes a particle to sort them. */
+/* curamses/write: see write.h. Rows come in windows of their global order (order.h), are widened to
+ * the types of the layout, and go to their place in the file; memory is a few windows, and 32 bytes
+ * a particle to sort them. */
 #ifdef PTAH_HDF5
 #include "curamses/write.h"
 

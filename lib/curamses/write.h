@@ -1,5 +1,5 @@
-/* curamses/write: a checkpoint in the HDF5 layout of cuRAMSES (shared spec: curamses_hdf5):
- * output_NNNNN/data_NNNNN.h5 and the text files.
+/* curamses/write: a checkpoint in the HDF5 layout of cuRAMSES: output_NNNNN/data_NNNNN.h5 and the
+ * text files.
  *
  * The file does not depend on ranks or domains: octs of a level are in Morton order, particles in
  * that of their position (cells of level 21, then family and id), and it says that it was written

@@ -1,4 +1,4 @@
-/* dom/balance: walls at equal cost (seed 000 §2.1 and eq. 4; spec/ksection.md §2).
+/* dom/balance: cut planes at equal cost (Kim 2026, section 2).
  *
  * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost
  * C(W) = sum of the costs of samples with x <= W comes nearest to j/k of the node's. All walls of

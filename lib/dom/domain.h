@@ -1,9 +1,9 @@
 /* dom/domain: a decomposition is a pure function position → rank, known to all ranks.
  *
- * Two kinds: the k-section tree (spec: ksection; seed 000 section 2) and Hilbert key ranges as in
- * RAMSES. Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of
- * the father cell's centre. Walls and keys are at a resolution of 2^-(levelmax+1) of the box or
- * coarser. Nothing here is physics: it may depend on clocks. */
+ * Two kinds: the k-section tree (Kim 2026, section 2) and Hilbert key ranges as in RAMSES.
+ * Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of the father
+ * cell's centre. Walls and keys are at a resolution of 2^-(levelmax+1) of the box or coarser.
+ * Nothing here is physics: it may depend on clocks. */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -42,12 +42,11 @@ struct domain *domain_balance(const struct domain *d, enum domain_kind kind, con
 /* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: walls are
  * placed on keys that a double holds). */
 void domain_bound_keys(const struct domain *d, double *bound);
-/* RAMSES's Hilbert key (spec/ramses_binary §5.5) of integer position x at `bits` bits a dimension.
- */
+/* RAMSES's Hilbert key of integer position x at `bits` bits per dimension. */
 unsigned __int128 hilbert_key(const int64_t x[3], int bits);
-/* k-section only: the tree as cuRAMSES stores it (spec/ksection.md §1): nodes from 1, breadth
- * first; tables of nodes or ranks with the second index slowest; walls and boxes in units of the
- * box. At most kmax children a node. */
+/* k-section only: the tree as cuRAMSES stores it: nodes from 1, breadth first; tables of nodes or
+ * ranks with the second index slowest; walls and boxes in units of the box. At most kmax children a
+ * node. */
 struct domain_tree {
     int nlev, kmax, nnode;
     int32_t *factor, *axis; /* [nlev] axis 1..3 */

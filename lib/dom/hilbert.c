@@ -1,4 +1,4 @@
-/* dom/hilbert: domains as ranges of RAMSES's Hilbert key (spec/ramses_binary.md §5.5).
+/* dom/hilbert: domains as ranges of RAMSES's Hilbert key.
  *
  * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer
  * cube, a table gives the digit and the next state. All keys that begin with the same digits lie in

@@ -1,4 +1,4 @@
-/* dom/ksection: the k-section tree (spec/ksection.md §1; seed 000 §2.1).
+/* dom/ksection: the k-section tree of cuRAMSES (Kim 2026, section 2.1).
  *
  * The number of ranks is factored into primes, largest first; tree level l cuts every node into
  * factor[l] children along axis[l], the longest side of what equal cuts of a cube have left (ties:

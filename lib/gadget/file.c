@@ -1,6 +1,5 @@
-/* gadget/file: see gadget_file.h. File k of F has the particles N k / F to N (k+1) / F of each
- * type. A block is a record with the particles of all types that have it, one type after the other.
- */
+/* gadget/file: see file.h. File k of F has the particles N k / F to N (k+1) / F of each type. A
+ * block is a record with the particles of all types that have it, one type after the other. */
 #include "gadget/file.h"
 
 #include <errno.h>

@@ -1,9 +1,8 @@
 /* grav/deposit: mass of the gas on the cells of a level.
  *
  * Each cell is a pseudo-particle: a leaf at its centre (so all of its mass stays in it), a split
- * cell at the centre of mass of what it holds, spread by CIC with the cell size of the level
- * (spec/numerics §7). Masses are integers: their sums do not depend on the order, whatever the
- * threads and ranks. */
+ * cell at the centre of mass of what it holds, spread by CIC with the cell size of the level.
+ * Masses are integers: their sums do not depend on the order, whatever the threads and ranks. */
 #include <math.h>
 
 #include "base/mem.h"

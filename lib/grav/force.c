@@ -1,6 +1,5 @@
 /* grav/force: acceleration, f = −∇φ with the 5-point gradient
- * f_d = [ (2/3)(φ_{i−1} − φ_{i+1}) − (1/12)(φ_{i−2} − φ_{i+2}) ]/dx (spec/numerics §8), and
- * analytic fields. */
+ * f_d = [ (2/3)(φ_{i−1} − φ_{i+1}) − (1/12)(φ_{i−2} − φ_{i+2}) ]/dx, and analytic fields. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* grav: the Poisson equation of one level, ∇²φ = 4πG (ρ − ρ_tot), 7-point, by multigrid
- * (spec/numerics §8; Guillet & Teyssier 2011, J. Comput. Phys. 230, 4756) or by conjugate gradient.
+/* grav: the Poisson equation of one level, ∇²φ = 4πG (ρ − ρ_tot), 7-point, by multigrid (Guillet &
+ * Teyssier 2011, J. Comput. Phys. 230, 4756) or by conjugate gradient.
  *
  * Levels are solved one after the other, coarse to fine ("one-way"): the base level in the whole
  * box, a finer level with Dirichlet values from the level below, frozen into the right-hand side.

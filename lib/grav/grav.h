@@ -1,7 +1,7 @@
 /* grav: Poisson solver a level (multigrid or conjugate gradient), force, gas deposit. Method:
- * docs/method/grav.md (spec/numerics §7,8; Guillet & Teyssier 2011). All functions are collective
- * unless said otherwise; no result depends on ranks or threads: norms are exact sums (base/sum) of
- * per-oct sums, deposits are integers. */
+ * docs/method/grav.md (Guillet & Teyssier 2011). All functions are collective unless said
+ * otherwise; no result depends on ranks or threads: norms are exact sums (base/sum) of per-oct
+ * sums, deposits are integers. */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -50,8 +50,8 @@ void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, doubl
                 double mass, const double com[3], const struct grav_par *p);
 
 /* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l
- * (local; numerics §8 weights), for boundary values. mass and com as in grav_solve (used beyond
- * walls only). */
+ * (local; interpolation of docs/method/grav.md), for boundary values. mass and com as in grav_solve
+ * (used beyond walls only). */
 void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass,
                        const double com[3], double out[8]);
 

@@ -1,4 +1,4 @@
-/* grav/mg_cycle: the multigrid V-cycle (method and numbers: spec/numerics §8).
+/* grav/mg_cycle: the multigrid V-cycle (method: docs/method/grav.md; Guillet & Teyssier 2011).
  *
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
  * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so

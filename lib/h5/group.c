@@ -1,5 +1,5 @@
-/* h5/group: groups of the files of hdf5_parse.h: symbol tables (HDF5 File Format Specification
- * III.A, B, D), links in the header, and those in a heap of their own. */
+/* h5/group: groups of the files of parse.h: symbol tables (HDF5 File Format Specification III.A, B,
+ * D), links in the header, and those in a heap of their own. */
 #include <stdio.h>
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* h5/parse: see hdf5_parse.h. The superblock and the headers of objects (HDF5 File Format
- * Specification II, III, IV.A). */
+/* h5/parse: see parse.h. The superblock and the headers of objects (HDF5 File Format Specification
+ * II, III, IV.A). */
 #include "h5/parse.h"
 
 #include <stdio.h>

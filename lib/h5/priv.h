@@ -1,4 +1,4 @@
-/* h5/priv: shared by the files of hdf5_parse. */
+/* h5/priv: shared by the files of h5/parse. */
 #pragma once
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* h5/set: attributes and datasets of the files of hdf5_parse.h (HDF5 File Format Specification
- * III.A.1, IV.A.2). */
+/* h5/set: attributes and datasets of the files of parse.h (HDF5 File Format Specification III.A.1,
+ * IV.A.2). */
 #include <stdio.h>
 #include <zlib.h>
 

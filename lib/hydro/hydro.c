@@ -10,7 +10,7 @@
  * coarse level. The fine oct beyond the face sums its own fluxes through the four fine faces, each
  * with dt_f/dx_f and weight 1/8, over its sub-steps in a register of its own; the coarse cell then
  * collects the registers of its six sides in a fixed order. So nobody writes to another's cell, and
- * the sum does not depend on ranks, threads or tiles. (spec/numerics §5) */
+ * the sum does not depend on ranks, threads or tiles. */
 #include "hydro/hydro.h"
 
 #include <string.h>

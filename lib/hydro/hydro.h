@@ -1,5 +1,4 @@
-/* hydro: unsplit MUSCL-Hancock on the octree. Method and equations: docs/method/hydro.md
- * (spec/numerics §3,4,5).
+/* hydro: unsplit MUSCL-Hancock on the octree. Method and equations: docs/method/hydro.md.
  *
  * Everything is local to a rank: U (and F with gravity) of level l and, for interpolation, of
  * levels l-1 and l-2 must be valid in ghosts on entry; only own octs are written. Bits do not
@@ -29,8 +28,8 @@ struct hydro_par {
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
 };
 
-/* Largest allowed step of level l from the gas of this rank's own leaf cells (numerics §3; without
- * the boxlen/smallc bound; HUGE_VAL if none). */
+/* Largest allowed step of level l from the gas of this rank's own leaf cells (without the
+ * boxlen/smallc bound; HUGE_VAL if none). */
 double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
 
 /* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level
@@ -61,14 +60,13 @@ void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oc
  * l. */
 void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p);
 
-/* Split cells of own octs of level l := mean of their children (numerics §5.4). U of level l+1
- * valid in ghosts. */
+/* Split cells of own octs of level l := mean of their children. U of level l+1 valid in ghosts. */
 void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
 
 /* adapt_prolong callback: ctx = struct hydro_par*. U interpolated, other fields injected. */
 void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8], void *ctx);
 
-/* Gradient criteria (numerics §4): ok[i][c] |= 1 for own octs of level l. */
+/* Gradient criteria (docs/method/step.md): ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);
 
 /* Sums over own leaf cells of level l for the diagnostics, one value an oct added to exact sums:

@@ -1,5 +1,5 @@
 /* hydro/flag: what reads the gas cell by cell without advancing it: time step, kick, refinement
- * criteria, totals. (spec/numerics §3, 4, 11) */
+ * criteria, totals. */
 #include <math.h>
 #include <string.h>
 

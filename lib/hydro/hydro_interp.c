@@ -5,8 +5,7 @@
  * monotonised central with one limiter for the three directions, 3 central, 4 central for
  * velocities and 2 for the rest) of the variables that interpol_var names (0 conserved, 1 internal
  * for total energy, 2 also velocity for momentum, whose sum is then corrected). Neighbours that do
- * not exist are replaced by the coarser cell in their place. Restriction is the mean.
- * (spec/numerics §5.4) */
+ * not exist are replaced by the coarser cell in their place. Restriction is the mean. */
 #include "hydro/hydro_interp.h"
 
 #include "hydro/hydro_kern.h"

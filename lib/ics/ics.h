@@ -1,4 +1,5 @@
-/* ics: initial conditions (spec/numerics §1.3, §9): regions, GRAFIC2 files, particles in text.
+/* ics: initial conditions (docs/method/part.md, step.md): regions, GRAFIC2 files, particles in
+ * text.
  *
  * The value of a cell or particle depends on nothing but its place and the files, whatever the
  * ranks. */

@@ -1,11 +1,13 @@
-/* ics_grafic: gas and refinement maps from GRAFIC2 files (spec/numerics §9).
+/* ics_grafic: gas and refinement maps from GRAFIC2 files (Bertschinger 2001).
  *
  * Level l has cells of dx_l Mpc; the box is 2^levelmin dx_levelmin. Linear theory: with D the
  * growing mode and F(a) = a f(a) sqrt(Ω_m/a + Ω_Λ a² + Ω_k) (cosmo_vfact), a velocity v [km/s] at
  * astart is a displacement v / (F(astart) H0/astart) [comoving Mpc], and a displacement of ψ code
- * lengths at aexp a code velocity F(aexp) ψ. rho = max(1 + g δ, 0.1) Ω_b/Ω_m,  g =
- * D(aexp)/D(astart) u   = g F(aexp) v / (F(astart) H0/astart) / box,  P = rho (1 + ic_tempb) T2 /
- * unit_T2. */
+ * lengths at aexp is a code velocity F(aexp) ψ. With g = D(aexp)/D(astart):
+ *
+ *   rho = max(1 + g δ, 0.1) Ω_b/Ω_m
+ *   u   = g F(aexp) v / (F(astart) H0/astart) / box
+ *   P   = rho (1 + ic_tempb) T2 / unit_T2 */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

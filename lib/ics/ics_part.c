@@ -1,4 +1,4 @@
-/* ics_part: dark matter from GRAFIC2 files or text (spec/numerics §9, symbols as in ics_grafic.c).
+/* ics_part: dark matter from GRAFIC2 files or text (symbols as in ics_grafic.c).
  *
  * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). It stands at the
  * cell's centre displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart)

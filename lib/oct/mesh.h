@@ -18,7 +18,7 @@ enum { LEVEL_MAX = OKEY_LEVELS, NVAR_MAX = 64 };
 
 /* Fields of a level. Which exist: hydro → U, with gravity → PHI..FZ. */
 enum field {
-    FLD_PHI, /* potential / boxlen (spec/ramses_binary §7) */
+    FLD_PHI, /* potential / boxlen, as RAMSES has it */
     /* that of the previous solve, for boundary values of finer levels between their sub-steps */
     FLD_PHI_OLD,
     FLD_FX, /* acceleration, code units */

@@ -2,10 +2,10 @@
  * command line.
  *
  * One row a parameter, in params.def; from it come the members of struct params, the reader, the
- * checks, the listing of `simulate -p`, the man page ptah-params(5) and the record kept in
- * checkpoints. Members carry the namelist's names in lower case, grouped as there:
- * par.run.nsubcycle[0] is nsubcycle(1) of &RUN_PARAMS. (`static` is par.run.static_.) Element 0 of
- * an array is the namelist's element 1; of a level-wise array it belongs to level levelmin.
+ * checks, the listing of `simulate -p` and the record kept in checkpoints. Members carry the
+ * namelist's names in lower case, grouped as there: par.run.nsubcycle[0] is nsubcycle(1) of
+ * &RUN_PARAMS. (`static` is par.run.static_.) Element 0 of an array is the namelist's element 1; of
+ * a level-wise array it belongs to level levelmin.
  *
  * A name that RAMSES or cuRAMSES knows is never "unknown", and never silently ignored: see enum
  * param_status. Order of use: param_read, any number of param_set, then param_check once. All
@@ -86,7 +86,6 @@ bool param_given(const struct params *p, const char *group, const char *name);
 int param_given_count(const struct params *p, const char *group, const char *name);
 
 void param_list(FILE *out); /* every parameter: type, default, range, status, help (simulate -p) */
-void param_man(FILE *out);  /* the man page ptah-params(5), in troff */
 /* The values in force, one a line, `group/name = value`, each of which param_set accepts. Arrays up
  * to what was set. Caller frees with mem_free. */
 char *param_text(const struct params *p);

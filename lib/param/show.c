@@ -1,10 +1,9 @@
-/* param/show: the table for people: listing, man page, values in force, names without effect. */
+/* param/show: the table for people: listing, values in force, names without effect. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/opt.h"
 #include "param/row.h"
 
 static const char *const status_text[] = {[PARAM_HONOURED] = "honoured",
@@ -60,67 +59,6 @@ void param_list(FILE *out)
         if (*param_range_text(row, range)) fprintf(out, "  (%s)", range);
         fprintf(out, "\n      %s. %s\n", row->help, status_note(row, status));
     }
-}
-
-static void man_row(FILE *out, const struct param_row *row)
-{
-    char type[64], def[PARAM_VALUE], range[PARAM_VALUE], status[400];
-    static const char *const effect[] = {"", "; may change in a restart",
-                                         "; a place, never compared"};
-    fputs(".TP\n.B ", out);
-    opt_man_text(out, row->name);
-    fputc('\n', out);
-    opt_man_text(out, type_text(row, type));
-    fputs(", default ", out);
-    opt_man_text(out, default_text(row, def));
-    if (*row->unit) fputs(" [", out), opt_man_text(out, row->unit), fputc(']', out);
-    if (*param_range_text(row, range)) fputs(", allowed ", out), opt_man_text(out, range);
-    fputs("\n.br\n", out);
-    opt_man_text(out, row->help);
-    fputs(". ", out);
-    if (row->status != PARAM_HONOURED) {
-        fputs("[", out);
-        opt_man_text(out, status_note(row, status));
-        fputs("]", out);
-    } else if (*effect[row->effect]) {
-        opt_man_text(out, effect[row->effect] + 2);
-        fputc('.', out);
-    }
-    fputc('\n', out);
-}
-
-void param_man(FILE *out)
-{
-    fputs(".\\\" Made from the parameter table by `simulate`; do not edit.\n"
-          ".TH PTAH-PARAMS 5 \"\" \"Ptah\" \"Ptah\"\n"
-          ".SH NAME\nptah-params \\- parameters of a simulation\n"
-          ".SH DESCRIPTION\n"
-          "A run is described by a Fortran namelist as RAMSES and cuRAMSES read it:\n"
-          "groups &NAME ... /, assignments name = value, comments after !, repeat counts n*value, "
-          "and text between "
-          "groups\n"
-          "that is ignored. Names may be in any case. On the command line, group/name=value "
-          "overrides the file.\n"
-          ".PP\n"
-          "Every name that RAMSES or cuRAMSES knows is known here. One that is \"not supported\" "
-          "is an error unless it "
-          "has its\n"
-          "default value; one that has \"no effect\" is accepted and listed in the log; an unknown "
-          "name is an error.\n"
-          "Element 1 of level\\-wise arrays belongs to level levelmin.\n",
-          out);
-    const char *group = "";
-    for (int i = 0; i < PARAM_ROWS; i++) {
-        const struct param_row *row = param_row_at(i);
-        if (strcmp(row->group, group) != 0) {
-            const struct param_group *g = param_group_find(group = row->group, true);
-            fprintf(out, ".SH \"&%s\"\n", g->namelist);
-            opt_man_text(out, g->help);
-            fputs(".\n", out);
-        }
-        man_row(out, row);
-    }
-    fputs(".SH SEE ALSO\n.BR simulate (1),\n.BR ptah\\-checkpoint (5)\n", out);
 }
 
 /* Elements lo.. of column j up to n, as "a, b, c". */

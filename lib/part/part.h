@@ -1,4 +1,4 @@
-/* part: particles. Method: docs/method/part.md (spec/numerics §6,7).
+/* part: particles. Method: docs/method/part.md.
  *
  * One structure of arrays. During a step of level l the particles at first[l]..n-1 belong to level
  * l: each is hosted by an oct of level l (host). Those in refined cells are then handed to level
@@ -40,7 +40,7 @@ struct parts {
     bool is_static; /* RAMSES's static: velocities := force, positions stay */
     /* the wall at −x,+x,… mirrors: normal force beyond it has the other sign (else it is copied) */
     bool reflect[6];
-    double mass_sph; /* > 0: stars count as m / mass_sph in the number deposit (numerics §4) */
+    double mass_sph; /* > 0: stars count as m / mass_sph in the number deposit */
 
     /* Set by part_want and part_add. */
     struct part_columns columns;
@@ -110,9 +110,9 @@ int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c,
 
 /* CIC mass deposit of the particles of level l (all from first[l] on; call before part_hand_down)
  * on existing cells of level l, own and ghost rows: mass[noct][8] in units of quantum; number !=
- * NULL: also the CIC-weighted number (numerics §4: DM 1 whatever its mass; mass_cut > 0: heavier DM
- * ignored), in units of 2^-32. Caller zeroes the arrays and adds the ghosts (ghost_add_i64).
- * cic_levelmax as in RAMSES: > 0: no DM mass above, no DM number from it on. Local. */
+ * NULL: also the CIC-weighted number (DM 1 whatever its mass; mass_cut > 0: heavier DM ignored), in
+ * units of 2^-32. Caller zeroes the arrays and adds the ghosts (ghost_add_i64). cic_levelmax as in
+ * RAMSES: > 0: no DM mass above, no DM number from it on. Local. */
 void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum,
                   double mass_cut, int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8]);
 

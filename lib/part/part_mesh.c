@@ -7,9 +7,8 @@
  * are interpolated from it, and masses are summed into it before they go to the mesh.
  *
  * Force: from level l if all 8 cells of the cloud are there, else from the first coarser ancestor
- * of the host where they are, with that level's cell size; by 2:1 balance that is l-1 (numerics
- * §6). Deposit: cells that do not exist get nothing. Deposits are integers, so their sum has no
- * order. */
+ * of the host where they are, with that level's cell size; by 2:1 balance that is l-1. Deposit:
+ * cells that do not exist get nothing. Deposits are integers, so their sum has no order. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -386,8 +385,8 @@ static void patch_flush(struct depositor *t)
 }
 
 /* A particle that left its host by less than an oct: its cells lie in the 27 octs, if not in the
- * patch. What would lie further out is on no existing cell (numerics §6: not more than one oct a
- * step). */
+ * patch. What would lie further out is on no existing cell: a particle moves by less than one oct
+ * per step. */
 static void deposit_far(struct depositor *t, const int64_t cell[3], const int64_t mass[8],
                         const int64_t number[8])
 {

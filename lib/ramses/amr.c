@@ -1,4 +1,4 @@
-/* ramses/amr: the amr file of a rank (spec: ramses_binary §5). */
+/* ramses/amr: the amr file of a rank. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* ramses/columns: which columns the particle files of a RAMSES snapshot have (spec: ramses_binary
- * §3, 8, 12).
+/* ramses/columns: which columns the particle files of a RAMSES snapshot have.
  *
  * Since 2017 a descriptor says it. Before, the optional records are known by counting, their types
  * by their lengths, their names from the header file's line of particle fields. */

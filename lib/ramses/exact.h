@@ -10,7 +10,7 @@
 #include "ramses/out.h"
 
 /* Conserved variables of n cells from primitive ones: rows prim[v], u[v], v < nvar; RAMSES's
- * arithmetic (spec §11). */
+ * arithmetic. */
 void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
                      double *const *u);
 

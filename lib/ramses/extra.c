@@ -1,6 +1,6 @@
 /* ramses/extra: what may lie beside the mesh and the particles: sink particles, stellar objects,
- * the cooling table (spec: ramses_binary §9, 10, 12). The cooling table is not used: it follows
- * from the parameters. Its presence is told, its damage too. */
+ * the cooling table. The cooling table is not used: it follows from the parameters. Its presence is
+ * told, its damage too. */
 #include <limits.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* ramses/fields: the hydro, grav and particle files of a rank (spec: ramses_binary §6, 7, 8).
+/* ramses/fields: the hydro, grav and particle files of a rank.
  *
  * Hydro files hold primitive variables of all cells, split cells included. One pass over the mesh
  * makes all records of a block: tiles of octs stay in the cache while each of their cells and

@@ -1,4 +1,4 @@
-/* ramses/fortran: Fortran sequential unformatted files (spec: ramses_binary, conventions).
+/* ramses/fortran: Fortran sequential unformatted files.
  *
  * A record is its length as int32, the payload, the length again. A payload above 2^31-9 bytes is
  * cut into sub-records as gfortran does: the leading length is negative where another sub-record

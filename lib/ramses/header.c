@@ -1,5 +1,4 @@
-/* ramses/header: headers of the binary files of a RAMSES snapshot (spec: ramses_binary §5.1, 6, 7,
- * 8). */
+/* ramses/header: headers of the binary files of a RAMSES snapshot. */
 #include <math.h>
 #include <string.h>
 

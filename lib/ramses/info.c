@@ -1,5 +1,5 @@
 /* ramses/info: opening a RAMSES snapshot: its text files, and from the first binary files which
- * variables there are (spec: ramses_binary §2, 6, 7, 8, 12). */
+ * variables there are. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

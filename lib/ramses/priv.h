@@ -6,8 +6,7 @@
 
 enum { AMR_RECORDS = 37 }; /* of an oct block in 3-D, the most there are */
 
-/* Where they are: index, next, prev · xg · father · nbor · son, cpu_map, flag1 of each cell (spec
- * §5.2). */
+/* Where they are: index, next, prev · xg · father · nbor · son, cpu_map, flag1 of each cell. */
 struct amr_shape {
     int ncell, xg, son, flag, records;
 };

@@ -1,5 +1,4 @@
-/* ramses/read: the octs and particles of a RAMSES snapshot (spec: ramses_binary §5.2, 5.4, 6, 7,
- * 8).
+/* ramses/read: the octs and particles of a RAMSES snapshot.
  *
  * Blocks of octs are lists of records, one a cell and variable. The records of a block are first
  * stepped over, which checks their lengths, then read side by side, CKPT_BATCH octs at a time.

@@ -3,11 +3,11 @@
  * Works for any number of ranks, with or without physical boundaries, gas, gravity and particles,
  * in one to three dimensions and with any number of coarse cells inside the box; for files of
  * either byte order and precision, in group_NNNNN/ directories or not, with 4- or 8-byte ids and
- * counts, 8- or 16-byte keys, of before and after the changes of 2010, 2015, 2017 and 2018 (spec
- * §12). What it is, the files tell; r->format says it in words. No file is trusted: every count is
- * checked against the records, these against the file's size, and the tree against itself. Errors
- * are one sentence with file, record and byte. Nothing here is collective; ranks may share out the
- * files. */
+ * counts, 8- or 16-byte keys, of before and after the changes of 2010, 2015, 2017 and 2018
+ * (docs/method/ckpt.md). What it is, the files tell; r->format says it in words. No file is
+ * trusted: every count is checked against the records, these against the file's size, and the tree
+ * against itself. Errors are one sentence with file, record and byte. Nothing here is collective;
+ * ranks may share out the files. */
 #pragma once
 #include <limits.h>
 
@@ -73,8 +73,8 @@ struct ramses_parts {
 typedef enum err ramses_octs_fn(const struct ramses *r, const struct ramses_octs *o, void *ctx);
 typedef enum err ramses_parts_fn(const struct ramses *r, const struct ramses_parts *p, void *ctx);
 
-/* Info, descriptors, header of file 1. A directory with data_NNNNN.h5 is read through hdf5_read.h.
- */
+/* Info, descriptors, header of file 1. A directory with data_NNNNN.h5 is read through
+ * curamses/read.h. */
 MUST_USE enum err ramses_open(const char *dir, struct ramses **out);
 void ramses_close(struct ramses **r);
 /* "namelist": namelist.txt, or what the HDF5 file keeps; *text NULL if there is none. Caller frees
@@ -97,6 +97,6 @@ const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, 
 /* Cells of an oct · side of a cell of level l in units of length. */
 int ramses_cells(const struct ramses *r);
 double ramses_dx(const struct ramses *r, int level);
-/* Family of particle i; in files from before families, told by birth time, mass and sign of the id
- * (spec §12). */
+/* Family of particle i; in files from before families, told by birth time, mass and sign of the
+ * id. */
 int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i);

@@ -1,6 +1,6 @@
-/* ramses/text: the text files of a RAMSES snapshot (spec: ramses_binary §2, 3, 4, 6, 8), in the
- * columns that yt, pynbody and osyris expect (spec: clients). Where a run came from is told in
- * compilation.txt, which no reader and no digest looks at. */
+/* ramses/text: the text files of a RAMSES snapshot, in the columns that yt, pynbody and osyris
+ * expect. Where a run came from is told in compilation.txt, which no reader and no digest looks
+ * at. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,5 +1,5 @@
-/* ramses/write: a mesh as a RAMSES snapshot (spec: ramses_binary §5–8, 11; clients: the rules for
- * all three readers).
+/* ramses/write: a mesh as a RAMSES snapshot (docs/method/ckpt.md) that yt, osyris and pynbody read
+ * too.
  *
  * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts.
  * Numbers of octs follow from the order level, owner, Morton, so all links are computed while they

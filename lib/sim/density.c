@@ -1,5 +1,5 @@
 /* sim/density: the source of the Poisson equation and the quasi-Lagrangian refinement map
- * (spec/numerics §4, 7).
+ * (docs/method/step.md).
  *
  * Gas cells (as pseudo-particles at their centre of mass) and particles are deposited by
  * cloud-in-cell as integers, so that the sum over cells, threads and ranks has no order. */

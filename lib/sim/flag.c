@@ -1,4 +1,4 @@
-/* sim/flag: which cells of a level are to be split at the next refinement (spec/numerics §4).
+/* sim/flag: which cells of a level are to be split at the next refinement (docs/method/step.md).
  *
  * Minimal rules first (a split cell with split or flagged children stays split, and one dilation
  * keeps neighbouring levels within one), then the physical criteria, then nexpand dilations. Own
@@ -204,7 +204,7 @@ static int ics_level(const struct params *p)
 
 /* Gas that cools would refine to levelmax as soon as it collapses. Levels beyond those of the
  * collapse wait until the expansion has made their cells as wide, in proper length, as the finest
- * are to be today: less than 4^(1/3) of these (spec/numerics §4). */
+ * are to be today: less than 4^(1/3) of these, as in cuRAMSES. */
 bool sim_held_back(const struct sim *s, int l)
 {
     const struct params *p = s->par;

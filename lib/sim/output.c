@@ -1,4 +1,4 @@
-/* sim/output: when a checkpoint is due, and when the run ends (spec/numerics §12).
+/* sim/output: when a checkpoint is due, and when the run ends (docs/method/step.md).
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
  * Hilbert domains, one a rank, whatever decomposition the run uses: octs travel to Hilbert domains

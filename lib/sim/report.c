@@ -1,5 +1,4 @@
-/* sim/report: what a run says, in RAMSES's words (spec/numerics §11): mesh, conservation, time,
- * speed. */
+/* sim/report: what a run says, in the words of RAMSES's log: mesh, conservation, time, speed. */
 #include <math.h>
 #include <string.h>
 

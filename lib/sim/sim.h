@@ -17,7 +17,7 @@
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
                "the parameter table's limit is that of the keys");
 
-/* Sums over the state at the start of a coarse step (spec/numerics §11). */
+/* Sums over the state at the start of a coarse step (docs/method/step.md). */
 struct totals {
     double mass, ekin, eint, epot;
     double momentum[3];

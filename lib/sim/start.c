@@ -1,4 +1,4 @@
-/* sim/start: from parameters and initial conditions to the state at step 0 (spec/numerics §1).
+/* sim/start: from parameters and initial conditions to the state at step 0 (docs/method/step.md).
  *
  * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level
  * after level; with particles and regions a few more rounds let the mass criterion act. GRAFIC

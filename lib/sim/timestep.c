@@ -1,4 +1,4 @@
-/* sim/timestep: the longest step that all conditions allow (spec/numerics §3). Minima only: the
+/* sim/timestep: the longest step that all conditions allow (docs/method/step.md). Minima only: the
  * order of ranks is of no matter. */
 #include <math.h>
 

@@ -284,7 +284,7 @@ static void check_places(struct world *w, int l)
     }
 }
 
-/* The particles' part of numerics §2. */
+/* The particles' part of a step (docs/method/step.md). */
 static void step(struct world *w, int l, double dt)
 {
     struct parts *p = &w->p;
@@ -605,7 +605,7 @@ static void test_walls(void)
     world_free(&w);
 }
 
-/* mass_cut, cic_levelmax and stars (numerics §4, §7). */
+/* mass_cut, cic_levelmax and stars (docs/method/part.md). */
 static void test_selection(void)
 {
     struct world w;
