@@ -1,15 +1,22 @@
 """Readers are fed what libFuzzer has found: the corpus kept in tests/fuzz/corpus, under the sanitizers.
 
-    fuzz.py replay                          all targets
+    fuzz.py replay [TARGET...]              all targets
+    fuzz.py coverage [TARGET...]            lines of the readers that these inputs reach, by file (gcov)
     fuzz.py run FOLDER SECONDS [TARGET...]  searches further, from FOLDER/TARGET and the corpus (clang 14, libclang-rt-14-dev);
                                             what it finds wrong is left in FOLDER/TARGET.bad
     fuzz.py keep FOLDER                     makes the smallest corpus of equal coverage from FOLDER and the one kept
 
+Beside the corpus, well-formed inputs of the program as it is are fed, in all their forms (HDF5: chunks and filters), and some thousand
+random changes of them, always the same ones.
+
 Catches what any reader does out of bounds, undefined, for ever, or with absurd memory, for inputs that reach most of its lines.
 """
 # test: replay tier=check timeout=400
+import glob
+import json
 import lzma
 import os
+import random
 import re
 import shutil
 import struct
@@ -24,11 +31,18 @@ import sanitizers  # noqa: E402
 HERE = os.path.join(ptah.ROOT, 'tests', 'fuzz')
 CORPUS = os.path.join(HERE, 'corpus')
 TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hydro', 'grav', 'part', 'old_part', 'exact', 'info', 'header',
-           'hydro_names', 'part_names', 'sinks', 'sinks_csv', 'sinks_info', 'stellar', 'cooling', 'hdf5']
+           'hydro_names', 'part_names', 'sinks', 'sinks_csv', 'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late',
+           'listed']
+HDF5 = ('hdf5', 'source_hdf5')
 OPTIONS = {'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
            'UBSAN_OPTIONS': 'print_stacktrace=1'}
 LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
-MODULES = 'base comm io oct dom part ckpt'.split()
+# Readers, and in their files the functions that only write.
+READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c', 'lib/param/nml.c', 'lib/gadget/*.c',
+           'lib/formats/*.c']
+WRITERS = re.compile(r'write|wrote|_out|out_|put|^fill|create|save|close_synced|begin|finish|drop|hdf5_fini|make_text|gather|_ranks|'
+                     r'gadget|image|dir_|keep|cut_|order_|remove|flush|exact_differ|exact_close|number_level|ramses_block|reserve|forget|'
+                     r'manifest_add|catalog_select|hdf5_name|sub_end|fort_(end|record|i4|r8|table|close)|table_in|turn_columns|turn_square')
 FLAGS = '-std=gnu17 -O1 -g -Ilib -D_GNU_SOURCE -fno-sanitize-recover=undefined'
 
 BASE = """
@@ -56,6 +70,9 @@ length_y=10.0
 length_z=10.0
 exp_region=10.0
 d_region=1.0
+u_region=0.3
+v_region=-0.7
+w_region=0.1
 p_region=1.0
 /
 &OUTPUT_PARAMS
@@ -82,7 +99,7 @@ def make_base(folder):
 
 
 def environment(target, bases):
-    return {**os.environ, **OPTIONS, 'FUZZ': target, 'FUZZ_BASE': bases[target == 'hdf5']}
+    return {**os.environ, **OPTIONS, 'FUZZ': target, 'FUZZ_BASE': bases[target in HDF5]}
 
 
 def packed(target):
@@ -110,23 +127,158 @@ def libraries():
     return subprocess.check_output(['pkg-config', '--libs', *packages, *hdf5], text=True).split() + ['-lm']
 
 
-def replay():
+def replayer(program, build, flags):
+    """The targets, to be fed from standard input, linked with the library of a build."""
+    subprocess.check_call(['mpicc', *FLAGS.split(), '-fopenmp', *flags.split(), '-o', program, *sources(['targets.c', 'replay.c']),
+                           os.path.join(build, 'libptah.a'), *libraries()], cwd=ptah.ROOT)
+    return program
+
+
+def feed(program, target, inputs, bases):
+    return subprocess.run([program], input=b''.join(struct.pack('<Q', len(x)) + x for x in inputs), env=environment(target, bases),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+
+
+def replay(targets):
     v = ptah.Verdict()
     sanitizers.build()
-    program = os.path.abspath('replay')
-    subprocess.check_call(['mpicc', *FLAGS.split(), '-fopenmp', sanitizers.SANITIZE, '-o', program, *sources(['targets.c', 'replay.c']),
-                           os.path.join(sanitizers.BUILD, 'libptah.a'), *libraries()], cwd=ptah.ROOT)
+    program = replayer(os.path.abspath('replay'), sanitizers.BUILD, sanitizers.SANITIZE)
     bases = make_base('.')
-    for target in TARGETS:
+    for target in targets or TARGETS:
         inputs = packed(target)
-        r = subprocess.run([program], input=b''.join(struct.pack('<Q', len(x)) + x for x in inputs), env=environment(target, bases),
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+        inputs += changed(target, bases)
+        v.same('%s: has inputs' % target, len(inputs) > 0, True)
+        r = feed(program, target, inputs, bases)
         good = v.same('%s: %d inputs, exit status' % (target, len(inputs)), r.returncode, 0)
         v.same('%s: taken' % target, r.stdout.decode().split()[:1], [str(len(inputs))])
         if not good:
             print(r.stderr.decode(errors='replace')[-4000:])
-    v.same('all targets have inputs', [t for t in TARGETS if not packed(t)], [])
     v.end()
+
+
+# ---- inputs of today's program, and changes of them
+
+ODD = [b'-1', b'0', b'nan', b'inf', b'99999999999999999999', b'1e999', b'', b' ', b'=', b'\n', b'x' * 200, b"'", b'/', b'&', b'*', b'%n']
+ODD_WORDS = [0, 1, 2, 3, 7, 8, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1]
+CHANGES, MOST_BYTES = 1200, 6 << 20
+
+
+def is_text(data):
+    return all(c in b'\n\t' or 32 <= c < 127 for c in data[:2000])
+
+
+def change(data, rng):
+    """One to three small changes."""
+    text, out = is_text(data), bytearray(data)
+    for _ in range(rng.randrange(1, 4)):
+        at, kind = rng.randrange(len(out) + 1), rng.randrange(8)
+        if kind == 0:
+            del out[at:]
+        elif kind == 1:
+            del out[at:at + rng.choice([1, 4, 8, 40])]
+        elif kind == 2:
+            out[at:at] = out[at:at + rng.choice([1, 4, 8, 40])]
+        elif text:
+            words = [m.span() for m in re.finditer(rb"[\w.+-]+|[^\w\s]", bytes(out))] or [(0, 0)]
+            a, b = rng.choice(words)
+            out[a:b] = rng.choice(ODD)
+        elif kind < 5 and at < len(out):
+            out[at] ^= 1 << rng.randrange(8)
+        elif kind < 7:
+            at &= ~3
+            out[at:at + 4] = struct.pack('<I', rng.choice(ODD_WORDS))
+        elif at < len(out):
+            out[at] = rng.choice([0, 1, 255, rng.randrange(256)])
+    return bytes(out)
+
+
+def changed(target, bases):
+    """Well-formed inputs and random changes of them, always the same."""
+    good, rng = wellformed(target, bases), random.Random(target)
+    most = min(CHANGES, MOST_BYTES // max(map(len, good))) if good else 0
+    return good + [change(rng.choice(good), rng) for _ in range(most)]
+
+
+def hdf5_forms(path):
+    """The file in all forms of fault/hdf5.py, with a group of sinks."""
+    try:
+        import h5py
+        import numpy as np
+        import hdf5
+    except ImportError:
+        return []
+    forms = []
+    for name, (libver, form) in hdf5.FORMS.items():
+        copy = 'form_%s.h5' % name
+        with h5py.File(path) as a, h5py.File(copy, 'w', libver=(libver, 'latest')) as b:
+            hdf5.copy(a, b, form)
+            if 'sinks' not in b:
+                s = b.create_group('sinks')
+                s.attrs['nsink'] = np.int32(2)
+                s['msink'], s['idsink'], s['xsink_1'] = np.array([1., 2.]), np.array([3, 7], 'i4'), np.array([0.25, 0.5], 'f4')
+        with open(copy, 'rb') as f:
+            forms.append(f.read())
+    return forms
+
+
+def wellformed(target, bases):
+    if target in beside():
+        return [beside()[target]]
+    names = {'info': 'info_00001.txt', 'header': 'header_00001.txt', 'hydro_names': 'hydro_file_descriptor.txt', 'hdf5': 'data_00001.h5',
+             'source_hdf5': 'data_00001.h5', 'late': 'hydro_00001.out00001', 'listed': 'checksums_00001.txt',
+             'part_names': 'part_file_descriptor.txt', 'manifest': 'checksums_00001.txt', 'fortran': 'part_00001.out00001',
+             'old_part': 'part_00001.out00001'}
+    path = os.path.join(bases[target in HDF5], names.get(target, target + '_00001.out00001'))
+    if target == 'nml' or target == 'param':
+        return [BASE.encode()]
+    if not os.path.exists(path):
+        return []
+    with open(path, 'rb') as f:
+        return [f.read()] + (hdf5_forms(path) if target in HDF5 else [])
+
+
+# ---- coverage
+
+def coverage(targets):
+    """Prints, for each file of the readers, the share of lines that are reached, and the lines that are not."""
+    build = os.path.join(ptah.ROOT, 'build', 'coverage')
+    subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/coverage', 'OPT=-O0 -march=native --coverage', 'build/coverage/libptah.a'],
+                          stdout=subprocess.DEVNULL)
+    for f in glob.glob(build + '/**/*.gcda', recursive=True):
+        os.remove(f)
+    program, bases = replayer(os.path.abspath('replay'), build, '--coverage'), make_base('.')
+    for target in targets or TARGETS:
+        r = feed(program, target, packed(target) + changed(target, bases), bases)
+        if r.returncode:
+            print('%s: exit status %d: %s' % (target, r.returncode, r.stderr.decode(errors='replace')[-500:]))
+    all_lines = all_reached = 0
+    files = sorted(f for pattern in READERS for f in glob.glob(os.path.join(ptah.ROOT, pattern)))
+    for path in files:
+        lines = lines_reached(build, path)
+        missed = [n for n, hits in sorted(lines.items()) if hits == 0]
+        if not lines or len(missed) == len(lines):
+            continue  # nothing in it reads
+        all_lines, all_reached = all_lines + len(lines), all_reached + len(lines) - len(missed)
+        print('%5.1f %%  %4d lines  %-26s %s' % (100 - 100 * len(missed) / len(lines), len(lines), os.path.relpath(path, ptah.ROOT),
+                                               ' '.join(map(str, missed))))
+    print('%5.1f %%  %4d lines' % (100 * all_reached / all_lines, all_lines))
+
+
+def lines_reached(build, path):
+    """{line: times} of a file's functions that do not only write."""
+    data = os.path.join(build, os.path.relpath(path, ptah.ROOT)[:-2] + '.gcda')
+    if not os.path.exists(data):
+        return {}
+    j = json.loads(subprocess.run(['gcov', '-j', '-t', data], cwd=ptah.ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+    lines = {}
+    for f in j['files']:
+        if os.path.basename(f['file']) != os.path.basename(path):
+            continue
+        skipped = {x['name'] for x in f['functions'] if WRITERS.search(x['name'])}
+        for x in f['lines']:
+            if x.get('function_name') not in skipped:
+                lines[x['line_number']] = lines.get(x['line_number'], 0) + x['count']
+    return lines
 
 
 def build_fuzzer():
@@ -135,10 +287,9 @@ def build_fuzzer():
     gcc = [subprocess.check_output(['gcc', '-print-file-name=' + n], text=True).strip() for n in ('include', 'libgomp.so')]
     flags = FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DRAMSES_OCTS=64 -Wno-source-uses-openmp'
     hdf5 = subprocess.check_output('pkg-config --cflags hdf5-openmpi', shell=True, text=True).strip()
-    files = ' '.join('lib/%s/%s' % (m, f) for m in MODULES for f in os.listdir(os.path.join(ptah.ROOT, 'lib', m)) if f.endswith('.c'))
     sanitize = '-fsanitize=fuzzer-no-link,address,undefined -fsanitize-coverage-ignorelist=tests/fuzz/plain.txt'
     cflags = '%s -DPTAH_HDF5 %s -idirafter %s %s' % (flags, sanitize, gcc[0], hdf5)
-    subprocess.check_call(['make', '-s', '-j2', 'B=build/fuzz', 'LIBSRC=' + files, 'CFLAGS=' + cflags, 'build/fuzz/libptah.a'],
+    subprocess.check_call(['make', '-s', '-j2', 'B=build/fuzz', 'CFLAGS=' + cflags, 'build/fuzz/libptah.a'],
                           cwd=ptah.ROOT, env=env, stdout=subprocess.DEVNULL)
     program = os.path.join(ptah.ROOT, 'build', 'fuzz', 'fuzz')
     subprocess.check_call(['mpicc', *flags.split(), '-fsanitize=fuzzer,address,undefined', '-o', program,
@@ -173,18 +324,10 @@ def beside():
 
 
 def seeds(target, folder, bases):
-    """A well-formed input."""
-    if target in beside():
-        with open(os.path.join(folder, 'base'), 'wb') as f:
-            f.write(beside()[target])
-        return
-    names = {'info': 'info_00001.txt', 'header': 'header_00001.txt', 'hydro_names': 'hydro_file_descriptor.txt', 'hdf5': 'data_00001.h5',
-             'part_names': 'part_file_descriptor.txt', 'manifest': 'checksums_00001.txt', 'fortran': 'part_00001.out00001',
-             'old_part': 'part_00001.out00001'}
-    name = names.get(target, target + '_00001.out00001')
-    base = bases[target == 'hdf5']
-    if name in os.listdir(base):
-        shutil.copy(os.path.join(base, name), os.path.join(folder, 'base'))
+    """Well-formed inputs."""
+    for k, data in enumerate(wellformed(target, bases)):
+        with open(os.path.join(folder, 'base%d' % k), 'wb') as f:
+            f.write(data)
 
 
 def run(folder, seconds, targets):
@@ -221,7 +364,9 @@ def keep(folder):
 
 def main():
     if sys.argv[1] == 'replay':
-        replay()
+        replay(sys.argv[2:])
+    elif sys.argv[1] == 'coverage':
+        coverage(sys.argv[2:])
     elif sys.argv[1] == 'run':
         run(os.path.abspath(sys.argv[2]), sys.argv[3], sys.argv[4:])
     else:

@@ -103,12 +103,51 @@ static void run_open(const char *text, size_t n)
     ramses_close(&r);
 }
 
-static void run_source(const char *text, size_t n)
+static enum err source_pass_parts(const struct source_parts *p, void *ctx)
+{
+    return OK;
+}
+
+/* late: files are compared with their checksums after they were read. */
+static void run_whole(bool late)
 {
     struct source *s;
+    char *found;
+    size_t bytes;
     enum err err = source_open(dir, 1.4, 1e-10, &s);
-    if (err == OK) err = source_octs(s, 0, true, source_pass, NULL);
+    if (err == OK) s->late = late;
+    for (int i = 0; err == OK && i < s->npiece && i < 3; i++) {
+        err = source_octs(s, i, true, source_pass, NULL);
+        if (err == OK) err = source_parts(s, i, source_pass_parts, NULL);
+    }
+    for (int i = 0; err == OK && i < 2; i++) {
+        err = source_text(s, i ? "namelist" : "compilation", &found, &bytes);
+        if (err == OK) mem_free(found);
+    }
     source_close(&s);
+}
+
+static void run_source(const char *text, size_t n)
+{
+    run_whole(false);
+}
+
+static void run_late(const char *text, size_t n)
+{
+    run_whole(true);
+}
+
+/* A list of checksums that may be of anything: what it says of the files beside it. */
+static void run_listed(const char *text, size_t n)
+{
+    struct manifest *m = NULL;
+    int64_t bad, bytes;
+    enum err err = manifest_load(dir, 1, &m);
+    if (err == OK && m) err = manifest_check(m, dir, &bad, &bytes);
+    manifest_free(&m);
+    manifest_is_backup(dir, 1);
+    run_whole(false);
+    run_whole(true);
 }
 
 /* ---- single files ---- */
@@ -218,7 +257,10 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"sinks_info", "sink_00001.info", 0, run_open},
                                        {"stellar", "stellar_00001.csv", 0, run_open},
                                        {"cooling", "cooling_00001.out", 1, run_open},
-                                       {"hdf5", "data_00001.h5", 0, run_digest}};
+                                       {"hdf5", "data_00001.h5", 0, run_digest},
+                                       {"source_hdf5", "data_00001.h5", 0, run_source},
+                                       {"late", "hydro_00001.out00001", 1, run_late},
+                                       {"listed", "checksums_00001.txt", 0, run_listed}};
 
 /* ---- set-up ---- */
 
@@ -236,8 +278,9 @@ static void put(const char *path, const void *p, size_t n)
 
 static int is_wanted(const char *name)
 {
-    int text = strcmp(target->name, "header") == 0 || strcmp(target->name, "old_part") == 0;
-    return name[0] != '.' && strncmp(name, "checksums", 9) != 0 &&
+    int text = strcmp(target->name, "header") == 0 || strcmp(target->name, "old_part") == 0,
+        listed = target->run == run_late || target->run == run_listed;
+    return name[0] != '.' && (listed || strncmp(name, "checksums", 9) != 0) &&
            !(text && strncmp(name, "part_file", 9) == 0);
 }
 
