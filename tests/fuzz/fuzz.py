@@ -269,7 +269,8 @@ def lines_reached(build, path):
     data = os.path.join(build, os.path.relpath(path, ptah.ROOT)[:-2] + '.gcda')
     if not os.path.exists(data):
         return {}
-    j = json.loads(subprocess.run(['gcov', '-j', '-t', data], cwd=ptah.ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+    text = subprocess.run(['gcov', '-j', '-t', data], cwd=ptah.ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    j = json.loads(text)
     lines = {}
     for f in j['files']:
         if os.path.basename(f['file']) != os.path.basename(path):
