@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev libgsl-dev zlib1g-dev libpng-dev'
 demo='mpgrafic'
-check='python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils'
+check='python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less'
 
 say() {
     printf '%s\n' "$*" >&2
@@ -75,7 +75,7 @@ check_other() {
     case $1 in
     demo) command -v mpgrafic >/dev/null || lost="$lost mpgrafic" ;;
     check)
-        for tool in python3 ctags groff valgrind xz; do
+        for tool in python3 ctags groff valgrind xz less; do
             command -v $tool >/dev/null || lost="$lost $tool"
         done
         ;;

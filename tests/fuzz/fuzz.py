@@ -242,8 +242,8 @@ def wellformed(target, bases):
 def coverage(targets):
     """Prints, for each file of the readers, the share of lines that are reached, and the lines that are not."""
     build = os.path.join(ptah.ROOT, 'build', 'coverage')
-    subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/coverage', 'OPT=-O0 -march=native --coverage', 'build/coverage/libptah.a'],
-                          stdout=subprocess.DEVNULL)
+    subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/coverage', 'OPT=-O0 -march=native --coverage',
+                           'build/coverage/libptah.a'], stdout=subprocess.DEVNULL)
     for f in glob.glob(build + '/**/*.gcda', recursive=True):
         os.remove(f)
     program, bases = replayer(os.path.abspath('replay'), build, '--coverage'), make_base('.')
