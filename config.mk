@@ -3,7 +3,7 @@ CC      := mpicc
 OPT     ?= -O3 -march=native
 # Bits must not depend on how a loop was compiled: no contraction, no fast-math (docs/decisions/0001).
 STRICT  := -ffp-contract=off -fno-math-errno -fno-trapping-math
-WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+WARN    := -Wall -Wextra -Werror=switch -Werror=switch-enum -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 PKGS    := gsl fftw3 zlib libpng
 # make HDF5=: without. Any build of the library will do, MPI or not; which one, pkg-config is asked.
 HDF5   ?= $(firstword $(foreach p,hdf5-openmpi hdf5-mpich hdf5-serial hdf5,$(shell pkg-config --exists $(p) && echo $(p))))

@@ -33,9 +33,10 @@ int main(int argc, char **argv)
 
 static enum err run_mode(const char *path, const struct options *o, int *status)
 {
-    if (o->mode == DIGEST) return digest_print(path, o); /* all ranks */
-    if (o->c.rank > 0) return OK;
+    if (o->c.rank > 0 && o->mode != DIGEST) return OK;
     switch (o->mode) {
+    case DIGEST:
+        return digest_print(path, o); /* all ranks */
     case TREE:
         return tree_print(path, o);
     case PARAMS:
@@ -48,9 +49,10 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return map_draw(path, o);
     case CONTAMINATION:
         return contamination_print(path, o, status);
-    default:
+    case SUMMARY:
         return summary_print(path, o);
     }
+    return OK;
 }
 
 /* The same on all ranks, LOST if rank 0 cannot print. */

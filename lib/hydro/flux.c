@@ -116,10 +116,10 @@ INLINE struct slope3 slope_positive(const double *lo, const double *mid, const d
     return d;
 }
 
-INLINE struct slope3 slopes(int type, const double *lo, const double *mid, const double *hi, int w,
-                            double theta)
+INLINE struct slope3 slopes(enum slope type, const double *lo, const double *mid, const double *hi,
+                            int w, double theta)
 {
-    if (type == 3) return slope_positive(lo, mid, hi, w);
+    if (type == SLOPE_POSITIVE) return slope_positive(lo, mid, hi, w);
     double c = mid[0];
     struct slope3 d = {c, hydro_slope(type, c - mid[-1], mid[1] - c, theta),
                        hydro_slope(type, c - mid[-w], mid[w] - c, theta),
@@ -159,7 +159,7 @@ INLINE void put_density(const struct faces *o, int at, struct slope3 d, double h
     o->mz[at] = floor_density(d.c + 0.5 * d.z + h, d.c, smallr);
 }
 
-INLINE void trace_gas(int type, struct range r, int w, const double *restrict lo,
+INLINE void trace_gas(enum slope type, struct range r, int w, const double *restrict lo,
                       const double *restrict mid, const double *restrict hi, const struct faces o,
                       const struct hydro_gas g, double half_dtdx)
 {
@@ -190,7 +190,7 @@ INLINE void trace_gas(int type, struct range r, int w, const double *restrict lo
     }
 }
 
-INLINE void trace_scalar(int type, struct range r, int w, const double *restrict lo,
+INLINE void trace_scalar(enum slope type, struct range r, int w, const double *restrict lo,
                          const double *restrict mid, const double *restrict hi, int at,
                          const struct faces o, double theta, double half_dtdx)
 {
@@ -205,7 +205,7 @@ INLINE void trace_scalar(int type, struct range r, int w, const double *restrict
     }
 }
 
-INLINE void trace_all(int type, struct sweep *s, int k)
+INLINE void trace_all(enum slope type, struct sweep *s, int k)
 {
     int w = s->patch.w;
     struct range r = whole_range(w + 1, (w - 1) * w - 2);
@@ -220,23 +220,23 @@ INLINE void trace_all(int type, struct sweep *s, int k)
 static void plane_trace(struct sweep *s, int k)
 {
     switch (s->par->slope_type) {
-    case 1:
-        trace_all(1, s, k);
+    case SLOPE_NONE:
+        trace_all(SLOPE_NONE, s, k);
         break;
-    case 2:
-        trace_all(2, s, k);
+    case SLOPE_MINMOD:
+        trace_all(SLOPE_MINMOD, s, k);
         break;
-    case 3:
-        trace_all(3, s, k);
+    case SLOPE_MONCEN:
+        trace_all(SLOPE_MONCEN, s, k);
         break;
-    case 7:
-        trace_all(7, s, k);
+    case SLOPE_POSITIVE:
+        trace_all(SLOPE_POSITIVE, s, k);
         break;
-    case 8:
-        trace_all(8, s, k);
+    case SLOPE_VANLEER:
+        trace_all(SLOPE_VANLEER, s, k);
         break;
-    default:
-        trace_all(0, s, k);
+    case SLOPE_THETA:
+        trace_all(SLOPE_THETA, s, k);
         break;
     }
 }
@@ -263,15 +263,19 @@ INLINE struct hydro_flux face_solve(enum riemann rs, struct hydro_state L, struc
                                     struct hydro_gas g)
 {
     switch (rs) {
-    case RIEMANN_HLL:
-        return hydro_riemann_hll(L, R, g);
-    case RIEMANN_HLLC:
-        return hydro_riemann_hllc(L, R, g);
-    case RIEMANN_ACOUSTIC:
-        return hydro_riemann_acoustic(L, R, g);
-    default:
-        return hydro_riemann_llf(L, R, g);
+#define RIEMANN(name, text, flux)                                                                  \
+    case RIEMANN_##name:                                                                           \
+        return flux(L, R, g);
+#define ITERATED(name, text)                                                                       \
+    case RIEMANN_##name:                                                                           \
+        break;
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
+    case RIEMANN_COUNT:
+        break;
     }
+    return (struct hydro_flux){0}; /* never comes here */
 }
 
 INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct face_job *j)
@@ -376,20 +380,18 @@ static void plane_flux(struct sweep *s, int dir, int k)
                          .dtdx = s->dtdx};
     bool scalars = s->nvar > 5, pfix = s->nflux > s->nvar;
     switch (s->par->riemann) {
-    case RIEMANN_LLF:
-        faces_choose(RIEMANN_LLF, &j, scalars, pfix);
+#define RIEMANN(name, text, flux)                                                                  \
+    case RIEMANN_##name:                                                                           \
+        faces_choose(RIEMANN_##name, &j, scalars, pfix);                                           \
         break;
-    case RIEMANN_HLL:
-        faces_choose(RIEMANN_HLL, &j, scalars, pfix);
-        break;
-    case RIEMANN_HLLC:
-        faces_choose(RIEMANN_HLLC, &j, scalars, pfix);
-        break;
-    case RIEMANN_ACOUSTIC:
-        faces_choose(RIEMANN_ACOUSTIC, &j, scalars, pfix);
-        break;
+#define ITERATED(name, text)
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
     case RIEMANN_EXACT:
         faces_solve_exact(&j);
+        break;
+    case RIEMANN_COUNT:
         break;
     }
     if (scalars) faces_scalars(s, &j);

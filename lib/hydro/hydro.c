@@ -34,6 +34,20 @@ static void tile_ready(struct sweep *s, void *ctx, int z);
 static void fields_new(struct update *up);
 static void fields_replace(struct update *up);
 
+enum riemann hydro_riemann_named(const char *name)
+{
+    static const char *const names[] = {
+#define RIEMANN(name, text, flux) text,
+#define ITERATED(name, text) text,
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
+    };
+    int r = 0;
+    while (r < RIEMANN_COUNT && strcmp(name, names[r]) != 0) r++;
+    return (enum riemann)r;
+}
+
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
 {
     int d = p->tile_depth;
@@ -50,7 +64,7 @@ void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const str
     struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
     fields_new(&up);
     tile_list_build(m, l, mindepth, maxdepth, &list);
-    bool corners = p->slope_type == 3 || p->difmag > 0.0;
+    bool corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;
 #pragma omp parallel
     {
         struct sweep *s = mem_new(sizeof *s, "hydro tile scratch");

@@ -5,9 +5,17 @@
  * depend on threads, tiles or ranks. */
 #pragma once
 #include "base/sum.h"
+#include "hydro/hydro_kern.h"
 #include "oct/mesh.h"
 
-enum riemann { RIEMANN_LLF, RIEMANN_HLL, RIEMANN_HLLC, RIEMANN_EXACT, RIEMANN_ACOUSTIC };
+enum riemann {
+#define RIEMANN(name, text, flux) RIEMANN_##name,
+#define ITERATED(name, text) RIEMANN_##name,
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
+    RIEMANN_COUNT
+};
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
 struct hydro_par {
@@ -15,7 +23,7 @@ struct hydro_par {
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
     int niter_riemann;
-    int slope_type;
+    enum slope slope_type;
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;
@@ -27,6 +35,9 @@ struct hydro_par {
     double bound_state[6][NVAR_MAX];
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
 };
+
+/* The solver of this name (hydro_params/riemann), or RIEMANN_COUNT. */
+enum riemann hydro_riemann_named(const char *name);
 
 /* Largest allowed step of level l from the gas of this rank's own leaf cells (without the
  * boxlen/smallc bound; HUGE_VAL if none). */

@@ -68,20 +68,32 @@ PTAH_HD double hydro_slope_vanleer(double dl, double dr)
     return dl * dr > 0.0 ? s : 0.0;
 }
 
-PTAH_HD double hydro_slope(int type, double dl, double dr, double theta)
+/* Limiters of the slopes, by their numbers in RAMSES. */
+enum slope {
+    SLOPE_NONE = 0,
+    SLOPE_MINMOD = 1,
+    SLOPE_MONCEN = 2,
+    SLOPE_POSITIVE = 3,
+    SLOPE_VANLEER = 7,
+    SLOPE_THETA = 8
+};
+
+PTAH_HD double hydro_slope(enum slope type, double dl, double dr, double theta)
 {
     switch (type) {
-    case 1:
+    case SLOPE_MINMOD:
         return hydro_slope_minmod(dl, dr);
-    case 2:
+    case SLOPE_MONCEN:
         return hydro_slope_theta(dl, dr, 2.0);
-    case 7:
+    case SLOPE_VANLEER:
         return hydro_slope_vanleer(dl, dr);
-    case 8:
+    case SLOPE_THETA:
         return hydro_slope_theta(dl, dr, theta);
-    default:
-        return 0.0;
+    case SLOPE_NONE:
+    case SLOPE_POSITIVE: /* not by directions */
+        break;
     }
+    return 0.0;
 }
 
 /* ---- Riemann solvers ---- */

@@ -226,9 +226,10 @@ static enum err write_file(const struct ramses_out *o, enum ramses_file kind)
         return o->h->gravity ? write_kind(o, "grav", ramses_write_grav) : OK;
     case RAMSES_PART:
         return o->h->particles ? write_kind(o, "part", ramses_write_part) : OK;
-    default:
-        return OK;
+    case RAMSES_FILES:
+        break;
     }
+    return OK;
 }
 
 enum err ramses_write_files(const struct ramses_out *o, int threads)

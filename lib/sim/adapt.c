@@ -108,7 +108,7 @@ static double imbalance(const struct sim *s)
 bool sim_balance_due(const struct sim *s)
 {
     int nremap = s->par->run.nremap;
-    if (s->comm.size == 1 || s->mesh.levelmin == s->mesh.levelmax) return false;
+    if (s->comm.size == 1) return false;
     if (nremap > 0) return s->time.nstep_coarse % nremap == 0;
     return param_given(s->par, "run", "remap_thresh") && imbalance(s) > s->par->run.remap_thresh;
 }

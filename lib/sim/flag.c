@@ -135,7 +135,8 @@ static bool inside_geometry(const struct sim *s, int l, const double x[3])
     return (e < 10 ? pow(sum, 1 / e) : top) < 1.0;
 }
 
-static void keep_inside(const struct sim *s, int l, unsigned char (*ok)[8])
+/* Takes away the bits of cells outside. */
+static void keep_inside(const struct sim *s, int l, unsigned char *bits)
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l);
@@ -145,9 +146,17 @@ static void keep_inside(const struct sim *s, int l, unsigned char (*ok)[8])
         for (int k = 0; k < 8; k++) {
             double x[3];
             for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx;
-            if (ok[i][k] && !inside_geometry(s, l, x)) ok[i][k] = 0;
+            if ((bits[i] >> k & 1) && !inside_geometry(s, l, x))
+                bits[i] = (unsigned char)(bits[i] & ~(1u << k));
         }
     }
+}
+
+/* ---- the criteria ---- */
+
+static bool wants_mass(const struct sim *s, int l)
+{
+    return s->par->refine.m_refine[l - s->mesh.levelmin] > -1.0;
 }
 
 /* Mass criterion (quasi-Lagrangian), RAMSES's poisson_refine. */
@@ -157,7 +166,6 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct level *lv = &m->lev[l];
     const struct param_refine *r = &s->par->refine;
     double m_refine = r->m_refine[l - m->levelmin];
-    if (m_refine <= -1.0) return;
     double dx = mesh_dx(m, l), threshold = m_refine * (s->refine.mass_sph / (dx * dx * dx));
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
@@ -173,6 +181,22 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
         }
 }
 
+static bool wants_gradients(const struct sim *s, int l)
+{
+    return s->mesh.hydro;
+}
+
+static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    hydro_flag(&s->mesh, l, &s->hydro, ok);
+}
+
+static bool wants_jeans(const struct sim *s, int l)
+{
+    return s->mesh.hydro && s->mesh.gravity &&
+           s->par->refine.jeans_refine[l - s->mesh.levelmin] > 0;
+}
+
 /* Jeans length resolved by fewer than jeans_refine cells; P/rho, not gamma P/rho, as in RAMSES. */
 static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
 {
@@ -181,7 +205,6 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
     double nj = s->par->refine.jeans_refine[l - m->levelmin], dx = mesh_dx(m, l);
     const double pi = 0.5 * 6.2831853; /* RAMSES's, as everywhere in gravity */
     double g = s->cosmo ? 3 * s->cosmo_par.omega_m * s->time.aexp / (8 * pi) : 1;
-    if (!m->gravity || nj <= 0) return;
     const struct hydro_par *h = &s->hydro;
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
@@ -213,25 +236,37 @@ bool sim_held_back(const struct sim *s, int l)
     return mesh_dx(&s->mesh, l) < cbrt(4) * mesh_dx(&s->mesh, s->mesh.levelmax) / s->time.aexp;
 }
 
-static void flag_criteria(struct flags *f, int l)
+static const struct sim_criterion CRITERIA[] = {
+    {"mass", wants_mass, flag_mass},
+    {"gradients", wants_gradients, flag_gradients},
+    {"jeans", wants_jeans, flag_jeans},
+};
+
+void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c, int n,
+                       unsigned char *bits)
 {
-    struct sim *s = f->s;
-    if (sim_held_back(s, l)) return;
-    const struct level *lv = f->lv;
-    bool geometry = s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0;
-    unsigned char(*ok)[8] = mem_zero(sizeof ok[0] * (size_t)lv->nown + 1, "flag scratch");
-    flag_mass(s, l, ok);
-    if (s->mesh.hydro) {
-        hydro_flag(&s->mesh, l, &s->hydro, ok);
-        flag_jeans(s, l, ok);
-    }
-    if (geometry) keep_inside(s, l, ok);
-    for (lidx i = 0; i < lv->nown; i++) {
-        unsigned bits = 0;
-        for (int k = 0; k < 8; k++) bits |= (unsigned)(ok[i][k] != 0) << k;
-        f->bits[i] |= (unsigned char)bits;
+    lidx nown = s->mesh.lev[l].nown;
+    unsigned char(*ok)[8] = mem_new(sizeof ok[0] * (size_t)nown + 1, "flag scratch");
+    for (; n > 0; n--, c++) {
+        if (!c->wanted(s, l)) continue;
+        memset(ok, 0, sizeof ok[0] * (size_t)nown);
+        c->mark(s, l, ok);
+        for (lidx i = 0; i < nown; i++)
+            for (int k = 0; k < 8; k++) bits[i] |= (unsigned char)((ok[i][k] != 0) << k);
     }
     mem_free(ok);
+}
+
+static void flag_criteria(struct flags *f, int l)
+{
+    const struct sim *s = f->s;
+    lidx nown = f->lv->nown;
+    if (sim_held_back(s, l)) return;
+    unsigned char *bits = mem_zero((size_t)nown + 1, "flag scratch");
+    sim_criteria_mark(s, l, CRITERIA, sizeof CRITERIA / sizeof *CRITERIA, bits);
+    if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, bits);
+    for (lidx i = 0; i < nown; i++) f->bits[i] |= bits[i];
+    mem_free(bits);
 }
 
 /* Between two sub-steps an oct whose 26 neighbours are not all there must not refine: level l-1

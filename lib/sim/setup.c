@@ -8,16 +8,6 @@
 #include "base/log.h"
 #include "sim/sim.h"
 
-static enum err pick(const char *what, const char *value, const char *const *names, int n, int *out)
-{
-    for (int i = 0; i < n; i++)
-        if (strcmp(value, names[i]) == 0) {
-            *out = i;
-            return OK;
-        }
-    FAIL(ERR_PARAM, "%s: '%s' is not known", what, value);
-}
-
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
  * direction in which the region has no extent. Regions of edges and corners alone repeat what the
  * faces say and are passed over. */
@@ -91,11 +81,11 @@ static int count_scalars(const struct params *p)
 
 static enum err setup_hydro(struct sim *s)
 {
-    static const char *const solver[] = {"llf", "hll", "hllc", "exact", "acoustic"};
     const struct param_hydro *p = &s->par->hydro;
     const struct param_refine *r = &s->par->refine;
-    int riemann = 0;
-    TRY(pick("hydro_params/riemann", p->riemann, solver, 5, &riemann));
+    enum riemann riemann = hydro_riemann_named(p->riemann);
+    if (riemann == RIEMANN_COUNT)
+        FAIL(ERR_PARAM, "hydro_params/riemann: '%s' is not known", p->riemann);
     int nvar = 5 + count_scalars(s->par);
     if (s->restart.from && p->npassive < 0 && s->restart.from->head.nvar > nvar)
         nvar = s->restart.from->head.nvar;
@@ -106,9 +96,9 @@ static enum err setup_hydro(struct sim *s)
                                   .smallr = p->smallr,
                                   .smallc = p->smallc,
                                   .courant_factor = s->par->run.hydro ? p->courant_factor : 0.5,
-                                  .riemann = (enum riemann)riemann,
+                                  .riemann = riemann,
                                   .niter_riemann = p->niter_riemann,
-                                  .slope_type = p->slope_type,
+                                  .slope_type = (enum slope)p->slope_type,
                                   .slope_theta = p->slope_theta,
                                   .difmag = p->difmag,
                                   .pressure_fix = p->pressure_fix,

@@ -157,6 +157,16 @@ void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2],
 /* adapt.c: balanced domains of this kind */
 void sim_domains_become(struct sim *s, enum domain_kind kind);
 void sim_flag(struct sim *s, int l, int icount); /* flag.c */
+/* flag.c: a criterion of refinement marks own cells of level l in ok[nown][8], which comes zeroed;
+ * it cannot take back what others mark: results are joined by or */
+struct sim_criterion {
+    const char *name;
+    bool (*wanted)(const struct sim *s, int l);
+    void (*mark)(const struct sim *s, int l, unsigned char (*ok)[8]);
+};
+/* bits[nown] |= what n criteria mark */
+void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c, int n,
+                       unsigned char *bits);
 /* flag.c: no criterion may refine level l yet */
 bool sim_held_back(const struct sim *s, int l);
 void sim_density(struct sim *s, int l, int icount); /* density.c: FLD_RHO and dense */

@@ -109,7 +109,7 @@ static double run(const struct comm *c, int l, enum wave wave, int slope_type)
                           .smallc = 1e-10,
                           .courant_factor = 0.8,
                           .riemann = RIEMANN_HLLC,
-                          .slope_type = slope_type,
+                          .slope_type = (enum slope)slope_type,
                           .slope_theta = 1.5,
                           .err_grad_d = -1,
                           .err_grad_p = -1,

@@ -1,7 +1,7 @@
 /* flag_test: levels that are held back in a run with cooling. Cooling itself is not needed for
  * that, only the switch, which no namelist can set yet. Would catch: the rule applied to the levels
  * of the initial conditions, <= for <, the width of another level, criteria that refine all the
- * same. */
+ * same; and a criterion that erases what another has marked. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,6 +83,47 @@ static void check_flags(struct sim *s, struct params *p)
     }
 }
 
+/* Marks cell 0 of every oct; marks cell 3 and wipes what is there; never asked. */
+static void mark_first(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    for (lidx i = 0; i < s->mesh.lev[l].nown; i++) ok[i][0] = 1;
+}
+
+static void mark_wiping(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    for (lidx i = 0; i < s->mesh.lev[l].nown; i++)
+        for (int k = 0; k < 8; k++) ok[i][k] = k == 3;
+}
+
+static bool yes(const struct sim *s, int l)
+{
+    return true;
+}
+
+static bool no(const struct sim *s, int l)
+{
+    return false;
+}
+
+/* Criteria are joined by or, in whatever order they stand. */
+static void check_order(struct sim *s)
+{
+    const struct sim_criterion list[3][3] = {
+        {{"a", yes, mark_first}, {"b", yes, mark_wiping}, {"c", no, mark_wiping}},
+        {{"b", yes, mark_wiping}, {"a", yes, mark_first}, {"c", no, mark_first}},
+        {{"a", yes, mark_first}, {"c", no, mark_wiping}, {"b", no, mark_wiping}}};
+    const unsigned want[3] = {9, 9, 1};
+    lidx n = s->mesh.lev[LMIN].nown;
+    for (int t = 0; t < 3; t++) {
+        unsigned char *bits = mem_zero((size_t)n, "test");
+        sim_criteria_mark(s, LMIN, list[t], 3, bits);
+        bool good = n > 0;
+        for (lidx i = 0; i < n; i++) good &= bits[i] == want[t];
+        CHECK(good, "order %d", t);
+        mem_free(bits);
+    }
+}
+
 int main(void)
 {
     struct sim *s = mem_zero(sizeof *s, "test");
@@ -90,6 +131,7 @@ int main(void)
     fill(s, p);
     check_levels(s, p);
     check_flags(s, p);
+    check_order(s);
     mesh_fini(&s->mesh);
     domain_free(s->dom);
     mem_free(p);

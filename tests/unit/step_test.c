@@ -61,10 +61,52 @@ static void stops(const struct trial *t, const char *phase, const char *field, c
           "without %s: %s", t->skip ? t->skip : "a whole ghost", text);
 }
 
+/* Particles of a uniform mesh, all in one corner: most on a rank, of all. */
+static double crowding(int nremap)
+{
+    static const char *const text =
+        "&RUN_PARAMS\npic=.true.\npoisson=.true.\nnstepmax=2\nmem_weight_part=1000\n/\n"
+        "&AMR_PARAMS\nlevelmin=4\nlevelmax=4\n/\n"
+        "&INIT_PARAMS\nfiletype='ascii'\ninitfile(1)='.'\n/\n"
+        "&OUTPUT_PARAMS\nnoutput=1\ntout=100\n/\n";
+    struct sim *s = mem_zero(sizeof *s, "test");
+    struct params *p = mem_zero(sizeof *p, "test");
+    enum err e = param_read_text(p, text, strlen(text), "corner");
+    p->output.foutput = p->output.fbackup = 0;
+    p->run.nremap = nremap;
+    s->out.dir = ".";
+    if (e == OK) e = sim_start(s, p, &comm);
+    if (e == OK) e = sim_run(s);
+    CHECK(e == OK, "%s", e == OK ? "" : err_message());
+    int64_t most = s->parts.n, all = s->parts.n;
+    comm_max_i64(&comm, &most, 1);
+    comm_add_i64(&comm, &all, 1);
+    CHECK(all == 8000, "%ld", (long)all);
+    sim_fini(s);
+    mem_free(p);
+    mem_free(s);
+    return (double)most / 8000;
+}
+
+/* A uniform mesh is balanced as any other. */
+static void uniform_is_balanced(void)
+{
+    FILE *f = comm.rank == 0 ? fopen("ic_part", "w") : NULL;
+    for (int i = 0; f && i < 8000; i++)
+        fprintf(f, "%g %g %g 0 0 0 1.25e-4\n", 0.05 + 0.01 * (i % 20) - 0.5,
+                0.05 + 0.01 * (i / 20 % 20) - 0.5, 0.05 + 0.01 * (i / 400) - 0.5);
+    if (f) fclose(f);
+    comm_barrier(&comm);
+    if (comm.size == 1) return;
+    CHECK(crowding(0) > 0.95);
+    CHECK(crowding(1) < 0.8);
+}
+
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &comm);
     log_init(false, -1);
+    uniform_is_balanced();
     for (int gravity = 0; gravity < 2; gravity++) {
         enum err e = run(&(struct trial){.gravity = gravity});
         CHECK(e == OK, "nothing left out: %s", e == OK ? "" : err_message());
