@@ -1,4 +1,4 @@
-/* base/checksum: see checksum.h. Where a piece begins or ends within a word, that word waits for
+/* base/checksum: see checksum.h. A piece may begin or end within a word; the word then waits for
  * its other bytes. */
 #include "base/checksum.h"
 

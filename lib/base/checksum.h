@@ -1,17 +1,16 @@
-/* base/checksum: 64-bit sums of bytes, against decay and mix-ups (not forgery).
+/* base/checksum: 64-bit sums of bytes, to detect accidental changes (not forgery).
  *
- * Bytes are cut into words of 8; each is mixed with its place, and the results are added. So the
- * sum vectorises (several GB/s), pieces may come in any order, and a change within any one word is
- * always seen, since the mixing can be undone. The length counts as well. */
+ * Bytes are divided into words of 8; each word is mixed with its position, and the results are
+ * added. So the sum vectorises (several GB/s), pieces may come in any order, and a change within
+ * one word is always detected, since the mixing is invertible. The length counts too. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Whether what a file says of itself, be it by this sum or another, is what was found. Always so
- * for those who test what comes behind with files that are wrong on purpose: they set
- * checksum_blind. */
+/* Whether the checksum in a file, of this or another kind, equals the computed one. Fuzzers set
+ * checksum_blind, and it then always does, so that they reach what lies behind the check. */
 extern bool checksum_blind;
 
 static inline bool checksum_agrees(uint64_t said, uint64_t found)
@@ -49,8 +48,8 @@ static inline uint64_t checksum_of(const void *p, size_t bytes)
     return bytes + checksum_words(p, n, 0) + checksum_mix(last, n);
 }
 
-/* The same piece by piece, as a file is written: pieces at any byte, in any order, without gaps or
- * overlap in the end. */
+/* The same piece by piece, while a file is written: pieces at any byte, in any order, which finally
+ * cover the file without gaps or overlaps. */
 struct checksum {
     uint64_t sum;
     int64_t bytes; /* up to the end of the last piece */

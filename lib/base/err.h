@@ -1,4 +1,4 @@
-/* base/err: expected trouble as values, bugs as aborts.
+/* base/err: expected errors as values, bugs as aborts.
  *
  * A function that can fail for reasons outside the program (file, parameter, disk, peer) returns
  * enum err. FAIL(code, fmt, …) at the origin stores one sentence in a thread-local buffer and
@@ -13,8 +13,8 @@ enum err { OK = 0, ERR_PARAM, ERR_FILE, ERR_FORMAT, ERR_LIMIT, ERR_PEER, ERR_STO
 
 enum err err_set(enum err code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *err_message(void);
-/* Trouble of several threads: that of the least number is kept, with its sentence. Zeroed to begin
- * with. */
+/* Errors of several threads: that of the lowest thread number is kept, with its sentence.
+ * Initialise to zero. */
 struct err_first {
     enum err err;
     int number;

@@ -1,4 +1,4 @@
-/* base/log: words for people, on stderr. Only rank 0 of a run speaks (log_init). */
+/* base/log: messages, on stderr. Only rank 0 of a run prints (log_init). */
 #pragma once
 #include <stdbool.h>
 
@@ -10,8 +10,7 @@ void log_line(int level, const char *fmt, ...)
 /* One live line that the next call overwrites; only when stderr is a terminal. NULL clears it. */
 void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What is on its way to standard output goes now: false if something went wrong, now or before,
- * which log_stdout_end tells. */
+/* Flushes standard output: false if something failed, now or before; log_stdout_end reports it. */
 bool log_stdout_flush(void);
 /* The end of a program's standard output: false, and a sentence on stderr, if it could not be
  * written. */

@@ -1,5 +1,5 @@
-/* base/mem: a 64-byte header before each block holds its size and row in the table of names. Large
- * blocks are pages of their own (base/pages), the others come from the C library. */
+/* base/mem: a 64-byte header before each block holds its size and its index in the table of names.
+ * Large blocks are pages of their own (base/pages), the others come from the C library. */
 #include "base/mem.h"
 
 #include <stdbool.h>
@@ -42,7 +42,7 @@ void __asan_poison_memory_region(const volatile void *p, size_t n);
 
 static struct mem_row rows[ROWS];
 static size_t nrow, total_now, total_peak;
-/* nothing was freed since total_peak rose: the rows are not yet copied to at_peak */
+/* nothing was freed since total_peak rose: the entries are not yet copied to at_peak */
 static bool at_peak;
 
 static const size_t MAGIC = 0x50746168a110c8edu;

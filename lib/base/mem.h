@@ -1,8 +1,8 @@
-/* base/mem: heap memory by name, so that `simulate -v` can say what holds it.
+/* base/mem: heap memory by name, so that `simulate -v` can print who holds it.
  *
  * All sizes are bytes; memory is 64-byte aligned. Running out of memory ends the program with a
- * sentence naming the array (there is no useful way on). Names are string literals (lent, never
- * copied). */
+ * sentence naming the array (there is no useful way to continue). Names are string literals (lent,
+ * never copied). */
 #pragma once
 #include <stddef.h>
 #include <stdio.h>
@@ -14,18 +14,18 @@ void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the o
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
 void mem_free(void *p); /* NULL is allowed */
 size_t mem_now(void);   /* bytes held by this rank */
-size_t mem_peak(void);  /* the most ever held */
+size_t mem_peak(void);  /* the max ever held */
 /* resident now, from the system, bytes; 0 if not known */
 size_t mem_rss(void);
 size_t mem_peak_rss(void); /* from the system, bytes */
 /* table: name, bytes now, peak, at the peak of all */
 void mem_print(FILE *out);
 
-/* The table row by row. */
+/* The table, entry by entry. */
 struct mem_row {
     const char *name;
     size_t now, peak;
-    size_t at_peak; /* held when most was held in all: these add up to mem_peak() */
+    size_t at_peak; /* held when the total was at its max: these add up to mem_peak() */
 };
 int mem_rows(void);
 struct mem_row mem_row(int i);

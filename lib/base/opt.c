@@ -13,12 +13,12 @@
 void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows)
 {
     *s = (struct opt_scan){.argc = argc, .argv = argv, .rows = rows, .index = 1};
-    optind = 0; /* glibc: begin anew */
+    optind = 0; /* glibc: start again */
     opterr = 0; /* we speak ourselves */
 }
 
-/* What getopt_long wants to know: ":ab:c" and the long options. A leading colon tells a missing
- * argument apart. */
+/* The arguments of getopt_long: ":ab:c" and the long options. The leading colon makes it report
+ * missing arguments. */
 static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2],
                    struct option longs[OPT_MAX + 1])
 {

@@ -38,16 +38,16 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
 /* The letter of the next option, 0 at the end, OPT_BAD after an unknown or incomplete one (then see
  * err_message). */
 int opt_next(struct opt_scan *s);
-/* "usage: SYNOPSIS", the purpose, and a line an option. */
+/* "usage: SYNOPSIS", the purpose, and one line per option. */
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
 
-/* The values of options: false, or -1, for what is not wholly such a value within its bounds. */
+/* The values of options: false, or -1, for a text that is not such a value within its bounds. */
 bool opt_int(const char *value, long least, long most, int *n);
 /* a number, perhaps with K, M, G, T or k, m, g, t; from 1 */
 bool opt_bytes(const char *value, int64_t *n);
 int opt_reals(const char *value, int most,
               double x[/*most*/]); /* finite, with commas between; their count */
 
-/* "VERSION", "arguments: …", a line each (owner: caller, FREE): for what a checkpoint tells of who
- * made it. */
+/* "VERSION" and "arguments: …", one line each (owner: caller, FREE): the provenance that a
+ * checkpoint records. */
 char *opt_provenance(const char *version, int argc, char *const *argv);

@@ -34,7 +34,7 @@ static struct kept take(int i)
     return k;
 }
 
-/* The smallest kept block of at least `bytes`, else the largest; -1 if there is none. */
+/* The smallest free block of at least `bytes`, else the largest; -1 if there is none. */
 static int find(size_t bytes)
 {
     int best = -1;
@@ -61,7 +61,7 @@ static void keep(char *at, size_t bytes)
     kept_bytes += bytes;
 }
 
-/* What is kept beyond the most that was ever in use goes back. */
+/* Returns to the system what exceeds the max that was ever in use. */
 static void settle(void)
 {
     if (used > most) most = used;

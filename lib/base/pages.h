@@ -1,10 +1,10 @@
-/* base/pages: large blocks in whole pages straight from the system; for base/mem alone.
+/* base/pages: large blocks in whole pages directly from the system; used by base/mem only.
  *
- * The arrays of levels are replaced many times a step. Freed pages are kept for the next block of
- * whatever size, by cutting and by moving page tables (mremap), so that nothing is paid for twice;
- * and what is in use and kept together never exceeds what was once in use. So the resident set is
- * that of the account (mem_peak), which a heap of blocks that change their sizes is far from: it
- * was a third more. Not for two threads at a time. */
+ * The arrays of levels are replaced many times per step. Freed pages are kept for the next block of
+ * any size, by splitting blocks and by remapping page tables (mremap), so that no page is faulted
+ * twice. Pages in use and kept pages together never exceed the max that was in use. So the resident
+ * set is that of the account (mem_peak); with an ordinary heap it was a third larger. Not for two
+ * threads at a time. */
 #pragma once
 #include <stddef.h>
 

@@ -1,16 +1,16 @@
 /* base/rng: random numbers as a pure function of (seed, key, step, position in the stream).
  *
  * Philox4x32-10 (Salmon, Moraes, Dror & Shaw 2011, SC11): no state to share or to save, so a draw
- * does not depend on ranks, threads or the order of work. key says whose numbers they are (a
- * particle id, an oct's key folded to 64 bits), step when; a purpose of its own (stars, jets …)
- * takes a seed of its own. */
+ * does not depend on ranks, threads or the order of work. key identifies the owner of the numbers
+ * (a particle id, an oct's key folded to 64 bits), step the time; each purpose (stars, jets …) has
+ * its own seed. */
 #pragma once
 #include <stdint.h>
 
 struct rng {
     uint32_t key[2], ctr[4]; /* key = seed; ctr = {block, step, key low, key high} */
     uint32_t word[4];        /* the block in use */
-    int used;                /* words of it taken, 4: none left */
+    int used;                /* numbers of the block used, 4: none left */
     int has_spare;           /* rng_normal makes two at a time */
     double spare;
 };

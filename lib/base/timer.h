@@ -1,5 +1,5 @@
-/* base/timer: wall seconds by label. timer_start(label) ends the running label and begins the next
- * one, so that the labels always add up to the whole. Labels are string literals. */
+/* base/timer: wall seconds by label. timer_start(label) ends the current label and starts the next
+ * one, so that the labels always add up to the total. Labels are string literals. */
 #pragma once
 
 void timer_start(const char *label);

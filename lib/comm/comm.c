@@ -10,7 +10,7 @@
 #include "base/mem.h"
 
 enum { TAG = 17 };
-static const size_t PIECE = (size_t)1 << 30; /* bytes a message */
+static const size_t PIECE = (size_t)1 << 30; /* bytes per message */
 
 /* Whether a launcher started us: it says so in the environment. */
 static bool launched(void)
@@ -33,8 +33,8 @@ static bool launched(void)
     return false;
 }
 
-/* Without a launcher MPI is left alone: starting it costs more than most of what a tool does, and
- * needs a daemon. */
+/* Without a launcher MPI is not started: that takes longer than most of what a tool does, and needs
+ * a daemon. */
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;

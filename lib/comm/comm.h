@@ -1,8 +1,8 @@
-/* comm: the only part that sees MPI. Every function marked (collective) must be called by all
+/* comm: the only module that uses MPI. Every function marked (collective) must be called by all
  * ranks.
  *
- * Trouble inside MPI aborts the run (MPI's own error handler). err_agree turns one rank's expected
- * trouble into everybody's. All sizes are counts of the stated element. */
+ * Errors inside MPI abort the run (MPI's own error handler). err_agree makes an expected error of
+ * one rank that of all ranks. All sizes are counts of the stated element. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -14,12 +14,12 @@ struct comm {
     int rank, size;
 };
 
-/* Starts MPI, but not in a process that no launcher (mpirun, srun, …) started, as the environment
- * tells (PTAH_MPI: always). (collective) */
+/* Starts MPI if the environment shows that a launcher (mpirun, srun, …) started this process, or if
+ * PTAH_MPI is set. (collective) */
 void comm_init(int *argc, char ***argv, struct comm *c);
 void comm_fini(void); /* (collective) */
-/* Without OMP_NUM_THREADS the ranks of a node share its processors out as threads. Returns their
- * number. (collective) */
+/* Without OMP_NUM_THREADS the ranks of a node divide its processors among their threads. Returns
+ * the number of threads. (collective) */
 int comm_share_threads(const struct comm *c);
 _Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);

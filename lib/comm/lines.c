@@ -7,7 +7,7 @@
 
 bool lines_next(struct lines *l, const struct comm *c)
 {
-    int64_t got[2] = {0, 0}; /* bytes, trouble */
+    int64_t got[2] = {0, 0}; /* bytes, error */
     if (c->rank == 0) {
         do got[0] = getline(&l->text, &l->room, stdin);
         while (got[0] == 1 && *l->text == '\n');

@@ -46,7 +46,7 @@ enum err cosmo_new(const struct cosmo_par *p, struct cosmo **out)
     struct cosmo *c = mem_zero(sizeof *c, "expansion");
     c->par = *p;
     c->first = (int)floor(PER_E * log(0.9 * p->aexp_ini));
-    int last = 0; /* a closed universe turns before A_LAST */
+    int last = 0; /* a closed universe recollapses before A_LAST */
     while (last < PER_E * log(A_LAST) &&
            expansion2(p, exp((last + 2.0) / PER_E)) > 1e-3 * p->omega_m)
         last++;

@@ -15,9 +15,9 @@ struct cosmo_par {
 
 struct cosmo; /* table τ → a, H, t */
 
-/* Table of the expansion from before aexp_ini (above 0) to a = 10 (or the turn of a closed
- * universe); beyond its ends the functions below give the end's values. Error if Ω's do not add up
- * to 1, values are absurd, or the universe bounces. */
+/* Table of the expansion from before aexp_ini (above 0) to a = 10 (or the max of a closed
+ * universe); beyond its ends the functions below return the values at the ends. Error if the Ω do
+ * not add up to 1, values are out of range, or the universe bounces. */
 MUST_USE enum err cosmo_new(const struct cosmo_par *p, struct cosmo **out);
 void cosmo_free(struct cosmo *c);
 double cosmo_tau(const struct cosmo *c, double aexp); /* conformal code time at a; 0 at a = 1 */

@@ -16,7 +16,7 @@ struct response {
     double *lnk, *lna, *r; /* r[nk][na] */
 };
 
-/* Numbers of a text, with comments passed over. */
+/* Numbers of a text; comments are skipped. */
 struct numbers {
     const char *path, *at;
     int line;

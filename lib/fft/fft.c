@@ -1,12 +1,15 @@
 /* fft: see fft.h.
  *
- *     r[z][y][x]  → x →  A[z][y][kx]  → turn among ranks of equal z →  B[z][kx][y]  → y →
- * B[z][kx][ky] → turn among ranks of equal kx →  A[kx][ky][z]  → z →  A[kx][ky][kz]
+ *   r[z][y][x]    → transform along x →  A[z][y][kx]
+ *                 → transpose among ranks of equal z →  B[z][kx][y]
+ *                 → transform along y →  B[z][kx][ky]
+ *                 → transpose among ranks of equal kx →  A[kx][ky][z]
+ *                 → transform along z →  A[kx][ky][kz]
  *
- * and back. A turn exchanges the roles of rows and columns of matrices (rows: this rank's part of
- * all, columns: all; afterwards the other way round), one matrix for each value of an outer index.
- * Rows are padded to 64 bytes, so that FFTW sees every line with the same alignment and its one
- * plan serves all of them. */
+ * and back. A transpose exchanges the roles of rows and columns of matrices (rows: this rank's part
+ * of all, columns: all; afterwards the other way round), one matrix per value of an outer index.
+ * Rows are padded to 64 bytes, so that FFTW sees every line with the same alignment and one plan
+ * serves all of them. */
 #include "fft/fft.h"
 
 #include <fftw3.h>
@@ -16,8 +19,8 @@
 
 enum { BLOCK = 8 }; /* a tile of a transpose: rows and columns */
 
-/* One direction of the grid of ranks: who stands on it, and their parts of the two axes that are
- * turned. */
+/* One direction of the grid of ranks: the ranks along it, and their parts of the two axes that are
+ * transposed. */
 struct line {
     int n, me;
     int *rank;        /* [n] */
@@ -51,7 +54,7 @@ static int wave_bound(int nwave, int parts, int i)
     return (int)((int64_t)nwave * i / parts);
 }
 
-/* Slabs while each is at least four planes thick; else the grid nearest to a square. */
+/* Slabs if each is at least four planes thick, else the grid closest to a square. */
 static int grid_width(int n, int ranks)
 {
     int best = 1;
@@ -132,7 +135,7 @@ void fft_begin(struct fft *f)
            nkx = (size_t)f->kcount[0];
     size_t real = nz * ny * row, mid = nz * nkx * f->kpitch,
            wave = nkx * (size_t)f->kcount[1] * f->kpitch;
-    size_t line = f->kpitch > row ? f->kpitch : row; /* plans need one even where a rank has none */
+    size_t line = f->kpitch > row ? f->kpitch : row; /* plans need it on all ranks */
     l->a = mem_new(sizeof *l->a * ((real > wave ? real : wave) + line), "fft");
     l->b = mem_new(sizeof *l->b * (mid + 1), "fft");
     f->r = (double *)l->a;
@@ -182,7 +185,7 @@ int fft_rank(const struct fft *f, int y, int z)
     return part_of(l->y.real, l->ny, y) + l->ny * part_of(l->z.real, l->nz, z);
 }
 
-/* ---- turns ---- */
+/* ---- transposes ---- */
 
 /* A block of `nrow` rows, `ncol` columns, element (row, col) at in[row*from_r + col], to
  * out[col*to_c + row]. */

@@ -1,9 +1,9 @@
-/* fft: real Fourier transforms of a periodic cube of n³ points shared by all ranks.
+/* fft: real Fourier transforms of a periodic cube of n³ points, distributed over all ranks.
  *
- * One-dimensional transforms of FFTW, one plan a direction for all lines of a length, with our own
- * transposes between them: the bits of the result do not depend on the number of ranks or threads.
- * The cube is divided into pencils: in real space a rank has whole rows along x, in Fourier space
- * whole rows along kz. Few ranks (up to n/4) have slabs, a special case.
+ * One-dimensional transforms of FFTW, one plan per direction for all lines of a length, with our
+ * own transposes between them: the bits of the result do not depend on the number of ranks or
+ * threads. The cube is divided into pencils: in real space a rank has complete rows along x, in
+ * Fourier space complete rows along kz. With up to n/4 ranks the pencils are slabs.
  *
  * Transforms are unnormalised: forward is Σ f(x) exp(−2πi k·x/n) for kx = 0..n/2, backward after
  * forward gives n³ f. */
@@ -25,7 +25,7 @@ struct fft {
      */
     size_t pitch;
     double *r;
-    /* Fourier space: kx, ky in the block, kz whole: k[(kx*kcount[1] + ky)*kpitch + kz]. Shares its
+    /* Fourier space: kx, ky in the block, all kz: k[(kx*kcount[1] + ky)*kpitch + kz]. Shares its
      * memory with r. */
     int kfirst[3], kcount[3];
     size_t kpitch; /* complex numbers from a row along kz to the next */

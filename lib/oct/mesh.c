@@ -121,7 +121,7 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
 }
 
 /* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from
- * faces, corners from edges, each by its first way (the others: cube_hard). */
+ * faces, corners from edges, each by its first path (the others: cube_hard). */
 static const struct {
     unsigned char to, from, face;
 } WAY[26] = {{4, 13, 4},  {10, 13, 2}, {12, 13, 0}, {14, 13, 1}, {16, 13, 3}, {22, 13, 5},
@@ -130,8 +130,8 @@ static const struct {
              {0, 1, 0},   {2, 1, 1},   {6, 7, 0},   {8, 7, 1},   {18, 19, 0}, {20, 19, 1},
              {24, 25, 0}, {26, 25, 1}};
 
-/* The ways to neighbour c one after the other, then the table: both ways to an edge oct may be
- * missing although it is there (across two unrefined faces). */
+/* The paths to neighbour c one after the other, then the hash table: both paths to an edge
+ * neighbour may be missing although it exists (across two unrefined faces). */
 static lidx cube_hard(const struct mesh *m, int l, lidx i, const lidx cube[27], int c)
 {
     static const int stride[3] = {1, 3, 9};

@@ -1,13 +1,12 @@
-/* oct/mesh: the octree as one set of arrays a level.
+/* oct/mesh: the octree as one set of arrays per level.
  *
  * Levels 1..levelmin are complete. In each level the octs this rank owns come first, in Morton
  * order, then the ghost octs (copies of other ranks' octs), in Morton order. Fields are
- * double[noct][8], an oct's eight cells in one cache line; cell c = cx + 2 cy + 4 cz. All of a
- * level's fields live as long as the octs do and move with them when the mesh changes (dom/adapt).
- * Ghosts are present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on
- * any level) of every own oct, and the children of every own oct. The parent of every present oct
- * is present. Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them.
- */
+ * double[noct][8], an oct's eight cells in one cache line; cell c = cx + 2 cy + 4 cz. All fields of
+ * a level live as long as its octs and move with them when the mesh changes (dom/adapt). Ghosts are
+ * present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on any level)
+ * of every own oct, and the children of every own oct. The parent of every present oct is present.
+ * Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,7 +67,7 @@ struct level {
     bool valid[FLD_MAX + 1];   /* ghosts hold what their owners hold (oct/fields.h) */
     struct okhash hash;
     struct xplan plan;
-    /* Reflux: corrections that the octs at the edge of this level owe to unrefined cells of level-1
+    /* Reflux: corrections from the octs at the boundary of this level to unrefined cells of level-1
      * (hydro/flux.h). Owned by hydro; lives from one update of level-1 to the next. */
     lidx *edge; /* [noct] row in edge_flux or -1; NULL when there is none */
     lidx nedge;
@@ -91,7 +90,7 @@ static inline double mesh_dx(const struct mesh *m, int l)
     return m->boxlen / (double)((int64_t)1 << l);
 }
 
-/* The cell of level-1 that an oct sits in: *c in 0..7 of oct parent[i]. */
+/* The cell of level-1 that contains an oct: *c in 0..7 of oct parent[i]. */
 static inline int oct_slot(const struct level *lv, lidx i)
 {
     return (int)(lv->key[i] & 7);
@@ -102,7 +101,7 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
 void mesh_fini(struct mesh *m);
 lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
 /* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false
- * beyond a wall. */
+ * beyond a boundary. */
 bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k);
 /* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_WALL.
  */
