@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "convert.h"
-#include "curamses/read.h"
+#include "formats/formats.h"
 #include "gadget/gadget.h"
 #include "io/file.h"
 #include "reshape/reshape.h"
@@ -16,11 +16,17 @@
 static const char *const NAME[] = {"", "ramses", "hdf5", "gadget"};
 
 static enum err open_source(const struct request *r, const char *in, struct source **s);
-static enum err name_result(const struct request *r, enum format f, const struct source *s,
+static enum err name_result(const struct request *r, enum target f, const struct source *s,
                             char *path, size_t n);
-static enum err write_checkpoint(const struct request *r, enum format f, struct source *s,
+static enum err write_checkpoint(const struct request *r, enum target f, struct source *s,
                                  const char *path, const struct comm *c);
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n);
+
+static bool is_hdf5(const char *dir)
+{
+    const struct format *f = format_of(dir);
+    return f && strcmp(f->name, "hdf5") == 0;
+}
 
 enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                             char *path, size_t n)
@@ -28,7 +34,7 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
     struct source *s = NULL;
     enum err err = err_agree(c, open_source(r, in, &s));
     if (err == OK) {
-        enum format f = r->format ? r->format : hdf5_is(in) ? FORMAT_RAMSES : FORMAT_HDF5;
+        enum target f = r->format ? r->format : is_hdf5(in) ? FORMAT_RAMSES : FORMAT_HDF5;
         err = c->rank == 0 ? name_result(r, f, s, path, n) : OK;
         err = err_agree(c, err);
         if (err == OK) comm_bcast(c, path, n, 0);
@@ -43,7 +49,7 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
 
 static enum err open_source(const struct request *r, const char *in, struct source **s)
 {
-    TRY(source_open(in, 0, 0, s));
+    TRY(source_open_state(in, 0, 0, s));
     log_line(1, "%s: %s, output %d, levels %d to %d", in, (*s)->format, (*s)->number,
              (*s)->head.levelmin, (*s)->head.levelmax);
     if (!(*s)->exact)
@@ -57,7 +63,7 @@ static enum err open_source(const struct request *r, const char *in, struct sour
 }
 
 /* OUT for one checkpoint; else a name in the directory OUT, which is made. */
-static enum err name_result(const struct request *r, enum format f, const struct source *s,
+static enum err name_result(const struct request *r, enum target f, const struct source *s,
                             char *path, size_t n)
 {
     bool single = r->out && r->npath == 1 && strcmp(r->paths[0], "-") != 0;
@@ -96,7 +102,7 @@ static char *tell(const struct request *r, const struct source *s, const char *b
     return text;
 }
 
-static enum err write_checkpoint(const struct request *r, enum format f, struct source *s,
+static enum err write_checkpoint(const struct request *r, enum target f, struct source *s,
                                  const char *path, const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;

@@ -6,7 +6,7 @@
 #include "ckpt/cut.h"
 #include "comm/comm.h"
 
-enum format {
+enum target {
     FORMAT_OTHER,
     FORMAT_RAMSES,
     FORMAT_HDF5,
@@ -14,7 +14,7 @@ enum format {
 }; /* OTHER: hdf5 from RAMSES binary, else ramses */
 
 struct request {
-    enum format format;
+    enum target format;
     const char *out; /* NULL: directory with the name of the format */
     int ranks, deflate, files, verbosity;
     unsigned legacy;

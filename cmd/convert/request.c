@@ -51,12 +51,12 @@ static enum err get_size(const char *value, int64_t *x)
     return OK;
 }
 
-static enum err get_format(const char *value, enum format *f)
+static enum err get_format(const char *value, enum target *f)
 {
     static const char *const name[] = {"", "ramses", "hdf5", "gadget"};
     for (int k = FORMAT_RAMSES; k <= FORMAT_GADGET; k++)
         if (strcmp(value, name[k]) == 0) {
-            *f = (enum format)k;
+            *f = (enum target)k;
             return OK;
         }
     FAIL(ERR_PARAM, "the format is ramses, hdf5 or gadget, not %s", value);

@@ -7,6 +7,7 @@
 
 #include "audit/densest.h"
 #include "base/mem.h"
+#include "formats/formats.h"
 #include "points.h"
 
 struct ids {
@@ -80,7 +81,7 @@ static enum err take_found(const struct source_parts *q, void *ctx)
 static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w)
 {
     struct source *s;
-    TRY(source_open(path, 5.0 / 3, 1e-10, &s));
+    TRY(source_open_state(path, 5.0 / 3, 1e-10, &s));
     enum err err = OK;
     w->s = s;
     if (!s->head.particles) err = err_set(ERR_PARAM, "%s: has no particles to trace", path);

@@ -12,6 +12,7 @@
 #include "audit/densest.h"
 #include "base/mem.h"
 #include "base/sum.h"
+#include "formats/formats.h"
 #include "inspect.h"
 #include "param/param.h"
 #include "zone.h"
@@ -48,7 +49,7 @@ enum err contamination_print(const char *path, const struct options *o, int *sta
     struct contamination *t = mem_zero(sizeof *t, "contamination");
     enum err err = OK;
     zone_begin(&t->zone, o->memory);
-    TRY_OUT(source_open(path, 0, 0, &t->s));
+    TRY_OUT(source_open_state(path, 0, 0, &t->s));
     TRY_OUT(find_least(t));
     TRY_OUT(find_zone(t, o));
     TRY_OUT(find_heavy(t));
@@ -136,7 +137,7 @@ static enum err find_zone(struct contamination *t, const struct options *o)
     for (int d = 0; d < 3; d++) z->centre[d] = o->sphere[d];
     if (z->sphere) return o->densest ? source_densest(t->s, z->radius, z->centre) : OK;
     TRY(read_mask(t));
-    for (int i = 0; i < t->s->npiece; i++) TRY(source_octs(t->s, i, true, add_cells, t));
+    for (int i = 0; i < t->s->npiece; i++) TRY(source_octs(t->s, i, SOURCE_STATE, add_cells, t));
     zone_end(z);
     if (z->n == 0)
         FAIL(ERR_PARAM, "%s: its mask is empty: variable %d exceeds %g nowhere", t->s->path,

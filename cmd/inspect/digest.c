@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "formats/formats.h"
 #include "inspect.h"
 
 static void print_json(const char *path, const struct digest *d)
@@ -38,11 +39,11 @@ static void print_text(const char *path, const struct digest *d, const struct op
 
 enum err digest_print(const char *path, const struct options *o)
 {
-    struct ramses *r;
+    struct source *r;
     struct digest d;
-    enum err err = err_agree(&o->c, ramses_open(path, &r));
+    enum err err = err_agree(&o->c, source_open(path, &r));
     if (err == OK) err = digest_snapshot(r, &o->c, &d);
-    ramses_close(&r);
+    source_close(&r);
     if (err != OK || o->c.rank > 0) return err;
     if (o->json)
         print_json(path, &d);

@@ -3,8 +3,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ckpt/source.h"
 #include "comm/comm.h"
-#include "ramses/read.h"
 
 enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION };
 

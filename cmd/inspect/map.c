@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ckpt/sane.h"
+#include "formats/formats.h"
 #include "inspect.h"
 #include "plot/colours.h"
 #include "plot/picture.h"
@@ -25,7 +26,7 @@
 enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE };
 
 struct map {
-    const struct ramses *r;
+    const struct source *r;
     const struct map_options *o;
     /* pixels a side; axes right, up, along the line of sight */
     int n, u, v, w;
@@ -38,17 +39,17 @@ struct map {
     double *sum, *norm;  /* [n*n] */
 };
 
-static enum err map_init(struct map *m, const struct ramses *r, const struct map_options *o);
-static enum err map_read(struct map *m, struct ramses *r);
+static enum err map_init(struct map *m, const struct source *r, const struct map_options *o);
+static enum err map_read(struct map *m, struct source *r);
 static void map_free(struct map *m);
 static void divide(struct map *m);
 static enum err save(const struct map *m, const char *path, const struct options *o);
 
 enum err map_draw(const char *path, const struct options *o)
 {
-    struct ramses *r;
+    struct source *r;
     struct map m = {0};
-    enum err err = ramses_open(path, &r);
+    enum err err = source_open(path, &r);
     if (err == OK) err = map_init(&m, r, &o->map);
     if (err == OK) err = map_read(&m, r);
     if (err == OK) {
@@ -56,7 +57,7 @@ enum err map_draw(const char *path, const struct options *o)
         err = save(&m, path, o);
     }
     map_free(&m);
-    ramses_close(&r);
+    source_close(&r);
     return err;
 }
 
@@ -64,18 +65,18 @@ enum err map_draw(const char *path, const struct options *o)
 
 static enum err unknown_field(const struct map *m)
 {
-    const struct ramses *r = m->r;
+    const struct source *r = m->r;
     char list[4096] = "";
     size_t n = 0;
     for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
-    FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->dir, m->o->field, list,
+    FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
          m->pressure >= 0 ? " temperature" : "", r->head.particles ? " dm star" : "");
 }
 
 static enum err find_field(struct map *m)
 {
-    const struct ramses *r = m->r;
+    const struct source *r = m->r;
     const char *name = m->o->field;
     m->field = m->density = m->pressure = m->family = -1;
     for (int i = 0; i < r->nhydro + r->ngrav; i++) {
@@ -105,19 +106,20 @@ static enum err find_weight(struct map *m)
     if (m->weight == BY_DEFAULT)
         m->weight = m->field == FIELD_LEVEL ? GREATEST : m->field == m->density ? COLUMN : BY_MASS;
     if (m->weight == BY_MASS && m->density < 0) {
-        if (m->o->weight == BY_MASS) FAIL(ERR_PARAM, "%s: has no gas to weight by mass", m->r->dir);
+        if (m->o->weight == BY_MASS)
+            FAIL(ERR_PARAM, "%s: has no gas to weight by mass", m->r->path);
         m->weight = BY_VOLUME;
     }
     return OK;
 }
 
-static enum err map_init(struct map *m, const struct ramses *r, const struct map_options *o)
+static enum err map_init(struct map *m, const struct source *r, const struct map_options *o)
 {
     if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
         FAIL(ERR_LIMIT,
              "%s: has %d dimension%s and %ld x %ld x %ld coarse cells; maps are made of three and "
              "one",
-             r->dir, r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)r->coarse[0],
+             r->path, r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)r->coarse[0],
              (long)r->coarse[1], (long)r->coarse[2]);
     *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
     m->u = o->axis == 0 ? 1 : 0;
@@ -194,7 +196,7 @@ static void lay_images(struct map *m, const double at[3], double size, double q,
             }
 }
 
-static double value_of(const struct map *m, const struct ramses_octs *o, int c, int i)
+static double value_of(const struct map *m, const struct source_octs *o, int c, int i)
 {
     if (m->field == FIELD_LEVEL) return o->level;
     if (m->field == FIELD_TEMPERATURE)
@@ -203,23 +205,22 @@ static double value_of(const struct map *m, const struct ramses_octs *o, int c, 
 }
 
 /* field: its value is no number, else the density's, by which it is weighted. at: its corner. */
-static enum err bad_cell(const struct map *m, const struct ramses_octs *o, const double at[3],
+static enum err bad_cell(const struct map *m, const struct source_octs *o, const double at[3],
                          bool field)
 {
     char file[PATH_MAX];
     double x[3], half = ldexp(0.5, -o->level), box = m->r->head.boxlen;
     x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
-    ramses_file(m->r, field && m->field >= m->r->nhydro ? "grav" : "hydro", o->file, file);
+    source_file(m->r, field && m->field >= m->r->nhydro ? "grav" : "hydro", o->piece, file);
     FAIL(ERR_FORMAT,
          "%s: level %d, cell at %.9g %.9g %.9g: %s is nan or infinite: it cannot be drawn", file,
          o->level, x[0], x[1], x[2], field ? m->o->field : "density");
 }
 
-static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err fold_octs(const struct source_octs *o, void *ctx)
 {
     struct map *m = ctx;
     double size = ldexp(1, -o->level);
-    (void)r;
     for (int i = 0; i < o->n; i++) {
         int64_t x[3];
         okey_coords(o->key[i], x);
@@ -237,55 +238,47 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
     return OK;
 }
 
-static enum err check_parts(const struct ramses *r, const struct ramses_parts *p)
+/* Velocities do not matter. */
+static enum err check_parts(const struct source_parts *p)
 {
-    char file[PATH_MAX];
-    struct source_parts q = {
-        .n = p->n, .m = ramses_f64(r, p, COL_MASS), .id = ramses_i64(r, p, COL_ID)};
-    for (int d = 0; d < 3; d++) q.x[d] = ramses_f64(r, p, COL_X + (enum part_col)d);
-    ramses_file(r, "part", p->file, file);
-    return sane_parts(file, r->head.boxlen, &q);
-}
-
-static enum err bad_mass(const struct ramses *r, const struct ramses_parts *p, int64_t i)
-{
-    char file[PATH_MAX];
-    ramses_file(r, "part", p->file, file);
-    FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", file, (long)ramses_i64(r, p, COL_ID)[i],
-         ramses_f64(r, p, COL_MASS)[i]);
+    struct source_parts q = *p;
+    for (int d = 0; d < 3; d++) q.v[d] = NULL;
+    return sane_parts(p->file, p->source->head.boxlen, &q);
 }
 
 /* A particle is a cube, as large as a cell of its level, of evenly spread mass. */
-static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct map *m = ctx;
-    const double *mass = ramses_f64(r, p, COL_MASS);
+    const double *mass = p->m;
     const int axis[3] = {m->u, m->v, m->w};
-    TRY(check_parts(r, p));
-    const int64_t *level = ramses_i64(r, p, COL_LEVEL);
+    const struct source *r = p->source;
+    const int64_t *level = p->levelp;
+    TRY(check_parts(p));
     double box = r->head.boxlen;
     for (int64_t i = 0; i < p->n; i++) {
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
         double size = ldexp(1, -l), at[3];
-        if (ramses_family(r, p, i) != m->family) continue;
-        if (!(mass[i] >= 0)) return bad_mass(r, p, i);
-        for (int d = 0; d < 3; d++)
-            at[d] = ramses_f64(r, p, COL_X + (enum part_col)axis[d])[i] / box - 0.5 * size;
+        if (p->family[i] != m->family) continue;
+        if (!(mass[i] >= 0))
+            FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", p->file, (long)p->id[i], mass[i]);
+        for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
         lay_images(m, at, size, mass[i] / (box * box * box * size * size * size), 1);
     }
     return OK;
 }
 
-static enum err map_read(struct map *m, struct ramses *r)
+static enum err map_read(struct map *m, struct source *r)
 {
     bool values = m->field != FIELD_LEVEL || m->weight == BY_MASS;
-    for (int file = 1; file <= r->ncpu; file++) {
-        if (r->ncpu > 1) log_live("reading file %d of %d", file, r->ncpu);
-        if (m->family < 0) TRY(ramses_read_octs(r, file, values, fold_octs, m));
-        if (m->family >= 0) TRY(ramses_read_parts(r, file, fold_parts, m));
+    enum source_mode mode = values ? SOURCE_STORED : SOURCE_TREE;
+    for (int piece = 0; piece < r->npiece; piece++) {
+        if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
+        if (m->family < 0) TRY(source_octs(r, piece, mode, fold_octs, m));
+        if (m->family >= 0) TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, m));
     }
     log_live(NULL);
-    return m->family < 0 ? ramses_check_tree(r) : OK;
+    return m->family < 0 ? source_check_tree(r) : OK;
 }
 
 /* Columns are lengths in code units; where nothing is there is no mean. */
@@ -382,7 +375,7 @@ static enum err save(const struct map *m, const char *path, const struct options
     if (!o->map.raw && r.logarithmic && !(r.lo > 0))
         FAIL(ERR_PARAM,
              "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear",
-             m->r->dir, o->map.field, r.lo);
+             m->r->path, o->map.field, r.lo);
     if (o->map.raw)
         TRY(array_save(file, m->n, m->n, m->sum));
     else

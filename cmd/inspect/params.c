@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "formats/formats.h"
 #include "inspect.h"
 #include "io/file.h"
 #include "param/nml.h"
@@ -14,20 +15,20 @@ static void print_text(const char *path, const char *from, const char *list,
 static void print_json(const char *path, char *from, const char *list, size_t n);
 
 /* *text stays NULL if there is no such file. */
-static enum err load(const struct ramses *r, const char *name, char **text, size_t *n)
+static enum err load(const struct source *r, const char *name, char **text, size_t *n)
 {
     char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", r->dir, name) >= (int)sizeof path)
-        FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
+    if (snprintf(path, sizeof path, "%s/%s", r->path, name) >= (int)sizeof path)
+        FAIL(ERR_FILE, "%.80s…: path too long", r->path);
     return file_exists(path) ? file_load(path, NML_BYTES_MAX, text, n) : OK;
 }
 
 enum err params_print(const char *path, const struct options *o)
 {
-    struct ramses *r;
+    struct source *r;
     char *from = NULL, *list = NULL;
     size_t n = 0, m = 0;
-    enum err err = ramses_open(path, &r);
+    enum err err = source_open(path, &r);
     if (err == OK) err = load(r, "compilation.txt", &from, &n);
     if (err == OK) err = load(r, "namelist.txt", &list, &m);
     if (err == OK && o->json)
@@ -36,7 +37,7 @@ enum err params_print(const char *path, const struct options *o)
         print_text(path, from, list, o);
     mem_free(from);
     mem_free(list);
-    ramses_close(&r);
+    source_close(&r);
     return err;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "formats/formats.h"
 #include "inspect.h"
 
 /* the last: undefined */
@@ -24,29 +25,29 @@ struct summary {
     int64_t family[FAMILIES];
 };
 
-static enum err summary_read(struct ramses *r, struct summary *s);
-static void print_text(const struct ramses *r, const struct summary *s, const char *path,
+static enum err summary_read(struct source *r, struct summary *s);
+static void print_text(const struct source *r, const struct summary *s, const char *path,
                        const struct options *o);
-static void print_json(const struct ramses *r, const struct summary *s, const char *path);
+static void print_json(const struct source *r, const struct summary *s, const char *path);
 
 enum err summary_print(const char *path, const struct options *o)
 {
-    struct ramses *r;
+    struct source *r;
     struct summary *s = mem_zero(sizeof *s, "summary");
-    enum err err = ramses_open(path, &r);
+    enum err err = source_open(path, &r);
     if (err == OK) err = summary_read(r, s);
     if (err == OK && o->json)
         print_json(r, s, path);
     else if (err == OK)
         print_text(r, s, path, o);
-    ramses_close(&r);
+    source_close(&r);
     FREE(s);
     return err;
 }
 
 /* ---- reading ---- */
 
-static void fold_extremes(const struct ramses_octs *o, int ncell, int f, struct summary *s)
+static void fold_extremes(const struct source_octs *o, int ncell, int f, struct summary *s)
 {
     double lo = s->lo[f], hi = s->hi[f];
     int64_t bad = 0;
@@ -63,13 +64,14 @@ static void fold_extremes(const struct ramses_octs *o, int ncell, int f, struct 
     s->bad += bad;
 }
 
-static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err fold_octs(const struct source_octs *o, void *ctx)
 {
     struct summary *s = ctx;
-    int ncell = ramses_cells(r);
+    const struct source *r = o->source;
+    int ncell = source_cells(r);
     for (int f = 0; f < r->nhydro + r->ngrav; f++) fold_extremes(o, ncell, f, s);
     if (s->density < 0) return OK;
-    double dx = ramses_dx(r, o->level), volume = dx;
+    double dx = source_dx(r, o->level), volume = dx;
     for (int d = 1; d < r->head.ndim; d++) volume *= dx;
     for (int i = 0; i < o->n; i++) {
         double mass = 0; /* of an oct, in the order of its cells */
@@ -80,12 +82,12 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
     return OK;
 }
 
-static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct summary *s = ctx;
-    const double *mass = ramses_f64(r, p, COL_MASS);
+    const double *mass = p->m;
     for (int64_t i = 0; i < p->n; i++) {
-        int k = ramses_family(r, p, i) - FAMILY_MIN;
+        int k = (int)p->family[i] - FAMILY_MIN;
         if (k < 0 || k > FAMILY_MAX - FAMILY_MIN) k = FAMILIES - 1;
         s->family[k]++;
         s->bad += !isfinite(mass[i]);
@@ -95,7 +97,7 @@ static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p,
     return OK;
 }
 
-static enum err summary_read(struct ramses *r, struct summary *s)
+static enum err summary_read(struct source *r, struct summary *s)
 {
     s->density = -1;
     for (int f = 0; f < r->nhydro + r->ngrav; f++) {
@@ -105,19 +107,19 @@ static enum err summary_read(struct ramses *r, struct summary *s)
     sum_init(&s->gas);
     sum_init(&s->part_mass);
     for (int k = 0; k < FAMILIES; k++) sum_init(&s->family_mass[k]);
-    for (int file = 1; file <= r->ncpu; file++) {
-        TRY(ramses_read_octs(r, file, true, fold_octs, s));
-        TRY(ramses_read_parts(r, file, fold_parts, s));
+    for (int piece = 0; piece < r->npiece; piece++) {
+        TRY(source_octs(r, piece, SOURCE_STORED, fold_octs, s));
+        TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, s));
     }
-    return ramses_check_tree(r);
+    return source_check_tree(r);
 }
 
-static int64_t leaves_of(const struct ramses *r, int level)
+static int64_t leaves_of(const struct source *r, int level)
 {
-    return ramses_cells(r) * r->tally.octs[level] - r->tally.split[level];
+    return source_cells(r) * r->tally.octs[level] - r->tally.split[level];
 }
 
-static double leaf_volume(const struct ramses *r) /* of the box */
+static double leaf_volume(const struct source *r) /* of the box */
 {
     double v = 0;
     for (int l = LEVEL_MAX; l > 0; l--) v += ldexp((double)leaves_of(r, l), -r->head.ndim * l);
@@ -126,7 +128,7 @@ static double leaf_volume(const struct ramses *r) /* of the box */
 
 /* ---- text ---- */
 
-static void print_header(const struct ramses *r, const char *path, const struct options *o)
+static void print_header(const struct source *r, const char *path, const struct options *o)
 {
     const struct ckpt_head *h = &r->head;
     printf("%s\n", path);
@@ -152,7 +154,8 @@ static void print_header(const struct ramses *r, const char *path, const struct 
                h->omega_m, h->omega_l, h->omega_k, h->omega_b);
     if (h->hydro) printf("  gas             %d variables, gamma %.9g\n", r->nhydro, h->gamma);
     if (h->gravity) printf("  gravity         %d variables\n", r->ngrav);
-    if (r->cooling[0]) printf("  cooling table   %d x %d\n", r->cooling[0], r->cooling[1]);
+    if (r->cooling_size[0])
+        printf("  cooling table   %d x %d\n", r->cooling_size[0], r->cooling_size[1]);
     if (o->verbose < 1) return;
     printf("  conservation    einit %.15g, mass_tot_0 %.15g, rho_tot %.15g\n", h->einit,
            h->mass_tot_0, h->rho_tot);
@@ -160,7 +163,7 @@ static void print_header(const struct ramses *r, const char *path, const struct 
         printf("  step of level %2d  dtold %.15g, dtnew %.15g\n", l, h->dtold[l], h->dtnew[l]);
 }
 
-static void print_levels(const struct ramses *r)
+static void print_levels(const struct source *r)
 {
     int64_t octs = 0, leaves = 0;
     printf("\n  level           octs     leaf cells\n");
@@ -190,7 +193,7 @@ static void print_table(const struct catalog *t, const char *name)
            t->ncol);
 }
 
-static void print_text(const struct ramses *r, const struct summary *s, const char *path,
+static void print_text(const struct source *r, const struct summary *s, const char *path,
                        const struct options *o)
 {
     print_header(r, path, o);
@@ -208,8 +211,8 @@ static void print_text(const struct ramses *r, const struct summary *s, const ch
                        sum_get(&s->family_mass[k]));
         printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles, sum_get(&s->part_mass));
     }
-    print_table(&r->sinks, "sinks");
-    print_table(&r->stellar, "stellar");
+    print_table(r->sinks, "sinks");
+    print_table(r->stellar, "stellar");
     if (s->bad) printf("\n  %ld values are not finite\n", (long)s->bad);
     if (o->many) printf("\n");
 }
@@ -226,7 +229,7 @@ static void json_table(const struct catalog *t, const char *name)
     printf("]}");
 }
 
-static void print_json(const struct ramses *r, const struct summary *s, const char *path)
+static void print_json(const struct source *r, const struct summary *s, const char *path)
 {
     const struct ckpt_head *h = &r->head;
     json_begin("summary", path);
@@ -279,8 +282,8 @@ static void print_json(const struct ramses *r, const struct summary *s, const ch
     }
     printf("]");
     if (h->particles) json_number("particle_mass", sum_get(&s->part_mass));
-    json_table(&r->sinks, "sinks");
-    json_table(&r->stellar, "stellar");
+    json_table(r->sinks, "sinks");
+    json_table(r->stellar, "stellar");
     json_count("not_finite", s->bad);
     json_end();
 }

@@ -8,6 +8,7 @@
 
 #include "audit/domains.h"
 #include "base/mem.h"
+#include "formats/formats.h"
 #include "inspect.h"
 
 /* Bytes. */
@@ -22,34 +23,34 @@ struct balance {
     double sum, max;
 };
 
-static struct totals total_of(const struct ramses *r, const struct rank_row *row);
-static void print_text(const struct ramses *r, const struct domains *d, const char *path,
+static struct totals total_of(const struct source *r, const struct rank_row *row);
+static void print_text(const struct source *r, const struct domains *d, const char *path,
                        const struct options *o);
-static void print_json(const struct ramses *r, const struct domains *d, const char *path);
+static void print_json(const struct source *r, const struct domains *d, const char *path);
 
 enum err tree_print(const char *path, const struct options *o)
 {
-    struct ramses *r;
+    struct source *r;
     struct domains d = {0};
-    enum err err = ramses_open(path, &r);
+    enum err err = source_open(path, &r);
     if (err == OK) err = domains_read(r, &d);
     if (err == OK && o->json)
         print_json(r, &d, path);
     else if (err == OK)
         print_text(r, &d, path, o);
     if (err == OK) domains_free(&d);
-    ramses_close(&r);
+    source_close(&r);
     return err;
 }
 
-static struct totals total_of(const struct ramses *r, const struct rank_row *row)
+static struct totals total_of(const struct source *r, const struct rank_row *row)
 {
     struct totals t = {0};
     int64_t oct = OCT_LINKS +
                   FIELD * ((r->head.gravity ? GRAVITY_FIELDS : 0) + 2 * (int64_t)r->nhydro);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         t.octs += row->octs[l];
-        t.leaves += ramses_cells(r) * row->octs[l] - row->split[l];
+        t.leaves += source_cells(r) * row->octs[l] - row->split[l];
     }
     t.need = (t.octs + row->ghosts) * oct +
              row->particles * (PARTICLE + (r->head.stars ? STAR : 0));
@@ -58,7 +59,7 @@ static struct totals total_of(const struct ramses *r, const struct rank_row *row
 
 enum { BALANCES = 5 };
 
-static void get_balance(const struct ramses *r, const struct domains *d, struct balance b[BALANCES])
+static void get_balance(const struct source *r, const struct domains *d, struct balance b[BALANCES])
 {
     static const char *const name[BALANCES] = {"octs", "leaves", "particles", "memory", "bytes"};
     for (int k = 0; k < BALANCES; k++) b[k] = (struct balance){.name = name[k]};
@@ -132,7 +133,7 @@ static void print_partners(const struct domains *d)
     }
 }
 
-static void print_levels(const struct ramses *r, const struct domains *d)
+static void print_levels(const struct source *r, const struct domains *d)
 {
     printf("\n  level           octs     leaf cells   octs a rank: least, mean, most\n");
     for (int l = 1; l <= LEVEL_MAX; l++) {
@@ -144,12 +145,12 @@ static void print_levels(const struct ramses *r, const struct domains *d)
             most = n > most ? n : most;
         }
         printf("  %5d %14ld %14ld   %ld, %.6g, %ld\n", l, (long)octs,
-               (long)(ramses_cells(r) * octs - r->tally.split[l]), (long)least,
+               (long)(source_cells(r) * octs - r->tally.split[l]), (long)least,
                (double)octs / d->nrank, (long)most);
     }
 }
 
-static void print_table(const struct ramses *r, const struct domains *d)
+static void print_table(const struct source *r, const struct domains *d)
 {
     printf("\n  %6s %12s %12s %12s %12s %12s %12s\n", "rank", "octs", "ghosts", "leaf cells",
            "particles", "memory MB", "files MB");
@@ -166,17 +167,17 @@ static void print_table(const struct ramses *r, const struct domains *d)
     }
 }
 
-static void print_by_level(const struct ramses *r, const struct domains *d)
+static void print_by_level(const struct source *r, const struct domains *d)
 {
     printf("\n  octs and leaf cells by rank and level\n");
     for (int i = 0; i < d->nrank; i++)
         for (int l = 1; l <= LEVEL_MAX; l++)
             if (r->tally.octs[l])
                 printf("  %6d %5d %12ld %12ld\n", i + 1, l, (long)d->rank[i].octs[l],
-                       (long)(ramses_cells(r) * d->rank[i].octs[l] - d->rank[i].split[l]));
+                       (long)(source_cells(r) * d->rank[i].octs[l] - d->rank[i].split[l]));
 }
 
-static void print_text(const struct ramses *r, const struct domains *d, const char *path,
+static void print_text(const struct source *r, const struct domains *d, const char *path,
                        const struct options *o)
 {
     struct balance b[BALANCES];
@@ -230,7 +231,7 @@ static void json_nodes(const struct domains *d)
     printf("]");
 }
 
-static void json_rank(const struct ramses *r, const struct domains *d, int i)
+static void json_rank(const struct source *r, const struct domains *d, int i)
 {
     const struct rank_row *row = &d->rank[i];
     struct totals t = total_of(r, row);
@@ -249,11 +250,11 @@ static void json_rank(const struct ramses *r, const struct domains *d, int i)
     for (int l = 1, n = 0; l <= LEVEL_MAX; l++)
         if (row->octs[l])
             printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
-                   (long)row->octs[l], (long)(ramses_cells(r) * row->octs[l] - row->split[l]));
+                   (long)row->octs[l], (long)(source_cells(r) * row->octs[l] - row->split[l]));
     printf("]}");
 }
 
-static void print_json(const struct ramses *r, const struct domains *d, const char *path)
+static void print_json(const struct source *r, const struct domains *d, const char *path)
 {
     struct balance b[BALANCES];
     json_begin("tree", path);
@@ -266,7 +267,7 @@ static void print_json(const struct ramses *r, const struct domains *d, const ch
         if (r->tally.octs[l])
             printf("%s{\"level\":%d,\"octs\":%ld,\"leaves\":%ld}", n++ ? "," : "", l,
                    (long)r->tally.octs[l],
-                   (long)(ramses_cells(r) * r->tally.octs[l] - r->tally.split[l]));
+                   (long)(source_cells(r) * r->tally.octs[l] - r->tally.split[l]));
     printf("],\"by_rank\":[");
     for (int i = 0; i < d->nrank; i++) {
         if (i) putchar(',');

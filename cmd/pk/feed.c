@@ -89,8 +89,8 @@ static enum err read_pieces(struct reading *r)
     bool points = h->particles && (f->mesh[SPECIES_DM] >= 0 || f->mesh[SPECIES_STAR] >= 0 ||
                                    f->mesh[SPECIES_OTHER] >= 0);
     for (int i = f->c->rank; i < r->s->npiece; i += f->c->size) {
-        if (gas) TRY(source_octs(r->s, i, true, take_octs, r));
-        if (points) TRY(source_parts(r->s, i, take_parts, r));
+        if (gas) TRY(source_octs(r->s, i, SOURCE_STATE, take_octs, r));
+        if (points) TRY(source_parts(r->s, i, SOURCE_STATE, take_parts, r));
     }
     return OK;
 }

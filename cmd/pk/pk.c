@@ -11,6 +11,7 @@
 #include "comm/lines.h"
 #include "feed.h"
 #include "fft/fft.h"
+#include "formats/formats.h"
 #include "output.h"
 
 enum {
@@ -418,7 +419,7 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
     if (grafic_is(path)) {
         err = measure_grafic(c, o, path);
     } else {
-        err = err_agree(c, source_open(path, 0, 0, &s));
+        err = err_agree(c, source_open_state(path, 0, 0, &s));
         if (err == OK) err = measure(c, o, s, path);
         source_close(&s);
     }

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "comm/lines.h"
+#include "formats/formats.h"
 #include "io/file.h"
 
 #define VERSION "ptah repartition 0.1"
@@ -301,7 +302,7 @@ static int repartition_one(const char *path, const struct options *options, cons
 {
     struct options o = *options;
     struct source *s = NULL;
-    enum err err = err_agree(c, source_open(path, 0, 0, &s));
+    enum err err = err_agree(c, source_open_state(path, 0, 0, &s));
     if (err == OK) err = repartition_source(&o, s, path, c);
     source_close(&s);
     if (err == OK) return DONE;

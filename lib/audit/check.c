@@ -12,12 +12,11 @@
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
-#include "ckpt/source.h"
-#include "curamses/read.h"
+#include "ckpt/info.h"
+#include "ckpt/manifest.h"
+#include "formats/formats.h"
 #include "io/file.h"
 #include "param/nml.h"
-#include "ramses/exact.h"
-#include "ramses/priv.h"
 
 static const size_t TEXT_MAX = (size_t)64 << 20;
 
@@ -31,7 +30,7 @@ enum err ckpt_check(const char *dir, const struct check_how *how, struct check_f
     struct check *k = mem_zero(sizeof *k, "check");
     *found = (struct check_found){0};
     k->how = how, k->found = found, k->dir = dir;
-    enum err err = ramses_open(dir, &k->r);
+    enum err err = source_open(dir, &k->r);
     if (err != OK) {
         err = check_judge(k, err);
     } else {
@@ -40,7 +39,7 @@ enum err ckpt_check(const char *dir, const struct check_how *how, struct check_f
         if (err == OK && how->depth >= CHECK_ALL && !k->unreadable) err = check_everything(k);
     }
     if (err == OK) report_rest(k);
-    ramses_close(&k->r);
+    source_close(&k->r);
     FREE(k);
     return err;
 }
@@ -131,11 +130,6 @@ enum err check_judge(struct check *k, enum err err)
     return OK;
 }
 
-void check_file(const struct check *k, const char *kind, int file, char path[PATH_MAX])
-{
-    ramses_file(k->r, kind, file, path);
-}
-
 void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE])
 {
     double width = ldexp(k->r->head.boxlen, 1 - level), at[3];
@@ -149,15 +143,15 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 
 /* ---- who wrote it, and which box ---- */
 
-static char *load_text(const struct ramses *r, const char *name, size_t *n)
+static char *load_text(const struct source *r, const char *name, size_t *n)
 {
     char path[PATH_MAX], *text = NULL;
-    if (ramses_text_path(r, name, path, sizeof path) != OK || !file_exists(path)) return NULL;
+    if (info_path(r, name, path, sizeof path) != OK || !file_exists(path)) return NULL;
     return file_load(path, TEXT_MAX, &text, n) == OK ? text : NULL;
 }
 
 /* Walls of a box that is stored as if periodic are known from the namelist only. */
-static bool has_walls(const struct ramses *r)
+static bool has_walls(const struct source *r)
 {
     struct nml list;
     size_t n;
@@ -185,92 +179,6 @@ static void find_origin(struct check *k)
     k->smallr = 1e-10; /* RAMSES's default */
 }
 
-/* ---- the files ---- */
-
-static int digits_after(const char *name, const char *prefix)
-{
-    size_t n = strlen(prefix);
-    if (strncmp(name, prefix, n) != 0 || strlen(name) != n + 5 ||
-        strspn(name + n, "0123456789") != 5)
-        return -1;
-    return (int)strtol(name + n, NULL, 10);
-}
-
-/* Files of ranks that there are not, of another output, or of a kind whose first file is missing.
- */
-static enum err check_names(struct check *k, const char *kind, bool expected)
-{
-    struct ramses *r = k->r;
-    char prefix[64], path[PATH_MAX];
-    int found = 0;
-    snprintf(prefix, sizeof prefix, "%s_%05d.out", kind, r->number);
-    DIR *d = opendir(r->dir);
-    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", r->dir, strerror(errno));
-    for (struct dirent *e; (e = readdir(d));) {
-        int number = digits_after(e->d_name, prefix);
-        if (number < 0) continue;
-        found++;
-        if (number >= 1 && number <= r->ncpu) continue;
-        snprintf(path, sizeof path, "%.3800s/%.250s", r->dir, e->d_name);
-        check_report(k, BAD_FILE, path, "", "belongs to no rank: the checkpoint has %d", r->ncpu);
-    }
-    closedir(d);
-    for (int file = 1; (found || expected) && file <= r->ncpu; file++) {
-        TRY(ramses_path(r, kind, file, path, sizeof path));
-        if (file_exists(path)) continue;
-        check_report(k, BAD_FILE, path, "", "is missing");
-        k->unreadable = true;
-    }
-    return OK;
-}
-
-static bool has_text(const struct ramses *r, const char *name)
-{
-    char path[PATH_MAX];
-    return ramses_text_path(r, name, path, sizeof path) == OK && file_exists(path);
-}
-
-static enum err check_all_names(struct check *k)
-{
-    const struct ramses *r = k->r;
-    if (r->hdf5) return OK;
-    TRY(check_names(k, "amr", true));
-    TRY(check_names(k, "hydro", r->head.hydro || has_text(r, "hydro_file_descriptor.txt")));
-    TRY(check_names(k, "grav", r->head.gravity));
-    TRY(check_names(k, "part", r->head.particles || has_text(r, "part_file_descriptor.txt")));
-    return check_names(k, "exact", false);
-}
-
-/* All files are of one moment: the header of each is that of the first. */
-static enum err check_head(struct check *k, int file)
-{
-    struct ramses *twin = mem_new(sizeof *twin, "check");
-    struct amr_head a = {0};
-    struct fort_in f = {.fd = -1};
-    const struct ckpt_head *h = &k->r->head, *own = &twin->head;
-    char path[PATH_MAX];
-    memcpy(twin, k->r, sizeof *twin);
-    twin->out_times = NULL;
-    check_file(k, "amr", file, path);
-    enum err err = fort_open(&f, path);
-    if (err == OK) err = ramses_amr_head(&f, twin, &a, true);
-    if (err == OK &&
-        (own->nstep_coarse != h->nstep_coarse || own->nstep != h->nstep || own->t != h->t))
-        check_report(k, BAD_COUNT, path, "header",
-                     "is of step %d, time %.17g; file 1 is of step %d, time %.17g",
-                     own->nstep_coarse, own->t, h->nstep_coarse, h->t);
-    for (int l = 1; err == OK && l <= LEVEL_MAX; l++)
-        if (twin->numbtot[l] != k->r->numbtot[l])
-            check_report(k, BAD_COUNT, path, "header",
-                         "level %d has %ld octs in all; in file 1 it has %ld", l,
-                         (long)twin->numbtot[l], (long)k->r->numbtot[l]);
-    fort_shut(&f);
-    ramses_amr_head_free(&a);
-    FREE(twin->out_times);
-    FREE(twin);
-    return check_judge(k, err);
-}
-
 /* ---- reading everything once ---- */
 
 struct tally {
@@ -278,58 +186,65 @@ struct tally {
     int64_t family[12]; /* -5..5, undefined */
 };
 
-static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static void take_damage(void *ctx, enum source_damage d, const char *path, const char *place,
+                        const char *what)
 {
-    (void)r, (void)o, (void)ctx;
-    return OK;
+    struct check *k = ctx;
+    check_report(k, d == DAMAGE_COUNT ? BAD_COUNT : BAD_FILE, path, place, "%s", what);
+    k->unreadable |= d == DAMAGE_MISSING;
 }
 
-static enum err pass_source(const struct source_octs *o, void *ctx)
+static enum err pass_octs(const struct source_octs *o, void *ctx)
 {
     (void)o, (void)ctx;
     return OK;
 }
 
-static enum err count_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err count_parts(const struct source_parts *p, void *ctx)
 {
     struct tally *t = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        int f = ramses_family(r, p, i) + 5;
+        int f = (int)p->family[i] + 5;
         t->family[f >= 0 && f <= 10 ? f : 11]++;
     }
     check_part_values(t->check, p);
     return OK;
 }
 
-/* With exact_ files, the values are brought to those of the run, which compares them with the sums
- * there. */
-static enum err open_exact(struct check *k, struct source **s)
+/* The state too, if files beside the values keep its last bits: they have sums over all values. */
+static enum err ask_state(struct check *k, bool *state)
 {
-    char path[PATH_MAX];
-    struct exact_in x = {.fd = -1};
-    *s = NULL;
-    check_file(k, "exact", 1, path);
-    if (k->r->hdf5 || !file_exists(path)) return OK;
-    enum err err = exact_open(&x, path, k->r->ncpu, 1);
-    if (err == OK) k->gamma = x.gamma, k->smallr = x.smallr;
-    exact_shut(&x);
-    if (err == OK) err = source_open(k->r->dir, k->gamma, k->smallr, s);
-    if (err == OK && *s && (*s)->exact) k->found->sums = true;
+    struct source *s = k->r;
+    *state = false;
+    if (!s->corrected) return OK;
+    enum err err = source_state(s, 0, 0);
+    *state = err == OK;
+    k->gamma = s->gamma > 0 ? s->gamma : k->gamma,
+    k->smallr = s->smallr > 0 ? s->smallr : k->smallr;
+    if (*state && s->exact) k->found->sums = true;
     return check_judge(k, err);
+}
+
+static enum err read_piece(struct check *k, int piece, bool state, struct tally *t)
+{
+    struct source *s = k->r;
+    enum source_mode mode = state ? SOURCE_TREE : SOURCE_STORED;
+    if (s->kind->check_piece) TRY(check_judge(k, s->kind->check_piece(s, piece, take_damage, k)));
+    TRY(check_judge(k, source_octs(s, piece, mode, pass_octs, NULL)));
+    if (state) {
+        struct ckpt_tally was = s->tally; /* octs count once */
+        TRY(check_judge(k, source_octs(s, piece, SOURCE_STATE, pass_octs, NULL)));
+        s->tally = was;
+    }
+    return check_judge(k, source_parts(s, piece, SOURCE_STORED, count_parts, t));
 }
 
 static enum err read_all(struct check *k, struct tally *t)
 {
-    struct ramses *r = k->r;
-    struct source *s;
-    enum err err = open_exact(k, &s);
-    for (int file = 1; err == OK && file <= r->ncpu; file++) {
-        if (!r->hdf5) err = check_head(k, file);
-        if (err == OK) err = check_judge(k, ramses_read_octs(r, file, s == NULL, pass_octs, NULL));
-        if (err == OK && s) err = check_judge(k, source_octs(s, file - 1, true, pass_source, NULL));
-        if (err == OK) err = check_judge(k, ramses_read_parts(r, file, count_parts, t));
-    }
-    source_close(&s);
+    bool state;
+    enum err err = ask_state(k, &state);
+    for (int piece = 0; err == OK && piece < k->r->npiece; piece++)
+        err = read_piece(k, piece, state, t);
     return err;
 }
 
@@ -339,11 +254,11 @@ static enum err read_all(struct check *k, struct tally *t)
  * compared. */
 static void check_families(struct check *k, const struct tally *t)
 {
-    struct ramses *r = k->r;
+    struct source *r = k->r;
     char name[32], path[PATH_MAX], *save = NULL;
     size_t n;
     snprintf(name, sizeof name, "header_%05d.txt", r->number);
-    snprintf(path, sizeof path, "%.4000s/%s", r->dir, name);
+    snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
     char *text = load_text(r, name, &n);
     char *line = text ? strtok_r(text, "\n", &save) : NULL;
     bool list = line && line[0] == '#' && strstr(line, "Family");
@@ -362,11 +277,11 @@ static void check_families(struct check *k, const struct tally *t)
 
 static void check_info(struct check *k)
 {
-    struct ramses *r = k->r;
+    struct source *r = k->r;
     char name[32], path[PATH_MAX];
     size_t n;
     snprintf(name, sizeof name, "info_%05d.txt", r->number);
-    snprintf(path, sizeof path, "%.4000s/%s", r->dir, name);
+    snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
     char *text = load_text(r, name, &n);
     const char *step = text ? strstr(text, "nstep_coarse=") : NULL,
                *time = text ? strstr(text, "time        =") : NULL;
@@ -376,7 +291,7 @@ static void check_info(struct check *k)
                      strtol(step + 13, NULL, 10), unsaid, r->head.nstep_coarse);
     if (time) {
         char *end;
-        double t = ramses_real(time + 13, &end);
+        double t = info_real(time + 13, &end);
         if (!(fabs(t - r->head.t) <= 1e-12 * fabs(r->head.t)))
             check_report(k, BAD_COUNT, path, "time", "is %.15g, %s time %.15g", t, unsaid,
                          r->head.t);
@@ -388,32 +303,32 @@ static void check_info(struct check *k)
  * where in a file the damage is. */
 static void check_list(struct check *k)
 {
-    struct ramses *r = k->r;
+    struct source *r = k->r;
     if (!r->list) return;
     for (int64_t i = 0; i < r->list->n; i++)
-        if (manifest_check_file(r->list, r->dir, r->list->row[i].name) != OK) report_message(k);
+        if (manifest_check_file(r->list, r->path, r->list->row[i].name) != OK) report_message(k);
     k->found->sums = true;
     manifest_free(&r->list);
 }
 
 static enum err check_whole(struct check *k)
 {
-    struct ramses *r = k->r;
+    struct source *r = k->r;
     struct tally t = {.check = k};
     check_list(k);
-    TRY(check_all_names(k));
+    if (r->kind->check_files) TRY(r->kind->check_files(r, take_damage, k));
     if (k->unreadable) return OK; /* files are missing: nothing else will fit */
     TRY(read_all(k, &t));
     for (int l = 1; l <= LEVEL_MAX; l++) {
         k->found->octs += r->tally.octs[l];
-        k->found->leaves += ramses_cells(r) * r->tally.octs[l] - r->tally.split[l];
+        k->found->leaves += source_cells(r) * r->tally.octs[l] - r->tally.split[l];
     }
     k->found->particles = r->tally.particles;
-    k->found->sums |= hdf5_has_state(r);
+    k->found->sums |= r->sums;
     check_info(k);
     if (k->unreadable) return OK;
     check_families(k, &t);
-    enum err err = ramses_check_tree(r);
+    enum err err = source_check_tree(r);
     bool unreadable = k->unreadable;
     TRY(check_judge(k, err));
     k->unreadable = unreadable; /* the tree can still be looked at */
@@ -423,12 +338,12 @@ static enum err check_whole(struct check *k)
 static enum err check_everything(struct check *k)
 {
     struct tree_table t;
-    const struct ramses *r = k->r;
+    const struct source *r = k->r;
     if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
         FAIL(
             ERR_LIMIT,
             "%s: has %d dimension%s and %ld coarse cells; -cc is for three and one (-c is for all)",
-            r->dir, r->head.ndim, r->head.ndim > 1 ? "s" : "",
+            r->path, r->head.ndim, r->head.ndim > 1 ? "s" : "",
             (long)(r->coarse[0] * r->coarse[1] * r->coarse[2]));
     enum err err = tree_table_read(k->r, &t);
     if (err == OK) err = check_tree(k, &t);

@@ -11,7 +11,7 @@
  * bounded by `memory`, 8 (variables + 2) bytes an oct for the restriction and 8 bytes a particle
  * for the ids; each turn reads the files again. */
 #pragma once
-#include "ramses/read.h"
+#include "ckpt/source.h"
 
 enum check_depth { CHECK_WHOLE = 1, CHECK_ALL };
 

@@ -11,7 +11,7 @@
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
-#include "ramses/exact.h"
+#include "ckpt/gas.h"
 
 /* Relative; it is made of primitive variables, which have lost the last bits. */
 static const double TOLERANCE = 1e-10;
@@ -22,7 +22,7 @@ struct cells {
     struct check *k;
     const struct tree_table *t;
     int density, pressure, nhydro; /* fields; -1: none */
-    /* density, velocities, pressure, scalars, in this order, as exact_conserved has them */
+    /* density, velocities, pressure, scalars, in this order, as gas_conserved has them */
     bool known;
     bool first;       /* turn: plain checks of values are made once */
     int nrow;         /* values a row: conserved ones, internal energy */
@@ -33,7 +33,7 @@ struct cells {
     double *mean;                /* [nrow][CKPT_BATCH] */
 };
 
-static void report_value(struct cells *c, enum check_kind kind, const struct ramses_octs *o, int i,
+static void report_value(struct cells *c, enum check_kind kind, const struct source_octs *o, int i,
                          int cell, int field, double v)
 {
     struct check *k = c->k;
@@ -42,13 +42,13 @@ static void report_value(struct cells *c, enum check_kind kind, const struct ram
         k->count[kind]++, k->found->damages++;
         return;
     }
-    check_file(k, field < c->nhydro ? "hydro" : "grav", o->file, path);
+    source_file(k->r, field < c->nhydro ? "hydro" : "grav", o->piece, path);
     check_place(k, o->level, o->key[i], cell, place);
     check_report(k, kind, path, place, "%s is %.9g",
                  kind == BAD_ENERGY ? "energy" : k->r->field[field].name, v);
 }
 
-static void check_field(struct cells *c, const struct ramses_octs *o, int f, int cell)
+static void check_field(struct cells *c, const struct source_octs *o, int f, int cell)
 {
     const double *v = o->val[8 * f + cell];
     for (int i = 0; i < o->n; i++) {
@@ -61,7 +61,7 @@ static void check_field(struct cells *c, const struct ramses_octs *o, int f, int
 
 /* The solver may leave cold, fast gas with a pressure below zero, as cuRAMSES does; its energy is
  * positive nevertheless. */
-static void check_energy(struct cells *c, const struct ramses_octs *o, int cell)
+static void check_energy(struct cells *c, const struct source_octs *o, int cell)
 {
     const double *p = o->val[8 * c->pressure + cell], *rho = o->val[8 * c->density + cell];
     for (int i = 0; i < o->n; i++) {
@@ -74,7 +74,7 @@ static void check_energy(struct cells *c, const struct ramses_octs *o, int cell)
     }
 }
 
-static void check_values(struct cells *c, const struct ramses_octs *o)
+static void check_values(struct cells *c, const struct source_octs *o)
 {
     for (int cell = 0; cell < 8; cell++) {
         for (int f = 0; f < c->nhydro + c->k->r->ngrav; f++) check_field(c, o, f, cell);
@@ -84,14 +84,14 @@ static void check_values(struct cells *c, const struct ramses_octs *o)
 
 /* ---- restriction ---- */
 
-static void conserved_of(struct cells *c, const struct ramses_octs *o, int cell)
+static void conserved_of(struct cells *c, const struct source_octs *o, int cell)
 {
     const double *prim[NVAR_MAX];
     for (int v = 0; v < c->nhydro; v++) prim[v] = o->val[8 * v + cell];
-    exact_conserved(c->nhydro, c->k->gamma, c->k->smallr, o->n, prim, c->u);
+    gas_conserved(c->nhydro, c->k->gamma, c->k->smallr, o->n, prim, c->u);
 }
 
-static double internal_energy(const struct cells *c, const struct ramses_octs *o, int cell, int i)
+static double internal_energy(const struct cells *c, const struct source_octs *o, int cell, int i)
 {
     return o->val[8 * c->pressure + cell][i] / (c->k->gamma - 1);
 }
@@ -111,7 +111,7 @@ static double difference(const struct cells *c, const double *a, const double *b
     return worst;
 }
 
-static void report_restriction(struct cells *c, int file, int level, okey key, const double *a,
+static void report_restriction(struct cells *c, int piece, int level, okey key, const double *a,
                                const double *b)
 {
     struct check *k = c->k;
@@ -127,7 +127,7 @@ static void report_restriction(struct cells *c, int file, int level, okey key, c
         if (v >= 1 && v <= 3) d = fabs(a[v] - b[v]) / fmax(sqrt(2 * fabs(b[0] * b[4])), 1e-300);
         if (d > most) most = d, worst = v;
     }
-    check_file(k, "hydro", file, path);
+    source_file(k->r, "hydro", piece, path);
     check_place(k, level - 1, key >> 3, (int)(key & 7), place);
     const char *name = k->r->field[worst].name;
     bool momentum = worst >= 1 && worst <= 3;
@@ -141,7 +141,7 @@ static void report_restriction(struct cells *c, int file, int level, okey key, c
 }
 
 /* One half of the pair has come. */
-static void bring(struct cells *c, const struct ramses_octs *o, int i, int level, okey key,
+static void bring(struct cells *c, const struct source_octs *o, int i, int level, okey key,
                   int what, int cell)
 {
     const struct tree_row *row = tree_table_find(c->t, level, key);
@@ -165,10 +165,10 @@ static void bring(struct cells *c, const struct ramses_octs *o, int i, int level
     double d = difference(c, a, b);
     c->state[at] = DONE;
     if (d > c->k->found->restricted) c->k->found->restricted = d;
-    if (!(d <= TOLERANCE)) report_restriction(c, o->file, level, key, a, b);
+    if (!(d <= TOLERANCE)) report_restriction(c, o->piece, level, key, a, b);
 }
 
-static void check_restriction(struct cells *c, const struct ramses_octs *o)
+static void check_restriction(struct cells *c, const struct source_octs *o)
 {
     memset(c->mean, 0, sizeof *c->mean * (size_t)c->nrow * CKPT_BATCH);
     for (int cell = 0; cell < 8; cell++) {
@@ -186,10 +186,9 @@ static void check_restriction(struct cells *c, const struct ramses_octs *o)
 
 /* ---- reading ---- */
 
-static enum err take_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err take_octs(const struct source_octs *o, void *ctx)
 {
     struct cells *c = ctx;
-    (void)r;
     if (c->first) check_values(c, o);
     if (c->nrow) check_restriction(c, o);
     return OK;
@@ -197,17 +196,17 @@ static enum err take_octs(const struct ramses *r, const struct ramses_octs *o, v
 
 static enum err read_turn(struct cells *c)
 {
-    struct ramses *r = c->k->r;
+    struct source *r = c->k->r;
     memset(&r->tally, 0, sizeof r->tally);
     if (c->nrow) memset(c->state, FREE_ROW, (size_t)(c->to - c->from));
-    for (int file = 1; file <= r->ncpu; file++)
-        TRY(check_judge(c->k, ramses_read_octs(r, file, true, take_octs, c)));
+    for (int piece = 0; piece < r->npiece; piece++)
+        TRY(check_judge(c->k, source_octs(r, piece, SOURCE_STORED, take_octs, c)));
     return OK;
 }
 
 enum err check_cells(struct check *k, const struct tree_table *t)
 {
-    const struct ramses *r = k->r;
+    const struct source *r = k->r;
     struct cells c = {
         .k = k, .t = t, .density = -1, .pressure = -1, .nhydro = r->nhydro, .first = true};
     for (int f = 0; f < r->nhydro; f++) {

@@ -20,7 +20,7 @@ struct partcheck {
     uint64_t *id; /* id and family */
 };
 
-static void at_part(struct check *k, enum check_kind kind, const struct ramses_parts *p, int64_t i,
+static void at_part(struct check *k, enum check_kind kind, const struct source_parts *p, int64_t i,
                     const char *fmt, double x)
 {
     char path[PATH_MAX], place[CHECK_PLACE];
@@ -28,34 +28,29 @@ static void at_part(struct check *k, enum check_kind kind, const struct ramses_p
         k->count[kind]++, k->found->damages++;
         return;
     }
-    check_file(k, "part", p->file, path);
-    snprintf(place, sizeof place, "particle %ld of family %d", (long)ramses_i64(k->r, p, COL_ID)[i],
-             ramses_family(k->r, p, i));
+    source_file(k->r, "part", p->piece, path);
+    snprintf(place, sizeof place, "particle %ld of family %d", (long)p->id[i], (int)p->family[i]);
     char what[200];
     snprintf(what, sizeof what, "%s %.15g", fmt, x);
     check_report(k, kind, path, place, "%s", what);
 }
 
 /* Its first coordinate that is not inside the box; −1: none. */
-static int outside(const struct ramses *r, const struct ramses_parts *p, int64_t i)
+static int outside(const struct source_parts *p, int64_t i)
 {
-    for (int d = 0; d < r->head.ndim; d++) {
-        double x = ramses_f64(r, p, COL_X + (enum part_col)d)[i];
-        if (!(x >= 0 && x < r->head.boxlen)) return d;
-    }
+    const struct ckpt_head *h = &p->source->head;
+    for (int d = 0; d < h->ndim; d++)
+        if (!(p->x[d][i] >= 0 && p->x[d][i] < h->boxlen)) return d;
     return -1;
 }
 
-static void check_value(struct check *k, const struct ramses_parts *p, int64_t i)
+static void check_value(struct check *k, const struct source_parts *p, int64_t i)
 {
-    const struct ramses *r = k->r;
-    int far = outside(r, p, i);
-    double x = far < 0 ? 0 : ramses_f64(r, p, COL_X + (enum part_col)far)[i],
-           m = ramses_f64(r, p, COL_MASS)[i];
-    for (int d = 0; d < r->head.ndim; d++) {
-        double v = ramses_f64(r, p, COL_VX + (enum part_col)d)[i];
-        if (!isfinite(v)) at_part(k, BAD_PART_FINITE, p, i, "has the velocity", v);
-    }
+    int far = outside(p, i);
+    double x = far < 0 ? 0 : p->x[far][i], m = p->m[i];
+    for (int d = 0; d < p->source->head.ndim; d++)
+        if (!isfinite(p->v[d][i]))
+            at_part(k, BAD_PART_FINITE, p, i, "has the velocity", p->v[d][i]);
     if (far >= 0)
         at_part(k, isfinite(x) ? BAD_PLACE : BAD_PART_FINITE, p, i, "is outside the box: at", x);
     if (!isfinite(m))
@@ -64,31 +59,29 @@ static void check_value(struct check *k, const struct ramses_parts *p, int64_t i
         at_part(k, BAD_MASS, p, i, "has the mass", m);
 }
 
-void check_part_values(struct check *k, const struct ramses_parts *p)
+void check_part_values(struct check *k, const struct source_parts *p)
 {
     for (int64_t i = 0; i < p->n; i++) check_value(k, p, i);
 }
 
 /* The rank whose file has the levelmin oct around the particle. */
-static void check_rank(struct partcheck *c, const struct ramses_parts *p, int64_t i)
+static void check_rank(struct partcheck *c, const struct source_parts *p, int64_t i)
 {
     struct check *k = c->k;
     int l = k->r->head.levelmin;
     uint64_t x[3];
-    if (k->r->hdf5 || l > LEVEL_MAX) return;
-    for (int d = 0; d < 3; d++)
-        x[d] = (uint64_t)ldexp(ramses_f64(k->r, p, COL_X + (enum part_col)d)[i] / k->r->head.boxlen,
-                               l - 1);
+    if (!k->r->by_rank || l > LEVEL_MAX) return;
+    for (int d = 0; d < 3; d++) x[d] = (uint64_t)ldexp(p->x[d][i] / k->r->head.boxlen, l - 1);
     const struct tree_row *row = tree_table_find(c->t, l, okey_make(x[0], x[1], x[2]));
-    if (!row || row->file == p->file) return;
+    if (!row || row->piece == p->piece) return;
     k->found->strays++;
-    if (k->ours) at_part(k, BAD_RANK, p, i, "belongs to rank", row->file);
+    if (k->ours) at_part(k, BAD_RANK, p, i, "belongs to rank", row->piece + 1);
 }
 
-static void take_id(struct partcheck *c, const struct ramses_parts *p, int64_t i)
+static void take_id(struct partcheck *c, const struct source_parts *p, int64_t i)
 {
-    int family = ramses_family(c->k->r, p, i);
-    uint64_t id = (uint64_t)ramses_i64(c->k->r, p, COL_ID)[i] << 4 | (uint64_t)(family & 15);
+    int family = (int)p->family[i];
+    uint64_t id = (uint64_t)p->id[i] << 4 | (uint64_t)(family & 15);
     if (family == FAM_CLOUD ||
         (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn)
         return;
@@ -99,11 +92,11 @@ static void take_id(struct partcheck *c, const struct ramses_parts *p, int64_t i
     c->id[c->n++] = id;
 }
 
-static enum err take_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err take_parts(const struct source_parts *p, void *ctx)
 {
     struct partcheck *c = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        if (c->turn == 0 && outside(r, p, i) < 0) check_rank(c, p, i);
+        if (c->turn == 0 && outside(p, i) < 0) check_rank(c, p, i);
         take_id(c, p, i);
     }
     return OK;
@@ -125,14 +118,14 @@ static void check_ids(struct partcheck *c)
         int family = (int)(c->id[i] & 15);
         snprintf(place, sizeof place, "particle %ld of family %d", (long)((int64_t)c->id[i] >> 4),
                  family > 7 ? family - 16 : family);
-        check_report(k, BAD_ID, k->r->dir, place, "its id is there twice");
+        check_report(k, BAD_ID, k->r->path, place, "its id is there twice");
     }
 }
 
 enum err check_parts(struct check *k, const struct tree_table *t)
 {
     struct partcheck c = {.k = k, .t = t, .turns = 1};
-    struct ramses *r = k->r;
+    struct source *r = k->r;
     if (!r->head.particles) return OK;
     int64_t most = (int64_t)(k->how->memory / (2 * sizeof *c.id)); /* sorting may copy */
     if (most < 1) most = 1;
@@ -140,8 +133,8 @@ enum err check_parts(struct check *k, const struct tree_table *t)
     enum err err = OK;
     for (c.turn = 0; err == OK && c.turn < c.turns; c.turn++) {
         c.n = 0;
-        for (int file = 1; err == OK && file <= r->ncpu; file++)
-            err = check_judge(k, ramses_read_parts(r, file, take_parts, &c));
+        for (int piece = 0; err == OK && piece < r->npiece; piece++)
+            err = check_judge(k, source_parts(r, piece, SOURCE_STORED, take_parts, &c));
         check_ids(&c);
     }
     FREE(c.id);

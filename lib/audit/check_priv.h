@@ -31,7 +31,7 @@ struct check {
     const struct check_how *how;
     struct check_found *found;
     const char *dir;
-    struct ramses *r;
+    struct source *r;
     int64_t count[BAD_KINDS];
     bool unreadable; /* some file could not be read to its end */
     bool ours;       /* a program of ours wrote it */
@@ -43,8 +43,6 @@ void check_report(struct check *k, enum check_kind kind, const char *file, const
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* The error's message as damage if it tells of one; other errors are handed on. */
 MUST_USE enum err check_judge(struct check *k, enum err err);
-/* Path of a rank's file, or of the HDF5 file. */
-void check_file(const struct check *k, const char *kind, int file, char path[PATH_MAX]);
 /* "level 7, oct at 0.5 0.5 0.5" in code units; cell < 0: none. */
 enum { CHECK_PLACE = 200 };
 void check_place(const struct check *k, int level, okey key, int cell, char place[CHECK_PLACE]);
@@ -52,5 +50,5 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 MUST_USE enum err check_tree(struct check *k, const struct tree_table *t);
 MUST_USE enum err check_cells(struct check *k, const struct tree_table *t);
 /* Those of particles: finite, inside the box, with mass. */
-void check_part_values(struct check *k, const struct ramses_parts *p);
+void check_part_values(struct check *k, const struct source_parts *p);
 MUST_USE enum err check_parts(struct check *k, const struct tree_table *t);

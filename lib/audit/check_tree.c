@@ -16,7 +16,7 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
         k->count[kind]++, k->found->damages++;
         return;
     }
-    check_file(k, "amr", row->file, path);
+    source_file(k->r, "amr", row->piece, path);
     check_place(k, level, row->key, cell, place);
     check_report(k, kind, path, place, "%s", what);
 }
@@ -66,7 +66,7 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     if (l <= k->r->head.levelmin && n != full) {
         char place[32];
         snprintf(place, sizeof place, "level %d", l);
-        check_report(k, BAD_LEVEL, k->r->dir, place,
+        check_report(k, BAD_LEVEL, k->r->path, place,
                      "has %ld octs; up to levelmin = %d levels are complete: %ld", (long)n,
                      k->r->head.levelmin, (long)full);
     }

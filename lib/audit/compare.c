@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/sum.h"
+#include "formats/formats.h"
 
 enum { UNSEEN = 0, SEEN = 1, NONE = -1 };
 
@@ -30,7 +31,7 @@ struct held {
 struct comparison {
     const struct compare_how *how;
     struct compared *out;
-    struct ramses *a, *b;
+    struct source *a, *b;
     struct compare_field *field;     /* those in both */
     int nfield, at[2 * CKPT_FIELDS]; /* their places in out */
     struct sum (*sum)[2];            /* l1, norm of each */
@@ -58,8 +59,8 @@ enum err ckpt_compare(const char *a, const char *b, const struct compare_how *ho
     struct comparison *c = mem_zero(sizeof *c, "comparison");
     memset(out, 0, sizeof *out);
     c->how = how, c->out = out;
-    enum err err = ramses_open(a, &c->a);
-    if (err == OK) err = ramses_open(b, &c->b);
+    enum err err = source_open(a, &c->a);
+    if (err == OK) err = source_open(b, &c->b);
     if (err == OK && c->a->head.ndim != c->b->head.ndim)
         err = err_set(ERR_PARAM, "%s has %d dimensions, %s has %d", a, c->a->head.ndim, b,
                       c->b->head.ndim);
@@ -74,8 +75,8 @@ enum err ckpt_compare(const char *a, const char *b, const struct compare_how *ho
     if (err == OK) compare_sinks(c);
     if (err == OK) judge(out);
     FREE(c->sum);
-    ramses_close(&c->a);
-    ramses_close(&c->b);
+    source_close(&c->a);
+    source_close(&c->b);
     FREE(c);
     return err;
 }
@@ -191,12 +192,12 @@ static int match_list(const struct ckpt_field *a, int na, const struct ckpt_fiel
 
 static void match_names(struct comparison *c)
 {
-    const struct ramses *a = c->a, *b = c->b;
+    const struct source *a = c->a, *b = c->b;
     struct compared *out = c->out;
     out->nfield = match_list(a->field, a->nhydro + a->ngrav, b->field, b->nhydro + b->ngrav,
                              out->field);
     for (int i = 0; i < out->nfield; i++) out->field[i].real = true;
-    int n = match_list(a->part, a->npart_field, b->part, b->npart_field, out->part);
+    int n = match_list(a->part, a->npart, b->part, b->npart, out->part);
     /* particles are matched by their family, which some formats only imply */
     for (int i = 0; i < n; i++)
         if (strcmp(out->part[i].name, "family") != 0) out->part[out->npart_field++] = out->part[i];
@@ -355,7 +356,7 @@ static void held_fini(struct held *h)
 
 /* ---- cells ---- */
 
-static enum err hold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err hold_octs(const struct source_octs *o, void *ctx)
 {
     struct comparison *c = ctx;
     for (int i = 0; i < o->n; i++) {
@@ -364,32 +365,32 @@ static enum err hold_octs(const struct ramses *r, const struct ramses_octs *o, v
         add_row(&c->held, o->key[i], o->level, &v)->split = o->split[i];
         for (int f = 0; f < c->nfield; f++)
             for (int k = 0; k < 8; k++)
-                *v++ = k < ramses_cells(r) ? o->val[8 * c->field[c->at[f]].in_a + k][i] : 0;
+                *v++ = k < source_cells(o->source) ? o->val[8 * c->field[c->at[f]].in_a + k][i] : 0;
     }
     return OK;
 }
 
-static int leaves_of(const struct ramses *r, unsigned char split)
+static int leaves_of(const struct source *r, unsigned char split)
 {
-    return ramses_cells(r) - __builtin_popcount(split);
+    return source_cells(r) - __builtin_popcount(split);
 }
 
-static struct place cell_place(const struct ramses *r, int level, okey key, int cell)
+static struct place cell_place(const struct source *r, int level, okey key, int cell)
 {
     struct place p = {.level = level, .key = key, .id = cell};
     int64_t x[3];
     okey_coords(key, x);
     for (int d = 0; d < 3; d++)
-        p.x[d] = ((double)(2 * x[d] + (cell >> d & 1)) + 0.5) * ramses_dx(r, level);
+        p.x[d] = ((double)(2 * x[d] + (cell >> d & 1)) + 0.5) * source_dx(r, level);
     return p;
 }
 
-static void compare_oct(struct comparison *c, const struct ramses_octs *o, int i,
+static void compare_oct(struct comparison *c, const struct source_octs *o, int i,
                         const struct row *row, const double *v)
 {
-    double dx = ramses_dx(c->a, o->level), volume = dx;
+    double dx = source_dx(c->a, o->level), volume = dx;
     for (int d = 1; d < c->a->head.ndim; d++) volume *= dx;
-    for (int k = 0; k < ramses_cells(c->a); k++) {
+    for (int k = 0; k < source_cells(c->a); k++) {
         bool leaf_a = !(row->split >> k & 1), leaf_b = !(o->split[i] >> k & 1);
         c->out->leaves_a += leaf_a && !leaf_b;
         c->out->leaves_b += leaf_b && !leaf_a;
@@ -402,7 +403,7 @@ static void compare_oct(struct comparison *c, const struct ramses_octs *o, int i
     }
 }
 
-static enum err meet_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err meet_octs(const struct source_octs *o, void *ctx)
 {
     struct comparison *c = ctx;
     for (int i = 0; i < o->n; i++) {
@@ -412,17 +413,17 @@ static enum err meet_octs(const struct ramses *r, const struct ramses_octs *o, v
         if (row)
             compare_oct(c, o, i, row, v);
         else
-            c->out->leaves_b += leaves_of(r, o->split[i]);
+            c->out->leaves_b += leaves_of(o->source, o->split[i]);
     }
     return OK;
 }
 
-static enum err read_cells(struct ramses *r, ramses_octs_fn *fn, struct comparison *c)
+static enum err read_cells(struct source *r, source_octs_fn *fn, struct comparison *c)
 {
+    enum source_mode mode = c->nfield > 0 ? SOURCE_STORED : SOURCE_TREE;
     memset(&r->tally, 0, sizeof r->tally);
-    for (int file = 1; file <= r->ncpu; file++)
-        TRY(ramses_read_octs(r, file, c->nfield > 0, fn, c));
-    return ramses_check_tree(r);
+    for (int piece = 0; piece < r->npiece; piece++) TRY(source_octs(r, piece, mode, fn, c));
+    return source_check_tree(r);
 }
 
 static enum err compare_cells(struct comparison *c)
@@ -451,79 +452,80 @@ static enum err compare_cells(struct comparison *c)
 
 /* What particles are found by: the id; those of a sink's cloud share theirs, and are told apart by
  * their places. */
-static okey part_key(const struct ramses *r, const struct ramses_parts *p, int64_t i, int family)
+static okey part_key(const struct source_parts *p, int64_t i, int family)
 {
-    uint64_t key = (uint64_t)ramses_i64(r, p, COL_ID)[i];
-    for (int d = 0; family == FAM_CLOUD && d < r->head.ndim; d++) {
+    uint64_t key = (uint64_t)p->id[i];
+    for (int d = 0; family == FAM_CLOUD && d < p->source->head.ndim; d++) {
         uint64_t bits;
-        memcpy(&bits, ramses_f64(r, p, COL_X + (enum part_col)d) + i, sizeof bits);
+        memcpy(&bits, p->x[d] + i, sizeof bits);
         key = mix((okey)(key ^ bits), d);
     }
     return (okey)key;
 }
 
-static enum err hold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err hold_parts(const struct source_parts *p, void *ctx)
 {
     struct comparison *c = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        int family = ramses_family(r, p, i);
+        int family = (int)p->family[i];
         double *v;
-        okey key = part_key(r, p, i, family);
+        okey key = part_key(p, i, family);
         if (!is_turn(c, key, family)) continue;
         add_row(&c->held, key, family, &v);
         for (int f = 0; f < c->nfield; f++)
-            memcpy(v + f, (const double *)p->col[c->field[c->at[f]].in_a] + i, 8);
+            memcpy(v + f, (const double *)p->col[p->source->part_at[c->field[c->at[f]].in_a]] + i,
+                   8);
     }
     return OK;
 }
 
-static enum err meet_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err meet_parts(const struct source_parts *p, void *ctx)
 {
     struct comparison *c = ctx;
-    const int64_t *id = ramses_i64(r, p, COL_ID);
+    const int64_t *id = p->id;
     for (int64_t i = 0; i < p->n; i++) {
-        int family = ramses_family(r, p, i);
+        int family = (int)p->family[i];
         const double *v;
-        okey key = part_key(r, p, i, family);
+        okey key = part_key(p, i, family);
         if (!is_turn(c, key, family)) continue;
         if (!take_row(&c->held, key, family, &v)) {
             c->out->parts_b++;
             continue;
         }
         struct place here = {.level = family, .id = id[i]};
-        for (int d = 0; d < r->head.ndim; d++)
-            here.x[d] = ramses_f64(r, p, COL_X + (enum part_col)d)[i];
+        for (int d = 0; d < p->source->head.ndim; d++) here.x[d] = p->x[d][i];
         c->out->parts++;
         for (int f = 0; f < c->nfield; f++) {
             const struct compare_field *g = &c->field[c->at[f]];
+            const void *b = p->col[p->source->part_at[g->in_b]];
             int64_t whole;
             memcpy(&whole, v + f, sizeof whole);
             if (g->real)
-                compare_reals(c, f, v[f], ((const double *)p->col[g->in_b])[i], 1, &here);
+                compare_reals(c, f, v[f], ((const double *)b)[i], 1, &here);
             else
-                compare_whole(c, f, whole, ((const int64_t *)p->col[g->in_b])[i], &here);
+                compare_whole(c, f, whole, ((const int64_t *)b)[i], &here);
         }
     }
     return OK;
 }
 
-static enum err count_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err count_parts(const struct source_parts *p, void *ctx)
 {
-    (void)r;
     *(int64_t *)ctx += p->n;
     return OK;
 }
 
-static enum err read_parts(struct ramses *r, ramses_parts_fn *fn, void *ctx)
+static enum err read_parts(struct source *r, source_parts_fn *fn, void *ctx)
 {
     r->tally.particles = 0;
-    for (int file = 1; file <= r->ncpu; file++) TRY(ramses_read_parts(r, file, fn, ctx));
+    for (int piece = 0; piece < r->npiece; piece++)
+        TRY(source_parts(r, piece, SOURCE_STORED, fn, ctx));
     return OK;
 }
 
-static enum err count_tags(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err count_tags(const struct source_parts *p, void *ctx)
 {
-    const int64_t *tag = ramses_i64(r, p, COL_TAG);
+    const int64_t *tag = p->tag;
     for (int64_t i = 0; tag && i < p->n; i++) *(int64_t *)ctx += tag[i] != 0;
     return OK;
 }
@@ -586,7 +588,7 @@ static double sink_value(const struct catalog_column *c, int64_t i)
 static void compare_column(const struct comparison *c, const struct catalog_column *x,
                            const struct catalog_column *y, struct compare_field *f)
 {
-    const struct catalog *a = &c->a->sinks, *b = &c->b->sinks;
+    const struct catalog *a = c->a->sinks, *b = c->b->sinks;
     const struct catalog_column *id = catalog_find(a, "identity");
     for (int64_t i = 0; i < a->n; i++) {
         int64_t k = find_sink(b, a, i);
@@ -604,7 +606,7 @@ static void compare_column(const struct comparison *c, const struct catalog_colu
 
 static void compare_sinks(const struct comparison *c)
 {
-    const struct catalog *a = &c->a->sinks, *b = &c->b->sinks;
+    const struct catalog *a = c->a->sinks, *b = c->b->sinks;
     struct compared *out = c->out;
     for (int64_t i = 0; i < a->n; i++) out->sinks += find_sink(b, a, i) >= 0;
     out->sinks_a = a->n - out->sinks, out->sinks_b = b->n - out->sinks;

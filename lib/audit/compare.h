@@ -6,7 +6,7 @@
  * memory is bounded by `memory`, and each turn reads both once. Results do not depend on the turns.
  */
 #pragma once
-#include "ramses/read.h"
+#include "ckpt/source.h"
 
 struct compare_how {
     double rtol, atol; /* equal: |a - b| <= atol + rtol max(|a|, |b|) */

@@ -25,7 +25,7 @@ void source_place(const struct source *s, const struct source_parts *q, int64_t 
 
 enum err source_all_parts(struct source *s, source_parts_fn *fn, void *ctx)
 {
-    for (int i = 0; i < s->npiece; i++) TRY(source_parts(s, i, fn, ctx));
+    for (int i = 0; i < s->npiece; i++) TRY(source_parts(s, i, SOURCE_STATE, fn, ctx));
     return OK;
 }
 

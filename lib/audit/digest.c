@@ -79,10 +79,11 @@ static int add_line(struct fold *f, const char *prefix, const char *name)
     return i;
 }
 
-static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err fold_octs(const struct source_octs *o, void *ctx)
 {
     struct fold *f = ctx;
-    int ncell = ramses_cells(r);
+    const struct source *r = o->source;
+    int ncell = source_cells(r);
     struct word level = word_next((struct word){0, 0}, (uint64_t)o->level);
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < o->n; i++) {
@@ -104,19 +105,20 @@ static enum err fold_octs(const struct ramses *r, const struct ramses_octs *o, v
     return OK;
 }
 
-static enum err fold_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct fold *f = ctx;
-    const int64_t *id = ramses_i64(r, p, COL_ID), *family = ramses_i64(r, p, COL_FAMILY);
+    const struct source *r = p->source;
+    const int64_t *id = p->id, *family = p->family;
     hash128 part[CKPT_FIELDS];
     /* Stars may have the ids of dark matter. */
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
         f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), (uint64_t)family[i]);
 #pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < r->npart_field; k++)
-        part[k] = column_sum(p->n, f->at, f->field[f->first_part + k], p->col[k]);
-    for (int k = 0; k < r->npart_field; k++) f->d->line[f->first_part + k].hash += part[k];
+    for (int k = 0; k < r->npart; k++)
+        part[k] = column_sum(p->n, f->at, f->field[f->first_part + k], p->col[r->part_at[k]]);
+    for (int k = 0; k < r->npart; k++) f->d->line[f->first_part + k].hash += part[k];
     return OK;
 }
 
@@ -141,7 +143,7 @@ static void add_value(struct fold *f, int line, const char *name, double x)
 }
 
 /* Time and what the next steps depend on. Steps of levels that hold no octs do not count. */
-static void fold_time(struct fold *f, const struct ramses *r)
+static void fold_time(struct fold *f, const struct source *r)
 {
     const struct ckpt_head *h = &r->head;
     const struct {
@@ -193,7 +195,7 @@ static hash128 join(const struct fold *f)
 }
 
 /* Sums over the ranks: hashes mod 2^128 in four parts, counts as they are. */
-static void sum_ranks(struct ramses *r, const struct comm *c, struct digest *d)
+static void sum_ranks(struct source *r, const struct comm *c, struct digest *d)
 {
     int64_t part[4 * DIGEST_LINES];
     for (int i = 0; i < 4 * d->n; i++)
@@ -208,7 +210,7 @@ static void sum_ranks(struct ramses *r, const struct comm *c, struct digest *d)
     comm_add_i64(c, &r->tally.particles, 1);
 }
 
-enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d)
+enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *d)
 {
     struct fold f = {.d = d};
     size_t n = 8 * CKPT_BATCH > CKPT_PART_BATCH ? 8 * CKPT_BATCH : CKPT_PART_BATCH;
@@ -218,23 +220,23 @@ enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *
     f.first_field = d->n;
     for (int i = 0; i < r->nhydro + r->ngrav; i++) add_line(&f, "", r->field[i].name);
     f.first_part = d->n;
-    for (int i = 0; i < r->npart_field; i++) add_line(&f, "particle.", r->part[i].name);
+    for (int i = 0; i < r->npart; i++) add_line(&f, "particle.", r->part[i].name);
     f.first_sink = d->n;
-    for (int i = 0; i < r->sinks.ncol; i++) add_line(&f, "sink.", r->sinks.col[i].name);
+    for (int i = 0; i < r->sinks->ncol; i++) add_line(&f, "sink.", r->sinks->col[i].name);
     f.first_stellar = d->n;
-    for (int i = 0; i < r->stellar.ncol; i++) add_line(&f, "stellar.", r->stellar.col[i].name);
+    for (int i = 0; i < r->stellar->ncol; i++) add_line(&f, "stellar.", r->stellar->col[i].name);
     f.at = mem_new(sizeof *f.at * n, "digest batch");
     f.scratch = mem_new(sizeof *f.scratch * CKPT_BATCH, "digest batch");
     memset(&r->tally, 0, sizeof r->tally);
-    for (int file = 1 + c->rank; err == OK && file <= r->ncpu; file += c->size) {
-        if (file == 1) fold_table(&f, &r->sinks, f.first_sink);
-        if (file == 1) fold_table(&f, &r->stellar, f.first_stellar);
-        err = ramses_read_octs(r, file, true, fold_octs, &f);
-        if (err == OK) err = ramses_read_parts(r, file, fold_parts, &f);
+    for (int piece = c->rank; err == OK && piece < r->npiece; piece += c->size) {
+        if (piece == 0) fold_table(&f, r->sinks, f.first_sink);
+        if (piece == 0) fold_table(&f, r->stellar, f.first_stellar);
+        err = source_octs(r, piece, SOURCE_STORED, fold_octs, &f);
+        if (err == OK) err = source_parts(r, piece, SOURCE_STORED, fold_parts, &f);
     }
     err = err_agree(c, err);
     if (err == OK) sum_ranks(r, c, d);
-    if (err == OK) err = ramses_check_tree(r);
+    if (err == OK) err = source_check_tree(r);
     if (err == OK) fold_time(&f, r);
     d->state = join(&f);
     FREE(f.scratch);

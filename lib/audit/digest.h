@@ -6,8 +6,8 @@
  * free of order; the state's digest joins those of the fields with their names. Bits count: -0.0
  * and 0.0 differ. Not a defence against forgery. */
 #pragma once
+#include "ckpt/source.h"
 #include "comm/comm.h"
-#include "ramses/read.h"
 
 typedef unsigned __int128 hash128;
 
@@ -24,5 +24,5 @@ struct digest {
 
 /* Reads all files, shared out over the ranks, and checks the tree. All ranks get the digest.
  * (collective, agreed) */
-MUST_USE enum err digest_snapshot(struct ramses *r, const struct comm *c, struct digest *d);
+MUST_USE enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *d);
 void digest_hex(hash128 h, char hex[33]);

@@ -4,7 +4,7 @@
  * a tree whose nodes are cut by walls along one axis; leaves are ranks. An HDF5 checkpoint of ours
  * is of no rank in particular: one domain. */
 #pragma once
-#include "ramses/read.h"
+#include "ckpt/source.h"
 
 /* of the k-section tree, in the order of the file: breadth first, 0 the root */
 struct domain_node {
@@ -35,6 +35,6 @@ struct domains {
     struct rank_row *rank; /* [nrank] */
 };
 
-/* Reads the tree (no values) and the counts of particles. r->tally is that of all. */
-MUST_USE enum err domains_read(struct ramses *r, struct domains *d);
+/* Reads the tree (no values) and the counts of particles. s->tally is that of all. */
+MUST_USE enum err domains_read(struct source *s, struct domains *d);
 void domains_free(struct domains *d);

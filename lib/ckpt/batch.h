@@ -22,8 +22,7 @@ enum {
 /* A field of cells or a column of particles. */
 struct ckpt_field {
     char name[48];
-    char type;        /* of a particle column: d f (batch: double), q i h b (batch: int64) */
-    char dataset[64]; /* HDF5: its path, %d for the level; empty: computed */
+    char type; /* of a particle column: d f (batch: double), q i h b (batch: int64) */
 };
 
 /* Batches that are not wanted are not read on, and not handed on. */

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "io/file.h"
-#include "ramses/fortran.h"
+#include "io/fortran.h"
 
 static const size_t TEXT_MAX = (size_t)256 << 20;
 enum { ROW_MAX = CATALOG_COLUMNS }; /* numbers in a row of text */

@@ -14,7 +14,8 @@ struct cutting {
     struct source *inner;
     struct cut cut; /* in units of the box */
     struct ckpt_pick pick;
-    source_octs_fn *octs; /* whom the walk is for */
+    enum source_mode mode; /* of the walk, and whom it is for */
+    source_octs_fn *octs;
     source_parts_fn *parts;
     void *ctx;
     /* What is kept of a batch. */
@@ -131,8 +132,8 @@ static void make_room(struct cutting *t, int64_t n, int64_t nvalue)
 {
     if (n <= t->room && nvalue <= t->nvalue) return;
     t->room = n > t->room ? n : t->room;
-    t->nvalue = nvalue;
-    size_t room = (size_t)t->room, rows = 8 * (size_t)nvalue;
+    t->nvalue = nvalue > t->nvalue ? nvalue : t->nvalue;
+    size_t room = (size_t)t->room, rows = 8 * (size_t)t->nvalue;
     t->key = mem_grow(t->key, sizeof *t->key * room, "snapshot batch");
     t->split = mem_grow(t->split, room, "snapshot batch");
     t->flag = mem_grow(t->flag, sizeof *t->flag * room, "snapshot batch");
@@ -159,8 +160,8 @@ static enum err cut_octs(const struct source_octs *o, void *ctx)
 {
     struct cutting *t = ctx;
     int n = 0;
-    int64_t rows = o->val ? 8 * (int64_t)t->inner->nvalue : 0;
-    make_room(t, o->n, o->val ? t->inner->nvalue : t->nvalue);
+    int64_t nvalue = source_values(t->inner, t->mode), rows = 8 * nvalue;
+    make_room(t, o->n, nvalue);
     for (int i = 0; i < o->n; i++) {
         if (!keeps_oct(&t->cut, o->level, o->key[i])) continue;
         keep_oct(t, o, i, n);
@@ -177,11 +178,12 @@ static enum err cut_octs(const struct source_octs *o, void *ctx)
     return n ? t->octs(&kept, t->ctx) : OK;
 }
 
-static enum err octs_cut(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
+static enum err octs_cut(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
+                         void *ctx)
 {
     struct cutting *t = s->impl;
-    t->octs = fn, t->ctx = ctx;
-    return source_octs(t->inner, piece, values, cut_octs, t);
+    t->octs = fn, t->ctx = ctx, t->mode = mode;
+    return source_octs(t->inner, piece, mode, cut_octs, t);
 }
 
 /* ---- particles ---- */
@@ -225,7 +227,7 @@ static enum err parts_cut(struct source *s, int piece, source_parts_fn *fn, void
 {
     struct cutting *t = s->impl;
     t->parts = fn, t->ctx = ctx;
-    return source_parts(t->inner, piece, cut_parts, t);
+    return source_parts(t->inner, piece, SOURCE_STATE, cut_parts, t);
 }
 
 /* ---- open, close ---- */
@@ -314,6 +316,8 @@ enum err source_cut(struct source *inner, const struct cut *c, struct source **o
     *s = *inner;
     s->kind = &KIND;
     s->impl = t;
+    s->out_times = NULL, s->list = NULL, s->table = NULL; /* the inner one's */
+    memset(s->lacking, 0, sizeof s->lacking);
     s->head.levelmin = cut.levelmin;
     s->head.levelmax = cut.levelmax;
     t->inner = inner;

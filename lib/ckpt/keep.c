@@ -12,58 +12,6 @@
 #include "base/mem.h"
 #include "ckpt/manifest.h"
 #include "io/dir.h"
-#include "io/file.h"
-#include "ramses/read.h"
-
-static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
-{
-    return OK;
-}
-
-static enum err pass_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
-{
-    return OK;
-}
-
-/* HDF5 has its sums inside: this rank's share of the pieces. */
-static enum err read_pieces(struct ramses *r, const struct comm *c)
-{
-    for (int piece = c->rank + 1; piece <= r->ncpu; piece += c->size) {
-        TRY(ramses_read_octs(r, piece, true, pass_octs, NULL));
-        TRY(ramses_read_parts(r, piece, pass_parts, NULL));
-    }
-    return OK;
-}
-
-static enum err verify_share(const char *path, int number, const struct comm *c)
-{
-    char data[PATH_MAX];
-    struct manifest *m;
-    struct ramses *r = NULL;
-    TRY(manifest_load(path, number, &m));
-    if (!m) FAIL(ERR_FORMAT, "%s: has no list of its files", path);
-    enum err err = OK;
-    for (int64_t i = c->rank; err == OK && i < m->n; i += c->size) {
-        snprintf(data, sizeof data, "%.3900s/%s", path, m->row[i].name);
-        file_forget(data);
-        err = manifest_check_file(m, path, m->row[i].name);
-    }
-    manifest_free(&m);
-    snprintf(data, sizeof data, "%.3900s/data_%05d.h5", path, number);
-    if (err != OK || !file_exists(data)) return err;
-    file_forget(data);
-    err = ramses_open(path, &r);
-    if (err == OK) err = read_pieces(r, c);
-    ramses_close(&r);
-    return err;
-}
-
-enum err ckpt_verify(const char *path, int number, const struct comm *c)
-{
-    return err_agree(c, verify_share(path, number, c));
-}
-
-/* ---- removing ---- */
 
 static int descending(const void *a, const void *b)
 {

@@ -1,10 +1,7 @@
 /* ckpt/keep: fewer checkpoints than were written. One is removed only if its list of files says
  * that it may be (ckpt_head.backup), and only after a newer one was read back. */
 #pragma once
-#include "comm/comm.h"
+#include "base/err.h"
 
-/* Reads a whole checkpoint of ours, past the system's memory of it where that can be, and compares
- * all sums. (collective, agreed) */
-MUST_USE enum err ckpt_verify(const char *path, int number, const struct comm *c);
 /* Of the backups dir/output_NNNNN up to number `newest` the last `keep` stay. One rank's. */
 MUST_USE enum err ckpt_keep_last(const char *dir, int newest, int keep);

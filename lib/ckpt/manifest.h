@@ -32,6 +32,8 @@ struct manifest {
 
 /* Writing: each rank adds its files (the last part of path counts; m NULL: nothing is done). */
 void manifest_add(struct manifest *m, const char *path, int64_t bytes, uint64_t sum);
+/* The same, as a fort_told (io/fortran.h). */
+void manifest_told(void *m, const char *path, int64_t bytes, uint64_t sum);
 /* dir/checksums_NNNNN.txt with the rows of all ranks, synced. Only rank 0's error is returned:
  * agree on it. (collective) */
 MUST_USE enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir,

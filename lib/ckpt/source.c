@@ -1,19 +1,50 @@
 /* ckpt/source: see source.h. */
 #include "ckpt/source.h"
 
-#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/manifest.h"
 #include "ckpt/sane.h"
-#include "ramses/priv.h"
 
-/* The last is what is complained about if none fits. */
-static const struct source_kind *const KINDS[] = {&source_hdf5, &source_ramses};
-
-static const struct catalog NONE = {.n = 0};
 static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not tell */
+
+/* ---- opening ---- */
+
+static enum err set_path(struct source *s, const char *dir)
+{
+    size_t n = strlen(dir);
+    while (n > 1 && dir[n - 1] == '/') n--;
+    if (n == 0) FAIL(ERR_FILE, "an empty path names no checkpoint");
+    if (n >= sizeof s->path) FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    memcpy(s->path, dir, n);
+    return OK;
+}
+
+static enum err place_columns(struct source *s)
+{
+    part_columns_init(&s->columns);
+    for (int i = 0; i < s->npart; i++) {
+        int c = part_column_add(&s->columns, s->part[i].name, s->part[i].type);
+        if (c < 0) FAIL(ERR_LIMIT, "%s: has more than %d columns of particles", s->path, COL_MOST);
+        s->column_at[c] = i, s->part_at[i] = c;
+    }
+    return OK;
+}
+
+/* The columns that the checkpoint lacks and every run has. */
+static void fill_in(struct source *s)
+{
+    for (int c = 0; c < COL_COUNT; c++) {
+        enum part_lack lack = part_column(&s->columns, c)->lack;
+        if (!s->columns.has[c] || s->column_at[c] >= 0) continue;
+        s->lacking[c] = mem_zero(sizeof(int64_t) * CKPT_PART_BATCH, "snapshot batch");
+        for (int i = 0; lack == LACK_LEVELMIN && i < CKPT_PART_BATCH; i++)
+            s->lacking[c][i] = s->head.levelmin;
+    }
+}
 
 static void add_name(struct source *s, const char *name)
 {
@@ -31,125 +62,194 @@ static void list_rest(struct source *s)
     if (s->stellar->n) add_name(s, "stellar objects");
 }
 
-enum err source_open(const char *dir, double gamma, double smallr, struct source **out)
+enum err source_open_as(const struct source_kind *kind, const char *dir, struct source **out)
 {
-    int n = sizeof KINDS / sizeof *KINDS, k = 0;
-    *out = NULL;
     struct source *s = mem_zero(sizeof *s, "snapshot");
-    if (snprintf(s->path, sizeof s->path, "%s", dir) >= (int)sizeof s->path) {
-        FREE(s);
-        FAIL(ERR_FILE, "%.80s…: path too long", dir);
-    }
-    while (k < n - 1 && !KINDS[k]->is(dir)) k++;
-    s->kind = KINDS[k];
-    s->format = s->kind->name;
-    s->sinks = s->stellar = &NONE;
-    s->gamma = gamma, s->smallr = smallr;
-    enum err err = s->kind->open(s);
-    if (s->gamma == 0) s->gamma = s->head.gamma;
-    if (s->smallr == 0) s->smallr = s->head.smallr > 0 ? s->head.smallr : SMALLR;
-    s->head.smallr = s->smallr;
+    s->kind = kind;
+    s->table = mem_zero(2 * sizeof *s->table, "snapshot");
+    s->sinks = &s->table[0], s->stellar = &s->table[1];
+    for (int c = 0; c < COL_MOST; c++) s->column_at[c] = -1;
+    for (int d = 0; d < 3; d++) s->coarse[d] = 1;
+    snprintf(s->format, sizeof s->format, "%s", kind->name);
+    enum err err = set_path(s, dir);
+    if (err == OK) err = kind->open(s);
+    if (err == OK) err = place_columns(s);
+    if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);
     if (err != OK) source_close(&s);
     *out = s;
     return err;
 }
 
-void source_close(struct source **s)
+void source_close(struct source **out)
 {
-    if (*s) (*s)->kind->close(*s);
-    FREE(*s);
+    struct source *s = *out;
+    if (!s) return;
+    s->kind->close(s);
+    manifest_free(&s->list);
+    FREE(s->out_times);
+    for (int k = 0; s->table && k < 2; k++) catalog_free(&s->table[k]);
+    FREE(s->table);
+    for (int c = 0; c < COL_COUNT; c++) FREE(s->lacking[c]);
+    FREE(*out);
 }
 
-enum err source_set_rest(struct source *s, const struct ramses *r)
+enum err source_state(struct source *s, double gamma, double smallr)
 {
-    char name[32];
-    s->sinks = &r->sinks, s->stellar = &r->stellar;
-    s->gas = r->field;
-    s->formed = r->formed;
-    snprintf(name, sizeof name, "cooling_%05d.out", r->number);
-    if (r->cooling[0]) TRY(ramses_text_path(r, name, s->cooling, sizeof s->cooling));
-    part_columns_init(&s->columns);
-    for (int c = 0; c < COL_MOST; c++) s->column_at[c] = -1;
-    for (int i = 0; i < r->npart_field; i++) {
-        int c = part_column_add(&s->columns, r->part[i].name, r->part[i].type);
-        if (c < 0) FAIL(ERR_LIMIT, "%s: has more than %d columns of particles", s->path, COL_MOST);
-        s->column_at[c] = i;
-    }
+    s->gamma = gamma, s->smallr = smallr;
+    if (!s->kind->state) FAIL(ERR_LIMIT, "%s: %s holds no state of a run", s->path, s->kind->name);
+    TRY(s->kind->state(s));
+    if (s->gamma == 0) s->gamma = s->head.gamma;
+    if (s->smallr == 0) s->smallr = s->head.smallr > 0 ? s->head.smallr : SMALLR;
+    s->head.smallr = s->smallr;
     return OK;
 }
 
-void source_files_close(struct source *s)
-{
-    struct ramses *r = s->impl;
-    ramses_close(&r);
-    s->impl = NULL;
-}
+/* ---- reading ---- */
 
-enum err source_files_text(struct source *s, const char *name, char **text, size_t *bytes)
-{
-    return ramses_read_text(s->impl, name, text, bytes);
-}
-
-struct reading {
-    const struct source *s;
-    source_parts_fn *fn;
+struct counting {
+    struct source *s;
+    int piece;
+    enum source_mode mode;
+    char file[PATH_MAX];
+    source_octs_fn *octs;
+    source_parts_fn *parts;
     void *ctx;
-    int64_t *lacking[COL_COUNT]; /* [CKPT_PART_BATCH] of columns that are filled in */
 };
 
-/* The columns that the checkpoint lacks and every run has. */
-static void fill_in(struct reading *g)
+static enum err count_octs(const struct source_octs *o, void *ctx)
 {
-    const struct source *s = g->s;
-    for (int c = 0; c < COL_COUNT; c++) {
-        enum part_lack lack = part_column(&s->columns, c)->lack;
-        if (!s->columns.has[c] || s->column_at[c] >= 0) continue;
-        g->lacking[c] = mem_zero(sizeof(int64_t) * CKPT_PART_BATCH, "snapshot batch");
-        for (int i = 0; lack == LACK_LEVELMIN && i < CKPT_PART_BATCH; i++)
-            g->lacking[c][i] = s->head.levelmin;
-    }
+    const struct counting *k = ctx;
+    struct ckpt_tally *t = &k->s->tally;
+    struct source_octs mine = *o;
+    mine.source = k->s, mine.piece = k->piece;
+    if (!mine.file) mine.file = k->file;
+    for (int i = 0; i < o->n; i++) t->split[o->level] += __builtin_popcount(o->split[i]);
+    t->octs[o->level] += o->n;
+    return k->octs(&mine, k->ctx);
 }
 
-static enum err give_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err count_parts(const struct source_parts *p, void *ctx)
 {
-    struct reading *g = ctx;
-    const struct source *s = g->s;
-    char file[PATH_MAX];
-    ramses_file(r, "part", p->file, file);
-    struct source_parts o = {.n = p->n, .file = file};
-    for (int c = 0; c < s->columns.n; c++)
-        o.col[c] = s->column_at[c] >= 0 ? p->col[s->column_at[c]]
-                   : c < COL_COUNT      ? g->lacking[c]
-                                        : NULL;
-    TRY(sane_parts(file, s->head.boxlen, &o));
-    return g->fn(&o, g->ctx);
+    const struct counting *k = ctx;
+    struct source_parts mine = *p;
+    mine.source = k->s, mine.piece = k->piece;
+    if (!mine.file) mine.file = k->file;
+    k->s->tally.particles += p->n;
+    if (k->mode == SOURCE_STATE) TRY(sane_parts(mine.file, k->s->head.boxlen, &mine));
+    return k->parts(&mine, k->ctx);
 }
 
-enum err source_files_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
+enum err source_octs(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
+                     void *ctx)
 {
-    struct ramses *r = s->impl;
-    struct reading g = {.s = s, .fn = fn, .ctx = ctx};
-    fill_in(&g);
-    r->pick = s->pick;
-    enum err err = ramses_read_parts(r, piece + 1, give_parts, &g);
-    r->pick = NULL;
-    for (int c = 0; c < COL_COUNT; c++) FREE(g.lacking[c]);
-    return err;
+    struct counting k = {.s = s, .piece = piece, .octs = fn, .ctx = ctx};
+    source_file(s, "hydro", piece, k.file);
+    return s->kind->octs(s, piece, mode, count_octs, &k);
 }
 
-enum err source_octs(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
+enum err source_parts(struct source *s, int piece, enum source_mode mode, source_parts_fn *fn,
+                      void *ctx)
 {
-    return s->kind->octs(s, piece, values, fn, ctx);
-}
-
-enum err source_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
-{
-    return s->kind->parts(s, piece, fn, ctx);
+    struct counting k = {.s = s, .piece = piece, .mode = mode, .parts = fn, .ctx = ctx};
+    source_file(s, "part", piece, k.file);
+    return s->head.particles ? s->kind->parts(s, piece, count_parts, &k) : OK;
 }
 
 enum err source_text(struct source *s, const char *name, char **text, size_t *bytes)
 {
     *text = NULL, *bytes = 0;
     return s->kind->text ? s->kind->text(s, name, text, bytes) : OK;
+}
+
+/* ---- what it is ---- */
+
+enum err source_check_tree(const struct source *s)
+{
+    const struct ckpt_tally *t = &s->tally;
+    for (int l = 1; l <= LEVEL_MAX; l++) {
+        int64_t made = l == 1 ? s->coarse[0] * s->coarse[1] * s->coarse[2] : t->split[l - 1];
+        if (t->octs[l] != made)
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined",
+                 s->path, l, (long)t->octs[l], (long)made, l - 1);
+        if (t->octs[l] != s->numbtot[l])
+            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, the header says %ld", s->path, l,
+                 (long)t->octs[l], (long)s->numbtot[l]);
+    }
+    if (t->split[LEVEL_MAX]) FAIL(ERR_FORMAT, "%s: refined cells on the last level", s->path);
+    return OK;
+}
+
+int source_values(const struct source *s, enum source_mode mode)
+{
+    switch (mode) {
+    case SOURCE_STATE:
+        return s->nvalue;
+    case SOURCE_STORED:
+        return s->nhydro + s->ngrav;
+    case SOURCE_TREE:
+        break;
+    }
+    return 0;
+}
+
+int source_cells(const struct source *s)
+{
+    return 1 << s->head.ndim;
+}
+
+double source_dx(const struct source *s, int level)
+{
+    return ldexp(s->head.boxlen / (double)s->coarse[0], -level);
+}
+
+void source_file(const struct source *s, const char *what, int piece, char path[PATH_MAX])
+{
+    if (!s->kind->file || s->kind->file(s, what, piece, path) != OK)
+        snprintf(path, PATH_MAX, "%s", s->path);
+}
+
+/* ---- for kinds ---- */
+
+enum err source_add_field(const char *path, struct ckpt_field *list, int *n, const char *name,
+                          char type)
+{
+    if (*n == CKPT_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d variables", path, CKPT_FIELDS);
+    size_t k = strlen(name);
+    if (k == 0 || k >= sizeof list->name ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.") != k)
+        FAIL(ERR_FORMAT, "%s: variable %d has a strange name", path, *n + 1);
+    if (!strchr("dfiqhb?", type))
+        FAIL(ERR_FORMAT, "%s: variable %s has an unknown type '%c'", path, name, type);
+    memcpy(list[*n].name, name, k + 1);
+    list[(*n)++].type = type == '?' ? 'i' : type;
+    return OK;
+}
+
+bool source_is_position(const struct source *s, int place)
+{
+    return place == s->column_at[COL_X] || place == s->column_at[COL_Y] ||
+           place == s->column_at[COL_Z];
+}
+
+/* Of a batch, by place in the files. */
+static const void *column_of(const struct source *s, const void *const *by_place, int c)
+{
+    if (s->column_at[c] >= 0) return by_place[s->column_at[c]];
+    return c < COL_COUNT ? s->lacking[c] : NULL;
+}
+
+bool source_picks_parts(const struct source *s, int64_t n, const void *const *by_place)
+{
+    const double *x[3];
+    for (int d = 0; d < 3; d++) x[d] = column_of(s, by_place, COL_X + d);
+    return !s->pick || s->pick->parts(s->pick->ctx, n, x);
+}
+
+enum err source_hand_parts(const struct source *s, int64_t n, const void *const *by_place,
+                           source_parts_fn *fn, void *ctx)
+{
+    struct source_parts p = {.n = n};
+    for (int c = 0; c < s->columns.n; c++) p.col[c] = column_of(s, by_place, c);
+    return fn(&p, ctx);
 }

@@ -11,12 +11,11 @@ struct filling {
     int64_t room[LEVEL_MAX + 2];
 };
 
-static enum err take_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err take_octs(const struct source_octs *o, void *ctx)
 {
     struct filling *f = ctx;
     struct tree_table *t = f->t;
     int l = o->level;
-    (void)r;
     if (t->n[l] + o->n > f->room[l]) { /* grows with what is read, not with what a header says */
         f->room[l] = t->n[l] + o->n + t->n[l] / 4;
         t->row[l] = mem_grow(t->row[l], sizeof **t->row * (size_t)f->room[l], "tree table");
@@ -24,7 +23,7 @@ static enum err take_octs(const struct ramses *r, const struct ramses_octs *o, v
     struct tree_row *row = t->row[l] + t->n[l];
     for (int i = 0; i < o->n; i++)
         row[i] = (struct tree_row){
-            .key = o->key[i], .file = (int32_t)o->file, .split = o->split[i]};
+            .key = o->key[i], .piece = (int32_t)o->piece, .split = o->split[i]};
     t->n[l] += o->n;
     return OK;
 }
@@ -42,14 +41,14 @@ static bool in_order(const struct tree_row *row, int64_t n)
     return true;
 }
 
-enum err tree_table_read(struct ramses *r, struct tree_table *t)
+enum err tree_table_read(struct source *s, struct tree_table *t)
 {
     struct filling f = {.t = t};
     enum err err = OK;
     *t = (struct tree_table){0};
-    memset(&r->tally, 0, sizeof r->tally);
-    for (int file = 1; err == OK && file <= r->ncpu; file++)
-        err = ramses_read_octs(r, file, false, take_octs, &f);
+    memset(&s->tally, 0, sizeof s->tally);
+    for (int piece = 0; err == OK && piece < s->npiece; piece++)
+        err = source_octs(s, piece, SOURCE_TREE, take_octs, &f);
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
         if (!in_order(t->row[l], t->n[l]))
             qsort(t->row[l], (size_t)t->n[l], sizeof **t->row, by_key);

@@ -2,11 +2,11 @@
  * in Morton order. What needs to look octs up at random does so here, while values go by in
  * batches. */
 #pragma once
-#include "ramses/read.h"
+#include "ckpt/source.h"
 
 struct tree_row {
     okey key;
-    int32_t file;              /* or piece, from 1 */
+    int32_t piece;
     unsigned char split, mark; /* bit c: cell c is refined · for the caller */
 };
 
@@ -15,8 +15,8 @@ struct tree_table {
     struct tree_row *row[LEVEL_MAX + 2];
 };
 
-/* Reads all files without values. Nothing in the tree is taken for granted: octs may be there
+/* Reads all pieces without values. Nothing in the tree is taken for granted: octs may be there
  * twice, or without a father. */
-MUST_USE enum err tree_table_read(struct ramses *r, struct tree_table *t);
+MUST_USE enum err tree_table_read(struct source *s, struct tree_table *t);
 void tree_table_free(struct tree_table *t);
 struct tree_row *tree_table_find(const struct tree_table *t, int level, okey key); /* or NULL */

@@ -1,5 +1,5 @@
-/* curamses/read: see read.h. Batches are the blocks of the writer's checksums, so that each is read
- * whole. */
+/* curamses/read: see read.h. Batches are the blocks of the writer's checksums, so that each is
+ * read whole. */
 #include "curamses/read.h"
 
 #include <dirent.h>
@@ -12,19 +12,23 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "ckpt/info.h"
+#include "ckpt/manifest.h"
 #include "curamses/file.h"
 #include "curamses/sinks.h"
 #include "h5/parse.h"
-#include "ramses/priv.h"
-#include "ramses/turn.h"
+#include "oct/turn.h"
 
 enum { OCTS = CKPT_BATCH, PARTS = CKPT_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
 
 struct hdf5_in {
     struct h5_file file;
     const char *path; /* the file's */
-    bool ours, state;
+    bool ours;
+    int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
     double smallr;
+    /* Paths of datasets, %d for the level; empty: computed. */
+    char field_set[CKPT_FIELDS][64], part_set[CKPT_FIELDS][64];
     int64_t nsum;
     uint64_t *sum;
     int64_t npart;
@@ -37,7 +41,12 @@ struct set {
     char name[64];
 };
 
-static enum err snapshot_open(struct ramses *r, struct hdf5_in *h);
+static enum err snapshot_open(struct source *s, struct hdf5_in *h);
+
+static struct hdf5_in *in_of(const struct source *s)
+{
+    return s->impl;
+}
 
 static int find_file(const char *dir, int *number)
 {
@@ -60,31 +69,37 @@ bool hdf5_is(const char *dir)
     return find_file(dir, &number) == 1;
 }
 
-enum err hdf5_open(struct ramses *r)
+enum err hdf5_open(struct source *s)
 {
-    struct hdf5_in *h = r->hdf5 = mem_zero(sizeof *h, "snapshot");
+    struct hdf5_in *h = s->impl = mem_zero(sizeof *h, "snapshot");
     char path[PATH_MAX];
     h->file.fd = -1;
-    if (find_file(r->dir, &r->number) != 1)
-        FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", r->dir);
-    int k = snprintf(path, sizeof path, "%s/data_%05d.h5", r->dir, r->number);
-    if (k < 0 || k >= (int)sizeof path) FAIL(ERR_FILE, "%.80s…: path too long", r->dir);
-    TRY(ramses_verify_texts(r));
+    if (find_file(s->path, &s->number) != 1)
+        FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", s->path);
+    TRY(hdf5_file_path(s, NULL, 0, path));
+    TRY(info_verify(s));
     TRY(h5_open(&h->file, path));
     h->path = h->file.path;
-    return snapshot_open(r, h);
+    TRY(snapshot_open(s, h));
+    TRY(info_tables(s));
+    info_say_missing(s);
+    snprintf(s->format, sizeof s->format, "HDF5%s", s->state ? "" : " of cuRAMSES");
+    return OK;
 }
 
-void hdf5_close_in(struct hdf5_in **h)
+enum err hdf5_file_path(const struct source *s, const char *what, int piece, char path[PATH_MAX])
 {
-    if (*h) h5_close(&(*h)->file);
-    if (*h) FREE((*h)->sum);
-    FREE(*h);
+    int k = snprintf(path, PATH_MAX, "%s/data_%05d.h5", s->path, s->number);
+    if (k < 0 || k >= PATH_MAX) FAIL(ERR_FILE, "%.80s…: path too long", s->path);
+    return OK;
 }
 
-bool hdf5_has_state(const struct ramses *r)
+void hdf5_close_in(struct source *s)
 {
-    return r->hdf5 && r->hdf5->state;
+    struct hdf5_in *h = in_of(s);
+    if (h) h5_close(&h->file);
+    if (h) FREE(h->sum);
+    FREE(s->impl);
 }
 
 /* ---- attributes ---- */
@@ -93,11 +108,6 @@ bool hdf5_has_state(const struct ramses *r)
 static bool has_object(struct hdf5_in *h, const char *path)
 {
     return h5_find(&h->file, path) != 0;
-}
-
-bool hdf5_has(const struct ramses *r, const char *path)
-{
-    return r->hdf5 && has_object(r->hdf5, path);
 }
 
 /* n values into p, type d or q. An attribute that is missing is an error unless `may_lack`: then *p
@@ -205,24 +215,48 @@ static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int6
     return OK;
 }
 
-enum err hdf5_read_small(const struct ramses *r, const char *path, bool real, int64_t most,
+enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
                          int64_t *n, void **p)
 {
-    struct set s;
+    struct hdf5_in *h = in_of(s);
+    struct set x;
     *n = 0, *p = NULL;
-    if (!has_object(r->hdf5, path)) return OK;
-    TRY(set_open(r->hdf5, &s, path, real, -1, most));
+    if (!has_object(h, path)) return OK;
+    TRY(set_open(h, &x, path, real, -1, most));
     enum err err = OK;
-    if (s.h5.n > most)
-        err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", r->hdf5->path, path, (long)s.h5.n);
-    if (err == OK && s.h5.n > 0) {
-        char *raw = mem_new(16 * (size_t)s.h5.n, "snapshot");
-        err = set_load_wide(r->hdf5, &s, 0, s.h5.n, most, raw + 8 * s.h5.n, raw);
-        *n = s.h5.n, *p = raw;
+    if (x.h5.n > most)
+        err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", h->path, path, (long)x.h5.n);
+    if (err == OK && x.h5.n > 0) {
+        char *raw = mem_new(16 * (size_t)x.h5.n, "snapshot");
+        err = set_load_wide(h, &x, 0, x.h5.n, most, raw + 8 * x.h5.n, raw);
+        *n = x.h5.n, *p = raw;
     }
-    set_close(&s);
+    set_close(&x);
     if (err != OK) FREE(*p);
     return err;
+}
+
+/* What our HDF5 file keeps, a byte a letter. */
+static enum err read_own_text(const struct source *s, const char *name, char **text, size_t *bytes)
+{
+    char path[64];
+    int64_t n;
+    void *letter;
+    snprintf(path, sizeof path, "ptah/%s", strcmp(name, "compilation") == 0 ? "provenance" : name);
+    TRY(hdf5_read_small(s, path, false, 1 << 20, &n, &letter));
+    if (letter) *text = mem_zero((size_t)n + 1, "snapshot");
+    for (int64_t i = 0; letter && i < n; i++) (*text)[i] = (char)((const int64_t *)letter)[i];
+    /* it was filled up with them */
+    while (n > 1 && (*text)[n - 1] == '\n' && (*text)[n - 2] == '\n') (*text)[--n] = 0;
+    *bytes = (size_t)n;
+    mem_free(letter);
+    return OK;
+}
+
+enum err hdf5_read_text(struct source *s, const char *name, char **text, size_t *bytes)
+{
+    TRY(read_own_text(s, name, text, bytes));
+    return *text ? OK : info_text(s, name, text, bytes);
 }
 
 /* ---- opening ---- */
@@ -244,20 +278,20 @@ static enum err read_sums(struct hdf5_in *h)
     return err;
 }
 
-static enum err read_times(struct ramses *r, struct hdf5_in *h)
+static enum err read_times(struct source *s, struct hdf5_in *h)
 {
     int64_t n;
     TRY(get_count(h, "header", "noutput", 0, 1 << 20, &n));
-    r->out_times = mem_zero(sizeof(double) * 2 * (size_t)n + 8, "snapshot");
-    if (n) TRY(get_attr(h, "header", "tout", 'd', n, r->out_times, true));
-    if (n) TRY(get_attr(h, "header", "aout", 'd', n, r->out_times + n, true));
-    r->head.noutput = (int)n, r->head.tout = r->out_times, r->head.aout = r->out_times + n;
+    s->out_times = mem_zero(sizeof(double) * 2 * (size_t)n + 8, "snapshot");
+    if (n) TRY(get_attr(h, "header", "tout", 'd', n, s->out_times, true));
+    if (n) TRY(get_attr(h, "header", "aout", 'd', n, s->out_times + n, true));
+    s->head.noutput = (int)n, s->head.tout = s->out_times, s->head.aout = s->out_times + n;
     return OK;
 }
 
-static enum err read_reals(struct ramses *r, struct hdf5_in *h)
+static enum err read_reals(struct source *s, struct hdf5_in *h)
 {
-    struct ckpt_head *d = &r->head;
+    struct ckpt_head *d = &s->head;
     double by_level[100];
     const struct {
         const char *name;
@@ -294,12 +328,12 @@ static enum err read_reals(struct ramses *r, struct hdf5_in *h)
     return OK;
 }
 
-static enum err read_header(struct ramses *r, struct hdf5_in *h)
+static enum err read_header(struct source *s, struct hdf5_in *h)
 {
     int64_t one, nboundary, ranks, levelmin, levelmax, nvar, step[4];
     static const char *const coarse[] = {"nx", "ny", "nz"};
     static const char *const count[] = {"nstep", "nstep_coarse", "iout", "ifout"};
-    struct ckpt_head *d = &r->head;
+    struct ckpt_head *d = &s->head;
     if (!has_object(h, "header") && h->file.err == OK)
         FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
@@ -308,11 +342,11 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     TRY(get_count(h, "header", "nboundary", 0, 100, &nboundary));
     for (int k = 0; k < 3; k++) {
         TRY(get_count(h, "header", coarse[k], 1, 100, &one));
-        r->skip[k] = one == 3 && nboundary > 0;
-        if (one != 1 && !r->skip[k])
+        h->skip[k] = one == 3 && nboundary > 0;
+        if (one != 1 && !h->skip[k])
             FAIL(ERR_LIMIT, "%s: more than one coarse cell is not supported", h->path);
     }
-    r->nboundary = (int)nboundary;
+    s->nboundary = (int)nboundary;
     TRY(get_count(h, "header", "ncpu", 1, INT32_MAX, &ranks));
     TRY(get_count(h, "header", "nlevelmax", 1, 99, &levelmax));
     TRY(get_count(h, "header", "levelmin", 1, levelmax, &levelmin));
@@ -322,19 +356,18 @@ static enum err read_header(struct ramses *r, struct hdf5_in *h)
     d->ndim = 3, d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
     d->nstep = (int)step[0], d->nstep_coarse = (int)step[1], d->iout = (int)step[2],
     d->ifout = (int)step[3];
-    r->nwriter = (int)ranks;
-    get_ordering(h, r->ordering);
-    TRY(read_reals(r, h));
-    return read_times(r, h);
+    s->nwriter = (int)ranks;
+    get_ordering(h, s->ordering);
+    TRY(read_reals(s, h));
+    return read_times(s, h);
 }
 
 /* cuRAMSES keeps them in the info file only. */
-static enum err read_units(struct ramses *r)
+static enum err read_units(struct source *s)
 {
-    struct ckpt_head d = r->head;
-    TRY(ramses_read_info(r));
-    d.unit_l = r->head.unit_l, d.unit_d = r->head.unit_d, d.unit_t = r->head.unit_t;
-    r->head = d;
+    struct info info;
+    TRY(info_read(s, &info));
+    s->head.unit_l = info.unit_l, s->head.unit_d = info.unit_d, s->head.unit_t = info.unit_t;
     return OK;
 }
 
@@ -365,14 +398,14 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
     return OK;
 }
 
-static enum err read_own(struct ramses *r, struct hdf5_in *h)
+static enum err read_own(struct source *s, struct hdf5_in *h)
 {
-    struct ckpt_head *d = &r->head;
+    struct ckpt_head *d = &s->head;
     int64_t version, imetal = 0, safe[LEVEL_MAX + 2] = {0};
     h->smallr = 1e-10; /* RAMSES's default */
     h->ours = has_object(h, "ptah");
     TRY(h->file.err);
-    if (!h->ours) return read_units(r);
+    if (!h->ours) return read_units(s);
     TRY(get_count(h, "ptah", "version", 1, 1, &version));
     TRY(read_sums(h));
     TRY(get_attr(h, "ptah", "imetal", 'q', 1, &imetal, true));
@@ -383,21 +416,21 @@ static enum err read_own(struct ramses *r, struct hdf5_in *h)
     TRY(get_attr(h, "ptah", "tout_next", 'd', 1, &d->tout_next, false));
     TRY(get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
     TRY(get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
-    TRY(read_boundary(d, h, r->nboundary));
+    TRY(read_boundary(d, h, s->nboundary));
     d->smallr = h->smallr;
     for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
     d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
-    h->state = true;
+    s->state = s->sums = true;
     return OK;
 }
 
 /* Octs of each level: as many as there are centres. */
-static enum err count_octs(struct ramses *r, struct hdf5_in *h)
+static enum err count_octs(struct source *s, struct hdf5_in *h)
 {
     int64_t total = 0;
-    for (int l = 1; l <= r->head.levelmax; l++) {
+    for (int l = 1; l <= s->head.levelmax; l++) {
         char path[64];
-        struct set s;
+        struct set x;
         snprintf(path, sizeof path, "amr/level_%d", l);
         if (!has_object(h, path)) continue;
         if (l > LEVEL_MAX)
@@ -405,22 +438,22 @@ static enum err count_octs(struct ramses *r, struct hdf5_in *h)
                  "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for 42)",
                  h->path, l, LEVEL_MAX);
         snprintf(path, sizeof path, "amr/level_%d/xg_1", l);
-        TRY(set_open(h, &s, path, true, -1, OCTS));
-        r->numbtot[l] = s.h5.n;
-        total += s.h5.n;
-        set_close(&s);
+        TRY(set_open(h, &x, path, true, -1, OCTS));
+        s->numbtot[l] = x.h5.n;
+        total += x.h5.n;
+        set_close(&x);
         int64_t says;
         snprintf(path, sizeof path, "amr/level_%d", l);
         TRY(get_count(h, path, "ngrid_total", 0, INT64_MAX, &says));
-        if (says != r->numbtot[l])
+        if (says != s->numbtot[l])
             FAIL(ERR_FORMAT, "%s: /%s has %ld octs, its ngrid_total is %ld", h->path, path,
-                 (long)r->numbtot[l], (long)says);
+                 (long)s->numbtot[l], (long)says);
     }
-    if (r->numbtot[1] != 1)
-        FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1", h->path, (long)r->numbtot[1]);
+    if (s->numbtot[1] != 1)
+        FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1", h->path, (long)s->numbtot[1]);
     int64_t pieces = total / (PIECE_BLOCKS * OCTS), more = h->npart / (PIECE_BLOCKS * PARTS);
     if (more > pieces) pieces = more;
-    r->ncpu = (int)(pieces < 1 ? 1 : pieces > PIECES ? PIECES : pieces);
+    s->npiece = (int)(pieces < 1 ? 1 : pieces > PIECES ? PIECES : pieces);
     return OK;
 }
 
@@ -432,19 +465,20 @@ static char column_type(char type)
 }
 
 /* A column that cuRAMSES's layout has no place for. */
-static enum err find_column(struct ramses *r, const char *name, int64_t at)
+static enum err find_column(struct source *s, const char *name, int64_t at)
 {
-    struct h5_set s;
+    struct hdf5_in *h = in_of(s);
+    struct h5_set x;
     char path[80];
-    for (int i = 0; i < r->npart_field; i++)
-        if (strcmp(r->part[i].name, name) == 0) return OK;
-    if (snprintf(path, sizeof path, "ptah/particles/%s", name) >= (int)sizeof r->part->dataset)
-        FAIL(ERR_FORMAT, "%s: /ptah/particles has a dataset with a long name", r->hdf5->path);
-    TRY(h5_set_open(&r->hdf5->file, at, path, &s));
-    char type = column_type(s.type);
-    h5_set_close(&s);
-    TRY(ramses_add_field(r->hdf5->path, r->part, &r->npart_field, name, type));
-    memcpy(r->part[r->npart_field - 1].dataset, path, strlen(path) + 1);
+    for (int i = 0; i < s->npart; i++)
+        if (strcmp(s->part[i].name, name) == 0) return OK;
+    if (snprintf(path, sizeof path, "ptah/particles/%s", name) >= (int)sizeof *h->part_set)
+        FAIL(ERR_FORMAT, "%s: /ptah/particles has a dataset with a long name", h->path);
+    TRY(h5_set_open(&h->file, at, path, &x));
+    char type = column_type(x.type);
+    h5_set_close(&x);
+    TRY(source_add_field(h->path, s->part, &s->npart, name, type));
+    memcpy(h->part_set[s->npart - 1], path, strlen(path) + 1);
     return OK;
 }
 
@@ -455,9 +489,8 @@ static bool add_column(struct h5_file *f, const char *name, int64_t at, void *ct
     return err != OK;
 }
 
-static enum err read_columns(struct ramses *r, struct hdf5_in *h)
+static enum err read_columns(struct source *s, struct hdf5_in *h)
 {
-    for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
     if (!has_object(h, "particles")) return OK;
     struct set x;
     TRY(get_count(h, "particles", "npart_total", 0, INT64_MAX / 16, &h->npart));
@@ -469,61 +502,63 @@ static enum err read_columns(struct ramses *r, struct hdf5_in *h)
         const struct part_column *col = part_column(NULL, c);
         bool there = has_object(h, col->dataset), computed = col->lack == LACK_FAMILY && !there;
         if (!there && col->lack != LACK_ERROR && !computed) continue;
-        struct ckpt_field *f = &r->part[r->npart_field];
+        struct ckpt_field *f = &s->part[s->npart];
         snprintf(f->name, sizeof f->name, "%s", col->name);
-        snprintf(f->dataset, sizeof f->dataset, "%s", computed ? "" : col->dataset);
+        snprintf(h->part_set[s->npart], sizeof *h->part_set, "%s", computed ? "" : col->dataset);
         f->type = col->type;
-        r->column[c] = r->npart_field++;
+        s->column_at[c] = s->npart++;
     }
     int64_t more = h->ours ? h5_find(&h->file, "ptah/particles") : 0;
-    if (more) h5_each(&h->file, more, add_column, r);
+    if (more) h5_each(&h->file, more, add_column, s);
     if (h->file.err != OK) return h->file.err;
-    TRY(get_attr(h, "particles", "nstar_tot", 'q', 1, &r->formed.number, true));
-    TRY(get_attr(h, "particles", "mstar_tot", 'd', 1, &r->formed.mass, true));
-    TRY(get_attr(h, "particles", "mstar_lost", 'd', 1, &r->formed.lost, true));
-    r->head.particles = true;
-    r->head.stars = r->column[COL_BIRTH] >= 0;
-    r->head.metal = r->column[COL_METAL] >= 0;
+    TRY(get_attr(h, "particles", "nstar_tot", 'q', 1, &s->formed.number, true));
+    TRY(get_attr(h, "particles", "mstar_tot", 'd', 1, &s->formed.mass, true));
+    TRY(get_attr(h, "particles", "mstar_lost", 'd', 1, &s->formed.lost, true));
+    s->head.particles = true;
+    s->head.stars = s->column_at[COL_BIRTH] >= 0;
+    s->head.metal = s->column_at[COL_METAL] >= 0;
     return OK;
 }
 
-static enum err read_fields(struct ramses *r, struct hdf5_in *h)
+static enum err read_fields(struct source *s, struct hdf5_in *h)
 {
+    bool old;
     static const char *const grav[] = {"phi", "acc_x", "acc_y", "acc_z"};
     static const char *const from[] = {"phi", "f_1", "f_2", "f_3"};
-    r->head.hydro = has_object(h, "hydro");
-    r->head.gravity = has_object(h, "gravity");
-    r->nhydro = r->head.hydro ? r->head.nvar : 0;
-    if (!r->head.hydro) r->head.nvar = 0;
-    if (r->nhydro && r->nhydro < 5)
-        FAIL(ERR_FORMAT, "%s: has %d gas variables, at least 5 are expected", h->path, r->nhydro);
-    if (r->nhydro) TRY(ramses_hydro_names(r, h->path, r->nhydro));
-    for (int v = 0; v < r->nhydro; v++)
-        snprintf(r->field[v].dataset, sizeof r->field[v].dataset, "hydro/level_%%d/uold_%d", v + 1);
-    for (int k = 0; r->head.gravity && k < 4; k++) {
-        struct ckpt_field *f = &r->field[r->nhydro + r->ngrav++];
+    s->head.hydro = has_object(h, "hydro");
+    s->head.gravity = has_object(h, "gravity");
+    s->nhydro = s->head.hydro ? s->head.nvar : 0;
+    if (!s->head.hydro) s->head.nvar = 0;
+    if (s->nhydro && s->nhydro < 5)
+        FAIL(ERR_FORMAT, "%s: has %d gas variables, at least 5 are expected", h->path, s->nhydro);
+    if (s->nhydro) TRY(info_gas(s, h->path, s->nhydro, &old));
+    for (int v = 0; v < s->nhydro; v++)
+        snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
+    for (int k = 0; s->head.gravity && k < 4; k++) {
+        int i = s->nhydro + s->ngrav++;
+        struct ckpt_field *f = &s->field[i];
         snprintf(f->name, sizeof f->name, "%s", grav[k]);
-        snprintf(f->dataset, sizeof f->dataset, "gravity/level_%%d/%s", from[k]);
+        snprintf(h->field_set[i], sizeof *h->field_set, "gravity/level_%%d/%s", from[k]);
         f->type = 'd';
     }
     return OK;
 }
 
-static enum err snapshot_open(struct ramses *r, struct hdf5_in *h)
+static enum err snapshot_open(struct source *s, struct hdf5_in *h)
 {
-    TRY(read_header(r, h));
-    TRY(read_own(r, h));
-    TRY(read_columns(r, h));
-    TRY(count_octs(r, h));
-    TRY(hdf5_read_sinks(&h->file, &r->sinks));
-    TRY(read_fields(r, h));
+    TRY(read_header(s, h));
+    TRY(read_own(s, h));
+    TRY(read_columns(s, h));
+    TRY(count_octs(s, h));
+    TRY(hdf5_read_sinks(&h->file, &s->table[0]));
+    TRY(read_fields(s, h));
     return h->file.err;
 }
 
 /* ---- octs ---- */
 
 struct walk {
-    struct ramses *r;
+    const struct source *s;
     struct hdf5_in *h;
     bool values, conserved, has_flag;
     struct set x[3], son, flag, *field;
@@ -551,13 +586,13 @@ static void level_close(struct walk *w)
     for (int d = 0; d < 3; d++) set_close(&w->x[d]);
     set_close(&w->son);
     set_close(&w->flag);
-    for (int i = 0; w->values && i < w->r->nhydro + w->r->ngrav; i++) set_close(&w->field[i]);
+    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) set_close(&w->field[i]);
 }
 
 static enum err level_open(struct walk *w, int l)
 {
     char path[64];
-    int64_t n = w->r->numbtot[l];
+    int64_t n = w->s->numbtot[l];
     for (int d = 0; d < 3; d++) {
         snprintf(path, sizeof path, "amr/level_%d/xg_%d", l, d + 1);
         TRY(set_open(w->h, &w->x[d], path, true, n, OCTS));
@@ -567,8 +602,8 @@ static enum err level_open(struct walk *w, int l)
     snprintf(path, sizeof path, "ptah/amr/level_%d/flag", l);
     w->has_flag = w->h->ours && has_object(w->h, path);
     if (w->has_flag) TRY(set_open(w->h, &w->flag, path, false, n, OCTS));
-    for (int i = 0; w->values && i < w->r->nhydro + w->r->ngrav; i++) {
-        const char *form = w->r->field[i].dataset, *at = strchr(form, '%');
+    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) {
+        const char *form = w->h->field_set[i], *at = strchr(form, '%');
         snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
         TRY(set_open(w->h, &w->field[i], path, true, 8 * n, 8 * OCTS));
     }
@@ -583,7 +618,7 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
     for (int i = 0; i < n; i++) {
         uint64_t c[3] = {0};
         for (int d = 0; d < 3; d++) {
-            double x = (w->centre[d][i] - (double)w->r->skip[d]) * side - 0.5;
+            double x = (w->centre[d][i] - (double)w->h->skip[d]) * side - 0.5;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
                 FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
                      w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);
@@ -597,7 +632,6 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
 /* Where flags were not stored, cells that are refined are flagged to stay so. */
 static enum err load_tree(struct walk *w, int l, int64_t at, int n)
 {
-    struct ckpt_tally *t = &w->r->tally;
     const int64_t *v = (const int64_t *)w->store;
     TRY(set_load_wide(w->h, &w->son, 8 * at, 8 * n, 8 * OCTS, w->raw, w->store));
     for (int i = 0; i < n; i++) {
@@ -605,14 +639,12 @@ static enum err load_tree(struct walk *w, int l, int64_t at, int n)
         for (int c = 0; c < 8; c++) {
             bool split = v[8 * i + c] != 0;
             w->split[i] |= (unsigned char)(split << c);
-            t->split[l] += split;
         }
     }
     if (w->has_flag) TRY(set_load_wide(w->h, &w->flag, at, n, OCTS, w->raw, w->store));
     for (int i = 0; i < n; i++)
         for (int c = 0; c < 8; c++)
             w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
-    t->octs[l] += n;
     return OK;
 }
 
@@ -620,12 +652,12 @@ static enum err load_tree(struct walk *w, int l, int64_t at, int n)
  */
 static void make_primitive(struct walk *w, int n)
 {
-    double smallr = w->h->smallr, gamma1 = w->r->head.gamma - 1;
+    double smallr = w->h->smallr, gamma1 = w->s->head.gamma - 1;
 #pragma omp parallel for schedule(static)
     for (int c = 0; c < 8; c++) {
         double *rho = w->store + (size_t)c * CKPT_PITCH,
                *p = w->store + (size_t)(32 + c) * CKPT_PITCH;
-        for (int v = 1; v < w->r->nhydro; v++) {
+        for (int v = 1; v < w->s->nhydro; v++) {
             double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
             for (int i = 0; v != 4 && i < n; i++) {
                 double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
@@ -640,12 +672,12 @@ static void make_primitive(struct walk *w, int n)
 static enum err load_values(struct walk *w, int64_t at, int n)
 {
     void *narrow = w->raw + 8 * OCTS;
-    for (int f = 0; f < w->r->nhydro + w->r->ngrav; f++) {
+    for (int f = 0; f < w->s->nhydro + w->s->ngrav; f++) {
         TRY(set_load_wide(w->h, &w->field[f], 8 * at, 8 * n, 8 * OCTS, narrow, w->raw));
         turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
                   CKPT_PITCH);
     }
-    if (w->r->nhydro && !w->conserved) make_primitive(w, n);
+    if (w->s->nhydro && !w->conserved) make_primitive(w, n);
     return OK;
 }
 
@@ -658,35 +690,35 @@ static void part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first,
     if (*end > n) *end = n;
 }
 
-static enum err read_level(struct walk *w, int l, int piece, ramses_octs_fn *fn, void *ctx)
+static enum err read_level(struct walk *w, int l, int piece, source_octs_fn *fn, void *ctx)
 {
     int64_t first, end;
-    part_of(w->r->numbtot[l], OCTS, piece - 1, w->r->ncpu, &first, &end);
+    part_of(w->s->numbtot[l], OCTS, piece, w->s->npiece, &first, &end);
     if (first >= end) return OK;
     TRY(level_open(w, l));
     for (int64_t at = first; at < end; at += OCTS) {
         int n = end - at < OCTS ? (int)(end - at) : OCTS;
         TRY(load_keys(w, l, at, n));
-        if (w->r->pick && !w->r->pick->octs(w->r->pick->ctx, l, n, w->key)) continue;
+        if (w->s->pick && !w->s->pick->octs(w->s->pick->ctx, l, n, w->key)) continue;
         TRY(load_tree(w, l, at, n));
         if (w->values) TRY(load_values(w, at, n));
-        struct ramses_octs o = {.level = l,
-                                .file = piece,
+        struct source_octs o = {.level = l,
                                 .n = n,
                                 .key = w->key,
                                 .split = w->split,
                                 .flag = (const unsigned char(*)[8])w->flagged,
                                 .val = w->values ? w->val : NULL};
-        TRY(fn(w->r, &o, ctx));
+        TRY(fn(&o, ctx));
     }
     return OK;
 }
 
-enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved,
-                        ramses_octs_fn *fn, void *ctx)
+enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
+                        void *ctx)
 {
-    struct walk w = {.r = r, .h = r->hdf5, .values = values, .conserved = conserved};
-    size_t nfield = (size_t)(values ? r->nhydro + r->ngrav : 0);
+    struct walk w = {.s = s, .h = in_of(s)};
+    w.values = mode != SOURCE_TREE, w.conserved = mode == SOURCE_STATE;
+    size_t nfield = (size_t)(w.values ? s->nhydro + s->ngrav : 0);
     w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
     w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
     w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
@@ -698,7 +730,7 @@ enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved
     for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
     enum err err = OK;
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
-        if (r->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);
+        if (s->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);
         level_close(&w);
     }
     walk_free(&w);
@@ -708,56 +740,56 @@ enum err hdf5_read_octs(struct ramses *r, int piece, bool values, bool conserved
 /* ---- particles ---- */
 
 /* Where families were not stored: clouds of sinks have negative ids, stars a time of birth. */
-static void make_family(const struct ramses *r, const struct ramses_parts *p, int64_t *family)
+static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
 {
-    const int64_t *id = ramses_i64(r, p, COL_ID);
-    const double *birth = ramses_f64(r, p, COL_BIRTH);
-    for (int64_t i = 0; i < p->n; i++)
+    const int64_t *id = col[s->column_at[COL_ID]];
+    const double *birth = s->column_at[COL_BIRTH] < 0 ? NULL : col[s->column_at[COL_BIRTH]];
+    for (int64_t i = 0; i < n; i++)
         family[i] = id[i] < 0 ? FAM_CLOUD : birth && birth[i] != 0 ? FAM_STAR : FAM_DM;
 }
 
-static enum err part_batches(struct ramses *r, int piece, struct set *set, ramses_parts_fn *fn,
+static enum err part_batches(struct source *s, int piece, struct set *set, source_parts_fn *fn,
                              void *ctx)
 {
-    int nf = r->npart_field, family = r->column[COL_FAMILY];
+    struct hdf5_in *h = in_of(s);
+    int nf = s->npart, family = s->column_at[COL_FAMILY];
     char *store = mem_new(8 * (size_t)PARTS * (size_t)(nf + 1), "snapshot batch"),
          *raw = store + 8 * (size_t)PARTS * (size_t)nf;
     const void *col[CKPT_FIELDS];
     int64_t first, end;
     enum err err = OK;
     for (int i = 0; i < nf; i++) col[i] = store + (size_t)i * 8 * PARTS;
-    part_of(r->hdf5->npart, PARTS, piece - 1, r->ncpu, &first, &end);
+    part_of(h->npart, PARTS, piece, s->npiece, &first, &end);
     for (int64_t at = first; err == OK && at < end; at += PARTS) {
-        struct ramses_parts p = {
-            .file = piece, .n = end - at < PARTS ? end - at : PARTS, .col = col};
+        int64_t n = end - at < PARTS ? end - at : PARTS;
         bool wanted = true;
         for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
             for (int i = 0; err == OK && i < nf; i++)
-                if (*r->part[i].dataset && ramses_is_position(r, i) == (pass == 0))
-                    err = set_load_wide(r->hdf5, &set[i], at, p.n, PARTS, raw,
+                if (*h->part_set[i] && source_is_position(s, i) == (pass == 0))
+                    err = set_load_wide(h, &set[i], at, n, PARTS, raw,
                                         store + (size_t)i * 8 * PARTS);
-            if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
+            if (pass == 0) wanted = err == OK && source_picks_parts(s, n, col);
         }
         if (err != OK || !wanted) continue;
-        if (!*r->part[family].dataset)
-            make_family(r, &p, (int64_t *)(void *)(store + (size_t)family * 8 * PARTS));
-        r->tally.particles += p.n;
-        err = fn(r, &p, ctx);
+        if (!*h->part_set[family])
+            make_family(s, n, col, (int64_t *)(void *)(store + (size_t)family * 8 * PARTS));
+        err = source_hand_parts(s, n, col, fn, ctx);
     }
     FREE(store);
     return err;
 }
 
-enum err hdf5_read_parts(struct ramses *r, int piece, ramses_parts_fn *fn, void *ctx)
+enum err hdf5_read_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
+    struct hdf5_in *h = in_of(s);
     struct set set[CKPT_FIELDS] = {0};
     enum err err = OK;
-    if (!r->head.particles || !r->hdf5->npart) return OK;
-    for (int i = 0; err == OK && i < r->npart_field; i++)
-        if (*r->part[i].dataset)
-            err = set_open(r->hdf5, &set[i], r->part[i].dataset,
-                           strchr("df", r->part[i].type) != NULL, r->hdf5->npart, PARTS);
-    if (err == OK) err = part_batches(r, piece, set, fn, ctx);
-    for (int i = 0; i < r->npart_field; i++) set_close(&set[i]);
+    if (!h->npart) return OK;
+    for (int i = 0; err == OK && i < s->npart; i++)
+        if (*h->part_set[i])
+            err = set_open(h, &set[i], h->part_set[i], strchr("df", s->part[i].type) != NULL,
+                           h->npart, PARTS);
+    if (err == OK) err = part_batches(s, piece, set, fn, ctx);
+    for (int i = 0; i < s->npart; i++) set_close(&set[i]);
     return err;
 }

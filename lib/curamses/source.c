@@ -1,62 +1,113 @@
-/* curamses/source: HDF5 checkpoints as sources. They hold the conserved variables, which go through
- * as they are. */
-#include <limits.h>
+/* curamses/source: HDF5 checkpoints as sources: the table, their state, and how the box was
+ * divided. The conserved variables go through as they are. */
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
-#include "ckpt/source.h"
 #include "curamses/read.h"
 
-struct reading {
-    source_octs_fn *octs;
-    void *ctx;
-};
+enum { SMALL = 1 << 26 }; /* elements of a table */
 
-static enum err open_hdf5(struct source *s)
+static enum err hdf5_state(struct source *s)
 {
-    struct ramses *r;
-    TRY(ramses_open(s->path, &r));
-    s->impl = r;
-    s->head = r->head;
-    s->format = r->format;
-    s->number = r->number;
-    s->npiece = r->ncpu;
-    s->nvalue = r->nhydro + r->ngrav;
+    s->nvalue = s->nhydro + s->ngrav;
     s->exact = true;
-    s->state = hdf5_has_state(r);
-    memcpy(s->ordering, r->ordering, sizeof s->ordering);
-    if (r->nhydro > NVAR_MAX)
-        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, r->nhydro,
+    if (s->nhydro > NVAR_MAX)
+        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, s->nhydro,
              NVAR_MAX);
-    return source_set_rest(s, r);
+    return OK;
 }
 
-static enum err give_octs(const struct ramses *r, const struct ramses_octs *in, void *ctx)
+/* ---- how the box was divided ---- */
+
+static enum err read_whole(struct source *s, const char *path, int64_t most, int64_t *n,
+                           int64_t **out)
 {
-    struct reading *g = ctx;
-    char file[PATH_MAX];
-    ramses_file(r, "hydro", in->file, file);
-    struct source_octs o = {.level = in->level,
-                            .n = in->n,
-                            .file = file,
-                            .key = in->key,
-                            .split = in->split,
-                            .flag = in->flag,
-                            .val = in->val};
-    return g->octs(&o, g->ctx);
+    void *p;
+    TRY(hdf5_read_small(s, path, false, most, n, &p));
+    *out = p;
+    return OK;
 }
 
-static enum err octs_hdf5(struct source *s, int piece, bool values, source_octs_fn *fn, void *ctx)
+static enum err read_real(struct source *s, const char *path, int64_t *n, double **out)
 {
-    struct reading g = {fn, ctx};
-    ((struct ramses *)s->impl)->pick = s->pick;
-    return hdf5_read_octs(s->impl, piece + 1, values, true, give_octs, &g);
+    void *p;
+    TRY(hdf5_read_small(s, path, true, SMALL, n, &p));
+    *out = p;
+    return OK;
 }
 
-const struct source_kind source_hdf5 = {.name = "HDF5",
-                                        .is = hdf5_is,
-                                        .open = open_hdf5,
-                                        .close = source_files_close,
-                                        .octs = octs_hdf5,
-                                        .parts = source_files_parts,
-                                        .text = source_files_text};
+static enum err read_ksection(struct source *s, struct source_domains *d)
+{
+    int64_t n, m, nlo, nhi;
+    TRY(read_whole(s, "domain/ksec_dir", 31, &d->nlev, &d->axis));
+    TRY(read_whole(s, "domain/ksec_indx", SMALL, &d->nnode, &d->rank));
+    TRY(read_whole(s, "domain/ksec_next", SMALL, &n, &d->next));
+    TRY(read_real(s, "domain/ksec_wall", &m, &d->wall));
+    d->kmax = d->nnode > 0 ? n / d->nnode : 0;
+    if (d->nlev == 0 || d->kmax < 2 || m < d->nnode * (d->kmax - 1))
+        FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", s->path);
+    TRY(read_real(s, "domain/bisec_cpubox_min", &nlo, &d->lo));
+    TRY(read_real(s, "domain/bisec_cpubox_max", &nhi, &d->hi));
+    if (nlo != 3 * (int64_t)s->nwriter || nhi != nlo) {
+        FREE(d->lo);
+        FREE(d->hi);
+    }
+    return OK;
+}
+
+static enum err hdf5_domains(struct source *s, struct source_domains *d)
+{
+    if (strcmp(s->ordering, "ksection") != 0)
+        return read_real(s, "domain/bound_key", &d->nbound, &d->bound);
+    return s->nwriter > 1 ? read_ksection(s, d) : OK;
+}
+
+/* How many rows of a level each rank has is a small dataset. */
+static enum err read_counts(struct source *s, int l, struct source_rank *row)
+{
+    char path[64];
+    int64_t n, sum = 0, *count;
+    snprintf(path, sizeof path, "amr/level_%d/ngrid_per_cpu", l);
+    TRY(read_whole(s, path, SMALL, &n, &count));
+    for (int64_t i = 0; i < n && i < s->nwriter; i++) {
+        if (count[i] < 0 || count[i] > s->numbtot[l] - sum) break;
+        sum += row[i].octs[l] = count[i];
+    }
+    FREE(count);
+    if (n != s->nwriter || sum != s->numbtot[l])
+        FAIL(ERR_FORMAT, "%s: /%s does not add up to %ld", s->path, path, (long)s->numbtot[l]);
+    return OK;
+}
+
+/* Of one file there is no telling whose a byte is. */
+static enum err hdf5_ranks(struct source *s, struct source_rank *row)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    int64_t n, *count;
+    for (int l = 1; l <= LEVEL_MAX; l++)
+        if (s->numbtot[l]) TRY(read_counts(s, l, row));
+    if (s->head.particles) {
+        TRY(read_whole(s, "particles/npart_per_cpu", SMALL, &n, &count));
+        for (int64_t i = 0; i < n && i < s->nwriter; i++) row[i].particles = count[i];
+        FREE(count);
+    }
+    TRY(hdf5_file_path(s, NULL, 0, path));
+    bool there = stat(path, &st) == 0;
+    for (int i = 0; there && i < s->nwriter; i++) row[i].bytes = st.st_size / s->nwriter;
+    return OK;
+}
+
+const struct source_kind hdf5_kind = {.name = "HDF5",
+                                      .is = hdf5_is,
+                                      .open = hdf5_open,
+                                      .close = hdf5_close_in,
+                                      .octs = hdf5_read_octs,
+                                      .parts = hdf5_read_parts,
+                                      .state = hdf5_state,
+                                      .text = hdf5_read_text,
+                                      .file = hdf5_file_path,
+                                      .domains = hdf5_domains,
+                                      .ranks = hdf5_ranks};

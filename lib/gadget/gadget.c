@@ -107,9 +107,9 @@ static enum err take_census(struct writer *w, bool gas)
     struct source *s = w->s;
     w->dm_least = INFINITY, w->id_least = INT64_MAX, w->id_most = 0;
     for (int t = 0; t < GADGET_TYPES; t++) w->least[t] = INFINITY;
-    for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, find_range, w));
-    for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, count_parts, w));
-    for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, false, count_cells, w));
+    for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, find_range, w));
+    for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
+    for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
     /* cells have the numbers after the greatest id */
     int64_t last = w->id_most + w->out.count[GADGET_GAS];
     w->out.wide_ids = w->id_least < 0 || last > UINT32_MAX;
@@ -213,8 +213,9 @@ static enum err write_cells(const struct source_octs *o, void *ctx)
 static enum err write_all(struct writer *w, bool gas)
 {
     TRY(gadget_create(&w->out));
-    for (int k = 0; k < w->s->npiece; k++) TRY(source_parts(w->s, k, write_parts, w));
-    for (int k = 0; gas && k < w->s->npiece; k++) TRY(source_octs(w->s, k, true, write_cells, w));
+    for (int k = 0; k < w->s->npiece; k++) TRY(source_parts(w->s, k, SOURCE_STATE, write_parts, w));
+    for (int k = 0; gas && k < w->s->npiece; k++)
+        TRY(source_octs(w->s, k, SOURCE_STATE, write_cells, w));
     return OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/gas.h"
 #include "ramses/out.h"
 
 static void write_head(struct fort_out *f, const struct ramses_out *o);
@@ -14,7 +15,7 @@ static void write_block(struct fort_out *f, const struct ramses_block *b);
 enum err ramses_write_amr(const struct ramses_out *o, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path, o->list);
+    fort_create(&f, path, manifest_told, o->list);
     write_head(&f, o);
     write_lists(&f, o);
     write_domains(&f, o);
@@ -298,7 +299,7 @@ enum { LINKS = 1 + 6 + 3 * 8 };
 
 /* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
 static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
-                     int32_t rows[LINKS][RAMSES_TILE], struct ranks *r)
+                     int32_t rows[LINKS][GAS_TILE], struct ranks *r)
 {
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
@@ -337,7 +338,7 @@ static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct
 
 /* The same of an oct beyond the boundary, whose reference is ref. */
 static void link_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
-                        int64_t i, int32_t rows[LINKS][RAMSES_TILE])
+                        int64_t i, int32_t rows[LINKS][GAS_TILE])
 {
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
@@ -366,9 +367,9 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
     const struct ramses_block *b = ctx;
     struct ranks r = {~(okey)0, -1};
 #pragma omp parallel for schedule(static) firstprivate(r)
-    for (int64_t at = 0; at < n; at += RAMSES_TILE) {
-        int32_t tile[LINKS][RAMSES_TILE];
-        int64_t k = n - at < RAMSES_TILE ? n - at : RAMSES_TILE;
+    for (int64_t at = 0; at < n; at += GAS_TILE) {
+        int32_t tile[LINKS][GAS_TILE];
+        int64_t k = n - at < GAS_TILE ? n - at : GAS_TILE;
         for (int64_t i = 0; i < k; i++) {
             const struct boundary_rule *beyond = ramses_block_rule(b, (int32_t)(first + at + i),
                                                                    NULL);

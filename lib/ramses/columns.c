@@ -20,16 +20,15 @@ static enum err read_formed(struct ramses *r);
 enum err ramses_read_columns(struct ramses *r)
 {
     bool old;
-    for (int c = 0; c < COL_COUNT; c++) r->column[c] = -1;
     if (!ramses_has_file(r, "part")) return OK;
-    TRY(ramses_read_descriptor(r, "part", r->part, &r->npart_field, &old));
-    if (r->npart_field == 0) TRY(count_columns(r));
+    TRY(info_descriptor(r->s, "part", r->s->part, &r->s->npart, &old));
+    if (r->s->npart == 0) TRY(count_columns(r));
     TRY(find_columns(r));
-    if (r->column[COL_FAMILY] < 0) TRY(add_family(r));
+    if (r->s->column_at[COL_FAMILY] < 0) TRY(add_family(r));
     TRY(read_formed(r));
-    r->head.particles = true;
-    r->head.stars = r->column[COL_BIRTH] >= 0;
-    r->head.metal = r->column[COL_METAL] >= 0;
+    r->s->head.particles = true;
+    r->s->head.stars = r->s->column_at[COL_BIRTH] >= 0;
+    r->s->head.metal = r->s->column_at[COL_METAL] >= 0;
     return OK;
 }
 
@@ -41,7 +40,7 @@ static enum err read_formed(struct ramses *r)
     int64_t npart;
     TRY(ramses_path(r, "part", 1, path, sizeof path));
     enum err err = fort_open(&f, path);
-    if (err == OK) err = ramses_part_head(&f, r, &npart, &r->formed);
+    if (err == OK) err = ramses_part_head(&f, r, &npart, &r->s->formed);
     fort_shut(&f);
     return err;
 }
@@ -49,23 +48,24 @@ static enum err read_formed(struct ramses *r)
 /* Places and velocities have as many components as the run dimensions. */
 static bool is_of_run(const struct ramses *r, int column)
 {
-    return column >= COL_MASS || column % 3 < r->head.ndim;
+    return column >= COL_MASS || column % 3 < r->s->head.ndim;
 }
 
 static enum err find_columns(struct ramses *r)
 {
-    for (int i = 0; i < r->npart_field; i++)
+    for (int i = 0; i < r->s->npart; i++)
         for (int c = 0; c < COL_COUNT; c++) {
             const struct part_column *col = part_column(NULL, c);
-            if (strcmp(r->part[i].name, col->name) != 0) continue;
-            if (part_type_is_real(r->part[i].type) != part_type_is_real(col->type))
-                FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->dir,
-                     col->name, r->part[i].type);
-            r->column[c] = i;
+            if (strcmp(r->s->part[i].name, col->name) != 0) continue;
+            if (part_type_is_real(r->s->part[i].type) != part_type_is_real(col->type))
+                FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->s->path,
+                     col->name, r->s->part[i].type);
+            r->s->column_at[c] = i;
         }
     for (int c = 0; c < COL_COUNT; c++)
-        if (r->column[c] < 0 && part_column(NULL, c)->lack == LACK_ERROR && is_of_run(r, c))
-            FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->dir, part_column(NULL, c)->name);
+        if (r->s->column_at[c] < 0 && part_column(NULL, c)->lack == LACK_ERROR && is_of_run(r, c))
+            FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->s->path,
+                 part_column(NULL, c)->name);
     return OK;
 }
 
@@ -73,9 +73,9 @@ static enum err find_columns(struct ramses *r)
 static enum err add_family(struct ramses *r)
 {
     r->made_family = true;
-    r->column[COL_FAMILY] = r->npart_field;
-    return ramses_add_field(r->dir, r->part, &r->npart_field, part_column(NULL, COL_FAMILY)->name,
-                            'b');
+    r->s->column_at[COL_FAMILY] = r->s->npart;
+    return source_add_field(r->s->path, r->s->part, &r->s->npart,
+                            part_column(NULL, COL_FAMILY)->name, 'b');
 }
 
 /* ---- files from before the descriptor ---- */
@@ -87,8 +87,8 @@ static enum err header_words(const struct ramses *r, struct ckpt_field *list, in
     char path[PATH_MAX], file[32], *text, *save = NULL;
     size_t size;
     *n = 0;
-    snprintf(file, sizeof file, "header_%05d.txt", r->number);
-    TRY(ramses_text_path(r, file, path, sizeof path));
+    snprintf(file, sizeof file, "header_%05d.txt", r->s->number);
+    TRY(info_path(r->s, file, path, sizeof path));
     if (!file_exists(path)) return OK;
     TRY(file_load(path, HEADER_MAX, &text, &size));
     char *line = strstr(text, "pos vel mass iord level");
@@ -99,7 +99,7 @@ static enum err header_words(const struct ramses *r, struct ckpt_field *list, in
         const char *name = w;
         for (int c = 0; c < COL_COUNT; c++)
             if (strcmp(w, part_column(NULL, c)->word) == 0) name = part_column(NULL, c)->name;
-        if (i >= 5) err = ramses_add_field(path, list, n, name, 'd');
+        if (i >= 5) err = source_add_field(path, list, n, name, 'd');
     }
     mem_free(text);
     return err;
@@ -144,7 +144,7 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
     for (int i = 0; i <= COL_LEVEL; i++) {
         if (!is_of_run(r, i)) continue;
         TRY(fort_next(f, part_column(NULL, i)->name, &rec));
-        TRY(ramses_add_field(path, r->part, &n, part_column(NULL, i)->name,
+        TRY(source_add_field(path, r->s->part, &n, part_column(NULL, i)->name,
                              type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
     }
     for (; f->at < f->size; more++) {
@@ -154,8 +154,8 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
     }
     TRY(header_words(r, word, &nword));
     name_extras(word, nword, more, type, name);
-    for (int i = 0; i < more; i++) TRY(ramses_add_field(path, r->part, &n, name[i], type[i]));
-    r->npart_field = n;
+    for (int i = 0; i < more; i++) TRY(source_add_field(path, r->s->part, &n, name[i], type[i]));
+    r->s->npart = n;
     return OK;
 }
 
@@ -164,14 +164,14 @@ static enum err count_columns(struct ramses *r)
 {
     enum err err = OK;
     bool done = false;
-    for (int file = 1; err == OK && !done && file <= r->ncpu; file++) {
+    for (int file = 1; err == OK && !done && file <= r->s->npiece; file++) {
         char path[PATH_MAX];
         struct fort_in f;
         int64_t npart = 0;
         TRY(ramses_path(r, "part", file, path, sizeof path));
         err = fort_open(&f, path);
         if (err == OK) err = ramses_part_head(&f, r, &npart, NULL);
-        done = npart > 0 || file == r->ncpu;
+        done = npart > 0 || file == r->s->npiece;
         if (err == OK && done) err = default_columns(r, path, &f, npart);
         fort_shut(&f);
     }

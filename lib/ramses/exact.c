@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "ckpt/crc.h"
+#include "ckpt/gas.h"
 #include "io/file.h"
-#include "ramses/read.h"
 
 enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64 };
 
@@ -36,24 +36,6 @@ struct chunk_head {
 };
 
 static const char MAGIC[8] = "PtahBits";
-
-void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
-                     double *const *u)
-{
-    double *e = u[4];
-    for (int64_t i = 0; i < n; i++) {
-        u[0][i] = prim[0][i];
-        e[i] = prim[4][i] / (gamma - 1);
-    }
-    for (int v = 1; v < nvar; v++) {
-        if (v == 4) continue;
-        for (int64_t i = 0; i < n; i++) {
-            double rho = prim[0][i] > smallr ? prim[0][i] : smallr, q = prim[v][i];
-            u[v][i] = q * rho;
-            if (v < 4) e[i] += 0.5 * rho * q * q;
-        }
-    }
-}
 
 /* ---- writing ---- */
 
@@ -85,9 +67,9 @@ void exact_differ(struct exact_out *w, int at, int n, int c, const double *const
                   const double *const *prim)
 {
     int nvar = w->o->h->nvar;
-    double store[NVAR_MAX * RAMSES_TILE], *made[NVAR_MAX];
-    for (int v = 0; v < nvar; v++) made[v] = store + v * RAMSES_TILE;
-    exact_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
+    double store[NVAR_MAX * GAS_TILE], *made[NVAR_MAX];
+    for (int v = 0; v < nvar; v++) made[v] = store + v * GAS_TILE;
+    gas_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
     for (int v = 1; v < nvar; v++) {
         const double *is = u[v], *told = made[v];
         uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * CKPT_PITCH + at;

@@ -3,16 +3,11 @@
  *
  * RAMSES files hold primitive variables; momentum and energy made from them again differ in the
  * last bits. For each value of this rank's octs, in the order of the hydro file, the file has the
- * difference between the bits of the true value and those of exact_conserved's, mostly 0 or ±1,
+ * difference between the bits of the true value and those of gas_conserved's, mostly 0 or ±1,
  * compressed. It also has the few numbers of a run that RAMSES does not keep. */
 #pragma once
 #include "base/checksum.h"
 #include "ramses/out.h"
-
-/* Conserved variables of n cells from primitive ones: rows prim[v], u[v], v < nvar; RAMSES's
- * arithmetic. */
-void exact_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
-                     double *const *u);
 
 struct exact_out {
     const struct ramses_out *o;
@@ -30,7 +25,7 @@ struct exact_out {
 };
 
 MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *o, const char *path);
-/* Cell c of octs at..at+n-1 of a batch, n <= RAMSES_TILE: true values and what the hydro file has
+/* Cell c of octs at..at+n-1 of a batch, n <= GAS_TILE: true values and what the hydro file has
  * of them, rows by variable. */
 void exact_differ(struct exact_out *x, int at, int n, int c, const double *const *u,
                   const double *const *prim);
@@ -57,7 +52,7 @@ struct exact_in {
 MUST_USE enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file);
 void exact_shut(struct exact_in *x);
 /* The next batch of n octs (CKPT_BATCH, fewer at the end of a level): u[8*v+c][n] as
- * exact_conserved made them become the true ones. A checksum over these covers the hydro file as
+ * gas_conserved made them become the true ones. A checksum over these covers the hydro file as
  * well. */
 MUST_USE enum err exact_correct(struct exact_in *x, int level, int n, double *const *u);
 MUST_USE enum err exact_skip(struct exact_in *x, int level, int n); /* the next batch is not read */

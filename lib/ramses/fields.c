@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/gas.h"
+#include "oct/turn.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
-#include "ramses/turn.h"
 
-enum { TILE = RAMSES_TILE, CHUNK = 65536 }; /* octs, particles at a time */
+enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 
 /* ---- cells ---- */
 
@@ -22,27 +23,6 @@ enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first,
     *out = (struct ramses_lines){
         (double(*const *)[8])(o->m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)), b->oct + first};
     return OK;
-}
-
-/* Pressure as RAMSES computes it, momentum by momentum. */
-void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u,
-                      double *const *prim)
-{
-    double smallr = h->smallr, gamma1 = h->gamma - 1, rho[TILE], p[TILE];
-    for (int64_t i = 0; i < n; i++) {
-        double r = u[0][i];
-        prim[0][i] = r;
-        rho[i] = r > smallr ? r : smallr;
-        p[i] = u[4][i];
-    }
-    for (int v = 1; v < h->nvar; v++) {
-        const double *q = u[v];
-        double *row = prim[v];
-        if (v == 4) continue;
-        for (int64_t i = 0; i < n; i++) row[i] = q[i] / rho[i];
-        for (int64_t i = 0; v < 4 && i < n; i++) p[i] = p[i] - 0.5 * (q[i] * q[i]) / rho[i];
-    }
-    for (int64_t i = 0; i < n; i++) prim[4][i] = gamma1 * p[i];
 }
 
 /* What fort_table asks for, in batches. */
@@ -82,7 +62,7 @@ static void hydro_tile(const struct table *t, const struct ramses_lines *in, int
             u[v] = t->x->value + (8 * v + (rule ? rule->from[c] : c)) * CKPT_PITCH + at;
             prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
         }
-        ramses_primitive(h, n, u, prim);
+        gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
         if (rule) hydro_beyond(h, rule, n, prim);
         if (own) exact_differ(t->x, at, n, c, u, (const double *const *)prim);
     }
@@ -210,7 +190,7 @@ static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nva
 enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x)
 {
     struct fort_out f;
-    fort_create(&f, path, o->list);
+    fort_create(&f, path, manifest_told, o->list);
     fort_i4(&f, o->c->size);
     fort_i4(&f, o->h->nvar);
     fort_i4(&f, 3);
@@ -224,7 +204,7 @@ enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct
 enum err ramses_write_grav(const struct ramses_out *o, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path, o->list);
+    fort_create(&f, path, manifest_told, o->list);
     fort_i4(&f, o->c->size);
     fort_i4(&f, 4 - grav_first(o));
     fort_i4(&f, o->nlevel);
@@ -306,7 +286,7 @@ enum err ramses_write_part(const struct ramses_out *o, const char *path)
     struct fort_out f;
     struct stars_formed formed = ramses_out_formed(o);
     double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
-    fort_create(&f, path, o->list);
+    fort_create(&f, path, manifest_told, o->list);
     fort_i4(&f, o->c->size);
     fort_i4(&f, 3);
     if (o->npart > INT32_MAX && f.err == OK)

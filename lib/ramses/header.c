@@ -32,11 +32,11 @@ static enum err get_outputs(struct fort_in *f, struct ramses *r, bool first)
     TRY(fort_next_real(f, "tout", n[0], &rec[0]));
     TRY(fort_next_real(f, "aout", n[0], &rec[1]));
     if (!first) return OK;
-    r->out_times = mem_zero(sizeof(double) * 2 * (size_t)n[0] + 8, "snapshot");
+    r->s->out_times = mem_zero(sizeof(double) * 2 * (size_t)n[0] + 8, "snapshot");
     for (int i = 0; i < 2; i++)
-        TRY(fort_load_real(f, &rec[i], n[0], 0, (size_t)n[0], r->out_times + i * (int64_t)n[0]));
-    r->head.noutput = n[0], r->head.iout = n[1], r->head.ifout = n[2];
-    r->head.tout = r->out_times, r->head.aout = r->out_times + n[0];
+        TRY(fort_load_real(f, &rec[i], n[0], 0, (size_t)n[0], r->s->out_times + i * (int64_t)n[0]));
+    r->s->head.noutput = n[0], r->s->head.iout = n[1], r->s->head.ifout = n[2];
+    r->s->head.tout = r->s->out_times, r->s->head.aout = r->s->out_times + n[0];
     return OK;
 }
 
@@ -108,7 +108,7 @@ static enum err get_numbtot(struct fort_in *f, struct ramses *r, int nlevelmax)
             int64_t i8;
         } x = {0};
         TRY(fort_load(f, &rec, (int)width, (l - 1) * 10, 1, &x));
-        r->numbtot[l] = width == 4 ? x.i4 : x.i8;
+        r->s->numbtot[l] = width == 4 ? x.i4 : x.i8;
     }
     return OK;
 }
@@ -176,8 +176,8 @@ static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_h
                                int64_t *ncoarse)
 {
     int32_t n[3], ngridmax;
-    TRY(get_count(f, "ncpu", r->ncpu, r->ncpu, &a->ncpu));
-    TRY(get_equal(f, "ndim", r->head.ndim));
+    TRY(get_count(f, "ncpu", r->s->npiece, r->s->npiece, &a->ncpu));
+    TRY(get_equal(f, "ndim", r->s->head.ndim));
     TRY(fort_get(f, "nx, ny, nz", 4, n, 3));
     for (int i = 0; i < 3; i++)
         if (n[i] < 1 || n[i] > COARSE_MAX)
@@ -188,7 +188,7 @@ static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_h
     TRY(get_count(f, "ngridmax", 1, INT32_MAX, &ngridmax));
     TRY(get_count(f, "nboundary", 0, 100, &a->nboundary));
     TRY(get_count(f, "ngrid_current", 0, ngridmax, &a->ngrid_current));
-    r->head.ngridmax = ngridmax;
+    r->s->head.ngridmax = ngridmax;
     return OK;
 }
 
@@ -200,13 +200,13 @@ enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a
     int64_t ncoarse = 0;
     *a = (struct amr_head){0};
     TRY(get_mesh_sizes(f, r, a, &ncoarse));
-    if (!first && (a->nlevelmax != r->head.levelmax || a->nboundary != r->nboundary))
+    if (!first && (a->nlevelmax != r->s->head.levelmax || a->nboundary != r->s->nboundary))
         FAIL(ERR_FORMAT, "%s: levels or boundaries differ from those of file 1", f->path);
     TRY(fort_get_real(f, "boxlen", &boxlen, 1));
     if (!(boxlen > 0) || !isfinite(boxlen)) FAIL(ERR_FORMAT, "%s: boxlen is %g", f->path, boxlen);
     TRY(get_outputs(f, r, first));
-    TRY(get_state(f, first ? &r->head : &scrap, a->nlevelmax));
-    TRY(get_mass_sph(f, r, a, first ? &r->head.mass_sph : &scrap.mass_sph));
+    TRY(get_state(f, first ? &r->s->head : &scrap, a->nlevelmax));
+    TRY(get_mass_sph(f, r, a, first ? &r->s->head.mass_sph : &scrap.mass_sph));
     TRY(get_lists(f, "headl, taill, numbl", a->ncpu, a->nlevelmax, &own));
     TRY(get_numbtot(f, r, a->nlevelmax));
     if (a->nboundary) TRY(get_lists(f, "headb, tailb, numbb", a->nboundary, a->nlevelmax, &bound));
@@ -216,12 +216,12 @@ enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a
     struct fort_rec rec;
     for (int i = 0; i < 3; i++) TRY(fort_expect(f, "coarse cells", 4 * ncoarse, &rec));
     if (!first) return OK;
-    r->head.boxlen = boxlen;
+    r->s->head.boxlen = boxlen;
     r->swap = f->swap;
-    r->narrow = f->narrow;
-    r->head.levelmax = a->nlevelmax;
-    r->nboundary = a->nboundary;
-    memcpy(r->ordering, a->ordering, sizeof r->ordering);
+    r->s->narrow = f->narrow;
+    r->s->head.levelmax = a->nlevelmax;
+    r->s->nboundary = a->nboundary;
+    memcpy(r->s->ordering, a->ordering, sizeof r->s->ordering);
     return OK;
 }
 
@@ -234,11 +234,11 @@ void ramses_amr_head_free(struct amr_head *a)
 static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t n, double lo[3],
                              double hi[3])
 {
-    struct amr_shape shape = amr_shape(r->head.ndim);
+    struct amr_shape shape = amr_shape(r->s->head.ndim);
     for (int i = 0; i < shape.records; i++) {
         int d = i - shape.xg;
         struct fort_rec rec;
-        if (d < 0 || d >= r->head.ndim) {
+        if (d < 0 || d >= r->s->head.ndim) {
             TRY(fort_expect(f, "octs", 4 * (int64_t)n, &rec));
             continue;
         }
@@ -259,12 +259,12 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
  * A face has one region; what cannot be told from the places is left out. */
 static void add_region(struct ramses *r, const double lo[3], const double hi[3])
 {
-    struct boundary *b = &r->head.boundary;
+    struct boundary *b = &r->s->head.boundary;
     struct boundary_region q = {.face = -1, .type = BOUNDARY_OUTFLOW};
     for (int d = 0; d < 3; d++) {
         int inner = (int)r->skip[d];
-        q.low[d] = d < r->head.ndim ? (int)lo[d] - inner : 0;
-        q.high[d] = d < r->head.ndim ? (int)hi[d] - inner : 0;
+        q.low[d] = d < r->s->head.ndim ? (int)lo[d] - inner : 0;
+        q.high[d] = d < r->s->head.ndim ? (int)hi[d] - inner : 0;
         if (q.face < 0 && q.low[d] == q.high[d] && q.low[d]) q.face = 2 * d + (q.low[d] > 0);
     }
     bool good = q.face >= 0 && b->n < BOUNDARY_MAX;
@@ -277,7 +277,7 @@ static void add_region(struct ramses *r, const double lo[3], const double hi[3])
  * looked at. */
 static enum err find_boundary(struct fort_in *f, struct ramses *r, const struct amr_head *a)
 {
-    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1) return OK;
+    if (r->s->coarse[0] * r->s->coarse[1] * r->s->coarse[2] != 1) return OK;
     for (int i = 0; i < a->nboundary; i++) {
         double lo[3] = {COARSE_MAX, COARSE_MAX, COARSE_MAX}, hi[3] = {0};
         int32_t n = a->numbl[a->ncpu + i];
@@ -297,13 +297,13 @@ enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_h
     }
     if (n == 0) FAIL(ERR_FORMAT, "%s: has no oct of level 1", f->path);
     for (int d = 0; d < 3; d++) {
-        r->skip[d] = d < r->head.ndim ? (int64_t)lo[d] : 0;
-        r->coarse[d] = d < r->head.ndim ? (int64_t)hi[d] - r->skip[d] + 1 : 1;
-        cells *= r->coarse[d];
+        r->skip[d] = d < r->s->head.ndim ? (int64_t)lo[d] : 0;
+        r->s->coarse[d] = d < r->s->head.ndim ? (int64_t)hi[d] - r->skip[d] + 1 : 1;
+        cells *= r->s->coarse[d];
     }
     if (n != cells)
         FAIL(ERR_FORMAT, "%s: has %ld octs of level 1 for %ld x %ld x %ld coarse cells", f->path,
-             (long)n, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+             (long)n, (long)r->s->coarse[0], (long)r->s->coarse[1], (long)r->s->coarse[2]);
     return find_boundary(f, r, a);
 }
 
@@ -345,8 +345,8 @@ static enum err get_number(struct fort_in *f, const char *what, int64_t *x)
 enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart,
                           struct stars_formed *formed)
 {
-    TRY(get_equal(f, "ncpu", r->ncpu));
-    TRY(get_equal(f, "ndim", r->head.ndim));
+    TRY(get_equal(f, "ncpu", r->s->npiece));
+    TRY(get_equal(f, "ndim", r->s->head.ndim));
     TRY(get_number(f, "npart", npart));
     if (*npart < 0 || *npart > f->size) FAIL(ERR_FORMAT, "%s: npart is %ld", f->path, (long)*npart);
     if (!formed) return fort_skip(f, "seeds, stars, sinks", 5);

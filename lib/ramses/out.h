@@ -2,13 +2,12 @@
 #pragma once
 #include <limits.h>
 
+#include "ckpt/manifest.h"
 #include "ckpt/source.h"
+#include "io/fortran.h"
 #include "ramses/beyond.h"
-#include "ramses/fortran.h"
-#include "ramses/read.h"
 
-/* families -5..5, undefined · octs of ramses_primitive */
-enum { RAMSES_FAMILIES = 12, RAMSES_TILE = 64 };
+enum { RAMSES_FAMILIES = 12 }; /* -5..5, undefined */
 
 /* the longest first */
 enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES };
@@ -97,10 +96,6 @@ const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int3
                                               int32_t *end);
 MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
                                   struct ramses_lines *out);
-/* Primitive variables as they are stored, from conserved ones: n <= RAMSES_TILE cells, rows by
- * variable. */
-void ramses_primitive(const struct ckpt_head *h, int64_t n, const double *const *u,
-                      double *const *prim);
 /* The span of ids: the greatest id, the greatest −id − 1, from 0 on · ids need 8 bytes. */
 static inline void ramses_out_span(int64_t span[2], int64_t id)
 {

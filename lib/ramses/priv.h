@@ -1,8 +1,22 @@
 /* ramses/priv: shared by the files of the RAMSES reader. */
 #pragma once
+#include "ckpt/info.h"
 #include "ckpt/manifest.h"
-#include "ramses/fortran.h"
+#include "io/fortran.h"
 #include "ramses/read.h"
+
+/* What a source of this kind keeps. Files are numbered from 1, as in their names. */
+struct ramses {
+    struct source *s;
+    int ndomain; /* of the table in the info file; 0: none */
+    /* big-endian · counts of 8 bytes · keys of 16 */
+    bool swap, wide_counts, wide_keys;
+    /* of before 2017 · before 2010 · families are told by us */
+    bool old_hydro, no_mass_sph, made_family;
+    /* the namelist says of what type the boundaries are */
+    bool boundary_told;
+    int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
+};
 
 enum { AMR_RECORDS = 37 }; /* of an oct block in 3-D, the most there are */
 
@@ -28,7 +42,7 @@ struct amr_head {
  * (first == false). */
 MUST_USE enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a,
                                   bool first);
-/* After it, in file 1: r->skip, r->coarse and r->head.boundary from the octs of level 1, which
+/* After it, in file 1: r->skip, s->coarse and s->head.boundary from the octs of level 1, which
  * every file has. */
 MUST_USE enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_head *a);
 void ramses_amr_head_free(struct amr_head *a);
@@ -39,32 +53,25 @@ MUST_USE enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, 
 /* Header of a particle file: number of particles; stars formed, unless NULL. */
 MUST_USE enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart,
                                    struct stars_formed *formed);
-/* As strtod, but takes Fortran's exponents of three digits, which have no letter: 0.1-120. */
-double ramses_real(const char *s, char **end);
-/* ncpu, levelmin, boxlen, units of the info file */
-MUST_USE enum err ramses_read_info(struct ramses *r);
-/* Names of the nvar gas variables into r->field, from the descriptor if there is one; path: who
- * says nvar. */
-MUST_USE enum err ramses_hydro_names(struct ramses *r, const char *path, int nvar);
-/* Path of a text or of another file that rank 1 wrote. */
-MUST_USE enum err ramses_text_path(const struct ramses *r, const char *name, char *path, size_t n);
 /* Columns of the particle files, from the descriptor or by counting. */
 MUST_USE enum err ramses_read_columns(struct ramses *r);
-MUST_USE enum err ramses_add_field(const char *path, struct ckpt_field *list, int *n,
-                                   const char *name, char type);
-/* *n = 0 if there is no such file; old: of before 2017. */
-MUST_USE enum err ramses_read_descriptor(const struct ramses *r, const char *kind,
-                                         struct ckpt_field *list, int *n, bool *old);
 bool ramses_has_file(const struct ramses *r, const char *kind);
-/* Sink particles, stellar objects, cooling table: those that are there. */
-MUST_USE enum err ramses_read_extras(struct ramses *r);
-bool ramses_is_position(const struct ramses *r, int field); /* a particle column */
-/* the positions are read */
-bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p);
-/* Verifies files that are listed (r->list): one of a rank · all texts that matter to reading. */
+/* The tree of a file, with all fields if `values`; fn's error ends the walk. */
+MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_fn *fn,
+                                   void *ctx);
+MUST_USE enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx);
+/* Verifies a file that is listed (s->list). */
 MUST_USE enum err ramses_verify_sum(const struct ramses *r, const char *kind, int file,
                                     struct fort_in *f);
 MUST_USE enum err ramses_verify(const struct ramses *r, const char *kind, int file);
-MUST_USE enum err ramses_verify_texts(struct ramses *r); /* loads r->list */
 MUST_USE enum err ramses_path(const struct ramses *r, const char *kind, int file, char *path,
                               size_t n);
+
+/* Of the kind: open (info.c), state and octs (source.c), what the audit asks for (audit.c). */
+MUST_USE enum err ramses_open(struct source *s);
+MUST_USE enum err ramses_file(const struct source *s, const char *what, int piece,
+                              char path[PATH_MAX]);
+MUST_USE enum err ramses_check_files(struct source *s, source_damage_fn *fn, void *ctx);
+MUST_USE enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, void *ctx);
+MUST_USE enum err ramses_domains(struct source *s, struct source_domains *d);
+MUST_USE enum err ramses_ranks(struct source *s, struct source_rank *row);

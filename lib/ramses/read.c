@@ -6,15 +6,12 @@
  * if there is one: the second reading comes from memory. Callers that keep nothing after an error
  * (`late`) get it summed while it is read, and compared in the end. An oct's key comes from its
  * centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */
-#include "ramses/read.h"
-
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "curamses/read.h"
 #include "ramses/priv.h"
 
 struct walk {
@@ -22,7 +19,7 @@ struct walk {
     int file;
     struct amr_shape shape;
     bool values;
-    ramses_octs_fn *fn;
+    source_octs_fn *fn;
     void *ctx;
     bool late; /* sums are made while reading */
     struct fort_in amr, hydro, grav;
@@ -42,25 +39,24 @@ static enum err walk_open(struct walk *w);
 static void walk_close(struct walk *w);
 static enum err read_block(struct walk *w, int level, int list, int32_t n);
 
-enum err ramses_read_octs(struct ramses *r, int file, bool values, ramses_octs_fn *fn, void *ctx)
+enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_fn *fn, void *ctx)
 {
-    if (r->hdf5) return hdf5_read_octs(r, file, values, false, fn, ctx);
     struct walk w = {.r = r,
-                     .shape = amr_shape(r->head.ndim),
+                     .shape = amr_shape(r->s->head.ndim),
                      .file = file,
                      .values = values,
                      .fn = fn,
                      .ctx = ctx};
-    w.late = r->late && r->list && !r->pick;
+    w.late = r->s->late && r->s->list && !r->s->pick;
     if (!w.late) TRY(verify(&w));
     enum err err = walk_open(&w);
-    int nlist = r->ncpu + r->nboundary;
-    for (int l = 1; err == OK && l <= r->head.levelmax; l++)
+    int nlist = r->s->npiece + r->s->nboundary;
+    for (int l = 1; err == OK && l <= r->s->head.levelmax; l++)
         for (int b = 0; err == OK && b < nlist; b++)
             err = read_block(&w, l, b + 1, w.a.numbl[(size_t)(l - 1) * (size_t)nlist + (size_t)b]);
     if (err == OK) err = fort_at_end(&w.amr);
-    if (err == OK && values && r->nhydro) err = fort_at_end(&w.hydro);
-    if (err == OK && values && r->ngrav) err = fort_at_end(&w.grav);
+    if (err == OK && values && r->s->nhydro) err = fort_at_end(&w.hydro);
+    if (err == OK && values && r->s->ngrav) err = fort_at_end(&w.grav);
     if (w.late) err = err == OK ? verify_late(&w) : blame(&w, err);
     walk_close(&w);
     return err;
@@ -70,16 +66,16 @@ static enum err verify(const struct walk *w)
 {
     const struct ramses *r = w->r;
     TRY(ramses_verify(r, "amr", w->file));
-    if (w->values && r->nhydro) TRY(ramses_verify(r, "hydro", w->file));
-    return w->values && r->ngrav ? ramses_verify(r, "grav", w->file) : OK;
+    if (w->values && r->s->nhydro) TRY(ramses_verify(r, "hydro", w->file));
+    return w->values && r->s->ngrav ? ramses_verify(r, "grav", w->file) : OK;
 }
 
 static enum err verify_late(struct walk *w)
 {
     const struct ramses *r = w->r;
     TRY(ramses_verify_sum(r, "amr", w->file, &w->amr));
-    if (w->values && r->nhydro) TRY(ramses_verify_sum(r, "hydro", w->file, &w->hydro));
-    return w->values && r->ngrav ? ramses_verify_sum(r, "grav", w->file, &w->grav) : OK;
+    if (w->values && r->s->nhydro) TRY(ramses_verify_sum(r, "hydro", w->file, &w->hydro));
+    return w->values && r->s->ngrav ? ramses_verify_sum(r, "grav", w->file, &w->grav) : OK;
 }
 
 /* A wrong checksum explains any other error. */
@@ -102,17 +98,17 @@ static enum err open_values(struct walk *w)
     char path[PATH_MAX];
     int32_t nvar;
     double gamma;
-    if (w->r->nhydro) {
+    if (w->r->s->nhydro) {
         TRY(ramses_path(w->r, "hydro", w->file, path, sizeof path));
         TRY(fort_open(&w->hydro, path));
-        TRY(ramses_hydro_head(&w->hydro, w->r->head.ndim, &w->a, &nvar, &gamma));
-        TRY(check_count(&w->hydro, nvar, w->r->nhydro));
+        TRY(ramses_hydro_head(&w->hydro, w->r->s->head.ndim, &w->a, &nvar, &gamma));
+        TRY(check_count(&w->hydro, nvar, w->r->s->nhydro));
     }
-    if (w->r->ngrav) {
+    if (w->r->s->ngrav) {
         TRY(ramses_path(w->r, "grav", w->file, path, sizeof path));
         TRY(fort_open(&w->grav, path));
         TRY(ramses_grav_head(&w->grav, &w->a, &nvar));
-        TRY(check_count(&w->grav, nvar, w->r->ngrav));
+        TRY(check_count(&w->grav, nvar, w->r->s->ngrav));
     }
     return OK;
 }
@@ -125,7 +121,7 @@ static enum err walk_open(struct walk *w)
     TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
     if (w->values) TRY(open_values(w));
     if (w->late) fort_watch(&w->amr), fort_watch(&w->hydro), fort_watch(&w->grav);
-    size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->nhydro + w->r->ngrav) : 0;
+    size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->s->nhydro + w->r->s->ngrav) : 0;
     w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
     w->raw = mem_new(8 * b, "snapshot batch");
     w->key = mem_new(sizeof *w->key * b, "snapshot batch");
@@ -160,7 +156,7 @@ static enum err step_amr(struct walk *w, int32_t n)
 {
     const struct amr_shape *s = &w->shape;
     for (int i = 0; i < s->records; i++) {
-        if (i >= s->xg && i < s->xg + w->r->head.ndim)
+        if (i >= s->xg && i < s->xg + w->r->s->head.ndim)
             TRY(fort_next_real(&w->amr, "octs", n, &w->rec[i]));
         else
             TRY(fort_expect(&w->amr, "octs", 4 * (int64_t)n, &w->rec[i]));
@@ -190,20 +186,20 @@ static enum err step_values(struct fort_in *f, int level, int32_t n, int records
 static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, int n)
 {
     const struct ramses *r = w->r;
-    int ndim = r->head.ndim;
+    int ndim = r->s->head.ndim;
     const struct fort_rec *rec = w->rec + w->shape.xg;
     double scale = ldexp(1, level - 1);
     for (int d = 0; d < ndim; d++) {
-        if (ldexp((double)r->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
+        if (ldexp((double)r->s->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
             FAIL(ERR_LIMIT, "%s: level %d on %ld coarse cells is finer than this build's keys",
-                 w->amr.path, level, (long)r->coarse[d]);
+                 w->amr.path, level, (long)r->s->coarse[d]);
         TRY(fort_load_real(&w->amr, &rec[d], total, at, (size_t)n, w->x[d]));
     }
     for (int i = 0; i < n; i++) {
         uint64_t ix[3] = {0};
         for (int d = 0; d < ndim; d++) {
             double x = (w->x[d][i] - (double)r->skip[d]) * scale - 0.5,
-                   side = (double)r->coarse[d] * scale;
+                   side = (double)r->s->coarse[d] * scale;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
                 FAIL(ERR_FORMAT,
                      "%s: record %ld at byte %ld: oct %ld is centred at %g, which is no place of "
@@ -217,27 +213,22 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
     return OK;
 }
 
-static enum err load_tree(struct walk *w, int level, int64_t at, int n)
+static enum err load_tree(struct walk *w, int64_t at, int n)
 {
     const int32_t *v = (const int32_t *)w->raw;
-    struct ckpt_tally *t = &w->r->tally;
     memset(w->split, 0, (size_t)n);
     for (int c = 0; c < w->shape.ncell; c++) {
         TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at, (size_t)n, w->raw));
-        for (int i = 0; i < n; i++) {
-            w->split[i] |= (unsigned char)((v[i] != 0) << c);
-            t->split[level] += v[i] != 0;
-        }
+        for (int i = 0; i < n; i++) w->split[i] |= (unsigned char)((v[i] != 0) << c);
         TRY(fort_load(&w->amr, &w->rec[w->shape.flag + c], 4, at, (size_t)n, w->raw));
         for (int i = 0; i < n; i++) w->flag[i][c] = v[i] == 1;
     }
-    t->octs[level] += n;
     return OK;
 }
 
 static enum err load_values(struct walk *w, int32_t total, int64_t at, int n)
 {
-    int nh = w->r->nhydro, nf = nh + w->r->ngrav, ncell = w->shape.ncell;
+    int nh = w->r->s->nhydro, nf = nh + w->r->s->ngrav, ncell = w->shape.ncell;
     for (int f = 0; f < nf; f++)
         for (int c = 0; c < ncell; c++) {
             struct fort_in *in = f < nh ? &w->hydro : &w->grav;
@@ -254,43 +245,27 @@ static enum err read_block(struct walk *w, int level, int list, int32_t n)
     struct ramses *r = w->r;
     struct fort_rec *value = w->rec + AMR_RECORDS;
     int ncell = w->shape.ncell;
-    if (w->values && r->nhydro) TRY(step_values(&w->hydro, level, n, ncell * r->nhydro, value));
-    if (w->values && r->ngrav)
-        TRY(step_values(&w->grav, level, n, ncell * r->ngrav, value + ncell * r->nhydro));
+    if (w->values && r->s->nhydro)
+        TRY(step_values(&w->hydro, level, n, ncell * r->s->nhydro, value));
+    if (w->values && r->s->ngrav)
+        TRY(step_values(&w->grav, level, n, ncell * r->s->ngrav, value + ncell * r->s->nhydro));
     if (n == 0) return OK;
     TRY(step_amr(w, n));
     if (list != w->file) return OK;
     for (int64_t at = 0; at < n; at += CKPT_BATCH) {
         int k = n - at < CKPT_BATCH ? (int)(n - at) : CKPT_BATCH;
         TRY(load_keys(w, level, n, at, k));
-        if (r->pick && !r->pick->octs(r->pick->ctx, level, k, w->key)) continue;
-        TRY(load_tree(w, level, at, k));
+        if (r->s->pick && !r->s->pick->octs(r->s->pick->ctx, level, k, w->key)) continue;
+        TRY(load_tree(w, at, k));
         if (w->values) TRY(load_values(w, n, at, k));
-        struct ramses_octs o = {.level = level,
-                                .file = w->file,
+        struct source_octs o = {.level = level,
                                 .n = k,
                                 .key = w->key,
                                 .split = w->split,
                                 .flag = (const unsigned char(*)[8])w->flag,
                                 .val = w->values ? w->val : NULL};
-        TRY(w->fn(r, &o, w->ctx));
+        TRY(w->fn(&o, w->ctx));
     }
-    return OK;
-}
-
-enum err ramses_check_tree(const struct ramses *r)
-{
-    const struct ckpt_tally *t = &r->tally;
-    for (int l = 1; l <= LEVEL_MAX; l++) {
-        int64_t made = l == 1 ? r->coarse[0] * r->coarse[1] * r->coarse[2] : t->split[l - 1];
-        if (t->octs[l] != made)
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined",
-                 r->dir, l, (long)t->octs[l], (long)made, l - 1);
-        if (t->octs[l] != r->numbtot[l])
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, the header says %ld", r->dir, l,
-                 (long)t->octs[l], (long)r->numbtot[l]);
-    }
-    if (t->split[LEVEL_MAX]) FAIL(ERR_FORMAT, "%s: refined cells on the last level", r->dir);
     return OK;
 }
 
@@ -320,52 +295,42 @@ static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char 
 
 /* Files from before families: sink clouds have negative ids, stars a time of birth, tracers of gas
  * no mass. */
-static void make_family(const struct ramses *r, const struct ramses_parts *p, int64_t *family)
+static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
 {
-    const double *birth = ramses_f64(r, p, COL_BIRTH), *mass = ramses_f64(r, p, COL_MASS);
-    const int64_t *id = ramses_i64(r, p, COL_ID);
-    for (int64_t i = 0; i < p->n; i++) {
+    const double *mass = col[s->column_at[COL_MASS]],
+                 *birth = s->column_at[COL_BIRTH] < 0 ? NULL : col[s->column_at[COL_BIRTH]];
+    const int64_t *id = col[s->column_at[COL_ID]];
+    for (int64_t i = 0; i < n; i++) {
         bool born = birth && birth[i] != 0;
         family[i] = birth && id[i] < 0 ? FAM_CLOUD : born ? FAM_STAR : mass[i] == 0 ? 0 : FAM_DM;
     }
 }
 
-bool ramses_is_position(const struct ramses *r, int field)
-{
-    return field == r->column[COL_X] || field == r->column[COL_Y] || field == r->column[COL_Z];
-}
-
-bool ramses_picks_parts(const struct ramses *r, const struct ramses_parts *p)
-{
-    const double *x[3];
-    for (int d = 0; d < 3; d++) x[d] = ramses_f64(r, p, COL_X + (enum part_col)d);
-    return !r->pick || r->pick->parts(r->pick->ctx, p->n, x);
-}
-
 /* Positions first: they tell whether the rest is wanted. */
 static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
                              const struct fort_rec *rec, const char *type, int64_t npart,
-                             ramses_parts_fn *fn, void *ctx)
+                             source_parts_fn *fn, void *ctx)
 {
+    const struct source *s = r->s;
     int64_t b = CKPT_PART_BATCH;
-    int nf = r->npart_field, made = r->made_family ? r->column[COL_FAMILY] : -1;
+    int nf = s->npart, made = r->made_family ? r->s->column_at[COL_FAMILY] : -1;
     char *raw = mem_new(8 * (size_t)b, "snapshot batch");
     char *store = mem_new(8 * (size_t)b * (size_t)nf, "snapshot batch");
     const void *col[CKPT_FIELDS];
     enum err err = OK;
     for (int i = 0; i < nf; i++) col[i] = store + i * 8 * b;
     for (int64_t at = 0; err == OK && at < npart; at += b) {
-        struct ramses_parts p = {.file = file, .n = npart - at < b ? npart - at : b, .col = col};
+        int64_t n = npart - at < b ? npart - at : b;
         bool wanted = true;
         for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
             for (int i = 0; err == OK && i < nf; i++)
-                if (i != made && ramses_is_position(r, i) == (pass == 0))
-                    err = load_column(f, &rec[i], type[i], at, p.n, raw, store + i * 8 * b);
-            if (pass == 0) wanted = err == OK && ramses_picks_parts(r, &p);
+                if (i != made && source_is_position(s, i) == (pass == 0))
+                    err = load_column(f, &rec[i], type[i], at, n, raw, store + i * 8 * b);
+            if (pass == 0) wanted = err == OK && source_picks_parts(s, n, col);
         }
         if (err != OK || !wanted) continue;
-        if (made >= 0) make_family(r, &p, (int64_t *)(void *)(store + made * 8 * b));
-        err = fn(r, &p, ctx);
+        if (made >= 0) make_family(s, n, col, (int64_t *)(void *)(store + made * 8 * b));
+        err = source_hand_parts(s, n, col, fn, ctx);
     }
     FREE(store);
     FREE(raw);
@@ -386,56 +351,28 @@ static enum err step_column(struct fort_in *f, const struct ckpt_field *field, i
          (long)rec->number, field->name, (long)rec->at, (long)rec->bytes, (long)npart);
 }
 
-static enum err parts_of(struct ramses *r, struct fort_in *f, int file, ramses_parts_fn *fn,
+static enum err parts_of(struct ramses *r, struct fort_in *f, int file, source_parts_fn *fn,
                          void *ctx)
 {
     int64_t npart;
     struct fort_rec rec[CKPT_FIELDS];
     char type[CKPT_FIELDS];
     TRY(ramses_part_head(f, r, &npart, NULL));
-    for (int i = 0; i < r->npart_field; i++)
-        if (!r->made_family || i != r->column[COL_FAMILY])
-            TRY(step_column(f, &r->part[i], npart, &rec[i], &type[i]));
+    for (int i = 0; i < r->s->npart; i++)
+        if (!r->made_family || i != r->s->column_at[COL_FAMILY])
+            TRY(step_column(f, &r->s->part[i], npart, &rec[i], &type[i]));
     TRY(fort_at_end(f));
-    r->tally.particles += npart;
     return part_batches(r, f, file, rec, type, npart, fn, ctx);
 }
 
-enum err ramses_read_parts(struct ramses *r, int file, ramses_parts_fn *fn, void *ctx)
+enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx)
 {
     char path[PATH_MAX];
     struct fort_in f;
-    if (!r->head.particles) return OK;
-    if (r->hdf5) return hdf5_read_parts(r, file, fn, ctx);
     TRY(ramses_verify(r, "part", file));
     TRY(ramses_path(r, "part", file, path, sizeof path));
     enum err err = fort_open(&f, path);
     if (err == OK) err = parts_of(r, &f, file, fn, ctx);
     fort_shut(&f);
     return err;
-}
-
-const double *ramses_f64(const struct ramses *r, const struct ramses_parts *p, enum part_col c)
-{
-    return r->column[c] < 0 ? NULL : p->col[r->column[c]];
-}
-
-const int64_t *ramses_i64(const struct ramses *r, const struct ramses_parts *p, enum part_col c)
-{
-    return r->column[c] < 0 ? NULL : p->col[r->column[c]];
-}
-
-int ramses_family(const struct ramses *r, const struct ramses_parts *p, int64_t i)
-{
-    return (int)ramses_i64(r, p, COL_FAMILY)[i];
-}
-
-int ramses_cells(const struct ramses *r)
-{
-    return 1 << r->head.ndim;
-}
-
-double ramses_dx(const struct ramses *r, int level)
-{
-    return ldexp(r->head.boxlen / (double)r->coarse[0], -level);
 }

@@ -148,10 +148,10 @@ static enum err weigh_piece(struct source *s, int piece, bool again, struct weig
     const struct ckpt_pick *was = s->pick,
                            places = {.octs = weigh_places, .parts = weigh_positions, .ctx = g};
     if (again) s->pick = &places;
-    enum err err = source_octs(s, piece, false, weigh_octs, g);
+    enum err err = source_octs(s, piece, SOURCE_TREE, weigh_octs, g);
     if (err == OK) err = g->err;
     if (s->sinks->n > 0) s->pick = was; /* clouds are told by more than their positions */
-    if (err == OK && s->head.particles) err = source_parts(s, piece, weigh_parts, g);
+    if (err == OK && s->head.particles) err = source_parts(s, piece, SOURCE_STATE, weigh_parts, g);
     s->pick = was;
     return err;
 }

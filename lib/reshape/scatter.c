@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ramses/turn.h"
+#include "oct/turn.h"
 #include "reshape/priv.h"
 
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last)
@@ -194,7 +194,7 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
 
 static void count_part(struct reshaping *w, const struct source_parts *p, int64_t i)
 {
-    int k = p->family[i] + 5;
+    int k = (int)p->family[i] + 5;
     w->family[k >= 0 && k < RAMSES_FAMILIES - 1 ? k : RAMSES_FAMILIES - 1]++;
     ramses_out_span(w->span, p->id[i]);
     if (p->family[i] == FAM_STAR) sum_add(&w->stars, p->m[i]);
@@ -295,10 +295,11 @@ enum err reshape_scatter(struct reshaping *w)
 #pragma omp single
     {
         for (int i = first; i < last && err == OK; i++) {
-            err = source_octs(w->s, i, true, scatter_octs, w);
+            err = source_octs(w->s, i, SOURCE_STATE, scatter_octs, w);
 #pragma omp taskwait
             if (err == OK) err = err_kept(&w->trouble);
-            if (err == OK && w->head.particles) err = source_parts(w->s, i, scatter_parts, w);
+            if (err == OK && w->head.particles)
+                err = source_parts(w->s, i, SOURCE_STATE, scatter_parts, w);
         }
         err_keep(&w->trouble, err, 0);
     }

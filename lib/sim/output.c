@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/verify.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"

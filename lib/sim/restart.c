@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "dom/adapt.h"
+#include "formats/formats.h"
 #include "sim/sim.h"
 
 static void restore_head(struct sim *s);
@@ -33,8 +34,8 @@ enum err sim_restart_open(struct sim *s)
     if (!s->restart.path && p->run.nrestart <= 0) return OK;
     if (!s->restart.path)
         snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, p->run.nrestart);
-    return source_open(s->restart.path ? s->restart.path : path, p->hydro.gamma, p->hydro.smallr,
-                       &s->restart.from);
+    return source_open_state(s->restart.path ? s->restart.path : path, p->hydro.gamma,
+                             p->hydro.smallr, &s->restart.from);
 }
 
 enum err sim_restart(struct sim *s)
@@ -180,7 +181,7 @@ static enum err read_particles(struct sim *s)
     my_pieces(s, &first, &last);
     timer_start("io");
     for (int i = first; i < last && err == OK; i++)
-        err = source_parts(s->restart.from, i, take_parts, s);
+        err = source_parts(s->restart.from, i, SOURCE_STATE, take_parts, s);
     TRY(err_agree(&s->comm, err));
     s->diag.particles = s->parts.n;
     comm_add_i64(&s->comm, &s->diag.particles, 1);
@@ -377,7 +378,7 @@ static enum err grow_tree(struct forest *f)
     enum err err = OK;
     my_pieces(s, &first, &last);
     for (int i = first; i < last && err == OK; i++)
-        err = source_octs(s->restart.from, i, false, take_seeds, f);
+        err = source_octs(s->restart.from, i, SOURCE_TREE, take_seeds, f);
     TRY(err_agree(&s->comm, err));
     make_domains(f);
     for (int l = 1; l <= m->levelmax; l++) {
@@ -504,7 +505,7 @@ static enum err read_values(struct stream *t)
     enum err err = OK;
     my_pieces(s, &first, &last);
     for (int i = first; i < last && err == OK; i++)
-        err = source_octs(s->restart.from, i, true, send_values, t);
+        err = source_octs(s->restart.from, i, SOURCE_STATE, send_values, t);
     if (t->ended) return err;
     for (bool any = true; any;) TRY(exchange_rows(t, err, false, &any));
     int64_t octs = 0;

@@ -286,7 +286,7 @@ def build_fuzzer():
     """build/fuzz/fuzz, by clang; gcc's OpenMP is there to link only."""
     env = {**os.environ, 'OMPI_CC': 'clang-14'}
     gcc = [subprocess.check_output(['gcc', '-print-file-name=' + n], text=True).strip() for n in ('include', 'libgomp.so')]
-    flags = FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DRAMSES_OCTS=64 -Wno-source-uses-openmp'
+    flags = FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DCKPT_OCTS=64 -Wno-source-uses-openmp'
     hdf5 = subprocess.check_output('pkg-config --cflags hdf5-openmpi', shell=True, text=True).strip()
     sanitize = '-fsanitize=fuzzer-no-link,address,undefined -fsanitize-coverage-ignorelist=tests/fuzz/plain.txt'
     cflags = '%s -DPTAH_HDF5 %s -idirafter %s %s' % (flags, sanitize, gcc[0], hdf5)

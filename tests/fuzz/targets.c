@@ -15,13 +15,13 @@
 #include "base/mem.h"
 #include "ckpt/manifest.h"
 #include "ckpt/source.h"
+#include "formats/formats.h"
 #include "fuzz.h"
 #include "io/ascii_part.h"
+#include "io/fortran.h"
 #include "io/grafic.h"
 #include "param/nml.h"
 #include "param/param.h"
-#include "ramses/fortran.h"
-#include "ramses/read.h"
 
 static char dir[64] = "/dev/shm/fuzz.XXXXXX", file[128];
 static int memory = -1;
@@ -35,25 +35,25 @@ struct target {
 
 /* ---- checkpoints ---- */
 
-static enum err pass_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err pass_octs(const struct source_octs *o, void *ctx)
 {
     return OK;
 }
 
-static enum err pass_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err pass_parts(const struct source_parts *p, void *ctx)
 {
-    for (int64_t i = 0; i < p->n; i++) *(int *)ctx ^= ramses_family(r, p, i);
+    for (int64_t i = 0; i < p->n; i++) *(int *)ctx ^= (int)p->family[i];
     return OK;
 }
 
 static void run_octs(int values)
 {
-    struct ramses *r;
-    enum err err = ramses_open(dir, &r);
-    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++)
-        err = ramses_read_octs(r, i, values, pass_octs, NULL);
-    if (err == OK) err = ramses_check_tree(r);
-    ramses_close(&r);
+    struct source *r;
+    enum err err = source_open(dir, &r);
+    for (int i = 0; err == OK && i < r->npiece && i < 3; i++)
+        err = source_octs(r, i, values ? SOURCE_STORED : SOURCE_TREE, pass_octs, NULL);
+    if (err == OK) err = source_check_tree(r);
+    source_close(&r);
 }
 
 static void run_tree(const char *text, size_t n)
@@ -68,21 +68,21 @@ static void run_values(const char *text, size_t n)
 
 static void run_parts(const char *text, size_t n)
 {
-    struct ramses *r;
+    struct source *r;
     int sum = 0;
-    enum err err = ramses_open(dir, &r);
-    for (int i = 1; err == OK && i <= r->ncpu && i < 4; i++)
-        err = ramses_read_parts(r, i, pass_parts, &sum);
-    ramses_close(&r);
+    enum err err = source_open(dir, &r);
+    for (int i = 0; err == OK && i < r->npiece && i < 3; i++)
+        err = source_parts(r, i, SOURCE_STORED, pass_parts, &sum);
+    source_close(&r);
 }
 
 static void run_digest(const char *text, size_t n)
 {
-    struct ramses *r;
+    struct source *r;
     struct digest d;
-    enum err err = ramses_open(dir, &r);
-    if (err == OK && r->ncpu < 4) err = digest_snapshot(r, &(struct comm){0, 1}, &d);
-    ramses_close(&r);
+    enum err err = source_open(dir, &r);
+    if (err == OK && r->npiece < 4) err = digest_snapshot(r, &(struct comm){0, 1}, &d);
+    source_close(&r);
 }
 
 static enum err source_pass(const struct source_octs *o, void *ctx)
@@ -93,14 +93,14 @@ static enum err source_pass(const struct source_octs *o, void *ctx)
 /* What lies beside the mesh is read when a checkpoint is opened. */
 static void run_open(const char *text, size_t n)
 {
-    struct ramses *r;
+    struct source *r;
     FILE *out = fopen("/dev/null", "w");
-    if (ramses_open(dir, &r) == OK && out) {
-        catalog_write_text(&r->sinks, out, "msink");
-        catalog_write_text(&r->stellar, out, "mstellar");
+    if (source_open(dir, &r) == OK && out) {
+        catalog_write_text(r->sinks, out, "msink");
+        catalog_write_text(r->stellar, out, "mstellar");
     }
     if (out) fclose(out);
-    ramses_close(&r);
+    source_close(&r);
 }
 
 static enum err source_pass_parts(const struct source_parts *p, void *ctx)
@@ -114,11 +114,11 @@ static void run_whole(bool late)
     struct source *s;
     char *found;
     size_t bytes;
-    enum err err = source_open(dir, 1.4, 1e-10, &s);
+    enum err err = source_open_state(dir, 1.4, 1e-10, &s);
     if (err == OK) s->late = late;
     for (int i = 0; err == OK && i < s->npiece && i < 3; i++) {
-        err = source_octs(s, i, true, source_pass, NULL);
-        if (err == OK) err = source_parts(s, i, source_pass_parts, NULL);
+        err = source_octs(s, i, SOURCE_STATE, source_pass, NULL);
+        if (err == OK) err = source_parts(s, i, SOURCE_STATE, source_pass_parts, NULL);
     }
     for (int i = 0; err == OK && i < 2; i++) {
         err = source_text(s, i ? "namelist" : "compilation", &found, &bytes);

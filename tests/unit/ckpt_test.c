@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 #include "ckpt/crc.h"
+#include "ckpt/manifest.h"
 #include "ckpt_world.h"
 #include "io/dir.h"
 #include "io/file.h"
-#include "ramses/fortran.h"
-#include "ramses/turn.h"
+#include "io/fortran.h"
+#include "oct/turn.h"
 
 static enum err write_world(struct world *w, int number, char *path, size_t n)
 {
@@ -340,7 +341,7 @@ static void test_subrecords(void)
     struct fort_in in;
     char data[25], back[25] = {0};
     for (int i = 0; i < 25; i++) data[i] = (char)(3 * i + 1);
-    fort_create(&f, "sub", NULL);
+    fort_create(&f, "sub", NULL, NULL);
     f.sub_max = 10;
     fort_begin(&f, 25);
     for (int i = 0; i < 25; i += 5) fort_put(&f, data + i, 5);
@@ -379,7 +380,7 @@ static void test_table(void)
     struct fort_out f;
     struct fort_in in;
     bool ok = true;
-    fort_create(&f, "table", NULL);
+    fort_create(&f, "table", NULL, NULL);
     fort_i4(&f, 1);
     fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
     fort_table(&f, 100, sizeof(double), 3, fill_count, NULL);
@@ -429,7 +430,7 @@ static void test_manifest(void)
     struct manifest list = {0}, got = {0}, *m = NULL;
     struct fort_out f;
     int64_t bytes, bad = -1;
-    fort_create(&f, "./table", &list);
+    fort_create(&f, "./table", manifest_told, &list);
     fort_table(&f, 7, 1, 3, fill_count, NULL);
     fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
     bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3) == OK &&

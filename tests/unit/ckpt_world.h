@@ -8,6 +8,7 @@
 #include "audit/digest.h"
 #include "base/mem.h"
 #include "dom/adapt.h"
+#include "formats/formats.h"
 #include "ramses/write.h"
 
 enum { LMIN = 4, LMAX = 7, NPART = 5000, NVAR = 7 };
@@ -184,7 +185,7 @@ static void primitive(const double u[NVAR], double q[NVAR])
     for (int v = 0; v < NVAR; v++) q[v] = v == 0 ? u[0] : v == 4 ? (GAMMA - 1) * e : u[v] / rho;
 }
 
-static enum err see_octs(const struct ramses *r, const struct ramses_octs *o, void *ctx)
+static enum err see_octs(const struct source_octs *o, void *ctx)
 {
     struct seen *s = ctx;
     for (int i = 0; i < o->n; i++)
@@ -209,25 +210,23 @@ static enum err see_octs(const struct ramses *r, const struct ramses_octs *o, vo
     return OK;
 }
 
-static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, void *ctx)
+static enum err see_parts(const struct source_parts *p, void *ctx)
 {
     struct seen *s = ctx;
-    const int64_t *id = ramses_i64(r, p, COL_ID);
+    const int64_t *id = p->id;
     for (int64_t i = 0; i < p->n; i++) {
         uint64_t k = (uint64_t)id[i];
         bool star = id[i] % 7 == 3;
         for (int d = 0; d < 3; d++) {
-            s->parts_wrong += ramses_f64(r, p, COL_X + (enum part_col)d)[i] !=
-                              BOX * noise(1, k, (uint64_t)d);
-            s->parts_wrong += ramses_f64(r, p, COL_VX + (enum part_col)d)[i] !=
-                              noise(2, k, (uint64_t)d) - 0.5;
+            s->parts_wrong += p->x[d][i] != BOX * noise(1, k, (uint64_t)d);
+            s->parts_wrong += p->v[d][i] != noise(2, k, (uint64_t)d) - 0.5;
         }
-        s->parts_wrong += ramses_f64(r, p, COL_MASS)[i] != noise(3, k, 0) / NPART;
-        s->parts_wrong += ramses_i64(r, p, COL_LEVEL)[i] != LMIN + id[i] % 3;
-        s->parts_wrong += ramses_i64(r, p, COL_FAMILY)[i] != (star ? FAM_STAR : FAM_DM);
-        s->parts_wrong += ramses_i64(r, p, COL_TAG)[i] != id[i] % 5;
-        s->parts_wrong += ramses_f64(r, p, COL_BIRTH)[i] != (star ? -noise(4, k, 0) : 0);
-        s->parts_wrong += ramses_f64(r, p, COL_METAL)[i] != (star ? noise(5, k, 0) : 0);
+        s->parts_wrong += p->m[i] != noise(3, k, 0) / NPART;
+        s->parts_wrong += p->levelp[i] != LMIN + id[i] % 3;
+        s->parts_wrong += p->family[i] != (star ? FAM_STAR : FAM_DM);
+        s->parts_wrong += p->tag[i] != id[i] % 5;
+        s->parts_wrong += p->birth[i] != (star ? -noise(4, k, 0) : 0);
+        s->parts_wrong += p->metal[i] != (star ? noise(5, k, 0) : 0);
         s->parts++;
     }
     return OK;
@@ -235,24 +234,24 @@ static enum err see_parts(const struct ramses *r, const struct ramses_parts *p, 
 
 static inline enum err see(const char *path, struct seen *s)
 {
-    struct ramses *r;
+    struct source *r;
     *s = (struct seen){0};
-    enum err err = ramses_open(path, &r);
-    for (int f = 1; err == OK && f <= r->ncpu; f++) {
-        err = ramses_read_octs(r, f, true, see_octs, s);
-        if (err == OK) err = ramses_read_parts(r, f, see_parts, s);
+    enum err err = source_open(path, &r);
+    for (int k = 0; err == OK && k < r->npiece; k++) {
+        err = source_octs(r, k, SOURCE_STORED, see_octs, s);
+        if (err == OK) err = source_parts(r, k, SOURCE_STORED, see_parts, s);
     }
-    if (err == OK) err = ramses_check_tree(r);
-    ramses_close(&r);
+    if (err == OK) err = source_check_tree(r);
+    source_close(&r);
     return err;
 }
 
 static inline enum err digest_of(const char *path, struct digest *d)
 {
-    struct ramses *r;
-    enum err err = ramses_open(path, &r);
+    struct source *r;
+    enum err err = source_open(path, &r);
     if (err == OK) err = digest_snapshot(r, &alone, d);
-    ramses_close(&r);
+    source_close(&r);
     return err;
 }
 

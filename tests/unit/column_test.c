@@ -176,11 +176,12 @@ static enum err look(const char *path, const struct cut *cut, struct look *g)
 {
     struct source *s = NULL;
     *g = (struct look){.cut = cut};
-    TRY(source_open(path, GAMMA, SMALLR, &s));
+    TRY(source_open_state(path, GAMMA, SMALLR, &s));
     if (cut) TRY(source_cut(s, cut, &s));
     g->s = s;
     enum err err = OK;
-    for (int k = 0; k < s->npiece && err == OK; k++) err = source_parts(s, k, look_at, g);
+    for (int k = 0; k < s->npiece && err == OK; k++)
+        err = source_parts(s, k, SOURCE_STATE, look_at, g);
     for (int k = 0; FURTHER[k]; k++) {
         char name[16];
         snprintf(name, sizeof name, "further_%d", k);
@@ -220,7 +221,7 @@ static void reshape_to(const char *from, const char *out, enum reshape_format fo
     struct source *s;
     struct reshape opt = {
         .out = out, .format = format, .kind = DOMAIN_HILBERT, .nrank = nrank, .overwrite = true};
-    enum err err = source_open(from, 0, 0, &s);
+    enum err err = source_open_state(from, 0, 0, &s);
     if (err == OK) err = reshape_run(&opt, s, &all);
     source_close(&s);
     check(err == OK, "a checkpoint is written anew");

@@ -15,6 +15,7 @@
 #include "ckpt/source.h"
 #include "ckpt_world.h"
 #include "curamses/write.h"
+#include "formats/formats.h"
 #include "io/dir.h"
 #include "io/file.h"
 
@@ -111,11 +112,11 @@ static enum err see_source(const char *path, struct seen *s)
 {
     struct source *r;
     *s = (struct seen){0};
-    TRY(source_open(path, GAMMA, SMALLR, &r));
+    TRY(source_open_state(path, GAMMA, SMALLR, &r));
     s->wrong += !r->exact || !r->state;
     enum err err = OK;
     for (int k = 0; err == OK && k < r->npiece; k++)
-        err = source_octs(r, k, true, see_conserved, s);
+        err = source_octs(r, k, SOURCE_STATE, see_conserved, s);
     source_close(&r);
     return err;
 }

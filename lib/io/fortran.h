@@ -1,4 +1,4 @@
-/* ramses/fortran: Fortran sequential unformatted files.
+/* io/fortran: Fortran sequential unformatted files.
  *
  * A record is its length as int32, the payload, the length again. A payload above 2^31-9 bytes is
  * cut into sub-records as gfortran does: the leading length is negative where another sub-record
@@ -16,9 +16,11 @@
 
 #include "base/checksum.h"
 #include "base/err.h"
-#include "ckpt/manifest.h"
 
 enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
+
+/* Told of a file once it is closed: its path, size and sum (base/checksum). */
+typedef void fort_told(void *ctx, const char *path, int64_t bytes, uint64_t sum);
 
 struct fort_out {
     int fd;
@@ -32,11 +34,12 @@ struct fort_out {
     int64_t sub, sub_left;
     int64_t sub_max; /* FORT_SUB; smaller in tests */
     struct checksum sum;
-    struct manifest *list; /* lent: gets the file's name, size and sum; NULL: not wanted */
+    fort_told *told; /* NULL: no sum is wanted */
+    void *told_ctx;
     bool first;
 };
 
-void fort_create(struct fort_out *f, const char *path, struct manifest *list);
+void fort_create(struct fort_out *f, const char *path, fort_told *told, void *ctx);
 void fort_begin(struct fort_out *f, int64_t bytes); /* a record of this length, put in pieces */
 void fort_put(struct fort_out *f, const void *p, size_t n);
 void fort_end(struct fort_out *f);

@@ -1,5 +1,5 @@
-/* ramses/fortran: see fortran.h. */
-#include "ramses/fortran.h"
+/* io/fortran: see fortran.h. */
+#include "io/fortran.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +29,9 @@ static char *name_copy(const char *path)
 
 /* ---- writing ---- */
 
-void fort_create(struct fort_out *f, const char *path, struct manifest *list)
+void fort_create(struct fort_out *f, const char *path, fort_told *told, void *ctx)
 {
-    *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB, .list = list};
+    *f = (struct fort_out){.fd = -1, .sub_max = FORT_SUB, .told = told, .told_ctx = ctx};
     f->path = name_copy(path);
     f->buf = mem_new(BUF, "file buffer");
     f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -41,7 +41,7 @@ void fort_create(struct fort_out *f, const char *path, struct manifest *list)
 static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 {
     if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
-    if (f->err == OK && f->list) checksum_add(&f->sum, p, n, at);
+    if (f->err == OK && f->told) checksum_add(&f->sum, p, n, at);
 }
 
 static void flush(struct fort_out *f)
@@ -185,8 +185,7 @@ enum err fort_close(struct fort_out *f)
         f->err = file_close_synced(f->fd, f->path);
     else if (f->fd >= 0)
         close(f->fd);
-    if (f->err == OK && f->list)
-        manifest_add(f->list, f->path, f->sum.bytes, checksum_end(&f->sum));
+    if (f->err == OK && f->told) f->told(f->told_ctx, f->path, f->sum.bytes, checksum_end(&f->sum));
     FREE(f->sum.part);
     FREE(f->rows);
     FREE(f->buf);

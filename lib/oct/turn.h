@@ -1,4 +1,4 @@
-/* ramses/turn: values of octs from columns, one a cell, as RAMSES files have them, into rows of
+/* oct/turn: values of octs from columns, one a cell, as RAMSES files have them, into rows of
  * eight cells, as a mesh has them, and back. Eight octs at a time are a square that is turned in
  * registers. */
 #pragma once

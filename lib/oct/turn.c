@@ -1,5 +1,5 @@
-/* ramses/turn: see turn.h. */
-#include "ramses/turn.h"
+/* oct/turn: see turn.h. */
+#include "oct/turn.h"
 
 #include <string.h>
 

@@ -1,0 +1,15 @@
+/* ckpt/gas: gas variables as a run has them, conserved, and as RAMSES stores them, primitive. Every
+ * format computes one from the other by this arithmetic, so that all get the same bits.
+ *
+ * Rows by variable: density, three velocities (momenta), pressure (energy), scalars (density times
+ * scalar). */
+#pragma once
+#include <stdint.h>
+
+enum { GAS_TILE = 64 };
+
+void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
+                   double *const *u);
+/* n <= GAS_TILE */
+void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const double *const *u,
+                   double *const *prim);

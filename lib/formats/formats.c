@@ -1,0 +1,46 @@
+/* formats: see formats.h. */
+#include "formats/formats.h"
+
+#include <string.h>
+
+#include "curamses/read.h"
+#include "ramses/read.h"
+
+/* Directories are tried from the first on. */
+static const struct format TABLE[] = {
+    {.name = "hdf5", .reader = &hdf5_kind},
+    {.name = "ramses", .alias = "original", .reader = &ramses_kind},
+    {.name = "gadget"}};
+enum { FORMATS = sizeof TABLE / sizeof *TABLE };
+
+const struct format *format_of(const char *dir)
+{
+    for (int k = 0; k < FORMATS; k++)
+        if (TABLE[k].reader && TABLE[k].reader->is(dir)) return &TABLE[k];
+    return NULL;
+}
+
+const struct format *format_named(const char *name)
+{
+    for (int k = 0; k < FORMATS; k++) {
+        const char *alias = TABLE[k].alias;
+        if (strcmp(name, TABLE[k].name) == 0 || (alias && strcmp(name, alias) == 0))
+            return &TABLE[k];
+    }
+    return NULL;
+}
+
+/* What is of no format RAMSES's reader complains about. */
+enum err source_open(const char *dir, struct source **out)
+{
+    const struct format *f = format_of(dir);
+    return source_open_as(f ? f->reader : &ramses_kind, dir, out);
+}
+
+enum err source_open_state(const char *dir, double gamma, double smallr, struct source **out)
+{
+    TRY(source_open(dir, out));
+    enum err err = source_state(*out, gamma, smallr);
+    if (err != OK) source_close(out);
+    return err;
+}

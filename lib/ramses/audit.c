@@ -1,0 +1,268 @@
+/* ramses/audit: what the checks of a checkpoint and the lists of its domains ask of RAMSES files
+ * beyond their octs and particles: which files there are, whether their headers agree, how the box
+ * was divided, and which octs of others a rank has. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "io/file.h"
+#include "ramses/priv.h"
+
+enum { SMALL = 1 << 26 }; /* elements of a table */
+
+enum err ramses_file(const struct source *s, const char *what, int piece, char path[PATH_MAX])
+{
+    return ramses_path(s->impl, what, piece + 1, path, PATH_MAX);
+}
+
+/* ---- which files there are ---- */
+
+static int digits_after(const char *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    if (strncmp(name, prefix, n) != 0 || strlen(name) != n + 5 ||
+        strspn(name + n, "0123456789") != 5)
+        return -1;
+    return (int)strtol(name + n, NULL, 10);
+}
+
+/* Files of ranks that there are not, of another output, or of a kind whose first file is missing.
+ */
+static enum err check_names(const struct source *s, const char *what, bool expected,
+                            source_damage_fn *fn, void *ctx)
+{
+    char prefix[64], path[PATH_MAX], text[100];
+    int found = 0;
+    snprintf(prefix, sizeof prefix, "%s_%05d.out", what, s->number);
+    DIR *d = opendir(s->path);
+    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", s->path, strerror(errno));
+    for (struct dirent *e; (e = readdir(d));) {
+        int number = digits_after(e->d_name, prefix);
+        if (number < 0) continue;
+        found++;
+        if (number >= 1 && number <= s->npiece) continue;
+        snprintf(path, sizeof path, "%.3800s/%.250s", s->path, e->d_name);
+        snprintf(text, sizeof text, "belongs to no rank: the checkpoint has %d", s->npiece);
+        fn(ctx, DAMAGE_FILE, path, "", text);
+    }
+    closedir(d);
+    for (int piece = 0; (found || expected) && piece < s->npiece; piece++) {
+        TRY(ramses_file(s, what, piece, path));
+        if (!file_exists(path)) fn(ctx, DAMAGE_MISSING, path, "", "is missing");
+    }
+    return OK;
+}
+
+enum err ramses_check_files(struct source *s, source_damage_fn *fn, void *ctx)
+{
+    const struct ckpt_head *h = &s->head;
+    bool gas = h->hydro || info_has(s, "hydro_file_descriptor.txt"),
+         part = h->particles || info_has(s, "part_file_descriptor.txt");
+    TRY(check_names(s, "amr", true, fn, ctx));
+    TRY(check_names(s, "hydro", gas, fn, ctx));
+    TRY(check_names(s, "grav", h->gravity, fn, ctx));
+    TRY(check_names(s, "part", part, fn, ctx));
+    return check_names(s, "exact", false, fn, ctx);
+}
+
+/* ---- all files are of one moment ---- */
+
+static void compare_heads(const struct source *s, const struct source *own, const char *path,
+                          source_damage_fn *fn, void *ctx)
+{
+    const struct ckpt_head *h = &s->head, *o = &own->head;
+    char text[200];
+    if (o->nstep_coarse != h->nstep_coarse || o->nstep != h->nstep || o->t != h->t) {
+        snprintf(text, sizeof text, "is of step %d, time %.17g; file 1 is of step %d, time %.17g",
+                 o->nstep_coarse, o->t, h->nstep_coarse, h->t);
+        fn(ctx, DAMAGE_COUNT, path, "header", text);
+    }
+    for (int l = 1; l <= LEVEL_MAX; l++) {
+        if (own->numbtot[l] == s->numbtot[l]) continue;
+        snprintf(text, sizeof text, "level %d has %ld octs in all; in file 1 it has %ld", l,
+                 (long)own->numbtot[l], (long)s->numbtot[l]);
+        fn(ctx, DAMAGE_COUNT, path, "header", text);
+    }
+}
+
+/* The header of each is that of the first. */
+enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, void *ctx)
+{
+    struct source *twin = mem_new(sizeof *twin, "check");
+    struct ramses r = *(struct ramses *)s->impl;
+    struct amr_head a = {0};
+    struct fort_in f = {.fd = -1};
+    char path[PATH_MAX];
+    memcpy(twin, s, sizeof *twin);
+    twin->out_times = NULL;
+    r.s = twin;
+    enum err err = ramses_file(s, "amr", piece, path);
+    if (err == OK) err = fort_open(&f, path);
+    if (err == OK) err = ramses_amr_head(&f, &r, &a, true);
+    if (err == OK) compare_heads(s, twin, path, fn, ctx);
+    fort_shut(&f);
+    ramses_amr_head_free(&a);
+    FREE(twin->out_times);
+    FREE(twin);
+    return err;
+}
+
+/* ---- how the box was divided ---- */
+
+static enum err get_words(struct fort_in *f, const char *what, int64_t n, int64_t **p)
+{
+    struct fort_rec rec;
+    TRY(fort_expect(f, what, 4 * n, &rec));
+    *p = mem_new(sizeof **p * (size_t)n + 8, "domains");
+    for (int64_t i = 0; i < n; i++) {
+        int32_t x;
+        TRY(fort_load(f, &rec, 4, i, 1, &x));
+        (*p)[i] = x;
+    }
+    return OK;
+}
+
+static enum err get_reals(struct fort_in *f, const char *what, int64_t n, double **p)
+{
+    struct fort_rec rec;
+    TRY(fort_next_real(f, what, n, &rec));
+    *p = mem_new(sizeof **p * (size_t)n + 8, "domains");
+    return fort_load_real(f, &rec, n, 0, (size_t)n, *p);
+}
+
+/* Keys are doubles, or of 16 bytes (QUADHILBERT). */
+static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct source_domains *d)
+{
+    struct fort_rec rec;
+    TRY(fort_next(f, "bound keys", &rec));
+    int64_t width = r->wide_keys ? 16 : r->s->narrow ? 4 : 8, n = rec.bytes / width;
+    if (rec.bytes != n * width || n < 2 || n > SMALL)
+        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes", f->path,
+             (long)rec.number, (long)rec.at, (long)rec.bytes);
+    d->nbound = n;
+    d->bound = mem_new(sizeof *d->bound * (size_t)n, "domains");
+    for (int64_t i = 0; i < n; i++) {
+        __float128 wide;
+        if (width == 16) {
+            TRY(fort_load(f, &rec, 16, i, 1, &wide));
+            d->bound[i] = (double)wide;
+        } else {
+            TRY(fort_load_real(f, &rec, n, i, 1, &d->bound[i]));
+        }
+    }
+    return OK;
+}
+
+static enum err get_ksection(struct fort_in *f, int nrank, struct source_domains *d)
+{
+    int32_t n[3];
+    int64_t *factor = NULL;
+    for (int i = 0; i < 3; i++) TRY(fort_get_i4(f, "tree of domains", &n[i]));
+    if (n[0] < 0 || n[0] > 31 || n[1] < 0 || n[1] > nrank + 1 || n[2] < 0 || n[2] > 3 * nrank + 4)
+        FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", f->path);
+    d->nlev = n[0], d->kmax = n[1], d->nnode = n[2];
+    enum err err = get_words(f, "factors", d->nlev, &factor);
+    FREE(factor);
+    TRY(err);
+    TRY(get_words(f, "axes", d->nlev, &d->axis));
+    TRY(get_reals(f, "walls", d->nnode * (d->kmax > 1 ? d->kmax - 1 : 0), &d->wall));
+    TRY(get_words(f, "children", d->nnode * d->kmax, &d->next));
+    TRY(get_words(f, "ranks", d->nnode, &d->rank));
+    TRY(get_reals(f, "boxes", 3 * (int64_t)nrank, &d->lo));
+    return get_reals(f, "boxes", 3 * (int64_t)nrank, &d->hi);
+}
+
+static enum err read_records(struct fort_in *f, const struct ramses *r, struct source_domains *d)
+{
+    const struct source *s = r->s;
+    /* header, state, lists, counts, lists of boundaries, free memory, ordering */
+    TRY(fort_skip(f, "header", 23 - r->no_mass_sph + (s->nboundary ? 3 : 0) + 2));
+    if (strcmp(s->ordering, "bisection") == 0) return OK;
+    return strcmp(s->ordering, "ksection") != 0 ? get_bounds(f, r, d)
+                                                : get_ksection(f, s->nwriter, d);
+}
+
+enum err ramses_domains(struct source *s, struct source_domains *d)
+{
+    char path[PATH_MAX];
+    struct fort_in f;
+    TRY(ramses_file(s, "amr", 0, path));
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = read_records(&f, s->impl, d);
+    fort_shut(&f);
+    return err;
+}
+
+/* ---- what a rank has ---- */
+
+/* Own octs and those of others are in the lists of the amr file's header. */
+static void count_lists(const struct source *s, int rank, const struct amr_head *a,
+                        struct source_rank *row)
+{
+    int nlist = s->npiece + s->nboundary, room = 0;
+    for (int i = 0; i < nlist; i++) {
+        int64_t n = 0;
+        for (int l = 0; l < a->nlevelmax; l++) {
+            int64_t k = a->numbl[(size_t)l * (size_t)nlist + (size_t)i];
+            if (i == rank && l < LEVEL_MAX) row->octs[l + 1] = k;
+            n += k;
+        }
+        if (i == rank || n == 0) continue;
+        row->ghosts += n;
+        if (i >= s->npiece) continue;
+        if (row->npartner == room)
+            row->partner = mem_grow(row->partner, sizeof *row->partner * (size_t)(room += 16),
+                                    "domains");
+        row->partner[row->npartner++] = i + 1;
+    }
+}
+
+static void add_bytes(const struct source *s, int rank, struct source_rank *row)
+{
+    static const char *const what[] = {"amr", "hydro", "grav", "part", "exact"};
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        char path[PATH_MAX];
+        struct stat st;
+        if (ramses_file(s, what[i], rank, path) == OK && stat(path, &st) == 0)
+            row->bytes += st.st_size;
+    }
+}
+
+static enum err count_particles(const struct source *s, int rank, struct source_rank *row)
+{
+    char path[PATH_MAX];
+    struct fort_in f;
+    if (!s->head.particles) return OK;
+    TRY(ramses_file(s, "part", rank, path));
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = ramses_part_head(&f, s->impl, &row->particles, NULL);
+    fort_shut(&f);
+    return err;
+}
+
+static enum err read_rank(struct source *s, int rank, struct source_rank *row)
+{
+    char path[PATH_MAX];
+    struct fort_in f;
+    struct amr_head a = {0};
+    TRY(ramses_file(s, "amr", rank, path));
+    enum err err = fort_open(&f, path);
+    if (err == OK) err = ramses_amr_head(&f, s->impl, &a, false);
+    fort_shut(&f);
+    if (err == OK) count_lists(s, rank, &a, row);
+    ramses_amr_head_free(&a);
+    if (err == OK) err = count_particles(s, rank, row);
+    if (err == OK) add_bytes(s, rank, row);
+    return err;
+}
+
+enum err ramses_ranks(struct source *s, struct source_rank *row)
+{
+    for (int rank = 0; rank < s->npiece; rank++) TRY(read_rank(s, rank, &row[rank]));
+    return OK;
+}
