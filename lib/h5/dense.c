@@ -1,26 +1,32 @@
 /* h5/dense: the links of large groups, and many attributes, as newer versions of HDF5 keep them:
- * objects in a fractal heap, listed by a B-tree of version 2 (HDF5 File Format Specification
- * III.A.2, III.G). Heaps of up to some 100 kB are read, trees of two levels: a thousand entries. */
+ * objects in a fractal heap, listed by a B-tree of version 2 in the order of their names' hashes
+ * (HDF5 File Format Specification III.A.2, III.G). Who looks for one name reads the heap for that
+ * only. */
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
 
-enum { LINKS = 5, ATTRS = 8 }; /* types of records */
+enum { LINKS = 5, ATTRS = 8 };           /* types of records */
+enum { NODE_HEAD = 10, DEPTH_MAX = 16 }; /* signature, version, type, checksum · of a tree */
 
 struct heap {
     /* its header · root block · bytes of the first blocks · of the largest */
     int64_t at, root, start, most;
-    int width, rows, wide_offset, wide_length;
+    int width, rows, wide_offset, wide_length; /* rows: of the root; 0: it is a direct block */
     bool summed;
 };
 
 struct tree {
     int64_t root;
     int type, node, record, depth, n; /* n: records of the root */
+    /* bytes of a child's number of records · of that of all below a child, by its height */
+    int wide_n, wide_all[DEPTH_MAX + 1];
 };
 
 struct listing {
     struct heap heap;
+    const char *name; /* only this one; NULL: all */
+    uint32_t hash;
     h5_heap_fn *fn;
     void *ctx;
     int64_t budget;
@@ -56,7 +62,7 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
     h->wide_offset = (bits + 7) / 8;
     bool sound = h5_magic(p, "FRHP") && !filters && h->start > 0 && h->most >= h->start &&
                  h->most <= 1 << 20 && bits <= 64 && h->width > 0 && h->width <= 64 &&
-                 h->rows <= 24;
+                 h->rows <= 32;
     if (sound) {
         int a = width_of((uint64_t)h->most), c = width_of(most);
         h->wide_length = a < c ? a : c;
@@ -66,32 +72,65 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
     return sound;
 }
 
-/* The block that holds `offset`; start: of the block, in the heap. */
-static int64_t find_block(struct h5_file *f, const struct heap *h, int64_t offset, int64_t *start,
-                          int64_t *bytes)
+/* Where an object's block is: its address, its first byte and its length in the heap. */
+struct block {
+    int64_t at, start, bytes;
+};
+
+/* Blocks of a row: the first two have those of the least length, each further one twice those of
+ * the one before. */
+static int64_t row_bytes(const struct heap *h, int row)
 {
-    *start = 0, *bytes = h->start;
-    if (h->rows == 0) return offset < h->start ? h->root : -1;
+    return row < 2 ? h->start : h->start << (row - 1);
+}
+
+/* Rows of a block of blocks that covers so many bytes. */
+static int rows_of(const struct heap *h, int64_t bytes)
+{
+    int rows = 1;
+    for (int64_t all = h->start * h->width; all < bytes; all *= 2) rows++;
+    return rows;
+}
+
+/* From a block of so many rows, which begins at b->start in the heap, to the one of its blocks that
+ * holds `offset`; b->at −1: none. */
+static void descend(struct h5_file *f, const struct heap *h, int64_t offset, int rows,
+                    struct block *b)
+{
     int head = 5 + f->offset + h->wide_offset;
-    unsigned char *p = h5_load_summed(f, h->root, head + h->rows * h->width * f->offset + 4,
+    unsigned char *p = h5_load_summed(f, b->at, head + (int64_t)rows * h->width * f->offset + 4,
                                       "a heap's block");
-    int64_t found = -1;
-    if (!p) return -1;
-    for (int r = 0; r < h->rows && found < 0 && *bytes <= h->most; r++) {
-        int64_t all = *bytes * h->width;
-        if (offset < *start + all) {
-            int64_t k = (offset - *start) / *bytes;
-            struct h5_bytes b = {p + head + (r * h->width + k) * f->offset,
-                                 p + head + (r * h->width + k + 1) * f->offset, false};
-            *start += k * *bytes;
-            found = h5_address(f, &b);
+    if (p && !h5_magic(p, "FHIB")) h5_damage(f, b->at, "a heap's block");
+    b->at = -1;
+    for (int r = 0; p && r < rows; r++) {
+        b->bytes = row_bytes(h, r);
+        int64_t all = b->bytes * h->width;
+        if (offset - b->start < all) {
+            int64_t k = (offset - b->start) / b->bytes;
+            struct h5_bytes at = {p + head + (r * h->width + k) * f->offset,
+                                  p + head + (r * h->width + k + 1) * f->offset, false};
+            b->start += k * b->bytes;
+            b->at = h5_address(f, &at);
             break;
         }
-        *start += all;
-        if (r > 0) *bytes *= 2;
+        b->start += all;
     }
     FREE(p);
-    return found;
+}
+
+static struct block find_block(struct h5_file *f, const struct heap *h, int64_t offset)
+{
+    struct block b = {h->root, 0, h->start};
+    int rows = h->rows;
+    if (rows == 0 && offset >= h->start) b.at = -1;
+    while (rows && b.at >= 0 && f->err == OK) {
+        descend(f, h, offset, rows, &b);
+        if (b.at < 0 || b.bytes <= h->most) break;
+        int fewer = rows_of(h, b.bytes);
+        if (fewer >= rows) b.at = -1; /* else there would be no end */
+        rows = fewer;
+    }
+    return b;
 }
 
 static unsigned char *load_block(struct h5_file *f, const struct heap *h, int64_t at, int64_t n)
@@ -111,49 +150,80 @@ static unsigned char *load_block(struct h5_file *f, const struct heap *h, int64_
     return NULL;
 }
 
+/* A record: an object's place in the heap, and the hash of its name. */
+static bool read_record(struct h5_bytes b, int type, uint32_t *hash, struct h5_bytes *id)
+{
+    if (type == LINKS) *hash = (uint32_t)h5_take(&b, 4);
+    *id = h5_cut(&b, type == LINKS ? 7 : 8);
+    if (type == ATTRS) h5_take(&b, 5); /* flags, order */
+    if (type == ATTRS) *hash = (uint32_t)h5_take(&b, 4);
+    return !b.bad;
+}
+
 static bool see_record(struct h5_file *f, struct listing *l, struct h5_bytes b, int type)
 {
-    int64_t start, n = 0;
-    if (type == LINKS) h5_take(&b, 4);
-    int kind = (int)h5_take(&b, 1);
-    int64_t offset = (int64_t)h5_take(&b, l->heap.wide_offset),
-            bytes = (int64_t)h5_take(&b, l->heap.wide_length);
-    int64_t at = kind == 0 && !b.bad && offset >= 0 ? find_block(f, &l->heap, offset, &start, &n)
-                                                    : -1;
-    l->budget -= n;
-    if (at < 0 || l->budget < 0 || offset - start > n || bytes > n - (offset - start)) {
+    struct h5_bytes id;
+    uint32_t hash = 0;
+    bool sound = read_record(b, type, &hash, &id), found = false;
+    if (sound && l->name && hash != l->hash) return false;
+    int kind = (int)h5_take(&id, 1);
+    int64_t offset = (int64_t)h5_take(&id, l->heap.wide_offset),
+            bytes = (int64_t)h5_take(&id, l->heap.wide_length);
+    struct block k = {.at = -1};
+    if (sound && kind == 0 && !id.bad && offset >= 0) k = find_block(f, &l->heap, offset);
+    l->budget -= k.bytes;
+    if (k.at < 0 || l->budget < 0 || offset - k.start > k.bytes ||
+        bytes > k.bytes - (offset - k.start)) {
         h5_damage(f, l->heap.at, "an entry of a heap, or one that this reader does not know,");
         return false;
     }
-    unsigned char *p = load_block(f, &l->heap, at, n);
+    unsigned char *p = load_block(f, &l->heap, k.at, k.bytes);
     if (!p) return false;
-    bool found = l->fn(f, (struct h5_bytes){p + offset - start, p + offset - start + bytes, false},
-                       l->ctx);
+    unsigned char *object = p + offset - k.start;
+    found = l->fn(f, (struct h5_bytes){object, object + bytes, false}, l->ctx);
     FREE(p);
     return found;
 }
 
+/* height: above the leaves. */
 static bool see_node(struct h5_file *f, struct listing *l, const struct tree *t, int64_t at, int n,
-                     int depth)
+                     int height)
 {
-    int width = width_of((uint64_t)((t->node - 10) / t->record)),
-        pointer = depth ? (n + 1) * (f->offset + width) : 0;
-    unsigned char *p = h5_load_summed(f, at, 6 + n * t->record + pointer + 4, "a tree of names");
+    int wide = height ? f->offset + t->wide_n + t->wide_all[height - 1] : 0,
+        pointers = height ? (n + 1) * wide : 0, bytes = 6 + n * t->record + pointers + 4;
     bool found = false;
+    l->budget -= bytes;
+    if (bytes > t->node || l->budget < 0) h5_damage(f, at, "a tree of names");
+    unsigned char *p = h5_load_summed(f, at, bytes, "a tree of names");
     if (!p) return false;
-    if (!h5_magic(p, depth ? "BTIN" : "BTLF") || p[5] != t->type)
+    if (!h5_magic(p, height ? "BTIN" : "BTLF") || p[5] != t->type)
         h5_damage(f, at, "a tree of names");
     for (int i = 0; i < n && !found && f->err == OK; i++) {
         unsigned char *r = p + 6 + i * t->record;
         found = see_record(f, l, (struct h5_bytes){r, r + t->record, false}, t->type);
     }
-    struct h5_bytes b = {p + 6 + n * t->record, p + 6 + n * t->record + pointer, false};
-    for (int i = 0; depth && i <= n && !found && f->err == OK; i++) {
+    for (int i = 0; height && i <= n && !found && f->err == OK; i++) {
+        unsigned char *r = p + 6 + n * t->record + i * wide;
+        struct h5_bytes b = {r, r + wide, false};
         int64_t child = h5_address(f, &b);
-        found = see_node(f, l, t, child, (int)h5_take(&b, width), depth - 1);
+        found = see_node(f, l, t, child, (int)h5_take(&b, t->wide_n), height - 1);
     }
     FREE(p);
     return found;
+}
+
+/* Widths of numbers in pointers follow from how many records fit a node. */
+static void find_widths(const struct h5_file *f, struct tree *t)
+{
+    uint64_t most = (uint64_t)((t->node - NODE_HEAD) / t->record), all = most;
+    t->wide_n = width_of(most);
+    t->wide_all[0] = 0;
+    for (int u = 1; u <= t->depth; u++) {
+        int pointer = f->offset + t->wide_n + t->wide_all[u - 1];
+        most = (uint64_t)((t->node - NODE_HEAD - pointer) / (t->record + pointer));
+        all = most < UINT32_MAX && all < UINT32_MAX ? (most + 1) * all + most : UINT64_MAX;
+        t->wide_all[u] = width_of(all);
+    }
 }
 
 static bool read_tree(struct h5_file *f, int64_t at, struct tree *t)
@@ -170,15 +240,18 @@ static bool read_tree(struct h5_file *f, int64_t at, struct tree *t)
     t->root = h5_address(f, &b);
     t->n = (int)h5_take(&b, 2);
     bool sound = h5_magic(p, "BTHD") && (t->type == LINKS || t->type == ATTRS) && t->record > 0 &&
-                 t->record < 64 && t->node > 10 && t->node <= 1 << 20 && t->depth <= 1;
+                 t->record < 64 && t->node > 100 && t->node <= 1 << 20 && t->depth <= DEPTH_MAX;
     FREE(p);
+    if (sound) find_widths(f, t);
     if (!sound) h5_damage(f, at, "a tree of names, or one that this reader does not know,");
     return sound;
 }
 
-bool h5_dense(struct h5_file *f, int64_t heap, int64_t tree, h5_heap_fn *fn, void *ctx)
+bool h5_dense(struct h5_file *f, int64_t heap, int64_t tree, const char *name, h5_heap_fn *fn,
+              void *ctx)
 {
-    struct listing l = {.fn = fn, .ctx = ctx, .budget = H5_BUDGET};
+    struct listing l = {.name = name, .fn = fn, .ctx = ctx, .budget = H5_BUDGET};
+    if (name) l.hash = h5_metadata_sum((const unsigned char *)name, strlen(name));
     struct tree t;
     if (!read_heap(f, heap, &l.heap) || !read_tree(f, tree, &t) || (t.n == 0 && !t.depth))
         return false;

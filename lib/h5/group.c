@@ -6,6 +6,7 @@
 #include "h5/priv.h"
 
 struct visit {
+    const char *name; /* of the only link that is wanted; NULL: all are */
     h5_link_fn *fn;
     void *ctx;
     unsigned char *names; /* a symbol table's heap */
@@ -28,11 +29,11 @@ static bool see_symbols(struct h5_file *f, int64_t at, struct visit *v)
     for (int64_t i = 0; rows && i < n && !found && f->err == OK; i++) {
         struct h5_bytes r = {rows + i * row, rows + (i + 1) * row, false};
         int64_t name = h5_address(f, &r), object = h5_address(f, &r);
-        if (h5_take(&r, 4) == 2) continue; /* a soft link: not followed */
-        if (name < 0 || name >= v->nname || object <= 0)
+        bool soft = h5_take(&r, 4) == 2;
+        if (name < 0 || name >= v->nname || (object <= 0 && !soft))
             h5_damage(f, at, "a symbol");
         else
-            found = v->fn(f, (const char *)v->names + name, object, v->ctx);
+            found = v->fn(f, (const char *)v->names + name, soft ? 0 : object, v->ctx);
     }
     FREE(rows);
     return found;
@@ -94,9 +95,9 @@ static bool see_link(struct h5_file *f, struct h5_bytes b, void *ctx)
     h5_take(&b, flags & 16 ? 1 : 0);
     int64_t n = (int64_t)h5_take(&b, 1 << (flags & 3));
     struct h5_bytes text = h5_cut(&b, n);
-    if (type != 0 && !b.bad) return false; /* soft, or into another file: not followed */
-    int64_t object = h5_address(f, &b);
-    if (version != 1 || b.bad || object <= 0) {
+    bool hard = type == 0; /* else soft, or into another file */
+    int64_t object = hard ? h5_address(f, &b) : 0;
+    if (version != 1 || b.bad || (hard && object <= 0)) {
         h5_damage(f, 0, "a link");
         return false;
     }
@@ -112,12 +113,14 @@ static bool see_dense(struct h5_file *f, struct h5_bytes b, struct visit *v)
     h5_take(&b, h5_take(&b, 1) & 1 ? 8 : 0);
     int64_t heap = h5_address(f, &b), tree = h5_address(f, &b);
     if (b.bad) h5_damage(f, 0, "a group's header");
-    return heap >= 0 && h5_dense(f, heap, tree, see_link, v);
+    return heap >= 0 && h5_dense(f, heap, tree, v->name, see_link, v);
 }
 
-bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx)
+static bool visit_links(struct h5_file *f, int64_t group, const char *name, h5_link_fn *fn,
+                        void *ctx)
 {
-    struct visit v = {.fn = fn, .ctx = ctx, .budget = f->size < H5_BUDGET ? f->size : H5_BUDGET};
+    struct visit v = {
+        .name = name, .fn = fn, .ctx = ctx, .budget = f->size < H5_BUDGET ? f->size : H5_BUDGET};
     struct h5_object *o = h5_object_load(f, group);
     bool found = false;
     if (!o) return false;
@@ -131,32 +134,43 @@ bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx)
     return found;
 }
 
+bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx)
+{
+    return visit_links(f, group, NULL, fn, ctx);
+}
+
 /* ---- paths ---- */
 
 struct wanted {
     const char *name;
-    size_t n;
     int64_t at;
 };
 
 static bool is_wanted(struct h5_file *f, const char *name, int64_t at, void *ctx)
 {
     struct wanted *w = ctx;
-    bool same = strlen(name) == w->n && memcmp(name, w->name, w->n) == 0;
-    if (same) w->at = at;
-    return same;
+    if (strcmp(name, w->name) != 0) return false;
+    w->at = at;
+    return true;
 }
 
 int64_t h5_find(struct h5_file *f, const char *path)
 {
+    char name[256];
     int64_t at = f->root;
-    while (*path && at && f->err == OK) {
-        struct wanted w = {path, strcspn(path, "/"), 0};
-        if (w.n) {
-            h5_each(f, at, is_wanted, &w);
-            at = w.at;
-        }
-        path += w.n + (path[w.n] == '/');
+    for (const char *s = path; *s && at && f->err == OK;) {
+        size_t n = strcspn(s, "/");
+        struct wanted w = {name, 0};
+        if (n >= sizeof name) return 0; /* no link that is seen has such a name */
+        snprintf(name, sizeof name, "%.*s", (int)n, s);
+        s += n + (s[n] == '/');
+        if (n == 0) continue;
+        if (visit_links(f, at, name, is_wanted, &w) && w.at == 0 && f->err == OK)
+            f->err = err_set(ERR_LIMIT,
+                             "%s: '%s' of /%s is a soft or external link, which is not followed: "
+                             "put the object itself into the file (h5copy)",
+                             f->path, name, path);
+        at = w.at;
     }
     return f->err == OK ? at : 0;
 }

@@ -1,12 +1,12 @@
 /* h5/parse: HDF5 files read without HDF5's library, which crashes, hangs and runs away on damaged
  * ones.
  *
- * Known is what checkpoints are made of: superblocks 0 to 3; groups of any kind; attributes;
- * one-dimensional datasets of integers and reals, contiguous, compact, or chunked with a B-tree of
- * version 1 and HDF5's own filters (deflate, shuffle, Fletcher's sum). Anything else is an error
- * that says so. Checksums of metadata are verified where there are some. No number of the file is
- * believed: what is read must lie inside the file, what is allocated is bounded by it (deflated
- * data: 1032 times) or by a constant, walks have a budget.
+ * Known is what checkpoints are made of: superblocks 0 to 3; groups of any kind, but for soft and
+ * external links; attributes; one-dimensional datasets of integers and reals, contiguous, compact,
+ * or chunked, with any index of HDF5 1.0 to 2.0 and its own filters (deflate, shuffle, Fletcher's
+ * sum). Anything else is an error that says so. Checksums of metadata are verified where there are
+ * some. No number of the file is believed: what is read must lie inside the file, what is allocated
+ * is bounded by it (deflated data: 1032 times) or by a constant, walks have a budget.
  *
  * The first damage met is kept in f->err, with its sentence; nothing is found from then on. So
  * callers may ask for several things and look at f->err once. */
@@ -43,12 +43,24 @@ struct h5_type {
     int64_t size;
 };
 
+/* How a dataset's chunks are found; the numbers are those of the file. */
+enum h5_index { H5_TREE, H5_SINGLE, H5_IMPLICIT, H5_FIXED, H5_EXTENSIBLE };
+
+struct h5_chunk {
+    int64_t at, bytes; /* at −1: it is not there */
+    uint64_t skipped;  /* bit i: filter i was not applied */
+};
+
 struct h5_set {
     char type;
     struct h5_type stored;
     int64_t n;
-    int64_t at;    /* contiguous: first byte; chunked: its B-tree */
+    int64_t at;    /* contiguous: first byte; chunked: its index */
     int64_t chunk; /* elements, 0: not chunked */
+    enum h5_index index;
+    bool edge_plain;        /* the last chunk has no filters if it is not full */
+    struct h5_chunk single; /* H5_SINGLE, with filters */
+    struct h5_chunk *table; /* H5_FIXED, H5_EXTENSIBLE, from the first look on */
     int nfilter, filter[H5_FILTERS];
     unsigned char *part; /* compact: all, chunked: one chunk, elements from `first` */
     int64_t first;
@@ -58,7 +70,8 @@ MUST_USE enum err h5_open(struct h5_file *f, const char *path);
 void h5_close(struct h5_file *f);
 /* Address of the object `path` (a/b/c, empty: the root), 0: there is none. */
 int64_t h5_find(struct h5_file *f, const char *path);
-/* Every object of a group, until fn says true, which is returned. */
+/* Every link of a group, until fn says true, which is returned. at: address of the object, 0 where
+ * it is behind a soft or external link; h5_find takes such a one for an error. */
 typedef bool h5_link_fn(struct h5_file *f, const char *name, int64_t at, void *ctx);
 bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx);
 bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_value *v);

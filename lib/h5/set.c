@@ -148,7 +148,7 @@ static bool dense_attr(struct h5_file *f, struct h5_bytes b, struct wanted *w)
     h5_take(&b, 1);
     h5_take(&b, h5_take(&b, 1) & 1 ? 2 : 0);
     int64_t heap = h5_address(f, &b), tree = h5_address(f, &b);
-    return !b.bad && heap >= 0 && h5_dense(f, heap, tree, read_attr, w);
+    return !b.bad && heap >= 0 && h5_dense(f, heap, tree, w->name, read_attr, w);
 }
 
 bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_value *v)
@@ -196,23 +196,52 @@ static bool read_compact(struct h5_bytes b, struct h5_set *s)
     return true;
 }
 
+/* What is deflated is at least a thousandth of it: no file of a page holds a terabyte. */
+static bool sound_chunks(const struct h5_file *f, const struct h5_set *s)
+{
+    int size = h5_size(s->type);
+    return s->chunk > 0 && s->chunk <= CHUNK_MAX / size &&
+           s->n <= f->size / size * DEFLATE_MOST + DEFLATE_MOST;
+}
+
 static bool read_chunked(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
 {
     int rank = (int)h5_take(&b, 1);
     s->at = h5_address(f, &b);
     s->chunk = (int64_t)h5_take(&b, 4);
     int size = (int)h5_take(&b, 4);
-    /* what is deflated is at least a thousandth of it: no file of a page holds a terabyte */
-    return !b.bad && rank == 2 && size == h5_size(s->type) && s->chunk > 0 &&
-           s->chunk <= CHUNK_MAX / size && s->n <= f->size / size * DEFLATE_MOST + DEFLATE_MOST;
+    return !b.bad && rank == 2 && size == h5_size(s->type) && sound_chunks(f, s);
+}
+
+/* Since HDF5 1.10 (version 4 of the message; 5 has wider lengths of filtered chunks). */
+static bool read_indexed(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
+{
+    static const int rest[] = {
+        [H5_SINGLE] = 0, [H5_IMPLICIT] = 0, [H5_FIXED] = 1, [H5_EXTENSIBLE] = 5};
+    int flags = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1), width = (int)h5_take(&b, 1);
+    if (rank != 2 || width < 1 || width > 8) return false;
+    s->edge_plain = flags & 1;
+    s->chunk = (int64_t)h5_take(&b, width);
+    int64_t size = (int64_t)h5_take(&b, width);
+    int index = (int)h5_take(&b, 1);
+    if (index < H5_SINGLE || index > H5_EXTENSIBLE)
+        return false; /* 5: of two dimensions and more */
+    s->index = (enum h5_index)index;
+    if (s->index == H5_SINGLE && flags & 2) {
+        s->single.bytes = (int64_t)h5_take(&b, f->length);
+        s->single.skipped = h5_take(&b, 4);
+    }
+    h5_take(&b, rest[index]);
+    s->at = h5_address(f, &b);
+    return !b.bad && size == h5_size(s->type) && sound_chunks(f, s);
 }
 
 static bool read_layout(const struct h5_file *f, struct h5_bytes b, struct h5_set *s)
 {
     int version = (int)h5_take(&b, 1), class = (int)h5_take(&b, 1);
-    if (version < 3 || version > 4) return false;
+    if (version < 3 || version > 5) return false;
     if (class == 0) return read_compact(b, s);
-    if (class == 2) return version == 3 && read_chunked(f, b, s);
+    if (class == 2) return version == 3 ? read_chunked(f, b, s) : read_indexed(f, b, s);
     if (class != 1) return false;
     s->at = h5_address(f, &b);
     int64_t bytes = s->n * h5_size(s->type);
@@ -244,6 +273,10 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
 enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct h5_set *s)
 {
     *s = (struct h5_set){0};
+    if (object == 0)
+        return f->err = err_set(ERR_LIMIT,
+                                "%s: /%s is a soft or external link, which is not followed",
+                                f->path, name);
     struct h5_object *o = h5_object_load(f, object);
     if (!o) return f->err;
     const char *why = read_set(f, o, s);
@@ -256,55 +289,11 @@ enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct
 void h5_set_close(struct h5_set *s)
 {
     FREE(s->part);
+    FREE(s->table);
     *s = (struct h5_set){0};
 }
 
 /* ---- chunks ---- */
-
-struct chunk {
-    int64_t at, bytes;
-    uint64_t skipped; /* bit i: filter i was not applied */
-};
-
-/* The entry of a node whose range holds element `first`. next: its child, whose key comes out too.
- */
-static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, struct chunk *c,
-                       int64_t *key, int *depth)
-{
-    int start = 8 + 2 * f->offset, row = 8 + 16 + f->offset;
-    unsigned char *head = h5_load(f, at, start, "a tree of chunks");
-    if (!head) return false;
-    struct h5_bytes b = {head + 6, head + 8, false};
-    int64_t n = (int64_t)h5_take(&b, 2);
-    *depth = head[5];
-    bool sound = h5_magic(head, "TREE") && head[4] == 1 && (level < 0 || *depth == level),
-         found = false;
-    FREE(head);
-    if (!sound) h5_damage(f, at, "a tree of chunks");
-    unsigned char *rows = h5_load(f, at + start, n * row, "a tree of chunks");
-    for (int64_t i = 0; rows && i < n; i++) {
-        struct h5_bytes r = {rows + i * row, rows + (i + 1) * row, false};
-        int64_t bytes = (int64_t)h5_take(&r, 4);
-        uint64_t skipped = h5_take(&r, 4), from = h5_take(&r, 8);
-        h5_take(&r, 8);
-        if (from > (uint64_t)first) break;
-        *key = (int64_t)from;
-        *c = (struct chunk){.bytes = bytes, .skipped = skipped, .at = h5_address(f, &r)};
-        found = true;
-    }
-    FREE(rows);
-    return found;
-}
-
-static bool find_chunk(struct h5_file *f, const struct h5_set *s, int64_t first, struct chunk *c)
-{
-    int64_t at = s->at, key = -1;
-    for (int level = -1, depth;; level = depth - 1) {
-        if (!find_entry(f, at, level, first, c, &key, &depth)) return false;
-        if (depth == 0) return key == first;
-        at = c->at;
-    }
-}
 
 static uint32_t fletcher32(const unsigned char *p, int64_t n)
 {
@@ -350,7 +339,7 @@ static bool check_fletcher(const unsigned char *p, int64_t *n)
 }
 
 /* Undoes the filters, the last first. */
-static bool decode(const struct h5_set *s, const struct chunk *c, unsigned char **p)
+static bool decode(const struct h5_set *s, const struct h5_chunk *c, unsigned char **p)
 {
     int64_t n = c->bytes, whole = s->chunk * h5_size(s->type);
     bool ok = true;
@@ -365,9 +354,9 @@ static bool decode(const struct h5_set *s, const struct chunk *c, unsigned char 
 
 static enum err load_chunk(struct h5_file *f, struct h5_set *s, const char *name, int64_t first)
 {
-    struct chunk c;
+    struct h5_chunk c;
     FREE(s->part);
-    bool ok = find_chunk(f, s, first, &c);
+    bool ok = h5_find_chunk(f, s, first, &c);
     unsigned char *p = ok && c.bytes <= 2 * (int64_t)CHUNK_MAX
                            ? h5_load(f, c.at, c.bytes, "a chunk")
                            : NULL;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """HDF5 checkpoints: the same bytes for other ranks and at another time; in all the forms that HDF5 has for them; and damaged.
 
-A small run's checkpoint is copied by h5py: in the oldest format and a new one, with groups in heaps, chunks with each filter,
-big-endian, integers of 32 bits in 8 bytes (as cuRAMSES has them). `inspect -d` must find the same digest in
-each; and in those, with a bit flipped or cut, the same one or another (they need not have checksums), or give one sentence: no signal, no
-hang. Catches: a form that is misread, a length that is believed.
+A small run's checkpoint is copied by h5py: in the oldest format and the newest, with groups in heaps, chunks with each filter and each
+index that there is, big-endian, integers of 32 bits in 8 bytes (as cuRAMSES has them), among a thousand other groups. `inspect -d` must
+find the same digest in each; and in those, with a bit flipped or cut, the same one or another (they need not have checksums), or give one
+sentence: no signal, no hang. A group or dataset behind a soft or external link is refused. Catches: a form that is misread, a length that
+is believed, a page of an array at the wrong place, gas that is not there because its group is a link.
 
 """
 # test: timeout=240 ranks=3
@@ -28,10 +29,12 @@ nstepmax=1
 /
 &AMR_PARAMS
 levelmin=2
-levelmax=3
+levelmax=4
 /
 &INIT_PARAMS
 nregion=1
+d_region(1)=1.0
+p_region(1)=1.0
 /
 &OUTPUT_PARAMS
 outformat='hdf5'
@@ -41,7 +44,7 @@ foutput=1
 m_refine=0.001
 /
 """
-FLIPS = 12
+FLIPS, MANY = 12, 1 << 20  # MANY chunks: one an element
 
 
 def skip_filters(d, item):
@@ -71,13 +74,15 @@ def copy(source, target, form):
         kind = h5py.h5t.py_create(dtype)
         if options.pop('short', False) and dtype.kind == 'i' and dtype.itemsize == 8 and name != 'checksum':
             kind.set_precision(32)
-        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        if options and item.size:
-            plist.set_chunk((max(1, item.size // 3),))
+        plist, space = h5py.h5p.create(h5py.h5p.DATASET_CREATE), item.id.get_space()
+        chunks = options.pop('chunks', 3 if options else 0)
+        if item.size and chunks:
+            plist.set_chunk((max(1, -(-item.size // chunks)),))
             for f in options:
-                {'gzip': lambda: plist.set_deflate(4), 'shuffle': plist.set_shuffle,
-                 'fletcher': plist.set_fletcher32, 'chunks': lambda: None, 'skip': lambda: None}[f]()
-        d = h5py.h5d.create(target.id, name.encode(), kind, item.id.get_space(), plist)
+                {'gzip': lambda: plist.set_deflate(4), 'shuffle': plist.set_shuffle, 'fletcher': plist.set_fletcher32,
+                 'skip': lambda: None, 'early': lambda: plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY),
+                 'grows': lambda: space.set_extent_simple((item.size,), (h5py.h5s.UNLIMITED,))}[f]()
+        d = h5py.h5d.create(target.id, name.encode(), kind, space, plist)
         if item.size:
             d.write(h5py.h5s.ALL, h5py.h5s.ALL, item[()])
         if item.size and 'skip' in form:
@@ -91,10 +96,23 @@ FORMS = {
     'dense': ('v110', {}),
     'big': ('earliest', {'big': True}),
     'short': ('earliest', {'short': True}),
-    'chunks': ('earliest', {'chunks': 1}),
+    'chunks': ('earliest', {'chunks': 3}),
     'filters': ('v108', {'shuffle': 1, 'gzip': 1, 'fletcher': 1}),
     'skipped': ('v108', {'shuffle': 1, 'gzip': 1, 'fletcher': 1, 'skip': 1}),
+    'fixed skipped': ('latest', {'shuffle': 1, 'gzip': 1, 'fletcher': 1, 'skip': 1}),
+    'latest': ('latest', {}),
+    # chunks of HDF5 1.10: one alone · in a row · in a fixed array, with pages · in an extensible one, of which super blocks
+    'single': ('v110', {'chunks': 1}),
+    'single filtered': ('latest', {'chunks': 1, 'shuffle': 1, 'gzip': 1}),
+    'implicit': ('v110', {'chunks': 3, 'early': 1}),
+    'fixed': ('v110', {'chunks': 5}),
+    'fixed filtered': ('latest', {'chunks': 5, 'gzip': 1, 'fletcher': 1}),
+    'fixed pages': ('v110', {'chunks': MANY}),
+    'extensible': ('v110', {'chunks': 3, 'grows': 1}),
+    'extensible filtered': ('latest', {'chunks': 5, 'grows': 1, 'shuffle': 1, 'gzip': 1}),
+    'extensible blocks': ('v110', {'chunks': MANY, 'grows': 1}),
 }
+CROWDED = ('earliest', 'v108', 'latest')  # with a thousand groups more
 
 
 def inspect(path):
@@ -134,6 +152,42 @@ def damage(path, count, rng):
     return noticed
 
 
+def make(name, ours, file, libver, form):
+    """A copy of the checkpoint in this form: its folder. The checksums of the files go, those of the datasets stay."""
+    folder = os.path.join(name, os.path.basename(ours))
+    os.makedirs(folder)
+    for text in os.listdir(ours):
+        if text != file and not text.endswith('.h5') and not text.startswith('checksums_'):
+            subprocess.run(['cp', os.path.join(ours, text), folder], check=True)
+    with h5py.File(os.path.join(ours, file)) as a, h5py.File(os.path.join(folder, file), 'w', libver=(libver, 'latest')) as b:
+        copy(a, b, form)
+    return folder
+
+
+def differs(name, folder, want):
+    got = inspect(folder)
+    if got != want:
+        print('FAILED: %s: another digest, or none' % name)
+    return got != want
+
+
+def follows_links(ours, file, libver):
+    """What is behind a link that is not followed must not read as if it were not there."""
+    failed = False
+    for what in ('hydro', 'hydro/level_3', 'amr/level_2/son_flag', 'ptah'):
+        for kind, link in (('soft', h5py.SoftLink('/elsewhere')), ('external', h5py.ExternalLink('elsewhere.h5', '/elsewhere'))):
+            folder = make('%s %s %s' % (kind, what.replace('/', ' '), libver), ours, file, libver, {})
+            with h5py.File(os.path.join(folder, file), 'r+', libver=(libver, 'latest')) as f:
+                f.move(what, 'elsewhere')
+                f[what] = link
+            r = ptah.Run([ptah.program('inspect'), '-d', folder], '.', timeout=60)
+            good = r.status == 2 and len(r.err.splitlines()) == 1 and 'soft or external link' in r.err and what.split('/')[0] in r.err
+            if not good:
+                print('FAILED: %s behind a %s link, %s: status %d: %s' % (what, kind, libver, r.status, r.err))
+            failed |= not good
+    return failed
+
+
 def main():
     rng, files = random.Random(1), []
     run = ptah.simulate(NAMELIST, '.', options=['-q'])
@@ -149,19 +203,17 @@ def main():
         print('FAILED: the file of 3 ranks has other bytes than that of one')
         failed = True
     for name, (libver, form) in FORMS.items():
-        folder = os.path.join(name, os.path.basename(ours))
-        os.makedirs(folder)
-        for text in os.listdir(ours):
-            if text != file and not text.endswith('.h5'):
-                subprocess.run(['cp', os.path.join(ours, text), folder], check=True)
-        with h5py.File(os.path.join(ours, file)) as a, \
-             h5py.File(os.path.join(folder, file), 'w', libver=(libver, 'latest')) as b:
-            copy(a, b, form)
-        got = inspect(folder)
-        if got != want:
-            print('FAILED: %s: another digest, or none' % name)
-            failed = True
+        folder = make(name, ours, file, libver, form)
+        failed |= differs(name, folder, want)
         print('%s: %d of %d damaged files noticed' % (name, damage(os.path.join(folder, file), FLIPS, rng), FLIPS))
+    for libver in CROWDED:
+        folder = make('crowded ' + libver, ours, file, libver, {})
+        with h5py.File(os.path.join(folder, file), 'r+', libver=(libver, 'latest')) as f:
+            for i in range(1000):
+                f.create_group('other_%d' % i)
+        failed |= differs('a thousand groups, ' + libver, folder, want)
+    for libver in ('earliest', 'latest'):
+        failed |= follows_links(ours, file, libver)
     sys.exit(failed)
 
 
