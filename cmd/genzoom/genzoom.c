@@ -9,6 +9,7 @@
 #include "base/opt.h"
 #include "points.h"
 #include "report.h"
+#include "room.h"
 
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 enum {
@@ -333,11 +334,6 @@ static void warn(const struct zoom_set *s, const struct mask_level *m)
             log_info(
                 "genzoom: %s: %lld cells of its map are outside the files of level %d: left out",
                 s->g.lev[l].dir, (long long)m[l].cut, l + 1);
-        if (m[l].margin == 0)
-            log_info("genzoom: %s: the mask touches the edge of the files of level %d: a run with "
-                     "nexpand > 0 needs more "
-                     "room there",
-                     s->g.lev[l].dir, l + 1);
     }
 }
 
@@ -353,10 +349,16 @@ static const char *region_words(const struct options *o)
                               : "ic_refmap";
 }
 
+static enum err check_room(const struct zoom_set *s, const struct mask_level *made, void *ctx)
+{
+    return room_for_run(s, made, ctx);
+}
+
 static enum err mask_set(const struct options *o, const struct zoom_set *s, struct shape *shape)
 {
     struct mask_level *m = mem_zero(sizeof *m * (LEVEL_MAX + 2), "mask");
     struct trace t = o->trace;
+    int nexpand[LEVEL_MAX + 2];
     char name[32];
     snprintf(name, sizeof name, o->number ? "ic_pvar_%05d" : "ic_refmap", o->number);
     struct mask_par p = {
@@ -371,7 +373,7 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
     TRY_OUT(make_shape(o, s, &t, shape));
     TRY_OUT(check_shape(shape));
     if (o->kind) p.shape = shape;
-    TRY_OUT(mask_make(s, &p, m));
+    TRY_OUT(mask_make(s, &p, m, check_room, nexpand));
     warn(s, m);
     int beyond = s->g.levelmax + 3 < LEVEL_MAX ? s->g.levelmax + 3 : LEVEL_MAX;
     const struct report r = {.s = s,
@@ -383,6 +385,7 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
                              .name = name,
                              .region = region_words(o),
                              .written = !o->check,
+                             .nexpand = nexpand,
                              .trace = &t};
     (o->json ? report_json : report_namelist)(stdout, &r);
 out:

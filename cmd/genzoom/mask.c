@@ -274,7 +274,8 @@ out:
     return err;
 }
 
-enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct mask_level *result)
+enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct mask_level *result,
+                   mask_judge *judge, void *ctx)
 {
     struct grafic_out out[LEVEL_MAX + 2];
     enum err err = OK;
@@ -293,6 +294,7 @@ enum err mask_make(const struct zoom_set *s, const struct mask_par *p, struct ma
                             "%s: the mask is empty on level %d: nothing would be refined there%s",
                             s->g.lev[l].dir, l,
                             p->shape ? "" : "; another region can be given, as by --sphere"));
+    TRY_OUT(judge(s, result, ctx));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++) TRY_OUT(grafic_finish(&out[l]));
     for (int l = s->g.levelmin; p->name && l <= s->g.levelmax; l++)
         TRY_OUT(grafic_publish(&out[l]));

@@ -21,6 +21,8 @@ struct mask_level {
     int64_t margin;
 };
 
+/* Asked when all levels are made, before the first file gets its name; OK: it may. */
+typedef enum err mask_judge(const struct zoom_set *s, const struct mask_level *made, void *ctx);
 /* Writes the file of every level, all or (but for trouble in the very last renamings) none. */
 MUST_USE enum err mask_make(const struct zoom_set *s, const struct mask_par *p,
-                            struct mask_level *result);
+                            struct mask_level *result, mask_judge *judge, void *ctx);

@@ -107,6 +107,14 @@ static void quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+/* By level, from levelmin; one further for those beyond the files. */
+static void list_nexpand(FILE *out, const struct report *r)
+{
+    const struct ics_grafic *g = &r->s->g;
+    for (int l = g->levelmin; l < g->levelmax; l++) fprintf(out, "%d,", r->nexpand[l]);
+    fprintf(out, "1");
+}
+
 void report_namelist(FILE *out, const struct report *r)
 {
     const struct ics_grafic *g = &r->s->g;
@@ -117,7 +125,9 @@ void report_namelist(FILE *out, const struct report *r)
         fprintf(out, "! %lld particles within %g of %.6f, %.6f, %.6f\n", (long long)r->trace->ids,
                 r->trace->radius, r->trace->center[0], r->trace->center[1], r->trace->center[2]);
     levels_as_comments(out, r, &e);
-    fprintf(out, "&AMR_PARAMS\nlevelmin=%d\nlevelmax=%d\n/\n", g->levelmin, r->levelmax);
+    fprintf(out, "&AMR_PARAMS\nlevelmin=%d\nlevelmax=%d\nnexpand=", g->levelmin, r->levelmax);
+    list_nexpand(out, r);
+    fprintf(out, "\n/\n");
     fprintf(out, "&INIT_PARAMS\nfiletype='grafic'\n");
     for (int l = g->levelmin; l <= g->levelmax; l++) {
         fprintf(out, "initfile(%d)=", l - g->levelmin + 1);
@@ -175,8 +185,10 @@ void report_json(FILE *out, const struct report *r)
     }
     fprintf(out,
             "], \"namelist\": {\"levelmin\": %d, \"levelmax\": %d, \"omega_b\": %.9g, "
-            "\"m_refine\": \"%d*8.\", ",
+            "\"m_refine\": \"%d*8.\", \"nexpand\": [",
             g->levelmin, r->levelmax, r->omega_b, r->levelmax - g->levelmin);
+    list_nexpand(out, r);
+    fprintf(out, "], ");
     fprintf(out, "\"ivar_refine\": %d, \"var_cut_refine\": 0.01, \"mass_cut_refine\": %.9g}, ",
             variable(r), report_mass_cut(r));
     fprintf(

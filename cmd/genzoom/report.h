@@ -11,6 +11,7 @@ struct report {
     const struct mask_level *mask; /* by level */
     int number;                    /* of ic_pvar_NNNNN */
     int levelmax, ranks;
+    const int *nexpand; /* by level, for levels whose children have files */
     double omega_b;
     const char *name, *region; /* file · how the mask was made, in words */
     bool written;

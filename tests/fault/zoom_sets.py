@@ -156,9 +156,10 @@ def main():
     r = subprocess.run([ptah.program('genzoom'), '-n', 'set'], stdout=open('/dev/full', 'w'), stderr=subprocess.PIPE, text=True)
     v.same('full standard output', (r.returncode, 'standard output' in r.stderr), (2, True))
     r = ptah.Run([ptah.program('genzoom'), '-n', 'set'], '.')
-    v.same('the good set', (r.status, r.err, glob.glob('set/*/ic_pvar*')), (0, '', []))
+    tight = 'genzoom: set/level_004: too little room around the mask for nexpand=1 on level 3; the namelist has 0 there\n'
+    v.same('the good set', (r.status, r.err, glob.glob('set/*/ic_pvar*')), (0, tight, []))
     r = ptah.Run([ptah.program('genzoom'), 'set'], '.')
-    v.same('written', (r.status, r.err, len(glob.glob('set/*/ic_pvar_00006')), len(glob.glob('set/*/*.tmp'))), (0, '', 3, 0))
+    v.same('written', (r.status, r.err, len(glob.glob('set/*/ic_pvar_00006')), len(glob.glob('set/*/*.tmp'))), (0, tight, 3, 0))
     v.same('again', ptah.Run([ptah.program('genzoom'), 'set'], '.').status, 2)
     v.same('by force', ptah.Run([ptah.program('genzoom'), '--force', 'set'], '.').status, 0)
     v.end()

@@ -7,6 +7,7 @@ A one-line fault it catches: a padding in cells of another level, x and z exchan
 # test: trace tier=check timeout=120
 # test: halo tier=check timeout=120
 # test: cuts tier=check timeout=60
+# test: room tier=check timeout=180
 import itertools
 import json
 import os
@@ -199,12 +200,12 @@ def check_maps(v):
                 mine = read('maps/level_%03d/ic_pvar_00012' % level, order)
                 v.same('map of level %d, padding %d, order %s: wrong cells' % (level, pad, order), int((mine != want).sum()), 0)
             v.same('no map: 1', read('maps/level_006/ic_pvar_00012', order).min(), 1)
-    inner = {4: DEEPER[4], 5: ((10, 12, 8), (12, 10, 16)), 6: ((28, 32, 24), (8, 12, 12))}
+    inner = {4: DEEPER[4], 5: ((10, 12, 8), (12, 12, 16)), 6: ((28, 32, 24), (8, 12, 12))}
     middle = np.zeros((16, 16, 16))
     middle[6:8, 7:9, 6:8] = 1
     make_set('inner', inner, {4: middle})
     genzoom('-q', 'inner')
-    level5 = np.zeros((16, 10, 12))  # 1 where the next level has files, less a cell all around
+    level5 = np.zeros((16, 12, 12))  # 1 where the next level has files, less a cell all around
     level5[12 - 8 + 1:18 - 8 - 1, 16 - 12 + 1:22 - 12 - 1, 14 - 10 + 1:18 - 10 - 1] = 1
     v.same('sub-level without map', bool((read('inner/level_005/ic_pvar_00006') == level5).all()), True)
 
@@ -212,9 +213,9 @@ def check_maps(v):
 def check_genetic(v):
     """genetIC's layout, as that of the set of its test 08e: directories NAME.grafic_CELLS, whose order is not that of their names; two
     complete levels below the base grid, two small ones above; a mask of its own."""
-    levels = {2: ((0, 0, 0), 4), 3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((10, 10, 10), 8), 6: ((20, 20, 20), 16)}
-    maps = {2: np.zeros((4, 4, 4)), 3: np.zeros((8, 8, 8)), 4: np.zeros((16, 16, 16)), 5: np.zeros((8, 8, 8)), 6: np.ones((16, 16, 16))}
-    maps[2][1, 1, 1] = maps[3][2:4, 2:4, 2:4] = maps[4][5:8, 5:8, 5:8] = maps[5][1:5, 2:6, 3:7] = 1
+    levels = {2: ((0, 0, 0), 4), 3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((8, 8, 8), 12), 6: ((20, 20, 20), 16)}
+    maps = {2: np.zeros((4, 4, 4)), 3: np.zeros((8, 8, 8)), 4: np.zeros((16, 16, 16)), 5: np.zeros((12, 12, 12)), 6: np.ones((16, 16, 16))}
+    maps[2][1, 1, 1] = maps[3][2:4, 2:4, 2:4] = maps[4][5:8, 5:8, 5:8] = maps[5][3:7, 4:8, 5:9] = 1
     make_set('genetic', levels, maps)
     for level in levels:
         folder = 'genetic/test_8.grafic_%d' % 2 ** level
@@ -422,5 +423,77 @@ def cuts():
     v.end()
 
 
+# Room around the mask: what genzoom accepts, a run with its namelist does not refuse. Random nested files, whole along some directions, and
+# spheres, over the edges of the periodic box too.
+
+ROOM_RUN = """&RUN_PARAMS
+cosmo=.true.
+pic=.true.
+poisson=.true.
+nstepmax=1
+/
+&OUTPUT_PARAMS
+noutput=1
+aout=1.0
+/
+"""
+SETS = 24
+
+
+def random_set(rng, less):
+    """{level: (offset, cells)} of levels 3 to 5, each with up to `less` cells less than the coarser one's on every side; a level is whole
+    along a direction now and then, if the coarser one is."""
+    levels, lo, hi = {3: ((0, 0, 0), 8)}, [0] * 3, [8] * 3
+    for level in (4, 5):
+        for d in range(3):
+            whole = hi[d] - lo[d] == 2 ** (level - 1)
+            lo[d], hi[d] = 2 * lo[d], 2 * hi[d]
+            if whole and rng.random() < 0.4:
+                continue
+            cut = rng.integers(0, less + 1, 2) * 2
+            lo[d], hi[d] = lo[d] + int(cut[0]), hi[d] - int(cut[1])
+        levels[level] = (tuple(lo), tuple(h - l for l, h in zip(lo, hi)))
+    return levels
+
+
+def run_zoom(namelist):
+    """Whether simulate starts from it: the sentence if not."""
+    shutil.rmtree('zoom', ignore_errors=True)
+    r = ptah.simulate(ROOM_RUN + namelist, os.getcwd(), options=['-o', 'zoom', '-q', '-f'], timeout=60, must_work=False)
+    return r.err.strip() if r.status else ''
+
+
+def room():
+    v, seed = ptah.Verdict(), int(os.environ.get('SEED') or int.from_bytes(os.urandom(3), 'little'))
+    print('seed', seed)
+    rng, count = np.random.default_rng(seed), {'refused': 0, 'nexpand=1': 0, 'less': 0, 'less, rightly': 0}
+    for i in range(SETS):
+        levels = random_set(rng, 2 if i % 4 else 0)
+        make_set('set', levels)
+        for level, (offset, n) in levels.items():
+            for name in ('ic_velcx', 'ic_velcy', 'ic_velcz'):
+                write('set/level_%03d/%s' % (level, name), np.zeros(n[::-1] if level > 3 else (8, 8, 8)), level, offset)
+        (x, y, z), n = levels[5]
+        centre = [((o + k * (0.3 + 0.4 * rng.random())) / 32) % 1 for o, k in zip((x, y, z), n)]
+        sphere = '%.6f,%.6f,%.6f,%.6f' % (*centre, 0.02 + 0.15 * rng.random())
+        r = ptah.Run([ptah.program('genzoom'), '-q', '-i', '0', '-l', '5', '--omega-b', '0', '--sphere', sphere, 'set'], '.', timeout=60)
+        left = [f for level in levels for f in os.listdir('set/level_%03d' % level) if f.startswith('ic_refmap')]
+        if r.status:
+            count['refused'] += 1
+            v.same('set %d refused with a sentence, no mask written' % i, (r.status, len(r.err.splitlines()), left), (2, 1, []))
+            continue
+        line = [s for s in r.out.splitlines() if s.startswith('nexpand=')][0]
+        v.same('set %d, %s, %s: the run starts' % (i, sphere, line), run_zoom(r.out), '')
+        if '0' in line:
+            count['less'] += 1
+            count['less, rightly'] += 'leaves the initial conditions' in run_zoom(r.out.replace(line, 'nexpand=1'))
+        else:
+            count['nexpand=1'] += 1
+    print(count)
+    v.same('each kind came up', min(count['refused'], count['nexpand=1'], count['less']) > 0, True)
+    v.same('most that got less than nexpand=1 needed that', count['less, rightly'] > 0.6 * count['less'], True)
+    v.end()
+
+
 if __name__ == '__main__':
-    {'masks': masks, 'trace': trace, 'halo': halo, 'cuts': cuts}[sys.argv[1]]()
+    {'masks': masks, 'trace': trace, 'halo': halo, 'cuts': cuts, 'room': room}[sys.argv[1]]()
