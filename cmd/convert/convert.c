@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     struct comm c;
     char *provenance = opt_provenance(VERSION, argc, argv);
     struct request r = {.version = VERSION, .provenance = provenance};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
     int status = request_read(argc, argv, &r);
     if (status == GO_ON) {
         comm_init(&argc, &argv, &c);

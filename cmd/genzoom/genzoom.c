@@ -86,7 +86,7 @@ static enum err zoom(const struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {.number = 6, .ranks = 1, .omega_b = 0.045};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         log_init(true, o.verbose);

@@ -19,7 +19,7 @@ static int inspect_all(struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {0};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
     comm_init(&argc, &argv, &o.c);
     int status = options_parse(argc, argv, &o);
     if (status == OPTIONS_GO_ON) {

@@ -17,6 +17,7 @@
 enum {
     DONE = 0,
     TROUBLE = 2,
+    LOST, /* nothing can be printed any more */
     GO_ON = -1,
     PAIRS_MAX = 16,
     INTERLACE = 256,
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
     struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1},
                         .axis = -1};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
     comm_init(&argc, &argv, &c);
     int status = c.rank == 0 ? parse(argc, argv, &o) : GO_ON;
     int64_t first = status;
@@ -423,19 +424,22 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
         if (err == OK) err = measure(c, o, s, path);
         source_close(&s);
     }
-    int64_t bad = complain(c, err) != DONE || (c->rank == 0 && !log_stdout_flush());
-    comm_max_i64(c, &bad, 1);
-    return bad ? TROUBLE : DONE;
+    int64_t status = complain(c, err);
+    if (c->rank == 0 && !log_stdout_flush()) status = LOST;
+    comm_max_i64(c, &status, 1);
+    return (int)status;
 }
 
 static int paths_from_stdin(const struct comm *c, const struct options *o)
 {
     struct lines lines = {NULL};
     int status = DONE;
-    while (lines_next(&lines, c))
-        if (one_path(c, o, lines.text) != DONE) status = TROUBLE;
+    while (status != LOST && lines_next(&lines, c)) {
+        int s = one_path(c, o, lines.text);
+        status = s > status ? s : status;
+    }
     if (c->rank == 0 && lines.bad) fprintf(stderr, "pk: cannot read standard input\n");
-    if (lines.bad) status = TROUBLE;
+    if (lines.bad && status != LOST) status = TROUBLE;
     lines_free(&lines);
     return status;
 }
@@ -443,10 +447,10 @@ static int paths_from_stdin(const struct comm *c, const struct options *o)
 static int all_paths(const struct comm *c, const struct options *o)
 {
     int status = DONE;
-    for (int i = 0; i < o->npath; i++) {
+    for (int i = 0; i < o->npath && status != LOST; i++) {
         int s = strcmp(o->paths[i], "-") == 0 ? paths_from_stdin(c, o)
                                               : one_path(c, o, o->paths[i]);
-        if (s != DONE) status = s;
+        if (s > status) status = s;
     }
-    return status;
+    return status == LOST ? TROUBLE : status;
 }

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 {
     struct options o = {.reshape = {.kind = DOMAIN_HILBERT}};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error that we report */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         comm_init(&argc, &argv, &c);

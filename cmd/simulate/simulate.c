@@ -213,12 +213,12 @@ int main(int argc, char **argv)
                   "Advances gas, dark matter and gravity on an octree, from a RAMSES namelist to "
                   "checkpoints.",
                   rows);
-        return fflush(stdout) != 0 ? 2 : 0;
+        return log_stdout_end("simulate") ? 0 : 2;
     }
-    if (r.version) return puts(VERSION) < 0 || fflush(stdout) != 0 ? 2 : 0;
+    if (r.version) return puts(VERSION) < 0 || !log_stdout_end("simulate") ? 2 : 0;
     if (r.list) {
         param_list(stdout);
-        return fflush(stdout) != 0 ? 2 : 0;
+        return log_stdout_end("simulate") ? 0 : 2;
     }
     if (!r.namelist) {
         fprintf(stderr, "simulate: no namelist given\nusage: %s\n", usage);

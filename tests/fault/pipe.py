@@ -1,0 +1,45 @@
+"""Standard output that ends early: nothing is said of a reader that has gone (`pk … | head`), one sentence of a full disk.
+
+A one-line fault it catches: a program that goes on to the next checkpoint though nobody reads.
+"""
+# test: tier=quick timeout=60
+import os
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import tiny_ramses as tiny  # noqa: E402
+
+PROGRAMS = ['simulate', 'repartition', 'convert', 'inspect', 'genzoom', 'pk']
+
+
+def run(argv, out):
+    p = subprocess.run([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                       env={**os.environ, **ptah.ENVIRONMENT}, timeout=50)
+    return p.returncode, p.stderr
+
+
+def gone(argv):
+    """Into a pipe that nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    status, err = run(argv, write)
+    os.close(write)
+    return status, err
+
+
+def main():
+    v = ptah.Verdict()
+    tiny.write('output_00001', tiny.grow({1: [(0, 0, 0)]}))
+    for argv in [[p, '-h'] for p in PROGRAMS] + [['inspect', 'output_00001'], ['inspect', '-t', 'output_00001', 'nowhere']]:
+        status, err = gone(argv)
+        v.same('%s: nobody reads' % ' '.join(argv), (status in (2, -signal.SIGPIPE), err), (True, ''))
+        with open('/dev/full', 'w') as full:
+            status, err = run(argv, full)
+        v.same('%s: no room' % ' '.join(argv), (status, err.count('\n'), 'standard output' in err), (2, 1, True))
+    v.end()
+
+
+main()
