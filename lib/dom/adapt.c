@@ -1,9 +1,10 @@
 /* dom/adapt: changes of the mesh across ranks.
  *
  * An oct's owner is the owner of its centre; who needs it as a ghost is a pure function of its
- * position (domain_near). So a level is rebuilt from its own octs alone: each owner tells the ranks
- * that need an oct (level_install), and nobody asks. Octs made by refinement are computed by the
- * owner of the father cell and sent, with their values, to the owner of the new oct. */
+ * position (domain_near). So a level is rebuilt from its own octs alone: each owner informs the
+ * ranks that need an oct (level_install); no rank sends requests. Octs made by refinement are
+ * computed by the owner of the parent cell and sent, with their values, to the owner of the new
+ * oct. */
 #include "dom/adapt.h"
 
 #include <stdlib.h>
@@ -196,11 +197,11 @@ int64_t adapt_total(const struct mesh *m, const struct comm *c, int l)
 /* ---- refinement ---- */
 
 struct birth_place {
-    lidx father;
+    lidx parent;
     int cell, rank; /* owner of the new oct */
 };
 
-/* New octs, by key; those of other ranks travel as rows of a key and nfld*8 doubles. */
+/* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
 struct births {
     adapt_prolong *prolong;
     void *ctx;
@@ -208,7 +209,7 @@ struct births {
     int64_t n;
     struct birth_place *place; /* [n] */
     size_t row;                /* bytes */
-    int64_t *count;            /* [nrank] rows to each rank */
+    int64_t *count;            /* [nrank] records for each rank */
     char *data;
 };
 
@@ -232,16 +233,16 @@ static void birth_values(const struct births *b, const struct mesh *m, int l,
                          const struct birth_place *p, double (*out)[8])
 {
     if (b->prolong) {
-        b->prolong(m, l, p->father, p->cell, out, b->ctx);
+        b->prolong(m, l, p->parent, p->cell, out, b->ctx);
         return;
     }
     for (int f = 0; f < b->nfld; f++)
-        for (int k = 0; k < 8; k++) out[f][k] = m->lev[l].fld[b->fld[f]][p->father][p->cell];
+        for (int k = 0; k < 8; k++) out[f][k] = m->lev[l].fld[b->fld[f]][p->parent][p->cell];
 }
 
 static okey birth_key(const struct level *lv, const struct birth_place *p)
 {
-    return lv->key[p->father] << 3 | (okey)p->cell;
+    return lv->key[p->parent] << 3 | (okey)p->cell;
 }
 
 static void births_find(struct births *b, const struct level *lv, const struct comm *c,
@@ -259,7 +260,7 @@ static void births_find(struct births *b, const struct level *lv, const struct c
         }
 }
 
-/* Rows of the births on other ranks, in rank order. */
+/* Records of the octs created on other ranks, in rank order. */
 static void births_pack(struct births *b, const struct mesh *m, const struct comm *c, int l)
 {
     int64_t *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
@@ -276,7 +277,7 @@ static void births_pack(struct births *b, const struct mesh *m, const struct com
     FREE(at);
 }
 
-/* Keys of the births of this rank: found here (ascending), and come from elsewhere. */
+/* Keys of the created octs of this rank: computed here (ascending), and received. */
 static struct keyref *births_sort(const struct births *b, const struct level *lv, int rank,
                                   int64_t ncome, const char *come, int64_t *n)
 {
@@ -291,7 +292,7 @@ static struct keyref *births_sort(const struct births *b, const struct level *lv
     return ref;
 }
 
-/* Survivors and newborns, merged in Morton order, become the own octs of level l. */
+/* Kept and created octs, merged in Morton order, become the own octs of level l. */
 static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                            int64_t nborn, const struct keyref *ref)
 {
@@ -309,8 +310,8 @@ static void births_install(struct mesh *m, const struct comm *c, const struct do
     FREE(own);
 }
 
-/* Values of the newborns of level l: those found here are computed in place, so that no copy of
- * them is ever held. */
+/* Values of the created octs of level l: those of this rank are computed in place, so that no copy
+ * of them is ever held. */
 static void births_fill(const struct births *b, struct mesh *m, int rank, int l, int64_t nborn,
                         const struct keyref *ref, const char *come)
 {
@@ -426,8 +427,8 @@ static void redistribute_level(struct mesh *m, const struct comm *c, const struc
     lv->flag = NULL;
     route_rows(c, &r, lv->nown, &arr[nfld], 8);
 
-    /* The level now holds exactly the arrived octs; level_install adds the ghosts by keeping rows
-     * by key. */
+    /* The level now holds exactly the arrived octs; level_install adds the ghosts, matched by
+     * key. */
     okey *own = mem_new(sizeof *own * (size_t)r.n + 1, "mesh scratch");
     for (int64_t i = 0; i < r.n; i++) own[i] = r.ref[i].key;
     FREE(lv->key);

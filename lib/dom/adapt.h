@@ -8,10 +8,10 @@
 /* Levels 1..levelmin, complete, owned by d. Fields are zero. */
 void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d);
 
-/* Values of a new oct in cell `cell` of own oct `father` of level l: fill out[f][8] for f < nfld
- * (persistent fields in ascending order of enum field that exist). NULL: injection of the father
- * cell's value for all. */
-typedef void adapt_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8],
+/* Values of a new oct in cell `cell` of own oct `parent` of level l: fill out[f][8] for f < nfld
+ * (the persistent fields that exist, in ascending order of enum field). NULL: injection of the
+ * parent cell's value for all. */
+typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8],
                            void *ctx);
 
 /* Refines and derefines level l → l+1 by flag (of own octs of level l; ghost flags are filled

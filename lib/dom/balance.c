@@ -1,18 +1,19 @@
 /* dom/balance: cut planes at equal cost (Kim 2026, section 2).
  *
- * Cutting a node into k children asks for the walls W_1 < … < W_k-1 at which the cumulative cost
- * C(W) = sum of the costs of samples with x <= W comes nearest to j/k of the node's. All walls of
- * all nodes of a tree level are searched at once: every node's interval is a segment, a segment is
- * divided into equal bins, the histogram of cost over the bins is summed over the ranks, and the
- * bins in which a target falls are the segments of the next round, until a bin is one unit. So a
- * histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve
- * are the case of one node with as many children as ranks.
+ * Dividing a node into k children requires the cut planes W_1 < … < W_k-1 at which the cumulative
+ * cost C(W) = sum of the costs of samples with x <= W is closest to j/k of the node's. All cut
+ * planes of all nodes of a tree level are searched together: the interval of each node is a
+ * segment, a segment is divided into equal bins, the histogram of cost over the bins is summed over
+ * the ranks, and the bins in which a target falls are the segments of the next round, until a bin
+ * is one unit. So a histogram has a bounded number of bins, whatever the resolution. Key ranges of
+ * the Hilbert curve are the case of one node with as many children as ranks.
  *
- * Any wall for which the cost is within a tolerance of its target will do, and among these we take
- * the one on the coarsest grid line: walls that do not cut through octs need thinner ghost layers.
+ * Any cut plane for which the cost is within a tolerance of its target is acceptable; among these
+ * the one on the coarsest grid line is taken: cut planes that do not cut through octs need thinner
+ * ghost layers.
  *
- * Costs are made whole numbers first. Their sums are exact, so the walls do not depend on which
- * rank holds which sample. */
+ * Costs are rounded to integers first. Their sums are exact, so the cut planes do not depend on
+ * which rank holds which sample. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -21,15 +22,15 @@
 #include "dom/domain_priv.h"
 
 enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12, PARALLEL_FROM = 50000 };
-/* of a rank's cost, shared by the tree levels: two walls, hence 1 % in all */
+/* of a rank's cost, shared by the tree levels: two cut planes, hence 1 % in all */
 static const double TOLERANCE = 0.005;
 
 /* One tree level: nodes to cut, and this rank's samples. */
 struct cut {
     const struct comm *comm;
     int64_t n;     /* samples */
-    int64_t *x;    /* their positions, whole units in (0, extent] */
-    int64_t *cost; /* their whole costs */
+    int64_t *x;    /* their positions, integer units in (0, extent] */
+    int64_t *cost; /* their integer costs */
     int32_t *node; /* the node each sample is in */
     int32_t *seg;  /* scratch of the search */
     int64_t nnode;
@@ -41,7 +42,7 @@ struct cut {
     int64_t *wall;      /* [nnode][nchild-1], the answer */
 };
 
-/* For one target cost t: the first wall with C(wall) >= t, the cost up to it and up to the unit
+/* For one target cost t: the first cut plane W with C(W) >= t, the cost up to it and up to the unit
  * before it. */
 struct reach {
     int32_t node, seg;
@@ -153,8 +154,8 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     FREE(s->wall);
 }
 
-/* First the cost nearest to each target, then the range of walls that are no further than that or
- * the tolerance. */
+/* First the cost closest to each target, then the range of cut planes that are within that distance
+ * or the tolerance. */
 static void cut_nodes(struct cut *s)
 {
     int64_t per = s->nchild - 1, n = s->nnode * per;
@@ -189,14 +190,14 @@ static void node_totals(struct cut *s)
     comm_add_i64(s->comm, s->total, (int)s->nnode);
 }
 
-/* The one whole number in a..b (0 < a <= b) that most powers of two divide. */
+/* The integer in a..b (0 < a <= b) that is divisible by the highest power of two. */
 static int64_t roundest(int64_t a, int64_t b)
 {
     int top = 63 - __builtin_clzll((unsigned long long)((a - 1) ^ b));
     return b >> top << top;
 }
 
-/* Ascending walls with at least `need` units between them, if the node has that many. */
+/* Ascending cut planes with at least `need` units between them, if the node has that many. */
 static void walls_place(struct cut *s, const struct reach *low, const struct reach *high)
 {
     int per = s->nchild - 1;
@@ -220,7 +221,7 @@ static void walls_place(struct cut *s, const struct reach *low, const struct rea
 struct search {
     int64_t nseg;
     int bins_log, shift;
-    int64_t *base, *before; /* [most segments] */
+    int64_t *base, *before; /* [max segments] */
     int64_t *hist;          /* [nseg][bins]: first cost, then cumulative cost */
     int32_t *next;          /* [nseg][bins]: segment of the next round, or -1 */
 };
@@ -312,7 +313,7 @@ static void search_narrow(const struct cut *s, struct search *q, int64_t n, stru
         int64_t begin = q->base[t[i].seg] + (b << q->shift);
         t[i].below = b ? h[b - 1] : q->before[t[i].seg];
         t[i].cost = h[b];
-        t[i].wall = begin + 1; /* right in the last round, where a bin is one unit */
+        t[i].wall = begin + 1; /* exact in the last round, where a bin is one unit */
         int32_t *next = &q->next[t[i].seg * bins + b];
         if (*next < 0) {
             base[count] = begin;

@@ -1,5 +1,5 @@
 /* dom/domain: the decomposition as seen by others; see domain.h. The two kinds are in ksection.c
- * and hilbert.c, the search for walls of equal cost in balance.c. */
+ * and hilbert.c, the search for cut planes of equal cost in balance.c. */
 #include "dom/domain_priv.h"
 
 #include <math.h>

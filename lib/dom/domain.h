@@ -1,9 +1,9 @@
 /* dom/domain: a decomposition is a pure function position → rank, known to all ranks.
  *
  * Two kinds: the k-section tree (Kim 2026, section 2) and Hilbert key ranges as in RAMSES.
- * Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of the father
- * cell's centre. Walls and keys are at a resolution of 2^-(levelmax+1) of the box or coarser.
- * Nothing here is physics: it may depend on clocks. */
+ * Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of the parent
+ * cell's centre. Cut planes and keys are at a resolution of 2^-(levelmax+1) of the box or
+ * coarser. Results do not depend on it, so it may depend on clocks. */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -33,20 +33,20 @@ int domain_whole(const struct domain *d, int level, okey key);
  * (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* A new decomposition of the same kind with equal cost a rank. Each rank gives n weighted octs, at
- * their centres (collective). cost > 0, any unit. bound on the remaining imbalance: the finest wall
- * resolution or 1 %. */
+/* A new decomposition of the same kind with equal cost per rank. Each rank gives n weighted octs,
+ * at their centres (collective). cost > 0, any unit. Bound on the remaining imbalance: the
+ * resolution of cut planes or 1 %. */
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
                               int64_t n, const int *level, const okey *key, const double *cost);
 
-/* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: walls are
- * placed on keys that a double holds). */
+/* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: bounds are
+ * keys that a double represents). */
 void domain_bound_keys(const struct domain *d, double *bound);
 /* RAMSES's Hilbert key of integer position x at `bits` bits per dimension. */
 unsigned __int128 hilbert_key(const int64_t x[3], int bits);
 /* k-section only: the tree as cuRAMSES stores it: nodes from 1, breadth first; tables of nodes or
- * ranks with the second index slowest; walls and boxes in units of the box. At most kmax children a
- * node. */
+ * ranks with the second index slowest; cut planes and boxes in units of the box. At most kmax
+ * children per node. */
 struct domain_tree {
     int nlev, kmax, nnode;
     int32_t *factor, *axis; /* [nlev] axis 1..3 */
@@ -57,5 +57,5 @@ struct domain_tree {
 };
 void domain_tree(const struct domain *d, struct domain_tree *t);
 void domain_tree_free(struct domain_tree *t);
-/* k-section only: one line a node for people (inspect -t, log -v): written into buf. */
+/* k-section only: one line per node, to be printed (inspect -t, log -v): written into buf. */
 void domain_print(const struct domain *d, char *buf, size_t size);

@@ -1,14 +1,14 @@
 /* dom/domain_priv: what domain.c, ksection.c, hilbert.c and balance.c share. Not for others.
  *
- * All positions are integers in units of 2^-(levelmax+1) of the box ("units"; the box is `extent`
- * of them a side): the finest oct is 4 units wide, the finest cell 2, and every centre of an oct or
- * a cell is a whole unit. */
+ * All positions are integers in units of 2^-(levelmax+1) of the box ("units"; the box has `extent`
+ * of them per side): the finest oct is 4 units wide, the finest cell 2, and every centre of an oct
+ * or a cell is an integer number of units. */
 #pragma once
 #include "dom/domain.h"
 
 enum { KSECTION_LEVELS = 31 };
 
-typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits a dimension */
+typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits per dimension */
 
 struct ksection {
     int nlev;                    /* tree levels; 0 for one rank */
@@ -49,18 +49,18 @@ static inline int64_t domain_width(const struct domain *d, int level)
     return (int64_t)1 << (d->levelmax + 2 - level);
 }
 
-/* no walls yet */
+/* no cut planes yet */
 struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, const bool wall[6]);
 
-void ksection_plan(struct domain *d);    /* factors, axes, room for walls */
-void ksection_uniform(struct domain *d); /* walls of equal volumes */
-void ksection_finish(struct domain *d);  /* boxes of the ranks, once all walls stand */
+void ksection_plan(struct domain *d);    /* factors, axes, room for cut planes */
+void ksection_uniform(struct domain *d); /* cut planes of equal volumes */
+void ksection_finish(struct domain *d);  /* boxes of the ranks, once all cut planes are known */
 void ksection_fini(struct domain *d);
-/* The interval (side[0],side[1]] of node p of tree level l along an axis; needs the walls of the
- * levels above only. */
+/* The interval (side[0],side[1]] of node p of tree level l along an axis; needs the cut planes of
+ * the levels above only. */
 void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t side[2]);
 int ksection_rank(const struct domain *d, int level, okey key);
-/* no wall cuts the oct */
+/* no cut plane cuts the oct */
 bool ksection_whole(const struct domain *d, int rank, int level, okey key);
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank);
 
@@ -73,7 +73,7 @@ int hilbert_rank(const struct domain *d, int level, okey key);
 bool hilbert_whole(const struct domain *d, int rank, int level, okey key);
 int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* First of the ascending walls w[0..n-1] with x <= w, else n. */
+/* First of the ascending cut planes w[0..n-1] with x <= w, else n. */
 static inline int wall_slot(const int64_t *w, int n, int64_t x)
 {
     int lo = 0, len = n;

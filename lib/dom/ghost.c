@@ -1,4 +1,4 @@
-/* dom/ghost: see ghost.h. One message a peer and call; rows are packed array after array. */
+/* dom/ghost: see ghost.h. One message per peer and call; rows are packed array after array. */
 #include "dom/ghost.h"
 
 #include <string.h>
@@ -17,9 +17,9 @@ static void rows_put(char *to, const char *from, size_t stride, lidx n, const li
         memcpy(to + stride * (size_t)row[i], from + stride * (size_t)i, stride);
 }
 
-/* ---- rows on their way ---- */
+/* ---- messages ---- */
 
-/* Buffers for rows of this many bytes: out[] and in[] a peer. */
+/* Buffers for rows of this many bytes: out[] and in[] per peer. */
 static void round_begin(struct ghost_rows *g, const struct xplan *p, const lidx *sfirst,
                         const lidx *rfirst, size_t row)
 {

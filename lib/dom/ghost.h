@@ -5,7 +5,7 @@
 #include "oct/mesh.h"
 
 /* Ghost rows of each array := the owner's rows. arr[i] is an array with one row of stride[i] bytes
- * an oct. */
+ * per oct. */
 void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
                      const size_t *stride);
 /* The same for fields of a level by number (enum field); their ghosts are then marked valid. */
@@ -40,9 +40,8 @@ bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f);
  * [noct][8]. */
 void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8]);
 
-/* Builds the plan of a level from each own oct's list of ranks: done by dom/adapt. A sub-plan over
- * the octs with keep[i]
- * != 0 (same value on owner and ghosts), with indices mapped by map[i] (for multigrid's compact
- * levels). */
+/* dom/adapt builds the plan of a level from each own oct's list of ranks. A sub-plan over the octs
+ * with keep[i] != 0 (same value on owner and ghosts), with indices mapped by map[i] (for
+ * multigrid's compact levels). */
 void xplan_subset(const struct xplan *p, const unsigned char *keep, const lidx *map,
                   struct xplan *out);

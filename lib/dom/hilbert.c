@@ -1,13 +1,13 @@
 /* dom/hilbert: domains as ranges of RAMSES's Hilbert key.
  *
- * The key has three bits a level: with the curve's state (one of 12) and the slot of the next finer
- * cube, a table gives the digit and the next state. All keys that begin with the same digits lie in
- * one cube, so a cube is one range of keys, and rank r owns bound[r] <= key < bound[r+1].
+ * The key has three bits per level: with the curve's state (one of 12) and the slot of the next
+ * finer cube, a table gives the digit and the next state. All keys that begin with the same digits
+ * lie in one cube, so a cube is one range of keys, and rank r owns bound[r] <= key < bound[r+1].
  *
- * Finding who needs an oct as a ghost asks for the ranges of 27 cubes. These are made by one table
- * step each from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps the
- * last such path. In Morton order nearly every step of it is reused, and below an ancestor whose 27
- * cubes are one rank's there is nothing to do. */
+ * The ranks that need an oct as a ghost follow from the ranges of 27 cubes. These are made by one
+ * table step each from the 27 cubes around the parent, and so on up to the root: hilbert_walk keeps
+ * the last such path. In Morton order nearly every step of it is reused, and below an ancestor
+ * whose 27 cubes belong to one rank there is nothing to do. */
 #include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -97,14 +97,15 @@ bool hilbert_whole(const struct domain *d, int rank, int level, okey key)
 
 /* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */
 struct around {
-    hkey key[27];                /* digits so far */
-    int32_t first[27], last[27]; /* ranks whose range the cube meets; first > last: beyond a wall */
-    int32_t centre[27];          /* owners of the centres, once has_centre */
+    hkey key[27]; /* digits so far */
+    /* ranks whose range the cube meets; first > last: beyond a boundary */
+    int32_t first[27], last[27];
+    int32_t centre[27]; /* owners of the centres, once has_centre */
     uint8_t state[27];
     bool has_centre;
 };
 
-/* The path from the root to the last oct asked for. at[l] and only[l] belong to the oct own[l] of
+/* The path from the root to the last oct looked up. at[l] and only[l] belong to the oct own[l] of
  * level l, whatever the other levels hold. */
 struct hilbert_walk {
     atomic_flag busy;
@@ -122,8 +123,8 @@ void hilbert_plan(struct domain *d)
     d->hilb.bound[d->nrank] = (hkey)1 << (3 * bits);
 }
 
-/* RAMSES divides the key range in real arithmetic; the next whole key up is owned by the same rank.
- */
+/* RAMSES divides the key range in real arithmetic; the next integer key above is owned by the same
+ * rank. */
 void hilbert_uniform(struct domain *d)
 {
     struct hilbert *h = &d->hilb;
@@ -198,7 +199,7 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
     return ranges_list(&s, me, rank);
 }
 
-/* A walk that nobody else uses: normally the thread's own. */
+/* A walk that no other thread uses: normally the thread's own. */
 static struct hilbert_walk *walk_take(const struct domain *d)
 {
     int i = omp_get_thread_num() % d->hilb.nwalk;
@@ -207,8 +208,8 @@ static struct hilbert_walk *walk_take(const struct domain *d)
     return &d->hilb.walk[i];
 }
 
-/* Brings the path to an oct of a level; stops early where all 27 cubes are one rank's. Returns the
- * level reached. */
+/* Extends the path to an oct of a level; stops early where all 27 cubes belong to one rank. Returns
+ * the level reached. */
 static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, okey key)
 {
     int l = level;

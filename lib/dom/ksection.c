@@ -3,11 +3,11 @@
  * The number of ranks is factored into primes, largest first; tree level l cuts every node into
  * factor[l] children along axis[l], the longest side of what equal cuts of a cube have left (ties:
  * the lowest axis). All children of a tree level hold equally many ranks, so the leaf's number is
- * the rank. A point on a wall belongs to the lower side, hence all intervals are (lo,hi].
+ * the rank. A point on a cut plane belongs to the lower side, hence all intervals are (lo,hi].
  *
- * Who needs an oct as a ghost separates by axis: a box meets the cube of 27 octs if it does so on
- * each axis, and holds one of the 27 centres around the parent if it holds one of three coordinates
- * on each axis. So one descent carries two bits. */
+ * The ranks that need an oct as a ghost are found axis by axis: a box meets the cube of 27 octs if
+ * it does so on each axis, and holds one of the 27 centres around the parent if it holds one of
+ * three coordinates on each axis. So one descent carries two bits. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -163,10 +163,10 @@ void domain_tree_free(struct domain_tree *t)
     FREE(t->high);
 }
 
-enum { CUBE = 1, CENTRES = 2 }; /* what of an oct's surroundings a node may still meet */
+enum { CUBE = 1, CENTRES = 2 }; /* the parts of an oct's surroundings that a node may still meet */
 enum { PIECES = 2, POINTS = 3 };
 
-/* What surrounds an oct along one axis: whole units first[i]..last[i] inside the cube, and the
+/* What surrounds an oct along one axis: integer units first[i]..last[i] inside the cube, and the
  * centres around its parent. */
 struct span {
     int npiece, npoint;
@@ -177,7 +177,7 @@ struct span {
 struct near {
     const struct domain *d;
     struct span span[3];
-    int64_t side[3][2]; /* of the node at hand */
+    int64_t side[3][2]; /* of the current node */
     int me, n, *rank;
 };
 

@@ -2,7 +2,7 @@
  *
  * Each cell is a pseudo-particle: a leaf at its centre (so all of its mass stays in it), a split
  * cell at the centre of mass of what it holds, spread by CIC with the cell size of the level.
- * Masses are integers: their sums do not depend on the order, whatever the threads and ranks. */
+ * Masses are integers, so their sums do not depend on order, threads or ranks. */
 #include <math.h>
 
 #include "base/mem.h"

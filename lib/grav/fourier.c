@@ -91,8 +91,8 @@ static struct fourier *plan_new(const struct level *lv, const struct comm *c)
 
 /* ---- exchange ---- */
 
-/* Rows of eight values for each other rank: out[r] of them from `mine`, in[r] to `theirs`, both
- * packed by rank. */
+/* Rows of eight values exchanged with each other rank: out[r] of them from `mine`, in[r] to
+ * `theirs`, both packed by rank. */
 static void swap_rows(const struct comm *c, const int64_t *out, const int64_t *in,
                       double (*mine)[8], double (*theirs)[8])
 {
@@ -115,7 +115,7 @@ static void swap_rows(const struct comm *c, const int64_t *out, const int64_t *i
     FREE(peer);
 }
 
-/* Ranges of this rank's own share among octs packed by rank, and all others' number. */
+/* Range of this rank's own part among octs packed by rank, and the number of all others. */
 struct share {
     int64_t first, n, rest;
 };

@@ -28,7 +28,7 @@ static bool has_walls(const struct mesh *m)
     return any;
 }
 
-/* φ: 0 on the periodic base level, the monopole with walls, interpolated on finer levels. */
+/* φ: 0 on the periodic base level, the monopole with boundaries, interpolated on finer levels. */
 static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
 {
     struct level *lv = &m->lev[l];
@@ -55,8 +55,8 @@ static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
     }
 }
 
-/* Values beyond the missing faces of own oct i, from outside and from the first guess, taken off
- * the right-hand side. */
+/* Values beyond the missing faces of own oct i, from outside and from the first guess, subtracted
+ * from the right-hand side. */
 static void freeze_boundary(struct interpol *here, const struct level *lv, lidx i, double inv_dx2,
                             double rhs[8])
 {

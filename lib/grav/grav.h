@@ -1,4 +1,4 @@
-/* grav: Poisson solver a level (multigrid or conjugate gradient), force, gas deposit. Method:
+/* grav: Poisson solver per level (multigrid or conjugate gradient), force, gas deposit. Method:
  * docs/method/grav.md (Guillet & Teyssier 2011). All functions are collective unless said
  * otherwise; no result depends on ranks or threads: norms are exact sums (base/sum) of per-oct
  * sums, deposits are integers. */
@@ -11,7 +11,7 @@ struct grav_par {
     int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
     double gravity_params[10];
     int cg_levelmin;
-    /* multigrid: every rank solves the levels with at most so many octs; same bits */
+    /* multigrid: every rank solves the levels with at most this many octs; same bits */
     int mg_shared_octs;
     int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
     bool spectral;    /* with −1/k² instead of the seven-point operator's Green function */
@@ -20,7 +20,7 @@ struct grav_par {
     double (*response)(const void *ctx, double wave);
     const void *response_ctx;
     struct fourier *fourier; /* the solver's (init NULL); grav_fini frees it */
-    int verbose;             /* 1: a line a solve on the log */
+    int verbose;             /* 1: one line per solve in the log */
     /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
     unsigned char safe[LEVEL_MAX + 2];
     /* box and code units in cgs: needed for gravity_type 3 and -3 only */
@@ -35,9 +35,10 @@ struct grav_report {
 
 /* Solves level l for FLD_PHI (own and ghosts valid on return) from FLD_RHO (own cells valid on
  * entry). The first guess is made here: PHI need not be set. gravity_type > 0: does nothing.
- * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with walls). tfrac: time fraction
- * for boundary values from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level l-1 valid
- * in ghosts. With walls: mass and centre of mass (com[3], code units) for the monopole. */
+ * fourpi: 4π·scale, or 1.5 Ω_m a·scale; rho_tot: mean density (0 with boundaries). tfrac: time
+ * fraction for boundary values from level l-1 (φ_c + (φ_c − φ_c,old) tfrac). PHI, PHI_OLD of level
+ * l-1 valid in ghosts. With boundaries: mass and centre of mass (com[3], code units) for the
+ * monopole. */
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
                               double rho_tot, double tfrac, double mass, const double com[3],
                               struct grav_par *p);
@@ -51,13 +52,13 @@ void grav_force(struct mesh *m, const struct comm *c, int l, double tfrac, doubl
 
 /* Interpolated potential of the 8 cells of the (missing) oct in cell `cell` of oct i of level l
  * (local; interpolation of docs/method/grav.md), for boundary values. mass and com as in grav_solve
- * (used beyond walls only). */
+ * (used beyond boundaries only). */
 void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfrac, double mass,
                        const double com[3], double out[8]);
 
 /* Mass moments for the gas deposit: com[l'] for every level l' in l..levelmax, one row of 3 doubles
- * an oct: centre of mass of the oct (= of its father cell), code units, ghosts valid. New arrays in
- * com[] (owner: caller). */
+ * per oct: centre of mass of the oct (= of its parent cell), code units, ghosts valid. New arrays
+ * in com[] (owner: caller). */
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3]);
 /* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed
  * by the caller): each cell is a pseudo-particle at its centre of mass (leaf: centre), CIC on

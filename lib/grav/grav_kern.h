@@ -94,7 +94,7 @@ static inline double kern_dot8(const double x[8], const double y[8])
 
 /* Trilinear prolongation of the 4³ coarse patch around an oct (its 2³ cells and one layer) to the
  * 4³ fine cells of its children, one dimension after the other: each fine value is 3/4 of its
- * father and 1/4 of the next cell on its side. */
+ * parent cell and 1/4 of the next cell on its side. */
 static inline void kern_prolong(const double p[64], double fine[64])
 {
     double x[64], y[64];

@@ -1,8 +1,8 @@
 /* grav/interpol: see interpol.h.
  *
- * A child's value is Σ w φ over its father cell and the seven neighbours of the father on the
- * child's side, w = 27, 9, 9, 3, 9, 3, 3, 1 /64 (products of 3/4 and 1/4). Father cells are
- * addressed in the 6³ cells of the 27 octs around a parent oct. A father cell that does not exist
+ * A child's value is Σ w φ over its parent cell and the seven neighbours of the parent cell on the
+ * child's side, w = 27, 9, 9, 3, 9, 3, 3, 1 /64 (products of 3/4 and 1/4). Parent cells are
+ * addressed in the 6³ cells of the 27 octs around a parent oct. A parent cell that does not exist
  * counts with the central value. */
 #include "grav/interpol.h"
 
@@ -72,7 +72,7 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     return far_phi(p->m, &p->far, at, 0);
 }
 
-/* The children of father cell x of the 6³. */
+/* The children of parent cell x of the 6³. */
 static void interpol_children(const struct interpol *p, const int x[3], double out[8])
 {
     static const double weight[8] = {1. / 64, 3. / 64, 3. / 64, 9. / 64,

@@ -1,7 +1,7 @@
 /* grav/interpol: potential at the boundary of a level (private to lib/grav).
  *
  * Interpolation from level-1 in space (trilinear) and time (φ + (φ − φ_old) tfrac), and the
- * monopole beyond physical boundaries. A struct interpol is one thread's: it keeps the
+ * monopole beyond physical boundaries. A struct interpol belongs to one thread: it keeps the
  * neighbourhood of the last parent. */
 #pragma once
 #include "oct/mesh.h"
@@ -20,9 +20,10 @@ struct interpol {
 
 void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, double tfrac,
                    double mass, const double com[3]);
-/* The 8 values of oct i of level+1 (present), from its father's neighbourhood. */
+/* The 8 values of oct i of level+1 (present), from its parent cell's neighbourhood. */
 void interpol_oct(struct interpol *p, lidx i, double out[8]);
-/* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a wall. */
+/* The 8 values of the oct that is missing across face f of oct i of level+1, also beyond a
+ * boundary. */
 void interpol_face(struct interpol *p, lidx i, int f, double out[8]);
 
 /* Centre of cell c of oct i, code units. */

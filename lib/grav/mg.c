@@ -2,10 +2,11 @@
  *
  * The domain of a solve is the set of cells of level l. On coarser levels a cell's mask is 2 f − 1,
  * f the fraction of its volume inside the domain; cells with mask ≤ 0 are outside, hold zero and
- * are never changed. Across the edge the potential is taken as linear in the mask, zero where the
- * mask is zero: a neighbour that is outside has the value u mask_nb / mask (mask_nb = −1 if it does
- * not exist), which only changes the diagonal of the operator (Guillet & Teyssier 2011, J. Comput.
- * Phys. 230, 4756, §3). Coarsening ends before the level where no cell is inside. */
+ * are never changed. Across the boundary of the domain the potential is taken as linear in the
+ * mask, zero where the mask is zero: a neighbour that is outside has the value u mask_nb / mask
+ * (mask_nb = −1 if it does not exist), which only changes the diagonal of the operator (Guillet &
+ * Teyssier 2011, J. Comput. Phys. 230, 4756, §3). Coarsening ends before the level where no cell is
+ * inside. */
 #include "grav/mg.h"
 
 #include <string.h>
@@ -112,9 +113,9 @@ static bool level_mask(struct mg_level *g, const struct comm *c, const struct mg
     return inside;
 }
 
-/* ---- edges ---- */
+/* ---- octs at the boundary of the domain ---- */
 
-/* Whether the oct is at the edge at all; if so, fills e. */
+/* Whether the oct is at the boundary of the domain; if so, fills e. */
 static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
 {
     static const double all_in[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -213,7 +214,7 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
 
 /* ---- all ---- */
 
-/* The coarsest level with a cell inside on any rank, and not below 2 if the box has walls. */
+/* The coarsest level with a cell inside on any rank, and not below 2 if the box has boundaries. */
 static int find_bottom(struct mg *g, const struct mesh *m, const struct comm *c)
 {
     int64_t inside[LEVEL_MAX + 2] = {0};

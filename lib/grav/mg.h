@@ -7,8 +7,8 @@
 #include "comm/comm.h"
 #include "oct/mesh.h"
 
-/* Cells of an oct at the edge of the domain of the solve: diagonal of the operator, 0 for masked
- * cells; `safe` is also 0 for cells that safe mode does not smooth. */
+/* Cells of an oct at the boundary of the domain of the solve: diagonal of the operator, 0 for
+ * masked cells; `safe` is also 0 for cells that safe mode does not smooth. */
 struct mg_edge {
     double diag[8], safe[8];
 };
@@ -26,7 +26,7 @@ struct mg_level {
     const lidx (*child)[8]; /* compact, on the level above; not for the top */
     const struct xplan *plan;
     lidx nhalo, *halo; /* ghosts that touch own octs */
-    const lidx *edge;  /* [noct] row in edges or -1; NULL: there are none */
+    const lidx *edge;  /* [noct] index in edges or -1; NULL: none */
     struct mg_edge *edges;
     lidx ncube;
     struct mg_cube *cube;
@@ -46,14 +46,14 @@ struct mg {
     struct mg_share *share; /* how the lowest levels are solved; NULL: like the others */
 };
 
-/* Everything but the top's u, which the caller lends. Levels below the top with at most
+/* Everything except u of the top level, which the caller lends. Levels below the top with at most
  * `shared` octs on all ranks are solved by every rank (mg_share_build). (collective) */
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, int64_t shared);
 void mg_free(struct mg *g);
 
-/* Small levels are all latency. Where few octs are left on all ranks together, every rank is sent
- * the right-hand side of that level and does the rest of the cycle alone, in the same order of
- * operations, instead of exchanging ghosts with neighbours. The masks must still be there.
+/* Small levels cost only latency. Where few octs are left on all ranks together, every rank
+ * receives the right-hand side of that level and does the rest of the cycle alone, in the same
+ * order of operations, instead of exchanging ghosts with neighbours. The masks must still be there.
  * (collective) */
 void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c, int64_t most);
 void mg_share_free(struct mg_share *s);
@@ -61,8 +61,8 @@ int mg_share_level(const struct mg_share *s);
 /* u of own octs and ghosts of that level from rhs of own octs. (collective) */
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe);
 
-/* What mg_share makes of a level like mg_build: rows of the octs at the domain's edge (from nbr and
- * mask), work arrays. */
+/* What mg_share makes of a level, as mg_build does: entries of the octs at the boundary of the
+ * domain (from nbr and mask), work arrays. */
 void mg_level_edges(struct mg_level *g);
 void mg_level_arrays(struct mg_level *g, bool top);
 void mg_level_free(struct mg_level *g);

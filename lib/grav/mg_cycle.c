@@ -4,7 +4,7 @@
  * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
  * one exchange after the black half is enough and the result is that of a single rank. Restriction
  * needs one exchange, prolongation none: five for a level in a cycle. A half sweep reads u and rhs
- * and writes u, 24 bytes a cell: at the top level it runs at the speed of memory. */
+ * and writes u, 24 bytes per cell: at the top level it runs at memory speed. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -93,8 +93,8 @@ void mg_residual(struct mg_level *g, struct sum *norm)
 }
 
 /* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0.
- * Children of the neighbours of own octs are here as ghosts, so the halo's right-hand side needs no
- * exchange of its own. */
+ * Children of the neighbours of own octs are present as ghosts, so the halo's right-hand side needs
+ * no exchange of its own. */
 static void restrict_residual(const struct comm *c, struct mg_level *g, struct mg_level *fine)
 {
     fill(c, fine, fine->mean, sizeof fine->mean[0]);

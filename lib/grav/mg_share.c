@@ -1,8 +1,8 @@
 /* grav/mg_share: the lowest levels of a hierarchy on every rank (see mg.h).
  *
- * The octs of these levels, their places and masks, are gathered once a solve into a hierarchy of
- * their own without ghosts, which the ordinary cycle then works on. A cell's arithmetic is the
- * same, so are the bits. */
+ * The octs of these levels, their positions and masks, are gathered once per solve into a separate
+ * hierarchy without ghosts, on which the ordinary cycle then works. The arithmetic of a cell is the
+ * same, and so are the bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct mg_share {
     struct mg whole; /* top: the level whose right-hand side is gathered */
     okey *key[LEVEL_MAX + 2];
     int64_t *bytes; /* [rank] of the right-hand side */
-    /* place in `whole` of the n-th row gathered; of each oct of the level here */
+    /* position in `whole` of the n-th gathered row; of each oct of the level here */
     lidx *order, *row;
     double (*rows)[8];
 };
@@ -62,7 +62,7 @@ static lidx find_near(const struct mg_share *s, const struct mesh *m, int level,
     return mesh_key_at(m, level, x, &k) ? find(s, level, k) : -1;
 }
 
-/* The highest level below the top with at most so many octs on all ranks, or 0. */
+/* The finest level below the top with at most this many octs on all ranks, or 0. */
 static int choose_level(const struct mg *g, const struct comm *c, int64_t most)
 {
     int64_t octs[LEVEL_MAX + 2] = {0};

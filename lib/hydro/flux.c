@@ -9,8 +9,8 @@
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE, US = PATCH_STRIDE };
 
-/* The places a ≤ i < b of a plane that a loop visits: at least those asked for, in whole vectors.
- */
+/* The positions a ≤ i < b of a plane that a loop visits: at least those requested, in full
+ * vectors. */
 struct range {
     int a, b;
 };
@@ -301,8 +301,8 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct f
     }
 }
 
-/* Newton iterations on blocks of faces; a face that has converged is left alone, so blocks do not
- * show in the result. */
+/* Newton iterations on blocks of faces; a face that has converged is not changed, so results do not
+ * depend on blocks. */
 static void faces_solve_exact(const struct face_job *j)
 {
     enum { BLOCK = 32 };

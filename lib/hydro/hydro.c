@@ -1,16 +1,15 @@
 /* hydro: one Godunov step of a level.
  *
  * Own octs are advanced tile by tile: gather with halo (tile.c), prim → slopes → trace → Riemann →
- * flux differences on planes (flux.c), then for each oct the rest of the step, here: what the finer
- * level left in its registers, the gravity source term, pressure_fix, floors. New values go to
- * second arrays because neighbours need the old ones; at the end these become the fields of the
- * level.
+ * flux differences on planes (flux.c), then for each oct the rest of the step, here: the registers
+ * of the finer level, the gravity source term, pressure_fix, floors. New values go to second arrays
+ * because neighbours need the old ones; at the end these become the fields of the level.
  *
- * Coarse-fine edges (Berger & Colella 1989): fluxes through faces of a refined cell are zero on the
- * coarse level. The fine oct beyond the face sums its own fluxes through the four fine faces, each
- * with dt_f/dx_f and weight 1/8, over its sub-steps in a register of its own; the coarse cell then
- * collects the registers of its six sides in a fixed order. So nobody writes to another's cell, and
- * the sum does not depend on ranks, threads or tiles. */
+ * Coarse–fine boundaries (Berger & Colella 1989): fluxes through faces of a refined cell are zero
+ * on the coarse level. The fine oct beyond the face sums its own fluxes through the four fine
+ * faces, each with dt_f/dx_f and weight 1/8, over its sub-steps in a register of its own; the
+ * coarse cell then collects the registers of its six sides in a fixed order. So no oct writes to
+ * another's cell, and the sum does not depend on ranks, threads or tiles. */
 #include "hydro/hydro.h"
 
 #include <string.h>
@@ -101,7 +100,7 @@ static void fields_replace(struct update *up)
     }
 }
 
-/* ---- registers of the level's edge ---- */
+/* ---- registers of the coarse–fine boundary ---- */
 
 static inline int edge_nflux(const struct hydro_par *p)
 {
@@ -154,7 +153,7 @@ void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oc
     if (lv->edge[oct] >= 0) memcpy(edge_row(lv, oct, p), row, hydro_edge_row_bytes(p));
 }
 
-/* Adds the fluxes through face f of the own oct at place (x,y,z) that lie in the plane at hand: two
+/* Adds the fluxes through face f of the own oct at place (x,y,z) that lie in the current plane: two
  * fine faces of the plane for x and y, four for z. `at` is its first face in the plane. */
 static void edge_add(struct sweep *s, const struct level *lv, lidx i, int f, const double *flux,
                      int at)
@@ -318,7 +317,7 @@ static double velocity_across(const struct oct_work *o, const struct sweep *s, i
     return u[(1 + d) * PATCH_STRIDE] * (1.0 / hydro_max(u[0], smallr));
 }
 
-/* The divergence of the old velocities in the cells of an oct at the edge of the level. */
+/* The divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
 static void oct_expansion_edge(const struct oct_work *o, const struct sweep *s, double *div)
 {
     double dx = o->up->dx;

@@ -27,7 +27,7 @@ struct hydro_par {
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;
-    /* 0: tiles by their work; else all of 2^(tile_depth-1) octs a side: same bits, for tests */
+    /* 0: tiles by their work; else all of 2^(tile_depth-1) octs per side: same bits, for tests */
     int tile_depth;
     int interpol_var, interpol_type;
     enum bound_type bound[6]; /* −x,+x,−y,+y,−z,+z */
@@ -50,20 +50,20 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
  * ones; ghosts are stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
-/* The same with tiles of 2^mindepth to 2^maxdepth octs a side (0 ≤ … ≤ 3), for tests and
+/* The same with tiles of 2^mindepth to 2^maxdepth octs per side (0 ≤ … ≤ 3), for tests and
  * measurements: same bits. */
 void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
                         int mindepth, int maxdepth);
 
 /* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level
- * l-1. Local. Octs with a face that has no neighbour on the level have a row: double[6 faces][nvar,
- * + 2 with pressure_fix]. The caller copies the rows of ghost octs from their owners (export there,
- * import here) before level l-1 is updated. */
+ * l-1. Local. Octs with a face that has no neighbour on the level have registers: double[6
+ * faces][nvar, + 2 with pressure_fix]. The caller copies the registers of ghost octs from their
+ * owners (export there, import here) before level l-1 is updated. */
 void hydro_edge_begin(struct mesh *m, int l, const struct hydro_par *p);
 void hydro_edge_end(struct mesh *m, int l); /* frees them */
 size_t hydro_edge_row_bytes(const struct hydro_par *p);
-/* One oct's row to and from a buffer of hydro_edge_row_bytes; an oct without a row exports zeros
- * and ignores what comes. */
+/* One oct's registers to and from a buffer of hydro_edge_row_bytes; an oct without registers
+ * exports zeros and ignores what it receives. */
 void hydro_edge_export(const struct mesh *m, int l, const struct hydro_par *p, lidx oct, void *row);
 void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oct, const void *row);
 
@@ -75,12 +75,12 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p);
 void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);
 
 /* adapt_prolong callback: ctx = struct hydro_par*. U interpolated, other fields injected. */
-void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8], void *ctx);
+void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx);
 
 /* Gradient criteria (docs/method/step.md): ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);
 
-/* Sums over own leaf cells of level l for the diagnostics, one value an oct added to exact sums:
+/* Sums over own leaf cells of level l for the diagnostics, one value per oct added to exact sums:
  * mass, total energy, internal energy, momentum; all times cell volume. */
 void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass,
                   struct sum *energy, struct sum *internal, struct sum momentum[3]);

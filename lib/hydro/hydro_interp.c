@@ -1,6 +1,6 @@
 /* hydro/interp: prolongation and restriction between levels.
  *
- * A missing or new oct is interpolated in its father cell from that cell (0) and its six face
+ * A missing or new oct is interpolated in its parent cell from that cell (0) and its six face
  * neighbours: child = a0 + Σ_d ±½ w_d, with a limited slope w (interpol_type 0 none, 1 minmod, 2
  * monotonised central with one limiter for the three directions, 3 central, 4 central for
  * velocities and 2 for the rest) of the variables that interpol_var names (0 conserved, 1 internal
@@ -11,7 +11,7 @@
 #include "hydro/hydro_kern.h"
 #include <math.h>
 
-/* Arrays over variables are handled in rows of whole vectors. */
+/* Arrays over variables are handled in rows of full vectors. */
 enum { ROW = NVAR_MAX };
 
 static void to_interp_vars(const struct hydro_par *p, double *u);
@@ -92,7 +92,7 @@ static void slopes(const struct hydro_par *p, const double (*a)[ROW], double (*w
     }
 }
 
-/* Velocities to momenta; a constant makes the children's mean momentum the father's. */
+/* Velocities to momenta; a constant makes the children's mean momentum the parent cell's. */
 static void fix_momentum(const struct hydro_par *p, const double *a0, double (*out)[8])
 {
     for (int d = 1; d <= 3; d++) {
@@ -143,16 +143,16 @@ void hydro_wall_state(const struct hydro_par *p, int f, double *u)
     u[4] = ekin + q[4] / (p->gamma - 1.0);
 }
 
-void hydro_prolong(const struct mesh *m, int l, lidx father, int cell, double (*out)[8], void *ctx)
+void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
 {
     const struct hydro_par *p = ctx;
     int n = 0;
     for (int f = 0; f < FLD_U; f++) {
         if (!mesh_has_field(m, f)) continue;
-        for (int k = 0; k < 8; k++) out[n][k] = m->lev[l].fld[f][father][cell];
+        for (int k = 0; k < 8; k++) out[n][k] = m->lev[l].fld[f][parent][cell];
         n++;
     }
-    hydro_interp_oct(m, l, father, cell, p, out + n);
+    hydro_interp_oct(m, l, parent, cell, p, out + n);
 }
 
 /* Mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead of

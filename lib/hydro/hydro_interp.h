@@ -1,5 +1,5 @@
-/* hydro/interp: looking across the edge of a level, and values for octs that are not there. Private
- * to hydro. */
+/* hydro/interp: states across the boundary of a level, and values for octs that do not exist.
+ * Private to hydro. */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
@@ -14,10 +14,11 @@ struct hydro_cell {
 /* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
  * the coarser cell in its place. */
 struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, int f);
-/* The state of the cell across face f; beyond a wall that which the boundary condition gives. */
+/* The state of the cell across face f; beyond a boundary the one that the boundary condition
+ * gives. */
 void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
                         const struct hydro_par *p, double *u);
-/* Turns the state u of the cell before wall f into that of the cell beyond. */
+/* Turns the state u of the cell next to boundary f into that of the cell beyond it. */
 void hydro_wall_state(const struct hydro_par *p, int f, double *u);
 /* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have.
  */

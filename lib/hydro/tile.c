@@ -4,7 +4,7 @@
  * cubes waste less. The octs are sorted, so the octs of a cube are one run of the level, and each
  * cube compares its own work with that of its eight parts. While gathering, octs that do not exist
  * on the level but are seen by an own cell are interpolated from the coarser level (hydro_interp),
- * and cells beyond walls are filled axis after axis. */
+ * and cells beyond boundaries are filled axis after axis. */
 #include "hydro/tile.h"
 
 #include <string.h>
@@ -98,7 +98,8 @@ static inline bool is_own(const struct patch *p, lidx i)
     return i >= p->tile->first && i < p->tile->first + p->tile->count;
 }
 
-/* Marks in seen[z][y] (bit x) the places next to an own oct across a face or edge (or corner). */
+/* Marks in seen[z][y] (bit x) the positions next to an own oct across a face or edge (or
+ * corner). */
 static void mark_seen(const struct patch *p, bool corners,
                       uint32_t seen[PATCH_SLOT_MAX][PATCH_SLOT_MAX])
 {
@@ -222,8 +223,7 @@ static void prefetch_oct(const struct mesh *m, const struct level *lv, lidx i)
 static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par,
                          int at, const int xyz[3]);
 
-/* Own octs are read in memory order. The others, scattered over the level, are asked for some time
- * ahead. */
+/* Own octs are read in memory order. The others, scattered over the level, are prefetched. */
 static void octs_load(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par)
 {
     const struct level *lv = &m->lev[l];
@@ -256,7 +256,7 @@ static void octs_load(struct patch *p, const struct mesh *m, int l, const struct
     }
 }
 
-/* An oct that is not there: gas interpolated, acceleration of its father cell. */
+/* An oct that does not exist: gas interpolated, acceleration of its parent cell. */
 static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par,
                          int at, const int xyz[3])
 {
@@ -265,22 +265,22 @@ static void load_missing(struct patch *p, const struct mesh *m, int l, const str
     uint64_t c[3];
     for (int d = 0; d < 3; d++) c[d] = (uint64_t)((p->x0[d] + xyz[d] - 1) & (n - 1));
     okey k = okey_make(c[0], c[1], c[2]);
-    lidx father = mesh_find(up, k >> 3);
+    lidx parent = mesh_find(up, k >> 3);
     int cell = (int)(k & 7);
-    BUG_ON(father < 0);
+    BUG_ON(parent < 0);
     double out[NVAR_MAX][8], f[8];
-    hydro_interp_oct(m, l - 1, father, cell, par, out);
+    hydro_interp_oct(m, l - 1, parent, cell, par, out);
     for (int v = 0; v < par->nvar; v++) put8(p->u + v * PATCH_STRIDE, at, p->w, out[v]);
     for (int d = 0; m->gravity && d < 3; d++) {
-        for (int b = 0; b < 8; b++) f[b] = up->fld[FLD_FX + d][father][cell];
+        for (int b = 0; b < 8; b++) f[b] = up->fld[FLD_FX + d][parent][cell];
         put8(p->f + d * PATCH_STRIDE, at, p->w, f);
     }
     put8_split(p, at, NULL);
 }
 
-/* ---- walls ---- */
+/* ---- boundaries ---- */
 
-/* Fills one cell beyond wall f from the cell `from`. */
+/* Fills one cell beyond boundary f from the cell `from`. */
 static void wall_cell(struct patch *p, const struct mesh *m, const struct hydro_par *par, int f,
                       int to, int from)
 {

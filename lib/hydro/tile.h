@@ -6,8 +6,8 @@
 #include "oct/mesh.h"
 
 enum {
-    TILE_DEPTH_MAX = 3,                      /* tiles of up to 2^3 octs a side */
-    PATCH_W_MAX = (2 << TILE_DEPTH_MAX) + 4, /* cells a side with halo */
+    TILE_DEPTH_MAX = 3,                      /* tiles of up to 2^3 octs per side */
+    PATCH_W_MAX = (2 << TILE_DEPTH_MAX) + 4, /* cells per side with halo */
     PATCH_SLOT_MAX = (1 << TILE_DEPTH_MAX) + 2,
     /* doubles from variable to variable in a plane */
     PLANE_STRIDE = PATCH_W_MAX * PATCH_W_MAX + 8,
@@ -19,7 +19,7 @@ enum { SLOT_UNUSED = -3 }; /* a place of the patch that no own cell looks at */
 
 struct tile {
     lidx first, count; /* own octs first … first+count-1 */
-    int depth;         /* 2^depth octs a side */
+    int depth;         /* 2^depth octs per side */
 };
 
 struct tile_list {
@@ -28,14 +28,14 @@ struct tile_list {
 };
 
 /* Covers the own octs of level l with tiles of mindepth ≤ depth ≤ maxdepth so that the estimated
- * work is least. */
+ * work is minimal. */
 void tile_list_build(const struct mesh *m, int l, int mindepth, int maxdepth,
                      struct tile_list *list);
 void tile_list_free(struct tile_list *list);
 
 /* A gathered tile. Cell (i,j,k), each from -2 to n+1, is at (i+2) + w*((j+2) + w*(k+2)). */
 struct patch {
-    int t, n, w; /* octs a side, cells a side, cells a side with halo */
+    int t, n, w; /* octs per side, cells per side, cells per side with halo */
     const struct tile *tile;
     int64_t x0[3]; /* coordinates of its first oct on the level */
     lidx oct[PATCH_SLOT_MAX * PATCH_SLOT_MAX *

@@ -8,7 +8,7 @@ enum { BLOCK_VALUES = 1 << 22 }; /* read at a time, if that is two planes or mor
 /* Rows of consecutive planes of a file. */
 struct block {
     int64_t y0, z0; /* of the first oct in it */
-    int64_t plane;  /* values a plane */
+    int64_t plane;  /* values per plane */
     int64_t cap;
     double *val;
 };

@@ -1,8 +1,7 @@
 /* ics: initial conditions (docs/method/part.md, step.md): regions, GRAFIC2 files, particles in
  * text.
  *
- * The value of a cell or particle depends on nothing but its place and the files, whatever the
- * ranks. */
+ * The value of a cell or particle depends only on its position and the files, not on the ranks. */
 #pragma once
 #include "comm/comm.h"
 #include "cosmo/cosmo.h"
@@ -33,7 +32,7 @@ struct ics_region {
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g);
 
-/* ---- GRAFIC2 files, a directory a level ---- */
+/* ---- GRAFIC2 files, a directory per level ---- */
 
 struct ics_level {
     char *dir; /* owned */
@@ -84,6 +83,6 @@ MUST_USE enum err ics_grafic_particles(const struct ics_grafic *g, const struct 
 /* ---- particles in text (io/ascii_part) ---- */
 
 /* Appends the particles of a file, coordinates counted from the centre of the box; ids 1.. in the
- * order of the lines. Each rank reads a share; part_distribute must follow. (collective) */
+ * order of the lines. Each rank reads a part; part_distribute must follow. (collective) */
 MUST_USE enum err ics_ascii_particles(const char *path, double boxlen, int levelmin,
                                       const struct comm *c, struct parts *p);

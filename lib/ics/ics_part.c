@@ -1,7 +1,7 @@
 /* ics_part: dark matter from GRAFIC2 files or text (symbols as in ics_grafic.c).
  *
- * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). It stands at the
- * cell's centre displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart)
+ * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). Its position is
+ * the cell's centre displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart)
  * H0/astart) / box, and moves at F(aexp) times the latter. */
 #include <math.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static void leaf_take(const struct level *lv, double (*val)[8], double *out)
             if (lv->child[i][c] < 0) *out++ = val[i][c];
 }
 
-/* Place of a cell among those of all files, from 0: levels one after the other, each in the order
+/* Index of a cell among those of all files, from 0: levels one after the other, each in the order
  * of its file. */
 static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c)
 {

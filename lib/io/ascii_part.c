@@ -1,4 +1,4 @@
-/* io/ascii_part: see ascii_part.h. Two passes over a share: count, then parse. */
+/* io/ascii_part: see ascii_part.h. Two passes over a part: count, then parse. */
 #include "io/ascii_part.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* io/ascii_part: particles from a text file, a line each: x y z vx vy vz m, as Fortran's
+/* io/ascii_part: particles from a text file, one line x y z vx vy vz m each, as Fortran's
  * list-directed read accepts it (blanks or commas between, d or e exponents, further columns
  * ignored, empty lines skipped). RAMSES: filetype='ascii', file ic_part.
  *
- * A file is cut into shares at line ends; share i of n is what rank i of n reads. Not collective:
- * every share can be read by itself, and the shares together are the file in its order. */
+ * A file is divided into parts at line ends; rank i of n reads part i. Not collective: each part
+ * can be read by itself, and the parts together are the file in its order. */
 #pragma once
 #include <stdint.h>
 
@@ -16,6 +16,6 @@ struct ascii_share {
 
 MUST_USE enum err ascii_part_count(const char *path, int share, int nshare, struct ascii_share *s);
 
-/* The particles of a share as they stand in the file, into arrays of s->n. Errors name the line. */
+/* The particles of a part, in the order of the file, into arrays of s->n. Errors name the line. */
 MUST_USE enum err ascii_part_read(const char *path, const struct ascii_share *s, double *const x[3],
                                   double *const v[3], double *m);

@@ -1,4 +1,4 @@
-/* io/file: whole files that are on disk when the call returns, or an error that says why not.
+/* io/file: complete files that are on disk when the call returns, or an error that says why not.
  * Directories: io/dir. */
 #pragma once
 #include <stdbool.h>
@@ -14,8 +14,8 @@ MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t 
 void file_write_soon(int fd, size_t n, int64_t at);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
-/* Bytes that will be written, but not in order: where they go on disk is settled at once, which is
- * quicker than piece by piece. */
+/* Reserves disk space for bytes that will be written out of order: faster than allocating piece by
+ * piece. */
 void file_reserve(int fd, int64_t at, int64_t n);
 /* A new file with these n bytes, synced. */
 MUST_USE enum err file_save(const char *path, const void *p, size_t n);
@@ -23,8 +23,8 @@ MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 MUST_USE enum err file_close_synced(int fd, const char *path);
 /* A regular file, for reading; nothing else is waited for. fd -1 after errors. */
 MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
-/* The file's content and a final NUL in a new block (owner: caller, FREE); longer than `most` bytes
- * is an error. */
+/* The file's content and a final NUL in a new block (owner: caller, FREE); more than `most` bytes
+ * are an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
 /* what the system keeps of it in memory, so that it is read from the disk */

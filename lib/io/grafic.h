@@ -3,8 +3,8 @@
  * particle ids hold int32 or int64.
  *
  * Either byte order is recognised. Nothing here is collective: each rank opens the file and reads
- * the rows it needs. Every error is one sentence with file and place. Limits: 65536 cells a side, 2
- * GiB a plane. */
+ * the rows that it needs. Every error is one sentence with file and place. Limits: 65536 cells per
+ * side, 2 GiB per plane. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,11 +21,11 @@ struct grafic {
     struct grafic_head head;
     char *path; /* owned */
     int fd;
-    int width; /* bytes a value: 4 or 8 (ids only) */
+    int width; /* bytes per value: 4 or 8 (ids only) */
     bool swap; /* the file has the other byte order */
 };
 
-enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are meant */
+enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are interpreted */
 
 /* Whether directory dir has a file of that name. */
 bool grafic_exists(const char *dir, const char *name);
@@ -56,7 +56,7 @@ struct grafic_out {
 };
 
 /* Begins dir/name under a temporary name, in the other byte order if swap. A file of that name is
- * an error unless force. On error there is nothing to drop. */
+ * an error unless force. On error nothing has to be cleaned up. */
 MUST_USE enum err grafic_create(struct grafic_out *f, const char *dir, const char *name,
                                 const struct grafic_head *head, bool swap, bool force);
 /* The next plane, [n[1]][n[0]]. */

@@ -1,5 +1,5 @@
-/* io/stream: a file that is written through stdio and appears whole under its name, or not at all.
- * A device, a pipe or a FIFO that has the name is written to as it is. */
+/* io/stream: a file that is written through stdio and gets its name when it is complete. A device,
+ * a pipe or a FIFO of that name is written to directly. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>

@@ -18,7 +18,7 @@
 
 enum {
     HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
-    HOST_LOST = -2, /* beyond a wall */
+    HOST_LOST = -2, /* beyond a boundary */
     BLOCK = 4096    /* particles a loop chunk */
 };
 
@@ -192,7 +192,7 @@ static inline void particle_cell(const struct parts *p, const struct mesh *m, in
     for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(m, l, p->x[d][i]);
 }
 
-/* Brings particle i back into a periodic box. False: it is beyond a wall (or further out than a
+/* Brings particle i back into a periodic box. False: it is beyond a boundary (or further out than a
  * box). */
 static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
 {

@@ -33,12 +33,13 @@ struct parts {
     lidx *host; /* oct (index in its level's arrays) */
     /* level l: first[l]..first[l+1]-1, and what is deeper behind it */
     int64_t first[LEVEL_MAX + 3];
-    /* particles of this rank that left a box with walls, and were removed */
+    /* particles of this rank that left a box with boundaries, and were removed */
     int64_t lost;
 
     /* Set by the caller after part_init. */
     bool is_static; /* RAMSES's static: velocities := force, positions stay */
-    /* the wall at −x,+x,… mirrors: normal force beyond it has the other sign (else it is copied) */
+    /* the boundary at −x,+x,… mirrors: normal force beyond it has the other sign (else it is
+     * copied) */
     bool reflect[6];
     double mass_sph; /* > 0: stars count as m / mass_sph in the number deposit */
 
@@ -46,7 +47,7 @@ struct parts {
     struct part_columns columns;
 
     /* Private. */
-    int nmore; /* columns that exist beside those of every run, and their bytes a value */
+    int nmore; /* columns that exist beside those of every run, and their bytes per value */
     struct {
         int column, size;
     } more[COL_MOST];
@@ -77,13 +78,13 @@ void part_reserve(struct parts *p, int64_t n);
 int64_t part_append(struct parts *p, int64_t n);
 
 /* Particles anywhere, with global positions only → rank and host on levelmin. Wraps periodically;
- * first[] = all on levelmin. Error if a particle is outside a box with walls. (collective) */
+ * first[] = all on levelmin. Error if a particle is outside a box with boundaries. (collective) */
 MUST_USE enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
                                   const struct domain *d);
 
 /* Start of a step of level l: wraps positions; particles of the range that left their oct get the
  * neighbouring oct of level l where that exists (else they keep their host), and go to the rank
- * that owns it. Those beyond a wall are removed and counted in lost. (collective) */
+ * that owns it. Those beyond a boundary are removed and counted in lost. (collective) */
 void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d,
                 int l);
 /* Hands particles in refined cells of level l to level l+1 (sets first[l+1], hosts on level l+1,

@@ -146,7 +146,7 @@ static void gather_init(struct gather *g, const struct parts *p, const struct me
     for (int k = 0; k < PATCHES; k++) g->patch[k].level = -1;
 }
 
-/* Beyond a wall a cell has the force of the cell before it; the normal component of a mirror
+/* Beyond a boundary a cell has the force of the cell before it; the normal component of a mirror
  * changes sign. */
 static void patch_mirror(struct patch *a, const struct gather *g, signed char map[3][EDGE])
 {
@@ -158,7 +158,7 @@ static void patch_mirror(struct patch *a, const struct gather *g, signed char ma
         }
 }
 
-/* Walls next to the patch: the stencil with cells beyond them replaced. False: none. */
+/* Boundaries next to the patch: the stencil with cells beyond them replaced. False: none. */
 static bool walls_map(const struct patch *a, const struct mesh *m, signed char map[3][EDGE])
 {
     bool any = false;

@@ -12,7 +12,7 @@ void pk_batch_begin(struct pk_batch *b, const struct comm *c, struct pk *pk)
     sum_init(&b->total);
 }
 
-/* All ranks, whether or not they have items. Returns whether any rank will go on. */
+/* All ranks, whether or not they have items. Returns whether any rank continues. */
 static bool deliver(struct pk_batch *b, bool go_on)
 {
     int64_t any = go_on;

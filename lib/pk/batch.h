@@ -1,5 +1,5 @@
 /* pk/batch: items one by one, by ranks that have different numbers of them. Adding to the mesh is
- * collective: a rank whose batch is full, and one that has nothing more, waits for the others. */
+ * collective: a rank whose batch is full, or that has no more items, waits for the others. */
 #pragma once
 #include "base/sum.h"
 #include "pk/pk.h"

@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "pk/window.h"
 
-enum { BATCH = 65536 }; /* items that a rank sends at a time */
-enum { PAD = 8 };       /* a line of the cache */
+enum { BATCH = 65536 }; /* items that a rank sends per round */
+enum { PAD = 8 };       /* a cache line */
 
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total)
 {
@@ -69,7 +69,7 @@ static int wrap(int i, int n)
     return i < 0 ? i + n : i;
 }
 
-/* Position in cells of the mesh, 0 ≤ t < n; h: half a cell on. */
+/* Position in cells of the mesh, 0 ≤ t < n; h: shifted by half a cell. */
 static double in_cells(const struct pk *p, double x, int h)
 {
     double n = p->par.n, t = x * p->par.fold;
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) int in_block(const struct pk *p,
 }
 
 /* A point within a block; order is a constant where this is inlined. Weights span less than the
- * mesh: one turn wraps them. */
+ * mesh: wrapping once is enough. */
 static inline __attribute__((always_inline)) void assign_point(const struct pk *p,
                                                                const struct pk_item *it, int h,
                                                                const struct crew *crew,
@@ -253,7 +253,7 @@ static int ranks_of(const struct pk *p, const struct pk_item *it, unsigned char 
     return found;
 }
 
-/* The grid of ranks, told by who owns the rows of the mesh. */
+/* The grid of ranks, from the owners of the rows of the mesh. */
 static void learn_grid(struct pk *p)
 {
     int n = p->par.n;

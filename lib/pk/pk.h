@@ -1,12 +1,12 @@
 /* pk: power spectra of mass on a periodic mesh.
  *
- * Masses are added in batches, as points or as uniform cubes, to a mesh of n³ cells that all ranks
- * share; then spectra of any two of them are taken: P(k) = V ⟨δ_a δ_b*⟩ over the modes of a bin.
- * Assignment by B-splines of order 1..4 (NGP, CIC, TSC, PCS), exact also for cubes; interlaced
- * meshes (Sefusatti et al. 2016, MNRAS 460, 3624). What the mesh did is undone: the window mode by
- * mode, the shot noise with its exact images (Jing 2005, ApJ 620, 559; interlaced: the even images
- * only), and, without interlacing, the aliases of the signal as a power law (interlaced, there is
- * next to nothing left of them).
+ * Masses are added in batches, as points or as uniform cubes, to a mesh of n³ cells that is
+ * distributed over all ranks; then spectra of any pair are computed: P(k) = V ⟨δ_a δ_b*⟩ over the
+ * modes of a bin. Assignment by B-splines of order 1..4 (NGP, CIC, TSC, PCS), exact also for cubes;
+ * interlaced meshes (Sefusatti et al. 2016, MNRAS 460, 3624). The effects of the mesh are
+ * corrected: the window mode by mode, the shot noise with its exact images (Jing 2005, ApJ 620,
+ * 559; interlaced: the even images only), and, without interlacing, the aliases of the signal as a
+ * power law (with interlacing almost none are left).
  *
  * Mass is deposited as integers and modes are added exactly, so nothing depends on ranks, threads
  * or the order of batches. */
@@ -20,9 +20,9 @@ enum pk_window { PK_NGP = 1, PK_CIC, PK_TSC, PK_PCS };
 enum { PK_MESHES = 8, PK_BIN_COLUMNS = 3, PK_SAMPLE = -1, PK_LATTICE = -2 };
 
 struct pk_par {
-    int n;                /* cells a side */
+    int n;                /* cells per side */
     enum pk_window order; /* of the assignment */
-    bool interlace;       /* a second mesh, half a cell off; not of samples */
+    bool interlace;       /* a second mesh, shifted by half a cell; not of samples */
     /* f: the box is cut into f³ pieces laid on one another; the modes are f times those of the box
      */
     int fold;
@@ -30,7 +30,7 @@ struct pk_par {
 
 /* Lengths in units of the box, any position (it is wrapped). size 0: a point, with shot noise; > 0:
  * the edge of a cube around x, mass spread evenly, none; PK_LATTICE: a point of a displaced
- * lattice, which has none either; PK_SAMPLE: the value of a field that is given on this very mesh:
+ * lattice, which has none either; PK_SAMPLE: the value of a field that is given on the same mesh:
  * no window, no shot noise. A mesh has samples only or none. */
 struct pk_item {
     double x[3], size, m;

@@ -12,17 +12,16 @@ struct pk {
     int nmesh;
     struct fft *fft;
     /* Masses of this rank's block, in units of quantum: cell (x, y, z) of it at z*plane + y*pitch +
-     * x. Both are padded, for rows that are near in space would share a few places of the cache,
-     * were they a power of two apart. */
-    /* the second: positions half a cell on; NULL: nothing there yet */
+     * x. Both are padded: rows a power of two apart would map to the same few cache sets. */
+    /* the second: positions shifted by half a cell; NULL: empty */
     int64_t *mass[PK_MESHES][2];
-    double complex *wave[PK_MESHES]; /* δ_k/n³ like fft->k; NULL: no mass in it, or not asked for */
+    double complex *wave[PK_MESHES]; /* δ_k/n³ like fft->k; NULL: no mass, or not requested */
     size_t pitch, plane;
     double quantum;
     double most, taken; /* the total that was announced · Σ |m| laid on this rank's block */
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */
-    /* doubles a dimension, for weights of the widest item of a batch */
+    /* doubles per dimension, for weights of the widest item of a batch */
     size_t room;
     /* ranks along y and z; part of each row: while items are sent */
     int grid[2], *part[2];

@@ -54,7 +54,7 @@ static void transform(struct pk *p, int i, int h, double mean)
     fft_forward(f);
 }
 
-/* Averages with the mesh that was half a cell on: odd images cancel. */
+/* Averages with the mesh that was shifted by half a cell: odd images cancel. */
 static void interlace(const struct pk *p, double complex *k)
 {
     const struct fft *f = p->fft;
@@ -319,8 +319,8 @@ static void finish_bins(const struct pk *p, int nbin, const double *alias, struc
     }
 }
 
-/* The pair with most meshes: its aliases are taken off all spectra, so that those of parts still
- * add up to that of the whole. */
+/* The pair with the most meshes: its aliases are subtracted from all spectra, so that those of the
+ * parts still add up to that of the whole. */
 static int widest_pair(int npair, const struct pk_pair *pair)
 {
     int best = 0;

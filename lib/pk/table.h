@@ -20,7 +20,7 @@ struct pk_table {
     int64_t points, cells;    /* that went in */
 };
 
-/* A bin for each fundamental mode up to Nyquist: n/2 bins; edge[n/2 + 1]. */
+/* One bin per fundamental mode up to Nyquist: n/2 bins; edge[n/2 + 1]. */
 void pk_fundamental_bins(int n, double *edge);
 void pk_table_tsv(FILE *out, const struct pk_table *t);
 void pk_table_json(FILE *out, const struct pk_table *t);

@@ -20,7 +20,7 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
 /* ^ raises the digits (and −) after it. up: written upwards. */
 struct label {
-    double x, y; /* of the anchor, on the line that the letters stand on */
+    double x, y; /* of the anchor, on the baseline */
     enum anchor anchor;
     bool up;
     const char *text;

@@ -43,7 +43,7 @@ static void stroke(struct pixels *p, const double a[2], const double b[2], doubl
             blend(p, x, y, rgb, half + 0.5 - distance(u, v, x + 0.5, y + 0.5));
 }
 
-/* Dashes go on from one piece to the next. *done: length so far. */
+/* Dashes continue from one piece to the next. *done: length so far. */
 static void dashes(struct pixels *p, const double a[2], const double b[2], struct pen pen,
                    double *done)
 {
@@ -79,7 +79,7 @@ static void png_blank(void *to, double x, double y, double width, double height)
         for (int i = (int)(x * SCALE); i < (x + width) * SCALE; i++) blend(p, i, j, 0xffffff, 1);
 }
 
-/* Where the letters of a text stand. */
+/* The position of the letters of a text. */
 struct hand {
     struct pixels *p; /* NULL: only measure */
     double x, y, along, size;

@@ -1,5 +1,5 @@
 /* inspect: maps of colours. */
 #pragma once
 
-int colours_find(const char *name);                       /* its number, -1: there is none */
+int colours_find(const char *name);                       /* its number, or -1 */
 void colours_at(int map, double t, unsigned char rgb[3]); /* t from 0 to 1 */

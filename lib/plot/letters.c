@@ -1,4 +1,4 @@
-/* pk/letters: see letters.h. A stroke is a row of points, each a digit (right, 0–9) and a letter
+/* plot/letters: see letters.h. A stroke is a list of points, each a digit (right, 0–9) and a letter
  * (up: a −3, d the line, j 6, m 9). */
 #include "plot/letters.h"
 
