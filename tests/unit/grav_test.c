@@ -676,6 +676,37 @@ static void test_analytic(void)
     world_free(&w);
 }
 
+/* Type 3: the force of the disc is that of its density, −df/dz = 4πG ρ, in any units. */
+static void test_disc(void)
+{
+    enum { STEPS = 200 };
+    struct world w;
+    world_make(&w, &all, DOMAIN_KSECTION, 3, 3, 2.0, true, NULL);
+    struct grav_par p = {.gravity_type = 3,
+                         .gravity_params = {1.4e-3, 5e-4, 180},
+                         .boxlen = 2,
+                         .unit_l = 1.5e21,
+                         .unit_t = 7e14,
+                         .unit_d = 3e-24};
+    double worst = 0, most = 0, dx = mesh_dx(&w.m, 3),
+           unit = 4 * PI * 6.67408e-8 * p.unit_d * p.unit_t * p.unit_t;
+    grav_force(&w.m, &w.c, 3, 0, 0, 0, NULL, &p);
+    p.gravity_type = -3;
+    const struct level *lv = &w.m.lev[3];
+    for (lidx i = 0; i < lv->nown; i++) {
+        double x[3], mass = 0;
+        cell_at(&w.m, 3, i, 0, x);
+        for (int k = 0; k < STEPS; k++)
+            mass += grav_analytic_density(&p,
+                                          (double[3]){x[0], x[1], x[2] + (k + 0.5) * dx / STEPS}) *
+                    dx / STEPS;
+        worst = fmax(worst, fabs(lv->fld[FLD_FZ][i][0] - lv->fld[FLD_FZ][i][4] - unit * mass));
+        most = fmax(most, unit * mass);
+    }
+    check(all_max(worst) < 1e-4 * all_max(most), "the disc's force is that of its density");
+    world_free(&w);
+}
+
 /* ---- speed: grav_test speed <level> ---- */
 
 static void speed(int l, struct grav_par p)
@@ -728,6 +759,7 @@ int main(int argc, char **argv)
     test_fourier();
     test_deposit();
     test_analytic();
+    test_disc();
     if (all.rank == 0) printf("%d passed, %d failed\n", (int)passed, (int)failed);
     comm_fini();
     return failed != 0;

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "check.h"
+#include "hydro/flux.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
 
@@ -471,6 +472,52 @@ static void test_riemann(void)
           "Sod: %g %g", f.r, f.u);
 }
 
+static double flux_distance(struct hydro_flux a, struct hydro_flux b)
+{
+    return fabs(a.r - b.r) + fabs(a.u - b.u) + fabs(a.v - b.v) + fabs(a.w - b.w) + fabs(a.e - b.e);
+}
+
+/* In a mirror the flux is mirrored; small jumps give the exact flux but for their square (LLF, HLL:
+ * but for themselves); pressures below the floor give numbers. Slopes of equal differences are
+ * these, and grow with them. */
+static void test_riemann_laws(void)
+{
+    struct hydro_par p = base_par();
+    p.smallr = p.smallc = 1e-3;
+    struct hydro_gas g = hydro_gas_of(&p);
+    g.niter = 10;
+    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+        double mirror = 0, small = 0, jump = 1e-4;
+        for (uint64_t k = 0; k < 100; k++) {
+            double q[10];
+            for (uint64_t i = 0; i < 10; i++) q[i] = uniform(10 * k + i);
+            struct hydro_state a = {0.5 + q[0], q[1] - 0.5, q[2], q[3], 0.5 + q[4]},
+                               b = {0.5 + q[5], q[6] - 0.5, q[7], q[8], 0.5 + q[9]}, c = a, m = b,
+                               n = a;
+            m.u = -b.u, n.u = -a.u;
+            struct hydro_flux f = solve(r, a, b, g), back = solve(r, m, n, g);
+            back.r = -back.r, back.v = -back.v, back.w = -back.w, back.e = -back.e;
+            mirror = fmax(mirror, flux_distance(f, back));
+            c.r += jump * (b.r - a.r), c.u += jump * (b.u - a.u), c.v += jump * (b.v - a.v);
+            c.w += jump * (b.w - a.w), c.p += jump * (b.p - a.p);
+            small = fmax(small, flux_distance(solve(r, a, c, g), solve(RIEMANN_EXACT, a, c, g)));
+            b.p = -1, b.r = -1;
+            CHECK(isfinite(flux_distance(solve(r, a, b, g), f)), "riemann %d below the floor", r);
+        }
+        CHECK(mirror < 1e-10, "riemann %d in a mirror: %g", r, mirror);
+        CHECK(small < (r < RIEMANN_HLLC ? 10 * jump : 100 * jump * jump), "riemann %d: %g", r,
+              small);
+    }
+    for (int type = 1; type < 9; type++) {
+        if (type > 2 && type < 7) continue;
+        double s = hydro_slope(type, 0.3, 0.3, 1.3), t = hydro_slope(type, 0.6, 0.4, 1.3);
+        CHECK(fabs(s - 0.3) < 1e-15, "slope %d of equal differences: %g", type, s);
+        CHECK(t >= 0.4 && t <= 0.6 && hydro_slope(type, -0.6, -0.4, 1.3) == -t, "slope %d: %g",
+              type, t);
+        CHECK(hydro_slope(type, -0.6, 0.4, 1.3) == 0, "slope %d at an extremum", type);
+    }
+}
+
 /* The mean over the children of a prolonged cell is the cell: all but interpol_var > 0 in energy.
  */
 static void test_prolong_restrict(void)
@@ -643,6 +690,7 @@ static void test_courant_kick_flag(void)
 int main(void)
 {
     test_riemann();
+    test_riemann_laws();
     test_free_flow();
     test_conservation();
     test_mirror();
