@@ -185,8 +185,8 @@ class Worker:
     def make(self, goals):
         env = {**os.environ, **ptah.ENVIRONMENT}
         # what is changed is compiled in a hurry: bits do not depend on it
-        r = subprocess.run(['make', '-s', '-j2', 'OPT=-O1 -march=native', *goals], cwd=self.root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           text=True, timeout=LONGEST_BUILD)
+        r = subprocess.run(['make', '-s', '-j2', 'OPT=-O1 -march=native', *goals], cwd=self.root, env=env, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LONGEST_BUILD)
         return r.returncode == 0, r.stdout
 
     def build_for(self, test):

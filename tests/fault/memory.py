@@ -1,0 +1,160 @@
+"""Every program with each request for memory in turn refused, that one alone or all from then on: it says so in one sentence and ends
+with status 2, or does without and does its work; no checkpoint, map or table is half written.
+
+    memory.py sample PROGRAM...   some ten requests of each command
+    memory.py all PROGRAM...      up to 400 of each
+    memory.py libraries PROGRAM   those that libraries make (HDF5, FFTW, GSL, C): no signal, no hang, nothing half written
+
+A one-line fault it catches: an allocation that is not looked at, an output that has its name before it is whole.
+"""
+# test: sample simulate inspect tier=check timeout=240
+# test: sample convert repartition pk genzoom tier=check timeout=240
+# test: all simulate tier=long timeout=7200
+# test: all inspect pk tier=long timeout=7200
+# test: all convert repartition genzoom tier=long timeout=7200
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fault'))
+import ptah  # noqa: E402
+import zoom_sets  # noqa: E402
+
+SHIM = os.path.abspath('alloc.so')
+SECONDS, SAMPLE, MOST = 60, 10, 400
+
+NAMELIST = """
+&RUN_PARAMS
+pic=.true.
+poisson=.true.
+hydro=.true.
+nstepmax=2
+/
+&AMR_PARAMS
+levelmin=3
+levelmax=5
+boxlen=1.0
+/
+&INIT_PARAMS
+filetype='ascii'
+initfile(1)='%s'
+nregion=1
+region_type(1)='square'
+x_center=0.5
+y_center=0.5
+z_center=0.5
+length_x=10.0
+length_y=10.0
+length_z=10.0
+exp_region=10.0
+d_region=1.0
+p_region=1.0
+/
+&OUTPUT_PARAMS
+foutput=1
+tout=1.0
+/
+&REFINE_PARAMS
+m_refine=2*0.001
+/
+"""
+
+
+def commands(binary, five):
+    """PROGRAM: [(arguments, where what they make is)]; checkpoints of both formats are there."""
+    return {
+        'simulate': [(['-q', '-o', 'new', 'run.nml', 'output_params/outformat=' + form], 'new') for form in ('original', 'hdf5')]
+        + [(['-q', '-o', 'new', '-r', path, 'run.nml', 'run_params/nstepmax=3'], 'new') for path in (binary, five)],
+        'inspect': [([*options, path], 'new') for path in (binary, five)
+                    for options in (['-d'], ['-j'], ['-cc'], ['-t'], ['-m', 'density', '-o', 'new/map.png'])] + [([binary, five], 'new')],
+        'convert': [(['-q', '-f', 'hdf5', '-o', 'new/output_00002', binary], 'new'),
+                    (['-q', '-f', 'ramses', '-o', 'new/output_00002', five], 'new')],
+        'repartition': [(['-q', '-n', '3', '-o', 'new/output_00002', path], 'new') for path in (binary, five)],
+        'pk': [(['-n', '16', '-s', 'dm,gas', path], 'new') for path in (binary, five)],
+        'genzoom': [(['-q', '--sphere', '0.5,0.5,0.5,0.05', 'set'], 'set')],
+    }
+
+
+def prepare():
+    subprocess.check_call(['cc', '-shared', '-fPIC', '-O1', '-o', SHIM, os.path.join(ptah.ROOT, 'tests', 'fault', 'alloc.c')])
+    os.makedirs('ics', exist_ok=True)
+    with open('ics/ic_part', 'w') as f:
+        for i in range(200):
+            f.write('%g %g %g 0 0 0 0.005\n' % (i * 0.37 % 1, i * 0.73 % 1, i * 0.19 % 1))
+    with open('run.nml', 'w') as f:
+        f.write(NAMELIST % os.path.abspath('ics'))
+    for form in ('original', 'hdf5'):
+        r = ptah.Run([ptah.program('simulate'), '-q', '-o', form, 'run.nml', 'output_params/outformat=' + form], '.')
+        if r.status != 0:
+            print(r.err)
+            sys.exit(1)
+    return 'original/output_00002', 'hdf5/output_00002'
+
+
+def run(argv, made, **env):
+    shutil.rmtree(made, ignore_errors=True)
+    if made == 'set':
+        zoom_sets.good()
+    else:
+        os.makedirs(made)
+    return ptah.Run(argv, '.', {'LD_PRELOAD': SHIM, 'OMP_NUM_THREADS': '1', 'ALLOC_FROM': FROM, **env}, SECONDS)
+
+
+def broken(made):
+    """Names of checkpoints that are there and not whole; of a set's files that are new, but not all."""
+    if made == 'set':
+        new = glob.glob('set/*/ic_pvar_00???')
+        return new if len(new) not in (0, len(zoom_sets.GOOD)) else []
+    there = [os.path.join(made, n) for n in sorted(os.listdir(made)) if n.startswith('output_') and not n.endswith('.tmp')]
+    return [path for path in there if ptah.Run([ptah.program('inspect'), '-qc', path], '.').status != 0]
+
+
+def trouble(r, made, whole):
+    if r.timed_out:
+        return 'still running after %d s' % SECONDS
+    if broken(made):
+        return 'not whole: %s' % broken(made)
+    if FROM == 'libraries':
+        return 'status %d' % r.status if r.status not in (whole.status, 2) else None
+    if r.status == whole.status and r.out == whole.out:
+        return None  # it did without
+    if r.status != 2 or len(r.err.splitlines()) != 1:
+        return 'status %d: %s' % (r.status, r.err[-400:])
+    return None
+
+
+def check(v, program, arguments, made, most):
+    argv = [ptah.program(program), *arguments]
+    whole = run(argv, made, ALLOC_LOG=os.path.abspath('count'))
+    with open('count') as f:
+        n = int(f.read())
+    what = program + ' ' + ' '.join(arguments)
+    if not v.same(what + ': works', whole.status in (0, 1), True):
+        print(whole.err)
+        return
+    step = max(1, n / most)
+    places = sorted({int(1 + i * step) for i in range(int(n / step))} | {n})
+    wrong = []
+    for at in places:
+        for last in '1' if most < MOST and at % 2 else '01':
+            t = trouble(run(argv, made, ALLOC_AT=str(at), ALLOC_LAST=last), made, whole)
+            if t:
+                wrong.append('request %d%s: %s' % (at, ' and all later' if last == '1' else '', t))
+    v.same('%s: %d of %d requests refused' % (what, len(places), n), wrong[:10], [])
+
+
+def main():
+    v = ptah.Verdict()
+    binary, five = prepare()
+    for program in sys.argv[2:]:
+        for arguments, made in commands(binary, five)[program]:
+            check(v, program, arguments, made, MOST if sys.argv[1] == 'all' else SAMPLE)
+    v.end()
+
+
+FROM = 'libraries' if sys.argv[1] == 'libraries' else 'program'
+if __name__ == '__main__':
+    main()
