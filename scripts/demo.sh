@@ -1,17 +1,27 @@
 #!/bin/sh
 # make demo: a universe in build/demo. Initial conditions of 64^3 by mpgrafic, a run on the cores there are, a picture.
+#
+#     scripts/demo.sh [DIR [ICS LEVEL]]
+#
+# DIR receives all (default build/demo). ICS is a directory of GRAFIC files of LEVEL instead of mpgrafic's.
 set -eu
-cd "$(dirname "$0")/.."
 
-dir=build/demo
+dir=${1:-build/demo}
+ics=${2:+$(realpath "$2")}
+level=${3:-6}
+cd "$(dirname "$0")/.."
 ranks=$(env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 [ "$ranks" -le 8 ] || ranks=8
 rm -rf "$dir"
 mkdir -p "$dir"
 
-scripts/make_ics.sh "$dir/level_006" 64 50
+if [ -n "$ics" ]; then
+    ln -s "$ics" "$dir/ics"
+else
+    scripts/make_ics.sh "$dir/ics" 64 50
+fi
 
-cat >"$dir/demo.nml" <<'END'
+cat >"$dir/demo.nml" <<END
 A box of 50 Mpc/h with gas and dark matter, refined where eight particles' worth of mass is in a cell
 
 &RUN_PARAMS
@@ -30,14 +40,14 @@ aout=0.1,0.2,0.3
 
 &INIT_PARAMS
 filetype='grafic'
-initfile(1)='level_006'
+initfile(1)='ics'
 aexp_ini=0.03
 omega_b=0.049
 /
 
 &AMR_PARAMS
-levelmin=6
-levelmax=10
+levelmin=$level
+levelmax=$((level + 4))
 nexpand=1
 /
 
@@ -72,10 +82,13 @@ progress() {
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-say "demo: 64^3 cells and particles on $ranks ranks, from a = 0.03 to 0.3; the log is $dir/run.log"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+say "demo: $((1 << level))^3 cells and particles on $ranks ranks, from a = 0.03 to 0.3; the log is $dir/run.log"
+export OMP_NUM_THREADS=1
+mpirun="mpirun --oversubscribe -n $ranks"
+[ "$(id -u)" != 0 ] || mpirun="mpirun --allow-run-as-root --oversubscribe -n $ranks"
 start=$(date +%s)
-(cd "$dir" && exec mpirun --oversubscribe -n "$ranks" ../../bin/simulate demo.nml) >"$dir/checkpoints" 2>"$dir/run.log" &
+bin=$(realpath bin)
+(cd "$dir" && exec $mpirun "$bin/simulate" demo.nml) >"$dir/checkpoints" 2>"$dir/run.log" &
 run=$!
 trap 'kill "$run" 2>/dev/null || true' INT TERM
 progress "$run"
@@ -93,5 +106,5 @@ cat <<END
 Made in $seconds s: $dir/demo.png, the gas density projected through the box, and $(wc -l <"$dir/checkpoints") checkpoints in $dir.
 Next: bin/inspect $dir/$last                 what is in a checkpoint
       bin/simulate -p | less                 every parameter
-      cd $dir && mpirun -n $ranks ../../bin/simulate demo.nml amr_params/levelmax=8    the same, less deep
+      cd $dir && $mpirun $bin/simulate -o shallow demo.nml amr_params/levelmax=$((level + 2))    the same, less deep
 END

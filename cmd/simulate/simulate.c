@@ -17,12 +17,15 @@
 
 #define VERSION "ptah simulate 0.1"
 
+enum { CHANGE_MODEL = 256 };
+
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
     {'r', "restart", "PATH",
      "go on from this checkpoint, on any number of ranks; -: the last that stdin names"},
-    {'f', "force", NULL,
-     "replace checkpoints of the same number, go on from a checkpoint of another model"},
+    {'f', "force", NULL, "replace checkpoints of the same number"},
+    {CHANGE_MODEL, "change-model", NULL,
+     "resume from a checkpoint whose model differs from the namelist's"},
     {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
     {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
     {'j', "json", "FILE",
@@ -37,7 +40,7 @@ static const struct opt rows[] = {
 struct request {
     const char *outdir, *restart, *profile, *namelist;
     int verbosity;
-    bool force, check, list, version, help;
+    bool force, change_model, check, list, version, help;
     int nset;
     char **set;
 };
@@ -59,6 +62,9 @@ static bool request_read(int argc, char **argv, struct request *r)
             break;
         case 'f':
             r->force = true;
+            break;
+        case CHANGE_MODEL:
+            r->change_model = true;
             break;
         case 'n':
             r->check = true;
@@ -181,11 +187,12 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     char from[4096];
     bool piped = r->restart && strcmp(r->restart, "-") == 0;
     if (piped) TRY(path_read(c, from));
-    if (c->rank == 0 && mkdir(r->outdir, 0777) != 0 && errno != EEXIST)
+    if (c->rank == 0 && !r->check && mkdir(r->outdir, 0777) != 0 && errno != EEXIST)
         e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
     TRY(err_agree(c, e));
     s->out.dir = r->outdir;
     s->out.force = r->force;
+    s->restart.change_model = r->change_model;
     s->cost.profile_path = r->profile;
     s->restart.path = piped ? from : r->restart;
     s->out.announce = announce;

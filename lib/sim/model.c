@@ -2,8 +2,8 @@
  *
  * A checkpoint keeps the namelist of its run, and its header says what it holds. Both together are
  * compared with the parameters of this run: one that defines the model and differs stops the run,
- * unless that was forced; the log tells all that changed. A namelist of another program may be
- * missing or not to be understood: then only what the header says is compared. */
+ * unless option --change-model was given; the log tells all that changed. A namelist of another
+ * program may be missing or not to be understood: then only what the header says is compared. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,11 +70,18 @@ static enum err read_model(const struct sim *s, struct params *was)
     return OK;
 }
 
+/* More levels leave the state as it is: a run may become deeper as it goes. */
+static bool only_deeper(const struct sim *s, const struct param_change *change)
+{
+    return strcmp(change->name, "amr_params/levelmax") == 0 &&
+           s->par->amr.levelmax > s->restart.from->head.levelmax;
+}
+
 static void tell(void *ctx, const struct param_change *change)
 {
     struct changes *c = ctx;
     size_t n = strlen(c->list), room = sizeof c->list - n;
-    if (c->s->out.force || !change->model) {
+    if (c->s->restart.change_model || !change->model || only_deeper(c->s, change)) {
         log_info(" Changed since the checkpoint: %s=%.80s, it was %.80s", change->name, change->is,
                  change->was);
         return;
@@ -104,7 +111,7 @@ static enum err check_changes(const struct sim *s)
     }
     mem_free(was);
     if (err == OK && c.model)
-        FAIL(ERR_PARAM, "%s: was made with %s%s; --force goes on all the same",
+        FAIL(ERR_PARAM, "%s: was made with %s%s; --change-model resumes all the same",
              s->restart.from->path, c.list, c.model > c.told ? " and more that differs" : "");
     return err;
 }

@@ -213,7 +213,7 @@ static enum err take_seeds(const struct source_octs *o, void *ctx)
     struct forest *f = ctx;
     int l = o->level;
     int levelmax = f->s->mesh.levelmax;
-    if (l > levelmax) return OK; /* levelmax was lowered by force */
+    if (l > levelmax) return OK; /* levelmax was lowered */
     if (f->n[l] + o->n > f->cap[l]) {
         f->cap[l] = 2 * f->cap[l] + o->n;
         f->seed[l] = mem_grow(f->seed[l], sizeof *f->seed[l] * (size_t)f->cap[l], "restart");

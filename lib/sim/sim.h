@@ -74,7 +74,7 @@ struct sim_out {
     const char *dir;
     /* Told of each finished checkpoint, on rank 0. */
     void (*announce)(const char *path);
-    bool force; /* replace checkpoints that are there; go on from one of another model */
+    bool force; /* replace checkpoints that are there */
     const char *namelist_text, *provenance;
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
@@ -85,6 +85,7 @@ struct sim_out {
 struct sim_restart {
     const char *path;      /* checkpoint to go on from, or NULL: nrestart of the namelist says */
     struct source *from;   /* it, while it is read */
+    bool change_model;     /* its model may be another than the namelist's */
     struct ckpt_rest rest; /* what it has that the run does not use */
     /* before its first output would be due: that is the checkpoint it comes from */
     bool resumed;
@@ -189,8 +190,13 @@ void sim_output_resume(struct sim *s);
 MUST_USE enum err sim_restart_open(struct sim *s);
 MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->from */
 MUST_USE enum err
-/* model.c: s->from is of the model of s->par, or forced (collective) */
+/* model.c: s->from is of the model of s->par, or may be of another (collective) */
 sim_check_model(const struct sim *s);
+enum { SIM_NUMBERS = 100000 }; /* output_00001 to output_99999 */
+/* present.c: marks the checkpoints in the directory of outputs (collective) */
+void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
+/* present.c: none is in the way of this run's, or they may be replaced (collective) */
+MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 bool sim_caught(const struct sim *s); /* output.c: a rank was asked to stop (collective) */
 void sim_count_octs(struct sim *s);

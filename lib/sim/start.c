@@ -3,7 +3,6 @@
  * Levels up to levelmin are complete. Then the flow is laid on the mesh, flagged and refined, level
  * after level; with particles and regions a few more rounds let the mass criterion act. GRAFIC
  * files give the levels they cover and no more: the first step refines the rest. */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -291,19 +290,6 @@ static enum err start_once(struct sim *s)
     return e;
 }
 
-/* Marks the numbers of the checkpoints output_NNNNN in the directory of outputs. */
-static void find_outputs(const char *dir, unsigned char there[100000])
-{
-    DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        int number, end = 0;
-        if (sscanf(e->d_name, "output_%5d%n", &number, &end) == 1 && end == 12 && !e->d_name[end] &&
-            number > 0)
-            there[number] = 1;
-    }
-    if (d) closedir(d);
-}
-
 /* From the newest checkpoint that is whole; the damaged ones keep their numbers. */
 static enum err start_newest(struct sim *s)
 {
@@ -311,10 +297,9 @@ static enum err start_newest(struct sim *s)
     char path[4096];
     int last = 0;
     enum err e = OK;
-    unsigned char *there = mem_zero(100000, "start");
-    if (s->comm.rank == 0) find_outputs(s->out.dir, there);
-    comm_bcast(&s->comm, there, 100000, 0);
-    for (int i = 99999; i > 0; i--) {
+    unsigned char *there = mem_zero(SIM_NUMBERS, "start");
+    sim_present(s, there);
+    for (int i = SIM_NUMBERS - 1; i > 0; i--) {
         if (!there[i]) continue;
         if (!last) last = i;
         snprintf(path, sizeof path, "%.4000s/output_%05d", s->out.dir, i);
@@ -341,5 +326,6 @@ enum err sim_start(struct sim *s, const struct params *par, const struct comm *c
 {
     s->par = par;
     s->comm = *c;
-    return par->run.nrestart < 0 && !s->restart.path ? start_newest(s) : start_once(s);
+    TRY(par->run.nrestart < 0 && !s->restart.path ? start_newest(s) : start_once(s));
+    return sim_check_room(s);
 }

@@ -165,7 +165,7 @@ def parts(v):
     r = base.convert('-f', 'gadget', '-o', 'i.gad', 'ours')
     v.same('Gadget: what is left out is said', all(w in r.err for w in ('potential', 'sink particles', 'stellar objects')), True)
     r = ptah.simulate(base.COSMO, '.', settings=['run_params/nstepmax=100'], must_work=False,
-                      options=['-n', '--force', '-r', os.path.abspath('ours')])
+                      options=['-n', '--change-model', '-r', os.path.abspath('ours')])
     v.same('simulate: what it carries along is said', [w in r.err for w in ('potential', 'sink particles', 'stellar objects')], [True] * 3)
 
 

@@ -210,7 +210,7 @@ def check_part(v, name, whole, path, region, levelmin, levelmax):
     r = ptah.Run([ptah.program('inspect'), '-dq', path], '.')
     v.same(name + ': inspect -d takes the tree', r.status, 0)
     r = ptah.simulate(COSMO, '.', settings=['amr_params/levelmin=%d' % levelmin, 'run_params/nstepmax=100'], must_work=False,
-                      options=['-n', '-q', '--force', '-r', os.path.abspath(path)])  # a cut has fewer levels: another model
+                      options=['-n', '-q', '--change-model', '-r', os.path.abspath(path)])  # a cut has fewer levels: another model
     if r.status != 0:
         print(r.err)
     v.same(name + ': simulate takes it', r.status, 0)

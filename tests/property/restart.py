@@ -206,6 +206,24 @@ def newest(v, good):
     v.same('newest: none there', 'begins anew' in r.err, True)
 
 
+def in_the_way(v):
+    """A checkpoint that the run may come to write is told at the start, before any step, and with -n."""
+    base = run('sedov', 'way', 2, 'hilbert', settings=['run_params/nstepmax=2', 'output_params/foutput=1'])  # 1, 2, 3
+    second = ['-r', os.path.abspath(base.outputs[1])]
+    list_of_one = ['output_params/noutput=1', 'output_params/tout=1000.0', 'output_params/foutput=1000', 'run_params/nstepmax=3']
+    for what, options, settings, status in [
+            ('anew', [], [], 2), ('anew, -n', ['-n'], [], 2), ('anew, forced', ['-f', '-n'], [], 0),
+            ('resumed', second, ['output_params/foutput=1'], 2), ('resumed, -n', [*second, '-n'], ['output_params/foutput=1'], 2),
+            ('elsewhere, -n', ['-n', '-o', 'new'], [], 0)]:
+        r = run('sedov', 'way', 1, 'hilbert', options, ['run_params/nstepmax=3', *settings], must_work=False)
+        seen = r.status, '--force' in r.err, 'Main step' in r.err
+        v.same('in the way, %s: status, told, steps' % what, seen, (status, status == 2, False))
+    v.same('-n makes no directory', os.path.exists('way/new'), False)
+    os.rename('way/output_00003', 'way/output_00009')
+    r = run('sedov', 'way', 1, 'hilbert', second, list_of_one, must_work=False)
+    v.same('out of the way: status', r.status, 0)
+
+
 def model():
     v = ptah.Verdict()
     good = os.path.abspath(first_steps('hdf5'))
@@ -213,7 +231,6 @@ def model():
         ('a higher levelmin', ['amr_params/levelmin=5'], r'levelmin=4 \(now 5\)', None),
         ('a lower levelmin', ['amr_params/levelmin=3'], r'levelmin=4 \(now 3\)', True),
         ('a lower levelmax', ['amr_params/levelmax=5'], r'levelmax=7 \(now 5\)', True),
-        ('a higher levelmax', ['amr_params/levelmax=8'], r'levelmax=7 \(now 8\)', True),
         ('another gamma', ['hydro_params/gamma=1.6666667'], r'gamma=1.4 \(now 1.6666667\)', None),
         ('another solver', ['hydro_params/riemann=llf'], r"riemann='hllc' \(now 'llf'\)", None),
         ('other criteria', ['refine_params/err_grad_p=0.5'], 'err_grad_p=', None),
@@ -226,10 +243,14 @@ def model():
     for n, (what, settings, culprit, can) in enumerate(changes):
         refused(v, what, run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', good], settings, must_work=False), culprit)
         if can is not None:
-            r = run('sedov', 'forced_%d' % n, 2, 'hilbert', ['-f', '-r', good], settings + ['run_params/nstepmax=3'], must_work=False)
+            r = run('sedov', 'forced_%d' % n, 2, 'hilbert', ['--change-model', '-r', good], settings + ['run_params/nstepmax=3'],
+                    must_work=False)
             v.same('forced: %s' % what, (r.status, not can or 'Changed since the checkpoint' in r.err), (0 if can else 2, True))
     r = run('sedov', 'run', 2, 'hilbert', ['-r', good], ['run_params/nstepmax=3', 'init_params/p_region=1e-5,0.5'])
+    r = run('sedov', 'deeper', 2, 'hilbert', ['-r', good], ['run_params/nstepmax=4', 'amr_params/levelmax=8', 'output_params/foutput=4'])
+    v.same('a higher levelmax is told and used', ('levelmax=8, it was 7' in r.err, 8 in read_ramses.load(r.outputs[-1]).octs), (True, True))
     v.same('what may change is told', 'p_region' in r.err and 'nstepmax' in r.err, True)
+    in_the_way(v)
     refused(v, 'no such checkpoint', run('sedov', 'go', 3, 'hilbert', ['-q', '-r', 'nowhere'], must_work=False), 'nowhere')
     refused(v, 'no such number', run('sedov', 'go', 2, 'hilbert', ['-q'], ['run_params/nrestart=7'], must_work=False), 'output_00007')
     with open('paths', 'w') as f:
