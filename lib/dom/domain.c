@@ -85,6 +85,19 @@ int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
                                       : hilbert_near(d, me, level, key, rank);
 }
 
+void domain_ball(const struct domain *d, const double x[3], double radius, double margin,
+                 unsigned char *meets)
+{
+    double units = (double)d->extent;
+    struct domain_ball b = {
+        .d = d, .radius = radius * units, .margin = margin * units, .meets = meets};
+    for (int a = 0; a < 3; a++) b.x[a] = x[a] * units;
+    if (d->kind == DOMAIN_KSECTION)
+        ksection_ball(&b);
+    else
+        hilbert_ball(&b);
+}
+
 void domain_bound_keys(const struct domain *d, double *bound)
 {
     BUG_ON(d->kind != DOMAIN_HILBERT);

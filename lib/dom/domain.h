@@ -33,6 +33,12 @@ int domain_whole(const struct domain *d, int level, okey key);
  * (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
+/* Marks, in meets[nrank], the ranks whose domain comes nearer than `margin`, on each axis, to the
+ * ball around x: all that do, and no others but by rounding. In units of the box; nothing is
+ * wrapped: x may lie outside of the box. */
+void domain_ball(const struct domain *d, const double x[3], double radius, double margin,
+                 unsigned char *meets);
+
 /* A new decomposition of the same kind with equal cost per rank. Each rank gives n weighted octs,
  * at their centres (collective). cost > 0, any unit. Bound on the remaining imbalance: the
  * resolution of cut planes or 1 %. */

@@ -73,6 +73,27 @@ int hilbert_rank(const struct domain *d, int level, okey key);
 bool hilbert_whole(const struct domain *d, int rank, int level, okey key);
 int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank);
 
+/* What domain_ball asks for, in units. */
+struct domain_ball {
+    const struct domain *d;
+    double x[3], radius, margin;
+    unsigned char *meets; /* [nrank] */
+};
+void ksection_ball(const struct domain_ball *b);
+void hilbert_ball(const struct domain_ball *b);
+
+/* Does the box, widened by the margin, meet the ball? */
+static inline bool domain_ball_meets(const struct domain_ball *b, const int64_t side[3][2])
+{
+    double d2 = 0;
+    for (int a = 0; a < 3; a++) {
+        double low = (double)side[a][0] - b->margin - b->x[a],
+               high = b->x[a] - (double)side[a][1] - b->margin, d = low > high ? low : high;
+        if (d > 0) d2 += d * d;
+    }
+    return d2 <= b->radius * b->radius;
+}
+
 /* First of the ascending cut planes w[0..n-1] with x <= w, else n. */
 static inline int wall_slot(const int64_t *w, int n, int64_t x)
 {

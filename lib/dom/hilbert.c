@@ -95,6 +95,41 @@ bool hilbert_whole(const struct domain *d, int rank, int level, okey key)
     return d->hilb.bound[rank] <= low && low + (((hkey)1 << shift) - 1) < d->hilb.bound[rank + 1];
 }
 
+/* A cube of the curve: the digits of its key, its place, and the ranks whose range it meets. */
+struct cube {
+    hkey key;
+    int state, depth, first, last;
+    int64_t low[3];
+};
+
+static void ball_descend(const struct domain_ball *b, const struct cube *c)
+{
+    const struct domain *d = b->d;
+    int64_t width = d->extent >> c->depth, half = width / 2, side[3][2];
+    int shift = 3 * (d->levelmax - c->depth); /* of a key of the next finer cubes */
+    for (int a = 0; a < 3; a++) side[a][0] = c->low[a], side[a][1] = c->low[a] + width;
+    if (!domain_ball_meets(b, (const int64_t(*)[2])side)) return;
+    if (c->first == c->last) {
+        b->meets[c->first] = 1;
+        return;
+    }
+    for (int slot = 0; slot < 8; slot++) {
+        int s = step[c->state][slot];
+        struct cube fine = {c->key << 3 | (hkey)(s & 7), s >> 3, c->depth + 1, 0, 0, {0}};
+        hkey low = fine.key << shift, high = low + (((hkey)1 << shift) - 1);
+        for (int a = 0; a < 3; a++) fine.low[a] = c->low[a] + (slot >> a & 1) * half;
+        fine.first = bound_find(d->hilb.bound, low, c->first, c->last);
+        fine.last = bound_find(d->hilb.bound, high, fine.first, c->last);
+        ball_descend(b, &fine);
+    }
+}
+
+/* Few cubes of a level are more than one rank's: as many as there are bounds. */
+void hilbert_ball(const struct domain_ball *b)
+{
+    ball_descend(b, &(struct cube){.last = b->d->nrank - 1});
+}
+
 /* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */
 struct around {
     hkey key[27]; /* digits so far */

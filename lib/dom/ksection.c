@@ -163,6 +163,32 @@ void domain_tree_free(struct domain_tree *t)
     FREE(t->high);
 }
 
+static void ball_descend(const struct domain_ball *b, int l, int64_t p, int64_t side[3][2])
+{
+    const struct ksection *k = &b->d->ksec;
+    if (!domain_ball_meets(b, (const int64_t(*)[2])side)) return;
+    if (l == k->nlev) {
+        b->meets[p] = 1;
+        return;
+    }
+    int f = k->factor[l];
+    int64_t *s = side[k->axis[l]], lo = s[0], hi = s[1];
+    const int64_t *w = k->wall[l] + p * (f - 1);
+    for (int j = 0; j < f; j++) {
+        s[0] = j > 0 ? w[j - 1] : lo;
+        s[1] = j < f - 1 ? w[j] : hi;
+        if (s[0] < s[1]) ball_descend(b, l + 1, p * f + j, side);
+    }
+    s[0] = lo;
+    s[1] = hi;
+}
+
+void ksection_ball(const struct domain_ball *b)
+{
+    int64_t n = b->d->extent, side[3][2] = {{0, n}, {0, n}, {0, n}};
+    ball_descend(b, 0, 0, side);
+}
+
 enum { CUBE = 1, CENTRES = 2 }; /* the parts of an oct's surroundings that a node may still meet */
 enum { PIECES = 2, POINTS = 3 };
 

@@ -139,6 +139,7 @@ static bool every(int step, int period)
 static void head_fill(const struct sim *s, struct ckpt_head *h)
 {
     const struct params *p = s->par;
+    struct units u = sim_units(s);
     *h = (struct ckpt_head){.ndim = 3,
                             .levelmin = s->mesh.levelmin,
                             .levelmax = s->mesh.levelmax,
@@ -175,9 +176,9 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .epot_tot_int = s->diag.epot_tot_int,
                             .epot_tot_old = s->diag.epot_tot_old,
                             .mass_sph = s->refine.mass_sph,
-                            .unit_l = p->units.units_length,
-                            .unit_d = p->units.units_density,
-                            .unit_t = p->units.units_time,
+                            .unit_l = u.length,
+                            .unit_d = u.density,
+                            .unit_t = u.time,
                             .imetal = p->physics.metal ? 6 : 0,
                             .deflate = p->output.deflate,
                             .longint = p->output.longint,
@@ -192,7 +193,6 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
     memcpy(h->safe, s->grav.safe, sizeof h->safe);
     /* without cosmology as in RAMSES: readers take another H0 for a cosmological run */
     if (!s->cosmo) h->omega_m = h->h0 = 1, h->aexp_ini = 10;
-    if (s->cosmo) cosmo_units(&s->cosmo_par, s->time.aexp, &h->unit_l, &h->unit_d, &h->unit_t);
     memcpy(h->dtold, s->time.dtold, sizeof h->dtold);
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }

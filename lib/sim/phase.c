@@ -6,6 +6,7 @@
 
 #include "base/timer.h"
 #include "dom/ghost.h"
+#include "phys/term.h"
 
 static bool holds(struct sim *s, unsigned when, int l, int icount)
 {
@@ -21,6 +22,8 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= base || icount > 1 ? IF_TURN : 0;
     is |= finer ? IF_FINER : 0;
     is |= s->time.nstep == 0 ? IF_FIRST : 0;
+    is |= (when & IF_TERMS) && terms_wanted(s->par, TERM_LEVEL) ? IF_TERMS : 0;
+    is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;
 }

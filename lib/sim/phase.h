@@ -25,6 +25,8 @@ enum {
     IF_FINER = 1 << 7,   /* there is a finer level */
     IF_FIRST = 1 << 8,   /* first fine step of all */
     IF_BALANCE = 1 << 9, /* the domains are to be balanced */
+    IF_TERMS = 1 << 10,  /* there are source terms on levels */
+    IF_COARSE_TERMS = 1 << 11
 };
 
 struct phase {

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "phys/term.h"
 #include "sim/step.h"
 
 enum err step_refine(struct sim *s, int l, int icount)
@@ -196,6 +197,51 @@ enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
     hydro_restrict(&s->mesh, l, &s->hydro);
     return OK;
+}
+
+/* ---- source terms ---- */
+
+static struct term_run term_run(struct sim *s, int stage, int l)
+{
+    const struct sim_time *t = &s->time;
+    return (struct term_run){.par = s->par,
+                             .hydro = &s->hydro,
+                             .comm = &s->comm,
+                             .dom = s->dom,
+                             .mesh = &s->mesh,
+                             .parts = &s->parts,
+                             .stage = stage,
+                             .level = l,
+                             .t = t->t,
+                             .dt = t->dtnew[l],
+                             .aexp = t->aexp,
+                             .hexp = t->hexp,
+                             .units = sim_units(s),
+                             .nstep = t->nstep,
+                             .check = s->check.ghosts};
+}
+
+/* After the checkpoint, so that a restart goes through them once. What changed in the gas of any
+ * level is restricted, fine to coarse. */
+enum err step_coarse_terms(struct sim *s, int l, int icount)
+{
+    struct mesh *m = &s->mesh;
+    struct term_run r = term_run(s, TERM_COARSE, l);
+    field_set wrote;
+    TRY(terms_run(&r, &wrote));
+    for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
+        if (s->noct[k] == 0) continue;
+        if ((wrote & SET_GAS) && k < m->levelmax) hydro_restrict(m, k, &s->hydro);
+        ghost_fill_hydro(&s->comm, m, k);
+    }
+    return OK;
+}
+
+enum err step_level_terms(struct sim *s, int l, int icount)
+{
+    struct term_run r = term_run(s, TERM_LEVEL, l);
+    field_set wrote;
+    return terms_run(&r, &wrote);
 }
 
 /* ---- the end of a step ---- */

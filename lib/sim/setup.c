@@ -151,6 +151,11 @@ static enum err setup_neutrinos(struct sim *s)
     return OK;
 }
 
+struct units sim_units(const struct sim *s)
+{
+    return units_at(&s->par->units, s->cosmo ? &s->cosmo_par : NULL, s->time.aexp);
+}
+
 enum err sim_cosmology(struct sim *s)
 {
     double omega_nu = s->neutrino ? s->par->neutrino.omega_nu : 0;

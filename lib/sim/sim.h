@@ -13,6 +13,7 @@
 #include "oct/mesh.h"
 #include "param/param.h"
 #include "part/part.h"
+#include "phys/units.h"
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
                "the parameter table's limit is that of the keys");
@@ -173,6 +174,7 @@ bool sim_held_back(const struct sim *s, int l);
 void sim_density(struct sim *s, int l, int icount); /* density.c: FLD_RHO and dense */
 void sim_total_mass(struct sim *s);                 /* density.c */
 double sim_fourpi(const struct sim *s);
+struct units sim_units(const struct sim *s);     /* setup.c: at the time of the run */
 double sim_timestep(struct sim *s, int l);       /* timestep.c */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
 void sim_report_begin(struct sim *s);            /* report.c: empty sums of a coarse step */

@@ -3,7 +3,8 @@
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4 levels); VARIANTS: few, tiles,
                                 ghosts or all
 
-ghosts: on 3 ranks with check_ghosts: no phase of the step reads a stale ghost, and the digest is that of one rank.
+ghosts: on 3 ranks with check_ghosts: no phase of the step reads a stale ghost, a source term that does nothing
+changes nothing, and the digest is that of one rank.
 
 A one-line fault it catches: a sum over cells with MPI_Allreduce in doubles, a ghost that is one exchange old, a loop order that
 follows the particles' arrival.
@@ -134,7 +135,7 @@ def run_variant(case, variant, which):
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
     settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap, 'hydro_params/tile_depth=%d' % tiles]
     if which == 'ghosts':
-        settings.append('run_params/check_ghosts=.true.')
+        settings += ['run_params/check_ghosts=.true.', 'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 

@@ -1,0 +1,194 @@
+/* dom/event: see event.h. */
+#include "dom/event.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* An event on its way: its payload follows. */
+struct parcel {
+    struct event event;
+    int64_t rank;
+};
+
+struct post {
+    int64_t n, cap;
+    size_t row;
+    char *data; /* parcels of row bytes each */
+};
+
+static void post_add(struct post *p, const struct parcel *head, const void *payload)
+{
+    if (p->n == p->cap) {
+        p->cap = 2 * p->cap + 64;
+        p->data = mem_grow(p->data, p->row * (size_t)p->cap, "events");
+    }
+    char *to = p->data + p->row * (size_t)p->n++;
+    memcpy(to, head, sizeof *head);
+    memcpy(to + sizeof *head, payload, p->row - sizeof *head);
+}
+
+static enum err check_event(const struct mesh *m, const struct event *e)
+{
+    bool good = e->radius >= 0 && 2 * e->radius <= m->boxlen;
+    for (int a = 0; a < 3; a++) good &= e->x[a] >= 0 && e->x[a] <= m->boxlen;
+    if (!good)
+        FAIL(ERR_LIMIT,
+             "event %ld at %g %g %g with radius %g: it must lie in the box of %g, and its diameter "
+             "within it",
+             (long)e->id, e->x[0], e->x[1], e->x[2], e->radius, m->boxlen);
+    return OK;
+}
+
+/* One event, and its images, to the ranks they meet. meets: [nrank], scratch. */
+static void post_event(struct post *p, const struct domain *d, const struct mesh *m,
+                       const struct event *e, const void *payload, unsigned char *meets)
+{
+    /* Cells of an oct whose centre is a rank's reach half an oct beyond its domain. */
+    double box = m->boxlen, margin = 0.5 / (double)((int64_t)1 << (m->levelmin - 1));
+    int nrank = domain_nrank(d), reach[3];
+    for (int a = 0; a < 3; a++) reach[a] = !m->wall[2 * a] && !m->wall[2 * a + 1];
+    for (int k = 0; k < 27; k++) {
+        int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+        struct parcel image = {.event = *e};
+        double x[3];
+        bool there = true;
+        for (int a = 0; a < 3; a++) {
+            double y = image.event.x[a] = e->x[a] + s[a] * box;
+            x[a] = y / box;
+            there &= abs(s[a]) <= reach[a] && y + e->radius >= 0 && y - e->radius <= box;
+        }
+        if (!there) continue;
+        memset(meets, 0, (size_t)nrank);
+        domain_ball(d, x, e->radius / box, margin, meets);
+        for (int r = 0; r < nrank; r++) {
+            image.rank = r;
+            if (meets[r]) post_add(p, &image, payload);
+        }
+    }
+}
+
+static int rank_order(const void *a, const void *b)
+{
+    const struct parcel *const *x = a, *const *y = b;
+    return ((*x)->rank > (*y)->rank) - ((*x)->rank < (*y)->rank);
+}
+
+static int event_order(const void *a, const void *b)
+{
+    const struct event *x = &(*(const struct parcel *const *)a)->event,
+                       *y = &(*(const struct parcel *const *)b)->event;
+    if (x->id != y->id) return x->id > y->id ? 1 : -1;
+    for (int k = 0; k < 3; k++)
+        if (x->x[k] != y->x[k]) return x->x[k] > y->x[k] ? 1 : -1;
+    return 0;
+}
+
+/* The rows in this order, in a new block. */
+static char *rows_sorted(const char *data, size_t row, int64_t n,
+                         int (*order)(const void *, const void *))
+{
+    const char **at = mem_new(sizeof *at * (size_t)n + 1, "events");
+    char *out = mem_new(row * (size_t)n + 1, "events");
+    for (int64_t i = 0; i < n; i++) at[i] = data + row * (size_t)i;
+    qsort(at, (size_t)n, sizeof *at, order);
+    for (int64_t i = 0; i < n; i++) memcpy(out + row * (size_t)i, at[i], row);
+    mem_free(at);
+    return out;
+}
+
+static void unpack(struct events *out, const char *rows, size_t row)
+{
+    out->at = mem_new(sizeof *out->at * (size_t)out->n + 1, "events");
+    out->payload = mem_new(out->bytes * (size_t)out->n + 1, "events");
+    for (int64_t i = 0; i < out->n; i++) {
+        const char *p = rows + row * (size_t)i;
+        memcpy(&out->at[i], p + offsetof(struct parcel, event), sizeof *out->at);
+        memcpy(out->payload + out->bytes * (size_t)i, p + sizeof(struct parcel), out->bytes);
+    }
+}
+
+enum err event_route(const struct comm *c, const struct domain *d, const struct mesh *m, int64_t n,
+                     const struct event *e, size_t bytes, const void *payload, struct events *out)
+{
+    enum err err = OK;
+    /* rows keep parcels aligned */
+    struct post p = {.row = (sizeof(struct parcel) + bytes + 7) / 8 * 8};
+    size_t padded = p.row - sizeof(struct parcel);
+    *out = (struct events){.bytes = bytes};
+    for (int64_t i = 0; i < n && err == OK; i++) err = check_event(m, &e[i]);
+    TRY(err_agree(c, err));
+    unsigned char *meets = mem_zero((size_t)c->size, "events");
+    char *room = mem_zero(padded + 1, "events");
+    for (int64_t i = 0; i < n; i++) {
+        if (bytes) memcpy(room, (const char *)payload + bytes * (size_t)i, bytes);
+        post_event(&p, d, m, &e[i], room, meets);
+    }
+    int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "events");
+    char *rows = rows_sorted(p.data, p.row, p.n, rank_order);
+    for (int64_t i = 0; i < p.n; i++)
+        count[((const struct parcel *)(rows + p.row * (size_t)i))->rank]++;
+    char *got = comm_exchange(c, rows, count, p.row, &out->n, NULL);
+    FREE(rows);
+    rows = rows_sorted(got, p.row, out->n, event_order);
+    unpack(out, rows, p.row);
+    FREE(rows);
+    FREE(got);
+    FREE(count);
+    FREE(room);
+    FREE(meets);
+    FREE(p.data);
+    return OK;
+}
+
+void events_free(struct events *e)
+{
+    FREE(e->at);
+    FREE(e->payload);
+    e->n = 0;
+}
+
+/* ---- the cells of an event ---- */
+
+struct walk {
+    struct mesh *m;
+    const struct event *e;
+    event_visit *visit;
+    void *ctx;
+};
+
+static bool ball_meets(const struct event *e, const double low[3], double side)
+{
+    double d2 = 0;
+    for (int a = 0; a < 3; a++) {
+        double d = fmax(fmax(low[a] - e->x[a], e->x[a] - (low[a] + side)), 0);
+        d2 += d * d;
+    }
+    return d2 <= e->radius * e->radius;
+}
+
+/* Octs of other ranks are passed through: they may have children here. */
+static void walk_oct(const struct walk *w, int l, lidx i)
+{
+    const struct level *lv = &w->m->lev[l];
+    double dx = mesh_dx(w->m, l);
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int c = 0; c < 8; c++) {
+        double low[3];
+        for (int a = 0; a < 3; a++) low[a] = (double)(2 * q[a] + (c >> a & 1)) * dx;
+        if (!ball_meets(w->e, low, dx)) continue;
+        if (lv->child[i][c] >= 0)
+            walk_oct(w, l + 1, lv->child[i][c]);
+        else if (i < lv->nown)
+            w->visit(w->m, l, i, c, w->ctx);
+    }
+}
+
+void event_cells(struct mesh *m, const struct event *e, event_visit *visit, void *ctx)
+{
+    struct walk w = {m, e, visit, ctx};
+    if (m->lev[1].noct) walk_oct(&w, 1, 0);
+}

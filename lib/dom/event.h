@@ -1,0 +1,37 @@
+/* dom/event: what happens at a place and reaches cells of other ranks: a supernova, a jet, the
+ * cloud of a sink.
+ *
+ * Whoever has an event gives it a place, a radius, an id, and a payload. It is sent to every rank
+ * that owns an oct which its ball meets, across periodic borders as an image with its place shifted
+ * by whole boxes, so that no receiver wraps anything. All ranks then apply what they have in the
+ * order of ids, to their own cells alone. So the result has no order of ranks in it. What an event
+ * takes from its cells, as a sum, is to be summed exactly (base/sum, comm_sum). */
+#pragma once
+#include "comm/comm.h"
+#include "dom/domain.h"
+#include "oct/mesh.h"
+
+struct event {
+    int64_t id;          /* one of its own: id of a particle, key of a cell */
+    double x[3], radius; /* code units; what has been routed may lie outside of the box */
+};
+
+struct events {
+    int64_t n;
+    struct event *at; /* by id, then by place */
+    size_t bytes;     /* of a payload */
+    char *payload;    /* [n][bytes] */
+};
+
+/* Routes the n events of this rank, with `bytes` bytes of payload each. Places must be in the box,
+ * a diameter must not exceed the box; no id twice. Reaches every owner of an oct of level levelmin
+ * or finer that the ball meets, and few others. On error all ranks return it. *out is the caller's
+ * to free. (collective) */
+MUST_USE enum err event_route(const struct comm *c, const struct domain *d, const struct mesh *m,
+                              int64_t n, const struct event *e, size_t bytes, const void *payload,
+                              struct events *out);
+void events_free(struct events *e);
+
+/* This rank's own leaf cells that the ball meets, in Morton order. Local. */
+typedef void event_visit(struct mesh *m, int level, lidx oct, int cell, void *ctx);
+void event_cells(struct mesh *m, const struct event *e, event_visit *visit, void *ctx);

@@ -1,0 +1,15 @@
+/* phys/units: code units in cgs at an expansion factor; the only place that knows. */
+#pragma once
+#include "cosmo/cosmo.h"
+#include "param/param.h"
+
+struct units {
+    double length, density, time; /* cm, g/cm³, s */
+    double velocity;              /* cm/s */
+    double mass;                  /* g */
+    double temperature;           /* pressure/density → T/μ in K */
+    double hydrogen;              /* density → hydrogen nuclei/cm³ */
+};
+
+/* cosmo: NULL without cosmology, then from &UNITS_PARAMS, whatever a. */
+struct units units_at(const struct param_units *u, const struct cosmo_par *cosmo, double a);
