@@ -135,13 +135,13 @@ static enum err write_gadget(const struct request *r, struct source *s, char *pa
     int64_t left_out = 0;
     memcpy(out, path, n);
     if (*s->left_out)
-        log_info("convert: %s: what has no place in a Gadget snapshot is left out: %s", s->path,
+        log_info("convert: %s: left out, since a Gadget snapshot cannot hold it: %s", s->path,
                  s->left_out);
     struct gadget opt = {
         .out = out, .gas = r->gas, .named = r->named, .nfile = r->files, .overwrite = r->force};
     enum err err = gadget_write(&opt, s, path, n, &left_out);
     if (err == OK && left_out)
-        log_info("convert: %s: %ld particles of sinks' clouds or without mass have no place in a "
+        log_info("convert: %s: %ld particles of sinks' clouds or without mass are left out of the "
                  "Gadget snapshot",
                  s->path, (long)left_out);
     FREE(out);

@@ -12,42 +12,42 @@ static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
      "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
     {'o', "output", "OUT",
-     "path of the result; of - or several checkpoints, directory of the results (default: FORMAT)"},
+     "path of the result; for - or several checkpoints, their directory (default: FORMAT)"},
     {'n', "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
     {'z', "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
-    {LEVELMAX, "levelmax", "LEVEL", "leave out what is finer than this level"},
+    {LEVELMAX, "levelmax", "LEVEL", "leave out everything finer than this level"},
     {LEVELMIN, "levelmin", "LEVEL",
      "with --region: no finer than this level outside (default: the checkpoint's)"},
     {REGION, "region", "REGION",
-     "full detail in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R alone (code units)"},
+     "full resolution only in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R (code units)"},
     {LEGACY, "legacy", "YEAR", "ramses: files as RAMSES wrote them before 2017 or 2015"},
-    {GAS, "gas", NULL, "gadget: the gas too, a particle a leaf cell"},
+    {GAS, "gas", NULL, "gadget: include the gas, one particle per leaf cell"},
     {NAMED, "named", NULL, "gadget: blocks with names (format 2)"},
     {FILES, "files", "N", "gadget: at least this many files (default 1)"},
-    {MEMORY, "memory", "SIZE", "use no more than this, in bytes or with K, M, G (default 512M)"},
-    {FORCE, "force", NULL, "replace what stands under OUT"},
-    {'q', "quiet", NULL, "say nothing but errors"},
-    {'v', "verbose", NULL, "say more"},
+    {MEMORY, "memory", "SIZE",
+     "use no more memory than this, in bytes or with K, M, G (default 512M)"},
+    {FORCE, "force", NULL, "replace OUT if it is a checkpoint"},
+    {'q', "quiet", NULL, "print errors only"},
+    {'v', "verbose", NULL, "print more messages"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
+    {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
 static const char SYNOPSIS[] =
-    "convert [options] DIR…   (DIR - : paths from standard input, one a line)";
-static const char PURPOSE[] =
-    "Writes checkpoints anew: in another format, for other ranks, or a part of them.";
+    "convert [options] DIR…   (DIR - : paths from standard input, one per line)";
+static const char PURPOSE[] = "Writes checkpoints in another format, for other ranks, or in part.";
 
 static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
 {
     if (!opt_int(value, lo, hi, x))
-        FAIL(ERR_PARAM, "%s is %ld to %ld, not %s", what, lo, hi, value);
+        FAIL(ERR_PARAM, "%s must be %ld to %ld, not %s", what, lo, hi, value);
     return OK;
 }
 
 static enum err get_size(const char *value, int64_t *x)
 {
     if (!opt_bytes(value, x))
-        FAIL(ERR_PARAM, "the memory is a number with K, M, G or T, not %s", value);
+        FAIL(ERR_PARAM, "the memory must be a number with K, M, G or T, not %s", value);
     return OK;
 }
 
@@ -59,7 +59,7 @@ static enum err get_format(const char *value, enum target *f)
             *f = (enum target)k;
             return OK;
         }
-    FAIL(ERR_PARAM, "the format is ramses, hdf5 or gadget, not %s", value);
+    FAIL(ERR_PARAM, "the format must be ramses, hdf5 or gadget, not %s", value);
 }
 
 static enum err get_legacy(const char *value, unsigned *legacy)
@@ -69,8 +69,7 @@ static enum err get_legacy(const char *value, unsigned *legacy)
     else if (strcmp(value, "2015") == 0)
         *legacy = CKPT_BEFORE_2017 | CKPT_BEFORE_2015;
     else
-        FAIL(ERR_PARAM,
-             "the layouts of RAMSES changed in 2015 and 2017: --legacy takes one of these, not %s",
+        FAIL(ERR_PARAM, "--legacy must be 2015 or 2017, when the layouts of RAMSES changed, not %s",
              value);
     return OK;
 }
@@ -115,10 +114,10 @@ static void set_flag(int letter, struct request *r)
 static enum err check_together(const struct request *r)
 {
     bool ramses = r->format == FORMAT_RAMSES || !r->format, gadget = r->format == FORMAT_GADGET;
-    if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint named");
-    if (r->out && !*r->out) FAIL(ERR_PARAM, "the output has no name");
+    if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint given");
+    if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a name");
     if (r->ranks && !ramses)
-        FAIL(ERR_PARAM, "-n is for -f ramses: the other formats are the same for any ranks");
+        FAIL(ERR_PARAM, "-n is for -f ramses: the other formats do not depend on ranks");
     if (r->legacy && r->format != FORMAT_RAMSES) FAIL(ERR_PARAM, "--legacy needs -f ramses");
     if (r->deflate && (gadget || r->format == FORMAT_RAMSES)) FAIL(ERR_PARAM, "-z is for -f hdf5");
     if ((r->gas || r->named || r->files) && !gadget)

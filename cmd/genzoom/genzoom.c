@@ -33,40 +33,41 @@ static const struct opt ROWS[] = {
      "write ic_pvar_N, five digits (default 6: variable 11, as RAMSES counts); 0: ic_refmap, for "
      "runs without gas"},
     {BOX, "box", "X,Y,Z,LX,LY,LZ",
-     "mask a box: centre and sides, in units of the box like all lengths here"},
+     "mask a box: centre and sides, in units of the box like all lengths"},
     {SPHERE, "sphere", "X,Y,Z,R", "mask a sphere"},
     {ELLIPSOID, "ellipsoid", "X,Y,Z,…",
-     "mask an ellipsoid: centre, then three semi-axes or MUSIC's nine of the matrix"},
+     "mask an ellipsoid: centre, then three semi-axes or the nine elements of MUSIC's matrix"},
     {POINTS, "points", "FILE",
-     "mask what is around points: a line each, x y z; - is standard input"},
+     "mask the region around points, one line x y z each; - is standard input"},
     {TRACE, "trace", "CHECKPOINT",
-     "mask where the dark matter began that is in a sphere of this later checkpoint"},
+     "mask where the dark matter in a sphere of this later checkpoint comes from"},
     {CENTER, "center", "X,Y,Z",
-     "of the sphere of --trace; densest: where the dark matter is densest"},
-    {RADIUS, "radius", "R", "of the sphere of --trace"},
+     "centre of the sphere of --trace; densest: where the dark matter is densest"},
+    {RADIUS, "radius", "R", "radius of the sphere of --trace"},
     {FROM, "from", "CHECKPOINT",
-     "find traced particles in this early checkpoint, not by the ids of the set"},
-    {SHAPE, "shape", "NAME", "around points: hull (default) or ellipsoid, that of least volume"},
+     "find traced particles in this early checkpoint instead of by the ids of the set"},
+    {SHAPE, "shape", "NAME",
+     "shape of the region around points: hull (default) or ellipsoid, the one of minimum volume"},
     {'o', "output", "FILE", "write the traced points, as --points reads them"},
     {'p', "padding", "N", "grow the region by N cells of the base level (default 0)"},
     {ONES, "ones", NULL, "set sub-levels to 1 even where they have an ic_refmap"},
-    {'l', "levelmax", "L", "levelmax of the run (default: three beyond the set)"},
+    {'l', "levelmax", "L", "levelmax of the run (default: three levels beyond the set)"},
     {'r', "ranks", "N", "ranks of the run, for the estimate of memory (default 1)"},
     {OMEGA_B, "omega-b", "X",
      "density of baryons (default 0.045, as omega_b in the namelist; 0 without gas)"},
     {DEEP, "deep", NULL, "read all values of all files, to find damage before a run does"},
-    {'n', "check", NULL, "do everything but write"},
+    {'n', "check", NULL, "do everything except writing"},
     {FORCE, "force", NULL, "replace files that exist"},
-    {'j', "json", NULL, "JSON in place of the namelist"},
-    {'q', "quiet", NULL, "say nothing but errors"},
-    {'v', "verbose", NULL, "say more"},
+    {'j', "json", NULL, "print JSON instead of the namelist"},
+    {'q', "quiet", NULL, "print errors only"},
+    {'v', "verbose", NULL, "print more messages"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
+    {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
 static const char SYNOPSIS[] = "genzoom [options] ICDIR…";
-static const char PURPOSE[] = "Writes the refinement mask of a zoom into GRAFIC2 initial "
-                              "conditions, prints the namelist for it.";
+static const char PURPOSE[] =
+    "Writes the refinement mask of a zoom into GRAFIC2 initial conditions and prints its namelist.";
 
 struct options {
     int number, padding, levelmax, ranks, verbose;
@@ -126,24 +127,24 @@ static bool in_box(const double *v)
 static int set_region(int kind, const char *value, struct options *o)
 {
     if (o->kind)
-        return usage("only one of --box, --sphere, --ellipsoid, --points, --trace can be the "
-                     "region, not also",
-                     value);
+        return usage(
+            "only one of --box, --sphere, --ellipsoid, --points, --trace can be given, not also",
+            value);
     o->kind = kind;
     o->path = value;
     if (kind == POINTS || kind == TRACE) return GO_ON;
     int n = o->value_count = opt_reals(value, 12, o->value);
     if (n < 0 || (kind == BOX && n != 6) || (kind == SPHERE && n != 4) ||
         (kind == ELLIPSOID && n != 6 && n != 12))
-        return usage(kind == BOX      ? "a box is six numbers, X,Y,Z,LX,LY,LZ, not"
-                     : kind == SPHERE ? "a sphere is four numbers, X,Y,Z,R, not"
-                                      : "an ellipsoid is six or twelve numbers, the centre and "
-                                        "semi-axes or a matrix, not",
+        return usage(kind == BOX      ? "a box must be six numbers, X,Y,Z,LX,LY,LZ, not"
+                     : kind == SPHERE ? "a sphere must be four numbers, X,Y,Z,R, not"
+                                      : "an ellipsoid must be six or twelve numbers, the centre "
+                                        "and semi-axes or a matrix, not",
                      value);
     if (!in_box(o->value))
-        return usage("the centre is not between 0 and 1 (units of the box):", value);
+        return usage("the centre must be between 0 and 1 (units of the box), not", value);
     if (n < 12 && !positive(o->value + 3, n - 3, kind == BOX ? 1 : 0.5))
-        return usage("sizes are above 0 and not above the box:", value);
+        return usage("sizes must be above 0 and at most the box, not", value);
     return GO_ON;
 }
 
@@ -153,7 +154,7 @@ static int set_center(const char *value, struct options *o)
     o->have_center = true;
     if (o->trace.densest) return GO_ON;
     if (opt_reals(value, 3, o->trace.center) != 3 || !in_box(o->trace.center))
-        return usage("the centre is three numbers from 0 to 1, or densest, not", value);
+        return usage("the centre must be three numbers from 0 to 1, or densest, not", value);
     return GO_ON;
 }
 
@@ -162,7 +163,7 @@ static int set_shape(const char *value, struct options *o)
     o->ellipsoid = strcmp(value, "ellipsoid") == 0;
     return o->ellipsoid || strcmp(value, "hull") == 0
                ? GO_ON
-               : usage("the shape is hull or ellipsoid, not", value);
+               : usage("the shape must be hull or ellipsoid, not", value);
 }
 
 static int set_real(const char *value, double least, double most, const char *what, double *out)
@@ -213,14 +214,14 @@ static int set_option(int letter, const char *value, struct options *o)
     switch (letter) {
     case 'i':
         return set_number(value, 0, NVAR_MAX - 5,
-                          "the number of the scalar is 1 to 59, or 0 for ic_refmap, not",
+                          "the number of the scalar must be 1 to 59, or 0 for ic_refmap, not",
                           &o->number);
     case 'p':
-        return set_number(value, 0, 1024, "the padding is 0 to 1024 cells, not", &o->padding);
+        return set_number(value, 0, 1024, "the padding must be 0 to 1024 cells, not", &o->padding);
     case 'l':
         return set_number(value, 1, LEVEL_MAX, "there is no levelmax", &o->levelmax);
     case 'r':
-        return set_number(value, 1, 1 << 24, "the ranks are a number from 1, not", &o->ranks);
+        return set_number(value, 1, 1 << 24, "the ranks must be a number from 1, not", &o->ranks);
     case 'o':
         o->output = value;
         return GO_ON;
@@ -230,12 +231,12 @@ static int set_option(int letter, const char *value, struct options *o)
     case CENTER:
         return set_center(value, o);
     case RADIUS:
-        return set_real(value, 1e-12, 0.5, "the radius is above 0 and at most 0.5, not",
+        return set_real(value, 1e-12, 0.5, "the radius must be above 0 and at most 0.5, not",
                         &o->trace.radius);
     case SHAPE:
         return set_shape(value, o);
     case OMEGA_B:
-        return set_real(value, 0, 1, "omega_b is between 0 and 1, not", &o->omega_b);
+        return set_real(value, 0, 1, "omega_b must be between 0 and 1, not", &o->omega_b);
     default:
         return letter >= BOX && letter <= TRACE ? set_region(letter, value, o)
                                                 : set_flag(letter, o);
@@ -252,7 +253,7 @@ static int parse(int argc, char **argv, struct options *o)
     o->dirs = argv + s.index;
     o->ndir = argc - s.index;
     bool trace = o->kind == TRACE, points = trace || o->kind == POINTS;
-    if (o->ndir == 0) return usage("no initial conditions named", NULL);
+    if (o->ndir == 0) return usage("no initial conditions given", NULL);
     if (trace && (!o->have_center || !(o->trace.radius > 0)))
         return usage("--trace needs --center and --radius", NULL);
     if (!trace && (o->have_center || o->trace.radius > 0 || o->trace.from || o->output))
@@ -322,7 +323,7 @@ static enum err check_shape(const struct shape *s)
 {
     for (int d = 0; d < 3 && s->kind; d++)
         if (s->lo[d] < -1 || s->hi[d] > 2)
-            FAIL(ERR_PARAM, "the region reaches from %g to %g along %c, more than the box can hold",
+            FAIL(ERR_PARAM, "the region extends from %g to %g along %c, more than the box",
                  s->lo[d], s->hi[d], 'x' + d);
     return OK;
 }
@@ -343,8 +344,8 @@ static const char *region_words(const struct options *o)
            : o->kind == SPHERE    ? "a sphere"
            : o->kind == ELLIPSOID ? "an ellipsoid"
            : o->kind == POINTS
-               ? o->ellipsoid ? "the least ellipsoid around points" : "the hull of points"
-           : o->kind == TRACE ? o->ellipsoid ? "the least ellipsoid around traced particles"
+               ? o->ellipsoid ? "the minimum ellipsoid around points" : "the hull of points"
+           : o->kind == TRACE ? o->ellipsoid ? "the minimum ellipsoid around traced particles"
                                              : "the hull of traced particles"
                               : "ic_refmap";
 }

@@ -223,7 +223,7 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
     cut_plane(m, r);
     if (m->p->shape && r->cut > cut)
         FAIL(ERR_PARAM,
-             "%s: the region reaches beyond these files, which have cells %lld..%lld, %lld..%lld, "
+             "%s: the region extends beyond these files, which have cells %lld..%lld, %lld..%lld, "
              "%lld..%lld of level "
              "%d: "
              "make initial conditions with more room or take a smaller region",

@@ -37,7 +37,7 @@ static enum err read_line(struct points *p, const char *path, long line, char *t
         s += strspn(s, " \t,");
         x[d] = strtod(s, &end);
         if (end == s)
-            FAIL(ERR_FORMAT, "%s: line %ld: a point is three numbers, %c is missing", path, line,
+            FAIL(ERR_FORMAT, "%s: line %ld: a point needs three numbers, %c is missing", path, line,
                  'x' + d);
         if (!(x[d] >= 0 && x[d] <= 1))
             FAIL(ERR_FORMAT,
@@ -66,7 +66,7 @@ enum err points_read(struct points *p, const char *path)
     if (err == OK && ferror(f))
         err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
     if (f != stdin) fclose(f); /* read only */
-    if (err == OK && p->n == 0) FAIL(ERR_FORMAT, "%s: holds no points", path);
+    if (err == OK && p->n == 0) FAIL(ERR_FORMAT, "%s: contains no points", path);
     return err;
 }
 
@@ -74,7 +74,7 @@ enum err points_write(const struct points *p, const char *path, bool force)
 {
     struct stream s;
     if (!force && stream_would_replace(path))
-        FAIL(ERR_FILE, "%s: exists already; --force replaces it", path);
+        FAIL(ERR_FILE, "%s: exists; --force replaces it", path);
     TRY(stream_open(&s, path));
     for (int64_t i = 0; i < p->n; i++)
         fprintf(s.f, "%.9f %.9f %.9f\n", p->x[i][0], p->x[i][1], p->x[i][2]);

@@ -53,10 +53,10 @@ static struct estimate estimate_of(const struct report *r)
     int nvar = 5 + r->number;
     for (int l = s->g.levelmax; l > s->g.levelmin; l--) {
         double cells = fmin((double)r->mask[l - 1].cells, ldexp(1, 3 * (l - 1))),
-               fathers = e.octs[l + 1] / 8;
+               parents = e.octs[l + 1] / 8;
         if (l - 1 > s->g.levelmin) /* where there are octs */
             cells = fmin(cells, 8 * grown((double)r->mask[l - 2].cells, 1));
-        e.octs[l] = fmin(fmax(grown(cells, 1), l < s->g.levelmax ? grown(fathers, 2) : 0),
+        e.octs[l] = fmin(fmax(grown(cells, 1), l < s->g.levelmax ? grown(parents, 2) : 0),
                          ldexp(1, 3 * (l - 1)));
     }
     for (int l = 1; l <= s->g.levelmin; l++) e.octs[l] = ldexp(1, 3 * (l - 1));

@@ -131,8 +131,8 @@ static enum err find_dirs(struct dirs *d, const char *path)
     }
     mem_free(name);
     if (err == OK && d->n == before)
-        FAIL(ERR_FILE, "%s: neither it nor a directory in it holds %s: no initial conditions", path,
-             HEADER_FILE);
+        FAIL(ERR_FILE, "%s: neither it nor a directory in it contains %s: no initial conditions",
+             path, HEADER_FILE);
     return err;
 }
 
@@ -165,7 +165,7 @@ static enum err number_levels(struct dirs *d)
     while (n > 1 << l) l++;
     if (n != 1 << l || n < 2 || base->head.n[1] != n || base->head.n[2] != n)
         FAIL(ERR_FORMAT,
-             "%s: the coarsest level has %d x %d x %d cells, not a power of two a side: the base "
+             "%s: the coarsest level has %d x %d x %d cells, not a power of two per side: the base "
              "level is missing",
              base->path, n, base->head.n[1], base->head.n[2]);
     for (int i = 0; i < d->n; i++) {
@@ -183,8 +183,8 @@ static enum err number_levels(struct dirs *d)
             FAIL(ERR_FORMAT, "%s: holds level %d and %s level %d: level %d is missing", p[-1].path,
                  p[-1].level, p->path, p->level, p[-1].level + 1);
         if (named && named != p->level)
-            FAIL(ERR_FORMAT, "%s: is called level %d, but its header tells level %d", p->path,
-                 named, p->level);
+            FAIL(ERR_FORMAT, "%s: is called level %d, but its header says level %d", p->path, named,
+                 p->level);
     }
     return OK;
 }
@@ -197,7 +197,7 @@ static enum err check_parent_grid(const struct ics_grafic *g, int l)
     const struct ics_level *ic = &g->lev[l];
     for (int d = 0; d < 3; d++)
         if (ic->off[d] % 2 || ic->n[d] % 2)
-            FAIL(ERR_FORMAT, "%s: cells %lld to %lld along %c: half a cell of level %d is cut off",
+            FAIL(ERR_FORMAT, "%s: cells %lld to %lld along %c: this divides a cell of level %d",
                  ic->dir, (long long)ic->off[d], (long long)(ic->off[d] + ic->n[d] - 1), 'x' + d,
                  l - 1);
     return OK;

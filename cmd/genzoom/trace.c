@@ -168,11 +168,11 @@ enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *
     t->ids = ids.n;
     for (int64_t i = 0; i < ids.n; i++)
         if (!ids.found[i])
-            TRY_OUT(err_set(ERR_PARAM, "particle %lld of %s is not in %s (%lld of %lld are)%s",
-                            (long long)ids.id[i], t->path,
-                            t->from ? t->from : "the initial conditions", (long long)p->n,
-                            (long long)ids.n,
-                            t->from ? "" : "; --from names an early checkpoint of the same run"));
+            TRY_OUT(
+                err_set(ERR_PARAM, "particle %lld of %s is not in %s (%lld of %lld are)%s",
+                        (long long)ids.id[i], t->path, t->from ? t->from : "the initial conditions",
+                        (long long)p->n, (long long)ids.n,
+                        t->from ? "" : "; give an early checkpoint of the same run with --from"));
 out:
     mem_free(ids.id);
     mem_free(ids.found);

@@ -37,7 +37,7 @@ static void print_verdict(const char *path, const struct check_found *f, const s
            (long)f->leaves, (long)f->particles,
            f->sums ? "fit their checksums" : "have no checksums");
     if (o->verbose && f->restricted > 0)
-        printf("%s: split cells are the mean of their sons within %.3g\n", path, f->restricted);
+        printf("%s: split cells are the mean of their children within %.3g\n", path, f->restricted);
     if (f->cold)
         printf("%s: note: the pressure of %ld cells is not positive, but their energy is\n", path,
                (long)f->cold);

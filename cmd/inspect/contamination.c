@@ -100,7 +100,8 @@ static enum err read_mask(struct contamination *t)
     param_init(p);
     TRY_OUT(source_text(t->s, "namelist", &text, &bytes));
     if (!text)
-        TRY_OUT(err_set(ERR_PARAM, "%s: keeps no namelist that would tell its mask: give --sphere",
+        TRY_OUT(err_set(ERR_PARAM,
+                        "%s: contains no namelist, which would define its mask: give --sphere",
                         t->s->path));
     TRY_OUT(param_read_loose(p, text, bytes, "namelist", &left_out));
     t->variable = p->refine.ivar_refine, t->cut = p->refine.var_cut_refine;

@@ -100,7 +100,9 @@ static enum err find_weight(struct map *m)
     m->weight = m->o->weight;
     if (m->family >= 0) {
         if (m->weight > COLUMN)
-            FAIL(ERR_PARAM, "%s is drawn as a column density; --weight is for cells", m->o->field);
+            FAIL(ERR_PARAM,
+                 "%s is drawn as a column density: leave out --weight, which is for cells",
+                 m->o->field);
         m->weight = COLUMN;
     }
     if (m->weight == BY_DEFAULT)
@@ -213,7 +215,7 @@ static enum err bad_cell(const struct map *m, const struct source_octs *o, const
     x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
     source_file(m->r, field && m->field >= m->r->nhydro ? "grav" : "hydro", o->piece, file);
     FAIL(ERR_FORMAT,
-         "%s: level %d, cell at %.9g %.9g %.9g: %s is nan or infinite: it cannot be drawn", file,
+         "%s: level %d, cell at %.9g %.9g %.9g: %s is NaN or infinite and cannot be drawn", file,
          o->level, x[0], x[1], x[2], field ? m->o->field : "density");
 }
 

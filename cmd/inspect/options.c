@@ -27,47 +27,48 @@ enum {
 
 static const struct opt ROWS[] = {
     {'s', "summary", NULL,
-     "header, octs, extremes of fields, particles (default for one path, or three and more)"},
+     "header, octs, min and max of fields, particles (default for one path, or three and more)"},
     {'d', "digest", NULL,
      "digest of the physical state, equal for any ranks and order (with -q: one line)"},
-    {'t', "tree", NULL, "domains, octs by level and rank, memory a rank, balance"},
-    {'p', "params", NULL, "where it comes from, and the parameters of the run"},
+    {'t', "tree", NULL, "domains, octs per level and rank, memory per rank, balance"},
+    {'p', "params", NULL, "its origin, and the parameters of the run"},
     {'c', "check", NULL,
-     "is it whole and sane; twice (-cc): every invariant of tree, cells and particles"},
+     "is it complete and consistent? twice (-cc): every invariant of tree, cells and particles"},
     {'m', "map", "FIELD",
      "map of a field, projected along the line of sight; also level, temperature, dm, star"},
     {HEAVY, "contamination", NULL,
-     "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest one"},
+     "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
-     "of the contamination: in a sphere (units of the box); densest,R: where the dark matter is "
-     "densest"},
-    {RTOL, "rtol", "X", "of two checkpoints: relative difference that is none (default 0)"},
-    {ATOL, "atol", "X", "of two checkpoints: absolute difference that is none (default 0)"},
+     "for the contamination: the sphere (units of the box); densest,R: around the densest place"},
+    {RTOL, "rtol", "X",
+     "for two checkpoints: relative difference that counts as equal (default 0)"},
+    {ATOL, "atol", "X",
+     "for two checkpoints: absolute difference that counts as equal (default 0)"},
     {MEMORY, "memory", "SIZE",
-     "memory for the tables of -cc, of comparisons and of masks, as 2G (default 512M)"},
+     "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M)"},
     {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
     {CENTRE, "center", "X,Y,Z", "centre of the map in units of the box (default 0.5,0.5,0.5)"},
     {WIDTH, "width", "W", "side of the map in units of the box (default 1)"},
     {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
     {WEIGHT, "weight", "HOW",
-     "mass, volume, max or column (default: density column, level max, others mass)"},
-    {'n', "pixels", "N", "pixels a side of the map (default 512)"},
-    {LOG, "log", NULL, "logarithmic colours (default where all is positive)"},
+     "mass, volume, max or column (default: column for density, max for level, mass for others)"},
+    {'n', "pixels", "N", "pixels per side of the map (default 512)"},
+    {LOG, "log", NULL, "logarithmic colours (default if all values are positive)"},
     {LINEAR, "linear", NULL, "linear colours"},
-    {RANGE, "range", "LO,HI", "values of the first and last colour (default least and greatest)"},
+    {RANGE, "range", "LO,HI", "values of the first and last colour (default: min and max)"},
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
-    {'o', "output", "FILE", "the map's file, - for standard output (default FIELD_NNNNN.png)"},
+    {'o', "output", "FILE", "file of the map, - for standard output (default FIELD_NNNNN.png)"},
     {'f', "format", "FORMAT",
-     "of the map: png or npy, an array of doubles (default by the end of FILE)"},
-    {'j', "json", NULL, "JSON, one line a checkpoint"},
-    {'q', "quiet", NULL, "say less"},
-    {'v', "verbose", NULL, "say more"},
+     "format of the map: png, or npy, an array of doubles (default: by the end of FILE)"},
+    {'j', "json", NULL, "JSON, one line per checkpoint"},
+    {'q', "quiet", NULL, "print less"},
+    {'v', "verbose", NULL, "print more"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
+    {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
 static const char SYNOPSIS[] =
-    "inspect [options] DIR…   (DIR - : paths from standard input, one a line)\n"
+    "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
     "       inspect [options] A B      differences of two checkpoints";
 static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
                               "damage, differences, maps, contamination.";
@@ -99,7 +100,7 @@ static int set_memory(struct options *o, const char *value)
 {
     int64_t x;
     if (!opt_bytes(value, &x) || x < 1 << 20)
-        return usage(o, "the memory is at least 1M, as 512M or 2G, not", value);
+        return usage(o, "the memory must be at least 1M, such as 512M or 2G, not", value);
     o->memory = (size_t)x;
     return OPTIONS_GO_ON;
 }
@@ -107,14 +108,14 @@ static int set_memory(struct options *o, const char *value)
 static int set_tolerance(struct options *o, const char *value, double *x)
 {
     if (opt_reals(value, 1, x) != 1 || *x < 0)
-        return usage(o, "a tolerance is a number from 0, not", value);
+        return usage(o, "a tolerance must be a number from 0, not", value);
     return OPTIONS_GO_ON;
 }
 
 static int set_pixels(struct options *o, const char *value)
 {
     if (!opt_int(value, 1, PIXELS_MAX, &o->map.pixels))
-        return usage(o, "the pixels are 1 to 16384, not", value);
+        return usage(o, "the pixels must be 1 to 16384, not", value);
     return OPTIONS_GO_ON;
 }
 
@@ -129,7 +130,8 @@ static int set_centre(struct options *o, const char *value)
     struct map_options *m = &o->map;
     bool good = opt_reals(value, 3, m->centre) == 3;
     for (int d = 0; d < 3; d++) good &= m->centre[d] >= 0 && m->centre[d] <= 1;
-    return good ? OPTIONS_GO_ON : usage(o, "the centre is three numbers from 0 to 1, not", value);
+    return good ? OPTIONS_GO_ON
+                : usage(o, "the centre must be three numbers from 0 to 1, not", value);
 }
 
 static int set_sphere(struct options *o, const char *value)
@@ -144,15 +146,17 @@ static int set_sphere(struct options *o, const char *value)
     good = good && x[3] > 0 && x[3] <= 0.5;
     return good
                ? OPTIONS_GO_ON
-               : usage(o, "a sphere is X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not",
-                       value);
+               : usage(
+                     o,
+                     "a sphere must be X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not",
+                     value);
 }
 
 static int set_range(struct options *o, const char *value)
 {
     double x[2];
     if (opt_reals(value, 2, x) != 2 || !(x[0] < x[1]))
-        return usage(o, "the range is two ascending numbers, not", value);
+        return usage(o, "the range must be two ascending numbers, not", value);
     o->map.lo = x[0], o->map.hi = x[1], o->map.has_range = true;
     return OPTIONS_GO_ON;
 }
@@ -165,21 +169,23 @@ static int set_word(struct parsing *p, int letter, const char *value)
     int k;
     switch (letter) {
     case 'a':
-        if ((k = find_word(value, axis)) < 0) return usage(o, "the axis is x, y or z, not", value);
+        if ((k = find_word(value, axis)) < 0)
+            return usage(o, "the axis must be x, y or z, not", value);
         o->map.axis = k;
         break;
     case 'f':
-        if (find_word(value, format) < 0) return usage(o, "the format is png or npy, not", value);
+        if (find_word(value, format) < 0)
+            return usage(o, "the format must be png or npy, not", value);
         p->format = value;
         break;
     case WEIGHT:
         if ((k = find_word(value, weight)) < 0)
-            return usage(o, "the weight is mass, volume, max or column, not", value);
+            return usage(o, "the weight must be mass, volume, max or column, not", value);
         o->map.weight = (enum map_weight)(COLUMN + k);
         break;
     default:
         if ((k = colours_find(value)) < 0)
-            return usage(o, "the colours are inferno, viridis or grey, not", value);
+            return usage(o, "the colours must be inferno, viridis or grey, not", value);
         o->map.colours = k;
     }
     return OPTIONS_GO_ON;
@@ -199,9 +205,9 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     case CENTRE:
         return set_centre(o, value);
     case WIDTH:
-        return set_length(o, value, "the width is a number up to 1, not", &o->map.width);
+        return set_length(o, value, "the width must be a number up to 1, not", &o->map.width);
     case DEPTH:
-        return set_length(o, value, "the depth is a number up to 1, not", &o->map.depth);
+        return set_length(o, value, "the depth must be a number up to 1, not", &o->map.depth);
     case RANGE:
         return set_range(o, value);
     case LOG:
@@ -281,14 +287,15 @@ static int check_options(struct parsing *p)
     struct options *o = p->o;
     bool piped = false;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
-    if (o->npath == 0) return usage(o, "no checkpoint named", NULL);
+    if (o->npath == 0) return usage(o, "no checkpoint given", NULL);
     if (p->modes & (p->modes - 1))
         return usage(o, "-s, -d, -t, -p, -c, -m and --contamination exclude each other", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if (p->map_option && o->mode != MAP)
-        return usage(o, "only a map (-m) takes the option", p->map_option);
+        return usage(o, "only a map (-m) takes this option", p->map_option);
     if (p->compare_option && o->mode != COMPARE)
-        return usage(o, "only two checkpoints, compared, take the option", p->compare_option);
+        return usage(o, "only the comparison of two checkpoints takes this option",
+                     p->compare_option);
     if (o->has_sphere && o->mode != CONTAMINATION)
         return usage(o, "--sphere goes with --contamination", NULL);
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);

@@ -123,7 +123,7 @@ static void print_partners(const struct domains *d)
 {
     if (d->nrank == 1) return;
     printf("\n  exchange partners%s\n",
-           d->ghosts_known || d->nnode ? "" : " are not kept in this format");
+           d->ghosts_known || d->nnode ? "" : " are not stored in this format");
     if (!d->ghosts_known && !d->nnode) return;
     for (int i = 0; i < d->nrank; i++) {
         const struct rank_row *row = &d->rank[i];
@@ -135,7 +135,7 @@ static void print_partners(const struct domains *d)
 
 static void print_levels(const struct source *r, const struct domains *d)
 {
-    printf("\n  level           octs     leaf cells   octs a rank: least, mean, most\n");
+    printf("\n  level           octs     leaf cells   octs per rank: min, mean, max\n");
     for (int l = 1; l <= LEVEL_MAX; l++) {
         int64_t least = INT64_MAX, most = 0, octs = r->tally.octs[l];
         if (!octs) continue;
@@ -169,7 +169,7 @@ static void print_table(const struct source *r, const struct domains *d)
 
 static void print_by_level(const struct source *r, const struct domains *d)
 {
-    printf("\n  octs and leaf cells by rank and level\n");
+    printf("\n  octs and leaf cells per rank and level\n");
     for (int i = 0; i < d->nrank; i++)
         for (int l = 1; l <= LEVEL_MAX; l++)
             if (r->tally.octs[l])
@@ -188,7 +188,7 @@ static void print_text(const struct source *r, const struct domains *d, const ch
     if (!o->quiet) print_table(r, d);
     if (o->verbose) print_by_level(r, d);
     get_balance(r, d, b);
-    printf("\n  balance, most / mean:");
+    printf("\n  balance, max / mean:");
     for (int k = 0; k < 4; k++)
         if (b[k].sum > 0) printf(" %s %.4f", b[k].name, ratio(&b[k], d->nrank));
     printf("\n");

@@ -49,7 +49,8 @@ static enum err make_room(struct zone *z)
     join(z);
     if (2 * z->n < z->room) return OK;
     if (z->room >= z->most)
-        FAIL(ERR_LIMIT, "the surface of the mask needs more than %.3g MiB: --memory allows more",
+        FAIL(ERR_LIMIT,
+             "the surface of the mask needs more than %.3g MiB: allow more with --memory",
              ldexp((double)z->most * sizeof *z->span, -20));
     z->room = 2 * z->room + 4096 < z->most ? 2 * z->room + 4096 : z->most;
     z->span = mem_grow(z->span, sizeof *z->span * (size_t)z->room, "zone");

@@ -54,7 +54,7 @@ static enum err planes_open(struct planes *p, const char *dir, const char *name,
     TRY(grafic_open(f, dir, name, true));
     *which = p->count++;
     if (f->head.n[0] != p->n || f->head.n[1] != p->n || f->head.n[2] != p->n)
-        FAIL(ERR_FORMAT, "%s: is not of %d³ cells as the others", f->path, p->n);
+        FAIL(ERR_FORMAT, "%s: does not have %d³ cells as the others", f->path, p->n);
     p->value[*which] = mem_new(sizeof(float) * (size_t)p->n * (size_t)p->n, "ics planes");
     return OK;
 }

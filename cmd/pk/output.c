@@ -17,7 +17,7 @@ struct content {
 enum err output_may_write(const char *path, bool force)
 {
     if (!force && stream_would_replace(path))
-        FAIL(ERR_FILE, "%s: is there; --force replaces it", path);
+        FAIL(ERR_FILE, "%s: exists; --force replaces it", path);
     return OK;
 }
 
@@ -41,7 +41,7 @@ enum err output_table(const char *dir, int number, bool json, bool force, const 
                       size_t size, char *path)
 {
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        FAIL(ERR_FILE, "%s: cannot make: %s", dir, strerror(errno));
+        FAIL(ERR_FILE, "%s: cannot create: %s", dir, strerror(errno));
     if (snprintf(path, size, "%s/pk_%05d.%s", dir, number, json ? "json" : "tsv") >= (int)size)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
     return save(path, force, &(struct content){.table = t, .json = json});

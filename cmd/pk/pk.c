@@ -30,25 +30,28 @@ enum {
 
 static const struct opt ROWS[] = {
     {'s', "species", "LIST", "dm, gas, star, all, and crosses AxB, with commas (default all)"},
-    {'n', "mesh", "N", "cells a side of the mesh (default 256; of initial conditions: theirs)"},
+    {'n', "mesh", "N",
+     "cells per side of the mesh (default 256; for initial conditions as many as they have)"},
     {'w', "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
-    {INTERLACE, "interlace", NULL, "with a second mesh, half a cell off (the default)"},
-    {NO_INTERLACE, "no-interlace", NULL, "without it: half of the memory, less exact"},
-    {'k', "bins", "N", "N linear bins up to Nyquist, or log:N (default: a bin a fundamental mode)"},
+    {INTERLACE, "interlace", NULL, "use a second mesh, shifted by half a cell (the default)"},
+    {NO_INTERLACE, "no-interlace", NULL, "use one mesh: half of the memory, less exact"},
+    {'k', "bins", "N",
+     "N linear bins up to Nyquist, or log:N (default: one bin per fundamental mode)"},
     {FOLD, "fold", "F", "fold the box F times in each dimension, for small scales"},
     {'z', "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
-    {'j', "json", NULL, "JSON, one line a checkpoint"},
-    {'o', "output", "DIR", "a file a checkpoint, DIR/pk_NNNNN.tsv or .json; prints their paths"},
-    {PLOT, "plot", "FILE", "draw all spectra into FILE, which ends in .svg or .png"},
-    {FORCE, "force", NULL, "replace files that are there"},
-    {'q', "quiet", NULL, "say less"},
-    {'v', "verbose", NULL, "say more"},
+    {'j', "json", NULL, "JSON, one line per checkpoint"},
+    {'o', "output", "DIR",
+     "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, and print the paths"},
+    {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .svg or .png"},
+    {FORCE, "force", NULL, "replace files that exist"},
+    {'q', "quiet", NULL, "print fewer messages"},
+    {'v', "verbose", NULL, "print more messages"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
+    {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
 static const char SYNOPSIS[] =
-    "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one a line)";
+    "pk [options] CHECKPOINT|ICDIR…   (- : paths from standard input, one per line)";
 static const char PURPOSE[] =
     "Prints the power spectra of checkpoints of any format, and of GRAFIC initial conditions.";
 
@@ -131,20 +134,20 @@ static int set_window(const char *value, struct options *o)
             o->par.order = (enum pk_window)(i + 1);
             return GO_ON;
         }
-    return usage("the window is ngp, cic, tsc or pcs, not", value);
+    return usage("the window must be ngp, cic, tsc or pcs, not", value);
 }
 
 static int set_bins(const char *value, struct options *o)
 {
     o->log_bins = strncmp(value, "log:", 4) == 0;
     return set_number(value + (o->log_bins ? 4 : 0), 1, BINS_MAX,
-                      "the bins are a number from 1, or log:N, not", &o->bins);
+                      "the bins must be a number from 1, or log:N, not", &o->bins);
 }
 
 static int set_axis(const char *value, struct options *o)
 {
     if (strlen(value) != 1 || !strchr("xyz", *value))
-        return usage("the line of sight is x, y or z, not", value);
+        return usage("the line of sight must be x, y or z, not", value);
     o->axis = *value - 'x';
     return GO_ON;
 }
@@ -175,7 +178,7 @@ static int set_species(const char *value, struct options *o)
                                                    : o->a[o->npair];
         if (!o->a[o->npair] || !o->b[o->npair])
             return usage(
-                "the species are dm, gas, star, other, all and crosses such as dmxgas, not",
+                "the species must be dm, gas, star, other, all and crosses such as dmxgas, not",
                 o->name[o->npair]);
         o->npair++;
     }
@@ -191,8 +194,8 @@ static int set_option(int letter, const char *value, struct options *o)
         return set_species(value, o);
     case 'n':
         o->mesh_given = true;
-        return set_number(value, 4, FFT_SIZE_MAX, "the mesh has 4 to 32768 cells a side, not",
-                          &o->par.n);
+        return set_number(value, 4, FFT_SIZE_MAX,
+                          "the mesh must have 4 to 32768 cells per side, not", &o->par.n);
     case 'w':
         return set_window(value, o);
     case INTERLACE:
@@ -202,7 +205,8 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'k':
         return set_bins(value, o);
     case FOLD:
-        return set_number(value, 1, 1024, "the box is folded 1 to 1024 times, not", &o->par.fold);
+        return set_number(value, 1, 1024, "the box must be folded 1 to 1024 times, not",
+                          &o->par.fold);
     case 'z':
         return set_axis(value, o);
     case 'j':
@@ -212,7 +216,8 @@ static int set_option(int letter, const char *value, struct options *o)
         o->out = value;
         return GO_ON;
     case PLOT:
-        if (!output_plot_kind(value)) return usage("a plot is FILE.svg or FILE.png, not", value);
+        if (!output_plot_kind(value))
+            return usage("a plot must be FILE.svg or FILE.png, not", value);
         o->picture = value;
         return GO_ON;
     case FORCE:
@@ -246,9 +251,9 @@ static int parse(int argc, char **argv, struct options *o)
         if ((status = set_option(c, s.value, o)) != GO_ON) return status;
     o->paths = argv + s.index;
     o->npath = argc - s.index;
-    if (o->npath == 0) return usage("no checkpoint named", NULL);
+    if (o->npath == 0) return usage("no checkpoint given", NULL);
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
-        return usage("there are more bins than modes along an axis", NULL);
+        return usage("there are more bins than modes along an axis: lower -k or raise -n", NULL);
     return GO_ON;
 }
 
@@ -301,7 +306,7 @@ static enum err check_species(const struct options *o, const struct feed *f, con
 {
     for (int i = 0; i < o->npair; i++)
         if (!has_species(f, o->a[i]) || !has_species(f, o->b[i]))
-            FAIL(ERR_PARAM, "%s: has nothing of %s", path, o->name[i]);
+            FAIL(ERR_PARAM, "%s: contains no %s", path, o->name[i]);
     return OK;
 }
 
@@ -349,7 +354,9 @@ static enum err check_memory(const struct comm *c, const struct options *o)
            need = 8 * cells * meshes,
            have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     if (need > have)
-        FAIL(ERR_LIMIT, "a mesh of %d³ cells needs %.3g GiB of memory a rank; the machine has %.3g",
+        FAIL(ERR_LIMIT,
+             "a mesh of %d³ cells needs %.3g GiB of memory per rank; the machine has %.3g: lower "
+             "-n or use more ranks",
              o->par.n, need / 0x1p30, have / 0x1p30);
     return OK;
 }
@@ -368,7 +375,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
         TRY(feed_any(&f, s, path));
         total = f.mass;
     }
-    if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the species asked for", path);
+    if (!(total > 0)) FAIL(ERR_PARAM, "%s: has no mass of the requested species", path);
     TRY(err_agree(c, check_memory(c, o)));
     f.most = total;
     f.pk = pk_new(c, &o->par, nmesh, total);
@@ -399,14 +406,17 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
         for (int k = 0; k < 2; k++) {
             unsigned set = k ? o->b[i] : o->a[i];
             if (set != 1u << SPECIES_DM && set != 1u << SPECIES_GAS)
-                FAIL(ERR_PARAM, "%s: initial conditions have dm and gas, each alone: use -s dm,gas",
+                FAIL(ERR_PARAM,
+                     "%s: initial conditions have dm and gas, each separately: use -s dm,gas",
                      path);
             if (set == 1u << SPECIES_GAS && o->par.fold > 1)
                 FAIL(ERR_PARAM,
-                     "%s: the gas of initial conditions is a field on its mesh: without --fold",
+                     "%s: the gas of initial conditions is a field on its own mesh: leave out "
+                     "--fold",
                      path);
             if (set == 1u << SPECIES_GAS && o->mesh_given && o->par.n != n)
-                FAIL(ERR_PARAM, "%s: the gas of initial conditions is on their own mesh: use -n %d",
+                FAIL(ERR_PARAM,
+                     "%s: the gas of initial conditions is a field on its own mesh: use -n %d",
                      path, n);
         }
     if (!o->mesh_given) mine.par.n = n;

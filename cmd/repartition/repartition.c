@@ -25,24 +25,24 @@ static const struct opt ROWS[] = {
     {'d', "domains", "ORDER", "domains: ksection or hilbert (default hilbert)"},
     {'f', "format", "FORMAT", "ramses or hdf5 (default ramses)"},
     {'o', "output", "OUT",
-     "the directory to be made; without it, the balance is printed and nothing written"},
+     "the directory to create; without it, the balance is printed and nothing is written"},
     {'m', "memory", "SIZE",
-     "memory to use, of all ranks together, as 512M or 2G (default 512M, at least 64M a rank)"},
-    {'c', "chunk", "FILES", "instead: as much memory as FILES files of the input hold"},
+     "memory of all ranks together, such as 2G (default 512M, at least 64M per rank)"},
+    {'c', "chunk", "FILES", "instead of -m: as much memory as FILES files of the input contain"},
     {'w', "weights", "G,P,S",
-     "bytes of an oct, a particle, a particle of a sink's cloud, for the balance"},
-    {'F', "force", NULL, "replace OUT if it is there"},
-    {'j', "json", NULL, "JSON, one line a checkpoint"},
-    {'q', "quiet", NULL, "say nothing but errors"},
-    {'v', "verbose", NULL, "say more: what each rank will hold; twice: memory by name"},
+     "weights of an oct, a particle, a particle of a sink's cloud in the balance, in bytes"},
+    {'F', "force", NULL, "replace OUT if it exists"},
+    {'j', "json", NULL, "JSON, one line per checkpoint"},
+    {'q', "quiet", NULL, "print errors only"},
+    {'v', "verbose", NULL, "print more: what each rank will hold; twice: memory by name"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
+    {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
 static const char SYNOPSIS[] =
-    "repartition [options] IN…   (IN - : paths from standard input, one a line)";
-static const char PURPOSE[] = "Writes a checkpoint anew for another number of ranks, with balanced "
-                              "domains, in bounded memory.";
+    "repartition [options] IN…   (IN - : paths from standard input, one per line)";
+static const char PURPOSE[] =
+    "Writes a checkpoint for another number of ranks, with balanced domains, in bounded memory.";
 
 static int parse(int argc, char **argv, struct options *o);
 static int repartition_all(const struct options *o, const struct comm *c);
@@ -78,7 +78,7 @@ static int usage(const char *what, const char *value)
 static int set_ranks(const char *value, struct options *o)
 {
     if (!opt_int(value, 1, 99999, &o->reshape.nrank))
-        return usage("the ranks are 1 to 99999, not", value);
+        return usage("the ranks must be 1 to 99999, not", value);
     o->ranks_given = true;
     return GO_ON;
 }
@@ -86,7 +86,7 @@ static int set_ranks(const char *value, struct options *o)
 static int set_memory(const char *value, struct options *o)
 {
     if (!opt_bytes(value, &o->reshape.memory))
-        return usage("the memory is a number with K, M, G or T, not", value);
+        return usage("the memory must be a number with K, M, G or T, not", value);
     o->memory_given = true;
     return GO_ON;
 }
@@ -96,10 +96,10 @@ static int set_weights(const char *value, struct options *o)
     int end = 0;
     double *w = o->reshape.weight;
     if (sscanf(value, "%lf,%lf,%lf%n", &w[0], &w[1], &w[2], &end) != 3 || value[end])
-        return usage("the weights are three numbers G,P,S, not", value);
+        return usage("the weights must be three numbers G,P,S, not", value);
     for (int k = 0; k < 3; k++)
         if (!(w[k] >= 0 && w[k] <= 1e9))
-            return usage("the weights are 0 (as simulate needs) to 1e9 bytes, not", value);
+            return usage("the weights must be 0 (what simulate needs) to 1e9 bytes, not", value);
     o->weights_given = true;
     return GO_ON;
 }
@@ -108,7 +108,7 @@ static int set_domains(const char *value, struct options *o)
 {
     bool tree = strcmp(value, "ksection") == 0;
     if (!tree && strcmp(value, "hilbert") != 0)
-        return usage("the domains are ksection or hilbert, not", value);
+        return usage("the domains must be ksection or hilbert, not", value);
     o->reshape.kind = tree ? DOMAIN_KSECTION : DOMAIN_HILBERT;
     o->order_given = true;
     return GO_ON;
@@ -118,7 +118,7 @@ static int set_format(const char *value, struct options *o)
 {
     o->hdf5 = strcmp(value, "hdf5") == 0;
     if (!o->hdf5 && strcmp(value, "ramses") != 0)
-        return usage("the format is ramses or hdf5, not", value);
+        return usage("the format must be ramses or hdf5, not", value);
     o->reshape.format = o->hdf5 ? RESHAPE_HDF5 : RESHAPE_RAMSES;
     return GO_ON;
 }
@@ -140,7 +140,7 @@ static int set_option(int letter, const char *value, struct options *o)
         return set_memory(value, o);
     case 'c':
         if (!opt_int(value, 1, INT_MAX, &o->chunk))
-            return usage("the chunk is a number of files, not", value);
+            return usage("the chunk must be a number of files, not", value);
         break;
     case 'w':
         return set_weights(value, o);
@@ -178,7 +178,7 @@ static int parse(int argc, char **argv, struct options *o)
         if ((status = set_option(c, s.value, o)) != GO_ON) return status;
     o->paths = argv + s.index;
     o->npath = argc - s.index;
-    if (o->npath == 0) return usage("no checkpoint named", NULL);
+    if (o->npath == 0) return usage("no checkpoint given", NULL);
     if (o->memory_given && o->chunk) return usage("-m and -c exclude each other", NULL);
     if (o->hdf5 && (o->ranks_given || o->order_given || o->weights_given))
         return usage("an HDF5 checkpoint has no domains: -n, -d and -w are for -f ramses", NULL);
@@ -227,7 +227,7 @@ static enum err output_path(const struct options *o, const char *in, const struc
     while (at > 0 && in[at - 1] != '/') at--;
     enum err err = OK;
     if (strncmp(in + at, "..", n - at) == 0)
-        FAIL(ERR_FILE, "%s: has no name that the result in %s could have", in, o->out);
+        FAIL(ERR_FILE, "%s: has no name that the result in %s could take", in, o->out);
     if (snprintf(path, PATH_MAX, "%s/%.*s", o->out, (int)(n - at), in + at) >= PATH_MAX)
         err = err_set(ERR_FILE, "%.80s…: path too long", o->out);
     if (err == OK && c->rank == 0 && mkdir(o->out, 0777) != 0 && errno != EEXIST)

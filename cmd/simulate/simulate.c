@@ -22,19 +22,19 @@ enum { CHANGE_MODEL = 256 };
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
     {'r', "restart", "PATH",
-     "go on from this checkpoint, on any number of ranks; -: the last that stdin names"},
+     "resume from this checkpoint, on any number of ranks; -: the last one named on stdin"},
     {'f', "force", NULL, "replace checkpoints of the same number"},
     {CHANGE_MODEL, "change-model", NULL,
      "resume from a checkpoint whose model differs from the namelist's"},
     {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
-    {'p', "parameters", NULL, "list all parameters with defaults and what they do, then stop"},
+    {'p', "parameters", NULL, "list all parameters with defaults and meaning, then stop"},
     {'j', "json", "FILE",
-     "append a line of JSON a coarse step to FILE, and one at the end: times by phase, memory by "
+     "append a line of JSON per coarse step to FILE, and one at the end: time per phase, memory by "
      "name"},
-    {'v', "verbose", NULL, "say more: solver reports, momentum, memory by name"},
-    {'q', "quiet", NULL, "say nothing but errors"},
+    {'v', "verbose", NULL, "print more: solver reports, momentum, memory by name"},
+    {'q', "quiet", NULL, "print errors only"},
     {'V', "version", NULL, "print the version"},
-    {'h', "help", NULL, "print this help"},
+    {'h', "help", NULL, "print a short help"},
     {0, NULL, NULL, NULL}};
 
 struct request {
@@ -147,7 +147,7 @@ static enum err path_read(const struct comm *c, char path[4096])
     if (n >= 4096)
         e = err_set(ERR_FILE, "standard input: %.80s…: path too long", lines.text);
     else if (lines.bad || !*path)
-        e = err_set(ERR_FILE, "standard input names no checkpoint to go on from");
+        e = err_set(ERR_FILE, "standard input names no checkpoint to resume from");
     lines_free(&lines);
     return e;
 }
@@ -172,10 +172,10 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
 static void announce(const char *path)
 {
     if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;
-    log_line(-1,
-             "simulate: standard output: %s; the run goes on, but no more paths of checkpoints are "
-             "printed",
-             strerror(errno));
+    log_line(
+        -1,
+        "simulate: standard output: %s; the run continues, but prints no more paths of checkpoints",
+        strerror(errno));
 }
 
 static enum err simulate(const struct request *r, const struct comm *c, struct sim *s,

@@ -144,7 +144,7 @@ double cosmo_vfact(const struct cosmo_par *p, double a)
 static enum err check(const struct cosmo_par *p)
 {
     if (!(p->omega_m > 0 && p->omega_m < 100))
-        FAIL(ERR_PARAM, "cosmology: omega_m = %g must be above 0 (and below 100)", p->omega_m);
+        FAIL(ERR_PARAM, "cosmology: omega_m = %g must be above 0 and below 100", p->omega_m);
     if (!(fabs(p->omega_m + p->omega_l + p->omega_k - 1) < 1e-6))
         FAIL(ERR_PARAM, "cosmology: omega_m + omega_l + omega_k = %.9g + %.9g + %.9g must be 1",
              p->omega_m, p->omega_l, p->omega_k);
@@ -152,16 +152,18 @@ static enum err check(const struct cosmo_par *p)
         FAIL(ERR_PARAM, "cosmology: omega_b = %g must be between 0 and omega_m = %g", p->omega_b,
              p->omega_m);
     if (!(p->h0 >= 1 && p->h0 <= 1000))
-        FAIL(ERR_PARAM, "cosmology: h0 = %g km/s/Mpc is absurd", p->h0);
+        FAIL(ERR_PARAM, "cosmology: h0 = %g km/s/Mpc must be between 1 and 1000", p->h0);
     if (!(p->aexp_ini >= 1e-6 && p->aexp_ini <= 1))
         FAIL(ERR_PARAM, "cosmology: initial expansion factor %g must be between 1e-6 and 1",
              p->aexp_ini);
     if (!(p->boxlen_ini > 0 && p->boxlen_ini < 1e9))
-        FAIL(ERR_PARAM, "cosmology: box of %g Mpc/h is absurd", p->boxlen_ini);
+        FAIL(ERR_PARAM, "cosmology: a box of %g Mpc/h must be above 0 and below 1e9",
+             p->boxlen_ini);
     for (double a = 1.01; a > 0.5 * p->aexp_ini; a *= 0.999)
         if (!(expansion2(p, a) > 1e-3 * p->omega_m))
             FAIL(ERR_PARAM,
-                 "cosmology: with omega_m = %g and omega_l = %g the universe does not pass a = %g",
+                 "cosmology: with omega_m = %g and omega_l = %g the universe does not pass a = %g: "
+                 "correct the density parameters",
                  p->omega_m, p->omega_l, a);
     return OK;
 }

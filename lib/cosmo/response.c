@@ -66,7 +66,7 @@ static enum err next_axis(struct numbers *t, const char *what, int n, double *ln
             FAIL(ERR_FORMAT, "%s: line %d: %s %g is not above 0", t->path, t->line, what, x);
         ln[i] = log(x);
         if (i > 0 && !(ln[i] > ln[i - 1]))
-            FAIL(ERR_FORMAT, "%s: line %d: %s does not ascend", t->path, t->line, what);
+            FAIL(ERR_FORMAT, "%s: line %d: %s is not ascending", t->path, t->line, what);
     }
     return OK;
 }
@@ -94,7 +94,7 @@ static enum err load(FILE *f, const char *path, char **text)
 {
     long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     if (size < 0 || size > SIZE_MAX_MIB * 1048576L)
-        FAIL(ERR_FILE, "%s: is no table of at most %d MiB", path, SIZE_MAX_MIB);
+        FAIL(ERR_FILE, "%s: is not a table of at most %d MiB", path, SIZE_MAX_MIB);
     *text = mem_zero((size_t)size + 1, "response");
     rewind(f);
     if (fread(*text, 1, (size_t)size, f) != (size_t)size)

@@ -91,16 +91,19 @@ static enum err check_names(const struct gadget_out *g)
 {
     char path[PATH_MAX];
     size_t n = strlen(g->path);
-    if (n == 0 || n > PATH_MAX - 32) FAIL(ERR_FILE, "%.80s: no path for a file", g->path);
+    if (n == 0 || n > PATH_MAX - 32) FAIL(ERR_FILE, "%.80s: is not a path of a file", g->path);
     if (g->path[n - 1] == '/')
-        FAIL(ERR_FILE, "%s: is the name of a directory; a Gadget snapshot is a file", g->path);
+        FAIL(ERR_FILE,
+             "%s: is the name of a directory, but a Gadget snapshot is a file: give another -o",
+             g->path);
     struct stat st;
     if (stat(g->path, &st) == 0 && S_ISDIR(st.st_mode))
-        FAIL(ERR_FILE, "%s: is a directory; a Gadget snapshot is a file", g->path);
+        FAIL(ERR_FILE, "%s: is a directory, but a Gadget snapshot is a file: give another -o",
+             g->path);
     snprintf(path, sizeof path, "%s.0", g->path);
     bool first = file_exists(path);
     if (!g->overwrite && (first || file_exists(g->path)))
-        FAIL(ERR_FILE, "%s: exists (--force replaces it)", first ? path : g->path);
+        FAIL(ERR_FILE, "%s: exists; --force replaces it", first ? path : g->path);
     return OK;
 }
 

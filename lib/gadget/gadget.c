@@ -224,9 +224,9 @@ static enum err check_source(const struct gadget *opt, const struct source *s)
     const struct ckpt_head *h = &s->head;
     if (opt->gas && !h->hydro) FAIL(ERR_PARAM, "%s: has no gas", s->path);
     if (!opt->gas && !h->particles)
-        FAIL(ERR_PARAM, "%s: has no particles (--gas writes the cells)", s->path);
+        FAIL(ERR_PARAM, "%s: has no particles; --gas writes the cells", s->path);
     if (h->cosmo && !(h->aexp > 0 && h->h0 > 0 && h->unit_l > 0 && h->unit_d > 0 && h->unit_t > 0))
-        FAIL(ERR_FORMAT, "%s: its units make no sense: a=%g H0=%g unit_l=%g unit_d=%g unit_t=%g",
+        FAIL(ERR_FORMAT, "%s: its units must be positive: a=%g H0=%g unit_l=%g unit_d=%g unit_t=%g",
              s->path, h->aexp, h->h0, h->unit_l, h->unit_d, h->unit_t);
     return OK;
 }

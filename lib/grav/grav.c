@@ -124,7 +124,7 @@ static struct grav_report iterate(struct mg *g, const struct comm *c, double rho
         if (err < p->epsilon || rep.cycles == MAX_CYCLES) break;
         if (err > 0.5 * last && !p->safe[g->top]) {
             p->safe[g->top] = 1;
-            if (p->verbose) log_info("   multigrid of level %d: safe mode from now on", g->top);
+            if (p->verbose) log_info("   multigrid of level %d: continues in safe mode", g->top);
         }
     }
     rep.error = err;

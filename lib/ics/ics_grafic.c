@@ -120,7 +120,7 @@ static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir
             FAIL(ERR_FORMAT, "%s: cells %.0f to %.0f along %c are not within the %lld of level %d",
                  dir, cell, cell + h->n[d] - 1, 'x' + d, (long long)side, l);
         if (l == g->levelmin && h->n[d] != side)
-            FAIL(ERR_FORMAT, "%s: has %d x %d x %d cells where levelmin = %d needs %lld a side",
+            FAIL(ERR_FORMAT, "%s: has %d x %d x %d cells where levelmin = %d needs %lld per side",
                  dir, h->n[0], h->n[1], h->n[2], l, (long long)side);
     }
     double ratio = g->lev[g->levelmin].dx / h->dx / ldexp(1, l - g->levelmin);

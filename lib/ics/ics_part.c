@@ -59,7 +59,8 @@ static enum err particles_local(const struct ics_grafic *g, const struct mesh *m
         bool ids = grafic_exists(g->lev[l].dir, "ic_particle_ids");
         if (l > g->levelmin && ids != grafic_exists(g->lev[l - 1].dir, "ic_particle_ids"))
             FAIL(ERR_FILE,
-                 "%s and %s: only one of them holds ic_particle_ids; all levels or none must",
+                 "%s and %s: only one of them contains ic_particle_ids; give it on all levels or "
+                 "on none",
                  g->lev[l].dir, g->lev[l - 1].dir);
     }
     if (g->levelmax < m->levelmax && m->lev[g->levelmax + 1].nown > 0)
@@ -123,7 +124,10 @@ static enum err phase_space(const struct ics_grafic *g, const struct ics_layers 
     int files = 0;
     for (int d = 0; d < 3; d++) files += grafic_exists(ic->dir, POS[d]);
     if (files != 0 && files != 3)
-        FAIL(ERR_FILE, "%s: has only %d of the files ic_poscx, ic_poscy, ic_poscz", ic->dir, files);
+        FAIL(ERR_FILE,
+             "%s: contains only %d of the files ic_poscx, ic_poscy, ic_poscz; give all three or "
+             "none",
+             ic->dir, files);
     for (int d = 0; d < 3; d++) {
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
         TRY(ics_field_read(s, VEL[d], GRAFIC_REAL, val));

@@ -87,7 +87,7 @@ static enum err may_remove(int at, const char *path, const char *name, void *ctx
 {
     if (!is_directory(at, name)) return OK;
     if (!ctx || !is_group(name))
-        FAIL(ERR_FILE, "%s: has a directory, %s; it is not replaced", path, name);
+        FAIL(ERR_FILE, "%s: contains a directory, %s; it is not replaced", path, name);
     return each(open_dir(at, name), path, may_remove, NULL);
 }
 
@@ -97,7 +97,7 @@ enum err dir_may_remove(const char *path)
     bool groups = true;
     if (lstat(path, &st) != 0) return OK;
     if (S_ISLNK(st.st_mode)) FAIL(ERR_FILE, "%s: is a symbolic link; it is not replaced", path);
-    if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is no directory; it is not replaced", path);
+    if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is not a directory; it is not replaced", path);
     return each(open_dir(AT_FDCWD, path), path, may_remove, &groups);
 }
 
@@ -127,8 +127,9 @@ static enum err check_name(int at, const char *path, const char *name, void *ctx
 {
     const struct known *k = ctx;
     if (k->ours(name) || (is_group(name) && is_directory(at, name))) return OK;
-    FAIL(ERR_FILE, "%s: is in the way and has %s, which is no file of a checkpoint; remove it",
-         path, name);
+    FAIL(ERR_FILE,
+         "%s: is in the way and contains %s, which is not a file of a checkpoint; remove it", path,
+         name);
 }
 
 enum err dir_take(const char *path, bool ours(const char *name), int *lock)
@@ -149,7 +150,7 @@ enum err dir_take(const char *path, bool ours(const char *name), int *lock)
         if (*lock < 0) close(fd);
         if (err != OK || still) return err;
     }
-    FAIL(ERR_FILE, "%s: comes and goes: other programs are writing there", path);
+    FAIL(ERR_FILE, "%s: appears and disappears: other programs are writing there", path);
 }
 
 /* ---- replacing ---- */
@@ -190,6 +191,7 @@ enum err dir_replace(const char *from, const char *to)
     }
     TRY(sync_parent(to));
     if (dir_remove(old) != OK)
-        log_line(-1, " %s is in place; the old one is not gone: %s", to, err_message());
+        log_line(-1, " %s is in place, but the old one could not be removed: %s", to,
+                 err_message());
     return OK;
 }

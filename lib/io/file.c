@@ -45,7 +45,8 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
         if (k < 0)
             FAIL(ERR_FILE, "%s: cannot read at byte %ld: %s", path, (long)at, strerror(errno));
         if (k == 0)
-            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are missing", path, (long)at, n);
+            FAIL(ERR_FORMAT, "%s: ends at byte %ld, %zu bytes are missing: the file is truncated",
+                 path, (long)at, n);
         s += k, at += k, n -= (size_t)k;
     }
     return OK;
@@ -66,7 +67,7 @@ enum err file_close_synced(int fd, const char *path)
     /* not a thing that can be synced */
     if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0;
     if (close(fd) != 0 && synced == 0) synced = -1, why = errno;
-    if (synced != 0) FAIL(ERR_FILE, "%s: cannot bring it to disk: %s", path, strerror(why));
+    if (synced != 0) FAIL(ERR_FILE, "%s: cannot sync it to disk: %s", path, strerror(why));
     return OK;
 }
 

@@ -64,7 +64,7 @@ enum err grafic_read_planes(const struct grafic *f, int64_t k0, int64_t nk, floa
 {
     BUG_ON(k0 < 0 || nk < 0 || k0 + nk > f->head.n[2]);
     if (f->width != 4)
-        FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
+        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
     int64_t n = (int64_t)f->head.n[0] * f->head.n[1];
     for (int64_t k = k0; k < k0 + nk; k++, out += n) {
         TRY(check_marks(f, k));
@@ -80,7 +80,7 @@ enum err grafic_read_rows(const struct grafic *f, enum grafic_kind kind, int64_t
 {
     BUG_ON(k < 0 || k >= f->head.n[2] || j0 < 0 || nj < 0 || j0 + nj > f->head.n[1]);
     if (kind == GRAFIC_REAL && f->width != 4)
-        FAIL(ERR_FORMAT, "%s: holds 8-byte integers where 4-byte reals were expected", f->path);
+        FAIL(ERR_FORMAT, "%s: contains 8-byte integers where 4-byte reals are expected", f->path);
     int64_t row = (int64_t)f->head.n[0], n = nj * row;
     TRY(check_marks(f, k));
     /* The raw values go to the end of out and are widened from the front: each is read before its
@@ -151,7 +151,8 @@ static enum err check_head(const struct grafic *f, bool cosmo)
                  h->n[d], 'x' + d, SIDE_MAX);
     double sum = h->dx + h->off[0] + h->off[1] + h->off[2] + h->astart + h->omega_m + h->omega_l +
                  h->h0;
-    if (!isfinite(sum)) FAIL(ERR_FORMAT, "%s: header: holds a number that is not finite", f->path);
+    if (!isfinite(sum))
+        FAIL(ERR_FORMAT, "%s: header: contains a number that is not finite", f->path);
     if (!(h->dx > 0)) FAIL(ERR_FORMAT, "%s: header: cell size %g must be positive", f->path, h->dx);
     if (!cosmo) return OK;
     if (!(h->astart > 0 && h->astart <= 1))

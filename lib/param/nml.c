@@ -30,7 +30,7 @@ enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *fi
     *n = (struct nml){.file = file};
     struct scan s = {.n = n, .p = text, .end = text + bytes, .line = 1};
     if (bytes > NML_BYTES_MAX)
-        FAIL(ERR_FORMAT, "%s is %zu bytes long: that is no namelist (at most %d)", file, bytes,
+        FAIL(ERR_FORMAT, "%s is %zu bytes long: a namelist has at most %d", file, bytes,
              NML_BYTES_MAX);
     const char *zero = memchr(text, 0, bytes);
     if (zero)

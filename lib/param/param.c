@@ -385,7 +385,7 @@ static enum err assignment_find(const char *text, char name[64], const char **in
     char group[64] = "", hint[160];
     const char *equal = strchr(text, '='),
                *slash = memchr(text, '/', equal ? (size_t)(equal - text) : 0);
-    if (!equal) FAIL(ERR_PARAM, "'%.100s' is no assignment: write group/name=value", text);
+    if (!equal) FAIL(ERR_PARAM, "'%.100s' is not an assignment: write group/name=value", text);
     if (slash)
         snprintf(group, sizeof group, "%.*s", (int)(slash - text < 63 ? slash - text : 63), text);
     const char *from = slash ? slash + 1 : text;

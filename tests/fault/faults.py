@@ -145,8 +145,8 @@ def troubles(s, r, found, kind):
         wrong.append('only %s is left' % kept)
     whole = found == s.new
     said = [line for line in r.err.splitlines()
-            if re.match(r'(simulate|convert|repartition): | Older| No backup| .* the old one is not gone', line)]
-    stays = whole and len(said) == 1 and 'the old one is not gone' in said[0]  # all is well but for the disk's room
+            if re.match(r'(simulate|convert|repartition): | Older| No backup| .* the old one could not be removed', line)]
+    stays = whole and len(said) == 1 and 'the old one could not be removed' in said[0]  # all is well but for the disk's room
     if kind in DEADLY:
         wrong += ['exit status %s' % r.status] if r.status == 0 and s.ranks == 1 else []
     elif kind in HARMLESS:

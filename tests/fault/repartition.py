@@ -133,9 +133,9 @@ def not_ours(v, good):
     refused(v, 'OUT.tmp is a link', ['-n', '3', '-o', 'new', good], 'new.tmp', 2)
     v.same('what the links lead to', state('archive') == before, True)
     os.remove('new.tmp')
-    for folder, file, out, says in (('new.tmp', 'thesis.txt', 'new', 'new.tmp: is in the way and has thesis.txt'),
+    for folder, file, out, says in (('new.tmp', 'thesis.txt', 'new', 'new.tmp: is in the way and contains thesis.txt'),
                                     ('notes', 'info_2_meeting.md', 'notes', 'notes: is no checkpoint'),
-                                    ('archive/plots', 'a.png', 'archive', 'archive: has a directory, plots')):
+                                    ('archive/plots', 'a.png', 'archive', 'archive: contains a directory, plots')):
         os.mkdir(folder)
         open(os.path.join(folder, file), 'w').close()
         refused(v, '%s has %s' % (folder, file), ['-n', '3', '-F', '-o', out, good], says)

@@ -86,7 +86,7 @@ def remove(what):
 
 SETS = [  # what, how, options, pattern of the sentence
     ('offset wrong by half a cell', header(4, shift=0.5 * BOX / 16), [], r'level_004: offset .* along z is .* cells, not a whole'),
-    ('offset wrong by half a coarse cell', moved(5, 13, 8), [], r'level_005: cells 13 to 20 along x: half a cell of level 4'),
+    ('offset wrong by half a coarse cell', moved(5, 13, 8), [], r'level_005: cells 13 to 20 along x: this divides a cell of level 4'),
     ('missing level', remove('level_004'), [], r'level_003: holds level 3 and .*level_005 level 5: level 4 is missing'),
     ('missing base', remove('level_003'), [], r'level_004: .* \b8\b|level_004: is called level 4'),
     ('truncated plane', cut(5, 'ic_velcx', -100), [], r'level_005/ic_velcx: has \d+ bytes where 8 x 8 x 8 values need \d+'),
@@ -106,7 +106,7 @@ SETS = [  # what, how, options, pattern of the sentence
     ('file of another level', lambda: put(5, 'ic_velcx', grafic(5, 12, 6)), [], r'level_005/ic_velcx: has 6 cells along x where'),
     ('file missing on a level', remove('level_005/ic_velcx'), [], r'level_005: has no ic_velcx, but .*level_004 does'),
     ('no header file', remove('level_004/ic_deltab'), [], r'level_004/ic_deltab: cannot open'),
-    ('wrong name', lambda: os.rename('set/level_005', 'set/level_006'), [], r'level_006: is called level 6, but its header tells level 5'),
+    ('wrong name', lambda: os.rename('set/level_005', 'set/level_006'), [], r'level_006: is called level 6, but its header says level 5'),
     ('twice', lambda: shutil.copytree('set/level_005', 'set/more'), [], r'level_005 and set/more: both hold level 5'),
     ('base not a power of two', moved(3, 0, 6), [], r'level_003: the coarsest level has 6 x 6 x 6 cells'),
     ('no map', remove('level_003/ic_refmap'), [], r'level_003: has no ic_refmap: give the region by'),
@@ -119,12 +119,13 @@ SETS = [  # what, how, options, pattern of the sentence
 
 REGION = ['--sphere', '0.5,0.5,0.5,0.05']
 OPTIONS = [
-    (['--sphere', '0.3,0.5,0.5,0.1'], r'level_004: the region reaches beyond|level_005: the region reaches beyond'),
-    (['--sphere', '0.3,0.5,0.5'], r'a sphere is four numbers'), (['--box', '1,1,1,0,1,1'], r'sizes are above 0'),
+    (['--sphere', '0.3,0.5,0.5,0.1'], r'level_004: the region extends beyond|level_005: the region extends beyond'),
+    (['--sphere', '0.3,0.5,0.5'], r'a sphere must be four numbers'), (['--box', '1,1,1,0,1,1'], r'sizes must be above 0'),
     (['--ellipsoid', '.5,.5,.5,1,0,0,0,1,0,0,0,-1'], r'eigenvalue -1'), (['--ellipsoid', '.5,.5,.5,1,9,0,0,1,0,0,0,1'], r'not symmetric'),
     (REGION + ['--box', '.5,.5,.5,.1,.1,.1'], r'only one of'), (REGION + ['--ones'], r'--ones goes with'),
-    (['--points', 'nowhere'], r'nowhere: cannot be opened'), (['--points', 'bad'], r'bad: line 2: a point is three numbers, z is missing'),
-    (['--points', 'far'], r'far: line 1: y = 17 is not between'), (['--points', 'none'], r'none: holds no points'),
+    (['--points', 'nowhere'], r'nowhere: cannot be opened'),
+    (['--points', 'bad'], r'bad: line 2: a point needs three numbers, z is missing'),
+    (['--points', 'far'], r'far: line 1: y = 17 is not between'), (['--points', 'none'], r'none: contains no points'),
     (['--trace', 'nowhere'], r'--trace needs'), (['--trace', 'nowhere', '--center', '.5,.5,.5', '--radius', '.1'], r'nowhere'),
     (['--radius', '.1'], r'go with --trace'), (['-i', '60'], r'number of the scalar'), (['-p', 'x'], r'padding'),
     (['-l', '4'], r'levelmax = 4 is below level 5'), (['--omega-b', '0.5'], r'omega_b = 0.5 is not below omega_m'),

@@ -117,8 +117,8 @@ def scatter(source, name, move):
 
 def refusals(v, path):
     for what, argv, status, word in (
-            ('a sphere of three numbers', ['--contamination', '--sphere', '1,1,1', path], 2, 'a sphere is'),
-            ('too large a sphere', ['--contamination', '--sphere', '.5,.5,.5,.6', path], 2, 'a sphere is'),
+            ('a sphere of three numbers', ['--contamination', '--sphere', '1,1,1', path], 2, 'a sphere must be'),
+            ('too large a sphere', ['--contamination', '--sphere', '.5,.5,.5,.6', path], 2, 'a sphere must be'),
             ('a sphere alone', ['--sphere', '.5,.5,.5,.1', path], 2, '--sphere goes with'),
             ('two questions', ['--contamination', '-d', path], 2, 'exclude each other'),
             ('nothing there', ['--contamination', 'nowhere'], 2, 'nowhere')):

@@ -140,7 +140,7 @@ static void fields_check(const struct mesh *m, const char *what)
     }
 }
 
-/* A refined mesh: what was there keeps its values, what is new has those of its father cell. */
+/* A refined mesh: what was there keeps its values, what is new has those of its parent cell. */
 static void born_check(const struct mesh *m)
 {
     for (int l = LMIN + 1; l <= LMAX; l++) {

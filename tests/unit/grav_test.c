@@ -255,7 +255,7 @@ static double equation_error(const struct world *w, int l, const double (*guess)
                 lidx j = out ? mesh_neighbour(m, l, i, s[0], s[1], s[2]) : i;
                 if (j >= 0) {
                     sum += lv->fld[FLD_PHI][j][q] - mid;
-                } else { /* father cell of the missing oct, found by its position */
+                } else { /* parent cell of the missing oct, found by its position */
                     okey key = okey_shift(lv->key[i], l, s[0], s[1], s[2], NULL);
                     double beyond[8];
                     grav_interpol_phi(m, l - 1, mesh_find(&m->lev[l - 1], key >> 3), (int)(key & 7),
