@@ -15,11 +15,12 @@
 
 static const char *const NAME[] = {"", "ramses", "hdf5", "gadget"};
 
-static enum err open_source(const struct request *r, const char *in, struct source **s);
+static enum err open_source(const struct request *r, enum target f, const char *in,
+                            enum source_mode *mode, struct source **s);
 static enum err name_result(const struct request *r, enum target f, const struct source *s,
                             char *path, size_t n);
-static enum err write_checkpoint(const struct request *r, enum target f, struct source *s,
-                                 const char *path, const struct comm *c);
+static enum err write_checkpoint(const struct request *r, enum target f, enum source_mode mode,
+                                 struct source *s, const char *path, const struct comm *c);
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n);
 
 static bool is_hdf5(const char *dir)
@@ -32,31 +33,32 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
                             char *path, size_t n)
 {
     struct source *s = NULL;
-    enum err err = err_agree(c, open_source(r, in, &s));
+    enum target f = r->format ? r->format : is_hdf5(in) ? FORMAT_RAMSES : FORMAT_HDF5;
+    enum source_mode mode;
+    enum err err = err_agree(c, open_source(r, f, in, &mode, &s));
     if (err == OK) {
-        enum target f = r->format ? r->format : is_hdf5(in) ? FORMAT_RAMSES : FORMAT_HDF5;
         err = c->rank == 0 ? name_result(r, f, s, path, n) : OK;
         err = err_agree(c, err);
         if (err == OK) comm_bcast(c, path, n, 0);
         if (err == OK && f == FORMAT_GADGET)
             err = err_agree(c, c->rank == 0 ? write_gadget(r, s, path, n) : OK);
         else if (err == OK)
-            err = write_checkpoint(r, f, s, path, c);
+            err = write_checkpoint(r, f, mode, s, path, c);
     }
     source_close(&s);
     return err;
 }
 
-static enum err open_source(const struct request *r, const char *in, struct source **s)
+static enum err open_source(const struct request *r, enum target f, const char *in,
+                            enum source_mode *mode, struct source **s)
 {
-    TRY(source_open_state(in, 0, 0, s));
+    *mode = SOURCE_STATE;
+    if (f == FORMAT_GADGET)
+        TRY(source_open_state(in, 0, 0, s));
+    else
+        TRY(source_open_whole(in, mode, s));
     log_line(1, "%s: %s, output %d, levels %d to %d", in, (*s)->format, (*s)->number,
              (*s)->head.levelmin, (*s)->head.levelmax);
-    if (!(*s)->exact)
-        log_line(1,
-                 "%s: has no exact files: the last bits of momentum and energy were lost when it "
-                 "was written",
-                 in);
     if (!r->region && !r->cut.levelmax) return OK;
     struct source *whole = *s;
     return source_cut(whole, &r->cut, s);
@@ -102,8 +104,8 @@ static char *tell(const struct request *r, const struct source *s, const char *b
     return text;
 }
 
-static enum err write_checkpoint(const struct request *r, enum target f, struct source *s,
-                                 const char *path, const struct comm *c)
+static enum err write_checkpoint(const struct request *r, enum target f, enum source_mode mode,
+                                 struct source *s, const char *path, const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;
     enum err err = load_text(s, "namelist", &namelist);
@@ -113,6 +115,7 @@ static enum err write_checkpoint(const struct request *r, enum target f, struct 
         text = tell(r, s, before);
         struct reshape opt = {.out = path,
                               .format = f == FORMAT_HDF5 ? RESHAPE_HDF5 : RESHAPE_RAMSES,
+                              .mode = mode,
                               .kind = DOMAIN_HILBERT,
                               .nrank = r->ranks ? r->ranks : 1,
                               .memory = r->memory,

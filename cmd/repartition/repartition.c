@@ -302,7 +302,7 @@ static int repartition_one(const char *path, const struct options *options, cons
 {
     struct options o = *options;
     struct source *s = NULL;
-    enum err err = err_agree(c, source_open_state(path, 0, 0, &s));
+    enum err err = err_agree(c, source_open_whole(path, &o.reshape.mode, &s));
     if (err == OK) err = repartition_source(&o, s, path, c);
     source_close(&s);
     if (err == OK) return DONE;

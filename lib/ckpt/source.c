@@ -105,6 +105,22 @@ enum err source_state(struct source *s, double gamma, double smallr)
     return OK;
 }
 
+enum err source_whole(struct source *s, enum source_mode *mode)
+{
+    *mode = s->foreign ? SOURCE_STORED : SOURCE_STATE;
+    if (!s->foreign) return source_state(s, 0, 0);
+    if (s->coarse[0] * s->coarse[1] * s->coarse[2] != 1)
+        FAIL(ERR_LIMIT,
+             "%s: has %ld x %ld x %ld coarse cells inside the box; what has one can be written "
+             "(inspect reads it all the same)",
+             s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
+    s->nvalue = s->nhydro + s->ngrav;
+    s->gamma = s->head.gamma;
+    s->smallr = s->head.smallr > 0 ? s->head.smallr : SMALLR;
+    s->head.smallr = s->smallr;
+    return OK;
+}
+
 /* ---- reading ---- */
 
 struct counting {

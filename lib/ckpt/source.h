@@ -102,12 +102,13 @@ struct source {
     /* names of further columns and tables, for people whose format has no place for them */
     char left_out[256];
 
-    /* Set by source_state. */
+    /* Set by source_state and source_whole. */
     int nvalue;
     double gamma, smallr; /* of the run that goes on */
     bool exact;           /* values are the very bits of the run that wrote */
     bool state;           /* head has tout_next, aout_next, safe */
     bool corrected;       /* set by open: files beside the values keep their last bits */
+    bool foreign;         /* set by open: the values that another code stored, of any variables */
 
     /* Freed by source_close. */
     double *out_times;
@@ -168,6 +169,9 @@ void source_close(struct source **s);
  * run that goes on; where a format stores pressure, energy follows from them. 0: as in the
  * checkpoint, for programs that only pass it on. */
 MUST_USE enum err source_state(struct source *s, double gamma, double smallr);
+/* All is to be passed on to another checkpoint: *mode is SOURCE_STATE where that has every bit, and
+ * SOURCE_STORED for what another code stored. nvalue, gamma, smallr. */
+MUST_USE enum err source_whole(struct source *s, enum source_mode *mode);
 /* Own octs of a piece 0..npiece-1, levels ascending; fn's error ends the walk. Values are as they
  * are stored, which may be no number. */
 MUST_USE enum err source_octs(struct source *s, int piece, enum source_mode mode,

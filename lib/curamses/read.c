@@ -12,6 +12,7 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "ckpt/asis.h"
 #include "ckpt/info.h"
 #include "ckpt/manifest.h"
 #include "curamses/file.h"
@@ -27,6 +28,7 @@ struct hdf5_in {
     bool ours;
     int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
     double smallr;
+    struct asis asis; /* of values that another code stored (source.foreign) */
     /* Paths of datasets, %d for the level; empty: computed. */
     char field_set[CKPT_FIELDS][64], part_set[CKPT_FIELDS][64];
     int64_t nsum;
@@ -337,8 +339,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
     if (!has_object(h, "header") && h->file.err == OK)
         FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
-    if (one != 3)
-        FAIL(ERR_LIMIT, "%s: has %ld dimensions; only 3 are supported", h->path, (long)one);
+    d->ndim = (int)one;
     TRY(get_count(h, "header", "nboundary", 0, 100, &nboundary));
     for (int k = 0; k < 3; k++) {
         TRY(get_count(h, "header", coarse[k], 1, 100, &one));
@@ -353,7 +354,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
     TRY(get_count(h, "header", "nvar", 0, CKPT_FIELDS - 5, &nvar));
     for (int k = 0; k < 4; k++)
         TRY(get_count(h, "header", count[k], INT32_MIN, INT32_MAX, &step[k]));
-    d->ndim = 3, d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
+    d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
     d->nstep = (int)step[0], d->nstep_coarse = (int)step[1], d->iout = (int)step[2],
     d->ifout = (int)step[3];
     s->nwriter = (int)ranks;
@@ -398,6 +399,26 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
     return OK;
 }
 
+/* Whether these are another code's values, as fill_stored wrote it. */
+static enum err read_stored(struct source *s, struct hdf5_in *h)
+{
+    int64_t kind[CKPT_FIELDS] = {0}, ngrav = -1;
+    TRY(get_attr(h, "ptah", "stored_grav", 'q', 1, &ngrav, true));
+    if (ngrav == -1) return OK;
+    s->foreign = true;
+    s->ngrav = (int)ngrav;
+    if (ngrav != 0 && (ngrav < s->head.ndim || ngrav > s->head.ndim + 2))
+        FAIL(ERR_FORMAT, "%s: has %ld fields of gravity", h->path, (long)ngrav);
+    h->asis = (struct asis){.nvar = s->head.nvar, .gamma = s->head.gamma, .smallr = h->smallr};
+    if (s->head.nvar) TRY(get_attr(h, "ptah", "stored_gas", 'q', s->head.nvar, kind, false));
+    for (int v = 0; v < s->head.nvar; v++) {
+        if (kind[v] < ASIS_SAME || kind[v] > ASIS_PRESSURE)
+            FAIL(ERR_FORMAT, "%s: attribute stored_gas of /ptah is damaged", h->path);
+        h->asis.kind[v] = (enum asis_kind)kind[v];
+    }
+    return OK;
+}
+
 static enum err read_own(struct source *s, struct hdf5_in *h)
 {
     struct ckpt_head *d = &s->head;
@@ -417,6 +438,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     TRY(get_attr(h, "ptah", "aout_next", 'd', 1, &d->aout_next, false));
     TRY(get_attr(h, "ptah", "safe", 'q', LEVEL_MAX + 2, safe, false));
     TRY(read_boundary(d, h, s->nboundary));
+    TRY(read_stored(s, h));
     d->smallr = h->smallr;
     for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
     d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
@@ -500,6 +522,7 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
     }
     for (int c = 0; c < COL_COUNT; c++) {
         const struct part_column *col = part_column(NULL, c);
+        if (c < COL_MASS && c % 3 >= s->head.ndim) continue;
         bool there = has_object(h, col->dataset), computed = col->lack == LACK_FAMILY && !there;
         if (!there && col->lack != LACK_ERROR && !computed) continue;
         struct ckpt_field *f = &s->part[s->npart];
@@ -523,22 +546,23 @@ static enum err read_columns(struct source *s, struct hdf5_in *h)
 static enum err read_fields(struct source *s, struct hdf5_in *h)
 {
     bool old;
-    static const char *const grav[] = {"phi", "acc_x", "acc_y", "acc_z"};
-    static const char *const from[] = {"phi", "f_1", "f_2", "f_3"};
+    static const char *const grav[] = {"rho_poisson", "phi", "acc_x", "acc_y", "acc_z"};
+    int ndim = s->head.ndim, ngrav = s->foreign ? s->ngrav : 4;
     s->head.hydro = has_object(h, "hydro");
     s->head.gravity = has_object(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
-    if (s->nhydro && s->nhydro < 5)
+    if (s->nhydro && s->nhydro < 5 && !s->foreign)
         FAIL(ERR_FORMAT, "%s: has %d gas variables, at least 5 are expected", h->path, s->nhydro);
     if (s->nhydro) TRY(info_gas(s, h->path, s->nhydro, &old));
     for (int v = 0; v < s->nhydro; v++)
         snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
-    for (int k = 0; s->head.gravity && k < 4; k++) {
+    s->ngrav = 0;
+    for (int k = ndim + 2 - ngrav; s->head.gravity && k < ndim + 2; k++) {
         int i = s->nhydro + s->ngrav++;
         struct ckpt_field *f = &s->field[i];
         snprintf(f->name, sizeof f->name, "%s", grav[k]);
-        snprintf(h->field_set[i], sizeof *h->field_set, "gravity/level_%%d/%s", from[k]);
+        hdf5_grav_set(k, h->field_set[i]);
         f->type = 'd';
     }
     return OK;
@@ -548,6 +572,8 @@ static enum err snapshot_open(struct source *s, struct hdf5_in *h)
 {
     TRY(read_header(s, h));
     TRY(read_own(s, h));
+    if (s->head.ndim != 3 && !s->foreign)
+        FAIL(ERR_LIMIT, "%s: has %d dimensions; only 3 are supported", h->path, s->head.ndim);
     TRY(read_columns(s, h));
     TRY(count_octs(s, h));
     TRY(hdf5_read_sinks(&h->file, &s->table[0]));
@@ -561,8 +587,10 @@ struct walk {
     const struct source *s;
     struct hdf5_in *h;
     bool values, conserved, has_flag;
-    struct set x[3], son, flag, *field;
+    struct set x[3], son, flag, *field, *last;
+    int cells;
     double *raw, *store; /* a dataset's batch · [8*field + cell][CKPT_PITCH] */
+    double *made;        /* the same of gas, of values that another code stored; else NULL */
     const double **val;
     okey *key;
     unsigned char *split, (*flagged)[8];
@@ -573,6 +601,8 @@ static void walk_free(struct walk *w)
 {
     for (int d = 0; d < 3; d++) FREE(w->centre[d]);
     FREE(w->field);
+    FREE(w->last);
+    FREE(w->made);
     FREE(w->raw);
     FREE(w->store);
     FREE(w->val);
@@ -587,37 +617,52 @@ static void level_close(struct walk *w)
     set_close(&w->son);
     set_close(&w->flag);
     for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) set_close(&w->field[i]);
+    for (int i = 0; w->made && i < w->s->nhydro; i++) set_close(&w->last[i]);
+}
+
+/* Of variables that follow in all bits there is none. */
+static enum err open_last(struct walk *w, int l)
+{
+    char path[64];
+    int64_t n = w->cells * w->s->numbtot[l];
+    for (int v = 0; w->made && v < w->s->nhydro; v++) {
+        snprintf(path, sizeof path, "ptah/hydro/level_%d/last_%d", l, v + 1);
+        if (has_object(w->h, path))
+            TRY(set_open(w->h, &w->last[v], path, false, n, w->cells * OCTS));
+    }
+    return w->h->file.err;
 }
 
 static enum err level_open(struct walk *w, int l)
 {
     char path[64];
     int64_t n = w->s->numbtot[l];
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < w->s->head.ndim; d++) {
         snprintf(path, sizeof path, "amr/level_%d/xg_%d", l, d + 1);
         TRY(set_open(w->h, &w->x[d], path, true, n, OCTS));
     }
     snprintf(path, sizeof path, "amr/level_%d/son_flag", l);
-    TRY(set_open(w->h, &w->son, path, false, 8 * n, 8 * OCTS));
+    TRY(set_open(w->h, &w->son, path, false, w->cells * n, w->cells * OCTS));
     snprintf(path, sizeof path, "ptah/amr/level_%d/flag", l);
     w->has_flag = w->h->ours && has_object(w->h, path);
     if (w->has_flag) TRY(set_open(w->h, &w->flag, path, false, n, OCTS));
     for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) {
         const char *form = w->h->field_set[i], *at = strchr(form, '%');
         snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
-        TRY(set_open(w->h, &w->field[i], path, true, 8 * n, 8 * OCTS));
+        TRY(set_open(w->h, &w->field[i], path, true, w->cells * n, w->cells * OCTS));
     }
-    return w->h->file.err;
+    return open_last(w, l);
 }
 
 static enum err load_keys(struct walk *w, int l, int64_t at, int n)
 {
     double side = ldexp(1, l - 1);
-    for (int d = 0; d < 3; d++)
+    int ndim = w->s->head.ndim;
+    for (int d = 0; d < ndim; d++)
         TRY(set_load_wide(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
     for (int i = 0; i < n; i++) {
         uint64_t c[3] = {0};
-        for (int d = 0; d < 3; d++) {
+        for (int d = 0; d < ndim; d++) {
             double x = (w->centre[d][i] - (double)w->h->skip[d]) * side - 0.5;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
                 FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
@@ -629,11 +674,23 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
     return OK;
 }
 
+/* Values of the cells of a batch, rows of eight; `narrow`: scratch. */
+static enum err load_cells(struct walk *w, struct set *s, int64_t at, int n, void *narrow,
+                           void *rows)
+{
+    uint64_t(*row)[8] = rows, *cell = rows;
+    int cells = w->cells;
+    TRY(set_load_wide(w->h, s, cells * at, (int64_t)cells * n, cells * OCTS, narrow, rows));
+    for (int i = n - 1; cells < 8 && i >= 0; i--)
+        for (int c = 7; c >= 0; c--) row[i][c] = c < cells ? cell[cells * i + c] : 0;
+    return OK;
+}
+
 /* Where flags were not stored, cells that are refined are flagged to stay so. */
 static enum err load_tree(struct walk *w, int l, int64_t at, int n)
 {
     const int64_t *v = (const int64_t *)w->store;
-    TRY(set_load_wide(w->h, &w->son, 8 * at, 8 * n, 8 * OCTS, w->raw, w->store));
+    TRY(load_cells(w, &w->son, at, n, w->raw, w->store));
     for (int i = 0; i < n; i++) {
         w->split[i] = 0;
         for (int c = 0; c < 8; c++) {
@@ -669,14 +726,45 @@ static void make_primitive(struct walk *w, int n)
     }
 }
 
+static enum err mend(struct walk *w, int v, int64_t at, int n)
+{
+    uint64_t(*word)[8] = (uint64_t(*)[8])(void *)w->raw, *column = (uint64_t *)(void *)w->raw;
+    if (!*w->last[v].name) return OK;
+    bool narrow = w->last[v].h5.type == 'i';
+    column += 8 * OCTS;
+    TRY(load_cells(w, &w->last[v], at, n, column, word));
+    for (int c = 0; c < w->cells; c++) {
+        for (int i = 0; i < n; i++) column[i] = narrow ? (uint32_t)word[i][c] : word[i][c];
+        asis_mend(n, column, w->made + (size_t)(8 * v + c) * CKPT_PITCH);
+    }
+    return OK;
+}
+
+/* What another code had stored: from the conserved values, and their last bits. */
+static enum err make_stored(struct walk *w, int64_t at, int n)
+{
+    int nvar = w->s->nhydro;
+    for (int c = 0; c < w->cells; c++) {
+        const double *u[CKPT_FIELDS];
+        double *to[CKPT_FIELDS];
+        for (int v = 0; v < nvar; v++)
+            u[v] = w->store + (size_t)(8 * v + c) * CKPT_PITCH,
+            to[v] = w->made + (size_t)(8 * v + c) * CKPT_PITCH;
+        asis_stored(&w->h->asis, n, u, to);
+    }
+    for (int v = 0; v < nvar; v++) TRY(mend(w, v, at, n));
+    return OK;
+}
+
 static enum err load_values(struct walk *w, int64_t at, int n)
 {
     void *narrow = w->raw + 8 * OCTS;
     for (int f = 0; f < w->s->nhydro + w->s->ngrav; f++) {
-        TRY(set_load_wide(w->h, &w->field[f], 8 * at, 8 * n, 8 * OCTS, narrow, w->raw));
+        TRY(load_cells(w, &w->field[f], at, n, narrow, w->raw));
         turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
                   CKPT_PITCH);
     }
+    if (w->made) return make_stored(w, at, n);
     if (w->s->nhydro && !w->conserved) make_primitive(w, n);
     return OK;
 }
@@ -728,6 +816,13 @@ enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, sour
     w.flagged = mem_new(8 * OCTS, "snapshot batch");
     for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
     for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
+    w.cells = source_cells(s);
+    if (mode == SOURCE_STORED && s->foreign && s->nhydro) {
+        size_t rows = 8 * (size_t)s->nhydro;
+        w.last = mem_zero(sizeof *w.last * (size_t)s->nhydro, "snapshot batch");
+        w.made = mem_new(sizeof *w.made * rows * CKPT_PITCH, "snapshot batch");
+        for (size_t i = 0; i < rows; i++) w.val[i] = w.made + i * CKPT_PITCH;
+    }
     enum err err = OK;
     for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
         if (s->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);

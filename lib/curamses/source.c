@@ -12,7 +12,13 @@ enum { SMALL = 1 << 26 }; /* elements of a table */
 static enum err hdf5_state(struct source *s)
 {
     s->nvalue = s->nhydro + s->ngrav;
-    s->exact = true;
+    s->exact = !s->foreign;
+    if (s->head.ndim != 3)
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s; runs have 3", s->path, s->head.ndim,
+             s->head.ndim > 1 ? "s" : "");
+    for (int i = 0; i < s->nhydro && s->foreign; i++)
+        if (strncmp(s->field[i].name, "B_", 2) == 0)
+            FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
     if (s->nhydro > NVAR_MAX)
         FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, s->nhydro,
              NVAR_MAX);

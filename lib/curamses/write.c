@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "ckpt/asis.h"
 #include "curamses/out.h"
 
 enum {
@@ -121,20 +122,53 @@ enum err hdf5_out_create(struct hdf5_out *w)
 
 /* ---- layout ---- */
 
+/* The fields of gravity are the last of: density of the sources, potential, accelerations. */
+static int grav_fields(const struct hdf5_out *w)
+{
+    return !w->o.h->gravity ? 0 : w->o.stored ? w->o.ngrav : 4;
+}
+
+void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME])
+{
+    if (k > 1)
+        snprintf(path, HDF5_GRAV_NAME, "gravity/level_%%d/f_%d", k - 1);
+    else
+        snprintf(path, HDF5_GRAV_NAME, "%s", k ? "gravity/level_%d/phi" : "ptah/gravity/level_%d/rho");
+}
+
+/* Bits of whole numbers of 1, 4 and 8 bytes. */
+static char last_type(int bytes)
+{
+    return bytes == 1 ? 'B' : bytes == 4 ? 'i' : 'q';
+}
+
 static void add_level(struct hdf5_out *w, int l)
 {
     struct hdf5_file *f = &w->f;
     int64_t n = w->o.total[l];
     w->level_set[l] = f->nset;
-    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', n, OCTS, "amr/level_%d/xg_%d", l, d);
-    hdf5_add(f, 'i', 8 * n, 8 * OCTS, "amr/level_%d/son_flag", l);
-    hdf5_add(f, 'i', 8 * n, 8 * OCTS, "amr/level_%d/cpu_map", l);
+    int ndim = w->o.h->ndim, cells = 1 << ndim, ngrav = grav_fields(w);
+    for (int d = 1; d <= ndim; d++) hdf5_add(f, 'd', n, OCTS, "amr/level_%d/xg_%d", l, d);
+    hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/son_flag", l);
+    hdf5_add(f, 'i', cells * n, cells * OCTS, "amr/level_%d/cpu_map", l);
     hdf5_add(f, 'B', n, OCTS, "ptah/amr/level_%d/flag", l);
     for (int v = 1; w->o.h->hydro && v <= w->o.h->nvar; v++)
-        hdf5_add(f, 'd', 8 * n, 8 * OCTS, "hydro/level_%d/uold_%d", l, v);
-    if (!w->o.h->gravity) return;
-    hdf5_add(f, 'd', 8 * n, 8 * OCTS, "gravity/level_%d/phi", l);
-    for (int d = 1; d <= 3; d++) hdf5_add(f, 'd', 8 * n, 8 * OCTS, "gravity/level_%d/f_%d", l, d);
+        hdf5_add(f, 'd', cells * n, cells * OCTS, "hydro/level_%d/uold_%d", l, v);
+    for (int k = ndim + 2 - ngrav; k < ndim + 2; k++) {
+        char path[HDF5_GRAV_NAME];
+        hdf5_grav_set(k, path);
+        hdf5_add(f, 'd', cells * n, cells * OCTS, path, l);
+    }
+    for (int v = 0; w->o.stored && v < w->o.nhydro; v++)
+        if (w->last[l][v])
+            hdf5_add(f, last_type(w->last[l][v]), cells * n, cells * OCTS,
+                     "ptah/hydro/level_%d/last_%d", l, v + 1);
+}
+
+/* Positions and velocities of the dimensions that there are. */
+static bool has_column(const struct hdf5_out *w, int c)
+{
+    return w->o.columns->has[c] && !(c < COL_MASS && c % 3 >= w->o.h->ndim);
 }
 
 static void add_sets(struct hdf5_out *w)
@@ -146,7 +180,7 @@ static void add_sets(struct hdf5_out *w)
     if (!w->o.h->particles) return;
     for (int c = 0; c < w->o.columns->n; c++) {
         const struct part_column *col = part_column(w->o.columns, c);
-        if (w->o.columns->has[c]) hdf5_add(f, col->type, w->npart, PARTS, "%s", col->dataset);
+        if (has_column(w, c)) hdf5_add(f, col->type, w->npart, PARTS, "%s", col->dataset);
     }
 }
 
@@ -173,7 +207,7 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
         const char *name;
         int64_t value;
     } count[] = {{"ncpu", 1},
-                 {"ndim", 3},
+                 {"ndim", h->ndim},
                  {"nx", w->lay.n[0]},
                  {"ny", w->lay.n[1]},
                  {"nz", w->lay.n[2]},
@@ -257,6 +291,18 @@ static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
     hdf5_attr(f, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * b->n, state);
 }
 
+/* Values of another code: what each gas variable is, and how many fields gravity has. */
+static void fill_stored(struct hdf5_file *f, const struct ramses_out *o)
+{
+    struct asis a;
+    int32_t kind[CKPT_FIELDS] = {0}, ngrav = o->ngrav;
+    if (!o->stored) return;
+    asis_of_fields(&a, o->stored, o->nhydro, o->h->gamma, o->h->smallr);
+    for (int v = 0; v < o->nhydro; v++) kind[v] = (int32_t)a.kind[v];
+    hdf5_attr(f, "ptah", "stored_grav", 'i', 1, &ngrav);
+    if (o->nhydro) hdf5_attr(f, "ptah", "stored_gas", 'i', o->nhydro, kind);
+}
+
 static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
 {
     const struct ckpt_head *h = w->o.h;
@@ -275,6 +321,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_attr(f, "ptah", "aout_next", 'd', 1, &h->aout_next);
     hdf5_attr(f, "ptah", "safe", 'B', LEVEL_MAX + 2, h->safe);
     fill_boundary(f, &h->boundary);
+    fill_stored(f, &w->o);
 }
 
 static void fill_sinks(struct hdf5_file *f, const struct hdf5_out *w)
@@ -359,7 +406,7 @@ static order_key oct_key(const void *ctx, int64_t i)
 static void put_centres(struct hdf5_out *w, int set, int l, const struct hdf5_octs *o)
 {
     double *x = (double *)w->scratch;
-    for (int d = 0; d < 3; d++) {
+    for (int d = 0; d < w->o.h->ndim; d++) {
         for (int64_t i = 0; i < o->n; i++) {
             int64_t at[3];
             okey_coords((okey)o->key[i], at);
@@ -371,33 +418,48 @@ static void put_centres(struct hdf5_out *w, int set, int l, const struct hdf5_oc
 
 static void put_masks(struct hdf5_out *w, int set, const struct hdf5_octs *o)
 {
-    int32_t(*cell)[8] = (int32_t(*)[8])(void *)w->scratch;
+    int32_t *cell = (int32_t *)(void *)w->scratch;
+    int cells = 1 << w->o.h->ndim;
     for (int64_t i = 0; i < o->n; i++)
-        for (int c = 0; c < 8; c++) cell[i][c] = o->mask[i][0] >> c & 1;
-    hdf5_put(&w->f, set, 8 * o->first, 8 * o->n, cell);
-    for (int64_t i = 0; i < o->n; i++)
-        for (int c = 0; c < 8; c++) cell[i][c] = 1;
-    hdf5_put(&w->f, set + 1, 8 * o->first, 8 * o->n, cell); /* all of rank 1 */
+        for (int c = 0; c < cells; c++) cell[cells * i + c] = o->mask[i][0] >> c & 1;
+    hdf5_put(&w->f, set, cells * o->first, cells * o->n, cell);
+    for (int64_t i = 0; i < cells * o->n; i++) cell[i] = 1;
+    hdf5_put(&w->f, set + 1, cells * o->first, cells * o->n, cell); /* all of rank 1 */
     for (int64_t i = 0; i < o->n; i++) w->scratch[i] = (char)o->mask[i][1];
     hdf5_put(&w->f, set + 2, o->first, o->n, w->scratch);
+}
+
+/* Values of cells, of `bytes` bytes each, rows of eight in numbers of 8 bytes. */
+static void put_cells(struct hdf5_out *w, int set, const struct hdf5_octs *o, const char *row,
+                      size_t bytes)
+{
+    int cells = 1 << w->o.h->ndim;
+    const char *p = row;
+    if (cells < 8 || bytes < 8) {
+        p = w->scratch;
+        for (int64_t i = 0; i < o->n; i++) /* little-endian */
+            for (int c = 0; c < cells; c++)
+                memcpy(w->scratch + bytes * (size_t)(cells * i + c), row + 8 * (8 * i + c), bytes);
+    }
+    hdf5_put(&w->f, set, cells * o->first, cells * o->n, p);
 }
 
 void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn, void *ctx)
 {
     const struct ckpt_head *h = w->o.h;
-    int set = w->level_set[l], n = h->hydro ? h->nvar : 0;
+    int set = w->level_set[l], n = h->hydro ? h->nvar : 0, ngrav = grav_fields(w);
     put_centres(w, set, l, o);
-    put_masks(w, set + 3, o);
-    set += 6;
-    for (int v = 0; v < n; v++) hdf5_put(&w->f, set++, 8 * o->first, 8 * o->n, fn(ctx, v));
-    for (int k = 0; h->gravity && k < 4; k++) {
-        const void *p = w->scratch;
-        if (l >= h->levelmin)
-            p = fn(ctx, n + k);
-        else
-            memset(w->scratch, 0, 64 * (size_t)o->n); /* coarser levels are not solved */
-        hdf5_put(&w->f, set++, 8 * o->first, 8 * o->n, p);
+    put_masks(w, set + h->ndim, o);
+    set += h->ndim + 3;
+    for (int v = 0; v < n; v++) put_cells(w, set++, o, fn(ctx, v), 8);
+    for (int k = 0; k < ngrav; k++) {
+        /* our coarser levels are not solved */
+        bool zero = l < h->levelmin && !w->o.stored;
+        if (zero) memset(w->scratch, 0, 64 * (size_t)o->n);
+        put_cells(w, set++, o, zero ? w->scratch : fn(ctx, n + k), 8);
     }
+    for (int v = 0; w->o.stored && v < n; v++)
+        if (w->last[l][v]) put_cells(w, set++, o, fn(ctx, n + ngrav + v), w->last[l][v]);
     hdf5_turn(&w->f);
 }
 
@@ -542,7 +604,7 @@ void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *f
 {
     int set = w->part_set;
     for (int c = 0; c < w->o.columns->n; c++)
-        if (w->o.columns->has[c]) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
+        if (has_column(w, c)) hdf5_put(&w->f, set++, first, n, fn(ctx, c));
     hdf5_turn(&w->f);
 }
 

@@ -60,7 +60,7 @@ static void reach_find(struct cut *s, int64_t n, struct reach *t);
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
                               int64_t n, const int *level, const okey *key, const double *cost)
 {
-    struct domain *out = domain_alloc(kind, d->nrank, d->levelmax, d->wall);
+    struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->wall);
     struct cut s = {.comm = c, .n = n};
     s.x = mem_new(sizeof *s.x * (size_t)n, "balance samples");
     s.cost = mem_new(sizeof *s.cost * (size_t)n, "balance samples");

@@ -10,7 +10,13 @@
 
 struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool wall[6])
 {
-    struct domain *d = domain_alloc(kind, nrank, levelmax, wall);
+    return domain_new_in(3, kind, nrank, levelmax, wall);
+}
+
+struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
+                             const bool wall[6])
+{
+    struct domain *d = domain_alloc(kind, ndim, nrank, levelmax, wall);
     if (kind == DOMAIN_KSECTION) {
         ksection_uniform(d);
         ksection_finish(d);
@@ -21,16 +27,20 @@ struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const 
     return d;
 }
 
-struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, const bool wall[6])
+struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
+                            const bool wall[6])
 {
-    BUG_ON(nrank < 1 || levelmax < 1 || levelmax > LEVEL_MAX);
+    BUG_ON(nrank < 1 || levelmax < 1 || levelmax > LEVEL_MAX || ndim < 1 || ndim > 3);
+    BUG_ON(kind == DOMAIN_KSECTION && ndim != 3);
     struct domain *d = mem_zero(sizeof *d, "domain");
     d->kind = kind;
     d->nrank = nrank;
+    d->ndim = ndim;
     d->levelmax = levelmax;
     d->extent = (int64_t)1 << (levelmax + 1);
     memcpy(d->wall, wall, sizeof d->wall);
-    for (int a = 0; a < 3; a++) d->periodic[a] = !wall[2 * a] && !wall[2 * a + 1];
+    /* there is nothing beside an oct along an axis that is not there */
+    for (int a = 0; a < 3; a++) d->periodic[a] = a < ndim && !wall[2 * a] && !wall[2 * a + 1];
     if (kind == DOMAIN_KSECTION)
         ksection_plan(d);
     else

@@ -14,6 +14,9 @@ struct domain; /* opaque; equal on all ranks */
 
 /* Equal volumes (k-section) or equal key ranges (Hilbert). */
 struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool wall[6]);
+/* The same of octs that lie in one or two dimensions (y, z of their keys are 0); Hilbert only. */
+struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
+                             const bool wall[6]);
 void domain_free(struct domain *d);
 enum domain_kind domain_kind(const struct domain *d);
 int domain_nrank(const struct domain *d);

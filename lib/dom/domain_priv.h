@@ -8,7 +8,7 @@
 
 enum { KSECTION_LEVELS = 31 };
 
-typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits per dimension */
+typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits per dimension of ndim */
 
 struct ksection {
     int nlev;                    /* tree levels; 0 for one rank */
@@ -30,7 +30,7 @@ struct hilbert {
 
 struct domain {
     enum domain_kind kind;
-    int nrank, levelmax;
+    int nrank, levelmax, ndim;
     int64_t extent;
     bool wall[6], periodic[3];
     struct ksection ksec;
@@ -50,7 +50,8 @@ static inline int64_t domain_width(const struct domain *d, int level)
 }
 
 /* no cut planes yet */
-struct domain *domain_alloc(enum domain_kind kind, int nrank, int levelmax, const bool wall[6]);
+struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
+                            const bool wall[6]);
 
 void ksection_plan(struct domain *d);    /* factors, axes, room for cut planes */
 void ksection_uniform(struct domain *d); /* cut planes of equal volumes */

@@ -31,6 +31,17 @@ static const uint8_t step[12][8] = {
     {0126, 0125, 0027, 0044, 0031, 0032, 0060, 0043},
 };
 
+/* The same in two dimensions: four states, slot x + 2y; and in one, where the key is x. */
+static const uint8_t step2[4][8] = {
+    {0010, 0023, 0001, 0002},
+    {0000, 0011, 0033, 0012},
+    {0022, 0003, 0021, 0030},
+    {0032, 0031, 0013, 0020},
+};
+static const uint8_t step1[1][8] = {{0000, 0001}};
+
+static const uint8_t (*const steps[4])[8] = {NULL, step1, step2, step};
+
 hkey hilbert_key(const int64_t x[3], int bits)
 {
     BUG_ON(bits < 1 || 3 * bits > 126);
@@ -46,12 +57,13 @@ hkey hilbert_key(const int64_t x[3], int bits)
 }
 
 /* The key of an oct's centre, from where its own cube's digits end: the centre is the low corner of
- * slot 7. */
-static hkey key_of_centre(hkey key, int state, int digits)
+ * the last slot. */
+static hkey key_of_centre(const struct domain *d, hkey key, int state, int digits)
 {
-    for (int i = 0, slot = 7; i < digits; i++, slot = 0) {
-        int s = step[state][slot];
-        key = key << 3 | (hkey)(s & 7);
+    const uint8_t(*table)[8] = steps[d->ndim];
+    for (int i = 0, slot = (1 << d->ndim) - 1; i < digits; i++, slot = 0) {
+        int s = table[state][slot];
+        key = key << d->ndim | (hkey)(s & 7);
         state = s >> 3;
     }
     return key;
@@ -59,14 +71,15 @@ static hkey key_of_centre(hkey key, int state, int digits)
 
 hkey hilbert_centre_key(const struct domain *d, int level, okey key)
 {
+    const uint8_t(*table)[8] = steps[d->ndim];
     hkey h = 0;
     int state = 0;
     for (int b = 3 * (level - 2); b >= 0; b -= 3) {
-        int s = step[state][(int)(key >> b & 7)];
-        h = h << 3 | (hkey)(s & 7);
+        int s = table[state][(int)(key >> b & 7)];
+        h = h << d->ndim | (hkey)(s & 7);
         state = s >> 3;
     }
-    return key_of_centre(h, state, d->levelmax + 2 - level);
+    return key_of_centre(d, h, state, d->levelmax + 2 - level);
 }
 
 /* The largest r in lo..hi with bound[r] <= key; it is known to be there. */
@@ -90,7 +103,7 @@ int hilbert_rank(const struct domain *d, int level, okey key)
 /* An oct is one range of keys. */
 bool hilbert_whole(const struct domain *d, int rank, int level, okey key)
 {
-    int shift = 3 * (d->levelmax + 2 - level);
+    int shift = d->ndim * (d->levelmax + 2 - level);
     hkey low = hilbert_centre_key(d, level, key) >> shift << shift;
     return d->hilb.bound[rank] <= low && low + (((hkey)1 << shift) - 1) < d->hilb.bound[rank + 1];
 }
@@ -151,11 +164,11 @@ struct hilbert_walk {
 
 void hilbert_plan(struct domain *d)
 {
-    int bits = d->levelmax + 1;
-    BUG_ON(3 * bits > 126); /* levelmax 41 */
-    d->hilb.grain = 3 * bits > 53 ? 3 * bits - 53 : 0;
+    int bits = d->ndim * (d->levelmax + 1);
+    BUG_ON(bits > 126); /* levelmax 41 */
+    d->hilb.grain = bits > 53 ? bits - 53 : 0;
     d->hilb.bound = mem_zero(sizeof(hkey) * (size_t)(d->nrank + 1), "domain bounds");
-    d->hilb.bound[d->nrank] = (hkey)1 << (3 * bits);
+    d->hilb.bound[d->nrank] = (hkey)1 << bits;
 }
 
 /* RAMSES divides the key range in real arithmetic; the next integer key above is owned by the same
@@ -264,7 +277,8 @@ static int walk_to(const struct domain *d, struct hilbert_walk *w, int level, ok
 static void around_refine(const struct domain *d, const struct around *up, struct around *a,
                           int level, int slot)
 {
-    int shift = 3 * (d->levelmax + 2 - level);
+    int shift = d->ndim * (d->levelmax + 2 - level);
+    const uint8_t(*table)[8] = steps[d->ndim];
     hkey span = ((hkey)1 << shift) - 1;
     a->has_centre = false;
     /* by dimension and offset: which of the parent's cubes, where in it */
@@ -274,13 +288,14 @@ static void around_refine(const struct domain *d, const struct around *up, struc
             /* 1 + the coordinate at the children's level, seen from the parent's low corner: 0..3
              */
             int x = k + (slot >> axis & 1);
-            cube[axis][k] = (x + 1) / 2 * stride;
-            octant[axis][k] = (~x & 1) << axis;
+            bool flat = axis >= d->ndim;
+            cube[axis][k] = (flat ? k : (x + 1) / 2) * stride;
+            octant[axis][k] = flat ? 0 : (~x & 1) << axis;
         }
     for (int n = 0; n < 27; n++) {
         int x = n % 3, y = n / 3 % 3, z = n / 9, m = cube[0][x] + cube[1][y] + cube[2][z];
-        int s = step[up->state[m]][octant[0][x] | octant[1][y] | octant[2][z]];
-        a->key[n] = up->key[m] << 3 | (hkey)(s & 7);
+        int s = table[up->state[m]][octant[0][x] | octant[1][y] | octant[2][z]];
+        a->key[n] = up->key[m] << d->ndim | (hkey)(s & 7);
         a->state[n] = (uint8_t)(s >> 3);
         a->first[n] = up->first[m];
         a->last[n] = up->last[m];
@@ -304,7 +319,7 @@ static void around_centres(const struct domain *d, struct around *a, int level)
     for (int n = 0; n < 27; n++) {
         a->centre[n] = a->first[n];
         if (a->first[n] >= a->last[n]) continue;
-        hkey k = key_of_centre(a->key[n], a->state[n], d->levelmax + 2 - level);
+        hkey k = key_of_centre(d, a->key[n], a->state[n], d->levelmax + 2 - level);
         a->centre[n] = bound_find(d->hilb.bound, k, a->first[n], a->last[n]);
     }
     a->has_centre = true;

@@ -37,6 +37,14 @@ enum err source_open(const char *dir, struct source **out)
     return source_open_as(f ? f->reader : &ramses_kind, dir, out);
 }
 
+enum err source_open_whole(const char *dir, enum source_mode *mode, struct source **out)
+{
+    TRY(source_open(dir, out));
+    enum err err = source_whole(*out, mode);
+    if (err != OK) source_close(out);
+    return err;
+}
+
 enum err source_open_state(const char *dir, double gamma, double smallr, struct source **out)
 {
     TRY(source_open(dir, out));

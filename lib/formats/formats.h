@@ -13,6 +13,8 @@ const struct format *format_of(const char *dir);
 const struct format *format_named(const char *name); /* or NULL */
 /* Opens a checkpoint of whatever format. */
 MUST_USE enum err source_open(const char *dir, struct source **out);
+/* And all of it (source_whole). */
+MUST_USE enum err source_open_whole(const char *dir, enum source_mode *mode, struct source **out);
 /* And its state (source_state). */
 MUST_USE enum err source_open_state(const char *dir, double gamma, double smallr,
                                     struct source **out);

@@ -74,7 +74,7 @@ static void write_head(struct fort_out *f, const struct ramses_out *o)
     size_t levels = sizeof(double) * (size_t)o->nlevel,
            outputs = sizeof(double) * (size_t)h->noutput;
     fort_i4(f, o->c->size);
-    fort_i4(f, 3);
+    fort_i4(f, h->ndim);
     fort_record(f, (int32_t[]){coarse_count(o, 0), coarse_count(o, 1), coarse_count(o, 2)}, 12);
     fort_i4(f, o->nlevel);
     fort_i4(f, (int32_t)o->ngridmax);
@@ -272,7 +272,7 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
             beyond_place(r, b->level, key, x);
         else
             okey_coords(key, x);
-        for (int d = 0; d < 3; d++)
+        for (int d = 0; d < b->o->h->ndim; d++)
             ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side +
                                                          (coarse_count(b->o, d) > 1);
     }
@@ -295,7 +295,13 @@ static void cell_ranks(const struct domain *d, int level, okey key, struct ranks
         for (int c = 0; c < 8; c++) rank[c] = r->whole;
 }
 
+/* at most */
 enum { LINKS = 1 + 6 + 3 * 8 };
+
+static int links(const struct ramses_out *o)
+{
+    return 1 + 2 * o->h->ndim + 3 * ramses_out_cells(o);
+}
 
 /* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
 static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
@@ -303,21 +309,21 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
 {
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
-    int row = 0;
+    int row = 0, cells = ramses_out_cells(o);
 #define NEXT_ROW rows[row++][i]
     NEXT_ROW = b->level == 1 ? coarse_cell(o, (int[3]){0})
                              : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
-    for (int face = 0; face < 6; face++) {
+    for (int face = 0; face < 2 * o->h->ndim; face++) {
         int shift[3] = {0};
         shift[face / 2] = face & 1 ? 1 : -1;
         NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : neighbour_cell(o, b->level, oct, face);
     }
-    for (int c = 0; c < 8; c++)
+    for (int c = 0; c < cells; c++)
         NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
     int rank[8];
     cell_ranks(o->d, b->level, lv->key[oct], r, rank);
-    for (int c = 0; c < 8; c++) NEXT_ROW = rank[c] + 1;
-    for (int c = 0; c < 8; c++) NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
+    for (int c = 0; c < cells; c++) NEXT_ROW = rank[c] + 1;
+    for (int c = 0; c < cells; c++) NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
 }
 
 /* The child of cell c of an oct beyond the boundary: there is one next to the box. 0: none. */
@@ -343,19 +349,19 @@ static void link_beyond(const struct ramses_block *b, lidx ref, const struct bou
     const struct ramses_out *o = b->o;
     const struct level *lv = &o->m->lev[b->level];
     int64_t x[3];
-    int row = 0, shift[3];
+    int row = 0, cells = ramses_out_cells(o), shift[3];
     beyond_place(r, b->level, lv->key[ref], x);
     memcpy(shift, r->shift, sizeof shift);
     NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : cell_at(o, b->level - 1, x);
-    for (int face = 0; face < 6; face++) {
+    for (int face = 0; face < 2 * o->h->ndim; face++) {
         int step = face & 1 ? 1 : -1;
         x[face / 2] += step, shift[face / 2] += step;
         NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : cell_at(o, b->level - 1, x);
         x[face / 2] -= step, shift[face / 2] -= step;
     }
-    for (int c = 0; c < 8; c++) NEXT_ROW = child_beyond(b, ref, r, c);
-    for (int c = 0; c < 8; c++) NEXT_ROW = 0;
-    for (int c = 0; c < 8; c++) {
+    for (int c = 0; c < cells; c++) NEXT_ROW = child_beyond(b, ref, r, c);
+    for (int c = 0; c < cells; c++) NEXT_ROW = 0;
+    for (int c = 0; c < cells; c++) {
         int from = r->from[c];
         NEXT_ROW = lv->child[ref][from] >= 0 || (lv->flag && lv->flag[ref][from]);
     }
@@ -366,6 +372,7 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
 {
     const struct ramses_block *b = ctx;
     struct ranks r = {~(okey)0, -1};
+    int nrow = links(b->o);
 #pragma omp parallel for schedule(static) firstprivate(r)
     for (int64_t at = 0; at < n; at += GAS_TILE) {
         int32_t tile[LINKS][GAS_TILE];
@@ -379,7 +386,7 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
             else
                 link_oct(b, oct, i, tile, &r);
         }
-        for (int row = 0; row < LINKS; row++)
+        for (int row = 0; row < nrow; row++)
             memcpy(rows + (size_t)row * stride + sizeof **tile * (size_t)at, tile[row],
                    sizeof **tile * (size_t)k);
     }
@@ -388,6 +395,6 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
 static void write_block(struct fort_out *f, const struct ramses_block *b)
 {
     fort_table(f, 3, sizeof(int32_t), b->n, fill_list, b);
-    fort_table(f, 3, sizeof(double), b->n, fill_centre, b);
-    fort_table(f, LINKS, sizeof(int32_t), b->n, fill_links, b);
+    fort_table(f, b->o->h->ndim, sizeof(double), b->n, fill_centre, b);
+    fort_table(f, links(b->o), sizeof(int32_t), b->n, fill_links, b);
 }

@@ -250,6 +250,8 @@ struct stars_formed ramses_out_formed(const struct ramses_out *o)
 bool ramses_out_has(const struct ramses_out *o, int c)
 {
     bool old = o->h->legacy & CKPT_BEFORE_2017;
+    /* positions and velocities of the dimensions that there are */
+    if (c < COL_MASS && c % 3 >= o->h->ndim) return false;
     return o->columns && o->columns->has[c] && !(old && (c == COL_FAMILY || c == COL_TAG));
 }
 
@@ -274,7 +276,7 @@ static void write_column(struct fort_out *f, const struct ramses_out *o, int c, 
             rows = (const char *)o->p->col[c] + size * (size_t)at;
         if (f->err == OK) f->err = err;
         if (f->err != OK) return;
-        if (c <= COL_Z) rows = wrapped(o, c - COL_X, rows, n, chunk);
+        if (c <= COL_Z && !o->values) rows = wrapped(o, c - COL_X, rows, n, chunk);
         if (bytes < size) rows = shortened(rows, n, bytes, chunk);
         fort_put(f, rows, bytes * (size_t)n);
     }
@@ -288,7 +290,7 @@ enum err ramses_write_part(const struct ramses_out *o, const char *path)
     double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
     fort_create(&f, path, manifest_told, o->list);
     fort_i4(&f, o->c->size);
-    fort_i4(&f, 3);
+    fort_i4(&f, o->h->ndim);
     if (o->npart > INT32_MAX && f.err == OK)
         f.err = err_set(
             ERR_LIMIT,

@@ -32,6 +32,7 @@ enum err ramses_open(struct source *s)
     say_format(r);
     TRY(ramses_path(r, "exact", 1, exact, sizeof exact));
     s->corrected = file_exists(exact);
+    s->foreign = !s->corrected;
     return OK;
 }
 

@@ -46,6 +46,10 @@ struct ramses_out {
     const struct ramses_values *values; /* NULL: mesh and particles themselves */
     const struct part_columns *columns; /* of the particles; NULL: there are none */
     const struct ckpt_field *gas;       /* names of the gas variables; NULL: the usual ones */
+    /* The values are as another code stored them, fields of its source, gas, then gravity (lent);
+     * NULL: they are the state of a run. */
+    const struct ckpt_field *stored;
+    int nhydro, ngrav;
     int64_t npart;
     int output, nlevel; /* output's number · levels in the file, levelmax */
     char tmp[4000], final[4000];
@@ -64,6 +68,12 @@ struct ramses_out {
     double star_mass;
     bool wide_ids;
 };
+
+/* Cells of an oct. */
+static inline int ramses_out_cells(const struct ramses_out *o)
+{
+    return 1 << o->h->ndim;
+}
 
 /* Octs of one list: level l, owner r; from the number of ranks on, region r beyond the boundary:
  * then oct has their references. */

@@ -121,7 +121,7 @@ static void make_info(FILE *t, const struct ramses_out *o)
             "ncpu        =%11d\nndim        =%11d\nlevelmin    =%11d\nlevelmax    =%11d\nngridmax  "
             "  =%11ld\n"
             "nstep_coarse=%11d\n\n",
-            o->c->size, 3, h->levelmin, o->nlevel, (long)o->ngridmax, h->nstep_coarse);
+            o->c->size, h->ndim, h->levelmin, o->nlevel, (long)o->ngridmax, h->nstep_coarse);
     put_named(t, "boxlen", h->boxlen);
     put_named(t, "time", h->t);
     put_named(t, "aexp", h->aexp);
@@ -183,7 +183,8 @@ static void make_hydro_fields(FILE *t, const struct ramses_out *o)
                                        "pressure"};
     int n = 0;
     fputs(VERSION_LINES, t);
-    while (n < o->h->nvar) {
+    while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
+    while (!o->stored && n < o->h->nvar) {
         char scalar[48];
         snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
         if (o->gas) snprintf(scalar, sizeof scalar, "%.31s", o->gas[n].name);
@@ -195,9 +196,12 @@ static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
 {
     static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z",
                                        "thermal_pressure"};
-    fprintf(t, "nvar        =%11d\n", o->h->nvar);
-    for (int v = 0; v < o->h->nvar; v++)
-        if (v < 5)
+    int nvar = o->stored ? o->nhydro : o->h->nvar;
+    fprintf(t, "nvar        =%11d\n", nvar);
+    for (int v = 0; v < nvar; v++)
+        if (o->stored)
+            fprintf(t, "variable #%2d: %s\n", v + 1, o->stored[v].name);
+        else if (v < 5)
             fprintf(t, "variable #%2d: %s\n", v + 1, name[v]);
         else
             fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - 4);

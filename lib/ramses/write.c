@@ -20,6 +20,7 @@
 #include "io/file.h"
 #include "ramses/exact.h"
 #include "ramses/out.h"
+#include "ramses/stored.h"
 
 static enum err write_snapshot(struct ramses_out *o);
 
@@ -209,10 +210,19 @@ static enum err write_gas(const struct ramses_out *o)
     char hydro[PATH_MAX], exact[PATH_MAX];
     struct exact_out x;
     path_of(o, "hydro", hydro);
+    if (o->stored) return o->h->hydro ? ramses_write_stored(o, hydro, false) : OK;
     path_of(o, "exact", exact);
     enum err err = exact_create(&x, o, exact);
     if (err == OK && o->h->hydro) err = ramses_write_hydro(o, hydro, &x);
     return exact_close(&x, err);
+}
+
+static enum err write_gravity(const struct ramses_out *o)
+{
+    char path[PATH_MAX];
+    path_of(o, "grav", path);
+    if (!o->h->gravity) return OK;
+    return o->stored ? ramses_write_stored(o, path, true) : ramses_write_grav(o, path);
 }
 
 static enum err write_file(const struct ramses_out *o, enum ramses_file kind)
@@ -223,7 +233,7 @@ static enum err write_file(const struct ramses_out *o, enum ramses_file kind)
     case RAMSES_AMR:
         return write_kind(o, "amr", ramses_write_amr);
     case RAMSES_GRAV:
-        return o->h->gravity ? write_kind(o, "grav", ramses_write_grav) : OK;
+        return write_gravity(o);
     case RAMSES_PART:
         return o->h->particles ? write_kind(o, "part", ramses_write_part) : OK;
     case RAMSES_FILES:

@@ -28,6 +28,7 @@ struct merge {
     order_key *key;
     unsigned char (*mask)[2];
     double (*row)[8], (*column)[8];
+    uint64_t (*word)[8]; /* last bits of what another code stored, by variable; else NULL */
     /* Particles. */
     char *part[COL_MOST];
 };
@@ -64,6 +65,8 @@ enum err reshape_hdf5(struct reshaping *w)
     out->o.c = w->c, out->o.m = &w->box;
     for (int t = 0; t < w->ntarget && w->head.particles; t++)
         out->npart += spill_count(&w->spill, part_list(w, t));
+    for (int l = 1; l <= w->nlevel; l++)
+        for (int v = 0; v < w->asis.nvar; v++) out->last[l][v] = (unsigned char)w->last[l][v];
     hdf5_out_plan(out);
     enum err err = write_all(g);
     hdf5_fini(&out->f);
@@ -104,13 +107,34 @@ static int64_t share_rows(struct merge *g, int level, int64_t block)
 
 /* ---- octs ---- */
 
+/* Gas that another code stored becomes conserved, but for its last bits. */
+static void split_rows(struct merge *g)
+{
+    const struct asis *a = &g->w->asis;
+    double u[CKPT_FIELDS][8];
+    for (int64_t i = 0; i < g->n && a->nvar; i++) {
+        double(*row)[8] = g->row + (size_t)i * (size_t)a->nvar;
+        asis_oct(a, (const double(*)[8])row, u, g->word + (size_t)i * (size_t)a->nvar);
+        memcpy(row, u, sizeof *u * (size_t)a->nvar);
+    }
+}
+
+static const void *last_bits(struct merge *g, int v)
+{
+    for (int64_t i = 0; i < g->n; i++)
+        memcpy(g->column[i], g->word[i * g->w->asis.nvar + v], sizeof *g->column);
+    return g->column;
+}
+
 static const void *oct_column(void *ctx, int v)
 {
     struct merge *g = ctx;
     const struct reshaping *w = g->w;
     int gas = w->head.hydro ? w->head.nvar : 0, section = v < gas ? OCT_GAS : OCT_GRAV,
         nv = section == OCT_GAS ? gas : w->s->nvalue - gas, k = section == OCT_GAS ? v : v - gas;
+    if (v >= w->s->nvalue) return last_bits(g, v - w->s->nvalue);
     enum err err = k == 0 ? reshape_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
+    if (k == 0 && section == OCT_GAS && err == OK) split_rows(g);
     if (g->out->f.err == OK) g->out->f.err = err;
     if (g->out->f.err == OK)
         for (int64_t i = 0; i < g->n; i++)
@@ -167,6 +191,7 @@ static enum err write_level(struct merge *g, int l)
     g->mask = mem_new(sizeof *g->mask * OCTS, "reshape batch");
     g->row = mem_new(sizeof *g->row * nv * OCTS, "reshape batch");
     g->column = mem_new(sizeof *g->column * OCTS, "reshape batch");
+    g->word = mem_new(sizeof *g->word * (size_t)g->w->asis.nvar * OCTS + 1, "reshape batch");
     enum err err = gather_octs(g);
     if (g->out->f.err == OK) g->out->f.err = err;
     if (g->out->f.err != OK) g->n = 0;
@@ -176,6 +201,7 @@ static enum err write_level(struct merge *g, int l)
     FREE(g->mask);
     FREE(g->row);
     FREE(g->column);
+    FREE(g->word);
     return err_agree(g->w->c, g->out->f.err);
 }
 
@@ -241,8 +267,6 @@ static void take_parts(struct merge *g, char *const *column, const struct hdf5_r
             char *to = g->part[c] + size * (size_t)g->n;
             for (int64_t k = 0; k < some; k++)
                 memcpy(to + size * (size_t)k, column[c] + size * (size_t)r[i + k].i, size);
-            for (int64_t k = 0; c <= COL_Z && k < some; k++)
-                ((double *)to)[k] = hdf5_out_wrapped(&g->w->box, c - COL_X, ((double *)to)[k]);
         }
         i += some;
         g->n += some;

@@ -1,6 +1,7 @@
 /* reshape/priv: shared by the files of reshape. */
 #pragma once
 #include "base/sum.h"
+#include "ckpt/asis.h"
 #include "ramses/out.h"
 #include "reshape/reshape.h"
 #include "reshape/spill.h"
@@ -56,6 +57,9 @@ struct reshaping {
     int mixed_level[MIXED];
     struct mesh box; /* no octs: where positions are measured */
     struct oct_batch batch[2];
+    /* HDF5 of what another code stored: bits that the last bits of each variable take */
+    struct asis asis;
+    uint64_t last[LEVEL_MAX + 2][CKPT_FIELDS];
     struct part_batch part;
     int turn;                 /* the one to be filled next */
     struct err_first trouble; /* of putting away */

@@ -69,6 +69,11 @@ static void set_head(struct reshaping *w)
     w->head.ngridmax = 0; /* it was asked for with another number of ranks */
     w->head.namelist = w->opt->namelist, w->head.provenance = w->opt->provenance;
     w->head.deflate = w->opt->deflate, w->head.overwrite = w->opt->overwrite;
+    /* wide numbers stay wide: RAMSES compiled with LONGINT wants them */
+    if (w->opt->mode == SOURCE_STORED)
+        w->o.stored = w->s->field, w->o.nhydro = w->s->nhydro, w->o.ngrav = w->s->ngrav;
+    if (w->o.stored && w->opt->format == RESHAPE_HDF5)
+        asis_of_fields(&w->asis, w->s->field, w->s->nhydro, w->head.gamma, w->head.smallr);
     w->o.h = &w->head, w->o.d = w->plan->domain, w->o.c = &w->file, w->o.list = &w->list;
     w->o.nlevel = w->nlevel = w->head.levelmax;
     w->head.rest = &w->rest;
@@ -118,6 +123,18 @@ static enum err begin(struct reshaping *w)
     return open_spill(w);
 }
 
+/* Bits become bytes as they are stored: 0, 1, 4 or 8. */
+static void share_last(struct reshaping *w, int l)
+{
+    int64_t bytes[CKPT_FIELDS];
+    for (int v = 0; v < w->asis.nvar; v++) {
+        uint64_t x = w->last[l][v];
+        bytes[v] = x == 0 ? 0 : x <= 0xff ? 1 : x <= 0xffffffffu ? 4 : 8;
+    }
+    comm_max_i64(w->c, bytes, w->asis.nvar);
+    for (int v = 0; v < w->asis.nvar; v++) w->last[l][v] = (uint64_t)bytes[v];
+}
+
 /* All ranks know what there is in all. */
 static enum err share(struct reshaping *w)
 {
@@ -135,14 +152,15 @@ static enum err share(struct reshaping *w)
         if (octs > o->ngridmax) o->ngridmax = octs;
     }
     if (o->ngridmax < 1) o->ngridmax = 1;
+    for (int l = 1; l <= w->nlevel && w->asis.nvar; l++) share_last(w, l);
     comm_add_i64(w->c, w->family, RAMSES_FAMILIES);
     comm_max_i64(w->c, w->span, 2);
     comm_sum(w->c, &w->stars);
     memcpy(o->family, w->family, sizeof o->family);
     o->star_mass = sum_get(&w->stars);
-    o->wide_ids = ramses_out_is_wide(w->span);
+    o->wide_ids = w->head.longint || ramses_out_is_wide(w->span);
     for (int l = 1; l <= w->head.levelmin; l++)
-        if (o->total[l] != (int64_t)1 << 3 * (l - 1))
+        if (o->total[l] != (int64_t)1 << w->head.ndim * (l - 1))
             FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", w->s->path, l,
                  (long)o->total[l]);
     return OK;

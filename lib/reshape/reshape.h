@@ -22,6 +22,7 @@ enum reshape_format { RESHAPE_RAMSES, RESHAPE_HDF5 };
 struct reshape {
     const char *out; /* the directory to be made, of any name */
     enum reshape_format format;
+    enum source_mode mode; /* of source_whole */
     enum domain_kind kind; /* RAMSES: order of the domains */
     int nrank;             /* RAMSES: ranks to write for */
     int64_t

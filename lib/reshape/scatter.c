@@ -20,8 +20,8 @@ void reshape_pieces(const struct source *s, const struct comm *c, int *first, in
 okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64_t i)
 {
     double side = (double)((int64_t)1 << (h->levelmin - 1));
-    uint64_t q[3];
-    for (int d = 0; d < 3; d++) {
+    uint64_t q[3] = {0};
+    for (int d = 0; d < h->ndim; d++) {
         double y = x[d][i];
         if (y < 0) y = y + h->boxlen;
         if (y >= h->boxlen) y = y - h->boxlen;
@@ -140,15 +140,33 @@ static void batch_free(struct oct_batch *b)
     for (int k = 0; k < 2; k++) FREE(b->row[k]);
 }
 
-/* Values first..last-1 of all octs, from [value][cell][oct] to [oct][value][cell]. */
-static void turn(const struct source_octs *o, int first, int last, double (*row)[8])
+/* Values first..last-1 of all octs, from [value][cell][oct] to [oct][value][cell]; 0 in cells that
+ * are not there. */
+static void turn(const struct source_octs *o, int cells, int first, int last, double (*row)[8])
 {
     enum { SOME = 32 };
+    static const double none[CKPT_BATCH];
     size_t nv = (size_t)(last - first);
     for (int i = 0; i < o->n; i += SOME)
-        for (size_t v = 0; v < nv; v++)
-            turn_columns(o->val + 8 * ((size_t)first + v), i, o->n - i < SOME ? o->n - i : SOME,
-                         row + (size_t)i * nv + v, nv);
+        for (size_t v = 0; v < nv; v++) {
+            const double *cell[8];
+            for (int c = 0; c < 8; c++)
+                cell[c] = c < cells ? o->val[8 * ((size_t)first + v) + (size_t)c] : none;
+            turn_columns(cell, i, o->n - i < SOME ? o->n - i : SOME, row + (size_t)i * nv + v, nv);
+        }
+}
+
+/* How far from what follows the stored values are, at most. */
+static void note_last(struct reshaping *w, const struct oct_batch *b)
+{
+    int nvar = w->asis.nvar;
+    double u[CKPT_FIELDS][8];
+    uint64_t word[CKPT_FIELDS][8];
+    for (int i = 0; i < b->n && nvar; i++) {
+        asis_oct(&w->asis, (const double(*)[8])b->row[0] + (size_t)i * (size_t)nvar, u, word);
+        for (int v = 0; v < nvar; v++)
+            for (int c = 0; c < 8; c++) w->last[b->level][v] |= word[v][c];
+    }
 }
 
 /* The batch before the last is away when this returns. */
@@ -156,7 +174,7 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
 {
     struct reshaping *w = ctx;
     struct oct_batch *b = &w->batch[w->turn];
-    int gas = w->head.hydro ? w->head.nvar : 0;
+    int gas = w->head.hydro ? w->head.nvar : 0, cells = 1 << w->head.ndim;
     if (o->level < 1 || o->level > w->nlevel)
         FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->s->path, o->level);
     batch_room(w, b, o->n);
@@ -165,11 +183,12 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
     memcpy(b->split, o->split, (size_t)o->n);
     for (int i = 0; i < o->n; i++) {
         unsigned flag = 0;
-        for (int c = 0; c < 8; c++) flag |= (unsigned)(o->flag[i][c] == 1) << c;
+        for (int c = 0; c < cells; c++) flag |= (unsigned)(o->flag[i][c] == 1) << c;
         b->flag[i] = (unsigned char)flag;
     }
-    turn(o, 0, gas, b->row[0]);
-    turn(o, gas, w->s->nvalue, b->row[1]);
+    turn(o, cells, 0, gas, b->row[0]);
+    turn(o, cells, gas, w->s->nvalue, b->row[1]);
+    note_last(w, b);
     w->turn ^= 1;
 #pragma omp taskwait
     TRY(err_kept(&w->trouble));
@@ -182,7 +201,7 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
 {
     int64_t level = p->levelp[i];
     bool finite = true;
-    for (int d = 0; d < 3; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
+    for (int d = 0; d < w->head.ndim; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
     if (!finite)
         FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
              w->s->path, (long)p->id[i]);
@@ -295,7 +314,7 @@ enum err reshape_scatter(struct reshaping *w)
 #pragma omp single
     {
         for (int i = first; i < last && err == OK; i++) {
-            err = source_octs(w->s, i, SOURCE_STATE, scatter_octs, w);
+            err = source_octs(w->s, i, w->opt->mode, scatter_octs, w);
 #pragma omp taskwait
             if (err == OK) err = err_kept(&w->trouble);
             if (err == OK && w->head.particles)

@@ -1,0 +1,130 @@
+/* ramses/stored: see stored.h. Beyond the boundary stands what the boundary conditions give, which
+ * RAMSES computes anew: components along the normal change their sign, the others are copied. */
+#include "ramses/stored.h"
+
+#include <string.h>
+
+#include "ckpt/gas.h"
+
+/* What the boundary conditions must know of a field. */
+struct role {
+    int axis;  /* of a vector, -1: none */
+    int state; /* place in boundary_region.state, -1: none */
+    bool phi;
+};
+
+struct job {
+    const struct ramses_block *b;
+    const struct role *role;
+    int nvar, first; /* of the fields in the batches */
+    bool grav;
+    enum err *err;
+};
+
+static struct role role_of(const char *name)
+{
+    static const char *const state[] = {"density", "velocity_x", "velocity_y", "velocity_z"};
+    static const char *const vector[] = {"velocity_", "acc_"};
+    struct role r = {.axis = -1, .state = -1, .phi = strcmp(name, "phi") == 0};
+    for (int k = 0; k < 4; k++)
+        if (strcmp(name, state[k]) == 0) r.state = k;
+    if (strcmp(name, "pressure") == 0 || strcmp(name, "thermal_pressure") == 0) r.state = 4;
+    for (size_t k = 0; k < sizeof vector / sizeof *vector; k++) {
+        size_t n = strlen(vector[k]);
+        const char *axis = strchr("xyz", name[n < strlen(name) ? n : 0]);
+        if (strncmp(name, vector[k], n) == 0 && axis && *axis && !name[n + 1])
+            r.axis = (int)(axis - "xyz");
+    }
+    return r;
+}
+
+int ramses_stored_fields(const struct ramses_out *o, bool grav, int *first)
+{
+    *first = grav ? o->nhydro : 0;
+    if (!grav) return o->nhydro;
+    /* before 2015 there was no potential */
+    bool drop = o->h->legacy & CKPT_BEFORE_2015 && o->ngrav > o->h->ndim;
+    *first += drop ? o->ngrav - o->h->ndim : 0;
+    return drop ? o->h->ndim : o->ngrav;
+}
+
+static void put_octs(const struct job *j, const struct ramses_lines *in, int n, char *rows,
+                     size_t stride)
+{
+    int cells = ramses_out_cells(j->b->o);
+#pragma omp parallel for schedule(static)
+    for (int t = 0; t < n; t += GAS_TILE)
+        for (int k = 0; k < cells * j->nvar; k++) {
+            double *row = (double *)(rows + (size_t)k * stride);
+            double(*fld)[8] = in->fld[j->first + k % j->nvar];
+            for (int i = t; i < n && i < t + GAS_TILE; i++)
+                row[i] = fld[in->line[i]][k / j->nvar];
+        }
+}
+
+static void put_beyond(const struct job *j, const struct ramses_lines *in, int64_t first, int n,
+                       char *rows, size_t stride)
+{
+    const struct ckpt_head *h = j->b->o->h;
+    int cells = ramses_out_cells(j->b->o);
+    for (int i = 0; i < n; i++) {
+        const struct boundary_rule *r = ramses_block_rule(j->b, (int32_t)first + i, NULL);
+        for (int v = 0; v < j->nvar; v++) {
+            const struct role *role = &j->role[v];
+            const double *is = in->fld[j->first + v][in->line[i]];
+            bool imposed = r->imposed >= 0 && role->state >= 0 && !j->grav;
+            double out[8];
+            if (role->phi) boundary_phi(r, is, out);
+            for (int c = 0; !role->phi && c < cells; c++) {
+                out[c] = imposed ? h->boundary.region[r->imposed].state[role->state]
+                                 : is[r->from[c]];
+                if (role->axis >= 0 && r->flip[role->axis]) out[c] = -out[c];
+            }
+            for (int c = 0; c < cells; c++)
+                ((double *)(rows + (size_t)(c * j->nvar + v) * stride))[i] = out[c];
+        }
+    }
+}
+
+static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
+{
+    const struct job *j = ctx;
+    for (int64_t at = 0, k; at < n && *j->err == OK; at += k) {
+        struct ramses_lines in;
+        k = CKPT_BATCH - (first + at) % CKPT_BATCH;
+        if (k > n - at) k = n - at;
+        *j->err = ramses_lines_of(j->b, j->grav, first + at, (int)k, &in);
+        if (*j->err != OK) return;
+        if (j->b->rank >= j->b->o->c->size)
+            put_beyond(j, &in, first + at, (int)k, rows + 8 * at, stride);
+        else
+            put_octs(j, &in, (int)k, rows + 8 * at, stride);
+    }
+}
+
+enum err ramses_write_stored(const struct ramses_out *o, const char *path, bool grav)
+{
+    struct fort_out f;
+    struct role role[CKPT_FIELDS];
+    int first, nvar = ramses_stored_fields(o, grav, &first);
+    for (int v = 0; v < nvar; v++) role[v] = role_of(o->stored[first + v].name);
+    if (grav) first -= o->nhydro;
+    fort_create(&f, path, manifest_told, o->list);
+    fort_i4(&f, o->c->size);
+    fort_i4(&f, nvar);
+    if (!grav) fort_i4(&f, o->h->ndim);
+    fort_i4(&f, o->nlevel);
+    fort_i4(&f, o->h->boundary.n);
+    if (!grav) fort_r8(&f, o->h->gamma);
+    for (int l = 1; l <= o->nlevel; l++)
+        for (int r = 0; r < o->c->size + o->h->boundary.n && f.err == OK; r++) {
+            struct ramses_block b = ramses_block_of(o, l, r);
+            enum err err = OK;
+            struct job j = {&b, role, nvar, first, grav, &err};
+            ramses_block_header(&f, l, b.n);
+            if (b.n)
+                fort_table(&f, ramses_out_cells(o) * nvar, sizeof(double), b.n, fill, &j);
+            if (f.err == OK) f.err = err;
+        }
+    return fort_close(&f);
+}

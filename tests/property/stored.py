@@ -1,0 +1,101 @@
+"""What another code stored passes through convert and repartition untouched: every bit of every field of every cell and particle,
+whatever it means.
+
+    stored.py CASE...     of CASES below; the outputs are random (tests/any_ramses.py), the seed is printed and may be given as SEED=N
+
+Each goes to RAMSES files for other ranks, through HDF5 and back, and is read again by tests/golden/whole_ramses.py. One-line faults that it
+catches: pressure computed from energy, a value taken from a ghost, a variable without a name left out, cells of a flat oct taken for eight.
+"""
+# test: gas tier=quick timeout=60
+# test: mhd many flat line tier=check timeout=180 ranks=2
+# test: walls few particles tier=check timeout=180 ranks=2
+import os
+import random
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import any_ramses  # noqa: E402
+import ptah  # noqa: E402
+import whole_ramses as whole  # noqa: E402
+
+GAS = ['density', 'velocity_x', 'velocity_y', 'velocity_z', 'pressure']
+MHD = GAS[:4] + [b + '_' + s for b in ('B_x', 'B_y', 'B_z') for s in ('left', 'right')] + ['pressure']
+WALLS = """&BOUNDARY_PARAMS
+nboundary=6
+ibound_min=-1,+1, 0, 0, 0, 0
+ibound_max=-1,+1, 0, 0, 0, 0
+jbound_min= 0, 0,-1,+1, 0, 0
+jbound_max= 0, 0,-1,+1, 0, 0
+kbound_min= 0, 0, 0, 0,-1,+1
+kbound_max= 0, 0, 0, 0,-1,+1
+bound_type=1,2,2,1,1,2
+/
+"""
+EXTRA = [('potential', 'd'), ('birth_time', 'd'), ('metallicity', 'd'), ('partp', 'i'), ('wide', 'q'), ('short', 'h'), ('small', 'b')]
+CASES = {
+    'gas': dict(names=GAS, ngrav=4, ncpu=3),
+    'mhd': dict(names=MHD + ['scalar_00'], ngrav=4, ncpu=2),
+    'many': dict(names=GAS + ['metallicity', 'scalar_00', 'xHII', 'xHeII', 'non_thermal_energy_00', 'something', 'else_'], ngrav=5, ncpu=2),
+    'few': dict(names=['density', 'velocity_x', 'pressure'], ngrav=3, ncpu=2),
+    'flat': dict(ndim=2, levelmin=3, levelmax=7, names=['density', 'velocity_x', 'velocity_y', 'pressure', 'scalar_00'], ngrav=3, ncpu=3,
+                 npart=500, columns=EXTRA),
+    'line': dict(ndim=1, levelmin=4, levelmax=10, names=['density', 'velocity_x', 'pressure'], ngrav=2, ncpu=2, npart=100),
+    'walls': dict(names=GAS, ngrav=4, ncpu=2, walls=True, namelist=WALLS),
+    'particles': dict(npart=3000, columns=EXTRA, ncpu=3),
+}
+
+
+def program(v, name, path, out, *options, ranks=1, says=None):
+    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program(name), '-q', *options, '-o', out, path], '.', {'OMP_NUM_THREADS': '1'}, 60)
+    if not v.same('%s to %s: status' % (path, out), r.status, 0):
+        print(r.err)
+        v.end()
+    return out
+
+
+def same(v, what, a, b):
+    for kind in (None, *a.file[0].value):
+        x, y = whole.cells(a, kind), whole.cells(b, kind) if kind is None or kind in b.file[0].value else {}
+        bad = sum(0 if l in y and x[l][1].shape == y[l][1].shape and np.array_equal(x[l][0], y[l][0]) and
+                  np.array_equal(x[l][1], y[l][1]) else 1 for l in x)
+        n = sum(p[1].size for p in x.values())
+        v.same('%s: %s, levels of %d that differ, of %d values' % (what, kind or 'tree', len(x), n), bad, 0)
+    v.same(what + ': names', b.names, a.names)
+    if a.file[0].value.get('hydro'):
+        v.same(what + ': gamma', b.gamma, a.gamma)
+    v.same(what + ': links', whole.links(b), [])
+    v.same(what + ': coarse cells, boundaries', (b.n, b.nboundary), (a.n, a.nboundary))
+    if a.part is None:
+        v.same(what + ': no particles', b.part, None)
+        return
+    p, q = whole.particles(a), whole.particles(b)
+    v.same(what + ': columns', sorted(q), sorted(p))
+    bad = [c for c in p if c not in q or p[c].astype('<i8' if p[c].dtype.kind == 'i' else p[c].dtype).tobytes() !=
+           q[c].astype('<i8' if q[c].dtype.kind == 'i' else q[c].dtype).tobytes()]
+    v.same('%s: columns of %d particles that differ' % (what, len(p['identity'])), bad, [])
+
+
+def run(v, case, seed):
+    source = case
+    any_ramses.write(source, np.random.default_rng(seed), **CASES[case])
+    a = whole.load(source)
+    for n in (1, 3):
+        same(v, '%s for %d' % (case, n), a, whole.load(program(v, 'repartition', source, '%s.%d' % (case, n), '-n', str(n))))
+    same(v, case + ' converted', a, whole.load(program(v, 'convert', source, case + '.r', '-f', 'ramses', '-n', '2', ranks=2)))
+    if 'libhdf5' not in ptah.Run(['ldd', ptah.program('convert')], '.').out:
+        return
+    program(v, 'convert', source, case + '.h5', '-f', 'hdf5')
+    same(v, case + ' through HDF5', a, whole.load(program(v, 'repartition', case + '.h5', case + '.back', '-n', '2')))
+    program(v, 'convert', case + '.h5', case + '.h6', '-f', 'hdf5', '-z', '3', ranks=2)
+    same(v, case + ' twice through HDF5', a, whole.load(program(v, 'convert', case + '.h6', case + '.twice', '-f', 'ramses')))
+
+
+if __name__ == '__main__':
+    verdict = ptah.Verdict()
+    start = int(os.environ.get('SEED', random.randrange(10 ** 6)))
+    print('SEED=%d' % start)
+    for name in sys.argv[1:]:
+        run(verdict, name, start)
+    verdict.end()
