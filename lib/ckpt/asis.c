@@ -1,4 +1,4 @@
-/* ckpt/asis: see asis.h. Both directions go value by value, so that cells may come in any batches. */
+/* ckpt/asis: see asis.h. Both directions go value by value: cells may come in any batches. */
 #include "ckpt/asis.h"
 
 #include <math.h>

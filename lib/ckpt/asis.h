@@ -1,4 +1,4 @@
-/* ckpt/asis: gas as another code stored it, of any variables, in a format that stores conserved ones.
+/* ckpt/asis: gas as another code stored it, in a format that stores conserved variables.
  *
  * RAMSES stores velocities, pressure and scalars. cuRAMSES's HDF5 files, and hence ours, hold
  * momentum, energy and densities of scalars. From these the stored values follow but for their last

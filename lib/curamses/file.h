@@ -42,10 +42,6 @@ struct hdf5_file {
     enum err err; /* of this rank */
 };
 
-/* Path of field k of gravity, of: density of the sources, potential, accelerations; %d: the level. */
-enum { HDF5_GRAV_NAME = 32 };
-void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME]);
-
 void hdf5_init(struct hdf5_file *f, const struct comm *c, const char *path, int deflate);
 void hdf5_fini(struct hdf5_file *f); /* after errors too */
 int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)

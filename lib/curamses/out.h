@@ -15,11 +15,11 @@ struct hdf5_out {
     struct hdf5_file f;
     struct boundary_layout lay;             /* coarse cells */
     int level_set[LEVEL_MAX + 2], part_set; /* first dataset */
-    /* npart and what follows are the caller's to set. Bytes of the last bits of variable v of a
-     * level, which come as further values behind those of gravity; 0: there are none (ckpt/asis.h) */
-    int64_t octs, npart;
+    int64_t octs, npart;                    /* npart is the caller's to set */
+    /* The caller's too: bytes of the last bits of each variable of a level (ckpt/asis.h), which
+     * come as further values behind those of gravity; 0: there are none. */
     unsigned char last[LEVEL_MAX + 2][CKPT_FIELDS];
-    char *scratch;                          /* of a window */
+    char *scratch; /* of a window */
 };
 
 /* From the counts in w->o and npart: what the file will have. Free scratch, and hdf5_fini(&w->f),

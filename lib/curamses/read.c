@@ -12,43 +12,15 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
-#include "ckpt/asis.h"
 #include "ckpt/info.h"
 #include "ckpt/manifest.h"
 #include "curamses/file.h"
+#include "curamses/read_sets.h"
 #include "curamses/sinks.h"
-#include "h5/parse.h"
-#include "oct/turn.h"
 
-enum { OCTS = CKPT_BATCH, PARTS = CKPT_PART_BATCH, PIECE_BLOCKS = 1, PIECES = 4096 };
-
-struct hdf5_in {
-    struct h5_file file;
-    const char *path; /* the file's */
-    bool ours;
-    int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
-    double smallr;
-    struct asis asis; /* of values that another code stored (source.foreign) */
-    /* Paths of datasets, %d for the level; empty: computed. */
-    char field_set[CKPT_FIELDS][64], part_set[CKPT_FIELDS][64];
-    int64_t nsum;
-    uint64_t *sum;
-    int64_t npart;
-};
-
-/* A dataset that is open. */
-struct set {
-    struct h5_set h5;
-    int64_t sum; /* its first, -1: none */
-    char name[64];
-};
+enum { PIECE_BLOCKS = 1, PIECES = 4096 };
 
 static enum err snapshot_open(struct source *s, struct hdf5_in *h);
-
-static struct hdf5_in *in_of(const struct source *s)
-{
-    return s->impl;
-}
 
 static int find_file(const char *dir, int *number)
 {
@@ -98,7 +70,7 @@ enum err hdf5_file_path(const struct source *s, const char *what, int piece, cha
 
 void hdf5_close_in(struct source *s)
 {
-    struct hdf5_in *h = in_of(s);
+    struct hdf5_in *h = hdf5_in_of(s);
     if (h) h5_close(&h->file);
     if (h) FREE(h->sum);
     FREE(s->impl);
@@ -107,7 +79,7 @@ void hdf5_close_in(struct source *s)
 /* ---- attributes ---- */
 
 /* Damage on the way is kept in h->file.err. */
-static bool has_object(struct hdf5_in *h, const char *path)
+bool hdf5_has(struct hdf5_in *h, const char *path)
 {
     return h5_find(&h->file, path) != 0;
 }
@@ -157,13 +129,14 @@ static void get_ordering(struct hdf5_in *h, char ordering[129])
 
 /* ---- datasets ---- */
 
-static void set_close(struct set *s)
+void hdf5_set_close(struct hdf5_open_set *s)
 {
     h5_set_close(&s->h5);
     s->name[0] = 0;
 }
 
-static enum err set_check(struct hdf5_in *h, struct set *s, bool real, int64_t n, int64_t block)
+static enum err set_check(struct hdf5_in *h, struct hdf5_open_set *s, bool real, int64_t n,
+                          int64_t block)
 {
     if (n < 0) n = s->h5.n;
     if (s->h5.n != n)
@@ -181,23 +154,23 @@ static enum err set_check(struct hdf5_in *h, struct set *s, bool real, int64_t n
 }
 
 /* n < 0: whatever number it has. */
-static enum err set_open(struct hdf5_in *h, struct set *s, const char *path, bool real, int64_t n,
-                         int64_t block)
+enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *path, bool real,
+                       int64_t n, int64_t block)
 {
-    *s = (struct set){0};
+    *s = (struct hdf5_open_set){0};
     snprintf(s->name, sizeof s->name, "%s", path);
     int64_t at = h5_find(&h->file, path);
     if (h->file.err != OK) return h->file.err;
     if (!at) FAIL(ERR_FORMAT, "%s: has no dataset /%s", h->path, path);
     TRY(h5_set_open(&h->file, at, path, &s->h5));
     enum err err = set_check(h, s, real, n, block);
-    if (err != OK) set_close(s);
+    if (err != OK) hdf5_set_close(s);
     return err;
 }
 
 /* A block, as it is stored; compared with its checksum. */
-static enum err set_load(struct hdf5_in *h, struct set *s, int64_t at, int64_t n, int64_t block,
-                         void *p)
+static enum err set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
+                         int64_t block, void *p)
 {
     TRY(h5_set_read(&h->file, &s->h5, s->name, at, n, p));
     if (s->sum >= 0 && !checksum_agrees(h->sum[s->sum + at / block],
@@ -208,8 +181,8 @@ static enum err set_load(struct hdf5_in *h, struct set *s, int64_t at, int64_t n
 }
 
 /* Widened to 8 bytes, in place of p. */
-static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int64_t n,
-                              int64_t block, void *raw, void *p)
+enum err hdf5_set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
+                       int64_t block, void *raw, void *p)
 {
     if (h5_size(s->h5.type) == 8) return set_load(h, s, at, n, block, p);
     TRY(set_load(h, s, at, n, block, raw));
@@ -220,20 +193,20 @@ static enum err set_load_wide(struct hdf5_in *h, struct set *s, int64_t at, int6
 enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
                          int64_t *n, void **p)
 {
-    struct hdf5_in *h = in_of(s);
-    struct set x;
+    struct hdf5_in *h = hdf5_in_of(s);
+    struct hdf5_open_set x;
     *n = 0, *p = NULL;
-    if (!has_object(h, path)) return OK;
-    TRY(set_open(h, &x, path, real, -1, most));
+    if (!hdf5_has(h, path)) return OK;
+    TRY(hdf5_set_open(h, &x, path, real, -1, most));
     enum err err = OK;
     if (x.h5.n > most)
         err = err_set(ERR_FORMAT, "%s: /%s has %ld elements", h->path, path, (long)x.h5.n);
     if (err == OK && x.h5.n > 0) {
         char *raw = mem_new(16 * (size_t)x.h5.n, "snapshot");
-        err = set_load_wide(h, &x, 0, x.h5.n, most, raw + 8 * x.h5.n, raw);
+        err = hdf5_set_load(h, &x, 0, x.h5.n, most, raw + 8 * x.h5.n, raw);
         *n = x.h5.n, *p = raw;
     }
-    set_close(&x);
+    hdf5_set_close(&x);
     if (err != OK) FREE(*p);
     return err;
 }
@@ -261,13 +234,21 @@ enum err hdf5_read_text(struct source *s, const char *name, char **text, size_t 
     return *text ? OK : info_text(s, name, text, bytes);
 }
 
+void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME])
+{
+    if (k > 1)
+        snprintf(path, HDF5_GRAV_NAME, "gravity/level_%%d/f_%d", k - 1);
+    else
+        snprintf(path, HDF5_GRAV_NAME, k ? "gravity/level_%%d/phi" : "ptah/gravity/level_%%d/rho");
+}
+
 /* ---- opening ---- */
 
 static enum err read_sums(struct hdf5_in *h)
 {
-    struct set s;
-    if (!has_object(h, "ptah/checksum")) return h->file.err;
-    TRY(set_open(h, &s, "ptah/checksum", false, -1, 1));
+    struct hdf5_open_set s;
+    if (!hdf5_has(h, "ptah/checksum")) return h->file.err;
+    TRY(hdf5_set_open(h, &s, "ptah/checksum", false, -1, 1));
     enum err err = OK;
     if (s.h5.type != 'q' || s.h5.n > h->file.size / 8)
         err = err_set(ERR_FORMAT, "%s: /ptah/checksum is damaged", h->path);
@@ -276,7 +257,7 @@ static enum err read_sums(struct hdf5_in *h)
         err = h5_set_read(&h->file, &s.h5, s.name, 0, s.h5.n, h->sum);
     }
     h->nsum = s.h5.n;
-    set_close(&s);
+    hdf5_set_close(&s);
     return err;
 }
 
@@ -336,7 +317,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
     static const char *const coarse[] = {"nx", "ny", "nz"};
     static const char *const count[] = {"nstep", "nstep_coarse", "iout", "ifout"};
     struct ckpt_head *d = &s->head;
-    if (!has_object(h, "header") && h->file.err == OK)
+    if (!hdf5_has(h, "header") && h->file.err == OK)
         FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
     d->ndim = (int)one;
@@ -424,7 +405,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     struct ckpt_head *d = &s->head;
     int64_t version, imetal = 0, safe[LEVEL_MAX + 2] = {0};
     h->smallr = 1e-10; /* RAMSES's default */
-    h->ours = has_object(h, "ptah");
+    h->ours = hdf5_has(h, "ptah");
     TRY(h->file.err);
     if (!h->ours) return read_units(s);
     TRY(get_count(h, "ptah", "version", 1, 1, &version));
@@ -452,18 +433,18 @@ static enum err count_octs(struct source *s, struct hdf5_in *h)
     int64_t total = 0;
     for (int l = 1; l <= s->head.levelmax; l++) {
         char path[64];
-        struct set x;
+        struct hdf5_open_set x;
         snprintf(path, sizeof path, "amr/level_%d", l);
-        if (!has_object(h, path)) continue;
+        if (!hdf5_has(h, path)) continue;
         if (l > LEVEL_MAX)
             FAIL(ERR_LIMIT,
                  "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for 42)",
                  h->path, l, LEVEL_MAX);
         snprintf(path, sizeof path, "amr/level_%d/xg_1", l);
-        TRY(set_open(h, &x, path, true, -1, OCTS));
+        TRY(hdf5_set_open(h, &x, path, true, -1, OCTS));
         s->numbtot[l] = x.h5.n;
         total += x.h5.n;
-        set_close(&x);
+        hdf5_set_close(&x);
         int64_t says;
         snprintf(path, sizeof path, "amr/level_%d", l);
         TRY(get_count(h, path, "ngrid_total", 0, INT64_MAX, &says));
@@ -489,7 +470,7 @@ static char column_type(char type)
 /* A column that cuRAMSES's layout has no place for. */
 static enum err find_column(struct source *s, const char *name, int64_t at)
 {
-    struct hdf5_in *h = in_of(s);
+    struct hdf5_in *h = hdf5_in_of(s);
     struct h5_set x;
     char path[80];
     for (int i = 0; i < s->npart; i++)
@@ -513,17 +494,17 @@ static bool add_column(struct h5_file *f, const char *name, int64_t at, void *ct
 
 static enum err read_columns(struct source *s, struct hdf5_in *h)
 {
-    if (!has_object(h, "particles")) return OK;
-    struct set x;
+    if (!hdf5_has(h, "particles")) return OK;
+    struct hdf5_open_set x;
     TRY(get_count(h, "particles", "npart_total", 0, INT64_MAX / 16, &h->npart));
     if (h->npart) { /* the number is that of the first column */
-        TRY(set_open(h, &x, "particles/x_1", true, h->npart, PARTS));
-        set_close(&x);
+        TRY(hdf5_set_open(h, &x, "particles/x_1", true, h->npart, PARTS));
+        hdf5_set_close(&x);
     }
     for (int c = 0; c < COL_COUNT; c++) {
         const struct part_column *col = part_column(NULL, c);
         if (c < COL_MASS && c % 3 >= s->head.ndim) continue;
-        bool there = has_object(h, col->dataset), computed = col->lack == LACK_FAMILY && !there;
+        bool there = hdf5_has(h, col->dataset), computed = col->lack == LACK_FAMILY && !there;
         if (!there && col->lack != LACK_ERROR && !computed) continue;
         struct ckpt_field *f = &s->part[s->npart];
         snprintf(f->name, sizeof f->name, "%s", col->name);
@@ -548,8 +529,8 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     bool old;
     static const char *const grav[] = {"rho_poisson", "phi", "acc_x", "acc_y", "acc_z"};
     int ndim = s->head.ndim, ngrav = s->foreign ? s->ngrav : 4;
-    s->head.hydro = has_object(h, "hydro");
-    s->head.gravity = has_object(h, "gravity");
+    s->head.hydro = hdf5_has(h, "hydro");
+    s->head.gravity = hdf5_has(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
     if (s->nhydro && s->nhydro < 5 && !s->foreign)
@@ -581,258 +562,16 @@ static enum err snapshot_open(struct source *s, struct hdf5_in *h)
     return h->file.err;
 }
 
-/* ---- octs ---- */
-
-struct walk {
-    const struct source *s;
-    struct hdf5_in *h;
-    bool values, conserved, has_flag;
-    struct set x[3], son, flag, *field, *last;
-    int cells;
-    double *raw, *store; /* a dataset's batch · [8*field + cell][CKPT_PITCH] */
-    double *made;        /* the same of gas, of values that another code stored; else NULL */
-    const double **val;
-    okey *key;
-    unsigned char *split, (*flagged)[8];
-    double *centre[3];
-};
-
-static void walk_free(struct walk *w)
-{
-    for (int d = 0; d < 3; d++) FREE(w->centre[d]);
-    FREE(w->field);
-    FREE(w->last);
-    FREE(w->made);
-    FREE(w->raw);
-    FREE(w->store);
-    FREE(w->val);
-    FREE(w->key);
-    FREE(w->split);
-    FREE(w->flagged);
-}
-
-static void level_close(struct walk *w)
-{
-    for (int d = 0; d < 3; d++) set_close(&w->x[d]);
-    set_close(&w->son);
-    set_close(&w->flag);
-    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) set_close(&w->field[i]);
-    for (int i = 0; w->made && i < w->s->nhydro; i++) set_close(&w->last[i]);
-}
-
-/* Of variables that follow in all bits there is none. */
-static enum err open_last(struct walk *w, int l)
-{
-    char path[64];
-    int64_t n = w->cells * w->s->numbtot[l];
-    for (int v = 0; w->made && v < w->s->nhydro; v++) {
-        snprintf(path, sizeof path, "ptah/hydro/level_%d/last_%d", l, v + 1);
-        if (has_object(w->h, path))
-            TRY(set_open(w->h, &w->last[v], path, false, n, w->cells * OCTS));
-    }
-    return w->h->file.err;
-}
-
-static enum err level_open(struct walk *w, int l)
-{
-    char path[64];
-    int64_t n = w->s->numbtot[l];
-    for (int d = 0; d < w->s->head.ndim; d++) {
-        snprintf(path, sizeof path, "amr/level_%d/xg_%d", l, d + 1);
-        TRY(set_open(w->h, &w->x[d], path, true, n, OCTS));
-    }
-    snprintf(path, sizeof path, "amr/level_%d/son_flag", l);
-    TRY(set_open(w->h, &w->son, path, false, w->cells * n, w->cells * OCTS));
-    snprintf(path, sizeof path, "ptah/amr/level_%d/flag", l);
-    w->has_flag = w->h->ours && has_object(w->h, path);
-    if (w->has_flag) TRY(set_open(w->h, &w->flag, path, false, n, OCTS));
-    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) {
-        const char *form = w->h->field_set[i], *at = strchr(form, '%');
-        snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
-        TRY(set_open(w->h, &w->field[i], path, true, w->cells * n, w->cells * OCTS));
-    }
-    return open_last(w, l);
-}
-
-static enum err load_keys(struct walk *w, int l, int64_t at, int n)
-{
-    double side = ldexp(1, l - 1);
-    int ndim = w->s->head.ndim;
-    for (int d = 0; d < ndim; d++)
-        TRY(set_load_wide(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
-    for (int i = 0; i < n; i++) {
-        uint64_t c[3] = {0};
-        for (int d = 0; d < ndim; d++) {
-            double x = (w->centre[d][i] - (double)w->h->skip[d]) * side - 0.5;
-            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
-                FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
-                     w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);
-            c[d] = (uint64_t)rint(x);
-        }
-        w->key[i] = okey_make(c[0], c[1], c[2]);
-    }
-    return OK;
-}
-
-/* Values of the cells of a batch, rows of eight; `narrow`: scratch. */
-static enum err load_cells(struct walk *w, struct set *s, int64_t at, int n, void *narrow,
-                           void *rows)
-{
-    uint64_t(*row)[8] = rows, *cell = rows;
-    int cells = w->cells;
-    TRY(set_load_wide(w->h, s, cells * at, (int64_t)cells * n, cells * OCTS, narrow, rows));
-    for (int i = n - 1; cells < 8 && i >= 0; i--)
-        for (int c = 7; c >= 0; c--) row[i][c] = c < cells ? cell[cells * i + c] : 0;
-    return OK;
-}
-
-/* Where flags were not stored, cells that are refined are flagged to stay so. */
-static enum err load_tree(struct walk *w, int l, int64_t at, int n)
-{
-    const int64_t *v = (const int64_t *)w->store;
-    TRY(load_cells(w, &w->son, at, n, w->raw, w->store));
-    for (int i = 0; i < n; i++) {
-        w->split[i] = 0;
-        for (int c = 0; c < 8; c++) {
-            bool split = v[8 * i + c] != 0;
-            w->split[i] |= (unsigned char)(split << c);
-        }
-    }
-    if (w->has_flag) TRY(set_load_wide(w->h, &w->flag, at, n, OCTS, w->raw, w->store));
-    for (int i = 0; i < n; i++)
-        for (int c = 0; c < 8; c++)
-            w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
-    return OK;
-}
-
-/* The same operations in the same order as in the binary writer, so that both give the same bits.
- */
-static void make_primitive(struct walk *w, int n)
-{
-    double smallr = w->h->smallr, gamma1 = w->s->head.gamma - 1;
-#pragma omp parallel for schedule(static)
-    for (int c = 0; c < 8; c++) {
-        double *rho = w->store + (size_t)c * CKPT_PITCH,
-               *p = w->store + (size_t)(32 + c) * CKPT_PITCH;
-        for (int v = 1; v < w->s->nhydro; v++) {
-            double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
-            for (int i = 0; v != 4 && i < n; i++) {
-                double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
-                q[i] = m / r;
-                if (v < 4) p[i] = p[i] - 0.5 * (m * m) / r;
-            }
-        }
-        for (int i = 0; i < n; i++) p[i] = gamma1 * p[i];
-    }
-}
-
-static enum err mend(struct walk *w, int v, int64_t at, int n)
-{
-    uint64_t(*word)[8] = (uint64_t(*)[8])(void *)w->raw, *column = (uint64_t *)(void *)w->raw;
-    if (!*w->last[v].name) return OK;
-    bool narrow = w->last[v].h5.type == 'i';
-    column += 8 * OCTS;
-    TRY(load_cells(w, &w->last[v], at, n, column, word));
-    for (int c = 0; c < w->cells; c++) {
-        for (int i = 0; i < n; i++) column[i] = narrow ? (uint32_t)word[i][c] : word[i][c];
-        asis_mend(n, column, w->made + (size_t)(8 * v + c) * CKPT_PITCH);
-    }
-    return OK;
-}
-
-/* What another code had stored: from the conserved values, and their last bits. */
-static enum err make_stored(struct walk *w, int64_t at, int n)
-{
-    int nvar = w->s->nhydro;
-    for (int c = 0; c < w->cells; c++) {
-        const double *u[CKPT_FIELDS];
-        double *to[CKPT_FIELDS];
-        for (int v = 0; v < nvar; v++)
-            u[v] = w->store + (size_t)(8 * v + c) * CKPT_PITCH,
-            to[v] = w->made + (size_t)(8 * v + c) * CKPT_PITCH;
-        asis_stored(&w->h->asis, n, u, to);
-    }
-    for (int v = 0; v < nvar; v++) TRY(mend(w, v, at, n));
-    return OK;
-}
-
-static enum err load_values(struct walk *w, int64_t at, int n)
-{
-    void *narrow = w->raw + 8 * OCTS;
-    for (int f = 0; f < w->s->nhydro + w->s->ngrav; f++) {
-        TRY(load_cells(w, &w->field[f], at, n, narrow, w->raw));
-        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
-                  CKPT_PITCH);
-    }
-    if (w->made) return make_stored(w, at, n);
-    if (w->s->nhydro && !w->conserved) make_primitive(w, n);
-    return OK;
-}
+/* ---- particles ---- */
 
 /* Blocks of the k-th of `pieces` parts of n rows. */
-static void part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, int64_t *end)
+void hdf5_part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, int64_t *end)
 {
     int64_t blocks = (n + block - 1) / block;
     *first = blocks * k / pieces * block;
     *end = blocks * (k + 1) / pieces * block;
     if (*end > n) *end = n;
 }
-
-static enum err read_level(struct walk *w, int l, int piece, source_octs_fn *fn, void *ctx)
-{
-    int64_t first, end;
-    part_of(w->s->numbtot[l], OCTS, piece, w->s->npiece, &first, &end);
-    if (first >= end) return OK;
-    TRY(level_open(w, l));
-    for (int64_t at = first; at < end; at += OCTS) {
-        int n = end - at < OCTS ? (int)(end - at) : OCTS;
-        TRY(load_keys(w, l, at, n));
-        if (w->s->pick && !w->s->pick->octs(w->s->pick->ctx, l, n, w->key)) continue;
-        TRY(load_tree(w, l, at, n));
-        if (w->values) TRY(load_values(w, at, n));
-        struct source_octs o = {.level = l,
-                                .n = n,
-                                .key = w->key,
-                                .split = w->split,
-                                .flag = (const unsigned char(*)[8])w->flagged,
-                                .val = w->values ? w->val : NULL};
-        TRY(fn(&o, ctx));
-    }
-    return OK;
-}
-
-enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
-                        void *ctx)
-{
-    struct walk w = {.s = s, .h = in_of(s)};
-    w.values = mode != SOURCE_TREE, w.conserved = mode == SOURCE_STATE;
-    size_t nfield = (size_t)(w.values ? s->nhydro + s->ngrav : 0);
-    w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
-    w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
-    w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
-    w.val = mem_new(sizeof *w.val * 8 * nfield + 1, "snapshot batch");
-    w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
-    w.split = mem_new(OCTS, "snapshot batch");
-    w.flagged = mem_new(8 * OCTS, "snapshot batch");
-    for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
-    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
-    w.cells = source_cells(s);
-    if (mode == SOURCE_STORED && s->foreign && s->nhydro) {
-        size_t rows = 8 * (size_t)s->nhydro;
-        w.last = mem_zero(sizeof *w.last * (size_t)s->nhydro, "snapshot batch");
-        w.made = mem_new(sizeof *w.made * rows * CKPT_PITCH, "snapshot batch");
-        for (size_t i = 0; i < rows; i++) w.val[i] = w.made + i * CKPT_PITCH;
-    }
-    enum err err = OK;
-    for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
-        if (s->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);
-        level_close(&w);
-    }
-    walk_free(&w);
-    return err;
-}
-
-/* ---- particles ---- */
 
 /* Where families were not stored: clouds of sinks have negative ids, stars a time of birth. */
 static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
@@ -843,10 +582,10 @@ static void make_family(const struct source *s, int64_t n, const void *const *co
         family[i] = id[i] < 0 ? FAM_CLOUD : birth && birth[i] != 0 ? FAM_STAR : FAM_DM;
 }
 
-static enum err part_batches(struct source *s, int piece, struct set *set, source_parts_fn *fn,
-                             void *ctx)
+static enum err part_batches(struct source *s, int piece, struct hdf5_open_set *set,
+                             source_parts_fn *fn, void *ctx)
 {
-    struct hdf5_in *h = in_of(s);
+    struct hdf5_in *h = hdf5_in_of(s);
     int nf = s->npart, family = s->column_at[COL_FAMILY];
     char *store = mem_new(8 * (size_t)PARTS * (size_t)(nf + 1), "snapshot batch"),
          *raw = store + 8 * (size_t)PARTS * (size_t)nf;
@@ -854,14 +593,14 @@ static enum err part_batches(struct source *s, int piece, struct set *set, sourc
     int64_t first, end;
     enum err err = OK;
     for (int i = 0; i < nf; i++) col[i] = store + (size_t)i * 8 * PARTS;
-    part_of(h->npart, PARTS, piece, s->npiece, &first, &end);
+    hdf5_part_of(h->npart, PARTS, piece, s->npiece, &first, &end);
     for (int64_t at = first; err == OK && at < end; at += PARTS) {
         int64_t n = end - at < PARTS ? end - at : PARTS;
         bool wanted = true;
         for (int pass = 0; err == OK && wanted && pass < 2; pass++) {
             for (int i = 0; err == OK && i < nf; i++)
                 if (*h->part_set[i] && source_is_position(s, i) == (pass == 0))
-                    err = set_load_wide(h, &set[i], at, n, PARTS, raw,
+                    err = hdf5_set_load(h, &set[i], at, n, PARTS, raw,
                                         store + (size_t)i * 8 * PARTS);
             if (pass == 0) wanted = err == OK && source_picks_parts(s, n, col);
         }
@@ -876,15 +615,15 @@ static enum err part_batches(struct source *s, int piece, struct set *set, sourc
 
 enum err hdf5_read_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx)
 {
-    struct hdf5_in *h = in_of(s);
-    struct set set[CKPT_FIELDS] = {0};
+    struct hdf5_in *h = hdf5_in_of(s);
+    struct hdf5_open_set set[CKPT_FIELDS] = {0};
     enum err err = OK;
     if (!h->npart) return OK;
     for (int i = 0; err == OK && i < s->npart; i++)
         if (*h->part_set[i])
-            err = set_open(h, &set[i], h->part_set[i], strchr("df", s->part[i].type) != NULL,
-                           h->npart, PARTS);
+            err = hdf5_set_open(h, &set[i], h->part_set[i], strchr("df", s->part[i].type) != NULL,
+                                h->npart, PARTS);
     if (err == OK) err = part_batches(s, piece, set, fn, ctx);
-    for (int i = 0; i < s->npart; i++) set_close(&set[i]);
+    for (int i = 0; i < s->npart; i++) hdf5_set_close(&set[i]);
     return err;
 }

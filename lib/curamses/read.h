@@ -24,3 +24,7 @@ MUST_USE enum err hdf5_read_text(struct source *s, const char *name, char **text
  * (owner: caller, FREE), *n its length; *p is NULL and *n 0 if there is no such dataset. */
 MUST_USE enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
                                   int64_t *n, void **p);
+
+/* Path of field k of gravity: density of the sources, potential, accelerations. %d: the level. */
+enum { HDF5_GRAV_NAME = 32 };
+void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME]);

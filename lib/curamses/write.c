@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "ckpt/asis.h"
 #include "curamses/out.h"
+#include "curamses/read.h"
 
 enum {
     OCTS = HDF5_OCTS,
@@ -126,14 +127,6 @@ enum err hdf5_out_create(struct hdf5_out *w)
 static int grav_fields(const struct hdf5_out *w)
 {
     return !w->o.h->gravity ? 0 : w->o.stored ? w->o.ngrav : 4;
-}
-
-void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME])
-{
-    if (k > 1)
-        snprintf(path, HDF5_GRAV_NAME, "gravity/level_%%d/f_%d", k - 1);
-    else
-        snprintf(path, HDF5_GRAV_NAME, "%s", k ? "gravity/level_%d/phi" : "ptah/gravity/level_%d/rho");
 }
 
 /* Bits of whole numbers of 1, 4 and 8 bytes. */

@@ -323,7 +323,8 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
     int rank[8];
     cell_ranks(o->d, b->level, lv->key[oct], r, rank);
     for (int c = 0; c < cells; c++) NEXT_ROW = rank[c] + 1;
-    for (int c = 0; c < cells; c++) NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
+    for (int c = 0; c < cells; c++)
+        NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
 }
 
 /* The child of cell c of an oct beyond the boundary: there is one next to the box. 0: none. */

@@ -57,8 +57,7 @@ static void put_octs(const struct job *j, const struct ramses_lines *in, int n, 
         for (int k = 0; k < cells * j->nvar; k++) {
             double *row = (double *)(rows + (size_t)k * stride);
             double(*fld)[8] = in->fld[j->first + k % j->nvar];
-            for (int i = t; i < n && i < t + GAS_TILE; i++)
-                row[i] = fld[in->line[i]][k / j->nvar];
+            for (int i = t; i < n && i < t + GAS_TILE; i++) row[i] = fld[in->line[i]][k / j->nvar];
         }
 }
 
@@ -122,8 +121,7 @@ enum err ramses_write_stored(const struct ramses_out *o, const char *path, bool 
             enum err err = OK;
             struct job j = {&b, role, nvar, first, grav, &err};
             ramses_block_header(&f, l, b.n);
-            if (b.n)
-                fort_table(&f, ramses_out_cells(o) * nvar, sizeof(double), b.n, fill, &j);
+            if (b.n) fort_table(&f, ramses_out_cells(o) * nvar, sizeof(double), b.n, fill, &j);
             if (f.err == OK) f.err = err;
         }
     return fort_close(&f);

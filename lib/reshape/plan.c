@@ -63,8 +63,7 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
         FAIL(ERR_FORMAT, "%s: has levelmin %d and levelmax %d", s->path, h->levelmin, h->levelmax);
     if (!(h->boxlen > 0) || !isfinite(h->boxlen))
         FAIL(ERR_FORMAT, "%s: has boxlen %g", s->path, h->boxlen);
-    if (opt->mode == SOURCE_STATE &&
-        s->nvalue != (h->hydro ? h->nvar : 0) + (h->gravity ? 4 : 0))
+    if (opt->mode == SOURCE_STATE && s->nvalue != (h->hydro ? h->nvar : 0) + (h->gravity ? 4 : 0))
         FAIL(ERR_FORMAT, "%s: has %d values a cell, of which %d of gas", s->path, s->nvalue,
              h->nvar);
     if (opt->format == RESHAPE_RAMSES && (opt->nrank < 1 || opt->nrank > 99999))
@@ -265,7 +264,8 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
             key[i] = weight_key(w->row[i].code);
             cost[i] = cost_of(p, &w->row[i]);
         }
-        struct domain *even = domain_new_in(s->head.ndim, opt->kind, opt->nrank, s->head.levelmax, wall);
+        struct domain *even = domain_new_in(s->head.ndim, opt->kind, opt->nrank, s->head.levelmax,
+                                            wall);
         p->domain = domain_balance(even, opt->kind, c, (int64_t)n, level, key, cost);
         domain_free(even);
         FREE(level);

@@ -1,0 +1,249 @@
+/* curamses/read_octs: octs and their values, in batches. Values are conserved; as stored fields
+ * they become primitive, or what another code had stored, with the last bits kept beside. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "curamses/read_sets.h"
+#include "oct/turn.h"
+
+struct walk {
+    const struct source *s;
+    struct hdf5_in *h;
+    bool values, conserved, has_flag;
+    struct hdf5_open_set x[3], son, flag, *field, *last;
+    int cells;
+    double *raw, *store; /* a dataset's batch · [8*field + cell][CKPT_PITCH] */
+    double *made;        /* the same of gas, of values that another code stored; else NULL */
+    const double **val;
+    okey *key;
+    unsigned char *split, (*flagged)[8];
+    double *centre[3];
+};
+
+static void walk_free(struct walk *w)
+{
+    for (int d = 0; d < 3; d++) FREE(w->centre[d]);
+    FREE(w->field);
+    FREE(w->last);
+    FREE(w->made);
+    FREE(w->raw);
+    FREE(w->store);
+    FREE(w->val);
+    FREE(w->key);
+    FREE(w->split);
+    FREE(w->flagged);
+}
+
+static void level_close(struct walk *w)
+{
+    for (int d = 0; d < 3; d++) hdf5_set_close(&w->x[d]);
+    hdf5_set_close(&w->son);
+    hdf5_set_close(&w->flag);
+    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) hdf5_set_close(&w->field[i]);
+    for (int i = 0; w->made && i < w->s->nhydro; i++) hdf5_set_close(&w->last[i]);
+}
+
+/* Of variables that follow in all bits there is none. */
+static enum err open_last(struct walk *w, int l)
+{
+    char path[64];
+    int64_t n = w->cells * w->s->numbtot[l];
+    for (int v = 0; w->made && v < w->s->nhydro; v++) {
+        snprintf(path, sizeof path, "ptah/hydro/level_%d/last_%d", l, v + 1);
+        if (hdf5_has(w->h, path))
+            TRY(hdf5_set_open(w->h, &w->last[v], path, false, n, w->cells * OCTS));
+    }
+    return w->h->file.err;
+}
+
+static enum err level_open(struct walk *w, int l)
+{
+    char path[64];
+    int64_t n = w->s->numbtot[l];
+    for (int d = 0; d < w->s->head.ndim; d++) {
+        snprintf(path, sizeof path, "amr/level_%d/xg_%d", l, d + 1);
+        TRY(hdf5_set_open(w->h, &w->x[d], path, true, n, OCTS));
+    }
+    snprintf(path, sizeof path, "amr/level_%d/son_flag", l);
+    TRY(hdf5_set_open(w->h, &w->son, path, false, w->cells * n, w->cells * OCTS));
+    snprintf(path, sizeof path, "ptah/amr/level_%d/flag", l);
+    w->has_flag = w->h->ours && hdf5_has(w->h, path);
+    if (w->has_flag) TRY(hdf5_set_open(w->h, &w->flag, path, false, n, OCTS));
+    for (int i = 0; w->values && i < w->s->nhydro + w->s->ngrav; i++) {
+        const char *form = w->h->field_set[i], *at = strchr(form, '%');
+        snprintf(path, sizeof path, "%.*s%d%s", (int)(at - form), form, l, at + 2);
+        TRY(hdf5_set_open(w->h, &w->field[i], path, true, w->cells * n, w->cells * OCTS));
+    }
+    return open_last(w, l);
+}
+
+static enum err load_keys(struct walk *w, int l, int64_t at, int n)
+{
+    double side = ldexp(1, l - 1);
+    int ndim = w->s->head.ndim;
+    for (int d = 0; d < ndim; d++)
+        TRY(hdf5_set_load(w->h, &w->x[d], at, n, OCTS, w->raw, w->centre[d]));
+    for (int i = 0; i < n; i++) {
+        uint64_t c[3] = {0};
+        for (int d = 0; d < ndim; d++) {
+            double x = (w->centre[d][i] - (double)w->h->skip[d]) * side - 0.5;
+            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
+                FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
+                     w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);
+            c[d] = (uint64_t)rint(x);
+        }
+        w->key[i] = okey_make(c[0], c[1], c[2]);
+    }
+    return OK;
+}
+
+/* Values of the cells of a batch, rows of eight; `narrow`: scratch. */
+static enum err load_cells(struct walk *w, struct hdf5_open_set *s, int64_t at, int n, void *narrow,
+                           void *rows)
+{
+    uint64_t(*row)[8] = rows, *cell = rows;
+    int cells = w->cells;
+    TRY(hdf5_set_load(w->h, s, cells * at, (int64_t)cells * n, cells * OCTS, narrow, rows));
+    for (int i = n - 1; cells < 8 && i >= 0; i--)
+        for (int c = 7; c >= 0; c--) row[i][c] = c < cells ? cell[cells * i + c] : 0;
+    return OK;
+}
+
+/* Where flags were not stored, cells that are refined are flagged to stay so. */
+static enum err load_tree(struct walk *w, int l, int64_t at, int n)
+{
+    const int64_t *v = (const int64_t *)w->store;
+    TRY(load_cells(w, &w->son, at, n, w->raw, w->store));
+    for (int i = 0; i < n; i++) {
+        w->split[i] = 0;
+        for (int c = 0; c < 8; c++) {
+            bool split = v[8 * i + c] != 0;
+            w->split[i] |= (unsigned char)(split << c);
+        }
+    }
+    if (w->has_flag) TRY(hdf5_set_load(w->h, &w->flag, at, n, OCTS, w->raw, w->store));
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < 8; c++)
+            w->flagged[i][c] = (unsigned char)((w->has_flag ? v[i] : w->split[i]) >> c & 1);
+    return OK;
+}
+
+/* The same operations in the same order as in the binary writer, so that both give the same bits.
+ */
+static void make_primitive(struct walk *w, int n)
+{
+    double smallr = w->h->smallr, gamma1 = w->s->head.gamma - 1;
+#pragma omp parallel for schedule(static)
+    for (int c = 0; c < 8; c++) {
+        double *rho = w->store + (size_t)c * CKPT_PITCH,
+               *p = w->store + (size_t)(32 + c) * CKPT_PITCH;
+        for (int v = 1; v < w->s->nhydro; v++) {
+            double *q = w->store + (size_t)(8 * v + c) * CKPT_PITCH;
+            for (int i = 0; v != 4 && i < n; i++) {
+                double m = q[i], r = rho[i] > smallr ? rho[i] : smallr;
+                q[i] = m / r;
+                if (v < 4) p[i] = p[i] - 0.5 * (m * m) / r;
+            }
+        }
+        for (int i = 0; i < n; i++) p[i] = gamma1 * p[i];
+    }
+}
+
+static enum err mend(struct walk *w, int v, int64_t at, int n)
+{
+    uint64_t(*word)[8] = (uint64_t(*)[8])(void *)w->raw, *column = (uint64_t *)(void *)w->raw;
+    if (!*w->last[v].name) return OK;
+    bool narrow = w->last[v].h5.type == 'i';
+    column += 8 * OCTS;
+    TRY(load_cells(w, &w->last[v], at, n, column, word));
+    for (int c = 0; c < w->cells; c++) {
+        for (int i = 0; i < n; i++) column[i] = narrow ? (uint32_t)word[i][c] : word[i][c];
+        asis_mend(n, column, w->made + (size_t)(8 * v + c) * CKPT_PITCH);
+    }
+    return OK;
+}
+
+/* What another code had stored: from the conserved values, and their last bits. */
+static enum err make_stored(struct walk *w, int64_t at, int n)
+{
+    int nvar = w->s->nhydro;
+    for (int c = 0; c < w->cells; c++) {
+        const double *u[CKPT_FIELDS];
+        double *to[CKPT_FIELDS];
+        for (int v = 0; v < nvar; v++)
+            u[v] = w->store + (size_t)(8 * v + c) * CKPT_PITCH,
+            to[v] = w->made + (size_t)(8 * v + c) * CKPT_PITCH;
+        asis_stored(&w->h->asis, n, u, to);
+    }
+    for (int v = 0; v < nvar; v++) TRY(mend(w, v, at, n));
+    return OK;
+}
+
+static enum err load_values(struct walk *w, int64_t at, int n)
+{
+    void *narrow = w->raw + 8 * OCTS;
+    for (int f = 0; f < w->s->nhydro + w->s->ngrav; f++) {
+        TRY(load_cells(w, &w->field[f], at, n, narrow, w->raw));
+        turn_rows((const double(*)[8])w->raw, NULL, n, w->store + (size_t)(8 * f) * CKPT_PITCH,
+                  CKPT_PITCH);
+    }
+    if (w->made) return make_stored(w, at, n);
+    if (w->s->nhydro && !w->conserved) make_primitive(w, n);
+    return OK;
+}
+
+static enum err read_level(struct walk *w, int l, int piece, source_octs_fn *fn, void *ctx)
+{
+    int64_t first, end;
+    hdf5_part_of(w->s->numbtot[l], OCTS, piece, w->s->npiece, &first, &end);
+    if (first >= end) return OK;
+    TRY(level_open(w, l));
+    for (int64_t at = first; at < end; at += OCTS) {
+        int n = end - at < OCTS ? (int)(end - at) : OCTS;
+        TRY(load_keys(w, l, at, n));
+        if (w->s->pick && !w->s->pick->octs(w->s->pick->ctx, l, n, w->key)) continue;
+        TRY(load_tree(w, l, at, n));
+        if (w->values) TRY(load_values(w, at, n));
+        struct source_octs o = {.level = l,
+                                .n = n,
+                                .key = w->key,
+                                .split = w->split,
+                                .flag = (const unsigned char(*)[8])w->flagged,
+                                .val = w->values ? w->val : NULL};
+        TRY(fn(&o, ctx));
+    }
+    return OK;
+}
+
+enum err hdf5_read_octs(struct source *s, int piece, enum source_mode mode, source_octs_fn *fn,
+                        void *ctx)
+{
+    struct walk w = {.s = s, .h = hdf5_in_of(s)};
+    w.values = mode != SOURCE_TREE, w.conserved = mode == SOURCE_STATE;
+    size_t nfield = (size_t)(w.values ? s->nhydro + s->ngrav : 0);
+    w.field = mem_zero(sizeof *w.field * nfield + 1, "snapshot batch");
+    w.raw = mem_new(2 * 64 * OCTS, "snapshot batch");
+    w.store = mem_new(64 * (size_t)CKPT_PITCH * (nfield + 1), "snapshot batch");
+    w.val = mem_new(sizeof *w.val * 8 * nfield + 1, "snapshot batch");
+    w.key = mem_new(sizeof *w.key * OCTS, "snapshot batch");
+    w.split = mem_new(OCTS, "snapshot batch");
+    w.flagged = mem_new(8 * OCTS, "snapshot batch");
+    for (int d = 0; d < 3; d++) w.centre[d] = mem_new(8 * OCTS, "snapshot batch");
+    for (size_t i = 0; i < 8 * nfield; i++) w.val[i] = w.store + i * CKPT_PITCH;
+    w.cells = source_cells(s);
+    if (mode == SOURCE_STORED && s->foreign && s->nhydro) {
+        size_t rows = 8 * (size_t)s->nhydro;
+        w.last = mem_zero(sizeof *w.last * (size_t)s->nhydro, "snapshot batch");
+        w.made = mem_new(sizeof *w.made * rows * CKPT_PITCH, "snapshot batch");
+        for (size_t i = 0; i < rows; i++) w.val[i] = w.made + i * CKPT_PITCH;
+    }
+    enum err err = OK;
+    for (int l = 1; err == OK && l <= LEVEL_MAX; l++) {
+        if (s->numbtot[l]) err = read_level(&w, l, piece, fn, ctx);
+        level_close(&w);
+    }
+    walk_free(&w);
+    return err;
+}

@@ -1,0 +1,45 @@
+/* curamses/read_sets: shared by the files of the HDF5 reader: the open file and its datasets. */
+#pragma once
+#include "ckpt/asis.h"
+#include "curamses/read.h"
+#include "h5/parse.h"
+
+enum { OCTS = CKPT_BATCH, PARTS = CKPT_PART_BATCH };
+
+struct hdf5_in {
+    struct h5_file file;
+    const char *path; /* the file's */
+    bool ours;
+    int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
+    double smallr;
+    struct asis asis; /* of values that another code stored (source.foreign) */
+    /* Paths of datasets, %d for the level; empty: computed. */
+    char field_set[CKPT_FIELDS][64], part_set[CKPT_FIELDS][64];
+    int64_t nsum;
+    uint64_t *sum;
+    int64_t npart;
+};
+
+/* A dataset that is open. */
+struct hdf5_open_set {
+    struct h5_set h5;
+    int64_t sum; /* its first, -1: none */
+    char name[64];
+};
+
+static inline struct hdf5_in *hdf5_in_of(const struct source *s)
+{
+    return s->impl;
+}
+
+/* Damage on the way is kept in h->file.err. */
+bool hdf5_has(struct hdf5_in *h, const char *path);
+/* n < 0: whatever number it has. Closed after errors too, or zeroed. */
+MUST_USE enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *path,
+                                bool real, int64_t n, int64_t block);
+void hdf5_set_close(struct hdf5_open_set *s);
+/* A block, compared with its checksum and widened to 8 bytes; raw: scratch. */
+MUST_USE enum err hdf5_set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
+                                int64_t block, void *raw, void *p);
+/* Blocks of the k-th of `pieces` parts of n rows. */
+void hdf5_part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, int64_t *end);
