@@ -99,6 +99,9 @@ struct source {
     int64_t numbtot[LEVEL_MAX + 2]; /* octs by level as the header says */
     struct ckpt_tally tally;        /* of what was handed on; zeroed by whoever begins to count */
 
+    /* what the checkpoint has that is not read; empty: nothing */
+    char unread[128];
+    bool boundary_untold; /* of what types the boundaries are is not known */
     /* names of further columns and tables, for people whose format has no place for them */
     char left_out[256];
 

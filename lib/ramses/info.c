@@ -33,6 +33,7 @@ enum err ramses_open(struct source *s)
     TRY(ramses_path(r, "exact", 1, exact, sizeof exact));
     s->corrected = file_exists(exact);
     s->foreign = !s->corrected;
+    s->head.longint = r->wide_counts;
     return OK;
 }
 
@@ -54,7 +55,7 @@ static enum err read_boundary_types(struct ramses *r)
     struct boundary *b = &r->s->head.boundary;
     if (b->n == 0) return OK;
     TRY(info_text(r->s, "namelist", &text, &bytes));
-    r->boundary_told = text && boundary_types(b, text, bytes);
+    r->s->boundary_untold = !text || !boundary_types(b, text, bytes);
     mem_free(text);
     return OK;
 }
@@ -76,6 +77,8 @@ static enum err snapshot_open(struct ramses *r)
     if (err == OK) err = read_fields(r, &a);
     if (err == OK) err = ramses_read_columns(r);
     if (err == OK) err = read_boundary_types(r);
+    if (err == OK && ramses_has_file(r, "rt"))
+        snprintf(r->s->unread, sizeof r->s->unread, "radiation (rt_%05d.out*)", r->s->number);
     ramses_amr_head_free(&a);
     return err;
 }

@@ -13,8 +13,6 @@ struct ramses {
     bool swap, wide_counts, wide_keys;
     /* of before 2017 · before 2010 · families are told by us */
     bool old_hydro, no_mass_sph, made_family;
-    /* the namelist says of what type the boundaries are */
-    bool boundary_told;
     int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
 };
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "reshape/priv.h"
 
@@ -22,6 +23,15 @@ enum err reshape_run(const struct reshape *opt, struct source *s, const struct c
 static enum err begin(struct reshaping *w);
 static enum err share(struct reshaping *w);
 
+static void say_losses(const struct source *s)
+{
+    if (*s->unread) log_info(" %s: has %s, which is not read and gets lost", s->path, s->unread);
+    if (s->boundary_untold)
+        log_info(" %s: has no namelist that tells the types of its boundaries; cells beyond them "
+                 "are written as for outflow (RAMSES computes them anew)",
+                 s->path);
+}
+
 enum err reshape_write(const struct reshape *opt, struct source *s, const struct reshape_plan *p,
                        const struct comm *c)
 {
@@ -32,6 +42,7 @@ enum err reshape_write(const struct reshape *opt, struct source *s, const struct
     sum_init(&w->stars);
     bool root = c->rank == 0;
     enum err err = err_agree(c, begin(w));
+    if (err == OK) say_losses(s);
     if (err == OK) err = err_agree(c, reshape_scatter(w));
     if (err == OK) err = share(w);
     if (err == OK) err = (opt->format == RESHAPE_HDF5 ? reshape_hdf5 : reshape_ramses)(w);
