@@ -61,9 +61,12 @@ class Made:
     pass
 
 
-def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False, npart=0, columns=(), namelist='', number=7):
+def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False, npart=0, columns=(), namelist='', number=7,
+          tame=False):
+    """tame: values between 0 and 1 instead of any bits."""
     os.makedirs(folder)
     m = Made()
+    m.draw = (lambda *shape: rng.random(shape).view(np.uint64)) if tame else (lambda *shape: random_bits(rng, *shape))
     m.octs, m.split = grow(rng, ndim, levelmin, levelmax, walls)
     owner = {l: rng.integers(0, ncpu, len(x)) for l, x in m.octs.items()}
     nb, n = (2 * ndim if walls else 0), [3 if walls and d < ndim else 1 for d in range(3)]
@@ -125,7 +128,7 @@ def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, ski
                 amr_block(f, rng, l, x, split, skip, ndim)
     for kind, nvar in (('hydro', len(names)), ('grav', ngrav)):
         if nvar:
-            values(os.path.join(folder, kind + tail), rng, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells)
+            values(os.path.join(folder, kind + tail), m.draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells)
 
 
 def amr_block(f, rng, l, x, split, skip, ndim):
@@ -144,7 +147,7 @@ def amr_block(f, rng, l, x, split, skip, ndim):
         record(f, split[:, c] | (rng.random(k) < 0.2))
 
 
-def values(path, rng, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells):
+def values(path, draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells):
     with open(path, 'wb') as f:
         record(f, ncpu)
         record(f, nvar)
@@ -157,7 +160,7 @@ def values(path, rng, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells):
         for (l, b), (x, _) in lists.items():
             record(f, l)
             record(f, len(x))
-            for bits in random_bits(rng, cells * nvar, len(x)) if len(x) else ():
+            for bits in draw(cells * nvar, len(x)) if len(x) else ():
                 record(f, bits, '<u8')
 
 

@@ -4,7 +4,8 @@
  * long, around a centre; the box is repeated where the region reaches over its faces, unless it has
  * walls. A leaf cell gives each pixel that it covers its share, by area and by the part of it that
  * lies within the depth, so that a map's sum times the area of a pixel is exactly the mass in the
- * region.
+ * region. Along axes that a checkpoint of one or two dimensions has not, cells are as long as the
+ * box.
  *
  * column: the integral of a field along the line of sight. mass, volume: the mean, weighted. max:
  * the greatest value of a cell that a pixel meets. dm, star: column density of particles, each
@@ -117,12 +118,9 @@ static enum err find_weight(struct map *m)
 
 static enum err map_init(struct map *m, const struct source *r, const struct map_options *o)
 {
-    if (r->head.ndim != 3 || r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT,
-             "%s: has %d dimension%s and %ld x %ld x %ld coarse cells; maps are made of three and "
-             "one",
-             r->path, r->head.ndim, r->head.ndim > 1 ? "s" : "", (long)r->coarse[0],
-             (long)r->coarse[1], (long)r->coarse[2]);
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT, "%s: has %ld x %ld x %ld coarse cells; maps are made of one", r->path,
+             (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
     *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
     m->u = o->axis == 0 ? 1 : 0;
     m->v = o->axis == 2 ? 1 : 2;
@@ -162,17 +160,17 @@ static double clip(double lo, double hi, double a, double b)
 }
 
 /* What is drawn: q into the pixels' sum, w into their norm, a unit of volume. */
-static void lay_cell(struct map *m, const double lo[3], double size, double q, double w)
+static void lay_cell(struct map *m, const double lo[3], const double size[3], double q, double w)
 {
-    double dz = clip(lo[2], lo[2] + size, m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
+    double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
     if (dz <= 0) return;
     double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel,
-           s = size / m->pixel;
+           su = size[0] / m->pixel, sv = size[1] / m->pixel;
     int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->n) : 0;
-    for (int j = first_v; j < m->n && j < v0 + s; j++) {
-        double dv = clip(v0, v0 + s, j, j + 1) * m->pixel;
-        for (int i = first_u; dv > 0 && i < m->n && i < u0 + s; i++) {
-            double du = clip(u0, u0 + s, i, i + 1) * m->pixel;
+    for (int j = first_v; j < m->n && j < v0 + sv; j++) {
+        double dv = clip(v0, v0 + sv, j, j + 1) * m->pixel;
+        for (int i = first_u; dv > 0 && i < m->n && i < u0 + su; i++) {
+            double du = clip(u0, u0 + su, i, i + 1) * m->pixel;
             size_t at = (size_t)j * (size_t)m->n + (size_t)i;
             if (du <= 0) continue;
             if (m->weight == GREATEST) {
@@ -185,15 +183,21 @@ static void lay_cell(struct map *m, const double lo[3], double size, double q, d
     }
 }
 
-/* A cell and its images in the repeated box. */
-static void lay_images(struct map *m, const double at[3], double size, double q, double w)
+/* A cell and its images in the repeated box; at: its corner. */
+static void lay_images(struct map *m, const double corner[3], double side, double q, double w)
 {
+    const int axis[3] = {m->u, m->v, m->w};
+    double at[3], size[3];
+    for (int d = 0; d < 3; d++) {
+        bool there = axis[d] < m->r->head.ndim;
+        at[d] = there ? corner[d] : 0, size[d] = there ? side : 1;
+    }
     for (int a = m->from[0]; a <= m->to[0]; a++)
         for (int b = m->from[1]; b <= m->to[1]; b++)
             for (int c = m->from[2]; c <= m->to[2]; c++) {
                 double lo[3] = {at[0] + a, at[1] + b, at[2] + c};
                 bool meets = true;
-                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size > m->lo[d];
+                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size[d] > m->lo[d];
                 if (meets) lay_cell(m, lo, size, q, w);
             }
 }
@@ -226,7 +230,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     for (int i = 0; i < o->n; i++) {
         int64_t x[3];
         okey_coords(o->key[i], x);
-        for (int c = 0; c < 8; c++) {
+        for (int c = 0; c < source_cells(m->r); c++) {
             if (o->split[i] >> c & 1) continue;
             double q = value_of(m, o, c, i),
                    w = m->weight == BY_MASS ? o->val[8 * m->density + c][i] : 1;
@@ -260,12 +264,12 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     double box = r->head.boxlen;
     for (int64_t i = 0; i < p->n; i++) {
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
-        double size = ldexp(1, -l), at[3];
+        double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
         if (p->family[i] != m->family) continue;
         if (!(mass[i] >= 0))
             FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", p->file, (long)p->id[i], mass[i]);
         for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
-        lay_images(m, at, size, mass[i] / (box * box * box * size * size * size), 1);
+        lay_images(m, at, size, mass[i] / volume, 1);
     }
     return OK;
 }
