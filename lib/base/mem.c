@@ -81,6 +81,12 @@ _Noreturn static void none_left(size_t bytes, const char *name)
     exit(2);
 }
 
+_Noreturn void mem_exhausted(const char *library)
+{
+    fprintf(stderr, "ptah: out of memory in %s; %zu bytes are held\n", library, total_now);
+    exit(2);
+}
+
 /* Large blocks begin at different places in their first page: arrays that are read side by side
  * must not fall on the same lines of the cache. */
 static struct head *large_new(size_t bytes)

@@ -12,6 +12,8 @@ void *mem_zero(size_t bytes, const char *name);          /* zeroed */
 void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
 /* Closes what open_memstream made; its text as a block of ours. */
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
+/* A library found no memory: ends the program, as running out of it does here. */
+_Noreturn void mem_exhausted(const char *library);
 void mem_free(void *p); /* NULL is allowed */
 size_t mem_now(void);   /* bytes held by this rank */
 size_t mem_peak(void);  /* the max ever held */

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <getopt.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
     *s = (struct opt_scan){.argc = argc, .argv = argv, .rows = rows, .index = 1};
     optind = 0; /* glibc: start again */
     opterr = 0; /* we speak ourselves */
+    /* a file beyond the size limit is a write that fails, not the end by a signal */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 /* The arguments of getopt_long: ":ab:c" and the long options. The leading colon makes it report

@@ -90,6 +90,14 @@ static size_t pad(int n)
 
 /* ---- plans ---- */
 
+/* FFTW calls this function of its own, by this name, where an allocation fails, and then aborts. */
+_Noreturn void fftw_assertion_failed(const char *what, int line, const char *file);
+_Noreturn void fftw_assertion_failed(const char *what, int line, const char *file)
+{
+    if (strcmp(what, "p") == 0) mem_exhausted("FFTW");
+    err_bug(file, line, what);
+}
+
 static void plans_make(struct fft_lines *l, int n)
 {
     double complex *a = l->a;

@@ -153,6 +153,20 @@ enum err dir_take(const char *path, bool ours(const char *name), int *lock)
     FAIL(ERR_FILE, "%s: appears and disappears: other programs are writing there", path);
 }
 
+enum err dir_make(const char *path)
+{
+    char part[PATH_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *end = part; end;) {
+        end = strchr(end + 1, '/');
+        if (end) *end = 0;
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            FAIL(ERR_FILE, "%s: cannot create directory: %s", part, strerror(errno));
+        if (end) *end = '/';
+    }
+    return OK;
+}
+
 /* ---- replacing ---- */
 
 static enum err sync_parent(const char *path)

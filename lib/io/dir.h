@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
+MUST_USE enum err dir_make(const char *path); /* with those above it; there: done */
 /* Removes a directory of files; RAMSES's group_NNNNN/ go with theirs, other directories in it are
  * an error. None there: done. */
 MUST_USE enum err dir_remove(const char *path);

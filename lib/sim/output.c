@@ -20,6 +20,7 @@
 #include "ckpt/keep.h"
 #include "curamses/write.h"
 #include "dom/ghost.h"
+#include "io/dir.h"
 #include "ramses/write.h"
 #include "sim/sim.h"
 
@@ -38,6 +39,8 @@ void sim_catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+static void note_home(struct sim *s);
+
 bool sim_caught(const struct sim *s)
 {
     int64_t any = caught != 0;
@@ -47,6 +50,7 @@ bool sim_caught(const struct sim *s)
 
 void sim_output_setup(struct sim *s)
 {
+    note_home(s);
     const struct param_output *o = &s->par->output;
     int n = o->noutput, extra = o->tend > 0 || o->aend > 0;
     s->out.tout = mem_new(sizeof(double) * (size_t)(n + 1), "output times");
@@ -251,18 +255,52 @@ static void restrict_coarse(struct sim *s)
     }
 }
 
+/* Where the directory of outputs is, whatever becomes of it. */
+static void note_home(struct sim *s)
+{
+    if (!getcwd(s->out.start, sizeof s->out.start)) return;
+    snprintf(s->out.home, sizeof s->out.home, "%s%s%s", *s->out.dir == '/' ? "" : s->out.start,
+             *s->out.dir == '/' ? "" : "/", s->out.dir);
+}
+
+/* A directory of outputs that was removed while the run went on is made again. */
+static enum err renew_home(struct sim *s, bool *renewed)
+{
+    enum err e = OK;
+    int64_t gone = s->comm.rank == 0 && *s->out.home && access(s->out.home, F_OK) != 0;
+    comm_max_i64(&s->comm, &gone, 1);
+    *renewed = gone;
+    if (!gone) return OK;
+    if (s->comm.rank == 0) e = dir_make(s->out.home);
+    TRY(err_agree(&s->comm, e));
+    log_line(-1, " The directory of outputs %s was gone: it is made again", s->out.home);
+    if (chdir(s->out.start) != 0) e = err_set(ERR_FILE, "%s: %s", s->out.start, strerror(errno));
+    if (*s->out.last_good && access(s->out.last_good, F_OK) != 0) *s->out.last_good = 0;
+    return err_agree(&s->comm, e);
+}
+
+static enum err write_once(struct sim *s, const struct ckpt_head *h, char *path, size_t n)
+{
+    if (strcmp(s->par->output.outformat, "hdf5") != 0) return write_ramses(s, h, path, n);
+    return ckpt_write_hdf5(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, &s->comm, path, n);
+}
+
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     char path[4096], why[800];
     struct ckpt_head h;
+    bool again;
     head_fill(s, &h);
     h.backup = backup;
     timer_start("io");
     restrict_coarse(s);
-    enum err e = strcmp(s->par->output.outformat, "hdf5") != 0
-                     ? write_ramses(s, &h, path, sizeof path)
-                     : ckpt_write_hdf5(s->out.dir, s->out.ifout, &h, &s->mesh, &s->parts, &s->comm,
-                                       path, sizeof path);
+    TRY(renew_home(s, &again));
+    enum err e = write_once(s, &h, path, sizeof path);
+    if (e != OK) { /* the directory may have gone meanwhile */
+        snprintf(why, sizeof why, "%s", err_message());
+        TRY(renew_home(s, &again));
+        e = again ? write_once(s, &h, path, sizeof path) : err_set(e, "%s", why);
+    }
     if (e == OK) {
         snprintf(s->out.last_good, sizeof s->out.last_good, "%s", path);
         return OK;

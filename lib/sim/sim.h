@@ -73,6 +73,7 @@ struct sim_cost {
 
 struct sim_out {
     const char *dir;
+    char start[4096], home[8192]; /* where the run began, and dir from there; empty: not known */
     /* Told of each finished checkpoint, on rank 0. */
     void (*announce)(const char *path);
     bool force; /* replace checkpoints that are there */
