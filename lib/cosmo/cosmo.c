@@ -10,9 +10,11 @@
  * Ω_m E(a) ∫ da/(aE)³, E = H/H0 (Heath 1977; Peebles 1980 §10). */
 #include "cosmo/cosmo.h"
 
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_integration.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/mem.h"
 
@@ -54,7 +56,7 @@ enum err cosmo_new(const struct cosmo_par *p, struct cosmo **out)
     c->tau = mem_new(sizeof *c->tau * (size_t)c->n, "expansion");
     c->t = mem_new(sizeof *c->t * (size_t)c->n, "expansion");
     tabulate(c);
-    if (p->chords && p->aexp_ini < 1) chords_new(c);
+    if (p->ramses && p->aexp_ini < 1) chords_new(c);
     *out = c;
     return OK;
 }
@@ -108,11 +110,46 @@ static double expansion2(const struct cosmo_par *p, double a)
     return p->omega_m / a + p->omega_l * a * a + p->omega_k;
 }
 
+static gsl_integration_glfixed_table *gauss_new(size_t n)
+{
+    gsl_set_error_handler_off(); /* the default one aborts */
+    gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(n);
+    if (!gauss) mem_exhausted("GSL");
+    return gauss;
+}
+
+/* As RAMSES has it: Romberg's method with five extrapolations, from 1e-6, to a relative 1e-6 from
+ * one refinement to the next. It is off by a few 1e-7, and so are displacements and velocities. */
+static double growth_romberg(const struct cosmo_par *p, double a)
+{
+    const double from = 1e-6, tolerance = 1e-6;
+    double h = 0.5 * (a - from), row[6] = {0}, best, error = 1;
+    best = row[0] = h * (pow(expansion2(p, from), -1.5) + pow(expansion2(p, a), -1.5));
+    for (int64_t i = 1, n = 1; i <= 16 && (i <= 5 || fabs(error) >= tolerance); i++, n *= 2) {
+        double sum = 0, power = 1;
+        int order = i < 5 ? (int)i : 5;
+        for (int64_t k = 1; k <= n; k++)
+            sum += pow(expansion2(p, from + (double)(2 * k - 1) * h), -1.5);
+        sum = 0.5 * row[0] + h * sum;
+        h /= 2;
+        for (int j = 0; j < order; j++) {
+            power *= 4;
+            double better = sum + (sum - row[j]) / (power - 1);
+            row[j] = sum;
+            sum = better;
+        }
+        error = fabs(sum) > tolerance ? 1 - best / sum : best;
+        best = row[order] = sum;
+    }
+    return best;
+}
+
 /* ∫_0^a da'/(a'E)³. With a' = u² the integrand is 2 u⁴ / (Ω_m + Ω_Λ a'³ + Ω_k a')^(3/2), smooth
  * down to 0. */
 static double growth_integral(const struct cosmo_par *p, double a)
 {
-    gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(64);
+    if (p->ramses) return growth_romberg(p, a);
+    gsl_integration_glfixed_table *gauss = gauss_new(64);
     double sum = 0;
     for (size_t i = 0; i < 64; i++) {
         double u, w;
@@ -177,7 +214,7 @@ static double clock_slope(const struct cosmo_par *p, double power, double x)
 
 static void tabulate(struct cosmo *c)
 {
-    gsl_integration_glfixed_table *gauss = gsl_integration_glfixed_table_alloc(8);
+    gsl_integration_glfixed_table *gauss = gauss_new(8);
     int zero = -c->first;
     c->tau[zero] = c->t[zero] = 0;
     for (int i = 0; i < c->n; i++) {
@@ -238,19 +275,50 @@ static double curve_aexp(const struct cosmo *c, double tau)
     return exp((c->first + lo + s) / PER_E);
 }
 
-/* RAMSES integrates da/dτ from a = 1 in steps of Δa/a = 1e-6 until a < aexp_ini and keeps every
- * (steps/1000)th point and the last. The points below lie on the exact curve, at those places. */
+/* One step of RAMSES's integration backwards, midpoint rule: Δa/a is about CHORD_STEP. */
+static double chord_step(double a, double (*slope)(const struct cosmo_par *, double),
+                         const struct cosmo_par *p, double *clock)
+{
+    double rate = slope(p, a), step = CHORD_STEP * a / rate;
+    *clock -= step;
+    return a - slope(p, a - rate * step / 2) * step;
+}
+
+static double dadt(const struct cosmo_par *p, double a)
+{
+    return sqrt(1 / a * (p->omega_m + p->omega_l * a * a * a + p->omega_k * a));
+}
+
+static void chord_set(struct cosmo *c, int k, double a, double tau)
+{
+    c->chord[0][k] = a;
+    c->chord[1][k] = tau;
+    c->chord[2][k] = cosmo_dadtau(&c->par, a) / a;
+}
+
+/* RAMSES integrates both clocks from a = 1 down until both are below aexp_ini and keeps every
+ * (steps/1000)th point of tau, and the last. skip = 0: only counts the steps. */
+static int64_t chords_walk(struct cosmo *c, int64_t skip)
+{
+    const struct cosmo_par *p = &c->par;
+    double a = 1, tau = 0, at = 1, t = 0;
+    int64_t n = 0;
+    for (; a >= p->aexp_ini || at >= p->aexp_ini; n++) {
+        if (skip && n % skip == 0 && n / skip < CHORDS) chord_set(c, (int)(n / skip), a, tau);
+        a = chord_step(a, cosmo_dadtau, p, &tau);
+        at = chord_step(at, dadt, p, &t);
+    }
+    for (int64_t k = skip ? (n - 1) / skip + 1 : CHORDS + 1; k <= CHORDS; k++)
+        chord_set(c, (int)k, a, tau);
+    if (skip) chord_set(c, CHORDS, a, tau);
+    return n;
+}
+
 static void chords_new(struct cosmo *c)
 {
     for (int i = 0; i < 3; i++) c->chord[i] = mem_new(sizeof(double) * (CHORDS + 1), "expansion");
-    double steps = floor(-log(c->par.aexp_ini) / CHORD_STEP) + 1,
-           skip = fmax(floor(steps / CHORDS), 1);
-    for (int k = 0; k <= CHORDS; k++) {
-        double a = exp(-CHORD_STEP * (k < CHORDS ? fmin(k * skip, steps) : steps));
-        c->chord[0][k] = a;
-        c->chord[1][k] = clock_at(c, c->tau, 1, a);
-        c->chord[2][k] = cosmo_dadtau(&c->par, a) / a;
-    }
+    int64_t skip = chords_walk(c, 0) / CHORDS;
+    chords_walk(c, skip > 0 ? skip : 1);
 }
 
 /* First k >= 1 such that key[k] <= x, at most CHORDS (key falls). */

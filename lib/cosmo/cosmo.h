@@ -8,9 +8,10 @@
 struct cosmo_par {
     double omega_m, omega_l, omega_k, omega_b, h0;
     double aexp_ini, boxlen_ini; /* Mpc/h */
-    /* false: a(τ) to rounding. true: the straight lines between 1001 points that RAMSES draws; they
-     * are up to 3e-6 of a above the curve. For comparison with RAMSES step by step. */
-    bool chords;
+    /* With RAMSES's truncation errors, to compare with it step by step: a(τ) by straight lines
+     * between 1001 points, up to 1e-5 of a above the curve, and growth by a quadrature to a few
+     * 1e-7. false: all to rounding. */
+    bool ramses;
 };
 
 struct cosmo; /* table τ → a, H, t */

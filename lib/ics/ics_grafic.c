@@ -39,7 +39,10 @@ enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const cha
 {
     struct grafic_head head[LEVEL_MAX + 2];
     BUG_ON(nlev < 1 || levelmin < 1 || levelmin + nlev - 1 > LEVEL_MAX);
-    *g = (struct ics_grafic){.cosmo = cosmo, .levelmin = levelmin, .levelmax = levelmin + nlev - 1};
+    *g = (struct ics_grafic){.cosmo = cosmo,
+                             .levelmin = levelmin,
+                             .levelmax = levelmin + nlev - 1,
+                             .par.ramses = g->par.ramses};
     memset(head, 0, sizeof head);
     TRY(err_agree(c, c->rank == 0 ? read_heads(dirs, nlev, cosmo, head) : OK));
     comm_bcast(c, head, sizeof head, 0);
@@ -161,8 +164,11 @@ static enum err take_cosmology(struct ics_grafic *g, const struct grafic_head *h
     if (aexp_ini < 1) aexp = aexp_ini;
     h = &head[g->levelmax - g->levelmin]; /* as RAMSES: the last one read */
     double side = ldexp(1, g->levelmin);
-    g->par = (struct cosmo_par){
-        .omega_m = h->omega_m, .omega_l = h->omega_l, .omega_b = omega_b, .h0 = h->h0};
+    g->par = (struct cosmo_par){.omega_m = h->omega_m,
+                                .omega_l = h->omega_l,
+                                .omega_b = omega_b,
+                                .h0 = h->h0,
+                                .ramses = g->par.ramses};
     g->par.omega_k = 1 - h->omega_l - h->omega_m;
     g->par.aexp_ini = aexp;
     g->par.boxlen_ini = side * g->lev[g->levelmin].dx * (h->h0 / 100);

@@ -162,6 +162,7 @@ enum err sim_cosmology(struct sim *s)
     if (omega_nu >= s->cosmo_par.omega_m)
         FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: all matter is %g", omega_nu,
              s->cosmo_par.omega_m);
+    s->cosmo_par.ramses = s->par->run.ramses_cosmology;
     return cosmo_new(&s->cosmo_par, &s->cosmo);
 }
 

@@ -82,6 +82,7 @@ static enum err start_files(struct start *st)
         dirs[n] = p->initfile[n];
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
+    st->files.par.ramses = s->par->run.ramses_cosmology;
     TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo,
                         s->mesh.hydro ? p->omega_b : 0, p->aexp_ini, &s->comm));
     if (!s->par->run.cosmo) return OK;

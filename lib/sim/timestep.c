@@ -26,7 +26,7 @@ double sim_timestep(struct sim *s, int l)
         dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi /
                                      (s->matter.rho_max[l] + s->hydro.smallr)));
     }
-    if (s->cosmo) dt = fmin(dt, 0.1 / s->time.hexp);
+    if (s->cosmo) dt = fmin(dt, s->par->run.dlna_max / s->time.hexp);
     if (s->par->run.pic) {
         double v = part_vmax(&s->parts, l);
         if (v > 0) dt = fmin(dt, courant * dx / v);
