@@ -654,6 +654,29 @@ static void test_selection(void)
     world_free(&w);
 }
 
+/* Several threads, some particles that weigh but do not count: what one thread leaves for another is
+ * both. */
+static void test_threads(void)
+{
+    struct world w;
+    int64_t differ = 0;
+    int threads = omp_get_max_threads();
+    world_mesh(&w, alone, DOMAIN_KSECTION, LMIN, LMIN, 1, no_wall);
+    world_particles(&w, NPART, 0);
+    omp_set_num_threads(4);
+    struct grid many = deposit(&w, LMIN, 1.0 / NPART, 0);
+    omp_set_num_threads(1);
+    struct grid one = deposit(&w, LMIN, 1.0 / NPART, 0);
+    omp_set_num_threads(threads);
+    for (lidx i = 0; i < w.m.lev[LMIN].noct; i++)
+        for (int k = 0; k < 8; k++)
+            differ += many.mass[i][k] != one.mass[i][k] || many.number[i][k] != one.number[i][k];
+    check(differ == 0, "deposits of heavy particles by four threads are those by one");
+    grid_free(&many);
+    grid_free(&one);
+    world_free(&w);
+}
+
 /* Ids beyond 2^32 reach the rank that has the place. */
 static void test_wide_ids(void)
 {
@@ -732,6 +755,7 @@ int main(int argc, char **argv)
     test_walls();
     test_selection();
     test_wide_ids();
+    test_threads();
     if (argc > 2) report_speed((int)strtol(argv[1], NULL, 10), strtoll(argv[2], NULL, 10));
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     comm_fini();
