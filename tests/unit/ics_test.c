@@ -89,6 +89,25 @@ static void test_lambda(void)
     cosmo_free(c);
 }
 
+/* An open universe without Λ: a = Ω (cosh η − 1) / 2(1−Ω), H0 t = Ω (sinh η − η) / 2(1−Ω)^3/2, and
+ * dη = sqrt(1−Ω) dτ a = sqrt(1−Ω) H0 dt / a. */
+static void test_open(void)
+{
+    struct cosmo *c;
+    double omega = 0.3, curve = 1 - omega;
+    struct cosmo_par p = params(omega, 0, 0.02);
+    CHECK(cosmo_new(&p, &c) == OK);
+    double eta = acosh(1 + 2 * curve / omega), scale = 0.5 * omega / (curve * sqrt(curve)),
+           now = scale * (sinh(eta) - eta);
+    for (double a = 0.03; a < 3; a *= 1.31) {
+        double e = acosh(1 + 2 * curve / omega * a), d = 1e-5;
+        CHECK(near(cosmo_time(c, a) + now, scale * (sinh(e) - e), 1e-12));
+        double speed = (cosmo_tau(c, a * (1 + d)) - cosmo_tau(c, a * (1 - d))) / (2 * d * a);
+        CHECK(near(speed * cosmo_dadtau(&p, a), 1, 1e-8));
+    }
+    cosmo_free(c);
+}
+
 /* Times and expansion factors that RAMSES printed, for Ω of its float32 headers. */
 static void test_ramses_times(void)
 {
@@ -764,6 +783,7 @@ int main(void)
     for (int i = 0; i < 2; i++) snprintf(dirs[i], sizeof dirs[i], "%s/level_%03d", tmp, 3 + i);
     test_einstein_de_sitter();
     test_lambda();
+    test_open();
     test_ramses_times();
     test_units();
     test_absurd_cosmology();

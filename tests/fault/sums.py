@@ -1,0 +1,94 @@
+"""A bit of any file of a checkpoint is flipped, in the middle of it, where only its checksum can tell: every program that reads the file
+ends with one sentence that names it, and writes nothing.
+
+A one-line fault it catches: the checksum of one kind of file, gravity say, is not compared, or what was read is not what is summed.
+"""
+# test: tier=quick timeout=60
+import os
+import shutil
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+
+NAMELIST = """
+&RUN_PARAMS
+pic=.true.
+poisson=.true.
+hydro=.true.
+nstepmax=1
+/
+&AMR_PARAMS
+levelmin=3
+levelmax=4
+boxlen=1.0
+/
+&INIT_PARAMS
+filetype='ascii'
+initfile(1)='.'
+nregion=1
+region_type(1)='square'
+x_center=0.5
+y_center=0.5
+z_center=0.5
+length_x=10.0
+length_y=10.0
+length_z=10.0
+exp_region=10.0
+d_region=1.0
+u_region=0.3
+p_region=1.0
+/
+&OUTPUT_PARAMS
+foutput=1
+tout=1.0
+/
+&REFINE_PARAMS
+m_refine=0.001
+/
+"""
+# Files that a program reads; all of them tell of amr and info.
+READS = {
+    'repartition': (['-q', '-n', '2', '-o', 'new/output_00002', 'bad'], ['amr', 'hydro', 'grav', 'part', 'info']),
+    'convert': (['-q', '-f', 'hdf5', '-o', 'new/output_00002', 'bad'], ['amr', 'hydro', 'grav', 'part', 'info']),
+    'simulate': (['-q', '-o', 'new', '-r', 'bad', 'run.nml', 'run_params/nstepmax=3'], ['amr', 'hydro', 'grav', 'part', 'info']),
+    'inspect': (['-d', 'bad'], ['amr', 'hydro', 'grav', 'part', 'info']),
+    'pk': (['-n', '8', '-s', 'dm,gas', 'bad'], ['amr', 'hydro', 'part']),
+}
+
+
+def flip(kind):
+    """In a lowest bit: of the real number in the middle of a file, of a digit of a text."""
+    shutil.rmtree('bad', ignore_errors=True)
+    shutil.copytree('good', 'bad')
+    name, = (n for n in os.listdir('bad') if n.startswith(kind + '_')) if kind == 'info' else [kind + '_00001.out00001']
+    path = os.path.join('bad', name)
+    with open(path, 'rb') as f:
+        text = bytearray(f.read())
+    text[text.index(b'boxlen') + 15 if kind == 'info' else len(text) * 2 // 3 // 8 * 8] ^= 1
+    with open(path, 'wb') as f:
+        f.write(text)
+    return name
+
+
+def main():
+    v = ptah.Verdict()
+    with open('ic_part', 'w') as f:
+        f.write(''.join('%g %g %g 0.1 0 0 0.01\n' % (i * 0.37 % 1, i * 0.73 % 1, i * 0.19 % 1) for i in range(100)))
+    good = ptah.simulate(NAMELIST, '.', options=['-q']).outputs[0]
+    os.rename(good, 'good')
+    for program, (arguments, kinds) in READS.items():
+        for kind in kinds:
+            name = flip(kind)
+            shutil.rmtree('new', ignore_errors=True)
+            os.makedirs('new')
+            r = ptah.Run([ptah.program(program), *arguments], '.', timeout=30)
+            said = r.status == 2 and len(r.err.splitlines()) == 1 and name in r.err and 'checksum' in r.err
+            if not v.same('%s, %s: status, sentence' % (program, kind), said, True):
+                print('     status %d: %s' % (r.status, r.err[-300:]))
+            v.same('%s, %s: written' % (program, kind), os.listdir('new'), [])
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
