@@ -8,7 +8,7 @@ sentence: no signal, no hang. A group or dataset behind a soft or external link 
 is believed, a page of an array at the wrong place, gas that is not there because its group is a link.
 
 """
-# test: timeout=240 ranks=3
+# test: tier=quick timeout=240 ranks=3
 import os
 import random
 import subprocess

@@ -4,6 +4,7 @@ same numbers.
 
     restart.py CASE RANKS...      CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity); RANKS: on which to go on. A sample:
                                   k-section from RAMSES binary goes on as Hilbert, Hilbert from HDF5 as k-section
+    restart.py small              gas, particles and gravity in a small box, both formats, in seconds
     restart.py all CASE RANKS...  both formats of both
     restart.py damage FORMAT      files that are missing, cut or altered: one sentence, exit status 2
     restart.py model              a namelist of another model, forced or not; which checkpoint is found, and how
@@ -11,6 +12,7 @@ same numbers.
 A one-line fault it catches: the difference between stored and true energy left out, the time steps of the levels forgotten, an output
 repeated, the energy's bookkeeping begun anew.
 """
+# test: small tier=quick timeout=60 ranks=2
 # test: sedov 2 tier=check timeout=180 ranks=2
 # test: cosmo 5 tier=check timeout=240 ranks=2
 # test: all sedov 1 2 3 5 8 tier=long timeout=600 ranks=2
@@ -60,6 +62,72 @@ def compare(v, what, r, whole):
     mine, theirs = numbers(r), numbers(whole)
     v.same(what + ': lines of the log that differ', [x for x, y in zip(mine, theirs[-len(mine):]) if x != y], [])
     v.same(what + ': begins at the step of the checkpoint', 'Main step=%7d' % (STEPS // 2) in mine[0], True)
+
+
+SMALL = """
+&RUN_PARAMS
+pic=.true.
+poisson=.true.
+hydro=.true.
+nsubcycle=1,2,2
+nstepmax=8
+/
+&AMR_PARAMS
+levelmin=3
+levelmax=5
+boxlen=0.7
+/
+&INIT_PARAMS
+filetype='ascii'
+initfile(1)='%s'
+nregion=2
+region_type(1)='square'
+region_type(2)='square'
+x_center=0.35,0.3
+y_center=0.35,0.41
+z_center=0.35,0.2
+length_x=10.0,0.2
+length_y=10.0,0.2
+length_z=10.0,0.2
+exp_region=10.0,2.0
+d_region=1.0,5.0
+u_region=0.3,-0.2
+p_region=1.0,3.0
+/
+&OUTPUT_PARAMS
+foutput=4
+tout=1e9
+delta_tout=0.006
+/
+&HYDRO_PARAMS
+riemann='hllc'
+/
+&REFINE_PARAMS
+err_grad_d=0.1
+/
+"""
+
+
+def small():
+    """Half of the run, then the rest from it, in both formats, on other ranks: the same checkpoints as of the run in one go."""
+    v = ptah.Verdict()
+    with open('ic_part', 'w') as f:
+        f.write(''.join('%g %g %g %g 0 0.2 0.001\n' % (i * 0.37 % 0.7, i * 0.73 % 0.7, i * 0.19 % 0.7, i % 5 - 2) for i in range(300)))
+    for form, other in ('original', 'hilbert'), ('hdf5', 'ksection'):
+        text, how = SMALL % os.path.abspath('.'), ['output_params/outformat=' + form]
+        whole = ptah.simulate(text, form, 1, settings=how, options=['-q'])
+        octs = read_ramses.load(whole.outputs[0]).octs if form == 'original' else {}
+        v.same(form + ': partial levels', form == 'hdf5' or octs[5] > 0 and 8 ** 4 != octs[5], True)
+        half = ptah.simulate(text, form + '_half', 2, settings=how + ['run_params/nstepmax=4'], options=['-q'])
+        rest = ptah.simulate(text, form + '_rest', 1, settings=how + ['run_params/ordering=' + other],
+                             options=['-q', '-r', os.path.abspath(half.outputs[-1])])
+        ours, theirs = half.outputs + rest.outputs, whole.outputs
+        v.same(form + ': checkpoints', [os.path.basename(o) for o in ours], [os.path.basename(o) for o in theirs])
+        v.same(form + ': some before and some after', min(len(half.outputs), len(rest.outputs)) > 1, True)
+        for a, b in zip(ours, theirs):
+            different = [x for x, y in zip(ptah.digest(a).splitlines(), ptah.digest(b).splitlines()) if x != y]
+            v.same('%s: lines of the digest of %s that differ' % (form, os.path.basename(a)), different, [])
+    v.end()
 
 
 def half_way(v, ordering, form, case):
@@ -265,6 +333,8 @@ if __name__ == '__main__':
     words = sys.argv[1:]
     if words[0] == 'damage':
         damage(words[1])
+    elif words[0] == 'small':
+        small()
     elif words[0] == 'model':
         model()
     else:

@@ -89,16 +89,14 @@ static void test_lambda(void)
     cosmo_free(c);
 }
 
-/* An open universe without Λ: a = Ω (cosh η − 1) / 2(1−Ω), H0 t = Ω (sinh η − η) / 2(1−Ω)^3/2, and
- * dη = sqrt(1−Ω) dτ a = sqrt(1−Ω) H0 dt / a. */
+/* Open, without Λ: a = Ω (cosh η − 1) / 2(1−Ω), H0 t = Ω (sinh η − η) / 2(1−Ω)^3/2. */
 static void test_open(void)
 {
     struct cosmo *c;
-    double omega = 0.3, curve = 1 - omega;
+    double omega = 0.3, curve = 1 - omega, scale = 0.5 * omega / (curve * sqrt(curve));
+    double eta = acosh(1 + 2 * curve / omega), now = scale * (sinh(eta) - eta);
     struct cosmo_par p = params(omega, 0, 0.02);
     CHECK(cosmo_new(&p, &c) == OK);
-    double eta = acosh(1 + 2 * curve / omega), scale = 0.5 * omega / (curve * sqrt(curve)),
-           now = scale * (sinh(eta) - eta);
     for (double a = 0.03; a < 3; a *= 1.31) {
         double e = acosh(1 + 2 * curve / omega * a), d = 1e-5;
         CHECK(near(cosmo_time(c, a) + now, scale * (sinh(e) - e), 1e-12));

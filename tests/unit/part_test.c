@@ -654,8 +654,8 @@ static void test_selection(void)
     world_free(&w);
 }
 
-/* Several threads, some particles that weigh but do not count: what one thread leaves for another is
- * both. */
+/* Several threads, some particles that weigh but do not count: what one thread leaves for another
+ * is both. */
 static void test_threads(void)
 {
     struct world w;
