@@ -51,7 +51,7 @@ static int convert_one(const struct request *r, const char *in, const struct com
 
 static int convert_stdin(const struct request *r, const struct comm *c)
 {
-    struct lines lines = {NULL};
+    struct lines lines = {.text = NULL};
     int status = DONE;
     while (status != GO_ON && lines_next(&lines, c)) {
         int s = convert_one(r, lines.text, c);

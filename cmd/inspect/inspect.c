@@ -74,7 +74,7 @@ static int inspect_one(const char *path, const struct options *o)
 
 static int inspect_stdin(const struct options *o)
 {
-    struct lines lines = {NULL};
+    struct lines lines = {.text = NULL};
     int status = DONE;
     while (status != LOST && lines_next(&lines, &o->c)) {
         int s = inspect_one(lines.text, o);

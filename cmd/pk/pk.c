@@ -442,7 +442,7 @@ static int one_path(const struct comm *c, const struct options *o, const char *p
 
 static int paths_from_stdin(const struct comm *c, const struct options *o)
 {
-    struct lines lines = {NULL};
+    struct lines lines = {.text = NULL};
     int status = DONE;
     while (status != LOST && lines_next(&lines, c)) {
         int s = one_path(c, o, lines.text);

@@ -315,7 +315,7 @@ static int repartition_one(const char *path, const struct options *options, cons
 
 static int repartition_stdin(const struct options *o, const struct comm *c)
 {
-    struct lines lines = {NULL};
+    struct lines lines = {.text = NULL};
     int status = DONE;
     while (lines_next(&lines, c))
         if (repartition_one(lines.text, o, c) != DONE) status = TROUBLE;

@@ -138,7 +138,7 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
  * checkpoint. */
 static enum err path_read(const struct comm *c, char path[4096])
 {
-    struct lines lines = {NULL};
+    struct lines lines = {.text = NULL};
     size_t n = 0;
     path[0] = 0;
     while (n < 4096 && lines_next(&lines, c))

@@ -29,5 +29,5 @@ bool lines_next(struct lines *l, const struct comm *c)
 void lines_free(struct lines *l)
 {
     free(l->text);
-    *l = (struct lines){NULL};
+    *l = (struct lines){.text = NULL};
 }

@@ -136,6 +136,24 @@ static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
     for (int c = 0; c < 8; c++) q->c[c] = sqrt(hydro_max(gamma * q->p[c] / q->r[c], floor2));
 }
 
+/* What is across face f of each cell: 0-7 are cells of the oct itself, 8-15 of its neighbour. */
+static inline cells across(cells own, cells out, int f)
+{
+    switch (f) {
+    case 0:
+        return __builtin_shufflevector(own, out, 9, 0, 11, 2, 13, 4, 15, 6);
+    case 1:
+        return __builtin_shufflevector(own, out, 1, 8, 3, 10, 5, 12, 7, 14);
+    case 2:
+        return __builtin_shufflevector(own, out, 10, 11, 0, 1, 14, 15, 4, 5);
+    case 3:
+        return __builtin_shufflevector(own, out, 2, 3, 8, 9, 6, 7, 12, 13);
+    case 4:
+        return __builtin_shufflevector(own, out, 12, 13, 14, 15, 0, 1, 2, 3);
+    }
+    return __builtin_shufflevector(own, out, 4, 5, 6, 7, 8, 9, 10, 11);
+}
+
 /* Conserved variables across face f of each cell of own oct i: of the level where it exists, else
  * of the coarser cell. */
 static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par,
@@ -144,12 +162,10 @@ static void gather_across(const struct mesh *m, int l, lidx i, int f, const stru
     const struct level *lv = &m->lev[l];
     int bit = 1 << (f >> 1);
     lidx j = lv->nbr[i][f];
-    cell_mask pick; /* 0-7: a cell of the oct itself, 8-15: of the neighbour */
-    for (int c = 0; c < 8; c++) pick[c] = (c ^ bit) + (((c & bit) != 0) == (f & 1) ? 8 : 0);
     for (int v = 0; v < 5; v++) {
-        const cells *own = (const cells *)lv->fld[FLD_U + v][i];
-        const cells *out = j >= 0 ? (const cells *)lv->fld[FLD_U + v][j] : own;
-        *(cells *)u[v] = __builtin_shuffle(*own, *out, pick);
+        cells own = *(const cells *)lv->fld[FLD_U + v][i];
+        cells out = j >= 0 ? *(const cells *)lv->fld[FLD_U + v][j] : own;
+        *(cells *)u[v] = across(own, out, f);
     }
     if (j >= 0) return;
     double state[NVAR_MAX];
@@ -222,8 +238,8 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
 static inline double sum_leaves(cells x, cell_mask leaf)
 {
     x = (cells)((cell_mask)x & leaf);
-    x += __builtin_shuffle(x, (cell_mask){4, 5, 6, 7, 0, 1, 2, 3});
-    x += __builtin_shuffle(x, (cell_mask){2, 3, 0, 1, 6, 7, 4, 5});
+    x += __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+    x += __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
     return x[0] + x[1];
 }
 
