@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/file.h"
@@ -31,6 +32,8 @@ enum err params_print(const char *path, const struct options *o)
     enum err err = source_open(path, &r);
     if (err == OK) err = load(r, "compilation.txt", &from, &n);
     if (err == OK) err = load(r, "namelist.txt", &list, &m);
+    if (from) plain_text(from);
+    if (list && !o->json) plain_text(list);
     if (err == OK && o->json)
         print_json(path, from, list, m);
     else if (err == OK)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "audit/check_priv.h"
 #include "base/mem.h"
@@ -119,12 +120,20 @@ static bool tells_missing(const struct check *k)
     char *end = strstr(file, ": ");
     if (!end) return false;
     *end = 0;
-    return strncmp(file, k->dir, n) == 0 && file[n] == '/' && !file_exists(file);
+    struct stat st;
+    return strncmp(file, k->dir, n) == 0 && file[n] == '/' && lstat(file, &st) != 0 &&
+           errno == ENOENT;
+}
+
+/* Else the machine is in trouble: memory, descriptors, a disk that does not read. */
+static bool tells_damage(const struct check *k, enum err err)
+{
+    return err == ERR_FORMAT || (err == ERR_FILE && tells_missing(k));
 }
 
 enum err check_judge(struct check *k, enum err err)
 {
-    if (err != ERR_FORMAT && !(err == ERR_FILE && tells_missing(k))) return err;
+    if (!tells_damage(k, err)) return err;
     report_message(k);
     k->unreadable = true;
     return OK;
@@ -143,20 +152,25 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 
 /* ---- who wrote it, and which box ---- */
 
-static char *load_text(const struct source *r, const char *name, size_t *n)
+/* NULL: there is none, or the machine is in trouble: k->trouble. */
+static char *load_text(struct check *k, const char *name, size_t *n)
 {
     char path[PATH_MAX], *text = NULL;
-    if (info_path(r, name, path, sizeof path) != OK || !file_exists(path)) return NULL;
-    return file_load(path, TEXT_MAX, &text, n) == OK ? text : NULL;
+    struct stat st;
+    if (k->trouble != OK || info_path(k->r, name, path, sizeof path) != OK) return NULL;
+    if (lstat(path, &st) != 0 && errno == ENOENT) return NULL;
+    enum err err = file_load(path, TEXT_MAX, &text, n);
+    if (err != OK && err != ERR_LIMIT && !tells_damage(k, err)) k->trouble = err;
+    return err == OK ? text : NULL;
 }
 
 /* Walls of a box that is stored as if periodic are known from the namelist only. */
-static bool has_walls(const struct source *r)
+static bool has_walls(struct check *k)
 {
     struct nml list;
     size_t n;
-    bool walls = r->nboundary > 0;
-    char *text = load_text(r, "namelist.txt", &n);
+    bool walls = k->r->nboundary > 0;
+    char *text = load_text(k, "namelist.txt", &n);
     if (text && nml_parse(&list, text, n, NULL) == OK) {
         for (size_t i = 0; i < list.nitem; i++)
             if (strcmp(list.items[i].name, "nboundary") == 0 && list.items[i].count)
@@ -171,10 +185,10 @@ static bool has_walls(const struct source *r)
 static void find_origin(struct check *k)
 {
     size_t n;
-    char *text = load_text(k->r, "compilation.txt", &n);
+    char *text = load_text(k, "compilation.txt", &n);
     k->ours = text && strncmp(text, "ptah ", 5) == 0;
     mem_free(text);
-    k->wall = has_walls(k->r);
+    k->wall = has_walls(k);
     k->gamma = k->r->head.gamma;
     k->smallr = 1e-10; /* RAMSES's default */
 }
@@ -221,7 +235,7 @@ static enum err ask_state(struct check *k, bool *state)
     *state = err == OK;
     k->gamma = s->gamma > 0 ? s->gamma : k->gamma,
     k->smallr = s->smallr > 0 ? s->smallr : k->smallr;
-    if (*state && s->exact) k->found->sums = true;
+    if (*state && s->exact && !s->head.particles && !s->ngrav) k->found->sums = true;
     return check_judge(k, err);
 }
 
@@ -259,7 +273,7 @@ static void check_families(struct check *k, const struct tally *t)
     size_t n;
     snprintf(name, sizeof name, "header_%05d.txt", r->number);
     snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
-    char *text = load_text(r, name, &n);
+    char *text = load_text(k, name, &n);
     char *line = text ? strtok_r(text, "\n", &save) : NULL;
     bool list = line && line[0] == '#' && strstr(line, "Family");
     for (int i = 0; list && i < 12 && (line = strtok_r(NULL, "\n", &save)); i++) {
@@ -282,7 +296,7 @@ static void check_info(struct check *k)
     size_t n;
     snprintf(name, sizeof name, "info_%05d.txt", r->number);
     snprintf(path, sizeof path, "%.4000s/%s", r->path, name);
-    char *text = load_text(r, name, &n);
+    char *text = load_text(k, name, &n);
     const char *step = text ? strstr(text, "nstep_coarse=") : NULL,
                *time = text ? strstr(text, "time        =") : NULL;
     const char *unsaid = "the binary files are of";
@@ -301,21 +315,26 @@ static void check_info(struct check *k)
 
 /* Each file against the list. Then the readers need not, who would end at the first; they tell
  * where in a file the damage is. */
-static void check_list(struct check *k)
+static enum err check_list(struct check *k)
 {
     struct source *r = k->r;
-    if (!r->list) return;
-    for (int64_t i = 0; i < r->list->n; i++)
-        if (manifest_check_file(r->list, r->path, r->list->row[i].name) != OK) report_message(k);
+    if (!r->list) return OK;
+    for (int64_t i = 0; i < r->list->n; i++) {
+        enum err err = manifest_check_file(r->list, r->path, r->list->row[i].name);
+        if (err == OK) continue;
+        if (!tells_damage(k, err)) return err;
+        report_message(k);
+    }
     k->found->sums = true;
     manifest_free(&r->list);
+    return OK;
 }
 
 static enum err check_whole(struct check *k)
 {
     struct source *r = k->r;
     struct tally t = {.check = k};
-    check_list(k);
+    TRY(check_list(k));
     if (r->kind->check_files) TRY(r->kind->check_files(r, take_damage, k));
     if (k->unreadable) return OK; /* files are missing: nothing else will fit */
     TRY(read_all(k, &t));
@@ -326,8 +345,9 @@ static enum err check_whole(struct check *k)
     k->found->particles = r->tally.particles;
     k->found->sums |= r->sums;
     check_info(k);
-    if (k->unreadable) return OK;
+    if (k->unreadable) return k->trouble;
     check_families(k, &t);
+    TRY(k->trouble);
     enum err err = source_check_tree(r);
     bool unreadable = k->unreadable;
     TRY(check_judge(k, err));

@@ -33,9 +33,10 @@ struct check {
     const char *dir;
     struct source *r;
     int64_t count[BAD_KINDS];
-    bool unreadable; /* some file could not be read to its end */
-    bool ours;       /* a program of ours wrote it */
-    bool wall;       /* not periodic */
+    enum err trouble; /* of the machine, not the checkpoint: its message stands */
+    bool unreadable;  /* some file could not be read to its end */
+    bool ours;        /* a program of ours wrote it */
+    bool wall;        /* not periodic */
     double gamma, smallr;
 };
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plain.h"
+
 static _Thread_local char message[1024];
 
 enum err err_set(enum err code, const char *fmt, ...)
@@ -15,6 +17,7 @@ enum err err_set(enum err code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    plain_text(text);
     snprintf(message, sizeof message, "%s", text);
     return code;
 }

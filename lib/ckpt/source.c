@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 
@@ -62,6 +63,17 @@ static void list_rest(struct source *s)
     if (s->stellar->n) add_name(s, "stellar objects");
 }
 
+/* Names come from the files, and are shown. */
+static void plain_names(struct source *s)
+{
+    for (int i = 0; i < s->nhydro + s->ngrav; i++) plain_text(s->field[i].name);
+    for (int i = 0; i < s->npart; i++) plain_text(s->part[i].name);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < s->table[k].ncol; i++) plain_text(s->table[k].col[i].name);
+    plain_text(s->ordering);
+    plain_text(s->format);
+}
+
 enum err source_open_as(const struct source_kind *kind, const char *dir, struct source **out)
 {
     struct source *s = mem_zero(sizeof *s, "snapshot");
@@ -73,6 +85,7 @@ enum err source_open_as(const struct source_kind *kind, const char *dir, struct 
     snprintf(s->format, sizeof s->format, "%s", kind->name);
     enum err err = set_path(s, dir);
     if (err == OK) err = kind->open(s);
+    if (err == OK) plain_names(s);
     if (err == OK) err = place_columns(s);
     if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);

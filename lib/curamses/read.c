@@ -22,19 +22,20 @@ enum { PIECE_BLOCKS = 1, PIECES = 4096 };
 
 static enum err snapshot_open(struct source *s, struct hdf5_in *h);
 
+/* -1: the directory cannot be read, errno says why */
 static int find_file(const char *dir, int *number)
 {
     DIR *d = opendir(dir);
     int found = 0;
-    if (!d) return 0;
-    for (struct dirent *e; (e = readdir(d));) {
+    if (!d) return -1;
+    for (struct dirent *e; errno = 0, (e = readdir(d));) {
         int k, end = 0;
         if (sscanf(e->d_name, "data_%5d.h5%n", &k, &end) != 1 || !end || e->d_name[end]) continue;
         *number = k;
         found++;
     }
-    closedir(d);
-    return found;
+    if (errno != 0) found = -1;
+    return closedir(d) == 0 ? found : -1;
 }
 
 bool hdf5_is(const char *dir)
@@ -48,8 +49,9 @@ enum err hdf5_open(struct source *s)
     struct hdf5_in *h = s->impl = mem_zero(sizeof *h, "snapshot");
     char path[PATH_MAX];
     h->file.fd = -1;
-    if (find_file(s->path, &s->number) != 1)
-        FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", s->path);
+    int found = find_file(s->path, &s->number);
+    if (found < 0) FAIL(ERR_FILE, "%s: cannot read directory: %s", s->path, strerror(errno));
+    if (found != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", s->path);
     TRY(hdf5_file_path(s, NULL, 0, path));
     TRY(info_verify(s));
     TRY(h5_open(&h->file, path));
@@ -147,6 +149,7 @@ static enum err set_check(struct hdf5_in *h, struct hdf5_open_set *s, bool real,
     s->sum = -1;
     if (!h->ours) return OK;
     TRY(get_attr(h, s->name, "checksum", 'q', 1, &s->sum, true));
+    if (s->sum < 0 && h->sums) *h->sums = false;
     int64_t blocks = (n + block - 1) / block;
     if (s->sum >= 0 && s->sum > h->nsum - blocks)
         FAIL(ERR_FORMAT, "%s: the checksums of /%s lie beyond /ptah/checksum", h->path, s->name);
@@ -423,7 +426,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     d->smallr = h->smallr;
     for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
     d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
-    s->state = s->sums = true;
+    s->state = s->sums = true, h->sums = &s->sums;
     return OK;
 }
 

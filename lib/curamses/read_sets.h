@@ -10,6 +10,7 @@ struct hdf5_in {
     struct h5_file file;
     const char *path; /* the file's */
     bool ours;
+    bool *sums;      /* to be false if a dataset has none; NULL: not ours */
     int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
     double smallr;
     struct asis asis; /* of values that another code stored (source.foreign) */

@@ -41,7 +41,7 @@ static enum err check_names(const struct source *s, const char *what, bool expec
     snprintf(prefix, sizeof prefix, "%s_%05d.out", what, s->number);
     DIR *d = opendir(s->path);
     if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", s->path, strerror(errno));
-    for (struct dirent *e; (e = readdir(d));) {
+    for (struct dirent *e; errno = 0, (e = readdir(d));) {
         int number = digits_after(e->d_name, prefix);
         if (number < 0) continue;
         found++;
@@ -50,10 +50,15 @@ static enum err check_names(const struct source *s, const char *what, bool expec
         snprintf(text, sizeof text, "belongs to no rank: the checkpoint has %d", s->npiece);
         fn(ctx, DAMAGE_FILE, path, "", text);
     }
+    int trouble = errno;
     closedir(d);
+    if (trouble) FAIL(ERR_FILE, "%s: cannot read directory: %s", s->path, strerror(trouble));
     for (int piece = 0; (found || expected) && piece < s->npiece; piece++) {
+        struct stat st;
         TRY(ramses_file(s, what, piece, path));
-        if (!file_exists(path)) fn(ctx, DAMAGE_MISSING, path, "", "is missing");
+        if (lstat(path, &st) == 0) continue;
+        if (errno != ENOENT) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
+        fn(ctx, DAMAGE_MISSING, path, "", "is missing");
     }
     return OK;
 }

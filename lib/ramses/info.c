@@ -133,21 +133,21 @@ bool ramses_has_file(const struct ramses *r, const char *kind)
 }
 
 /* Files of the directory with this name, of which %5d is a number, the last of them in *number; -1:
- * no directory. */
+ * the directory cannot be read, errno says why. */
 static int count_names(const char *dir, const char *form, int *number)
 {
     DIR *d = opendir(dir);
     int found = 0;
     if (!d) return -1;
-    for (struct dirent *e; (e = readdir(d));) {
+    for (struct dirent *e; errno = 0, (e = readdir(d));) {
         int k, end = 0;
         /* NOLINT: forms are below */
         if (sscanf(e->d_name, form, &k, &end) != 1 || !end || e->d_name[end]) continue;
         *number = k;
         found++;
     }
-    closedir(d);
-    return found;
+    if (errno != 0) found = -1;
+    return closedir(d) == 0 ? found : -1;
 }
 
 /* The number is that of the info file: the directory may have been renamed. With groups it may be
@@ -159,7 +159,7 @@ static enum err find_number(struct ramses *r)
     int last;
     snprintf(first, sizeof first, "%s/group_00001", r->s->path);
     int found = count_names(r->s->path, info, &r->s->number);
-    if (found < 0) FAIL(ERR_FILE, "%s: cannot open directory: %s", r->s->path, strerror(errno));
+    if (found < 0) FAIL(ERR_FILE, "%s: cannot read directory: %s", r->s->path, strerror(errno));
     if (found == 0 && count_names(first, info, &r->s->number) > 0)
         found = count_names(first, info, &r->s->number);
     if (found != 1)

@@ -1,6 +1,7 @@
 """clang builds all programs, and what they compute has the bits of gcc's.
 
-Built in a directory of its own, build/clang. One-line faults it catches: a builtin that only gcc has; arithmetic that one compiler contracts.
+Built in a directory of its own, build/clang. One-line faults it catches: a builtin that only gcc has; arithmetic that one compiler
+contracts.
 """
 # test: tier=check timeout=600 ranks=2
 import fcntl
