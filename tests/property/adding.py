@@ -5,6 +5,9 @@ A one-line fault it catches: a second list of what a table has.
 """
 # test: program tier=check timeout=300
 # test: parameter tier=long timeout=900
+# test: Riemann tier=long timeout=900 ranks=2
+# test: criterion tier=long timeout=900 ranks=2
+# test: source tier=long timeout=900 ranks=2
 import os
 import re
 import shutil
@@ -62,10 +65,70 @@ Print a short help.
 
 PARAMETER = 'INT(run, patience, 3, RANGE(1, 9), "coarse steps", RUN, HONOURED, "an example")\n'
 
+SOLVER = r'''PTAH_HD struct hydro_flux hydro_riemann_davis(struct hydro_state L, struct hydro_state R,
+                                              struct hydro_gas g)
+{
+    double c = hydro_max(hydro_state_sound(L, g), hydro_state_sound(R, g));
+    return hydro_flux_blend(L, R, g, 0.5, 0.5, -0.5 * (fabs(0.5 * (L.u + R.u)) + c));
+}
+
+'''
+
+CRITERION = r'''static bool wants_density(const struct sim *s, int l)
+{
+    return s->mesh.hydro && s->par->refine.rho_refine > 0;
+}
+
+static void flag_density(const struct sim *s, int l, unsigned char (*ok)[8])
+{
+    const struct level *lv = &s->mesh.lev[l];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) ok[i][k] = lv->fld[FLD_U][i][k] >= s->par->refine.rho_refine;
+}
+
+'''
+
+TERM = r'''/* phys/heating: gas is heated at a rate per mass. */
+#include "phys/term.h"
+
+static bool wanted(const struct params *p)
+{
+    return p->run.hydro && p->physics.heating > 0;
+}
+
+static enum err apply(const struct term_run *r, bool *changed)
+{
+    struct level *lv = &r->mesh->lev[r->level];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] < 0)
+                lv->fld[FLD_U + 4][i][c] += r->par->physics.heating * lv->fld[FLD_U][i][c] * r->dt;
+    *changed = lv->nown > 0;
+    return OK;
+}
+
+const struct term term_heating = {.name = "heating",
+                                  .stages = TERM_LEVEL,
+                                  .wanted = wanted,
+                                  .reads = SET_GAS,
+                                  .writes = SET_GAS,
+                                  .apply = apply};
+'''
+
 # heading of the page: {file: text of a new file, or (text before which to insert, text)}
 RECIPES = {
     'program': {'cmd/count/count.c': PROGRAM, 'man/count.1': PAGE},
     'parameter': {'lib/param/core.def': ('INT(run, ncontrol,', PARAMETER)},
+    'Riemann': {'lib/hydro/hydro_kern.h': ('PTAH_HD struct hydro_flux hydro_riemann_hll(', SOLVER),
+                'lib/hydro/riemann.def': ('RIEMANN(ACOUSTIC,', 'RIEMANN(DAVIS, "davis", hydro_riemann_davis)\n'),
+                'lib/param/core.def': ('acoustic|!hlld', 'davis|')},
+    'criterion': {'lib/sim/flag.c': [('static const struct sim_criterion CRITERIA', CRITERION),
+                                     ('    {"mass", wants_mass', '    {"density", wants_density, flag_density},\n')],
+                  'lib/param/core.def': ('REALS(refine, m_refine,', 'REAL(refine, rho_refine, -1.0, ANY, "code density", MODEL, '
+                                         'HONOURED, "an example")\n')},
+    'source': {'lib/phys/heating.c': TERM, 'lib/phys/terms.def': ('TERM(nothing)', 'TERM(heating)\n'),
+               'lib/param/physics.def': ('BOOL(physics, nothing', 'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
+                                         'HONOURED, "an example")\n')},
 }
 
 
@@ -92,11 +155,11 @@ def apply(recipe, tree):
         else:
             with open(path) as f:
                 text = f.read()
-            before, new = change
-            if text.count(before) != 1:
-                print('%s: %d places %r; mend the recipe' % (name, text.count(before), before))
-                sys.exit(1)
-            text = text.replace(before, new + before)
+            for before, new in change if isinstance(change, list) else [change]:
+                if text.count(before) != 1:
+                    print('%s: %d places %r; mend the recipe' % (name, text.count(before), before))
+                    sys.exit(1)
+                text = text.replace(before, new + before)
         with open(path, 'w') as f:
             f.write(text)
 
@@ -125,6 +188,33 @@ def use_parameter(v, tree):
         v.same('patience=' + value, r.status, answer)
 
 
+def use_physics(v, tree, setting):
+    """What was added changes the state of a short run, the same on one rank and on two."""
+    namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
+    for ranks, more in ((1, []), (1, [setting]), (2, [setting])):
+        folder = os.path.abspath('run%d' % len(digests))
+        os.mkdir(folder)
+        r = ptah.Run(ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, 'run/nstepmax=4', 'output/foutput=3',
+                                           'run/check_ghosts=.true.'] + more, folder, {'OMP_NUM_THREADS': '1'})
+        print(r.err)
+        v.same('%d ranks %s' % (ranks, more), r.status, 0)
+        digests.append(ptah.digest(os.path.join(folder, 'output_00002')) if r.status == 0 else folder)
+    v.same('it has an effect', digests[0] != digests[1], True)
+    v.same('the same on 2 ranks', digests[1] == digests[2], True)
+
+
+def use_riemann(v, tree):
+    use_physics(v, tree, 'hydro/riemann=davis')
+
+
+def use_criterion(v, tree):
+    use_physics(v, tree, 'refine/rho_refine=0.9')
+
+
+def use_source(v, tree):
+    use_physics(v, tree, 'physics/heating=1')
+
+
 def main():
     v, name, tree = ptah.Verdict(), sys.argv[1], os.path.abspath('tree')
     ptah.program('simulate')
@@ -135,7 +225,7 @@ def main():
     print(r.out[-2000:], r.err[-2000:])
     v.same('it builds', r.status, 0)
     if r.status == 0:
-        globals()['use_' + name](v, tree)
+        globals()['use_' + name.lower()](v, tree)
     v.end()
 
 

@@ -218,7 +218,7 @@ static uint64_t digest_of_run(const struct hydro_par *p, bool gravity, const boo
 /* Any tile size and any number of threads: same bits. */
 static void test_tiles(void)
 {
-    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
         for (int k = 0; k < 6; k++) {
             struct hydro_par p = base_par();
             p.riemann = (enum riemann)r;
@@ -257,7 +257,7 @@ static void totals(const struct mesh *m, const struct hydro_par *p, double t[5])
 
 static void test_conservation(void)
 {
-    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
         struct hydro_par p = base_par();
         struct mesh m;
         double before[5], after[5];
@@ -279,7 +279,7 @@ static void test_conservation(void)
 /* Uniform flow stays uniform through edges of levels, and constant scalars constant in any flow. */
 static void test_free_flow(void)
 {
-    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
         struct hydro_par p = base_par();
         struct mesh m;
         p.riemann = (enum riemann)r;
@@ -333,7 +333,7 @@ static double mirror(struct mesh *to, struct mesh *from, int l, int d, bool comp
 
 static void test_mirror(void)
 {
-    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
         for (int d = 0; d < 3; d++) {
             struct hydro_par p = base_par();
             struct mesh a, b;
@@ -423,10 +423,12 @@ static void test_open_walls(void)
 static struct hydro_flux solve(int r, struct hydro_state L, struct hydro_state R,
                                struct hydro_gas g)
 {
-    if (r == RIEMANN_LLF) return hydro_riemann_llf(L, R, g);
-    if (r == RIEMANN_HLL) return hydro_riemann_hll(L, R, g);
-    if (r == RIEMANN_HLLC) return hydro_riemann_hllc(L, R, g);
-    if (r == RIEMANN_ACOUSTIC) return hydro_riemann_acoustic(L, R, g);
+#define RIEMANN(name, text, flux)                                                                  \
+    if (r == RIEMANN_##name) return flux(L, R, g);
+#define ITERATED(name, text)
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
     double p = hydro_exact_guess(L, R, g), c;
     for (int i = 0; i < 10; i++) p = hydro_exact_newton(L, R, g, p, &c);
     return hydro_exact_flux(L, R, g, p);
@@ -446,7 +448,7 @@ static void test_riemann(void)
                           .gamma6 = 2.4 / 2.8,
                           .inv_gamma = 1 / 1.4,
                           .niter = 10};
-    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
         for (uint64_t k = 0; k < 200; k++) {
             struct hydro_state s = {0.1 + uniform(5 * k), 4 * uniform(5 * k + 1) - 2,
                                     uniform(5 * k + 2), -uniform(5 * k + 3),
@@ -460,7 +462,7 @@ static void test_riemann(void)
         }
         struct hydro_state a = {1.0, 0.0, 0.3, 0.1, 1.0}, b = {0.125, 0.0, -0.2, 0.4, 1.0};
         struct hydro_flux f = solve(r, a, b, g);
-        if (r >= RIEMANN_HLLC)
+        if (r == RIEMANN_HLLC || r == RIEMANN_EXACT || r == RIEMANN_ACOUSTIC)
             CHECK(f.r == 0.0 && f.e == 0.0 && fabs(f.u - 1.0) < 1e-15, "riemann %d moves a contact",
                   r);
     }
@@ -486,7 +488,7 @@ static void test_riemann_laws(void)
     p.smallr = p.smallc = 1e-3;
     struct hydro_gas g = hydro_gas_of(&p);
     g.niter = 10;
-    for (int r = 0; r <= RIEMANN_ACOUSTIC; r++) {
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
         double mirror = 0, small = 0, jump = 1e-4;
         for (uint64_t k = 0; k < 100; k++) {
             double q[10];
