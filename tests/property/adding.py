@@ -166,7 +166,7 @@ def apply(recipe, tree):
 
 def stated(name):
     with open(os.path.join(ptah.ROOT, 'docs', 'adding.md')) as f:
-        m = re.search(r'^## An? %s\n\nFiles: (\d+)' % name, f.read(), re.M)
+        m = re.search(r'^## An? %s[^\n]*\n\nFiles: (\d+)' % name, f.read(), re.M)
     return int(m.group(1)) if m else None
 
 
@@ -194,7 +194,7 @@ def use_physics(v, tree, setting):
     for ranks, more in ((1, []), (1, [setting]), (2, [setting])):
         folder = os.path.abspath('run%d' % len(digests))
         os.mkdir(folder)
-        r = ptah.Run(ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, 'run/nstepmax=4', 'output/foutput=3',
+        r = ptah.Run(ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, 'run/nstepmax=4', 'output/foutput=3', 'amr/levelmax=5',
                                            'run/check_ghosts=.true.'] + more, folder, {'OMP_NUM_THREADS': '1'})
         print(r.err)
         v.same('%d ranks %s' % (ranks, more), r.status, 0)
