@@ -188,14 +188,17 @@ def use_parameter(v, tree):
         v.same('patience=' + value, r.status, answer)
 
 
+SHORT = ['run/nstepmax=4', 'output/foutput=3', 'amr/levelmax=5', 'run/check_ghosts=.true.']
+
+
 def use_physics(v, tree, setting):
     """What was added changes the state of a short run, the same on one rank and on two."""
     namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
     for ranks, more in ((1, []), (1, [setting]), (2, [setting])):
         folder = os.path.abspath('run%d' % len(digests))
         os.mkdir(folder)
-        r = ptah.Run(ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, 'run/nstepmax=4', 'output/foutput=3', 'amr/levelmax=5',
-                                           'run/check_ghosts=.true.'] + more, folder, {'OMP_NUM_THREADS': '1'})
+        argv = ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, *SHORT, *more]
+        r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
         print(r.err)
         v.same('%d ranks %s' % (ranks, more), r.status, 0)
         digests.append(ptah.digest(os.path.join(folder, 'output_00002')) if r.status == 0 else folder)
