@@ -26,6 +26,10 @@ static enum err share(struct reshaping *w);
 static void say_losses(const struct source *s)
 {
     if (*s->unread) log_info(" %s: has %s, which is not read and gets lost", s->path, s->unread);
+    if (s->nboundary != s->head.boundary.n)
+        log_info(" %s: has %d boundary regions, of which %d are known as faces of the box; the "
+                 "others get lost",
+                 s->path, s->nboundary, s->head.boundary.n);
     if (s->boundary_untold)
         log_info(" %s: has no namelist that tells the types of its boundaries; cells beyond them "
                  "are written as for outflow (RAMSES computes them anew)",
