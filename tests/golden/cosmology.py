@@ -42,6 +42,9 @@ def main():
             v.same('levels of the cells', bool(np.array_equal(mine.level, theirs.level)), True)
         else:
             v.same('without it they differ', a > 1e-8 and d > 5 * STORED, True)
+    r = ptah.simulate(text, 'ours', settings=['run_params/nstepmax=1', 'run_params/dlna_max=0.02'], options=['-o', 'short'])
+    a = [float(step[3]) for step in golden.read_log(r.err)['fine']]
+    v.same('dlna_max=0.02: steps of the expansion factor', 1.015 < a[1] / a[0] < 1.025, True)
     v.end()
 
 
