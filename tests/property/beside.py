@@ -1,13 +1,13 @@
-"""What a checkpoint has beside gas and the usual columns of its particles goes through convert and repartition: times of birth,
+"""What a checkpoint has beside gas and the usual columns of its particles goes through convert, repartition and simulate: times of birth,
 metallicity, further columns, sinks, stellar objects, the cooling table, the namelist, the history.
 
-    beside.py
+    beside.py [RANKS...]      RANKS: on which a run goes on from it
 
 The checkpoint is of a small run, altered with h5py to what others write. Files are read by h5py, numpy and read_ramses.py. One-line
 faults it catches: two columns in each other's place, integers cut to the wrong bytes, sinks with eleven digits, a sink outside a region
 kept, a table written in one format only.
 """
-# test: tier=check timeout=120 ranks=3
+# test: 1 2 3 5 tier=check timeout=240 ranks=3
 import os
 import re
 import shutil
@@ -169,6 +169,31 @@ def parts(v):
     v.same('simulate: what it carries along is said', [w in r.err for w in ('potential', 'sink particles', 'stellar objects')], [True] * 3)
 
 
+def restart(v, ranks, by_id):
+    """A run goes on with all of it: columns that it does not change are those of the checkpoint, of either format, on any ranks."""
+    moves = ('particle.position', 'particle.velocity', 'particle.levelp')
+    want = {n: d for n, d in only(digests('ours'), 'particle.', 'sink.', 'stellar.').items() if not n.startswith(moves)}
+    want['particle.tag'] = digests('ours')['particle.tag']
+    v.same('restart: lines to compare', len(want) > 20 and all('particle.' + n in want for n in by_id), True)
+    whole = None
+    for n in ranks:
+        source, form = [('ours', 'original'), ('b/' + NAME, 'hdf5')][n % 2]
+        what = 'restart on %d, to %s' % (n, form)
+        r = ptah.simulate(base.COSMO, '.', n, settings=['run_params/nstepmax=2', 'output_params/foutput=1', 'output_params/outformat=' + form],
+                          options=['--force', '-o', 'on%d' % n, '-r', os.path.abspath(source)])
+        lines, path = digests(r.outputs[-1]), r.outputs[-1]
+        v.same(what + ': lines that differ', {x for x in want if lines.get(x) != want[x]}, set())
+        v.same(what + ': further lines', set(lines) - set(digests('ours')), set())
+        whole = whole or lines
+        v.same(what + ': digest', lines == whole, True)
+        v.same(what + ': cooling table', open(path + '/cooling_00003.out', 'rb').read() == open('there/cooling_00002.out', 'rb').read(), True)
+        v.same(what + ': what is carried along is said', [w in r.err for w in ('potential', 'propertime', 'sink particles')], [True] * 3)
+        if form == 'original':
+            head = read_ramses.Records(path + '/part_00003.out00001')
+            head.skip(4)
+            v.same(what + ': stars formed', [head.read(t)[0] for t in ('<i4', '<f8', '<f8')], [x for _, x in FORMED])
+
+
 def empty(v):
     """A run with sinks that has none yet."""
     import h5py
@@ -195,6 +220,7 @@ def main():
     around(v, by_id)
     differences(v)
     parts(v)
+    restart(v, [int(n) for n in sys.argv[1:]] or [1, 2], by_id)
     empty(v)
     v.end()
 
