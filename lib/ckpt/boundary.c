@@ -42,7 +42,7 @@ void boundary_of_params(const struct params *p, struct boundary *b)
             .state = {q->d_bound[i], q->u_bound[i], q->v_bound[i], q->w_bound[i], q->p_bound[i]}};
         int axis = axis_of(&r);
         if (axis < 0 || q->bound_type[i] < 1 || q->bound_type[i] > 3) continue;
-        for (int k = 0; k < PARAM_SCALARS && 5 + k < NVAR_MAX; k++)
+        for (int k = 0; k < PARAM_SCALARS && GAS_SCALARS + k < NVAR_MAX; k++)
             r.state[5 + k] = q->var_bound[i][k];
         r.face = 2 * axis + (r.low[axis] > 0);
         add_region(b, &r);

@@ -35,8 +35,7 @@ struct ckpt_head { /* names and units as in the head of RAMSES's amr files */
     /* What RAMSES has no place for: in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
-    /* index of the metallicity variable (RAMSES counting from 1), 0: none */
-    int imetal;
+    const struct gas_vars *gas;   /* names of the nvar variables; NULL: the usual ones (lent) */
     const struct ckpt_rest *rest; /* goes along; NULL: there is none (lent) */
     int deflate;                  /* HDF5: level of compression 1..9, 0: none */
     unsigned legacy;              /* RAMSES: older layouts to be written */

@@ -1,20 +1,22 @@
 /* ckpt/gas: see gas.h. */
 #include "ckpt/gas.h"
 
+#include "oct/gas.h"
+
 void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
                    double *const *u)
 {
-    double *e = u[4];
+    double *e = u[GAS_ENERGY];
     for (int64_t i = 0; i < n; i++) {
         u[0][i] = prim[0][i];
-        e[i] = prim[4][i] / (gamma - 1);
+        e[i] = prim[GAS_ENERGY][i] / (gamma - 1);
     }
     for (int v = 1; v < nvar; v++) {
-        if (v == 4) continue;
+        if (v == GAS_ENERGY) continue;
         for (int64_t i = 0; i < n; i++) {
             double rho = prim[0][i] > smallr ? prim[0][i] : smallr, q = prim[v][i];
             u[v][i] = q * rho;
-            if (v < 4) e[i] += 0.5 * rho * q * q;
+            if (v < GAS_ENERGY) e[i] += 0.5 * rho * q * q;
         }
     }
 }
@@ -28,14 +30,15 @@ void gas_primitive(int nvar, double gamma, double smallr, int64_t n, const doubl
         double r = u[0][i];
         prim[0][i] = r;
         rho[i] = r > smallr ? r : smallr;
-        p[i] = u[4][i];
+        p[i] = u[GAS_ENERGY][i];
     }
     for (int v = 1; v < nvar; v++) {
         const double *q = u[v];
         double *row = prim[v];
-        if (v == 4) continue;
+        if (v == GAS_ENERGY) continue;
         for (int64_t i = 0; i < n; i++) row[i] = q[i] / rho[i];
-        for (int64_t i = 0; v < 4 && i < n; i++) p[i] = p[i] - 0.5 * (q[i] * q[i]) / rho[i];
+        for (int64_t i = 0; v < GAS_ENERGY && i < n; i++)
+            p[i] = p[i] - 0.5 * (q[i] * q[i]) / rho[i];
     }
-    for (int64_t i = 0; i < n; i++) prim[4][i] = gamma1 * p[i];
+    for (int64_t i = 0; i < n; i++) prim[GAS_ENERGY][i] = gamma1 * p[i];
 }

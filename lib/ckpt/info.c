@@ -223,7 +223,13 @@ enum err info_gas(struct source *s, const char *path, int nvar, bool *old)
         FAIL(ERR_FORMAT, "%s: has %d variables, but hydro_file_descriptor.txt names %d", path, nvar,
              s->nhydro);
     s->nhydro = s->head.nvar = nvar;
-    for (int i = 0; i < nvar; i++)
-        if (strcmp(s->field[i].name, "metallicity") == 0) s->head.imetal = i + 1;
     return OK;
+}
+
+void info_metal(struct source *s, int v)
+{
+    const char *name = gas_scalar_name(SCALAR_METAL);
+    for (int k = 0; k < s->nhydro; k++)
+        if (strcmp(s->field[k].name, name) == 0) return;
+    snprintf(s->field[v].name, sizeof s->field[v].name, "%s", name);
 }

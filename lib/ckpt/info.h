@@ -26,6 +26,8 @@ MUST_USE enum err info_descriptor(const struct source *s, const char *kind, stru
 /* Names of the nvar gas variables into s->field, from the descriptor if there is one; path: who
  * says nvar. */
 MUST_USE enum err info_gas(struct source *s, const char *path, int nvar, bool *old);
+/* Variable v is the metallicity, unless another has that name: the descriptor may be lost. */
+void info_metal(struct source *s, int v);
 /* Sink particles, unless the format had some, stellar objects, cooling table: what there is. */
 MUST_USE enum err info_tables(struct source *s);
 /* Says what is missing and need not be (log level 1): texts · one thing more. */

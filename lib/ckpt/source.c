@@ -35,6 +35,15 @@ static enum err place_columns(struct source *s)
     return OK;
 }
 
+/* The variables of the gas, as the format names them. */
+static void name_gas(struct source *s)
+{
+    gas_vars_init(&s->gas);
+    s->gas.n = s->nhydro;
+    for (int v = 0; v < s->nhydro; v++) gas_vars_rename(&s->gas, v, s->field[v].name);
+    s->head.gas = &s->gas;
+}
+
 /* The columns that the checkpoint lacks and every run has. */
 static void fill_in(struct source *s)
 {
@@ -86,6 +95,7 @@ enum err source_open_as(const struct source_kind *kind, const char *dir, struct 
     enum err err = set_path(s, dir);
     if (err == OK) err = kind->open(s);
     if (err == OK) plain_names(s);
+    if (err == OK) name_gas(s);
     if (err == OK) err = place_columns(s);
     if (err == OK && s->head.particles) fill_in(s);
     if (err == OK) list_rest(s);

@@ -89,6 +89,7 @@ struct source {
     struct stars_formed formed;
     const struct catalog *sinks, *stellar; /* never NULL; lent */
 
+    struct gas_vars gas; /* names of the hydro fields: head.gas */
     /* Fields of cells: gas, then gravity. Columns of particles, in their order in the files. */
     int nhydro, ngrav, npart;
     struct ckpt_field field[CKPT_FIELDS], part[CKPT_FIELDS];

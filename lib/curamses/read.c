@@ -335,7 +335,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
     TRY(get_count(h, "header", "ncpu", 1, INT32_MAX, &ranks));
     TRY(get_count(h, "header", "nlevelmax", 1, 99, &levelmax));
     TRY(get_count(h, "header", "levelmin", 1, levelmax, &levelmin));
-    TRY(get_count(h, "header", "nvar", 0, CKPT_FIELDS - 5, &nvar));
+    TRY(get_count(h, "header", "nvar", 0, CKPT_FIELDS - GAS_SCALARS, &nvar));
     for (int k = 0; k < 4; k++)
         TRY(get_count(h, "header", count[k], INT32_MIN, INT32_MAX, &step[k]));
     d->levelmin = (int)levelmin, d->levelmax = (int)levelmax, d->nvar = (int)nvar;
@@ -406,14 +406,14 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
 static enum err read_own(struct source *s, struct hdf5_in *h)
 {
     struct ckpt_head *d = &s->head;
-    int64_t version, imetal = 0, safe[LEVEL_MAX + 2] = {0};
+    int64_t version, safe[LEVEL_MAX + 2] = {0};
     h->smallr = 1e-10; /* RAMSES's default */
     h->ours = hdf5_has(h, "ptah");
     TRY(h->file.err);
     if (!h->ours) return read_units(s);
     TRY(get_count(h, "ptah", "version", 1, 1, &version));
     TRY(read_sums(h));
-    TRY(get_attr(h, "ptah", "imetal", 'q', 1, &imetal, true));
+    TRY(get_attr(h, "ptah", "imetal", 'q', 1, &h->imetal, true));
     TRY(get_attr(h, "ptah", "smallr", 'd', 1, &h->smallr, false));
     TRY(get_attr(h, "ptah", "unit_l", 'd', 1, &d->unit_l, false));
     TRY(get_attr(h, "ptah", "unit_d", 'd', 1, &d->unit_d, false));
@@ -425,7 +425,6 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     TRY(read_stored(s, h));
     d->smallr = h->smallr;
     for (int l = 0; l < LEVEL_MAX + 2; l++) d->safe[l] = safe[l] != 0;
-    d->imetal = imetal > 5 && imetal <= d->nvar ? (int)imetal : 0;
     s->state = s->sums = true, h->sums = &s->sums;
     return OK;
 }
@@ -536,9 +535,11 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     s->head.gravity = hdf5_has(h, "gravity");
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
-    if (s->nhydro && s->nhydro < 5 && !s->foreign)
-        FAIL(ERR_FORMAT, "%s: has %d gas variables, at least 5 are expected", h->path, s->nhydro);
+    if (s->nhydro && s->nhydro < GAS_SCALARS && !s->foreign)
+        FAIL(ERR_FORMAT, "%s: has %d gas variables, at least %d are expected", h->path, s->nhydro,
+             GAS_SCALARS);
     if (s->nhydro) TRY(info_gas(s, h->path, s->nhydro, &old));
+    if (h->imetal > GAS_SCALARS && h->imetal <= s->nhydro) info_metal(s, (int)h->imetal - 1);
     for (int v = 0; v < s->nhydro; v++)
         snprintf(h->field_set[v], sizeof *h->field_set, "hydro/level_%%d/uold_%d", v + 1);
     s->ngrav = 0;

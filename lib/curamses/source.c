@@ -20,8 +20,8 @@ static enum err hdf5_state(struct source *s)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
     if (s->nhydro > NVAR_MAX)
-        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, s->nhydro,
-             NVAR_MAX);
+        FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
+             GAS_SCALARS, NVAR_MAX);
     return OK;
 }
 

@@ -301,7 +301,7 @@ static void fill_ptah(struct hdf5_file *f, const struct hdf5_out *w)
     const struct ckpt_head *h = w->o.h;
     const char *from = h->provenance ? h->provenance : "", *list = h->namelist ? h->namelist : "";
     static const int32_t version = 1;
-    int32_t imetal = h->imetal;
+    int32_t imetal = h->gas ? h->gas->at[SCALAR_METAL] + 1 : 0;
     hdf5_words(f, "ptah/provenance", from);
     hdf5_words(f, "ptah/namelist", list);
     hdf5_attr(f, "ptah", "version", 'i', 1, &version);

@@ -79,7 +79,7 @@ static void plane_prim(struct sweep *s, int k)
         for (int d = 0; d < 3; d++)
 #pragma omp simd
             for (int i = 0; i < end; i++) q[(1 + d) * PS + i] += f[d * US + i] * half_dt;
-    for (int v = 5; v < s->nvar; v++)
+    for (int v = GAS_SCALARS; v < s->nvar; v++)
 #pragma omp simd
         for (int i = 0; i < end; i++) q[v * PS + i] = u[v * US + i] * (1.0 / q[i]);
 }
@@ -213,7 +213,7 @@ INLINE void trace_all(enum slope type, struct sweep *s, int k)
     struct faces o = {s->m[0], s->p[0], s->m[1], s->p[1], s->mz[k & 1], s->pz};
     double h = 0.5 * s->dtdx;
     trace_gas(type, r, w, lo, mid, hi, o, s->gas, h);
-    for (int v = 5; v < s->nvar; v++)
+    for (int v = GAS_SCALARS; v < s->nvar; v++)
         trace_scalar(type, r, w, lo, mid, hi, v * PS, o, s->gas.theta, h);
 }
 
@@ -378,7 +378,7 @@ static void plane_flux(struct sweep *s, int dir, int k)
                          .r = whole_range(2 * w + 2, last),
                          .g = s->gas,
                          .dtdx = s->dtdx};
-    bool scalars = s->nvar > 5, pfix = s->nflux > s->nvar;
+    bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
     switch (s->par->riemann) {
 #define RIEMANN(name, text, flux)                                                                  \
     case RIEMANN_##name:                                                                           \
@@ -402,7 +402,7 @@ static void plane_flux(struct sweep *s, int dir, int k)
 static void faces_scalars(struct sweep *s, const struct face_job *j)
 {
     const double *restrict left = j->left, *restrict mass = j->F;
-    for (int v = 5; v < s->nvar; v++) {
+    for (int v = GAS_SCALARS; v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;
         double *restrict F = j->F + v * PS;
 #pragma omp simd

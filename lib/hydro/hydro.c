@@ -218,7 +218,7 @@ static void oct_finish(struct oct_work *o, const struct sweep *s)
     if (s->patch.any_split && up->l < up->m->levelmax && up->m->lev[up->l + 1].edge) oct_collect(o);
     if (up->m->gravity) oct_gravity(o);
     if (up->par->pressure_fix) oct_pdv(o, s, eint);
-    if (up->par->nvar > 5) oct_scalars(o);
+    if (up->par->nvar > GAS_SCALARS) oct_scalars(o);
     if (up->par->pressure_fix) oct_switch_energy(o, eint);
 }
 
@@ -228,7 +228,8 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
     struct update *up = ctx;
     const struct patch *p = &s->patch;
     int t = p->t, e = t + 2, w = p->w;
-    bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix && up->par->nvar == 5;
+    bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix &&
+                 up->par->nvar == GAS_SCALARS;
     struct oct_work o = {.up = up};
     for (int y = 0; y < t; y++) {
         for (int x = 0; x < t; x++) {
@@ -368,7 +369,7 @@ static void oct_scalars(struct oct_work *o)
             factor = smallr / hydro_max(r0, smallr);
         else
             continue;
-        for (int v = 5; v < o->up->par->nvar; v++)
+        for (int v = GAS_SCALARS; v < o->up->par->nvar; v++)
             o->w[v][c] = lv->fld[FLD_U + v][o->i][c] * factor;
     }
 }

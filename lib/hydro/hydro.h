@@ -19,7 +19,8 @@ enum riemann {
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
 struct hydro_par {
-    int nvar; /* 5 + passive scalars */
+    int nvar; /* vars.n */
+    struct gas_vars vars;
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;
     int niter_riemann;

@@ -162,7 +162,7 @@ static void gather_across(const struct mesh *m, int l, lidx i, int f, const stru
     const struct level *lv = &m->lev[l];
     int bit = 1 << (f >> 1);
     lidx j = lv->nbr[i][f];
-    for (int v = 0; v < 5; v++) {
+    for (int v = 0; v < GAS_SCALARS; v++) {
         cells own = *(const cells *)lv->fld[FLD_U + v][i];
         cells out = j >= 0 ? *(const cells *)lv->fld[FLD_U + v][j] : own;
         *(cells *)u[v] = across(own, out, f);
@@ -172,7 +172,7 @@ static void gather_across(const struct mesh *m, int l, lidx i, int f, const stru
     for (int c = 0; c < 8; c++) {
         if (((c & bit) != 0) != (f & 1)) continue;
         hydro_state_across(m, l, i, c, f, par, state);
-        for (int v = 0; v < 5; v++) u[v][c] = state[v];
+        for (int v = 0; v < GAS_SCALARS; v++) u[v][c] = state[v];
     }
 }
 
@@ -216,10 +216,10 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
     if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return;
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
-        _Alignas(64) double u[5][8];
+        _Alignas(64) double u[GAS_SCALARS][8];
         struct prims own, side[2];
         int steep[8] = {0};
-        for (int v = 0; v < 5; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
+        for (int v = 0; v < GAS_SCALARS; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
         prims_of(u, p, &own);
         for (int d = 0; d < 3; d++) {
             for (int s = 0; s < 2; s++) {

@@ -9,11 +9,10 @@
 #include "part/part.h"
 
 struct ics_gas {
-    int nvar; /* 5 + passive scalars */
+    int nvar; /* GAS_SCALARS and passive scalars */
     double gamma, smallr, smallc;
-    int imetal;      /* index of the metallicity variable (5..nvar-1), or -1 */
-    double z_ave;    /* its value, solar units, where no file gives it */
-    double T2_start; /* T/mu of the initial gas in K; <= 0: adiabatic, 1.356e-2/a² */
+    double initial[NVAR_MAX]; /* cosmology: of scalars that no file gives, per mass */
+    double T2_start;          /* T/mu of the initial gas in K; <= 0: adiabatic, 1.356e-2/a² */
 };
 
 /* ---- regions (&INIT_PARAMS region_type, x_center, …), code units ---- */
@@ -24,7 +23,7 @@ struct ics_region {
     enum ics_shape shape;
     double center[3], length[3], exponent; /* x_center.., length_x.., exp_region */
     double d, v[3], p;                     /* d_region, u_region.., p_region */
-    double var[NVAR_MAX];                  /* var_region: passive scalars, [0..nvar-6] */
+    double var[NVAR_MAX]; /* var_region: passive scalars, [0..nvar-GAS_SCALARS-1] */
 };
 
 /* U of all octs of level l, ghosts included. Later regions win over (square) or add to (point)

@@ -203,8 +203,8 @@ out:
 static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char name[32])
 {
     static const char *const plain[] = {"ic_d", "ic_u", "ic_v", "ic_w", "ic_p"};
-    if (v >= 5)
-        snprintf(name, 32, "ic_pvar_%05d", v - 4);
+    if (v >= GAS_SCALARS)
+        snprintf(name, 32, "ic_pvar_%05d", v - GAS_SCALARS + 1);
     else if (!g->cosmo)
         snprintf(name, 32, "%s", plain[v]);
     else if (v >= 1 && v <= 3)
@@ -224,7 +224,7 @@ static void gas_scale(const struct ics_grafic *g, const struct level *lv,
     double ul, ud, ut, aexp = p->aexp_ini;
     *base = 0;
     *factor = 1;
-    if (!g->cosmo || v >= 5) return;
+    if (!g->cosmo || v >= GAS_SCALARS) return;
     if (v == 0) {
         *base = p->omega_b / p->omega_m;
         *factor = ic->growth * *base;
@@ -246,7 +246,7 @@ static enum err gas_variable(const struct ics_grafic *g, const struct ics_layers
     gas_scale(g, s->lv, s->ic, v, gas, &base, &factor);
     bool given = gas_file(g, s->ic->dir, v, name);
     if (given) TRY(ics_field_read(s, name, GRAFIC_REAL, q));
-    if (!given && g->cosmo && v == gas->imetal) base = gas->z_ave * 0.02;
+    if (!given && g->cosmo && v >= GAS_SCALARS) base = gas->initial[v];
     double least = v == 0 && g->cosmo ? 0.1 * g->par.omega_b / g->par.omega_m : -HUGE_VAL;
 #pragma omp parallel for
     for (lidx i = 0; i < s->lv->nown; i++)
@@ -267,7 +267,7 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
                 u[d][i][c] *= rho;
             }
             u[4][i][c] = p / (gas->gamma - 1) + rho * (0.5 * v2);
-            for (int v = 5; v < gas->nvar; v++) u[v][i][c] *= rho;
+            for (int v = GAS_SCALARS; v < gas->nvar; v++) u[v][i][c] *= rho;
         }
 }
 

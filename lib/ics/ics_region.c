@@ -50,7 +50,7 @@ static void region_apply(const struct ics_region *r, int nvar, const double x[3]
         for (int d = 0; d < 3; d++) q[1 + d] += r->v[d] * w;
         q[4] += r->p * w / vol;
     }
-    for (int v = 5; v < nvar; v++) q[v] = r->var[v - 5];
+    for (int v = GAS_SCALARS; v < nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
 
 static bool square_holds(const struct ics_region *r, const double x[3])
@@ -70,5 +70,5 @@ static void to_conserved(const struct ics_gas *g, const double *q, double *u)
     }
     u[0] = q[0];
     u[4] = kinetic + q[4] / (g->gamma - 1);
-    for (int v = 5; v < g->nvar; v++) u[v] = q[0] * q[v];
+    for (int v = GAS_SCALARS; v < g->nvar; v++) u[v] = q[0] * q[v];
 }

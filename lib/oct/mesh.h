@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "oct/gas.h"
 #include "oct/okey.h"
 
 enum { LEVEL_MAX = OKEY_LEVELS, NVAR_MAX = 64 };
@@ -24,8 +25,8 @@ enum field {
     FLD_FY,
     FLD_FZ,
     FLD_RHO, /* Poisson source density (gas + particles), of the last deposit */
-    /* conserved variables: FLD_U+0 density, +1..3 momentum density, +4 total energy density, +5..
-       rho*scalar */
+    /* conserved variables (oct/gas.h): densities of mass, momentum (3) and total energy, rho*scalar
+     */
     FLD_U,
     FLD_MAX = FLD_U + NVAR_MAX
 };

@@ -105,10 +105,10 @@ static enum err check_gas(const struct params *p)
              "&RUN_PARAMS: "
              "ivar_refine=0 takes the map ic_refmap",
              p->refine.ivar_refine);
-    if (npassive >= 0 && p->refine.ivar_refine > 5 + npassive)
+    if (npassive >= 0 && p->refine.ivar_refine > PARAM_GAS + npassive)
         FAIL(ERR_PARAM,
              "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of npassive=%d",
-             p->refine.ivar_refine, 5 + npassive, npassive);
+             p->refine.ivar_refine, PARAM_GAS + npassive, npassive);
     return OK;
 }
 

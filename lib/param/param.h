@@ -20,12 +20,13 @@
 #include "base/err.h"
 
 enum {
-    PARAM_LEVELS = 100,   /* level-wise arrays (as MAXLEVEL of RAMSES) */
-    PARAM_REGIONS = 100,  /* initial regions */
-    PARAM_BOUNDS = 100,   /* boundary regions */
-    PARAM_OUTPUTS = 1000, /* output times */
-    PARAM_SCALARS = 59,   /* passive scalars: 64 conserved variables less five */
-    PARAM_PHOTONS = 16,   /* photon groups of RAMSES-RT */
+    PARAM_LEVELS = 100,             /* level-wise arrays (as MAXLEVEL of RAMSES) */
+    PARAM_REGIONS = 100,            /* initial regions */
+    PARAM_BOUNDS = 100,             /* boundary regions */
+    PARAM_OUTPUTS = 1000,           /* output times */
+    PARAM_GAS = 5,                  /* variables of a gas without passive scalars */
+    PARAM_SCALARS = 64 - PARAM_GAS, /* passive scalars: 64 conserved variables less these */
+    PARAM_PHOTONS = 16,             /* photon groups of RAMSES-RT */
 #ifdef PTAH_MORTON128
     PARAM_LEVEL_LIMIT = 42 /* = OKEY_LEVELS (oct/okey.h) */
 #else

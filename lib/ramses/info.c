@@ -224,7 +224,7 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     if (err == OK) err = ramses_hydro_head(&f, r->s->head.ndim, a, &nvar, &r->s->head.gamma);
     fort_shut(&f);
     TRY(err);
-    if (nvar < 1 || nvar > CKPT_FIELDS - 5)
+    if (nvar < 1 || nvar > CKPT_FIELDS - GAS_SCALARS)
         FAIL(ERR_FORMAT, "%s: says it has %d variables", path, nvar);
     r->s->head.hydro = true;
     return info_gas(r->s, path, nvar, &r->old_hydro);

@@ -45,7 +45,6 @@ struct ramses_out {
     const struct comm *c;               /* its rank and size: those of the file */
     const struct ramses_values *values; /* NULL: mesh and particles themselves */
     const struct part_columns *columns; /* of the particles; NULL: there are none */
-    const struct ckpt_field *gas;       /* names of the gas variables; NULL: the usual ones */
     /* The values are as another code stored them, fields of its source, gas, then gravity (lent);
      * NULL: they are the state of a run. */
     const struct ckpt_field *stored;

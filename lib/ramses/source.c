@@ -77,10 +77,10 @@ static enum err ramses_state(struct source *s)
              "%s: has %ld x %ld x %ld coarse cells inside the box; runs have one (inspect reads it "
              "all the same)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
-    if (h->hydro && (s->nhydro < 5 || s->nhydro > NVAR_MAX))
-        FAIL(ERR_LIMIT, "%s: has %d gas variables; 5 to %d can be read", s->path, s->nhydro,
-             NVAR_MAX);
-    for (int i = 5; i < s->nhydro; i++)
+    if (h->hydro && (s->nhydro < GAS_SCALARS || s->nhydro > NVAR_MAX))
+        FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
+             GAS_SCALARS, NVAR_MAX);
+    for (int i = GAS_SCALARS; i < s->nhydro; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
             FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
     s->nvalue = s->nhydro + (h->gravity ? 4 : 0);

@@ -177,34 +177,40 @@ static void put_field(FILE *t, int *n, const char *name, char type)
 
 static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, variable_type\n";
 
+/* The names of the first variables are RAMSES's, whatever the source called them. */
+static const struct gas_vars *names_of(const struct ramses_out *o, struct gas_vars *store)
+{
+    const struct gas_vars *given = o->h->gas;
+    gas_vars_init(store);
+    while (store->n < o->h->nvar)
+        gas_vars_add(store, given && store->n < given->n ? given->name[store->n] : NULL);
+    return store;
+}
+
 static void make_hydro_fields(FILE *t, const struct ramses_out *o)
 {
-    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z",
-                                       "pressure"};
+    struct gas_vars store;
+    const struct gas_vars *g = names_of(o, &store);
     int n = 0;
     fputs(VERSION_LINES, t);
     while (o->stored && n < o->nhydro) put_field(t, &n, o->stored[n].name, 'd');
-    while (!o->stored && n < o->h->nvar) {
-        char scalar[48];
-        snprintf(scalar, sizeof scalar, "scalar_%02d", n - 5);
-        if (o->gas) snprintf(scalar, sizeof scalar, "%.31s", o->gas[n].name);
-        put_field(t, &n, n < 5 ? name[n] : n + 1 == o->h->imetal ? "metallicity" : scalar, 'd');
-    }
+    while (!o->stored && n < o->h->nvar) put_field(t, &n, g->name[n], 'd');
 }
 
 static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
 {
-    static const char *const name[] = {"density", "velocity_x", "velocity_y", "velocity_z",
-                                       "thermal_pressure"};
+    struct gas_vars store;
+    const struct gas_vars *g = names_of(o, &store);
     int nvar = o->stored ? o->nhydro : o->h->nvar;
     fprintf(t, "nvar        =%11d\n", nvar);
     for (int v = 0; v < nvar; v++)
         if (o->stored)
             fprintf(t, "variable #%2d: %s\n", v + 1, o->stored[v].name);
-        else if (v < 5)
-            fprintf(t, "variable #%2d: %s\n", v + 1, name[v]);
+        else if (v >= GAS_SCALARS)
+            fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - GAS_SCALARS + 1);
         else
-            fprintf(t, "variable #%2d: passive_scalar_%d\n", v + 1, v - 4);
+            fprintf(t, "variable #%2d: %s%s\n", v + 1, v == GAS_ENERGY ? "thermal_" : "",
+                    g->name[v]);
 }
 
 static void make_part_fields(FILE *t, const struct ramses_out *o)

@@ -92,7 +92,6 @@ static void set_head(struct reshaping *w)
     w->o.h = &w->head, w->o.d = w->plan->domain, w->o.c = &w->file, w->o.list = &w->list;
     w->o.nlevel = w->nlevel = w->head.levelmax;
     w->head.rest = &w->rest;
-    w->o.gas = w->s->field;
     w->o.columns = w->head.particles ? &w->s->columns : NULL;
 }
 

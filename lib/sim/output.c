@@ -183,7 +183,7 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
                             .unit_l = u.length,
                             .unit_d = u.density,
                             .unit_t = u.time,
-                            .imetal = p->physics.metal ? 6 : 0,
+                            .gas = &s->hydro.vars,
                             .deflate = p->output.deflate,
                             .longint = p->output.longint,
                             .overwrite = s->out.force,

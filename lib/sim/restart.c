@@ -421,13 +421,27 @@ struct stream {
     bool ended; /* all ranks know of the error */
 };
 
+/* Where variable v of the checkpoint goes: to the scalar of its name if both know it, else to its
+ * place, unless that is a scalar that the checkpoint has elsewhere. */
+static int variable_of(const struct sim *s, int v)
+{
+    const struct gas_vars *from = s->restart.from->head.gas, *to = &s->hydro.vars;
+    if (!from || v < GAS_SCALARS || v >= from->n) return v;
+    int named = gas_vars_find(to, from->name[v]);
+    if (named >= 0) return named;
+    return v < to->n && gas_vars_find(from, to->name[v]) >= 0 ? -1 : v;
+}
+
 static void stream_init(struct stream *t, struct sim *s)
 {
     static const int grav[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
     const struct source *f = s->restart.from;
     int nvar = f->head.hydro ? f->head.nvar : 0;
     *t = (struct stream){.s = s, .nvalue = f->nvalue};
-    for (int v = 0; v < nvar; v++) t->field[v] = v < s->mesh.nvar ? FLD_U + v : -1;
+    for (int v = 0; v < nvar; v++) {
+        int to = variable_of(s, v);
+        t->field[v] = to >= 0 && to < s->mesh.nvar ? FLD_U + to : -1;
+    }
     for (int k = 0; nvar + k < f->nvalue; k++) t->field[nvar + k] = s->mesh.gravity ? grav[k] : -1;
     t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
     t->count = mem_zero(sizeof *t->count * (size_t)(2 * s->comm.size + 1), "restart");

@@ -52,7 +52,8 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
         double state[5] = {b->d_bound[i], b->u_bound[i], b->v_bound[i], b->w_bound[i],
                            b->p_bound[i]};
         memcpy(h->bound_state[f], state, sizeof state);
-        for (int k = 5; k < h->nvar; k++) h->bound_state[f][k] = b->var_bound[i][k - 5];
+        for (int k = GAS_SCALARS; k < h->nvar; k++)
+            h->bound_state[f][k] = b->var_bound[i][k - GAS_SCALARS];
     }
     for (int d = 0; d < 3; d++)
         if (wall[2 * d] != wall[2 * d + 1])
@@ -65,18 +66,45 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
 /* Number of passive scalars: asked for, or what the namelist and the initial conditions imply. */
 static int count_scalars(const struct params *p)
 {
-    if (p->hydro.npassive >= 0) return p->hydro.npassive;
-    int n = p->physics.metal ? 1 : 0;
-    if (p->refine.ivar_refine > 5 + n) n = p->refine.ivar_refine - 5;
+    int n = 0;
+#define SCALAR(symbol, name, on, initial) n += (on) ? 1 : 0;
+#include "oct/scalars.def"
+    if (p->hydro.npassive >= 0) return p->hydro.npassive > n ? p->hydro.npassive : n;
+    if (p->refine.ivar_refine > GAS_SCALARS + n) n = p->refine.ivar_refine - GAS_SCALARS;
     int given = param_given_count(p, "init", "var_region");
     if (given > n) n = given;
     char path[512];
-    for (int i = 1; i <= NVAR_MAX - 5 && strcmp(p->init.filetype, "grafic") == 0; i++) {
+    for (int i = 1; i <= NVAR_MAX - GAS_SCALARS && strcmp(p->init.filetype, "grafic") == 0; i++) {
         snprintf(path, sizeof path, "%.256s/ic_pvar_%05d", p->init.initfile[0], i);
         if (access(path, F_OK) != 0) break;
         if (i > n) n = i;
     }
     return n;
+}
+
+/* Names: of the scalars that the run knows, then those that a checkpoint gives to the others. */
+static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
+{
+    const struct params *p = s->par;
+    const struct gas_vars *from = s->restart.from ? s->restart.from->head.gas : NULL;
+    gas_vars_init(g);
+#define SCALAR(symbol, name, on, initial)                                                          \
+    if (on) gas_vars_add(g, name);
+#include "oct/scalars.def"
+    while (g->n < nvar) {
+        const char *name = from && g->n < from->n ? from->name[g->n] : NULL;
+        bool given = name && gas_vars_find(from, name) >= 0 && gas_vars_find(g, name) < 0;
+        gas_vars_add(g, given ? name : NULL);
+    }
+}
+
+void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
+{
+    const struct params *p = s->par;
+    const int *at = s->hydro.vars.at;
+#define SCALAR(symbol, name, on, value)                                                            \
+    if (at[SCALAR_##symbol] >= 0) initial[at[SCALAR_##symbol]] = (value);
+#include "oct/scalars.def"
 }
 
 static enum err setup_hydro(struct sim *s)
@@ -86,11 +114,12 @@ static enum err setup_hydro(struct sim *s)
     enum riemann riemann = hydro_riemann_named(p->riemann);
     if (riemann == RIEMANN_COUNT)
         FAIL(ERR_PARAM, "hydro_params/riemann: '%s' is not known", p->riemann);
-    int nvar = 5 + count_scalars(s->par);
+    int nvar = GAS_SCALARS + count_scalars(s->par);
     if (s->restart.from && p->npassive < 0 && s->restart.from->head.nvar > nvar)
         nvar = s->restart.from->head.nvar;
     if (nvar > NVAR_MAX)
-        FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars", NVAR_MAX - 5);
+        FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars",
+             NVAR_MAX - GAS_SCALARS);
     s->hydro = (struct hydro_par){.nvar = nvar,
                                   .gamma = p->gamma,
                                   .smallr = p->smallr,
@@ -112,6 +141,7 @@ static enum err setup_hydro(struct sim *s)
                                   .floor_d = r->floor_d,
                                   .floor_p = r->floor_p,
                                   .floor_u = r->floor_u};
+    name_variables(s, nvar, &s->hydro.vars);
     return OK;
 }
 

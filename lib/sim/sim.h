@@ -17,6 +17,8 @@
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
                "the parameter table's limit is that of the keys");
+_Static_assert((int)PARAM_GAS == (int)GAS_SCALARS && PARAM_GAS + PARAM_SCALARS == NVAR_MAX,
+               "the parameter table counts the variables of the gas as oct/gas.h does");
 
 /* Sums over the state at the start of a coarse step (docs/method/step.md). */
 struct totals {
@@ -148,6 +150,8 @@ MUST_USE enum err sim_profile_begin(struct sim *s);
 void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
 MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules */
+/* setup.c: initial values of the scalars that the run knows by name; others stay */
+void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->cosmo from s->cosmo_par */
 MUST_USE enum err sim_cosmology(struct sim *s);
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */

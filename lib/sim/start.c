@@ -46,7 +46,7 @@ static enum err start_regions(struct start *st)
                                  .d = p->d_region[i],
                                  .v = {p->u_region[i], p->v_region[i], p->w_region[i]},
                                  .p = p->p_region[i]};
-        for (int k = 0; k < st->s->hydro.nvar - 5; k++) r->var[k] = p->var_region[i][k];
+        for (int k = 0; k < st->s->hydro.nvar - GAS_SCALARS; k++) r->var[k] = p->var_region[i][k];
     }
     return OK;
 }
@@ -57,7 +57,8 @@ static enum err start_regions(struct start *st)
 static enum err check_mask(const struct start *st, int n, const char *const dirs[])
 {
     const struct sim *s = st->s;
-    int variable = s->par->refine.ivar_refine, number = variable - 5, needed = variable ? n : n - 1;
+    int variable = s->par->refine.ivar_refine, number = variable - GAS_SCALARS,
+        needed = variable ? n : n - 1;
     char name[32] = "ic_refmap";
     if (!s->mesh.gravity || s->mesh.levelmin == s->mesh.levelmax) return OK;
     if (variable && (!s->mesh.hydro || number < 1)) return OK;
@@ -251,9 +252,8 @@ static enum err start_afresh(struct start *st)
     st->gas = (struct ics_gas){.nvar = s->hydro.nvar,
                                .gamma = s->hydro.gamma,
                                .smallr = s->hydro.smallr,
-                               .smallc = s->hydro.smallc,
-                               .imetal = p->physics.metal ? 5 : -1,
-                               .z_ave = p->physics.z_ave};
+                               .smallc = s->hydro.smallc};
+    sim_initial_scalars(s, st->gas.initial);
     sim_output_setup(s);
     enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
                                                                     : DOMAIN_KSECTION;

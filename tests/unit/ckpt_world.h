@@ -111,11 +111,16 @@ static void fill_parts(struct parts *p, const struct comm *c)
     }
 }
 
+static struct gas_vars world_gas; /* the first scalar is the metallicity */
+
 static void world_new_in(struct world *w, struct comm c, bool walls, enum domain_kind kind)
 {
     const bool wall[6] = {walls, walls, false, false, walls, walls};
     static const double times[2] = {1, 2};
     memset(w, 0, sizeof *w);
+    gas_vars_init(&world_gas);
+    gas_vars_add(&world_gas, "metallicity");
+    while (world_gas.n < NVAR) gas_vars_add(&world_gas, NULL);
     w->c = c;
     w->d = domain_new(kind, c.size, LMAX, wall);
     mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, wall);
@@ -154,7 +159,7 @@ static void world_new_in(struct world *w, struct comm c, bool walls, enum domain
                               .unit_l = 3.085677581e24,
                               .unit_d = 1e-29,
                               .unit_t = 1.7e-17,
-                              .imetal = 6,
+                              .gas = &world_gas,
                               .namelist = "&RUN_PARAMS\n/\n",
                               .provenance = c.size > 1 ? "written by many\n" : "written by one\n"};
     for (int l = 1; l <= LMAX; l++) w->h.dtold[l] = 0.1 * l, w->h.dtnew[l] = 0.2 * l;
