@@ -182,7 +182,7 @@ def restart(v, ranks, by_id):
         what = 'restart on %d, to %s' % (n, form)
         settings = ['run_params/nstepmax=2', 'output_params/foutput=1', 'output_params/outformat=' + form]
         r = ptah.simulate(base.COSMO, '.', n, settings=settings,
-                          options=['--force', '-o', 'on%d' % n, '-r', os.path.abspath(source)])
+                          options=['--change-model', '-o', 'on%d' % n, '-r', os.path.abspath(source)])
         lines, path = digests(r.outputs[-1]), r.outputs[-1]
         v.same(what + ': lines that differ', {x for x in want if lines.get(x) != want[x]}, set())
         v.same(what + ': further lines', set(lines) - set(digests('ours')), set())
