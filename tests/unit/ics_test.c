@@ -559,11 +559,8 @@ static void fresh(const char *which)
     write_level(dirs[1], 4, 8, 4, which);
 }
 
-static const struct ics_gas GAS = {.nvar = 7,
-                                   .gamma = 5.0 / 3,
-                                   .smallr = 1e-10,
-                                   .smallc = 1e-10,
-                                   .initial = {[GAS_SCALARS] = 0.01}};
+static const struct ics_gas GAS = {
+    .nvar = 7, .gamma = 5.0 / 3, .smallr = 1e-10, .smallc = 1e-10, .initial[GAS_SCALARS] = 0.01};
 
 /* The largest difference between the gas of level l and what its files say, and check of the
  * refinement map. */
