@@ -34,8 +34,7 @@ void part_init(struct parts *p)
 {
     _Static_assert(offsetof(struct parts, v) == offsetof(struct parts, col[COL_VX]) &&
                        offsetof(struct parts, m) == offsetof(struct parts, col[COL_MASS]) &&
-                       offsetof(struct parts, dark_energy) ==
-                           offsetof(struct parts, col[COL_COUNT - 1]),
+                       offsetof(struct parts, metal) == offsetof(struct parts, col[COL_METAL]),
                    "members and numbers of columns agree");
     memset(p, 0, sizeof *p);
     part_columns_init(&p->columns);
@@ -490,6 +489,7 @@ void part_kinetic(const struct parts *p, int l, struct sum *ekin)
 #pragma omp for schedule(static)
         for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
             double x = p->v[0][i], y = p->v[1][i], z = p->v[2][i];
+            if (p->family[i] <= 0) continue; /* tracers have no weight */
             sum_add(&mine, 0.5 * p->m[i] * (x * x + y * y + z * z));
         }
 #pragma omp critical(part_kinetic)

@@ -49,6 +49,7 @@ void sim_total_mass(struct sim *s)
     for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++)
         add_leaf_mass(s, l, sum);
     for (int64_t i = 0; i < s->parts.n; i++) {
+        if (s->parts.family[i] <= 0) continue; /* tracers do not gravitate */
         sum_add(&sum[0], s->parts.m[i]);
         for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
     }

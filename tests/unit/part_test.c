@@ -638,6 +638,11 @@ static void test_selection(void)
     g = deposit(&w, LMIN, 0, LMIN - 1);
     grid_sums(&w, LMIN, &g, sum);
     check(sum[0] == 0 && sum[1] == 0, "tracers neither weigh nor count");
+    struct sum ekin;
+    sum_init(&ekin);
+    for (int64_t i = 0; i < w.p.n; i++) w.p.v[0][i] = w.p.family[i] > 0 ? 1 : 1000;
+    part_kinetic(&w.p, LMIN, &ekin);
+    check(sum_get(&ekin) < 1, "tracers have no kinetic energy");
     grid_free(&g);
     for (int64_t i = 0; i < w.p.n; i++)
         if (w.p.id[i] % 7 == 3) w.p.family[i] = FAM_STAR;
