@@ -115,7 +115,7 @@ def change_hdf5(there, what, value):
 def refused(v, what, r, words):
     """Status 2 and one sentence with all the words; mpirun and make add their own lines."""
     said = [line for line in r.err.splitlines() if line.split(':')[0] in ('pk', 'inspect', 'convert', 'repartition')]
-    good = r.status == 2 and not r.timed_out and len(said) == 1 and all(w in said[0] for w in words)
+    good = r.status == 2 and not r.timed_out and len(said) == 1 and all(w.lower() in said[0].lower() for w in words)
     v.same(what, good, True)
     if not good:
         print('  status %s, words %s: %s' % (r.status, words, r.err[:1000]))
