@@ -8,6 +8,7 @@ A one-line fault it catches: a second list of what a table has.
 # test: Riemann tier=long timeout=900 ranks=2
 # test: criterion tier=long timeout=900 ranks=2
 # test: source tier=long timeout=900 ranks=2
+# test: particle tier=long timeout=900
 import os
 import re
 import shutil
@@ -114,6 +115,7 @@ const struct term term_heating = {.name = "heating",
                                   .writes = SET_GAS,
                                   .apply = apply};
 '''
+COLUMN = 'OPTION(IRON, iron, double, "iron", "particles/iron", "iron", ZERO, STARS)\n'
 
 # heading of the page: {file: text of a new file, or (text before which to insert, text)}
 RECIPES = {
@@ -129,6 +131,7 @@ RECIPES = {
     'source': {'lib/phys/heating.c': TERM, 'lib/phys/terms.def': ('TERM(nothing)', 'TERM(heating)\n'),
                'lib/param/physics.def': ('BOOL(physics, nothing', 'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
                                          'HONOURED, "an example")\n')},
+    'particle': {'lib/part/columns.def': ('/* of cuRAMSES: carried unchanged */', COLUMN)},
 }
 
 
@@ -216,6 +219,12 @@ def use_criterion(v, tree):
 
 def use_source(v, tree):
     use_physics(v, tree, 'physics/heating=1')
+def use_particle(v, tree):
+    for test in ('column_test', 'part_test'):
+        r = ptah.Run(['make', 'build/tests/unit/' + test], tree)
+        v.same(test + ' builds', r.status, 0)
+        r = ptah.Run(['build/tests/unit/' + test], tree)
+        v.same(test, (r.status, r.out.rstrip().endswith(' 0 failed')), (0, True))
 
 
 def main():
