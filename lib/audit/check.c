@@ -63,23 +63,24 @@ void check_report(struct check *k, enum check_kind kind, const char *file, const
 
 static void report_rest(struct check *k)
 {
-    static const char *const name[BAD_KINDS] = {"unreadable files",
-                                                "wrong counts",
-                                                "octs without a father",
-                                                "split cells without an oct",
-                                                "octs that are there twice",
-                                                "incomplete levels",
-                                                "octs without a neighbour of their father",
-                                                "split cells that are not flagged",
-                                                "values that are not finite",
-                                                "densities that are not positive",
-                                                "energies that are not positive",
-                                                "split cells that are not the mean of their sons",
-                                                "particle values that are not finite",
-                                                "particles outside the box",
-                                                "masses that are not positive",
-                                                "ids that are there twice",
-                                                "particles with another rank"};
+    static const char *const name[BAD_KINDS] = {
+        "unreadable files",
+        "wrong counts",
+        "octs without a parent",
+        "split cells without an oct",
+        "octs that occur twice",
+        "incomplete levels",
+        "octs without a neighbour of their parent",
+        "split cells that are not flagged",
+        "values that are not finite",
+        "densities that are not positive",
+        "energies that are not positive",
+        "split cells that are not the mean of their children",
+        "particle values that are not finite",
+        "particles outside the box",
+        "masses that are not positive",
+        "ids that occur twice",
+        "particles with another rank"};
     for (int i = 0; i < BAD_KINDS; i++) {
         char what[200];
         if (k->count[i] <= CHECK_MOST) continue;
@@ -164,7 +165,7 @@ static char *load_text(struct check *k, const char *name, size_t *n)
     return err == OK ? text : NULL;
 }
 
-/* Walls of a box that is stored as if periodic are known from the namelist only. */
+/* Boundaries of a box that is stored as if periodic are known from the namelist only. */
 static bool has_walls(struct check *k)
 {
     struct nml list;

@@ -1,14 +1,14 @@
-/* audit/check: is a checkpoint whole and sane?
+/* audit/check: is a checkpoint complete and consistent?
  *
- * Damage goes to a callback, one call a damage: file, place, what; a check that fails often is cut
- * off after some of them, and how many more there are is said once. What can be checked in spite of
- * a damage still is. Nothing is collective.
+ * Damage is reported to a callback, one call each: file, place, what; a check that fails often is
+ * cut off after some of them, and how many more there are is said once. What can be checked in
+ * spite of a damage still is. Nothing is collective.
  *
  * CHECK_WHOLE reads each file once, in batches: every record's marks and lengths, counts against
  * each other, the levels of the tree against each other, each checksum that there is (the list of
  * files, the exact_ files, HDF5's blocks), the text files' counts, files that are missing or belong
- * to no rank. CHECK_ALL looks at every oct, cell and particle too: 16 bytes an oct and, in turns
- * bounded by `memory`, 8 (variables + 2) bytes an oct for the restriction and 8 bytes a particle
+ * to no rank. CHECK_ALL looks at every oct, cell and particle too: 16 bytes per oct and, in turns
+ * bounded by `memory`, 8 (variables + 2) bytes per oct for the restriction and 8 bytes per particle
  * for the ids; each turn reads the files again. */
 #pragma once
 #include "ckpt/source.h"
@@ -37,7 +37,7 @@ struct check_found {
     int64_t strays;
     /* cells whose pressure is not positive, though the energy is (CHECK_ALL, gas) */
     int64_t cold;
-    /* greatest relative difference of a split cell from its sons (CHECK_ALL, gas) */
+    /* max relative difference of a split cell from its children (CHECK_ALL, gas) */
     double restricted;
 };
 

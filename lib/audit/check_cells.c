@@ -1,10 +1,10 @@
-/* audit/check_cells: values of cells, and that a split cell is the mean of its sons.
+/* audit/check_cells: values of cells, and that a split cell is the mean of its children.
  *
  * What is a mean: density, momentum, rho times scalar, and the energy: the total one (interpol_var
  * 0), or the internal one, to which the kinetic energy of the mean momentum is added (interpol_var
- * 1, 2); either will do. The father's values come with the father's oct, the mean with the sons'
- * oct, maybe from another file: what comes first waits in a row of a table. The table takes as many
- * octs as memory allows; the files are read once for each such turn. */
+ * 1, 2); either will do. The parent cell's values come with the parent cell's oct, the mean with
+ * the children' oct, maybe from another file: what comes first waits in a row of a table. The table
+ * takes as many octs as memory allows; the files are read once for each such turn. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct cells {
     /* density, velocities, pressure, scalars, in this order, as gas_conserved has them */
     bool known;
     bool first;       /* turn: plain checks of values are made once */
-    int nrow;         /* values a row: conserved ones, internal energy */
+    int nrow;         /* values per row: conserved ones, internal energy */
     int64_t from, to; /* rows of the tree table in this turn */
     double *wait;     /* [to - from][nrow] */
     unsigned char *state;
@@ -96,8 +96,8 @@ static double internal_energy(const struct cells *c, const struct source_octs *o
     return o->val[8 * c->pressure + cell][i] / (c->k->gamma - 1);
 }
 
-/* a: of the father, b: mean of the sons. The scale of momentum is that of the kinetic energy, since
- * means may cancel. */
+/* a: of the parent cell, b: mean of the children. The scale of momentum is that of the kinetic
+ * energy, since means may cancel. */
 static double difference(const struct cells *c, const double *a, const double *b)
 {
     double worst = 0, speed = sqrt(2 * fabs(b[0]) * fabs(b[4]));
@@ -132,7 +132,7 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
     const char *name = k->r->field[worst].name;
     bool momentum = worst >= 1 && worst <= 3;
     check_report(k, BAD_RESTRICTION, path, place,
-                 "split cell has %s%s %.15g, the mean of its sons is %.15g",
+                 "split cell has %s%s %.15g, the mean of its children is %.15g",
                  momentum     ? "density times "
                  : worst == 4 ? "energy, not "
                  : worst > 4  ? "density times "

@@ -3,8 +3,8 @@
  *
  * Ids are sorted, eight bytes each; if memory does not hold them all, in turns of those that share
  * a remainder. Clouds of sinks share ids by design. Whether a particle is with its rank is counted;
- * RAMSES itself leaves some behind that crossed a wall in the last step, so it is damage only in
- * our checkpoints. */
+ * RAMSES itself leaves some behind that crossed a boundary in the last step, so it is damage only
+ * in our checkpoints. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void check_ids(struct partcheck *c)
         int family = (int)(c->id[i] & 15);
         snprintf(place, sizeof place, "particle %ld of family %d", (long)((int64_t)c->id[i] >> 4),
                  family > 7 ? family - 16 : family);
-        check_report(k, BAD_ID, k->r->path, place, "its id is there twice");
+        check_report(k, BAD_ID, k->r->path, place, "its id occurs twice");
     }
 }
 

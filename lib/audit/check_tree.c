@@ -1,7 +1,7 @@
 /* audit/check_tree: the tree's invariants.
  *
- * Every oct stands in a split cell, every split cell has its oct, none is there twice; levels up to
- * levelmin are complete; the 26 cells around an oct's father cell exist (that is RAMSES's 2:1 rule,
+ * Every oct lies in a split cell, every split cell has its oct, none occurs twice; levels up to
+ * levelmin are complete; the 26 cells around an oct's parent cell exist (that is RAMSES's 2:1 rule,
  * corners included). */
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
     check_report(k, kind, path, place, "%s", what);
 }
 
-/* Both levels are in Morton order: one walk over octs and fathers; marks the cells that have their
- * oct. */
+/* Both levels are in Morton order: one walk over octs and parent cells; marks the cells that have
+ * their oct. */
 static void check_fathers(struct check *k, const struct tree_table *t, int l)
 {
     int64_t j = 0;
@@ -38,11 +38,11 @@ static void check_fathers(struct check *k, const struct tree_table *t, int l)
         struct tree_row *f = j < t->n[l - 1] && t->row[l - 1][j].key == father ? t->row[l - 1] + j
                                                                                : NULL;
         if (!f) {
-            at_oct(k, BAD_FATHER, row, l, -1, "has no father: the oct around it is not there");
+            at_oct(k, BAD_FATHER, row, l, -1, "has no parent: the oct around it is missing");
         } else {
             f->mark |= (unsigned char)(1 << (row->key & 7));
             if (!(f->split >> (row->key & 7) & 1))
-                at_oct(k, BAD_FATHER, row, l, -1, "stands in a cell that is not split");
+                at_oct(k, BAD_FATHER, row, l, -1, "lies in a cell that is not split");
         }
     }
 }
@@ -54,7 +54,7 @@ static void check_sons(struct check *k, const struct tree_table *t, int l)
         unsigned missing = i > 0 && row->key == row[-1].key ? 0 : row->split & ~row->mark;
         for (int c = 0; missing >> c; c++)
             if (missing >> c & 1)
-                at_oct(k, BAD_SON, row, l, c, "is split, but the oct in it is not there");
+                at_oct(k, BAD_SON, row, l, c, "is split, but the oct in it is missing");
         row->mark = 0;
     }
 }
@@ -72,9 +72,9 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     }
 }
 
-/* Octs of level l-1 around the father of an oct in cell c of it: those that hold one of the 26
- * cells around that cell. In each direction these are the father itself and its neighbour on the
- * cell's side. */
+/* Octs of level l-1 around the parent cell of an oct in cell c of it: those that hold one of the 26
+ * cells around that cell. In each direction these are the parent cell itself and its neighbour on
+ * the cell's side. */
 static bool has_neighbours(const struct check *k, const struct tree_table *t, int l, okey key)
 {
     int step[3];
@@ -94,8 +94,8 @@ static void check_balance(struct check *k, const struct tree_table *t, int l)
     for (int64_t i = 0; i < t->n[l]; i++)
         if (!has_neighbours(k, t, l, t->row[l][i].key))
             at_oct(k, BAD_BALANCE, t->row[l] + i, l, -1,
-                   "one of the 26 cells around its father is not there (levels may differ by one "
-                   "only)");
+                   "one of the 26 cells around its parent cell is missing (levels may differ by "
+                   "one only)");
 }
 
 enum err check_tree(struct check *k, const struct tree_table *t)

@@ -43,7 +43,8 @@ static enum err bad_tree(const char *path)
     FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", path);
 }
 
-/* Children come after their father, so one walk downwards meets all; nothing can go round. */
+/* Child nodes come after their parent, so one walk downwards visits all, and cycles are
+ * impossible. */
 static enum err make_nodes(const struct source_domains *k, struct domains *d, const char *path)
 {
     if (k->nlev > 31 || k->kmax < 1 || k->nnode < 1 || k->nnode > 3 * (int64_t)d->nrank + 4)

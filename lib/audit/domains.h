@@ -1,8 +1,8 @@
-/* audit/domains: how a checkpoint was divided among the ranks that wrote it, and what each had.
+/* audit/domains: how a checkpoint was divided among the ranks that wrote it, and what each held.
  *
  * Hilbert (and other orders of the cells): the key at which each rank begins. k-section (cuRAMSES):
- * a tree whose nodes are cut by walls along one axis; leaves are ranks. An HDF5 checkpoint of ours
- * is of no rank in particular: one domain. */
+ * a tree whose nodes are divided by cut planes along one axis; leaves are ranks. An HDF5 checkpoint
+ * of ours belongs to no particular rank: one domain. */
 #pragma once
 #include "ckpt/source.h"
 

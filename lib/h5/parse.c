@@ -144,7 +144,7 @@ static enum err check_ends(struct h5_file *f, int64_t base, int64_t end)
                                 "%s: HDF5 file with a base address: h5repack makes it plain",
                                 f->path);
     if (end < 0 || end > f->size)
-        return f->err = err_set(ERR_FORMAT, "%s: is cut off: has %ld bytes of %ld", f->path,
+        return f->err = err_set(ERR_FORMAT, "%s: is truncated: has %ld bytes of %ld", f->path,
                                 (long)f->size, (long)end);
     return OK;
 }
@@ -186,10 +186,11 @@ static enum err read_superblock(struct h5_file *f)
 {
     unsigned char head[112];
     int64_t n = f->size < (int64_t)sizeof head ? f->size : (int64_t)sizeof head;
-    if (n < 48) return f->err = err_set(ERR_FORMAT, "%s: is no HDF5 file, or cut off", f->path);
+    if (n < 48)
+        return f->err = err_set(ERR_FORMAT, "%s: is not an HDF5 file, or truncated", f->path);
     TRY(f->err = file_read_at(f->fd, f->path, head, (size_t)n, 0));
     if (memcmp(head, SIGNATURE, 8) != 0)
-        return f->err = err_set(ERR_FORMAT, "%s: is no HDF5 file: its first 8 bytes are others",
+        return f->err = err_set(ERR_FORMAT, "%s: is not an HDF5 file: its first 8 bytes differ",
                                 f->path);
     struct h5_bytes b = {head + 9, head + n, false};
     if (head[8] <= 1) return read_old(f, b, head[8]);
@@ -212,7 +213,7 @@ static void add_block(struct h5_file *f, struct h5_object *o, int64_t at, int64_
 {
     o->total += n;
     if (o->nblock == H5_BLOCKS || n > H5_HEADER_MAX || o->total > H5_HEADER_MAX) {
-        h5_damage(f, at, "an object's header of absurd size");
+        h5_damage(f, at, "an object's header of impossible size");
         return;
     }
     o->at[o->nblock] = at, o->bytes[o->nblock] = n, o->nblock++;

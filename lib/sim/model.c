@@ -49,9 +49,8 @@ static enum err read_model(const struct sim *s, struct params *was)
     bool known = text && param_read_loose(was, text, bytes, "its namelist", &left_out) == OK &&
                  bytes > 0;
     if (!known) {
-        log_info(
-            " %s keeps no namelist that can be read: only its header is compared with this run's",
-            s->restart.from->path);
+        log_info(" %s contains no readable namelist: only its header is compared with this run's",
+                 s->restart.from->path);
         *was = *s->par;
     }
     if (left_out > 0)

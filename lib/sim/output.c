@@ -369,7 +369,7 @@ enum err sim_output(struct sim *s)
     enum err e = write_checkpoint(s, removable);
     if (e != OK && vital) return e;
     if (e != OK) {
-        log_line(-1, " No backup at coarse step %d, the run goes on: %s", s->time.nstep_coarse,
+        log_line(-1, " No backup at coarse step %d, the run continues: %s", s->time.nstep_coarse,
                  err_message());
         s->out.ifout++; /* its name may be taken, if only the last sync failed */
         return OK;
@@ -380,7 +380,7 @@ enum err sim_output(struct sim *s)
     if (s->time.t >= s->out.tout_next) s->out.tout_next += o->delta_tout;
     if (s->time.aexp >= s->out.aout_next) s->out.aout_next += o->delta_aout;
     if (d.asked < 0) {
-        log_info(" Stopping early as asked: the checkpoint is good, resubmit to go on");
+        log_info(" Stopping early as asked: the checkpoint is good, resubmit to continue");
         s->end.done = true;
         s->end.status = 75;
     }

@@ -65,7 +65,7 @@ static void say_what(const struct sim *s)
              f->format, f->npiece, f->npiece > 1 ? "s" : "", s->time.nstep_coarse, s->time.t,
              s->time.aexp);
     if (!f->exact)
-        log_info(" It does not keep all bits of the state: the run goes on to round-off, not bit "
+        log_info(" It does not keep all bits of the state: the run resumes to round-off, not bit "
                  "for bit");
     if (*f->left_out) log_info(" Carried along unchanged: %s", f->left_out);
 }
@@ -81,7 +81,7 @@ static enum err check_end(struct sim *s)
              "nstepmax, or tout, "
              "tend, aout or aend",
              s->restart.from->path, s->time.nstep_coarse, s->time.t, s->time.aexp);
-    log_info(" That is the end of the run: nothing is left to do");
+    log_info(" The checkpoint is at the end of the run: nothing to do");
     s->end.done = true;
     return OK;
 }
@@ -120,8 +120,8 @@ static enum err restore_cosmology(struct sim *s)
     s->cosmo_par.aexp_ini = h->aexp_ini;
     s->cosmo_par.boxlen_ini = h->boxlen_ini;
     if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
-        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g is absurd", s->restart.from->path,
-             h->aexp, h->t);
+        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g must be positive and finite",
+             s->restart.from->path, h->aexp, h->t);
     return sim_cosmology(s);
 }
 

@@ -53,7 +53,7 @@ static enum err report_lost(struct sim *s)
              "step %d, t=%g: look at the initial state, or lower courant_factor",
              (long)(lost - s->diag.lost), s->time.nstep_coarse, s->time.t);
     if (lost > s->diag.lost)
-        log_info(" %ld particles have left the box through its walls, %ld in all",
+        log_info(" %ld particles have left the box through its boundaries, %ld in all",
                  (long)(lost - s->diag.lost), (long)lost);
     s->diag.lost = lost;
     return OK;

@@ -308,7 +308,7 @@ static enum err start_newest(struct sim *s)
         e = start_once(s);
         s->restart.path = NULL;
         if (e == OK || e == ERR_PARAM || e == ERR_STOPPED) break;
-        log_info(" Passed over, as it is not whole: %s", err_message());
+        log_info(" Skipped, since it is incomplete: %s", err_message());
         sim_fini(s);
         *s = empty;
     }
@@ -319,7 +319,7 @@ static enum err start_newest(struct sim *s)
     if (e != OK) return e;
     if (s->out.ifout <= last) s->out.ifout = last + 1;
     if (last) return OK;
-    log_info(" There is no checkpoint in %s yet: the run begins anew", s->out.dir);
+    log_info(" There is no checkpoint in %s yet: a new run starts", s->out.dir);
     return start_once(s);
 }
 

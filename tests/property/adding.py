@@ -219,6 +219,8 @@ def use_criterion(v, tree):
 
 def use_source(v, tree):
     use_physics(v, tree, 'physics/heating=1')
+
+
 def use_particle(v, tree):
     for test in ('column_test', 'part_test'):
         r = ptah.Run(['make', 'build/tests/unit/' + test], tree)

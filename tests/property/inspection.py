@@ -95,11 +95,11 @@ def trees(v):
     broken[3] = [o for o in good[3] if o[:3] != (2, 2, 2)] + [(2, 2, 2, 0)]
     tiny.write('incomplete', {**good, 3: good[3][1:], 4: good[4]}, levelmin=3)
     expect(v, 'a level that is not complete', ['-cc', 'incomplete'], 1, 'level 3', 'has 63 octs')
-    expect(v, 'a split cell without its oct', ['-cc', 'incomplete'], 1, 'level 2, cell at 0.125 0.125 0.125', 'oct in it is not there')
+    expect(v, 'a split cell without its oct', ['-cc', 'incomplete'], 1, 'level 2, cell at 0.125 0.125 0.125', 'oct in it is missing')
     tiny.write('orphan', {**good, 4: [(0, 0, 0, 0)]}, levelmin=3)
     expect(v, 'an oct in a leaf cell', ['-cc', 'orphan'], 1, 'level 4, oct at 0.0625 0.0625 0.0625', 'not split')
     tiny.write('fatherless', tiny.grow({1: tiny.all_cells(1) - {(0, 0, 0)}, 2: {(3, 3, 3)}}) | {3: [(0, 0, 0, 0)]}, levelmin=2)
-    expect(v, 'an oct without a father', ['-cc', 'fatherless'], 1, 'level 3, oct at 0.125 0.125 0.125', 'no father')
+    expect(v, 'an oct without a parent', ['-cc', 'fatherless'], 1, 'level 3, oct at 0.125 0.125 0.125', 'no parent')
     tiny.write('twice', {**good, 3: good[3][:-1] + [good[3][0]]}, levelmin=3)
     expect(v, 'an oct twice', ['-cc', 'twice'], 1, 'level 3, oct at 0.125 0.125 0.125', 'twice')
     # Over the faces of a box with walls there is nothing to keep up with.
@@ -205,9 +205,9 @@ def values(v, path):
         expect(v, what, ['-cc', b], 1, 'hydro_00002.out00001', h.place, word)
     for var in range(5):
         h = Hydro(fresh(path), split).change(var, lambda x: x * (1 + 1e-8) + (1e-8 if var in (1, 2, 3) else x if var == 4 else 0))
-        expect(v, 'mean of the sons, variable %d' % var, ['-cc', b], 1, h.place, 'the mean of its sons')
+        expect(v, 'mean of the children, variable %d' % var, ['-cc', b], 1, h.place, 'the mean of its children')
     h = Hydro(fresh(path), leaf).change(0, lambda x: x * (1 + 1e-8))
-    expect(v, 'a son that changed', ['-cc', '--memory', '1M', b], 1, 'the mean of its sons')
+    expect(v, 'a son that changed', ['-cc', '--memory', '1M', b], 1, 'the mean of its children')
     Hydro(fresh(path, sums=True), leaf).change(0, lambda x: x * (1 + 1e-15))
     expect(v, 'a bit of the gas, with sums', ['-c', b], 1, '00002.out00001')
 

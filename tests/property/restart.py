@@ -263,7 +263,7 @@ def newest(v, good):
             if share < 1:
                 cut(f, share)
     r = run('sedov', folder, 2, 'hilbert', settings=['run_params/nrestart=-1', 'run_params/nstepmax=10'])
-    v.same('newest: two passed over', r.err.count('Passed over'), 2)
+    v.same('newest: two passed over', r.err.count('Skipped, since'), 2)
     v.same('newest: goes on from', 'Restarting from ./output_00002:' in r.err, True)
     v.same('newest: numbers go on', [os.path.basename(o) for o in r.outputs], ['output_00008'])
     shutil.rmtree(os.path.join(folder, 'output_00002'))
@@ -271,7 +271,7 @@ def newest(v, good):
     r = run('sedov', folder, 2, 'hilbert', ['-q'], ['run_params/nrestart=-1'], must_work=False)
     refused(v, 'newest: none is whole', r, 'none of its checkpoints')
     r = run('sedov', 'empty', 1, 'hilbert', settings=['run_params/nrestart=-1', 'run_params/nstepmax=1'])
-    v.same('newest: none there', 'begins anew' in r.err, True)
+    v.same('newest: none there', 'a new run starts' in r.err, True)
 
 
 def in_the_way(v):
