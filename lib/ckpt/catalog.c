@@ -224,14 +224,14 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
     for (const char *s = text; *s; s = next_line(s), line++) {
         if (!is_row(s)) continue;
         int n = read_row(s, x);
-        if (n < 0) FAIL(ERR_FORMAT, "%s: line %ld is no row of numbers", path, (long)line);
+        if (n < 0) FAIL(ERR_FORMAT, "%s: line %ld is not a row of numbers", path, (long)line);
         if (row == 0) TRY(add_columns(t, path, text, ncol = n));
         if (n != ncol)
             FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the rows before have %d", path,
                  (long)line, n, ncol);
         for (int i = 0; i < n; i++) {
             if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
-                FAIL(ERR_FORMAT, "%s: line %ld: %s is no whole number", path, (long)line,
+                FAIL(ERR_FORMAT, "%s: line %ld: %s is not an integer", path, (long)line,
                      t->col[i].name);
             if (t->col[i].whole)
                 t->col[i].whole[row] = (int64_t)x[i];
@@ -253,7 +253,7 @@ enum err catalog_read_text(struct catalog *t, const char *path)
     if (n && text[n - 1] != '\n')
         err = err_set(ERR_FORMAT, "%s: ends in the middle of a line", path);
     else if (strlen(text) != n)
-        err = err_set(ERR_FORMAT, "%s: is no text", path);
+        err = err_set(ERR_FORMAT, "%s: is not a text file", path);
     if (err == OK) err = parse_text(t, path, text);
     mem_free(text);
     return err;

@@ -90,7 +90,8 @@ static enum err load_keys(struct walk *w, int l, int64_t at, int n)
         for (int d = 0; d < ndim; d++) {
             double x = (w->centre[d][i] - (double)w->h->skip[d]) * side - 0.5;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
-                FAIL(ERR_FORMAT, "%s: /%s: oct %ld is centred at %g, which is no place of level %d",
+                FAIL(ERR_FORMAT,
+                     "%s: /%s: oct %ld is centred at %g, which is not a position of level %d",
                      w->h->path, w->x[d].name, (long)at + i, w->centre[d][i], l);
             c[d] = (uint64_t)rint(x);
         }

@@ -46,7 +46,7 @@ enum err hdf5_read_sinks(struct h5_file *f, struct catalog *t)
     FREE(v.data);
     if (f->err != OK) return f->err;
     if (!ok || t->n < 0 || t->n > SINKS_MAX)
-        FAIL(ERR_FORMAT, "%s: /sinks has no sound number nsink", f->path);
+        FAIL(ERR_FORMAT, "%s: /sinks has no valid nsink", f->path);
     h5_each(f, group, read_column, t);
     return f->err;
 }

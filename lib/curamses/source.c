@@ -18,7 +18,7 @@ static enum err hdf5_state(struct source *s)
              s->head.ndim > 1 ? "s" : "");
     for (int i = 0; i < s->nhydro && s->foreign; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
-            FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
+            FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
     if (s->nhydro > NVAR_MAX)
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
              GAS_SCALARS, NVAR_MAX);

@@ -34,7 +34,7 @@ enum err nml_parse(struct nml *n, const char *text, size_t bytes, const char *fi
              NML_BYTES_MAX);
     const char *zero = memchr(text, 0, bytes);
     if (zero)
-        FAIL(ERR_FORMAT, "%s has a zero byte at offset %zu: that is no text file",
+        FAIL(ERR_FORMAT, "%s has a zero byte at offset %zu: a namelist is a text file",
              file ? file : "command line", (size_t)(zero - text));
     n->pool = s.pool = mem_new(bytes + 8, "namelist");
     enum err err = scan_file(&s);

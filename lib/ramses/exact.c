@@ -182,7 +182,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     struct file_head f;
     TRY(take(x, &f, sizeof f));
     if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304)
-        return damaged(x, "is no file of its kind");
+        return damaged(x, "is not an exact file");
     if (f.version != VERSION)
         FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version,
              VERSION);

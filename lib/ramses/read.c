@@ -202,8 +202,8 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
                    side = (double)r->s->coarse[d] * scale;
             if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
                 FAIL(ERR_FORMAT,
-                     "%s: record %ld at byte %ld: oct %ld is centred at %g, which is no place of "
-                     "level %d",
+                     "%s: record %ld at byte %ld: oct %ld is centred at %g, which is not a "
+                     "position of level %d",
                      w->amr.path, (long)rec[d].number, (long)rec[d].at, (long)at + i + 1,
                      w->x[d][i], level);
             ix[d] = (uint64_t)rint(x);

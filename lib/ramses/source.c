@@ -82,7 +82,7 @@ static enum err ramses_state(struct source *s)
              GAS_SCALARS, NVAR_MAX);
     for (int i = GAS_SCALARS; i < s->nhydro; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
-            FAIL(ERR_LIMIT, "%s: has a magnetic field, which this code has not", s->path);
+            FAIL(ERR_LIMIT, "%s: has a magnetic field, which is not supported", s->path);
     s->nvalue = s->nhydro + (h->gravity ? 4 : 0);
     return s->corrected ? open_exact(s) : OK;
 }

@@ -45,7 +45,7 @@ enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *
     BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
     enum err err = OK;
     if (number < 0 || number > 99999)
-        err = err_set(ERR_LIMIT, "%s: output number %d has no five digits", dir, number);
+        err = err_set(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);
     if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 5 >
         (int)sizeof o->final)
         err = err_set(ERR_FILE, "%.80s…: path too long", dir);

@@ -32,7 +32,7 @@ static void say_losses(const struct source *s)
                  s->path, s->nboundary, s->head.boundary.n);
     if (s->boundary_untold)
         log_info(" %s: has no namelist that tells the types of its boundaries; cells beyond them "
-                 "are written as for outflow (RAMSES computes them anew)",
+                 "are written as for outflow (RAMSES recomputes them)",
                  s->path);
 }
 
@@ -73,7 +73,7 @@ static enum err set_names(struct reshaping *w)
     snprintf(o->tmp, sizeof o->tmp, "%.3990s.tmp", o->final);
     o->output = w->opt->number ? w->opt->number : w->s->number;
     if (o->output < 0 || o->output > 99999)
-        FAIL(ERR_LIMIT, "%s: output number %d has no five digits", o->final, o->output);
+        FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", o->final, o->output);
     return OK;
 }
 

@@ -96,7 +96,7 @@ def outputs(v, good):
     refused(v, 'HDF5 file of 100000 bytes at most', ['-f', 'hdf5', '-o', 'old', '-F', good], 'old', 1, 100000)
     v.same('OUT after all this', state('old') == before, True)
     os.makedirs('other/things')
-    refused(v, 'OUT is no checkpoint', ['-n', '3', '-o', 'other', '-F', good], 'no checkpoint')
+    refused(v, 'OUT is no checkpoint', ['-n', '3', '-o', 'other', '-F', good], 'not a checkpoint')
     refused(v, 'OUT in a place that is not', ['-n', '3', '-o', 'not/there', good], 'not/there')
     same = ptah.digest('old')
     v.same('-F', run(['-n', '3', '-o', 'old', '-F', good]), (0, []))
@@ -134,7 +134,7 @@ def not_ours(v, good):
     v.same('what the links lead to', state('archive') == before, True)
     os.remove('new.tmp')
     for folder, file, out, says in (('new.tmp', 'thesis.txt', 'new', 'new.tmp: is in the way and contains thesis.txt'),
-                                    ('notes', 'info_2_meeting.md', 'notes', 'notes: is no checkpoint'),
+                                    ('notes', 'info_2_meeting.md', 'notes', 'notes: is not a checkpoint'),
                                     ('archive/plots', 'a.png', 'archive', 'archive: contains a directory, plots')):
         os.mkdir(folder)
         open(os.path.join(folder, file), 'w').close()
