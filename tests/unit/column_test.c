@@ -221,7 +221,7 @@ static void reshape_to(const char *from, const char *out, enum reshape_format fo
     struct source *s;
     struct reshape opt = {
         .out = out, .format = format, .kind = DOMAIN_HILBERT, .nrank = nrank, .overwrite = true};
-    enum err err = source_open_state(from, 0, 0, &s);
+    enum err err = source_open_whole(from, &opt.mode, &s);
     if (err == OK) err = reshape_run(&opt, s, &all);
     source_close(&s);
     check(err == OK, "a checkpoint is written anew");
