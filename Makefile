@@ -32,7 +32,12 @@ $(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
 $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-units: $(UNITS)
+# Programs with one format more, tests/toy/toy.c: tests/property/formats.py.
+TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
+$(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/tests/toy/toy.o $(B)/libptah.a
+	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+
+units: $(UNITS) $(TOYS)
 
 # The two commands that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)

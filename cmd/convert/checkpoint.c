@@ -13,34 +13,32 @@
 #include "io/file.h"
 #include "reshape/reshape.h"
 
-static const char *const NAME[] = {"", "ramses", "hdf5", "gadget"};
-
-static enum err open_source(const struct request *r, enum target f, const char *in,
+static enum err open_source(const struct request *r, const struct format *f, const char *in,
                             enum source_mode *mode, struct source **s);
-static enum err name_result(const struct request *r, enum target f, const struct source *s,
+static enum err name_result(const struct request *r, const struct format *f, const struct source *s,
                             char *path, size_t n);
-static enum err write_checkpoint(const struct request *r, enum target f, enum source_mode mode,
-                                 struct source *s, const char *path, const struct comm *c);
+static enum err write_checkpoint(const struct request *r, const struct format *f,
+                                 enum source_mode mode, struct source *s, const char *path,
+                                 const struct comm *c);
 static enum err write_gadget(const struct request *r, struct source *s, char *path, size_t n);
 
-static bool is_hdf5(const char *dir)
+static const struct format *other_format(const char *in)
 {
-    const struct format *f = format_of(dir);
-    return f && strcmp(f->name, "hdf5") == 0;
+    return format_named(format_is(format_of(in), "ramses") ? "hdf5" : "ramses");
 }
 
 enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                             char *path, size_t n)
 {
     struct source *s = NULL;
-    enum target f = r->format ? r->format : is_hdf5(in) ? FORMAT_RAMSES : FORMAT_HDF5;
+    const struct format *f = r->format ? r->format : other_format(in);
     enum source_mode mode;
     enum err err = err_agree(c, open_source(r, f, in, &mode, &s));
     if (err == OK) {
         err = c->rank == 0 ? name_result(r, f, s, path, n) : OK;
         err = err_agree(c, err);
         if (err == OK) comm_bcast(c, path, n, 0);
-        if (err == OK && f == FORMAT_GADGET)
+        if (err == OK && !f->writer)
             err = err_agree(c, c->rank == 0 ? write_gadget(r, s, path, n) : OK);
         else if (err == OK)
             err = write_checkpoint(r, f, mode, s, path, c);
@@ -49,11 +47,11 @@ enum err convert_checkpoint(const struct request *r, const char *in, const struc
     return err;
 }
 
-static enum err open_source(const struct request *r, enum target f, const char *in,
+static enum err open_source(const struct request *r, const struct format *f, const char *in,
                             enum source_mode *mode, struct source **s)
 {
     *mode = SOURCE_STATE;
-    if (f == FORMAT_GADGET)
+    if (!f->writer)
         TRY(source_open_state(in, 0, 0, s));
     else
         TRY(source_open_whole(in, mode, s));
@@ -65,22 +63,22 @@ static enum err open_source(const struct request *r, enum target f, const char *
 }
 
 /* OUT for one checkpoint; else a name in the directory OUT, which is made. */
-static enum err name_result(const struct request *r, enum target f, const struct source *s,
+static enum err name_result(const struct request *r, const struct format *f, const struct source *s,
                             char *path, size_t n)
 {
     bool single = r->out && r->npath == 1 && strcmp(r->paths[0], "-") != 0;
-    const char *dir = r->out ? r->out : NAME[f];
+    const char *dir = r->out ? r->out : f->name;
     int k;
     if (!single && mkdir(dir, 0777) != 0 && errno != EEXIST)
         FAIL(ERR_FILE, "%s: %s", dir, strerror(errno));
     if (single)
         k = snprintf(path, n, "%s", r->out);
-    else if (f == FORMAT_GADGET)
+    else if (!f->writer)
         k = snprintf(path, n, "%s/snapshot_%03d", dir, s->number);
     else
         k = snprintf(path, n, "%s/output_%05d", dir, s->number);
     if (k < 0 || (size_t)k >= n) FAIL(ERR_FILE, "%.80s…: path too long", dir);
-    if (f != FORMAT_GADGET)
+    if (f->writer)
         while (k > 1 && path[k - 1] == '/') path[--k] = 0;
     return OK;
 }
@@ -104,8 +102,9 @@ static char *tell(const struct request *r, const struct source *s, const char *b
     return text;
 }
 
-static enum err write_checkpoint(const struct request *r, enum target f, enum source_mode mode,
-                                 struct source *s, const char *path, const struct comm *c)
+static enum err write_checkpoint(const struct request *r, const struct format *f,
+                                 enum source_mode mode, struct source *s, const char *path,
+                                 const struct comm *c)
 {
     char *namelist = NULL, *before = NULL, *text = NULL;
     enum err err = load_text(s, "namelist", &namelist);
@@ -114,7 +113,7 @@ static enum err write_checkpoint(const struct request *r, enum target f, enum so
     if (err == OK) {
         text = tell(r, s, before);
         struct reshape opt = {.out = path,
-                              .format = f == FORMAT_HDF5 ? RESHAPE_HDF5 : RESHAPE_RAMSES,
+                              .writer = f->writer,
                               .mode = mode,
                               .kind = DOMAIN_HILBERT,
                               .nrank = r->ranks ? r->ranks : 1,

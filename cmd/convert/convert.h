@@ -5,17 +5,11 @@
 
 #include "ckpt/cut.h"
 #include "comm/comm.h"
-
-enum target {
-    FORMAT_OTHER,
-    FORMAT_RAMSES,
-    FORMAT_HDF5,
-    FORMAT_GADGET
-}; /* OTHER: hdf5 from RAMSES binary, else ramses */
+#include "formats/formats.h"
 
 struct request {
-    enum target format;
-    const char *out; /* NULL: directory with the name of the format */
+    const struct format *format; /* NULL: hdf5 from RAMSES binary, else ramses */
+    const char *out;             /* NULL: directory with the name of the format */
     int ranks, deflate, files, verbosity;
     unsigned legacy;
     int64_t memory;

@@ -51,15 +51,13 @@ static enum err get_size(const char *value, int64_t *x)
     return OK;
 }
 
-static enum err get_format(const char *value, enum target *f)
+static enum err get_format(const char *value, const struct format **f)
 {
-    static const char *const name[] = {"", "ramses", "hdf5", "gadget"};
-    for (int k = FORMAT_RAMSES; k <= FORMAT_GADGET; k++)
-        if (strcmp(value, name[k]) == 0) {
-            *f = (enum target)k;
-            return OK;
-        }
-    FAIL(ERR_PARAM, "the format must be ramses, hdf5 or gadget, not %s", value);
+    char list[200];
+    *f = format_named(value);
+    if (format_is(*f, value)) return OK;
+    format_list(list, sizeof list);
+    FAIL(ERR_PARAM, "the format must be %s, not %s", list, value);
 }
 
 static enum err get_legacy(const char *value, unsigned *legacy)
@@ -113,13 +111,13 @@ static void set_flag(int letter, struct request *r)
 
 static enum err check_together(const struct request *r)
 {
-    bool ramses = r->format == FORMAT_RAMSES || !r->format, gadget = r->format == FORMAT_GADGET;
+    bool ramses = format_is(r->format, "ramses"), gadget = format_is(r->format, "gadget");
     if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint given");
     if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a name");
-    if (r->ranks && !ramses)
+    if (r->ranks && r->format && !ramses)
         FAIL(ERR_PARAM, "-n is for -f ramses: the other formats do not depend on ranks");
-    if (r->legacy && r->format != FORMAT_RAMSES) FAIL(ERR_PARAM, "--legacy needs -f ramses");
-    if (r->deflate && (gadget || r->format == FORMAT_RAMSES)) FAIL(ERR_PARAM, "-z is for -f hdf5");
+    if (r->legacy && !ramses) FAIL(ERR_PARAM, "--legacy needs -f ramses");
+    if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "-z is for -f hdf5");
     if ((r->gas || r->named || r->files) && !gadget)
         FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
     if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");

@@ -49,7 +49,8 @@ static int repartition_all(const struct options *o, const struct comm *c);
 
 int main(int argc, char **argv)
 {
-    struct options o = {.reshape = {.kind = DOMAIN_HILBERT}};
+    struct options o = {
+        .reshape = {.writer = format_named("ramses")->writer, .kind = DOMAIN_HILBERT}};
     struct comm c;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
     int status = parse(argc, argv, &o);
@@ -116,10 +117,11 @@ static int set_domains(const char *value, struct options *o)
 
 static int set_format(const char *value, struct options *o)
 {
-    o->hdf5 = strcmp(value, "hdf5") == 0;
-    if (!o->hdf5 && strcmp(value, "ramses") != 0)
+    const struct format *f = format_named(value);
+    if (!format_is(f, value) || !f->writer)
         return usage("the format must be ramses or hdf5, not", value);
-    o->reshape.format = o->hdf5 ? RESHAPE_HDF5 : RESHAPE_RAMSES;
+    o->reshape.writer = f->writer;
+    o->hdf5 = !f->writer->by_rank;
     return GO_ON;
 }
 

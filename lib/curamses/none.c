@@ -9,10 +9,18 @@ static enum err lacking(const char *path)
          path);
 }
 
-enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
-                         const struct mesh *m, const struct parts *p, const struct comm *c,
-                         char *path, size_t n)
+static enum err write_mesh(const char *dir, int number, const struct ckpt_head *h,
+                           const struct mesh *m, const struct parts *p, const struct domain *d,
+                           const struct comm *c, char *path, size_t n)
 {
     return lacking(dir);
 }
+
+enum err hdf5_rewrite(struct rewrite *w)
+{
+    return lacking(w->o.final);
+}
+
+const struct writer_kind hdf5_writer = {
+    .name = "HDF5", .write = write_mesh, .rewrite = hdf5_rewrite};
 #endif

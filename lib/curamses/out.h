@@ -1,17 +1,16 @@
 /* curamses/out: shared by what writes HDF5 checkpoints, from memory or from temporary files: the
  * layout, and windows of octs and particles in their global order (write.h). */
 #pragma once
-#include "ckpt/order.h"
 #include "curamses/file.h"
-#include "ramses/out.h"
+#include "out/order.h"
+#include "out/out.h"
 
 /* Octs and particles of a checksum: the reader's batches. Windows are multiples of them; octs of
  * the longest window. */
 enum { HDF5_OCTS = CKPT_BATCH, HDF5_PARTS = CKPT_PART_BATCH, HDF5_OCT_WINDOW = 2 * HDF5_OCTS };
-enum { HDF5_MORTON_LEVEL = 21 };
 
 struct hdf5_out {
-    struct ramses_out o; /* counts, names of directories, texts */
+    struct ckpt_out o; /* counts, names of directories, texts */
     struct hdf5_file f;
     struct boundary_layout lay;             /* coarse cells */
     int level_set[LEVEL_MAX + 2], part_set; /* first dataset */
@@ -44,15 +43,3 @@ typedef const void *hdf5_values(void *ctx, int v);
 void hdf5_out_octs(struct hdf5_out *w, int l, const struct hdf5_octs *o, hdf5_values *fn,
                    void *ctx);
 void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *fn, void *ctx);
-
-/* Order of particles. */
-struct hdf5_ranked {
-    uint64_t key, more; /* Morton key of the position · family, id */
-    int64_t i;
-};
-/* into [0, boxlen) where the box is periodic */
-double hdf5_out_wrapped(const struct mesh *m, int d, double x);
-void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
-                   struct hdf5_ranked *r);
-/* Returns which of both arrays has the result; equal ones stay as they are. */
-struct hdf5_ranked *hdf5_out_sort(struct hdf5_ranked *r, struct hdf5_ranked *other, int64_t n);

@@ -20,41 +20,30 @@ enum {
     OCT_WINDOW = HDF5_OCT_WINDOW,
     PART_WINDOW = 4 * PARTS
 };
-enum { MORTON_LEVEL = HDF5_MORTON_LEVEL };
-
 static enum err write_snapshot(struct hdf5_out *w);
 
-enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
-                         const struct mesh *m, const struct parts *p, const struct comm *c,
-                         char *path, size_t n)
+static enum err write_mesh(const char *dir, int number, const struct ckpt_head *h,
+                           const struct mesh *m, const struct parts *p, const struct domain *d,
+                           const struct comm *c, char *path, size_t n)
 {
     struct hdf5_out *w = mem_zero(sizeof *w, "checkpoint");
-    struct ramses_out *o = &w->o;
     struct manifest list = {.backup = h->backup};
-    *o = (struct ramses_out){.h = h,
+    w->o = (struct ckpt_out){.h = h,
                              .m = m,
                              .p = p,
                              .c = c,
-                             .output = number,
-                             .nlevel = h->levelmax,
                              .columns = h->particles ? &p->columns : NULL,
-                             .lock = -1,
                              .list = &list};
-    BUG_ON(o->nlevel > LEVEL_MAX || m->levelmax > o->nlevel);
-    enum err err = OK;
-    if (number < 0 || number > 99999)
-        err = err_set(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);
-    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
-        (int)sizeof o->final)
-        err = err_set(ERR_FILE, "%.80s…: path too long", dir);
-    snprintf(path, n, "%s", o->final);
-    snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
+    enum err err = out_name(&w->o, dir, number, path, n);
     if (err == OK) err = write_snapshot(w);
     manifest_fini(&list);
     FREE(w->scratch);
     FREE(w);
     return err;
 }
+
+const struct writer_kind hdf5_writer = {
+    .name = "HDF5", .write = write_mesh, .rewrite = hdf5_rewrite};
 
 static void add_sets(struct hdf5_out *w);
 static void fill_file(struct hdf5_file *f, const void *ctx);
@@ -74,37 +63,37 @@ static enum err write_file(struct hdf5_out *w)
 enum err hdf5_out_texts(const struct hdf5_out *w)
 {
     const struct comm alone = {0, 1};
-    struct ramses_out o = w->o;
+    struct ckpt_out o = w->o;
     struct domain *d = domain_new(DOMAIN_HILBERT, 1, o.nlevel, o.m->wall);
     o.c = &alone;
     o.d = d;
-    enum err err = ramses_write_texts(&o);
+    enum err err = out_texts(&o);
     domain_free(d);
     return err;
 }
 
 static enum err write_snapshot(struct hdf5_out *w)
 {
-    struct ramses_out *o = &w->o;
+    struct ckpt_out *o = &w->o;
     bool root = o->c->rank == 0;
     o->ngridmax = 1;
-    ramses_out_count(o);
+    out_count(o);
     w->npart = o->h->particles ? o->p->n : 0;
     comm_add_i64(o->c, &w->npart, 1);
     hdf5_out_plan(w);
-    enum err err = err_agree(o->c, root ? ramses_out_begin(o) : OK);
+    enum err err = err_agree(o->c, root ? out_begin(o) : OK);
     if (err == OK) err = err_agree(o->c, root ? hdf5_out_texts(w) : OK);
     if (err == OK) err = err_agree(o->c, write_file(w));
     hdf5_fini(&w->f);
     if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));
-    if (err == OK) err = err_agree(o->c, root ? ramses_out_finish(o) : OK);
-    if (err != OK && root) ramses_out_drop(o, err);
+    if (err == OK) err = err_agree(o->c, root ? out_finish(o) : OK);
+    if (err != OK && root) out_drop(o, err);
     return err;
 }
 
 void hdf5_out_plan(struct hdf5_out *w)
 {
-    struct ramses_out *o = &w->o;
+    struct ckpt_out *o = &w->o;
     char path[4096];
     snprintf(path, sizeof path, "%s/data_%05d.h5", o->tmp, o->output);
     hdf5_init(&w->f, o->c, path, o->h->deflate);
@@ -285,7 +274,7 @@ static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
 }
 
 /* Values of another code: what each gas variable is, and how many fields gravity has. */
-static void fill_stored(struct hdf5_file *f, const struct ramses_out *o)
+static void fill_stored(struct hdf5_file *f, const struct ckpt_out *o)
 {
     struct asis a;
     int32_t kind[CKPT_FIELDS] = {0}, ngrav = o->ngrav;
@@ -372,7 +361,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     if (w->o.h->rest && *w->o.h->rest->sinks.from) fill_sinks(f, w);
     if (!w->o.h->particles) return;
     int32_t n = w->npart < INT32_MAX ? (int32_t)w->npart : INT32_MAX;
-    struct stars_formed formed = ramses_out_formed(&w->o);
+    struct stars_formed formed = out_formed(&w->o);
     hdf5_small(f, "particles/npart_per_cpu", 'i', 1, &n);
     hdf5_attr(f, "particles", "npart_total", 'q', 1, &w->npart);
     hdf5_attr(f, "particles", "nstar_tot", 'q', 1, &formed.number);
@@ -530,67 +519,17 @@ static enum err write_level(struct hdf5_out *w, int l)
 
 static order_key part_key(const void *ctx, int64_t i)
 {
-    const struct hdf5_ranked *r = ctx;
+    const struct order_ranked *r = ctx;
     return (order_key)r[i].key << 64 | r[i].more;
 }
 
-/* Into [0, boxlen) where the box is periodic, as in the RAMSES files. */
-double hdf5_out_wrapped(const struct mesh *m, int d, double x)
-{
-    if (m->wall[2 * d] || m->wall[2 * d + 1]) return x;
-    if (x < 0) x = x + m->boxlen;
-    if (x >= m->boxlen) x = x - m->boxlen;
-    return x;
-}
-
-void hdf5_out_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
-                   struct hdf5_ranked *r)
-{
-    const double last = (double)((1 << MORTON_LEVEL) - 1);
-    uint64_t cell[3];
-    for (int d = 0; d < 3; d++) {
-        double y = part_cells(m, MORTON_LEVEL, hdf5_out_wrapped(m, d, x[d]));
-        cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
-    }
-    r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;
-    r->more = (uint64_t)(uint8_t)family << 56 | ((uint64_t)id & 0xffffffffffffff);
-    r->i = i;
-}
-
-static void rank_parts(const struct hdf5_out *w, struct hdf5_ranked *r)
+static void rank_parts(const struct hdf5_out *w, struct order_ranked *r)
 {
     const struct parts *p = w->o.p;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
-        hdf5_out_rank(w->o.m, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, p->family[i],
-                      p->id[i], i, &r[i]);
-}
-
-static bool is_less(const struct hdf5_ranked *a, const struct hdf5_ranked *b)
-{
-    return a->key < b->key || (a->key == b->key && a->more < b->more);
-}
-
-/* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both
- * arrays has the result. */
-struct hdf5_ranked *hdf5_out_sort(struct hdf5_ranked *r, struct hdf5_ranked *other, int64_t n)
-{
-    enum { BITS = 11, BINS = 1 << BITS };
-    for (int shift = 0; shift < 3 * MORTON_LEVEL; shift += BITS) {
-        int64_t start[BINS + 1] = {0};
-        for (int64_t i = 0; i < n; i++) start[(r[i].key >> shift & (BINS - 1)) + 1]++;
-        for (int b = 0; b < BINS; b++) start[b + 1] += start[b];
-        for (int64_t i = 0; i < n; i++) other[start[r[i].key >> shift & (BINS - 1)]++] = r[i];
-        struct hdf5_ranked *swap = r;
-        r = other, other = swap;
-    }
-    for (int64_t i = 1; i < n; i++) {
-        struct hdf5_ranked x = r[i];
-        int64_t j = i;
-        for (; j > 0 && is_less(&x, &r[j - 1]); j--) r[j] = r[j - 1];
-        r[j] = x;
-    }
-    return r;
+        order_rank(w->o.m, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, p->family[i], p->id[i],
+                   i, &r[i]);
 }
 
 void hdf5_out_parts(struct hdf5_out *w, int64_t first, int64_t n, hdf5_values *fn, void *ctx)
@@ -612,14 +551,14 @@ static struct order_column sort_column(const struct part_values *v, int c)
 {
     const struct parts *p = v->w->o.p;
     const struct order *r = v->r;
-    const struct hdf5_ranked *rank = (const struct hdf5_ranked *)r->ctx + r->send;
+    const struct order_ranked *rank = (const struct order_ranked *)r->ctx + r->send;
     size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
     const char *all = p->col[c];
     const double *x = p->col[c];
     char *mine = mem_new(size * (size_t)r->nsend + 1, "checkpoint");
     if (c <= COL_Z)
         for (int64_t i = 0; i < r->nsend; i++)
-            ((double *)mine)[i] = hdf5_out_wrapped(v->w->o.m, c - COL_X, x[rank[i].i]);
+            ((double *)mine)[i] = order_wrapped(v->w->o.m, c - COL_X, x[rank[i].i]);
     else if (size == 8)
         for (int64_t i = 0; i < r->nsend; i++) ((double *)mine)[i] = x[rank[i].i];
     else
@@ -649,15 +588,15 @@ static void put_parts(struct hdf5_out *w, struct order *r)
 static enum err write_parts(struct hdf5_out *w)
 {
     struct order r;
-    size_t bytes = sizeof(struct hdf5_ranked) * (size_t)w->o.p->n + 1;
-    struct hdf5_ranked *a = mem_new(bytes, "checkpoint"), *b = mem_new(bytes, "checkpoint");
+    size_t bytes = sizeof(struct order_ranked) * (size_t)w->o.p->n + 1;
+    struct order_ranked *a = mem_new(bytes, "checkpoint"), *b = mem_new(bytes, "checkpoint");
     rank_parts(w, a);
-    struct hdf5_ranked *sorted = hdf5_out_sort(a, b, w->o.p->n);
+    struct order_ranked *sorted = order_sort(a, b, w->o.p->n);
     if (sorted == a)
         FREE(b);
     else
         FREE(a);
-    order_init(&r, w->o.c, w->o.p->n, part_key, sorted, 64 + 3 * MORTON_LEVEL,
+    order_init(&r, w->o.c, w->o.p->n, part_key, sorted, 64 + 3 * ORDER_LEVEL,
                window_of(w, w->npart, PARTS, PART_WINDOW));
     for (int64_t round = 0; round < r.nround; round++) {
         order_round(&r, round);

@@ -8,12 +8,10 @@
  * refinement flags, families and tags of particles, units, provenance, namelist, and a checksum for
  * every block of every dataset.
  *
- * With h->deflate the datasets are shuffled and deflated, which HDF5 undoes for any reader. */
+ * With h->deflate the datasets are shuffled and deflated, which HDF5 undoes for any reader. Builds
+ * without HDF5 return an error that says so. */
 #pragma once
-#include "ckpt/ckpt.h"
+#include "out/writer.h"
 
-/* As ckpt_write_ramses, of a mesh under any decomposition. Builds without HDF5 return an error that
- * says so. (collective) */
-MUST_USE enum err ckpt_write_hdf5(const char *dir, int number, const struct ckpt_head *h,
-                                  const struct mesh *m, const struct parts *p, const struct comm *c,
-                                  char *path, size_t n);
+extern const struct writer_kind hdf5_writer;
+MUST_USE enum err hdf5_rewrite(struct rewrite *w);

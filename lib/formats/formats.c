@@ -1,20 +1,31 @@
 /* formats: see formats.h. */
 #include "formats/formats.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "curamses/read.h"
+#include "curamses/write.h"
 #include "ramses/read.h"
+#include "ramses/write.h"
 
 /* Directories are tried from the first on. */
 static const struct format TABLE[] = {
-    {.name = "hdf5", .reader = &hdf5_kind},
-    {.name = "ramses", .alias = "original", .reader = &ramses_kind},
+    {.name = "hdf5", .reader = &hdf5_kind, .writer = &hdf5_writer},
+    {.name = "ramses", .alias = "original", .reader = &ramses_kind, .writer = &ramses_writer},
     {.name = "gadget"}};
 enum { FORMATS = sizeof TABLE / sizeof *TABLE };
 
+static const struct format *added;
+
+void format_add(const struct format *f)
+{
+    added = f;
+}
+
 const struct format *format_of(const char *dir)
 {
+    if (added && added->reader && added->reader->is(dir)) return added;
     for (int k = 0; k < FORMATS; k++)
         if (TABLE[k].reader && TABLE[k].reader->is(dir)) return &TABLE[k];
     return NULL;
@@ -22,12 +33,31 @@ const struct format *format_of(const char *dir)
 
 const struct format *format_named(const char *name)
 {
+    if (format_is(added, name)) return added;
     for (int k = 0; k < FORMATS; k++) {
         const char *alias = TABLE[k].alias;
         if (strcmp(name, TABLE[k].name) == 0 || (alias && strcmp(name, alias) == 0))
             return &TABLE[k];
     }
     return NULL;
+}
+
+bool format_is(const struct format *f, const char *name)
+{
+    return f && strcmp(f->name, name) == 0;
+}
+
+void format_list(char *text, size_t n)
+{
+    text[0] = 0;
+    for (int k = 0; k < FORMATS; k++) {
+        size_t at = strlen(text);
+        snprintf(text + at, n - at, "%s%s",
+                 k == 0             ? ""
+                 : k == FORMATS - 1 ? " or "
+                                    : ", ",
+                 TABLE[k].name);
+    }
 }
 
 /* What is of no format RAMSES's reader complains about. */

@@ -2,15 +2,22 @@
  * table says (ckpt/source.h). */
 #pragma once
 #include "ckpt/source.h"
+#include "out/writer.h"
 
 struct format {
     const char *name, *alias;         /* as users call it · as RAMSES's namelist does; NULL */
-    const struct source_kind *reader; /* NULL: it is written only */
+    const struct source_kind *reader; /* NULL: it is not read */
+    const struct writer_kind *writer; /* NULL: it is no checkpoint that a run could go on from */
 };
 
+/* One more, for programs with a format of their own, which is looked for first (lent). */
+void format_add(const struct format *f);
 /* The format of a directory, or NULL. */
 const struct format *format_of(const char *dir);
 const struct format *format_named(const char *name); /* or NULL */
+bool format_is(const struct format *f, const char *name);
+/* "hdf5, ramses or gadget" */
+void format_list(char *text, size_t n);
 /* Opens a checkpoint of whatever format. */
 MUST_USE enum err source_open(const char *dir, struct source **out);
 /* And all of it (source_whole). */

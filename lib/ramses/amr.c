@@ -7,21 +7,21 @@
 #include "ckpt/gas.h"
 #include "ramses/out.h"
 
-static void write_head(struct fort_out *f, const struct ramses_out *o);
-static void write_lists(struct fort_out *f, const struct ramses_out *o);
-static void write_domains(struct fort_out *f, const struct ramses_out *o);
+static void write_head(struct fort_out *f, const struct ramses_out *w);
+static void write_lists(struct fort_out *f, const struct ramses_out *w);
+static void write_domains(struct fort_out *f, const struct ramses_out *w);
 static void write_block(struct fort_out *f, const struct ramses_block *b);
 
-enum err ramses_write_amr(const struct ramses_out *o, const char *path)
+enum err ramses_write_amr(const struct ramses_out *w, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path, manifest_told, o->list);
-    write_head(&f, o);
-    write_lists(&f, o);
-    write_domains(&f, o);
-    for (int l = 1; l <= o->nlevel; l++)
-        for (int r = 0; r < o->c->size + o->h->boundary.n && f.err == OK; r++) {
-            struct ramses_block b = ramses_block_of(o, l, r);
+    fort_create(&f, path, manifest_told, w->o.list);
+    write_head(&f, w);
+    write_lists(&f, w);
+    write_domains(&f, w);
+    for (int l = 1; l <= w->o.nlevel; l++)
+        for (int r = 0; r < w->o.c->size + w->o.h->boundary.n && f.err == OK; r++) {
+            struct ramses_block b = ramses_block_of(w, l, r);
             if (b.n) write_block(&f, &b);
         }
     return fort_close(&f);
@@ -30,22 +30,22 @@ enum err ramses_write_amr(const struct ramses_out *o, const char *path)
 /* ---- coarse cells ---- */
 
 /* Number of coarse cells along each axis: 3 with boundaries, of which the second is the box. */
-static int coarse_count(const struct ramses_out *o, int d)
+static int coarse_count(const struct ramses_out *w, int d)
 {
-    return o->beyond ? o->beyond->lay.n[d] : 1;
+    return w->beyond ? w->beyond->lay.n[d] : 1;
 }
 
-static int32_t coarse_cells(const struct ramses_out *o)
+static int32_t coarse_cells(const struct ramses_out *w)
 {
-    return coarse_count(o, 0) * coarse_count(o, 1) * coarse_count(o, 2);
+    return coarse_count(w, 0) * coarse_count(w, 1) * coarse_count(w, 2);
 }
 
 /* Index of the coarse cell at this offset from the box; beyond the last one the first follows. */
-static int32_t coarse_cell(const struct ramses_out *o, const int shift[3])
+static int32_t coarse_cell(const struct ramses_out *w, const int shift[3])
 {
     int at = 0, stride = 1;
     for (int d = 0; d < 3; d++) {
-        int n = coarse_count(o, d), skip = n > 1;
+        int n = coarse_count(w, d), skip = n > 1;
         at += stride * ((skip + shift[d] + n) % n);
         stride *= n;
     }
@@ -53,33 +53,33 @@ static int32_t coarse_cell(const struct ramses_out *o, const int shift[3])
 }
 
 /* son, flag1, cpu_map */
-static void write_coarse(struct fort_out *f, const struct ramses_out *o)
+static void write_coarse(struct fort_out *f, const struct ramses_out *w)
 {
-    int32_t cell[3][BOUNDARY_CODES] = {{0}}, box = coarse_cell(o, (int[3]){0}) - 1;
-    size_t bytes = sizeof **cell * (size_t)coarse_cells(o);
-    cell[0][box] = o->m->lev[1].noct ? o->number[1][0] : 0;
+    int32_t cell[3][BOUNDARY_CODES] = {{0}}, box = coarse_cell(w, (int[3]){0}) - 1;
+    size_t bytes = sizeof **cell * (size_t)coarse_cells(w);
+    cell[0][box] = w->o.m->lev[1].noct ? w->number[1][0] : 0;
     cell[1][box] = 1;
-    cell[2][box] = domain_rank(o->d, 1, 0) + 1;
-    for (int k = 0; o->beyond && k < o->beyond->lay.ncode; k++) {
-        int code = o->beyond->lay.code[k], at = coarse_cell(o, o->beyond->lay.rule[code].shift) - 1;
-        cell[0][at] = beyond_find(o->beyond, 1, code, 0);
+    cell[2][box] = domain_rank(w->o.d, 1, 0) + 1;
+    for (int k = 0; w->beyond && k < w->beyond->lay.ncode; k++) {
+        int code = w->beyond->lay.code[k], at = coarse_cell(w, w->beyond->lay.rule[code].shift) - 1;
+        cell[0][at] = beyond_find(w->beyond, 1, code, 0);
         cell[1][at] = 1;
     }
     for (int i = 0; i < 3; i++) fort_record(f, cell[i], bytes);
 }
 
-static void write_head(struct fort_out *f, const struct ramses_out *o)
+static void write_head(struct fort_out *f, const struct ramses_out *w)
 {
-    const struct ckpt_head *h = o->h;
-    size_t levels = sizeof(double) * (size_t)o->nlevel,
+    const struct ckpt_head *h = w->o.h;
+    size_t levels = sizeof(double) * (size_t)w->o.nlevel,
            outputs = sizeof(double) * (size_t)h->noutput;
-    fort_i4(f, o->c->size);
+    fort_i4(f, w->o.c->size);
     fort_i4(f, h->ndim);
-    fort_record(f, (int32_t[]){coarse_count(o, 0), coarse_count(o, 1), coarse_count(o, 2)}, 12);
-    fort_i4(f, o->nlevel);
-    fort_i4(f, (int32_t)o->ngridmax);
+    fort_record(f, (int32_t[]){coarse_count(w, 0), coarse_count(w, 1), coarse_count(w, 2)}, 12);
+    fort_i4(f, w->o.nlevel);
+    fort_i4(f, (int32_t)w->o.ngridmax);
     fort_i4(f, h->boundary.n);
-    fort_i4(f, o->ngrid);
+    fort_i4(f, w->ngrid);
     fort_r8(f, h->boxlen);
     fort_record(f, (int32_t[]){h->noutput, h->iout, h->ifout}, 12);
     fort_record(f, h->tout, outputs);
@@ -98,15 +98,15 @@ static void write_head(struct fort_out *f, const struct ramses_out *o)
 }
 
 /* headb, tailb, numbb */
-static void write_boundary_lists(struct fort_out *f, const struct ramses_out *o)
+static void write_boundary_lists(struct fort_out *f, const struct ramses_out *w)
 {
-    int nb = o->h->boundary.n;
-    size_t lists = (size_t)o->nlevel * (size_t)nb;
+    int nb = w->o.h->boundary.n;
+    size_t lists = (size_t)w->o.nlevel * (size_t)nb;
     if (nb == 0) return;
     int32_t *v = mem_zero(sizeof *v * 3 * lists, "checkpoint");
-    for (int l = 1; l <= o->nlevel; l++)
+    for (int l = 1; l <= w->o.nlevel; l++)
         for (int i = 0; i < nb; i++) {
-            struct ramses_block b = ramses_block_of(o, l, o->c->size + i);
+            struct ramses_block b = ramses_block_of(w, l, w->o.c->size + i);
             int32_t *to = v + (l - 1) * nb + i;
             if (b.n) to[0] = b.first, to[lists] = b.first + b.n - 1, to[2 * lists] = b.n;
         }
@@ -116,52 +116,52 @@ static void write_boundary_lists(struct fort_out *f, const struct ramses_out *o)
 
 /* headl, taill, numbl, numbtot, those beyond the boundary, and the free list. numbtot is 8 bytes
  * wide, as with LONGINT, if asked for or if it must be. */
-static void write_lists(struct fort_out *f, const struct ramses_out *o)
+static void write_lists(struct fort_out *f, const struct ramses_out *w)
 {
-    size_t lists = (size_t)o->nlevel * (size_t)o->c->size, ntot = 10 * (size_t)o->nlevel;
+    size_t lists = (size_t)w->o.nlevel * (size_t)w->o.c->size, ntot = 10 * (size_t)w->o.nlevel;
     int32_t *v = mem_new(sizeof *v * (lists > ntot ? lists : ntot), "checkpoint");
     int64_t *wide = mem_zero(sizeof *wide * ntot, "checkpoint"), greatest = 0;
-    for (size_t i = 0; i < lists; i++) v[i] = o->count[i] ? o->first[i] : 0;
+    for (size_t i = 0; i < lists; i++) v[i] = w->count[i] ? w->first[i] : 0;
     fort_record(f, v, sizeof *v * lists);
-    for (size_t i = 0; i < lists; i++) v[i] = o->count[i] ? o->first[i] + o->count[i] - 1 : 0;
+    for (size_t i = 0; i < lists; i++) v[i] = w->count[i] ? w->first[i] + w->count[i] - 1 : 0;
     fort_record(f, v, sizeof *v * lists);
-    fort_record(f, o->count, sizeof *v * lists);
-    for (int l = 1; l <= o->nlevel; l++) {
+    fort_record(f, w->count, sizeof *v * lists);
+    for (int l = 1; l <= w->o.nlevel; l++) {
         int64_t *row = wide + 10 * (l - 1);
-        row[0] = o->total[l], row[1] = o->least[l], row[2] = o->most[l],
-        row[3] = o->total[l] / o->c->size;
+        row[0] = w->o.total[l], row[1] = w->o.least[l], row[2] = w->o.most[l],
+        row[3] = w->o.total[l] / w->o.c->size;
         if (row[0] > greatest) greatest = row[0];
     }
     for (size_t i = 0; i < ntot; i++) v[i] = (int32_t)wide[i];
-    if (o->h->longint || greatest > INT32_MAX)
+    if (w->o.h->longint || greatest > INT32_MAX)
         fort_record(f, wide, sizeof *wide * ntot);
     else
         fort_record(f, v, sizeof *v * ntot);
-    write_boundary_lists(f, o);
-    int32_t n = o->ngrid, max = (int32_t)o->ngridmax, free = n < max;
+    write_boundary_lists(f, w);
+    int32_t n = w->ngrid, max = (int32_t)w->o.ngridmax, free = n < max;
     fort_record(f, (int32_t[]){free ? n + 1 : 0, free ? max : 0, max - n, n, n}, 20);
     FREE(wide);
     FREE(v);
 }
 
-static void write_bounds(struct fort_out *f, const struct ramses_out *o)
+static void write_bounds(struct fort_out *f, const struct ramses_out *w)
 {
-    size_t n = (size_t)o->c->size + 1;
+    size_t n = (size_t)w->o.c->size + 1;
     double *bound = mem_new(sizeof *bound * n, "checkpoint");
-    domain_bound_keys(o->d, bound);
+    domain_bound_keys(w->o.d, bound);
     fort_record(f, bound, sizeof *bound * n);
     FREE(bound);
 }
 
 /* cuRAMSES's ten records; lengths in units of the code. */
-static void write_tree(struct fort_out *f, const struct ramses_out *o)
+static void write_tree(struct fort_out *f, const struct ramses_out *w)
 {
     struct domain_tree t;
-    domain_tree(o->d, &t);
+    domain_tree(w->o.d, &t);
     size_t levels = sizeof(int32_t) * (size_t)t.nlev, nodes = (size_t)t.nnode, k = (size_t)t.kmax,
-           box = 3 * (size_t)o->c->size;
-    for (size_t i = 0; i < nodes * (k - 1); i++) t.wall[i] *= o->h->boxlen;
-    for (size_t i = 0; i < box; i++) t.low[i] *= o->h->boxlen, t.high[i] *= o->h->boxlen;
+           box = 3 * (size_t)w->o.c->size;
+    for (size_t i = 0; i < nodes * (k - 1); i++) t.wall[i] *= w->o.h->boxlen;
+    for (size_t i = 0; i < box; i++) t.low[i] *= w->o.h->boxlen, t.high[i] *= w->o.h->boxlen;
     fort_i4(f, t.nlev);
     fort_i4(f, t.kmax);
     fort_i4(f, t.nnode);
@@ -175,26 +175,26 @@ static void write_tree(struct fort_out *f, const struct ramses_out *o)
     domain_tree_free(&t);
 }
 
-static void write_domains(struct fort_out *f, const struct ramses_out *o)
+static void write_domains(struct fort_out *f, const struct ramses_out *w)
 {
-    bool hilbert = domain_kind(o->d) == DOMAIN_HILBERT;
+    bool hilbert = domain_kind(w->o.d) == DOMAIN_HILBERT;
     char ordering[129];
     snprintf(ordering, sizeof ordering, "%-128s", hilbert ? "hilbert" : "ksection");
     fort_record(f, ordering, 128);
-    (hilbert ? write_bounds : write_tree)(f, o);
-    write_coarse(f, o);
+    (hilbert ? write_bounds : write_tree)(f, w);
+    write_coarse(f, w);
 }
 
 /* ---- octs ---- */
 
-static int32_t index_of(const struct ramses_out *o, int cell, int32_t number)
+static int32_t index_of(const struct ramses_out *w, int cell, int32_t number)
 {
-    return number ? (int32_t)(coarse_cells(o) + cell * o->ngridmax + number) : 0;
+    return number ? (int32_t)(coarse_cells(w) + cell * w->o.ngridmax + number) : 0;
 }
 
-static int32_t cell_index(const struct ramses_out *o, int level, lidx oct, int cell)
+static int32_t cell_index(const struct ramses_out *w, int level, lidx oct, int cell)
 {
-    return index_of(o, cell, o->number[level][oct]);
+    return index_of(w, cell, w->number[level][oct]);
 }
 
 /* Code of the coarse cell beyond a face of the box. */
@@ -206,41 +206,41 @@ static int face_code(int face)
 
 /* The cell of level-1 beyond a face of the oct's father cell, also beyond the boundary of the box;
  * 0: not on this rank. */
-static int32_t neighbour_cell(const struct ramses_out *o, int level, lidx oct, int face)
+static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, int face)
 {
-    const struct level *lv = &o->m->lev[level], *up = &o->m->lev[level - 1];
+    const struct level *lv = &w->o.m->lev[level], *up = &w->o.m->lev[level - 1];
     int slot = oct_slot(lv, oct), bit = 1 << face / 2;
     bool leaves = ((slot & bit) != 0) == (face & 1);
     lidx p = lv->parent[oct];
     if (leaves) {
         lidx q = up->nbr[p][face];
         int step = face & 1 ? 1 : -1, d = face / 2;
-        if (q == NBR_WALL && o->beyond)
-            return index_of(o, slot ^ bit, beyond_find(o->beyond, level - 1, face_code(face), p));
+        if (q == NBR_WALL && w->beyond)
+            return index_of(w, slot ^ bit, beyond_find(w->beyond, level - 1, face_code(face), p));
         if (q < 0)
             q = mesh_find(up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0,
                                          d == 1 ? step : 0, d == 2 ? step : 0, NULL));
         p = q;
     }
-    return p < 0 ? 0 : cell_index(o, level - 1, p, slot ^ bit);
+    return p < 0 ? 0 : cell_index(w, level - 1, p, slot ^ bit);
 }
 
 /* Index of the cell at x of a level, which may be beyond the boundary; 0: not on this rank. */
-static int32_t cell_at(const struct ramses_out *o, int level, const int64_t x[3])
+static int32_t cell_at(const struct ramses_out *w, int level, const int64_t x[3])
 {
     int64_t oct[3], last = ((int64_t)1 << level) - 1;
     int slot = 0;
     for (int d = 0; d < 3; d++) {
-        int64_t y = o->m->wall[2 * d] ? x[d] : x[d] & last;
+        int64_t y = w->o.m->wall[2 * d] ? x[d] : x[d] & last;
         slot |= (int)(y & 1) << d;
         oct[d] = (y - (y & 1)) / 2;
     }
     int code = beyond_split(level, oct);
-    lidx i = mesh_find(&o->m->lev[level],
+    lidx i = mesh_find(&w->o.m->lev[level],
                        okey_make((uint64_t)oct[0], (uint64_t)oct[1], (uint64_t)oct[2]));
     if (i < 0) return 0;
-    return code == BOUNDARY_BOX ? cell_index(o, level, i, slot)
-                                : index_of(o, slot, beyond_find(o->beyond, level, code, i));
+    return code == BOUNDARY_BOX ? cell_index(w, level, i, slot)
+                                : index_of(w, slot, beyond_find(w->beyond, level, code, i));
 }
 
 /* index, next, prev */
@@ -261,7 +261,7 @@ static void fill_list(const void *ctx, int64_t first, int64_t n, char *rows, siz
 static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     const struct ramses_block *b = ctx;
-    const struct level *lv = &b->o->m->lev[b->level];
+    const struct level *lv = &b->w->o.m->lev[b->level];
     double side = ldexp(1, 1 - b->level);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
@@ -272,9 +272,9 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
             beyond_place(r, b->level, key, x);
         else
             okey_coords(key, x);
-        for (int d = 0; d < b->o->h->ndim; d++)
+        for (int d = 0; d < b->w->o.h->ndim; d++)
             ((double *)(rows + (size_t)d * stride))[i] = ((double)x[d] + 0.5) * side +
-                                                         (coarse_count(b->o, d) > 1);
+                                                         (coarse_count(b->w, d) > 1);
     }
 }
 
@@ -298,30 +298,30 @@ static void cell_ranks(const struct domain *d, int level, okey key, struct ranks
 /* at most */
 enum { LINKS = 1 + 6 + 3 * 8 };
 
-static int links(const struct ramses_out *o)
+static int links(const struct ramses_out *w)
 {
-    return 1 + 2 * o->h->ndim + 3 * ramses_out_cells(o);
+    return 1 + 2 * w->o.h->ndim + 3 * ramses_out_cells(w);
 }
 
 /* father, nbor, son, cpu_map, flag1 of one oct: column i of the rows */
 static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
                      int32_t rows[LINKS][GAS_TILE], struct ranks *r)
 {
-    const struct ramses_out *o = b->o;
-    const struct level *lv = &o->m->lev[b->level];
-    int row = 0, cells = ramses_out_cells(o);
+    const struct ramses_out *w = b->w;
+    const struct level *lv = &w->o.m->lev[b->level];
+    int row = 0, cells = ramses_out_cells(w);
 #define NEXT_ROW rows[row++][i]
-    NEXT_ROW = b->level == 1 ? coarse_cell(o, (int[3]){0})
-                             : cell_index(o, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
-    for (int face = 0; face < 2 * o->h->ndim; face++) {
+    NEXT_ROW = b->level == 1 ? coarse_cell(w, (int[3]){0})
+                             : cell_index(w, b->level - 1, lv->parent[oct], oct_slot(lv, oct));
+    for (int face = 0; face < 2 * w->o.h->ndim; face++) {
         int shift[3] = {0};
         shift[face / 2] = face & 1 ? 1 : -1;
-        NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : neighbour_cell(o, b->level, oct, face);
+        NEXT_ROW = b->level == 1 ? coarse_cell(w, shift) : neighbour_cell(w, b->level, oct, face);
     }
     for (int c = 0; c < cells; c++)
-        NEXT_ROW = lv->child[oct][c] >= 0 ? o->number[b->level + 1][lv->child[oct][c]] : 0;
+        NEXT_ROW = lv->child[oct][c] >= 0 ? w->number[b->level + 1][lv->child[oct][c]] : 0;
     int rank[8];
-    cell_ranks(o->d, b->level, lv->key[oct], r, rank);
+    cell_ranks(w->o.d, b->level, lv->key[oct], r, rank);
     for (int c = 0; c < cells; c++) NEXT_ROW = rank[c] + 1;
     for (int c = 0; c < cells; c++)
         NEXT_ROW = lv->child[oct][c] >= 0 || (lv->flag && lv->flag[oct][c]);
@@ -331,33 +331,33 @@ static void link_oct(const struct ramses_block *b, lidx oct, int64_t i,
 static int32_t child_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
                             int c)
 {
-    const struct ramses_out *o = b->o;
+    const struct ramses_out *w = b->w;
     int before = 0;
     for (int d = 0; d < 3; d++) {
         int bit = c >> d & 1;
         if (r->shift[d] && bit != (r->shift[d] < 0)) return 0;
         before |= (r->shift[d] ? r->shift[d] > 0 : bit) << d;
     }
-    lidx child = o->m->lev[b->level].child[ref][before];
+    lidx child = w->o.m->lev[b->level].child[ref][before];
     int code = r->shift[0] + 1 + 3 * (r->shift[1] + 1) + 9 * (r->shift[2] + 1);
-    return child < 0 ? 0 : beyond_find(o->beyond, b->level + 1, code, child);
+    return child < 0 ? 0 : beyond_find(w->beyond, b->level + 1, code, child);
 }
 
 /* The same of an oct beyond the boundary, whose reference is ref. */
 static void link_beyond(const struct ramses_block *b, lidx ref, const struct boundary_rule *r,
                         int64_t i, int32_t rows[LINKS][GAS_TILE])
 {
-    const struct ramses_out *o = b->o;
-    const struct level *lv = &o->m->lev[b->level];
+    const struct ramses_out *w = b->w;
+    const struct level *lv = &w->o.m->lev[b->level];
     int64_t x[3];
-    int row = 0, cells = ramses_out_cells(o), shift[3];
+    int row = 0, cells = ramses_out_cells(w), shift[3];
     beyond_place(r, b->level, lv->key[ref], x);
     memcpy(shift, r->shift, sizeof shift);
-    NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : cell_at(o, b->level - 1, x);
-    for (int face = 0; face < 2 * o->h->ndim; face++) {
+    NEXT_ROW = b->level == 1 ? coarse_cell(w, shift) : cell_at(w, b->level - 1, x);
+    for (int face = 0; face < 2 * w->o.h->ndim; face++) {
         int step = face & 1 ? 1 : -1;
         x[face / 2] += step, shift[face / 2] += step;
-        NEXT_ROW = b->level == 1 ? coarse_cell(o, shift) : cell_at(o, b->level - 1, x);
+        NEXT_ROW = b->level == 1 ? coarse_cell(w, shift) : cell_at(w, b->level - 1, x);
         x[face / 2] -= step, shift[face / 2] -= step;
     }
     for (int c = 0; c < cells; c++) NEXT_ROW = child_beyond(b, ref, r, c);
@@ -373,7 +373,7 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
 {
     const struct ramses_block *b = ctx;
     struct ranks r = {~(okey)0, -1};
-    int nrow = links(b->o);
+    int nrow = links(b->w);
 #pragma omp parallel for schedule(static) firstprivate(r)
     for (int64_t at = 0; at < n; at += GAS_TILE) {
         int32_t tile[LINKS][GAS_TILE];
@@ -396,6 +396,6 @@ static void fill_links(const void *ctx, int64_t first, int64_t n, char *rows, si
 static void write_block(struct fort_out *f, const struct ramses_block *b)
 {
     fort_table(f, 3, sizeof(int32_t), b->n, fill_list, b);
-    fort_table(f, b->o->h->ndim, sizeof(double), b->n, fill_centre, b);
-    fort_table(f, links(b->o), sizeof(int32_t), b->n, fill_links, b);
+    fort_table(f, b->w->o.h->ndim, sizeof(double), b->n, fill_centre, b);
+    fort_table(f, links(b->w), sizeof(int32_t), b->n, fill_links, b);
 }

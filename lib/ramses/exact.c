@@ -13,9 +13,9 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "ckpt/crc.h"
 #include "ckpt/gas.h"
 #include "io/file.h"
+#include "ramses/crc.h"
 
 enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64 };
 
@@ -49,12 +49,12 @@ static enum err put(struct exact_out *w, const void *p, size_t n)
 
 static enum err put_head(struct exact_out *w)
 {
-    const struct ckpt_head *h = w->o->h;
+    const struct ckpt_head *h = w->out->o.h;
     struct file_head f;
     memset(&f, 0, sizeof f);
     memcpy(f.magic, MAGIC, sizeof f.magic);
     f.version = VERSION, f.order = 0x01020304;
-    f.ncpu = w->o->c->size, f.file = w->o->c->rank + 1, f.nvar = h->hydro ? h->nvar : 0;
+    f.ncpu = w->out->o.c->size, f.file = w->out->o.c->rank + 1, f.nvar = h->hydro ? h->nvar : 0;
     f.nstep_coarse = h->nstep_coarse;
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
     f.tout_next = h->tout_next, f.aout_next = h->aout_next;
@@ -66,10 +66,10 @@ static enum err put_head(struct exact_out *w)
 void exact_differ(struct exact_out *w, int at, int n, int c, const double *const *u,
                   const double *const *prim)
 {
-    int nvar = w->o->h->nvar;
+    int nvar = w->out->o.h->nvar;
     double store[NVAR_MAX * GAS_TILE], *made[NVAR_MAX];
     for (int v = 0; v < nvar; v++) made[v] = store + v * GAS_TILE;
-    gas_conserved(nvar, w->o->h->gamma, w->o->h->smallr, n, prim, made);
+    gas_conserved(nvar, w->out->o.h->gamma, w->out->o.h->smallr, n, prim, made);
     for (int v = 1; v < nvar; v++) {
         const double *is = u[v], *told = made[v];
         uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * CKPT_PITCH + at;
@@ -120,7 +120,7 @@ static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
 
 enum err exact_put(struct exact_out *w, int level, int n)
 {
-    size_t nvar = (size_t)w->o->h->nvar, bytes, packed = 0;
+    size_t nvar = (size_t)w->out->o.h->nvar, bytes, packed = 0;
     struct chunk_head h = {.level = level, .n = n};
     for (size_t r = 0; r < 8 * nvar; r++)
         h.crc = crc_add(h.crc, w->value + r * CKPT_PITCH, sizeof *w->value * (size_t)n);
@@ -131,10 +131,10 @@ enum err exact_put(struct exact_out *w, int level, int n)
     return put(w, w->packed, packed);
 }
 
-enum err exact_create(struct exact_out *w, const struct ramses_out *o, const char *path)
+enum err exact_create(struct exact_out *w, const struct ramses_out *out, const char *path)
 {
-    size_t rows = o->h->hydro ? (size_t)o->h->nvar * 8 : 0, words = rows * CHUNK;
-    *w = (struct exact_out){.o = o, .path = path};
+    size_t rows = out->o.h->hydro ? (size_t)out->o.h->nvar * 8 : 0, words = rows * CHUNK;
+    *w = (struct exact_out){.out = out, .path = path};
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
     w->room = compressBound((uLong)(words * PLANES)) + 1024;
@@ -151,7 +151,7 @@ enum err exact_close(struct exact_out *w, enum err err)
         err = file_close_synced(w->fd, w->path);
     else if (w->fd >= 0)
         close(w->fd);
-    if (err == OK) manifest_add(w->o->list, w->path, w->at, checksum_end(&w->sum));
+    if (err == OK) manifest_add(w->out->o.list, w->path, w->at, checksum_end(&w->sum));
     FREE(w->sum.part);
     FREE(w->value);
     FREE(w->word);

@@ -10,7 +10,7 @@
 #include "ramses/out.h"
 
 struct exact_out {
-    const struct ramses_out *o;
+    const struct ramses_out *out;
     const char *path; /* lent */
     /* [8 nvar][CKPT_PITCH]: the true values, filled in by the writer of the hydro file */
     double *value;
@@ -24,7 +24,7 @@ struct exact_out {
     size_t room; /* bytes in packed */
 };
 
-MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *o, const char *path);
+MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *out, const char *path);
 /* Cell c of octs at..at+n-1 of a batch, n <= GAS_TILE: true values and what the hydro file has
  * of them, rows by variable. */
 void exact_differ(struct exact_out *x, int at, int n, int c, const double *const *u,

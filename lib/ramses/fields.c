@@ -18,10 +18,11 @@ enum { TILE = GAS_TILE, CHUNK = 65536 }; /* octs, particles at a time */
 enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
                          struct ramses_lines *out)
 {
-    const struct ramses_out *o = b->o;
-    if (o->values) return o->values->octs(o->values->ctx, b, grav, first, n, out);
+    const struct ramses_out *w = b->w;
+    if (w->values) return w->values->octs(w->values->ctx, b, grav, first, n, out);
     *out = (struct ramses_lines){
-        (double(*const *)[8])(o->m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)), b->oct + first};
+        (double(*const *)[8])(w->o.m->lev[b->level].fld + (grav ? FLD_PHI : FLD_U)),
+        b->oct + first};
     return OK;
 }
 
@@ -48,9 +49,9 @@ static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *
 static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at,
                        const struct boundary_rule *rule, char *rows, size_t stride)
 {
-    const struct ckpt_head *h = t->b->o->h;
+    const struct ckpt_head *h = t->b->w->o.h;
     const lidx *oct = in->line + i;
-    bool own = t->b->rank == t->b->o->c->rank;
+    bool own = t->b->rank == t->b->w->o.c->rank;
     for (int v = 0; v < h->nvar; v++) {
         const double(*u)[8] = (const double(*)[8])in->fld[v];
         turn_rows(u, oct, n, t->x->value + 8 * v * CKPT_PITCH + at, CKPT_PITCH);
@@ -89,23 +90,23 @@ static void put_hydro_beyond(const struct table *t, const struct ramses_lines *i
     }
 }
 
-static int grav_first(const struct ramses_out *o) /* the potential, or the force alone */
+static int grav_first(const struct ramses_out *w) /* the potential, or the force alone */
 {
-    return o->h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
+    return w->o.h->legacy & CKPT_BEFORE_2015 ? 1 : 0;
 }
 
-static void grav_fields(const struct ramses_out *o, int field[4])
+static void grav_fields(const struct ramses_out *w, int field[4])
 {
     static const int in_mesh[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
     /* without the mesh's other fields between */
-    for (int k = 0; k < 4; k++) field[k] = o->values ? k : in_mesh[k];
+    for (int k = 0; k < 4; k++) field[k] = w->values ? k : in_mesh[k];
 }
 
 static void put_grav_beyond(const struct ramses_block *b, const struct ramses_lines *in,
                             int64_t first, int n, char *rows, size_t stride)
 {
-    int field[4], skip = grav_first(b->o), nvar = 4 - skip;
-    grav_fields(b->o, field);
+    int field[4], skip = grav_first(b->w), nvar = 4 - skip;
+    grav_fields(b->w, field);
     for (int i = 0; i < n; i++) {
         const struct boundary_rule *r = ramses_block_rule(b, (int32_t)first + i, NULL);
         for (int k = 0; k < nvar; k++) {
@@ -124,8 +125,8 @@ static void put_grav_beyond(const struct ramses_block *b, const struct ramses_li
 static void put_grav(const struct ramses_block *b, const struct ramses_lines *in, int n, char *rows,
                      size_t stride)
 {
-    int field[4], first = grav_first(b->o), nvar = 4 - first;
-    grav_fields(b->o, field);
+    int field[4], first = grav_first(b->w), nvar = 4 - first;
+    grav_fields(b->w, field);
 #pragma omp parallel for schedule(static)
     for (int t = 0; t < n; t += TILE)
         for (int k = 0; k < 8 * nvar; k++) {
@@ -142,7 +143,7 @@ static enum err fill_batch(const struct table *t, int64_t first, int n, char *ro
     int at = (int)(first % CKPT_BATCH);
     bool whole = at + n == CKPT_BATCH || first + n == b->n;
     TRY(ramses_lines_of(b, !t->x, first, n, &in));
-    if (b->rank >= b->o->c->size) {
+    if (b->rank >= b->w->o.c->size) {
         if (t->x)
             put_hydro_beyond(t, &in, first, n, at, rows, stride);
         else
@@ -154,15 +155,15 @@ static enum err fill_batch(const struct table *t, int64_t first, int n, char *ro
         return OK;
     }
     put_hydro(t, &in, n, at, rows, stride);
-    return whole && b->rank == b->o->c->rank ? exact_put(t->x, b->level, at + n) : OK;
+    return whole && b->rank == b->w->o.c->rank ? exact_put(t->x, b->level, at + n) : OK;
 }
 
 static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride)
 {
     const struct table *t = ctx;
-    const struct ramses_out *o = t->b->o;
-    if (!t->x && t->b->level < o->h->levelmin) { /* coarser levels are not solved: zero */
-        for (int k = 0; k < 8 * (4 - grav_first(o)); k++)
+    const struct ramses_out *w = t->b->w;
+    if (!t->x && t->b->level < w->o.h->levelmin) { /* coarser levels are not solved: zero */
+        for (int k = 0; k < 8 * (4 - grav_first(w)); k++)
             memset(rows + (size_t)k * stride, 0, sizeof(double) * (size_t)n);
         return;
     }
@@ -173,12 +174,12 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
     }
 }
 
-static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nvar,
+static void write_blocks(struct fort_out *f, const struct ramses_out *w, int nvar,
                          struct exact_out *x)
 {
-    for (int l = 1; l <= o->nlevel; l++)
-        for (int r = 0; r < o->c->size + o->h->boundary.n && f->err == OK; r++) {
-            struct ramses_block b = ramses_block_of(o, l, r);
+    for (int l = 1; l <= w->o.nlevel; l++)
+        for (int r = 0; r < w->o.c->size + w->o.h->boundary.n && f->err == OK; r++) {
+            struct ramses_block b = ramses_block_of(w, l, r);
             enum err err = OK;
             ramses_block_header(f, l, b.n);
             if (b.n)
@@ -187,29 +188,29 @@ static void write_blocks(struct fort_out *f, const struct ramses_out *o, int nva
         }
 }
 
-enum err ramses_write_hydro(const struct ramses_out *o, const char *path, struct exact_out *x)
+enum err ramses_write_hydro(const struct ramses_out *w, const char *path, struct exact_out *x)
 {
     struct fort_out f;
-    fort_create(&f, path, manifest_told, o->list);
-    fort_i4(&f, o->c->size);
-    fort_i4(&f, o->h->nvar);
+    fort_create(&f, path, manifest_told, w->o.list);
+    fort_i4(&f, w->o.c->size);
+    fort_i4(&f, w->o.h->nvar);
     fort_i4(&f, 3);
-    fort_i4(&f, o->nlevel);
-    fort_i4(&f, o->h->boundary.n);
-    fort_r8(&f, o->h->gamma);
-    write_blocks(&f, o, o->h->nvar, x);
+    fort_i4(&f, w->o.nlevel);
+    fort_i4(&f, w->o.h->boundary.n);
+    fort_r8(&f, w->o.h->gamma);
+    write_blocks(&f, w, w->o.h->nvar, x);
     return fort_close(&f);
 }
 
-enum err ramses_write_grav(const struct ramses_out *o, const char *path)
+enum err ramses_write_grav(const struct ramses_out *w, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path, manifest_told, o->list);
-    fort_i4(&f, o->c->size);
-    fort_i4(&f, 4 - grav_first(o));
-    fort_i4(&f, o->nlevel);
-    fort_i4(&f, o->h->boundary.n);
-    write_blocks(&f, o, 4 - grav_first(o), NULL);
+    fort_create(&f, path, manifest_told, w->o.list);
+    fort_i4(&f, w->o.c->size);
+    fort_i4(&f, 4 - grav_first(w));
+    fort_i4(&f, w->o.nlevel);
+    fort_i4(&f, w->o.h->boundary.n);
+    write_blocks(&f, w, 4 - grav_first(w), NULL);
     return fort_close(&f);
 }
 
@@ -217,11 +218,11 @@ enum err ramses_write_grav(const struct ramses_out *o, const char *path)
 
 /* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since
  * it was last sorted may be outside. */
-static const void *wrapped(const struct ramses_out *o, int d, const double *x, int64_t n,
+static const void *wrapped(const struct ramses_out *w, int d, const double *x, int64_t n,
                            double *chunk)
 {
-    double box = o->m->boxlen;
-    if (o->m->wall[2 * d] || o->m->wall[2 * d + 1]) return x;
+    double box = w->o.m->boxlen;
+    if (w->o.m->wall[2 * d] || w->o.m->wall[2 * d + 1]) return x;
     for (int64_t i = 0; i < n; i++) {
         double y = x[i];
         if (y < 0) y = y + box;
@@ -240,70 +241,50 @@ static const void *shortened(const int64_t *x, int64_t n, size_t bytes, double *
     return out;
 }
 
-struct stars_formed ramses_out_formed(const struct ramses_out *o)
+static void write_column(struct fort_out *f, const struct ramses_out *w, int c, double *chunk)
 {
-    struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
-    const struct ckpt_rest *rest = o->h->rest;
-    return rest && rest->formed.number >= there.number ? rest->formed : there;
-}
-
-bool ramses_out_has(const struct ramses_out *o, int c)
-{
-    bool old = o->h->legacy & CKPT_BEFORE_2017;
-    /* positions and velocities of the dimensions that there are */
-    if (c < COL_MASS && c % 3 >= o->h->ndim) return false;
-    return o->columns && o->columns->has[c] && !(old && (c == COL_FAMILY || c == COL_TAG));
-}
-
-char ramses_out_type(const struct ramses_out *o, int c)
-{
-    return c == COL_ID && !o->wide_ids ? 'i' : part_column(o->columns, c)->type;
-}
-
-static void write_column(struct fort_out *f, const struct ramses_out *o, int c, double *chunk)
-{
-    size_t size = (size_t)part_type_size(part_column(o->columns, c)->type),
-           bytes = (size_t)part_type_size(ramses_out_type(o, c));
+    size_t size = (size_t)part_type_size(part_column(w->o.columns, c)->type),
+           bytes = (size_t)part_type_size(out_type(&w->o, c));
     if (f->err != OK) return;
-    fort_begin(f, (int64_t)bytes * o->npart);
-    for (int64_t at = 0, n; at < o->npart; at += n) {
+    fort_begin(f, (int64_t)bytes * w->o.npart);
+    for (int64_t at = 0, n; at < w->o.npart; at += n) {
         const void *rows = NULL;
-        n = o->npart - at < CHUNK ? o->npart - at : CHUNK;
+        n = w->o.npart - at < CHUNK ? w->o.npart - at : CHUNK;
         enum err err = OK;
-        if (o->values)
-            err = o->values->parts(o->values->ctx, c, at, &n, &rows);
+        if (w->values)
+            err = w->values->parts(w->values->ctx, c, at, &n, &rows);
         else
-            rows = (const char *)o->p->col[c] + size * (size_t)at;
+            rows = (const char *)w->o.p->col[c] + size * (size_t)at;
         if (f->err == OK) f->err = err;
         if (f->err != OK) return;
-        if (c <= COL_Z && !o->values) rows = wrapped(o, c - COL_X, rows, n, chunk);
+        if (c <= COL_Z && !w->values) rows = wrapped(w, c - COL_X, rows, n, chunk);
         if (bytes < size) rows = shortened(rows, n, bytes, chunk);
         fort_put(f, rows, bytes * (size_t)n);
     }
     fort_end(f);
 }
 
-enum err ramses_write_part(const struct ramses_out *o, const char *path)
+enum err ramses_write_part(const struct ramses_out *w, const char *path)
 {
     struct fort_out f;
-    struct stars_formed formed = ramses_out_formed(o);
+    struct stars_formed formed = out_formed(&w->o);
     double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
-    fort_create(&f, path, manifest_told, o->list);
-    fort_i4(&f, o->c->size);
-    fort_i4(&f, o->h->ndim);
-    if (o->npart > INT32_MAX && f.err == OK)
+    fort_create(&f, path, manifest_told, w->o.list);
+    fort_i4(&f, w->o.c->size);
+    fort_i4(&f, w->o.h->ndim);
+    if (w->o.npart > INT32_MAX && f.err == OK)
         f.err = err_set(
             ERR_LIMIT,
             "%s: %ld particles on one rank, RAMSES files hold 2147483647; use more ranks", path,
-            (long)o->npart);
-    fort_i4(&f, (int32_t)o->npart);
+            (long)w->o.npart);
+    fort_i4(&f, (int32_t)w->o.npart);
     fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
     fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);
     fort_r8(&f, formed.mass);
     fort_r8(&f, formed.lost);
-    fort_i4(&f, o->h->rest ? (int32_t)o->h->rest->sinks.n : 0);
-    for (int c = 0; c < o->columns->n; c++)
-        if (ramses_out_has(o, c)) write_column(&f, o, c, chunk);
+    fort_i4(&f, w->o.h->rest ? (int32_t)w->o.h->rest->sinks.n : 0);
+    for (int c = 0; c < w->o.columns->n; c++)
+        if (out_has(&w->o, c)) write_column(&f, w, c, chunk);
     FREE(chunk);
     return fort_close(&f);
 }

@@ -38,20 +38,20 @@ static struct role role_of(const char *name)
     return r;
 }
 
-int ramses_stored_fields(const struct ramses_out *o, bool grav, int *first)
+int ramses_stored_fields(const struct ramses_out *w, bool grav, int *first)
 {
-    *first = grav ? o->nhydro : 0;
-    if (!grav) return o->nhydro;
+    *first = grav ? w->o.nhydro : 0;
+    if (!grav) return w->o.nhydro;
     /* before 2015 there was no potential */
-    bool drop = o->h->legacy & CKPT_BEFORE_2015 && o->ngrav > o->h->ndim;
-    *first += drop ? o->ngrav - o->h->ndim : 0;
-    return drop ? o->h->ndim : o->ngrav;
+    bool drop = w->o.h->legacy & CKPT_BEFORE_2015 && w->o.ngrav > w->o.h->ndim;
+    *first += drop ? w->o.ngrav - w->o.h->ndim : 0;
+    return drop ? w->o.h->ndim : w->o.ngrav;
 }
 
 static void put_octs(const struct job *j, const struct ramses_lines *in, int n, char *rows,
                      size_t stride)
 {
-    int cells = ramses_out_cells(j->b->o);
+    int cells = ramses_out_cells(j->b->w);
 #pragma omp parallel for schedule(static)
     for (int t = 0; t < n; t += GAS_TILE)
         for (int k = 0; k < cells * j->nvar; k++) {
@@ -64,8 +64,8 @@ static void put_octs(const struct job *j, const struct ramses_lines *in, int n, 
 static void put_beyond(const struct job *j, const struct ramses_lines *in, int64_t first, int n,
                        char *rows, size_t stride)
 {
-    const struct ckpt_head *h = j->b->o->h;
-    int cells = ramses_out_cells(j->b->o);
+    const struct ckpt_head *h = j->b->w->o.h;
+    int cells = ramses_out_cells(j->b->w);
     for (int i = 0; i < n; i++) {
         const struct boundary_rule *r = ramses_block_rule(j->b, (int32_t)first + i, NULL);
         for (int v = 0; v < j->nvar; v++) {
@@ -94,34 +94,34 @@ static void fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t s
         if (k > n - at) k = n - at;
         *j->err = ramses_lines_of(j->b, j->grav, first + at, (int)k, &in);
         if (*j->err != OK) return;
-        if (j->b->rank >= j->b->o->c->size)
+        if (j->b->rank >= j->b->w->o.c->size)
             put_beyond(j, &in, first + at, (int)k, rows + 8 * at, stride);
         else
             put_octs(j, &in, (int)k, rows + 8 * at, stride);
     }
 }
 
-enum err ramses_write_stored(const struct ramses_out *o, const char *path, bool grav)
+enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool grav)
 {
     struct fort_out f;
     struct role role[CKPT_FIELDS];
-    int first, nvar = ramses_stored_fields(o, grav, &first);
-    for (int v = 0; v < nvar; v++) role[v] = role_of(o->stored[first + v].name);
-    if (grav) first -= o->nhydro;
-    fort_create(&f, path, manifest_told, o->list);
-    fort_i4(&f, o->c->size);
+    int first, nvar = ramses_stored_fields(w, grav, &first);
+    for (int v = 0; v < nvar; v++) role[v] = role_of(w->o.stored[first + v].name);
+    if (grav) first -= w->o.nhydro;
+    fort_create(&f, path, manifest_told, w->o.list);
+    fort_i4(&f, w->o.c->size);
     fort_i4(&f, nvar);
-    if (!grav) fort_i4(&f, o->h->ndim);
-    fort_i4(&f, o->nlevel);
-    fort_i4(&f, o->h->boundary.n);
-    if (!grav) fort_r8(&f, o->h->gamma);
-    for (int l = 1; l <= o->nlevel; l++)
-        for (int r = 0; r < o->c->size + o->h->boundary.n && f.err == OK; r++) {
-            struct ramses_block b = ramses_block_of(o, l, r);
+    if (!grav) fort_i4(&f, w->o.h->ndim);
+    fort_i4(&f, w->o.nlevel);
+    fort_i4(&f, w->o.h->boundary.n);
+    if (!grav) fort_r8(&f, w->o.h->gamma);
+    for (int l = 1; l <= w->o.nlevel; l++)
+        for (int r = 0; r < w->o.c->size + w->o.h->boundary.n && f.err == OK; r++) {
+            struct ramses_block b = ramses_block_of(w, l, r);
             enum err err = OK;
             struct job j = {&b, role, nvar, first, grav, &err};
             ramses_block_header(&f, l, b.n);
-            if (b.n) fort_table(&f, ramses_out_cells(o) * nvar, sizeof(double), b.n, fill, &j);
+            if (b.n) fort_table(&f, ramses_out_cells(w) * nvar, sizeof(double), b.n, fill, &j);
             if (f.err == OK) f.err = err;
         }
     return fort_close(&f);

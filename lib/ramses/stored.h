@@ -3,6 +3,6 @@
 #pragma once
 #include "ramses/out.h"
 
-/* What is written of the fields of a source, gas or gravity; *first: place in o->stored. */
-int ramses_stored_fields(const struct ramses_out *o, bool grav, int *first);
-MUST_USE enum err ramses_write_stored(const struct ramses_out *o, const char *path, bool grav);
+/* What is written of the fields of a source, gas or gravity; *first: place in o.stored. */
+int ramses_stored_fields(const struct ramses_out *w, bool grav, int *first);
+MUST_USE enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool grav);

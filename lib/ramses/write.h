@@ -5,12 +5,7 @@
  * a rank; see sim/output.c), and particles must be with the rank that owns their levelmin oct:
  * RAMSES starts from files where they are not, but then goes wrong without a word. */
 #pragma once
-#include "ckpt/ckpt.h"
+#include "out/writer.h"
 
-/* Writes <dir>/output_NNNNN, prints nothing; path (size n) receives the final path. Errors are
- * agreed: all ranks return the same, and then nothing is left of the attempt, while an older
- * output_NNNNN stands as it was. */
-MUST_USE enum err ckpt_write_ramses(const char *dir, int number, const struct ckpt_head *h,
-                                    const struct mesh *m, const struct parts *p,
-                                    const struct domain *d, const struct comm *c, char *path,
-                                    size_t n);
+extern const struct writer_kind ramses_writer;
+MUST_USE enum err ramses_rewrite(struct rewrite *w);

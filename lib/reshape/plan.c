@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/names.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "out/names.h"
 #include "reshape/priv.h"
 #include "reshape/weights.h"
 
@@ -66,9 +66,9 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
     if (opt->mode == SOURCE_STATE && s->nvalue != (h->hydro ? h->nvar : 0) + (h->gravity ? 4 : 0))
         FAIL(ERR_FORMAT, "%s: has %d values a cell, of which %d of gas", s->path, s->nvalue,
              h->nvar);
-    if (opt->format == RESHAPE_RAMSES && (opt->nrank < 1 || opt->nrank > 99999))
+    if (opt->writer->by_rank && (opt->nrank < 1 || opt->nrank > 99999))
         FAIL(ERR_PARAM, "%d ranks to write for: 1 to 99999 are possible", opt->nrank);
-    if (opt->format == RESHAPE_RAMSES && opt->kind == DOMAIN_KSECTION && h->ndim < 3)
+    if (opt->writer->by_rank && opt->kind == DOMAIN_KSECTION && h->ndim < 3)
         FAIL(ERR_LIMIT, "%s: has %d dimension%s; k-section domains need 3, take hilbert", s->path,
              h->ndim, h->ndim > 1 ? "s" : "");
     for (int k = 0; k < 3; k++)
@@ -255,7 +255,7 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
     size_t n = (size_t)w->n;
     boundary_walls(&s->head.boundary, wall);
     p->level = w->level < s->head.levelmax ? w->level : s->head.levelmax;
-    if (opt->format == RESHAPE_RAMSES) {
+    if (opt->writer->by_rank) {
         int *level = mem_new(sizeof *level * n + 1, "weights");
         okey *key = mem_new(sizeof *key * n + 1, "weights");
         double *cost = mem_new(sizeof *cost * n + 1, "weights");
@@ -272,6 +272,6 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
         FREE(key);
         FREE(cost);
     }
-    if (opt->format == RESHAPE_HDF5) make_cuts(opt, s->columns.n - COL_COUNT, c, w, p);
+    if (!opt->writer->by_rank) make_cuts(opt, s->columns.n - COL_COUNT, c, w, p);
     add_loads(opt, c, w, p);
 }

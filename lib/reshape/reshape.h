@@ -8,23 +8,21 @@
  *   reshape_plan   reads the tree and the particles: what each part of the box weighs, and hence
  * the domains of the ranks-to-be reshape_write  reads all; each oct goes with its values to the
  * owner-to-be and to those who need a copy, each particle to the owner of its base oct, all into
- * temporary files beside the output (reshape/spill); then, file by file, the tree of one rank-to-be
+ * temporary files beside the output (out/spill); then, file by file, the tree of one rank-to-be
  * is put together in memory and its files are written by the writers that `simulate` uses, which
  *                  fetch values from the temporary files
  *
  * The output appears whole under its name or not at all. Bits of the state go through as the source
  * gives them. */
 #pragma once
-#include "ckpt/source.h"
-
-enum reshape_format { RESHAPE_RAMSES, RESHAPE_HDF5 };
+#include "out/writer.h"
 
 struct reshape {
     const char *out; /* the directory to be made, of any name */
-    enum reshape_format format;
+    const struct writer_kind *writer;
     enum source_mode mode; /* of source_whole */
-    enum domain_kind kind; /* RAMSES: order of the domains */
-    int nrank;             /* RAMSES: ranks to write for */
+    enum domain_kind kind; /* of the domains, if files are by rank */
+    int nrank;             /* ranks to write for, if files are by rank */
     int64_t
         /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_LEAST a rank
            is an error */
@@ -48,16 +46,15 @@ struct reshape_load { /* of a rank-to-be, without copies of other ranks' octs */
 };
 
 struct reshape_plan {
-    struct domain *domain;     /* RAMSES */
-    struct reshape_load *rank; /* [nrank] RAMSES: what each will hold */
+    struct domain *domain;     /* by rank; else NULL */
+    struct reshape_load *rank; /* [nrank] by rank: what each will hold */
     struct reshape_load total;
     int64_t clouds; /* particles of sinks' clouds */
     double weight[3];
     int level; /* finest level that was weighed oct by oct */
-    okey *
-        /* [ncut] HDF5: where each part begins that is put in order at a time, in Morton order of
-           level LEVEL_MAX */
-        cut;
+    /* [ncut] not by rank: where each part begins that is put in order at a time, in Morton order of
+     * level LEVEL_MAX */
+    okey *cut;
     int ncut;
 };
 

@@ -51,18 +51,18 @@ static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at,
     for (int some; n > 0; at += some, n -= some) {
         char *section[SPILL_SECTIONS];
         some = n;
-        TRY(spill_room(&w->spill, list, ROW_OCT, &some, section));
+        TRY(spill_room(&w->r.spill, list, ROW_OCT, &some, section));
         struct oct_tree *tree = (struct oct_tree *)(void *)section[OCT_TREE];
         memset(tree, 0, sizeof *tree * (size_t)some); /* gaps too go to disk */
         for (int i = 0; i < some; i++)
             tree[i].key = b->key[at + i], tree[i].split = b->split[at + i],
             tree[i].flag = b->flag[at + i], tree[i].own = own;
         for (int k = 0; k < 2; k++) {
-            size_t bytes = w->spill.kind[ROW_OCT].width[OCT_GAS + k];
+            size_t bytes = w->r.spill.kind[ROW_OCT].width[OCT_GAS + k];
             memcpy(section[OCT_GAS + k], (char *)b->row[k] + bytes * (size_t)at,
                    bytes * (size_t)some);
         }
-        TRY(spill_add(&w->spill, list, some));
+        TRY(spill_add(&w->r.spill, list, some));
     }
     return OK;
 }
@@ -112,17 +112,17 @@ static enum err put_batch(struct reshaping *w, const struct oct_batch *b)
             owner = domain_rank(d, l, b->key[i]);
             copies = domain_near(d, owner, l, b->key[i], w->near);
         }
-        TRY(put_octs(w, b, i, n, oct_list(w, owner, l), true));
-        w->own[oct_list(w, owner, l)] += n;
+        TRY(put_octs(w, b, i, n, oct_list(&w->r, owner, l), true));
+        w->r.own[oct_list(&w->r, owner, l)] += n;
         for (int k = 0; k < copies; k++)
-            TRY(put_octs(w, b, i, n, oct_list(w, w->near[k], l), false));
+            TRY(put_octs(w, b, i, n, oct_list(&w->r, w->near[k], l), false));
     }
     return OK;
 }
 
 static void batch_room(const struct reshaping *w, struct oct_batch *b, int n)
 {
-    const size_t *width = w->spill.kind[ROW_OCT].width;
+    const size_t *width = w->r.spill.kind[ROW_OCT].width;
     if (n <= b->room) return;
     b->room = n;
     b->key = mem_grow(b->key, sizeof *b->key * (size_t)n, "reshape batch");
@@ -159,13 +159,13 @@ static void turn(const struct source_octs *o, int cells, int first, int last, do
 /* How far from what follows the stored values are, at most. */
 static void note_last(struct reshaping *w, const struct oct_batch *b)
 {
-    int nvar = w->asis.nvar;
+    int nvar = w->r.asis.nvar;
     double u[CKPT_FIELDS][8];
     uint64_t word[CKPT_FIELDS][8];
     for (int i = 0; i < b->n && nvar; i++) {
-        asis_oct(&w->asis, (const double(*)[8])b->row[0] + (size_t)i * (size_t)nvar, u, word);
+        asis_oct(&w->r.asis, (const double(*)[8])b->row[0] + (size_t)i * (size_t)nvar, u, word);
         for (int v = 0; v < nvar; v++)
-            for (int c = 0; c < 8; c++) w->last[b->level][v] |= word[v][c];
+            for (int c = 0; c < 8; c++) w->r.last[b->level][v] |= word[v][c];
     }
 }
 
@@ -174,9 +174,9 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
 {
     struct reshaping *w = ctx;
     struct oct_batch *b = &w->batch[w->turn];
-    int gas = w->head.hydro ? w->head.nvar : 0, cells = 1 << w->head.ndim;
-    if (o->level < 1 || o->level > w->nlevel)
-        FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->s->path, o->level);
+    int gas = w->r.head.hydro ? w->r.head.nvar : 0, cells = 1 << w->r.head.ndim;
+    if (o->level < 1 || o->level > w->r.nlevel)
+        FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->r.s->path, o->level);
     batch_room(w, b, o->n);
     b->level = o->level, b->n = o->n;
     memcpy(b->key, o->key, sizeof *b->key * (size_t)o->n);
@@ -187,7 +187,7 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
         b->flag[i] = (unsigned char)flag;
     }
     turn(o, cells, 0, gas, b->row[0]);
-    turn(o, cells, gas, w->s->nvalue, b->row[1]);
+    turn(o, cells, gas, w->r.s->nvalue, b->row[1]);
     note_last(w, b);
     w->turn ^= 1;
 #pragma omp taskwait
@@ -201,21 +201,21 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
 {
     int64_t level = p->levelp[i];
     bool finite = true;
-    for (int d = 0; d < w->head.ndim; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
+    for (int d = 0; d < w->r.head.ndim; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
     if (!finite)
         FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
-             w->s->path, (long)p->id[i]);
+             w->r.s->path, (long)p->id[i]);
     if (level < 1 || level > LEVEL_MAX)
-        FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", w->s->path, (long)p->id[i],
-             (long)level);
+        FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", w->r.s->path,
+             (long)p->id[i], (long)level);
     return OK;
 }
 
 static void count_part(struct reshaping *w, const struct source_parts *p, int64_t i)
 {
     int k = (int)p->family[i] + 5;
-    w->family[k >= 0 && k < RAMSES_FAMILIES - 1 ? k : RAMSES_FAMILIES - 1]++;
-    ramses_out_span(w->span, p->id[i]);
+    w->family[k >= 0 && k < CKPT_FAMILIES - 1 ? k : CKPT_FAMILIES - 1]++;
+    out_span(w->span, p->id[i]);
     if (p->family[i] == FAM_STAR) sum_add(&w->stars, p->m[i]);
 }
 
@@ -224,24 +224,24 @@ static void find_targets(const struct reshaping *w, const struct source_parts *p
     const struct domain *d = w->plan->domain;
 #pragma omp taskloop grainsize(PART_TASK) if (p->n > PART_TASK)
     for (int64_t i = 0; i < p->n; i++)
-        target[i] = d ? domain_rank(d, w->head.levelmin, reshape_base_oct(&w->head, p->x, i))
-                      : find_cut(w->plan, reshape_part_place(&w->box, p->x, i));
+        target[i] = d ? domain_rank(d, w->r.head.levelmin, reshape_base_oct(&w->r.head, p->x, i))
+                      : find_cut(w->plan, order_place(&w->r.box, p->x, i));
 }
 
 /* Particles at..at+n-1 into a list. */
 static enum err put_parts(struct reshaping *w, const void *const *column, int64_t at, int64_t n,
                           int list)
 {
-    const size_t *width = w->spill.kind[ROW_PART].width;
+    const size_t *width = w->r.spill.kind[ROW_PART].width;
     for (int some; n > 0; at += some, n -= some) {
         char *section[SPILL_SECTIONS];
         some = (int)n;
-        TRY(spill_room(&w->spill, list, ROW_PART, &some, section));
-        for (int c = 0; c < w->spill.kind[ROW_PART].nsection; c++)
+        TRY(spill_room(&w->r.spill, list, ROW_PART, &some, section));
+        for (int c = 0; c < w->r.spill.kind[ROW_PART].nsection; c++)
             if (width[c])
                 memcpy(section[c], (const char *)column[c] + width[c] * (size_t)at,
                        width[c] * (size_t)some);
-        TRY(spill_add(&w->spill, list, some));
+        TRY(spill_add(&w->r.spill, list, some));
     }
     return OK;
 }
@@ -252,13 +252,13 @@ _Static_assert((int)COL_MOST <= (int)SPILL_SECTIONS, "a row has room for all col
 static enum err narrow_columns(struct reshaping *w, const struct source_parts *p,
                                const void *column[COL_MOST])
 {
-    const struct part_columns *s = &w->s->columns;
+    const struct part_columns *s = &w->r.s->columns;
     for (int c = 0; c < s->n; c++) {
         const struct part_column *col = part_column(s, c);
         column[c] = w->part.narrow[c] ? w->part.narrow[c] : p->col[c];
         if (w->part.narrow[c] && !part_column_narrow(col->type, p->n, p->col[c], w->part.narrow[c]))
             FAIL(ERR_LIMIT, "%s: column %s has a number that does not fit into %d byte%s",
-                 w->s->path, col->name, part_type_size(col->type),
+                 w->r.s->path, col->name, part_type_size(col->type),
                  part_type_size(col->type) > 1 ? "s" : "");
     }
     return OK;
@@ -279,7 +279,7 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
     find_targets(w, p, b->target);
     for (int64_t i = 0, n; i < p->n; i += n) {
         for (n = 1; i + n < p->n && b->target[i + n] == b->target[i]; n++) continue;
-        TRY(put_parts(w, column, i, n, part_list(w, b->target[i])));
+        TRY(put_parts(w, column, i, n, part_list(&w->r, b->target[i])));
     }
     return OK;
 }
@@ -287,11 +287,11 @@ static enum err scatter_parts(const struct source_parts *p, void *ctx)
 static void scatter_begin(struct reshaping *w)
 {
     struct part_batch *b = &w->part;
-    if (!w->head.particles) return;
+    if (!w->r.head.particles) return;
     b->target = mem_new(sizeof *b->target * CKPT_PART_BATCH, "reshape batch");
-    for (int c = 0; c < w->s->columns.n; c++) {
-        size_t size = (size_t)part_type_size(part_column(&w->s->columns, c)->type);
-        if (w->s->columns.has[c] && size < BASE)
+    for (int c = 0; c < w->r.s->columns.n; c++) {
+        size_t size = (size_t)part_type_size(part_column(&w->r.s->columns, c)->type);
+        if (w->r.s->columns.has[c] && size < BASE)
             b->narrow[c] = mem_new(size * CKPT_PART_BATCH, "reshape batch");
     }
 }
@@ -307,22 +307,22 @@ enum err reshape_scatter(struct reshaping *w)
 {
     int first, last;
     enum err err = OK;
-    reshape_pieces(w->s, w->c, &first, &last);
+    reshape_pieces(w->r.s, w->r.c, &first, &last);
     scatter_begin(w);
-    w->s->late = true; /* after an error nothing is kept */
+    w->r.s->late = true; /* after an error nothing is kept */
 #pragma omp parallel
 #pragma omp single
     {
         for (int i = first; i < last && err == OK; i++) {
-            err = source_octs(w->s, i, w->opt->mode, scatter_octs, w);
+            err = source_octs(w->r.s, i, w->opt->mode, scatter_octs, w);
 #pragma omp taskwait
             if (err == OK) err = err_kept(&w->trouble);
-            if (err == OK && w->head.particles)
-                err = source_parts(w->s, i, SOURCE_STATE, scatter_parts, w);
+            if (err == OK && w->r.head.particles)
+                err = source_parts(w->r.s, i, SOURCE_STATE, scatter_parts, w);
         }
         err_keep(&w->trouble, err, 0);
     }
-    w->s->late = false;
+    w->r.s->late = false;
     scatter_end(w);
     return err_kept(&w->trouble);
 }

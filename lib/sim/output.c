@@ -17,11 +17,10 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
-#include "ckpt/keep.h"
-#include "curamses/write.h"
 #include "dom/ghost.h"
+#include "formats/formats.h"
 #include "io/dir.h"
-#include "ramses/write.h"
+#include "out/keep.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
@@ -201,17 +200,19 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
 
-static enum err write_ramses(struct sim *s, const struct ckpt_head *h, char *path, size_t n)
+/* In Hilbert domains, where the writer needs them. */
+static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
+                                 const struct ckpt_head *h, char *path, size_t n)
 {
     enum domain_kind kind = domain_kind(s->dom);
-    bool travel = kind != DOMAIN_HILBERT;
+    bool travel = kind != DOMAIN_HILBERT && w->by_rank;
     if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT);
     struct domain *whole = NULL;
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
     timer_start("io");
-    enum err e = ckpt_write_ramses(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts,
-                                   whole ? whole : s->dom, &s->comm, path, n);
+    enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,
+                          &s->comm, path, n);
     if (whole) domain_free(whole);
     if (travel && s->comm.size > 1) sim_domains_become(s, kind);
     return e;
@@ -281,8 +282,8 @@ static enum err renew_home(struct sim *s, bool *renewed)
 
 static enum err write_once(struct sim *s, const struct ckpt_head *h, char *path, size_t n)
 {
-    if (strcmp(s->par->output.outformat, "hdf5") != 0) return write_ramses(s, h, path, n);
-    return ckpt_write_hdf5(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, &s->comm, path, n);
+    const struct format *f = format_named(s->par->output.outformat);
+    return write_in_domains(s, f->writer, h, path, n);
 }
 
 static enum err write_checkpoint(struct sim *s, bool backup)

@@ -14,17 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ckpt/crc.h"
 #include "ckpt/manifest.h"
 #include "ckpt_world.h"
 #include "io/dir.h"
 #include "io/file.h"
 #include "io/fortran.h"
 #include "oct/turn.h"
+#include "ramses/crc.h"
 
 static enum err write_world(struct world *w, int number, char *path, size_t n)
 {
-    return ckpt_write_ramses(".", number, &w->h, &w->m, &w->p, w->d, &w->c, path, n);
+    return ramses_writer.write(".", number, &w->h, &w->m, &w->p, w->d, &w->c, path, n);
 }
 
 /* ---- links: what RAMSES needs to go on from the files ---- */

@@ -216,11 +216,12 @@ static void check_region(const char *path)
     check(g.wrong == 0, "a region: columns keep their values");
 }
 
-static void reshape_to(const char *from, const char *out, enum reshape_format format, int nrank)
+static void reshape_to(const char *from, const char *out, const struct writer_kind *writer,
+                       int nrank)
 {
     struct source *s;
     struct reshape opt = {
-        .out = out, .format = format, .kind = DOMAIN_HILBERT, .nrank = nrank, .overwrite = true};
+        .out = out, .writer = writer, .kind = DOMAIN_HILBERT, .nrank = nrank, .overwrite = true};
     enum err err = source_open_whole(from, &opt.mode, &s);
     if (err == OK) err = reshape_run(&opt, s, &all);
     source_close(&s);
@@ -235,20 +236,20 @@ static void test_files(struct world *w)
     char path[256];
     fill(&w->p, &w->c);
     check(part_distribute(&w->p, &w->m, &w->c, w->d) == OK, "particles are distributed");
-    check(ckpt_write_ramses(".", 1, &w->h, &w->m, &w->p, w->d, &w->c, path, sizeof path) == OK,
+    check(ramses_writer.write(".", 1, &w->h, &w->m, &w->p, w->d, &w->c, path, sizeof path) == OK,
           "RAMSES binary is written");
     check_file(path, "RAMSES binary");
     check_region(path);
-    reshape_to(path, "a_00001", RESHAPE_RAMSES, 3);
+    reshape_to(path, "a_00001", &ramses_writer, 3);
 #ifdef PTAH_HDF5
     w->h.deflate = w->c.size % 2;
-    check(ckpt_write_hdf5(".", 2, &w->h, &w->m, &w->p, &w->c, path, sizeof path) == OK,
+    check(hdf5_writer.write(".", 2, &w->h, &w->m, &w->p, NULL, &w->c, path, sizeof path) == OK,
           "HDF5 is written");
     check_file(path, "HDF5");
     check_region(path);
-    reshape_to("a_00001", "b_00001", RESHAPE_HDF5, 1);
-    reshape_to("b_00001", "a_00001", RESHAPE_RAMSES, 2);
-    reshape_to(path, "b_00001", RESHAPE_HDF5, 1);
+    reshape_to("a_00001", "b_00001", &hdf5_writer, 1);
+    reshape_to("b_00001", "a_00001", &ramses_writer, 2);
+    reshape_to(path, "b_00001", &hdf5_writer, 1);
 #endif
 }
 

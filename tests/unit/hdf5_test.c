@@ -11,18 +11,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "ckpt/order.h"
 #include "ckpt/source.h"
 #include "ckpt_world.h"
 #include "curamses/write.h"
 #include "formats/formats.h"
 #include "io/dir.h"
 #include "io/file.h"
+#include "out/order.h"
 
 static enum err write_hdf5(struct world *w, int number, char *path, size_t n)
 {
     w->h.provenance = "from here\n"; /* the only part of a file that may tell ranks apart */
-    return ckpt_write_hdf5(".", number, &w->h, &w->m, &w->p, &w->c, path, n);
+    return hdf5_writer.write(".", number, &w->h, &w->m, &w->p, NULL, &w->c, path, n);
 }
 
 /* ---- order ---- */
@@ -163,8 +163,8 @@ static void test_round_trip(enum domain_kind kind, bool walls)
         ok = digest_of(single, &d[0]) == OK && write_hdf5(&one, 2, single, sizeof single) == OK &&
              digest_of(single, &d[1]) == OK;
         ok = ok &&
-             ckpt_write_ramses(".", 3, &one.h, &one.m, &one.p, one.d, &one.c, binary,
-                               sizeof binary) == OK &&
+             ramses_writer.write(".", 3, &one.h, &one.m, &one.p, one.d, &one.c, binary,
+                                 sizeof binary) == OK &&
              digest_of(binary, &d[2]) == OK;
         check_on(&alone, ok && same_digest(&d[0], &d[2]), "one digest for both formats");
         check_on(&alone, ok && same_digest(&d[1], &d[2]), "and when it is deflated");

@@ -1,4 +1,4 @@
-/* reshape/hdf5: an HDF5 checkpoint out of the temporary files.
+/* curamses/reshape: an HDF5 checkpoint out of the temporary files.
  *
  * A target is a range of Morton order; sorted one after the other, they are the global order of the
  * file. Each rank fills ranges of whole blocks: it begins at the first block that begins in its
@@ -9,12 +9,12 @@
 
 #include "base/mem.h"
 #include "curamses/out.h"
-#include "reshape/priv.h"
+#include "curamses/write.h"
 
 enum { OCTS = HDF5_OCTS, PARTS = HDF5_PARTS };
 
 struct merge {
-    struct reshaping *w;
+    struct rewrite *w;
     struct hdf5_out *out;
     int first; /* own targets: first..last-1 */
     int last;
@@ -36,13 +36,6 @@ struct merge {
 static enum err write_level(struct merge *g, int l);
 static enum err write_parts(struct merge *g);
 
-okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i)
-{
-    struct hdf5_ranked r;
-    hdf5_out_rank(box, (double[3]){x[0][i], x[1][i], x[2][i]}, 0, 0, 0, &r);
-    return (okey)(r.key >> 3) << 3 * (LEVEL_MAX - HDF5_MORTON_LEVEL);
-}
-
 static enum err write_all(struct merge *g)
 {
     struct hdf5_out *out = g->out;
@@ -54,7 +47,7 @@ static enum err write_all(struct merge *g)
     return hdf5_close(&out->f);
 }
 
-enum err reshape_hdf5(struct reshaping *w)
+enum err hdf5_rewrite(struct rewrite *w)
 {
     struct merge *g = mem_zero(sizeof *g, "reshape");
     struct hdf5_out *out = g->out = mem_zero(sizeof *out, "reshape");
@@ -129,11 +122,11 @@ static const void *last_bits(struct merge *g, int v)
 static const void *oct_column(void *ctx, int v)
 {
     struct merge *g = ctx;
-    const struct reshaping *w = g->w;
+    const struct rewrite *w = g->w;
     int gas = w->head.hydro ? w->head.nvar : 0, section = v < gas ? OCT_GAS : OCT_GRAV,
         nv = section == OCT_GAS ? gas : w->s->nvalue - gas, k = section == OCT_GAS ? v : v - gas;
     if (v >= w->s->nvalue) return last_bits(g, v - w->s->nvalue);
-    enum err err = k == 0 ? reshape_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
+    enum err err = k == 0 ? rewrite_fetch(w, section, g->ref, (int)g->n, g->row) : OK;
     if (k == 0 && section == OCT_GAS && err == OK) split_rows(g);
     if (g->out->f.err == OK) g->out->f.err = err;
     if (g->out->f.err == OK)
@@ -173,7 +166,7 @@ static enum err gather_octs(struct merge *g)
             number += n;
             continue;
         }
-        enum err err = reshape_load(g->w, t, g->level, &x, &n);
+        enum err err = rewrite_load(g->w, t, g->level, &x, &n);
         if (err == OK) take_octs(g, x, n, number);
         FREE(x);
         TRY(err);
@@ -233,20 +226,19 @@ static enum err load_columns(const struct merge *g, int target, char *const *col
     return OK;
 }
 
-static struct hdf5_ranked *sort_parts(const struct merge *g, char *const *column, int64_t n)
+static struct order_ranked *sort_parts(const struct merge *g, char *const *column, int64_t n)
 {
-    size_t bytes = sizeof(struct hdf5_ranked) * (size_t)n + 1;
-    struct hdf5_ranked *a = mem_new(bytes, "reshape particles"),
-                       *b = mem_new(bytes, "reshape particles");
+    size_t bytes = sizeof(struct order_ranked) * (size_t)n + 1;
+    struct order_ranked *a = mem_new(bytes, "reshape particles"),
+                        *b = mem_new(bytes, "reshape particles");
     const double *x[3] = {(const double *)column[COL_X], (const double *)column[COL_Y],
                           (const double *)column[COL_Z]};
     const int64_t *id = (const int64_t *)column[COL_ID];
     const int8_t *family = (const int8_t *)column[COL_FAMILY];
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
-        hdf5_out_rank(&g->w->box, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i,
-                      &a[i]);
-    struct hdf5_ranked *sorted = hdf5_out_sort(a, b, n);
+        order_rank(&g->w->box, (double[3]){x[0][i], x[1][i], x[2][i]}, family[i], id[i], i, &a[i]);
+    struct order_ranked *sorted = order_sort(a, b, n);
     if (sorted == a)
         FREE(b);
     else
@@ -254,8 +246,8 @@ static struct hdf5_ranked *sort_parts(const struct merge *g, char *const *column
     return sorted;
 }
 
-static void take_parts(struct merge *g, char *const *column, const struct hdf5_ranked *r, int64_t n,
-                       int64_t number)
+static void take_parts(struct merge *g, char *const *column, const struct order_ranked *r,
+                       int64_t n, int64_t number)
 {
     const size_t *width = g->w->spill.kind[ROW_PART].width;
     int64_t i = number < g->begin ? g->begin - number : 0,
@@ -282,7 +274,7 @@ static enum err gather_target(struct merge *g, int target, int64_t n, int64_t nu
                             "reshape particles");
     enum err err = load_columns(g, target, column);
     if (err == OK) {
-        struct hdf5_ranked *r = sort_parts(g, column, n);
+        struct order_ranked *r = sort_parts(g, column, n);
         take_parts(g, column, r, n, number);
         FREE(r);
     }
@@ -311,18 +303,5 @@ static enum err write_parts(struct merge *g)
     while (g->round < g->nround) put_parts(g);
     for (int c = 0; c < g->w->s->columns.n; c++) FREE(g->part[c]);
     return err_agree(g->w->c, g->out->f.err);
-}
-#else
-#include "reshape/priv.h"
-
-okey reshape_part_place(const struct mesh *box, const double *const x[3], int64_t i)
-{
-    return 0;
-}
-
-enum err reshape_hdf5(struct reshaping *w)
-{
-    FAIL(ERR_LIMIT, "%s: this program was built without HDF5 (install its library, then make)",
-         w->o.final);
 }
 #endif

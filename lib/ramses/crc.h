@@ -1,4 +1,4 @@
-/* ckpt/crc: the checksum of zlib, at the speed of memory where the machine multiplies without
+/* ramses/crc: the checksum of zlib, at the speed of memory where the machine multiplies without
  * carries. */
 #pragma once
 #include <stddef.h>

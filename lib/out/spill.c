@@ -1,5 +1,5 @@
-/* reshape/spill: see spill.h. */
-#include "reshape/spill.h"
+/* out/spill: see spill.h. */
+#include "out/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>

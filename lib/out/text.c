@@ -1,6 +1,6 @@
-/* ramses/text: the text files of a RAMSES snapshot, in the columns that yt, pynbody and osyris
- * expect. Where a run came from is told in compilation.txt, which no reader and no digest looks
- * at. */
+/* out/text: the text files of a checkpoint, as RAMSES has them, in the columns that yt, pynbody and
+ * osyris expect. Where a run came from is told in compilation.txt, which no reader and no digest
+ * looks at. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -9,11 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/mem.h"
 #include "io/file.h"
-#include "ramses/out.h"
+#include "out/out.h"
 
-typedef void text_fn(FILE *t, const struct ramses_out *o);
+typedef void text_fn(FILE *t, const struct ckpt_out *o);
 
 struct text_file {
     int fd;
@@ -35,7 +36,7 @@ static ssize_t text_put(void *cookie, const char *p, size_t n)
     return (ssize_t)n;
 }
 
-static enum err make_text(struct text_file *f, const struct ramses_out *o, text_fn *make)
+static enum err make_text(struct text_file *f, const struct ckpt_out *o, text_fn *make)
 {
     FILE *t = fopencookie(f, "w", (cookie_io_functions_t){.write = text_put});
     if (!t) FAIL(ERR_LIMIT, "%s: %s", f->path, strerror(errno));
@@ -46,7 +47,7 @@ static enum err make_text(struct text_file *f, const struct ramses_out *o, text_
     return f->err;
 }
 
-static enum err save(const struct ramses_out *o, const char *name, text_fn *make)
+static enum err save(const struct ckpt_out *o, const char *name, text_fn *make)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
@@ -85,7 +86,7 @@ static void put_named(FILE *t, const char *name, double x)
     putc('\n', t);
 }
 
-static void put_bounds(FILE *t, const struct ramses_out *o)
+static void put_bounds(FILE *t, const struct ckpt_out *o)
 {
     fprintf(t, "\nordering type=%-80s\n   DOMAIN   ind_min                 ind_max\n", "hilbert");
     double *bound = mem_new(sizeof *bound * ((size_t)o->c->size + 1), "checkpoint");
@@ -101,7 +102,7 @@ static void put_bounds(FILE *t, const struct ramses_out *o)
 }
 
 /* As cuRAMSES has it: low and high corner of each rank's box, a number a line. */
-static void put_boxes(FILE *t, const struct ramses_out *o)
+static void put_boxes(FILE *t, const struct ckpt_out *o)
 {
     struct domain_tree tree;
     fprintf(t, "\nordering type=%-80s\n", "ksection");
@@ -114,7 +115,7 @@ static void put_boxes(FILE *t, const struct ramses_out *o)
     domain_tree_free(&tree);
 }
 
-static void make_info(FILE *t, const struct ramses_out *o)
+static void make_info(FILE *t, const struct ckpt_out *o)
 {
     const struct ckpt_head *h = o->h;
     fprintf(t,
@@ -137,30 +138,30 @@ static void make_info(FILE *t, const struct ramses_out *o)
 }
 
 /* In the order of the files. */
-static void put_columns(FILE *t, const struct ramses_out *o)
+static void put_columns(FILE *t, const struct ckpt_out *o)
 {
     for (int c = 0; o->columns && c < o->columns->n; c++)
-        if (ramses_out_has(o, c) && *part_column(o->columns, c)->word)
+        if (out_has(o, c) && *part_column(o->columns, c)->word)
             fprintf(t, "%s ", part_column(o->columns, c)->word);
 }
 
-static void make_header(FILE *t, const struct ramses_out *o)
+static void make_header(FILE *t, const struct ckpt_out *o)
 {
-    static const char *const family[RAMSES_FAMILIES] = {
+    static const char *const family[CKPT_FAMILIES] = {
         "other_tracer", "debris_tracer", "cloud_tracer", "star_tracer",
         "other_tracer", "gas_tracer",    "DM",           "star",
         "cloud",        "debris",        "other",        "undefined"};
     fprintf(t, "#      Family     Count\n");
-    for (int k = 0; k < RAMSES_FAMILIES; k++)
+    for (int k = 0; k < CKPT_FAMILIES; k++)
         fprintf(t, "%13s%10ld\n", family[k], (long)o->family[k]);
     fprintf(t, " Particle fields\n");
     put_columns(t, o);
 }
 
-static void make_old_header(FILE *t, const struct ramses_out *o)
+static void make_old_header(FILE *t, const struct ckpt_out *o)
 {
     int64_t all = 0;
-    for (int k = 0; k < RAMSES_FAMILIES; k++) all += o->family[k];
+    for (int k = 0; k < CKPT_FAMILIES; k++) all += o->family[k];
     fprintf(t, " Total number of particles\n%10ld\n Total number of dark matter particles\n%10ld\n",
             (long)all, (long)o->family[FAM_DM + 5]);
     fprintf(t, " Total number of star particles\n%10ld\n Total number of sink particles\n%10d\n",
@@ -178,7 +179,7 @@ static void put_field(FILE *t, int *n, const char *name, char type)
 static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, variable_type\n";
 
 /* The names of the first variables are RAMSES's, whatever the source called them. */
-static const struct gas_vars *names_of(const struct ramses_out *o, struct gas_vars *store)
+static const struct gas_vars *names_of(const struct ckpt_out *o, struct gas_vars *store)
 {
     const struct gas_vars *given = o->h->gas;
     gas_vars_init(store);
@@ -187,7 +188,7 @@ static const struct gas_vars *names_of(const struct ramses_out *o, struct gas_va
     return store;
 }
 
-static void make_hydro_fields(FILE *t, const struct ramses_out *o)
+static void make_hydro_fields(FILE *t, const struct ckpt_out *o)
 {
     struct gas_vars store;
     const struct gas_vars *g = names_of(o, &store);
@@ -197,7 +198,7 @@ static void make_hydro_fields(FILE *t, const struct ramses_out *o)
     while (!o->stored && n < o->h->nvar) put_field(t, &n, g->name[n], 'd');
 }
 
-static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
+static void make_old_hydro_fields(FILE *t, const struct ckpt_out *o)
 {
     struct gas_vars store;
     const struct gas_vars *g = names_of(o, &store);
@@ -213,50 +214,49 @@ static void make_old_hydro_fields(FILE *t, const struct ramses_out *o)
                     g->name[v]);
 }
 
-static void make_part_fields(FILE *t, const struct ramses_out *o)
+static void make_part_fields(FILE *t, const struct ckpt_out *o)
 {
     int n = 0;
     fputs(VERSION_LINES, t);
     for (int c = 0; c < o->columns->n; c++)
-        if (ramses_out_has(o, c))
-            put_field(t, &n, part_column(o->columns, c)->name, ramses_out_type(o, c));
+        if (out_has(o, c)) put_field(t, &n, part_column(o->columns, c)->name, out_type(o, c));
 }
 
-static void make_sinks(FILE *t, const struct ramses_out *o)
+static void make_sinks(FILE *t, const struct ckpt_out *o)
 {
     catalog_write_text(&o->h->rest->sinks, t, "msink");
 }
 
-static void make_stellar(FILE *t, const struct ramses_out *o)
+static void make_stellar(FILE *t, const struct ckpt_out *o)
 {
     catalog_write_text(&o->h->rest->stellar, t, "mstellar");
 }
 
-static void make_namelist(FILE *t, const struct ramses_out *o)
+static void make_namelist(FILE *t, const struct ckpt_out *o)
 {
     if (o->h->namelist) fputs(o->h->namelist, t);
 }
 
-static void make_compilation(FILE *t, const struct ramses_out *o)
+static void make_compilation(FILE *t, const struct ckpt_out *o)
 {
     fputs(o->h->provenance ? o->h->provenance : "", t);
 }
 
-static void make_makefile(FILE *t, const struct ramses_out *o)
+static void make_makefile(FILE *t, const struct ckpt_out *o)
 {
     fputs("not built by RAMSES: see compilation.txt\n", t);
 }
 
-static void make_patches(FILE *t, const struct ramses_out *o)
+static void make_patches(FILE *t, const struct ckpt_out *o)
 {
     fputs("no patches\n \n", t);
 }
 
 /* Which particles are stars or clouds is told by birth time and sign of the id there, tracers by
  * having no mass. */
-static enum err check_families(const struct ramses_out *o)
+static enum err check_families(const struct ckpt_out *o)
 {
-    for (int k = 0; k < RAMSES_FAMILIES; k++) {
+    for (int k = 0; k < CKPT_FAMILIES; k++) {
         bool told = k >= 5 && k <= FAM_CLOUD + 5;
         if (!told && o->family[k])
             FAIL(ERR_LIMIT,
@@ -267,7 +267,7 @@ static enum err check_families(const struct ramses_out *o)
 }
 
 /* Integers of 4 bytes were not told from reals then, of 8 neither. */
-static enum err check_columns(const struct ramses_out *o)
+static enum err check_columns(const struct ckpt_out *o)
 {
     for (int c = COL_COUNT; o->columns && c < o->columns->n; c++)
         if (strchr("iq", part_column(o->columns, c)->type))
@@ -278,7 +278,7 @@ static enum err check_columns(const struct ramses_out *o)
     return OK;
 }
 
-static enum err save_bytes(const struct ramses_out *o, const char *name, const char *p, size_t n)
+static enum err save_bytes(const struct ckpt_out *o, const char *name, const char *p, size_t n)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
@@ -295,7 +295,7 @@ static enum err save_bytes(const struct ramses_out *o, const char *name, const c
     return err;
 }
 
-static enum err write_rest(const struct ramses_out *o)
+static enum err write_rest(const struct ckpt_out *o)
 {
     const struct ckpt_rest *r = o->h->rest;
     char name[3][32];
@@ -307,7 +307,7 @@ static enum err write_rest(const struct ramses_out *o)
     return r->cooling ? save_bytes(o, name[2], r->cooling, r->cooling_bytes) : OK;
 }
 
-enum err ramses_write_texts(const struct ramses_out *o)
+enum err out_texts(const struct ckpt_out *o)
 {
     char info[32], header[32];
     bool old = o->h->legacy & CKPT_BEFORE_2017;

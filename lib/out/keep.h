@@ -1,4 +1,4 @@
-/* ckpt/keep: fewer checkpoints than were written. One is removed only if its list of files says
+/* out/keep: fewer checkpoints than were written. One is removed only if its list of files says
  * that it may be (ckpt_head.backup), and only after a newer one was read back. */
 #pragma once
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* reshape/ramses: the files of one rank-to-be after the other, out of the temporary ones.
+/* ramses/reshape: the files of one rank-to-be after the other, out of the temporary ones.
  *
  * Its tree, own octs and copies, becomes a mesh without fields; the writers of RAMSES files do the
  * rest, and fetch values by where each oct was put aside. Octs that follow each other here mostly
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "reshape/priv.h"
+#include "ramses/out.h"
+#include "ramses/write.h"
 
 /* What is lent to the writer of a file. */
 struct lent {
@@ -18,7 +19,7 @@ struct lent {
 };
 
 struct target {
-    struct reshaping *w;
+    struct rewrite *w;
     int number, threads;
     struct mesh m;
     struct oct_ref *ref[LEVEL_MAX + 2];  /* [noct] */
@@ -27,15 +28,14 @@ struct target {
     double *column; /* [CKPT_BATCH] of particles */
 };
 
-static enum err write_target(struct reshaping *w, int number, int threads);
-static enum err check_room(const struct reshaping *w, int first, int last, int *targets,
-                           int *files);
+static enum err write_target(struct rewrite *w, int number, int threads);
+static enum err check_room(const struct rewrite *w, int first, int last, int *targets, int *files);
 
-enum err reshape_ramses(struct reshaping *w)
+enum err ramses_rewrite(struct rewrite *w)
 {
     int first = (int)((int64_t)w->ntarget * w->c->rank / w->c->size),
         last = (int)((int64_t)w->ntarget * (w->c->rank + 1) / w->c->size), targets, files;
-    enum err err = w->c->rank == 0 ? ramses_write_texts(&w->o) : OK;
+    enum err err = w->c->rank == 0 ? out_texts(&w->o) : OK;
     struct err_first trouble = {.err = OK};
     if (err == OK) err = check_room(w, first, last, &targets, &files);
     if (err != OK) return err_agree(w->c, err);
@@ -51,7 +51,7 @@ enum err reshape_ramses(struct reshaping *w)
  * more while a level is made. */
 enum { TREE_BYTES = 8 * sizeof(okey) + 64 };
 
-static int64_t tree_bytes(const struct reshaping *w, int number)
+static int64_t tree_bytes(const struct rewrite *w, int number)
 {
     int64_t octs = 0;
     for (int l = 1; l <= w->nlevel; l++) octs += spill_count(&w->spill, oct_list(w, number, l));
@@ -59,7 +59,7 @@ static int64_t tree_bytes(const struct reshaping *w, int number)
 }
 
 /* Whether there is room for one target, and for how many at a time; else how many files of one. */
-static enum err check_room(const struct reshaping *w, int first, int last, int *targets, int *files)
+static enum err check_room(const struct rewrite *w, int first, int last, int *targets, int *files)
 {
     *targets = *files = 1;
     int64_t need = 0, threads = omp_get_max_threads();
@@ -74,8 +74,8 @@ static enum err check_room(const struct reshaping *w, int first, int last, int *
              "ranks, or with --memory "
              "%ldM",
              w->o.final, big + 1, w->ntarget, (long)(need / TREE_BYTES), (long)(need >> 20) + 1,
-             (long)((need - w->room + reshape_share(w->opt, w->c)) * w->c->size >> 20) + 1);
-    int64_t left = w->room - need, more = left / (need + reshape_buffers(w));
+             (long)((need - w->room + w->memory) * w->c->size >> 20) + 1);
+    int64_t left = w->room - need, more = left / (need + rewrite_buffers(w));
     *targets = (int)(more + 1 < threads ? more + 1 : threads);
     if (*targets > last - first) *targets = last > first ? last - first : 1;
     more = *targets > 1 ? 0 : left / RAMSES_FILE_BYTES;
@@ -127,7 +127,7 @@ static enum err grow_level(struct target *t, int l)
 {
     struct oct_item *x = NULL;
     int64_t n = 0, nown = 0;
-    enum err err = reshape_load(t->w, t->number, l, &x, &n);
+    enum err err = rewrite_load(t->w, t->number, l, &x, &n);
     if (err != OK) {
         FREE(x);
         return err;
@@ -151,7 +151,7 @@ static enum err grow_level(struct target *t, int l)
 
 /* ---- values ---- */
 
-static int values_of(const struct reshaping *w, int section)
+static int values_of(const struct rewrite *w, int section)
 {
     return (int)(w->spill.kind[ROW_OCT].width[section] / (BASE * sizeof(double)));
 }
@@ -176,12 +176,12 @@ static enum err fetch_octs(void *ctx, const struct ramses_block *b, bool grav, i
                            struct ramses_lines *out)
 {
     struct target *t = ctx;
-    const struct reshaping *w = t->w;
+    const struct rewrite *w = t->w;
     struct lent *k = grav ? &t->grav : &t->gas;
     int section = grav ? OCT_GRAV : OCT_GAS, nv = values_of(w, section);
     const struct oct_ref *ref = t->ref[b->level];
     for (int i = 0; i < n; i++) k->some[i] = ref[b->oct[first + i]];
-    TRY(reshape_fetch(w, section, k->some, n, k->row));
+    TRY(rewrite_fetch(w, section, k->some, n, k->row));
     for (int v = 0; v < nv; v++) k->fld[v] = k->row + v;
     for (int i = 0; i < n; i++) k->line[i] = i * nv;
     *out = (struct ramses_lines){k->fld, k->line};
@@ -205,23 +205,23 @@ static enum err fetch_parts(void *ctx, int column, int64_t first, int64_t *n, co
 
 static enum err write_files(struct target *t)
 {
-    struct reshaping *w = t->w;
+    struct rewrite *w = t->w;
     struct comm file = {t->number, w->ntarget};
     struct ramses_values values = {t, fetch_octs, fetch_parts};
     struct ramses_out *o = mem_zero(sizeof *o, "checkpoint");
-    *o = w->o;
-    o->c = &file, o->m = &t->m, o->values = &values;
-    o->npart = spill_count(&w->spill, part_list(w, t->number));
+    o->o = w->o;
+    o->o.c = &file, o->o.m = &t->m, o->values = &values;
+    o->o.npart = spill_count(&w->spill, part_list(w, t->number));
     enum err err = ramses_out_number(o);
     /* octs beyond the boundary come on top of those that were counted */
-    o->ngridmax = o->ngrid > w->o.ngridmax ? o->ngrid : w->o.ngridmax;
+    o->o.ngridmax = o->ngrid > w->o.ngridmax ? o->ngrid : w->o.ngridmax;
     if (err == OK) err = ramses_write_files(o, t->threads);
     ramses_out_forget(o);
     FREE(o);
     return err;
 }
 
-static enum err write_target(struct reshaping *w, int number, int threads)
+static enum err write_target(struct rewrite *w, int number, int threads)
 {
     bool wall[6];
     struct target *t = mem_zero(sizeof *t, "reshape tree");

@@ -1,4 +1,4 @@
-/* reshape/spill: rows put aside in temporary files, list by list, in bounded memory.
+/* out/spill: rows put aside in temporary files, list by list, in bounded memory.
  *
  * Every rank fills a file of its own: rows of a list wait in a page; a full page, or one whose room
  * is needed, is written as a chunk. A row has sections (its key, its gas, …), and a chunk holds

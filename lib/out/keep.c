@@ -1,6 +1,6 @@
-/* ckpt/keep: see keep.h. What is to be removed is renamed first (output_NNNNN.removed), so that
+/* out/keep: see keep.h. What is to be removed is renamed first (output_NNNNN.removed), so that
  * nothing incomplete has a checkpoint's name. */
-#include "ckpt/keep.h"
+#include "out/keep.h"
 
 #include <dirent.h>
 #include <errno.h>

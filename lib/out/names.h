@@ -1,4 +1,4 @@
-/* ckpt/names: the names of the files of a checkpoint. */
+/* out/names: the names of the files of a checkpoint. */
 #pragma once
 #include <stdbool.h>
 

@@ -1,9 +1,10 @@
-/* ckpt/order: see order.h. */
-#include "ckpt/order.h"
+/* out/order: see order.h. */
+#include "out/order.h"
 
 #include <string.h>
 
 #include "base/mem.h"
+#include "part/part.h"
 
 static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_t hi)
 {
@@ -226,4 +227,63 @@ const void *order_move(struct order *o, const void *rows, size_t bytes)
     o->slab = mem_new((size_t)n * bytes + 1, "order");
     put_in_place(o, bytes);
     return o->slab;
+}
+
+/* ---- particles ---- */
+
+/* Into [0, boxlen) where the box is periodic, as in the RAMSES files. */
+double order_wrapped(const struct mesh *m, int d, double x)
+{
+    if (m->wall[2 * d] || m->wall[2 * d + 1]) return x;
+    if (x < 0) x = x + m->boxlen;
+    if (x >= m->boxlen) x = x - m->boxlen;
+    return x;
+}
+
+void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
+                struct order_ranked *r)
+{
+    const double last = (double)((1 << ORDER_LEVEL) - 1);
+    uint64_t cell[3];
+    for (int d = 0; d < 3; d++) {
+        double y = part_cells(m, ORDER_LEVEL, order_wrapped(m, d, x[d]));
+        cell[d] = (uint64_t)(y > 0 ? y < last ? y : last : 0);
+    }
+    r->key = okey_spread21(cell[0]) | okey_spread21(cell[1]) << 1 | okey_spread21(cell[2]) << 2;
+    r->more = (uint64_t)(uint8_t)family << 56 | ((uint64_t)id & 0xffffffffffffff);
+    r->i = i;
+}
+
+static bool is_less(const struct order_ranked *a, const struct order_ranked *b)
+{
+    return a->key < b->key || (a->key == b->key && a->more < b->more);
+}
+
+/* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both
+ * arrays has the result. */
+struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n)
+{
+    enum { BITS = 11, BINS = 1 << BITS };
+    for (int shift = 0; shift < 3 * ORDER_LEVEL; shift += BITS) {
+        int64_t start[BINS + 1] = {0};
+        for (int64_t i = 0; i < n; i++) start[(r[i].key >> shift & (BINS - 1)) + 1]++;
+        for (int b = 0; b < BINS; b++) start[b + 1] += start[b];
+        for (int64_t i = 0; i < n; i++) other[start[r[i].key >> shift & (BINS - 1)]++] = r[i];
+        struct order_ranked *swap = r;
+        r = other, other = swap;
+    }
+    for (int64_t i = 1; i < n; i++) {
+        struct order_ranked x = r[i];
+        int64_t j = i;
+        for (; j > 0 && is_less(&x, &r[j - 1]); j--) r[j] = r[j - 1];
+        r[j] = x;
+    }
+    return r;
+}
+
+okey order_place(const struct mesh *box, const double *const x[3], int64_t i)
+{
+    struct order_ranked r;
+    order_rank(box, (double[3]){x[0][i], x[1][i], x[2][i]}, 0, 0, 0, &r);
+    return (okey)(r.key >> 3) << 3 * (LEVEL_MAX - ORDER_LEVEL);
 }

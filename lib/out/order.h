@@ -1,4 +1,4 @@
-/* ckpt/order: the rows of all ranks in one global order, handed on in windows of bounded size.
+/* out/order: the rows of all ranks in one global order, handed on in windows of bounded size.
  *
  * Each rank has rows sorted by a key. order_init finds, for every multiple of `window`, the key at
  * which that many rows of all ranks come before, by bisection over all windows at once. Then, round
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "comm/comm.h"
+#include "oct/mesh.h"
 
 typedef unsigned __int128 order_key;
 typedef order_key order_key_fn(const void *ctx, int64_t i); /* of own row i */
@@ -50,3 +51,20 @@ void order_ahead(struct order *o, int n, const struct order_column *column);
 /* Moves a column: rows are own rows send..send+nsend-1. Returns the window's, lent until the next
  * call. (collective) */
 const void *order_move(struct order *o, const void *rows, size_t bytes);
+
+/* ---- particles ---- */
+
+/* By the Morton key of their position, in cells of this level; then family and id. */
+enum { ORDER_LEVEL = 21 };
+struct order_ranked {
+    uint64_t key, more; /* Morton key of the position · family, id */
+    int64_t i;
+};
+/* into [0, boxlen) where the box is periodic */
+double order_wrapped(const struct mesh *m, int d, double x);
+void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t id, int64_t i,
+                struct order_ranked *r);
+/* Returns which of both arrays has the result; equal ones stay as they are. */
+struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n);
+/* Where particle i stands in that order, as an octs' Morton key of level LEVEL_MAX. */
+okey order_place(const struct mesh *box, const double *const x[3], int64_t i);

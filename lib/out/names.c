@@ -1,5 +1,5 @@
-/* ckpt/names: see names.h. */
-#include "ckpt/names.h"
+/* out/names: see names.h. */
+#include "out/names.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,0 +1,108 @@
+/* out: see out.h. */
+#include "out/out.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/sum.h"
+#include "io/dir.h"
+#include "io/file.h"
+#include "out/names.h"
+
+void out_count(struct ckpt_out *o)
+{
+    const struct parts *p = o->p;
+    int n = o->nlevel + 1;
+    for (int l = 1; l <= o->nlevel; l++) o->total[l] = o->least[l] = o->most[l] = o->m->lev[l].nown;
+    comm_add_i64(o->c, o->total, n);
+    comm_min_i64(o->c, o->least, n);
+    comm_max_i64(o->c, o->most, n);
+    comm_max_i64(o->c, &o->ngridmax, 1);
+    if (!o->h->particles) return;
+    int64_t span[2] = {0, 0};
+    struct sum stars;
+    sum_init(&stars);
+    for (int64_t i = 0; i < p->n; i++) {
+        int k = p->family[i] + 5;
+        o->family[k >= 0 && k < CKPT_FAMILIES - 1 ? k : CKPT_FAMILIES - 1]++;
+        out_span(span, p->id[i]);
+        if (p->family[i] == FAM_STAR) sum_add(&stars, p->m[i]);
+    }
+    comm_add_i64(o->c, o->family, CKPT_FAMILIES);
+    comm_max_i64(o->c, span, 2);
+    comm_sum(o->c, &stars);
+    o->star_mass = sum_get(&stars);
+    o->wide_ids = o->h->longint || out_is_wide(span);
+}
+
+struct stars_formed out_formed(const struct ckpt_out *o)
+{
+    struct stars_formed there = {.number = o->family[FAM_STAR + 5], .mass = o->star_mass};
+    const struct ckpt_rest *rest = o->h->rest;
+    return rest && rest->formed.number >= there.number ? rest->formed : there;
+}
+
+bool out_has(const struct ckpt_out *o, int c)
+{
+    bool old = o->h->legacy & CKPT_BEFORE_2017;
+    /* positions and velocities of the dimensions that there are */
+    if (c < COL_MASS && c % 3 >= o->h->ndim) return false;
+    return o->columns && o->columns->has[c] && !(old && (c == COL_FAMILY || c == COL_TAG));
+}
+
+char out_type(const struct ckpt_out *o, int c)
+{
+    return c == COL_ID && !o->wide_ids ? 'i' : part_column(o->columns, c)->type;
+}
+
+enum err out_begin(struct ckpt_out *o)
+{
+    TRY(dir_take(o->tmp, ckpt_name_is_ours, &o->lock));
+    enum err err = dir_may_remove(o->final);
+    if (!o->h->overwrite && file_exists(o->final))
+        err = err_set(ERR_FILE, "%s: exists already; it is not overwritten", o->final);
+    if (err != OK) out_drop(o, err);
+    return err;
+}
+
+static void let_go(struct ckpt_out *o)
+{
+    if (o->lock >= 0) close(o->lock);
+    o->lock = -1;
+}
+
+enum err out_finish(struct ckpt_out *o)
+{
+    TRY(dir_sync(o->tmp));
+    TRY(dir_replace(o->tmp, o->final));
+    let_go(o);
+    return OK;
+}
+
+void out_drop(struct ckpt_out *o, enum err why)
+{
+    char message[1024];
+    if (o->lock < 0) return; /* it was never ours */
+    snprintf(message, sizeof message, "%s", err_message());
+    enum err left = dir_remove(o->tmp); /* what stays is removed by the next attempt */
+    (void)left;
+    let_go(o);
+    err_set(why, "%s", message);
+}
+
+enum err out_name(struct ckpt_out *o, const char *dir, int number, char *path, size_t n)
+{
+    o->output = number;
+    o->nlevel = o->h->levelmax;
+    o->lock = -1;
+    BUG_ON(o->nlevel > LEVEL_MAX || o->m->levelmax > o->nlevel);
+    if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
+        (int)sizeof o->final)
+        FAIL(ERR_FILE, "%.80s…: path too long", dir);
+    snprintf(path, n, "%s", o->final);
+    snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
+    if (number < 0 || number > 99999)
+        FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);
+    return OK;
+}

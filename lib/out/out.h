@@ -1,0 +1,65 @@
+/* out: what writers of checkpoints share, whatever the format: what is written, the directory
+ * that appears whole or not at all, counts over all ranks, texts and tables beside the rest. */
+#pragma once
+#include <limits.h>
+
+#include "ckpt/batch.h"
+#include "ckpt/ckpt.h"
+#include "ckpt/manifest.h"
+
+enum { CKPT_FAMILIES = 12 }; /* -5..5, undefined */
+
+struct ckpt_out {
+    const struct ckpt_head *h;
+    const struct mesh *m;
+    const struct parts *p;
+    const struct domain *d;
+    const struct comm *c;
+    const struct part_columns *columns; /* of the particles; NULL: there are none */
+    /* The values are as another code stored them, fields of its source, gas, then gravity (lent);
+     * NULL: they are the state of a run. */
+    const struct ckpt_field *stored;
+    int nhydro, ngrav;
+    int64_t npart;
+    int output, nlevel; /* output's number · levels in the file, levelmax */
+    char tmp[4000], final[4000];
+    int lock;              /* on tmp, as long as it is this process's; else -1 */
+    struct manifest *list; /* files written */
+    int64_t ngridmax;      /* array size that the files claim, equal on all ranks */
+    /* own octs over the ranks */
+    int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2];
+    /* particles over the ranks */
+    int64_t family[CKPT_FAMILIES];
+    double star_mass;
+    bool wide_ids;
+};
+
+/* From h and m: <dir>/output_NNNNN will be o->final, `path` (size n) gets it. */
+MUST_USE enum err out_name(struct ckpt_out *o, const char *dir, int number, char *path, size_t n);
+/* Directory o->tmp, on rank 0; the same for all formats. */
+/* It is empty and nobody else's; what a killed run had left is removed. An error if o->final may
+ * not be replaced. */
+MUST_USE enum err out_begin(struct ckpt_out *o);
+MUST_USE enum err out_finish(struct ckpt_out *o); /* becomes o->final */
+/* Removes it, if begin had got it; keeps the message of the error that led here. */
+void out_drop(struct ckpt_out *o, enum err why);
+/* total .. wide_ids, from mesh and particles (collective) */
+void out_count(struct ckpt_out *o);
+
+/* The span of ids: the greatest id, the greatest −id − 1, from 0 on · ids need 8 bytes. */
+static inline void out_span(int64_t span[2], int64_t id)
+{
+    if (id > span[0]) span[0] = id;
+    if (~id > span[1]) span[1] = ~id;
+}
+static inline bool out_is_wide(const int64_t span[2])
+{
+    return span[0] > INT32_MAX || span[1] >= INT32_MAX;
+}
+/* What the heads of particle files say: the source's numbers, or those of the stars there are. */
+struct stars_formed out_formed(const struct ckpt_out *o);
+/* Column c of particles is in RAMSES files · its type there. */
+bool out_has(const struct ckpt_out *o, int c);
+char out_type(const struct ckpt_out *o, int c);
+/* info_NNNNN.txt and its neighbours, under o->tmp: rank 0's. */
+MUST_USE enum err out_texts(const struct ckpt_out *o);
