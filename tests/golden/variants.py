@@ -503,8 +503,12 @@ def boxes():
         v.check(what + ': mass of the gas', abs(j['gas_mass'] / mass - 1), 1e-14)
         v.check(what + ': mass of the particles', abs(j['particle_mass'] / particles - 1), 1e-14)
         v.same(what + ': digest', inspect('-dq', 'small').status, 0)
+        drawn = inspect('-m', 'density', '-o', 'a%s.png' % len(coarse), 'small')
+        if max(coarse) == 1:
+            v.same(what + ': map', drawn.status, 0)
+        else:
+            one_sentence(v, what + ': map', drawn)
         if ndim < 3 or max(coarse) > 1:
-            one_sentence(v, what + ': map', inspect('-m', 'density', '-o', 'a.png', 'small'))
             r = ptah.simulate('walls.nml', '.', options=['-q', '-r', 'small'], must_work=False)
             one_sentence(v, what + ': simulate', r)
     v.end()

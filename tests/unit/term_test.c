@@ -123,15 +123,15 @@ static void test_heat(void)
     struct world w;
     world_make(&w);
     const struct term *const list[] = {&NEVER, &HEAT, &LATER};
-    double want = 0, before[8], *e;
+    double want = 0, before[8] = {0}, *e;
     uint64_t own[2] = {field_sum(&w, LMAX, FLD_U + 4, false), field_sum(&w, LMIN, FLD_U, false)},
              ghost = field_sum(&w, LMIN, FLD_U + 4, true);
     struct level *lv = &w.m.lev[LMIN];
-    lidx i = lv->nown - 1; /* in the half that is not refined */
-    e = lv->fld[FLD_U + 4][i];
-    memcpy(before, e, sizeof before);
-    want = before[5] + 0.25 * lv->fld[FLD_RHO][lv->nbr[i][0]][5];
-    bool leaf = lv->child[i][5] < 0;
+    lidx i = lv->nown - 1; /* in the half that is not refined; a rank may have none */
+    bool some = i >= 0, leaf = some && lv->child[i][5] < 0;
+    e = some ? lv->fld[FLD_U + 4][i] : before;
+    memmove(before, e, sizeof before);
+    if (some) want = before[5] + 0.25 * lv->fld[FLD_RHO][lv->nbr[i][0]][5];
     ghosts_set(&w.m, LMIN, SET_RHO, false);
     for (lidx k = lv->nown; k < lv->noct; k++) lv->fld[FLD_RHO][k][5] = NAN; /* stale indeed */
     struct term_run r = run_of(&w, TERM_LEVEL, LMIN);
