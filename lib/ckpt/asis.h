@@ -1,9 +1,9 @@
 /* ckpt/asis: gas as another code stored it, in a format that stores conserved variables.
  *
  * RAMSES stores velocities, pressure and scalars. cuRAMSES's HDF5 files, and hence ours, hold
- * momentum, energy and densities of scalars. From these the stored values follow but for their last
+ * momentum, energy and densities of scalars. The stored values follow from these up to their last
  * bits; the differences of the bits are kept beside them, mostly 0 or ±1, so that nothing is lost.
- * What a variable is, its name tells; one that is not known goes through as it is. */
+ * A variable is recognised by its name; an unknown one is passed on unchanged. */
 #pragma once
 #include <stdint.h>
 
@@ -22,8 +22,8 @@ void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, do
 /* Rows of n cells by variable: from stored to conserved values, and back. */
 void asis_conserved(const struct asis *a, int n, const double *const *stored, double *const *u);
 void asis_stored(const struct asis *a, int n, const double *const *u, double *const *stored);
-/* The same of one oct: stored, u and word are rows of eight cells by variable; word: what asis_mend
- * takes. */
+/* The same for one oct: stored, u and word are rows of eight cells by variable; word: what
+ * asis_mend takes. */
 void asis_oct(const struct asis *a, const double (*stored)[8], double (*u)[8], uint64_t (*word)[8]);
 /* Differences between the bits of values and of those that asis_stored made: small ones of either
  * sign are small numbers. asis_mend takes them back. */

@@ -25,7 +25,7 @@ struct ckpt_field {
     char type; /* of a particle column: d f (batch: double), q i h b (batch: int64) */
 };
 
-/* Batches that are not wanted are not read on, and not handed on. */
+/* Of batches that are not wanted the rest is not read, and nothing is passed on. */
 struct ckpt_pick {
     bool (*octs)(void *ctx, int level, int n, const okey *key);    /* false: none of these */
     bool (*parts)(void *ctx, int64_t n, const double *const x[3]); /* false: none of these */

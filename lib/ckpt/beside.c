@@ -1,6 +1,6 @@
 /* ckpt/beside: what may lie beside the mesh and the particles: sink particles, stellar objects, the
  * cooling table (info.h). The cooling table is not used: it follows from the parameters. Its
- * presence is told, its damage too. */
+ * presence is reported, and so is damage. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

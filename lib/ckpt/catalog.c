@@ -156,7 +156,7 @@ static int read_row(const char *s, double x[ROW_MAX])
     }
 }
 
-/* The words of the first comment line, if they are names: as many as there are columns. */
+/* The entries of the first comment line, if they are names: as many as there are columns. */
 static int read_names(const char *text, char name[ROW_MAX][32])
 {
     int n = 0;
@@ -349,7 +349,7 @@ static enum err name_record(struct catalog *t, const char *path, bool real, int 
 }
 
 /* A record of n reals, of n integers, or of one integer for all (the level). Ids follow the reals,
- * so that with one sink, or two, the lengths alone tell which it is. */
+ * so that with one sink, or two, the lengths alone show which it is. */
 static enum err read_record(struct catalog *t, struct fort_in *f, int ndim, int *nreal, int *nwhole)
 {
     struct fort_rec rec;

@@ -7,7 +7,7 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
-/* Older layouts of RAMSES binary: particles without family and tag and descriptors in words ·
+/* Older layouts of RAMSES binary: particles without family and tag, descriptors in prose ·
  * forces without potential. */
 enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
@@ -36,7 +36,7 @@ struct ckpt_head { /* names and units as in the head of RAMSES's amr files */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     const struct gas_vars *gas;   /* names of the nvar variables; NULL: the usual ones (lent) */
-    const struct ckpt_rest *rest; /* goes along; NULL: there is none (lent) */
+    const struct ckpt_rest *rest; /* passed on; NULL: there is none (lent) */
     int deflate;                  /* HDF5: level of compression 1..9, 0: none */
     unsigned legacy;              /* RAMSES: older layouts to be written */
     /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */

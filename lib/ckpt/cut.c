@@ -14,7 +14,7 @@ struct cutting {
     struct source *inner;
     struct cut cut; /* in units of the box */
     struct ckpt_pick pick;
-    enum source_mode mode; /* of the walk, and whom it is for */
+    enum source_mode mode; /* of the walk, and its receiver */
     source_octs_fn *octs;
     source_parts_fn *parts;
     void *ctx;

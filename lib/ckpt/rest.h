@@ -4,7 +4,7 @@
 #include "ckpt/catalog.h"
 
 /* Stars that the run has formed, with what they have lost since, as the heads of particle files
- * tell it. */
+ * give it. */
 struct stars_formed {
     int64_t number;
     double mass, lost;

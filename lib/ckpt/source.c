@@ -10,7 +10,7 @@
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 
-static const double SMALLR = 1e-10; /* RAMSES's default, which its files do not tell */
+static const double SMALLR = 1e-10; /* RAMSES's default, which is not in its files */
 
 /* ---- opening ---- */
 

@@ -68,7 +68,7 @@ struct source {
     const struct source_kind *kind;
     void *impl;                   /* the kind's */
     const struct ckpt_pick *pick; /* lent; batches to be passed over are not read (NULL: none) */
-    /* octs may be handed on before their files' checksums are compared: nothing is kept after an
+    /* octs may be passed on before their files' checksums are compared: nothing is kept after an
      * error */
     bool late;
 
@@ -98,17 +98,17 @@ struct source {
     int part_at[CKPT_FIELDS];    /* place in part → column of a batch */
 
     int64_t numbtot[LEVEL_MAX + 2]; /* octs by level as the header says */
-    struct ckpt_tally tally;        /* of what was handed on; zeroed by whoever begins to count */
+    struct ckpt_tally tally;        /* of what was passed on; zeroed by whoever begins to count */
 
     /* what the checkpoint has that is not read; empty: nothing */
     char unread[128];
-    bool boundary_untold; /* of what types the boundaries are is not known */
+    bool boundary_untold; /* the types of the boundaries are not known */
     /* names of further columns and tables, for people whose format has no place for them */
     char left_out[256];
 
     /* Set by source_state and source_whole. */
     int nvalue;
-    double gamma, smallr; /* of the run that goes on */
+    double gamma, smallr; /* of the run that resumes */
     bool exact;           /* values are the very bits of the run that wrote */
     bool state;           /* head has tout_next, aout_next, safe */
     bool corrected;       /* set by open: files beside the values keep their last bits */
@@ -120,7 +120,7 @@ struct source {
     int64_t *lacking[COL_COUNT]; /* [CKPT_PART_BATCH] of columns that are filled in */
 };
 
-/* Damage that a kind tells by itself; `path`: the file, `place` may be empty. */
+/* Damage that a kind reports by itself; `path`: the file, `place` may be empty. */
 enum source_damage { DAMAGE_FILE, DAMAGE_MISSING, DAMAGE_COUNT };
 typedef void source_damage_fn(void *ctx, enum source_damage d, const char *path, const char *place,
                               const char *what);
@@ -161,7 +161,7 @@ struct source_kind {
     enum err (*check_files)(struct source *s, source_damage_fn *fn, void *ctx);
     enum err (*check_piece)(struct source *s, int piece, source_damage_fn *fn, void *ctx);
     enum err (*domains)(struct source *s, struct source_domains *d);
-    /* [nwriter] zeroed; rows of a level stand in order of rank */
+    /* [nwriter] zeroed; rows of a level are in order of rank */
     enum err (*ranks)(struct source *s, struct source_rank *row);
 };
 
@@ -170,7 +170,7 @@ MUST_USE enum err source_open_as(const struct source_kind *kind, const char *dir
                                  struct source **out);
 void source_close(struct source **s);
 /* The state is wanted: an error if this checkpoint cannot be one of a run. gamma, smallr: of the
- * run that goes on; where a format stores pressure, energy follows from them. 0: as in the
+ * run that resumes; where a format stores pressure, energy follows from them. 0: as in the
  * checkpoint, for programs that only pass it on. */
 MUST_USE enum err source_state(struct source *s, double gamma, double smallr);
 /* All is to be passed on to another checkpoint: *mode is SOURCE_STATE where that has every bit, and
@@ -193,7 +193,7 @@ MUST_USE enum err source_check_tree(const struct source *s);
 int source_values(const struct source *s, enum source_mode mode); /* of a cell */
 int source_cells(const struct source *s);                         /* of an oct */
 double source_dx(const struct source *s, int level); /* side of a cell in units of length */
-/* The file that these values are in, or the checkpoint's path where the kind does not tell. */
+/* The file that these values are in, or the checkpoint's path where the kind does not say. */
 void source_file(const struct source *s, const char *what, int piece, char path[PATH_MAX]);
 
 /* ---- for kinds ---- */

@@ -15,8 +15,8 @@ struct tree_table {
     struct tree_row *row[LEVEL_MAX + 2];
 };
 
-/* Reads all pieces without values. Nothing in the tree is taken for granted: octs may be there
- * twice, or without a father. */
+/* Reads all pieces without values. Nothing in the tree is taken for granted: octs may occur
+ * twice, or without a parent. */
 MUST_USE enum err tree_table_read(struct source *s, struct tree_table *t);
 void tree_table_free(struct tree_table *t);
 struct tree_row *tree_table_find(const struct tree_table *t, int level, okey key); /* or NULL */

@@ -1,8 +1,8 @@
-/* curamses/driver: how HDF5 writes a new file: plainly, and without ever being told of trouble.
+/* curamses/driver: how HDF5 writes a new file: plainly, and without ever seeing an error.
  *
  * HDF5 does not survive a disk that fills up while it closes a file: it leaves a half-closed file
  * behind, which crashes the program when it ends. So errors are kept here, for the caller to ask
- * for when the file is closed; HDF5 goes on writing into nothing. */
+ * for when the file is closed; HDF5 keeps writing, and its output is dropped. */
 #pragma once
 #include <stdint.h>
 

@@ -54,7 +54,7 @@ void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char ty
                const void *p);
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
-/* Bytes, filled up with newlines to whole pages: other words of about that length move nothing else
+/* Bytes, padded with newlines to whole pages: another text of about that length moves nothing else
  * in the file. */
 void hdf5_words(struct hdf5_file *f, const char *path, const char *text);
 

@@ -19,7 +19,7 @@ struct hdf5_in {
     int64_t nsum;
     uint64_t *sum;
     int64_t npart;
-    int64_t imetal; /* the variable that is the metallicity, from 1; 0: not told */
+    int64_t imetal; /* the variable that is the metallicity, from 1; 0: not known */
 };
 
 /* A dataset that is open. */

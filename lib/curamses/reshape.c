@@ -77,7 +77,7 @@ static int64_t rows_of(const struct merge *g, int level, int target)
                  : spill_count(&g->w->spill, part_list(g->w, target));
 }
 
-/* Own rows begin with a whole block and go on to where the next rank's begin; level 0: particles.
+/* Own rows begin with a whole block and end where the next rank's begin; level 0: particles.
  * Returns the number of the first row of the first own target. */
 static int64_t share_rows(struct merge *g, int level, int64_t block)
 {

@@ -3,7 +3,7 @@
  *
  * The file does not depend on ranks or domains: octs of a level are in Morton order, particles in
  * that of their position (cells of level 21, then family and id), and it says that it was written
- * by one rank in one Hilbert domain, so that cuRAMSES distributes it anew. Values are the conserved
+ * by one rank in one Hilbert domain, so that cuRAMSES redistributes it. Values are the conserved
  * variables themselves: a restart has the same bits. Group /ptah, which cuRAMSES does not read, has
  * refinement flags, families and tags of particles, units, provenance, namelist, and a checksum for
  * every block of every dataset.

@@ -7,7 +7,7 @@
 struct format {
     const char *name, *alias;         /* as users call it · as RAMSES's namelist does; NULL */
     const struct source_kind *reader; /* NULL: it is not read */
-    const struct writer_kind *writer; /* NULL: it is no checkpoint that a run could go on from */
+    const struct writer_kind *writer; /* NULL: it is no checkpoint that a run could resume from */
 };
 
 /* One more, for programs with a format of their own, which is looked for first (lent). */

@@ -18,7 +18,7 @@ static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_
     return lo;
 }
 
-/* Where a key stands more than once around a cut, ranks give their copies in turn. */
+/* Where a key occurs more than once around a cut, ranks give their copies in turn. */
 static void cut_equal_keys(struct order *o, int64_t w, order_key k)
 {
     int64_t least = rows_below(o, k - 1, 0, o->n), most = rows_below(o, k, 0, o->n), before = least;
@@ -126,7 +126,7 @@ static void merge_runs(struct order *o, int64_t *run, int n)
     }
 }
 
-/* After merging, place[at] is which of the rows received stands at `at`. */
+/* After merging, place[at] is the number of the received row that belongs at `at`. */
 static void merge_received(struct order *o)
 {
     int64_t *run = mem_new(sizeof *run * (size_t)(o->c->size + 1), "order");

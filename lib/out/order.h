@@ -1,9 +1,9 @@
-/* out/order: the rows of all ranks in one global order, handed on in windows of bounded size.
+/* out/order: the rows of all ranks in one global order, passed on in windows of bounded size.
  *
  * Each rank has rows sorted by a key. order_init finds, for every multiple of `window`, the key at
  * which that many rows of all ranks come before, by bisection over all windows at once. Then, round
  * by round, each rank receives one window, its rows merged: which rows are in which window, and
- * their order, depends on the keys alone, not on who had them. (Rows with equal keys stand in order
+ * their order, depends on the keys alone, not on who had them. (Rows with equal keys are in order
  * of rank.) */
 #pragma once
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct order {
 
     /* Private. */
     int64_t *count, *from; /* by rank */
-    /* [window]; place: where row j of those received stands in the window */
+    /* [window]; place: position in the window of row j of those received */
     int64_t *place, *place_more;
     order_key *key_more;
     bool in_order;
@@ -66,5 +66,5 @@ void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t 
                 struct order_ranked *r);
 /* Returns which of both arrays has the result; equal ones stay as they are. */
 struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n);
-/* Where particle i stands in that order, as an octs' Morton key of level LEVEL_MAX. */
+/* The place of particle i in that order, as an octs' Morton key of level LEVEL_MAX. */
 okey order_place(const struct mesh *box, const double *const x[3], int64_t i);

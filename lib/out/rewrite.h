@@ -1,16 +1,16 @@
-/* out/rewrite: a checkpoint whose octs and particles have been put aside (out/spill), as those who
- * write it anew see it (lib/reshape puts them aside).
+/* out/rewrite: a checkpoint whose octs and particles have been spilled (out/spill) by lib/reshape,
+ * as the writers that rewrite it see it.
  *
- * What is put in order and written at a time is a target: the octs and particles of a rank-to-be,
- * with copies of the octs that it needs of others, or a range of the global order. Each has a list
- * of octs a level and one of particles. */
+ * What is sorted and written at a time is a target: the octs and particles of a target rank, with
+ * copies of the octs that it needs from others, or a range of the global order. Each has a list of
+ * octs per level and one of particles. */
 #pragma once
 #include "ckpt/asis.h"
 #include "ckpt/source.h"
 #include "out/out.h"
 #include "out/spill.h"
 
-enum { ROW_OCT, ROW_PART }; /* kinds of rows that are put aside */
+enum { ROW_OCT, ROW_PART }; /* kinds of rows that are spilled */
 /* sections of an oct; those of a particle are columns */
 enum { OCT_TREE, OCT_GAS, OCT_GRAV };
 enum { BASE = 8 }; /* bytes of a value */

@@ -125,7 +125,7 @@ static enum err page_write(struct spill *s, struct spill_page *p)
     return OK;
 }
 
-/* What speaks for writing a page: many rows, and none of them of late. */
+/* Priority of a page for being written: it has many rows, none of them recent. */
 static int64_t weight_of(const struct spill *s, const struct spill_page *p)
 {
     return p->n ? p->n * (s->clock - p->used) : INT64_MAX;

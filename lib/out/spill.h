@@ -1,10 +1,11 @@
-/* out/spill: rows put aside in temporary files, list by list, in bounded memory.
+/* out/spill: rows spilled to temporary files, list by list, in bounded memory.
  *
  * Every rank fills a file of its own: rows of a list wait in a page; a full page, or one whose room
  * is needed, is written as a chunk. A row has sections (its key, its gas, …), and a chunk holds
  * them one after the other, so that they can be read apart. Once all ranks are done, any rank reads
- * any list: its rows in order of rank, then as they were put. The files have no names once all
- * ranks have opened them, before anything is in them: whatever happens, they vanish. */
+ * any list: its rows in order of rank, then in the order in which they were added. The files have
+ * no names once all ranks have opened them, before anything is in them: whatever happens, they
+ * vanish. */
 #pragma once
 #include "comm/comm.h"
 

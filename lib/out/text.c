@@ -1,6 +1,6 @@
 /* out/text: the text files of a checkpoint, as RAMSES has them, in the columns that yt, pynbody and
- * osyris expect. Where a run came from is told in compilation.txt, which no reader and no digest
- * looks at. */
+ * osyris expect. The history of a run is in compilation.txt, which no reader and no digest looks
+ * at. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -252,8 +252,7 @@ static void make_patches(FILE *t, const struct ckpt_out *o)
     fputs("no patches\n \n", t);
 }
 
-/* Which particles are stars or clouds is told by birth time and sign of the id there, tracers by
- * having no mass. */
+/* Birth time and sign of the id mark stars and clouds there; tracers have no mass. */
 static enum err check_families(const struct ckpt_out *o)
 {
     for (int k = 0; k < CKPT_FAMILIES; k++) {
@@ -266,7 +265,7 @@ static enum err check_families(const struct ckpt_out *o)
     return OK;
 }
 
-/* Integers of 4 bytes were not told from reals then, of 8 neither. */
+/* Integers of 4 or 8 bytes were not distinguished from reals then. */
 static enum err check_columns(const struct ckpt_out *o)
 {
     for (int c = COL_COUNT; o->columns && c < o->columns->n; c++)

@@ -204,7 +204,7 @@ static int face_code(int face)
     return BOUNDARY_BOX + (face & 1 ? 1 : -1) * stride[face / 2];
 }
 
-/* The cell of level-1 beyond a face of the oct's father cell, also beyond the boundary of the box;
+/* The cell of level-1 beyond a face of the oct's parent cell, also beyond the boundary of the box;
  * 0: not on this rank. */
 static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, int face)
 {

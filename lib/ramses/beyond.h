@@ -1,8 +1,9 @@
 /* ramses/beyond: octs beyond the boundary of the box, of one rank's files (ckpt/boundary.h).
  *
- * RAMSES stores one oct beyond the boundary next to each oct before it, on every level. They are no
- * part of a mesh: each is told by its reference, the oct in the box, and by the code of its coarse
- * cell. Of a level they are numbered behind the octs of all ranks, region by region. */
+ * RAMSES stores one oct beyond the boundary for each oct inside that touches it, on every level.
+ * These octs are not part of a mesh: each is identified by its reference, the oct in the box, and
+ * by the code of its coarse cell. On each level they are numbered after the octs of all ranks,
+ * region by region. */
 #pragma once
 #include "ckpt/boundary.h"
 

@@ -80,7 +80,7 @@ static enum err add_family(struct ramses *r)
 
 /* ---- files from before the descriptor ---- */
 
-/* The words after "level" in the header file's line of particle fields, in the names of the
+/* The names after "level" in the header file's line of particle fields, translated to those of the
  * descriptor. */
 static enum err header_words(const struct ramses *r, struct ckpt_field *list, int *n)
 {
@@ -105,9 +105,9 @@ static enum err header_words(const struct ramses *r, struct ckpt_field *list, in
     return err;
 }
 
-/* Without words: family and tag, of one byte each, if they are there; then one more is the time of
- * birth, two are it and the metallicity, three have the potential before. cuRAMSES has one more
- * than its header says, the age marker of the yield tables. */
+/* Without names: family and tag, of one byte each, if they are there; then one more column is the
+ * birth time, two are birth time and metallicity, three have the potential first. cuRAMSES has one
+ * more than its header says, the age marker of the yield tables. */
 static void name_extras(const struct ckpt_field *word, int nword, int n, const char *type,
                         char name[][48])
 {

@@ -83,7 +83,7 @@ void exact_differ(struct exact_out *w, int at, int n, int c, const double *const
     }
 }
 
-/* The planes that are not empty, one after the other, of rows of n words; their mask. */
+/* The non-empty planes of rows of n words, one after the other. Returns their mask. */
 static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned char *plane,
                            size_t *bytes)
 {

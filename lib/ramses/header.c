@@ -230,7 +230,7 @@ void ramses_amr_head_free(struct amr_head *a)
     FREE(a->numbl);
 }
 
-/* Least and greatest centre along each axis of the octs of a block, which is stepped over. */
+/* Least and greatest centre along each axis of the octs of a block, which is skipped. */
 static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t n, double lo[3],
                              double hi[3])
 {
@@ -256,7 +256,7 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
 }
 
 /* A region beyond the boundary: the coarse cells that have octs of it, which are all in every file.
- * A face has one region; what cannot be told from the places is left out. */
+ * A face has one region; what the positions do not determine is left out. */
 static void add_region(struct ramses *r, const double lo[3], const double hi[3])
 {
     struct boundary *b = &r->s->head.boundary;

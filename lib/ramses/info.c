@@ -47,7 +47,7 @@ static void take_info(struct ramses *r, const struct info *info)
     h->unit_l = info->unit_l, h->unit_d = info->unit_d, h->unit_t = info->unit_t;
 }
 
-/* Of what type the boundaries are, the namelist tells. */
+/* The types of the boundaries come from the namelist. */
 static enum err read_boundary_types(struct ramses *r)
 {
     char *text;

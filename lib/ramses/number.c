@@ -1,4 +1,4 @@
-/* ramses/number: the numbers of a rank's octs in its files, and the lists they stand in (out.h). */
+/* ramses/number: the numbers of a rank's octs in its files, and their lists (out.h). */
 #include "base/mem.h"
 #include "ramses/out.h"
 

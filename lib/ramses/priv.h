@@ -11,7 +11,7 @@ struct ramses {
     int ndomain; /* of the table in the info file; 0: none */
     /* big-endian · counts of 8 bytes · keys of 16 */
     bool swap, wide_counts, wide_keys;
-    /* of before 2017 · before 2010 · families are told by us */
+    /* older than 2017 · older than 2010 · the reader assigns families */
     bool old_hydro, no_mass_sph, made_family;
     int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
 };

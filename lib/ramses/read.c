@@ -306,7 +306,7 @@ static void make_family(const struct source *s, int64_t n, const void *const *co
     }
 }
 
-/* Positions first: they tell whether the rest is wanted. */
+/* Positions first: they decide whether the rest is wanted. */
 static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
                              const struct fort_rec *rec, const char *type, int64_t npart,
                              source_parts_fn *fn, void *ctx)
@@ -337,7 +337,7 @@ static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
     return err;
 }
 
-/* A column is as wide as its record: descriptors do not tell of reals of 4 bytes and ids of 8. */
+/* A column is as wide as its record: descriptors do not mention reals of 4 bytes or ids of 8. */
 static enum err step_column(struct fort_in *f, const struct ckpt_field *field, int64_t npart,
                             struct fort_rec *rec, char *type)
 {

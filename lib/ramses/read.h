@@ -3,10 +3,10 @@
  * Works for any number of ranks, with or without physical boundaries, gas, gravity and particles,
  * in one to three dimensions and with any number of coarse cells inside the box; for files of
  * either byte order and precision, in group_NNNNN/ directories or not, with 4- or 8-byte ids and
- * counts, 8- or 16-byte keys, of before and after the changes of 2010, 2015, 2017 and 2018. What it
- * is, the files tell; the source's `format` says it in words. A piece is what a rank wrote. Every
- * count is checked against the records, these against the file's size, and the tree against itself.
- * Errors are one sentence with file, record and byte. */
+ * counts, 8- or 16-byte keys, from before and after the changes of 2010, 2015, 2017 and 2018. The
+ * layout is recognised from the files; the source's `format` describes it. A piece is what a rank
+ * wrote. Every count is checked against the records, these against the file's size, and the tree
+ * against itself. Errors are one sentence with file, record and byte. */
 #pragma once
 #include "ckpt/source.h"
 

@@ -1,8 +1,8 @@
-/* ramses/reshape: the files of one rank-to-be after the other, out of the temporary ones.
+/* ramses/reshape: the files of one target rank after another, from the temporary files.
  *
- * Its tree, own octs and copies, becomes a mesh without fields; the writers of RAMSES files do the
- * rest, and fetch values by where each oct was put aside. Octs that follow each other here mostly
- * did so in the input: they are fetched in runs. */
+ * The tree of a rank, own octs and copies, becomes a mesh without fields; the writers of RAMSES
+ * files do the rest, and fetch values from where each oct was spilled. Octs that follow each other
+ * here mostly did so in the input: they are fetched in runs. */
 #include <omp.h>
 #include <string.h>
 

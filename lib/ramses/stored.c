@@ -1,5 +1,6 @@
-/* ramses/stored: see stored.h. Beyond the boundary stands what the boundary conditions give, which
- * RAMSES computes anew: components along the normal change their sign, the others are copied. */
+/* ramses/stored: see stored.h. Cells beyond the boundary hold what the boundary conditions
+ * give, which RAMSES recomputes: components along the normal change their sign, the others are
+ * copied. */
 #include "ramses/stored.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* ramses/write: a checkpoint as RAMSES binary.
  *
- * Writing is collective. The directory appears under its name whole or not at all: files are
+ * Writing is collective. The directory appears under its name complete or not at all: files are
  * written to NAME.tmp, synced, and renamed. The mesh must be decomposed by Hilbert keys (one domain
- * a rank; see sim/output.c), and particles must be with the rank that owns their levelmin oct:
- * RAMSES starts from files where they are not, but then goes wrong without a word. */
+ * a rank; see sim/output.c), and particles must be on the rank that owns their levelmin oct:
+ * RAMSES starts from files where they are not, but then goes wrong without a message. */
 #pragma once
 #include "out/writer.h"
 

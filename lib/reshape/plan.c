@@ -77,7 +77,7 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
     return OK;
 }
 
-/* Only a checkpoint is ever replaced: whatever else stands there was not meant. */
+/* Only a checkpoint is ever replaced: anything else there was not meant. */
 static enum err check_output(const struct reshape *opt)
 {
     if (!file_exists(opt->out)) return OK;
@@ -153,7 +153,7 @@ static enum err weigh_piece(struct source *s, int piece, bool again, struct weig
     if (again) s->pick = &places;
     enum err err = source_octs(s, piece, SOURCE_TREE, weigh_octs, g);
     if (err == OK) err = g->err;
-    if (s->sinks->n > 0) s->pick = was; /* clouds are told by more than their positions */
+    if (s->sinks->n > 0) s->pick = was; /* clouds are recognised by more than their positions */
     if (err == OK && s->head.particles) err = source_parts(s, piece, SOURCE_STATE, weigh_parts, g);
     s->pick = was;
     return err;

@@ -61,5 +61,5 @@ static inline okey reshape_place(int level, okey key)
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last);
 /* The base oct that a particle is in, once its position is as the writers have it. */
 okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64_t i);
-/* all of this rank's pieces are put aside */
+/* all of this rank's pieces are spilled */
 MUST_USE enum err reshape_scatter(struct reshaping *w);

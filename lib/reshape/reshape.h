@@ -1,19 +1,20 @@
-/* reshape/reshape: a checkpoint written anew, for any number of ranks, in either order of domains
- * or format, in bounded memory.
+/* reshape/reshape: rewrites a checkpoint for any number of ranks, in either order of domains and in
+ * any format, in bounded memory.
  *
  * The input is a source (ckpt/source.h; a filter in front of another source is one too) whose
  * pieces the ranks of `comm` share out. What is written does not depend on their number, on threads
  * nor on the memory: the same bytes. Three passes:
  *
- *   reshape_plan   reads the tree and the particles: what each part of the box weighs, and hence
- * the domains of the ranks-to-be reshape_write  reads all; each oct goes with its values to the
- * owner-to-be and to those who need a copy, each particle to the owner of its base oct, all into
- * temporary files beside the output (out/spill); then, file by file, the tree of one rank-to-be
- * is put together in memory and its files are written by the writers that `simulate` uses, which
- *                  fetch values from the temporary files
+ *  - reshape_plan reads the tree and the particles: the weight of each part of the box gives the
+ *    domains of the target ranks.
+ *  - reshape_write reads everything and spills it to temporary files beside the output (out/spill):
+ *    each oct with its values for its target owner and for those that need a copy, each particle
+ *    for the owner of its base oct.
+ *  - Then, for one target rank after another, it builds the tree in memory. The writers that
+ *    `simulate` uses write the files and fetch the values from the temporary files.
  *
- * The output appears whole under its name or not at all. Bits of the state go through as the source
- * gives them. */
+ * The output appears complete under its name or not at all. Bits of the state are passed on as the
+ * source gives them. */
 #pragma once
 #include "out/writer.h"
 
@@ -33,14 +34,14 @@ struct reshape {
         [3];
     int number;  /* of the output; 0: the source's */
     int deflate; /* HDF5: 0 or a level 1..9 */
-    /* what stands under `out` is replaced in the end; otherwise it is an error */
+    /* what is there under `out` is replaced in the end; otherwise it is an error */
     bool overwrite;
     const char *namelist, *provenance; /* text or NULL: lent */
 };
 
 static const int64_t RESHAPE_MEMORY = (int64_t)512 << 20, RESHAPE_LEAST = (int64_t)64 << 20;
 
-struct reshape_load { /* of a rank-to-be, without copies of other ranks' octs */
+struct reshape_load { /* of a target rank, without copies of other ranks' octs */
     int64_t octs, parts;
     double bytes;
 };

@@ -12,7 +12,7 @@ struct weights {
     int64_t limit, n, cap; /* rows wanted at most, rows, room */
     int level;             /* deeper octs count with their ancestor of this level */
     struct weight {
-        okey code; /* 1 before the key: tells the level too; 0: no row */
+        okey code; /* 1 before the key: gives the level too; 0: no row */
         int64_t octs, parts, clouds;
     } * row; /* hashed */
     int64_t octs[LEVEL_MAX + 2];

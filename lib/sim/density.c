@@ -125,7 +125,7 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
     mem_free(dm);
 }
 
-/* … and every cell of a finer level takes the density of its father. */
+/* … and every cell of a finer level takes the density of its parent. */
 static void add_top(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];

@@ -2,8 +2,8 @@
  *
  * A checkpoint keeps the namelist of its run, and its header says what it holds. Both together are
  * compared with the parameters of this run: one that defines the model and differs stops the run,
- * unless option --change-model was given; the log tells all that changed. A namelist of another
- * program may be missing or not to be understood: then only what the header says is compared. */
+ * unless option --change-model was given; the log lists all that changed. A namelist of another
+ * program may be missing or unreadable: then only what the header says is compared. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct changes {
     char list[600]; /* what differs, for one sentence */
 };
 
-/* What no force can make up for. */
+/* What no option can make up for. */
 static enum err check_possible(const struct sim *s)
 {
     const struct ckpt_head *h = &s->restart.from->head;

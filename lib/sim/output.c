@@ -75,8 +75,8 @@ static double next_time(const struct sim *s, double stored, double first, double
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
-/* Numbers and times go on where they were if the list of times is the same, else behind what has
- * passed. */
+/* Numbers and times resume where they were if the list of times is the same, else after those that
+ * have passed. */
 void sim_output_resume(struct sim *s)
 {
     const struct ckpt_head *h = &s->restart.from->head;
@@ -264,7 +264,7 @@ static void note_home(struct sim *s)
              *s->out.dir == '/' ? "" : "/", s->out.dir);
 }
 
-/* A directory of outputs that was removed while the run went on is made again. */
+/* A directory of outputs that was removed during the run is made again. */
 static enum err renew_home(struct sim *s, bool *renewed)
 {
     enum err e = OK;

@@ -1,8 +1,8 @@
-/* sim/phase: a row of the table of the step (sim/step.c), and what runs it.
+/* sim/phase: a row of the table of the step (sim/step.c), and the loop over the rows.
  *
  * With run_params/check_ghosts a phase that reads ghosts which are stale, or which differ from
- * their owners although they count as valid, ends the run with a sentence; and what a phase leaves
- * stale becomes NaN, so that nothing can read it unsaid. */
+ * their owners although they count as valid, ends the run with a message; and what a phase leaves
+ * stale becomes NaN, so that nothing can read it undeclared. */
 #pragma once
 #include "oct/fields.h"
 #include "sim/sim.h"

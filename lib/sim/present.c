@@ -1,5 +1,5 @@
-/* sim/present: the checkpoints that are there before the run begins. Those in its way are told at
- * the start, not after days at the output that would have to replace one. */
+/* sim/present: the checkpoints that are there before the run begins. Those in its way are reported
+ * at the start, not after days at the output that would have to replace one. */
 #include <dirent.h>
 #include <stdio.h>
 

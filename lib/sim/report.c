@@ -1,4 +1,4 @@
-/* sim/report: what a run says, in the words of RAMSES's log: mesh, conservation, time, speed. */
+/* sim/report: what a run prints, in the format of RAMSES's log: mesh, conservation, time, speed. */
 #include <math.h>
 #include <string.h>
 

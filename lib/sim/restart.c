@@ -6,7 +6,7 @@
  * goes to its owner as a key, the levels are built from the keys (dom/adapt), and the tree is
  * checked, since what comes from a file may be anything. Then the values follow in rounds: every
  * rank reads a batch, all exchange, until none has more; so memory for what travels is bounded. The
- * run goes on as if it had not stopped: with the same bits if the checkpoint keeps them. */
+ * run resumes as if it had not stopped: with the same bits if the checkpoint keeps them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,7 +328,7 @@ static enum err check_parents(const struct sim *s, int l)
     return OK;
 }
 
-/* The 27 cells around the father of an oct exist. */
+/* The 27 cells around the parent of an oct exist. */
 static bool is_graded(const struct mesh *m, int l, lidx i)
 {
     lidx cube[27];

@@ -60,7 +60,7 @@ struct sim_diag {
     double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
     int nstep_last; /* coarse step of the last report */
     int64_t particles;
-    int64_t lost; /* particles that left a box with walls */
+    int64_t lost; /* particles that left a box with boundaries */
 };
 
 /* What the run costs. */
@@ -76,7 +76,7 @@ struct sim_cost {
 struct sim_out {
     const char *dir;
     char start[4096], home[8192]; /* where the run began, and dir from there; empty: not known */
-    /* Told of each finished checkpoint, on rank 0. */
+    /* Called for each finished checkpoint, on rank 0. */
     void (*announce)(const char *path);
     bool force; /* replace checkpoints that are there */
     const char *namelist_text, *provenance;
@@ -87,7 +87,7 @@ struct sim_out {
 };
 
 struct sim_restart {
-    const char *path;      /* checkpoint to go on from, or NULL: nrestart of the namelist says */
+    const char *path;      /* checkpoint to resume from, or NULL: nrestart of the namelist says */
     struct source *from;   /* it, while it is read */
     bool change_model;     /* its model may be another than the namelist's */
     struct ckpt_rest rest; /* what it has that the run does not use */
@@ -193,7 +193,7 @@ MUST_USE enum err sim_spectrum(struct sim *s);
 void sim_output_setup(struct sim *s);
 /* output.c: what was written before the checkpoint s->from */
 void sim_output_resume(struct sim *s);
-/* restart.c: s->from, if the run goes on from a checkpoint */
+/* restart.c: s->from, if the run resumes from a checkpoint */
 MUST_USE enum err sim_restart_open(struct sim *s);
 MUST_USE enum err sim_restart(struct sim *s); /* restart.c: the state of s->from */
 MUST_USE enum err
