@@ -257,7 +257,7 @@ static const struct source_kind KIND = {.name = "part of a checkpoint",
                                         .parts = parts_cut,
                                         .text = text_cut};
 
-/* Sinks in the region; tables that do not say where they are stay whole. */
+/* Sinks in the region; tables without positions stay complete. */
 static enum err cut_sinks(struct cutting *t, const struct catalog *in)
 {
     static const char *const name[] = {"position_x", "position_y", "position_z"};

@@ -3,7 +3,7 @@
  *
  * The sums are made while the files are written, so they cost no second reading. Since every file
  * is listed, a flipped bit, a lost end and a file of another checkpoint all show. Readers of RAMSES
- * pass the file over; checkpoints of others have none and are read unchecked. HDF5 files have sums
+ * ignore the file; checkpoints of others have none and are read unchecked. HDF5 files have sums
  * of their own and are not listed, the texts beside them are.
  *
  *     ptah-checksums 1

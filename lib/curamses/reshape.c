@@ -1,4 +1,4 @@
-/* curamses/reshape: an HDF5 checkpoint out of the temporary files.
+/* curamses/reshape: an HDF5 checkpoint from the temporary files.
  *
  * A target is a range of Morton order; sorted one after the other, they are the global order of the
  * file. Each rank fills ranges of whole blocks: it begins at the first block that begins in its
@@ -100,7 +100,7 @@ static int64_t share_rows(struct merge *g, int level, int64_t block)
 
 /* ---- octs ---- */
 
-/* Gas that another code stored becomes conserved, but for its last bits. */
+/* Gas that another code stored becomes conserved, up to its last bits. */
 static void split_rows(struct merge *g)
 {
     const struct asis *a = &g->w->asis;

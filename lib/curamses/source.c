@@ -1,5 +1,5 @@
 /* curamses/source: HDF5 checkpoints as sources: the table, their state, and how the box was
- * divided. The conserved variables go through as they are. */
+ * divided. The conserved variables are passed on unchanged. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,7 +87,7 @@ static enum err read_counts(struct source *s, int l, struct source_rank *row)
     return OK;
 }
 
-/* Of one file there is no telling whose a byte is. */
+/* In one file it is not known which rank a byte belongs to. */
 static enum err hdf5_ranks(struct source *s, struct source_rank *row)
 {
     char path[PATH_MAX];

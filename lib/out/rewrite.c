@@ -51,7 +51,7 @@ enum err rewrite_load(const struct rewrite *w, int target, int level, struct oct
     enum { SOME = 4096 };
     const struct spill *s = &w->spill;
     int list = oct_list(w, target, level);
-    int64_t nown = w->own[list], at[2] = {nown, 0}; /* copies go behind */
+    int64_t nown = w->own[list], at[2] = {nown, 0}; /* copies come last */
     *n = spill_count(s, list);
     struct oct_item *x = *out = mem_new(sizeof *x * (size_t)*n + 1, "reshape tree");
     struct oct_tree *some = mem_new(sizeof *some * SOME, "reshape tree");

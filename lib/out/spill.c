@@ -175,7 +175,7 @@ enum err spill_add(struct spill *s, int list, int n)
 
 /* ---- sharing ---- */
 
-/* Tables of chunks go through the files, behind the rows. */
+/* Tables of chunks are exchanged through the files, after the rows. */
 static enum err put_table(struct spill *s)
 {
     char path[PATH_MAX];

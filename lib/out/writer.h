@@ -5,7 +5,7 @@
 
 struct writer_kind {
     const char *name;
-    /* A file or several a rank: the mesh must be decomposed by Hilbert keys, one domain a rank, and
+    /* One file or several per rank: the mesh must have Hilbert domains, one per rank, and
      * the target ranks of a rewrite need copies of others' octs. Otherwise all ranks write the same
      * files, in the global order of octs and particles (out/order.h), and domains do not matter. */
     bool by_rank;

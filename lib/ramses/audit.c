@@ -31,7 +31,7 @@ static int digits_after(const char *name, const char *prefix)
     return (int)strtol(name + n, NULL, 10);
 }
 
-/* Files of ranks that there are not, of another output, or of a kind whose first file is missing.
+/* Files of ranks that do not exist, of another output, or of a kind whose first file is missing.
  */
 static enum err check_names(const struct source *s, const char *what, bool expected,
                             source_damage_fn *fn, void *ctx)

@@ -69,7 +69,7 @@ static enum err find_columns(struct ramses *r)
     return OK;
 }
 
-/* A column that is in no file: it is made of others while these are read. */
+/* A column that is in no file: it is derived from others while these are read. */
 static enum err add_family(struct ramses *r)
 {
     r->made_family = true;

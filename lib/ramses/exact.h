@@ -1,5 +1,5 @@
 /* ramses/exact: what a RAMSES snapshot loses, in files exact_NNNNN.outRRRRR beside it. RAMSES and
- * its readers pass them over.
+ * its readers ignore them.
  *
  * RAMSES files hold primitive variables; momentum and energy made from them again differ in the
  * last bits. For each value of this rank's octs, in the order of the hydro file, the file has the

@@ -113,7 +113,7 @@ static enum err get_numbtot(struct fort_in *f, struct ramses *r, int nlevelmax)
     return OK;
 }
 
-/* Joins the lists of octs by owner and by boundary into one row a level. */
+/* Joins the lists of octs by owner and by boundary into one row per level. */
 static enum err load_counts(struct fort_in *f, struct amr_head *a, const struct fort_rec *own,
                             const struct fort_rec *bound)
 {

@@ -1,8 +1,8 @@
 /* ramses/read: the octs and particles of a RAMSES snapshot.
  *
  * Blocks of octs are lists of records, one a cell and variable. The records of a block are first
- * stepped over, which checks their lengths, then read side by side, CKPT_BATCH octs at a time.
- * Ghost and boundary octs are only stepped over. Before a file is parsed its checksum is verified,
+ * skipped, which checks their lengths, then read side by side, CKPT_BATCH octs at a time.
+ * Ghost and boundary octs are only skipped. Before a file is parsed its checksum is verified,
  * if there is one: the second reading comes from memory. Callers that keep nothing after an error
  * (`late`) get it summed while it is read, and compared in the end. An oct's key comes from its
  * centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */

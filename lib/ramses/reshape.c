@@ -47,7 +47,7 @@ enum err ramses_rewrite(struct rewrite *w)
 
 /* ---- the tree ---- */
 
-/* Bytes an oct: what a mesh without fields holds (oct/mesh.h), its order and number, where it is;
+/* Bytes per oct: what a mesh without fields holds (oct/mesh.h), its order and number, where it is;
  * more while a level is made. */
 enum { TREE_BYTES = 8 * sizeof(okey) + 64 };
 

@@ -3,7 +3,7 @@
  *
  * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts.
  * Numbers of octs follow from the order level, owner, Morton, so all links are computed while they
- * are written: beside the numbering (8 bytes an oct) and fixed buffers no memory is needed. Octs
+ * are written: beside the numbering (8 bytes per oct) and fixed buffers no memory is needed. Octs
  * beyond the boundary of the box are made from those before it (ramses/beyond.h).
  *
  * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank

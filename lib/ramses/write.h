@@ -2,7 +2,7 @@
  *
  * Writing is collective. The directory appears under its name complete or not at all: files are
  * written to NAME.tmp, synced, and renamed. The mesh must be decomposed by Hilbert keys (one domain
- * a rank; see sim/output.c), and particles must be on the rank that owns their levelmin oct:
+ * per rank; see sim/output.c), and particles must be on the rank that owns their levelmin oct:
  * RAMSES starts from files where they are not, but then goes wrong without a message. */
 #pragma once
 #include "out/writer.h"

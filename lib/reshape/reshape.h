@@ -25,7 +25,7 @@ struct reshape {
     enum domain_kind kind; /* of the domains, if files are by rank */
     int nrank;             /* ranks to write for, if files are by rank */
     int64_t
-        /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_LEAST a rank
+        /* bytes, of all ranks of comm together; 0: RESHAPE_MEMORY. Less than RESHAPE_LEAST per rank
            is an error */
         memory;
     double weight

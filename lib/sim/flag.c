@@ -10,7 +10,7 @@
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
-/* Flags of a level while they are worked on: a bit a cell, a byte an oct. */
+/* Flags of a level while they are worked on: a bit per cell, a byte per oct. */
 struct flags {
     struct sim *s;
     struct level *lv;
@@ -269,7 +269,7 @@ static void flag_criteria(struct flags *f, int l)
     mem_free(bits);
 }
 
-/* Between two sub-steps an oct whose 26 neighbours are not all there must not refine: level l-1
+/* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l-1
  * could not follow. */
 static void flag_hold_edge(struct flags *f, int l)
 {

@@ -1,8 +1,9 @@
 /* sim/output: when a checkpoint is due, and when the run ends (docs/method/step.md).
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
- * Hilbert domains, one a rank, whatever decomposition the run uses: octs travel to Hilbert domains
- * before writing and back after it, which no result can notice. An HDF5 one needs no domains. */
+ * Hilbert domains, one per rank, whatever decomposition the run uses: octs travel to Hilbert
+ * domains before writing and back after it, which changes no result. An HDF5 one needs no domains.
+ * */
 #include <errno.h>
 #include <float.h>
 #include <math.h>

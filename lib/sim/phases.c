@@ -221,7 +221,7 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .check = s->check.ghosts};
 }
 
-/* After the checkpoint, so that a restart goes through them once. What changed in the gas of any
+/* After the checkpoint, so that a restart applies them once. What changed in the gas of any
  * level is restricted, fine to coarse. */
 enum err step_coarse_terms(struct sim *s, int l, int icount)
 {

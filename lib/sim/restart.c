@@ -313,7 +313,7 @@ static enum err send_seeds(struct forest *f, int l)
     return OK;
 }
 
-/* Every oct that is here has its parent here (before links are made of it). */
+/* Every oct on this rank has its parent here (before links are made of it). */
 static enum err check_parents(const struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l], *up = &s->mesh.lev[l - 1];
