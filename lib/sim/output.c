@@ -2,8 +2,7 @@
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
  * Hilbert domains, one per rank, whatever decomposition the run uses: octs travel to Hilbert
- * domains before writing and back after it, which changes no result. An HDF5 one needs no domains.
- * */
+ * domains before writing and back afterwards, which changes no result. HDF5 needs no domains. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
