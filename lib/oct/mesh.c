@@ -243,7 +243,7 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
     struct level *lv = &m->lev[l];
     lidx n = nown + nghost;
     okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh links");
-    memcpy(key, own, sizeof *key * (size_t)nown);
+    if (nown) memcpy(key, own, sizeof *key * (size_t)nown);
     if (nghost) memcpy(key + nown, ghost, sizeof *key * (size_t)nghost);
     lidx *src = from ? from : mem_new(sizeof *src * (size_t)n + 1, "mesh scratch");
     join_lists(lv, nown, key, src);

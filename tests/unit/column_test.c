@@ -345,10 +345,11 @@ static void test_new_particles(struct world *w)
         for (int64_t i = w->p.first[l]; i < w->p.n; i++)
             bad += w->p.first[l + 1] != w->p.n || w->p.host[i] < 0 || w->p.levelp[i] < l;
     }
-    int64_t mine = 0;
+    uint64_t sum = 0;
     for (int64_t i = 0; i < w->p.n; i++)
-        mine += (int64_t)mix(mix(mix((uint64_t)w->p.metal[i]) + (uint64_t)w->p.birth[i]) +
-                             (uint64_t)w->p.id[i]);
+        sum += mix(mix(mix((uint64_t)w->p.metal[i]) + (uint64_t)w->p.birth[i]) +
+                   (uint64_t)w->p.id[i]);
+    int64_t mine = (int64_t)sum;
     n = w->p.n;
     comm_add_i64(&w->c, &n, 1);
     comm_add_i64(&w->c, &mine, 1);
