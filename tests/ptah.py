@@ -130,6 +130,31 @@ def unpack_ics(cwd, *names):
                 t.extractall(folder)
 
 
+def mpicount(table):
+    """Builds tests/unit/mpicount.h as a library in this folder. Returns the environment with which a program on two or more ranks
+    writes what it asked of MPI into the file `table`; read_tsv reads that."""
+    library = os.path.abspath('mpicount.so')
+    if not os.path.exists(library):
+        subprocess.check_call(['mpicc', '-shared', '-fPIC', '-O2', '-w', '-o', library, '-x', 'c',
+                               os.path.join(ROOT, 'tests', 'unit', 'mpicount.h')])
+    return {'LD_PRELOAD': library, 'MPICOUNT': os.path.abspath(table)}
+
+
+def read_tsv(path):
+    """The lines of a table as dicts of numbers (or words) by the names in its first line. Lines with # are left out."""
+    def value(word):
+        try:
+            return int(word)
+        except ValueError:
+            try:
+                return float(word)
+            except ValueError:
+                return word
+    with open(path) as f:
+        lines = [line.rstrip('\n').split('\t') for line in f if not line.startswith('#')]
+    return [dict(zip(lines[0], map(value, line))) for line in lines[1:]]
+
+
 def ics_of(namelist):
     return sorted(set(re.findall(r"'ics/(\w+)", namelist)))
 

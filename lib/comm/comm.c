@@ -84,6 +84,11 @@ void comm_barrier(const struct comm *c)
     if (c->size > 1) MPI_Barrier(MPI_COMM_WORLD);
 }
 
+void comm_mark(const struct comm *c)
+{
+    if (c->size > 1) MPI_Pcontrol(1, "coarse step");
+}
+
 static void reduce(const struct comm *c, void *x, int n, MPI_Datatype type, MPI_Op op)
 {
     if (c->size > 1) MPI_Allreduce(MPI_IN_PLACE, x, n, type, op, MPI_COMM_WORLD);

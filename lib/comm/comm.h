@@ -23,6 +23,9 @@ void comm_fini(void); /* (collective) */
 int comm_share_threads(const struct comm *c);
 _Noreturn void comm_abort(int status);
 void comm_barrier(const struct comm *c);
+/* Tells tools that count or time the calls of MPI that a coarse step begins (MPI_Pcontrol). Nothing
+ * else happens. */
+void comm_mark(const struct comm *c);
 
 void comm_min_f64(const struct comm *c, double *x, int n);
 void comm_max_f64(const struct comm *c, double *x, int n);

@@ -70,6 +70,7 @@ enum err sim_run(struct sim *s)
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
                                                                         : s->time.nstep_coarse;
     while (!s->end.done) {
+        comm_mark(&s->comm);
         TRY(check_limits(s));
         sim_report_begin(s);
         TRY(sim_step(s, s->mesh.levelmin, 1));
