@@ -4,7 +4,9 @@
  *
  * Limits: order of the RMS of L1 errors at least 1.9 from 32 to 64 cells; both sound waves alike to
  * 1 part in 1e3. A fault it catches: a predictor without its half step (order 1), a slope that is
- * not centred. test: tier=check timeout=300 mpi=1 */
+ * not centred.
+ *
+ * test: tier=check timeout=300 mpi=1 */
 #include <math.h>
 #include <stdio.h>
 

@@ -4,7 +4,9 @@
  *
  * Works in a folder in memory, where there is one: on a busy disk the many fsync take longer than
  * all the rest. With an argument N, N bits are flipped in each kind of file instead of a few
- * hundred, and nothing else is done. test: mpi=1,2,3 tier=check */
+ * hundred, and nothing else is done.
+ *
+ * test: mpi=1,2,3 tier=check */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

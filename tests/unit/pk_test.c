@@ -1,6 +1,8 @@
 /* pk: laws of the estimator. Catches, among others: a window that is not divided out, images of
  * shot noise that are forgotten, an item that its second rank does not get, and a cube whose mass
- * is not spread evenly. test: mpi=1,2,3,5 */
+ * is not spread evenly.
+ *
+ * test: mpi=1,2,3,5 */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
