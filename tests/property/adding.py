@@ -1,5 +1,5 @@
-"""Each recipe of docs/adding.md works: applied to a copy of the tree it touches as many files as the page says, the copy
-builds, and what was added can be used.
+"""Each recipe of docs/adding.md works: applied to a copy of the tree it touches as many files as
+the page says, the copy builds, and what was added can be used.
 
 A one-line fault it catches: a second list of what a table has.
 """
@@ -66,8 +66,9 @@ Print a short help.
 
 PARAMETER = 'INT(run, patience, 3, RANGE(1, 9), "coarse steps", RUN, HONOURED, "an example")\n'
 
-SOLVER = r'''PTAH_HD struct hydro_flux hydro_riemann_davis(struct hydro_state L, struct hydro_state R,
-                                              struct hydro_gas g)
+SOLVER = r'''PTAH_HD
+struct hydro_flux hydro_riemann_davis(struct hydro_state L, struct hydro_state R,
+                                      struct hydro_gas g)
 {
     double c = hydro_max(hydro_state_sound(L, g), hydro_state_sound(R, g));
     return hydro_flux_blend(L, R, g, 0.5, 0.5, -0.5 * (fabs(0.5 * (L.u + R.u)) + c));
@@ -122,22 +123,27 @@ RECIPES = {
     'program': {'cmd/count/count.c': PROGRAM, 'man/count.1': PAGE},
     'parameter': {'lib/param/core.def': ('INT(run, ncontrol,', PARAMETER)},
     'Riemann': {'lib/hydro/hydro_kern.h': ('PTAH_HD struct hydro_flux hydro_riemann_hll(', SOLVER),
-                'lib/hydro/riemann.def': ('RIEMANN(ACOUSTIC,', 'RIEMANN(DAVIS, "davis", hydro_riemann_davis)\n'),
+                'lib/hydro/riemann.def': ('RIEMANN(ACOUSTIC,',
+                                          'RIEMANN(DAVIS, "davis", hydro_riemann_davis)\n'),
                 'lib/param/core.def': ('acoustic|!hlld', 'davis|')},
     'criterion': {'lib/sim/flag.c': [('static const struct sim_criterion CRITERIA', CRITERION),
-                                     ('    {"mass", wants_mass', '    {"density", wants_density, flag_density},\n')],
-                  'lib/param/core.def': ('REALS(refine, m_refine,', 'REAL(refine, rho_refine, -1.0, ANY, "code density", MODEL, '
-                                         'HONOURED, "an example")\n')},
-    'source': {'lib/phys/heating.c': TERM, 'lib/phys/terms.def': ('TERM(nothing)', 'TERM(heating)\n'),
-               'lib/param/physics.def': ('BOOL(physics, nothing', 'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
+                                     ('    {"mass", wants_mass',
+                                      '    {"density", wants_density, flag_density},\n')],
+                  'lib/param/core.def': ('REALS(refine, m_refine,',
+                                         'REAL(refine, rho_refine, -1.0, ANY, "code density", '
+                                         'MODEL, ' 'HONOURED, "an example")\n')},
+    'source': {'lib/phys/heating.c': TERM,
+               'lib/phys/terms.def': ('TERM(nothing)', 'TERM(heating)\n'),
+               'lib/param/physics.def': ('BOOL(physics, nothing',
+                                         'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
                                          'HONOURED, "an example")\n')},
     'particle': {'lib/part/columns.def': ('/* of cuRAMSES: carried unchanged */', COLUMN)},
 }
 
 
 def copy_tree(to):
-    files = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard'], cwd=ptah.ROOT, text=True,
-                           stdout=subprocess.PIPE).stdout.split('\n')
+    files = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard'], cwd=ptah.ROOT,
+                           text=True, stdout=subprocess.PIPE).stdout.split('\n')
     for name in filter(None, files):
         path = os.path.join(ptah.ROOT, name)
         if name.startswith('tests/data/') or not os.path.isfile(path):
@@ -184,7 +190,8 @@ def use_program(v, tree):
 
 def use_parameter(v, tree):
     r = ptah.Run(['bin/simulate', '-p'], tree)
-    v.same('simulate -p lists it', len(re.findall(r'^  patience +integer +default 3', r.out, re.M)), 1)
+    v.same('simulate -p lists it',
+           len(re.findall(r'^  patience +integer +default 3', r.out, re.M)), 1)
     namelist = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml')
     for value, answer in (('4', 0), ('10', 2)):
         r = ptah.Run(['bin/simulate', '-n', namelist, 'run/patience=' + value], tree)
@@ -200,11 +207,13 @@ def use_physics(v, tree, setting):
     for ranks, more in ((1, []), (1, [setting]), (2, [setting])):
         folder = os.path.abspath('run%d' % len(digests))
         os.mkdir(folder)
-        argv = ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, *SHORT, *more]
+        simulate = os.path.join(tree, 'bin', 'simulate')
+        argv = ptah.mpirun(ranks) + [simulate, '-q', namelist, *SHORT, *more]
         r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
         print(r.err)
         v.same('%d ranks %s' % (ranks, more), r.status, 0)
-        digests.append(ptah.digest(os.path.join(folder, 'output_00002')) if r.status == 0 else folder)
+        path = os.path.join(folder, 'output_00002')
+        digests.append(ptah.digest(path) if r.status == 0 else folder)
     v.same('it has an effect', digests[0] != digests[1], True)
     v.same('the same on 2 ranks', digests[1] == digests[2], True)
 

@@ -1,11 +1,13 @@
-"""What a checkpoint has beside gas and the usual columns of its particles goes through convert, repartition and simulate: times of birth,
-metallicity, further columns, sinks, stellar objects, the cooling table, the namelist, the history.
+"""What a checkpoint has beside gas and the usual columns of its particles goes through convert,
+repartition and simulate: times of birth, metallicity, further columns, sinks, stellar objects, the
+cooling table, the namelist, the history.
 
     beside.py [RANKS...]      RANKS: on which a run goes on from it
 
-The checkpoint is of a small run, altered with h5py to what others write. Files are read by h5py, numpy and read_ramses.py. One-line
-faults it catches: two columns in each other's place, integers cut to the wrong bytes, sinks with eleven digits, a sink outside a region
-kept, a table written in one format only.
+The checkpoint is of a small run, altered with h5py to what others write. Files are read by h5py,
+numpy and read_ramses.py. One-line faults it catches: two columns in each other's place, integers
+cut to the wrong bytes, sinks with eleven digits, a sink outside a region kept, a table written in
+one format only.
 """
 # test: 1 2 3 5 tier=check timeout=240 ranks=3
 import os
@@ -23,17 +25,22 @@ import read_ramses  # noqa: E402
 import repartition  # noqa: E402
 
 NAME = 'output_00002'
-SINKS = {'idsink': np.array([3, 7], np.int32), 'msink': np.array([1 / 3, 2e-6]), 'tsink': np.array([-2.5, -1 / 7]),
-         'xsink_1': np.array([0.1, 0.9]) / 3, 'xsink_2': np.array([0.5, 0.2]), 'xsink_3': np.array([0.25, 0.75]),
-         'vsink_1': np.array([0.0, -1e-3 / 3]), 'vsink_2': np.array([-0.0, 1e-120]), 'vsink_3': np.array([3.25, -4.5]),
-         'Esave': np.array([1e300, 5e-324]), 'dMsmbh': np.array([1.0, 2.0]), 'spinmag': np.array([0.7, 0.1])}
-SINKS.update({'sink_stat_%d_%d' % (i, level): np.array([i, level]) / 7 for i in range(1, 8) for level in range(5, 13)})
+SINKS = {'idsink': np.array([3, 7], np.int32), 'msink': np.array([1 / 3, 2e-6]),
+         'tsink': np.array([-2.5, -1 / 7]), 'xsink_1': np.array([0.1, 0.9]) / 3,
+         'xsink_2': np.array([0.5, 0.2]), 'xsink_3': np.array([0.25, 0.75]),
+         'vsink_1': np.array([0.0, -1e-3 / 3]), 'vsink_2': np.array([-0.0, 1e-120]),
+         'vsink_3': np.array([3.25, -4.5]), 'Esave': np.array([1e300, 5e-324]),
+         'dMsmbh': np.array([1.0, 2.0]), 'spinmag': np.array([0.7, 0.1])}
+SINKS.update({'sink_stat_%d_%d' % (i, level): np.array([i, level]) / 7 for i in range(1, 8)
+              for level in range(5, 13)})
 FORMED = [('nstar_tot', 99999), ('mstar_tot', 0.125 / 3), ('mstar_lost', 0.001 / 7)]
-CSV = {'id': 'idsink', 'msink': 'msink', 'x': 'xsink_1', 'z': 'xsink_3', 'vx': 'vsink_1', 'tform': 'tsink', 'Esave': 'Esave'}
+CSV = {'id': 'idsink', 'msink': 'msink', 'x': 'xsink_1', 'z': 'xsink_3', 'vx': 'vsink_1',
+       'tform': 'tsink', 'Esave': 'Esave'}
 
 
 def digests(path):
-    return {name: value for value, name in (line.split() for line in ptah.digest(path).splitlines())}
+    return {name: value
+            for value, name in (line.split() for line in ptah.digest(path).splitlines())}
 
 
 def only(lines, *kinds):
@@ -48,7 +55,7 @@ def store(path, records):
 
 
 def make(run):
-    """`there`: with sinks, stars and tables as cuRAMSES has them; `ours`: with further columns of particles."""
+    """`there`: with sinks, stars and tables as cuRAMSES has them; `ours`: with more columns too."""
     import h5py
     base.alter(run, 'there')
     with h5py.File('there/data_00002.h5', 'r+') as f:
@@ -62,12 +69,15 @@ def make(run):
             del f['particles'].attrs[name]
             f['particles'].attrs.create(name, np.array([x]))
     n = (5, 4)
-    store('there/cooling_00002.out', [np.array(n, '<i4'), np.zeros(5), np.zeros(4)] + [np.arange(20.0)] * 11 + [np.zeros(120)])
+    store('there/cooling_00002.out',
+          [np.array(n, '<i4'), np.zeros(5), np.zeros(4)] + [np.arange(20.0)] * 11 + [np.zeros(120)])
     with open('there/stellar_00002.csv', 'w') as f:
-        f.write(' # id,mstellar,tform,tlife\n # 1,m,t,t\n         4,     1.0000000000E-03,    -1.0000000000E+00, 0.33333333333333331\n')
+        f.write(' # id,mstellar,tform,tlife\n # 1,m,t,t\n         4,     1.0000000000E-03,    '
+                '-1.0000000000E+00, 0.33333333333333331\n')
     base.convert('-f', 'hdf5', '-o', 'ours', 'there')
     rng = np.random.default_rng(2)
-    more = {'potential': rng.normal(size=n_parts('ours')), 'propertime': rng.random(n_parts('ours')),
+    more = {'potential': rng.normal(size=n_parts('ours')),
+            'propertime': rng.random(n_parts('ours')),
             'mark': rng.integers(-100, 100, n_parts('ours')).astype(np.int8),
             'partp': rng.integers(-1 << 31, 1 << 31, n_parts('ours')).astype(np.int32),
             'host': rng.integers(-1 << 62, 1 << 62, n_parts('ours'))}
@@ -75,7 +85,8 @@ def make(run):
         for name, x in more.items():
             f['ptah/particles/' + name] = x
         by_id = {name: x[np.argsort(f['particles/identity'][()])] for name, x in more.items()}
-        by_id['dark_energy_int'] = f['particles/dark_energy_int'][()][np.argsort(f['particles/identity'][()])]
+        order = np.argsort(f['particles/identity'][()])
+        by_id['dark_energy_int'] = f['particles/dark_energy_int'][()][order]
     return by_id
 
 
@@ -89,12 +100,14 @@ def tables(v, what, path):
     """The csv files, the cooling table, the namelist."""
     names, units, *rows = open(path + '/sink_00002.csv').read().splitlines()
     names = names.strip(' #').split(',')
-    v.same(what + ': units of the sinks', units.strip(' #').split(',')[:8], ['1', 'm', 'l', 'l', 'l'] + ['l t**-1'] * 3)
+    v.same(what + ': units of the sinks',
+           units.strip(' #').split(',')[:8], ['1', 'm', 'l', 'l', 'l'] + ['l t**-1'] * 3)
     x = np.array([[float(t) for t in row.split(',')] for row in rows])
     bad = [n for n, ours in CSV.items() if not np.array_equal(x[:, names.index(n)], SINKS[ours])]
     v.same(what + ': columns of the sinks that differ', bad, [])
     for a in ('cooling_00002.out', 'namelist.txt'):
-        v.same('%s: %s' % (what, a), open(path + '/' + a, 'rb').read() == open('there/' + a, 'rb').read(), True)
+        v.same('%s: %s' % (what, a),
+               open(path + '/' + a, 'rb').read() == open('there/' + a, 'rb').read(), True)
 
 
 def check_columns(v, what, path, by_id):
@@ -102,11 +115,14 @@ def check_columns(v, what, path, by_id):
     part = s.part
     head = read_ramses.Records(path + '/part_00002.out00003')
     head.skip(4)
-    v.same(what + ': stars formed', [head.read(t)[0] for t in ('<i4', '<f8', '<f8')], [x for _, x in FORMED])
-    bad = [n for n, x in by_id.items() if n not in part or part[n].dtype != x.dtype or not np.array_equal(part[n], x)]
+    v.same(what + ': stars formed',
+           [head.read(t)[0] for t in ('<i4', '<f8', '<f8')], [x for _, x in FORMED])
+    bad = [n for n, x in by_id.items()
+           if n not in part or part[n].dtype != x.dtype or not np.array_equal(part[n], x)]
     v.same(what + ': further columns that differ', bad, [])
     fields = [n for n, _ in read_ramses.read_descriptor(path + '/part_file_descriptor.txt')]
-    v.same(what + ': RAMSES finds its columns in their places', fields[11:14], ['potential', 'birth_time', 'metallicity'])
+    v.same(what + ': RAMSES finds its columns in their places',
+           fields[11:14], ['potential', 'birth_time', 'metallicity'])
 
 
 def around(v, by_id):
@@ -115,8 +131,12 @@ def around(v, by_id):
     first = digests('there')
     base.convert('-n', '3', '-o', 'b/' + NAME, 'ours', ranks=2)
     want = digests('b/' + NAME)
-    v.same('of others: lines that change', {n for n, d in only(first, 'particle.', 'sink.', 'stellar.').items() if want.get(n) != d}, set())
-    v.same('lines of sinks, stellar objects', (len(only(want, 'sink.')), len(only(want, 'stellar.'))), (len(SINKS), 4))
+    v.same('of others: lines that change',
+           {n for n, d in only(first, 'particle.', 'sink.', 'stellar.').items()
+            if want.get(n) != d},
+           set())
+    v.same('lines of sinks, stellar objects',
+           (len(only(want, 'sink.')), len(only(want, 'stellar.'))), (len(SINKS), 4))
     v.same('ours to RAMSES: digest', digests('ours') == want, True)
     check_columns(v, 'RAMSES', 'b/' + NAME, by_id)
     tables(v, 'RAMSES', 'b/' + NAME)
@@ -125,8 +145,10 @@ def around(v, by_id):
     with h5py.File('c/data_00002.h5') as f:
         g = f['sinks']
         v.same('HDF5: names of the sinks', sorted(g), sorted(SINKS))
-        v.same('HDF5: columns of the sinks that differ', [n for n, x in SINKS.items() if not np.array_equal(g[n][()], x)], [])
-        v.same('HDF5: stars formed', [f['particles'].attrs[name][0] for name, _ in FORMED], [x for _, x in FORMED])
+        v.same('HDF5: columns of the sinks that differ',
+               [n for n, x in SINKS.items() if not np.array_equal(g[n][()], x)], [])
+        v.same('HDF5: stars formed',
+               [f['particles'].attrs[name][0] for name, _ in FORMED], [x for _, x in FORMED])
         v.same('HDF5: counts', (int(g.attrs['nsink'][0]), int(g.attrs['nindsink'][0])), (2, 7))
     tables(v, 'HDF5', 'c')
     for n, order, ranks, source in ((2, 'ksection', 3, 'c'), (5, 'hilbert', 2, 'ours')):
@@ -139,8 +161,10 @@ def around(v, by_id):
     for name in ('namelist.txt', 'compilation.txt'):
         os.remove('c/' + name)
     base.convert('-o', 'e', 'c')
-    v.same('namelist of the HDF5 file', open('e/namelist.txt').read() == open('there/namelist.txt').read(), True)
-    v.same('history of the HDF5 file', len(re.findall(r'ptah \w+', open('e/compilation.txt').read())), 6)
+    v.same('namelist of the HDF5 file',
+           open('e/namelist.txt').read() == open('there/namelist.txt').read(), True)
+    v.same('history of the HDF5 file',
+           len(re.findall(r'ptah \w+', open('e/compilation.txt').read())), 6)
 
 
 def differences(v):
@@ -150,7 +174,8 @@ def differences(v):
     with open('f/sink_00002.csv', 'w') as f:
         f.write(text.replace('3.2500000000E+00', '3.2500000001E+00'))
     r = ptah.Run([ptah.program('inspect'), 'd', 'f'], '.')
-    v.same('another velocity of a sink is found', (r.status, len(re.findall(r'velocity_z +1 ', r.out))), (1, 1))
+    v.same('another velocity of a sink is found',
+           (r.status, len(re.findall(r'velocity_z +1 ', r.out))), (1, 1))
 
 
 def parts(v):
@@ -158,43 +183,53 @@ def parts(v):
     rows = open('g/sink_00002.csv').read().splitlines()[2:]
     v.same('sinks in a region', [int(row.split(',')[0]) for row in rows], [7])
     r = base.convert('-f', 'ramses', '--legacy', '2017', '-o', 'h', 'ours', must_work=False)
-    v.same('columns that had no place before 2017', (r.status, 'integers' in r.err, os.path.exists('h')), (2, True, False))
+    v.same('columns that had no place before 2017',
+           (r.status, 'integers' in r.err, os.path.exists('h')), (2, True, False))
     base.convert('-f', 'ramses', '--legacy', '2017', '-o', 'h', 'there')
-    old, new = only(digests('h'), 'particle.', 'sink.'), only(digests('there'), 'particle.', 'sink.')
+    old, new = (only(digests(path), 'particle.', 'sink.') for path in ('h', 'there'))
     v.same('before 2017: lines that differ', {n for n in new if old.get(n) != new[n]}, set())
     r = base.convert('-f', 'gadget', '-o', 'i.gad', 'ours')
-    v.same('Gadget: what is left out is said', all(w in r.err for w in ('potential', 'sink particles', 'stellar objects')), True)
+    v.same('Gadget: what is left out is said',
+           all(w in r.err for w in ('potential', 'sink particles', 'stellar objects')), True)
     r = ptah.simulate(base.COSMO, '.', settings=['run_params/nstepmax=100'], must_work=False,
                       options=['-n', '--change-model', '-r', os.path.abspath('ours')])
-    v.same('simulate: what it carries along is said', [w in r.err for w in ('potential', 'sink particles', 'stellar objects')], [True] * 3)
+    v.same('simulate: what it carries along is said',
+           [w in r.err for w in ('potential', 'sink particles', 'stellar objects')], [True] * 3)
 
 
 def restart(v, ranks, by_id):
-    """A run goes on with all of it: columns that it does not change are those of the checkpoint, of either format, on any ranks."""
+    """A run goes on with all of it: columns that it does not change are those of the checkpoint, of
+    either format, on any ranks."""
     moves = ('particle.position', 'particle.velocity', 'particle.levelp')
     kept = only(digests('ours'), 'particle.', 'sink.', 'stellar.')
     want = {n: d for n, d in kept.items() if not n.startswith(moves)}
     want['particle.tag'] = digests('ours')['particle.tag']
-    v.same('restart: lines to compare', len(want) > 20 and all('particle.' + n in want for n in by_id), True)
+    v.same('restart: lines to compare',
+           len(want) > 20 and all('particle.' + n in want for n in by_id), True)
     first = None
     for n in ranks:
         source, form = [('ours', 'original'), ('b/' + NAME, 'hdf5')][n % 2]
         what = 'restart on %d, to %s' % (n, form)
-        settings = ['run_params/nstepmax=2', 'output_params/foutput=1', 'output_params/outformat=' + form]
+        settings = ['run_params/nstepmax=2', 'output_params/foutput=1',
+                    'output_params/outformat=' + form]
         r = ptah.simulate(base.COSMO, '.', n, settings=settings,
-                          options=['--change-model', '-o', 'on%d' % n, '-r', os.path.abspath(source)])
+                          options=['--change-model', '-o', 'on%d' % n, '-r',
+                                   os.path.abspath(source)])
         lines, path = digests(r.outputs[-1]), r.outputs[-1]
         v.same(what + ': lines that differ', {x for x in want if lines.get(x) != want[x]}, set())
         v.same(what + ': further lines', set(lines) - set(digests('ours')), set())
         first = first or lines
         v.same(what + ': digest', lines == first, True)
         table = open(path + '/cooling_00003.out', 'rb').read()
-        v.same(what + ': cooling table', table == open('there/cooling_00002.out', 'rb').read(), True)
-        v.same(what + ': what is carried along is said', [w in r.err for w in ('potential', 'propertime', 'sink particles')], [True] * 3)
+        v.same(what + ': cooling table',
+               table == open('there/cooling_00002.out', 'rb').read(), True)
+        v.same(what + ': what is carried along is said',
+               [w in r.err for w in ('potential', 'propertime', 'sink particles')], [True] * 3)
         if form == 'original':
             head = read_ramses.Records(path + '/part_00003.out00001')
             head.skip(4)
-            v.same(what + ': stars formed', [head.read(t)[0] for t in ('<i4', '<f8', '<f8')], [x for _, x in FORMED])
+            v.same(what + ': stars formed',
+                   [head.read(t)[0] for t in ('<i4', '<f8', '<f8')], [x for _, x in FORMED])
 
 
 def empty(v):
@@ -206,10 +241,13 @@ def empty(v):
         f.create_group('sinks').attrs.create('nsink', np.array([0], np.int32))
     base.convert('-o', 'j', 'none')
     r = ptah.Run([ptah.program('inspect'), 'none', 'j'], '.')
-    v.same('inspect finds no difference from the files of others', (r.status, 'tag' in r.out), (0, False))
+    v.same('inspect finds no difference from the files of others',
+           (r.status, 'tag' in r.out), (0, False))
     names, units = open('j/sink_00002.csv').read().splitlines()
-    v.same('no sinks: names and units', (names, len(units.split(','))),
-           (' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,vx_gas,vy_gas,vz_gas,mbh,dmfsink,level', 23))
+    v.same('no sinks: names', names,
+           ' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,'
+           'vx_gas,vy_gas,vz_gas,mbh,dmfsink,level')
+    v.same('no sinks: units', len(units.split(',')), 23)
     base.convert('-f', 'hdf5', '-o', 'k', 'j')
     v.same('no sinks: digest', digests('k') == digests('j'), True)
     with h5py.File('k/data_00002.h5') as f:

@@ -1,15 +1,19 @@
-"""A box with boundaries keeps them: RAMSES binary files have the octs beyond the boundary that RAMSES itself stores, linked as it links
-them, with the values that its boundary conditions give; so RAMSES restarts from them.
+"""A box with boundaries keeps them: RAMSES binary files have the octs beyond the boundary that
+RAMSES itself stores, linked as it links them, with the values that its boundary conditions give; so
+RAMSES restarts from them.
 
-    boundary.py places        the tree of a RAMSES run on two ranks with six boundaries (tests/data/variants/boundaries.tar.xz), through
-                              repartition and convert: level, place and region of every oct beyond the boundary
-    boundary.py values RANKS  a run of ours: the values there are those of RAMSES's rules, written again below; through HDF5 and back, and
-                              laid out for other ranks, every bit stays
+    boundary.py places        the tree of a RAMSES run on two ranks with six boundaries
+                              (tests/data/variants/boundaries.tar.xz), through repartition and
+                              convert: level, place and region of every oct beyond the boundary
+    boundary.py values RANKS  a run of ours: the values there are those of RAMSES's rules, written
+                              again below; through HDF5 and back, and laid out for other ranks,
+                              every bit stays
 
-RAMSES is not at hand in a test. In November 2026 (RAMSES 87c803b5) it restarted from files of `simulate`, `repartition` and `convert` of
-tests/data/golden/amr_walls.nml and selfgrav_walls.nml on 1 and 2 ranks, and after 8 more steps differed from a restart of its own
-output by 4e-13 at most. One-line faults that it catches: a region's list in another's place, edges and corners forgotten, cells not
-mirrored, the normal velocity with its old sign, boundaries counted as octs of the box.
+RAMSES is not at hand in a test. In November 2026 (RAMSES 87c803b5) it restarted from files of
+`simulate`, `repartition` and `convert` of tests/data/golden/amr_walls.nml and selfgrav_walls.nml on
+1 and 2 ranks, and after 8 more steps differed from a restart of its own output by 4e-13 at most.
+One-line faults that it catches: a region's list in another's place, edges and corners forgotten,
+cells not mirrored, the normal velocity with its old sign, boundaries counted as octs of the box.
 """
 # test: places tier=quick timeout=60
 # test: values 1 tier=check timeout=120
@@ -26,12 +30,13 @@ import ptah  # noqa: E402
 import whole_ramses as whole  # noqa: E402
 
 REFLECT, OUTFLOW, IMPOSED = 1, 2, 3
-TYPES = [REFLECT, OUTFLOW, OUTFLOW, REFLECT, IMPOSED, IMPOSED]  # of amr_walls.nml: -x, +x, -y, +y, -z, +z
+TYPES = [REFLECT, OUTFLOW, OUTFLOW, REFLECT, IMPOSED, IMPOSED]  # amr_walls.nml: -x +x -y +y -z +z
 STATE = [1.5, 0.2, 0.1, -0.1, 2.0]
 
 
 def program(name, path, out, *options, ranks=1):
-    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program(name), '-q', '--force', *options, '-o', out, path], '.', {'OMP_NUM_THREADS': '1'}, 60)
+    argv = [ptah.program(name), '-q', '--force', *options, '-o', out, path]
+    r = ptah.Run(ptah.mpirun(ranks) + argv, '.', {'OMP_NUM_THREADS': '1'}, 60)
     if r.status != 0:
         print(' '.join(r.argv), r.err)
         sys.exit(1)
@@ -47,7 +52,8 @@ def same_places(v, what, s, expected):
     v.same(what + ': coarse cells, regions', (s.n, s.nboundary), ([3, 3, 3], 6))
     v.same(what + ': links', whole.links(s), [])
     for l, (at, region, _) in expected.items():
-        good = l in found and np.array_equal(at, found[l][0]) and np.array_equal(region, found[l][1])
+        good = (l in found and np.array_equal(at, found[l][0]) and
+                np.array_equal(region, found[l][1]))
         v.same('%s: level %d, %d octs beyond the boundary' % (what, l, len(at)), good, True)
     v.same(what + ': levels', sorted(found), sorted(expected))
 
@@ -67,11 +73,13 @@ def places(v):
                all(np.array_equal(a, b) for l in tree for a, b in zip(tree[l], ours[l])), True)
     if has_hdf5():
         program('convert', 'to3', 'h5', '-f', 'hdf5')
-        same_places(v, 'through HDF5', whole.load(program('convert', 'h5', 'back', '-f', 'ramses')), expected)
+        back = whole.load(program('convert', 'h5', 'back', '-f', 'ramses'))
+        same_places(v, 'through HDF5', back, expected)
 
 
 def rule(boxed, x, l, cell):
-    """What cell `cell` of the oct beyond the boundary at x has, RAMSES's way: its region's reference is the next oct towards the box."""
+    """What cell `cell` of the oct beyond the boundary at x has, RAMSES's way: its region's
+    reference is the next oct towards the box."""
     n = 2 ** (l - 1)
     away = [d for d in range(3) if not 0 <= x[d] < n]
     if not away:
@@ -95,7 +103,8 @@ def compare(v, what, s):
     v.same(what + ': links', whole.links(s), [])
     for l, (at, _, bits) in outside.items():
         side = 2 ** (l - 1) + 2
-        split = np.stack([inside[l][0] // side ** 2, inside[l][0] // side % side, inside[l][0] % side], 1) - 1
+        place = inside[l][0]
+        split = np.stack([place // side ** 2, place // side % side, place % side], 1) - 1
         boxed = {tuple(x): b.view('<f8') for x, b in zip(split, inside[l][1])}
         touching = {tuple(x) for x in split}
         worst = 0
@@ -125,24 +134,30 @@ def all_bits(s):
 def same_bits(v, what, a, b):
     for kind in a:
         for part, name in ((0, 'box'), (1, 'beyond')):
-            good = all(np.array_equal(x, y) for l in a[kind][part] for x, y in zip(a[kind][part][l], b[kind][part][l]))
-            v.same('%s: %s, %s' % (what, kind, name), good and sorted(a[kind][part]) == sorted(b[kind][part]), True)
+            good = all(np.array_equal(x, y) for l in a[kind][part]
+                       for x, y in zip(a[kind][part][l], b[kind][part][l]))
+            v.same('%s: %s, %s' % (what, kind, name),
+                   good and sorted(a[kind][part]) == sorted(b[kind][part]), True)
 
 
 def values(v, ranks):
     with open(os.path.join(ptah.DATA, 'golden', 'amr_walls.nml')) as f:
-        run = ptah.simulate(f.read(), '.', ranks, settings=['run_params/nstepmax=4', 'output_params/foutput=4'])
+        run = ptah.simulate(f.read(), '.', ranks,
+                            settings=['run_params/nstepmax=4', 'output_params/foutput=4'])
     s = whole.load(run.outputs[-1])
     compare(v, '%d ranks' % ranks, s)
     with open(os.path.join(ptah.DATA, 'golden', 'selfgrav_walls.nml')) as f:
-        heavy = ptah.simulate(f.read(), '.', ranks, settings=['run_params/nstepmax=2', 'output_params/foutput=2'], options=['-o', 'heavy'])
+        heavy = ptah.simulate(f.read(), '.', ranks,
+                              settings=['run_params/nstepmax=2', 'output_params/foutput=2'],
+                              options=['-o', 'heavy'])
     for path in (run.outputs[-1], heavy.outputs[-1]):
         bits = all_bits(whole.load(path))
         out = program('repartition', path, 'to', '-n', '3')
         same_bits(v, 'for 3 ranks', bits, all_bits(whole.load(out)))
         if has_hdf5():
             program('convert', path, 'h5', '-f', 'hdf5')
-            same_bits(v, 'through HDF5', bits, all_bits(whole.load(program('convert', 'h5', 'back', '-f', 'ramses'))))
+            same_bits(v, 'through HDF5', bits,
+                      all_bits(whole.load(program('convert', 'h5', 'back', '-f', 'ramses'))))
 
 
 if __name__ == '__main__':

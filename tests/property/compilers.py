@@ -1,7 +1,7 @@
 """clang builds all programs, and what they compute has the bits of gcc's.
 
-Built in a directory of its own, build/clang. One-line faults it catches: a builtin that only gcc has; arithmetic that one compiler
-contracts.
+Built in a directory of its own, build/clang. One-line faults it catches: a builtin that only gcc
+has; arithmetic that one compiler contracts.
 """
 # test: tier=check timeout=600 ranks=2
 import fcntl
@@ -19,13 +19,15 @@ STEPS = {'sedov': 6, 'cosmo': 2}
 
 
 def build():
-    """Through mpicc, whose compiler Open MPI and MPICH take from the environment; a cache in front of gcc serves clang too."""
+    """Through mpicc, whose compiler Open MPI and MPICH take from the environment; a cache in front
+    of gcc serves clang too."""
     os.makedirs(BUILD, exist_ok=True)
-    compiler = os.environ.get('OMPI_CC', '').replace('gcc', 'clang') if 'ccache' in os.environ.get('OMPI_CC', '') else 'clang'
+    gcc = os.environ.get('OMPI_CC', '')
+    compiler = gcc.replace('gcc', 'clang') if 'ccache' in gcc else 'clang'
     with open(os.path.join(BUILD, 'lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        r = subprocess.run(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/clang', 'BIN=build/clang/bin', 'all'], text=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        argv = ['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/clang', 'BIN=build/clang/bin', 'all']
+        r = subprocess.run(argv, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                            env={**os.environ, 'OMPI_CC': compiler, 'MPICH_CC': compiler})
     errors = [line for line in r.stderr.splitlines() if 'error' in line]
     return r.returncode, errors[:5]
@@ -41,13 +43,15 @@ def main():
         with open(case + '.nml', 'w') as f:
             f.write(digest.CASES[case])
         found = []
-        for name, folder in (('gcc', os.path.join(ptah.ROOT, 'bin')), ('clang', os.path.join(BUILD, 'bin'))):
-            argv = [os.path.join(folder, 'simulate'), '-q', '-o', name + case, case + '.nml', 'run_params/nstepmax=%d' % steps,
-                    'output_params/foutput=%d' % steps]
+        for name, folder in (('gcc', os.path.join(ptah.ROOT, 'bin')),
+                             ('clang', os.path.join(BUILD, 'bin'))):
+            argv = [os.path.join(folder, 'simulate'), '-q', '-o', name + case, case + '.nml',
+                    'run_params/nstepmax=%d' % steps, 'output_params/foutput=%d' % steps]
             r = ptah.Run(argv, '.', timeout=300)
             v.same('%s, %s: runs' % (case, name), (r.status, r.err), (0, ''))
             found.append(ptah.digest(r.out.split()[-1]))
-        v.same('%s: digest of clang\'s run' % case, found[1].splitlines()[0], found[0].splitlines()[0])
+        v.same('%s: digest of clang\'s run' % case,
+               found[1].splitlines()[0], found[0].splitlines()[0])
     v.end()
 
 

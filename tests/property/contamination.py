@@ -1,8 +1,9 @@
-"""inspect --contamination against brute force: every particle asked whether it is in a masked cell or in the sphere, and how far it is
-from each masked cell; in the zoom of the golden run as it is, and with its particles scattered over the box.
+"""inspect --contamination against brute force: every particle asked whether it is in a masked cell
+or in the sphere, and how far it is from each masked cell; in the zoom of the golden run as it is,
+and with its particles scattered over the box.
 
-A one-line fault it catches: particles looked up in the mask of the wrong axis, a distance that is not taken around the box, a heavy
-particle that counts as light.
+A one-line fault it catches: particles looked up in the mask of the wrong axis, a distance that is
+not taken around the box, a heavy particle that counts as light.
 """
 # test: tier=check timeout=120 ranks=2
 import json
@@ -36,7 +37,8 @@ class Checkpoint:
         inside = s.cell['scalar_00'] > CUT
         self.level = s.level[inside]
         place = read_ramses.starts(s.level)[inside] >> (3 * (read_ramses.CURVE_LEVELS - self.level))
-        self.corner = np.array([self.coordinates(p, l) for p, l in zip(place.tolist(), self.level.tolist())])
+        self.corner = np.array([self.coordinates(p, l)
+                                for p, l in zip(place.tolist(), self.level.tolist())])
         self.size = 0.5 ** self.level.astype(float)
         self.volume = float((self.size ** 3).sum())
 
@@ -54,18 +56,20 @@ class Checkpoint:
         return found
 
     def far_from_mask(self, who):
-        """The least distance of some particles from all masked cells: those are asked whose distance from the box around all cells, a
-        lower bound, is least."""
+        """The least distance of some particles from all masked cells: those are asked whose
+        distance from the box around all cells, a lower bound, is least."""
         x, best = self.x[who], np.inf
         around = lambda d: np.abs((d + 0.5) % 1 - 0.5)  # noqa: E731
         first = self.corner[0] * self.size[0]
         d = (self.corner * self.size[:, None] - first + 0.5) % 1 - 0.5
         lo, hi = d.min(0), (d + self.size[:, None]).max(0)
-        bound = np.sqrt((np.maximum(around(x - first - (lo + hi) / 2) - (hi - lo) / 2, 0) ** 2).sum(1))
+        d = np.maximum(around(x - first - (lo + hi) / 2) - (hi - lo) / 2, 0)
+        bound = np.sqrt((d ** 2).sum(1))
         order = np.argsort(bound)
         asked = PAIRS // len(self.corner)
         for i in order[:asked]:
-            d = np.maximum(around(x[i] - (self.corner + 0.5) * self.size[:, None]) - self.size[:, None] / 2, 0)
+            size = self.size[:, None]
+            d = np.maximum(around(x[i] - (self.corner + 0.5) * size) - size / 2, 0)
             best = min(best, np.sqrt((d ** 2).sum(1).min()))
         assert len(order) <= asked or bound[order[asked]] >= best
         return best
@@ -77,7 +81,8 @@ class Checkpoint:
 def compare(v, what, path, c, options, inside, nearest):
     status, mine = inspect(*options, path)
     v.same(what + ': exit status', status, int((inside & c.heavy).any()))
-    v.same(what + ': light and heavy', (mine['light'], mine['heavy']), (int((inside & ~c.heavy).sum()), int((inside & c.heavy).sum())))
+    v.same(what + ': light and heavy', (mine['light'], mine['heavy']),
+           (int((inside & ~c.heavy).sum()), int((inside & c.heavy).sum())))
     v.same(what + ': particles', sum(m['particles'] for m in mine['masses']), len(c.x))
     v.same(what + ': heavy ones', mine['heavy_in_box'], int(c.heavy.sum()))
     v.check(what + ': their mass', abs(mine['heavy_mass'] - c.m[inside & c.heavy].sum()), 1e-12)
@@ -87,11 +92,13 @@ def compare(v, what, path, c, options, inside, nearest):
 
 def check(v, name, path, c):
     inside = c.in_mask()
-    mine = compare(v, name + ', mask', path, c, [], inside, 0.0 if (inside & c.heavy).any() else c.far_from_mask(c.heavy))
+    mine = compare(v, name + ', mask', path, c, [], inside,
+                   0.0 if (inside & c.heavy).any() else c.far_from_mask(c.heavy))
     v.check(name + ', mask: volume', abs(mine['volume'] / c.volume - 1), 1e-12)
     for at, radius in (((0.5, 0.5, 0.5), 0.1), ((0.98, 0.01, 0.5), 0.2), ((0.5, 0.52, 0.47), 0.02)):
         far = c.far_from(np.array(at))
-        compare(v, '%s, sphere %s' % (name, at), path, c, ['--sphere', '%g,%g,%g,%g' % (*at, radius)], far <= radius, far[c.heavy].min())
+        compare(v, '%s, sphere %s' % (name, at), path, c,
+                ['--sphere', '%g,%g,%g,%g' % (*at, radius)], far <= radius, far[c.heavy].min())
 
 
 def scatter(source, name, move):
@@ -117,13 +124,16 @@ def scatter(source, name, move):
 
 def refusals(v, path):
     for what, argv, status, word in (
-            ('a sphere of three numbers', ['--contamination', '--sphere', '1,1,1', path], 2, 'a sphere must be'),
-            ('too large a sphere', ['--contamination', '--sphere', '.5,.5,.5,.6', path], 2, 'a sphere must be'),
+            ('a sphere of three numbers', ['--contamination', '--sphere', '1,1,1', path], 2,
+             'a sphere must be'),
+            ('too large a sphere', ['--contamination', '--sphere', '.5,.5,.5,.6', path], 2,
+             'a sphere must be'),
             ('a sphere alone', ['--sphere', '.5,.5,.5,.1', path], 2, '--sphere goes with'),
             ('two questions', ['--contamination', '-d', path], 2, 'exclude each other'),
             ('nothing there', ['--contamination', 'nowhere'], 2, 'nowhere')):
         r = ptah.Run([ptah.program('inspect'), *argv], '.')
-        v.same('%s: %s' % (what, r.err.strip()[:90]), (r.status, word in r.err, r.out), (status, True, ''))
+        v.same('%s: %s' % (what, r.err.strip()[:90]),
+               (r.status, word in r.err, r.out), (status, True, ''))
     os.remove(os.path.join(path, 'namelist.txt'))
     r = ptah.Run([ptah.program('inspect'), '--contamination', path], '.')
     v.same('no namelist: ' + r.err.strip()[:90], (r.status, 'give --sphere' in r.err), (2, True))
@@ -157,16 +167,19 @@ var_cut_refine=0.01
 
 
 def corner(v):
-    """A mask near two faces of the box and across a third, and particles that are nearest to it around these faces."""
+    """A mask near two faces of the box and across a third; particles nearest around these faces."""
     ptah.unpack_ics('.', 'ic_32')
     at, rng = np.array([0.85, 0.03, 0.86]), np.random.default_rng(2)
-    ptah.Run([ptah.program('genzoom'), '-q', '-i', '1', '--sphere', '%g,%g,%g,0.1' % tuple(at), 'ics/ic_32'], '.')
+    sphere = '%g,%g,%g,0.1' % tuple(at)
+    ptah.Run([ptah.program('genzoom'), '-q', '-i', '1', '--sphere', sphere, 'ics/ic_32'], '.')
     r = ptah.simulate(CORNER, os.getcwd(), options=['-o', 'corner'])
     path = scatter(r.outputs[-1], 'moved', lambda x: (at + 0.3 + 0.05 * rng.random(x.shape)) % 1)
     c, (status, mine) = Checkpoint(path), inspect(path)
-    v.same('corner: exit status, particles of one mass', (status, mine['heavy_in_box'], mine['nearest']), (0, 0, None))
+    v.same('corner: exit status, particles of one mass',
+           (status, mine['heavy_in_box'], mine['nearest']), (0, 0, None))
     want = c.far_from_mask(~c.heavy)
-    v.check('corner: nearest light one, %.4f' % want, abs(mine['masses'][0]['nearest'] - want), 1e-12)
+    v.check('corner: nearest light one, %.4f' % want,
+            abs(mine['masses'][0]['nearest'] - want), 1e-12)
 
 
 def main():

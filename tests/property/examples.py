@@ -1,9 +1,11 @@
 """The examples run as they stand, and leave what they say.
 
     examples.py zoom     examples/zoom/run.sh
-    examples.py demo     scripts/demo.sh with our own initial conditions; then each command that it proposes next
+    examples.py demo     scripts/demo.sh with our own initial conditions; then each command that
+                         it proposes next
 
-A one-line fault it catches: an option that a program no longer has, a proposed run into the directory of the first.
+A one-line fault it catches: an option that a program no longer has, a proposed run into the
+directory of the first.
 """
 # test: zoom tier=long timeout=600 ranks=2
 # test: demo tier=check timeout=600 ranks=2
@@ -20,15 +22,18 @@ LEAVES = {'zoom': ['points.txt', 'zoom.nml', 'zoom.png', 'zoom/output_00002']}
 def demo(v):
     ptah.unpack_ics('.', 'ic_32')
     folder = os.path.join(os.getcwd(), 'demo')
-    r = ptah.Run([os.path.join(ptah.ROOT, 'scripts', 'demo.sh'), folder, 'ics/ic_32/level_005', '5'], '.')
+    script = os.path.join(ptah.ROOT, 'scripts', 'demo.sh')
+    r = ptah.Run([script, folder, 'ics/ic_32/level_005', '5'], '.')
     print(r.out[-3000:], r.err[-3000:])
     v.same('exit status', r.status, 0)
     v.same('the picture', os.path.exists('demo/demo.png'), True)
-    proposed = [re.sub('^Next:', '     ', line).strip() for line in r.out.partition('Next:')[2].splitlines()]
+    proposed = [re.sub('^Next:', '     ', line).strip()
+                for line in r.out.partition('Next:')[2].splitlines()]
     v.same('commands proposed', len(proposed), 3)
     for line in proposed:
         command = line.partition('   ')[0]
-        p = ptah.Run(['sh', '-c', command], ptah.ROOT, {'OMPI_ALLOW_RUN_AS_ROOT': '', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': ''})
+        p = ptah.Run(['sh', '-c', command], ptah.ROOT,
+                     {'OMPI_ALLOW_RUN_AS_ROOT': '', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': ''})
         v.same(command[-60:], p.status, 0)
         print(p.err[-1000:])
 
@@ -39,7 +44,8 @@ def main():
         demo(v)
         v.end()
     ptah.program('genzoom')
-    r = ptah.Run([os.path.join(ptah.ROOT, 'examples', name, 'run.sh'), os.path.join(os.getcwd(), 'work')], '.')
+    script = os.path.join(ptah.ROOT, 'examples', name, 'run.sh')
+    r = ptah.Run([script, os.path.join(os.getcwd(), 'work')], '.')
     print(r.out[-3000:], r.err[-3000:])
     v.same('exit status', r.status, 0)
     for path in LEAVES[name]:

@@ -1,9 +1,11 @@
-"""Checkpoints of odd but valid states are sound: times and lengths whose exponent has three digits, particles without mass, cold gas at
-rest. `inspect -cc` accepts them in both formats, and a run goes on from them.
+"""Checkpoints of odd but valid states are sound: times and lengths whose exponent has three digits,
+particles without mass, cold gas at rest. `inspect -cc` accepts them in both formats, and a run goes
+on from them.
 
     extremes.py
 
-A one-line fault it catches: a Fortran number without the letter of its exponent (0.1-120) read as 0.1.
+A one-line fault it catches: a Fortran number without the letter of its exponent, 0.1-120, read
+as 0.1.
 """
 # test: tier=check timeout=120
 import os
@@ -66,15 +68,18 @@ def check(v, name, text):
         sound = ptah.Run([ptah.program('inspect'), '-cc', *r.outputs], '.')
         v.same('%s, %s: inspect -cc' % (name, form), sound.status, 0)
         print(sound.err[:600], end='')
-        again = ptah.simulate(text, folder, options=['-r', os.path.abspath(r.outputs[1]), '-o', 'again'])
+        again = ptah.simulate(text, folder,
+                              options=['-r', os.path.abspath(r.outputs[1]), '-o', 'again'])
         a, b = ptah.digest(again.outputs[-1]).splitlines(), ptah.digest(r.outputs[-1]).splitlines()
-        v.same('%s, %s: lines of the digest that a restart changes' % (name, form), [x for x, y in zip(a, b) if x != y], [])
+        v.same('%s, %s: lines of the digest that a restart changes' % (name, form),
+               [x for x, y in zip(a, b) if x != y], [])
 
 
 def main():
     v = ptah.Verdict()
     check(v, 'tiny', case('tiny', '', '1e-70', '1e90'))
-    check(v, 'massless', case('massless', '0.5 0.5 0.5 0 0 0 1\n0.2 0.3 0.4 0.1 0.1 0.1 0\n', '1', '1'))
+    check(v, 'massless',
+          case('massless', '0.5 0.5 0.5 0 0 0 1\n0.2 0.3 0.4 0.1 0.1 0.1 0\n', '1', '1'))
     check(v, 'cold', case('cold', '', '1', '0'))
     v.end()
 

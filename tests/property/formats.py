@@ -1,8 +1,10 @@
-"""A new format implements its tables, and every program knows it: tests/toy/toy.c, linked into convert and inspect.
+"""A new format implements its tables, and every program knows it: tests/toy/toy.c, linked into
+convert and inspect.
 
     formats.py toy
 
-Catches a program or a module of the library that knows single formats, or asks of one what is not in its table.
+Catches a program or a module of the library that knows single formats, or asks of one what is not
+in its table.
 """
 # test: toy tier=check timeout=120
 import os
@@ -70,13 +72,15 @@ def toy():
                  ['-f', 'toy', '--levelmax', '3', '-o', 'part', 'toy']):
         r = run('convert', *args)
         v.same('convert ' + ' '.join(args), (r.status, r.err), (0, ''))
-    v.same('one file, and the list of it', sorted(n[:9] for n in os.listdir('toy')), ['checkpoin', 'checksums'])
+    v.same('one file, and the list of it',
+           sorted(n[:9] for n in os.listdir('toy')), ['checkpoin', 'checksums'])
     v.same('the digest has fields and particles', len(digest(made)) > 15, True)
     v.same('the digest of the toy', digest('toy'), digest(made))
     v.same('the digest of the checkpoint made of it', digest('back'), digest(made))
     v.same('inspect -cc', run('inspect', '-cc', 'toy').status, 0)
     v.same('compared with what it was made of', run('inspect', made, 'toy').status, 0)
-    v.same('the summary names its format', '  format          toy' in run('inspect', 'toy').out, True)
+    v.same('the summary names its format',
+           '  format          toy' in run('inspect', 'toy').out, True)
     v.same('the tree of domains', run('inspect', '-t', 'toy').status, 0)
     v.same('a map', run('inspect', '-m', 'density', '-o', 'map.png', 'toy').status, 0)
     v.same('what is no toy', run('convert', '-f', 'game', '-o', 'x', made).status, 2)

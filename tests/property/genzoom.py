@@ -1,7 +1,9 @@
-"""genzoom's masks against brute force: every cell of every level asked one by one. Boxes, spheres, ellipsoids, hulls and least
-ellipsoids of points, maps that grow, all of them around the edges of the box; traced particles; big-endian sets; the mass cut.
+"""genzoom's masks against brute force: every cell of every level asked one by one. Boxes, spheres,
+ellipsoids, hulls and least ellipsoids of points, maps that grow, all of them around the edges of
+the box; traced particles; big-endian sets; the mass cut.
 
-A one-line fault it catches: a padding in cells of another level, x and z exchanged, a hull that loses coplanar points.
+A one-line fault it catches: a padding in cells of another level, x and z exchanged, a hull that
+loses coplanar points.
 """
 # test: masks tier=check timeout=120
 # test: trace tier=check timeout=120
@@ -29,7 +31,8 @@ def write(path, values, level, offset, order='<', box=BOX_MPC):
     """A GRAFIC2 file of values[z, y, x]; offset in cells."""
     nz, ny, nx = values.shape
     dx = box / 2 ** level
-    head = struct.pack(order + '3i8f', nx, ny, nz, dx, *(o * dx for o in offset), 0.02, OMEGA_M, OMEGA_L, H0)
+    head = struct.pack(order + '3i8f', nx, ny, nz, dx, *(o * dx for o in offset), 0.02, OMEGA_M,
+                       OMEGA_L, H0)
     with open(path, 'wb') as f:
         for record in [head] + [plane.astype(order + 'f4').tobytes() for plane in values]:
             mark = struct.pack(order + 'i', len(record))
@@ -41,7 +44,8 @@ def read(path, order='<'):
         b = f.read()
     n = struct.unpack(order + '3i', b[4:16])
     plane = 4 * n[0] * n[1]
-    rows = [np.frombuffer(b, order + 'f4', n[0] * n[1], 52 + 4 + k * (plane + 8)) for k in range(n[2])]
+    rows = [np.frombuffer(b, order + 'f4', n[0] * n[1], 52 + 4 + k * (plane + 8))
+            for k in range(n[2])]
     return np.concatenate(rows).reshape(n[2], n[1], n[0])
 
 
@@ -86,12 +90,16 @@ def coarse(fine, level):
 
 def any_image(inside):
     x = centres(FINE)
-    return np.any([inside(x + np.array(s)) for s in itertools.product((-1, 0, 1), repeat=3)], axis=0)
+    return np.any([inside(x + np.array(s)) for s in itertools.product((-1, 0, 1), repeat=3)],
+                  axis=0)
 
 
 def in_hull(points, half):
-    """By linear programming's dual without a library: faces found by trying all triples of the corners that are extreme."""
-    corners = np.unique(np.round(np.concatenate([points + half * np.array(s) for s in itertools.product((-1, 1), repeat=3)]), 12), axis=0)
+    """By linear programming's dual without a library: faces found by trying all triples of the
+    corners that are extreme."""
+    corners = np.concatenate([points + half * np.array(s)
+                              for s in itertools.product((-1, 1), repeat=3)])
+    corners = np.unique(np.round(corners, 12), axis=0)
     faces = []
     for i, j, k in itertools.combinations(range(len(corners)), 3):
         n = np.cross(corners[j] - corners[i], corners[k] - corners[i])
@@ -117,7 +125,8 @@ def check_shape(v, what, words, inside):
     for level in LEVELS:
         mine = read('set/level_%03d/ic_pvar_00006' % level)
         want = coarse(fine, level)
-        v.same('%s, level %d, %d cells: wrong ones' % (what, level, want.sum()), int((mine != want).sum()), 0)
+        v.same('%s, level %d, %d cells: wrong ones' % (what, level, want.sum()),
+               int((mine != want).sum()), 0)
 
 
 def ellipsoid(c, a):
@@ -127,28 +136,36 @@ def ellipsoid(c, a):
 def check_shapes(v):
     base = 1 / 8
     c, l = np.array([0.97, 0.4, 0.02]), np.array([0.3, 0.1, 0.21])
-    text = lambda *a: ','.join('%.17g' % x for x in np.concatenate([np.ravel(b) for b in a]))  # noqa: E731
+
+    def text(*a):
+        return ','.join('%.17g' % x for x in np.concatenate([np.ravel(b) for b in a]))
+
     for pad in (0, 1):
         p = pad * base
         check_shape(v, 'box, padding %d' % pad, ['--box', text(c, l), '-p', pad],
                     lambda x: np.all(np.abs(x - c) <= l / 2 + p, axis=-1))
-        check_shape(v, 'sphere, padding %d' % pad, ['--sphere', text(c, [0.23]), '-p', pad], ellipsoid(c, np.eye(3) / (0.23 + p) ** 2))
-        check_shape(v, 'ellipsoid, padding %d' % pad, ['--ellipsoid', text(c, l), '-p', pad], ellipsoid(c, np.diag((l + p) ** -2)))
+        check_shape(v, 'sphere, padding %d' % pad, ['--sphere', text(c, [0.23]), '-p', pad],
+                    ellipsoid(c, np.eye(3) / (0.23 + p) ** 2))
+        check_shape(v, 'ellipsoid, padding %d' % pad,
+                    ['--ellipsoid', text(c, l), '-p', pad], ellipsoid(c, np.diag((l + p) ** -2)))
         q, _ = np.linalg.qr(np.random.default_rng(5).normal(size=(3, 3)))
-        check_shape(v, 'turned ellipsoid, padding %d' % pad, ['--ellipsoid', text(c, q @ np.diag(l ** -2) @ q.T), '-p', pad],
+        check_shape(v, 'turned ellipsoid, padding %d' % pad,
+                    ['--ellipsoid', text(c, q @ np.diag(l ** -2) @ q.T), '-p', pad],
                     ellipsoid(c, q @ np.diag((l + p) ** -2) @ q.T))
 
 
 def check_points(v):
     rng = np.random.default_rng(11)
     half = 0.5 / 2 ** FINE
-    lattice = np.array(list(itertools.product((0, 1, 2), repeat=3))) / 32 + 0.03  # many in one plane
-    for what, points, pad in (('9 points', rng.uniform(-0.2, 0.1, (9, 3)), 0), ('one point', np.array([[0.3, 0.7, 0.999]]), 0),
+    lattice = np.array(list(itertools.product((0, 1, 2), repeat=3))) / 32 + 0.03  # many in a plane
+    for what, points, pad in (('9 points', rng.uniform(-0.2, 0.1, (9, 3)), 0),
+                              ('one point', np.array([[0.3, 0.7, 0.999]]), 0),
                               ('a plane', np.column_stack([lattice[:9, 1:], np.full(9, 0.5)]), 0),
                               ('a lattice, padding 1', lattice[::3], 1)):
         with open('points', 'w') as f:
             f.write('# x y z\n' + ''.join('%.15f %.15f %.15f 1\n' % tuple(p % 1) for p in points))
-        check_shape(v, 'hull of ' + what, ['--points', 'points', '-p', pad], in_hull(points, half + pad / 8))
+        check_shape(v, 'hull of ' + what,
+                    ['--points', 'points', '-p', pad], in_hull(points, half + pad / 8))
 
 
 def least_ellipsoid(points):
@@ -177,18 +194,22 @@ def check_least(v):
     genzoom('-q', '--points', 'points', '--shape', 'ellipsoid', 'set')
     mine = read('set/level_006/ic_pvar_00006') > 0
     cells = np.floor(points * 64).astype(int)
-    v.same('least ellipsoid: cells of points that are not masked', int((~mine[cells[:, 2], cells[:, 1], cells[:, 0]]).sum()), 0)
-    corners = np.concatenate([points + 0.5 / 64 * np.array(s) for s in itertools.product((-1, 1), repeat=3)])
+    v.same('least ellipsoid: cells of points that are not masked',
+           int((~mine[cells[:, 2], cells[:, 1], cells[:, 0]]).sum()), 0)
+    corners = np.concatenate([points + 0.5 / 64 * np.array(s)
+                              for s in itertools.product((-1, 1), repeat=3)])
     c, a = least_ellipsoid(corners)
     want = ellipsoid(c, a)(centres(6))
-    v.check('least ellipsoid: cells that differ, of %d' % want.sum(), float((mine != want).sum() / want.sum()), 2e-3)
+    v.check('least ellipsoid: cells that differ, of %d' % want.sum(),
+            float((mine != want).sum() / want.sum()), 2e-3)
     volume = 4 / 3 * np.pi / np.sqrt(np.linalg.det(a)) * 64 ** 3
     v.check('least ellipsoid: volume', abs(mine.sum() / volume - 1), 0.02)
 
 
 def check_maps(v):
     rng = np.random.default_rng(7)
-    maps = {4: (rng.random((16, 16, 16)) < 0.004).astype(float) * 3, 5: (rng.random((32, 32, 32)) < 0.001).astype(float)}
+    maps = {4: (rng.random((16, 16, 16)) < 0.004).astype(float) * 3,
+            5: (rng.random((32, 32, 32)) < 0.001).astype(float)}
     for order in '<>':
         for pad in (0, 2):
             make_set('maps', DEEPER, maps, order)
@@ -198,7 +219,8 @@ def check_maps(v):
                 for s in itertools.product(range(-cells, cells + 1), repeat=3):
                     want |= np.roll(maps[level] != 0, s, (0, 1, 2))
                 mine = read('maps/level_%03d/ic_pvar_00012' % level, order)
-                v.same('map of level %d, padding %d, order %s: wrong cells' % (level, pad, order), int((mine != want).sum()), 0)
+                v.same('map of level %d, padding %d, order %s: wrong cells' % (level, pad, order),
+                       int((mine != want).sum()), 0)
             v.same('no map: 1', read('maps/level_006/ic_pvar_00012', order).min(), 1)
     inner = {4: DEEPER[4], 5: ((10, 12, 8), (12, 12, 16)), 6: ((28, 32, 24), (8, 12, 12))}
     middle = np.zeros((16, 16, 16))
@@ -207,14 +229,18 @@ def check_maps(v):
     genzoom('-q', 'inner')
     level5 = np.zeros((16, 12, 12))  # 1 where the next level has files, less a cell all around
     level5[12 - 8 + 1:18 - 8 - 1, 16 - 12 + 1:22 - 12 - 1, 14 - 10 + 1:18 - 10 - 1] = 1
-    v.same('sub-level without map', bool((read('inner/level_005/ic_pvar_00006') == level5).all()), True)
+    v.same('sub-level without map',
+           bool((read('inner/level_005/ic_pvar_00006') == level5).all()), True)
 
 
 def check_genetic(v):
-    """genetIC's layout, as that of the set of its test 08e: directories NAME.grafic_CELLS, whose order is not that of their names; two
-    complete levels below the base grid, two small ones above; a mask of its own."""
-    levels = {2: ((0, 0, 0), 4), 3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((8, 8, 8), 12), 6: ((20, 20, 20), 16)}
-    maps = {2: np.zeros((4, 4, 4)), 3: np.zeros((8, 8, 8)), 4: np.zeros((16, 16, 16)), 5: np.zeros((12, 12, 12)), 6: np.ones((16, 16, 16))}
+    """genetIC's layout, as that of the set of its test 08e: directories NAME.grafic_CELLS, whose
+    order is not that of their names. Two complete levels below the base grid, two small ones
+    above; a mask of its own."""
+    levels = {2: ((0, 0, 0), 4), 3: ((0, 0, 0), 8), 4: ((0, 0, 0), 16), 5: ((8, 8, 8), 12),
+              6: ((20, 20, 20), 16)}
+    maps = {2: np.zeros((4, 4, 4)), 3: np.zeros((8, 8, 8)), 4: np.zeros((16, 16, 16)),
+            5: np.zeros((12, 12, 12)), 6: np.ones((16, 16, 16))}
     maps[2][1, 1, 1] = maps[3][2:4, 2:4, 2:4] = maps[4][5:8, 5:8, 5:8] = maps[5][3:7, 4:8, 5:9] = 1
     make_set('genetic', levels, maps)
     for level in levels:
@@ -286,30 +312,39 @@ def trace():
     x = np.column_stack([late.part['position_' + a] for a in 'xyz'])
     c, radius = densest(x), 0.05
     halo = late.part['identity'][(((x - c + 0.5) % 1 - 0.5) ** 2).sum(1) <= radius ** 2]
-    sphere = ['--trace', ptah.output(r, 2), '--center', ','.join('%.17g' % q for q in c), '--radius', radius]
-    own = json.loads(genzoom('-n', '-j', *sphere[:2], '--center', 'densest', '--radius', 0.04, 'ics/ic_32').out)['center']
+    sphere = ['--trace', ptah.output(r, 2), '--center', ','.join('%.17g' % q for q in c),
+              '--radius', radius]
+    densest = [*sphere[:2], '--center', 'densest', '--radius', 0.04]
+    own = json.loads(genzoom('-n', '-j', *densest, 'ics/ic_32').out)['center']
     v.check('densest place: distance', float(np.abs((own - c + 0.5) % 1 - 0.5).max()), 0.01)
-    for what, words in (('hull', []), ('ellipsoid', ['--shape', 'ellipsoid']), ('early checkpoint', ['--from', ptah.output(r, 1)])):
-        zoom = json.loads(genzoom('-j', '--force', *sphere, *words, '-o', 'points', 'ics/ic_32').out)
+    for what, words in (('hull', []), ('ellipsoid', ['--shape', 'ellipsoid']),
+                        ('early checkpoint', ['--from', ptah.output(r, 1)])):
+        r = genzoom('-j', '--force', *sphere, *words, '-o', 'points', 'ics/ic_32')
+        zoom = json.loads(r.out)
         v.same('%s: particles in the sphere' % what, zoom['traced'], len(halo))
         mask = read('ics/ic_32/level_005/ic_pvar_00006') > 0
         if words[:1] == ['--from']:
-            at = np.column_stack([early.part['position_' + a][np.isin(early.part['identity'], halo)] for a in 'xyz'])
+            its = np.isin(early.part['identity'], halo)
+            at = np.column_stack([early.part['position_' + a][its] for a in 'xyz'])
             i = np.floor(at * 32).astype(int) % 32
         else:
             i = np.column_stack([(halo - 1) % 32, (halo - 1) // 32 % 32, (halo - 1) // 1024])
             points = np.loadtxt('points')
-            v.check('%s: points written' % what, np.abs(np.sort((i + 0.5) / 32, 0) - np.sort(points, 0)).max(), 1e-8)
+            v.check('%s: points written' % what,
+                    np.abs(np.sort((i + 0.5) / 32, 0) - np.sort(points, 0)).max(), 1e-8)
         v.check('%s: particles of the halo outside of the mask, of %d' % (what, len(halo)),
                 float((~mask[i[:, 2], i[:, 1], i[:, 0]]).mean()), 1e-3)
         v.check('%s: part of the box masked' % what, float(mask.mean()), 0.2)
-        again = genzoom('-n', '-q', '--points', 'points', *(words if words[:1] != ['--from'] else []), 'ics/ic_32')
-        v.same('%s: points alone give the same mask' % what, mask.sum() == int(again.out.splitlines()[2].split()[-2]), True)
+        again = genzoom('-n', '-q', '--points', 'points',
+                        *(words if words[:1] != ['--from'] else []), 'ics/ic_32')
+        v.same('%s: points alone give the same mask' % what,
+               mask.sum() == int(again.out.splitlines()[2].split()[-2]), True)
     v.end()
 
 
-# A halo end to end: box, halo, where it began, a finer level there, its mask, the zoom, and whose particles are in the halo then. The
-# finer level is the coarse one interpolated, in files as genetIC lays them out: directories NAME.grafic_CELLS, ids from 0 in 8 bytes.
+# A halo end to end: box, halo, where it began, a finer level there, its mask, the zoom, and whose
+# particles are in the halo then. The finer level is the coarse one interpolated, in files as
+# genetIC lays them out: directories NAME.grafic_CELLS, ids from 0 in 8 bytes.
 
 FIELDS = ['ic_deltab', 'ic_velcx', 'ic_velcy', 'ic_velcz', 'ic_poscx', 'ic_poscy', 'ic_poscz']
 ROOM = 4  # base cells of the finer level around the mask: refinement grows
@@ -323,7 +358,9 @@ def interpolated(coarse_values):
     waves = np.fft.fftn(coarse_values)
     for d in range(3):
         shape = [-1 if a == d else 1 for a in range(3)]
-        waves = waves * np.exp(1j * np.pi * k * (-0.5 / n)).reshape(shape) * (np.abs(np.fft.fftfreq(n, 1 / n)) < n / 2).reshape(shape)
+        shift = np.exp(1j * np.pi * k * (-0.5 / n))
+        below = np.abs(np.fft.fftfreq(n, 1 / n)) < n / 2
+        waves = waves * shift.reshape(shape) * below.reshape(shape)
     fine = np.zeros((2 * n,) * 3, complex)
     at = np.fft.fftfreq(n, 1 / n).astype(int)
     fine[np.ix_(at, at, at)] = waves
@@ -336,7 +373,8 @@ def put_like(source, path, values, offset, dtype='<f4'):
         head = struct.unpack('<3i8f', f.read(48)[4:])
     level = 1 if offset else 0
     dx = head[3] / 2 ** level
-    body = struct.pack('<3i8f', *values.shape[::-1], dx, *(o * dx for o in offset or (0, 0, 0)), *head[7:])
+    body = struct.pack('<3i8f', *values.shape[::-1], dx, *(o * dx for o in offset or (0, 0, 0)),
+                       *head[7:])
     with open(path, 'wb') as f:
         for record in [body] + [plane.astype(dtype).tobytes() for plane in values]:
             mark = struct.pack('<i', len(record))
@@ -344,8 +382,10 @@ def put_like(source, path, values, offset, dtype='<f4'):
 
 
 def finer_set(points):
-    """genetIC's layout: x.grafic_32, x.grafic_64, the latter around the points; the ids of the former are those of the box less 1."""
-    lo, hi = np.floor(points.min(0) * 32).astype(int) - ROOM, np.floor(points.max(0) * 32).astype(int) + ROOM + 1
+    """genetIC's layout: x.grafic_32, x.grafic_64, the latter around the points; the ids of the
+    former are those of the box less 1."""
+    lo = np.floor(points.min(0) * 32).astype(int) - ROOM
+    hi = np.floor(points.max(0) * 32).astype(int) + ROOM + 1
     cut = tuple(slice(2 * a, 2 * b) for a, b in zip(lo[::-1], hi[::-1]))
     for folder in ('fine/x.grafic_32', 'fine/x.grafic_64'):
         os.makedirs(folder)
@@ -357,11 +397,13 @@ def finer_set(points):
     ids = np.arange(32 ** 3).reshape(32, 32, 32)
     size = tuple(2 * (hi - lo)[::-1])
     put_like(source, 'fine/x.grafic_32/ic_particle_ids', ids, None, '<i8')
-    put_like(source, 'fine/x.grafic_64/ic_particle_ids', 32 ** 3 + np.arange(np.prod(size)).reshape(size), tuple(2 * lo), '<i8')
+    put_like(source, 'fine/x.grafic_64/ic_particle_ids',
+             32 ** 3 + np.arange(np.prod(size)).reshape(size), tuple(2 * lo), '<i8')
 
 
 def inspect_halo(path, centre, radius):
-    r = ptah.Run([ptah.program('inspect'), '--contamination', '-j', '--sphere', '%s,%g' % (centre, radius), path], '.')
+    sphere = '%s,%g' % (centre, radius)
+    r = ptah.Run([ptah.program('inspect'), '--contamination', '-j', '--sphere', sphere, path], '.')
     return json.loads(r.out)
 
 
@@ -372,19 +414,25 @@ def halo():
     sphere = ['--trace', ptah.output(box, 2), '--center', 'densest', '--radius', radius]
     genzoom('-q', *sphere, '--omega-b', 0, '-o', 'points', 'ics/ic_32')
     finer_set(np.loadtxt('points'))
-    zoom = json.loads(genzoom('-n', '-j', '-i', 0, '--points', 'points', '-p', 1, '--omega-b', 0, 'fine').out)
-    text = RUN.replace("'ics/ic_32/level_005'", "'fine/x.grafic_32'\ninitfile(2)='fine/x.grafic_64'")
-    text = text.replace('levelmax=6', 'levelmax=7').replace('m_refine=8.', 'm_refine=2*8.\nivar_refine=%d\nmass_cut_refine=%.9g' % (
-        zoom['namelist']['ivar_refine'], zoom['namelist']['mass_cut_refine']))
+    r = genzoom('-n', '-j', '-i', 0, '--points', 'points', '-p', 1, '--omega-b', 0, 'fine')
+    zoom = json.loads(r.out)['namelist']
+    text = RUN.replace("'ics/ic_32/level_005'",
+                       "'fine/x.grafic_32'\ninitfile(2)='fine/x.grafic_64'")
+    text = text.replace('levelmax=6', 'levelmax=7')
+    text = text.replace('m_refine=8.', 'm_refine=2*8.\nivar_refine=%d\nmass_cut_refine=%.9g'
+                        % (zoom['ivar_refine'], zoom['mass_cut_refine']))
     bare = ptah.simulate(text, os.getcwd(), options=['-n'], must_work=False)
-    v.same('without map: ' + bare.err.splitlines()[-1], (bare.status, 'has no ic_refmap' in bare.err), (2, True))
+    v.same('without map: ' + bare.err.splitlines()[-1],
+           (bare.status, 'has no ic_refmap' in bare.err), (2, True))
     genzoom('-q', '-i', 0, '--points', 'points', '-p', 1, 'fine')
     run = ptah.simulate(text, os.getcwd(), options=['-o', 'zoom'])
     print('box %.1f s, zoom %.1f s' % (box.seconds, run.seconds))
     found = inspect_halo(ptah.output(run, 2), 'densest', radius)
     there = inspect_halo(ptah.output(box, 2), 'densest', radius)
-    v.check('halo: distance from that of the box', float(np.abs(np.array(found['center']) - there['center']).max()), 0.01)
-    v.check('halo: mass, of that in the box', abs((found['light_mass'] + found['heavy_mass']) / there['light_mass'] - 1), 0.1)
+    v.check('halo: distance from that of the box',
+            float(np.abs(np.array(found['center']) - there['center']).max()), 0.01)
+    v.check('halo: mass, of that in the box',
+            abs((found['light_mass'] + found['heavy_mass']) / there['light_mass'] - 1), 0.1)
     n = found['light'] + found['heavy']
     v.check('halo: part of its %d particles that is heavy' % n, found['heavy'] / n, 1e-3)
     v.check('halo: radii to the nearest heavy one', radius / found['nearest'], 1.0)
@@ -394,9 +442,10 @@ def halo():
 
 # Masses.
 
-# The manual's table of mass_cut_refine for levels 7 to L, 10 Mpc/h: L, fine and coarse particle and cut, as printed.
-TABLE = [(9, 4.6e7, 3.7e8, 1.0e8), (10, 5.8e6, 4.6e7, 1.5e7), (11, 7.2e5, 5.8e6, 2.0e6), (12, 9.0e4, 7.2e5, 2.5e5),
-         (13, 1.1e4, 9.0e4, 3.0e4)]
+# The manual's table of mass_cut_refine for levels 7 to L, 10 Mpc/h, as printed: L, fine particle,
+# coarse particle, cut.
+TABLE = [(9, 4.6e7, 3.7e8, 1.0e8), (10, 5.8e6, 4.6e7, 1.5e7), (11, 7.2e5, 5.8e6, 2.0e6),
+         (12, 9.0e4, 7.2e5, 2.5e5), (13, 1.1e4, 9.0e4, 3.0e4)]
 
 
 def cuts():
@@ -414,17 +463,22 @@ def cuts():
         l = one['level']
         want = (1 - 0.04 / OMEGA_M) * 8.0 ** -l
         v.check('level %d: particle mass' % l, abs(one['particle_mass'] / want - 1), 1e-6)
-        v.check('level %d: in Msun/h' % l, abs(one['particle_mass_msun_h'] / (want * RHO_CRIT * OMEGA_M * box ** 3) - 1), 1e-5)
-        v.same('level %d: fine < cut < coarse' % l, one['particle_mass'] < mine < two['particle_mass'], True)
-        v.check('table, level %d: cut over fine mass' % top, abs(mine / one['particle_mass'] / (cut / fine) - 1), 0.31)
-        v.check('table, level %d: cut over coarse mass' % top, abs(mine / two['particle_mass'] / (cut / coarse_mass) - 1), 0.31)
+        v.check('level %d: in Msun/h' % l,
+                abs(one['particle_mass_msun_h'] / (want * RHO_CRIT * OMEGA_M * box ** 3) - 1), 1e-5)
+        v.same('level %d: fine < cut < coarse' % l,
+               one['particle_mass'] < mine < two['particle_mass'], True)
+        v.check('table, level %d: cut over fine mass' % top,
+                abs(mine / one['particle_mass'] / (cut / fine) - 1), 0.31)
+        v.check('table, level %d: cut over coarse mass' % top,
+                abs(mine / two['particle_mass'] / (cut / coarse_mass) - 1), 0.31)
     make_set('set', {3: ((0, 0, 0), 8)}, {3: np.ones((8, 8, 8))})
-    v.same('one level: no cut', json.loads(genzoom('-n', '-j', 'set').out)['namelist']['mass_cut_refine'], -1)
+    v.same('one level: no cut',
+           json.loads(genzoom('-n', '-j', 'set').out)['namelist']['mass_cut_refine'], -1)
     v.end()
 
 
-# Room around the mask: what genzoom accepts, a run with its namelist does not refuse. Random nested files, whole along some directions, and
-# spheres, over the edges of the periodic box too.
+# Room around the mask: what genzoom accepts, a run with its namelist does not refuse. Random nested
+# files, whole along some directions, and spheres, over the edges of the periodic box too.
 
 ROOM_RUN = """&RUN_PARAMS
 cosmo=.true.
@@ -441,8 +495,8 @@ SETS = 24
 
 
 def random_set(rng, less):
-    """{level: (offset, cells)} of levels 3 to 5, each with up to `less` cells less than the coarser one's on every side; a level is whole
-    along a direction now and then, if the coarser one is."""
+    """{level: (offset, cells)} of levels 3 to 5, each with up to `less` cells less than the coarser
+    one's on every side; a level is whole along a direction now and then, if the coarser one is."""
     levels, lo, hi = {3: ((0, 0, 0), 8)}, [0] * 3, [8] * 3
     for level in (4, 5):
         for d in range(3):
@@ -459,39 +513,47 @@ def random_set(rng, less):
 def run_zoom(namelist):
     """Whether simulate starts from it: the sentence if not."""
     shutil.rmtree('zoom', ignore_errors=True)
-    r = ptah.simulate(ROOM_RUN + namelist, os.getcwd(), options=['-o', 'zoom', '-q', '-f'], timeout=60, must_work=False)
+    r = ptah.simulate(ROOM_RUN + namelist, os.getcwd(), options=['-o', 'zoom', '-q', '-f'],
+                      timeout=60, must_work=False)
     return r.err.strip() if r.status else ''
 
 
 def room():
     v, seed = ptah.Verdict(), int(os.environ.get('SEED') or int.from_bytes(os.urandom(3), 'little'))
     print('seed', seed)
-    rng, count = np.random.default_rng(seed), {'refused': 0, 'nexpand=1': 0, 'less': 0, 'less, rightly': 0}
+    rng = np.random.default_rng(seed)
+    count = {'refused': 0, 'nexpand=1': 0, 'less': 0, 'less, rightly': 0}
     for i in range(SETS):
         levels = random_set(rng, 2 if i % 4 else 0)
         make_set('set', levels)
         for level, (offset, n) in levels.items():
             for name in ('ic_velcx', 'ic_velcy', 'ic_velcz'):
-                write('set/level_%03d/%s' % (level, name), np.zeros(n[::-1] if level > 3 else (8, 8, 8)), level, offset)
+                write('set/level_%03d/%s' % (level, name),
+                      np.zeros(n[::-1] if level > 3 else (8, 8, 8)), level, offset)
         (x, y, z), n = levels[5]
         centre = [((o + k * (0.3 + 0.4 * rng.random())) / 32) % 1 for o, k in zip((x, y, z), n)]
         sphere = '%.6f,%.6f,%.6f,%.6f' % (*centre, 0.02 + 0.15 * rng.random())
-        r = ptah.Run([ptah.program('genzoom'), '-q', '-i', '0', '-l', '5', '--omega-b', '0', '--sphere', sphere, 'set'], '.', timeout=60)
-        left = [f for level in levels for f in os.listdir('set/level_%03d' % level) if f.startswith('ic_refmap')]
+        r = ptah.Run([ptah.program('genzoom'), '-q', '-i', '0', '-l', '5', '--omega-b', '0',
+                      '--sphere', sphere, 'set'], '.', timeout=60)
+        left = [f for level in levels
+                for f in os.listdir('set/level_%03d' % level) if f.startswith('ic_refmap')]
         if r.status:
             count['refused'] += 1
-            v.same('set %d refused with a sentence, no mask written' % i, (r.status, len(r.err.splitlines()), left), (2, 1, []))
+            v.same('set %d refused with a sentence, no mask written' % i,
+                   (r.status, len(r.err.splitlines()), left), (2, 1, []))
             continue
         line = [s for s in r.out.splitlines() if s.startswith('nexpand=')][0]
         v.same('set %d, %s, %s: the run starts' % (i, sphere, line), run_zoom(r.out), '')
         if '0' in line:
             count['less'] += 1
-            count['less, rightly'] += 'leaves the initial conditions' in run_zoom(r.out.replace(line, 'nexpand=1'))
+            said = run_zoom(r.out.replace(line, 'nexpand=1'))
+            count['less, rightly'] += 'leaves the initial conditions' in said
         else:
             count['nexpand=1'] += 1
     print(count)
     v.same('each kind came up', min(count['refused'], count['nexpand=1'], count['less']) > 0, True)
-    v.same('most that got less than nexpand=1 needed that', count['less, rightly'] > 0.6 * count['less'], True)
+    v.same('most that got less than nexpand=1 needed that',
+           count['less, rightly'] > 0.6 * count['less'], True)
     v.end()
 
 

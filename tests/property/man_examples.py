@@ -2,17 +2,19 @@ r"""The examples of the man pages work: each line of a block marked in the page 
 
     man_examples.py PAGE...     pages man/PAGE.1, or .7
 
-In a page a block is marked by a comment before it, with the exit status of its commands where that is not 0:
+In a page a block is marked by a comment before it, with the exit status of its commands where that
+is not 0:
 
     .\" example: status 1
     .EX
     inspect output_00001 output_00002
     .EE
 
-The commands of a page run one after the other in a folder of its own with run.nml (gas, two levels beyond the coarse one), its
-checkpoints output_00001 and output_00002, and hdf5/output_00002, the same in HDF5. Pages in COSMO have instead a cosmological run.nml and
-its checkpoints, from the coarsest level of ics, a zoom of three; so have blocks marked `example: cosmological` in other pages. Other
-data that a page needs, add here.
+The commands of a page run one after the other in a folder of its own with run.nml (gas, two levels
+beyond the coarse one), its checkpoints output_00001 and output_00002, and hdf5/output_00002, the
+same in HDF5. Pages in COSMO have instead a cosmological run.nml and its checkpoints, from the
+coarsest level of ics, a zoom of three; so have blocks marked `example: cosmological` in other
+pages. Other data that a page needs, add here.
 """
 # test: inspect simulate repartition convert ptah tier=check timeout=120 ranks=4
 # test: pk genzoom inspect tier=check timeout=60
@@ -25,7 +27,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import digest  # noqa: E402
 import ptah  # noqa: E402
 
-BLOCK = re.compile(r'^\.\\" example(: cosmological)?(?:: status (\d+))?\n\.EX\n(.*?)^\.EE', re.M | re.S)
+BLOCK = re.compile(r'^\.\\" example(: cosmological)?(?:: status (\d+))?\n\.EX\n(.*?)^\.EE',
+                   re.M | re.S)
 ESCAPES = {'\\-': '-', '\\e': '\\', '\\(aq': "'", '\\fB': '', '\\fI': '', '\\fR': '', '\\&': ''}
 
 
@@ -81,7 +84,8 @@ def prepare():
         text = digest.SEDOV
         for s in settings + more:
             key, value = s.split('/')[1].split('=')
-            text, n = re.subn(r'\b%s=.*' % key, '%s=%s' % (key, value if value.isdigit() else "'%s'" % value), text)
+            value = value if value.isdigit() else "'%s'" % value
+            text, n = re.subn(r'\b%s=.*' % key, '%s=%s' % (key, value), text)
             if n == 0:
                 text = text.replace('noutput=1', "noutput=1\n%s='%s'" % (key, value))
         ptah.simulate(text, folder)

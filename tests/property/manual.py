@@ -1,4 +1,5 @@
-"""Program, man page and listing say the same: every option of -h is in the man page and the reverse, and examples parse.
+"""Program, man page and listing say the same: every option of -h is in the man page and the
+reverse, and examples parse.
 
 A one-line fault it catches: an option that was added to a program and not to its page.
 """
@@ -33,7 +34,8 @@ def main():
         r = ptah.Run([ptah.program(name), '-h'], '.')
         v.same('%s -h: exit status' % name, r.status, 0)
         v.same('%s -h: words on stderr' % name, r.err, '')
-        v.same('%s: options in one place only' % name, options_of_help(r.out) ^ options_of_page(page), set())
+        v.same('%s: options in one place only' % name,
+               options_of_help(r.out) ^ options_of_page(page), set())
         r = ptah.Run([ptah.program(name), '-V'], '.')
         v.same('%s -V: one line' % name, (r.status, len(r.out.splitlines())), (0, 1))
     v.end()

@@ -1,13 +1,19 @@
-"""pk measures what is there: its spectra beside those of numpy, of a known input, of other meshes, ranks and formats.
+"""pk measures what is there: its spectra beside those of numpy, of a known input, of other meshes,
+ranks and formats.
 
-    pk.py poisson     points without structure: V/N below Nyquist within 0.1 %, all windows, folded and interlaced
-    pk.py linear      linear initial conditions of CAMB's spectrum give it back; shell for shell what numpy finds
-    pk.py meshes      64³ and 128³ cells agree to 0.1 % below 0.7 of the smaller Nyquist; folded spectra go on where others end
-    pk.py formats     one checkpoint in any format, for any ranks and threads: the same bytes; parts add up to the whole
+    pk.py poisson     points without structure: V/N below Nyquist within 0.1 %, all windows, folded
+                      and interlaced
+    pk.py linear      linear initial conditions of CAMB's spectrum give it back; shell for shell
+                      what numpy finds
+    pk.py meshes      64³ and 128³ cells agree to 0.1 % below 0.7 of the smaller Nyquist; folded
+                      spectra go on where others end
+    pk.py formats     one checkpoint in any format, for any ranks and threads: the same bytes; parts
+                      add up to the whole
     pk.py wrong       what cannot be measured: one sentence, status 2, on one rank and three
 
-One-line faults it catches: a window divided out once, images of shot noise left in, a cross spectrum without its real part's other half,
-points of a lattice given shot noise, fold's modes off by the factor, a rank that waits for one that failed.
+One-line faults it catches: a window divided out once, images of shot noise left in, a cross
+spectrum without its real part's other half, points of a lattice given shot noise, fold's modes off
+by the factor, a rank that waits for one that failed.
 """
 # test: poisson tier=check timeout=120
 # test: linear tier=check timeout=60
@@ -33,7 +39,8 @@ ASTART = 0.02
 
 def pk(*argv, ranks=1, threads=1, must_work=True):
     """The table: {spectrum: rows of k, P, shot, sigma, modes}, and its text."""
-    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program('pk'), *argv], '.', {'OMP_NUM_THREADS': str(threads)}, 100)
+    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program('pk'), *argv], '.',
+                 {'OMP_NUM_THREADS': str(threads)}, 100)
     if must_work and (r.status != 0 or r.err):
         print('pk %s: status %d: %s' % (' '.join(argv), r.status, r.err))
         sys.exit(1)
@@ -83,7 +90,9 @@ def camb(k):
 
 
 def gaussian(n, box, rms, seed, spectrum=eisenstein_hu):
-    """A field of a spectrum, its Fourier transform, and the spectrum [(Mpc/h)^3] on its modes; rms: of the field, None: as it is."""
+    """A field of a spectrum, its Fourier transform, and the spectrum [(Mpc/h)^3] on its modes.
+
+    rms: of the field; None: as it is."""
     k = 2 * np.pi / box * np.sqrt(sum(w * w for w in waves(n)))
     p = spectrum(k)
     white = np.fft.rfftn(np.random.default_rng(seed).standard_normal((n, n, n)))
@@ -97,11 +106,13 @@ def displacements(wave, n, box):
     z, y, x = waves(n)
     k2 = np.maximum(x * x + y * y + z * z, 1)
     good = (abs(x) < n / 2) & (abs(y) < n / 2) & (abs(z) < n / 2)
-    return [np.fft.irfftn(1j * w / k2 * wave * good, s=(n, n, n), axes=(0, 1, 2)) * box / (2 * np.pi) for w in (x, y, z)]
+    length = box / (2 * np.pi)
+    return [np.fft.irfftn(1j * w / k2 * wave * good, s=(n, n, n), axes=(0, 1, 2)) * length
+            for w in (x, y, z)]
 
 
 def shells(power, n):
-    """Mean power of the modes of each |k|² up to Nyquist, k and −k counted both: {|k|²: (mean, modes)}."""
+    """{|k|²: (mean power, modes)} up to Nyquist; k and −k are both counted."""
     z, y, x = waves(n)
     k2 = (x * x + y * y + z * z).astype(int).ravel()
     times = np.where((x == 0) | (x == n // 2), 1.0, 2.0).ravel()
@@ -140,7 +151,8 @@ def estimate(points, n, order, interlace):
     k = np.fft.rfftn(deposit(points, n, order, 0))
     z, y, x = waves(n)
     if interlace:
-        phase = np.exp(1j * np.pi * (x + np.where(y == -n // 2, n // 2, y) + np.where(z == -n // 2, n // 2, z)) / n)
+        y, z = (np.where(w == -n // 2, n // 2, w) for w in (y, z))
+        phase = np.exp(1j * np.pi * (x + y + z) / n)
         k = 0.5 * (k + phase * np.fft.rfftn(deposit(points, n, order, 0.5)))
     w = (np.sinc(x / n) * np.sinc(y / n) * np.sinc(z / n)) ** order
     return abs(k / n ** 3 / w) ** 2
@@ -149,7 +161,8 @@ def estimate(points, n, order, interlace):
 def compare_shells(v, what, table, want, box):
     """Spectra of single shells, bins being narrow."""
     got = {int(round((row[0] * box / (2 * np.pi)) ** 2)): row for row in table}
-    v.same(what + ': modes', {s: row[4] for s, row in got.items()} == {s: w[1] for s, w in want.items()}, True)
+    v.same(what + ': modes',
+           {s: row[4] for s, row in got.items()} == {s: w[1] for s, w in want.items()}, True)
     v.check(what + ': power', max(abs(got[s][1] / box ** 3 / want[s][0] - 1) for s in want), 1e-10)
 
 
@@ -190,11 +203,13 @@ def poisson(v):
     path = points_checkpoint(n, 3)
     power, modes = np.zeros(3), np.zeros(3)
     plain = '--no-interlace'
-    for fold, options in ((1, [plain]), (2, [plain, '-w', 'tsc']), (3, [plain, '-w', 'cic']), (4, ['-w', 'ngp']), (5, [])):
+    for fold, options in ((1, [plain]), (2, [plain, '-w', 'tsc']), (3, [plain, '-w', 'cic']),
+                          (4, ['-w', 'ngp']), (5, [])):
         t = pk('-n', '256', '-k', '3', '--fold', str(fold), '-s', 'dm', *options, path).table['dm']
         v.check('fold %d: shot noise' % fold, max(abs(t[:, 2] * n - 1)), 1e-12)
         error = np.sqrt(2 / t[:, 4])
-        v.check('fold %d %s: P N/V − 1 in its errors' % (fold, ' '.join(options)), max(abs(t[:, 1] * n - 1) / error), 3.5)
+        v.check('fold %d %s: P N/V − 1 in its errors' % (fold, ' '.join(options)),
+                max(abs(t[:, 1] * n - 1) / error), 3.5)
         power += t[:, 1] * n * t[:, 4]
         modes += t[:, 4]
     v.check('all together: P N/V − 1', abs(power.sum() / modes.sum() - 1), 1e-3)
@@ -204,16 +219,19 @@ def poisson(v):
 
 
 def direct(v, path):
-    """The spectrum by sums over the points, up to Nyquist: what pk takes off and divides out leaves nothing else."""
+    """The spectrum by sums over the points, up to Nyquist: what pk takes off and divides out
+    leaves nothing else."""
     n, points = 32, 0.5 + np.loadtxt('points/ic_part')[:, :3]
-    x, y, z = (np.exp(-2j * np.pi * np.outer(np.arange(-(n // 2) if d else 0, n // 2 + 1), points[:, d])) for d in range(3))
+    waves = [np.arange(-(n // 2) if d else 0, n // 2 + 1) for d in range(3)]
+    x, y, z = (np.exp(-2j * np.pi * np.outer(waves[d], points[:, d])) for d in range(3))
     power = np.array([[abs(z @ (b * a)) ** 2 for b in y] for a in x]) / len(points) ** 2
     i = np.arange(-(n // 2), n // 2 + 1)
     kx, ky, kz = np.meshgrid(np.arange(n // 2 + 1), i, i, indexing='ij')
     k = np.sqrt(kx * kx + ky * ky + kz * kz)
     times = np.where(kx == 0, 1.0, 2.0) * (k > 0) * (k <= n // 2)
     shell = np.minimum(np.floor(k + 0.5).astype(int), n // 2)
-    want = np.bincount(shell.ravel(), (times * power).ravel()) / np.maximum(np.bincount(shell.ravel(), times.ravel()), 1)
+    modes = np.bincount(shell.ravel(), times.ravel())
+    want = np.bincount(shell.ravel(), (times * power).ravel()) / np.maximum(modes, 1)
     t = pk('-n', str(n), '-s', 'dm', path).table['dm']
     off = abs(t[:, 1] / want[1:] - 1)
     v.check('sums over points, below 0.7 of Nyquist', max(off[:int(0.7 * n / 2)]), 1e-3)
@@ -224,7 +242,8 @@ def chi2(v, what, table, want):
     """Against the input, with the errors of the input: each bin one degree of freedom."""
     p, modes = np.array([w[0] for w in want]), table[:len(want), 4]
     c = np.sum((table[:len(want), 1] / p - 1) ** 2 * modes / 2) / len(want)
-    v.check('%s: chi² of %d bins a bin, beside 1' % (what, len(want)), abs(c - 1), 4 * np.sqrt(2 / len(want)))
+    v.check('%s: chi² of %d bins a bin, beside 1' % (what, len(want)),
+            abs(c - 1), 4 * np.sqrt(2 / len(want)))
 
 
 def in_bins(power, n):
@@ -242,7 +261,7 @@ def linear(v):
     speed = H0 * ASTART ** -0.5 / (H0 / 100)  # a H f for each Mpc/h
     for name, psi in zip('xyz', displacements(wave, n, box)):
         grafic('ics', 'ic_velc' + name, psi * speed, dx)
-    length = float(np.float32(dx)) * n * float(np.float32(H0)) / 100  # the header is of single precision
+    length = float(np.float32(dx)) * n * float(np.float32(H0)) / 100  # header: single precision
     t = pk('-s', 'dm,gas', 'ics').table
     rho = 1 + delta.astype('f4').astype(float)
     compare_shells(v, 'gas', pk('-s', 'gas', '-k', 'log:100000', 'ics').table['gas'],
@@ -273,7 +292,8 @@ def numpy_sets(v):
     points = np.array(points).T
     for order, name in enumerate(('ngp', 'cic', 'tsc', 'pcs'), 1):
         for interlace in (['--interlace'], ['--no-interlace']):
-            t = pk('-s', 'dm', '-n', str(mesh), '-w', name, '-k', 'log:100000', *interlace, 'far').table['dm']
+            r = pk('-s', 'dm', '-n', str(mesh), '-w', name, '-k', 'log:100000', *interlace, 'far')
+            t = r.table['dm']
             want = estimate(points, mesh, order, interlace == ['--interlace'])
             compare_shells(v, ' '.join([name] + interlace), t, shells(want, mesh), length)
 
@@ -286,7 +306,8 @@ def meshes(v):
     for name, psi in zip('xyz', displacements(wave, n, box)):
         grafic('ics', 'ic_posc' + name, psi, dx)
     upto = int(0.7 * 32)
-    # Not interlaced, the aliases are those of the mean over directions; 64 cells have few modes a bin, which scatter around that.
+    # Not interlaced, the aliases are those of the mean over directions; 64 cells have few modes a
+    # bin, which scatter around that.
     for options, limit in (['--no-interlace'], 2e-3), ([], 1e-4):
         a, b = (pk('-s', 'dm', '-n', str(m), *options, 'ics').table['dm'][:upto] for m in (64, 128))
         v.check(' '.join(['64 and 128'] + options) + ': P', max(abs(a[:, 1] / b[:, 1] - 1)), limit)
@@ -350,9 +371,11 @@ def formats(v):
     options = ['-n', '32', '-s', 'dm,gas,all,dmxgas']
     first = pk(*options, path)
     for ranks, threads in ((2, 1), (3, 1), (1, 2)):
-        v.same('%d ranks, %d threads' % (ranks, threads), pk(*options, path, ranks=ranks, threads=threads).out == first.out, True)
+        v.same('%d ranks, %d threads' % (ranks, threads),
+               pk(*options, path, ranks=ranks, threads=threads).out == first.out, True)
     shapes = [('five', '-n', '5'), ('ksection', '-n', '3', '-d', 'ksection')]
-    if ptah.Run([ptah.program('repartition'), '-q', '-f', 'hdf5', '-o', 'h', path], '.').status == 0:  # not built without
+    r = ptah.Run([ptah.program('repartition'), '-q', '-f', 'hdf5', '-o', 'h', path], '.')
+    if r.status == 0:  # not built without
         shapes.append(('hdf5', '-f', 'hdf5'))
     for name, *how in shapes:
         r = ptah.Run([ptah.program('repartition'), '-q', '-o', name, *how, path], '.')
@@ -360,16 +383,19 @@ def formats(v):
         v.same(name, body(pk(*options, name, ranks=2)) == body(first), True)
     with open('pk_%s.tsv' % path[-5:]) as f:
         own = [line for line in f.read().splitlines() if not line.startswith('# pk of')]
-    v.same('simulate writes the same (dump_pk)', own == body(pk('-n', '32', '-s', 'dm,gas,all', path)), True)
+    v.same('simulate writes the same (dump_pk)',
+           own == body(pk('-n', '32', '-s', 'dm,gas,all', path)), True)
     sums(v, first.table)
     z = pk('-n', '16', '-z', 'x', path, ranks=3).out
     v.same('redshift space: 1 and 3 ranks', pk('-n', '16', '-z', 'x', path).out == z, True)
 
 
 def sums(v, t):
-    """P_all = Σ_ab f_a f_b P_ab; the fractions follow from the shot noise, of which gas has none."""
+    """P_all = Σ_ab f_a f_b P_ab; the fractions follow from shot noise, of which gas has none."""
     dm = np.sqrt(t['all'][0, 2] / t['dm'][0, 2])
-    whole = dm ** 2 * t['dm'][:, 1] + 2 * dm * (1 - dm) * t['dmxgas'][:, 1] + (1 - dm) ** 2 * t['gas'][:, 1]
+    gas = 1 - dm
+    whole = (dm ** 2 * t['dm'][:, 1] + 2 * dm * gas * t['dmxgas'][:, 1] +
+             gas ** 2 * t['gas'][:, 1])
     v.check('fraction of dm, beside its parameters', abs(dm - 0.8), 0.1)
     v.check('parts add up', max(abs(whole / t['all'][:, 1] - 1)), 1e-12)
 
@@ -386,7 +412,8 @@ def refused(v, what, argv, word, ranks):
 def wrong(v):
     path = checkpoint()
     shutil.copytree(path, 'cut')
-    part = [os.path.join('cut', f) for f in sorted(os.listdir('cut')) if f.startswith('part_') and '.out' in f][-1]
+    part = [os.path.join('cut', f)
+            for f in sorted(os.listdir('cut')) if f.startswith('part_') and '.out' in f][-1]
     os.truncate(part, os.path.getsize(part) // 2)
     cases = [('missing', ['gone'], 'gone'),
              ('truncated', ['-n', '32', 'cut'], os.path.basename(part)),
@@ -399,14 +426,17 @@ def wrong(v):
         for what, argv, word in cases:
             refused(v, what, argv, word, ranks)
     with open('/dev/full', 'w') as full:
-        p = subprocess.run([ptah.program('pk'), '-n', '16', path], stdout=full, stderr=subprocess.PIPE, text=True,
+        p = subprocess.run([ptah.program('pk'), '-n', '16', path], stdout=full,
+                           stderr=subprocess.PIPE, text=True,
                            env={**os.environ, **ptah.ENVIRONMENT})
-    v.same('full stdout', (p.returncode, p.stderr.count('\n'), 'standard output' in p.stderr), (2, 1, True))
+    v.same('full stdout',
+           (p.returncode, p.stderr.count('\n'), 'standard output' in p.stderr), (2, 1, True))
     j = json.loads(pk('-j', '-n', '16', path).out)
     v.same('JSON', (j['schema'], j['mesh'], j['spectra'][0]['name']), ('pk-1', 16, 'all'))
     files(v, path)
     both = pk('-n', '16', 'gone', path, must_work=False)
-    v.same('goes on after a missing one', (both.status, both.out.startswith('# pk of ' + path)), (2, True))
+    v.same('goes on after a missing one',
+           (both.status, both.out.startswith('# pk of ' + path)), (2, True))
 
 
 def files(v, path):
@@ -420,11 +450,13 @@ def files(v, path):
     with open('p.svg') as f:
         picture = f.read()
     v.same('plot: a line and the legend, its noise, the end',
-           (picture.count('stroke-width="1.6"'), 'stroke-dasharray' in picture, picture[-7:]), (3, True, '</svg>\n'))
+           (picture.count('stroke-width="1.6"'), 'stroke-dasharray' in picture, picture[-7:]),
+           (3, True, '</svg>\n'))
     black = matplotlib.image.imread('p.png')
     v.same('plot: pixels', black.shape[:2], (1040, 1440))
     v.check('plot: drawn on white', abs(black[..., :3].mean() - 0.96), 0.03)
-    v.same('nothing half written', [x for x in os.listdir('.') + os.listdir('tables') if x.endswith('.part')], [])
+    v.same('nothing half written',
+           [x for x in os.listdir('.') + os.listdir('tables') if x.endswith('.part')], [])
     for ranks in (1, 3):
         refused(v, 'table is there', ['-n', '16', '-o', 'tables', path], name, ranks)
         refused(v, 'plot is there', ['-n', '16', '--plot', 'p.svg', path], 'p.svg', ranks)
@@ -434,5 +466,6 @@ def files(v, path):
 
 if __name__ == '__main__':
     verdict = ptah.Verdict()
-    {'poisson': poisson, 'linear': linear, 'meshes': meshes, 'formats': formats, 'wrong': wrong}[sys.argv[1]](verdict)
+    parts = (poisson, linear, meshes, formats, wrong)
+    {f.__name__: f for f in parts}[sys.argv[1]](verdict)
     verdict.end()

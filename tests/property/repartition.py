@@ -1,10 +1,12 @@
-"""repartition changes how a checkpoint is laid out and nothing else: the digest stays, there and back, through every order of domains and
-format; the bytes do not depend on who wrote them, with how much memory; and a run goes on from it as from the original.
+"""repartition changes how a checkpoint is laid out and nothing else: the digest stays, there and
+back, through every order of domains and format; the bytes do not depend on who wrote them, with how
+much memory; and a run goes on from it as from the original.
 
-    repartition.py CASE RANKS...    CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity); RANKS: to write for
+    repartition.py CASE RANKS...    CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity);
+                                    RANKS: to write for
 
-A one-line fault it catches: a copy of an oct with values of another, particles of a bucket in another order, the difference between stored
-and true energy lost, a total counted by one rank alone.
+A one-line fault it catches: a copy of an oct with values of another, particles of a bucket in
+another order, the difference between stored and true energy lost, a total of one rank alone.
 """
 # test: sedov 2 tier=quick timeout=120 ranks=2
 # test: sedov 1 5 tier=check timeout=240 ranks=3
@@ -26,8 +28,8 @@ STEPS = restart.STEPS
 
 def repartition(out, path, *options, ranks=1, threads=1):
     shutil.rmtree(out, ignore_errors=True)
-    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program('repartition'), '-q', '-o', out, *options, path], '.',
-                 {'OMP_NUM_THREADS': str(threads)}, 120)
+    argv = [ptah.program('repartition'), '-q', '-o', out, *options, path]
+    r = ptah.Run(ptah.mpirun(ranks) + argv, '.', {'OMP_NUM_THREADS': str(threads)}, 120)
     if r.status != 0 or r.out != out + '\n' or r.err:
         print('repartition %s: status %d, says %r %r' % (' '.join(options), r.status, r.out, r.err))
         sys.exit(1)
@@ -61,7 +63,8 @@ def there_and_back(v, path, ranks):
     back = repartition('back', out, '-n', '2', '-d', 'ksection')
     v.same('HDF5 to 2 ksection: digest', ptah.digest(back) == same, True)
     for what, source in (('HDF5', out), ('ksection', back)):
-        with open(os.path.join(repartition('plain', source, '-n', '2'), 'info_%s.txt' % number_of(path))) as f:
+        plain = repartition('plain', source, '-n', '2')
+        with open(os.path.join(plain, 'info_%s.txt' % number_of(path))) as f:
             v.same('%s to RAMSES, no order asked for' % what, 'hilbert' in f.read(), True)
 
 
@@ -77,18 +80,20 @@ def has_hdf5():
 def same_bytes(v, path):
     formats = [('5 ksection', ['-n', '5', '-d', 'ksection'], 'm'), ('HDF5', ['-f', 'hdf5'], '')]
     for what, options, memory in formats[:2 if has_hdf5() else 1]:
-        first = content(repartition('a', path, *options, '-m', '192M'))
+        some = [*options, '-m', '192M']
+        first = content(repartition('a', path, *some))
         for ranks in (2, 3):
             v.same('%s: written by %d ranks, the same bytes' % (what, ranks),
-                   content(repartition('a', path, *options, '-m', '192M', ranks=ranks)) == first, True)
+                   content(repartition('a', path, *some, ranks=ranks)) == first, True)
         for threads in (2, 3):
             v.same('%s: written by %d threads, the same bytes' % (what, threads),
-                   content(repartition('a', path, *options, '-m', '192M', threads=threads)) == first, True)
+                   content(repartition('a', path, *some, threads=threads)) == first, True)
         if memory:  # the HDF5 file has the arguments
             v.same('%s: with 64M and 3 threads, file by file, the same bytes' % what,
                    content(repartition('a', path, *options, '-m', '64M', threads=3)) == first, True)
             v.same('%s: with 64M, with 2G, the same bytes' % what,
-                   [content(repartition('a', path, *options, '-m', m)) == first for m in ('64M', '2G')], [True, True])
+                   [content(repartition('a', path, *options, '-m', m)) == first
+                    for m in ('64M', '2G')], [True, True])
 
 
 def goes_on(v, case, path):
@@ -96,7 +101,8 @@ def goes_on(v, case, path):
     for n, order in ((2, 'ksection'), (1, 'hilbert')):
         out = repartition('ready', path, '-n', str(n), '-d', order)
         r = restart.run(case, 'on_%d' % n, n, order, ['-r', os.path.abspath(out)])
-        v.same('goes on from %d %s: digest' % (n, order), ptah.digest(r.outputs[-1]) == ptah.digest(whole.outputs[-1]), True)
+        v.same('goes on from %d %s: digest' % (n, order),
+               ptah.digest(r.outputs[-1]) == ptah.digest(whole.outputs[-1]), True)
 
 
 def balance(v, path):
@@ -108,18 +114,21 @@ def balance(v, path):
     again = json.loads(ptah.Run([ptah.program('repartition'), '-n', '1', '-j', out], '.').out)
     v.same('octs and particles of the result', [again[k]['total'] for k in ('octs', 'particles')],
            [told[k]['total'] for k in ('octs', 'particles')])
-    heavy = json.loads(ptah.Run([ptah.program('repartition'), '-n', '4', '-j', '-w', '1,1e6,1', path], '.').out)
+    argv = [ptah.program('repartition'), '-n', '4', '-j', '-w', '1,1e6,1', path]
+    heavy = json.loads(ptah.Run(argv, '.').out)
     if told['particles']['total']:
-        v.check('particles balanced if they weigh all', heavy['particles']['most'] / heavy['particles']['mean'], 1.05)
+        v.check('particles balanced if they weigh all',
+                heavy['particles']['most'] / heavy['particles']['mean'], 1.05)
 
 
 def pipe(v, path):
     twice = path + '\n' + os.path.join(os.path.dirname(path), 'output_00001') + '\n'
-    p = subprocess.run([ptah.program('repartition'), '-q', '-n', '2', '-o', 'many', '-'], input=twice, text=True,
-                       capture_output=True)
+    p = subprocess.run([ptah.program('repartition'), '-q', '-n', '2', '-o', 'many', '-'],
+                       input=twice, text=True, capture_output=True)
     names = ['many/' + os.path.basename(line) for line in twice.split()]
     v.same('paths from standard input: status, paths', (p.returncode, p.stdout.split()), (0, names))
-    v.same('paths from standard input: digests', [ptah.digest(a) == ptah.digest(b) for a, b in zip(names, twice.split())], [True, True])
+    v.same('paths from standard input: digests',
+           [ptah.digest(a) == ptah.digest(b) for a, b in zip(names, twice.split())], [True, True])
 
 
 def main():
@@ -127,7 +136,8 @@ def main():
     v = ptah.Verdict()
     if case == 'cosmo':
         ptah.unpack_ics('.', 'ic_32')
-    path = restart.run(case, 'half', 3, 'hilbert', settings=['run_params/nstepmax=%d' % (STEPS // 2)]).outputs[-1]
+    path = restart.run(case, 'half', 3, 'hilbert',
+                       settings=['run_params/nstepmax=%d' % (STEPS // 2)]).outputs[-1]
     there_and_back(v, path, ranks)
     if len(ranks) > 1:
         same_bytes(v, path)

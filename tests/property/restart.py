@@ -1,16 +1,18 @@
-"""A run that stops and goes on is the run that did not stop: 20 coarse steps in one go, or 10 on three ranks, then 10 from the
-checkpoint on other numbers of ranks, with the box divided otherwise, from both formats, end in the same bits; and the log goes on with the
-same numbers.
+"""A run that stops and goes on is the run that did not stop: 20 coarse steps in one go, or 10 on
+three ranks, then 10 from the checkpoint on other numbers of ranks, with the box divided otherwise,
+from both formats, end in the same bits; and the log goes on with the same numbers.
 
-    restart.py CASE RANKS...      CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity); RANKS: on which to go on. A sample:
-                                  k-section from RAMSES binary goes on as Hilbert, Hilbert from HDF5 as k-section
-    restart.py small              gas, particles and gravity in a small box, both formats, in seconds
+    restart.py CASE RANKS...      CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity);
+                                  RANKS: on which to go on. A sample: k-section from RAMSES binary
+                                  goes on as Hilbert, Hilbert from HDF5 as k-section
+    restart.py small              gas, particles and gravity in a small box, both formats: seconds
     restart.py all CASE RANKS...  both formats of both
-    restart.py damage FORMAT      files that are missing, cut or altered: one sentence, exit status 2
-    restart.py model              a namelist of another model, forced or not; which checkpoint is found, and how
+    restart.py damage FORMAT      files that are missing, cut or altered: one sentence, status 2
+    restart.py model              a namelist of another model, forced or not; which checkpoint is
+                                  found, and how
 
-A one-line fault it catches: the difference between stored and true energy left out, the time steps of the levels forgotten, an output
-repeated, the energy's bookkeeping begun anew.
+A one-line fault it catches: the difference between stored and true energy left out, the time steps
+of the levels forgotten, an output repeated, the energy's bookkeeping begun anew.
 """
 # test: small tier=quick timeout=60 ranks=2
 # test: sedov 2 tier=check timeout=180 ranks=2
@@ -34,34 +36,44 @@ STEPS = 20
 
 
 def namelist(case):
-    """A golden case; steps instead of times decide about outputs, and in the box of galaxies cells are split early enough."""
-    with open(os.path.join(ptah.DATA, 'golden', {'sedov': 'sedov3d', 'cosmo': 'cosmo_hydro32'}[case] + '.nml')) as f:
+    """A golden case; steps instead of times decide about outputs, and in the box of galaxies cells
+    are split early enough."""
+    golden = {'sedov': 'sedov3d', 'cosmo': 'cosmo_hydro32'}[case]
+    with open(os.path.join(ptah.DATA, 'golden', golden + '.nml')) as f:
         text = re.sub(r'noutput=.*\n', 'foutput=%d\n' % (STEPS // 2), f.read())
-    text = re.sub(r'm_refine=.*\n', 'm_refine=3.0,1.7,0.9\n', re.sub(r'([ta])out=.*\n', r'\1out=1000.0\n', text))
-    return text.replace('hydro=.true.', 'hydro=.true.\nnstepmax=%d' % STEPS).replace('nrestart=0', '')
+    text = re.sub(r'([ta])out=.*\n', r'\1out=1000.0\n', text)
+    text = re.sub(r'm_refine=.*\n', 'm_refine=3.0,1.7,0.9\n', text)
+    text = text.replace('hydro=.true.', 'hydro=.true.\nnstepmax=%d' % STEPS)
+    return text.replace('nrestart=0', '')
 
 
 def run(case, folder, ranks, ordering, options=(), settings=(), must_work=True):
     os.makedirs(folder, exist_ok=True)
     if case == 'cosmo' and not os.path.exists(os.path.join(folder, 'ics')):
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
-    return ptah.simulate(namelist(case), folder, ranks, 1, ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
+    return ptah.simulate(namelist(case), folder, ranks, 1,
+                         ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
                          options, must_work=must_work)
 
 
 def numbers(r):
-    """The lines of the log that tell of steps, less memory; the first of a coarse step that is told twice."""
-    return [re.sub(r'mem=.*', '', line) for line in r.err.splitlines() if re.match(r' (Main|Fine) step=', line)]
+    """The lines of the log that tell of steps, without memory; of a coarse step that is told twice
+    the first."""
+    return [re.sub(r'mem=.*', '', line)
+            for line in r.err.splitlines() if re.match(r' (Main|Fine) step=', line)]
 
 
 def compare(v, what, r, whole):
     path, reference = r.outputs[-1], whole.outputs[-1]
-    v.same(what + ': checkpoints written', [os.path.basename(o) for o in r.outputs], [os.path.basename(reference)])
+    v.same(what + ': checkpoints written',
+           [os.path.basename(o) for o in r.outputs], [os.path.basename(reference)])
     a, b = ptah.digest(path).splitlines(), ptah.digest(reference).splitlines()
     v.same(what + ': lines of the digest that differ', [x for x, y in zip(a, b) if x != y], [])
     mine, theirs = numbers(r), numbers(whole)
-    v.same(what + ': lines of the log that differ', [x for x, y in zip(mine, theirs[-len(mine):]) if x != y], [])
-    v.same(what + ': begins at the step of the checkpoint', 'Main step=%7d' % (STEPS // 2) in mine[0], True)
+    v.same(what + ': lines of the log that differ',
+           [x for x, y in zip(mine, theirs[-len(mine):]) if x != y], [])
+    v.same(what + ': begins at the step of the checkpoint',
+           'Main step=%7d' % (STEPS // 2) in mine[0], True)
 
 
 SMALL = """
@@ -109,24 +121,33 @@ err_grad_d=0.1
 
 
 def small():
-    """Half of the run, then the rest from it, in both formats, on other ranks: the same checkpoints as of the run in one go."""
+    """Half of the run, then the rest from it, in both formats, on other ranks: the same checkpoints
+    as of the run in one go."""
     v = ptah.Verdict()
     with open('ic_part', 'w') as f:
-        f.write(''.join('%g %g %g %g 0 0.2 0.001\n' % (i * 0.37 % 0.7, i * 0.73 % 0.7, i * 0.19 % 0.7, i % 5 - 2) for i in range(300)))
+        for i in range(300):
+            x = (i * 0.37 % 0.7, i * 0.73 % 0.7, i * 0.19 % 0.7)
+            f.write('%g %g %g %g 0 0.2 0.001\n' % (*x, i % 5 - 2))
     for form, other in ('original', 'hilbert'), ('hdf5', 'ksection'):
         text, how = SMALL % os.path.abspath('.'), ['output_params/outformat=' + form]
         whole = ptah.simulate(text, form, 1, settings=how, options=['-q'])
         octs = read_ramses.load(whole.outputs[0]).octs if form == 'original' else {}
         v.same(form + ': partial levels', form == 'hdf5' or octs[5] > 0 and 8 ** 4 != octs[5], True)
-        half = ptah.simulate(text, form + '_half', 2, settings=how + ['run_params/nstepmax=4'], options=['-q'])
-        rest = ptah.simulate(text, form + '_rest', 1, settings=how + ['run_params/ordering=' + other],
+        half = ptah.simulate(text, form + '_half', 2, settings=how + ['run_params/nstepmax=4'],
+                             options=['-q'])
+        rest = ptah.simulate(text, form + '_rest', 1,
+                             settings=how + ['run_params/ordering=' + other],
                              options=['-q', '-r', os.path.abspath(half.outputs[-1])])
         ours, theirs = half.outputs + rest.outputs, whole.outputs
-        v.same(form + ': checkpoints', [os.path.basename(o) for o in ours], [os.path.basename(o) for o in theirs])
-        v.same(form + ': some before and some after', min(len(half.outputs), len(rest.outputs)) > 1, True)
+        v.same(form + ': checkpoints',
+               [os.path.basename(o) for o in ours], [os.path.basename(o) for o in theirs])
+        v.same(form + ': some before and some after',
+               min(len(half.outputs), len(rest.outputs)) > 1, True)
         for a, b in zip(ours, theirs):
-            different = [x for x, y in zip(ptah.digest(a).splitlines(), ptah.digest(b).splitlines()) if x != y]
-            v.same('%s: lines of the digest of %s that differ' % (form, os.path.basename(a)), different, [])
+            lines = zip(ptah.digest(a).splitlines(), ptah.digest(b).splitlines())
+            different = [x for x, y in lines if x != y]
+            v.same('%s: lines of the digest of %s that differ' % (form, os.path.basename(a)),
+                   different, [])
     v.end()
 
 
@@ -135,7 +156,8 @@ def half_way(v, ordering, form, case):
             settings=['run_params/nstepmax=%d' % (STEPS // 2), 'output_params/outformat=' + form])
     if form == 'original':
         files = glob.glob(r.outputs[-1] + '/exact_*')
-        size = sum(map(os.path.getsize, files)) / sum(map(os.path.getsize, glob.glob(r.outputs[-1] + '/hydro_*.out*')))
+        hydro = glob.glob(r.outputs[-1] + '/hydro_*.out*')
+        size = sum(map(os.path.getsize, files)) / sum(map(os.path.getsize, hydro))
         v.check('exact files, of the size of the hydro files', size, 0.1)
     return r.outputs[-1]
 
@@ -147,7 +169,8 @@ def continues(case, ranks, everything):
     whole = run(case, 'whole', 1, 'ksection')
     octs = read_ramses.load(whole.outputs[-1]).octs
     print('     octs a level %s' % octs)
-    v.same('partial levels in use', len([l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]) >= 3, True)
+    v.same('partial levels in use',
+           len([l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]) >= 3, True)
     half = {}
     for ordering, forms in ('ksection', ['original', 'hdf5']), ('hilbert', ['hdf5', 'original']):
         for form in forms[:2 if everything else 1]:
@@ -155,7 +178,8 @@ def continues(case, ranks, everything):
     for n in ranks:
         for (before, form), path in half.items():
             after = {'ksection': 'hilbert', 'hilbert': 'ksection'}[before]
-            r = run(case, 'on_%s_%s_%d' % (before, form, n), n, after, ['-r', os.path.abspath(path)])
+            r = run(case, 'on_%s_%s_%d' % (before, form, n), n, after,
+                    ['-r', os.path.abspath(path)])
             compare(v, '3 %s to %d %s, %s' % (before, n, after, form), r, whole)
     if case == 'cosmo' and not everything:
         v.end()
@@ -165,7 +189,8 @@ def continues(case, ranks, everything):
     r = run(case, os.path.dirname(path), 2, 'ksection', settings=['run_params/nrestart=' + number])
     compare(v, 'nrestart=' + number, r, whole)
     shutil.rmtree(r.outputs[-1])
-    compare(v, 'nrestart=-1', run(case, os.path.dirname(path), 1, 'ksection', settings=['run_params/nrestart=-1']), whole)
+    r = run(case, os.path.dirname(path), 1, 'ksection', settings=['run_params/nrestart=-1'])
+    compare(v, 'nrestart=-1', r, whole)
     without_exact(v, case, half['ksection', 'original'], whole)
     v.end()
 
@@ -177,14 +202,18 @@ def without_exact(v, case, path, whole):
     r = run(case, 'without', 2, 'ksection', ['-r', os.path.abspath(path)])
     v.same('without exact files it is said', 'not bit for bit' in r.err, True)
     a, b = read_ramses.load(r.outputs[-1]), read_ramses.load(whole.outputs[-1])
-    v.same('without exact files: the digests differ', ptah.digest(r.outputs[-1]) != ptah.digest(whole.outputs[-1]), True)
+    v.same('without exact files: the digests differ',
+           ptah.digest(r.outputs[-1]) != ptah.digest(whole.outputs[-1]), True)
     if v.same('without exact files: leaf cells', len(a.level), len(b.level)):
-        v.check('without exact files: density', abs(a.cell['density'] - b.cell['density']).max() / b.cell['density'].max(), 1e-8)
+        v.check('without exact files: density',
+                abs(a.cell['density'] - b.cell['density']).max() / b.cell['density'].max(), 1e-8)
 
 
 def alter(path, at, new):
+    """at: bytes from the start or, if negative, the end; a fraction: of the size"""
+    size = os.path.getsize(path)
     with open(path, 'r+b') as f:
-        f.seek(at if at >= 0 else os.path.getsize(path) + at)
+        f.seek(int(at * size) if isinstance(at, float) else at if at >= 0 else size + at)
         f.write(new)
 
 
@@ -202,43 +231,49 @@ def exchange(d, name):
 
 def harms(form):
     """(what, what is done to a copy of the checkpoint, what the sentence must name)"""
+    def of(file, change, *how):
+        return lambda d: change(os.path.join(d, file), *how)
+
     if form == 'hdf5':
         file = 'data_00002.h5'
-        yield 'the file missing', lambda d: os.remove(os.path.join(d, file)), 'bad'
+        yield 'the file missing', of(file, os.remove), 'bad'
         for share in 0.0, 0.1, 0.5, 0.999:
-            yield 'cut to %g' % share, lambda d, s=share: cut(os.path.join(d, file), s), file
+            yield 'cut to %g' % share, of(file, cut, share), file
         for share in 0.3, 0.7:
-            yield 'altered at %g' % share, \
-                lambda d, s=share: alter(os.path.join(d, file), int(s * os.path.getsize(os.path.join(d, file))), b'\x55' * 64), file
+            yield 'altered at %g' % share, of(file, alter, share, b'\x55' * 64), file
         return
     files = {kind: '%s_00002.out00002' % kind for kind in ('amr', 'hydro', 'exact')}
     for kind, f in files.items():
-        yield '%s file 2 missing' % kind, lambda d, f=f: os.remove(os.path.join(d, f)), kind
+        yield '%s file 2 missing' % kind, of(f, os.remove), kind
         for share in (0.0, 0.3, 0.999):
-            yield '%s file 2 cut to %g' % (kind, share), lambda d, f=f, s=share: cut(os.path.join(d, f), s), kind
-    yield 'a value altered', lambda d: alter(os.path.join(d, files['hydro']), -1000, b'\x01'), 'hydro.*damaged'
-    yield 'a value altered, no checksums', \
-        lambda d: [unlist(d), alter(os.path.join(d, files['hydro']), -1000, b'\x01')], 'exact.*damaged'
-    yield 'a checksum altered', lambda d: alter(os.path.join(d, 'checksums_00002.txt'), 20, b'#'), 'checksums.*damaged'
-    yield 'checksums cut', lambda d: cut(os.path.join(d, 'checksums_00002.txt'), 0.5), 'checksums.*damaged'
-    yield 'a bit of the exact file altered', lambda d: alter(os.path.join(d, files['exact']), -20, b'\x55'), 'exact'
-    yield 'the exact header altered', lambda d: alter(os.path.join(d, files['exact']), 60, b'\x55'), 'exact'
-    yield 'exact files exchanged', lambda d: exchange(d, files['exact']), 'exact.*damaged'
-    yield 'exact files exchanged, no checksums', lambda d: [unlist(d), exchange(d, files['exact'])], 'exact.*file 1'
-    yield 'no info', lambda d: os.remove(os.path.join(d, 'info_00002.txt')), 'info'
+            yield '%s file 2 cut to %g' % (kind, share), of(f, cut, share), kind
+    value = of(files['hydro'], alter, -1000, b'\x01')
+    yield 'a value altered', value, 'hydro.*damaged'
+    yield 'a value altered, no checksums', lambda d: [unlist(d), value(d)], 'exact.*damaged'
+    sums, exact = 'checksums_00002.txt', files['exact']
+    yield 'a checksum altered', of(sums, alter, 20, b'#'), 'checksums.*damaged'
+    yield 'checksums cut', of(sums, cut, 0.5), 'checksums.*damaged'
+    yield 'a bit of the exact file altered', of(exact, alter, -20, b'\x55'), 'exact'
+    yield 'the exact header altered', of(exact, alter, 60, b'\x55'), 'exact'
+    yield 'exact files exchanged', lambda d: exchange(d, exact), 'exact.*damaged'
+    yield ('exact files exchanged, no checksums', lambda d: [unlist(d), exchange(d, exact)],
+           'exact.*file 1')
+    yield 'no info', of('info_00002.txt', os.remove), 'info'
 
 
 def refused(v, what, r, culprit):
     lines = [line for line in r.err.splitlines() if line.startswith('simulate:')]
     found = bool(lines and re.search(culprit, lines[0]))
-    v.same('%s: status, sentences, culprit named' % what, (r.status, len(lines), found), (2, 1, True))
+    v.same('%s: status, sentences, culprit named' % what,
+           (r.status, len(lines), found), (2, 1, True))
     if not found:
         print(r.err[-1000:])
 
 
 def first_steps(form):
-    return run('sedov', 'good', 2, 'ksection', settings=['run_params/nstepmax=2', 'output_params/foutput=2',
-                                                         'output_params/outformat=' + form]).outputs[-1]
+    return run('sedov', 'good', 2, 'ksection',
+               settings=['run_params/nstepmax=2', 'output_params/foutput=2',
+                         'output_params/outformat=' + form]).outputs[-1]
 
 
 def damage(form):
@@ -249,7 +284,8 @@ def damage(form):
         shutil.rmtree(d, ignore_errors=True)
         shutil.copytree(good, d)
         harm(d)
-        refused(v, what, run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', d], must_work=False), culprit)
+        r = run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', d], must_work=False)
+        refused(v, what, r, culprit)
     newest(v, good)
     v.end()
 
@@ -262,7 +298,8 @@ def newest(v, good):
         for f in glob.glob(os.path.join(folder, name, '[adeh]*_00002.[oh]*')):
             if share < 1:
                 cut(f, share)
-    r = run('sedov', folder, 2, 'hilbert', settings=['run_params/nrestart=-1', 'run_params/nstepmax=10'])
+    r = run('sedov', folder, 2, 'hilbert',
+            settings=['run_params/nrestart=-1', 'run_params/nstepmax=10'])
     v.same('newest: two passed over', r.err.count('Skipped, since'), 2)
     v.same('newest: goes on from', 'Restarting from ./output_00002:' in r.err, True)
     v.same('newest: numbers go on', [os.path.basename(o) for o in r.outputs], ['output_00008'])
@@ -270,20 +307,25 @@ def newest(v, good):
     shutil.rmtree(os.path.join(folder, 'output_00008'))
     r = run('sedov', folder, 2, 'hilbert', ['-q'], ['run_params/nrestart=-1'], must_work=False)
     refused(v, 'newest: none is whole', r, 'none of its checkpoints')
-    r = run('sedov', 'empty', 1, 'hilbert', settings=['run_params/nrestart=-1', 'run_params/nstepmax=1'])
+    r = run('sedov', 'empty', 1, 'hilbert',
+            settings=['run_params/nrestart=-1', 'run_params/nstepmax=1'])
     v.same('newest: none there', 'a new run starts' in r.err, True)
 
 
 def in_the_way(v):
-    """A checkpoint that the run may come to write is told at the start, before any step, and with -n."""
-    base = run('sedov', 'way', 2, 'hilbert', settings=['run_params/nstepmax=2', 'output_params/foutput=1'])  # 1, 2, 3
+    """A checkpoint that the run may come to write is told before any step, and with -n."""
+    base = run('sedov', 'way', 2, 'hilbert',  # writes 1, 2, 3
+               settings=['run_params/nstepmax=2', 'output_params/foutput=1'])
     second = ['-r', os.path.abspath(base.outputs[1])]
-    list_of_one = ['output_params/noutput=1', 'output_params/tout=1000.0', 'output_params/foutput=1000', 'run_params/nstepmax=3']
+    list_of_one = ['output_params/noutput=1', 'output_params/tout=1000.0',
+                   'output_params/foutput=1000', 'run_params/nstepmax=3']
     for what, options, settings, status in [
             ('anew', [], [], 2), ('anew, -n', ['-n'], [], 2), ('anew, forced', ['-f', '-n'], [], 0),
-            ('resumed', second, ['output_params/foutput=1'], 2), ('resumed, -n', [*second, '-n'], ['output_params/foutput=1'], 2),
+            ('resumed', second, ['output_params/foutput=1'], 2),
+            ('resumed, -n', [*second, '-n'], ['output_params/foutput=1'], 2),
             ('elsewhere, -n', ['-n', '-o', 'new'], [], 0)]:
-        r = run('sedov', 'way', 1, 'hilbert', options, ['run_params/nstepmax=3', *settings], must_work=False)
+        r = run('sedov', 'way', 1, 'hilbert', options, ['run_params/nstepmax=3', *settings],
+                must_work=False)
         seen = r.status, '--force' in r.err, 'Main step' in r.err
         v.same('in the way, %s: status, told, steps' % what, seen, (status, status == 2, False))
     v.same('-n makes no directory', os.path.exists('way/new'), False)
@@ -302,30 +344,42 @@ def model():
         ('another gamma', ['hydro_params/gamma=1.6666667'], r'gamma=1.4 \(now 1.6666667\)', None),
         ('another solver', ['hydro_params/riemann=llf'], r"riemann='hllc' \(now 'llf'\)", None),
         ('other criteria', ['refine_params/err_grad_p=0.5'], 'err_grad_p=', None),
-        ('two things', ['hydro_params/riemann=llf', 'hydro_params/slope_type=2'], 'riemann=.*slope_type=', None),
+        ('two things', ['hydro_params/riemann=llf', 'hydro_params/slope_type=2'],
+         'riemann=.*slope_type=', None),
         ('a scalar more', ['hydro_params/npassive=1'], r'gas variables=5 \(now 6\)', True),
-        ('particles', ['run_params/pic=.true.', 'run_params/poisson=.true.'], 'no particles', False),
+        ('particles', ['run_params/pic=.true.', 'run_params/poisson=.true.'],
+         'no particles', False),
         ('another box', ['amr_params/boxlen=1.0'], 'boxlen=0.5', None),
         ('cosmology', ['run_params/cosmo=.true.'], 'cosmo', None),
         ('the end is past', ['run_params/nstepmax=2'], 'nstepmax', None)]
     for n, (what, settings, culprit, can) in enumerate(changes):
-        refused(v, what, run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', good], settings, must_work=False), culprit)
+        r = run('sedov', 'go', (1, 3)[n % 2], 'hilbert', ['-q', '-r', good], settings,
+                must_work=False)
+        refused(v, what, r, culprit)
         if can is not None:
-            r = run('sedov', 'forced_%d' % n, 2, 'hilbert', ['--change-model', '-r', good], settings + ['run_params/nstepmax=3'],
-                    must_work=False)
-            v.same('forced: %s' % what, (r.status, not can or 'Changed since the checkpoint' in r.err), (0 if can else 2, True))
-    r = run('sedov', 'run', 2, 'hilbert', ['-r', good], ['run_params/nstepmax=3', 'init_params/p_region=1e-5,0.5'])
+            r = run('sedov', 'forced_%d' % n, 2, 'hilbert', ['--change-model', '-r', good],
+                    settings + ['run_params/nstepmax=3'], must_work=False)
+            v.same('forced: %s' % what,
+                   (r.status, not can or 'Changed since the checkpoint' in r.err),
+                   (0 if can else 2, True))
+    r = run('sedov', 'run', 2, 'hilbert', ['-r', good],
+            ['run_params/nstepmax=3', 'init_params/p_region=1e-5,0.5'])
     v.same('what may change is told', 'p_region' in r.err and 'nstepmax' in r.err, True)
-    deep = run('sedov', 'deeper', 2, 'hilbert', ['-r', good], ['run_params/nstepmax=4', 'amr_params/levelmax=8', 'output_params/foutput=4'])
+    deep = run('sedov', 'deeper', 2, 'hilbert', ['-r', good],
+               ['run_params/nstepmax=4', 'amr_params/levelmax=8', 'output_params/foutput=4'])
     used = 8 in read_ramses.load(deep.outputs[-1]).octs
-    v.same('a higher levelmax is told and used', ('levelmax=8, it was 7' in deep.err, used), (True, True))
+    v.same('a higher levelmax is told and used',
+           ('levelmax=8, it was 7' in deep.err, used), (True, True))
     in_the_way(v)
-    refused(v, 'no such checkpoint', run('sedov', 'go', 3, 'hilbert', ['-q', '-r', 'nowhere'], must_work=False), 'nowhere')
-    refused(v, 'no such number', run('sedov', 'go', 2, 'hilbert', ['-q'], ['run_params/nrestart=7'], must_work=False), 'output_00007')
+    r = run('sedov', 'go', 3, 'hilbert', ['-q', '-r', 'nowhere'], must_work=False)
+    refused(v, 'no such checkpoint', r, 'nowhere')
+    r = run('sedov', 'go', 2, 'hilbert', ['-q'], ['run_params/nrestart=7'], must_work=False)
+    refused(v, 'no such number', r, 'output_00007')
     with open('paths', 'w') as f:
         f.write('nowhere\n%s\n' % good)
     for paths, status in ('paths', 0), ('/dev/null', 2):
-        r = ptah.Run(['sh', '-c', 'exec "$0" "$@" <%s' % paths, ptah.program('simulate'), '-r', '-', 'go/run.nml', 'run/nstepmax=3'], '.')
+        argv = [ptah.program('simulate'), '-r', '-', 'go/run.nml', 'run/nstepmax=3']
+        r = ptah.Run(['sh', '-c', 'exec "$0" "$@" <%s' % paths, *argv], '.')
         v.same('-r - from %s' % paths, r.status, status)
     v.end()
 

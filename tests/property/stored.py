@@ -1,10 +1,12 @@
-"""What another code stored passes through convert and repartition untouched: every bit of every field of every cell and particle,
-whatever it means.
+"""What another code stored passes through convert and repartition untouched: every bit of every
+field of every cell and particle, whatever it means.
 
-    stored.py CASE...     of CASES below; the outputs are random (tests/any_ramses.py), the seed is printed and may be given as SEED=N
+    stored.py CASE...     of CASES below; the outputs are random (tests/any_ramses.py), the seed is
+                          printed and may be given as SEED=N
 
-Each goes to RAMSES files for other ranks, through HDF5 and back, and is read again by tests/golden/whole_ramses.py. One-line faults that it
-catches: pressure computed from energy, a value taken from a ghost, a variable without a name left out, cells of a flat oct taken for eight.
+Each goes to RAMSES files for other ranks, through HDF5 and back, and is read again by
+tests/golden/whole_ramses.py. One-line faults that it catches: pressure computed from energy, a
+value taken from a ghost, a variable without a name left out, cells of a flat oct taken for eight.
 """
 # test: gas tier=quick timeout=60
 # test: mhd many flat line tier=check timeout=180 ranks=2
@@ -21,7 +23,8 @@ import ptah  # noqa: E402
 import whole_ramses as whole  # noqa: E402
 
 GAS = ['density', 'velocity_x', 'velocity_y', 'velocity_z', 'pressure']
-MHD = GAS[:4] + [b + '_' + s for b in ('B_x', 'B_y', 'B_z') for s in ('left', 'right')] + ['pressure']
+MAGNETIC = ['B_%s_%s' % (d, s) for d in 'xyz' for s in ('left', 'right')]
+MHD = GAS[:4] + MAGNETIC + ['pressure']
 WALLS = """&BOUNDARY_PARAMS
 nboundary=6
 ibound_min=-1,+1, 0, 0, 0, 0
@@ -33,35 +36,49 @@ kbound_max= 0, 0, 0, 0,-1,+1
 bound_type=1,2,2,1,1,2
 /
 """
-EXTRA = [('potential', 'd'), ('birth_time', 'd'), ('metallicity', 'd'), ('partp', 'i'), ('wide', 'q'), ('short', 'h'), ('small', 'b')]
+MANY = ['metallicity', 'scalar_00', 'xHII', 'xHeII', 'non_thermal_energy_00', 'something', 'else_']
+EXTRA = [('potential', 'd'), ('birth_time', 'd'), ('metallicity', 'd'), ('partp', 'i'),
+         ('wide', 'q'), ('short', 'h'), ('small', 'b')]
 CASES = {
     'gas': dict(names=GAS, ngrav=4, ncpu=3),
     'mhd': dict(names=MHD + ['scalar_00'], ngrav=4, ncpu=2),
-    'many': dict(names=GAS + ['metallicity', 'scalar_00', 'xHII', 'xHeII', 'non_thermal_energy_00', 'something', 'else_'], ngrav=5, ncpu=2),
+    'many': dict(names=GAS + MANY, ngrav=5, ncpu=2),
     'few': dict(names=['density', 'velocity_x', 'pressure'], ngrav=3, ncpu=2),
-    'flat': dict(ndim=2, levelmin=3, levelmax=7, names=['density', 'velocity_x', 'velocity_y', 'pressure', 'scalar_00'], ngrav=3, ncpu=3,
-                 npart=500, columns=EXTRA),
-    'line': dict(ndim=1, levelmin=4, levelmax=10, names=['density', 'velocity_x', 'pressure'], ngrav=2, ncpu=2, npart=100),
+    'flat': dict(names=['density', 'velocity_x', 'velocity_y', 'pressure', 'scalar_00'], ngrav=3,
+                 ncpu=3, ndim=2, levelmin=3, levelmax=7, npart=500, columns=EXTRA),
+    'line': dict(names=['density', 'velocity_x', 'pressure'], ngrav=2, ncpu=2, ndim=1, levelmin=4,
+                 levelmax=10, npart=100),
     'walls': dict(names=GAS, ngrav=4, ncpu=2, walls=True, namelist=WALLS),
     'particles': dict(npart=3000, columns=EXTRA, ncpu=3),
 }
 
 
 def program(v, name, path, out, *options, ranks=1):
-    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program(name), '-q', *options, '-o', out, path], '.', {'OMP_NUM_THREADS': '1'}, 60)
+    r = ptah.Run(ptah.mpirun(ranks) + [ptah.program(name), '-q', *options, '-o', out, path], '.',
+                 {'OMP_NUM_THREADS': '1'}, 60)
     if not v.same('%s to %s: status' % (path, out), r.status, 0):
         print(r.err)
         v.end()
     return out
 
 
+def same_level(x, y):
+    return all(p.shape == q.shape and np.array_equal(p, q) for p, q in zip(x, y))
+
+
+def bits(column):
+    """Integers of any width are compared as wide ones."""
+    return column.astype('<i8' if column.dtype.kind == 'i' else column.dtype).tobytes()
+
+
 def same(v, what, a, b):
     for kind in (None, *a.file[0].value):
-        x, y = whole.cells(a, kind), whole.cells(b, kind) if kind is None or kind in b.file[0].value else {}
-        bad = sum(0 if l in y and x[l][1].shape == y[l][1].shape and np.array_equal(x[l][0], y[l][0]) and
-                  np.array_equal(x[l][1], y[l][1]) else 1 for l in x)
+        x = whole.cells(a, kind)
+        y = whole.cells(b, kind) if kind is None or kind in b.file[0].value else {}
+        bad = [l for l in x if l not in y or not same_level(x[l], y[l])]
         n = sum(p[1].size for p in x.values())
-        v.same('%s: %s, levels of %d that differ, of %d values' % (what, kind or 'tree', len(x), n), bad, 0)
+        v.same('%s: %s, levels of %d that differ, of %d values' % (what, kind or 'tree', len(x), n),
+               bad, [])
     v.same(what + ': names', b.names, a.names)
     if a.file[0].value.get('hydro'):
         v.same(what + ': gamma', b.gamma, a.gamma)
@@ -72,8 +89,7 @@ def same(v, what, a, b):
         return
     p, q = whole.particles(a), whole.particles(b)
     v.same(what + ': columns', sorted(q), sorted(p))
-    bad = [c for c in p if c not in q or p[c].astype('<i8' if p[c].dtype.kind == 'i' else p[c].dtype).tobytes() !=
-           q[c].astype('<i8' if q[c].dtype.kind == 'i' else q[c].dtype).tobytes()]
+    bad = [c for c in p if c not in q or bits(p[c]) != bits(q[c])]
     v.same('%s: columns of %d particles that differ' % (what, len(p['identity'])), bad, [])
 
 
@@ -82,22 +98,28 @@ def run(v, case, seed):
     any_ramses.write(source, np.random.default_rng(seed), **CASES[case])
     a = whole.load(source)
     for n in (1, 3):
-        same(v, '%s for %d' % (case, n), a, whole.load(program(v, 'repartition', source, '%s.%d' % (case, n), '-n', str(n))))
-    same(v, case + ' converted', a, whole.load(program(v, 'convert', source, case + '.r', '-f', 'ramses', '-n', '2', ranks=2)))
+        path = program(v, 'repartition', source, '%s.%d' % (case, n), '-n', str(n))
+        same(v, '%s for %d' % (case, n), a, whole.load(path))
+    path = program(v, 'convert', source, case + '.r', '-f', 'ramses', '-n', '2', ranks=2)
+    same(v, case + ' converted', a, whole.load(path))
     if 'libhdf5' not in ptah.Run(['ldd', ptah.program('convert')], '.').out:
         return
     program(v, 'convert', source, case + '.h5', '-f', 'hdf5')
-    same(v, case + ' through HDF5', a, whole.load(program(v, 'repartition', case + '.h5', case + '.back', '-n', '2')))
+    path = program(v, 'repartition', case + '.h5', case + '.back', '-n', '2')
+    same(v, case + ' through HDF5', a, whole.load(path))
     program(v, 'convert', case + '.h5', case + '.h6', '-f', 'hdf5', '-z', '3', ranks=2)
-    same(v, case + ' twice through HDF5', a, whole.load(program(v, 'convert', case + '.h6', case + '.twice', '-f', 'ramses')))
+    path = program(v, 'convert', case + '.h6', case + '.twice', '-f', 'ramses')
+    same(v, case + ' twice through HDF5', a, whole.load(path))
 
 
 def maps(v, seed):
-    """A map of a checkpoint of two or one dimensions: pixels of the finest level, each the value of the leaf cell that it is in."""
+    """A map of a checkpoint of two or one dimensions: pixels of the finest level, each the value
+    of the leaf cell that it is in."""
     for ndim in (2, 1):
         folder, levelmax = 'maps%d' % ndim, 6
         names = ['density', 'velocity_x', 'velocity_y', 'pressure'][:4 if ndim == 2 else 2]
-        any_ramses.write(folder, np.random.default_rng(seed), ndim=ndim, levelmin=3, levelmax=levelmax, names=names, tame=True)
+        any_ramses.write(folder, np.random.default_rng(seed), ndim=ndim, levelmin=3,
+                         levelmax=levelmax, names=names, tame=True)
         s = whole.load(folder)
         n = 2 ** levelmax
         expected = np.zeros((n, n))
@@ -110,9 +132,11 @@ def maps(v, seed):
                     u, w = (2 * x[0] + (c & 1)) * width, (2 * x[1] + (c >> 1)) * width
                     rows = slice(w, w + width) if ndim == 2 else slice(0, n)
                     expected[rows, u:u + width] = value[c, 0]
-        r = ptah.Run([ptah.program('inspect'), '-q', '-m', 'density', '-n', str(n), '-o', folder + '.npy', folder], '.', timeout=60)
+        argv = ['-q', '-m', 'density', '-n', str(n), '-o', folder + '.npy', folder]
+        r = ptah.Run([ptah.program('inspect'), *argv], '.', timeout=60)
         if v.same('map of %d dimensions: status' % ndim, r.status, 0):
-            v.check('map of %d dimensions' % ndim, np.abs(np.load(folder + '.npy') - expected).max(), 1e-12)
+            v.check('map of %d dimensions' % ndim,
+                    np.abs(np.load(folder + '.npy') - expected).max(), 1e-12)
         else:
             print(r.err)
 
@@ -120,8 +144,10 @@ def maps(v, seed):
 def told(v):
     """What cannot be kept is said without -v."""
     open(os.path.join('gas', 'rt_00007.out00001'), 'w').close()
-    r = ptah.Run([ptah.program('convert'), '-f', 'ramses', '-o', 'told', 'gas'], '.', {'OMP_NUM_THREADS': '1'}, 60)
-    v.same('radiation is not taken along, which is said', (r.status, 'rt_00007.out' in r.err), (0, True))
+    r = ptah.Run([ptah.program('convert'), '-f', 'ramses', '-o', 'told', 'gas'], '.',
+                 {'OMP_NUM_THREADS': '1'}, 60)
+    v.same('radiation is not taken along, which is said',
+           (r.status, 'rt_00007.out' in r.err), (0, True))
 
 
 if __name__ == '__main__':
