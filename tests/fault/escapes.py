@@ -1,4 +1,5 @@
-"""Escape sequences inside a checkpoint do not reach a terminal: names of fields, texts, ordering, names in an HDF5 file.
+"""Escape sequences inside a checkpoint do not reach a terminal: names of fields, texts, ordering,
+names in an HDF5 file.
 
 A one-line fault it catches: a name of a descriptor that is printed as it stands.
 """
@@ -36,7 +37,7 @@ EVIL = ('\x1b[31m', '\x07', '\x9b', '\x7f')
 def make(form):
     """A checkpoint with an escape wherever a text stands."""
     path = ptah.simulate(NAMELIST % form, form, options=['-q']).outputs[0]
-    for name in glob.glob(os.path.join(path, 'checksums_*')) + glob.glob(os.path.join(path, 'exact_*')):
+    for name in glob.glob(path + '/checksums_*') + glob.glob(path + '/exact_*'):
         os.remove(name)
     for name in ('namelist.txt', 'compilation.txt'):
         with open(os.path.join(path, name), 'a', encoding='utf-8') as f:
@@ -47,7 +48,8 @@ def make(form):
 def judge(v, what, argv):
     r = ptah.Run(argv, '.', timeout=60)
     text = r.out + r.err
-    v.same('%s: %s' % (what, ' '.join(argv[1:])), [c for c in ('\x1b', '\x07', '\x9b', '\x7f') if c in text], [])
+    v.same('%s: %s' % (what, ' '.join(argv[1:])),
+           [c for c in ('\x1b', '\x07', '\x9b', '\x7f') if c in text], [])
     if r.status not in (0, 1, 2):
         v.same('ends', r.status, 0)
     return text
@@ -55,10 +57,12 @@ def judge(v, what, argv):
 
 def ask(v, what, path):
     inspect = ptah.program('inspect')
-    for options in ([], ['-v'], ['-j'], ['-d'], ['-dj'], ['-t'], ['-p'], ['-pj'], ['-c'], ['-cc'], ['-cj'], ['-m', 'nothing']):
+    for options in ([], ['-v'], ['-j'], ['-d'], ['-dj'], ['-t'], ['-p'], ['-pj'], ['-c'], ['-cc'],
+                    ['-cj'], ['-m', 'nothing']):
         judge(v, what, [inspect, *options, path])
     judge(v, what, [inspect, path, path])
-    for program, *options in (('pk', '-n', '8'), ('convert', '-v', '-o', 'out'), ('repartition', '-v', '-n', '2', '-o', 'out')):
+    for program, *options in (('pk', '-n', '8'), ('convert', '-v', '-o', 'out'),
+                              ('repartition', '-v', '-n', '2', '-o', 'out')):
         shutil.rmtree('out', ignore_errors=True)
         judge(v, what, [ptah.program(program), *options, path])
 

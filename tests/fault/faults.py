@@ -1,5 +1,6 @@
-"""A program that writes a checkpoint is killed at each of its calls that change the disk, and each of these fails once: afterwards every
-checkpoint that has a name is whole and is the old or the new one, no rank waits for ever, and the exit status is right.
+"""A program that writes a checkpoint is killed at each of its calls that change the disk, and each
+of these fails once: afterwards every checkpoint that has a name is whole and is the old or the new
+one, no rank waits for ever, and the exit status is right.
 
     faults.py sample SCENARIO RANKS    some calls, all kinds of trouble
     faults.py all SCENARIO RANKS       all calls
@@ -9,8 +10,8 @@ checkpoint that has a name is whole and is the old or the new one, no rank waits
               convert, repartition   these programs, to HDF5 and to 3 ranks of RAMSES binary
               disk               a full disk: backups may fail, the end may not
 
-A one-line fault it catches: a rename before the sync, an error of close or fsync dropped, a file removed before its successor is
-there, a rank that leaves while others wait.
+A one-line fault it catches: a rename before the sync, an error of close or fsync dropped, a file
+removed before its successor is there, a rank that leaves while others wait.
 """
 # test: sample ramses 1 tier=check timeout=120
 # test: sample hdf5 1 tier=check timeout=120
@@ -55,14 +56,16 @@ def build_shim():
 
 
 class Scenario:
-    """What is there before (old: name -> digest), the command, what it makes (new: name -> digest), what may be gone afterwards."""
+    """What is there before (old: name -> digest), the command, what it makes (new: name ->
+    digest), what may be gone afterwards."""
 
     def __init__(self, name, ranks):
         five = name == 'hdf5' or name.endswith('5')
         form = 'output_params/outformat=' + ('hdf5' if five else 'original')
         self.ranks, self.old, self.may_go = ranks, {}, []
         options, settings = ['-q', '-o', OUT, '-r', os.path.abspath('start/output_00002')], [form]
-        ptah.simulate(NAMELIST, 'start', ranks, settings=[form, 'run_params/nstepmax=2', 'output_params/foutput=2'], options=['-q'])
+        two_steps = ['run_params/nstepmax=2', 'output_params/foutput=2']
+        ptah.simulate(NAMELIST, 'start', ranks, settings=[form, *two_steps], options=['-q'])
         os.makedirs('before', exist_ok=True)
         if name.startswith('replace'):
             shutil.copytree('start/output_00001', 'before/output_00003')
@@ -71,7 +74,8 @@ class Scenario:
         if name.startswith('keep'):
             shutil.rmtree('before')
             steps = ['output_params/keep_last=2', 'output_params/foutput=1']
-            ptah.simulate(NAMELIST, 'before', ranks, settings=[form, 'run_params/nstepmax=5', *steps], options=['-q', '-o', '.'])
+            five_steps = [form, 'run_params/nstepmax=5', *steps]
+            ptah.simulate(NAMELIST, 'before', ranks, settings=five_steps, options=['-q', '-o', '.'])
             for leave in ('run.nml', 'log'):
                 os.remove('before/' + leave)
             last = sorted(os.listdir('before'))[-1]
@@ -82,20 +86,24 @@ class Scenario:
             self.may_go = [n for n in before if n != 'output_00001']
         else:
             settings += ['run_params/nstepmax=3', 'output_params/foutput=3']
-        self.argv = ptah.mpirun(ranks) + [ptah.program('simulate'), *options, os.path.abspath('start/run.nml'), *settings]
+        argv = [ptah.program('simulate'), *options, os.path.abspath('start/run.nml'), *settings]
         if name in ('convert', 'repartition'):
             how = ['-f', 'hdf5'] if name == 'convert' else ['-n', '3']
-            self.argv = ptah.mpirun(ranks) + [ptah.program(name), '-q', *how, '-o', OUT + '/output_00003', 'start/output_00002']
+            made = OUT + '/output_00003'
+            argv = [ptah.program(name), '-q', *how, '-o', made, 'start/output_00002']
+        self.argv = ptah.mpirun(ranks) + argv
         self.old = digests('before')
 
     def run(self, at=0, kind='kill', rank=0, log=None, last=False):
-        """A fresh copy of what was there, and the command with trouble at its call `at`. (Run, names -> digest afterwards)"""
+        """A fresh copy of what was there, and the command with trouble at its call `at`.
+        (Run, names -> digest afterwards)"""
         shutil.rmtree(OUT, ignore_errors=True)
         shutil.copytree('before', OUT)
-        r = ptah.Run(self.argv, '.', {'LD_PRELOAD': SHIM, 'FAULT_DIR': OUT, 'FAULT_AT': str(at), 'FAULT_KIND': kind,
-                                      'FAULT_RANK': str(rank), 'FAULT_LOG': log or '', 'FAULT_LAST': '1' if last else '',
-                                      'OMP_NUM_THREADS': '1'}, SECONDS)
-        return r, digests(OUT)
+        trouble = {'FAULT_DIR': OUT, 'FAULT_AT': str(at), 'FAULT_KIND': kind,
+                   'FAULT_RANK': str(rank), 'FAULT_LOG': log or '',
+                   'FAULT_LAST': '1' if last else ''}
+        env = {'LD_PRELOAD': SHIM, 'OMP_NUM_THREADS': '1', **trouble}
+        return ptah.Run(self.argv, '.', env, SECONDS), digests(OUT)
 
     def calls(self, rank):
         log = os.path.abspath('calls')
@@ -122,10 +130,15 @@ def digests(folder):
     names = sorted(n for n in os.listdir(folder) if re.fullmatch(r'output_\d{5}', n))
     found = {}
     if names:
-        r = ptah.Run([ptah.program('inspect'), '-qd'] + [os.path.join(folder, n) for n in names], '.')
+        paths = [os.path.join(folder, n) for n in names]
+        r = ptah.Run([ptah.program('inspect'), '-qd', *paths], '.')
         for line in r.out.splitlines():
             found[os.path.basename(line.split()[1])] = line.split()[0]
     return {n: found.get(n) for n in names}
+
+
+STAYS = 'the old one could not be removed'
+SAID = re.compile(r'(simulate|convert|repartition): | Older| No backup| .* ' + STAYS)
 
 
 def troubles(s, r, found, kind):
@@ -134,7 +147,9 @@ def troubles(s, r, found, kind):
     if r.timed_out:
         wrong.append('still running after %d s' % SECONDS)
     for name, value in found.items():
-        good = [*s.old.values(), *s.new.values()] if s.may_go else [s.old.get(name), s.new.get(name)]  # after a failed backup numbers shift
+        good = [s.old.get(name), s.new.get(name)]
+        if s.may_go:  # after a failed backup numbers shift
+            good = [*s.old.values(), *s.new.values()]
         if value is None or value not in good:
             wrong.append('%s is %s' % (name, value))
     for name in s.old:
@@ -144,16 +159,16 @@ def troubles(s, r, found, kind):
     if s.may_go and len(kept) < 2:
         wrong.append('only %s is left' % kept)
     whole = found == s.new
-    said = [line for line in r.err.splitlines()
-            if re.match(r'(simulate|convert|repartition): | Older| No backup| .* the old one could not be removed', line)]
-    stays = whole and len(said) == 1 and 'the old one could not be removed' in said[0]  # all is well but for the disk's room
+    said = [line for line in r.err.splitlines() if SAID.match(line)]
+    stays = whole and len(said) == 1 and STAYS in said[0]  # all is well but for the disk's room
+    failed_backup = s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1
     if kind in DEADLY:
         wrong += ['exit status %s' % r.status] if r.status == 0 and s.ranks == 1 else []
     elif kind in HARMLESS:
         wrong += [] if r.status == 0 and whole else ['exit status %s, found %s' % (r.status, found)]
     elif r.status not in (0, 2):
         wrong.append('exit status %s' % r.status)
-    elif r.status == 0 and not stays and not (s.may_go and s.new[max(s.new)] in found.values() and len(said) == 1):
+    elif r.status == 0 and not stays and not failed_backup:
         wrong.append('exit status 0 in spite of it')
     elif r.status == 2 and len(said) != 1:
         wrong.append('%d sentences' % len(said))
@@ -163,7 +178,8 @@ def troubles(s, r, found, kind):
 
 
 def choose(calls, kind, ranks):
-    """In a sample: of each kind of call the first and the last, of each kind of trouble some; fewer if it takes mpirun."""
+    """In a sample: of each kind of call the first and the last, of each kind of trouble some;
+    fewer if it takes mpirun."""
     first = {}
     for k, name in enumerate(calls, 1):
         first.setdefault(name, [k, k])[1] = k
@@ -171,7 +187,8 @@ def choose(calls, kind, ranks):
     n, step = KINDS.index(kind), 3 if ranks == 1 else 8
     if kind in HARMLESS:
         return first['write'] + first['fsync'][:1] if ranks == 1 else []
-    return [k for i, k in enumerate(picks) if i % step == n % step or (kind == 'tear' and ranks == 1)]
+    return [k for i, k in enumerate(picks)
+            if i % step == n % step or (kind == 'tear' and ranks == 1)]
 
 
 def loop(mode, name, ranks):
@@ -179,27 +196,32 @@ def loop(mode, name, ranks):
     failed = cases = 0
     for rank in range(ranks):
         calls = s.calls(rank)
-        print('     %s, %d ranks: rank %d makes %d calls: %s' % (name, ranks, rank, len(calls), ', '.join(
-            '%d %s' % (calls.count(c), c) for c in sorted(set(calls)))))
+        counts = ', '.join('%d %s' % (calls.count(c), c) for c in sorted(set(calls)))
+        print('     %s, %d ranks: rank %d makes %d calls: %s' %
+              (name, ranks, rank, len(calls), counts))
         for kind in KINDS:
             for at in range(1, len(calls) + 1) if mode == 'all' else choose(calls, kind, ranks):
-                if kind in HARMLESS and calls[at - 1] not in ('write', 'fsync' if kind == 'EINTR' else ''):
+                suits = ('write', 'fsync') if kind == 'EINTR' else ('write',)
+                if kind in HARMLESS and calls[at - 1] not in suits:
                     continue
                 r, found = s.run(at, kind, rank)
                 wrong = troubles(s, r, found, kind)
                 cases += 1
                 if wrong:
                     failed += 1
-                    print('FAIL %s at call %d (%s) of rank %d: %s\n%s' % (kind, at, calls[at - 1], rank, '; '.join(wrong), r.err[-800:]))
+                    print('FAIL %s at call %d (%s) of rank %d: %s\n%s' %
+                          (kind, at, calls[at - 1], rank, '; '.join(wrong), r.err[-800:]))
     print('%d cases, %d failed' % (cases, failed))
     sys.exit(1 if failed else 0)
 
 
 def disk_full():
-    """From some call on the disk is full: backups are skipped with a sentence; the end is an error that names the last good one."""
+    """From some call on the disk is full: backups are skipped with a sentence; the end is an error
+    that names the last good one."""
     v = ptah.Verdict()
     s = Scenario('keep', 1)
-    v.same('keep_last=2 left the first and two backups', sorted(s.old), ['output_00001', 'output_00004', 'output_00005'])
+    v.same('keep_last=2 left the first and two backups',
+           sorted(s.old), ['output_00001', 'output_00004', 'output_00005'])
     calls = s.calls(0)
     s.argv = [a.replace('nstepmax=6', 'nstepmax=8') for a in s.argv]
     r, found = s.run(len(calls) // 2, 'ENOSPC', last=True)
@@ -209,7 +231,8 @@ def disk_full():
     ends = [line for line in r.err.splitlines() if line.startswith('simulate: ')]
     print('     ' + '\n     '.join(backups + ends))
     v.same('one sentence at the end', len(ends), 1)
-    v.same('it says why, and what is left', bool(re.search(r'No space left.*last good checkpoint is \S+output_0000', ends[0])), True)
+    v.same('it says why, and what is left',
+           bool(re.search(r'No space left.*last good checkpoint is \S+output_0000', ends[0])), True)
     v.same('that one is whole', found.get(ends[0].split('/')[-1]) is not None, True)
     v.same('all that is there is whole', None not in found.values(), True)
     v.end()

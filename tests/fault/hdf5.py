@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""HDF5 checkpoints: the same bytes for other ranks and at another time; in all the forms that HDF5 has for them; and damaged.
+"""HDF5 checkpoints: the same bytes for other ranks and at another time; in all the forms that HDF5
+has for them; and damaged.
 
-A small run's checkpoint is copied by h5py: in the oldest format and the newest, with groups in heaps, chunks with each filter and each
-index that there is, big-endian, integers of 32 bits in 8 bytes (as cuRAMSES has them), among a thousand other groups. `inspect -d` must
-find the same digest in each; and in those, with a bit flipped or cut, the same one or another (they need not have checksums), or give one
-sentence: no signal, no hang. A group or dataset behind a soft or external link is refused. Catches: a form that is misread, a length that
-is believed, a page of an array at the wrong place, gas that is not there because its group is a link.
+A small run's checkpoint is copied by h5py: in the oldest format and the newest, with groups in
+heaps, chunks with each filter and each index that there is, big-endian, integers of 32 bits in 8
+bytes (as cuRAMSES has them), among a thousand other groups. `inspect -d` must find the same digest
+in each; and in those, with a bit flipped or cut, the same one or another (they need not have
+checksums), or give one sentence: no signal, no hang. A group or dataset behind a soft or external
+link is refused. Catches: a form that is misread, a length that is believed, a page of an array at
+the wrong place, gas that is not there because its group is a link.
 
 """
 # test: tier=quick timeout=240 ranks=3
@@ -48,7 +51,7 @@ FLIPS, MANY = 12, 1 << 20  # MANY chunks: one an element
 
 
 def skip_filters(d, item):
-    """Of three chunks in a row one is stored without filters, and one with the first filter, shuffle, alone."""
+    """Of three chunks in a row one has no filters, and one the first of them alone, shuffle."""
     n = d.get_create_plist().get_chunk()[0]
     for k, at in enumerate(range(0, item.size, n)):
         part = item[at:at + n]
@@ -60,10 +63,13 @@ def skip_filters(d, item):
 
 
 def copy(source, target, form):
-    """Every group, attribute and dataset; form: keywords for create_dataset, or a function of type → type."""
+    """Every group, attribute and dataset.
+
+    form: keywords for create_dataset, or a function of type → type"""
     for name, value in source.attrs.items():
         a = h5py.h5a.open(source.id, name.encode())
-        h5py.h5a.create(target.id, name.encode(), a.get_type(), a.get_space()).write(source.attrs.get(name))
+        b = h5py.h5a.create(target.id, name.encode(), a.get_type(), a.get_space())
+        b.write(source.attrs.get(name))
     for name, item in source.items():
         if isinstance(item, h5py.Group):
             copy(item, target.create_group(name), form)
@@ -72,15 +78,16 @@ def copy(source, target, form):
         if options.pop('big', False):
             dtype = dtype.newbyteorder('>')
         kind = h5py.h5t.py_create(dtype)
-        if options.pop('short', False) and dtype.kind == 'i' and dtype.itemsize == 8 and name != 'checksum':
+        if options.pop('short', False) and dtype == np.int64 and name != 'checksum':
             kind.set_precision(32)
         plist, space = h5py.h5p.create(h5py.h5p.DATASET_CREATE), item.id.get_space()
         chunks = options.pop('chunks', 3 if options else 0)
         if item.size and chunks:
             plist.set_chunk((max(1, -(-item.size // chunks)),))
             for f in options:
-                {'gzip': lambda: plist.set_deflate(4), 'shuffle': plist.set_shuffle, 'fletcher': plist.set_fletcher32,
-                 'skip': lambda: None, 'early': lambda: plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY),
+                {'gzip': lambda: plist.set_deflate(4), 'shuffle': plist.set_shuffle,
+                 'fletcher': plist.set_fletcher32, 'skip': lambda: None,
+                 'early': lambda: plist.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY),
                  'grows': lambda: space.set_extent_simple((item.size,), (h5py.h5s.UNLIMITED,))}[f]()
         d = h5py.h5d.create(target.id, name.encode(), kind, space, plist)
         if item.size:
@@ -101,7 +108,8 @@ FORMS = {
     'skipped': ('v108', {'shuffle': 1, 'gzip': 1, 'fletcher': 1, 'skip': 1}),
     'fixed skipped': ('latest', {'shuffle': 1, 'gzip': 1, 'fletcher': 1, 'skip': 1}),
     'latest': ('latest', {}),
-    # chunks of HDF5 1.10: one alone · in a row · in a fixed array, with pages · in an extensible one, of which super blocks
+    # chunks of HDF5 1.10: one alone · in a row · in a fixed array, with pages · in an extensible
+    # one, of which super blocks
     'single': ('v110', {'chunks': 1}),
     'single filtered': ('latest', {'chunks': 1, 'shuffle': 1, 'gzip': 1}),
     'implicit': ('v110', {'chunks': 3, 'early': 1}),
@@ -124,11 +132,14 @@ def inspect(path):
 
 
 def convert_perturbed(path):
-    """Memory that is given back is overwritten at once. Catches: the driver's class is freed while HDF5 has the file open."""
+    """Memory that is given back is overwritten at once. Catches: the driver's class is freed while
+    HDF5 has the file open."""
     for options in (['-o', 'perturbed'], ['-z', '1', '-o', 'deflated']):
-        r = ptah.Run([ptah.program('convert'), '-f', 'hdf5', *options, path], '.', {'MALLOC_PERTURB_': '165'}, timeout=60)
+        r = ptah.Run([ptah.program('convert'), '-f', 'hdf5', *options, path], '.',
+                     {'MALLOC_PERTURB_': '165'}, timeout=60)
         if r.status != 0:
-            print('FAILED: convert %s where freed memory is overwritten: status %d: %s' % (options, r.status, r.err))
+            print('FAILED: convert %s where freed memory is overwritten: status %d: %s' %
+                  (options, r.status, r.err))
             return False
     return True
 
@@ -153,13 +164,16 @@ def damage(path, count, rng):
 
 
 def make(name, ours, file, libver, form):
-    """A copy of the checkpoint in this form: its folder. The checksums of the files go, those of the datasets stay."""
+    """A copy of the checkpoint in this form, without the checksums of its files; those of the
+    datasets stay. (its folder)"""
     folder = os.path.join(name, os.path.basename(ours))
     os.makedirs(folder)
     for text in os.listdir(ours):
         if text != file and not text.endswith('.h5') and not text.startswith('checksums_'):
             subprocess.run(['cp', os.path.join(ours, text), folder], check=True)
-    with h5py.File(os.path.join(ours, file)) as a, h5py.File(os.path.join(folder, file), 'w', libver=(libver, 'latest')) as b:
+    other = os.path.join(folder, file)
+    with h5py.File(os.path.join(ours, file)) as a, \
+            h5py.File(other, 'w', libver=(libver, 'latest')) as b:
         copy(a, b, form)
     return folder
 
@@ -175,15 +189,19 @@ def follows_links(ours, file, libver):
     """What is behind a link that is not followed must not read as if it were not there."""
     failed = False
     for what in ('hydro', 'hydro/level_3', 'amr/level_2/son_flag', 'ptah'):
-        for kind, link in (('soft', h5py.SoftLink('/elsewhere')), ('external', h5py.ExternalLink('elsewhere.h5', '/elsewhere'))):
-            folder = make('%s %s %s' % (kind, what.replace('/', ' '), libver), ours, file, libver, {})
+        for kind, link in (('soft', h5py.SoftLink('/elsewhere')),
+                           ('external', h5py.ExternalLink('elsewhere.h5', '/elsewhere'))):
+            name = '%s %s %s' % (kind, what.replace('/', ' '), libver)
+            folder = make(name, ours, file, libver, {})
             with h5py.File(os.path.join(folder, file), 'r+', libver=(libver, 'latest')) as f:
                 f.move(what, 'elsewhere')
                 f[what] = link
             r = ptah.Run([ptah.program('inspect'), '-d', folder], '.', timeout=60)
-            good = r.status == 2 and len(r.err.splitlines()) == 1 and 'soft or external link' in r.err and what.split('/')[0] in r.err
+            said = all(w in r.err for w in ('soft or external link', what.split('/')[0]))
+            good = r.status == 2 and len(r.err.splitlines()) == 1 and said
             if not good:
-                print('FAILED: %s behind a %s link, %s: status %d: %s' % (what, kind, libver, r.status, r.err))
+                print('FAILED: %s behind a %s link, %s: status %d: %s' %
+                      (what, kind, libver, r.status, r.err))
             failed |= not good
     return failed
 
@@ -205,7 +223,8 @@ def main():
     for name, (libver, form) in FORMS.items():
         folder = make(name, ours, file, libver, form)
         failed |= differs(name, folder, want)
-        print('%s: %d of %d damaged files noticed' % (name, damage(os.path.join(folder, file), FLIPS, rng), FLIPS))
+        noticed = damage(os.path.join(folder, file), FLIPS, rng)
+        print('%s: %d of %d damaged files noticed' % (name, noticed, FLIPS))
     for libver in CROWDED:
         folder = make('crowded ' + libver, ours, file, libver, {})
         with h5py.File(os.path.join(folder, file), 'r+', libver=(libver, 'latest')) as f:

@@ -1,10 +1,12 @@
-"""Damaged checkpoints: cut at each record of each file, and with random bits flipped. With our list of checksums each is refused or
-reads the same; without it (as checkpoints of RAMSES come) no input may crash the reader, stop it for long or make it ask for absurd memory.
+"""Damaged checkpoints: cut at each record of each file, and with random bits flipped. With our list
+of checksums each is refused or reads the same; without it (as checkpoints of RAMSES come) no input
+may crash the reader, stop it for long or make it ask for absurd memory.
 
-    hostile.py FLIPS            of each checkpoint: RAMSES binary and HDF5, with and without the list
+    hostile.py FLIPS            of each checkpoint: RAMSES binary and HDF5, with the list, without
     hostile.py FLIPS PATH...    those instead, without regard to what is read
 
-One process of inspect reads them all, as it would from a pipe. A one-line fault it catches: a sum that is made but not compared.
+One process of inspect reads them all, as it would from a pipe.
+A one-line fault it catches: a sum that is made but not compared.
 """
 # test: 700 tier=check timeout=200
 # test: 10000 tier=long timeout=3600
@@ -33,9 +35,12 @@ class Inspect:
         self.p = None
 
     def start(self):
-        self.p = subprocess.Popen([ptah.program('inspect'), '-qd', '-'], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, env={**os.environ, 'OMP_NUM_THREADS': '1'},
-                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+        self.p = subprocess.Popen([ptah.program('inspect'), '-qd', '-'], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  env={**os.environ, 'OMP_NUM_THREADS': '1'}, preexec_fn=limit)
 
     def ask(self, path):
         if self.p is None or self.p.poll() is not None:
@@ -101,14 +106,19 @@ def torment(what, path, flips, protected, reader, rng):
         put(path, name, data)
         answer = reader.ask(path)
         put(path, name, files[name])
-        kind = 'refused' if answer.startswith('inspect: ') else 'same' if answer.split()[0] == good else 'changed'
-        bad = answer.startswith(('HANG', 'DIED')) or 'bug at' in answer or (protected and kind == 'changed')
+        if answer.startswith('inspect: '):
+            kind = 'refused'
+        else:
+            kind = 'same' if answer.split()[0] == good else 'changed'
+        bad = answer.startswith(('HANG', 'DIED')) or 'bug at' in answer
+        bad |= protected and kind == 'changed'
         count[kind] += 1
         if bad:
             failed += 1
             print('FAIL %s: %s, %s: %s' % (what, name, how, answer[:500]))
-    print('%-4s %-24s %5d cuts and flips: %d refused, %d read the same, %d read as something else' % (
-        'FAIL' if failed else 'ok', what, sum(count.values()), count['refused'], count['same'], count['changed']))
+    print('%-4s %-24s %5d cuts and flips: %d refused, %d read the same, %d read as something else' %
+          ('FAIL' if failed else 'ok', what, sum(count.values()), count['refused'], count['same'],
+           count['changed']))
     return failed
 
 
@@ -125,7 +135,8 @@ def check_sees(what, path, rng):
         put(path, name, data)
         if r.status != 1:
             failed += 1
-            print('FAIL %s: inspect -c of a bit in byte %d of %s: exit status %s: %s' % (what, at, name, r.status, r.out + r.err))
+            print('FAIL %s: inspect -c of a bit in byte %d of %s: exit status %s: %s' %
+                  (what, at, name, r.status, r.out + r.err))
     print('%-4s %s: inspect -c tells of a bit in any file' % ('FAIL' if failed else 'ok', what))
     return failed
 
@@ -139,7 +150,8 @@ def main():
         failed += torment(path[-24:], os.path.abspath('given'), flips, False, reader, rng)
     for form in [] if given else ['original', 'hdf5']:
         shutil.rmtree(form, ignore_errors=True)
-        r = ptah.simulate(NAMELIST, form, settings=['output_params/outformat=' + form], options=['-q'])
+        r = ptah.simulate(NAMELIST, form, settings=['output_params/outformat=' + form],
+                          options=['-q'])
         path = os.path.abspath(r.outputs[1])
         failed += torment(form, path, flips, True, reader, rng)
         failed += check_sees(form, path, rng) if form == 'original' else 0

@@ -1,8 +1,10 @@
-"""Wrong inputs: each must end soon with exit status 2 and one sentence that names the culprit, on any number of ranks.
+"""Wrong inputs: each must end soon with exit status 2 and one sentence that names the culprit, on
+any number of ranks.
 
     inputs.py RANKS
 
-A one-line fault it catches: a return before the ranks agree (one leaves, the others wait), a read whose count is not looked at.
+A one-line fault it catches: a return before the ranks agree (one leaves, the others wait), a read
+whose count is not looked at.
 """
 # test: 1 tier=quick timeout=120
 # test: 3 tier=check timeout=300 ranks=3
@@ -108,6 +110,11 @@ def grafic(n=8, planes=None, value=0.0, astart=0.02):
     return head + record(struct.pack('<f', value) * (n * n)) * (n if planes is None else planes)
 
 
+def sized(n):
+    """A file whose header claims n cells along x."""
+    return grafic()[:4] + struct.pack('<i', n) + grafic()[8:]
+
+
 def put(path, data):
     with open(path, 'wb') as f:
         f.write(data)
@@ -142,6 +149,12 @@ def particles(text):
     put('ics/ic_part', text)
 
 
+SECOND_REGION = """nregion=2
+region_type(2)='square'
+length_x(2)=9.0
+length_y(2)=9.0
+length_z(2)=9.0
+exp_region(2)=10.0"""
 NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('an unknown name', edit(SEDOV, 'hydro=', 'hidro='), 'hidro'),
     ('an unknown group', edit(SEDOV, '&AMR_PARAMS', '&ARM_PARAMS'), 'ARM_PARAMS'),
@@ -162,16 +175,17 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('an unknown solver', SEDOV + "&HYDRO_PARAMS\nriemann='roe'\n/\n", 'riemann'),
     ('an unknown slope', SEDOV + '&HYDRO_PARAMS\nslope_type=42\n/\n', 'slope_type'),
     ('gamma of 1', SEDOV + '&HYDRO_PARAMS\ngamma=1.0\n/\n', 'gamma'),
-    ('a region without gas', edit(SEDOV, 'nregion=1', "nregion=2\nregion_type(2)='square'\nlength_x(2)=9.0\nlength_y(2)=9.0\n"
-                                  'length_z(2)=9.0\nexp_region(2)=10.0'), 'd_region'),
+    ('a region without gas', edit(SEDOV, 'nregion=1', SECOND_REGION), 'd_region'),
     ('an unknown region', edit(SEDOV, "'square'", "'sphere'"), 'region_type'),
     ('an unknown file type', edit(COSMO, "'grafic'", "'gadget9'"), 'filetype'),
-    ('cosmology without files', edit(COSMO, "filetype='grafic'", "filetype='ascii'"), 'grafic|filetype'),
+    ('cosmology without files', edit(COSMO, "filetype='grafic'", "filetype='ascii'"),
+     'grafic|filetype'),
     ('index out of bounds', edit(SEDOV, 'region_type(1)', 'region_type(1000000)'), 'region_type'),
     ('too many values', edit(SEDOV, 'boxlen=1.0', 'boxlen=1.0,2.0,3.0'), 'boxlen'),
     ('too few octs allowed', edit(SEDOV, 'boxlen', 'ngridmax=5\nboxlen'), 'ngridmax'),
     ('radiative transfer', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro='), r'\brt\b'),
-    ('a restart from nothing', edit(SEDOV, 'hydro=', 'nrestart=7\nhydro='), 'nrestart|output_00007'),
+    ('a restart from nothing', edit(SEDOV, 'hydro=', 'nrestart=7\nhydro='),
+     'nrestart|output_00007'),
 ]
 
 CHECKED = ['a region without gas']  # option -n tells of them too
@@ -183,17 +197,23 @@ FILES = [  # what is wrong, how to make it, the namelist, what the message must 
     ('a header cut short', lambda: truncated('ic_deltab', 30), COSMO, 'ic_deltab'),
     ('an empty file', lambda: truncated('ic_velbx', 0), COSMO, 'ic_velbx'),
     ('planes missing', lambda: truncated('ic_velcz', 1000), COSMO, 'ic_velcz'),
-    ('the last byte missing', lambda: truncated('ic_deltab', len(grafic()) - 1), COSMO, 'ic_deltab'),
+    ('the last byte missing', lambda: truncated('ic_deltab', len(grafic()) - 1), COSMO,
+     'ic_deltab'),
     ('another size', lambda: replaced('ic_velcx', grafic(n=4)), COSMO, 'ic_velcx'),
-    ('a size that is not of the level', lambda: [good_ics(), put('ics/ic_deltab', grafic(n=7))], COSMO, 'ic_deltab|ics'),
-    ('a negative size', lambda: replaced('ic_deltab', grafic()[:4] + struct.pack('<i', -8) + grafic()[8:]), COSMO, 'ic_deltab'),
-    ('a huge size', lambda: replaced('ic_deltab', grafic()[:4] + struct.pack('<i', 2000000000) + grafic()[8:]), COSMO, 'ic_deltab'),
+    ('a size that is not of the level', lambda: [good_ics(), put('ics/ic_deltab', grafic(n=7))],
+     COSMO, 'ic_deltab|ics'),
+    ('a negative size', lambda: replaced('ic_deltab', sized(-8)), COSMO, 'ic_deltab'),
+    ('a huge size', lambda: replaced('ic_deltab', sized(2000000000)), COSMO, 'ic_deltab'),
     ('junk', lambda: replaced('ic_deltab', os.urandom(5000)), COSMO, 'ic_deltab'),
-    ('start at a = 0', lambda: replaced('ic_deltab', grafic(astart=0.0)), COSMO, 'ic_deltab|a(exp|start)'),
-    ('a density that is not a number', lambda: replaced('ic_deltab', grafic(value=float('nan'))), COSMO, 'ic_deltab|finite'),
-    ('too few particles allowed', good_ics, edit(COSMO, 'levelmax', 'npartmax=5\nlevelmax'), 'npartmax'),
+    ('start at a = 0', lambda: replaced('ic_deltab', grafic(astart=0.0)), COSMO,
+     'ic_deltab|a(exp|start)'),
+    ('a density that is not a number', lambda: replaced('ic_deltab', grafic(value=float('nan'))),
+     COSMO, 'ic_deltab|finite'),
+    ('too few particles allowed', good_ics, edit(COSMO, 'levelmax', 'npartmax=5\nlevelmax'),
+     'npartmax'),
     ('no ic_part', lambda: without('ic_deltab'), ASCII, 'ic_part'),
-    ('a column missing', lambda: particles(b'0.1 0.1 0.1 0 0 0 1.0\n0.2 0.2 0.2 0 0 0\n'), ASCII, 'ic_part'),
+    ('a column missing', lambda: particles(b'0.1 0.1 0.1 0 0 0 1.0\n0.2 0.2 0.2 0 0 0\n'), ASCII,
+     'ic_part'),
     ('a word for a number', lambda: particles(b'0.1 0.1 here 0 0 0 1.0\n'), ASCII, 'ic_part'),
     ('a particle that is nowhere', lambda: particles(b'nan 0.1 0.1 0 0 0 1.0\n'), ASCII, 'ic_part'),
     ('a box that overflows, of particles', lambda: particles(b'1e307 0 0 1e307 0 0 1\n'),
@@ -201,7 +221,8 @@ FILES = [  # what is wrong, how to make it, the namelist, what the message must 
     ('junk for particles', lambda: particles(os.urandom(3000)), ASCII, 'ic_part'),
 ]
 
-USAGE = [  # what is wrong, the arguments, what the message must name; seen before the ranks know of each other
+# what is wrong, the arguments, what the message must name; seen before the ranks know of each other
+USAGE = [
     ('no argument', [], 'namelist|usage'),
     ('an unknown option', ['--frobnicate', 'good.nml'], 'frobnicate'),
     ('an option without its value', ['good.nml', '-o'], r"-o|assignment"),
@@ -220,7 +241,7 @@ COMMANDS = [
 
 
 def wrong(what, argv, ranks, pattern, failures):
-    """Runs and judges: one line of simulate's own that names the culprit; mpirun adds words of its own."""
+    """Runs and judges: one line of simulate's own that names the culprit; mpirun adds its words."""
     r = ptah.Run(ptah.mpirun(ranks) + argv, '.', timeout=SECONDS)
     said = [s for s in r.err.splitlines() if s.startswith('simulate: ')]
     troubles = []
@@ -238,7 +259,8 @@ def wrong(what, argv, ranks, pattern, failures):
         troubles.append('words on stdout')
     if troubles:
         failures.append(what)
-        print('FAIL %s: %s\n     %s' % (what, '; '.join(troubles), r.err.strip()[-600:].replace('\n', '\n     ')))
+        print('FAIL %s: %s\n     %s' % (what, '; '.join(troubles),
+                                        r.err.strip()[-600:].replace('\n', '\n     ')))
     else:
         print('ok   %s: %s' % (what, said[0][10:]))
 
@@ -262,7 +284,8 @@ def main():
         make()
         put('wrong.nml', text.encode())
         wrong(what, [simulate, 'wrong.nml'], ranks, pattern, failures)
-    print('%d wrong inputs, %d not refused as they should be' % (len(commands + NAMELISTS + FILES), len(failures)))
+    print('%d wrong inputs, %d not refused as they should be' %
+          (len(commands + NAMELISTS + FILES), len(failures)))
     sys.exit(1 if failures else 0)
 
 

@@ -1,7 +1,9 @@
-"""Trouble of the machine is not damage: inspect -cc of a sound checkpoint whose k-th read fails ends with status 2 and the true reason.
+"""Trouble of the machine is not damage: inspect -cc of a sound checkpoint whose k-th read fails
+ends with status 2 and the true reason.
 
-Reads (open, pread, opendir, readdir) fail from the k-th on with EIO, EMFILE or EACCES, by a library that is preloaded; k is drawn at
-random. A one-line fault it catches: an error of a file that counts as a finding.
+Reads (open, pread, opendir, readdir) fail from the k-th on with EIO, EMFILE or EACCES, by a library
+that is preloaded; k is drawn at random. A one-line fault it catches: an error of a file that
+counts as a finding.
 """
 # test: tier=check timeout=240
 import errno
@@ -38,8 +40,9 @@ SAMPLES = 14
 
 
 def run(shim, path, at, code):
-    r = ptah.Run([ptah.program('inspect'), '-cc', path], '.', {
-        'LD_PRELOAD': shim, 'TROUBLE_DIR': path, 'TROUBLE_AT': str(at), 'TROUBLE_ERRNO': str(code), 'TROUBLE_COUNT': 'count'}, timeout=60)
+    trouble = {'LD_PRELOAD': shim, 'TROUBLE_DIR': path, 'TROUBLE_AT': str(at),
+               'TROUBLE_ERRNO': str(code), 'TROUBLE_COUNT': 'count'}
+    r = ptah.Run([ptah.program('inspect'), '-cc', path], '.', trouble, timeout=60)
     with open('count') as f:
         return r, int(f.read())
 
@@ -48,7 +51,8 @@ def main():
     v, seed = ptah.Verdict(), int(os.environ.get('SEED') or int.from_bytes(os.urandom(3), 'little'))
     print('seed', seed)
     rng, shim = random.Random(seed), os.path.abspath('readshim.so')
-    subprocess.check_call(['gcc', '-shared', '-fPIC', '-o', shim, os.path.join(ptah.ROOT, 'tests', 'fault', 'readshim.c'), '-ldl'])
+    source = os.path.join(ptah.ROOT, 'tests', 'fault', 'readshim.c')
+    subprocess.check_call(['gcc', '-shared', '-fPIC', '-o', shim, source, '-ldl'])
     for form in ('original', 'hdf5'):
         path = ptah.simulate(NAMELIST % form, form, options=['-q']).outputs[0]
         good, count = run(shim, path, 0, 0)
@@ -57,7 +61,8 @@ def main():
             code = rng.choice([errno.EIO, errno.EMFILE, errno.EACCES])
             r = run(shim, path, at, code)[0]
             said = r.err.splitlines()
-            good = r.status == 2 and len(said) == 1 and os.strerror(code) in said[0] and 'damaged' not in r.out
+            good = (r.status == 2 and len(said) == 1 and os.strerror(code) in said[0] and
+                    'damaged' not in r.out)
             v.same('%s: read %d fails: %s' % (form, at, os.strerror(code)), good, True)
             if not good:
                 print('  status %s: %s%s' % (r.status, r.out, r.err))

@@ -1,11 +1,14 @@
-"""Every program with each request for memory in turn refused, that one alone or all from then on: it says so in one sentence and ends
-with status 2, or does without and does its work; no checkpoint, map or table is half written.
+"""Every program with each request for memory in turn refused, that one alone or all from then on:
+it says so in one sentence and ends with status 2, or does without and does its work; no checkpoint,
+map or table is half written.
 
     memory.py sample PROGRAM...   some ten requests of each command
     memory.py all PROGRAM...      up to 400 of each
-    memory.py libraries PROGRAM   those that libraries make (HDF5, FFTW, GSL, C): no signal, no hang, nothing half written
+    memory.py libraries PROGRAM   those that libraries make (HDF5, FFTW, GSL, C): no signal, no
+                                  hang, nothing half written
 
-A one-line fault it catches: an allocation that is not looked at, an output that has its name before it is whole.
+A one-line fault it catches: an allocation that is not looked at, an output that has its name
+before it is whole.
 """
 # test: sample simulate inspect tier=check timeout=240
 # test: sample convert repartition pk genzoom tier=check timeout=240
@@ -19,8 +22,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fault'))
 import ptah  # noqa: E402
+sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'fault'))
 import zoom_sets  # noqa: E402
 
 SHIM = os.path.abspath('alloc.so')
@@ -65,21 +68,25 @@ m_refine=2*0.001
 
 def commands(binary, five):
     """PROGRAM: [(arguments, where what they make is)]; checkpoints of both formats are there."""
-    return {
-        'simulate': [(['-q', '-o', 'new', 'run.nml', 'output_params/outformat=' + form], 'new') for form in ('original', 'hdf5')]
-        + [(['-q', '-o', 'new', '-r', path, 'run.nml', 'run_params/nstepmax=3'], 'new') for path in (binary, five)],
-        'inspect': [([*options, path], 'new') for path in (binary, five)
-                    for options in (['-d'], ['-j'], ['-cc'], ['-t'], ['-m', 'density', '-o', 'new/map.png'])] + [([binary, five], 'new')],
-        'convert': [(['-q', '-f', 'hdf5', '-o', 'new/output_00002', binary], 'new'),
-                    (['-q', '-f', 'ramses', '-o', 'new/output_00002', five], 'new')],
-        'repartition': [(['-q', '-n', '3', '-o', 'new/output_00002', path], 'new') for path in (binary, five)],
-        'pk': [(['-n', '16', '-s', 'dm,gas', path], 'new') for path in (binary, five)],
-        'genzoom': [(['-q', '--sphere', '0.5,0.5,0.5,0.05', 'set'], 'set')],
+    both, out = (binary, five), ['-q', '-o', 'new/output_00002']
+    starts = [['run.nml', 'output_params/outformat=' + form] for form in ('original', 'hdf5')]
+    restarts = [['-r', path, 'run.nml', 'run_params/nstepmax=3'] for path in both]
+    looks = (['-d'], ['-j'], ['-cc'], ['-t'], ['-m', 'density', '-o', 'new/map.png'])
+    makes_new = {
+        'simulate': [['-q', '-o', 'new', *how] for how in starts + restarts],
+        'inspect': [[*look, path] for path in both for look in looks] + [[binary, five]],
+        'convert': [[*out, '-f', 'hdf5', binary], [*out, '-f', 'ramses', five]],
+        'repartition': [[*out, '-n', '3', path] for path in both],
+        'pk': [['-n', '16', '-s', 'dm,gas', path] for path in both],
     }
+    result = {program: [(argv, 'new') for argv in argvs] for program, argvs in makes_new.items()}
+    result['genzoom'] = [(['-q', '--sphere', '0.5,0.5,0.5,0.05', 'set'], 'set')]
+    return result
 
 
 def prepare():
-    subprocess.check_call(['cc', '-shared', '-fPIC', '-O1', '-o', SHIM, os.path.join(ptah.ROOT, 'tests', 'fault', 'alloc.c')])
+    source = os.path.join(ptah.ROOT, 'tests', 'fault', 'alloc.c')
+    subprocess.check_call(['cc', '-shared', '-fPIC', '-O1', '-o', SHIM, source])
     os.makedirs('ics', exist_ok=True)
     with open('ics/ic_part', 'w') as f:
         for i in range(200):
@@ -87,7 +94,8 @@ def prepare():
     with open('run.nml', 'w') as f:
         f.write(NAMELIST % os.path.abspath('ics'))
     for form in ('original', 'hdf5'):
-        r = ptah.Run([ptah.program('simulate'), '-q', '-o', form, 'run.nml', 'output_params/outformat=' + form], '.')
+        setting = 'output_params/outformat=' + form
+        r = ptah.Run([ptah.program('simulate'), '-q', '-o', form, 'run.nml', setting], '.')
         if r.status != 0:
             print(r.err)
             sys.exit(1)
@@ -100,16 +108,19 @@ def run(argv, made, **env):
         zoom_sets.good()
     else:
         os.makedirs(made)
-    return ptah.Run(argv, '.', {'LD_PRELOAD': SHIM, 'OMP_NUM_THREADS': '1', 'ALLOC_FROM': FROM, **env}, SECONDS)
+    env = {'LD_PRELOAD': SHIM, 'OMP_NUM_THREADS': '1', 'ALLOC_FROM': FROM, **env}
+    return ptah.Run(argv, '.', env, SECONDS)
 
 
 def broken(made):
-    """Names of checkpoints that are there and not whole; of a set's files that are new, but not all."""
+    """Names of checkpoints that are not whole; of a set's new files, unless they are all there."""
     if made == 'set':
         new = glob.glob('set/*/ic_pvar_00???')
         return new if len(new) not in (0, len(zoom_sets.GOOD)) else []
-    there = [os.path.join(made, n) for n in sorted(os.listdir(made)) if n.startswith('output_') and not n.endswith('.tmp')]
-    return [path for path in there if ptah.Run([ptah.program('inspect'), '-qc', path], '.').status != 0]
+    there = [os.path.join(made, n) for n in sorted(os.listdir(made))
+             if n.startswith('output_') and not n.endswith('.tmp')]
+    return [path for path in there
+            if ptah.Run([ptah.program('inspect'), '-qc', path], '.').status != 0]
 
 
 def trouble(r, made, whole):

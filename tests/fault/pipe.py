@@ -1,4 +1,5 @@
-"""Standard output that ends early: nothing is said of a reader that has gone (`pk … | head`), one sentence of a full disk.
+"""Standard output that ends early: nothing is said of a reader that has gone (`pk … | head`), one
+sentence of a full disk.
 
 A one-line fault it catches: a program that goes on to the next checkpoint though nobody reads.
 """
@@ -16,8 +17,9 @@ PROGRAMS = ['simulate', 'repartition', 'convert', 'inspect', 'genzoom', 'pk']
 
 
 def run(argv, out):
-    p = subprocess.run([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
-                       env={**os.environ, **ptah.ENVIRONMENT}, timeout=50)
+    p = subprocess.run([ptah.program(argv[0]), *argv[1:]], stdout=out, stderr=subprocess.PIPE,
+                       stdin=subprocess.DEVNULL, text=True, env={**os.environ, **ptah.ENVIRONMENT},
+                       timeout=50)
     return p.returncode, p.stderr
 
 
@@ -33,12 +35,16 @@ def gone(argv):
 def main():
     v = ptah.Verdict()
     tiny.write('output_00001', tiny.grow({1: [(0, 0, 0)]}))
-    for argv in [[p, '-h'] for p in PROGRAMS] + [['inspect', 'output_00001'], ['inspect', '-t', 'output_00001', 'nowhere']]:
+    argvs = [[p, '-h'] for p in PROGRAMS]
+    argvs += [['inspect', 'output_00001'], ['inspect', '-t', 'output_00001', 'nowhere']]
+    for argv in argvs:
         status, err = gone(argv)
-        v.same('%s: nobody reads' % ' '.join(argv), (status in (2, -signal.SIGPIPE), err), (True, ''))
+        v.same('%s: nobody reads' % ' '.join(argv),
+               (status in (2, -signal.SIGPIPE), err), (True, ''))
         with open('/dev/full', 'w') as full:
             status, err = run(argv, full)
-        v.same('%s: no room' % ' '.join(argv), (status, err.count('\n'), 'standard output' in err), (2, 1, True))
+        v.same('%s: no room' % ' '.join(argv),
+               (status, err.count('\n'), 'standard output' in err), (2, 1, True))
     v.end()
 
 

@@ -2,8 +2,9 @@
 
     place.py
 
-The directory of outputs is removed while the run goes on: the run says so, makes it again, and writes; it names no checkpoint that is
-gone as good. A limit on the size of files (ulimit -f) is one sentence and exit status 2 in every program that writes, no death by a signal.
+The directory of outputs is removed while the run goes on: the run says so, makes it again, and
+writes; it names no checkpoint that is gone as good. A limit on the size of files (ulimit -f) is one
+sentence and exit status 2 in every program that writes, no death by a signal.
 
 A one-line fault it catches: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
 """
@@ -24,10 +25,12 @@ def vanishing(v, form):
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(stop.ENDLESS)
-    settings = ['output_params/foutput=20', 'run_params/nstepmax=20', 'output_params/outformat=' + form]
+    settings = ['output_params/foutput=20', 'run_params/nstepmax=20',
+                'output_params/outformat=' + form]
     os.makedirs(os.path.join(folder, 'a'))
-    p = subprocess.Popen([ptah.program('simulate'), '-o', 'a/out', 'run.nml', *settings], cwd=folder, text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **ptah.ENVIRONMENT})
+    p = subprocess.Popen([ptah.program('simulate'), '-o', 'a/out', 'run.nml', *settings],
+                         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**os.environ, **ptah.ENVIRONMENT})
     first = p.stdout.readline().strip()
     shutil.rmtree(os.path.join(folder, first.split('/')[0]))
     out, err = p.communicate(timeout=60)
@@ -45,13 +48,16 @@ def too_large(v):
     r = ptah.simulate(stop.ENDLESS, 'made', settings=['run_params/nstepmax=1'])
     made, out = r.outputs[-1], ['-o', 'small']
     run = [ptah.program('simulate'), '-q', *out, 'made/run.nml', 'run_params/nstepmax=1']
-    for argv in (run, run + ['output_params/outformat=hdf5'], [ptah.program('convert'), '-f', 'hdf5', *out, made],
-                 [ptah.program('convert'), '-f', 'ramses', *out, made], [ptah.program('repartition'), '-n', '2', *out, made],
+    for argv in (run, run + ['output_params/outformat=hdf5'],
+                 [ptah.program('convert'), '-f', 'hdf5', *out, made],
+                 [ptah.program('convert'), '-f', 'ramses', *out, made],
+                 [ptah.program('repartition'), '-n', '2', *out, made],
                  [ptah.program('inspect'), '-m', 'density', '-n', '2048', '-o', 'map.png', made]):
         r = limited(argv, 8)
         name = ' '.join([os.path.basename(argv[0]), *argv[-2:]])
         said = [s for s in r.err.splitlines() if s.startswith(os.path.basename(argv[0]) + ':')]
-        v.same('files of 4 KiB at most, %s: status, sentences' % name, (r.status, len(said)), (2, 1))
+        v.same('files of 4 KiB at most, %s: status, sentences' % name,
+               (r.status, len(said)), (2, 1))
         if len(said) != 1:
             print(r.err[-500:])
         shutil.rmtree('small', ignore_errors=True)

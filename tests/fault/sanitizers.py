@@ -1,8 +1,9 @@
-"""Builds with the address and undefined-behaviour sanitizers and runs small problems on 2 ranks: neither may say anything.
+"""Builds with the address and undefined-behaviour sanitizers and runs small problems on 2 ranks:
+neither may say anything.
 
     sanitizers.py CASE      sedov, cosmo, or broken (a truncated file, met by the readers)
 
-Catches reads past an array, uses after free, leaks of our own, shifts and overflows without meaning.
+Catches reads past an array, uses after free, leaks of our own, meaningless shifts and overflows.
 """
 # test: sedov tier=check timeout=400 ranks=2
 # test: cosmo tier=check timeout=400 ranks=2
@@ -15,8 +16,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'property'))
 import ptah  # noqa: E402
+sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'property'))
 import digest  # noqa: E402
 
 BUILD = os.path.join(ptah.ROOT, 'build', 'asan')
@@ -33,14 +34,17 @@ def build():
     os.makedirs(BUILD, exist_ok=True)
     with open(os.path.join(BUILD, 'lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/asan', 'BIN=build/asan/bin', 'all',
-                               'OPT=-O1 -march=native -fno-omit-frame-pointer -fno-sanitize-recover=undefined ' + SANITIZE,
+        options = '-O1 -march=native -fno-omit-frame-pointer -fno-sanitize-recover=undefined '
+        subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/asan',
+                               'BIN=build/asan/bin', 'all', 'OPT=' + options + SANITIZE,
                                'LDFLAGS=-fopenmp ' + SANITIZE], stdout=subprocess.DEVNULL)
 
 
 def leaks(text):
-    """Leak reports whose memory one of our own functions asked for; Open MPI and its unloaded parts leave some behind."""
-    return [b for b in text.split('\n\n') if ' leak of ' in b and re.search(r'#[12] .* in \w+ \S*(lib|cmd)/\w+/\w+\.c:', b)]
+    """Leak reports whose memory one of our own functions asked for; Open MPI and its unloaded
+    parts leave some behind."""
+    ours = re.compile(r'#[12] .* in \w+ \S*(lib|cmd)/\w+/\w+\.c:')
+    return [b for b in text.split('\n\n') if ' leak of ' in b and ours.search(b)]
 
 
 def quiet(v, what, argv, ranks, status=0):
@@ -59,22 +63,27 @@ def run_case(v, case):
     ptah.unpack_ics('.', 'ic_32')
     simulate, inspect = (os.path.join(BUILD, 'bin', p) for p in ('simulate', 'inspect'))
     steps = 3 if case == 'cosmo' else 6
-    settings = ['run_params/nstepmax=%d' % (steps + 1), 'output_params/foutput=%d' % steps, 'run_params/nremap=2']
+    settings = ['run_params/nstepmax=%d' % (steps + 1), 'output_params/foutput=%d' % steps,
+                'run_params/nremap=2']
     for ordering in ('ksection', 'hilbert'):
         argv = [simulate, '-o', ordering, 'run.nml', 'run_params/ordering=' + ordering] + settings
         r = quiet(v, '%s, %s' % (case, ordering), argv, 2)
         first, last = r.out.split()[0], r.out.split()[-1]
-        for options in ([], ['-d'], ['-j'], ['-tv'], ['-pj'], ['-cc'], ['-m', 'density', '-o', 'map.png']):
+        for options in ([], ['-d'], ['-j'], ['-tv'], ['-pj'], ['-cc'],
+                        ['-m', 'density', '-o', 'map.png']):
             quiet(v, 'inspect ' + ' '.join(options), [inspect] + options + [last], 1)
         if case == 'cosmo':
-            quiet(v, 'inspect --contamination', [inspect, '--contamination', '--sphere', 'densest,0.05', last], 1)
+            quiet(v, 'inspect --contamination',
+                  [inspect, '--contamination', '--sphere', 'densest,0.05', last], 1)
         quiet(v, 'inspect, two', [inspect, first, last], 1, status=1)
 
 
 def truncated(v):
-    """inspect, and simulate where it alone reads a file, on a checkpoint each of whose files in turn is cut short."""
+    """inspect, and simulate where it alone reads a file, on a checkpoint each of whose files in
+    turn is cut short."""
     simulate, inspect = (os.path.join(BUILD, 'bin', p) for p in ('simulate', 'inspect'))
-    good = ptah.simulate(digest.SEDOV, 'good', settings=['amr_params/levelmax=5', 'run_params/nstepmax=1']).outputs[0]
+    settings = ['amr_params/levelmax=5', 'run_params/nstepmax=1']
+    good = ptah.simulate(digest.SEDOV, 'good', settings=settings).outputs[0]
     for name in sorted(os.listdir(good)):
         if '.out' not in name and not name.startswith('info'):
             continue
@@ -86,7 +95,8 @@ def truncated(v):
             os.truncate(os.path.join('output_00001', name), cut)
             argv = [inspect, '-d', 'output_00001']
             if name.startswith('exact'):
-                argv = [simulate, '-o', 'again', '-r', 'output_00001', 'good/run.nml', 'amr_params/levelmax=5', 'run_params/nstepmax=2']
+                argv = [simulate, '-o', 'again', '-r', 'output_00001', 'good/run.nml',
+                        'amr_params/levelmax=5', 'run_params/nstepmax=2']
             quiet(v, '%s cut at %d' % (name, cut), argv, 1, status=2)
 
 

@@ -2,9 +2,9 @@
 
     stop.py RANKS
 
-SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75. During the construction of the
-initial mesh: the run ends before its first step, with a sentence and status 75. A full stdout: the run goes on to its end, then exit
-status 2.
+SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75.
+During the construction of the initial mesh: the run ends before its first step, with a sentence and
+status 75. A full stdout: the run goes on to its end, then exit status 2.
 """
 # test: 1 tier=quick timeout=120
 # test: 2 tier=check timeout=120 ranks=2
@@ -53,14 +53,16 @@ err_grad_p=0.05
 
 
 def run_until(number, ranks, folder, words='Main step=      3', settings=()):
-    """Sends the signal once the log has these words: the run has made a few steps. (status, stdout lines)"""
+    """Sends the signal once the log has these words: the run has made a few steps.
+    (status, stdout lines)"""
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(ENDLESS)
     log = os.path.join(folder, 'log')
     with open(log, 'w') as err:
-        p = subprocess.Popen(ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml', *settings], cwd=folder, text=True,
-                             stdout=subprocess.PIPE, stderr=err, env={**os.environ, **ptah.ENVIRONMENT})
+        p = subprocess.Popen(ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml', *settings],
+                             cwd=folder, text=True, stdout=subprocess.PIPE, stderr=err,
+                             env={**os.environ, **ptah.ENVIRONMENT})
         start, sent = time.monotonic(), False
         while p.poll() is None and time.monotonic() - start < SECONDS:
             time.sleep(0.01)
@@ -79,7 +81,8 @@ def check_signal(v, name, ranks):
     if v.same('%s: checkpoints' % name, len(outputs) > 1, True):
         s = read_ramses.load(os.path.join(name, outputs[-1]))
         v.same('%s: the last is of step 4 or later' % name, s.info['nstep_coarse'] >= 4, True)
-    left = [f for f in os.listdir(name) if f not in ('run.nml', 'log') and not f.startswith('output_')]
+    left = [f for f in os.listdir(name)
+            if f not in ('run.nml', 'log') and not f.startswith('output_')]
     v.same('%s: files left over' % name, left, [])
 
 
@@ -89,7 +92,8 @@ def check_start(v, ranks):
     with open('start/log') as f:
         log = f.read()
     v.same('construction: exit status, checkpoints', (status, outputs), (75, []))
-    v.same('construction: sentences, steps', (log.count('simulate: stopped early'), 'Main step' in log), (1, False))
+    v.same('construction: sentences, steps',
+           (log.count('simulate: stopped early'), 'Main step' in log), (1, False))
 
 
 def check_job_control(v, ranks):
@@ -107,11 +111,14 @@ def check_full_stdout(v):
     with open('full/run.nml', 'w') as f:
         f.write(ENDLESS)
     with open('/dev/full', 'w') as full:
-        p = subprocess.run([ptah.program('simulate'), '-q', 'run.nml', 'run_params/nstepmax=3'], cwd='full', stdout=full,
-                           stderr=subprocess.PIPE, text=True, env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
-    v.same('a full stdout: exit status, sentences', (p.returncode, p.stderr.count('simulate:')), (2, 1))
+        p = subprocess.run([ptah.program('simulate'), '-q', 'run.nml', 'run_params/nstepmax=3'],
+                           cwd='full', stdout=full, stderr=subprocess.PIPE, text=True,
+                           env={**os.environ, **ptah.ENVIRONMENT}, timeout=SECONDS)
+    v.same('a full stdout: exit status, sentences',
+           (p.returncode, p.stderr.count('simulate:')), (2, 1))
     r = ptah.simulate(ENDLESS, 'heard', settings=['run_params/nstepmax=3'])
-    v.same('a full stdout: checkpoints', sorted(f for f in os.listdir('full') if f.startswith('output')),
+    v.same('a full stdout: checkpoints',
+           sorted(f for f in os.listdir('full') if f.startswith('output')),
            [os.path.basename(o) for o in r.outputs])
 
 

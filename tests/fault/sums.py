@@ -1,7 +1,8 @@
-"""A bit of any file of a checkpoint is flipped, in the middle of it, where only its checksum can tell: every program that reads the file
-ends with one sentence that names it, and writes nothing.
+"""A bit of any file of a checkpoint is flipped, in the middle of it, where only its checksum can
+tell: every program that reads the file ends with one sentence that names it, and writes nothing.
 
-A one-line fault it catches: the checksum of one kind of file, gravity say, is not compared, or what was read is not what is summed.
+A one-line fault it catches: the checksum of one kind of file, gravity say, is not compared, or what
+was read is not what is summed.
 """
 # test: tier=quick timeout=60
 import os
@@ -48,11 +49,12 @@ m_refine=0.001
 /
 """
 # Files that a program reads; all of them tell of amr and info.
+KINDS = ['amr', 'hydro', 'grav', 'part', 'info']
 READS = {
-    'repartition': (['-q', '-n', '2', '-o', 'new/output_00002', 'bad'], ['amr', 'hydro', 'grav', 'part', 'info']),
-    'convert': (['-q', '-f', 'hdf5', '-o', 'new/output_00002', 'bad'], ['amr', 'hydro', 'grav', 'part', 'info']),
-    'simulate': (['-q', '-o', 'new', '-r', 'bad', 'run.nml', 'run_params/nstepmax=3'], ['amr', 'hydro', 'grav', 'part', 'info']),
-    'inspect': (['-d', 'bad'], ['amr', 'hydro', 'grav', 'part', 'info']),
+    'repartition': (['-q', '-n', '2', '-o', 'new/output_00002', 'bad'], KINDS),
+    'convert': (['-q', '-f', 'hdf5', '-o', 'new/output_00002', 'bad'], KINDS),
+    'simulate': (['-q', '-o', 'new', '-r', 'bad', 'run.nml', 'run_params/nstepmax=3'], KINDS),
+    'inspect': (['-d', 'bad'], KINDS),
     'pk': (['-n', '8', '-s', 'dm,gas', 'bad'], ['amr', 'hydro', 'part']),
 }
 
@@ -61,7 +63,9 @@ def flip(kind):
     """In a lowest bit: of the real number in the middle of a file, of a digit of a text."""
     shutil.rmtree('bad', ignore_errors=True)
     shutil.copytree('good', 'bad')
-    name, = (n for n in os.listdir('bad') if n.startswith(kind + '_')) if kind == 'info' else [kind + '_00001.out00001']
+    name = kind + '_00001.out00001'
+    if kind == 'info':
+        name, = (n for n in os.listdir('bad') if n.startswith('info_'))
     path = os.path.join('bad', name)
     with open(path, 'rb') as f:
         text = bytearray(f.read())
@@ -74,7 +78,8 @@ def flip(kind):
 def main():
     v = ptah.Verdict()
     with open('ic_part', 'w') as f:
-        f.write(''.join('%g %g %g 0.1 0 0 0.01\n' % (i * 0.37 % 1, i * 0.73 % 1, i * 0.19 % 1) for i in range(100)))
+        for i in range(100):
+            f.write('%g %g %g 0.1 0 0 0.01\n' % (i * 0.37 % 1, i * 0.73 % 1, i * 0.19 % 1))
     good = ptah.simulate(NAMELIST, '.', options=['-q']).outputs[0]
     os.rename(good, 'good')
     for program, (arguments, kinds) in READS.items():
@@ -83,8 +88,9 @@ def main():
             shutil.rmtree('new', ignore_errors=True)
             os.makedirs('new')
             r = ptah.Run([ptah.program(program), *arguments], '.', timeout=30)
-            said = r.status == 2 and len(r.err.splitlines()) == 1 and name in r.err and 'checksum' in r.err
-            if not v.same('%s, %s: status, sentence' % (program, kind), said, True):
+            said = len(r.err.splitlines()) == 1 and name in r.err and 'checksum' in r.err
+            what = '%s, %s: status, sentence' % (program, kind)
+            if not v.same(what, (r.status, said), (2, True)):
                 print('     status %d: %s' % (r.status, r.err[-300:]))
             v.same('%s, %s: written' % (program, kind), os.listdir('new'), [])
     v.end()

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Values that no run has: a position, velocity, mass or density that is not finite, or absurd; an id that is the least number.
+"""Values that no run has: a position, velocity, mass or density that is not finite, or absurd; an
+id that is the least integer.
 
     values.py ramses      in a RAMSES checkpoint
     values.py hdf5        in an HDF5 checkpoint
     values.py grafic      in initial conditions
 
-A checkpoint of gas and particles is copied, one number in it is changed, and its checksums are taken away. Every program that would make
-something wrong of it must end with status 2 and one sentence that names the file and the place; `inspect -c` and `-cc` list it, status 1.
-One-line faults it catches: a NaN cast to an integer, a particle that is left out of a map without a word, a mass whose sum overflows.
+A checkpoint of gas and particles is copied, one number in it is changed, and its checksums are
+taken away. Every program that would make something wrong of it must end with status 2 and one
+sentence that names the file and the place; `inspect -c` and `-cc` list it, status 1. One-line
+faults it catches: a NaN cast to an integer, a particle that is left out of a map without a word, a
+mass whose sum overflows.
 """
 # test: ramses tier=check timeout=240 ranks=3
 # test: hdf5 tier=check timeout=240 ranks=3
@@ -50,18 +53,19 @@ levelmax=5
 NAN, INF, HUGE, LEAST = float('nan'), float('inf'), 1e300, -2 ** 63
 PLACE = 7  # the particle or cell that is changed
 # Records of a part file; datasets.
-COLUMN = {'x': (9, 'particles/x_1', 'd'), 'v': (12, 'particles/v_1', 'd'), 'm': (15, 'particles/mass', 'd'),
-          'id': (16, 'particles/identity', 'q')}
-PK, MAP, ZOOM = ('pk', '-n', '16', '-s', 'dm'), ('inspect', '-m', 'dm', '-o', 'map.png'), \
-    ('inspect', '--contamination', '--sphere', '0.5,0.5,0.5,0.1')
+COLUMN = {'x': (9, 'particles/x_1', 'd'), 'v': (12, 'particles/v_1', 'd'),
+          'm': (15, 'particles/mass', 'd'), 'id': (16, 'particles/identity', 'q')}
+PK, MAP = ('pk', '-n', '16', '-s', 'dm'), ('inspect', '-m', 'dm', '-o', 'map.png')
+PK_Z, PK_GAS = PK + ('-z', 'x'), ('pk', '-n', '16', '-s', 'gas')
+MAP_GAS = ('inspect', '-m', 'density', '-o', 'map.png')
+ZOOM = ('inspect', '--contamination', '--sphere', '0.5,0.5,0.5,0.1')
 ALL = (PK, MAP, ZOOM, ('convert', '-o', 'out'), ('repartition', '-n', '2', '-o', 'out'))
-# What is changed, to what, who must refuse it, a word of the sentence; None: nobody, and -c finds nothing.
+# What is changed, to what, who must refuse it, a word of the sentence.
 CASES = [('x', NAN, ALL, 'nan'), ('x', -INF, ALL, 'inf'), ('x', HUGE, ALL, 'e+300'),
-         ('m', NAN, ALL, 'nan'), ('m', INF, ALL, 'inf'), ('m', -1.0, (PK, MAP, ZOOM), '-1'), ('m', HUGE, (PK,), 'mass'),
-         ('v', NAN, (PK + ('-z', 'x'),), 'nan'), ('v', HUGE, (PK + ('-z', 'x'),), 'e+3'),
-         ('gas', NAN, (('pk', '-n', '16', '-s', 'gas'), ('inspect', '-m', 'density', '-o', 'map.png')), 'nan'),
-         ('gas', INF, (('pk', '-n', '16', '-s', 'gas'), ('inspect', '-m', 'density', '-o', 'map.png')), 'inf'),
-         ('gas', -1.0, (('pk', '-n', '16', '-s', 'gas'),), '-1')]
+         ('m', NAN, ALL, 'nan'), ('m', INF, ALL, 'inf'), ('m', -1.0, (PK, MAP, ZOOM), '-1'),
+         ('m', HUGE, (PK,), 'mass'), ('v', NAN, (PK_Z,), 'nan'), ('v', HUGE, (PK_Z,), 'e+3'),
+         ('gas', NAN, (PK_GAS, MAP_GAS), 'nan'), ('gas', INF, (PK_GAS, MAP_GAS), 'inf'),
+         ('gas', -1.0, (PK_GAS,), '-1')]
 
 
 def run(program, *argv, ranks=1):
@@ -114,8 +118,10 @@ def change_hdf5(there, what, value):
 
 def refused(v, what, r, words):
     """Status 2 and one sentence with all the words; mpirun and make add their own lines."""
-    said = [line for line in r.err.splitlines() if line.split(':')[0] in ('pk', 'inspect', 'convert', 'repartition')]
-    good = r.status == 2 and not r.timed_out and len(said) == 1 and all(w.lower() in said[0].lower() for w in words)
+    said = [line for line in r.err.splitlines()
+            if line.split(':')[0] in ('pk', 'inspect', 'convert', 'repartition')]
+    good = (r.status == 2 and not r.timed_out and len(said) == 1 and
+            all(w.lower() in said[0].lower() for w in words))
     v.same(what, good, True)
     if not good:
         print('  status %s, words %s: %s' % (r.status, words, r.err[:1000]))
@@ -145,8 +151,8 @@ def checkpoint(form):
         for program, *argv in programs:
             for ranks in (1, 3) if program == 'pk' else (1,):
                 words = [file, word] if value != HUGE or what == 'x' else [word]
-                refused(v, '%s = %g: %s %s, %d ranks' % (what, value, program, ' '.join(argv), ranks),
-                        run(program, *argv, there, ranks=ranks), words)
+                case = '%s = %g: %s %s, %d ranks' % (what, value, program, ' '.join(argv), ranks)
+                refused(v, case, run(program, *argv, there, ranks=ranks), words)
         if value in (HUGE, LEAST) and what != 'x':
             continue
         if what in 'xm':
@@ -160,7 +166,8 @@ def least(v, there, change):
     change(there, 'id', LEAST)
     for program, *argv in (('inspect', '-cc'), ('inspect', '-d'), ('convert', '-o', 'out'), PK):
         r = run(program, *argv, there)
-        v.same('id %d: %s %s' % (LEAST, program, ' '.join(argv)), (r.status, 'runtime error' in r.err), (0, False))
+        v.same('id %d: %s %s' % (LEAST, program, ' '.join(argv)),
+               (r.status, 'runtime error' in r.err), (0, False))
         if r.status:
             print(r.out[:500] + r.err[:500])
 
@@ -169,9 +176,10 @@ def grafic():
     v = ptah.Verdict()
     ptah.unpack_ics('.', 'ic_32')
     folder = 'ics/ic_32/level_005'
-    for name, value, options, word in (('ic_poscx', NAN, [], 'nan'), ('ic_poscy', INF, [], 'inf'), ('ic_poscz', 1e30, [], 'e+'),
-                                       ('ic_velcx', NAN, ['-s', 'dm', '-z', 'x'], 'nan'), ('ic_deltab', NAN, ['-s', 'gas'], 'nan'),
-                                       ('ic_deltab', 3e38, ['-s', 'gas'], 'e+38')):
+    for name, value, options, word in (
+            ('ic_poscx', NAN, [], 'nan'), ('ic_poscy', INF, [], 'inf'),
+            ('ic_poscz', 1e30, [], 'e+'), ('ic_velcx', NAN, ['-s', 'dm', '-z', 'x'], 'nan'),
+            ('ic_deltab', NAN, ['-s', 'gas'], 'nan'), ('ic_deltab', 3e38, ['-s', 'gas'], 'e+38')):
         shutil.rmtree('changed', ignore_errors=True)
         shutil.copytree(folder, 'changed')
         file = os.path.join('changed', name)

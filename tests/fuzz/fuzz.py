@@ -1,15 +1,18 @@
-"""Readers are fed what libFuzzer has found: the corpus kept in tests/fuzz/corpus, under the sanitizers.
+"""Readers are fed what libFuzzer has found: the corpus in tests/fuzz/corpus, under the sanitizers.
 
     fuzz.py replay [TARGET...]              all targets
-    fuzz.py coverage [TARGET...]            lines of the readers that these inputs reach, by file (gcov)
-    fuzz.py run FOLDER SECONDS [TARGET...]  searches further, from FOLDER/TARGET and the corpus (clang 14, libclang-rt-14-dev);
-                                            what it finds wrong is left in FOLDER/TARGET.bad
-    fuzz.py keep FOLDER                     makes the smallest corpus of equal coverage from FOLDER and the one kept
+    fuzz.py coverage [TARGET...]            lines of the readers that these inputs reach (gcov)
+    fuzz.py run FOLDER SECONDS [TARGET...]  searches further, from FOLDER/TARGET and the corpus
+                                            (clang 14, libclang-rt-14-dev); what it finds wrong is
+                                            left in FOLDER/TARGET.bad
+    fuzz.py keep FOLDER                     makes the smallest corpus of equal coverage from FOLDER
+                                            and the one kept
 
-Beside the corpus, well-formed inputs of the program as it is are fed, in all their forms (HDF5: chunks and filters), and some thousand
-random changes of them, always the same ones.
+Beside the corpus, well-formed inputs of the program as it is are fed, in all their forms (HDF5:
+chunks and filters), and some thousand random changes of them, always the same ones.
 
-Catches what any reader does out of bounds, undefined, for ever, or with absurd memory, for inputs that reach most of its lines.
+Catches what any reader does out of bounds, undefined, for ever, or with absurd memory, for inputs
+that reach most of its lines.
 """
 # test: replay tier=check timeout=400
 import glob
@@ -24,25 +27,28 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'fault'))
 import ptah  # noqa: E402
+sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'fault'))
 import sanitizers  # noqa: E402
 
 HERE = os.path.join(ptah.ROOT, 'tests', 'fuzz')
 CORPUS = os.path.join(HERE, 'corpus')
-TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hydro', 'grav', 'part', 'old_part', 'exact', 'info', 'header',
-           'hydro_names', 'part_names', 'sinks', 'sinks_csv', 'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late',
-           'listed']
+TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hydro', 'grav', 'part',
+           'old_part', 'exact', 'info', 'header', 'hydro_names', 'part_names', 'sinks', 'sinks_csv',
+           'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late', 'listed']
 HDF5 = ('hdf5', 'source_hdf5')
-OPTIONS = {'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
-           'UBSAN_OPTIONS': 'print_stacktrace=1'}
+OPTIONS = {
+    'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
+    'UBSAN_OPTIONS': 'print_stacktrace=1'}
 LIMITS = ['-rss_limit_mb=2000', '-malloc_limit_mb=256', '-timeout=10']
 # Readers, and in their files the functions that only write.
-READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c', 'lib/param/nml.c', 'lib/gadget/*.c',
-           'lib/formats/*.c']
-WRITERS = re.compile(r'write|wrote|_out|out_|put|^fill|create|save|close_synced|begin|finish|drop|hdf5_fini|make_text|gather|_ranks|'
-                     r'gadget|image|dir_|keep|cut_|order_|remove|flush|exact_differ|exact_close|number_level|ramses_block|reserve|forget|'
-                     r'manifest_add|catalog_select|hdf5_name|sub_end|fort_(end|record|i4|r8|table|close)|table_in|turn_columns|turn_square')
+READERS = ['lib/h5/*.c', 'lib/ramses/*.c', 'lib/curamses/*.c', 'lib/ckpt/*.c', 'lib/io/*.c',
+           'lib/param/nml.c', 'lib/gadget/*.c', 'lib/formats/*.c']
+WRITERS = re.compile(
+    r'write|wrote|_out|out_|put|^fill|create|save|close_synced|begin|finish|drop|hdf5_fini|'
+    r'make_text|gather|_ranks|gadget|image|dir_|keep|cut_|order_|remove|flush|exact_differ|'
+    r'exact_close|number_level|ramses_block|reserve|forget|manifest_add|catalog_select|hdf5_name|'
+    r'sub_end|fort_(end|record|i4|r8|table|close)|table_in|turn_columns|turn_square')
 FLAGS = '-std=gnu17 -O1 -g -Ilib -D_GNU_SOURCE -fno-sanitize-recover=undefined'
 
 BASE = """
@@ -94,7 +100,8 @@ def make_base(folder):
         os.makedirs(os.path.join(d, 'ics'))
         with open(os.path.join(d, 'ics', 'ic_part'), 'w') as f:
             f.write('0.1 0.2 0.3 0 0 0 3.0\n.6 .2 .3 0 0 0 3.0\n.1 .7 .3 0.1 0 0 1.0\n')
-        paths.append(os.path.abspath(ptah.simulate(BASE, d, settings=['output_params/outformat=' + form], options=['-q']).outputs[0]))
+        r = ptah.simulate(BASE, d, settings=['output_params/outformat=' + form], options=['-q'])
+        paths.append(os.path.abspath(r.outputs[0]))
     return paths
 
 
@@ -122,21 +129,25 @@ def sources(names):
 
 
 def libraries():
-    packages = re.search(r'^PKGS\s*:?=(.*)$', open(os.path.join(ptah.ROOT, 'config.mk')).read(), re.M)[1].split()
-    hdf5 = [p for p in ('hdf5-openmpi', 'hdf5-mpich', 'hdf5-serial', 'hdf5') if subprocess.call(['pkg-config', '--exists', p]) == 0][:1]
-    return subprocess.check_output(['pkg-config', '--libs', *packages, *hdf5], text=True).split() + ['-lm']
+    with open(os.path.join(ptah.ROOT, 'config.mk')) as f:
+        packages = re.search(r'^PKGS\s*:?=(.*)$', f.read(), re.M)[1].split()
+    packages += [p for p in ('hdf5-openmpi', 'hdf5-mpich', 'hdf5-serial', 'hdf5')
+                 if subprocess.call(['pkg-config', '--exists', p]) == 0][:1]
+    return output(['pkg-config', '--libs', *packages]).split() + ['-lm']
 
 
 def replayer(program, build, flags):
     """The targets, to be fed from standard input, linked with the library of a build."""
-    subprocess.check_call(['mpicc', *FLAGS.split(), '-fopenmp', *flags.split(), '-o', program, *sources(['targets.c', 'replay.c']),
-                           os.path.join(build, 'libptah.a'), *libraries()], cwd=ptah.ROOT)
+    subprocess.check_call(['mpicc', *FLAGS.split(), '-fopenmp', *flags.split(), '-o', program,
+                           *sources(['targets.c', 'replay.c']), os.path.join(build, 'libptah.a'),
+                           *libraries()], cwd=ptah.ROOT)
     return program
 
 
 def feed(program, target, inputs, bases):
-    return subprocess.run([program], input=b''.join(struct.pack('<Q', len(x)) + x for x in inputs), env=environment(target, bases),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+    return subprocess.run([program], input=b''.join(struct.pack('<Q', len(x)) + x for x in inputs),
+                          env=environment(target, bases), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300)
 
 
 def replay(targets):
@@ -158,7 +169,8 @@ def replay(targets):
 
 # ---- inputs of today's program, and changes of them
 
-ODD = [b'-1', b'0', b'nan', b'inf', b'99999999999999999999', b'1e999', b'', b' ', b'=', b'\n', b'x' * 200, b"'", b'/', b'&', b'*', b'%n']
+ODD = [b'-1', b'0', b'nan', b'inf', b'99999999999999999999', b'1e999', b'', b' ', b'=', b'\n',
+       b'x' * 200, b"'", b'/', b'&', b'*', b'%n']
 ODD_WORDS = [0, 1, 2, 3, 7, 8, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1]
 CHANGES, MOST_BYTES = 1200, 6 << 20
 
@@ -215,7 +227,8 @@ def hdf5_forms(path):
             if 'sinks' not in b:
                 s = b.create_group('sinks')
                 s.attrs['nsink'] = np.int32(2)
-                s['msink'], s['idsink'], s['xsink_1'] = np.array([1., 2.]), np.array([3, 7], 'i4'), np.array([0.25, 0.5], 'f4')
+                s['msink'], s['idsink'] = np.array([1., 2.]), np.array([3, 7], 'i4')
+                s['xsink_1'] = np.array([0.25, 0.5], 'f4')
         with open(copy, 'rb') as f:
             forms.append(f.read())
     return forms
@@ -224,9 +237,11 @@ def hdf5_forms(path):
 def wellformed(target, bases):
     if target in beside():
         return [beside()[target]]
-    names = {'info': 'info_00001.txt', 'header': 'header_00001.txt', 'hydro_names': 'hydro_file_descriptor.txt', 'hdf5': 'data_00001.h5',
-             'source_hdf5': 'data_00001.h5', 'late': 'hydro_00001.out00001', 'listed': 'checksums_00001.txt',
-             'part_names': 'part_file_descriptor.txt', 'manifest': 'checksums_00001.txt', 'fortran': 'part_00001.out00001',
+    names = {'info': 'info_00001.txt', 'header': 'header_00001.txt',
+             'hydro_names': 'hydro_file_descriptor.txt', 'hdf5': 'data_00001.h5',
+             'source_hdf5': 'data_00001.h5', 'late': 'hydro_00001.out00001',
+             'listed': 'checksums_00001.txt', 'part_names': 'part_file_descriptor.txt',
+             'manifest': 'checksums_00001.txt', 'fortran': 'part_00001.out00001',
              'old_part': 'part_00001.out00001'}
     path = os.path.join(bases[target in HDF5], names.get(target, target + '_00001.out00001'))
     if target == 'nml' or target == 'param':
@@ -240,17 +255,19 @@ def wellformed(target, bases):
 # ---- coverage
 
 def coverage(targets):
-    """Prints, for each file of the readers, the share of lines that are reached, and the lines that are not."""
+    """Prints, for each file of the readers, the share of lines reached, and the other lines."""
     build = os.path.join(ptah.ROOT, 'build', 'coverage')
-    subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/coverage', 'OPT=-O0 -march=native --coverage',
-                           'build/coverage/libptah.a'], stdout=subprocess.DEVNULL)
+    subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/coverage',
+                           'OPT=-O0 -march=native --coverage', 'build/coverage/libptah.a'],
+                          stdout=subprocess.DEVNULL)
     for f in glob.glob(build + '/**/*.gcda', recursive=True):
         os.remove(f)
     program, bases = replayer(os.path.abspath('replay'), build, '--coverage'), make_base('.')
     for target in targets or TARGETS:
         r = feed(program, target, packed(target) + changed(target, bases), bases)
         if r.returncode:
-            print('%s: exit status %d: %s' % (target, r.returncode, r.stderr.decode(errors='replace')[-500:]))
+            said = r.stderr.decode(errors='replace')[-500:]
+            print('%s: exit status %d: %s' % (target, r.returncode, said))
     all_lines = all_reached = 0
     files = sorted(f for pattern in READERS for f in glob.glob(os.path.join(ptah.ROOT, pattern)))
     for path in files:
@@ -259,8 +276,9 @@ def coverage(targets):
         if not lines or len(missed) == len(lines):
             continue  # nothing in it reads
         all_lines, all_reached = all_lines + len(lines), all_reached + len(lines) - len(missed)
-        print('%5.1f %%  %4d lines  %-26s %s' % (100 - 100 * len(missed) / len(lines), len(lines), os.path.relpath(path, ptah.ROOT),
-                                               ' '.join(map(str, missed))))
+        print('%5.1f %%  %4d lines  %-26s %s' %
+              (100 - 100 * len(missed) / len(lines), len(lines), os.path.relpath(path, ptah.ROOT),
+               ' '.join(map(str, missed))))
     print('%5.1f %%  %4d lines' % (100 * all_reached / all_lines, all_lines))
 
 
@@ -269,7 +287,8 @@ def lines_reached(build, path):
     data = os.path.join(build, os.path.relpath(path, ptah.ROOT)[:-2] + '.gcda')
     if not os.path.exists(data):
         return {}
-    text = subprocess.run(['gcov', '-j', '-t', data], cwd=ptah.ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    text = subprocess.run(['gcov', '-j', '-t', data], cwd=ptah.ROOT, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
     j = json.loads(text)
     lines = {}
     for f in j['files']:
@@ -282,21 +301,28 @@ def lines_reached(build, path):
     return lines
 
 
+def output(argv):
+    return subprocess.check_output(argv, text=True).strip()
+
+
 def build_fuzzer():
     """build/fuzz/fuzz, by clang; gcc's OpenMP is there to link only."""
     env = {**os.environ, 'OMPI_CC': 'clang-14'}
-    gcc = [subprocess.check_output(['gcc', '-print-file-name=' + n], text=True).strip() for n in ('include', 'libgomp.so')]
-    flags = FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DCKPT_OCTS=64 -Wno-source-uses-openmp'
-    hdf5 = subprocess.check_output('pkg-config --cflags hdf5-openmpi', shell=True, text=True).strip()
-    sanitize = '-fsanitize=fuzzer-no-link,address,undefined -fsanitize-coverage-ignorelist=tests/fuzz/plain.txt'
+    gcc = [output(['gcc', '-print-file-name=' + n]) for n in ('include', 'libgomp.so')]
+    flags = (FLAGS + ' -march=native -ffp-contract=off -fno-omit-frame-pointer -DCKPT_OCTS=64 '
+             '-Wno-source-uses-openmp')
+    hdf5 = output(['pkg-config', '--cflags', 'hdf5-openmpi'])
+    sanitize = ('-fsanitize=fuzzer-no-link,address,undefined'
+                ' -fsanitize-coverage-ignorelist=tests/fuzz/plain.txt')
     cflags = '%s -DPTAH_HDF5 %s -idirafter %s %s' % (flags, sanitize, gcc[0], hdf5)
-    subprocess.check_call(['make', '-s', '-j2', 'B=build/fuzz', 'CFLAGS=' + cflags, 'build/fuzz/libptah.a'],
-                          cwd=ptah.ROOT, env=env, stdout=subprocess.DEVNULL)
+    subprocess.check_call(['make', '-s', '-j2', 'B=build/fuzz', 'CFLAGS=' + cflags,
+                           'build/fuzz/libptah.a'], cwd=ptah.ROOT, env=env,
+                          stdout=subprocess.DEVNULL)
     program = os.path.join(ptah.ROOT, 'build', 'fuzz', 'fuzz')
-    subprocess.check_call(['mpicc', *flags.split(), '-fsanitize=fuzzer,address,undefined', '-o', program,
-                           *sources(['targets.c', 'mutate.c']), 'build/fuzz/libptah.a', *libraries(),
-                           '-L' + os.path.dirname(gcc[1]), '-lgomp'],
-                          cwd=ptah.ROOT, env=env)
+    subprocess.check_call(['mpicc', *flags.split(), '-fsanitize=fuzzer,address,undefined', '-o',
+                           program, *sources(['targets.c', 'mutate.c']), 'build/fuzz/libptah.a',
+                           *libraries(), '-L' + os.path.dirname(gcc[1]), '-lgomp'], cwd=ptah.ROOT,
+                          env=env)
     return program
 
 
@@ -312,16 +338,23 @@ def records(*payloads):
 
 
 def beside():
-    """What the base has not: two sinks in each form, a stellar object, a cooling table of one by two."""
-    real = struct.pack('<2d', 0.25, 1 / 3)
-    names = '# id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,level\n# 1,m,l,l,l,l t**-1,l t**-1,l t**-1,1,1,1,t,m t**-1,1\n'
-    rows = ''.join('%10d, 1.5E-03, 0.25,0.5,.75, 0,-0.0,1e-300, 1,2,3, -2.5, 1E+4, 12\n' % i for i in (3, 7))
-    info = (' Number of sink = 2\n' + ' =' * 20 + '\n    Id     Mass(Msol)   x           y           z        vx   vy   vz\n'
-            + ' 1 1.0E+05 0.1 0.2 0.3 0.0 0.0 1.0\n 2 2.0E+05 0.4 0.5 0.6 0.0 0.0 1.0\n' + ' =' * 20 + '\n')
-    return {'sinks': records(struct.pack('<i', 2), struct.pack('<i', 7), *[real] * 13, *[struct.pack('<2i', 1, 7)] * 3),
-            'sinks_csv': (names + rows).encode(), 'sinks_info': info.encode(),
-            'stellar': b' # id,mstellar,tform,tlife\n # 1,m,t,t\n         4,     1.0E-03,    -1.0E+00, 0.333\n',
-            'cooling': records(struct.pack('<2i', 1, 2), bytes(8), bytes(16), *[bytes(16)] * 11, bytes(96))}
+    """What the base has not: two sinks in each form, a stellar object, a small cooling table."""
+    real, line = struct.pack('<2d', 0.25, 1 / 3), ' =' * 20 + '\n'
+    names = ('# id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,level\n'
+             '# 1,m,l,l,l,l t**-1,l t**-1,l t**-1,1,1,1,t,m t**-1,1\n')
+    rows = ''.join('%10d, 1.5E-03, 0.25,0.5,.75, 0,-0.0,1e-300, 1,2,3, -2.5, 1E+4, 12\n' % i
+                   for i in (3, 7))
+    info = (' Number of sink = 2\n' + line +
+            '    Id     Mass(Msol)   x           y           z        vx   vy   vz\n' +
+            ' 1 1.0E+05 0.1 0.2 0.3 0.0 0.0 1.0\n 2 2.0E+05 0.4 0.5 0.6 0.0 0.0 1.0\n' + line)
+    stellar = (' # id,mstellar,tform,tlife\n # 1,m,t,t\n'
+               '         4,     1.0E-03,    -1.0E+00, 0.333\n')
+    sinks = [struct.pack('<i', 2), struct.pack('<i', 7), *[real] * 13,
+             *[struct.pack('<2i', 1, 7)] * 3]
+    cooling = [struct.pack('<2i', 1, 2), bytes(8), bytes(16), *[bytes(16)] * 11, bytes(96)]
+    return {'sinks': records(*sinks), 'sinks_csv': (names + rows).encode(),
+            'sinks_info': info.encode(), 'stellar': stellar.encode(),
+            'cooling': records(*cooling)}
 
 
 def seeds(target, folder, bases):
@@ -338,11 +371,13 @@ def run(folder, seconds, targets):
         unpack(target, inputs)
         seeds(target, inputs, bases)
         os.makedirs(bad, exist_ok=True)
-        r = subprocess.run([program, *LIMITS, '-max_total_time=' + seconds, '-max_len=65536', '-artifact_prefix=' + bad,
-                            '-print_final_stats=1', inputs], env=environment(target, bases), stderr=subprocess.PIPE)
+        r = subprocess.run([program, *LIMITS, '-max_total_time=' + seconds, '-max_len=65536',
+                            '-artifact_prefix=' + bad, '-print_final_stats=1', inputs],
+                           env=environment(target, bases), stderr=subprocess.PIPE)
         text = r.stderr.decode(errors='replace')
         done = re.search(r'number_of_executed_units: (\d+)', text)
-        print('%-12s %10s executions, exit status %d' % (target, done[1] if done else '?', r.returncode), flush=True)
+        print('%-12s %10s executions, exit status %d' %
+              (target, done[1] if done else '?', r.returncode), flush=True)
         if r.returncode:
             print(text[-3000:])
 
@@ -356,11 +391,15 @@ def keep(folder):
         seeds(target, inputs, bases)
         shutil.rmtree(small, ignore_errors=True)
         os.mkdir(small)
-        subprocess.check_call([program, *LIMITS, '-merge=1', small, inputs], env=environment(target, bases), stderr=subprocess.DEVNULL)
-        data = sorted((open(os.path.join(small, f), 'rb').read() for f in os.listdir(small)), key=lambda x: (len(x), x))
-        with lzma.open(os.path.join(CORPUS, target + '.xz'), 'wb', preset=9 | lzma.PRESET_EXTREME) as f:
+        subprocess.check_call([program, *LIMITS, '-merge=1', small, inputs],
+                              env=environment(target, bases), stderr=subprocess.DEVNULL)
+        data = sorted((open(os.path.join(small, f), 'rb').read() for f in os.listdir(small)),
+                      key=lambda x: (len(x), x))
+        path = os.path.join(CORPUS, target + '.xz')
+        with lzma.open(path, 'wb', preset=9 | lzma.PRESET_EXTREME) as f:
             f.write(b''.join(struct.pack('<Q', len(x)) + x for x in data))
-        print('%-12s %5d inputs, %6d bytes packed' % (target, len(data), os.path.getsize(os.path.join(CORPUS, target + '.xz'))), flush=True)
+        print('%-12s %5d inputs, %6d bytes packed' %
+              (target, len(data), os.path.getsize(path)), flush=True)
 
 
 def main():
