@@ -1,9 +1,11 @@
-"""Writes RAMSES binary outputs of random trees and random bits: one to three dimensions, any variables, any number of ranks, with
-boundaries or without. They share no code with the programs, and RAMSES could not have computed them; but each field is where it belongs.
+"""Writes RAMSES binary outputs of random trees and random bits: one to three dimensions, any
+variables, any number of ranks, with boundaries or without. They share no code with the programs,
+and RAMSES could not have computed them; but each field is where it belongs.
 
     write(folder, rng, ndim=2, names=['density', ...], ...) -> Made
 
-Own octs have the true values; ghosts and octs beyond the boundary have others, which nobody may take for them.
+Own octs have the true values; ghosts and octs beyond the boundary have others, which nobody may
+take for them.
 """
 import os
 import struct
@@ -24,12 +26,13 @@ def random_bits(rng, *shape):
     """Any doubles: also not-a-numbers, infinities, the smallest."""
     bits = rng.integers(0, 2 ** 64, shape, dtype=np.uint64)
     usual = rng.random(shape) < 0.7  # most of a size that arithmetic can do with
-    tame = (rng.random(shape) * np.exp(rng.normal(size=shape) * 5) * rng.choice([-1, 1], shape)).view(np.uint64)
+    tame = (rng.random(shape) * np.exp(rng.normal(size=shape) * 5) *
+            rng.choice([-1, 1], shape)).view(np.uint64)
     return np.where(usual, tame, bits)
 
 
 def graded(l, cells, ndim, walls):
-    """Cells of level l whose neighbours, also across edges and corners, exist: those may be refined."""
+    """Cells of level l that may be refined: their neighbours, those across corners too, exist."""
     side = 2 ** l
     there = {tuple(c) for c in cells}
     good = np.ones(len(cells), bool)
@@ -42,7 +45,8 @@ def graded(l, cells, ndim, walls):
 
 
 def grow(rng, ndim, levelmin, levelmax, walls):
-    """{level: coordinates [n][ndim]}, {level: refined cells [n][2^ndim]}: levels to levelmin are complete, all levels graded."""
+    """{level: coordinates [n][ndim]}, {level: refined cells [n][2^ndim]}: levels to levelmin are
+    complete, all levels graded."""
     octs, split, here = {}, {}, np.zeros((1, ndim), int)
     cells = np.array([[c >> d & 1 for d in range(ndim)] for c in range(2 ** ndim)])
     for l in range(1, levelmax + 1):
@@ -51,7 +55,8 @@ def grow(rng, ndim, levelmin, levelmax, walls):
             split[l] = np.ones((len(here), len(cells)), bool)
         else:
             at = (2 * here[:, None, :] + cells[None]).reshape(-1, ndim)
-            wanted = (rng.random(len(here)) < 0.5)[:, None] & (rng.random((len(here), len(cells))) < 0.8)
+            wanted = rng.random(len(here))[:, None] < 0.5
+            wanted = wanted & (rng.random((len(here), len(cells))) < 0.8)
             split[l] = wanted & graded(l, at, ndim, walls).reshape(wanted.shape) & (l < levelmax)
         here = (2 * here[:, None, :] + cells[None])[split[l]]
     return octs, split
@@ -61,19 +66,23 @@ class Made:
     pass
 
 
-def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False, npart=0, columns=(), namelist='', number=7,
-          tame=False):
+def write(folder, rng, ndim=3, levelmin=3, levelmax=6, ncpu=2, names=(), ngrav=0, walls=False,
+          npart=0, columns=(), namelist='', number=7, tame=False):
     """tame: values between 0 and 1 instead of any bits."""
     os.makedirs(folder)
     m = Made()
-    m.draw = (lambda *shape: rng.random(shape).view(np.uint64)) if tame else (lambda *shape: random_bits(rng, *shape))
+    if tame:
+        m.draw = lambda *shape: rng.random(shape).view(np.uint64)
+    else:
+        m.draw = lambda *shape: random_bits(rng, *shape)
     m.octs, m.split = grow(rng, ndim, levelmin, levelmax, walls)
     owner = {l: rng.integers(0, ncpu, len(x)) for l, x in m.octs.items()}
     nb, n = (2 * ndim if walls else 0), [3 if walls and d < ndim else 1 for d in range(3)]
     skip = np.array([1 if walls else 0] * ndim)
     cells = 2 ** ndim
     for rank in range(ncpu):
-        amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, skip, cells, names, ngrav, number)
+        amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, skip, cells, names,
+                       ngrav, number)
     texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number)
     if npart:
         particles(folder, rng, ndim, ncpu, npart, columns, number)
@@ -88,7 +97,8 @@ def beyond(l, b, octs):
     return out
 
 
-def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, skip, cells, names, ngrav, number):
+def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, skip, cells, names,
+                   ngrav, number):
     lists = {}
     for l, x in m.octs.items():
         for r in range(ncpu):
@@ -112,8 +122,8 @@ def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, ski
         for x in ([1.0], [1.0], 0.5, rng.random(levelmax), rng.random(levelmax)):
             record(f, x, '<f8')
         record(f, [30, 12])
-        for k in (3, 7, 5, 1):
-            record(f, [0, 0, 0, 0, 1, 0, 0] if k == 7 else [1] + [0] * 4 if k == 5 else [0] * k, '<f8')
+        for x in ([0] * 3, [0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0]):
+            record(f, x, '<f8')
         for part in (count[:, :ncpu], count[:, :ncpu], count[:, :ncpu], total):
             record(f, part)
         for _ in range(3 if nb else 0):
@@ -128,7 +138,8 @@ def amr_and_values(folder, rng, m, rank, ndim, levelmax, ncpu, owner, nb, n, ski
                 amr_block(f, rng, l, x, split, skip, ndim)
     for kind, nvar in (('hydro', len(names)), ('grav', ngrav)):
         if nvar:
-            values(os.path.join(folder, kind + tail), m.draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells)
+            values(os.path.join(folder, kind + tail), m.draw, kind, nvar, lists, ncpu, nb, ndim,
+                   levelmax, cells)
 
 
 def amr_block(f, rng, l, x, split, skip, ndim):
@@ -166,12 +177,13 @@ def values(path, draw, kind, nvar, lists, ncpu, nb, ndim, levelmax, cells):
 
 def texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number):
     with open(os.path.join(folder, 'info_%05d.txt' % number), 'w') as f:
-        for name, x in (('ncpu', ncpu), ('ndim', ndim), ('levelmin', levelmin), ('levelmax', levelmax), ('ngridmax', 5000),
-                        ('nstep_coarse', 12)):
+        for name, x in (('ncpu', ncpu), ('ndim', ndim), ('levelmin', levelmin),
+                        ('levelmax', levelmax), ('ngridmax', 5000), ('nstep_coarse', 12)):
             f.write('%-12s=%11d\n' % (name, x))
         f.write('\n')
-        for name, x in (('boxlen', 1), ('time', 0.5), ('aexp', 1), ('H0', 1), ('omega_m', 1), ('omega_l', 0), ('omega_k', 0),
-                        ('omega_b', 0), ('unit_l', 1), ('unit_d', 1), ('unit_t', 1)):
+        for name, x in (('boxlen', 1), ('time', 0.5), ('aexp', 1), ('H0', 1), ('omega_m', 1),
+                        ('omega_l', 0), ('omega_k', 0), ('omega_b', 0), ('unit_l', 1),
+                        ('unit_d', 1), ('unit_t', 1)):
             f.write('%-12s=%23.15E\n' % (name, x))
         f.write('\nordering type=%-80s\n' % 'hilbert')
     if names:
@@ -185,8 +197,9 @@ def texts(folder, rng, ndim, levelmin, levelmax, ncpu, names, namelist, number):
 
 def particles(folder, rng, ndim, ncpu, npart, columns, number):
     """columns: further ones, (name, type)."""
-    rows = [('position_' + a, 'd') for a in 'xyz'[:ndim]] + [('velocity_' + a, 'd') for a in 'xyz'[:ndim]]
-    rows += [('mass', 'd'), ('identity', 'i'), ('levelp', 'i'), ('family', 'b'), ('tag', 'b'), *columns]
+    rows = [(what + a, 'd') for what in ('position_', 'velocity_') for a in 'xyz'[:ndim]]
+    rows += [('mass', 'd'), ('identity', 'i'), ('levelp', 'i'), ('family', 'b'), ('tag', 'b'),
+             *columns]
     with open(os.path.join(folder, 'part_file_descriptor.txt'), 'w') as f:
         f.write('# version:  1\n# ivar, variable_name, variable_type\n')
         for i, row in enumerate(rows):
@@ -216,4 +229,5 @@ def particles(folder, rng, ndim, ncpu, npart, columns, number):
                     record(f, random_bits(rng, k), '<u8')
                 else:
                     info = np.iinfo(TYPES[kind])
-                    record(f, rng.integers(info.min, info.max, k, dtype=TYPES[kind], endpoint=True), TYPES[kind])
+                    x = rng.integers(info.min, info.max, k, dtype=TYPES[kind], endpoint=True)
+                    record(f, x, TYPES[kind])

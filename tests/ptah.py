@@ -1,7 +1,7 @@
-"""What the Python tests share: running our programs in an empty folder, and reading what they leave.
+"""What the Python tests share: running our programs in an empty folder, reading what they leave.
 
-A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: something it needs is not there).
-tests/run finds tests by their `# test:` lines; see there.
+A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: something it needs
+is not there). tests/run finds tests by their `# test:` lines; see there.
 """
 import os
 import re
@@ -42,28 +42,34 @@ def program(name):
 
 
 def wait_patiently(wait, seconds):
-    """wait(timeout) in slices; raises subprocess.TimeoutExpired when the seconds are used up. On a machine where more processes are
-    ready to run than there are cores, a second counts as the share of it that one of them gets."""
+    """wait(timeout) in slices; raises subprocess.TimeoutExpired when the seconds are used up. On a
+    machine where more processes are ready to run than there are cores, a second counts as the share
+    of it that one of them gets."""
     while True:
         start = time.monotonic()
         try:
             return wait(min(1, max(seconds, 0.05)))
         except subprocess.TimeoutExpired:
-            seconds -= (time.monotonic() - start) / max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+            waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
+            seconds -= (time.monotonic() - start) / max(1, waiting)
             if seconds <= 0:
                 raise
 
 
 class Run:
-    """A finished process: status, out (text), err (text), seconds, peak resident set in MiB of the largest process."""
+    """A finished process: status, out, err (texts), seconds, peak resident set of the largest
+    process in MiB."""
 
     def __init__(self, argv, cwd, env=None, timeout=None):
         start = time.monotonic()
-        p = subprocess.Popen(argv, cwd=cwd, env={**os.environ, **ENVIRONMENT, **(env or {})}, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        p = subprocess.Popen(argv, cwd=cwd, env={**os.environ, **ENVIRONMENT, **(env or {})},
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             stdin=subprocess.DEVNULL)
         try:
-            wait = (lambda slice: p.communicate(timeout=slice)) if timeout else lambda slice: p.communicate()
-            self.out, self.err = wait_patiently(wait, timeout or 0)
+            if timeout:
+                self.out, self.err = wait_patiently(lambda s: p.communicate(timeout=s), timeout)
+            else:
+                self.out, self.err = p.communicate()
             self.timed_out = False
         except subprocess.TimeoutExpired:
             p.terminate()  # mpirun passes it on to its ranks
@@ -82,9 +88,10 @@ def mpirun(ranks):
     return ['mpirun', '-n', str(ranks)] if ranks > 1 else []
 
 
-def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout=None, must_work=True):
-    """Runs bin/simulate with a namelist (text, or the path of a file) in folder cwd. `settings` are group/name=value.
-    The result's `outputs` are the checkpoints it announced on stdout."""
+def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout=None,
+             must_work=True):
+    """Runs bin/simulate with a namelist (text, or the path of a file) in folder cwd. `settings` are
+    group/name=value. The result's `outputs` are the checkpoints it announced on stdout."""
     os.makedirs(cwd, exist_ok=True)
     if not namelist.endswith('.nml'):
         with open(os.path.join(cwd, 'run.nml'), 'w') as f:
@@ -167,13 +174,15 @@ class Verdict:
 
     def check(self, what, value, limit, unit=''):
         good = value <= limit  # a NaN fails
-        print('%-4s %-46s %.3e  (limit %.1e%s)' % ('ok' if good else 'FAIL', what, value, limit, unit))
+        print('%-4s %-46s %.3e  (limit %.1e%s)' % ('ok' if good else 'FAIL', what, value, limit,
+                                                   unit))
         self.failed += not good
         return good
 
     def same(self, what, a, b):
         good = a == b
-        print('%-4s %-46s %s' % ('ok' if good else 'FAIL', what, a if good else '%s, expected %s' % (a, b)))
+        print('%-4s %-46s %s' % ('ok' if good else 'FAIL', what,
+                                 a if good else '%s, expected %s' % (a, b)))
         self.failed += not good
         return good
 

@@ -1,8 +1,11 @@
-"""Writes RAMSES binary checkpoints of any tree, sound or not, and finds records in those of others, to break them.
+"""Writes RAMSES binary checkpoints of any tree, sound or not, and finds records in those of others,
+to break them.
 
-    write('output_00001', octs, levelmin=2)     octs: {level: [(x, y, z, split)]}, integer coordinates, split: bit mask of cells;
-                                                amr files only; owner=..., ncpu=..., walls=... for a k-section tree of several ranks
-    r = Records(path); r[k]                      (byte of the payload, its length) of record k, from 1
+    write('output_00001', octs, levelmin=2)     octs: {level: [(x, y, z, split)]}, integer
+                                                coordinates, split: bit mask of cells; amr files
+                                                only; owner=..., ncpu=..., walls=... for a
+                                                k-section tree of several ranks
+    r = Records(path); r[k]                     (byte of the payload, its length) of record k ≥ 1
 """
 import os
 import struct
@@ -61,8 +64,8 @@ def amr_file(path, octs, rank, ncpu, owner, domains, ordering, nlevel):
         for x in ([1.0], [1.0], 0.5, np.zeros(nlevel), np.zeros(nlevel)):
             record(f, x, '<f8')
         record(f, [3, 3])
-        for k in (3, 7, 5, 1):
-            record(f, [0, 0, 0, 0, 1, 0, 0] if k == 7 else [1] + [0] * 4 if k == 5 else [0] * k, '<f8')
+        for x in ([0] * 3, [0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0], [0]):
+            record(f, x, '<f8')
         for x in (numbl, numbl, numbl, numbtot, [0] * 5):
             record(f, x)
         record(f, ordering.ljust(128).encode())
@@ -92,24 +95,29 @@ def block(f, l, octs):
         record(f, [o[3] >> c & 1 for o in octs])
 
 
-def write(folder, octs, levelmin=1, ncpu=1, owner=lambda level, oct_: 1, ordering='hilbert', domains=None, nlevel=5):
+def write(folder, octs, levelmin=1, ncpu=1, owner=lambda level, oct_: 1, ordering='hilbert',
+          domains=None, nlevel=5):
     os.makedirs(folder)
     with open(os.path.join(folder, 'info_00001.txt'), 'w') as f:
-        f.write('ncpu        =%11d\nndim        =          3\nlevelmin    =%11d\nlevelmax    =%11d\n' % (ncpu, levelmin, nlevel))
-        f.write('nstep_coarse=          3\n\nboxlen      =  0.100000000000000E+01\ntime        =  0.500000000000000E+00\n')
+        f.write('ncpu        =%11d\nndim        =          3\nlevelmin    =%11d\n'
+                'levelmax    =%11d\n' % (ncpu, levelmin, nlevel))
+        f.write('nstep_coarse=          3\n\nboxlen      =  0.100000000000000E+01\n'
+                'time        =  0.500000000000000E+00\n')
         f.write('unit_l      =  1.0\nunit_d      =  1.0\nunit_t      =  1.0\n')
     if domains is None:
         domains = [(np.linspace(0, 8.0 ** (nlevel + 1), ncpu + 1), '<f8')]
     for rank in range(1, ncpu + 1):
-        amr_file(os.path.join(folder, 'amr_00001.out%05d' % rank), octs, rank, ncpu, owner, domains, ordering, nlevel)
+        amr_file(os.path.join(folder, 'amr_00001.out%05d' % rank), octs, rank, ncpu, owner, domains,
+                 ordering, nlevel)
 
 
 def grow(split):
-    """A tree from {level: set of (x, y, z) of cells that are split}: octs of all levels, in order."""
+    """A tree from {level: set of (x, y, z) of cells that are split}: the octs of all levels."""
     octs, here, level = {}, {(0, 0, 0)}, 1
     while here:
         cells = split.get(level, set())
-        octs[level] = [o + (sum(1 << c for c in range(8) if tuple(2 * o[d] + (c >> d & 1) for d in range(3)) in cells),)
+        octs[level] = [o + (sum(1 << c for c in range(8)
+                                if tuple(2 * o[d] + (c >> d & 1) for d in range(3)) in cells),)
                        for o in sorted(here)]
         here = set(cells)
         level += 1

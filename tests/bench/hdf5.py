@@ -3,9 +3,11 @@
 
     tests/bench/hdf5.py [-n RANKS] [-r ROUNDS] [-d DIR]
 
-A round is a run of the uniform Sedov case with ten passive scalars (128^3 cells, 314 MB), which writes two checkpoints, and two
-times `dd bs=4M conv=fsync` of the checkpoint's file, on the same file system: DIR (default: here). Our time is that of the timer `io`:
-texts, data, fsync, rename. Prints a line of JSON: medians in MB/s and their ratio. On a busy machine only the ratio says anything.
+A round is a run of the uniform Sedov case with ten passive scalars (128^3 cells, 314 MB), which
+writes two checkpoints, and two times `dd bs=4M conv=fsync` of the checkpoint's file, on the same
+file system: DIR (default: here). Our time is that of the timer `io`: texts, data, fsync, rename.
+Prints a line of JSON: medians in MB/s and their ratio. On a busy machine only the ratio says
+anything.
 """
 import getopt
 import json
@@ -28,10 +30,12 @@ SETTINGS = ['run_params/nstepmax=1', 'hydro_params/npassive=10', "output_params/
 
 def write_ours(ranks, folder):
     """Seconds a checkpoint, the path of the file of one."""
-    argv = [ptah.program('simulate'), '-f', '-o', folder, os.path.join(HERE, 'cases', 'sedov_uniform.nml')]
+    case = os.path.join(HERE, 'cases', 'sedov_uniform.nml')
+    argv = [ptah.program('simulate'), '-f', '-o', folder, case]
     os.sync()
-    log = subprocess.run(['mpirun', '-n', str(ranks)] + argv + SETTINGS, check=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, env={**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '1'}).stdout
+    log = subprocess.run(['mpirun', '-n', str(ranks)] + argv + SETTINGS, check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         env={**os.environ, **ptah.ENVIRONMENT, 'OMP_NUM_THREADS': '1'}).stdout
     number = log.count('Wrote ')
     seconds = float(re.search(r'^ *[0-9.]+ +[0-9.]+ +([0-9.]+) +[0-9.]+ +io$', log, re.M)[1])
     return seconds / number, os.path.join(folder, 'output_00001', 'data_00001.h5')
@@ -41,7 +45,8 @@ def write_dd(source, folder):
     target = os.path.join(folder, 'dd')
     os.sync()
     start = time.monotonic()
-    subprocess.run(['dd', 'if=' + source, 'of=' + target, 'bs=4M', 'conv=fsync', 'status=none'], check=True)
+    subprocess.run(['dd', 'if=' + source, 'of=' + target, 'bs=4M', 'conv=fsync', 'status=none'],
+                   check=True)
     seconds = time.monotonic() - start
     os.remove(target)
     return seconds
@@ -61,8 +66,9 @@ def main():
     finally:
         shutil.rmtree(folder)
     fast, plain = size / statistics.median(ours), size / statistics.median(dd)
-    print(json.dumps({'case': 'hdf5 checkpoint', 'ranks': ranks, 'megabytes': round(size), 'rounds': rounds,
-                      'ours_mb_s': round(fast), 'dd_mb_s': round(plain), 'ratio': round(fast / plain, 2)}))
+    print(json.dumps({'case': 'hdf5 checkpoint', 'ranks': ranks, 'megabytes': round(size),
+                      'rounds': rounds, 'ours_mb_s': round(fast), 'dd_mb_s': round(plain),
+                      'ratio': round(fast / plain, 2)}))
 
 
 if __name__ == '__main__':

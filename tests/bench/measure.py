@@ -1,4 +1,4 @@
-"""Runs a command as one rank and appends its peak resident set [MiB] and processor seconds to a file.
+"""Runs a command as one rank; appends its peak resident set [MiB] and processor seconds to a file.
 
     measure.py FILE COMMAND...
 """

@@ -3,10 +3,12 @@
 
     tests/bench/repartition.py [-r ROUNDS] [-l LEVEL] [-c] [-i CHECKPOINT] [-d DIR]
 
-The checkpoint is one of uniform gas, (2^LEVEL)^3 cells in one file (default 8: 1.15 GB), or the one given. A round is, in turns and on the
-same file system (DIR, default: here): `cp -r`, the same with `sync` of what it copied, and repartition to 4 files and to HDF5 on one and
-on two threads with a quarter of the checkpoint as memory; -c: each reads from disk, as the system forgets files before (root only).
-Prints a line of JSON a case: median wall clock, processor seconds, largest resident set, ratios to both copies.
+The checkpoint is one of uniform gas, (2^LEVEL)^3 cells in one file (default 8: 1.15 GB), or the one
+given. A round is, in turns and on the same file system (DIR, default: here): `cp -r`, the same with
+`sync` of what it copied, and repartition to 4 files and to HDF5 on one and on two threads with a
+quarter of the checkpoint as memory; -c: each reads from disk, as the system forgets files before
+(root only). Prints a line of JSON a case: median wall clock, processor seconds, largest resident
+set, ratios to both copies.
 """
 import getopt
 import json
@@ -26,9 +28,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def make_input(level, folder):
-    settings = ['run_params/nstepmax=1', 'output_params/foutput=1', 'amr_params/levelmin=%d' % level, 'amr_params/levelmax=%d' % level,
-                'amr_params/ngridmax=0']
-    run = ptah.simulate(os.path.join(HERE, 'cases', 'sedov_uniform.nml'), folder, settings=settings, options=['-q'])
+    settings = ['run_params/nstepmax=1', 'output_params/foutput=1', 'amr_params/ngridmax=0',
+                'amr_params/levelmin=%d' % level, 'amr_params/levelmax=%d' % level]
+    case = os.path.join(HERE, 'cases', 'sedov_uniform.nml')
+    run = ptah.simulate(case, folder, settings=settings, options=['-q'])
     return run.outputs[-1]
 
 
@@ -42,14 +45,16 @@ def measure(argv, threads, cold):
         with open('/proc/sys/vm/drop_caches', 'w') as f:
             f.write('3')
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    p = subprocess.Popen(argv, env={**os.environ, 'OMP_NUM_THREADS': str(threads)}, stdout=subprocess.DEVNULL)
+    p = subprocess.Popen(argv, env={**os.environ, 'OMP_NUM_THREADS': str(threads)},
+                         stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(p.pid, 0)
     wall = time.monotonic() - start
     p.returncode = os.waitstatus_to_exitcode(status)
     if p.returncode != 0:
         sys.exit('%s: exit status %d' % (argv[0], p.returncode))
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, used.ru_maxrss / 1024
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall, cpu, used.ru_maxrss / 1024
 
 
 def main():
@@ -57,9 +62,12 @@ def main():
     folder = tempfile.mkdtemp(dir=options.get('-d', '.'))
     seen = {}
     try:
-        given = options.get('-i') or make_input(int(options.get('-l', 8)), os.path.join(folder, 'run'))
+        given = options.get('-i')
+        if not given:
+            given = make_input(int(options.get('-l', 8)), os.path.join(folder, 'run'))
         size, out = size_of(given), os.path.join(folder, 'out')
-        ours = [ptah.program('repartition'), '-q', '-m', '%dM' % max(64, size / 4 / 2 ** 20), '-o', out, given]
+        memory = '%dM' % max(64, size / 4 / 2 ** 20)
+        ours = [ptah.program('repartition'), '-q', '-m', memory, '-o', out, given]
         cases = {'cp': (['cp', '-r', given, out], 1),
                  'cp, sync': (['sh', '-c', 'cp -r "$0" "$1" && sync "$1"/*', given, out], 1)}
         for threads in (1, 2):
@@ -73,8 +81,9 @@ def main():
         shutil.rmtree(folder)
     median = {name: [statistics.median(x) for x in zip(*runs)] for name, runs in seen.items()}
     for name, (wall, cpu, peak) in median.items():
-        print(json.dumps({'case': name, 'megabytes': round(size / 1e6), 'wall_s': round(wall, 2), 'cpu_s': round(cpu, 2),
-                          'peak_mib': round(peak), 'over_cp': round(wall / median['cp'][0], 1),
+        print(json.dumps({'case': name, 'megabytes': round(size / 1e6), 'wall_s': round(wall, 2),
+                          'cpu_s': round(cpu, 2), 'peak_mib': round(peak),
+                          'over_cp': round(wall / median['cp'][0], 1),
                           'over_cp_sync': round(wall / median['cp, sync'][0], 1)}))
 
 

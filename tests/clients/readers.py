@@ -1,9 +1,13 @@
-"""The field's readers open our checkpoints and find what our own sums say: cells, gas mass, particles and their mass, extrema.
+"""The field's readers open our checkpoints and find what our own sums say: cells, gas mass,
+particles and their mass, extrema.
 
-    readers.py yt|osyris|pynbody [CHECKPOINT...]    the checkpoints of a small cosmological run on 1 and 3 ranks, or those given
-    readers.py sinks      sinks and further columns of particles, as convert writes them (osyris, pynbody; yt would need pandas)
+    readers.py yt|osyris|pynbody [CHECKPOINT...]    the checkpoints of a small cosmological run on
+                                                    1 and 3 ranks, or those given
+    readers.py sinks      sinks and further columns of particles, as convert writes them (osyris,
+                          pynbody; yt would need pandas)
 
-A one-line fault it catches: a missing record, a level without its empty entries, a descriptor of another version.
+A one-line fault it catches: a missing record, a level without its empty entries, a descriptor of
+another version.
 """
 # test: yt tier=check timeout=180
 # test: osyris tier=check timeout=180
@@ -62,8 +66,9 @@ class Found:
     """What a reader says of a checkpoint, in code units."""
 
     def __init__(self, cells, gas_mass, density_max, particles, particle_mass, speed_max):
-        self.cells, self.gas_mass, self.density_max = int(cells), float(gas_mass), float(density_max)
-        self.particles, self.particle_mass, self.speed_max = int(particles), float(particle_mass), float(speed_max)
+        self.cells, self.particles = int(cells), int(particles)
+        self.gas_mass, self.density_max = float(gas_mass), float(density_max)
+        self.particle_mass, self.speed_max = float(particle_mass), float(speed_max)
 
 
 def by_us(path):
@@ -71,8 +76,8 @@ def by_us(path):
     rho = s.cell.get('density', np.zeros(0))
     p = s.part
     speed = np.abs(p['velocity_x']).max() if p else 0
-    return Found(len(s.level), (rho * s.volume[:len(rho)]).sum(), rho.max() if len(rho) else 0, len(p.get('mass', [])),
-                 p['mass'].sum() if p else 0, speed)
+    return Found(len(s.level), (rho * s.volume[:len(rho)]).sum(), rho.max() if len(rho) else 0,
+                 len(p.get('mass', [])), p['mass'].sum() if p else 0, speed)
 
 
 def by_yt(path):
@@ -87,8 +92,9 @@ def by_yt(path):
         count, mass = len(m), m.sum().to('code_mass').value
         speed = np.abs(ad['io', 'particle_velocity_x'].to('code_velocity').value).max()
     gas = ('ramses', 'Density') in ds.field_list
-    return Found(len(ad['index', 'dx']), ad['gas', 'cell_mass'].sum().to('code_mass').value if gas else 0,
-                 ad['ramses', 'Density'].max().value if gas else 0, count, mass, speed)
+    gas_mass = ad['gas', 'cell_mass'].sum().to('code_mass').value if gas else 0
+    density = ad['ramses', 'Density'].max().value if gas else 0
+    return Found(len(ad['index', 'dx']), gas_mass, density, count, mass, speed)
 
 
 def by_osyris(path):
@@ -104,15 +110,16 @@ def by_osyris(path):
     dx = mesh['dx'].to('cm').values / length
     mass = part['mass'].to('g').values / (d * length ** 3) if part is not None else np.zeros(0)
     speed = np.abs(part['velocity'].x.to('cm/s').values).max() / (length / time) if len(mass) else 0
-    return Found(len(dx), (rho * dx[:len(rho)] ** 3).sum(), rho.max() if gas else 0, len(mass), mass.sum(), speed)
+    return Found(len(dx), (rho * dx[:len(rho)] ** 3).sum(), rho.max() if gas else 0, len(mass),
+                 mass.sum(), speed)
 
 
 def by_pynbody(path):
     import pynbody
     s = pynbody.load(path)
     gas, dm = s.gas, s.dm
-    return Found(len(gas), gas['mass'].sum(), gas['rho'].max(), len(dm), dm['mass'].sum() if len(dm) else 0,
-                 np.abs(dm['vel'][:, 0]).max() if len(dm) else 0)
+    mass, speed = (dm['mass'].sum(), np.abs(dm['vel'][:, 0]).max()) if len(dm) else (0, 0)
+    return Found(len(gas), gas['mass'].sum(), gas['rho'].max(), len(dm), mass, speed)
 
 
 def compare(v, name, ours, theirs):
@@ -139,7 +146,8 @@ def sinks():
     import osyris
     import pynbody
     v = ptah.Verdict()
-    by_id = beside.make(beside.base.checkpoint(1, ['run_params/nstepmax=1', 'output_params/foutput=1']))
+    settings = ['run_params/nstepmax=1', 'output_params/foutput=1']
+    by_id = beside.make(beside.base.checkpoint(1, settings))
     beside.base.convert('-n', '3', '-o', beside.NAME, 'ours')
     ours, info = beside.SINKS, read_ramses.read_info(beside.NAME)
     data = osyris.RamsesDataset(2, path='.').load()
@@ -149,11 +157,16 @@ def sinks():
     v.check('osyris: their places', abs(x / ours['xsink_1'] - 1).max(), ROUND_OFF)
     order = np.argsort(data['part']['identity'].values)
     v.same('osyris: further columns that differ',
-           [n for n, c in by_id.items() if n != 'potential' and not np.array_equal(data['part'][n].values[order], c)], [])
+           [n for n, c in by_id.items()
+            if n != 'potential' and not np.array_equal(data['part'][n].values[order], c)],
+           [])
     s = pynbody.load(beside.NAME)
-    v.check('pynbody: mass of the sinks', abs(np.asarray(s.bh['mass']) / ours['msink'] - 1).max(), ROUND_OFF)
-    v.check('pynbody: their places', abs(np.asarray(s.bh['pos'][:, 0]) / ours['xsink_1'] - 1).max(), ROUND_OFF)
-    v.same('pynbody: stars', len(s.star), int((read_ramses.load(beside.NAME).part['family'] == 2).sum()))
+    v.check('pynbody: mass of the sinks',
+            abs(np.asarray(s.bh['mass']) / ours['msink'] - 1).max(), ROUND_OFF)
+    v.check('pynbody: their places',
+            abs(np.asarray(s.bh['pos'][:, 0]) / ours['xsink_1'] - 1).max(), ROUND_OFF)
+    v.same('pynbody: stars',
+           len(s.star), int((read_ramses.load(beside.NAME).part['family'] == 2).sum()))
     v.end()
 
 

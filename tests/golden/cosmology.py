@@ -1,9 +1,11 @@
-"""Why cosmological boxes differ from RAMSES's: with run_params/ramses_cosmology=.true., which repeats the truncation errors of its tables
-of the expansion and of the growth, nothing is left but rounding; without it expansion factor and positions differ as the tour says.
+"""Why cosmological boxes differ from RAMSES's: with run_params/ramses_cosmology=.true., which
+repeats the truncation errors of its tables of the expansion and of the growth, nothing is left but
+rounding; without it expansion factor and positions differ as the tour says.
 
     cosmology.py
 
-A one-line fault it catches: the wrong point of RAMSES's table, a quadrature of the growth with other steps.
+A one-line fault it catches: the wrong point of RAMSES's table, a quadrature of the growth with
+other steps.
 """
 # test: tier=check timeout=300
 import os
@@ -31,7 +33,8 @@ def main():
         folder = 'ramses' if on else 'ours'
         os.makedirs(folder)
         os.symlink('../ics', os.path.join(folder, 'ics'))
-        r = ptah.simulate(text, folder, settings=['output_params/noutput=1', 'run_params/ramses_cosmology=' + ('T' if on else 'F')])
+        how = 'run_params/ramses_cosmology=' + ('T' if on else 'F')
+        r = ptah.simulate(text, folder, settings=['output_params/noutput=1', how])
         mine = read_ramses.load(ptah.output(r, 2))
         d = compare.distances(mine, theirs).max()
         a = abs(mine.info['aexp'] / theirs.info['aexp'] - 1)
@@ -42,7 +45,8 @@ def main():
             v.same('levels of the cells', bool(np.array_equal(mine.level, theirs.level)), True)
         else:
             v.same('without it they differ', a > 1e-8 and d > 5 * STORED, True)
-    r = ptah.simulate(text, 'ours', settings=['run_params/nstepmax=1', 'run_params/dlna_max=0.02'], options=['-o', 'short'])
+    r = ptah.simulate(text, 'ours', settings=['run_params/nstepmax=1', 'run_params/dlna_max=0.02'],
+                      options=['-o', 'short'])
     a = [float(step[3]) for step in golden.read_log(r.err)['fine']]
     v.same('dlna_max=0.02: steps of the expansion factor', 1.015 < a[1] / a[0] < 1.025, True)
     v.end()

@@ -1,23 +1,26 @@
-"""The compact form in which reference outputs are kept in tests/data/golden, one .xz file an output.
+"""The compact form in which reference outputs are kept in tests/data/golden: an .xz file each.
 
-Leaf cells lie in Morton order, so their levels alone are the tree. A field is rounded to a number of bits that is far finer
-than the tolerance of its case: as multiples of 2^-bits of its largest absolute value, or, where that is wanted for fields of
-many decades, as float32 with `-bits` bits of mantissa. Integers are then written as differences, by bytes, and compressed.
+Leaf cells lie in Morton order, so their levels alone are the tree. A field is rounded to a number
+of bits that is far finer than the tolerance of its case: as multiples of 2^-bits of its largest
+absolute value, or, where that is wanted for fields of many decades, as float32 with `-bits` bits of
+mantissa. Integers are then written as differences, by bytes, and compressed.
 
-    golden.py pack REFERENCE_DIR OUT_DIR   makes the data from outputs of the reference code (DIR/<case>/output_NNNNN, run.log)
+    golden.py pack REFERENCE_DIR OUT_DIR   makes the data from outputs of the reference code
+                                           (DIR/<case>/output_NNNNN, run.log)
 """
 import io
 import json
 import lzma
 import os
 import re
+import shutil
 import sys
 
 import numpy as np
 
 import read_ramses
 
-# case → kind. What is kept of a kind: (bits of the gas fields, bits of phi and acc, bits of positions, of velocities)
+# Bits kept, by kind of case: of the gas fields, of phi and acc, of positions, of velocities
 BITS = {
     'uniform': (41, 0, 0, 0),
     'amr': (28, 0, 0, 0),
@@ -27,9 +30,12 @@ BITS = {
 }
 
 
+KINDS = {'uni': 'uniform', 'amr': 'amr', 'sedov': 'amr', 'selfgrav': 'selfgrav', 'nbody': 'nbody',
+         'cosmo': 'cosmo'}
+
+
 def kind_of(case):
-    for prefix, kind in (('uni', 'uniform'), ('amr', 'amr'), ('sedov', 'amr'), ('selfgrav', 'selfgrav'),
-                         ('nbody', 'nbody'), ('cosmo', 'cosmo')):
+    for prefix, kind in KINDS.items():
         if case.startswith(prefix):
             return kind
     raise KeyError(case)
@@ -74,13 +80,15 @@ def field_bits(case, name, of_part):
 def write(path, case, s, log):
     """Stores snapshot s and the lines of its run's log."""
     out = {'level': s.level}
-    about = {'case': case, 'info': s.info, 'octs': s.octs, 'scale': {}, 'log': log, 'npart': len(s.part.get('mass', []))}
+    about = {'case': case, 'info': s.info, 'octs': s.octs, 'scale': {}, 'log': log,
+             'npart': len(s.part.get('mass', []))}
     for group, fields in (('cell', s.cell), ('part', s.part)):
         for name, values in fields.items():
             if group == 'part' and not name.startswith(('position', 'velocity')):
                 continue
             bits = field_bits(case, name, group == 'part')
-            if bits == 0 or (group == 'cell' and kind_of(case) == 'cosmo' and name.startswith('acc')):
+            if bits == 0 or (group == 'cell' and kind_of(case) == 'cosmo' and
+                             name.startswith('acc')):
                 continue
             key = group + '.' + name
             about['scale'][key], out[key] = encode(values, bits)
@@ -113,19 +121,21 @@ def read(path):
 
 
 NUMBER = r'([-+0-9.Ee]+)'
-MAIN = re.compile(r'Main step= *(\d+) +mcons= *' + NUMBER + ' econs= *' + NUMBER + ' epot= *' + NUMBER + ' ekin= *' + NUMBER
-                  + '(?: eint= *' + NUMBER + ')?')
+MAIN = re.compile(r'Main step= *(\d+) +mcons= *' + NUMBER + ' econs= *' + NUMBER + ' epot= *' +
+                  NUMBER + ' ekin= *' + NUMBER + '(?: eint= *' + NUMBER + ')?')
 FINE = re.compile(r'Fine step= *(\d+) +t= *' + NUMBER + ' dt= *' + NUMBER + ' a= *' + NUMBER)
 LEVEL = re.compile(r'Level +(\d+) has +(\d+) grids')
 
 
 def read_log(text):
-    """The conservation columns of a log: a dict a coarse step with the numbers as printed, the fine steps and octs a level."""
+    """The conservation columns of a log: a dict a coarse step with the numbers as printed, the fine
+    steps and octs a level."""
     steps, fine, octs = [], [], {}
     for line in text.splitlines():
         m = MAIN.search(line)
         if m:
-            steps.append({'step': int(m[1]), 'mcons': m[2], 'econs': m[3], 'epot': m[4], 'ekin': m[5], 'eint': m[6], 'octs': octs})
+            steps.append({'step': int(m[1]), 'mcons': m[2], 'econs': m[3], 'epot': m[4],
+                          'ekin': m[5], 'eint': m[6], 'octs': octs})
             octs = {}
         m = FINE.search(line)
         if m:
@@ -145,8 +155,7 @@ def pack(reference, target):
             continue  # the same state as on one rank; cooling comes with later work
         name = re.sub('_np1$', '', case)
         nml = [f for f in os.listdir(folder) if f.endswith('.nml')][0]
-        with open(os.path.join(folder, nml)) as f, open(os.path.join(target, name + '.nml'), 'w') as g:
-            g.write(f.read())
+        shutil.copyfile(os.path.join(folder, nml), os.path.join(target, name + '.nml'))
         with open(os.path.join(folder, 'run.log')) as f:
             log = read_log(f.read())
         for output in sorted(o for o in os.listdir(folder) if o.startswith('output_')):
@@ -155,7 +164,8 @@ def pack(reference, target):
             write(path, name, s, log)
             check(path, name, s)
             total += os.path.getsize(path)
-            print('%-40s %8d bytes, %d cells' % (path, os.path.getsize(path), len(s.level)), flush=True)
+            print('%-40s %8d bytes, %d cells' % (path, os.path.getsize(path), len(s.level)),
+                  flush=True)
     print('%d bytes' % total)
 
 
@@ -168,7 +178,8 @@ def check(path, case, s):
                 continue
             bits = field_bits(case, name, of_part)
             error = np.abs(v - mine[name])
-            bound = 2.0 ** (bits - 1) * np.abs(mine[name]) if bits < 0 else 2.0 ** -bits * np.abs(mine[name]).max()
+            size = np.abs(mine[name])
+            bound = 2.0 ** (bits - 1) * size if bits < 0 else 2.0 ** -bits * size.max()
             assert (error <= bound * 1.001 + 1e-37).all(), (path, name, error.max())
 
 

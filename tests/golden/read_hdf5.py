@@ -1,5 +1,6 @@
-"""An independent reader of checkpoints in the HDF5 layout of cuRAMSES, into the Snapshot of read_ramses: leaf cells in Morton order
-with primitive variables, particles by ascending id. It needs h5py, and shares no code with the programs it checks.
+"""An independent reader of checkpoints in the HDF5 layout of cuRAMSES, into the Snapshot of
+read_ramses: leaf cells in Morton order with primitive variables, particles by ascending id. It
+needs h5py, and shares no code with the programs it checks.
 
     s = load('output_00002')
 """
@@ -11,10 +12,12 @@ import numpy as np
 
 from read_ramses import CURVE_LEVELS, Snapshot, morton, starts
 
-HEADER = {'ncpu': 'ncpu', 'levelmin': 'levelmin', 'nlevelmax': 'levelmax', 'nstep_coarse': 'nstep_coarse', 'boxlen': 'boxlen',
-          'time': 'time', 'aexp': 'aexp', 'nvar': 'nvar', 'gamma': 'gamma'}
-PARTS = {'x_1': 'position_x', 'x_2': 'position_y', 'x_3': 'position_z', 'v_1': 'velocity_x', 'v_2': 'velocity_y', 'v_3': 'velocity_z',
-         'mass': 'mass', 'identity': 'identity', 'levelp': 'levelp'}
+HEADER = {'ncpu': 'ncpu', 'levelmin': 'levelmin', 'nlevelmax': 'levelmax',
+          'nstep_coarse': 'nstep_coarse', 'boxlen': 'boxlen', 'time': 'time', 'aexp': 'aexp',
+          'nvar': 'nvar', 'gamma': 'gamma'}
+PARTS = {'x_1': 'position_x', 'x_2': 'position_y', 'x_3': 'position_z', 'v_1': 'velocity_x',
+         'v_2': 'velocity_y', 'v_3': 'velocity_z', 'mass': 'mass', 'identity': 'identity',
+         'levelp': 'levelp'}
 
 
 def is_hdf5(directory):
@@ -46,7 +49,8 @@ def load(directory):
             g = f[name]
             s.octs[l] = len(g['xg_1'])
             leaf = g['son_flag'][:] == 0
-            oct_at = np.floor(np.array([g['xg_%d' % (d + 1)][:] for d in range(3)]) * 2 ** (l - 1)).astype(np.int64)
+            centre = np.array([g['xg_%d' % (d + 1)][:] for d in range(3)])
+            oct_at = np.floor(centre * 2 ** (l - 1)).astype(np.int64)
             cell = np.array([[k >> d & 1 for k in range(8)] for d in range(3)])
             at = (2 * oct_at[:, :, None] + cell[:, None, :]).reshape(3, -1)[:, leaf]
             keys.append(morton(at, l) << 3 * (CURVE_LEVELS - l))

@@ -1,13 +1,15 @@
-"""An independent reader of RAMSES binary checkpoints: it shares no code with the programs it checks.
+"""An independent reader of RAMSES binary checkpoints: it shares no code with what it checks.
 
     s = load('output_00002')
-    s.info['time'], s.info['aexp'], ...     from info_NNNNN.txt, plus nvar and gamma of the hydro files
-    s.level                                 level of each leaf cell, all leaf cells of the box in Morton order
+    s.info['time'], s.info['aexp'], ...     from info_NNNNN.txt; nvar and gamma of the hydro files
+    s.level                                 level of each leaf cell, all leaf cells of the box in
+                                            Morton order
     s.cell['density'], s.cell['phi'], ...   fields of the leaf cells, in the same order
     s.part['identity'], ...                 particles, by ascending id
     s.octs[l]                               number of octs on level l
 
-Leaf cells tile the box, so the levels in Morton order are the whole tree: `starts` gives each cell's place on the curve.
+Leaf cells tile the box, so the levels in Morton order are the whole tree: `starts` gives each
+cell's place on the curve.
 """
 import os
 import re
@@ -40,7 +42,8 @@ class Records:
         body = self.data[self.at + 4:self.at + 4 + n]
         close = int(self.data[self.at + 4 + n:self.at + 8 + n].view('<i4')[0])
         if close != n:
-            raise IOError('%s: record markers %d and %d differ at byte %d' % (self.path, n, close, self.at))
+            raise IOError('%s: record markers %d and %d differ at byte %d' %
+                          (self.path, n, close, self.at))
         self.at += n + 8
         return np.frombuffer(body.tobytes(), dtype)
 
@@ -124,7 +127,8 @@ def load(directory):
     key, s.level = np.concatenate(keys), np.concatenate(levels)
     order = np.argsort(key, kind='stable')
     s.level = s.level[order]
-    s.cell = {name: np.concatenate([c[name] for c in cells])[order] for name in (cells[0] if cells else {})}
+    s.cell = {name: np.concatenate([c[name] for c in cells])[order]
+              for name in (cells[0] if cells else {})}
     if not np.array_equal(starts(s.level), key[order]):
         raise IOError('%s: the leaf cells do not tile the box' % directory)
     if os.path.exists(path % ('part', 1)):
@@ -161,7 +165,8 @@ def read_cells(s, path, cpu, keys, levels, cells):
             for g, _ in fields:
                 head = int(g.read()[0]), int(g.read()[0])
                 if head != (l, n):
-                    raise IOError('%s: level and count %s where %s were due' % (g.path, head, (l, n)))
+                    raise IOError('%s: level and count %s where %s were due' %
+                                  (g.path, head, (l, n)))
             if n == 0:
                 continue
             if domain != cpu:
@@ -215,8 +220,8 @@ def main():
     for directory in sys.argv[1:]:
         s = load(directory)
         i = s.info
-        print('%s: ncpu %d time %.10e aexp %.10e step %d, %d leaf cells, octs a level %s'
-              % (directory, i['ncpu'], i['time'], i['aexp'], i['nstep_coarse'], len(s.level), s.octs))
+        print('%s: ncpu %d time %.10e aexp %.10e step %d, %d leaf cells, octs a level %s' %
+              (directory, i['ncpu'], i['time'], i['aexp'], i['nstep_coarse'], len(s.level), s.octs))
         for name, v in list(s.cell.items()) + list(s.part.items()):
             print('  %-14s min % .10e max % .10e' % (name, v.min(), v.max()))
         if 'density' in s.cell:

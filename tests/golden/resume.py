@@ -1,10 +1,12 @@
-"""Goes on from a checkpoint that the reference code wrote, kept whole in tests/data/restart, and compares what follows with the reference
-code's own next checkpoints (tests/data/golden), with the limits of compare.py.
+"""Goes on from a checkpoint that the reference code wrote, kept whole in tests/data/restart, and
+compares what follows with the reference code's own next checkpoints (tests/data/golden), with the
+limits of compare.py.
 
     resume.py CASE
 
-A one-line fault it catches: the old time step of a level not taken over, the potential of the checkpoint not used as first guess and in
-the first kick, particles' levels lost, an output time that the checkpoint does not know taken for 0.
+A one-line fault it catches: the old time step of a level not taken over, the potential of the
+checkpoint not used as first guess and in the first kick, particles' levels lost, an output time
+that the checkpoint does not know taken for 0.
 """
 # test: nbody4096 tier=check timeout=240
 # test: selfgrav_jeans tier=check timeout=120
@@ -29,7 +31,8 @@ def main():
     v = ptah.Verdict()
     v.same('it is said that bits are missing', 'not bit for bit' in r.err, True)
     v.same('the model is the same', 'Changed since' in r.err, False)
-    later = [f for f in sorted(glob.glob(os.path.join(ptah.DATA, 'golden', case + '_0*.xz'))) if f[-8:-3] > start[-5:]]
+    golden_files = sorted(glob.glob(os.path.join(ptah.DATA, 'golden', case + '_0*.xz')))
+    later = [f for f in golden_files if f[-8:-3] > start[-5:]]
     v.same('there is something to compare with', bool(later), True)
     for path in later:
         theirs, _ = golden.read(path)
@@ -46,8 +49,10 @@ def converted(v, case, start, r):
     """From the same state in another format, the run writes the same checkpoints."""
     made = ptah.Run([ptah.program('convert'), '-f', 'hdf5', '-o', 'converted', start], '.')
     v.same('convert: status', made.status, 0)
-    again = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), 'again', options=['-r', '../converted'])
-    v.same('converted: checkpoints', [os.path.basename(o) for o in again.outputs], [os.path.basename(o) for o in r.outputs])
+    again = ptah.simulate(os.path.join(ptah.DATA, 'golden', case + '.nml'), 'again',
+                          options=['-r', '../converted'])
+    v.same('converted: checkpoints',
+           [os.path.basename(o) for o in again.outputs], [os.path.basename(o) for o in r.outputs])
 
 
 if __name__ == '__main__':

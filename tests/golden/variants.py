@@ -1,19 +1,25 @@
 """Every old or odd form of RAMSES's files is recognised and read as what it is.
 
-    variants.py           forms made here from a small checkpoint of ours (gas, particles, gravity, 3 ranks): big-endian, LONGINT,
-                          QUADHILBERT, group_NNNNN/, particles and descriptors of before 2017, gravity of before 2015, header of before
-                          2010, single precision, sub-records, all at once; without the optional files. `inspect -d` gives the same digest
-                          for each field, `inspect` names the form, `simulate -r` goes on to the same state; damaged ones end in one
+    variants.py           forms made here from a small checkpoint of ours (gas, particles, gravity,
+                          3 ranks): big-endian, LONGINT, QUADHILBERT, group_NNNNN/, particles and
+                          descriptors of before 2017, gravity of before 2015, header of before 2010,
+                          single precision, sub-records, all at once; without the optional files.
+                          `inspect -d` gives the same digest for each field, `inspect` names the
+                          form, `simulate -r` goes on to the same state; damaged ones end in one
                           sentence and status 2
-    variants.py boxes     physical boundaries (a true RAMSES output), several coarse cells, one and two dimensions
-    variants.py beside    sink particles in each form, stellar objects, cooling tables, whole and damaged
+    variants.py boxes     physical boundaries (a true RAMSES output), several coarse cells, one and
+                          two dimensions
+    variants.py beside    sink particles in each form, stellar objects, cooling tables, whole and
+                          damaged
 
-The files are read and written by the few lines below, which share nothing with our programs. One-line faults that it catches: a number
-not swapped, a column taken for another, boundary cells counted, an oct's 8 cells read where there are 4.
+The files are read and written by the few lines below, which share nothing with our programs.
+One-line faults that it catches: a number not swapped, a column taken for another, boundary cells
+counted, an oct's 8 cells read where there are 4.
 """
 # test: tier=check timeout=120 ranks=3
 # test: boxes tier=check timeout=60
 # test: beside tier=check timeout=60
+import filecmp
 import json
 import os
 import re
@@ -88,13 +94,14 @@ def records(path):
 def store(path, arrays, big=False, sub=None):
     """`sub`: longest sub-record."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
+    mark = struct.Struct('>i' if big else '<i')
     with open(path, 'wb') as f:
         for a in arrays:
             raw = (a.astype(a.dtype.newbyteorder('>')) if big else a).tobytes()
             pieces = [raw[i:i + sub] for i in range(0, len(raw), sub)] if sub and raw else [raw]
             for i, p in enumerate(pieces):
                 head, tail = (-1 if i + 1 < len(pieces) else 1), (-1 if i else 1)
-                f.write(struct.pack('>i' if big else '<i', head * len(p)) + p + struct.pack('>i' if big else '<i', tail * len(p)))
+                f.write(mark.pack(head * len(p)) + p + mark.pack(tail * len(p)))
 
 
 def cast(raw, *types):
@@ -105,20 +112,23 @@ class Snapshot:
     """The binary files of a checkpoint, by kind and rank, and its texts."""
 
     def __init__(self, folder):
-        self.number = next(m[1] for m in map(re.compile(r'info_(\d{5})').match, sorted(os.listdir(folder))) if m)
-        self.text = {n: open(os.path.join(folder, n)).read() for n in os.listdir(folder) if n.endswith('.txt')}
+        names = sorted(os.listdir(folder))
+        self.number = re.search(r'info_(\d{5})', ' '.join(names))[1]
+        self.text = {n: open(os.path.join(folder, n)).read() for n in names if n.endswith('.txt')}
         self.file = {}
-        for name in sorted(os.listdir(folder)):
+        for name in names:
             m = re.match(r'(amr|hydro|grav|part)_\d{5}\.out(\d{5})$', name)
             if m:
-                self.file[m[1], int(m[2])] = getattr(self, 'parse_' + m[1])(records(os.path.join(folder, name)))
+                parse = getattr(self, 'parse_' + m[1])
+                self.file[m[1], int(m[2])] = parse(records(os.path.join(folder, name)))
 
     @staticmethod
     def parse_amr(raw):
         head = cast(raw[:8], *[INT] * 7, REAL)
         ncpu, nboundary = int(head[0][0]), int(head[5][0])
         lists = [INT] * (3 if nboundary else 0)
-        types = [INT, REAL, REAL, REAL, REAL, REAL, INT, REAL, REAL, REAL, REAL, INT, INT, INT, INT, *lists, INT, TEXT, REAL, INT, INT, INT]
+        types = [INT, REAL, REAL, REAL, REAL, REAL, INT, REAL, REAL, REAL, REAL, INT, INT, INT, INT,
+                 *lists, INT, TEXT, REAL, INT, INT, INT]
         out = head + cast(raw[8:8 + len(types)], *types)
         at = len(out)
         block = [INT] * 3 + [REAL] * 3 + [INT] * 31
@@ -146,7 +156,8 @@ class Snapshot:
 
     @staticmethod
     def parse_part(raw):
-        return cast(raw, INT, INT, INT, INT, INT, REAL, REAL, INT, *[REAL] * 7, INT, INT, BYTE, BYTE)
+        head = [INT] * 5 + [REAL, REAL, INT]
+        return cast(raw, *head, *[REAL] * 7, INT, INT, BYTE, BYTE)
 
     def write(self, folder, group=0, **how):
         shutil.rmtree(folder, ignore_errors=True)
@@ -160,6 +171,14 @@ class Snapshot:
 
 # ---- the forms: each changes a snapshot in place
 
+PART_NAMES, HYDRO_NAMES = 'part_file_descriptor.txt', 'hydro_file_descriptor.txt'
+
+
+def change_text(s, name, old, new):
+    if name in s.text:
+        s.text[name] = s.text[name].replace(old, new)
+
+
 def long_integers(s):
     """LONGINT: ids, counts of octs, number of stars."""
     for (kind, _), a in s.file.items():
@@ -167,16 +186,15 @@ def long_integers(s):
             a[23 - 1] = a[23 - 1].astype(LONG)
         if kind == 'part':
             a[4], a[15] = a[4].astype(LONG), a[15].astype(LONG)
-    if 'part_file_descriptor.txt' in s.text:
-        s.text['part_file_descriptor.txt'] = s.text['part_file_descriptor.txt'].replace('identity, i', 'identity, q')
+    change_text(s, PART_NAMES, 'identity, i', 'identity, q')
 
 
 def quad(x):
     """A double as real*16, the low and the high half."""
     bits, = struct.unpack('<Q', struct.pack('<d', x))
     sign, exponent, mantissa = bits >> 63, bits >> 52 & 0x7ff, bits & (1 << 52) - 1
-    wide = (sign << 127 | exponent - 1023 + 16383 << 112 | mantissa << 60) if bits << 1 & (1 << 64) - 1 else 0
-    return wide & (1 << 64) - 1, wide >> 64
+    wide = sign << 127 | exponent - 1023 + 16383 << 112 | mantissa << 60
+    return (wide & (1 << 64) - 1, wide >> 64) if x else (0, 0)
 
 
 class Quads(np.ndarray):
@@ -187,7 +205,9 @@ class Quads(np.ndarray):
         return np.array([quad(float(v)) for v in values], '<u8').view(cls)
 
     def astype(self, dtype, **_):
-        return np.ascontiguousarray(self.view(np.ndarray)[:, ::-1]).astype('>u8') if dtype.str[0] == '>' else self
+        if dtype.str[0] != '>':
+            return self
+        return np.ascontiguousarray(self.view(np.ndarray)[:, ::-1]).astype('>u8')
 
 
 def bound_key(a):
@@ -210,15 +230,16 @@ def old_particles(s):
     for (kind, _), a in s.file.items():
         if kind == 'part':
             del a[17:19]
-    del s.text['part_file_descriptor.txt']
+    del s.text[PART_NAMES]
     counts = zip(('', 'dark matter ', 'star ', 'sink '), (n, n, 0, 0))
-    s.text['header_%s.txt' % s.number] = ''.join(' Total number of %sparticles\n %d\n' % c for c in counts) + (
-        ' Particle fields\npos vel mass iord level \n')
+    text = ''.join(' Total number of %sparticles\n %d\n' % c for c in counts)
+    s.text['header_%s.txt' % s.number] = text + ' Particle fields\npos vel mass iord level \n'
 
 
 def old_descriptor(s):
-    names = [line.split(',')[1].strip() for line in s.text['hydro_file_descriptor.txt'].splitlines() if line[0] != '#']
-    s.text['hydro_file_descriptor.txt'] = 'nvar        =%11d\n' % len(names) + ''.join(
+    lines = [line for line in s.text[HYDRO_NAMES].splitlines() if line[0] != '#']
+    names = [line.split(',')[1].strip() for line in lines]
+    s.text[HYDRO_NAMES] = 'nvar        =%11d\n' % len(names) + ''.join(
         'variable #%2d: %s\n' % (i + 1, n) for i, n in enumerate(names))
 
 
@@ -239,17 +260,20 @@ def old_header(s):
             del a[18]
 
 
+def rounded(x):
+    return x.clip(-3e38, 3e38).astype('<f4').astype(REAL)  # tout may be infinite
+
+
 def round_reals(s):
     for a in s.file.values():
-        a[:] = [x.clip(-3e38, 3e38).astype('<f4').astype(REAL) if x.dtype == REAL else x for x in a]  # tout may be infinite
+        a[:] = [rounded(x) if x.dtype == REAL else x for x in a]
 
 
 def single(s):
     for (kind, _), a in s.file.items():
         keys = bound_key(a) if kind == 'amr' else -1  # these stay
         a[:] = [x.astype('<f4') if x.dtype == REAL and i != keys else x for i, x in enumerate(a)]
-    if 'part_file_descriptor.txt' in s.text:
-        s.text['part_file_descriptor.txt'] = s.text['part_file_descriptor.txt'].replace(', d', ', f')
+    change_text(s, PART_NAMES, ', d', ', f')
 
 
 def bare(s):
@@ -289,12 +313,12 @@ def go_on(folder, start, steps=3):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     os.symlink(os.path.abspath('ics'), folder + '/ics')
-    return ptah.simulate(NAMELIST % steps, folder, options=['-v', '-r', os.path.abspath(start)], settings=['output_params/foutput=3'],
-                         must_work=False)
+    return ptah.simulate(NAMELIST % steps, folder, options=['-v', '-r', os.path.abspath(start)],
+                         settings=['output_params/foutput=3'], must_work=False)
 
 
 def damage(v, what, folder, group, every=True):
-    """A file that is cut; with `every` also missing, longer, or wrong in its first, or its last, length."""
+    """A file that is cut; with `every` also missing, longer, wrong in its first or last length."""
     place = '%s/group_%05d/%%s' % (folder, (RANKS - 1) // group + 1) if group else folder + '/%s'
     for kind in ('amr', 'hydro', 'grav', 'part'):
         path = place % ('%s_00002.out%05d' % (kind, RANKS))
@@ -303,8 +327,9 @@ def damage(v, what, folder, group, every=True):
         first, last = bytes([whole[0] ^ 1]), bytes([whole[-1] ^ 64])
         harm = [('cut', whole[:len(whole) * 2 // 3])]
         if every:
-            harm += [('missing', None), ('empty', b''), ('short', whole[:-1]), ('first length', first + whole[1:]),
-                     ('last length', whole[:-1] + last), ('longer', whole + bytes(8))]
+            harm += [('missing', None), ('empty', b''), ('short', whole[:-1]),
+                     ('first length', first + whole[1:]), ('last length', whole[:-1] + last),
+                     ('longer', whole + bytes(8))]
         for how, data in harm:
             os.remove(path)
             if data is not None:
@@ -331,28 +356,36 @@ def forms():
     want = digests('plain')
     v.same('the plain files have the digest of the checkpoint', want == digests(base), True)
     Snapshot('plain').write('again')
-    v.same('read and written here: files', [open('again/' + n, 'rb').read() == open('plain/' + n, 'rb').read()
-                                            for n in sorted(os.listdir('plain'))], [True] * len(os.listdir('plain')))
+    names = sorted(os.listdir('plain'))
+    same, other, missing = filecmp.cmpfiles('plain', 'again', names, shallow=False)
+    v.same('read and written here: files', (same, other, missing), (names, [], []))
     end = go_on('end', 'plain')
-    v.same('without exact files it is said', 'not bit for bit' in end.err and 'without exact files' in end.err, True)
+    v.same('without exact files it is said',
+           'not bit for bit' in end.err and 'without exact files' in end.err, True)
     final = digests(end.outputs[-1])
-    table = [  # what, changes, how it is written, words of the format, lines of the digest that go, that change
+    # what, changes, how it is written, words of the format, lines of the digest: gone, changed
+    table = [
         ('big-endian', [], {'big': True}, ['big-endian'], [], []),
         ('LONGINT', [long_integers], {}, ['8-byte counts', '8-byte ids'], [], []),
         ('QUADHILBERT', [quad_keys], {}, ['16-byte keys'], [], []),
         ('groups of 2', [], {'group': 2}, ['groups of 2 files'], [], []),
         ('groups of 1', [], {'group': 1}, ['groups of 1 file'], [], []),
-        ('particles of before 2017', [old_particles], {}, ['particles without families'], ['particle.tag'], []),
+        ('particles of before 2017', [old_particles], {}, ['particles without families'],
+         ['particle.tag'], []),
         ('descriptor of before 2017', [old_descriptor], {}, ['old hydro descriptor'], [], []),
         ('gravity of before 2015', [old_gravity], {}, ['gravity without potential'], ['phi'], []),
         ('header of before 2010', [old_header], {}, ['header of before 2010'], [], ['time']),
         ('sub-records', [], {'sub': 1001}, [], [], []),
         ('no optional text', [bare], {}, [], [], []),
-        ('no text, old particles', [old_particles, bare], {}, ['particles without families'], ['particle.tag'], []),
-        ('all at once', [long_integers, quad_keys, old_particles, old_descriptor, old_gravity, old_header],
+        ('no text, old particles', [old_particles, bare], {}, ['particles without families'],
+         ['particle.tag'], []),
+        ('all at once',
+         [long_integers, quad_keys, old_particles, old_descriptor, old_gravity, old_header],
          {'big': True, 'group': 2, 'sub': 5003},
-         ['big-endian', 'groups of 2 files', '16-byte keys', '8-byte counts', '8-byte ids', 'old hydro descriptor',
-          'particles without families', 'gravity without potential', 'header of before 2010'], ['particle.tag', 'phi'], ['time']),
+         ['big-endian', 'groups of 2 files', '16-byte keys', '8-byte counts', '8-byte ids',
+          'old hydro descriptor', 'particles without families', 'gravity without potential',
+          'header of before 2010'],
+         ['particle.tag', 'phi'], ['time']),
     ]
     for what, changes, how, words, gone, changed in table:
         s = Snapshot('plain')
@@ -361,8 +394,8 @@ def forms():
         s.write('form', **how)
         got = digests('form')
         v.same(what + ': lines that go', sorted(set(want) - set(got)), sorted(gone))
-        v.same(what + ': lines that differ', sorted(n for n in got if got[n] != want[n] and (n != 'state' or not gone + changed)),
-               sorted(changed))
+        differ = [n for n in got if got[n] != want[n] and (n != 'state' or not gone + changed)]
+        v.same(what + ': lines that differ', sorted(differ), sorted(changed))
         v.same(what + ': named', look('form')['format'], ', '.join(['RAMSES binary', *words]))
         r = go_on('on', 'form')
         if v.same(what + ': simulate goes on', r.status or len(r.outputs), 1):
@@ -371,7 +404,8 @@ def forms():
                 v.same(what + ': to the same state', differing(digests(r.outputs[-1]), final), [])
         else:
             print(r.err[-500:])
-        damage(v, what, 'form', how.get('group', 0), what in ('big-endian', 'sub-records', 'all at once'))
+        every = what in ('big-endian', 'sub-records', 'all at once')
+        damage(v, what, 'form', how.get('group', 0), every)
     narrow(v)
     v.end()
 
@@ -383,10 +417,12 @@ def narrow(v):
     s.write('rounded')
     single(s)
     s.write('form')
-    v.same('single precision: lines that differ', differing(digests('form'), digests('rounded')), [])
+    v.same('single precision: lines that differ',
+           differing(digests('form'), digests('rounded')), [])
     v.same('single precision: named', look('form')['format'], 'RAMSES binary, single precision')
     s.write('form', big=True)
-    v.same('single precision, big-endian: lines that differ', differing(digests('form'), digests('rounded')), [])
+    v.same('single precision, big-endian: lines that differ',
+           differing(digests('form'), digests('rounded')), [])
     r = go_on('on', 'form')
     if not v.same('single precision: simulate goes on', r.status, 0):
         print(r.err[-500:])
@@ -421,18 +457,35 @@ def periodic_twin(s):
                     blocks += block
                 at += 37 if n else 0
         amr[2], amr[5], amr[6] = np.ones(3, INT), np.zeros(1, INT), np.array([own.sum()], INT)
-        s.file['amr', rank] = amr[:23] + amr[26:29] + [x[inside:inside + 1] for x in amr[29:32]] + blocks
+        of_coarse = [x[inside:inside + 1] for x in amr[29:32]]
+        s.file['amr', rank] = amr[:23] + amr[26:29] + of_coarse + blocks
         hydro[4], grav[3] = amr[5], amr[5]
         s.file['hydro', rank], s.file['grav', rank] = values
         values[0][4], values[1][3] = amr[5], amr[5]
 
 
+SMALL_INFO = """ncpu        =          1
+ndim        =%11d
+levelmin    =          1
+levelmax    =          3
+
+boxlen      =  %.15E
+unit_l      =  1.0
+unit_d      =  1.0
+unit_t      =  1.0
+
+ordering type=hilbert
+   DOMAIN   ind_min  ind_max
+       1   0.0E+00   0.64E+02
+"""
+
+
 def small(folder, ndim, coarse, split, seed=1):
-    """A snapshot in ndim dimensions with coarse cells inside the box, levels 1 to 3, some cells of level 2 split if `split`. Returns
-    octs and leaf cells a level, mass of the gas."""
+    """A snapshot in ndim dimensions with coarse cells inside the box, levels 1 to 3, some cells of
+    level 2 split if `split`. Returns octs and leaf cells a level, mass of the gas."""
     rng, ncell = np.random.default_rng(seed), 1 << ndim
     side = list(coarse) + [1] * (3 - ndim)
-    levels, corner = [], np.stack(np.meshgrid(*[np.arange(c) for c in coarse], indexing='ij'), -1).reshape(-1, ndim)
+    levels, corner = [], np.stack(np.indices(coarse), -1).reshape(-1, ndim)
     offset = np.array([[c >> d & 1 for d in range(ndim)] for c in range(ncell)])
     for level in range(1, 4):
         n = len(corner)
@@ -444,9 +497,10 @@ def small(folder, ndim, coarse, split, seed=1):
     i4 = lambda *x: np.array(x, INT)  # noqa: E731
     counts = np.array(numbers, INT)
     boxlen = 2.0
-    amr = [i4(1), i4(ndim), i4(*side), i4(3), i4(1000), i4(0), i4(sum(numbers)), np.array([boxlen]), i4(1, 1, 2), *np.zeros((3, 1)),
-           *np.zeros((2, 3)), i4(3, 4), np.zeros(3), cosmology, aexp, np.array([0.1]), counts, counts, counts, np.zeros(30, INT),
-           i4(0, 0, 0, 0, 0), np.frombuffer(b'hilbert'.ljust(128), TEXT), np.array([0., 64.])]
+    amr = [i4(1), i4(ndim), i4(*side), i4(3), i4(1000), i4(0), i4(sum(numbers)), np.array([boxlen]),
+           i4(1, 1, 2), *np.zeros((3, 1)), *np.zeros((2, 3)), i4(3, 4), np.zeros(3), cosmology,
+           aexp, np.array([0.1]), counts, counts, counts, np.zeros(30, INT), i4(0, 0, 0, 0, 0),
+           np.frombuffer(b'hilbert'.ljust(128), TEXT), np.array([0., 64.])]
     amr[22] = np.array([[n, n, n, n] + [0] * 6 for n in numbers], INT)
     amr += [np.ones(int(np.prod(side)), INT)] * 3
     hydro = [i4(1), i4(ndim + 2), i4(ndim), i4(3), i4(0), np.array([1.4])]
@@ -466,12 +520,11 @@ def small(folder, ndim, coarse, split, seed=1):
     store(folder + '/hydro_00007.out00001', hydro)
     npart = 5
     part = [i4(1), i4(ndim), i4(npart), i4(-1, -1, -1, -1), i4(0), np.zeros(1), np.zeros(1), i4(0)]
-    part += [rng.random(npart) for _ in range(2 * ndim + 1)] + [np.arange(1, 6, dtype=INT), np.ones(npart, INT)]
+    part += [rng.random(npart) for _ in range(2 * ndim + 1)]
+    part += [np.arange(1, 6, dtype=INT), np.ones(npart, INT)]
     store(folder + '/part_00007.out00001', part)
     with open(folder + '/info_00007.txt', 'w') as f:
-        f.write('ncpu        =          1\nndim        =%11d\nlevelmin    =          1\nlevelmax    =          3\n\n'
-                'boxlen      =  %.15E\nunit_l      =  1.0\nunit_d      =  1.0\nunit_t      =  1.0\n\nordering type=hilbert\n'
-                '   DOMAIN   ind_min  ind_max\n       1   0.0E+00   0.64E+02\n' % (ndim, boxlen / side[0]))
+        f.write(SMALL_INFO % (ndim, boxlen / side[0]))
     return numbers, leaves, mass, part[8 + 2 * ndim].sum()
 
 
@@ -483,12 +536,14 @@ def boxes():
     s = Snapshot(walls)
     periodic_twin(s)
     s.write('twin')
-    v.same('walls: lines that differ from those of the cells inside', differing(digests(walls), digests('twin')), [])
+    v.same('walls: lines that differ from those of the cells inside',
+           differing(digests(walls), digests('twin')), [])
     j = look(walls)
     v.same('walls: boundaries', j['boundaries'], 2)
     v.same('walls: volume of the leaf cells', j['leaf_volume'], 1)
     settings = ['run_params/nstepmax=5', 'output_params/foutput=5']
-    r = ptah.simulate('walls.nml', '.', 2, options=['-r', walls], settings=settings, must_work=False)
+    r = ptah.simulate('walls.nml', '.', 2, settings=settings, options=['-r', walls],
+                      must_work=False)
     if not v.same('walls: simulate goes on', r.status or len(r.outputs), 1):
         print(r.err[-500:])
     for coarse in [1], [1, 1], [3], [2, 1], [3, 2], [2, 1, 1], [2, 2, 2], [3, 2, 1], [1, 1, 1]:
@@ -516,9 +571,10 @@ def boxes():
 
 # ---- sinks and the like
 
-CSV = (' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,vx_gas,vy_gas,vz_gas,mbh,dmfsink,level\n'
-       ' # 1,m,l,l,l,l t**-1,l t**-1,l t**-1,m l**2 t**-1,m l**2 t**-1,m l**2 t**-1,t,m t**-1,m,m l**-3,l**2 t**-2,m l**2 t**-2,'
-       'l t**-1,l t**-1,l t**-1,m,m,1\n')
+CSV = (' # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,'
+       'vx_gas,vy_gas,vz_gas,mbh,dmfsink,level\n'
+       ' # 1,m,l,l,l,l t**-1,l t**-1,l t**-1,m l**2 t**-1,m l**2 t**-1,m l**2 t**-1,t,m t**-1,m,'
+       'm l**-3,l**2 t**-2,m l**2 t**-2,l t**-1,l t**-1,l t**-1,m,m,1\n')
 
 
 def put(path, text):
@@ -559,7 +615,8 @@ def beside():
         if 'info' not in what and count:
             v.same(what + ': mass', j['mass'], sum(0.25 * (i + 1) for i in range(count)))
         got = digests('s')
-        v.same(what + ': other lines that differ', [n for n in plain if n != 'state' and got.get(n) != plain[n]], [])
+        v.same(what + ': other lines that differ',
+               [n for n in plain if n != 'state' and got.get(n) != plain[n]], [])
         v.same(what + ': lines of sinks', sum(n.startswith('sink.') for n in got), ncol)
         os.remove(path)
     for n in (0, 1, 2, 3):
@@ -568,14 +625,18 @@ def beside():
             store(binary[:-1] + '2', sink_file(n, acc_rate))
             put(csv, 'a csv beside is not looked at\n')
             j = look('s')['sinks']
-            v.same('binary, %d sinks' % n, (j['count'], len(j['columns'])), (n, 15 + acc_rate if n else 0))
+            v.same('binary, %d sinks' % n,
+                   (j['count'], len(j['columns'])), (n, 15 + acc_rate if n else 0))
             if n:
-                names = {'identity', 'mass', 'birth_time', 'position_x', 'velocity_z', 'lx', 'del_mass', 'new_born', 'level'}
-                v.same('binary, %d sinks: names that lack' % n, sorted(names - set(j['columns'])), [])
+                names = {'identity', 'mass', 'birth_time', 'position_x', 'velocity_z', 'lx',
+                         'del_mass', 'new_born', 'level'}
+                v.same('binary, %d sinks: names that lack' % n,
+                       sorted(names - set(j['columns'])), [])
                 v.same('binary, %d sinks: mass' % n, j['mass'], sum(i + 0.25 for i in range(n)))
                 first = digests('s')
                 store(binary, sink_file(n, acc_rate), big=True, sub=7)
-                v.same('binary, %d sinks, big-endian: lines that differ' % n, differing(digests('s'), first), [])
+                v.same('binary, %d sinks, big-endian: lines that differ' % n,
+                       differing(digests('s'), first), [])
             with open(binary, 'rb') as f:
                 whole = f.read()
             for cut in {0, 4, len(whole) // 2, len(whole) - 1}:
@@ -584,15 +645,17 @@ def beside():
                 one_sentence(v, 'binary, cut at %d of %d' % (cut, len(whole)), inspect('-q', 's'))
     for name in ('csv', 'out00001', 'out00002'):
         os.remove('s/sink_00007.' + name)
-    for what, text in (('a word', row(0, 9) + '\n  2, none\n'),
-                       ('a row too short', row(0, 9) + '\n' + row(1, 8) + '\n'), ('cut', row(0, 9)),
-                       ('stars', row(0, 8) + ', ******\n'), ('a broken id', '  1.5' + row(0, 9)[10:] + '\n'),
-                       ('names of other columns', CSV + row(0, 9) + '\n'), ('bytes of 0', '1, 2\0\n'), ('a name twice', ' # x,x\n1,2\n'),
-                       ('a long row', row(0, 399) + '\n')):
+    for what, text in (
+            ('a word', row(0, 9) + '\n  2, none\n'),
+            ('a row too short', row(0, 9) + '\n' + row(1, 8) + '\n'), ('cut', row(0, 9)),
+            ('stars', row(0, 8) + ', ******\n'), ('a broken id', '  1.5' + row(0, 9)[10:] + '\n'),
+            ('names of other columns', CSV + row(0, 9) + '\n'), ('bytes of 0', '1, 2\0\n'),
+            ('a name twice', ' # x,x\n1,2\n'), ('a long row', row(0, 399) + '\n')):
         put(csv, text)
         one_sentence(v, 'csv with ' + what, inspect('-q', 's'))
     os.remove(csv)
-    put('s/stellar_00007.csv', ' # id,mstellar,tform,tlife\n # 1,m,t,t\n' + row(0, 3) + '\n' + row(1, 3) + '\n')
+    put('s/stellar_00007.csv',
+        ' # id,mstellar,tform,tlife\n # 1,m,t,t\n' + row(0, 3) + '\n' + row(1, 3) + '\n')
     j = look('s')['stellar']
     v.same('stellar', (j['count'], j['columns']), (2, ['identity', 'mass', 'birth_time', 'tlife']))
     cooling(v)
@@ -606,7 +669,8 @@ def cooling(v):
         store(path, tables, big=big)
         r = inspect('s')
         v.same('cooling table', bool(re.search(r'cooling table +5 x 4', r.out)), True)
-    for what, bad in (('a table less', tables[:-2]), ('another size', [np.array([6, 4], INT)] + tables[1:]), ('no table', [])):
+    for what, bad in (('a table less', tables[:-2]),
+                      ('another size', [np.array([6, 4], INT)] + tables[1:]), ('no table', [])):
         store(path, bad)
         one_sentence(v, 'cooling table, ' + what, inspect('-q', 's'))
 

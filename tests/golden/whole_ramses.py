@@ -1,14 +1,17 @@
-"""Everything that a RAMSES binary checkpoint holds, of any number of dimensions and variables, bit by bit; with ghosts and octs beyond
-the boundary. It shares no code with the programs it checks, nor with read_ramses.py, which reads leaf cells.
+"""Everything that a RAMSES binary checkpoint holds, of any number of dimensions and variables, bit
+by bit; with ghosts and octs beyond the boundary. It shares no code with the programs it checks, nor
+with read_ramses.py, which reads leaf cells.
 
     s = load('output_00002')
     s.ndim, s.ncpu, s.nboundary, s.n (nx, ny, nz), s.levelmax, s.ngridmax, s.ordering, s.gamma
-    s.file[r].octs[l, b]       of rank r (from 0): octs of level l in list b (ranks, then boundaries), a dict of arrays
-                               index, x (integer coordinates of the level, the box at 0.., beyond it -1 or 2^(l-1)), father, nbor,
-                               son, cpu_map, flag
+    s.file[r].octs[l, b]       of rank r (from 0): octs of level l in list b (ranks, then
+                               boundaries), a dict of arrays index, x (integer coordinates of the
+                               level, the box at 0.., beyond it -1 or 2^(l-1)), father, nbor, son,
+                               cpu_map, flag
     s.file[r].value[kind][l, b]  [cell][variable][oct], kind: hydro, grav; as bits (uint64)
     s.file[r].coarse           son, flag1, cpu_map of the coarse cells
-    cells(s, kind)             {level: (places, bits [oct][cell][variable])} of own octs of all ranks, sorted by place
+    cells(s, kind)             {level: (places, bits [oct][cell][variable])} of own octs of all
+                               ranks, sorted by place
     particles(s)               {name: values}, sorted by id
     links(s)                   list of what is wrong with the links between octs
 """
@@ -39,11 +42,14 @@ def amr_head(s, f):
     f.skip(11)
     lists = [f.read().reshape(levelmax, ncpu) for _ in range(3)]
     f.skip()
-    bound = [f.read().reshape(levelmax, nboundary) for _ in range(3)] if nboundary else [np.zeros((levelmax, 0), int)] * 3
+    bound = [np.zeros((levelmax, 0), int)] * 3
+    if nboundary:
+        bound = [f.read().reshape(levelmax, nboundary) for _ in range(3)]
     f.skip()
     ordering = f.read('S128')[0].decode().strip()
     f.skip({'ksection': 10, 'bisection': 5}.get(ordering, 1))
-    head = dict(ncpu=ncpu, ndim=ndim, n=n, levelmax=levelmax, nboundary=nboundary, ordering=ordering, boxlen=boxlen)
+    head = dict(ncpu=ncpu, ndim=ndim, n=n, levelmax=levelmax, nboundary=nboundary,
+                ordering=ordering, boxlen=boxlen)
     s.__dict__.update(head, ngridmax=ngridmax)
     return [np.concatenate(p, axis=1) for p in zip(lists, bound)], current
 
@@ -63,7 +69,8 @@ def read_amr(s, path):
             o['x'] = np.stack([f.read('<f8') for _ in range(nd)], 1)
             o['father'] = f.read()
             o['nbor'] = np.stack([f.read() for _ in range(2 * nd)], 1)
-            o['son'], o['cpu_map'], o['flag'] = (np.stack([f.read() for _ in range(nc)], 1) for _ in range(3))
+            for name in ('son', 'cpu_map', 'flag'):
+                o[name] = np.stack([f.read() for _ in range(nc)], 1)
             out.octs[l, b] = o
     assert f.ended(), path
     if s.skip is None:
@@ -81,7 +88,8 @@ def read_values(s, path, kind):
     ncpu, nvar = int(f.read()[0]), int(f.read()[0])
     if kind != 'grav':
         assert int(f.read()[0]) == s.ndim
-    assert int(f.read()[0]) == s.levelmax and int(f.read()[0]) == s.nboundary and ncpu == s.ncpu, path
+    levelmax, nboundary = int(f.read()[0]), int(f.read()[0])
+    assert (ncpu, levelmax, nboundary) == (s.ncpu, s.levelmax, s.nboundary), path
     if kind != 'grav':
         s.gamma = float(f.read('<f8')[0])
     for l in range(1, s.levelmax + 1):
@@ -89,7 +97,8 @@ def read_values(s, path, kind):
             level, n = int(f.read()[0]), int(f.read()[0])
             assert level == l, path
             if n:
-                out[l, b] = np.stack([f.read('<u8') for _ in range(2 ** s.ndim * nvar)]).reshape(2 ** s.ndim, nvar, n)
+                bits = np.stack([f.read('<u8') for _ in range(2 ** s.ndim * nvar)])
+                out[l, b] = bits.reshape(2 ** s.ndim, nvar, n)
     assert f.ended(), path
     return out
 
@@ -107,7 +116,9 @@ def read_particles(s, folder, number):
         for name, letter in read_descriptor(path):
             raw = f.read('u1')
             size = len(raw) // n if n else 0
-            kind = PART_TYPES[letter] if not n or np.dtype(PART_TYPES[letter]).itemsize == size else '<i%d' % size
+            kind = np.dtype(PART_TYPES[letter])
+            if n and kind.itemsize != size:
+                kind = np.dtype('<i%d' % size)
             columns.setdefault(name, []).append(raw.view(kind))
     return {name: np.concatenate(c) for name, c in columns.items()}
 
@@ -140,7 +151,9 @@ def place(x, l):
 
 
 def gather(s, kind, lists):
-    """{level: (places, list, bits)} of octs in the lists (functions of rank) of all files, sorted by place."""
+    """{level: (places, list, bits)} of octs in the lists of all files, sorted by place.
+
+    lists: those of a rank"""
     out = {}
     for l in range(1, s.levelmax + 1):
         rows = []
@@ -148,7 +161,10 @@ def gather(s, kind, lists):
             for b in lists(r):
                 if (l, b) in f.octs:
                     at = place(f.octs[l, b]['x'], l)
-                    bits = f.value[kind][l, b].transpose(2, 0, 1) if kind else f.octs[l, b]['son'] != 0
+                    if kind:
+                        bits = f.value[kind][l, b].transpose(2, 0, 1)
+                    else:
+                        bits = f.octs[l, b]['son'] != 0
                     rows.append((at, np.full(len(at), b), bits))
         if rows:
             at, b, bits = (np.concatenate(c) for c in zip(*rows))
@@ -187,19 +203,21 @@ def links(s):
     ncoarse = s.n[0] * s.n[1] * s.n[2]
     bits = np.array([[c >> d & 1 for d in range(nd)] for c in range(nc)])
     for r, f in enumerate(s.file):
-        x, level, region = np.zeros((f.current + 1, nd), int), np.zeros(f.current + 1, int), np.full(f.current + 1, -1)
-        seen = np.zeros(f.current + 1, int)
+        n = f.current + 1
+        x, level, region = np.zeros((n, nd), int), np.zeros(n, int), np.full(n, -1)
+        seen = np.zeros(n, int)
         for (l, b), o in f.octs.items():
             x[o['index']], level[o['index']] = o['x'], l
             region[o['index']] = b - s.ncpu if b >= s.ncpu else -1
             np.add.at(seen, o['index'], 1)
-            check(f.first[l - 1, b] == o['index'][0] and f.last[l - 1, b] == o['index'][-1], 'file %d: ends of lists' % r)
+            check(f.first[l - 1, b] == o['index'][0] and f.last[l - 1, b] == o['index'][-1],
+                  'file %d: ends of lists' % r)
             check(o['next'] == np.append(o['index'][1:], 0), 'file %d: next' % r)
         check(seen[1:] == 1, 'file %d: octs in lists' % r)
         where = {(level[i], *x[i]): i for i in range(1, f.current + 1)}
 
         def cell_of(k, l):
-            """Coordinates of cells k of level l, from their index; level 0: coarse cells, the box at 0."""
+            """Coordinates of cells k of level l from their index; of level 0: coarse cells."""
             if l == 0:
                 i = k - 1
                 at = np.stack([i % s.n[0], i // s.n[0] % s.n[1], i // (s.n[0] * s.n[1])], 1)[:, :nd]
@@ -231,7 +249,8 @@ def links(s):
             for c in range(nc):
                 son = o['son'][:, c]
                 has = son > 0
-                check((level[son[has]] == l + 1) & (x[son[has]] == 2 * o['x'][has] + bits[c]).all(axis=1), here + 'son')
+                check((level[son[has]] == l + 1) &
+                      (x[son[has]] == 2 * o['x'][has] + bits[c]).all(axis=1), here + 'son')
                 there = np.array([(l + 1, *p) in where for p in 2 * o['x'] + bits[c]], bool)
                 check(there == has, here + 'son is there')
             if b >= s.ncpu:

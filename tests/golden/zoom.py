@@ -1,7 +1,9 @@
-"""A zoom end to end: initial conditions without masks are refused at once, genzoom writes the masks, and the run that follows has
-the octs of the reference run, the mask region alone refined, and the same digest on any number of ranks.
+"""A zoom end to end: initial conditions without masks are refused at once, genzoom writes the
+masks, and the run that follows has the octs of the reference run, the mask region alone refined,
+and the same digest on any number of ranks.
 
-A one-line fault it catches: a mask of the wrong level, offset or order of the axes; a mass cut that lets heavy particles count.
+A one-line fault it catches: a mask of the wrong level, offset or order of the axes; a mass cut that
+lets heavy particles count.
 """
 # test: tier=check timeout=400 ranks=5
 import glob
@@ -22,7 +24,8 @@ OCTS_LIMIT = 5e-3
 SECONDS = 20
 STEPS = ['output_params/foutput=6', 'run_params/nstepmax=7']
 BASE = 5
-START, END = 3, 5  # base cells by which refinement leaves the mask: nexpand and the rule between levels, then the flow too
+# Base cells by which refinement leaves the mask: at the start (nexpand, graded levels), at the end
+START, END = 3, 5
 
 
 def namelist(zoom):
@@ -40,16 +43,20 @@ def make_masks(v):
         with open(path, 'rb') as f:
             first[os.path.dirname(path)] = f.read()
         os.remove(path)
-    refused = ptah.simulate(namelist({'namelist': {'ivar_refine': 11, 'mass_cut_refine': -1, 'var_cut_refine': 0.01}}), 'refused',
-                            settings=["init_params/initfile(%d)='../ics/ic_zoom/level_%03d'" % (i + 1, BASE + i) for i in range(3)],
+    values = {'ivar_refine': 11, 'mass_cut_refine': -1, 'var_cut_refine': 0.01}
+    files = ["init_params/initfile(%d)='../ics/ic_zoom/level_%03d'" % (i + 1, BASE + i)
+             for i in range(3)]
+    refused = ptah.simulate(namelist({'namelist': values}), 'refused', settings=files,
                             timeout=SECONDS, must_work=False)
     v.same('without masks: exit status', refused.status, 2)
-    v.same('without masks: a sentence', len(re.findall(r'^simulate: .*level_005: has no ic_pvar_00006', refused.err, re.M)), 1)
+    v.same('without masks: a sentence',
+           len(re.findall(r'^simulate: .*level_005: has no ic_pvar_00006', refused.err, re.M)), 1)
     r = ptah.Run([ptah.program('genzoom'), '-j', '--omega-b', '0.047', 'ics/ic_zoom'], '.')
     v.same('genzoom: exit status', (r.status, r.err), (0, ''))
     for folder, data in first.items():  # MUSIC's own masks, which the reference run had
         with open(os.path.join(folder, 'ic_pvar_00006'), 'rb') as f:
-            v.same('mask of %s as the reference run had it' % os.path.basename(folder), f.read() == data, True)
+            v.same('mask of %s as the reference run had it' % os.path.basename(folder),
+                   f.read() == data, True)
     return json.loads(r.out)
 
 
@@ -83,7 +90,8 @@ def main():
     check_region(v, zoom, read_ramses.load(ptah.output(r, 1)), START)
     mine = read_ramses.load(ptah.output(r, 2))
     check_region(v, zoom, mine, END)
-    v.check('base cells refined here or there only', float((base_cells(mine) != base_cells(theirs)).mean()), OCTS_LIMIT)
+    v.check('base cells refined here or there only',
+            float((base_cells(mine) != base_cells(theirs)).mean()), OCTS_LIMIT)
     for l, n in sorted(theirs.octs.items()):
         v.check('octs on level %d, of %d' % (l, n), abs(mine.octs.get(l, 0) - n) / n, OCTS_LIMIT)
     v.same('levels', sorted(mine.octs), sorted(theirs.octs))
@@ -91,7 +99,8 @@ def main():
         shutil.rmtree('out', ignore_errors=True)
         r = ptah.simulate(text, os.getcwd(), ranks=ranks, options=['-o', 'out'], settings=STEPS)
         digests[ranks] = ptah.digest(ptah.output(r, 2))
-        v.same('digest on %d ranks, %d lines' % (ranks, digests[1].count('\n')), digests[ranks] == digests[1], True)
+        v.same('digest on %d ranks, %d lines' % (ranks, digests[1].count('\n')),
+               digests[ranks] == digests[1], True)
     v.end()
 
 

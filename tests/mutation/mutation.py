@@ -1,17 +1,22 @@
-"""Breaks the code on purpose, one small change at a time, and asks which tests notice. The changes are tests/mutation/table.
+"""Breaks the code on purpose, one small change at a time, and asks which tests notice. The changes
+are tests/mutation/table.
 
     mutation.py table                    every change fits one place of the code, its tests exist
-    mutation.py run [OPTION...] [WORD...]  makes all changes, or those whose text has one of the words
-        -t named|quick|check   stop after the tests that the change names (quicker; the default), after all quick tests, after all
+    mutation.py run [OPTION...] [WORD...]  makes all changes, or those whose text has one of the
+                                           words
+        -t named|quick|check   stop after the tests that the change names (quicker; the default),
+                               after all quick tests, after all
         -j N                   working copies at a time (1)
         -f N                   the first N of an even sample of the table
         -q                     quick tests only, also of those named
 
-It works on copies of the tree in build/mutation, which are built step by step, so a change costs seconds. A change is made, the tests
-that it names are run, quick ones first, then the others of its tier; the first that fails has caught it. `check` may take hours.
+It works on copies of the tree in build/mutation, which are built step by step, so a change costs
+seconds. A change is made, the tests that it names are run, quick ones first, then the others of its
+tier; the first that fails has caught it. `check` may take hours.
 
-What is not caught has its explanation in the table. Fails if anything else survives, if a change does not compile, or if
-less than 60 % are caught by quick tests or less than 95 % by all (`-t check` only).
+What is not caught has its explanation in the table. Fails if anything else survives, if a change
+does not compile, or if less than 60 % are caught by quick tests or less than 95 % by all (`-t
+check` only).
 """
 # test: table tier=quick timeout=60
 # test: run -t check tier=long timeout=36000 ranks=2
@@ -40,14 +45,18 @@ LONGEST_BUILD = 900
 
 
 class Mutation:
-    """What is wrong; the file it is thought to be in; the function, or None; what is replaced by what; tests; why it survives."""
+    """What is wrong; the file it is thought to be in; the function, or None; what is replaced by
+    what; tests; why it survives."""
 
     def __init__(self, what):
-        self.what, self.file, self.function, self.old, self.new, self.tests, self.survives = what, None, None, [], [], [], None
+        self.what = what
+        self.file = self.function = self.survives = None
+        self.old, self.new, self.tests = [], [], []
 
 
 def read_table(path=os.path.join(HERE, 'table')):
-    """Blocks of lines: `# what`, `@ file [function]`, `- old`, `+ new` (several of both), `by test`, `survives: why`."""
+    """Blocks of lines: `# what`, `@ file [function]`, `- old`, `+ new` (several of both),
+    `by test`, `survives: why`."""
     mutations = []
     with open(path) as f:
         for number, line in enumerate(f, 1):
@@ -87,7 +96,8 @@ def pattern(lines):
 
 
 def function_range(text, name):
-    m = re.search(r'^(?![ \t#/*}])[^\n]*\b%s\([^;{]*?\n\{.*?^\}' % re.escape(name), text, re.M | re.S)
+    m = re.search(r'^(?![ \t#/*}])[^\n]*\b%s\([^;{]*?\n\{.*?^\}' % re.escape(name), text,
+                  re.M | re.S)
     return (m.start(), m.end()) if m else (0, 0)
 
 
@@ -108,7 +118,8 @@ def places(m, path):
 
 
 def find(m, root):
-    """(path, start, end), or a sentence. Files move: if the one named is not there, the change must fit once in all of the code."""
+    """(path, start, end), or a sentence. Files move: if the one named is not there, the change
+    must fit once in all of the code."""
     path = os.path.join(root, m.file)
     where = [(path, *p) for p in places(m, path)] if os.path.exists(path) else []
     if not where:
@@ -157,11 +168,13 @@ def copy_tree(to):
     for name in os.listdir(ROOT):
         if name in ('.git', 'build'):
             continue
-        path = os.path.join(to, name)
+        source, path = os.path.join(ROOT, name), os.path.join(to, name)
         if os.path.isdir(path):
             shutil.rmtree(path)
-        shutil.copytree(os.path.join(ROOT, name), path, symlinks=True) if os.path.isdir(os.path.join(ROOT, name)) else \
-            shutil.copy2(os.path.join(ROOT, name), path)
+        if os.path.isdir(source):
+            shutil.copytree(source, path, symlinks=True)
+        else:
+            shutil.copy2(source, path)
     build = os.path.join(to, 'build')
     if not os.path.isdir(build):
         own = shutil.ignore_patterns('mutation', 'tmp', 'venv', 'fuzz', 'sanitized', 'coverage')
@@ -178,22 +191,26 @@ class Worker:
         copy_tree(self.root)
         self.harness = harness(self.root)
         self.runner = self.harness.Runner(1, False, False)
-        asked = [t for t in self.harness.find_tests('check', []) if not t.name.startswith(NOT_ASKED)]
+        asked = [t for t in self.harness.find_tests('check', [])
+                 if not t.name.startswith(NOT_ASKED)]
         self.tests = {t.name: t for t in asked}
         self.expected = {}  # test: seconds it takes when it passes
 
     def make(self, goals):
         env = {**os.environ, **ptah.ENVIRONMENT}
         # what is changed is compiled in a hurry: bits do not depend on it
-        r = subprocess.run(['make', '-s', '-j2', 'OPT=-O1 -march=native', *goals], cwd=self.root, env=env, text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LONGEST_BUILD)
+        r = subprocess.run(['make', '-s', '-j2', 'OPT=-O1 -march=native', *goals], cwd=self.root,
+                           env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           timeout=LONGEST_BUILD)
         return r.returncode == 0, r.stdout
 
     def build_for(self, test):
         """A unit test needs only itself; other tests the programs."""
         path = os.path.join(self.root, 'build', 'tests', test.name.split('@')[0])
         relative = os.path.relpath(path, self.root)
-        return self.make([relative] if os.path.exists(path) or os.path.exists(os.path.join(self.root, relative[6:] + '.c')) else ['all'])
+        source = os.path.join(self.root, relative[6:] + '.c')
+        own = os.path.exists(path) or os.path.exists(source)
+        return self.make([relative] if own else ['all'])
 
     def passes(self, test):
         """Whether it does; with the time it may take, many times what it took."""
@@ -249,7 +266,8 @@ class Worker:
                 good, words = self.make(['all', 'units'])
                 whole = True
             if not good:
-                return 'does not compile', next((x for x in words.splitlines() if 'error' in x), words[-200:])
+                return 'does not compile', next((x for x in words.splitlines() if 'error' in x),
+                                                words[-200:])
             if not self.passes(test):
                 return test.tier, test.name
         return 'survives', m.survives or ''
@@ -263,7 +281,8 @@ def put(path, text):
 # ---- all of them
 
 def chosen(words, first):
-    mutations = [m for m in read_table() if not words or any(w in ' '.join([m.what, m.file, m.function or '']) for w in words)]
+    mutations = [m for m in read_table() if not words or
+                 any(w in ' '.join([m.what, m.file, m.function or '']) for w in words)]
     if first and first < len(mutations):
         mutations = [mutations[i * len(mutations) // first] for i in range(first)]
     return mutations
@@ -282,7 +301,8 @@ def work(worker, queue, lock, results):
             result, by = 'does not compile', 'in time'
         with lock:
             results.append((m, result))
-            print('%-16s %5.0f s  %s: %s  (%s)' % (result, time.monotonic() - start, m.file, m.what, by), flush=True)
+            print('%-16s %5.0f s  %s: %s  (%s)' %
+                  (result, time.monotonic() - start, m.file, m.what, by), flush=True)
 
 
 def report(results, options):
@@ -294,7 +314,8 @@ def report(results, options):
     print(json.dumps(count))
     print('caught by quick tests: %d of %d, %.0f %%; by all asked: %d, %.0f %%'
           % (caught[0], n, 100 * caught[0] / n, caught[1], 100 * caught[1] / n))
-    odd = [m.what for m, result in results if result.startswith('does not') or (result == 'survives' and not m.survives)]
+    odd = [m.what for m, result in results
+           if result.startswith('does not') or (result == 'survives' and not m.survives)]
     for what in odd:
         print('FAIL ' + what)
     for m, result in results:
@@ -318,7 +339,8 @@ def run(arguments):
     given = dict(given)
     options = {'tests': given.get('-t', 'named'), 'quick': '-q' in given}
     queue, lock, results = chosen(words, int(given.get('-f', 0))), threading.Lock(), []
-    subprocess.check_call(['make', '-s', '-j2', 'all', 'units'], cwd=ROOT, env={**os.environ, **ptah.ENVIRONMENT})
+    subprocess.check_call(['make', '-s', '-j2', 'all', 'units'], cwd=ROOT,
+                          env={**os.environ, **ptah.ENVIRONMENT})
     workers = [Worker(i, options) for i in range(int(given.get('-j', 1)))]
     signal.signal(signal.SIGTERM, lambda *_: stop(workers))
     threads = [threading.Thread(target=work, args=(w, queue, lock, results)) for w in workers]

@@ -1,6 +1,7 @@
 """On an adaptive mesh without gravity mass is conserved to 1e-14, energy and momentum to round-off.
 
-A one-line fault it catches: a missing correction where levels meet, a coarse cell that keeps its own flux.
+A one-line fault it catches: a missing correction where levels meet, a coarse cell that keeps its
+own flux.
 """
 # test: tier=check timeout=120
 import math
@@ -72,7 +73,8 @@ def totals(s):
     speed2 = sum(c['velocity_' + x] ** 2 for x in 'xyz')
     energy = (c['pressure'] / (GAMMA - 1) + 0.5 * c['density'] * speed2) * volume
     momenta = [c['density'] * c['velocity_' + x] * volume for x in 'xyz']
-    return math.fsum(c['density'] * volume), math.fsum(energy), [math.fsum(m) for m in momenta], np.abs(momenta).sum()
+    mass, energy = math.fsum(c['density'] * volume), math.fsum(energy)
+    return mass, energy, [math.fsum(m) for m in momenta], np.abs(momenta).sum()
 
 
 def main():

@@ -1,8 +1,11 @@
-"""Massive neutrinos as a linear response: a plane wave of small amplitude in an Einstein-de Sitter universe, a tenth of it neutrinos.
+"""Massive neutrinos as a linear response: a plane wave of small amplitude in an Einstein-de Sitter
+universe, a tenth of it neutrinos.
 
-With R = 0 the neutrinos do not cluster, and matter grows as a^p, p = (-1 +- sqrt(1 + 24 f_cb))/4 (Bond, Efstathiou & Silk 1980); the
-wave starts with the velocity of p = 1, so both powers are there. With R = 1 they follow the matter: all is as without neutrinos.
-A one-line fault it catches: the full density of matter in the Poisson source, the response of another wave number or scale factor.
+With R = 0 the neutrinos do not cluster, and matter grows as a^p, p = (-1 +- sqrt(1 + 24 f_cb))/4
+(Bond, Efstathiou & Silk 1980); the wave starts with the velocity of p = 1, so both powers are
+there. With R = 1 they follow the matter: all is as without neutrinos. A one-line fault it catches:
+the full density of matter in the Poisson source, the response of another wave number or scale
+factor.
 """
 # test: tier=check timeout=200
 import os
@@ -32,7 +35,8 @@ def table(path, k_step):
 
 
 def amplitude(folder, extra):
-    r = ptah.simulate(pancake.NAMELIST.format(level=LEVEL, end=A_END, omega_b=0.0).replace('hydro=.true.', 'hydro=.false.'),
+    r = ptah.simulate(pancake.NAMELIST.format(level=LEVEL, end=A_END,
+                                              omega_b=0.0).replace('hydro=.true.', 'hydro=.false.'),
                       folder, settings=extra)
     s = read_ramses.load(ptah.output(r, 2))
     n = 2 ** LEVEL
@@ -57,14 +61,16 @@ def main():
     start = pancake.A_START / pancake.A_CAUSTIC / pancake.K
     fundamental = 2 * np.pi / (pancake.BOX * pancake.H0 / 100)
     results = {}
-    for name, k_step, extra in (('none', 1, ['run_params/use_fftw=.true.']), ('still', 2 * fundamental, with_nu),
+    for name, k_step, extra in (('none', 1, ['run_params/use_fftw=.true.']),
+                                ('still', 2 * fundamental, with_nu),
                                 ('follow', 0.5 * fundamental, with_nu)):
         table('table', k_step)
         pancake.make_ics(name + '/ics', 2 ** LEVEL)
         results[name] = amplitude(name, extra)
     for name, f_cb in (('none', 1), ('still', 1 - OMEGA_NU)):
         got, a = results[name]
-        print('     %s: grew %.4f times to a = %.4f, %.4f expected' % (name, got / start, a, growth(a, f_cb)))
+        print('     %s: grew %.4f times to a = %.4f, %.4f expected' %
+              (name, got / start, a, growth(a, f_cb)))
         v.check('growth, ' + name, abs(got / start / growth(a, f_cb) - 1), 0.01)  # 32 cells a wave
     slower = results['still'][0] / results['none'][0]
     v.check('slower by', abs(slower / (growth(a, 1 - OMEGA_NU) / growth(a, 1)) - 1), 0.002)

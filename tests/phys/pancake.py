@@ -1,8 +1,10 @@
-"""Zel'dovich's pancake: a plane wave that collapses at a = 0.5 in an Einstein-de Sitter universe, followed to a = 0.35.
+"""Zel'dovich's pancake: a plane wave that collapses at a = 0.5 in an Einstein-de Sitter universe,
+followed to a = 0.35.
 
-Until the caustic the solution is exact: x = q - (a / a_c) sin(k q) / k. Gas and dark matter follow the same flow, the gas being
-cold. Limits: particles within 0.03 of a base cell (rms), gas density within 3 % (L1), nothing sideways.
-A one-line fault it catches: a factor in the Poisson source, a growth factor, the unit of velocities, a missing half kick.
+Until the caustic the solution is exact: x = q - (a / a_c) sin(k q) / k. Gas and dark matter follow
+the same flow, the gas being cold. Limits: particles within 0.03 of a base cell (rms), gas density
+within 3 % (L1), nothing sideways. A one-line fault it catches: a factor in the Poisson source, a
+growth factor, the unit of velocities, a missing half kick.
 """
 # test: tier=check timeout=300
 import os
@@ -58,7 +60,7 @@ beta_fix=0.5
 
 
 def place(q, a):
-    """Comoving position, in boxes, of the mass that starts at q; the wave collapses in the middle of the box."""
+    """Comoving position, in boxes, of the mass from q; the middle of the box collapses."""
     return q - a / A_CAUSTIC * np.sin(K * (q - 0.5)) / K
 
 
@@ -105,14 +107,15 @@ def make_ics(folder, n):
 
 
 def run(v, level):
-    """(rms error of positions in boxes, L1 error of the gas density, relative) with 2^level cells a side."""
+    """With 2^level cells a side: rms error of positions in boxes, relative L1 error of gas."""
     n = 2 ** level
     folder = 'cells%d' % n
     make_ics(folder + '/ics', n)
     r = ptah.simulate(NAMELIST.format(level=level, end=A_END, omega_b=OMEGA_B), folder)
     s = read_ramses.load(ptah.output(r, 2))
     a, p = s.info['aexp'], s.part
-    # Without ic_particle_ids a particle's id does not tell its sheet, but its order along x does: sheets do not cross.
+    # Without ic_particle_ids a particle's id does not tell its sheet; its order along x does, as
+    # sheets do not cross.
     x = np.sort(p['position_x']).reshape(n, -1)
     exact = place((np.arange(n) + 0.5) / n, a)
     position = np.sqrt(((x - exact[:, None]) ** 2).mean())

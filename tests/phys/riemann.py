@@ -40,7 +40,8 @@ def side(s, state, p, u, gamma):
     ratio = np.where(fan, np.maximum(c, 1e-30) / c0, 1)
     return (np.where(s <= head, rho0, np.where(s >= tail, rho, rho0 * ratio ** (2 / (gamma - 1)))),
             np.where(s <= head, u0, np.where(s >= tail, u, s + c)),
-            np.where(s <= head, p0, np.where(s >= tail, p, p0 * ratio ** (2 * gamma / (gamma - 1)))))
+            np.where(s <= head, p0,
+                     np.where(s >= tail, p, p0 * ratio ** (2 * gamma / (gamma - 1)))))
 
 
 def solve(x, t, left, right, gamma):

@@ -1,11 +1,13 @@
-"""Sedov's blast wave in 3-D on an adaptive mesh, against the similarity solution (Sedov 1959; E = 1, rho = 1, gamma = 1.4).
+"""Sedov's blast wave in 3-D on an adaptive mesh, against the similarity solution (Sedov 1959; E =
+1, rho = 1, gamma = 1.4).
 
     sedov.py LEVELMAX
 
-Limits: energy conserved to 1e-13; kinetic energy 0.218729 of the total within 0.01 with 256 cells a side (Quokka's
-test_hydro3d_blast), 0.02 with 128; radius of the shock within one cell of (E t^2 / (alpha rho))^(1/5); the jump of density
-to 0.45 and 0.6 of its value where the shell is that thin; left and right equal.
-A one-line fault it catches: a flux correction with the wrong weight, an energy that is not refined with its momentum.
+Limits: energy conserved to 1e-13; kinetic energy 0.218729 of the total within 0.01 with 256 cells a
+side (Quokka's test_hydro3d_blast), 0.02 with 128; radius of the shock within one cell of (E t^2 /
+(alpha rho))^(1/5); the jump of density to 0.45 and 0.6 of its value where the shell is that thin;
+left and right equal. A one-line fault it catches: a flux correction with the wrong weight, an
+energy that is not refined with its momentum.
 """
 # test: 7 tier=check timeout=300 ranks=2
 # test: 8 tier=long timeout=3600 ranks=2
@@ -21,7 +23,7 @@ import read_ramses  # noqa: E402
 GAMMA, ALPHA = 1.4, 0.851060  # E t^2 / (rho r^5) for gamma = 1.4 in spherical symmetry
 KINETIC_SHARE = 0.218729
 JUMP = (GAMMA + 1) / (GAMMA - 1)
-ENDS = {7: (0.03, 0.02, 0.45), 8: (0.05, 0.01, 0.4)}  # end, limits of the kinetic share and of the jump missed
+ENDS = {7: (0.03, 0.02, 0.45), 8: (0.05, 0.01, 0.4)}  # end, limits: kinetic share, jump missed
 
 NAMELIST = """
 &RUN_PARAMS
@@ -85,7 +87,8 @@ def shock_radius(s, r, levelmax):
     """Where the shell-averaged density is highest."""
     edges = np.arange(0, 0.5, 0.5 ** levelmax)
     weight = np.histogram(r, edges, weights=s.volume)[0]
-    mean = np.histogram(r, edges, weights=s.volume * s.cell['density'])[0] / np.maximum(weight, 1e-30)
+    mass = np.histogram(r, edges, weights=s.volume * s.cell['density'])[0]
+    mean = mass / np.maximum(weight, 1e-30)
     return 0.5 * (edges[mean.argmax()] + edges[mean.argmax() + 1])
 
 
@@ -99,7 +102,8 @@ def main():
     before, (internal, kinetic) = sum(energies(first)), energies(s)
     share = kinetic / (internal + kinetic)
     v.check('energy', abs((internal + kinetic) / before - 1), 1e-13)
-    v.check('kinetic share of the energy %.4f, less %.6f' % (share, KINETIC_SHARE), abs(share - KINETIC_SHARE), share_limit)
+    v.check('kinetic share of the energy %.4f, less %.6f' % (share, KINETIC_SHARE),
+            abs(share - KINETIC_SHARE), share_limit)
     x = positions(s)
     r = np.sqrt((x ** 2).sum(0))
     expected = (s.info['time'] ** 2 / ALPHA) ** 0.2

@@ -2,9 +2,10 @@
 
     sod.py uniform|directions|amr|fine
 
-Limits, as the Athena suite has them (hydro/sod_shock.py): root of the summed squares of the L1 errors of the conserved
-variables at most 0.011 for 128 cells, at most 0.6 of it for twice the cells; the same number of steps in x, y and z.
-A one-line fault it catches: a wave speed estimate that misses the faster wave, a slope across the wrong face.
+Limits, as the Athena suite has them (hydro/sod_shock.py): root of the summed squares of the L1
+errors of the conserved variables at most 0.011 for 128 cells, at most 0.6 of it for twice the
+cells; the same number of steps in x, y and z. A one-line fault it catches: a wave speed estimate
+that misses the faster wave, a slope across the wrong face.
 """
 # test: uniform tier=check timeout=180
 # test: directions tier=check timeout=120
@@ -78,8 +79,8 @@ def run(levelmin, levelmax, axis=0):
     half = [0.5, 0.5, 0.5]
     length = [10.0, 10.0, 10.0]
     half[axis], length[axis] = 0.0, 1.0  # the left half of the box
-    text = NAMELIST.format(levelmin=levelmin, levelmax=levelmax, i='ijk'[axis], xc=half[0], yc=half[1], zc=half[2],
-                           lx=length[0], ly=length[1], lz=length[2])
+    text = NAMELIST.format(levelmin=levelmin, levelmax=levelmax, i='ijk'[axis], xc=half[0],
+                           yc=half[1], zc=half[2], lx=length[0], ly=length[1], lz=length[2])
     r = ptah.simulate(text, 'sod_%d_%d_%s' % (levelmin, levelmax, 'xyz'[axis]))
     s = read_ramses.load(ptah.output(r, 2))
     print('     levels %d to %d along %s: %d steps, %.1f s, %d leaf cells'
@@ -128,8 +129,10 @@ def uniform(v):
 def directions(v):
     runs = [run(5, 5, axis) for axis in range(3)]
     for axis in (1, 2):
-        v.same('steps along ' + 'xyz'[axis], runs[axis].info['nstep_coarse'], runs[0].info['nstep_coarse'])
-        v.check('error along %s less that along x' % 'xyz'[axis], abs(error(runs[axis], axis) / error(runs[0]) - 1), 1e-12)
+        v.same('steps along ' + 'xyz'[axis],
+               runs[axis].info['nstep_coarse'], runs[0].info['nstep_coarse'])
+        v.check('error along %s less that along x' % 'xyz'[axis],
+                abs(error(runs[axis], axis) / error(runs[0]) - 1), 1e-12)
 
 
 def amr(v):
