@@ -20,7 +20,7 @@ static const struct opt ROWS[] = {
      "with --region: no finer than this level outside (default: the checkpoint's)"},
     {REGION, "region", "REGION",
      "full resolution only in box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R (code units)"},
-    {LEGACY, "legacy", "YEAR", "ramses: files as RAMSES wrote them before 2017 or 2015"},
+    {LEGACY, "legacy", "YEAR", "ramses: files as RAMSES wrote them before the year 2017 or 2015"},
     {GAS, "gas", NULL, "gadget: include the gas, one particle per leaf cell"},
     {NAMED, "named", NULL, "gadget: blocks with names (format 2)"},
     {FILES, "files", "N", "gadget: at least this many files (default 1)"},
@@ -112,7 +112,7 @@ static void set_flag(int letter, struct request *r)
 static enum err check_together(const struct request *r)
 {
     bool ramses = format_is(r->format, "ramses"), gadget = format_is(r->format, "gadget");
-    if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint given");
+    if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint is given");
     if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a name");
     if (r->ranks && r->format && !ramses)
         FAIL(ERR_PARAM, "-n is for -f ramses: the other formats do not depend on ranks");

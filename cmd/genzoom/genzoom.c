@@ -219,7 +219,8 @@ static int set_option(int letter, const char *value, struct options *o)
     case 'p':
         return set_number(value, 0, 1024, "the padding must be 0 to 1024 cells, not", &o->padding);
     case 'l':
-        return set_number(value, 1, LEVEL_MAX, "there is no levelmax", &o->levelmax);
+        return set_number(value, 1, LEVEL_MAX,
+                          "levelmax must be a level that this build supports, not", &o->levelmax);
     case 'r':
         return set_number(value, 1, 1 << 24, "the ranks must be a number from 1, not", &o->ranks);
     case 'o':
@@ -253,7 +254,7 @@ static int parse(int argc, char **argv, struct options *o)
     o->dirs = argv + s.index;
     o->ndir = argc - s.index;
     bool trace = o->kind == TRACE, points = trace || o->kind == POINTS;
-    if (o->ndir == 0) return usage("no initial conditions given", NULL);
+    if (o->ndir == 0) return usage("no initial conditions are given", NULL);
     if (trace && (!o->have_center || !(o->trace.radius > 0)))
         return usage("--trace needs --center and --radius", NULL);
     if (!trace && (o->have_center || o->trace.radius > 0 || o->trace.from || o->output))
@@ -323,7 +324,9 @@ static enum err check_shape(const struct shape *s)
 {
     for (int d = 0; d < 3 && s->kind; d++)
         if (s->lo[d] < -1 || s->hi[d] > 2)
-            FAIL(ERR_PARAM, "the region extends from %g to %g along %c, more than the box",
+            FAIL(ERR_PARAM,
+                 "the region extends from %g to %g along %c, which is more than the box: take a "
+                 "smaller region",
                  s->lo[d], s->hi[d], 'x' + d);
     return OK;
 }
@@ -332,9 +335,9 @@ static void warn(const struct zoom_set *s, const struct mask_level *m)
 {
     for (int l = s->g.levelmin; l < s->g.levelmax; l++) {
         if (m[l].cut)
-            log_info(
-                "genzoom: %s: %lld cells of its map are outside the files of level %d: left out",
-                s->g.lev[l].dir, (long long)m[l].cut, l + 1);
+            log_info("genzoom: %s: %lld cells of its map lie outside the files of level %d and are "
+                     "left out",
+                     s->g.lev[l].dir, (long long)m[l].cut, l + 1);
     }
 }
 
@@ -366,11 +369,13 @@ static enum err mask_set(const struct options *o, const struct zoom_set *s, stru
         .pad = o->padding, .ones = o->ones, .name = o->check ? NULL : name, .force = o->force};
     enum err err = OK;
     if (o->omega_b >= s->g.par.omega_m)
-        TRY_OUT(err_set(ERR_PARAM, "omega_b = %g is not below omega_m = %g of %s", o->omega_b,
-                        s->g.par.omega_m, s->g.lev[s->g.levelmin].dir));
+        TRY_OUT(err_set(ERR_PARAM, "omega_b = %g must be below omega_m = %g of %s: lower --omega-b",
+                        o->omega_b, s->g.par.omega_m, s->g.lev[s->g.levelmin].dir));
     if (o->levelmax && o->levelmax < s->g.levelmax)
-        TRY_OUT(err_set(ERR_PARAM, "levelmax = %d is below level %d of the initial conditions",
-                        o->levelmax, s->g.levelmax));
+        TRY_OUT(
+            err_set(ERR_PARAM,
+                    "levelmax = %d is below level %d of the initial conditions: raise --levelmax",
+                    o->levelmax, s->g.levelmax));
     TRY_OUT(make_shape(o, s, &t, shape));
     TRY_OUT(check_shape(shape));
     if (o->kind) p.shape = shape;

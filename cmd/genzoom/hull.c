@@ -143,7 +143,8 @@ static enum err add_cube(struct hull *h, const int64_t p[3], int64_t half)
         add_point(h, x);
     }
     if (h->nface > FACES_MAX)
-        FAIL(ERR_LIMIT, "the hull of the points has more than %d faces", FACES_MAX);
+        FAIL(ERR_LIMIT, "the hull of the points has more than %d faces: use --shape ellipsoid",
+             FACES_MAX);
     return OK;
 }
 

@@ -97,7 +97,10 @@ static enum err list_names(const char *path, bool (*wanted)(const char *name), i
     for (struct dirent *e; (e = readdir(dir));) {
         if (!wanted(e->d_name) || strlen(e->d_name) >= NAME) continue;
         if (*n == most) {
-            err = err_set(ERR_LIMIT, "%s: more than %d entries", path, most);
+            err = err_set(ERR_LIMIT,
+                          "%s: the directory has more than %d entries: give the directories of the "
+                          "levels instead",
+                          path, most);
             break;
         }
         snprintf(name[(*n)++], NAME, "%s", e->d_name);
@@ -131,7 +134,9 @@ static enum err find_dirs(struct dirs *d, const char *path)
     }
     mem_free(name);
     if (err == OK && d->n == before)
-        FAIL(ERR_FILE, "%s: neither it nor a directory in it contains %s: no initial conditions",
+        FAIL(ERR_FILE,
+             "%s: neither this directory nor one in it contains %s: give a directory of GRAFIC2 "
+             "initial conditions",
              path, HEADER_FILE);
     return err;
 }
@@ -139,7 +144,10 @@ static enum err find_dirs(struct dirs *d, const char *path)
 static enum err add_dir(struct dirs *d, const char *path)
 {
     struct grafic f;
-    if (d->n == DIRS_MAX) FAIL(ERR_LIMIT, "%s: more than %d levels", path, DIRS_MAX);
+    if (d->n == DIRS_MAX)
+        FAIL(ERR_LIMIT,
+             "%s: more than %d directories of levels are given: give those of one set only", path,
+             DIRS_MAX);
     TRY(grafic_open(&f, path, HEADER_FILE, true));
     struct place *p = &d->at[d->n++];
     size_t n = strlen(path) + 1;
@@ -172,19 +180,26 @@ static enum err number_levels(struct dirs *d)
         struct place *p = &d->at[i];
         double up = log2(base->head.dx / p->head.dx);
         if (!(fabs(up - nearbyint(up)) < 1e-3))
-            FAIL(ERR_FORMAT, "%s: its cells of %.7g Mpc are not those of %s, %.7g Mpc, halved",
+            FAIL(ERR_FORMAT,
+                 "%s: its cells of %.7g Mpc are not those of %s, %.7g Mpc, divided by a power of "
+                 "two",
                  p->path, p->head.dx, base->path, base->head.dx);
-        if (l + up > LEVEL_MAX + 0.5) FAIL(ERR_LIMIT, "%s: is beyond level %d", p->path, LEVEL_MAX);
+        if (l + up > LEVEL_MAX + 0.5)
+            FAIL(ERR_LIMIT,
+                 "%s: its level is finer than level %d, the finest that this build supports",
+                 p->path, LEVEL_MAX);
         p->level = l + (int)nearbyint(up);
         int named = level_of_name(p->path);
         if (i > 0 && p->level == p[-1].level)
-            FAIL(ERR_FORMAT, "%s and %s: both hold level %d", p[-1].path, p->path, p->level);
+            FAIL(ERR_FORMAT, "%s and %s: both contain level %d: give only one of them", p[-1].path,
+                 p->path, p->level);
         if (i > 0 && p->level != p[-1].level + 1)
-            FAIL(ERR_FORMAT, "%s: holds level %d and %s level %d: level %d is missing", p[-1].path,
-                 p[-1].level, p->path, p->level, p[-1].level + 1);
+            FAIL(ERR_FORMAT, "%s: contains level %d and %s level %d: level %d is missing",
+                 p[-1].path, p[-1].level, p->path, p->level, p[-1].level + 1);
         if (named && named != p->level)
-            FAIL(ERR_FORMAT, "%s: is called level %d, but its header says level %d", p->path, named,
-                 p->level);
+            FAIL(ERR_FORMAT,
+                 "%s: is named level %d, but by its header it is level %d: rename the directory",
+                 p->path, named, p->level);
     }
     return OK;
 }
@@ -197,7 +212,8 @@ static enum err check_parent_grid(const struct ics_grafic *g, int l)
     const struct ics_level *ic = &g->lev[l];
     for (int d = 0; d < 3; d++)
         if (ic->off[d] % 2 || ic->n[d] % 2)
-            FAIL(ERR_FORMAT, "%s: cells %lld to %lld along %c: this divides a cell of level %d",
+            FAIL(ERR_FORMAT,
+                 "%s: its cells %lld to %lld along %c begin or end inside a cell of level %d",
                  ic->dir, (long long)ic->off[d], (long long)(ic->off[d] + ic->n[d] - 1), 'x' + d,
                  l - 1);
     return OK;
@@ -227,17 +243,17 @@ static enum err check_header(const struct grafic *f, const struct grafic_head *w
             FAIL(ERR_FORMAT, "%s: has %d cells along %c where %s has %d", f->path, h->n[d], 'x' + d,
                  HEADER_FILE, want->n[d]);
         if (!(fabs(h->off[d] - want->off[d]) < 0.1 * want->dx))
-            FAIL(ERR_FORMAT, "%s: offset %.7g along %c where %s has %.7g", f->path, h->off[d],
-                 'x' + d, HEADER_FILE, want->off[d]);
+            FAIL(ERR_FORMAT, "%s: has the offset %.7g along %c where %s has %.7g", f->path,
+                 h->off[d], 'x' + d, HEADER_FILE, want->off[d]);
     }
     if (!near(h->dx, want->dx))
-        FAIL(ERR_FORMAT, "%s: cells of %.7g Mpc where %s has %.7g", f->path, h->dx, HEADER_FILE,
+        FAIL(ERR_FORMAT, "%s: has cells of %.7g Mpc where %s has %.7g", f->path, h->dx, HEADER_FILE,
              want->dx);
     if (!near(h->omega_m, want->omega_m) || !near(h->omega_l, want->omega_l) ||
         !near(h->h0, want->h0) || !near(h->astart, want->astart))
         FAIL(ERR_FORMAT,
-             "%s: another cosmology or time: astart, omega_m, omega_v, h0 = %g, %g, %g, %g where "
-             "%s has %g, %g, %g, %g",
+             "%s: has another cosmology or time: astart, omega_m, omega_v, h0 = %g, %g, %g, %g "
+             "where %s has %g, %g, %g, %g",
              f->path, h->astart, h->omega_m, h->omega_l, h->h0, HEADER_FILE, want->astart,
              want->omega_m, want->omega_l, want->h0);
     return OK;
@@ -287,10 +303,14 @@ static enum err check_files(struct zoom_set *s, int l, bool deep)
     const char *above = s->g.lev[l - 1].dir;
     for (int i = 0; i < n; i++)
         if (on_all_levels(name[i]) && !grafic_exists(above, name[i]))
-            FAIL(ERR_FILE, "%s: has %s, but %s does not", dir, name[i], above);
+            FAIL(ERR_FILE,
+                 "%s: has %s, but %s does not: this file is needed on all levels or on none", dir,
+                 name[i], above);
     TRY(list_names(above, is_field, FILES_MAX, name, &n));
     for (int i = 0; i < n; i++)
         if (on_all_levels(name[i]) && !grafic_exists(dir, name[i]))
-            FAIL(ERR_FILE, "%s: has no %s, but %s does", dir, name[i], above);
+            FAIL(ERR_FILE,
+                 "%s: has no %s, but %s does: this file is needed on all levels or on none", dir,
+                 name[i], above);
     return OK;
 }

@@ -76,7 +76,8 @@ enum err shape_matrix(struct shape *s, const double center[3], double a[3][3], d
             for (int j = 0; j < 3; j++) s->a[i][j] += v[i][k] * v[j][k] / (axis * axis);
     }
     memcpy(s->c, center, sizeof s->c);
-    if (!ellipsoid_bounds(s)) FAIL(ERR_PARAM, "the matrix of the ellipsoid is singular");
+    if (!ellipsoid_bounds(s))
+        FAIL(ERR_PARAM, "the matrix of the ellipsoid is singular: it must be positive definite");
     return OK;
 }
 
@@ -190,7 +191,8 @@ static enum err least_around(struct shape *s, int n, const double (*x)[3])
             for (int j = 0; j < 3; j++)
                 m[i][j] += 3 * u[k] * (x[k][i] - s->c[i]) * (x[k][j] - s->c[j]);
     mem_free(u);
-    if (!invert(3, &m[0][0], &s->a[0][0])) FAIL(ERR_PARAM, "no ellipsoid encloses the points");
+    if (!invert(3, &m[0][0], &s->a[0][0]))
+        FAIL(ERR_PARAM, "no ellipsoid of finite size encloses the points: use --shape hull");
     for (int k = 0; k < n; k++) {
         double sum = 0;
         for (int i = 0; i < 3; i++)
@@ -200,7 +202,8 @@ static enum err least_around(struct shape *s, int n, const double (*x)[3])
     }
     /* the last digits: all points are within */
     for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= most * (1 + 1e-12);
-    if (!ellipsoid_bounds(s)) FAIL(ERR_PARAM, "no ellipsoid encloses the points");
+    if (!ellipsoid_bounds(s))
+        FAIL(ERR_PARAM, "no ellipsoid of finite size encloses the points: use --shape hull");
     return OK;
 }
 

@@ -84,7 +84,9 @@ static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w
     TRY(source_open_state(path, 5.0 / 3, 1e-10, &s));
     enum err err = OK;
     w->s = s;
-    if (!s->head.particles) err = err_set(ERR_PARAM, "%s: has no particles to trace", path);
+    if (!s->head.particles)
+        err = err_set(ERR_PARAM,
+                      "%s: has no particles to trace: give a checkpoint with dark matter", path);
     if (err == OK && w->densest) err = source_densest(s, w->t->radius, w->t->center);
     w->densest = false;
     if (err == OK) err = source_all_parts(s, fn, w);
@@ -156,13 +158,17 @@ enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *
     enum err err = OK;
     TRY_OUT(walk_parts(t->path, take_inside, &w));
     if (ids.n == 0)
-        TRY_OUT(
-            err_set(ERR_PARAM, "%s: no dark matter within %g of the centre", t->path, t->radius));
+        TRY_OUT(err_set(ERR_PARAM,
+                        "%s: there is no dark matter within %g of the centre: change --center or "
+                        "--radius, which are in units of the box",
+                        t->path, t->radius));
     qsort(ids.id, (size_t)ids.n, sizeof *ids.id, by_id);
     for (int64_t i = 1; i < ids.n; i++)
         if (ids.id[i] == ids.id[i - 1])
-            TRY_OUT(err_set(ERR_FORMAT, "%s: two particles have the id %lld", t->path,
-                            (long long)ids.id[i]));
+            TRY_OUT(err_set(
+                ERR_FORMAT,
+                "%s: two dark matter particles have the id %lld, so that they cannot be traced",
+                t->path, (long long)ids.id[i]));
     ids.found = mem_zero(sizeof *ids.found * (size_t)ids.n, "ids");
     TRY_OUT(t->from ? walk_parts(t->from, take_found, &w) : find_in_set(s, &ids, p));
     t->ids = ids.n;

@@ -73,7 +73,10 @@ static enum err take_least(const struct source_parts *q, void *ctx)
     for (int64_t i = 0; i < q->n; i++) {
         if (q->family[i] != FAM_DM) continue;
         if (!(q->m[i] > 0 && isfinite(q->m[i])))
-            FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", q->file, (long)q->id[i], q->m[i]);
+            FAIL(ERR_FORMAT,
+                 "%s: particle %ld has the mass %g, which must be finite and above 0: see inspect "
+                 "-cc",
+                 q->file, (long)q->id[i], q->m[i]);
         if (q->m[i] < t->least) t->least = q->m[i];
     }
     return OK;
@@ -83,7 +86,10 @@ static enum err find_least(struct contamination *t)
 {
     t->least = INFINITY;
     if (t->s->head.particles) TRY(source_all_parts(t->s, take_least, t));
-    if (!(t->least < INFINITY)) FAIL(ERR_PARAM, "%s: has no dark matter particles", t->s->path);
+    if (!(t->least < INFINITY))
+        FAIL(ERR_PARAM,
+             "%s: has no dark matter particles: there is nothing that could be contaminated",
+             t->s->path);
     return OK;
 }
 
@@ -123,8 +129,10 @@ static enum err add_cells(const struct source_octs *o, void *ctx)
             double mask = o->val[8 * (t->variable - 1) + c][i] / o->val[c][i];
             if (o->split[i] >> c & 1) continue;
             if (!isfinite(mask))
-                FAIL(ERR_FORMAT, "%s: level %d, oct %ld, cell %d: variable %d is %g", o->file,
-                     o->level, (long)o->key[i], c, t->variable, mask);
+                FAIL(ERR_FORMAT,
+                     "%s: level %d, oct %ld, cell %d: the mask, variable %d, has the value %g: see "
+                     "inspect -cc",
+                     o->file, o->level, (long)o->key[i], c, t->variable, mask);
             if (mask > t->cut) TRY(zone_add(&t->zone, o->level, o->key[i], c));
         }
     return OK;
@@ -141,8 +149,8 @@ static enum err find_zone(struct contamination *t, const struct options *o)
     for (int i = 0; i < t->s->npiece; i++) TRY(source_octs(t->s, i, SOURCE_STATE, add_cells, t));
     zone_end(z);
     if (z->n == 0)
-        FAIL(ERR_PARAM, "%s: its mask is empty: variable %d exceeds %g nowhere", t->s->path,
-             t->variable, t->cut);
+        FAIL(ERR_PARAM, "%s: its mask is empty: variable %d exceeds %g nowhere; give --sphere",
+             t->s->path, t->variable, t->cut);
     return OK;
 }
 

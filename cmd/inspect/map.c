@@ -110,7 +110,7 @@ static enum err find_weight(struct map *m)
         m->weight = m->field == FIELD_LEVEL ? GREATEST : m->field == m->density ? COLUMN : BY_MASS;
     if (m->weight == BY_MASS && m->density < 0) {
         if (m->o->weight == BY_MASS)
-            FAIL(ERR_PARAM, "%s: has no gas to weight by mass", m->r->path);
+            FAIL(ERR_PARAM, "%s: has no gas to weight by mass: use --weight volume", m->r->path);
         m->weight = BY_VOLUME;
     }
     return OK;
@@ -119,8 +119,9 @@ static enum err find_weight(struct map *m)
 static enum err map_init(struct map *m, const struct source *r, const struct map_options *o)
 {
     if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT, "%s: has %ld x %ld x %ld coarse cells; maps are made of one", r->path,
-             (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+        FAIL(ERR_LIMIT,
+             "%s: has %ld x %ld x %ld coarse cells; maps are drawn only of checkpoints with one",
+             r->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
     *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
     m->u = o->axis == 0 ? 1 : 0;
     m->v = o->axis == 2 ? 1 : 2;
@@ -267,7 +268,9 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
         double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
         if (p->family[i] != m->family) continue;
         if (!(mass[i] >= 0))
-            FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", p->file, (long)p->id[i], mass[i]);
+            FAIL(ERR_FORMAT,
+                 "%s: particle %ld has the mass %g, which must be at least 0: see inspect -cc",
+                 p->file, (long)p->id[i], mass[i]);
         for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
         lay_images(m, at, size, mass[i] / volume, 1);
     }

@@ -31,15 +31,15 @@ static const struct opt ROWS[] = {
     {'d', "digest", NULL,
      "digest of the physical state, equal for any ranks and order (with -q: one line)"},
     {'t', "tree", NULL, "domains, octs per level and rank, memory per rank, balance"},
-    {'p', "params", NULL, "its origin, and the parameters of the run"},
+    {'p', "params", NULL, "the origin of the checkpoint, and the parameters of its run"},
     {'c', "check", NULL,
      "is it complete and consistent? twice (-cc): every invariant of tree, cells and particles"},
     {'m', "map", "FIELD",
      "map of a field, projected along the line of sight; also level, temperature, dm, star"},
     {HEAVY, "contamination", NULL,
-     "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest particle"},
+     "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
-     "for the contamination: the sphere (units of the box); densest,R: around the densest place"},
+     "with --contamination: the sphere (units of the box); densest,R: around the densest place"},
     {RTOL, "rtol", "X",
      "for two checkpoints: relative difference that counts as equal (default 0)"},
     {ATOL, "atol", "X",
@@ -59,7 +59,7 @@ static const struct opt ROWS[] = {
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
     {'o', "output", "FILE", "file of the map, - for standard output (default FIELD_NNNNN.png)"},
     {'f', "format", "FORMAT",
-     "format of the map: png, or npy, an array of doubles (default: by the end of FILE)"},
+     "format of the map: png, or npy, an array of doubles (default: by the ending of FILE's name)"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print less"},
     {'v', "verbose", NULL, "print more"},
@@ -287,7 +287,7 @@ static int check_options(struct parsing *p)
     struct options *o = p->o;
     bool piped = false;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
-    if (o->npath == 0) return usage(o, "no checkpoint given", NULL);
+    if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
         return usage(o, "-s, -d, -t, -p, -c, -m and --contamination exclude each other", NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
@@ -299,9 +299,9 @@ static int check_options(struct parsing *p)
     if (o->has_sphere && o->mode != CONTAMINATION)
         return usage(o, "--sphere goes with --contamination", NULL);
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
-    if (o->map.out && o->many) return usage(o, "-o takes one checkpoint", NULL);
+    if (o->map.out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
-        return usage(o, "-j and -o - both want standard output", NULL);
+        return usage(o, "-j and -o - cannot both use standard output", NULL);
     o->map.raw = p->format ? strcmp(p->format, "npy") == 0 : ends_with(o->map.out, ".npy");
     return OPTIONS_GO_ON;
 }

@@ -38,10 +38,15 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
         double x[3] = {p->x[0][i] / box, p->x[1][i] / box, p->x[2][i] / box};
         if (f->axis >= 0) x[f->axis] += p->v[f->axis][i] * f->rate;
         if (feed_far(x))
-            FAIL(ERR_FORMAT, "%s: particle %ld: velocity_%c is %g", p->file, (long)p->id[i],
-                 'x' + f->axis, p->v[f->axis][i]);
+            FAIL(ERR_FORMAT,
+                 "%s: particle %ld: velocity_%c is %g, which would move it by over a million "
+                 "boxes: see inspect -cc",
+                 p->file, (long)p->id[i], 'x' + f->axis, p->v[f->axis][i]);
         if (!(p->m[i] >= 0 && p->m[i] <= f->most))
-            FAIL(ERR_FORMAT, "%s: particle %ld: mass is %g", p->file, (long)p->id[i], p->m[i]);
+            FAIL(ERR_FORMAT,
+                 "%s: particle %ld has the mass %g, which is not between 0 and the mass of a box: "
+                 "see inspect -cc",
+                 p->file, (long)p->id[i], p->m[i]);
         f->points[kind]++;
         feed_put(f, kind, x, 0, p->m[i]);
     }
@@ -114,7 +119,9 @@ enum err feed_check_mass(const struct feed *f, const char *path)
 {
     const double ROUND = 1.5; /* of initial conditions, dark matter and gas have a mass of 1 each */
     if (!(f->mass <= ROUND * f->most))
-        FAIL(ERR_FORMAT, "%s: the masses add up to %g, more than a box holds", path, f->mass);
+        FAIL(ERR_FORMAT,
+             "%s: the masses add up to %g, more than the mass of a box: see inspect -cc", path,
+             f->mass);
     return OK;
 }
 

@@ -54,7 +54,7 @@ static enum err planes_open(struct planes *p, const char *dir, const char *name,
     TRY(grafic_open(f, dir, name, true));
     *which = p->count++;
     if (f->head.n[0] != p->n || f->head.n[1] != p->n || f->head.n[2] != p->n)
-        FAIL(ERR_FORMAT, "%s: does not have %d³ cells as the others", f->path, p->n);
+        FAIL(ERR_FORMAT, "%s: does not have %d³ cells like the other files", f->path, p->n);
     p->value[*which] = mem_new(sizeof(float) * (size_t)p->n * (size_t)p->n, "ics planes");
     return OK;
 }
@@ -98,8 +98,9 @@ static enum err add_shift(struct planes *p, struct shifts *s, const char *dir, c
 
 static enum err bad_cell(const struct planes *p, int file, int i, int j, int k, double value)
 {
-    FAIL(ERR_FORMAT, "%s: cell %d %d %d (from 1) is %g", p->file[file].path, i + 1, j + 1, k + 1,
-         value);
+    FAIL(ERR_FORMAT,
+         "%s: the value of cell %d %d %d (from 1) is %g, which must be finite: see genzoom --deep",
+         p->file[file].path, i + 1, j + 1, k + 1, value);
 }
 
 /* delta: file of the density contrast, or −1. */
@@ -162,7 +163,9 @@ static enum err feed_gas(struct feed *f, const char *dir, const struct grafic_he
     struct shifts none = {.count = 0};
     int delta = -1;
     if (f->axis >= 0)
-        FAIL(ERR_PARAM, "%s: the gas of initial conditions is a field, not moved to redshift space",
+        FAIL(ERR_PARAM,
+             "%s: the gas of initial conditions is a field, which cannot be moved to redshift "
+             "space: use -s dm",
              dir);
     enum err err = planes_open(&p, dir, "ic_deltab", &delta);
     if (err == OK) err = put_cells(f, &p, &none, SPECIES_GAS, delta, mass);

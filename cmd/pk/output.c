@@ -41,7 +41,7 @@ enum err output_table(const char *dir, int number, bool json, bool force, const 
                       size_t size, char *path)
 {
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        FAIL(ERR_FILE, "%s: cannot create: %s", dir, strerror(errno));
+        FAIL(ERR_FILE, "%s: cannot create the directory: %s", dir, strerror(errno));
     if (snprintf(path, size, "%s/pk_%05d.%s", dir, number, json ? "json" : "tsv") >= (int)size)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
     return save(path, force, &(struct content){.table = t, .json = json});

@@ -29,7 +29,8 @@ enum {
 };
 
 static const struct opt ROWS[] = {
-    {'s', "species", "LIST", "dm, gas, star, all, and crosses AxB, with commas (default all)"},
+    {'s', "species", "LIST",
+     "dm, gas, star, other, all, and crosses AxB, separated by commas (default all)"},
     {'n', "mesh", "N",
      "cells per side of the mesh (default 256; for initial conditions as many as they have)"},
     {'w', "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
@@ -167,7 +168,7 @@ static int set_species(const char *value, struct options *o)
     for (const char *s = value; s; s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL) {
         size_t n = strcspn(s, ",");
         if (o->npair == PAIRS_MAX || n >= sizeof o->name[0])
-            return usage("too many species:", value);
+            return usage("there are too many spectra, or a name is too long:", value);
         snprintf(o->name[o->npair], sizeof o->name[0], "%.*s", (int)n, s);
         /* × is c3 97 */
         size_t left = strcspn(o->name[o->npair], "x*\xc3"), skip = s[left] == '\xc3' ? 2 : 1;
@@ -251,7 +252,7 @@ static int parse(int argc, char **argv, struct options *o)
         if ((status = set_option(c, s.value, o)) != GO_ON) return status;
     o->paths = argv + s.index;
     o->npath = argc - s.index;
-    if (o->npath == 0) return usage("no checkpoint given", NULL);
+    if (o->npath == 0) return usage("no checkpoint is given", NULL);
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
         return usage("there are more bins than modes along an axis: lower -k or raise -n", NULL);
     return GO_ON;
@@ -306,7 +307,8 @@ static enum err check_species(const struct options *o, const struct feed *f, con
 {
     for (int i = 0; i < o->npair; i++)
         if (!has_species(f, o->a[i]) || !has_species(f, o->b[i]))
-            FAIL(ERR_PARAM, "%s: contains no %s", path, o->name[i]);
+            FAIL(ERR_PARAM, "%s: has no matter of the species %s: leave it out of -s", path,
+                 o->name[i]);
     return OK;
 }
 
@@ -370,7 +372,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     bool cosmo = !s || s->head.cosmo;
     double total = 2; /* more than there is in a cosmological box */
     if (o->axis >= 0 && !cosmo)
-        FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run", path);
+        FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run: leave out -z", path);
     if (!cosmo) {
         TRY(feed_any(&f, s, path));
         total = f.mass;

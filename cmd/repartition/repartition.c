@@ -21,7 +21,7 @@
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 
 static const struct opt ROWS[] = {
-    {'n', "ranks", "M", "for M ranks (default: as many as wrote it)"},
+    {'n', "ranks", "M", "write for M ranks (default: as many as wrote the input)"},
     {'d', "domains", "ORDER", "domains: ksection or hilbert (default hilbert)"},
     {'f', "format", "FORMAT", "ramses or hdf5 (default ramses)"},
     {'o', "output", "OUT",
@@ -180,7 +180,7 @@ static int parse(int argc, char **argv, struct options *o)
         if ((status = set_option(c, s.value, o)) != GO_ON) return status;
     o->paths = argv + s.index;
     o->npath = argc - s.index;
-    if (o->npath == 0) return usage("no checkpoint given", NULL);
+    if (o->npath == 0) return usage("no checkpoint is given", NULL);
     if (o->memory_given && o->chunk) return usage("-m and -c exclude each other", NULL);
     if (o->hdf5 && (o->ranks_given || o->order_given || o->weights_given))
         return usage("an HDF5 checkpoint has no domains: -n, -d and -w are for -f ramses", NULL);
@@ -229,11 +229,14 @@ static enum err output_path(const struct options *o, const char *in, const struc
     while (at > 0 && in[at - 1] != '/') at--;
     enum err err = OK;
     if (strncmp(in + at, "..", n - at) == 0)
-        FAIL(ERR_FILE, "%s: has no name that the result in %s could take", in, o->out);
+        FAIL(ERR_FILE,
+             "%s: has no name that the result in %s could have: give a path that ends in the name "
+             "of the checkpoint",
+             in, o->out);
     if (snprintf(path, PATH_MAX, "%s/%.*s", o->out, (int)(n - at), in + at) >= PATH_MAX)
         err = err_set(ERR_FILE, "%.80s…: path too long", o->out);
     if (err == OK && c->rank == 0 && mkdir(o->out, 0777) != 0 && errno != EEXIST)
-        err = err_set(ERR_FILE, "%s: cannot create directory: %s", o->out, strerror(errno));
+        err = err_set(ERR_FILE, "%s: cannot create the directory: %s", o->out, strerror(errno));
     return err_agree(c, err);
 }
 

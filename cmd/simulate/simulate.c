@@ -113,7 +113,7 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
         if (!f || fstat(fileno(f), &st) != 0)
             e = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
         else if (!S_ISREG(st.st_mode))
-            e = err_set(ERR_FILE, "%s: not a file", path);
+            e = err_set(ERR_FILE, "%s: the namelist is not a regular file", path);
         else if (st.st_size > 1 << 24)
             e = err_set(ERR_FORMAT, "%s: %ld bytes is too long for a namelist", path,
                         (long)st.st_size);
@@ -125,7 +125,9 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
         comm_bcast(c, &n, sizeof n, 0);
         *text = mem_zero((size_t)n + 1, "namelist");
         if (c->rank == 0 && fread(*text, 1, (size_t)n, f) != (size_t)n)
-            e = err_set(ERR_FILE, "%s: cannot be read", path);
+            e = err_set(ERR_FILE,
+                        "%s: the namelist cannot be read: it changed, or the disk has an error",
+                        path);
         comm_bcast(c, *text, (size_t)n, 0);
         *bytes = (size_t)n;
         e = err_agree(c, e);
@@ -147,7 +149,7 @@ static enum err path_read(const struct comm *c, char path[4096])
     if (n >= 4096)
         e = err_set(ERR_FILE, "standard input: %.80s…: path too long", lines.text);
     else if (lines.bad || !*path)
-        e = err_set(ERR_FILE, "standard input names no checkpoint to resume from");
+        e = err_set(ERR_FILE, "standard input: names no checkpoint to resume from");
     lines_free(&lines);
     return e;
 }
@@ -204,7 +206,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     TRY(sim_start(s, p, c));
     if (r->check) {
         sim_report_mesh(s, "Initial mesh structure");
-        log_info(" The namelist and the initial state are good");
+        log_info("The namelist and the initial state are valid");
         return OK;
     }
     return sim_run(s);
@@ -228,7 +230,7 @@ int main(int argc, char **argv)
         return log_stdout_end("simulate") ? 0 : 2;
     }
     if (!r.namelist) {
-        fprintf(stderr, "simulate: no namelist given\nusage: %s\n", usage);
+        fprintf(stderr, "simulate: no namelist is given\nusage: %s\n", usage);
         return 2;
     }
     comm_init(&argc, &argv, &c);

@@ -30,7 +30,7 @@ static void check_fathers(struct check *k, const struct tree_table *t, int l)
         const struct tree_row *row = t->row[l] + i;
         okey father = row->key >> 3;
         if (i > 0 && row->key == row[-1].key) {
-            at_oct(k, BAD_TWICE, row, l, -1, "is there twice");
+            at_oct(k, BAD_TWICE, row, l, -1, "occurs twice");
             continue;
         }
         if (l == 1) continue;

@@ -62,8 +62,8 @@ enum err ckpt_compare(const char *a, const char *b, const struct compare_how *ho
     enum err err = source_open(a, &c->a);
     if (err == OK) err = source_open(b, &c->b);
     if (err == OK && c->a->head.ndim != c->b->head.ndim)
-        err = err_set(ERR_PARAM, "%s has %d dimensions, %s has %d", a, c->a->head.ndim, b,
-                      c->b->head.ndim);
+        err = err_set(ERR_PARAM, "%s has %d dimensions, %s has %d: they cannot be compared", a,
+                      c->a->head.ndim, b, c->b->head.ndim);
     if (err == OK) {
         c->periodic = c->a->nboundary == 0 && c->b->nboundary == 0;
         c->sum = mem_new(sizeof *c->sum * 2 * CKPT_FIELDS, "comparison");

@@ -51,7 +51,10 @@ static enum err check_cooling(struct source *s, struct fort_in *f)
     struct fort_rec rec;
     TRY(fort_get(f, "sizes of the tables", 4, n, 2));
     if (n[0] < 1 || n[1] < 1 || n[0] > 1 << 16 || n[1] > 1 << 16)
-        FAIL(ERR_FORMAT, "%s: has tables of %d x %d", f->path, n[0], n[1]);
+        FAIL(ERR_FORMAT,
+             "%s: the sizes of the cooling tables, %d x %d, are not between 1 and 65536: the file "
+             "is damaged",
+             f->path, n[0], n[1]);
     for (int i = 0; i < 2; i++) TRY(fort_next_real(f, "axis of the tables", n[i], &rec));
     for (int i = 0; i < 11; i++) TRY(fort_next_real(f, "table", (int64_t)n[0] * n[1], &rec));
     TRY(fort_next_real(f, "abundances", (int64_t)n[0] * n[1] * 6, &rec));

@@ -68,11 +68,14 @@ enum err catalog_add(struct catalog *t, const char *path, const char *name, bool
         }
     size_t k = strlen(name);
     if (t->ncol == CATALOG_COLUMNS)
-        FAIL(ERR_LIMIT, "%s: more than %d columns", path, CATALOG_COLUMNS);
+        FAIL(ERR_LIMIT, "%s: has more than %d columns, the limit of this program", path,
+             CATALOG_COLUMNS);
     if (k == 0 || k >= sizeof t->col->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.*") != k)
-        FAIL(ERR_FORMAT, "%s: column %d has a strange name", path, t->ncol + 1);
-    if (catalog_find(t, name)) FAIL(ERR_FORMAT, "%s: has two columns %s", path, name);
+        FAIL(ERR_FORMAT,
+             "%s: the name of column %d is empty, too long, or not of letters, digits and _+-.*",
+             path, t->ncol + 1);
+    if (catalog_find(t, name)) FAIL(ERR_FORMAT, "%s: has two columns named %s", path, name);
     struct catalog_column *c = *col = &t->col[t->ncol++];
     memcpy(c->name, name, k + 1);
     if (real)
@@ -207,7 +210,8 @@ static enum err add_columns(struct catalog *t, const char *path, const char *tex
     struct catalog_column *col;
     int named = read_names(text, name);
     if (named && named != ncol)
-        FAIL(ERR_FORMAT, "%s: names %d columns, but its rows have %d", path, named, ncol);
+        FAIL(ERR_FORMAT, "%s: the header names %d columns, but the lines below have %d", path,
+             named, ncol);
     if (!named) default_names(path, ncol, name);
     for (int i = 0; i < ncol; i++) {
         TRY(catalog_add(t, path, name[i], !is_whole(name[i]), &col));
@@ -224,10 +228,12 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
     for (const char *s = text; *s; s = next_line(s), line++) {
         if (!is_row(s)) continue;
         int n = read_row(s, x);
-        if (n < 0) FAIL(ERR_FORMAT, "%s: line %ld is not a row of numbers", path, (long)line);
+        if (n < 0)
+            FAIL(ERR_FORMAT, "%s: line %ld: expected numbers separated by commas", path,
+                 (long)line);
         if (row == 0) TRY(add_columns(t, path, text, ncol = n));
         if (n != ncol)
-            FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the rows before have %d", path,
+            FAIL(ERR_FORMAT, "%s: line %ld has %d columns, the lines before it have %d", path,
                  (long)line, n, ncol);
         for (int i = 0; i < n; i++) {
             if (t->col[i].whole && (x[i] != floor(x[i]) || fabs(x[i]) > 9e15))
@@ -251,7 +257,7 @@ enum err catalog_read_text(struct catalog *t, const char *path)
     TRY(file_load(path, TEXT_MAX, &text, &n));
     enum err err = OK;
     if (n && text[n - 1] != '\n')
-        err = err_set(ERR_FORMAT, "%s: ends in the middle of a line", path);
+        err = err_set(ERR_FORMAT, "%s: ends in the middle of a line: the file is truncated", path);
     else if (strlen(text) != n)
         err = err_set(ERR_FORMAT, "%s: is not a text file", path);
     if (err == OK) err = parse_text(t, path, text);
@@ -357,8 +363,8 @@ static enum err read_record(struct catalog *t, struct fort_in *f, int ndim, int 
     TRY(fort_next(f, "sinks", &rec));
     bool one = rec.bytes == 4 && t->n > 1, real = !one && rec.bytes == 8 * t->n;
     if (!one && !real && rec.bytes != 4 * t->n)
-        FAIL(ERR_FORMAT, "%s: record %ld at byte %ld has %ld bytes for %ld sinks", f->path,
-             (long)rec.number, (long)rec.at, (long)rec.bytes, (long)t->n);
+        FAIL(ERR_FORMAT, "%s: record %ld at byte %ld has %ld bytes, which does not fit %ld sinks",
+             f->path, (long)rec.number, (long)rec.at, (long)rec.bytes, (long)t->n);
     TRY(name_record(t, f->path, real, nreal, nwhole, ndim, &col));
     if (real) return fort_load(f, &rec, 8, 0, (size_t)t->n, col->real);
     for (int64_t i = 0; i < t->n; i++) {
@@ -375,11 +381,12 @@ static enum err read_sinks(struct catalog *t, struct fort_in *f, int ndim)
     int nreal = 0, nwhole = 0;
     TRY(fort_get_i4(f, "nsink", &n));
     TRY(fort_get_i4(f, "nindsink", &made));
-    if (n < 0 || n > f->size / 8) FAIL(ERR_FORMAT, "%s: says it has %d sinks", f->path, n);
+    if (n < 0 || n > f->size / 8)
+        FAIL(ERR_FORMAT, "%s: the number of sinks is %d: the file is damaged", f->path, n);
     t->n = n;
     while (n && f->at < f->size) TRY(read_record(t, f, ndim, &nreal, &nwhole));
     if (n && (nreal < 2 + 2 * ndim || nwhole < 1))
-        FAIL(ERR_FORMAT, "%s: ends before the sinks are complete", f->path);
+        FAIL(ERR_FORMAT, "%s: ends before the sinks are complete: the file is truncated", f->path);
     return fort_at_end(f);
 }
 

@@ -52,7 +52,9 @@ enum err cut_region(struct cut *c, const char *text)
         for (int d = 0; d < 3; d++) {
             c->centre[d] = 0.5 * (x[d] + x[3 + d]);
             c->half[d] = 0.5 * (x[3 + d] - x[d]);
-            if (!(c->half[d] > 0)) FAIL(ERR_PARAM, "region %s: is empty along %c", text, 'x' + d);
+            if (!(c->half[d] > 0))
+                FAIL(ERR_PARAM, "region %s: is empty along %c: give the lower corner first", text,
+                     'x' + d);
         }
         return OK;
     }
@@ -280,17 +282,20 @@ static enum err check_cut(const struct source *s, const struct cut *c)
 {
     int lo = s->head.levelmin, hi = s->head.levelmax;
     if (c->levelmin < 1 || c->levelmin > lo)
-        FAIL(ERR_PARAM, "%s: is complete on levels 1 to %d; levelmin %d is not among them", s->path,
+        FAIL(ERR_PARAM, "%s: is complete on levels 1 to %d only: --levelmin cannot be %d", s->path,
              lo, c->levelmin);
     if (c->levelmax < c->levelmin)
-        FAIL(ERR_PARAM, "%s: level %d is above levelmin, %d, where the mesh is complete", s->path,
-             c->levelmax, c->levelmin);
+        FAIL(ERR_PARAM, "%s: --levelmax %d is below levelmin, %d, up to which the mesh is complete",
+             s->path, c->levelmax, c->levelmin);
     if (c->levelmax > hi)
-        FAIL(ERR_PARAM, "%s: has levels up to %d only, not %d", s->path, hi, c->levelmax);
+        FAIL(ERR_PARAM, "%s: has levels up to %d only: --levelmax cannot be %d", s->path, hi,
+             c->levelmax);
     for (int d = 0; d < 3 && c->shape != CUT_NONE; d++)
         if (!(c->centre[d] > -0.5 && c->centre[d] < 1.5))
-            FAIL(ERR_PARAM, "%s: the region is centred at %g along %c, the box is %g wide", s->path,
-                 c->centre[d] * s->head.boxlen, 'x' + d, s->head.boxlen);
+            FAIL(ERR_PARAM,
+                 "%s: the region is centred at %g along %c, but the box is %g wide: give the "
+                 "region in code units",
+                 s->path, c->centre[d] * s->head.boxlen, 'x' + d, s->head.boxlen);
     return OK;
 }
 

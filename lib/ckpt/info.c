@@ -34,7 +34,7 @@ bool info_has(const struct source *s, const char *name)
 
 void info_say_lacks(const struct source *s, bool really, const char *name)
 {
-    if (really) log_line(1, " %s: without %s", s->path, name);
+    if (really) log_line(1, " %s: has no %s", s->path, name);
 }
 
 void info_say_missing(const struct source *s)
@@ -107,7 +107,8 @@ static enum err info_get(const char *path, const char *text, const char *key, do
             FAIL(ERR_FORMAT, "%s: the value of %s is not a number", path, key);
         return OK;
     }
-    FAIL(ERR_FORMAT, "%s: has no line for %s", path, key);
+    FAIL(ERR_FORMAT, "%s: has no value of %s: the file is damaged or of another program", path,
+         key);
 }
 
 static enum err info_get_int(const char *path, const char *text, const char *key, int lo, int hi,
@@ -180,7 +181,8 @@ static enum err parse_descriptor(const char *path, char *text, struct ckpt_field
         if (*old || sscanf(line, " %d, %63[^, ] , %c", &number, name, &type) == 3)
             TRY(source_add_field(path, list, n, name, type));
     }
-    if (*n == 0) FAIL(ERR_FORMAT, "%s: names no variable", path);
+    if (*n == 0)
+        FAIL(ERR_FORMAT, "%s: names no variable: the file is damaged or of another program", path);
     return OK;
 }
 

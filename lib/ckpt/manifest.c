@@ -218,14 +218,15 @@ static enum err sum_file(int fd, const char *path, int64_t bytes, uint64_t *sum)
 static enum err check_size(const char *path, const struct manifest_row *r, int64_t bytes)
 {
     if (bytes == r->bytes) return OK;
-    FAIL(ERR_FORMAT, "%s: has %ld bytes, %ld were written: it is damaged", path, (long)bytes,
-         (long)r->bytes);
+    FAIL(ERR_FORMAT, "%s: has %ld bytes where %ld were written: the file is damaged", path,
+         (long)bytes, (long)r->bytes);
 }
 
 static enum err check_sum(const char *path, const struct manifest_row *r, uint64_t sum)
 {
     if (sum == r->sum) return OK;
-    FAIL(ERR_FORMAT, "%s: its checksum is wrong: it is damaged, or of another checkpoint", path);
+    FAIL(ERR_FORMAT,
+         "%s: its checksum is wrong: the file is damaged, or belongs to another checkpoint", path);
 }
 
 static enum err check_row(const char *path, const struct manifest_row *r)
@@ -261,7 +262,8 @@ static enum err need_row(const struct manifest *m, const char *dir, const char *
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
     *r = find_row(m, name);
     if (!*r)
-        FAIL(ERR_FORMAT, "%s: is not listed in the checkpoint's checksums: it is of another one",
+        FAIL(ERR_FORMAT,
+             "%s: is not listed in the checksums of its checkpoint: it belongs to another one",
              path);
     return OK;
 }

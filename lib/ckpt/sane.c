@@ -7,7 +7,8 @@ static enum err bad_value(const char *file, const struct source_parts *p, int64_
                           const char *what, int axis, double x)
 {
     const char *name[] = {"_x", "_y", "_z", ""};
-    FAIL(ERR_FORMAT, "%s: particle %ld: %s%s is %g", file, (long)p->id[i], what, name[axis], x);
+    FAIL(ERR_FORMAT, "%s: particle %ld: its %s%s is %g: see inspect -cc", file, (long)p->id[i],
+         what, name[axis], x);
 }
 
 enum err sane_parts(const char *file, double box, const struct source_parts *p)

@@ -29,7 +29,9 @@ static enum err place_columns(struct source *s)
     part_columns_init(&s->columns);
     for (int i = 0; i < s->npart; i++) {
         int c = part_column_add(&s->columns, s->part[i].name, s->part[i].type);
-        if (c < 0) FAIL(ERR_LIMIT, "%s: has more than %d columns of particles", s->path, COL_MOST);
+        if (c < 0)
+            FAIL(ERR_LIMIT, "%s: has more than %d columns of particles, the limit of this program",
+                 s->path, COL_MOST);
         s->column_at[c] = i, s->part_at[i] = c;
     }
     return OK;
@@ -120,7 +122,9 @@ void source_close(struct source **out)
 enum err source_state(struct source *s, double gamma, double smallr)
 {
     s->gamma = gamma, s->smallr = smallr;
-    if (!s->kind->state) FAIL(ERR_LIMIT, "%s: %s holds no state of a run", s->path, s->kind->name);
+    if (!s->kind->state)
+        FAIL(ERR_LIMIT, "%s: the format %s does not contain the state of a run", s->path,
+             s->kind->name);
     TRY(s->kind->state(s));
     if (s->gamma == 0) s->gamma = s->head.gamma;
     if (s->smallr == 0) s->smallr = s->head.smallr > 0 ? s->head.smallr : SMALLR;
@@ -134,8 +138,8 @@ enum err source_whole(struct source *s, enum source_mode *mode)
     if (!s->foreign) return source_state(s, 0, 0);
     if (s->coarse[0] * s->coarse[1] * s->coarse[2] != 1)
         FAIL(ERR_LIMIT,
-             "%s: has %ld x %ld x %ld coarse cells inside the box; what has one can be written "
-             "(inspect reads it all the same)",
+             "%s: has %ld x %ld x %ld coarse cells inside the box; only checkpoints with one can "
+             "be written (inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
     s->nvalue = s->nhydro + s->ngrav;
     s->gamma = s->head.gamma;
@@ -209,13 +213,20 @@ enum err source_check_tree(const struct source *s)
     for (int l = 1; l <= LEVEL_MAX; l++) {
         int64_t made = l == 1 ? s->coarse[0] * s->coarse[1] * s->coarse[2] : t->split[l - 1];
         if (t->octs[l] != made)
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, but %ld cells of level %d are refined",
+            FAIL(ERR_FORMAT,
+                 "%s: level %d has %ld octs, but %ld cells of level %d are refined: the checkpoint "
+                 "is damaged",
                  s->path, l, (long)t->octs[l], (long)made, l - 1);
         if (t->octs[l] != s->numbtot[l])
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs, the header says %ld", s->path, l,
-                 (long)t->octs[l], (long)s->numbtot[l]);
+            FAIL(ERR_FORMAT,
+                 "%s: level %d has %ld octs, but the header counts %ld: the checkpoint is damaged",
+                 s->path, l, (long)t->octs[l], (long)s->numbtot[l]);
     }
-    if (t->split[LEVEL_MAX]) FAIL(ERR_FORMAT, "%s: refined cells on the last level", s->path);
+    if (t->split[LEVEL_MAX])
+        FAIL(ERR_FORMAT,
+             "%s: cells of the finest possible level are marked as refined: the checkpoint is "
+             "damaged",
+             s->path);
     return OK;
 }
 
@@ -253,11 +264,15 @@ void source_file(const struct source *s, const char *what, int piece, char path[
 enum err source_add_field(const char *path, struct ckpt_field *list, int *n, const char *name,
                           char type)
 {
-    if (*n == CKPT_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d variables", path, CKPT_FIELDS);
+    if (*n == CKPT_FIELDS)
+        FAIL(ERR_LIMIT, "%s: has more than %d variables, the limit of this program", path,
+             CKPT_FIELDS);
     size_t k = strlen(name);
     if (k == 0 || k >= sizeof list->name ||
         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.") != k)
-        FAIL(ERR_FORMAT, "%s: variable %d has a strange name", path, *n + 1);
+        FAIL(ERR_FORMAT,
+             "%s: the name of variable %d is empty, too long, or not of letters, digits and _+-.",
+             path, *n + 1);
     if (!strchr("dfiqhb?", type))
         FAIL(ERR_FORMAT, "%s: variable %s has an unknown type '%c'", path, name, type);
     memcpy(list[*n].name, name, k + 1);

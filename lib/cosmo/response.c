@@ -94,7 +94,9 @@ static enum err load(FILE *f, const char *path, char **text)
 {
     long size = fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
     if (size < 0 || size > SIZE_MAX_MIB * 1048576L)
-        FAIL(ERR_FILE, "%s: is not a table of at most %d MiB", path, SIZE_MAX_MIB);
+        FAIL(ERR_FILE,
+             "%s: is not a regular file of at most %d MiB: give a table of the neutrino response",
+             path, SIZE_MAX_MIB);
     *text = mem_zero((size_t)size + 1, "response");
     rewind(f);
     if (fread(*text, 1, (size_t)size, f) != (size_t)size)

@@ -5,7 +5,7 @@
 
 static enum err lacking(const char *path)
 {
-    FAIL(ERR_LIMIT, "%s: this program was built without HDF5 (install its library, then make)",
+    FAIL(ERR_LIMIT, "%s: this program was built without HDF5: install its library, then run make",
          path);
 }
 

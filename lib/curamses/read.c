@@ -50,7 +50,7 @@ enum err hdf5_open(struct source *s)
     char path[PATH_MAX];
     h->file.fd = -1;
     int found = find_file(s->path, &s->number);
-    if (found < 0) FAIL(ERR_FILE, "%s: cannot read directory: %s", s->path, strerror(errno));
+    if (found < 0) FAIL(ERR_FILE, "%s: cannot read the directory: %s", s->path, strerror(errno));
     if (found != 1) FAIL(ERR_FILE, "%s: has no data_NNNNN.h5, or several", s->path);
     TRY(hdf5_file_path(s, NULL, 0, path));
     TRY(info_verify(s));
@@ -99,9 +99,11 @@ static enum err get_attr(struct hdf5_in *h, const char *group, const char *name,
     bool fits = there && v.data && v.n == n && strchr(type == 'd' ? "df" : "qihbQIHB", v.type);
     if (fits) h5_widen(v.type, n, v.data, p);
     FREE(v.data);
-    if (!there) FAIL(ERR_FORMAT, "%s: /%s has no attribute %s", h->path, group, name);
+    if (!there)
+        FAIL(ERR_FORMAT, "%s: /%s has no attribute %s: the file is damaged or not of cuRAMSES",
+             h->path, group, name);
     if (!fits)
-        FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not %ld number%s", h->path, name, group,
+        FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not of %ld number%s", h->path, name, group,
              (long)n, n > 1 ? "s" : "");
     return OK;
 }
@@ -145,14 +147,17 @@ static enum err set_check(struct hdf5_in *h, struct hdf5_open_set *s, bool real,
         FAIL(ERR_FORMAT, "%s: /%s has %ld elements, expected %ld", h->path, s->name, (long)s->h5.n,
              (long)n);
     if ((strchr("df", s->h5.type) != NULL) != real)
-        FAIL(ERR_FORMAT, "%s: /%s is not of type %s", h->path, s->name, real ? "real" : "integer");
+        FAIL(ERR_FORMAT, "%s: dataset /%s is not of type %s", h->path, s->name,
+             real ? "real" : "integer");
     s->sum = -1;
     if (!h->ours) return OK;
     TRY(get_attr(h, s->name, "checksum", 'q', 1, &s->sum, true));
     if (s->sum < 0 && h->sums) *h->sums = false;
     int64_t blocks = (n + block - 1) / block;
     if (s->sum >= 0 && s->sum > h->nsum - blocks)
-        FAIL(ERR_FORMAT, "%s: the checksums of /%s lie beyond /ptah/checksum", h->path, s->name);
+        FAIL(ERR_FORMAT,
+             "%s: the checksums of /%s lie beyond the end of /ptah/checksum: the file is damaged",
+             h->path, s->name);
     return OK;
 }
 
@@ -164,7 +169,9 @@ enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *p
     snprintf(s->name, sizeof s->name, "%s", path);
     int64_t at = h5_find(&h->file, path);
     if (h->file.err != OK) return h->file.err;
-    if (!at) FAIL(ERR_FORMAT, "%s: has no dataset /%s", h->path, path);
+    if (!at)
+        FAIL(ERR_FORMAT, "%s: has no dataset /%s: the file is damaged or not of cuRAMSES", h->path,
+             path);
     TRY(h5_set_open(&h->file, at, path, &s->h5));
     enum err err = set_check(h, s, real, n, block);
     if (err != OK) hdf5_set_close(s);
@@ -309,7 +316,8 @@ static enum err read_reals(struct source *s, struct hdf5_in *h)
             (k ? d->dtnew : d->dtold)[l] = by_level[l - 1];
     }
     if (!(d->boxlen > 0) || !isfinite(d->boxlen))
-        FAIL(ERR_FORMAT, "%s: boxlen is %g", h->path, d->boxlen);
+        FAIL(ERR_FORMAT, "%s: boxlen is %g, which must be finite and above 0: the file is damaged",
+             h->path, d->boxlen);
     d->cosmo = d->t < 0 || d->h0 != 1 || d->aexp != 1; /* as yt decides */
     return OK;
 }
@@ -321,7 +329,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
     static const char *const count[] = {"nstep", "nstep_coarse", "iout", "ifout"};
     struct ckpt_head *d = &s->head;
     if (!hdf5_has(h, "header") && h->file.err == OK)
-        FAIL(ERR_FORMAT, "%s: has no group /header: not a checkpoint of cuRAMSES", h->path);
+        FAIL(ERR_FORMAT, "%s: has no group /header: it is not a checkpoint of cuRAMSES", h->path);
     TRY(get_count(h, "header", "ndim", 1, 3, &one));
     d->ndim = (int)one;
     TRY(get_count(h, "header", "nboundary", 0, 100, &nboundary));
@@ -329,7 +337,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
         TRY(get_count(h, "header", coarse[k], 1, 100, &one));
         h->skip[k] = one == 3 && nboundary > 0;
         if (one != 1 && !h->skip[k])
-            FAIL(ERR_LIMIT, "%s: more than one coarse cell is not supported", h->path);
+            FAIL(ERR_LIMIT, "%s: has more than one coarse cell, which is not supported", h->path);
     }
     s->nboundary = (int)nboundary;
     TRY(get_count(h, "header", "ncpu", 1, INT32_MAX, &ranks));
@@ -373,7 +381,10 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
         struct boundary_region *q = &b.region[i];
         bool good = face[i] >= 0 && face[i] < 6 && type[i] >= 1 && type[i] <= 3;
         for (int k = 0; k < 6; k++) good &= extent[i][k] >= -1 && extent[i][k] <= 1;
-        if (!good) FAIL(ERR_FORMAT, "%s: boundary region %d is damaged", h->path, i + 1);
+        if (!good)
+            FAIL(ERR_FORMAT,
+                 "%s: boundary region %d in /ptah has invalid values: the file is damaged", h->path,
+                 i + 1);
         q->face = (int)face[i], q->type = (enum boundary_type)type[i];
         for (int k = 0; k < 3; k++)
             q->low[k] = (int)extent[i][2 * k], q->high[k] = (int)extent[i][2 * k + 1];
@@ -392,12 +403,17 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
     s->foreign = true;
     s->ngrav = (int)ngrav;
     if (ngrav != 0 && (ngrav < s->head.ndim || ngrav > s->head.ndim + 2))
-        FAIL(ERR_FORMAT, "%s: has %ld fields of gravity", h->path, (long)ngrav);
+        FAIL(ERR_FORMAT,
+             "%s: attribute stored_grav of /ptah is %ld, which is no possible number of fields of "
+             "gravity: the file is damaged",
+             h->path, (long)ngrav);
     h->asis = (struct asis){.nvar = s->head.nvar, .gamma = s->head.gamma, .smallr = h->smallr};
     if (s->head.nvar) TRY(get_attr(h, "ptah", "stored_gas", 'q', s->head.nvar, kind, false));
     for (int v = 0; v < s->head.nvar; v++) {
         if (kind[v] < ASIS_SAME || kind[v] > ASIS_PRESSURE)
-            FAIL(ERR_FORMAT, "%s: attribute stored_gas of /ptah is damaged", h->path);
+            FAIL(ERR_FORMAT,
+                 "%s: attribute stored_gas of /ptah has an invalid value: the file is damaged",
+                 h->path);
         h->asis.kind[v] = (enum asis_kind)kind[v];
     }
     return OK;
@@ -451,11 +467,13 @@ static enum err count_octs(struct source *s, struct hdf5_in *h)
         snprintf(path, sizeof path, "amr/level_%d", l);
         TRY(get_count(h, path, "ngrid_total", 0, INT64_MAX, &says));
         if (says != s->numbtot[l])
-            FAIL(ERR_FORMAT, "%s: /%s has %ld octs, its ngrid_total is %ld", h->path, path,
-                 (long)s->numbtot[l], (long)says);
+            FAIL(ERR_FORMAT,
+                 "%s: /%s has %ld octs, but its ngrid_total is %ld: the file is damaged", h->path,
+                 path, (long)s->numbtot[l], (long)says);
     }
     if (s->numbtot[1] != 1)
-        FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1", h->path, (long)s->numbtot[1]);
+        FAIL(ERR_FORMAT, "%s: level 1 has %ld octs instead of 1: the file is damaged", h->path,
+             (long)s->numbtot[1]);
     int64_t pieces = total / (PIECE_BLOCKS * OCTS), more = h->npart / (PIECE_BLOCKS * PARTS);
     if (more > pieces) pieces = more;
     s->npiece = (int)(pieces < 1 ? 1 : pieces > PIECES ? PIECES : pieces);
@@ -478,7 +496,7 @@ static enum err find_column(struct source *s, const char *name, int64_t at)
     for (int i = 0; i < s->npart; i++)
         if (strcmp(s->part[i].name, name) == 0) return OK;
     if (snprintf(path, sizeof path, "ptah/particles/%s", name) >= (int)sizeof *h->part_set)
-        FAIL(ERR_FORMAT, "%s: /ptah/particles has a dataset with a long name", h->path);
+        FAIL(ERR_FORMAT, "%s: a dataset in /ptah/particles has a name that is too long", h->path);
     TRY(h5_set_open(&h->file, at, path, &x));
     char type = column_type(x.type);
     h5_set_close(&x);
@@ -536,8 +554,8 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
     if (s->nhydro && s->nhydro < GAS_SCALARS && !s->foreign)
-        FAIL(ERR_FORMAT, "%s: has %d gas variables, at least %d are expected", h->path, s->nhydro,
-             GAS_SCALARS);
+        FAIL(ERR_FORMAT, "%s: has %d variables of the gas where at least %d are expected", h->path,
+             s->nhydro, GAS_SCALARS);
     if (s->nhydro) TRY(info_gas(s, h->path, s->nhydro, &old));
     if (h->imetal > GAS_SCALARS && h->imetal <= s->nhydro) info_metal(s, (int)h->imetal - 1);
     for (int v = 0; v < s->nhydro; v++)
@@ -558,7 +576,8 @@ static enum err snapshot_open(struct source *s, struct hdf5_in *h)
     TRY(read_header(s, h));
     TRY(read_own(s, h));
     if (s->head.ndim != 3 && !s->foreign)
-        FAIL(ERR_LIMIT, "%s: has %d dimensions; only 3 are supported", h->path, s->head.ndim);
+        FAIL(ERR_LIMIT, "%s: has %d dimensions; only 3 are supported in HDF5 files of cuRAMSES",
+             h->path, s->head.ndim);
     TRY(read_columns(s, h));
     TRY(count_octs(s, h));
     TRY(hdf5_read_sinks(&h->file, &s->table[0]));

@@ -14,7 +14,8 @@ static enum err fill_column(struct h5_file *f, struct h5_set *s, const char *nam
     struct catalog_column *col;
     bool real = strchr("df", s->type) != NULL;
     if (s->n != t->n)
-        FAIL(ERR_FORMAT, "%s: /sinks/%s is not a row of %ld numbers", f->path, name, (long)t->n);
+        FAIL(ERR_FORMAT, "%s: dataset /sinks/%s does not have one number for each of the %ld sinks",
+             f->path, name, (long)t->n);
     TRY(catalog_add(t, f->path, name, real, &col));
     void *raw = mem_new(8 * (size_t)t->n + 1, "catalog");
     enum err err = h5_set_read(f, s, name, 0, t->n, raw);
@@ -46,7 +47,7 @@ enum err hdf5_read_sinks(struct h5_file *f, struct catalog *t)
     FREE(v.data);
     if (f->err != OK) return f->err;
     if (!ok || t->n < 0 || t->n > SINKS_MAX)
-        FAIL(ERR_FORMAT, "%s: /sinks has no valid nsink", f->path);
+        FAIL(ERR_FORMAT, "%s: /sinks has no valid attribute nsink: the file is damaged", f->path);
     h5_each(f, group, read_column, t);
     return f->err;
 }

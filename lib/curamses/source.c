@@ -14,7 +14,7 @@ static enum err hdf5_state(struct source *s)
     s->nvalue = s->nhydro + s->ngrav;
     s->exact = !s->foreign;
     if (s->head.ndim != 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; runs have 3", s->path, s->head.ndim,
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate runs in 3 only", s->path, s->head.ndim,
              s->head.ndim > 1 ? "s" : "");
     for (int i = 0; i < s->nhydro && s->foreign; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)
@@ -53,7 +53,8 @@ static enum err read_ksection(struct source *s, struct source_domains *d)
     TRY(read_real(s, "domain/ksec_wall", &m, &d->wall));
     d->kmax = d->nnode > 0 ? n / d->nnode : 0;
     if (d->nlev == 0 || d->kmax < 2 || m < d->nnode * (d->kmax - 1))
-        FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", s->path);
+        FAIL(ERR_FORMAT, "%s: the tree of domains in /domain is incomplete: the file is damaged",
+             s->path);
     TRY(read_real(s, "domain/bisec_cpubox_min", &nlo, &d->lo));
     TRY(read_real(s, "domain/bisec_cpubox_max", &nhi, &d->hi));
     if (nlo != 3 * (int64_t)s->nwriter || nhi != nlo) {
@@ -83,7 +84,8 @@ static enum err read_counts(struct source *s, int l, struct source_rank *row)
     }
     FREE(count);
     if (n != s->nwriter || sum != s->numbtot[l])
-        FAIL(ERR_FORMAT, "%s: /%s does not add up to %ld", s->path, path, (long)s->numbtot[l]);
+        FAIL(ERR_FORMAT, "%s: the values of /%s do not add up to %ld: the file is damaged", s->path,
+             path, (long)s->numbtot[l]);
     return OK;
 }
 

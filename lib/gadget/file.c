@@ -91,7 +91,10 @@ static enum err check_names(const struct gadget_out *g)
 {
     char path[PATH_MAX];
     size_t n = strlen(g->path);
-    if (n == 0 || n > PATH_MAX - 32) FAIL(ERR_FILE, "%.80s: is not a path of a file", g->path);
+    if (n == 0 || n > PATH_MAX - 32)
+        FAIL(ERR_FILE,
+             "%.80s: is empty or too long for the path of a Gadget snapshot: give another -o",
+             g->path);
     if (g->path[n - 1] == '/')
         FAIL(ERR_FILE,
              "%s: is the name of a directory, but a Gadget snapshot is a file: give another -o",
@@ -179,7 +182,7 @@ enum err gadget_create(struct gadget_out *g)
     g->made = 0;
     if (g->nfile < least) g->nfile = least;
     if (g->nfile > FILES_MAX)
-        FAIL(ERR_LIMIT, "%s: would be more than %d files", g->path, FILES_MAX);
+        FAIL(ERR_LIMIT, "%s: the snapshot would need more than %d files", g->path, FILES_MAX);
     TRY(check_names(g));
     for (int k = 0; k < g->nfile; k++) TRY(make_file(g, k));
     return OK;
@@ -228,7 +231,9 @@ enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n,
                     const void *const block[GADGET_BLOCKS])
 {
     if (g->done[type] + n > g->count[type])
-        FAIL(ERR_FILE, "%s: the checkpoint changed while it was read", g->path);
+        FAIL(ERR_FILE,
+             "%s: the checkpoint changed while it was read: convert it again when it is complete",
+             g->path);
     for (int64_t from = 0; from < n;) {
         int file = g->file[type] < 0 ? 0 : g->file[type];
         int64_t begin = (int64_t)((__int128)g->count[type] * file / g->nfile);
@@ -271,7 +276,10 @@ enum err gadget_finish(struct gadget_out *g, char *name, size_t n)
     for (int t = 0; t < GADGET_TYPES; t++) {
         TRY(leave_file(g, t));
         if (g->done[t] != g->count[t])
-            FAIL(ERR_FILE, "%s: the checkpoint changed while it was read", g->path);
+            FAIL(ERR_FILE,
+                 "%s: the checkpoint changed while it was read: convert it again when it is "
+                 "complete",
+                 g->path);
     }
     for (int k = g->nfile - 1; k >= 0; k--) { /* the first last: who finds it finds them all */
         name_of(g, k, ".tmp", from);

@@ -66,10 +66,15 @@ static enum err find_range(const struct source_parts *p, void *ctx)
     struct writer *w = ctx;
     for (int64_t i = 0; i < p->n; i++) {
         if (!(p->m[i] >= 0 && isfinite(p->m[i])))
-            FAIL(ERR_FORMAT, "%s: particle %ld has mass %g", w->s->path, (long)p->id[i], p->m[i]);
+            FAIL(ERR_FORMAT,
+                 "%s: particle %ld has the mass %g, which must be finite and at least 0: see "
+                 "inspect -cc",
+                 w->s->path, (long)p->id[i], p->m[i]);
         for (int d = 0; d < 3; d++)
             if (!isfinite(p->x[d][i]) || !isfinite(p->v[d][i]))
-                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
+                FAIL(ERR_FORMAT,
+                     "%s: particle %ld has a position or velocity that is not finite: see inspect "
+                     "-cc",
                      w->s->path, (long)p->id[i]);
         if (p->family[i] == FAM_DM) w->dm_least = fmin(w->dm_least, p->m[i]);
         if (type_of(w, p, i) < 0) continue;
@@ -222,9 +227,9 @@ static enum err write_all(struct writer *w, bool gas)
 static enum err check_source(const struct gadget *opt, const struct source *s)
 {
     const struct ckpt_head *h = &s->head;
-    if (opt->gas && !h->hydro) FAIL(ERR_PARAM, "%s: has no gas", s->path);
+    if (opt->gas && !h->hydro) FAIL(ERR_PARAM, "%s: has no gas: leave out --gas", s->path);
     if (!opt->gas && !h->particles)
-        FAIL(ERR_PARAM, "%s: has no particles; --gas writes the cells", s->path);
+        FAIL(ERR_PARAM, "%s: has no particles: use --gas to write the cells", s->path);
     if (h->cosmo && !(h->aexp > 0 && h->h0 > 0 && h->unit_l > 0 && h->unit_d > 0 && h->unit_t > 0))
         FAIL(ERR_FORMAT, "%s: its units must be positive: a=%g H0=%g unit_l=%g unit_d=%g unit_t=%g",
              s->path, h->aexp, h->h0, h->unit_l, h->unit_d, h->unit_t);

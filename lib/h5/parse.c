@@ -141,10 +141,11 @@ static enum err check_ends(struct h5_file *f, int64_t base, int64_t end)
 {
     if (base != 0)
         return f->err = err_set(ERR_LIMIT,
-                                "%s: HDF5 file with a base address: h5repack makes it plain",
+                                "%s: is an HDF5 file with a base address, which is not supported: "
+                                "copy it with h5repack",
                                 f->path);
     if (end < 0 || end > f->size)
-        return f->err = err_set(ERR_FORMAT, "%s: is truncated: has %ld bytes of %ld", f->path,
+        return f->err = err_set(ERR_FORMAT, "%s: is truncated: it has %ld of %ld bytes", f->path,
                                 (long)f->size, (long)end);
     return OK;
 }
@@ -195,7 +196,8 @@ static enum err read_superblock(struct h5_file *f)
     struct h5_bytes b = {head + 9, head + n, false};
     if (head[8] <= 1) return read_old(f, b, head[8]);
     if (head[8] <= 3) return read_new(f, b);
-    return f->err = err_set(ERR_LIMIT, "%s: HDF5 superblock of version %d; 0 to 3 are known",
+    return f->err = err_set(ERR_LIMIT,
+                            "%s: has an HDF5 superblock of version %d; 0 to 3 are supported",
                             f->path, head[8]);
 }
 

@@ -264,9 +264,9 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     s->type = s->stored.name;
     if (!s->type || s->type == 's') return "is not of integers or reals";
     if (s->n < 0) return "is not one-dimensional";
-    if (filters.p && !read_filters(filters, s)) return "has filters that are not known";
+    if (filters.p && !read_filters(filters, s)) return "has filters that are not supported";
     if (!layout.p || !read_layout(f, layout, s))
-        return "is stored in a way that is not known, or beyond the file";
+        return "is stored in a way that is not supported, or lies beyond the end of the file";
     return s->nfilter && !s->chunk ? "has filters, but no chunks" : NULL;
 }
 

@@ -17,7 +17,7 @@
 enum err dir_sync(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
+    if (fd < 0) FAIL(ERR_FILE, "%s: cannot open the directory: %s", path, strerror(errno));
     return file_close_synced(fd, path);
 }
 
@@ -49,7 +49,7 @@ static enum err each(int fd, const char *path,
 {
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     enum err err = OK;
-    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", path, strerror(errno));
+    if (!d) FAIL(ERR_FILE, "%s: cannot open the directory: %s", path, strerror(errno));
     rewinddir(d);
     for (struct dirent *e; err == OK && (e = readdir(d));)
         if (!is_dots(e->d_name)) err = fn(fd, path, e->d_name, ctx);
@@ -138,7 +138,7 @@ enum err dir_take(const char *path, bool ours(const char *name), int *lock)
     *lock = -1;
     for (int i = 0; i < TRIES; i++) {
         if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            FAIL(ERR_FILE, "%s: cannot create directory: %s", path, strerror(errno));
+            FAIL(ERR_FILE, "%s: cannot create the directory: %s", path, strerror(errno));
         int fd = open_dir(AT_FDCWD, path);
         if (fd < 0 && errno == ENOENT) continue;
         if (fd < 0) FAIL(ERR_FILE, "%s: is in the way: %s", path, strerror(errno));
@@ -161,7 +161,7 @@ enum err dir_make(const char *path)
         end = strchr(end + 1, '/');
         if (end) *end = 0;
         if (mkdir(part, 0777) != 0 && errno != EEXIST)
-            FAIL(ERR_FILE, "%s: cannot create directory: %s", part, strerror(errno));
+            FAIL(ERR_FILE, "%s: cannot create the directory: %s", part, strerror(errno));
         if (end) *end = '/';
     }
     return OK;

@@ -366,7 +366,8 @@ enum err fort_next(struct fort_in *f, const char *what, struct fort_rec *r)
         more = head < 0;
         if (first) r->sub = n;
         bool odd = more ? n == 0 || n != r->sub : !first && (n == 0 || n > r->sub);
-        if (odd) return record_error(f, r, what, "has odd sub-records");
+        if (odd)
+            return record_error(f, r, what, "has inconsistent sub-records: the file is damaged");
         r->bytes += n;
         at += n + 8;
     }

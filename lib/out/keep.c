@@ -35,7 +35,7 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
     int room = 0;
     enum err err = OK;
     *n = 0;
-    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", dir, strerror(errno));
+    if (!d) FAIL(ERR_FILE, "%s: cannot open the directory: %s", dir, strerror(errno));
     for (struct dirent *e; err == OK && (e = readdir(d));) {
         char path[PATH_MAX];
         int number, end = 0;

@@ -61,7 +61,7 @@ enum err out_begin(struct ckpt_out *o)
     TRY(dir_take(o->tmp, ckpt_name_is_ours, &o->lock));
     enum err err = dir_may_remove(o->final);
     if (!o->h->overwrite && file_exists(o->final))
-        err = err_set(ERR_FILE, "%s: exists already; it is not overwritten", o->final);
+        err = err_set(ERR_FILE, "%s: exists already; --force replaces it", o->final);
     if (err != OK) out_drop(o, err);
     return err;
 }

@@ -41,7 +41,9 @@ static bool is_sorted(const struct oct_item *x, int64_t n)
 static enum err in_order(const struct rewrite *w, int level, struct oct_item *x, int64_t n)
 {
     if (!is_sorted(x, n)) sort_items(x, n, 3 * (level - 1));
-    if (!is_sorted(x, n)) FAIL(ERR_FORMAT, "%s: has an oct of level %d twice", w->s->path, level);
+    if (!is_sorted(x, n))
+        FAIL(ERR_FORMAT, "%s: an oct of level %d occurs twice: the checkpoint is damaged",
+             w->s->path, level);
     return OK;
 }
 

@@ -259,7 +259,8 @@ static enum err check_families(const struct ckpt_out *o)
         bool told = k >= 5 && k <= FAM_CLOUD + 5;
         if (!told && o->family[k])
             FAIL(ERR_LIMIT,
-                 "%s: %ld particles are of family %d, which RAMSES did not tell apart before 2017",
+                 "%s: %ld particles are of family %d, which RAMSES did not distinguish before "
+                 "2017: leave out --legacy",
                  o->final, (long)o->family[k], k - 5);
     }
     return OK;
@@ -271,8 +272,8 @@ static enum err check_columns(const struct ckpt_out *o)
     for (int c = COL_COUNT; o->columns && c < o->columns->n; c++)
         if (strchr("iq", part_column(o->columns, c)->type))
             FAIL(ERR_LIMIT,
-                 "%s: the particles' column %s is of integers, which RAMSES did not tell before "
-                 "2017",
+                 "%s: the column %s of the particles is of integers, which RAMSES did not "
+                 "distinguish from reals before 2017: leave out --legacy",
                  o->final, part_column(o->columns, c)->name);
     return OK;
 }

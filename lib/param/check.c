@@ -52,10 +52,11 @@ static enum err check_run(const struct params *p)
 static enum err check_mesh(const struct params *p)
 {
     if (p->amr.levelmin > p->amr.levelmax)
-        FAIL(ERR_PARAM, "levelmin=%d is greater than levelmax=%d in &AMR_PARAMS", p->amr.levelmin,
-             p->amr.levelmax);
+        FAIL(ERR_PARAM, "levelmin=%d in &AMR_PARAMS must not be greater than levelmax=%d",
+             p->amr.levelmin, p->amr.levelmax);
     if (p->refine.interpol_type == 4 && p->refine.interpol_var != 2)
-        FAIL(ERR_PARAM, "interpol_type=4 needs interpol_var=2 in &REFINE_PARAMS, but that is %d",
+        FAIL(ERR_PARAM,
+             "interpol_type=4 needs interpol_var=2 in &REFINE_PARAMS, but interpol_var is %d",
              p->refine.interpol_var);
     return OK;
 }
@@ -70,12 +71,16 @@ static enum err check_outputs(const struct params *p)
              nt > na ? "tout" : "aout", given);
     for (int i = 1; i < nt; i++)
         if (p->output.tout[i] < p->output.tout[i - 1])
-            FAIL(ERR_PARAM, "tout(%d)=%g in &OUTPUT_PARAMS comes before tout(%d)=%g", i + 1,
-                 p->output.tout[i], i, p->output.tout[i - 1]);
+            FAIL(
+                ERR_PARAM,
+                "tout(%d)=%g in &OUTPUT_PARAMS is below tout(%d)=%g: give times in ascending order",
+                i + 1, p->output.tout[i], i, p->output.tout[i - 1]);
     for (int i = 1; i < na; i++)
         if (p->output.aout[i] < p->output.aout[i - 1])
-            FAIL(ERR_PARAM, "aout(%d)=%g in &OUTPUT_PARAMS comes before aout(%d)=%g", i + 1,
-                 p->output.aout[i], i, p->output.aout[i - 1]);
+            FAIL(ERR_PARAM,
+                 "aout(%d)=%g in &OUTPUT_PARAMS is below aout(%d)=%g: give expansion factors in "
+                 "ascending order",
+                 i + 1, p->output.aout[i], i, p->output.aout[i - 1]);
     return OK;
 }
 
@@ -97,17 +102,18 @@ static enum err check_gas(const struct params *p)
              slope);
     if (npassive >= 0 && scalars > npassive)
         FAIL(ERR_PARAM,
-             "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS", scalars,
-             npassive);
+             "var_region in &INIT_PARAMS sets scalar %d, but npassive=%d in &HYDRO_PARAMS: raise "
+             "npassive",
+             scalars, npassive);
     if (p->refine.ivar_refine > 0 && !p->run.hydro && p->amr.levelmax > p->amr.levelmin)
         FAIL(ERR_PARAM,
              "ivar_refine=%d in &REFINE_PARAMS is a variable of the gas, but hydro=.false. in "
-             "&RUN_PARAMS: "
-             "ivar_refine=0 takes the map ic_refmap",
+             "&RUN_PARAMS: set ivar_refine=0 to use the map ic_refmap",
              p->refine.ivar_refine);
     if (npassive >= 0 && p->refine.ivar_refine > PARAM_GAS + npassive)
         FAIL(ERR_PARAM,
-             "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of npassive=%d",
+             "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of the gas with "
+             "npassive=%d: raise npassive",
              p->refine.ivar_refine, PARAM_GAS + npassive, npassive);
     return OK;
 }
@@ -122,7 +128,7 @@ static enum err check_wall(const struct params *p, int i)
     for (int d = 0; d < 3; d++) {
         if (lo[d] > hi[d])
             FAIL(ERR_PARAM,
-                 "boundary region %d in &BOUNDARY_PARAMS ends before it begins: %cbound_min=%d, "
+                 "boundary region %d in &BOUNDARY_PARAMS is empty: %cbound_min=%d is above "
                  "%cbound_max=%d",
                  i + 1, "ijk"[d], lo[d], "ijk"[d], hi[d]);
         outside = outside || (lo[d] == hi[d] && lo[d] != 0);
@@ -139,7 +145,9 @@ static enum err check_walls(const struct params *p)
 {
     int types = param_given_count(p, "boundary", "bound_type");
     if (types && types < p->boundary.nboundary)
-        FAIL(ERR_PARAM, "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entries",
+        FAIL(ERR_PARAM,
+             "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entries: give one per "
+             "region",
              p->boundary.nboundary, types);
     for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_wall(p, i));
     return OK;

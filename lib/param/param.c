@@ -312,7 +312,7 @@ static enum err text_parse(const struct nml *n, const struct nml_item *it,
     bool found = choice_find(row->choices, word, out, &known);
     if (loose) return OK;
     if (!found)
-        FAIL(ERR_PARAM, "%s: %s is unknown; possible are %s", where, called(it, v, name),
+        FAIL(ERR_PARAM, "%s: %s is unknown; possible values are %s", where, called(it, v, name),
              param_range_text(row, range));
     if (!known)
         FAIL(ERR_PARAM, "%s: %s is not supported: %s", where, called(it, v, name), row->note);

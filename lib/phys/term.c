@@ -74,16 +74,19 @@ static enum err compare(const struct term_run *r, const struct term *t, const st
             bool mine = field_in(writes, f) && (r->stage == TERM_COARSE || l == r->level);
             if (a->ghost[l][f] != b->ghost[l][f])
                 FAIL(ERR_LIMIT,
-                     "check_ghosts: source term %s wrote ghosts of %s on level %d: others' cells "
-                     "are their owners' (phys/term.h)",
+                     "check_ghosts: source term %s wrote ghosts of %s on level %d: only the owner "
+                     "of a cell may write it (phys/term.h)",
                      t->name, name_of(f), l);
             if (!mine && a->own[l][f] != b->own[l][f])
                 FAIL(ERR_LIMIT,
-                     "check_ghosts: source term %s wrote %s on level %d, which it does not say",
+                     "check_ghosts: source term %s wrote %s on level %d, which its row in "
+                     "phys/terms.def does not declare",
                      t->name, name_of(f), l);
         }
     if (!(writes & SET_PARTS) && a->parts != b->parts)
-        FAIL(ERR_LIMIT, "check_ghosts: source term %s wrote particles, which it does not say",
+        FAIL(ERR_LIMIT,
+             "check_ghosts: source term %s wrote particles, which its row in phys/terms.def does "
+             "not declare",
              t->name);
     return OK;
 }

@@ -40,19 +40,20 @@ static enum err check_names(const struct source *s, const char *what, bool expec
     int found = 0;
     snprintf(prefix, sizeof prefix, "%s_%05d.out", what, s->number);
     DIR *d = opendir(s->path);
-    if (!d) FAIL(ERR_FILE, "%s: cannot open directory: %s", s->path, strerror(errno));
+    if (!d) FAIL(ERR_FILE, "%s: cannot open the directory: %s", s->path, strerror(errno));
     for (struct dirent *e; errno = 0, (e = readdir(d));) {
         int number = digits_after(e->d_name, prefix);
         if (number < 0) continue;
         found++;
         if (number >= 1 && number <= s->npiece) continue;
         snprintf(path, sizeof path, "%.3800s/%.250s", s->path, e->d_name);
-        snprintf(text, sizeof text, "belongs to no rank: the checkpoint has %d", s->npiece);
+        snprintf(text, sizeof text, "belongs to no rank: the checkpoint has %d files of each kind",
+                 s->npiece);
         fn(ctx, DAMAGE_FILE, path, "", text);
     }
     int trouble = errno;
     closedir(d);
-    if (trouble) FAIL(ERR_FILE, "%s: cannot read directory: %s", s->path, strerror(trouble));
+    if (trouble) FAIL(ERR_FILE, "%s: cannot read the directory: %s", s->path, strerror(trouble));
     for (int piece = 0; (found || expected) && piece < s->npiece; piece++) {
         struct stat st;
         TRY(ramses_file(s, what, piece, path));
@@ -147,8 +148,9 @@ static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct sou
     TRY(fort_next(f, "bound keys", &rec));
     int64_t width = r->wide_keys ? 16 : r->s->narrow ? 4 : 8, n = rec.bytes / width;
     if (rec.bytes != n * width || n < 2 || n > SMALL)
-        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes", f->path,
-             (long)rec.number, (long)rec.at, (long)rec.bytes);
+        FAIL(ERR_FORMAT,
+             "%s: record %ld (bound keys) at byte %ld has an impossible length of %ld bytes",
+             f->path, (long)rec.number, (long)rec.at, (long)rec.bytes);
     d->nbound = n;
     d->bound = mem_new(sizeof *d->bound * (size_t)n, "domains");
     for (int64_t i = 0; i < n; i++) {
@@ -169,7 +171,8 @@ static enum err get_ksection(struct fort_in *f, int nrank, struct source_domains
     int64_t *factor = NULL;
     for (int i = 0; i < 3; i++) TRY(fort_get_i4(f, "tree of domains", &n[i]));
     if (n[0] < 0 || n[0] > 31 || n[1] < 0 || n[1] > nrank + 1 || n[2] < 0 || n[2] > 3 * nrank + 4)
-        FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", f->path);
+        FAIL(ERR_FORMAT, "%s: the tree of domains has impossible sizes: the file is damaged",
+             f->path);
     d->nlev = n[0], d->kmax = n[1], d->nnode = n[2];
     enum err err = get_words(f, "factors", d->nlev, &factor);
     FREE(factor);

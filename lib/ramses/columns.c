@@ -58,14 +58,16 @@ static enum err find_columns(struct ramses *r)
             const struct part_column *col = part_column(NULL, c);
             if (strcmp(r->s->part[i].name, col->name) != 0) continue;
             if (part_type_is_real(r->s->part[i].type) != part_type_is_real(col->type))
-                FAIL(ERR_FORMAT, "%s: column %s of the particle files has type '%c'", r->s->path,
-                     col->name, r->s->part[i].type);
+                FAIL(ERR_FORMAT,
+                     "%s: column %s of the particle files has the type '%c', which is not the "
+                     "expected one",
+                     r->s->path, col->name, r->s->part[i].type);
             r->s->column_at[c] = i;
         }
     for (int c = 0; c < COL_COUNT; c++)
         if (r->s->column_at[c] < 0 && part_column(NULL, c)->lack == LACK_ERROR && is_of_run(r, c))
-            FAIL(ERR_FORMAT, "%s: the particle files lack %s", r->s->path,
-                 part_column(NULL, c)->name);
+            FAIL(ERR_FORMAT, "%s: the particle files have no column %s, which a checkpoint needs",
+                 r->s->path, part_column(NULL, c)->name);
     return OK;
 }
 
@@ -148,7 +150,9 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
                              type_by_length(rec.bytes, npart, i < COL_ID, 'i')));
     }
     for (; f->at < f->size; more++) {
-        if (n + more == CKPT_FIELDS) FAIL(ERR_LIMIT, "%s: more than %d columns", path, CKPT_FIELDS);
+        if (n + more == CKPT_FIELDS)
+            FAIL(ERR_LIMIT, "%s: has more than %d columns, the limit of this program", path,
+                 CKPT_FIELDS);
         TRY(fort_next(f, "optional column", &rec));
         type[more] = type_by_length(rec.bytes, npart, true, 'i');
     }

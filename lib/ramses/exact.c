@@ -108,7 +108,7 @@ static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
 {
     z_stream z = {0};
     if (deflateInit2(&z, 1, Z_DEFLATED, 15, 8, Z_RLE) != Z_OK)
-        FAIL(ERR_LIMIT, "%s: zlib does not start", w->path);
+        FAIL(ERR_LIMIT, "%s: zlib cannot be initialised: the memory may be exhausted", w->path);
     z.next_in = w->plane, z.avail_in = (uInt)bytes;
     z.next_out = w->packed, z.avail_out = (uInt)w->room;
     int end = deflate(&z, Z_FINISH);
@@ -165,7 +165,7 @@ enum err exact_close(struct exact_out *w, enum err err)
 static enum err damaged(const struct exact_in *x, const char *what)
 {
     FAIL(ERR_FORMAT,
-         "%s: %s at byte %ld; without the exact_ files a restart is good to the last bits only",
+         "%s: %s at byte %ld; without the exact_ files a restart is accurate to round-off only",
          x->path, what, (long)x->at);
 }
 
@@ -184,13 +184,13 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     if (memcmp(f.magic, MAGIC, sizeof f.magic) != 0 || f.order != 0x01020304)
         return damaged(x, "is not an exact file");
     if (f.version != VERSION)
-        FAIL(ERR_FORMAT, "%s: has version %u, this program knows version %d", x->path, f.version,
-             VERSION);
+        FAIL(ERR_FORMAT, "%s: has version %u, but this program reads version %d only", x->path,
+             f.version, VERSION);
     if (!checksum_agrees(f.crc, crc_add(0, &f, offsetof(struct file_head, crc))))
         return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
-        FAIL(ERR_FORMAT, "%s: is file %d of %d, expected file %d of %d", x->path, f.file, f.ncpu,
-             file, ncpu);
+        FAIL(ERR_FORMAT, "%s: says that it is file %d of %d where file %d of %d is expected",
+             x->path, f.file, f.ncpu, file, ncpu);
     if (f.nvar < 0 || f.nvar > NVAR_MAX) return damaged(x, "is damaged");
     x->nvar = f.nvar, x->nstep_coarse = f.nstep_coarse;
     x->gamma = f.gamma, x->smallr = f.smallr, x->t = f.t;

@@ -273,10 +273,10 @@ enum err ramses_write_part(const struct ramses_out *w, const char *path)
     fort_i4(&f, w->o.c->size);
     fort_i4(&f, w->o.h->ndim);
     if (w->o.npart > INT32_MAX && f.err == OK)
-        f.err = err_set(
-            ERR_LIMIT,
-            "%s: %ld particles on one rank, RAMSES files hold 2147483647; use more ranks", path,
-            (long)w->o.npart);
+        f.err = err_set(ERR_LIMIT,
+                        "%s: one rank has %ld particles, but RAMSES files hold 2147483647 at most: "
+                        "use more ranks",
+                        path, (long)w->o.npart);
     fort_i4(&f, (int32_t)w->o.npart);
     fort_record(&f, (int32_t[]){-1, -1, -1, -1}, 16); /* RAMSES's random numbers: unused */
     fort_i4(&f, formed.number > INT32_MAX ? INT32_MAX : (int32_t)formed.number);

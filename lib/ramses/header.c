@@ -28,7 +28,9 @@ static enum err get_outputs(struct fort_in *f, struct ramses *r, bool first)
     int32_t n[3];
     struct fort_rec rec[2];
     TRY(fort_get(f, "noutput, iout, ifout", 4, n, 3));
-    if (n[0] < 0) FAIL(ERR_FORMAT, "%s: noutput is %d", f->path, n[0]);
+    if (n[0] < 0)
+        FAIL(ERR_FORMAT, "%s: noutput is %d, which must not be negative: the file is damaged",
+             f->path, n[0]);
     TRY(fort_next_real(f, "tout", n[0], &rec[0]));
     TRY(fort_next_real(f, "aout", n[0], &rec[1]));
     if (!first) return OK;
@@ -99,7 +101,8 @@ static enum err get_numbtot(struct fort_in *f, struct ramses *r, int nlevelmax)
     TRY(fort_next(f, "numbtot", &rec));
     int64_t width = rec.bytes / (10 * nlevelmax);
     if ((width != 4 && width != 8) || rec.bytes != width * 10 * nlevelmax)
-        FAIL(ERR_FORMAT, "%s: record %ld (numbtot) at byte %ld has %ld bytes", f->path,
+        FAIL(ERR_FORMAT,
+             "%s: record %ld (numbtot) at byte %ld has an impossible length of %ld bytes", f->path,
              (long)rec.number, (long)rec.at, (long)rec.bytes);
     r->wide_counts = width == 8;
     for (int l = 1; l <= nlevelmax && l <= LEVEL_MAX; l++) {
@@ -126,8 +129,9 @@ static enum err load_counts(struct fort_in *f, struct amr_head *a, const struct 
         if (nb) TRY(fort_load(f, bound, 4, (int64_t)nb * l, nb, row + nc));
         for (size_t i = 0; i < nc + nb; i++) {
             if (row[i] < 0)
-                FAIL(ERR_FORMAT, "%s: counts %d octs in list %zu of level %d", f->path, row[i],
-                     i + 1, l + 1);
+                FAIL(ERR_FORMAT,
+                     "%s: the header counts %d octs in list %zu of level %d: the file is damaged",
+                     f->path, row[i], i + 1, l + 1);
             if (row[i] && l >= LEVEL_MAX)
                 FAIL(ERR_LIMIT,
                      "%s: has octs on level %d; this build reads %d levels (make MORTON128=1 for "
@@ -137,8 +141,10 @@ static enum err load_counts(struct fort_in *f, struct amr_head *a, const struct 
         }
     }
     if (total != a->ngrid_current)
-        FAIL(ERR_FORMAT, "%s: its lists count %ld octs, its header %d", f->path, (long)total,
-             a->ngrid_current);
+        FAIL(ERR_FORMAT,
+             "%s: the lists of the header count %ld octs, but ngrid_current is %d: the file is "
+             "damaged",
+             f->path, (long)total, a->ngrid_current);
     return OK;
 }
 
@@ -151,7 +157,8 @@ static enum err get_keys(struct fort_in *f, struct ramses *r, int ncpu)
     int64_t n = rec.bytes / 8, ndomain = r->ndomain ? r->ndomain : ncpu;
     r->wide_keys = rec.bytes == 16 * (ndomain + 1);
     if (rec.bytes % 8 || (!r->wide_keys && (n < 2 || (n - 1) % ncpu)))
-        FAIL(ERR_FORMAT, "%s: record %ld (bound keys) at byte %ld has %ld bytes for %d ranks",
+        FAIL(ERR_FORMAT,
+             "%s: record %ld (bound keys) at byte %ld has %ld bytes, which does not fit %d ranks",
              f->path, (long)rec.number, (long)rec.at, (long)rec.bytes, ncpu);
     return OK;
 }
@@ -168,8 +175,8 @@ static enum err get_ordering(struct fort_in *f, struct ramses *r, struct amr_hea
     if (strcmp(a->ordering, "hilbert") == 0) return get_keys(f, r, a->ncpu);
     for (size_t i = 0; i < sizeof kind / sizeof *kind; i++)
         if (strcmp(a->ordering, kind[i].name) == 0) return fort_skip(f, "domains", kind[i].records);
-    FAIL(ERR_FORMAT, "%s: record %ld (ordering) names none that is known", f->path,
-         (long)f->record - 1);
+    FAIL(ERR_FORMAT, "%s: record %ld (ordering) names an unknown ordering: the file is damaged",
+         f->path, (long)f->record - 1);
 }
 
 static enum err get_mesh_sizes(struct fort_in *f, struct ramses *r, struct amr_head *a,
@@ -201,9 +208,11 @@ enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a
     *a = (struct amr_head){0};
     TRY(get_mesh_sizes(f, r, a, &ncoarse));
     if (!first && (a->nlevelmax != r->s->head.levelmax || a->nboundary != r->s->nboundary))
-        FAIL(ERR_FORMAT, "%s: levels or boundaries differ from those of file 1", f->path);
+        FAIL(ERR_FORMAT, "%s: nlevelmax or nboundary differs from that of file 1", f->path);
     TRY(fort_get_real(f, "boxlen", &boxlen, 1));
-    if (!(boxlen > 0) || !isfinite(boxlen)) FAIL(ERR_FORMAT, "%s: boxlen is %g", f->path, boxlen);
+    if (!(boxlen > 0) || !isfinite(boxlen))
+        FAIL(ERR_FORMAT, "%s: boxlen is %g, which must be finite and above 0: the file is damaged",
+             f->path, boxlen);
     TRY(get_outputs(f, r, first));
     TRY(get_state(f, first ? &r->s->head : &scrap, a->nlevelmax));
     TRY(get_mass_sph(f, r, a, first ? &r->s->head.mass_sph : &scrap.mass_sph));
@@ -247,8 +256,10 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
             double x;
             TRY(fort_load_real(f, &rec, n, k, 1, &x));
             if (!(x > 0 && x < COARSE_MAX))
-                FAIL(ERR_FORMAT, "%s: record %ld at byte %ld: oct %d is centred at %g", f->path,
-                     (long)rec.number, (long)rec.at, k + 1, x);
+                FAIL(
+                    ERR_FORMAT,
+                    "%s: record %ld at byte %ld: oct %d is centred at %g, which is outside the box",
+                    f->path, (long)rec.number, (long)rec.at, k + 1, x);
             lo[d] = fmin(lo[d], x), hi[d] = fmax(hi[d], x);
         }
     }
@@ -295,7 +306,7 @@ enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_h
         if (a->numbl[b]) TRY(fold_centres(f, r, a->numbl[b], lo, hi));
         n += a->numbl[b];
     }
-    if (n == 0) FAIL(ERR_FORMAT, "%s: has no oct of level 1", f->path);
+    if (n == 0) FAIL(ERR_FORMAT, "%s: has no oct of level 1: the file is damaged", f->path);
     for (int d = 0; d < 3; d++) {
         r->skip[d] = d < r->s->head.ndim ? (int64_t)lo[d] : 0;
         r->s->coarse[d] = d < r->s->head.ndim ? (int64_t)hi[d] - r->skip[d] + 1 : 1;
@@ -335,8 +346,8 @@ static enum err get_number(struct fort_in *f, const char *what, int64_t *x)
     TRY(fort_next(f, what, &rec));
     if (rec.bytes == 8) return fort_load(f, &rec, 8, 0, 1, x);
     if (rec.bytes != 4)
-        FAIL(ERR_FORMAT, "%s: record %ld (%s) has %ld bytes", f->path, (long)rec.number, what,
-             (long)rec.bytes);
+        FAIL(ERR_FORMAT, "%s: record %ld (%s) has %ld bytes where 4 or 8 are expected", f->path,
+             (long)rec.number, what, (long)rec.bytes);
     TRY(fort_load(f, &rec, 4, 0, 1, &few));
     *x = few;
     return OK;
@@ -348,7 +359,9 @@ enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *np
     TRY(get_equal(f, "ncpu", r->s->npiece));
     TRY(get_equal(f, "ndim", r->s->head.ndim));
     TRY(get_number(f, "npart", npart));
-    if (*npart < 0 || *npart > f->size) FAIL(ERR_FORMAT, "%s: npart is %ld", f->path, (long)*npart);
+    if (*npart < 0 || *npart > f->size)
+        FAIL(ERR_FORMAT, "%s: npart is %ld, which cannot be: the file is damaged", f->path,
+             (long)*npart);
     if (!formed) return fort_skip(f, "seeds, stars, sinks", 5);
     TRY(fort_skip(f, "seeds", 1));
     TRY(get_number(f, "nstar_tot", &formed->number));

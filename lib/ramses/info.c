@@ -90,7 +90,9 @@ static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a
     TRY(ramses_find_box(f, r, a));
     double cell = r->s->head.boxlen / (double)r->s->coarse[0];
     if (!(fabs(cell - info) <= (f->narrow ? 1e-6 : 1e-12) * fabs(cell)))
-        FAIL(ERR_FORMAT, "%s: boxlen is %.15g with %ld coarse cells, in the info file %.15g",
+        FAIL(ERR_FORMAT,
+             "%s: boxlen is %.15g with %ld coarse cells, which does not fit boxlen = %.15g in the "
+             "info file",
              f->path, r->s->head.boxlen, (long)r->s->coarse[0], info);
     return OK;
 }
@@ -159,11 +161,12 @@ static enum err find_number(struct ramses *r)
     int last;
     snprintf(first, sizeof first, "%s/group_00001", r->s->path);
     int found = count_names(r->s->path, info, &r->s->number);
-    if (found < 0) FAIL(ERR_FILE, "%s: cannot read directory: %s", r->s->path, strerror(errno));
+    if (found < 0) FAIL(ERR_FILE, "%s: cannot read the directory: %s", r->s->path, strerror(errno));
     if (found == 0 && count_names(first, info, &r->s->number) > 0)
         found = count_names(first, info, &r->s->number);
     if (found != 1)
-        FAIL(ERR_FILE, "%s: not a RAMSES snapshot: %d files info_NNNNN.txt instead of one",
+        FAIL(ERR_FILE,
+             "%s: is not a RAMSES output: it contains %d files info_NNNNN.txt instead of one",
              r->s->path, found);
     if (ramses_has_file(r, "amr")) return OK;
     snprintf(form, sizeof form, "amr_%05d.out%%5d%%n", r->s->number);
@@ -225,7 +228,7 @@ static enum err read_hydro_fields(struct ramses *r, const struct amr_head *a)
     fort_shut(&f);
     TRY(err);
     if (nvar < 1 || nvar > CKPT_FIELDS - GAS_SCALARS)
-        FAIL(ERR_FORMAT, "%s: says it has %d variables", path, nvar);
+        FAIL(ERR_FORMAT, "%s: the number of variables is %d, which is not supported", path, nvar);
     r->s->head.hydro = true;
     return info_gas(r->s, path, nvar, &r->old_hydro);
 }
@@ -243,8 +246,8 @@ static enum err read_grav_fields(struct ramses *r, const struct amr_head *a)
     TRY(err);
     int ndim = r->s->head.ndim, n = r->s->nhydro;
     if (nvar < ndim || nvar > ndim + 2)
-        FAIL(ERR_FORMAT, "%s: says it has %d variables, expected %d to %d", path, nvar, ndim,
-             ndim + 2);
+        FAIL(ERR_FORMAT, "%s: the number of variables is %d where %d to %d are expected", path,
+             nvar, ndim, ndim + 2);
     for (int i = ndim + 2 - nvar; i < ndim + 2; i++)
         TRY(source_add_field(path, r->s->field, &n, name[i], 'd'));
     r->s->ngrav = nvar;

@@ -57,7 +57,7 @@ enum err ramses_out_number(struct ramses_out *w)
     }
     if (octs > limit)
         FAIL(ERR_LIMIT,
-             "%s: rank %d holds %ld octs, RAMSES files number %ld at most; use more ranks",
+             "%s: rank %d has %ld octs, but RAMSES files can number %ld at most: use more ranks",
              w->o.final, w->o.c->rank, (long)octs, (long)limit);
     w->o.ngridmax = w->o.h->ngridmax > octs && w->o.h->ngridmax <= limit ? w->o.h->ngridmax : octs;
     if (w->o.ngridmax < 1) w->o.ngridmax = 1;

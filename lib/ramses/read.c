@@ -90,7 +90,7 @@ static enum err blame(const struct walk *w, enum err err)
 static enum err check_count(const struct fort_in *f, int32_t nvar, int expect)
 {
     if (nvar == expect) return OK;
-    FAIL(ERR_FORMAT, "%s: has %d variables, file 1 has %d", f->path, nvar, expect);
+    FAIL(ERR_FORMAT, "%s: has %d variables, but file 1 has %d", f->path, nvar, expect);
 }
 
 static enum err open_values(struct walk *w)
@@ -174,8 +174,8 @@ static enum err step_values(struct fort_in *f, int level, int32_t n, int records
     TRY(fort_get_i4(f, "number of octs", &says[1]));
     if (says[0] != level || says[1] != n)
         FAIL(ERR_FORMAT,
-             "%s: record %ld before byte %ld announces %d octs of level %d, the amr file has %d of "
-             "level %d",
+             "%s: record %ld before byte %ld announces %d octs of level %d, but the amr file has "
+             "%d of level %d",
              f->path, (long)f->record - 1, (long)f->at, says[1], says[0], n, level);
     for (int i = 0; n > 0 && i < records; i++) TRY(fort_next_real(f, "cell values", n, &rec[i]));
     return OK;
@@ -191,7 +191,9 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
     double scale = ldexp(1, level - 1);
     for (int d = 0; d < ndim; d++) {
         if (ldexp((double)r->s->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
-            FAIL(ERR_LIMIT, "%s: level %d on %ld coarse cells is finer than this build's keys",
+            FAIL(ERR_LIMIT,
+                 "%s: level %d on %ld coarse cells is finer than the keys of this build (make "
+                 "MORTON128=1 for 42 levels)",
                  w->amr.path, level, (long)r->s->coarse[d]);
         TRY(fort_load_real(&w->amr, &rec[d], total, at, (size_t)n, w->x[d]));
     }
@@ -347,7 +349,8 @@ static enum err step_column(struct fort_in *f, const struct ckpt_field *field, i
     if (npart > 0 && rec->bytes == 8 * npart) *type = real ? 'd' : 'q';
     if (npart > 0 && rec->bytes == 4 * npart) *type = real ? 'f' : 'i';
     if (rec->bytes == part_type_size(*type) * npart) return OK;
-    FAIL(ERR_FORMAT, "%s: record %ld (%s) at byte %ld has %ld bytes for %ld particles", f->path,
+    FAIL(ERR_FORMAT,
+         "%s: record %ld (%s) at byte %ld has %ld bytes, which does not fit %ld particles", f->path,
          (long)rec->number, field->name, (long)rec->at, (long)rec->bytes, (long)npart);
 }
 

@@ -104,7 +104,8 @@ static enum err check_parents(const struct target *t, int l)
     for (lidx i = 0; l > 1 && i < lv->noct; i++) {
         okey k = lv->key[i] >> 3;
         if ((i == 0 || k != last) && mesh_find(&t->m.lev[l - 1], k) < 0)
-            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", t->w->s->path, l);
+            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent: the checkpoint is damaged",
+                 t->w->s->path, l);
         last = k;
     }
     return OK;
@@ -117,7 +118,9 @@ static enum err check_children(const struct target *t, int l)
         unsigned split = 0;
         for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != t->split[l][i])
-            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit",
+            FAIL(ERR_FORMAT,
+                 "%s: the refined cells of level %d and the octs of level %d do not match: the "
+                 "checkpoint is damaged",
                  t->w->s->path, l, l + 1);
     }
     return OK;

@@ -56,11 +56,11 @@ static enum err open_exact(struct source *s)
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
         if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
-            err = err_set(ERR_FORMAT, "%s: is of step %d, the amr file of step %d", path,
-                          x.nstep_coarse, s->head.nstep_coarse);
+            err = err_set(ERR_FORMAT, "%s: is of coarse step %d, but the amr file is of step %d",
+                          path, x.nstep_coarse, s->head.nstep_coarse);
         else if (x.nvar != s->head.nvar)
-            err = err_set(ERR_FORMAT, "%s: has %d variables, the hydro file %d", path, x.nvar,
-                          s->head.nvar);
+            err = err_set(ERR_FORMAT, "%s: has %d variables, but the hydro file has %d", path,
+                          x.nvar, s->head.nvar);
     }
     exact_shut(&x);
     return err;
@@ -70,12 +70,13 @@ static enum err ramses_state(struct source *s)
 {
     struct ckpt_head *h = &s->head;
     if (h->ndim != 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; runs have 3 (inspect reads it all the same)",
-             s->path, h->ndim, h->ndim > 1 ? "s" : "");
+        FAIL(ERR_LIMIT,
+             "%s: has %d dimension%s; simulate runs in 3 only (inspect can read this one)", s->path,
+             h->ndim, h->ndim > 1 ? "s" : "");
     if (s->coarse[0] * s->coarse[1] * s->coarse[2] != 1)
         FAIL(ERR_LIMIT,
-             "%s: has %ld x %ld x %ld coarse cells inside the box; runs have one (inspect reads it "
-             "all the same)",
+             "%s: has %ld x %ld x %ld coarse cells inside the box; simulate runs with one only "
+             "(inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
     if (h->hydro && (s->nhydro < GAS_SCALARS || s->nhydro > NVAR_MAX))
         FAIL(ERR_LIMIT, "%s: has %d gas variables; %d to %d can be read", s->path, s->nhydro,
@@ -132,7 +133,8 @@ static enum err open_piece(struct reading *g, int piece)
     TRY(manifest_check_file(s->list, s->path, strrchr(path, '/') + 1));
     TRY(exact_open(&g->exact, path, s->npiece, piece + 1));
     if (g->exact.nvar != s->nhydro || g->exact.gamma != s->gamma || g->exact.smallr != s->smallr)
-        FAIL(ERR_FORMAT, "%s: differs from that of file 1", path);
+        FAIL(ERR_FORMAT, "%s: its number of variables, gamma or smallr differs from that of file 1",
+             path);
     return OK;
 }
 

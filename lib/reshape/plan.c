@@ -57,23 +57,28 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
 {
     const struct ckpt_head *h = &s->head;
     if (h->levelmax > LEVEL_MAX)
-        FAIL(ERR_LIMIT, "%s: has levelmax %d; this build handles %d", s->path, h->levelmax,
-             LEVEL_MAX);
+        FAIL(ERR_LIMIT, "%s: levelmax is %d, but this build supports %d (make MORTON128=1 for 42)",
+             s->path, h->levelmax, LEVEL_MAX);
     if (h->levelmin < 1 || h->levelmin > h->levelmax)
-        FAIL(ERR_FORMAT, "%s: has levelmin %d and levelmax %d", s->path, h->levelmin, h->levelmax);
+        FAIL(ERR_FORMAT,
+             "%s: levelmin is %d and levelmax %d, which cannot be: the checkpoint is damaged",
+             s->path, h->levelmin, h->levelmax);
     if (!(h->boxlen > 0) || !isfinite(h->boxlen))
-        FAIL(ERR_FORMAT, "%s: has boxlen %g", s->path, h->boxlen);
+        FAIL(ERR_FORMAT,
+             "%s: boxlen is %g, which must be finite and above 0: the checkpoint is damaged",
+             s->path, h->boxlen);
     if (opt->mode == SOURCE_STATE && s->nvalue != (h->hydro ? h->nvar : 0) + (h->gravity ? 4 : 0))
-        FAIL(ERR_FORMAT, "%s: has %d values a cell, of which %d of gas", s->path, s->nvalue,
-             h->nvar);
+        FAIL(ERR_FORMAT,
+             "%s: has %d values per cell, %d of them of the gas, which is not supported", s->path,
+             s->nvalue, h->nvar);
     if (opt->writer->by_rank && (opt->nrank < 1 || opt->nrank > 99999))
-        FAIL(ERR_PARAM, "%d ranks to write for: 1 to 99999 are possible", opt->nrank);
+        FAIL(ERR_PARAM, "the number of ranks to write for must be 1 to 99999, not %d", opt->nrank);
     if (opt->writer->by_rank && opt->kind == DOMAIN_KSECTION && h->ndim < 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; k-section domains need 3, take hilbert", s->path,
-             h->ndim, h->ndim > 1 ? "s" : "");
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s, but k-section domains need 3: use -d hilbert",
+             s->path, h->ndim, h->ndim > 1 ? "s" : "");
     for (int k = 0; k < 3; k++)
         if (!(opt->weight[k] >= 0 && opt->weight[k] <= 1e9))
-            FAIL(ERR_PARAM, "a weight of %g: 0 to 1e9 bytes are possible", opt->weight[k]);
+            FAIL(ERR_PARAM, "a weight must be 0 to 1e9 bytes, not %g", opt->weight[k]);
     return OK;
 }
 
@@ -81,8 +86,7 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
 static enum err check_output(const struct reshape *opt)
 {
     if (!file_exists(opt->out)) return OK;
-    if (!opt->overwrite)
-        FAIL(ERR_FILE, "%s: exists already; it is not overwritten (--force)", opt->out);
+    if (!opt->overwrite) FAIL(ERR_FILE, "%s: exists already; --force replaces it", opt->out);
     DIR *d = opendir(opt->out);
     bool is = false, empty = d != NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
@@ -90,7 +94,8 @@ static enum err check_output(const struct reshape *opt)
         is |= ckpt_name_is_main(e->d_name) || strncmp(e->d_name, "group_", 6) == 0;
     }
     if (d) closedir(d);
-    if (!is && !empty) FAIL(ERR_FILE, "%s: is not a checkpoint; it is not replaced", opt->out);
+    if (!is && !empty)
+        FAIL(ERR_FILE, "%s: exists and is not a checkpoint; it is not replaced", opt->out);
     return dir_may_remove(opt->out);
 }
 
@@ -106,8 +111,9 @@ static enum err weigh_octs(const struct source_octs *o, void *ctx)
 {
     struct weighing *g = ctx;
     if (o->level < 1 || o->level > g->s->head.levelmax)
-        FAIL(ERR_FORMAT, "%s: has octs of level %d, its header says %d levels", g->s->path,
-             o->level, g->s->head.levelmax);
+        FAIL(ERR_FORMAT,
+             "%s: has octs of level %d, but its header has %d levels: the checkpoint is damaged",
+             g->s->path, o->level, g->s->head.levelmax);
     weights_add_octs(g->w, o->level, o->n, o->key);
     return OK;
 }

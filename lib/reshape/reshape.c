@@ -25,10 +25,12 @@ static enum err share(struct reshaping *w);
 
 static void say_losses(const struct source *s)
 {
-    if (*s->unread) log_info(" %s: has %s, which is not read and gets lost", s->path, s->unread);
+    if (*s->unread)
+        log_info(" %s: has %s, which is not read: the result will not contain it", s->path,
+                 s->unread);
     if (s->nboundary != s->head.boundary.n)
-        log_info(" %s: has %d boundary regions, of which %d are known as faces of the box; the "
-                 "others get lost",
+        log_info(" %s: has %d boundary regions, of which %d are faces of the box; the result will "
+                 "not contain the others",
                  s->path, s->nboundary, s->head.boundary.n);
     if (s->boundary_untold)
         log_info(" %s: has no namelist that tells the types of its boundaries; cells beyond them "
@@ -100,13 +102,16 @@ static enum err open_spill(struct reshaping *w)
 {
     int64_t memory = w->r.memory = reshape_share(w->opt, w->r.c);
     if (memory < RESHAPE_LEAST)
-        FAIL(ERR_PARAM, "a memory of %ld MiB for %d rank%s: at least %ld MiB a rank are needed",
-             (long)(memory * w->r.c->size >> 20), w->r.c->size, w->r.c->size > 1 ? "s" : "",
-             (long)(RESHAPE_LEAST >> 20));
+        FAIL(
+            ERR_PARAM,
+            "a memory of %ld MiB for %d rank%s is too little: at least %ld MiB per rank are needed",
+            (long)(memory * w->r.c->size >> 20), w->r.c->size, w->r.c->size > 1 ? "s" : "",
+            (long)(RESHAPE_LEAST >> 20));
     w->r.room = memory - rewrite_buffers(&w->r);
     if (w->r.room < memory / 4)
         FAIL(ERR_LIMIT,
-             "a memory of %ld MiB a rank: %ld MiB are needed for %d files and %d values a cell",
+             "a memory of %ld MiB per rank is too little: %ld MiB are needed for %d files and %d "
+             "values per cell",
              (long)(memory >> 20), (long)(rewrite_buffers(&w->r) * 4 / 3 >> 20) + 1, w->r.ntarget,
              w->r.s->nvalue);
     const struct part_columns *col = &w->r.s->columns;
@@ -177,7 +182,9 @@ static enum err share(struct reshaping *w)
     o->wide_ids = w->r.head.longint || out_is_wide(w->span);
     for (int l = 1; l <= w->r.head.levelmin; l++)
         if (o->total[l] != (int64_t)1 << w->r.head.ndim * (l - 1))
-            FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", w->r.s->path, l,
-                 (long)o->total[l]);
+            FAIL(ERR_FORMAT,
+                 "%s: level %d has %ld octs and is not complete, as levels up to levelmin must be: "
+                 "the checkpoint is damaged",
+                 w->r.s->path, l, (long)o->total[l]);
     return OK;
 }

@@ -176,7 +176,8 @@ static enum err scatter_octs(const struct source_octs *o, void *ctx)
     struct oct_batch *b = &w->batch[w->turn];
     int gas = w->r.head.hydro ? w->r.head.nvar : 0, cells = 1 << w->r.head.ndim;
     if (o->level < 1 || o->level > w->r.nlevel)
-        FAIL(ERR_FORMAT, "%s: has octs of level %d now", w->r.s->path, o->level);
+        FAIL(ERR_FORMAT, "%s: changed while it was read: it now has octs of level %d", w->r.s->path,
+             o->level);
     batch_room(w, b, o->n);
     b->level = o->level, b->n = o->n;
     memcpy(b->key, o->key, sizeof *b->key * (size_t)o->n);
@@ -203,11 +204,12 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
     bool finite = true;
     for (int d = 0; d < w->r.head.ndim; d++) finite &= isfinite(p->x[d][i]) && isfinite(p->v[d][i]);
     if (!finite)
-        FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
+        FAIL(ERR_FORMAT,
+             "%s: particle %ld has a position or velocity that is not finite: see inspect -cc",
              w->r.s->path, (long)p->id[i]);
     if (level < 1 || level > LEVEL_MAX)
-        FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", w->r.s->path,
-             (long)p->id[i], (long)level);
+        FAIL(ERR_FORMAT, "%s: particle %ld has the level %ld, which cannot be: see inspect -cc",
+             w->r.s->path, (long)p->id[i], (long)level);
     return OK;
 }
 
@@ -257,7 +259,8 @@ static enum err narrow_columns(struct reshaping *w, const struct source_parts *p
         const struct part_column *col = part_column(s, c);
         column[c] = w->part.narrow[c] ? w->part.narrow[c] : p->col[c];
         if (w->part.narrow[c] && !part_column_narrow(col->type, p->n, p->col[c], w->part.narrow[c]))
-            FAIL(ERR_LIMIT, "%s: column %s has a number that does not fit into %d byte%s",
+            FAIL(ERR_LIMIT,
+                 "%s: column %s of the particles has a number that does not fit into %d byte%s",
                  w->r.s->path, col->name, part_type_size(col->type),
                  part_type_size(col->type) > 1 ? "s" : "");
     }

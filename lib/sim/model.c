@@ -25,16 +25,20 @@ static enum err check_possible(const struct sim *s)
     const struct params *p = s->par;
     const char *path = s->restart.from->path;
     if (p->run.hydro && !h->hydro)
-        FAIL(ERR_PARAM, "%s: has no gas, but this run has run_params/hydro=.true.", path);
+        FAIL(ERR_PARAM,
+             "%s: has no gas, but this run has run_params/hydro=.true.: set hydro=.false.", path);
     if (p->run.pic && !h->particles)
-        FAIL(ERR_PARAM, "%s: has no particles, but this run has run_params/pic=.true.", path);
+        FAIL(ERR_PARAM,
+             "%s: has no particles, but this run has run_params/pic=.true.: set pic=.false.", path);
     if (p->run.cosmo != h->cosmo)
-        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s", path,
+        FAIL(ERR_PARAM, "%s: was made with run_params/cosmo=%s, which must be the same here", path,
              h->cosmo ? ".true." : ".false.");
     double box = p->run.cosmo ? 1 : p->amr.boxlen, fuzz = s->restart.from->narrow ? 1e-6 : 1e-12;
     if (!(fabs(h->boxlen - box) <= fuzz * box))
-        FAIL(ERR_PARAM, "%s: was made with amr_params/boxlen=%.15g, this run has %.15g", path,
-             h->boxlen, box);
+        FAIL(ERR_PARAM,
+             "%s: was made with amr_params/boxlen=%.15g, but this run has %.15g: set boxlen as it "
+             "was",
+             path, h->boxlen, box);
     return OK;
 }
 
@@ -54,7 +58,8 @@ static enum err read_model(const struct sim *s, struct params *was)
         *was = *s->par;
     }
     if (left_out > 0)
-        log_info(" %d settings of the checkpoint's namelist mean nothing here", left_out);
+        log_info(" %d settings in the namelist of the checkpoint are not known to this program",
+                 left_out);
     mem_free(text);
     was->run.cosmo = h->cosmo;
     was->run.hydro = h->hydro;
@@ -110,8 +115,8 @@ static enum err check_changes(const struct sim *s)
     }
     mem_free(was);
     if (err == OK && c.model)
-        FAIL(ERR_PARAM, "%s: was made with %s%s; --change-model resumes all the same",
-             s->restart.from->path, c.list, c.model > c.told ? " and more that differs" : "");
+        FAIL(ERR_PARAM, "%s: was made with %s%s; --change-model resumes it with the new values",
+             s->restart.from->path, c.list, c.model > c.told ? ", and other differences" : "");
     return err;
 }
 

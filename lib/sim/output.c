@@ -274,7 +274,7 @@ static enum err renew_home(struct sim *s, bool *renewed)
     if (!gone) return OK;
     if (s->comm.rank == 0) e = dir_make(s->out.home);
     TRY(err_agree(&s->comm, e));
-    log_line(-1, " The directory of outputs %s was gone: it is made again", s->out.home);
+    log_line(-1, " The directory of outputs %s had disappeared: it is created again", s->out.home);
     if (chdir(s->out.start) != 0) e = err_set(ERR_FILE, "%s: %s", s->out.start, strerror(errno));
     if (*s->out.last_good && access(s->out.last_good, F_OK) != 0) *s->out.last_good = 0;
     return err_agree(&s->comm, e);
@@ -328,7 +328,9 @@ static void remove_old(struct sim *s)
     if (keep == 0) return;
     enum err e = ckpt_verify(s->out.last_good, s->out.ifout, &s->comm);
     if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->out.dir, s->out.ifout, keep);
-    if (e != OK) log_line(-1, " Older checkpoints are kept: %s", err_message());
+    if (e != OK)
+        log_line(-1, " The new checkpoint could not be verified, so that older ones are kept: %s",
+                 err_message());
 }
 
 /* What is written is worth a restart. */
@@ -370,8 +372,8 @@ enum err sim_output(struct sim *s)
     enum err e = write_checkpoint(s, removable);
     if (e != OK && vital) return e;
     if (e != OK) {
-        log_line(-1, " No backup at coarse step %d, the run continues: %s", s->time.nstep_coarse,
-                 err_message());
+        log_line(-1, " The backup at coarse step %d failed, the run continues: %s",
+                 s->time.nstep_coarse, err_message());
         s->out.ifout++; /* its name may be taken, if only the last sync failed */
         return OK;
     }
@@ -381,7 +383,7 @@ enum err sim_output(struct sim *s)
     if (s->time.t >= s->out.tout_next) s->out.tout_next += o->delta_tout;
     if (s->time.aexp >= s->out.aout_next) s->out.aout_next += o->delta_aout;
     if (d.asked < 0) {
-        log_info(" Stopping early as asked: the checkpoint is good, resubmit to continue");
+        log_info(" Stopping early as requested: the checkpoint is good, resubmit to continue");
         s->end.done = true;
         s->end.status = 75;
     }

@@ -44,7 +44,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
         if (!ghost_same(&s->comm, m, l, f))
             FAIL(ERR_LIMIT,
                  "check_ghosts: phase %s reads ghosts of %s on level %d, and they differ from "
-                 "their owners: an earlier phase writes that field without saying so",
+                 "their owners: an earlier phase writes that field without declaring it",
                  p->name, name, l);
     }
     return OK;

@@ -48,7 +48,7 @@ enum err sim_check_room(const struct sim *s)
     for (int i = s->out.ifout; i < end && i < SIM_NUMBERS && e == OK; i++)
         if (there[i])
             e = err_set(ERR_FILE,
-                        "%s/output_%05d exists already, and this run may come to write it: choose "
+                        "%s/output_%05d exists already, and this run may have to write it: choose "
                         "another directory (-o), or let it be replaced (--force)",
                         s->out.dir, i);
     mem_free(there);

@@ -129,7 +129,7 @@ enum err sim_profile_end(struct sim *s)
         bool bad = ferror(s->cost.profile);
         bad |= fclose(s->cost.profile) != 0;
         s->cost.profile = NULL;
-        if (bad) e = err_set(ERR_FILE, "%s: cannot be written", s->cost.profile_path);
+        if (bad) e = err_set(ERR_FILE, "%s: the profile cannot be written", s->cost.profile_path);
     }
     return err_agree(&s->comm, e);
 }

@@ -65,8 +65,8 @@ static void say_what(const struct sim *s)
              f->format, f->npiece, f->npiece > 1 ? "s" : "", s->time.nstep_coarse, s->time.t,
              s->time.aexp);
     if (!f->exact)
-        log_info(" It does not keep all bits of the state: the run resumes to round-off, not bit "
-                 "for bit");
+        log_info(" It does not contain all bits of the state: the run resumes to round-off, not "
+                 "bit for bit");
     if (*f->left_out) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
@@ -120,7 +120,9 @@ static enum err restore_cosmology(struct sim *s)
     s->cosmo_par.aexp_ini = h->aexp_ini;
     s->cosmo_par.boxlen_ini = h->boxlen_ini;
     if (!(h->aexp > 0) || !isfinite(h->t) || !isfinite(h->hexp))
-        FAIL(ERR_FORMAT, "%s: expansion factor %g at time %g must be positive and finite",
+        FAIL(ERR_FORMAT,
+             "%s: the expansion factor, %g, must be above 0 and the time, %g, and expansion rate "
+             "finite: the checkpoint is damaged",
              s->restart.from->path, h->aexp, h->t);
     return sim_cosmology(s);
 }
@@ -146,16 +148,19 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
         size_t size = (size_t)part_type_size(col->type);
         if (in->col[c] && !part_column_narrow(col->type, in->n, in->col[c],
                                               (char *)p->col[c] + size * (size_t)first))
-            FAIL(ERR_LIMIT, "%s: column %s has a number that does not fit into %ld byte%s",
+            FAIL(ERR_LIMIT,
+                 "%s: column %s of the particles has a number that does not fit into %ld byte%s",
                  s->restart.from->path, col->name, (long)size, size > 1 ? "s" : "");
     }
     for (int64_t i = 0, k = first; i < in->n; i++, k++) {
         if (in->levelp[i] < 1 || in->levelp[i] > LEVEL_MAX)
-            FAIL(ERR_FORMAT, "%s: particle %ld was last moved on level %ld", s->restart.from->path,
-                 (long)in->id[i], (long)in->levelp[i]);
+            FAIL(ERR_FORMAT, "%s: particle %ld has the level %ld, which cannot be: see inspect -cc",
+                 s->restart.from->path, (long)in->id[i], (long)in->levelp[i]);
         for (int d = 0; d < 3; d++)
             if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))
-                FAIL(ERR_FORMAT, "%s: particle %ld has a position or velocity that is not a number",
+                FAIL(ERR_FORMAT,
+                     "%s: particle %ld has a position or velocity that is not finite: see inspect "
+                     "-cc",
                      s->restart.from->path, (long)in->id[i]);
         if (p->levelp[k] > s->mesh.levelmax) p->levelp[k] = s->mesh.levelmax;
         p->host[k] = -1;
@@ -309,7 +314,8 @@ static enum err send_seeds(struct forest *f, int l)
         FAIL(ERR_LIMIT, "a rank would hold %ld octs of level %d: use more ranks", (long)f->n[l], l);
     for (int64_t i = 1; i < f->n[l]; i++)
         if (f->seed[l][i - 1].key == f->seed[l][i].key)
-            FAIL(ERR_FORMAT, "%s: has an oct of level %d twice", s->restart.from->path, l);
+            FAIL(ERR_FORMAT, "%s: an oct of level %d occurs twice: the checkpoint is damaged",
+                 s->restart.from->path, l);
     return OK;
 }
 
@@ -320,11 +326,14 @@ static enum err check_parents(const struct sim *s, int l)
     int64_t octs = lv->nown;
     comm_add_i64(&s->comm, &octs, 1);
     if (l <= s->mesh.levelmin && octs != (int64_t)1 << 3 * (l - 1))
-        FAIL(ERR_FORMAT, "%s: level %d has %ld octs and is not complete", s->restart.from->path, l,
-             (long)octs);
+        FAIL(ERR_FORMAT,
+             "%s: level %d has %ld octs and is not complete, as levels up to levelmin must be: the "
+             "checkpoint is damaged",
+             s->restart.from->path, l, (long)octs);
     for (lidx i = 0; l > 1 && i < lv->noct; i++)
         if (mesh_find(up, lv->key[i] >> 3) < 0)
-            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent", s->restart.from->path, l);
+            FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent: the checkpoint is damaged",
+                 s->restart.from->path, l);
     return OK;
 }
 
@@ -352,10 +361,14 @@ static enum err check_links(const struct forest *f, int l)
         unsigned split = 0;
         for (int c = 0; c < 8; c++) split |= (unsigned)(lv->child[i][c] >= 0) << c;
         if (split != f->seed[l][i].split)
-            FAIL(ERR_FORMAT, "%s: refined cells of level %d and the octs of level %d do not fit",
+            FAIL(ERR_FORMAT,
+                 "%s: the refined cells of level %d and the octs of level %d do not match: the "
+                 "checkpoint is damaged",
                  f->s->restart.from->path, l, l + 1);
         if (l > m->levelmin && !is_graded(m, l, i))
-            FAIL(ERR_FORMAT, "%s: an oct of level %d touches one more than a level coarser",
+            FAIL(ERR_FORMAT,
+                 "%s: an oct of level %d touches one that is more than a level coarser: the "
+                 "checkpoint is damaged",
                  f->s->restart.from->path, l);
     }
     return OK;
@@ -457,7 +470,8 @@ static enum err place_row(struct stream *t, const char *row)
     lidx i = t->last[l] + 1;
     if (i >= lv->nown || lv->key[i] != key) i = mesh_find(lv, key);
     if (i < 0 || i >= lv->nown)
-        FAIL(ERR_FORMAT, "%s: changed while it was read", t->s->restart.from->path);
+        FAIL(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
+             t->s->restart.from->path);
     t->last[l] = i;
     t->placed++;
     for (int v = 0; v < t->nvalue; v++)
@@ -525,7 +539,8 @@ static enum err read_values(struct stream *t)
     int64_t octs = 0;
     for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->mesh.lev[l].nown;
     if (t->placed != octs)
-        err = err_set(ERR_FORMAT, "%s: changed while it was read", s->restart.from->path);
+        err = err_set(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
+                      s->restart.from->path);
     return err_agree(&s->comm, err);
 }
 

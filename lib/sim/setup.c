@@ -20,8 +20,8 @@ static enum err face_of(const struct param_boundary *b, int i, int *face)
     for (int d = 0; d < 3; d++) {
         if (low[d] < -1 || high[d] > 1 || low[d] > high[d])
             FAIL(ERR_PARAM,
-                 "boundary_params: region %d has bounds %d..%d in direction %d; they must be "
-                 "within -1..1",
+                 "boundary_params: region %d has bounds %d..%d in direction %d: the first must not "
+                 "exceed the second, and both must be within -1..1",
                  i + 1, low[d], high[d], d + 1);
         if (low[d] == high[d] && low[d] != 0) {
             *face = 2 * d + (low[d] > 0);
@@ -29,7 +29,10 @@ static enum err face_of(const struct param_boundary *b, int i, int *face)
         }
     }
     if (fixed == 0)
-        FAIL(ERR_PARAM, "boundary_params: region %d does not lie on a face of the box", i + 1);
+        FAIL(ERR_PARAM,
+             "boundary_params: region %d does not lie on a face of the box: set its bounds in one "
+             "direction to -1 or 1",
+             i + 1);
     if (fixed > 1) *face = -1;
     return OK;
 }
@@ -44,8 +47,9 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
         TRY(face_of(b, i, &f));
         if (type < 1 || type > 3)
             FAIL(ERR_PARAM,
-                 "boundary_params/bound_type(%d)=%d: 1 is reflecting, 2 outflow, 3 imposed", i + 1,
-                 type);
+                 "boundary_params/bound_type(%d)=%d must be 1 (reflecting), 2 (outflow) or 3 "
+                 "(imposed)",
+                 i + 1, type);
         if (f < 0) continue;
         wall[f] = true;
         h->bound[f] = type == 1 ? BOUND_REFLECT : type == 2 ? BOUND_OUTFLOW : BOUND_IMPOSED;
@@ -58,7 +62,7 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
     for (int d = 0; d < 3; d++)
         if (wall[2 * d] != wall[2 * d + 1])
             FAIL(ERR_PARAM,
-                 "boundary_params: direction %d has a boundary on one side only; give both or none",
+                 "boundary_params: direction %d has a boundary on one side only: give both or none",
                  d + 1);
     return OK;
 }
@@ -113,12 +117,13 @@ static enum err setup_hydro(struct sim *s)
     const struct param_refine *r = &s->par->refine;
     enum riemann riemann = hydro_riemann_named(p->riemann);
     if (riemann == RIEMANN_COUNT)
-        FAIL(ERR_PARAM, "hydro_params/riemann: '%s' is not known", p->riemann);
+        FAIL(ERR_PARAM, "hydro_params/riemann='%s' is unknown: simulate -p lists the solvers",
+             p->riemann);
     int nvar = GAS_SCALARS + count_scalars(s->par);
     if (s->restart.from && p->npassive < 0 && s->restart.from->head.nvar > nvar)
         nvar = s->restart.from->head.nvar;
     if (nvar > NVAR_MAX)
-        FAIL(ERR_PARAM, "hydro_params/npassive: at most %d passive scalars",
+        FAIL(ERR_PARAM, "hydro_params/npassive: this build has at most %d passive scalars",
              NVAR_MAX - GAS_SCALARS);
     s->hydro = (struct hydro_par){.nvar = nvar,
                                   .gamma = p->gamma,
@@ -172,7 +177,7 @@ static enum err setup_neutrinos(struct sim *s)
         FAIL(ERR_PARAM, "run_params/use_neutrino=.true. needs use_fftw=.true.: the response is in "
                         "Fourier space");
     if (!(p->neutrino.omega_nu > 0 && p->neutrino.omega_nu < 1))
-        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: use_neutrino needs a density between 0 and 1",
+        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be between 0 and 1 with use_neutrino",
              p->neutrino.omega_nu);
     TRY(response_read(p->neutrino.neutrino_table, &s->neutrino));
     s->grav.fft_levelmin = 1;
@@ -190,7 +195,7 @@ enum err sim_cosmology(struct sim *s)
 {
     double omega_nu = s->neutrino ? s->par->neutrino.omega_nu : 0;
     if (omega_nu >= s->cosmo_par.omega_m)
-        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g: all matter is %g", omega_nu,
+        FAIL(ERR_PARAM, "neutrino_params/omega_nu=%g must be below omega_m=%g", omega_nu,
              s->cosmo_par.omega_m);
     s->cosmo_par.ramses = s->par->run.ramses_cosmology;
     return cosmo_new(&s->cosmo_par, &s->cosmo);
@@ -226,7 +231,8 @@ enum err sim_setup(struct sim *s)
         s->time.nsubcycle[l] = i >= 0 ? p->run.nsubcycle[i] : 1;
         s->refine.nexpand[l] = i >= 0 ? p->amr.nexpand[i] : 1;
         if (s->time.nsubcycle[l] < 1)
-            FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d: 1 or 2", i + 1, s->time.nsubcycle[l]);
+            FAIL(ERR_PARAM, "run_params/nsubcycle(%d)=%d must be 1 or 2", i + 1,
+                 s->time.nsubcycle[l]);
     }
     s->refine.mass_sph = p->refine.mass_sph;
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,

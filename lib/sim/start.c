@@ -33,7 +33,7 @@ static enum err start_regions(struct start *st)
         struct ics_region *r = &st->region[i];
         bool point = strcmp(p->region_type[i], "point") == 0;
         if (!point && strcmp(p->region_type[i], "square") != 0)
-            FAIL(ERR_PARAM, "init_params/region_type(%d)='%s': 'square' or 'point'", i + 1,
+            FAIL(ERR_PARAM, "init_params/region_type(%d)='%s' must be 'square' or 'point'", i + 1,
                  p->region_type[i]);
         if (p->d_region[i] < 0 || p->p_region[i] < 0)
             FAIL(ERR_PARAM,
@@ -135,8 +135,8 @@ static void balance(struct sim *s)
 static enum err check_stop(const struct sim *s)
 {
     if (sim_caught(s))
-        FAIL(ERR_STOPPED, "stopped early as asked, before the initial mesh was complete: there is "
-                          "no checkpoint of it; run the same command again");
+        FAIL(ERR_STOPPED, "stopped early as requested, before the initial mesh was complete: there "
+                          "is no checkpoint; run the same command again");
     return OK;
 }
 
@@ -162,7 +162,7 @@ static enum err start_refine(struct start *st)
     for (int l = s->mesh.levelmin + 1;
          l <= s->mesh.levelmax && st->grafic && ics_grafic_has(&st->files, l); l++)
         if (s->noct[l] == 0)
-            log_info(" Initial conditions of level %d are not used: nothing of level %d is marked "
+            log_info(" Initial conditions of level %d are not used: no cell of level %d is marked "
                      "for refinement",
                      l, l - 1);
     s->refine.starting = false;
@@ -308,13 +308,13 @@ static enum err start_newest(struct sim *s)
         e = start_once(s);
         s->restart.path = NULL;
         if (e == OK || e == ERR_PARAM || e == ERR_STOPPED) break;
-        log_info(" Skipped, since it is incomplete: %s", err_message());
+        log_info(" Skipped a checkpoint that cannot be read: %s", err_message());
         sim_fini(s);
         *s = empty;
     }
     mem_free(there);
     if (e != OK && e != ERR_PARAM && e != ERR_STOPPED)
-        FAIL(e, "%s: none of its checkpoints can be read; the oldest: %s", s->out.dir,
+        FAIL(e, "%s: none of its checkpoints can be read; the oldest one: %s", s->out.dir,
              err_message());
     if (e != OK) return e;
     if (s->out.ifout <= last) s->out.ifout = last + 1;

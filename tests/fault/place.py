@@ -36,7 +36,7 @@ def vanishing(v, form):
     out, err = p.communicate(timeout=60)
     last = out.split()[-1:]
     v.same(form + ': status', p.returncode, 0)
-    v.same(form + ': said', 'was gone: it is made again' in err, True)
+    v.same(form + ': said', 'had disappeared: it is created again' in err, True)
     v.same(form + ': written', [os.path.exists(os.path.join(folder, o)) for o in last], [True])
 
 
