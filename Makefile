@@ -37,7 +37,12 @@ TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
 $(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/tests/toy/toy.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
-units: $(UNITS) $(TOYS)
+# A program of several files, tests/scale. It counts the balancer's reductions over ranks.
+SCALE := $(B)/tests/scale/scale
+$(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
+	$(call say,ld,$@)$(CC) $(LDFLAGS) -Wl,--wrap=comm_add_i64 $^ $(LDLIBS) -o $@
+
+units: $(UNITS) $(TOYS) $(SCALE)
 
 # The two commands that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
@@ -80,4 +85,4 @@ distclean:
 
 .PHONY: all units deps demo check check-quick check-long bench roof lint format clean distclean
 .SECONDARY:
--include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS) $(B)/tests/bench/roof $(B)/tests/bench/kernels)
+-include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS) $(SCALE) $(B)/tests/bench/roof $(B)/tests/bench/kernels)

@@ -1,0 +1,98 @@
+"""Decompositions for up to a million ranks by build/tests/scale/scale (tests/scale/scale.c), held against what they must be.
+
+    scale.py laws|million|CHECKPOINT…
+
+laws: 64 to 1024 ranks. million: up to 10^6 ranks and to meshes of 512^3. With a checkpoint, the tables of docs/scaling.md.
+
+One-line faults it catches: a factor left in the tree, a walk that stops a level early, a walk that passes on what has arrived, a
+balancer that ignores costs, messages counted by octs.
+"""
+# test: laws tier=check timeout=120
+# test: million tier=long timeout=1800
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+
+PROGRAM = os.path.join(ptah.ROOT, 'build', 'tests', 'scale', 'scale')
+WALK = {1: 0, 2: 1, 3: 2, 4: 2, 5: 4, 6: 3, 7: 6, 8: 3, 12: 4, 1024: 10, 100000: 25, 1000000: 30, 1 << 20: 20}
+PRIME, PRIME_MOST = 999983, 20
+CLUSTERS_WEIGHT = 1.442578e6  # of cuRAMSES's benchmark, 64^3 cells
+# Faces of a mesh of N^3 on R ranks: partners and surface over volume, k-section and Hilbert (Kim 2026, section 8.6.1, and its program).
+FACES = {(64, 12): {'ksection': (4.0, 0.2188), 'hilbert': (4.67, 0.2589)},
+         (128, 4): {'ksection': (2.0, 0.0625), 'hilbert': (2.0, 0.0625)}}
+FACES_LONG = {(1024, 96): {'ksection': (6.0, 0.0273), 'hilbert': (None, 0.0327)}}
+IMBALANCE, PARTNERS = 0.05, 26  # a cube in a grid of cubes touches 26
+CUTS = {'ksection': 3, 'hilbert': 1}  # cuts that a grain may be on the wrong side of, their weights added up (docs/scaling.md)
+
+
+def table(*arguments):
+    """Lines of the program as dicts."""
+    if not os.access(PROGRAM, os.X_OK):
+        ptah.skip('%s is not built' % PROGRAM)
+    r = subprocess.run([PROGRAM, *map(str, arguments)], text=True, stdout=subprocess.PIPE)
+    if r.returncode:
+        sys.exit('scale %s: exit status %d' % (' '.join(map(str, arguments)), r.returncode))
+    with open('table.tsv', 'w') as f:
+        f.write(r.stdout)
+    print(r.stdout)
+    return ptah.read_tsv('table.tsv')
+
+
+def ranks(numbers):
+    return ','.join(map(str, numbers))
+
+
+def check_walk(v):
+    for d in table('-n', ranks(list(WALK) + [PRIME]), 'walk'):
+        if d['ranks'] == PRIME:
+            v.check('%d ranks: messages of a walk' % PRIME, d['walk_max'], PRIME_MOST)
+        else:
+            v.same('%d ranks: messages of a walk' % d['ranks'], (d['walk_min'], d['walk_max']), (WALK[d['ranks']],) * 2)
+
+
+def check_faces(v, want):
+    for (n, size), kinds in want.items():
+        for d in table('-n', size, 'faces:%d' % n):
+            partners, surface = kinds[d['domains']]
+            name = '%d^3 on %d ranks, %s: ' % (n, size, d['domains'])
+            if partners:
+                v.check(name + 'partners', abs(d['partners'] - partners), 0.01)
+            v.check(name + 'surface over volume', abs(d['surface_volume'] - surface), 1e-4)
+
+
+def check_field(v, rows):
+    """Laws of every row. Costs: no share is over the mean by more than the grain explains."""
+    for d in rows:
+        name = '%s, %d ranks: ' % (d['domains'], d['ranks'])
+        v.check(name + 'largest cost', d['cost_max'] - 1, max(IMBALANCE, CUTS[d['domains']] * d['grain']))
+        v.check(name + 'partners', d['partners'], PARTNERS)
+        v.check(name + 'bytes of the walk over direct ones, over levels', d['walk_bytes'] / d['bytes'] / d['walk_max'], 1)
+        v.check(name + 'direct bytes over those of the walk', d['bytes'] / d['walk_bytes'], 1)
+        v.check(name + 'octs of all over those of ranks', abs(d['octs'] * d['ranks'] / d['octs_all'] - 1), 0.15)
+
+
+def main():
+    v, what = ptah.Verdict(), sys.argv[1:]
+    if what == ['laws']:
+        check_walk(v)
+        check_faces(v, FACES)
+        rows = table('-n', '64,96,256,1024', 'clusters:64')
+        v.check('weight of the clusters', abs(rows[0]['cost_all'] / CLUSTERS_WEIGHT - 1), 1e-6)
+        check_field(v, rows)
+    elif what == ['million']:
+        check_faces(v, FACES_LONG)
+        rows = table('-n', '64,4096,32768,100000,999983,1000000', '-s', 1024, 'clusters:256')
+        check_field(v, rows)
+    elif what:
+        for path in what:
+            table(path)
+    else:
+        sys.exit(__doc__.strip())
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
