@@ -1,19 +1,25 @@
 /* dom/balance: cut planes at equal cost (Kim 2026, section 2).
  *
  * Dividing a node into k children requires the cut planes W_1 < … < W_k-1 at which the cumulative
- * cost C(W) = sum of the costs of samples with x <= W is closest to j/k of the node's. All cut
- * planes of all nodes of a tree level are searched together: the interval of each node is a
- * segment, a segment is divided into equal bins, the histogram of cost over the bins is summed over
- * the ranks, and the bins in which a target falls are the segments of the next round, until a bin
- * is one unit. So a histogram has a bounded number of bins, whatever the resolution. Key ranges of
- * the Hilbert curve are the case of one node with as many children as ranks.
+ * cost C(W) = sum of the costs of samples with x <= W is closest to the share of the node's cost
+ * that is due to the ranks of the first j children (Kim 2026, eq. 4). All cut planes of all nodes
+ * of a tree level are searched together: the interval of each node is a segment, a segment is
+ * divided into equal bins, the histogram of cost over the bins is summed over the ranks, and the
+ * bins in which a target falls are the segments of the next round, until a bin is one unit. So a
+ * histogram has a bounded number of bins, whatever the resolution. Key ranges of the Hilbert curve
+ * are the case of one node with as many children as ranks.
  *
  * Any cut plane for which the cost is within a tolerance of its target is acceptable; among these
  * the one on the coarsest grid line is taken: cut planes that do not cut through octs need thinner
  * ghost layers.
  *
  * Costs are rounded to integers first. Their sums are exact, so the cut planes do not depend on
- * which rank holds which sample. */
+ * which rank holds which sample.
+ *
+ * What it costs: per tree level two searches of log2(extent)/3 rounds at most; in each round a rank
+ * passes its samples once and a histogram is summed over all ranks. It has 2^20 bins or 8 per node
+ * and cut plane, whichever is more: at 10^6 ranks it and what goes with it are 0.2 GB. These are
+ * held during a balance only. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -35,11 +41,15 @@ struct cut {
     int32_t *seg;  /* scratch of the search */
     int64_t nnode;
     int nchild;
-    int64_t need;       /* units that a child must keep for its own cuts along this axis */
-    double tolerance;   /* of a child's cost */
-    int64_t (*side)[2]; /* [nnode] */
-    int64_t *total;     /* [nnode] cost of a node over all ranks */
-    int64_t *wall;      /* [nnode][nchild-1], the answer */
+    struct group *group; /* [nnode] ranks of a node; n = 0: it is not there */
+    const struct tree *tree;
+    const int *axis; /* [tree levels], and this level */
+    int level;
+    double tolerance;     /* of the cost of the smallest child */
+    int64_t (*side)[2];   /* [nnode] along the axis */
+    int64_t (*box)[3][2]; /* [nnode] k-section only */
+    int64_t *total;       /* [nnode] cost of a node over all ranks */
+    int64_t *wall;        /* [nnode][nchild-1], the answer */
 };
 
 /* For one target cost t: the first cut plane W with C(W) >= t, the cost up to it and up to the unit
@@ -48,6 +58,20 @@ struct reach {
     int32_t node, seg;
     int64_t target, wall, cost, below;
 };
+
+/* First of the ascending cut planes w[0..n-1] with x <= w, else n. */
+static inline int wall_slot(const int64_t *w, int n, int64_t x)
+{
+    int lo = 0, len = n;
+    while (len > 8) {
+        int half = len / 2;
+        if (w[lo + half - 1] < x) lo += half;
+        len -= half;
+    }
+    int hi = lo + len;
+    while (lo < hi && w[lo] < x) lo++;
+    return lo;
+}
 
 static void whole_costs(struct cut *s, const double *cost);
 static void balance_ksection(struct domain *d, struct cut *s, const int *level, const okey *key);
@@ -69,7 +93,6 @@ struct domain *domain_balance(const struct domain *d, enum domain_kind kind, con
     whole_costs(&s, cost);
     if (kind == DOMAIN_KSECTION) {
         balance_ksection(out, &s, level, key);
-        ksection_finish(out);
     } else {
         balance_hilbert(out, &s, level, key);
         hilbert_finish(out);
@@ -103,35 +126,78 @@ static void whole_costs(struct cut *s, const double *cost)
     }
 }
 
+static void ksection_level(struct domain *d, struct cut *s, const int *level, const okey *key);
+static void ksection_descend(struct domain *d, struct cut *s);
+
+/* A node is known by its slot, p * nchild + j below slot p: with unequal groups some of the last
+ * level's are empty, fewer than there are ranks. */
 static void balance_ksection(struct domain *d, struct cut *s, const int *level, const okey *key)
 {
     struct ksection *k = &d->ksec;
     s->nnode = 1;
-    for (int l = 0; l < k->nlev; l++) {
-        int axis = k->axis[l];
-#pragma omp parallel for if (s->n > PARALLEL_FROM)
-        for (int64_t i = 0; i < s->n; i++) {
-            int64_t x[3];
-            domain_corner(d, level[i], key[i], x);
-            s->x[i] = x[axis] + domain_width(d, level[i]) / 2;
-        }
-        s->nchild = k->factor[l];
-        s->need = 1;
-        for (int m = l + 1; m < k->nlev; m++)
-            if (k->axis[m] == axis) s->need *= k->factor[m];
-        s->tolerance = TOLERANCE / k->nlev;
-        s->wall = k->wall[l];
-        s->side = mem_new(sizeof *s->side * (size_t)s->nnode, "balance nodes");
-        for (int64_t p = 0; p < s->nnode; p++) ksection_side(d, l, p, axis, s->side[p]);
-        cut_nodes(s);
-        FREE(s->side);
-#pragma omp parallel for if (s->n > PARALLEL_FROM)
-        for (int64_t i = 0; i < s->n; i++)
-            s->node[i] = s->node[i] * s->nchild +
-                         wall_slot(s->wall + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1,
-                                   s->x[i]);
-        s->nnode *= s->nchild;
+    s->tree = &k->tree;
+    s->axis = k->axis;
+    s->tolerance = TOLERANCE / k->tree.nlev;
+    s->group = mem_new(sizeof *s->group, "balance nodes");
+    s->side = mem_new(sizeof *s->side, "balance nodes");
+    s->box = mem_new(sizeof *s->box, "balance nodes");
+    s->group[0] = (struct group){0, d->nrank};
+    for (int a = 0; a < 3; a++) s->box[0][a][0] = 0, s->box[0][a][1] = d->extent;
+    for (s->level = 0; s->level < k->tree.nlev; s->level++) {
+        ksection_level(d, s, level, key);
+        ksection_descend(d, s);
     }
+    FREE(s->group);
+    FREE(s->side);
+    FREE(s->box);
+}
+
+static void ksection_level(struct domain *d, struct cut *s, const int *level, const okey *key)
+{
+    int axis = s->axis[s->level];
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t x[3];
+        domain_corner(d, level[i], key[i], x);
+        s->x[i] = x[axis] + domain_width(d, level[i]) / 2;
+    }
+    s->nchild = s->tree->factor[s->level];
+    s->wall = mem_new(sizeof *s->wall * (size_t)(s->nnode * (s->nchild - 1)), "balance nodes");
+    for (int64_t p = 0; p < s->nnode; p++) memcpy(s->side[p], s->box[p][axis], sizeof s->side[p]);
+    cut_nodes(s);
+#pragma omp parallel for if (s->n > PARALLEL_FROM)
+    for (int64_t i = 0; i < s->n; i++)
+        s->node[i] = s->node[i] * s->nchild +
+                     wall_slot(s->wall + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1,
+                               s->x[i]);
+}
+
+/* The cut planes go into the domain, and the children become the nodes. */
+static void ksection_descend(struct domain *d, struct cut *s)
+{
+    int k = s->nchild, axis = s->axis[s->level];
+    size_t n = (size_t)(s->nnode * k);
+    struct group *group = mem_zero(sizeof *group * n, "balance nodes");
+    int64_t(*box)[3][2] = mem_zero(sizeof *box * n, "balance nodes");
+    for (int64_t p = 0; p < s->nnode; p++) {
+        const int64_t *wall = s->wall + p * (k - 1);
+        for (int j = 0; j < k && j < s->group[p].n; j++) {
+            struct group *g = &group[p * k + j];
+            int64_t *side = box[p * k + j][axis];
+            *g = group_child(s->group[p], k, j);
+            memcpy(box[p * k + j], s->box[p], sizeof *box);
+            if (j > 0) side[0] = d->ksec.cut[g->first] = wall[j - 1];
+            if (j < k - 1) side[1] = wall[j];
+        }
+    }
+    FREE(s->wall);
+    FREE(s->group);
+    FREE(s->box);
+    FREE(s->side);
+    s->group = group;
+    s->box = box;
+    s->nnode *= k;
+    s->side = mem_new(sizeof *s->side * n, "balance nodes");
 }
 
 /* A sample in grain q of the key range is below the bound b if q < b, that is q + 1 <= b. */
@@ -143,15 +209,32 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++)
         s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
+    struct group all = {0, n};
     s->nnode = 1;
     s->nchild = n;
-    s->need = 1;
+    s->group = &all;
     s->tolerance = TOLERANCE;
     s->side = side;
     s->wall = mem_new(sizeof *s->wall * (size_t)n, "balance nodes");
     cut_nodes(s);
     for (int r = 1; r < n; r++) h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
     FREE(s->wall);
+}
+
+/* What is due to the children before j. Behind the last child that holds ranks there is no cut
+ * plane to be found. */
+static int64_t target_of(const struct cut *s, int64_t p, int j)
+{
+    struct group g = s->group[p];
+    if (j >= g.n) return s->total[p] + 1;
+    return (int64_t)((__int128)s->total[p] * (group_child(g, s->nchild, j).first - g.first) / g.n);
+}
+
+/* The cost of the smallest child of a node. */
+static double least_cost(const struct cut *s, int64_t p)
+{
+    int n = s->group[p].n, each = n > s->nchild ? n / s->nchild : 1;
+    return n ? (double)s->total[p] / ((double)n / each) : 0;
 }
 
 /* First the cost closest to each target, then the range of cut planes that are within that distance
@@ -166,16 +249,16 @@ static void cut_nodes(struct cut *s)
     node_totals(s);
     for (int64_t i = 0; i < n; i++) {
         t[i].node = (int32_t)(i / per);
-        t[i].target = (int64_t)((__int128)s->total[i / per] * (i % per + 1) / s->nchild);
+        t[i].target = target_of(s, i / per, (int)(i % per) + 1);
     }
     reach_find(s, n, t);
     for (int64_t i = 0; i < n; i++) {
-        int64_t want = t[i].target,
-                slack = (int64_t)((double)s->total[i / per] / s->nchild * s->tolerance);
+        int64_t want = t[i].target, slack = (int64_t)(least_cost(s, i / per) * s->tolerance);
         int64_t best = want - t[i].below <= t[i].cost - want ? t[i].below : t[i].cost;
         low[i].node = high[i].node = t[i].node;
         low[i].target = best < want - slack ? best : want - slack;
         high[i].target = (best > want + slack ? best : want + slack) + 1;
+        if (want > s->total[i / per]) low[i].target = high[i].target = want;
     }
     reach_find(s, 2 * n, low);
     walls_place(s, low, high);
@@ -197,24 +280,47 @@ static int64_t roundest(int64_t a, int64_t b)
     return b >> top << top;
 }
 
-/* Ascending cut planes with at least `need` units between them, if the node has that many. */
+/* Units that n ranks need for their own cuts along the axis of this tree level. */
+static int64_t need_of(const struct cut *s, int n)
+{
+    int64_t need = 1;
+    for (int l = s->level + 1; s->tree && l < s->tree->nlev && n > 1; l++) {
+        int f = s->tree->factor[l];
+        if (s->axis[l] == s->axis[s->level]) need *= f < n ? f : n;
+        n = (n + f - 1) / f;
+    }
+    return need;
+}
+
+/* Ascending cut planes with at least as many units between them as the ranks there need, if the
+ * node has that many. */
+static void node_place(struct cut *s, int64_t p, const struct reach *low, const struct reach *high)
+{
+    struct group g = s->group[p];
+    int per = s->nchild - 1, children = g.n < s->nchild ? g.n : s->nchild;
+    int64_t start = s->side[p][0], end = s->side[p][1], prev = start, need = 1;
+    if (children) need = need_of(s, group_child(g, s->nchild, 0).n);
+    for (int j = 0; j < per; j++) {
+        int64_t i = p * per + j;
+        if (j >= children - 1) {
+            s->wall[i] = end;
+            continue;
+        }
+        int64_t least = prev + need, most = end - (children - 1 - j) * need;
+        int64_t a = low[i].wall, b = high[i].wall - 1;
+        if (!s->total[p]) a = b = start + (end - start) / children * (j + 1);
+        if (a > most) a = most;
+        if (a < least) a = least;
+        if (b > most) b = most;
+        if (b < least) b = least;
+        prev = least > most ? (least < end ? least : end) : roundest(a, b);
+        s->wall[i] = prev;
+    }
+}
+
 static void walls_place(struct cut *s, const struct reach *low, const struct reach *high)
 {
-    int per = s->nchild - 1;
-    for (int64_t p = 0; p < s->nnode; p++) {
-        int64_t start = s->side[p][0], end = s->side[p][1], prev = start;
-        for (int j = 0; j < per; j++) {
-            int64_t i = p * per + j, least = prev + s->need, most = end - (per - j) * s->need;
-            int64_t a = low[i].wall, b = high[i].wall - 1;
-            if (!s->total[p]) a = b = start + (end - start) / s->nchild * (j + 1);
-            if (a > most) a = most;
-            if (a < least) a = least;
-            if (b > most) b = most;
-            if (b < least) b = least;
-            prev = least > most ? (least < end ? least : end) : roundest(a, b);
-            s->wall[i] = prev;
-        }
-    }
+    for (int64_t p = 0; p < s->nnode; p++) node_place(s, p, low, high);
 }
 
 /* The state of one search: segments (base, base + 2^shift] with the cost before them. */

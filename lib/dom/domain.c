@@ -19,7 +19,6 @@ struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int lev
     struct domain *d = domain_alloc(kind, ndim, nrank, levelmax, wall);
     if (kind == DOMAIN_KSECTION) {
         ksection_uniform(d);
-        ksection_finish(d);
     } else {
         hilbert_uniform(d);
         hilbert_finish(d);
@@ -75,10 +74,9 @@ int domain_rank(const struct domain *d, int level, okey key)
 int domain_whole(const struct domain *d, int level, okey key)
 {
     if (d->nrank == 1) return 0;
+    if (d->kind == DOMAIN_KSECTION) return ksection_whole(d, level, key);
     int r = domain_rank(d, level, key);
-    bool whole = d->kind == DOMAIN_KSECTION ? ksection_whole(d, r, level, key)
-                                            : hilbert_whole(d, r, level, key);
-    return whole ? r : -1;
+    return hilbert_whole(d, r, level, key) ? r : -1;
 }
 
 void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8])
@@ -95,13 +93,23 @@ int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
                                       : hilbert_near(d, me, level, key, rank);
 }
 
+void rank_list_add(struct rank_list *s, int rank)
+{
+    if (s->n == s->cap) {
+        s->cap = 2 * s->cap + 16;
+        s->rank = mem_grow(s->rank, sizeof *s->rank * (size_t)s->cap, "domain ranks");
+    }
+    s->rank[s->n++] = rank;
+}
+
 void domain_ball(const struct domain *d, const double x[3], double radius, double margin,
-                 unsigned char *meets)
+                 struct rank_list *ranks)
 {
     double units = (double)d->extent;
     struct domain_ball b = {
-        .d = d, .radius = radius * units, .margin = margin * units, .meets = meets};
+        .d = d, .radius = radius * units, .margin = margin * units, .ranks = ranks};
     for (int a = 0; a < 3; a++) b.x[a] = x[a] * units;
+    ranks->n = 0;
     if (d->kind == DOMAIN_KSECTION)
         ksection_ball(&b);
     else
@@ -114,42 +122,13 @@ void domain_bound_keys(const struct domain *d, double *bound)
     for (int r = 0; r <= d->nrank; r++) bound[r] = (double)d->hilb.bound[r];
 }
 
-/* Text into a buffer of fixed size; what does not fit is cut off. */
-struct text {
-    char *at;
-    size_t left;
-};
-
-static void text_add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void print_node(const struct domain *d, int l, int64_t p, struct text *t)
-{
-    const struct ksection *k = &d->ksec;
-    int64_t leaves = 1;
-    for (int m = l; m < k->nlev; m++) leaves *= k->factor[m];
-    text_add(t, "%*s", 2 * l, "");
-    if (leaves == 1)
-        text_add(t, "rank %ld", (long)p);
-    else
-        text_add(t, "ranks %ld-%ld", (long)(p * leaves), (long)((p + 1) * leaves - 1));
-    if (l < k->nlev) {
-        text_add(t, "  %c at", "xyz"[k->axis[l]]);
-        const int64_t *w = k->wall[l] + p * (k->factor[l] - 1);
-        for (int j = 0; j < k->factor[l] - 1; j++)
-            text_add(t, " %.6f", (double)w[j] / (double)d->extent);
-    }
-    text_add(t, "\n");
-    for (int j = 0; l < k->nlev && j < k->factor[l] && t->left > 1; j++)
-        print_node(d, l + 1, p * k->factor[l] + j, t);
-}
-
 void domain_print(const struct domain *d, char *buf, size_t size)
 {
     if (!size) return;
     buf[0] = 0;
     struct text t = {buf, size};
     if (d->kind == DOMAIN_KSECTION) {
-        print_node(d, 0, 0, &t);
+        ksection_print(d, &t);
         return;
     }
     double whole = (double)d->hilb.bound[d->nrank];
@@ -158,7 +137,7 @@ void domain_print(const struct domain *d, char *buf, size_t size)
                  (double)d->hilb.bound[r + 1] / whole);
 }
 
-static void text_add(struct text *t, const char *fmt, ...)
+void text_add(struct text *t, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

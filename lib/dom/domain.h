@@ -3,7 +3,10 @@
  * Two kinds: the k-section tree (Kim 2026, section 2) and Hilbert key ranges as in RAMSES.
  * Positions are given as (level, key) of an oct; its rank is that of its centre, i.e. of the parent
  * cell's centre. Cut planes and keys are at a resolution of 2^-(levelmax+1) of the box or
- * coarser. Results do not depend on it, so it may depend on clocks. */
+ * coarser. Results do not depend on it, so it may depend on clocks.
+ *
+ * Any number of ranks, prime ones too. What every rank holds of a decomposition: 8 bytes a rank
+ * (k-section: a cut plane) or 16 (Hilbert: a bound). */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
@@ -36,11 +39,17 @@ int domain_whole(const struct domain *d, int level, okey key);
  * (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
-/* Marks, in meets[nrank], the ranks whose domain comes nearer than `margin`, on each axis, to the
- * ball around x: all that do, and no others but by rounding. In units of the box; nothing is
- * wrapped: x may lie outside of the box. */
+/* Ranks, in a list that grows. Begins as zeros; rank: FREE. */
+struct rank_list {
+    int n, cap;
+    int *rank;
+};
+
+/* The ranks whose domain comes nearer than `margin`, on each axis, to the ball around x: all that
+ * do, and no others but by rounding; ascending, without repeats, instead of what the list held. In
+ * units of the box; nothing is wrapped: x may lie outside of the box. */
 void domain_ball(const struct domain *d, const double x[3], double radius, double margin,
-                 unsigned char *meets);
+                 struct rank_list *ranks);
 
 /* A new decomposition of the same kind with equal cost per rank. Each rank gives n weighted octs,
  * at their centres (collective). cost > 0, any unit. Bound on the remaining imbalance: the
@@ -55,7 +64,8 @@ void domain_bound_keys(const struct domain *d, double *bound);
 unsigned __int128 hilbert_key(const int64_t x[3], int bits);
 /* k-section only: the tree as cuRAMSES stores it: nodes from 1, breadth first; tables of nodes or
  * ranks with the second index slowest; cut planes and boxes in units of the box. At most kmax
- * children per node. */
+ * children per node. All leaves are on the last level: a rank that is alone before it is the only
+ * child of its node, whose cut planes are at the end of its box. */
 struct domain_tree {
     int nlev, kmax, nnode;
     int32_t *factor, *axis; /* [nlev] axis 1..3 */

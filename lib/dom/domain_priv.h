@@ -4,19 +4,20 @@
  * of them per side): the finest oct is 4 units wide, the finest cell 2, and every centre of an oct
  * or a cell is an integer number of units. */
 #pragma once
+#include "comm/tree.h"
 #include "dom/domain.h"
-
-enum { KSECTION_LEVELS = 31 };
 
 typedef unsigned __int128 hkey; /* Hilbert key, levelmax+1 bits per dimension of ndim */
 
 struct ksection {
-    int nlev;                    /* tree levels; 0 for one rank */
-    int factor[KSECTION_LEVELS]; /* children of each node of the tree level */
-    int axis[KSECTION_LEVELS];
-    /* [node][factor-1]; child j of node p is node p*factor+j of the next tree level */
-    int64_t *wall[KSECTION_LEVELS];
-    int64_t (*box)[3][2]; /* [rank][axis]: (lo,hi], the last tree level's children */
+    struct tree tree;
+    int axis[TREE_LEVELS];
+    /* of the groups of a tree level that have small[l] ranks or one more: the quotient and the
+     * remainder by the level's factor */
+    int small[TREE_LEVELS], each[TREE_LEVELS][2], more[TREE_LEVELS][2];
+    /* [nrank] the plane between the boxes that hold ranks r - 1 and r where the tree parts them;
+     * cut[0] is not used */
+    int64_t *cut;
 };
 
 struct hilbert_walk;
@@ -53,17 +54,23 @@ static inline int64_t domain_width(const struct domain *d, int level)
 struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
                             const bool wall[6]);
 
-void ksection_plan(struct domain *d);    /* factors, axes, room for cut planes */
+void ksection_plan(struct domain *d);    /* tree, axes, room for cut planes */
 void ksection_uniform(struct domain *d); /* cut planes of equal volumes */
-void ksection_finish(struct domain *d);  /* boxes of the ranks, once all cut planes are known */
 void ksection_fini(struct domain *d);
-/* The interval (side[0],side[1]] of node p of tree level l along an axis; needs the cut planes of
- * the levels above only. */
-void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t side[2]);
+/* The box (lo,hi] of a rank. */
+void ksection_box(const struct domain *d, int rank, int64_t box[3][2]);
 int ksection_rank(const struct domain *d, int level, okey key);
-/* no cut plane cuts the oct */
-bool ksection_whole(const struct domain *d, int rank, int level, okey key);
+/* the rank of an oct that no cut plane cuts, else -1 */
+int ksection_whole(const struct domain *d, int level, okey key);
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank);
+
+/* Text into a buffer of fixed size; what does not fit is cut off. */
+struct text {
+    char *at;
+    size_t left;
+};
+void text_add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ksection_print(const struct domain *d, struct text *t);
 
 void hilbert_plan(struct domain *d); /* room for bounds */
 void hilbert_uniform(struct domain *d);
@@ -78,8 +85,9 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
 struct domain_ball {
     const struct domain *d;
     double x[3], radius, margin;
-    unsigned char *meets; /* [nrank] */
+    struct rank_list *ranks;
 };
+void rank_list_add(struct rank_list *s, int rank);
 void ksection_ball(const struct domain_ball *b);
 void hilbert_ball(const struct domain_ball *b);
 
@@ -93,18 +101,4 @@ static inline bool domain_ball_meets(const struct domain_ball *b, const int64_t 
         if (d > 0) d2 += d * d;
     }
     return d2 <= b->radius * b->radius;
-}
-
-/* First of the ascending cut planes w[0..n-1] with x <= w, else n. */
-static inline int wall_slot(const int64_t *w, int n, int64_t x)
-{
-    int lo = 0, len = n;
-    while (len > 8) {
-        int half = len / 2;
-        if (w[lo + half - 1] < x) lo += half;
-        len -= half;
-    }
-    int hi = lo + len;
-    while (lo < hi && w[lo] < x) lo++;
-    return lo;
 }

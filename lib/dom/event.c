@@ -42,13 +42,13 @@ static enum err check_event(const struct mesh *m, const struct event *e)
     return OK;
 }
 
-/* One event, and its images, to the ranks they meet. meets: [nrank], scratch. */
+/* One event, and its images, to the ranks they meet. near: scratch. */
 static void post_event(struct post *p, const struct domain *d, const struct mesh *m,
-                       const struct event *e, const void *payload, unsigned char *meets)
+                       const struct event *e, const void *payload, struct rank_list *near)
 {
     /* Cells of an oct whose centre is a rank's reach half an oct beyond its domain. */
     double box = m->boxlen, margin = 0.5 / (double)((int64_t)1 << (m->levelmin - 1));
-    int nrank = domain_nrank(d), reach[3];
+    int reach[3];
     for (int a = 0; a < 3; a++) reach[a] = !m->wall[2 * a] && !m->wall[2 * a + 1];
     for (int k = 0; k < 27; k++) {
         int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
@@ -61,11 +61,10 @@ static void post_event(struct post *p, const struct domain *d, const struct mesh
             there &= abs(s[a]) <= reach[a] && y + e->radius >= 0 && y - e->radius <= box;
         }
         if (!there) continue;
-        memset(meets, 0, (size_t)nrank);
-        domain_ball(d, x, e->radius / box, margin, meets);
-        for (int r = 0; r < nrank; r++) {
-            image.rank = r;
-            if (meets[r]) post_add(p, &image, payload);
+        domain_ball(d, x, e->radius / box, margin, near);
+        for (int i = 0; i < near->n; i++) {
+            image.rank = near->rank[i];
+            post_add(p, &image, payload);
         }
     }
 }
@@ -120,11 +119,11 @@ enum err event_route(const struct comm *c, const struct domain *d, const struct 
     *out = (struct events){.bytes = bytes};
     for (int64_t i = 0; i < n && err == OK; i++) err = check_event(m, &e[i]);
     TRY(err_agree(c, err));
-    unsigned char *meets = mem_zero((size_t)c->size, "events");
+    struct rank_list near = {0};
     char *room = mem_zero(padded + 1, "events");
     for (int64_t i = 0; i < n; i++) {
         if (bytes) memcpy(room, (const char *)payload + bytes * (size_t)i, bytes);
-        post_event(&p, d, m, &e[i], room, meets);
+        post_event(&p, d, m, &e[i], room, &near);
     }
     int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "events");
     char *rows = rows_sorted(p.data, p.row, p.n, rank_order);
@@ -138,7 +137,7 @@ enum err event_route(const struct comm *c, const struct domain *d, const struct 
     FREE(got);
     FREE(count);
     FREE(room);
-    FREE(meets);
+    FREE(near.rank);
     FREE(p.data);
     return OK;
 }

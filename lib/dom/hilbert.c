@@ -10,6 +10,7 @@
  * whose 27 cubes belong to one rank there is nothing to do. */
 #include <omp.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -123,7 +124,7 @@ static void ball_descend(const struct domain_ball *b, const struct cube *c)
     for (int a = 0; a < 3; a++) side[a][0] = c->low[a], side[a][1] = c->low[a] + width;
     if (!domain_ball_meets(b, (const int64_t(*)[2])side)) return;
     if (c->first == c->last) {
-        b->meets[c->first] = 1;
+        rank_list_add(b->ranks, c->first);
         return;
     }
     for (int slot = 0; slot < 8; slot++) {
@@ -137,10 +138,22 @@ static void ball_descend(const struct domain_ball *b, const struct cube *c)
     }
 }
 
+static int rank_order(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 /* Few cubes of a level are more than one rank's: as many as there are bounds. */
 void hilbert_ball(const struct domain_ball *b)
 {
+    struct rank_list *s = b->ranks;
+    int n = 0;
     ball_descend(b, &(struct cube){.last = b->d->nrank - 1});
+    if (s->n > 1) qsort(s->rank, (size_t)s->n, sizeof *s->rank, rank_order);
+    for (int i = 0; i < s->n; i++)
+        if (n == 0 || s->rank[i] != s->rank[n - 1]) s->rank[n++] = s->rank[i];
+    s->n = n;
 }
 
 /* The 27 cubes around an oct, index (dx+1) + 3 (dy+1) + 9 (dz+1). */

@@ -1,9 +1,10 @@
 /* dom/ksection: the k-section tree of cuRAMSES (Kim 2026, section 2.1).
  *
- * The number of ranks is factored into primes, largest first; tree level l cuts every node into
- * factor[l] children along axis[l], the longest side of what equal cuts of a cube have left (ties:
- * the lowest axis). All children of a tree level hold equally many ranks, so the leaf's number is
- * the rank. A point on a cut plane belongs to the lower side, hence all intervals are (lo,hi].
+ * The tree over ranks (comm/tree.h) cuts space: level l divides the box of every group of ranks
+ * into the boxes of its children, along axis[l], the longest side of what equal cuts of a cube have
+ * left (ties: the lowest axis). Each cut plane parts the ranks below some rank r from those from r
+ * on, and each r > 0 is parted from r - 1 once: so cut[r] is the whole tree, 8 bytes a rank. A
+ * point on a cut plane belongs to the lower side, hence all intervals are (lo,hi].
  *
  * The ranks that need an oct as a ghost are found axis by axis: a box meets the cube of 27 octs if
  * it does so on each axis, and holds one of the 27 centres around the parent if it holds one of
@@ -16,140 +17,233 @@
 void ksection_plan(struct domain *d)
 {
     struct ksection *k = &d->ksec;
-    int rest = d->nrank, small_first[KSECTION_LEVELS], n = 0;
-    for (int p = 2; rest > 1; p++) {
-        if ((int64_t)p * p > rest) p = rest;
-        for (; rest % p == 0; rest /= p) small_first[n++] = p;
-    }
-    k->nlev = n;
     double side[3] = {1, 1, 1};
-    int64_t nodes = 1;
-    for (int l = 0; l < n; l++) {
-        int f = k->factor[l] = small_first[n - 1 - l], axis = 0;
+    tree_init(&k->tree, d->nrank);
+    for (int l = 0; l < k->tree.nlev; l++) {
+        int axis = 0;
         for (int a = 1; a < 3; a++)
             if (side[a] > side[axis]) axis = a;
         k->axis[l] = axis;
-        side[axis] /= f;
-        k->wall[l] = mem_zero(sizeof(int64_t) * (size_t)(nodes * (f - 1)), "domain walls");
-        nodes *= f;
+        side[axis] /= k->tree.factor[l];
+    }
+    for (int l = 0, n = d->nrank; l < k->tree.nlev; n /= k->tree.factor[l++]) {
+        k->small[l] = n;
+        for (int i = 0; i < 2; i++) {
+            k->each[l][i] = (n + i) / k->tree.factor[l];
+            k->more[l][i] = (n + i) % k->tree.factor[l];
+        }
+    }
+    k->cut = mem_zero(sizeof *k->cut * (size_t)d->nrank, "domain cut planes");
+}
+
+/* A node on the way down: its tree level, its ranks, its box. */
+struct node {
+    int level;
+    struct group group;
+    int64_t side[3][2];
+};
+
+static struct node root_of(const struct domain *d)
+{
+    int64_t n = d->extent;
+    return (struct node){.group = {0, d->nrank}, .side = {{0, n}, {0, n}, {0, n}}};
+}
+
+static bool node_is_leaf(const struct node *n)
+{
+    return n->group.n == 1;
+}
+
+/* Children that hold ranks. */
+static inline int node_children(const struct domain *d, const struct node *n)
+{
+    int k = d->ksec.tree.factor[n->level];
+    return k < n->group.n ? k : n->group.n;
+}
+
+/* group_child without its division: sizes of one tree level differ by one at most. */
+static inline struct group child_group(const struct ksection *k, int l, struct group g, int j)
+{
+    int i = g.n - k->small[l], each = k->each[l][i], more = k->more[l][i];
+    return (struct group){g.first + j * each + (j < more ? j : more), each + (j < more)};
+}
+
+/* From the side of a group's box, along the axis that is cut, to that of a child. */
+static inline void child_side(const struct ksection *k, struct group g, struct group c,
+                              int64_t side[2])
+{
+    int end = c.first + c.n;
+    if (c.first > g.first) side[0] = k->cut[c.first];
+    if (end < g.first + g.n) side[1] = k->cut[end];
+}
+
+/* Child j of those that hold ranks; only the side along the level's axis differs. */
+static struct node node_child(const struct domain *d, const struct node *n, int j)
+{
+    const struct ksection *k = &d->ksec;
+    struct node c = *n;
+    struct group g = child_group(k, c.level, c.group, j);
+    child_side(k, c.group, g, c.side[k->axis[c.level]]);
+    c.level++;
+    c.group = g;
+    return c;
+}
+
+/* Which child of a group of tree level l holds x along the level's axis. */
+static inline int child_at(const struct ksection *k, int l, struct group g, int64_t x)
+{
+    int f = k->tree.factor[l], j = (f < g.n ? f : g.n) - 1;
+    while (j > 0 && x <= k->cut[child_group(k, l, g, j).first]) j--;
+    return j;
+}
+
+static void cut_evenly(struct domain *d, const struct node *n)
+{
+    if (node_is_leaf(n)) return;
+    const int64_t *side = n->side[d->ksec.axis[n->level]];
+    struct group g = n->group;
+    int children = node_children(d, n);
+    for (int j = 1; j < children; j++) {
+        int before = child_group(&d->ksec, n->level, g, j).first - g.first;
+        d->ksec.cut[g.first + before] =
+            side[0] + (int64_t)(((__int128)(side[1] - side[0]) * before + g.n / 2) / g.n);
+    }
+    for (int j = 0; j < children; j++) {
+        struct node child = node_child(d, n, j);
+        cut_evenly(d, &child);
     }
 }
 
 void ksection_uniform(struct domain *d)
 {
-    struct ksection *k = &d->ksec;
-    int64_t nodes = 1;
-    for (int l = 0; l < k->nlev; l++) {
-        int f = k->factor[l];
-        for (int64_t p = 0; p < nodes; p++) {
-            int64_t side[2];
-            ksection_side(d, l, p, k->axis[l], side);
-            for (int j = 1; j < f; j++)
-                k->wall[l][p * (f - 1) + j - 1] =
-                    side[0] + (int64_t)(((__int128)(side[1] - side[0]) * j + f / 2) / f);
-        }
-        nodes *= f;
-    }
-}
-
-void ksection_finish(struct domain *d)
-{
-    struct ksection *k = &d->ksec;
-    k->box = mem_new(sizeof *k->box * (size_t)d->nrank, "domain boxes");
-    for (int r = 0; r < d->nrank; r++)
-        for (int a = 0; a < 3; a++) ksection_side(d, k->nlev, r, a, k->box[r][a]);
+    struct node root = root_of(d);
+    cut_evenly(d, &root);
 }
 
 void ksection_fini(struct domain *d)
 {
-    for (int l = 0; l < d->ksec.nlev; l++) FREE(d->ksec.wall[l]);
-    FREE(d->ksec.box);
+    FREE(d->ksec.cut);
 }
 
-void ksection_side(const struct domain *d, int l, int64_t p, int axis, int64_t side[2])
+void ksection_box(const struct domain *d, int rank, int64_t box[3][2])
 {
-    const struct ksection *k = &d->ksec;
-    side[0] = 0;
-    side[1] = d->extent;
-    int64_t stride = 1;
-    for (int m = 0; m < l; m++) stride *= k->factor[m];
-    for (int m = 0; m < l; m++) {
-        int f = k->factor[m];
-        stride /= f;
-        if (k->axis[m] != axis) continue;
-        int64_t node = p / stride / f, child = p / stride % f;
-        const int64_t *w = k->wall[m] + node * (f - 1);
-        if (child > 0) side[0] = w[child - 1];
-        if (child < f - 1) side[1] = w[child];
-    }
+    struct node n = root_of(d);
+    while (!node_is_leaf(&n))
+        n = node_child(d, &n, group_slot(n.group, d->ksec.tree.factor[n.level], rank));
+    memcpy(box, n.side, sizeof n.side);
 }
 
 int ksection_rank(const struct domain *d, int level, okey key)
 {
     const struct ksection *k = &d->ksec;
-    int64_t x[3], half = domain_width(d, level) >> 1, p = 0;
+    int64_t x[3], half = domain_width(d, level) >> 1;
+    struct group g = {0, d->nrank};
     domain_corner(d, level, key, x);
-    for (int l = 0; l < k->nlev; l++) {
-        int f = k->factor[l];
-        p = p * f + wall_slot(k->wall[l] + p * (f - 1), f - 1, x[k->axis[l]] + half);
-    }
-    return (int)p;
+    for (int l = 0; g.n > 1; l++) g = child_group(k, l, g, child_at(k, l, g, x[k->axis[l]] + half));
+    return g.first;
 }
 
-bool ksection_whole(const struct domain *d, int rank, int level, okey key)
-{
-    int64_t x[3], w = domain_width(d, level);
-    bool whole = true;
-    domain_corner(d, level, key, x);
-    for (int a = 0; a < 3; a++)
-        whole &= x[a] >= d->ksec.box[rank][a][0] && x[a] + w <= d->ksec.box[rank][a][1];
-    return whole;
-}
-
-static void tree_nodes(const struct domain *d, struct domain_tree *t)
+/* From the root down as long as (low,high] is within one child, along the axes that are cut. */
+static struct node node_around(const struct domain *d, const int64_t low[3], const int64_t high[3])
 {
     const struct ksection *k = &d->ksec;
-    int64_t start = 0, width = 1;
-    for (int l = 0; l < k->nlev; l++) {
-        int f = k->factor[l];
-        for (int64_t p = 0; p < width; p++)
-            for (int j = 0; j < f; j++) {
-                t->next[j * t->nnode + start + p] = (int32_t)(start + width + p * f + j + 1);
-                if (j < f - 1)
-                    t->wall[j * t->nnode + start + p] = (double)k->wall[l][p * (f - 1) + j] /
-                                                        (double)d->extent;
-            }
-        start += width;
-        width *= f;
+    struct node n = root_of(d);
+    while (!node_is_leaf(&n)) {
+        int a = k->axis[n.level];
+        int64_t side[2] = {n.side[a][0], n.side[a][1]};
+        struct group c = child_group(k, n.level, n.group,
+                                     child_at(k, n.level, n.group, low[a] + 1));
+        child_side(k, n.group, c, side);
+        if (low[a] < side[0] || high[a] > side[1]) break;
+        n.group = c;
+        n.level++;
+        memcpy(n.side[a], side, sizeof side);
     }
-    for (int64_t p = 0; p < width; p++) t->rank[start + p] = (int32_t)p + 1;
+    return n;
+}
+
+int ksection_whole(const struct domain *d, int level, okey key)
+{
+    int64_t x[3], end[3], w = domain_width(d, level);
+    domain_corner(d, level, key, x);
+    for (int a = 0; a < 3; a++) end[a] = x[a] + w;
+    struct node n = node_around(d, x, end);
+    return node_is_leaf(&n) ? n.group.first : -1;
+}
+
+/* ---- as cuRAMSES stores it ---- */
+
+static void put_box(struct domain_tree *t, const struct domain *d, const struct node *n)
+{
+    for (int a = 0; a < 3; a++) {
+        t->low[a * d->nrank + n->group.first] = (double)n->side[a][0] / (double)d->extent;
+        t->high[a * d->nrank + n->group.first] = (double)n->side[a][1] / (double)d->extent;
+    }
+}
+
+/* The children of node `at`; those of the whole level begin with node `next`. Where there are no
+ * further children, the box ends: so a walk that takes the first child whose cut plane is not below
+ * a point arrives, on whichever level a rank is alone. Returns their number. */
+static int put_children(struct domain_tree *t, const struct domain *d, const struct node *n, int at,
+                        int next)
+{
+    int axis = d->ksec.axis[n->level], children = node_children(d, n);
+    for (int j = 0; j < t->kmax; j++) {
+        struct node c = node_child(d, n, j < children ? j : children - 1);
+        if (j < children) t->next[j * t->nnode + at] = next + j + 1;
+        if (j < d->ksec.tree.factor[n->level] - 1)
+            t->wall[j * t->nnode + at] = (double)c.side[axis][1] / (double)d->extent;
+    }
+    return children;
+}
+
+static int tree_nodes(const struct domain *d)
+{
+    const struct tree *t = &d->ksec.tree;
+    int64_t nodes = 1, width = 1;
+    for (int l = 0; l < t->nlev; l++) {
+        width *= t->factor[l];
+        nodes += width < d->nrank ? width : d->nrank;
+    }
+    return (int)nodes;
+}
+
+static void put_nodes(struct domain_tree *t, const struct domain *d)
+{
+    struct node *row = mem_new(sizeof *row * (size_t)t->nnode, "domain tree");
+    int next = 1;
+    row[0] = root_of(d);
+    for (int i = 0; i < t->nnode; i++) {
+        if (row[i].level == t->nlev) {
+            t->rank[i] = row[i].group.first + 1;
+            put_box(t, d, &row[i]);
+            continue;
+        }
+        int children = put_children(t, d, &row[i], i, next);
+        for (int j = 0; j < children; j++) row[next++] = node_child(d, &row[i], j);
+    }
+    mem_free(row);
 }
 
 void domain_tree(const struct domain *d, struct domain_tree *t)
 {
     const struct ksection *k = &d->ksec;
-    int64_t width = 1, nodes = 1;
-    *t = (struct domain_tree){.nlev = k->nlev, .kmax = 1};
+    size_t nlev = (size_t)k->tree.nlev, nrank = (size_t)d->nrank;
     BUG_ON(d->kind != DOMAIN_KSECTION);
-    for (int l = 0; l < k->nlev; l++) {
-        if (k->factor[l] > t->kmax) t->kmax = k->factor[l];
-        nodes += width *= k->factor[l];
+    *t = (struct domain_tree){.nlev = k->tree.nlev, .kmax = 1, .nnode = tree_nodes(d)};
+    t->factor = mem_zero(sizeof *t->factor * nlev + 1, "domain tree");
+    t->axis = mem_zero(sizeof *t->axis * nlev + 1, "domain tree");
+    for (int l = 0; l < t->nlev; l++) {
+        t->factor[l] = k->tree.factor[l];
+        t->axis[l] = k->axis[l] + 1;
+        if (t->factor[l] > t->kmax) t->kmax = t->factor[l];
     }
-    t->nnode = (int)nodes;
-    t->factor = mem_zero(sizeof *t->factor * (size_t)k->nlev + 1, "domain tree");
-    t->axis = mem_zero(sizeof *t->axis * (size_t)k->nlev + 1, "domain tree");
-    for (int l = 0; l < k->nlev; l++) t->factor[l] = k->factor[l], t->axis[l] = k->axis[l] + 1;
-    t->wall = mem_zero(sizeof *t->wall * (size_t)(nodes * t->kmax), "domain tree");
-    t->next = mem_zero(sizeof *t->next * (size_t)(nodes * t->kmax), "domain tree");
-    t->rank = mem_zero(sizeof *t->rank * (size_t)nodes, "domain tree");
-    tree_nodes(d, t);
-    t->low = mem_new(sizeof *t->low * 3 * (size_t)d->nrank, "domain tree");
-    t->high = mem_new(sizeof *t->high * 3 * (size_t)d->nrank, "domain tree");
-    for (int a = 0; a < 3; a++)
-        for (int r = 0; r < d->nrank; r++) {
-            t->low[a * d->nrank + r] = (double)k->box[r][a][0] / (double)d->extent;
-            t->high[a * d->nrank + r] = (double)k->box[r][a][1] / (double)d->extent;
-        }
+    t->wall = mem_zero(sizeof *t->wall * (size_t)t->nnode * (size_t)t->kmax, "domain tree");
+    t->next = mem_zero(sizeof *t->next * (size_t)t->nnode * (size_t)t->kmax, "domain tree");
+    t->rank = mem_zero(sizeof *t->rank * (size_t)t->nnode, "domain tree");
+    t->low = mem_new(sizeof *t->low * 3 * nrank, "domain tree");
+    t->high = mem_new(sizeof *t->high * 3 * nrank, "domain tree");
+    put_nodes(t, d);
 }
 
 void domain_tree_free(struct domain_tree *t)
@@ -163,30 +257,52 @@ void domain_tree_free(struct domain_tree *t)
     FREE(t->high);
 }
 
-static void ball_descend(const struct domain_ball *b, int l, int64_t p, int64_t side[3][2])
+static void print_node(const struct domain *d, const struct node *n, struct text *t)
 {
-    const struct ksection *k = &b->d->ksec;
-    if (!domain_ball_meets(b, (const int64_t(*)[2])side)) return;
-    if (l == k->nlev) {
-        b->meets[p] = 1;
+    const struct group g = n->group;
+    text_add(t, "%*s", 2 * n->level, "");
+    if (node_is_leaf(n))
+        text_add(t, "rank %d\n", g.first);
+    else
+        text_add(t, "ranks %d-%d  %c at", g.first, g.first + g.n - 1,
+                 "xyz"[d->ksec.axis[n->level]]);
+    if (node_is_leaf(n)) return;
+    int axis = d->ksec.axis[n->level], children = node_children(d, n);
+    for (int j = 0; j < children - 1; j++)
+        text_add(t, " %.6f", (double)node_child(d, n, j).side[axis][1] / (double)d->extent);
+    text_add(t, "\n");
+    for (int j = 0; j < children && t->left > 1; j++) {
+        struct node child = node_child(d, n, j);
+        print_node(d, &child, t);
+    }
+}
+
+void ksection_print(const struct domain *d, struct text *t)
+{
+    struct node root = root_of(d);
+    print_node(d, &root, t);
+}
+
+/* ---- who is near ---- */
+
+static void ball_descend(const struct domain_ball *b, const struct node *n)
+{
+    if (!domain_ball_meets(b, n->side)) return;
+    if (node_is_leaf(n)) {
+        rank_list_add(b->ranks, n->group.first);
         return;
     }
-    int f = k->factor[l];
-    int64_t *s = side[k->axis[l]], lo = s[0], hi = s[1];
-    const int64_t *w = k->wall[l] + p * (f - 1);
-    for (int j = 0; j < f; j++) {
-        s[0] = j > 0 ? w[j - 1] : lo;
-        s[1] = j < f - 1 ? w[j] : hi;
-        if (s[0] < s[1]) ball_descend(b, l + 1, p * f + j, side);
+    int axis = b->d->ksec.axis[n->level], children = node_children(b->d, n);
+    for (int j = 0; j < children; j++) {
+        struct node c = node_child(b->d, n, j);
+        if (c.side[axis][0] < c.side[axis][1]) ball_descend(b, &c);
     }
-    s[0] = lo;
-    s[1] = hi;
 }
 
 void ksection_ball(const struct domain_ball *b)
 {
-    int64_t n = b->d->extent, side[3][2] = {{0, n}, {0, n}, {0, n}};
-    ball_descend(b, 0, 0, side);
+    struct node root = root_of(b->d);
+    ball_descend(b, &root);
 }
 
 enum { CUBE = 1, CENTRES = 2 }; /* the parts of an oct's surroundings that a node may still meet */
@@ -203,35 +319,29 @@ struct span {
 struct near {
     const struct domain *d;
     struct span span[3];
-    int64_t side[3][2]; /* of the current node */
     int me, n, *rank;
 };
 
 static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x,
                      int64_t parent);
-static void near_descend(struct near *s, int l, int64_t p, int alive);
+static void near_descend(struct near *s, struct node *n, int alive); /* n comes back as it was */
 
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
-    const struct ksection *k = &d->ksec;
-    int64_t x[3], w = domain_width(d, level);
+    int64_t x[3], parent[3], low[3], high[3], w = domain_width(d, level);
     domain_corner(d, level, key, x);
-    bool inside = level > 1;
-    for (int a = 0; a < 3 && inside; a++) {
+    for (int a = 0; a < 3; a++) {
         /* Centres around the parent reach one oct beyond it; the cube reaches no further. */
-        const int64_t *b = k->box[me][a];
-        int64_t parent = x[a] & ~(2 * w - 1);
-        bool all = b[0] == 0 && b[1] == d->extent;
-        inside = all || (parent - w > b[0] && parent + 3 * w <= b[1]);
+        parent[a] = x[a] & ~(2 * w - 1);
+        low[a] = parent[a] - w - 1;
+        high[a] = parent[a] + 3 * w;
     }
-    if (inside) return 0;
+    struct node n = level > 1 ? node_around(d, low, high) : root_of(d);
+    if (node_is_leaf(&n) && n.group.first == me) return 0;
 
     struct near s = {.d = d, .me = me, .rank = rank};
-    for (int a = 0; a < 3; a++) {
-        span_set(&s.span[a], d, a, level, x[a], x[a] & ~(2 * w - 1));
-        s.side[a][1] = d->extent;
-    }
-    near_descend(&s, 0, 0, level > 1 ? CUBE | CENTRES : CUBE);
+    for (int a = 0; a < 3; a++) span_set(&s.span[a], d, a, level, x[a], parent[a]);
+    near_descend(&s, &n, level > 1 ? CUBE | CENTRES : CUBE);
     return s.n;
 }
 
@@ -269,39 +379,24 @@ static int span_meets(const struct span *s, int alive, int64_t lo, int64_t hi)
     return meets & alive;
 }
 
-/* The next child from j on that the span may meet; f when there is none. */
-static int span_next(const struct span *s, const int64_t *w, int f, int j)
-{
-    if (f <= 8) return j; /* looking at each is quicker */
-    int best = f;
-    for (int i = 0; i < s->npiece; i++) {
-        int a = wall_slot(w, f - 1, s->first[i]), b = wall_slot(w, f - 1, s->last[i]);
-        if (j <= b && (j > a ? j : a) < best) best = j > a ? j : a;
-    }
-    for (int i = 0; i < s->npoint; i++) {
-        int a = wall_slot(w, f - 1, s->point[i]);
-        if (j <= a && a < best) best = a;
-    }
-    return best;
-}
-
-static void near_descend(struct near *s, int l, int64_t p, int alive)
+static void near_descend(struct near *s, struct node *n, int alive)
 {
     const struct ksection *k = &s->d->ksec;
-    if (l == k->nlev) {
-        if (p != s->me) s->rank[s->n++] = (int)p;
+    struct group g = n->group;
+    if (g.n == 1) {
+        if (g.first != s->me) s->rank[s->n++] = g.first;
         return;
     }
-    int f = k->factor[l], axis = k->axis[l];
-    const int64_t *w = k->wall[l] + p * (f - 1);
-    const struct span *span = &s->span[axis];
-    int64_t *side = s->side[axis], lo = side[0], hi = side[1];
-    for (int j = span_next(span, w, f, 0); j < f; j = span_next(span, w, f, j + 1)) {
-        side[0] = j > 0 ? w[j - 1] : lo;
-        side[1] = j < f - 1 ? w[j] : hi;
-        int meets = span_meets(span, alive, side[0], side[1]);
-        if (meets) near_descend(s, l + 1, p * f + j, meets);
+    int l = n->level++, axis = k->axis[l], children = k->tree.factor[l];
+    int64_t *side = n->side[axis], low = side[0], high = side[1];
+    for (int j = 0; j < children && j < g.n; j++) {
+        n->group = child_group(k, l, g, j);
+        side[0] = low, side[1] = high;
+        child_side(k, g, n->group, side);
+        int meets = span_meets(&s->span[axis], alive, side[0], side[1]);
+        if (meets) near_descend(s, n, meets);
     }
-    side[0] = lo;
-    side[1] = hi;
+    side[0] = low, side[1] = high;
+    n->group = g;
+    n->level = l;
 }

@@ -196,7 +196,7 @@ static void add_loads(const struct reshape *opt, const struct comm *c, const str
             sum[3 * k + 2] += r->clouds;
         }
     }
-    for (int64_t k = 0; k <= n; k++) comm_add_i64(c, sum + 3 * k, 3);
+    comm_add_i64(c, sum, (int)(3 * (n + 1)));
     if (n) p->rank = mem_new(sizeof *p->rank * (size_t)n, "weights");
     for (int64_t k = 0; k <= n; k++) {
         const int64_t *s = sum + 3 * k;

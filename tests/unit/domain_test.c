@@ -14,6 +14,8 @@
 
 static struct comm comm;
 
+enum { MOST = 96 }; /* ranks of the decompositions compared by brute force */
+
 static const bool open_box[6] = {true, true, true, true, true, true};
 static const bool no_wall[6] = {false};
 static const bool wall_y[6] = {false, false, true, true, false, false};
@@ -141,8 +143,8 @@ static void test_near(const struct domain *d, const char *what)
     for (int i = 0; i < n * n * n; i++)
         owner[i] = domain_rank(
             d, top + 1, okey_make((uint64_t)(i % n), (uint64_t)(i / n % n), (uint64_t)(i / n / n)));
-    bool need[64];
-    int rank[64], again[64];
+    bool need[MOST];
+    int rank[MOST], again[MOST];
     for (int l = 1; l <= top; l++)
         for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) {
             int me = domain_rank(d, l, k), count = domain_near(d, me, l, k, rank);
@@ -240,7 +242,7 @@ static bool domain_same(const struct domain *a, const struct domain *b)
 {
     if (a->kind == DOMAIN_HILBERT)
         return memcmp(a->hilb.bound, b->hilb.bound, sizeof(hkey) * (size_t)(a->nrank + 1)) == 0;
-    return memcmp(a->ksec.box, b->ksec.box, sizeof *a->ksec.box * (size_t)a->nrank) == 0;
+    return memcmp(a->ksec.cut, b->ksec.cut, sizeof *a->ksec.cut * (size_t)a->nrank) == 0;
 }
 
 static bool domain_proper(const struct domain *d)
@@ -248,12 +250,13 @@ static bool domain_proper(const struct domain *d)
     bool ok = true;
     for (int r = 0; r < d->nrank; r++) {
         if (d->kind == DOMAIN_HILBERT) {
-            double bound[64];
+            double bound[MOST + 1];
             domain_bound_keys(d, bound);
             ok &= d->hilb.bound[r] < d->hilb.bound[r + 1] && (hkey)bound[r] == d->hilb.bound[r];
         }
-        for (int a = 0; a < 3 && d->kind == DOMAIN_KSECTION; a++)
-            ok &= d->ksec.box[r][a][0] < d->ksec.box[r][a][1];
+        int64_t box[3][2] = {{0, 1}, {0, 1}, {0, 1}};
+        if (d->kind == DOMAIN_KSECTION) ksection_box(d, r, box);
+        for (int a = 0; a < 3; a++) ok &= box[a][0] < box[a][1];
     }
     return ok;
 }
@@ -301,8 +304,11 @@ static void test_walls_on_grid(void)
     struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, no_wall),
                   *d = balance(u, DOMAIN_KSECTION, &s);
     int ragged = 0;
-    for (int r = 0; r < 12; r++)
-        for (int a = 0; a < 3; a++) ragged += d->ksec.box[r][a][0] % 64 != 0;
+    for (int r = 0; r < 12; r++) {
+        int64_t box[3][2];
+        ksection_box(d, r, box);
+        for (int a = 0; a < 3; a++) ragged += box[a][0] % 64 != 0;
+    }
     CHECK(ragged == 0, "%d walls off the grid", ragged);
     char text[4096];
     domain_print(d, text, sizeof text);
@@ -318,7 +324,8 @@ static void test_tree(void)
 {
     struct domain *d = domain_new(DOMAIN_KSECTION, 96, 7, no_wall);
     const int factor[6] = {3, 2, 2, 2, 2, 2}, axis[6] = {0, 1, 2, 1, 2, 0};
-    CHECK(d->ksec.nlev == 6 && !memcmp(d->ksec.factor, factor, sizeof factor), "factors of 96");
+    CHECK(d->ksec.tree.nlev == 6 && !memcmp(d->ksec.tree.factor, factor, sizeof factor),
+          "factors of 96");
     CHECK(!memcmp(d->ksec.axis, axis, sizeof axis), "axes of 96");
     domain_free(d);
     d = domain_new(DOMAIN_KSECTION, 2, 3,
@@ -334,22 +341,162 @@ static void test_tree(void)
     domain_free(d);
 }
 
+/* cuRAMSES's walk through the stored tree: on every level the first child whose cut plane is not
+ * below the point. */
+static int walk_tree(const struct domain_tree *t, const double x[3])
+{
+    int at = 0;
+    for (int l = 0; l < t->nlev; l++) {
+        int j = 0;
+        while (j < t->factor[l] - 1 && x[t->axis[l] - 1] > t->wall[j * t->nnode + at]) j++;
+        at = t->next[j * t->nnode + at] - 1;
+        if (at < 0) return -1;
+    }
+    return t->rank[at] - 1;
+}
+
+static void test_stored_tree(int nrank)
+{
+    struct samples s = samples_new(5000, 5, comm.size, comm.rank);
+    struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 5, no_wall),
+                  *d = balance(u, DOMAIN_KSECTION, &s);
+    struct domain_tree t;
+    int wrong = 0, outside = 0, leaves = 0;
+    domain_tree(d, &t);
+    for (okey k = 0; k < 1 << 15; k++) {
+        int64_t q[3];
+        double x[3];
+        int r = domain_rank(d, 6, k);
+        okey_coords(k, q);
+        for (int a = 0; a < 3; a++) {
+            x[a] = ((double)q[a] + 0.5) / 32;
+            outside += x[a] <= t.low[a * nrank + r] || x[a] > t.high[a * nrank + r];
+        }
+        wrong += walk_tree(&t, x) != r;
+    }
+    for (int i = 0; i < t.nnode; i++) leaves += t.rank[i] > 0;
+    CHECK(wrong == 0 && outside == 0, "%d ranks: %d cells found elsewhere, %d out of their box",
+          nrank, wrong, outside);
+    CHECK(leaves == nrank && t.kmax <= TREE_FACTOR_MAX, "%d ranks: %d leaves, %d children", nrank,
+          leaves, t.kmax);
+    domain_tree_free(&t);
+    domain_free(d);
+    domain_free(u);
+    samples_free(&s);
+}
+
+/* Does a box in units, widened by the margin, meet the ball? Not by domain_ball_meets. */
+static bool box_meets(const struct domain *d, int64_t box[3][2], const double x[3], double radius,
+                      double margin)
+{
+    double d2 = 0;
+    for (int a = 0; a < 3; a++) {
+        double low = (double)box[a][0] / (double)d->extent - margin,
+               high = (double)box[a][1] / (double)d->extent + margin;
+        double p = x[a] < low ? low : x[a] > high ? high : x[a];
+        d2 += (p - x[a]) * (p - x[a]);
+    }
+    return d2 <= radius * radius;
+}
+
+static void ball_brute(const struct domain *d, const double x[3], double radius, double margin,
+                       bool *meets)
+{
+    int64_t box[3][2], n = d->extent;
+    memset(meets, 0, MOST);
+    for (int r = 0; r < d->nrank && d->kind == DOMAIN_KSECTION; r++) {
+        ksection_box(d, r, box);
+        meets[r] = box_meets(d, box, x, radius, margin);
+    }
+    for (int64_t i = 0; i < n * n * n && d->kind == DOMAIN_HILBERT; i++) {
+        int64_t q[3] = {i % n, i / n % n, i / n / n};
+        hkey key = hilbert_key(q, d->levelmax + 1);
+        int r = d->nrank - 1;
+        while (key < d->hilb.bound[r]) r--;
+        for (int a = 0; a < 3; a++) box[a][0] = q[a], box[a][1] = q[a] + 1;
+        if (!meets[r]) meets[r] = box_meets(d, box, x, radius, margin);
+    }
+}
+
+static void test_ball(enum domain_kind kind, int nrank)
+{
+    struct samples s = samples_new(5000, 3, comm.size, comm.rank);
+    struct domain *u = domain_new(kind, nrank, 3, no_wall), *d = balance(u, kind, &s);
+    struct rank_list near = {0};
+    int wrong = 0;
+    for (uint64_t i = 0; i < 60; i++) {
+        bool meets[MOST];
+        double x[3], radius = 0.3 * uniform(9 * i + 7), margin = 0.1 * uniform(9 * i + 8);
+        for (uint64_t a = 0; a < 3; a++) x[a] = 1.4 * uniform(9 * i + a) - 0.2;
+        ball_brute(d, x, radius, margin, meets);
+        domain_ball(d, x, radius, margin, &near);
+        for (int j = 0; j < near.n; j++) {
+            wrong += !meets[near.rank[j]] || (j && near.rank[j] <= near.rank[j - 1]);
+            meets[near.rank[j]] = false;
+        }
+        for (int r = 0; r < nrank; r++) wrong += meets[r];
+    }
+    CHECK(wrong == 0, "kind %d, %d ranks: %d wrong", kind, nrank, wrong);
+    FREE(near.rank);
+    domain_free(d);
+    domain_free(u);
+    samples_free(&s);
+}
+
+/* A prime number of ranks: a logarithm of it of levels and messages; each oct's rank has it in its
+ * box, and the ranks near it are near. */
+static void test_many(int nrank)
+{
+    struct samples s = samples_new(20000, 20, comm.size, comm.rank);
+    struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 20, no_wall),
+                  *d = balance(u, DOMAIN_KSECTION, &s);
+    int outside = 0, most = 0, *rank = mem_new(sizeof *rank * (size_t)nrank, "test");
+    for (int64_t i = 0; i < s.n; i++) {
+        int64_t box[3][2], x[3];
+        int r = domain_rank(d, s.level[i], s.key[i]),
+            n = domain_near(d, r, s.level[i], s.key[i], rank);
+        ksection_box(d, r, box);
+        domain_corner(d, s.level[i], s.key[i], x);
+        for (int a = 0; a < 3; a++) {
+            int64_t c = x[a] + domain_width(d, s.level[i]) / 2;
+            outside += c <= box[a][0] || c > box[a][1];
+        }
+        for (int j = 0; j < n; j++) outside += rank[j] < 0 || rank[j] >= nrank || rank[j] == r;
+        if (n > most) most = n;
+    }
+    for (int r = 0; r < nrank; r += 997) {
+        int n = tree_messages(&d->ksec.tree, r);
+        CHECK(n <= 20, "rank %d of %d sends %d messages", r, nrank, n);
+    }
+    CHECK(outside == 0, "%d ranks: %d octs elsewhere", nrank, outside);
+    FREE(rank);
+    domain_free(d);
+    domain_free(u);
+    samples_free(&s);
+}
+
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &comm);
     for (int bits = 1; bits <= 5; bits++) test_hilbert_key(bits);
     test_tree();
-    const int near[] = {1, 2, 3, 5, 8, 12, 17, 37};
+    const int near[] = {1, 2, 3, 8, 11, 12, 13, 22, 77};
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) test_near_all(near[i]);
     test_near_thin();
     test_near_threads();
-    const int ranks[] = {1, 2, 3, 5, 8, 12, 17};
+    const int ranks[] = {1, 2, 3, 5, 8, 11, 12, 13, 17, 22, 77};
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
             test_balance((enum domain_kind)kind, ranks[i], 12);
             test_balance((enum domain_kind)kind, ranks[i], 20);
         }
     test_walls_on_grid();
+    const int trees[] = {1, 2, 11, 12, 13, 22, 49, 77};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        test_stored_tree(trees[i]);
+        for (int kind = 0; kind < 2; kind++) test_ball((enum domain_kind)kind, trees[i]);
+    }
+    if (comm.size == 1) test_many(999983);
     double bad = failed;
     comm_add_f64(&comm, &bad, 1);
     if (!comm.rank) printf("%d passed, %d failed\n", passed, (int)bad);
