@@ -1,4 +1,4 @@
-/* audit/check: see check.h. Here: what can be told file by file. */
+/* audit/check: see check.h. This file has the checks that need one file at a time. */
 #include "audit/check.h"
 
 #include <ctype.h>
@@ -90,7 +90,7 @@ static void report_rest(struct check *k)
     }
 }
 
-/* Readers say "FILE: record N (what) at byte M …". */
+/* Readers report "FILE: record N (what) at byte M …". */
 static void report_message(struct check *k)
 {
     char text[1024], *rest;
@@ -111,7 +111,7 @@ static void report_message(struct check *k)
     check_report(k, BAD_FILE, text, place, "%s", rest);
 }
 
-/* The file that the message begins with is one of the checkpoint's, and is not there. */
+/* The file with which the message begins belongs to the checkpoint and is missing. */
 static bool tells_missing(const struct check *k)
 {
     char file[1024];
@@ -126,7 +126,7 @@ static bool tells_missing(const struct check *k)
            errno == ENOENT;
 }
 
-/* Else the machine is in trouble: memory, descriptors, a disk that does not read. */
+/* Otherwise the machine has failed: memory, descriptors, a disk that cannot be read. */
 static bool tells_damage(const struct check *k, enum err err)
 {
     return err == ERR_FORMAT || (err == ERR_FILE && tells_missing(k));
@@ -153,7 +153,7 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 
 /* ---- who wrote it, and which box ---- */
 
-/* NULL: there is none, or the machine is in trouble: k->trouble. */
+/* NULL: there is none, or the machine has failed: k->trouble. */
 static char *load_text(struct check *k, const char *name, size_t *n)
 {
     char path[PATH_MAX], *text = NULL;
@@ -165,7 +165,8 @@ static char *load_text(struct check *k, const char *name, size_t *n)
     return err == OK ? text : NULL;
 }
 
-/* Boundaries of a box that is stored as if periodic are known from the namelist only. */
+/* The boundaries of a box that is stored as if it were periodic are known only from the namelist.
+ */
 static bool has_walls(struct check *k)
 {
     struct nml list;
@@ -226,7 +227,7 @@ static enum err count_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* The state too, if files beside the values keep its last bits: they have sums over all values. */
+/* The state is read too if further files keep its last bits: they have sums over all values. */
 static enum err ask_state(struct check *k, bool *state)
 {
     struct source *s = k->r;
@@ -265,8 +266,8 @@ static enum err read_all(struct check *k, struct tally *t)
 
 /* ---- counts of the text files ---- */
 
-/* RAMSES's list: a line a family, 13 columns its name, 10 or more the number. Older lists are not
- * compared. */
+/* The list of RAMSES: one line per family, 13 columns for the name and 10 or more for the number.
+ * Older lists are not compared. */
 static void check_families(struct check *k, const struct tally *t)
 {
     struct source *r = k->r;
@@ -314,8 +315,8 @@ static void check_info(struct check *k)
     mem_free(text);
 }
 
-/* Each file against the list. Then the readers need not, who would end at the first; they tell
- * where in a file the damage is. */
+/* Each file is compared with the list. The readers then need not do it: they would stop at the
+ * first damage. They tell where in a file the damage is. */
 static enum err check_list(struct check *k)
 {
     struct source *r = k->r;
@@ -337,7 +338,7 @@ static enum err check_whole(struct check *k)
     struct tally t = {.check = k};
     TRY(check_list(k));
     if (r->kind->check_files) TRY(r->kind->check_files(r, take_damage, k));
-    if (k->unreadable) return OK; /* files are missing: nothing else will fit */
+    if (k->unreadable) return OK; /* files are missing: nothing else would match */
     TRY(read_all(k, &t));
     for (int l = 1; l <= LEVEL_MAX; l++) {
         k->found->octs += r->tally.octs[l];
@@ -352,7 +353,7 @@ static enum err check_whole(struct check *k)
     enum err err = source_check_tree(r);
     bool unreadable = k->unreadable;
     TRY(check_judge(k, err));
-    k->unreadable = unreadable; /* the tree can still be looked at */
+    k->unreadable = unreadable; /* the tree can still be checked */
     return OK;
 }
 

@@ -1,15 +1,15 @@
 /* audit/check: is a checkpoint complete and consistent?
  *
- * Damage is reported to a callback, one call each: file, place, what; a check that fails often is
- * cut off after some of them, and how many more there are is said once. What can be checked in
- * spite of a damage still is. Nothing is collective.
+ * Damage is reported to a callback, one call each: file, place, what. After CHECK_MOST reports of
+ * one kind the others are only counted, and their number is reported once. Damage does not end the
+ * check of what can still be checked. Nothing is collective.
  *
- * CHECK_WHOLE reads each file once, in batches: every record's marks and lengths, counts against
- * each other, the levels of the tree against each other, each checksum that there is (the list of
- * files, the exact_ files, HDF5's blocks), the text files' counts, files that are missing or belong
- * to no rank. CHECK_ALL looks at every oct, cell and particle too: 16 bytes per oct and, in turns
- * bounded by `memory`, 8 (variables + 2) bytes per oct for the restriction and 8 bytes per particle
- * for the ids; each turn reads the files again. */
+ * CHECK_WHOLE reads each file once, in batches. It checks the markers and lengths of every record,
+ * counts and levels of the tree for consistency, every checksum that there is (the list of files,
+ * the exact_ files, the blocks of HDF5), the counts in text files, and looks for files that are
+ * missing or belong to no rank. CHECK_ALL also checks every oct, cell and particle. It needs 16
+ * bytes per oct and, in passes bounded by `memory`, 8 (variables + 2) bytes per oct for the
+ * restriction and 8 bytes per particle for the ids. Each pass reads the files again. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -41,6 +41,6 @@ struct check_found {
     double restricted;
 };
 
-/* An error is trouble: no checkpoint there, or one that cannot be judged. */
+/* An error means that there is no checkpoint, or that it cannot be checked. */
 MUST_USE enum err ckpt_check(const char *dir, const struct check_how *how,
                              struct check_found *found);

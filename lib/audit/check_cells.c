@@ -1,10 +1,11 @@
-/* audit/check_cells: values of cells, and that a split cell is the mean of its children.
+/* audit/check_cells: values of cells, and whether a split cell is the mean of its children.
  *
- * What is a mean: density, momentum, rho times scalar, and the energy: the total one (interpol_var
- * 0), or the internal one, to which the kinetic energy of the mean momentum is added (interpol_var
- * 1, 2); either will do. The parent cell's values come with the parent cell's oct, the mean with
- * the children' oct, maybe from another file: what comes first waits in a row of a table. The table
- * takes as many octs as memory allows; the files are read once for each such turn. */
+ * Means are compared for density, momentum, rho times scalar, and the energy: the total one
+ * (interpol_var 0), or the internal one, to which the kinetic energy of the mean momentum is added
+ * (interpol_var 1, 2); agreement with either is enough. The values of the parent cell come with its
+ * oct, the mean with the oct of the children, perhaps from another file: the first to come waits in
+ * a row of a table. The table takes as many octs as memory allows; the files are read once for each
+ * pass. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "base/mem.h"
 #include "ckpt/gas.h"
 
-/* Relative; it is made of primitive variables, which have lost the last bits. */
+/* Relative. The mean is computed from primitive variables, which have lost the last bits. */
 static const double TOLERANCE = 1e-10;
 
 enum { FREE_ROW, FATHER, SONS, DONE };
@@ -24,9 +25,9 @@ struct cells {
     int density, pressure, nhydro; /* fields; -1: none */
     /* density, velocities, pressure, scalars, in this order, as gas_conserved has them */
     bool known;
-    bool first;       /* turn: plain checks of values are made once */
+    bool first;       /* pass: plain checks of values are made in the first */
     int nrow;         /* values per row: conserved ones, internal energy */
-    int64_t from, to; /* rows of the tree table in this turn */
+    int64_t from, to; /* rows of the tree table in this pass */
     double *wait;     /* [to - from][nrow] */
     unsigned char *state;
     double *u[NVAR_MAX], *store; /* conserved variables of a cell of all octs of a batch */
@@ -59,7 +60,7 @@ static void check_field(struct cells *c, const struct source_octs *o, int f, int
     }
 }
 
-/* The solver may leave cold, fast gas with a pressure below zero, as cuRAMSES does; its energy is
+/* The solver may leave cold, fast gas with a negative pressure, as cuRAMSES does; its energy is
  * positive nevertheless. */
 static void check_energy(struct cells *c, const struct source_octs *o, int cell)
 {
@@ -140,13 +141,13 @@ static void report_restriction(struct cells *c, int piece, int level, okey key, 
                  name, a[worst], b[worst]);
 }
 
-/* One half of the pair has come. */
+/* One half of the pair has arrived. */
 static void bring(struct cells *c, const struct source_octs *o, int i, int level, okey key,
                   int what, int cell)
 {
     const struct tree_row *row = tree_table_find(c->t, level, key);
     double now[NVAR_MAX + 1];
-    if (!row) return; /* told by the tree's check */
+    if (!row) return; /* reported by the check of the tree */
     int64_t at = c->t->base[level] + (row - c->t->row[level]) - c->from;
     if (at < 0 || at >= c->to - c->from || c->state[at] == DONE || c->state[at] == what) return;
     for (int v = 0; v < c->nrow; v++) {

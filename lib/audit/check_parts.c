@@ -1,10 +1,10 @@
-/* audit/check_parts: particles: finite, inside the box, with mass; each id once in its family, with
- * the rank of their levelmin oct.
+/* audit/check_parts: particles are finite, inside the box, and have mass; each id occurs once in
+ * its family; each particle is with the rank of its levelmin oct.
  *
- * Ids are sorted, eight bytes each; if memory does not hold them all, in turns of those that share
- * a remainder. Clouds of sinks share ids by design. Whether a particle is with its rank is counted;
- * RAMSES itself leaves some behind that crossed a boundary in the last step, so it is damage only
- * in our checkpoints. */
+ * Ids are sorted, eight bytes each; if memory does not hold them all, in passes over those with the
+ * same remainder. Clouds of sinks share ids by design. Particles that are not with their rank are
+ * counted: RAMSES leaves some that crossed a cut plane in the last step with their old rank, so it
+ * is damage only in checkpoints of Ptah. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void at_part(struct check *k, enum check_kind kind, const struct source_p
     check_report(k, kind, path, place, "%s", what);
 }
 
-/* Its first coordinate that is not inside the box; −1: none. */
+/* The first coordinate that is not inside the box; −1: none. */
 static int outside(const struct source_parts *p, int64_t i)
 {
     const struct ckpt_head *h = &p->source->head;

@@ -33,16 +33,17 @@ struct check {
     const char *dir;
     struct source *r;
     int64_t count[BAD_KINDS];
-    enum err trouble; /* of the machine, not the checkpoint: its message stands */
+    enum err trouble; /* of the machine, not of the checkpoint: its message is kept */
     bool unreadable;  /* some file could not be read to its end */
-    bool ours;        /* a program of ours wrote it */
+    bool ours;        /* a program of Ptah wrote it */
     bool wall;        /* not periodic */
     double gamma, smallr;
 };
 
 void check_report(struct check *k, enum check_kind kind, const char *file, const char *place,
                   const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* The error's message as damage if it tells of one; other errors are handed on. */
+/* Reports the message of an error as damage if it is one of the checkpoint; returns other errors.
+ */
 MUST_USE enum err check_judge(struct check *k, enum err err);
 /* "level 7, oct at 0.5 0.5 0.5" in code units; cell < 0: none. */
 enum { CHECK_PLACE = 200 };
@@ -50,6 +51,6 @@ void check_place(const struct check *k, int level, okey key, int cell, char plac
 
 MUST_USE enum err check_tree(struct check *k, const struct tree_table *t);
 MUST_USE enum err check_cells(struct check *k, const struct tree_table *t);
-/* Those of particles: finite, inside the box, with mass. */
+/* Checks particles: finite, inside the box, with mass. */
 void check_part_values(struct check *k, const struct source_parts *p);
 MUST_USE enum err check_parts(struct check *k, const struct tree_table *t);

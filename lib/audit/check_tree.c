@@ -1,8 +1,8 @@
-/* audit/check_tree: the tree's invariants.
+/* audit/check_tree: the invariants of the tree.
  *
- * Every oct lies in a split cell, every split cell has its oct, none occurs twice; levels up to
- * levelmin are complete; the 26 cells around an oct's parent cell exist (that is RAMSES's 2:1 rule,
- * corners included). */
+ * Every oct lies in a split cell, every split cell has its oct, no oct occurs twice; levels up to
+ * levelmin are complete; the 26 cells around the parent cell of an oct exist (this is the 2:1 rule
+ * of RAMSES, corners included). */
 #include <math.h>
 #include <stdio.h>
 
@@ -21,8 +21,8 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
     check_report(k, kind, path, place, "%s", what);
 }
 
-/* Both levels are in Morton order: one walk over octs and parent cells; marks the cells that have
- * their oct. */
+/* Both levels are in Morton order, so one walk over octs and parent cells is enough. It marks the
+ * cells that have their oct. */
 static void check_fathers(struct check *k, const struct tree_table *t, int l)
 {
     int64_t j = 0;
@@ -72,9 +72,9 @@ static void check_complete(struct check *k, const struct tree_table *t, int l)
     }
 }
 
-/* Octs of level l-1 around the parent cell of an oct in cell c of it: those that hold one of the 26
- * cells around that cell. In each direction these are the parent cell itself and its neighbour on
- * the cell's side. */
+/* Octs of level l-1 around the parent cell of an oct in cell c: those that contain one of the 26
+ * cells around that cell. In each direction these are the parent oct itself and its neighbour on
+ * the side of the cell. */
 static bool has_neighbours(const struct check *k, const struct tree_table *t, int l, okey key)
 {
     int step[3];

@@ -18,11 +18,11 @@ struct row {
     unsigned char split, state;
 };
 
-/* Those of a turn: rows, their values, and a table from key to row. */
+/* The items of a pass: rows, their values, and a table from key to row. */
 struct held {
     int64_t n, room;
     struct row *row;
-    double *value; /* [room][width], whole numbers in the same bits */
+    double *value; /* [room][width], integers by their bits */
     size_t width;
     int64_t *slot;
     uint64_t mask;
@@ -33,7 +33,7 @@ struct comparison {
     struct compared *out;
     struct source *a, *b;
     struct compare_field *field;     /* those in both */
-    int nfield, at[2 * CKPT_FIELDS]; /* their places in out */
+    int nfield, at[2 * CKPT_FIELDS]; /* their indices in out */
     struct sum (*sum)[2];            /* l1, norm of each */
     struct held held;
     int turn, turns;
@@ -165,7 +165,8 @@ static const char *common_name(const char *name)
     return strcmp(name, "thermal_pressure") == 0 ? "pressure" : name;
 }
 
-/* Union of both lists: those of the first in their order, then what only the second has. */
+/* Union of both lists: the entries of the first in their order, then those that only the second
+ * has. */
 static int match_list(const struct ckpt_field *a, int na, const struct ckpt_field *b, int nb,
                       struct compare_field *out)
 {
@@ -198,12 +199,12 @@ static void match_names(struct comparison *c)
                              out->field);
     for (int i = 0; i < out->nfield; i++) out->field[i].real = true;
     int n = match_list(a->part, a->npart, b->part, b->npart, out->part);
-    /* particles are matched by their family, which some formats only imply */
+    /* particles are matched by family, which some formats only imply */
     for (int i = 0; i < n; i++)
         if (strcmp(out->part[i].name, "family") != 0) out->part[out->npart_field++] = out->part[i];
 }
 
-/* The fields of a list that both have are compared. */
+/* Compares the fields of a list that both checkpoints have. */
 static void choose(struct comparison *c, struct compare_field *list, int n)
 {
     c->field = list;
@@ -222,8 +223,8 @@ static bool comes_before(const struct place *p, const struct place *q)
     return p->id < q->id;
 }
 
-/* Keeps the place of the greatest difference; of equal ones the first in an order that no turn
- * changes. */
+/* Keeps the place of the max difference; of equal ones the first in an order that does not depend
+ * on passes. */
 static void keep_most(double *most, double d, struct place *best, const struct place *here)
 {
     if (d < *most || (d == *most && (d == 0 || !comes_before(here, best)))) return;
@@ -294,7 +295,7 @@ static bool is_turn(const struct comparison *c, okey key, int what)
     return c->turns == 1 || (int)((mix(key, what) >> 40) % (uint64_t)c->turns) == c->turn;
 }
 
-/* Turns for n rows of this width: row, values, two slots. */
+/* Number of passes for n rows of this width: row, values, two slots. */
 static void plan(struct comparison *c, int64_t n, size_t width)
 {
     double bytes = (double)n *
@@ -333,7 +334,7 @@ static void make_slots(struct held *h)
     }
 }
 
-/* The first of this key that has not been seen; it is now. */
+/* The first row of this key that has not been matched; it is matched now. */
 static struct row *take_row(struct held *h, okey key, int what, const double **value)
 {
     for (uint64_t at = mix(key, what) & h->mask; h->slot[at] != NONE; at = (at + 1) & h->mask) {
@@ -450,8 +451,8 @@ static enum err compare_cells(struct comparison *c)
 
 /* ---- particles ---- */
 
-/* What particles are found by: the id; those of a sink's cloud share theirs, and are told apart by
- * their places. */
+/* Particles are matched by id. Those of a sink's cloud share theirs, and are distinguished by
+ * position. */
 static okey part_key(const struct source_parts *p, int64_t i, int family)
 {
     uint64_t key = (uint64_t)p->id[i];
@@ -530,7 +531,7 @@ static enum err count_tags(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Where there is no column of tags they are 0: one that only says so makes no difference. */
+/* Where there is no column of tags they are 0: a column of zeros makes no difference. */
 static enum err match_tags(struct comparison *c)
 {
     struct compared *out = c->out;
@@ -569,13 +570,13 @@ static enum err compare_parts(struct comparison *c)
 
 /* ---- sinks ---- */
 
-/* Row of the sink with this id, or of this number where there are no ids; -1: none. */
+/* Row of the sink with this id, or with this number where there are no ids; -1: none. */
 static int64_t find_sink(const struct catalog *t, const struct catalog *from, int64_t i)
 {
     const struct catalog_column *a = catalog_find(from, "identity"),
                                 *b = catalog_find(t, "identity");
     if (!a || !b || !a->whole || !b->whole) return i < t->n ? i : -1;
-    for (int64_t k = 0; k < t->n; k++) /* mostly the same row */
+    for (int64_t k = 0; k < t->n; k++) /* usually the same row */
         if (b->whole[(i + k) % t->n] == a->whole[i]) return (i + k) % t->n;
     return -1;
 }

@@ -1,10 +1,10 @@
-/* audit/compare: two checkpoints, field by field, whatever their formats and ranks.
+/* audit/compare: compares two checkpoints field by field, whatever their formats and ranks.
  *
  * Leaf cells are matched by place, particles by id and family, values by the name of their field.
- * Octs and particles go by in turns: in each turn those whose place (id) falls to it, by a hash,
- * are held from the first checkpoint, with their values, and the second one is read past them. So
- * memory is bounded by `memory`, and each turn reads both once. Results do not depend on the turns.
- */
+ * Octs and particles are compared in passes: in each pass those of the first checkpoint whose place
+ * (or id) belongs to it by a hash are kept with their values, and the second checkpoint is read and
+ * compared with them. So memory is bounded by `memory`, and each pass reads both once. Results do
+ * not depend on the passes. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -15,14 +15,14 @@ struct compare_how {
 
 struct compare_field {
     char name[64];
-    int in_a, in_b;    /* its place there, -1: not there */
+    int in_a, in_b;    /* its index there, -1: not there */
     bool real, place;  /* a number, not a whole one · a coordinate, maybe in a box that repeats */
     int64_t differing; /* values */
     double most, most_rel;
-    double at[3], at_rel[3]; /* where, code units (cells) */
+    double at[3], at_rel[3]; /* place in code units (cells) */
     int level, level_rel;    /* cells */
     int64_t id, id_rel;      /* particles */
-    double l1, norm;         /* sums of |a - b| and |a|; over cells with their volume */
+    double l1, norm;         /* sums of |a - b| and |a|; of cells, times their volume */
 };
 
 struct compare_value { /* of the header */
@@ -44,6 +44,6 @@ struct compared {
     struct compare_field sink[2 * CATALOG_COLUMNS];
 };
 
-/* The result is large: keep it on the heap. */
+/* The result is large: allocate it. */
 MUST_USE enum err ckpt_compare(const char *a, const char *b, const struct compare_how *how,
                                struct compared *c);

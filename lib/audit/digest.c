@@ -1,9 +1,9 @@
 /* audit/digest: see digest.h.
  *
- * A value's number has two halves, each a 64-bit finaliser (two rounds of xor-shift and multiply,
- * as in MurmurHash3 and splitmix64) of the value's bits xored with a word for its place and a word
- * for its field. Both words come from the same kind of finaliser, with other constants in each
- * half, so that equal sums need 128 bits to agree by chance. */
+ * The number of a value has two halves. Each is a 64-bit finaliser (two rounds of xor-shift and
+ * multiply, as in MurmurHash3 and splitmix64) of the bits of the value, xored with a word for its
+ * place and a word for its field. Both words come from the same kind of finaliser, with other
+ * constants in each half, so that 128 bits must agree by chance for equal sums. */
 #include "audit/digest.h"
 
 #include <stdio.h>
@@ -111,7 +111,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     const struct source *r = p->source;
     const int64_t *id = p->id, *family = p->family;
     hash128 part[CKPT_FIELDS];
-    /* Stars may have the ids of dark matter. */
+    /* Stars may have ids that dark matter has too. */
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++)
         f->at[i] = word_next(word_next((struct word){1, 1}, (uint64_t)id[i]), (uint64_t)family[i]);
@@ -122,7 +122,7 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Rows by their id; by their number if they have none. */
+/* Rows are identified by id, or by number if they have no ids. */
 static void fold_table(struct fold *f, const struct catalog *t, int first)
 {
     const struct catalog_column *id = catalog_find(t, "identity");
@@ -142,7 +142,7 @@ static void add_value(struct fold *f, int line, const char *name, double x)
     f->d->line[line].hash += column_sum(1, &at, f->field[line], &x);
 }
 
-/* Time and what the next steps depend on. Steps of levels that hold no octs do not count. */
+/* Time and everything on which the next steps depend. Steps of levels without octs do not count. */
 static void fold_time(struct fold *f, const struct source *r)
 {
     const struct ckpt_head *h = &r->head;

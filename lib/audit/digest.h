@@ -1,10 +1,10 @@
-/* audit/digest: a fingerprint of a snapshot's physical state that does not depend on ranks,
+/* audit/digest: a digest of the physical state in a snapshot that does not depend on ranks,
  * domains, the order of octs and particles, paths, dates, array sizes or refinement flags.
  *
- * Each value makes a 128-bit number from its bits, the name of its field and its place: level, key
- * and cell, or the particle's id and family. A field's digest is the sum of these mod 2^128, hence
- * free of order; the state's digest joins those of the fields with their names. Bits count: -0.0
- * and 0.0 differ. Not a defence against forgery. */
+ * Each value gives a 128-bit number from its bits, the name of its field and its place: level, key
+ * and cell, or id and family of the particle. The digest of a field is the sum of these mod 2^128,
+ * so it does not depend on order; the digest of the state combines those of the fields with their
+ * names. Bits count: -0.0 and 0.0 differ. It is no protection against forgery. */
 #pragma once
 #include "ckpt/source.h"
 #include "comm/comm.h"
@@ -22,7 +22,7 @@ struct digest {
     hash128 state;
 };
 
-/* Reads all files, shared out over the ranks, and checks the tree. All ranks get the digest.
+/* Reads all files, divided among the ranks, and checks the tree. All ranks get the digest.
  * (collective, agreed) */
 MUST_USE enum err digest_snapshot(struct source *r, const struct comm *c, struct digest *d);
 void digest_hex(hash128 h, char hex[33]);

@@ -43,8 +43,8 @@ static enum err bad_tree(const char *path)
     FAIL(ERR_FORMAT, "%s: the tree of domains is damaged", path);
 }
 
-/* Child nodes come after their parent, so one walk downwards visits all, and cycles are
- * impossible. */
+/* Child nodes come after their parent, so one walk through the array visits all, and there can be
+ * no cycles. */
 static enum err make_nodes(const struct source_domains *k, struct domains *d, const char *path)
 {
     if (k->nlev > 31 || k->kmax < 1 || k->nnode < 1 || k->nnode > 3 * (int64_t)d->nrank + 4)
@@ -84,8 +84,8 @@ static enum err make_nodes(const struct source_domains *k, struct domains *d, co
     return OK;
 }
 
-/* On each level of the tree a rank meets, in every other child of its node, the rank at its own
- * place there (the exchange pattern of Kim 2026). */
+/* On each level of the tree a rank exchanges, in every other child of its node, with the rank at
+ * the same position there (the exchange pattern of Kim 2026). */
 static void walk_down(struct domains *d, int rank)
 {
     struct rank_row *row = &d->rank[rank - 1];
@@ -154,7 +154,7 @@ static enum err read_tree(struct source *s, struct domains *d)
 
 /* ---- ranks ---- */
 
-/* Rows stand in order of rank: each level's counts say where a rank begins. */
+/* Rows are in order of rank: the counts of each level give the row at which a rank begins. */
 struct shares {
     struct domains *d;
     const struct source_rank *row;

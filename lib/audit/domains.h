@@ -1,8 +1,9 @@
-/* audit/domains: how a checkpoint was divided among the ranks that wrote it, and what each held.
+/* audit/domains: how a checkpoint was divided among the ranks that wrote it, and what each rank
+ * had.
  *
  * Hilbert (and other orders of the cells): the key at which each rank begins. k-section (cuRAMSES):
  * a tree whose nodes are divided by cut planes along one axis; leaves are ranks. An HDF5 checkpoint
- * of ours belongs to no particular rank: one domain. */
+ * of Ptah belongs to no particular rank: it has one domain. */
 #pragma once
 #include "ckpt/source.h"
 
@@ -11,15 +12,15 @@ struct domain_node {
     int depth, axis;   /* axis 0..2 along which it is cut; -1: a leaf */
     int nchild, child; /* the first; the others follow */
     double *wall;      /* [nchild - 1], code units */
-    int first, last;   /* ranks below it, from 1 */
+    int first, last;   /* ranks in it, from 1 */
 };
 
 struct rank_row {
     int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], ghosts, particles, bytes;
-    /* ranks, from 1, ascending: whose octs its file has as ghosts; with a k-section tree see `walk`
+    /* ranks, from 1, ascending, whose octs its file has as ghosts; with a k-section tree see `walk`
      */
     int npartner, *partner;
-    int nwalk, *walk; /* k-section: those it exchanges with on its way down the tree */
+    int nwalk, *walk; /* k-section: the ranks with which it exchanges along the tree */
 };
 
 struct domains {
@@ -35,6 +36,6 @@ struct domains {
     struct rank_row *rank; /* [nrank] */
 };
 
-/* Reads the tree (no values) and the counts of particles. s->tally is that of all. */
+/* Reads the tree (without values) and the counts of particles. s->tally counts all of them. */
 MUST_USE enum err domains_read(struct source *s, struct domains *d);
 void domains_free(struct domains *d);

@@ -1,4 +1,4 @@
-/* ckpt/asis: see asis.h. Both directions go value by value: cells may come in any batches. */
+/* ckpt/asis: see asis.h. Both directions work value by value: cells may come in any batches. */
 #include "ckpt/asis.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ void asis_of_fields(struct asis *a, const struct ckpt_field *field, int nvar, do
 {
     static const char *const times[] = {"scalar_", "passive_scalar", "metallicity"};
     *a = (struct asis){.nvar = nvar, .gamma = gamma, .smallr = smallr};
-    /* without a density first, nothing follows from the others */
+    /* without a density in first place, the others cannot be computed */
     if (nvar < 1 || strcmp(field[0].name, "density") != 0) return;
     for (int v = 1; v < nvar; v++) {
         const char *name = field[v].name;
@@ -63,7 +63,7 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
     }
 }
 
-/* Which bits a NaN has depends on how a loop was compiled. */
+/* The bits of a NaN depend on how a loop was compiled. */
 static uint64_t bits_of(double x)
 {
     uint64_t y = 0x7ff8000000000000u;

@@ -1,9 +1,9 @@
 /* ckpt/asis: gas as another code stored it, in a format that stores conserved variables.
  *
- * RAMSES stores velocities, pressure and scalars. cuRAMSES's HDF5 files, and hence ours, hold
- * momentum, energy and densities of scalars. The stored values follow from these up to their last
- * bits; the differences of the bits are kept beside them, mostly 0 or ±1, so that nothing is lost.
- * A variable is recognised by its name; an unknown one is passed on unchanged. */
+ * RAMSES stores velocities, pressure and scalars. HDF5 files of cuRAMSES, and hence of Ptah,
+ * contain momentum, energy and densities of scalars. The stored values follow from these up to
+ * their last bits; the differences of the bits, mostly 0 or ±1, are stored in addition, so that
+ * nothing is lost. A variable is recognised by its name; an unknown one is passed on unchanged. */
 #pragma once
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ void asis_stored(const struct asis *a, int n, const double *const *u, double *co
 /* The same for one oct: stored, u and word are rows of eight cells by variable; word: what
  * asis_mend takes. */
 void asis_oct(const struct asis *a, const double (*stored)[8], double (*u)[8], uint64_t (*word)[8]);
-/* Differences between the bits of values and of those that asis_stored made: small ones of either
- * sign are small numbers. asis_mend takes them back. */
+/* Differences between the bits of values and of those that asis_stored computed, folded so that
+ * small ones of either sign are small numbers. asis_mend applies them. */
 void asis_differ(int n, const double *is, const double *made, uint64_t *word);
 void asis_mend(int n, const uint64_t *word, double *made);

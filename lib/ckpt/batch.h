@@ -1,5 +1,5 @@
-/* ckpt/batch: checkpoints are read in batches of bounded size. Here: how large they are, and how a
- * reader learns which of them are wanted. The columns of particles: part/column.h. */
+/* ckpt/batch: checkpoints are read in batches of bounded size. This header has their size, and how
+ * a reader learns which of them are wanted. The columns of particles are in part/column.h. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -7,11 +7,11 @@
 #include "oct/mesh.h"
 #include "part/column.h"
 
-#ifndef CKPT_OCTS /* the fuzzers' build has less, to be quick */
+#ifndef CKPT_OCTS /* the build for fuzzing has smaller ones, to be fast */
 #define CKPT_OCTS 8192
 #endif
-/* CKPT_PITCH: from row to row of a batch in memory. Rows a power of two apart would share a few
- * places of the caches. */
+/* CKPT_PITCH is the distance of the rows of a batch in memory. Rows a power of two apart would
+ * share a few cache sets. */
 enum {
     CKPT_FIELDS = 128,
     CKPT_BATCH = CKPT_OCTS,
@@ -25,14 +25,14 @@ struct ckpt_field {
     char type; /* of a particle column: d f (batch: double), q i h b (batch: int64) */
 };
 
-/* Of batches that are not wanted the rest is not read, and nothing is passed on. */
+/* The rest of a batch that is not wanted is not read, and nothing of it is passed on. */
 struct ckpt_pick {
     bool (*octs)(void *ctx, int level, int n, const okey *key);    /* false: none of these */
     bool (*parts)(void *ctx, int64_t n, const double *const x[3]); /* false: none of these */
     void *ctx;
 };
 
-/* Summed over what has been read. */
+/* Sums over what has been read. */
 struct ckpt_tally {
     int64_t octs[LEVEL_MAX + 2], split[LEVEL_MAX + 2], particles;
 };

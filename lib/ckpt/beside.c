@@ -1,4 +1,4 @@
-/* ckpt/beside: what may lie beside the mesh and the particles: sink particles, stellar objects, the
+/* ckpt/beside: files beside the mesh and the particles: sink particles, stellar objects, the
  * cooling table (info.h). The cooling table is not used: it follows from the parameters. Its
  * presence is reported, and so is damage. */
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include "io/file.h"
 #include "io/fortran.h"
 
-/* The best of what there is: all bits before eleven digits, code units before solar masses. */
+/* The best source comes first: all bits before eleven digits, code units before solar masses. */
 static enum err read_sinks(struct source *s)
 {
     static const char *const form[] = {"sink_%05d.csv", "sink_%05d.info"};
@@ -20,7 +20,7 @@ static enum err read_sinks(struct source *s)
     char name[32];
     snprintf(name, sizeof name, "sink_%05d.out00001", s->number);
     TRY(info_path(s, name, path, sizeof path));
-    if (file_exists(path) || manifest_has(s->list, name)) { /* one that is lost is missed */
+    if (file_exists(path) || manifest_has(s->list, name)) { /* one that is lost is reported */
         snprintf(t->from, sizeof t->from, "%s", name);
         return catalog_read_sinks(t, path, s->head.ndim);
     }

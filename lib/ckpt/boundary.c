@@ -93,8 +93,9 @@ static int region_of(const struct boundary *b, const int shift[3])
     return -1;
 }
 
-/* One step from a coarse cell towards the box, against its region's face; the rule so far is that
- * of the cell's oct seen from the cell's code. Returns the code stepped to, -1: there is none. */
+/* Takes one step from a coarse cell towards the box, against the face of its region; the rule so
+ * far is that of the cell's oct seen from the code of the cell. Returns the code after the step,
+ * -1: there is none. */
 static int step_in(const struct boundary *b, int code, struct boundary_rule *r)
 {
     int shift[3];

@@ -1,9 +1,9 @@
-/* ckpt/boundary: the boundary of a box that is not periodic, as RAMSES lays it out.
+/* ckpt/boundary: the boundaries of a box that is not periodic, in the layout of RAMSES.
  *
  * RAMSES surrounds the box (one coarse cell) by a layer of coarse cells on both sides of each axis
- * that is not periodic. A region is a face of the box, with or without the edges and corners beside
- * it, and has a list of octs of its own. An oct beyond the boundary exists where its reference, the
- * oct before the boundary, exists, and its cells follow from the reference's. Coarse cells are
+ * that is not periodic. A region is a face of the box, with or without the adjacent edges and
+ * corners, and has its own list of octs. An oct beyond the boundary exists where its reference, the
+ * oct inside the boundary, exists; its cells follow from those of the reference. Coarse cells are
  * numbered by their offset from the box, -1..1 along each axis: code (i+1) + 3(j+1) + 9(k+1). */
 #pragma once
 #include <stdbool.h>
@@ -26,12 +26,12 @@ struct boundary {
     } region[BOUNDARY_MAX];
 };
 
-/* What the cells of an oct beyond the boundary hold. */
+/* The values of the cells of an oct beyond the boundary. */
 struct boundary_rule {
-    int region;            /* -1: no octs there */
+    int region;            /* -1: there are no octs */
     int shift[3];          /* -1, 0, 1: offset from the box */
     unsigned char from[8]; /* cell of the reference oct in the box */
-    bool flip[3];          /* this component of vectors changes its sign */
+    bool flip[3];          /* this component of vectors changes sign */
     int imposed;           /* region that imposes the state, -1: none */
 };
 
@@ -43,15 +43,15 @@ struct boundary_layout {
 
 struct params;
 
-/* From &BOUNDARY_PARAMS: later regions of a face win; regions of edges alone repeat what faces say
- * and are left out. */
+/* Regions from &BOUNDARY_PARAMS. Later regions of a face replace earlier ones. Regions of edges
+ * alone repeat those of the faces and are ignored. */
 void boundary_of_params(const struct params *p, struct boundary *b);
-/* Types and imposed states from a namelist, where its regions are those of b. False: they are not,
- * or it cannot be read, and b is as it was. */
+/* Types and imposed states from a namelist whose regions are those of b. False, with b unchanged,
+ * if they are others or the namelist cannot be read. */
 bool boundary_types(struct boundary *b, const char *namelist, size_t bytes);
 void boundary_walls(const struct boundary *b, bool wall[6]);
-/* Where octs are and what they hold. An error if an axis has a boundary on one side only. where:
- * the checkpoint, for messages. */
+/* The positions and the rules of octs beyond the boundaries. An error if an axis has a boundary on
+ * one side only. where: the checkpoint, for messages. */
 MUST_USE enum err boundary_lay_out(const struct boundary *b, int ndim, const char *where,
                                    struct boundary_layout *out);
 /* Potential of the eight cells beyond, from those of the reference oct: linear along each axis. */

@@ -12,9 +12,9 @@
 #include "io/fortran.h"
 
 static const size_t TEXT_MAX = (size_t)256 << 20;
-enum { ROW_MAX = CATALOG_COLUMNS }; /* numbers in a row of text */
+enum { ROW_MAX = CATALOG_COLUMNS }; /* numbers in a line of text */
 
-/* Ours, in csv files, in HDF5 files, and what it is measured in; in the order of RAMSES's csv
+/* The names in Ptah, in csv files and in HDF5 files, and the unit; in the order of RAMSES's csv
  * files. */
 static const struct name {
     const char *ours, *csv, *hdf5, *unit;
@@ -143,7 +143,7 @@ static double read_number(const char *s, const char **end)
     return x;
 }
 
-/* Numbers of a line, with commas or blanks between; -1: something else is among them. */
+/* The numbers of a line, separated by commas or blanks; -1: it contains something else. */
 static int read_row(const char *s, double x[ROW_MAX])
 {
     int n = 0;
@@ -159,7 +159,7 @@ static int read_row(const char *s, double x[ROW_MAX])
     }
 }
 
-/* The entries of the first comment line, if they are names: as many as there are columns. */
+/* The entries of the first comment line if they are names: as many as there are columns. */
 static int read_names(const char *text, char name[ROW_MAX][32])
 {
     int n = 0;
@@ -178,7 +178,7 @@ static int read_names(const char *text, char name[ROW_MAX][32])
     return 0;
 }
 
-/* Files without names are known by their numbers of columns. */
+/* Files without names are recognised by their number of columns. */
 static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
 {
     static const char *const sink[] = {"id", "msink", "x", "y", "z", "vx", "vy", "vz"};
@@ -197,7 +197,7 @@ static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
     }
 }
 
-/* In texts integers are known by their names. */
+/* In texts integer columns are recognised by name. */
 static bool is_whole(const char *name)
 {
     return strcmp(name, "id") == 0 || strcmp(name, "level") == 0 || strcmp(name, "new_born") == 0 ||
@@ -249,7 +249,7 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
     return OK;
 }
 
-/* With \n at the end of each line that is complete; a last line without it was cut off. */
+/* Complete lines end in \n; a last line without it was truncated. */
 enum err catalog_read_text(struct catalog *t, const char *path)
 {
     char *text;
@@ -265,7 +265,7 @@ enum err catalog_read_text(struct catalog *t, const char *path)
     return err;
 }
 
-/* RAMSES's eleven digits if they are all there are. */
+/* The eleven digits of RAMSES if they give the number exactly. */
 static void put_real(FILE *f, double x)
 {
     char s[40];
@@ -287,7 +287,7 @@ static int in_order(const struct catalog *t, const struct catalog_column *col[])
     return n;
 }
 
-/* Tables without rows have no columns: RAMSES's are named. */
+/* Tables without rows have no columns: the names of RAMSES are written. */
 static void put_empty(FILE *f, bool stellar)
 {
     static const int star[] = {0, 1, 11, NAMES - 1};

@@ -1,4 +1,4 @@
-/* ckpt: what the header of a checkpoint holds, whatever the format. */
+/* ckpt: the contents of the header of a checkpoint, whatever the format. */
 #pragma once
 #include "ckpt/boundary.h"
 #include "ckpt/rest.h"
@@ -7,13 +7,13 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
-/* Older layouts of RAMSES binary: particles without family and tag, descriptors in prose ·
+/* Older layouts of RAMSES binary: particles without family and tag, and descriptors in prose;
  * forces without potential. */
 enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
-struct ckpt_head { /* names and units as in the head of RAMSES's amr files */
+struct ckpt_head { /* names and units as at the beginning of RAMSES's amr files */
     int ndim, levelmin, levelmax;
-    int64_t ngridmax; /* 0: none asked for */
+    int64_t ngridmax; /* 0: none requested */
     bool hydro, gravity, particles, cosmo, stars, metal;
     int nvar;
     double gamma, smallr;
@@ -30,9 +30,9 @@ struct ckpt_head { /* names and units as in the head of RAMSES's amr files */
     double mass_sph;
     double unit_l, unit_d, unit_t;
     const char *namelist; /* text, written as namelist.txt */
-    /* program, version, arguments: lines of text, written as compilation.txt's neighbours */
+    /* program, version, arguments: lines of text, written to compilation.txt */
     const char *provenance;
-    /* What RAMSES has no place for: in the files exact_NNNNN.outRRRRR. */
+    /* What RAMSES does not store; it is in the files exact_NNNNN.outRRRRR. */
     double tout_next, aout_next;
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     const struct gas_vars *gas;   /* names of the nvar variables; NULL: the usual ones (lent) */

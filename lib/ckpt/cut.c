@@ -1,6 +1,6 @@
-/* ckpt/cut: see cut.h. Places are compared in units of the box. Faces of octs are exact there, and
- * a greater extent is never judged farther away than one inside it, so that rounding cannot spoil
- * the grading. */
+/* ckpt/cut: see cut.h. Positions are compared in units of the box. Faces of octs are exact there,
+ * and the distance of a larger box is never greater than that of one inside it, so that rounding
+ * cannot violate the grading. */
 #include "ckpt/cut.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ struct cutting {
     source_octs_fn *octs;
     source_parts_fn *parts;
     void *ctx;
-    /* What is kept of a batch. */
+    /* The part of a batch that is kept. */
     int64_t room, nvalue;
     okey *key;
     unsigned char *split, (*flag)[8];
@@ -68,8 +68,8 @@ enum err cut_region(struct cut *c, const char *text)
     FAIL(ERR_PARAM, "region %s: must be box:X0,Y0,Z0,X1,Y1,Z1 or sphere:X,Y,Z,R", text);
 }
 
-/* Distance along one axis from c to the interval lo..hi, or to its image in the next box on either
- * side. */
+/* Distance along one axis from c to the interval lo..hi, or to its periodic image on either side.
+ */
 static double gap(double lo, double hi, double c)
 {
     double least = INFINITY;
@@ -144,7 +144,7 @@ static void make_room(struct cutting *t, int64_t n, int64_t nvalue)
     for (size_t k = 0; k < rows; k++) t->val[k] = t->store + k * room;
 }
 
-/* Oct i of the batch becomes oct k of those kept; children that are dropped leave it. */
+/* Oct i of the batch becomes oct k of those kept, without the children that are dropped. */
 static void keep_oct(struct cutting *t, const struct source_octs *o, int i, int k)
 {
     unsigned char split = o->split[i];
@@ -207,7 +207,7 @@ static enum err hand_parts(struct cutting *t, const struct source_parts *p, cons
     struct source_parts kept = {.n = n, .file = p->file};
     for (int c = 0; c < t->inner->columns.n; c++)
         kept.col[c] = keep_column(t, c, p->col[c], n, which);
-    /* the level of the last kick is one that there is */
+    /* the level of the last kick must exist */
     int64_t *level = t->column[COL_LEVEL];
     for (int64_t i = 0; i < n; i++)
         if (level[i] > t->cut.levelmax) level[i] = t->cut.levelmax;
@@ -259,7 +259,7 @@ static const struct source_kind KIND = {.name = "part of a checkpoint",
                                         .parts = parts_cut,
                                         .text = text_cut};
 
-/* Sinks in the region; tables without positions stay complete. */
+/* Sinks in the region; tables without positions are kept whole. */
 static enum err cut_sinks(struct cutting *t, const struct catalog *in)
 {
     static const char *const name[] = {"position_x", "position_y", "position_z"};

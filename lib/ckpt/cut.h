@@ -1,26 +1,26 @@
-/* ckpt/cut: less of a checkpoint, as a checkpoint: down to a level, or with all detail in one
- * region only.
+/* ckpt/cut: a part of a checkpoint as a source: down to a level, or with full detail in one region
+ * only.
  *
- * Levels up to levelmin stay whole. A deeper oct is kept if it, or one of the 26 places around it
- * on its level, meets the region; cells whose octs are dropped become leaves, with the value they
- * have as refined cells, the mean of what was in them. This rule needs no memory and keeps the
- * grading: if an oct is kept, so is every oct of the level above within one of its widths, which
- * are those that must be there. So the region has all its cells, and around it the mesh grows
- * coarser by a level an oct. Particles are those in the region.
+ * Levels up to levelmin stay complete. A finer oct is kept if it, or one of the 26 positions around
+ * it on its level, intersects the region. Cells whose octs are dropped become leaves and keep the
+ * value that they have as refined cells, the mean of their children. This rule needs no memory and
+ * preserves the grading: if an oct is kept, so is every oct of the next coarser level within one of
+ * its widths, and no others are required. So the region has all its cells, and around it the mesh
+ * becomes coarser by one level per oct. Particles are those in the region.
  *
- * Batches of octs or particles that cannot matter are not read beyond their places (ckpt_pick).
- */
+ * Of batches of octs or particles outside the region only the positions are read (ckpt_pick). */
 #pragma once
 #include "ckpt/source.h"
 
 struct cut {
     int levelmin, levelmax; /* 0: as in the checkpoint */
     enum cut_shape { CUT_NONE, CUT_BOX, CUT_SPHERE } shape;
-    double centre[3], half[3]; /* code units; across the box's faces periodically */
+    double centre[3], half[3]; /* code units; periodic across the faces of the box */
     double radius;
 };
 
-/* "box:X0,Y0,Z0,X1,Y1,Z1" or "sphere:X,Y,Z,R" into c. */
+/* Reads "box:X0,Y0,Z0,X1,Y1,Z1" or "sphere:X,Y,Z,R" into c. */
 MUST_USE enum err cut_region(struct cut *c, const char *text);
-/* Takes `inner` over, on errors too. An error if the cut asks for what the checkpoint has not. */
+/* Takes over `inner`, after errors too. An error if the checkpoint lacks the levels of the cut or
+ * the region is not in the box. */
 MUST_USE enum err source_cut(struct source *inner, const struct cut *c, struct source **out);

@@ -1,5 +1,5 @@
 /* ckpt/gas: gas variables as a run has them, conserved, and as RAMSES stores them, primitive. Every
- * format computes one from the other by this arithmetic, so that all get the same bits.
+ * format computes one from the other with these operations, so that all get the same bits.
  *
  * Rows by variable: density, three velocities (momenta), pressure (energy), scalars (density times
  * scalar). */

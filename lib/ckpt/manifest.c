@@ -120,8 +120,8 @@ static bool get_sum(const char **s, uint64_t *sum)
     return *(*s)++ == ' ';
 }
 
-/* "BYTES NAME" up to the end of the line; a name has no folder and nothing that a shell or a
- * terminal could mistake. */
+/* "BYTES NAME" up to the end of the line; a name has no directory and no character with a meaning
+ * to a shell or a terminal. */
 static bool get_file(const char **s, struct manifest_row *r)
 {
     for (r->bytes = 0; **s >= '0' && **s <= '9' && r->bytes < INT64_MAX / 16; (*s)++)

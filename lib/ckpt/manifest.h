@@ -30,12 +30,13 @@ struct manifest {
     struct manifest_row *row; /* sorted by name once written or loaded */
 };
 
-/* Writing: each rank adds its files (the last part of path counts; m NULL: nothing is done). */
+/* Writing: each rank adds its files (the last part of path is the name; with m NULL nothing is
+ * done). */
 void manifest_add(struct manifest *m, const char *path, int64_t bytes, uint64_t sum);
-/* The same, as a fort_told (io/fortran.h). */
+/* The same, in the form of a fort_told (io/fortran.h). */
 void manifest_told(void *m, const char *path, int64_t bytes, uint64_t sum);
-/* dir/checksums_NNNNN.txt with the rows of all ranks, synced. Only rank 0's error is returned:
- * agree on it. (collective) */
+/* Writes dir/checksums_NNNNN.txt with the rows of all ranks, synced. Only rank 0's error is
+ * returned: agree on it. (collective) */
 MUST_USE enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir,
                                  int number);
 void manifest_fini(struct manifest *m);
@@ -47,13 +48,13 @@ MUST_USE enum err manifest_parse(const char *path, const char *text, size_t n, s
 void manifest_free(struct manifest **m);
 bool manifest_is_backup(const char *dir, int number);          /* by its first lines; no file: no */
 bool manifest_has(const struct manifest *m, const char *name); /* m NULL: no */
-/* Reads dir/name and compares; a file that is not listed does not belong there. m NULL: nothing is
- * done. */
+/* Reads dir/name and compares it; a file that is not listed belongs to another checkpoint. With m
+ * NULL nothing is done. */
 MUST_USE enum err manifest_check_file(const struct manifest *m, const char *dir, const char *name);
-/* The same where the caller has read the file: its size and sum. */
+/* The same where the caller has read the file and gives its size and sum. */
 MUST_USE enum err manifest_check_sum(const struct manifest *m, const char *dir, const char *name,
                                      int64_t bytes, uint64_t sum);
-/* All files. The error is that of the first bad one; *bad (may be NULL) counts them, *bytes what
- * was read. */
+/* Checks all files. The error is that of the first bad one; *bad (may be NULL) counts them, *bytes
+ * those read. */
 MUST_USE enum err manifest_check(const struct manifest *m, const char *dir, int64_t *bad,
                                  int64_t *bytes);

@@ -1,10 +1,10 @@
-/* ckpt/rest: what a checkpoint has beside mesh and particles. Programs that do not use it carry it
- * from one checkpoint to the next unchanged. */
+/* ckpt/rest: what a checkpoint contains beside mesh and particles. Programs that do not use it pass
+ * it on unchanged from one checkpoint to the next. */
 #pragma once
 #include "ckpt/catalog.h"
 
-/* Stars that the run has formed, with what they have lost since, as the heads of particle files
- * give it. */
+/* Stars that the run has formed, and the mass that they have lost since, as in the headers of
+ * particle files. */
 struct stars_formed {
     int64_t number;
     double mass, lost;
@@ -18,6 +18,6 @@ struct ckpt_rest {
 };
 
 struct source;
-/* All that `s` has. Freed after errors too, or zeroed. */
+/* Everything of this kind that `s` has. Freed after errors too, or if it is zeroed. */
 MUST_USE enum err rest_copy(struct ckpt_rest *to, const struct source *s);
 void rest_free(struct ckpt_rest *r);

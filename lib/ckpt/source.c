@@ -10,7 +10,7 @@
 #include "ckpt/manifest.h"
 #include "ckpt/sane.h"
 
-static const double SMALLR = 1e-10; /* RAMSES's default, which is not in its files */
+static const double SMALLR = 1e-10; /* the default of RAMSES, which does not store it */
 
 /* ---- opening ---- */
 
@@ -46,7 +46,7 @@ static void name_gas(struct source *s)
     s->head.gas = &s->gas;
 }
 
-/* The columns that the checkpoint lacks and every run has. */
+/* The columns that every run has and the checkpoint lacks. */
 static void fill_in(struct source *s)
 {
     for (int c = 0; c < COL_COUNT; c++) {
@@ -74,7 +74,7 @@ static void list_rest(struct source *s)
     if (s->stellar->n) add_name(s, "stellar objects");
 }
 
-/* Names come from the files, and are shown. */
+/* Names come from the files and are printed. */
 static void plain_names(struct source *s)
 {
     for (int i = 0; i < s->nhydro + s->ngrav; i++) plain_text(s->field[i].name);

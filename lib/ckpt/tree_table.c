@@ -16,7 +16,7 @@ static enum err take_octs(const struct source_octs *o, void *ctx)
     struct filling *f = ctx;
     struct tree_table *t = f->t;
     int l = o->level;
-    if (t->n[l] + o->n > f->room[l]) { /* grows with what is read, not with what a header says */
+    if (t->n[l] + o->n > f->room[l]) { /* grows with what is read, not by a header */
         f->room[l] = t->n[l] + o->n + t->n[l] / 4;
         t->row[l] = mem_grow(t->row[l], sizeof **t->row * (size_t)f->room[l], "tree table");
     }

@@ -1,5 +1,5 @@
-/* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes an oct, by level,
- * in Morton order. What needs to look octs up at random does so here, while values go by in
+/* ckpt/tree_table: the tree of a checkpoint without its values: a row of 16 bytes per oct, by
+ * level, in Morton order. Code that looks up octs at random uses it while values are read in
  * batches. */
 #pragma once
 #include "ckpt/source.h"
@@ -15,8 +15,8 @@ struct tree_table {
     struct tree_row *row[LEVEL_MAX + 2];
 };
 
-/* Reads all pieces without values. Nothing in the tree is taken for granted: octs may occur
- * twice, or without a parent. */
+/* Reads all pieces without values. Nothing in the tree is assumed: octs may occur twice, or without
+ * a parent. */
 MUST_USE enum err tree_table_read(struct source *s, struct tree_table *t);
 void tree_table_free(struct tree_table *t);
 struct tree_row *tree_table_find(const struct tree_table *t, int level, okey key); /* or NULL */

@@ -1,8 +1,9 @@
-/* curamses/driver: how HDF5 writes a new file: plainly, and without ever seeing an error.
+/* curamses/driver: the file driver with which HDF5 writes a new file. HDF5 never sees a write
+ * error.
  *
- * HDF5 does not survive a disk that fills up while it closes a file: it leaves a half-closed file
- * behind, which crashes the program when it ends. So errors are kept here, for the caller to ask
- * for when the file is closed; HDF5 keeps writing, and its output is dropped. */
+ * If the disk fills up while HDF5 closes a file, it leaves the file half closed and crashes when
+ * the program ends. Therefore this driver stores the first error, which the caller checks after
+ * closing the file; HDF5 continues to write, and that output is discarded. */
 #pragma once
 #include <stdint.h>
 
@@ -10,8 +11,8 @@ struct hdf5_sink {
     int failed; /* errno of the first error, 0: none */
 };
 
-/* Sets the driver of a file access property list (a hid_t) and returns the driver's id. The sink is
- * lent until the file is closed. HDF5 uses the driver once more after it gave up its own reference,
- * to close the file: end it after that. */
+/* Sets the driver of a file access property list (a hid_t) and returns the id of the driver. The
+ * sink is lent until the file is closed. HDF5 uses the driver once more after it has released its
+ * own reference, to close the file: call hdf5_driver_end after that. */
 int64_t hdf5_driver_set(int64_t access, struct hdf5_sink *sink);
 void hdf5_driver_end(int64_t *id); /* −1: nothing, and what it leaves */

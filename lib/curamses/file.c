@@ -1,6 +1,6 @@
-/* curamses/file: see file.h. Metadata has HDF5's own checksums (format of HDF5 1.8, which any later
- * one reads); links and attributes are kept in the objects' headers, however many, so that nothing
- * but B-trees of chunks is without. No object has times. */
+/* curamses/file: see file.h. Metadata have HDF5's own checksums (format of HDF5 1.8, which any
+ * later one reads). Links and attributes are kept in the headers of objects, however many there
+ * are, so that only B-trees of chunks have no checksum. No object has timestamps. */
 #ifdef PTAH_HDF5
 #include "curamses/file.h"
 
@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "io/file.h"
 
-/* datasets of so many bytes start at a page */
+/* datasets of at least so many bytes start at a page */
 static const int64_t ALIGN = 4096, ALIGN_FROM = 65536;
 
 static void lay_out(struct hdf5_file *f, hdf5_fill *fill, const void *ctx);
@@ -110,7 +110,7 @@ static void plain(hid_t how)
     if (H5Pisa_class(how, H5P_GROUP_CREATE) > 0) H5Pset_link_phase_change(how, ALL, ALL);
 }
 
-/* Makes the groups on the way to `path`. */
+/* Creates the groups on the way to `path`. */
 static void make_groups(struct hdf5_file *f, const char *path)
 {
     char part[64];
@@ -198,7 +198,7 @@ static void make_sets(struct hdf5_file *f)
     }
 }
 
-/* HDF5 keeps metadata in memory until here. Whatever is left open is closed with the file. */
+/* HDF5 keeps metadata in memory until here. Anything still open is closed with the file. */
 static void close_file(struct hdf5_file *f)
 {
     if (f->id < 0) return;
@@ -263,8 +263,8 @@ void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void
     }
 }
 
-/* A chunk as HDF5's filters shuffle and deflate leave it: first the first bytes of all elements,
- * and so on. */
+/* A chunk as HDF5's filters shuffle and deflate it: the first bytes of all elements come first, and
+ * so on. */
 static size_t filter_chunk(const struct hdf5_file *f, int64_t elements, int64_t n, int64_t size,
                            const char *p, char *scratch, char *out, size_t room)
 {
@@ -322,7 +322,7 @@ static void store_chunks(struct hdf5_file *f, const char *p, int64_t bytes)
     }
 }
 
-/* A few ranks at a time, so that rank 0 does not hold the chunks of all. */
+/* A few ranks at a time, so that rank 0 does not hold the chunks of all ranks. */
 void hdf5_turn(struct hdf5_file *f)
 {
     enum { RANKS = 8 };

@@ -2,14 +2,14 @@
  *
  * All ranks add the same datasets; hdf5_create lets rank 0 lay out the file with HDF5, all space
  * allocated, and close it. Then each rank writes its parts with plain writes at the offsets that
- * HDF5 chose: nothing collective, no data passes through HDF5, trouble is an errno, and any build
- * of HDF5 will do. Deflated datasets have no offsets beforehand: there ranks filter their chunks,
- * and rank 0 stores them, those of a turn rank by rank. So bytes do not depend on the number of
- * ranks, if each rank has one window of the same size in a turn.
+ * HDF5 chose: nothing is collective, no data pass through HDF5, a failure is an errno, and any
+ * build of HDF5 can be used. The offsets of deflated datasets are not known in advance: ranks
+ * filter their chunks, and rank 0 stores those of a turn in the order of ranks. So the bytes do not
+ * depend on the number of ranks, provided that each rank has one window of the same size in a turn.
  *
  * Datasets are cut into blocks (the chunks of deflated ones), each with a checksum (base/checksum).
- * The dataset /ptah/checksum has them all, a dataset's attribute `checksum` is the number of its
- * first. */
+ * The dataset /ptah/checksum contains all of them; the attribute `checksum` of a dataset is the
+ * index of its first one. */
 #pragma once
 #include <stdbool.h>
 
@@ -21,9 +21,9 @@ struct hdf5_set {
     char path[64];
     char type; /* d double, q i h b: integers of 8, 4, 2, 1 bytes, B: of 1, unsigned */
     int64_t n, block;
-    int64_t sum; /* its first */
+    int64_t sum; /* index of its first checksum */
     int64_t at;  /* byte in the file */
-    int64_t id;  /* of HDF5, rank 0, deflated files */
+    int64_t id;  /* HDF5's id (rank 0, deflated files) */
 };
 
 struct hdf5_file {
@@ -47,15 +47,15 @@ void hdf5_fini(struct hdf5_file *f); /* after errors too */
 int hdf5_add(struct hdf5_file *f, char type, int64_t n, int64_t block, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Rank 0's, called by fill: attributes of a group, which is made if need be, and datasets that are
- * written at once. */
+/* Called by fill on rank 0: attributes of a group, which is created if necessary, and datasets that
+ * are written at once. */
 typedef void hdf5_fill(struct hdf5_file *f, const void *ctx);
 void hdf5_attr(struct hdf5_file *f, const char *group, const char *name, char type, int64_t n,
                const void *p);
 void hdf5_text(struct hdf5_file *f, const char *group, const char *name, const char *text);
 void hdf5_small(struct hdf5_file *f, const char *path, char type, int64_t n, const void *p);
-/* Bytes, padded with newlines to whole pages: another text of about that length moves nothing else
- * in the file. */
+/* A text, padded with newlines to whole pages, so that another text of about that length moves
+ * nothing else in the file. */
 void hdf5_words(struct hdf5_file *f, const char *path, const char *text);
 
 /* (collective, agreed) */
@@ -63,7 +63,7 @@ MUST_USE enum err hdf5_create(struct hdf5_file *f, hdf5_fill *fill, const void *
 /* Elements first.. of a dataset, first a multiple of block; n too unless they are the last; n may
  * be 0. The error is kept. */
 void hdf5_put(struct hdf5_file *f, int set, int64_t first, int64_t n, const void *p);
-/* Ends a turn: what each rank has put since the last, a window of some datasets, is stored.
+/* Ends a turn: stores what each rank has put since the last one, a window of some datasets.
  * (collective with deflate) */
 void hdf5_turn(struct hdf5_file *f);
 MUST_USE enum err hdf5_close(struct hdf5_file *f); /* checksums, sync (collective, agreed) */

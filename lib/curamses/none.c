@@ -1,5 +1,5 @@
-/* curamses/none: what a build without HDF5 has in place of the writer. (It does read:
- * h5/parse.h.) */
+/* curamses/none: replaces the writer in a build without HDF5. (Such a build can read: h5/parse.h.)
+ */
 #ifndef PTAH_HDF5
 #include "curamses/write.h"
 

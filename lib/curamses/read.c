@@ -22,7 +22,7 @@ enum { PIECE_BLOCKS = 1, PIECES = 4096 };
 
 static enum err snapshot_open(struct source *s, struct hdf5_in *h);
 
-/* -1: the directory cannot be read, errno says why */
+/* -1: the directory cannot be read; errno gives the reason */
 static int find_file(const char *dir, int *number)
 {
     DIR *d = opendir(dir);
@@ -80,14 +80,14 @@ void hdf5_close_in(struct source *s)
 
 /* ---- attributes ---- */
 
-/* Damage on the way is kept in h->file.err. */
+/* Damage found meanwhile is kept in h->file.err. */
 bool hdf5_has(struct hdf5_in *h, const char *path)
 {
     return h5_find(&h->file, path) != 0;
 }
 
-/* n values into p, type d or q. An attribute that is missing is an error unless `may_lack`: then *p
- * stays. */
+/* Reads n values into p, type d or q. A missing attribute is an error unless `may_lack`: then *p is
+ * unchanged. */
 static enum err get_attr(struct hdf5_in *h, const char *group, const char *name, char type,
                          int64_t n, void *p, bool may_lack)
 {
@@ -161,7 +161,7 @@ static enum err set_check(struct hdf5_in *h, struct hdf5_open_set *s, bool real,
     return OK;
 }
 
-/* n < 0: whatever number it has. */
+/* n < 0: any number of elements. */
 enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *path, bool real,
                        int64_t n, int64_t block)
 {
@@ -178,7 +178,7 @@ enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *p
     return err;
 }
 
-/* A block, as it is stored; compared with its checksum. */
+/* Reads a block as it is stored and compares it with its checksum. */
 static enum err set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at, int64_t n,
                          int64_t block, void *p)
 {
@@ -355,7 +355,7 @@ static enum err read_header(struct source *s, struct hdf5_in *h)
     return read_times(s, h);
 }
 
-/* cuRAMSES keeps them in the info file only. */
+/* cuRAMSES stores the units in the info file only. */
 static enum err read_units(struct source *s)
 {
     struct info info;
@@ -364,7 +364,7 @@ static enum err read_units(struct source *s)
     return OK;
 }
 
-/* Regions as fill_boundary wrote them. */
+/* Boundary regions as fill_boundary wrote them. */
 static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
 {
     struct boundary b = {.n = n};
@@ -394,7 +394,7 @@ static enum err read_boundary(struct ckpt_head *d, struct hdf5_in *h, int n)
     return OK;
 }
 
-/* Whether these are another code's values, as fill_stored wrote it. */
+/* Are these values of another code, as fill_stored wrote them? */
 static enum err read_stored(struct source *s, struct hdf5_in *h)
 {
     int64_t kind[CKPT_FIELDS] = {0}, ngrav = -1;
@@ -445,7 +445,7 @@ static enum err read_own(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
-/* Octs of each level: as many as there are centres. */
+/* The number of octs of each level is that of their centres. */
 static enum err count_octs(struct source *s, struct hdf5_in *h)
 {
     int64_t total = 0;
@@ -480,14 +480,14 @@ static enum err count_octs(struct source *s, struct hdf5_in *h)
     return OK;
 }
 
-/* Letter of a particle column (ramses/read.h) whose values fit. */
+/* Letter of a particle column (ramses/read.h) that can hold its values. */
 static char column_type(char type)
 {
     if (strchr("df", type)) return 'd';
     return strchr("bhiq", type) ? type : h5_size(type) < 4 ? 'i' : 'q';
 }
 
-/* A column that cuRAMSES's layout has no place for. */
+/* A column that the layout of cuRAMSES does not have. */
 static enum err find_column(struct source *s, const char *name, int64_t at)
 {
     struct hdf5_in *h = hdf5_in_of(s);
@@ -596,7 +596,7 @@ void hdf5_part_of(int64_t n, int64_t block, int k, int pieces, int64_t *first, i
     if (*end > n) *end = n;
 }
 
-/* Where families were not stored: clouds of sinks have negative ids, stars a time of birth. */
+/* Where families are not stored, clouds of sinks have negative ids and stars a birth time. */
 static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
 {
     const int64_t *id = col[s->column_at[COL_ID]];

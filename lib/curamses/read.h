@@ -20,11 +20,11 @@ MUST_USE enum err hdf5_read_octs(struct source *s, int piece, enum source_mode m
                                  source_octs_fn *fn, void *ctx);
 MUST_USE enum err hdf5_read_parts(struct source *s, int piece, source_parts_fn *fn, void *ctx);
 MUST_USE enum err hdf5_read_text(struct source *s, const char *name, char **text, size_t *bytes);
-/* A small dataset, at most `most` elements, widened to double (real) or int64: *p is a new block
- * (owner: caller, FREE), *n its length; *p is NULL and *n 0 if there is no such dataset. */
+/* Reads a small dataset of at most `most` elements, widened to double (real) or int64: *p is a new
+ * block (owner: caller, FREE), *n its length; *p is NULL and *n 0 if there is no such dataset. */
 MUST_USE enum err hdf5_read_small(const struct source *s, const char *path, bool real, int64_t most,
                                   int64_t *n, void **p);
 
-/* Path of field k of gravity: density of the sources, potential, accelerations. %d: the level. */
+/* Path of field k of gravity: source density, potential, accelerations. %d stands for the level. */
 enum { HDF5_GRAV_NAME = 32 };
 void hdf5_grav_set(int k, char path[HDF5_GRAV_NAME]);

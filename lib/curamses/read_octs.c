@@ -1,5 +1,6 @@
 /* curamses/read_octs: octs and their values, in batches. Values are conserved; as stored fields
- * they become primitive, or what another code had stored, with the last bits kept beside. */
+ * they become primitive, or what another code had stored, with the last bits that are stored in
+ * addition. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void level_close(struct walk *w)
     for (int i = 0; w->made && i < w->s->nhydro; i++) hdf5_set_close(&w->last[i]);
 }
 
-/* Of variables that follow in all bits there is none. */
+/* Variables that follow in all bits have no such dataset. */
 static enum err open_last(struct walk *w, int l)
 {
     char path[64];
@@ -112,7 +113,7 @@ static enum err load_cells(struct walk *w, struct hdf5_open_set *s, int64_t at, 
     return OK;
 }
 
-/* Where flags were not stored, cells that are refined are flagged to stay so. */
+/* Where flags are not stored, refined cells are flagged to stay refined. */
 static enum err load_tree(struct walk *w, int l, int64_t at, int n)
 {
     const int64_t *v = (const int64_t *)w->store;
@@ -166,7 +167,7 @@ static enum err mend(struct walk *w, int v, int64_t at, int n)
     return OK;
 }
 
-/* What another code had stored: from the conserved values, and their last bits. */
+/* Values that another code had stored: from the conserved values and their last bits. */
 static enum err make_stored(struct walk *w, int64_t at, int n)
 {
     int nvar = w->s->nhydro;

@@ -8,9 +8,9 @@ enum { OCTS = CKPT_BATCH, PARTS = CKPT_PART_BATCH };
 
 struct hdf5_in {
     struct h5_file file;
-    const char *path; /* the file's */
+    const char *path; /* of the file */
     bool ours;
-    bool *sums;      /* to be false if a dataset has none; NULL: not ours */
+    bool *sums;      /* becomes false if a dataset has no checksums; NULL: not a file of Ptah */
     int64_t skip[3]; /* coarse cells below the box (physical boundaries) */
     double smallr;
     struct asis asis; /* of values that another code stored (source.foreign) */
@@ -25,7 +25,7 @@ struct hdf5_in {
 /* A dataset that is open. */
 struct hdf5_open_set {
     struct h5_set h5;
-    int64_t sum; /* its first, -1: none */
+    int64_t sum; /* index of its first checksum, -1: none */
     char name[64];
 };
 
@@ -34,9 +34,9 @@ static inline struct hdf5_in *hdf5_in_of(const struct source *s)
     return s->impl;
 }
 
-/* Damage on the way is kept in h->file.err. */
+/* Damage found meanwhile is kept in h->file.err. */
 bool hdf5_has(struct hdf5_in *h, const char *path);
-/* n < 0: whatever number it has. Closed after errors too, or zeroed. */
+/* n < 0: any number of elements. Close it after errors too, or if it is zeroed. */
 MUST_USE enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *path,
                                 bool real, int64_t n, int64_t block);
 void hdf5_set_close(struct hdf5_open_set *s);

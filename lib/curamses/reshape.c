@@ -1,9 +1,9 @@
 /* curamses/reshape: an HDF5 checkpoint from the temporary files.
  *
- * A target is a range of Morton order; sorted one after the other, they are the global order of the
- * file. Each rank fills ranges of whole blocks: it begins at the first block that begins in its
- * targets, and takes from the next targets what its last block lacks. So nothing travels between
- * ranks, and the file is the same for any number of them. */
+ * A target is a range of Morton order; sorted one after the other, the targets give the global
+ * order of the file. Each rank fills ranges of whole blocks: it begins at the first block that
+ * begins in its targets, and takes what its last block lacks from the next targets. So nothing is
+ * exchanged between ranks, and the file is the same for any number of them. */
 #ifdef PTAH_HDF5
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct merge {
     int first; /* own targets: first..last-1 */
     int last;
     int64_t begin, end; /* of a level or of the particles: rows that this rank writes */
-    int64_t at;         /* next of them, once those waiting are written */
+    int64_t at;         /* the next of them, after those waiting have been written */
     int64_t round, nround;
     int64_t n; /* rows waiting for a window to be full */
     /* Octs. */
@@ -28,7 +28,7 @@ struct merge {
     order_key *key;
     unsigned char (*mask)[2];
     double (*row)[8], (*column)[8];
-    uint64_t (*word)[8]; /* last bits of what another code stored, by variable; else NULL */
+    uint64_t (*word)[8]; /* last bits of values that another code stored, by variable; else NULL */
     /* Particles. */
     char *part[COL_MOST];
 };
@@ -77,7 +77,7 @@ static int64_t rows_of(const struct merge *g, int level, int target)
                  : spill_count(&g->w->spill, part_list(g->w, target));
 }
 
-/* Own rows begin with a whole block and end where the next rank's begin; level 0: particles.
+/* Own rows begin with a whole block and end where those of the next rank begin; level 0: particles.
  * Returns the number of the first row of the first own target. */
 static int64_t share_rows(struct merge *g, int level, int64_t block)
 {
@@ -135,7 +135,7 @@ static const void *oct_column(void *ctx, int v)
     return g->column;
 }
 
-/* Those waiting, which may be none where other ranks have more. */
+/* Those waiting; there may be none while other ranks have more. */
 static void put_octs(struct merge *g)
 {
     struct hdf5_octs o = {g->at, g->n, g->key, (const unsigned char(*)[2])g->mask};

@@ -71,7 +71,7 @@ static enum err hdf5_domains(struct source *s, struct source_domains *d)
     return s->nwriter > 1 ? read_ksection(s, d) : OK;
 }
 
-/* How many rows of a level each rank has is a small dataset. */
+/* The number of rows of a level on each rank is a small dataset. */
 static enum err read_counts(struct source *s, int l, struct source_rank *row)
 {
     char path[64];
@@ -89,7 +89,7 @@ static enum err read_counts(struct source *s, int l, struct source_rank *row)
     return OK;
 }
 
-/* In one file it is not known which rank a byte belongs to. */
+/* In one file it is not known to which rank a byte belongs. */
 static enum err hdf5_ranks(struct source *s, struct source_rank *row)
 {
     char path[PATH_MAX];

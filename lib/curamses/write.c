@@ -1,6 +1,6 @@
 /* curamses/write: see write.h. Rows come in windows of their global order (order.h), are widened to
- * the types of the layout, and go to their place in the file; memory is a few windows, and 32 bytes
- * a particle to sort them. */
+ * the types of the layout, and are written to their place in the file. Memory is a few windows, and
+ * 32 bytes per particle to sort them. */
 #ifdef PTAH_HDF5
 #include "curamses/write.h"
 
@@ -112,13 +112,13 @@ enum err hdf5_out_create(struct hdf5_out *w)
 
 /* ---- layout ---- */
 
-/* The fields of gravity are the last of: density of the sources, potential, accelerations. */
+/* The gravity fields are the last of these: source density, potential, accelerations. */
 static int grav_fields(const struct hdf5_out *w)
 {
     return !w->o.h->gravity ? 0 : w->o.stored ? w->o.ngrav : 4;
 }
 
-/* Bits of whole numbers of 1, 4 and 8 bytes. */
+/* Bits of integers of 1, 4 and 8 bytes. */
 static char last_type(int bytes)
 {
     return bytes == 1 ? 'B' : bytes == 4 ? 'i' : 'q';
@@ -147,7 +147,7 @@ static void add_level(struct hdf5_out *w, int l)
                      "ptah/hydro/level_%d/last_%d", l, v + 1);
 }
 
-/* Positions and velocities of the dimensions that there are. */
+/* Positions and velocities along the dimensions of the run. */
 static bool has_column(const struct hdf5_out *w, int c)
 {
     return w->o.columns->has[c] && !(c < COL_MASS && c % 3 >= w->o.h->ndim);
@@ -166,8 +166,8 @@ static void add_sets(struct hdf5_out *w)
     }
 }
 
-/* The layout has 32-bit counts; what does not fit is written with 64, which HDF5 converts for
- * readers that can hold it. */
+/* The layout has 32-bit counts. Larger ones are written with 64 bits, which HDF5 converts for
+ * readers that can hold them. */
 static void attr_count(struct hdf5_file *f, const char *group, const char *name, int64_t n)
 {
     int32_t narrow = (int32_t)n;
@@ -255,7 +255,7 @@ static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
     hdf5_text(f, "domain", "ordering", "hilbert");
 }
 
-/* The boundary's regions, one after the other. Files of a periodic box have none of it. */
+/* The boundary regions, one after the other. Files of a periodic box do not have them. */
 static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
 {
     int32_t face[BOUNDARY_MAX], type[BOUNDARY_MAX], extent[BOUNDARY_MAX][6];
@@ -273,7 +273,8 @@ static void fill_boundary(struct hdf5_file *f, const struct boundary *b)
     hdf5_attr(f, "ptah", "boundary_state", 'd', (int64_t)NVAR_MAX * b->n, state);
 }
 
-/* Values of another code: what each gas variable is, and how many fields gravity has. */
+/* Values of another code: how each gas variable was transformed, and the number of gravity fields.
+ */
 static void fill_stored(struct hdf5_file *f, const struct ckpt_out *o)
 {
     struct asis a;
@@ -369,7 +370,7 @@ static void fill_file(struct hdf5_file *f, const void *ctx)
     hdf5_attr(f, "particles", "mstar_lost", 'd', 1, &formed.lost);
 }
 
-/* Whole blocks, and no longer than lets every rank have one; of deflated files single ones, as the
+/* Whole blocks, no longer than lets every rank have one; of deflated files single blocks, since the
  * order of chunks follows from it. */
 static int64_t window_of(const struct hdf5_out *w, int64_t total, int64_t block, int64_t most)
 {
@@ -481,8 +482,8 @@ static const void *move_values(void *ctx, int v)
     return order_move(m->r, field_of(m, v), 64);
 }
 
-/* All columns at once, in the order in which they are asked for: masks, then what hdf5_out_octs
- * wants. */
+/* All columns at once, in the order in which they are requested: masks, then those of
+ * hdf5_out_octs. */
 static void move_ahead(const struct hdf5_out *w, int l, const struct mesh_values *m,
                        const void *mask)
 {

@@ -2,14 +2,14 @@
  * text files.
  *
  * The file does not depend on ranks or domains: octs of a level are in Morton order, particles in
- * that of their position (cells of level 21, then family and id), and it says that it was written
- * by one rank in one Hilbert domain, so that cuRAMSES redistributes it. Values are the conserved
- * variables themselves: a restart has the same bits. Group /ptah, which cuRAMSES does not read, has
- * refinement flags, families and tags of particles, units, provenance, namelist, and a checksum for
- * every block of every dataset.
+ * that of their position (cells of level 21, then family and id). The header says that the file was
+ * written by one rank in one Hilbert domain, so that cuRAMSES redistributes it. Values are the
+ * conserved variables themselves: a restart has the same bits. Group /ptah, which cuRAMSES does not
+ * read, has refinement flags, families and tags of particles, units, provenance, namelist, and a
+ * checksum for every block of every dataset.
  *
- * With h->deflate the datasets are shuffled and deflated, which HDF5 undoes for any reader. Builds
- * without HDF5 return an error that says so. */
+ * With h->deflate the datasets are shuffled and deflated; HDF5 decompresses them for any reader.
+ * Builds without HDF5 return an error. */
 #pragma once
 #include "out/writer.h"
 

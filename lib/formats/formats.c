@@ -9,7 +9,7 @@
 #include "ramses/read.h"
 #include "ramses/write.h"
 
-/* Directories are tried from the first on. */
+/* Directories are tried with the first row first. */
 static const struct format TABLE[] = {
     {.name = "hdf5", .reader = &hdf5_kind, .writer = &hdf5_writer},
     {.name = "ramses", .alias = "original", .reader = &ramses_kind, .writer = &ramses_writer},
@@ -60,7 +60,7 @@ void format_list(char *text, size_t n)
     }
 }
 
-/* What is of no format RAMSES's reader complains about. */
+/* A directory of no known format is opened as RAMSES binary, whose reader gives the error. */
 enum err source_open(const char *dir, struct source **out)
 {
     const struct format *f = format_of(dir);

@@ -1,5 +1,5 @@
-/* formats: the formats that this build knows: recognised, opened, named. What a format is, its
- * table says (ckpt/source.h). */
+/* formats: the table of formats that this build knows. It recognises and opens checkpoints and
+ * finds formats by name. The functions of a format are its table (ckpt/source.h). */
 #pragma once
 #include "ckpt/source.h"
 #include "out/writer.h"
@@ -10,7 +10,7 @@ struct format {
     const struct writer_kind *writer; /* NULL: it is no checkpoint that a run could resume from */
 };
 
-/* One more, for programs with a format of their own, which is looked for first (lent). */
+/* Adds a format, for programs with one of their own; it is tried first (lent). */
 void format_add(const struct format *f);
 /* The format of a directory, or NULL. */
 const struct format *format_of(const char *dir);
@@ -18,10 +18,10 @@ const struct format *format_named(const char *name); /* or NULL */
 bool format_is(const struct format *f, const char *name);
 /* "hdf5, ramses or gadget" */
 void format_list(char *text, size_t n);
-/* Opens a checkpoint of whatever format. */
+/* Opens a checkpoint of any format. */
 MUST_USE enum err source_open(const char *dir, struct source **out);
-/* And all of it (source_whole). */
+/* The same, then source_whole. */
 MUST_USE enum err source_open_whole(const char *dir, enum source_mode *mode, struct source **out);
-/* And its state (source_state). */
+/* The same, then source_state. */
 MUST_USE enum err source_open_state(const char *dir, double gamma, double smallr,
                                     struct source **out);

@@ -250,7 +250,7 @@ enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n,
 
 /* ---- the end ---- */
 
-/* Files of an older snapshot of this name, of another number of files. */
+/* Files of an older snapshot of this name with another number of files. */
 static void remove_rest(const struct gadget_out *g)
 {
     char path[PATH_MAX];

@@ -1,8 +1,8 @@
 /* gadget/file: the files of a Gadget-2 snapshot: format 1, or with names of blocks (format 2), one
  * or several.
  *
- * All places follow from the counts, so that particles of any type may come in any order: each is
- * put at its place in all blocks. Files have temporary names until all are whole. */
+ * All offsets follow from the counts, so that particles of any type may come in any order: each is
+ * written to its place in all blocks. Files have temporary names until all are complete. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -48,10 +48,11 @@ struct gadget_out {
 };
 
 MUST_USE enum err gadget_create(struct gadget_out *g);
-/* The next n particles of a type. Elements are as in the file: three floats, an id of 4 or 8 bytes,
- * a float. */
+/* Writes the next n particles of a type. Elements are as in the file: three floats, an id of 4 or 8
+ * bytes, a float. */
 MUST_USE enum err gadget_put(struct gadget_out *g, enum gadget_type type, int64_t n,
                              const void *const block[GADGET_BLOCKS]);
-/* All must have come. Then the files get their names; name (size n) receives that of the first. */
+/* All particles must have been written. Then the files get their names; name (size n) receives that
+ * of the first. */
 MUST_USE enum err gadget_finish(struct gadget_out *g, char *name, size_t n);
 void gadget_drop(struct gadget_out *g); /* after an error; keeps its message */

@@ -1,5 +1,5 @@
-/* gadget/gadget: see gadget.h. First the range of masses and ids, then the count of each type, then
- * the particles themselves: memory for one batch. */
+/* gadget/gadget: see gadget.h. Three passes: the range of masses and ids, the count of each type,
+ * the particles themselves. Memory is that of one batch. */
 #include "gadget/gadget.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 /* cm, g: Mpc as RAMSES has it in its units; the Sun's mass from the constants of CODATA and the
  * IAU. */
 static const double KPC = 3.0856776e21, MSUN = 1.98841e33, KM = 1e5;
-static const double HEAVY = 1.5; /* dark matter of more than this many least masses is of type 5 */
+static const double HEAVY = 1.5; /* dark matter of more than this many min masses is of type 5 */
 
 struct writer {
     struct source *s;
@@ -115,7 +115,7 @@ static enum err take_census(struct writer *w, bool gas)
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, find_range, w));
     for (int k = 0; k < s->npiece; k++) TRY(source_parts(s, k, SOURCE_STATE, count_parts, w));
     for (int k = 0; gas && k < s->npiece; k++) TRY(source_octs(s, k, SOURCE_TREE, count_cells, w));
-    /* cells have the numbers after the greatest id */
+    /* cells have the numbers after the max id */
     int64_t last = w->id_most + w->out.count[GADGET_GAS];
     w->out.wide_ids = w->id_least < 0 || last > UINT32_MAX;
     for (int t = 1; t < GADGET_TYPES; t++)

@@ -1,13 +1,13 @@
 /* gadget/gadget: the particles of a checkpoint as a Gadget-2 snapshot, optionally the gas too.
  *
- * Types: 1 dark matter of the least mass (up to half as much again), 5 heavier dark matter (as in
- * MUSIC's files; pynbody takes 2 for stars), 3 debris and other families, 4 stars, 0 gas: a
- * particle a leaf cell. Tracers, which have no mass, and the particles of sinks' clouds are left
+ * Types: 1 dark matter of the min mass (up to half as much again), 5 heavier dark matter (as in
+ * MUSIC's files; pynbody reads 2 as stars), 3 debris and other families, 4 stars, 0 gas, one
+ * particle per leaf cell. Tracers, which have no mass, and the particles of sinks' clouds are left
  * out.
  *
  * Units with cosmology: comoving kpc/h, 1e10 Msun/h, peculiar km/s divided by sqrt(a), gas energy
- * in (km/s)²; without: those of the code. Positions and velocities are of single precision in this
- * format. */
+ * in (km/s)²; without: code units. Positions and velocities have single precision in this format.
+ */
 #pragma once
 #include "ckpt/source.h"
 

@@ -9,8 +9,8 @@ enum { PAGE_BITS_MAX = 30, ARRAY_BITS_MAX = 62 };
 
 /* ---- B-tree of version 1 ---- */
 
-/* The entry of a node whose range holds element `first`. next: its child, whose key comes out too.
- */
+/* The entry of a node whose range contains element `first`. next: its child, whose key is returned
+ * too. */
 static bool find_entry(struct h5_file *f, int64_t at, int level, int64_t first, struct h5_chunk *c,
                        int64_t *key, int *depth)
 {
@@ -52,8 +52,8 @@ static bool find_in_tree(struct h5_file *f, const struct h5_set *s, int64_t firs
 
 /* ---- arrays ---- */
 
-/* What a fixed or extensible array holds: an address each, with filters also a length and the
- * filters that were left out. */
+/* The entries of a fixed or extensible array: an address each; with filters also a length and the
+ * mask of filters that were not applied. */
 struct array {
     struct h5_file *f;
     struct h5_set *s;
@@ -87,15 +87,15 @@ static void take_entries(struct array *a, const unsigned char *p, int64_t n)
     }
 }
 
-/* Entries that were never written: the chunks are not there. */
+/* Entries that were never written: the chunks do not exist. */
 static void skip_entries(struct array *a, int64_t n)
 {
     for (int64_t i = 0; i < n && a->filled < a->n; i++)
         a->s->table[a->filled++] = (struct h5_chunk){.at = -1};
 }
 
-/* A data block of n entries; the pages of a large one have checksums of their own, and a bit in
- * `written` (from bit `first`) each. */
+/* A data block of n entries. The pages of a large block have checksums of their own, and one bit
+ * each in `written`, from bit `first` on. */
 static void take_block(struct array *a, int64_t at, int64_t n, const unsigned char *written,
                        int64_t first)
 {

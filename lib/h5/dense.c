@@ -1,7 +1,7 @@
-/* h5/dense: the links of large groups, and many attributes, as newer versions of HDF5 keep them:
- * objects in a fractal heap, listed by a B-tree of version 2 in the order of their names' hashes
- * (HDF5 File Format Specification III.A.2, III.G). Who looks for one name reads the heap for that
- * only. */
+/* h5/dense: the links of large groups, and numerous attributes, as newer versions of HDF5 store
+ * them: objects in a fractal heap, listed by a B-tree of version 2 in the order of the hashes of
+ * their names (HDF5 File Format Specification III.A.2, III.G). A search for one name reads only
+ * that object in the heap. */
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
@@ -32,7 +32,7 @@ struct listing {
     int64_t budget;
 };
 
-/* Bytes that hold numbers up to n. */
+/* Number of bytes for integers up to n. */
 static int width_of(uint64_t n)
 {
     int k = 1;
@@ -72,19 +72,19 @@ static bool read_heap(struct h5_file *f, int64_t at, struct heap *h)
     return sound;
 }
 
-/* Where an object's block is: its address, its first byte and its length in the heap. */
+/* The block that contains an object: its address, its first byte and its length in the heap. */
 struct block {
     int64_t at, start, bytes;
 };
 
-/* Blocks of a row: the first two have those of the least length, each further one twice those of
- * the one before. */
+/* Blocks of a row: those of the first two rows have the min length, those of each further row twice
+ * the length of the row before. */
 static int64_t row_bytes(const struct heap *h, int row)
 {
     return row < 2 ? h->start : h->start << (row - 1);
 }
 
-/* Rows of a block of blocks that covers so many bytes. */
+/* Number of rows of an indirect block that covers so many bytes. */
 static int rows_of(const struct heap *h, int64_t bytes)
 {
     int rows = 1;
@@ -92,8 +92,8 @@ static int rows_of(const struct heap *h, int64_t bytes)
     return rows;
 }
 
-/* From a block of so many rows, which begins at b->start in the heap, to the one of its blocks that
- * holds `offset`; b->at −1: none. */
+/* Descends from a block of so many rows, which begins at b->start in the heap, to the one of its
+ * blocks that contains `offset`; b->at −1: none. */
 static void descend(struct h5_file *f, const struct heap *h, int64_t offset, int rows,
                     struct block *b)
 {

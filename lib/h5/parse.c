@@ -39,7 +39,7 @@ enum err h5_damage(struct h5_file *f, int64_t at, const char *what)
     return f->err;
 }
 
-/* Headers are small and stand together: they are read by pages. */
+/* Headers are small and close together: they are read by pages. */
 static enum err read_pages(struct h5_file *f, unsigned char *p, int64_t at, int64_t n)
 {
     while (n > 0) {
@@ -269,7 +269,7 @@ static void load_old(struct h5_file *f, struct h5_object *o, int64_t at, const u
     }
 }
 
-/* Version 2: OHDR, then OCHK for those that go on; each with a checksum. */
+/* Version 2: OHDR, then OCHK for continuations; each with a checksum. */
 static void load_new(struct h5_file *f, struct h5_object *o, int64_t at, const unsigned char *head)
 {
     int flags = head[5], before = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0),

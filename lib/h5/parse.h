@@ -1,15 +1,16 @@
-/* h5/parse: HDF5 files read without HDF5's library, which crashes, hangs and runs away on damaged
- * ones.
+/* h5/parse: reads HDF5 files without HDF5's library, which crashes, hangs or exhausts memory on
+ * damaged files.
  *
- * Known is what checkpoints are made of: superblocks 0 to 3; groups of any kind, but for soft and
+ * It supports what checkpoints consist of: superblocks 0 to 3; groups of any kind, except soft and
  * external links; attributes; one-dimensional datasets of integers and reals, contiguous, compact,
- * or chunked, with any index of HDF5 1.0 to 2.0 and its own filters (deflate, shuffle, Fletcher's
- * sum). Anything else is an error that says so. Checksums of metadata are verified where there are
- * some. No number of the file is believed: what is read must lie inside the file, what is allocated
- * is bounded by it (deflated data: 1032 times) or by a constant, walks have a budget.
+ * or chunked, with any chunk index of HDF5 1.0 to 2.0 and HDF5's own filters (deflate, shuffle,
+ * Fletcher's checksum). Anything else is an error with a message. Checksums of metadata are
+ * verified where there are any. No number in the file is trusted: what is read must lie inside the
+ * file, what is allocated is bounded by its size (deflated data: 1032 times) or by a constant, and
+ * walks have a budget.
  *
- * The first damage met is kept in f->err, with its sentence; nothing is found from then on. So
- * callers may ask for several things and look at f->err once. */
+ * The first damage found is kept in f->err, with its message; after it nothing is found. So callers
+ * may make several requests and check f->err once. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,8 +71,8 @@ MUST_USE enum err h5_open(struct h5_file *f, const char *path);
 void h5_close(struct h5_file *f);
 /* Address of the object `path` (a/b/c, empty: the root), 0: there is none. */
 int64_t h5_find(struct h5_file *f, const char *path);
-/* Every link of a group, until fn says true, which is returned. at: address of the object, 0 where
- * it is behind a soft or external link; h5_find takes such a one for an error. */
+/* Calls fn for every link of a group until it returns true; the result is then true. at: address of
+ * the object, 0 where it is behind a soft or external link, which is an error in h5_find. */
 typedef bool h5_link_fn(struct h5_file *f, const char *name, int64_t at, void *ctx);
 bool h5_each(struct h5_file *f, int64_t group, h5_link_fn *fn, void *ctx);
 bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_value *v);

@@ -76,8 +76,8 @@ static inline bool h5_magic(const unsigned char *p, const char *word)
 }
 
 enum err h5_damage(struct h5_file *f, int64_t at, const char *what);
-/* n bytes from `at` in a new block; NULL: they are not in the file, or cannot be read, which f->err
- * says. */
+/* n bytes from `at` in a new block; NULL: they are not in the file or cannot be read, see f->err.
+ */
 unsigned char *h5_load(struct h5_file *f, int64_t at, int64_t n, const char *what);
 /* The same, ending with a checksum of all before it. */
 unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const char *what);
@@ -88,9 +88,9 @@ bool h5_find_chunk(struct h5_file *f, struct h5_set *s, int64_t first, struct h5
 struct h5_object *h5_object_load(struct h5_file *f, int64_t at); /* NULL: f->err */
 void h5_object_free(struct h5_object **o);
 
-/* Each object in a fractal heap that a B-tree of version 2 lists: of links (record type 5) or
- * attributes (8); with a name, those only whose name has the same hash. fn ends the walk by true.
- */
+/* Calls fn for each object in a fractal heap that a B-tree of version 2 lists: links (record type
+ * 5) or attributes (8); with a name, only those whose name has the same hash. fn ends the walk by
+ * true. */
 typedef bool h5_heap_fn(struct h5_file *f, struct h5_bytes object, void *ctx);
 bool h5_dense(struct h5_file *f, int64_t heap, int64_t tree, const char *name, h5_heap_fn *fn,
               void *ctx);

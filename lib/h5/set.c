@@ -196,7 +196,7 @@ static bool read_compact(struct h5_bytes b, struct h5_set *s)
     return true;
 }
 
-/* What is deflated is at least a thousandth of it: no file of a page holds a terabyte. */
+/* Deflated data are at least a thousandth of the original: no small file contains a terabyte. */
 static bool sound_chunks(const struct h5_file *f, const struct h5_set *s)
 {
     int size = h5_size(s->type);
@@ -338,7 +338,7 @@ static bool check_fletcher(const unsigned char *p, int64_t *n)
            checksum_agrees(high % 65535, sum >> 16); /* 65535 is 0 at times */
 }
 
-/* Undoes the filters, the last first. */
+/* Undoes the filters in reverse order. */
 static bool decode(const struct h5_set *s, const struct h5_chunk *c, unsigned char **p)
 {
     int64_t n = c->bytes, whole = s->chunk * h5_size(s->type);

@@ -1,5 +1,5 @@
 /* out/keep: see keep.h. What is to be removed is renamed first (output_NNNNN.removed), so that
- * nothing incomplete has a checkpoint's name. */
+ * nothing incomplete has the name of a checkpoint. */
 #include "out/keep.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static enum err remove_backup(const char *dir, int number)
     return dir_remove(to);
 }
 
-/* Numbers of the backups, and what a killed run had left of its removing goes. */
+/* Lists the numbers of the backups, and finishes a removal that was interrupted by a kill. */
 static enum err find_backups(const char *dir, int newest, int **list, int *n)
 {
     DIR *d = opendir(dir);

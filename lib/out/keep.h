@@ -1,7 +1,8 @@
-/* out/keep: fewer checkpoints than were written. One is removed only if its list of files says
- * that it may be (ckpt_head.backup), and only after a newer one was read back. */
+/* out/keep: removes old backups. A checkpoint is removed only if its list of files allows it
+ * (ckpt_head.backup), and only after a newer one has been read back. */
 #pragma once
 #include "base/err.h"
 
-/* Of the backups dir/output_NNNNN up to number `newest` the last `keep` stay. One rank's. */
+/* Of the backups dir/output_NNNNN up to number `newest` keeps the last `keep`. Called by one rank.
+ */
 MUST_USE enum err ckpt_keep_last(const char *dir, int newest, int keep);

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdbool.h>
 
-/* A file that our writers make, finished or not. */
+/* Is this a file that writers of Ptah create, finished or not? */
 bool ckpt_name_is_ours(const char *name);
-/* The one by which a directory is a checkpoint: info_NNNNN.txt or data_NNNNN.h5. */
+/* The file by which a directory is recognised as a checkpoint: info_NNNNN.txt or data_NNNNN.h5. */
 bool ckpt_name_is_main(const char *name);

@@ -18,7 +18,7 @@ static int64_t rows_below(const struct order *o, order_key k, int64_t lo, int64_
     return lo;
 }
 
-/* Where a key occurs more than once around a cut, ranks give their copies in turn. */
+/* Where a key occurs more than once around a cut, the copies are taken in the order of ranks. */
 static void cut_equal_keys(struct order *o, int64_t w, order_key k)
 {
     int64_t least = rows_below(o, k - 1, 0, o->n), most = rows_below(o, k, 0, o->n), before = least;
@@ -27,8 +27,8 @@ static void cut_equal_keys(struct order *o, int64_t w, order_key k)
     o->cut[w] = least + (take < 0 ? 0 : take < most - least ? take : most - least);
 }
 
-/* For each cut the least key k such that at least w*window rows are below it: bit by bit from the
- * top. */
+/* For each cut, the min key k such that at least w*window rows are below it, found bit by bit from
+ * the top. */
 static void find_cuts(struct order *o, int bits)
 {
     int64_t n = o->nwindow - 1;
@@ -94,7 +94,7 @@ void order_fini(struct order *o)
     drop_ahead(o);
 }
 
-/* Two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
+/* Merges two sorted runs of (key, place), [a, b) and [b, end), into `key`, `place` from `a` on. */
 static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b, int64_t end,
                       order_key *key, int64_t *place)
 {
@@ -106,7 +106,7 @@ static void merge_two(const order_key *k, const int64_t *p, int64_t a, int64_t b
     }
 }
 
-/* Joins neighbouring runs until one is left. run[r]..run[r+1]-1, r < n. */
+/* Merges neighbouring runs until one is left. run[r]..run[r+1]-1, r < n. */
 static void merge_runs(struct order *o, int64_t *run, int n)
 {
     while (n > 1) {
@@ -259,8 +259,8 @@ static bool is_less(const struct order_ranked *a, const struct order_ranked *b)
     return a->key < b->key || (a->key == b->key && a->more < b->more);
 }
 
-/* Radix sort by key, 11 bits a pass, then the few of equal key by insertion. Returns which of both
- * arrays has the result. */
+/* Radix sort by key, 11 bits per pass, then insertion sort of the few with equal keys. Returns
+ * which of both arrays has the result. */
 struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n)
 {
     enum { BITS = 11, BINS = 1 << BITS };

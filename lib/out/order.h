@@ -1,10 +1,10 @@
 /* out/order: the rows of all ranks in one global order, passed on in windows of bounded size.
  *
- * Each rank has rows sorted by a key. order_init finds, for every multiple of `window`, the key at
- * which that many rows of all ranks come before, by bisection over all windows at once. Then, round
- * by round, each rank receives one window, its rows merged: which rows are in which window, and
- * their order, depends on the keys alone, not on who had them. (Rows with equal keys are in order
- * of rank.) */
+ * Each rank has rows sorted by a key. order_init finds, for every multiple of `window`, the key
+ * below which so many rows of all ranks lie, by bisection over all windows at once. Then, round by
+ * round, each rank receives one window with its rows merged. Which rows are in which window, and
+ * their order, depends on the keys alone, not on the ranks that had them. (Rows with equal keys are
+ * in order of rank.) */
 #pragma once
 #include <stdbool.h>
 
@@ -41,20 +41,20 @@ void order_init(struct order *o, const struct comm *c, int64_t n, order_key_fn *
                 int bits, int64_t window);
 void order_fini(struct order *o);
 void order_round(struct order *o, int64_t round); /* 0..nround-1; sets send … key (collective) */
-/* Several columns move at once, which costs one wait instead of one each; order_move then gives
- * them in turn. (collective) */
+/* Moves several columns at once, with one wait instead of one each; order_move then returns them in
+ * turn. (collective) */
 struct order_column {
     const void *rows;
     size_t bytes; /* of a row */
 };
 void order_ahead(struct order *o, int n, const struct order_column *column);
-/* Moves a column: rows are own rows send..send+nsend-1. Returns the window's, lent until the next
- * call. (collective) */
+/* Moves a column: rows are own rows send..send+nsend-1. Returns that of the window, lent until the
+ * next call. (collective) */
 const void *order_move(struct order *o, const void *rows, size_t bytes);
 
 /* ---- particles ---- */
 
-/* By the Morton key of their position, in cells of this level; then family and id. */
+/* By the Morton key of the position, in cells of this level; then by family and id. */
 enum { ORDER_LEVEL = 21 };
 struct order_ranked {
     uint64_t key, more; /* Morton key of the position · family, id */
@@ -66,5 +66,5 @@ void order_rank(const struct mesh *m, const double x[3], int8_t family, int64_t 
                 struct order_ranked *r);
 /* Returns which of both arrays has the result; equal ones stay as they are. */
 struct order_ranked *order_sort(struct order_ranked *r, struct order_ranked *other, int64_t n);
-/* The place of particle i in that order, as an octs' Morton key of level LEVEL_MAX. */
+/* The place of particle i in that order, as the Morton key of an oct of level LEVEL_MAX. */
 okey order_place(const struct mesh *box, const double *const x[3], int64_t i);

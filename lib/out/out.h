@@ -1,5 +1,5 @@
-/* out: what writers of checkpoints share, whatever the format: what is written, the directory
- * that appears whole or not at all, counts over all ranks, texts and tables beside the rest. */
+/* out: shared by the writers of all formats: what is written, the directory that appears complete
+ * or not at all, counts over all ranks, texts and tables. */
 #pragma once
 #include <limits.h>
 
@@ -16,8 +16,8 @@ struct ckpt_out {
     const struct domain *d;
     const struct comm *c;
     const struct part_columns *columns; /* of the particles; NULL: there are none */
-    /* The values are as another code stored them, fields of its source, gas, then gravity (lent);
-     * NULL: they are the state of a run. */
+    /* The values are as another code stored them, in the order of its fields, gas, then gravity
+     * (lent); NULL: they are the state of a run. */
     const struct ckpt_field *stored;
     int nhydro, ngrav;
     int64_t npart;
@@ -34,19 +34,19 @@ struct ckpt_out {
     bool wide_ids;
 };
 
-/* From h and m: <dir>/output_NNNNN will be o->final, `path` (size n) gets it. */
+/* Sets o->final to <dir>/output_NNNNN, from h and m; `path` (size n) receives it. */
 MUST_USE enum err out_name(struct ckpt_out *o, const char *dir, int number, char *path, size_t n);
 /* Directory o->tmp, on rank 0; the same for all formats. */
-/* It is empty and nobody else's; what a killed run had left is removed. An error if o->final may
- * not be replaced. */
+/* Creates it, empty and locked; what a killed run left is removed. An error if o->final may not be
+ * replaced. */
 MUST_USE enum err out_begin(struct ckpt_out *o);
 MUST_USE enum err out_finish(struct ckpt_out *o); /* becomes o->final */
-/* Removes it, if begin had got it; keeps the message of the error that led here. */
+/* Removes it, if begin had created it; keeps the message of the error. */
 void out_drop(struct ckpt_out *o, enum err why);
 /* total .. wide_ids, from mesh and particles (collective) */
 void out_count(struct ckpt_out *o);
 
-/* The span of ids: the greatest id, the greatest −id − 1, from 0 on · ids need 8 bytes. */
+/* The span of ids: the max id, the max of −id − 1, from 0 on. Do ids need 8 bytes? */
 static inline void out_span(int64_t span[2], int64_t id)
 {
     if (id > span[0]) span[0] = id;
@@ -56,10 +56,11 @@ static inline bool out_is_wide(const int64_t span[2])
 {
     return span[0] > INT32_MAX || span[1] >= INT32_MAX;
 }
-/* What the heads of particle files say: the source's numbers, or those of the stars there are. */
+/* The counts in the headers of particle files: those of the source, or of the stars that there are.
+ */
 struct stars_formed out_formed(const struct ckpt_out *o);
-/* Column c of particles is in RAMSES files · its type there. */
+/* Is column c of particles in RAMSES files, and with which type? */
 bool out_has(const struct ckpt_out *o, int c);
 char out_type(const struct ckpt_out *o, int c);
-/* info_NNNNN.txt and its neighbours, under o->tmp: rank 0's. */
+/* Writes info_NNNNN.txt and the other texts under o->tmp: on rank 0. */
 MUST_USE enum err out_texts(const struct ckpt_out *o);

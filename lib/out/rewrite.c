@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* Radix exchange, in place: bit by bit from the top. Few octs by insertion. */
+/* Radix exchange sort, in place, bit by bit from the top. A few octs are sorted by insertion. */
 static void sort_items(struct oct_item *x, int64_t n, int bit)
 {
     enum { FEW = 16 };
@@ -75,9 +75,9 @@ enum err rewrite_load(const struct rewrite *w, int target, int level, struct oct
     return in_order(w, level, x + nown, *n - nown);
 }
 
-/* How many of the octs at ref can be read at once: rows of one chunk that follow each other, or
- * that are in order and not far apart, if with what is between them they fit into `room` bytes,
- * `width` each. */
+/* How many of the octs at ref can be read at once: rows of one chunk that are consecutive, or that
+ * are in order and close together, if they fit into `room` bytes with the rows between them,
+ * `width` bytes each. */
 static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
 {
     enum { GAP = 4096 }; /* bytes that cost less than another call */
@@ -91,8 +91,8 @@ static int run_of(const struct oct_ref *ref, int n, size_t width, size_t room)
     return k;
 }
 
-/* Octs that follow each other here mostly did so in the input, with those between them that are
- * another's. */
+/* Octs that are consecutive here mostly were so in the input, with some between them that belong to
+ * others. */
 enum err rewrite_fetch(const struct rewrite *w, int section, const struct oct_ref *ref, int n,
                        double (*row)[8])
 {

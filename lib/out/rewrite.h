@@ -1,9 +1,9 @@
 /* out/rewrite: a checkpoint whose octs and particles have been spilled (out/spill) by lib/reshape,
- * as the writers that rewrite it see it.
+ * as its writers see it.
  *
- * What is sorted and written at a time is a target: the octs and particles of a target rank, with
+ * A target is what is sorted and written at a time: the octs and particles of a target rank, with
  * copies of the octs that it needs from others, or a range of the global order. Each has a list of
- * octs per level and one of particles. */
+ * octs per level and one list of particles. */
 #pragma once
 #include "ckpt/asis.h"
 #include "ckpt/source.h"
@@ -25,7 +25,8 @@ struct rewrite {
     int64_t *own;         /* [ntarget][nlevel] octs without copies, over all ranks once shared */
     int64_t memory, room; /* of a rank, bytes · of it, what a target may need besides buffers */
     struct mesh box;      /* no octs: where positions are measured */
-    /* Not by rank, of what another code stored: bits that the last bits of each variable take. */
+    /* If files are not by rank, for values of another code: the bits that the last bits of each
+     * variable need. */
     struct asis asis;
     uint64_t last[LEVEL_MAX + 2][CKPT_FIELDS];
 };
@@ -56,17 +57,17 @@ struct oct_item {
     unsigned char split, flag, own;
 };
 
-/* Octs of a list, own ones first, then in Morton order; an oct twice is an error. (owner: caller,
- * FREE) */
+/* Octs of a list, own ones first, then in Morton order; an oct that occurs twice is an error.
+ * (owner: caller, FREE) */
 MUST_USE enum err rewrite_load(const struct rewrite *w, int target, int level,
                                struct oct_item **out, int64_t *n);
 
-/* A section of n octs, row by row: [n][values][8]. */
+/* A section of n octs, oct by oct: [n][values][8]. */
 MUST_USE enum err rewrite_fetch(const struct rewrite *w, int section, const struct oct_ref *ref,
                                 int n, double (*row)[8]);
 
-/* Bytes of buffers: of the reader and the batches, later of the writer of a target's files,
- * whatever the size of the checkpoint. */
+/* Bytes of buffers: of the reader and the batches, later of the writer of a target's files; they do
+ * not depend on the size of the checkpoint. */
 static inline int64_t rewrite_buffers(const struct rewrite *w)
 {
     return ((int64_t)12 << 20) + w->s->nvalue * ((int64_t)5 << 19) +

@@ -12,7 +12,7 @@
 #include "io/file.h"
 
 enum { PAGES = 64, PAGE_LEAST = 64 << 10, PAGE_MOST = 512 << 10 };
-static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk that are taken at a time */
+static const int64_t AHEAD = (int64_t)32 << 20; /* bytes of disk that are reserved at a time */
 
 static const char NAME[] = "spill";
 
@@ -96,7 +96,7 @@ void spill_end(struct spill *s)
 
 /* ---- putting ---- */
 
-/* The sections of a page that is not full are moved together, so that a chunk has no holes. */
+/* The sections of a page that is not full are moved together, so that a chunk has no gaps. */
 static enum err page_write(struct spill *s, struct spill_page *p)
 {
     const struct spill_kind *k = &s->kind[p->kind];
@@ -125,13 +125,13 @@ static enum err page_write(struct spill *s, struct spill_page *p)
     return OK;
 }
 
-/* Priority of a page for being written: it has many rows, none of them recent. */
+/* Priority of a page for being written: many rows, none of them recent. */
 static int64_t weight_of(const struct spill *s, const struct spill_page *p)
 {
     return p->n ? p->n * (s->clock - p->used) : INT64_MAX;
 }
 
-/* A page for a list that has none: a fresh one, an empty one, or one that is written. */
+/* A page for a list that has none: a fresh one, an empty one, or one that is written out first. */
 static enum err page_take(struct spill *s, int list, int kind)
 {
     int best = 0;

@@ -1,11 +1,11 @@
 /* out/spill: rows spilled to temporary files, list by list, in bounded memory.
  *
- * Every rank fills a file of its own: rows of a list wait in a page; a full page, or one whose room
- * is needed, is written as a chunk. A row has sections (its key, its gas, …), and a chunk holds
- * them one after the other, so that they can be read apart. Once all ranks are done, any rank reads
- * any list: its rows in order of rank, then in the order in which they were added. The files have
- * no names once all ranks have opened them, before anything is in them: whatever happens, they
- * vanish. */
+ * Every rank fills a file of its own. Rows of a list wait in a page; a full page, or one whose
+ * memory is needed, is written as a chunk. A row has sections (its key, its gas, …), and a chunk
+ * contains them one after the other, so that they can be read separately. When all ranks have
+ * finished, any rank can read any list: its rows in order of rank, then in the order in which they
+ * were added. The files are unlinked as soon as all ranks have opened them, before anything is in
+ * them: they disappear even if the program is killed. */
 #pragma once
 #include "comm/comm.h"
 
@@ -13,7 +13,7 @@ enum { SPILL_SECTIONS = 256, SPILL_KINDS = 2 };
 
 struct spill_kind { /* of rows: bytes of each section */
     int nsection;
-    size_t width[SPILL_SECTIONS], row; /* row: their sum, made by spill_begin */
+    size_t width[SPILL_SECTIONS], row; /* row: their sum, set by spill_begin */
 };
 
 struct spill_chunk {
@@ -43,14 +43,14 @@ struct spill {
     int32_t *page_of; /* [nlist] or -1 */
 };
 
-/* Files spill.RRRRR in dir; memory bounds the pages. Of the lists, nactive mostly get rows at a
- * time. (collective, agreed) */
+/* Creates the files spill.RRRRR in dir; memory bounds the pages. Usually nactive of the lists
+ * receive rows at a time. (collective, agreed) */
 MUST_USE enum err spill_begin(struct spill *s, const struct comm *c, const char *dir, int nlist,
                               int nactive, const struct spill_kind kind[SPILL_KINDS],
                               size_t memory);
-void spill_end(struct spill *s); /* after errors too, or zeroed */
-/* Room for some of the next n rows, *n of them: section[i] is where those of the caller go,
- * kind.width[i] bytes each. Then spill_add takes them. A list has rows of one kind. */
+void spill_end(struct spill *s); /* after errors too, or if it is zeroed */
+/* Room for some of the next n rows, *n of them: the caller writes to section[i], kind.width[i]
+ * bytes per row, and then calls spill_add. A list has rows of one kind. */
 MUST_USE enum err spill_room(struct spill *s, int list, int kind, int *n, char **section);
 MUST_USE enum err spill_add(struct spill *s, int list, int n);
 MUST_USE enum err spill_share(struct spill *s); /* (collective, agreed) */

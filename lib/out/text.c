@@ -1,6 +1,6 @@
-/* out/text: the text files of a checkpoint, as RAMSES has them, in the columns that yt, pynbody and
- * osyris expect. The history of a run is in compilation.txt, which no reader and no digest looks
- * at. */
+/* out/text: the text files of a checkpoint, as RAMSES writes them, in the columns that yt, pynbody
+ * and osyris expect. The history of a run is in compilation.txt, which no reader and no digest
+ * uses. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -24,8 +24,8 @@ struct text_file {
     enum err err;
 };
 
-/* What stdio has gathered goes out by our own writing, which knows of interruptions, and is summed.
- */
+/* What stdio has buffered is written by our own function, which handles interruptions, and is
+ * summed. */
 static ssize_t text_put(void *cookie, const char *p, size_t n)
 {
     struct text_file *f = cookie;
@@ -101,7 +101,7 @@ static void put_bounds(FILE *t, const struct ckpt_out *o)
     FREE(bound);
 }
 
-/* As cuRAMSES has it: low and high corner of each rank's box, a number a line. */
+/* As in cuRAMSES: low and high corner of the box of each rank, one number per line. */
 static void put_boxes(FILE *t, const struct ckpt_out *o)
 {
     struct domain_tree tree;
@@ -178,7 +178,7 @@ static void put_field(FILE *t, int *n, const char *name, char type)
 
 static const char VERSION_LINES[] = "# version:  1\n# ivar, variable_name, variable_type\n";
 
-/* The names of the first variables are RAMSES's, whatever the source called them. */
+/* The first variables have the names of RAMSES, whatever the source called them. */
 static const struct gas_vars *names_of(const struct ckpt_out *o, struct gas_vars *store)
 {
     const struct gas_vars *given = o->h->gas;

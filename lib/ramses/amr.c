@@ -115,7 +115,7 @@ static void write_boundary_lists(struct fort_out *f, const struct ramses_out *w)
 }
 
 /* headl, taill, numbl, numbtot, those beyond the boundary, and the free list. numbtot is 8 bytes
- * wide, as with LONGINT, if asked for or if it must be. */
+ * wide, as with LONGINT, if requested or necessary. */
 static void write_lists(struct fort_out *f, const struct ramses_out *w)
 {
     size_t lists = (size_t)w->o.nlevel * (size_t)w->o.c->size, ntot = 10 * (size_t)w->o.nlevel;
@@ -153,7 +153,7 @@ static void write_bounds(struct fort_out *f, const struct ramses_out *w)
     FREE(bound);
 }
 
-/* cuRAMSES's ten records; lengths in units of the code. */
+/* The ten records of cuRAMSES; lengths in code units. */
 static void write_tree(struct fort_out *f, const struct ramses_out *w)
 {
     struct domain_tree t;
@@ -278,8 +278,8 @@ static void fill_centre(const void *ctx, int64_t first, int64_t n, char *rows, s
     }
 }
 
-/* Ranks of the cells of one oct after the other: mostly an ancestor of two levels above is one
- * rank's as a whole. */
+/* Ranks of the cells of one oct after the other: usually an ancestor two levels up belongs to one
+ * rank as a whole. */
 struct ranks {
     okey above;
     int whole; /* of `above`, or -1 */

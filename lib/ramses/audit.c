@@ -1,6 +1,6 @@
-/* ramses/audit: what the checks of a checkpoint and the lists of its domains ask of RAMSES files
- * beyond their octs and particles: which files there are, whether their headers agree, how the box
- * was divided, and which octs of others a rank has. */
+/* ramses/audit: what the checks and the lists of domains need from RAMSES files in addition to
+ * their octs and particles: which files there are, whether their headers agree, how the box was
+ * divided, and which octs of others a rank has. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -96,7 +96,7 @@ static void compare_heads(const struct source *s, const struct source *own, cons
     }
 }
 
-/* The header of each is that of the first. */
+/* The header of each file must be that of the first. */
 enum err ramses_check_piece(struct source *s, int piece, source_damage_fn *fn, void *ctx)
 {
     struct source *twin = mem_new(sizeof *twin, "check");
@@ -141,7 +141,7 @@ static enum err get_reals(struct fort_in *f, const char *what, int64_t n, double
     return fort_load_real(f, &rec, n, 0, (size_t)n, *p);
 }
 
-/* Keys are doubles, or of 16 bytes (QUADHILBERT). */
+/* Keys are doubles, or 16 bytes wide (QUADHILBERT). */
 static enum err get_bounds(struct fort_in *f, const struct ramses *r, struct source_domains *d)
 {
     struct fort_rec rec;

@@ -1,7 +1,8 @@
 /* ramses/columns: which columns the particle files of a RAMSES snapshot have.
  *
- * Since 2017 a descriptor says it. Before, the optional records are known by counting, their types
- * by their lengths, their names from the header file's line of particle fields. */
+ * Since 2017 a descriptor lists them. Before, the number of optional records is counted, their
+ * types follow from their lengths, and their names from the line of particle fields in the header
+ * file. */
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static enum err read_formed(struct ramses *r)
     return err;
 }
 
-/* Places and velocities have as many components as the run dimensions. */
+/* Positions and velocities have as many components as the run has dimensions. */
 static bool is_of_run(const struct ramses *r, int column)
 {
     return column >= COL_MASS || column % 3 < r->s->head.ndim;
@@ -107,9 +108,9 @@ static enum err header_words(const struct ramses *r, struct ckpt_field *list, in
     return err;
 }
 
-/* Without names: family and tag, of one byte each, if they are there; then one more column is the
- * birth time, two are birth time and metallicity, three have the potential first. cuRAMSES has one
- * more than its header says, the age marker of the yield tables. */
+/* Without names: family and tag, of one byte each, if they exist; then one more column is the birth
+ * time, two are birth time and metallicity, three begin with the potential. cuRAMSES has one more
+ * than its header lists, the age marker of the yield tables. */
 static void name_extras(const struct ckpt_field *word, int nword, int n, const char *type,
                         char name[][48])
 {
@@ -163,7 +164,7 @@ static enum err default_columns(struct ramses *r, const char *path, struct fort_
     return OK;
 }
 
-/* By the first file that has particles; the last one has the say if none has. */
+/* According to the first file that has particles, or to the last one if none has. */
 static enum err count_columns(struct ramses *r)
 {
     enum err err = OK;

@@ -1,8 +1,8 @@
 /* ramses/crc: see crc.h.
  *
- * The bytes are a polynomial over GF(2), the checksum its remainder mod P. So 16 bytes may be
- * replaced by their product with x^k mod P, added to those k bits on: four rows of 16 bytes are
- * carried along in registers, then folded into one, which zlib finishes. (Gopal et al., "Fast CRC
+ * The bytes are a polynomial over GF(2), and the checksum is its remainder mod P. So 16 bytes may
+ * be replaced by their product with x^k mod P, added to those k bits later. Four rows of 16 bytes
+ * are kept in registers, then folded into one, which zlib finishes. (Gopal et al., "Fast CRC
  * computation for generic polynomials using PCLMULQDQ", Intel 2009.) */
 #include "ramses/crc.h"
 

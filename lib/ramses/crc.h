@@ -1,8 +1,8 @@
-/* ramses/crc: the checksum of zlib, at the speed of memory where the machine multiplies without
- * carries. */
+/* ramses/crc: the checksum of zlib, at memory speed where the machine has carry-less
+ * multiplication. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sum over all so far and n bytes more; 0 over none. */
+/* Extends the sum over all bytes so far by n bytes; the sum over none is 0. */
 uint32_t crc_add(uint32_t crc, const void *p, size_t n);

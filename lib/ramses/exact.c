@@ -1,9 +1,10 @@
 /* ramses/exact: see exact.h.
  *
  * The file is a header and chunks, one for each batch of octs of a level. Differences are folded so
- * that small ones of either sign are small numbers, and cut into eight planes of bytes; planes of
- * zeros, mostly seven, are left out, the others go through zlib. Checksums: of the header, and in
- * each chunk of the true values, so that any damage shows, be it here or in the hydro file. */
+ * that small ones of either sign are small numbers, and split into eight planes of bytes. Planes of
+ * zeros, usually seven, are left out; the others are compressed by zlib. Checksums cover the header
+ * and, in each chunk, the true values, so that any damage is detected, here or in the hydro file.
+ */
 #include "ramses/exact.h"
 
 #include <errno.h>
@@ -220,7 +221,7 @@ void exact_shut(struct exact_in *x)
     FREE(x->bytes);
 }
 
-/* zlib gives the planes, one after the other. */
+/* zlib returns the planes one after the other. */
 static enum err unpack(struct exact_in *x, const struct chunk_head *h, size_t words)
 {
     size_t planes = (size_t)__builtin_popcount(h->planes), room = words * planes;

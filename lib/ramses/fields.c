@@ -1,8 +1,8 @@
 /* ramses/fields: the hydro, grav and particle files of a rank.
  *
- * Hydro files hold primitive variables of all cells, split cells included. One pass over the mesh
- * makes all records of a block: tiles of octs stay in the cache while each of their cells and
- * variables is picked out. */
+ * Hydro files contain primitive variables of all cells, split cells included. One pass over the
+ * mesh computes all records of a block: tiles of octs stay in the cache while each of their cells
+ * and variables is selected. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -26,15 +26,15 @@ enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first,
     return OK;
 }
 
-/* What fort_table asks for, in batches. */
+/* The values that fort_table requests, in batches. */
 struct table {
     const struct ramses_block *b;
     struct exact_out *x; /* NULL: gravity */
     enum err *err;
 };
 
-/* Cell c of octs beyond the boundary: vectors change sign, and what is imposed replaces what its
- * reference holds. */
+/* Cell c of octs beyond the boundary: vectors change sign, and imposed values replace those of the
+ * reference. */
 static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *r, int n,
                          double *const *prim)
 {
@@ -45,7 +45,7 @@ static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *
 }
 
 /* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell
- * and variable. rule: of octs beyond the boundary, else NULL. */
+ * and variable. rule: that of octs beyond the boundary, else NULL. */
 static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at,
                        const struct boundary_rule *rule, char *rows, size_t stride)
 {
@@ -98,7 +98,7 @@ static int grav_first(const struct ramses_out *w) /* the potential, or the force
 static void grav_fields(const struct ramses_out *w, int field[4])
 {
     static const int in_mesh[4] = {FLD_PHI, FLD_FX, FLD_FY, FLD_FZ};
-    /* without the mesh's other fields between */
+    /* without the other fields of the mesh between them */
     for (int k = 0; k < 4; k++) field[k] = w->values ? k : in_mesh[k];
 }
 
@@ -216,8 +216,8 @@ enum err ramses_write_grav(const struct ramses_out *w, const char *path)
 
 /* ---- particles ---- */
 
-/* Into [0, boxlen) where the box is periodic, by RAMSES's arithmetic; a particle that moved since
- * it was last sorted may be outside. */
+/* Into [0, boxlen) where the box is periodic, with the arithmetic of RAMSES; a particle that moved
+ * since it was last sorted may be outside. */
 static const void *wrapped(const struct ramses_out *w, int d, const double *x, int64_t n,
                            double *chunk)
 {

@@ -22,7 +22,7 @@ static enum err get_equal(struct fort_in *f, const char *what, int32_t want)
     return get_count(f, what, want, want, &x);
 }
 
-/* Times of outputs: kept from the first file, stepped over in the others. */
+/* Times of outputs: kept from the first file, skipped in the others. */
 static enum err get_outputs(struct fort_in *f, struct ramses *r, bool first)
 {
     int32_t n[3];
@@ -71,7 +71,8 @@ static enum err get_state(struct fort_in *f, struct ckpt_head *h, int nlevelmax)
     return OK;
 }
 
-/* A record that files of before 2010 have not: there the heads of the lists follow at once. */
+/* A record that files from before 2010 do not have: there the heads of the lists follow
+ * immediately. */
 static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct amr_head *a,
                              double *mass_sph)
 {
@@ -85,7 +86,7 @@ static enum err get_mass_sph(struct fort_in *f, struct ramses *r, const struct a
     return fort_get_real(f, "mass_sph", mass_sph, 1);
 }
 
-/* Three lists of counts: heads, tails (stepped over), numbers. */
+/* Three lists of counts: heads and tails, which are skipped, and numbers. */
 static enum err get_lists(struct fort_in *f, const char *what, int nlist, int nlevelmax,
                           struct fort_rec *numb)
 {
@@ -148,8 +149,8 @@ static enum err load_counts(struct fort_in *f, struct amr_head *a, const struct 
     return OK;
 }
 
-/* Keys of the domains' ends: 8 bytes, or 16 (QUADHILBERT). A domain more than ranks, or overload
- * times as many. */
+/* Keys of the ends of domains: 8 bytes, or 16 (QUADHILBERT). There is one more key than ranks, or
+ * than overload times the ranks. */
 static enum err get_keys(struct fort_in *f, struct ramses *r, int ncpu)
 {
     struct fort_rec rec;
@@ -239,7 +240,7 @@ void ramses_amr_head_free(struct amr_head *a)
     FREE(a->numbl);
 }
 
-/* Least and greatest centre along each axis of the octs of a block, which is skipped. */
+/* Min and max centre along each axis of the octs of a block, which is skipped. */
 static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t n, double lo[3],
                              double hi[3])
 {
@@ -266,8 +267,8 @@ static enum err fold_centres(struct fort_in *f, const struct ramses *r, int32_t 
     return OK;
 }
 
-/* A region beyond the boundary: the coarse cells that have octs of it, which are all in every file.
- * A face has one region; what the positions do not determine is left out. */
+/* A region beyond the boundary: the coarse cells with octs of it, which are all in every file. A
+ * face has one region; what the positions do not determine is left out. */
 static void add_region(struct ramses *r, const double lo[3], const double hi[3])
 {
     struct boundary *b = &r->s->head.boundary;
@@ -284,8 +285,8 @@ static void add_region(struct ramses *r, const double lo[3], const double hi[3])
     if (good) b->region[b->n++] = q;
 }
 
-/* The lists of level 1 that follow those of the ranks. Boundaries of several coarse cells are not
- * looked at. */
+/* The lists of level 1 that follow those of the ranks. Boundaries of several coarse cells are
+ * ignored. */
 static enum err find_boundary(struct fort_in *f, struct ramses *r, const struct amr_head *a)
 {
     if (r->s->coarse[0] * r->s->coarse[1] * r->s->coarse[2] != 1) return OK;
@@ -337,7 +338,7 @@ enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, int32_t *
     return get_equal(f, "nboundary", a->nboundary);
 }
 
-/* The number of particles: 4 bytes, or 8 in files of codes that count so. */
+/* The number of particles: 4 bytes, or 8 in files of codes with 8-byte counts. */
 /* A number of 4 or 8 bytes. */
 static enum err get_number(struct fort_in *f, const char *what, int64_t *x)
 {

@@ -1,5 +1,5 @@
-/* ramses/info: opening a RAMSES snapshot: its text files, and from the first binary files which
- * variables there are. */
+/* ramses/info: opens a RAMSES snapshot: its text files, and the variables that the first binary
+ * files contain. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -85,7 +85,7 @@ static enum err snapshot_open(struct ramses *r)
 
 static enum err read_box(struct ramses *r, struct fort_in *f, struct amr_head *a)
 {
-    double info = r->s->head.boxlen; /* of the part along x that one coarse cell takes */
+    double info = r->s->head.boxlen; /* that of the part along x that one coarse cell covers */
     TRY(ramses_amr_head(f, r, a, true));
     TRY(ramses_find_box(f, r, a));
     double cell = r->s->head.boxlen / (double)r->s->coarse[0];
@@ -130,12 +130,12 @@ bool ramses_has_file(const struct ramses *r, const char *kind)
 {
     char path[PATH_MAX];
     if (ramses_path(r, kind, 1, path, sizeof path) != OK) return false;
-    /* one that is lost is missed */
+    /* one that is lost is reported */
     return file_exists(path) || manifest_has(r->s->list, strrchr(path, '/') + 1);
 }
 
-/* Files of the directory with this name, of which %5d is a number, the last of them in *number; -1:
- * the directory cannot be read, errno says why. */
+/* Counts the files of the directory with this name, in which %5d is a number, that of the last one
+ * in *number; -1: the directory cannot be read, see errno. */
 static int count_names(const char *dir, const char *form, int *number)
 {
     DIR *d = opendir(dir);

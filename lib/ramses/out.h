@@ -19,15 +19,15 @@ struct ramses_lines {
     const lidx *line;
 };
 
-/* Where values come from if not from mesh and particles; what they give is lent until the next call
- * for the same file. Files may ask at the same time. */
+/* Where values come from if not from mesh and particles. What the functions return is lent until
+ * the next call for the same file. Several files may request values at the same time. */
 struct ramses_values {
     void *ctx;
     /* n <= CKPT_BATCH octs of a block: conserved variables, or else potential and acceleration.
      */
     enum err (*octs)(void *ctx, const struct ramses_block *b, bool grav, int64_t first, int n,
                      struct ramses_lines *out);
-    /* Particles first..first+*n-1, or fewer: then *n is less. A column as it is in memory. */
+    /* Particles first..first+*n-1, or fewer: then *n becomes less. A column as it is in memory. */
     enum err (*parts)(void *ctx, int column, int64_t first, int64_t *n, const void **out);
 };
 
@@ -51,7 +51,7 @@ static inline int ramses_out_cells(const struct ramses_out *w)
 }
 
 /* Octs of one list: level l, owner r; from the number of ranks on, region r beyond the boundary:
- * then oct has their references. */
+ * then oct contains their references. */
 struct ramses_block {
     const struct ramses_out *w;
     int level, rank;
@@ -65,21 +65,21 @@ MUST_USE enum err ramses_out_number(struct ramses_out *w);
 void ramses_out_forget(struct ramses_out *w); /* frees them */
 
 struct ramses_block ramses_block_of(const struct ramses_out *w, int level, int rank);
-/* What the i-th oct beyond the boundary holds, NULL: it is in the box. *end, if not NULL: up to
- * where the rule is the same. */
+/* The rule of the i-th oct beyond the boundary, NULL: it is in the box. *end, if not NULL: where
+ * the same rule ends. */
 const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int32_t i,
                                               int32_t *end);
 MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
                                   struct ramses_lines *out);
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
-/* Each writes one file of this rank under o.tmp. */
+/* Each of these writes one file of this rank under o.tmp. */
 MUST_USE enum err ramses_write_amr(const struct ramses_out *w, const char *path);
 /* and x */
 MUST_USE enum err ramses_write_hydro(const struct ramses_out *w, const char *path,
                                      struct exact_out *x);
 MUST_USE enum err ramses_write_grav(const struct ramses_out *w, const char *path);
 MUST_USE enum err ramses_write_part(const struct ramses_out *w, const char *path);
-/* All of them, and exact_; as many at a time as `threads` says, each with its buffers,
+/* Writes all of them, and exact_; up to `threads` at a time, each with its own buffers,
  * RAMSES_FILE_BYTES. */
 MUST_USE enum err ramses_write_files(const struct ramses_out *w, int threads);

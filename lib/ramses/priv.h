@@ -5,7 +5,7 @@
 #include "io/fortran.h"
 #include "ramses/read.h"
 
-/* What a source of this kind keeps. Files are numbered from 1, as in their names. */
+/* The state of a source of this kind. Files are numbered from 1, as in their names. */
 struct ramses {
     struct source *s;
     int ndomain; /* of the table in the info file; 0: none */
@@ -18,7 +18,8 @@ struct ramses {
 
 enum { AMR_RECORDS = 37 }; /* of an oct block in 3-D, the most there are */
 
-/* Where they are: index, next, prev · xg · father · nbor · son, cpu_map, flag1 of each cell. */
+/* Indices of the records: index, next, prev · xg · father · nbor · son, cpu_map, flag1 of each
+ * cell. */
 struct amr_shape {
     int ncell, xg, son, flag, records;
 };
@@ -36,12 +37,12 @@ struct amr_head {
     char ordering[129];
 };
 
-/* Reads the header of one amr file up to the first oct block; checks it against r once r is filled
- * (first == false). */
+/* Reads the header of one amr file up to the first oct block, and compares it with r once r is
+ * filled (first == false). */
 MUST_USE enum err ramses_amr_head(struct fort_in *f, struct ramses *r, struct amr_head *a,
                                   bool first);
-/* After it, in file 1: r->skip, s->coarse and s->head.boundary from the octs of level 1, which
- * every file has. */
+/* After it, in file 1: sets r->skip, s->coarse and s->head.boundary from the octs of level 1, which
+ * are in every file. */
 MUST_USE enum err ramses_find_box(struct fort_in *f, struct ramses *r, const struct amr_head *a);
 void ramses_amr_head_free(struct amr_head *a);
 /* Headers of hydro and grav files: number of variables. */
@@ -51,10 +52,10 @@ MUST_USE enum err ramses_grav_head(struct fort_in *f, const struct amr_head *a, 
 /* Header of a particle file: number of particles; stars formed, unless NULL. */
 MUST_USE enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *npart,
                                    struct stars_formed *formed);
-/* Columns of the particle files, from the descriptor or by counting. */
+/* Finds the columns of the particle files, from the descriptor or by counting. */
 MUST_USE enum err ramses_read_columns(struct ramses *r);
 bool ramses_has_file(const struct ramses *r, const char *kind);
-/* The tree of a file, with all fields if `values`; fn's error ends the walk. */
+/* Passes the tree of a file to fn, with all fields if `values`; an error of fn ends the walk. */
 MUST_USE enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_fn *fn,
                                    void *ctx);
 MUST_USE enum err ramses_read_parts(struct ramses *r, int file, source_parts_fn *fn, void *ctx);

@@ -1,11 +1,12 @@
 /* ramses/read: the octs and particles of a RAMSES snapshot.
  *
- * Blocks of octs are lists of records, one a cell and variable. The records of a block are first
- * skipped, which checks their lengths, then read side by side, CKPT_BATCH octs at a time.
- * Ghost and boundary octs are only skipped. Before a file is parsed its checksum is verified,
- * if there is one: the second reading comes from memory. Callers that keep nothing after an error
- * (`late`) get it summed while it is read, and compared in the end. An oct's key comes from its
- * centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse * 2^(l−1). */
+ * Blocks of octs are lists of records, one per cell and variable. The records of a block are first
+ * skipped, which checks their lengths, then read side by side, CKPT_BATCH octs at a time. Ghost and
+ * boundary octs are only skipped. Before a file is parsed its checksum is verified, if there is
+ * one: the second reading comes from memory. For callers that discard everything after an error
+ * (`late`) the sum is computed during the reading and compared at the end. The key of an oct comes
+ * from its centre: at level l, (x − skip) 2^(l−1) − ½ is its integer coordinate, below coarse *
+ * 2^(l−1). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -295,8 +296,8 @@ static enum err load_column(struct fort_in *f, const struct fort_rec *rec, char 
     return OK;
 }
 
-/* Files from before families: sink clouds have negative ids, stars a time of birth, tracers of gas
- * no mass. */
+/* In files without families, sink clouds have negative ids, stars a birth time, and gas tracers no
+ * mass. */
 static void make_family(const struct source *s, int64_t n, const void *const *col, int64_t *family)
 {
     const double *mass = col[s->column_at[COL_MASS]],
@@ -308,7 +309,7 @@ static void make_family(const struct source *s, int64_t n, const void *const *co
     }
 }
 
-/* Positions first: they decide whether the rest is wanted. */
+/* Positions first: they decide whether the rest is needed. */
 static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
                              const struct fort_rec *rec, const char *type, int64_t npart,
                              source_parts_fn *fn, void *ctx)
@@ -339,7 +340,8 @@ static enum err part_batches(struct ramses *r, struct fort_in *f, int file,
     return err;
 }
 
-/* A column is as wide as its record: descriptors do not mention reals of 4 bytes or ids of 8. */
+/* The width of a column follows from its record: descriptors do not mention reals of 4 bytes or ids
+ * of 8. */
 static enum err step_column(struct fort_in *f, const struct ckpt_field *field, int64_t npart,
                             struct fort_rec *rec, char *type)
 {

@@ -1,8 +1,8 @@
-/* ramses/reshape: the files of one target rank after another, from the temporary files.
+/* ramses/reshape: writes the files of one target rank after another from the temporary files.
  *
- * The tree of a rank, own octs and copies, becomes a mesh without fields; the writers of RAMSES
- * files do the rest, and fetch values from where each oct was spilled. Octs that follow each other
- * here mostly did so in the input: they are fetched in runs. */
+ * The tree of a rank, own octs and copies, becomes a mesh without fields. The writers of RAMSES
+ * files do the rest, and fetch values from where each oct was spilled. Octs that are consecutive
+ * here mostly were so in the input: they are fetched in runs. */
 #include <omp.h>
 #include <string.h>
 
@@ -47,8 +47,8 @@ enum err ramses_rewrite(struct rewrite *w)
 
 /* ---- the tree ---- */
 
-/* Bytes per oct: what a mesh without fields holds (oct/mesh.h), its order and number, where it is;
- * more while a level is made. */
+/* Bytes per oct: a mesh without fields (oct/mesh.h), its order and number, its place in the files;
+ * more while a level is built. */
 enum { TREE_BYTES = 8 * sizeof(okey) + 64 };
 
 static int64_t tree_bytes(const struct rewrite *w, int number)
@@ -58,7 +58,8 @@ static int64_t tree_bytes(const struct rewrite *w, int number)
     return octs * TREE_BYTES;
 }
 
-/* Whether there is room for one target, and for how many at a time; else how many files of one. */
+/* Is there room for one target, and for how many at a time? If for one only, how many of its files
+ * can be written at a time? */
 static enum err check_room(const struct rewrite *w, int first, int last, int *targets, int *files)
 {
     *targets = *files = 1;
@@ -216,7 +217,7 @@ static enum err write_files(struct target *t)
     o->o.c = &file, o->o.m = &t->m, o->values = &values;
     o->o.npart = spill_count(&w->spill, part_list(w, t->number));
     enum err err = ramses_out_number(o);
-    /* octs beyond the boundary come on top of those that were counted */
+    /* octs beyond the boundary are added to those that were counted */
     o->o.ngridmax = o->ngrid > w->o.ngridmax ? o->ngrid : w->o.ngridmax;
     if (err == OK) err = ramses_write_files(o, t->threads);
     ramses_out_forget(o);

@@ -1,6 +1,6 @@
-/* ramses/source: RAMSES snapshots as sources (read.h). As the state of a run, primitive variables
- * become conserved ones, corrected by the exact_ files where there are any; what old formats lack
- * is filled in. */
+/* ramses/source: RAMSES snapshots as sources (read.h). For the state of a run, primitive variables
+ * become conserved ones, corrected by the exact_ files where there are any; columns that old
+ * formats lack are filled in. */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -40,8 +40,8 @@ static enum err exact_path(const struct source *s, int file, char path[PATH_MAX]
     return ramses_path(s->impl, "exact", file, path, PATH_MAX);
 }
 
-/* The exact files count if the first is there. They say nothing to a run with another gamma, which
- * keeps the pressure. */
+/* The exact files are used if the first exists. They do not apply to a run with another gamma,
+ * which keeps the pressure. */
 static enum err open_exact(struct source *s)
 {
     char path[PATH_MAX];
@@ -103,7 +103,7 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
         }
         if (s->exact && nvar) TRY(exact_correct(&g->exact, in->level, in->n, g->u));
         for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
-        /* The last three fields are the force, before them is phi if there is one. */
+        /* The last three fields are the force; phi comes before them if there is one. */
         for (int k = 0; s->head.gravity && k < 4; k++) {
             int at = nvar + s->ngrav - 4 + k;
             for (int c = 0; c < 8; c++)
@@ -115,7 +115,7 @@ static enum err give_octs(const struct source_octs *in, void *ctx)
     return g->octs(&o, g->ctx);
 }
 
-/* What is passed over is so in the exact file too. */
+/* What is skipped here is skipped in the exact file too. */
 static bool pick_octs(void *ctx, int level, int n, const okey *key)
 {
     struct reading *g = ctx;

@@ -1,5 +1,5 @@
-/* ramses/stored: see stored.h. Cells beyond the boundary hold what the boundary conditions
- * give, which RAMSES recomputes: components along the normal change their sign, the others are
+/* ramses/stored: see stored.h. Cells beyond the boundary have the values that the boundary
+ * conditions give, which RAMSES recomputes: components along the normal change sign, the others are
  * copied. */
 #include "ramses/stored.h"
 
@@ -7,10 +7,10 @@
 
 #include "ckpt/gas.h"
 
-/* What the boundary conditions must know of a field. */
+/* The properties of a field that the boundary conditions depend on. */
 struct role {
     int axis;  /* of a vector, -1: none */
-    int state; /* place in boundary_region.state, -1: none */
+    int state; /* index in boundary_region.state, -1: none */
     bool phi;
 };
 

@@ -1,8 +1,8 @@
-/* ramses/stored: hydro and grav files out of values as another code stored them: every bit of every
- * field, whatever it means. */
+/* ramses/stored: writes hydro and grav files of values as another code stored them: every bit of
+ * every field, whatever it means. */
 #pragma once
 #include "ramses/out.h"
 
-/* What is written of the fields of a source, gas or gravity; *first: place in o.stored. */
+/* The fields of a source that are written, gas or gravity; *first: index in o.stored. */
 int ramses_stored_fields(const struct ramses_out *w, bool grav, int *first);
 MUST_USE enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool grav);

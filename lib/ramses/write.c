@@ -1,13 +1,13 @@
 /* ramses/write: a mesh as a RAMSES snapshot (docs/method/ckpt.md) that yt, osyris and pynbody read
  * too.
  *
- * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts.
- * Numbers of octs follow from the order level, owner, Morton, so all links are computed while they
- * are written: beside the numbering (8 bytes per oct) and fixed buffers no memory is needed. Octs
- * beyond the boundary of the box are made from those before it (ramses/beyond.h).
+ * Each rank writes one file of each kind with its own octs and, under their owners, its ghosts. The
+ * numbers of octs follow from the order level, owner, Morton, so all links are computed while they
+ * are written: no memory is needed except for the numbering (8 bytes per oct) and fixed buffers.
+ * Octs beyond the boundary of the box are computed from those inside it (ramses/beyond.h).
  *
- * All files go to output_NNNNN.tmp, each synced; once every rank has agreed that it succeeded, rank
- * 0 renames the directory. */
+ * All files are written to output_NNNNN.tmp, each synced; when all ranks have agreed that they
+ * succeeded, rank 0 renames the directory. */
 #include "ramses/write.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* reshape/plan: what the parts of the box weigh, and hence the domains or the ranges of Morton
- * order that are written. */
+/* reshape/plan: the weights of the parts of the box, and from them the domains or the ranges of
+ * Morton order that are written. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     enum err err = check_input(opt, s);
     if (err == OK && opt->out) err = check_output(opt);
     TRY(err_agree(c, err));
-    /* What simulate holds for an oct and for a particle (oct/mesh.h, part/part.h). */
+    /* Bytes that simulate holds for an oct and for a particle (oct/mesh.h, part/part.h). */
     double fields = s->head.nvar + (s->head.gravity ? 6 : 0);
     p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : 110 + 8 * BASE * fields;
     p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : 75;
@@ -82,7 +82,7 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
     return OK;
 }
 
-/* Only a checkpoint is ever replaced: anything else there was not meant. */
+/* Only a checkpoint is ever replaced: anything else at that path is an error. */
 static enum err check_output(const struct reshape *opt)
 {
     if (!file_exists(opt->out)) return OK;
@@ -137,7 +137,7 @@ static enum err weigh_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
-/* Places are enough: what else there is need not be read, nor the sums of files compared. */
+/* Positions are enough: the rest need not be read, nor the sums of files compared. */
 static bool weigh_places(void *ctx, int level, int n, const okey *key)
 {
     struct weighing *g = ctx;
@@ -165,7 +165,7 @@ static enum err weigh_piece(struct source *s, int piece, bool again, struct weig
     return err;
 }
 
-/* again: all will be read once more, and checked then. */
+/* again: everything will be read once more, and checked then */
 static enum err weigh(struct source *s, const struct comm *c, bool again, struct weights *w)
 {
     struct weighing g = {.s = s, .w = w};
@@ -210,8 +210,7 @@ static void add_loads(const struct reshape *opt, const struct comm *c, const str
     FREE(sum);
 }
 
-/* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them by.
- */
+/* Bytes of a target, HDF5: octs while they are sorted, particles with two arrays to sort them. */
 static int64_t bytes_of(const struct weight *r, int nfurther)
 {
     return r->octs * (int64_t)(sizeof(struct oct_item) + 8) +
@@ -224,8 +223,8 @@ static int by_place(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ranges of Morton order of which each fits into a quarter of a rank's memory. Rank 0 has all rows
- * and cuts; codes become places. */
+/* Ranges of Morton order, each of which fits into a quarter of the memory of a rank. Rank 0 has all
+ * rows and cuts; codes become positions. */
 static void make_cuts(const struct reshape *opt, int nfurther, const struct comm *c,
                       const struct weights *w, struct reshape_plan *p)
 {

@@ -8,10 +8,9 @@
 /* particles that are worth another thread */
 enum { PART_TASK = 2048 };
 
-enum { MIXED = 2 }; /* levels above an oct that are asked whether one rank has everything there */
+enum { MIXED = 2 }; /* levels above an oct at which one rank may have everything around it */
 
-/* A batch of octs on its way, values row by row: another thread puts it away while the next is
- * read. */
+/* A batch of octs, values by oct: one thread spills it while another reads the next batch. */
 struct oct_batch {
     int level, n, room;
     okey *key;
@@ -19,8 +18,8 @@ struct oct_batch {
     double (*row[2])[8];         /* [n][values], gas and gravity */
 };
 
-/* A batch of particles: where they go; the columns that are not as wide in memory as in a source's
- * batch. [CKPT_PART_BATCH] */
+/* A batch of particles: their target ranks, and the columns that are narrower in memory than in the
+ * batch of a source. [CKPT_PART_BATCH] */
 struct part_batch {
     int *target;
     char *narrow[COL_MOST];
@@ -30,17 +29,17 @@ struct reshaping {
     struct rewrite r;
     const struct reshape *opt;
     const struct reshape_plan *plan;
-    struct comm file;      /* as which the texts are written */
-    struct ckpt_rest rest; /* the source's */
+    struct comm file;      /* the ranks in whose name the texts are written */
+    struct ckpt_rest rest; /* that of the source */
     struct manifest list;
     int *near; /* scratch: [ntarget] */
-    /* the last found, by levels above, below which octs may be needed by several */
+    /* by level above an oct: the last ancestor found whose octs several ranks may need */
     okey mixed[MIXED];
     int mixed_level[MIXED];
     struct oct_batch batch[2];
     struct part_batch part;
     int turn;                 /* the one to be filled next */
-    struct err_first trouble; /* of putting away */
+    struct err_first trouble; /* of the spilling thread */
     int64_t family[CKPT_FAMILIES], span[2];
     struct sum stars;
 };
@@ -57,9 +56,9 @@ static inline okey reshape_place(int level, okey key)
     return key << 3 * (LEVEL_MAX - level);
 }
 
-/* The pieces of the source that are this rank's, first..last-1: rank by rank they are in order. */
+/* The pieces of the source that this rank reads, first..last-1, ascending with the rank. */
 void reshape_pieces(const struct source *s, const struct comm *c, int *first, int *last);
-/* The base oct that a particle is in, once its position is as the writers have it. */
+/* The base oct that contains a particle, after its position has been wrapped as writers do it. */
 okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64_t i);
 /* all of this rank's pieces are spilled */
 MUST_USE enum err reshape_scatter(struct reshaping *w);

@@ -1,5 +1,5 @@
-/* reshape/reshape: see reshape.h. Here: the course of it, and the way of octs out of the temporary
- * files, by list. */
+/* reshape/reshape: see reshape.h. This file has the sequence of steps, and reads octs from the
+ * temporary files by list. */
 #include "reshape/reshape.h"
 
 #include <stdio.h>
@@ -83,10 +83,10 @@ static void set_head(struct reshaping *w)
 {
     w->r.head = w->r.s->head;
     w->r.head.gamma = w->r.s->gamma, w->r.head.smallr = w->r.s->smallr;
-    w->r.head.ngridmax = 0; /* it was asked for with another number of ranks */
+    w->r.head.ngridmax = 0; /* it was requested with another number of ranks */
     w->r.head.namelist = w->opt->namelist, w->r.head.provenance = w->opt->provenance;
     w->r.head.deflate = w->opt->deflate, w->r.head.overwrite = w->opt->overwrite;
-    /* wide numbers stay wide: RAMSES compiled with LONGINT wants them */
+    /* wide numbers stay wide: RAMSES compiled with LONGINT needs them */
     if (w->opt->mode == SOURCE_STORED)
         w->r.o.stored = w->r.s->field, w->r.o.nhydro = w->r.s->nhydro, w->r.o.ngrav = w->r.s->ngrav;
     if (w->r.o.stored && !w->opt->writer->by_rank)
@@ -144,7 +144,7 @@ static enum err begin(struct reshaping *w)
     return open_spill(w);
 }
 
-/* Bits become bytes as they are stored: 0, 1, 4 or 8. */
+/* Numbers of bits become numbers of bytes as they are stored: 0, 1, 4 or 8. */
 static void share_last(struct reshaping *w, int l)
 {
     int64_t bytes[CKPT_FIELDS];
@@ -156,7 +156,7 @@ static void share_last(struct reshaping *w, int l)
     for (int v = 0; v < w->r.asis.nvar; v++) w->r.last[l][v] = (uint64_t)bytes[v];
 }
 
-/* All ranks know what there is in all. */
+/* Sums the counts over all ranks. */
 static enum err share(struct reshaping *w)
 {
     struct ckpt_out *o = &w->r.o;

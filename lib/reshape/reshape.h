@@ -2,8 +2,8 @@
  * any format, in bounded memory.
  *
  * The input is a source (ckpt/source.h; a filter in front of another source is one too) whose
- * pieces the ranks of `comm` share out. What is written does not depend on their number, on threads
- * nor on the memory: the same bytes. Three passes:
+ * pieces are divided among the ranks of `comm`. The bytes of the output do not depend on the number
+ * of ranks and threads or on the memory. There are three passes:
  *
  *  - reshape_plan reads the tree and the particles: the weight of each part of the box gives the
  *    domains of the target ranks.
@@ -19,7 +19,7 @@
 #include "out/writer.h"
 
 struct reshape {
-    const char *out; /* the directory to be made, of any name */
+    const char *out; /* the directory to create, of any name */
     const struct writer_kind *writer;
     enum source_mode mode; /* of source_whole */
     enum domain_kind kind; /* of the domains, if files are by rank */
@@ -34,7 +34,7 @@ struct reshape {
         [3];
     int number;  /* of the output; 0: the source's */
     int deflate; /* HDF5: 0 or a level 1..9 */
-    /* what is there under `out` is replaced in the end; otherwise it is an error */
+    /* replace `out` at the end if it exists; otherwise that is an error */
     bool overwrite;
     const char *namelist, *provenance; /* text or NULL: lent */
 };
@@ -52,8 +52,8 @@ struct reshape_plan {
     struct reshape_load total;
     int64_t clouds; /* particles of sinks' clouds */
     double weight[3];
-    int level; /* finest level that was weighed oct by oct */
-    /* [ncut] not by rank: where each part begins that is put in order at a time, in Morton order of
+    int level; /* finest level whose octs were weighed one by one */
+    /* [ncut] if files are not by rank: where each part begins that is sorted at a time, as keys of
      * level LEVEL_MAX */
     okey *cut;
     int ncut;

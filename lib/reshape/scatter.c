@@ -1,9 +1,8 @@
-/* reshape/scatter: octs and particles on their way from the source into the temporary files, list
- * by list.
+/* reshape/scatter: moves octs and particles from the source into the temporary files, list by list.
  *
  * One thread reads and turns values from columns to rows; another, if there is one, meanwhile finds
- * out who needs the octs of the batch before, and puts them away. Batches and particles are put
- * away in the order of the source, whatever the threads. */
+ * the ranks that need the octs of the previous batch, and spills them. Batches and particles are
+ * spilled in the order of the source, whatever the threads. */
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ okey reshape_base_oct(const struct ckpt_head *h, const double *const x[3], int64
     return okey_make(q[0], q[1], q[2]);
 }
 
-/* Which target has octs of this place: HDF5. */
+/* The target that has octs of this position: HDF5. */
 static int find_cut(const struct reshape_plan *p, okey place)
 {
     int lo = 0, hi = p->ncut - 1;
@@ -44,7 +43,7 @@ static int find_cut(const struct reshape_plan *p, okey place)
     return lo;
 }
 
-/* Octs at..at+n-1 into a list. */
+/* Adds octs at..at+n-1 to a list. */
 static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at, int n, int list,
                          bool own)
 {
@@ -53,7 +52,7 @@ static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at,
         some = n;
         TRY(spill_room(&w->r.spill, list, ROW_OCT, &some, section));
         struct oct_tree *tree = (struct oct_tree *)(void *)section[OCT_TREE];
-        memset(tree, 0, sizeof *tree * (size_t)some); /* gaps too go to disk */
+        memset(tree, 0, sizeof *tree * (size_t)some); /* gaps go to disk too */
         for (int i = 0; i < some; i++)
             tree[i].key = b->key[at + i], tree[i].split = b->split[at + i],
             tree[i].flag = b->flag[at + i], tree[i].own = own;
@@ -67,8 +66,8 @@ static enum err put_octs(struct reshaping *w, const struct oct_batch *b, int at,
     return OK;
 }
 
-/* The nearest ancestor but one, or the nearest, around which one rank has everything, so that what
- * is below needs no copies: how many levels above; 0: none of them. */
+/* The grandparent, or the nearest ancestor above it, around which one rank has everything, so that
+ * its descendants need no copies: how many levels up; 0: none of them. */
 static int find_alone(struct reshaping *w, int level, okey key, int *owner)
 {
     const struct domain *d = w->plan->domain;
@@ -82,7 +81,8 @@ static int find_alone(struct reshaping *w, int level, okey key, int *owner)
     return 0;
 }
 
-/* How many octs from `at` on go to one target and no other; 0: this one does not, or might not. */
+/* How many octs from `at` on belong to one target and need no copies; 0: this one does not, or
+ * might not. */
 static int count_alone(struct reshaping *w, const struct oct_batch *b, int at, int *target)
 {
     int l = b->level, n = 0;
@@ -141,7 +141,7 @@ static void batch_free(struct oct_batch *b)
 }
 
 /* Values first..last-1 of all octs, from [value][cell][oct] to [oct][value][cell]; 0 in cells that
- * are not there. */
+ * do not exist. */
 static void turn(const struct source_octs *o, int cells, int first, int last, double (*row)[8])
 {
     enum { SOME = 32 };
@@ -156,7 +156,7 @@ static void turn(const struct source_octs *o, int cells, int first, int last, do
         }
 }
 
-/* How far from what follows the stored values are, at most. */
+/* The max difference in bits between the stored values and those computed. */
 static void note_last(struct reshaping *w, const struct oct_batch *b)
 {
     int nvar = w->r.asis.nvar;
@@ -169,7 +169,7 @@ static void note_last(struct reshaping *w, const struct oct_batch *b)
     }
 }
 
-/* The batch before the last is away when this returns. */
+/* The batch before the last has been spilled when this returns. */
 static enum err scatter_octs(const struct source_octs *o, void *ctx)
 {
     struct reshaping *w = ctx;
@@ -230,7 +230,7 @@ static void find_targets(const struct reshaping *w, const struct source_parts *p
                       : find_cut(w->plan, order_place(&w->r.box, p->x, i));
 }
 
-/* Particles at..at+n-1 into a list. */
+/* Adds particles at..at+n-1 to a list. */
 static enum err put_parts(struct reshaping *w, const void *const *column, int64_t at, int64_t n,
                           int list)
 {
@@ -250,7 +250,7 @@ static enum err put_parts(struct reshaping *w, const void *const *column, int64_
 
 _Static_assert((int)COL_MOST <= (int)SPILL_SECTIONS, "a row has room for all columns");
 
-/* Columns as they are in memory. */
+/* Columns with the types that they have in memory. */
 static enum err narrow_columns(struct reshaping *w, const struct source_parts *p,
                                const void *column[COL_MOST])
 {
@@ -267,7 +267,7 @@ static enum err narrow_columns(struct reshaping *w, const struct source_parts *p
     return OK;
 }
 
-/* Particles that follow each other mostly stay together. */
+/* Consecutive particles mostly have the same target. */
 static enum err scatter_parts(const struct source_parts *p, void *ctx)
 {
     struct reshaping *w = ctx;
