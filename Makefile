@@ -30,7 +30,7 @@ $(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
-	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
+	$(call say,ld,$@)$(CC) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) -o $@
 
 # Programs with one format more, tests/toy/toy.c: tests/property/formats.py.
 TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
@@ -42,7 +42,12 @@ SCALE := $(B)/tests/scale/scale
 $(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) -Wl,--wrap=comm_add_i64 $^ $(LDLIBS) -o $@
 
-units: $(UNITS) $(TOYS) $(SCALE)
+# Benchmarks on several ranks; balance takes its field from tests/scale.
+RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance poisson)
+$(B)/tests/bench/balance: $(B)/tests/scale/box.o
+$(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
+
+units: $(UNITS) $(TOYS) $(SCALE) $(RANKED)
 
 # The two commands that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
@@ -85,4 +90,4 @@ distclean:
 
 .PHONY: all units deps demo check check-quick check-long bench roof lint format clean distclean
 .SECONDARY:
--include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS) $(SCALE) $(B)/tests/bench/roof $(B)/tests/bench/kernels)
+-include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS) $(SCALE) $(RANKED) $(B)/tests/bench/roof $(B)/tests/bench/kernels)

@@ -1,0 +1,106 @@
+/* ghost: the time of one ghost exchange of all gas variables of a uniform mesh (Kim 2026, section
+ * 8.6.1), with both decompositions, as simulate does it (dom/ghost).
+ *
+ *     mpirun -n RANKS ghost CELLS-PER-SIDE VARIABLES REPEATS
+ *
+ * A table on stdout. sent: octs that a rank sends, mean; a ghost layer is an oct, so two cells,
+ * wide or more, and holds corners. bytes: sent by a rank, mean. build: of mesh and plans. Times
+ * are of the slowest rank: median, least and spread of the repeats. Ghosts are compared with what
+ * their owners hold; a difference ends with status 1. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "dom/adapt.h"
+#include "dom/ghost.h"
+#include "repeat.h"
+
+struct bench {
+    struct comm c;
+    struct mesh m;
+    int level, nvar, repeats, wrong;
+};
+
+static double value(okey key, int v, int cell)
+{
+    return (double)(key % 1000003) + 0.1 * v + 0.01 * cell;
+}
+
+static void fill_own(struct bench *b)
+{
+    struct level *lv = &b->m.lev[b->level];
+    for (int v = 0; v < b->nvar; v++)
+        for (lidx i = 0; i < lv->noct; i++)
+            for (int k = 0; k < 8; k++)
+                lv->fld[FLD_U + v][i][k] = i < lv->nown ? value(lv->key[i], v, k) : -1;
+}
+
+static void compare_ghosts(struct bench *b)
+{
+    const struct level *lv = &b->m.lev[b->level];
+    for (int v = 0; v < b->nvar; v++)
+        for (lidx i = lv->nown; i < lv->noct; i++)
+            for (int k = 0; k < 8; k++)
+                b->wrong += lv->fld[FLD_U + v][i][k] != value(lv->key[i], v, k);
+}
+
+static void print_row(const struct bench *b, const char *domains, const char *transport,
+                      double build, struct repeat_times t)
+{
+    const struct xplan *p = &b->m.lev[b->level].plan;
+    double n[3] = {p->npeer, p->npeer ? p->sfirst[p->npeer] : 0, b->m.lev[b->level].nown};
+    comm_add_f64(&b->c, n, 3);
+    if (b->c.rank) return;
+    for (int i = 0; i < 3; i++) n[i] /= b->c.size;
+    printf("%d\t%d\t%d\t%s\t%s\t%.2f\t%.0f\t%.0f\t%.0f\t%.4f\t%.3f\t%.3f\t%.3f\n", b->c.size,
+           1 << b->level, b->nvar, domains, transport, n[0], n[2], n[1], n[1] * b->nvar * 64, build,
+           1e3 * t.median, 1e3 * t.least, 1e3 * t.spread);
+    fflush(stdout);
+}
+
+static void measure(struct bench *b, enum domain_kind kind, const char *domains)
+{
+    static const bool wall[6] = {false};
+    struct repeat build = {.comm = &b->c}, r = {.comm = &b->c};
+    repeat_begin(&build);
+    struct domain *d = domain_new(kind, b->c.size, b->level, wall);
+    mesh_init(&b->m, b->level, b->level, b->nvar, true, false, 1, wall);
+    adapt_build(&b->m, &b->c, d);
+    repeat_end(&build);
+    fill_own(b);
+    for (int i = 0; i < b->repeats; i++) {
+        repeat_begin(&r);
+        ghost_fill_hydro(&b->c, &b->m, b->level);
+        repeat_end(&r);
+    }
+    compare_ghosts(b);
+    print_row(b, domains, "p2p", build.seconds[0], repeat_times(&r));
+    mesh_fini(&b->m);
+    domain_free(d);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {0};
+    comm_init(&argc, &argv, &b.c);
+    int n = argc == 4 ? (int)strtol(argv[1], NULL, 10) : 0;
+    while (n > 1 && 1 << b.level < n) b.level++;
+    if (argc == 4) {
+        b.nvar = (int)strtol(argv[2], NULL, 10);
+        b.repeats = (int)strtol(argv[3], NULL, 10);
+    }
+    if (n < 2 || 1 << b.level != n || b.nvar < 1 || b.nvar > NVAR_MAX || b.repeats < 1) {
+        if (b.c.rank == 0) fprintf(stderr, "usage: ghost CELLS-PER-SIDE VARIABLES REPEATS\n");
+        comm_fini();
+        return 2;
+    }
+    if (b.c.rank == 0)
+        printf("ranks\tN\tvariables\tdomains\ttransport\tpartners\towned\tsent\tbytes\tbuild_s\t"
+               "exchange_ms\tleast_ms\tspread_ms\n");
+    measure(&b, DOMAIN_KSECTION, "ksection");
+    measure(&b, DOMAIN_HILBERT, "hilbert");
+    int64_t wrong = b.wrong;
+    comm_max_i64(&b.c, &wrong, 1);
+    if (wrong && b.c.rank == 0) fprintf(stderr, "ghost: ghosts differ from their owners' values\n");
+    comm_fini();
+    return wrong > 0;
+}

@@ -1,0 +1,117 @@
+"""The microbenchmarks of Kim (2026, section 8.6) with what simulate itself calls, on real ranks.
+
+    micro.py [-p PREFIX] [-r REPEATS] [ghost] [balance] [poisson] [check]
+
+ghost: one exchange of all variables of a uniform mesh (ghost.c). balance: the balancer over 20
+clusters (balance.c). poisson: one solve (poisson.c). collectives is tests/bench/collectives.py.
+Tables on stdout, tab-separated; reference: what cuRAMSES's own program took on the machine of its
+logs, in the same set-up, its ghosts being one cell wide and without corners. -p: a command put
+before mpirun, as `chrt -r 10` on a machine that others use. check: small cases alone.
+"""
+# test: ghost balance poisson check tier=check timeout=120 ranks=4
+import getopt
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+
+FOLDER = os.path.join(ptah.ROOT, 'build', 'tests', 'bench')
+# (ranks, N, variables): milliseconds of cuRAMSES by (domains, transport).
+GHOST = {
+    (2, 128, 11): {'ksection': (3.5, 2.8, 21.0), 'hilbert': (13.0, 10.2, 22.8)},
+    (4, 128, 11): {'ksection': (13.0, 9.7, 68.0), 'hilbert': (22.8, 20.9, 76.3)},
+    (2, 64, 5): {'ksection': (0.2, 0.2, 1.3), 'hilbert': (0.4, 1.2, 3.2)},
+    (3, 64, 5): {'ksection': (0.9, 0.4, 3.9), 'hilbert': (3.7, 4.0, 6.2)},
+    (4, 64, 5): {'ksection': (0.5, 0.8, 7.2), 'hilbert': (2.1, 1.7, 7.4)},
+    (6, 64, 5): {'ksection': (0.8, 1.1, 7.7), 'hilbert': (5.1, 0.9, 9.3)},
+    (12, 64, 5): {'ksection': (3.6, 2.7, 16.1), 'hilbert': (8.8, 5.5, 38.2)}}
+TRANSPORTS = ('p2p', 'alltoallv', 'ksection')
+# (ranks, N): imbalance of equal volumes, which cuRAMSES's program leaves as it is.
+BALANCE = {(2, 64): {'ksection': 1.035, 'hilbert': 1.035}, (3, 64): {'ksection': 1.354, 'hilbert': 1.239},
+           (4, 64): {'ksection': 1.243, 'hilbert': 1.243}, (6, 64): {'ksection': 1.605, 'hilbert': 1.350},
+           (12, 64): {'ksection': 2.518, 'hilbert': 2.188}, (4, 128): {'ksection': 1.243, 'hilbert': 1.243}}
+POISSON = {(2, 64): 7.3, (4, 64): 8.8}  # ms of the conjugate gradient
+IMBALANCE = 1.08  # after the balancer: planes of 64 octs cannot be divided
+IMBALANCE_BEFORE = 0.001
+
+
+def table(prefix, ranks, program, *arguments):
+    argv = prefix + ptah.mpirun(ranks) + [os.path.join(FOLDER, program), *map(str, arguments)]
+    r = ptah.Run(argv, '.', {'OMP_NUM_THREADS': '1'})
+    if r.status != 0:
+        sys.exit('%s: exit status %d: %s' % (' '.join(argv), r.status, r.err[-2000:]))
+    with open('table.tsv', 'w') as f:
+        f.write(r.out)
+    return ptah.read_tsv('table.tsv')
+
+
+class Printer:
+    """Rows of one program; the names once."""
+
+    def __init__(self):
+        self.names = None
+
+    def add(self, row):
+        if self.names is None:
+            self.names = list(row)
+            print('\t'.join(self.names))
+        print('\t'.join(str(row[n]) for n in self.names), flush=True)
+
+
+def ghost(prefix, repeats, cases):
+    out = Printer()
+    for (ranks, n, variables), want in cases.items():
+        for d in table(prefix, ranks, 'ghost', n, variables, repeats):
+            d['reference_ms'] = dict(zip(TRANSPORTS, want[d['domains']])).get(d['transport'], '')
+            out.add(d)
+
+
+def balance(prefix, repeats, cases, v):
+    out = Printer()
+    for (ranks, n), want in cases.items():
+        for d in table(prefix, ranks, 'balance', n, repeats):
+            d['reference_imbalance'] = want[d['domains']]
+            out.add(d)
+            if v:
+                name = '%d ranks, %s: imbalance ' % (ranks, d['domains'])
+                v.check(name + 'of equal volumes', abs(d['imbalance_before'] - want[d['domains']]), IMBALANCE_BEFORE)
+                v.check(name + 'after', d['imbalance'], IMBALANCE)
+
+
+def poisson(prefix, repeats, cases):
+    out = Printer()
+    for (ranks, n), want in cases.items():
+        for d in table(prefix, ranks, 'poisson', n, repeats):
+            d['reference_cg_ms'] = want
+            out.add(d)
+
+
+def main():
+    options, words = getopt.gnu_getopt(sys.argv[1:], 'hp:r:')
+    options = dict(options)
+    if '-h' in options:
+        print(__doc__.strip())
+        return
+    prefix, repeats = options.get('-p', '').split(), int(options.get('-r', 30))
+    if not os.access(os.path.join(FOLDER, 'ghost'), os.X_OK):
+        ptah.skip('%s is not built' % FOLDER)
+    checking, v = 'check' in words, ptah.Verdict()
+    words = [w for w in words if w != 'check'] or ['ghost', 'balance', 'poisson']
+    if checking:
+        repeats = 3
+    for w in words:
+        if w == 'ghost':
+            ghost(prefix, repeats, {(3, 32, 5): {'ksection': (), 'hilbert': ()}} if checking else GHOST)
+        elif w == 'balance':
+            cases = {k: BALANCE[k] for k in ((3, 64), (4, 64))} if checking else BALANCE
+            balance(prefix, repeats if checking else 5, cases, v if checking else None)
+        elif w == 'poisson':
+            poisson(prefix, repeats, {(3, 32): ''} if checking else POISSON)
+        else:
+            sys.exit('micro: %s: ghost, balance or poisson' % w)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
