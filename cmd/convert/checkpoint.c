@@ -1,4 +1,4 @@
-/* convert: one checkpoint. A source, perhaps cut, and what writes it. */
+/* convert: one checkpoint: a source, perhaps cut, and the writer of its result. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static enum err open_source(const struct request *r, const struct format *f, con
     return source_cut(whole, &r->cut, s);
 }
 
-/* OUT for one checkpoint; else a name in the directory OUT, which is made. */
+/* OUT for one checkpoint; otherwise a name in the directory OUT, which is created. */
 static enum err name_result(const struct request *r, const struct format *f, const struct source *s,
                             char *path, size_t n)
 {
@@ -92,7 +92,7 @@ static enum err load_text(struct source *s, const char *name, char **text)
     return OK;
 }
 
-/* What was done, and what the checkpoint tells of itself. */
+/* A record of the conversion, and the history that the checkpoint contains. */
 static char *tell(const struct request *r, const struct source *s, const char *before)
 {
     size_t n = strlen(r->provenance) + strlen(before) + strlen(s->path) + 256;

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     struct comm c;
     char *provenance = opt_provenance(VERSION, argc, argv);
     struct request r = {.version = VERSION, .provenance = provenance};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = request_read(argc, argv, &r);
     if (status == GO_ON) {
         comm_init(&argc, &argv, &c);
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     return log_stdout_end("convert") ? status : TROUBLE;
 }
 
-/* Whether the path of the result could be printed is everybody's business. (collective) */
+/* All ranks must know whether the path of the result could be printed. (collective) */
 static int convert_one(const struct request *r, const char *in, const struct comm *c)
 {
     char path[4096];
@@ -63,7 +63,7 @@ static int convert_stdin(const struct request *r, const struct comm *c)
     return status;
 }
 
-/* Without a reader there is no sense in going on. */
+/* Without a reader of the paths it is pointless to continue. */
 static int convert_all(const struct request *r, const struct comm *c)
 {
     int status = DONE;

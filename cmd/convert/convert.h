@@ -21,8 +21,8 @@ struct request {
     char **paths;
 };
 
-/* Options into r. The status to end with, or -1 to go on. */
+/* Reads the options into r. Returns the exit status, or -1 to continue. */
 int request_read(int argc, char **argv, struct request *r);
-/* One checkpoint; path (size n) receives that of the result. (collective) */
+/* Converts one checkpoint; path (size n) receives that of the result. (collective) */
 MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                                      char *path, size_t n);

@@ -87,7 +87,7 @@ static enum err zoom(const struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {.number = 6, .ranks = 1, .omega_b = 0.045};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         log_init(true, o.verbose);
@@ -208,7 +208,7 @@ static int set_flag(int letter, struct options *o)
     }
 }
 
-/* The status to end with, or GO_ON. */
+/* Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, struct options *o)
 {
     switch (letter) {
@@ -278,8 +278,8 @@ static enum err gather_points(const struct options *o, const struct zoom_set *s,
     return o->output && !o->check ? points_write(p, o->output, o->force) : OK;
 }
 
-/* Around points there is at least half a cell of the finest level, so that the cells with the
- * points are masked. */
+/* Around points there is at least half a cell of the finest level, so that the cells that contain
+ * the points are masked. */
 static enum err shape_of_points(const struct options *o, const struct zoom_set *s, struct trace *t,
                                 double pad, struct shape *shape)
 {

@@ -1,10 +1,10 @@
-/* genzoom/hull: the convex hull of cubes around points, by adding corner after corner: the faces
- * that see it go, and those between it and their rim come.
+/* genzoom/hull: the convex hull of cubes around points. Corners are added one by one: the faces
+ * that see a corner are removed, and faces between the corner and the rim of the hole are added.
  *
- * Points on a grid are a bad case for hulls (many in one plane). So coordinates are integers in
- * units of 2^-30 of the box, and what a face sees is decided exactly: in double precision where
- * that is sure, else with 128 bits. A face sees only what is truly above it; then no degenerate
- * face can come up. */
+ * Points on a grid are a bad case for hulls (many lie in one plane). So coordinates are integers in
+ * units of 2^-30 of the box, and whether a face sees a point is decided exactly: in double
+ * precision where that is certain, otherwise with 128 bits. A face sees only what is strictly above
+ * it, so no degenerate face can arise. */
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static bool sees(const struct face *f, const int64_t p[3])
 static void add_rim(struct hull *h, int a, int b)
 {
     for (int i = 0; i < h->nrim; i++)
-        if (h->rim[i][0] == b && h->rim[i][1] == a) { /* two faces that go share it */
+        if (h->rim[i][0] == b && h->rim[i][1] == a) { /* two faces that are removed share it */
             memcpy(h->rim[i], h->rim[--h->nrim], sizeof h->rim[0]);
             return;
         }
@@ -148,7 +148,7 @@ static enum err add_cube(struct hull *h, const int64_t p[3], int64_t half)
     return OK;
 }
 
-/* The points farthest out in a few directions come first: most others are then within. */
+/* The points farthest out in a few directions come first: most others are then inside. */
 static enum err add_extremes(struct hull *h, int64_t n, const int64_t (*x)[3], int64_t half)
 {
     for (int dir = 0; dir < 343; dir++) {
@@ -172,7 +172,7 @@ static void take_faces(const struct hull *h, struct shape *s)
         const struct face *f = &h->face[i];
         for (int k = 0; k < 3; k++) used[f->v[k]] = true;
         for (int d = 0; d < 3; d++) s->face[s->nface][d] = f->f[d] / f->reach;
-        /* its own points are not lost in the last digit */
+        /* rounding must not exclude its own points */
         s->face[s->nface++][3] = f->f[3] / f->reach / UNIT + 1e-14;
     }
     for (int i = 0; i < h->nvertex; i++) {

@@ -68,7 +68,7 @@ static void maker_end(struct plane_maker *m)
 
 /* ---- from a shape ---- */
 
-/* Cells of row j that hold centres of fine cells from x0 to x1. */
+/* Cells of row j that contain centres of fine cells from x0 to x1. */
 static void fill_interval(struct plane_maker *m, int64_t j, double x0, double x1)
 {
     int up = m->s->g.levelmax - m->l;
@@ -114,7 +114,7 @@ static void fill_from_shape(struct plane_maker *m)
 
 /* ---- from maps ---- */
 
-/* out[i] = 1 where a[] has a 1 within pad places; n places `step` apart. */
+/* out[i] = 1 where a[] has a 1 within pad entries; n entries `step` apart. */
 static void spread(const unsigned char *a, unsigned char *out, int64_t n, int64_t step, int64_t pad,
                    bool around)
 {
@@ -156,7 +156,7 @@ static enum err fill_from_map(struct plane_maker *m)
 
 /* ---- planes ---- */
 
-/* Where children have files: cells lo..hi of this level, from the corner of the box. */
+/* The cells whose children are in files: cells lo..hi of this level, from the corner of the box. */
 static bool child_range(const struct plane_maker *m, int64_t lo[3], int64_t hi[3])
 {
     const struct ics_level *in = &m->s->g.lev[m->l + 1];
@@ -233,7 +233,7 @@ static enum err next_plane(struct plane_maker *m, struct mask_level *r)
              (long long)(m->s->g.lev[m->l + 1].off[1] + m->s->g.lev[m->l + 1].n[1] - 1),
              (long long)m->s->g.lev[m->l + 1].off[2],
              (long long)(m->s->g.lev[m->l + 1].off[2] + m->s->g.lev[m->l + 1].n[2] - 1), m->l + 1);
-    if (m->ones) r->cut = 0; /* that was nobody's wish */
+    if (m->ones) r->cut = 0; /* not requested by the user */
     count_plane(m, r);
     for (int64_t i = 0; i < n; i++) m->value[i] = (float)m->cell[i];
     m->k++;

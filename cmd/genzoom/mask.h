@@ -1,4 +1,4 @@
-/* genzoom/mask: the values of the mask on all levels, made plane by plane. */
+/* genzoom/mask: the values of the mask on all levels, computed plane by plane. */
 #pragma once
 #include "set.h"
 #include "shape.h"
@@ -21,8 +21,8 @@ struct mask_level {
     int64_t margin;
 };
 
-/* Asked when all levels are made, before the first file gets its name; OK: it may. */
+/* Called when all levels are complete, before the first file gets its name; OK: continue. */
 typedef enum err mask_judge(const struct zoom_set *s, const struct mask_level *made, void *ctx);
-/* Writes the file of every level, all or (but for trouble in the very last renamings) none. */
+/* Writes the file of every level, all or none (except after a failure in the last renamings). */
 MUST_USE enum err mask_make(const struct zoom_set *s, const struct mask_par *p,
                             struct mask_level *result, mask_judge *judge, void *ctx);

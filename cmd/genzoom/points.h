@@ -10,12 +10,12 @@ struct points {
 
 void points_add(struct points *p, const double x[3]);
 void points_free(struct points *p);
-/* A line a point: x y z, further columns ignored, # to the end of a line too (MUSIC's
+/* One line per point: x y z; further columns and what follows a # are ignored (MUSIC's
  * region_point_file); - is standard input. */
 MUST_USE enum err points_read(struct points *p, const char *path);
 MUST_USE enum err points_write(const struct points *p, const char *path, bool force);
-/* Of the images of the points in the periodic box: those next to each other, cut at the widest gap
- * along each axis. */
+/* Chooses those periodic images of the points that are close together, cut at the widest gap along
+ * each axis. */
 void points_unwrap(struct points *p);
 
 struct trace {
@@ -26,5 +26,5 @@ struct trace {
     int64_t ids;  /* result: dark matter particles in the sphere */
 };
 
-/* Where the dark matter that is now within the sphere began. */
+/* Finds the initial positions of the dark matter that is in the sphere. */
 MUST_USE enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *s);

@@ -27,7 +27,7 @@ static double solar(const struct report *r, double mass)
     return mass * 2.77536627e11 * r->s->g.par.omega_m * box * box * box;
 }
 
-/* As RAMSES counts; 0: no variable, but the map. */
+/* Numbered as in RAMSES; 0: the map, not a variable. */
 static int variable(const struct report *r)
 {
     return r->number ? 5 + r->number : 0;
@@ -39,7 +39,8 @@ double report_mass_cut(const struct report *r)
     return l == r->s->g.levelmin ? -1 : sqrt(particle_mass(r, l) * particle_mass(r, l - 1));
 }
 
-/* Octs of the level below a region of that many cells which grows by `cells` on each side. */
+/* Octs in a region of that many cells of the next coarser level that grows by `cells` on each side.
+ */
 static double grown(double n, double cells)
 {
     double side = cbrt(n) + 2 * cells;
@@ -96,7 +97,7 @@ static void levels_as_comments(FILE *out, const struct report *r, const struct e
                 r->name, variable(r), variable(r));
 }
 
-/* A quote in a namelist's text is doubled. */
+/* A quote in a string of a namelist is doubled. */
 static void quoted(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -107,7 +108,7 @@ static void quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* By level, from levelmin; one further for those beyond the files. */
+/* By level, from levelmin; one more entry for those without files. */
 static void list_nexpand(FILE *out, const struct report *r)
 {
     const struct ics_grafic *g = &r->s->g;

@@ -13,7 +13,7 @@ struct report {
     int levelmax, ranks;
     const int *nexpand; /* by level, for levels whose children have files */
     double omega_b;
-    const char *name, *region; /* file · how the mask was made, in words */
+    const char *name, *region; /* file; how the mask was made, as text */
     bool written;
     const struct trace *trace; /* .ids > 0: particles were traced */
 };

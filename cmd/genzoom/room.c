@@ -1,4 +1,4 @@
-/* genzoom/room: see room.h. Regions are taken for the boxes around them. */
+/* genzoom/room: see room.h. Regions are replaced by the boxes around them. */
 #include "room.h"
 
 #include "base/log.h"
@@ -7,7 +7,7 @@ struct box {
     int64_t lo[3], hi[3];
 };
 
-/* What is refined on level l: the mask and what `fine`, refined on the next level, asks for (NULL:
+/* What is refined on level l: the mask, and what `fine`, refined on the next level, requires (NULL:
  * there is none). */
 static struct box refined_box(const struct mask_level *m, int l, const struct box *fine,
                               int nexpand)
@@ -26,7 +26,7 @@ static struct box refined_box(const struct mask_level *m, int l, const struct bo
     return b;
 }
 
-/* Cells that the files of level l+1 lack around the box, in the worst direction. */
+/* Cells that the files of level l+1 lack around the box, in the direction that lacks most. */
 static int64_t lack(const struct zoom_set *s, int l, const struct box *b)
 {
     const struct ics_level *in = &s->g.lev[l + 1];
@@ -40,7 +40,7 @@ static int64_t lack(const struct zoom_set *s, int l, const struct box *b)
     return most;
 }
 
-/* The finest level where the files lack something: the number of cells; 0: nowhere. */
+/* The finest level where the files lack cells: their number; 0: nowhere. */
 static int64_t find_lack(const struct zoom_set *s, const struct mask_level *mask,
                          const int nexpand[], int *level)
 {

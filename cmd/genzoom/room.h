@@ -1,8 +1,8 @@
-/* genzoom/room: what a run refines around a mask, and whether the files hold it.
+/* genzoom/room: what a run refines around a mask, and whether the files contain it.
  *
- * On each level a run refines the masked cells, those that hold refined cells of the next level and
- * their neighbours, and all within nexpand cells of these. Each refined cell needs values for its
- * children. */
+ * On each level a run refines the masked cells, those that contain refined cells of the next level
+ * and their neighbours, and all within nexpand cells of these. Each refined cell needs values for
+ * its children. */
 #pragma once
 #include "mask.h"
 

@@ -1,5 +1,5 @@
-/* genzoom/set: see set.h. What simulate needs of a set is checked by the code that it uses itself
- * (ics_grafic_open); here is what only a look at all files together can tell: gaps, twins, files
+/* genzoom/set: see set.h. What simulate needs of a set is checked by the code that simulate uses
+ * (ics_grafic_open). The checks here need all files together: missing and repeated levels, files
  * that belong to another level or cosmology. */
 #include "set.h"
 
@@ -86,7 +86,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Names in a directory, sorted, that `wanted` lets pass. */
+/* Names in a directory that `wanted` accepts, sorted. */
 static enum err list_names(const char *path, bool (*wanted)(const char *name), int most,
                            char (*name)[NAME], int *n)
 {
@@ -115,7 +115,7 @@ static bool not_hidden(const char *name)
     return name[0] != '.';
 }
 
-/* A directory is a level, or its sub-directories are looked at. */
+/* A directory is a level, or its subdirectories are searched. */
 static enum err find_dirs(struct dirs *d, const char *path)
 {
     char clean[4096], sub[4096 + NAME];
@@ -283,8 +283,8 @@ static enum err check_file(const struct zoom_set *s, int l, const char *name, bo
     return err;
 }
 
-/* Masks may be on some levels only, and are what we write; all other fields are on all levels or
- * none. */
+/* Masks may exist on some levels only, and are written by this program; all other fields exist on
+ * all levels or none. */
 static bool on_all_levels(const char *name)
 {
     return strcmp(name, "ic_refmap") != 0 && strncmp(name, "ic_pvar_", 8) != 0;

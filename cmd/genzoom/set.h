@@ -1,4 +1,4 @@
-/* genzoom/set: a multi-level GRAFIC2 set: where its levels are, and that they fit together. */
+/* genzoom/set: a multi-level GRAFIC2 set: where its levels are, and whether they match. */
 #pragma once
 #include "ics/ics.h"
 #include "io/grafic.h"
@@ -13,8 +13,8 @@ struct zoom_set {
     struct zoom_level lev[LEVEL_MAX + 2];
 };
 
-/* The levels in the named directories: each is a level itself, or holds a directory a level. Checks
- * the headers and sizes of all files, and reads all values as well if `deep`. Nothing is left to
- * close on error. */
+/* Finds the levels in the named directories: each is a level itself, or contains a directory per
+ * level. Checks the headers and sizes of all files, and reads all values as well if `deep`. Nothing
+ * is left to close on error. */
 MUST_USE enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool deep);
 void zoom_set_close(struct zoom_set *s);

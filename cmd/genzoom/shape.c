@@ -1,5 +1,5 @@
-/* genzoom/shape: boxes, ellipsoids (that of least volume by Khachiyan's algorithm with steps away,
- * Todd & Yıldırım 2007), and lines through all shapes. Hulls are made in hull.c. */
+/* genzoom/shape: boxes, ellipsoids (that of minimum volume by Khachiyan's algorithm with steps
+ * away, Todd & Yıldırım 2007), and lines through all shapes. Hulls are computed in hull.c. */
 #include "shape.h"
 
 #include <math.h>
@@ -153,8 +153,8 @@ static bool lifted_inverse(int n, const double (*x)[3], const double *u, double 
     return invert(4, &m[0][0], &inv[0][0]);
 }
 
-/* Weights of the points: at the optimum, those that carry weight lie on the ellipsoid and all
- * others within. */
+/* Weights of the points: at the optimum, those with a weight above 0 lie on the ellipsoid and all
+ * others inside. */
 static void khachiyan(int n, const double (*x)[3], double *u)
 {
     const double tolerance = 1e-8;
@@ -200,7 +200,7 @@ static enum err least_around(struct shape *s, int n, const double (*x)[3])
                 sum += (x[k][i] - s->c[i]) * s->a[i][j] * (x[k][j] - s->c[j]);
         most = fmax(most, sum);
     }
-    /* the last digits: all points are within */
+    /* rounding: all points must be inside */
     for (int i = 0; i < 9; i++) s->a[i / 3][i % 3] /= most * (1 + 1e-12);
     if (!ellipsoid_bounds(s))
         FAIL(ERR_PARAM, "no ellipsoid of finite size encloses the points: use --shape hull");

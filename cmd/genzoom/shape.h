@@ -1,6 +1,6 @@
-/* genzoom/shape: convex regions of the box, as what a line along x cuts out of them. Lengths in
- * units of the box; a region may reach over the edge of the box (its coordinates then go on below 0
- * or beyond 1). */
+/* genzoom/shape: convex regions of the box, given by the interval that they cut out of a line along
+ * x. Lengths in units of the box; a region may extend across a face of the box (its coordinates are
+ * then below 0 or above 1). */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,18 +19,19 @@ struct shape {
     double (*vertex)[3];  /* owned */
 };
 
-/* Each grown by `pad` in every direction; sizes are positive. */
+/* Each shape grown by `pad` in every direction; sizes are positive. */
 void shape_box(struct shape *s, const double center[3], const double side[3], double pad);
 /* Semi-axes along x, y, z. */
 void shape_ellipsoid(struct shape *s, const double center[3], const double axis[3], double pad);
-/* MUSIC's form: a symmetric matrix, (x-c) A (x-c) <= 1; an error if that is no ellipsoid. */
+/* As in MUSIC: a symmetric matrix, (x-c) A (x-c) <= 1; an error if that is no ellipsoid. */
 MUST_USE enum err shape_matrix(struct shape *s, const double center[3], double a[3][3], double pad);
 /* Convex hull of cubes of half side `pad` > 0 around the points. */
 MUST_USE enum err shape_hull(struct shape *s, int64_t n, const double (*x)[3], double pad);
-/* The ellipsoid of least volume around the same. */
+/* The ellipsoid of minimum volume around the same cubes. */
 MUST_USE enum err shape_least_ellipsoid(struct shape *s, int64_t n, const double (*x)[3],
                                         double pad);
 void shape_free(struct shape *s);
 
-/* The line (x, y, z) with y and z given enters at *x0 and leaves at *x1; false: it passes by. */
+/* The line (x, y, z) with y and z given enters at *x0 and leaves at *x1; false: it does not meet
+ * the region. */
 bool shape_row(const struct shape *s, double y, double z, double *x0, double *x1);

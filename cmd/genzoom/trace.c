@@ -1,6 +1,6 @@
-/* genzoom/trace: which particles are within a sphere of a checkpoint, and where these began: at the
- * cell that the set gives their id to (ic_particle_ids, or the order of the cells, as simulate
- * counts them), or at their place in an early checkpoint. */
+/* genzoom/trace: which particles are within a sphere of a checkpoint, and their initial positions:
+ * those of the cells to which the set gives their ids (ic_particle_ids, or the order of the cells,
+ * as simulate numbers them), or those in an early checkpoint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Takes the point if its id is wanted, once. */
+/* Takes the point if its id is searched for, once. */
 static void offer(struct ids *s, struct points *p, int64_t id, const double x[3])
 {
     int64_t *at = bsearch(&id, s->id, (size_t)s->n, sizeof id, by_id);
@@ -122,7 +122,7 @@ out:
     return err;
 }
 
-/* Ids are 1 + the place of the cell, levels one after the other, each in the order of its file. */
+/* Ids are 1 + the index of the cell, levels one after the other, each in the order of its file. */
 static void find_in_order(const struct zoom_set *s, struct ids *ids, struct points *p)
 {
     for (int64_t i = 0; i < ids->n; i++) {

@@ -1,4 +1,4 @@
-/* inspect: -c, whole and sane? A line a damage, and a verdict. */
+/* inspect: -c: is a checkpoint complete and valid? One line per damage, and a verdict. */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ enum err check_print(const char *path, const struct options *o, int *status)
         printf(",\"damage\":[");
     }
     enum err err = ckpt_check(path, &how, &f);
-    if (o->json) { /* the line is ended even after trouble */
+    if (o->json) { /* the line is ended after errors too */
         printf("]");
         json_text("verdict", err != OK ? "unknown" : f.damages ? "damaged" : "sound");
         json_count("damages", f.damages);

@@ -1,10 +1,10 @@
 /* inspect: --contamination: which dark matter particles of a zoom are heavy, how many are in a
- * region, how near the nearest is.
+ * region, and how close the nearest is.
  *
  * Levels of initial conditions differ by eight in mass, so particles are sorted into classes by the
- * power of eight that is nearest to their mass over the least one. Heavy is all but the first
- * class, those above sqrt(8) times the least mass: genzoom's mass_cut_refine. The region is a
- * sphere, or the mask of the run: the leaf cells where the scalar ivar_refine exceeds
+ * power of eight that is nearest to the ratio of their mass to the min mass. All classes but the
+ * first are heavy, those above sqrt(8) times the min mass: genzoom's mass_cut_refine. The region is
+ * a sphere, or the mask of the run: the leaf cells where the scalar ivar_refine exceeds
  * var_cut_refine. */
 #include <math.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static enum err find_least(struct contamination *t)
 
 /* ---- the region ---- */
 
-/* The mask as the namelist of the run has it. */
+/* The mask as the namelist of the run defines it. */
 static enum err read_mask(struct contamination *t)
 {
     struct params *p = mem_new(sizeof *p, "parameters");

@@ -1,5 +1,4 @@
-/* inspect: what is in a checkpoint. See man/inspect.1. Here: options, and one checkpoint after the
- * other. */
+/* inspect: what is in a checkpoint. See man/inspect.1. This file has the loop over checkpoints. */
 #include "inspect.h"
 
 #include <signal.h>
@@ -19,7 +18,7 @@ static int inspect_all(struct options *o);
 int main(int argc, char **argv)
 {
     struct options o = {0};
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     comm_init(&argc, &argv, &o.c);
     int status = options_parse(argc, argv, &o);
     if (status == OPTIONS_GO_ON) {

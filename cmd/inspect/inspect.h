@@ -8,7 +8,7 @@
 
 enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION };
 
-/* Exit status: the greatest of those of all checkpoints. */
+/* Exit status: the max over all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
 
 enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };

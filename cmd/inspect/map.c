@@ -1,15 +1,15 @@
 /* inspect: -m, maps.
  *
- * A map is a square of pixels that looks along an axis through a region: `width` a side, `depth`
- * long, around a centre; the box is repeated where the region reaches over its faces, unless it has
- * walls. A leaf cell gives each pixel that it covers its share, by area and by the part of it that
- * lies within the depth, so that a map's sum times the area of a pixel is exactly the mass in the
- * region. Along axes that a checkpoint of one or two dimensions has not, cells are as long as the
- * box.
+ * A map is a square of pixels that projects a region along an axis: `width` wide, `depth` long,
+ * around a centre. The box is repeated where the region extends across its faces, unless it has
+ * boundaries. A leaf cell gives each pixel that it covers its share, by area and by the part of it
+ * that lies within the depth, so that the sum of a map times the area of a pixel is exactly the
+ * mass in the region. Along axes that a checkpoint of one or two dimensions does not have, cells
+ * are as long as the box.
  *
- * column: the integral of a field along the line of sight. mass, volume: the mean, weighted. max:
- * the greatest value of a cell that a pixel meets. dm, star: column density of particles, each
- * spread over a cell of its level (CIC). */
+ * column: the integral of a field along the line of sight. mass, volume: the weighted mean. max:
+ * the max value of a cell that a pixel meets. dm, star: column density of particles, each spread
+ * over a cell of its level (CIC). */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -35,7 +35,7 @@ struct map {
     enum map_weight weight;
     bool periodic;
     double lo[3], hi[3]; /* region along u, v, w, in units of the box */
-    int from[3], to[3];  /* images of the box that reach into it */
+    int from[3], to[3];  /* images of the box that extend into it */
     double pixel;        /* its side */
     double *sum, *norm;  /* [n*n] */
 };
@@ -134,7 +134,7 @@ static enum err map_init(struct map *m, const struct source *r, const struct map
         m->lo[d] = o->centre[axis[d]] - 0.5 * size;
         m->hi[d] = o->centre[axis[d]] + 0.5 * size;
         if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
-        /* particles reach over the faces */
+        /* particles extend across the faces */
         bool spread = m->family >= 0;
         m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
         m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
@@ -211,7 +211,7 @@ static double value_of(const struct map *m, const struct source_octs *o, int c, 
     return o->val[8 * m->field + c][i];
 }
 
-/* field: its value is no number, else the density's, by which it is weighted. at: its corner. */
+/* field: NaN or infinite, else the density, by which it is weighted. at: its corner. */
 static enum err bad_cell(const struct map *m, const struct source_octs *o, const double at[3],
                          bool field)
 {
@@ -245,7 +245,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
     return OK;
 }
 
-/* Velocities do not matter. */
+/* Velocities are not needed. */
 static enum err check_parts(const struct source_parts *p)
 {
     struct source_parts q = *p;
@@ -253,7 +253,7 @@ static enum err check_parts(const struct source_parts *p)
     return sane_parts(p->file, p->source->head.boxlen, &q);
 }
 
-/* A particle is a cube, as large as a cell of its level, of evenly spread mass. */
+/* A particle is a cube, as large as a cell of its level, with uniform density. */
 static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct map *m = ctx;
@@ -290,7 +290,7 @@ static enum err map_read(struct map *m, struct source *r)
     return m->family < 0 ? source_check_tree(r) : OK;
 }
 
-/* Columns are lengths in code units; where nothing is there is no mean. */
+/* Columns are lengths in code units; a pixel without cells has no mean. */
 static void divide(struct map *m)
 {
     for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
@@ -310,7 +310,7 @@ struct range {
     bool logarithmic;
 };
 
-/* Least and greatest value. Maps of particles begin at a hundredth of their mean: below are the
+/* Min and max value. Maps of particles begin at a hundredth of their mean: below that are the
  * fringes of single clouds. */
 static struct range find_range(const struct map *m)
 {

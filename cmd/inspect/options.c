@@ -88,7 +88,7 @@ static int usage(const struct options *o, const char *what, const char *value)
     return TROUBLE;
 }
 
-/* The place of a word in a list, -1: not there. */
+/* The index of a word in a list, -1: it is not there. */
 static int find_word(const char *value, const char *const *list)
 {
     for (int i = 0; list[i]; i++)

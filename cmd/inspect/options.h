@@ -4,5 +4,6 @@
 
 enum { OPTIONS_GO_ON = -1 };
 
-/* Fills o, whose c stands; the status to end with, or OPTIONS_GO_ON. Speaks on rank 0 only. */
+/* Fills in o, whose member c is set; returns the exit status, or OPTIONS_GO_ON. Prints on rank 0
+ * only. */
 int options_parse(int argc, char **argv, struct options *o);

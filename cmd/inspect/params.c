@@ -1,4 +1,4 @@
-/* inspect: -p, where a checkpoint comes from and the parameters of its run: compilation.txt and
+/* inspect: -p, the origin of a checkpoint and the parameters of its run: compilation.txt and
  * namelist.txt beside the data. */
 #include <limits.h>
 #include <stdio.h>
@@ -81,8 +81,8 @@ static void print_item(const struct nml *list, const struct nml_item *it)
     printf("]");
 }
 
-/* Values stay texts as they were written; a name that was set twice is there twice in Fortran too:
- * the last one counts. */
+/* Values stay strings as they were written. A name that is set twice is printed twice; as in
+ * Fortran, the last value counts. */
 static void print_parameters(const struct nml *list)
 {
     printf(",\"parameters\":{");

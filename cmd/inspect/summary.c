@@ -1,5 +1,5 @@
-/* inspect: the summary: header, octs and leaf cells by level, extremes of the fields, masses,
- * particles by family. Sums are exact (base/sum), so that they do not depend on the number of
+/* inspect: the summary: header, octs and leaf cells per level, min and max of the fields, masses,
+ * particles per family. Sums are exact (base/sum), so that they do not depend on the number of
  * files. */
 #include <math.h>
 #include <stdio.h>

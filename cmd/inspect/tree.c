@@ -1,8 +1,8 @@
 /* inspect: -t, how the box was divided, what each rank had, and what it needs.
  *
- * Memory of a rank: what its files hold; and what simulate holds for it: the arrays of its octs and
- * ghosts (oct/mesh.h), once more the gas of an update, and its particles (part/part.h) with the
- * scratch of their sort. Buffers come on top. */
+ * Memory of a rank: the content of its files, and what simulate holds for it: the arrays of its
+ * octs and ghosts (oct/mesh.h), the gas a second time during an update, and its particles
+ * (part/part.h) with the scratch of their sort. Buffers are not included. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* inspect/zone: see zone.h. The intervals are an octree that nobody built: a cube holds those
- * between its first and last key. */
+/* inspect/zone: see zone.h. The intervals are an implicit octree: a cube contains those between its
+ * first and last key. */
 #include "zone.h"
 
 #include <math.h>
@@ -41,8 +41,8 @@ static void join(struct zone *z)
     z->n = n + 1;
 }
 
-/* Cells come level by level, so that neighbours on the curve meet late: join, and only then take
- * more memory. */
+/* Cells come level by level, so that neighbours on the curve meet late: join them before more
+ * memory is taken. */
 static enum err make_room(struct zone *z)
 {
     if (z->n < z->room) return OK;
@@ -100,7 +100,7 @@ static double sphere_far2(const struct zone *z, const double x[3])
     return sum;
 }
 
-/* The first interval that ends behind this key. */
+/* The first interval that ends after this key. */
 static int64_t first_after(const struct zone *z, okey key, int64_t lo, int64_t hi)
 {
     while (lo < hi) {
@@ -136,8 +136,8 @@ static double cube_far2(const double x[3], int l, okey key)
     return sum;
 }
 
-/* The intervals lo..hi-1 reach into the cube. The child towards x is asked first, so that most
- * others are passed over. */
+/* The intervals lo..hi-1 extend into the cube. The child towards x is searched first, so that most
+ * others are skipped. */
 static void search(const struct zone *z, const double x[3], int l, okey key, int64_t lo, int64_t hi,
                    double *best)
 {

@@ -1,8 +1,8 @@
-/* inspect: a region of the periodic box: a sphere, or a set of cells. Places and lengths in units
- * of the box.
+/* inspect: a region of the periodic box: a sphere, or a set of cells. Positions and lengths in
+ * units of the box.
  *
- * Cells are kept as intervals of the Morton curve, so that memory goes with the surface of the
- * region and not with what is in it. */
+ * Cells are kept as intervals of the Morton curve, so that memory grows with the surface of the
+ * region and not with its volume. */
 #pragma once
 #include <stddef.h>
 

@@ -8,10 +8,10 @@ enum species { SPECIES_DM, SPECIES_GAS, SPECIES_STAR, SPECIES_OTHER, SPECIES_COU
 
 struct feed {
     const struct comm *c;
-    int mesh[SPECIES_COUNT]; /* of each species; −1: not wanted */
+    int mesh[SPECIES_COUNT]; /* of each species; −1: not requested */
     int axis;                /* positions in redshift space along it; −1: none */
     struct pk *pk;           /* NULL: only add up the mass */
-    double most;             /* mass that there may be */
+    double most;             /* max mass that there may be */
 
     /* Result: over all ranks. */
     struct pk_origin box;
@@ -23,7 +23,7 @@ struct feed {
     struct pk_batch batch;
 };
 
-/* All pieces of s, shared out among the ranks. (collective, agreed) */
+/* Reads all pieces of s, divided among the ranks. (collective, agreed) */
 MUST_USE enum err feed_source(struct feed *f, struct source *s);
 
 /* Initial conditions in GRAFIC form: dark matter as displaced particles, gas as the field ic_deltab
@@ -33,7 +33,7 @@ bool grafic_has_gas(const char *dir);
 MUST_USE enum err grafic_cells(const char *dir, int *n);        /* a side */
 MUST_USE enum err feed_grafic(struct feed *f, const char *dir); /* (collective, agreed) */
 
-/* For the files of this module: */
+/* Shared by the files of this module: */
 void feed_begin(struct feed *f);
 void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m);
 bool feed_far(const double x[3]); /* a place that no shift leads to, or none at all */

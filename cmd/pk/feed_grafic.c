@@ -1,6 +1,6 @@
-/* pk/feed_grafic: initial conditions as particles and gas. A particle stands at its cell's centre
- * plus ic_posc (Mpc/h), or plus the growing mode's displacement that belongs to its velocity, v/(a
- * H f). */
+/* pk/feed_grafic: initial conditions as particles and gas. The position of a particle is the centre
+ * of its cell plus ic_posc (Mpc/h), or plus the displacement of the growing mode that belongs to
+ * its velocity, v/(a H f). */
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
 #include "feed.h"

@@ -1,10 +1,10 @@
-/* pk/output: tables and plots as files. A file appears whole or not at all; one that is there
- * stays, unless forced. Rank 0 only. */
+/* pk/output: tables and plots as files. A file appears complete or not at all; an existing one is
+ * kept, unless forced. Rank 0 only. */
 #pragma once
 #include "base/err.h"
 #include "plot.h"
 
-/* dir/pk_NNNNN.tsv or .json; dir is made if it is missing. path gets its name. */
+/* dir/pk_NNNNN.tsv or .json; dir is created if necessary. path receives the name. */
 MUST_USE enum err output_table(const char *dir, int number, bool json, bool force,
                                const struct pk_table *t, size_t size, char *path);
 MUST_USE enum err output_may_write(const char *path, bool force);

@@ -61,7 +61,7 @@ struct options {
     int axis, bins, verbose;
     bool mesh_given, species_given, log_bins, json, quiet, force;
     const char *out, *picture; /* NULL: none */
-    struct plot *plot;         /* what the picture will show (rank 0) */
+    struct plot *plot;         /* the curves of the plot (rank 0) */
     int npair;
     char name[PAIRS_MAX][40];
     unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species */
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     struct options o = {.par = {.n = 256, .order = PK_PCS, .interlace = true, .fold = 1},
                         .axis = -1};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     comm_init(&argc, &argv, &c);
     int status = c.rank == 0 ? parse(argc, argv, &o) : GO_ON;
     int64_t first = status;
@@ -101,7 +101,7 @@ static int complain(const struct comm *c, enum err err)
     return TROUBLE;
 }
 
-/* All paths, then the plot: whether it may be written is asked first. */
+/* All paths, then the plot. Whether the plot may be written is checked first. */
 static int work(const struct comm *c, struct options *o)
 {
     struct plot plot = {.n = 0};
@@ -186,7 +186,7 @@ static int set_species(const char *value, struct options *o)
     return GO_ON;
 }
 
-/* The status to end with, or GO_ON. */
+/* Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, struct options *o)
 {
     switch (letter) {
@@ -270,11 +270,11 @@ static double *bin_edges(const struct options *o, int *nbin)
         double x = (double)i / *nbin;
         edge[i] = o->log_bins ? 0.5 * pow(2 * nyquist, x) : 0.5 + (nyquist - 0.5) * x;
     }
-    edge[*nbin] = nyquist * (1 + 1e-12); /* Nyquist itself belongs to the last */
+    edge[*nbin] = nyquist * (1 + 1e-12); /* Nyquist itself belongs to the last bin */
     return edge;
 }
 
-/* A mesh for each species that is wanted; all in one if only their sum is. */
+/* A mesh for each species that is requested; one for all if only their sum is. */
 static int give_meshes(const struct options *o, struct feed *f, struct pk_pair *pair)
 {
     unsigned wanted = 0;
@@ -312,7 +312,7 @@ static enum err check_species(const struct options *o, const struct feed *f, con
     return OK;
 }
 
-/* To standard output, or to a file whose path goes there; to the plot as well. */
+/* Prints to standard output, or writes a file and prints its path; adds to the plot. */
 static enum err give_table(const struct options *o, const struct feed *f, const char *path,
                            int number, int nbin, const struct pk_bin *bin)
 {
@@ -343,8 +343,8 @@ static enum err feed_any(struct feed *f, struct source *s, const char *path)
     return s ? feed_source(f, s) : feed_grafic(f, path);
 }
 
-/* Meshes that no machine of this size can hold are refused in words; ranks may share the machine.
- * At least the species that are named alone have theirs. */
+/* Refuses meshes that no machine of this size can hold, with a message; ranks may share the
+ * machine. At least the species that are named alone have a mesh. */
 static enum err check_memory(const struct comm *c, const struct options *o)
 {
     unsigned alone = 0;
@@ -396,7 +396,7 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     return err;
 }
 
-/* Initial conditions are one mesh: theirs. */
+/* Initial conditions have one mesh: their own. */
 static enum err measure_grafic(const struct comm *c, const struct options *o, const char *path)
 {
     struct options mine = *o;

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 enum { LEFT = 86, RIGHT = 20, TOP = 20, BOTTOM = 60, LEGEND_MAX = 20, LEGEND_ROW = 18 };
-static const double LETTER = 7.4; /* width of one in a legend, about */
+static const double LETTER = 7.4; /* approximate width of one in a legend */
 
 static const unsigned COLOUR[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
                                   0x56b4e9, 0x000000, 0x882255, 0x999933, 0x7f7fff};
@@ -36,7 +36,7 @@ void plot_add(struct plot *p, const struct pk_table *t)
             if (q->modes == 0) continue;
             c->shot = q->shot * volume;
             c->k[c->n] = q->k * wave;
-            /* a logarithm shows no others: the line has a gap */
+            /* a logarithm cannot show others: the line has a gap */
             c->p[c->n++] = q->p[0] > 0 ? q->p[0] * volume : NAN;
         }
     }
@@ -190,8 +190,8 @@ static int crowd(const struct plot *p, const struct frame *f, const struct box *
     return met;
 }
 
-/* The corner where it hides least; at the first of equals: low left, top right, low right, top
- * left. */
+/* The corner where the legend hides least; among equals the first of: low left, top right, low
+ * right, top left. */
 static void legend_place(const struct plot *p, const struct frame *f, struct box *b)
 {
     const double x[2] = {LEFT + 12, CANVAS_WIDTH - RIGHT - 12 - b->width},

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     struct options o = {
         .reshape = {.writer = format_named("ramses")->writer, .kind = DOMAIN_HILBERT}};
     struct comm c;
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe ends us in order */
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = parse(argc, argv, &o);
     if (status == GO_ON) {
         comm_init(&argc, &argv, &c);
@@ -125,7 +125,7 @@ static int set_format(const char *value, struct options *o)
     return GO_ON;
 }
 
-/* The status to end with, or GO_ON. */
+/* Returns the exit status, or GO_ON. */
 static int set_option(int letter, const char *value, struct options *o)
 {
     switch (letter) {
@@ -192,8 +192,8 @@ static int parse(int argc, char **argv, struct options *o)
 
 /* ---- work ---- */
 
-/* As much as FILES files of the input hold, of the longest ones: an output directory's bytes over
- * its pieces if it is one file. */
+/* The bytes of FILES files of the input, of the longest ones; if it is one file, the bytes of the
+ * output directory divided by its pieces. */
 static int64_t chunk_bytes(const struct source *s, int64_t chunk)
 {
     static const char *const kind[] = {"amr", "hydro", "grav", "part", "exact"};
@@ -215,7 +215,7 @@ static int64_t chunk_bytes(const struct source *s, int64_t chunk)
     return most * (chunk < s->npiece ? chunk : s->npiece);
 }
 
-/* Where the result goes: OUT, or of many inputs OUT/<name of the input>, OUT being made. */
+/* The path of the result: OUT, or with many inputs OUT/<name of the input>; OUT is created. */
 static enum err output_path(const struct options *o, const char *in, const struct comm *c,
                             char path[PATH_MAX])
 {
@@ -240,7 +240,7 @@ static enum err output_path(const struct options *o, const char *in, const struc
     return err_agree(c, err);
 }
 
-/* What the input says about itself is kept, ours comes first. */
+/* The history of the input is kept; the record of this program comes first. */
 static enum err text_of(struct source *s, const char *name, const char *before, char **all)
 {
     char *text = NULL;

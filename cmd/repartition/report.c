@@ -1,4 +1,4 @@
-/* repartition: what each rank-to-be will hold. */
+/* repartition: what each target rank will hold. */
 #include "repartition.h"
 
 #include "base/json.h"

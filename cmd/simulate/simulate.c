@@ -1,5 +1,5 @@
-/* simulate: namelist, initial conditions → checkpoints. One call a line below; the method is in
- * lib/sim/step.c. */
+/* simulate: namelist, initial conditions → checkpoints. main has one call per line; the method is
+ * in lib/sim/step.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ static bool request_read(int argc, char **argv, struct request *r)
     return true;
 }
 
-/* Rank 0 reads the file; all get the text. */
+/* Rank 0 reads the file; all ranks get the text. */
 static enum err text_read(const char *path, const struct comm *c, char **text, size_t *bytes)
 {
     enum err e = OK;
@@ -136,8 +136,8 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
     return e;
 }
 
-/* The last line of stdin, for all ranks: where programs before this one in a pipe left their
- * checkpoint. */
+/* The last line of stdin, for all ranks: the last checkpoint that programs before this one in a
+ * pipe have written. */
 static enum err path_read(const struct comm *c, char path[4096])
 {
     struct lines lines = {.text = NULL};
@@ -164,13 +164,13 @@ static enum err parameters_read(const struct request *r, const struct comm *c, s
     TRY(param_check(p));
     if (c->rank == 0 && r->verbosity >= 0) param_unused(p, stderr);
     if (r->nset == 0) return OK;
-    FREE(*text); /* checkpoints keep what the run really was made with */
+    FREE(*text); /* checkpoints record the parameters that the run has used */
     *text = param_namelist(p);
     return OK;
 }
 
-/* A run does not end because nobody listens: its checkpoints are in place all the same. The exit
- * status tells of it. */
+/* A run does not end because its output is not read: its checkpoints are in place. The exit status
+ * reports the failure. */
 static void announce(const char *path)
 {
     if (ferror(stdout) || (printf("%s\n", path) >= 0 && fflush(stdout) == 0)) return;

@@ -2,5 +2,5 @@
 #pragma once
 #include <stdio.h>
 
-/* Quoted; bytes that are no UTF-8 are replaced by U+FFFD. */
+/* Quoted; bytes that are not UTF-8 are replaced by U+FFFD. */
 void json_quote(FILE *out, const char *s);

@@ -62,7 +62,7 @@ bool log_stdout_flush(void)
 bool log_stdout_end(const char *program)
 {
     if (log_stdout_flush()) return true;
-    if (stdout_errno == EPIPE) return false; /* its reader has gone, which it knows */
+    if (stdout_errno == EPIPE) return false; /* the reader has closed the pipe, and knows it */
     fprintf(stderr, "%s: standard output: %s\n", program,
             stdout_errno ? strerror(stdout_errno) : "cannot write");
     return false;

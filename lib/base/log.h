@@ -12,6 +12,6 @@ void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Flushes standard output: false if something failed, now or before; log_stdout_end reports it. */
 bool log_stdout_flush(void);
-/* The end of a program's standard output: false if it could not be written, and a sentence on
- * stderr, unless its reader has gone. */
+/* At the end of a program: false if standard output could not be written; reports it on stderr,
+ * unless the reader has closed the pipe. */
 bool log_stdout_end(const char *program);

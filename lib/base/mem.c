@@ -87,8 +87,8 @@ _Noreturn void mem_exhausted(const char *library)
     exit(2);
 }
 
-/* Large blocks begin at different places in their first page: arrays that are read side by side
- * must not fall on the same lines of the cache. */
+/* Large blocks begin at different offsets in their first page: arrays that are read side by side
+ * must not share cache lines. */
 static struct head *large_new(size_t bytes)
 {
     static size_t colour;
@@ -138,7 +138,7 @@ static struct head *head_of(void *p)
     return h;
 }
 
-/* A large block that stays large keeps its pages. NULL: it cannot be done. */
+/* A large block that stays large keeps its pages. NULL: this is not possible. */
 static void *large_grow(struct head *h, size_t bytes, const char *name)
 {
     size_t skip = (size_t)((char *)h - h->pages), want = pages_round(skip + HEAD + bytes);

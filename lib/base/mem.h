@@ -1,8 +1,8 @@
-/* base/mem: heap memory by name, so that `simulate -v` can print who holds it.
+/* base/mem: heap memory by name, so that `simulate -v` can print its use.
  *
  * All sizes are bytes; memory is 64-byte aligned. Running out of memory ends the program with a
- * sentence naming the array (there is no useful way to continue). Names are string literals (lent,
- * never copied). */
+ * message that names the array (there is no useful way to continue). Names are string literals
+ * (lent, never copied). */
 #pragma once
 #include <stddef.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 void *mem_new(size_t bytes, const char *name);           /* uninitialised */
 void *mem_zero(size_t bytes, const char *name);          /* zeroed */
 void *mem_grow(void *p, size_t bytes, const char *name); /* realloc; keeps the old contents */
-/* Closes what open_memstream made; its text as a block of ours. */
+/* Closes a stream of open_memstream; returns its text as a block of this module. */
 char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name);
-/* A library found no memory: ends the program, as running out of it does here. */
+/* A library has run out of memory: ends the program with a message, as the functions here do. */
 _Noreturn void mem_exhausted(const char *library);
 void mem_free(void *p); /* NULL is allowed */
 size_t mem_now(void);   /* bytes held by this rank */

@@ -16,7 +16,7 @@ void opt_begin(struct opt_scan *s, int argc, char **argv, const struct opt *rows
     *s = (struct opt_scan){.argc = argc, .argv = argv, .rows = rows, .index = 1};
     optind = 0; /* glibc: start again */
     opterr = 0; /* we speak ourselves */
-    /* a file beyond the size limit is a write that fails, not the end by a signal */
+    /* a write beyond the size limit fails instead of ending the program by a signal */
     signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -41,7 +41,7 @@ int opt_next(struct opt_scan *s);
 /* "usage: SYNOPSIS", the purpose, and one line per option. */
 void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struct opt *rows);
 
-/* The values of options: false, or -1, for a text that is not such a value within its bounds. */
+/* The values of options: false, or -1, if the text is not such a value within its bounds. */
 bool opt_int(const char *value, long least, long most, int *n);
 /* a number, perhaps with K, M, G, T or k, m, g, t; from 1 */
 bool opt_bytes(const char *value, int64_t *n);

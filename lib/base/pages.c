@@ -61,7 +61,7 @@ static void keep(char *at, size_t bytes)
     kept_bytes += bytes;
 }
 
-/* Returns to the system what exceeds the max that was ever in use. */
+/* Returns to the system the pages that exceed the max ever in use. */
 static void settle(void)
 {
     if (used > most) most = used;

@@ -1,6 +1,6 @@
-/* base/plain: texts from files, before people see them. */
+/* base/plain: makes texts from files safe to print. */
 #pragma once
 
-/* Control characters become '?', but for newline and tab: none may command a terminal. UTF-8 is
- * left as it is, its own control characters (C1) excepted. */
+/* Control characters except newline and tab become '?', so that none can command a terminal. UTF-8
+ * is kept, except for its own control characters (C1). */
 void plain_text(char *s);

@@ -118,8 +118,9 @@ static gsl_integration_glfixed_table *gauss_new(size_t n)
     return gauss;
 }
 
-/* As RAMSES has it: Romberg's method with five extrapolations, from 1e-6, to a relative 1e-6 from
- * one refinement to the next. It is off by a few 1e-7, and so are displacements and velocities. */
+/* As in RAMSES: Romberg's method with five extrapolations, from 1e-6, to a relative 1e-6 from one
+ * refinement to the next. Its error is a few 1e-7, and so are those of displacements and
+ * velocities. */
 static double growth_romberg(const struct cosmo_par *p, double a)
 {
     const double from = 1e-6, tolerance = 1e-6;

@@ -1,10 +1,11 @@
-/* cosmo/response: the linear response R(k, a) of a component that the mesh does not hold (massive
- * neutrinos) to the matter that it does: δ_ν = R δ_cb, from a Boltzmann code's table. Text, numbers
- * parted by blanks, `#` begins a comment:
+/* cosmo/response: the linear response R(k, a) of a component that is not on the mesh (massive
+ * neutrinos) to the matter that is: δ_ν = R δ_cb, from the table of a Boltzmann code. The file is
+ * text with numbers separated by blanks; `#` begins a comment:
  *
  *     nk na    k[nk] (h/Mpc, ascending)    a[na] (ascending)    R[nk][na]
  *
- * Bilinear in ln k and ln a; beyond the table's ends the values at the ends. Local. */
+ * The table is interpolated bilinearly in ln k and ln a; beyond its ends the values at the ends are
+ * used. Local. */
 #pragma once
 #include "base/err.h"
 

@@ -90,7 +90,7 @@ static size_t pad(int n)
 
 /* ---- plans ---- */
 
-/* FFTW calls this function of its own, by this name, where an allocation fails, and then aborts. */
+/* FFTW calls this function, by this name, when an allocation fails, and then aborts. */
 _Noreturn void fftw_assertion_failed(const char *what, int line, const char *file);
 _Noreturn void fftw_assertion_failed(const char *what, int line, const char *file)
 {
@@ -101,7 +101,7 @@ _Noreturn void fftw_assertion_failed(const char *what, int line, const char *fil
 static void plans_make(struct fft_lines *l, int n)
 {
     double complex *a = l->a;
-    unsigned how = FFTW_ESTIMATE; /* never measured: a clock must not choose the bits */
+    unsigned how = FFTW_ESTIMATE; /* never measured: the bits must not depend on timings */
     l->forward[0] = fftw_plan_dft_r2c_1d(n, (double *)a, a, how);
     l->backward[0] = fftw_plan_dft_c2r_1d(n, a, (double *)a, how);
     l->forward[1] = fftw_plan_dft_1d(n, a, a, FFTW_FORWARD, how);

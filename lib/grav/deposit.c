@@ -100,7 +100,7 @@ static void spread_split(const struct deposit *s, lidx i, const double (*com)[3]
             double at = (com[child][d] - x0[d]) / s->dx, below = floor(at);
             low[d] = (int)below;
             frac[d] = at - below;
-            /* cannot be: the centre of mass lies in the cell */
+            /* cannot happen: the centre of mass lies in the cell */
             if (low[d] < -1) low[d] = -1, frac[d] = 0;
             if (low[d] > 1) low[d] = 1, frac[d] = 1;
         }

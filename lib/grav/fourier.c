@@ -14,7 +14,7 @@ struct fourier {
     okey *key;         /* [nown] of the octs that the plan was made for */
     lidx *order;       /* [nown] own octs by rank of their pencil */
     int64_t *out, *in; /* [ranks] octs to and from each */
-    size_t *place;     /* [those received] of an oct's first cell in fft->r */
+    size_t *place;     /* [those received] index of the first cell of an oct in fft->r */
 };
 
 /* ---- plan ---- */

@@ -1,10 +1,11 @@
 /* grav/fourier: Poisson's equation of a complete level of a periodic box, solved at once in Fourier
  * space.
  *
- * With the Green function of the seven-point Laplacian it is the solution that multigrid converges
- * to, to round-off; with the spectral one, −1/k². The level's octs are sent to the pencils of
- * lib/fft and back by a plan that is kept until the domains change. A factor of the wave number may
- * multiply the source: the response of what the mesh does not hold (massive neutrinos). */
+ * With the Green function of the seven-point Laplacian the solution is that to which multigrid
+ * converges, to round-off; with the spectral one, −1/k². The octs of the level are sent to the
+ * pencils of lib/fft and back by a plan that is kept until the domains change. The source may be
+ * multiplied by a function of the wave number: the response of matter that is not on the mesh
+ * (massive neutrinos). */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"

@@ -53,7 +53,7 @@ void mg_free(struct mg *g);
 
 /* Small levels cost only latency. Where few octs are left on all ranks together, every rank
  * receives the right-hand side of that level and does the rest of the cycle alone, in the same
- * order of operations, instead of exchanging ghosts with neighbours. The masks must still be there.
+ * order of operations, instead of exchanging ghosts with neighbours. The masks must still exist.
  * (collective) */
 void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c, int64_t most);
 void mg_share_free(struct mg_share *s);
@@ -66,7 +66,7 @@ void mg_share_solve(struct mg *g, const struct comm *c, bool safe);
 void mg_level_edges(struct mg_level *g);
 void mg_level_arrays(struct mg_level *g, bool top);
 void mg_level_free(struct mg_level *g);
-/* One cycle from level k down: brings its u nearer to the solution for its rhs. (collective) */
+/* One cycle from level k down: improves its u for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);
 
 /* One sweep of level k: red, then black; ghosts valid before and after. (collective) */

@@ -138,9 +138,9 @@ static inline void correct_child(struct mg_level *fine, lidx j, const double *ad
     }
 }
 
-/* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads: what
- * surrounds the parents of own octs is here, and that is all that those of their cells need. Other
- * cells of ghosts are wrong until the sweep's exchange. */
+/* fine->u += interpolated g->u, on own octs and on the ghosts that the next sweep reads. This rank
+ * has the surroundings of the parents of own octs, which is all that the cells of these ghosts
+ * need. Other cells of ghosts are wrong until the exchange of the sweep. */
 static void prolong(const struct mg_level *g, struct mg_level *fine)
 {
 #pragma omp parallel for schedule(static) if (g->ncube >= PARALLEL_FROM)

@@ -19,7 +19,7 @@ struct mg_share {
     double (*rows)[8];
 };
 
-/* What is gathered of an oct. */
+/* What is gathered per oct. */
 struct place {
     okey key;
     int level;

@@ -19,7 +19,7 @@
 #include "hydro/flux.h"
 #include "hydro/hydro_interp.h"
 
-/* What the workers on tiles share. */
+/* Shared by the threads that work on tiles. */
 struct update {
     struct mesh *m;
     int l;

@@ -1,5 +1,5 @@
-/* hydro/flag: what reads the gas cell by cell without advancing it: time step, kick, refinement
- * criteria, totals. */
+/* hydro/flag: functions that read the gas cell by cell without advancing it: time step, kick,
+ * refinement criteria, totals. */
 #include <math.h>
 #include <string.h>
 

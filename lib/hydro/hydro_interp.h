@@ -12,7 +12,7 @@ struct hydro_cell {
 };
 
 /* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
- * the coarser cell in its place. */
+ * the coarser cell that contains it. */
 struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, int f);
 /* The state of the cell across face f; beyond a boundary the one that the boundary condition
  * gives. */

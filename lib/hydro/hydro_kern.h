@@ -13,7 +13,7 @@
 #define PTAH_HD static inline __attribute__((always_inline))
 #endif
 
-/* What the point functions need to know, precomputed. */
+/* The constants of the point functions, precomputed. */
 struct hydro_gas {
     double gamma, gm1, entho; /* γ, γ−1, 1/(γ−1) */
     /* floors: density; c; c²; P/ρ = c²/γ; e = c²/γ/(γ−1) */

@@ -98,8 +98,8 @@ static inline bool is_own(const struct patch *p, lidx i)
     return i >= p->tile->first && i < p->tile->first + p->tile->count;
 }
 
-/* Marks in seen[z][y] (bit x) the positions next to an own oct across a face or edge (or
- * corner). */
+/* Marks in seen[z][y] (bit x) the positions next to an own oct across a face or edge (or corner).
+ */
 static void mark_seen(const struct patch *p, bool corners,
                       uint32_t seen[PATCH_SLOT_MAX][PATCH_SLOT_MAX])
 {
@@ -152,7 +152,7 @@ static lidx place_find(const struct patch *p, const struct mesh *m, int l, int x
 {
     const struct level *lv = &m->lev[l];
     int e = p->t + 2, at[3] = {x, y, z}, step[3] = {1, e, e * e}, s = x + e * (y + e * z);
-    for (int f = 0; f < 6; f++) { /* the neighbour on side f sees us on its side f^1 */
+    for (int f = 0; f < 6; f++) { /* the neighbour on side f has this oct on its side f^1 */
         int d = f >> 1, to = at[d] + (f & 1 ? 1 : -1);
         if (to < 0 || to >= e) continue;
         lidx i = p->oct[s + (f & 1 ? step[d] : -step[d])];

@@ -15,7 +15,7 @@ enum {
     PATCH_STRIDE = PATCH_W_MAX * PATCH_W_MAX * PATCH_W_MAX + 24,
 };
 
-enum { SLOT_UNUSED = -3 }; /* a place of the patch that no own cell looks at */
+enum { SLOT_UNUSED = -3 }; /* a place of the patch that no own cell reads */
 
 struct tile {
     lidx first, count; /* own octs first … first+count-1 */

@@ -211,7 +211,7 @@ static bool gas_file(const struct ics_grafic *g, const char *dir, int v, char na
         snprintf(name, 32, "ic_vel%c%c", grafic_exists(dir, "ic_velbx") ? 'b' : 'c', 'w' + v);
     else
         snprintf(name, 32, "%s", v == 0 ? "ic_deltab" : "ic_tempb");
-    /* these are needed: let the reader complain */
+    /* these are required: the reader reports the error */
     return grafic_exists(dir, name) || v == 0 || (g->cosmo && v <= 3);
 }
 

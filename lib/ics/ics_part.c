@@ -91,8 +91,8 @@ out:
     return err;
 }
 
-/* Room for n particles after p->n, with what is equal for all of them. The caller adds n to p->n
- * when all is well. */
+/* Room for n particles after p->n, with the columns that are equal for all of them. The caller adds
+ * n to p->n after success. */
 static void append_begin(struct parts *p, int64_t n, int levelmin)
 {
     p->n = part_append(p, n);

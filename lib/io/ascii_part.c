@@ -100,7 +100,7 @@ static bool line_blank(const char *s)
     return s[strspn(s, " \t\r")] == '\0';
 }
 
-/* Seven numbers, or what is wrong (lent: static text). */
+/* Seven numbers, or the error (lent: static text). */
 static const char *line_parse(char *s, double q[7])
 {
     for (char *p = s; *p; p++)

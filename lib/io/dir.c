@@ -37,7 +37,7 @@ static bool is_directory(int at, const char *name)
     return fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A directory itself, not what a link leads to. */
+/* The entry itself, not the target of a link. */
 static int open_dir(int at, const char *name)
 {
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -103,7 +103,7 @@ enum err dir_may_remove(const char *path)
 
 /* ---- taking ---- */
 
-/* Others keep off from what is locked. Where locks are not known, they do not. */
+/* Locks it against other processes. File systems without locks are accepted. */
 static enum err lock_dir(int fd, const char *path)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -111,7 +111,7 @@ static enum err lock_dir(int fd, const char *path)
     return OK;
 }
 
-/* Between its opening and its locking the directory may have got another name, or gone. */
+/* Between opening and locking, the directory may have been renamed or removed. */
 static bool is_still(int fd, const char *path)
 {
     struct stat a, b;

@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 
-/* Bytes a system call. Of writes no more, since Linux would look for longer runs of free memory,
- * which costs more than it saves: writing 1 MB at a time took up to five times as long. */
+/* Bytes per system call. Longer writes make Linux search for longer runs of free memory, which
+ * costs more than it saves: writing 1 MB at a time took up to five times as long. */
 static const size_t PIECE = (size_t)1 << 30, WRITE_PIECE = (size_t)512 << 10;
 
 enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at)
@@ -54,7 +54,7 @@ enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
 
 void file_reserve(int fd, int64_t at, int64_t n)
 {
-    /* if there is no room, writing will say so */
+    /* if there is no space, the write will fail */
     int is = fallocate(fd, FALLOC_FL_KEEP_SIZE, at, n);
     (void)is;
 }
@@ -64,7 +64,7 @@ enum err file_close_synced(int fd, const char *path)
     int synced, why;
     do synced = fsync(fd), why = errno;
     while (synced != 0 && why == EINTR);
-    /* not a thing that can be synced */
+    /* it cannot be synced, such as a device */
     if (synced != 0 && (why == EINVAL || why == EROFS)) synced = 0;
     if (close(fd) != 0 && synced == 0) synced = -1, why = errno;
     if (synced != 0) FAIL(ERR_FILE, "%s: cannot sync it to disk: %s", path, strerror(why));
@@ -85,7 +85,7 @@ enum err file_open(const char *path, int *fd, int64_t *size)
 {
     struct stat st;
     *size = 0;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO is not waited for */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a FIFO */
     if (*fd < 0) FAIL(ERR_FILE, "%s: cannot open: %s", path, strerror(errno));
     enum err err = OK;
     if (fstat(*fd, &st) != 0)

@@ -1,4 +1,4 @@
-/* io/file: complete files that are on disk when the call returns, or an error that says why not.
+/* io/file: complete files that are on disk when the call returns, or an error with the reason.
  * Directories: io/dir. */
 #pragma once
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 /* All n bytes at offset `at`, through interruptions and short writes. */
 MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t n, int64_t at);
-/* These bytes are written and will be synced: the disk may begin with them now, and the sync waits
- * less. A hint, without errors. */
+/* These bytes have been written and will be synced: the disk may begin with them now, which
+ * shortens the sync. A hint, without errors. */
 void file_write_soon(int fd, size_t n, int64_t at);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
@@ -21,11 +21,11 @@ void file_reserve(int fd, int64_t at, int64_t n);
 MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 /* Syncs and closes. The descriptor is closed in any case. */
 MUST_USE enum err file_close_synced(int fd, const char *path);
-/* A regular file, for reading; nothing else is waited for. fd -1 after errors. */
+/* Opens a regular file for reading; does not wait for anything else. fd -1 after errors. */
 MUST_USE enum err file_open(const char *path, int *fd, int64_t *size);
-/* The file's content and a final NUL in a new block (owner: caller, FREE); more than `most` bytes
- * are an error. */
+/* Reads the content of the file and a final NUL into a new block (owner: caller, FREE); more than
+ * `most` bytes are an error. */
 MUST_USE enum err file_load(const char *path, size_t most, char **text, size_t *n);
 bool file_exists(const char *path);
-/* what the system keeps of it in memory, so that it is read from the disk */
+/* drops the system's cache of it, so that it is read from the disk */
 void file_forget(const char *path);

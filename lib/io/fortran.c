@@ -12,11 +12,11 @@
 
 static const size_t BUF = (size_t)4 << 20, ROWS = (size_t)8 << 20, WINDOW = (size_t)64 << 10,
                     JUMP = 4096,
-                    GAP_PIECE = (size_t)1 << 20, /* bytes that are read for the sum alone */
-    GAP = 320; /* between rows: a power of two apart, they would share a few places of the caches */
-/* bytes of a row that the disk is asked to begin with at a time */
+                    GAP_PIECE = (size_t)1 << 20, /* bytes that are read only for the sum */
+    GAP = 320; /* added between rows: at a power of two they would share a few cache sets */
+/* bytes of a row after which the disk is asked to begin */
 static const int64_t SOON = 1 << 20;
-/* pieces are multiples of it where they can: of the readers' batches */
+/* pieces are multiples of it where possible: of the batches of readers */
 static const int64_t EVEN = 8192;
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written little-endian");
@@ -224,7 +224,7 @@ void fort_watch(struct fort_in *f)
     f->seen.wanted = true;
 }
 
-/* Records side by side are read in turns: the range after the last one mostly goes on. */
+/* Records side by side are read in turns: usually the range after the last one follows. */
 static void see(struct fort_seen *s, const void *p, size_t n, int64_t at)
 {
     int64_t k = s->next;

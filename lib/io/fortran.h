@@ -19,14 +19,14 @@
 
 enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
 
-/* Told of a file once it is closed: its path, size and sum (base/checksum). */
+/* Called when a file is closed, with its path, size and sum (base/checksum). */
 typedef void fort_told(void *ctx, const char *path, int64_t bytes, uint64_t sum);
 
 struct fort_out {
     int fd;
     enum err err;
     char *path;
-    int64_t at; /* where the buffer goes in the file */
+    int64_t at; /* where the buffer is written in the file */
     char *buf;  /* bytes that wait */
     size_t fill;
     char *rows;   /* scratch of fort_table */
@@ -34,13 +34,13 @@ struct fort_out {
     int64_t sub, sub_left;
     int64_t sub_max; /* FORT_SUB; smaller in tests */
     struct checksum sum;
-    fort_told *told; /* NULL: no sum is wanted */
+    fort_told *told; /* NULL: no sum is needed */
     void *told_ctx;
     bool first;
 };
 
 void fort_create(struct fort_out *f, const char *path, fort_told *told, void *ctx);
-void fort_begin(struct fort_out *f, int64_t bytes); /* a record of this length, put in pieces */
+void fort_begin(struct fort_out *f, int64_t bytes); /* a record of this length, written in pieces */
 void fort_put(struct fort_out *f, const void *p, size_t n);
 void fort_end(struct fort_out *f);
 void fort_record(struct fort_out *f, const void *p, size_t n); /* begin, put, end */
@@ -101,9 +101,9 @@ MUST_USE enum err fort_get_real(struct fort_in *f, const char *what, double *x, 
 MUST_USE enum err fort_get_i4(struct fort_in *f, const char *what, int32_t *x);
 /* n records of any length */
 MUST_USE enum err fort_skip(struct fort_in *f, const char *what, int n);
-/* From here on what is read is also summed up; fort_sum reads what was passed over and gives the
- * sum of the whole file, so that most of it is read once only. Nothing may be read twice in
- * between, but for short things. */
+/* From here on what is read is also summed. fort_sum reads what was skipped and returns the sum of
+ * the whole file, so that most of it is read only once. Nothing may be read twice in between,
+ * except short reads. */
 void fort_watch(struct fort_in *f);
 MUST_USE enum err fort_sum(struct fort_in *f, uint64_t *sum);
-MUST_USE enum err fort_at_end(const struct fort_in *f); /* error if something follows */
+MUST_USE enum err fort_at_end(const struct fort_in *f); /* an error if anything follows */

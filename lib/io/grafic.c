@@ -44,7 +44,7 @@ enum err grafic_open(struct grafic *f, const char *dir, const char *name, bool c
 
 void grafic_close(struct grafic *f)
 {
-    if (f->fd >= 0) close(f->fd); /* read only: nothing can be lost */
+    if (f->fd >= 0) close(f->fd); /* read only: errors of close do not matter */
     f->fd = -1;
     FREE(f->path);
 }

@@ -30,8 +30,8 @@ enum grafic_kind { GRAFIC_REAL, GRAFIC_ID }; /* how the bits of a value are inte
 /* Whether directory dir has a file of that name. */
 bool grafic_exists(const char *dir, const char *name);
 
-/* Opens dir/name and checks header and size of the file; with cosmo also 0 < astart <= 1, omega_m
- * and h0. On error there is nothing to close. */
+/* Opens dir/name and checks the header and the size of the file; with cosmo also 0 < astart <= 1,
+ * omega_m and h0. On error there is nothing to close. */
 MUST_USE enum err grafic_open(struct grafic *f, const char *dir, const char *name, bool cosmo);
 void grafic_close(struct grafic *f);
 
@@ -61,8 +61,8 @@ MUST_USE enum err grafic_create(struct grafic_out *f, const char *dir, const cha
                                 const struct grafic_head *head, bool swap, bool force);
 /* The next plane, [n[1]][n[0]]. */
 MUST_USE enum err grafic_write_plane(struct grafic_out *f, const float *v);
-/* After the last plane: brings it to disk, still under its temporary name. */
+/* After the last plane: syncs the file, still under its temporary name. */
 MUST_USE enum err grafic_finish(struct grafic_out *f);
-/* After grafic_finish: gives it its name, whatever was there before. */
+/* After grafic_finish: renames it to its name and replaces any previous file. */
 MUST_USE enum err grafic_publish(struct grafic_out *f);
-void grafic_drop(struct grafic_out *f); /* frees; removes what was not published */
+void grafic_drop(struct grafic_out *f); /* frees; removes a file that was not published */

@@ -66,7 +66,7 @@ enum err grafic_write_plane(struct grafic_out *f, const float *v)
     f->done++;
     TRY(file_write_at(f->fd, f->tmp, f->record, (size_t)bytes + 2 * MARK, at));
     at += bytes + 2 * MARK;
-    /* so that the disk works while we do; whether it can is its own matter */
+    /* the disk works meanwhile; an error does not matter */
     if (at - f->sent >= STREAM) {
         sync_file_range(f->fd, f->sent, at - f->sent, SYNC_FILE_RANGE_WRITE);
         f->sent = at;

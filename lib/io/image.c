@@ -10,7 +10,7 @@ enum { TEXT_MAX = 16 };
 
 static void on_error(png_structp p, png_const_charp why)
 {
-    (void)why; /* errno says more: only writing can fail here */
+    (void)why; /* errno is more specific: only writing can fail here */
     longjmp(png_jmpbuf(p), 1);
 }
 

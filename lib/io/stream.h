@@ -9,7 +9,7 @@
 
 struct stream {
     FILE *f;
-    char path[PATH_MAX], part[PATH_MAX]; /* part: the name until then; empty: it has its own */
+    char path[PATH_MAX], part[PATH_MAX]; /* part: the name until the end; empty: it has its own */
 };
 
 bool stream_would_replace(const char *path); /* something is there, and no device or the like */

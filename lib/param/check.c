@@ -1,4 +1,4 @@
-/* param/check: what only needs the parameters to be judged. Messages name parameters as `name` of
+/* param/check: the checks that need only the parameters. Messages name parameters as `name` of
  * &GROUP. */
 #include <float.h>
 #include <string.h>
@@ -24,8 +24,8 @@ enum err param_check(struct params *p)
     return OK;
 }
 
-/* RAMSES reads some groups only when they matter; otherwise their defaults hold (a pure N-body run
- * has courant_factor = 0.5 whatever its &HYDRO_PARAMS says). */
+/* RAMSES reads some groups only when they matter; otherwise their defaults apply (a pure N-body run
+ * has courant_factor = 0.5 whatever its &HYDRO_PARAMS has). */
 void param_complete(struct params *p)
 {
     const char *why;

@@ -1,10 +1,10 @@
-/* param/compare: the parameters of two runs side by side. */
+/* param/compare: compares the parameters of two runs. */
 #include <ctype.h>
 #include <string.h>
 
 #include "param/row.h"
 
-/* Elements that mean something in both runs. */
+/* Number of elements that are used in both runs. */
 static int elements(const struct params *was, const struct params *is, const struct param_row *row)
 {
     int n = row->n1, levels = PARAM_LEVELS;

@@ -156,7 +156,7 @@ static void store(struct params *p, const struct param_row *row, const struct ta
     if (count > p->count[row_i]) p->count[row_i] = count;
 }
 
-/* Null values leave an element as it is. */
+/* Null values leave an element unchanged. */
 static enum err apply(struct params *p, const struct nml *n, const struct nml_item *it,
                       const struct param_row *row, bool loose)
 {
@@ -269,7 +269,7 @@ static bool parse_real(const char *text, double *out)
     return isfinite(*out);
 }
 
-/* What a message calls a value. */
+/* A value as messages print it. */
 static const char *called(const struct nml_item *it, const struct nml_value *v, char buf[200])
 {
     const char *q = v->kind == NML_STRING ? "'" : "";
@@ -277,8 +277,8 @@ static const char *called(const struct nml_item *it, const struct nml_value *v, 
     return buf;
 }
 
-/* Copies the choice that text means; *known is false for `!` choices. Returns whether there is one.
- */
+/* Copies the choice that the string names; *known is false for `!` choices. Returns whether there
+ * is one. */
 static bool choice_find(const char *choices, const char *text, param_string out, bool *known)
 {
     for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {

@@ -62,13 +62,13 @@ struct params {
 };
 
 void param_init(struct params *p); /* all defaults */
-/* Defaults, then the file. Errors say file, line, group, name and what is allowed. */
+/* Defaults, then the file. Errors give file, line, group, name and the allowed values. */
 MUST_USE enum err param_read(struct params *p, const char *path);
-/* The same from memory; file is used in messages only. */
+/* The same from memory; `file` is used in messages only. */
 MUST_USE enum err param_read_text(struct params *p, const char *text, size_t bytes,
                                   const char *file);
-/* What another program, or another version, ran with: settings that mean nothing here are passed
- * over and counted, values are taken whether or not they are supported. For comparison, not for
+/* Parameters of another program or another version: settings that this program does not know are
+ * skipped and counted, and values are accepted whether supported or not. For comparison, not for
  * running. */
 MUST_USE enum err param_read_loose(struct params *p, const char *text, size_t bytes,
                                    const char *file, int *left_out);
@@ -81,7 +81,7 @@ MUST_USE enum err param_set(struct params *p, const char *assignment);
  * without hydro, and noutput = 0 means as many as are listed. */
 MUST_USE enum err param_check(struct params *p);
 
-/* Was it set by the user, and is it in force? Group as in struct params; the name must exist. */
+/* Did the user set it, and is it in force? Group as in struct params; the name must exist. */
 bool param_given(const struct params *p, const char *group, const char *name);
 /* The highest index set (of 2-D arrays the highest second index), 0 if none. */
 int param_given_count(const struct params *p, const char *group, const char *name);
@@ -90,17 +90,17 @@ void param_list(FILE *out); /* every parameter: type, default, range, status, he
 /* The values in force, one a line, `group/name = value`, each of which param_set accepts. Arrays up
  * to what was set. Caller frees with mem_free. */
 char *param_text(const struct params *p);
-/* All that was given, as a namelist: what a run with settings on the command line has been. Caller
- * frees with mem_free. */
+/* Everything that was given, as a namelist: that of a run with settings on the command line. The
+ * caller frees it with mem_free. */
 char *param_namelist(const struct params *p);
 
-/* What a restart changes. Of an array, the first element that differs; elements of levels and
- * regions that are not there do not count, nor names without effect, places, and groups that either
- * run does not read. */
+/* What a restart changes. Of an array, the first element that differs. Elements of levels and
+ * regions that do not exist do not count, nor do names without effect, paths, and groups that
+ * either run does not read. */
 struct param_change {
     char name[64]; /* group_params/name(i) */
     const char *was, *is;
-    bool model; /* else it may change freely */
+    bool model; /* otherwise it may change freely */
 };
 typedef void param_change_fn(void *ctx, const struct param_change *c);
 void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,

@@ -4,16 +4,16 @@
 
 enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
 
-/* What a restart may change: the model (refused unless forced), the run, or a place (paths, never
+/* What a restart may change: the model (refused unless forced), the run, or a path (never
  * compared). */
 enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_PLACE };
 
 enum param_status {
     PARAM_HONOURED, /* does what it does in RAMSES */
-    PARAM_LIMIT,    /* honoured within the range or choices given; the note says what is missing */
-    PARAM_HARMLESS, /* accepted; cannot change results (the note says why) */
+    PARAM_LIMIT,    /* honoured within the range or choices given; the note gives the limit */
+    PARAM_HARMLESS, /* accepted, and cannot change results (the note gives the reason) */
     PARAM_NEEDS,    /* no effect unless the switch in the note is on */
-    PARAM_REFUSED   /* any value but the default is an error; the note says what to do */
+    PARAM_REFUSED   /* any value but the default is an error; the note gives the advice */
 };
 
 struct param_row {
@@ -51,7 +51,7 @@ const struct param_group *param_group_find(const char *name, bool loose);
 const struct param_row *param_row_find(const struct param_group *g, const char *name);
 /* Finds it by name alone: NULL if none; *several is set if more than one parameter has it. */
 const struct param_row *param_row_find_any(const char *name, bool *several);
-/* What may have been meant, as the end of a sentence ("; did you mean 'x'?"), or "". */
+/* A suggestion as the end of a sentence ("; did you mean 'x'?"), or "". */
 const char *param_hint_group(const char *name, char buf[160]);
 const char *param_hint_name(const struct param_group *g, const char *name, char buf[160]);
 
@@ -63,10 +63,10 @@ void param_reset(struct params *p, const struct param_row *row); /* its defaults
 /* Is the group read at all (RAMSES reads &HYDRO_PARAMS only with hydro)? If not, *why is the
  * condition. */
 bool param_group_read(const struct params *p, const char *group, const char **why);
-/* Groups that are not read return to their defaults, as in RAMSES; what follows from other
- * parameters is set. */
+/* Groups that are not read return to their defaults, as in RAMSES; values that follow from other
+ * parameters are set. */
 void param_complete(struct params *p);
-/* A value as a namelist has it, into buf. */
+/* Writes a value as in a namelist into buf. */
 enum { PARAM_VALUE = 2 * sizeof(param_string) + 8 };
 const char *param_value_text(const struct param_row *row, const void *value, char buf[PARAM_VALUE]);
 const char *param_number_text(enum param_kind kind, double x, char buf[PARAM_VALUE]);

@@ -1,4 +1,4 @@
-/* param/show: the table for people: listing, values in force, names without effect. */
+/* param/show: prints the table: listing, values in force, names without effect. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static const char *default_text(const struct param_row *row, char buf[PARAM_VALU
     return param_number_text(row->kind, row->def, buf);
 }
 
-/* Status with its note, as half a sentence. */
+/* Status with its note, as a clause. */
 static const char *status_note(const struct param_row *row, char buf[400])
 {
     const char *colon = row->status == PARAM_NEEDS ? " " : ": ";

@@ -134,7 +134,7 @@ static int distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* The farthest name that is still a likely meaning. */
+/* The max distance at which a name is still suggested. */
 static int far_enough(const char *name)
 {
     int n = (int)strnlen(name, 63);

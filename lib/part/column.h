@@ -1,9 +1,9 @@
 /* part/column: which columns particles have: the rows of columns.def, and columns that only a
- * checkpoint knows, which are carried through a run unchanged.
+ * checkpoint has, which are kept through a run unchanged.
  *
  * Columns of the table have the numbers COL_X … COL_COUNT−1; further ones follow in the order of
- * their checkpoint. A column is doubles or integers of 1, 2, 4 or 8 bytes in memory; batches that
- * formats hand on (ckpt/source.h) are wide: doubles or int64_t. */
+ * their checkpoint. A column is doubles or integers of 1, 2, 4 or 8 bytes in memory; in the batches
+ * of formats (ckpt/source.h) it is doubles or int64_t. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,16 +17,16 @@ enum part_col {
 #define OPTION(symbol, ...) COL_##symbol,
 #include "part/columns.def"
     COL_COUNT,
-    /* further columns at most · columns in all */
+    /* max number of further columns; of all columns */
     COL_FURTHER = 128,
     COL_MOST = COL_COUNT + COL_FURTHER
 };
 
-/* A checkpoint without the column is damaged · its values are 0 · levelmin · follow from the other
- * columns, by the rules of the format. */
+/* Of a column that a checkpoint lacks: the checkpoint is damaged; its values are 0; levelmin; they
+ * follow from the other columns, by the rules of the format. */
 enum part_lack { LACK_ERROR, LACK_ZERO, LACK_LEVELMIN, LACK_FAMILY };
 
-/* Runs that have a column: all · those whose checkpoint has it · those with stars, too. */
+/* Runs that have a column: all; those whose checkpoint has it; also those with stars. */
 enum part_when { WHEN_ALWAYS, WHEN_FOUND, WHEN_STARS };
 
 struct part_column {
@@ -44,7 +44,7 @@ struct part_columns {
 };
 
 void part_columns_init(struct part_columns *s); /* those that every run has */
-/* Column c, lent; s is not asked for those of the table, and may then be NULL. */
+/* Column c, lent; s is not used for those of the table, and may then be NULL. */
 const struct part_column *part_column(const struct part_columns *s, int c);
 /* Of the table · of s; −1: there is none of this name. */
 int part_column_of_name(const char *name);
@@ -58,5 +58,5 @@ static inline bool part_type_is_real(char type)
 {
     return type == 'd' || type == 'f';
 }
-/* n wide values as they are in memory. False: an integer does not fit. */
+/* Converts n wide values to their type in memory. False: an integer does not fit. */
 bool part_column_narrow(char type, int64_t n, const void *wide, void *out);

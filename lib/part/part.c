@@ -1,13 +1,13 @@
-/* part: storage of particles and their way through levels and ranks.
+/* part: storage of particles and their moves between levels and ranks.
  *
  * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never
  * searches. part_enter compares the integer coordinates of a particle's oct with those of its host
  * and looks up the few that differ; part_hand_down reads the child of the host's cell. Both then
  * send away the particles whose host is a ghost.
  *
- * Order in memory: [level l | level l+1 | …]. Since the pieces stay where they are when levels
- * merge, a step only has to swap the particles that changed level (Hoare's partition), and a piece
- * is sorted again (part_sort.c) only when enough of it is out of order. */
+ * Order in memory: [level l | level l+1 | …]. Since the pieces stay in place when levels merge, a
+ * step only has to swap the particles that changed level (Hoare's partition), and a piece is sorted
+ * again (part_sort.c) only when enough of it is out of order. */
 #include "part/part.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@
 enum {
     HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
     HOST_LOST = -2, /* beyond a boundary */
-    BLOCK = 4096    /* particles a loop chunk */
+    BLOCK = 4096    /* particles per chunk of a loop */
 };
 
-/* A particle between ranks: the columns of every run; behind it the other columns. */
+/* A particle between ranks: the columns of every run, then the other columns. */
 struct packet {
     okey key; /* of its new host */
     double x[3], v[3];
@@ -109,7 +109,7 @@ int64_t part_append(struct parts *p, int64_t n)
 
 static inline void value_copy(int size, char *to, const char *from)
 {
-    switch (size) { /* so that the compiler sees the length */
+    switch (size) { /* so that the compiler knows the length */
     case 8:
         memcpy(to, from, 8);
         break;
@@ -208,7 +208,7 @@ static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
 
 /* ---- migration ---- */
 
-/* What leaves: indices ascending, and the packets by rank. */
+/* The particles that leave: indices ascending, and the packets by rank. */
 struct leavers {
     int64_t n, nsend;
     int64_t *at;
@@ -268,8 +268,8 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     FREE(key);
 }
 
-/* Arrivals take the places of the leavers; the rest of either is settled at the end of the arrays.
- */
+/* Arrivals fill the places of the particles that left; the rest of either is settled at the end of
+ * the arrays. */
 static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s,
                            int64_t n, void *packets)
 {
@@ -284,7 +284,7 @@ static void arrivals_place(struct parts *p, const struct level *lv, const struct
     while (j < last) {
         p->n--;
         if (s->at[last - 1] == p->n)
-            last--; /* the end is itself a hole */
+            last--; /* the last entry is itself a gap */
         else
             particle_copy(p, s->at[j++], p->n);
     }
@@ -342,8 +342,8 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 /* ---- start of a level's step ---- */
 
 /* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26
- * neighbours are asked, so that the answer cannot depend on which ghosts this rank has; levelmin is
- * complete, so there the rank of any position is known. */
+ * neighbours are searched, so that the result cannot depend on which ghosts this rank has; levelmin
+ * is complete, so there the rank of any position is known. */
 static lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3], const int64_t q[3])
 {
     int64_t n = (int64_t)1 << (l - 1);
@@ -379,7 +379,8 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
     }
 }
 
-/* Where pieces begin stays true, or at least ordered and in range, when particles come and go. */
+/* The beginnings of pieces stay true, or at least ordered and in range, when particles are added
+ * and removed. */
 static void runs_tidy(struct parts *p, const struct mesh *m, int l)
 {
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) {
@@ -424,7 +425,7 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
     return n;
 }
 
-/* Marked particles behind the others, from `middle` on. */
+/* Moves marked particles after the others, from `middle` on. */
 static void partition(struct parts *p, int64_t begin, int64_t middle)
 {
     part_reserve(p, p->n + 1); /* one place to swap through */
@@ -489,7 +490,7 @@ void part_kinetic(const struct parts *p, int l, struct sum *ekin)
 #pragma omp for schedule(static)
         for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
             double x = p->v[0][i], y = p->v[1][i], z = p->v[2][i];
-            if (p->family[i] <= 0) continue; /* tracers have no weight */
+            if (p->family[i] <= 0) continue; /* tracers have no mass */
             sum_add(&mine, 0.5 * p->m[i] * (x * x + y * y + z * z));
         }
 #pragma omp critical(part_kinetic)

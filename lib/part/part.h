@@ -6,7 +6,7 @@
  * ranges, and giving particles back to the coarser level costs nothing. A host is a ghost oct, or
  * an oct that the particle has left, only between part_merge or part_move and the next part_enter.
  * A particle that left all octs of its level keeps its host until it is given back. Within a level
- * particles are nearly sorted by host; that is for speed alone: no bit depends on the order of
+ * particles are nearly sorted by host. This is for speed only: no bit depends on the order of
  * particles. */
 #pragma once
 #include "base/sum.h"
@@ -31,7 +31,7 @@ struct parts {
         void *col[COL_MOST];
     };
     lidx *host; /* oct (index in its level's arrays) */
-    /* level l: first[l]..first[l+1]-1, and what is deeper behind it */
+    /* level l: first[l]..first[l+1]-1, then those of finer levels */
     int64_t first[LEVEL_MAX + 3];
     /* particles of this rank that left a box with boundaries, and were removed */
     int64_t lost;
@@ -66,15 +66,15 @@ static inline double part_cells(const struct mesh *m, int l, double x)
 
 void part_init(struct parts *p);
 void part_fini(struct parts *p);
-/* The run has column c, or all rows of the table with this `when`: particles that are there get 0.
- * Alike on all ranks. */
+/* The run gets column c, or all rows of the table with this `when`: existing particles get 0. The
+ * same on all ranks. */
 void part_want(struct parts *p, int c);
 void part_want_all(struct parts *p, enum part_when when);
 /* A further column (part/column.h: part_column_add). Returns its number, −1 if there is no room. */
 int part_add(struct parts *p, const char *name, char type);
 void part_reserve(struct parts *p, int64_t n);
-/* n more particles behind the others, which the caller fills in: columns that not every run has are
- * 0. Returns the first. */
+/* Appends n particles, which the caller fills in: columns that not every run has are 0. Returns the
+ * first. */
 int64_t part_append(struct parts *p, int64_t n);
 
 /* Particles anywhere, with global positions only → rank and host on levelmin. Wraps periodically;
@@ -94,9 +94,9 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
 /* End: range of level l+1 joins that of level l; hosts become the parents. Local. */
 void part_merge(struct parts *p, const struct mesh *m, int l);
 
-/* New particles in leaf cells of level l, n on this rank: they stand behind all others and belong
- * to level l, whose step is at its end (after part_merge, before the next part_enter of a coarser
- * level); deeper levels hold none. */
+/* New particles in leaf cells of level l, n on this rank: they are appended and belong to level l,
+ * whose step is at its end (after part_merge, before the next part_enter of a coarser level); finer
+ * levels have none. */
 struct part_place {
     lidx oct; /* own, of level l */
     int cell;
@@ -104,8 +104,8 @@ struct part_place {
 };
 /* Each gets its host, levelp = l and an id: next, next + 1, … in the order of cells along the
  * Morton curve, then of numbers, whichever rank they are on. The caller fills in the rest; columns
- * that not every run has are 0. Returns the first; *total: how many there are on all ranks.
- * (collective) */
+ * that not every run has are 0. Returns the first; *total: their number on all ranks. (collective)
+ */
 int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,
                     const struct part_place *place, int64_t next, int64_t *total);
 

@@ -22,7 +22,7 @@ enum {
     PATCH = EDGE * EDGE * EDGE
 };
 
-typedef double vec4 __attribute__((vector_size(32))); /* three components and nothing */
+typedef double vec4 __attribute__((vector_size(32))); /* three components and padding */
 
 /* Which cells of the 27 octs a patch consists of: oct k gives its cells cell[j] as patch cells
  * to[j], first[k] <= j < first[k+1]; bits: those patch cells as a set. */
@@ -158,7 +158,8 @@ static void patch_mirror(struct patch *a, const struct gather *g, signed char ma
         }
 }
 
-/* Boundaries next to the patch: the stencil with cells beyond them replaced. False: none. */
+/* Boundaries next to the patch: the stencil with cells beyond them replaced. False: there are none.
+ */
 static bool walls_map(const struct patch *a, const struct mesh *m, signed char map[3][EDGE])
 {
     bool any = false;
@@ -324,8 +325,8 @@ struct deposit {
     const struct parts *p;
     const struct mesh *m;
     int l;
-    double per_mass; /* quanta a unit of mass */
-    double mass_cut; /* DM from here on does not count; infinity: all does */
+    double per_mass; /* quanta per unit of mass */
+    double mass_cut; /* DM of at least this mass does not count; infinity: all counts */
     bool dm_mass, dm_number;
     int64_t (*mass)[8], (*number)[8];
     struct stencil plain;
@@ -385,8 +386,8 @@ static void patch_flush(struct depositor *t)
 }
 
 /* A particle that left its host by less than an oct: its cells lie in the 27 octs, if not in the
- * patch. What would lie further out is on no existing cell: a particle moves by less than one oct
- * per step. */
+ * patch. Further out there are no existing cells: a particle moves by less than one oct per step.
+ */
 static void deposit_far(struct depositor *t, const int64_t cell[3], const int64_t mass[8],
                         const int64_t number[8])
 {

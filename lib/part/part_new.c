@@ -1,8 +1,8 @@
 /* part: new particles, with ids that do not depend on ranks.
  *
- * Ids follow the order of the cells along the Morton curve. Every rank is given a share of the
- * curve to number: keys go there, are sorted, counted over the ranks before, and their numbers come
- * back. Each cell has one owner, so keys are all different, and their order is the same for any
+ * Ids follow the order of the cells along the Morton curve. Every rank numbers a part of the curve:
+ * keys are sent there, sorted, counted over the preceding ranks, and their numbers are sent back.
+ * Each cell has one owner, so keys are all different, and their order is the same for any
  * decomposition. */
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "part/part.h"
 
 struct ticket {
-    okey cell; /* its place on the curve, in cells of the deepest level */
+    okey cell; /* its position on the curve, in cells of the finest level */
     int64_t number;
-    int64_t at; /* on the rank that asks: among its tickets; then: the id */
+    int64_t at; /* on the requesting rank: the index of its ticket; later: the id */
 };
 
 static int ticket_order(const void *a, const void *b)
@@ -23,13 +23,13 @@ static int ticket_order(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Which rank numbers a cell: shares of the curve rise with the rank. */
+/* Which rank numbers a cell: parts of the curve ascend with the rank. */
 static int share_of(okey cell, int size)
 {
     return (int)(((unsigned __int128)(cell >> 3 * (LEVEL_MAX - 10)) * (unsigned)size) >> 30);
 }
 
-/* Tickets in the order of their places → sorted by rank, count[r] for rank r. */
+/* Sorts tickets by position, hence by rank; count[r] for rank r. */
 static struct ticket *draw_tickets(const struct level *lv, const struct comm *c, int64_t n,
                                    const struct part_place *place, int64_t *count)
 {
@@ -47,7 +47,7 @@ static struct ticket *draw_tickets(const struct level *lv, const struct comm *c,
     return t;
 }
 
-/* Tickets of this rank's share: at := id. Returned in the order in which they came. */
+/* The tickets of this rank's part: at := id. Returned in the order in which they arrived. */
 static void number_tickets(const struct comm *c, int64_t n, struct ticket *t, int64_t next)
 {
     struct ticket *sorted = mem_new(sizeof *sorted * (size_t)n + 1, "new particles");
@@ -70,7 +70,7 @@ static void number_places(const struct level *lv, const struct comm *c, int64_t 
     struct ticket *mine = draw_tickets(lv, c, n, place, count),
                   *in = comm_exchange(c, mine, count, sizeof *in, &nin, from);
     number_tickets(c, nin, in, next);
-    /* back by the same way: in the order in which mine were sent */
+    /* sent back in the order in which this rank sent its tickets */
     struct ticket *back = comm_exchange(c, in, from, sizeof *back, &nback, NULL);
     BUG_ON(nback != n);
     for (int64_t i = 0; i < n; i++) id[mine[i].at] = back[i].at;

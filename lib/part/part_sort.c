@@ -1,9 +1,9 @@
-/* part: sort by host. A radix sort of (host, place) pairs, then each array is permuted through one
+/* part: sort by host. A radix sort of (host, index) pairs, then each array is permuted through one
  * scratch array.
  *
- * A particle out of order costs the mesh side a second look at an oct's neighbourhood in each of
- * its three passes, about as much as sorting thirty particles: below that share of disorder nothing
- * is done. */
+ * A particle out of order costs the mesh side a second gather of the neighbourhood of an oct in
+ * each of its three passes, about as much as sorting thirty particles: below that share of disorder
+ * nothing is done. */
 #include "part/part_sort.h"
 
 #include <omp.h>

@@ -1,4 +1,4 @@
-/* part/part_sort: puts particles begin..end-1 in order of their host, if it is worth it. Private to
+/* part/part_sort: sorts particles begin..end-1 by their host, if it is worth the time. Private to
  * part. Local. */
 #pragma once
 #include "part/part.h"

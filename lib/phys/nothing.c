@@ -1,5 +1,5 @@
-/* phys/nothing: the source term that does nothing: a template for others, and the test that their
- * place changes no bit. It visits the leaf cells of what it may write as cooling would. */
+/* phys/nothing: the source term that does nothing: a template for others, and the test that calling
+ * terms changes no bit. It visits the leaf cells that it may write, as cooling would. */
 #include "phys/term.h"
 
 static bool wanted(const struct params *p)

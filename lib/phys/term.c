@@ -1,4 +1,4 @@
-/* phys/term: runs source terms, and holds them to what they say; see term.h. */
+/* phys/term: runs source terms, and checks what they declare; see term.h. */
 #include "phys/term.h"
 
 #include "base/checksum.h"
@@ -104,7 +104,7 @@ static enum err apply_checked(const struct term_run *r, const struct term *t, bo
 
 /* ---- running ---- */
 
-/* Ghosts that the term reads and that are stale. */
+/* Stale ghosts that the term reads. */
 static void fill_stale(const struct term_run *r, int l, field_set set)
 {
     for (int f = 0; f < FLD_MAX; f++)

@@ -22,7 +22,7 @@
 
 enum { TERM_LEVEL = 1, TERM_COARSE = 2 };
 
-/* What a term is given. */
+/* The arguments of a term. */
 struct term_run {
     const struct params *par;
     const struct hydro_par *hydro;
@@ -36,7 +36,7 @@ struct term_run {
     double aexp, hexp;
     struct units units; /* at aexp */
     int nstep;          /* fine steps so far: with a key, the counter of random numbers */
-    bool check;         /* hold terms to what they say */
+    bool check;         /* check what terms declare */
 };
 
 struct term {
@@ -44,11 +44,12 @@ struct term {
     int stages;
     bool (*wanted)(const struct params *p);
     field_set reads, ghosts, writes;
-    /* *changed comes false; true if this rank changed anything. Collective: called by all ranks. */
+    /* *changed is false on entry; true if this rank changed anything. Collective: called by all
+     * ranks. */
     enum err (*apply)(const struct term_run *r, bool *changed);
 };
 
-/* Is any term of this stage in the run? */
+/* Does the run have a term of this stage? */
 bool terms_wanted(const struct params *p, int stage);
 /* Runs those of the stage in the order of the table; *wrote: what any rank changed. (collective) */
 MUST_USE enum err terms_run(const struct term_run *r, field_set *wrote);

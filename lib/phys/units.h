@@ -1,4 +1,4 @@
-/* phys/units: code units in cgs at an expansion factor; the only place that knows. */
+/* phys/units: code units in cgs at an expansion factor; the only place that computes them. */
 #pragma once
 #include "cosmo/cosmo.h"
 #include "param/param.h"
@@ -11,5 +11,5 @@ struct units {
     double hydrogen;              /* density → hydrogen nuclei/cm³ */
 };
 
-/* cosmo: NULL without cosmology, then from &UNITS_PARAMS, whatever a. */
+/* cosmo: NULL without cosmology; the units are then those of &UNITS_PARAMS for any a. */
 struct units units_at(const struct param_units *u, const struct cosmo_par *cosmo, double a);

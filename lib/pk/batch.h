@@ -1,5 +1,6 @@
-/* pk/batch: items one by one, by ranks that have different numbers of them. Adding to the mesh is
- * collective: a rank whose batch is full, or that has no more items, waits for the others. */
+/* pk/batch: collects items one by one, from ranks that have different numbers of them. Adding to
+ * the mesh is collective: a rank whose batch is full, or that has no more items, waits for the
+ * others. */
 #pragma once
 #include "base/sum.h"
 #include "pk/pk.h"

@@ -1,4 +1,5 @@
-/* pk: see pk.h. Here: the meshes and the assignment of mass to them; spectra are in spectrum.c. */
+/* pk: see pk.h. This file has the meshes and the assignment of mass to them; spectra are in
+ * spectrum.c. */
 #include "pk/pk_priv.h"
 
 #include <math.h>
@@ -78,8 +79,8 @@ static double in_cells(const struct pk *p, double x, int h)
     return t + 0.5 * h;
 }
 
-/* Rows along x are shared out among the threads in bands of y: items in order, a plane of a
- * lattice, still keep all of them at work. */
+/* Rows along x are divided among the threads in bands of y: items in order, such as a plane of a
+ * lattice, then keep all threads busy. */
 struct crew {
     int size, me;
 };
@@ -197,7 +198,7 @@ static void assign(const struct pk *p, const struct pk_item *it, int h, const st
     }
 }
 
-/* Species that a checkpoint does not have take no memory. */
+/* Species that a checkpoint does not have need no memory. */
 static void need_mesh(struct pk *p, int mesh, bool sample)
 {
     size_t bytes = sizeof(int64_t) * (size_t)p->fft->count[2] * p->plane + 1;
@@ -205,7 +206,7 @@ static void need_mesh(struct pk *p, int mesh, bool sample)
         if (!p->mass[mesh][h]) p->mass[mesh][h] = mem_zero(bytes, "pk mesh");
 }
 
-/* Items that touch this rank's block. */
+/* Items that overlap this rank's block. */
 static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
 {
     double widest = 0;
@@ -229,7 +230,7 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
 
 /* ---- items to the ranks whose rows they touch ---- */
 
-/* Parts of the mesh along one axis that cells first .. first+n-1 meet: 1 in hit[part]. */
+/* Parts of the mesh along one axis that cells first .. first+n-1 overlap: 1 in hit[part]. */
 static void meet(int first, int n, int cells, const int *part_of, unsigned char *hit)
 {
     if (n > cells) n = cells;

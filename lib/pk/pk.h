@@ -42,8 +42,8 @@ struct pk;
 /* total: Σ |m| of all items, or more. nmesh: separate species. (collective) */
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total);
 void pk_free(struct pk **p);
-/* Positions and masses are finite. What goes beyond twice the total is not laid on the mesh: a
- * caller that cannot trust the masses compares their sum with the total before it asks for spectra.
+/* Positions and masses are finite. What exceeds twice the total is not assigned to the mesh: a
+ * caller that cannot trust the masses compares their sum with the total before it requests spectra.
  * (collective: ranks without items give n = 0) */
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item);
 

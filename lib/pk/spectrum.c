@@ -72,7 +72,7 @@ static void interlace(const struct pk *p, double complex *k)
     FREE(turn);
 }
 
-/* keep: others will use the transform. */
+/* keep: other spectra will use the transform. */
 static void mesh_wave(struct pk *p, int i, bool keep)
 {
     bool twice = p->par.interlace && !(p->sampled >> i & 1);
@@ -293,8 +293,7 @@ static double interpolate(int n, const double *y, double x)
            6;
 }
 
-/* Jing's iteration: the slope says what the aliases are, which changes the slope. alias[bin]:
- * factors. */
+/* Jing's iteration: the slope gives the aliases, which change the slope. alias[bin]: factors. */
 static void find_aliases(const struct pk *p, int nbin, const struct pk_bin *bin, double *alias)
 {
     enum { ROUNDS = 4, NODES = 41 };
@@ -339,7 +338,7 @@ void pk_spectra(struct pk *p, int npair, const struct pk_pair *pair, int nbin, c
         comm_sum(p->c, &p->m[i]);
         comm_sum(p->c, &p->m2[i]);
     }
-    int64_t sampled = p->sampled; /* every rank sees samples, or holds none of the mesh */
+    int64_t sampled = p->sampled; /* every rank has samples, or nothing of the mesh */
     comm_max_i64(p->c, &sampled, 1);
     p->sampled = (unsigned)sampled;
     for (int i = 0; i < npair; i++) used |= pair[i].a | pair[i].b;

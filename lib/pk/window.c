@@ -66,7 +66,7 @@ double window_aliases(int order, double slope, double kappa)
     static const double GOLDEN = 2.399963229728653; /* angle of a Fibonacci spiral, radians */
     double mean = 0;
     for (int i = 0; i < DIRECTIONS; i++) {
-        double z = (i + 0.5) / DIRECTIONS, r = sqrt(1 - z * z); /* a half sphere will do */
+        double z = (i + 0.5) / DIRECTIONS, r = sqrt(1 - z * z); /* half a sphere is enough */
         double u[3] = {0.5 * kappa * r * cos(GOLDEN * i), 0.5 * kappa * r * sin(GOLDEN * i),
                        0.5 * kappa * z};
         double w[3][2 * FAR + 1], sum = 0;

@@ -1,4 +1,4 @@
-/* pk/window: B-splines and what they do to a spectrum (private to lib/pk). Lengths in cells, x = 0
+/* pk/window: B-splines and their effect on a spectrum (private to lib/pk). Lengths in cells, x = 0
  * at the centre of the spline. */
 #pragma once
 #include <math.h>

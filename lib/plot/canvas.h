@@ -1,4 +1,4 @@
-/* pk/canvas: what a plot is drawn on: an SVG file, or pixels. Points from the top left corner. */
+/* plot/canvas: the surface of a plot: an SVG file, or pixels. Points from the top left corner. */
 #pragma once
 #include <stdbool.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ struct canvas {
     void (*write)(void *to, const struct label *label);
 };
 
-/* Each: a white canvas, draw on it, and into the file. Returns 0 or an errno. */
+/* Each makes a white canvas, draws on it, and writes it to the file. Returns 0 or an errno. */
 typedef void canvas_draw(const struct canvas *c, const void *what);
 int canvas_svg(FILE *out, canvas_draw *draw, const void *what);
 int canvas_png(FILE *out, canvas_draw *draw, const void *what);

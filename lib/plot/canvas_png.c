@@ -1,5 +1,5 @@
-/* pk/canvas_png: a canvas of pixels. Lines are as dark at a pixel as its distance says; letters are
- * lines. */
+/* plot/canvas_png: a canvas of pixels. The darkness of a line at a pixel follows from its distance;
+ * letters are lines. */
 #include <math.h>
 #include <string.h>
 

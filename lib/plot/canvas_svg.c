@@ -1,4 +1,4 @@
-/* pk/canvas_svg: a canvas that writes SVG. */
+/* plot/canvas_svg: a canvas that writes SVG. */
 #include <errno.h>
 #include <string.h>
 

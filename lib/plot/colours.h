@@ -1,4 +1,4 @@
-/* inspect: maps of colours. */
+/* plot/colours: colour maps. */
 #pragma once
 
 int colours_find(const char *name);                       /* its number, or -1 */

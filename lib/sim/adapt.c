@@ -1,4 +1,4 @@
-/* sim/adapt: when the mesh and the domains change. The how is in dom/adapt. */
+/* sim/adapt: when the mesh and the domains change. How they change is in dom/adapt. */
 #include "dom/adapt.h"
 
 #include "base/log.h"
@@ -25,7 +25,7 @@ void sim_refine(struct sim *s, int from)
 }
 
 /* Cost of an oct (memory_balance; Kim 2026, eq. 4–5: bytes of the oct plus those of its particles;
- * else RAMSES's 80 per cell and 1 per particle), times the number of its steps within a coarse step
+ * else 80 per cell and 8 per particle), times the number of its steps within a coarse step
  * (cost_weighting). */
 void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2], double *part)
 {

@@ -15,8 +15,8 @@ static const double NUMBER_QUANTUM = 1.0 / 4294967296.0;
 
 double sim_fourpi(const struct sim *s)
 {
-    /* RAMSES's pi has eight digits; its results are what we compare with. */
-    /* what the mesh holds */
+    /* pi has eight digits, as in RAMSES, so that results can be compared */
+    /* the matter on the mesh */
     double clustered = s->cosmo_par.omega_m - (s->neutrino ? s->par->neutrino.omega_nu : 0);
     return s->cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
@@ -41,7 +41,7 @@ static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
     }
 }
 
-/* Mass and centre of mass of all there is: leaf cells and particles. */
+/* Mass and centre of mass of everything: leaf cells and particles. */
 void sim_total_mass(struct sim *s)
 {
     struct sum sum[4];

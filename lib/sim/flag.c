@@ -10,7 +10,7 @@
 #include "dom/ghost.h"
 #include "sim/sim.h"
 
-/* Flags of a level while they are worked on: a bit per cell, a byte per oct. */
+/* Flags of a level while they are computed: a bit per cell, a byte per oct. */
 struct flags {
     struct sim *s;
     struct level *lv;
@@ -135,7 +135,7 @@ static bool inside_geometry(const struct sim *s, int l, const double x[3])
     return (e < 10 ? pow(sum, 1 / e) : top) < 1.0;
 }
 
-/* Takes away the bits of cells outside. */
+/* Clears the bits of cells outside. */
 static void keep_inside(const struct sim *s, int l, unsigned char *bits)
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -226,8 +226,8 @@ static int ics_level(const struct params *p)
 }
 
 /* Gas that cools would refine to levelmax as soon as it collapses. Levels beyond those of the
- * collapse wait until the expansion has made their cells as wide, in proper length, as the finest
- * are to be today: less than 4^(1/3) of these, as in cuRAMSES. */
+ * initial conditions and nlevel_collapse wait until the expansion has made their cells as wide, in
+ * proper length, as the finest cells will be today: less than 4^(1/3) of these, as in cuRAMSES. */
 bool sim_held_back(const struct sim *s, int l)
 {
     const struct params *p = s->par;

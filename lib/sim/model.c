@@ -1,9 +1,9 @@
 /* sim/model: is a checkpoint of the model that the namelist describes?
  *
- * A checkpoint keeps the namelist of its run, and its header says what it holds. Both together are
- * compared with the parameters of this run: one that defines the model and differs stops the run,
- * unless option --change-model was given; the log lists all that changed. A namelist of another
- * program may be missing or unreadable: then only what the header says is compared. */
+ * A checkpoint contains the namelist of its run, and its header has facts about it. Both together
+ * are compared with the parameters of this run. A difference in a parameter that defines the model
+ * stops the run, unless option --change-model was given; the log lists all changes. A namelist of
+ * another program may be missing or unreadable: then only the header is compared. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 struct changes {
     const struct sim *s;
     int model, told;
-    char list[600]; /* what differs, for one sentence */
+    char list[600]; /* what differs, for one message */
 };
 
-/* What no option can make up for. */
+/* Differences that no option can accept. */
 static enum err check_possible(const struct sim *s)
 {
     const struct ckpt_head *h = &s->restart.from->head;
@@ -42,7 +42,7 @@ static enum err check_possible(const struct sim *s)
     return OK;
 }
 
-/* The parameters of the run that wrote. */
+/* The parameters of the run that wrote the checkpoint. */
 static enum err read_model(const struct sim *s, struct params *was)
 {
     const struct ckpt_head *h = &s->restart.from->head;
@@ -74,7 +74,7 @@ static enum err read_model(const struct sim *s, struct params *was)
     return OK;
 }
 
-/* More levels leave the state as it is: a run may become deeper as it goes. */
+/* More levels leave the state as it is: a run may become deeper. */
 static bool only_deeper(const struct sim *s, const struct param_change *change)
 {
     return strcmp(change->name, "amr_params/levelmax") == 0 &&

@@ -67,16 +67,16 @@ void sim_output_setup(struct sim *s)
     s->out.wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
 }
 
-/* As the run that wrote had it, if it can be; else the first multiple of delta after `first` that
- * is still to come. 0 is in a checkpoint that was converted from one without this time. */
+/* As in the run that wrote it, if possible; otherwise the first multiple of delta after `first`
+ * that is still to come. A checkpoint that was converted from one without this time has 0. */
 static double next_time(const struct sim *s, double stored, double first, double now, double delta)
 {
     if (s->restart.from->state && stored > 0 && stored <= now + delta) return stored;
     return first + (floor((now - first) / delta) + 1) * delta;
 }
 
-/* Numbers and times resume where they were if the list of times is the same, else after those that
- * have passed. */
+/* Numbers and times resume where they were if the list of times is the same, otherwise after those
+ * that have passed. */
 void sim_output_resume(struct sim *s)
 {
     const struct ckpt_head *h = &s->restart.from->head;
@@ -119,7 +119,8 @@ static int job_control(const struct sim *s)
     return action;
 }
 
-/* 0 nothing, 1 write, -1 write and stop: what rank 0 or any signal says; same on all ranks. */
+/* 0 nothing, 1 write, -1 write and stop: requested by rank 0's file or by any signal; the same on
+ * all ranks. */
 static int asked_for(const struct sim *s)
 {
     int64_t stop = caught != 0, write = 0;
@@ -245,8 +246,7 @@ static struct due why_due(const struct sim *s)
     return d;
 }
 
-/* Gas of the complete levels above levelmin := means of their children. The steps do not look at
- * it. */
+/* Gas of the complete levels above levelmin := means of their children. The steps do not use it. */
 static void restrict_coarse(struct sim *s)
 {
     if (!s->mesh.hydro) return;
@@ -256,7 +256,7 @@ static void restrict_coarse(struct sim *s)
     }
 }
 
-/* Where the directory of outputs is, whatever becomes of it. */
+/* The path of the directory of outputs, even if it is removed. */
 static void note_home(struct sim *s)
 {
     if (!getcwd(s->out.start, sizeof s->out.start)) return;
@@ -264,7 +264,7 @@ static void note_home(struct sim *s)
              *s->out.dir == '/' ? "" : "/", s->out.dir);
 }
 
-/* A directory of outputs that was removed during the run is made again. */
+/* Creates the directory of outputs again if it was removed during the run. */
 static enum err renew_home(struct sim *s, bool *renewed)
 {
     enum err e = OK;
@@ -297,7 +297,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     restrict_coarse(s);
     TRY(renew_home(s, &again));
     enum err e = write_once(s, &h, path, sizeof path);
-    if (e != OK) { /* the directory may have gone meanwhile */
+    if (e != OK) { /* the directory may have been removed meanwhile */
         snprintf(why, sizeof why, "%s", err_message());
         TRY(renew_home(s, &again));
         e = again ? write_once(s, &h, path, sizeof path) : err_set(e, "%s", why);
@@ -312,7 +312,7 @@ static enum err write_checkpoint(struct sim *s, bool backup)
          s->out.last_good);
 }
 
-/* Standard output gets the path. */
+/* Prints the path to standard output. */
 static enum err tell(struct sim *s)
 {
     if (s->comm.rank == 0) s->out.announce(s->out.last_good);
@@ -320,8 +320,8 @@ static enum err tell(struct sim *s)
     return s->par->run.dump_pk ? sim_spectrum(s) : OK;
 }
 
-/* Old backups go once the new checkpoint has been read back. Trouble with that is no reason to
- * stop. */
+/* Old backups are removed after the new checkpoint has been read back. A failure here does not end
+ * the run. */
 static void remove_old(struct sim *s)
 {
     int keep = s->par->output.keep_last;
@@ -333,11 +333,11 @@ static void remove_old(struct sim *s)
                  err_message());
 }
 
-/* What is written is worth a restart. */
+/* Is the state worth a restart? */
 static bool state_is_finite(const struct sim *s)
 {
     const struct parts *p = &s->parts;
-    double sum = 0; /* 0 times what is not finite is NaN */
+    double sum = 0; /* 0 times an infinity or NaN is NaN */
     for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++)
         for (int v = 0; s->mesh.hydro && v < s->mesh.nvar; v++) {
             const double *u = s->mesh.lev[l].fld[FLD_U + v][0];
@@ -352,7 +352,7 @@ static bool state_is_finite(const struct sim *s)
     return !bad;
 }
 
-/* A failed backup is no reason to stop either: the next is due soon. */
+/* A failed backup does not end the run either: the next one is due soon. */
 enum err sim_output(struct sim *s)
 {
     const struct param_output *o = &s->par->output;

@@ -68,7 +68,7 @@ static enum err check_ghosts(struct sim *s, const struct phase *p, int l)
     return OK;
 }
 
-/* Stale ghosts of doubles become NaN: who reads them will be seen. */
+/* Stale ghosts of doubles become NaN, so that a read of them is noticed. */
 static void poison(struct mesh *m, const struct phase *p, int l)
 {
     struct level *lv = &m->lev[l];

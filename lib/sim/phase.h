@@ -32,7 +32,7 @@ enum {
 struct phase {
     const char *name;
     enum err (*call)(struct sim *s, int l, int icount);
-    const char *timer; /* NULL: that of the phase before runs on */
+    const char *timer; /* NULL: the timer of the phase before continues */
     unsigned when;     /* IF_… */
     field_set reads;   /* in own cells */
     field_set ghosts;  /* in own cells and ghosts */

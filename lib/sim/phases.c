@@ -1,4 +1,4 @@
-/* sim/phases: what the rows of the table in sim/step.c do, in its order. */
+/* sim/phases: the functions of the table in sim/step.c, in its order. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,7 +52,7 @@ enum err step_hand_down(struct sim *s, int l, int icount)
 
 /* ---- gravity ---- */
 
-/* How far into the coarse step, in units of the previous one (none in the first step). */
+/* The time into the coarse step, in units of the previous one (0 in the first step). */
 static double time_fraction(const struct sim *s, int l, int icount)
 {
     return l > s->mesh.levelmin && icount == 2 && s->time.dtold[l - 1] > 0

@@ -1,5 +1,5 @@
-/* sim/present: the checkpoints that are there before the run begins. Those in its way are reported
- * at the start, not after days at the output that would have to replace one. */
+/* sim/present: the checkpoints that exist before the run begins. Those that the run might have to
+ * replace are reported at the start, not days later when the output is due. */
 #include <dirent.h>
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ static int64_t count_multiples(const struct sim *s, const char *name, int period
     return last / period - s->time.nstep_coarse / period;
 }
 
-/* As many as the run may write; it may end before. */
+/* The max number of outputs that the run may write; it may end before. */
 static int64_t most_outputs(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;

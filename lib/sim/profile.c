@@ -1,6 +1,6 @@
-/* sim/profile: what a run costs, for machines to read (simulate -j): one line of JSON a coarse
- * step, and a last one with times by phase and memory by name. Sums are over ranks. Nothing here
- * has an effect on the state. */
+/* sim/profile: the cost of a run in machine-readable form (simulate -j): one line of JSON per
+ * coarse step, and a last one with times by phase and memory by name. Sums are over ranks. Nothing
+ * here affects the state. */
 #include <errno.h>
 #include <math.h>
 #include <omp.h>
@@ -28,7 +28,7 @@ static int64_t octs_all(const struct sim *s)
     return n;
 }
 
-/* held: heap by our own account; rss: what the system counts. */
+/* held: heap by our own account; rss: as the system counts. */
 void sim_profile_step(struct sim *s)
 {
     if (!s->cost.profile_path) return;

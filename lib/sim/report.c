@@ -1,4 +1,4 @@
-/* sim/report: what a run prints, in the format of RAMSES's log: mesh, conservation, time, speed. */
+/* sim/report: the log of a run, in the format of RAMSES: mesh, conservation, time, speed. */
 #include <math.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static void report_fine(const struct sim *s, int l)
              s->time.dtnew[l], s->time.aexp, mem);
 }
 
-/* Mass and energy bookkeeping; econs as RAMSES defines it, with the work of expansion integrated in
+/* Sums of mass and energy; econs as RAMSES defines it, with the work of expansion integrated in
  * epot_tot_int. */
 static void report_conservation(struct sim *s, const struct totals *t)
 {
@@ -147,8 +147,8 @@ static void count_cells(struct sim *s)
     s->cost.leaves_most = cells - octs;
 }
 
-/* Time since the last coarse step, microseconds a cell update (RAMSES's count of points), and a
- * live line with the way left. */
+/* Time since the last coarse step, microseconds per cell update (RAMSES's count of points), and a
+ * live line with the progress. */
 void sim_report_step_time(struct sim *s)
 {
     double now = timer_wall(), dt = now - s->cost.wall_step,

@@ -1,12 +1,13 @@
 /* sim/restart: from a checkpoint, of any number of files, to the state of a run on any number of
  * ranks.
  *
- * The files are shared out among the ranks. First come the tree and the particles: they weigh what
- * each part of the box will cost, and the domains are balanced before any value is read. Each oct
- * goes to its owner as a key, the levels are built from the keys (dom/adapt), and the tree is
- * checked, since what comes from a file may be anything. Then the values follow in rounds: every
- * rank reads a batch, all exchange, until none has more; so memory for what travels is bounded. The
- * run resumes as if it had not stopped: with the same bits if the checkpoint keeps them. */
+ * The files are divided among the ranks. The tree and the particles are read first: from them
+ * follows the cost of each part of the box, and the domains are balanced before any value is read.
+ * Each oct is sent to its owner as a key, the levels are built from the keys (dom/adapt), and the
+ * tree is checked, since the contents of a file may be anything. Then the values follow in rounds:
+ * every rank reads a batch, all exchange, until none has more; so the memory of the exchange is
+ * bounded. The run resumes as if it had not stopped: with the same bits if the checkpoint contains
+ * them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +71,8 @@ static void say_what(const struct sim *s)
     if (*f->left_out) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
-/* A run that looks for the newest checkpoint may find itself at its end; who names one wants to go
- * on. */
+/* A run that searches for the newest checkpoint may find itself at its end; a user who names one
+ * wants to resume. */
 static enum err check_end(struct sim *s)
 {
     if (!sim_at_end(s)) return OK;
@@ -196,7 +197,7 @@ static enum err read_particles(struct sim *s)
 
 /* ---- tree ---- */
 
-/* An oct on its way to its owner. */
+/* An oct that is sent to its owner. */
 struct seed {
     okey key;
     unsigned char split, flag, level, unused[5];
@@ -206,7 +207,7 @@ struct forest {
     struct sim *s;
     int64_t n[LEVEL_MAX + 2], cap[LEVEL_MAX + 2];
     struct seed *seed[LEVEL_MAX + 2];
-    /* what a rank will have to do: octs, then particles */
+    /* expected work of a rank: octs, then particles */
     int64_t nitem, item_cap;
     int *level;
     okey *key;
@@ -251,7 +252,7 @@ static void add_item(struct forest *f, int level, okey key, double cost)
     f->cost[f->nitem++] = cost;
 }
 
-/* Particles weigh on the base oct they are in. */
+/* Particles are charged to their base oct. */
 static void weigh(struct forest *f)
 {
     struct sim *s = f->s;
@@ -290,7 +291,7 @@ static int seed_order(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Level l's octs, wherever they were read, to their owners, in Morton order. */
+/* Sends the octs of level l, wherever they were read, to their owners, in Morton order. */
 static enum err send_seeds(struct forest *f, int l)
 {
     struct sim *s = f->s;
@@ -319,7 +320,7 @@ static enum err send_seeds(struct forest *f, int l)
     return OK;
 }
 
-/* Every oct on this rank has its parent here (before links are made of it). */
+/* Checks that every oct on this rank has its parent here (before links are made). */
 static enum err check_parents(const struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l], *up = &s->mesh.lev[l - 1];
@@ -337,7 +338,7 @@ static enum err check_parents(const struct sim *s, int l)
     return OK;
 }
 
-/* The 27 cells around the parent of an oct exist. */
+/* Do the 27 cells around the parent of an oct exist? */
 static bool is_graded(const struct mesh *m, int l, lidx i)
 {
     lidx cube[27];
@@ -426,7 +427,7 @@ static enum err restore_tree(struct sim *s)
 
 struct stream {
     struct sim *s;
-    int nvalue, field[NVAR_MAX + 4]; /* source's value → field, -1: not wanted */
+    int nvalue, field[NVAR_MAX + 4]; /* value of the source → field, -1: not needed */
     size_t row;                      /* bytes: key, level, values */
     int64_t *count, placed;
     char *out;
@@ -434,8 +435,9 @@ struct stream {
     bool ended; /* all ranks know of the error */
 };
 
-/* Where variable v of the checkpoint goes: to the scalar of its name if both know it, else to its
- * place, unless that is a scalar that the checkpoint has elsewhere. */
+/* Where variable v of the checkpoint is stored: in the scalar of its name if both know it,
+ * otherwise in the variable of the same number, unless that is a scalar that the checkpoint has
+ * elsewhere. */
 static int variable_of(const struct sim *s, int v)
 {
     const struct gas_vars *from = s->restart.from->head.gas, *to = &s->hydro.vars;

@@ -1,4 +1,4 @@
-/* sim/run: the time loop. One turn is one coarse step; what happens within it is in step.c. */
+/* sim/run: the time loop. One iteration is one coarse step, whose phases are in step.c. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
@@ -38,8 +38,8 @@ static enum err check_limits(const struct sim *s)
     return OK;
 }
 
-/* Particles that crossed a boundary are gone: say so once they are. In a periodic box none can
- * cross one. */
+/* Particles that crossed a boundary are removed, which is reported at once. In a periodic box no
+ * particle can. */
 static enum err report_lost(struct sim *s)
 {
     int64_t lost = s->parts.lost;

@@ -1,5 +1,5 @@
-/* sim/setup: parameters → the structs that the modules take. Nothing is allocated but tables;
- * nothing is read but headers. */
+/* sim/setup: parameters → the structs that the modules take. Only tables are allocated, and only
+ * headers are read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "sim/sim.h"
 
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
- * direction in which the region has no extent. Regions of edges and corners alone repeat what the
- * faces say and are passed over. */
+ * direction in which the region has no extent. Regions of edges and corners alone repeat those of
+ * the faces and are ignored. */
 static enum err face_of(const struct param_boundary *b, int i, int *face)
 {
     int low[3] = {b->ibound_min[i], b->jbound_min[i], b->kbound_min[i]};
@@ -67,7 +67,7 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
     return OK;
 }
 
-/* Number of passive scalars: asked for, or what the namelist and the initial conditions imply. */
+/* Number of passive scalars: as requested, or as the namelist and the initial conditions imply. */
 static int count_scalars(const struct params *p)
 {
     int n = 0;
@@ -150,8 +150,7 @@ static enum err setup_hydro(struct sim *s)
     return OK;
 }
 
-/* Below 64³ cells multigrid takes no time worth speaking of, and agrees with RAMSES to the digit.
- */
+/* Below 64³ cells multigrid takes negligible time, and agrees with RAMSES to the last digit. */
 static int fft_levelmin(const struct params *p)
 {
     enum { WINS = 6 };
@@ -159,7 +158,7 @@ static int fft_levelmin(const struct params *p)
     return param_given(p, "run", "use_fftw") ? 1 : WINS;
 }
 
-/* (Ω_ν/Ω_cb) R(k, a): the neutrinos' part of the source in units of that of what the mesh holds. */
+/* (Ω_ν/Ω_cb) R(k, a): the source of the neutrinos in units of the source on the mesh. */
 static double neutrino_response(const void *ctx, double wave)
 {
     const struct sim *s = ctx;

@@ -25,7 +25,7 @@ static int kind_of(int family)
     return family == FAM_DM ? DM : family == FAM_STAR ? STAR : OTHER;
 }
 
-/* Which species there are on any rank; returns their number. */
+/* Finds the species that exist on any rank; returns their number. */
 static int find_species(struct spectrum *p)
 {
     const struct parts *q = &p->s->parts;
@@ -83,7 +83,7 @@ static double fill(struct spectrum *p, struct pk *pk)
     pk_batch_begin(&p->batch, &p->s->comm, pk);
     put_particles(p);
     for (int l = m->levelmin; l <= m->levelmax && m->hydro; l++) put_gas(p, l);
-    /* first of all: others may be waiting in the midst of a batch */
+    /* first: other ranks may be waiting in the middle of a batch */
     double mass = pk_batch_end(&p->batch);
     comm_add_i64(&p->s->comm, &p->points, 1);
     comm_add_i64(&p->s->comm, &p->cells, 1);

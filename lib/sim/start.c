@@ -51,9 +51,9 @@ static enum err start_regions(struct start *st)
     return OK;
 }
 
-/* ivar_refine keeps refinement to a scalar or a map that is read from files. Without them nothing
- * of the finer levels would be used, and then the particles of the whole box would refine it until
- * memory ends. The map of the finest files leads nowhere. */
+/* ivar_refine restricts refinement to a scalar or a map that is read from files. Without the files
+ * no initial conditions of finer levels would be used, and then the particles of the whole box
+ * would refine it until memory is exhausted. The map on the finest files has no effect. */
 static enum err check_mask(const struct start *st, int n, const char *const dirs[])
 {
     const struct sim *s = st->s;
@@ -131,7 +131,7 @@ static void balance(struct sim *s)
     if (s->par->run.nremap > 0 && s->comm.size > 1) sim_domains_become(s, domain_kind(s->dom));
 }
 
-/* Before the first step there is nothing worth a checkpoint. */
+/* Before the first step there is no state to write. */
 static enum err check_stop(const struct sim *s)
 {
     if (sim_caught(s))
@@ -217,7 +217,7 @@ static enum err start_refine_more(struct start *st)
     return OK;
 }
 
-/* The solver would take a cell without gas for one of density smallr. */
+/* The solver would treat a cell without gas as one of density smallr. */
 static enum err check_cell(const struct sim *s, int l, okey key, int cell, double rho)
 {
     double x[3], dx = mesh_dx(&s->mesh, l);
@@ -291,7 +291,7 @@ static enum err start_once(struct sim *s)
     return e;
 }
 
-/* From the newest checkpoint that is whole; the damaged ones keep their numbers. */
+/* Starts from the newest checkpoint that is complete; the damaged ones keep their numbers. */
 static enum err start_newest(struct sim *s)
 {
     struct sim empty = *s;

@@ -1,5 +1,5 @@
 /* sim/timestep: the longest step that all conditions allow (docs/method/step.md). Minima only: the
- * order of ranks is of no matter. */
+ * order of ranks does not matter. */
 #include <math.h>
 
 #include "sim/sim.h"
