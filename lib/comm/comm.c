@@ -133,10 +133,16 @@ int64_t comm_scan_i64(const struct comm *c, int64_t x)
 
 void comm_sum(const struct comm *c, struct sum *s)
 {
-    sum_carry(s);
-    comm_add_i64(c, s->digit, SUM_DIGITS);
-    comm_add_i64(c, &s->bad, 1);
-    s->count = c->size;
+    comm_sums(c, s, 1);
+}
+
+void comm_sums(const struct comm *c, struct sum *s, int n)
+{
+    enum { NUMBERS = sizeof *s / sizeof(int64_t) }; /* of a sum: all are of this type */
+    _Static_assert(NUMBERS == SUM_DIGITS + 2, "a sum is digits, bad and count");
+    for (int i = 0; i < n; i++) sum_carry(&s[i]);
+    comm_add_i64(c, (int64_t *)s, n * NUMBERS);
+    for (int i = 0; i < n; i++) s[i].count = c->size;
 }
 
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)

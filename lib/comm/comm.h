@@ -36,7 +36,9 @@ void comm_max_i64(const struct comm *c, int64_t *x, int n);
 void comm_add_i64(const struct comm *c, int64_t *x, int n);
 /* sum over the ranks before this one (collective) */
 int64_t comm_scan_i64(const struct comm *c, int64_t x);
-void comm_sum(const struct comm *c, struct sum *s); /* exact, same on all ranks (collective) */
+/* exact, same on all ranks: one reduction, also of n sums (collective) */
+void comm_sum(const struct comm *c, struct sum *s);
+void comm_sums(const struct comm *c, struct sum *s, int n);
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
 /* equal sizes */
 void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root);

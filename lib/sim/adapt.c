@@ -10,7 +10,17 @@ void sim_count_octs(struct sim *s)
     int64_t n[LEVEL_MAX + 2] = {0};
     for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;
     comm_add_i64(&s->comm, n, LEVEL_MAX + 2);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) s->noct[l] = n[l];
+    int64_t least[2][LEVEL_MAX + 2] = {{0}};
+    for (int l = 1; l <= s->mesh.levelmax; l++) {
+        least[0][l] = s->mesh.lev[l].nown;
+        least[1][l] = -least[0][l];
+    }
+    comm_min_i64(&s->comm, least[0], 2 * (LEVEL_MAX + 2));
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        s->noct[l] = n[l];
+        s->noct_least[l] = least[0][l];
+        s->noct_most[l] = -least[1][l];
+    }
 }
 
 void sim_refine(struct sim *s, int from)
@@ -89,6 +99,7 @@ void sim_domains_become(struct sim *s, enum domain_kind kind)
         enum err e = part_distribute(&s->parts, &s->mesh, &s->comm, s->dom);
         BUG_ON(e != OK); /* no particle has moved */
     }
+    sim_count_octs(s);
 }
 
 /* (max − mean)/mean over the ranks of the oct updates of a coarse step. */

@@ -53,7 +53,7 @@ void sim_total_mass(struct sim *s)
         sum_add(&sum[0], s->parts.m[i]);
         for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
     }
-    for (int j = 0; j < 4; j++) comm_sum(&s->comm, &sum[j]);
+    comm_sums(&s->comm, sum, 4);
     s->matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
         s->matter.com[d] = s->matter.mass > 0 ? sum_get(&sum[1 + d]) / s->matter.mass : 0;

@@ -119,20 +119,12 @@ static int job_control(const struct sim *s)
     return action;
 }
 
-/* 0 nothing, 1 write, -1 write and stop: requested by rank 0's file or by any signal; the same on
- * all ranks. */
-static int asked_for(const struct sim *s)
+int sim_asked_for(const struct sim *s)
 {
-    int64_t stop = caught != 0, write = 0;
-    if (s->comm.rank == 0) {
-        int action = job_control(s);
-        write = action > 0;
-        stop |= action < 0 ||
-                (s->out.wall_limit > 0 && timer_wall() - s->cost.wall_start > s->out.wall_limit);
-    }
-    int64_t both[2] = {stop, write};
-    comm_max_i64(&s->comm, both, 2);
-    return both[0] ? -1 : both[1] ? 1 : 0;
+    if (caught) return -1;
+    if (s->comm.rank > 0) return 0;
+    if (s->out.wall_limit > 0 && timer_wall() - s->cost.wall_start > s->out.wall_limit) return -1;
+    return job_control(s);
 }
 
 static bool every(int step, int period)
@@ -237,7 +229,7 @@ static bool is_listed(const struct sim *s)
 static struct due why_due(const struct sim *s)
 {
     const struct param_output *o = &s->par->output;
-    struct due d = {.asked = asked_for(s)};
+    struct due d = {.asked = s->out.asked};
     d.time = is_listed(s) || s->time.t >= s->out.tout_next || s->time.aexp >= s->out.aout_next;
     d.steps = every(s->time.nstep_coarse, o->foutput);
     d.backup = every(s->time.nstep_coarse, o->fbackup);

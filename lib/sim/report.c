@@ -9,18 +9,16 @@
 
 void sim_report_mesh(struct sim *s, const char *title)
 {
-    int64_t low[LEVEL_MAX + 2], high[LEVEL_MAX + 2];
-    for (int l = 0; l <= s->mesh.levelmax; l++) low[l] = high[l] = s->mesh.lev[l].nown;
-    comm_min_i64(&s->comm, low, s->mesh.levelmax + 1);
-    comm_max_i64(&s->comm, high, s->mesh.levelmax + 1);
     log_info(" %s", title);
     for (int l = 1; l <= s->mesh.levelmax; l++)
         if (s->noct[l])
             log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->noct[l],
-                     (long)low[l], (long)high[l], (long)(s->noct[l] / s->comm.size));
+                     (long)s->noct_least[l], (long)s->noct_most[l],
+                     (long)(s->noct[l] / s->comm.size));
 }
 
-/* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level; the sum counts once a coarse step. */
+/* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level, on this rank; the sum counts once a coarse
+ * step. */
 void sim_potential_energy(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -35,37 +33,31 @@ void sim_potential_energy(struct sim *s, int l)
             for (int d = 0; d < 3; d++)
                 e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
         }
-        if (s->diag.counting) sum_add(&s->diag.epot, e);
+        if (s->diag.counting) sum_add(&s->diag.sum.epot, e);
     }
-    comm_max_f64(&s->comm, &top, 1);
     s->matter.rho_max[l] = top;
 }
 
 void sim_report_begin(struct sim *s)
 {
-    sum_init(&s->diag.mass);
-    sum_init(&s->diag.ekin);
-    sum_init(&s->diag.eint);
-    sum_init(&s->diag.epot);
-    for (int d = 0; d < 3; d++) sum_init(&s->diag.momentum[d]);
+    struct sum_totals *sum = &s->diag.sum;
+    sum_init(&sum->mass);
+    sum_init(&sum->ekin);
+    sum_init(&sum->eint);
+    sum_init(&sum->epot);
+    for (int d = 0; d < 3; d++) sum_init(&sum->momentum[d]);
     s->diag.counting = true;
 }
 
 static struct totals totals_get(struct sim *s)
 {
-    struct totals t;
-    comm_sum(&s->comm, &s->diag.mass);
-    comm_sum(&s->comm, &s->diag.ekin);
-    comm_sum(&s->comm, &s->diag.eint);
-    comm_sum(&s->comm, &s->diag.epot);
-    t.mass = sum_get(&s->diag.mass);
-    t.ekin = sum_get(&s->diag.ekin);
-    t.eint = sum_get(&s->diag.eint);
-    t.epot = sum_get(&s->diag.epot);
-    for (int d = 0; d < 3; d++) {
-        comm_sum(&s->comm, &s->diag.momentum[d]);
-        t.momentum[d] = sum_get(&s->diag.momentum[d]);
-    }
+    struct sum_totals *sum = &s->diag.sum;
+    comm_sums(&s->comm, (struct sum *)sum, sizeof *sum / sizeof(struct sum));
+    struct totals t = {.mass = sum_get(&sum->mass),
+                       .ekin = sum_get(&sum->ekin),
+                       .eint = sum_get(&sum->eint),
+                       .epot = sum_get(&sum->epot)};
+    for (int d = 0; d < 3; d++) t.momentum[d] = sum_get(&sum->momentum[d]);
     return t;
 }
 

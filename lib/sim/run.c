@@ -4,48 +4,73 @@
 #include "base/timer.h"
 #include "sim/sim.h"
 
-static enum err check_limits(const struct sim *s)
+/* What ranks tell one another between coarse steps, in one sum. */
+struct tally {
+    int64_t parts, lost;           /* particles there, and out of the box so far */
+    int64_t over_octs, over_parts; /* ranks beyond the limits */
+    int64_t stop, write;           /* ranks that were asked for it */
+};
+
+static int64_t own_octs(const struct sim *s)
+{
+    int64_t n = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) n += s->mesh.lev[l].nown;
+    return n;
+}
+
+static struct tally tally_get(struct sim *s)
 {
     const struct param_amr *a = &s->par->amr;
-    int64_t octs = 0, parts = s->parts.n, worst[2] = {0, s->parts.n}, total = 0;
-    for (int l = 1; l <= s->mesh.levelmax; l++) {
-        worst[0] += s->mesh.lev[l].nown;
-        octs += s->noct[l];
-    }
-    comm_max_i64(&s->comm, worst, 2);
-    total = parts;
-    comm_add_i64(&s->comm, &total, 1);
-    if (a->ngridmax > 0 && worst[0] > a->ngridmax)
+    int asked = sim_asked_for(s);
+    struct tally t = {.parts = s->parts.n,
+                      .lost = s->parts.lost,
+                      .over_octs = a->ngridmax > 0 && own_octs(s) > a->ngridmax,
+                      .over_parts = a->npartmax > 0 && s->parts.n > a->npartmax,
+                      .stop = asked<0, .write = asked> 0};
+    comm_add_i64(&s->comm, (int64_t *)&t, sizeof t / sizeof(int64_t));
+    s->out.asked = t.stop ? -1 : t.write ? 1 : 0;
+    return t;
+}
+
+static int64_t most_of_all(const struct sim *s, int64_t n)
+{
+    comm_max_i64(&s->comm, &n, 1);
+    return n;
+}
+
+static enum err check_limits(const struct sim *s, const struct tally *t)
+{
+    const struct param_amr *a = &s->par->amr;
+    int64_t octs = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) octs += s->noct[l];
+    if (t->over_octs)
         FAIL(ERR_LIMIT,
              "a rank needs %ld octs but amr_params/ngridmax is %ld: raise it, or leave it out for "
              "no limit",
-             (long)worst[0], (long)a->ngridmax);
+             (long)most_of_all(s, own_octs(s)), (long)a->ngridmax);
     if (a->ngridtot > 0 && octs > a->ngridtot)
         FAIL(ERR_LIMIT,
              "the mesh needs %ld octs but amr_params/ngridtot is %ld: raise it, or leave it out "
              "for no limit",
              (long)octs, (long)a->ngridtot);
-    if (a->npartmax > 0 && worst[1] > a->npartmax)
+    if (t->over_parts)
         FAIL(ERR_LIMIT,
              "a rank holds %ld particles but amr_params/npartmax is %ld: raise it, or leave it out "
              "for no limit",
-             (long)worst[1], (long)a->npartmax);
-    if (a->nparttot > 0 && total > a->nparttot)
+             (long)most_of_all(s, s->parts.n), (long)a->npartmax);
+    if (a->nparttot > 0 && t->parts > a->nparttot)
         FAIL(ERR_LIMIT,
              "there are %ld particles but amr_params/nparttot is %ld: raise it, or leave it out "
              "for no limit",
-             (long)total, (long)a->nparttot);
+             (long)t->parts, (long)a->nparttot);
     return OK;
 }
 
 /* Particles that crossed a boundary are removed, which is reported at once. In a periodic box no
  * particle can. */
-static enum err report_lost(struct sim *s)
+static enum err report_lost(struct sim *s, int64_t lost)
 {
-    int64_t lost = s->parts.lost;
     bool bounded = false;
-    if (!s->par->run.pic) return OK;
-    comm_add_i64(&s->comm, &lost, 1);
     for (int f = 0; f < 6; f++) bounded |= s->mesh.wall[f];
     if (lost > s->diag.lost && !bounded)
         FAIL(ERR_LIMIT,
@@ -61,6 +86,7 @@ static enum err report_lost(struct sim *s)
 
 enum err sim_run(struct sim *s)
 {
+    sim_count_octs(s);
     sim_report_mesh(s, s->restart.resumed ? "Mesh structure of the checkpoint"
                                           : "Initial mesh structure");
     log_info(" Starting time integration");
@@ -69,14 +95,16 @@ enum err sim_run(struct sim *s)
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
                                                                         : s->time.nstep_coarse;
+    struct tally t = tally_get(s);
     while (!s->end.done) {
         comm_mark(&s->comm);
-        TRY(check_limits(s));
+        TRY(check_limits(s, &t));
         sim_report_begin(s);
         TRY(sim_step(s, s->mesh.levelmin, 1));
         if (s->end.done) break;
         s->time.nstep_coarse++;
-        TRY(report_lost(s));
+        t = tally_get(s);
+        TRY(report_lost(s, t.lost));
         sim_report_step_time(s);
         sim_profile_step(s);
     }

@@ -44,10 +44,10 @@ struct sim_refine {
 
 /* What gravitates. */
 struct sim_matter {
-    double mass, com[3]; /* everything in the box, code units */
-    double quantum;      /* of mass deposits */
-    double rho_tot;      /* mean density that the Poisson source is measured from */
-    double rho_max[LEVEL_MAX + 2];
+    double mass, com[3];                 /* everything in the box, code units */
+    double quantum;                      /* of mass deposits */
+    double rho_tot;                      /* mean density that the Poisson source is measured from */
+    double rho_max[LEVEL_MAX + 2];       /* of this rank */
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
     /* cic_levelmax: dark matter density handed down to finer levels */
     double (*rho_top[LEVEL_MAX + 2])[8];
@@ -56,7 +56,9 @@ struct sim_matter {
 /* Conserved quantities; sums of this rank until the report. */
 struct sim_diag {
     bool counting; /* first way down of the coarse step: every level is met once */
-    struct sum mass, ekin, eint, epot, momentum[3];
+    struct sum_totals {
+        struct sum mass, ekin, eint, epot, momentum[3];
+    } sum;
     double mass_tot_0, einit, epot_tot_old, epot_tot_int, aexp_old;
     int nstep_last; /* coarse step of the last report */
     int64_t particles;
@@ -84,6 +86,8 @@ struct sim_out {
     double *tout, *aout, tout_next, aout_next;
     char last_good[4096]; /* checkpoint; empty: none yet */
     double wall_limit;    /* seconds after wall_start; 0: none */
+    /* before this coarse step, by any rank: 0 nothing, 1 write, −1 write and stop */
+    int asked;
 };
 
 struct sim_restart {
@@ -112,6 +116,8 @@ struct sim {
     struct comm comm;
     struct mesh mesh;
     int64_t noct[LEVEL_MAX + 2]; /* octs of each level over all ranks */
+    /* least and most own octs of a rank, when the level last began a step */
+    int64_t noct_least[LEVEL_MAX + 2], noct_most[LEVEL_MAX + 2];
     struct domain *dom;
     struct parts parts;
     struct hydro_par hydro;
@@ -206,4 +212,6 @@ void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 bool sim_caught(const struct sim *s); /* output.c: a rank was asked to stop (collective) */
-void sim_count_octs(struct sim *s);
+/* output.c: 0 nothing, 1 write, −1 write and stop: what this rank was asked for */
+int sim_asked_for(const struct sim *s);
+void sim_count_octs(struct sim *s); /* adapt.c: noct, noct_least, noct_most (collective) */

@@ -8,13 +8,26 @@
  * down). */
 static void add_totals(struct sim *s, int l)
 {
+    struct sum_totals *sum = &s->diag.sum;
     if (!s->diag.counting) return;
     if (s->mesh.hydro)
-        hydro_totals(&s->mesh, l, &s->hydro, &s->diag.mass, &s->diag.ekin, &s->diag.eint,
-                     s->diag.momentum);
-    if (s->par->run.pic) part_kinetic(&s->parts, l, &s->diag.ekin);
+        hydro_totals(&s->mesh, l, &s->hydro, &sum->mass, &sum->ekin, &sum->eint, sum->momentum);
+    if (s->par->run.pic) part_kinetic(&s->parts, l, &sum->ekin);
 }
 
+/* With the time step go the extremes of the number of octs, for the report. */
+static double least_of_all(struct sim *s, int l, double dt)
+{
+    double nown = s->mesh.lev[l].nown, least[3] = {dt, nown, -nown};
+    comm_min_f64(&s->comm, least, 3);
+    s->noct_least[l] = (int64_t)least[1];
+    s->noct_most[l] = (int64_t)-least[2];
+    return least[0];
+}
+
+/* Of its conditions, that of free fall takes the highest density of this rank: the least of the
+ * ranks' time steps is that of the highest density of all, to the last bit, since rounding keeps
+ * order. */
 double sim_timestep(struct sim *s, int l)
 {
     const struct mesh *m = &s->mesh;
@@ -32,7 +45,7 @@ double sim_timestep(struct sim *s, int l)
         if (v > 0) dt = fmin(dt, courant * dx / v);
     }
     if (m->hydro) dt = fmin(dt, hydro_courant(m, l, &s->hydro));
-    comm_min_f64(&s->comm, &dt, 1);
+    dt = least_of_all(s, l, dt);
     add_totals(s, l);
     if (l > m->levelmin) dt = fmin(dt, s->time.dtnew[l - 1] / s->time.nsubcycle[l - 1]);
     return dt;

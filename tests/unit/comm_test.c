@@ -44,6 +44,15 @@ static void test_sums(void)
     sum_add(&s, c.rank == c.size - 1 ? NAN : 1);
     comm_sum(&c, &s);
     CHECK(isnan(sum_get(&s)), "%g: of a number that is none", sum_get(&s));
+    struct sum many[3];
+    for (int i = 0; i < 3; i++) sum_init(&many[i]);
+    sum_add(&many[0], c.rank + 1);
+    sum_add(&many[1], c.rank ? 1 : INFINITY);
+    sum_add(&many[2], c.rank ? 0 : 0.5);
+    comm_sums(&c, many, 3);
+    CHECK(sum_get(&many[0]) == (double)n, "%g of the first sum", sum_get(&many[0]));
+    CHECK(isnan(sum_get(&many[1])), "%g of the second, which is not finite", sum_get(&many[1]));
+    CHECK(sum_get(&many[2]) == 0.5, "%g of the third", sum_get(&many[2]));
 }
 
 /* Rank a sends (a + 2 b) % 4 items to rank b. */
