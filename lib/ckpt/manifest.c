@@ -57,7 +57,7 @@ static void gather(struct manifest *m, const struct comm *c)
 {
     int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "checksums"), n;
     count[0] = m->n;
-    void *all = comm_exchange(c, m->row, count, sizeof *m->row, &n, NULL);
+    void *all = comm_exchange_all(c, m->row, count, sizeof *m->row, &n, NULL);
     FREE(count);
     FREE(m->row);
     m->row = all;

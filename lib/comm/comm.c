@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-enum { TAG = 17 };
-static const size_t PIECE = (size_t)1 << 30; /* bytes per message */
+#include "comm/transport.h"
 
 /* Whether a launcher started us: it says so in the environment. */
 static bool launched(void)
@@ -38,7 +36,7 @@ static bool launched(void)
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
-    *c = (struct comm){0, 1};
+    *c = (struct comm){.rank = 0, .size = 1};
     MPI_Initialized(&started);
     if (!started && !launched()) return;
     if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
@@ -148,9 +146,8 @@ void comm_sums(const struct comm *c, struct sum *s, int n)
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)
 {
     if (c->size == 1) return;
-    for (size_t at = 0; at < bytes; at += PIECE)
-        MPI_Bcast((char *)p + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, root,
-                  MPI_COMM_WORLD);
+    for (size_t at = 0; at < bytes; at += comm_piece_max)
+        MPI_Bcast((char *)p + at, comm_piece(bytes - at), MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
 void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes)
@@ -187,85 +184,4 @@ enum err err_agree(const struct comm *c, enum err e)
     snprintf(word.text, sizeof word.text, "%s", e == OK ? "" : err_message());
     comm_bcast(c, &word, sizeof word, (int)first);
     return err_set(word.code, "%s", word.text);
-}
-
-void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
-                    int64_t *nrecv, int64_t *from)
-{
-    int n = c->size;
-    int64_t *in = mem_new(sizeof *in * (size_t)n, "comm counts");
-    if (n > 1)
-        MPI_Alltoall(count, 1, MPI_INT64_T, in, 1, MPI_INT64_T, MPI_COMM_WORLD);
-    else
-        in[0] = count[0];
-    *nrecv = 0;
-    for (int r = 0; r < n; r++) *nrecv += in[r];
-    char *recv = mem_new((size_t)*nrecv * bytes + 1, "comm exchange");
-
-    int *peer = mem_new(sizeof *peer * (size_t)n, "comm counts");
-    void **pointers = mem_new(sizeof *pointers * (size_t)(2 * n), "comm counts");
-    size_t *sizes = mem_new(sizeof *sizes * (size_t)(2 * n), "comm counts");
-    char *s = (char *)(uintptr_t)send, *r = recv;
-    int npeer = 0;
-    for (int i = 0; i < n; i++) {
-        size_t sb = (size_t)count[i] * bytes, rb = (size_t)in[i] * bytes;
-        if (i == c->rank) {
-            if (sb) memcpy(r, s, sb);
-        } else if (sb || rb) {
-            peer[npeer] = i;
-            pointers[npeer] = s, pointers[n + npeer] = r;
-            sizes[npeer] = sb, sizes[n + npeer] = rb;
-            npeer++;
-        }
-        s += sb, r += rb;
-    }
-    comm_wait(comm_post(c, npeer, peer, pointers, sizes, pointers + n, sizes + n));
-    if (from) memcpy(from, in, sizeof *in * (size_t)n);
-    FREE(sizes);
-    FREE(pointers);
-    FREE(peer);
-    FREE(in);
-    return recv;
-}
-
-static int64_t rounds;
-
-int64_t comm_rounds(void)
-{
-    return rounds;
-}
-
-struct comm_round {
-    int n;
-    MPI_Request req[];
-};
-
-static size_t pieces(size_t bytes)
-{
-    return (bytes + PIECE - 1) / PIECE;
-}
-
-struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
-                             const size_t *sbytes, void *const *rbuf, const size_t *rbytes)
-{
-    size_t total = 0;
-    for (int i = 0; i < npeer; i++) total += pieces(sbytes[i]) + pieces(rbytes[i]);
-    struct comm_round *r = mem_new(sizeof *r + total * sizeof(MPI_Request), "comm round");
-    r->n = 0;
-    rounds += total > 0;
-    for (int i = 0; i < npeer; i++)
-        for (size_t at = 0; at < rbytes[i]; at += PIECE)
-            MPI_Irecv((char *)rbuf[i] + at, (int)(rbytes[i] - at < PIECE ? rbytes[i] - at : PIECE),
-                      MPI_BYTE, peer[i], TAG, MPI_COMM_WORLD, &r->req[r->n++]);
-    for (int i = 0; i < npeer; i++)
-        for (size_t at = 0; at < sbytes[i]; at += PIECE)
-            MPI_Isend((char *)sbuf[i] + at, (int)(sbytes[i] - at < PIECE ? sbytes[i] - at : PIECE),
-                      MPI_BYTE, peer[i], TAG, MPI_COMM_WORLD, &r->req[r->n++]);
-    return r;
-}
-
-void comm_wait(struct comm_round *r)
-{
-    if (r->n > 0) MPI_Waitall(r->n, r->req, MPI_STATUSES_IGNORE);
-    mem_free(r);
 }

@@ -10,8 +10,11 @@
 #include "base/err.h"
 #include "base/sum.h"
 
+struct comm_tuner;
+
 struct comm {
     int rank, size;
+    struct comm_tuner *tuner; /* chooses transports (comm/tuner.h); NULL: point to point */
 };
 
 /* Starts MPI if the environment shows that a launcher (mpirun, srun, …) started this process, or if
@@ -51,19 +54,59 @@ void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, con
  * (collective) */
 MUST_USE enum err err_agree(const struct comm *c, enum err e);
 
-/* Sparse exchange (collective): sends items of `bytes` bytes; count[r] items to rank r, packed by
- * rank in rank order in `send`. Returns the received items, in order of source rank, in a new block
- * (owner: caller, FREE), their number in *nrecv, and, if from != NULL, the count from each rank in
- * from[size]. */
-void *comm_exchange(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
-                    int64_t *nrecv, int64_t *from);
+/* ---- exchanges ----
+ *
+ * Exchanges go by a transport: point to point, MPI_Alltoallv, or the walk along the tree of ranks
+ * (transports.def). All deliver the same bytes in the same order. Which one is chosen for each use
+ * (uses.def) by the tuner. */
+enum comm_use {
+#define USE(name, text) COMM_##name,
+#include "comm/uses.def"
+#undef USE
+    COMM_USES
+};
 
-/* Point-to-point rounds between fixed peers. post: receive into rbuf[i] (rbytes[i]) from peer[i],
- * send sbuf[i]; then comm_wait. Buffers are lent until comm_wait returns. Zero-byte messages are
- * not sent. */
+/* Items to or from ranks: ascending ranks, no count of 0. One block; owner: comm_counts_free. */
+struct comm_counts {
+    int n;
+    int *rank;
+    int64_t *count;
+};
+void comm_counts_free(struct comm_counts *k);
+/* Of n items for rank[i] each, those below 0 for nobody. order[at], unless NULL, becomes the item
+ * that comes at this place when items are packed by rank; items of a rank stay in order. */
+struct comm_counts comm_counts_of(int64_t n, const int *rank, int64_t *order);
+int64_t comm_counts_total(const struct comm_counts *k);
+/* Both with a row for each rank of either, and counts of 0 where it has none. */
+void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
+                      struct comm_counts *all_a, struct comm_counts *all_b);
+
+/* Sparse exchange (collective): sends items of `bytes` bytes, packed by rank as `to` says. Nobody
+ * knows before what it will receive, and no table has a row for each rank. Returns the received
+ * items, in order of source rank, in a new block (owner: caller, FREE), their number in *nrecv, and,
+ * if from != NULL, how many came from which rank. Items for oneself are among them. */
+void *comm_exchange(const struct comm *c, const void *send, const struct comm_counts *to,
+                    size_t bytes, int64_t *nrecv, struct comm_counts *from);
+/* The same with tables of all ranks, count[size] and from[size]: for set-up and files, whose memory
+ * and time may grow with the number of ranks. */
+void *comm_exchange_all(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
+                        int64_t *nrecv, int64_t *from);
+
+/* Exchange between fixed peers, whose sizes both ends know, by the transport of its use
+ * (collective: ranks without peers too). begin: receive rbytes[i] into rbuf[i] from peer[i], send
+ * sbuf[i]; then comm_swap_end. Peers ascend. Buffers and tables are lent until comm_swap_end
+ * returns. Several may be under way; all ranks begin and end them in the same order. */
+struct comm_swap;
+struct comm_swap *comm_swap_begin(const struct comm *c, enum comm_use use, int npeer,
+                                  const int *peer, void *const *sbuf, const size_t *sbytes,
+                                  void *const *rbuf, const size_t *rbytes);
+void comm_swap_end(struct comm_swap *s);
+
+/* The same, always point to point, among those ranks that call it. Zero-byte messages are not sent.
+ */
 struct comm_round;
 struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
                              const size_t *sbytes, void *const *rbuf, const size_t *rbytes);
 void comm_wait(struct comm_round *r);
-/* that this process has begun so far with any peer: what latency is paid for */
+/* Times that this process has waited for others in an exchange: what latency is paid for. */
 int64_t comm_rounds(void);

@@ -329,7 +329,7 @@ void hdf5_turn(struct hdf5_file *f)
     int64_t got, *count = mem_zero(sizeof *count * (size_t)f->c->size, "checkpoint");
     for (int r = 0; f->deflate && r < f->c->size; r += RANKS) {
         count[0] = f->c->rank / RANKS * RANKS == r ? f->npacked : 0;
-        char *all = comm_exchange(f->c, f->packed, count, 1, &got, NULL);
+        char *all = comm_exchange_all(f->c, f->packed, count, 1, &got, NULL);
         if (f->c->rank == 0) store_chunks(f, all, got);
         FREE(all);
     }

@@ -62,7 +62,7 @@ static enum err write_file(struct hdf5_out *w)
 /* The texts are those of a single rank. */
 enum err hdf5_out_texts(const struct hdf5_out *w)
 {
-    const struct comm alone = {0, 1};
+    const struct comm alone = {.size = 1};
     struct ckpt_out o = w->o;
     struct domain *d = domain_new(DOMAIN_HILBERT, 1, o.nlevel, o.m->wall);
     o.c = &alone;

@@ -39,12 +39,11 @@ static struct keyref *sort_keys(const okey *key, int64_t n)
 
 /* ---- ghosts and plans ---- */
 
+/* Copies of own octs for other ranks. */
 struct sends {
     int64_t n, cap;
-    struct {
-        int rank;
-        lidx oct;
-    } * item;
+    int *rank;
+    lidx *oct;
 };
 
 static struct sends find_sends(const struct domain *d, int me, int l, lidx nown, const okey *own)
@@ -53,13 +52,14 @@ static struct sends find_sends(const struct domain *d, int me, int l, lidx nown,
     int *rank = mem_new(sizeof *rank * (size_t)domain_nrank(d), "mesh scratch");
     for (lidx i = 0; i < nown; i++) {
         int n = domain_near(d, me, l, own[i], rank);
-        for (int j = 0; j < n; j++) {
-            if (s.n == s.cap) {
-                s.cap = 2 * s.cap + 256;
-                s.item = mem_grow(s.item, sizeof *s.item * (size_t)s.cap, "mesh scratch");
-            }
-            s.item[s.n].rank = rank[j];
-            s.item[s.n++].oct = i;
+        if (s.n + n > s.cap) {
+            s.cap = 2 * s.cap + n + 256;
+            s.rank = mem_grow(s.rank, sizeof *s.rank * (size_t)s.cap, "mesh scratch");
+            s.oct = mem_grow(s.oct, sizeof *s.oct * (size_t)s.cap, "mesh scratch");
+        }
+        for (int j = 0; j < n; j++, s.n++) {
+            s.rank[s.n] = rank[j];
+            s.oct[s.n] = i;
         }
     }
     mem_free(rank);
@@ -67,64 +67,74 @@ static struct sends find_sends(const struct domain *d, int me, int l, lidx nown,
 }
 
 /* Peers are the ranks with which either count is not zero. */
-static void plan_peers(struct xplan *p, int nrank, const int64_t *out, const int64_t *in)
+static void plan_peers(struct xplan *p, const struct comm_counts *out, const struct comm_counts *in)
 {
-    int n = 0;
-    for (int r = 0; r < nrank; r++) n += out[r] || in[r];
-    p->npeer = n;
-    p->peer = mem_new(sizeof *p->peer * (size_t)n + 1, "exchange plans");
-    p->sfirst = mem_new(sizeof *p->sfirst * (size_t)(n + 1), "exchange plans");
-    p->rfirst = mem_new(sizeof *p->rfirst * (size_t)(n + 1), "exchange plans");
-    n = 0;
+    struct comm_counts to, from;
+    comm_counts_join(out, in, &to, &from);
+    size_t n = (size_t)to.n;
+    p->npeer = to.n;
+    p->peer = mem_new(sizeof *p->peer * n + 1, "exchange plans");
+    p->sfirst = mem_new(sizeof *p->sfirst * (n + 1), "exchange plans");
+    p->rfirst = mem_new(sizeof *p->rfirst * (n + 1), "exchange plans");
     p->sfirst[0] = p->rfirst[0] = 0;
-    for (int r = 0; r < nrank; r++) {
-        if (!out[r] && !in[r]) continue;
-        p->peer[n] = r;
-        p->sfirst[n + 1] = p->sfirst[n] + (lidx)out[r];
-        p->rfirst[n + 1] = p->rfirst[n] + (lidx)in[r];
-        n++;
+    for (int i = 0; i < p->npeer; i++) {
+        p->peer[i] = to.rank[i];
+        p->sfirst[i + 1] = p->sfirst[i] + (lidx)to.count[i];
+        p->rfirst[i + 1] = p->rfirst[i] + (lidx)from.count[i];
     }
+    comm_counts_free(&from);
+    comm_counts_free(&to);
 }
 
-/* Level l := these own octs and the ghosts that other ranks announce. Links are left to the caller.
- */
+/* The plan of a level from its copies; returns the keys of its ghosts, ascending (owner: caller),
+ * and their number. */
+static okey *plan_make(struct xplan *p, const struct comm *c, const struct sends *s,
+                       const okey *own, lidx nown, int64_t *nghost)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)s->n + 1, "mesh scratch");
+    struct comm_counts out = comm_counts_of(s->n, s->rank, order), in;
+    okey *key = mem_new(sizeof *key * (size_t)s->n + 1, "mesh scratch");
+    p->send = mem_new(sizeof(lidx) * (size_t)s->n + 1, "exchange plans");
+    for (int64_t i = 0; i < s->n; i++) {
+        p->send[i] = s->oct[order[i]];
+        key[i] = own[p->send[i]];
+    }
+    okey *got = comm_exchange(c, key, &out, sizeof *key, nghost, &in);
+    struct keyref *ref = sort_keys(got, *nghost);
+    plan_peers(p, &out, &in);
+    p->recv = mem_new(sizeof(lidx) * (size_t)*nghost + 1, "exchange plans");
+    for (int64_t i = 0; i < *nghost; i++) {
+        p->recv[ref[i].at] = nown + (lidx)i;
+        got[i] = ref[i].key;
+    }
+    FREE(ref);
+    FREE(key);
+    FREE(order);
+    comm_counts_free(&in);
+    comm_counts_free(&out);
+    return got;
+}
+
+/* Level l := these own octs, `total` on all ranks, and the ghosts that other ranks announce. Links
+ * are left to the caller. */
 static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                          lidx nown, const okey *own)
+                          int64_t total, lidx nown, const okey *own)
 {
     struct level *lv = &m->lev[l];
     xplan_free(&lv->plan);
-    if (c->size == 1) {
+    lv->total = total;
+    lv->plan.shared = c->size > 1 && total > 0;
+    if (!lv->plan.shared) {
         mesh_replace(m, l, nown, own, 0, NULL, NULL);
         return;
     }
-    struct sends s = find_sends(d, c->rank, l, nown, own);
-    int64_t *out = mem_zero(sizeof *out * (size_t)(3 * c->size), "mesh scratch"),
-            *in = out + c->size, *at = in + c->size;
-    for (int64_t i = 0; i < s.n; i++) out[s.item[i].rank]++;
-    for (int r = 1; r < c->size; r++) at[r] = at[r - 1] + out[r - 1];
-    lv->plan.send = mem_new(sizeof(lidx) * (size_t)s.n + 1, "exchange plans");
-    okey *key = mem_new(sizeof *key * (size_t)s.n + 1, "mesh scratch");
-    for (int64_t i = 0; i < s.n; i++) {
-        int64_t j = at[s.item[i].rank]++;
-        lv->plan.send[j] = s.item[i].oct;
-        key[j] = own[s.item[i].oct];
-    }
     int64_t ng;
-    okey *got = comm_exchange(c, key, out, sizeof *key, &ng, in);
-    struct keyref *ref = sort_keys(got, ng);
-    plan_peers(&lv->plan, c->size, out, in);
-    lv->plan.recv = mem_new(sizeof(lidx) * (size_t)ng + 1, "exchange plans");
-    for (int64_t i = 0; i < ng; i++) {
-        lv->plan.recv[ref[i].at] = nown + (lidx)i;
-        got[i] = 0;
-    }
-    for (int64_t i = 0; i < ng; i++) got[i] = ref[i].key;
-    mesh_replace(m, l, nown, own, (lidx)ng, got, NULL);
-    FREE(ref);
-    FREE(got);
-    FREE(key);
-    FREE(out);
-    FREE(s.item);
+    struct sends s = find_sends(d, c->rank, l, nown, own);
+    okey *ghost = plan_make(&lv->plan, c, &s, own, nown, &ng);
+    mesh_replace(m, l, nown, own, (lidx)ng, ghost, NULL);
+    FREE(ghost);
+    FREE(s.oct);
+    FREE(s.rank);
 }
 
 static int field_list(const struct mesh *m, int *fld)
@@ -176,22 +186,16 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
     for (int l = 1; l <= m->levelmin; l++) {
         struct keys k = {.dom = d, .rank = c->rank, .level = l};
         keys_find(&k, 1, 0);
-        level_install(m, c, d, l, (lidx)k.n, k.key);
+        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key);
         FREE(k.key);
         mesh_link(m, l);
         if (l < m->levelmin)
             memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
     }
-    for (int l = m->levelmin + 1; l <= m->levelmax; l++) level_install(m, c, d, l, 0, (okey[1]){0});
+    for (int l = m->levelmin + 1; l <= m->levelmax; l++)
+        level_install(m, c, d, l, 0, 0, (okey[1]){0});
     /* zero everywhere, and flags alike */
     for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, SET_GHOSTED, true);
-}
-
-int64_t adapt_total(const struct mesh *m, const struct comm *c, int l)
-{
-    int64_t n = m->lev[l].nown;
-    comm_add_i64(c, &n, 1);
-    return n;
 }
 
 /* ---- refinement ---- */
@@ -209,7 +213,7 @@ struct births {
     int64_t n;
     struct birth_place *place; /* [n] */
     size_t row;                /* bytes */
-    int64_t *count;            /* [nrank] records for each rank */
+    struct comm_counts to;     /* records for each rank */
     char *data;
 };
 
@@ -250,31 +254,33 @@ static void births_find(struct births *b, const struct level *lv, const struct c
 {
     int64_t n = 0;
     b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh births");
-    b->count = mem_zero(sizeof *b->count * (size_t)c->size, "mesh scratch");
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             if (!lv->flag[i][k] || lv->child[i][k] >= 0) continue;
             int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;
             b->place[n++] = (struct birth_place){i, k, r};
-            b->count[r] += r != c->rank;
         }
 }
 
 /* Records of the octs created on other ranks, in rank order. */
 static void births_pack(struct births *b, const struct mesh *m, const struct comm *c, int l)
 {
-    int64_t *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
-    for (int r = 0; r < c->size; r++) at[r + 1] = at[r] + b->count[r];
-    b->data = mem_new(b->row * (size_t)at[c->size] + 1, "mesh births");
-    for (int64_t j = 0; j < b->n; j++) {
-        const struct birth_place *p = &b->place[j];
-        if (p->rank == c->rank) continue;
-        char *row = b->data + b->row * (size_t)at[p->rank]++;
+    int *rank = mem_new(sizeof *rank * (size_t)b->n + 1, "mesh scratch");
+    int64_t *order = mem_new(sizeof *order * (size_t)b->n + 1, "mesh scratch");
+    for (int64_t j = 0; j < b->n; j++)
+        rank[j] = b->place[j].rank == c->rank ? -1 : b->place[j].rank;
+    b->to = comm_counts_of(b->n, rank, order);
+    int64_t n = comm_counts_total(&b->to);
+    b->data = mem_new(b->row * (size_t)n + 1, "mesh births");
+    for (int64_t j = 0; j < n; j++) {
+        const struct birth_place *p = &b->place[order[j]];
+        char *row = b->data + b->row * (size_t)j;
         okey k = birth_key(&m->lev[l], p);
         memcpy(row, &k, sizeof k);
         birth_values(b, m, l, p, (void *)(row + 64));
     }
-    FREE(at);
+    FREE(order);
+    FREE(rank);
 }
 
 /* Keys of the created octs of this rank: computed here (ascending), and received. */
@@ -294,7 +300,7 @@ static struct keyref *births_sort(const struct births *b, const struct level *lv
 
 /* Kept and created octs, merged in Morton order, become the own octs of level l. */
 static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                           int64_t nborn, const struct keyref *ref)
+                           int64_t total, int64_t nborn, const struct keyref *ref)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
     okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nborn) + 1, "mesh scratch");
@@ -306,7 +312,7 @@ static void births_install(struct mesh *m, const struct comm *c, const struct do
         own[n++] = lv->key[i];
     }
     while (j < nborn) own[n++] = ref[j++].key;
-    level_install(m, c, d, l, n, own);
+    level_install(m, c, d, l, total, n, own);
     FREE(own);
 }
 
@@ -338,9 +344,9 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
     struct level *lv = &m->lev[l];
     ghost_fill_flags(c, m, l);
     struct births b = {.prolong = f, .ctx = ctx, .n = count_births(lv)};
-    int64_t changes = b.n + count_deaths(&m->lev[l + 1], lv);
-    comm_add_i64(c, &changes, 1);
-    if (changes == 0) return 0;
+    int64_t changes[2] = {b.n, count_deaths(&m->lev[l + 1], lv)};
+    comm_add_i64(c, changes, 2);
+    if (changes[0] + changes[1] == 0) return 0;
 
     int64_t ncome = 0, nborn;
     char *come = NULL;
@@ -349,19 +355,19 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
     births_find(&b, lv, c, d);
     if (c->size > 1) {
         births_pack(&b, m, c, l);
-        come = comm_exchange(c, b.data, b.count, b.row, &ncome, NULL);
+        come = comm_exchange(c, b.data, &b.to, b.row, &ncome, NULL);
+        comm_counts_free(&b.to);
         FREE(b.data);
     }
     struct keyref *ref = births_sort(&b, lv, c->rank, ncome, come, &nborn);
-    births_install(m, c, d, l + 1, nborn, ref);
+    births_install(m, c, d, l + 1, m->lev[l + 1].total + changes[0] - changes[1], nborn, ref);
     births_fill(&b, m, c->rank, l + 1, nborn, ref, come);
     FREE(ref);
     FREE(come);
-    FREE(b.count);
     FREE(b.place);
     mesh_link(m, l + 1);
     fill_all(c, m, l + 1);
-    return changes;
+    return changes[0] + changes[1];
 }
 
 /* ---- redistribution ---- */
@@ -385,7 +391,7 @@ static struct routes routes_make(const struct level *lv, const struct comm *c,
     for (lidx i = 0; i < lv->nown; i++) r.order[at[rank[i]]++] = i;
     okey *key = mem_new(sizeof *key * (size_t)lv->nown + 1, "mesh scratch");
     for (lidx i = 0; i < lv->nown; i++) key[i] = lv->key[r.order[i]];
-    okey *got = comm_exchange(c, key, r.count, sizeof *key, &r.n, NULL);
+    okey *got = comm_exchange_all(c, key, r.count, sizeof *key, &r.n, NULL);
     r.ref = sort_keys(got, r.n);
     FREE(got);
     FREE(key);
@@ -402,7 +408,7 @@ static void route_rows(const struct comm *c, const struct routes *r, lidx nown, 
     for (lidx i = 0; i < nown; i++)
         memcpy(out + row * (size_t)i, p + row * (size_t)r->order[i], row);
     int64_t n;
-    char *in = comm_exchange(c, out, r->count, row, &n, NULL);
+    char *in = comm_exchange_all(c, out, r->count, row, &n, NULL);
     mem_free(out);
     mem_free(*array);
     char *q = mem_new(row * (size_t)n + 1, "mesh scratch");
@@ -440,7 +446,7 @@ static void redistribute_level(struct mesh *m, const struct comm *c, const struc
     lv->child = mem_grow(lv->child, sizeof lv->child[0] * (size_t)r.n + 1, "mesh links");
     if (m->gravity)
         lv->dense = mem_grow(lv->dense, sizeof lv->dense[0] * (size_t)r.n + 1, "mesh links");
-    level_install(m, c, d, l, (lidx)r.n, own);
+    level_install(m, c, d, l, lv->total, (lidx)r.n, own);
     FREE(own);
     FREE(r.ref);
     FREE(r.order);
@@ -460,7 +466,9 @@ void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domai
 void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d, int l, lidx nown,
                    const okey *own)
 {
-    level_install(m, c, d, l, nown, own);
+    int64_t total = nown;
+    comm_add_i64(c, &total, 1);
+    level_install(m, c, d, l, total, nown, own);
 }
 
 void adapt_link(struct mesh *m)

@@ -32,6 +32,3 @@ void adapt_fill(struct mesh *m, const struct comm *c);
 /* Moves every oct with its fields and flags to its owner under d; rebuilds ghosts and fills them.
  */
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d);
-
-/* octs of level l over all ranks */
-int64_t adapt_total(const struct mesh *m, const struct comm *c, int l);

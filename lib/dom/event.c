@@ -125,17 +125,19 @@ enum err event_route(const struct comm *c, const struct domain *d, const struct 
         if (bytes) memcpy(room, (const char *)payload + bytes * (size_t)i, bytes);
         post_event(&p, d, m, &e[i], room, &near);
     }
-    int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "events");
+    int *rank = mem_new(sizeof *rank * (size_t)p.n + 1, "events");
     char *rows = rows_sorted(p.data, p.row, p.n, rank_order);
     for (int64_t i = 0; i < p.n; i++)
-        count[((const struct parcel *)(rows + p.row * (size_t)i))->rank]++;
-    char *got = comm_exchange(c, rows, count, p.row, &out->n, NULL);
+        rank[i] = (int)((const struct parcel *)(rows + p.row * (size_t)i))->rank;
+    struct comm_counts to = comm_counts_of(p.n, rank, NULL);
+    char *got = comm_exchange(c, rows, &to, p.row, &out->n, NULL);
+    comm_counts_free(&to);
+    FREE(rank);
     FREE(rows);
     rows = rows_sorted(got, p.row, out->n, event_order);
     unpack(out, rows, p.row);
     FREE(rows);
     FREE(got);
-    FREE(count);
     FREE(room);
     FREE(near.rank);
     FREE(p.data);

@@ -1,4 +1,4 @@
-/* dom/ghost: see ghost.h. One message per peer and call; rows are packed array after array. */
+/* dom/ghost: see ghost.h. Rows are packed for each peer, array after array. */
 #include "dom/ghost.h"
 
 #include <string.h>
@@ -40,10 +40,10 @@ static void round_begin(struct ghost_rows *g, const struct xplan *p, const lidx 
     }
 }
 
-static void round_post(struct ghost_rows *g, const struct comm *c)
+static void round_post(struct ghost_rows *g, const struct comm *c, enum comm_use use)
 {
     int n = g->plan->npeer;
-    g->round = comm_post(c, n, g->plan->peer, g->ptr, g->len, g->ptr + n, g->len + n);
+    g->swap = comm_swap_begin(c, use, n, g->plan->peer, g->ptr, g->len, g->ptr + n, g->len + n);
 }
 
 static void round_end(struct ghost_rows *g)
@@ -53,8 +53,8 @@ static void round_end(struct ghost_rows *g)
     FREE(g->len);
 }
 
-static void rows_begin(struct ghost_rows *g, const struct comm *c, const struct xplan *p, int narr,
-                       void *const *arr, const size_t *stride)
+static void rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                       const struct xplan *p, int narr, void *const *arr, const size_t *stride)
 {
     size_t row = 0;
     for (int a = 0; a < narr; a++) row += stride[a];
@@ -67,13 +67,13 @@ static void rows_begin(struct ghost_rows *g, const struct comm *c, const struct 
             at += stride[a] * (size_t)n;
         }
     }
-    round_post(g, c);
+    round_post(g, c, use);
 }
 
 static void rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride)
 {
     const struct xplan *p = g->plan;
-    comm_wait(g->round);
+    comm_swap_end(g->swap);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
         const char *at = g->ptr[p->npeer + i];
@@ -85,12 +85,12 @@ static void rows_end(struct ghost_rows *g, int narr, void *const *arr, const siz
     round_end(g);
 }
 
-void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
-                     const size_t *stride)
+void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan *p, int narr,
+                     void *const *arr, const size_t *stride)
 {
     struct ghost_rows g;
-    if (p->npeer == 0 || narr == 0) return;
-    rows_begin(&g, c, p, narr, arr, stride);
+    if (!p->shared || narr == 0) return;
+    rows_begin(&g, c, use, p, narr, arr, stride);
     rows_end(&g, narr, arr, stride);
 }
 
@@ -114,7 +114,9 @@ void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m
     g->nfld = nfld;
     memcpy(g->fld, fld, sizeof *fld * (size_t)nfld);
     field_arrays(g, arr, stride);
-    if (g->lv->plan.npeer) rows_begin(&g->rows, c, &g->lv->plan, nfld, arr, stride);
+    if (g->lv->plan.shared && nfld > 0)
+        rows_begin(&g->rows, c, nfld == 1 ? COMM_FINE_DP : COMM_BULK_DP, &g->lv->plan, nfld, arr,
+                   stride);
 }
 
 void ghost_fill_end(struct ghost_fill *g)
@@ -123,7 +125,7 @@ void ghost_fill_end(struct ghost_fill *g)
     size_t stride[FLD_MAX];
     if (!g->lv) return;
     field_arrays(g, arr, stride);
-    if (g->lv->plan.npeer) rows_end(&g->rows, g->nfld, arr, stride);
+    if (g->lv->plan.shared && g->nfld > 0) rows_end(&g->rows, g->nfld, arr, stride);
     for (int i = 0; i < g->nfld; i++) g->lv->valid[g->fld[i]] = true;
     g->lv = NULL;
 }
@@ -153,7 +155,7 @@ void ghost_fill_flags(const struct comm *c, struct mesh *m, int l)
 {
     void *flag = m->lev[l].flag;
     size_t stride = sizeof m->lev[l].flag[0];
-    ghost_fill_rows(c, &m->lev[l].plan, 1, &flag, &stride);
+    ghost_fill_rows(c, COMM_FINE_INT, &m->lev[l].plan, 1, &flag, &stride);
     m->lev[l].valid[FLD_FLAG] = true;
 }
 
@@ -167,7 +169,7 @@ bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)
     char *fresh = mem_new(row * (size_t)lv->noct + 1, "ghost check");
     memcpy(fresh, now, row * (size_t)lv->noct);
     void *arr = fresh;
-    ghost_fill_rows(c, &lv->plan, 1, &arr, &row);
+    ghost_fill_rows(c, flags ? COMM_FINE_INT : COMM_FINE_DP, &lv->plan, 1, &arr, &row);
     int64_t differs = memcmp(fresh, now, row * (size_t)lv->noct) != 0;
     mem_free(fresh);
     comm_max_i64(c, &differs, 1);
@@ -178,14 +180,14 @@ bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)
 
 void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8])
 {
-    if (p->npeer == 0) return;
+    if (!p->shared) return;
     struct ghost_rows g;
     round_begin(&g, p, p->rfirst, p->sfirst, sizeof a[0]);
     for (int i = 0; i < p->npeer; i++)
         rows_get(g.ptr[i], (const char *)a, sizeof a[0], p->rfirst[i + 1] - p->rfirst[i],
                  p->recv + p->rfirst[i]);
-    round_post(&g, c);
-    comm_wait(g.round);
+    round_post(&g, c, COMM_REVERSE_INT);
+    comm_swap_end(g.swap);
     for (int i = 0; i < p->npeer; i++) {
         const int64_t(*in)[8] = g.ptr[p->npeer + i];
         for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++)
@@ -210,11 +212,8 @@ static lidx *subset_list(int npeer, const lidx *first, const lidx *list, const u
 void xplan_subset(const struct xplan *p, const unsigned char *keep, const lidx *map,
                   struct xplan *out)
 {
-    out->npeer = p->npeer;
-    if (p->npeer == 0) {
-        *out = (struct xplan){0};
-        return;
-    }
+    *out = (struct xplan){.shared = p->shared, .npeer = p->npeer};
+    if (p->npeer == 0) return;
     out->peer = mem_new(sizeof *out->peer * (size_t)p->npeer, "exchange plans");
     memcpy(out->peer, p->peer, sizeof *out->peer * (size_t)p->npeer);
     out->sfirst = mem_new(sizeof *out->sfirst * (size_t)(p->npeer + 1), "exchange plans");

@@ -6,8 +6,8 @@
 
 /* Ghost rows of each array := the owner's rows. arr[i] is an array with one row of stride[i] bytes
  * per oct. */
-void ghost_fill_rows(const struct comm *c, const struct xplan *p, int narr, void *const *arr,
-                     const size_t *stride);
+void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan *p, int narr,
+                     void *const *arr, const size_t *stride);
 /* The same for fields of a level by number (enum field); their ghosts are then marked valid. */
 void ghost_fill(const struct comm *c, struct mesh *m, int l, int nfld, const int *fld);
 void ghost_fill_hydro(const struct comm *c, struct mesh *m, int l); /* all U */
@@ -21,7 +21,7 @@ struct ghost_rows {
     char *block;
     void **ptr; /* [2 npeer]: out, in */
     size_t *len;
-    struct comm_round *round;
+    struct comm_swap *swap;
 };
 struct ghost_fill {
     struct level *lv; /* NULL: nothing is on its way */

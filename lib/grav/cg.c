@@ -91,7 +91,7 @@ static struct grav_report iterate(struct cg *s, double epsilon)
     combine(s, 1.0, s->r, 0.0, s->p);
     while (first > 0 && rep.cycles < MAX_STEPS) {
         rep.cycles++;
-        ghost_fill_rows(s->c, &s->lv->plan, 1, &arr, &stride);
+        ghost_fill_rows(s->c, COMM_MULTIGRID, &s->lv->plan, 1, &arr, &stride);
         apply(s);
         double alpha = r2 / dot(s, s->p, s->z);
         combine(s, alpha, s->p, 1.0, s->phi);

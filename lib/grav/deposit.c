@@ -36,7 +36,7 @@ void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3
         for (lidx i = 0; i < lv->nown; i++) oct_com(m, k, i, fine, com[k][i]);
         void *arr = com[k];
         size_t stride = sizeof(double[3]);
-        ghost_fill_rows(c, &lv->plan, 1, &arr, &stride);
+        ghost_fill_rows(c, COMM_FINE_DP, &lv->plan, 1, &arr, &stride);
     }
 }
 

@@ -11,10 +11,10 @@ struct fourier {
     struct fft *fft;
     int level;
     lidx nown;
-    okey *key;         /* [nown] of the octs that the plan was made for */
-    lidx *order;       /* [nown] own octs by rank of their pencil */
-    int64_t *out, *in; /* [ranks] octs to and from each */
-    size_t *place;     /* [those received] index of the first cell of an oct in fft->r */
+    okey *key;                  /* [nown] of the octs that the plan was made for */
+    lidx *order;                /* [nown] own octs by rank of their pencil */
+    struct comm_counts out, in; /* octs to and from each rank, own ones too */
+    size_t *place;              /* [those received] index of the first cell of an oct in fft->r */
 };
 
 /* ---- plan ---- */
@@ -34,31 +34,29 @@ void fourier_free(struct fourier **fp)
     fft_free(&f->fft);
     FREE(f->key);
     FREE(f->order);
-    FREE(f->out);
-    FREE(f->in);
+    comm_counts_free(&f->out);
+    comm_counts_free(&f->in);
     FREE(f->place);
     FREE(*fp);
 }
 
 /* Own octs by rank, in Morton order for each; returns their keys in that order (owner: caller). */
-static okey *sort_octs(struct fourier *f, const struct level *lv, const struct comm *c)
+static okey *sort_octs(struct fourier *f, const struct level *lv)
 {
     int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "fft exchange");
-    int64_t *next = mem_zero(sizeof *next * ((size_t)c->size + 1), "fft exchange");
+    int64_t *order = mem_new(sizeof *order * (size_t)lv->nown + 1, "fft exchange");
     okey *sorted = mem_new(sizeof *sorted * (size_t)lv->nown + 1, "fft exchange");
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t x[3];
         okey_coords(lv->key[i], x);
         rank[i] = fft_rank(f->fft, (int)(2 * x[1]), (int)(2 * x[2]));
-        f->out[rank[i]]++;
     }
-    for (int r = 0; r < c->size; r++) next[r + 1] = next[r] + f->out[r];
+    f->out = comm_counts_of(lv->nown, rank, order);
     for (lidx i = 0; i < lv->nown; i++) {
-        int64_t to = next[rank[i]]++;
-        f->order[to] = i;
-        sorted[to] = lv->key[i];
+        f->order[i] = (lidx)order[i];
+        sorted[i] = lv->key[order[i]];
     }
-    FREE(next);
+    FREE(order);
     FREE(rank);
     return sorted;
 }
@@ -72,11 +70,9 @@ static struct fourier *plan_new(const struct level *lv, const struct comm *c)
     f->key = mem_new(sizeof *f->key * (size_t)lv->nown + 1, "fft exchange");
     memcpy(f->key, lv->key, sizeof *f->key * (size_t)lv->nown);
     f->order = mem_new(sizeof *f->order * (size_t)lv->nown + 1, "fft exchange");
-    f->out = mem_zero(sizeof *f->out * (size_t)c->size, "fft exchange");
-    f->in = mem_new(sizeof *f->in * (size_t)c->size, "fft exchange");
-    okey *sorted = sort_octs(f, lv, c);
+    okey *sorted = sort_octs(f, lv);
     int64_t n;
-    okey *got = comm_exchange(c, sorted, f->out, sizeof *sorted, &n, f->in);
+    okey *got = comm_exchange(c, sorted, &f->out, sizeof *sorted, &n, &f->in);
     f->place = mem_new(sizeof *f->place * (size_t)n + 1, "fft exchange");
     for (int64_t i = 0; i < n; i++) {
         int64_t x[3];
@@ -91,28 +87,30 @@ static struct fourier *plan_new(const struct level *lv, const struct comm *c)
 
 /* ---- exchange ---- */
 
-/* Rows of eight values exchanged with each other rank: out[r] of them from `mine`, in[r] to
- * `theirs`, both packed by rank. */
-static void swap_rows(const struct comm *c, const int64_t *out, const int64_t *in,
-                      double (*mine)[8], double (*theirs)[8])
+/* Rows of eight values exchanged with each other rank, both packed by rank without the own ones. */
+static void swap_rows(const struct comm *c, const struct comm_counts *out,
+                      const struct comm_counts *in, double (*mine)[8], double (*theirs)[8])
 {
-    int n = 0, ranks = c->size;
-    int *peer = mem_new(sizeof *peer * (size_t)ranks, "fft exchange");
-    void **buf = mem_new(sizeof *buf * 2 * (size_t)ranks, "fft exchange");
-    size_t *len = mem_new(sizeof *len * 2 * (size_t)ranks, "fft exchange");
-    for (int r = 0; r < ranks; r++) {
-        if (r != c->rank && (out[r] || in[r])) {
-            peer[n] = r;
-            buf[n] = mine, buf[ranks + n] = theirs;
-            len[n] = sizeof *mine * (size_t)out[r], len[ranks + n] = sizeof *theirs * (size_t)in[r];
-            n++;
-        }
-        if (r != c->rank) mine += out[r], theirs += in[r];
+    struct comm_counts to, from;
+    comm_counts_join(out, in, &to, &from);
+    size_t room = (size_t)to.n;
+    void **buf = mem_new(sizeof *buf * 2 * room + 1, "fft exchange");
+    size_t *len = mem_new(sizeof *len * 2 * room + 1, "fft exchange");
+    int n = 0;
+    for (int i = 0; i < to.n; i++) {
+        if (to.rank[i] == c->rank) continue;
+        to.rank[n] = to.rank[i];
+        buf[n] = mine, buf[room + (size_t)n] = theirs;
+        len[n] = sizeof *mine * (size_t)to.count[i];
+        len[room + (size_t)n] = sizeof *theirs * (size_t)from.count[i];
+        mine += to.count[i], theirs += from.count[i];
+        n++;
     }
-    comm_wait(comm_post(c, n, peer, buf, len, buf + ranks, len + ranks));
+    comm_wait(comm_post(c, n, to.rank, buf, len, buf + room, len + room));
     FREE(len);
     FREE(buf);
-    FREE(peer);
+    comm_counts_free(&from);
+    comm_counts_free(&to);
 }
 
 /* Range of this rank's own part among octs packed by rank, and the number of all others. */
@@ -120,12 +118,13 @@ struct share {
     int64_t first, n, rest;
 };
 
-static struct share own_share(const struct comm *c, const int64_t *count)
+static struct share own_share(const struct comm *c, const struct comm_counts *k)
 {
-    struct share s = {.n = count[c->rank]};
-    for (int r = 0; r < c->size; r++) {
-        if (r < c->rank) s.first += count[r];
-        if (r != c->rank) s.rest += count[r];
+    struct share s = {0};
+    for (int i = 0; i < k->n; i++) {
+        if (k->rank[i] < c->rank) s.first += k->count[i];
+        if (k->rank[i] == c->rank) s.n = k->count[i];
+        if (k->rank[i] != c->rank) s.rest += k->count[i];
     }
     return s;
 }
@@ -153,13 +152,13 @@ static void get_oct(const struct fft *f, size_t place, double v[8])
 /* Level's field → pencils. */
 static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
 {
-    struct share to = own_share(c, f->out), from = own_share(c, f->in);
+    struct share to = own_share(c, &f->out), from = own_share(c, &f->in);
     double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
     double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.rest; j++)
         memcpy(mine[j], rho[f->order[skip_own(&to, j)]], sizeof mine[j]);
-    swap_rows(c, f->out, f->in, mine, theirs);
+    swap_rows(c, &f->out, &f->in, mine, theirs);
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.n; j++)
         put_oct(f->fft, f->place[from.first + j], rho[f->order[to.first + j]]);
@@ -173,13 +172,13 @@ static void send_octs(struct fourier *f, const struct comm *c, double (*rho)[8])
 /* Pencils → level's field. */
 static void return_octs(struct fourier *f, const struct comm *c, double (*phi)[8])
 {
-    struct share to = own_share(c, f->out), from = own_share(c, f->in);
+    struct share to = own_share(c, &f->out), from = own_share(c, &f->in);
     double(*mine)[8] = mem_new(sizeof *mine * (size_t)to.rest + 1, "fft exchange");
     double(*theirs)[8] = mem_new(sizeof *theirs * (size_t)from.rest + 1, "fft exchange");
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < from.rest; j++)
         get_oct(f->fft, f->place[skip_own(&from, j)], theirs[j]);
-    swap_rows(c, f->in, f->out, theirs, mine);
+    swap_rows(c, &f->in, &f->out, theirs, mine);
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < to.n; j++)
         get_oct(f->fft, f->place[from.first + j], phi[f->order[to.first + j]]);

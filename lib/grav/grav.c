@@ -89,7 +89,7 @@ static void source(const struct mesh *m, const struct comm *c, struct mg_level *
     }
     void *arr = top->rhs;
     size_t stride = sizeof top->rhs[0];
-    ghost_fill_rows(c, top->plan, 1, &arr, &stride);
+    ghost_fill_rows(c, COMM_MULTIGRID, top->plan, 1, &arr, &stride);
 }
 
 /* Σ residual² dx³ over all ranks; also leaves the mean residuals for the coarse correction. */

@@ -39,7 +39,7 @@ static lidx subset_flags(const struct comm *c, const struct level *lv, const str
         for (int k = 0; k < 8; k++) keep[i] |= compact_of(fine, lv->child[i][k]) >= 0;
     void *arr = keep;
     size_t one = 1;
-    ghost_fill_rows(c, &lv->plan, 1, &arr, &one);
+    ghost_fill_rows(c, COMM_MULTIGRID, &lv->plan, 1, &arr, &one);
     lidx n = 0;
     for (lidx i = 0; i < lv->noct; i++) n += keep[i];
     return n;
@@ -109,7 +109,7 @@ static bool level_mask(struct mg_level *g, const struct comm *c, const struct mg
         }
     void *arr = g->mask;
     size_t stride = sizeof g->mask[0];
-    ghost_fill_rows(c, g->plan, 1, &arr, &stride);
+    ghost_fill_rows(c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
     return inside;
 }
 

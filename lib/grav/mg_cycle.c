@@ -15,7 +15,7 @@ enum { SWEEPS = 2, BOTTOM_SWEEPS = 4, PARALLEL_FROM = 256 };
 
 static void fill(const struct comm *c, const struct mg_level *g, void *arr, size_t stride)
 {
-    ghost_fill_rows(c, g->plan, 1, &arr, &stride);
+    ghost_fill_rows(c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
 }
 
 static inline void relax_oct(struct mg_level *g, lidx i, bool red, bool safe, double dx2)

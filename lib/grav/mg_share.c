@@ -227,7 +227,7 @@ void mg_share_free(struct mg_share *s)
 
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
 {
-    static const struct comm alone = {0, 1};
+    static const struct comm alone = {.size = 1};
     struct mg_share *s = g->share;
     struct mg_level *here = &g->lev[s->whole.top], *lev = &s->whole.lev[s->whole.top];
     comm_allgather(c, here->rhs, s->rows, s->bytes);

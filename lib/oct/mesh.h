@@ -43,6 +43,7 @@ struct okhash {
 /* Which own octs go to which peer, and which ghosts come back. Lists are in Morton order on both
  * sides. */
 struct xplan {
+    bool shared; /* some rank has peers: all take part in exchanges */
     int npeer;
     int *peer;    /* ranks, ascending */
     lidx *sfirst; /* [npeer+1] into send */
@@ -53,6 +54,7 @@ struct xplan {
 
 struct level {
     int level;
+    int64_t total; /* own octs of all ranks (dom/adapt) */
     lidx nown, noct, cap;
     okey *key; /* [noct] */
     /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */

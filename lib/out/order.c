@@ -163,7 +163,7 @@ void order_round(struct order *o, int64_t round)
     order_key *mine = mem_new(sizeof *mine * (size_t)o->nsend + 1, "order");
     for (int64_t i = 0; i < o->nsend; i++) mine[i] = o->fn(o->ctx, o->send + i);
     FREE(o->key);
-    o->key = comm_exchange(o->c, mine, o->count, sizeof *mine, &o->nrow, o->from);
+    o->key = comm_exchange_all(o->c, mine, o->count, sizeof *mine, &o->nrow, o->from);
     FREE(mine);
     o->first = (w + o->c->rank) * o->window;
     BUG_ON(o->nrow > o->window);
@@ -220,7 +220,7 @@ const void *order_move(struct order *o, const void *rows, size_t bytes)
         o->got = o->ahead[o->next];
         o->ahead[o->next++] = NULL;
     } else {
-        o->got = comm_exchange(o->c, rows, o->count, bytes, &n, NULL);
+        o->got = comm_exchange_all(o->c, rows, o->count, bytes, &n, NULL);
     }
     if (o->in_order) return o->got;
     FREE(o->slab);

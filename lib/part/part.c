@@ -212,8 +212,8 @@ static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
 struct leavers {
     int64_t n, nsend;
     int64_t *at;
-    int64_t *count; /* [nrank] */
-    size_t size;    /* of a packet */
+    struct comm_counts to;
+    size_t size; /* of a packet */
     void *send;
 };
 
@@ -238,10 +238,7 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     int64_t n = 0;
 #pragma omp parallel for simd schedule(static) reduction(+ : n)
     for (int64_t i = begin; i < p->n; i++) n += !host_is_own(p->host[i], nown);
-    *s = (struct leavers){
-        .n = n,
-        .size = packet_size(p),
-        .count = mem_zero(sizeof *s->count * (size_t)c->size, "particle exchange")};
+    *s = (struct leavers){.n = n, .size = packet_size(p)};
     if (n == 0) return;
     s->at = mem_new(sizeof *s->at * (size_t)n, "particle exchange");
     s->send = mem_zero(s->size * (size_t)n, "particle exchange");
@@ -255,15 +252,13 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
         if (p->host[s->at[j]] == HOST_LOST) continue;
         key[j] = leaver_key(p, m, l, s->at[j]);
         rank[j] = domain_rank(d, l, key[j]);
-        s->count[rank[j]]++;
     }
-    int64_t *to = mem_zero(sizeof *to * (size_t)(c->size + 1), "particle exchange");
-    for (int r = 0; r < c->size; r++) to[r + 1] = to[r] + s->count[r];
-    for (int64_t j = 0; j < n; j++)
-        if (rank[j] >= 0)
-            particle_pack(p, s->at[j], key[j], packet_at(s->send, s->size, to[rank[j]]++));
-    s->nsend = to[c->size];
-    FREE(to);
+    int64_t *order = mem_new(sizeof *order * (size_t)n, "particle exchange");
+    s->to = comm_counts_of(n, rank, order);
+    s->nsend = comm_counts_total(&s->to);
+    for (int64_t j = 0; j < s->nsend; j++)
+        particle_pack(p, s->at[order[j]], key[order[j]], packet_at(s->send, s->size, j));
+    FREE(order);
     FREE(rank);
     FREE(key);
 }
@@ -300,7 +295,7 @@ static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
     p->lost += s.n - s.nsend;
     if (c->size > 1) {
         int64_t n;
-        void *in = comm_exchange(c, s.send, s.count, s.size, &n, NULL);
+        void *in = comm_exchange(c, s.send, &s.to, s.size, &n, NULL);
         arrivals_place(p, &m->lev[l], &s, n, in);
         FREE(in);
     } else {
@@ -309,7 +304,7 @@ static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
     }
     FREE(s.send);
     FREE(s.at);
-    FREE(s.count);
+    comm_counts_free(&s.to);
 }
 
 /* ---- all particles ---- */

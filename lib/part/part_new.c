@@ -29,9 +29,9 @@ static int share_of(okey cell, int size)
     return (int)(((unsigned __int128)(cell >> 3 * (LEVEL_MAX - 10)) * (unsigned)size) >> 30);
 }
 
-/* Sorts tickets by position, hence by rank; count[r] for rank r. */
+/* Tickets sorted by position, hence by rank; how many are for each rank. */
 static struct ticket *draw_tickets(const struct level *lv, const struct comm *c, int64_t n,
-                                   const struct part_place *place, int64_t *count)
+                                   const struct part_place *place, struct comm_counts *to)
 {
     struct ticket *t = mem_zero(sizeof *t * (size_t)n + 1, "new particles");
     for (int64_t i = 0; i < n; i++) {
@@ -43,7 +43,10 @@ static struct ticket *draw_tickets(const struct level *lv, const struct comm *c,
         t[i].at = i;
     }
     qsort(t, (size_t)n, sizeof *t, ticket_order);
-    for (int64_t i = 0; i < n; i++) count[share_of(t[i].cell, c->size)]++;
+    int *rank = mem_new(sizeof *rank * (size_t)n + 1, "new particles");
+    for (int64_t i = 0; i < n; i++) rank[i] = share_of(t[i].cell, c->size);
+    *to = comm_counts_of(n, rank, NULL);
+    mem_free(rank);
     return t;
 }
 
@@ -65,19 +68,20 @@ static void number_tickets(const struct comm *c, int64_t n, struct ticket *t, in
 static void number_places(const struct level *lv, const struct comm *c, int64_t n,
                           const struct part_place *place, int64_t next, int64_t *id)
 {
-    int64_t *count = mem_zero(2 * sizeof *count * (size_t)c->size, "new particles"),
-            *from = count + c->size, nin, nback;
-    struct ticket *mine = draw_tickets(lv, c, n, place, count),
-                  *in = comm_exchange(c, mine, count, sizeof *in, &nin, from);
+    struct comm_counts to, from;
+    int64_t nin, nback;
+    struct ticket *mine = draw_tickets(lv, c, n, place, &to),
+                  *in = comm_exchange(c, mine, &to, sizeof *in, &nin, &from);
     number_tickets(c, nin, in, next);
     /* sent back in the order in which this rank sent its tickets */
-    struct ticket *back = comm_exchange(c, in, from, sizeof *back, &nback, NULL);
+    struct ticket *back = comm_exchange(c, in, &from, sizeof *back, &nback, NULL);
     BUG_ON(nback != n);
     for (int64_t i = 0; i < n; i++) id[mine[i].at] = back[i].at;
     FREE(back);
     FREE(in);
     FREE(mine);
-    FREE(count);
+    comm_counts_free(&from);
+    comm_counts_free(&to);
 }
 
 int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,

@@ -289,7 +289,7 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
     for (int64_t i = 0; i < n; i++)
         for (int k = ranks_of(p, &item[i], hit, rank); k > 0; k--)
             out[next[rank[k - 1]]++] = item[i];
-    struct pk_item *in = comm_exchange(p->c, out, count, sizeof *out, &got, NULL);
+    struct pk_item *in = comm_exchange_all(p->c, out, count, sizeof *out, &got, NULL);
     assign_all(p, got, in);
     FREE(in);
     FREE(out);

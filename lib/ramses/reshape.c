@@ -210,7 +210,7 @@ static enum err fetch_parts(void *ctx, int column, int64_t first, int64_t *n, co
 static enum err write_files(struct target *t)
 {
     struct rewrite *w = t->w;
-    struct comm file = {t->number, w->ntarget};
+    struct comm file = {.rank = t->number, .size = w->ntarget};
     struct ramses_values values = {t, fetch_octs, fetch_parts};
     struct ramses_out *o = mem_zero(sizeof *o, "checkpoint");
     o->o = w->o;

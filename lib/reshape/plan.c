@@ -230,7 +230,7 @@ static void make_cuts(const struct reshape *opt, int nfurther, const struct comm
 {
     int64_t *count = mem_zero(sizeof *count * (size_t)c->size, "weights"), n;
     count[0] = w->n;
-    struct weight *row = comm_exchange(c, w->row, count, sizeof *row, &n, NULL);
+    struct weight *row = comm_exchange_all(c, w->row, count, sizeof *row, &n, NULL);
     for (int64_t i = 0; i < n; i++)
         row[i].code = reshape_place(weight_level(row[i].code), weight_key(row[i].code));
     if (n) qsort(row, (size_t)n, sizeof *row, by_place);

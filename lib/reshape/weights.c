@@ -113,7 +113,7 @@ void weights_merge(struct weights *w, const struct comm *c)
     for (int64_t i = 0; i < w->cap; i++)
         if (w->row[i].code) out[at[(int)(w->row[i].code % (okey)c->size)]++] = w->row[i];
     FREE(w->row);
-    struct weight *got = comm_exchange(c, out, count, sizeof *out, &n, NULL);
+    struct weight *got = comm_exchange_all(c, out, count, sizeof *out, &n, NULL);
     FREE(out);
     FREE(count);
     w->row = got, w->cap = n, w->n = 0;

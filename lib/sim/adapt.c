@@ -30,7 +30,7 @@ void sim_refine(struct sim *s, int from)
     for (int l = from; l < m->levelmax; l++)
         if (s->noct[l] > 0 || s->noct[l + 1] > 0) {
             adapt_refine(m, &s->comm, s->dom, l, m->hydro ? hydro_prolong : NULL, &s->hydro);
-            s->noct[l + 1] = adapt_total(m, &s->comm, l + 1);
+            s->noct[l + 1] = m->lev[l + 1].total;
         }
 }
 

@@ -121,7 +121,7 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
             s->matter.rho_top[l][i][k] = (double)dm[i][k] * s->matter.quantum / vol;
     void *arr = s->matter.rho_top[l];
     size_t stride = sizeof s->matter.rho_top[l][0];
-    ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &stride);
+    ghost_fill_rows(&s->comm, COMM_FINE_DP, &lv->plan, 1, &arr, &stride);
     mem_free(dm);
 }
 

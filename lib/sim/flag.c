@@ -27,7 +27,7 @@ static void share(struct flags *f)
 {
     void *bits = f->bits;
     size_t row = 1;
-    ghost_fill_rows(&f->s->comm, &f->lv->plan, 1, &bits, &row);
+    ghost_fill_rows(&f->s->comm, COMM_PAIR_INT, &f->lv->plan, 1, &bits, &row);
 }
 
 void sim_flag(struct sim *s, int l, int icount)

@@ -170,7 +170,7 @@ enum err step_exchange_edges(struct sim *s, int l, int icount)
     for (lidx i = 0; i < lv->nown; i++)
         hydro_edge_export(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
     void *arr = rows;
-    ghost_fill_rows(&s->comm, &lv->plan, 1, &arr, &row);
+    ghost_fill_rows(&s->comm, COMM_BULK_FLUX, &lv->plan, 1, &arr, &row);
     for (lidx i = lv->nown; i < lv->noct; i++)
         hydro_edge_import(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
     mem_free(rows);

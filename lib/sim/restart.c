@@ -304,7 +304,7 @@ static enum err send_seeds(struct forest *f, int l)
     for (int r = 0; r < s->comm.size; r++) at[r + 1] = at[r] + count[r];
     for (int64_t i = 0; i < n; i++) out[at[rank[i]]++] = f->seed[l][i];
     FREE(f->seed[l]);
-    f->seed[l] = comm_exchange(&s->comm, out, count, sizeof *out, &f->n[l], NULL);
+    f->seed[l] = comm_exchange_all(&s->comm, out, count, sizeof *out, &f->n[l], NULL);
     FREE(rank);
     FREE(out);
     FREE(count);
@@ -492,7 +492,7 @@ static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *
     int64_t left = more, n;
     comm_max_i64(c, &left, 1);
     *any = left;
-    char *in = comm_exchange(c, t->out, t->count, t->row, &n, NULL);
+    char *in = comm_exchange_all(c, t->out, t->count, t->row, &n, NULL);
     enum err err = OK;
     for (int64_t i = 0; i < n && err == OK; i++) err = place_row(t, in + t->row * (size_t)i);
     FREE(in);

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
+#include "comm/tuner.h"
 #include "sim/sim.h"
 
 /* What ranks tell one another between coarse steps, in one sum. */
@@ -139,4 +140,5 @@ void sim_fini(struct sim *s)
     }
     FREE(s->out.tout);
     FREE(s->out.aout);
+    tuner_free(&s->comm.tuner);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "comm/tuner.h"
 #include "sim/sim.h"
 
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
@@ -205,6 +206,7 @@ enum err sim_setup(struct sim *s)
     const struct params *p = s->par;
     bool wall[6];
     s->check.ghosts = p->run.check_ghosts;
+    if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, wall));
     if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))

@@ -89,7 +89,7 @@ static void particles_set(struct bench *b)
 
 static void setup(struct bench *b)
 {
-    b->c = (struct comm){0, 1};
+    b->c = (struct comm){.size = 1};
     b->h = (struct hydro_par){.nvar = 5,
                               .gamma = 1.6666667,
                               .smallr = 1e-10,

@@ -81,7 +81,7 @@ static void run_digest(const char *text, size_t n)
     struct source *r;
     struct digest d;
     enum err err = source_open(dir, &r);
-    if (err == OK && r->npiece < 4) err = digest_snapshot(r, &(struct comm){0, 1}, &d);
+    if (err == OK && r->npiece < 4) err = digest_snapshot(r, &(struct comm){.size = 1}, &d);
     source_close(&r);
 }
 

@@ -14,7 +14,7 @@
 enum { LMIN = 4, LMAX = 7, NPART = 5000, NVAR = 7 };
 static int64_t passed, failed;
 static struct comm all;
-static const struct comm alone = {0, 1};
+static const struct comm alone = {.size = 1};
 static const double SMALLR = 1e-10, GAMMA = 1.4, BOX = 2;
 
 static void check_on(const struct comm *c, bool ok, const char *what)

@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "check.h"
 #include "comm/comm.h"
+#include "comm/transport.h"
+#include "comm/tree.h"
+#include "comm/tuner.h"
 
 static struct comm c;
 
@@ -67,7 +70,7 @@ static void test_exchange(void)
         count[b] = (c.rank + 2 * b) % MOST;
         for (int k = 0; k < count[b]; k++, n++) item[n][0] = c.rank, item[n][1] = b, item[n][2] = k;
     }
-    int64_t(*in)[3] = comm_exchange(&c, item, count, sizeof *item, &got, from);
+    int64_t(*in)[3] = comm_exchange_all(&c, item, count, sizeof *item, &got, from);
     n = 0;
     for (int a = 0; a < c.size; a++) {
         CHECK(from[a] == (a + 2 * c.rank) % MOST, "%ld from rank %d", (long)from[a], a);
@@ -88,12 +91,229 @@ static void test_exchange(void)
     free(item);
 }
 
+/* ---- transports ---- */
+
+static uint64_t hash(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Of a case: how many numbers rank a sends to rank b; some cases are sparse, some empty. */
+static int64_t amount(int number, int a, int b)
+{
+    uint64_t h = hash((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
+    if (number == 0) return 0;
+    if (number % 3 == 1) return (b - a + c.size) % c.size == number % c.size ? 5 : 0;
+    return h % 4 ? (int64_t)(h >> 8) % (number % 2 ? 40 : 3) : 0;
+}
+
+static uint64_t value(int number, int a, int b, int64_t k)
+{
+    return hash((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 16 | (uint64_t)k);
+}
+
+/* Sizes known to senders alone; destinations in an order of their own. */
+static void one_exchange(int number)
+{
+    int64_t n = 0, got;
+    for (int b = 0; b < c.size; b++) n += amount(number, c.rank, b);
+    int *rank = mem_new(sizeof *rank * (size_t)(n + 1), "test"), skipped = 1;
+    int64_t *order = mem_new(sizeof *order * (size_t)(n + 1), "test"), at = 0;
+    rank[n] = -1; /* for nobody */
+    for (int q = 0; q < c.size; q++) {
+        int b = (q * 5 + number) %
+                c.size; /* each once where 5 and the number of ranks are prime to each other */
+        if (c.size % 5 == 0) b = q;
+        for (int64_t k = 0; k < amount(number, c.rank, b); k++) rank[at++] = b;
+    }
+    struct comm_counts to = comm_counts_of(n + skipped, rank, order), from;
+    CHECK(comm_counts_total(&to) == n, "%ld of %ld", (long)comm_counts_total(&to), (long)n);
+    uint64_t *send = mem_new(sizeof *send * (size_t)n + 1, "test");
+    int64_t k = 0;
+    for (int64_t i = 0; i < n; i++) {
+        k = i > 0 && rank[order[i]] == rank[order[i - 1]] ? k + 1 : 0;
+        send[i] = value(number, c.rank, rank[order[i]], k);
+    }
+    uint64_t *in = comm_exchange(&c, send, &to, sizeof *send, &got, &from);
+    int64_t want = 0, bad = 0;
+    int sources = 0;
+    for (int a = 0; a < c.size; a++) {
+        int64_t some = amount(number, a, c.rank);
+        if (some) {
+            bad += sources >= from.n || from.rank[sources] != a || from.count[sources] != some;
+            sources++;
+        }
+        for (k = 0; k < some; k++, want++)
+            bad += want >= got || in[want] != value(number, a, c.rank, k);
+    }
+    CHECK(want == got && sources == from.n && bad == 0, "case %d: %ld of %ld, %ld wrong", number,
+          (long)got, (long)want, (long)bad);
+    comm_counts_free(&from);
+    comm_counts_free(&to);
+    mem_free(in);
+    mem_free(send);
+    mem_free(order);
+    mem_free(rank);
+}
+
+struct swapped {
+    struct comm_swap *swap;
+    int n, *peer;
+    void **buf;
+    size_t *len;
+    uint64_t *block;
+};
+
+static void swap_start(struct swapped *s, int number)
+{
+    int64_t total = 0;
+    *s = (struct swapped){0};
+    s->peer = mem_new(sizeof *s->peer * (size_t)c.size, "test");
+    s->buf = mem_new(2 * sizeof *s->buf * (size_t)c.size, "test");
+    s->len = mem_new(2 * sizeof *s->len * (size_t)c.size, "test");
+    for (int r = 0; r < c.size; r++) total += amount(number, c.rank, r) + amount(number, r, c.rank);
+    uint64_t *p = s->block = mem_zero(sizeof *p * (size_t)total + 1, "test");
+    for (int r = 0; r < c.size; r++) {
+        int64_t out = amount(number, c.rank, r), in = amount(number, r, c.rank);
+        if (r == c.rank || (!out && !in)) continue;
+        int i = s->n++;
+        s->peer[i] = r;
+        s->len[i] = sizeof *p * (size_t)out, s->len[c.size + i] = sizeof *p * (size_t)in;
+        s->buf[i] = p, s->buf[c.size + i] = p + out;
+        for (int64_t k = 0; k < out; k++) p[k] = value(number, c.rank, r, k);
+        p += out + in;
+    }
+    s->swap = comm_swap_begin(&c, COMM_FINE_DP, s->n, s->peer, s->buf, s->len, s->buf + c.size,
+                              s->len + c.size);
+}
+
+static void swap_check(struct swapped *s, int number)
+{
+    int64_t bad = 0;
+    comm_swap_end(s->swap);
+    for (int i = 0; i < s->n; i++)
+        for (int64_t k = 0; k < amount(number, s->peer[i], c.rank); k++)
+            bad += ((uint64_t *)s->buf[c.size + i])[k] != value(number, s->peer[i], c.rank, k);
+    CHECK(bad == 0, "case %d: %ld wrong", number, (long)bad);
+    mem_free(s->block);
+    mem_free(s->len);
+    mem_free(s->buf);
+    mem_free(s->peer);
+}
+
+/* Two under way at a time, and a sparse exchange between. */
+static void test_transport(const char *method, int cases)
+{
+    c.tuner = tuner_new(method);
+    CHECK(c.tuner, "%s", method);
+    for (int i = 0; i < cases; i++) {
+        struct swapped a, b;
+        one_exchange(i);
+        swap_start(&a, i);
+        swap_start(&b, i + 1);
+        one_exchange(i + 1);
+        swap_check(&a, i);
+        swap_check(&b, i + 1);
+    }
+    tuner_free(&c.tuner);
+}
+
+static void test_transports(void)
+{
+    static const char *const methods[] = {
+#define TRANSPORT(name, tried) #name,
+#include "comm/transports.def"
+#undef TRANSPORT
+    };
+    size_t usual = comm_piece_max;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        test_transport(methods[i], 20);
+        comm_piece_max = 64; /* long messages, in pieces */
+        test_transport(methods[i], 20);
+        comm_piece_max = usual;
+    }
+    CHECK(tuner_new("pigeons") == NULL, "a transport that there is not");
+}
+
+/* All calls of the trial, then a decision, which a text keeps. */
+static void test_tuner(void)
+{
+    char text[4096], again[4096];
+    test_transport("auto", 3);
+    c.tuner = tuner_new("auto");
+    for (int i = 0; i < 2 * TUNER_TRIAL + TUNER_INTERVAL + 3 * TUNER_PROBE; i++) {
+        int by = tuner_choice(c.tuner, COMM_FINE_DP);
+        int64_t low = by, high = by;
+        CHECK(comm_transport[by].tried, "%s", comm_transport[by].name);
+        if (i % 10 == 0) {
+            comm_min_i64(&c, &low, 1);
+            comm_max_i64(&c, &high, 1);
+            CHECK(low == high, "call %d: ranks differ", i);
+        }
+        /* the walk is quicker, on the slowest rank */
+        tuner_spent(&c, COMM_FINE_DP, by == TRANSPORT_ksection ? 1e-6 : 1e-6 * (c.rank + 2));
+        if (i > 2 * TUNER_TRIAL && i < 2 * TUNER_TRIAL + TUNER_INTERVAL)
+            CHECK(by == TRANSPORT_ksection, "call %d: %s", i, comm_transport[by].name);
+    }
+    tuner_state(&c, text, sizeof text);
+    CHECK(strstr(text, "fine_dp ksection 1000 "), "%s", text);
+    tuner_free(&c.tuner);
+    c.tuner = tuner_new("auto");
+    tuner_resume(&c, text);
+    tuner_state(&c, again, sizeof again);
+    CHECK(strcmp(text, again) == 0, "%s", again);
+    CHECK(tuner_choice(c.tuner, COMM_FINE_DP) == TRANSPORT_ksection, "resumed");
+    tuner_resume(&c, "nonsense\n1 fine_dp p2p\n\n99999 fine_dp p2p 500 1e-6");
+    CHECK(tuner_choice(c.tuner, COMM_FINE_DP) == TRANSPORT_ksection, "of other ranks");
+    tuner_free(&c.tuner);
+}
+
+/* The tree of any number of ranks: every rank is a leaf, and what is sent to it is received. */
+static void test_tree(void)
+{
+    static const int sizes[] = {1,  2,  3,  4,  5,    6,     7,      8,       11,      12,
+                                13, 22, 77, 96, 1000, 10007, 100000, 1 << 20, 1000000, 999983};
+    static const int want[] = {0, 1, 2, 2, 4, 3, 6, 3, 4, 4, 4, 5, 10, 7, 15, 14, 25, 20, 30, 20};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct tree t;
+        int most = 0, bad = 0;
+        tree_init(&t, sizes[i]);
+        for (int rank = 0; rank<sizes[i]; rank += sizes[i]> 20000 ? 97 : 1) {
+            struct group g = {0, sizes[i]};
+            int n = tree_messages(&t, rank);
+            if (n > most) most = n;
+            for (int l = 0; l < t.nlev; l++) {
+                int k = t.factor[l], mine = group_slot(g, k, rank);
+                struct group own = group_child(g, k, mine);
+                for (int j = 0; j < k; j++) {
+                    struct group other = group_child(g, k, j);
+                    if (j == mine || !other.n) continue;
+                    struct group from = tree_sources(own, other, rank);
+                    for (int q = 0; q < from.n; q++)
+                        bad += tree_partner(other, own, from.first + q) != rank;
+                    int to = tree_partner(own, other, rank);
+                    struct group back = tree_sources(other, own, to);
+                    bad += rank < back.first || rank >= back.first + back.n;
+                }
+                g = own;
+            }
+            bad += g.first != rank || g.n != 1;
+        }
+        CHECK(most == want[i] && bad == 0, "%d ranks: %d messages, %d wrong", sizes[i], most, bad);
+    }
+}
+
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &c);
     test_agree();
     test_sums();
     test_exchange();
+    test_transports();
+    test_tuner();
+    test_tree();
     int64_t n[2] = {passed, failed};
     comm_add_i64(&c, n, 2);
     if (c.rank == 0) printf("%ld passed, %ld failed\n", (long)n[0], (long)n[1]);

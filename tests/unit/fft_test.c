@@ -67,7 +67,7 @@ static void test_brute(int n)
  */
 static void test_alone(int n)
 {
-    struct comm self = {0, 1};
+    struct comm self = {.size = 1};
     struct fft *f = fft_new(&comm, n), *g = fft_new(&self, n);
     fft_begin(f);
     fill(f);

@@ -15,7 +15,7 @@
 
 static int64_t passed, failed;
 static struct comm all;
-static const struct comm alone = {0, 1};
+static const struct comm alone = {.size = 1};
 static const double PI = 3.14159265358979323846;
 
 static void check(bool ok, const char *what)

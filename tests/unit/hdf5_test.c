@@ -146,7 +146,7 @@ static void test_round_trip(enum domain_kind kind, bool walls)
     world_new_in(&w, all, walls, kind);
     w.h.overwrite = true;
     int64_t octs = 0;
-    for (int l = 1; l <= LMAX; l++) octs += adapt_total(&w.m, &all, l);
+    for (int l = 1; l <= LMAX; l++) octs += w.m.lev[l].total;
     check(write_hdf5(&w, 1, path, sizeof path) == OK, "a checkpoint is written by all ranks");
     check(!file_exists("output_00001.tmp"), "no temporary directory is left");
     check(see(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0 && s.split_wrong == 0,

@@ -17,7 +17,7 @@ enum { LMIN = 4, LMAX = 6, NPART = 20000, STEPS = 6 };
 static const double QUANTUM = 0x1p-60;
 static int64_t passed, failed;
 static struct comm all;
-static const struct comm alone = {0, 1};
+static const struct comm alone = {.size = 1};
 
 static void check(bool ok, const char *what)
 {

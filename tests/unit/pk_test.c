@@ -14,7 +14,7 @@
 #include "pk/window.h"
 
 static struct comm comm;
-static const struct comm alone = {0, 1};
+static const struct comm alone = {.size = 1};
 
 static double uniform(uint64_t i)
 {

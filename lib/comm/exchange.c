@@ -1,0 +1,297 @@
+/* comm/exchange: what is the same for all transports: counts by rank, packing, order; see comm.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+#include "comm/transport.h"
+#include "comm/tuner.h"
+
+const struct transport comm_transport[TRANSPORTS] = {
+#define TRANSPORT(name, tried) {#name, tried, name##_begin, name##_end, name##_deliver},
+#include "comm/transports.def"
+#undef TRANSPORT
+};
+
+size_t comm_piece_max = (size_t)1 << 30;
+static int64_t rounds;
+
+int64_t comm_rounds(void)
+{
+    return rounds;
+}
+
+void comm_count_round(void)
+{
+    rounds++;
+}
+
+/* Tags of exchanges that all ranks take part in: those under way at a time differ. */
+static int next_tag(void)
+{
+    enum { FIRST = 1000, TAGS = 16384 };
+    static int last;
+    last = (last + 1) % TAGS;
+    return FIRST + last;
+}
+
+/* ---- parcels ---- */
+
+void parcels_add(struct parcels *p, int rank, size_t bytes, char *data)
+{
+    if (p->n == p->room) {
+        p->room = 2 * p->room + 16;
+        p->at = mem_grow(p->at, sizeof *p->at * (size_t)p->room, "exchange");
+    }
+    p->at[p->n++] = (struct parcel){rank, bytes, data};
+}
+
+char *parcels_block(struct parcels *p, size_t bytes)
+{
+    if (p->nblock == p->block_room) {
+        p->block_room = 2 * p->block_room + 16;
+        p->block = mem_grow(p->block, sizeof *p->block * (size_t)p->block_room, "exchange");
+    }
+    return p->block[p->nblock++] = mem_new(bytes + 1, "exchange");
+}
+
+struct numbered {
+    struct parcel parcel;
+    int64_t number;
+};
+
+static int parcel_order(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->parcel.rank != y->parcel.rank) return x->parcel.rank > y->parcel.rank ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void parcels_sort(struct parcels *p)
+{
+    bool sorted = true;
+    for (int64_t i = 1; i < p->n; i++) sorted &= p->at[i - 1].rank <= p->at[i].rank;
+    if (sorted) return;
+    struct numbered *t = mem_new(sizeof *t * (size_t)p->n, "exchange");
+    for (int64_t i = 0; i < p->n; i++) t[i] = (struct numbered){p->at[i], i};
+    qsort(t, (size_t)p->n, sizeof *t, parcel_order);
+    for (int64_t i = 0; i < p->n; i++) p->at[i] = t[i].parcel;
+    mem_free(t);
+}
+
+void parcels_free(struct parcels *p)
+{
+    for (int i = 0; i < p->nblock; i++) mem_free(p->block[i]);
+    FREE(p->block);
+    FREE(p->at);
+}
+
+/* ---- counts ---- */
+
+static struct comm_counts counts_new(int n)
+{
+    struct comm_counts k = {.n = n};
+    k.count = mem_zero((sizeof *k.count + sizeof *k.rank) * (size_t)n + 1, "exchange");
+    k.rank = (int *)(k.count + n);
+    return k;
+}
+
+void comm_counts_free(struct comm_counts *k)
+{
+    FREE(k->count);
+    k->rank = NULL;
+    k->n = 0;
+}
+
+int64_t comm_counts_total(const struct comm_counts *k)
+{
+    int64_t n = 0;
+    for (int i = 0; i < k->n; i++) n += k->count[i];
+    return n;
+}
+
+void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
+                      struct comm_counts *all_a, struct comm_counts *all_b)
+{
+    *all_a = counts_new(a->n + b->n);
+    *all_b = counts_new(a->n + b->n);
+    int n = 0;
+    for (int i = 0, j = 0; i < a->n || j < b->n; n++) {
+        int rank = i < a->n ? a->rank[i] : INT32_MAX;
+        if (j < b->n && b->rank[j] < rank) rank = b->rank[j];
+        all_a->rank[n] = all_b->rank[n] = rank;
+        if (i < a->n && a->rank[i] == rank) all_a->count[n] = a->count[i++];
+        if (j < b->n && b->rank[j] == rank) all_b->count[n] = b->count[j++];
+    }
+    all_a->n = all_b->n = n;
+}
+
+static int int_order(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The place of a rank in the ascending list; *last: where the one before was. */
+static int find_rank(const struct comm_counts *k, int rank, int *last)
+{
+    int lo = 0, hi = k->n - 1;
+    if (k->rank[*last] == rank) return *last;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (k->rank[mid] < rank)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return *last = lo;
+}
+
+/* The ranks that occur, ascending: found from the places where the rank changes. */
+static struct comm_counts counts_empty(int64_t n, const int *rank)
+{
+    int64_t changes = 0;
+    for (int64_t i = 0; i < n; i++) changes += rank[i] >= 0 && (i == 0 || rank[i] != rank[i - 1]);
+    int *found = mem_new(sizeof *found * (size_t)changes + 1, "exchange");
+    changes = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (rank[i] >= 0 && (i == 0 || rank[i] != rank[i - 1])) found[changes++] = rank[i];
+    qsort(found, (size_t)changes, sizeof *found, int_order);
+    int ranks = 0;
+    for (int64_t i = 0; i < changes; i++)
+        if (i == 0 || found[i] != found[i - 1]) found[ranks++] = found[i];
+    struct comm_counts k = counts_new(ranks);
+    memcpy(k.rank, found, sizeof *found * (size_t)ranks);
+    mem_free(found);
+    return k;
+}
+
+struct comm_counts comm_counts_of(int64_t n, const int *rank, int64_t *order)
+{
+    struct comm_counts k = counts_empty(n, rank);
+    int last = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (rank[i] >= 0) k.count[find_rank(&k, rank[i], &last)]++;
+    if (!order) return k;
+    int64_t *at = mem_new(sizeof *at * (size_t)k.n + 1, "exchange"), sum = 0;
+    for (int r = 0; r < k.n; sum += k.count[r], r++) at[r] = sum;
+    last = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (rank[i] >= 0) order[at[find_rank(&k, rank[i], &last)]++] = i;
+    mem_free(at);
+    return k;
+}
+
+/* ---- sizes known to senders alone ---- */
+
+/* Parcels for the others; *own: bytes for oneself, from *own_at on. */
+static struct parcel *parcels_out(const struct comm *c, const char *send,
+                                  const struct comm_counts *to, size_t bytes, int64_t *n,
+                                  struct parcel *own)
+{
+    struct parcel *out = mem_new(sizeof *out * (size_t)to->n + 1, "exchange");
+    *n = 0;
+    *own = (struct parcel){.rank = c->rank};
+    for (int i = 0; i < to->n; i++) {
+        struct parcel p = {to->rank[i], bytes * (size_t)to->count[i], (char *)(uintptr_t)send};
+        if (p.rank == c->rank)
+            *own = p;
+        else
+            out[(*n)++] = p;
+        send += p.bytes;
+    }
+    return out;
+}
+
+static void deliver(const struct comm *c, int64_t n, const struct parcel *out, struct parcels *in)
+{
+    if (c->size == 1) return;
+    double began = timer_wall();
+    const struct transport *t = &comm_transport[tuner_choice(c->tuner, COMM_OBJECTS)];
+    t->deliver(c, next_tag(), n, out, in);
+    tuner_spent(c, COMM_OBJECTS, timer_wall() - began);
+}
+
+static void take(char **to, const struct parcel *p)
+{
+    memcpy(*to, p->data, p->bytes);
+    *to += p->bytes;
+}
+
+void *comm_exchange(const struct comm *c, const void *send, const struct comm_counts *to,
+                    size_t bytes, int64_t *nrecv, struct comm_counts *from)
+{
+    struct parcel own, *out;
+    struct parcels in = {0};
+    int64_t n;
+    out = parcels_out(c, send, to, bytes, &n, &own);
+    deliver(c, n, out, &in);
+    size_t total = own.bytes;
+    for (int64_t i = 0; i < in.n; i++) total += in.at[i].bytes;
+    *nrecv = bytes ? (int64_t)(total / bytes) : 0;
+    char *recv = mem_new(total + 1, "exchange"), *at = recv;
+    bool mine = own.bytes > 0;
+    if (from) *from = counts_new((int)in.n + mine);
+    for (int64_t i = 0, k = 0; i < in.n + mine; i++) {
+        bool here = mine && i == k && (k == in.n || in.at[k].rank > c->rank);
+        const struct parcel *p = here ? &own : &in.at[k];
+        k += !here;
+        if (from) from->rank[i] = p->rank, from->count[i] = (int64_t)(p->bytes / bytes);
+        take(&at, p);
+    }
+    mem_free(out);
+    parcels_free(&in);
+    return recv;
+}
+
+void *comm_exchange_all(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
+                        int64_t *nrecv, int64_t *from)
+{
+    int n = 0;
+    for (int r = 0; r < c->size; r++) n += count[r] > 0;
+    struct comm_counts to = counts_new(n), came;
+    n = 0;
+    for (int r = 0; r < c->size; r++)
+        if (count[r] > 0) to.rank[n] = r, to.count[n++] = count[r];
+    void *recv = comm_exchange(c, send, &to, bytes, nrecv, &came);
+    if (from) {
+        memset(from, 0, sizeof *from * (size_t)c->size);
+        for (int i = 0; i < came.n; i++) from[came.rank[i]] = came.count[i];
+    }
+    comm_counts_free(&came);
+    comm_counts_free(&to);
+    return recv;
+}
+
+/* ---- fixed peers ---- */
+
+struct comm_swap *comm_swap_begin(const struct comm *c, enum comm_use use, int npeer,
+                                  const int *peer, void *const *sbuf, const size_t *sbytes,
+                                  void *const *rbuf, const size_t *rbytes)
+{
+    if (c->size == 1) return NULL;
+    struct comm_swap *s = mem_new(sizeof *s, "exchange");
+    *s = (struct comm_swap){.c = c,
+                            .use = use,
+                            .tag = next_tag(),
+                            .npeer = npeer,
+                            .peer = peer,
+                            .sbuf = sbuf,
+                            .rbuf = rbuf,
+                            .sbytes = sbytes,
+                            .rbytes = rbytes};
+    double began = timer_wall();
+    s->by = &comm_transport[tuner_choice(c->tuner, use)];
+    s->by->begin(s);
+    s->seconds = timer_wall() - began;
+    return s;
+}
+
+void comm_swap_end(struct comm_swap *s)
+{
+    if (!s) return;
+    double began = timer_wall();
+    s->by->end(s);
+    tuner_spent(s->c, s->use, s->seconds + timer_wall() - began);
+    mem_free(s);
+}
