@@ -127,6 +127,12 @@ def digest(path):
     return r.out
 
 
+def transports():
+    """Values of exchange_method that force one: the rows of lib/comm/transports.def."""
+    with open(os.path.join(ROOT, 'lib', 'comm', 'transports.def')) as f:
+        return re.findall(r'^TRANSPORT\((\w+),', f.read(), re.M)
+
+
 def unpack_ics(cwd, *names):
     """Puts tests/data/ics/<name>.tar.xz under cwd/ics."""
     folder = os.path.join(cwd, 'ics')

@@ -83,8 +83,8 @@ void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
 
 /* Sparse exchange (collective): sends items of `bytes` bytes, packed by rank as `to` says. Nobody
  * knows before what it will receive, and no table has a row for each rank. Returns the received
- * items, in order of source rank, in a new block (owner: caller, FREE), their number in *nrecv, and,
- * if from != NULL, how many came from which rank. Items for oneself are among them. */
+ * items, in order of source rank, in a new block (owner: caller, FREE), their number in *nrecv,
+ * and, if from != NULL, how many came from which rank. Items for oneself are among them. */
 void *comm_exchange(const struct comm *c, const void *send, const struct comm_counts *to,
                     size_t bytes, int64_t *nrecv, struct comm_counts *from);
 /* The same with tables of all ranks, count[size] and from[size]: for set-up and files, whose memory

@@ -2,7 +2,9 @@
 sizes, or where the domains are.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4
-                                levels); VARIANTS: few, tiles, ghosts or all
+                                levels); VARIANTS: few, tiles, ghosts, transports or all
+
+transports: each transport, both orderings, 2 to 11 ranks, some with groups of unequal sizes.
 
 ghosts: on 3 ranks with check_ghosts: no phase of the step reads a stale ghost, a source term that
 does nothing changes nothing, and the digest is that of one rank.
@@ -16,6 +18,8 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo tiles tier=check timeout=120
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
+# test: sedov transports tier=check timeout=300 ranks=3
+# test: cosmo transports tier=long timeout=900 ranks=3
 # test: cosmo few tier=long timeout=300 ranks=2
 # test: cosmo all tier=check timeout=600 ranks=2
 import os
@@ -116,7 +120,8 @@ interpol_type=0
 """
 
 CASES = {'sedov': SEDOV, 'cosmo': COSMO}
-# (ranks, threads, ordering, nremap, tile_depth); the first is what the others are compared with
+# (ranks, threads, ordering, nremap, tile_depth[, transport]); the first is what the others are
+# compared with
 VARIANTS = {
     'few': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0),
             (1, 2, 'ksection', 0, 0)],
@@ -128,17 +133,21 @@ VARIANTS = {
             (8, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0), (3, 2, 'hilbert', 3, 0),
             (5, 1, 'hilbert', 2, 0)],
 }
+VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
+    (ranks, 1, ordering, 2, 0, transport) for transport in ptah.transports()
+    for ranks, ordering in ((2, 'hilbert'), (5, 'hilbert'), (8, 'ksection'), (11, 'ksection'))]
 
 
 def run_variant(case, variant, which):
     """(digests of the checkpoints, the last checkpoint, seconds)"""
-    ranks, threads, ordering, nremap, tiles = variant
-    folder = '%s_%d_%d_%s_%d_%d' % ((case,) + variant)
+    ranks, threads, ordering, nremap, tiles, *transport = variant
+    folder = '_'.join([case] + [str(x) for x in variant])
     os.makedirs(folder)
     if case == 'cosmo':
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
     settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap,
                 'hydro_params/tile_depth=%d' % tiles]
+    settings += ['run_params/exchange_method=' + t for t in transport]
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
@@ -153,7 +162,8 @@ def main():
     v = ptah.Verdict()
     reference = None
     for variant in VARIANTS[which]:
-        name = '%d ranks, %d threads, %s, nremap %d, tile_depth %d' % variant
+        name = '%d ranks, %d threads, %s, nremap %d, tile_depth %d' % variant[:5]
+        name += ''.join(', ' + x for x in variant[5:])
         digests, path, seconds = run_variant(case, variant, which)
         print('     %s: %.1f s' % (name, seconds))
         if reference is None:

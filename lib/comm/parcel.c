@@ -1,0 +1,68 @@
+/* comm/parcel: what all transports share: parcels that arrive, lengths of messages, the count of
+ * rounds; see transport.h. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "comm/transport.h"
+
+size_t comm_piece_max = (size_t)1 << 30;
+static int64_t rounds;
+
+int64_t comm_rounds(void)
+{
+    return rounds;
+}
+
+void comm_count_round(void)
+{
+    rounds++;
+}
+
+void parcels_add(struct parcels *p, int rank, size_t bytes, char *data)
+{
+    if (p->n == p->room) {
+        p->room = 2 * p->room + 16;
+        p->at = mem_grow(p->at, sizeof *p->at * (size_t)p->room, "exchange");
+    }
+    p->at[p->n++] = (struct parcel){rank, bytes, data};
+}
+
+char *parcels_block(struct parcels *p, size_t bytes)
+{
+    if (p->nblock == p->block_room) {
+        p->block_room = 2 * p->block_room + 16;
+        p->block = mem_grow(p->block, sizeof *p->block * (size_t)p->block_room, "exchange");
+    }
+    return p->block[p->nblock++] = mem_new(bytes + 1, "exchange");
+}
+
+struct numbered {
+    struct parcel parcel;
+    int64_t number;
+};
+
+static int parcel_order(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->parcel.rank != y->parcel.rank) return x->parcel.rank > y->parcel.rank ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void parcels_sort(struct parcels *p)
+{
+    bool sorted = true;
+    for (int64_t i = 1; i < p->n; i++) sorted &= p->at[i - 1].rank <= p->at[i].rank;
+    if (sorted) return;
+    struct numbered *t = mem_new(sizeof *t * (size_t)p->n, "exchange");
+    for (int64_t i = 0; i < p->n; i++) t[i] = (struct numbered){p->at[i], i};
+    qsort(t, (size_t)p->n, sizeof *t, parcel_order);
+    for (int64_t i = 0; i < p->n; i++) p->at[i] = t[i].parcel;
+    mem_free(t);
+}
+
+void parcels_free(struct parcels *p)
+{
+    for (int i = 0; i < p->nblock; i++) mem_free(p->block[i]);
+    FREE(p->block);
+    FREE(p->at);
+}
