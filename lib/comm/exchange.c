@@ -1,4 +1,4 @@
-/* comm/exchange: what is the same for all transports: counts by rank, packing, order; see comm.h. */
+/* comm/exchange: what is the same for all transports: counts by rank, packing, order (comm.h). */
 #include <stdlib.h>
 #include <string.h>
 
