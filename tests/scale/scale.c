@@ -145,7 +145,7 @@ static void print_head(void)
 static void print_row(const struct options *o, const struct box *f, enum domain_kind kind,
                       int nrank)
 {
-    struct comm one = {0, 1};
+    struct comm one = {.size = 1};
     struct share s;
     struct domain *even = domain_new(kind, nrank, f->levelmax, f->wall);
     int64_t calls = reductions, bytes = reduced;
