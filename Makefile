@@ -1,5 +1,5 @@
-# Ptah. make: the programs, into bin/ · make demo · make check, check-quick, check-long · make lint, format · make bench, roof
-# make deps: what is needed to build and test (asks unless CI=true)
+# Ptah. make: the programs, into bin/ · make demo · make check, check-quick, check-long · make lint,
+# format · make bench, roof · make deps: what is needed to build and test (asks unless CI=true)
 include config.mk
 
 B      := build
@@ -34,7 +34,8 @@ $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 
 # Programs with one format more, tests/toy/toy.c: tests/property/formats.py.
 TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
-$(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/tests/toy/toy.o $(B)/libptah.a
+$(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/tests/toy/toy.o \
+         $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # A program of several files, tests/scale. It counts the balancer's reductions over ranks.
@@ -90,4 +91,5 @@ distclean:
 
 .PHONY: all units deps demo check check-quick check-long bench roof lint format clean distclean
 .SECONDARY:
--include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(patsubst %,%.d,$(UNITS) $(SCALE) $(RANKED) $(B)/tests/bench/roof $(B)/tests/bench/kernels)
+-include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(SCALE:%=%.d) $(RANKED:%=%.d)
+-include $(B)/tests/bench/roof.d $(B)/tests/bench/kernels.d

@@ -1,9 +1,11 @@
 #!/bin/sh
-# make demo: a universe in build/demo. Initial conditions of 64^3 by mpgrafic, a run on the cores there are, a picture.
+# make demo: a universe in build/demo. Initial conditions of 64^3 by mpgrafic, a run on the cores
+# there are, a picture.
 #
 #     scripts/demo.sh [DIR [ICS LEVEL]]
 #
-# DIR receives all (default build/demo). ICS is a directory of GRAFIC files of LEVEL instead of mpgrafic's.
+# DIR receives all (default build/demo). ICS is a directory of GRAFIC files of LEVEL instead of
+# mpgrafic's.
 set -eu
 
 dir=${1:-build/demo}
@@ -22,7 +24,7 @@ else
 fi
 
 cat >"$dir/demo.nml" <<END
-A box of 50 Mpc/h with gas and dark matter, refined where eight particles' worth of mass is in a cell
+A box of 50 Mpc/h with gas and dark matter, refined where a cell has the mass of eight particles
 
 &RUN_PARAMS
 cosmo=.true.
@@ -71,18 +73,24 @@ say() {
     printf '%s\n' "$*" >&2
 }
 
+# The value in the last place of the log that fits a pattern NAME= VALUE.
+last_of() {
+    grep -o "$1" "$dir/run.log" 2>/dev/null | tail -n 1 | sed 's/.*= *//' || true
+}
+
 # The progress of a run whose log is not a terminal: its last coarse step, each second.
 progress() {
     while kill -0 "$1" 2>/dev/null; do
-        step=$(grep -o 'Main step= *[0-9]*' "$dir/run.log" 2>/dev/null | tail -n 1 | grep -o '[0-9]*$' || true)
-        a=$(grep -o ' a= *[0-9.E+-]*' "$dir/run.log" 2>/dev/null | tail -n 1 | sed 's/ a= *//' || true)
+        step=$(last_of 'Main step= *[0-9]*')
+        a=$(last_of ' a= *[0-9.E+-]*')
         [ ! -t 2 ] || printf '\r  step %s, a = %s of 0.3 ' "${step:-0}" "${a:-…}" >&2
         sleep 1
     done
     [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
-say "demo: $((1 << level))^3 cells and particles on $ranks ranks, from a = 0.03 to 0.3; the log is $dir/run.log"
+say "demo: $((1 << level))^3 cells and particles on $ranks ranks, from a = 0.03 to 0.3"
+say "      the log is $dir/run.log"
 export OMP_NUM_THREADS=1
 mpirun="mpirun --oversubscribe -n $ranks"
 [ "$(id -u)" != 0 ] || mpirun="mpirun --allow-run-as-root --oversubscribe -n $ranks"
@@ -101,10 +109,12 @@ seconds=$(($(date +%s) - start))
 last=$(tail -n 1 "$dir/checkpoints")
 last=${last#./}
 bin/inspect -m density -o "$dir/demo.png" "$dir/$last" >/dev/null
+shallow="$mpirun $bin/simulate -o shallow demo.nml amr_params/levelmax=$((level + 2))"
 cat <<END
 
-Made in $seconds s: $dir/demo.png, the gas density projected through the box, and $(wc -l <"$dir/checkpoints") checkpoints in $dir.
+Made in $seconds s: $dir/demo.png, the gas density projected through the box,
+and $(wc -l <"$dir/checkpoints") checkpoints in $dir.
 Next: bin/inspect $dir/$last                 what is in a checkpoint
       bin/simulate -p | less                 every parameter
-      cd $dir && $mpirun $bin/simulate -o shallow demo.nml amr_params/levelmax=$((level + 2))    the same, less deep
+      cd $dir && $shallow    the same, less deep
 END

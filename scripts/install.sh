@@ -3,14 +3,15 @@
 #
 #     scripts/install.sh build|demo|check
 #
-# build: to compile.  demo: also mpgrafic, which makes initial conditions.  check: also the tools and readers that the tests
-# use (a Python environment in build/venv, from tests/requirements.txt).
-# Debian and Ubuntu: by apt, with sudo if not root. It asks before it installs, unless CI=true or there is no terminal.
-# Other systems: says what is missing.
+# build: to compile.  demo: also mpgrafic, which makes initial conditions.  check: also the tools
+# and readers that the tests use (a Python environment in build/venv, from tests/requirements.txt).
+# Debian and Ubuntu: by apt, with sudo if not root. It asks before it installs, unless CI=true or
+# there is no terminal. Other systems: says what is missing.
 set -eu
 cd "$(dirname "$0")/.."
 
-build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev libgsl-dev zlib1g-dev libpng-dev'
+build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev
+    libgsl-dev zlib1g-dev libpng-dev'
 demo='mpgrafic'
 check='python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang libomp-dev'
 
@@ -55,10 +56,11 @@ install_debian() {
     [ -n "$missing" ] || return 0
     confirm "$missing(apt)"
     say "install: $missing"
-    export DEBIAN_FRONTEND=noninteractive
-    as_root apt-get update -q >&2
+    apt="env DEBIAN_FRONTEND=noninteractive apt-get"
     # shellcheck disable=SC2086
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing >&2
+    as_root $apt update -q >&2
+    # shellcheck disable=SC2086
+    as_root $apt install -y -q --no-install-recommends $missing >&2
 }
 
 # Without apt: look for the things themselves, and name what is not there.
@@ -82,9 +84,11 @@ check_other() {
     esac
     [ -n "$lost" ] || return 0
     say "install: this system has no apt; please install, with its headers:$lost"
-    say "  needed to build: a C17 compiler, GNU make, pkg-config, an MPI (Open MPI), FFTW 3, GSL, zlib, libpng"
-    say "  for make demo:   mpgrafic (https://bitbucket.org/broukema/mpgrafic)"
-    say "  for make check:  Python 3.11 or later with venv, g++, universal-ctags, groff, valgrind, xz"
+    say "  to build:       a C17 compiler, GNU make, pkg-config, an MPI (Open MPI), FFTW 3, GSL,"
+    say "                  zlib, libpng"
+    say "  for make demo:  mpgrafic (https://bitbucket.org/broukema/mpgrafic)"
+    say "  for make check: Python 3.11 or later with venv, g++, universal-ctags, groff, valgrind,"
+    say "                  xz, less"
     exit 2
 }
 
@@ -96,7 +100,8 @@ make_venv() {
     rm -rf build/venv
     mkdir -p build
     python3 -m venv build/venv
-    build/venv/bin/pip install -q --no-input --disable-pip-version-check --prefer-binary -r tests/requirements.txt >&2
+    build/venv/bin/pip install -q --no-input --disable-pip-version-check --prefer-binary \
+        -r tests/requirements.txt >&2
     printf '%s\n' "$stamp" >build/venv/stamp
 }
 

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Makes GRAFIC2 initial conditions with Debian's mpgrafic: gas and dark matter, Planck 2018 parameters.
+# Makes GRAFIC2 initial conditions with Debian's mpgrafic: gas and dark matter, Planck 2018's
+# parameters.
 #
 #     scripts/make_ics.sh DIR [N [BOX [SEED]]]
 #
-# DIR receives ic_deltab, ic_velb[xyz], ic_velc[xyz] of N^3 cells (64) in BOX Mpc/h (50). mpgrafic starts them at the expansion
-# factor at which the rms density contrast of a cell is 0.2; aexp_ini in the namelist takes them back to an earlier time.
+# DIR receives ic_deltab, ic_velb[xyz], ic_velc[xyz] of N^3 cells (64) in BOX Mpc/h (50). mpgrafic
+# starts them at the expansion factor at which the rms density contrast of a cell is 0.2; aexp_ini
+# in the namelist takes them back to an earlier time.
 #
-# mpgrafic displaces ic_velc by half a cell from ic_velb. RAMSES, and we, take both at cell centres, so dark matter here moves
-# with the gas's velocities; with the files as mpgrafic leaves them it would start half a cell beside the gas.
+# mpgrafic displaces ic_velc by half a cell from ic_velb. RAMSES, and we, take both at cell centres,
+# so dark matter here moves with the gas's velocities; with the files as mpgrafic leaves them it
+# would start half a cell beside the gas.
 set -eu
 
 dir=${1:?usage: make_ics.sh DIR [N [BOX [SEED]]]}
@@ -22,9 +25,9 @@ command -v mpgrafic >/dev/null || {
     exit 2
 }
 
-# The answers to its questions, in order: transfer function of Eisenstein & Hu; Omega_m, Omega_v, H0; Omega_b; n_s;
-# -sigma_8; no power spectrum to disk; -box in Mpc/h; no refinement; final output; four times "as it is";
-# new noise; seed; noise file; no padding.
+# The answers to its questions, in order: transfer function of Eisenstein & Hu; Omega_m, Omega_v,
+# H0; Omega_b; n_s; -sigma_8; no power spectrum to disk; -box in Mpc/h; no refinement; final output;
+# four times "as it is"; new noise; seed; noise file; no padding.
 cat >mpgrafic.in <<END
 4
 0.3111,0.6889,67.66
@@ -51,7 +54,7 @@ if ! mpirun -n 1 mpgrafic --np="$n" <mpgrafic.in >mpgrafic.log 2>&1; then
     exit 2
 fi
 
-# Each file: a header record of 44 bytes, then N records of N*N floats, each with two 4-byte markers.
+# Each file: a header record of 44 bytes, then N records of N*N floats, with 4-byte markers.
 bytes=$((52 + n * (n * n * 4 + 8)))
 for f in ic_deltab ic_velbx ic_velby ic_velbz ic_velcx ic_velcy ic_velcz; do
     have=$(wc -c 2>/dev/null <"$f" || echo 0)

@@ -144,8 +144,8 @@ def unpack_ics(cwd, *names):
 
 
 def mpicount(table):
-    """Builds tests/unit/mpicount.h as a library in this folder. Returns the environment with which a program on two or more ranks
-    writes what it asked of MPI into the file `table`; read_tsv reads that."""
+    """Builds tests/unit/mpicount.h as a library in this folder. Returns the environment with which
+    a program on two or more ranks writes what it asked of MPI into `table`, for read_tsv."""
     library = os.path.abspath('mpicount.so')
     if not os.path.exists(library):
         subprocess.check_call(['mpicc', '-shared', '-fPIC', '-O2', '-w', '-o', library, '-x', 'c',
@@ -154,7 +154,8 @@ def mpicount(table):
 
 
 def read_tsv(path):
-    """The lines of a table as dicts of numbers (or words) by the names in its first line. Lines with # are left out."""
+    """The lines of a table as dicts of numbers (or words) by the names in its first line, less
+    those with #."""
     def value(word):
         try:
             return int(word)

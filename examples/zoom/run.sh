@@ -1,12 +1,13 @@
 #!/bin/sh
 # From a box of dark matter to a halo to a zoom, with our programs: about a minute.
 #
-#   examples/zoom/run.sh [DIRECTORY]      works in DIRECTORY (default build/zoom) and leaves everything there
+#   examples/zoom/run.sh [DIRECTORY]      works in DIRECTORY (default build/zoom), leaves all there
 #   RANKS=4 examples/zoom/run.sh
 #
-# The box comes from mpgrafic if that is installed, else from tests/data. Between steps 2 and 3 stands a generator that makes several levels:
-# give points.txt to MUSIC as region_point_file (or run genetIC on the ids) to make finer levels around the halo; here a set of three
-# levels that MUSIC made for another box takes its place.
+# The box comes from mpgrafic if that is installed, else from tests/data. Between steps 2 and 3
+# stands a generator that makes several levels: give points.txt to MUSIC as region_point_file (or
+# run genetIC on the ids) to make finer levels around the halo; here a set of three levels that
+# MUSIC made for another box takes its place.
 set -e
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=${1:-$root/build/zoom}
@@ -29,7 +30,8 @@ fi
 run simulate -q -f -o box "$root/examples/zoom/box.nml"
 
 echo "2. its densest halo, and where that began"
-genzoom --trace box/output_00002 --center densest --radius 0.04 --omega-b 0 --padding 1 --force --output points.txt ics/box > halo.nml
+genzoom --trace box/output_00002 --center densest --radius 0.04 --omega-b 0 --padding 1 --force \
+    --output points.txt ics/box > halo.nml
 sed -n '1,2p' halo.nml
 echo "   $(wc -l < points.txt) points in points.txt"
 

@@ -1,12 +1,15 @@
-"""Counts what a coarse step asks of MPI: messages, rounds and collectives by kind, in bin/simulate, through MPI's profiling
-interface (tests/unit/mpicount.h). A table on stdout, tab-separated: a line for each run and kind of coarse step.
+"""Counts what a coarse step asks of MPI: messages, rounds and collectives by kind, in bin/simulate,
+through MPI's profiling interface (tests/unit/mpicount.h). A table on stdout, tab-separated: a line
+for each run and kind of coarse step.
 
     collectives.py [-n RANKS,…] [-s STEPS] [-e NAMELIST] [GROUP/NAME=VALUE…]
 
--n: numbers of ranks, default 2,3,4,8. -s: coarse steps, default 12. Other words are settings of the run, and GROUP/NAME=A,B,…
-runs each value (run_params/ordering=hilbert,ksection). -e: a namelist in place of the box of 32^3 with gas.
+-n: numbers of ranks, default 2,3,4,8. -s: coarse steps, default 12. Other words are settings of the
+run, and GROUP/NAME=A,B,… runs each value (run_params/ordering=hilbert,ksection). -e: a namelist in
+place of the box of 32^3 with gas.
 
-steady: the median step between remaps, the rank with most. remap: the step with most calls. start: all before the second step.
+steady: the median step between remaps, the rank with most. remap: the step with most calls. start:
+all before the second step.
 """
 # test: -n 2,3 -s 7 check tier=check timeout=240 ranks=3
 import getopt
@@ -21,8 +24,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 CASE = os.path.join(ptah.ROOT, 'tests', 'bench', 'cases', 'cosmo32.nml')
-NUMBERS = ['sends', 'bytes', 'partners', 'rounds', 'allreduce', 'alltoall', 'allgather', 'neighbor', 'barrier', 'scan', 'bcast',
-           'reduce', 'gather']
+NUMBERS = ['sends', 'bytes', 'partners', 'rounds', 'allreduce', 'alltoall', 'allgather', 'neighbor',
+           'barrier', 'scan', 'bcast', 'reduce', 'gather']
 
 
 def count(namelist, ranks, steps, settings):
@@ -32,14 +35,16 @@ def count(namelist, ranks, steps, settings):
     table = os.path.join(folder, 'table.tsv')
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(namelist)
-    argv = ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml', 'run_params/nstepmax=%d' % steps, *settings]
+    settings = ['run_params/nstepmax=%d' % steps, *settings]
+    argv = ptah.mpirun(ranks) + [ptah.program('simulate'), 'run.nml', *settings]
     r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1', **ptah.mpicount(table)})
     if r.status != 0:
         sys.exit('%s: %s' % (' '.join(argv), r.err[-2000:]))
     lines = ptah.read_tsv(table)
     shutil.rmtree(folder)
     last = max(d['interval'] for d in lines)
-    return [{k: max(d[k] for d in lines if d['interval'] == i) for k in NUMBERS} for i in range(last)]  # the last one only ends
+    return [{k: max(d[k] for d in lines if d['interval'] == i) for k in NUMBERS}
+            for i in range(last)]  # the last one only ends
 
 
 def kinds(intervals):
@@ -54,7 +59,8 @@ def kinds(intervals):
 def variants(words):
     """All combinations of the values of the settings."""
     names = [w.partition('=')[0] for w in words]
-    return [list(map('='.join, zip(names, values))) for values in itertools.product(*[w.partition('=')[2].split(',') for w in words])]
+    choices = [w.partition('=')[2].split(',') for w in words]
+    return [list(map('='.join, zip(names, values))) for values in itertools.product(*choices)]
 
 
 def main():
@@ -72,7 +78,8 @@ def main():
         for settings in variants(words):
             intervals = count(namelist, ranks, int(options.get('-s', 12)), settings)
             for kind, d in kinds(intervals).items():
-                print('\t'.join(map(str, [ranks, ' '.join(settings), kind] + [d[k] for k in NUMBERS])), flush=True)
+                row = [ranks, ' '.join(settings), kind] + [d[k] for k in NUMBERS]
+                print('\t'.join(map(str, row)), flush=True)
                 if checking and not 0 < d['rounds'] <= d['sends'] * ranks:
                     sys.exit('rounds and sends do not go together: %s' % d)
 

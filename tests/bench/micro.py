@@ -28,9 +28,13 @@ GHOST = {
     (12, 64, 5): {'ksection': (3.6, 2.7, 16.1), 'hilbert': (8.8, 5.5, 38.2)}}
 TRANSPORTS = ('p2p', 'alltoallv', 'ksection')
 # (ranks, N): imbalance of equal volumes, which cuRAMSES's program leaves as it is.
-BALANCE = {(2, 64): {'ksection': 1.035, 'hilbert': 1.035}, (3, 64): {'ksection': 1.354, 'hilbert': 1.239},
-           (4, 64): {'ksection': 1.243, 'hilbert': 1.243}, (6, 64): {'ksection': 1.605, 'hilbert': 1.350},
-           (12, 64): {'ksection': 2.518, 'hilbert': 2.188}, (4, 128): {'ksection': 1.243, 'hilbert': 1.243}}
+BALANCE = {
+    (2, 64): {'ksection': 1.035, 'hilbert': 1.035},
+    (3, 64): {'ksection': 1.354, 'hilbert': 1.239},
+    (4, 64): {'ksection': 1.243, 'hilbert': 1.243},
+    (6, 64): {'ksection': 1.605, 'hilbert': 1.350},
+    (12, 64): {'ksection': 2.518, 'hilbert': 2.188},
+    (4, 128): {'ksection': 1.243, 'hilbert': 1.243}}
 POISSON = {(2, 64): 7.3, (4, 64): 8.8}  # ms of the conjugate gradient
 IMBALANCE = 1.08  # after the balancer: planes of 64 octs cannot be divided
 IMBALANCE_BEFORE = 0.001
@@ -75,7 +79,8 @@ def balance(prefix, repeats, cases, v):
             out.add(d)
             if v:
                 name = '%d ranks, %s: imbalance ' % (ranks, d['domains'])
-                v.check(name + 'of equal volumes', abs(d['imbalance_before'] - want[d['domains']]), IMBALANCE_BEFORE)
+                v.check(name + 'of equal volumes',
+                        abs(d['imbalance_before'] - want[d['domains']]), IMBALANCE_BEFORE)
                 v.check(name + 'after', d['imbalance'], IMBALANCE)
 
 
@@ -102,7 +107,8 @@ def main():
         repeats = 3
     for w in words:
         if w == 'ghost':
-            ghost(prefix, repeats, {(3, 32, 5): {'ksection': (), 'hilbert': ()}} if checking else GHOST)
+            small = {(3, 32, 5): {'ksection': (), 'hilbert': ()}}
+            ghost(prefix, repeats, small if checking else GHOST)
         elif w == 'balance':
             cases = {k: BALANCE[k] for k in ((3, 64), (4, 64))} if checking else BALANCE
             balance(prefix, repeats if checking else 5, cases, v if checking else None)

@@ -1,11 +1,13 @@
-"""Decompositions for up to a million ranks by build/tests/scale/scale (tests/scale/scale.c), held against what they must be.
+"""Decompositions for up to a million ranks by build/tests/scale/scale (tests/scale/scale.c), held
+against what they must be.
 
     scale.py laws|million|CHECKPOINT…
 
-laws: 64 to 1024 ranks. million: up to 10^6 ranks and to meshes of 512^3. With a checkpoint, the tables of docs/scaling.md.
+laws: 64 to 1024 ranks. million: up to 10^6 ranks and to meshes of 512^3. With a checkpoint, the
+tables of docs/scaling.md.
 
-One-line faults it catches: a factor left in the tree, a walk that stops a level early, a walk that passes on what has arrived, a
-balancer that ignores costs, messages counted by octs.
+One-line faults it catches: a factor left in the tree, a walk that stops a level early, a walk that
+passes on what has arrived, a balancer that ignores costs, messages counted by octs.
 """
 # test: laws tier=check timeout=120
 # test: million tier=long timeout=1800
@@ -17,15 +19,18 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 PROGRAM = os.path.join(ptah.ROOT, 'build', 'tests', 'scale', 'scale')
-WALK = {1: 0, 2: 1, 3: 2, 4: 2, 5: 4, 6: 3, 7: 6, 8: 3, 12: 4, 1024: 10, 100000: 25, 1000000: 30, 1 << 20: 20}
+WALK = {1: 0, 2: 1, 3: 2, 4: 2, 5: 4, 6: 3, 7: 6, 8: 3, 12: 4, 1024: 10, 100000: 25, 1000000: 30,
+        1 << 20: 20}
 PRIME, PRIME_MOST = 999983, 20
 CLUSTERS_WEIGHT = 1.442578e6  # of cuRAMSES's benchmark, 64^3 cells
-# Faces of a mesh of N^3 on R ranks: partners and surface over volume, k-section and Hilbert (Kim 2026, section 8.6.1, and its program).
+# Faces of a mesh of N^3 on R ranks: partners and surface over volume, k-section and Hilbert (Kim
+# 2026, section 8.6.1, and its program).
 FACES = {(64, 12): {'ksection': (4.0, 0.2188), 'hilbert': (4.67, 0.2589)},
          (128, 4): {'ksection': (2.0, 0.0625), 'hilbert': (2.0, 0.0625)}}
 FACES_LONG = {(1024, 96): {'ksection': (6.0, 0.0273), 'hilbert': (None, 0.0327)}}
 IMBALANCE, PARTNERS = 0.05, 26  # a cube in a grid of cubes touches 26
-CUTS = {'ksection': 3, 'hilbert': 1}  # cuts that a grain may be on the wrong side of, their weights added up (docs/scaling.md)
+# Cuts that a grain may be on the wrong side of, their weights added up (docs/scaling.md)
+CUTS = {'ksection': 3, 'hilbert': 1}
 
 
 def table(*arguments):
@@ -50,7 +55,8 @@ def check_walk(v):
         if d['ranks'] == PRIME:
             v.check('%d ranks: messages of a walk' % PRIME, d['walk_max'], PRIME_MOST)
         else:
-            v.same('%d ranks: messages of a walk' % d['ranks'], (d['walk_min'], d['walk_max']), (WALK[d['ranks']],) * 2)
+            v.same('%d ranks: messages of a walk' % d['ranks'],
+                   (d['walk_min'], d['walk_max']), (WALK[d['ranks']],) * 2)
 
 
 def check_faces(v, want):
@@ -67,11 +73,14 @@ def check_field(v, rows):
     """Laws of every row. Costs: no share is over the mean by more than the grain explains."""
     for d in rows:
         name = '%s, %d ranks: ' % (d['domains'], d['ranks'])
-        v.check(name + 'largest cost', d['cost_max'] - 1, max(IMBALANCE, CUTS[d['domains']] * d['grain']))
+        v.check(name + 'largest cost',
+                d['cost_max'] - 1, max(IMBALANCE, CUTS[d['domains']] * d['grain']))
         v.check(name + 'partners', d['partners'], PARTNERS)
-        v.check(name + 'bytes of the walk over direct ones, over levels', d['walk_bytes'] / d['bytes'] / d['walk_max'], 1)
+        v.check(name + 'bytes of the walk over direct ones, over levels',
+                d['walk_bytes'] / d['bytes'] / d['walk_max'], 1)
         v.check(name + 'direct bytes over those of the walk', d['bytes'] / d['walk_bytes'], 1)
-        v.check(name + 'octs of all over those of ranks', abs(d['octs'] * d['ranks'] / d['octs_all'] - 1), 0.15)
+        v.check(name + 'octs of all over those of ranks',
+                abs(d['octs'] * d['ranks'] / d['octs_all'] - 1), 0.15)
 
 
 def main():
