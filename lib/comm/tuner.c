@@ -170,8 +170,8 @@ void tuner_state(const struct comm *c, char *buf, size_t size)
     for (int u = 0; t && t->forced < 0 && u < COMM_USES; u++) {
         const struct row *r = &t->row[u];
         if (!r->decided) continue;
-        int n = snprintf(buf + at, size - at, "%d %s %s %lld %.3e\n", c->size, USE_NAME[u],
-                         comm_transport[r->chosen].name, (long long)r->interval,
+        int n = snprintf(buf + at, size - at, "exchange: %d %s %s %lld %.3e\n", c->size,
+                         USE_NAME[u], comm_transport[r->chosen].name, (long long)r->interval,
                          r->median[r->chosen]);
         if (n < 0 || (size_t)n >= size - at) {
             buf[at] = 0;
@@ -208,7 +208,8 @@ void tuner_resume(const struct comm *c, const char *text)
         int ranks;
         long long interval;
         double median;
-        if (sscanf(line, "%d %31s %31s %lld %lf", &ranks, use, by, &interval, &median) == 5 &&
+        if (sscanf(line, "exchange: %d %31s %31s %lld %lf", &ranks, use, by, &interval, &median) ==
+                5 &&
             ranks == c->size)
             resume_row(c->tuner, use, by, interval, median);
     }

@@ -30,8 +30,9 @@ int tuner_choice(const struct comm_tuner *t, enum comm_use use);
 /* That call took this long here. (collective) */
 void tuner_spent(const struct comm *c, enum comm_use use, double seconds);
 
-/* What was decided, a line for each use that has: for checkpoints, and back. Written into buf, cut
- * off at its end. It holds for this number of ranks only. */
+/* What was decided, as lines "exchange: RANKS USE TRANSPORT INTERVAL SECONDS": for checkpoints, and
+ * back. Written into buf, whole lines, as many as fit. */
 void tuner_state(const struct comm *c, char *buf, size_t size);
-/* From a text that tuner_state made: what does not fit is passed over. (collective: same text) */
+/* From a text that has such lines: those of other numbers of ranks, and all that is not such a line,
+ * are passed over. (collective: same text) */
 void tuner_resume(const struct comm *c, const char *text);

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
+#include "comm/tuner.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "io/dir.h"
@@ -278,21 +279,28 @@ static enum err write_once(struct sim *s, const struct ckpt_head *h, char *path,
     return write_in_domains(s, f->writer, h, path, n);
 }
 
-static enum err write_checkpoint(struct sim *s, bool backup)
+/* Of the run, and what it has measured of its exchanges (owner: caller). */
+static char *provenance(const struct sim *s)
+{
+    enum { ROOM = 4096 };
+    size_t n = strlen(s->out.provenance) + 1;
+    char *text = mem_new(n + ROOM, "provenance");
+    memcpy(text, s->out.provenance, n);
+    tuner_state(&s->comm, text + n - 1, ROOM);
+    return text;
+}
+
+/* Again if the directory of outputs was removed meanwhile. */
+static enum err write_twice(struct sim *s, const struct ckpt_head *h)
 {
     char path[4096], why[800];
-    struct ckpt_head h;
     bool again;
-    head_fill(s, &h);
-    h.backup = backup;
-    timer_start("io");
-    restrict_coarse(s);
     TRY(renew_home(s, &again));
-    enum err e = write_once(s, &h, path, sizeof path);
-    if (e != OK) { /* the directory may have been removed meanwhile */
+    enum err e = write_once(s, h, path, sizeof path);
+    if (e != OK) {
         snprintf(why, sizeof why, "%s", err_message());
         TRY(renew_home(s, &again));
-        e = again ? write_once(s, &h, path, sizeof path) : err_set(e, "%s", why);
+        e = again ? write_once(s, h, path, sizeof path) : err_set(e, "%s", why);
     }
     if (e == OK) {
         snprintf(s->out.last_good, sizeof s->out.last_good, "%s", path);
@@ -302,6 +310,20 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     FAIL(e, "%s; %s%s", why,
          *s->out.last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
          s->out.last_good);
+}
+
+static enum err write_checkpoint(struct sim *s, bool backup)
+{
+    struct ckpt_head h;
+    char *history = provenance(s);
+    head_fill(s, &h);
+    h.provenance = history;
+    h.backup = backup;
+    timer_start("io");
+    restrict_coarse(s);
+    enum err e = write_twice(s, &h);
+    mem_free(history);
+    return e;
 }
 
 /* Prints the path to standard output. */

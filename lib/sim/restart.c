@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
+#include "comm/tuner.h"
 #include "dom/adapt.h"
 #include "formats/formats.h"
 #include "sim/sim.h"
@@ -26,6 +27,7 @@ static enum err read_particles(struct sim *s);
 static enum err restore_tree(struct sim *s);
 static enum err restore_values(struct sim *s);
 static void say_what(const struct sim *s);
+static enum err restore_tuner(struct sim *s);
 static enum err check_end(struct sim *s);
 
 enum err sim_restart_open(struct sim *s)
@@ -48,6 +50,7 @@ enum err sim_restart(struct sim *s)
     sim_output_resume(s);
     say_what(s);
     TRY(check_end(s));
+    TRY(err_agree(&s->comm, restore_tuner(s)));
     TRY(err_agree(&s->comm, rest_copy(&s->restart.rest, s->restart.from)));
     TRY(read_particles(s));
     TRY(restore_tree(s));
@@ -69,6 +72,21 @@ static void say_what(const struct sim *s)
         log_info(" It does not contain all bits of the state: the run resumes to round-off, not "
                  "bit for bit");
     if (*f->left_out) log_info(" Carried along unchanged: %s", f->left_out);
+}
+
+/* The transports that the run before found to be the fastest. */
+static enum err restore_tuner(struct sim *s)
+{
+    char *text;
+    size_t bytes;
+    TRY(source_text(s->restart.from, "compilation", &text, &bytes));
+    char *lines = mem_new(bytes + 1, "restart");
+    if (bytes) memcpy(lines, text, bytes);
+    lines[bytes] = 0;
+    tuner_resume(&s->comm, lines);
+    mem_free(lines);
+    mem_free(text);
+    return OK;
 }
 
 /* A run that searches for the newest checkpoint may find itself at its end; a user who names one

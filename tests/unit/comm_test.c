@@ -265,7 +265,7 @@ static void test_tuner(void)
     tuner_state(&c, again, sizeof again);
     CHECK(strcmp(text, again) == 0, "%s", again);
     CHECK(tuner_choice(c.tuner, COMM_FINE_DP) == TRANSPORT_ksection, "resumed");
-    tuner_resume(&c, "nonsense\n1 fine_dp p2p\n\n99999 fine_dp p2p 500 1e-6");
+    tuner_resume(&c, "nonsense\nexchange: 1 fine_dp p2p\n\nexchange: 99999 fine_dp p2p 500 1e-6");
     CHECK(tuner_choice(c.tuner, COMM_FINE_DP) == TRANSPORT_ksection, "of other ranks");
     tuner_free(&c.tuner);
 }

@@ -1,0 +1,58 @@
+"""exchange_method=auto: the log says what was chosen and why, a checkpoint keeps it, a restart goes on
+with it; forced transports are used and nothing is measured.
+
+A one-line fault it catches: choices that a checkpoint does not have, a trial that begins again at a
+restart, a forced transport that is ignored.
+"""
+# test: sedov tier=check timeout=120 ranks=3
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import digest  # noqa: E402
+import ptah  # noqa: E402
+
+RANKS = 3
+TOOK = re.compile(r'Exchange (\w+): takes (\w+) \((.*) a call; call (\d+)\)')
+
+
+def kept(path):
+    """use: [ranks, transport, interval]"""
+    with open(os.path.join(path, 'compilation.txt')) as f:
+        rows = re.findall(r'^exchange: (\d+) (\w+) (\w+) (\d+) ([-+.e0-9]+)$', f.read(), re.M)
+    return {use: [int(ranks), by, int(calls)] for ranks, use, by, calls, _ in rows}
+
+
+def run(folder, settings, options=('-v',)):
+    os.makedirs(folder, exist_ok=True)
+    return ptah.simulate(digest.SEDOV, folder, RANKS, 1, settings, options)
+
+
+def main():
+    v = ptah.Verdict()
+    r = run('auto', ['run_params/nremap=3'])
+    took = {m[0]: m[1] for m in TOOK.findall(r.out + r.err)}
+    print('     chosen: %s' % took)
+    v.same('every transport tried is named with its time',
+           all('p2p' in m[2] and 'ksection' in m[2] and m[2].count(' us') == 2
+               for m in TOOK.findall(r.out + r.err)), True)
+    v.same('gas and objects were decided on', {'bulk_dp', 'objects'} <= set(took), True)
+    after = kept(r.outputs[-1])
+    v.same('what the checkpoint keeps', {k: x[:2] for k, x in after.items()},
+           {k: [RANKS, by] for k, by in took.items()})
+    again = run('auto', ['run_params/nrestart=%d' % len(r.outputs), 'run_params/nstepmax=11'])
+    once_more = {m[0] for m in TOOK.findall(again.out + again.err)}
+    v.same('uses decided on twice', once_more & set(took), set())
+    forced = run('forced', ['run_params/exchange_method=alltoallv', 'run_params/nremap=3'])
+    v.same('forced: lines about choices', TOOK.findall(forced.out + forced.err), [])
+    v.same('forced: choices kept', kept(forced.outputs[-1]), {})
+    v.same('forced: same digest', ptah.digest(forced.outputs[-1]), ptah.digest(r.outputs[-1]))
+    wrong = ptah.simulate(digest.SEDOV, 'forced', RANKS, 1,
+                          ['run_params/exchange_method=pigeons'], must_work=False)
+    v.same('an unknown transport: exit status', wrong.status, 2)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
