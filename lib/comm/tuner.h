@@ -33,6 +33,6 @@ void tuner_spent(const struct comm *c, enum comm_use use, double seconds);
 /* What was decided, as lines "exchange: RANKS USE TRANSPORT INTERVAL SECONDS": for checkpoints, and
  * back. Written into buf, whole lines, as many as fit. */
 void tuner_state(const struct comm *c, char *buf, size_t size);
-/* From a text that has such lines: those of other numbers of ranks, and all that is not such a line,
- * are passed over. (collective: same text) */
+/* From a text that has such lines; others, and those of other numbers of ranks, are passed over.
+ * (collective: same text) */
 void tuner_resume(const struct comm *c, const char *text);

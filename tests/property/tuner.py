@@ -1,5 +1,5 @@
-"""exchange_method=auto: the log says what was chosen and why, a checkpoint keeps it, a restart goes on
-with it; forced transports are used and nothing is measured.
+"""exchange_method=auto: the log says what was chosen and why, a checkpoint keeps it, a restart
+resumes with it; forced transports are used and nothing is measured.
 
 A one-line fault it catches: choices that a checkpoint does not have, a trial that begins again at a
 restart, a forced transport that is ignored.
