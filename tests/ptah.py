@@ -109,6 +109,75 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
     return r
 
 
+ASCII_BOX = """
+&RUN_PARAMS
+pic=.true.
+poisson=.true.
+hydro=%s
+nstepmax=%d
+/
+&AMR_PARAMS
+levelmin=%d
+levelmax=%d
+boxlen=1.0
+/
+&INIT_PARAMS
+filetype='ascii'
+initfile(1)='%s'
+%s/
+&OUTPUT_PARAMS
+foutput=%d
+tout=1e9
+/
+&REFINE_PARAMS
+%s
+/
+"""
+UNIFORM = """nregion=1
+region_type(1)='square'
+x_center=0.5
+y_center=0.5
+z_center=0.5
+length_x=10.0
+length_y=10.0
+length_z=10.0
+exp_region=10.0
+"""
+
+
+def ascii_box(levels, steps, every, refine, gas='d_region=1.0\np_region=1.0', ics='ics'):
+    """A namelist: a box of 1 with the particles of ICS/ic_part and uniform gas, or '': none.
+
+    levels: levelmin, levelmax; every: steps between outputs; refine, gas: lines of text"""
+    hydro, uniform = ('.true.', UNIFORM + gas + '\n') if gas else ('.false.', '')
+    return ASCII_BOX % (hydro, steps, *levels, ics, uniform, every, refine)
+
+
+def gas_box(form):
+    """A namelist: uniform gas on levels 2 and 3, an output at the start in this format."""
+    return """&RUN_PARAMS
+hydro=.true.
+nstepmax=1
+/
+&AMR_PARAMS
+levelmin=2
+levelmax=3
+/
+&INIT_PARAMS
+nregion=1
+d_region(1)=1.0
+p_region(1)=1.0
+/
+&OUTPUT_PARAMS
+outformat='%s'
+foutput=1
+/
+&REFINE_PARAMS
+m_refine=0.001
+/
+""" % form
+
+
 def output(run, number):
     """The checkpoint output_<number> of a run."""
     for path in run.outputs:

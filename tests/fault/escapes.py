@@ -13,30 +13,12 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import tiny_ramses as tiny  # noqa: E402
 
-NAMELIST = """&RUN_PARAMS
-hydro=.true.
-nstepmax=1
-/
-&AMR_PARAMS
-levelmin=2
-levelmax=3
-/
-&INIT_PARAMS
-nregion=1
-d_region(1)=1.0
-p_region(1)=1.0
-/
-&OUTPUT_PARAMS
-outformat='%s'
-foutput=1
-/
-"""
 EVIL = ('\x1b[31m', '\x07', '\x9b', '\x7f')
 
 
 def make(form):
     """A checkpoint with an escape wherever a text stands."""
-    path = ptah.simulate(NAMELIST % form, form, options=['-q']).outputs[0]
+    path = ptah.simulate(ptah.gas_box(form), form, options=['-q']).outputs[0]
     for name in glob.glob(path + '/checksums_*') + glob.glob(path + '/exact_*'):
         os.remove(name)
     for name in ('namelist.txt', 'compilation.txt'):

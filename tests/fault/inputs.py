@@ -73,26 +73,7 @@ aout=1.0
 /
 """
 
-ASCII = """
-&RUN_PARAMS
-pic=.true.
-poisson=.true.
-nstepmax=1
-/
-&AMR_PARAMS
-levelmin=3
-levelmax=4
-boxlen=1.0
-/
-&INIT_PARAMS
-filetype='ascii'
-initfile(1)='ics'
-/
-&OUTPUT_PARAMS
-noutput=1
-tout=1.0
-/
-"""
+ASCII = ptah.ascii_box((3, 4), 1, 1, '', gas='')
 
 
 def edit(text, old, new):

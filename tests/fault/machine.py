@@ -15,27 +15,6 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-NAMELIST = """&RUN_PARAMS
-hydro=.true.
-nstepmax=1
-/
-&AMR_PARAMS
-levelmin=2
-levelmax=3
-/
-&INIT_PARAMS
-nregion=1
-d_region(1)=1.0
-p_region(1)=1.0
-/
-&OUTPUT_PARAMS
-outformat='%s'
-foutput=1
-/
-&REFINE_PARAMS
-m_refine=0.001
-/
-"""
 SAMPLES = 14
 
 
@@ -54,7 +33,7 @@ def main():
     source = os.path.join(ptah.ROOT, 'tests', 'fault', 'readshim.c')
     subprocess.check_call(['gcc', '-shared', '-fPIC', '-o', shim, source, '-ldl'])
     for form in ('original', 'hdf5'):
-        path = ptah.simulate(NAMELIST % form, form, options=['-q']).outputs[0]
+        path = ptah.simulate(ptah.gas_box(form), form, options=['-q']).outputs[0]
         good, count = run(shim, path, 0, 0)
         v.same('%s: sound, %d reads' % (form, count), (good.status, count > 10), (0, True))
         for at in [1] + sorted(rng.sample(range(2, count + 1), min(SAMPLES, count - 1))):

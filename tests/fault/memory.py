@@ -29,42 +29,6 @@ import zoom_sets  # noqa: E402
 SHIM = os.path.abspath('alloc.so')
 SECONDS, SAMPLE, MOST = 60, 10, 400
 
-NAMELIST = """
-&RUN_PARAMS
-pic=.true.
-poisson=.true.
-hydro=.true.
-nstepmax=2
-/
-&AMR_PARAMS
-levelmin=3
-levelmax=5
-boxlen=1.0
-/
-&INIT_PARAMS
-filetype='ascii'
-initfile(1)='%s'
-nregion=1
-region_type(1)='square'
-x_center=0.5
-y_center=0.5
-z_center=0.5
-length_x=10.0
-length_y=10.0
-length_z=10.0
-exp_region=10.0
-d_region=1.0
-p_region=1.0
-/
-&OUTPUT_PARAMS
-foutput=1
-tout=1.0
-/
-&REFINE_PARAMS
-m_refine=2*0.001
-/
-"""
-
 
 def commands(binary, five):
     """PROGRAM: [(arguments, where what they make is)]; checkpoints of both formats are there."""
@@ -92,7 +56,7 @@ def prepare():
         for i in range(200):
             f.write('%g %g %g 0 0 0 0.005\n' % (i * 0.37 % 1, i * 0.73 % 1, i * 0.19 % 1))
     with open('run.nml', 'w') as f:
-        f.write(NAMELIST % os.path.abspath('ics'))
+        f.write(ptah.ascii_box((3, 5), 2, 1, 'm_refine=2*0.001', ics=os.path.abspath('ics')))
     for form in ('original', 'hdf5'):
         setting = 'output_params/outformat=' + form
         r = ptah.Run([ptah.program('simulate'), '-q', '-o', form, 'run.nml', setting], '.')

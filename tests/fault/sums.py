@@ -12,42 +12,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-NAMELIST = """
-&RUN_PARAMS
-pic=.true.
-poisson=.true.
-hydro=.true.
-nstepmax=1
-/
-&AMR_PARAMS
-levelmin=3
-levelmax=4
-boxlen=1.0
-/
-&INIT_PARAMS
-filetype='ascii'
-initfile(1)='.'
-nregion=1
-region_type(1)='square'
-x_center=0.5
-y_center=0.5
-z_center=0.5
-length_x=10.0
-length_y=10.0
-length_z=10.0
-exp_region=10.0
-d_region=1.0
-u_region=0.3
-p_region=1.0
-/
-&OUTPUT_PARAMS
-foutput=1
-tout=1.0
-/
-&REFINE_PARAMS
-m_refine=0.001
-/
-"""
+GAS = 'd_region=1.0\nu_region=0.3\np_region=1.0'
+NAMELIST = ptah.ascii_box((3, 4), 1, 1, 'm_refine=0.001', GAS, '.')
 # Files that a program reads; all of them tell of amr and info.
 KINDS = ['amr', 'hydro', 'grav', 'part', 'info']
 READS = {

@@ -51,44 +51,8 @@ WRITERS = re.compile(
     r'sub_end|fort_(end|record|i4|r8|table|close)|table_in|turn_columns|turn_square')
 FLAGS = '-std=gnu17 -O1 -g -Ilib -D_GNU_SOURCE -fno-sanitize-recover=undefined'
 
-BASE = """
-&RUN_PARAMS
-pic=.true.
-poisson=.true.
-hydro=.true.
-nstepmax=1
-/
-&AMR_PARAMS
-levelmin=1
-levelmax=2
-boxlen=1.0
-/
-&INIT_PARAMS
-filetype='ascii'
-initfile(1)='ics'
-nregion=1
-region_type(1)='square'
-x_center=0.5
-y_center=0.5
-z_center=0.5
-length_x=10.0
-length_y=10.0
-length_z=10.0
-exp_region=10.0
-d_region=1.0
-u_region=0.3
-v_region=-0.7
-w_region=0.1
-p_region=1.0
-/
-&OUTPUT_PARAMS
-foutput=2
-tout=1.0
-/
-&REFINE_PARAMS
-m_refine=2.5,2.5
-/
-"""
+GAS = 'd_region=1.0\nu_region=0.3\nv_region=-0.7\nw_region=0.1\np_region=1.0'
+BASE = ptah.ascii_box((1, 2), 1, 2, 'm_refine=2*2.5', GAS)
 
 
 def make_base(folder):

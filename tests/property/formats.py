@@ -13,41 +13,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-NAMELIST = """
-&RUN_PARAMS
-pic=.true.
-poisson=.true.
-hydro=.true.
-nstepmax=2
-/
-&AMR_PARAMS
-levelmin=2
-levelmax=4
-boxlen=1.0
-/
-&INIT_PARAMS
-filetype='ascii'
-initfile(1)='ics'
-nregion=1
-region_type(1)='square'
-x_center=0.5
-y_center=0.5
-z_center=0.5
-length_x=10.0
-length_y=10.0
-length_z=10.0
-exp_region=10.0
-d_region=1.0
-p_region=1.0
-/
-&OUTPUT_PARAMS
-foutput=2
-tout=1.0
-/
-&REFINE_PARAMS
-m_refine=2.5,2.5,2.5
-/
-"""
+NAMELIST = ptah.ascii_box((2, 4), 2, 2, 'm_refine=3*2.5')
 
 
 def program(name):
