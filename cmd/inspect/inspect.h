@@ -58,7 +58,7 @@ MUST_USE enum err contamination_print(const char *path, const struct options *o,
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,
  * and json_end closes it; in between members: each begins with a comma of its own, so that all
  * calls below are alike. Not finite numbers are null. */
-enum { JSON_SCHEMA = 1 };
+enum { JSON_SCHEMA = 2 };
 void json_begin(const char *kind, const char *path);
 void json_end(void);
 void json_string(const char *s); /* a value, quoted; bytes that are no UTF-8 are replaced */

@@ -90,7 +90,7 @@ static void print_node(const struct domains *d, int at)
         return;
     }
     printf("ranks %d-%d  %c at", n->first, n->last, "xyz"[n->axis]);
-    for (int j = 0; j < n->nchild - 1; j++) printf(" %.9g", n->wall[j]);
+    for (int j = 0; j < n->nchild - 1; j++) printf(" %.9g", n->cut[j]);
     printf("\n");
     for (int j = 0; j < n->nchild; j++) print_node(d, n->child + j);
 }
@@ -222,7 +222,7 @@ static void json_nodes(const struct domains *d)
         printf("%s{\"depth\":%d,\"ranks\":[%d,%d]", i ? "," : "", n->depth, n->first, n->last);
         if (n->nchild) {
             json_text("axis", (char[]){"xyz"[n->axis], 0});
-            json_reals("walls", n->wall, n->nchild - 1);
+            json_reals("cuts", n->cut, n->nchild - 1);
             json_count("first_child", n->child);
             json_count("children", n->nchild);
         }

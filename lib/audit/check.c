@@ -167,21 +167,21 @@ static char *load_text(struct check *k, const char *name, size_t *n)
 
 /* The boundaries of a box that is stored as if it were periodic are known only from the namelist.
  */
-static bool has_walls(struct check *k)
+static bool has_boundaries(struct check *k)
 {
     struct nml list;
     size_t n;
-    bool walls = k->r->nboundary > 0;
+    bool any = k->r->nboundary > 0;
     char *text = load_text(k, "namelist.txt", &n);
     if (text && nml_parse(&list, text, n, NULL) == OK) {
         for (size_t i = 0; i < list.nitem; i++)
             if (strcmp(list.items[i].name, "nboundary") == 0 && list.items[i].count)
-                walls |= list.values[list.items[i].first].kind == NML_WORD &&
-                         strtol(list.values[list.items[i].first].text, NULL, 10) > 0;
+                any |= list.values[list.items[i].first].kind == NML_WORD &&
+                       strtol(list.values[list.items[i].first].text, NULL, 10) > 0;
         nml_free(&list);
     }
     mem_free(text);
-    return walls;
+    return any;
 }
 
 static void find_origin(struct check *k)
@@ -190,7 +190,7 @@ static void find_origin(struct check *k)
     char *text = load_text(k, "compilation.txt", &n);
     k->ours = text && strncmp(text, "ptah ", 5) == 0;
     mem_free(text);
-    k->wall = has_walls(k);
+    k->bounded = has_boundaries(k);
     k->gamma = k->r->head.gamma;
     k->smallr = 1e-10; /* RAMSES's default */
 }

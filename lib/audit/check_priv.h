@@ -36,7 +36,7 @@ struct check {
     enum err trouble; /* of the machine, not of the checkpoint: its message is kept */
     bool unreadable;  /* some file could not be read to its end */
     bool ours;        /* a program of Ptah wrote it */
-    bool wall;        /* not periodic */
+    bool bounded;     /* not periodic */
     double gamma, smallr;
 };
 

@@ -83,7 +83,7 @@ static bool has_neighbours(const struct check *k, const struct tree_table *t, in
         bool outside;
         okey near = okey_shift(key >> 3, l - 1, m & 1 ? step[0] : 0, m & 2 ? step[1] : 0,
                                m & 4 ? step[2] : 0, &outside);
-        if (outside && k->wall) continue;
+        if (outside && k->bounded) continue;
         if (!tree_table_find(t, l - 1, near)) return false;
     }
     return true;

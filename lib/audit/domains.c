@@ -32,7 +32,7 @@ void domains_free(struct domains *d)
     FREE(d->rank);
     FREE(d->bound);
     FREE(d->node);
-    FREE(d->wall);
+    FREE(d->cut);
     FREE(d->box);
 }
 
@@ -51,7 +51,7 @@ static enum err make_nodes(const struct source_domains *k, struct domains *d, co
         return bad_tree(path);
     d->nnode = (int)k->nnode;
     d->node = mem_zero(sizeof *d->node * (size_t)d->nnode, "domains");
-    d->wall = mem_new(sizeof *d->wall * (size_t)(k->nnode * k->kmax), "domains");
+    d->cut = mem_new(sizeof *d->cut * (size_t)(k->nnode * k->kmax), "domains");
     for (int64_t i = 0; i < k->nnode; i++) {
         struct domain_node *node = &d->node[i];
         node->axis = -1;
@@ -64,8 +64,8 @@ static enum err make_nodes(const struct source_domains *k, struct domains *d, co
             node->nchild++;
             d->node[to - 1].depth = node->depth + 1;
         }
-        node->wall = d->wall + i * k->kmax;
-        for (int j = 0; j < node->nchild - 1; j++) node->wall[j] = k->wall[j * k->nnode + i];
+        node->cut = d->cut + i * k->kmax;
+        for (int j = 0; j < node->nchild - 1; j++) node->cut[j] = k->cut[j * k->nnode + i];
         if (node->nchild) {
             node->axis = (int)k->axis[node->depth] - 1;
             if (node->axis < 0 || node->axis > 2) return bad_tree(path);
@@ -121,7 +121,7 @@ static void free_stored(struct source_domains *k)
     FREE(k->axis);
     FREE(k->next);
     FREE(k->rank);
-    FREE(k->wall);
+    FREE(k->cut);
     FREE(k->lo);
     FREE(k->hi);
 }

@@ -11,7 +11,7 @@
 struct domain_node {
     int depth, axis;   /* axis 0..2 along which it is cut; -1: a leaf */
     int nchild, child; /* the first; the others follow */
-    double *wall;      /* [nchild - 1], code units */
+    double *cut;       /* [nchild - 1], code units */
     int first, last;   /* ranks in it, from 1 */
 };
 
@@ -30,7 +30,7 @@ struct domains {
     double *bound; /* [nbound] keys; NULL */
     int nnode;
     struct domain_node *node;
-    double *wall;          /* of all nodes */
+    double *cut;           /* of all nodes */
     double (*box)[2][3];   /* [nrank] lower, upper corner; NULL */
     bool ghosts_known;     /* rows have ghosts and partners */
     struct rank_row *rank; /* [nrank] */

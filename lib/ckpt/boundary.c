@@ -23,16 +23,16 @@ static void add_region(struct boundary *b, const struct boundary_region *r)
     if (i == b->n) b->n++;
 }
 
-void boundary_walls(const struct boundary *b, bool wall[6])
+void boundary_faces(const struct boundary *b, bool bounded[6])
 {
-    for (int f = 0; f < 6; f++) wall[f] = false;
-    for (int i = 0; i < b->n; i++) wall[b->region[i].face] = true;
+    for (int f = 0; f < 6; f++) bounded[f] = false;
+    for (int i = 0; i < b->n; i++) bounded[b->region[i].face] = true;
 }
 
 void boundary_of_params(const struct params *p, struct boundary *b)
 {
     const struct param_boundary *q = &p->boundary;
-    bool wall[6];
+    bool bounded[6];
     b->n = 0;
     for (int i = 0; i < q->nboundary; i++) {
         struct boundary_region r = {
@@ -48,12 +48,12 @@ void boundary_of_params(const struct params *p, struct boundary *b)
         add_region(b, &r);
     }
     /* no edges where the axis beside is periodic */
-    boundary_walls(b, wall);
+    boundary_faces(b, bounded);
     for (int i = 0; i < b->n; i++)
         for (int d = 0; d < 3; d++) {
             if (d == b->region[i].face / 2) continue;
-            if (!wall[2 * d] && b->region[i].low[d] < 0) b->region[i].low[d] = 0;
-            if (!wall[2 * d + 1] && b->region[i].high[d] > 0) b->region[i].high[d] = 0;
+            if (!bounded[2 * d] && b->region[i].low[d] < 0) b->region[i].low[d] = 0;
+            if (!bounded[2 * d + 1] && b->region[i].high[d] > 0) b->region[i].high[d] = 0;
         }
 }
 
@@ -129,16 +129,16 @@ static void make_rule(const struct boundary *b, int code, struct boundary_rule *
 enum err boundary_lay_out(const struct boundary *b, int ndim, const char *where,
                           struct boundary_layout *out)
 {
-    bool wall[6];
+    bool bounded[6];
     *out = (struct boundary_layout){.n = {1, 1, 1}};
-    boundary_walls(b, wall);
+    boundary_faces(b, bounded);
     for (int d = 0; d < ndim; d++) {
-        if (wall[2 * d] != wall[2 * d + 1])
+        if (bounded[2 * d] != bounded[2 * d + 1])
             FAIL(ERR_LIMIT,
                  "%s: has a boundary on one side of the %c axis only, which cannot be written",
                  where, "xyz"[d]);
-        out->skip[d] = wall[2 * d];
-        out->n[d] = wall[2 * d] ? 3 : 1;
+        out->skip[d] = bounded[2 * d];
+        out->n[d] = bounded[2 * d] ? 3 : 1;
     }
     for (int code = 0; code < BOUNDARY_CODES; code++) make_rule(b, code, &out->rule[code]);
     for (int i = 0; i < b->n; i++)

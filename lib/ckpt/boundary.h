@@ -49,7 +49,7 @@ void boundary_of_params(const struct params *p, struct boundary *b);
 /* Types and imposed states from a namelist whose regions are those of b. False, with b unchanged,
  * if they are others or the namelist cannot be read. */
 bool boundary_types(struct boundary *b, const char *namelist, size_t bytes);
-void boundary_walls(const struct boundary *b, bool wall[6]);
+void boundary_faces(const struct boundary *b, bool bounded[6]);
 /* The positions and the rules of octs beyond the boundaries. An error if an axis has a boundary on
  * one side only. where: the checkpoint, for messages. */
 MUST_USE enum err boundary_lay_out(const struct boundary *b, int ndim, const char *where,

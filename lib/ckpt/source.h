@@ -134,7 +134,7 @@ struct source_domains {
     /* k-section tree, one array after the other over nodes: children and ranks from 1, 0: none */
     int64_t nlev, kmax, nnode;
     int64_t *axis, *next, *rank; /* axis 1..3 by depth */
-    double *wall;
+    double *cut;
     double *lo, *hi; /* corners of the ranks' boxes: all x, then y, then z; NULL: not stored */
 };
 

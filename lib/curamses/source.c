@@ -50,7 +50,7 @@ static enum err read_ksection(struct source *s, struct source_domains *d)
     TRY(read_whole(s, "domain/ksec_dir", 31, &d->nlev, &d->axis));
     TRY(read_whole(s, "domain/ksec_indx", SMALL, &d->nnode, &d->rank));
     TRY(read_whole(s, "domain/ksec_next", SMALL, &n, &d->next));
-    TRY(read_real(s, "domain/ksec_wall", &m, &d->wall));
+    TRY(read_real(s, "domain/ksec_wall", &m, &d->cut));
     d->kmax = d->nnode > 0 ? n / d->nnode : 0;
     if (d->nlev == 0 || d->kmax < 2 || m < d->nnode * (d->kmax - 1))
         FAIL(ERR_FORMAT, "%s: the tree of domains in /domain is incomplete: the file is damaged",

@@ -64,7 +64,7 @@ enum err hdf5_out_texts(const struct hdf5_out *w)
 {
     const struct comm alone = {.size = 1};
     struct ckpt_out o = w->o;
-    struct domain *d = domain_new(DOMAIN_HILBERT, 1, o.nlevel, o.m->wall);
+    struct domain *d = domain_new(DOMAIN_HILBERT, 1, o.nlevel, o.m->bounded);
     o.c = &alone;
     o.d = d;
     enum err err = out_texts(&o);
@@ -243,7 +243,7 @@ static void fill_domain(struct hdf5_file *f, const struct hdf5_out *w)
     int32_t cell[BOUNDARY_CODES] = {0};
     const int *n = w->lay.n, *skip = w->lay.skip;
     double bound[2];
-    struct domain *d = domain_new(DOMAIN_HILBERT, 1, w->o.nlevel, w->o.m->wall);
+    struct domain *d = domain_new(DOMAIN_HILBERT, 1, w->o.nlevel, w->o.m->bounded);
     domain_bound_keys(d, bound);
     domain_free(d);
     /* octs beyond the boundary are not stored */

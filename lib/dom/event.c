@@ -49,7 +49,7 @@ static void post_event(struct post *p, const struct domain *d, const struct mesh
     /* Cells of an oct whose centre is a rank's reach half an oct beyond its domain. */
     double box = m->boxlen, margin = 0.5 / (double)((int64_t)1 << (m->levelmin - 1));
     int reach[3];
-    for (int a = 0; a < 3; a++) reach[a] = !m->wall[2 * a] && !m->wall[2 * a + 1];
+    for (int a = 0; a < 3; a++) reach[a] = !m->bounded[2 * a] && !m->bounded[2 * a + 1];
     for (int k = 0; k < 27; k++) {
         int s[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
         struct parcel image = {.event = *e};

@@ -21,10 +21,10 @@
 
 enum { MAX_CYCLES = 10, SWEEPS = 2 };
 
-static bool has_walls(const struct mesh *m)
+static bool has_boundaries(const struct mesh *m)
 {
     bool any = false;
-    for (int f = 0; f < 6; f++) any |= m->wall[f];
+    for (int f = 0; f < 6; f++) any |= m->bounded[f];
     return any;
 }
 
@@ -33,7 +33,7 @@ static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
 {
     struct level *lv = &m->lev[l];
     double(*phi)[8] = lv->fld[FLD_PHI];
-    if (l <= m->levelmin && !has_walls(m)) {
+    if (l <= m->levelmin && !has_boundaries(m)) {
         memset(phi, 0, sizeof phi[0] * (size_t)lv->noct);
         return;
     }
@@ -174,7 +174,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
     comm_add_i64(c, &total, 1);
     if (p->gravity_type > 0 || total == 0) return rep;
 
-    if (l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, total) && !has_walls(m)) {
+    if (l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, total) && !has_boundaries(m)) {
         solve_fourier(m, c, l, fourpi, rho_tot, p);
         return rep;
     }

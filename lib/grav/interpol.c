@@ -33,8 +33,8 @@ static void centre(const struct mesh *m, int l, const int64_t pos[3], double x[3
 {
     int64_t n = (int64_t)1 << l;
     for (int d = 0; d < 3; d++) {
-        bool wall = m->wall[2 * d] || m->wall[2 * d + 1];
-        x[d] = ((double)(wall ? pos[d] : pos[d] & (n - 1)) + 0.5) * mesh_dx(m, l);
+        bool bounded = m->bounded[2 * d] || m->bounded[2 * d + 1];
+        x[d] = ((double)(bounded ? pos[d] : pos[d] & (n - 1)) + 0.5) * mesh_dx(m, l);
     }
 }
 
@@ -115,7 +115,7 @@ static void far_oct(const struct interpol *p, lidx i, int f, double out[8])
 void interpol_face(struct interpol *p, lidx i, int f, double out[8])
 {
     const struct level *fine = &p->m->lev[p->level + 1];
-    if (fine->nbr[i][f] == NBR_WALL) {
+    if (fine->nbr[i][f] == NBR_BOUNDARY) {
         far_oct(p, i, f, out);
         return;
     }

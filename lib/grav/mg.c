@@ -235,8 +235,8 @@ void mg_level_arrays(struct mg_level *g, bool top)
 
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, int64_t shared)
 {
-    bool complete = l <= m->levelmin, walls = false;
-    for (int f = 0; f < 6; f++) walls |= m->wall[f];
+    bool complete = l <= m->levelmin, bounded = false;
+    for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
     *g = (struct mg){.top = l, .bottom = 1};
     level_lend(&g->lev[l], &m->lev[l]);
     for (int k = l; k >= 1; k--) g->lev[k].level = k;
@@ -248,7 +248,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, i
         level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
     }
     if (!complete) g->bottom = find_bottom(g, m, c);
-    if (walls && g->bottom < 2 && l >= 2) g->bottom = 2;
+    if (bounded && g->bottom < 2 && l >= 2) g->bottom = 2;
     mg_share_build(g, m, c, shared);
     int low = g->share ? mg_share_level(g->share) : g->bottom;
     for (int k = low; k <= l; k++) {

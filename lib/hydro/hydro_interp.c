@@ -128,10 +128,10 @@ void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
         return;
     }
     for (int v = 0; v < p->nvar; v++) u[v] = m->lev[l].fld[FLD_U + v][i][c];
-    hydro_wall_state(p, f, u);
+    hydro_boundary_state(p, f, u);
 }
 
-void hydro_wall_state(const struct hydro_par *p, int f, double *u)
+void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
 {
     if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
     if (p->bound[f] != BOUND_IMPOSED) return;

@@ -4,7 +4,7 @@
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
 
-/* A cell of some level; oct < 0: NBR_WALL. */
+/* A cell of some level; oct < 0: NBR_BOUNDARY. */
 struct hydro_cell {
     int level;
     lidx oct;
@@ -19,7 +19,7 @@ struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, 
 void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
                         const struct hydro_par *p, double *u);
 /* Turns the state u of the cell next to boundary f into that of the cell beyond it. */
-void hydro_wall_state(const struct hydro_par *p, int f, double *u);
+void hydro_boundary_state(const struct hydro_par *p, int f, double *u);
 /* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have.
  */
 void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct hydro_par *p,

@@ -76,7 +76,8 @@ void tile_list_free(struct tile_list *list)
 
 static void slots_find(struct patch *p, const struct mesh *m, int l, bool corners);
 static void octs_load(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par);
-static void walls_fill(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par);
+static void boundaries_fill(struct patch *p, const struct mesh *m, int l,
+                            const struct hydro_par *par);
 
 void patch_gather(struct patch *p, const struct mesh *m, int l, const struct tile *t,
                   const struct hydro_par *par, bool corners)
@@ -88,7 +89,7 @@ void patch_gather(struct patch *p, const struct mesh *m, int l, const struct til
     okey_coords(m->lev[l].key[t->first] >> 3 * t->depth << 3 * t->depth, p->x0);
     slots_find(p, m, l, corners);
     octs_load(p, m, l, par);
-    walls_fill(p, m, l, par);
+    boundaries_fill(p, m, l, par);
 }
 
 /* ---- which oct is where ---- */
@@ -161,7 +162,7 @@ static lidx place_find(const struct patch *p, const struct mesh *m, int l, int x
     okey k;
     int64_t c[3];
     for (int d = 0; d < 3; d++) c[d] = p->x0[d] + at[d] - 1;
-    if (!mesh_key_at(m, l, c, &k)) return NBR_WALL;
+    if (!mesh_key_at(m, l, c, &k)) return NBR_BOUNDARY;
     lidx i = mesh_find(lv, k);
     return i >= 0 ? i : NBR_NONE;
 }
@@ -281,12 +282,12 @@ static void load_missing(struct patch *p, const struct mesh *m, int l, const str
 /* ---- boundaries ---- */
 
 /* Fills one cell beyond boundary f from the cell `from`. */
-static void wall_cell(struct patch *p, const struct mesh *m, const struct hydro_par *par, int f,
-                      int to, int from)
+static void boundary_cell(struct patch *p, const struct mesh *m, const struct hydro_par *par, int f,
+                          int to, int from)
 {
     double u[NVAR_MAX];
     for (int v = 0; v < par->nvar; v++) u[v] = p->u[v * PATCH_STRIDE + from];
-    hydro_wall_state(par, f, u);
+    hydro_boundary_state(par, f, u);
     for (int v = 0; v < par->nvar; v++) p->u[v * PATCH_STRIDE + to] = u[v];
     if (m->gravity)
         for (int d = 0; d < 3; d++) {
@@ -296,21 +297,22 @@ static void wall_cell(struct patch *p, const struct mesh *m, const struct hydro_
     p->split[to] = 0;
 }
 
-static void walls_fill(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par)
+static void boundaries_fill(struct patch *p, const struct mesh *m, int l,
+                            const struct hydro_par *par)
 {
     int w = p->w, step[3] = {1, w, w * w};
     int64_t n = (int64_t)1 << (l - 1);
     for (int f = 0; f < 6; f++) {
         int d = f >> 1, a = step[(d + 1) % 3], b = step[(d + 2) % 3];
-        if (!m->wall[f] || (f & 1 ? p->x0[d] + p->t != n : p->x0[d] != 0)) continue;
+        if (!m->bounded[f] || (f & 1 ? p->x0[d] + p->t != n : p->x0[d] != 0)) continue;
         for (int h = 0; h < 2; h++) {
             int to = f & 1 ? p->n + 2 + h : 1 - h;
             int from = f & 1 ? p->n + 1 - h : 2 + h;
             if (par->bound[f] != BOUND_REFLECT) from = f & 1 ? p->n + 1 : 2;
             for (int i = 0; i < w; i++)
                 for (int j = 0; j < w; j++)
-                    wall_cell(p, m, par, f, to * step[d] + i * a + j * b,
-                              from * step[d] + i * a + j * b);
+                    boundary_cell(p, m, par, f, to * step[d] + i * a + j * b,
+                                  from * step[d] + i * a + j * b);
         }
     }
 }

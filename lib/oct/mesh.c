@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
-               double boxlen, const bool wall[6])
+               double boxlen, const bool bounded[6])
 {
     memset(m, 0, sizeof *m);
     m->levelmin = levelmin;
@@ -20,7 +20,7 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     m->hydro = hydro;
     m->gravity = gravity;
     m->boxlen = boxlen;
-    memcpy(m->wall, wall, sizeof m->wall);
+    memcpy(m->bounded, bounded, sizeof m->bounded);
     for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].level = l;
 }
 
@@ -104,7 +104,7 @@ bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k)
 {
     int64_t n = (int64_t)1 << (l - 1);
     for (int d = 0; d < 3; d++)
-        if ((x[d] < 0 && m->wall[2 * d]) || (x[d] >= n && m->wall[2 * d + 1])) return false;
+        if ((x[d] < 0 && m->bounded[2 * d]) || (x[d] >= n && m->bounded[2 * d + 1])) return false;
     *k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
                    (uint64_t)(x[2] & (n - 1)));
     return true;
@@ -117,7 +117,7 @@ lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)
     int64_t x[3];
     okey_coords(lv->key[i], x);
     x[0] += dx, x[1] += dy, x[2] += dz;
-    return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_WALL;
+    return mesh_key_at(m, l, x, &k) ? mesh_find(lv, k) : NBR_BOUNDARY;
 }
 
 /* Neighbour `to` of a cube is across `face` of neighbour `from`: faces from the centre, edges from
@@ -182,7 +182,7 @@ static void link_neighbours(struct mesh *m, int l)
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
     if (l == 1) {
         for (lidx i = 0; i < lv->noct; i++)
-            for (int f = 0; f < 6; f++) lv->nbr[i][f] = m->wall[f] ? NBR_WALL : i;
+            for (int f = 0; f < 6; f++) lv->nbr[i][f] = m->bounded[f] ? NBR_BOUNDARY : i;
         return;
     }
 #pragma omp parallel for schedule(static)

@@ -32,7 +32,10 @@ enum field {
 };
 enum { FLD_FLAG = FLD_MAX }; /* stands for level.flag where ghosts are looked after */
 
-enum { NBR_NONE = -1, NBR_WALL = -2 }; /* no oct there · beyond a physical boundary of the box */
+enum {
+    NBR_NONE = -1,
+    NBR_BOUNDARY = -2
+}; /* no oct there · beyond a physical boundary of the box */
 
 struct okhash {
     lidx *slot; /* -1 empty */
@@ -60,7 +63,7 @@ struct level {
     /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
     lidx (*child)[8];
     lidx *parent; /* oct of level-1 (level 1: -1) */
-    /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_WALL */
+    /* face neighbours −x,+x,−y,+y,−z,+z on this level, or NBR_NONE, NBR_BOUNDARY */
     lidx (*nbr)[6];
     /* 1: this cell is to be split at the next refinement (RAMSES flag1) */
     unsigned char (*flag)[8];
@@ -83,7 +86,7 @@ struct mesh {
     bool hydro, gravity;
     double boxlen;
     /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
-    bool wall[6];
+    bool bounded[6];
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
 };
 
@@ -100,14 +103,14 @@ static inline int oct_slot(const struct level *lv, lidx i)
 }
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
-               double boxlen, const bool wall[6]);
+               double boxlen, const bool bounded[6]);
 void mesh_fini(struct mesh *m);
 lidx mesh_find(const struct level *lv, okey k); /* -1 if not present on this rank */
 /* Key of the oct at coordinates x of level l, which may lie outside of the box: periodic, or false
  * beyond a boundary. */
 bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k);
-/* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or NBR_WALL.
- */
+/* The oct at offset (dx,dy,dz), each in -2..2, from oct i of level l: index, NBR_NONE or
+ * NBR_BOUNDARY. */
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz);
 /* All 27 octs around oct i, index (dx+1) + 3 (dy+1) + 9 (dz+1); entries as above, 13 is i itself.
  */

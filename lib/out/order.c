@@ -234,7 +234,7 @@ const void *order_move(struct order *o, const void *rows, size_t bytes)
 /* Into [0, boxlen) where the box is periodic, as in the RAMSES files. */
 double order_wrapped(const struct mesh *m, int d, double x)
 {
-    if (m->wall[2 * d] || m->wall[2 * d + 1]) return x;
+    if (m->bounded[2 * d] || m->bounded[2 * d + 1]) return x;
     if (x < 0) x = x + m->boxlen;
     if (x >= m->boxlen) x = x - m->boxlen;
     return x;

@@ -10,7 +10,7 @@ static enum err check_mesh(const struct params *p);
 static enum err check_outputs(const struct params *p);
 static enum err check_initial(const struct params *p);
 static enum err check_gas(const struct params *p);
-static enum err check_walls(const struct params *p);
+static enum err check_boundaries(const struct params *p);
 
 enum err param_check(struct params *p)
 {
@@ -20,7 +20,7 @@ enum err param_check(struct params *p)
     TRY(check_outputs(p));
     TRY(check_initial(p));
     TRY(check_gas(p));
-    TRY(check_walls(p));
+    TRY(check_boundaries(p));
     return OK;
 }
 
@@ -118,7 +118,7 @@ static enum err check_gas(const struct params *p)
     return OK;
 }
 
-static enum err check_wall(const struct params *p, int i)
+static enum err check_region(const struct params *p, int i)
 {
     const int lo[3] = {p->boundary.ibound_min[i], p->boundary.jbound_min[i],
                        p->boundary.kbound_min[i]};
@@ -141,7 +141,7 @@ static enum err check_wall(const struct params *p, int i)
     return OK;
 }
 
-static enum err check_walls(const struct params *p)
+static enum err check_boundaries(const struct params *p)
 {
     int types = param_given_count(p, "boundary", "bound_type");
     if (types && types < p->boundary.nboundary)
@@ -149,6 +149,6 @@ static enum err check_walls(const struct params *p)
              "nboundary=%d, but bound_type in &BOUNDARY_PARAMS has only %d entries: give one per "
              "region",
              p->boundary.nboundary, types);
-    for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_wall(p, i));
+    for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_region(p, i));
     return OK;
 }

@@ -197,7 +197,7 @@ static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
 {
     for (int d = 0; d < 3; d++) {
         double x = p->x[d][i], box = m->boxlen;
-        bool periodic = !m->wall[2 * d] && !m->wall[2 * d + 1];
+        bool periodic = !m->bounded[2 * d] && !m->bounded[2 * d + 1];
         if (periodic && x < 0) x += box;
         if (periodic && x >= box) x -= box; /* also after -tiny + box == box */
         if (!(x >= 0 && x < box)) return false;

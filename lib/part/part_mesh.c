@@ -115,7 +115,7 @@ static void place_set(struct place *p, const struct mesh *m, int l, lidx oct)
     okey_coords(m->lev[l].key[oct], p->base);
     for (int d = 0; d < 3; d++) {
         p->base[d] = 2 * p->base[d] - 1;
-        p->wrap[d] = m->wall[2 * d] || m->wall[2 * d + 1] ? -1 : ((int64_t)1 << l) - 1;
+        p->wrap[d] = m->bounded[2 * d] || m->bounded[2 * d + 1] ? -1 : ((int64_t)1 << l) - 1;
     }
     mesh_cube(m, l, oct, p->cube);
 }
@@ -160,14 +160,15 @@ static void patch_mirror(struct patch *a, const struct gather *g, signed char ma
 
 /* Boundaries next to the patch: the stencil with cells beyond them replaced. False: there are none.
  */
-static bool walls_map(const struct patch *a, const struct mesh *m, signed char map[3][EDGE])
+static bool boundary_map(const struct patch *a, const struct mesh *m, signed char map[3][EDGE])
 {
     bool any = false;
     int64_t n = (int64_t)1 << a->level;
     memcpy(map, PLAIN, sizeof PLAIN);
     for (int d = 0; d < 3; d++) {
-        if (m->wall[2 * d] && a->at.base[d] < 0) map[d][0] = 1, any = true;
-        if (m->wall[2 * d + 1] && a->at.base[d] + EDGE > n) map[d][EDGE - 1] = EDGE - 2, any = true;
+        if (m->bounded[2 * d] && a->at.base[d] < 0) map[d][0] = 1, any = true;
+        if (m->bounded[2 * d + 1] && a->at.base[d] + EDGE > n)
+            map[d][EDGE - 1] = EDGE - 2, any = true;
     }
     return any;
 }
@@ -179,8 +180,8 @@ static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct)
     struct stencil beyond;
     const struct stencil *s = &g->plain;
     signed char map[3][EDGE];
-    bool walls = walls_map(a, g->m, map);
-    if (walls) {
+    bool bounded = boundary_map(a, g->m, map);
+    if (bounded) {
         stencil_make(&beyond, map);
         s = &beyond;
     }
@@ -196,7 +197,7 @@ static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct)
             a->f[s->to[j]] = (vec4){fx[o][c], fy[o][c], fz[o][c], 0};
         }
     }
-    if (walls) patch_mirror(a, g, map);
+    if (bounded) patch_mirror(a, g, map);
 }
 
 /* Interpolated force; false if a cell of the cloud is missing. */

@@ -215,7 +215,7 @@ static int32_t neighbour_cell(const struct ramses_out *w, int level, lidx oct, i
     if (leaves) {
         lidx q = up->nbr[p][face];
         int step = face & 1 ? 1 : -1, d = face / 2;
-        if (q == NBR_WALL && w->beyond)
+        if (q == NBR_BOUNDARY && w->beyond)
             return index_of(w, slot ^ bit, beyond_find(w->beyond, level - 1, face_code(face), p));
         if (q < 0)
             q = mesh_find(up, okey_shift(up->key[p], level - 1, d == 0 ? step : 0,
@@ -231,7 +231,7 @@ static int32_t cell_at(const struct ramses_out *w, int level, const int64_t x[3]
     int64_t oct[3], last = ((int64_t)1 << level) - 1;
     int slot = 0;
     for (int d = 0; d < 3; d++) {
-        int64_t y = w->o.m->wall[2 * d] ? x[d] : x[d] & last;
+        int64_t y = w->o.m->bounded[2 * d] ? x[d] : x[d] & last;
         slot |= (int)(y & 1) << d;
         oct[d] = (y - (y & 1)) / 2;
     }

@@ -178,7 +178,7 @@ static enum err get_ksection(struct fort_in *f, int nrank, struct source_domains
     FREE(factor);
     TRY(err);
     TRY(get_words(f, "axes", d->nlev, &d->axis));
-    TRY(get_reals(f, "walls", d->nnode * (d->kmax > 1 ? d->kmax - 1 : 0), &d->wall));
+    TRY(get_reals(f, "cut planes", d->nnode * (d->kmax > 1 ? d->kmax - 1 : 0), &d->cut));
     TRY(get_words(f, "children", d->nnode * d->kmax, &d->next));
     TRY(get_words(f, "ranks", d->nnode, &d->rank));
     TRY(get_reals(f, "boxes", 3 * (int64_t)nrank, &d->lo));

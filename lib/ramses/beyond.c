@@ -22,8 +22,8 @@ static int64_t find_touching(const struct mesh *m, int l, struct touching **out)
         unsigned faces = 0;
         okey_coords(lv->key[i], x);
         for (int d = 0; d < 3; d++)
-            faces |= (unsigned)(m->wall[2 * d] && x[d] == 0) << 2 * d |
-                     (unsigned)(m->wall[2 * d + 1] && x[d] == last) << (2 * d + 1);
+            faces |= (unsigned)(m->bounded[2 * d] && x[d] == 0) << 2 * d |
+                     (unsigned)(m->bounded[2 * d + 1] && x[d] == last) << (2 * d + 1);
         if (!faces) continue;
         if (n == room)
             room = 2 * room + 256, *out = mem_grow(*out, sizeof **out * (size_t)room, "checkpoint");

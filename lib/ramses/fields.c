@@ -222,7 +222,7 @@ static const void *wrapped(const struct ramses_out *w, int d, const double *x, i
                            double *chunk)
 {
     double box = w->o.m->boxlen;
-    if (w->o.m->wall[2 * d] || w->o.m->wall[2 * d + 1]) return x;
+    if (w->o.m->bounded[2 * d] || w->o.m->bounded[2 * d + 1]) return x;
     for (int64_t i = 0; i < n; i++) {
         double y = x[i];
         if (y < 0) y = y + box;

@@ -227,11 +227,11 @@ static enum err write_files(struct target *t)
 
 static enum err write_target(struct rewrite *w, int number, int threads)
 {
-    bool wall[6];
+    bool bounded[6];
     struct target *t = mem_zero(sizeof *t, "reshape tree");
     t->w = w, t->number = number, t->threads = threads;
-    boundary_walls(&w->head.boundary, wall);
-    mesh_init(&t->m, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, wall);
+    boundary_faces(&w->head.boundary, bounded);
+    mesh_init(&t->m, w->head.levelmin, w->nlevel, 0, false, false, w->head.boxlen, bounded);
     enum err err = OK;
     for (int l = 1; l <= w->nlevel && err == OK; l++) err = grow_level(t, l);
     make_lent(&t->gas, values_of(w, OCT_GAS));

@@ -256,9 +256,9 @@ static void make_cuts(const struct reshape *opt, int nfurther, const struct comm
 static void make_domains(const struct reshape *opt, const struct source *s, const struct comm *c,
                          const struct weights *w, struct reshape_plan *p)
 {
-    bool wall[6];
+    bool bounded[6];
     size_t n = (size_t)w->n;
-    boundary_walls(&s->head.boundary, wall);
+    boundary_faces(&s->head.boundary, bounded);
     p->level = w->level < s->head.levelmax ? w->level : s->head.levelmax;
     if (opt->writer->by_rank) {
         int *level = mem_new(sizeof *level * n + 1, "weights");
@@ -270,7 +270,7 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
             cost[i] = cost_of(p, &w->row[i]);
         }
         struct domain *even = domain_new_in(s->head.ndim, opt->kind, opt->nrank, s->head.levelmax,
-                                            wall);
+                                            bounded);
         p->domain = domain_balance(even, opt->kind, c, (int64_t)n, level, key, cost);
         domain_free(even);
         FREE(level);

@@ -130,13 +130,14 @@ static enum err open_spill(struct reshaping *w)
 
 static enum err begin(struct reshaping *w)
 {
-    bool wall[6];
+    bool bounded[6];
     enum err err = set_names(w);
     if (err == OK) err = rest_copy(&w->rest, w->r.s);
     w->r.ntarget = w->plan->domain ? w->opt->nrank : w->plan->ncut;
     set_head(w);
-    boundary_walls(&w->r.head.boundary, wall);
-    mesh_init(&w->r.box, w->r.head.levelmin, w->r.nlevel, 0, false, false, w->r.head.boxlen, wall);
+    boundary_faces(&w->r.head.boundary, bounded);
+    mesh_init(&w->r.box, w->r.head.levelmin, w->r.nlevel, 0, false, false, w->r.head.boxlen,
+              bounded);
     TRY(err_agree(w->r.c, err));
     w->r.own = mem_zero(sizeof *w->r.own * (size_t)(w->r.ntarget * w->r.nlevel), "reshape");
     w->near = mem_new(sizeof *w->near * (size_t)w->r.ntarget, "reshape");

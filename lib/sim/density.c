@@ -57,10 +57,11 @@ void sim_total_mass(struct sim *s)
     s->matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
         s->matter.com[d] = s->matter.mass > 0 ? sum_get(&sum[1 + d]) / s->matter.mass : 0;
-    bool walls = false;
-    for (int f = 0; f < 6; f++) walls |= s->mesh.wall[f];
-    s->matter.rho_tot = walls ? 0
-                              : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
+    bool bounded = false;
+    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
+    s->matter.rho_tot = bounded
+                            ? 0
+                            : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
     int e;
     frexp(s->matter.mass, &e);
     s->matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */

@@ -203,7 +203,7 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
     if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT);
     struct domain *whole = NULL;
     if (travel && s->comm.size == 1)
-        whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.wall);
+        whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
     timer_start("io");
     enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,
                           &s->comm, path, n);

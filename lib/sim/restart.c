@@ -292,7 +292,7 @@ static void make_domains(struct forest *f)
     struct sim *s = f->s;
     enum domain_kind kind = strcmp(s->par->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
                                                                          : DOMAIN_KSECTION;
-    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.wall);
+    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
     if (s->comm.size == 1) return;
     weigh(f);
     struct domain *d = domain_balance(s->dom, kind, &s->comm, f->nitem, f->level, f->key, f->cost);

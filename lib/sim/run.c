@@ -72,7 +72,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
 static enum err report_lost(struct sim *s, int64_t lost)
 {
     bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= s->mesh.wall[f];
+    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
     if (lost > s->diag.lost && !bounded)
         FAIL(ERR_LIMIT,
              "%ld particles moved further than the box is wide, or are no longer finite, at coarse "

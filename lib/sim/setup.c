@@ -38,11 +38,11 @@ static enum err face_of(const struct param_boundary *b, int i, int *face)
     return OK;
 }
 
-static enum err setup_boundaries(struct sim *s, bool wall[6])
+static enum err setup_boundaries(struct sim *s, bool bounded[6])
 {
     const struct param_boundary *b = &s->par->boundary;
     struct hydro_par *h = &s->hydro;
-    for (int f = 0; f < 6; f++) wall[f] = false;
+    for (int f = 0; f < 6; f++) bounded[f] = false;
     for (int i = 0; i < b->nboundary; i++) {
         int f, type = b->bound_type[i];
         TRY(face_of(b, i, &f));
@@ -52,7 +52,7 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
                  "(imposed)",
                  i + 1, type);
         if (f < 0) continue;
-        wall[f] = true;
+        bounded[f] = true;
         h->bound[f] = type == 1 ? BOUND_REFLECT : type == 2 ? BOUND_OUTFLOW : BOUND_IMPOSED;
         double state[5] = {b->d_bound[i], b->u_bound[i], b->v_bound[i], b->w_bound[i],
                            b->p_bound[i]};
@@ -61,7 +61,7 @@ static enum err setup_boundaries(struct sim *s, bool wall[6])
             h->bound_state[f][k] = b->var_bound[i][k - GAS_SCALARS];
     }
     for (int d = 0; d < 3; d++)
-        if (wall[2 * d] != wall[2 * d + 1])
+        if (bounded[2 * d] != bounded[2 * d + 1])
             FAIL(ERR_PARAM,
                  "boundary_params: direction %d has a boundary on one side only: give both or none",
                  d + 1);
@@ -204,12 +204,12 @@ enum err sim_cosmology(struct sim *s)
 enum err sim_setup(struct sim *s)
 {
     const struct params *p = s->par;
-    bool wall[6];
+    bool bounded[6];
     s->check.ghosts = p->run.check_ghosts;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     TRY(setup_hydro(s));
-    TRY(setup_boundaries(s, wall));
-    if (p->run.cosmo && (wall[0] || wall[2] || wall[4]))
+    TRY(setup_boundaries(s, bounded));
+    if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))
         FAIL(ERR_PARAM, "run_params/cosmo=.true. needs a periodic box: set nboundary=0");
     if (p->run.cosmo && !s->restart.from && strcmp(p->init.filetype, "grafic") != 0)
         FAIL(ERR_PARAM, "run_params/cosmo=.true. takes its cosmology from GRAFIC files: set "
@@ -237,6 +237,6 @@ enum err sim_setup(struct sim *s)
     }
     s->refine.mass_sph = p->refine.mass_sph;
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
-              p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, wall);
+              p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     return OK;
 }

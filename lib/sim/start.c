@@ -257,7 +257,7 @@ static enum err start_afresh(struct start *st)
     sim_output_setup(s);
     enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
                                                                     : DOMAIN_KSECTION;
-    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.wall);
+    s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
     log_info(" Building initial AMR grid");
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);

@@ -382,7 +382,7 @@ def texts(v, path, hdf5):
     for mode in ([], ['-d'], ['-t'], ['-p'], ['-c'], ['-cc']):
         r = inspect('-j', *mode, '-s' if not mode else '-q', path, hdf5)
         v.same('%s: schema' % (mode or 'summary'),
-               [json.loads(line)['schema'] for line in r.out.splitlines()], [1, 1])
+               [json.loads(line)['schema'] for line in r.out.splitlines()], [2, 2])
     one = inspect('-d', path)
     for ranks in (2, 3):
         v.same('digest on %d ranks' % ranks, inspect('-d', path, ranks=ranks).out, one.out)

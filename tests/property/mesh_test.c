@@ -91,7 +91,7 @@ static void check_links(const struct mesh *m, double radius)
                 okey k = okey_shift(lv->key[i], l, s[0], s[1], s[2], &outside);
                 bool there = !(walls && outside) && oct_exists(l, k, radius);
                 good &= (cube[c] >= 0) == there && (cube[c] < 0 || lv->key[cube[c]] == k);
-                good &= (cube[c] == NBR_WALL) == (walls && outside);
+                good &= (cube[c] == NBR_BOUNDARY) == (walls && outside);
                 good &= cube[c] == mesh_neighbour(m, l, i, s[0], s[1], s[2]);
             }
             check(good, "26 neighbours of an own oct");
@@ -101,7 +101,7 @@ static void check_links(const struct mesh *m, double radius)
                 up = p >= 0 && lu->key[p] == lv->key[i] >> 3 && lu->child[p][lv->key[i] & 7] == i;
                 mesh_cube(m, l - 1, p, cube);
                 /* strict 2:1: all are there, as ghosts at least */
-                for (int c = 0; c < 27; c++) up &= cube[c] >= 0 || cube[c] == NBR_WALL;
+                for (int c = 0; c < 27; c++) up &= cube[c] >= 0 || cube[c] == NBR_BOUNDARY;
             }
             check(up, "parent of an own oct and its neighbourhood");
             for (int k = 0; k < 8 && l < LMAX; k++) {

@@ -115,7 +115,7 @@ static double expected(const struct world *w, const double low[3], double side)
             bool there = true;
             for (int a = 0; a < 3; a++) {
                 e.x[a] += s[a] * w->m.boxlen;
-                there &= s[a] == 0 || !w->m.wall[2 * a];
+                there &= s[a] == 0 || !w->m.bounded[2 * a];
             }
             if (there && meets(&e, low, side)) u = strike(u, &e, w->load[i].strength);
         }

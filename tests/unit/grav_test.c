@@ -57,7 +57,7 @@ static double distance(const struct world *w, const double x[3], const double y[
     double r2 = 0;
     for (int d = 0; d < 3; d++) {
         double s = fabs(x[d] - y[d]), L = w->m.boxlen;
-        if (!w->m.wall[2 * d] && s > 0.5 * L) s = L - s;
+        if (!w->m.bounded[2 * d] && s > 0.5 * L) s = L - s;
         r2 += s * s;
     }
     return sqrt(r2);
@@ -128,7 +128,7 @@ static void set_ball(struct world *w)
     w->mass = 1;
     memcpy(w->com, w->centre, sizeof w->com);
     comm_sum(&w->c, &mean);
-    w->rho_tot = m->wall[0] ? 0 : sum_get(&mean);
+    w->rho_tot = m->bounded[0] ? 0 : sum_get(&mean);
 }
 
 enum { MOST_SHARED = 600 }; /* all octs of level 4 */

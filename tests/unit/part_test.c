@@ -81,7 +81,7 @@ static bool want_split(const struct mesh *m, int l, okey k, int cell)
 static struct domain *balanced_domain(const struct mesh *m, const struct comm *c,
                                       enum domain_kind kind)
 {
-    struct domain *d = domain_new(kind, c->size, m->levelmax, m->wall), *e;
+    struct domain *d = domain_new(kind, c->size, m->levelmax, m->bounded), *e;
     if (c->size == 1) return d;
     int64_t n = 0, total = (int64_t)1 << 3 * LMIN;
     size_t most = (size_t)(total / c->size + 1);
