@@ -24,6 +24,16 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].level = l;
 }
 
+size_t mesh_oct_bytes(int nvar, bool gravity)
+{
+    const struct level *lv = NULL;
+    size_t links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent + sizeof *lv->nbr +
+                   sizeof *lv->flag + (gravity ? sizeof *lv->dense : 0),
+           hash = 2 * sizeof *lv->hash.slot, /* half full, on average */
+        fields = sizeof **lv->fld * (size_t)(nvar + (gravity ? FLD_U : 0));
+    return links + hash + fields + (nvar && gravity ? sizeof(double[3]) : 0); /* centre of mass */
+}
+
 bool mesh_has_field(const struct mesh *m, int f)
 {
     return f < FLD_U ? m->gravity : f < FLD_U + m->nvar;

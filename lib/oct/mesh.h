@@ -102,6 +102,9 @@ static inline int oct_slot(const struct level *lv, lidx i)
     return (int)(lv->key[i] & 7);
 }
 
+/* Bytes that an oct takes in the arrays of its level, with nvar conserved variables (0: no gas). */
+size_t mesh_oct_bytes(int nvar, bool gravity);
+
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
                double boxlen, const bool bounded[6]);
 void mesh_fini(struct mesh *m);

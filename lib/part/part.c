@@ -82,6 +82,14 @@ int part_add(struct parts *p, const char *name, char type)
     return c;
 }
 
+size_t part_bytes(const struct part_columns *columns)
+{
+    size_t n = sizeof(lidx) + 2 * sizeof(uint64_t);
+    for (int c = 0; c < columns->n; c++)
+        if (columns->has[c]) n += (size_t)part_type_size(part_column(columns, c)->type);
+    return n + n / 32; /* part_reserve */
+}
+
 void part_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->cap) return;

@@ -64,6 +64,8 @@ static inline double part_cells(const struct mesh *m, int l, double x)
     return x / m->boxlen * (double)((int64_t)1 << l);
 }
 
+/* Bytes that a particle takes: columns, host, scratch of the sort. */
+size_t part_bytes(const struct part_columns *columns);
 void part_init(struct parts *p);
 void part_fini(struct parts *p);
 /* The run gets column c, or all rows of the table with this `when`: existing particles get 0. The

@@ -29,10 +29,11 @@ enum err reshape_plan(const struct reshape *opt, struct source *s, const struct 
     enum err err = check_input(opt, s);
     if (err == OK && opt->out) err = check_output(opt);
     TRY(err_agree(c, err));
-    /* Bytes that simulate holds for an oct and for a particle (oct/mesh.h, part/part.h). */
-    double fields = s->head.nvar + (s->head.gravity ? 6 : 0);
-    p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : 110 + 8 * BASE * fields;
-    p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : 75;
+    /* Bytes that simulate holds for an oct and for a particle. */
+    double oct = (double)mesh_oct_bytes(s->head.hydro ? s->head.nvar : 0, s->head.gravity),
+           part = (double)part_bytes(&s->columns);
+    p->weight[0] = opt->weight[0] > 0 ? opt->weight[0] : oct;
+    p->weight[1] = opt->weight[1] > 0 ? opt->weight[1] : part;
     p->weight[2] = opt->weight[2] > 0 ? opt->weight[2] : p->weight[1];
     int64_t rows = (int64_t)ROWS_A_RANK * opt->nrank;
     weights_begin(&w, rows > ROWS_LEAST ? rows : ROWS_LEAST);

@@ -11,6 +11,7 @@
 static bool holds(struct sim *s, unsigned when, int l, int icount)
 {
     const struct mesh *m = &s->mesh;
+    when &= ~(unsigned)WORK;
     bool base = l == m->levelmin, finer = l < m->levelmax && s->noct[l + 1] > 0;
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
@@ -88,7 +89,9 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (p->timer) timer_start(p->timer);
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
     ghosts_set(&s->mesh, l, p->writes, false);
+    double begin = timer_wall();
     if (!skip) TRY(p->call(s, l, icount));
+    if (p->when & WORK) s->balance.work[l] += timer_wall() - begin;
     if (s->check.ghosts) poison(&s->mesh, p, l);
     return OK;
 }

@@ -26,7 +26,9 @@ enum {
     IF_FIRST = 1 << 8,   /* first fine step of all */
     IF_BALANCE = 1 << 9, /* the domains are to be balanced */
     IF_TERMS = 1 << 10,  /* there are source terms on levels */
-    IF_COARSE_TERMS = 1 << 11
+    IF_COARSE_TERMS = 1 << 11,
+    /* no condition: its time is that of this rank's own octs, and counts for the balance */
+    WORK = 1 << 12
 };
 
 struct phase {

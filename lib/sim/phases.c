@@ -151,6 +151,7 @@ enum err step_finer(struct sim *s, int l, int icount)
 enum err step_add_steps(struct sim *s, int l, int icount)
 {
     s->cost.updates += 8 * (double)s->noct[l];
+    s->balance.steps[l] += (double)s->mesh.lev[l].nown;
     if (l == s->mesh.levelmin) return OK;
     if (s->time.nsubcycle[l - 1] == 1) s->time.dtnew[l - 1] = s->time.dtnew[l];
     if (icount == 2) s->time.dtnew[l - 1] = s->time.dtold[l] + s->time.dtnew[l];

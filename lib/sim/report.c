@@ -139,6 +139,16 @@ static void count_cells(struct sim *s)
     s->cost.leaves_most = cells - octs;
 }
 
+/* What the ranks hold and how long they worked: see sim_balance. */
+static void report_balance(const struct sim *s)
+{
+    struct spread m = s->balance.memory, t = s->balance.time;
+    if (s->comm.size == 1) return;
+    log_info(" Ranks (min,mean,max): held %.1f %.1f %.1f MB, work %.3f %.3f %.3f s",
+             (double)m.low / 1e6, m.mean / 1e6, (double)m.high / 1e6, (double)t.low / 1e9,
+             t.mean / 1e9, (double)t.high / 1e9);
+}
+
 /* Time since the last coarse step, microseconds per cell update (RAMSES's count of points), and a
  * live line with the progress. */
 void sim_report_step_time(struct sim *s)
@@ -162,6 +172,7 @@ void sim_report_step_time(struct sim *s)
     log_info(" Time elapsed since last coarse step: %7.2f s %11.2f mus/pt %11.2f mus/pt (av)", dt,
              each, mean);
     log_info(" Used memory: %8.1f MB", (double)mem_peak_rss() / 1048576.0);
+    report_balance(s);
     double part = 0;
     if (s->out.noutput > 0) {
         double first = s->cosmo ? s->cosmo_par.aexp_ini : 0,

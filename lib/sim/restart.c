@@ -270,20 +270,20 @@ static void add_item(struct forest *f, int level, okey key, double cost)
     f->cost[f->nitem++] = cost;
 }
 
-/* Particles are charged to their base oct. */
+/* Particles are charged to their base oct: finer ones may still be on other ranks. */
 static void weigh(struct forest *f)
 {
     struct sim *s = f->s;
     int base = s->mesh.levelmin;
-    double cost[LEVEL_MAX + 2], part, side = (double)((int64_t)1 << (base - 1));
-    sim_costs(s, cost, &part);
+    double side = (double)((int64_t)1 << (base - 1));
+    struct sim_weights w = sim_weights(s);
     for (int l = 1; l <= s->mesh.levelmax; l++)
-        for (int64_t i = 0; i < f->n[l]; i++) add_item(f, l, f->seed[l][i].key, cost[l]);
+        for (int64_t i = 0; i < f->n[l]; i++) add_item(f, l, f->seed[l][i].key, w.oct[l]);
     for (int64_t i = 0; i < s->parts.n; i++) {
         uint64_t q[3];
         for (int d = 0; d < 3; d++)
             q[d] = (uint64_t)fmin(fmax(s->parts.x[d][i] / s->mesh.boxlen * side, 0), side - 1);
-        add_item(f, base, okey_make(q[0], q[1], q[2]), part);
+        add_item(f, base, okey_make(q[0], q[1], q[2]), w.part[base]);
     }
 }
 

@@ -92,6 +92,7 @@ enum err sim_run(struct sim *s)
                                           : "Initial mesh structure");
     log_info(" Starting time integration");
     TRY(sim_profile_begin(s));
+    sim_balance_measure(s);
     s->cost.wall_step = timer_wall();
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
@@ -106,6 +107,7 @@ enum err sim_run(struct sim *s)
         s->time.nstep_coarse++;
         t = tally_get(s);
         TRY(report_lost(s, t.lost));
+        sim_balance_measure(s);
         sim_report_step_time(s);
         sim_profile_step(s);
     }

@@ -4,6 +4,7 @@
 
 #include "ckpt/source.h"
 #include "comm/comm.h"
+#include "comm/spread.h"
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
 #include "dom/domain.h"
@@ -75,6 +76,16 @@ struct sim_cost {
     FILE *profile;            /* on rank 0, while the run lasts */
 };
 
+/* How evenly the ranks are loaded. Seconds are those of phases that are WORK (sim/phase.h). */
+struct sim_balance {
+    double work[LEVEL_MAX + 2];  /* seconds of this rank on a level, in this coarse step */
+    double steps[LEVEL_MAX + 2]; /* of its own octs, in this coarse step */
+    double each[LEVEL_MAX + 2];  /* seconds of an oct's step, smoothed over coarse steps */
+    struct spread memory, time;  /* bytes held, nanoseconds of work, of the last coarse step */
+    double left[2];              /* imbalance of both in the step after the last balance */
+    bool fresh;                  /* there was a balance in this coarse step */
+};
+
 struct sim_out {
     const char *dir;
     char start[4096], home[8192]; /* where the run began, and dir from there; empty: not known */
@@ -130,6 +141,7 @@ struct sim {
     struct sim_matter matter;
     struct sim_diag diag;
     struct sim_cost cost;
+    struct sim_balance balance;
     struct sim_out out;
     struct sim_restart restart;
     struct sim_check check;
@@ -163,12 +175,15 @@ MUST_USE enum err sim_cosmology(struct sim *s);
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
 /* adapt.c: refine levels from..levelmax-1 */
 void sim_refine(struct sim *s, int from);
-bool sim_balance_due(const struct sim *s); /* adapt.c: (collective) */
-void sim_costs(const struct sim *s, double cost[LEVEL_MAX + 2],
-               /* adapt.c: of an oct by level, of a particle */
-               double *part);
-/* adapt.c: balanced domains of this kind */
+/* balance.c: bytes of an oct and of a particle in it, by level; or their work */
+struct sim_weights {
+    double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
+};
+struct sim_weights sim_weights(const struct sim *s);
+/* balance.c: balanced domains of this kind; changes the running timer (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind);
+void sim_balance_measure(struct sim *s);         /* balance.c: after a coarse step (collective) */
+bool sim_balance_due(const struct sim *s);       /* balance.c: alike on all ranks */
 void sim_flag(struct sim *s, int l, int icount); /* flag.c */
 /* flag.c: a criterion of refinement marks own cells of level l in ok[nown][8], which comes zeroed;
  * it cannot take back what others mark: results are joined by or */

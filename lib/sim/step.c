@@ -10,7 +10,8 @@
  * A row: the phase (a function of sim/phases.c) · its timer in the log (SAME: that of the row
  * above) · when it runs · what it reads in own cells · what it reads in ghosts too · what it
  * writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and all
- * beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). */
+ * beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK: the
+ * time of the phase counts for the balance. */
 #include "sim/step.h"
 
 #define SAME NULL
@@ -47,25 +48,25 @@ static const struct phase STEP[] = {
     ROW(deposit,     "rho",          IF_GRAVITY,            GAS | FINER(GAS) | PARTS, 0,
                                                                                 RHO | DENSE),
     ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),
-    ROW(unkick_gas,  "poisson",      PULLED,                GAS | FORCE,  0,                GAS),
+    ROW(unkick_gas,  "poisson",      PULLED | WORK,         GAS | FORCE,  0,                GAS),
     ROW(poisson,     "poisson",      SELF,                  RHO,          UP(PHI | OLD),    PHI),
     ROW(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, 0,            PHI,              OLD),
     ROW(force,       "poisson",      IF_GRAVITY,            0,      PHI | UP(PHI | OLD),    FORCE),
     ROW(energy,      SAME,           IF_GRAVITY,            RHO | FORCE,  0,                0),
-    ROW(kick_parts,  SAME,           IF_GRAVITY | IF_PARTS, PARTS,   FORCE | UP(FORCE),     PARTS),
-    ROW(kick_gas,    SAME,           PULLED,                GAS | FORCE,  0,                GAS),
+    ROW(kick_parts,  SAME,   IF_GRAVITY | IF_PARTS | WORK,  PARTS,   FORCE | UP(FORCE),     PARTS),
+    ROW(kick_gas,    SAME,           PULLED | WORK,         GAS | FORCE,  0,                GAS),
     ROW(send_gas,    SAME,           PULLED,                GAS,          0,                0),
     ROW(time_step,   "courant",      0,                     GAS | FORCE | RHO | PARTS, 0,   TIME),
     ROW(receive_gas, "ghosts",       PULLED,                0,            0,                0),
     ROW(finer,       "courant",      0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
     ROW(exchange_edges, "hydro",     IF_GAS | IF_FINER,     NEXT(EDGE),   0,         NEXT(EDGE)),
-    ROW(godunov,     "hydro",        IF_GAS,                NEXT(EDGE),
+    ROW(godunov,     "hydro",        IF_GAS | WORK,         NEXT(EDGE),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
-    ROW(kick_again,  SAME,           PULLED,                GAS | FORCE,  0,                GAS),
-    ROW(level_terms, SAME,           IF_TERMS,              ALL | PARTS,  0,          GAS | PARTS),
-    ROW(restrict_gas, SAME,          IF_GAS | IF_FINER,     0,            NEXT(GAS),        GAS),
+    ROW(kick_again,  SAME,           PULLED | WORK,         GAS | FORCE,  0,                GAS),
+    ROW(level_terms, SAME,           IF_TERMS | WORK,       ALL | PARTS,  0,          GAS | PARTS),
+    ROW(restrict_gas, SAME,          IF_GAS | IF_FINER | WORK, 0,           NEXT(GAS),        GAS),
     ROW(send_gas,    "ghosts",       IF_GAS,                GAS,          0,                0),
-    ROW(move_parts,  "particles",    IF_PARTS,              PARTS,   FORCE | UP(FORCE),     PARTS),
+    ROW(move_parts,  "particles",    IF_PARTS | WORK,       PARTS,   FORCE | UP(FORCE),     PARTS),
     ROW(receive_gas, "ghosts",       IF_GAS,                0,            0,                0),
     ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS) | NEXT(FLAG),        FLAG),
     ROW(merge,       "particles",    IF_PARTS,              NEXT(PARTS),  0,                PARTS),

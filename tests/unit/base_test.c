@@ -384,7 +384,7 @@ static void test_param_defaults(void)
           par->refine.m_refine[99] == -1);
     CHECK(par->refine.exp_refine[0] == 2 && par->refine.a_refine[5] == 1 &&
           par->refine.err_grad_d == -1);
-    CHECK(par->run.nremap == 0 && par->run.nsubcycle[99] == 2 && par->run.nstepmax == 1000000);
+    CHECK(par->run.nremap == 5 && par->run.nsubcycle[99] == 2 && par->run.nstepmax == 1000000);
     CHECK(par->amr.nexpand[0] == 1 && par->amr.boxlen == 1 && par->poisson.epsilon == 1e-4);
     CHECK(par->poisson.cg_levelmin == 999 && par->init.aexp_ini == 10 &&
           par->init.length_x[99] == 1e10);

@@ -1,0 +1,184 @@
+/* sim/balance: what weighs on a rank, when that is out of balance, and new domains
+ * (docs/method/mesh.md, "Balance").
+ *
+ * An oct weighs the bytes that it and the particles in it take (Kim 2026, eq. 4). With
+ * time_balance_alpha > 0 that is multiplied, level by level, by how much longer this rank takes for
+ * an oct of the level than the ranks do on average (eq. 12). Clocks so move domains, and no result
+ * depends on these. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timer.h"
+#include "dom/adapt.h"
+#include "sim/sim.h"
+
+static const double MEMORY_OF_CLOCKS = 0.7; /* share of the past in the smoothed times of octs */
+
+/* ---- what weighs ---- */
+
+struct sim_weights sim_weights(const struct sim *s)
+{
+    const struct mesh *m = &s->mesh;
+    const struct param_run *run = &s->par->run;
+    struct sim_weights w = {.oct = {0}};
+    double oct = run->mem_weight_grid > 0 ? run->mem_weight_grid
+                                          : (double)mesh_oct_bytes(m->nvar, m->gravity),
+           part = run->mem_weight_part > 0 ? run->mem_weight_part
+                                           : (double)part_bytes(&s->parts.columns),
+           repeat = 1;
+    for (int l = 1; l <= m->levelmax; l++) {
+        w.oct[l] = oct;
+        w.part[l] = part;
+        if (run->memory_balance) continue;
+        /* the work, as RAMSES counts it: 80 a cell and 1 for each of an oct's particles, a cell */
+        w.oct[l] = l < m->levelmin ? 1 : 8 * 80 * repeat;
+        w.part[l] = 8 * repeat;
+        if (l >= m->levelmin && run->cost_weighting) repeat *= s->time.nsubcycle[l];
+    }
+    return w;
+}
+
+/* By level: how this rank's time for an oct compares with the mean of the ranks that have octs. */
+static void time_factors(const struct sim *s, double factor[LEVEL_MAX + 2])
+{
+    double sum[2][LEVEL_MAX + 2] = {{0}}, alpha = s->par->run.time_balance_alpha;
+    const double *mine = s->balance.each;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        sum[0][l] = mine[l];
+        sum[1][l] = mine[l] > 0;
+        factor[l] = 1;
+    }
+    if (!(alpha > 0)) return;
+    comm_add_f64(&s->comm, sum[0], 2 * (LEVEL_MAX + 2));
+    for (int l = 1; l <= s->mesh.levelmax; l++)
+        if (mine[l] > 0)
+            factor[l] = fmin(fmax(1 + alpha * (mine[l] * sum[1][l] / sum[0][l] - 1), 0.5), 2);
+}
+
+/* Octs with their weights, of all levels: own ones, and those of other ranks in which this rank has
+ * particles. */
+struct load {
+    int64_t n;
+    int *level;
+    okey *key;
+    double *cost;
+    int32_t *parts[LEVEL_MAX + 2]; /* [noct] particles whose finest oct it is */
+};
+
+/* All are hosted on levelmin now. */
+static void count_parts(const struct sim *s, struct load *load)
+{
+    const struct mesh *m = &s->mesh;
+    const struct parts *p = &s->parts;
+    for (int64_t i = 0; i < p->n; i++) {
+        lidx h = p->host[i];
+        int l = m->levelmin;
+        if (h < 0 || h >= m->lev[l].nown) continue;
+        for (;; l++) {
+            int slot = 0;
+            for (int a = 0; a < 3; a++)
+                slot |= (int)((int64_t)part_cells(m, l, p->x[a][i]) & 1) << a;
+            lidx child = m->lev[l].child[h][slot];
+            if (child < 0) break;
+            h = child;
+        }
+        load->parts[l][h]++;
+    }
+}
+
+static void load_add(struct load *load, int level, okey key, double cost)
+{
+    load->level[load->n] = level;
+    load->key[load->n] = key;
+    load->cost[load->n++] = cost;
+}
+
+static struct load load_make(const struct sim *s)
+{
+    const struct mesh *m = &s->mesh;
+    struct sim_weights w = sim_weights(s);
+    struct load load = {0};
+    double factor[LEVEL_MAX + 2];
+    size_t most = 0;
+    time_factors(s, factor);
+    for (int l = 1; l <= m->levelmax; l++) {
+        most += (size_t)m->lev[l].noct;
+        load.parts[l] = mem_zero(sizeof(int32_t) * (size_t)m->lev[l].noct + 1, "balance");
+    }
+    count_parts(s, &load);
+    load.level = mem_new(sizeof *load.level * most + 1, "balance");
+    load.key = mem_new(sizeof *load.key * most + 1, "balance");
+    load.cost = mem_new(sizeof *load.cost * most + 1, "balance");
+    for (int l = 1; l <= m->levelmax; l++) {
+        const struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->noct; i++) {
+            double oct = i < lv->nown ? w.oct[l] : 0, cost = oct + w.part[l] * load.parts[l][i];
+            if (cost > 0) load_add(&load, l, lv->key[i], factor[l] * cost);
+        }
+        FREE(load.parts[l]);
+    }
+    return load;
+}
+
+void sim_domains_become(struct sim *s, enum domain_kind kind)
+{
+    timer_start("balance: weights");
+    struct load load = load_make(s);
+    timer_start("balance: cut planes");
+    struct domain *d = domain_balance(s->dom, kind, &s->comm, load.n, load.level, load.key,
+                                      load.cost);
+    FREE(load.level);
+    FREE(load.key);
+    FREE(load.cost);
+    domain_free(s->dom);
+    s->dom = d;
+    timer_start("balance: octs");
+    adapt_redistribute(&s->mesh, &s->comm, d);
+    timer_start("balance: particles");
+    if (s->par->run.pic) {
+        enum err e = part_distribute(&s->parts, &s->mesh, &s->comm, s->dom);
+        BUG_ON(e != OK); /* no particle has moved */
+    }
+    sim_count_octs(s);
+    s->balance.fresh = true;
+}
+
+/* ---- when ---- */
+
+void sim_balance_measure(struct sim *s)
+{
+    struct sim_balance *b = &s->balance;
+    double work = 0;
+    for (int l = 1; l <= s->mesh.levelmax; l++) {
+        double each = b->steps[l] > 0 ? b->work[l] / b->steps[l] : 0, was = b->each[l];
+        b->each[l] = was > 0 && each > 0 ? MEMORY_OF_CLOCKS * was + (1 - MEMORY_OF_CLOCKS) * each
+                                         : each;
+        work += b->work[l];
+        b->work[l] = b->steps[l] = 0;
+    }
+    int64_t mine[2] = {(int64_t)mem_now(), (int64_t)(1e9 * work)};
+    struct spread all[2];
+    comm_spread(&s->comm, 2, mine, all);
+    b->memory = all[0];
+    b->time = all[1];
+    if (b->fresh) {
+        b->left[0] = spread_imbalance(b->memory);
+        b->left[1] = spread_imbalance(b->time);
+        b->fresh = false;
+    }
+}
+
+/* Every nremap coarse steps; before, if what is balanced has gone further out of balance by
+ * remap_thresh than the last balance left it. */
+bool sim_balance_due(const struct sim *s)
+{
+    const struct param_run *run = &s->par->run;
+    const struct sim_balance *b = &s->balance;
+    if (s->comm.size == 1) return false;
+    if (run->nremap > 0 && s->time.nstep_coarse % run->nremap == 0) return true;
+    if (run->nremap == 0 && !param_given(s->par, "run", "remap_thresh")) return false;
+    bool of_time = run->time_balance_alpha > 0 || !run->memory_balance;
+    return (run->memory_balance && spread_imbalance(b->memory) > b->left[0] + run->remap_thresh) ||
+           (of_time && spread_imbalance(b->time) > b->left[1] + run->remap_thresh);
+}
