@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/pages.h"
 
@@ -76,15 +77,20 @@ static void account(size_t row, size_t add, size_t sub)
 
 _Noreturn static void none_left(size_t bytes, const char *name)
 {
-    fprintf(stderr, "ptah: out of memory: %s needs %zu bytes, %zu are held\n", name, bytes,
-            total_now);
-    exit(2);
+    char sentence[256];
+    fflush(stdout);
+    snprintf(sentence, sizeof sentence, "ptah: out of memory: %s needs %zu bytes, %zu are held\n",
+             name, bytes, total_now);
+    alloc_end(sentence);
 }
 
 _Noreturn void mem_exhausted(const char *library)
 {
-    fprintf(stderr, "ptah: out of memory in %s; %zu bytes are held\n", library, total_now);
-    exit(2);
+    char sentence[256];
+    fflush(stdout);
+    snprintf(sentence, sizeof sentence, "ptah: out of memory in %s; %zu bytes are held\n", library,
+             total_now);
+    alloc_end(sentence);
 }
 
 /* Large blocks begin at different offsets in their first page: arrays that are read side by side
@@ -102,7 +108,7 @@ static struct head *large_new(size_t bytes)
 
 static struct head *small_new(size_t bytes)
 {
-    struct head *h = aligned_alloc(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
+    struct head *h = alloc_try(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
     if (h) *h = (struct head){0};
     return h;
 }

@@ -3,11 +3,14 @@
  *     ALLOC_AT    n, from 1; 0: none
  *     ALLOC_LAST  1: all later ones fail as well
  *     ALLOC_FROM  program: those that the program itself makes (not its libraries); libraries: the
- *                 others, from the program's first on
+ *                 others, from the program's first on, which come by way of the program's malloc
+ *                 and its relatives (lib/base/alloc)
  *     ALLOC_LOG   file that gets the number of requests at the end
  *
- * Requests: malloc, calloc, realloc, aligned_alloc, posix_memalign, and mmap without a file. */
+ * Requests: malloc, calloc, realloc, aligned_alloc, memalign, posix_memalign,
+ * and mmap without a file. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -30,6 +33,10 @@ static atomic_bool begun; /* the program has asked for memory */
 static long at;
 static bool last, of_program, ready;
 static char *low, *high; /* the program's text */
+enum { PASSES = 6 };
+static struct {
+    const char *low, *high;
+} pass[PASSES]; /* functions of the program that pass on what libraries request */
 
 /* The first object is the program. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -43,6 +50,28 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *ctx)
     return 1;
 }
 
+static void find_passes(void)
+{
+    static const char *const name[PASSES] = {"malloc",        "calloc",   "realloc",
+                                             "aligned_alloc", "memalign", "posix_memalign"};
+    for (int i = 0; i < PASSES; i++) {
+        Dl_info in;
+        ElfW(Sym) *symbol = NULL;
+        char *at = dlsym(RTLD_DEFAULT, name[i]);
+        if (!at || at < low || at >= high) continue;
+        if (!dladdr1(at, &in, (void **)&symbol, RTLD_DL_SYMENT) || !symbol) continue;
+        pass[i].low = at;
+        pass[i].high = at + symbol->st_size;
+    }
+}
+
+static bool is_of_program(const char *caller)
+{
+    for (int i = 0; i < PASSES; i++)
+        if (caller >= pass[i].low && caller < pass[i].high) return false;
+    return caller >= low && caller < high;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
     const char *n = getenv("ALLOC_AT"), *l = getenv("ALLOC_LAST"), *from = getenv("ALLOC_FROM");
@@ -50,6 +79,7 @@ __attribute__((constructor)) static void begin(void)
     last = l && *l == '1';
     of_program = !from || strcmp(from, "libraries") != 0;
     dl_iterate_phdr(find_program, NULL);
+    find_passes();
     ready = true;
 }
 
@@ -66,7 +96,7 @@ __attribute__((destructor)) static void end(void)
 
 static bool fails(const void *caller)
 {
-    bool mine = ready && (const char *)caller >= low && (const char *)caller < high;
+    bool mine = ready && is_of_program(caller);
     if (mine) begun = true;
     if (!begun || mine != of_program) return false;
     long n = atomic_fetch_add(&count, 1) + 1;
@@ -98,6 +128,12 @@ void *realloc(void *p, size_t n)
 }
 
 void *aligned_alloc(size_t align, size_t n)
+{
+    OR_FAIL(NULL)
+    return __libc_memalign(align, n);
+}
+
+void *memalign(size_t align, size_t n)
 {
     OR_FAIL(NULL)
     return __libc_memalign(align, n);
