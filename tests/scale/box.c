@@ -23,6 +23,16 @@ enum err box_open(const char *what, struct box *f)
     return read_checkpoint(what, f);
 }
 
+void box_subcycle(struct box *f, int n, const int *nsubcycle)
+{
+    double steps = 1;
+    for (int l = 1; l <= LEVEL_MAX + 1; l++) {
+        f->steps[l] = steps;
+        int i = l - f->levelmin;
+        if (i >= 0) steps *= nsubcycle[i < n ? i : n - 1];
+    }
+}
+
 void box_close(struct box *f)
 {
     FREE(f->level);

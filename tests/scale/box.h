@@ -13,12 +13,15 @@ struct box {
     int *level; /* [n] ascending */
     okey *key;  /* [n] ascending in a level */
     double *cost;
-    float *part; /* [n] particles whose finest oct it is; NULL: none */
+    double steps[LEVEL_MAX + 2]; /* of a level in a coarse step */
+    float *part;                 /* [n] particles whose finest oct it is; NULL: none */
 };
 
 /* `what`: a checkpoint's directory, or clusters:N: 20 Gaussian clusters on a mesh of N^3, where a
  * cell of the mesh is an oct. */
 MUST_USE enum err box_open(const char *what, struct box *f);
+/* Steps of the levels from the base on: nsubcycle of each, the last one for all beyond. */
+void box_subcycle(struct box *f, int n, const int *nsubcycle);
 /* 8^tile copies of the box side by side, `tile` levels deeper. */
 void box_tile(struct box *f, int tile);
 void box_close(struct box *f);

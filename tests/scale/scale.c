@@ -1,12 +1,14 @@
 /* scale: decompositions for any number of ranks, made by one process without MPI.
  *
- *     scale [-d ksection|hilbert] [-n RANKS,…] [-s SAMPLE] [-t TILE] FIELD
+ *     scale [-d ksection|hilbert] [-n RANKS,…] [-s SAMPLE] [-t TILE]
+ *           [-u NSUBCYCLE,…] FIELD
  *     scale [-d …] [-n …] faces:N
  *
  * FIELD is a checkpoint of any format, or clusters:N (box.h). -t: 8^TILE copies of it side by
  * side. -n: default 64,128,… 1024. -s: the partners of at most so many ranks are looked up, evenly
- * chosen; loads are those of all ranks (default 4096). faces:N: a uniform mesh of N^3 cut into
- * equal volumes, its faces alone. walk: the messages of a k-section walk alone.
+ * chosen; loads are those of all ranks (default 4096). -u: as in the namelist (default 2).
+ * faces:N: a uniform mesh of N^3 cut into equal volumes, its faces alone. walk: the messages of a
+ * k-section walk alone, and how often an item is sent on its way to a random rank.
  *
  * A table on stdout, tab-separated, a line for each decomposition and number of ranks. Names ending
  * in _min, _max are over ranks; without an ending: the mean. Units: ranks, messages, octs, bytes of
@@ -17,6 +19,8 @@
  *   ghosts      octs sent · bytes: point to point, or with alltoallv · slots: of alltoallv's counts
  *   walk        messages of the k-section walk (exact, all ranks) · walk_bytes: with what is
  *               passed on
+ *   work        octs times the steps of their level in a coarse step · step_msgs, step_ghosts:
+ *               messages and octs sent in one, if each step of a level had one exchange
  *   root        ranks that get the octs of level 1 as ghosts
  *   held        bytes of octs, ghosts and particles · tree: bytes of the decomposition
  *   seconds     of the balancer in one process · reductions: of it, and their bytes */
@@ -32,7 +36,7 @@
 
 struct options {
     bool kind[2]; /* by enum domain_kind */
-    int nrank[64], n, sample, tile;
+    int nrank[64], n, sample, tile, nsubcycle[64], nsub;
     const char *field;
 };
 
@@ -49,18 +53,25 @@ void __wrap_comm_add_i64(const struct comm *c, int64_t *x, int n)
     __real_comm_add_i64(c, x, n);
 }
 
+static int numbers(char *at, int out[64])
+{
+    int n = 0;
+    for (; *at && n < 64; at += *at == ',') out[n++] = (int)strtol(at, &at, 10);
+    return n;
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
-    *o = (struct options){.kind = {true, true}, .sample = 4096};
+    *o = (struct options){.kind = {true, true}, .sample = 4096, .nsubcycle = {2}, .nsub = 1};
     for (int r = 64; r <= 1024; r *= 2) o->nrank[o->n++] = r;
-    for (int opt; (opt = getopt(argc, argv, "d:n:s:t:")) != -1;) {
+    for (int opt; (opt = getopt(argc, argv, "d:n:s:t:u:")) != -1;) {
         if (opt == 'd') {
             o->kind[DOMAIN_KSECTION] = strcmp(optarg, "ksection") == 0;
             o->kind[DOMAIN_HILBERT] = strcmp(optarg, "hilbert") == 0;
         } else if (opt == 'n') {
-            o->n = 0;
-            for (char *at = optarg; *at && o->n < 64; at += *at == ',')
-                o->nrank[o->n++] = (int)strtol(at, &at, 10);
+            o->n = numbers(optarg, o->nrank);
+        } else if (opt == 'u') {
+            o->nsub = numbers(optarg, o->nsubcycle);
         } else if (opt == 's') {
             o->sample = (int)strtol(optarg, NULL, 10);
         } else if (opt == 't') {
@@ -111,9 +122,22 @@ static int print_faces(const struct options *o)
 
 /* ---- the walk ---- */
 
+/* Of an item on its way, over all pairs of ranks, or those that begin at some of them. */
+static double mean_hops(const struct tree *t)
+{
+    enum { PAIRS = 1 << 20 };
+    int n = t->size <= PAIRS / t->size ? t->size : PAIRS / t->size + 1;
+    double sum = 0;
+    for (int i = 0; i < n; i++) {
+        int from = (int)((int64_t)i * t->size / n);
+        for (int to = 0; to < t->size; to++) sum += share_hops(t, from, to);
+    }
+    return sum / n / t->size;
+}
+
 static int print_walk(const struct options *o)
 {
-    printf("ranks\tlevels\twalk_min\twalk_max\tfactors\n");
+    printf("ranks\tlevels\twalk_min\twalk_max\thops\tfactors\n");
     for (int i = 0; i < o->n; i++) {
         struct tree t;
         int least = o->nrank[i], most = 0;
@@ -123,7 +147,7 @@ static int print_walk(const struct options *o)
             if (n < least) least = n;
             if (n > most) most = n;
         }
-        printf("%d\t%d\t%d\t%d\t", t.size, t.nlev, least, most);
+        printf("%d\t%d\t%d\t%d\t%.6f\t", t.size, t.nlev, least, most, mean_hops(&t));
         for (int l = 0; l < t.nlev; l++) printf("%s%d", l ? "·" : "", t.factor[l]);
         printf("\n");
     }
@@ -132,18 +156,76 @@ static int print_walk(const struct options *o)
 
 /* ---- a field ---- */
 
-static void print_head(void)
+/* A column: its name, a number, and how many digits it has after the point. */
+struct column {
+    const char *name;
+    double value;
+    int digits;
+};
+
+#define COLUMN(name, digits)                                                                       \
+    {                                                                                              \
+#name, (double)s->name, digits                                                             \
+    }
+#define MEAN(name, digits)                                                                         \
+    {#name, s->name.mean, digits},                                                                 \
+    {                                                                                              \
+#name "_max", s->name.max, 0                                                               \
+    }
+#define RANGE(name, digits) {#name "_min", s->name.min, 0}, MEAN(name, digits)
+
+struct balancer {
+    double seconds;
+    int64_t reductions, reduced_bytes;
+    size_t tree;
+};
+
+static void print_line(const struct box *f, enum domain_kind kind, const struct share *s,
+                       const struct balancer *b, bool head)
 {
-    printf("domains\tranks\tsampled\tlevels\tocts_all\tparts_all\tcost_all\tcost_min\tcost_"
-           "max\tgrain\tempty\t"
-           "octs\tocts_max\tparts\tparts_max\tpartners_min\tpartners\tpartners_max\tp2p\tp2p_max\t"
-           "ghosts\tghosts_max\tbytes\tbytes_max\tslots\twalk_min\twalk_max\twalk_bytes\t"
-           "walk_bytes_max\troot\theld\theld_ghosts_share\ttree\tseconds\treductions\t"
-           "reduced_bytes\n");
+    double own = s->octs.mean * f->oct_bytes + s->parts.mean * f->part_bytes,
+           copies = s->ghosts.mean * f->oct_bytes;
+    const struct column row[] = {{"ranks", s->nrank, 0},
+                                 COLUMN(sampled, 0),
+                                 COLUMN(levels, 0),
+                                 {"octs_all", (double)f->n, 0},
+                                 {"parts_all", (double)f->parts, 0},
+                                 COLUMN(cost_all, 1),
+                                 {"cost_min", s->cost.min, 4},
+                                 {"cost_max", s->cost.max, 4},
+                                 COLUMN(grain, 4),
+                                 COLUMN(empty, 0),
+                                 MEAN(octs, 2),
+                                 MEAN(parts, 2),
+                                 RANGE(partners, 2),
+                                 MEAN(p2p, 2),
+                                 MEAN(ghosts, 2),
+                                 MEAN(bytes, 0),
+                                 {"slots", s->nrank, 0},
+                                 {"walk_min", s->walk_msgs.min, 0},
+                                 {"walk_max", s->walk_msgs.max, 0},
+                                 MEAN(walk_bytes, 0),
+                                 MEAN(work, 2),
+                                 MEAN(step_msgs, 2),
+                                 MEAN(step_ghosts, 2),
+                                 {"root", (double)s->root_partners, 0},
+                                 {"held", own + copies, 0},
+                                 {"held_ghosts_share", copies / (own + copies), 3},
+                                 {"tree", (double)b->tree, 0},
+                                 {"seconds", b->seconds, 3},
+                                 {"reductions", (double)b->reductions, 0},
+                                 {"reduced_bytes", (double)b->reduced_bytes, 0}};
+    size_t n = sizeof row / sizeof *row;
+    for (size_t i = 0; head && i < n; i++) printf("%s%s", i ? "\t" : "domains\t", row[i].name);
+    if (head) printf("\n");
+    printf("%s", kind_name(kind));
+    for (size_t i = 0; i < n; i++) printf("\t%.*f", row[i].digits, row[i].value);
+    printf("\n");
+    fflush(stdout);
 }
 
 static void print_row(const struct options *o, const struct box *f, enum domain_kind kind,
-                      int nrank)
+                      int nrank, bool head)
 {
     struct comm one = {.size = 1};
     struct share s;
@@ -152,28 +234,14 @@ static void print_row(const struct options *o, const struct box *f, enum domain_
     size_t before = mem_now();
     double begin = timer_wall();
     struct domain *d = domain_balance(even, kind, &one, f->n, f->level, f->key, f->cost);
-    double seconds = timer_wall() - begin;
-    size_t tree = mem_now() - before;
-    calls = reductions - calls, bytes = reduced - bytes;
+    struct balancer b = {timer_wall() - begin, reductions - calls, reduced - bytes,
+                         mem_now() - before};
     domain_free(even);
     int32_t *owner = share_owners(f, d);
     share_measure(f, d, owner, o->sample, &s);
     FREE(owner);
     domain_free(d);
-    double own = s.octs.mean * f->oct_bytes + s.parts.mean * f->part_bytes,
-           copies = s.ghosts.mean * f->oct_bytes;
-    printf("%s\t%d\t%d\t%d\t%ld\t%ld\t%.6e\t%.4f\t%.4f\t%.4f\t%ld\t", kind_name(kind), nrank,
-           s.sampled, s.levels, (long)f->n, (long)f->parts, s.cost_all, s.cost.min, s.cost.max,
-           s.grain, (long)s.empty);
-    printf("%.2f\t%.0f\t%.2f\t%.0f\t%.0f\t%.2f\t%.0f\t%.2f\t%.0f\t", s.octs.mean, s.octs.max,
-           s.parts.mean, s.parts.max, s.partners.min, s.partners.mean, s.partners.max, s.p2p.mean,
-           s.p2p.max);
-    printf("%.2f\t%.0f\t%.0f\t%.0f\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%ld\t", s.ghosts.mean, s.ghosts.max,
-           s.bytes.mean, s.bytes.max, nrank, s.walk_msgs.min, s.walk_msgs.max, s.walk_bytes.mean,
-           s.walk_bytes.max, (long)s.root_partners);
-    printf("%.0f\t%.3f\t%zu\t%.3f\t%ld\t%ld\n", own + copies, copies / (own + copies), tree,
-           seconds, (long)calls, (long)bytes);
-    fflush(stdout);
+    print_line(f, kind, &s, &b, head);
 }
 
 int main(int argc, char **argv)
@@ -182,7 +250,7 @@ int main(int argc, char **argv)
     struct box f;
     if (parse(argc, argv, &o)) {
         fprintf(stderr, "usage: scale [-d ksection|hilbert] [-n RANKS,...] [-s SAMPLE] [-t TILE] "
-                        "CHECKPOINT | clusters:N | faces:N | walk\n");
+                        "[-u NSUBCYCLE,...] CHECKPOINT | clusters:N | faces:N | walk\n");
         return 2;
     }
     if (strncmp(o.field, "faces:", 6) == 0) return print_faces(&o);
@@ -192,10 +260,13 @@ int main(int argc, char **argv)
         return 2;
     }
     if (o.tile > 0) box_tile(&f, o.tile);
-    print_head();
+    box_subcycle(&f, o.nsub, o.nsubcycle);
+    bool head = true;
     for (int k = 0; k < 2; k++)
-        for (int i = 0; o.kind[k] && i < o.n; i++)
-            print_row(&o, &f, (enum domain_kind)k, o.nrank[i]);
+        for (int i = 0; o.kind[k] && i < o.n; i++) {
+            print_row(&o, &f, (enum domain_kind)k, o.nrank[i], head);
+            head = false;
+        }
     box_close(&f);
     return 0;
 }

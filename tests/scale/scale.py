@@ -57,6 +57,10 @@ def check_walk(v):
         else:
             v.same('%d ranks: messages of a walk' % d['ranks'],
                    (d['walk_min'], d['walk_max']), (WALK[d['ranks']],) * 2)
+            # An item is sent on each level but when it is in the right child already.
+            factors = [int(k) for k in str(d['factors']).split('·') if k]
+            hops = sum(1 - 1 / k for k in factors)
+            v.check('%d ranks: hops' % d['ranks'], abs(d['hops'] - hops), 1e-6)
 
 
 def check_faces(v, want):

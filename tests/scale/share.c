@@ -32,11 +32,13 @@ static struct range range_of(const double *x, int64_t n)
 static void measure_loads(const struct box *f, const int32_t *owner, struct share *s)
 {
     size_t n = (size_t)s->nrank;
-    double *cost = mem_zero(sizeof *cost * 3 * n, "loads"), *octs = cost + n, *parts = octs + n;
+    double *cost = mem_zero(sizeof *cost * 4 * n, "loads"), *octs = cost + n, *parts = octs + n,
+           *work = parts + n;
     for (int64_t i = 0; i < f->n; i++) {
         cost[owner[i]] += f->cost[i];
         s->cost_all += f->cost[i];
         octs[owner[i]] += f->level[i] >= f->levelmin;
+        if (f->level[i] >= f->levelmin) work[owner[i]] += f->steps[f->level[i]];
         if (f->part) parts[owner[i]] += f->part[i];
     }
     for (size_t r = 0; r < n; r++) {
@@ -46,6 +48,7 @@ static void measure_loads(const struct box *f, const int32_t *owner, struct shar
     s->cost = range_of(cost, s->nrank);
     s->octs = range_of(octs, s->nrank);
     s->parts = range_of(parts, s->nrank);
+    s->work = range_of(work, s->nrank);
     FREE(cost);
 }
 
@@ -136,7 +139,7 @@ static void lookup_level_end(struct lookup *u)
 }
 
 struct sampled { /* [n] of each sampled rank */
-    double *partners, *p2p, *ghosts, *walk, *grain;
+    double *partners, *p2p, *ghosts, *walk, *grain, *step_msgs, *step_ghosts;
 };
 
 static void look_up(const struct box *f, const struct domain *d, const struct tree *t, int rank,
@@ -152,6 +155,9 @@ static void look_up(const struct box *f, const struct domain *d, const struct tr
         }
         if (i + 1 == n || f->level[oct[i + 1]] != level) {
             out->p2p[k] += u->nlevel;
+            out->step_msgs[k] += u->nlevel * f->steps[level];
+            for (int j = 0; j < u->nlevel; j++)
+                out->step_ghosts[k] += (double)u->level_octs[u->level_rank[j]] * f->steps[level];
             lookup_level_end(u);
         }
     }
@@ -168,11 +174,12 @@ static void look_up(const struct box *f, const struct domain *d, const struct tr
 static void measure_partners(const struct box *f, const struct domain *d, const struct picks *p,
                              struct share *s)
 {
-    enum { EACH = 5 };
+    enum { EACH = 7 };
     struct tree t;
     size_t n = (size_t)p->n;
     double *block = mem_zero(sizeof *block * EACH * n, "picks");
-    struct sampled out = {block, block + n, block + 2 * n, block + 3 * n, block + 4 * n};
+    struct sampled out = {block,         block + n,     block + 2 * n, block + 3 * n,
+                          block + 4 * n, block + 5 * n, block + 6 * n};
     bool curve = domain_kind(d) == DOMAIN_HILBERT;
     tree_init(&t, s->nrank);
 #pragma omp parallel
@@ -196,6 +203,8 @@ static void measure_partners(const struct box *f, const struct domain *d, const 
     s->walk_bytes = range_of(out.walk, p->n);
     for (size_t k = 0; k < n; k++) out.ghosts[k] *= 64;
     s->bytes = range_of(out.ghosts, p->n);
+    s->step_msgs = range_of(out.step_msgs, p->n);
+    s->step_ghosts = range_of(out.step_ghosts, p->n);
     s->grain = range_of(out.grain, p->n).max;
     FREE(block);
 }

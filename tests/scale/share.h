@@ -16,6 +16,7 @@ struct share {
     double grain;      /* most of a mean share that no cut can divide, within one rank */
     int64_t empty;     /* ranks that own no oct of level levelmin or finer */
     struct range octs, parts;
+    struct range work; /* octs times the steps of their level in a coarse step */
     /* Of the sampled ranks, octs of level levelmin and finer. One exchange of a value per cell. */
     struct range partners;   /* ranks that get octs, of all levels together */
     struct range p2p;        /* messages if each level has its own */
@@ -23,8 +24,10 @@ struct share {
     struct range bytes;      /* sent point to point */
     struct range walk_msgs;  /* in one walk along the tree, exact for each of all ranks */
     struct range walk_bytes; /* with what a rank passes on: sent from the sampled ranks, all hops */
-    int64_t root_partners;   /* ranks that get the octs of level 1 */
-    int levels;              /* that hold octs, from levelmin on */
+    /* messages and octs sent in a coarse step, if each step of a level has one exchange */
+    struct range step_msgs, step_ghosts;
+    int64_t root_partners; /* ranks that get the octs of level 1 */
+    int levels;            /* that hold octs, from levelmin on */
 };
 
 /* The owner of each oct. */
