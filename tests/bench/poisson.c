@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "comm/tuner.h"
 #include "dom/adapt.h"
 #include "grav/grav.h"
 #include "repeat.h"
@@ -41,7 +42,11 @@ static double error_of(const struct bench *b)
     return worst;
 }
 
-static void measure(struct bench *b, const char *domains, const char *solver, struct grav_par *p)
+struct names {
+    const char *domains, *transport, *solver;
+};
+
+static void measure(struct bench *b, struct names name, struct grav_par *p)
 {
     struct repeat r = {.comm = &b->c};
     struct grav_report rep = {0};
@@ -58,21 +63,14 @@ static void measure(struct bench *b, const char *domains, const char *solver, st
     b->wrong |= !(error < 1.1 * mesh + 100 * p->epsilon);
     if (b->c.rank == 0)
         printf("%d\t%d\t%s\t%s\t%s\t%d\t%.3e\t%.3f\t%.3f\t%.3f\n", b->c.size, 1 << b->level,
-               domains, "p2p", solver, rep.cycles, error, 1e3 * t.median, 1e3 * t.least,
-               1e3 * t.spread);
+               name.domains, name.transport, name.solver, rep.cycles, error, 1e3 * t.median,
+               1e3 * t.least, 1e3 * t.spread);
     fflush(stdout);
 }
 
-static void measure_all(struct bench *b, enum domain_kind kind, const char *domains)
+static void measure_solvers(struct bench *b, const char *domains, const char *transport)
 {
-    static const bool wall[6] = {false};
     enum { NEVER = 99, SHARED = 600 };
-    struct domain *d = domain_new(kind, b->c.size, b->level, wall);
-    mesh_init(&b->m, b->level, b->level, 5, true, true, 1, wall);
-    adapt_build(&b->m, &b->c, d);
-    struct level *lv = &b->m.lev[b->level];
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] = -12 * PI * PI * exact_at(b, i, k);
     struct grav_par mg = {.epsilon = 1e-4,
                           .cg_levelmin = NEVER,
                           .fft_levelmin = NEVER,
@@ -81,9 +79,25 @@ static void measure_all(struct bench *b, enum domain_kind kind, const char *doma
                     cg = mg, fft = mg;
     cg.cg_levelmin = b->level;
     fft.fft_levelmin = b->level;
-    measure(b, domains, "multigrid", &mg);
-    measure(b, domains, "cg", &cg);
-    measure(b, domains, "fft", &fft);
+    b->c.tuner = tuner_new(transport);
+    measure(b, (struct names){domains, transport, "multigrid"}, &mg);
+    measure(b, (struct names){domains, transport, "cg"}, &cg);
+    measure(b, (struct names){domains, transport, "fft"}, &fft);
+    tuner_free(&b->c.tuner);
+}
+
+static void measure_all(struct bench *b, enum domain_kind kind, const char *domains)
+{
+    static const bool boundary[6] = {false};
+    struct domain *d = domain_new(kind, b->c.size, b->level, boundary);
+    mesh_init(&b->m, b->level, b->level, 5, true, true, 1, boundary);
+    adapt_build(&b->m, &b->c, d);
+    struct level *lv = &b->m.lev[b->level];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] = -12 * PI * PI * exact_at(b, i, k);
+    measure_solvers(b, domains, "p2p");
+    measure_solvers(b, domains, "alltoallv");
+    measure_solvers(b, domains, "ksection");
     mesh_fini(&b->m);
     domain_free(d);
 }

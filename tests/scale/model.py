@@ -122,7 +122,7 @@ def fit(rows):
             full = [0.0] * len(NAMES)
             for i, value in zip(subset, x):
                 full[i] = value
-            error = sum((sum(f * v for f, v in zip(full, t)) / y - 1) ** 2 for t, y in rows)
+            error = sum((predict(full, t) / y - 1) ** 2 for t, y in rows)
             if error < least:
                 best, least = full, error
     return best
@@ -139,7 +139,8 @@ def compare(seconds, shares, cores):
     out = []
     for n, (terms, s) in rows.items():
         others = fit([r for k, r in rows.items() if k != n])
-        out.append({'ranks': n, 'seconds': s, 'fitted': predict(x, terms), 'left_out': predict(others, terms)})
+        out.append({'ranks': n, 'seconds': s, 'fitted': predict(x, terms),
+                    'left_out': predict(others, terms)})
     return x, out
 
 
