@@ -95,8 +95,7 @@ static enum err check_output(const struct reshape *opt)
         is |= ckpt_name_is_main(e->d_name) || strncmp(e->d_name, "group_", 6) == 0;
     }
     if (d) closedir(d);
-    if (!is && !empty)
-        FAIL(ERR_FILE, "%s: exists and is not a checkpoint; it is not replaced", opt->out);
+    if (!is && !empty) FAIL(ERR_FILE, "%s: is not a checkpoint; it is not replaced", opt->out);
     return dir_may_remove(opt->out);
 }
 
