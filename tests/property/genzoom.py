@@ -314,8 +314,8 @@ def trace():
     halo = late.part['identity'][(((x - c + 0.5) % 1 - 0.5) ** 2).sum(1) <= radius ** 2]
     sphere = ['--trace', ptah.output(r, 2), '--center', ','.join('%.17g' % q for q in c),
               '--radius', radius]
-    densest = [*sphere[:2], '--center', 'densest', '--radius', 0.04]
-    own = json.loads(genzoom('-n', '-j', *densest, 'ics/ic_32').out)['center']
+    automatic = [*sphere[:2], '--center', 'densest', '--radius', 0.04]
+    own = json.loads(genzoom('-n', '-j', *automatic, 'ics/ic_32').out)['center']
     v.check('densest place: distance', float(np.abs((own - c + 0.5) % 1 - 0.5).max()), 0.01)
     for what, words in (('hull', []), ('ellipsoid', ['--shape', 'ellipsoid']),
                         ('early checkpoint', ['--from', ptah.output(r, 1)])):
