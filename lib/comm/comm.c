@@ -150,18 +150,54 @@ void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)
         MPI_Bcast((char *)p + at, comm_piece(bytes - at), MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
-void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes)
+/* ---- union of rows ---- */
+
+/* What the reduction works on: this, the numbers to be added, the rows. */
+struct bundle {
+    int64_t n, most, row, nadd;
+};
+
+static int64_t *bundle_add(struct bundle *b)
 {
-    int *n = mem_new(sizeof *n * 2 * (size_t)c->size, "comm"), *at = n + c->size;
-    for (int r = 0; r < c->size; r++) {
-        n[r] = (int)bytes[r];
-        at[r] = r ? at[r - 1] + n[r - 1] : 0;
-    }
-    if (c->size > 1)
-        MPI_Allgatherv(mine, n[c->rank], MPI_BYTE, all_bytes, n, at, MPI_BYTE, MPI_COMM_WORLD);
-    else
-        memcpy(all_bytes, mine, (size_t)bytes[0]);
-    mem_free(n);
+    return (int64_t *)(b + 1);
+}
+
+static char *bundle_rows(struct bundle *b)
+{
+    return (char *)(bundle_add(b) + b->nadd);
+}
+
+static void bundle_join(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    struct bundle *a = in, *b = inout;
+    if (b->n <= b->most && a->n <= b->most - b->n)
+        memcpy(bundle_rows(b) + b->n * b->row, bundle_rows(a), (size_t)(a->n * a->row));
+    b->n += a->n;
+    for (int64_t i = 0; i < b->nadd; i++) bundle_add(b)[i] += bundle_add(a)[i];
+}
+
+int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
+                   int64_t *add)
+{
+    if (c->size == 1) return n;
+    size_t bytes = sizeof(struct bundle) + sizeof *add * (size_t)nadd + row * (size_t)most;
+    struct bundle *b = mem_zero(bytes, "comm union");
+    *b = (struct bundle){n, most, (int64_t)row, nadd};
+    memcpy(bundle_add(b), add, sizeof *add * (size_t)nadd);
+    if (n <= most) memcpy(bundle_rows(b), rows, row * (size_t)n);
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Type_contiguous((int)bytes, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(bundle_join, 1, &op);
+    MPI_Allreduce(MPI_IN_PLACE, b, 1, type, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    n = b->n;
+    memcpy(add, bundle_add(b), sizeof *add * (size_t)nadd);
+    if (n <= most) memcpy(rows, bundle_rows(b), row * (size_t)n);
+    FREE(b);
+    return n;
 }
 
 void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root)

@@ -46,9 +46,12 @@ void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
 /* equal sizes */
 void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root);
 
-/* Every rank's bytes[rank] bytes, in order of ranks, to all; bytes is the same everywhere, its sum
- * below 2^31. (collective) */
-void comm_allgather(const struct comm *c, const void *mine, void *all_bytes, const int64_t *bytes);
+/* Rows of all ranks together, in any order: rows has room for `most` of them, and holds n of this
+ * rank on entry (n may be greater than most). Returns how many there are; if that is at most
+ * `most`, rows holds them. add[nadd] becomes the sum over the ranks. One reduction, below 2^31
+ * bytes. (collective) */
+int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
+                   int64_t *add);
 
 /* All ranks return the same error: that of the lowest rank that has one, with its message.
  * (collective) */

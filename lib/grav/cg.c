@@ -117,6 +117,7 @@ struct grav_report cg_solve(struct mesh *m, const struct comm *c, int l, double 
     s.r = mem_new(bytes, "conjugate gradient");
     s.p = mem_zero(bytes, "conjugate gradient");
     s.z = mem_new(bytes, "conjugate gradient");
+    ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     first_residual(&s, fourpi, rho_tot, edge);
     struct grav_report rep = iterate(&s, epsilon);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});

@@ -9,6 +9,7 @@
 #include "grav/grav.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -18,8 +19,9 @@
 #include "grav/fourier.h"
 #include "grav/interpol.h"
 #include "grav/mg.h"
+#include "oct/fields.h"
 
-enum { MAX_CYCLES = 10, SWEEPS = 2 };
+enum { MAX_CYCLES = GRAV_CYCLES, SWEEPS = 2 };
 
 static bool has_boundaries(const struct mesh *m)
 {
@@ -72,63 +74,168 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
     }
 }
 
-static void source(const struct mesh *m, const struct comm *c, struct mg_level *top, double fourpi,
+/* Right-hand side of own oct i. */
+static void source_oct(struct interpol *here, const struct level *lv, lidx i, double fourpi,
+                       double rho_tot, double rhs[8])
+{
+    double inv_dx2 = (double)((int64_t)1 << lv->level) * (double)((int64_t)1 << lv->level);
+    for (int k = 0; k < 8; k++) rhs[k] = fourpi * (lv->fld[FLD_RHO][i][k] - rho_tot);
+    freeze_boundary(here, lv, i, inv_dx2, rhs);
+}
+
+/* Of own octs, and of ghosts together with their first guess. */
+static void source(struct mesh *m, const struct comm *c, struct mg_level *top, double fourpi,
                    double rho_tot, const struct interpol *edge)
 {
-    const struct level *lv = &m->lev[top->level];
-    double inv_dx2 = (double)((int64_t)1 << lv->level) * (double)((int64_t)1 << lv->level);
+    struct level *lv = &m->lev[top->level];
 #pragma omp parallel
     {
         struct interpol here = *edge;
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++) {
-            for (int k = 0; k < 8; k++)
-                top->rhs[i][k] = fourpi * (lv->fld[FLD_RHO][i][k] - rho_tot);
-            if (top->edge && top->edge[i] >= 0) freeze_boundary(&here, lv, i, inv_dx2, top->rhs[i]);
-        }
+        for (lidx i = 0; i < lv->nown; i++) source_oct(&here, lv, i, fourpi, rho_tot, top->rhs[i]);
     }
-    void *arr = top->rhs;
-    size_t stride = sizeof top->rhs[0];
-    ghost_fill_rows(c, COMM_MULTIGRID, top->plan, 1, &arr, &stride);
+    ghost_fill_rows(c, COMM_MULTIGRID, top->plan, 2, (void *[]){top->rhs, top->u},
+                    (size_t[]){sizeof top->rhs[0], sizeof top->u[0]});
 }
 
-/* Σ residual² dx³ over all ranks; also leaves the mean residuals for the coarse correction. */
-static double residual2(const struct comm *c, struct mg_level *top)
+/* ---- the iteration ---- */
+
+/* Σ residual² over own cells; also leaves the mean residuals for the coarse correction. */
+static void residual(struct mg_level *top, struct sum *norm)
 {
-    struct sum s;
-    double dx = 1.0 / (double)((int64_t)1 << top->level);
-    sum_init(&s);
-    mg_residual(top, &s);
-    comm_sum(c, &s);
-    return dx * dx * dx * sum_get(&s);
+    sum_init(norm);
+    mg_residual(top, norm);
 }
 
-static struct grav_report iterate(struct mg *g, const struct comm *c, double rho_tot,
-                                  struct grav_par *p)
+static double norm_get(const struct mg_level *top, const struct sum *norm)
+{
+    double dx = 1.0 / (double)((int64_t)1 << top->level);
+    return dx * dx * dx * sum_get(norm);
+}
+
+static double error_get(const struct mg_level *top, const struct sum *norm, double first,
+                        double rho_tot)
+{
+    double now = norm_get(top, norm);
+    return now == 0 ? 0 : sqrt(now / (first + 1e-20 * rho_tot * rho_tot));
+}
+
+/* Only every other error decides something: whether the iteration ends, or changes. With `late` the
+ * others are not waited for, those that were well above epsilon in the last solve of the level: the
+ * sum over the ranks then travels with the right-hand side of the next cycle. False: one of them
+ * would have decided after all, and the solve must be repeated without `late`. */
+static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct grav_par *p,
+                    bool late, struct grav_report *rep)
 {
     struct mg_level *top = &g->lev[g->top];
-    struct grav_report rep = {0};
-    double first = 0, err = 1, last;
-    for (;;) {
-        rep.cycles++;
-        for (int s = 0; s < SWEEPS; s++) mg_sweep(c, top, p->safe[g->top]);
-        if (rep.cycles == 1)
-            first = residual2(c, top);
+    unsigned char *safe = &p->safe[g->top];
+    double first = 0, err = 1, last = 1, *past = p->past_error[g->top], now[MAX_CYCLES] = {0};
+    struct sum norm;
+    bool owed = false;
+    *rep = (struct grav_report){0};
+    for (int n = 0;; n++) {
+        for (int s = 0; s < SWEEPS; s++) mg_sweep(c, top, *safe);
+        if (n == 0)
+            residual(top, &norm);
         else
             mg_residual(top, NULL);
-        mg_correct(g, c, p->safe[g->top]);
-        for (int s = 0; s < SWEEPS; s++) mg_sweep(c, top, p->safe[g->top]);
+        mg_correct(g, c, *safe, n == 0 || owed ? &norm : NULL);
+        if (n == 0) first = norm_get(top, &norm);
+        if (owed) {
+            last = err;
+            now[n - 1] = err = error_get(top, &norm, first, rho_tot);
+            if (err < p->epsilon || (err > 0.5 * last && !*safe)) return false;
+        }
+        for (int s = 0; s < SWEEPS; s++) mg_sweep(c, top, *safe);
+        residual(top, &norm);
+        owed = late && n + 1 < MAX_CYCLES && past[n] > 4 * p->epsilon;
+        if (owed) continue;
+        comm_sum(c, &norm);
         last = err;
-        double now = residual2(c, top);
-        err = now == 0 ? 0 : sqrt(now / (first + 1e-20 * rho_tot * rho_tot));
-        if (err < p->epsilon || rep.cycles == MAX_CYCLES) break;
-        if (err > 0.5 * last && !p->safe[g->top]) {
-            p->safe[g->top] = 1;
+        now[n] = err = error_get(top, &norm, first, rho_tot);
+        rep->cycles = n + 1;
+        if (err < p->epsilon || rep->cycles == MAX_CYCLES) break;
+        if (err > 0.5 * last && !*safe) {
+            *safe = 1;
             if (p->verbose) log_info("   multigrid of level %d: continues in safe mode", g->top);
         }
     }
-    rep.error = err;
-    rep.converged = err < p->epsilon;
+    memcpy(past, now, sizeof now);
+    rep->error = err;
+    rep->converged = err < p->epsilon;
+    return true;
+}
+
+/* ---- levels with few octs, by every rank ---- */
+
+struct whole_row {
+    okey key;
+    double phi[8], rhs[8];
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct whole_row *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* First guess and right-hand side of the n octs of the level, of all ranks (owner: caller). */
+static struct whole_row *whole_rows(const struct mesh *m, const struct comm *c, int l, int64_t n,
+                                    double fourpi, double rho_tot, const struct interpol *edge)
+{
+    const struct level *lv = &m->lev[l];
+    struct whole_row *row = mem_zero(sizeof *row * (size_t)n, "multigrid");
+    struct interpol here = *edge;
+    for (lidx i = 0; i < lv->nown; i++) {
+        row[i].key = lv->key[i];
+        memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
+        source_oct(&here, lv, i, fourpi, rho_tot, row[i].rhs);
+    }
+    n = comm_union(c, lv->nown, n, sizeof *row, row, 0, NULL);
+    qsort(row, (size_t)n, sizeof *row, by_key);
+    return row;
+}
+
+static struct grav_report iterate_whole(struct mesh *whole, int l, int64_t n, double rho_tot,
+                                        struct whole_row *row, struct grav_par *p)
+{
+    static const struct comm alone = {.size = 1};
+    struct grav_report rep;
+    struct mg g = {0};
+    double(*phi)[8] = mem_new(sizeof *phi * (size_t)n, "multigrid");
+    mg_build(&g, whole, &alone, l, NULL);
+    g.lev[l].u = phi;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(phi[i], row[i].phi, sizeof phi[i]);
+        memcpy(g.lev[l].rhs[i], row[i].rhs, sizeof row[i].rhs);
+    }
+    iterate(&g, &alone, rho_tot, p, false, &rep);
+    for (int64_t i = 0; i < n; i++) memcpy(row[i].phi, phi[i], sizeof phi[i]);
+    mg_free(&g);
+    FREE(phi);
+    return rep;
+}
+
+/* One reduction, and no exchange at all: the solution of the ghosts is here too. */
+static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int l, int64_t n,
+                                      double fourpi, double rho_tot, const struct interpol *edge,
+                                      struct grav_par *p)
+{
+    struct level *lv = &m->lev[l];
+    struct mesh whole;
+    struct whole_row *row = whole_rows(m, c, l, n, fourpi, rho_tot, edge);
+    okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
+    for (int64_t i = 0; i < n; i++) key[i] = row[i].key;
+    mg_whole_mesh(&whole, m, l, n, key, l <= m->levelmin);
+    struct grav_report rep = iterate_whole(&whole, l, n, rho_tot, row, p);
+    for (lidx i = 0; i < lv->noct; i++) {
+        lidx j = mesh_find(&whole.lev[l], lv->key[i]);
+        memcpy(lv->fld[FLD_PHI][i], row[j].phi, sizeof row[j].phi);
+    }
+    ghosts_set(m, l, SET_PHI, true);
+    mesh_fini(&whole);
+    FREE(key);
+    FREE(row);
     return rep;
 }
 
@@ -136,11 +243,20 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
                                           double fourpi, double rho_tot,
                                           const struct interpol *edge, struct grav_par *p)
 {
-    struct mg g;
-    mg_build(&g, m, c, l, p->mg_shared_octs);
+    struct mg g = {.most_shared = p->mg_shared_octs, .try_shared = p->shared_level[l]};
+    struct grav_report rep;
+    unsigned char safe = p->safe[l];
+    mg_build(&g, m, c, l, NULL);
     g.lev[l].u = m->lev[l].fld[FLD_PHI];
     source(m, c, &g.lev[l], fourpi, rho_tot, edge);
-    struct grav_report rep = iterate(&g, c, rho_tot, p);
+    if (!iterate(&g, c, rho_tot, p, c->size > 1 && g.share, &rep)) {
+        p->safe[l] = safe;
+        guess_phi(m, l, edge);
+        ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
+        iterate(&g, c, rho_tot, p, false, &rep);
+    }
+    ghosts_set(m, l, SET_PHI, true);
+    p->shared_level[l] = g.try_shared;
     mg_free(&g);
     return rep;
 }
@@ -170,8 +286,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
                               struct grav_par *p)
 {
     struct grav_report rep = {.converged = true};
-    int64_t total = m->lev[l].nown;
-    comm_add_i64(c, &total, 1);
+    int64_t total = m->lev[l].total;
     if (p->gravity_type > 0 || total == 0) return rep;
 
     if (l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, total) && !has_boundaries(m)) {
@@ -181,10 +296,11 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
     struct interpol edge;
     interpol_init(&edge, m, l - 1, tfrac, mass, com);
     guess_phi(m, l, &edge);
-    ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     bool cg = l >= p->cg_levelmin;
     if (cg)
         rep = cg_solve(m, c, l, fourpi, rho_tot, &edge, p->epsilon);
+    else if (c->size > 1 && total <= p->mg_shared_octs)
+        rep = solve_whole(m, c, l, total, fourpi, rho_tot, &edge, p);
     else
         rep = solve_multigrid(m, c, l, fourpi, rho_tot, &edge, p);
     if (p->verbose) log_info("   ==> Level=%5d Step=%5d Error=%10.3E", l, rep.cycles, rep.error);

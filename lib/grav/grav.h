@@ -6,6 +6,8 @@
 #include "comm/comm.h"
 #include "oct/mesh.h"
 
+enum { GRAV_CYCLES = 10 }; /* at most, of multigrid */
+
 struct grav_par {
     double epsilon;
     int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
@@ -21,6 +23,9 @@ struct grav_par {
     const void *response_ctx;
     struct fourier *fourier; /* the solver's (init NULL); grav_fini frees it */
     int verbose;             /* 1: one line per solve in the log */
+    /* Of the last solves, for speed alone: the level that was shared, the errors (init 0). */
+    int shared_level[LEVEL_MAX + 2];
+    double past_error[LEVEL_MAX + 2][GRAV_CYCLES];
     /* multigrid safe mode, switched on by the solver, kept for the run (init 0) */
     unsigned char safe[LEVEL_MAX + 2];
     /* box and code units in cgs: needed for gravity_type 3 and -3 only */

@@ -29,49 +29,6 @@ static lidx compact_of(const struct mg_level *g, lidx i)
     return i >= 0 && g->map ? g->map[i] : i;
 }
 
-/* keep[i] = 1 for the octs of lv that have a child in `fine`, also for ghosts. Returns the number
- * kept. */
-static lidx subset_flags(const struct comm *c, const struct level *lv, const struct mg_level *fine,
-                         unsigned char *keep)
-{
-    memset(keep, 0, (size_t)lv->noct);
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) keep[i] |= compact_of(fine, lv->child[i][k]) >= 0;
-    void *arr = keep;
-    size_t one = 1;
-    ghost_fill_rows(c, COMM_MULTIGRID, &lv->plan, 1, &arr, &one);
-    lidx n = 0;
-    for (lidx i = 0; i < lv->noct; i++) n += keep[i];
-    return n;
-}
-
-static void level_subset(struct mg_level *g, const struct comm *c, const struct level *lv,
-                         const struct mg_level *fine)
-{
-    unsigned char *keep = mem_new((size_t)lv->noct + 1, "multigrid");
-    lidx n = subset_flags(c, lv, fine, keep);
-    if (n == lv->noct) {
-        level_lend(g, lv);
-        FREE(keep);
-        return;
-    }
-    g->map = mem_new(sizeof *g->map * (size_t)lv->noct + 1, "multigrid");
-    g->noct = g->nown = 0;
-    for (lidx i = 0; i < lv->noct; i++) {
-        g->map[i] = keep[i] ? g->noct++ : -1;
-        if (i < lv->nown) g->nown = g->noct;
-    }
-    lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)n + 1, "multigrid");
-    for (lidx i = 0; i < lv->noct; i++)
-        if (keep[i])
-            for (int f = 0; f < 6; f++) nbr[g->map[i]][f] = compact_of(g, lv->nbr[i][f]);
-    g->own_nbr = nbr;
-    g->nbr = (const lidx(*)[6])nbr;
-    xplan_subset(&lv->plan, keep, g->map, &g->own_plan);
-    g->plan = &g->own_plan;
-    FREE(keep);
-}
-
 static void level_children(struct mg_level *g, const struct level *lv, const struct mg_level *fine)
 {
     if (!g->map && !fine->map) {
@@ -96,20 +53,64 @@ static double volume(const double mask[8])
     return v;
 }
 
-/* Returns whether an own cell is inside. */
-static bool level_mask(struct mg_level *g, const struct comm *c, const struct mg_level *fine)
+bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8])
+{
+    bool any = false;
+    for (int k = 0; k < 8; k++) {
+        lidx j = compact_of(fine, lv->child[i][k]);
+        mask[k] = j < 0 ? -1.0 : 2.0 * (fine->mask ? volume(fine->mask[j]) : 1.0) - 1.0;
+        any |= j >= 0;
+    }
+    return any;
+}
+
+/* keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for ghosts.
+ * Returns whether a cell of an own oct is inside. */
+static bool find_masks(const struct comm *c, const struct level *lv, const struct mg_level *fine,
+                       unsigned char *keep, double (*mask)[8])
 {
     bool inside = false;
-    g->mask = mem_new(sizeof *g->mask * (size_t)g->noct + 1, "multigrid");
-    for (lidx i = 0; i < g->nown; i++)
-        for (int k = 0; k < 8; k++) {
-            lidx j = g->child[i][k];
-            g->mask[i][k] = j < 0 ? -1.0 : 2.0 * (fine->mask ? volume(fine->mask[j]) : 1.0) - 1.0;
-            inside |= g->mask[i][k] > 0;
-        }
-    void *arr = g->mask;
-    size_t stride = sizeof g->mask[0];
-    ghost_fill_rows(c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
+    for (lidx i = 0; i < lv->nown; i++) {
+        keep[i] = mg_oct_mask(lv, fine, i, mask[i]);
+        for (int k = 0; k < 8; k++) inside |= mask[i][k] > 0;
+    }
+    ghost_fill_rows(c, COMM_MULTIGRID, &lv->plan, 2, (void *[]){keep, mask},
+                    (size_t[]){1, sizeof *mask});
+    return inside;
+}
+
+/* Level g := the octs of lv that have a child in `fine`. Returns whether one of its own cells is
+ * inside. */
+static bool level_subset(struct mg_level *g, const struct comm *c, const struct level *lv,
+                         const struct mg_level *fine)
+{
+    unsigned char *keep = mem_new((size_t)lv->noct + 1, "multigrid");
+    double(*mask)[8] = mem_new(sizeof *mask * (size_t)lv->noct + 1, "multigrid");
+    bool inside = find_masks(c, lv, fine, keep, mask);
+    lidx n = 0;
+    g->mask = mask;
+    for (lidx i = 0; i < lv->noct; i++) n += keep[i];
+    if (n == lv->noct) {
+        level_lend(g, lv);
+        FREE(keep);
+        return inside;
+    }
+    g->map = mem_new(sizeof *g->map * (size_t)lv->noct + 1, "multigrid");
+    g->noct = g->nown = 0;
+    for (lidx i = 0; i < lv->noct; i++) {
+        if (keep[i]) memmove(mask[g->noct], mask[i], sizeof mask[i]);
+        g->map[i] = keep[i] ? g->noct++ : -1;
+        if (i < lv->nown) g->nown = g->noct;
+    }
+    lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)n + 1, "multigrid");
+    for (lidx i = 0; i < lv->noct; i++)
+        if (keep[i])
+            for (int f = 0; f < 6; f++) nbr[g->map[i]][f] = compact_of(g, lv->nbr[i][f]);
+    g->own_nbr = nbr;
+    g->nbr = (const lidx(*)[6])nbr;
+    xplan_subset(&lv->plan, keep, g->map, &g->own_plan);
+    g->plan = &g->own_plan;
+    FREE(keep);
     return inside;
 }
 
@@ -151,7 +152,7 @@ static void level_halo(struct mg_level *g)
 }
 
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
-void mg_level_edges(struct mg_level *g)
+static void level_edges(struct mg_level *g)
 {
     unsigned char *is = mem_zero((size_t)g->noct + 1, "multigrid");
     lidx n = 0;
@@ -176,8 +177,7 @@ void mg_level_edges(struct mg_level *g)
 
 /* ---- links for prolongation ---- */
 
-/* Octs that sweeps read: own ones, the halo, and what touches the halo. */
-static unsigned char *octs_read(const struct mg_level *g)
+unsigned char *mg_octs_read(const struct mg_level *g)
 {
     unsigned char *is = mem_zero((size_t)g->noct + 1, "multigrid");
     memset(is, 1, (size_t)g->nown);
@@ -193,7 +193,7 @@ static unsigned char *octs_read(const struct mg_level *g)
 static void level_cubes(struct mg_level *g, const struct mesh *m, const struct mg_level *fine)
 {
     const struct level *lv = &m->lev[g->level];
-    unsigned char *read = octs_read(fine);
+    unsigned char *read = mg_octs_read(fine);
     g->cube = mem_new(sizeof *g->cube * (size_t)g->noct + 1, "multigrid");
     for (lidx i = 0; i < lv->noct; i++) {
         lidx j = compact_of(g, i);
@@ -214,18 +214,7 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
 
 /* ---- all ---- */
 
-/* The coarsest level with a cell inside on any rank, and not below 2 if the box has boundaries. */
-static int find_bottom(struct mg *g, const struct mesh *m, const struct comm *c)
-{
-    int64_t inside[LEVEL_MAX + 2] = {0};
-    for (int k = g->top - 1; k >= 1; k--) inside[k] = level_mask(&g->lev[k], c, &g->lev[k + 1]);
-    comm_max_i64(c, inside, g->top);
-    int bottom = g->top;
-    while (bottom > 1 && inside[bottom - 1]) bottom--;
-    return bottom;
-}
-
-void mg_level_arrays(struct mg_level *g, bool top)
+static void level_arrays(struct mg_level *g, bool top)
 {
     size_t rows = (size_t)g->noct;
     g->rhs = mem_new(sizeof *g->rhs * rows + 1, "multigrid");
@@ -233,35 +222,60 @@ void mg_level_arrays(struct mg_level *g, bool top)
     if (!top) g->u = mem_new(sizeof *g->u * rows + 1, "multigrid");
 }
 
-void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, int64_t shared)
+/* Levels below a complete one are complete. */
+static void build_complete(struct mg *g, const struct mesh *m, const struct comm *c, int least)
 {
-    bool complete = l <= m->levelmin, bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
-    *g = (struct mg){.top = l, .bottom = 1};
-    level_lend(&g->lev[l], &m->lev[l]);
-    for (int k = l; k >= 1; k--) g->lev[k].level = k;
-    for (int k = l - 1; k >= 1; k--) {
-        if (complete)
-            level_lend(&g->lev[k], &m->lev[k]);
-        else
-            level_subset(&g->lev[k], c, &m->lev[k], &g->lev[k + 1]);
+    int share = mg_share_first(g, c, true), low = share >= least ? share + 1 : 1;
+    for (int k = g->top - 1; k >= low; k--) {
+        level_lend(&g->lev[k], &m->lev[k]);
         level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
     }
-    if (!complete) g->bottom = find_bottom(g, m, c);
-    if (bounded && g->bottom < 2 && l >= 2) g->bottom = 2;
-    mg_share_build(g, m, c, shared);
-    int low = g->share ? mg_share_level(g->share) : g->bottom;
+    g->bottom = least;
+    if (share >= least) mg_share_complete(g, m, share);
+}
+
+/* The bottom is the coarsest level with a cell inside on any rank. */
+static void build_subsets(struct mg *g, const struct mesh *m, const struct comm *c, int least)
+{
+    int64_t inside[LEVEL_MAX + 2] = {0};
+    int share = mg_share_first(g, c, false);
+    for (int k = g->top - 1; k >= least; k--) {
+        if (k == share && mg_share_partial(g, m, c, k, inside)) return;
+        if (k == share) share--;
+        inside[k] = level_subset(&g->lev[k], c, &m->lev[k], &g->lev[k + 1]);
+        level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
+    }
+    comm_max_i64(c, inside, g->top);
+    g->bottom = g->top;
+    while (g->bottom > least && inside[g->bottom - 1]) g->bottom--;
+}
+
+void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8])
+{
+    bool bounded = false;
+    for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
+    int least = bounded && l >= 2 ? 2 : 1;
+    g->top = l;
+    level_lend(&g->lev[l], &m->lev[l]);
+    g->lev[l].mask = mask;
+    for (int k = l; k >= 1; k--) g->lev[k].level = k;
+    if (l <= m->levelmin)
+        build_complete(g, m, c, least);
+    else
+        build_subsets(g, m, c, least);
+    int low = g->share ? g->bottom + 1 : g->bottom;
     for (int k = low; k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
         level_halo(lev);
-        mg_level_edges(lev);
-        mg_level_arrays(lev, k == l);
+        level_edges(lev);
+        level_arrays(lev, k == l);
     }
     for (int k = low; k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
+    if (g->share) mg_share_link(g);
     for (int k = 1; k <= l; k++) FREE(g->lev[k].mask);
 }
 
-void mg_level_free(struct mg_level *g)
+static void level_free(struct mg_level *g)
 {
     FREE(g->rhs);
     FREE(g->mean);
@@ -278,9 +292,9 @@ void mg_level_free(struct mg_level *g)
 
 void mg_free(struct mg *g)
 {
+    mg_share_free(g);
     for (int k = 1; k <= g->top; k++) {
         if (k < g->top) FREE(g->lev[k].u);
-        mg_level_free(&g->lev[k]);
+        level_free(&g->lev[k]);
     }
-    if (g->share) mg_share_free(g->share);
 }

@@ -41,31 +41,51 @@ struct mg_level {
 };
 
 struct mg {
+    /* Set by the caller: levels with at most this many octs on all ranks are shared, as below; the
+     * level to try first, which mg_build replaces by the one to try next time (0: not known). The
+     * rest is zero before mg_build. */
+    int64_t most_shared;
+    int try_shared;
+
     int top, bottom; /* levels */
     struct mg_level lev[LEVEL_MAX + 2];
     struct mg_share *share; /* how the lowest levels are solved; NULL: like the others */
+    struct sum *norm;       /* to be added over the ranks by the next reduction; NULL: none */
 };
 
-/* Everything except u of the top level, which the caller lends. Levels below the top with at most
- * `shared` octs on all ranks are solved by every rank (mg_share_build). (collective) */
-void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, int64_t shared);
+/* Everything except u of the top level, which the caller lends. mask: of the top level's octs
+ * (taken over), NULL: all cells are inside. (collective) */
+void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8]);
 void mg_free(struct mg *g);
 
 /* Small levels cost only latency. Where few octs are left on all ranks together, every rank
  * receives the right-hand side of that level and does the rest of the cycle alone, in the same
- * order of operations, instead of exchanging ghosts with neighbours. The masks must still exist.
- * (collective) */
-void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c, int64_t most);
-void mg_share_free(struct mg_share *s);
+ * order of operations, instead of exchanging ghosts with neighbours. One level is made from the
+ * keys of all its octs; those below it follow. In g that level holds the octs of all ranks, and
+ * only what prolongation from it needs. */
+
+/* The level to try first; 0: none. */
+int mg_share_first(const struct mg *g, const struct comm *c, bool complete);
+/* Shares level k of a complete hierarchy. Local. */
+void mg_share_complete(struct mg *g, const struct mesh *m, int k);
+/* Shares level k, or finds that the hierarchy ends above it (inside[]: whether a cell is inside
+ * here, by level), and sets the bottom. False: it has too many octs. (collective) */
+bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, int k,
+                      const int64_t *inside);
+/* Once the halo of the level above is known. */
+void mg_share_link(struct mg *g);
+void mg_share_free(struct mg *g);
 int mg_share_level(const struct mg_share *s);
-/* u of own octs and ghosts of that level from rhs of own octs. (collective) */
+/* u of that level from the mean residuals of the level above, of own octs. (collective) */
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe);
 
-/* What mg_share makes of a level, as mg_build does: entries of the octs at the boundary of the
- * domain (from nbr and mask), work arrays. */
-void mg_level_edges(struct mg_level *g);
-void mg_level_arrays(struct mg_level *g, bool top);
-void mg_level_free(struct mg_level *g);
+/* A mesh of one rank with these octs of level `top`, keys ascending, and all that they are in. */
+void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n, const okey *key,
+                   bool complete);
+/* mask of the cells of oct i of a level below `fine`; whether it has children there. */
+bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8]);
+/* [noct] octs that sweeps read: own ones, the halo, and what touches the halo (owner: caller). */
+unsigned char *mg_octs_read(const struct mg_level *g);
 /* One cycle from level k down: improves its u for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);
 
@@ -74,5 +94,6 @@ void mg_sweep(const struct comm *c, struct mg_level *g, bool safe);
 /* Mean residual of each own oct into g->mean; if norm != NULL, Σ residual² over own cells is added
  * to it. Local. */
 void mg_residual(struct mg_level *g, struct sum *norm);
-/* Coarse-grid correction of the top level's u from its g->mean. (collective) */
-void mg_correct(struct mg *g, const struct comm *c, bool safe);
+/* Coarse-grid correction of the top level's u from its g->mean. norm, if not NULL, becomes the sum
+ * over the ranks, without a reduction of its own where levels are shared. (collective) */
+void mg_correct(struct mg *g, const struct comm *c, bool safe, struct sum *norm);

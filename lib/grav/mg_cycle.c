@@ -156,29 +156,36 @@ static void prolong(const struct mg_level *g, struct mg_level *fine)
     }
 }
 
+/* Correction of level k from its mean residuals, by the levels below it. */
+static void correct_level(struct mg *g, const struct comm *c, int k, bool safe)
+{
+    if (g->share && k - 1 == mg_share_level(g->share)) {
+        mg_share_solve(g, c, safe);
+    } else {
+        restrict_residual(c, &g->lev[k - 1], &g->lev[k]);
+        mg_cycle(g, c, k - 1, safe);
+    }
+    prolong(&g->lev[k - 1], &g->lev[k]);
+}
+
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe)
 {
     struct mg_level *lev = &g->lev[k];
-    if (g->share && k == mg_share_level(g->share)) {
-        mg_share_solve(g, c, safe);
-        return;
-    }
     if (k == g->bottom) {
         for (int s = 0; s < BOTTOM_SWEEPS; s++) mg_sweep(c, lev, safe);
         return;
     }
     for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
     mg_residual(lev, NULL);
-    restrict_residual(c, &g->lev[k - 1], lev);
-    mg_cycle(g, c, k - 1, safe);
-    prolong(&g->lev[k - 1], lev);
+    correct_level(g, c, k, safe);
     for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
 }
 
-void mg_correct(struct mg *g, const struct comm *c, bool safe)
+void mg_correct(struct mg *g, const struct comm *c, bool safe, struct sum *norm)
 {
+    if (norm && !g->share) comm_sum(c, norm);
     if (g->bottom == g->top) return;
-    restrict_residual(c, &g->lev[g->top - 1], &g->lev[g->top]);
-    mg_cycle(g, c, g->top - 1, safe);
-    prolong(&g->lev[g->top - 1], &g->lev[g->top]);
+    g->norm = norm;
+    correct_level(g, c, g->top, safe);
+    g->norm = NULL;
 }

@@ -1,8 +1,8 @@
 /* grav/mg_share: the lowest levels of a hierarchy on every rank (see mg.h).
  *
- * The octs of these levels, their positions and masks, are gathered once per solve into a separate
- * hierarchy without ghosts, on which the ordinary cycle then works. The arithmetic of a cell is the
- * same, and so are the bits. */
+ * Each rank makes a mesh of its own, without ghosts, from the keys of all octs of one level: what
+ * is below follows from them. The ordinary hierarchy is built on this mesh, and the ordinary cycle
+ * works on it. The arithmetic of a cell is the same, and so are the bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,230 +10,229 @@
 #include "dom/ghost.h"
 #include "grav/mg.h"
 
+static const struct comm ALONE = {.size = 1};
+
 struct mg_share {
-    struct mg whole; /* top: the level whose right-hand side is gathered */
-    okey *key[LEVEL_MAX + 2];
-    int64_t *bytes; /* [rank] of the right-hand side */
-    /* position in `whole` of the n-th gathered row; of each oct of the level here */
-    lidx *order, *row;
-    double (*rows)[8];
+    struct mesh mesh;
+    struct mg whole; /* top: the finest shared level */
+    double (*u)[8];  /* of its top */
+    /* [own octs of the level above] place of an oct's mean residual in the right-hand side */
+    lidx *slot;
+    /* the right-hand side as bits: a number comes from one rank, the others add 0; then a norm */
+    int64_t *message;
 };
 
-/* What is gathered per oct. */
-struct place {
-    okey key;
-    int level;
-    double mask[8];
-};
+static const size_t NORM = sizeof(struct sum) / sizeof(int64_t);
 
 int mg_share_level(const struct mg_share *s)
 {
     return s->whole.top;
 }
 
-static int by_place(const void *a, const void *b)
+/* The finest level that has at most this many octs where it is complete; 0: none. */
+static int small_level(int64_t most)
 {
-    const struct place *x = a, *y = b;
-    if (x->level != y->level) return x->level < y->level ? -1 : 1;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static lidx find(const struct mg_share *s, int level, okey k)
-{
-    const okey *key = s->key[level];
-    lidx lo = 0, hi = s->whole.lev[level].noct;
-    while (lo < hi) {
-        lidx mid = lo + (hi - lo) / 2;
-        if (key[mid] < k)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < s->whole.lev[level].noct && key[lo] == k ? lo : -1;
-}
-
-static lidx find_near(const struct mg_share *s, const struct mesh *m, int level, lidx i, int dx,
-                      int dy, int dz)
-{
-    okey k;
-    int64_t x[3];
-    okey_coords(s->key[level][i], x);
-    x[0] += dx, x[1] += dy, x[2] += dz;
-    return mesh_key_at(m, level, x, &k) ? find(s, level, k) : -1;
-}
-
-/* The finest level below the top with at most this many octs on all ranks, or 0. */
-static int choose_level(const struct mg *g, const struct comm *c, int64_t most)
-{
-    int64_t octs[LEVEL_MAX + 2] = {0};
-    for (int k = g->bottom; k < g->top; k++) octs[k] = g->lev[k].nown;
-    comm_add_i64(c, octs + g->bottom, g->top - g->bottom);
     int level = 0;
-    for (int k = g->bottom; k < g->top && octs[k] <= most; k++) level = k;
+    while (level < OKEY_LEVELS && (int64_t)1 << 3 * level <= most) level++;
     return level;
 }
 
-/* Own octs of levels bottom … level, in any order. */
-static struct place *own_places(const struct mg *g, const struct mesh *m, int level, int64_t *n)
+int mg_share_first(const struct mg *g, const struct comm *c, bool complete)
 {
-    struct place *p;
-    *n = 0;
-    for (int k = g->bottom; k <= level; k++) *n += g->lev[k].nown;
-    p = mem_zero(sizeof *p * (size_t)*n + 1, "multigrid");
-    *n = 0;
-    for (int k = g->bottom; k <= level; k++) {
-        const struct mg_level *lev = &g->lev[k];
-        for (lidx i = 0; i < m->lev[k].nown; i++) {
-            lidx j = lev->map ? lev->map[i] : i;
-            if (j < 0) continue;
-            p[*n].key = m->lev[k].key[i];
-            p[*n].level = k;
-            for (int q = 0; q < 8; q++) p[*n].mask[q] = lev->mask ? lev->mask[j][q] : 1.0;
-            ++*n;
+    int small = small_level(g->most_shared), level = small;
+    if (c->size == 1) return 0;
+    if (!complete && g->try_shared > 0) level = g->try_shared;
+    return level < g->top ? level : g->top - 1;
+}
+
+void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n, const okey *key,
+                   bool complete)
+{
+    okey *k[LEVEL_MAX + 2];
+    int64_t count[LEVEL_MAX + 2];
+    mesh_init(whole, complete ? top : 0, top, 0, false, false, m->boxlen, m->bounded);
+    for (int l = top; l >= 1; l--) {
+        k[l] = mem_new(sizeof *key * (size_t)n + 1, "multigrid");
+        count[l] = 0;
+        for (int64_t i = 0; i < n; i++) {
+            okey next = key[i] >> 3 * (top - l);
+            if (count[l] == 0 || k[l][count[l] - 1] != next) k[l][count[l]++] = next;
         }
     }
-    return p;
+    for (int l = 1; l <= top; l++) {
+        mesh_replace(whole, l, (lidx)count[l], k[l], 0, NULL, NULL);
+        mesh_link_down(whole, l);
+        FREE(k[l]);
+    }
 }
 
-/* The octs of all ranks, rank after rank; bytes[rank]. */
-static struct place *all_places(const struct mg *g, const struct mesh *m, const struct comm *c,
-                                int level, int64_t *bytes, size_t *n)
+/* ---- building ---- */
+
+/* What a rank tells of an oct. */
+struct place {
+    okey key;
+    double mask[8];
+};
+
+static int by_key(const void *a, const void *b)
 {
-    int64_t own;
-    struct place *mine = own_places(g, m, level, &own), *all;
-    bytes[c->rank] = own * (int64_t)sizeof *mine;
-    comm_add_i64(c, bytes, c->size);
-    *n = 0;
-    for (int r = 0; r < c->size; r++) *n += (size_t)bytes[r] / sizeof *mine;
-    all = mem_new(sizeof *all * *n + 1, "multigrid");
-    comm_allgather(c, mine, all, bytes);
-    FREE(mine);
-    return all;
+    const struct place *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
 }
 
-static void link_level(struct mg_share *s, const struct mesh *m, int k)
+/* Rows of level k that the level above reads: where the octs of that level hang, and the octs
+ * around them. */
+static void link_above(struct mg *g, const struct mesh *m, int k)
 {
-    struct mg_level *lev = &s->whole.lev[k];
-    lidx(*nbr)[6] = mem_new(sizeof *nbr * (size_t)lev->noct, "multigrid");
-    for (lidx i = 0; i < lev->noct; i++)
-        for (int f = 0; f < 6; f++) {
-            int step[3] = {0, 0, 0};
-            step[f >> 1] = f & 1 ? 1 : -1;
-            nbr[i][f] = find_near(s, m, k, i, step[0], step[1], step[2]);
-        }
-    lev->own_nbr = nbr;
-    lev->nbr = (const lidx(*)[6])nbr;
-    if (k == s->whole.top) return;
-    lidx(*child)[8] = mem_new(sizeof *child * (size_t)lev->noct, "multigrid");
-    lev->cube = mem_new(sizeof *lev->cube * (size_t)lev->noct, "multigrid");
-    lev->ncube = lev->noct;
-    for (lidx i = 0; i < lev->noct; i++) {
-        for (int q = 0; q < 8; q++) child[i][q] = find(s, k + 1, s->key[k][i] << 3 | (okey)q);
-        lev->cube[i].oct = i;
-        for (int q = 0; q < 27; q++)
-            lev->cube[i].nb[q] = find_near(s, m, k, i, q % 3 - 1, q / 3 % 3 - 1, q / 9 - 1);
+    struct mg_share *s = g->share;
+    struct mg_level *lev = &g->lev[k], *fine = &g->lev[k + 1];
+    const struct level *whole = &s->mesh.lev[k], *lv = &m->lev[k + 1];
+    *lev = (struct mg_level){.level = k, .nown = whole->nown, .noct = whole->noct, .u = s->u};
+    lidx(*child)[8] = mem_new(sizeof *child * (size_t)whole->noct + 1, "multigrid");
+    memset(child, 0xff, sizeof *child * (size_t)whole->noct);
+    s->slot = mem_new(sizeof *s->slot * (size_t)fine->nown + 1, "multigrid");
+    for (lidx i = 0; i < lv->noct; i++) {
+        lidx j = fine->map ? fine->map[i] : i;
+        if (j < 0) continue;
+        lidx row = mesh_find(whole, lv->key[i] >> 3);
+        BUG_ON(row < 0);
+        child[row][oct_slot(lv, i)] = j;
+        if (j < fine->nown) s->slot[j] = 8 * row + oct_slot(lv, i);
     }
     lev->own_child = child;
     lev->child = (const lidx(*)[8])child;
 }
 
-static void make_whole(struct mg_share *s, const struct mg *g, const struct mesh *m,
-                       const struct place *gathered, size_t n)
+/* key: of all octs of level k; mask: of these (taken over), NULL: all are inside. */
+static void share_make(struct mg *g, const struct mesh *m, int k, int64_t n, const okey *key,
+                       double (*mask)[8])
 {
-    static const struct xplan nobody = {0};
-    struct mg *w = &s->whole;
-    struct place *sorted = mem_new(sizeof *sorted * n + 1, "multigrid"), *p = sorted;
-    memcpy(sorted, gathered, sizeof *sorted * n);
-    qsort(sorted, n, sizeof *sorted, by_place);
-    for (size_t i = 0; i < n; i++) w->lev[p[i].level].noct++;
-    for (int k = w->bottom; k <= w->top; k++) {
-        struct mg_level *lev = &w->lev[k];
-        lev->level = k;
-        lev->nown = lev->noct;
-        lev->plan = &nobody;
-        s->key[k] = mem_new(sizeof *s->key[k] * (size_t)lev->noct, "multigrid");
-        if (g->lev[k].mask) lev->mask = mem_new(sizeof *lev->mask * (size_t)lev->noct, "multigrid");
-        for (lidx i = 0; i < lev->noct; i++, p++) {
-            s->key[k][i] = p->key;
-            if (lev->mask) memcpy(lev->mask[i], p->mask, sizeof p->mask);
-        }
-    }
-    FREE(sorted);
-    for (int k = w->bottom; k <= w->top; k++) {
-        link_level(s, m, k);
-        mg_level_edges(&w->lev[k]);
-        mg_level_arrays(&w->lev[k], false);
-        FREE(w->lev[k].mask);
-    }
-}
-
-/* Where the rows of the top of `whole` come from; p: as gathered, bytes of it by rank. */
-static void order_rows(struct mg_share *s, const struct place *p, const int64_t *bytes, int size)
-{
-    lidx *row = s->order = mem_new(sizeof *s->order * (size_t)s->whole.lev[s->whole.top].noct,
-                                   "multigrid");
-    s->bytes = mem_zero(sizeof *s->bytes * (size_t)size, "multigrid");
-    for (int r = 0; r < size; r++)
-        for (const struct place *end = p + bytes[r] / (int64_t)sizeof *p; p < end; p++) {
-            if (p->level != s->whole.top) continue;
-            *row++ = find(s, p->level, p->key);
-            s->bytes[r] += (int64_t)sizeof *s->rows;
-        }
-}
-
-/* Where they go. */
-static void find_rows(struct mg_share *s, const struct mg *g, const struct mesh *m)
-{
-    int k = s->whole.top;
-    const struct mg_level *lev = &g->lev[k];
-    s->row = mem_new(sizeof *s->row * (size_t)lev->noct + 1, "multigrid");
-    s->rows = mem_new(sizeof *s->rows * (size_t)s->whole.lev[k].noct, "multigrid");
-    for (lidx i = 0; i < m->lev[k].noct; i++) {
-        lidx j = lev->map ? lev->map[i] : i;
-        if (j >= 0) s->row[j] = find(s, k, m->lev[k].key[i]);
-    }
-}
-
-void mg_share_build(struct mg *g, const struct mesh *m, const struct comm *c, int64_t most)
-{
-    int level = c->size > 1 && g->bottom < g->top ? choose_level(g, c, most) : 0;
-    if (level == 0) return;
     struct mg_share *s = g->share = mem_zero(sizeof *s, "multigrid");
-    s->whole.top = level;
-    s->whole.bottom = g->bottom;
-    size_t n;
-    int64_t *bytes = mem_zero(sizeof *bytes * (size_t)c->size, "multigrid");
-    struct place *gathered = all_places(g, m, c, level, bytes, &n);
-    make_whole(s, g, m, gathered, n);
-    order_rows(s, gathered, bytes, c->size);
-    find_rows(s, g, m);
-    FREE(gathered);
-    FREE(bytes);
+    mg_whole_mesh(&s->mesh, m, k, n, key, mask == NULL);
+    s->u = mem_new(sizeof *s->u * (size_t)n + 1, "multigrid");
+    s->message = mem_new(sizeof *s->message * (8 * (size_t)n + NORM), "multigrid");
+    mg_build(&s->whole, &s->mesh, &ALONE, k, mask);
+    s->whole.lev[k].u = s->u;
+    g->bottom = k;
+    link_above(g, m, k);
 }
 
-void mg_share_free(struct mg_share *s)
+void mg_share_complete(struct mg *g, const struct mesh *m, int k)
 {
-    for (int k = s->whole.bottom; k <= s->whole.top; k++) {
-        FREE(s->whole.lev[k].u);
-        mg_level_free(&s->whole.lev[k]);
-        FREE(s->key[k]);
+    int64_t n = (int64_t)1 << 3 * (k - 1);
+    okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
+    for (int64_t i = 0; i < n; i++) key[i] = (okey)i;
+    share_make(g, m, k, n, key, NULL);
+    FREE(key);
+}
+
+/* Own octs of level k that have children in the hierarchy, and their masks. */
+static struct place *own_places(const struct mg *g, const struct mesh *m, int k, int64_t room,
+                                int64_t *n, int64_t *inside)
+{
+    struct place *p = mem_zero(sizeof *p * (size_t)room + 1, "multigrid"), one;
+    *n = 0;
+    for (lidx i = 0; i < m->lev[k].nown; i++) {
+        if (!mg_oct_mask(&m->lev[k], &g->lev[k + 1], i, one.mask)) continue;
+        one.key = m->lev[k].key[i];
+        for (int q = 0; q < 8; q++) *inside |= one.mask[q] > 0;
+        if (*n < room) p[*n] = one;
+        ++*n;
     }
-    FREE(s->bytes);
-    FREE(s->order);
-    FREE(s->row);
-    FREE(s->rows);
-    mem_free(s);
+    return p;
+}
+
+bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, int k,
+                      const int64_t *inside_here)
+{
+    /* ranks with a cell inside, by level; octs of the level above */
+    int64_t sum[LEVEL_MAX + 3] = {0}, n, *inside = sum, *above = &sum[LEVEL_MAX + 2];
+    memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
+    *above = g->lev[k + 1].nown;
+    struct place *p = own_places(g, m, k, g->most_shared, &n, &inside[k]);
+    n = comm_union(c, n, g->most_shared, sizeof *p, p, LEVEL_MAX + 3, sum);
+    g->try_shared = k;
+    if (n > g->most_shared) {
+        FREE(p);
+        return false;
+    }
+    if (*above <= g->most_shared && k + 1 < g->top) g->try_shared = k + 1;
+    int bottom = g->top;
+    while (bottom > k && inside[bottom - 1]) bottom--;
+    g->bottom = bottom;
+    if (bottom == k) {
+        okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
+        double(*mask)[8] = mem_new(sizeof *mask * (size_t)n, "multigrid");
+        qsort(p, (size_t)n, sizeof *p, by_key);
+        for (int64_t i = 0; i < n; i++) {
+            key[i] = p[i].key;
+            memcpy(mask[i], p[i].mask, sizeof mask[i]);
+        }
+        share_make(g, m, k, n, key, mask);
+        FREE(key);
+    }
+    FREE(p);
+    return true;
+}
+
+void mg_share_link(struct mg *g)
+{
+    struct mg_share *s = g->share;
+    struct mg_level *lev = &g->lev[s->whole.top];
+    unsigned char *read = mg_octs_read(&g->lev[lev->level + 1]);
+    lev->cube = mem_new(sizeof *lev->cube * (size_t)lev->noct + 1, "multigrid");
+    for (lidx i = 0; i < lev->noct; i++) {
+        bool any = false;
+        for (int q = 0; q < 8; q++) any |= lev->child[i][q] >= 0 && read[lev->child[i][q]];
+        if (!any) continue;
+        lev->cube[lev->ncube].oct = i;
+        mesh_cube(&s->mesh, lev->level, i, lev->cube[lev->ncube++].nb);
+    }
+    FREE(read);
+}
+
+void mg_share_free(struct mg *g)
+{
+    struct mg_share *s = g->share;
+    if (!s) return;
+    g->lev[s->whole.top].u = NULL;
+    mg_free(&s->whole);
+    mesh_fini(&s->mesh);
+    FREE(s->u);
+    FREE(s->slot);
+    FREE(s->message);
+    FREE(g->share);
+}
+
+/* ---- use ---- */
+
+/* The right-hand side, and the norm if there is one, in one reduction. */
+static void collect(struct mg *g, const struct comm *c)
+{
+    struct mg_share *s = g->share;
+    struct mg_level *lev = &s->whole.lev[s->whole.top], *fine = &g->lev[s->whole.top + 1];
+    size_t n = 8 * (size_t)lev->noct;
+    memset(s->message, 0, sizeof *s->message * n);
+    for (lidx j = 0; j < fine->nown; j++)
+        memcpy(&s->message[s->slot[j]], &fine->mean[j], sizeof *fine->mean);
+    if (g->norm) sum_carry(g->norm);
+    if (g->norm) memcpy(s->message + n, g->norm, sizeof *g->norm);
+    comm_add_i64(c, s->message, (int)(n + (g->norm ? NORM : 0)));
+    if (g->norm) memcpy(g->norm, s->message + n, sizeof *g->norm);
+    if (g->norm) g->norm->count = c->size;
+    memcpy(lev->rhs, s->message, sizeof *s->message * n);
+    for (lidx i = 0; i < lev->noct; i++) {
+        lidx e = lev->edge ? lev->edge[i] : -1;
+        for (int k = 0; k < 8 && e >= 0; k++)
+            if (lev->edges[e].diag[k] <= 0) lev->rhs[i][k] = 0.0;
+    }
 }
 
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
 {
-    static const struct comm alone = {.size = 1};
     struct mg_share *s = g->share;
-    struct mg_level *here = &g->lev[s->whole.top], *lev = &s->whole.lev[s->whole.top];
-    comm_allgather(c, here->rhs, s->rows, s->bytes);
-    for (lidx i = 0; i < lev->noct; i++)
-        memcpy(lev->rhs[s->order[i]], s->rows[i], sizeof s->rows[i]);
+    struct mg_level *lev = &s->whole.lev[s->whole.top];
+    collect(g, c);
     memset(lev->u, 0, sizeof lev->u[0] * (size_t)lev->noct);
-    mg_cycle(&s->whole, &alone, s->whole.top, safe);
-    for (lidx i = 0; i < here->noct; i++) memcpy(here->u[i], lev->u[s->row[i]], sizeof here->u[i]);
+    mg_cycle(&s->whole, &ALONE, s->whole.top, safe);
 }

@@ -79,16 +79,31 @@ static void test_exchange(void)
     }
     CHECK(n == got, "%ld items of %ld", (long)n, (long)got);
     FREE(in);
-    int64_t bytes[64];
-    for (int r = 0; r < c.size; r++) bytes[r] = 1 + 3 * (r % 3);
-    char mine[8], all[64 * 8];
-    memset(mine, 'a' + c.rank, sizeof mine);
-    comm_allgather(&c, mine, all, bytes);
-    for (int r = 0, at = 0; r < c.size; at += (int)bytes[r], r++)
-        CHECK(all[at] == 'a' + r && all[at + bytes[r] - 1] == 'a' + r, "gathered of rank %d", r);
     free(count);
     free(from);
     free(item);
+}
+
+/* Rank r has r % 3 rows, numbered from 10 r; room for one row less than there are. */
+static void test_union(void)
+{
+    int64_t all = 0, mine = c.rank % 3, seen = 0, add[2] = {1, c.rank};
+    for (int r = 0; r < c.size; r++) all += r % 3;
+    for (int64_t most = all > 0 ? all - 1 : 0; most <= all + 3; most++) {
+        int64_t(*row)[2] = calloc((size_t)(most + 3), sizeof *row);
+        if (!row) abort();
+        for (int k = 0; k < mine && k < most; k++) row[k][0] = row[k][1] = 10 * c.rank + k;
+        add[0] = 1, add[1] = c.rank, seen = 0;
+        int64_t n = comm_union(&c, mine, most, sizeof *row, row, 2, add);
+        CHECK(n == all, "%ld rows of %ld", (long)n, (long)all);
+        CHECK(add[0] == c.size && add[1] == c.size * (c.size - 1) / 2, "%ld", (long)add[1]);
+        for (int64_t i = 0; i < n && n <= most; i++)
+            for (int r = 0; r < c.size; r++)
+                for (int k = 0; k < r % 3; k++)
+                    seen += row[i][0] == 10 * r + k && row[i][1] == 10 * r + k;
+        CHECK(n > most || seen == all, "%ld rows are right", (long)seen);
+        free(row);
+    }
 }
 
 /* ---- transports ---- */
@@ -311,6 +326,7 @@ int main(int argc, char **argv)
     test_agree();
     test_sums();
     test_exchange();
+    test_union();
     test_transports();
     test_tuner();
     test_tree();
