@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-/* The cells of an oct are by far the most frequent row: its length is known to the compiler then. */
+/* Most rows are the cells of an oct: their length is then known to the compiler. */
 static void rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
     enum { CELLS = sizeof(double[8]) };
