@@ -147,9 +147,18 @@ static int field_list(const struct mesh *m, int *fld)
 
 static void fill_all(const struct comm *c, struct mesh *m, int l)
 {
+    struct level *lv = &m->lev[l];
     int fld[FLD_MAX], n = field_list(m, fld);
-    ghost_fill(c, m, l, n, fld);
-    ghost_fill_flags(c, m, l);
+    void *arr[FLD_MAX + 1];
+    size_t stride[FLD_MAX + 1];
+    for (int i = 0; i < n; i++) {
+        arr[i] = lv->fld[fld[i]];
+        stride[i] = sizeof(double[8]);
+    }
+    arr[n] = lv->flag;
+    stride[n] = sizeof lv->flag[0];
+    ghost_fill_rows(c, COMM_BULK_DP, &lv->plan, n + 1, arr, stride);
+    ghosts_set(m, l, SET_GHOSTED, true);
 }
 
 /* ---- first build ---- */
@@ -338,15 +347,28 @@ static void births_fill(const struct births *b, struct mesh *m, int rank, int l,
     }
 }
 
+struct adapt_changes adapt_count(const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l];
+    return (struct adapt_changes){count_births(lv), count_deaths(&m->lev[l + 1], lv)};
+}
+
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                      adapt_prolong *f, void *ctx)
 {
-    struct level *lv = &m->lev[l];
     ghost_fill_flags(c, m, l);
+    struct adapt_changes n = adapt_count(m, l);
+    comm_add_i64(c, (int64_t *)&n, 2);
+    adapt_change(m, c, d, l, n, f, ctx);
+    return n.created + n.removed;
+}
+
+void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                  struct adapt_changes all, adapt_prolong *f, void *ctx)
+{
+    struct level *lv = &m->lev[l];
     struct births b = {.prolong = f, .ctx = ctx, .n = count_births(lv)};
-    int64_t changes[2] = {b.n, count_deaths(&m->lev[l + 1], lv)};
-    comm_add_i64(c, changes, 2);
-    if (changes[0] + changes[1] == 0) return 0;
+    if (all.created + all.removed == 0) return;
 
     int64_t ncome = 0, nborn;
     char *come = NULL;
@@ -360,14 +382,13 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
         FREE(b.data);
     }
     struct keyref *ref = births_sort(&b, lv, c->rank, ncome, come, &nborn);
-    births_install(m, c, d, l + 1, m->lev[l + 1].total + changes[0] - changes[1], nborn, ref);
+    births_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, nborn, ref);
     births_fill(&b, m, c->rank, l + 1, nborn, ref, come);
     FREE(ref);
     FREE(come);
     FREE(b.place);
     mesh_link(m, l + 1);
     fill_all(c, m, l + 1);
-    return changes[0] + changes[1];
 }
 
 /* ---- redistribution ---- */

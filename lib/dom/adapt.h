@@ -20,6 +20,16 @@ typedef void adapt_prolong(const struct mesh *m, int l, lidx parent, int cell, d
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                      adapt_prolong *f, void *ctx);
 
+/* The same in two halves, so that one sum serves many levels. count: octs of level l+1 to be
+ * created and removed here; flags of level l valid in ghosts; local. change: given their sums over
+ * all ranks. */
+struct adapt_changes {
+    int64_t created, removed;
+};
+struct adapt_changes adapt_count(const struct mesh *m, int l);
+void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                  struct adapt_changes all, adapt_prolong *f, void *ctx);
+
 /* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under
  * d) and the ghosts that follow from them; fields are zero. For l = 1..levelmax, then adapt_link
  * once, which needs the parents of all octs. */

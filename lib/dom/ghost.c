@@ -189,20 +189,25 @@ bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f)
 
 /* ---- deposits ---- */
 
-void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8])
+void ghost_add_i64(const struct comm *c, const struct xplan *p, int narr, int64_t (*const *arr)[8])
 {
-    if (!p->shared) return;
+    if (!p->shared || narr == 0) return;
     struct ghost_rows g;
-    round_begin(&g, p, p->rfirst, p->sfirst, sizeof a[0]);
-    for (int i = 0; i < p->npeer; i++)
-        rows_get(g.ptr[i], (const char *)a, sizeof a[0], p->rfirst[i + 1] - p->rfirst[i],
-                 p->recv + p->rfirst[i]);
+    size_t row = sizeof(int64_t[8]);
+    round_begin(&g, p, p->rfirst, p->sfirst, row * (size_t)narr);
+    for (int i = 0; i < p->npeer; i++) {
+        lidx n = p->rfirst[i + 1] - p->rfirst[i];
+        for (int a = 0; a < narr; a++)
+            rows_get((char *)g.ptr[i] + row * (size_t)n * (size_t)a, (const char *)arr[a], row, n,
+                     p->recv + p->rfirst[i]);
+    }
     round_post(&g, c, COMM_REVERSE_INT);
     comm_swap_end(g.swap);
     for (int i = 0; i < p->npeer; i++) {
         const int64_t(*in)[8] = g.ptr[p->npeer + i];
-        for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++)
-            for (int k = 0; k < 8; k++) a[p->send[j]][k] += in[j - p->sfirst[i]][k];
+        for (int a = 0; a < narr; a++)
+            for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++, in++)
+                for (int k = 0; k < 8; k++) arr[a][p->send[j]][k] += (*in)[k];
     }
     round_end(&g);
 }

@@ -36,9 +36,9 @@ void ghost_fill_end(struct ghost_fill *g);
 /* Do the ghosts of field f (or FLD_FLAG) hold, on all ranks, the bits of their owners? For checks.
  */
 bool ghost_same(const struct comm *c, const struct mesh *m, int l, int f);
-/* Owner's rows += ghost rows (integers: order-free); ghost rows are left as they were. a is
- * [noct][8]. */
-void ghost_add_i64(const struct comm *c, const struct xplan *p, int64_t (*a)[8]);
+/* Owner's rows += ghost rows (integers: order-free) of each array; ghost rows are left as they
+ * were. An array is [noct][8]. */
+void ghost_add_i64(const struct comm *c, const struct xplan *p, int narr, int64_t (*const *arr)[8]);
 
 /* dom/adapt builds the plan of a level from each own oct's list of ranks. A sub-plan over the octs
  * with keep[i] != 0 (same value on owner and ghosts), with indices mapped by map[i] (for

@@ -73,22 +73,29 @@ static void refresh_moments(struct sim *s, int l)
     grav_moments(&s->mesh, &s->comm, l + 1, s->matter.moments);
 }
 
-/* Number N of the criterion: gas part (where the mask allows). */
-static void number_from_gas(const struct sim *s, int l, const int64_t (*mass)[8], double *number)
+/* Number N of the criterion: gas part (where the mask allows) of a cell with this mass. */
+static double number_from_gas(const struct sim *s, const struct level *lv, lidx i, int k,
+                              int64_t mass)
 {
-    const struct level *lv = &s->mesh.lev[l];
     const struct param_refine *r = &s->par->refine;
-    double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
+    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx;
     double unit = fmax(s->refine.mass_sph / vol, s->hydro.smallr);
+    if (r->ivar_refine > 0 &&
+        !(lv->fld[FLD_U + r->ivar_refine - 1][i][k] / fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
+          r->var_cut_refine))
+        return 0;
+    return (double)mass * s->matter.quantum / vol / unit;
+}
+
+/* The quasi-Lagrangian criterion from gas and particles. */
+static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
+                       const int64_t (*gas)[8], const int64_t (*number)[8])
+{
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) {
-            bool counts = true;
-            if (r->ivar_refine > 0)
-                counts = lv->fld[FLD_U + r->ivar_refine - 1][i][k] /
-                             fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
-                         r->var_cut_refine;
-            number[8 * i + k] = counts ? (double)mass[i][k] * s->matter.quantum / vol / unit : 0;
-        }
+        for (int k = 0; k < 8; k++)
+            lv->dense[i][k] = (gas ? number_from_gas(s, lv, i, k, gas[i][k]) : 0.0) +
+                                  (double)number[i][k] * NUMBER_QUANTUM >=
+                              m_refine;
 }
 
 static void add_analytic(const struct sim *s, int l)
@@ -116,7 +123,7 @@ static void keep_top(struct sim *s, int l, int64_t (*dm)[8], int64_t (*mass)[8])
                                     "deposit");
     for (lidx i = 0; i < lv->noct; i++)
         for (int k = 0; k < 8; k++) mass[i][k] += dm[i][k];
-    ghost_add_i64(&s->comm, &lv->plan, dm);
+    ghost_add_i64(&s->comm, &lv->plan, 1, &dm);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++)
             s->matter.rho_top[l][i][k] = (double)dm[i][k] * s->matter.quantum / vol;
@@ -151,21 +158,14 @@ void sim_density(struct sim *s, int l, int icount)
     int top = s->par->poisson.cic_levelmax;
     size_t rows = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
     double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1;
-    int64_t(*mass)[8] = mem_zero(rows, "deposit"), (*number)[8] = NULL;
-    double *ngas = NULL;
-    if (m_refine > -1.0) {
-        number = mem_zero(rows, "deposit");
-        ngas = mem_zero(rows, "deposit");
-    }
+    bool counts = m_refine > -1.0;
+    int64_t(*mass)[8] = mem_zero(rows, "deposit"), (*number)[8] = NULL, (*gas)[8] = NULL;
+    if (counts) number = mem_zero(rows, "deposit");
+    if (counts && m->hydro) gas = mem_zero(rows, "deposit");
     if (m->hydro) {
         const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->matter.moments[l + 1]
                                                 : NULL;
-        grav_deposit_gas(m, l, s->matter.quantum, com, 0, 0.0, s->hydro.smallr, mass);
-        if (number) {
-            ghost_add_i64(&s->comm, &lv->plan, mass);
-            memset(mass + lv->nown, 0, sizeof mass[0] * (size_t)(lv->noct - lv->nown));
-            number_from_gas(s, l, (const int64_t(*)[8])mass, ngas);
-        }
+        grav_deposit_gas(m, l, s->matter.quantum, com, 0, 0.0, s->hydro.smallr, gas ? gas : mass);
     }
     int64_t(*dm)[8] = mass;
     if (l == top) dm = mem_zero(rows, "deposit");
@@ -173,21 +173,19 @@ void sim_density(struct sim *s, int l, int icount)
         part_deposit(&s->parts, m, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
                      number);
     if (l == top) keep_top(s, l, dm, mass);
-    ghost_add_i64(&s->comm, &lv->plan, mass);
+    /* number and gas exist together, or number alone */
+    ghost_add_i64(&s->comm, &lv->plan, 1 + (number != NULL) + (gas != NULL),
+                  (int64_t(*[])[8]){mass, number, gas});
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++)
+        for (int k = 0; k < 8; k++) {
+            if (gas) mass[i][k] += gas[i][k];
             lv->fld[FLD_RHO][i][k] = (double)mass[i][k] * s->matter.quantum / vol;
+        }
     if (top > 0 && l > top) add_top(s, l);
     if (s->grav.gravity_type < 0) add_analytic(s, l);
-    if (number) {
-        ghost_add_i64(&s->comm, &lv->plan, number);
-        for (lidx i = 0; i < lv->nown; i++)
-            for (int k = 0; k < 8; k++)
-                lv->dense[i][k] = ngas[8 * i + k] + (double)number[i][k] * NUMBER_QUANTUM >=
-                                  m_refine;
-    }
-    FREE(ngas);
+    if (counts) mark_dense(s, lv, m_refine, (const int64_t(*)[8])gas, (const int64_t(*)[8])number);
+    FREE(gas);
     FREE(number);
     FREE(mass);
 }

@@ -15,8 +15,11 @@ struct flags {
     struct sim *s;
     struct level *lv;
     unsigned char *bits, *next; /* [noct] */
+    int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
+    lidx nhalo, *halo;          /* ghosts beyond a face of own octs */
 };
 
+static void flag_halo(struct flags *f);
 static void flag_minimal(struct flags *f, const struct level *fine);
 static void flag_dilate(struct flags *f);
 static void flag_criteria(struct flags *f, int l);
@@ -28,6 +31,7 @@ static void share(struct flags *f)
     void *bits = f->bits;
     size_t row = 1;
     ghost_fill_rows(&f->s->comm, COMM_PAIR_INT, &f->lv->plan, 1, &bits, &row);
+    f->valid = 2;
 }
 
 void sim_flag(struct sim *s, int l, int icount)
@@ -43,16 +47,28 @@ void sim_flag(struct sim *s, int l, int icount)
     struct flags f = {.s = s, .lv = lv};
     f.bits = mem_new((size_t)lv->noct + 1, "flag scratch");
     f.next = mem_new((size_t)lv->noct + 1, "flag scratch");
+    flag_halo(&f);
     flag_minimal(&f, &m->lev[l + 1]);
-    share(&f);
     flag_dilate(&f);
     flag_criteria(&f, l);
-    share(&f);
     for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(&f);
     if (l > m->levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(&f, l);
+    share(&f);
     flag_store(&f);
+    FREE(f.halo);
     FREE(f.next);
     FREE(f.bits);
+}
+
+static void flag_halo(struct flags *f)
+{
+    const struct level *lv = f->lv;
+    f->halo = mem_new(sizeof *f->halo * (size_t)(lv->noct - lv->nown) + 1, "flag scratch");
+    for (lidx i = lv->nown; i < lv->noct; i++) {
+        bool touches = false;
+        for (int k = 0; k < 6; k++) touches |= lv->nbr[i][k] >= 0 && lv->nbr[i][k] < lv->nown;
+        if (touches) f->halo[f->nhalo++] = i;
+    }
 }
 
 /* A split cell whose child is split or flagged stays split. */
@@ -71,6 +87,7 @@ static void flag_minimal(struct flags *f, const struct level *fine)
         }
         f->bits[i] = (unsigned char)bits;
     }
+    f->valid = 0;
 }
 
 /* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit
@@ -87,25 +104,35 @@ static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *
     *plus = (own & hi) >> shift | (right & lo) << shift;
 }
 
+/* Cells of oct i after one pass: those with a flagged neighbour, or with two. */
+static inline unsigned char dilated(const struct flags *f, lidx i, bool first)
+{
+    unsigned one = 0, two = 0;
+    for (int d = 0; d < 3; d++) {
+        unsigned a, b;
+        flags_beside(f, i, d, &a, &b);
+        two |= (one & (a | b)) | (a & b);
+        one |= a | b;
+    }
+    return (unsigned char)(f->bits[i] | (first ? one : two));
+}
+
 /* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
- * flagged ones. */
+ * flagged ones. Ghosts are two cells thick: the cells of ghosts next to own octs are flagged here
+ * too, so one exchange serves two passes. */
 static void flag_dilate(struct flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
+        if (f->valid == 0) share(f);
+        lidx nown = f->lv->nown, n = nown + (f->valid == 2 ? f->nhalo : 0);
 #pragma omp parallel for schedule(static)
-        for (lidx i = 0; i < f->lv->nown; i++) {
-            /* cells with at least one, at least two flagged neighbours */
-            unsigned one = 0, two = 0;
-            for (int d = 0; d < 3; d++) {
-                unsigned a, b;
-                flags_beside(f, i, d, &a, &b);
-                two |= (one & (a | b)) | (a & b);
-                one |= a | b;
-            }
-            f->next[i] = (unsigned char)(f->bits[i] | (pass == 0 ? one : two));
+        for (lidx k = 0; k < n; k++) {
+            lidx i = k < nown ? k : f->halo[k - nown];
+            f->next[i] = dilated(f, i, pass == 0);
         }
-        memcpy(f->bits, f->next, (size_t)f->lv->nown);
-        share(f);
+        memcpy(f->bits, f->next, (size_t)nown);
+        for (lidx k = nown; k < n; k++) f->bits[f->halo[k - nown]] = f->next[f->halo[k - nown]];
+        f->valid--;
     }
 }
 
@@ -266,6 +293,7 @@ static void flag_criteria(struct flags *f, int l)
     sim_criteria_mark(s, l, CRITERIA, sizeof CRITERIA / sizeof *CRITERIA, bits);
     if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, bits);
     for (lidx i = 0; i < nown; i++) f->bits[i] |= bits[i];
+    f->valid = 0;
     mem_free(bits);
 }
 
@@ -281,5 +309,4 @@ static void flag_hold_edge(struct flags *f, int l)
         for (int k = 0; k < 27; k++)
             if (cube[k] == NBR_NONE) f->bits[i] = 0;
     }
-    share(f);
 }

@@ -39,7 +39,7 @@ enum {
 static const struct phase STEP[] = {
     /*  phase        timer           when                   reads         ghosts           writes */
     ROW(refine,      "refine",       IF_MESH | IF_TURN,     ALL,
-                                                  GAS | UP(GAS) | FINER(GAS),   FINER(ALL)),
+                        GAS | FLAG | UP(GAS) | FINER(GAS | FLAG),               FINER(ALL)),
     ROW(balance,     "load balance", IF_BASE | IF_BALANCE,  ALL | FINER(ALL),  0,   SET_DOMAIN),
     ROW(enter,       "particles",    IF_PARTS,              PARTS,        0,                PARTS),
     ROW(output,      SAME,           IF_BASE,               ALL | PARTS,  GAS,              0),

@@ -177,7 +177,7 @@ static void sum_back(const struct mesh *m, const struct comm *c)
         int64_t(*a)[8] = mem_zero(sizeof a[0] * (size_t)lv->noct + 1, "test"), total[2] = {0, 0};
         for (lidx i = 0; i < lv->noct; i++)
             for (int k = 0; k < 8; k++) total[0] += a[i][k] = 1 + (int64_t)(lv->key[i] & 1023);
-        ghost_add_i64(c, &lv->plan, a);
+        ghost_add_i64(c, &lv->plan, 1, &a);
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) total[1] += a[i][k];
         comm_add_i64(c, total, 2);

@@ -597,7 +597,7 @@ static double deposit(struct world *w, double moment[3])
         int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
         grav_deposit_gas(m, l, quantum, l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL, 0,
                          0, 1e-10, mass);
-        ghost_add_i64(&w->c, &lv->plan, mass);
+        ghost_add_i64(&w->c, &lv->plan, 1, &mass);
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) {
                 double x[3];

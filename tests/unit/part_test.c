@@ -205,8 +205,7 @@ static struct grid deposit(struct world *w, int l, double mass_cut, int cic_leve
     size_t n = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
     struct grid g = {mem_zero(n, "test"), mem_zero(n, "test")};
     part_deposit(&w->p, &w->m, l, QUANTUM, mass_cut, cic_levelmax, g.mass, g.number);
-    ghost_add_i64(&w->c, &lv->plan, g.mass);
-    ghost_add_i64(&w->c, &lv->plan, g.number);
+    ghost_add_i64(&w->c, &lv->plan, 2, (int64_t(*[])[8]){g.mass, g.number});
     return g;
 }
 
