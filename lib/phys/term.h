@@ -14,6 +14,7 @@
  * it. With run_params/check_ghosts each term is held to what it says. */
 #pragma once
 #include "comm/comm.h"
+#include "cosmo/cosmo.h"
 #include "dom/domain.h"
 #include "hydro/hydro.h"
 #include "oct/fields.h"
@@ -34,9 +35,11 @@ struct term_run {
     int level;    /* at a coarse step: levelmin */
     double t, dt; /* code units; dt of the level's step; at a coarse step: of the last one */
     double aexp, hexp;
-    struct units units; /* at aexp */
-    int nstep;          /* fine steps so far: with a key, the counter of random numbers */
-    bool check;         /* check what terms declare */
+    const struct cosmo_par *cosmo; /* NULL without cosmology */
+    const struct cooling *cooling; /* NULL: the gas does not cool (cool/cool.h) */
+    struct units units;            /* at aexp */
+    int nstep;  /* fine steps so far: with a key, the counter of random numbers */
+    bool check; /* check what terms declare */
 };
 
 struct term {

@@ -28,7 +28,8 @@ enum {
     IF_TERMS = 1 << 10,  /* there are source terms on levels */
     IF_COARSE_TERMS = 1 << 11,
     /* no condition: its time is that of this rank's own octs, and counts for the balance */
-    WORK = 1 << 12
+    WORK = 1 << 12,
+    IF_COOLING = 1 << 13 /* there is a table of rates */
 };
 
 struct phase {

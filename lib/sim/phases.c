@@ -202,6 +202,13 @@ enum err step_restrict_gas(struct sim *s, int l, int icount)
 
 /* ---- source terms ---- */
 
+/* For the whole coarse step, at its start: a restart finds the same. */
+enum err step_cooling_table(struct sim *s, int l, int icount)
+{
+    cool_set(s->cooling, s->cosmo ? s->time.aexp : 1);
+    return OK;
+}
+
 static struct term_run term_run(struct sim *s, int stage, int l)
 {
     const struct sim_time *t = &s->time;
@@ -217,6 +224,8 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .dt = t->dtnew[l],
                              .aexp = t->aexp,
                              .hexp = t->hexp,
+                             .cosmo = s->cosmo ? &s->cosmo_par : NULL,
+                             .cooling = s->cooling,
                              .units = sim_units(s),
                              .nstep = t->nstep,
                              .check = s->check.ghosts};

@@ -46,6 +46,7 @@ enum err sim_restart(struct sim *s)
     TRY(sim_check_model(s));
     restore_head(s);
     TRY(restore_cosmology(s));
+    TRY(sim_cooling(s));
     sim_output_setup(s);
     sim_output_resume(s);
     say_what(s);

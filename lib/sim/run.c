@@ -136,6 +136,7 @@ void sim_fini(struct sim *s)
     rest_free(&s->restart.rest);
     if (s->cosmo) cosmo_free(s->cosmo);
     response_free(&s->neutrino);
+    cool_free(s->cooling);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->matter.moments[l]);
         FREE(s->matter.rho_top[l]);

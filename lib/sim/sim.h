@@ -5,6 +5,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "comm/spread.h"
+#include "cool/cool.h"
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
 #include "dom/domain.h"
@@ -136,6 +137,7 @@ struct sim {
     struct cosmo_par cosmo_par;
     struct cosmo *cosmo;       /* NULL without cosmology */
     struct response *neutrino; /* NULL: none */
+    struct cooling *cooling;   /* NULL: the gas does not cool */
     struct sim_time time;
     struct sim_refine refine;
     struct sim_matter matter;
@@ -182,7 +184,9 @@ struct sim_weights {
 struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind; changes the running timer (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind);
-void sim_balance_measure(struct sim *s);         /* balance.c: after a coarse step (collective) */
+void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
+/* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
+MUST_USE enum err sim_cooling(struct sim *s);
 bool sim_balance_due(const struct sim *s);       /* balance.c: alike on all ranks */
 void sim_flag(struct sim *s, int l, int icount); /* flag.c */
 /* flag.c: a criterion of refinement marks own cells of level l in ok[nown][8], which comes zeroed;

@@ -245,6 +245,13 @@ static enum err check_gas(const struct sim *s)
     return OK;
 }
 
+static enum err start_T2(struct sim *s, double *T2)
+{
+    TRY(err_agree(&s->comm, cool_start_T2(s->cooling, T2)));
+    log_info(" Starting with T/mu (K) = %.15g", *T2);
+    return OK;
+}
+
 static enum err start_afresh(struct start *st)
 {
     struct sim *s = st->s;
@@ -256,6 +263,8 @@ static enum err start_afresh(struct start *st)
                                .smallr = s->hydro.smallr,
                                .smallc = s->hydro.smallc};
     sim_initial_scalars(s, st->gas.initial);
+    TRY(sim_cooling(s));
+    if (s->cooling && s->cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
     enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
                                                                     : DOMAIN_KSECTION;

@@ -8,4 +8,4 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_hand_down, step_unkick_gas, step_poisson, step_first_phi, step_force, step_energy,
     step_kick_parts, step_kick_gas, step_send_gas, step_time_step, step_receive_gas, step_finer,
     step_exchange_edges, step_godunov, step_kick_again, step_restrict_gas, step_move_parts,
-    step_flag, step_merge, step_add_steps, step_coarse_terms, step_level_terms;
+    step_flag, step_merge, step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms;

@@ -38,6 +38,7 @@ is not refined at the start (*_static), a kick with the wrong half step (cosmo_*
 # test: cosmo_dm32 tier=check timeout=300
 # test: cosmo_hydro32 tier=check timeout=300
 # test: cosmo_zoom tier=check timeout=300
+# test: cosmo_cool32 tier=check timeout=300
 import glob
 import os
 import sys
@@ -94,6 +95,17 @@ def compare_statistics(v, mine, theirs):
             v.check('density, L1', d.sum() / b.sum(), L1_LIMIT)
         else:
             print('     %-46s %.3e' % (name + ', L1', d.sum() / b.sum()))
+
+
+def compare_temperatures(v, mine, theirs):
+    """Gas that cools, cell by cell."""
+    if not v.same('leaf cells', len(mine.level), len(theirs.level)):
+        return
+    v.same('levels of the leaf cells that differ', int((mine.level != theirs.level).sum()), 0)
+    a, b = (s.cell['pressure'] / s.cell['density'] for s in (mine, theirs))
+    error = np.abs(a / b - 1)
+    v.check('temperature, median', np.median(error), 1e-4)
+    v.check('temperature, 99.9 %', np.quantile(error, 0.999), 1e-2)
 
 
 def distances(mine, theirs):
@@ -198,6 +210,8 @@ def main():
         compare_times(v, case, mine, theirs)
         if golden.kind_of(case) == 'cosmo':
             compare_statistics(v, mine, theirs)
+            if case.startswith('cosmo_cool'):
+                compare_temperatures(v, mine, theirs)
         else:
             compare_cells(v, case, mine, theirs)
         if theirs.part:

@@ -293,9 +293,8 @@ static void test_param_names(void)
  * run. */
 static void test_param_refused(void)
 {
-    CHECK_FAILS(read_text("&PHYSICS_PARAMS\ncooling=.true. /"),
-                "t.nml:2: cooling=.true. is not supported: cooling is not implemented yet");
-    CHECK_FAILS(read_text("&COOLING_PARAMS cooling=.true. /"), "set cooling=.false.");
+    CHECK_FAILS(read_text("&COOLING_PARAMS\ncooling_ism=.true. /"),
+                "t.nml:2: cooling_ism=.true. is not supported: this cooling function");
     CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
     CHECK_FAILS(read_text("&SF_PARAMS eps_star=0.1 /"), "star formation");
     CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
@@ -303,14 +302,14 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
     CHECK_FAILS(read_text("&INIT_PARAMS A_region(2)=0.,1. /"), "magnetic fields");
     CHECK_FAILS(read_text("&CPL_PARAMS w0=-0.9 /"), "set w0=-1");
-    CHECK(read_text("&PHYSICS_PARAMS cooling=.false. n_star=0.1 z_ave=0.3 haardt_madau=T / "
+    CHECK(read_text("&PHYSICS_PARAMS cooling=.false. ragn=0.1 tagn=0.3 drag=F / "
                     "&RUN_PARAMS sink=F nrestart=0 /") == OK);
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);
     CHECK(param_unused(par, f) == 3);
     fclose(f);
-    CHECK(strstr(text, "physics/z_ave has no effect unless cooling=.true."));
+    CHECK(strstr(text, "physics/ragn has no effect unless sink=.true."));
     free(text);
 }
 

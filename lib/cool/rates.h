@@ -1,0 +1,60 @@
+/* cool/rates: ionisation equilibrium of hydrogen and helium, and the rates of its gas
+ * (docs/method/cooling.md). Pure functions, cgs: T in K, densities in 1/cm³, rates in erg cm³/s
+ * per n_H². T2 means T/mu. */
+#pragma once
+
+enum ion { ION_HI, ION_HEI, ION_HEII, ION_COUNT };
+
+static const double COOL_X = 0.76;                   /* hydrogen, by mass */
+static const double COOL_HELIUM = 0.24 / 0.76 / 4.0; /* helium nuclei per hydrogen nucleus */
+static const double COOL_KB = 1.3806490e-16, COOL_MH = 1.6605390e-24; /* RAMSES's values */
+static const double COOL_SOLAR = 0.02;                                /* solar metallicity */
+
+/* What radiation does to each neutral or singly ionised atom: 1/s, erg/s. */
+struct uv_rates {
+    double ion[ION_COUNT], heat[ION_COUNT];
+};
+
+/* What depends on the temperature alone. */
+struct rate_coef {
+    double recombine[ION_COUNT]; /* cm³/s, of the next ion */
+    double ionise[ION_COUNT];    /* cm³/s, by collisions */
+    /* erg cm³/s: × n_e × density of the ion itself · of the next one */
+    double cool_own[ION_COUNT], cool_next[ION_COUNT];
+};
+
+/* Per hydrogen nucleus. */
+struct species {
+    double e, hi, hii, hei, heii, heiii;
+};
+
+struct gas_rates {
+    double cool, heat;            /* per n_H² */
+    double compton, compton_heat; /* per n_H */
+    double mu;
+    struct species is;
+};
+
+/* Recombination and ionisation only, or everything. */
+void rates_chemistry(double T, struct rate_coef *c);
+void rates_at(double T, struct rate_coef *c);
+
+/* Equilibrium at density nH; returns mu. guess: n_e/n_H to begin with, above 0. */
+double species_at(const struct rate_coef *c, double nH, const struct uv_rates *uv, double guess,
+                  struct species *s);
+
+/* Rates of gas of T2, density nH, at expansion factor a (1 without cosmology). */
+struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a);
+
+/* The same for many densities at one T2: coefficients are kept. */
+struct rate_path;
+struct rate_path *rate_path_new(double T2);
+void rate_path_free(struct rate_path *p);
+struct gas_rates gas_rates_on(struct rate_path *p, double nH, const struct uv_rates *uv, double a);
+
+/* The temperature of gas of T2 (mu to rounding), for callers that want no more. */
+double gas_temperature(double T2, double nH, const struct uv_rates *uv);
+
+/* Cooling by metals at solar metallicity per n_H², and d log/d log T as RAMSES has it, where u
+ * measures the ionising radiation per hydrogen nucleus. */
+double metal_rate(double T, double u, double *slope);

@@ -1,0 +1,26 @@
+/* cool/solve: integrates d(T2)/dt of cells at constant density. All arrays have n elements; the
+ * result of a cell depends on that cell alone. */
+#pragma once
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cool/table.h"
+
+enum { SOLVE_BLOCK = 64 }; /* cells at a time */
+
+/* n ≤ SOLVE_BLOCK cells: n_H in 1/cm³; the density at which the table is entered; metallicity in
+ * solar units; T2 in K, before and after; *steps counts sub-steps. */
+struct solve_cells {
+    int n;
+    double nH[SOLVE_BLOCK], seen[SOLVE_BLOCK], Z[SOLVE_BLOCK], T2[SOLVE_BLOCK];
+    int64_t steps;
+};
+
+/* The net cooling of one cell per n_H² and its derivative by T2. */
+double solve_rate(const struct cool_table *t, double nH, double seen, double Z, double T2,
+                  double *slope);
+
+/* Over dt seconds. original: semi-implicit sub-steps as in RAMSES, with `finer` times as many as
+ * its accuracy asks for (1: as RAMSES). implicit: backward Euler with a bracketed root. */
+void solve_original(const struct cool_table *t, double dt, double finer, struct solve_cells *c);
+void solve_implicit(const struct cool_table *t, double dt, double finer, struct solve_cells *c);

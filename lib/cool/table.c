@@ -1,0 +1,77 @@
+/* cool/table: see table.h. */
+#include "cool/table.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+static double log_nH(int i)
+{
+    return TABLE_N_MIN + i * ((TABLE_N_MAX - TABLE_N_MIN) / (TABLE_N - 1));
+}
+
+static double log_T2(int i)
+{
+    return TABLE_T_MIN + i * ((TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1));
+}
+
+/* A rate of 0 has a logarithm too. */
+static double log_of(double rate)
+{
+    return log10(fmax(rate, 1e-100));
+}
+
+static void put(const struct gas_rates *g, double value[RATE_COUNT])
+{
+    value[RATE_COOL] = log_of(g->cool);
+    value[RATE_HEAT] = log_of(g->heat);
+    value[RATE_COMPTON] = log_of(g->compton);
+    value[RATE_COMPTON_HEAT] = log_of(g->compton_heat);
+}
+
+/* All densities at one temperature; derivatives are differences over 0.01 dex, as in RAMSES. */
+static void row_make(struct cool_table *t, const struct uv_rates *uv, double metal_measure, int k)
+{
+    const double dex = 0.01, width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
+    double T2 = pow(10, log_T2(k)), above = pow(10, log_T2(k) + dex), next[RATE_COUNT], slope;
+    struct rate_path *here = rate_path_new(T2), *there = rate_path_new(above);
+    for (int i = 0; i < TABLE_N; i++) {
+        struct table_node *n = &t->node[k][i];
+        double nH = pow(10, log_nH(i));
+        struct gas_rates g = gas_rates_on(here, nH, uv, t->aexp);
+        struct gas_rates b = gas_rates_on(there, nH, uv, t->aexp);
+        put(&g, n->value);
+        put(&b, next);
+        for (int r = 0; r < RATE_METAL; r++) n->slope[r] = (next[r] - n->value[r]) / dex * width;
+        n->value[RATE_METAL] = log_of(metal_rate(T2 * g.mu, metal_measure / nH, &slope));
+        n->slope[RATE_METAL] = slope * width;
+        t->mu[k][i] = g.mu;
+    }
+    rate_path_free(here);
+    rate_path_free(there);
+}
+
+void table_make(struct cool_table *t, const struct uv *uv, double a)
+{
+    struct uv_rates rates = uv_at(uv, a);
+    double metal_measure = uv_metal_measure(uv, a);
+    t->aexp = a;
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < TABLE_T; k++) row_make(t, &rates, metal_measure, k);
+}
+
+static double place(double x, double low, double high, int n, int *i)
+{
+    double at = fmin(fmax((x - low) / (high - low), 0), 1) * (n - 1);
+    *i = at < n - 2 ? (int)at : n - 2;
+    return at - *i;
+}
+
+double table_mu(const struct cool_table *t, double nH, double T2)
+{
+    int i, k;
+    double f = place(log10(nH), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &i);
+    double g = place(log10(T2), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &k);
+    return (1 - g) * ((1 - f) * t->mu[k][i] + f * t->mu[k][i + 1]) +
+           g * ((1 - f) * t->mu[k + 1][i] + f * t->mu[k + 1][i + 1]);
+}

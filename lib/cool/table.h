@@ -1,0 +1,32 @@
+/* cool/table: rates of gas in ionisation equilibrium on a grid of log10 n_H and log10 T2, at one
+ * expansion factor (docs/method/cooling.md). It depends on its arguments alone, not on history. */
+#pragma once
+#include "cool/uv.h"
+
+enum { TABLE_N = 161, TABLE_T = 101 };
+static const double TABLE_N_MIN = -10, TABLE_N_MAX = 6, TABLE_T_MIN = -2, TABLE_T_MAX = 9;
+
+enum table_rate {
+    RATE_COOL,         /* per n_H² */
+    RATE_HEAT,         /* per n_H² */
+    RATE_COMPTON,      /* cooling, per n_H */
+    RATE_COMPTON_HEAT, /* per n_H */
+    RATE_METAL,        /* solar metallicity, per n_H² */
+    RATE_COUNT
+};
+
+/* log10 of the rates, then their derivatives by the place in the interval of temperature (0..1). */
+struct table_node {
+    double value[RATE_COUNT], slope[RATE_COUNT];
+};
+
+struct cool_table {
+    double aexp; /* 0: not made yet */
+    struct table_node node[TABLE_T][TABLE_N];
+    double mu[TABLE_T][TABLE_N];
+};
+
+/* Makes the table at a, with all threads. */
+void table_make(struct cool_table *t, const struct uv *uv, double a);
+/* mu of gas of density nH, by straight lines in both logarithms. */
+double table_mu(const struct cool_table *t, double nH, double T2);

@@ -1,0 +1,194 @@
+/* cool/uv: see uv.h. */
+#include "cool/uv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const double A_FLOOR = 1e-4; /* where j_floor holds */
+
+/* ---- power law (Theuns et al. 1998) ---- */
+
+static struct uv_rates power_law(double j, double s)
+{
+    double he1 = pow(0.553, s), he2 = pow(0.249, s);
+    return (struct uv_rates){
+        .ion = {1.26e10 * j / (3 + s), 1.48e10 * j * he1 * (1.66 / (s + 2.05) - 0.66 / (s + 3.05)),
+                3.34e9 * j * he2 / (3 + s)},
+        .heat = {0.291 * j / (2 + s) / (3 + s),
+                 0.584 * j * he1 * (1.66 / (s + 1.05) - 2.32 / (s + 2.05) + 0.66 / (s + 3.05)),
+                 0.292 * j * he2 / (2 + s) / (3 + s)}};
+}
+
+static double floor_at(const struct uv *uv, double a)
+{
+    return uv->j_floor * (A_FLOOR / a) * (A_FLOOR / a);
+}
+
+static double intensity(const struct uv *uv, double a)
+{
+    double share = a < 1 / (1 + uv->z_reion) ? 0
+                   : a < 0.25                ? 4 * a
+                   : a < 1 / 3.0             ? 1
+                                             : 1 / (27 * a * a * a);
+    return fmax(share * uv->j21 * 1e-21, floor_at(uv, a));
+}
+
+/* ---- Courty & Alimi (2004) ---- */
+
+enum { ORDER = 7 };
+static const struct courty {
+    struct {
+        double c[ORDER + 1];
+    } ion[ION_COUNT], heat[ION_COUNT];
+} FIT = {
+#define COURTY(rate, i, ...) .rate[i] = {{__VA_ARGS__}},
+#include "cool/uv.def"
+};
+
+static double courty(const double c[ORDER + 1], double z, double z_reion)
+{
+    double sum = 0, x = z / z_reion;
+    for (int k = ORDER; k >= 0; k--) sum = sum * z + c[k];
+    return pow(10, sum - 20 * (x * x * x) * (x * x * x));
+}
+
+static struct uv_rates courty_at(double z, double z_reion)
+{
+    struct uv_rates r = {0};
+    for (int i = 0; i < ION_COUNT && z < z_reion; i++) {
+        r.ion[i] = courty(FIT.ion[i].c, fmax(z, 0), z_reion);
+        r.heat[i] = courty(FIT.heat[i].c, fmax(z, 0), z_reion);
+    }
+    return r;
+}
+
+static const struct {
+    double z, phi;
+} PHI[] = {
+#define PHI(z, phi) {z, phi},
+#include "cool/uv.def"
+};
+enum { NPHI = sizeof PHI / sizeof *PHI };
+
+/* The interval is found as if z were equidistant, as in RAMSES: it extrapolates. */
+static double phi_at(double z)
+{
+    double last = PHI[NPHI - 1].z;
+    if (z <= 0 || z >= last) return 0;
+    int i = (int)(z / last * (NPHI - 1));
+    if (i > NPHI - 2) i = NPHI - 2;
+    double f = (z - PHI[i].z) / (PHI[i + 1].z - PHI[i].z);
+    return PHI[i].phi * (1 - f) + PHI[i + 1].phi * f;
+}
+
+/* ---- table ---- */
+
+struct uv_table {
+    int n;
+    double (*row)[1 + 2 * ION_COUNT]; /* log10(1+z), rates */
+};
+
+/* Straight lines of the logarithms, or of the rates where one of them is 0. */
+static double between(double a, double b, double f)
+{
+    return a > 0 && b > 0 ? exp(log(a) * (1 - f) + log(b) * f) : a * (1 - f) + b * f;
+}
+
+static struct uv_rates table_at(const struct uv_table *t, double z)
+{
+    struct uv_rates r = {0};
+    double x = fmax(log10(1 + z), t->row[0][0]);
+    if (x > t->row[t->n - 1][0]) return r;
+    int i = 0;
+    while (i < t->n - 2 && t->row[i + 1][0] < x) i++;
+    double f = (x - t->row[i][0]) / (t->row[i + 1][0] - t->row[i][0]);
+    for (int k = 0; k < ION_COUNT; k++) {
+        r.ion[k] = between(t->row[i][1 + k], t->row[i + 1][1 + k], f);
+        r.heat[k] = between(t->row[i][1 + ION_COUNT + k], t->row[i + 1][1 + ION_COUNT + k], f);
+    }
+    return r;
+}
+
+static enum err table_line(struct uv_table *t, const char *path, int line, const char *text)
+{
+    enum { COLUMNS = 1 + 2 * ION_COUNT };
+    double v[COLUMNS];
+    char *end;
+    for (int k = 0; k < COLUMNS; k++, text = end) {
+        v[k] = strtod(text, &end);
+        if (end == text)
+            FAIL(ERR_FORMAT,
+                 "%s: line %d has %d numbers: it needs log10(1+z), three photoionisation rates and "
+                 "three heating rates",
+                 path, line, k);
+        if (!isfinite(v[k]) || v[k] < 0)
+            FAIL(ERR_FORMAT, "%s: line %d: column %d is %g: it must be a number >= 0", path, line,
+                 k + 1, v[k]);
+    }
+    if (t->n && v[0] <= t->row[t->n - 1][0])
+        FAIL(ERR_FORMAT, "%s: line %d: log10(1+z)=%g must be above that of the line before", path,
+             line, v[0]);
+    t->row = mem_grow(t->row, sizeof *t->row * (size_t)(t->n + 1), "ultraviolet table");
+    memcpy(t->row[t->n++], v, sizeof v);
+    return OK;
+}
+
+static enum err table_lines(struct uv_table *t, const char *path, FILE *f)
+{
+    char text[1024];
+    for (int line = 1; fgets(text, sizeof text, f); line++) {
+        const char *p = text + strspn(text, " \t\r\n");
+        if (*p && *p != '#') TRY(table_line(t, path, line, p));
+    }
+    if (t->n < 2)
+        FAIL(ERR_FORMAT, "%s: has %d lines of rates: an ultraviolet table needs two or more", path,
+             t->n);
+    return OK;
+}
+
+enum err uv_table_read(const char *path, struct uv_table **out)
+{
+    *out = NULL;
+    FILE *f = fopen(path, "r");
+    if (!f)
+        FAIL(ERR_FILE, "%s: cannot be read: give cooling_params/uv_table a file with rates", path);
+    struct uv_table *t = mem_zero(sizeof *t, "ultraviolet table");
+    enum err err = table_lines(t, path, f);
+    if (err == OK && ferror(f)) err = err_set(ERR_FILE, "%s: reading fails", path);
+    fclose(f);
+    if (err == OK)
+        *out = t;
+    else
+        uv_table_free(t);
+    return err;
+}
+
+void uv_table_free(struct uv_table *t)
+{
+    if (t) mem_free(t->row);
+    mem_free(t);
+}
+
+/* ---- models ---- */
+
+struct uv_rates uv_at(const struct uv *uv, double a)
+{
+    double z = 1 / a - 1;
+    if (uv->model == UV_THEUNS) return power_law(intensity(uv, a), uv->a_spec);
+    struct uv_rates least = power_law(floor_at(uv, a), uv->a_spec);
+    struct uv_rates r = uv->model == UV_TABLE ? table_at(uv->table, z) : courty_at(z, uv->z_reion);
+    for (int i = 0; i < ION_COUNT; i++) {
+        r.ion[i] = fmax(r.ion[i], least.ion[i]);
+        r.heat[i] = fmax(r.heat[i], least.heat[i]);
+    }
+    return r;
+}
+
+double uv_metal_measure(const struct uv *uv, double a)
+{
+    return 1e-4 * (uv->model == UV_THEUNS ? intensity(uv, a) / 1e-22 : phi_at(1 / a - 1));
+}

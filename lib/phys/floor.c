@@ -1,0 +1,76 @@
+/* phys/floor: see floor.h. */
+#include "phys/floor.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double GRAVITY = 6.67e-8, RHO_C = 1.88e-29;
+
+bool floor_rules(const struct params *p)
+{
+    return p->physics.isothermal || p->cooling.barotropic_eos;
+}
+
+/* n_star, or del_star times the mean density of the gas, if that is more. */
+static double dense(const struct params *p, const struct cosmo_par *c, const struct units *u,
+                    double aexp)
+{
+    double n = p->physics.n_star;
+    if (!c) return n;
+    double h = c->h0 / 100, mean = c->omega_b * RHO_C * h * h / (aexp * aexp * aexp);
+    return fmax(n, p->physics.del_star * mean * (u->hydrogen / u->density));
+}
+
+/* T2 at which the Jeans length is jeans_ncells of the finest cells, as wide as these are at a = 1,
+ * is proportional to density: T2 per n_H. */
+static double jeans_slope(const struct params *p, const struct units *u, double aexp)
+{
+    double boxlen = p->run.cosmo ? 1 : p->amr.boxlen, cells = p->physics.jeans_ncells;
+    double length = boxlen * cells * ldexp(1, -p->amr.levelmax) * u->length / aexp;
+    double rate = u->time / u->length;
+    return 2 * length * length / (2 * M_PI) * GRAVITY * u->density * (rate * rate) * u->temperature;
+}
+
+static struct temperature_floor barotropic(const struct params *p, const struct units *u)
+{
+    const char *form = p->cooling.barotropic_eos_form;
+    return (struct temperature_floor){.form = strcmp(form, "isothermal") == 0  ? FLOOR_CONSTANT
+                                              : strcmp(form, "polytrope") == 0 ? FLOOR_POLYTROPE
+                                              : strcmp(form, "double_polytrope") == 0
+                                                  ? FLOOR_DOUBLE
+                                                  : FLOOR_CUSTOM,
+                                      .T2 = p->cooling.t_eos / p->cooling.mu_gas,
+                                      .n = p->cooling.polytrope_rho * (u->hydrogen / u->density),
+                                      .index = p->cooling.polytrope_index - 1};
+}
+
+struct temperature_floor floor_at(const struct params *p, const struct cosmo_par *cosmo,
+                                  const struct units *u, double aexp)
+{
+    if (p->cooling.barotropic_eos && strcmp(p->cooling.barotropic_eos_form, "legacy") != 0)
+        return barotropic(p, u);
+    if (p->physics.jeans_ncells > 0)
+        return (struct temperature_floor){
+            .form = FLOOR_POLYTROPE, .T2 = jeans_slope(p, u, aexp), .n = 1, .index = 1};
+    if (p->physics.t2_star == 0) return (struct temperature_floor){.form = FLOOR_CONSTANT};
+    return (struct temperature_floor){.form = FLOOR_POLYTROPE,
+                                      .T2 = p->physics.t2_star,
+                                      .n = dense(p, cosmo, u, aexp),
+                                      .index = p->physics.g_star - 1};
+}
+
+double floor_T2(const struct temperature_floor *f, double nH)
+{
+    double x = nH / f->n, power = f->index;
+    switch (f->form) {
+    case FLOOR_CONSTANT:
+        return f->T2;
+    case FLOOR_POLYTROPE:
+        return f->T2 * (power == 1 ? x : pow(x, power));
+    case FLOOR_DOUBLE:
+        return f->T2 * (1 + pow(x, power));
+    case FLOOR_CUSTOM:
+        return x < 1 ? f->T2 : f->T2 * pow(x, power);
+    }
+    return 0;
+}

@@ -1,0 +1,268 @@
+/* cool_test: laws of the rates and of their integration. Would catch: charge or nuclei lost in the
+ * equilibrium, a rate that misses its density, a table that depends on what it held before, a
+ * sub-step that makes a temperature negative, a method that integrates something else than the
+ * table, a table of the background that is read wrongly.
+ * test: tier=check timeout=300 */
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_odeiv2.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "cool/cool.h"
+#include "cool/fast.h"
+
+static const struct cool_par PAR = {.method = COOL_ORIGINAL,
+                                    .cosmo = true,
+                                    .mean = {.h = 0.6766000366210937,
+                                             .omega_b = 0.047,
+                                             .omega_m = 0.311100006103516,
+                                             .omega_l = 0.688899993896484},
+                                    .aexp_ini = 0.02,
+                                    .uv = {.model = UV_COURTY, .z_reion = 8.5, .a_spec = 1}};
+
+static struct rng numbers;
+
+static double draw(double low, double high)
+{
+    return low + (high - low) * rng_uniform(&numbers);
+}
+
+static void test_fast(void)
+{
+    double worst_exp = 0, worst_log = 0;
+    for (int i = 0; i < 100000; i++) {
+        double x = draw(-290, 290), y = pow(10, draw(-300, 300));
+        worst_exp = fmax(worst_exp, fabs(fast_exp10(x) / exp10(x) - 1));
+        worst_log = fmax(worst_log, fabs(fast_log10(y) - log10(y)) / fmax(fabs(log10(y)), 1));
+    }
+    CHECK(worst_exp < 1e-15, "%g", worst_exp);
+    CHECK(worst_log < 1e-15, "%g", worst_log);
+}
+
+/* Nuclei and charge are conserved; without radiation the equilibrium is independent of density;
+ * hot gas is ionised, cold gas neutral. */
+static void test_equilibrium(const struct uv *uv)
+{
+    const struct uv_rates none = {{0}, {0}}, shine = uv_at(uv, 0.25);
+    double worst = 0, still = 0;
+    for (int i = 0; i < 10000; i++) {
+        struct rate_coef c;
+        struct species s, other;
+        double T = pow(10, draw(0, 9)), nH = pow(10, draw(-9, 6));
+        rates_chemistry(T, &c);
+        double mu = species_at(&c, nH, i % 2 ? &shine : &none, 1, &s);
+        species_at(&c, nH, i % 2 ? &shine : &none, 1e-6, &other);
+        worst = fmax(worst, fabs(s.hi + s.hii - 1));
+        worst = fmax(worst, fabs(s.hei + s.heii + s.heiii - COOL_HELIUM));
+        worst = fmax(worst, fabs(s.hii + s.heii + 2 * s.heiii - s.e));
+        worst = fmax(worst, fabs(s.e - other.e));
+        worst = fmax(worst, fabs(mu * COOL_X * (1 + COOL_HELIUM + s.e) - 1));
+        if (i % 2 == 0) {
+            species_at(&c, 1, &none, 1, &other);
+            still = fmax(still, fabs(s.e - other.e));
+        }
+    }
+    CHECK(worst < 1e-13, "%g", worst);
+    CHECK(still < 1e-13, "%g", still);
+    CHECK(fabs(gas_rates_at(1e9, 1, &none, 1).mu - 1 / (COOL_X * (2 + 3 * COOL_HELIUM))) < 1e-5,
+          "ionised");
+    CHECK(fabs(gas_rates_at(10, 1, &none, 1).mu - 1 / (COOL_X * (1 + COOL_HELIUM))) < 1e-9,
+          "neutral");
+}
+
+/* Temperature at the start of a run of RAMSES with this cosmology, and its background. */
+static void test_start(struct cooling *c)
+{
+    double T2 = 0;
+    CHECK(cool_start_T2(c, &T2) == OK && fabs(T2 / 40.262928727862281 - 1) < 1e-7, "%.10g", T2);
+    struct cool_par early = PAR;
+    struct cooling *e = NULL;
+    early.aexp_ini = 5e-5;
+    CHECK(cool_new(&early, &e) == OK && cool_start_T2(e, &T2) == ERR_PARAM, "too early");
+    cool_free(e);
+}
+
+static void test_table(struct cooling *c)
+{
+    struct cool_table *first = mem_new(sizeof *first, "test");
+    cool_set(c, 0.25);
+    memcpy(first, cool_table_of(c), sizeof *first);
+    cool_set(c, 0.05);
+    CHECK(memcmp(first, cool_table_of(c), sizeof *first) != 0, "the same at another a");
+    cool_set(c, 0.25);
+    CHECK(memcmp(first, cool_table_of(c), sizeof *first) == 0, "it has a memory");
+    mem_free(first);
+}
+
+/* ---- integration ---- */
+
+struct ode {
+    const struct cool_table *t;
+    double nH, Z;
+};
+
+static int ode_rate(double x, const double T2[], double change[], void *ctx)
+{
+    const struct ode *o = ctx;
+    double slope;
+    change[0] = -solve_rate(o->t, o->nH, o->nH, o->Z, fmax(T2[0], 1e-2), &slope);
+    return GSL_SUCCESS;
+}
+
+static int ode_jacobian(double x, const double T2[], double *dfdy, double dfdt[], void *ctx)
+{
+    const struct ode *o = ctx;
+    double slope;
+    solve_rate(o->t, o->nH, o->nH, o->Z, fmax(T2[0], 1e-2), &slope);
+    dfdy[0] = -slope;
+    dfdt[0] = 0;
+    return GSL_SUCCESS;
+}
+
+/* T2 after dt by an integration to 1e-9. */
+static double reference(struct ode *o, double T2, double dt)
+{
+    double x = 0, total = dt * o->nH * 2 * COOL_X / (3 * COOL_KB);
+    gsl_odeiv2_system sys = {ode_rate, ode_jacobian, 1, o};
+    gsl_odeiv2_driver *d = gsl_odeiv2_driver_alloc_y_new(&sys, gsl_odeiv2_step_msbdf, total * 1e-6,
+                                                         1e-10 * T2 * 1e-3, 1e-9);
+    if (gsl_odeiv2_driver_apply(d, &x, total, &T2) != GSL_SUCCESS) T2 = -1;
+    gsl_odeiv2_driver_free(d);
+    return T2;
+}
+
+typedef void method(const struct cool_table *t, double dt, double finer, struct solve_cells *c);
+
+static void draw_block(struct solve_cells *b, double nmin, double nmax, double Tmin, double Tmax)
+{
+    *b = (struct solve_cells){.n = SOLVE_BLOCK};
+    for (int k = 0; k < b->n; k++) {
+        b->nH[k] = b->seen[k] = pow(10, draw(nmin, nmax));
+        b->Z[k] = k % 3 ? pow(10, draw(-4, 0)) : 0;
+        b->T2[k] = pow(10, draw(Tmin, Tmax));
+    }
+}
+
+/* Both methods agree with the reference; smaller sub-steps come closer. */
+static void test_reference(const struct cool_table *t, const char *name, method *solve, double tol,
+                           double worst_tol)
+{
+    double worst[2] = {0}, where = 0;
+    int close = 0, n = 0;
+    for (int round = 0; round < 4; round++) {
+        struct solve_cells b;
+        double dt = pow(10, 11 + round);
+        draw_block(&b, -6, 0, 3.5, 7);
+        for (int f = 0; f < 2; f++) {
+            struct solve_cells mine = b;
+            solve(t, dt, f ? 10 : 1, &mine);
+            for (int k = 0; k < b.n; k++) {
+                struct ode o = {t, b.nH[k], b.Z[k]};
+                double T2 = reference(&o, b.T2[k], dt), off = fabs(mine.T2[k] / T2 - 1);
+                if (T2 < 0) continue;
+                if (f && off > worst[1]) where = b.T2[k];
+                close += f && off < tol;
+                n += f;
+                worst[f] = fmax(worst[f], off);
+            }
+        }
+    }
+    CHECK(close > 0.5 * n, "%s: %d of %d cells within %g", name, close, n, tol);
+    CHECK(worst[1] < worst_tol, "%s: %g at 1/10 of the sub-steps, from T2=%g", name, worst[1],
+          where);
+    CHECK(worst[1] < worst[0] || worst[0] < 1e-6, "%s: %g, and finer %g", name, worst[0], worst[1]);
+}
+
+/* Any state and any time, and a cooling time of next to nothing. */
+static void test_extremes(const struct cool_table *t, const char *name, method *solve, int blocks)
+{
+    int bad = 0;
+    for (int i = 0; i < blocks; i++) {
+        struct solve_cells b;
+        draw_block(&b, -12, 12, -2, 14);
+        for (int k = 0; k < b.n; k++) b.Z[k] *= i % 2 ? 100 : 1;
+        solve(t, pow(10, draw(0, 19)), 1, &b);
+        for (int k = 0; k < b.n; k++) bad += !(b.T2[k] > 0 && b.T2[k] < 1e30);
+    }
+    CHECK(bad == 0, "%s: %d cells", name, bad);
+    struct solve_cells b = {.n = 1, .nH = {1e30}, .seen = {1e30}, .Z = {100}, .T2 = {1e7}};
+    solve(t, 1e15, 1, &b);
+    CHECK(b.T2[0] > 0 && b.T2[0] < 1e5, "%s: %g", name, b.T2[0]);
+}
+
+/* A cell's result does not depend on its neighbours. */
+static void test_alone(const struct cool_table *t)
+{
+    struct solve_cells b, all;
+    int differ = 0;
+    draw_block(&b, -6, 2, 2, 8);
+    all = b;
+    solve_original(t, 1e13, 1, &all);
+    for (int k = 0; k < b.n; k++) {
+        struct solve_cells one = {
+            .n = 1, .nH = {b.nH[k]}, .seen = {b.seen[k]}, .Z = {b.Z[k]}, .T2 = {b.T2[k]}};
+        solve_original(t, 1e13, 1, &one);
+        differ += one.T2[0] != all.T2[k];
+    }
+    CHECK(differ == 0, "%d cells", differ);
+}
+
+/* ---- background ---- */
+
+static enum err read_text(const char *text, struct uv_table **t)
+{
+    char path[] = "/tmp/uvXXXXXX";
+    int fd = mkstemp(path);
+    if (fd < 0 || write(fd, text, strlen(text)) < 0) return ERR_FILE;
+    close(fd);
+    enum err err = uv_table_read(path, t);
+    unlink(path);
+    return err;
+}
+
+static void test_background(void)
+{
+    struct uv_table *t = NULL;
+    const char *good = "# z, rates\n0 1e-14 2e-14 3e-16 1e-25 2e-25 3e-26\n"
+                       "0.5 1e-12 2e-12 3e-14 1e-23 2e-23 3e-24\n";
+    CHECK(read_text(good, &t) == OK, "a table");
+    struct uv uv = {.model = UV_TABLE, .a_spec = 1, .table = t};
+    struct uv_rates r = uv_at(&uv, pow(10, -0.25));
+    CHECK(fabs(r.ion[ION_HI] / 1e-13 - 1) < 1e-12, "%g", r.ion[ION_HI]);
+    CHECK(fabs(r.heat[ION_HEII] / 3e-25 - 1) < 1e-12, "%g", r.heat[ION_HEII]);
+    CHECK(uv_at(&uv, 0.1).ion[ION_HI] == 0, "beyond the table");
+    uv_table_free(t);
+    CHECK(read_text("0 1 2 3\n", &t) == ERR_FORMAT, "truncated");
+    CHECK(read_text("0 1 2 3 4 5 nan\n1 1 2 3 4 5 6\n", &t) == ERR_FORMAT, "NaN");
+    CHECK(read_text("1 1 2 3 4 5 6\n0 1 2 3 4 5 6\n", &t) == ERR_FORMAT, "order");
+    CHECK(read_text("# nothing\n", &t) == ERR_FORMAT, "empty");
+}
+
+int main(void)
+{
+    struct cooling *c = NULL;
+    numbers = rng_make(1, 2, 3);
+    if (cool_new(&PAR, &c) != OK) return 1;
+    struct uv uv = PAR.uv;
+    test_fast();
+    test_equilibrium(&uv);
+    test_start(c);
+    test_table(c);
+    const struct cool_table *t = cool_table_of(c);
+    gsl_set_error_handler_off();
+    test_reference(t, "original", solve_original, 1e-3, 0.03);
+    test_reference(t, "implicit", solve_implicit, 1e-4, 1e-3);
+    test_extremes(t, "original", solve_original, 16000);
+    test_extremes(t, "implicit", solve_implicit, 2000);
+    test_alone(t);
+    test_background();
+    cool_free(c);
+    printf("cool_test: %d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
