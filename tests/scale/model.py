@@ -1,8 +1,9 @@
 """The time of a coarse step as work, data and messages: fitted on few real ranks, told for many.
 
-    model.py [-p PREFIX] [-n RANKS,…] [-s STEPS] [-o FILE] CHECKPOINT NAMELIST [SETTING…]
-    model.py -f FILE [-t TILE] [-l LATENCY] [-b BANDWIDTH] [-r REDUCTIONS] [-v VALUES]
-             [-n RANKS,…] CHECKPOINT
+    model.py [-p PREFIX] [-n RANKS,…] [-s STEPS] [-k ROUNDS] [-o FILE]
+             CHECKPOINT NAMELIST [SETTING…]
+    model.py -w W [-t TILE] [-n RANKS,…] [-l LATENCY] [-b BANDWIDTH] [-u PACKING]
+             [-e EXCHANGES] [-v VALUES] [-r REDUCTIONS] CHECKPOINT [NSUBCYCLE,…]
     model.py synthetic
 
 The first measures: a run is resumed from the checkpoint on each number of ranks (default 1 to 8)
@@ -11,16 +12,21 @@ thread each. What a rank has to do comes from tests/scale/scale on the same chec
 the run: W: octs, times the steps of their level in a coarse step; G: octs sent as ghosts, likewise;
 M: messages, likewise, if each step of a level had one exchange. On C cores R ranks take
 
-    T = max(w max W, (w sum W + g sum G + m sum M + c R) / min(R, C))
+    T = max(1, R / C) (w max W + g max G + m max M + c)
 
 c: what a rank does whatever it holds: collectives, and levels that all ranks solve. w, g, m, c >= 0
 are fitted to medians by least squares of relative errors. `left out` is what the fit to the other
-numbers of ranks says. -p: a command put before mpirun, as `chrt -r 10` on a machine that others
-use. The second, with the coefficients that -o wrote: ranks have a core each, and a network:
+numbers of ranks says. -k: rounds over all numbers of ranks (default 3). -p: a command put before
+mpirun, as `chrt -r 10` on a machine that others use.
 
-    T = w max W + max G (g + bytes / BANDWIDTH) + max M (m + LATENCY) + c + n LATENCY log2 R
+The second tells the time of ranks with a core each and a network, from w alone:
 
-with n REDUCTIONS, and VALUES of a cell in all exchanges of a step together. Seconds and bytes.
+    T = w max W + max G 64 VALUES (1 / BANDWIDTH + PACKING) + EXCHANGES max M LATENCY
+        + REDUCTIONS LATENCY log2 R
+
+VALUES per cell and EXCHANGES are those of one step of a level, all in all (defaults: what
+tests/bench/collectives.py counts), BANDWIDTH is that of a core (default: 64 cores share 100 Gb/s),
+PACKING what tests/bench/ghost.c takes for a byte. Nothing overlaps. Seconds and bytes.
 synthetic: the fit finds the coefficients that times were made with, and leaves none below zero.
 """
 # test: synthetic tier=check timeout=20
@@ -30,8 +36,10 @@ import json
 import math
 import os
 import re
+import shutil
 import statistics
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
@@ -57,15 +65,15 @@ def subcycle_of(namelist):
 
 
 def measure(prefix, checkpoint, namelist, ranks, steps, settings):
-    """Median seconds of a coarse step."""
-    folder = os.path.abspath('model.%d' % ranks)
+    """Seconds of the coarse steps."""
+    folder = tempfile.mkdtemp(prefix='model.', dir='.')
     ptah.unpack_ics(folder, *ptah.ics_of(namelist))
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(namelist)
-    profile = os.path.join(folder, 'profile')
+    profile = os.path.join(os.path.abspath(folder), 'profile')
     argv = prefix + ptah.mpirun(ranks) + [
         ptah.program('simulate'), '-r', os.path.abspath(checkpoint), '-o',
-        os.path.join(folder, 'out'), '-j', profile, 'run.nml',
+        'out', '-j', profile, 'run.nml',
         'run_params/nstepmax=%d' % (steps + step_of(checkpoint)), 'run_params/nremap=0',
         'run_params/ordering=ksection', 'output_params/foutput=1000000', 'amr_params/ngridmax=0',
         'amr_params/npartmax=0', *settings]
@@ -74,7 +82,8 @@ def measure(prefix, checkpoint, namelist, ranks, steps, settings):
         sys.exit('%s: %s' % (' '.join(argv), r.err[-2000:]))
     with open(profile) as f:
         wall = [json.loads(line)['wall_s'] for line in f if '"step"' in line]
-    return statistics.median(b - a for a, b in zip(wall, wall[1:]))
+    shutil.rmtree(folder)
+    return [b - a for a, b in zip(wall, wall[1:])]
 
 
 def step_of(checkpoint):
@@ -87,9 +96,8 @@ def step_of(checkpoint):
 
 def parts_of(d, cores):
     """Terms of (w, g, m, c) for one number of ranks."""
-    ranks, share = d['ranks'], min(d['ranks'], cores)
-    work = max(d['work_max'], d['work'] * ranks / share)
-    return [work, d['step_ghosts'] * ranks / share, d['step_msgs'] * ranks / share, ranks / share]
+    share = max(1, d['ranks'] / cores)
+    return [share * d['work_max'], share * d['step_ghosts_max'], share * d['step_msgs_max'], share]
 
 
 def solve(a, b):
@@ -146,26 +154,20 @@ def compare(seconds, shares, cores):
 
 # ---- many ranks ----
 
-def tell(options, checkpoint):
-    with open(options['-f']) as f:
-        model = json.load(f)
-    w, g, m, c = (model['coefficients'][k] for k in NAMES)
-    latency, band = float(options.get('-l', 2e-6)), float(options.get('-b', 1.5e9))
+def tell(options, checkpoint, subcycle):
+    w, latency, band = (float(options.get(k, v)) for k, v in
+                        (('-w', 0), ('-l', 2e-6), ('-b', 12.5e9 / 64)))
+    packing, exchanges, values, reductions = (float(options.get(k, v)) for k, v in
+                                              (('-u', 1.1e-9), ('-e', 37), ('-v', 35), ('-r', 14)))
     ranks = [int(n) for n in options.get('-n', '64,128,256,512,1024,2048').split(',')]
-    size = CELLS * 8 * float(options.get('-v', 10))
-    reductions = float(options.get('-r', 45))
-    print('ranks\tseconds\tefficiency\twork\timbalance\tghosts\tmessages\tfixed\treductions')
-    first = None
-    shares = scale(checkpoint, ranks, model['subcycle'], int(options.get('-t', 0)), 4096)
-    for n, d in shares.items():
-        terms = [w * d['work_max'], d['step_ghosts_max'] * (g + size / band),
-                 d['step_msgs_max'] * (m + latency), c,
-                 reductions * latency * math.log2(n) if n > 1 else 0]
-        total = sum(terms)
-        first = first or (n, total)
-        print('%d\t%.5g\t%.3f\t%.4g\t%.3f\t%.4g\t%.4g\t%.4g\t%.4g' % (
-            n, total, first[0] * first[1] / (n * total), terms[0], d['work_max'] / d['work'],
-            *terms[1:]), flush=True)
+    print('ranks\tocts\tseconds\tefficiency\timbalance\twork\tdata\tmessages\treductions')
+    for n, d in scale(checkpoint, ranks, subcycle, int(options.get('-t', 0)), 4096).items():
+        data = d['step_ghosts_max'] * 8 * CELLS * values
+        terms = [w * d['work_max'], data * (1 / band + packing),
+                 exchanges * d['step_msgs_max'] * latency, reductions * latency * math.log2(n)]
+        print('%d\t%.0f\t%.5g\t%.3f\t%.3f\t%.4g\t%.4g\t%.4g\t%.4g' % (
+            n, d['octs'], sum(terms), w * d['work'] / sum(terms), d['work_max'] / d['work'],
+            *terms), flush=True)
 
 
 def run(options, checkpoint, namelist, settings):
@@ -175,7 +177,11 @@ def run(options, checkpoint, namelist, settings):
         text = f.read()
     shares = scale(checkpoint, ranks, subcycle_of(text))
     prefix, steps = options.get('-p', '').split(), int(options.get('-s', 5))
-    seconds = {n: measure(prefix, checkpoint, text, n, steps, settings) for n in ranks}
+    seen = {n: [] for n in ranks}
+    for _ in range(int(options.get('-k', 3))):
+        for n in ranks:
+            seen[n] += measure(prefix, checkpoint, text, n, steps, settings)
+    seconds = {n: statistics.median(x) for n, x in seen.items()}
     x, rows = compare(seconds, shares, cores)
     print('# ' + ', '.join('%s = %.4g s' % p for p in zip(NAMES, x)))
     print('ranks\tseconds\tfitted\terror\tleft_out\terror_left_out')
@@ -192,8 +198,9 @@ def run(options, checkpoint, namelist, settings):
 
 def synthetic():
     v = ptah.Verdict()
-    shares = {n: {'ranks': n, 'work': 1e5 / n, 'work_max': 1.02e5 / n, 'step_msgs': 4.0 * (n - 1),
-                  'step_ghosts': 0 if n == 1 else 3000.0 + 400 * n} for n in range(1, 9)}
+    shares = {n: {'ranks': n, 'work': 1e5 / n, 'work_max': 1.02e5 / n,
+                  'step_msgs_max': 4.0 * (n - 1) ** 2,
+                  'step_ghosts_max': 0 if n == 1 else 3000.0 + 400 * n} for n in range(1, 9)}
     for truth in ([2e-5, 1e-5, 1e-3, 0.02], [2e-5, 0, 1e-3, 0]):
         x, rows = compare({n: predict(truth, parts_of(d, 2)) for n, d in shares.items()}, shares, 2)
         for name, a, b in zip(NAMES, x, truth):
@@ -205,14 +212,14 @@ def synthetic():
 
 
 def main():
-    options, words = getopt.gnu_getopt(sys.argv[1:], 'hp:n:s:o:f:t:l:b:r:v:')
+    options, words = getopt.gnu_getopt(sys.argv[1:], 'hp:n:s:k:o:w:t:l:b:u:e:v:r:')
     options = dict(options)
     if '-h' in options or not words:
         sys.exit(__doc__.strip())
     if words == ['synthetic']:
         synthetic()
-    elif '-f' in options:
-        tell(options, words[0])
+    elif '-w' in options:
+        tell(options, words[0], words[1] if len(words) > 1 else '2')
     else:
         run(options, words[0], words[1], words[2:])
 
