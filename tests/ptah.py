@@ -3,9 +3,11 @@
 A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: something it needs
 is not there). tests/run finds tests by their `# test:` lines; see there.
 """
+import glob
 import os
 import re
 import resource
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -38,7 +40,47 @@ def program(name):
     path = os.path.join(ROOT, 'bin', name)
     if not os.access(path, os.X_OK):
         skip('bin/%s is not built' % name)
-    return path
+    return watched(path)
+
+
+WATCH = 'PTAH_VALGRIND'  # the folder of a test whose programs run under valgrind
+WATCHED = os.path.join(ROOT, 'build', 'valgrind')
+VALGRIND = ['valgrind', '-q', '--error-exitcode=99', '--leak-check=no', '--num-callers=30',
+            '--suppressions=' + os.path.join(ROOT, 'tests', 'valgrind.supp')]
+
+
+def watched(path):
+    """The program, or in tests under valgrind the script that starts it so."""
+    script = os.path.join(WATCHED, os.path.relpath(path, ROOT).replace(os.sep, '_'))
+    if WATCH not in os.environ:
+        return path
+    os.makedirs(WATCHED, exist_ok=True)
+    part = '%s.%d' % (script, os.getpid())
+    with open(part, 'w') as f:
+        f.write('#!/bin/sh\nexec %s --log-file="$%s/valgrind.%%p" %s "$@"\n'
+                % (shlex.join(VALGRIND), WATCH, shlex.quote(path)))
+    os.chmod(part, 0o755)
+    os.replace(part, script)
+    return script
+
+
+def watch_begin():
+    """Before tests under valgrind."""
+    os.environ[WATCH] = WATCHED
+    r = subprocess.run([*VALGRIND, os.path.join(ROOT, 'bin', 'inspect'), '-V'],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if r.returncode != 0:
+        sys.exit(r.stderr + "no valgrind, or a build for AVX-512, which it does not know: make "
+                 "clean; make OPT='-O2 -march=x86-64-v3' all units")
+
+
+def watch_logs(folder):
+    """What valgrind said of the programs of a test."""
+    text = ''
+    for path in sorted(glob.glob(os.path.join(folder, 'valgrind.*'))):
+        with open(path, errors='replace') as f:
+            text += f.read()
+    return text
 
 
 def wait_patiently(wait, seconds):
