@@ -284,7 +284,7 @@ static void oct_gravity(struct oct_work *o)
     for (int c = 0; c < 8; c++) {
         double d = hydro_max(w[0][c], smallr);
         double u = w[1][c] / d, v = w[2][c] / d, x = w[3][c] / d;
-        double e = w[4][c] - 0.5 * d * (u * u + v * v + x * x);
+        double e = w[GAS_ENERGY][c] - 0.5 * d * (u * u + v * v + x * x);
         double fact = hydro_max(r_old[c], smallr) / d * 0.5 * dt;
         u += fx[c] * fact;
         v += fy[c] * fact;
@@ -292,7 +292,7 @@ static void oct_gravity(struct oct_work *o)
         w[1][c] = d * u;
         w[2][c] = d * v;
         w[3][c] = d * x;
-        w[4][c] = e + 0.5 * d * (u * u + v * v + x * x);
+        w[GAS_ENERGY][c] = e + 0.5 * d * (u * u + v * v + x * x);
     }
 }
 
@@ -340,7 +340,7 @@ static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict 
     const double *restrict r = lv->fld[FLD_U][o->i], *restrict x = lv->fld[FLD_U + 1][o->i],
                            *restrict y = lv->fld[FLD_U + 2][o->i],
                            *restrict z = lv->fld[FLD_U + 3][o->i],
-                           *restrict etot = lv->fld[FLD_U + 4][o->i];
+                           *restrict etot = lv->fld[FLD_U + GAS_ENERGY][o->i];
     const double *restrict flux = o->w[par->nvar + 1];
     double *restrict div = o->w[par->nvar + 2];
     const double smallr = par->smallr, gm1 = par->gamma - 1.0, dt = o->up->dt;
@@ -389,6 +389,7 @@ static void oct_switch_energy(struct oct_work *o, const double *restrict eint)
         double u = q[1][c] / d, v = q[2][c] / d, w = q[3][c] / d;
         double ekin = 0.5 * d * (u * u + v * v + w * w);
         double div = hydro_max(dt > 0 ? fabs(change[c]) * dx / dt : 0, hubble);
-        q[4][c] = q[4][c] - ekin < beta * d * (div * div) ? eint[c] + ekin : q[4][c];
+        q[GAS_ENERGY][c] = q[GAS_ENERGY][c] - ekin < beta * d * (div * div) ? eint[c] + ekin
+                                                                            : q[GAS_ENERGY][c];
     }
 }

@@ -34,7 +34,7 @@ static double courant_still(const struct level *lv, lidx nown, double dx, double
     for (lidx i = 0; i < nown; i++) {
         const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
                      *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-                     *e = lv->fld[FLD_U + 4][i];
+                     *e = lv->fld[FLD_U + GAS_ENERGY][i];
         const lidx *child = lv->child[i];
         double most = 0.0;
 #pragma omp simd reduction(max : most)
@@ -55,7 +55,7 @@ static double courant_pulled(const struct level *lv, lidx nown, double dx, doubl
     for (lidx i = 0; i < nown; i++) {
         const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
                      *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-                     *e = lv->fld[FLD_U + 4][i];
+                     *e = lv->fld[FLD_U + GAS_ENERGY][i];
         const double *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i], *fz = lv->fld[FLD_FZ][i];
         const lidx *child = lv->child[i];
         double least = HUGE_VAL;
@@ -90,7 +90,7 @@ void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
         const double *r = lv->fld[FLD_U][i], *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i],
                      *fz = lv->fld[FLD_FZ][i];
         double *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],
-               *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + 4][i];
+               *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + GAS_ENERGY][i];
 #pragma omp simd
         for (int c = 0; c < 8; c++) {
             double d = hydro_max(r[c], smallr);
@@ -124,7 +124,8 @@ static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
     for (int c = 0; c < 8; c++) {
         double r = hydro_max(u[0][c], smallr);
         double x = u[1][c] / r, y = u[2][c] / r, z = u[3][c] / r;
-        double p = gm1 * (u[4][c] - (0.5 * r * (x * x) + 0.5 * r * (y * y) + 0.5 * r * (z * z)));
+        double p = gm1 *
+                   (u[GAS_ENERGY][c] - (0.5 * r * (x * x) + 0.5 * r * (y * y) + 0.5 * r * (z * z)));
         q->r[c] = r;
         q->v[0][c] = x;
         q->v[1][c] = y;
@@ -249,7 +250,7 @@ enum { TOTALS = 6 };
 static void oct_total(const struct level *lv, lidx i, double vol, double smallr, double x[TOTALS])
 {
     cell_mask leaf = leaves_of(lv, i);
-    cells r = cells_of(lv, FLD_U, i), e = cells_of(lv, FLD_U + 4, i), eint = e, d;
+    cells r = cells_of(lv, FLD_U, i), e = cells_of(lv, FLD_U + GAS_ENERGY, i), eint = e, d;
     for (int c = 0; c < 8; c++) d[c] = hydro_max(r[c], smallr);
     for (int k = 0; k < 3; k++) {
         cells mom = cells_of(lv, FLD_U + 1 + k, i);

@@ -37,7 +37,7 @@ void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c, const struct h
         for (int k = 0; k < 8; k++) {
             double r = hydro_max(out[0][k], p->smallr), ekin = 0.0;
             for (int d = 1; d <= 3; d++) ekin += 0.5 * out[d][k] * out[d][k] / r;
-            out[4][k] += ekin;
+            out[GAS_ENERGY][k] += ekin;
         }
 }
 
@@ -45,7 +45,7 @@ static void to_interp_vars(const struct hydro_par *p, double *u)
 {
     double r = hydro_max(u[0], p->smallr), ekin = 0.0;
     for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / r;
-    u[4] -= ekin;
+    u[GAS_ENERGY] -= ekin;
     if (p->interpol_var == 2)
         for (int d = 1; d <= 3; d++) u[d] /= r;
 }
@@ -140,7 +140,7 @@ void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
     for (int v = 1; v < p->nvar; v++) u[v] = q[0] * q[v];
     double ekin = 0.0;
     for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / u[0];
-    u[4] = ekin + q[4] / (p->gamma - 1.0);
+    u[GAS_ENERGY] = ekin + q[GAS_ENERGY] / (p->gamma - 1.0);
 }
 
 void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*out)[8], void *ctx)
@@ -175,11 +175,11 @@ static void restrict_cell(const struct mesh *m, int l, lidx i, int c, const stru
             double e = 0.0;
             for (int d = 1; d <= 3; d++)
                 e += 0.5 * fine->fld[FLD_U + d][o][k] * fine->fld[FLD_U + d][o][k] / r[k];
-            s += fine->fld[FLD_U + 4][o][k] - e;
+            s += fine->fld[FLD_U + GAS_ENERGY][o][k] - e;
         }
         for (int d = 1; d <= 3; d++)
             ekin += 0.5 * mean[d] * mean[d] / hydro_max(mean[0], p->smallr);
-        mean[4] = s / 8.0 + ekin;
+        mean[GAS_ENERGY] = s / 8.0 + ekin;
     }
     for (int v = 0; v < p->nvar; v++) lv->fld[FLD_U + v][i][c] = mean[v];
 }

@@ -261,12 +261,13 @@ static void gas_conserve(const struct ics_grafic *g, struct level *lv, const str
 #pragma omp parallel for
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++) {
-            double rho = u[0][i][c], p = g->cosmo ? rho * u[4][i][c] : u[4][i][c], v2 = 0;
+            double rho = u[0][i][c], p = g->cosmo ? rho * u[GAS_ENERGY][i][c] : u[GAS_ENERGY][i][c],
+                   v2 = 0;
             for (int d = 1; d < 4; d++) {
                 v2 += u[d][i][c] * u[d][i][c];
                 u[d][i][c] *= rho;
             }
-            u[4][i][c] = p / (gas->gamma - 1) + rho * (0.5 * v2);
+            u[GAS_ENERGY][i][c] = p / (gas->gamma - 1) + rho * (0.5 * v2);
             for (int v = GAS_SCALARS; v < gas->nvar; v++) u[v][i][c] *= rho;
         }
 }

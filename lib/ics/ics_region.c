@@ -27,7 +27,7 @@ void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
             double x[3], q[NVAR_MAX] = {0}, u[NVAR_MAX];
             for (int d = 0; d < 3; d++) x[d] = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
             q[0] = g->smallr;
-            q[4] = g->smallr * (g->smallc * g->smallc) / g->gamma;
+            q[GAS_ENERGY] = g->smallr * (g->smallc * g->smallc) / g->gamma;
             for (int n = 0; n < nregion; n++) region_apply(&r[n], g->nvar, x, dx, q);
             to_conserved(g, q, u);
             for (int v = 0; v < g->nvar; v++) lv->fld[FLD_U + v][i][c] = u[v];
@@ -42,13 +42,13 @@ static void region_apply(const struct ics_region *r, int nvar, const double x[3]
         if (!square_holds(r, x)) return;
         q[0] = r->d;
         for (int d = 0; d < 3; d++) q[1 + d] = r->v[d];
-        q[4] = r->p;
+        q[GAS_ENERGY] = r->p;
     } else {
         double w = 1, vol = dx * dx * dx;
         for (int d = 0; d < 3; d++) w *= fmax(1 - fabs(x[d] - r->center[d]) / dx, 0);
         q[0] += r->d * w / vol;
         for (int d = 0; d < 3; d++) q[1 + d] += r->v[d] * w;
-        q[4] += r->p * w / vol;
+        q[GAS_ENERGY] += r->p * w / vol;
     }
     for (int v = GAS_SCALARS; v < nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
@@ -69,6 +69,6 @@ static void to_conserved(const struct ics_gas *g, const double *q, double *u)
         kinetic += 0.5 * q[0] * (q[d] * q[d]);
     }
     u[0] = q[0];
-    u[4] = kinetic + q[4] / (g->gamma - 1);
+    u[GAS_ENERGY] = kinetic + q[GAS_ENERGY] / (g->gamma - 1);
     for (int v = GAS_SCALARS; v < g->nvar; v++) u[v] = q[0] * q[v];
 }

@@ -237,7 +237,7 @@ static void flag_jeans(const struct sim *s, int l, unsigned char (*ok)[8])
         for (int k = 0; k < 8; k++) {
             double rho = fmax(lv->fld[FLD_U][i][k], h->smallr), kin = 0;
             for (int d = 1; d <= 3; d++) kin += lv->fld[FLD_U + d][i][k] * lv->fld[FLD_U + d][i][k];
-            double p = (h->gamma - 1) * (lv->fld[FLD_U + 4][i][k] - 0.5 * kin / rho);
+            double p = (h->gamma - 1) * (lv->fld[FLD_U + GAS_ENERGY][i][k] - 0.5 * kin / rho);
             double cs2 = fmax(p / rho, h->smallc * h->smallc);
             if (nj * dx >= sqrt(pi * cs2 / (g * rho))) ok[i][k] = 1;
         }
