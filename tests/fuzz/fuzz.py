@@ -26,17 +26,23 @@ import struct
 import subprocess
 import sys
 
+import numpy as np
+
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
-sys.path.insert(0, os.path.join(ptah.ROOT, 'tests', 'fault'))
+import any_ramses  # noqa: E402
+sys.path[:0] = [os.path.join(ptah.ROOT, 'tests', d) for d in ('fault', 'property')]
 import sanitizers  # noqa: E402
+import stored  # noqa: E402
 
 HERE = os.path.join(ptah.ROOT, 'tests', 'fuzz')
 CORPUS = os.path.join(HERE, 'corpus')
 TARGETS = ['fortran', 'nml', 'param', 'manifest', 'grafic', 'ascii', 'amr', 'hydro', 'grav', 'part',
            'old_part', 'exact', 'info', 'header', 'hydro_names', 'part_names', 'sinks', 'sinks_csv',
-           'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late', 'listed']
-HDF5 = ('hdf5', 'source_hdf5')
+           'sinks_info', 'stellar', 'cooling', 'hdf5', 'source_hdf5', 'late', 'listed',
+           'picked', 'picked_hdf5', 'ranks_amr', 'ranks_part', 'ranks_hdf5', 'foreign_amr',
+           'foreign_gas', 'foreign_hdf5']
+HDF5 = ('hdf5', 'source_hdf5', 'picked_hdf5', 'ranks_hdf5', 'foreign_hdf5')
 OPTIONS = {
     'ASAN_OPTIONS': 'detect_leaks=0:quarantine_size_mb=1:max_allocation_size_mb=512:exitcode=99',
     'UBSAN_OPTIONS': 'print_stacktrace=1'}
@@ -48,7 +54,9 @@ WRITERS = re.compile(
     r'write|wrote|_out|out_|put|^fill|create|save|close_synced|begin|finish|drop|hdf5_fini|'
     r'make_text|gather|_ranks|gadget|image|dir_|keep|cut_|order_|remove|flush|exact_differ|'
     r'exact_close|number_level|ramses_block|reserve|forget|manifest_add|catalog_select|hdf5_name|'
-    r'sub_end|fort_(end|record|i4|r8|table|close)|table_in|turn_columns|turn_square')
+    r'sub_end|fort_(end|record|i4|r8|table|close)|table_in|turn_columns|turn_square|'
+    r'format_(add|named|is|list)|^pack$|asis_(of_fields|conserved|differ|oct)|^density$|'
+    r'boundary_phi|make_rule|step_in|^region_of|^offsets|gas_primitive')
 FLAGS = '-std=gnu17 -O1 -g -Ilib -D_GNU_SOURCE -fno-sanitize-recover=undefined'
 
 GAS = 'd_region=1.0\nu_region=0.3\nv_region=-0.7\nw_region=0.1\np_region=1.0'
@@ -56,7 +64,36 @@ BASE = ptah.ascii_box((1, 2), 1, 2, 'm_refine=2*2.5', GAS)
 
 
 def make_base(folder):
-    """A checkpoint of 9 octs and 3 particles in each format. (RAMSES, HDF5)"""
+    """Checkpoints by kind, RAMSES and HDF5 each: one of 9 octs and 3 particles, the same of two
+    ranks with k-section domains, and one of another code in a box with boundaries."""
+    bases = {'': simulated(folder)}
+    bases['ranks'] = [passed_on(folder, 'repartition', '-n2', '-dksection', bases[''][0]),
+                      bases[''][1]]
+    foreign = os.path.join(folder, 'base_foreign', 'output_00001')
+    shutil.rmtree(os.path.dirname(foreign), ignore_errors=True)
+    any_ramses.write(foreign, np.random.default_rng(1), levelmin=1, levelmax=3, number=1, ncpu=1,
+                     names=stored.GAS + ['something'], ngrav=4, walls=True,
+                     namelist=stored.WALLS)
+    bases['foreign'] = [foreign, passed_on(folder, 'convert', '-fhdf5', foreign)]
+    return bases
+
+
+def passed_on(folder, program, *arguments):
+    """The output of a program that passes a checkpoint on."""
+    out = os.path.join(folder, 'base_%s' % ''.join((program,) + arguments[:-1]), 'output_00001')
+    shutil.rmtree(os.path.dirname(out), ignore_errors=True)
+    os.makedirs(os.path.dirname(out))
+    subprocess.check_call([ptah.program(program), '-q', *arguments[:-1], '-o', out, arguments[-1]],
+                          env={**os.environ, **ptah.ENVIRONMENT})
+    return os.path.abspath(out)
+
+
+def base_of(target, bases):
+    kind = target.split('_')[0]
+    return bases[kind if kind in bases else ''][target in HDF5]
+
+
+def simulated(folder):
     paths = []
     for form in ('original', 'hdf5'):
         d = os.path.join(folder, 'base_' + form)
@@ -70,7 +107,7 @@ def make_base(folder):
 
 
 def environment(target, bases):
-    return {**os.environ, **OPTIONS, 'FUZZ': target, 'FUZZ_BASE': bases[target in HDF5]}
+    return {**os.environ, **OPTIONS, 'FUZZ': target, 'FUZZ_BASE': base_of(target, bases)}
 
 
 def packed(target):
@@ -179,7 +216,6 @@ def hdf5_forms(path):
     """The file in all forms of fault/hdf5.py, with a group of sinks."""
     try:
         import h5py
-        import numpy as np
         import hdf5
     except ImportError:
         return []
@@ -198,6 +234,30 @@ def hdf5_forms(path):
     return forms
 
 
+def with_ksection(path):
+    """The HDF5 file as of two ranks, with the tree of domains that cuRAMSES writes."""
+    import h5py
+    shutil.copy(path, 'ksection.h5')
+    with h5py.File('ksection.h5', 'a') as f:
+        for group in ('header', 'domain'):
+            del f[group].attrs['ordering']
+            f[group].attrs['ordering'] = np.bytes_('ksection')
+        f['header'].attrs['ncpu'] = np.int32(2)
+        rows = []
+        f.visit(lambda name: rows.append(name) if name.endswith('_per_cpu') else None)
+        for name in rows:
+            values = f[name][...]
+            del f[name]
+            f[name] = np.array([values.sum(), 0], values.dtype)
+        for name, values in (('dir', [1]), ('indx', [0, 1, 2]), ('next', [2, 3, 0, 0, 0, 0])):
+            f['domain/ksec_' + name] = np.array(values, 'i4')
+        f['domain/ksec_wall'] = np.array([0.5, 0, 0])
+        f['domain/bisec_cpubox_min'] = np.array([0, 0.5, 0, 0, 0, 0])
+        f['domain/bisec_cpubox_max'] = np.array([0.5, 1, 1, 1, 1, 1])
+    with open('ksection.h5', 'rb') as f:
+        return f.read()
+
+
 def wellformed(target, bases):
     if target in beside():
         return [beside()[target]]
@@ -206,14 +266,21 @@ def wellformed(target, bases):
              'source_hdf5': 'data_00001.h5', 'late': 'hydro_00001.out00001',
              'listed': 'checksums_00001.txt', 'part_names': 'part_file_descriptor.txt',
              'manifest': 'checksums_00001.txt', 'fortran': 'part_00001.out00001',
-             'old_part': 'part_00001.out00001'}
-    path = os.path.join(bases[target in HDF5], names.get(target, target + '_00001.out00001'))
+             'old_part': 'part_00001.out00001', 'ranks_amr': 'amr_00001.out00001',
+             'ranks_part': 'part_00001.out00001', 'ranks_hdf5': 'data_00001.h5',
+             'foreign_amr': 'amr_00001.out00001', 'foreign_gas': 'hydro_00001.out00001',
+             'foreign_hdf5': 'data_00001.h5', 'picked': 'exact_00001.out00001',
+             'picked_hdf5': 'data_00001.h5'}
+    path = os.path.join(base_of(target, bases), names.get(target, target + '_00001.out00001'))
     if target == 'nml' or target == 'param':
         return [BASE.encode()]
     if not os.path.exists(path):
         return []
     with open(path, 'rb') as f:
-        return [f.read()] + (hdf5_forms(path) if target in HDF5 else [])
+        data = [f.read()]
+    if target == 'ranks_hdf5':
+        return data + [with_ksection(path)]
+    return data + (hdf5_forms(path) if target in HDF5 else [])
 
 
 # ---- coverage

@@ -150,6 +150,91 @@ static void run_listed(const char *text, size_t n)
     run_whole(true);
 }
 
+/* ---- what inspect and the programs that pass checkpoints on ask for ---- */
+
+static void note(void *ctx, enum source_damage d, const char *path, const char *place,
+                 const char *what)
+{
+    *(size_t *)ctx += strlen(path) + strlen(place) + strlen(what);
+}
+
+static void domains_of(struct source *s)
+{
+    struct source_domains d = {0};
+    enum err err = s->kind->domains ? s->kind->domains(s, &d) : OK;
+    if (err != OK) d.kmax = 0;
+    FREE(d.bound);
+    FREE(d.axis);
+    FREE(d.next);
+    FREE(d.rank);
+    FREE(d.cut);
+    FREE(d.lo);
+    FREE(d.hi);
+}
+
+static void ranks_of(struct source *s)
+{
+    if (!s->kind->ranks || s->nwriter > 8) return;
+    size_t n = (size_t)s->nwriter;
+    struct source_rank *row = mem_zero(sizeof *row * n + 1, "test");
+    enum err err = s->kind->ranks(s, row);
+    for (size_t i = 0; i < n; i++) FREE(row[i].partner);
+    if (err != OK) n = 0;
+    FREE(row);
+}
+
+static void run_audit(const char *text, size_t n)
+{
+    struct source *s;
+    size_t said = 0;
+    enum err err = source_open(dir, &s);
+    if (err == OK && s->kind->check_files) err = s->kind->check_files(s, note, &said);
+    for (int i = 0; err == OK && s->kind->check_piece && i < s->npiece && i < 3; i++)
+        err = s->kind->check_piece(s, i, note, &said);
+    if (s) domains_of(s), ranks_of(s);
+    source_close(&s);
+}
+
+/* As convert and repartition read: the bits of another code, or the state of a run. */
+static void run_passed_on(const char *text, size_t n)
+{
+    struct source *s;
+    enum source_mode mode;
+    enum err err = source_open_whole(dir, &mode, &s);
+    for (int i = 0; err == OK && i < s->npiece && i < 3; i++) {
+        err = source_octs(s, i, mode, source_pass, NULL);
+        if (err == OK) err = source_parts(s, i, mode, source_pass_parts, NULL);
+    }
+    if (err == OK && (source_values(s, mode) < 0 || source_dx(s, 1) <= 0)) abort();
+    source_close(&s);
+    run_audit(text, n);
+    run_whole(false);
+}
+
+static bool pick_even(void *ctx, int level, int n, const okey *key)
+{
+    return key[0] % 2 == 0;
+}
+
+static bool pick_left(void *ctx, int64_t n, const double *const x[3])
+{
+    return x[0][0] < 0.5;
+}
+
+/* A part of the checkpoint, as a map reads it. */
+static void run_picked(const char *text, size_t n)
+{
+    static const struct ckpt_pick pick = {pick_even, pick_left, NULL};
+    struct source *s;
+    enum err err = source_open_state(dir, 0, 0, &s);
+    if (err == OK) s->pick = &pick;
+    for (int i = 0; err == OK && i < s->npiece && i < 3; i++) {
+        err = source_octs(s, i, SOURCE_STATE, source_pass, NULL);
+        if (err == OK) err = source_parts(s, i, SOURCE_STATE, source_pass_parts, NULL);
+    }
+    source_close(&s);
+}
+
 /* ---- single files ---- */
 
 /* The first bytes say what is asked of the records that follow. */
@@ -260,7 +345,15 @@ static const struct target TARGET[] = {{"fortran", NULL, 1, run_fortran},
                                        {"hdf5", "data_00001.h5", 0, run_digest},
                                        {"source_hdf5", "data_00001.h5", 0, run_source},
                                        {"late", "hydro_00001.out00001", 1, run_late},
-                                       {"listed", "checksums_00001.txt", 0, run_listed}};
+                                       {"listed", "checksums_00001.txt", 0, run_listed},
+                                       {"picked", "exact_00001.out00001", 0, run_picked},
+                                       {"picked_hdf5", "data_00001.h5", 0, run_picked},
+                                       {"ranks_amr", "amr_00001.out00001", 1, run_audit},
+                                       {"ranks_part", "part_00001.out00001", 1, run_audit},
+                                       {"ranks_hdf5", "data_00001.h5", 0, run_audit},
+                                       {"foreign_amr", "amr_00001.out00001", 1, run_passed_on},
+                                       {"foreign_gas", "hydro_00001.out00001", 1, run_passed_on},
+                                       {"foreign_hdf5", "data_00001.h5", 0, run_passed_on}};
 
 /* ---- set-up ---- */
 
