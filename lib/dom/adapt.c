@@ -393,91 +393,178 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
 
 /* ---- redistribution ---- */
 
-struct routes {
-    int64_t *count; /* [nrank] octs of this level to each rank */
-    lidx *order;    /* own octs by destination */
-    struct keyref *ref;
-    int64_t n; /* arriving */
+/* Bytes that a rank sends in one exchange. */
+static const size_t BATCH = (size_t)1 << 24;
+
+/* Where an oct stands: its key tells, in the arrays of its level. */
+struct place {
+    okey key;
+    int64_t level;
 };
 
-static struct routes routes_make(const struct level *lv, const struct comm *c,
-                                 const struct domain *d)
-{
-    struct routes r = {.count = mem_zero(sizeof(int64_t) * (size_t)c->size, "mesh scratch")};
-    int *rank = mem_new(sizeof *rank * (size_t)lv->nown + 1, "mesh scratch");
-    int64_t *at = mem_zero(sizeof *at * (size_t)(c->size + 1), "mesh scratch");
-    r.order = mem_new(sizeof *r.order * (size_t)lv->nown + 1, "mesh scratch");
-    for (lidx i = 0; i < lv->nown; i++) r.count[rank[i] = domain_rank(d, lv->level, lv->key[i])]++;
-    for (int k = 0; k < c->size; k++) at[k + 1] = at[k] + r.count[k];
-    for (lidx i = 0; i < lv->nown; i++) r.order[at[rank[i]]++] = i;
-    okey *key = mem_new(sizeof *key * (size_t)lv->nown + 1, "mesh scratch");
-    for (lidx i = 0; i < lv->nown; i++) key[i] = lv->key[r.order[i]];
-    okey *got = comm_exchange_all(c, key, r.count, sizeof *key, &r.n, NULL);
-    r.ref = sort_keys(got, r.n);
-    FREE(got);
-    FREE(key);
-    FREE(at);
-    FREE(rank);
-    return r;
-}
+/* Octs that go to other ranks, by level and key, and then travel as rows: place, flags, fields. */
+struct movers {
+    int64_t n, first[LEVEL_MAX + 2]; /* those of level l: first[l]..first[l+1]-1 */
+    struct place *place;
+    int *rank;
+    int nfld, fld[FLD_MAX];
+    size_t row;
+};
 
-/* Rows of one array to their new owners, in Morton order there. Replaces *array. */
-static void route_rows(const struct comm *c, const struct routes *r, lidx nown, void **array,
-                       size_t row)
+static struct movers movers_find(const struct mesh *m, const struct comm *c, const struct domain *d)
 {
-    char *out = mem_new(row * (size_t)nown + 1, "mesh scratch"), *p = *array;
-    for (lidx i = 0; i < nown; i++)
-        memcpy(out + row * (size_t)i, p + row * (size_t)r->order[i], row);
-    int64_t n;
-    char *in = comm_exchange_all(c, out, r->count, row, &n, NULL);
-    mem_free(out);
-    mem_free(*array);
-    char *q = mem_new(row * (size_t)n + 1, "mesh scratch");
-    for (int64_t i = 0; i < n; i++)
-        memcpy(q + row * (size_t)i, in + row * (size_t)r->ref[i].at, row);
-    mem_free(in);
-    *array = q;
-}
-
-static void redistribute_level(struct mesh *m, const struct comm *c, const struct domain *d, int l)
-{
-    struct level *lv = &m->lev[l];
-    struct routes r = routes_make(lv, c, d);
-    int fld[FLD_MAX], nfld = field_list(m, fld);
-    void *arr[FLD_MAX + 1];
-    for (int f = 0; f < nfld; f++) arr[f] = lv->fld[fld[f]];
-    arr[nfld] = lv->flag;
-    for (int f = 0; f < nfld; f++) {
-        lv->fld[fld[f]] = NULL;
-        route_rows(c, &r, lv->nown, &arr[f], sizeof(double[8]));
+    struct movers v = {0};
+    int64_t all = 0;
+    for (int l = 1; l <= m->levelmax; l++) all += m->lev[l].nown;
+    v.place = mem_new(sizeof *v.place * (size_t)all + 1, "mesh scratch");
+    v.rank = mem_new(sizeof *v.rank * (size_t)all + 1, "mesh scratch");
+    for (int l = 1; l <= m->levelmax; l++) {
+        const struct level *lv = &m->lev[l];
+        v.first[l] = v.n;
+        for (lidx i = 0; i < lv->nown; i++) {
+            int r = domain_rank(d, l, lv->key[i]);
+            if (r == c->rank) continue;
+            v.place[v.n] = (struct place){lv->key[i], l};
+            v.rank[v.n++] = r;
+        }
     }
-    lv->flag = NULL;
-    route_rows(c, &r, lv->nown, &arr[nfld], 8);
+    v.first[m->levelmax + 1] = v.n;
+    v.nfld = field_list(m, v.fld);
+    v.row = sizeof(struct place) + sizeof(unsigned char[8]) + sizeof(double[8]) * (size_t)v.nfld;
+    return v;
+}
 
-    /* The level now holds exactly the arrived octs; level_install adds the ghosts, matched by
-     * key. */
-    okey *own = mem_new(sizeof *own * (size_t)r.n + 1, "mesh scratch");
-    for (int64_t i = 0; i < r.n; i++) own[i] = r.ref[i].key;
-    FREE(lv->key);
-    lv->key = mem_new(sizeof *own * (size_t)r.n + 1, "mesh links");
-    memcpy(lv->key, own, sizeof *own * (size_t)r.n);
-    lv->nown = lv->noct = (lidx)r.n;
-    for (int f = 0; f < nfld; f++) lv->fld[fld[f]] = arr[f];
-    lv->flag = arr[nfld];
-    lv->child = mem_grow(lv->child, sizeof lv->child[0] * (size_t)r.n + 1, "mesh links");
-    if (m->gravity)
-        lv->dense = mem_grow(lv->dense, sizeof lv->dense[0] * (size_t)r.n + 1, "mesh links");
-    level_install(m, c, d, l, lv->total, (lidx)r.n, own);
-    FREE(own);
-    FREE(r.ref);
-    FREE(r.order);
-    FREE(r.count);
+/* Items of movers begin..end-1, made by `pack`, at their new owners; *n of them. */
+typedef void mover_pack(const struct mesh *m, const struct movers *v, int64_t i, char *to);
+
+static char *movers_send(const struct mesh *m, const struct comm *c, const struct movers *v,
+                         int64_t begin, int64_t end, size_t bytes, mover_pack *pack, int64_t *n)
+{
+    size_t count = (size_t)(end - begin);
+    int64_t *order = mem_new(sizeof *order * count + 1, "mesh scratch");
+    struct comm_counts to = comm_counts_of(end - begin, v->rank + begin, order);
+    char *out = mem_new(bytes * count + 1, "moving octs");
+#pragma omp parallel for schedule(static)
+    for (int64_t j = 0; j < end - begin; j++) pack(m, v, begin + order[j], out + bytes * (size_t)j);
+    char *in = comm_exchange(c, out, &to, bytes, n, NULL);
+    mem_free(out);
+    mem_free(order);
+    comm_counts_free(&to);
+    return in;
+}
+
+static void pack_place(const struct mesh *m, const struct movers *v, int64_t i, char *to)
+{
+    memcpy(to, &v->place[i], sizeof v->place[i]);
+}
+
+static void pack_row(const struct mesh *m, const struct movers *v, int64_t i, char *to)
+{
+    const struct level *lv = &m->lev[v->place[i].level];
+    lidx at = mesh_find(lv, v->place[i].key);
+    pack_place(m, v, i, to);
+    to += sizeof(struct place);
+    memcpy(to, lv->flag[at], sizeof lv->flag[at]);
+    to += sizeof lv->flag[at];
+    for (int f = 0; f < v->nfld; f++, to += sizeof(double[8]))
+        memcpy(to, lv->fld[v->fld[f]][at], sizeof(double[8]));
+}
+
+static void unpack_row(struct mesh *m, const struct movers *v, const char *from)
+{
+    struct place place;
+    memcpy(&place, from, sizeof place);
+    struct level *lv = &m->lev[place.level];
+    lidx at = mesh_find(lv, place.key);
+    BUG_ON(at < 0 || at >= lv->nown);
+    from += sizeof place;
+    memcpy(lv->flag[at], from, sizeof lv->flag[at]);
+    from += sizeof lv->flag[at];
+    for (int f = 0; f < v->nfld; f++, from += sizeof(double[8]))
+        memcpy(lv->fld[v->fld[f]][at], from, sizeof(double[8]));
+}
+
+/* The keys of the octs of a level that stay, merged with those that come (ascending); returns their
+ * number. */
+static lidx keys_after(const struct level *lv, const struct movers *v, int64_t ncome,
+                       const okey *come, okey *own)
+{
+    int64_t go = v->first[lv->level], end = v->first[lv->level + 1], j = 0;
+    lidx n = 0;
+    for (lidx i = 0; i < lv->nown; i++) {
+        if (go < end && v->place[go].key == lv->key[i]) {
+            go++;
+            continue;
+        }
+        while (j < ncome && come[j] < lv->key[i]) own[n++] = come[j++];
+        own[n++] = lv->key[i];
+    }
+    while (j < ncome) own[n++] = come[j++];
+    return n;
+}
+
+static int place_order(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->level != y->level) return x->level > y->level ? 1 : -1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Makes room for the octs that come (places in order of level and key). Those that go stand as
+ * ghosts until their rows are sent. */
+static void movers_room(struct mesh *m, const struct movers *v, int64_t n, const struct place *come)
+{
+    okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh scratch"),
+         *gone = mem_new(sizeof *gone * (size_t)v->n + 1, "mesh scratch");
+    for (int64_t i = 0; i < n; i++) key[i] = come[i].key;
+    for (int64_t i = 0; i < v->n; i++) gone[i] = v->place[i].key;
+    for (int l = 1, begin = 0, end = 0; l <= m->levelmax; l++, begin = end) {
+        int64_t go = v->first[l + 1] - v->first[l];
+        while (end < n && come[end].level == l) end++;
+        okey *own = mem_new(sizeof *own * (size_t)(m->lev[l].nown + end - begin) + 1,
+                            "mesh scratch");
+        lidx nown = keys_after(&m->lev[l], v, end - begin, key + begin, own);
+        mesh_replace(m, l, nown, own, (lidx)go, gone + v->first[l], NULL);
+        mem_free(own);
+    }
+    mem_free(gone);
+    mem_free(key);
+}
+
+/* First the places, so that there is room; then every oct once, whole, in batches. */
+static void movers_go(struct mesh *m, const struct comm *c, const struct movers *v)
+{
+    int64_t n, per = (int64_t)(BATCH / v->row), turns = (v->n + per - 1) / per;
+    comm_max_i64(c, &turns, 1);
+    struct place *come = (struct place *)(void *)movers_send(m, c, v, 0, v->n, sizeof *come,
+                                                             pack_place, &n);
+    if (n > 1) qsort(come, (size_t)n, sizeof *come, place_order);
+    movers_room(m, v, n, come);
+    mem_free(come);
+    for (int64_t k = 0; k < turns; k++) {
+        int64_t begin = k * per < v->n ? k * per : v->n,
+                end = begin + per < v->n ? begin + per : v->n;
+        char *in = movers_send(m, c, v, begin, end, v->row, pack_row, &n);
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < n; i++) unpack_row(m, v, in + v->row * (size_t)i);
+        mem_free(in);
+    }
 }
 
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d)
 {
     if (c->size == 1) return;
-    for (int l = 1; l <= m->levelmax; l++) redistribute_level(m, c, d, l);
+    struct movers v = movers_find(m, c, d);
+    movers_go(m, c, &v);
+    FREE(v.place);
+    FREE(v.rank);
+    for (int l = 1; l <= m->levelmax; l++) {
+        struct level *lv = &m->lev[l];
+        okey *own = mem_new(sizeof *own * (size_t)lv->nown + 1, "mesh scratch");
+        memcpy(own, lv->key, sizeof *own * (size_t)lv->nown);
+        level_install(m, c, d, l, lv->total, lv->nown, own);
+        FREE(own);
+    }
     adapt_link(m);
     adapt_fill(m, c);
 }

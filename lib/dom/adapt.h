@@ -39,6 +39,6 @@ void adapt_link(struct mesh *m);
 /* Ghosts of all fields and flags of all levels. */
 void adapt_fill(struct mesh *m, const struct comm *c);
 
-/* Moves every oct with its fields and flags to its owner under d; rebuilds ghosts and fills them.
- */
+/* Moves every oct with its fields and flags to its owner under d, once and as a whole; those that
+ * stay are not sent. Rebuilds ghosts and fills them. A rank sends 16 MB at a time. */
 void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d);

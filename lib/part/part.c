@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "part/part_sort.h"
 
+static const size_t BATCH = (size_t)1 << 24; /* bytes that a rank sends in one exchange */
+
 enum {
     HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
     HOST_LOST = -2, /* beyond a boundary */
@@ -240,12 +242,13 @@ static inline bool host_is_own(lidx host, lidx nown)
 }
 
 static void leavers_find(struct leavers *s, const struct parts *p, const struct mesh *m,
-                         const struct comm *c, const struct domain *d, int l, int64_t begin)
+                         const struct domain *d, int l, int64_t begin, int64_t most)
 {
     lidx nown = m->lev[l].nown;
     int64_t n = 0;
 #pragma omp parallel for simd schedule(static) reduction(+ : n)
     for (int64_t i = begin; i < p->n; i++) n += !host_is_own(p->host[i], nown);
+    if (n > most) n = most;
     *s = (struct leavers){.n = n, .size = packet_size(p)};
     if (n == 0) return;
     s->at = mem_new(sizeof *s->at * (size_t)n, "particle exchange");
@@ -293,13 +296,13 @@ static void arrivals_place(struct parts *p, const struct level *lv, const struct
     }
 }
 
-/* Sends particles from `begin` on whose host is no own oct of level l to the rank of that oct.
- * (collective) */
-static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
-                    const struct domain *d, int l, int64_t begin)
+/* Sends particles from `begin` on whose host is no own oct of level l, the first `most` of them, to
+ * the rank of that oct. (collective) */
+static void migrate_some(struct parts *p, const struct mesh *m, const struct comm *c,
+                         const struct domain *d, int l, int64_t begin, int64_t most)
 {
     struct leavers s;
-    leavers_find(&s, p, m, c, d, l, begin);
+    leavers_find(&s, p, m, d, l, begin, most);
     p->lost += s.n - s.nsend;
     if (c->size > 1) {
         int64_t n;
@@ -315,6 +318,13 @@ static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
     comm_counts_free(&s.to);
 }
 
+/* All of them: few do in a step. (collective) */
+static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
+                    const struct domain *d, int l, int64_t begin)
+{
+    migrate_some(p, m, c, d, l, begin, INT64_MAX);
+}
+
 /* ---- all particles ---- */
 
 static enum err wrap_all(struct parts *p, const struct mesh *m)
@@ -324,6 +334,17 @@ static enum err wrap_all(struct parts *p, const struct mesh *m)
             FAIL(ERR_PARAM, "particle %lld is outside the box: position %g %g %g, box 0 to %g",
                  (long long)p->id[i], p->x[0][i], p->x[1][i], p->x[2][i], m->boxlen);
     return OK;
+}
+
+/* In batches, so that what is under way stays bounded. (collective) */
+static void migrate_many(struct parts *p, const struct mesh *m, const struct comm *c,
+                         const struct domain *d, int l)
+{
+    int64_t n = 0, per = (int64_t)(BATCH / packet_size(p));
+    for (int64_t i = 0; i < p->n; i++) n += !host_is_own(p->host[i], m->lev[l].nown);
+    int64_t turns = (n + per - 1) / per;
+    comm_max_i64(c, &turns, 1);
+    for (int64_t k = 0; k < turns; k++) migrate_some(p, m, c, d, l, 0, per);
 }
 
 enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
@@ -336,7 +357,7 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
         p->host[i] = HOST_AWAY;
         p->host[i] = mesh_find(&m->lev[l], leaver_key(p, m, l, i));
     }
-    migrate(p, m, c, d, l, 0);
+    migrate_many(p, m, c, d, l);
     for (int k = 0; k < LEVEL_MAX + 3; k++) p->first[k] = p->run[k] = k <= l ? 0 : p->n;
     part_sort(p, 0, p->n);
     return OK;
