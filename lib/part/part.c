@@ -92,15 +92,27 @@ size_t part_bytes(const struct part_columns *columns)
     return n + n / 32; /* part_reserve */
 }
 
-void part_reserve(struct parts *p, int64_t n)
+static void part_resize(struct parts *p, int64_t cap)
 {
-    if (n <= p->cap) return;
-    int64_t cap = p->cap == 0 ? n : n + n / 32;
     for (int c = 0; c < p->columns.n; c++)
         if (p->columns.has[c])
             p->col[c] = mem_grow(p->col[c], column_size(p, c) * (size_t)cap, "particles");
     p->host = mem_grow(p->host, sizeof *p->host * (size_t)cap, "particles");
     p->cap = cap;
+}
+
+void part_reserve(struct parts *p, int64_t n)
+{
+    if (n > p->cap) part_resize(p, p->cap == 0 ? n : n + n / 32);
+}
+
+/* Gives back what many particles that went have left. */
+static void part_trim(struct parts *p)
+{
+    if (p->cap - p->n > p->n / 16) part_resize(p, p->n + p->n / 32);
+    if (p->scratch_cap <= p->n + p->n / 16) return;
+    for (int k = 0; k < 2; k++) FREE(p->scratch[k]);
+    p->scratch_cap = 0;
 }
 
 int64_t part_append(struct parts *p, int64_t n)
@@ -358,6 +370,7 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
         p->host[i] = mesh_find(&m->lev[l], leaver_key(p, m, l, i));
     }
     migrate_many(p, m, c, d, l);
+    part_trim(p);
     for (int k = 0; k < LEVEL_MAX + 3; k++) p->first[k] = p->run[k] = k <= l ? 0 : p->n;
     part_sort(p, 0, p->n);
     return OK;

@@ -39,7 +39,8 @@ struct sim_weights sim_weights(const struct sim *s)
     return w;
 }
 
-/* By level: how this rank's time for an oct compares with the mean of the ranks that have octs. */
+/* By level: how this rank's time for an oct compares with the mean of the ranks that have octs.
+ * Levels below levelmin have no steps: that of levelmin holds for them. */
 static void time_factors(const struct sim *s, double factor[LEVEL_MAX + 2])
 {
     double sum[2][LEVEL_MAX + 2] = {{0}}, alpha = s->par->run.time_balance_alpha;
@@ -54,6 +55,7 @@ static void time_factors(const struct sim *s, double factor[LEVEL_MAX + 2])
     for (int l = 1; l <= s->mesh.levelmax; l++)
         if (mine[l] > 0)
             factor[l] = fmin(fmax(1 + alpha * (mine[l] * sum[1][l] / sum[0][l] - 1), 0.5), 2);
+    for (int l = 1; l < s->mesh.levelmin; l++) factor[l] = factor[s->mesh.levelmin];
 }
 
 /* Octs with their weights, of all levels: own ones, and those of other ranks in which this rank has

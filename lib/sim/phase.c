@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/timer.h"
 #include "dom/ghost.h"
@@ -83,6 +84,14 @@ static void poison(struct mesh *m, const struct phase *p, int l)
 
 /* ---- one step ---- */
 
+/* A rank that is slow on purpose. */
+static void nap(const struct sim *s, const struct phase *p, int l)
+{
+    double t = s->check.nap * s->mesh.lev[l].nown;
+    if (t > 0 && strcmp(p->name, "godunov") == 0)
+        nanosleep(&(struct timespec){(time_t)t, (long)(1e9 * (t - floor(t)))}, NULL);
+}
+
 static enum err phase_run(struct sim *s, const struct phase *p, int l, int icount)
 {
     if (!holds(s, p->when, l, icount)) return OK;
@@ -92,6 +101,7 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     ghosts_set(&s->mesh, l, p->writes, false);
     double begin = timer_wall();
     if (!skip) TRY(p->call(s, l, icount));
+    nap(s, p, l);
     if (p->when & WORK) s->balance.work[l] += timer_wall() - begin;
     if (s->check.ghosts) poison(&s->mesh, p, l);
     return OK;

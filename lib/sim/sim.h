@@ -115,6 +115,8 @@ struct sim_restart {
 struct sim_check {
     bool ghosts;      /* run_params/check_ghosts */
     const char *skip; /* name of a phase that does nothing, for tests; NULL: none */
+    /* seconds that this rank sleeps for each of its octs in phase godunov, for tests; 0: none */
+    double nap;
 };
 
 struct sim_end {
