@@ -8,10 +8,14 @@ for each run and kind of coarse step.
 run, and GROUP/NAME=A,B,… runs each value (run_params/ordering=hilbert,ksection). -e: a namelist in
 place of the box of 32^3 with gas.
 
+check: rounds and sends go together. most: the last four steps, on three levels with gas, particles
+and a Poisson solve each, stay below what a coarse step may ask for, point to point.
+
 steady: the median step between remaps, the rank with most. remap: the step with most calls. start:
 all before the second step.
 """
 # test: -n 2,3 -s 7 check tier=check timeout=240 ranks=3
+# test: -n 2,3 -s 25 most tier=check timeout=400 ranks=3
 import getopt
 import itertools
 import os
@@ -47,6 +51,21 @@ def count(namelist, ranks, steps, settings):
             for i in range(last)]  # the last one only ends
 
 
+# Of a coarse step that refines once and takes one step of each of three levels.
+MOST = {'alltoall': 0, 'allgather': 0, 'allreduce': 24, 'rounds': 96}
+
+
+def check_most(namelist, ranks, steps):
+    """Would catch a reduction for each sum, a gather in multigrid, an exchange for each array."""
+    intervals = count(namelist, ranks, steps, ['run_params/exchange_method=p2p',
+                                               'run_params/nremap=0'])
+    for d in intervals[-4:]:
+        print('\t'.join('%s %d' % (k, d[k]) for k in MOST), flush=True)
+        over = [k for k in MOST if d[k] > MOST[k]]
+        if over:
+            sys.exit('on %d ranks more than %s: %s' % (ranks, MOST, over))
+
+
 def kinds(intervals):
     """start, steady and remap of a run."""
     steps = intervals[2:]
@@ -69,12 +88,15 @@ def main():
     if '-h' in options:
         print(__doc__.strip())
         return
-    checking = 'check' in words
-    words = [w for w in words if w != 'check']
+    checking, limited = 'check' in words, 'most' in words
+    words = [w for w in words if w not in ('check', 'most')]
     with open(options.get('-e', CASE)) as f:
         namelist = f.read()
     print('\t'.join(['ranks', 'settings', 'step'] + NUMBERS))
     for ranks in map(int, options.get('-n', '2,3,4,8').split(',')):
+        if limited:
+            check_most(namelist, ranks, int(options.get('-s', 12)))
+            continue
         for settings in variants(words):
             intervals = count(namelist, ranks, int(options.get('-s', 12)), settings)
             for kind, d in kinds(intervals).items():
