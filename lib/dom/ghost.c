@@ -64,10 +64,12 @@ static void round_end(struct ghost_rows *g)
     FREE(g->len);
 }
 
-static void rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
-                       const struct xplan *p, int narr, void *const *arr, const size_t *stride)
+void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                      const struct xplan *p, int narr, void *const *arr, const size_t *stride)
 {
     size_t row = 0;
+    *g = (struct ghost_rows){.plan = NULL};
+    if (!p->shared || narr == 0) return;
     for (int a = 0; a < narr; a++) row += stride[a];
     round_begin(g, p, p->sfirst, p->rfirst, row);
     for (int i = 0; i < p->npeer; i++) {
@@ -81,9 +83,10 @@ static void rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use
     round_post(g, c, use);
 }
 
-static void rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride)
+void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride)
 {
     const struct xplan *p = g->plan;
+    if (!p) return;
     comm_swap_end(g->swap);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
@@ -100,9 +103,8 @@ void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan
                      void *const *arr, const size_t *stride)
 {
     struct ghost_rows g;
-    if (!p->shared || narr == 0) return;
-    rows_begin(&g, c, use, p, narr, arr, stride);
-    rows_end(&g, narr, arr, stride);
+    ghost_rows_begin(&g, c, use, p, narr, arr, stride);
+    ghost_rows_end(&g, narr, arr, stride);
 }
 
 /* ---- fields of a level ---- */
@@ -125,9 +127,8 @@ void ghost_fill_begin(struct ghost_fill *g, const struct comm *c, struct mesh *m
     g->nfld = nfld;
     memcpy(g->fld, fld, sizeof *fld * (size_t)nfld);
     field_arrays(g, arr, stride);
-    if (g->lv->plan.shared && nfld > 0)
-        rows_begin(&g->rows, c, nfld == 1 ? COMM_FINE_DP : COMM_BULK_DP, &g->lv->plan, nfld, arr,
-                   stride);
+    ghost_rows_begin(&g->rows, c, nfld == 1 ? COMM_FINE_DP : COMM_BULK_DP, &g->lv->plan, nfld, arr,
+                     stride);
 }
 
 void ghost_fill_end(struct ghost_fill *g)
@@ -136,7 +137,7 @@ void ghost_fill_end(struct ghost_fill *g)
     size_t stride[FLD_MAX];
     if (!g->lv) return;
     field_arrays(g, arr, stride);
-    if (g->lv->plan.shared && g->nfld > 0) rows_end(&g->rows, g->nfld, arr, stride);
+    ghost_rows_end(&g->rows, g->nfld, arr, stride);
     for (int i = 0; i < g->nfld; i++) g->lv->valid[g->fld[i]] = true;
     g->lv = NULL;
 }

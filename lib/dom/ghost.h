@@ -23,6 +23,11 @@ struct ghost_rows {
     size_t *len;
     struct comm_swap *swap;
 };
+/* With the same arrays in both halves, of which rows of own octs may change in between. */
+void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                      const struct xplan *p, int narr, void *const *arr, const size_t *stride);
+void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride);
+
 struct ghost_fill {
     struct level *lv; /* NULL: nothing is on its way */
     int nfld, fld[FLD_MAX];

@@ -151,6 +151,19 @@ static void level_halo(struct mg_level *g)
     }
 }
 
+static void level_outer(struct mg_level *g)
+{
+    const struct xplan *p = g->plan;
+    if (!p->shared) return;
+    g->is_outer = mem_zero((size_t)g->nown + 1, "multigrid");
+    for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++) g->is_outer[p->send[j]] = 1;
+    for (lidx i = 0; i < g->nown; i++) g->nouter += g->is_outer[i];
+    g->outer = mem_new(sizeof *g->outer * (size_t)g->nouter + 1, "multigrid");
+    g->nouter = 0;
+    for (lidx i = 0; i < g->nown; i++)
+        if (g->is_outer[i]) g->outer[g->nouter++] = i;
+}
+
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
 static void level_edges(struct mg_level *g)
 {
@@ -267,6 +280,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
     for (int k = low; k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
         level_halo(lev);
+        level_outer(lev);
         level_edges(lev);
         level_arrays(lev, k == l);
     }
@@ -281,6 +295,8 @@ static void level_free(struct mg_level *g)
     FREE(g->mean);
     FREE(g->cube);
     FREE(g->halo);
+    FREE(g->outer);
+    FREE(g->is_outer);
     FREE(g->edges);
     FREE(g->own_edge);
     FREE(g->own_nbr);

@@ -26,7 +26,10 @@ struct mg_level {
     const lidx (*child)[8]; /* compact, on the level above; not for the top */
     const struct xplan *plan;
     lidx nhalo, *halo; /* ghosts that touch own octs */
-    const lidx *edge;  /* [noct] index in edges or -1; NULL: none */
+    /* own octs that are ghosts elsewhere: a list, and a mark for each own oct; NULL: none */
+    lidx nouter, *outer;
+    unsigned char *is_outer;
+    const lidx *edge; /* [noct] index in edges or -1; NULL: none */
     struct mg_edge *edges;
     lidx ncube;
     struct mg_cube *cube;

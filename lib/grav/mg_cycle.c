@@ -2,7 +2,8 @@
  *
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
  * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
- * one exchange after the black half is enough and the result is that of a single rank. Restriction
+ * one exchange after the black half is enough and the result is that of a single rank. The octs
+ * that other ranks need are relaxed first, and sent while the others are. Restriction
  * needs one exchange, prolongation none: five for a level in a cycle. A half sweep reads u and rhs
  * and writes u, 24 bytes per cell: at the top level it runs at memory speed. */
 #include <string.h>
@@ -50,9 +51,16 @@ void mg_sweep(const struct comm *c, struct mg_level *g, bool safe)
 #pragma omp for schedule(static)
         for (lidx k = 0; k < g->nhalo; k++) relax_oct(g, g->halo[k], true, safe, dx2);
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < g->nown; i++) relax_oct(g, i, false, safe, dx2);
+        for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], false, safe, dx2);
     }
-    fill(c, g, g->u, sizeof g->u[0]);
+    struct ghost_rows rows;
+    void *arr = g->u;
+    size_t stride = sizeof g->u[0];
+    ghost_rows_begin(&rows, c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
+#pragma omp parallel for schedule(static) if (g->nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < g->nown; i++)
+        if (!g->is_outer || !g->is_outer[i]) relax_oct(g, i, false, safe, dx2);
+    ghost_rows_end(&rows, 1, &arr, &stride);
 }
 
 static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2, double r[8])
