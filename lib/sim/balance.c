@@ -89,6 +89,19 @@ static void count_parts(const struct sim *s, struct load *load)
     }
 }
 
+/* Octs of this rank, with ghosts, over its own ones: ghosts take memory too. Those of the domains
+ * that are left stand for those to come. Few own octs have many ghosts: within 2. */
+static double with_ghosts(const struct sim *s)
+{
+    double all = 0, own = 0;
+    if (!s->par->run.memory_balance) return 1;
+    for (int l = 1; l <= s->mesh.levelmax; l++) {
+        all += (double)s->mesh.lev[l].noct;
+        own += (double)s->mesh.lev[l].nown;
+    }
+    return own > 0 ? fmin(all / own, 2) : 1;
+}
+
 static void load_add(struct load *load, int level, okey key, double cost)
 {
     load->level[load->n] = level;
@@ -101,7 +114,7 @@ static struct load load_make(const struct sim *s)
     const struct mesh *m = &s->mesh;
     struct sim_weights w = sim_weights(s);
     struct load load = {0};
-    double factor[LEVEL_MAX + 2];
+    double factor[LEVEL_MAX + 2], ghosts = with_ghosts(s);
     size_t most = 0;
     time_factors(s, factor);
     for (int l = 1; l <= m->levelmax; l++) {
@@ -115,7 +128,8 @@ static struct load load_make(const struct sim *s)
     for (int l = 1; l <= m->levelmax; l++) {
         const struct level *lv = &m->lev[l];
         for (lidx i = 0; i < lv->noct; i++) {
-            double oct = i < lv->nown ? w.oct[l] : 0, cost = oct + w.part[l] * load.parts[l][i];
+            double oct = i < lv->nown ? ghosts * w.oct[l] : 0,
+                   cost = oct + w.part[l] * load.parts[l][i];
             if (cost > 0) load_add(&load, l, lv->key[i], factor[l] * cost);
         }
         FREE(load.parts[l]);
