@@ -12,14 +12,14 @@
 enum { CLUSTERS = 20 };
 
 static MUST_USE enum err read_checkpoint(const char *dir, struct box *f);
-static MUST_USE enum err make_clusters(int n, struct box *f);
+static MUST_USE enum err make_mesh(int n, bool clusters, struct box *f);
 
 enum err box_open(const char *what, struct box *f)
 {
-    static const char PREFIX[] = "clusters:";
+    const char *colon = strchr(what, ':');
+    bool clusters = strncmp(what, "clusters:", 9) == 0, uniform = strncmp(what, "uniform:", 8) == 0;
     *f = (struct box){0};
-    if (strncmp(what, PREFIX, sizeof PREFIX - 1) == 0)
-        return make_clusters((int)strtol(what + sizeof PREFIX - 1, NULL, 10), f);
+    if (clusters || uniform) return make_mesh((int)strtol(colon + 1, NULL, 10), clusters, f);
     return read_checkpoint(what, f);
 }
 
@@ -89,11 +89,11 @@ static double weight_at(const double x[3])
     return w;
 }
 
-static enum err make_clusters(int n, struct box *f)
+static enum err make_mesh(int n, bool clusters, struct box *f)
 {
     int level = 1;
     while (1 << (level - 1) < n) level++;
-    if (n < 2 || 1 << (level - 1) != n) FAIL(ERR_PARAM, "clusters:%d: not a power of two", n);
+    if (n < 2 || 1 << (level - 1) != n) FAIL(ERR_PARAM, "a mesh of %d^3: not a power of two", n);
     *f = (struct box){.levelmin = level, .levelmax = level, .nvar = 5, .oct_bytes = 1};
     for (int l = 1; l <= level; l++) add_complete(f, l);
     f->cost = mem_new(sizeof *f->cost * (size_t)f->n, "field");
@@ -105,7 +105,7 @@ static enum err make_clusters(int n, struct box *f)
         okey_coords(f->key[i], x);
         double at[3];
         for (int a = 0; a < 3; a++) at[a] = ((double)x[a] + 0.5) / n;
-        f->cost[i] = weight_at(at);
+        f->cost[i] = clusters ? weight_at(at) : 1;
     }
     return OK;
 }

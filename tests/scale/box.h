@@ -18,7 +18,7 @@ struct box {
 };
 
 /* `what`: a checkpoint's directory, or clusters:N: 20 Gaussian clusters on a mesh of N^3, where a
- * cell of the mesh is an oct. */
+ * cell of the mesh is an oct; or uniform:N, without them. */
 MUST_USE enum err box_open(const char *what, struct box *f);
 /* Steps of the levels from the base on: nsubcycle of each, the last one for all beyond. */
 void box_subcycle(struct box *f, int n, const int *nsubcycle);

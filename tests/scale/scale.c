@@ -4,9 +4,9 @@
  *           [-u NSUBCYCLE,…] FIELD
  *     scale [-d …] [-n …] faces:N
  *
- * FIELD is a checkpoint of any format, or clusters:N (box.h). -t: 8^TILE copies of it side by
- * side. -n: default 64,128,… 1024. -s: the partners of at most so many ranks are looked up, evenly
- * chosen; loads are those of all ranks (default 4096). -u: as in the namelist (default 2).
+ * FIELD is a checkpoint of any format, clusters:N or uniform:N (box.h). -t: 8^TILE copies of it
+ * side by side. -n: default 64,128,… 1024. -s: the partners of at most so many ranks are looked up,
+ * evenly chosen; loads are those of all ranks (default 4096). -u: as in the namelist (default 2).
  * faces:N: a uniform mesh of N^3 cut into equal volumes, its faces alone. walk: the messages of a
  * k-section walk alone, and how often an item is sent on its way to a random rank.
  *
@@ -249,8 +249,9 @@ int main(int argc, char **argv)
     struct options o;
     struct box f;
     if (parse(argc, argv, &o)) {
-        fprintf(stderr, "usage: scale [-d ksection|hilbert] [-n RANKS,...] [-s SAMPLE] [-t TILE] "
-                        "[-u NSUBCYCLE,...] CHECKPOINT | clusters:N | faces:N | walk\n");
+        fprintf(stderr,
+                "usage: scale [-d ksection|hilbert] [-n RANKS,...] [-s SAMPLE] [-t TILE] "
+                "[-u NSUBCYCLE,...] CHECKPOINT | clusters:N | uniform:N | faces:N | walk\n");
         return 2;
     }
     if (strncmp(o.field, "faces:", 6) == 0) return print_faces(&o);
