@@ -186,6 +186,34 @@ static void sum_back(const struct mesh *m, const struct comm *c)
     }
 }
 
+/* Flags by position: set in own octs, or compared in all. */
+static unsigned char flag_value(int level, okey key, int cell)
+{
+    return (int64_t)value(level, key, cell, 3) & 1;
+}
+
+static void flags_set(struct mesh *m)
+{
+    for (int l = 1; l <= LMAX; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            for (int k = 0; k < 8; k++)
+                m->lev[l].flag[i][k] = flag_value(l, m->lev[l].key[i], k);
+}
+
+static void flags_check(const struct mesh *m)
+{
+    int64_t set = 0, all = 0;
+    for (int l = 1; l <= LMAX; l++) {
+        const struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->noct; i++)
+            for (int k = 0; k < 8; k++, all++) {
+                check(lv->flag[i][k] == flag_value(l, lv->key[i], k), "flags after redistribution");
+                set += lv->flag[i][k];
+            }
+    }
+    check(all == 0 || (set > 0 && set < all), "flags of both kinds");
+}
+
 static void run(const struct comm *c, enum domain_kind kind, bool with_walls)
 {
     struct mesh m;
@@ -219,10 +247,13 @@ static void run(const struct comm *c, enum domain_kind kind, bool with_walls)
                                           level, key, cost);
         domain_free(d);
         d = e;
+        flags_set(&m);
+        if (c->size == 1) adapt_fill(&m, c);
         adapt_redistribute(&m, c, d);
         counts_check(&m, c, radius[turn]);
         check_links(&m, radius[turn]);
         fields_check(&m, "values after redistribution");
+        flags_check(&m);
         FREE(level);
         FREE(key);
         FREE(cost);
