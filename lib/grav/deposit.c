@@ -43,17 +43,10 @@ void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3
 struct deposit {
     const struct mesh *m;
     const struct level *lv;
-    int mask;
-    double dx, cut, smallr;
+    double dx, smallr;
     double unit; /* density → number of quanta */
     int64_t (*mass)[8];
 };
-
-static bool counts(const struct deposit *s, lidx i, int k)
-{
-    if (!s->mask) return true;
-    return s->lv->fld[FLD_U + s->mask][i][k] / fmax(s->lv->fld[FLD_U][i][k], s->smallr) > s->cut;
-}
 
 static double quanta(const struct deposit *s, lidx i, int k)
 {
@@ -75,7 +68,7 @@ static void spread(const struct deposit *s, const lidx cube[27], const int low[3
             cell |= (pos & 1) << d;
         }
         lidx j = cube[o];
-        if (j < 0 || !counts(s, j, cell)) continue;
+        if (j < 0) continue;
         int64_t q = llrint(mass * w);
 #pragma omp atomic
         s->mass[j][cell] += q;
@@ -108,13 +101,12 @@ static void spread_split(const struct deposit *s, lidx i, const double (*com)[3]
     }
 }
 
-void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask,
-                      double cut, double smallr, int64_t (*mass)[8])
+void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3],
+                      double smallr, int64_t (*mass)[8])
 {
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l);
-    struct deposit s = {
-        .m = m, .lv = lv, .mask = mask, .dx = dx, .cut = cut, .smallr = smallr, .mass = mass};
+    struct deposit s = {.m = m, .lv = lv, .dx = dx, .smallr = smallr, .mass = mass};
     s.unit = dx * dx * dx / quantum;
     if (!lv->fld[FLD_U]) return;
 #pragma omp parallel
@@ -122,8 +114,7 @@ void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double 
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++)
-                if ((!com || lv->child[i][k] < 0) && counts(&s, i, k))
-                    mass[i][k] += llrint(quanta(&s, i, k));
+                if (!com || lv->child[i][k] < 0) mass[i][k] += llrint(quanta(&s, i, k));
         if (com)
 #pragma omp for schedule(static)
             for (lidx i = 0; i < lv->nown; i++) spread_split(&s, i, com);

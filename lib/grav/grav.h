@@ -67,10 +67,9 @@ void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfr
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3]);
 /* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed
  * by the caller): each cell is a pseudo-particle at its centre of mass (leaf: centre), CIC on
- * existing cells of level l only. If mask != 0, only receiving cells with U[mask]/rho > cut count
- * (refinement criterion; U valid in ghosts). Local. com: of level l+1 (NULL: none). Density is
- * floored at smallr. */
-void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3], int mask,
-                      double cut, double smallr, int64_t (*mass)[8]);
+ * existing cells of level l only. Local. com: of level l+1 (NULL: none). Density is floored at
+ * smallr. */
+void grav_deposit_gas(const struct mesh *m, int l, double quantum, const double (*com)[3],
+                      double smallr, int64_t (*mass)[8]);
 /* Analytic density for gravity_type < 0 (0 for unknown types): rho at x (code units). Local. */
 double grav_analytic_density(const struct grav_par *p, const double x[3]);

@@ -165,7 +165,7 @@ void sim_density(struct sim *s, int l, int icount)
     if (m->hydro) {
         const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->matter.moments[l + 1]
                                                 : NULL;
-        grav_deposit_gas(m, l, s->matter.quantum, com, 0, 0.0, s->hydro.smallr, gas ? gas : mass);
+        grav_deposit_gas(m, l, s->matter.quantum, com, s->hydro.smallr, gas ? gas : mass);
     }
     int64_t(*dm)[8] = mass;
     if (l == top) dm = mem_zero(rows, "deposit");

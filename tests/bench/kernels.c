@@ -120,7 +120,7 @@ static void setup(struct bench *b)
     b->mass = mem_zero(sizeof b->mass[0] * (size_t)b->m.lev[LEVEL].noct, "bench");
     b->ok = mem_zero(sizeof b->ok[0] * (size_t)b->m.lev[LEVEL].noct, "bench");
     particles_set(b);
-    mg_build(&b->mg, &b->m, &b->c, LEVEL);
+    mg_build(&b->mg, &b->m, &b->c, LEVEL, NULL);
     struct mg_level *top = &b->mg.lev[LEVEL];
     top->u = b->m.lev[LEVEL].fld[FLD_PHI];
     memcpy(top->rhs, b->m.lev[LEVEL].fld[FLD_RHO], sizeof top->rhs[0] * (size_t)top->noct);
@@ -174,7 +174,7 @@ static void residual_norm(struct bench *b)
 
 static void correct(struct bench *b)
 {
-    mg_correct(&b->mg, &b->c, false);
+    mg_correct(&b->mg, &b->c, false, NULL);
 }
 
 static void force(struct bench *b)
@@ -185,7 +185,7 @@ static void force(struct bench *b)
 
 static void deposit_gas(struct bench *b)
 {
-    grav_deposit_gas(&b->m, LEVEL, 0x1p-60, NULL, 0, 0, 1e-10, b->mass);
+    grav_deposit_gas(&b->m, LEVEL, 0x1p-60, NULL, 1e-10, b->mass);
 }
 
 static void deposit_parts(struct bench *b)

@@ -196,8 +196,7 @@ static void flags_set(struct mesh *m)
 {
     for (int l = 1; l <= LMAX; l++)
         for (lidx i = 0; i < m->lev[l].nown; i++)
-            for (int k = 0; k < 8; k++)
-                m->lev[l].flag[i][k] = flag_value(l, m->lev[l].key[i], k);
+            for (int k = 0; k < 8; k++) m->lev[l].flag[i][k] = flag_value(l, m->lev[l].key[i], k);
 }
 
 static void flags_check(const struct mesh *m)

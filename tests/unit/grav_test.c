@@ -595,8 +595,8 @@ static double deposit(struct world *w, double moment[3])
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         struct level *lv = &m->lev[l];
         int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "test");
-        grav_deposit_gas(m, l, quantum, l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL, 0,
-                         0, 1e-10, mass);
+        grav_deposit_gas(m, l, quantum, l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL,
+                         1e-10, mass);
         ghost_add_i64(&w->c, &lv->plan, 1, &mass);
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) {
