@@ -30,6 +30,8 @@ struct update {
 
 static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double *flux);
 static void tile_ready(struct sweep *s, void *ctx, int z);
+static void update_tiles(struct update *up, int mindepth, int maxdepth,
+                         const struct hydro_arrival *a);
 static void fields_new(struct update *up);
 static void fields_replace(struct update *up);
 
@@ -49,36 +51,80 @@ enum riemann hydro_riemann_named(const char *name)
 
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
 {
+    hydro_update_while(m, l, dt, hexp, p, NULL);
+}
+
+void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
+                        const struct hydro_arrival *a)
+{
     int d = p->tile_depth;
-    hydro_update_tiles(m, l, dt, hexp, p, d ? d - 1 : 0, d ? d - 1 : TILE_DEPTH_MAX);
+    struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
+    update_tiles(&up, d ? d - 1 : 0, d ? d - 1 : TILE_DEPTH_MAX, a);
 }
 
 void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
                         int mindepth, int maxdepth)
 {
-    struct level *lv = &m->lev[l];
-    if (lv->nown == 0) return;
-    BUG_ON(p->nvar != m->nvar);
-    struct tile_list list;
     struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
-    fields_new(&up);
-    tile_list_build(m, l, mindepth, maxdepth, &list);
+    update_tiles(&up, mindepth, maxdepth, NULL);
+}
+
+/* Tiles without octs next to ghosts come first; returns their number. Octs next to ghosts are
+ * those that other ranks need. */
+static lidx inner_first(const struct level *lv, struct tile_list *list)
+{
+    unsigned char *sent = mem_zero((size_t)lv->nown + 1, "hydro tiles");
+    const struct xplan *plan = &lv->plan;
+    lidx n = 0;
+    for (lidx j = 0; plan->npeer > 0 && j < plan->sfirst[plan->npeer]; j++) sent[plan->send[j]] = 1;
+    for (lidx i = 0; i < list->n; i++) {
+        struct tile t = list->tile[i];
+        bool outer = false;
+        for (lidx k = 0; k < t.count; k++) outer |= sent[t.first + k];
+        if (outer) continue;
+        list->tile[i] = list->tile[n];
+        list->tile[n++] = t;
+    }
+    mem_free(sent);
+    return n;
+}
+
+static void tile_advance(struct sweep *s, struct update *up, const struct tile *t)
+{
+    const struct hydro_par *p = up->par;
     bool corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;
+    struct sweep_user user = {NULL, tile_ready, up};
+    patch_gather(&s->patch, up->m, up->l, t, p, corners);
+    user.faces = s->patch.any_edge && up->m->lev[up->l].edge ? tile_faces : NULL;
+    sweep_run(s, &user);
+}
+
+static void update_tiles(struct update *up, int mindepth, int maxdepth,
+                         const struct hydro_arrival *a)
+{
+    struct level *lv = &up->m->lev[up->l];
+    struct tile_list list;
+    BUG_ON(up->par->nvar != up->m->nvar);
+    if (lv->nown == 0 && a) a->wait(a->ctx);
+    if (lv->nown == 0) return;
+    fields_new(up);
+    tile_list_build(up->m, up->l, mindepth, maxdepth, &list);
+    lidx early = a ? inner_first(lv, &list) : 0;
 #pragma omp parallel
     {
         struct sweep *s = mem_new(sizeof *s, "hydro tile scratch");
-        sweep_init(s, m, l, dt, p);
-        struct sweep_user user = {NULL, tile_ready, &up};
+        sweep_init(s, up->m, up->l, up->dt, up->par);
 #pragma omp for schedule(dynamic, 1)
-        for (lidx i = 0; i < list.n; i++) {
-            patch_gather(&s->patch, m, l, &list.tile[i], p, corners);
-            user.faces = s->patch.any_edge && lv->edge ? tile_faces : NULL;
-            sweep_run(s, &user);
-        }
+        for (lidx i = 0; i < early; i++) tile_advance(s, up, &list.tile[i]);
+#pragma omp master
+        if (a) a->wait(a->ctx);
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 1)
+        for (lidx i = early; i < list.n; i++) tile_advance(s, up, &list.tile[i]);
         sweep_fini(s);
         mem_free(s);
     }
-    fields_replace(&up);
+    fields_replace(up);
     tile_list_free(&list);
 }
 

@@ -51,6 +51,15 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
  * ones; ghosts are stale afterwards. */
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
+/* The same while ghosts of U of level l are on their way: what needs none comes first, then wait
+ * is called once (by the calling thread), then the rest. NULL: they are here. */
+struct hydro_arrival {
+    void (*wait)(void *ctx);
+    void *ctx;
+};
+void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
+                        const struct hydro_arrival *a);
+
 /* The same with tiles of 2^mindepth to 2^maxdepth octs per side (0 ≤ … ≤ 3), for tests and
  * measurements: same bits. */
 void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,

@@ -115,6 +115,20 @@ enum err step_receive_gas(struct sim *s, int l, int icount)
     return OK;
 }
 
+/* On the finest level only the Godunov step reads the ghosts. It waits for them itself, after what
+ * needs none; but not where phases are checked. */
+enum err step_receive_early(struct sim *s, int l, int icount)
+{
+    bool finest = l == s->mesh.levelmax || s->noct[l + 1] == 0;
+    if (!finest || s->check.ghosts || s->refine.frozen) ghost_fill_end(&s->gas_fill);
+    return OK;
+}
+
+static void gas_arrives(void *fill)
+{
+    ghost_fill_end(fill);
+}
+
 /* ---- time, and the recursion ---- */
 
 enum err step_time_step(struct sim *s, int l, int icount)
@@ -184,7 +198,9 @@ enum err step_godunov(struct sim *s, int l, int icount)
     if (s->refine.frozen)
         hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro); /* of the step without its fluxes */
     else
-        hydro_update(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro);
+        hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
+                           s->gas_fill.lv ? &(struct hydro_arrival){gas_arrives, &s->gas_fill}
+                                          : NULL);
     if (l < m->levelmax && s->noct[l + 1] > 0) hydro_edge_end(m, l + 1);
     return OK;
 }

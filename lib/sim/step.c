@@ -58,7 +58,7 @@ static const struct phase STEP[] = {
     ROW(kick_gas,    SAME,           PULLED | WORK,         GAS | FORCE,  0,                GAS),
     ROW(send_gas,    SAME,           PULLED,                GAS,          0,                0),
     ROW(time_step,   "courant",      0,                     GAS | FORCE | RHO | PARTS, 0,   TIME),
-    ROW(receive_gas, "ghosts",       PULLED,                0,            0,                0),
+    ROW(receive_early, "ghosts",     PULLED,                0,            0,                0),
     ROW(finer,       "courant",      0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
     ROW(exchange_edges, "hydro",     IF_GAS | IF_FINER,     NEXT(EDGE),   0,         NEXT(EDGE)),
     ROW(godunov,     "hydro",        IF_GAS | WORK,         NEXT(EDGE),
