@@ -10,7 +10,21 @@ struct cooling {
     struct cool_par par;
     struct uv_table *uv_table;
     struct cool_table *table;
+    struct exact_table *exact;
+    struct cool_compared compared;
 };
+
+static bool has_exact(const struct cool_par *p)
+{
+    return p->method == COOL_EXACT || p->method == COOL_COMPARE;
+}
+
+static enum err tables_read(struct cooling *c)
+{
+    if (c->par.uv.model == UV_TABLE) TRY(uv_table_read(c->par.uv_table, &c->uv_table));
+    if (has_exact(&c->par)) TRY(exact_read(c->par.exact_table, &c->exact));
+    return OK;
+}
 
 enum err cool_new(const struct cool_par *p, struct cooling **out)
 {
@@ -18,12 +32,10 @@ enum err cool_new(const struct cool_par *p, struct cooling **out)
     struct cooling *c = mem_zero(sizeof *c, "cooling");
     c->par = *p;
     c->table = mem_zero(sizeof *c->table, "cooling table");
-    if (p->uv.model == UV_TABLE) {
-        enum err err = uv_table_read(p->uv_table, &c->uv_table);
-        if (err != OK) {
-            cool_free(c);
-            return err;
-        }
+    enum err err = tables_read(c);
+    if (err != OK) {
+        cool_free(c);
+        return err;
     }
     struct uv *uv = &c->par.uv;
     uv->table = c->uv_table;
@@ -37,6 +49,7 @@ void cool_free(struct cooling *c)
 {
     if (!c) return;
     uv_table_free(c->uv_table);
+    exact_free(c->exact);
     mem_free(c->table);
     mem_free(c);
 }
@@ -48,7 +61,8 @@ enum err cool_start_T2(const struct cooling *c, double *T2)
 
 void cool_set(struct cooling *c, double a)
 {
-    if (c->table->aexp != a) table_make(c->table, &c->par.uv, a);
+    if (c->exact) exact_set(c->exact, c->par.cosmo ? 1 / a - 1 : 0);
+    if (c->par.method != COOL_EXACT && c->table->aexp != a) table_make(c->table, &c->par.uv, a);
 }
 
 const struct cool_table *cool_table_of(const struct cooling *c)
@@ -56,7 +70,38 @@ const struct cool_table *cool_table_of(const struct cooling *c)
     return c->table;
 }
 
-void cool_cells(const struct cooling *c, double dt, struct solve_cells *cells)
+struct cool_compared cool_take_compared(struct cooling *c)
+{
+    struct cool_compared r = c->compared;
+    c->compared = (struct cool_compared){0};
+    return r;
+}
+
+static void compare(struct cooling *c, double dt, struct solve_cells *cells)
+{
+    struct solve_cells other = *cells;
+    struct cool_compared r = {.cells = cells->n};
+    double before[SOLVE_BLOCK];
+    for (int k = 0; k < cells->n; k++) before[k] = cells->T2[k];
+    solve_original(c->table, dt, 1, cells);
+    solve_exact(c->exact, dt, &other);
+    for (int k = 0; k < cells->n; k++) {
+        double mine = cells->T2[k], theirs = other.T2[k];
+        int64_t off = (int64_t)(1e9 * fmin(fabs(theirs / mine - 1), 1e3));
+        r.signs += (mine > before[k]) != (theirs > before[k]);
+        r.sum += off;
+        if (off > r.most) r.most = off;
+    }
+#pragma omp critical(cool_compare)
+    {
+        c->compared.cells += r.cells;
+        c->compared.signs += r.signs;
+        c->compared.sum += r.sum;
+        if (r.most > c->compared.most) c->compared.most = r.most;
+    }
+}
+
+void cool_cells(struct cooling *c, double dt, struct solve_cells *cells)
 {
     switch (c->par.method) {
     case COOL_ORIGINAL:
@@ -64,6 +109,12 @@ void cool_cells(const struct cooling *c, double dt, struct solve_cells *cells)
         return;
     case COOL_IMPLICIT:
         solve_implicit(c->table, dt, 1, cells);
+        return;
+    case COOL_EXACT:
+        solve_exact(c->exact, dt, cells);
+        return;
+    case COOL_COMPARE:
+        compare(c, dt, cells);
         return;
     }
 }

@@ -3,10 +3,11 @@
 #pragma once
 #include <stdbool.h>
 
+#include "cool/exact.h"
 #include "cool/solve.h"
 #include "cool/start.h"
 
-enum cool_method { COOL_ORIGINAL, COOL_IMPLICIT };
+enum cool_method { COOL_ORIGINAL, COOL_IMPLICIT, COOL_EXACT, COOL_COMPARE };
 
 /* What a run asks for. Without cosmology `mean` stands for it where the background before
  * reionisation is concerned, and aexp_ini is not read. */
@@ -15,8 +16,9 @@ struct cool_par {
     bool cosmo;
     struct mean_cell mean;
     double aexp_ini;
-    struct uv uv;         /* z_reion as asked for; j_floor is found here; table: unused */
-    const char *uv_table; /* path; UV_TABLE */
+    struct uv uv;            /* z_reion as asked for; j_floor is found here; table: unused */
+    const char *uv_table;    /* path; UV_TABLE */
+    const char *exact_table; /* path; COOL_EXACT, COOL_COMPARE */
 };
 
 struct cooling;
@@ -28,5 +30,13 @@ MUST_USE enum err cool_start_T2(const struct cooling *c, double *T2);
 /* The table is to be that at a (1 without cosmology). */
 void cool_set(struct cooling *c, double a);
 const struct cool_table *cool_table_of(const struct cooling *c);
+/* COOL_COMPARE advances with the original method and counts how the exact one differs: cells, those
+ * of which one method cools and the other heats, the sum and the max of the relative difference.
+ * Sums of integers: they do not depend on threads. */
+struct cool_compared {
+    int64_t cells, signs, sum, most; /* differences in 1e-9 */
+};
+/* What was counted since the last call. */
+struct cool_compared cool_take_compared(struct cooling *c);
 /* Cells over dt seconds, from any thread. */
-void cool_cells(const struct cooling *c, double dt, struct solve_cells *cells);
+void cool_cells(struct cooling *c, double dt, struct solve_cells *cells);

@@ -134,6 +134,31 @@ static const struct rate_coef *path_at(struct rate_path *p, int node, double T, 
     return c;
 }
 
+/* Rates of the species in g->is. */
+static void add_up(struct gas_rates *g, const struct rate_coef *c, double T, double nH,
+                   const struct uv_rates *uv, double a)
+{
+    const struct species *s = &g->is;
+    double own[] = {s->hi, s->hei, s->heii}, next[] = {s->hii, s->heii, s->heiii};
+    double a4 = a * a * a * a;
+    for (int i = 0; i < ION_COUNT; i++) {
+        g->cool += s->e * (c->cool_own[i] * own[i] + c->cool_next[i] * next[i]);
+        g->heat += uv->heat[i] * own[i] / nH;
+    }
+    g->compton = fmax(5.406e-36 * T * s->e / a4, LEAST);
+    g->compton_heat = fmax(5.406e-36 * 2.726 * s->e / (a4 * a), LEAST);
+}
+
+struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a)
+{
+    struct rate_coef c;
+    struct gas_rates g = {0};
+    rates_at(T, &c);
+    g.mu = species_at(&c, nH, uv, 1, &g.is);
+    add_up(&g, &c, T, nH, uv, a);
+    return g;
+}
+
 /* mu falls with T, so that mu(T2 mu) - mu has one root. RAMSES bisects it and stops at 1e-4; the
  * same interval is used, so that tables agree to rounding. */
 static struct gas_rates bisect(struct rate_path *p, double T2, double nH, const struct uv_rates *uv,
@@ -141,7 +166,7 @@ static struct gas_rates bisect(struct rate_path *p, double T2, double nH, const 
 {
     struct rate_coef mine;
     struct gas_rates g = {.is.e = 1};
-    double low = 0.5, high = 1.3, mid = 0.9, a4 = a * a * a * a;
+    double low = 0.5, high = 1.3, mid = 0.9;
     int node = 1;
     for (int i = 0; i < 50; i++) {
         mid = 0.5 * (low + high);
@@ -152,15 +177,7 @@ static struct gas_rates bisect(struct rate_path *p, double T2, double nH, const 
         *(off > 0 ? &low : &high) = mid;
         node = node < 1 << DEPTH ? 2 * node + (off > 0) : node;
     }
-    const struct rate_coef *c = path_at(p, node, T2 * mid, true, &mine);
-    const struct species *s = &g.is;
-    double own[] = {s->hi, s->hei, s->heii}, next[] = {s->hii, s->heii, s->heiii};
-    for (int i = 0; i < ION_COUNT; i++) {
-        g.cool += s->e * (c->cool_own[i] * own[i] + c->cool_next[i] * next[i]);
-        g.heat += uv->heat[i] * own[i] / nH;
-    }
-    g.compton = fmax(5.406e-36 * T2 * mid * s->e / a4, LEAST);
-    g.compton_heat = fmax(5.406e-36 * 2.726 * s->e / (a4 * a), LEAST);
+    add_up(&g, path_at(p, node, T2 * mid, true, &mine), T2 * mid, nH, uv, a);
     return g;
 }
 

@@ -46,7 +46,10 @@ double species_at(const struct rate_coef *c, double nH, const struct uv_rates *u
 /* Rates of gas of T2, density nH, at expansion factor a (1 without cosmology). */
 struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a);
 
-/* The same for many densities at one T2: coefficients are kept. */
+/* The same of gas of temperature T. */
+struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a);
+
+/* The same as gas_rates_at for many densities at one T2: coefficients are kept. */
 struct rate_path;
 struct rate_path *rate_path_new(double T2);
 void rate_path_free(struct rate_path *p);

@@ -36,7 +36,7 @@ struct term_run {
     double t, dt; /* code units; dt of the level's step; at a coarse step: of the last one */
     double aexp, hexp;
     const struct cosmo_par *cosmo; /* NULL without cosmology */
-    const struct cooling *cooling; /* NULL: the gas does not cool (cool/cool.h) */
+    struct cooling *cooling;       /* NULL: the gas does not cool (cool/cool.h) */
     struct units units;            /* at aexp */
     int nstep;  /* fine steps so far: with a key, the counter of random numbers */
     bool check; /* check what terms declare */

@@ -221,7 +221,7 @@ enum err step_restrict_gas(struct sim *s, int l, int icount)
 /* For the whole coarse step, at its start: a restart finds the same. */
 enum err step_cooling_table(struct sim *s, int l, int icount)
 {
-    cool_set(s->cooling, s->cosmo ? s->time.aexp : 1);
+    sim_cooling_table(s);
     return OK;
 }
 

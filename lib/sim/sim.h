@@ -189,6 +189,8 @@ void sim_domains_become(struct sim *s, enum domain_kind kind);
 void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
 /* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
 MUST_USE enum err sim_cooling(struct sim *s);
+/* cooling.c: the rates of a coarse step, at its start (collective) */
+void sim_cooling_table(struct sim *s);
 bool sim_balance_due(const struct sim *s);       /* balance.c: alike on all ranks */
 void sim_flag(struct sim *s, int l, int icount); /* flag.c */
 /* flag.c: a criterion of refinement marks own cells of level l in ok[nown][8], which comes zeroed;

@@ -1,8 +1,9 @@
 """The same state, the same bits: the digest of a checkpoint does not depend on ranks, threads, tile
 sizes, or where the domains are.
 
-    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels) or cosmo (gas, particles, gravity, 4
-                                levels); VARIANTS: few, tiles, ghosts, transports or all
+    digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
+                                levels) or cooling (the same with cooling); VARIANTS: few, tiles,
+                                ghosts, transports or all
 
 transports: each transport, both orderings, 2 to 11 ranks, some with groups of unequal sizes.
 
@@ -20,6 +21,8 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
 # test: cosmo transports tier=long timeout=900 ranks=3
+# test: cooling ghosts tier=check timeout=180 ranks=3
+# test: cooling few tier=check timeout=180 ranks=2
 # test: cosmo few tier=long timeout=300 ranks=2
 # test: cosmo all tier=check timeout=600 ranks=2
 import os
@@ -119,7 +122,22 @@ interpol_type=0
 /
 """
 
-CASES = {'sedov': SEDOV, 'cosmo': COSMO}
+# The same with gas that cools, metals and a temperature floor, after reionisation.
+COOLING = COSMO + """
+&COOLING_PARAMS
+cooling=.true.
+metal=.true.
+z_ave=0.1
+z_reion=40
+self_shielding=.true.
+/
+&SF_PARAMS
+T2_star=10.
+n_star=1.
+/
+"""
+
+CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING}
 # (ranks, threads, ordering, nremap, tile_depth[, transport]); the first is what the others are
 # compared with
 VARIANTS = {
@@ -143,7 +161,7 @@ def run_variant(case, variant, which):
     ranks, threads, ordering, nremap, tiles, *transport = variant
     folder = '_'.join([case] + [str(x) for x in variant])
     os.makedirs(folder)
-    if case == 'cosmo':
+    if case != 'sedov':
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
     settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap,
                 'hydro_params/tile_depth=%d' % tiles]
@@ -157,7 +175,7 @@ def run_variant(case, variant, which):
 
 def main():
     case, which = sys.argv[1:]
-    if case == 'cosmo':
+    if case != 'sedov':
         ptah.unpack_ics('.', 'ic_32')
     v = ptah.Verdict()
     reference = None

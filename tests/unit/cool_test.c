@@ -213,6 +213,107 @@ static void test_alone(const struct cool_table *t)
     CHECK(differ == 0, "%d cells", differ);
 }
 
+/* ---- exact ---- */
+
+/* A table whose net cooling per n_H² is a power law of T2 (mu = 1). */
+static enum err write_power(const char *path, double power, int extra)
+{
+    enum { L = 3, M = 2, N = 200 };
+    FILE *f = fopen(path, "wb");
+    int n[3] = {L, M, N};
+    double head[7] = {0, -3, 3, -2, 1, 1, 9}, x;
+    bool good = f && fwrite(n, 4, 3, f) == 3 && fwrite(head, 8, 7, f) == 7;
+    for (int i = 0; i < N && good; i++) {
+        x = 1 + 8.0 * i / (N - 1);
+        good = fwrite(&x, 8, 1, f) == 1;
+    }
+    for (int i = 0; i < 2 * L * M * N + extra && good; i++) {
+        double nH = pow(10, -3 + 3.0 * (i / (M * N))), T = pow(10, 1 + 8.0 * (i % N) / (N - 1));
+        x = i < L * M * N ? -1e-23 * pow(T / 1e5, power) * nH * nH : 1;
+        good = fwrite(&x, 8, 1, f) == 1;
+    }
+    return f && fclose(f) == 0 && good ? OK : ERR_FILE;
+}
+
+/* Tables that are no tables. */
+static void test_bad_tables(const char *path)
+{
+    struct exact_table *t = NULL;
+    CHECK(write_power(path, 0.5, 1) == OK && exact_read(path, &t) == ERR_FORMAT, "too long");
+    CHECK(write_power(path, 0.5, -1) == OK && exact_read(path, &t) == ERR_FORMAT, "cut short");
+    CHECK(write_power(path, NAN, 0) == OK && exact_read(path, &t) == ERR_FORMAT, "NaN");
+    CHECK(exact_read("/nowhere/table.bin", &t) == ERR_FILE, "no file");
+}
+
+/* On a power law the result is that of the integral, and how dt is divided does not matter. */
+static void test_power_law(const char *path, double power)
+{
+    struct exact_table *t = NULL;
+    double off = 0, split = 0, unit = 2 * COOL_X / (3 * COOL_KB) * 1e-23;
+    CHECK(write_power(path, power, 0) == OK && exact_read(path, &t) == OK, "%s", err_message());
+    if (!t) return;
+    exact_set(t, 0);
+    for (int i = 0; i < 200; i++) {
+        double T2 = pow(10, draw(5, 8)), k = 1 - power;
+        double dt = draw(0.01, 0.9) * T2 / (unit * pow(T2 / 1e5, power)) / fmax(1, fabs(k));
+        struct solve_cells one = {.n = 1, .nH = {1}, .seen = {1}, .Z = {1}, .T2 = {T2}}, many = one;
+        double y = pow(T2, k) - k * unit * dt * pow(1e5, -power), want = pow(y, 1 / k);
+        solve_exact(t, dt, &one);
+        for (int j = 0; j < 100; j++) solve_exact(t, dt / 100, &many);
+        if (want > 20) off = fmax(off, fabs(one.T2[0] / want - 1));
+        split = fmax(split, fabs(one.T2[0] / many.T2[0] - 1));
+    }
+    CHECK(off < 1e-10, "power %g: %g", power, off);
+    CHECK(split < 1e-10, "power %g: %g", power, split);
+    exact_free(t);
+}
+
+/* Small steps of the midpoint rule; -1: the cell comes to rest. */
+static double midpoint(const struct exact_table *t, const struct solve_cells *b, int k, double dt)
+{
+    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * COOL_X / (3 * COOL_KB), done = 0;
+    while (done < total) {
+        double rate = exact_rate(t, b->nH[k], b->Z[k], T2), step = total - done;
+        if (fabs(rate) * step > 1e-4 * T2) step = 1e-4 * T2 / fabs(rate);
+        double half = T2 - 0.5 * step * rate;
+        T2 -= step * exact_rate(t, b->nH[k], b->Z[k], half);
+        if (step < 1e-7 * total) return -1;
+        done += step;
+    }
+    return T2;
+}
+
+/* A table of the model, written and read again at two redshifts. */
+static void test_exact(const char *path, const struct uv *uv)
+{
+    const double z[2] = {2, 3};
+    const struct exact_shape s = {
+        .L = 33, .M = 3, .N = 129, .nz = 2, .z = z, .low = {-8, -3, 1}, .high = {4, 1, 9}};
+    struct exact_table *t = NULL;
+    CHECK(exact_write(path, &s, uv, true) == OK && exact_read(path, &t) == OK, "%s", err_message());
+    if (!t) return;
+    exact_set(t, 2.5);
+    struct solve_cells b, mine;
+    double worst = 0;
+    int bad = 0, n = 0;
+    draw_block(&b, -5, 0, 3.5, 7);
+    mine = b;
+    solve_exact(t, 1e13, &mine);
+    for (int k = 0; k < b.n; k++) {
+        double T2 = midpoint(t, &b, k, 1e13);
+        n += T2 > 0;
+        if (T2 > 0) worst = fmax(worst, fabs(mine.T2[k] / T2 - 1));
+    }
+    CHECK(worst < 1e-3 && n > b.n / 4, "%g in %d cells", worst, n);
+    for (int i = 0; i < 1000; i++) {
+        draw_block(&b, -12, 12, -2, 14);
+        solve_exact(t, pow(10, draw(0, 19)), &b);
+        for (int k = 0; k < b.n; k++) bad += !(b.T2[k] > 0 && b.T2[k] < 1e30);
+    }
+    CHECK(bad == 0, "%d cells", bad);
+    exact_free(t);
+}
+
 /* ---- background ---- */
 
 static enum err read_text(const char *text, struct uv_table **t)
@@ -262,6 +363,15 @@ int main(void)
     test_extremes(t, "implicit", solve_implicit, 2000);
     test_alone(t);
     test_background();
+    char path[] = "cool_test_XXXXXX";
+    int fd = mkstemp(path);
+    if (fd >= 0) close(fd);
+    test_bad_tables(path);
+    test_power_law(path, 0.5);
+    test_power_law(path, -0.7);
+    test_power_law(path, 1.8);
+    test_exact(path, &uv);
+    unlink(path);
     cool_free(c);
     printf("cool_test: %d passed, %d failed\n", passed, failed);
     return failed != 0;

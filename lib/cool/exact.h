@@ -1,0 +1,33 @@
+/* cool/exact: exact integration (Townsend 2009; Zhu, Smith & Li 2017) of a table of net rates.
+ *
+ * File, little-endian, gzip or not. One redshift: int32 L, M, N (densities, metallicities,
+ * temperatures); 7 doubles z, log10 n_H min, max, log10 Z/Z_sun min, max, log10 T min, max; N
+ * doubles log10 T; L×M×N doubles net rate in erg/cm³/s, T fastest, cooling negative; L×M×N doubles
+ * mu. Several: int32 nz, L, M, N; nz doubles z, ascending; the 6 limits and an unused double;
+ * N doubles log10 T; per z the rates, then mu. Densities and metallicities are equidistant. */
+#pragma once
+#include <stdbool.h>
+
+#include "cool/solve.h"
+
+struct exact_table;
+
+/* Error if the file is cut short, of another shape, or holds what is not a number. */
+MUST_USE enum err exact_read(const char *path, struct exact_table **out);
+void exact_free(struct exact_table *t);
+/* The rates are to be those at redshift z: straight lines between redshifts, constant beyond. */
+void exact_set(struct exact_table *t, double z);
+/* Cells over dt seconds. */
+void solve_exact(const struct exact_table *t, double dt, struct solve_cells *c);
+/* The net cooling per n_H² that it integrates, for tests. */
+double exact_rate(const struct exact_table *t, double nH, double Z, double T2);
+
+/* Writes rates of gas in equilibrium at redshifts z[nz], at densities, metallicities and
+ * temperatures of the given numbers; one redshift: the short form. */
+struct exact_shape {
+    int L, M, N, nz;
+    const double *z;
+    double low[3], high[3]; /* log10 n_H, Z/Z_sun, T */
+};
+MUST_USE enum err exact_write(const char *path, const struct exact_shape *s, const struct uv *uv,
+                              bool cosmo);

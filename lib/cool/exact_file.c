@@ -1,0 +1,272 @@
+/* cool/exact_file: tables of cool/exact.h, read and written. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "cool/exact.h"
+#include "cool/exact_priv.h"
+
+static size_t cells_of(const struct exact_head *h)
+{
+    return (size_t)h->L * (size_t)h->M * (size_t)h->N;
+}
+
+/* ---- reading ---- */
+
+struct input {
+    const char *path;
+    gzFile f;
+    int64_t at;
+};
+
+static enum err take(struct input *in, void *p, size_t bytes, const char *what)
+{
+    for (char *to = p; bytes > 0;) {
+        int part = bytes > 1 << 24 ? 1 << 24 : (int)bytes, n = gzread(in->f, to, (unsigned)part);
+        if (n <= 0)
+            FAIL(ERR_FORMAT, "%s: is cut short: it ends at byte %lld, in its %s", in->path,
+                 (long long)in->at, what);
+        to += n;
+        in->at += n;
+        bytes -= (size_t)n;
+    }
+    return OK;
+}
+
+static enum err take_doubles(struct input *in, double *x, size_t n, const char *what)
+{
+    int64_t at = in->at;
+    TRY(take(in, x, n * sizeof *x, what));
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            FAIL(ERR_FORMAT, "%s: %s: %g at byte %lld is not a number a table may have", in->path,
+                 what, x[i], (long long)(at + 8 * (int64_t)i));
+    return OK;
+}
+
+static bool shape_fits(const int n[3])
+{
+    return n[0] >= 1 && n[0] <= 4096 && n[1] >= 1 && n[1] <= 4096 && n[2] >= 2 && n[2] <= 65536;
+}
+
+/* The file has one redshift or several: its first four numbers and the next double tell. Of one
+ * redshift, the fourth is half of a double, z. */
+static enum err take_head(struct input *in, struct exact_table *t, double limits[7])
+{
+    struct exact_head *h = &t->head;
+    int n[4];
+    TRY(take(in, n, sizeof n, "sizes"));
+    bool many = n[0] >= 1 && n[0] <= 1000 && shape_fits(n + 1) && n[3] <= 65536;
+    bool one = shape_fits(n);
+    if (!many && !one)
+        FAIL(ERR_FORMAT, "%s: is no cooling table: its sizes %d, %d, %d, %d make no sense",
+             in->path, n[0], n[1], n[2], n[3]);
+    if (many) {
+        *h = (struct exact_head){.nz = n[0], .L = n[1], .M = n[2], .N = n[3]};
+        t->z = mem_new(sizeof *t->z * (size_t)h->nz, "cooling table");
+        TRY(take_doubles(in, t->z, (size_t)h->nz, "redshifts"));
+        return take_doubles(in, limits, 7, "limits");
+    }
+    *h = (struct exact_head){.nz = 1, .L = n[0], .M = n[1], .N = n[2]};
+    char z[8];
+    memcpy(z, &n[3], 4);
+    TRY(take(in, z + 4, 4, "redshift"));
+    t->z = mem_new(sizeof *t->z, "cooling table");
+    memcpy(t->z, z, 8);
+    limits[6] = 0;
+    return take_doubles(in, limits, 6, "limits");
+}
+
+static enum err check_axes(const struct input *in, const struct exact_table *t, const double *log_T)
+{
+    const struct exact_head *h = &t->head;
+    const char *name[] = {"densities", "metallicities"};
+    int n[] = {h->L, h->M};
+    for (int d = 0; d < 2; d++)
+        if (n[d] > 1 && !(h->high[d] > h->low[d]))
+            FAIL(ERR_FORMAT, "%s: its %s go from 10^%g to 10^%g: they must rise", in->path, name[d],
+                 h->low[d], h->high[d]);
+    for (int i = 1; i < h->N; i++)
+        if (!(log_T[i] > log_T[i - 1]) || fabs(log_T[i]) > 30)
+            FAIL(ERR_FORMAT, "%s: temperature %d, 10^%g K, must be above the one before, 10^%g K",
+                 in->path, i + 1, log_T[i], log_T[i - 1]);
+    for (int i = 1; i < h->nz; i++)
+        if (!(t->z[i] > t->z[i - 1]))
+            FAIL(ERR_FORMAT, "%s: redshift %d, %g, must be above the one before, %g", in->path,
+                 i + 1, t->z[i], t->z[i - 1]);
+    return OK;
+}
+
+/* Net rates become cooling per n_H²; T/mu must rise with T. */
+static enum err check_column(const struct input *in, struct exact_table *t, size_t at, double nH)
+{
+    for (int i = 0; i < t->head.N; i++) {
+        double *rate = &t->rate[at + (size_t)i], *mu = &t->mu[at + (size_t)i];
+        *rate = -*rate / (nH * nH);
+        if (!(*mu > 0.1 && *mu < 10))
+            FAIL(ERR_FORMAT, "%s: has a mean molecular weight of %g", in->path, *mu);
+        if (i > 0 && !(t->T[i] / mu[0] > t->T[i - 1] / mu[-1]))
+            FAIL(ERR_FORMAT, "%s: T/mu falls as T rises, at %g K and n_H=%g", in->path, t->T[i],
+                 nH);
+    }
+    return OK;
+}
+
+static enum err take_rates(struct input *in, struct exact_table *t)
+{
+    const struct exact_head *h = &t->head;
+    size_t cells = cells_of(h);
+    double step = h->L > 1 ? (h->high[0] - h->low[0]) / (h->L - 1) : 0;
+    for (int k = 0; k < h->nz; k++) {
+        TRY(take_doubles(in, t->rate + (size_t)k * cells, cells, "rates"));
+        TRY(take_doubles(in, t->mu + (size_t)k * cells, cells, "molecular weights"));
+        for (int i = 0; i < h->L * h->M; i++)
+            TRY(check_column(in, t, (size_t)k * cells + (size_t)i * (size_t)h->N,
+                             pow(10, h->low[0] + step * (i / h->M))));
+    }
+    char more;
+    if (gzread(in->f, &more, 1) != 0)
+        FAIL(ERR_FORMAT, "%s: is longer than its sizes say (%d x %d x %d x %d)", in->path, h->nz,
+             h->L, h->M, h->N);
+    return OK;
+}
+
+static enum err read_open(struct input *in, struct exact_table *t)
+{
+    double limits[7], *log_T;
+    enum err err = OK;
+    TRY(take_head(in, t, limits));
+    struct exact_head *h = &t->head;
+    size_t cells = cells_of(h), n = cells * (size_t)h->nz;
+    if (n > (size_t)1 << 28)
+        FAIL(ERR_FORMAT, "%s: %d x %d x %d x %d rates are more than a cooling table has", in->path,
+             h->nz, h->L, h->M, h->N);
+    for (int d = 0; d < 3; d++) h->low[d] = limits[2 * d], h->high[d] = limits[2 * d + 1];
+    t->T = log_T = mem_new(sizeof *t->T * (size_t)h->N, "cooling table");
+    TRY(take_doubles(in, log_T, (size_t)h->N, "temperatures"));
+    TRY(check_axes(in, t, log_T));
+    for (int i = 0; i < h->N; i++) t->T[i] = pow(10, log_T[i]);
+    t->rate = mem_new(sizeof *t->rate * n, "cooling table");
+    t->mu = mem_new(sizeof *t->mu * n, "cooling table");
+    t->now_rate = mem_new(sizeof *t->rate * cells, "cooling table");
+    t->now_mu = mem_new(sizeof *t->mu * cells, "cooling table");
+    t->z_now = NAN;
+    TRY_OUT(take_rates(in, t));
+out:
+    return err;
+}
+
+enum err exact_read(const char *path, struct exact_table **out)
+{
+    *out = NULL;
+    struct input in = {.path = path, .f = gzopen(path, "rb")};
+    if (!in.f)
+        FAIL(ERR_FILE, "%s: cannot be read: give physics_params/grackle_table a cooling table",
+             path);
+    struct exact_table *t = mem_zero(sizeof *t, "cooling table");
+    enum err err = read_open(&in, t);
+    gzclose(in.f);
+    if (err == OK)
+        *out = t;
+    else
+        exact_free(t);
+    return err;
+}
+
+void exact_free(struct exact_table *t)
+{
+    if (!t) return;
+    mem_free(t->z);
+    mem_free(t->T);
+    mem_free(t->rate);
+    mem_free(t->mu);
+    mem_free(t->now_rate);
+    mem_free(t->now_mu);
+    mem_free(t);
+}
+
+void exact_set(struct exact_table *t, double z)
+{
+    if (t->z_now == z) return;
+    size_t cells = cells_of(&t->head);
+    int k = 0, last = t->head.nz - 1;
+    while (k < last - 1 && t->z[k + 1] <= z) k++;
+    int next = k < last ? k + 1 : k;
+    double f = next > k ? fmin(fmax((z - t->z[k]) / (t->z[next] - t->z[k]), 0), 1) : 0;
+    const double *r0 = t->rate + (size_t)k * cells, *r1 = t->rate + (size_t)next * cells;
+    const double *m0 = t->mu + (size_t)k * cells, *m1 = t->mu + (size_t)next * cells;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < cells; i++) {
+        t->now_rate[i] = (1 - f) * r0[i] + f * r1[i];
+        t->now_mu[i] = (1 - f) * m0[i] + f * m1[i];
+    }
+    t->z_now = z;
+}
+
+/* ---- writing ---- */
+
+static double point(const struct exact_shape *s, int d, int n, int i)
+{
+    return s->low[d] + (n > 1 ? i * (s->high[d] - s->low[d]) / (n - 1) : 0);
+}
+
+/* One temperature: what does not depend on metallicity is shared. */
+static void fill(const struct exact_shape *s, const struct uv *uv, double a, double *rate,
+                 double *mu, int i)
+{
+    struct uv_rates shine = uv_at(uv, a);
+    double measure = uv_metal_measure(uv, a), T = pow(10, point(s, 2, s->N, i)), slope;
+    for (int k = 0; k < s->L; k++) {
+        double nH = pow(10, point(s, 0, s->L, k));
+        struct gas_rates g = gas_rates_of(T, nH, &shine, a);
+        double metal = metal_rate(T, measure / nH, &slope);
+        for (int j = 0; j < s->M; j++) {
+            double Z = pow(10, point(s, 1, s->M, j));
+            size_t at = ((size_t)k * (size_t)s->M + (size_t)j) * (size_t)s->N + (size_t)i;
+            rate[at] = (g.heat - g.cool - Z * metal) * (nH * nH) +
+                       (g.compton_heat - g.compton) * nH;
+            mu[at] = g.mu;
+        }
+    }
+}
+
+static bool put(FILE *f, const void *p, size_t bytes)
+{
+    return fwrite(p, 1, bytes, f) == bytes;
+}
+
+static bool put_head(FILE *f, const struct exact_shape *s)
+{
+    int n[4] = {s->nz, s->L, s->M, s->N};
+    double limits[7] = {s->low[0], s->high[0], s->low[1], s->high[1], s->low[2], s->high[2], 0};
+    bool one = s->nz == 1, good = one ? put(f, n + 1, 12) : put(f, n, 16);
+    good = good && put(f, s->z, sizeof *s->z * (size_t)s->nz);
+    good = good && put(f, limits, one ? 48 : 56);
+    for (int i = 0; i < s->N; i++) {
+        double x = point(s, 2, s->N, i);
+        good = good && put(f, &x, sizeof x);
+    }
+    return good;
+}
+
+enum err exact_write(const char *path, const struct exact_shape *s, const struct uv *uv, bool cosmo)
+{
+    size_t n = (size_t)s->L * (size_t)s->M * (size_t)s->N;
+    double *rate = mem_new(sizeof *rate * n, "cooling table");
+    double *mu = mem_new(sizeof *mu * n, "cooling table");
+    FILE *f = fopen(path, "wb");
+    bool good = f && put_head(f, s);
+    for (int k = 0; k < s->nz && good; k++) {
+        double a = cosmo ? 1 / (1 + s->z[k]) : 1;
+#pragma omp parallel for schedule(dynamic)
+        for (int i = 0; i < s->N; i++) fill(s, uv, a, rate, mu, i);
+        good = put(f, rate, sizeof *rate * n) && put(f, mu, sizeof *mu * n);
+    }
+    if (f && fclose(f) != 0) good = false;
+    mem_free(rate);
+    mem_free(mu);
+    if (!good) FAIL(ERR_FILE, "%s: cannot be written", path);
+    return OK;
+}
