@@ -53,3 +53,37 @@ double rng_normal(struct rng *r)
     r->has_spare = 1;
     return radius * cos(angle);
 }
+
+/* Small means: the cumulative distribution, term by term. */
+static int64_t poisson_invert(struct rng *r, double mean)
+{
+    enum { FAR = 200 }; /* beyond it the terms are below the spacing of the uniform numbers */
+    double u = rng_uniform(r), term = exp(-mean);
+    int64_t k = 0;
+    while (u >= term && k < FAR) {
+        u -= term;
+        term *= mean / (double)++k;
+    }
+    return k;
+}
+
+/* Transformed rejection with squeeze, for means of 10 and more (Hormann 1993, algorithm PTRS). */
+static int64_t poisson_reject(struct rng *r, double mean)
+{
+    double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+    double inverse = 1.1239 + 1.1328 / (b - 3.4), squeeze = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        double u = rng_uniform(r) - 0.5, v = rng_uniform(r), us = 0.5 - fabs(u);
+        double k = floor((2 * a / us + b) * u + mean + 0.43);
+        if (us >= 0.07 && v <= squeeze) return (int64_t)k;
+        if (k < 0 || (us < 0.013 && v > us)) continue;
+        if (log(v) + log(inverse) - log(a / (us * us) + b) <= k * log(mean) - mean - lgamma(k + 1))
+            return (int64_t)k;
+    }
+}
+
+int64_t rng_poisson(struct rng *r, double mean)
+{
+    enum { SMALL = 12 };
+    return mean < SMALL ? poisson_invert(r, mean) : poisson_reject(r, mean);
+}

@@ -22,3 +22,5 @@ struct rng rng_make(uint64_t seed, uint64_t key, uint32_t step);
 uint32_t rng_word(struct rng *r);  /* 32 random bits */
 double rng_uniform(struct rng *r); /* in [0, 1), a multiple of 2^-53 */
 double rng_normal(struct rng *r);  /* mean 0, variance 1 (Box & Muller 1958) */
+/* Poisson deviate; mean 0 or more. Not for several threads at a time (lgamma). */
+int64_t rng_poisson(struct rng *r, double mean);

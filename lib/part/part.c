@@ -193,6 +193,23 @@ static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct 
         value_copy(p->more[k].size, value_at(p, k, i), more);
 }
 
+int64_t part_insert(struct parts *p, int l, int64_t n)
+{
+    int64_t end = part_append(p, n);
+    for (int k = LEVEL_MAX + 2; k > l; k--) {
+        int64_t begin = p->first[k], few = end - begin < n ? end - begin : n;
+        for (int64_t i = 0; i < few; i++) particle_copy(p, end + n - few + i, begin + i);
+        p->first[k] += n;
+        p->run[k] = p->run[k] + n < p->n ? p->run[k] + n : p->n;
+        end = begin;
+    }
+    for (int k = 0; k < p->nmore; k++) {
+        size_t size = (size_t)p->more[k].size;
+        memset((char *)p->col[p->more[k].column] + size * (size_t)end, 0, size * (size_t)n);
+    }
+    return end;
+}
+
 /* Bytes of a packet, whole words. */
 static size_t packet_size(const struct parts *p)
 {

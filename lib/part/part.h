@@ -96,9 +96,12 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
 /* End: range of level l+1 joins that of level l; hosts become the parents. Local. */
 void part_merge(struct parts *p, const struct mesh *m, int l);
 
-/* New particles in leaf cells of level l, n on this rank: they are appended and belong to level l,
- * whose step is at its end (after part_merge, before the next part_enter of a coarser level); finer
- * levels have none. */
+/* The same for level l: particles of finer levels move behind them. Columns that not every run has
+ * are 0. */
+int64_t part_insert(struct parts *p, int l, int64_t n);
+
+/* New particles in leaf cells of level l, n on this rank: they are the last of level l, whose own
+ * particles have not moved to another level or oct since part_hand_down. */
 struct part_place {
     lidx oct; /* own, of level l */
     int cell;

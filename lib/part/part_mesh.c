@@ -239,6 +239,10 @@ static void gather_block(struct gather *g, int l, int64_t begin, int n, vec4 *fo
     struct clouds c;
     struct patch *a = &g->patch[0];
     const lidx *host = g->p->host + begin;
+    if (!g->m->gravity) {
+        memset(force, 0, sizeof *force * (size_t)n);
+        return;
+    }
     clouds_find(&c, g->p, g->m, l, begin, n);
     for (int k = 0; k < n; k++) {
         if (a->level != l || a->at.oct != host[k]) patch_load(a, g, l, host[k]);

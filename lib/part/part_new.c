@@ -87,14 +87,12 @@ static void number_places(const struct level *lv, const struct comm *c, int64_t 
 int64_t part_create(struct parts *p, const struct mesh *m, const struct comm *c, int l, int64_t n,
                     const struct part_place *place, int64_t next, int64_t *total)
 {
-    BUG_ON(p->first[l + 1] != p->n);
-    int64_t first = part_append(p, n);
+    int64_t first = part_insert(p, l, n);
     for (int64_t i = 0; i < n; i++) {
         p->host[first + i] = place[i].oct;
         p->levelp[first + i] = l;
     }
     number_places(&m->lev[l], c, n, place, next, p->id + first);
-    for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
     *total = n;
     comm_add_i64(c, total, 1);
     return first;
