@@ -11,6 +11,7 @@ static enum err check_outputs(const struct params *p);
 static enum err check_initial(const struct params *p);
 static enum err check_gas(const struct params *p);
 static enum err check_boundaries(const struct params *p);
+static enum err check_stars(const struct params *p);
 
 enum err param_check(struct params *p)
 {
@@ -20,6 +21,7 @@ enum err param_check(struct params *p)
     TRY(check_outputs(p));
     TRY(check_initial(p));
     TRY(check_gas(p));
+    TRY(check_stars(p));
     TRY(check_boundaries(p));
     return OK;
 }
@@ -34,6 +36,7 @@ void param_complete(struct params *p)
         if (!param_group_read(p, row->group, &why)) param_reset(p, row);
     }
     if (!p->run.hydro) p->init.omega_b = 0;
+    if (param_stars(p)) p->run.pic = true; /* as in RAMSES */
     if (p->output.noutput == 0) {
         int nt = param_given_count(p, "output", "tout"),
             na = param_given_count(p, "output", "aout");
@@ -115,6 +118,35 @@ static enum err check_gas(const struct params *p)
              "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of the gas with "
              "npassive=%d: raise npassive",
              p->refine.ivar_refine, PARAM_GAS + npassive, npassive);
+    return OK;
+}
+
+bool param_stars(const struct params *p)
+{
+    return p->run.hydro && (p->physics.eps_star > 0 || p->physics.t_star > 0);
+}
+
+static enum err check_stars(const struct params *p)
+{
+    const struct param_physics *f = &p->physics;
+    if (!param_stars(p)) return OK;
+    if (f->eps_star > 0 && f->t_star > 0)
+        FAIL(ERR_PARAM,
+             "eps_star=%g and t_star=%g in &SF_PARAMS both give the rate of star formation: set "
+             "one of them to 0",
+             f->eps_star, f->t_star);
+    if (!(f->n_star > 0))
+        FAIL(ERR_PARAM, "n_star=%g in &SF_PARAMS must be above 0 where stars form", f->n_star);
+    if (f->m_star == 0)
+        FAIL(ERR_PARAM, "m_star=0 in &SF_PARAMS gives stars no mass: set it above 0, in units of "
+                        "mass_sph, or below 0 for the gas of a finest cell at n_star");
+    if (f->m_star > 0 && !p->run.cosmo && !(p->refine.mass_sph > 0))
+        FAIL(ERR_PARAM,
+             "m_star=%g in &SF_PARAMS is in units of mass_sph: set mass_sph in &REFINE_PARAMS",
+             f->m_star);
+    if (p->run.static_)
+        FAIL(ERR_PARAM, "stars do not form with static=.true. in &RUN_PARAMS: set eps_star=0 and "
+                        "t_star=0");
     return OK;
 }
 

@@ -37,6 +37,9 @@ struct term_run {
     double aexp, hexp;
     const struct cosmo_par *cosmo; /* NULL without cosmology */
     struct cooling *cooling;       /* NULL: the gas does not cool (cool/cool.h) */
+    const struct cosmo *history;   /* NULL without cosmology */
+    double coarse_dt;              /* of the coarse step under way */
+    double mass_sph;               /* unit of m_star */
     struct units units;            /* at aexp */
     int nstep;  /* fine steps so far: with a key, the counter of random numbers */
     bool check; /* check what terms declare */

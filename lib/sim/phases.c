@@ -242,6 +242,9 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .hexp = t->hexp,
                              .cosmo = s->cosmo ? &s->cosmo_par : NULL,
                              .cooling = s->cooling,
+                             .history = s->cosmo,
+                             .coarse_dt = t->dtnew[s->mesh.levelmin],
+                             .mass_sph = s->refine.mass_sph,
                              .units = sim_units(s),
                              .nstep = t->nstep,
                              .check = s->check.ghosts};

@@ -195,6 +195,7 @@ static void take_columns(struct sim *s)
     s->parts.columns = *from;
     for (int c = 0; c < from->n; c++)
         if (from->has[c]) part_want(&s->parts, c);
+    sim_star_columns(s);
 }
 
 static enum err read_particles(struct sim *s)

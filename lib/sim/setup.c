@@ -112,6 +112,14 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
 #include "oct/scalars.def"
 }
 
+void sim_star_columns(struct sim *s)
+{
+    if (!param_stars(s->par)) return;
+    part_want(&s->parts, COL_BIRTH);
+    if (s->hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
+    s->parts.mass_sph = s->refine.mass_sph;
+}
+
 static enum err setup_hydro(struct sim *s)
 {
     const struct param_hydro *p = &s->par->hydro;

@@ -183,6 +183,8 @@ void sim_refine(struct sim *s, int from);
 struct sim_weights {
     double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
 };
+/* setup.c: the columns of particles that star formation needs, and the weight of stars */
+void sim_star_columns(struct sim *s);
 struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind; changes the running timer (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind);

@@ -296,7 +296,8 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&COOLING_PARAMS\ncooling_ism=.true. /"),
                 "t.nml:2: cooling_ism=.true. is not supported: this cooling function");
     CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
-    CHECK_FAILS(read_text("&SF_PARAMS eps_star=0.1 /"), "star formation");
+    CHECK_FAILS(read_text("&SF_PARAMS sf_virial=T /"), "set sf_virial=.false.");
+    CHECK_FAILS(read_text("&FEEDBACK_PARAMS f_w=10 /"), "set f_w=0");
     CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
@@ -513,6 +514,25 @@ static void test_rng_known(void)
     }
 }
 
+/* Mean and variance of Poisson deviates on both sides of the change of method, 5 sigma. */
+static void test_rng_poisson(void)
+{
+    static const double means[] = {0, 1e-3, 0.7, 11.9, 12.1, 250, 1e9};
+    enum { N = 100000 };
+    for (size_t k = 0; k < sizeof means / sizeof *means; k++) {
+        struct rng r = rng_make(5, k, 0);
+        double mean = means[k], sum = 0, square = 0;
+        for (int i = 0; i < N; i++) {
+            double d = (double)rng_poisson(&r, mean) - mean;
+            sum += d / N;
+            square += d * d / N;
+        }
+        CHECK(fabs(sum) <= 5 * sqrt(mean / N), "mean %g: off by %g", mean, sum);
+        CHECK(fabs(square - mean) <= 5 * sqrt((mean + 2 * mean * mean) / N), "mean %g: variance %g",
+              mean, square);
+    }
+}
+
 /* Fails if streams coincide, or the moments are wrong (5 sigma of 10^6 draws). */
 static void test_rng_streams(void)
 {
@@ -594,6 +614,7 @@ int main(void)
     test_opt_errors();
     test_opt_text();
     test_rng_known();
+    test_rng_poisson();
     test_rng_streams();
     FREE(par);
     printf("%d passed, %d failed\n", passed, failed);

@@ -1,0 +1,133 @@
+/* phys/star_law: see stars.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "phys/stars.h"
+
+static const double RHO_C = 1.88e-29; /* h² g/cm³, as in RAMSES */
+static const double YEAR = 31557600;
+
+/* Of gas at the threshold, H/cm³: n_star, or del_star times the mean density of the gas. */
+static double threshold(const struct term_run *r)
+{
+    double n = r->par->physics.n_star, a3 = r->aexp * r->aexp * r->aexp;
+    if (!r->cosmo) return n;
+    double h = r->cosmo->h0 / 100, mean = r->cosmo->omega_b * RHO_C * (h * h) / a3;
+    return fmax(n, r->par->physics.del_star * mean * (r->units.hydrogen / r->units.density));
+}
+
+static double mass_of_one(const struct term_run *r)
+{
+    double share = r->par->physics.m_star, a3 = r->cosmo ? r->aexp * r->aexp * r->aexp : 1;
+    double dx = mesh_dx(r->mesh, r->mesh->levelmax);
+    return share < 0 ? r->par->physics.n_star / (r->units.hydrogen * a3) * (dx * dx * dx)
+                     : share * r->mass_sph;
+}
+
+/* rho / time of star formation = rate · rho^1.5: eps_star per free-fall time, or t_star at n_star.
+ * The code's G is 1 without cosmology. */
+static double rate_of(const struct term_run *r)
+{
+    const struct param_physics *p = &r->par->physics;
+    double G = r->cosmo ? 3 * r->cosmo->omega_m * r->aexp / (8 * M_PI) : 1;
+    if (p->eps_star > 0) return p->eps_star * sqrt(32 * G / (3 * M_PI));
+    double time = p->t_star * 1e9 * YEAR / r->units.time;
+    return 1 / (time * sqrt(p->n_star / r->units.hydrogen));
+}
+
+/* Without cosmology the rate may grow from 0 over sf_trelax. */
+static double settled(const struct term_run *r)
+{
+    double time = r->par->physics.sf_trelax * 1e6 * YEAR / r->units.time;
+    return time > 0 && !r->cosmo ? fmin(r->t / time, 1) : 1;
+}
+
+struct star_law star_law(const struct term_run *r)
+{
+    return (struct star_law){.mass = mass_of_one(r),
+                             .least = threshold(r) / r->units.hydrogen,
+                             .hottest = 2e4,
+                             .rate = rate_of(r) * settled(r)};
+}
+
+double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c)
+{
+    double rho = lv->fld[FLD_U][i][c], kinetic = 0;
+    for (int d = 0; d < 3; d++) {
+        double m = lv->fld[FLD_U + GAS_MOMENTUM + d][i][c];
+        kinetic += 0.5 * (m * m) / rho;
+    }
+    double thermal = lv->fld[FLD_U + GAS_ENERGY][i][c] - kinetic;
+    return (r->hydro->gamma - 1) * thermal / rho * r->units.temperature;
+}
+
+/* ---- time ---- */
+
+/* Conformal time at which the proper time (1/H0) is `proper`, up to the end of the step. */
+static double conformal(const struct term_run *r, double proper)
+{
+    double low = 0, high = r->aexp;
+    for (int i = 0; i < 64; i++) {
+        double a = 0.5 * (low + high);
+        *(cosmo_time(r->history, a) < proper ? &low : &high) = a;
+    }
+    return cosmo_tau(r->history, high);
+}
+
+double star_birth(const struct term_run *r, double age)
+{
+    if (!r->cosmo) return r->t - age / r->units.time;
+    /* units.time is a²/H0 */
+    double hubble = r->units.time / (r->aexp * r->aexp);
+    double proper = cosmo_time(r->history, r->aexp) - age / hubble;
+    if (r->par->run.use_proper_time) return proper;
+    return age == 0 ? r->t : conformal(r, proper);
+}
+
+/* ---- log ---- */
+
+static int event_order(const void *a, const void *b)
+{
+    const struct star_event *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void print_event(FILE *f, const struct term_run *r, const struct star_event *e)
+{
+    fprintf(f, "%d %ld %d %.12e", (int)e->kind, (long)e->id, (int)e->level, e->m);
+    for (int d = 0; d < 3; d++) fprintf(f, " %.12e", e->x[d]);
+    for (int d = 0; d < 3; d++) fprintf(f, " %.12e", e->v[d]);
+    fprintf(f, " %.12e %.12e %.12e %.12e %.12e\n", e->rho, e->T2, e->metal, r->t, r->aexp);
+}
+
+static enum err append(const struct term_run *r, int64_t n, const struct star_event *e)
+{
+    static const char name[] = "stars.txt";
+    FILE *f = fopen(name, "a");
+    if (!f) FAIL(ERR_FILE, "%s: cannot be written: check the permissions of the directory", name);
+    if (fseek(f, 0, SEEK_END) == 0 && ftell(f) == 0)
+        fprintf(f, "# event id level m x y z vx vy vz nH T2 metallicity t a\n");
+    for (int64_t i = 0; i < n; i++) print_event(f, r, &e[i]);
+    bool bad = ferror(f) != 0;
+    bad = fclose(f) != 0 || bad;
+    if (bad) FAIL(ERR_FILE, "%s: cannot be written: is the disk full?", name);
+    return OK;
+}
+
+enum err star_log(const struct term_run *r, int64_t n, struct star_event *e)
+{
+    if (!r->par->sf.sf_log_properties) return OK;
+    int *to = mem_zero(sizeof *to * (size_t)n + 1, "log of stars");
+    struct comm_counts counts = comm_counts_of(n, to, NULL);
+    int64_t all;
+    struct star_event *in = comm_exchange(r->comm, e, &counts, sizeof *e, &all, NULL);
+    comm_counts_free(&counts);
+    FREE(to);
+    qsort(in, (size_t)all, sizeof *in, event_order);
+    enum err err = all > 0 ? append(r, all, in) : OK;
+    FREE(in);
+    return err_agree(r->comm, err);
+}

@@ -1,0 +1,193 @@
+/* phys/stars: star formation. Gas denser than a threshold becomes star particles by a Schmidt law,
+ * sampled by Poisson deviates (Rasera & Teyssier 2006; docs/method/stars.md). The random numbers
+ * have the cell and the step as key, so the same stars form whatever the ranks. A cell gives what
+ * its stars get: mass, momentum, metals and other scalars in proportion, at constant velocity and
+ * temperature. */
+#include "phys/stars.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+
+static const double MOST = 0.9; /* of the gas of a cell */
+
+static bool wanted(const struct params *p)
+{
+    return param_stars(p);
+}
+
+struct births {
+    int64_t n, stars, lost; /* cells that form stars; stars; those for which gas was lacking */
+    struct part_place *place;
+    int64_t *count;
+};
+
+/* May the cell form stars at all? */
+static bool fertile(const struct term_run *r, const struct star_law *law, const struct level *lv,
+                    lidx i, int c)
+{
+    const struct param_refine *p = &r->par->refine;
+    double rho = lv->fld[FLD_U][i][c];
+    if (lv->child[i][c] >= 0 || !(rho > law->least)) return false;
+    if (star_T2(r, lv, i, c) > law->hottest) return false;
+    if (p->ivar_refine <= 0) return true;
+    double value = lv->fld[FLD_U + p->ivar_refine - 1][i][c];
+    return (p->ivar_refine > 1 ? value / rho : value) > p->var_cut_refine;
+}
+
+/* The number of stars of a cell, and of those for which it has no gas. */
+static int64_t draw(const struct term_run *r, const struct star_law *law, const struct level *lv,
+                    lidx i, int c, int64_t *lost)
+{
+    static const uint64_t SEED = 0x7374617273; /* "stars" */
+    double rho = lv->fld[FLD_U][i][c], dx = mesh_dx(r->mesh, r->level), volume = dx * dx * dx;
+    double mean = law->rate * rho * sqrt(rho) * volume * r->dt / law->mass;
+    double most = floor(MOST * rho * volume / law->mass);
+    if (most < 1) return 0;
+    okey cell = lv->key[i] << 3 | (okey)c;
+    uint64_t key = (uint64_t)cell ^ (uint64_t)(cell >> 32 >> 32) * 0x9E3779B97F4A7C15u;
+    struct rng g = rng_make(SEED + ((uint64_t)r->level << 48), key, (uint32_t)r->nstep);
+    double n = mean < 1e15 ? (double)rng_poisson(&g, mean) : mean;
+    *lost += n > most ? (int64_t)fmin(n - most, 1e15) : 0;
+    return (int64_t)fmin(n, most);
+}
+
+/* Which octs have a cell dense enough. */
+static uint8_t *find_dense(const struct level *lv, double least)
+{
+    uint8_t *dense = mem_new((size_t)lv->nown + 1, "star formation");
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        bool any = false;
+        for (int c = 0; c < 8; c++) any |= lv->fld[FLD_U][i][c] > least;
+        dense[i] = any;
+    }
+    return dense;
+}
+
+static void add(struct births *b, lidx i, int c, int64_t n)
+{
+    if ((b->n & (b->n - 1)) == 0) { /* grows by doubling */
+        size_t cap = b->n ? 2 * (size_t)b->n : 1;
+        b->place = mem_grow(b->place, sizeof *b->place * cap, "star formation");
+        b->count = mem_grow(b->count, sizeof *b->count * cap, "star formation");
+    }
+    b->place[b->n] = (struct part_place){i, c, 0};
+    b->count[b->n++] = n;
+    b->stars += n;
+}
+
+static struct births find_births(const struct term_run *r, const struct star_law *law)
+{
+    const struct level *lv = &r->mesh->lev[r->level];
+    struct births b = {0};
+    uint8_t *dense = find_dense(lv, law->least);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8 && dense[i]; c++) {
+            if (!fertile(r, law, lv, i, c)) continue;
+            int64_t n = draw(r, law, lv, i, c, &b.lost);
+            if (n > 0) add(&b, i, c, n);
+        }
+    FREE(dense);
+    return b;
+}
+
+/* ---- particles ---- */
+
+static int64_t next_id(const struct term_run *r)
+{
+    int64_t most = 0;
+    const int64_t *id = r->parts->id;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t i = 0; i < r->parts->n; i++) most = id[i] > most ? id[i] : most;
+    comm_max_i64(r->comm, &most, 1);
+    return most + 1;
+}
+
+static void star_born(const struct term_run *r, const struct part_place *at, int64_t k, double m,
+                      double birth)
+{
+    const struct level *lv = &r->mesh->lev[r->level];
+    struct parts *p = r->parts;
+    int64_t o[3];
+    int metal = r->hydro->vars.at[SCALAR_METAL];
+    double rho = lv->fld[FLD_U][at->oct][at->cell];
+    okey_coords(lv->key[at->oct] << 3 | (okey)at->cell, o);
+    for (int d = 0; d < 3; d++) {
+        p->x[d][k] = ((double)o[d] + 0.5) * mesh_dx(r->mesh, r->level);
+        p->v[d][k] = lv->fld[FLD_U + GAS_MOMENTUM + d][at->oct][at->cell] / rho;
+    }
+    p->m[k] = m;
+    p->family[k] = FAM_STAR;
+    p->tag[k] = 0;
+    p->birth[k] = birth;
+    if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
+}
+
+/* What stays of every conserved variable. */
+static void gas_left(const struct term_run *r, const struct part_place *at, double m)
+{
+    const struct level *lv = &r->mesh->lev[r->level];
+    double dx = mesh_dx(r->mesh, r->level), rho = lv->fld[FLD_U][at->oct][at->cell];
+    double left = rho - m / (dx * dx * dx);
+    lv->fld[FLD_U][at->oct][at->cell] = left;
+    for (int v = GAS_MOMENTUM; v < r->hydro->nvar; v++)
+        lv->fld[FLD_U + v][at->oct][at->cell] *= left / rho;
+}
+
+static struct star_event event_of(const struct term_run *r, const struct part_place *at, int64_t k)
+{
+    const struct level *lv = &r->mesh->lev[r->level];
+    const struct parts *p = r->parts;
+    struct star_event e = {.id = p->id[k], .kind = 0, .level = r->level, .m = p->m[k]};
+    for (int d = 0; d < 3; d++) e.x[d] = p->x[d][k], e.v[d] = p->v[d][k];
+    e.rho = lv->fld[FLD_U][at->oct][at->cell] * r->units.hydrogen;
+    e.T2 = star_T2(r, lv, at->oct, at->cell);
+    e.metal = p->metal ? p->metal[k] : 0;
+    return e;
+}
+
+static enum err give_birth(const struct term_run *r, const struct star_law *law,
+                           const struct births *b)
+{
+    int64_t total, next = next_id(r);
+    int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->place, next, &total);
+    struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
+    double birth = star_birth(r, 0);
+    for (int64_t i = 0; i < b->n; i++) {
+        double m = (double)b->count[i] * law->mass;
+        star_born(r, &b->place[i], first + i, m, birth);
+        e[i] = event_of(r, &b->place[i], first + i);
+        gas_left(r, &b->place[i], m);
+    }
+    enum err err = star_log(r, b->n, e);
+    FREE(e);
+    return err;
+}
+
+static enum err apply(const struct term_run *r, bool *changed)
+{
+    struct star_law law = star_law(r);
+    struct births b = find_births(r, &law);
+    int64_t sum[3] = {b.n, b.stars, b.lost};
+    enum err err = OK;
+    comm_add_i64(r->comm, sum, 3);
+    if (sum[0] > 0) {
+        *changed = true;
+        err = give_birth(r, &law, &b);
+        log_info(" Level %d: %ld new stars, mass %.6e%s", r->level, (long)sum[0],
+                 (double)sum[1] * law.mass, sum[2] ? "; gas was lacking for more" : "");
+    }
+    FREE(b.place);
+    FREE(b.count);
+    return err;
+}
+
+const struct term term_stars = {.name = "stars",
+                                .stages = TERM_LEVEL,
+                                .wanted = wanted,
+                                .reads = SET_GAS | SET_PARTS,
+                                .writes = SET_GAS | SET_PARTS,
+                                .apply = apply};

@@ -1,0 +1,28 @@
+/* phys/stars: what star formation and supernovae share. Method: docs/method/stars.md. */
+#pragma once
+#include "phys/term.h"
+
+/* The law of a run at a time, code units. */
+struct star_law {
+    double mass;    /* of one star: particles are multiples of it */
+    double least;   /* density of the gas above which stars form */
+    double hottest; /* T/mu in K below which they form */
+    double rate;    /* of star formation: mass per time and volume / density^1.5 */
+};
+struct star_law star_law(const struct term_run *r);
+
+/* The birth time of a star that is this old (s) at the end of the step, as it is written: t, which
+ * is conformal with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
+double star_birth(const struct term_run *r, double age);
+
+/* One line of stars.txt. */
+struct star_event {
+    int64_t id;
+    int32_t kind, level; /* kind: 0 birth, 1 supernova, as in RAMSES */
+    double m, x[3], v[3];
+    double rho, T2, metal; /* of the cell before it, H/cm^3 and K; metallicity of the star */
+};
+/* Appends the events of all ranks, by id. (collective) */
+MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
+/* Of a cell: T/mu in K. */
+double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c);

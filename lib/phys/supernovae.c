@@ -1,0 +1,182 @@
+/* phys/supernovae: stars explode once, when they are t_sne old, and give mass, metals and heat to
+ * the gas of their cell (docs/method/stars.md). Explosions of a cell are applied in the order of
+ * ids, so that their sum does not depend on the order of particles. A star that has exploded has
+ * tag 1. */
+#include "phys/stars.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+static const double SUN = 1.9891e33, ERG = 1e51, MYR = 3.15576e13;
+static const double PARSEC = 3.0856776e18;
+enum { EXPLODED = 1 };
+
+static bool wanted(const struct params *p)
+{
+    return param_stars(p) && p->feedback.eta_sn > 0;
+}
+
+/* What is the same for all of a call. */
+struct job {
+    const struct term_run *r;
+    double first, last; /* births that explode: first < birth <= last */
+    double specific;    /* energy per ejected mass, code units */
+    double boost;       /* mass_gmc in stars */
+    int metal, delayed; /* variables, -1: none */
+};
+
+struct blast {
+    lidx oct;
+    int cell;
+    int64_t id, at; /* of the particle */
+};
+
+static struct job job_of(const struct term_run *r)
+{
+    const struct param_physics *p = &r->par->physics;
+    const struct units *u = &r->units;
+    struct star_law law = star_law(r);
+    double age = p->t_sne * MYR;
+    /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
+     * Older ones exploded in the run that wrote the checkpoint. */
+    double wait = 3 * r->coarse_dt * u->time;
+    return (struct job){.r = r,
+                        .first = star_birth(r, age + wait),
+                        .last = star_birth(r, age),
+                        .specific = r->par->feedback.f_esn * ERG / (10 * SUN) /
+                                    (u->velocity * u->velocity),
+                        .boost = fmax(p->mass_gmc * SUN / u->mass / law.mass, 1),
+                        .metal = r->hydro->vars.at[SCALAR_METAL],
+                        .delayed = r->hydro->vars.at[SCALAR_DELAYED]};
+}
+
+/* The leaf cell of the star's level that it is in; -1: none here. */
+static int cell_of(const struct job *j, int64_t i)
+{
+    const struct level *lv = &j->r->mesh->lev[j->r->level];
+    const struct parts *p = j->r->parts;
+    int64_t o[3];
+    int c = 0;
+    if (p->host[i] < 0 || p->host[i] >= lv->nown) return -1;
+    okey_coords(lv->key[p->host[i]], o);
+    for (int d = 0; d < 3; d++) {
+        int64_t q = (int64_t)part_cells(j->r->mesh, j->r->level, p->x[d][i]);
+        if (q >> 1 != o[d]) return -1;
+        c |= (int)(q & 1) << d;
+    }
+    return lv->child[p->host[i]][c] < 0 ? c : -1;
+}
+
+static bool due(const struct job *j, int64_t i)
+{
+    const struct parts *p = j->r->parts;
+    return p->family[i] == FAM_STAR && p->tag[i] != EXPLODED && p->birth[i] <= j->last &&
+           p->birth[i] > j->first;
+}
+
+static int blast_order(const void *a, const void *b)
+{
+    const struct blast *x = a, *y = b;
+    if (x->oct != y->oct) return x->oct < y->oct ? -1 : 1;
+    if (x->cell != y->cell) return x->cell - y->cell;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct blast *find_blasts(const struct job *j, int64_t *n)
+{
+    const struct parts *p = j->r->parts;
+    int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], most = 0;
+#pragma omp parallel for schedule(static) reduction(+ : most)
+    for (int64_t i = begin; i < end; i++) most += due(j, i);
+    *n = 0;
+    if (most == 0) return NULL;
+    struct blast *b = mem_new(sizeof *b * (size_t)most, "supernovae");
+    for (int64_t i = begin; i < end; i++) {
+        int c = due(j, i) ? cell_of(j, i) : -1;
+        if (c >= 0) b[(*n)++] = (struct blast){p->host[i], c, p->id[i], i};
+    }
+    qsort(b, (size_t)*n, sizeof *b, blast_order);
+    return b;
+}
+
+/* Of the energy: explosions of clouds of mass_gmc, as rare as these are heavy; the mean is 1. */
+static double sampled(const struct job *j, int64_t id)
+{
+    static const uint64_t SEED = 0x626c617374; /* "blast" */
+    if (!(j->boost > 1)) return 1;
+    struct rng g = rng_make(SEED, (uint64_t)id, 0);
+    return rng_uniform(&g) * j->boost < 1 ? j->boost : 0;
+}
+
+/* Infrared photons that dust traps: 1e53 erg for each 1e51 of the supernova. */
+static double trapped(const struct job *j, const struct level *lv, const struct blast *b)
+{
+    const struct param_physics *p = &j->r->par->physics;
+    const struct units *u = &j->r->units;
+    double rho = lv->fld[FLD_U][b->oct][b->cell];
+    if (!(p->kappa_ir > 0) || !(rho * u->hydrogen > 10)) return 1;
+    double metals = j->metal >= 0 ? lv->fld[FLD_U + j->metal][b->oct][b->cell] / 0.02
+                                  : rho * p->z_ave;
+    return 1 + 100 * (1 - exp(-p->kappa_ir * 200 * PARSEC * metals * u->density));
+}
+
+static void explode(const struct job *j, const struct level *lv, const struct blast *b)
+{
+    struct parts *p = j->r->parts;
+    double dx = mesh_dx(j->r->mesh, j->r->level), kinetic = 0, yield = j->r->par->feedback.yield;
+    double ejected = j->r->par->feedback.eta_sn * p->m[b->at], rho = ejected / (dx * dx * dx);
+    double heat = j->specific * sampled(j, b->id) * trapped(j, lv, b);
+    for (int d = 0; d < 3; d++) {
+        double v = p->v[d][b->at];
+        kinetic += 0.5 * (v * v);
+        lv->fld[FLD_U + GAS_MOMENTUM + d][b->oct][b->cell] += rho * v;
+    }
+    lv->fld[FLD_U][b->oct][b->cell] += rho;
+    lv->fld[FLD_U + GAS_ENERGY][b->oct][b->cell] += rho * (kinetic + heat);
+    if (j->metal >= 0) {
+        double Z = p->metal ? p->metal[b->at] : 0;
+        lv->fld[FLD_U + j->metal][b->oct][b->cell] += rho * (yield + (1 - yield) * Z);
+    }
+    if (j->delayed >= 0) lv->fld[FLD_U + j->delayed][b->oct][b->cell] += rho;
+    p->m[b->at] -= ejected;
+    p->tag[b->at] = EXPLODED;
+}
+
+static struct star_event event_of(const struct job *j, const struct level *lv,
+                                  const struct blast *b)
+{
+    const struct parts *p = j->r->parts;
+    struct star_event e = {.id = b->id, .kind = 1, .level = j->r->level, .m = p->m[b->at]};
+    for (int d = 0; d < 3; d++) e.x[d] = p->x[d][b->at], e.v[d] = p->v[d][b->at];
+    e.rho = lv->fld[FLD_U][b->oct][b->cell] * j->r->units.hydrogen;
+    e.T2 = star_T2(j->r, lv, b->oct, b->cell);
+    e.metal = p->metal ? p->metal[b->at] : 0;
+    return e;
+}
+
+static enum err apply(const struct term_run *r, bool *changed)
+{
+    struct job j = job_of(r);
+    int64_t n;
+    struct blast *b = find_blasts(&j, &n);
+    struct star_event *e = mem_new(sizeof *e * (size_t)n + 1, "supernovae");
+    for (int64_t i = 0; i < n; i++) {
+        e[i] = event_of(&j, &r->mesh->lev[r->level], &b[i]);
+        explode(&j, &r->mesh->lev[r->level], &b[i]);
+        *changed = true;
+    }
+    enum err err = star_log(r, n, e);
+    FREE(e);
+    FREE(b);
+    return err;
+}
+
+const struct term term_supernovae = {.name = "supernovae",
+                                     .stages = TERM_LEVEL,
+                                     .wanted = wanted,
+                                     .reads = SET_GAS | SET_PARTS,
+                                     .writes = SET_GAS | SET_PARTS,
+                                     .apply = apply};

@@ -1,0 +1,197 @@
+"""Stars form by the law, and the same ones whatever the ranks; what the gas loses they get.
+
+    stars.py rate          a uniform box: the rate of the Schmidt law within the Poisson error, for
+                           eps_star and t_star; none below the threshold or in hot gas
+    stars.py ranks RANKS   gas, stars, gravity and supernovae on three levels: the same digest on
+                           RANKS, on 2 threads, in both orderings, and after a restart from both
+                           formats on other ranks; mass is conserved
+    stars.py wrong         wrong parameters: one sentence, status 2
+
+A one-line fault it catches: random numbers that follow the order of cells, ids in the order of
+ranks, an explosion that is lost or repeated at a restart, explosions added in the order of
+particles, a star that does not weigh what the gas has lost.
+"""
+# test: rate tier=check timeout=120
+# test: ranks 2 3 tier=check timeout=300 ranks=3
+# test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: wrong tier=quick timeout=60
+import math
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import numpy as np  # noqa: E402
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+BOX = """
+&RUN_PARAMS
+hydro=.true.
+poisson=%s
+nsubcycle=1,2,2
+nstepmax=%d
+check_ghosts=%s
+/
+&AMR_PARAMS
+levelmin=%d
+levelmax=%d
+boxlen=1.0
+/
+&INIT_PARAMS
+nregion=2
+region_type(1)='square'
+region_type(2)='square'
+x_center=0.5,0.4
+y_center=0.5,0.55
+z_center=0.5,0.3
+length_x=10.0,0.3
+length_y=10.0,0.3
+length_z=10.0,0.3
+exp_region=10.0,10.0
+d_region=1.0,%g
+u_region=%g
+p_region=0.1,0.1
+/
+&OUTPUT_PARAMS
+foutput=%d
+tout=1e9
+outformat='%s'
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+/
+&UNITS_PARAMS
+units_density=1.66d-22
+units_time=3d14
+units_length=3d20
+/
+&REFINE_PARAMS
+err_grad_d=%g
+mass_sph=1e-6
+/
+&SF_PARAMS
+n_star=10.0
+sf_log_properties=.true.
+%s
+/
+&FEEDBACK_PARAMS
+%s
+/
+"""
+STEPS = 8
+
+
+def events(folder):
+    """Lines of stars.txt; none: no rows."""
+    path = os.path.join(folder, 'stars.txt')
+    return np.loadtxt(path, ndmin=2) if os.path.exists(path) else np.zeros((0, 15))
+
+
+def uniform(name, law, settings=()):
+    text = BOX % ('.false.', 6, '.false.', 4, 5, 1, 0, 100, 'original', -1, law, '')
+    ptah.simulate(text, name, 1, 2, settings, ['-q'])
+    return events(name)
+
+
+def expected(e, k):
+    """The mass of stars if the gas is consumed at the rate k rho^1.5, step by step."""
+    gas, t = 1.0, 0.0
+    for now in np.unique(e[:, 13]):
+        gas -= k * gas ** 1.5 * (now - t)
+        t = now
+    return 1 - gas
+
+
+def rate():
+    v = ptah.Verdict()
+    mass = 1e-6
+    hydrogen = 0.76 * 1.66e-22 / 1.6605390e-24
+    for name, law, k in [
+            ('eps_star', 'eps_star=0.1', 0.1 * math.sqrt(32 / (3 * math.pi))),
+            ('t_star', 't_star=0.1', 3e14 / (0.1e9 * 31557600) * math.sqrt(hydrogen / 10))]:
+        e = uniform(name, law + '\nm_star=1.0')
+        want, got = expected(e, k), e[:, 3].sum()
+        v.check(name + ': stars to test', 1e3 * mass / got, 1)
+        v.check(name + ': deviation of the mass in sigma',
+                abs(got - want) / math.sqrt(want * mass), 4)
+        v.check(name + ': masses are whole numbers of stars',
+                abs(e[:, 3] / mass - np.round(e[:, 3] / mass)).max(), 1e-9)
+    thin = uniform('thin', 'eps_star=0.1\nm_star=1.0\nn_star=80.0')
+    v.same('below the threshold none', len(thin), 0)
+    v.same('in hot gas none', len(uniform('hot', 'eps_star=0.1\nm_star=1.0',
+                                          ['init_params/p_region=3.0,3.0'])), 0)
+    v.end()
+
+
+def galaxy(name, ranks, threads=1, ordering='hilbert', form='original', options=(), settings=(),
+           check=False):
+    text = BOX % ('.true.', STEPS, '.true.' if check else '.false.', 3, 5, 3, 0.3, STEPS // 2, form,
+                  0.1, 'eps_star=0.2\nm_star=20.0', 'eta_sn=0.2\nyield=0.1\nt_sne=0.15')
+    return ptah.simulate(text, name, ranks, threads,
+                         ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
+                         ['-q', *options])
+
+
+def total(path):
+    s = read_ramses.load(path)
+    return math.fsum(s.cell['density'] * s.volume) + math.fsum(s.part.get('mass', []))
+
+
+def ranks(numbers):
+    v = ptah.Verdict()
+    whole = galaxy('whole', 1)  # with hilbert
+    last, first = whole.outputs[-1], whole.outputs[0]
+    e, reference = events('whole'), ptah.digest(last)
+    births, blasts = (e[:, 0] == 0).sum(), (e[:, 0] == 1).sum()
+    print('     %d births, %d supernovae, levels %s' % (births, blasts, np.unique(e[:, 2])))
+    v.same('births and supernovae on several levels',
+           births > 50 and blasts > 10 and len(np.unique(e[:, 2])) > 1, True)
+    v.same('no star explodes twice', len(set(e[e[:, 0] == 1, 1])), blasts)
+    s = read_ramses.load(last)
+    v.same('ids of the stars are those of the births',
+           (s.part['identity'] == np.sort(e[e[:, 0] == 0, 1])).all(), True)
+    v.same('family and tags', (set(s.part['family']), (s.part['tag'] != 0).sum()), ({2}, blasts))
+    v.check('mass of gas and stars', abs(total(last) / total(first) - 1), 1e-13)
+    for n in numbers:
+        ordering = 'ksection' if n % 2 else 'hilbert'
+        r = galaxy('on_%d' % n, n, 2 if n == 2 else 1, ordering, check=n == 3)
+        v.same('%d ranks, %s: the same digest' % (n, ordering),
+               ptah.digest(r.outputs[-1]) == reference, True)
+        v.same('%d ranks, %s: the same log' % (n, ordering),
+               np.array_equal(events('on_%d' % n), e), True)
+    for form, n in ('original', 2), ('hdf5', 3):
+        half = galaxy('half_' + form, n, form=form,
+                      settings=['run_params/nstepmax=%d' % (STEPS // 2)])
+        rest = galaxy('rest_' + form, 5 - n, ordering='ksection',
+                      options=['-r', os.path.abspath(half.outputs[-1])])
+        v.same('%s, %d ranks, then %d: the same digest' % (form, n, 5 - n),
+               ptah.digest(rest.outputs[-1]) == reference, True)
+    v.end()
+
+
+def wrong():
+    v = ptah.Verdict()
+    for law, feedback, says in [
+            ('eps_star=0.1\nn_star=0', '', 'n_star=0'),
+            ('eps_star=0.1\nt_star=1.0', '', 'eps_star=0.1 and t_star=1'),
+            ('eps_star=0.1\nm_star=0.0', '', 'm_star=0'),
+            ('eps_star=-0.1', '', 'eps_star=-0.1'),
+            ('eps_star=0.1\nsf_virial=.true.', '', 'sf_virial'),
+            ('eps_star=0.1', 'eta_sn=1.2', 'eta_sn=1.2'),
+            ('eps_star=0.1', 'f_w=10.0', 'f_w'),
+            ('eps_star=0.1', 'yield=-1.0', 'yield')]:
+        text = BOX % ('.false.', 1, '.false.', 3, 3, 1, 0, 100, 'original', -1, law, feedback)
+        r = ptah.simulate(text, 'wrong', must_work=False)
+        lines = r.err.strip().splitlines()
+        v.same('%s: one sentence, status 2' % ' '.join((law + ' ' + feedback).split()),
+               (r.status, len(lines), says in r.err), (2, 1, True))
+    v.end()
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'rate':
+        rate()
+    elif sys.argv[1] == 'wrong':
+        wrong()
+    else:
+        ranks([int(n) for n in sys.argv[2:]])
