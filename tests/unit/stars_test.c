@@ -1,7 +1,7 @@
-/* stars_test: what gas loses stars get, and what stars eject gas gets, cell by cell. Would catch: an
- * explosion whose energy is not 1e51 erg for 10 solar masses, one that happens twice or in a cell of
- * another level, metals that are lost, a particle of the wrong weight, particles of finer levels
- * that are lost when new ones are put before them. */
+/* stars_test: what gas loses stars get, and what stars eject gas gets, cell by cell. Would catch:
+ * an explosion whose energy is not 1e51 erg for 10 solar masses, one that happens twice or in a
+ * cell of another level, metals that are lost, a particle of the wrong weight, particles of finer
+ * levels that are lost when new ones are put before them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
