@@ -50,6 +50,7 @@ struct star_law star_law(const struct term_run *r)
     return (struct star_law){.mass = mass_of_one(r),
                              .least = threshold(r) / r->units.hydrogen,
                              .hottest = 2e4,
+                             .floor = floor_at(r->par, r->cosmo, &r->units, r->aexp),
                              .rate = rate_of(r) * settled(r)};
 }
 

@@ -31,7 +31,8 @@ static bool fertile(const struct term_run *r, const struct star_law *law, const 
     const struct param_refine *p = &r->par->refine;
     double rho = lv->fld[FLD_U][i][c];
     if (lv->child[i][c] >= 0 || !(rho > law->least)) return false;
-    if (star_T2(r, lv, i, c) > law->hottest) return false;
+    double floor = floor_T2(&law->floor, rho * r->units.hydrogen);
+    if (star_T2(r, lv, i, c) - floor > law->hottest) return false;
     if (p->ivar_refine <= 0) return true;
     double value = lv->fld[FLD_U + p->ivar_refine - 1][i][c];
     return (p->ivar_refine > 1 ? value / rho : value) > p->var_cut_refine;

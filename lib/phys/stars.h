@@ -1,13 +1,15 @@
 /* phys/stars: what star formation and supernovae share. Method: docs/method/stars.md. */
 #pragma once
+#include "phys/floor.h"
 #include "phys/term.h"
 
 /* The law of a run at a time, code units. */
 struct star_law {
     double mass;    /* of one star: particles are multiples of it */
     double least;   /* density of the gas above which stars form */
-    double hottest; /* T/mu in K below which they form */
-    double rate;    /* of star formation: mass per time and volume / density^1.5 */
+    double hottest; /* T/mu in K above the floor below which they form */
+    struct temperature_floor floor;
+    double rate; /* of star formation: mass per time and volume / density^1.5 */
 };
 struct star_law star_law(const struct term_run *r);
 

@@ -308,7 +308,7 @@ static void test_param_refused(void)
     char *text = NULL;
     size_t bytes = 0;
     FILE *f = open_memstream(&text, &bytes);
-    CHECK(param_unused(par, f) == 2);
+    CHECK(param_unused(par, f) == 3);
     fclose(f);
     CHECK(strstr(text, "physics/ragn has no effect unless sink=.true."));
     free(text);
