@@ -18,6 +18,7 @@
 #include "base/timer.h"
 #include "comm/tuner.h"
 #include "dom/adapt.h"
+#include "dom/ghost.h"
 #include "formats/formats.h"
 #include "sim/sim.h"
 
@@ -26,6 +27,7 @@ static enum err restore_cosmology(struct sim *s);
 static enum err read_particles(struct sim *s);
 static enum err restore_tree(struct sim *s);
 static enum err restore_values(struct sim *s);
+static void mend_flags(struct sim *s);
 static void say_what(const struct sim *s);
 static enum err restore_tuner(struct sim *s);
 static enum err check_end(struct sim *s);
@@ -57,10 +59,44 @@ enum err sim_restart(struct sim *s)
     TRY(restore_tree(s));
     TRY(restore_values(s));
     adapt_fill(&s->mesh, &s->comm);
+    mend_flags(s);
     sim_count_octs(s);
     if (s->par->run.pic) TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
     source_close(&s->restart.from);
     return OK;
+}
+
+/* Own octs of level l that are to be removed although their cells are flagged or split. */
+static int64_t count_contradictions(const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    int64_t n = 0;
+    for (lidx i = 0; i < lv->nown; i++) {
+        bool used = false;
+        for (int c = 0; c < 8; c++) used |= lv->flag[i][c] || lv->child[i][c] >= 0;
+        n += used && !up->flag[lv->parent[i]][oct_slot(lv, i)];
+    }
+    return n;
+}
+
+/* A refinement must not remove an oct that has children or is to get some. Flags of a checkpoint
+ * that ask for it are replaced by those that keep the octs as they are. */
+static void mend_flags(struct sim *s)
+{
+    struct mesh *m = &s->mesh;
+    int64_t bad = 0;
+    for (int l = m->levelmin + 1; l <= m->levelmax; l++) bad += count_contradictions(m, l);
+    comm_add_i64(&s->comm, &bad, 1);
+    if (bad == 0) return;
+    log_info(" The refinement flags of %ld octs in the checkpoint contradict those of their "
+             "parents: the mesh stays as it is until cells are flagged again",
+             (long)bad);
+    for (int l = 1; l < m->levelmax; l++) {
+        struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int c = 0; c < 8; c++) lv->flag[i][c] = lv->child[i][c] >= 0;
+        ghost_fill_flags(&s->comm, m, l);
+    }
 }
 
 static void say_what(const struct sim *s)
