@@ -334,8 +334,8 @@ def maps(v, path):
         part = 0
         for shift in (-1, 0, 1):
             a, b = low[d] + shift, low[d] + shift + size
-            width = np.minimum(b, centre[d] + w / 2) - np.maximum(a, centre[d] - w / 2)
-            part = part + np.clip(width, 0, None)
+            overlap = np.minimum(b, centre[d] + w / 2) - np.maximum(a, centre[d] - w / 2)
+            part = part + np.clip(overlap, 0, None)
         share *= part / size
     where = ['--center', ','.join(map(str, centre)), '--width', str(width), '--depth', str(depth)]
     m = json.loads(inspect('-j', '-m', 'density', '-n', '50', '-o', 'm.npy', *where, path).out)

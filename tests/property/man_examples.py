@@ -87,7 +87,7 @@ def prepare():
             value = value if value.isdigit() else "'%s'" % value
             text, n = re.subn(r'\b%s=.*' % key, '%s=%s' % (key, value), text)
             if n == 0:
-                text = text.replace('noutput=1', "noutput=1\n%s='%s'" % (key, value))
+                text = text.replace('noutput=1', 'noutput=1\n%s=%s' % (key, value))
         ptah.simulate(text, folder)
 
 
