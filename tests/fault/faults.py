@@ -138,7 +138,7 @@ def digests(folder):
 
 
 STAYS = 'the old one could not be removed'
-SAID = re.compile(r'(simulate|convert|repartition): | Older| No backup| .* ' + STAYS)
+SAID = re.compile(r'(simulate|convert|repartition): | The new checkpoint| The backup at| .* ' + STAYS)
 
 
 def troubles(s, r, found, kind):
@@ -226,7 +226,7 @@ def disk_full():
     s.argv = [a.replace('nstepmax=6', 'nstepmax=8') for a in s.argv]
     r, found = s.run(len(calls) // 2, 'ENOSPC', last=True)
     v.same('exit status', r.status, 2)
-    backups = [line for line in r.err.splitlines() if 'No backup' in line]
+    backups = [line for line in r.err.splitlines() if 'The backup at coarse step' in line]
     v.same('backups that failed, told of', len(backups) >= 1, True)
     ends = [line for line in r.err.splitlines() if line.startswith('simulate: ')]
     print('     ' + '\n     '.join(backups + ends))
