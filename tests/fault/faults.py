@@ -138,7 +138,8 @@ def digests(folder):
 
 
 STAYS = 'the old one could not be removed'
-SAID = re.compile(r'(simulate|convert|repartition): | The new checkpoint| The backup at| .* ' + STAYS)
+SAID = re.compile(r'(simulate|convert|repartition): | The new checkpoint| The backup at| .* ' +
+                  STAYS)
 
 
 def troubles(s, r, found, kind):
