@@ -69,12 +69,6 @@ static void post_event(struct post *p, const struct domain *d, const struct mesh
     }
 }
 
-static int rank_order(const void *a, const void *b)
-{
-    const struct parcel *const *x = a, *const *y = b;
-    return ((*x)->rank > (*y)->rank) - ((*x)->rank < (*y)->rank);
-}
-
 static int event_order(const void *a, const void *b)
 {
     const struct event *x = &(*(const struct parcel *const *)a)->event,
@@ -85,14 +79,13 @@ static int event_order(const void *a, const void *b)
     return 0;
 }
 
-/* The rows in this order, in a new block. */
-static char *rows_sorted(const char *data, size_t row, int64_t n,
-                         int (*order)(const void *, const void *))
+/* The rows by event, in a new block. */
+static char *rows_sorted(const char *data, size_t row, int64_t n)
 {
     const char **at = mem_new(sizeof *at * (size_t)n + 1, "events");
     char *out = mem_new(row * (size_t)n + 1, "events");
     for (int64_t i = 0; i < n; i++) at[i] = data + row * (size_t)i;
-    qsort(at, (size_t)n, sizeof *at, order);
+    qsort(at, (size_t)n, sizeof *at, event_order);
     for (int64_t i = 0; i < n; i++) memcpy(out + row * (size_t)i, at[i], row);
     mem_free(at);
     return out;
@@ -107,6 +100,25 @@ static void unpack(struct events *out, const char *rows, size_t row)
         memcpy(&out->at[i], p + offsetof(struct parcel, event), sizeof *out->at);
         memcpy(out->payload + out->bytes * (size_t)i, p + sizeof(struct parcel), out->bytes);
     }
+}
+
+/* To the ranks they are for; returns the parcels that arrive, *n of them. */
+static char *post_send(const struct post *p, const struct comm *c, int64_t *n)
+{
+    int *rank = mem_new(sizeof *rank * (size_t)p->n + 1, "events");
+    int64_t *order = mem_new(sizeof *order * (size_t)p->n + 1, "events");
+    char *rows = mem_new(p->row * (size_t)p->n + 1, "events");
+    for (int64_t i = 0; i < p->n; i++)
+        rank[i] = (int)((const struct parcel *)(p->data + p->row * (size_t)i))->rank;
+    struct comm_counts to = comm_counts_of(p->n, rank, order);
+    for (int64_t i = 0; i < p->n; i++)
+        memcpy(rows + p->row * (size_t)i, p->data + p->row * (size_t)order[i], p->row);
+    char *got = comm_exchange(c, rows, &to, p->row, n, NULL);
+    comm_counts_free(&to);
+    FREE(rows);
+    FREE(order);
+    FREE(rank);
+    return got;
 }
 
 enum err event_route(const struct comm *c, const struct domain *d, const struct mesh *m, int64_t n,
@@ -125,16 +137,8 @@ enum err event_route(const struct comm *c, const struct domain *d, const struct 
         if (bytes) memcpy(room, (const char *)payload + bytes * (size_t)i, bytes);
         post_event(&p, d, m, &e[i], room, &near);
     }
-    int *rank = mem_new(sizeof *rank * (size_t)p.n + 1, "events");
-    char *rows = rows_sorted(p.data, p.row, p.n, rank_order);
-    for (int64_t i = 0; i < p.n; i++)
-        rank[i] = (int)((const struct parcel *)(rows + p.row * (size_t)i))->rank;
-    struct comm_counts to = comm_counts_of(p.n, rank, NULL);
-    char *got = comm_exchange(c, rows, &to, p.row, &out->n, NULL);
-    comm_counts_free(&to);
-    FREE(rank);
-    FREE(rows);
-    rows = rows_sorted(got, p.row, out->n, event_order);
+    char *got = post_send(&p, c, &out->n);
+    char *rows = rows_sorted(got, p.row, out->n);
     unpack(out, rows, p.row);
     FREE(rows);
     FREE(got);
