@@ -150,6 +150,18 @@ void comm_bcast(const struct comm *c, void *p, size_t bytes, int root)
         MPI_Bcast((char *)p + at, comm_piece(bytes - at), MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
+void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join)
+{
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Type_contiguous((int)bytes, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(join, 1, &op);
+    MPI_Allreduce(MPI_IN_PLACE, x, n, type, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+}
+
 /* ---- union of rows ---- */
 
 /* What the reduction works on: this, the numbers to be added, the rows. */
@@ -185,27 +197,12 @@ int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, vo
     *b = (struct bundle){n, most, (int64_t)row, nadd};
     memcpy(bundle_add(b), add, sizeof *add * (size_t)nadd);
     if (n <= most) memcpy(bundle_rows(b), rows, row * (size_t)n);
-    MPI_Datatype type;
-    MPI_Op op;
-    MPI_Type_contiguous((int)bytes, MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    MPI_Op_create(bundle_join, 1, &op);
-    MPI_Allreduce(MPI_IN_PLACE, b, 1, type, op, MPI_COMM_WORLD);
-    MPI_Op_free(&op);
-    MPI_Type_free(&type);
+    comm_reduce_by(b, 1, bytes, bundle_join);
     n = b->n;
     memcpy(add, bundle_add(b), sizeof *add * (size_t)nadd);
     if (n <= most) memcpy(rows, bundle_rows(b), row * (size_t)n);
     FREE(b);
     return n;
-}
-
-void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root)
-{
-    if (c->size == 1)
-        memcpy(all, mine, bytes);
-    else
-        MPI_Gather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
 }
 
 enum err err_agree(const struct comm *c, enum err e)

@@ -43,8 +43,6 @@ int64_t comm_scan_i64(const struct comm *c, int64_t x);
 void comm_sum(const struct comm *c, struct sum *s);
 void comm_sums(const struct comm *c, struct sum *s, int n);
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
-/* equal sizes */
-void comm_gather_bytes(const struct comm *c, const void *mine, size_t bytes, void *all, int root);
 
 /* Rows of all ranks together, in any order: rows has room for `most` of them, and holds n of this
  * rank on entry (n may be greater than most). Returns how many there are; if that is at most

@@ -56,9 +56,9 @@ void p2p_end(struct comm_swap *s)
 
 /* ---- sizes known to senders alone ---- */
 
-/* Each message begins with its length, and is sent in pieces. */
+/* What a message begins with; it is sent in pieces. */
 struct letter {
-    uint64_t bytes;
+    uint64_t bytes; /* of the whole message */
 };
 
 struct posting {
@@ -79,8 +79,8 @@ static struct posting post_letters(int64_t n, const struct parcel *out, int tag)
     p.req = mem_new(sizeof *p.req * count + 1, "exchange");
     char *at = p.block = mem_new(total + 1, "exchange");
     for (int64_t i = 0; i < n; i++) {
-        struct letter head = {out[i].bytes};
-        size_t bytes = sizeof head + out[i].bytes;
+        size_t bytes = sizeof(struct letter) + out[i].bytes;
+        struct letter head = {bytes};
         memcpy(at, &head, sizeof head);
         memcpy(at + sizeof head, out[i].data, out[i].bytes);
         /* the first piece tells when it was received */
@@ -92,27 +92,6 @@ static struct posting post_letters(int64_t n, const struct parcel *out, int tag)
         at += bytes;
     }
     return p;
-}
-
-/* A message that was found: the rest of a long one follows from the same rank. */
-static void take_letter(MPI_Message *message, const MPI_Status *status, struct parcels *in)
-{
-    int bytes, from = status->MPI_SOURCE;
-    struct letter head;
-    MPI_Get_count(status, MPI_BYTE, &bytes);
-    char *block = parcels_block(in, (size_t)bytes);
-    MPI_Mrecv(block, bytes, MPI_BYTE, message, MPI_STATUS_IGNORE);
-    memcpy(&head, block, sizeof head);
-    size_t whole = sizeof head + head.bytes;
-    if (whole > (size_t)bytes) {
-        char *longer = parcels_block(in, whole);
-        memcpy(longer, block, (size_t)bytes);
-        block = longer;
-        for (size_t at = (size_t)bytes; at < whole; at += comm_piece_max)
-            MPI_Recv(block + at, comm_piece(whole - at), MPI_BYTE, from, status->MPI_TAG,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    parcels_add(in, from, head.bytes, block + sizeof head);
 }
 
 void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *out,
@@ -128,7 +107,10 @@ void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *
         int found;
         MPI_Improbe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, &message, &status);
         if (found) {
-            take_letter(&message, &status, in);
+            struct letter head;
+            char *letter = parcels_receive(in, &message, &status);
+            memcpy(&head, letter, sizeof head);
+            parcels_add(in, status.MPI_SOURCE, head.bytes - sizeof head, letter + sizeof head);
             continue;
         }
         if (entered) {

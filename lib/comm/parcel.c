@@ -1,6 +1,7 @@
 /* comm/parcel: what all transports share: parcels that arrive, lengths of messages, the count of
  * rounds; see transport.h. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "comm/transport.h"
@@ -34,6 +35,23 @@ char *parcels_block(struct parcels *p, size_t bytes)
         p->block = mem_grow(p->block, sizeof *p->block * (size_t)p->block_room, "exchange");
     }
     return p->block[p->nblock++] = mem_new(bytes + 1, "exchange");
+}
+
+char *parcels_receive(struct parcels *p, MPI_Message *message, const MPI_Status *status)
+{
+    uint64_t whole;
+    int bytes;
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    char *block = parcels_block(p, (size_t)bytes);
+    MPI_Mrecv(block, bytes, MPI_BYTE, message, MPI_STATUS_IGNORE);
+    memcpy(&whole, block, sizeof whole);
+    if (whole <= (size_t)bytes) return block;
+    char *longer = parcels_block(p, whole);
+    memcpy(longer, block, (size_t)bytes);
+    for (size_t at = (size_t)bytes; at < whole; at += comm_piece_max)
+        MPI_Recv(longer + at, comm_piece(whole - at), MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return longer;
 }
 
 struct numbered {

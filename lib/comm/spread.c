@@ -1,9 +1,8 @@
 /* comm/spread: see spread.h. */
 #include "comm/spread.h"
 
-#include <mpi.h>
-
 #include "base/mem.h"
+#include "comm/transport.h"
 
 struct triple {
     int64_t low, sum, high;
@@ -20,23 +19,11 @@ static void join(void *in, void *inout, int *n, MPI_Datatype *type)
     }
 }
 
-static void reduce(struct triple *t, int n)
-{
-    MPI_Datatype type;
-    MPI_Op op;
-    MPI_Type_contiguous(3, MPI_INT64_T, &type);
-    MPI_Type_commit(&type);
-    MPI_Op_create(join, 1, &op);
-    MPI_Allreduce(MPI_IN_PLACE, t, n, type, op, MPI_COMM_WORLD);
-    MPI_Op_free(&op);
-    MPI_Type_free(&type);
-}
-
 void comm_spread(const struct comm *c, int n, const int64_t *x, struct spread *s)
 {
     struct triple *t = mem_new(sizeof *t * (size_t)n + 1, "comm");
     for (int i = 0; i < n; i++) t[i] = (struct triple){x[i], x[i], x[i]};
-    if (c->size > 1) reduce(t, n);
+    if (c->size > 1) comm_reduce_by(t, n, sizeof *t, join);
     for (int i = 0; i < n; i++)
         s[i] = (struct spread){t[i].low, t[i].high, (double)t[i].sum / c->size};
     mem_free(t);

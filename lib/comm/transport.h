@@ -32,6 +32,9 @@ struct parcels {
 void parcels_add(struct parcels *p, int rank, size_t bytes, char *data);
 /* A block of this size, freed with p. */
 char *parcels_block(struct parcels *p, size_t bytes);
+/* A block with the whole of a message that was probed: its first eight bytes are its length, and
+ * what is beyond one piece follows from the same rank under the same tag. */
+char *parcels_receive(struct parcels *p, MPI_Message *message, const MPI_Status *status);
 /* By rank; those of one rank stay in order. */
 void parcels_sort(struct parcels *p);
 void parcels_free(struct parcels *p);
@@ -77,3 +80,6 @@ enum {
 extern const struct transport comm_transport[TRANSPORTS];
 
 void comm_count_round(void);
+
+/* x[0..n-1], items of `bytes` bytes, := what `join` makes of those of all ranks. (collective) */
+void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join);

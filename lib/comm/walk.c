@@ -113,25 +113,12 @@ static void level_send(struct walk *w)
     comm_count_round();
 }
 
-/* The message of this rank, whatever its length. */
 static char *take_message(struct walk *w, int from)
 {
     MPI_Message message;
     MPI_Status status;
-    struct head head;
-    int bytes;
     MPI_Mprobe(from, w->tag, MPI_COMM_WORLD, &message, &status);
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    char *block = parcels_block(w->in, (size_t)bytes);
-    MPI_Mrecv(block, bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    memcpy(&head, block, sizeof head);
-    if (head.bytes == (size_t)bytes) return block;
-    char *whole = parcels_block(w->in, head.bytes);
-    memcpy(whole, block, (size_t)bytes);
-    for (size_t at = (size_t)bytes; at < head.bytes; at += comm_piece_max)
-        MPI_Recv(whole + at, comm_piece(head.bytes - at), MPI_BYTE, from, w->tag, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    return whole;
+    return parcels_receive(w->in, &message, &status);
 }
 
 static void level_receive(struct walk *w)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "comm/transport.h"
 #include "comm/tuner.h"
 #include "dom/adapt.h"
 #include "dom/ghost.h"
@@ -62,16 +63,15 @@ static void print_row(const struct bench *b, const char *domains, const char *tr
 static void measure(struct bench *b, enum domain_kind kind, const char *domains)
 {
     static const bool boundary[6] = {false};
-    static const char *const transport[] = {"p2p", "alltoallv", "ksection"};
     struct repeat build = {.comm = &b->c};
     repeat_begin(&build);
     struct domain *d = domain_new(kind, b->c.size, b->level, boundary);
     mesh_init(&b->m, b->level, b->level, b->nvar, true, false, 1, boundary);
     adapt_build(&b->m, &b->c, d);
     repeat_end(&build);
-    for (int t = 0; t < 3; t++) {
+    for (int t = 0; t < TRANSPORTS; t++) {
         struct repeat r = {.comm = &b->c};
-        b->c.tuner = tuner_new(transport[t]);
+        b->c.tuner = tuner_new(comm_transport[t].name);
         fill_own(b);
         for (int i = 0; i <= b->repeats; i++) { /* the first one makes buffers */
             comm_mark(&b->c);
@@ -82,7 +82,7 @@ static void measure(struct bench *b, enum domain_kind kind, const char *domains)
         }
         comm_mark(&b->c);
         compare_ghosts(b);
-        print_row(b, domains, transport[t], build.seconds[0], repeat_times(&r));
+        print_row(b, domains, comm_transport[t].name, build.seconds[0], repeat_times(&r));
         tuner_free(&b->c.tuner);
     }
     mesh_fini(&b->m);

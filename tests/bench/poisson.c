@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "comm/transport.h"
 #include "comm/tuner.h"
 #include "dom/adapt.h"
 #include "grav/grav.h"
@@ -95,9 +96,7 @@ static void measure_all(struct bench *b, enum domain_kind kind, const char *doma
     struct level *lv = &b->m.lev[b->level];
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] = -12 * PI * PI * exact_at(b, i, k);
-    measure_solvers(b, domains, "p2p");
-    measure_solvers(b, domains, "alltoallv");
-    measure_solvers(b, domains, "ksection");
+    for (int t = 0; t < TRANSPORTS; t++) measure_solvers(b, domains, comm_transport[t].name);
     mesh_fini(&b->m);
     domain_free(d);
 }
