@@ -104,19 +104,20 @@ void weights_merge(struct weights *w, const struct comm *c)
 {
     comm_add_i64(c, w->octs, LEVEL_MAX + 2);
     coarsen(w);
-    int64_t n = 0, *count = mem_zero(sizeof *count * (size_t)(2 * c->size), "weights"),
-            *at = count + c->size;
+    int *rank = mem_new(sizeof *rank * (size_t)w->cap, "weights");
+    int64_t n = 0, *order = mem_new(sizeof *order * (size_t)w->n + 1, "weights");
+    for (int64_t i = 0; i < w->cap; i++)
+        rank[i] = w->row[i].code ? (int)(w->row[i].code % (okey)c->size) : -1;
+    struct comm_counts to = comm_counts_of(w->cap, rank, order);
     struct weight *out = mem_new(sizeof *out * (size_t)w->n + 1, "weights");
-    for (int64_t i = 0; i < w->cap; i++)
-        if (w->row[i].code) count[(int)(w->row[i].code % (okey)c->size)]++;
-    for (int r = 1; r < c->size; r++) at[r] = at[r - 1] + count[r - 1];
-    for (int64_t i = 0; i < w->cap; i++)
-        if (w->row[i].code) out[at[(int)(w->row[i].code % (okey)c->size)]++] = w->row[i];
+    for (int64_t i = 0; i < w->n; i++) out[i] = w->row[order[i]];
     FREE(w->row);
-    struct weight *got = comm_exchange_all(c, out, count, sizeof *out, &n, NULL);
+    FREE(order);
+    FREE(rank);
+    w->row = comm_exchange(c, out, &to, sizeof *out, &n, NULL);
+    w->cap = n, w->n = 0;
+    comm_counts_free(&to);
     FREE(out);
-    FREE(count);
-    w->row = got, w->cap = n, w->n = 0;
     int64_t cap = 1024;
     while (cap < 2 * n) cap *= 2;
     rehash(w, cap, w->level);

@@ -351,19 +351,18 @@ static int seed_order(const void *a, const void *b)
 static enum err send_seeds(struct forest *f, int l)
 {
     struct sim *s = f->s;
-    int64_t n = f->n[l],
-            *count = mem_zero(sizeof *count * (size_t)(2 * s->comm.size + 1), "restart"),
-            *at = count + s->comm.size;
+    int64_t n = f->n[l], *order = mem_new(sizeof *order * (size_t)n + 1, "restart");
     struct seed *out = mem_new(sizeof *out * (size_t)n + 1, "restart");
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "restart");
-    for (int64_t i = 0; i < n; i++) count[rank[i] = domain_rank(s->dom, l, f->seed[l][i].key)]++;
-    for (int r = 0; r < s->comm.size; r++) at[r + 1] = at[r] + count[r];
-    for (int64_t i = 0; i < n; i++) out[at[rank[i]]++] = f->seed[l][i];
+    for (int64_t i = 0; i < n; i++) rank[i] = domain_rank(s->dom, l, f->seed[l][i].key);
+    struct comm_counts to = comm_counts_of(n, rank, order);
+    for (int64_t i = 0; i < n; i++) out[i] = f->seed[l][order[i]];
     FREE(f->seed[l]);
-    f->seed[l] = comm_exchange_all(&s->comm, out, count, sizeof *out, &f->n[l], NULL);
+    f->seed[l] = comm_exchange(&s->comm, out, &to, sizeof *out, &f->n[l], NULL);
+    comm_counts_free(&to);
     FREE(rank);
     FREE(out);
-    FREE(count);
+    FREE(order);
     bool sorted = true;
     for (int64_t i = 1; i < f->n[l]; i++) sorted &= f->seed[l][i - 1].key < f->seed[l][i].key;
     if (!sorted) qsort(f->seed[l], (size_t)f->n[l], sizeof *f->seed[l], seed_order);
@@ -485,7 +484,8 @@ struct stream {
     struct sim *s;
     int nvalue, field[NVAR_MAX + 4]; /* value of the source → field, -1: not needed */
     size_t row;                      /* bytes: key, level, values */
-    int64_t *count, placed;
+    int64_t placed;
+    struct comm_counts to;
     char *out;
     lidx last[LEVEL_MAX + 2];
     bool ended; /* all ranks know of the error */
@@ -515,7 +515,6 @@ static void stream_init(struct stream *t, struct sim *s)
     }
     for (int k = 0; nvar + k < f->nvalue; k++) t->field[nvar + k] = s->mesh.gravity ? grav[k] : -1;
     t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
-    t->count = mem_zero(sizeof *t->count * (size_t)(2 * s->comm.size + 1), "restart");
 }
 
 static enum err place_row(struct stream *t, const char *row)
@@ -548,12 +547,12 @@ static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *
     int64_t left = more, n;
     comm_max_i64(c, &left, 1);
     *any = left;
-    char *in = comm_exchange_all(c, t->out, t->count, t->row, &n, NULL);
+    char *in = comm_exchange(c, t->out, &t->to, t->row, &n, NULL);
     enum err err = OK;
     for (int64_t i = 0; i < n && err == OK; i++) err = place_row(t, in + t->row * (size_t)i);
     FREE(in);
     FREE(t->out);
-    memset(t->count, 0, sizeof *t->count * (size_t)c->size);
+    comm_counts_free(&t->to);
     TRY(err_agree(c, err));
     t->ended = false;
     return OK;
@@ -564,23 +563,23 @@ static enum err send_values(const struct source_octs *o, void *ctx)
     struct stream *t = ctx;
     if (o->level > t->s->mesh.levelmax) return OK;
     const struct domain *d = t->s->dom;
-    int size = t->s->comm.size;
-    int64_t *at = t->count + size;
+    int64_t *order = mem_new(sizeof *order * (size_t)o->n + 1, "restart");
     bool any;
     int *rank = mem_new(sizeof *rank * (size_t)o->n + 1, "restart");
     for (int i = 0; i < o->n; i++)
-        t->count[rank[i] = size > 1 ? domain_rank(d, o->level, o->key[i]) : 0]++;
-    at[0] = 0;
-    for (int r = 0; r < size; r++) at[r + 1] = at[r] + t->count[r];
+        rank[i] = t->s->comm.size > 1 ? domain_rank(d, o->level, o->key[i]) : 0;
+    t->to = comm_counts_of(o->n, rank, order);
     t->out = mem_zero(t->row * (size_t)o->n + 1, "restart");
-    for (int i = 0; i < o->n; i++) {
-        char *row = t->out + t->row * (size_t)at[rank[i]]++;
+    for (int at = 0; at < o->n; at++) {
+        int64_t i = order[at];
+        char *row = t->out + t->row * (size_t)at;
         memcpy(row, &o->key[i], sizeof o->key[i]);
         memcpy(row + sizeof o->key[i], &o->level, sizeof o->level);
         double *value = (double *)(row + 16 + sizeof o->key[i]);
         for (int k = 0; k < 8 * t->nvalue; k++) value[k] = o->val[k][i];
     }
     FREE(rank);
+    FREE(order);
     return exchange_rows(t, OK, true, &any);
 }
 
@@ -609,6 +608,6 @@ static enum err restore_values(struct sim *s)
     stream_init(&t, s);
     enum err err = read_values(&t);
     FREE(t.out);
-    FREE(t.count);
+    comm_counts_free(&t.to);
     return err;
 }
