@@ -141,16 +141,6 @@ static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
     return edge;
 }
 
-static void level_halo(struct mg_level *g)
-{
-    g->halo = mem_new(sizeof *g->halo * (size_t)(g->noct - g->nown) + 1, "multigrid");
-    for (lidx i = g->nown; i < g->noct; i++) {
-        bool touches = false;
-        for (int f = 0; f < 6; f++) touches |= g->nbr[i][f] >= 0 && g->nbr[i][f] < g->nown;
-        if (touches) g->halo[g->nhalo++] = i;
-    }
-}
-
 static void level_outer(struct mg_level *g)
 {
     const struct xplan *p = g->plan;
@@ -279,7 +269,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
     int low = g->share ? g->bottom + 1 : g->bottom;
     for (int k = low; k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
-        level_halo(lev);
+        lev->halo = mesh_halo(lev->nown, lev->noct, lev->nbr, &lev->nhalo);
         level_outer(lev);
         level_edges(lev);
         level_arrays(lev, k == l);

@@ -155,6 +155,18 @@ static lidx cube_hard(const struct mesh *m, int l, lidx i, const lidx cube[27], 
     return mesh_neighbour(m, l, i, s[0], s[1], s[2]);
 }
 
+lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n)
+{
+    lidx *halo = mem_new(sizeof *halo * (size_t)(noct - nown) + 1, "mesh");
+    *n = 0;
+    for (lidx i = nown; i < noct; i++) {
+        bool touches = false;
+        for (int f = 0; f < 6; f++) touches |= nbr[i][f] >= 0 && nbr[i][f] < nown;
+        if (touches) halo[(*n)++] = i;
+    }
+    return halo;
+}
+
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
 {
     const lidx(*nbr)[6] = m->lev[l].nbr;

@@ -19,7 +19,6 @@ struct flags {
     lidx nhalo, *halo;          /* ghosts beyond a face of own octs */
 };
 
-static void flag_halo(struct flags *f);
 static void flag_minimal(struct flags *f, const struct level *fine);
 static void flag_dilate(struct flags *f);
 static void flag_criteria(struct flags *f, int l);
@@ -47,7 +46,7 @@ void sim_flag(struct sim *s, int l, int icount)
     struct flags f = {.s = s, .lv = lv};
     f.bits = mem_new((size_t)lv->noct + 1, "flag scratch");
     f.next = mem_new((size_t)lv->noct + 1, "flag scratch");
-    flag_halo(&f);
+    f.halo = mesh_halo(lv->nown, lv->noct, (const lidx(*)[6])lv->nbr, &f.nhalo);
     flag_minimal(&f, &m->lev[l + 1]);
     flag_dilate(&f);
     flag_criteria(&f, l);
@@ -58,17 +57,6 @@ void sim_flag(struct sim *s, int l, int icount)
     FREE(f.halo);
     FREE(f.next);
     FREE(f.bits);
-}
-
-static void flag_halo(struct flags *f)
-{
-    const struct level *lv = f->lv;
-    f->halo = mem_new(sizeof *f->halo * (size_t)(lv->noct - lv->nown) + 1, "flag scratch");
-    for (lidx i = lv->nown; i < lv->noct; i++) {
-        bool touches = false;
-        for (int k = 0; k < 6; k++) touches |= lv->nbr[i][k] >= 0 && lv->nbr[i][k] < lv->nown;
-        if (touches) f->halo[f->nhalo++] = i;
-    }
 }
 
 /* A split cell whose child is split or flagged stays split. */
