@@ -266,9 +266,11 @@ static void births_find(struct births *b, const struct level *lv, const struct c
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             if (!lv->flag[i][k] || lv->child[i][k] >= 0) continue;
+            BUG_ON(n == b->n); /* the flags are not those that were counted */
             int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;
             b->place[n++] = (struct birth_place){i, k, r};
         }
+    BUG_ON(n != b->n);
 }
 
 /* Records of the octs created on other ranks, in rank order. */
@@ -357,17 +359,17 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
                      adapt_prolong *f, void *ctx)
 {
     ghost_fill_flags(c, m, l);
-    struct adapt_changes n = adapt_count(m, l);
-    comm_add_i64(c, (int64_t *)&n, 2);
-    adapt_change(m, c, d, l, n, f, ctx);
-    return n.created + n.removed;
+    struct adapt_changes here = adapt_count(m, l), all = here;
+    comm_add_i64(c, &all.created, 2);
+    adapt_change(m, c, d, l, here, all, f, ctx);
+    return all.created + all.removed;
 }
 
 void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                  struct adapt_changes all, adapt_prolong *f, void *ctx)
+                  struct adapt_changes here, struct adapt_changes all, adapt_prolong *f, void *ctx)
 {
     struct level *lv = &m->lev[l];
-    struct births b = {.prolong = f, .ctx = ctx, .n = count_births(lv)};
+    struct births b = {.prolong = f, .ctx = ctx, .n = here.created};
     if (all.created + all.removed == 0) return;
 
     int64_t ncome = 0, nborn;

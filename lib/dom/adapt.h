@@ -21,14 +21,14 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
                      adapt_prolong *f, void *ctx);
 
 /* The same in two halves, so that one sum serves many levels. count: octs of level l+1 to be
- * created and removed here; flags of level l valid in ghosts; local. change: given their sums over
- * all ranks. */
+ * created and removed here; flags of level l valid in ghosts; local. change: given these and their
+ * sums over all ranks. */
 struct adapt_changes {
     int64_t created, removed;
 };
 struct adapt_changes adapt_count(const struct mesh *m, int l);
 void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                  struct adapt_changes all, adapt_prolong *f, void *ctx);
+                  struct adapt_changes here, struct adapt_changes all, adapt_prolong *f, void *ctx);
 
 /* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under
  * d) and the ghosts that follow from them; fields are zero. For l = 1..levelmax, then adapt_link

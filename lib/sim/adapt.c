@@ -10,18 +10,13 @@
 void sim_count_octs(struct sim *s)
 {
     int64_t n[LEVEL_MAX + 2] = {0};
+    struct spread all[LEVEL_MAX + 2];
     for (int l = 1; l <= s->mesh.levelmax; l++) n[l] = s->mesh.lev[l].nown;
-    comm_add_i64(&s->comm, n, LEVEL_MAX + 2);
-    int64_t least[2][LEVEL_MAX + 2] = {{0}};
-    for (int l = 1; l <= s->mesh.levelmax; l++) {
-        least[0][l] = s->mesh.lev[l].nown;
-        least[1][l] = -least[0][l];
-    }
-    comm_min_i64(&s->comm, least[0], 2 * (LEVEL_MAX + 2));
+    comm_spread(&s->comm, LEVEL_MAX + 2, n, all);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        s->noct[l] = n[l];
-        s->noct_least[l] = least[0][l];
-        s->noct_most[l] = -least[1][l];
+        s->noct[l] = s->mesh.lev[l].total;
+        s->noct_least[l] = all[l].low;
+        s->noct_most[l] = all[l].high;
     }
 }
 
@@ -36,12 +31,11 @@ void sim_refine(struct sim *s, int from)
     }
     memcpy(all, here, sizeof all);
     comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
+    /* created octs are not flagged, and removed ones neither: no level changes the counts of the
+     * next */
     for (int l = from; l < m->levelmax; l++) {
-        /* created octs are not flagged, and removed ones neither: no level changes these of the
-         * next */
-        struct adapt_changes now = adapt_count(m, l);
-        BUG_ON(now.created != here[l].created || now.removed != here[l].removed);
-        adapt_change(m, &s->comm, s->dom, l, all[l], m->hydro ? hydro_prolong : NULL, &s->hydro);
+        adapt_change(m, &s->comm, s->dom, l, here[l], all[l], m->hydro ? hydro_prolong : NULL,
+                     &s->hydro);
         s->noct[l + 1] = m->lev[l + 1].total;
     }
 }
