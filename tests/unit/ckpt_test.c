@@ -197,11 +197,12 @@ static void test_round_trip(void)
     check(write_world(&w, 1, path, sizeof path) == ERR_FILE,
           "an existing checkpoint is not overwritten");
     w.h.overwrite = true;
-    if (w.p.n) w.p.x[0][0] = BOX + 0.5;
+    if (w.p.n) w.p.x[0][0] = BOX + 0.5, w.p.x[1][0] = -0.25;
     check(write_world(&w, 1, path, sizeof path) == OK && see(path, &s) == OK,
           "unless this is asked for");
-    check(s.parts_wrong == all.size && !file_exists("output_00001.tmp"),
-          "then the new one stands there, positions wrapped");
+    check(s.parts_wrong == 2 * all.size && !file_exists("output_00001.tmp"),
+          "then the new one stands there");
+    check(s.parts_outside == 0, "with positions wrapped into the box");
     world_free(&w);
 }
 
@@ -248,6 +249,30 @@ static void test_digest_sees(void)
         if (strncmp(d[0].line[i].name, "particle", 8) != 0)
             positions = d[0].line[i].hash == d[5].line[i].hash;
     check_on(&alone, positions, "and neither array sizes nor flags nor provenance");
+    world_free(&w);
+}
+
+/* Catches: ids written in four bytes that do not fit, or in eight that do. */
+static void test_id_width(void)
+{
+    static const int64_t last[] = {INT32_MAX, INT32_MAX + (int64_t)1, UINT32_MAX};
+    struct world w;
+    bool same = true;
+    int64_t bytes[3] = {0};
+    world_new(&w, alone, false);
+    w.h.overwrite = true;
+    for (int k = 0; k < 3; k++) {
+        char path[256];
+        struct seen s;
+        struct stat st = {0};
+        w.p.id[7] = last[k];
+        same = same && write_world(&w, 3, path, sizeof path) == OK && see(path, &s) == OK &&
+               s.last_id == last[k] && stat("output_00003/part_00003.out00001", &st) == 0;
+        bytes[k] = st.st_size;
+    }
+    check_on(&alone, same, "ids beside 2^31 and 2^32 are read back");
+    check_on(&alone, bytes[1] == bytes[0] + 4 * NPART && bytes[2] == bytes[1],
+             "ids take eight bytes where four are too few");
     world_free(&w);
 }
 
@@ -527,6 +552,7 @@ int main(int argc, char **argv)
     test_round_trip();
     if (all.rank == 0) {
         test_digest_sees();
+        test_id_width();
         test_walls();
         test_cut_files();
         test_subrecords();

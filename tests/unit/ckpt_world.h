@@ -180,7 +180,8 @@ static void world_free(struct world *w)
 /* ---- reading back ---- */
 
 struct seen {
-    int64_t cells, wrong, split_wrong, parts, parts_wrong;
+    int64_t cells, wrong, split_wrong, parts, parts_wrong, parts_outside;
+    int64_t last_id; /* the greatest */
 };
 
 static void primitive(const double u[NVAR], double q[NVAR])
@@ -224,6 +225,7 @@ static enum err see_parts(const struct source_parts *p, void *ctx)
         bool star = id[i] % 7 == 3;
         for (int d = 0; d < 3; d++) {
             s->parts_wrong += p->x[d][i] != BOX * noise(1, k, (uint64_t)d);
+            s->parts_outside += !(p->x[d][i] >= 0 && p->x[d][i] < BOX);
             s->parts_wrong += p->v[d][i] != noise(2, k, (uint64_t)d) - 0.5;
         }
         s->parts_wrong += p->m[i] != noise(3, k, 0) / NPART;
@@ -232,6 +234,7 @@ static enum err see_parts(const struct source_parts *p, void *ctx)
         s->parts_wrong += p->tag[i] != id[i] % 5;
         s->parts_wrong += p->birth[i] != (star ? -noise(4, k, 0) : 0);
         s->parts_wrong += p->metal[i] != (star ? noise(5, k, 0) : 0);
+        if (id[i] > s->last_id) s->last_id = id[i];
         s->parts++;
     }
     return OK;

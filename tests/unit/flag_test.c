@@ -1,7 +1,8 @@
 /* flag_test: levels that are held back in a run with cooling. Cooling itself is not needed for
  * that, only the switch, which no namelist can set yet. Would catch: the rule applied to the levels
  * of the initial conditions, <= for <, the width of another level, criteria that refine all the
- * same; and a criterion that erases what another has marked. */
+ * same; a criterion that erases what another has marked; and an oct at a coarse-fine boundary that
+ * refines between sub-steps, or one inside that does not. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -124,6 +125,63 @@ static void check_order(struct sim *s)
     }
 }
 
+/* Is there an oct of level LMIN + 1 at q, periodic? A ball across a face of the box, with a hole. */
+static bool in_ball(const int64_t q[3])
+{
+    const int64_t n = 1 << LMIN, centre[3] = {0, 4, 5};
+    int64_t r2 = 0;
+    for (int d = 0; d < 3; d++) {
+        int64_t x = (q[d] - centre[d] + 2 * n + n / 2) % n - n / 2;
+        r2 += x * x;
+    }
+    return r2 <= 10 && r2 != 5;
+}
+
+static bool is_inside(const int64_t q[3])
+{
+    bool all = true;
+    for (int k = 0; k < 27; k++)
+        all &= in_ball((int64_t[]){q[0] + k % 3 - 1, q[1] + k / 3 % 3 - 1, q[2] + k / 9 - 1});
+    return all;
+}
+
+/* All cells of level LMIN + 1 are wanted: what is flagged before substep `icount` of 1, 2. */
+static void check_substep(struct sim *s, int icount)
+{
+    const struct level *lv = &s->mesh.lev[LMIN + 1];
+    int wrong = 0, flagged = 0;
+    sim_flag(s, LMIN + 1, icount);
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t q[3];
+        okey_coords(lv->key[i], q);
+        bool want = icount == 2 || is_inside(q);
+        flagged += want;
+        for (int k = 0; k < 8; k++) wrong += lv->flag[i][k] != want;
+    }
+    CHECK(wrong == 0 && flagged > 0, "substep %d: %d wrong, %d flagged", icount, wrong, flagged);
+    CHECK((flagged == lv->nown) == (icount == 2));
+}
+
+/* Between the sub-steps of a level only octs refine that are surrounded by others. */
+static void check_edge(struct sim *s, struct params *p)
+{
+    struct level *lv = &s->mesh.lev[LMIN];
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t q[3];
+        okey_coords(lv->key[i], q);
+        for (int k = 0; k < 8; k++)
+            lv->flag[i][k] = in_ball((int64_t[]){2 * q[0] + (k & 1), 2 * q[1] + (k >> 1 & 1),
+                                                 2 * q[2] + (k >> 2)});
+    }
+    adapt_refine(&s->mesh, &s->comm, s->dom, LMIN, NULL, NULL);
+    sim_count_octs(s);
+    p->physics.cooling = false;
+    p->refine.m_refine[1] = 0;
+    s->time.nsubcycle[LMIN] = 2;
+    check_substep(s, 1);
+    check_substep(s, 2);
+}
+
 int main(void)
 {
     struct sim *s = mem_zero(sizeof *s, "test");
@@ -132,6 +190,7 @@ int main(void)
     check_levels(s, p);
     check_flags(s, p);
     check_order(s);
+    check_edge(s, p);
     mesh_fini(&s->mesh);
     domain_free(s->dom);
     mem_free(p);
