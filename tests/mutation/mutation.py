@@ -9,8 +9,12 @@ are tests/mutation/table.
         -j N                   working copies at a time (1)
         -f N                   the first N of an even sample of the table
         -q                     quick tests only, also of those named
+        -o FILE                results are appended to FILE; a change that has one there is not
+                               made again, but counted: a run that was stopped is resumed
+        -d DIR                 where the copies are (build/mutation)
+    mutation.py report FILE    the figures of such a file, and what survives, with its explanation
 
-It works on copies of the tree in build/mutation, which are built step by step, so a change costs
+It works on copies of the tree, which are built step by step, so a change costs
 seconds. A change is made, the tests that it names are run, quick ones first, then the others of its
 tier; the first that fails has caught it. `check` may take hours.
 
@@ -187,12 +191,15 @@ def copy_tree(to):
 class Worker:
     def __init__(self, number, options):
         self.options = options
-        self.root = os.path.join(BUILD, str(number))
+        self.root = os.path.join(options['folder'], str(number))
         copy_tree(self.root)
         self.harness = harness(self.root)
         self.runner = self.harness.Runner(1, False, False)
         asked = [t for t in self.harness.find_tests('check', [])
                  if not t.name.startswith(NOT_ASKED)]
+        quick = {t.name for t in self.harness.find_tests('quick', [])}
+        for t in asked:  # the quick tier has a unit test on fewer ranks
+            t.tier = 'quick' if t.name in quick else 'check'
         self.tests = {t.name: t for t in asked}
         self.expected = {}  # test: seconds it takes when it passes
 
@@ -288,6 +295,23 @@ def chosen(words, first):
     return mutations
 
 
+def read_results(path):
+    """{what: (result, the test that noticed)} of a file of results: the last of each counts."""
+    found = {}
+    if path and os.path.exists(path):
+        with open(path, encoding='utf-8') as f:
+            for line in f:
+                result, by, what = line.rstrip('\n').split('\t')
+                found[what] = result, by
+    return found
+
+
+def write_result(path, m, result, by):
+    if path:
+        with open(path, 'a', encoding='utf-8') as f:
+            f.write('%s\t%s\t%s\n' % (result, re.sub(r'\s+', ' ', by), m.what))
+
+
 def work(worker, queue, lock, results):
     while True:
         with lock:
@@ -301,6 +325,7 @@ def work(worker, queue, lock, results):
             result, by = 'does not compile', 'in time'
         with lock:
             results.append((m, result))
+            write_result(worker.options['file'], m, result, by)
             print('%-16s %5.0f s  %s: %s  (%s)' %
                   (result, time.monotonic() - start, m.file, m.what, by), flush=True)
 
@@ -335,10 +360,14 @@ def stop(workers):
 
 
 def run(arguments):
-    given, words = getopt.gnu_getopt(arguments, 't:j:f:q')
+    given, words = getopt.gnu_getopt(arguments, 't:j:f:qo:d:')
     given = dict(given)
-    options = {'tests': given.get('-t', 'named'), 'quick': '-q' in given}
-    queue, lock, results = chosen(words, int(given.get('-f', 0))), threading.Lock(), []
+    options = {'tests': given.get('-t', 'named'), 'quick': '-q' in given, 'file': given.get('-o'),
+               'folder': os.path.abspath(given.get('-d', BUILD))}
+    known = read_results(options['file'])
+    asked = chosen(words, int(given.get('-f', 0)))
+    queue, lock = [m for m in asked if m.what not in known], threading.Lock()
+    results = [(m, known[m.what][0]) for m in asked if m.what in known]
     subprocess.check_call(['make', '-s', '-j2', 'all', 'units'], cwd=ROOT,
                           env={**os.environ, **ptah.ENVIRONMENT})
     workers = [Worker(i, options) for i in range(int(given.get('-j', 1)))]
@@ -351,11 +380,25 @@ def run(arguments):
     return report(results, options) if results else 2
 
 
+def show(path):
+    """The figures of a file of results, and the survivors."""
+    known = read_results(path)
+    asked = [m for m in read_table() if m.what in known]
+    for m in asked:
+        if known[m.what][0] not in ('quick', 'check'):
+            print('%-9s %s: %s\n          %s' % (known[m.what][0], m.file, m.what,
+                                                m.survives or 'no explanation'))
+    return report([(m, known[m.what][0]) for m in asked],
+                  {'tests': 'named', 'quick': False}) if asked else 2
+
+
 def main():
     if sys.argv[1:2] == ['table']:
         check_table()
     if sys.argv[1:2] == ['run']:
         sys.exit(run(sys.argv[2:]))
+    if sys.argv[1:2] == ['report'] and len(sys.argv) == 3:
+        sys.exit(show(sys.argv[2]))
     print(__doc__.strip())
     sys.exit(2)
 
