@@ -12,6 +12,8 @@ the wrong place, gas that is not there because its group is a link.
 
 """
 # test: tier=quick timeout=240 ranks=3
+import concurrent.futures
+import functools
 import os
 import random
 import subprocess
@@ -145,7 +147,7 @@ def convert_perturbed(path):
 
 
 def damage(path, count, rng):
-    """Number of damaged files that were noticed."""
+    """Damages the file in `count` ways; the number of those that are noticed."""
     with open(path, 'rb') as f:
         good = f.read()
     noticed = 0
@@ -185,6 +187,14 @@ def differs(name, folder, want):
     return got != want
 
 
+def try_form(ours, file, want, name):
+    """(failed, text) of one of FORMS, whole and damaged."""
+    folder = make(name, ours, file, *FORMS[name])
+    failed = differs(name, folder, want)
+    noticed = damage(os.path.join(folder, file), FLIPS, random.Random(name))
+    return failed, '%s: %d of %d damaged files noticed' % (name, noticed, FLIPS)
+
+
 def follows_links(ours, file, libver):
     """What is behind a link that is not followed must not read as if it were not there."""
     failed = False
@@ -207,7 +217,7 @@ def follows_links(ours, file, libver):
 
 
 def main():
-    rng, files = random.Random(1), []
+    files = []
     run = ptah.simulate(NAMELIST, '.', options=['-q'])
     ours = run.outputs[0]
     file = os.path.basename([n for n in os.listdir(ours) if n.endswith('.h5')][0])
@@ -220,11 +230,10 @@ def main():
     if files[0] != files[1]:
         print('FAILED: the file of 3 ranks has other bytes than that of one')
         failed = True
-    for name, (libver, form) in FORMS.items():
-        folder = make(name, ours, file, libver, form)
-        failed |= differs(name, folder, want)
-        noticed = damage(os.path.join(folder, file), FLIPS, rng)
-        print('%s: %d of %d damaged files noticed' % (name, noticed, FLIPS))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for bad, text in pool.map(functools.partial(try_form, ours, file, want), FORMS):
+            failed |= bad
+            print(text)
     for libver in CROWDED:
         folder = make('crowded ' + libver, ours, file, libver, {})
         with h5py.File(os.path.join(folder, file), 'r+', libver=(libver, 'latest')) as f:

@@ -125,7 +125,7 @@ static void check_order(struct sim *s)
     }
 }
 
-/* Is there an oct of level LMIN + 1 at q, periodic? A ball across a face of the box, with a hole. */
+/* Is there an oct of level LMIN + 1 at q? A ball across a face of the periodic box, with a hole. */
 static bool in_ball(const int64_t q[3])
 {
     const int64_t n = 1 << LMIN, centre[3] = {0, 4, 5};
@@ -170,8 +170,8 @@ static void check_edge(struct sim *s, struct params *p)
         int64_t q[3];
         okey_coords(lv->key[i], q);
         for (int k = 0; k < 8; k++)
-            lv->flag[i][k] = in_ball((int64_t[]){2 * q[0] + (k & 1), 2 * q[1] + (k >> 1 & 1),
-                                                 2 * q[2] + (k >> 2)});
+            lv->flag[i][k] = in_ball(
+                (int64_t[]){2 * q[0] + (k & 1), 2 * q[1] + (k >> 1 & 1), 2 * q[2] + (k >> 2)});
     }
     adapt_refine(&s->mesh, &s->comm, s->dom, LMIN, NULL, NULL);
     sim_count_octs(s);
