@@ -6,7 +6,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 
-enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION };
+enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION, PHASE };
 
 /* Exit status: the max over all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
@@ -28,6 +28,16 @@ struct map_options {
     int colours;
 };
 
+enum phase_format { PHASE_PNG, PHASE_SVG, PHASE_TSV, PHASE_BOTH };
+
+/* Of a phase diagram; file, colours and their range are those of map_options. */
+struct phase_options {
+    int bins; /* a side */
+    enum phase_format format;
+    bool has_axis[2]; /* n_H in 1/cm³, T/μ in K: else the range of the gas */
+    double axis[2][2];
+};
+
 struct options {
     enum mode mode;
     bool json, quiet;
@@ -36,6 +46,7 @@ struct options {
     double rtol, atol; /* of the comparison */
     size_t memory;     /* bytes for tables */
     struct map_options map;
+    struct phase_options phase;
     bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
     double sphere[4];         /* centre and radius in units of the box */
     bool many;                /* more than one checkpoint: say which */
@@ -45,7 +56,8 @@ struct options {
 };
 
 /* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes
- * NO where that is the answer. digest_print is collective, the others are rank 0's alone. */
+ * NO where that is the answer. digest_print and phase_draw are collective, the others are rank 0's
+ * alone. */
 MUST_USE enum err summary_print(const char *path, const struct options *o);
 MUST_USE enum err digest_print(const char *path, const struct options *o);
 MUST_USE enum err tree_print(const char *path, const struct options *o);
@@ -53,6 +65,7 @@ MUST_USE enum err params_print(const char *path, const struct options *o);
 MUST_USE enum err check_print(const char *path, const struct options *o, int *status);
 MUST_USE enum err compare_print(const char *a, const char *b, const struct options *o, int *status);
 MUST_USE enum err map_draw(const char *path, const struct options *o);
+MUST_USE enum err phase_draw(const char *path, const struct options *o);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,

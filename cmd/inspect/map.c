@@ -7,6 +7,8 @@
  * mass in the region. Along axes that a checkpoint of one or two dimensions does not have, cells
  * are as long as the box.
  *
+ * Fields are in code units; temperature (T/μ), nH and metallicity are in physical ones (gas.h).
+ *
  * column: the integral of a field along the line of sight. mass, volume: the weighted mean. max:
  * the max value of a cell that a pixel meets. dm, star: column density of particles, each spread
  * over a cell of its level (CIC). */
@@ -20,18 +22,21 @@
 #include "base/mem.h"
 #include "ckpt/sane.h"
 #include "formats/formats.h"
+#include "gas.h"
 #include "inspect.h"
 #include "plot/colours.h"
 #include "plot/picture.h"
 
-enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE };
+/* Beside the fields of the checkpoint: computed ones, in physical units but for the level. */
+enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE, FIELD_HYDROGEN, FIELD_METALS };
 
 struct map {
     const struct source *r;
     const struct map_options *o;
     /* pixels a side; axes right, up, along the line of sight */
     int n, u, v, w;
-    int field, density, pressure, family; /* -1: none */
+    int field, family; /* -1: none */
+    struct gas gas;
     enum map_weight weight;
     bool periodic;
     double lo[3], hi[3]; /* region along u, v, w, in units of the box */
@@ -72,24 +77,24 @@ static enum err unknown_field(const struct map *m)
     for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
     FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
-         m->pressure >= 0 ? " temperature" : "", r->head.particles ? " dm star" : "");
+         m->gas.pressure >= 0 ? " temperature nH" : "", r->head.particles ? " dm star" : "");
 }
 
 static enum err find_field(struct map *m)
 {
     const struct source *r = m->r;
     const char *name = m->o->field;
-    m->field = m->density = m->pressure = m->family = -1;
-    for (int i = 0; i < r->nhydro + r->ngrav; i++) {
-        const char *f = r->field[i].name;
-        if (strcmp(f, name) == 0) m->field = i;
-        if (strcmp(f, "density") == 0) m->density = i;
-        if (strcmp(f, "pressure") == 0 || strcmp(f, "thermal_pressure") == 0) m->pressure = i;
-    }
-    if (strcmp(name, "pressure") == 0 && m->pressure >= 0) m->field = m->pressure;
+    const struct gas *g = &m->gas;
+    m->gas = gas_of(r);
+    m->field = m->family = -1;
+    for (int i = 0; i < r->nhydro + r->ngrav; i++)
+        if (strcmp(r->field[i].name, name) == 0) m->field = i;
+    if (strcmp(name, "pressure") == 0 && g->pressure >= 0) m->field = g->pressure;
     if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
-    if (strcmp(name, "temperature") == 0 && m->density >= 0 && m->pressure >= 0)
+    if (strcmp(name, "temperature") == 0 && g->density >= 0 && g->pressure >= 0)
         m->field = FIELD_TEMPERATURE;
+    if (strcmp(name, "nH") == 0 && g->density >= 0) m->field = FIELD_HYDROGEN;
+    if (strcmp(name, "metallicity") == 0 && g->metal >= 0) m->field = FIELD_METALS;
     if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
     if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
     if (m->field < 0 && m->family < 0) return unknown_field(m);
@@ -107,8 +112,10 @@ static enum err find_weight(struct map *m)
         m->weight = COLUMN;
     }
     if (m->weight == BY_DEFAULT)
-        m->weight = m->field == FIELD_LEVEL ? GREATEST : m->field == m->density ? COLUMN : BY_MASS;
-    if (m->weight == BY_MASS && m->density < 0) {
+        m->weight = m->field == FIELD_LEVEL      ? GREATEST
+                    : m->field == m->gas.density ? COLUMN
+                                                 : BY_MASS;
+    if (m->weight == BY_MASS && m->gas.density < 0) {
         if (m->o->weight == BY_MASS)
             FAIL(ERR_PARAM, "%s: has no gas to weight by mass: use --weight volume", m->r->path);
         m->weight = BY_VOLUME;
@@ -206,8 +213,9 @@ static void lay_images(struct map *m, const double corner[3], double side, doubl
 static double value_of(const struct map *m, const struct source_octs *o, int c, int i)
 {
     if (m->field == FIELD_LEVEL) return o->level;
-    if (m->field == FIELD_TEMPERATURE)
-        return o->val[8 * m->pressure + c][i] / o->val[8 * m->density + c][i];
+    if (m->field == FIELD_TEMPERATURE) return gas_T2(&m->gas, o, c, i);
+    if (m->field == FIELD_HYDROGEN) return gas_hydrogen(&m->gas, o, c, i);
+    if (m->field == FIELD_METALS) return gas_metals(&m->gas, o, c, i);
     return o->val[8 * m->field + c][i];
 }
 
@@ -234,7 +242,7 @@ static enum err fold_octs(const struct source_octs *o, void *ctx)
         for (int c = 0; c < source_cells(m->r); c++) {
             if (o->split[i] >> c & 1) continue;
             double q = value_of(m, o, c, i),
-                   w = m->weight == BY_MASS ? o->val[8 * m->density + c][i] : 1;
+                   w = m->weight == BY_MASS ? o->val[8 * m->gas.density + c][i] : 1;
             const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
                                   (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
                                   (double)(2 * x[m->w] + (c >> m->w & 1)) * size};
@@ -290,12 +298,14 @@ static enum err map_read(struct map *m, struct source *r)
     return m->family < 0 ? source_check_tree(r) : OK;
 }
 
-/* Columns are lengths in code units; a pixel without cells has no mean. */
+/* Columns are lengths in code units, that of nH in cm; a pixel without cells has no mean. */
 static void divide(struct map *m)
 {
+    double length = m->r->head.boxlen;
+    if (m->field == FIELD_HYDROGEN) length *= m->gas.units.length;
     for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
         if (m->weight == COLUMN)
-            m->sum[i] *= m->r->head.boxlen;
+            m->sum[i] *= length;
         else if (m->weight == GREATEST)
             m->sum[i] = m->sum[i] > -INFINITY ? m->sum[i] : NAN;
         else
@@ -353,6 +363,20 @@ static const char *weight_name(const struct map *m)
     return name[m->weight];
 }
 
+static const char *unit_name(const struct map *m)
+{
+    switch (m->field) {
+    case FIELD_TEMPERATURE:
+        return m->weight == COLUMN ? "K code length" : "K";
+    case FIELD_HYDROGEN:
+        return m->weight == COLUMN ? "1/cm^2" : "1/cm^3";
+    case FIELD_METALS:
+        return m->weight == COLUMN ? "solar code length" : "solar";
+    default:
+        return "code";
+    }
+}
+
 static enum err save_picture(const struct map *m, const char *path, const char *file,
                              const struct range *r)
 {
@@ -363,9 +387,10 @@ static enum err save_picture(const struct map *m, const char *path, const char *
     snprintf(time, sizeof time, "%.15g", m->r->head.t);
     snprintf(region, sizeof region, "centre %.9g %.9g %.9g, width %.9g, depth %.9g", o->centre[0],
              o->centre[1], o->centre[2], o->width, o->depth);
-    const char *text[] = {"Source",        path, "Field", o->field, "Weight", weight_name(m),
-                          "Line of sight", axis, "Range", range,    "Region", region,
-                          "Time",          time, NULL};
+    const char *text[] = {"Source",     path,     "Field",        o->field,        "Unit",
+                          unit_name(m), "Weight", weight_name(m), "Line of sight", axis,
+                          "Range",      range,    "Region",       region,          "Time",
+                          time,         NULL};
     unsigned char *rgb = paint(m, r);
     enum err err = picture_save(file, m->n, m->n, rgb, text);
     FREE(rgb);
@@ -393,6 +418,7 @@ static enum err save(const struct map *m, const char *path, const struct options
         json_begin("map", path);
         json_text("file", file);
         json_text("field", o->map.field);
+        json_text("unit", unit_name(m));
         json_text("weight", weight_name(m));
         json_text("axis", (char[]){(char)('x' + o->map.axis), 0});
         json_count("pixels", m->n);

@@ -8,7 +8,7 @@
 #include "base/opt.h"
 #include "plot/colours.h"
 
-enum { PIXELS_MAX = 16384 };
+enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
 enum {
     RTOL = 256,
     ATOL,
@@ -22,7 +22,10 @@ enum {
     RANGE,
     COLOURS,
     HEAVY,
-    SPHERE
+    SPHERE,
+    DIAGRAM,
+    DENSITY,
+    TEMPERATURE
 };
 
 static const struct opt ROWS[] = {
@@ -35,7 +38,9 @@ static const struct opt ROWS[] = {
     {'c', "check", NULL,
      "is it complete and consistent? twice (-cc): every invariant of tree, cells and particles"},
     {'m', "map", "FIELD",
-     "map of a field, projected along the line of sight; also level, temperature, dm, star"},
+     "map of a field, projected along the line of sight; also level, temperature, nH, dm, star"},
+    {DIAGRAM, "phase", NULL,
+     "phase diagram: mass of the gas by density and temperature, as a picture and a table"},
     {HEAVY, "contamination", NULL,
      "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
@@ -46,20 +51,25 @@ static const struct opt ROWS[] = {
      "for two checkpoints: absolute difference that counts as equal (default 0)"},
     {MEMORY, "memory", "SIZE",
      "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M)"},
+    {DENSITY, "density", "LO,HI",
+     "with --phase: hydrogen nuclei per cm³ (default: min and max of the gas)"},
+    {TEMPERATURE, "temperature", "LO,HI", "with --phase: T/μ in K (default: min and max)"},
     {'a', "axis", "AXIS", "line of sight of the map: x, y or z (default z)"},
     {CENTRE, "center", "X,Y,Z", "centre of the map in units of the box (default 0.5,0.5,0.5)"},
     {WIDTH, "width", "W", "side of the map in units of the box (default 1)"},
     {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
     {WEIGHT, "weight", "HOW",
      "mass, volume, max or column (default: column for density, max for level, mass for others)"},
-    {'n', "pixels", "N", "pixels per side of the map (default 512)"},
+    {'n', "pixels", "N", "pixels per side of the map (default 512), bins of the diagram (200)"},
     {LOG, "log", NULL, "logarithmic colours (default if all values are positive)"},
     {LINEAR, "linear", NULL, "linear colours"},
-    {RANGE, "range", "LO,HI", "values of the first and last colour (default: min and max)"},
+    {RANGE, "range", "LO,HI",
+     "values of the first and last colour (default: min and max); of a diagram: mass per dex²"},
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
-    {'o', "output", "FILE", "file of the map, - for standard output (default FIELD_NNNNN.png)"},
+    {'o', "output", "FILE",
+     "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv)"},
     {'f', "format", "FORMAT",
-     "format of the map: png, or npy, an array of doubles (default: by the ending of FILE's name)"},
+     "map: png, or npy, an array of doubles; diagram: png, svg or tsv (default: by FILE's ending)"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print less"},
     {'v', "verbose", NULL, "print more"},
@@ -71,13 +81,16 @@ static const char SYNOPSIS[] =
     "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
     "       inspect [options] A B      differences of two checkpoints";
 static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
-                              "damage, differences, maps, contamination.";
+                              "damage, differences, maps, phase diagrams, contamination.";
 
 /* The command line while it is read. */
 struct parsing {
     struct options *o;
     int modes; /* given: bit m */
-    const char *map_option, *compare_option, *format;
+    /* options of a map, of a diagram, of either */
+    const char *map_option, *phase_option, *drawing_option;
+    const char *compare_option, *format;
+    int pixels; /* 0: not given */
 };
 
 static int usage(const struct options *o, const char *what, const char *value)
@@ -112,10 +125,10 @@ static int set_tolerance(struct options *o, const char *value, double *x)
     return OPTIONS_GO_ON;
 }
 
-static int set_pixels(struct options *o, const char *value)
+static int set_pixels(struct parsing *p, const char *value)
 {
-    if (!opt_int(value, 1, PIXELS_MAX, &o->map.pixels))
-        return usage(o, "the pixels must be 1 to 16384, not", value);
+    if (!opt_int(value, 1, PIXELS_MAX, &p->pixels))
+        return usage(p->o, "the pixels must be 1 to 16384, not", value);
     return OPTIONS_GO_ON;
 }
 
@@ -161,9 +174,22 @@ static int set_range(struct options *o, const char *value)
     return OPTIONS_GO_ON;
 }
 
+/* An axis of the diagram. */
+static int set_axis(struct parsing *p, int axis, const char *value)
+{
+    double *x = p->o->phase.axis[axis];
+    p->o->phase.has_axis[axis] = true;
+    p->phase_option = axis == 0 ? "--density" : "--temperature";
+    if (opt_reals(value, 2, x) != 2 || !(x[0] > 0 && x[1] > x[0]))
+        return usage(p->o, "the range of an axis must be two ascending positive numbers, not",
+                     value);
+    return OPTIONS_GO_ON;
+}
+
 static int set_word(struct parsing *p, int letter, const char *value)
 {
-    static const char *const axis[] = {"x", "y", "z", NULL}, *const format[] = {"png", "npy", NULL};
+    static const char *const axis[] = {"x", "y", "z", NULL}, *const format[] = {"png", "npy", "svg",
+                                                                                "tsv", NULL};
     static const char *const weight[] = {"column", "mass", "volume", "max", NULL};
     struct options *o = p->o;
     int k;
@@ -175,7 +201,7 @@ static int set_word(struct parsing *p, int letter, const char *value)
         break;
     case 'f':
         if (find_word(value, format) < 0)
-            return usage(o, "the format must be png or npy, not", value);
+            return usage(o, "the format must be png, npy, svg or tsv, not", value);
         p->format = value;
         break;
     case WEIGHT:
@@ -194,14 +220,16 @@ static int set_word(struct parsing *p, int letter, const char *value)
 static int set_map_option(struct parsing *p, int letter, const char *value)
 {
     struct options *o = p->o;
+    bool either = letter == 'o' || letter == 'n' || letter == 'f' || letter == RANGE ||
+                  letter == COLOURS;
     for (const struct opt *row = ROWS; row->letter; row++)
-        if (row->letter == letter) p->map_option = row->name;
+        if (row->letter == letter) *(either ? &p->drawing_option : &p->map_option) = row->name;
     switch (letter) {
     case 'o':
         o->map.out = value;
         return OPTIONS_GO_ON;
     case 'n':
-        return set_pixels(o, value);
+        return set_pixels(p, value);
     case CENTRE:
         return set_centre(o, value);
     case WIDTH:
@@ -251,6 +279,13 @@ static int set_option(struct parsing *p, int letter, const char *value)
         p->modes |= 1 << CONTAMINATION;
         o->mode = CONTAMINATION;
         return OPTIONS_GO_ON;
+    case DIAGRAM:
+        p->modes |= 1 << PHASE;
+        o->mode = PHASE;
+        return OPTIONS_GO_ON;
+    case DENSITY:
+    case TEMPERATURE:
+        return set_axis(p, letter == TEMPERATURE, value);
     case SPHERE:
         return set_sphere(o, value);
     case 'j':
@@ -282,6 +317,34 @@ static bool ends_with(const char *s, const char *end)
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
+static int check_map(struct parsing *p)
+{
+    struct options *o = p->o;
+    if (p->format && strcmp(p->format, "png") != 0 && strcmp(p->format, "npy") != 0)
+        return usage(o, "the format of a map must be png or npy, not", p->format);
+    o->map.raw = p->format ? strcmp(p->format, "npy") == 0 : ends_with(o->map.out, ".npy");
+    if (p->pixels) o->map.pixels = p->pixels;
+    return OPTIONS_GO_ON;
+}
+
+static int check_phase(struct parsing *p)
+{
+    static const char *const format[] = {".png", ".svg", ".tsv", NULL}; /* as enum phase_format */
+    struct options *o = p->o;
+    int k = p->format ? find_word(p->format, (const char *const[]){"png", "svg", "tsv", NULL}) : -1;
+    if (p->format && k < 0)
+        return usage(o, "the format of a phase diagram must be png, svg or tsv, not", p->format);
+    for (int i = 0; k < 0 && format[i]; i++)
+        if (ends_with(o->map.out, format[i])) k = i;
+    o->phase.format = k >= 0 ? (enum phase_format)k : o->map.out ? PHASE_PNG : PHASE_BOTH;
+    if (o->map.has_range && !(o->map.lo > 0))
+        return usage(o, "the range of a phase diagram must be above 0: its colours are logarithmic",
+                     NULL);
+    if (p->pixels > BINS_MAX) return usage(o, "a phase diagram has at most 2048 bins a side", NULL);
+    if (p->pixels) o->phase.bins = p->pixels;
+    return OPTIONS_GO_ON;
+}
+
 static int check_options(struct parsing *p)
 {
     struct options *o = p->o;
@@ -289,10 +352,16 @@ static int check_options(struct parsing *p)
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
-        return usage(o, "-s, -d, -t, -p, -c, -m and --contamination exclude each other", NULL);
+        return usage(o, "-s, -d, -t, -p, -c, -m, --phase and --contamination exclude each other",
+                     NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if (p->map_option && o->mode != MAP)
         return usage(o, "only a map (-m) takes this option", p->map_option);
+    if (p->phase_option && o->mode != PHASE)
+        return usage(o, "only a phase diagram (--phase) takes this option", p->phase_option);
+    if (p->drawing_option && o->mode != MAP && o->mode != PHASE)
+        return usage(o, "only a map (-m) or a phase diagram (--phase) takes this option",
+                     p->drawing_option);
     if (p->compare_option && o->mode != COMPARE)
         return usage(o, "only the comparison of two checkpoints takes this option",
                      p->compare_option);
@@ -302,8 +371,7 @@ static int check_options(struct parsing *p)
     if (o->map.out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
-    o->map.raw = p->format ? strcmp(p->format, "npy") == 0 : ends_with(o->map.out, ".npy");
-    return OPTIONS_GO_ON;
+    return o->mode == PHASE ? check_phase(p) : check_map(p);
 }
 
 int options_parse(int argc, char **argv, struct options *o)
@@ -314,6 +382,7 @@ int options_parse(int argc, char **argv, struct options *o)
     o->memory = (size_t)512 << 20;
     o->map = (struct map_options){
         .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1};
+    o->phase.bins = 200;
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;)
         if ((status = set_option(&p, c, s.value)) != OPTIONS_GO_ON) return status;

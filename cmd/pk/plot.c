@@ -56,8 +56,8 @@ void plot_free(struct plot *p)
 static void frame_of(struct frame *f, const struct plot *p)
 {
     *f = (struct frame){
-        {INFINITY, -INFINITY, true, p->cosmo ? "k [h/Mpc]" : "k [1/code length]"},
-        {INFINITY, -INFINITY, true, p->cosmo ? "P(k) [(Mpc/h)^3]" : "P(k) [(code length)^3]"}};
+        .x = {INFINITY, -INFINITY, true, p->cosmo ? "k [h/Mpc]" : "k [1/code length]"},
+        .y = {INFINITY, -INFINITY, true, p->cosmo ? "P(k) [(Mpc/h)^3]" : "P(k) [(code length)^3]"}};
     for (int i = 0; i < p->n; i++) {
         const struct plot_curve *c = &p->curve[i];
         for (int b = 0; b < c->n; b++) {
@@ -124,7 +124,7 @@ static void legend(const struct canvas *c, const struct plot *p, const struct fr
     }
     struct box b = {.width = 36 + LETTER * (double)longest, .height = LEGEND_ROW * (rows + noise)};
     legend_place(p, f, &b);
-    c->blank(c->to, b.x, b.y, b.width, b.height);
+    c->fill(c->to, b.x, b.y, b.width, b.height, 0xffffff);
     for (int i = 0; i < rows + noise; i++) {
         double y = b.y + LEGEND_ROW * (i + 0.75);
         struct pen pen = {i < rows ? COLOUR[i % COLOURS] : GRAY, 1.6, i == rows};

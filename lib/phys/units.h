@@ -11,5 +11,7 @@ struct units {
     double hydrogen;              /* density → hydrogen nuclei/cm³ */
 };
 
+/* Of length, density and time in cgs. */
+struct units units_of(double length, double density, double time);
 /* cosmo: NULL without cosmology; the units are then those of &UNITS_PARAMS for any a. */
 struct units units_at(const struct param_units *u, const struct cosmo_par *cosmo, double a);

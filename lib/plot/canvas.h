@@ -29,7 +29,8 @@ struct label {
 struct canvas {
     void *to;
     void (*line)(void *to, int n, const double (*xy)[2], struct pen pen); /* through n points */
-    void (*blank)(void *to, double x, double y, double width, double height);
+    /* a rectangle of one colour */
+    void (*fill)(void *to, double x, double y, double width, double height, unsigned rgb);
     void (*write)(void *to, const struct label *label);
 };
 

@@ -72,11 +72,11 @@ static void png_line(void *to, int n, const double (*xy)[2], struct pen pen)
             stroke(to, xy[i], xy[i + 1], pen.width, pen.rgb);
 }
 
-static void png_blank(void *to, double x, double y, double width, double height)
+static void png_fill(void *to, double x, double y, double width, double height, unsigned rgb)
 {
     struct pixels *p = to;
     for (int j = (int)(y * SCALE); j < (y + height) * SCALE; j++)
-        for (int i = (int)(x * SCALE); i < (x + width) * SCALE; i++) blend(p, i, j, 0xffffff, 1);
+        for (int i = (int)(x * SCALE); i < (x + width) * SCALE; i++) blend(p, i, j, rgb, 1);
 }
 
 /* The position of the letters of a text. */
@@ -131,7 +131,7 @@ int canvas_png(FILE *out, canvas_draw *draw, const void *what)
 {
     struct pixels p = {mem_new((size_t)WIDTH * HEIGHT * 3, "picture")};
     memset(p.rgb, 255, (size_t)WIDTH * HEIGHT * 3);
-    draw(&(struct canvas){&p, png_line, png_blank, png_write}, what);
+    draw(&(struct canvas){&p, png_line, png_fill, png_write}, what);
     int why = image_write_png(out, WIDTH, HEIGHT, p.rgb, NULL);
     FREE(p.rgb);
     return why;

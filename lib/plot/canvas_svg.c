@@ -21,10 +21,12 @@ static void svg_line(void *to, int n, const double (*xy)[2], struct pen pen)
     fputs("\"/>\n", to);
 }
 
-static void svg_blank(void *to, double x, double y, double width, double height)
+static void svg_fill(void *to, double x, double y, double width, double height, unsigned rgb)
 {
-    fprintf(to, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"white\"/>\n", x,
-            y, width, height);
+    fprintf(to,
+            "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"#%06x\" "
+            "shape-rendering=\"crispEdges\"/>\n",
+            x, y, width, height, rgb);
 }
 
 static void svg_write(void *to, const struct label *l)
@@ -42,14 +44,14 @@ static void svg_write(void *to, const struct label *l)
 
 int canvas_svg(FILE *out, canvas_draw *draw, const void *what)
 {
-    struct canvas c = {out, svg_line, svg_blank, svg_write};
+    struct canvas c = {out, svg_line, svg_fill, svg_write};
     errno = 0;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
             "%d\" "
             "font-family=\"sans-serif\" font-size=\"%d\">\n",
             CANVAS_WIDTH, CANVAS_HEIGHT, CANVAS_WIDTH, CANVAS_HEIGHT, CANVAS_FONT);
-    svg_blank(out, 0, 0, CANVAS_WIDTH, CANVAS_HEIGHT);
+    svg_fill(out, 0, 0, CANVAS_WIDTH, CANVAS_HEIGHT, 0xffffff);
     draw(&c, what);
     fputs("</svg>\n", out);
     return ferror(out) || fflush(out) != 0 ? (errno ? errno : EIO) : 0;

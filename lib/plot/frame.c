@@ -25,9 +25,14 @@ static double share_of(const struct axis *a, double x)
     return ((a->log ? log10(x) : x) - a->lo) / (a->hi - a->lo);
 }
 
+static double right_of(const struct frame *f)
+{
+    return CANVAS_WIDTH - FRAME_RIGHT - f->beside;
+}
+
 double frame_x(const struct frame *f, double x)
 {
-    return FRAME_LEFT + share_of(&f->x, x) * (CANVAS_WIDTH - FRAME_LEFT - FRAME_RIGHT);
+    return FRAME_LEFT + share_of(&f->x, x) * (right_of(f) - FRAME_LEFT);
 }
 
 double frame_y(const struct frame *f, double y)
@@ -42,9 +47,10 @@ void frame_line(const struct canvas *c, double x0, double y0, double x1, double 
 }
 
 /* A tick at both sides of the frame; at: along the axis. */
-static void tick(const struct canvas *c, bool along_x, double at, double length)
+static void tick(const struct canvas *c, const struct frame *f, bool along_x, double at,
+                 double length)
 {
-    double low = CANVAS_HEIGHT - FRAME_BOTTOM, right = CANVAS_WIDTH - FRAME_RIGHT;
+    double low = CANVAS_HEIGHT - FRAME_BOTTOM, right = right_of(f);
     if (along_x) {
         frame_line(c, at, low, at, low - length, AXIS);
         frame_line(c, at, FRAME_TOP, at, FRAME_TOP + length, AXIS);
@@ -80,7 +86,7 @@ static void ticks_log(const struct canvas *c, const struct frame *f, bool along_
 {
     const struct axis *a = along_x ? &f->x : &f->y;
     double lo = a->lo, hi = a->hi;
-    int every = hi - lo > 12 ? 3 : 1;
+    int every = hi - lo > 24 ? (int)((hi - lo) / 8) : hi - lo > 12 ? 3 : 1;
     bool powers = lo < -2 || hi > 4;
     for (int e = (int)floor(lo); e <= (int)floor(hi); e++)
         for (int m = 1; m < 10; m++) {
@@ -88,7 +94,7 @@ static void ticks_log(const struct canvas *c, const struct frame *f, bool along_
             if (log10(v) < lo || log10(v) > hi) continue;
             bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5)) ||
                          hi - lo < 1;
-            tick(c, along_x, at, named ? 8 : 4);
+            tick(c, f, along_x, at, named ? 8 : 4);
             if (named) decade_label(c, along_x, at, m, e, powers);
         }
 }
@@ -104,7 +110,7 @@ static void ticks_linear(const struct canvas *c, const struct frame *f, bool alo
     for (double k = ceil(a->lo / step - 1e-9); k * step <= a->hi + 1e-9 * length; k++) {
         bool named = fmod(k, parts) == 0;
         double v = k * step, at = along_x ? frame_x(f, v) : frame_y(f, v);
-        tick(c, along_x, at, named ? 8 : 4);
+        tick(c, f, along_x, at, named ? 8 : 4);
         if (!named) continue;
         char text[40];
         snprintf(text, sizeof text, "%g", k / parts * m * ten);
@@ -120,7 +126,7 @@ static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
 
 void frame_draw(const struct frame *f, const struct canvas *c)
 {
-    double right = CANVAS_WIDTH - FRAME_RIGHT, low = CANVAS_HEIGHT - FRAME_BOTTOM;
+    double right = right_of(f), low = CANVAS_HEIGHT - FRAME_BOTTOM;
     const double corners[5][2] = {{FRAME_LEFT, FRAME_TOP},
                                   {right, FRAME_TOP},
                                   {right, low},

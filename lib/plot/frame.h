@@ -12,6 +12,7 @@ struct axis {
 
 struct frame {
     struct axis x, y;
+    double beside; /* room between the frame and the right margin, such as for a bar of colours */
 };
 
 /* A log axis: extends it to x. Begin with lo = INFINITY, hi = -INFINITY. */

@@ -1,0 +1,18 @@
+/* inspect: the gas of a checkpoint in physical units. */
+#pragma once
+#include "ckpt/source.h"
+#include "phys/units.h"
+
+/* Numbers of fields, -1: there is none; units of the checkpoint. */
+struct gas {
+    int density, pressure, metal;
+    struct units units;
+};
+
+struct gas gas_of(const struct source *r);
+
+/* Cell c of oct i of a batch of SOURCE_STORED: T/μ in K; hydrogen nuclei per cm³; metals in solar
+ * units (Z/0.02). */
+double gas_T2(const struct gas *g, const struct source_octs *o, int c, int i);
+double gas_hydrogen(const struct gas *g, const struct source_octs *o, int c, int i);
+double gas_metals(const struct gas *g, const struct source_octs *o, int c, int i);
