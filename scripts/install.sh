@@ -13,7 +13,8 @@ cd "$(dirname "$0")/.."
 build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev
     libgsl-dev zlib1g-dev libpng-dev'
 demo='mpgrafic'
-check='python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang libomp-dev'
+check='git python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang
+    libomp-dev'
 
 say() {
     printf '%s\n' "$*" >&2
