@@ -49,18 +49,18 @@ struct cut {
     int64_t (*side)[2];   /* [nnode] along the axis */
     int64_t (*box)[3][2]; /* [nnode] k-section only */
     int64_t *total;       /* [nnode] cost of a node over all ranks */
-    int64_t *wall;        /* [nnode][nchild-1], the answer */
+    int64_t *plane;       /* [nnode][nchild-1], the answer */
 };
 
 /* For one target cost t: the first cut plane W with C(W) >= t, the cost up to it and up to the unit
  * before it. */
 struct reach {
     int32_t node, seg;
-    int64_t target, wall, cost, below;
+    int64_t target, plane, cost, below;
 };
 
 /* First of the ascending cut planes w[0..n-1] with x <= w, else n. */
-static inline int wall_slot(const int64_t *w, int n, int64_t x)
+static inline int plane_slot(const int64_t *w, int n, int64_t x)
 {
     int lo = 0, len = n;
     while (len > 8) {
@@ -78,13 +78,13 @@ static void balance_ksection(struct domain *d, struct cut *s, const int *level, 
 static void balance_hilbert(struct domain *d, struct cut *s, const int *level, const okey *key);
 static void cut_nodes(struct cut *s);
 static void node_totals(struct cut *s);
-static void walls_place(struct cut *s, const struct reach *low, const struct reach *high);
+static void planes_place(struct cut *s, const struct reach *low, const struct reach *high);
 static void reach_find(struct cut *s, int64_t n, struct reach *t);
 
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
                               int64_t n, const int *level, const okey *key, const double *cost)
 {
-    struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->wall);
+    struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->bounded);
     struct cut s = {.comm = c, .n = n};
     s.x = mem_new(sizeof *s.x * (size_t)n, "balance samples");
     s.cost = mem_new(sizeof *s.cost * (size_t)n, "balance samples");
@@ -162,14 +162,14 @@ static void ksection_level(struct domain *d, struct cut *s, const int *level, co
         s->x[i] = x[axis] + domain_width(d, level[i]) / 2;
     }
     s->nchild = s->tree->factor[s->level];
-    s->wall = mem_new(sizeof *s->wall * (size_t)(s->nnode * (s->nchild - 1)), "balance nodes");
+    s->plane = mem_new(sizeof *s->plane * (size_t)(s->nnode * (s->nchild - 1)), "balance nodes");
     for (int64_t p = 0; p < s->nnode; p++) memcpy(s->side[p], s->box[p][axis], sizeof s->side[p]);
     cut_nodes(s);
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++)
         s->node[i] = s->node[i] * s->nchild +
-                     wall_slot(s->wall + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1,
-                               s->x[i]);
+                     plane_slot(s->plane + (int64_t)s->node[i] * (s->nchild - 1), s->nchild - 1,
+                                s->x[i]);
 }
 
 /* The cut planes go into the domain, and the children become the nodes. */
@@ -180,17 +180,17 @@ static void ksection_descend(struct domain *d, struct cut *s)
     struct group *group = mem_zero(sizeof *group * n, "balance nodes");
     int64_t(*box)[3][2] = mem_zero(sizeof *box * n, "balance nodes");
     for (int64_t p = 0; p < s->nnode; p++) {
-        const int64_t *wall = s->wall + p * (k - 1);
+        const int64_t *plane = s->plane + p * (k - 1);
         for (int j = 0; j < k && j < s->group[p].n; j++) {
             struct group *g = &group[p * k + j];
             int64_t *side = box[p * k + j][axis];
             *g = group_child(s->group[p], k, j);
             memcpy(box[p * k + j], s->box[p], sizeof *box);
-            if (j > 0) side[0] = d->ksec.cut[g->first] = wall[j - 1];
-            if (j < k - 1) side[1] = wall[j];
+            if (j > 0) side[0] = d->ksec.cut[g->first] = plane[j - 1];
+            if (j < k - 1) side[1] = plane[j];
         }
     }
-    FREE(s->wall);
+    FREE(s->plane);
     FREE(s->group);
     FREE(s->box);
     FREE(s->side);
@@ -215,10 +215,10 @@ static void balance_hilbert(struct domain *d, struct cut *s, const int *level, c
     s->group = &all;
     s->tolerance = TOLERANCE;
     s->side = side;
-    s->wall = mem_new(sizeof *s->wall * (size_t)n, "balance nodes");
+    s->plane = mem_new(sizeof *s->plane * (size_t)n, "balance nodes");
     cut_nodes(s);
-    for (int r = 1; r < n; r++) h->bound[r] = (hkey)s->wall[r - 1] << h->grain;
-    FREE(s->wall);
+    for (int r = 1; r < n; r++) h->bound[r] = (hkey)s->plane[r - 1] << h->grain;
+    FREE(s->plane);
 }
 
 /* What is due to the children before j. Behind the last child that holds ranks there is no cut
@@ -261,7 +261,7 @@ static void cut_nodes(struct cut *s)
         if (want > s->total[i / per]) low[i].target = high[i].target = want;
     }
     reach_find(s, 2 * n, low);
-    walls_place(s, low, high);
+    planes_place(s, low, high);
     FREE(t);
     FREE(s->total);
 }
@@ -303,22 +303,22 @@ static void node_place(struct cut *s, int64_t p, const struct reach *low, const 
     for (int j = 0; j < per; j++) {
         int64_t i = p * per + j;
         if (j >= children - 1) {
-            s->wall[i] = end;
+            s->plane[i] = end;
             continue;
         }
         int64_t least = prev + need, most = end - (children - 1 - j) * need;
-        int64_t a = low[i].wall, b = high[i].wall - 1;
+        int64_t a = low[i].plane, b = high[i].plane - 1;
         if (!s->total[p]) a = b = start + (end - start) / children * (j + 1);
         if (a > most) a = most;
         if (a < least) a = least;
         if (b > most) b = most;
         if (b < least) b = least;
         prev = least > most ? (least < end ? least : end) : roundest(a, b);
-        s->wall[i] = prev;
+        s->plane[i] = prev;
     }
 }
 
-static void walls_place(struct cut *s, const struct reach *low, const struct reach *high)
+static void planes_place(struct cut *s, const struct reach *low, const struct reach *high)
 {
     for (int64_t p = 0; p < s->nnode; p++) node_place(s, p, low, high);
 }
@@ -349,8 +349,8 @@ static void reach_find(struct cut *s, int64_t n, struct reach *t)
         int64_t total = s->total[t[i].node];
         bool none = t[i].target <= 0, all = t[i].target > total;
         t[i].seg = none || all ? -1 : t[i].node;
-        t[i].wall = s->side[t[i].node][0];
-        if (all) t[i].wall = s->side[t[i].node][1] + 1;
+        t[i].plane = s->side[t[i].node][0];
+        if (all) t[i].plane = s->side[t[i].node][1] + 1;
         t[i].cost = t[i].below = all ? total : 0;
     }
     memcpy(s->seg, s->node, sizeof *s->seg * (size_t)s->n);
@@ -415,11 +415,11 @@ static void search_narrow(const struct cut *s, struct search *q, int64_t n, stru
     for (int64_t i = 0; i < n; i++) {
         if (t[i].seg < 0) continue;
         const int64_t *h = q->hist + t[i].seg * bins;
-        int64_t b = wall_slot(h, (int)bins - 1, t[i].target); /* the first with h >= target */
+        int64_t b = plane_slot(h, (int)bins - 1, t[i].target); /* the first with h >= target */
         int64_t begin = q->base[t[i].seg] + (b << q->shift);
         t[i].below = b ? h[b - 1] : q->before[t[i].seg];
         t[i].cost = h[b];
-        t[i].wall = begin + 1; /* exact in the last round, where a bin is one unit */
+        t[i].plane = begin + 1; /* exact in the last round, where a bin is one unit */
         int32_t *next = &q->next[t[i].seg * bins + b];
         if (*next < 0) {
             base[count] = begin;

@@ -8,15 +8,15 @@
 
 #include "base/mem.h"
 
-struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool wall[6])
+struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool bounded[6])
 {
-    return domain_new_in(3, kind, nrank, levelmax, wall);
+    return domain_new_in(3, kind, nrank, levelmax, bounded);
 }
 
 struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
-                             const bool wall[6])
+                             const bool bounded[6])
 {
-    struct domain *d = domain_alloc(kind, ndim, nrank, levelmax, wall);
+    struct domain *d = domain_alloc(kind, ndim, nrank, levelmax, bounded);
     if (kind == DOMAIN_KSECTION) {
         ksection_uniform(d);
     } else {
@@ -27,7 +27,7 @@ struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int lev
 }
 
 struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
-                            const bool wall[6])
+                            const bool bounded[6])
 {
     BUG_ON(nrank < 1 || levelmax < 1 || levelmax > LEVEL_MAX || ndim < 1 || ndim > 3);
     BUG_ON(kind == DOMAIN_KSECTION && ndim != 3);
@@ -37,9 +37,9 @@ struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int leve
     d->ndim = ndim;
     d->levelmax = levelmax;
     d->extent = (int64_t)1 << (levelmax + 1);
-    memcpy(d->wall, wall, sizeof d->wall);
+    memcpy(d->bounded, bounded, sizeof d->bounded);
     /* there is nothing beside an oct along an axis that is not there */
-    for (int a = 0; a < 3; a++) d->periodic[a] = a < ndim && !wall[2 * a] && !wall[2 * a + 1];
+    for (int a = 0; a < 3; a++) d->periodic[a] = a < ndim && !bounded[2 * a] && !bounded[2 * a + 1];
     if (kind == DOMAIN_KSECTION)
         ksection_plan(d);
     else

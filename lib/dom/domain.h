@@ -16,10 +16,10 @@ enum domain_kind { DOMAIN_KSECTION, DOMAIN_HILBERT };
 struct domain; /* opaque; equal on all ranks */
 
 /* Equal volumes (k-section) or equal key ranges (Hilbert). */
-struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool wall[6]);
+struct domain *domain_new(enum domain_kind kind, int nrank, int levelmax, const bool bounded[6]);
 /* The same of octs that lie in one or two dimensions (y, z of their keys are 0); Hilbert only. */
 struct domain *domain_new_in(int ndim, enum domain_kind kind, int nrank, int levelmax,
-                             const bool wall[6]);
+                             const bool bounded[6]);
 void domain_free(struct domain *d);
 enum domain_kind domain_kind(const struct domain *d);
 int domain_nrank(const struct domain *d);
@@ -69,7 +69,7 @@ unsigned __int128 hilbert_key(const int64_t x[3], int bits);
 struct domain_tree {
     int nlev, kmax, nnode;
     int32_t *factor, *axis; /* [nlev] axis 1..3 */
-    double *wall;           /* [kmax-1][nnode] */
+    double *cut;            /* [kmax-1][nnode] */
     int32_t *next;          /* [kmax][nnode] children, 0: none */
     int32_t *rank;          /* [nnode] leaves: from 1; others 0 */
     double *low, *high;     /* [3][nrank] */

@@ -33,7 +33,7 @@ struct domain {
     enum domain_kind kind;
     int nrank, levelmax, ndim;
     int64_t extent;
-    bool wall[6], periodic[3];
+    bool bounded[6], periodic[3];
     struct ksection ksec;
     struct hilbert hilb;
 };
@@ -52,7 +52,7 @@ static inline int64_t domain_width(const struct domain *d, int level)
 
 /* no cut planes yet */
 struct domain *domain_alloc(enum domain_kind kind, int ndim, int nrank, int levelmax,
-                            const bool wall[6]);
+                            const bool bounded[6]);
 
 void ksection_plan(struct domain *d);    /* tree, axes, room for cut planes */
 void ksection_uniform(struct domain *d); /* cut planes of equal volumes */

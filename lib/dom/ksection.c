@@ -192,7 +192,7 @@ static int put_children(struct domain_tree *t, const struct domain *d, const str
         struct node c = node_child(d, n, j < children ? j : children - 1);
         if (j < children) t->next[j * t->nnode + at] = next + j + 1;
         if (j < d->ksec.tree.factor[n->level] - 1)
-            t->wall[j * t->nnode + at] = (double)c.side[axis][1] / (double)d->extent;
+            t->cut[j * t->nnode + at] = (double)c.side[axis][1] / (double)d->extent;
     }
     return children;
 }
@@ -238,7 +238,7 @@ void domain_tree(const struct domain *d, struct domain_tree *t)
         t->axis[l] = k->axis[l] + 1;
         if (t->factor[l] > t->kmax) t->kmax = t->factor[l];
     }
-    t->wall = mem_zero(sizeof *t->wall * (size_t)t->nnode * (size_t)t->kmax, "domain tree");
+    t->cut = mem_zero(sizeof *t->cut * (size_t)t->nnode * (size_t)t->kmax, "domain tree");
     t->next = mem_zero(sizeof *t->next * (size_t)t->nnode * (size_t)t->kmax, "domain tree");
     t->rank = mem_zero(sizeof *t->rank * (size_t)t->nnode, "domain tree");
     t->low = mem_new(sizeof *t->low * 3 * nrank, "domain tree");
@@ -250,7 +250,7 @@ void domain_tree_free(struct domain_tree *t)
 {
     FREE(t->factor);
     FREE(t->axis);
-    FREE(t->wall);
+    FREE(t->cut);
     FREE(t->next);
     FREE(t->rank);
     FREE(t->low);

@@ -160,14 +160,14 @@ static void write_tree(struct fort_out *f, const struct ramses_out *w)
     domain_tree(w->o.d, &t);
     size_t levels = sizeof(int32_t) * (size_t)t.nlev, nodes = (size_t)t.nnode, k = (size_t)t.kmax,
            box = 3 * (size_t)w->o.c->size;
-    for (size_t i = 0; i < nodes * (k - 1); i++) t.wall[i] *= w->o.h->boxlen;
+    for (size_t i = 0; i < nodes * (k - 1); i++) t.cut[i] *= w->o.h->boxlen;
     for (size_t i = 0; i < box; i++) t.low[i] *= w->o.h->boxlen, t.high[i] *= w->o.h->boxlen;
     fort_i4(f, t.nlev);
     fort_i4(f, t.kmax);
     fort_i4(f, t.nnode);
     fort_record(f, t.factor, levels);
     fort_record(f, t.axis, levels);
-    fort_record(f, t.wall, sizeof *t.wall * nodes * (k - 1));
+    fort_record(f, t.cut, sizeof *t.cut * nodes * (k - 1));
     fort_record(f, t.next, sizeof *t.next * nodes * k);
     fort_record(f, t.rank, sizeof *t.rank * nodes);
     fort_record(f, t.low, sizeof *t.low * box);

@@ -54,7 +54,7 @@ static struct sample sample_make(const struct comm *c, const struct domain *d, c
 static void measure(const struct comm *c, const struct box *f, enum domain_kind kind,
                     const char *name, int repeats)
 {
-    struct domain *even = domain_new(kind, c->size, f->levelmax, f->wall), *d = NULL;
+    struct domain *even = domain_new(kind, c->size, f->levelmax, f->bounded), *d = NULL;
     struct sample s = sample_make(c, even, f);
     struct repeat r = {.comm = c};
     for (int i = 0; i < repeats; i++) {

@@ -16,7 +16,7 @@
 #include "part/part.h"
 
 enum { LEVEL = 6, REPEATS = 7 };
-static const bool no_wall[6] = {false};
+static const bool periodic_box[6] = {false};
 
 struct bench {
     struct mesh m;
@@ -106,7 +106,7 @@ static void setup(struct bench *b)
                               .floor_p = 1e-10,
                               .floor_u = 1e-10};
     b->g = (struct grav_par){.epsilon = 1e-4, .boxlen = 1};
-    mesh_init(&b->m, LEVEL, LEVEL, 5, true, true, 1.0, no_wall);
+    mesh_init(&b->m, LEVEL, LEVEL, 5, true, true, 1.0, periodic_box);
     for (int l = 1; l <= LEVEL; l++) {
         lidx n = (lidx)1 << 3 * (l - 1);
         okey *key = mem_new(sizeof *key * (size_t)n, "bench");
@@ -115,7 +115,7 @@ static void setup(struct bench *b)
         mesh_link_down(&b->m, l);
         mem_free(key);
     }
-    b->d = domain_new(DOMAIN_KSECTION, 1, LEVEL, no_wall);
+    b->d = domain_new(DOMAIN_KSECTION, 1, LEVEL, periodic_box);
     state_set(b);
     b->mass = mem_zero(sizeof b->mass[0] * (size_t)b->m.lev[LEVEL].noct, "bench");
     b->ok = mem_zero(sizeof b->ok[0] * (size_t)b->m.lev[LEVEL].noct, "bench");

@@ -1,6 +1,6 @@
 /* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of
  * position here, so that every link, every ghost and every transported value can be checked against
- * it. Catches: a ghost missing next to a wall, links to the wrong side, rows permuted in an
+ * it. Catches: a ghost missing next to a boundary, links to the wrong side, rows permuted in an
  * exchange or a redistribution. */
 #include <math.h>
 #include <stdio.h>
@@ -22,11 +22,11 @@ static void check(bool ok, const char *what)
     }
 }
 
-static bool walls; /* a boundary on every face, instead of a periodic box */
+static bool isolated; /* a boundary on every face, instead of a periodic box */
 
 static double wrap(double x)
 {
-    return walls ? x : x - floor(x + 0.5);
+    return isolated ? x : x - floor(x + 0.5);
 }
 
 /* Is cell `cell` of the oct of level l split? A ball around a corner of the box, so that refinement
@@ -89,9 +89,9 @@ static void check_links(const struct mesh *m, double radius)
                 int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
                 bool outside;
                 okey k = okey_shift(lv->key[i], l, s[0], s[1], s[2], &outside);
-                bool there = !(walls && outside) && oct_exists(l, k, radius);
+                bool there = !(isolated && outside) && oct_exists(l, k, radius);
                 good &= (cube[c] >= 0) == there && (cube[c] < 0 || lv->key[cube[c]] == k);
-                good &= (cube[c] == NBR_BOUNDARY) == (walls && outside);
+                good &= (cube[c] == NBR_BOUNDARY) == (isolated && outside);
                 good &= cube[c] == mesh_neighbour(m, l, i, s[0], s[1], s[2]);
             }
             check(good, "26 neighbours of an own oct");
@@ -213,14 +213,14 @@ static void flags_check(const struct mesh *m)
     check(all == 0 || (set > 0 && set < all), "flags of both kinds");
 }
 
-static void run(const struct comm *c, enum domain_kind kind, bool with_walls)
+static void run(const struct comm *c, enum domain_kind kind, bool whole)
 {
     struct mesh m;
-    bool wall[6];
-    walls = with_walls;
-    for (int f = 0; f < 6; f++) wall[f] = walls;
-    mesh_init(&m, LMIN, LMAX, 5, true, false, 1.0, wall);
-    struct domain *d = domain_new(kind, c->size, LMAX, wall);
+    bool bounded[6];
+    isolated = whole;
+    for (int f = 0; f < 6; f++) bounded[f] = isolated;
+    mesh_init(&m, LMIN, LMAX, 5, true, false, 1.0, bounded);
+    struct domain *d = domain_new(kind, c->size, LMAX, bounded);
     adapt_build(&m, c, d);
     double radius[4] = {0.1, 0.22, 0.05, 0};
     for (int turn = 0; turn < 4; turn++) {

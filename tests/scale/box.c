@@ -210,7 +210,7 @@ static enum err read_checkpoint(const char *dir, struct box *f)
     f->nvar = s->head.nvar > 0 ? s->head.nvar : 1;
     f->oct_bytes = 110 + 8 * 8 * fields;
     f->part_bytes = 75;
-    for (int i = 0; i < 6; i++) f->wall[i] = false;
+    for (int i = 0; i < 6; i++) f->bounded[i] = false;
     enum err err = read_pieces(s, f);
     source_close(&s);
     return err;

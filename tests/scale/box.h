@@ -8,7 +8,7 @@ struct box {
     int levelmin, levelmax;
     double oct_bytes, part_bytes; /* what simulate holds for one */
     int nvar;                     /* of an exchange */
-    bool wall[6];
+    bool bounded[6];
     int64_t n, cap, parts;
     int *level; /* [n] ascending */
     okey *key;  /* [n] ascending in a level */

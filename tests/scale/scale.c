@@ -97,7 +97,7 @@ static const char *kind_name(enum domain_kind kind)
 static int print_faces(const struct options *o)
 {
     int n = (int)strtol(o->field + 6, NULL, 10), bits = 0;
-    const bool wall[6] = {false};
+    const bool bounded[6] = {false};
     while (1 << bits < n) bits++;
     if (n < 2 || 1 << bits != n) {
         fprintf(stderr, "scale: %s: not a power of two\n", o->field);
@@ -109,7 +109,7 @@ static int print_faces(const struct options *o)
         for (int i = 0; o->kind[k] && i < o->n; i++) {
             struct faces f;
             double begin = timer_wall();
-            struct domain *d = domain_new((enum domain_kind)k, o->nrank[i], bits + 1, wall);
+            struct domain *d = domain_new((enum domain_kind)k, o->nrank[i], bits + 1, bounded);
             faces_measure(d, bits, &f);
             domain_free(d);
             printf("%s\t%d\t%.1f\t%.5f\t%.2f\t%d\t%d\t%.1f\n", kind_name((enum domain_kind)k),
@@ -229,7 +229,7 @@ static void print_row(const struct options *o, const struct box *f, enum domain_
 {
     struct comm one = {.size = 1};
     struct share s;
-    struct domain *even = domain_new(kind, nrank, f->levelmax, f->wall);
+    struct domain *even = domain_new(kind, nrank, f->levelmax, f->bounded);
     int64_t calls = reductions, bytes = reduced;
     size_t before = mem_now();
     double begin = timer_wall();

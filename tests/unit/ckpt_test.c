@@ -276,9 +276,9 @@ static void test_id_width(void)
     world_free(&w);
 }
 
-/* Catches: a link that ends at a wall. Walled boxes are written as periodic ones, all links of a
- * single rank then exist. */
-static void test_walls(void)
+/* Catches: a link that ends at a boundary. Bounded boxes are written as periodic ones, all links of
+ * a single rank then exist. */
+static void test_bounded(void)
 {
     struct world w;
     char path[256];
@@ -286,7 +286,7 @@ static void test_walls(void)
     world_new(&w, alone, true);
     w.h.overwrite = true;
     check_on(&alone, write_world(&w, 3, path, sizeof path) == OK && see(path, &s) == OK,
-             "a box with walls is written");
+             "a box with boundaries is written");
     test_links(&alone, path, 3);
     world_free(&w);
 }
@@ -553,7 +553,7 @@ int main(int argc, char **argv)
     if (all.rank == 0) {
         test_digest_sees();
         test_id_width();
-        test_walls();
+        test_bounded();
         test_cut_files();
         test_subrecords();
         test_table();

@@ -113,17 +113,17 @@ static void fill_parts(struct parts *p, const struct comm *c)
 
 static struct gas_vars world_gas; /* the first scalar is the metallicity */
 
-static void world_new_in(struct world *w, struct comm c, bool walls, enum domain_kind kind)
+static void world_new_in(struct world *w, struct comm c, bool isolated, enum domain_kind kind)
 {
-    const bool wall[6] = {walls, walls, false, false, walls, walls};
+    const bool bounded[6] = {isolated, isolated, false, false, isolated, isolated};
     static const double times[2] = {1, 2};
     memset(w, 0, sizeof *w);
     gas_vars_init(&world_gas);
     gas_vars_add(&world_gas, "metallicity");
     while (world_gas.n < NVAR) gas_vars_add(&world_gas, NULL);
     w->c = c;
-    w->d = domain_new(kind, c.size, LMAX, wall);
-    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, wall);
+    w->d = domain_new(kind, c.size, LMAX, bounded);
+    mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, BOX, bounded);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = LMIN; l < LMAX; l++) {
         struct level *lv = &w->m.lev[l];
@@ -165,9 +165,9 @@ static void world_new_in(struct world *w, struct comm c, bool walls, enum domain
     for (int l = 1; l <= LMAX; l++) w->h.dtold[l] = 0.1 * l, w->h.dtnew[l] = 0.2 * l;
 }
 
-static inline void world_new(struct world *w, struct comm c, bool walls)
+static inline void world_new(struct world *w, struct comm c, bool isolated)
 {
-    world_new_in(w, c, walls, DOMAIN_HILBERT);
+    world_new_in(w, c, isolated, DOMAIN_HILBERT);
 }
 
 static void world_free(struct world *w)

@@ -1,7 +1,7 @@
 /* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank
- * numbers are independent of the ranks that hold the samples. Catches, among others: a wall's point
- * given to the upper side, a ghost forgotten across the periodic border or where a wall halves an
- * oct, and walls that depend on who held the costs. */
+ * numbers are independent of the ranks that hold the samples. Catches, among others: a point
+ * of a cut plane given to the upper side, a ghost forgotten across the periodic border or where a
+ * plane halves an oct, and cut planes that depend on who held the costs. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ static struct comm comm;
 enum { MOST = 96 }; /* ranks of the decompositions compared by brute force */
 
 static const bool open_box[6] = {true, true, true, true, true, true};
-static const bool no_wall[6] = {false};
-static const bool wall_y[6] = {false, false, true, true, false, false};
+static const bool periodic_box[6] = {false};
+static const bool bounded_y[6] = {false, false, true, true, false, false};
 
 static uint64_t mix(uint64_t i)
 {
@@ -175,13 +175,13 @@ static void test_near(const struct domain *d, const char *what)
 
 static void test_near_all(int nrank)
 {
-    const bool *walls[3] = {no_wall, open_box, wall_y};
+    const bool *boundaries[3] = {periodic_box, open_box, bounded_y};
     for (int kind = 0; kind < 2; kind++)
         for (int w = 0; w < 3; w++) {
             char what[80];
-            snprintf(what, sizeof what, "%d ranks, kind %d, walls %d", nrank, kind, w);
+            snprintf(what, sizeof what, "%d ranks, kind %d, boundaries %d", nrank, kind, w);
             struct samples s = samples_new(5000, 4, comm.size, comm.rank);
-            struct domain *d = domain_new((enum domain_kind)kind, nrank, 4, walls[w]);
+            struct domain *d = domain_new((enum domain_kind)kind, nrank, 4, boundaries[w]);
             struct domain *e = balance(d, (enum domain_kind)kind, &s);
             test_near(d, what);
             test_near(e, what);
@@ -191,10 +191,10 @@ static void test_near_all(int nrank)
         }
 }
 
-/* Where the walls lie on the grid, one layer of octs is enough. */
+/* Where the cut planes lie on the grid, one layer of octs is enough. */
 static void test_near_thin(void)
 {
-    struct domain *d = domain_new(DOMAIN_KSECTION, 8, 6, no_wall);
+    struct domain *d = domain_new(DOMAIN_KSECTION, 8, 6, periodic_box);
     int rank[8], n = 0;
     for (okey k = 0; k < (okey)1 << 15; k++)
         n += domain_near(d, domain_rank(d, 6, k), 6, k, rank) > 0;
@@ -206,7 +206,7 @@ static void test_near_thin(void)
 static void test_near_threads(void)
 {
     struct samples s = samples_new(20000, 8, comm.size, comm.rank);
-    struct domain *u = domain_new(DOMAIN_HILBERT, 7, 8, no_wall),
+    struct domain *u = domain_new(DOMAIN_HILBERT, 7, 8, periodic_box),
                   *d = balance(u, DOMAIN_HILBERT, &s);
     int64_t n = s.n, unlike = 0;
     int *one = mem_new(sizeof *one * (size_t)n * 8, "test");
@@ -264,7 +264,7 @@ static bool domain_proper(const struct domain *d)
 static void test_balance(enum domain_kind kind, int nrank, int levelmax)
 {
     struct domain *u = domain_new(kind == DOMAIN_HILBERT ? DOMAIN_KSECTION : DOMAIN_HILBERT, nrank,
-                                  levelmax, no_wall);
+                                  levelmax, periodic_box);
     struct samples s = samples_new(100000, levelmax, comm.size, comm.rank);
     struct samples lone = samples_new(100000, levelmax, 1, 0);
     if (comm.rank) lone.n = 0;
@@ -272,7 +272,8 @@ static void test_balance(enum domain_kind kind, int nrank, int levelmax)
     double off = imbalance(d, &s);
     CHECK(domain_kind(d) == kind && domain_nrank(d) == nrank, "kind");
     CHECK(off < 0.011, "kind %d, %d ranks: imbalance %g", kind, nrank, off);
-    CHECK(domain_same(d, e), "kind %d, %d ranks: walls depend on who holds the costs", kind, nrank);
+    CHECK(domain_same(d, e), "kind %d, %d ranks: planes depend on who holds the costs", kind,
+          nrank);
     CHECK(domain_proper(d), "kind %d, %d ranks", kind, nrank);
     domain_free(d);
 
@@ -291,9 +292,9 @@ static void test_balance(enum domain_kind kind, int nrank, int levelmax)
     samples_free(&lone);
 }
 
-/* A uniform grid: the walls must come to lie between planes of octs, where the coarse grid has its
- * lines. */
-static void test_walls_on_grid(void)
+/* A uniform grid: the cut planes must come to lie between planes of octs, where the coarse grid has
+ * its lines. */
+static void test_planes_on_grid(void)
 {
     struct samples s = samples_new(32768, 6, comm.size, comm.rank);
     for (int64_t i = 0; i < s.n; i++) {
@@ -301,7 +302,7 @@ static void test_walls_on_grid(void)
         s.level[i] = 6;
         s.cost[i] = 1;
     }
-    struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, no_wall),
+    struct domain *u = domain_new(DOMAIN_KSECTION, 12, 10, periodic_box),
                   *d = balance(u, DOMAIN_KSECTION, &s);
     int ragged = 0;
     for (int r = 0; r < 12; r++) {
@@ -309,7 +310,7 @@ static void test_walls_on_grid(void)
         ksection_box(d, r, box);
         for (int a = 0; a < 3; a++) ragged += box[a][0] % 64 != 0;
     }
-    CHECK(ragged == 0, "%d walls off the grid", ragged);
+    CHECK(ragged == 0, "%d planes off the grid", ragged);
     char text[4096];
     domain_print(d, text, sizeof text);
     CHECK(strstr(text, "ranks 0-11  x at 0.34") && strstr(text, "\n      rank 11\n"), "%s", text);
@@ -322,18 +323,18 @@ static void test_walls_on_grid(void)
 
 static void test_tree(void)
 {
-    struct domain *d = domain_new(DOMAIN_KSECTION, 96, 7, no_wall);
+    struct domain *d = domain_new(DOMAIN_KSECTION, 96, 7, periodic_box);
     const int factor[6] = {3, 2, 2, 2, 2, 2}, axis[6] = {0, 1, 2, 1, 2, 0};
     CHECK(d->ksec.tree.nlev == 6 && !memcmp(d->ksec.tree.factor, factor, sizeof factor),
           "factors of 96");
     CHECK(!memcmp(d->ksec.axis, axis, sizeof axis), "axes of 96");
     domain_free(d);
     d = domain_new(DOMAIN_KSECTION, 2, 3,
-                   /* a centre on the wall, that of the whole box, goes to the lower side */
-                   no_wall);
-    CHECK(domain_rank(d, 1, 0) == 0 && domain_rank(d, 2, 1) == 1, "points on a wall");
+                   /* a centre on the plane, that of the whole box, goes to the lower side */
+                   periodic_box);
+    CHECK(domain_rank(d, 1, 0) == 0 && domain_rank(d, 2, 1) == 1, "points on a plane");
     domain_free(d);
-    d = domain_new(DOMAIN_HILBERT, 3, 7, no_wall);
+    d = domain_new(DOMAIN_HILBERT, 3, 7, periodic_box);
     double bound[4];
     domain_bound_keys(d, bound);
     CHECK(bound[0] == 0 && bound[1] == 5592406 && bound[2] == 11184811 && bound[3] == 16777216,
@@ -348,7 +349,7 @@ static int walk_tree(const struct domain_tree *t, const double x[3])
     int at = 0;
     for (int l = 0; l < t->nlev; l++) {
         int j = 0;
-        while (j < t->factor[l] - 1 && x[t->axis[l] - 1] > t->wall[j * t->nnode + at]) j++;
+        while (j < t->factor[l] - 1 && x[t->axis[l] - 1] > t->cut[j * t->nnode + at]) j++;
         at = t->next[j * t->nnode + at] - 1;
         if (at < 0) return -1;
     }
@@ -358,7 +359,7 @@ static int walk_tree(const struct domain_tree *t, const double x[3])
 static void test_stored_tree(int nrank)
 {
     struct samples s = samples_new(5000, 5, comm.size, comm.rank);
-    struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 5, no_wall),
+    struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 5, periodic_box),
                   *d = balance(u, DOMAIN_KSECTION, &s);
     struct domain_tree t;
     int wrong = 0, outside = 0, leaves = 0;
@@ -421,7 +422,7 @@ static void ball_brute(const struct domain *d, const double x[3], double radius,
 static void test_ball(enum domain_kind kind, int nrank)
 {
     struct samples s = samples_new(5000, 3, comm.size, comm.rank);
-    struct domain *u = domain_new(kind, nrank, 3, no_wall), *d = balance(u, kind, &s);
+    struct domain *u = domain_new(kind, nrank, 3, periodic_box), *d = balance(u, kind, &s);
     struct rank_list near = {0};
     int wrong = 0;
     for (uint64_t i = 0; i < 60; i++) {
@@ -448,7 +449,7 @@ static void test_ball(enum domain_kind kind, int nrank)
 static void test_many(int nrank)
 {
     struct samples s = samples_new(20000, 20, comm.size, comm.rank);
-    struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 20, no_wall),
+    struct domain *u = domain_new(DOMAIN_KSECTION, nrank, 20, periodic_box),
                   *d = balance(u, DOMAIN_KSECTION, &s);
     int outside = 0, most = 0, *rank = mem_new(sizeof *rank * (size_t)nrank, "test");
     for (int64_t i = 0; i < s.n; i++) {
@@ -490,7 +491,7 @@ int main(int argc, char **argv)
             test_balance((enum domain_kind)kind, ranks[i], 12);
             test_balance((enum domain_kind)kind, ranks[i], 20);
         }
-    test_walls_on_grid();
+    test_planes_on_grid();
     const int trees[] = {1, 2, 11, 12, 13, 22, 49, 77};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         test_stored_tree(trees[i]);

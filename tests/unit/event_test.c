@@ -52,11 +52,11 @@ static void refine(struct world *w)
     }
 }
 
-static void world_make(struct world *w, enum domain_kind kind, const bool wall[6], double boxlen)
+static void world_make(struct world *w, enum domain_kind kind, const bool bounded[6], double boxlen)
 {
     struct rng g = rng_make(7, 1, 0);
-    mesh_init(&w->m, LMIN, LMAX, 1, true, false, boxlen, wall);
-    w->d = domain_new(kind, comm.size, LMAX, wall);
+    mesh_init(&w->m, LMIN, LMAX, 1, true, false, boxlen, bounded);
+    w->d = domain_new(kind, comm.size, LMAX, bounded);
     adapt_build(&w->m, &comm, w->d);
     refine(w);
     for (int i = 0; i < EVENTS; i++) {
@@ -166,10 +166,10 @@ static void check_near(const struct world *w, const struct events *got)
     CHECK(far == 0, "%ld of %ld", (long)far, (long)got->n);
 }
 
-static void test_routing(enum domain_kind kind, const bool wall[6], double boxlen)
+static void test_routing(enum domain_kind kind, const bool bounded[6], double boxlen)
 {
     struct world *w = mem_zero(sizeof *w, "test");
-    world_make(w, kind, wall, boxlen);
+    world_make(w, kind, bounded, boxlen);
     struct event mine[EVENTS];
     struct load load[EVENTS];
     struct events got;
@@ -202,10 +202,10 @@ static void test_routing(enum domain_kind kind, const bool wall[6], double boxle
 
 static void test_refused(void)
 {
-    const bool wall[6] = {false};
+    const bool bounded[6] = {false};
     struct world *w = mem_zero(sizeof *w, "test");
     struct events got;
-    world_make(w, DOMAIN_KSECTION, wall, 2);
+    world_make(w, DOMAIN_KSECTION, bounded, 2);
     const struct event bad[3] = {
         {1, {0.5, 2.5, 0.5}, 0.1}, {2, {1, 1, 1}, 1.01}, {3, {NAN, 1, 1}, 0}};
     for (int i = 0; i < 3; i++) {

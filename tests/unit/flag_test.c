@@ -16,7 +16,7 @@ enum { LMIN = 3, LMAX = 9 };
 
 static void fill(struct sim *s, struct params *p)
 {
-    const bool wall[6] = {false};
+    const bool bounded[6] = {false};
     param_init(p);
     p->run.cosmo = p->physics.cooling = true;
     p->amr.levelmin = LMIN, p->amr.levelmax = LMAX;
@@ -27,8 +27,8 @@ static void fill(struct sim *s, struct params *p)
     s->par = p;
     s->refine.starting = true;
     s->comm = (struct comm){.size = 1};
-    s->dom = domain_new(DOMAIN_KSECTION, 1, LMAX, wall);
-    mesh_init(&s->mesh, LMIN, LMAX, 0, false, true, 1.0, wall);
+    s->dom = domain_new(DOMAIN_KSECTION, 1, LMAX, bounded);
+    mesh_init(&s->mesh, LMIN, LMAX, 0, false, true, 1.0, bounded);
     adapt_build(&s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
 }

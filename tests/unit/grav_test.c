@@ -64,16 +64,16 @@ static double distance(const struct world *w, const double x[3], const double y[
 }
 
 static void world_make(struct world *w, const struct comm *c, enum domain_kind kind, int lmin,
-                       int lmax, double boxlen, bool walls, const double *radius)
+                       int lmax, double boxlen, bool isolated, const double *radius)
 {
-    bool wall[6];
-    for (int f = 0; f < 6; f++) wall[f] = walls;
+    bool bounded[6];
+    for (int f = 0; f < 6; f++) bounded[f] = isolated;
     *w = (struct world){
         .c = *c, .centre = {0.93 * boxlen, 0.52 * boxlen, 0.31 * boxlen}, .radius = radius};
-    if (walls)
+    if (isolated)
         for (int d = 0; d < 3; d++) w->centre[d] = 0.5 * boxlen;
-    w->d = domain_new(kind, c->size, lmax, wall);
-    mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, wall);
+    w->d = domain_new(kind, c->size, lmax, bounded);
+    mesh_init(&w->m, lmin, lmax, 5, true, true, boxlen, bounded);
     adapt_build(&w->m, c, w->d);
     for (int l = lmin; l < lmax; l++) {
         struct level *lv = &w->m.lev[l];
@@ -308,7 +308,7 @@ static void test_edge(int cg)
     world_free(&w);
 }
 
-/* ---- interpolation reproduces linear functions; far field beyond walls ---- */
+/* ---- interpolation reproduces linear functions; far field beyond boundaries ---- */
 
 static void test_interpol(void)
 {
@@ -495,13 +495,13 @@ static bool same_rows(const struct world *w, const struct world *ref, int l, int
     return true;
 }
 
-static void test_bits(bool walls, struct grav_par with, unsigned char safe)
+static void test_bits(bool isolated, struct grav_par with, unsigned char safe)
 {
     static const double radius[3] = {0.23, 0.16, 0.1};
     struct world ref;
     int threads = omp_get_max_threads();
     omp_set_num_threads(1);
-    world_make(&ref, &alone, DOMAIN_HILBERT, 4, 6, 1.0, walls, radius);
+    world_make(&ref, &alone, DOMAIN_HILBERT, 4, 6, 1.0, isolated, radius);
     set_ball(&ref);
     struct grav_par p0 = with;
     memset(p0.safe, safe, sizeof p0.safe);
@@ -511,7 +511,7 @@ static void test_bits(bool walls, struct grav_par with, unsigned char safe)
         for (int n = 1; n <= 3; n += 2) {
             omp_set_num_threads(n);
             struct world w;
-            world_make(&w, &all, (enum domain_kind)kind, 4, 6, 1.0, walls, radius);
+            world_make(&w, &all, (enum domain_kind)kind, 4, 6, 1.0, isolated, radius);
             set_ball(&w);
             struct grav_par p = with;
             memset(p.safe, safe, sizeof p.safe);
@@ -639,7 +639,7 @@ static void test_deposit(void)
     static const double radius[2] = {0.2, 0.12};
     struct world w, ref;
     double at[3], want[4], at_ref[3];
-    /* refined away from the walls: nothing is lost */
+    /* refined away from the boundaries: nothing is lost */
     world_make(&w, &all, DOMAIN_KSECTION, 4, 6, 1.0, true, radius);
     double mass = deposit(&w, at);
     gas_moments(&w, want);
@@ -761,12 +761,12 @@ int main(int argc, char **argv)
     for (int shared = 0; shared < 2; shared++) {
         shared_octs = shared ? MOST_SHARED : 0;
         test_exchanges();
-        for (int walls = 0; walls < 2; walls++) test_bits(walls, params(1e-5, 99), 0);
+        for (int isolated = 0; isolated < 2; isolated++) test_bits(isolated, params(1e-5, 99), 0);
     }
-    for (int walls = 0; walls < 2; walls++) {
-        shared_octs = walls ? 100 : 0;
-        test_bits(walls, params(1e-5, 99), 1);
-        test_bits(walls, params(1e-5, 5), 0);
+    for (int isolated = 0; isolated < 2; isolated++) {
+        shared_octs = isolated ? 100 : 0;
+        test_bits(isolated, params(1e-5, 99), 1);
+        test_bits(isolated, params(1e-5, 5), 0);
     }
     test_bits(false, params_fft(1e-5, false), 0);
     test_fourier();

@@ -137,13 +137,13 @@ static bool same_file(const char *a, const char *b)
 
 /* Catches: a row at the wrong place, anything that depends on ranks or domains, a variable that
  * lost bits. */
-static void test_round_trip(enum domain_kind kind, bool walls)
+static void test_round_trip(enum domain_kind kind, bool isolated)
 {
     struct world w, one;
     char path[256], single[256], binary[256];
     struct seen s;
     struct digest d[3];
-    world_new_in(&w, all, walls, kind);
+    world_new_in(&w, all, isolated, kind);
     w.h.overwrite = true;
     int64_t octs = 0;
     for (int l = 1; l <= LMAX; l++) octs += w.m.lev[l].total;
@@ -155,7 +155,7 @@ static void test_round_trip(enum domain_kind kind, bool walls)
     check(see_source(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0,
           "the state is that written, bit for bit");
     if (all.rank == 0) {
-        world_new(&one, alone, walls);
+        world_new(&one, alone, isolated);
         one.h.overwrite = true;
         bool ok = write_hdf5(&one, 2, single, sizeof single) == OK;
         check_on(&alone,
@@ -195,10 +195,10 @@ static void test_large(int deflate)
     struct rlimit old, low;
     for (int k = 0; k < 2; k++) {
         struct world *x = k ? &one : &w;
-        const bool wall[6] = {false};
+        const bool bounded[6] = {false};
         world_new_in(x, k ? alone : all, false, DOMAIN_KSECTION);
         mesh_fini(&x->m);
-        mesh_init(&x->m, LEVEL, LEVEL, NVAR, true, true, BOX, wall);
+        mesh_init(&x->m, LEVEL, LEVEL, NVAR, true, true, BOX, bounded);
         x->h.levelmin = LEVEL;
         x->h.overwrite = true;
         x->h.deflate = deflate;
@@ -264,11 +264,11 @@ static void test_full_disk(int deflate)
 static bool write_small(int deflate, char *path, size_t n)
 {
     enum { LEVEL = 3 };
-    const bool wall[6] = {false};
+    const bool bounded[6] = {false};
     struct world w;
     world_new(&w, alone, false);
     mesh_fini(&w.m);
-    mesh_init(&w.m, LEVEL, LEVEL, NVAR, true, true, BOX, wall);
+    mesh_init(&w.m, LEVEL, LEVEL, NVAR, true, true, BOX, bounded);
     adapt_build(&w.m, &w.c, w.d);
     fill_mesh(&w.m);
     w.p.n = 100;

@@ -1,9 +1,9 @@
 /* hydro: laws of the scheme on meshes with up to three levels, on random and constructed states:
- * same bits for any tile size and number of threads, conservation through coarse-fine edges, mirror
- * symmetry, walls as mirrors, free flow left alone, consistency of the Riemann solvers, restriction
- * undoing prolongation. Catches, among others: a register with a wrong sign or weight, a halo oct
- * taken from the wrong place, a slope that leans to one side, a mask forgotten on one side of a
- * face.
+ * same bits for any tile size and number of threads, conservation across coarse-fine boundaries,
+ * mirror symmetry, boundaries as mirrors, free flow left alone, consistency of the Riemann solvers,
+ * restriction undoing prolongation. Catches, among others: a register with a wrong sign or weight,
+ * a halo oct taken from the wrong place, a slope that leans to one side, a mask forgotten on one
+ * side of a face.
  *
  * test: tier=quick
  * test: pairs tier=check */
@@ -19,7 +19,7 @@
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
 
-static const bool no_wall[6] = {false};
+static const bool periodic_box[6] = {false};
 static const int all_slopes[] = {0, 1, 2, 3, 7, 8};
 
 static struct hydro_par base_par(void)
@@ -85,9 +85,9 @@ static lidx refine_keys(const struct mesh *m, int l, okey *key)
 }
 
 static void build(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
-                  bool gravity, const bool *wall)
+                  bool gravity, const bool *bounded)
 {
-    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, wall);
+    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
     for (int l = 1; l <= levelmax; l++) {
         lidx n = l <= levelmin ? (lidx)1 << 3 * (l - 1) : 8 * m->lev[l - 1].nown;
         okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
@@ -204,11 +204,11 @@ static bool all_finite(const struct mesh *m)
 
 /* ---- tests ---- */
 
-static uint64_t digest_of_run(const struct hydro_par *p, bool gravity, const bool *wall, int lo,
+static uint64_t digest_of_run(const struct hydro_par *p, bool gravity, const bool *bounded, int lo,
                               int hi)
 {
     struct mesh m;
-    build(&m, 4, 6, p, gravity, wall);
+    build(&m, 4, 6, p, gravity, bounded);
     fill(&m, rough, p);
     double dt = 0.4 * fmin(hydro_courant(&m, 4, p), 2.0 * hydro_courant(&m, 5, p));
     for (int s = 0; s < 2; s++) advance(&m, 4, dt, p, lo, hi);
@@ -228,23 +228,23 @@ static void test_tiles(bool pairs)
             if (!pairs && r != 2 * k % RIEMANN_COUNT) continue;
             p.riemann = (enum riemann)r;
             p.slope_type = all_slopes[k];
-            bool rich = (r + k) % 2 == 0, walls = k % 3 == 0;
-            bool wall[6] = {walls, walls, false, false, walls, walls};
+            bool rich = (r + k) % 2 == 0, isolated = k % 3 == 0;
+            bool bounded[6] = {isolated, isolated, false, false, isolated, isolated};
             for (int f = 0; f < 6; f++)
-                p.bound[f] = !wall[f] ? BOUND_PERIODIC : f == 0 ? BOUND_OUTFLOW : BOUND_REFLECT;
-            if (walls) p.bound[5] = BOUND_IMPOSED;
+                p.bound[f] = !bounded[f] ? BOUND_PERIODIC : f == 0 ? BOUND_OUTFLOW : BOUND_REFLECT;
+            if (isolated) p.bound[5] = BOUND_IMPOSED;
             p.bound_state[5][0] = p.bound_state[5][4] = 1.0;
             if (rich)
                 p.nvar = 7, p.pressure_fix = true, p.beta_fix = 0.5, p.difmag = 0.1,
                 p.interpol_var = k % 3;
             p.interpol_type = (r + k) % 4;
             omp_set_num_threads(1);
-            uint64_t h = digest_of_run(&p, rich, wall, 0, 0);
+            uint64_t h = digest_of_run(&p, rich, bounded, 0, 0);
             omp_set_num_threads(3);
             for (int d = 1; d <= 3; d++)
-                CHECK(digest_of_run(&p, rich, wall, d, d) == h, "riemann %d slope %d depth %d", r,
-                      p.slope_type, d);
-            CHECK(digest_of_run(&p, rich, wall, 0, 3) == h, "riemann %d slope %d mixed tiles", r,
+                CHECK(digest_of_run(&p, rich, bounded, d, d) == h, "riemann %d slope %d depth %d",
+                      r, p.slope_type, d);
+            CHECK(digest_of_run(&p, rich, bounded, 0, 3) == h, "riemann %d slope %d mixed tiles", r,
                   p.slope_type);
         }
     }
@@ -268,7 +268,7 @@ static void test_conservation(void)
         double before[5], after[5];
         p.riemann = (enum riemann)r;
         p.slope_type = 1 + r % 3;
-        build(&m, 4, 6, &p, false, no_wall);
+        build(&m, 4, 6, &p, false, periodic_box);
         CHECK(m.lev[6].nown > 100, "%d octs", (int)m.lev[6].nown);
         fill(&m, rough, &p);
         totals(&m, &p, before);
@@ -289,7 +289,7 @@ static void test_free_flow(void)
         struct mesh m;
         p.riemann = (enum riemann)r;
         p.nvar = 6;
-        build(&m, 3, 5, &p, false, no_wall);
+        build(&m, 3, 5, &p, false, periodic_box);
         fill(&m, flowing, &p);
         double q[8], worst = 0.0;
         flowing(NULL, 0, q);
@@ -345,8 +345,8 @@ static void test_mirror(void)
             p.riemann = (enum riemann)r;
             p.slope_type = d == 1 ? 3 : d == 2 ? 7 : 2;
             p.difmag = d == 2 ? 0.2 : 0.0;
-            build(&a, 4, 4, &p, false, no_wall);
-            build(&b, 4, 4, &p, false, no_wall);
+            build(&a, 4, 4, &p, false, periodic_box);
+            build(&b, 4, 4, &p, false, periodic_box);
             fill(&a, rough, &p);
             mirror(&b, &a, 4, d, false);
             double dt = hydro_courant(&a, 4, &p);
@@ -362,17 +362,17 @@ static void test_mirror(void)
     }
 }
 
-/* A box with reflecting walls is an eighth of a periodic box twice as large, filled with its mirror
- * images. */
-static void test_reflecting_walls(void)
+/* A box with reflecting boundaries is an eighth of a periodic box twice as large, filled with its
+ * mirror images. */
+static void test_reflecting_boundaries(void)
 {
-    const bool walls[6] = {true, true, true, true, true, true};
+    const bool isolated[6] = {true, true, true, true, true, true};
     struct hydro_par p = base_par(), q = base_par();
     struct mesh a, b;
     p.slope_type = q.slope_type = 2;
     for (int f = 0; f < 6; f++) p.bound[f] = BOUND_REFLECT;
-    build(&a, 4, 4, &p, false, walls);
-    build(&b, 5, 5, &q, false, no_wall);
+    build(&a, 4, 4, &p, false, isolated);
+    build(&b, 5, 5, &q, false, periodic_box);
     b.boxlen = 2.0;
     fill(&a, rough, &p);
     double worst = 0.0;
@@ -403,10 +403,10 @@ static void test_reflecting_walls(void)
     mesh_fini(&b);
 }
 
-/* Uniform flow out of and into open walls stays uniform. */
-static void test_open_walls(void)
+/* Uniform flow out of and into open boundaries stays uniform. */
+static void test_open_boundaries(void)
 {
-    const bool walls[6] = {true, true, true, true, true, true};
+    const bool isolated[6] = {true, true, true, true, true, true};
     struct hydro_par p = base_par();
     struct mesh m;
     double worst = 0.0, q[8];
@@ -415,7 +415,7 @@ static void test_open_walls(void)
         p.bound[f] = f % 2 ? BOUND_OUTFLOW : BOUND_IMPOSED;
         memcpy(p.bound_state[f], q, sizeof(double) * 5);
     }
-    build(&m, 3, 5, &p, false, walls);
+    build(&m, 3, 5, &p, false, isolated);
     fill(&m, flowing, &p);
     for (int s = 0; s < 5; s++) advance(&m, 3, 0.01, &p, 0, 3);
     for (int l = 3; l <= 5; l++)
@@ -537,7 +537,7 @@ static void test_prolong_restrict(void)
             p.nvar = 7;
             p.interpol_var = var;
             p.interpol_type = type;
-            build(&m, 4, 6, &p, false, no_wall);
+            build(&m, 4, 6, &p, false, periodic_box);
             fill(&m, rough, &p);
             for (int l = 4; l <= 5; l++)
                 for (lidx i = 0; i < m.lev[l].nown; i += 7)
@@ -563,7 +563,7 @@ static void test_prolong_types(void)
     struct mesh m;
     double out[5][8][8], worst = 0.0, differ = 0.0;
     p.nvar = 7;
-    build(&m, 4, 4, &p, false, no_wall);
+    build(&m, 4, 4, &p, false, periodic_box);
     fill(&m, rough, &p);
     for (lidx i = 0; i < m.lev[4].nown; i += 5) {
         for (int type = 2; type < 5; type++) {
@@ -597,7 +597,7 @@ static void test_prolong_linear(void)
         double out[5][8], q[8], worst = 0.0, dx = 1.0 / 32;
         int64_t x[3] = {5, 6, 4};
         p.interpol_type = type;
-        build(&m, 4, 4, &p, false, no_wall);
+        build(&m, 4, 4, &p, false, periodic_box);
         fill(&m, linear, &p);
         lidx i = mesh_find(&m.lev[4], okey_make(2, 3, 2));
         hydro_prolong(&m, 4, i, 1, out, &p);
@@ -632,7 +632,7 @@ static void test_pressure_fix(void)
     p.beta_fix = 1e30;
     p.slope_type = 2;
     p.interpol_type = 3;
-    build(&m, 4, 5, &p, false, no_wall);
+    build(&m, 4, 5, &p, false, periodic_box);
     fill(&m, expanding, &p);
     struct level *lv = &m.lev[5];
     hydro_edge_begin(&m, 5, &p);
@@ -662,7 +662,7 @@ static void test_courant_kick_flag(void)
     struct mesh m;
     double q[8];
     flowing(NULL, 0, q);
-    build(&m, 3, 3, &p, true, no_wall);
+    build(&m, 3, 3, &p, true, periodic_box);
     fill(&m, flowing, &p);
     for (int d = 0; d < 3; d++)
         for (lidx i = 0; i < m.lev[3].nown; i++)
@@ -706,8 +706,8 @@ int main(int argc, char **argv)
     test_free_flow();
     test_conservation();
     test_mirror();
-    test_reflecting_walls();
-    test_open_walls();
+    test_reflecting_boundaries();
+    test_open_boundaries();
     test_prolong_restrict();
     test_prolong_linear();
     test_prolong_types();

@@ -77,7 +77,7 @@ static bool want_split(const struct mesh *m, int l, okey k, int cell)
     return r2 < radius[l - LMIN] * radius[l - LMIN];
 }
 
-/* Walls that cross the spheres, and octs. */
+/* Cut planes that cross the spheres, and octs. */
 static struct domain *balanced_domain(const struct mesh *m, const struct comm *c,
                                       enum domain_kind kind)
 {
@@ -102,11 +102,11 @@ static struct domain *balanced_domain(const struct mesh *m, const struct comm *c
 }
 
 static void world_mesh(struct world *w, struct comm c, enum domain_kind kind, int lmin, int lmax,
-                       double box, const bool wall[6])
+                       double box, const bool bounded[6])
 {
     memset(w, 0, sizeof *w);
     w->c = c;
-    mesh_init(&w->m, lmin, lmax, 0, false, true, box, wall);
+    mesh_init(&w->m, lmin, lmax, 0, false, true, box, bounded);
     w->d = balanced_domain(&w->m, &c, kind);
     adapt_build(&w->m, &w->c, w->d);
     for (int l = lmin; l < lmax; l++) {
@@ -329,12 +329,12 @@ static bool same_particles(const struct world *w, const struct world *ref, int64
 
 /* ---- checks ---- */
 
-static const bool no_wall[6];
+static const bool periodic_box[6];
 
 static void test_levelmin_mass(enum domain_kind kind)
 {
     struct world w;
-    world_mesh(&w, all, kind, LMIN, LMAX, 2.5, no_wall);
+    world_mesh(&w, all, kind, LMIN, LMAX, 2.5, periodic_box);
     world_particles(&w, NPART, 1);
     struct grid g = deposit(&w, LMIN, 0, 0);
     int64_t sum[2];
@@ -369,8 +369,8 @@ static bool cloud_exists(const struct mesh *m, int l, const double x[3])
 static void test_force(double box)
 {
     struct world w, whole;
-    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
-    world_mesh(&whole, alone, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMAX, box, periodic_box);
+    world_mesh(&whole, alone, DOMAIN_KSECTION, LMIN, LMAX, box, periodic_box);
     world_particles(&w, NPART, 0);
     double dt[LEVEL_MAX];
     for (int k = 0; k < LEVEL_MAX; k++) dt[k] = 2;
@@ -417,7 +417,7 @@ static void test_force(double box)
 static void test_dteff(void)
 {
     struct world w;
-    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, no_wall);
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, periodic_box);
     world_particles(&w, 1000, 0);
     set_field(&w.m, field_one);
     double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
@@ -441,8 +441,8 @@ static void test_dteff(void)
 static void test_same_bits(enum domain_kind kind, double box)
 {
     struct world w, ref;
-    world_mesh(&w, all, kind, LMIN, LMAX, box, no_wall);
-    world_mesh(&ref, alone, DOMAIN_KSECTION, LMIN, LMAX, box, no_wall);
+    world_mesh(&w, all, kind, LMIN, LMAX, box, periodic_box);
+    world_mesh(&ref, alone, DOMAIN_KSECTION, LMIN, LMAX, box, periodic_box);
     world_particles(&w, NPART, 12 * box);
     world_particles(&ref, NPART, 12 * box);
     set_field(&w.m, field_noise);
@@ -487,7 +487,7 @@ static void test_streaming(enum domain_kind kind)
 {
     struct world w;
     double box = 3, dt = 1.0 / 64;
-    world_mesh(&w, all, kind, LMIN, LMIN, box, no_wall);
+    world_mesh(&w, all, kind, LMIN, LMIN, box, periodic_box);
     world_particles(&w, 5000, 8 * box);
     set_field(&w.m, field_zero);
     struct parts *p = &w.p;
@@ -533,7 +533,7 @@ static void test_streaming(enum domain_kind kind)
 static void test_momentum(void)
 {
     struct world w;
-    world_mesh(&w, alone, DOMAIN_KSECTION, 3, 3, 1, no_wall);
+    world_mesh(&w, alone, DOMAIN_KSECTION, 3, 3, 1, periodic_box);
     world_particles(&w, 2, 0);
     struct grid g = deposit(&w, 3, 0, 0);
     const struct level *lv = &w.m.lev[3];
@@ -562,11 +562,11 @@ static void test_momentum(void)
     world_free(&w);
 }
 
-static void test_walls(void)
+static void test_bounded(void)
 {
     struct world w;
-    const bool wall[6] = {true, true, false, false, false, false};
-    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, wall);
+    const bool bounded[6] = {true, true, false, false, false, false};
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, bounded);
     w.p.reflect[1] = true;
     world_particles(&w, 1000, 0);
     set_field(&w.m, field_one);
@@ -580,10 +580,10 @@ static void test_walls(void)
         worst = fmax(worst, fabs(w.p.v[0][i] - (1 - 2 * beyond)) + fabs(w.p.v[1][i] - 1) +
                                 fabs(w.p.v[2][i] - 1));
     }
-    check(worst < 1e-14, "force next to walls: copied, or mirrored");
+    check(worst < 1e-14, "force next to boundaries: copied, or mirrored");
     int64_t lost = 0, n;
     for (int64_t i = 0; i < w.p.n; i++) {
-        w.p.x[0][i] += w.p.id[i] % 4 == 0 ? 1 : 0; /* out through the wall */
+        w.p.x[0][i] += w.p.id[i] % 4 == 0 ? 1 : 0; /* out through the boundary */
         w.p.x[1][i] -= w.p.id[i] % 4 == 1 ? 1 : 0; /* out of the periodic side, and back */
     }
     for (int64_t i = 0; i < w.p.n; i++) /* back into the box, where it rounds to its far side */
@@ -597,10 +597,11 @@ static void test_walls(void)
     comm_add_i64(&all, &lost, 1);
     comm_add_i64(&all, &n, 1);
     for (int64_t i = 0; i < w.p.n; i++) n += w.p.id[i] % 4 == 0;
-    check(lost == 250 && n == 750, "particles beyond a wall are removed and counted, no others");
+    check(lost == 250 && n == 750,
+          "particles beyond a boundary are removed and counted, no others");
     if (w.p.n > 0) w.p.x[0][0] = -0.5;
     check(part_distribute(&w.p, &w.m, &w.c, w.d) == ERR_PARAM,
-          "a particle beyond a wall at the start is an error");
+          "a particle beyond a boundary at the start is an error");
     world_free(&w);
 }
 
@@ -608,7 +609,7 @@ static void test_walls(void)
 static void test_selection(void)
 {
     struct world w;
-    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, no_wall);
+    world_mesh(&w, all, DOMAIN_KSECTION, LMIN, LMIN, 1, periodic_box);
     world_particles(&w, 1000, 0);
     double cut = 1e-3;
     int64_t light = 0, stars = 0, sum[2];
@@ -665,7 +666,7 @@ static void test_threads(void)
     struct world w;
     int64_t differ = 0;
     int threads = omp_get_max_threads();
-    world_mesh(&w, alone, DOMAIN_KSECTION, LMIN, LMIN, 1, no_wall);
+    world_mesh(&w, alone, DOMAIN_KSECTION, LMIN, LMIN, 1, periodic_box);
     world_particles(&w, NPART, 0);
     omp_set_num_threads(4);
     struct grid many = deposit(&w, LMIN, 1.0 / NPART, 0);
@@ -688,7 +689,7 @@ static void test_wide_ids(void)
     static const int64_t shift = ((int64_t)1 << 32) - N / 2;
     struct world w;
     int64_t wrong = 0, n;
-    world_mesh(&w, all, DOMAIN_HILBERT, LMIN, LMIN, 1, no_wall);
+    world_mesh(&w, all, DOMAIN_HILBERT, LMIN, LMIN, 1, periodic_box);
     world_particles(&w, N, 0);
     for (int64_t i = 0; i < w.p.n; i++) {
         w.p.id[i] += shift;
@@ -714,7 +715,7 @@ static double cpu_seconds(void)
 static void report_speed(int lmin, int64_t n)
 {
     struct world w;
-    world_mesh(&w, all, DOMAIN_KSECTION, lmin, lmin, 1, no_wall);
+    world_mesh(&w, all, DOMAIN_KSECTION, lmin, lmin, 1, periodic_box);
     world_particles(&w, n, 0.4 / (1 << lmin));
     set_field(&w.m, field_zero);
     double dt[LEVEL_MAX] = {0}, t[5] = {0};
@@ -756,7 +757,7 @@ int main(int argc, char **argv)
     test_force(0.7);
     test_dteff();
     test_momentum();
-    test_walls();
+    test_bounded();
     test_selection();
     test_wide_ids();
     test_threads();

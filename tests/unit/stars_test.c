@@ -27,12 +27,12 @@ struct world {
 /* One half of the box refined; a star in every leaf cell. */
 static void world_make(struct world *w)
 {
-    const bool wall[6] = {false};
-    mesh_init(&w->m, LMIN, LMAX, NVAR, true, false, 1, wall);
+    const bool bounded[6] = {false};
+    mesh_init(&w->m, LMIN, LMAX, NVAR, true, false, 1, bounded);
     part_init(&w->p);
     part_want(&w->p, COL_BIRTH);
     part_want(&w->p, COL_METAL);
-    w->d = domain_new(DOMAIN_KSECTION, comm.size, LMAX, wall);
+    w->d = domain_new(DOMAIN_KSECTION, comm.size, LMAX, bounded);
     adapt_build(&w->m, &comm, w->d);
     struct level *lv = &w->m.lev[LMIN];
     for (lidx i = 0; i < lv->nown; i++)

@@ -27,10 +27,10 @@ struct world {
 /* A mesh with one half of the box refined, and numbers in all fields. */
 static void world_make(struct world *w)
 {
-    const bool wall[6] = {false};
-    mesh_init(&w->m, LMIN, LMAX, 5, true, true, 1, wall);
+    const bool bounded[6] = {false};
+    mesh_init(&w->m, LMIN, LMAX, 5, true, true, 1, bounded);
     part_init(&w->parts);
-    w->d = domain_new(DOMAIN_KSECTION, comm.size, LMAX, wall);
+    w->d = domain_new(DOMAIN_KSECTION, comm.size, LMAX, bounded);
     adapt_build(&w->m, &comm, w->d);
     struct level *lv = &w->m.lev[LMIN];
     for (lidx i = 0; i < lv->nown; i++)
