@@ -4,16 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "curamses/read.h"
-#include "curamses/write.h"
-#include "ramses/read.h"
-#include "ramses/write.h"
+#define WRITTEN(symbol)
+#define FORMAT(symbol, other)                                                                      \
+    extern const struct source_kind symbol##_kind;                                                 \
+    extern const struct writer_kind symbol##_writer;
+#include "formats/formats.def"
+#undef FORMAT
+#undef WRITTEN
 
-/* Directories are tried with the first row first. */
 static const struct format TABLE[] = {
-    {.name = "hdf5", .reader = &hdf5_kind, .writer = &hdf5_writer},
-    {.name = "ramses", .alias = "original", .reader = &ramses_kind, .writer = &ramses_writer},
-    {.name = "gadget"}};
+#define WRITTEN(symbol) {.name = #symbol},
+#define FORMAT(symbol, other)                                                                      \
+    {.name = #symbol, .alias = other, .reader = &symbol##_kind, .writer = &symbol##_writer},
+#include "formats/formats.def"
+#undef FORMAT
+#undef WRITTEN
+};
 enum { FORMATS = sizeof TABLE / sizeof *TABLE };
 
 static const struct format *added;

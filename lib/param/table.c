@@ -7,6 +7,13 @@
 
 #include "param/row.h"
 
+/* Choices of exchange_method: auto, and the transports. */
+static const char EXCHANGE_METHODS[] = "auto"
+#define TRANSPORT(name, tried) "|" #name
+#include "comm/transports.def"
+#undef TRANSPORT
+    ;
+
 static const struct param_row rows[PARAM_ROWS] = {
 #define ROW(type, k, g, m, nm, dims, rows1, rows2, first, d, dt, lo, hi, un, ch, eff, st, no, he)  \
     {.group = #g,                                                                                  \

@@ -1,5 +1,6 @@
 """Each recipe of docs/adding.md works: applied to a copy of the tree it touches as many files as
-the page says, the copy builds, and what was added can be used.
+the page says, the copy builds and passes the test that the page names and the checks of layers,
+symbols, sizes and words, and what was added can be used.
 
 A one-line fault it catches: a second list of what a table has.
 """
@@ -9,6 +10,9 @@ A one-line fault it catches: a second list of what a table has.
 # test: criterion tier=long timeout=900 ranks=2
 # test: source tier=long timeout=900 ranks=2
 # test: particle tier=long timeout=900
+# test: scalar tier=long timeout=900 ranks=2
+# test: format tier=long timeout=900
+# test: transport tier=long timeout=900 ranks=3
 import os
 import re
 import shutil
@@ -17,6 +21,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
+import read_ramses  # noqa: E402
 
 PROGRAM = r'''/* count: the number of leaf cells in a checkpoint. */
 #include <stdio.h>
@@ -117,13 +122,27 @@ const struct term term_heating = {.name = "heating",
                                   .apply = apply};
 '''
 COLUMN = 'OPTION(IRON, iron, double, "iron", "particles/iron", "iron", ZERO, STARS)\n'
+SCALAR = 'SCALAR(IRON, "iron", p->physics.metal, 0.004)\n'
+
+
+def example(name):
+    with open(os.path.join(ptah.ROOT, 'tests', 'toy', name)) as f:
+        return f.read()
+
+
+def toy_format():
+    """tests/toy/toy.c, with its two tables for a row of lib/formats/formats.def."""
+    text = example('toy.c').partition('\n__attribute__((constructor))')[0]
+    return re.sub(r'static const struct (source_kind|writer_kind) TOY_(KIND|WRITER)',
+                  lambda m: 'const struct %s toy_%s' % (m[1], m[2].lower()), text)
+
 
 # heading of the page: {file: text of a new file, or (text before which to insert, text)}
 RECIPES = {
     'program': {'cmd/count/count.c': PROGRAM, 'man/count.1': PAGE},
     'parameter': {'lib/param/core.def': ('INT(run, ncontrol,', PARAMETER)},
     'Riemann': {'lib/hydro/hydro_kern.h': ('PTAH_HD struct hydro_flux hydro_riemann_hll(', SOLVER),
-                'lib/hydro/riemann.def': ('RIEMANN(ACOUSTIC,',
+                'lib/hydro/riemann.def': ('RIEMANN(HLLC,',
                                           'RIEMANN(DAVIS, "davis", hydro_riemann_davis)\n'),
                 'lib/param/core.def': ('acoustic|!hlld', 'davis|')},
     'criterion': {'lib/sim/flag.c': [('static const struct sim_criterion CRITERIA', CRITERION),
@@ -138,7 +157,17 @@ RECIPES = {
                                          'REAL(physics, heating, 0.0, NONNEG, "code units", MODEL, '
                                          'HONOURED, "an example")\n')},
     'particle': {'lib/part/columns.def': ('/* of cuRAMSES: carried unchanged */', COLUMN)},
+    'scalar': {'lib/oct/scalars.def': ('\n#undef SCALAR', SCALAR)},
+    'format': {'lib/formats/toy.c': toy_format(),
+               'lib/formats/formats.def': ('WRITTEN(gadget)', 'FORMAT(toy, NULL)\n')},
+    'transport': {'lib/comm/ring.c': example('ring.c'),
+                  'lib/comm/transports.def': ('TRANSPORT(ksection,', 'TRANSPORT(ring, false)\n')},
 }
+
+# The laws of which the page says that they hold for each row, and the ranks that they run on.
+LAWS = {'parameter': [('base_test', 1)], 'Riemann': [('hydro_test', 1)],
+        'source': [('term_test', 2)], 'particle': [('column_test', 2), ('part_test', 2)],
+        'scalar': [('ics_test', 1)], 'transport': [('comm_test', 1), ('comm_test', 3)]}
 
 
 def copy_tree(to):
@@ -201,17 +230,17 @@ def use_parameter(v, tree):
 SHORT = ['run/nstepmax=4', 'output/foutput=3', 'amr/levelmax=5', 'run/check_ghosts=.true.']
 
 
-def use_physics(v, tree, setting):
+def use_physics(v, tree, *settings):
     """What was added changes the state of a short run, the same on one rank and on two."""
     namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
-    for ranks, more in ((1, []), (1, [setting]), (2, [setting])):
+    for ranks, more in ((1, []), (1, settings), (2, settings)):
         folder = os.path.abspath('run%d' % len(digests))
         os.mkdir(folder)
         simulate = os.path.join(tree, 'bin', 'simulate')
         argv = ptah.mpirun(ranks) + [simulate, '-q', namelist, *SHORT, *more]
         r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
         print(r.err)
-        v.same('%d ranks %s' % (ranks, more), r.status, 0)
+        v.same('%d ranks %s' % (ranks, list(more)), r.status, 0)
         path = os.path.join(folder, 'output_00002')
         digests.append(ptah.digest(path) if r.status == 0 else folder)
     v.same('it has an effect', digests[0] != digests[1], True)
@@ -231,11 +260,85 @@ def use_source(v, tree):
 
 
 def use_particle(v, tree):
-    for test in ('column_test', 'part_test'):
+    r = ptah.Run([os.path.join(tree, 'bin', 'inspect'), '-V'], '.')
+    v.same('programs run', r.status, 0)
+
+
+def use_scalar(v, tree):
+    """A run that asks for it has it in every cell, on any number of ranks, and restarts with it."""
+    metals = ['physics/metal=.true.', 'init/var_region(2,1)=0.02', 'init/var_region(2,2)=0.3']
+    use_physics(v, tree, *metals)
+    iron, metal = (read_ramses.load(os.path.join('run1', 'output_00002')).cell.get(name)
+                   for name in ('iron', 'metallicity'))
+    v.same('it is in the checkpoint', iron is not None and iron.max() > 0.1, True)
+    v.same('it moves with the gas', float(abs(iron - 15 * metal).max()) < 1e-12, True)
+    argv = ptah.mpirun(2) + [os.path.join(tree, 'bin', 'simulate'), '-q', '-r',
+                             os.path.abspath(os.path.join('run1', 'output_00001')),
+                             os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), *SHORT, *metals]
+    os.mkdir('resumed')
+    r = ptah.Run(argv, 'resumed', {'OMP_NUM_THREADS': '1'})
+    print(r.err)
+    v.same('resumed on 2 ranks', r.status, 0)
+    v.same('as if it had not stopped', *(ptah.digest(os.path.join(run, 'output_00002'))
+                                         for run in ('resumed', 'run1')))
+
+
+def use_format(v, tree):
+    """Programs convert to it and from it, and resume and measure from it."""
+    os.makedirs(os.path.join(tree, 'build', 'tests', 'toy'))
+    for name in ('convert', 'inspect'):
+        os.symlink(os.path.join(tree, 'bin', name),
+                   os.path.join(tree, 'build', 'tests', 'toy', name))
+    r = ptah.Run(['python3', os.path.join(tree, 'tests', 'property', 'formats.py'), 'toy'], '.')
+    print(r.out, r.err)
+    v.same('formats.py toy', r.status, 0)
+    program = lambda name, *args: ptah.Run(  # noqa: E731
+        [os.path.join(tree, 'bin', name), *args], '.')
+    r = program('convert', '-f', 'game', '-o', 'x', 'back')
+    v.same('the names of formats', 'ramses, toy or gadget' in r.err, True)
+    r = program('convert', '-f', 'toy', '-o', 'again', 'back')
+    v.same('convert -f toy', (r.status, r.err), (0, ''))
+    spectra = [program('pk', '-n', '16', '-s', 'dm', path) for path in ('back', 'again')]
+    v.same('pk', (spectra[1].status, spectra[1].out.replace('again', 'back')),
+           (0, spectra[0].out))
+    digests = []
+    for path in ('back', 'again'):
+        os.mkdir('from_' + path)
+        r = program('simulate', '-q', '-r', path, '-o', 'from_' + path, 'run.nml',
+                    'run_params/nstepmax=4', 'output_params/foutput=1')
+        print(r.err)
+        last = sorted(os.listdir('from_' + path))[-1:]
+        v.same('simulate -r ' + path, (r.status, len(last)), (0, 1))
+        digests.append(program('inspect', '-d', os.path.join('from_' + path, *last)).out)
+    v.same('resumed: the same digest', digests[1], digests[0])
+
+
+def use_transport(v, tree):
+    """A run on three ranks by it alone has the digest of one rank."""
+    namelist, digests = os.path.join(ptah.DATA, 'golden', 'sedov3d.nml'), []
+    for ranks, name in ((1, 'ring'), (3, 'ring'), (3, 'rings')):
+        folder = os.path.abspath('run_%d_%s' % (ranks, name))
+        os.mkdir(folder)
+        argv = ptah.mpirun(ranks) + [os.path.join(tree, 'bin', 'simulate'), '-q', namelist, *SHORT,
+                                     'run/exchange_method=' + name]
+        r = ptah.Run(argv, folder, {'OMP_NUM_THREADS': '1'})
+        print(r.err)
+        v.same('%d ranks, %s: status' % (ranks, name), r.status, 0 if name == 'ring' else 2)
+        if name == 'ring':
+            digests.append(ptah.digest(os.path.join(folder, 'output_00002')))
+    v.same('the same on 3 ranks', digests[1], digests[0])
+
+
+def obey_laws(v, name, tree):
+    for test, ranks in LAWS.get(name, []):
         r = ptah.Run(['make', 'build/tests/unit/' + test], tree)
         v.same(test + ' builds', r.status, 0)
-        r = ptah.Run(['build/tests/unit/' + test], tree)
-        v.same(test, (r.status, r.out.rstrip().endswith(' 0 failed')), (0, True))
+        r = ptah.Run(ptah.mpirun(ranks) + ['build/tests/unit/' + test], tree)
+        print(r.out[-500:], r.err[-500:])
+        v.same('%s on %d ranks' % (test, ranks),
+               (r.status, r.out.rstrip().endswith(' 0 failed')), (0, True))
+    r = ptah.Run(['scripts/lint', 'layers', 'symbols', 'sizes', 'words'], tree)
+    v.same('lint', r.out, 'lint: 0 findings\n')
 
 
 def main():
@@ -249,6 +352,7 @@ def main():
     v.same('it builds', r.status, 0)
     if r.status == 0:
         globals()['use_' + name.lower()](v, tree)
+        obey_laws(v, name, tree)
     v.end()
 
 
