@@ -50,6 +50,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return contamination_print(path, o, status);
     case PHASE:
         return phase_draw(path, o); /* all ranks */
+    case STARS:
+        return stars_print(path, o);
     case SUMMARY:
         return summary_print(path, o);
     }

@@ -6,7 +6,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 
-enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION, PHASE };
+enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION, PHASE, STARS };
 
 /* Exit status: the max over all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
@@ -38,6 +38,11 @@ struct phase_options {
     double axis[2][2];
 };
 
+struct stars_options {
+    int bins;
+    bool svg; /* the plot, else PNG */
+};
+
 struct options {
     enum mode mode;
     bool json, quiet;
@@ -47,6 +52,7 @@ struct options {
     size_t memory;     /* bytes for tables */
     struct map_options map;
     struct phase_options phase;
+    struct stars_options stars;
     bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
     double sphere[4];         /* centre and radius in units of the box */
     bool many;                /* more than one checkpoint: say which */
@@ -66,6 +72,7 @@ MUST_USE enum err check_print(const char *path, const struct options *o, int *st
 MUST_USE enum err compare_print(const char *a, const char *b, const struct options *o, int *status);
 MUST_USE enum err map_draw(const char *path, const struct options *o);
 MUST_USE enum err phase_draw(const char *path, const struct options *o);
+MUST_USE enum err stars_print(const char *path, const struct options *o);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,

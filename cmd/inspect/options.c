@@ -25,7 +25,8 @@ enum {
     SPHERE,
     DIAGRAM,
     DENSITY,
-    TEMPERATURE
+    TEMPERATURE,
+    HISTORY
 };
 
 static const struct opt ROWS[] = {
@@ -41,6 +42,8 @@ static const struct opt ROWS[] = {
      "map of a field, projected along the line of sight; also level, temperature, nH, dm, star"},
     {DIAGRAM, "phase", NULL,
      "phase diagram: mass of the gas by density and temperature, as a picture and a table"},
+    {HISTORY, "stars", NULL,
+     "history of star formation: mass of the stars by the time of their birth, as a table"},
     {HEAVY, "contamination", NULL,
      "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
@@ -60,14 +63,16 @@ static const struct opt ROWS[] = {
     {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
     {WEIGHT, "weight", "HOW",
      "mass, volume, max or column (default: column for density, max for level, mass for others)"},
-    {'n', "pixels", "N", "pixels per side of the map (default 512), bins of the diagram (200)"},
+    {'n', "pixels", "N",
+     "pixels per side of the map (default 512), bins of the diagram (200), of the history (50)"},
     {LOG, "log", NULL, "logarithmic colours (default if all values are positive)"},
     {LINEAR, "linear", NULL, "linear colours"},
     {RANGE, "range", "LO,HI",
      "values of the first and last colour (default: min and max); of a diagram: mass per dex²"},
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
     {'o', "output", "FILE",
-     "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv)"},
+     "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
+     "--stars: a plot, FILE.png or FILE.svg"},
     {'f', "format", "FORMAT",
      "map: png, or npy, an array of doubles; diagram: png, svg or tsv (default: by FILE's ending)"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
@@ -81,15 +86,49 @@ static const char SYNOPSIS[] =
     "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
     "       inspect [options] A B      differences of two checkpoints";
 static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
-                              "damage, differences, maps, phase diagrams, contamination.";
+                              "damage, differences, maps, phase diagrams, star formation, "
+                              "contamination.";
+
+/* Options that not all modes take: bit m: mode m does. */
+enum { A_MAP = 1 << MAP, A_PHASE = 1 << PHASE, A_HISTORY = 1 << STARS };
+static const struct belongs {
+    int letter, modes;
+} BELONGS[] = {{'a', A_MAP},
+               {CENTRE, A_MAP},
+               {WIDTH, A_MAP},
+               {DEPTH, A_MAP},
+               {WEIGHT, A_MAP},
+               {LOG, A_MAP},
+               {LINEAR, A_MAP},
+               {RANGE, A_MAP | A_PHASE},
+               {COLOURS, A_MAP | A_PHASE},
+               {'f', A_MAP | A_PHASE},
+               {'n', A_MAP | A_PHASE | A_HISTORY},
+               {'o', A_MAP | A_PHASE | A_HISTORY},
+               {DENSITY, A_PHASE},
+               {TEMPERATURE, A_PHASE},
+               {RTOL, 1 << COMPARE},
+               {ATOL, 1 << COMPARE},
+               {SPHERE, 1 << CONTAMINATION},
+               {0, 0}};
+
+/* Those modes, for messages. */
+static const struct mode_name {
+    enum mode mode;
+    const char *name;
+} TAKERS[] = {{MAP, "a map (-m)"},
+              {PHASE, "a phase diagram (--phase)"},
+              {STARS, "a history of stars (--stars)"},
+              {COMPARE, "the comparison of two checkpoints"},
+              {CONTAMINATION, "--contamination"},
+              {0, NULL}};
 
 /* The command line while it is read. */
 struct parsing {
     struct options *o;
-    int modes; /* given: bit m */
-    /* options of a map, of a diagram, of either */
-    const char *map_option, *phase_option, *drawing_option;
-    const char *compare_option, *format;
+    int modes;                              /* given: bit m */
+    bool given[sizeof ROWS / sizeof *ROWS]; /* by row */
+    const char *format;
     int pixels; /* 0: not given */
 };
 
@@ -179,7 +218,6 @@ static int set_axis(struct parsing *p, int axis, const char *value)
 {
     double *x = p->o->phase.axis[axis];
     p->o->phase.has_axis[axis] = true;
-    p->phase_option = axis == 0 ? "--density" : "--temperature";
     if (opt_reals(value, 2, x) != 2 || !(x[0] > 0 && x[1] > x[0]))
         return usage(p->o, "the range of an axis must be two ascending positive numbers, not",
                      value);
@@ -220,10 +258,6 @@ static int set_word(struct parsing *p, int letter, const char *value)
 static int set_map_option(struct parsing *p, int letter, const char *value)
 {
     struct options *o = p->o;
-    bool either = letter == 'o' || letter == 'n' || letter == 'f' || letter == RANGE ||
-                  letter == COLOURS;
-    for (const struct opt *row = ROWS; row->letter; row++)
-        if (row->letter == letter) *(either ? &p->drawing_option : &p->map_option) = row->name;
     switch (letter) {
     case 'o':
         o->map.out = value;
@@ -271,7 +305,6 @@ static int set_option(struct parsing *p, int letter, const char *value)
         return OPTIONS_GO_ON;
     case RTOL:
     case ATOL:
-        p->compare_option = letter == RTOL ? "--rtol" : "--atol";
         return set_tolerance(o, value, letter == RTOL ? &o->rtol : &o->atol);
     case MEMORY:
         return set_memory(o, value);
@@ -282,6 +315,10 @@ static int set_option(struct parsing *p, int letter, const char *value)
     case DIAGRAM:
         p->modes |= 1 << PHASE;
         o->mode = PHASE;
+        return OPTIONS_GO_ON;
+    case HISTORY:
+        p->modes |= 1 << STARS;
+        o->mode = STARS;
         return OPTIONS_GO_ON;
     case DENSITY:
     case TEMPERATURE:
@@ -345,32 +382,54 @@ static int check_phase(struct parsing *p)
     return OPTIONS_GO_ON;
 }
 
+static int check_stars(struct parsing *p)
+{
+    struct options *o = p->o;
+    o->stars.svg = ends_with(o->map.out, ".svg");
+    if (o->map.out && !o->stars.svg && !ends_with(o->map.out, ".png"))
+        return usage(o, "a plot must be FILE.svg or FILE.png, not", o->map.out);
+    if (p->pixels > BINS_MAX) return usage(o, "a history has at most 2048 bins", NULL);
+    if (p->pixels) o->stars.bins = p->pixels;
+    return OPTIONS_GO_ON;
+}
+
+/* An option that the mode does not take. */
+static int check_taken(const struct parsing *p)
+{
+    for (int i = 0; ROWS[i].letter; i++) {
+        const struct belongs *b = BELONGS;
+        while (b->letter && b->letter != ROWS[i].letter) b++;
+        if (!p->given[i] || !b->letter || b->modes >> p->o->mode & 1) continue;
+        char what[200];
+        int n = snprintf(what, sizeof what, "only ");
+        for (int k = 0, found = 0; TAKERS[k].name; k++)
+            if (b->modes >> TAKERS[k].mode & 1)
+                n += snprintf(what + n, sizeof what - (size_t)n, "%s%s", found++ ? " or " : "",
+                              TAKERS[k].name);
+        snprintf(what + n, sizeof what - (size_t)n, " takes this option: --%s", ROWS[i].name);
+        return usage(p->o, what, NULL);
+    }
+    return OPTIONS_GO_ON;
+}
+
 static int check_options(struct parsing *p)
 {
     struct options *o = p->o;
     bool piped = false;
+    int status;
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
-        return usage(o, "-s, -d, -t, -p, -c, -m, --phase and --contamination exclude each other",
-                     NULL);
+        return usage(
+            o, "-s, -d, -t, -p, -c, -m, --phase, --stars and --contamination exclude each other",
+            NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
-    if (p->map_option && o->mode != MAP)
-        return usage(o, "only a map (-m) takes this option", p->map_option);
-    if (p->phase_option && o->mode != PHASE)
-        return usage(o, "only a phase diagram (--phase) takes this option", p->phase_option);
-    if (p->drawing_option && o->mode != MAP && o->mode != PHASE)
-        return usage(o, "only a map (-m) or a phase diagram (--phase) takes this option",
-                     p->drawing_option);
-    if (p->compare_option && o->mode != COMPARE)
-        return usage(o, "only the comparison of two checkpoints takes this option",
-                     p->compare_option);
-    if (o->has_sphere && o->mode != CONTAMINATION)
-        return usage(o, "--sphere goes with --contamination", NULL);
+    if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
     if (o->map.out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
+    if (o->mode == STARS) return check_stars(p);
     return o->mode == PHASE ? check_phase(p) : check_map(p);
 }
 
@@ -383,9 +442,12 @@ int options_parse(int argc, char **argv, struct options *o)
     o->map = (struct map_options){
         .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1};
     o->phase.bins = 200;
+    o->stars.bins = 50;
     opt_begin(&s, argc, argv, ROWS);
-    for (int c; (c = opt_next(&s)) != 0;)
+    for (int c; (c = opt_next(&s)) != 0;) {
+        for (int i = 0; ROWS[i].letter; i++) p.given[i] |= ROWS[i].letter == c;
         if ((status = set_option(&p, c, s.value)) != OPTIONS_GO_ON) return status;
+    }
     o->paths = argv + s.index;
     o->npath = argc - s.index;
     return check_options(&p);

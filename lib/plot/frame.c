@@ -113,7 +113,7 @@ static void ticks_linear(const struct canvas *c, const struct frame *f, bool alo
         tick(c, f, along_x, at, named ? 8 : 4);
         if (!named) continue;
         char text[40];
-        snprintf(text, sizeof text, "%g", k / parts * m * ten);
+        snprintf(text, sizeof text, "%g", k / parts * m * ten + 0.0);
         tick_label(c, along_x, at, text);
     }
 }

@@ -39,6 +39,8 @@ static const struct letter LETTERS[] = {
     {"x", 4, "0d4j 0j4d"},
     {"y", 4, "0j2d 4j1a0a"},
     {"z", 4, "0j4j0d4d"},
+    {"B", 5, "0d0m4m5l5j4i0i 4i5h5e4d0d"},
+    {"G", 5, "5k4m1m0k0f1d4d5f5h3h"},
     {"H", 5, "0d0m 5d5m 0i5i"},
     {"K", 5, "0d0m 5m0g 2i5d"},
     {"M", 6, "0d0m3g6m6d"},

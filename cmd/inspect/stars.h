@@ -1,0 +1,18 @@
+/* inspect: the history of star formation, as it is printed and drawn. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plot/canvas.h"
+
+/* Bins of equal time, from the beginning to that of the checkpoint. */
+struct history {
+    int n;
+    double end;  /* Gyr */
+    bool cosmo;  /* the beginning is the Big Bang, else t = 0 */
+    double mass; /* of all stars now, solar masses */
+    int64_t *stars;
+    double *formed, *rate, *redshift; /* solar masses; per year; of the middle, NAN without */
+};
+
+void stars_plot(const struct canvas *c, const void *history); /* a canvas_draw */
