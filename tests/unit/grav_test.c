@@ -4,11 +4,9 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/timer.h"
 #include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
@@ -310,6 +308,29 @@ static void test_edge(int cg)
 
 /* ---- interpolation reproduces linear functions; far field beyond boundaries ---- */
 
+/* The far field of a mass outside of the box, interpolated at the boundary x = 0: worst error. */
+static double far_field(struct world *w)
+{
+    const double com[3] = {0.5, 0.4, -1};
+    struct level *lv = &w->m.lev[4];
+    double worst = 0, v[8], x[3], y[3];
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) {
+            cell_at(&w->m, 4, i, k, x);
+            lv->fld[FLD_PHI][i][k] = -1 / distance(w, x, com);
+        }
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8 && lv->nbr[i][0] == NBR_BOUNDARY; c++) {
+            grav_interpol_phi(&w->m, 4, i, c, 0, 1, com, v);
+            cell_at(&w->m, 4, i, c, x);
+            for (int k = 0; k < 8; k++) {
+                for (int d = 0; d < 3; d++) y[d] = x[d] + ((k >> d & 1) - 0.5) / 32;
+                worst = fmax(worst, fabs(v[k] + 1 / distance(w, y, com)));
+            }
+        }
+    return worst;
+}
+
 static void test_interpol(void)
 {
     static const double radius[2] = {0.19, 0.11};
@@ -333,6 +354,7 @@ static void test_interpol(void)
     }
     check(all_max(worst) < 1e-13,
           "interpolation of a linear field is exact in space and time (catches a swapped weight)");
+    check(all_max(far_field(&w)) < 2e-3, "beyond boundaries it takes the far field");
     world_free(&w);
 }
 
@@ -720,37 +742,9 @@ static void test_disc(void)
     world_free(&w);
 }
 
-/* ---- speed: grav_test speed <level> ---- */
-
-static void speed(int l, struct grav_par p)
-{
-    struct world w;
-    world_make(&w, &all, DOMAIN_KSECTION, l, l, 1.0, false, NULL);
-    set_ball(&w);
-    for (int i = 0; i < 3; i++) {
-        double t0 = timer_wall();
-        struct grav_report r = grav_solve(&w.m, &w.c, l, w.fourpi, w.rho_tot, 0, 1, w.com, &p);
-        double t1 = timer_wall();
-        grav_force(&w.m, &w.c, l, 0, w.fourpi, 1, w.com, &p);
-        double t2 = timer_wall(), cells = pow(8, l) / all.size;
-        if (all.rank == 0)
-            printf("level %d: %d cycles, error %.2e: %.1f ns a cell, %.1f ns a cell and cycle; "
-                   "force %.1f ns a cell\n",
-                   l, r.cycles, r.error, (t1 - t0) / cells * 1e9,
-                   (t1 - t0) / cells * 1e9 / (r.cycles ? r.cycles : 1), (t2 - t1) / cells * 1e9);
-    }
-    world_free(&w);
-}
-
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &all);
-    if (argc == 3 && strcmp(argv[1], "speed") == 0) {
-        speed((int)strtol(argv[2], NULL, 10), params(1e-4, 99));
-        speed((int)strtol(argv[2], NULL, 10), params_fft(1e-4, false));
-        comm_fini();
-        return 0;
-    }
     test_mode();
     test_edge(99);
     test_edge(5);

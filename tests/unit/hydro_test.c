@@ -306,6 +306,37 @@ static void test_free_flow(void)
     }
 }
 
+/* Uniform flow that carries a cube of scalar. */
+static void carrying(const double *x, uint64_t id, double *q)
+{
+    flowing(x, id, q);
+    q[5] = fabs(x[0] - 0.4) < 0.2 && fabs(x[1] - 0.5) < 0.2 && fabs(x[2] - 0.6) < 0.2;
+}
+
+/* Without slopes a scalar takes the values of the cells upstream: none beyond those that there
+ * were. */
+static void test_scalar_bounds(void)
+{
+    for (int r = 0; r < RIEMANN_COUNT; r++) {
+        struct hydro_par p = base_par();
+        struct mesh m;
+        double least = 1, most = 0;
+        p.riemann = (enum riemann)r;
+        p.slope_type = 0;
+        p.nvar = 6;
+        build(&m, 4, 4, &p, false, no_wall);
+        fill(&m, carrying, &p);
+        for (int s = 0; s < 8; s++) advance(&m, 4, 0.008, &p, 0, 3);
+        for (lidx i = 0; i < m.lev[4].nown; i++)
+            for (int c = 0; c < 8; c++) {
+                double x = m.lev[4].fld[FLD_U + 5][i][c] / m.lev[4].fld[FLD_U][i][c];
+                least = fmin(least, x), most = fmax(most, x);
+            }
+        CHECK(least >= 0 && most < 1 + 1e-14 && most > 0.5, "riemann %d: %g to %g", r, least, most);
+        mesh_fini(&m);
+    }
+}
+
 /* The value of a cell by its coordinates on a complete level. */
 static double *cell_at(struct mesh *m, int l, int v, const int64_t *x)
 {
@@ -704,6 +735,7 @@ int main(int argc, char **argv)
     test_riemann();
     test_riemann_laws();
     test_free_flow();
+    test_scalar_bounds();
     test_conservation();
     test_mirror();
     test_reflecting_boundaries();
