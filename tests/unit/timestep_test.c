@@ -1,0 +1,157 @@
+/* timestep_test: each condition on the time step of a level, alone and together: Courant's of gas,
+ * also under gravity, the particles', free fall, the expansion, and the share in the step of the
+ * coarser level. What is wanted is written out from the textbook formulas. Would catch: a condition
+ * left out, a factor in one, a velocity component or the coarse cells' share forgotten. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "check.h"
+#include "dom/adapt.h"
+#include "sim/sim.h"
+
+enum { L = 3 };
+static const double PI = 3.14159265358979323846, COURANT = 0.8, BOX = 2, DX = 0.25;
+
+static void begin(struct sim *s, struct params *p, bool hydro, bool gravity)
+{
+    const bool open[6] = {false};
+    memset(s, 0, sizeof *s);
+    param_init(p);
+    s->par = p;
+    s->comm = (struct comm){.size = 1};
+    s->hydro = (struct hydro_par){
+        .nvar = 5, .gamma = 1.4, .smallr = 1e-10, .smallc = 1e-10, .courant_factor = COURANT};
+    s->dom = domain_new(DOMAIN_HILBERT, 1, L + 1, open);
+    mesh_init(&s->mesh, L, L + 1, hydro ? 5 : 0, hydro, gravity, BOX, open);
+    adapt_build(&s->mesh, &s->comm, s->dom);
+    part_init(&s->parts);
+}
+
+static void end(struct sim *s)
+{
+    part_fini(&s->parts);
+    mesh_fini(&s->mesh);
+    domain_free(s->dom);
+}
+
+static void is_near(struct sim *s, double want, double error, const char *what)
+{
+    double dt = sim_timestep(s, L);
+    CHECK(fabs(dt / want - 1) < error, "%s: %.9g, not %.9g", what, dt, want);
+}
+
+/* Gas at rest, but for one cell: density 1, pressure 1. */
+static void fill_gas(struct sim *s, const double v[3])
+{
+    struct level *lv = &s->mesh.lev[L];
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) {
+            bool fast = i == 11 && k == 5;
+            double kinetic = 0;
+            for (int d = 0; d < 3; d++) {
+                lv->fld[FLD_U + 1 + d][i][k] = fast ? v[d] : 0;
+                if (fast) kinetic += 0.5 * v[d] * v[d];
+            }
+            lv->fld[FLD_U][i][k] = 1;
+            lv->fld[FLD_U + 4][i][k] = 1 / 0.4 + kinetic;
+        }
+}
+
+static void check_gas(struct sim *s, struct params *p)
+{
+    double sound = sqrt(1.4);
+    begin(s, p, true, false);
+    for (int d = 0; d < 3; d++) {
+        double v[3] = {0.1, 0.1, 0.1};
+        v[d] = -3;
+        fill_gas(s, v);
+        /* the formula with gravity, whose strength is 1e-4 at least */
+        is_near(s, COURANT * DX / (3 * sound + 3.2), 1e-4, "Courant");
+    }
+    end(s);
+}
+
+/* A cell falls by a share of its size: sqrt(1 + 2 C s) with s = |f| dx / speed^2. */
+static void check_pull(struct sim *s, struct params *p)
+{
+    double speed = 3 * sqrt(1.4) + 0.6, pull = 40, strength = pull * DX / (speed * speed);
+    begin(s, p, true, true);
+    fill_gas(s, (double[]){0.1, 0.2, 0.3});
+    s->mesh.lev[L].fld[FLD_FX][11][5] = -10;
+    s->mesh.lev[L].fld[FLD_FY][11][5] = 20;
+    s->mesh.lev[L].fld[FLD_FZ][11][5] = 10;
+    is_near(s, DX / speed * (sqrt(1 + 2 * COURANT * strength) - 1) / strength, 1e-12,
+            "gas that is pulled");
+    end(s);
+}
+
+static void check_fall(struct sim *s, struct params *p)
+{
+    begin(s, p, false, true);
+    s->matter.rho_max[L] = 7;
+    is_near(s, COURANT * sqrt(3 * PI / (32 * 7)), 1e-7, "free fall");
+    s->cosmo = (struct cosmo *)s; /* not looked into */
+    s->cosmo_par.omega_m = 0.3;
+    s->time.aexp = 0.5, s->time.hexp = 1e-6;
+    is_near(s, COURANT * sqrt(3 * PI * PI / (8 * 7 * 1.5 * 0.3 * 0.5)), 1e-7,
+            "free fall, supercomoving");
+    s->time.hexp = 20;
+    is_near(s, p->run.dlna_max / 20, 1e-14, "expansion");
+    s->cosmo = NULL;
+    s->grav.gravity_type = 1; /* given: it does not follow the matter */
+    s->hydro.smallc = 0.25;
+    is_near(s, BOX / 0.25, 1e-14, "no condition");
+    end(s);
+}
+
+static void check_particles(struct sim *s, struct params *p)
+{
+    begin(s, p, false, true);
+    p->run.pic = true;
+    part_append(&s->parts, 9);
+    for (int i = 0; i < 9; i++)
+        for (int d = 0; d < 3; d++) s->parts.v[d][i] = 0.1 * i;
+    for (int l = 0; l <= LEVEL_MAX + 1; l++) s->parts.first[l] = l <= L ? 2 : 7;
+    for (int d = 0; d < 3; d++) {
+        s->parts.v[d][4] = -5 - d; /* faster and faster */
+        is_near(s, COURANT * DX / (5 + d), 1e-14, "particles");
+    }
+    s->parts.v[1][7] = 100; /* of the next level */
+    is_near(s, COURANT * DX / 7, 1e-14, "particles of the level");
+    s->matter.rho_max[L] = 1e6;
+    is_near(s, COURANT * sqrt(3 * PI / 32e6), 1e-7, "the shortest of two");
+    end(s);
+}
+
+/* A finer level does not step longer than its share. */
+static void check_share(struct sim *s, struct params *p)
+{
+    begin(s, p, false, false);
+    double dt[2], alone = BOX / 1e-10;
+    s->time.dtnew[L] = 0.3;
+    for (int n = 1; n <= 2; n++) {
+        s->time.nsubcycle[L] = n;
+        dt[n - 1] = sim_timestep(s, L + 1);
+    }
+    CHECK(dt[0] == 0.3 && dt[1] == 0.15, "%g %g", dt[0], dt[1]);
+    s->time.dtnew[L - 1] = 1e-3, s->time.nsubcycle[L - 1] = 1;
+    is_near(s, alone, 1e-14, "levelmin has no coarser level");
+    end(s);
+}
+
+int main(void)
+{
+    struct sim *s = mem_zero(sizeof *s, "test");
+    struct params *p = mem_new(sizeof *p, "test");
+    check_gas(s, p);
+    check_pull(s, p);
+    check_fall(s, p);
+    check_particles(s, p);
+    check_share(s, p);
+    mem_free(p);
+    mem_free(s);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}
