@@ -324,7 +324,7 @@ static void test_scalar_bounds(void)
         p.riemann = (enum riemann)r;
         p.slope_type = 0;
         p.nvar = 6;
-        build(&m, 4, 4, &p, false, no_wall);
+        build(&m, 4, 4, &p, false, periodic_box);
         fill(&m, carrying, &p);
         for (int s = 0; s < 8; s++) advance(&m, 4, 0.008, &p, 0, 3);
         for (lidx i = 0; i < m.lev[4].nown; i++)
