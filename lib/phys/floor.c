@@ -11,9 +11,8 @@ bool floor_rules(const struct params *p)
     return p->physics.isothermal || p->cooling.barotropic_eos;
 }
 
-/* n_star, or del_star times the mean density of the gas, if that is more. */
-static double dense(const struct params *p, const struct cosmo_par *c, const struct units *u,
-                    double aexp)
+double floor_dense(const struct params *p, const struct cosmo_par *c, const struct units *u,
+                   double aexp)
 {
     double n = p->physics.n_star;
     if (!c) return n;
@@ -55,7 +54,7 @@ struct temperature_floor floor_at(const struct params *p, const struct cosmo_par
     if (p->physics.t2_star == 0) return (struct temperature_floor){.form = FLOOR_CONSTANT};
     return (struct temperature_floor){.form = FLOOR_POLYTROPE,
                                       .T2 = p->physics.t2_star,
-                                      .n = dense(p, cosmo, u, aexp),
+                                      .n = floor_dense(p, cosmo, u, aexp),
                                       .index = p->physics.g_star - 1};
 }
 

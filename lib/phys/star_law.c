@@ -7,19 +7,9 @@
 #include "base/mem.h"
 #include "phys/stars.h"
 
-static const double RHO_C = 1.88e-29; /* h² g/cm³, as in RAMSES */
 static const double YEAR = 31557600;
 
-/* Of gas at the threshold, H/cm³: n_star, or del_star times the mean density of the gas. */
-static double threshold(const struct term_run *r)
-{
-    double n = r->par->physics.n_star, a3 = r->aexp * r->aexp * r->aexp;
-    if (!r->cosmo) return n;
-    double h = r->cosmo->h0 / 100, mean = r->cosmo->omega_b * RHO_C * (h * h) / a3;
-    return fmax(n, r->par->physics.del_star * mean * (r->units.hydrogen / r->units.density));
-}
-
-static double mass_of_one(const struct term_run *r)
+double star_mass(const struct term_run *r)
 {
     double share = r->par->physics.m_star, a3 = r->cosmo ? r->aexp * r->aexp * r->aexp : 1;
     double dx = mesh_dx(r->mesh, r->mesh->levelmax);
@@ -47,8 +37,9 @@ static double settled(const struct term_run *r)
 
 struct star_law star_law(const struct term_run *r)
 {
-    return (struct star_law){.mass = mass_of_one(r),
-                             .least = threshold(r) / r->units.hydrogen,
+    return (struct star_law){.mass = star_mass(r),
+                             .least = floor_dense(r->par, r->cosmo, &r->units, r->aexp) /
+                                      r->units.hydrogen,
                              .hottest = 2e4,
                              .floor = floor_at(r->par, r->cosmo, &r->units, r->aexp),
                              .rate = rate_of(r) * settled(r)};
@@ -89,6 +80,21 @@ double star_birth(const struct term_run *r, double age)
 }
 
 /* ---- log ---- */
+
+struct star_event star_event(const struct term_run *r, int kind, const struct level *lv, lidx oct,
+                             int cell, int64_t k)
+{
+    const struct parts *p = r->parts;
+    struct star_event e = {.id = p->id[k], .kind = kind, .level = lv->level, .m = p->m[k]};
+    for (int d = 0; d < 3; d++) {
+        e.x[d] = p->x[d][k];
+        e.v[d] = p->v[d][k];
+    }
+    e.rho = lv->fld[FLD_U][oct][cell] * r->units.hydrogen;
+    e.T2 = star_T2(r, lv, oct, cell);
+    e.metal = p->metal ? p->metal[k] : 0;
+    return e;
+}
 
 static int event_order(const void *a, const void *b)
 {

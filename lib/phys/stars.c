@@ -138,18 +138,6 @@ static void gas_left(const struct term_run *r, const struct part_place *at, doub
         lv->fld[FLD_U + v][at->oct][at->cell] *= left / rho;
 }
 
-static struct star_event event_of(const struct term_run *r, const struct part_place *at, int64_t k)
-{
-    const struct level *lv = &r->mesh->lev[r->level];
-    const struct parts *p = r->parts;
-    struct star_event e = {.id = p->id[k], .kind = 0, .level = r->level, .m = p->m[k]};
-    for (int d = 0; d < 3; d++) e.x[d] = p->x[d][k], e.v[d] = p->v[d][k];
-    e.rho = lv->fld[FLD_U][at->oct][at->cell] * r->units.hydrogen;
-    e.T2 = star_T2(r, lv, at->oct, at->cell);
-    e.metal = p->metal ? p->metal[k] : 0;
-    return e;
-}
-
 static enum err give_birth(const struct term_run *r, const struct star_law *law,
                            const struct births *b)
 {
@@ -160,7 +148,8 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
     for (int64_t i = 0; i < b->n; i++) {
         double m = (double)b->count[i] * law->mass;
         star_born(r, &b->place[i], first + i, m, birth);
-        e[i] = event_of(r, &b->place[i], first + i);
+        e[i] = star_event(r, STAR_BIRTH, &r->mesh->lev[r->level], b->place[i].oct, b->place[i].cell,
+                          first + i);
         gas_left(r, &b->place[i], m);
     }
     enum err err = star_log(r, b->n, e);

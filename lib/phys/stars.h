@@ -12,18 +12,24 @@ struct star_law {
     double rate; /* of star formation: mass per time and volume / density^1.5 */
 };
 struct star_law star_law(const struct term_run *r);
+double star_mass(const struct term_run *r);
 
 /* The birth time of a star that is this old (s) at the end of the step, as it is written: t, which
  * is conformal with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
 double star_birth(const struct term_run *r, double age);
 
+enum { STAR_BIRTH = 0, STAR_DEATH = 1 }; /* the numbers of RAMSES */
+
 /* One line of stars.txt. */
 struct star_event {
     int64_t id;
-    int32_t kind, level; /* kind: 0 birth, 1 supernova, as in RAMSES */
+    int32_t kind, level; /* kind: STAR_BIRTH, STAR_DEATH */
     double m, x[3], v[3];
     double rho, T2, metal; /* of the cell before it, H/cm^3 and K; metallicity of the star */
 };
+/* That of particle k in a cell of this rank. */
+struct star_event star_event(const struct term_run *r, int kind, const struct level *lv, lidx oct,
+                             int cell, int64_t k);
 /* Appends the events of all ranks, by id. (collective) */
 MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
 /* Of a cell: T/mu in K. */

@@ -38,7 +38,6 @@ static struct job job_of(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
     const struct units *u = &r->units;
-    struct star_law law = star_law(r);
     double age = p->t_sne * MYR;
     /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
      * Older ones exploded in the run that wrote the checkpoint. */
@@ -48,7 +47,7 @@ static struct job job_of(const struct term_run *r)
                         .last = star_birth(r, age),
                         .specific = r->par->feedback.f_esn * ERG / (10 * SUN) /
                                     (u->velocity * u->velocity),
-                        .boost = fmax(p->mass_gmc * SUN / u->mass / law.mass, 1),
+                        .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
                         .metal = r->hydro->vars.at[SCALAR_METAL],
                         .delayed = r->hydro->vars.at[SCALAR_DELAYED]};
 }
@@ -145,18 +144,6 @@ static void explode(const struct job *j, const struct level *lv, const struct bl
     p->tag[b->at] = EXPLODED;
 }
 
-static struct star_event event_of(const struct job *j, const struct level *lv,
-                                  const struct blast *b)
-{
-    const struct parts *p = j->r->parts;
-    struct star_event e = {.id = b->id, .kind = 1, .level = j->r->level, .m = p->m[b->at]};
-    for (int d = 0; d < 3; d++) e.x[d] = p->x[d][b->at], e.v[d] = p->v[d][b->at];
-    e.rho = lv->fld[FLD_U][b->oct][b->cell] * j->r->units.hydrogen;
-    e.T2 = star_T2(j->r, lv, b->oct, b->cell);
-    e.metal = p->metal ? p->metal[b->at] : 0;
-    return e;
-}
-
 static enum err apply(const struct term_run *r, bool *changed)
 {
     struct job j = job_of(r);
@@ -164,8 +151,9 @@ static enum err apply(const struct term_run *r, bool *changed)
     struct blast *b = find_blasts(&j, &n);
     struct star_event *e = mem_new(sizeof *e * (size_t)n + 1, "supernovae");
     for (int64_t i = 0; i < n; i++) {
-        e[i] = event_of(&j, &r->mesh->lev[r->level], &b[i]);
-        explode(&j, &r->mesh->lev[r->level], &b[i]);
+        const struct level *lv = &r->mesh->lev[r->level];
+        e[i] = star_event(r, STAR_DEATH, lv, b[i].oct, b[i].cell, b[i].at);
+        explode(&j, lv, &b[i]);
         *changed = true;
     }
     enum err err = star_log(r, n, e);

@@ -8,36 +8,22 @@
 
 #include "base/mem.h"
 #include "check.h"
-#include "dom/adapt.h"
+#include "half_world.h"
 #include "phys/stars.h"
 
-enum { LMIN = 3, LMAX = 4, NVAR = 7, METAL = 5, DELAYED = 6 };
+enum { NVAR = 7, METAL = 5, DELAYED = 6 };
 
 extern const struct term term_stars, term_supernovae;
 static struct comm comm;
 static struct params par;
 static struct hydro_par hydro = {.nvar = NVAR, .gamma = 5.0 / 3};
 
-struct world {
-    struct mesh m;
-    struct domain *d;
-    struct parts p;
-};
-
-/* One half of the box refined; a star in every leaf cell. */
+/* A star in every leaf cell comes later. */
 static void world_make(struct world *w)
 {
-    const bool bounded[6] = {false};
-    mesh_init(&w->m, LMIN, LMAX, NVAR, true, false, 1, bounded);
-    part_init(&w->p);
+    half_world(w, &comm, NVAR, false);
     part_want(&w->p, COL_BIRTH);
     part_want(&w->p, COL_METAL);
-    w->d = domain_new(DOMAIN_KSECTION, comm.size, LMAX, bounded);
-    adapt_build(&w->m, &comm, w->d);
-    struct level *lv = &w->m.lev[LMIN];
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++) lv->flag[i][c] = !(lv->key[i] >> 3 & 4);
-    adapt_refine(&w->m, &comm, w->d, LMIN, NULL, NULL);
     for (int l = LMIN; l <= LMAX; l++)
         for (int v = 0; v < NVAR; v++)
             for (lidx i = 0; i < w->m.lev[l].nown; i++)
@@ -72,13 +58,6 @@ static void add_stars(struct world *w)
         }
         FREE(place);
     }
-}
-
-static void world_free(struct world *w)
-{
-    mesh_fini(&w->m);
-    part_fini(&w->p);
-    domain_free(w->d);
 }
 
 /* Mass, momentum, energy, metals, delay of the gas (all ranks) and of the stars' mass, momentum,

@@ -9,48 +9,25 @@
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "check.h"
-#include "dom/adapt.h"
 #include "dom/ghost.h"
+#include "half_world.h"
 #include "phys/term.h"
-
-enum { LMIN = 3, LMAX = 4 };
 
 static struct comm comm;
 static struct params par;
 
-struct world {
-    struct mesh m;
-    struct domain *d;
-    struct parts parts;
-};
-
-/* A mesh with one half of the box refined, and numbers in all fields. */
+/* Numbers in all fields. */
 static void world_make(struct world *w)
 {
-    const bool bounded[6] = {false};
-    mesh_init(&w->m, LMIN, LMAX, 5, true, true, 1, bounded);
-    part_init(&w->parts);
-    w->d = domain_new(DOMAIN_KSECTION, comm.size, LMAX, bounded);
-    adapt_build(&w->m, &comm, w->d);
-    struct level *lv = &w->m.lev[LMIN];
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++) lv->flag[i][c] = !(lv->key[i] >> 3 & 4);
-    adapt_refine(&w->m, &comm, w->d, LMIN, NULL, NULL);
+    half_world(w, &comm, 5, true);
     for (int l = LMIN; l <= LMAX; l++)
         for (int f = 0; f < FLD_U + 5; f++) {
-            lv = &w->m.lev[l];
+            struct level *lv = &w->m.lev[l];
             for (lidx i = 0; i < lv->nown; i++)
                 for (int c = 0; c < 8; c++)
                     lv->fld[f][i][c] = 1 + f + 0.001 * (double)(lv->key[i] & 1023) + 0.1 * c;
             ghost_fill(&comm, &w->m, l, 1, &f);
         }
-}
-
-static void world_free(struct world *w)
-{
-    mesh_fini(&w->m);
-    part_fini(&w->parts);
-    domain_free(w->d);
 }
 
 static uint64_t field_sum(const struct world *w, int l, int f, bool ghosts)
@@ -66,7 +43,7 @@ static struct term_run run_of(struct world *w, int stage, int l)
                              .comm = &comm,
                              .dom = w->d,
                              .mesh = &w->m,
-                             .parts = &w->parts,
+                             .parts = &w->p,
                              .stage = stage,
                              .level = l,
                              .dt = 0.25,
