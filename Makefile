@@ -44,7 +44,7 @@ $(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) -Wl,--wrap=comm_add_i64 $^ $(LDLIBS) -o $@
 
 # Benchmarks on several ranks; balance takes its field from tests/scale.
-RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance poisson)
+RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
 

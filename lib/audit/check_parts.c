@@ -82,7 +82,8 @@ static void take_id(struct partcheck *c, const struct source_parts *p, int64_t i
 {
     int family = (int)p->family[i];
     uint64_t id = (uint64_t)p->id[i] << 4 | (uint64_t)(family & 15);
-    if (family == FAM_CLOUD ||
+    /* debris of supernovae has the number of its stars as -id */
+    if (family == FAM_CLOUD || (family == FAM_DEBRIS && p->id[i] < 0) ||
         (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn)
         return;
     if (c->n == c->room) {

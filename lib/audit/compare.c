@@ -451,12 +451,13 @@ static enum err compare_cells(struct comparison *c)
 
 /* ---- particles ---- */
 
-/* Particles are matched by id. Those of a sink's cloud share theirs, and are distinguished by
- * position. */
+/* Particles are matched by id. Those of a sink's cloud, and debris of supernovae, share theirs, and
+ * are distinguished by position. */
 static okey part_key(const struct source_parts *p, int64_t i, int family)
 {
     uint64_t key = (uint64_t)p->id[i];
-    for (int d = 0; family == FAM_CLOUD && d < p->source->head.ndim; d++) {
+    bool shared = family == FAM_CLOUD || family == FAM_DEBRIS;
+    for (int d = 0; shared && d < p->source->head.ndim; d++) {
         uint64_t bits;
         memcpy(&bits, p->x[d] + i, sizeof bits);
         key = mix((okey)(key ^ bits), d);

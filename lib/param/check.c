@@ -126,6 +126,11 @@ bool param_stars(const struct params *p)
     return p->run.hydro && (p->physics.eps_star > 0 || p->physics.t_star > 0);
 }
 
+bool param_debris(const struct params *p)
+{
+    return param_stars(p) && p->physics.f_w > 0;
+}
+
 static enum err check_stars(const struct params *p)
 {
     const struct param_physics *f = &p->physics;

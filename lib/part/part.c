@@ -303,26 +303,31 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     FREE(key);
 }
 
+/* The last particles fill the places at[0..n-1], which ascend. */
+static void gaps_close(struct parts *p, int64_t n, const int64_t *at)
+{
+    for (int64_t j = 0; j < n;) {
+        p->n--;
+        if (at[n - 1] == p->n)
+            n--; /* the last entry is itself a gap */
+        else
+            particle_copy(p, at[j++], p->n);
+    }
+}
+
 /* Arrivals fill the places of the particles that left; the rest of either is settled at the end of
  * the arrays. */
 static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s,
                            int64_t n, void *packets)
 {
     part_reserve(p, p->n + (n > s->n ? n - s->n : 0));
-    int64_t j = 0, last = s->n;
-    for (; j < n; j++) {
+    for (int64_t j = 0; j < n; j++) {
         const struct packet *in = packet_at(packets, s->size, j);
         lidx host = mesh_find(lv, in->key);
         BUG_ON(!host_is_own(host, lv->nown));
         particle_unpack(p, j < s->n ? s->at[j] : p->n++, host, in);
     }
-    while (j < last) {
-        p->n--;
-        if (s->at[last - 1] == p->n)
-            last--; /* the last entry is itself a gap */
-        else
-            particle_copy(p, s->at[j++], p->n);
-    }
+    if (n < s->n) gaps_close(p, s->n - n, s->at + n);
 }
 
 /* Sends particles from `begin` on whose host is no own oct of level l, the first `most` of them, to
@@ -443,6 +448,13 @@ static void runs_tidy(struct parts *p, const struct mesh *m, int l)
         if (p->run[k] < low) p->run[k] = low;
         p->first[k] = p->n;
     }
+}
+
+void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const int64_t *at)
+{
+    BUG_ON(p->first[l + 1] != p->n);
+    if (n > 0) gaps_close(p, n, at);
+    runs_tidy(p, m, l);
 }
 
 void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d,

@@ -100,6 +100,9 @@ void part_merge(struct parts *p, const struct mesh *m, int l);
  * are 0. */
 int64_t part_insert(struct parts *p, int l, int64_t n);
 
+/* Removes n particles of level l, by ascending index; finer levels have none. Local. */
+void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const int64_t *at);
+
 /* New particles in leaf cells of level l, n on this rank: they are the last of level l, whose own
  * particles have not moved to another level or oct since part_hand_down. */
 struct part_place {

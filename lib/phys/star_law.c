@@ -4,10 +4,11 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "phys/stars.h"
 
-static const double YEAR = 31557600;
+static const double YEAR = 31557600, SUN = 1.9891e33, ERG = 1e51;
 
 double star_mass(const struct term_run *r)
 {
@@ -56,6 +57,38 @@ double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c)
     return (r->hydro->gamma - 1) * thermal / rho * r->units.temperature;
 }
 
+double star_explosion(const struct term_run *r)
+{
+    const struct units *u = &r->units;
+    return r->par->feedback.f_esn * ERG / (10 * SUN) / (u->velocity * u->velocity);
+}
+
+/* ---- words ---- */
+
+static const char *feedback_of(const struct params *p)
+{
+    if (!(p->feedback.eta_sn > 0) && !param_debris(p)) return "none";
+    if (param_debris(p)) return "debris and blast waves (RAMSES, Dubois & Teyssier 2008)";
+    return "thermal (RAMSES)";
+}
+
+void star_tell(const struct params *p)
+{
+    if (!param_stars(p)) return;
+    log_info(" Stars: Schmidt law with %s; feedback: %s",
+             p->physics.eps_star > 0 ? "eps_star" : "t_star", feedback_of(p));
+}
+
+void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy)
+{
+    int64_t all = n;
+    comm_add_i64(r->comm, &all, 1);
+    if (all == 0) return;
+    comm_sum(r->comm, energy);
+    double erg = sum_get(energy) * r->units.mass * (r->units.velocity * r->units.velocity);
+    log_info(" Supernovae: %ld stars, %.9e erg", (long)all, erg);
+}
+
 /* ---- time ---- */
 
 /* Conformal time at which the proper time (1/H0) is `proper`, up to the end of the step. */
@@ -99,7 +132,10 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
 static int event_order(const void *a, const void *b)
 {
     const struct star_event *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    for (int d = 0; d < 3; d++) /* debris shares ids */
+        if (x->x[d] != y->x[d]) return x->x[d] < y->x[d] ? -1 : 1;
+    return 0;
 }
 
 static void print_event(FILE *f, const struct term_run *r, const struct star_event *e)

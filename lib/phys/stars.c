@@ -107,8 +107,9 @@ static int64_t next_id(const struct term_run *r)
     return most + 1;
 }
 
+/* Particle k begins in the middle of its cell, and moves with its gas. */
 static void star_born(const struct term_run *r, const struct part_place *at, int64_t k, double m,
-                      double birth)
+                      double birth, enum part_family family)
 {
     const struct level *lv = &r->mesh->lev[r->level];
     struct parts *p = r->parts;
@@ -121,7 +122,7 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
         p->v[d][k] = lv->fld[FLD_U + GAS_MOMENTUM + d][at->oct][at->cell] / rho;
     }
     p->m[k] = m;
-    p->family[k] = FAM_STAR;
+    p->family[k] = (int8_t)family;
     p->tag[k] = 0;
     p->birth[k] = birth;
     if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
@@ -138,19 +139,43 @@ static void gas_left(const struct term_run *r, const struct part_place *at, doub
         lv->fld[FLD_U + v][at->oct][at->cell] *= left / rho;
 }
 
+/* A star of mass m gives its ejecta to a debris particle, which takes gas of the cell along. As in
+ * RAMSES its id is minus the number of single stars. Returns the mass that the cell gives to both.
+ */
+static double debris_born(const struct term_run *r, const struct part_place *at, int64_t star,
+                          int64_t k, int64_t count, double birth)
+{
+    const struct level *lv = &r->mesh->lev[r->level];
+    struct parts *p = r->parts;
+    double dx = mesh_dx(r->mesh, r->level), m = p->m[star];
+    double gas = lv->fld[FLD_U][at->oct][at->cell] * (dx * dx * dx);
+    double load = fmin(r->par->physics.f_w * m, 0.5 * (gas - m));
+    double ejecta = r->par->feedback.eta_sn * m, yield = r->par->feedback.yield;
+    star_born(r, at, k, load + ejecta, birth, FAM_DEBRIS);
+    p->host[k] = at->oct;
+    p->levelp[k] = r->level;
+    p->id[k] = -count;
+    p->m[star] = m - ejecta;
+    if (r->hydro->vars.at[SCALAR_METAL] >= 0)
+        p->metal[k] += ejecta * yield * (1 - p->metal[k]) / (load + ejecta);
+    return m + load;
+}
+
 static enum err give_birth(const struct term_run *r, const struct star_law *law,
                            const struct births *b)
 {
     int64_t total, next = next_id(r);
     int64_t first = part_create(r->parts, r->mesh, r->comm, r->level, b->n, b->place, next, &total);
+    int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
     double birth = star_birth(r, 0);
     for (int64_t i = 0; i < b->n; i++) {
-        double m = (double)b->count[i] * law->mass;
-        star_born(r, &b->place[i], first + i, m, birth);
-        e[i] = star_event(r, STAR_BIRTH, &r->mesh->lev[r->level], b->place[i].oct, b->place[i].cell,
-                          first + i);
-        gas_left(r, &b->place[i], m);
+        const struct part_place *at = &b->place[i];
+        double m = (double)b->count[i] * law->mass, taken = m;
+        star_born(r, at, first + i, m, birth, FAM_STAR);
+        if (debris >= 0) taken = debris_born(r, at, first + i, debris + i, b->count[i], birth);
+        e[i] = star_event(r, STAR_BIRTH, &r->mesh->lev[r->level], at->oct, at->cell, first + i);
+        gas_left(r, at, taken);
     }
     enum err err = star_log(r, b->n, e);
     FREE(e);

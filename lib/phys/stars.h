@@ -14,6 +14,9 @@ struct star_law {
 struct star_law star_law(const struct term_run *r);
 double star_mass(const struct term_run *r);
 
+/* Says which recipes the run has. */
+void star_tell(const struct params *p);
+
 /* The birth time of a star that is this old (s) at the end of the step, as it is written: t, which
  * is conformal with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
 double star_birth(const struct term_run *r, double age);
@@ -32,5 +35,10 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
                              int cell, int64_t k);
 /* Appends the events of all ranks, by id. (collective) */
 MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
+/* Says how many stars of all ranks exploded, and the energy that gas got, code units. (collective)
+ */
+void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy);
+/* Energy per ejected mass, code units: f_esn 1e51 erg for each 10 solar masses. */
+double star_explosion(const struct term_run *r);
 /* Of a cell: T/mu in K. */
 double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c);

@@ -10,13 +10,13 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
-static const double SUN = 1.9891e33, ERG = 1e51, MYR = 3.15576e13;
+static const double SUN = 1.9891e33, MYR = 3.15576e13;
 static const double PARSEC = 3.0856776e18;
 enum { EXPLODED = 1 };
 
 static bool wanted(const struct params *p)
 {
-    return param_stars(p) && p->feedback.eta_sn > 0;
+    return param_stars(p) && p->feedback.eta_sn > 0 && !param_debris(p);
 }
 
 /* What is the same for all of a call. */
@@ -28,7 +28,7 @@ struct job {
     int metal, delayed; /* variables, -1: none */
 };
 
-struct blast {
+struct explosion {
     lidx oct;
     int cell;
     int64_t id, at; /* of the particle */
@@ -45,8 +45,7 @@ static struct job job_of(const struct term_run *r)
     return (struct job){.r = r,
                         .first = star_birth(r, age + wait),
                         .last = star_birth(r, age),
-                        .specific = r->par->feedback.f_esn * ERG / (10 * SUN) /
-                                    (u->velocity * u->velocity),
+                        .specific = star_explosion(r),
                         .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
                         .metal = r->hydro->vars.at[SCALAR_METAL],
                         .delayed = r->hydro->vars.at[SCALAR_DELAYED]};
@@ -76,15 +75,15 @@ static bool due(const struct job *j, int64_t i)
            p->birth[i] > j->first;
 }
 
-static int blast_order(const void *a, const void *b)
+static int explosion_order(const void *a, const void *b)
 {
-    const struct blast *x = a, *y = b;
+    const struct explosion *x = a, *y = b;
     if (x->oct != y->oct) return x->oct < y->oct ? -1 : 1;
     if (x->cell != y->cell) return x->cell - y->cell;
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static struct blast *find_blasts(const struct job *j, int64_t *n)
+static struct explosion *find_explosions(const struct job *j, int64_t *n)
 {
     const struct parts *p = j->r->parts;
     int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], most = 0;
@@ -92,12 +91,12 @@ static struct blast *find_blasts(const struct job *j, int64_t *n)
     for (int64_t i = begin; i < end; i++) most += due(j, i);
     *n = 0;
     if (most == 0) return NULL;
-    struct blast *b = mem_new(sizeof *b * (size_t)most, "supernovae");
+    struct explosion *b = mem_new(sizeof *b * (size_t)most, "supernovae");
     for (int64_t i = begin; i < end; i++) {
         int c = due(j, i) ? cell_of(j, i) : -1;
-        if (c >= 0) b[(*n)++] = (struct blast){p->host[i], c, p->id[i], i};
+        if (c >= 0) b[(*n)++] = (struct explosion){p->host[i], c, p->id[i], i};
     }
-    qsort(b, (size_t)*n, sizeof *b, blast_order);
+    qsort(b, (size_t)*n, sizeof *b, explosion_order);
     return b;
 }
 
@@ -111,7 +110,7 @@ static double sampled(const struct job *j, int64_t id)
 }
 
 /* Infrared photons that dust traps: 1e53 erg for each 1e51 of the supernova. */
-static double trapped(const struct job *j, const struct level *lv, const struct blast *b)
+static double trapped(const struct job *j, const struct level *lv, const struct explosion *b)
 {
     const struct param_physics *p = &j->r->par->physics;
     const struct units *u = &j->r->units;
@@ -122,7 +121,8 @@ static double trapped(const struct job *j, const struct level *lv, const struct 
     return 1 + 100 * (1 - exp(-p->kappa_ir * 200 * PARSEC * metals * u->density));
 }
 
-static void explode(const struct job *j, const struct level *lv, const struct blast *b)
+/* Returns the energy beside that of the motion. */
+static double explode(const struct job *j, const struct level *lv, const struct explosion *b)
 {
     struct parts *p = j->r->parts;
     double dx = mesh_dx(j->r->mesh, j->r->level), kinetic = 0, yield = j->r->par->feedback.yield;
@@ -142,20 +142,24 @@ static void explode(const struct job *j, const struct level *lv, const struct bl
     if (j->delayed >= 0) lv->fld[FLD_U + j->delayed][b->oct][b->cell] += rho;
     p->m[b->at] -= ejected;
     p->tag[b->at] = EXPLODED;
+    return ejected * heat;
 }
 
 static enum err apply(const struct term_run *r, bool *changed)
 {
     struct job j = job_of(r);
+    struct sum energy;
     int64_t n;
-    struct blast *b = find_blasts(&j, &n);
+    struct explosion *b = find_explosions(&j, &n);
     struct star_event *e = mem_new(sizeof *e * (size_t)n + 1, "supernovae");
+    sum_init(&energy);
     for (int64_t i = 0; i < n; i++) {
         const struct level *lv = &r->mesh->lev[r->level];
         e[i] = star_event(r, STAR_DEATH, lv, b[i].oct, b[i].cell, b[i].at);
-        explode(&j, lv, &b[i]);
+        sum_add(&energy, explode(&j, lv, &b[i]));
         *changed = true;
     }
+    star_tell_energy(r, n, &energy);
     enum err err = star_log(r, n, e);
     FREE(e);
     FREE(b);

@@ -1,14 +1,18 @@
 """The microbenchmarks of Kim (2026, section 8.6) with what simulate itself calls, on real ranks.
 
-    micro.py [-p PREFIX] [-r REPEATS] [ghost] [balance] [poisson] [check]
+    micro.py [-p PREFIX] [-r REPEATS] [ghost] [balance] [poisson] [blast] [check]
 
 ghost: one exchange of all variables of a uniform mesh (ghost.c). balance: the balancer over 20
-clusters (balance.c). poisson: one solve (poisson.c). collectives is tests/bench/collectives.py.
+clusters (balance.c). poisson: one solve (poisson.c). blast: supernovae whose cells are found
+through bins, and by looking at all for each (blast.c), which takes minutes. collectives is
+tests/bench/collectives.py.
 Tables on stdout, tab-separated; reference: what cuRAMSES's own program took on the machine of its
 logs, in the same set-up, its ghosts being one cell wide and without corners. -p: a command put
 before mpirun, as `chrt -r 10` on a machine that others use. check: small cases alone.
 """
 # test: ghost balance poisson check tier=check timeout=120 ranks=4
+# test: blast check tier=check timeout=120
+# test: blast tier=long timeout=900
 import getopt
 import os
 import sys
@@ -92,6 +96,17 @@ def poisson(prefix, repeats, cases):
             out.add(d)
 
 
+def blast(cases, faster, v):
+    """cases: levelmin, blasts, whether without bins too. Through bins the time of as many more
+    blasts grows no faster than their number."""
+    out = Printer()
+    for level, n, brute in cases:
+        for d in table([], 1, 'blast', level, n, *['brute'][:brute]):
+            out.add(d)
+            if brute:
+                v.check('%d blasts: reciprocal of the speed-up' % n, 1 / d['ratio'], 1 / faster)
+
+
 def main():
     options, words = getopt.gnu_getopt(sys.argv[1:], 'hp:r:')
     options = dict(options)
@@ -114,8 +129,12 @@ def main():
             balance(prefix, repeats if checking else 5, cases, v if checking else None)
         elif w == 'poisson':
             poisson(prefix, repeats, {(3, 32): ''} if checking else POISSON)
+        elif w == 'blast' and checking:
+            blast([(6, 1000, True)], 30, v)
+        elif w == 'blast':
+            blast([(7, 1, False), (7, 1000, False), (7, 4000, False), (7, 2000, True)], 200, v)
         else:
-            sys.exit('micro: %s: ghost, balance or poisson' % w)
+            sys.exit('micro: %s: ghost, balance, poisson or blast' % w)
     v.end()
 
 

@@ -2,9 +2,11 @@
 
     stars.py rate          a uniform box: the rate of the Schmidt law within the Poisson error, for
                            eps_star and t_star; none below the threshold or in hot gas
-    stars.py ranks RANKS   gas, stars, gravity and supernovae on three levels: the same digest on
+    stars.py FEEDBACK RANKS
+                           gas, stars, gravity and supernovae on three levels: the same digest on
                            RANKS, on 2 threads, in both orderings, and after a restart from both
-                           formats on other ranks; mass is conserved
+                           formats on other ranks; mass is conserved; the energy is that of all
+                           explosions. FEEDBACK: thermal, debris
     stars.py wrong         wrong parameters: one sentence, status 2
 
 A one-line fault it catches: random numbers that follow the order of cells, ids in the order of
@@ -12,8 +14,10 @@ ranks, an explosion that is lost or repeated at a restart, explosions added in t
 particles, a star that does not weigh what the gas has lost.
 """
 # test: rate tier=check timeout=120
-# test: ranks 2 3 tier=check timeout=300 ranks=3
-# test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: thermal 2 3 tier=check timeout=300 ranks=3
+# test: debris 2 3 tier=check timeout=300 ranks=3
+# test: thermal 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: debris 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: wrong tier=quick timeout=60
 import math
 import os
@@ -123,13 +127,17 @@ def rate():
     v.end()
 
 
-def galaxy(name, ranks, threads=1, ordering='hilbert', form='original', options=(), settings=(),
-           check=False):
+FEEDBACK = {'thermal': '', 'debris': 'f_w=2.0\nf_ek=0.7\nrbubble=6.0'}
+
+
+def galaxy(feedback, name, ranks, threads=1, ordering='hilbert', form='original', options=(),
+           settings=(), check=False):
     text = BOX % ('.true.', STEPS, '.true.' if check else '.false.', 3, 5, 3, 0.3, STEPS // 2, form,
-                  0.1, 'eps_star=0.2\nm_star=20.0', 'eta_sn=0.2\nyield=0.1\nt_sne=0.15')
+                  0.1, 'eps_star=0.2\nm_star=20.0',
+                  'eta_sn=0.2\nyield=0.1\nt_sne=0.15\n' + FEEDBACK[feedback])
     return ptah.simulate(text, name, ranks, threads,
                          ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
-                         ['-q', *options])
+                         options)
 
 
 def total(path):
@@ -137,32 +145,55 @@ def total(path):
     return math.fsum(s.cell['density'] * s.volume) + math.fsum(s.part.get('mass', []))
 
 
-def ranks(numbers):
+SOLAR = 1.9891e33 / (1.66e-22 * 3e20 ** 3)  # in units of mass
+
+
+def energy(run):
+    """What the log tells, in 1e51 erg."""
+    words = [line.split() for line in run.err.splitlines() if ' erg' in line]
+    return sum(float(w[-2]) for w in words) / 1e51
+
+
+def events_of(v, feedback, run, e):
+    """Checks births and explosions of a run: enough of them, once each, with their energy."""
+    births, blasts = e[e[:, 0] == 0], e[e[:, 0] == 1]
+    print('     %d births, %d supernovae, levels %s'
+          % (len(births), len(blasts), np.unique(e[:, 2])))
+    v.same('births and supernovae on several levels',
+           len(births) > 50 and len(blasts) > 10 and len(np.unique(e[:, 2])) > 1, True)
+    s = read_ramses.load(run.outputs[-1])
+    stars, debris = s.part['family'] == 2, s.part['family'] == 4
+    v.same('ids of the stars are those of the births',
+           (s.part['identity'][stars] == np.sort(births[:, 1])).all(), True)
+    if feedback == 'debris':
+        single = -blasts[:, 1] * 2e-5  # debris tells the number of its stars
+        v.same('what has exploded is gone', debris.sum(), len(births) - len(blasts))
+    else:
+        single = blasts[:, 3]
+        v.same('no star explodes twice', len(set(blasts[:, 1])), len(blasts))
+        v.same('tags', ((s.part['tag'] != 0).sum(), debris.sum()), (len(blasts), 0))
+    want = math.fsum(0.2 * single / (10 * SOLAR))
+    v.check('energy: %.6g explosions of 1e51 erg' % want, abs(energy(run) / want - 1), 1e-9)
+
+
+def ranks(feedback, numbers):
     v = ptah.Verdict()
-    whole = galaxy('whole', 1)  # with hilbert
+    whole = galaxy(feedback, 'whole', 1)  # with hilbert
     last, first = whole.outputs[-1], whole.outputs[0]
     e, reference = events('whole'), ptah.digest(last)
-    births, blasts = (e[:, 0] == 0).sum(), (e[:, 0] == 1).sum()
-    print('     %d births, %d supernovae, levels %s' % (births, blasts, np.unique(e[:, 2])))
-    v.same('births and supernovae on several levels',
-           births > 50 and blasts > 10 and len(np.unique(e[:, 2])) > 1, True)
-    v.same('no star explodes twice', len(set(e[e[:, 0] == 1, 1])), blasts)
-    s = read_ramses.load(last)
-    v.same('ids of the stars are those of the births',
-           (s.part['identity'] == np.sort(e[e[:, 0] == 0, 1])).all(), True)
-    v.same('family and tags', (set(s.part['family']), (s.part['tag'] != 0).sum()), ({2}, blasts))
+    events_of(v, feedback, whole, e)
     v.check('mass of gas and stars', abs(total(last) / total(first) - 1), 1e-13)
     for n in numbers:
         ordering = 'ksection' if n % 2 else 'hilbert'
-        r = galaxy('on_%d' % n, n, 2 if n == 2 else 1, ordering, check=n == 3)
+        r = galaxy(feedback, 'on_%d' % n, n, 2 if n == 2 else 1, ordering, check=n == 3)
         v.same('%d ranks, %s: the same digest' % (n, ordering),
                ptah.digest(r.outputs[-1]) == reference, True)
         v.same('%d ranks, %s: the same log' % (n, ordering),
                np.array_equal(events('on_%d' % n), e), True)
     for form, n in ('original', 2), ('hdf5', 3):
-        half = galaxy('half_' + form, n, form=form,
+        half = galaxy(feedback, 'half_' + form, n, form=form,
                       settings=['run_params/nstepmax=%d' % (STEPS // 2)])
-        rest = galaxy('rest_' + form, 5 - n, ordering='ksection',
+        rest = galaxy(feedback, 'rest_' + form, 5 - n, ordering='ksection',
                       options=['-r', os.path.abspath(half.outputs[-1])])
         v.same('%s, %d ranks, then %d: the same digest' % (form, n, 5 - n),
                ptah.digest(rest.outputs[-1]) == reference, True)
@@ -178,7 +209,8 @@ def wrong():
             ('eps_star=-0.1', '', 'eps_star=-0.1'),
             ('eps_star=0.1\nsf_virial=.true.', '', 'sf_virial'),
             ('eps_star=0.1', 'eta_sn=1.2', 'eta_sn=1.2'),
-            ('eps_star=0.1', 'f_w=10.0', 'f_w'),
+            ('eps_star=0.1', 'f_w=-1.0', 'f_w=-1'),
+            ('eps_star=0.1', 'f_w=1.0\nrbubble=1e4', 'rbubble'),
             ('eps_star=0.1', 'yield=-1.0', 'yield')]:
         text = BOX % ('.false.', 1, '.false.', 3, 3, 1, 0, 100, 'original', -1, law, feedback)
         r = ptah.simulate(text, 'wrong', must_work=False)
@@ -194,4 +226,4 @@ if __name__ == '__main__':
     elif sys.argv[1] == 'wrong':
         wrong()
     else:
-        ranks([int(n) for n in sys.argv[2:]])
+        ranks(sys.argv[1], [int(n) for n in sys.argv[2:]])

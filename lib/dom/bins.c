@@ -1,0 +1,270 @@
+/* dom/bins: see bins.h. An open-addressing table of the bins that have events; two bit maps, of
+ * bins and of blocks of 4^3 bins, answer for most of the others. bins_new looks once at all cells,
+ * and marks those whose bin has events. */
+#include "dom/bins.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "base/mem.h"
+
+enum { BIN_BITS = 21, MOST = 64, BITS_A_PLACE = 16 };
+static const double MARGIN = 1e-9; /* of a radius: for rounding */
+
+struct bin {
+    uint64_t key;   /* Morton key + 1; 0: an empty place */
+    int64_t before; /* entries of the bins before it, and */
+    int64_t n;      /* its own */
+};
+
+struct bins {
+    int64_t n;
+    const struct event *event;
+    double side;
+    int64_t across; /* bins along an axis */
+    uint64_t mask;
+    struct bin *table;
+    uint64_t *bits, *blocks;      /* hashed */
+    int64_t *entry;               /* events by bin, in order */
+    uint8_t *mark[LEVEL_MAX + 1]; /* [own octs] the cells, bit by bit */
+};
+
+/* Blocks are scattered, within a block bins stay neighbours. */
+static inline uint64_t block_hash(uint64_t key)
+{
+    return (key >> 6) * 0x9E3779B97F4A7C15u >> 20;
+}
+
+static inline uint64_t place_of(uint64_t key)
+{
+    return block_hash(key) + (key & 63);
+}
+
+static inline uint64_t bit_of(const struct bins *b, uint64_t place)
+{
+    return place & (BITS_A_PLACE * (b->mask + 1) - 1);
+}
+
+static inline void bit_set(const struct bins *b, uint64_t *bits, uint64_t place)
+{
+    uint64_t i = bit_of(b, place);
+    bits[i >> 6] |= (uint64_t)1 << (i & 63);
+}
+
+static inline bool bit_get(const struct bins *b, const uint64_t *bits, uint64_t place)
+{
+    uint64_t i = bit_of(b, place);
+    return bits[i >> 6] >> (i & 63) & 1;
+}
+
+static struct bin *bin_find(const struct bins *b, uint64_t key)
+{
+    uint64_t i = place_of(key) & b->mask;
+    while (b->table[i].key && b->table[i].key != key + 1) i = (i + 1) & b->mask;
+    return &b->table[i];
+}
+
+static int64_t bin_at(const struct bins *b, double x)
+{
+    double q = floor(x / b->side);
+    return q < 0 ? 0 : q >= (double)b->across ? b->across - 1 : (int64_t)q;
+}
+
+/* The bins that the ball of event i meets, as keys. */
+static int keys_of(const struct bins *b, int64_t i, uint64_t key[MOST])
+{
+    const struct event *e = &b->event[i];
+    double reach = e->radius * (1 + MARGIN);
+    int64_t low[3], high[3];
+    int n = 0;
+    for (int d = 0; d < 3; d++) {
+        low[d] = bin_at(b, e->x[d] - reach);
+        high[d] = bin_at(b, e->x[d] + reach);
+    }
+    for (int64_t z = low[2]; z <= high[2]; z++)
+        for (int64_t y = low[1]; y <= high[1]; y++)
+            for (int64_t x = low[0]; x <= high[0]; x++)
+                key[n++] = (uint64_t)okey_make((uint64_t)x, (uint64_t)y, (uint64_t)z);
+    return n;
+}
+
+static void count_entries(struct bins *b)
+{
+    uint64_t key[MOST];
+    for (int64_t i = 0; i < b->n; i++)
+        for (int k = keys_of(b, i, key) - 1; k >= 0; k--) {
+            struct bin *bin = bin_find(b, key[k]);
+            bin->key = key[k] + 1;
+            bin->n++;
+            bit_set(b, b->bits, place_of(key[k]));
+            bit_set(b, b->blocks, block_hash(key[k]));
+        }
+}
+
+static void fill_entries(struct bins *b)
+{
+    uint64_t key[MOST];
+    int64_t total = 0;
+    for (uint64_t i = 0; i <= b->mask; i++) {
+        b->table[i].before = total;
+        total += b->table[i].n;
+        b->table[i].n = 0;
+    }
+    b->entry = mem_new(sizeof *b->entry * (size_t)total + 1, "events");
+    for (int64_t i = 0; i < b->n; i++)
+        for (int k = keys_of(b, i, key) - 1; k >= 0; k--) {
+            struct bin *bin = bin_find(b, key[k]);
+            b->entry[bin->before + bin->n++] = i;
+        }
+}
+
+static inline double middle(int64_t q, int half, double dx)
+{
+    return ((double)(2 * q) + 0.5) * dx + half * dx;
+}
+
+/* The bins of the cells of an oct, along an axis two at most, as parts of a key. */
+static void oct_bins(const struct bins *b, const struct level *lv, double dx, lidx i,
+                     uint64_t part[3][2])
+{
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < 2; k++)
+            part[d][k] = okey_spread21((uint64_t)bin_at(b, middle(q[d], k, dx))) << d;
+}
+
+static inline uint64_t key_of(uint64_t part[3][2], int c)
+{
+    return part[0][c & 1] | part[1][c >> 1 & 1] | part[2][c >> 2];
+}
+
+/* Which cells of an oct lie in bins with events, and perhaps others. */
+static uint8_t mark_oct(const struct bins *b, const struct level *lv, double dx, lidx i)
+{
+    uint64_t part[3][2];
+    uint8_t mark = 0;
+    oct_bins(b, lv, dx, i, part);
+    bool block = key_of(part, 0) >> 6 == key_of(part, 7) >> 6;
+    if (block && !bit_get(b, b->blocks, block_hash(key_of(part, 0)))) return 0;
+    for (int c = 0; c < 8; c++)
+        if (bit_get(b, b->bits, place_of(key_of(part, c))) && lv->child[i][c] < 0)
+            mark |= (uint8_t)(1 << c);
+    return mark;
+}
+
+struct bins *bins_new(const struct mesh *m, int64_t n, const struct event *e)
+{
+    struct bins *b = mem_zero(sizeof *b, "events");
+    double side = ldexp(m->boxlen, 1 - BIN_BITS);
+    for (int64_t i = 0; i < n; i++) side = fmax(side, e[i].radius);
+    *b = (struct bins){.n = n, .event = e, .side = side, .mask = 63};
+    b->across = (int64_t)ceil(m->boxlen / side);
+    while ((int64_t)b->mask < 2 * 27 * n) b->mask = 2 * b->mask + 1;
+    b->table = mem_zero(sizeof *b->table * (b->mask + 1), "events");
+    b->bits = mem_zero(BITS_A_PLACE / 8 * (b->mask + 1), "events");
+    b->blocks = mem_zero(BITS_A_PLACE / 8 * (b->mask + 1), "events");
+    count_entries(b);
+    fill_entries(b);
+    for (int l = m->levelmin; l <= m->levelmax && n > 0; l++) {
+        const struct level *lv = &m->lev[l];
+        double dx = mesh_dx(m, l);
+        b->mark[l] = mem_new((size_t)lv->nown + 1, "events");
+#pragma omp parallel for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) b->mark[l][i] = mark_oct(b, lv, dx, i);
+    }
+    return b;
+}
+
+void bins_free(struct bins *b)
+{
+    if (!b) return;
+    for (int l = 0; l <= LEVEL_MAX; l++) FREE(b->mark[l]);
+    FREE(b->table);
+    FREE(b->bits);
+    FREE(b->blocks);
+    FREE(b->entry);
+    mem_free(b);
+}
+
+/* ---- the cells ---- */
+
+/* Is the cell in the ball? The only place that decides. */
+static inline bool meet(const struct event *e, const double centre[3], double r[3])
+{
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) {
+        r[d] = centre[d] - e->x[d];
+        r2 += r[d] * r[d];
+    }
+    return r2 < e->radius * e->radius;
+}
+
+static void visit_oct(const struct bins *b, const struct level *lv, double dx, struct bins_hit *h,
+                      bins_visit *visit, void *ctx)
+{
+    uint64_t part[3][2];
+    int64_t q[3];
+    oct_bins(b, lv, dx, h->oct, part);
+    okey_coords(lv->key[h->oct], q);
+    for (h->cell = 0; h->cell < 8; h->cell++) {
+        if (!(b->mark[h->level][h->oct] >> h->cell & 1)) continue;
+        const struct bin *bin = bin_find(b, key_of(part, h->cell));
+        double centre[3];
+        for (int d = 0; d < 3; d++) centre[d] = middle(q[d], h->cell >> d & 1, dx);
+        for (int64_t k = 0; k < bin->n; k++) {
+            h->event = b->entry[bin->before + k];
+            if (meet(&b->event[h->event], centre, h->r)) visit(h, ctx);
+        }
+    }
+}
+
+int bins_threads(void)
+{
+    return omp_get_max_threads();
+}
+
+void bins_each(const struct bins *b, const struct mesh *m, bins_visit *visit, void *ctx)
+{
+    if (b->n == 0) return;
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        const struct level *lv = &m->lev[l];
+        double dx = mesh_dx(m, l);
+#pragma omp parallel for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) {
+            struct bins_hit h = {.thread = omp_get_thread_num(), .level = l, .oct = i};
+            if (b->mark[l][i]) visit_oct(b, lv, dx, &h, visit, ctx);
+        }
+    }
+}
+
+/* All cells of a level for one event. x: centres of the first cells of octs. */
+static void visit_level(const struct level *lv, double dx, const double (*x)[3],
+                        const struct event *e, struct bins_hit *h, bins_visit *visit, void *ctx)
+{
+    for (h->oct = 0; h->oct < lv->nown; h->oct++)
+        for (h->cell = 0; h->cell < 8; h->cell++) {
+            double centre[3];
+            for (int d = 0; d < 3; d++) centre[d] = x[h->oct][d] + (h->cell >> d & 1) * dx;
+            if (meet(e, centre, h->r) && lv->child[h->oct][h->cell] < 0) visit(h, ctx);
+        }
+}
+
+void bins_each_brute(const struct bins *b, const struct mesh *m, bins_visit *visit, void *ctx)
+{
+    double(*x[LEVEL_MAX + 1])[3];
+    struct bins_hit h = {0};
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        x[l] = mem_new(sizeof *x[l] * (size_t)m->lev[l].nown + 1, "events");
+        for (lidx i = 0; i < m->lev[l].nown; i++) {
+            int64_t q[3];
+            okey_coords(m->lev[l].key[i], q);
+            for (int d = 0; d < 3; d++) x[l][i][d] = middle(q[d], 0, mesh_dx(m, l));
+        }
+    }
+    for (h.event = 0; h.event < b->n; h.event++)
+        for (h.level = m->levelmin; h.level <= m->levelmax; h.level++)
+            visit_level(&m->lev[h.level], mesh_dx(m, h.level), x[h.level], &b->event[h.event], &h,
+                        visit, ctx);
+    for (int l = m->levelmin; l <= m->levelmax; l++) FREE(x[l]);
+}

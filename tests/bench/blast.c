@@ -1,0 +1,120 @@
+/* blast: the time of simultaneous blasts on a refined mesh, their cells found through bins and by
+ * looking at all cells for each blast, which must give the same bits.
+ *
+ *     blast LEVELMIN BLASTS [brute]
+ *
+ * A row on stdout: leaf cells, blasts, processor seconds with bins (the least of five), and without
+ * them (brute; else 0), their ratio. Two finer levels lie around a centre, where the blasts are
+ * too. One thread. A difference ends with status 1. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "dom/adapt.h"
+#include "phys/blast.h"
+
+enum { NVAR = 6, REPEATS = 5 };
+static const struct comm alone = {.size = 1};
+static struct params par;
+static struct hydro_par hydro = {.nvar = NVAR, .gamma = 5.0 / 3};
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void refine(struct mesh *m, struct domain *d, int l, double radius)
+{
+    struct level *lv = &m->lev[l];
+    double dx = mesh_dx(m, l);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++) {
+            int64_t q[3];
+            double r2 = 0;
+            okey_coords(lv->key[i] << 3 | (okey)c, q);
+            for (int k = 0; k < 3; k++) r2 += pow(((double)q[k] + 0.5) * dx - 0.5, 2);
+            lv->flag[i][c] = r2 < radius * radius;
+        }
+    adapt_refine(m, &alone, d, l, NULL, NULL);
+}
+
+static int64_t fill(struct mesh *m)
+{
+    int64_t leaves = 0;
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        struct level *lv = &m->lev[l];
+        for (lidx i = 0; i < 8 * lv->nown; i++) {
+            for (int v = 0; v < NVAR; v++) lv->fld[FLD_U + v][i / 8][i % 8] = v == 0 ? 1 : 0.1 * v;
+            leaves += lv->child[i / 8][i % 8] < 0;
+        }
+    }
+    return leaves;
+}
+
+static void blasts_make(const struct mesh *m, int n, struct blast *b)
+{
+    struct rng g = rng_make(1, 2, 3);
+    for (int i = 0; i < n; i++) {
+        b[i] = (struct blast){.at = {.id = i, .radius = 2 * mesh_dx(m, m->levelmax)},
+                              .mass = 1e-9,
+                              .metals = 1e-10,
+                              .energy = 1e-6,
+                              .load = 1e-8};
+        for (int d = 0; d < 3; d++) b[i].at.x[d] = 0.25 + 0.5 * rng_uniform(&g);
+    }
+}
+
+/* Processor time of one application; the bits of the gas in *hash. */
+static double once(struct mesh *m, const struct domain *d, int n, const struct blast *b, bool brute,
+                   uint64_t *hash)
+{
+    const struct blast_law law = {.kinetic = 1};
+    struct term_run r = {
+        .par = &par, .hydro = &hydro, .comm = &alone, .dom = d, .mesh = m, .aexp = 1};
+    bool changed = false;
+    fill(m);
+    double t = seconds();
+    if ((brute ? blast_apply_brute : blast_apply)(&r, &law, n, b, &changed) != OK) exit(2);
+    t = seconds() - t;
+    *hash = 0;
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        for (lidx i = 0; i < 8 * m->lev[l].nown; i++)
+            for (int v = 0; v < NVAR; v++) {
+                uint64_t bits;
+                memcpy(&bits, &m->lev[l].fld[FLD_U + v][i / 8][i % 8], 8);
+                *hash = (*hash ^ bits) * 0x100000001b3u;
+            }
+    return t;
+}
+
+int main(int argc, char **argv)
+{
+    const bool open[6] = {false};
+    if (argc < 3) return 2;
+    int levelmin = (int)strtol(argv[1], NULL, 10), n = (int)strtol(argv[2], NULL, 10);
+    struct mesh m;
+    param_init(&par);
+    hydro.vars.at[SCALAR_METAL] = 5;
+    hydro.vars.at[SCALAR_DELAYED] = -1;
+    mesh_init(&m, levelmin, levelmin + 2, NVAR, true, false, 1, open);
+    struct domain *d = domain_new(DOMAIN_HILBERT, 1, levelmin + 2, open);
+    adapt_build(&m, &alone, d);
+    refine(&m, d, levelmin, 0.25);
+    refine(&m, d, levelmin + 1, 0.1);
+    struct blast *b = mem_new(sizeof *b * (size_t)n, "bench");
+    blasts_make(&m, n, b);
+    uint64_t hash, brute_hash;
+    double least = HUGE_VAL, brute = 0;
+    for (int i = 0; i < REPEATS; i++) least = fmin(least, once(&m, d, n, b, false, &hash));
+    brute_hash = hash;
+    if (argc > 3) brute = once(&m, d, n, b, true, &brute_hash);
+    printf("cells\tblasts\tbins\tbrute\tratio\n%ld\t%d\t%.5f\t%.3f\t%.1f\n", (long)fill(&m), n,
+           least, brute, brute / least);
+    return hash != brute_hash;
+}
