@@ -34,9 +34,9 @@ void domain_cell_ranks(const struct domain *d, int level, okey key, int rank[8])
 int domain_whole(const struct domain *d, int level, okey key);
 
 /* The ranks, other than `me`, that need oct (level,key) as a ghost: those whose domain meets the
- * cube of 3^3 octs around it, and those owning the centre of one of the 3^3 octs around its parent
- * (level > 1), wrapped periodically. Ascending, without repeats, into rank[]; returns their number
- * (rank[] has room for domain_nrank). Fast when none. */
+ * cube of 3^3 octs around it, those that own its grandparent, and those that own its parent or one
+ * of the seven octs of the parent's level that it touches, wrapped periodically. Ascending, without
+ * repeats, into rank[]; returns their number (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
 /* Ranks, in a list that grows. Begins as zeros; rank: FREE. */

@@ -223,7 +223,7 @@ void hilbert_fini(struct domain *d)
 /* Ranges of ranks, without those inside another. */
 struct ranges {
     int n;
-    int32_t first[54], last[54];
+    int32_t first[36], last[36];
 };
 
 static struct hilbert_walk *walk_take(const struct domain *d);
@@ -234,6 +234,14 @@ static int around_only(const struct around *a);
 static void around_centres(const struct domain *d, struct around *a, int level);
 static void ranges_add(struct ranges *s, int32_t first, int32_t last);
 static int ranges_list(struct ranges *s, int me, int *rank);
+
+/* Does the oct in this cell of its parent touch the n-th of the cubes around the parent? */
+static bool touches(int cell, int n)
+{
+    for (int a = 0; a < 3; a++, n /= 3)
+        if (n % 3 == (cell >> a & 1 ? 0 : 2)) return false;
+    return true;
+}
 
 int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
@@ -252,8 +260,12 @@ int hilbert_near(const struct domain *d, int me, int level, okey key, int *rank)
         if (!parent->has_centre) around_centres(d, parent, l);
         for (int n = 0; n < 27; n++) {
             if (own.first[n] <= own.last[n]) ranges_add(&s, own.first[n], own.last[n]);
-            if (parent->first[n] <= parent->last[n])
+            if (parent->first[n] <= parent->last[n] && touches((int)(key & 7), n))
                 ranges_add(&s, parent->centre[n], parent->centre[n]);
+        }
+        if (l > 1) {
+            int above = hilbert_rank(d, l - 1, key >> 6);
+            ranges_add(&s, above, above);
         }
     }
     atomic_flag_clear_explicit(&w->busy, memory_order_release);

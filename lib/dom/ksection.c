@@ -7,8 +7,8 @@
  * point on a cut plane belongs to the lower side, hence all intervals are (lo,hi].
  *
  * The ranks that need an oct as a ghost are found axis by axis: a box meets the cube of 27 octs if
- * it does so on each axis, and holds one of the 27 centres around the parent if it holds one of
- * three coordinates on each axis. So one descent carries two bits. */
+ * it does so on each axis, and holds the centre of a coarser oct that the oct touches if it holds
+ * one of two coordinates on each axis. So one descent carries three bits. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -305,15 +305,17 @@ void ksection_ball(const struct domain_ball *b)
     ball_descend(b, &root);
 }
 
-enum { CUBE = 1, CENTRES = 2 }; /* the parts of an oct's surroundings that a node may still meet */
-enum { PIECES = 2, POINTS = 3 };
+/* The parts of an oct's surroundings that a node may still meet. */
+enum { CUBE = 1, CENTRES = 2, ABOVE = 4 };
+enum { PIECES = 2, POINTS = 2 };
 
-/* What surrounds an oct along one axis: integer units first[i]..last[i] inside the cube, and the
- * centres around its parent. */
+/* What surrounds an oct along one axis: integer units first[i]..last[i] inside the cube, the
+ * centres of the parent and of the oct beside it that the oct touches, and that of the grandparent.
+ */
 struct span {
     int npiece, npoint;
     int64_t first[PIECES], last[PIECES];
-    int64_t point[POINTS];
+    int64_t point[POINTS], above;
 };
 
 struct near {
@@ -322,33 +324,30 @@ struct near {
     int me, n, *rank;
 };
 
-static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x,
-                     int64_t parent);
+static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x);
 static void near_descend(struct near *s, struct node *n, int alive); /* n comes back as it was */
 
 int ksection_near(const struct domain *d, int me, int level, okey key, int *rank)
 {
-    int64_t x[3], parent[3], low[3], high[3], w = domain_width(d, level);
+    int64_t x[3], low[3], high[3], w = domain_width(d, level);
     domain_corner(d, level, key, x);
-    for (int a = 0; a < 3; a++) {
-        /* Centres around the parent reach one oct beyond it; the cube reaches no further. */
-        parent[a] = x[a] & ~(2 * w - 1);
-        low[a] = parent[a] - w - 1;
-        high[a] = parent[a] + 3 * w;
+    for (int a = 0; a < 3; a++) { /* the closed cube: no centre is beyond it */
+        low[a] = x[a] - w - 1;
+        high[a] = x[a] + 2 * w;
     }
     struct node n = level > 1 ? node_around(d, low, high) : root_of(d);
     if (node_is_leaf(&n) && n.group.first == me) return 0;
 
     struct near s = {.d = d, .me = me, .rank = rank};
-    for (int a = 0; a < 3; a++) span_set(&s.span[a], d, a, level, x[a], parent[a]);
-    near_descend(&s, &n, level > 1 ? CUBE | CENTRES : CUBE);
+    for (int a = 0; a < 3; a++) span_set(&s.span[a], d, a, level, x[a]);
+    near_descend(&s, &n, level > 2 ? CUBE | CENTRES | ABOVE : level > 1 ? CUBE | CENTRES : CUBE);
     return s.n;
 }
 
-static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x,
-                     int64_t parent)
+static void span_set(struct span *s, const struct domain *d, int axis, int level, int64_t x)
 {
     int64_t n = d->extent, w = domain_width(d, level), first = x - w + 1, last = x + 2 * w - 1;
+    int64_t parent = x & ~(2 * w - 1), beside = x == parent ? -w : 3 * w;
     bool wrap = d->periodic[axis];
     s->npiece = 1;
     s->first[0] = first < 1 ? 1 : first;
@@ -361,11 +360,11 @@ static void span_set(struct span *s, const struct domain *d, int axis, int level
         s->first[1] = first < 0 ? first + n : 1;
         s->last[1] = first < 0 ? n - 1 : last - n;
     }
-    s->npoint = 0;
-    for (int i = -1; i <= 1 && level > 1; i++) {
-        int64_t c = parent + w + i * 2 * w;
-        if (wrap || (c > 0 && c < n)) s->point[s->npoint++] = c & (n - 1);
-    }
+    s->point[0] = parent + w;
+    s->npoint = 1;
+    beside += parent;
+    if (wrap || (beside > 0 && beside < n)) s->point[s->npoint++] = beside & (n - 1);
+    s->above = (x & ~(4 * w - 1)) + 2 * w;
 }
 
 /* Which of `alive` hold for the interval (lo,hi]. */
@@ -376,6 +375,7 @@ static int span_meets(const struct span *s, int alive, int64_t lo, int64_t hi)
         if (s->first[i] <= hi && s->last[i] > lo && hi > lo) meets |= CUBE;
     for (int i = 0; i < s->npoint; i++)
         if (s->point[i] > lo && s->point[i] <= hi) meets |= CENTRES;
+    if (s->above > lo && s->above <= hi) meets |= ABOVE;
     return meets & alive;
 }
 

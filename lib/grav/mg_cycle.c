@@ -101,8 +101,9 @@ void mg_residual(struct mg_level *g, struct sum *norm)
 }
 
 /* Right-hand side of level g from the mean residuals of the level above; zero outside. u := 0.
- * Children of the neighbours of own octs are present as ghosts, so the halo's right-hand side needs
- * no exchange of its own. */
+ * Of the halo the cells next to own octs have their children here, as ghosts: so the right-hand
+ * side needs no exchange of its own. Others may get zero: what follows from it is replaced by the
+ * exchange of the next sweep before it is read. */
 static void restrict_residual(const struct comm *c, struct mg_level *g, struct mg_level *fine)
 {
     fill(c, fine, fine->mean, sizeof fine->mean[0]);

@@ -5,7 +5,8 @@
  * double[noct][8], an oct's eight cells in one cache line; cell c = cx + 2 cy + 4 cz. All fields of
  * a level live as long as its octs and move with them when the mesh changes (dom/adapt). Ghosts are
  * present for: the 26 neighbours of every own oct, the 27 octs around the ancestor (on any level)
- * of every own oct, and the children of every own oct. The parent of every present oct is present.
+ * of every own oct, the children and grandchildren of every own oct, and the children of its
+ * neighbours that touch it. The parent of every present oct is present.
  * Each field knows whether its ghosts are valid (oct/fields.h); dom/ghost fills them. */
 #pragma once
 #include <stdbool.h>

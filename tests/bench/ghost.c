@@ -4,7 +4,7 @@
  *     mpirun -n RANKS ghost CELLS-PER-SIDE VARIABLES REPEATS
  *
  * A table on stdout. sent: octs that a rank sends, mean; a ghost layer is an oct, so two cells,
- * wide or more, and holds corners. bytes: sent by a rank, mean. build: of mesh and plans. Times
+ * wide, and holds corners. bytes: sent by a rank, mean. build: of mesh and plans. Times
  * are of the slowest rank: median, least and spread of the repeats. Ghosts are compared with what
  * their owners hold; a difference ends with status 1. For those who count calls of MPI
  * (mpicount.h) each exchange begins with a mark, and the last one of a transport ends with one. */

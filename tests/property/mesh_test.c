@@ -77,13 +77,50 @@ static void refine(struct mesh *m, const struct comm *c, const struct domain *d,
     }
 }
 
+static bool children_right(const struct mesh *m, int l, lidx i, unsigned cells, double radius)
+{
+    const struct level *lv = &m->lev[l];
+    bool good = true;
+    for (int k = 0; k < 8 && l < LMAX; k++) {
+        okey key = lv->key[i] << 3 | (okey)k;
+        lidx j = lv->child[i][k];
+        if (!(cells >> k & 1)) continue;
+        good &= (j >= 0) == oct_exists(l + 1, key, radius);
+        good &= j < 0 || m->lev[l + 1].key[j] == key;
+    }
+    return good;
+}
+
+/* Are the octs present that refine the cells next to own oct i, and its children's cells? */
+static void check_finer(const struct mesh *m, int l, lidx i, double radius)
+{
+    const struct level *lv = &m->lev[l];
+    lidx cube[27];
+    bool beside = true, below = true;
+    mesh_cube(m, l, i, cube);
+    for (int c = 0; c < 27; c++) {
+        unsigned cells = 0; /* of that oct, which touch oct i */
+        int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+        for (int k = 0; k < 8; k++) {
+            bool touches = true;
+            for (int d = 0; d < 3; d++) touches &= s[d] == 0 || (s[d] < 0) == (k >> d & 1);
+            cells |= (unsigned)touches << k;
+        }
+        if (cube[c] >= 0) beside &= children_right(m, l, cube[c], cells, radius);
+    }
+    for (int k = 0; k < 8; k++)
+        if (lv->child[i][k] >= 0) below &= children_right(m, l + 1, lv->child[i][k], 255, radius);
+    check(beside, "octs beside an own oct on the finer level");
+    check(below, "grandchildren of an own oct");
+}
+
 static void check_links(const struct mesh *m, double radius)
 {
     for (int l = 1; l <= LMAX; l++) {
         const struct level *lv = &m->lev[l];
         for (lidx i = 0; i < lv->nown; i++) {
             lidx cube[27];
-            bool good = oct_exists(l, lv->key[i], radius), up = true, children = true;
+            bool good = oct_exists(l, lv->key[i], radius), up = true;
             mesh_cube(m, l, i, cube);
             for (int c = 0; c < 27; c++) {
                 int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
@@ -104,12 +141,7 @@ static void check_links(const struct mesh *m, double radius)
                 for (int c = 0; c < 27; c++) up &= cube[c] >= 0 || cube[c] == NBR_BOUNDARY;
             }
             check(up, "parent of an own oct and its neighbourhood");
-            for (int k = 0; k < 8 && l < LMAX; k++) {
-                lidx j = lv->child[i][k];
-                children &= (j >= 0) == oct_exists(l + 1, lv->key[i] << 3 | (okey)k, radius);
-                children &= j < 0 || m->lev[l + 1].key[j] == (lv->key[i] << 3 | (okey)k);
-            }
-            check(children, "children of an own oct");
+            check_finer(m, l, i, radius);
         }
     }
 }
