@@ -13,11 +13,15 @@
 #include "audit/check_priv.h"
 #include "base/mem.h"
 
+struct ids {
+    int64_t n, room, *id;
+};
+
 struct partcheck {
     struct check *k;
     const struct tree_table *t;
-    int64_t turn, turns, n, room;
-    uint64_t *id; /* id and family */
+    int64_t turn, turns;
+    struct ids of[1 << 8]; /* of each family, by its byte */
 };
 
 static void at_part(struct check *k, enum check_kind kind, const struct source_parts *p, int64_t i,
@@ -80,17 +84,18 @@ static void check_rank(struct partcheck *c, const struct source_parts *p, int64_
 
 static void take_id(struct partcheck *c, const struct source_parts *p, int64_t i)
 {
+    struct ids *t = &c->of[(uint8_t)p->family[i]];
+    uint64_t id = (uint64_t)p->id[i];
     int family = (int)p->family[i];
-    uint64_t id = (uint64_t)p->id[i] << 4 | (uint64_t)(family & 15);
     /* debris of supernovae has the number of its stars as -id */
     if (family == FAM_CLOUD || (family == FAM_DEBRIS && p->id[i] < 0) ||
         (int64_t)((id ^ id >> 32) * 0x9e3779b97f4a7c15u >> 33) % c->turns != c->turn)
         return;
-    if (c->n == c->room) {
-        c->room += c->room / 2 + CKPT_PART_BATCH;
-        c->id = mem_grow(c->id, sizeof *c->id * (size_t)c->room, "check");
+    if (t->n == t->room) {
+        t->room += t->room / 2 + CKPT_PART_BATCH;
+        t->id = mem_grow(t->id, sizeof *t->id * (size_t)t->room, "check");
     }
-    c->id[c->n++] = id;
+    t->id[t->n++] = p->id[i];
 }
 
 static enum err take_parts(const struct source_parts *p, void *ctx)
@@ -105,22 +110,20 @@ static enum err take_parts(const struct source_parts *p, void *ctx)
 
 static int by_value(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static void check_ids(struct partcheck *c)
+static void check_ids(struct check *k, struct ids *t, int8_t family)
 {
-    struct check *k = c->k;
-    if (c->n) qsort(c->id, (size_t)c->n, sizeof *c->id, by_value);
-    for (int64_t i = 1; i < c->n; i++) {
-        if (c->id[i] != c->id[i - 1]) continue;
+    if (t->n) qsort(t->id, (size_t)t->n, sizeof *t->id, by_value);
+    for (int64_t i = 1; i < t->n; i++) {
+        if (t->id[i] != t->id[i - 1]) continue;
         char place[CHECK_PLACE];
-        int family = (int)(c->id[i] & 15);
-        snprintf(place, sizeof place, "particle %ld of family %d", (long)((int64_t)c->id[i] >> 4),
-                 family > 7 ? family - 16 : family);
+        snprintf(place, sizeof place, "particle %ld of family %d", (long)t->id[i], family);
         check_report(k, BAD_ID, k->r->path, place, "its id occurs twice");
     }
+    t->n = 0;
 }
 
 enum err check_parts(struct check *k, const struct tree_table *t)
@@ -128,16 +131,15 @@ enum err check_parts(struct check *k, const struct tree_table *t)
     struct partcheck c = {.k = k, .t = t, .turns = 1};
     struct source *r = k->r;
     if (!r->head.particles) return OK;
-    int64_t most = (int64_t)(k->how->memory / (2 * sizeof *c.id)); /* sorting may copy */
+    int64_t most = (int64_t)(k->how->memory / (2 * sizeof *c.of->id)); /* sorting may copy */
     if (most < 1) most = 1;
     c.turns += k->found->particles / most;
     enum err err = OK;
     for (c.turn = 0; err == OK && c.turn < c.turns; c.turn++) {
-        c.n = 0;
         for (int piece = 0; err == OK && piece < r->npiece; piece++)
             err = check_judge(k, source_parts(r, piece, SOURCE_STORED, take_parts, &c));
-        check_ids(&c);
+        for (int f = 0; f < 1 << 8; f++) check_ids(k, &c.of[f], (int8_t)f);
     }
-    FREE(c.id);
+    for (int f = 0; f < 1 << 8; f++) FREE(c.of[f].id);
     return err;
 }

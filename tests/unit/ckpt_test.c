@@ -276,6 +276,34 @@ static void test_id_width(void)
     world_free(&w);
 }
 
+static void count_twice(const struct damage *d, void *ctx)
+{
+    *(int *)ctx += strstr(d->what, "occurs twice") != NULL;
+}
+
+/* Catches: in the check, ids that differ only in their highest bits, or families, taken for one. */
+static void test_check_ids(void)
+{
+    struct world w;
+    int twice[4] = {0};
+    world_new(&w, alone, false);
+    w.h.overwrite = true;
+    for (int k = 0; k < 4; k++) {
+        char path[256];
+        struct check_found found;
+        struct check_how how = {CHECK_ALL, 1 << 20, count_twice, &twice[k]};
+        w.p.family[7] = k == 2 ? FAM_STAR : FAM_DM, w.p.family[8] = FAM_DM;
+        w.p.id[7] = w.p.id[8] + (k == 0 ? (int64_t)1 << 60 : k == 1 ? (int64_t)1 << 32 : 0);
+        check_on(&alone,
+                 write_world(&w, 3, path, sizeof path) == OK &&
+                     ckpt_check(path, &how, &found) == OK,
+                 "a checkpoint is checked");
+    }
+    check_on(&alone, !twice[0] && !twice[1], "ids that differ in one high bit are different");
+    check_on(&alone, !twice[2] && twice[3] == 1, "an id may occur once in each family");
+    world_free(&w);
+}
+
 /* Catches: a link that ends at a boundary. Bounded boxes are written as periodic ones, all links of
  * a single rank then exist. */
 static void test_bounded(void)
@@ -553,6 +581,7 @@ int main(int argc, char **argv)
     if (all.rank == 0) {
         test_digest_sees();
         test_id_width();
+        test_check_ids();
         test_bounded();
         test_cut_files();
         test_subrecords();

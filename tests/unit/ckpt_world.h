@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/check.h"
 #include "audit/digest.h"
 #include "base/mem.h"
 #include "dom/adapt.h"
