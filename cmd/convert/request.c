@@ -40,14 +40,14 @@ static const char PURPOSE[] = "Writes checkpoints in another format, for other r
 static enum err get_int(const char *what, const char *value, long lo, long hi, int *x)
 {
     if (!opt_int(value, lo, hi, x))
-        FAIL(ERR_PARAM, "%s must be %ld to %ld, not %s", what, lo, hi, value);
+        FAIL(ERR_PARAM, "%s must be between %ld and %ld, not %s", what, lo, hi, value);
     return OK;
 }
 
 static enum err get_size(const char *value, int64_t *x)
 {
     if (!opt_bytes(value, x))
-        FAIL(ERR_PARAM, "the memory must be a number with K, M, G or T, not %s", value);
+        FAIL(ERR_PARAM, "the memory must be a size such as 512M or 2G, not %s", value);
     return OK;
 }
 
@@ -115,9 +115,9 @@ static enum err check_together(const struct request *r)
     if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint is given");
     if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a name");
     if (r->ranks && r->format && !ramses)
-        FAIL(ERR_PARAM, "-n is for -f ramses: the other formats do not depend on ranks");
+        FAIL(ERR_PARAM, "-n needs -f ramses: the other formats do not depend on ranks");
     if (r->legacy && !ramses) FAIL(ERR_PARAM, "--legacy needs -f ramses");
-    if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "-z is for -f hdf5");
+    if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "-z needs -f hdf5");
     if ((r->gas || r->named || r->files) && !gadget)
         FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
     if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");

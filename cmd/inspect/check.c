@@ -35,7 +35,7 @@ static void print_verdict(const char *path, const struct check_found *f, const s
     }
     printf("%s: sound: %ld octs, %ld leaf cells, %ld particles; values %s\n", path, (long)f->octs,
            (long)f->leaves, (long)f->particles,
-           f->sums ? "fit their checksums" : "have no checksums");
+           f->sums ? "match their checksums" : "have no checksums");
     if (o->verbose && f->restricted > 0)
         printf("%s: split cells are the mean of their children within %.3g\n", path, f->restricted);
     if (f->cold)

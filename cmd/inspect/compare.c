@@ -51,7 +51,7 @@ static void print_fields(const struct compare_field *f, int n, bool cells, int v
         if (!f[i].differing && !(verbose && f[i].most > 0)) continue;
         if (!lines++)
             printf("  %-20s %12s %12s %12s %12s  max at\n", cells ? "field" : "of particles",
-                   "differing", "greatest", "relative", "L1");
+                   "differing", "max", "relative", "L1");
         printf("  %-20s %12ld %12.4g %12.4g %12.4g", f[i].name, (long)f[i].differing, f[i].most,
                f[i].most_rel, f[i].norm > 0 ? f[i].l1 / f[i].norm : f[i].l1);
         print_where(&f[i], cells);

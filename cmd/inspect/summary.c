@@ -198,8 +198,7 @@ static void print_text(const struct source *r, const struct summary *s, const ch
 {
     print_header(r, path, o);
     print_levels(r);
-    if (r->nhydro + r->ngrav)
-        printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "least", "greatest");
+    if (r->nhydro + r->ngrav) printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "min", "max");
     for (int f = 0; f < r->nhydro + r->ngrav; f++)
         printf("  %-20s %22.15g %22.15g\n", r->field[f].name, s->lo[f], s->hi[f]);
     if (s->density >= 0) printf("  gas mass        %.15g\n", sum_get(&s->gas));

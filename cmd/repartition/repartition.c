@@ -230,7 +230,8 @@ static enum err output_path(const struct options *o, const char *in, const struc
     enum err err = OK;
     if (strncmp(in + at, "..", n - at) == 0)
         FAIL(ERR_FILE,
-             "%s: has no name that the result in %s could have: give a path that ends in the name "
+             "%s: does not end in a name that the result in %s could take: give a path that ends "
+             "in the name "
              "of the checkpoint",
              in, o->out);
     if (snprintf(path, PATH_MAX, "%s/%.*s", o->out, (int)(n - at), in + at) >= PATH_MAX)

@@ -63,8 +63,7 @@ static void print_text(const struct options *o, const struct source *s,
     int n = o->reshape.nrank;
     fprintf(out, "%s: %s, %d file%s, step %d; for %d rank%s, %s\n", s->path, s->format, s->npiece,
             s->npiece > 1 ? "s" : "", s->head.nstep_coarse, n, n > 1 ? "s" : "", order_name(o));
-    fprintf(out, "%-12s %14s %14s %14s %14s %9s\n", "", "total", "mean", "least", "most",
-            "most/mean");
+    fprintf(out, "%-12s %14s %14s %14s %14s %9s\n", "", "total", "mean", "min", "max", "max/mean");
     for (int q = MEMORY; q <= PARTICLES; q++) {
         struct spread x = spread_of(p, n, (enum quantity)q);
         double unit = q == MEMORY ? 1 << 20 : 1;

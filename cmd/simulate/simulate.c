@@ -149,7 +149,7 @@ static enum err path_read(const struct comm *c, char path[4096])
     if (n >= 4096)
         e = err_set(ERR_FILE, "standard input: %.80s…: path too long", lines.text);
     else if (lines.bad || !*path)
-        e = err_set(ERR_FILE, "standard input: names no checkpoint to resume from");
+        e = err_set(ERR_FILE, "standard input: contains no path of a checkpoint to resume from");
     lines_free(&lines);
     return e;
 }

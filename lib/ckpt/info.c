@@ -107,7 +107,8 @@ static enum err info_get(const char *path, const char *text, const char *key, do
             FAIL(ERR_FORMAT, "%s: the value of %s is not a number", path, key);
         return OK;
     }
-    FAIL(ERR_FORMAT, "%s: has no value of %s: the file is damaged or of another program", path,
+    FAIL(ERR_FORMAT,
+         "%s: has no value of %s: the file is damaged or was written by another program", path,
          key);
 }
 
@@ -182,7 +183,8 @@ static enum err parse_descriptor(const char *path, char *text, struct ckpt_field
             TRY(source_add_field(path, list, n, name, type));
     }
     if (*n == 0)
-        FAIL(ERR_FORMAT, "%s: names no variable: the file is damaged or of another program", path);
+        FAIL(ERR_FORMAT,
+             "%s: names no variable: the file is damaged or was written by another program", path);
     return OK;
 }
 

@@ -18,7 +18,7 @@ static enum err set_path(struct source *s, const char *dir)
 {
     size_t n = strlen(dir);
     while (n > 1 && dir[n - 1] == '/') n--;
-    if (n == 0) FAIL(ERR_FILE, "an empty path names no checkpoint");
+    if (n == 0) FAIL(ERR_FILE, "the path of the checkpoint is empty");
     if (n >= sizeof s->path) FAIL(ERR_FILE, "%.80s…: path too long", dir);
     memcpy(s->path, dir, n);
     return OK;

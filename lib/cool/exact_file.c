@@ -41,8 +41,8 @@ static enum err take_doubles(struct input *in, double *x, size_t n, const char *
     TRY(take(in, x, n * sizeof *x, what));
     for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
-            FAIL(ERR_FORMAT, "%s: %s: %g at byte %lld is not a number a table may have", in->path,
-                 what, x[i], (long long)(at + 8 * (int64_t)i));
+            FAIL(ERR_FORMAT, "%s: %s: %g at byte %lld is out of range", in->path, what, x[i],
+                 (long long)(at + 8 * (int64_t)i));
     return OK;
 }
 
@@ -61,7 +61,7 @@ static enum err take_head(struct input *in, struct exact_table *t, double limits
     bool many = n[0] >= 1 && n[0] <= 1000 && shape_fits(n + 1) && n[3] <= 65536;
     bool one = shape_fits(n);
     if (!many && !one)
-        FAIL(ERR_FORMAT, "%s: is no cooling table: its sizes %d, %d, %d, %d make no sense",
+        FAIL(ERR_FORMAT, "%s: is not a cooling table: its sizes %d, %d, %d, %d are impossible",
              in->path, n[0], n[1], n[2], n[3]);
     if (many) {
         *h = (struct exact_head){.nz = n[0], .L = n[1], .M = n[2], .N = n[3]};
@@ -106,7 +106,9 @@ static enum err check_column(const struct input *in, struct exact_table *t, size
         double *rate = &t->rate[at + (size_t)i], *mu = &t->mu[at + (size_t)i];
         *rate = -*rate / (nH * nH);
         if (!(*mu > 0.1 && *mu < 10))
-            FAIL(ERR_FORMAT, "%s: has a mean molecular weight of %g", in->path, *mu);
+            FAIL(ERR_FORMAT,
+                 "%s: has a mean molecular weight of %g, which is not between 0.1 and 10", in->path,
+                 *mu);
         if (i > 0 && !(t->T[i] / mu[0] > t->T[i - 1] / mu[-1]))
             FAIL(ERR_FORMAT, "%s: T/mu falls as T rises, at %g K and n_H=%g", in->path, t->T[i],
                  nH);
@@ -163,7 +165,7 @@ enum err exact_read(const char *path, struct exact_table **out)
     *out = NULL;
     struct input in = {.path = path, .f = gzopen(path, "rb")};
     if (!in.f)
-        FAIL(ERR_FILE, "%s: cannot be read: give physics_params/grackle_table a cooling table",
+        FAIL(ERR_FILE, "%s: cannot be read: set physics_params/grackle_table to a cooling table",
              path);
     struct exact_table *t = mem_zero(sizeof *t, "cooling table");
     enum err err = read_open(&in, t);

@@ -1,6 +1,7 @@
 /* cool/uv: see uv.h. */
 #include "cool/uv.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,10 +156,11 @@ enum err uv_table_read(const char *path, struct uv_table **out)
     *out = NULL;
     FILE *f = fopen(path, "r");
     if (!f)
-        FAIL(ERR_FILE, "%s: cannot be read: give cooling_params/uv_table a file with rates", path);
+        FAIL(ERR_FILE, "%s: cannot be read: set cooling_params/uv_table to a file of rates", path);
     struct uv_table *t = mem_zero(sizeof *t, "ultraviolet table");
     enum err err = table_lines(t, path, f);
-    if (err == OK && ferror(f)) err = err_set(ERR_FILE, "%s: reading fails", path);
+    if (err == OK && ferror(f))
+        err = err_set(ERR_FILE, "%s: cannot be read: %s", path, strerror(errno));
     fclose(f);
     if (err == OK)
         *out = t;

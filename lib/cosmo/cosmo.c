@@ -195,7 +195,7 @@ static enum err check(const struct cosmo_par *p)
         FAIL(ERR_PARAM, "cosmology: initial expansion factor %g must be between 1e-6 and 1",
              p->aexp_ini);
     if (!(p->boxlen_ini > 0 && p->boxlen_ini < 1e9))
-        FAIL(ERR_PARAM, "cosmology: a box of %g Mpc/h must be above 0 and below 1e9",
+        FAIL(ERR_PARAM, "cosmology: boxlen_ini = %g Mpc/h must be above 0 and below 1e9",
              p->boxlen_ini);
     for (double a = 1.01; a > 0.5 * p->aexp_ini; a *= 0.999)
         if (!(expansion2(p, a) > 1e-3 * p->omega_m))

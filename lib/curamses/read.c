@@ -100,10 +100,11 @@ static enum err get_attr(struct hdf5_in *h, const char *group, const char *name,
     if (fits) h5_widen(v.type, n, v.data, p);
     FREE(v.data);
     if (!there)
-        FAIL(ERR_FORMAT, "%s: /%s has no attribute %s: the file is damaged or not of cuRAMSES",
+        FAIL(ERR_FORMAT,
+             "%s: /%s has no attribute %s: the file is damaged or was not written by cuRAMSES",
              h->path, group, name);
     if (!fits)
-        FAIL(ERR_FORMAT, "%s: attribute %s of /%s is not of %ld number%s", h->path, name, group,
+        FAIL(ERR_FORMAT, "%s: attribute %s of /%s does not have %ld number%s", h->path, name, group,
              (long)n, n > 1 ? "s" : "");
     return OK;
 }
@@ -170,7 +171,8 @@ enum err hdf5_set_open(struct hdf5_in *h, struct hdf5_open_set *s, const char *p
     int64_t at = h5_find(&h->file, path);
     if (h->file.err != OK) return h->file.err;
     if (!at)
-        FAIL(ERR_FORMAT, "%s: has no dataset /%s: the file is damaged or not of cuRAMSES", h->path,
+        FAIL(ERR_FORMAT,
+             "%s: has no dataset /%s: the file is damaged or was not written by cuRAMSES", h->path,
              path);
     TRY(h5_set_open(&h->file, at, path, &s->h5));
     enum err err = set_check(h, s, real, n, block);
@@ -185,7 +187,7 @@ static enum err set_load(struct hdf5_in *h, struct hdf5_open_set *s, int64_t at,
     TRY(h5_set_read(&h->file, &s->h5, s->name, at, n, p));
     if (s->sum >= 0 && !checksum_agrees(h->sum[s->sum + at / block],
                                         checksum_of(p, (size_t)(n * h5_size(s->h5.type)))))
-        FAIL(ERR_FORMAT, "%s: /%s is damaged: elements %ld to %ld do not fit their checksum",
+        FAIL(ERR_FORMAT, "%s: /%s is damaged: elements %ld to %ld do not match their checksum",
              h->path, s->name, (long)at, (long)(at + n - 1));
     return OK;
 }
@@ -404,8 +406,8 @@ static enum err read_stored(struct source *s, struct hdf5_in *h)
     s->ngrav = (int)ngrav;
     if (ngrav != 0 && (ngrav < s->head.ndim || ngrav > s->head.ndim + 2))
         FAIL(ERR_FORMAT,
-             "%s: attribute stored_grav of /ptah is %ld, which is no possible number of fields of "
-             "gravity: the file is damaged",
+             "%s: attribute stored_grav of /ptah is %ld, which is not a valid number of gravity "
+             "fields: the file is damaged",
              h->path, (long)ngrav);
     h->asis = (struct asis){.nvar = s->head.nvar, .gamma = s->head.gamma, .smallr = h->smallr};
     if (s->head.nvar) TRY(get_attr(h, "ptah", "stored_gas", 'q', s->head.nvar, kind, false));
@@ -554,7 +556,7 @@ static enum err read_fields(struct source *s, struct hdf5_in *h)
     s->nhydro = s->head.hydro ? s->head.nvar : 0;
     if (!s->head.hydro) s->head.nvar = 0;
     if (s->nhydro && s->nhydro < GAS_SCALARS && !s->foreign)
-        FAIL(ERR_FORMAT, "%s: has %d variables of the gas where at least %d are expected", h->path,
+        FAIL(ERR_FORMAT, "%s: has %d gas variables where at least %d are expected", h->path,
              s->nhydro, GAS_SCALARS);
     if (s->nhydro) TRY(info_gas(s, h->path, s->nhydro, &old));
     if (h->imetal > GAS_SCALARS && h->imetal <= s->nhydro) info_metal(s, (int)h->imetal - 1);
@@ -576,8 +578,8 @@ static enum err snapshot_open(struct source *s, struct hdf5_in *h)
     TRY(read_header(s, h));
     TRY(read_own(s, h));
     if (s->head.ndim != 3 && !s->foreign)
-        FAIL(ERR_LIMIT, "%s: has %d dimensions; only 3 are supported in HDF5 files of cuRAMSES",
-             h->path, s->head.ndim);
+        FAIL(ERR_LIMIT, "%s: has %d dimensions; HDF5 files of cuRAMSES need 3", h->path,
+             s->head.ndim);
     TRY(read_columns(s, h));
     TRY(count_octs(s, h));
     TRY(hdf5_read_sinks(&h->file, &s->table[0]));

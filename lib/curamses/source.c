@@ -14,7 +14,7 @@ static enum err hdf5_state(struct source *s)
     s->nvalue = s->nhydro + s->ngrav;
     s->exact = !s->foreign;
     if (s->head.ndim != 3)
-        FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate runs in 3 only", s->path, s->head.ndim,
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate needs 3", s->path, s->head.ndim,
              s->head.ndim > 1 ? "s" : "");
     for (int i = 0; i < s->nhydro && s->foreign; i++)
         if (strncmp(s->field[i].name, "B_", 2) == 0)

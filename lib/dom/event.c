@@ -36,8 +36,8 @@ static enum err check_event(const struct mesh *m, const struct event *e)
     for (int a = 0; a < 3; a++) good &= e->x[a] >= 0 && e->x[a] <= m->boxlen;
     if (!good)
         FAIL(ERR_LIMIT,
-             "event %ld at %g %g %g with radius %g: it must lie in the box of %g, and its diameter "
-             "within it",
+             "event %ld at %g %g %g with radius %g must lie in the box, whose side is %g, and be "
+             "no wider than it",
              (long)e->id, e->x[0], e->x[1], e->x[2], e->radius, m->boxlen);
     return OK;
 }

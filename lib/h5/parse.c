@@ -129,7 +129,7 @@ unsigned char *h5_load_summed(struct h5_file *f, int64_t at, int64_t n, const ch
     struct h5_bytes sum = {p + n - 4, p + n, false};
     if (checksum_agrees(h5_take(&sum, 4), h5_metadata_sum(p, (size_t)n - 4))) return p;
     if (f->err == OK)
-        f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld does not fit its checksum",
+        f->err = err_set(ERR_FORMAT, "%s: damaged: %s at byte %ld does not match its checksum",
                          f->path, what, (long)at);
     FREE(p);
     return NULL;

@@ -87,10 +87,10 @@ static enum err line_next(FILE *f, const char *path, char line[LINE_MAX_BYTES], 
     if (n > 0 && line[n - 1] == '\n')
         line[n - 1] = '\0';
     else if (ftello(f) - at > (int64_t)n)
-        FAIL(ERR_FORMAT, "%s: line %lld: contains a zero byte; this is not text", path,
+        FAIL(ERR_FORMAT, "%s: line %lld contains a zero byte: the file is not text", path,
              (long long)line_number(f, at));
     else if (n == LINE_MAX_BYTES - 1)
-        FAIL(ERR_FORMAT, "%s: line %lld: is longer than %d bytes", path,
+        FAIL(ERR_FORMAT, "%s: line %lld is longer than %d bytes", path,
              (long long)line_number(f, at), LINE_MAX_BYTES);
     return OK;
 }

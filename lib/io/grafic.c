@@ -177,7 +177,7 @@ static enum err check_size(struct grafic *f, int64_t size)
              f->path, (long long)size, n[0], n[1], n[2], (long long)(plane_at(f, n[2]) - MARK));
     }
     if (plane_bytes(f) > PLANE_MAX)
-        FAIL(ERR_LIMIT, "%s: planes of %lld bytes are above the limit of %lld", f->path,
+        FAIL(ERR_LIMIT, "%s: planes of %lld bytes exceed the limit of %lld", f->path,
              (long long)plane_bytes(f), (long long)PLANE_MAX);
     return OK;
 }

@@ -43,7 +43,7 @@ static enum err make_text(struct text_file *f, const struct ckpt_out *o, text_fn
     make(t, o);
     bool bad = ferror(t);
     bad |= fclose(t) != 0;
-    if (f->err == OK && bad) FAIL(ERR_FILE, "%s: cannot write", f->path);
+    if (f->err == OK && bad) FAIL(ERR_FILE, "%s: cannot write: %s", f->path, strerror(errno));
     return f->err;
 }
 
@@ -259,7 +259,7 @@ static enum err check_families(const struct ckpt_out *o)
         bool told = k >= 5 && k <= FAM_CLOUD + 5;
         if (!told && o->family[k])
             FAIL(ERR_LIMIT,
-                 "%s: %ld particles are of family %d, which RAMSES did not distinguish before "
+                 "%s: %ld particles belong to family %d, which RAMSES did not distinguish before "
                  "2017: leave out --legacy",
                  o->final, (long)o->family[k], k - 5);
     }
@@ -272,7 +272,7 @@ static enum err check_columns(const struct ckpt_out *o)
     for (int c = COL_COUNT; o->columns && c < o->columns->n; c++)
         if (strchr("iq", part_column(o->columns, c)->type))
             FAIL(ERR_LIMIT,
-                 "%s: the column %s of the particles is of integers, which RAMSES did not "
+                 "%s: particle column %s contains integers, which RAMSES did not "
                  "distinguish from reals before 2017: leave out --legacy",
                  o->final, part_column(o->columns, c)->name);
     return OK;

@@ -193,7 +193,7 @@ static enum err apply(const struct term_run *r, bool *changed)
         *changed = true;
         err = give_birth(r, &law, &b);
         log_info(" Level %d: %ld new stars, mass %.6e%s", r->level, (long)sum[0],
-                 (double)sum[1] * law.mass, sum[2] ? "; gas was lacking for more" : "");
+                 (double)sum[1] * law.mass, sum[2] ? "; there was not enough gas for more" : "");
     }
     FREE(b.place);
     FREE(b.count);

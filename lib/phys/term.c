@@ -79,14 +79,13 @@ static enum err compare(const struct term_run *r, const struct term *t, const st
                      t->name, name_of(f), l);
             if (!mine && a->own[l][f] != b->own[l][f])
                 FAIL(ERR_LIMIT,
-                     "check_ghosts: source term %s wrote %s on level %d, which its row in "
-                     "phys/terms.def does not declare",
+                     "check_ghosts: source term %s wrote %s on level %d, which its struct term "
+                     "does not declare",
                      t->name, name_of(f), l);
         }
     if (!(writes & SET_PARTS) && a->parts != b->parts)
         FAIL(ERR_LIMIT,
-             "check_ghosts: source term %s wrote particles, which its row in phys/terms.def does "
-             "not declare",
+             "check_ghosts: source term %s wrote particles, which its struct term does not declare",
              t->name);
     return OK;
 }

@@ -361,7 +361,7 @@ enum err ramses_part_head(struct fort_in *f, const struct ramses *r, int64_t *np
     TRY(get_equal(f, "ndim", r->s->head.ndim));
     TRY(get_number(f, "npart", npart));
     if (*npart < 0 || *npart > f->size)
-        FAIL(ERR_FORMAT, "%s: npart is %ld, which cannot be: the file is damaged", f->path,
+        FAIL(ERR_FORMAT, "%s: npart is %ld, which is impossible: the file is damaged", f->path,
              (long)*npart);
     if (!formed) return fort_skip(f, "seeds, stars, sinks", 5);
     TRY(fort_skip(f, "seeds", 1));

@@ -56,7 +56,7 @@ static enum err open_exact(struct source *s)
         s->head.tout_next = x.tout_next, s->head.aout_next = x.aout_next;
         memcpy(s->head.safe, x.safe, sizeof s->head.safe);
         if (x.t != s->head.t || x.nstep_coarse != s->head.nstep_coarse)
-            err = err_set(ERR_FORMAT, "%s: is of coarse step %d, but the amr file is of step %d",
+            err = err_set(ERR_FORMAT, "%s: belongs to coarse step %d, but the amr file to step %d",
                           path, x.nstep_coarse, s->head.nstep_coarse);
         else if (x.nvar != s->head.nvar)
             err = err_set(ERR_FORMAT, "%s: has %d variables, but the hydro file has %d", path,
@@ -70,12 +70,11 @@ static enum err ramses_state(struct source *s)
 {
     struct ckpt_head *h = &s->head;
     if (h->ndim != 3)
-        FAIL(ERR_LIMIT,
-             "%s: has %d dimension%s; simulate runs in 3 only (inspect can read this one)", s->path,
-             h->ndim, h->ndim > 1 ? "s" : "");
+        FAIL(ERR_LIMIT, "%s: has %d dimension%s; simulate needs 3 (inspect can read this one)",
+             s->path, h->ndim, h->ndim > 1 ? "s" : "");
     if (s->coarse[0] * s->coarse[1] * s->coarse[2] != 1)
         FAIL(ERR_LIMIT,
-             "%s: has %ld x %ld x %ld coarse cells inside the box; simulate runs with one only "
+             "%s: has %ld x %ld x %ld coarse cells inside the box; simulate needs exactly one "
              "(inspect can read this one)",
              s->path, (long)s->coarse[0], (long)s->coarse[1], (long)s->coarse[2]);
     if (h->hydro && (s->nhydro < GAS_SCALARS || s->nhydro > NVAR_MAX))

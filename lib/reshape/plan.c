@@ -62,7 +62,7 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
              s->path, h->levelmax, LEVEL_MAX);
     if (h->levelmin < 1 || h->levelmin > h->levelmax)
         FAIL(ERR_FORMAT,
-             "%s: levelmin is %d and levelmax %d, which cannot be: the checkpoint is damaged",
+             "%s: levelmin is %d and levelmax %d, which is impossible: the checkpoint is damaged",
              s->path, h->levelmin, h->levelmax);
     if (!(h->boxlen > 0) || !isfinite(h->boxlen))
         FAIL(ERR_FORMAT,
@@ -73,13 +73,14 @@ static enum err check_input(const struct reshape *opt, const struct source *s)
              "%s: has %d values per cell, %d of them of the gas, which is not supported", s->path,
              s->nvalue, h->nvar);
     if (opt->writer->by_rank && (opt->nrank < 1 || opt->nrank > 99999))
-        FAIL(ERR_PARAM, "the number of ranks to write for must be 1 to 99999, not %d", opt->nrank);
+        FAIL(ERR_PARAM, "the number of ranks to write for must be between 1 and 99999, not %d",
+             opt->nrank);
     if (opt->writer->by_rank && opt->kind == DOMAIN_KSECTION && h->ndim < 3)
         FAIL(ERR_LIMIT, "%s: has %d dimension%s, but k-section domains need 3: use -d hilbert",
              s->path, h->ndim, h->ndim > 1 ? "s" : "");
     for (int k = 0; k < 3; k++)
         if (!(opt->weight[k] >= 0 && opt->weight[k] <= 1e9))
-            FAIL(ERR_PARAM, "a weight must be 0 to 1e9 bytes, not %g", opt->weight[k]);
+            FAIL(ERR_PARAM, "a weight must be between 0 and 1e9 bytes, not %g", opt->weight[k]);
     return OK;
 }
 

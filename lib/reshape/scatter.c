@@ -208,7 +208,7 @@ static enum err check_part(const struct reshaping *w, const struct source_parts 
              "%s: particle %ld has a position or velocity that is not finite: see inspect -cc",
              w->r.s->path, (long)p->id[i]);
     if (level < 1 || level > LEVEL_MAX)
-        FAIL(ERR_FORMAT, "%s: particle %ld has the level %ld, which cannot be: see inspect -cc",
+        FAIL(ERR_FORMAT, "%s: particle %ld has level %ld, which is impossible: see inspect -cc",
              w->r.s->path, (long)p->id[i], (long)level);
     return OK;
 }

@@ -210,7 +210,7 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
     }
     for (int64_t i = 0, k = first; i < in->n; i++, k++) {
         if (in->levelp[i] < 1 || in->levelp[i] > LEVEL_MAX)
-            FAIL(ERR_FORMAT, "%s: particle %ld has the level %ld, which cannot be: see inspect -cc",
+            FAIL(ERR_FORMAT, "%s: particle %ld has level %ld, which is impossible: see inspect -cc",
                  s->restart.from->path, (long)in->id[i], (long)in->levelp[i]);
         for (int d = 0; d < 3; d++)
             if (!isfinite(in->x[d][i]) || !isfinite(in->v[d][i]))

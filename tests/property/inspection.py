@@ -422,7 +422,7 @@ def written():
     add_places(path)
     print('     octs %s' % read_ramses.load(path).octs)
     for what in (path, hdf5):
-        expect(v, 'sound', ['-cc', what], 0, 'sound', 'fit their checksums')
+        expect(v, 'sound', ['-cc', what], 0, 'sound', 'match their checksums')
     values(v, path)
     particles(v, path)
     files(v, path)
