@@ -1,6 +1,7 @@
 """The examples run as they stand, and leave what they say.
 
     examples.py zoom     examples/zoom/run.sh
+    examples.py galaxy   examples/galaxy/run.sh, less deep and not as far
     examples.py demo     scripts/demo.sh with our own initial conditions; then each command that
                          it proposes next
 
@@ -8,6 +9,7 @@ A one-line fault it catches: an option that a program no longer has, a proposed 
 directory of the first.
 """
 # test: zoom tier=long timeout=600 ranks=2
+# test: galaxy tier=long timeout=900 ranks=2
 # test: demo tier=check timeout=600 ranks=2
 import os
 import re
@@ -16,7 +18,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-LEAVES = {'zoom': ['points.txt', 'zoom.nml', 'zoom.png', 'zoom/output_00002']}
+LEAVES = {'galaxy': ['density.png', 'temperature.png', 'stars.png', 'phase.png', 'history.png',
+                     'history.tsv', 'output_00002'],
+          'zoom': ['points.txt', 'zoom.nml', 'zoom.png', 'zoom/output_00002']}
 
 
 def demo(v):
@@ -45,7 +49,9 @@ def main():
         v.end()
     ptah.program('genzoom')
     script = os.path.join(ptah.ROOT, 'examples', name, 'run.sh')
-    r = ptah.Run([script, os.path.join(os.getcwd(), 'work')], '.')
+    r = ptah.Run([script, os.path.join(os.getcwd(), 'work')], '.',
+                 {'SETTINGS': 'amr_params/levelmax=8 output_params/noutput=1 '
+                              'output_params/aout=0.18'})
     print(r.out[-3000:], r.err[-3000:])
     v.same('exit status', r.status, 0)
     for path in LEAVES[name]:
