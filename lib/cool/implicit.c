@@ -16,7 +16,7 @@ static const double T2_LEAST = 1e-2, T2_MOST = 1e30;
 
 static double net_at(const struct cool_table *t, const struct solve_place *p, double T2, double *s)
 {
-    return rate_net(t->node[0], p->w, p->Z, p->inv, p->i, T2, s);
+    return rate_net(t->node[0], p, T2, s);
 }
 
 /* The root of T2 - from + dt λ(T2); T2_LEAST where there is none above it. */
@@ -33,7 +33,7 @@ static double root(const struct cool_table *t, const struct solve_place *p, doub
         double off = T2 - from + dt * net_at(t, p, T2, &slope), rise = 1 + dt * slope;
         *(off > 0 ? &high : &low) = T2;
         double next = rise > 0 ? T2 - off / rise : -1;
-        if (fabs(next - T2) < 1e-13 * T2) return place_clamp(next, low, high);
+        if (fabs(next - T2) < 1e-13 * T2) return fmin(fmax(next, low), high);
         T2 = next;
     }
     return low;

@@ -1,8 +1,8 @@
-/* cool/solve_net: the net rate of one cell from the table, without branches: loops over it
- * vectorise. */
+/* cool/solve_net: the net rate of one cell from the table. The rates of a cell, neighbours in
+ * memory, are computed side by side. */
 #pragma once
-#include "cool/fast.h"
 #include "cool/table.h"
+#include "cool/vec.h"
 
 /* What of a cell stays while its temperature changes. */
 struct solve_place {
@@ -11,63 +11,86 @@ struct solve_place {
     int i;         /* of the lower density */
 };
 
-static inline __attribute__((always_inline)) double place_clamp(double x, double low, double high)
+static const double SOLVE_HOT = 1e9; /* the end of the table */
+
+#define LOG10_OF_2 0.30102999566398119521
+
+VEC_INLINE vec vec_clamp(vec x, double low, double high)
 {
-    x = x < low ? low : x;
-    return x > high ? high : x;
+    return vec_min(vec_max(x, vec_of(low)), vec_of(high));
+}
+
+/* Places on an axis of n points equidistant in log10 → the interval, and the place in it, beyond
+ * 0..1 where x is beyond the axis. */
+VEC_INLINE vec vec_place(vec x, double low, double high, int n, vec *lower)
+{
+    double per = (n - 1) / (high - low);
+    vec at = vec_log2(x) * (LOG10_OF_2 * per) - low * per;
+    *lower = vec_clamp(vec_round(at - 0.5), 0, n - 2);
+    return at - *lower;
+}
+
+VEC_INLINE double rates_join(const double v[RATE_LANES], double Z, double inv)
+{
+    return v[RATE_COOL] + Z * v[RATE_METAL] - v[RATE_HEAT] +
+           inv * (v[RATE_COMPTON] - v[RATE_COMPTON_HEAT]);
+}
+
+/* Linear in log n_H, cubic (Hermite) in log T2. node: the lower of four; w, y: places between
+ * densities and temperatures. The net cooling per n_H², and its slope by log10 T2. */
+VEC_INLINE double rate_at_node(const struct table_node *node, double w, double y, double Z,
+                               double inv, double *slope)
+{
+    const double per = (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN) * LOG10_OF_2;
+    const struct table_node *a = node, *b = node + 1, *c = node + TABLE_N, *d = c + 1;
+    vec f0 = vec_load(a->value), f1 = vec_load(c->value);
+    vec s0 = vec_load(a->slope), s1 = vec_load(c->slope);
+    f0 += w * (vec_load(b->value) - f0);
+    f1 += w * (vec_load(d->value) - f1);
+    s0 += w * (vec_load(b->slope) - s0);
+    s1 += w * (vec_load(d->slope) - s1);
+    vec rise = f1 - f0, q = 3 * rise - 2 * s0 - s1, p = s0 + s1 - 2 * rise;
+    vec rate = vec_exp2(f0 + y * (s0 + y * (q + y * p)));
+    vec turn = rate * (s0 + y * (2 * q + y * (3 * p)));
+    double value[RATE_LANES], change[RATE_LANES];
+    vec_store(value, rate);
+    vec_store(change, turn);
+    *slope = rates_join(change, Z, inv) * per;
+    return rates_join(value, Z, inv);
 }
 
 /* Bremsstrahlung of ionised hydrogen, above the table. */
-static inline __attribute__((always_inline)) double rate_hot(double T2, double *slope)
+VEC_INLINE vec rate_hot(vec T2, vec per_T2, vec *slope)
 {
-    double rate = 1.42e-27 * 1.1 * __builtin_sqrt(T2);
-    *slope = rate / (2 * T2);
+    double s[VEC];
+    vec_store(s, T2);
+    for (int k = 0; k < VEC; k++) s[k] = __builtin_sqrt(s[k]);
+    vec rate = 1.42e-27 * 1.1 * vec_load(s);
+    *slope = 0.5 * rate * per_T2;
     return rate;
 }
 
-/* Linear in log n_H, cubic (Hermite) in log T2. slope: by T2. */
-static inline __attribute__((always_inline)) double rate_in_table(const struct table_node *node,
-                                                                  double w, double Z, double inv,
-                                                                  int i, double T2, double *slope)
+/* The net cooling per n_H² of one cell, and its derivative by T2. */
+static inline double rate_net(const struct table_node *node, const struct solve_place *p, double T2,
+                              double *slope)
 {
-    const double per = (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN);
-    double at = (fast_log10(T2) - TABLE_T_MIN) * per;
-    int k = (int)place_clamp(at, 0, TABLE_T - 2);
-    double y = at - k, value[RATE_COUNT], change[RATE_COUNT];
-    const double *a = (const double *)&node[k * TABLE_N + i], *b = a + 2 * RATE_COUNT;
-    const double *c = a + TABLE_N * 2 * RATE_COUNT, *d = c + 2 * RATE_COUNT;
-    for (int r = 0; r < RATE_COUNT; r++) {
-        double f0 = a[r] + w * (b[r] - a[r]), f1 = c[r] + w * (d[r] - c[r]);
-        double s0 = a[RATE_COUNT + r] + w * (b[RATE_COUNT + r] - a[RATE_COUNT + r]);
-        double s1 = c[RATE_COUNT + r] + w * (d[RATE_COUNT + r] - c[RATE_COUNT + r]);
-        double rise = f1 - f0, q = 3 * rise - 2 * s0 - s1, p = s0 + s1 - 2 * rise;
-        value[r] = fast_exp10(f0 + y * (s0 + y * (q + y * p)));
-        change[r] = value[r] * (s0 + y * (2 * q + y * (3 * p)));
+    vec hot_slope, lower;
+    if (T2 > SOLVE_HOT) {
+        double hot = rate_hot(vec_of(T2), vec_of(1 / T2), &hot_slope)[0];
+        *slope = hot_slope[0];
+        return hot;
     }
-    *slope = (change[RATE_COOL] + Z * change[RATE_METAL] - change[RATE_HEAT] +
-              inv * (change[RATE_COMPTON] - change[RATE_COMPTON_HEAT])) *
-             (per / T2);
-    return value[RATE_COOL] + Z * value[RATE_METAL] - value[RATE_HEAT] +
-           inv * (value[RATE_COMPTON] - value[RATE_COMPTON_HEAT]);
-}
-
-/* The net cooling per n_H². */
-static inline __attribute__((always_inline)) double rate_net(const struct table_node *node,
-                                                             double w, double Z, double inv, int i,
-                                                             double T2, double *slope)
-{
-    const double last = 1e9;
-    double s0, s1, in = rate_in_table(node, w, Z, inv, i, T2 < last ? T2 : last, &s0);
-    double hot = rate_hot(T2, &s1);
-    *slope = T2 > last ? s1 : s0;
-    return T2 > last ? hot : in;
+    double y = vec_place(vec_of(T2), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower)[0], change;
+    double net = rate_at_node(node + (int)lower[0] * TABLE_N + p->i, p->w, y, p->Z, p->inv,
+                              &change);
+    *slope = change / T2;
+    return net;
 }
 
 /* The density at which the table is entered → interval and place in it. */
 static inline struct solve_place solve_place(double nH, double seen, double Z)
 {
-    const double per = (TABLE_N - 1) / (TABLE_N_MAX - TABLE_N_MIN);
-    double at = place_clamp((fast_log10(seen) - TABLE_N_MIN) * per, 0, TABLE_N - 1);
-    int i = (int)place_clamp(at, 0, TABLE_N - 2);
-    return (struct solve_place){.w = at - i, .Z = Z, .inv = 1 / nH, .i = i};
+    vec lower, w = vec_place(vec_of(seen), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &lower);
+    w = vec_clamp(w, 0, 1);
+    return (struct solve_place){.w = w[0], .Z = Z, .inv = 1 / nH, .i = (int)lower[0]};
 }

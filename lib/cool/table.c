@@ -18,7 +18,14 @@ static double log_T2(int i)
 /* A rate of 0 has a logarithm too. */
 static double log_of(double rate)
 {
-    return log10(fmax(rate, 1e-100));
+    return log2(fmax(rate, 1e-100));
+}
+
+/* A rate changes by less than 2^100 in an interval, but where it begins: the cubics stay within
+ * what vec_exp2 takes. */
+static double limited(double slope)
+{
+    return fmin(fmax(slope, -100), 100);
 }
 
 static void put(const struct gas_rates *g, double value[RATE_COUNT])
@@ -42,9 +49,10 @@ static void row_make(struct cool_table *t, const struct uv_rates *uv, double met
         struct gas_rates b = gas_rates_on(there, nH, uv, t->aexp);
         put(&g, n->value);
         put(&b, next);
-        for (int r = 0; r < RATE_METAL; r++) n->slope[r] = (next[r] - n->value[r]) / dex * width;
+        for (int r = 0; r < RATE_METAL; r++)
+            n->slope[r] = limited((next[r] - n->value[r]) / dex * width);
         n->value[RATE_METAL] = log_of(metal_rate(T2 * g.mu, metal_measure / nH, &slope));
-        n->slope[RATE_METAL] = slope * width;
+        n->slope[RATE_METAL] = limited(slope * width * log2(10));
         t->mu[k][i] = g.mu;
     }
     rate_path_free(here);

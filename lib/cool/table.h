@@ -12,12 +12,13 @@ enum table_rate {
     RATE_COMPTON,      /* cooling, per n_H */
     RATE_COMPTON_HEAT, /* per n_H */
     RATE_METAL,        /* solar metallicity, per n_H² */
-    RATE_COUNT
+    RATE_COUNT,
+    RATE_LANES = 8 /* those beyond RATE_COUNT fill a vector */
 };
 
-/* log10 of the rates, then their derivatives by the place in the interval of temperature (0..1). */
+/* log2 of the rates, then their derivatives by the place in the interval of temperature (0..1). */
 struct table_node {
-    double value[RATE_COUNT], slope[RATE_COUNT];
+    double value[RATE_LANES], slope[RATE_LANES];
 };
 
 struct cool_table {

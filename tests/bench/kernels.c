@@ -8,7 +8,9 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "base/sum.h"
+#include "cool/solve.h"
 #include "dom/domain.h"
 #include "grav/grav.h"
 #include "grav/mg.h"
@@ -26,6 +28,8 @@ struct bench {
     struct grav_par g;
     struct mg mg;
     struct parts p;
+    struct cool_table *table;
+    struct solve_cells *gas; /* blocks of cells to cool */
     int64_t (*mass)[8];
     unsigned char (*ok)[8];
     double dt;
@@ -210,6 +214,33 @@ static void enter(struct bench *b)
     part_enter(&b->p, &b->m, &b->c, b->d, LEVEL);
 }
 
+/* Cells of a cosmological box at a = 0.25: n_H 1e-6..1e-3, T2 1e3..1e5, over 2e14 s. */
+enum { COOLED = 1 << 3 * LEVEL };
+
+static void cool_set_up(struct bench *b)
+{
+    const struct uv uv = {.model = UV_COURTY, .z_reion = 8.5, .a_spec = 1, .j_floor = 2.6e-25};
+    struct rng r = rng_make(1, 2, 3);
+    b->table = mem_zero(sizeof *b->table, "bench");
+    b->gas = mem_zero(sizeof *b->gas * (COOLED / SOLVE_BLOCK), "bench");
+    table_make(b->table, &uv, 0.25);
+    for (int i = 0; i < COOLED; i++) {
+        struct solve_cells *c = &b->gas[i / SOLVE_BLOCK];
+        int k = c->n++;
+        c->nH[k] = c->seen[k] = pow(10, -6 + 3 * rng_uniform(&r));
+        c->T2[k] = pow(10, 3 + 2 * rng_uniform(&r));
+        c->Z[k] = 1e-3;
+    }
+}
+
+static void cool(struct bench *b)
+{
+    for (int i = 0; i < COOLED / SOLVE_BLOCK; i++) {
+        struct solve_cells c = b->gas[i];
+        solve_original(b->table, 2e14, 1, &c);
+    }
+}
+
 /* Nanoseconds for each of 64^3; `before` is not counted. */
 static void report(struct bench *b, const char *name, void (*f)(struct bench *),
                    void (*before)(struct bench *))
@@ -260,6 +291,10 @@ int main(void)
     report(b, "particle kick (synchro)", synchro, NULL);
     report(b, "particle kick and drift", move, enter);
     report(b, "particles find their octs, sorted if need be", enter, move);
+    cool_set_up(b);
+    report(b, "cooling, original", cool, NULL);
+    mem_free(b->gas);
+    mem_free(b->table);
     part_fini(&b->p);
     mg_free(&b->mg);
     domain_free(b->d);

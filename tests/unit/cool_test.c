@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "cool/cool.h"
-#include "cool/fast.h"
+#include "cool/vec.h"
 
 static const struct cool_par PAR = {.method = COOL_ORIGINAL,
                                     .cosmo = true,
@@ -33,16 +33,24 @@ static double draw(double low, double high)
     return low + (high - low) * rng_uniform(&numbers);
 }
 
-static void test_fast(void)
+/* log2 and 2^x; each element by itself. */
+static void test_vec(void)
 {
-    double worst_exp = 0, worst_log = 0;
-    for (int i = 0; i < 100000; i++) {
-        double x = draw(-290, 290), y = pow(10, draw(-300, 300));
-        worst_exp = fmax(worst_exp, fabs(fast_exp10(x) / exp10(x) - 1));
-        worst_log = fmax(worst_log, fabs(fast_log10(y) - log10(y)) / fmax(fabs(log10(y)), 1));
+    double worst_exp = 0, worst_log = 0, x[VEC], y[VEC], e[VEC], l[VEC];
+    int differ = 0;
+    for (int i = 0; i < 20000; i++) {
+        for (int k = 0; k < VEC; k++) x[k] = draw(-1000, 1000), y[k] = pow(10, draw(-300, 300));
+        vec_store(e, vec_exp2(vec_load(x)));
+        vec_store(l, vec_log2(vec_load(y)));
+        for (int k = 0; k < VEC; k++) {
+            worst_exp = fmax(worst_exp, fabs(e[k] / exp2(x[k]) - 1));
+            worst_log = fmax(worst_log, fabs(l[k] - log2(y[k])) / fmax(fabs(log2(y[k])), 1));
+            differ += vec_exp2(vec_of(x[k]))[0] != e[k] || vec_log2(vec_of(y[k]))[0] != l[k];
+        }
     }
-    CHECK(worst_exp < 1e-15, "%g", worst_exp);
-    CHECK(worst_log < 1e-15, "%g", worst_log);
+    CHECK(worst_exp < 1e-14, "%g", worst_exp);
+    CHECK(worst_log < 3e-14, "%g", worst_log);
+    CHECK(differ == 0, "%d", differ);
 }
 
 /* Nuclei and charge are conserved; without radiation the equilibrium is independent of density;
@@ -196,7 +204,7 @@ static void test_extremes(const struct cool_table *t, const char *name, method *
     CHECK(b.T2[0] > 0 && b.T2[0] < 1e5, "%s: %g", name, b.T2[0]);
 }
 
-/* A cell's result does not depend on its neighbours. */
+/* A cell's result does not depend on its neighbours, nor on how many there are. */
 static void test_alone(const struct cool_table *t)
 {
     struct solve_cells b, all;
@@ -204,12 +212,17 @@ static void test_alone(const struct cool_table *t)
     draw_block(&b, -6, 2, 2, 8);
     all = b;
     solve_original(t, 1e13, 1, &all);
-    for (int k = 0; k < b.n; k++) {
-        struct solve_cells one = {
-            .n = 1, .nH = {b.nH[k]}, .seen = {b.seen[k]}, .Z = {b.Z[k]}, .T2 = {b.T2[k]}};
-        solve_original(t, 1e13, 1, &one);
-        differ += one.T2[0] != all.T2[k];
-    }
+    for (int n = 1; n < 20; n++)
+        for (int first = 0; first + n <= b.n; first += n) {
+            struct solve_cells some = {.n = n};
+            for (int k = 0; k < n; k++) {
+                some.nH[k] = some.seen[k] = b.nH[first + k];
+                some.Z[k] = b.Z[first + k];
+                some.T2[k] = b.T2[first + k];
+            }
+            solve_original(t, 1e13, 1, &some);
+            for (int k = 0; k < n; k++) differ += some.T2[k] != all.T2[first + k];
+        }
     CHECK(differ == 0, "%d cells", differ);
 }
 
@@ -305,7 +318,7 @@ static void test_exact(const char *path, const struct uv *uv)
         if (T2 > 0) worst = fmax(worst, fabs(mine.T2[k] / T2 - 1));
     }
     CHECK(worst < 1e-3 && n > b.n / 4, "%g in %d cells", worst, n);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 16000; i++) {
         draw_block(&b, -12, 12, -2, 14);
         solve_exact(t, pow(10, draw(0, 19)), &b);
         for (int k = 0; k < b.n; k++) bad += !(b.T2[k] > 0 && b.T2[k] < 1e30);
@@ -351,13 +364,14 @@ int main(void)
     numbers = rng_make(1, 2, 3);
     if (cool_new(&PAR, &c) != OK) return 1;
     struct uv uv = PAR.uv;
-    test_fast();
+    test_vec();
     test_equilibrium(&uv);
     test_start(c);
     test_table(c);
     const struct cool_table *t = cool_table_of(c);
     gsl_set_error_handler_off();
-    test_reference(t, "original", solve_original, 1e-3, 0.03);
+    /* of first order: where gas cools catastrophically, an error of 1 % in time is more in T2 */
+    test_reference(t, "original", solve_original, 1e-3, 0.15);
     test_reference(t, "implicit", solve_implicit, 1e-4, 1e-3);
     test_extremes(t, "original", solve_original, 16000);
     test_extremes(t, "implicit", solve_implicit, 2000);

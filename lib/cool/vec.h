@@ -1,0 +1,92 @@
+/* cool/vec: eight doubles side by side, in one register or several, and log2, 2^x of them. Each
+ * element has the same bits whatever its neighbours, the machine or the compiler: no operation
+ * crosses elements. */
+#pragma once
+#include <stdint.h>
+#include <string.h>
+
+/* All functions are inlined: how a register of 512 bits would be passed does not matter. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+enum { VEC = 8 };
+
+typedef double vec __attribute__((vector_size(64)));
+typedef uint64_t vec_bits __attribute__((vector_size(64)));
+
+#define VEC_INLINE static inline __attribute__((always_inline))
+
+VEC_INLINE vec vec_load(const double *p)
+{
+    vec x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+VEC_INLINE void vec_store(double *p, vec x)
+{
+    memcpy(p, &x, sizeof x);
+}
+
+VEC_INLINE vec vec_of(double x)
+{
+    return (vec){x, x, x, x, x, x, x, x};
+}
+
+/* Where the mask (of a comparison) is set a, else b. */
+VEC_INLINE vec vec_pick(vec_bits mask, vec a, vec b)
+{
+    return (vec)((mask & (vec_bits)a) | (~mask & (vec_bits)b));
+}
+
+VEC_INLINE vec vec_max(vec a, vec b)
+{
+    return vec_pick((vec_bits)(a > b), a, b);
+}
+
+VEC_INLINE vec vec_min(vec a, vec b)
+{
+    return vec_pick((vec_bits)(a < b), a, b);
+}
+
+VEC_INLINE vec vec_abs(vec x)
+{
+    return (vec)((vec_bits)x & 0x7fffffffffffffffULL);
+}
+
+static const double VEC_MAGIC = 0x1.8p52; /* its last bits hold the integer that is added */
+
+/* To the nearest integer, |x| < 2^51. */
+VEC_INLINE vec vec_round(vec x)
+{
+    return (x + VEC_MAGIC) - VEC_MAGIC;
+}
+
+/* 2^x, |x| ≤ 1000, to 1e-14. */
+VEC_INLINE vec vec_exp2(vec x)
+{
+    vec shifted = x + VEC_MAGIC, r = x - (shifted - VEC_MAGIC), r2 = r * r, r4 = r2 * r2,
+        r8 = r4 * r4;
+    /* ln 2^k / k! */
+    vec p0 = 1 + r * 6.931471805599453094e-1;
+    vec p2 = 2.402265069591007123e-1 + r * 5.550410866482157995e-2;
+    vec p4 = 9.618129107628477161e-3 + r * 1.333355814642844342e-3;
+    vec p6 = 1.540353039338160995e-4 + r * 1.525273380405984028e-5;
+    vec p8 = 1.321548679014430948e-6 + r * 1.017808600923969973e-7;
+    vec p10 = 7.054911620801123329e-9 + r * 4.445538271870811498e-10;
+    vec p = (p0 + r2 * p2) + r4 * (p4 + r2 * p6) + r8 * (p8 + r2 * p10);
+    return p * (vec)(((vec_bits)shifted + 1023) << 52);
+}
+
+/* log2 of normal x > 0: x = m 2^e, m in 1/√2..√2, ln m = 2 artanh (m-1)/(m+1). To 3e-14. */
+VEC_INLINE vec vec_log2(vec x)
+{
+    vec_bits b = (vec_bits)x, low = b & 0xfffffffffffffULL;
+    vec_bits up = (vec_bits)(low > 0x6a09e667f3bcdULL) & 1; /* m > √2 */
+    vec m = (vec)(low | (1023 - up) << 52);
+    vec e = (vec)(((b >> 52) + up) | 0x4330000000000000ULL) - (0x1p52 + 1023);
+    vec s = (m - 1) / (m + 1), z = s * s, z2 = z * z, z4 = z2 * z2;
+    vec p0 = 1 + z * (1 / 3.0), p2 = 1 / 5.0 + z * (1 / 7.0);
+    vec p4 = 1 / 9.0 + z * (1 / 11.0), p6 = 1 / 13.0 + z * (1 / 15.0);
+    vec p = (p0 + z2 * p2) + z4 * (p4 + z2 * p6);
+    return e + s * p * 2.885390081777926815; /* 2 / ln 2 */
+}
