@@ -165,6 +165,27 @@ def damage(path, count, rng):
     return noticed
 
 
+def sums_are_asked(folder, file):
+    """Each byte of the Fletcher sums, at the end of chunks, and one before them."""
+    good = True
+    path = os.path.join(folder, file)
+    with h5py.File(path) as f:
+        d = f['hydro/level_3/uold_1'].id
+        chunk = d.get_chunk_info(d.get_num_chunks() - 1)
+    for k in range(1, 6):
+        with open(path, 'r+b') as f:
+            f.seek(chunk.byte_offset + chunk.size - k)
+            byte = f.read(1)[0]
+            for b in (byte ^ 4, byte):
+                f.seek(chunk.byte_offset + chunk.size - k)
+                f.write(bytes([b]))
+                f.flush()
+                if (inspect(folder) is None) != (b != byte):
+                    print('FAILED: byte %d before the end of a chunk with a Fletcher sum' % k)
+                    good = False
+    return good
+
+
 def make(name, ours, file, libver, form):
     """A copy of the checkpoint in this form, without the checksums of its files; those of the
     datasets stay. (its folder)"""
@@ -191,6 +212,8 @@ def try_form(ours, file, want, name):
     """(failed, text) of one of FORMS, whole and damaged."""
     folder = make(name, ours, file, *FORMS[name])
     failed = differs(name, folder, want)
+    if name == 'filters':
+        failed |= not sums_are_asked(folder, file)
     noticed = damage(os.path.join(folder, file), FLIPS, random.Random(name))
     return failed, '%s: %d of %d damaged files noticed' % (name, noticed, FLIPS)
 

@@ -179,6 +179,20 @@ static void test_nml_values(void)
           par->init.var_region[1][2] == 4);
 }
 
+/* Fails if a repeat count stores one value more or less, or beside its place. */
+static void test_nml_repeats(void)
+{
+    for (int n = 1; n < 99; n++) {
+        char text[80];
+        int wrong = 0;
+        snprintf(text, sizeof text, "&RUN_PARAMS nsubcycle=2,%d*1,2 /", n);
+        CHECK(read_text(text) == OK);
+        CHECK(param_given_count(par, "run", "nsubcycle") == n + 2);
+        for (int i = 0; i < n + 2; i++) wrong += par->run.nsubcycle[i] != (i == 0 || i > n ? 2 : 1);
+        CHECK(wrong == 0, "%s: %d wrong", text, wrong);
+    }
+}
+
 /* Fails if a mistake passes silently or is blamed on the wrong place. */
 static void test_nml_errors(void)
 {
@@ -601,6 +615,7 @@ int main(void)
     test_mem();
     test_mem_large();
     test_nml_values();
+    test_nml_repeats();
     test_nml_errors();
     test_nml_hostile();
     test_param_names();

@@ -214,6 +214,9 @@ static void test_large(int deflate)
     check(ok && (all.rank > 0 ||
                  same_file("output_00001/data_00001.h5", "output_00002/data_00002.h5")),
           "many blocks are one file for any number of ranks");
+    struct digest d;
+    check(all.rank > 0 || digest_of("output_00001", &d) == OK,
+          "and each of them fits its checksum");
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
     low = old;

@@ -113,6 +113,26 @@ static void test_direct(void)
     }
 }
 
+/* Every mode counts once, also those of the planes x = 0 and x = n/2, which are their own mirror
+ * images. */
+static void test_modes(void)
+{
+    enum { N = 16, TOP = N / 2 };
+    double edge[TOP + 1];
+    int modes[TOP] = {0};
+    pk_fundamental_bins(N, edge);
+    for (int x = 1 - TOP; x <= TOP; x++)
+        for (int y = 1 - TOP; y <= TOP; y++)
+            for (int z = 1 - TOP; z <= TOP; z++)
+                for (int b = 0, s = x * x + y * y + z * z; b < TOP; b++)
+                    modes[b] += sqrt(s) >= edge[b] && sqrt(s) < edge[b + 1];
+    struct pk_bin bin[TOP];
+    struct pk_par par = {.n = N, .order = PK_CIC, .fold = 1};
+    spectra(&comm, par, 100, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, -1, bin);
+    for (int b = 0; b < TOP; b++)
+        CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
+}
+
 /* The same bits from any ranks and for any order of batches; meshes add up: P_all = Σ_ab M_a M_b
  * P_ab / M². */
 static void test_bits_and_sum(void)
@@ -263,6 +283,7 @@ int main(int argc, char **argv)
     comm_init(&argc, &argv, &comm);
     test_splines();
     test_direct();
+    test_modes();
     test_shot();
     test_bits_and_sum();
     test_cubes();
