@@ -11,7 +11,7 @@
 #include "ckpt_world.h"
 #include "curamses/write.h"
 #include "io/dir.h"
-#include "reshape/reshape.h"
+#include "reshape/priv.h"
 
 static const char FURTHER[] = "dqihbd"; /* types of further columns */
 enum { N = 4000 };
@@ -374,6 +374,23 @@ static void remove_all(void)
         if (dir_remove(name[i]) != OK) printf("%s\n", err_message());
 }
 
+/* A particle at the upper side of the box, or beyond it, is that of the lower one. */
+static void test_base_oct(void)
+{
+    static const struct {
+        double x;
+        uint64_t oct;
+    } at[] = {{0, 0}, {0.5, 1}, {1.999, 3}, {2, 0}, {2.6, 1}, {-0.1, 3}, {-1e-300, 0}};
+    const struct ckpt_head h = {.ndim = 3, .levelmin = 3, .boxlen = 2};
+    bool right = true;
+    for (int i = 0; i < 7; i++)
+        for (int j = 0; j < 7; j++) {
+            const double *const x[3] = {&at[i].x, &at[j].x, &at[1].x};
+            right &= reshape_base_oct(&h, x, 0) == okey_make(at[i].oct, at[j].oct, 1);
+        }
+    check_on(&alone, right, "octs of positions at the sides of the box and beyond");
+}
+
 int main(int argc, char **argv)
 {
     struct world w;
@@ -385,6 +402,7 @@ int main(int argc, char **argv)
     test_files(&w);
     test_new_particles(&w);
     test_narrow();
+    test_base_oct();
     world_free(&w);
     comm_barrier(&all);
     if (all.rank == 0 && argc == 1) remove_all();
