@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "check.h"
 #include "pk/pk.h"
+#include "pk/table.h"
 #include "pk/window.h"
 
 static struct comm comm;
