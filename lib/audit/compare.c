@@ -116,45 +116,26 @@ static void add_value(struct comparison *c, const char *name, double a, double b
 
 static void compare_heads(struct comparison *c)
 {
-    const struct ckpt_head *a = &c->a->head, *b = &c->b->head;
-    const struct {
-        const char *name;
-        double a, b, least; /* units come with 15 digits where a text file has them */
-    } row[] = {{"time", a->t, b->t, 0},
-               {"boxlen", a->boxlen, b->boxlen, 0},
-               {"gamma", a->hydro ? a->gamma : 0, b->hydro ? b->gamma : 0, 0},
-               {"levelmin", a->levelmin, b->levelmin, 0},
-               {"levelmax", a->levelmax, b->levelmax, 0},
-               {"nstep", a->nstep, b->nstep, 0},
-               {"nstep_coarse", a->nstep_coarse, b->nstep_coarse, 0},
-               {"einit", a->einit, b->einit, 0},
-               {"mass_tot_0", a->mass_tot_0, b->mass_tot_0, 0},
-               {"rho_tot", a->rho_tot, b->rho_tot, 0},
-               {"omega_m", a->omega_m, b->omega_m, 0},
-               {"omega_l", a->omega_l, b->omega_l, 0},
-               {"omega_k", a->omega_k, b->omega_k, 0},
-               {"omega_b", a->omega_b, b->omega_b, 0},
-               {"h0", a->h0, b->h0, 0},
-               {"aexp_ini", a->aexp_ini, b->aexp_ini, 0},
-               {"boxlen_ini", a->boxlen_ini, b->boxlen_ini, 0},
-               {"aexp", a->aexp, b->aexp, 0},
-               {"hexp", a->hexp, b->hexp, 0},
-               {"aexp_old", a->aexp_old, b->aexp_old, 0},
-               {"epot_tot_int", a->epot_tot_int, b->epot_tot_int, 0},
-               {"epot_tot_old", a->epot_tot_old, b->epot_tot_old, 0},
-               {"mass_sph", a->mass_sph, b->mass_sph, 0},
-               {"unit_l", a->unit_l, b->unit_l, 1e-14},
-               {"unit_d", a->unit_d, b->unit_d, 1e-14},
-               {"unit_t", a->unit_t, b->unit_t, 1e-14}};
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        add_value(c, row[i].name, row[i].a, row[i].b, row[i].least);
+    struct ckpt_head a = c->a->head, b = c->b->head;
+    if (!a.hydro) a.gamma = 0;
+    if (!b.hydro) b.gamma = 0;
+    add_value(c, "levelmin", a.levelmin, b.levelmin, 0);
+    add_value(c, "levelmax", a.levelmax, b.levelmax, 0);
+    add_value(c, "nstep", a.nstep, b.nstep, 0);
+    add_value(c, "nstep_coarse", a.nstep_coarse, b.nstep_coarse, 0);
+#define HEAD_REAL(member, name, attribute) add_value(c, name, a.member, b.member, 0);
+#include "ckpt/head.def"
+    /* 15 digits where a text file has them */
+    add_value(c, "unit_l", a.unit_l, b.unit_l, 1e-14);
+    add_value(c, "unit_d", a.unit_d, b.unit_d, 1e-14);
+    add_value(c, "unit_t", a.unit_t, b.unit_t, 1e-14);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         char name[32];
         if (!c->a->numbtot[l] && !c->b->numbtot[l]) continue;
         snprintf(name, sizeof name, "dtold(%d)", l);
-        add_value(c, name, a->dtold[l], b->dtold[l], 0);
+        add_value(c, name, a.dtold[l], b.dtold[l], 0);
         snprintf(name, sizeof name, "dtnew(%d)", l);
-        add_value(c, name, a->dtnew[l], b->dtnew[l], 0);
+        add_value(c, name, a.dtnew[l], b.dtnew[l], 0);
     }
 }
 

@@ -145,41 +145,20 @@ static void add_value(struct fold *f, int line, const char *name, double x)
 /* Time and everything on which the next steps depend. Steps of levels without octs do not count. */
 static void fold_time(struct fold *f, const struct source *r)
 {
-    const struct ckpt_head *h = &r->head;
-    const struct {
-        const char *name;
-        double value;
-    } row[] = {{"t", h->t},
-               {"boxlen", h->boxlen},
-               {"gamma", h->hydro ? h->gamma : 0},
-               {"nstep", h->nstep},
-               {"nstep_coarse", h->nstep_coarse},
-               {"einit", h->einit},
-               {"mass_tot_0", h->mass_tot_0},
-               {"rho_tot", h->rho_tot},
-               {"omega_m", h->omega_m},
-               {"omega_l", h->omega_l},
-               {"omega_k", h->omega_k},
-               {"omega_b", h->omega_b},
-               {"h0", h->h0},
-               {"aexp_ini", h->aexp_ini},
-               {"boxlen_ini", h->boxlen_ini},
-               {"aexp", h->aexp},
-               {"hexp", h->hexp},
-               {"aexp_old", h->aexp_old},
-               {"epot_tot_int", h->epot_tot_int},
-               {"epot_tot_old", h->epot_tot_old},
-               {"mass_sph", h->mass_sph}};
+    struct ckpt_head h = r->head;
     int line = add_line(f, "", "time");
-    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-        add_value(f, line, row[i].name, row[i].value);
+    if (!h.hydro) h.gamma = 0;
+#define HEAD_REAL(member, name, attribute) add_value(f, line, #member, h.member);
+#include "ckpt/head.def"
+    add_value(f, line, "nstep", h.nstep);
+    add_value(f, line, "nstep_coarse", h.nstep_coarse);
     for (int l = 1; l <= LEVEL_MAX; l++) {
         char name[32];
         if (!r->tally.octs[l]) continue;
         snprintf(name, sizeof name, "dtold %d", l);
-        add_value(f, line, name, h->dtold[l]);
+        add_value(f, line, name, h.dtold[l]);
         snprintf(name, sizeof name, "dtnew %d", l);
-        add_value(f, line, name, h->dtnew[l]);
+        add_value(f, line, name, h.dtnew[l]);
     }
 }
 

@@ -288,30 +288,9 @@ static enum err read_reals(struct source *s, struct hdf5_in *h)
 {
     struct ckpt_head *d = &s->head;
     double by_level[100];
-    const struct {
-        const char *name;
-        double *value;
-    } real[] = {{"boxlen", &d->boxlen},
-                {"gamma", &d->gamma},
-                {"time", &d->t},
-                {"const", &d->einit},
-                {"mass_tot_0", &d->mass_tot_0},
-                {"rho_tot", &d->rho_tot},
-                {"omega_m", &d->omega_m},
-                {"omega_l", &d->omega_l},
-                {"omega_k", &d->omega_k},
-                {"omega_b", &d->omega_b},
-                {"h0", &d->h0},
-                {"aexp_ini", &d->aexp_ini},
-                {"boxlen_ini", &d->boxlen_ini},
-                {"aexp", &d->aexp},
-                {"hexp", &d->hexp},
-                {"aexp_old", &d->aexp_old},
-                {"epot_tot_int", &d->epot_tot_int},
-                {"epot_tot_old", &d->epot_tot_old},
-                {"mass_sph", &d->mass_sph}};
-    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-        TRY(get_attr(h, "header", real[i].name, 'd', 1, real[i].value, false));
+#define HEAD_REAL(member, name, attribute)                                                         \
+    TRY(get_attr(h, "header", attribute, 'd', 1, &d->member, false));
+#include "ckpt/head.def"
     for (int k = 0; k < 2; k++) {
         TRY(get_attr(h, "header", k ? "dtnew" : "dtold", 'd', d->levelmax, by_level, false));
         for (int l = 1; l <= d->levelmax && l <= LEVEL_MAX; l++)

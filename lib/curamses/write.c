@@ -205,32 +205,10 @@ static void fill_header(struct hdf5_file *f, const struct hdf5_out *w)
                  {"noutput", h->noutput},
                  {"iout", h->iout},
                  {"ifout", h->ifout}};
-    const struct {
-        const char *name;
-        double value;
-    } real[] = {{"boxlen", h->boxlen},
-                {"gamma", h->gamma},
-                {"time", h->t},
-                {"const", h->einit},
-                {"mass_tot_0", h->mass_tot_0},
-                {"rho_tot", h->rho_tot},
-                {"omega_m", h->omega_m},
-                {"omega_l", h->omega_l},
-                {"omega_k", h->omega_k},
-                {"omega_b", h->omega_b},
-                {"h0", h->h0},
-                {"aexp_ini", h->aexp_ini},
-                {"boxlen_ini", h->boxlen_ini},
-                {"aexp", h->aexp},
-                {"hexp", h->hexp},
-                {"aexp_old", h->aexp_old},
-                {"epot_tot_int", h->epot_tot_int},
-                {"epot_tot_old", h->epot_tot_old},
-                {"mass_sph", h->mass_sph}};
     for (size_t i = 0; i < sizeof count / sizeof *count; i++)
         attr_count(f, "header", count[i].name, count[i].value);
-    for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-        hdf5_attr(f, "header", real[i].name, 'd', 1, &real[i].value);
+#define HEAD_REAL(member, name, attribute) hdf5_attr(f, "header", attribute, 'd', 1, &h->member);
+#include "ckpt/head.def"
     hdf5_attr(f, "header", "tout", 'd', h->noutput, h->tout);
     hdf5_attr(f, "header", "aout", 'd', h->noutput, h->aout);
     hdf5_attr(f, "header", "dtold", 'd', w->o.nlevel, h->dtold + 1);
