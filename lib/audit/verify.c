@@ -40,8 +40,7 @@ static enum err verify_share(const char *path, int number, const struct comm *c)
     TRY(manifest_load(path, number, &m));
     if (!m)
         FAIL(ERR_FORMAT,
-             "%s: has no list of its files, checksums_NNNNN.txt, so that it cannot be verified",
-             path);
+             "%s: has no list of its files, checksums_NNNNN.txt, and cannot be verified", path);
     enum err err = OK;
     for (int64_t i = c->rank; err == OK && i < m->n; i += c->size) {
         snprintf(data, sizeof data, "%.3900s/%s", path, m->row[i].name);
