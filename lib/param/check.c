@@ -12,6 +12,7 @@ static enum err check_initial(const struct params *p);
 static enum err check_gas(const struct params *p);
 static enum err check_boundaries(const struct params *p);
 static enum err check_stars(const struct params *p);
+static enum err check_feedback(const struct params *p);
 
 enum err param_check(struct params *p)
 {
@@ -22,6 +23,7 @@ enum err param_check(struct params *p)
     TRY(check_initial(p));
     TRY(check_gas(p));
     TRY(check_stars(p));
+    TRY(check_feedback(p));
     TRY(check_boundaries(p));
     return OK;
 }
@@ -129,6 +131,34 @@ bool param_stars(const struct params *p)
 bool param_debris(const struct params *p)
 {
     return param_stars(p) && p->physics.f_w > 0;
+}
+
+bool param_momentum(const struct params *p)
+{
+    return param_stars(p) && p->feedback.momentum_feedback != 0 && p->feedback.eta_sn > 0;
+}
+
+/* Recipes that exclude each other. */
+static enum err check_feedback(const struct params *p)
+{
+    bool momentum = p->feedback.momentum_feedback != 0;
+    if (!param_stars(p)) return OK;
+    if (param_debris(p) && momentum)
+        FAIL(ERR_PARAM,
+             "f_w=%g and momentum_feedback=%d in &FEEDBACK_PARAMS are two recipes of supernovae: "
+             "set one of them to 0",
+             p->physics.f_w, p->feedback.momentum_feedback);
+    if (param_debris(p) && p->physics.mass_gmc > 0)
+        FAIL(ERR_PARAM,
+             "f_w=%g in &FEEDBACK_PARAMS: kinetic supernovae all explode, mass_gmc=%g is for "
+             "thermal ones: set mass_gmc=-1",
+             p->physics.f_w, p->physics.mass_gmc);
+    if ((param_debris(p) || momentum) && p->physics.kappa_ir > 0)
+        FAIL(ERR_PARAM,
+             "kappa_ir=%g in &FEEDBACK_PARAMS traps photons around thermal supernovae only: set "
+             "kappa_ir=0, or f_w=0 and momentum_feedback=0",
+             p->physics.kappa_ir);
+    return OK;
 }
 
 static enum err check_stars(const struct params *p)

@@ -84,6 +84,8 @@ MUST_USE enum err param_check(struct params *p);
 bool param_stars(const struct params *p);
 /* Do they explode as debris, with blast waves? */
 bool param_debris(const struct params *p);
+/* Do they give momentum to all gas around? */
+bool param_momentum(const struct params *p);
 
 /* Did the user set it, and is it in force? Group as in struct params; the name must exist. */
 bool param_given(const struct params *p, const char *group, const char *name);

@@ -6,9 +6,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "phys/stars.h"
 
-static const double YEAR = 31557600, SUN = 1.9891e33, ERG = 1e51;
+static const double YEAR = 31557600, MYR = 3.15576e13, SUN = 1.9891e33, ERG = 1e51;
 
 double star_mass(const struct term_run *r)
 {
@@ -63,11 +64,40 @@ double star_explosion(const struct term_run *r)
     return r->par->feedback.f_esn * ERG / (10 * SUN) / (u->velocity * u->velocity);
 }
 
+struct star_deaths star_deaths(const struct term_run *r)
+{
+    const struct param_physics *p = &r->par->physics;
+    const struct units *u = &r->units;
+    double age = p->t_sne * MYR;
+    /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
+     * Older ones exploded in the run that wrote the checkpoint. */
+    double wait = 3 * r->coarse_dt * u->time;
+    return (struct star_deaths){.first = star_birth(r, age + wait),
+                                .last = star_birth(r, age),
+                                .specific = star_explosion(r),
+                                .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1)};
+}
+
+bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i)
+{
+    return p->family[i] == FAM_STAR && p->tag[i] != STAR_EXPLODED && p->birth[i] <= d->last &&
+           p->birth[i] > d->first;
+}
+
+double star_sampled(const struct star_deaths *d, int64_t id)
+{
+    static const uint64_t SEED = 0x626c617374; /* "blast" */
+    if (!(d->boost > 1)) return 1;
+    struct rng g = rng_make(SEED, (uint64_t)id, 0);
+    return rng_uniform(&g) * d->boost < 1 ? d->boost : 0;
+}
+
 /* ---- words ---- */
 
 static const char *feedback_of(const struct params *p)
 {
     if (!(p->feedback.eta_sn > 0) && !param_debris(p)) return "none";
+    if (param_momentum(p)) return "terminal momentum (Kim & Ostriker 2015)";
     if (param_debris(p)) return "debris and blast waves (RAMSES, Dubois & Teyssier 2008)";
     return "thermal (RAMSES)";
 }

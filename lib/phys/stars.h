@@ -35,6 +35,18 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
                              int cell, int64_t k);
 /* Appends the events of all ranks, by id. (collective) */
 MUST_USE enum err star_log(const struct term_run *r, int64_t n, struct star_event *e);
+enum { STAR_EXPLODED = 1 }; /* tag */
+/* Explosions of a step of this level, or of the coarse step that has ended. */
+struct star_deaths {
+    double first, last; /* births of those that explode: first < birth <= last */
+    double specific;    /* energy per ejected mass, code units */
+    double boost;       /* mass_gmc in stars */
+};
+struct star_deaths star_deaths(const struct term_run *r);
+bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);
+/* Of the energy: explosions of clouds of mass_gmc, as rare as these are heavy; the mean is 1. */
+double star_sampled(const struct star_deaths *d, int64_t id);
+
 /* Says how many stars of all ranks exploded, and the energy that gas got, code units. (collective)
  */
 void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy);

@@ -8,23 +8,18 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 
-static const double SUN = 1.9891e33, MYR = 3.15576e13;
 static const double PARSEC = 3.0856776e18;
-enum { EXPLODED = 1 };
 
 static bool wanted(const struct params *p)
 {
-    return param_stars(p) && p->feedback.eta_sn > 0 && !param_debris(p);
+    return param_stars(p) && p->feedback.eta_sn > 0 && !param_debris(p) && !param_momentum(p);
 }
 
 /* What is the same for all of a call. */
 struct job {
     const struct term_run *r;
-    double first, last; /* births that explode: first < birth <= last */
-    double specific;    /* energy per ejected mass, code units */
-    double boost;       /* mass_gmc in stars */
+    struct star_deaths deaths;
     int metal, delayed; /* variables, -1: none */
 };
 
@@ -36,17 +31,8 @@ struct explosion {
 
 static struct job job_of(const struct term_run *r)
 {
-    const struct param_physics *p = &r->par->physics;
-    const struct units *u = &r->units;
-    double age = p->t_sne * MYR;
-    /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
-     * Older ones exploded in the run that wrote the checkpoint. */
-    double wait = 3 * r->coarse_dt * u->time;
     return (struct job){.r = r,
-                        .first = star_birth(r, age + wait),
-                        .last = star_birth(r, age),
-                        .specific = star_explosion(r),
-                        .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
+                        .deaths = star_deaths(r),
                         .metal = r->hydro->vars.at[SCALAR_METAL],
                         .delayed = r->hydro->vars.at[SCALAR_DELAYED]};
 }
@@ -68,13 +54,6 @@ static int cell_of(const struct job *j, int64_t i)
     return lv->child[p->host[i]][c] < 0 ? c : -1;
 }
 
-static bool due(const struct job *j, int64_t i)
-{
-    const struct parts *p = j->r->parts;
-    return p->family[i] == FAM_STAR && p->tag[i] != EXPLODED && p->birth[i] <= j->last &&
-           p->birth[i] > j->first;
-}
-
 static int explosion_order(const void *a, const void *b)
 {
     const struct explosion *x = a, *y = b;
@@ -88,25 +67,16 @@ static struct explosion *find_explosions(const struct job *j, int64_t *n)
     const struct parts *p = j->r->parts;
     int64_t begin = p->first[j->r->level], end = p->first[j->r->level + 1], most = 0;
 #pragma omp parallel for schedule(static) reduction(+ : most)
-    for (int64_t i = begin; i < end; i++) most += due(j, i);
+    for (int64_t i = begin; i < end; i++) most += star_due(p, &j->deaths, i);
     *n = 0;
     if (most == 0) return NULL;
     struct explosion *b = mem_new(sizeof *b * (size_t)most, "supernovae");
     for (int64_t i = begin; i < end; i++) {
-        int c = due(j, i) ? cell_of(j, i) : -1;
+        int c = star_due(p, &j->deaths, i) ? cell_of(j, i) : -1;
         if (c >= 0) b[(*n)++] = (struct explosion){p->host[i], c, p->id[i], i};
     }
     qsort(b, (size_t)*n, sizeof *b, explosion_order);
     return b;
-}
-
-/* Of the energy: explosions of clouds of mass_gmc, as rare as these are heavy; the mean is 1. */
-static double sampled(const struct job *j, int64_t id)
-{
-    static const uint64_t SEED = 0x626c617374; /* "blast" */
-    if (!(j->boost > 1)) return 1;
-    struct rng g = rng_make(SEED, (uint64_t)id, 0);
-    return rng_uniform(&g) * j->boost < 1 ? j->boost : 0;
 }
 
 /* Infrared photons that dust traps: 1e53 erg for each 1e51 of the supernova. */
@@ -127,7 +97,7 @@ static double explode(const struct job *j, const struct level *lv, const struct 
     struct parts *p = j->r->parts;
     double dx = mesh_dx(j->r->mesh, j->r->level), kinetic = 0, yield = j->r->par->feedback.yield;
     double ejected = j->r->par->feedback.eta_sn * p->m[b->at], rho = ejected / (dx * dx * dx);
-    double heat = j->specific * sampled(j, b->id) * trapped(j, lv, b);
+    double heat = j->deaths.specific * star_sampled(&j->deaths, b->id) * trapped(j, lv, b);
     for (int d = 0; d < 3; d++) {
         double v = p->v[d][b->at];
         kinetic += 0.5 * (v * v);
@@ -141,7 +111,7 @@ static double explode(const struct job *j, const struct level *lv, const struct 
     }
     if (j->delayed >= 0) lv->fld[FLD_U + j->delayed][b->oct][b->cell] += rho;
     p->m[b->at] -= ejected;
-    p->tag[b->at] = EXPLODED;
+    p->tag[b->at] = STAR_EXPLODED;
     return ejected * heat;
 }
 

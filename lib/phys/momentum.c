@@ -1,0 +1,74 @@
+/* phys/momentum: supernovae that push all gas around: with the momentum that they have when their
+ * shells cool (Kim & Ostriker 2015) where that is not resolved (docs/method/stars.md). At a coarse
+ * step, as blasts (phys/blast). */
+#include <math.h>
+
+#include "base/mem.h"
+#include "phys/blast.h"
+
+static const double SUN = 1.9891e33, KM = 1e5, ERG = 1e51;
+static const double TERMINAL = 2.8e5; /* solar masses km/s, of 1e51 erg at 1 H/cm^3 */
+
+static bool wanted(const struct params *p)
+{
+    return param_momentum(p);
+}
+
+static struct blast_law law_of(const struct term_run *r)
+{
+    const struct units *u = &r->units;
+    return (struct blast_law){.kinetic = r->par->physics.f_ek,
+                              .terminal = TERMINAL * SUN * KM / (u->mass * u->velocity),
+                              .supernova = ERG / (u->mass * (u->velocity * u->velocity))};
+}
+
+static struct blast explode(const struct term_run *r, const struct star_deaths *d, int64_t i,
+                            double radius)
+{
+    struct parts *p = r->parts;
+    double ejecta = r->par->feedback.eta_sn * p->m[i], yield = r->par->feedback.yield;
+    double Z = p->metal ? p->metal[i] : 0;
+    struct blast b = {.at = {.id = p->id[i], .radius = radius},
+                      .mass = ejecta,
+                      .metals = ejecta * (yield + (1 - yield) * Z),
+                      .energy = ejecta * d->specific * star_sampled(d, p->id[i]),
+                      .log = {.id = p->id[i], .kind = STAR_DEATH, .m = p->m[i], .metal = Z}};
+    for (int k = 0; k < 3; k++) {
+        b.at.x[k] = b.log.x[k] = p->x[k][i];
+        b.v[k] = b.log.v[k] = p->v[k][i];
+    }
+    p->m[i] -= ejecta;
+    p->tag[i] = STAR_EXPLODED;
+    return b;
+}
+
+static enum err apply(const struct term_run *r, bool *changed)
+{
+    const struct parts *p = r->parts;
+    const struct blast_law law = law_of(r);
+    const struct star_deaths deaths = star_deaths(r);
+    struct sum energy;
+    double radius;
+    int64_t most = 0, n = 0;
+    TRY(blast_radius(r, &radius));
+    for (int64_t i = 0; i < p->n; i++) most += star_due(p, &deaths, i);
+    struct blast *b = mem_new(sizeof *b * (size_t)most + 1, "supernovae");
+    sum_init(&energy);
+    for (int64_t i = 0; i < p->n; i++) {
+        if (!star_due(p, &deaths, i)) continue;
+        b[n] = explode(r, &deaths, i, radius);
+        sum_add(&energy, b[n++].energy);
+    }
+    *changed = n > 0;
+    enum err err = blast_apply(r, &law, n, b, changed);
+    if (err == OK) star_tell_energy(r, n, &energy);
+    FREE(b);
+    return err;
+}
+
+const struct term term_momentum = {.name = "momentum",
+                                   .stages = TERM_COARSE,
+                                   .wanted = wanted,
+                                   .reads = SET_GAS | SET_PARTS,
+                                   .writes = SET_GAS | SET_PARTS,
+                                   .apply = apply};

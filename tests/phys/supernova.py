@@ -1,0 +1,134 @@
+"""One supernova in a uniform medium becomes Sedov's blast wave (Sedov 1959; gamma = 1.4).
+
+    supernova.py thermal|debris
+
+A star forms in one cell; then the run resumes without star formation, and the star explodes.
+Limits: energy that the gas has got, 1e-9; radius of the shock, 2 %; as much on all sides. A
+one-line fault it catches: a supernova of another energy, ejecta that do not move outwards, a blast
+beside the star.
+"""
+# test: thermal tier=check timeout=300 ranks=2
+# test: debris tier=check timeout=300 ranks=2
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+from sedov import ALPHA, GAMMA, energies, positions  # noqa: E402
+
+LEVELMAX, STEPS = 6, 300
+FEEDBACK = {'thermal': '', 'debris': 'f_w=1.0\n'}
+MEAN = 0.935237  # radius of the mass within the shock, by its own: integral of the solution
+SPECIFIC = 1e51 / (10 * 1.9891e33)  # erg/g
+VELOCITY = 1e7  # cm/s, of a unit
+
+NAMELIST = """
+&RUN_PARAMS
+hydro=.true.
+nsubcycle=1
+nstepmax=1
+/
+&AMR_PARAMS
+levelmin=5
+levelmax={levelmax}
+nexpand=1
+boxlen=1.0
+/
+&INIT_PARAMS
+nregion=3
+region_type(1)='square'
+region_type(2)='square'
+region_type(3)='square'
+x_center=0.5,{centres}
+y_center=0.5,{centres}
+z_center=0.5,{centres}
+length_x=10.0,{sides}
+length_y=10.0,{sides}
+length_z=10.0,{sides}
+exp_region=3*10.0
+d_region=1.0,1.05,1.1
+p_region=3*1e-10
+/
+&OUTPUT_PARAMS
+foutput=1
+tout=1e9
+/
+&HYDRO_PARAMS
+gamma=1.4
+courant_factor=0.8
+slope_type=2
+riemann='hllc'
+/
+&UNITS_PARAMS
+units_density=2.1849d-24
+units_time=3.0856776d13
+units_length=3.0856776d20
+/
+&REFINE_PARAMS
+err_grad_d=0.01
+err_grad_p=0.1
+interpol_var=0
+interpol_type=1
+mass_sph={star}
+/
+&SF_PARAMS
+n_star=1.07
+eps_star=1.2e-4
+m_star=1.0
+sf_log_properties=.true.
+/
+&FEEDBACK_PARAMS
+eta_sn=0.2
+t_sne=0.0
+{feedback}/
+"""
+
+
+def shock_radius(s, r):
+    """From the mean radius of the mass that it has swept up: no width of the shell enters."""
+    moment = ((s.cell['density'] - 1) * r * s.volume).sum()
+    return (moment / (MEAN * 4 / 3 * np.pi - np.pi)) ** 0.25
+
+
+def main():
+    v = ptah.Verdict()
+    feedback = sys.argv[1]
+    cell = 0.5 ** LEVELMAX
+    text = NAMELIST.format(levelmax=LEVELMAX,
+                           centres=','.join(str(0.5 + k * cell / 2) for k in (2, 1)),
+                           sides=','.join(str(k * cell) for k in (2, 1)),
+                           star=1e-4 * cell ** 3, feedback=FEEDBACK[feedback])
+    start = ptah.simulate(text, '.', ranks=2)
+    run = ptah.simulate(text, '.', ranks=2, options=['-r', start.outputs[-1], '--change-model'],
+                        settings=['sf_params/eps_star=1e-12', 'refine_params/err_grad_d=0.1',
+                                  'run_params/nstepmax=%d' % STEPS,
+                                  'output_params/foutput=%d' % STEPS])
+    first, s = read_ramses.load(start.outputs[-1]), read_ramses.load(run.outputs[-1])
+    e = np.loadtxt('stars.txt', ndmin=2)
+    births, blasts = e[e[:, 0] == 0], e[e[:, 0] == 1]
+    v.same('one star, one supernova', (len(births), len(blasts)), (1, 1))
+    time = s.info['time'] - blasts[0, 13]
+    number = -blasts[0, 1] if feedback == 'debris' else blasts[0, 3] / (1e-4 * cell ** 3)
+    energy = 0.2 * number * 1e-4 * cell ** 3 * SPECIFIC / VELOCITY ** 2
+    print('     %d steps, %.1f s, octs a level %s, time %g, energy %g'
+          % (s.info['nstep_coarse'], run.seconds, s.octs, time, energy))
+    before, after = sum(energies(first)), sum(energies(s))
+    v.check('energy', abs((after - before) / energy - 1), 1e-9)
+    x = positions(s) - cell / 2
+    r = np.sqrt((x ** 2).sum(0))
+    expected = (energy * time ** 2 / ALPHA) ** 0.2
+    got = shock_radius(s, r)
+    v.check('radius of the shock %.4f, less %.4f' % (got, expected), abs(got / expected - 1), 0.02)
+    v.check('it is far from the cell, and in the box', max(10 * cell / got, got / 0.45), 1)
+    excess = (s.cell['density'] - 1) * s.volume
+    for axis in range(3):
+        beside = abs((excess * np.sign(x[axis])).sum()) / np.abs(excess).sum()
+        v.check('more on one side along ' + 'xyz'[axis], beside, 1e-3)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
