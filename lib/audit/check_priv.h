@@ -8,8 +8,8 @@
 enum check_kind { /* damage of a kind is reported CHECK_MOST times, then counted */
                   BAD_FILE,
                   BAD_COUNT,
-                  BAD_FATHER,
-                  BAD_SON,
+                  BAD_PARENT,
+                  BAD_CHILD,
                   BAD_TWICE,
                   BAD_LEVEL,
                   BAD_BALANCE,

@@ -23,26 +23,26 @@ static void at_oct(struct check *k, enum check_kind kind, const struct tree_row 
 
 /* Both levels are in Morton order, so one walk over octs and parent cells is enough. It marks the
  * cells that have their oct. */
-static void check_fathers(struct check *k, const struct tree_table *t, int l)
+static void check_parents(struct check *k, const struct tree_table *t, int l)
 {
     int64_t j = 0;
     for (int64_t i = 0; i < t->n[l]; i++) {
         const struct tree_row *row = t->row[l] + i;
-        okey father = row->key >> 3;
+        okey parent = row->key >> 3;
         if (i > 0 && row->key == row[-1].key) {
             at_oct(k, BAD_TWICE, row, l, -1, "occurs twice");
             continue;
         }
         if (l == 1) continue;
-        while (j < t->n[l - 1] && t->row[l - 1][j].key < father) j++;
-        struct tree_row *f = j < t->n[l - 1] && t->row[l - 1][j].key == father ? t->row[l - 1] + j
+        while (j < t->n[l - 1] && t->row[l - 1][j].key < parent) j++;
+        struct tree_row *f = j < t->n[l - 1] && t->row[l - 1][j].key == parent ? t->row[l - 1] + j
                                                                                : NULL;
         if (!f) {
-            at_oct(k, BAD_FATHER, row, l, -1, "has no parent: the oct around it is missing");
+            at_oct(k, BAD_PARENT, row, l, -1, "has no parent: the oct around it is missing");
         } else {
             f->mark |= (unsigned char)(1 << (row->key & 7));
             if (!(f->split >> (row->key & 7) & 1))
-                at_oct(k, BAD_FATHER, row, l, -1, "lies in a cell that is not split");
+                at_oct(k, BAD_PARENT, row, l, -1, "lies in a cell that is not split");
         }
     }
 }
@@ -54,7 +54,7 @@ static void check_sons(struct check *k, const struct tree_table *t, int l)
         unsigned missing = i > 0 && row->key == row[-1].key ? 0 : row->split & ~row->mark;
         for (int c = 0; missing >> c; c++)
             if (missing >> c & 1)
-                at_oct(k, BAD_SON, row, l, c, "is split, but the oct in it is missing");
+                at_oct(k, BAD_CHILD, row, l, c, "is split, but the oct in it is missing");
         row->mark = 0;
     }
 }
@@ -102,7 +102,7 @@ enum err check_tree(struct check *k, const struct tree_table *t)
 {
     for (int l = 1; l <= LEVEL_MAX; l++) {
         check_complete(k, t, l);
-        check_fathers(k, t, l);
+        check_parents(k, t, l);
         if (l > 1) check_sons(k, t, l - 1);
         if (l > 2) check_balance(k, t, l);
     }

@@ -8,7 +8,7 @@
 #pragma once
 #include <stddef.h>
 
-/* As aligned_alloc: NULL if refused, and the program goes on. */
+/* As aligned_alloc: NULL if refused, and the program continues. */
 void *alloc_try(size_t align, size_t bytes);
 
 /* One sentence on stderr, status 2. Requests no memory and runs nothing that is registered with

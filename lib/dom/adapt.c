@@ -209,24 +209,24 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
 
 /* ---- refinement ---- */
 
-struct birth_place {
+struct created_place {
     lidx parent;
     int cell, rank; /* owner of the new oct */
 };
 
 /* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
-struct births {
+struct created {
     adapt_prolong *prolong;
     void *ctx;
     int nfld, fld[FLD_MAX];
     int64_t n;
-    struct birth_place *place; /* [n] */
-    size_t row;                /* bytes */
-    struct comm_counts to;     /* records for each rank */
+    struct created_place *place; /* [n] */
+    size_t row;                  /* bytes */
+    struct comm_counts to;       /* records for each rank */
     char *data;
 };
 
-static int64_t count_births(const struct level *lv)
+static int64_t count_created(const struct level *lv)
 {
     int64_t n = 0;
     for (lidx i = 0; i < lv->nown; i++)
@@ -234,7 +234,7 @@ static int64_t count_births(const struct level *lv)
     return n;
 }
 
-static int64_t count_deaths(const struct level *lv, const struct level *up)
+static int64_t count_removed(const struct level *lv, const struct level *up)
 {
     int64_t n = 0;
     for (lidx i = 0; i < lv->nown; i++) n += !up->flag[lv->parent[i]][oct_slot(lv, i)];
@@ -242,8 +242,8 @@ static int64_t count_deaths(const struct level *lv, const struct level *up)
 }
 
 /* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. */
-static void birth_values(const struct births *b, const struct mesh *m, int l,
-                         const struct birth_place *p, double (*out)[8])
+static void created_values(const struct created *b, const struct mesh *m, int l,
+                           const struct created_place *p, double (*out)[8])
 {
     if (b->prolong) {
         b->prolong(m, l, p->parent, p->cell, out, b->ctx);
@@ -253,28 +253,28 @@ static void birth_values(const struct births *b, const struct mesh *m, int l,
         for (int k = 0; k < 8; k++) out[f][k] = m->lev[l].fld[b->fld[f]][p->parent][p->cell];
 }
 
-static okey birth_key(const struct level *lv, const struct birth_place *p)
+static okey created_key(const struct level *lv, const struct created_place *p)
 {
     return lv->key[p->parent] << 3 | (okey)p->cell;
 }
 
-static void births_find(struct births *b, const struct level *lv, const struct comm *c,
-                        const struct domain *d)
+static void created_find(struct created *b, const struct level *lv, const struct comm *c,
+                         const struct domain *d)
 {
     int64_t n = 0;
-    b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh births");
+    b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh created");
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             if (!lv->flag[i][k] || lv->child[i][k] >= 0) continue;
             BUG_ON(n == b->n); /* the flags are not those that were counted */
             int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;
-            b->place[n++] = (struct birth_place){i, k, r};
+            b->place[n++] = (struct created_place){i, k, r};
         }
     BUG_ON(n != b->n);
 }
 
 /* Records of the octs created on other ranks, in rank order. */
-static void births_pack(struct births *b, const struct mesh *m, const struct comm *c, int l)
+static void created_pack(struct created *b, const struct mesh *m, const struct comm *c, int l)
 {
     int *rank = mem_new(sizeof *rank * (size_t)b->n + 1, "mesh scratch");
     int64_t *order = mem_new(sizeof *order * (size_t)b->n + 1, "mesh scratch");
@@ -282,26 +282,26 @@ static void births_pack(struct births *b, const struct mesh *m, const struct com
         rank[j] = b->place[j].rank == c->rank ? -1 : b->place[j].rank;
     b->to = comm_counts_of(b->n, rank, order);
     int64_t n = comm_counts_total(&b->to);
-    b->data = mem_new(b->row * (size_t)n + 1, "mesh births");
+    b->data = mem_new(b->row * (size_t)n + 1, "mesh created");
     for (int64_t j = 0; j < n; j++) {
-        const struct birth_place *p = &b->place[order[j]];
+        const struct created_place *p = &b->place[order[j]];
         char *row = b->data + b->row * (size_t)j;
-        okey k = birth_key(&m->lev[l], p);
+        okey k = created_key(&m->lev[l], p);
         memcpy(row, &k, sizeof k);
-        birth_values(b, m, l, p, (void *)(row + 64));
+        created_values(b, m, l, p, (void *)(row + 64));
     }
     FREE(order);
     FREE(rank);
 }
 
 /* Keys of the created octs of this rank: computed here (ascending), and received. */
-static struct keyref *births_sort(const struct births *b, const struct level *lv, int rank,
-                                  int64_t ncome, const char *come, int64_t *n)
+static struct keyref *created_sort(const struct created *b, const struct level *lv, int rank,
+                                   int64_t ncome, const char *come, int64_t *n)
 {
     okey *key = mem_new(sizeof *key * (size_t)(b->n + ncome) + 1, "mesh scratch");
     *n = 0;
     for (int64_t j = 0; j < b->n; j++)
-        if (b->place[j].rank == rank) key[(*n)++] = birth_key(lv, &b->place[j]);
+        if (b->place[j].rank == rank) key[(*n)++] = created_key(lv, &b->place[j]);
     for (int64_t j = 0; j < ncome; j++)
         memcpy(&key[(*n)++], come + b->row * (size_t)j, sizeof *key);
     struct keyref *ref = sort_keys(key, *n);
@@ -310,38 +310,38 @@ static struct keyref *births_sort(const struct births *b, const struct level *lv
 }
 
 /* Kept and created octs, merged in Morton order, become the own octs of level l. */
-static void births_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                           int64_t total, int64_t nborn, const struct keyref *ref)
+static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
+                            int64_t total, int64_t nnew, const struct keyref *ref)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
-    okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nborn) + 1, "mesh scratch");
+    okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nnew) + 1, "mesh scratch");
     lidx n = 0;
     int64_t j = 0;
     for (lidx i = 0; i < lv->nown; i++) {
         if (!up->flag[lv->parent[i]][oct_slot(lv, i)]) continue;
-        while (j < nborn && ref[j].key < lv->key[i]) own[n++] = ref[j++].key;
+        while (j < nnew && ref[j].key < lv->key[i]) own[n++] = ref[j++].key;
         own[n++] = lv->key[i];
     }
-    while (j < nborn) own[n++] = ref[j++].key;
+    while (j < nnew) own[n++] = ref[j++].key;
     level_install(m, c, d, l, total, n, own);
     FREE(own);
 }
 
 /* Values of the created octs of level l: those of this rank are computed in place, so that no copy
  * of them is ever held. */
-static void births_fill(const struct births *b, struct mesh *m, int rank, int l, int64_t nborn,
-                        const struct keyref *ref, const char *come)
+static void created_fill(const struct created *b, struct mesh *m, int rank, int l, int64_t nnew,
+                         const struct keyref *ref, const char *come)
 {
     struct level *lv = &m->lev[l];
     int64_t here = 0;
-    for (int64_t j = 0; j < b->n; j++) /* by index in births_sort */
+    for (int64_t j = 0; j < b->n; j++) /* by index in created_sort */
         if (b->place[j].rank == rank) b->place[here++] = b->place[j];
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < nborn; j++) {
+    for (int64_t j = 0; j < nnew; j++) {
         double got[FLD_MAX][8];
         lidx at = mesh_find(lv, ref[j].key);
         if (ref[j].at < here)
-            birth_values(b, m, l - 1, &b->place[ref[j].at], got);
+            created_values(b, m, l - 1, &b->place[ref[j].at], got);
         else
             memcpy(got, come + b->row * (size_t)(ref[j].at - here) + 64,
                    sizeof got[0] * (size_t)b->nfld);
@@ -352,7 +352,7 @@ static void births_fill(const struct births *b, struct mesh *m, int rank, int l,
 struct adapt_changes adapt_count(const struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
-    return (struct adapt_changes){count_births(lv), count_deaths(&m->lev[l + 1], lv)};
+    return (struct adapt_changes){count_created(lv), count_removed(&m->lev[l + 1], lv)};
 }
 
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
@@ -369,23 +369,23 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
                   struct adapt_changes here, struct adapt_changes all, adapt_prolong *f, void *ctx)
 {
     struct level *lv = &m->lev[l];
-    struct births b = {.prolong = f, .ctx = ctx, .n = here.created};
+    struct created b = {.prolong = f, .ctx = ctx, .n = here.created};
     if (all.created + all.removed == 0) return;
 
-    int64_t ncome = 0, nborn;
+    int64_t ncome = 0, nnew;
     char *come = NULL;
     b.nfld = field_list(m, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
-    births_find(&b, lv, c, d);
+    created_find(&b, lv, c, d);
     if (c->size > 1) {
-        births_pack(&b, m, c, l);
+        created_pack(&b, m, c, l);
         come = comm_exchange(c, b.data, &b.to, b.row, &ncome, NULL);
         comm_counts_free(&b.to);
         FREE(b.data);
     }
-    struct keyref *ref = births_sort(&b, lv, c->rank, ncome, come, &nborn);
-    births_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, nborn, ref);
-    births_fill(&b, m, c->rank, l + 1, nborn, ref, come);
+    struct keyref *ref = created_sort(&b, lv, c->rank, ncome, come, &nnew);
+    created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, nnew, ref);
+    created_fill(&b, m, c->rank, l + 1, nnew, ref, come);
     FREE(ref);
     FREE(come);
     FREE(b.place);
