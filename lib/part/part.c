@@ -113,6 +113,7 @@ static void part_trim(struct parts *p)
     if (p->scratch_cap <= p->n + p->n / 16) return;
     for (int k = 0; k < 2; k++) FREE(p->scratch[k]);
     p->scratch_cap = 0;
+    part_sort_reserve(p, p->n); /* what all ranks hold */
 }
 
 int64_t part_append(struct parts *p, int64_t n)

@@ -21,7 +21,7 @@ static int64_t count_descents(const lidx *host, int64_t n)
     return d;
 }
 
-static void scratch_reserve(struct parts *p, int64_t n)
+void part_sort_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->scratch_cap) return;
     p->scratch_cap = n + n / 32;
@@ -101,7 +101,7 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
     const lidx *host = p->host + begin;
     if (n < 2 || count_descents(host, n) * DISORDER <= n) return;
     BUG_ON(n > UINT32_MAX);
-    scratch_reserve(p, n);
+    part_sort_reserve(p, n);
     uint64_t *a = p->scratch[0], *b = p->scratch[1];
     lidx top = 0;
 #pragma omp parallel for simd schedule(static) reduction(max : top)

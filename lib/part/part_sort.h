@@ -3,4 +3,6 @@
 #pragma once
 #include "part/part.h"
 
+/* Makes room to sort n particles at a time. */
+void part_sort_reserve(struct parts *p, int64_t n);
 void part_sort(struct parts *p, int64_t begin, int64_t end);
