@@ -134,7 +134,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
     bool owed = false;
     *rep = (struct grav_report){0};
     for (int n = 0;; n++) {
-        for (int s = 0; s < SWEEPS; s++) mg_sweep(c, top, *safe);
+        mg_sweeps(c, top, *safe, SWEEPS);
         if (n == 0)
             residual(top, &norm);
         else
@@ -146,7 +146,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
             now[n - 1] = err = error_get(top, &norm, first, rho_tot);
             if (err < p->epsilon || (err > 0.5 * last && !*safe)) return false;
         }
-        for (int s = 0; s < SWEEPS; s++) mg_sweep(c, top, *safe);
+        mg_sweeps(c, top, *safe, SWEEPS);
         residual(top, &norm);
         owed = late && n + 1 < MAX_CYCLES && past[n] > 4 * p->epsilon;
         if (owed) continue;

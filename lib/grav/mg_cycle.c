@@ -3,9 +3,10 @@
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
  * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
  * one exchange after the black half is enough and the result is that of a single rank. The octs
- * that other ranks need are relaxed first, and sent while the others are. Restriction
- * needs one exchange, prolongation none: five for a level in a cycle. A half sweep reads u and rhs
- * and writes u, 24 bytes per cell: at the top level it runs at memory speed. */
+ * that other ranks need are relaxed first, and are on their way while the others are: their black
+ * cells, and the red ones of the next sweep. Restriction needs one exchange, prolongation none:
+ * five for a level in a cycle. A half sweep reads u and rhs and writes u, 24 bytes per cell: at the
+ * top level it runs at memory speed. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -41,26 +42,44 @@ static inline void relax_oct(struct mg_level *g, lidx i, bool red, bool safe, do
                         g->u[i]);
 }
 
-void mg_sweep(const struct comm *c, struct mg_level *g, bool safe)
+/* Cells of own octs that no other rank needs, and that need no ghosts. */
+static inline void relax_inner(struct mg_level *g, bool red, bool safe, double dx2)
+{
+#pragma omp for schedule(static)
+    for (lidx i = 0; i < g->nown; i++)
+        if (!g->is_outer || !g->is_outer[i]) relax_oct(g, i, red, safe, dx2);
+}
+
+/* What is left of the red cells; then those black ones that are sent. */
+static inline void relax_outer(struct mg_level *g, bool safe, double dx2)
+{
+#pragma omp for schedule(static) nowait
+    for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], true, safe, dx2);
+#pragma omp for schedule(static)
+    for (lidx k = 0; k < g->nhalo; k++) relax_oct(g, g->halo[k], true, safe, dx2);
+#pragma omp for schedule(static)
+    for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], false, safe, dx2);
+}
+
+void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n)
 {
     double dx = 1.0 / (double)((int64_t)1 << g->level), dx2 = dx * dx;
-#pragma omp parallel if (g->nown >= PARALLEL_FROM)
-    {
-#pragma omp for schedule(static) nowait
-        for (lidx i = 0; i < g->nown; i++) relax_oct(g, i, true, safe, dx2);
-#pragma omp for schedule(static)
-        for (lidx k = 0; k < g->nhalo; k++) relax_oct(g, g->halo[k], true, safe, dx2);
-#pragma omp for schedule(static)
-        for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], false, safe, dx2);
-    }
-    struct ghost_rows rows;
     void *arr = g->u;
     size_t stride = sizeof g->u[0];
-    ghost_rows_begin(&rows, c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
-#pragma omp parallel for schedule(static) if (g->nown >= PARALLEL_FROM)
-    for (lidx i = 0; i < g->nown; i++)
-        if (!g->is_outer || !g->is_outer[i]) relax_oct(g, i, false, safe, dx2);
-    ghost_rows_end(&rows, 1, &arr, &stride);
+#pragma omp parallel if (g->nown >= PARALLEL_FROM)
+    relax_inner(g, true, safe, dx2);
+    for (int k = 0; k < n; k++) {
+        struct ghost_rows rows;
+#pragma omp parallel if (g->nown >= PARALLEL_FROM)
+        relax_outer(g, safe, dx2);
+        ghost_rows_begin(&rows, c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
+#pragma omp parallel if (g->nown >= PARALLEL_FROM)
+        {
+            relax_inner(g, false, safe, dx2);
+            if (k + 1 < n) relax_inner(g, true, safe, dx2);
+        }
+        ghost_rows_end(&rows, 1, &arr, &stride);
+    }
 }
 
 static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2, double r[8])
@@ -181,13 +200,13 @@ void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe)
 {
     struct mg_level *lev = &g->lev[k];
     if (k == g->bottom) {
-        for (int s = 0; s < BOTTOM_SWEEPS; s++) mg_sweep(c, lev, safe);
+        mg_sweeps(c, lev, safe, BOTTOM_SWEEPS);
         return;
     }
-    for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
+    mg_sweeps(c, lev, safe, SWEEPS);
     mg_residual(lev, NULL);
     correct_level(g, c, k, safe);
-    for (int s = 0; s < SWEEPS; s++) mg_sweep(c, lev, safe);
+    mg_sweeps(c, lev, safe, SWEEPS);
 }
 
 void mg_correct(struct mg *g, const struct comm *c, bool safe, struct sum *norm)

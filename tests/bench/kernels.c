@@ -161,7 +161,7 @@ static void flags(struct bench *b)
 
 static void sweep(struct bench *b)
 {
-    mg_sweep(&b->c, &b->mg.lev[LEVEL], false);
+    mg_sweeps(&b->c, &b->mg.lev[LEVEL], false, 1);
 }
 
 static void residual(struct bench *b)

@@ -1,0 +1,175 @@
+/* While ghosts are on their way, a rank works on what needs none: with a slow network the Godunov
+ * step and the sweeps of multigrid take about as long as their work or their exchange, whichever is
+ * longer, and not as both. Measured with the network and the clock of latency.h. Catches: an
+ * exchange that is waited for where it begins, or before the work that needs no ghosts.
+ *
+ * test: tier=check timeout=240 mpi=2 */
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "latency.h"
+
+#include "base/mem.h"
+#include "check.h"
+#include "comm/comm.h"
+#include "dom/adapt.h"
+#include "dom/ghost.h"
+#include "grav/mg.h"
+#include "hydro/hydro.h"
+
+enum { LEVEL = 6, REPEATS = 5, SWEEPS = 4, SWEEP_LEVEL = 7 };
+
+static struct world {
+    struct comm c;
+    struct domain *d;
+    struct mesh m;
+    struct hydro_par p;
+    struct ghost_fill fill;
+    struct mg mg;
+} w;
+
+static void gas_set(void)
+{
+    struct level *lv = &w.m.lev[LEVEL];
+    if (!w.m.hydro) return;
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8; k++) {
+            double x = 0.1 * sin((double)(lv->key[i] % 1000) + k);
+            lv->fld[FLD_U][i][k] = 1 + x;
+            for (int v = 1; v <= 3; v++) lv->fld[FLD_U + v][i][k] = x;
+            lv->fld[FLD_U + GAS_ENERGY][i][k] = 2 + x;
+        }
+}
+
+static void work(void)
+{
+    hydro_update(&w.m, LEVEL, 1e-4, 0, &w.p);
+}
+
+static void exchange(void)
+{
+    ghost_fill_hydro(&w.c, &w.m, LEVEL);
+}
+
+static void apart(void)
+{
+    exchange();
+    work();
+}
+
+static void arrive(void *ctx)
+{
+    ghost_fill_end(ctx);
+}
+
+static void together(void)
+{
+    ghost_fill_hydro_begin(&w.fill, &w.c, &w.m, LEVEL);
+    hydro_update_while(&w.m, LEVEL, 1e-4, 0, &w.p, &(struct hydro_arrival){arrive, &w.fill});
+}
+
+/* Of the slowest rank. */
+static double seconds(void (*what)(void))
+{
+    gas_set();
+    latency_reset();
+    what();
+    double t = latency_now();
+    comm_max_f64(&w.c, &t, 1);
+    return t;
+}
+
+/* The least of some times of each, in turn. */
+static void measure(int n, void (*const what[])(void), double t[])
+{
+    for (int k = 0; k < n; k++) t[k] = HUGE_VAL;
+    for (int i = 0; i < REPEATS; i++)
+        for (int k = 0; k < n; k++) t[k] = fmin(t[k], seconds(what[k]));
+}
+
+static void report(const char *what, double share, double alone, double sent, double both,
+                   double most)
+{
+    double more = fmax(alone, sent);
+    if (w.c.rank == 0)
+        printf("%s, latency %.1f: work %.1f ms, exchange %.1f, together %.1f\n", what, share,
+               1e3 * alone, 1e3 * sent, 1e3 * both);
+    CHECK(both <= most * more, "%s: %g s, of %g and %g", what, both, alone, sent);
+}
+
+/* latency: in units of the work */
+static void test_step(double share)
+{
+    enum { ALONE, SENT, SUM, BOTH, TIMES };
+    double t[TIMES];
+    latency.seconds = 0;
+    measure(1, (void (*[])(void)){work}, t);
+    latency.seconds = share * t[ALONE];
+    measure(TIMES, (void (*[])(void)){work, exchange, apart, together}, t);
+    report("Godunov step", share, t[ALONE], t[SENT], t[BOTH], 1.2);
+    CHECK(t[SENT] >= latency.seconds, "the network is not slow: %g s", t[SENT]);
+    CHECK(t[SUM] >= 0.8 * (t[ALONE] + t[SENT]), "%g s, of %g and %g", t[SUM], t[ALONE], t[SENT]);
+}
+
+/* ---- multigrid ---- */
+
+static void sweeps(void)
+{
+    mg_sweeps(&w.c, &w.mg.lev[SWEEP_LEVEL], false, SWEEPS);
+}
+
+/* latency: in units of the work of a sweep. Nothing hides behind the red half of the first sweep,
+ * nor behind the octs at the surface of a domain, six of a hundred. */
+static void test_sweeps(double share)
+{
+    double alone, both;
+    latency.seconds = 0;
+    measure(1, (void (*[])(void)){sweeps}, &alone);
+    latency.seconds = share * alone / SWEEPS;
+    measure(1, (void (*[])(void)){sweeps}, &both);
+    report("sweeps", share, alone, SWEEPS * latency.seconds, both, 1.2 + 0.5 / SWEEPS);
+}
+
+static void mesh_make(int level, bool gas)
+{
+    static const bool periodic[6] = {false};
+    w.d = domain_new(DOMAIN_KSECTION, w.c.size, level, periodic);
+    mesh_init(&w.m, level, level, gas ? w.p.nvar : 0, gas, !gas, 1, periodic);
+    adapt_build(&w.m, &w.c, w.d);
+}
+
+static void mesh_drop(void)
+{
+    mesh_fini(&w.m);
+    domain_free(w.d);
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &w.c);
+    /* thin tiles: those at the surface of a domain are an eighth of the work */
+    w.p = (struct hydro_par){.nvar = 5,
+                             .gamma = 1.4,
+                             .smallr = 1e-10,
+                             .smallc = 1e-10,
+                             .slope_type = SLOPE_MINMOD,
+                             .slope_theta = 1.5,
+                             .niter_riemann = 10,
+                             .tile_depth = 1};
+    latency_reset();
+    mesh_make(LEVEL, true);
+    for (int i = 0; i < 3; i++) test_step((double[3]){0.5, 1, 2}[i]);
+    mesh_drop();
+    mesh_make(SWEEP_LEVEL, false);
+    mg_build(&w.mg, &w.m, &w.c, SWEEP_LEVEL, NULL);
+    struct mg_level *top = &w.mg.lev[SWEEP_LEVEL];
+    top->u = w.m.lev[SWEEP_LEVEL].fld[FLD_PHI];
+    memset(top->rhs, 0, sizeof top->rhs[0] * (size_t)top->noct);
+    for (int i = 0; i < 3; i++) test_sweeps((double[3]){0.5, 1, 2}[i]);
+    mg_free(&w.mg);
+    mesh_drop();
+    comm_fini();
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed > 0;
+}
