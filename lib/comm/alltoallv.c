@@ -3,15 +3,16 @@
  * whose network does it in hardware.
  *
  * MPI's counts and displacements are int: of each pair's bytes the first `share` go this way, what
- * is left goes point to point. */
+ * is left goes point to point. Buffers that lie within 2^31 bytes, as those of ghosts do, are used
+ * as they are, others are copied into one block. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "comm/transport.h"
 
 struct tables {
-    int *count[2], *at[2]; /* [size] to send, to receive */
-    char *block[2];
+    int *count[2], *at[2];    /* [size] to send, to receive */
+    char *base[2], *block[2]; /* what `at` counts from; NULL, or the block to copy through */
 };
 
 static size_t share(const struct comm *c)
@@ -20,20 +21,36 @@ static size_t share(const struct comm *c)
     return most < comm_piece_max ? most : comm_piece_max;
 }
 
-/* Tables for these peers, and a packed block. */
-static void tables_set(struct tables *t, int side, const struct comm *c, int npeer, const int *peer,
-                       const size_t *bytes)
+/* A block for the buffers, packed. */
+static void block_set(struct tables *t, int side, const struct comm *c)
 {
     size_t total = 0;
-    t->count[side] = mem_zero(sizeof(int) * 2 * (size_t)c->size, "exchange");
-    t->at[side] = t->count[side] + c->size;
-    for (int i = 0; i < npeer; i++)
-        t->count[side][peer[i]] = (int)(bytes[i] < share(c) ? bytes[i] : share(c));
     for (int r = 0; r < c->size; r++) {
         t->at[side][r] = (int)total;
         total += (size_t)t->count[side][r];
     }
-    t->block[side] = mem_new(total + 1, "exchange");
+    t->base[side] = t->block[side] = mem_new(total + 1, "exchange");
+}
+
+/* Tables for these peers and buffers. */
+static void tables_set(struct tables *t, int side, const struct comm *c, int npeer, const int *peer,
+                       void *const *buf, const size_t *bytes)
+{
+    uintptr_t low = UINTPTR_MAX, high = 0;
+    t->count[side] = mem_zero(sizeof(int) * 2 * (size_t)c->size, "exchange");
+    t->at[side] = t->count[side] + c->size;
+    for (int i = 0; i < npeer; i++) {
+        if (bytes[i] == 0) continue;
+        t->count[side][peer[i]] = (int)(bytes[i] < share(c) ? bytes[i] : share(c));
+        if ((uintptr_t)buf[i] < low) low = (uintptr_t)buf[i], t->base[side] = buf[i];
+        if ((uintptr_t)buf[i] > high) high = (uintptr_t)buf[i];
+    }
+    if (high > low && high - low >= 2 * comm_piece_max) { /* 2^31; tests set less */
+        block_set(t, side, c);
+        return;
+    }
+    for (int i = 0; i < npeer; i++)
+        if (bytes[i] > 0) t->at[side][peer[i]] = (int)((uintptr_t)buf[i] - low);
 }
 
 static void tables_free(struct tables *t)
@@ -73,11 +90,11 @@ void alltoallv_begin(struct comm_swap *s)
 {
     struct state *x = s->state = mem_zero(sizeof *x, "exchange");
     struct tables *t = &x->t;
-    tables_set(t, 0, s->c, s->npeer, s->peer, s->sbytes);
-    tables_set(t, 1, s->c, s->npeer, s->peer, s->rbytes);
-    for (int i = 0; i < s->npeer; i++)
+    tables_set(t, 0, s->c, s->npeer, s->peer, s->sbuf, s->sbytes);
+    tables_set(t, 1, s->c, s->npeer, s->peer, s->rbuf, s->rbytes);
+    for (int i = 0; i < s->npeer && t->block[0]; i++)
         memcpy(t->block[0] + t->at[0][s->peer[i]], s->sbuf[i], (size_t)t->count[0][s->peer[i]]);
-    MPI_Ialltoallv(t->block[0], t->count[0], t->at[0], MPI_BYTE, t->block[1], t->count[1], t->at[1],
+    MPI_Ialltoallv(t->base[0], t->count[0], t->at[0], MPI_BYTE, t->base[1], t->count[1], t->at[1],
                    MPI_BYTE, MPI_COMM_WORLD, &x->req);
     if (rest_set(x, s))
         x->rest = comm_post(s->c, s->npeer, s->peer, x->buf, x->len, x->buf + s->npeer,
@@ -91,7 +108,7 @@ void alltoallv_end(struct comm_swap *s)
     const struct tables *t = &x->t;
     MPI_Wait(&x->req, MPI_STATUS_IGNORE);
     if (x->rest) comm_wait(x->rest);
-    for (int i = 0; i < s->npeer; i++)
+    for (int i = 0; i < s->npeer && t->block[1]; i++)
         memcpy(s->rbuf[i], t->block[1] + t->at[1][s->peer[i]], (size_t)t->count[1][s->peer[i]]);
     tables_free(&x->t);
     mem_free(x->buf);
