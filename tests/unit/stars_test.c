@@ -84,6 +84,8 @@ static void totals(const struct world *w, double out[SUMS])
     for (int k = 0; k < SUMS; k++) out[k] = sum_get(&s[k]);
 }
 
+static int nstep = 7;
+
 static void run_level(struct world *w, const struct term *t, int l, double now, double dt)
 {
     struct term_run r = {.par = &par,
@@ -100,7 +102,7 @@ static void run_level(struct world *w, const struct term *t, int l, double now, 
                          .aexp = 1,
                          .units = units_at(&par.units, NULL, 1),
                          .mass_sph = 1e-5,
-                         .nstep = 7,
+                         .nstep = nstep,
                          .check = true};
     field_set wrote;
     enum err err = terms_run_list(&r, &t, 1, &wrote);
@@ -200,6 +202,29 @@ static void test_births(void)
     world_free(&w);
 }
 
+/* Where stars form is the same in a step that is repeated, and another in the next one. */
+static void test_draws(void)
+{
+    double where[3];
+    for (int k = 0; k < 3; k++) {
+        struct world w;
+        struct sum sum;
+        world_make(&w);
+        CHECK(part_distribute(&w.p, &w.m, &comm, w.d) == OK);
+        nstep = k < 2 ? 7 : 8;
+        run_level(&w, &term_stars, LMAX, 2, 0.01);
+        sum_init(&sum);
+        for (int64_t i = 0; i < w.p.n; i++)
+            if (w.p.family[i] == FAM_STAR) sum_add(&sum, w.p.m[i] * w.p.x[0][i]);
+        comm_sums(&comm, &sum, 1);
+        where[k] = sum_get(&sum);
+        world_free(&w);
+    }
+    nstep = 7;
+    CHECK(where[0] > 0 && where[0] == where[1], "%g %g", where[0], where[1]);
+    CHECK(where[2] != where[1]);
+}
+
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &comm);
@@ -207,6 +232,7 @@ int main(int argc, char **argv)
     test_explosions();
     test_clouds();
     test_births();
+    test_draws();
     comm_fini();
     return failed > 0;
 }
