@@ -175,6 +175,80 @@ static void test_clouds(void)
     world_free(&w);
 }
 
+/* What dust keeps of the infrared light of the stars of add_stars that explode, in ejected mass. */
+static double light(const struct world *w)
+{
+    struct sum sum;
+    sum_init(&sum);
+    for (int l = LMIN; l <= LMAX; l++) {
+        const struct level *lv = &w->m.lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int c = 0; c < 4; c++) {
+                double metals = lv->fld[FLD_U + METAL][i][c] / 0.02;
+                double depth = par.physics.kappa_ir * 200 * 3.0856776e18 * metals * 1.66e-22;
+                if (lv->child[i][c] < 0) sum_add(&sum, 2e-4 * (1 + c) * 100 * (1 - exp(-depth)));
+            }
+    }
+    comm_sums(&comm, &sum, 1);
+    return sum_get(&sum);
+}
+
+static void test_dust(void)
+{
+    struct world w;
+    double a[SUMS], b[SUMS];
+    par.physics.kappa_ir = 0.05;
+    world_make(&w);
+    add_stars(&w);
+    totals(&w, a);
+    double trapped = light(&w);
+    for (int l = LMAX; l >= LMIN; l--) run_level(&w, &term_supernovae, l, 1.6, 0.1);
+    totals(&w, b);
+    double v2 = 0.5 * (0.05 * 0.05 + 0.05 * 0.05 + 0.15 * 0.15), ejected = a[STARS] - b[STARS];
+    double want = ejected * v2 + (ejected + trapped) * 1e51 / (10 * 1.9891e33) / 1e12;
+    CHECK(trapped > ejected && fabs((b[GAS_ENERGY] - a[GAS_ENERGY]) / want - 1) < 1e-12,
+          "%.15g of the energy", (b[GAS_ENERGY] - a[GAS_ENERGY]) / want);
+    par.physics.kappa_ir = 0;
+    world_free(&w);
+}
+
+static void swap_rows(struct parts *p, int64_t i, int64_t j)
+{
+    for (int c = 0; c < p->columns.n; c++) {
+        size_t n = (size_t)part_type_size(part_column(&p->columns, c)->type);
+        char *a = (char *)p->col[c] + n * (size_t)i, *b = (char *)p->col[c] + n * (size_t)j, t[8];
+        if (!p->col[c]) continue;
+        memcpy(t, a, n), memcpy(a, b, n), memcpy(b, t, n);
+    }
+    lidx host = p->host[i];
+    p->host[i] = p->host[j], p->host[j] = host;
+}
+
+/* A digest of the gas after the stars of every oct have exploded in its first cell. */
+static uint64_t crowded(bool turned)
+{
+    struct world w;
+    uint64_t digest = 0;
+    world_make(&w);
+    add_stars(&w);
+    for (int64_t i = w.p.first[LMAX]; i < w.p.first[LMAX + 1]; i++) {
+        int64_t o[3];
+        okey_coords(w.m.lev[LMAX].key[w.p.host[i]], o);
+        for (int d = 0; d < 3; d++) w.p.x[d][i] = ((double)(2 * o[d]) + 0.3) * mesh_dx(&w.m, LMAX);
+    }
+    for (int64_t i = w.p.first[LMAX], j = w.p.first[LMAX + 1] - 1; turned && i < j; i++, j--)
+        swap_rows(&w.p, i, j);
+    run_level(&w, &term_supernovae, LMAX, 1.6, 0.1);
+    for (lidx i = 0; i < w.m.lev[LMAX].nown; i++)
+        for (int v = 0; v < NVAR; v++) {
+            uint64_t bits;
+            memcpy(&bits, &w.m.lev[LMAX].fld[FLD_U + v][i][0], sizeof bits);
+            digest = digest * 0x9E3779B97F4A7C15u + bits;
+        }
+    world_free(&w);
+    return digest;
+}
+
 static void test_births(void)
 {
     struct world w;
@@ -231,6 +305,8 @@ int main(int argc, char **argv)
     parameters();
     test_explosions();
     test_clouds();
+    test_dust();
+    CHECK(crowded(false) == crowded(true), "the order of particles shows");
     test_births();
     test_draws();
     comm_fini();
