@@ -180,6 +180,7 @@ FILES = [  # what is wrong, how to make it, the namelist, what the message must 
     ('planes missing', lambda: truncated('ic_velcz', 1000), COSMO, 'ic_velcz'),
     ('the last byte missing', lambda: truncated('ic_deltab', len(grafic()) - 1), COSMO,
      'ic_deltab'),
+    ('a byte more', lambda: replaced('ic_deltab', grafic() + b'\0'), COSMO, 'ic_deltab'),
     ('another size', lambda: replaced('ic_velcx', grafic(n=4)), COSMO, 'ic_velcx'),
     ('a size that is not of the level', lambda: [good_ics(), put('ics/ic_deltab', grafic(n=7))],
      COSMO, 'ic_deltab|ics'),
