@@ -99,12 +99,12 @@ static enum err begin_times(struct stars *s)
 
 /* ---- stars ---- */
 
-/* The share of its mass that a star has kept. */
-static double kept(const struct stars *s, double age)
+/* Of a star of this age and mass. With f_w > 0 debris had its share from birth on. */
+static double mass_at_birth(const struct stars *s, double age, double mass)
 {
     const struct params *p = s->par;
-    bool exploded = p->physics.f_w == 0 && age >= p->physics.t_sne * 1e6 * YEAR;
-    return exploded ? 1 - p->feedback.eta_sn : 1;
+    bool exploded = p->physics.f_w > 0 || age >= p->physics.t_sne * 1e6 * YEAR;
+    return exploded ? mass / (1 - p->feedback.eta_sn) : mass;
 }
 
 static enum err fold_parts(const struct source_parts *p, void *ctx)
@@ -123,7 +123,9 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
         int bin = (int)fmin(fmax(time / s->now * s->h.n, 0), s->h.n - 1);
         s->h.stars[bin]++;
         sum_add(&s->mass, p->m[i]);
-        sum_add(&s->formed[bin], p->m[i] / kept(s, s->now - time));
+        bool told = p->birth_mass && p->birth_mass[i] > 0 && isfinite(p->birth_mass[i]);
+        sum_add(&s->formed[bin],
+                told ? p->birth_mass[i] : mass_at_birth(s, s->now - time, p->m[i]));
     }
     return OK;
 }

@@ -130,7 +130,12 @@ bool param_stars(const struct params *p)
 
 bool param_debris(const struct params *p)
 {
-    return param_stars(p) && p->physics.f_w > 0;
+    return param_stars(p) && p->physics.f_w > 0 && !param_yields(p);
+}
+
+bool param_yields(const struct params *p)
+{
+    return param_stars(p) && p->physics.yieldtablefilename[0];
 }
 
 bool param_momentum(const struct params *p)
@@ -141,6 +146,11 @@ bool param_momentum(const struct params *p)
 /* Recipes that exclude each other. */
 static enum err check_feedback(const struct params *p)
 {
+    if (param_yields(p) && (p->feedback.eta_sn > 0 || p->feedback.momentum_feedback != 0))
+        FAIL(ERR_PARAM,
+             "yieldtablefilename='%s' tells what supernovae give back: set eta_sn=0 and "
+             "momentum_feedback=0, or leave the table out",
+             p->physics.yieldtablefilename);
     bool momentum = p->feedback.momentum_feedback != 0;
     if (!param_stars(p)) return OK;
     if (param_debris(p) && momentum)

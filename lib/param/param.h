@@ -86,6 +86,8 @@ bool param_stars(const struct params *p);
 bool param_debris(const struct params *p);
 /* Do they give momentum to all gas around? */
 bool param_momentum(const struct params *p);
+/* Do stars give mass back by a table of yields? */
+bool param_yields(const struct params *p);
 
 /* Did the user set it, and is it in force? Group as in struct params; the name must exist. */
 bool param_given(const struct params *p, const char *group, const char *name);

@@ -26,8 +26,9 @@ enum part_col {
  * follow from the other columns, by the rules of the format. */
 enum part_lack { LACK_ERROR, LACK_ZERO, LACK_LEVELMIN, LACK_FAMILY };
 
-/* Runs that have a column: all; those whose checkpoint has it; also those with stars. */
-enum part_when { WHEN_ALWAYS, WHEN_FOUND, WHEN_STARS };
+/* Runs that have a column: all; those whose checkpoint has it; also those with stars, or with
+ * yields of stars. */
+enum part_when { WHEN_ALWAYS, WHEN_FOUND, WHEN_STARS, WHEN_YIELDS };
 
 struct part_column {
     char name[48], dataset[64], word[48];

@@ -100,6 +100,8 @@ static struct ball load_ball(const struct blaster *k, const struct blast *b, con
     }
     int metal = k->r->hydro->vars.at[SCALAR_METAL];
     if (metal >= 0) o.scalar[metal - GAS_SCALARS] += b->metals;
+    int delayed = k->r->hydro->vars.at[SCALAR_DELAYED];
+    if (delayed >= 0) o.scalar[delayed - GAS_SCALARS] += b->delayed;
     *rho -= load / volume;
     return o;
 }

@@ -96,6 +96,9 @@ double star_sampled(const struct star_deaths *d, int64_t id)
 
 static const char *feedback_of(const struct params *p)
 {
+    if (param_yields(p))
+        return p->physics.f_w > 0 ? "yields from a table, supernovae of type II as blast waves"
+                                  : "yields from a table, thermal";
     if (!(p->feedback.eta_sn > 0) && !param_debris(p)) return "none";
     if (param_momentum(p)) return "terminal momentum (Kim & Ostriker 2015)";
     if (param_debris(p)) return "debris and blast waves (RAMSES, Dubois & Teyssier 2008)";
@@ -140,6 +143,18 @@ double star_birth(const struct term_run *r, double age)
     double proper = cosmo_time(r->history, r->aexp) - age / hubble;
     if (r->par->run.use_proper_time) return proper;
     return age == 0 ? r->t : conformal(r, proper);
+}
+
+double star_age(const struct term_run *r, double birth)
+{
+    double a, hexp, proper = birth;
+    if (!r->cosmo) return (r->t - birth) * r->units.time;
+    if (!r->par->run.use_proper_time) {
+        cosmo_at(r->history, birth, &a, &hexp);
+        proper = cosmo_time(r->history, a);
+    }
+    double hubble = r->units.time / (r->aexp * r->aexp);
+    return (cosmo_time(r->history, r->aexp) - proper) * hubble;
 }
 
 /* ---- log ---- */
@@ -193,6 +208,10 @@ static enum err append(const struct term_run *r, int64_t n, const struct star_ev
 enum err star_log(const struct term_run *r, int64_t n, struct star_event *e)
 {
     if (!r->par->sf.sf_log_properties) return OK;
+    int64_t loud = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (e[i].kind != STAR_QUIET) e[loud++] = e[i];
+    n = loud;
     int *to = mem_zero(sizeof *to * (size_t)n + 1, "log of stars");
     struct comm_counts counts = comm_counts_of(n, to, NULL);
     int64_t all;

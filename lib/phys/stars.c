@@ -125,6 +125,7 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
     p->family[k] = (int8_t)family;
     p->tag[k] = 0;
     p->birth[k] = birth;
+    if (p->birth_mass) p->birth_mass[k] = m;
     if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
 }
 

@@ -20,8 +20,11 @@ void star_tell(const struct params *p);
 /* The birth time of a star that is this old (s) at the end of the step, as it is written: t, which
  * is conformal with cosmology, or with use_proper_time proper time in 1/H0, 0 at a = 1. */
 double star_birth(const struct term_run *r, double age);
+/* The age (s) at that time of a star whose birth time is this. */
+double star_age(const struct term_run *r, double birth);
 
-enum { STAR_BIRTH = 0, STAR_DEATH = 1 }; /* the numbers of RAMSES */
+/* The numbers of RAMSES; quiet: not in the log. */
+enum { STAR_QUIET = -1, STAR_BIRTH = 0, STAR_DEATH = 1 };
 
 /* One line of stars.txt. */
 struct star_event {

@@ -38,6 +38,7 @@ struct term_run {
     const struct cosmo_par *cosmo; /* NULL without cosmology */
     struct cooling *cooling;       /* NULL: the gas does not cool (cool/cool.h) */
     const struct cosmo *history;   /* NULL without cosmology */
+    const struct yields *yields;   /* NULL: none (phys/yields.h) */
     double coarse_dt;              /* of the coarse step under way */
     double mass_sph;               /* unit of m_star */
     struct units units;            /* at aexp */

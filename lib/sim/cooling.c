@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "phys/floor.h"
-#include "phys/stars.h"
 #include "sim/sim.h"
 
 static enum uv_model background(const struct params *p)
@@ -48,7 +47,6 @@ enum err sim_cooling(struct sim *s)
     static const char *const name[] = {[UV_COURTY] = "Courty & Alimi (2004)",
                                        [UV_THEUNS] = "a power law (Theuns et al. 1998)",
                                        [UV_TABLE] = "a table"};
-    star_tell(s->par);
     if (!s->mesh.hydro || !s->par->physics.cooling || floor_rules(s->par)) return OK;
     struct cool_par p = par_of(s);
     if (p.cosmo && !(p.mean.omega_b > 0))

@@ -243,6 +243,7 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .cosmo = s->cosmo ? &s->cosmo_par : NULL,
                              .cooling = s->cooling,
                              .history = s->cosmo,
+                             .yields = s->yields,
                              .coarse_dt = t->dtnew[s->mesh.levelmin],
                              .mass_sph = s->refine.mass_sph,
                              .units = sim_units(s),

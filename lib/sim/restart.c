@@ -48,7 +48,7 @@ enum err sim_restart(struct sim *s)
     TRY(sim_check_model(s));
     restore_head(s);
     TRY(restore_cosmology(s));
-    TRY(sim_cooling(s));
+    TRY(sim_physics(s));
     sim_output_setup(s);
     sim_output_resume(s);
     say_what(s);

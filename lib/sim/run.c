@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "comm/tuner.h"
+#include "phys/yields.h"
 #include "sim/sim.h"
 
 /* What ranks tell one another between coarse steps, in one sum. */
@@ -138,6 +139,7 @@ void sim_fini(struct sim *s)
     if (s->cosmo) cosmo_free(s->cosmo);
     response_free(&s->neutrino);
     cool_free(s->cooling);
+    yields_free(s->yields);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->matter.moments[l]);
         FREE(s->matter.rho_top[l]);

@@ -117,6 +117,7 @@ void sim_star_columns(struct sim *s)
     if (!param_stars(s->par)) return;
     part_want(&s->parts, COL_BIRTH);
     if (s->hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
+    if (param_yields(s->par)) part_want_all(&s->parts, WHEN_YIELDS);
     s->parts.mass_sph = s->refine.mass_sph;
 }
 

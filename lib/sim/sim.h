@@ -140,6 +140,7 @@ struct sim {
     struct cosmo *cosmo;       /* NULL without cosmology */
     struct response *neutrino; /* NULL: none */
     struct cooling *cooling;   /* NULL: the gas does not cool */
+    struct yields *yields;     /* NULL: none (phys/yields.h) */
     struct sim_time time;
     struct sim_refine refine;
     struct sim_matter matter;
@@ -189,6 +190,8 @@ struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind; changes the running timer (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind);
 void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
+/* physics.c: what source terms need: s->yields and sim_cooling (collective) */
+MUST_USE enum err sim_physics(struct sim *s);
 /* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
 MUST_USE enum err sim_cooling(struct sim *s);
 /* cooling.c: the rates of a coarse step, at its start (collective) */

@@ -264,7 +264,7 @@ static enum err start_afresh(struct start *st)
                                .smallr = s->hydro.smallr,
                                .smallc = s->hydro.smallc};
     sim_initial_scalars(s, st->gas.initial);
-    TRY(sim_cooling(s));
+    TRY(sim_physics(s));
     if (s->cooling && s->cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
     enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT

@@ -95,6 +95,7 @@ static void fill_parts(struct parts *p, const struct comm *c)
 {
     part_init(p);
     part_want_all(p, WHEN_STARS);
+    part_want_all(p, WHEN_YIELDS);
     part_reserve(p, NPART);
     for (int64_t id = c->rank; id < NPART; id += c->size) {
         int64_t i = p->n++;

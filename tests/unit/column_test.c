@@ -50,6 +50,7 @@ static void fill(struct parts *p, const struct comm *c)
     part_fini(p);
     part_init(p);
     part_want_all(p, WHEN_FOUND);
+    part_want_all(p, WHEN_YIELDS);
     for (int k = 0; FURTHER[k]; k++) {
         char name[16];
         snprintf(name, sizeof name, "further_%d", k);
@@ -333,6 +334,7 @@ static void test_new_particles(struct world *w)
     part_fini(&w->p);
     part_init(&w->p);
     part_want_all(&w->p, WHEN_STARS);
+    part_want_all(&w->p, WHEN_YIELDS);
     check(part_distribute(&w->p, &w->m, &w->c, w->d) == OK, "no particles are distributed");
     for (int l = LMIN; l <= LMAX; l++) {
         part_enter(&w->p, &w->m, &w->c, w->d, l);

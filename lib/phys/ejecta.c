@@ -1,0 +1,118 @@
+/* phys/ejecta: stars give back mass, metals and energy as they age, by a table of yields
+ * (phys/yields.h; docs/method/stars.md). What has become due since the last time goes into the cell
+ * that the star is in or, of supernovae of type II with f_w > 0, into a blast wave. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "phys/blast.h"
+#include "phys/yields.h"
+
+static const double SUN = 1.9891e33, GYR = 3.15576e16, ERG = 1e51;
+
+static bool wanted(const struct params *p)
+{
+    return param_yields(p);
+}
+
+/* Those of a cell, and those of blast waves. */
+struct due {
+    struct blast *of[2];
+    int64_t n[2], supernovae;
+    struct sum energy; /* of both */
+};
+
+/* Of stars whose checkpoint does not tell: nothing has become due so far. */
+static void begin_history(struct parts *p, int64_t i, double age)
+{
+    p->birth_mass[i] = p->m[i];
+    p->yield_age[i] = age;
+}
+
+/* Code units; the mass of the ejecta is 0 if too little has become due. */
+static struct blast blast_of(const struct term_run *r, int64_t i, double age, bool *type2)
+{
+    struct parts *p = r->parts;
+    const struct param_physics *f = &r->par->physics;
+    const struct units *u = &r->units;
+    double Z = p->metal ? p->metal[i] : f->z_ave * 0.02, m = p->birth_mass[i];
+    struct yield a = yields_at(r->yields, p->yield_age[i], Z), b = yields_at(r->yields, age, Z);
+    double events = f->eps_sn2 * (b.type2 - a.type2) + f->eps_sn1 * (b.type1 - a.type1);
+    struct blast e = {.at = {.id = p->id[i]},
+                      .mass = (b.mass - a.mass) * m,
+                      .metals = (b.metals - a.metals) * m,
+                      .energy = events * (m / SUN) * (ERG / (u->velocity * u->velocity)),
+                      .log = {.id = p->id[i], .kind = STAR_DEATH, .m = p->m[i], .metal = Z}};
+    if (b.mass - a.mass < f->tol || !(e.mass < p->m[i])) e.mass = 0;
+    for (int d = 0; d < 3; d++) {
+        e.at.x[d] = e.log.x[d] = p->x[d][i];
+        e.v[d] = e.log.v[d] = p->v[d][i];
+    }
+    *type2 = b.type2 > a.type2;
+    if (!*type2) e.log.kind = STAR_QUIET;
+    if (f->f_w == 0) e.delayed = e.mass;
+    return e;
+}
+
+static void find_due(const struct term_run *r, struct due *due)
+{
+    struct parts *p = r->parts;
+    bool waves = r->par->physics.f_w > 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        bool type2;
+        if (p->family[i] != FAM_STAR) continue;
+        double age = star_age(r, p->birth[i]) / GYR;
+        if (!(p->birth_mass[i] > 0)) begin_history(p, i, age);
+        struct blast b = blast_of(r, i, age, &type2);
+        if (b.mass == 0) continue;
+        int wave = waves && type2;
+        if (wave) b.load = r->par->physics.f_w * b.mass;
+        due->of[wave][due->n[wave]++] = b;
+        due->supernovae += type2;
+        sum_add(&due->energy, b.energy);
+        p->m[i] -= b.mass;
+        p->yield_age[i] = age;
+    }
+}
+
+static int64_t count_stars(const struct parts *p)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->n; i++) n += p->family[i] == FAM_STAR;
+    return n;
+}
+
+/* wave: blasts of the radius of the run, else one so small that only the star's own cell is met. */
+static enum err give_back(const struct term_run *r, struct due *due, int wave, bool *changed)
+{
+    struct blast_law law = {.kinetic = wave ? r->par->physics.f_ek : 0};
+    double radius = 0.49 * mesh_dx(r->mesh, r->mesh->levelmax);
+    int64_t all = due->n[wave];
+    comm_add_i64(r->comm, &all, 1);
+    if (all == 0) return OK;
+    if (wave) TRY(blast_radius(r, &radius));
+    for (int64_t i = 0; i < due->n[wave]; i++) due->of[wave][i].at.radius = radius;
+    return blast_apply(r, &law, due->n[wave], due->of[wave], changed);
+}
+
+static enum err apply(const struct term_run *r, bool *changed)
+{
+    struct due due = {.n = {0}};
+    size_t stars = (size_t)count_stars(r->parts);
+    for (int k = 0; k < 2; k++) due.of[k] = mem_new(sizeof *due.of[k] * stars + 1, "yields");
+    sum_init(&due.energy);
+    find_due(r, &due);
+    *changed = due.n[0] + due.n[1] > 0;
+    enum err err = give_back(r, &due, 0, changed);
+    if (err == OK) err = give_back(r, &due, 1, changed);
+    if (err == OK) star_tell_energy(r, due.supernovae, &due.energy);
+    for (int k = 0; k < 2; k++) FREE(due.of[k]);
+    return err;
+}
+
+const struct term term_ejecta = {.name = "stellar ejecta",
+                                 .stages = TERM_COARSE,
+                                 .wanted = wanted,
+                                 .reads = SET_GAS | SET_PARTS,
+                                 .writes = SET_GAS | SET_PARTS,
+                                 .apply = apply};
