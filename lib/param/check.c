@@ -189,6 +189,11 @@ static enum err check_stars(const struct params *p)
         FAIL(ERR_PARAM,
              "m_star=%g in &SF_PARAMS is in units of mass_sph: set mass_sph in &REFINE_PARAMS",
              f->m_star);
+    if (f->sf_virial && (f->sf_model < 0 || f->sf_model > 5))
+        FAIL(ERR_PARAM,
+             "sf_model=%d in &SF_PARAMS: there are models 0 to 5 of star formation from turbulence "
+             "(docs/method/stars.md)",
+             f->sf_model);
     if (p->run.static_)
         FAIL(ERR_PARAM, "stars do not form with static=.true. in &RUN_PARAMS: set eps_star=0 and "
                         "t_star=0");

@@ -19,13 +19,18 @@ double star_mass(const struct term_run *r)
                      : share * r->mass_sph;
 }
 
+/* The code's G is 1 without cosmology. */
+static double gravity(const struct term_run *r)
+{
+    return r->cosmo ? 3 * r->cosmo->omega_m * r->aexp / (8 * M_PI) : 1;
+}
+
 /* rho / time of star formation = rate · rho^1.5: eps_star per free-fall time, or t_star at n_star.
- * The code's G is 1 without cosmology. */
+ */
 static double rate_of(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
-    double G = r->cosmo ? 3 * r->cosmo->omega_m * r->aexp / (8 * M_PI) : 1;
-    if (p->eps_star > 0) return p->eps_star * sqrt(32 * G / (3 * M_PI));
+    if (p->eps_star > 0) return p->eps_star * sqrt(32 * gravity(r) / (3 * M_PI));
     double time = p->t_star * 1e9 * YEAR / r->units.time;
     return 1 / (time * sqrt(p->n_star / r->units.hydrogen));
 }
@@ -44,7 +49,8 @@ struct star_law star_law(const struct term_run *r)
                                       r->units.hydrogen,
                              .hottest = 2e4,
                              .floor = floor_at(r->par, r->cosmo, &r->units, r->aexp),
-                             .rate = rate_of(r) * settled(r)};
+                             .rate = rate_of(r) * settled(r),
+                             .G = gravity(r)};
 }
 
 double star_T2(const struct term_run *r, const struct level *lv, lidx i, int c)
@@ -105,11 +111,24 @@ static const char *feedback_of(const struct params *p)
     return "thermal (RAMSES)";
 }
 
+static const char *model_of(const struct params *p)
+{
+    static const char *const name[] = {
+        "",
+        " (turbulence: Krumholz & McKee 2005)",
+        " (turbulence: Padoan & Nordlund 2011)",
+        " (turbulence: bound maxima of density)",
+        " (turbulence: Padoan et al. 2012)",
+        " (turbulence: Hopkins et al. 2013)",
+    };
+    return p->physics.sf_virial ? name[p->physics.sf_model] : "";
+}
+
 void star_tell(const struct params *p)
 {
     if (!param_stars(p)) return;
-    log_info(" Stars: Schmidt law with %s; feedback: %s",
-             p->physics.eps_star > 0 ? "eps_star" : "t_star", feedback_of(p));
+    log_info(" Stars: Schmidt law with %s%s; feedback: %s",
+             p->physics.eps_star > 0 ? "eps_star" : "t_star", model_of(p), feedback_of(p));
 }
 
 void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy)

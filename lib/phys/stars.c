@@ -10,12 +10,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "phys/turbulence.h"
 
 static const double MOST = 0.9; /* of the gas of a cell */
 
 static bool wanted(const struct params *p)
 {
-    return param_stars(p);
+    return param_stars(p) && !p->physics.sf_virial;
 }
 
 struct births {
@@ -32,7 +33,7 @@ static bool fertile(const struct term_run *r, const struct star_law *law, const 
     double rho = lv->fld[FLD_U][i][c];
     if (lv->child[i][c] >= 0 || !(rho > law->least)) return false;
     double floor = floor_T2(&law->floor, rho * r->units.hydrogen);
-    if (star_T2(r, lv, i, c) - floor > law->hottest) return false;
+    if (!r->par->physics.sf_virial && star_T2(r, lv, i, c) - floor > law->hottest) return false;
     if (p->ivar_refine <= 0) return true;
     double value = lv->fld[FLD_U + p->ivar_refine - 1][i][c];
     return (p->ivar_refine > 1 ? value / rho : value) > p->var_cut_refine;
@@ -45,6 +46,7 @@ static int64_t draw(const struct term_run *r, const struct star_law *law, const 
     static const uint64_t SEED = 0x7374617273; /* "stars" */
     double rho = lv->fld[FLD_U][i][c], dx = mesh_dx(r->mesh, r->level), volume = dx * dx * dx;
     double mean = law->rate * rho * sqrt(rho) * volume * r->dt / law->mass;
+    if (r->par->physics.sf_virial) mean *= turbulence_efficiency(r, law, i, c);
     double most = floor(MOST * rho * volume / law->mass);
     if (most < 1) return 0;
     okey cell = lv->key[i] << 3 | (okey)c;
@@ -183,9 +185,13 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
     return err;
 }
 
-static enum err apply(const struct term_run *r, bool *changed)
+enum err stars_form(const struct term_run *r, bool *changed)
 {
     struct star_law law = star_law(r);
+    if (r->par->physics.sf_virial) {
+        turbulence_update(r);
+        *changed = true;
+    }
     struct births b = find_births(r, &law);
     int64_t sum[3] = {b.n, b.stars, b.lost};
     enum err err = OK;
@@ -206,4 +212,4 @@ const struct term term_stars = {.name = "stars",
                                 .wanted = wanted,
                                 .reads = SET_GAS | SET_PARTS,
                                 .writes = SET_GAS | SET_PARTS,
-                                .apply = apply};
+                                .apply = stars_form};

@@ -10,9 +10,13 @@ struct star_law {
     double hottest; /* T/mu in K above the floor below which they form */
     struct temperature_floor floor;
     double rate; /* of star formation: mass per time and volume / density^1.5 */
+    double G;    /* of gravity, code units */
 };
 struct star_law star_law(const struct term_run *r);
 double star_mass(const struct term_run *r);
+
+/* phys/stars.c: the stars of a level. */
+MUST_USE enum err stars_form(const struct term_run *r, bool *changed);
 
 /* Says which recipes the run has. */
 void star_tell(const struct params *p);

@@ -6,7 +6,8 @@
                            gas, stars, gravity and supernovae on three levels: the same digest on
                            RANKS, on 2 threads, in both orderings, and after a restart from both
                            formats on other ranks; mass is conserved; the energy is that of all
-                           explosions. FEEDBACK: thermal, debris, momentum
+                           explosions. FEEDBACK: thermal, debris, momentum;
+                           virial: thermal, and stars form by turbulence
     stars.py wrong         wrong parameters: one sentence, status 2
 
 A one-line fault it catches: random numbers that follow the order of cells, ids in the order of
@@ -17,6 +18,7 @@ particles, a star that does not weigh what the gas has lost.
 # test: thermal 2 3 tier=check timeout=300 ranks=3
 # test: debris 2 3 tier=check timeout=300 ranks=3
 # test: momentum 2 3 tier=check timeout=300 ranks=3
+# test: virial 2 3 tier=check timeout=300 ranks=3
 # test: thermal 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: debris 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: wrong tier=quick timeout=60
@@ -129,13 +131,14 @@ def rate():
 
 
 FEEDBACK = {'thermal': '', 'debris': 'f_w=2.0\nf_ek=0.7\nrbubble=6.0',
-            'momentum': 'momentum_feedback=1\nmass_gmc=1e3'}
+            'momentum': 'momentum_feedback=1\nmass_gmc=1e3', 'virial': ''}
+LAW = {'virial': '\nsf_virial=.true.\nsf_model=2\nsf_compressive=.true.\nsf_tdiss=1.0'}
 
 
 def galaxy(feedback, name, ranks, threads=1, ordering='hilbert', form='original', options=(),
            settings=(), check=False):
     text = BOX % ('.true.', STEPS, '.true.' if check else '.false.', 3, 5, 3, 0.3, STEPS // 2, form,
-                  0.1, 'eps_star=0.2\nm_star=20.0',
+                  0.1, 'eps_star=0.2\nm_star=20.0' + LAW.get(feedback, ''),
                   'eta_sn=0.2\nyield=0.1\nt_sne=0.15\n' + FEEDBACK[feedback])
     return ptah.simulate(text, name, ranks, threads,
                          ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
@@ -210,7 +213,7 @@ def wrong():
             ('eps_star=0.1\nt_star=1.0', '', 'eps_star=0.1 and t_star=1'),
             ('eps_star=0.1\nm_star=0.0', '', 'm_star=0'),
             ('eps_star=-0.1', '', 'eps_star=-0.1'),
-            ('eps_star=0.1\nsf_virial=.true.', '', 'sf_virial'),
+            ('eps_star=0.1\nsf_virial=.true.\nsf_model=6', '', 'sf_model=6'),
             ('eps_star=0.1', 'eta_sn=1.2', 'eta_sn=1.2'),
             ('eps_star=0.1', 'f_w=-1.0', 'f_w=-1'),
             ('eps_star=0.1', 'f_w=1.0\nmomentum_feedback=1', 'momentum_feedback=1'),

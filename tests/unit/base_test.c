@@ -310,7 +310,6 @@ static void test_param_refused(void)
     CHECK_FAILS(read_text("&COOLING_PARAMS\ncooling_ism=.true. /"),
                 "t.nml:2: cooling_ism=.true. is not supported: this cooling function");
     CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
-    CHECK_FAILS(read_text("&SF_PARAMS sf_virial=T /"), "set sf_virial=.false.");
     CHECK_FAILS(read_text("&SF_PARAMS sf_imf=T /"), "set sf_imf=.false.");
     CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");

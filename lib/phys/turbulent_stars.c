@@ -1,0 +1,16 @@
+/* phys/turbulent_stars: star formation with sf_virial, which reads the gas and the force of
+ * neighbouring cells; otherwise that of phys/stars.c. */
+#include "phys/stars.h"
+
+static bool wanted(const struct params *p)
+{
+    return param_stars(p) && p->physics.sf_virial;
+}
+
+const struct term term_turbulent_stars = {.name = "stars",
+                                          .stages = TERM_LEVEL,
+                                          .wanted = wanted,
+                                          .reads = SET_GAS | SET_FORCE | SET_PARTS,
+                                          .ghosts = SET_GAS | SET_FORCE,
+                                          .writes = SET_GAS | SET_PARTS,
+                                          .apply = stars_form};
