@@ -38,7 +38,8 @@ static int convert_one(const struct request *r, const char *in, const struct com
 {
     char path[4096];
     int64_t lost = 0;
-    enum err err = convert_checkpoint(r, in, c, path, sizeof path);
+    enum err err = r->cooling ? OK : convert_checkpoint(r, in, c, path, sizeof path);
+    if (r->cooling && c->rank == 0) err = convert_cooling(r, in, path, sizeof path);
     log_live(NULL);
     if (c->rank == 0 && err != OK) fprintf(stderr, "convert: %s\n", err_message());
     if (c->rank == 0 && err == OK) {

@@ -7,6 +7,8 @@
 #include "comm/comm.h"
 #include "formats/formats.h"
 
+enum { REDSHIFTS = 256 };
+
 struct request {
     const struct format *format; /* NULL: hdf5 from RAMSES binary, else ramses */
     const char *out;             /* NULL: directory with the name of the format */
@@ -16,6 +18,10 @@ struct request {
     struct cut cut;
     const char *region; /* as given */
     bool gas, named, force;
+    bool cooling;  /* a cooling table instead of a checkpoint */
+    int points[3]; /* of it: densities, metallicities, temperatures; 0: by default */
+    int nz;        /* redshifts; 0: that of the checkpoint */
+    double z[REDSHIFTS];
     const char *version, *provenance;
     int npath;
     char **paths;
@@ -26,3 +32,5 @@ int request_read(int argc, char **argv, struct request *r);
 /* Converts one checkpoint; path (size n) receives that of the result. (collective) */
 MUST_USE enum err convert_checkpoint(const struct request *r, const char *in, const struct comm *c,
                                      char *path, size_t n);
+/* Writes the cooling table of what is at `in`: a checkpoint, or a table of Grackle. (local) */
+MUST_USE enum err convert_cooling(const struct request *r, const char *in, char *path, size_t n);

@@ -7,6 +7,7 @@
 
 enum { GO_ON = -1, DONE = 0, TROUBLE = 2, RANKS_MAX = 99999, FILES_MAX = 100000 };
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
+enum { COOLING = FORCE + 1, REDSHIFT, POINTS };
 
 static const struct opt ROWS[] = {
     {'f', "format", "FORMAT",
@@ -24,6 +25,14 @@ static const struct opt ROWS[] = {
     {GAS, "gas", NULL, "gadget: include the gas, one particle per leaf cell"},
     {NAMED, "named", NULL, "gadget: blocks with names (format 2)"},
     {FILES, "files", "N", "gadget: at least this many files (default 1)"},
+    {COOLING, "cooling-table", NULL,
+     "write a table for cooling_method='exact': of the model of a run (DIR: a checkpoint), or from "
+     "a "
+     "table of Grackle (DIR: a HDF5 file)"},
+    {REDSHIFT, "redshifts", "Z,…",
+     "cooling table: ascending redshifts (default: that of the checkpoint; those of the file)"},
+    {POINTS, "points", "L,M,N",
+     "cooling table: densities, metallicities, temperatures (default 81,51,257)"},
     {MEMORY, "memory", "SIZE",
      "use no more memory than this, in bytes or with K, M, G (default 512M)"},
     {FORCE, "force", NULL, "replace OUT if it is a checkpoint"},
@@ -72,6 +81,33 @@ static enum err get_legacy(const char *value, unsigned *legacy)
     return OK;
 }
 
+static enum err get_redshifts(const char *value, struct request *r)
+{
+    r->nz = opt_reals(value, REDSHIFTS, r->z);
+    bool good = r->nz > 0;
+    for (int i = 0; i < r->nz; i++) good &= r->z[i] >= 0 && r->z[i] < 1e4;
+    for (int i = 1; i < r->nz; i++) good &= r->z[i] > r->z[i - 1];
+    if (!good)
+        FAIL(ERR_PARAM, "--redshifts needs at most %d ascending redshifts below 1e4, not %s",
+             REDSHIFTS, value);
+    return OK;
+}
+
+static enum err get_points(const char *value, int points[3])
+{
+    double x[3];
+    static const int most[3] = {1024, 256, 4096};
+    bool good = opt_reals(value, 3, x) == 3;
+    for (int d = 0; d < 3 && good; d++) {
+        good = x[d] >= 2 && x[d] <= most[d];
+        points[d] = good ? (int)x[d] : 0;
+        good = good && points[d] == x[d];
+    }
+    if (!good)
+        FAIL(ERR_PARAM, "--points needs three integers, 2 to 1024, 256, 4096, not %s", value);
+    return OK;
+}
+
 static enum err set_value(int letter, const char *value, struct request *r)
 {
     switch (letter) {
@@ -93,6 +129,10 @@ static enum err set_value(int letter, const char *value, struct request *r)
         return cut_region(&r->cut, value);
     case LEGACY:
         return get_legacy(value, &r->legacy);
+    case REDSHIFT:
+        return get_redshifts(value, r);
+    case POINTS:
+        return get_points(value, r->points);
     case FILES:
         return get_int("the number of files", value, 1, FILES_MAX, &r->files);
     default:
@@ -105,6 +145,7 @@ static void set_flag(int letter, struct request *r)
     r->gas |= letter == GAS;
     r->named |= letter == NAMED;
     r->force |= letter == FORCE;
+    r->cooling |= letter == COOLING;
     if (letter == 'q') r->verbosity = -1;
     if (letter == 'v') r->verbosity++;
 }
@@ -120,6 +161,12 @@ static enum err check_together(const struct request *r)
     if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "-z needs -f hdf5");
     if ((r->gas || r->named || r->files) && !gadget)
         FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
+    bool other = r->format || r->ranks || r->deflate || r->cut.levelmax || r->region;
+    if (!r->cooling && (r->nz || r->points[0]))
+        FAIL(ERR_PARAM, "--redshifts and --points need --cooling-table");
+    if (r->cooling && (!r->out || r->npath > 1 || other))
+        FAIL(ERR_PARAM, "--cooling-table takes one checkpoint or file, -o with the path of the "
+                        "table, --redshifts and --points");
     if (r->cut.levelmin && !r->region) FAIL(ERR_PARAM, "--levelmin needs --region");
     return OK;
 }

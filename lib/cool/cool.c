@@ -70,6 +70,11 @@ const struct cool_table *cool_table_of(const struct cooling *c)
     return c->table;
 }
 
+const struct uv *cool_uv(const struct cooling *c)
+{
+    return &c->par.uv;
+}
+
 struct cool_compared cool_take_compared(struct cooling *c)
 {
     struct cool_compared r = c->compared;

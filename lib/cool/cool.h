@@ -30,6 +30,8 @@ MUST_USE enum err cool_start_T2(const struct cooling *c, double *T2);
 /* The table is to be that at a (1 without cosmology). */
 void cool_set(struct cooling *c, double a);
 const struct cool_table *cool_table_of(const struct cooling *c);
+/* The background, with what was found of it. (lent) */
+const struct uv *cool_uv(const struct cooling *c);
 /* COOL_COMPARE advances with the original method and counts how the exact one differs: cells, those
  * of which one method cools and the other heats, the sum and the max of the relative difference.
  * Sums of integers: they do not depend on threads. */

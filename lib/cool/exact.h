@@ -22,12 +22,24 @@ void solve_exact(const struct exact_table *t, double dt, struct solve_cells *c);
 /* The net cooling per n_H² that it integrates, for tests. */
 double exact_rate(const struct exact_table *t, double nH, double Z, double T2);
 
-/* Writes rates of gas in equilibrium at redshifts z[nz], at densities, metallicities and
- * temperatures of the given numbers; one redshift: the short form. */
+/* Axes of a table to be written; one redshift: the short form. */
 struct exact_shape {
     int L, M, N, nz;
-    const double *z;
+    const double *z;        /* [nz], ascending */
+    const double *T;        /* [N], log10 T; NULL: equidistant */
     double low[3], high[3]; /* log10 n_H, Z/Z_sun, T */
 };
-MUST_USE enum err exact_write(const char *path, const struct exact_shape *s, const struct uv *uv,
-                              bool cosmo);
+double exact_point(const struct exact_shape *s, int axis, int i); /* log10 */
+/* Net rates [L][M][N] in erg/cm³/s, cooling negative, and mu, at redshift number k. */
+typedef enum err exact_fill(const struct exact_shape *s, int k, double *rate, double *mu,
+                            const void *ctx);
+/* A path that ends in .gz: compressed. The file gets its name when it is complete. */
+MUST_USE enum err exact_write(const char *path, const struct exact_shape *s, exact_fill *fill,
+                              const void *ctx);
+/* The original model: gas in equilibrium with a background. */
+struct exact_model {
+    const struct uv *uv;
+    bool cosmo;
+};
+enum err exact_fill_model(const struct exact_shape *s, int k, double *rate, double *mu,
+                          const void *model);

@@ -191,19 +191,6 @@ struct gas_rates gas_rates_on(struct rate_path *p, double nH, const struct uv_ra
     return bisect(p, p->T2, nH, uv, a);
 }
 
-double gas_temperature(double T2, double nH, const struct uv_rates *uv)
-{
-    double low = 0.5, high = 1.3;
-    struct species s;
-    struct rate_coef c;
-    for (int i = 0; i < 60 && high - low > 1e-15; i++) {
-        double mid = 0.5 * (low + high);
-        rates_chemistry(T2 * mid, &c);
-        *(species_at(&c, nH, uv, 1, &s) > mid ? &low : &high) = mid;
-    }
-    return T2 * 0.5 * (low + high);
-}
-
 /* ---- metals ---- */
 
 static const struct {

@@ -55,9 +55,6 @@ struct rate_path *rate_path_new(double T2);
 void rate_path_free(struct rate_path *p);
 struct gas_rates gas_rates_on(struct rate_path *p, double nH, const struct uv_rates *uv, double a);
 
-/* The temperature of gas of T2 (mu to rounding), for callers that want no more. */
-double gas_temperature(double T2, double nH, const struct uv_rates *uv);
-
 /* Cooling by metals at solar metallicity per n_H², and d log/d log T as RAMSES has it, where u
  * measures the ionising radiation per hydrogen nucleus. */
 double metal_rate(double T, double u, double *slope);

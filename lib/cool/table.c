@@ -53,7 +53,6 @@ static void row_make(struct cool_table *t, const struct uv_rates *uv, double met
             n->slope[r] = limited((next[r] - n->value[r]) / dex * width);
         n->value[RATE_METAL] = log_of(metal_rate(T2 * g.mu, metal_measure / nH, &slope));
         n->slope[RATE_METAL] = limited(slope * width * log2(10));
-        t->mu[k][i] = g.mu;
     }
     rate_path_free(here);
     rate_path_free(there);
@@ -66,20 +65,4 @@ void table_make(struct cool_table *t, const struct uv *uv, double a)
     t->aexp = a;
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < TABLE_T; k++) row_make(t, &rates, metal_measure, k);
-}
-
-static double place(double x, double low, double high, int n, int *i)
-{
-    double at = fmin(fmax((x - low) / (high - low), 0), 1) * (n - 1);
-    *i = at < n - 2 ? (int)at : n - 2;
-    return at - *i;
-}
-
-double table_mu(const struct cool_table *t, double nH, double T2)
-{
-    int i, k;
-    double f = place(log10(nH), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &i);
-    double g = place(log10(T2), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &k);
-    return (1 - g) * ((1 - f) * t->mu[k][i] + f * t->mu[k][i + 1]) +
-           g * ((1 - f) * t->mu[k + 1][i] + f * t->mu[k + 1][i + 1]);
 }

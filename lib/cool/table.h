@@ -24,10 +24,7 @@ struct table_node {
 struct cool_table {
     double aexp; /* 0: not made yet */
     struct table_node node[TABLE_T][TABLE_N];
-    double mu[TABLE_T][TABLE_N];
 };
 
 /* Makes the table at a, with all threads. */
 void table_make(struct cool_table *t, const struct uv *uv, double a);
-/* mu of gas of density nH, by straight lines in both logarithms. */
-double table_mu(const struct cool_table *t, double nH, double T2);

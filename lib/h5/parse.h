@@ -2,12 +2,12 @@
  * damaged files.
  *
  * It supports what checkpoints consist of: superblocks 0 to 3; groups of any kind, except soft and
- * external links; attributes; one-dimensional datasets of integers and reals, contiguous, compact,
- * or chunked, with any chunk index of HDF5 1.0 to 2.0 and HDF5's own filters (deflate, shuffle,
- * Fletcher's checksum). Anything else is an error with a message. Checksums of metadata are
- * verified where there are any. No number in the file is trusted: what is read must lie inside the
- * file, what is allocated is bounded by its size (deflated data: 1032 times) or by a constant, and
- * walks have a budget.
+ * external links; attributes; datasets of integers and reals, contiguous, compact, or, with one
+ * dimension, chunked, with any chunk index of HDF5 1.0 to 2.0 and HDF5's own filters (deflate,
+ * shuffle, Fletcher's checksum). Anything else is an error with a message. Checksums of metadata
+ * are verified where there are any. No number in the file is trusted: what is read must lie inside
+ * the file, what is allocated is bounded by its size (deflated data: 1032 times) or by a constant,
+ * and walks have a budget.
  *
  * The first damage found is kept in f->err, with its message; after it nothing is found. So callers
  * may make several requests and check f->err once. */
@@ -18,7 +18,7 @@
 
 #include "base/err.h"
 
-enum { H5_FILTERS = 4, H5_PAGES = 8, H5_PAGE = 32768 };
+enum { H5_FILTERS = 4, H5_PAGES = 8, H5_PAGE = 32768, H5_DIMENSIONS = 5 };
 
 struct h5_file {
     int fd;
@@ -79,6 +79,9 @@ bool h5_attr(struct h5_file *f, int64_t object, const char *name, struct h5_valu
 /* name: for errors. */
 MUST_USE enum err h5_set_open(struct h5_file *f, int64_t object, const char *name,
                               struct h5_set *s);
+/* The same with several dimensions, the last one fastest, if it is contiguous or compact. */
+MUST_USE enum err h5_table_open(struct h5_file *f, int64_t object, const char *name,
+                                struct h5_set *s);
 MUST_USE enum err h5_set_read(struct h5_file *f, struct h5_set *s, const char *name, int64_t first,
                               int64_t n, void *p);
 void h5_set_close(struct h5_set *s);

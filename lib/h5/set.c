@@ -91,16 +91,21 @@ static struct h5_type read_type(struct h5_bytes b)
     return t;
 }
 
-/* Elements of a scalar or one-dimensional space; -1: another. */
-static int64_t read_space(const struct h5_file *f, struct h5_bytes b)
+/* Elements of a space of at most `most` dimensions, 0: a scalar; -1: another. */
+static int64_t read_space(const struct h5_file *f, struct h5_bytes b, int most)
 {
     int version = (int)h5_take(&b, 1), rank = (int)h5_take(&b, 1);
     h5_take(&b, 1);
     int kind = (int)h5_take(&b, 1);
     if (version == 1) h5_take(&b, 4);
-    if (version < 1 || version > 2 || rank > 1 || (version == 2 && kind == 2)) return -1;
-    int64_t n = rank ? (int64_t)h5_take(&b, f->length) : 1;
-    return b.bad || n < 0 || n > INT64_MAX / 64 ? -1 : n;
+    if (version < 1 || version > 2 || rank > most || (version == 2 && kind == 2)) return -1;
+    int64_t n = 1;
+    for (int d = 0; d < rank; d++) {
+        int64_t size = (int64_t)h5_take(&b, f->length);
+        if (size < 0 || (n > 0 && size > INT64_MAX / 64 / n)) return -1;
+        n *= size;
+    }
+    return b.bad ? -1 : n;
 }
 
 /* ---- attributes ---- */
@@ -130,7 +135,7 @@ static bool read_attr(struct h5_file *f, struct h5_bytes b, void *ctx)
     struct h5_type kind = read_type(t);
     int64_t left = b.end - b.p, size = kind.size;
     v->type = version > 1 && flags ? 0 : kind.name; /* shared types are not followed */
-    v->n = read_space(f, s);
+    v->n = read_space(f, s, 1);
     if (!v->type || v->n < 0 || v->n > left / size) {
         if (v->type) h5_damage(f, 0, "an attribute");
         v->n = -1;
@@ -248,14 +253,15 @@ static bool read_layout(const struct h5_file *f, struct h5_bytes b, struct h5_se
     return !b.bad && (bytes == 0 || (s->at > 0 && bytes <= f->size && s->at <= f->size - bytes));
 }
 
-static const char *read_set(const struct h5_file *f, const struct h5_object *o, struct h5_set *s)
+static const char *read_set(const struct h5_file *f, const struct h5_object *o, int most,
+                            struct h5_set *s)
 {
     struct h5_bytes layout = {0}, filters = {0};
     s->n = -1;
     for (int i = 0; i < o->nmsg; i++) {
         const struct h5_message *m = &o->msg[i];
         bool shared = m->flags & H5_SHARED;
-        if (m->type == MSG_SPACE && !shared) s->n = read_space(f, m->data);
+        if (m->type == MSG_SPACE && !shared) s->n = read_space(f, m->data, most);
         if (m->type == MSG_TYPE && !shared) s->stored = read_type(m->data);
         if (m->type == MSG_LAYOUT && !shared) layout = m->data;
         if (m->type == MSG_FILTERS && !shared) filters = m->data;
@@ -263,14 +269,15 @@ static const char *read_set(const struct h5_file *f, const struct h5_object *o, 
     }
     s->type = s->stored.name;
     if (!s->type || s->type == 's') return "is not of integers or reals";
-    if (s->n < 0) return "is not one-dimensional";
+    if (s->n < 0) return most > 1 ? "has too many dimensions" : "is not one-dimensional";
     if (filters.p && !read_filters(filters, s)) return "has filters that are not supported";
     if (!layout.p || !read_layout(f, layout, s))
         return "is stored in a way that is not supported, or lies beyond the end of the file";
     return s->nfilter && !s->chunk ? "has filters, but no chunks" : NULL;
 }
 
-enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct h5_set *s)
+static enum err open_set(struct h5_file *f, int64_t object, const char *name, int most,
+                         struct h5_set *s)
 {
     *s = (struct h5_set){0};
     if (object == 0)
@@ -279,11 +286,21 @@ enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct
                                 f->path, name);
     struct h5_object *o = h5_object_load(f, object);
     if (!o) return f->err;
-    const char *why = read_set(f, o, s);
+    const char *why = read_set(f, o, most, s);
     h5_object_free(&o);
     if (!why) return OK;
     h5_set_close(s);
     return f->err = err_set(ERR_FORMAT, "%s: dataset /%s %s", f->path, name, why);
+}
+
+enum err h5_set_open(struct h5_file *f, int64_t object, const char *name, struct h5_set *s)
+{
+    return open_set(f, object, name, 1, s);
+}
+
+enum err h5_table_open(struct h5_file *f, int64_t object, const char *name, struct h5_set *s)
+{
+    return open_set(f, object, name, H5_DIMENSIONS, s);
 }
 
 void h5_set_close(struct h5_set *s)

@@ -303,7 +303,9 @@ static void test_exact(const char *path, const struct uv *uv)
     const struct exact_shape s = {
         .L = 33, .M = 3, .N = 129, .nz = 2, .z = z, .low = {-8, -3, 1}, .high = {4, 1, 9}};
     struct exact_table *t = NULL;
-    CHECK(exact_write(path, &s, uv, true) == OK && exact_read(path, &t) == OK, "%s", err_message());
+    const struct exact_model model = {uv, true};
+    CHECK(exact_write(path, &s, exact_fill_model, &model) == OK && exact_read(path, &t) == OK, "%s",
+          err_message());
     if (!t) return;
     exact_set(t, 2.5);
     struct solve_cells b, mine;
