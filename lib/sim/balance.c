@@ -137,11 +137,11 @@ static struct load load_make(const struct sim *s)
     return load;
 }
 
-void sim_domains_become(struct sim *s, enum domain_kind kind)
+void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
 {
-    timer_start("balance: weights");
+    if (timed) timer_start("balance: weights");
     struct load load = load_make(s);
-    timer_start("balance: cut planes");
+    if (timed) timer_start("balance: cut planes");
     struct domain *d = domain_balance(s->dom, kind, &s->comm, load.n, load.level, load.key,
                                       load.cost);
     FREE(load.level);
@@ -149,9 +149,9 @@ void sim_domains_become(struct sim *s, enum domain_kind kind)
     FREE(load.cost);
     domain_free(s->dom);
     s->dom = d;
-    timer_start("balance: octs");
+    if (timed) timer_start("balance: octs");
     adapt_redistribute(&s->mesh, &s->comm, d);
-    timer_start("balance: particles");
+    if (timed) timer_start("balance: particles");
     if (s->par->run.pic) {
         enum err e = part_distribute(&s->parts, &s->mesh, &s->comm, s->dom);
         BUG_ON(e != OK); /* no particle has moved */

@@ -200,17 +200,15 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
 {
     enum domain_kind kind = domain_kind(s->dom);
     bool travel = kind != DOMAIN_HILBERT && w->by_rank;
-    if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT);
     timer_start("io");
+    if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT, false);
     struct domain *whole = NULL;
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
-    timer_start("io");
     enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,
                           &s->comm, path, n);
     if (whole) domain_free(whole);
-    if (travel && s->comm.size > 1) sim_domains_become(s, kind);
-    timer_start("io");
+    if (travel && s->comm.size > 1) sim_domains_become(s, kind, false);
     return e;
 }
 

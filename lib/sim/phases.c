@@ -14,7 +14,7 @@ enum err step_refine(struct sim *s, int l, int icount)
 
 enum err step_balance(struct sim *s, int l, int icount)
 {
-    sim_domains_become(s, domain_kind(s->dom));
+    sim_domains_become(s, domain_kind(s->dom), true);
     return OK;
 }
 

@@ -129,8 +129,7 @@ static void flag_all(struct sim *s)
 static void balance(struct sim *s)
 {
     if (s->par->run.nremap == 0 || s->comm.size == 1) return;
-    sim_domains_become(s, domain_kind(s->dom));
-    timer_start("start");
+    sim_domains_become(s, domain_kind(s->dom), false);
 }
 
 /* Before the first step there is no state to write. */
