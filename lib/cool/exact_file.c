@@ -143,8 +143,8 @@ static enum err read_open(struct input *in, struct exact_table *t)
     struct exact_head *h = &t->head;
     size_t cells = cells_of(h), n = cells * (size_t)h->nz;
     if (n > (size_t)1 << 28)
-        FAIL(ERR_FORMAT, "%s: %d x %d x %d x %d rates are more than a cooling table has", in->path,
-             h->nz, h->L, h->M, h->N);
+        FAIL(ERR_FORMAT, "%s: has %d x %d x %d x %d rates; this program reads 2^28 at most",
+             in->path, h->nz, h->L, h->M, h->N);
     for (int d = 0; d < 3; d++) h->low[d] = limits[2 * d], h->high[d] = limits[2 * d + 1];
     t->T = log_T = mem_new(sizeof *t->T * (size_t)h->N, "cooling table");
     TRY(take_doubles(in, log_T, (size_t)h->N, "temperatures"));
