@@ -118,7 +118,7 @@ static struct gas_vars world_gas; /* the first scalar is the metallicity */
 static void world_new_in(struct world *w, struct comm c, bool isolated, enum domain_kind kind)
 {
     const bool bounded[6] = {isolated, isolated, false, false, isolated, isolated};
-    static const double times[2] = {1, 2};
+    static const double times[4] = {1, 2, 0.5, 0.75}; /* tout, aout */
     memset(w, 0, sizeof *w);
     gas_vars_init(&world_gas);
     gas_vars_add(&world_gas, "metallicity");
@@ -151,7 +151,7 @@ static void world_new_in(struct world *w, struct comm c, bool isolated, enum dom
                               .iout = 1,
                               .ifout = 2,
                               .tout = times,
-                              .aout = times,
+                              .aout = times + 2,
                               .t = 0.25,
                               .nstep = 12,
                               .nstep_coarse = 3,
@@ -247,6 +247,8 @@ static inline enum err see(const char *path, struct seen *s)
     struct source *r;
     *s = (struct seen){0};
     enum err err = source_open(path, &r);
+    for (int k = 0; err == OK && k < 2; k++)
+        s->wrong += r->head.tout[k] != 1 + k || r->head.aout[k] != 0.5 + 0.25 * k;
     for (int k = 0; err == OK && k < r->npiece; k++) {
         err = source_octs(r, k, SOURCE_STORED, see_octs, s);
         if (err == OK) err = source_parts(r, k, SOURCE_STORED, see_parts, s);

@@ -135,6 +135,23 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
+/* Flags of refinement that contradict the octs, as where these do not follow at once. */
+static void test_flags(struct world *w)
+{
+    struct level *lv = &w->m.lev[LMAX - 1];
+    struct seen s;
+    char path[256];
+    int64_t turned = 0;
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k += 3) lv->flag[i][k] = !lv->flag[i][k], turned++;
+    comm_add_i64(&w->c, &turned, 1);
+    check(write_hdf5(w, 4, path, sizeof path) == OK && see(path, &s) == OK &&
+              s.split_wrong == turned && turned > 0,
+          "flags are kept, not made from the octs");
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k += 3) lv->flag[i][k] = !lv->flag[i][k];
+}
+
 /* Catches: a row at the wrong place, anything that depends on ranks or domains, a variable that
  * lost bits. */
 static void test_round_trip(enum domain_kind kind, bool isolated)
@@ -154,6 +171,7 @@ static void test_round_trip(enum domain_kind kind, bool isolated)
     check(s.parts == NPART && s.parts_wrong == 0, "every particle once, with its values");
     check(see_source(path, &s) == OK && s.cells == 8 * octs && s.wrong == 0,
           "the state is that written, bit for bit");
+    test_flags(&w);
     if (all.rank == 0) {
         world_new(&one, alone, isolated);
         one.h.overwrite = true;

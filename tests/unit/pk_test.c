@@ -86,9 +86,9 @@ static void test_direct(void)
     enum { N = 64, POINTS = 200, TOP = 4 };
     int64_t n;
     struct pk_item *it = items(POINTS, 0, 1, &alone, &n);
-    double sum[TOP] = {0}, mass = 0, edge[TOP + 1];
+    double sum[TOP] = {0}, pole[TOP][2] = {0}, mass = 0, shot = 0, edge[TOP + 1];
     int modes[TOP] = {0};
-    for (int i = 0; i < n; i++) mass += it[i].m;
+    for (int i = 0; i < n; i++) mass += it[i].m, shot += it[i].m * it[i].m;
     for (int b = 0; b <= TOP; b++) edge[b] = b + 0.5;
     for (int x = -TOP; x <= TOP; x++)
         for (int y = -TOP; y <= TOP; y++)
@@ -100,17 +100,25 @@ static void test_direct(void)
                 for (int i = 0; i < n; i++)
                     d += it[i].m *
                          cexp(-2 * M_PI * I * (x * it[i].x[0] + y * it[i].x[1] + z * it[i].x[2]));
-                sum[b] += cabs(d) * cabs(d) / (mass * mass);
+                double power = cabs(d) * cabs(d) / (mass * mass), mu2 = z * z / (k * k);
+                sum[b] += power;
+                power -= shot / (mass * mass);
+                pole[b][0] += power * 5 * (3 * mu2 - 1) / 2;
+                pole[b][1] += power * 9 * (35 * mu2 * mu2 - 30 * mu2 + 3) / 8;
                 modes[b]++;
             }
     FREE(it);
     struct pk_bin bin[TOP];
     struct pk_par par = {.n = N, .order = PK_PCS, .interlace = true, .fold = 1};
-    spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, -1, bin);
+    spectra(&comm, par, POINTS, 0, 1, 1, &(struct pk_pair){1, 1}, TOP, edge, 2, bin);
     for (int b = 0; b < TOP; b++) {
         CHECK(bin[b].modes == modes[b], "bin %d: %ld modes of %d", b, (long)bin[b].modes, modes[b]);
         CHECK(fabs(bin[b].p[0] / (sum[b] / modes[b]) - 1) < 2e-7, "bin %d: %.12g of %.12g", b,
               bin[b].p[0], sum[b] / modes[b]);
+        for (int k = 0; k < 2; k++)
+            CHECK(fabs(bin[b].p[1 + k] - pole[b][k] / modes[b]) < 1e-6 * bin[b].p[0],
+                  "bin %d multipole %d: %.12g of %.12g", b, 2 + 2 * k, bin[b].p[1 + k],
+                  pole[b][k] / modes[b]);
     }
 }
 
