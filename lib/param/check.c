@@ -146,6 +146,11 @@ bool param_momentum(const struct params *p)
 /* Recipes that exclude each other. */
 static enum err check_feedback(const struct params *p)
 {
+    if (param_yields(p) && (p->physics.mass_gmc > 0 || p->physics.kappa_ir > 0))
+        FAIL(ERR_PARAM,
+             "mass_gmc=%g and kappa_ir=%g in &FEEDBACK_PARAMS are for supernovae of eta_sn, not of "
+             "yieldtablefilename='%s': set mass_gmc=-1 and kappa_ir=0",
+             p->physics.mass_gmc, p->physics.kappa_ir, p->physics.yieldtablefilename);
     if (param_yields(p) && (p->feedback.eta_sn > 0 || p->feedback.momentum_feedback != 0))
         FAIL(ERR_PARAM,
              "yieldtablefilename='%s' tells what supernovae give back: set eta_sn=0 and "

@@ -150,6 +150,8 @@ def wrong():
     r = wrong_run(['feedback_params/eta_sn=0.1'])
     v.same('two recipes', (r.status, 'eta_sn' in r.err, len(r.err.strip().splitlines())),
            (2, True, 1))
+    r = wrong_run(['feedback_params/mass_gmc=1e4'])
+    v.same('clouds of the other recipe', (r.status, 'mass_gmc' in r.err), (2, True))
     r = wrong_run(["physics_params/yieldtablefilename='hopkins2018'"], must_work=True)
     v.same('the built-in table', r.status, 0)
     v.end()
