@@ -2,6 +2,8 @@
 #include "cool/table.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -58,11 +60,18 @@ static void row_make(struct cool_table *t, const struct uv_rates *uv, double met
     rate_path_free(there);
 }
 
-void table_make(struct cool_table *t, const struct uv *uv, double a)
+int64_t *table_words(struct cool_table *t, int *n)
+{
+    *n = (int)((sizeof *t - offsetof(struct cool_table, node)) / sizeof(int64_t));
+    return (int64_t *)(void *)t->node;
+}
+
+void table_make(struct cool_table *t, const struct uv *uv, double a, int part, int parts)
 {
     struct uv_rates rates = uv_at(uv, a);
     double metal_measure = uv_metal_measure(uv, a);
+    memset(t, 0, sizeof *t);
     t->aexp = a;
 #pragma omp parallel for schedule(dynamic)
-    for (int k = 0; k < TABLE_T; k++) row_make(t, &rates, metal_measure, k);
+    for (int k = part; k < TABLE_T; k += parts) row_make(t, &rates, metal_measure, k);
 }

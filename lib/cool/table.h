@@ -1,6 +1,8 @@
 /* cool/table: rates of gas in ionisation equilibrium on a grid of log10 n_H and log10 T2, at one
  * expansion factor (docs/method/cooling.md). It depends on its arguments alone, not on history. */
 #pragma once
+#include <stdint.h>
+
 #include "cool/uv.h"
 
 enum { TABLE_N = 161, TABLE_T = 101 };
@@ -26,5 +28,7 @@ struct cool_table {
     struct table_node node[TABLE_T][TABLE_N];
 };
 
-/* Makes the table at a, with all threads. */
-void table_make(struct cool_table *t, const struct uv *uv, double a);
+/* One of the `parts` parts of the table at a, the others all zeros, so that integer sums of their
+ * words put it together (table_words); all threads work. */
+void table_make(struct cool_table *t, const struct uv *uv, double a, int part, int parts);
+int64_t *table_words(struct cool_table *t, int *n);

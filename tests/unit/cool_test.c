@@ -99,12 +99,22 @@ static void test_start(struct cooling *c)
 static void test_table(struct cooling *c)
 {
     struct cool_table *first = mem_new(sizeof *first, "test");
-    cool_set(c, 0.25);
+    int n;
+    cool_set(c, 0.25, 0, 1, &n);
     memcpy(first, cool_table_of(c), sizeof *first);
-    cool_set(c, 0.05);
+    cool_set(c, 0.05, 0, 1, &n);
     CHECK(memcmp(first, cool_table_of(c), sizeof *first) != 0, "the same at another a");
-    cool_set(c, 0.25);
+    cool_set(c, 0.25, 0, 1, &n);
     CHECK(memcmp(first, cool_table_of(c), sizeof *first) == 0, "it has a memory");
+    int64_t *sum = mem_zero(sizeof *first, "test");
+    for (int part = 0; part < 3; part++) {
+        cool_set(c, 0.05, 0, 1, &n);
+        int64_t *words = cool_set(c, 0.25, part, 3, &n);
+        for (int i = 0; i < n; i++) sum[i] += words[i];
+    }
+    CHECK(memcmp(sum, first->node, sizeof *sum * (size_t)n) == 0, "three parts make another table");
+    memcpy((void *)(uintptr_t)cool_table_of(c)->node, sum, sizeof *sum * (size_t)n);
+    mem_free(sum);
     mem_free(first);
 }
 
