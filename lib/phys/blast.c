@@ -456,18 +456,6 @@ static enum err apply(struct blaster *k, int64_t n, const struct blast *b, bool 
     return star_log(k->r, k->nhome, k->log);
 }
 
-enum err blast_radius(const struct term_run *r, double *radius)
-{
-    double bubble = r->par->physics.rbubble * PARSEC / r->units.length;
-    *radius = fmax(2 * mesh_dx(r->mesh, r->mesh->levelmax) / r->aexp, bubble);
-    if (2 * *radius > r->mesh->boxlen)
-        FAIL(ERR_PARAM,
-             "supernovae: blasts of radius %g do not fit into the box of %g (code units): reduce "
-             "rbubble, or raise levelmax",
-             *radius, r->mesh->boxlen);
-    return OK;
-}
-
 static enum err apply_by(const struct term_run *r, const struct blast_law *law, int64_t n,
                          const struct blast *b, bool *changed, bool brute)
 {
@@ -486,6 +474,30 @@ enum err blast_apply(const struct term_run *r, const struct blast_law *law, int6
                      const struct blast *b, bool *changed)
 {
     return apply_by(r, law, n, b, changed, false);
+}
+
+static enum err radius_of(const struct term_run *r, double *radius)
+{
+    double bubble = r->par->physics.rbubble * PARSEC / r->units.length;
+    *radius = fmax(2 * mesh_dx(r->mesh, r->mesh->levelmax) / r->aexp, bubble);
+    if (2 * *radius > r->mesh->boxlen)
+        FAIL(ERR_PARAM,
+             "supernovae: blasts of radius %g do not fit into the box of %g (code units): reduce "
+             "rbubble, or raise levelmax",
+             *radius, r->mesh->boxlen);
+    return OK;
+}
+
+enum err blast_spread(const struct term_run *r, const struct blast_law *law, int64_t n,
+                      struct blast *b, bool *changed)
+{
+    double radius;
+    int64_t all = n;
+    comm_add_i64(r->comm, &all, 1);
+    if (all == 0) return OK;
+    TRY(radius_of(r, &radius));
+    for (int64_t i = 0; i < n; i++) b[i].at.radius = radius;
+    return blast_apply(r, law, n, b, changed);
 }
 
 enum err blast_apply_brute(const struct term_run *r, const struct blast_law *law, int64_t n,

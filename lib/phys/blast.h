@@ -26,14 +26,14 @@ struct blast_law {
     double supernova; /* 1e51 erg in code units */
 };
 
-/* Of all blasts, code units: two finest cells as wide as they are at a = 1, or rbubble. Too large
- * for the box: an error. */
-MUST_USE enum err blast_radius(const struct term_run *r, double *radius);
-
 /* The n blasts of this rank, at a coarse step. *changed: did cells of this rank change? No two
  * blasts have the same id. On error all ranks return it. (collective) */
 MUST_USE enum err blast_apply(const struct term_run *r, const struct blast_law *law, int64_t n,
                               const struct blast *b, bool *changed);
-/* The same, looking for cells without bins, for tests and measurements. */
+/* The same with the radius of the run: two finest cells as wide as they are at a = 1, or rbubble.
+ * If there are blasts, and it is too large for the box: an error. */
+MUST_USE enum err blast_spread(const struct term_run *r, const struct blast_law *law, int64_t n,
+                               struct blast *b, bool *changed);
+/* blast_apply, looking for cells without bins, for tests and measurements. */
 MUST_USE enum err blast_apply_brute(const struct term_run *r, const struct blast_law *law,
                                     int64_t n, const struct blast *b, bool *changed);

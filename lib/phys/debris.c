@@ -22,11 +22,11 @@ static int64_t own_id(const struct parts *p, int64_t i)
     return (int64_t)(checksum_of((const char *)x, sizeof x) >> 1);
 }
 
-static struct blast blast_of(const struct term_run *r, int64_t i, double radius)
+static struct blast blast_of(const struct term_run *r, int64_t i)
 {
     const struct parts *p = r->parts;
     double Z = p->metal ? p->metal[i] : 0, ejecta = r->par->feedback.eta_sn * star_mass(r);
-    struct blast b = {.at = {.id = own_id(p, i), .radius = radius},
+    struct blast b = {.at = {.id = own_id(p, i)},
                       .mass = p->m[i],
                       .metals = p->m[i] * Z,
                       .energy = -(double)p->id[i] * ejecta * star_explosion(r),
@@ -55,19 +55,17 @@ static int64_t find_due(const struct term_run *r, int64_t **at)
 static enum err apply(const struct term_run *r, bool *changed)
 {
     const struct blast_law law = {.kinetic = r->par->physics.f_ek};
-    double radius;
-    TRY(blast_radius(r, &radius));
     int64_t *at, n = find_due(r, &at);
     struct blast *b = mem_new(sizeof *b * (size_t)n + 1, "supernovae");
     struct sum energy;
     sum_init(&energy);
     for (int64_t i = 0; i < n; i++) {
-        b[i] = blast_of(r, at[i], radius);
+        b[i] = blast_of(r, at[i]);
         sum_add(&energy, b[i].energy);
     }
     *changed = n > 0;
     part_remove(r->parts, r->mesh, r->level, n, at);
-    enum err err = blast_apply(r, &law, n, b, changed);
+    enum err err = blast_spread(r, &law, n, b, changed);
     if (err == OK) star_tell_energy(r, n, &energy);
     FREE(b);
     FREE(at);

@@ -87,10 +87,7 @@ static enum err give_back(const struct term_run *r, struct due *due, int wave, b
 {
     struct blast_law law = {.kinetic = wave ? r->par->physics.f_ek : 0};
     double radius = 0.49 * mesh_dx(r->mesh, r->mesh->levelmax);
-    int64_t all = due->n[wave];
-    comm_add_i64(r->comm, &all, 1);
-    if (all == 0) return OK;
-    if (wave) TRY(blast_radius(r, &radius));
+    if (wave) return blast_spread(r, &law, due->n[wave], due->of[wave], changed);
     for (int64_t i = 0; i < due->n[wave]; i++) due->of[wave][i].at.radius = radius;
     return blast_apply(r, &law, due->n[wave], due->of[wave], changed);
 }

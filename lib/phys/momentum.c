@@ -22,13 +22,12 @@ static struct blast_law law_of(const struct term_run *r)
                               .supernova = ERG / (u->mass * (u->velocity * u->velocity))};
 }
 
-static struct blast explode(const struct term_run *r, const struct star_deaths *d, int64_t i,
-                            double radius)
+static struct blast explode(const struct term_run *r, const struct star_deaths *d, int64_t i)
 {
     struct parts *p = r->parts;
     double ejecta = r->par->feedback.eta_sn * p->m[i], yield = r->par->feedback.yield;
     double Z = p->metal ? p->metal[i] : 0;
-    struct blast b = {.at = {.id = p->id[i], .radius = radius},
+    struct blast b = {.at = {.id = p->id[i]},
                       .mass = ejecta,
                       .metals = ejecta * (yield + (1 - yield) * Z),
                       .energy = ejecta * d->specific * star_sampled(d, p->id[i]),
@@ -48,19 +47,17 @@ static enum err apply(const struct term_run *r, bool *changed)
     const struct blast_law law = law_of(r);
     const struct star_deaths deaths = star_deaths(r);
     struct sum energy;
-    double radius;
     int64_t most = 0, n = 0;
-    TRY(blast_radius(r, &radius));
     for (int64_t i = 0; i < p->n; i++) most += star_due(p, &deaths, i);
     struct blast *b = mem_new(sizeof *b * (size_t)most + 1, "supernovae");
     sum_init(&energy);
     for (int64_t i = 0; i < p->n; i++) {
         if (!star_due(p, &deaths, i)) continue;
-        b[n] = explode(r, &deaths, i, radius);
+        b[n] = explode(r, &deaths, i);
         sum_add(&energy, b[n++].energy);
     }
     *changed = n > 0;
-    enum err err = blast_apply(r, &law, n, b, changed);
+    enum err err = blast_spread(r, &law, n, b, changed);
     if (err == OK) star_tell_energy(r, n, &energy);
     FREE(b);
     return err;

@@ -8,6 +8,9 @@
                            formats on other ranks; mass is conserved; the energy is that of all
                            explosions. FEEDBACK: thermal, debris, momentum;
                            virial: thermal, and stars form by turbulence
+    stars.py cosmo RANKS
+                           a cosmological box in which stars form early: supernovae release 1e51 erg
+                           each, and the gas has it; the same digest on RANKS
     stars.py wrong         wrong parameters: one sentence, status 2
 
 A one-line fault it catches: random numbers that follow the order of cells, ids in the order of
@@ -21,6 +24,8 @@ particles, a star that does not weigh what the gas has lost.
 # test: virial 2 3 tier=check timeout=300 ranks=3
 # test: thermal 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: debris 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: cosmo 3 tier=check timeout=300 ranks=3
+# test: cosmo 5 8 tier=long timeout=900 ranks=3
 # test: wrong tier=quick timeout=60
 import math
 import os
@@ -206,6 +211,91 @@ def ranks(feedback, numbers):
     v.end()
 
 
+# Stars form wherever gas is a little denser than the mean, long before they should.
+COSMO = """
+&RUN_PARAMS
+cosmo=.true.
+use_fftw=.true.
+pic=.true.
+poisson=.true.
+hydro=.true.
+nsubcycle=1,2
+nstepmax=8
+/
+&OUTPUT_PARAMS
+foutput=8
+noutput=1
+aout=1.0
+/
+&INIT_PARAMS
+filetype='grafic'
+initfile(1)='ics/ic_32/level_005'
+omega_b=0.047
+/
+&AMR_PARAMS
+levelmin=5
+levelmax=6
+nexpand=1
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+pressure_fix=.true.
+/
+&REFINE_PARAMS
+m_refine=2.0
+/
+&SF_PARAMS
+n_star=1e-9
+del_star=1.4
+eps_star=0.1
+m_star=1e-3
+sf_log_properties=.true.
+/
+&FEEDBACK_PARAMS
+eta_sn=0.2
+t_sne=5.0
+/
+"""
+SUN = 1.9891e33
+
+
+def cosmic(name, n, ordering='hilbert', threads=1, settings=()):
+    os.makedirs(name)
+    os.symlink(os.path.abspath('ics'), os.path.join(name, 'ics'))
+    return ptah.simulate(COSMO, name, n, threads,
+                         ['run_params/ordering=' + ordering, *settings])
+
+
+def heat(s):
+    return math.fsum(1.5 * s.cell['pressure'] * s.volume)
+
+
+def cosmo(numbers):
+    """Energy in code units is energy in erg times a^2; expansion leaves heat in these as it is."""
+    v = ptah.Verdict()
+    ptah.unpack_ics('.', 'ic_32')
+    whole = cosmic('whole', 1)
+    weak = cosmic('weak', 1, settings=['feedback_params/f_esn=1e-6'])
+    e, s = events('whole'), read_ramses.load(whole.outputs[-1])
+    births, blasts = e[e[:, 0] == 0], e[e[:, 0] == 1]
+    gram = s.info['unit_d'] * s.info['unit_l'] ** 3
+    velocity = s.info['unit_l'] / s.info['unit_t'] * s.info['aexp']  # at a = 1
+    number = 0.2 * blasts[:, 3] * gram / (10 * SUN)
+    print('     %d births, %d of them exploded' % (len(births), len(blasts)))
+    v.same('births and supernovae', len(births) > 100 and len(blasts) > 50, True)
+    v.check('energy: %.6g explosions of 1e51 erg' % number.sum(),
+            abs(energy(whole) / math.fsum(number) - 1), 1e-6)
+    released = math.fsum(number * 1e51 * blasts[:, 14] ** 2) / (gram * velocity ** 2)
+    gained = heat(s) - heat(read_ramses.load(weak.outputs[-1]))
+    v.check('heat that the gas has of it: %.3f, less 1' % (gained / released),
+            abs(gained / released - 1), 0.1)  # some moves gas
+    for k, n in enumerate(numbers):
+        r = cosmic('on_%d' % n, n, 'ksection' if k % 2 == 0 else 'hilbert', 1 + k % 2)
+        v.same('%d ranks: the same digest' % n,
+               ptah.digest(r.outputs[-1]) == ptah.digest(whole.outputs[-1]), True)
+    v.end()
+
+
 def wrong():
     v = ptah.Verdict()
     for law, feedback, says in [
@@ -231,6 +321,8 @@ def wrong():
 if __name__ == '__main__':
     if sys.argv[1] == 'rate':
         rate()
+    elif sys.argv[1] == 'cosmo':
+        cosmo([int(n) for n in sys.argv[2:]])
     elif sys.argv[1] == 'wrong':
         wrong()
     else:
