@@ -372,8 +372,28 @@ def forms():
             print(r.err[-500:])
         every = what in ('big-endian', 'sub-records', 'all at once')
         damage(v, what, 'form', how.get('group', 0), every)
+    old_stars(v)
     narrow(v)
     v.end()
+
+
+def old_stars(v):
+    """In files without families stars are the particles with a time of birth, negative or not."""
+    new, old = Snapshot('plain'), Snapshot('plain')
+    for (kind, _), a in new.file.items():
+        if kind == 'part':
+            a[17] = np.where(np.arange(len(a[17])) % 3, 2, 1).astype(BYTE)
+    new.write('form')
+    want = digests('form')
+    old_particles(old)
+    header = 'header_%s.txt' % old.number
+    old.text[header] = old.text[header].replace('level ', 'level tform metal ')
+    for (kind, _), a in old.file.items():
+        if kind == 'part':
+            born = (np.arange(len(a[14])) % 3 * 2 - 3) * (np.arange(len(a[14])) % 3 > 0)
+            a += [born.astype(REAL), np.zeros(len(born), REAL)]
+    old.write('form')
+    v.same('old stars: their family', digests('form')['particle.family'], want['particle.family'])
 
 
 def narrow(v):
