@@ -17,7 +17,7 @@ coarsest level of ics, a zoom of three; so have blocks marked `example: cosmolog
 pages. Other data that a page needs, add here.
 """
 # test: inspect simulate repartition convert ptah tier=check timeout=120 ranks=4
-# test: pk genzoom inspect tier=check timeout=60
+# test: pk genzoom inspect convert tier=check timeout=60
 import os
 import re
 import shutil
