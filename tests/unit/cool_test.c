@@ -214,6 +214,38 @@ static void test_extremes(const struct cool_table *t, const char *name, method *
     CHECK(b.T2[0] > 0 && b.T2[0] < 1e5, "%s: %g", name, b.T2[0]);
 }
 
+/* One cell by RAMSES's sub-steps, one after the other; -1: too many. */
+static double plain(const struct cool_table *t, const struct solve_cells *b, int k, double dt)
+{
+    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * COOL_X / (3 * COOL_KB), time = 0, slope;
+    for (int i = 0; i < 490; i++) {
+        double net = solve_rate(t, b->nH[k], b->seen[k], b->Z[k], T2, &slope);
+        double w = fmax(fmax(4 * fabs(net) / T2, -4 * slope), 1 / total);
+        double next = T2 * (1 + slope / w - net / T2 / w) / (1 + slope / w), f = (total - time) * w;
+        if (time + 1 / w >= total * (1 - 1e-14)) return next * f + T2 * (1 - f);
+        T2 = next;
+        time += 1 / w;
+    }
+    return -1;
+}
+
+static void test_plain(const struct cool_table *t)
+{
+    double worst = 0;
+    for (int round = 0; round < 100; round++) {
+        struct solve_cells b, all;
+        double dt = pow(10, draw(10, 15));
+        draw_block(&b, -6, 2, 2, 10);
+        all = b;
+        solve_original(t, dt, 1, &all);
+        for (int k = 0; k < b.n; k++) {
+            double T2 = plain(t, &b, k, dt);
+            if (T2 > 0) worst = fmax(worst, fabs(all.T2[k] / T2 - 1));
+        }
+    }
+    CHECK(worst < 1e-9, "%g", worst);
+}
+
 /* A cell's result does not depend on its neighbours, nor on how many there are. */
 static void test_alone(const struct cool_table *t)
 {
@@ -388,6 +420,7 @@ int main(void)
     test_extremes(t, "original", solve_original, 16000);
     test_extremes(t, "implicit", solve_implicit, 2000);
     test_alone(t);
+    test_plain(t);
     test_background();
     char path[] = "cool_test_XXXXXX";
     int fd = mkstemp(path);
