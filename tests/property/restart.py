@@ -21,6 +21,7 @@ of the levels forgotten, an output repeated, the energy's bookkeeping begun anew
 # test: all cosmo 1 2 5 8 tier=long timeout=1200 ranks=2
 # test: damage original tier=check timeout=120 ranks=2
 # test: damage hdf5 tier=check timeout=120 ranks=2
+# test: by_expansion tier=check timeout=120
 # test: model tier=check timeout=240 ranks=2
 import glob
 import os
@@ -334,6 +335,22 @@ def in_the_way(v):
     v.same('out of the way: status', r.status, 0)
 
 
+def by_expansion():
+    """Outputs at equal steps of the expansion factor: a run that resumes at one of them writes the
+    rest, and none twice."""
+    v = ptah.Verdict()
+    ptah.unpack_ics('.', 'ic_32')
+    settings = ['amr_params/levelmax=5', 'output_params/delta_aout=0.008', 'run_params/nstepmax=14',
+                'output_params/foutput=1000']
+    whole = run('cosmo', 'whole', 1, 'hilbert', settings=settings)
+    v.same('outputs to test', len(whole.outputs) >= 3, True)
+    rest = run('cosmo', 'rest', 1, 'hilbert', ['-r', os.path.abspath(whole.outputs[1])], settings)
+    v.same('the outputs that remain', [os.path.basename(o) for o in rest.outputs],
+           [os.path.basename(o) for o in whole.outputs[2:]])
+    v.same('the last one', ptah.digest(rest.outputs[-1]), ptah.digest(whole.outputs[-1]))
+    v.end()
+
+
 def model():
     v = ptah.Verdict()
     good = os.path.abspath(first_steps('hdf5'))
@@ -390,6 +407,8 @@ if __name__ == '__main__':
         damage(words[1])
     elif words[0] == 'small':
         small()
+    elif words[0] == 'by_expansion':
+        by_expansion()
     elif words[0] == 'model':
         model()
     else:
