@@ -705,6 +705,33 @@ static void test_wide_ids(void)
     world_free(&w);
 }
 
+/* One particle, then the first, some, and the last: the others keep their columns. */
+static void test_removed(void)
+{
+    enum { N = 500 };
+    struct world w;
+    int64_t wrong = 0, left;
+    world_mesh(&w, all, DOMAIN_HILBERT, LMIN, LMIN, 1, periodic_box);
+    world_particles(&w, N, 0);
+    left = w.p.n;
+    for (int round = 0; round < 2; round++) {
+        int64_t at[5], n = 0, gone[5];
+        for (int64_t i = 0; i < w.p.n; i++)
+            if (round == 0 ? i == 3 : i % 7 == 0 && n < 4) at[n++] = i;
+        if (round == 1 && w.p.n > 40) at[n++] = w.p.n - 1;
+        for (int64_t k = 0; k < n; k++) gone[k] = w.p.id[at[k]];
+        part_remove(&w.p, &w.m, LMIN, n, at);
+        left -= n;
+        wrong += w.p.n != left || w.p.first[LMIN + 1] != left;
+        for (int64_t i = 0; i < w.p.n; i++) {
+            wrong += w.p.m[i] != (0.5 + uniform(w.p.id[i], 6)) / N;
+            for (int64_t k = 0; k < n; k++) wrong += w.p.id[i] == gone[k];
+        }
+    }
+    check(wrong == 0, "removed particles are gone, and no others");
+    world_free(&w);
+}
+
 static double cpu_seconds(void)
 {
     struct timespec t;
@@ -760,6 +787,7 @@ int main(int argc, char **argv)
     test_bounded();
     test_selection();
     test_wide_ids();
+    test_removed();
     test_threads();
     if (argc > 2) report_speed((int)strtol(argv[1], NULL, 10), strtoll(argv[2], NULL, 10));
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
