@@ -92,4 +92,4 @@ distclean:
 .PHONY: all units deps demo check check-quick check-long bench roof lint format clean distclean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(SCALE:%=%.d) $(RANKED:%=%.d)
--include $(B)/tests/bench/roof.d $(B)/tests/bench/kernels.d
+-include $(B)/tests/toy/toy.d $(B)/tests/bench/roof.d $(B)/tests/bench/kernels.d

@@ -69,11 +69,11 @@ def yields(age, Z):
 def run(name, ranks, f_w, ordering='hilbert', form='original', options=(), settings=()):
     text = BOX % ('.true.', STEPS, '.true.' if ranks == 3 else '.false.', 3, 5, 3, 0.3, STEPS // 2,
                   form, 0.1, 'eps_star=0.2\nm_star=20.0', '')
-    text += ("&PHYSICS_PARAMS\nmetal=.true.\nz_ave=0.25\neps_sn1=1.0\neps_sn2=1.0\nf_w=%g\n"
+    text += ("&PHYSICS_PARAMS\nmetal=.true.\neps_sn1=1.0\neps_sn2=1.0\nf_w=%g\n"
              "yieldtablefilename='../table.txt'\n%s/\n") % (f_w, 'f_ek=0.5\n' if f_w else '')
     return ptah.simulate(text, name, ranks, 2 if ranks == 2 else 1,
-                         ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
-                         list(options))
+                         ['run_params/ordering=' + ordering, 'run_params/nremap=3',
+                          'init_params/var_region=0.005,0.02', *settings], list(options))
 
 
 def law(ranks, f_w):
@@ -84,7 +84,8 @@ def law(ranks, f_w):
     a, s = read_ramses.load(first), read_ramses.load(last)
     p = s.part
     born, age, Z = p['birth_mass'], p['yield_age'], p['metallicity']
-    v.same('stars to test, of several ages', len(born) > 50 and len(set(age)) > 3, True)
+    v.same('stars to test, of several ages and metallicities', len(born) > 50 and
+           len(set(age)) > 3 and ((Z > 0.002) & (Z < 0.008)).any() and (Z > 0.015).any(), True)
     y = yields(age, Z)
     v.check('stars: the mass that they have left', abs(p['mass'] / born - (1 - y[:, 2])).max(),
             1e-12)
