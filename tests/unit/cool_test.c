@@ -350,6 +350,14 @@ static void test_exact(const char *path, const struct uv *uv)
           err_message());
     if (!t) return;
     exact_set(t, 2.5);
+    double jump =
+        exact_rate(t, 1e-3, 0.1 * (1 - 1e-7), 2e5) / exact_rate(t, 1e-3, 0.1 * (1 + 1e-7), 2e5) - 1;
+    CHECK(fabs(jump) < 1e-5, "from one metallicity of the table to the next: %g", jump);
+    struct solve_cells hot = {
+        .n = 2, .nH = {1, 1}, .seen = {1, 1}, .Z = {1, 1}, .T2 = {1e11, 4e11}};
+    solve_exact(t, 1e7 * 3 * COOL_KB / (2 * COOL_X * exact_rate(t, 1, 1, 1e9)), &hot);
+    double ratio = (4e11 - hot.T2[1]) / (1e11 - hot.T2[0]);
+    CHECK(hot.T2[0] < 1e11 && fabs(ratio - 2) < 0.01, "bremsstrahlung beyond the table: %g", ratio);
     struct solve_cells b, mine;
     double worst = 0;
     int bad = 0, n = 0;
