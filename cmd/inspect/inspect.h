@@ -11,6 +11,8 @@ enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION, P
 /* Exit status: the max over all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
 
+static const double SOLAR_MASS = 1.98892e33; /* g */
+
 enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };
 enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
 

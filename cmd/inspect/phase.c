@@ -15,8 +15,6 @@
 #include "io/stream.h"
 #include "phase.h"
 
-static const double SOLAR_MASS = 1.98892e33; /* g */
-
 struct phase {
     struct source *r;
     const struct phase_options *o;

@@ -18,7 +18,7 @@
 #include "io/stream.h"
 #include "param/param.h"
 
-static const double SOLAR_MASS = 1.98892e33, YEAR = 31557600; /* g, s */
+static const double YEAR = 31557600; /* s */
 
 struct stars {
     struct source *r;
@@ -52,12 +52,7 @@ static double time_of(const struct stars *s, double birth)
 
 static double redshift_at(const struct stars *s, double time)
 {
-    double low = 0, high = s->r->head.aexp;
-    for (int i = 0; i < 64; i++) {
-        double a = 0.5 * (low + high);
-        *((cosmo_time(s->cosmo, a) - s->begin) * s->second < time ? &low : &high) = a;
-    }
-    return 1 / high - 1;
+    return 1 / cosmo_aexp(s->cosmo, s->begin + time / s->second, s->r->head.aexp) - 1;
 }
 
 static enum err begin_cosmology(struct stars *s)

@@ -80,6 +80,16 @@ double cosmo_time(const struct cosmo *c, double aexp)
     return clock_at(c, c->t, 3, aexp);
 }
 
+double cosmo_aexp(const struct cosmo *c, double time, double latest)
+{
+    double low = 0, high = latest;
+    for (int i = 0; i < 64; i++) {
+        double a = 0.5 * (low + high);
+        *(cosmo_time(c, a) < time ? &low : &high) = a;
+    }
+    return high;
+}
+
 void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp)
 {
     if (c->chord[0]) {

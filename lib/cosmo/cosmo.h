@@ -24,6 +24,8 @@ void cosmo_free(struct cosmo *c);
 double cosmo_tau(const struct cosmo *c, double aexp); /* conformal code time at a; 0 at a = 1 */
 /* proper time in units of 1/H0, 0 at a = 1 */
 double cosmo_time(const struct cosmo *c, double aexp);
+/* The expansion factor at a proper time, at most `latest`. */
+double cosmo_aexp(const struct cosmo *c, double time, double latest);
 /* hexp = (1/a) da/dτ */
 void cosmo_at(const struct cosmo *c, double tau, double *aexp, double *hexp);
 /* sqrt(a³(Ω_m + Ω_Λ a³ + Ω_k a)) */

@@ -470,6 +470,19 @@ static enum err apply_by(const struct term_run *r, const struct blast_law *law, 
     return err;
 }
 
+struct blast blast_from(const struct parts *p, int64_t i)
+{
+    struct blast b = {
+        .at = {.id = p->id[i]},
+        .log = {
+            .id = p->id[i], .kind = STAR_DEATH, .m = p->m[i], .metal = p->metal ? p->metal[i] : 0}};
+    for (int d = 0; d < 3; d++) {
+        b.at.x[d] = b.log.x[d] = p->x[d][i];
+        b.v[d] = b.log.v[d] = p->v[d][i];
+    }
+    return b;
+}
+
 enum err blast_apply(const struct term_run *r, const struct blast_law *law, int64_t n,
                      const struct blast *b, bool *changed)
 {

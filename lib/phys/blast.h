@@ -18,6 +18,10 @@ struct blast {
     struct star_event log; /* of the star; the cell's part is filled in */
 };
 
+/* A blast where particle i is, with its id and velocity, and what the log says of it; the mass,
+ * metals and energy are the caller's. */
+struct blast blast_from(const struct parts *p, int64_t i);
+
 struct blast_law {
     double kinetic; /* fraction of the energy */
     /* 0: the ejecta move. Above: all gas within the radius does, with at most this radial momentum

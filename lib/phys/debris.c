@@ -26,15 +26,11 @@ static struct blast blast_of(const struct term_run *r, int64_t i)
 {
     const struct parts *p = r->parts;
     double Z = p->metal ? p->metal[i] : 0, ejecta = r->par->feedback.eta_sn * star_mass(r);
-    struct blast b = {.at = {.id = own_id(p, i)},
-                      .mass = p->m[i],
-                      .metals = p->m[i] * Z,
-                      .energy = -(double)p->id[i] * ejecta * star_explosion(r),
-                      .log = {.id = p->id[i], .kind = STAR_DEATH, .m = p->m[i], .metal = Z}};
-    for (int d = 0; d < 3; d++) {
-        b.at.x[d] = b.log.x[d] = p->x[d][i];
-        b.v[d] = b.log.v[d] = p->v[d][i];
-    }
+    struct blast b = blast_from(p, i);
+    b.at.id = own_id(p, i);
+    b.mass = p->m[i];
+    b.metals = p->m[i] * Z;
+    b.energy = -(double)p->id[i] * ejecta * star_explosion(r);
     return b;
 }
 

@@ -38,16 +38,12 @@ static struct blast blast_of(const struct term_run *r, int64_t i, double age, bo
     double Z = p->metal ? p->metal[i] : f->z_ave * 0.02, m = p->birth_mass[i];
     struct yield a = yields_at(r->yields, p->yield_age[i], Z), b = yields_at(r->yields, age, Z);
     double events = f->eps_sn2 * (b.type2 - a.type2) + f->eps_sn1 * (b.type1 - a.type1);
-    struct blast e = {.at = {.id = p->id[i]},
-                      .mass = (b.mass - a.mass) * m,
-                      .metals = (b.metals - a.metals) * m,
-                      .energy = events * (m / SUN) * (ERG / (u->velocity * u->velocity)),
-                      .log = {.id = p->id[i], .kind = STAR_DEATH, .m = p->m[i], .metal = Z}};
+    struct blast e = blast_from(p, i);
+    e.mass = (b.mass - a.mass) * m;
+    e.metals = (b.metals - a.metals) * m;
+    e.energy = events * (m / SUN) * (ERG / (u->velocity * u->velocity));
+    e.log.metal = Z;
     if (b.mass - a.mass < f->tol || !(e.mass < p->m[i])) e.mass = 0;
-    for (int d = 0; d < 3; d++) {
-        e.at.x[d] = e.log.x[d] = p->x[d][i];
-        e.v[d] = e.log.v[d] = p->v[d][i];
-    }
     *type2 = b.type2 > a.type2;
     if (!*type2) e.log.kind = STAR_QUIET;
     if (f->f_w == 0) e.delayed = e.mass;

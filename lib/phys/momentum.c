@@ -27,15 +27,10 @@ static struct blast explode(const struct term_run *r, const struct star_deaths *
     struct parts *p = r->parts;
     double ejecta = r->par->feedback.eta_sn * p->m[i], yield = r->par->feedback.yield;
     double Z = p->metal ? p->metal[i] : 0;
-    struct blast b = {.at = {.id = p->id[i]},
-                      .mass = ejecta,
-                      .metals = ejecta * (yield + (1 - yield) * Z),
-                      .energy = ejecta * d->specific * star_sampled(d, p->id[i]),
-                      .log = {.id = p->id[i], .kind = STAR_DEATH, .m = p->m[i], .metal = Z}};
-    for (int k = 0; k < 3; k++) {
-        b.at.x[k] = b.log.x[k] = p->x[k][i];
-        b.v[k] = b.log.v[k] = p->v[k][i];
-    }
+    struct blast b = blast_from(p, i);
+    b.mass = ejecta;
+    b.metals = ejecta * (yield + (1 - yield) * Z);
+    b.energy = ejecta * d->specific * star_sampled(d, p->id[i]);
     p->m[i] -= ejecta;
     p->tag[i] = STAR_EXPLODED;
     return b;

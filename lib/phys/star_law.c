@@ -146,12 +146,7 @@ void star_tell_energy(const struct term_run *r, int64_t n, struct sum *energy)
 /* Conformal time at which the proper time (1/H0) is `proper`, up to the end of the step. */
 static double conformal(const struct term_run *r, double proper)
 {
-    double low = 0, high = r->aexp;
-    for (int i = 0; i < 64; i++) {
-        double a = 0.5 * (low + high);
-        *(cosmo_time(r->history, a) < proper ? &low : &high) = a;
-    }
-    return cosmo_tau(r->history, high);
+    return cosmo_tau(r->history, cosmo_aexp(r->history, proper, r->aexp));
 }
 
 double star_birth(const struct term_run *r, double age)
