@@ -151,7 +151,10 @@ static enum err next_line(struct table_file *in)
 {
     do {
         in->line++;
-        if (!fgets(in->text, sizeof in->text, in->f))
+        bool got = fgets(in->text, sizeof in->text, in->f) != NULL;
+        if (!got && ferror(in->f))
+            FAIL(ERR_FILE, "%s: cannot be read: %s", in->path, strerror(errno));
+        if (!got)
             FAIL(ERR_FORMAT, "%s: line %ld: the table of yields is cut short", in->path, in->line);
         if (strlen(in->text) + 1 == sizeof in->text)
             FAIL(ERR_FORMAT, "%s: line %ld is longer than %ld characters: it is no table of yields",

@@ -148,6 +148,10 @@ def wrong():
     r = wrong_run()
     v.same('no file', (r.status, 'table.txt' in r.err, len(r.err.strip().splitlines())),
            (2, True, 1))
+    os.mkdir('table.txt')
+    r = wrong_run()
+    v.same('a directory', (r.status, 'cannot be read' in r.err, len(r.err.strip().splitlines())),
+           (2, True, 1))
     r = wrong_run(['feedback_params/eta_sn=0.1'])
     v.same('two recipes', (r.status, 'eta_sn' in r.err, len(r.err.strip().splitlines())),
            (2, True, 1))
