@@ -1,12 +1,12 @@
-# Ptah. make: the programs, into bin/ · make demo · make check, check-quick, check-long · make lint,
-# format · make bench, roof · make deps: what is needed to build and test (asks unless CI=true)
+# Ptah. `make help` lists the targets.
 include config.mk
 
-B      := build
+# make O=DIR: everything that is built goes into DIR, whose name has no spaces
+B      := $(if $(O),$(O)/build,build)
 LIBSRC := $(wildcard lib/*/*.c)
 LIBOBJ := $(LIBSRC:%.c=$(B)/%.o)
 TOOLS  := $(notdir $(wildcard cmd/*))
-BIN    := bin
+BIN    := $(if $(O),$(O)/bin,bin)
 BINS   := $(TOOLS:%=$(BIN)/%)
 CMDOBJ := $(patsubst %.c,$(B)/%.o,$(wildcard cmd/*/*.c))
 UNITS  := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c tests/property/*.c))
@@ -14,7 +14,31 @@ UNITS  := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*.c tests/property/*.c))
 # make V=1 shows the commands whole.
 say     = $(if $(V),,@printf '  %-3s %s\n' $(1) $(2); )
 
-all: $(BINS)
+ifdef PATCH
+all: patched
+else
+all: $(BINS) $(BIN)/ptah
+endif
+
+# make PATCH=DIR: files of DIR in place of ours, or beside them. DIR is as ours (lib/…, cmd/…), or
+# flat with the names of files that exist once. Checkpoints name the patch and its sum.
+patched:
+	@scripts/patch '$(PATCH)' $(B)/patch
+	@$(MAKE) --no-print-directory -C $(B)/patch PATCH= O= BIN=$(abspath $(BIN)) \
+	    PATCHED="$$(cat $(B)/patch/NAME)" all
+
+# What programs know of their build. Written anew only if it is another: then they are linked again.
+$(B)/version.c: always
+	@mkdir -p $(@D)
+	@CC='$(CC)' FLAGS='$(OPT) $(STRICT)' PATCHED='$(PATCHED)' scripts/version >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(B)/version.o: $(B)/version.c lib/out/version.h
+	@$(CC) -Ilib -c $< -o $@
+
+$(BIN)/ptah: scripts/ptah
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
 
 $(B)/libptah.a: $(LIBOBJ)
 	@rm -f $@; ar rcs $@ $^
@@ -25,7 +49,7 @@ $(B)/%.o: %.c config.mk
 
 PERCENT := %
 .SECONDEXPANSION:
-$(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/libptah.a
+$(BIN)/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/version.o $(B)/libptah.a
 	@mkdir -p $(BIN)
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
@@ -35,7 +59,7 @@ $(B)/tests/%: $(B)/tests/%.o $(B)/libptah.a
 # Programs with one format more, tests/toy/toy.c: tests/property/formats.py.
 TOYS := $(B)/tests/toy/convert $(B)/tests/toy/inspect
 $(TOYS): $(B)/tests/toy/%: $$(filter $(B)/cmd/$$*/$$(PERCENT),$(CMDOBJ)) $(B)/tests/toy/toy.o \
-         $(B)/libptah.a
+         $(B)/version.o $(B)/libptah.a
 	$(call say,ld,$@)$(CC) $(LDFLAGS) $^ $(LDLIBS) -o $@
 
 # A program of several files, tests/scale. It counts the balancer's reductions over ranks.
@@ -48,8 +72,7 @@ RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
 
-units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
-       $(patsubst %,$(B)/tests/bench/%,roof kernels tree)
+units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) $(B)/tests/bench/roof $(B)/tests/bench/kernels
 
 # The two commands that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
@@ -63,6 +86,7 @@ demo:
 	@$(BUILD) all
 	@scripts/demo.sh
 
+test: check
 check check-quick check-long:
 	@scripts/install.sh check
 	@$(BUILD) all units
@@ -78,6 +102,8 @@ bench:
 	@$(BUILD) all $(B)/tests/bench/roof $(B)/tests/bench/kernels
 	@tests/bench/bench $(BENCH)
 
+include packaging/install.mk
+
 lint:
 	@scripts/lint
 
@@ -90,7 +116,8 @@ clean:
 distclean:
 	rm -rf $(B) $(BIN)
 
-.PHONY: all units deps demo check check-quick check-long bench roof lint format clean distclean
+.PHONY: all patched always units deps demo test check check-quick check-long bench roof lint \
+        format clean distclean
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(SCALE:%=%.d) $(RANKED:%=%.d)
 -include $(B)/tests/toy/toy.d $(B)/tests/bench/roof.d $(B)/tests/bench/kernels.d

@@ -1,19 +1,25 @@
 # Build settings. Override on the command line or in the environment: make CC=… OPT=…
 CC      := mpicc
-OPT     ?= -O3 -march=native
+# make ARCH=x86-64-v3: for other machines than this one, such as the nodes of a cluster. The bits of
+# results do not depend on it.
+ARCH    ?= native
+OPT     ?= -O3 -march=$(ARCH)
 # Bits must not depend on how a loop was compiled: no contraction, no fast-math
 # (docs/decisions/0001).
 STRICT  := -ffp-contract=off -fno-math-errno -fno-trapping-math
 WARN    := -Wall -Wextra -Werror=switch -Werror=switch-enum -Wshadow -Wstrict-prototypes \
-           -Wmissing-prototypes -Wno-unused-parameter
+           -Wmissing-prototypes -Wno-unused-parameter -Wno-psabi
 PKGS    := gsl fftw3 zlib libpng
 # make HDF5=: without. Any build of the library will do, MPI or not; which one, pkg-config is asked.
 HDF5   ?= $(firstword $(foreach p,hdf5-openmpi hdf5-mpich hdf5-serial hdf5,\
                         $(shell pkg-config --exists $(p) && echo $(p))))
 # make MORTON128=1: octree keys of 128 bits, 42 levels instead of 21
 MORTON128 ?=
+# options of distributions' packages
+HARDEN_C  ?=
+HARDEN_LD ?=
 DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH_HDF5)
 CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) -fopenmp -g -Ilib $(DEFS) \
-          $(shell pkg-config --cflags $(PKGS) $(HDF5))
-LDFLAGS = -fopenmp
+          $(shell pkg-config --cflags $(PKGS) $(HDF5)) $(HARDEN_C)
+LDFLAGS = -fopenmp $(HARDEN_LD)
 LDLIBS  = $(shell pkg-config --libs $(PKGS) $(HDF5)) -lm

@@ -9,8 +9,7 @@
 #include "base/opt.h"
 #include "comm/lines.h"
 #include "convert.h"
-
-#define VERSION "ptah convert 0.1"
+#include "out/version.h"
 
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 
@@ -19,8 +18,8 @@ static int convert_all(const struct request *r, const struct comm *c);
 int main(int argc, char **argv)
 {
     struct comm c;
-    char *provenance = opt_provenance(VERSION, argc, argv);
-    struct request r = {.version = VERSION, .provenance = provenance};
+    char *provenance = version_provenance(&ptah_version, "convert", argc, argv);
+    struct request r = {.provenance = provenance};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported as a write error */
     int status = request_read(argc, argv, &r);
     if (status == GO_ON) {

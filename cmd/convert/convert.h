@@ -22,7 +22,7 @@ struct request {
     int points[3]; /* of it: densities, metallicities, temperatures; 0: by default */
     int nz;        /* redshifts; 0: that of the checkpoint */
     double z[REDSHIFTS];
-    const char *version, *provenance;
+    const char *provenance;
     int npath;
     char **paths;
 };

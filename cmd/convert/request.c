@@ -4,6 +4,7 @@
 
 #include "base/opt.h"
 #include "convert.h"
+#include "out/version.h"
 
 enum { GO_ON = -1, DONE = 0, TROUBLE = 2, RANKS_MAX = 99999, FILES_MAX = 100000 };
 enum { LEVELMAX = 256, LEVELMIN, REGION, LEGACY, GAS, NAMED, FILES, MEMORY, FORCE };
@@ -177,7 +178,7 @@ static int scan(int argc, char **argv, struct request *r)
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;) {
         if (c == 'h') opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
-        if (c == 'V') puts(r->version);
+        if (c == 'V') version_print(stdout, &ptah_version, "convert", r->verbosity);
         if (c == 'h' || c == 'V') return DONE;
         if (c == OPT_BAD) return TROUBLE;
         if (s.value && set_value(c, s.value, r) != OK) return TROUBLE;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "out/version.h"
 #include "points.h"
 #include "report.h"
 #include "room.h"
@@ -200,7 +201,7 @@ static int set_flag(int letter, struct options *o)
         opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
         return DONE;
     case 'V':
-        puts("ptah genzoom 0.1");
+        version_print(stdout, &ptah_version, "genzoom", o->verbose);
         return DONE;
     default:
         fprintf(stderr, "%s\n", err_message());

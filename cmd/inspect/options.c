@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "out/version.h"
 #include "plot/colours.h"
 
 enum { PIXELS_MAX = 16384, BINS_MAX = 2048 };
@@ -338,7 +339,7 @@ static int set_option(struct parsing *p, int letter, const char *value)
         if (o->c.rank == 0) opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
         return DONE;
     case 'V':
-        if (o->c.rank == 0) puts("ptah inspect 0.1");
+        if (o->c.rank == 0) version_print(stdout, &ptah_version, "inspect", o->verbose);
         return DONE;
     case OPT_BAD:
         if (o->c.rank == 0) fprintf(stderr, "%s\n", err_message());

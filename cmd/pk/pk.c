@@ -12,6 +12,7 @@
 #include "feed.h"
 #include "fft/fft.h"
 #include "formats/formats.h"
+#include "out/version.h"
 #include "output.h"
 
 enum {
@@ -234,7 +235,7 @@ static int set_option(int letter, const char *value, struct options *o)
         opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
         return DONE;
     case 'V':
-        puts("ptah pk 0.1");
+        version_print(stdout, &ptah_version, "pk", o->verbose);
         return DONE;
     default:
         fprintf(stderr, "%s\n", err_message());

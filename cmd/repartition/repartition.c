@@ -15,8 +15,7 @@
 #include "comm/lines.h"
 #include "formats/formats.h"
 #include "io/file.h"
-
-#define VERSION "ptah repartition 0.1"
+#include "out/version.h"
 
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 
@@ -58,7 +57,7 @@ int main(int argc, char **argv)
         comm_init(&argc, &argv, &c);
         log_init(c.rank == 0, o.quiet ? -1 : o.verbose);
         comm_share_threads(&c);
-        o.reshape.provenance = opt_provenance(VERSION, argc, argv);
+        o.reshape.provenance = version_provenance(&ptah_version, "repartition", argc, argv);
         status = repartition_all(&o, &c);
         mem_free((void *)(uintptr_t)o.reshape.provenance);
         if (c.rank == 0 && o.verbose > 1) mem_print(stderr);
@@ -162,7 +161,7 @@ static int set_option(int letter, const char *value, struct options *o)
         opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
         return DONE;
     case 'V':
-        puts(VERSION);
+        version_print(stdout, &ptah_version, "repartition", o->verbose);
         return DONE;
     default:
         fprintf(stderr, "%s\n", err_message());

@@ -12,10 +12,9 @@
 #include "base/opt.h"
 #include "comm/comm.h"
 #include "comm/lines.h"
+#include "out/version.h"
 #include "param/param.h"
 #include "sim/sim.h"
-
-#define VERSION "ptah simulate 0.1"
 
 enum { CHANGE_MODEL = 256 };
 
@@ -157,7 +156,7 @@ static enum err path_read(const struct comm *c, char path[4096])
 static enum err parameters_read(const struct request *r, const struct comm *c, struct params *p,
                                 char **text)
 {
-    size_t bytes;
+    size_t bytes = 0;
     TRY(text_read(r->namelist, c, text, &bytes));
     TRY(param_read_text(p, *text, bytes, r->namelist));
     for (int i = 0; i < r->nset; i++) TRY(param_set(p, r->set[i]));
@@ -224,7 +223,10 @@ int main(int argc, char **argv)
                   rows);
         return log_stdout_end("simulate") ? 0 : 2;
     }
-    if (r.version) return puts(VERSION) < 0 || !log_stdout_end("simulate") ? 2 : 0;
+    if (r.version) {
+        version_print(stdout, &ptah_version, "simulate", r.verbosity);
+        return log_stdout_end("simulate") ? 0 : 2;
+    }
     if (r.list) {
         param_list(stdout);
         return log_stdout_end("simulate") ? 0 : 2;
@@ -237,7 +239,7 @@ int main(int argc, char **argv)
     struct sim *s = mem_zero(sizeof *s, "run");
     struct params *p = mem_zero(sizeof *p, "parameters");
     char *text = NULL;
-    s->out.provenance = opt_provenance(VERSION, argc, argv);
+    s->out.provenance = version_provenance(&ptah_version, "simulate", argc, argv);
     enum err e = simulate(&r, &c, s, p, &text);
     int status = e == ERR_STOPPED                                    ? 75
                  : e != OK || (s->end.status == 0 && ferror(stdout)) ? 2

@@ -124,17 +124,3 @@ int opt_reals(const char *value, int most, double *x)
     }
     return -1;
 }
-
-char *opt_provenance(const char *version, int argc, char *const *argv)
-{
-    static const char words[] = "\narguments:";
-    size_t n = strlen(version) + sizeof words + 1;
-    for (int i = 1; i < argc; i++) n += strlen(argv[i]) + 1;
-    char *s = mem_new(n, "provenance"), *at = stpcpy(stpcpy(s, version), words);
-    for (int i = 1; i < argc; i++) {
-        *at++ = ' ';
-        at = stpcpy(at, argv[i]);
-    }
-    stpcpy(at, "\n");
-    return s;
-}

@@ -47,7 +47,3 @@ bool opt_int(const char *value, long least, long most, int *n);
 bool opt_bytes(const char *value, int64_t *n);
 int opt_reals(const char *value, int most,
               double x[/*most*/]); /* finite, with commas between; their count */
-
-/* "VERSION" and "arguments: …", one line each (owner: caller, FREE): the provenance that a
- * checkpoint records. */
-char *opt_provenance(const char *version, int argc, char *const *argv);

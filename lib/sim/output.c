@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
-#include "comm/tuner.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "io/dir.h"
@@ -279,17 +278,6 @@ static enum err write_once(struct sim *s, const struct ckpt_head *h, char *path,
     return write_in_domains(s, f->writer, h, path, n);
 }
 
-/* Of the run, and what it has measured of its exchanges (owner: caller). */
-static char *provenance(const struct sim *s)
-{
-    enum { ROOM = 4096 };
-    size_t n = strlen(s->out.provenance) + 1;
-    char *text = mem_new(n + ROOM, "provenance");
-    memcpy(text, s->out.provenance, n);
-    tuner_state(&s->comm, text + n - 1, ROOM);
-    return text;
-}
-
 /* Again if the directory of outputs was removed meanwhile. */
 static enum err write_twice(struct sim *s, const struct ckpt_head *h)
 {
@@ -315,7 +303,7 @@ static enum err write_twice(struct sim *s, const struct ckpt_head *h)
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     struct ckpt_head h;
-    char *history = provenance(s);
+    char *history = sim_history(s);
     head_fill(s, &h);
     h.provenance = history;
     h.backup = backup;

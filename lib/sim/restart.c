@@ -121,6 +121,7 @@ static enum err restore_tuner(struct sim *s)
     if (bytes) memcpy(lines, text, bytes);
     lines[bytes] = 0;
     tuner_resume(&s->comm, lines);
+    if (s->comm.rank == 0) sim_history_resume(s, lines);
     mem_free(lines);
     mem_free(text);
     return OK;
@@ -225,13 +226,13 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
 }
 
 /* The run has the columns of its checkpoint. */
-static enum err take_columns(struct sim *s)
+static void take_columns(struct sim *s)
 {
     const struct part_columns *from = &s->restart.from->columns;
     s->parts.columns = *from;
     for (int c = 0; c < from->n; c++)
         if (from->has[c]) part_want(&s->parts, c);
-    return sim_star_columns(s);
+    sim_star_columns(s);
 }
 
 static enum err read_particles(struct sim *s)
@@ -239,7 +240,7 @@ static enum err read_particles(struct sim *s)
     int first, last;
     enum err err = OK;
     if (!s->par->run.pic) return OK;
-    TRY(take_columns(s));
+    take_columns(s);
     my_pieces(s, &first, &last);
     timer_start("io");
     for (int i = first; i < last && err == OK; i++)

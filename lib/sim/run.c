@@ -146,5 +146,6 @@ void sim_fini(struct sim *s)
     }
     FREE(s->out.tout);
     FREE(s->out.aout);
+    FREE(s->out.before);
     tuner_free(&s->comm.tuner);
 }

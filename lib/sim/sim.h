@@ -94,6 +94,7 @@ struct sim_out {
     void (*announce)(const char *path);
     bool force; /* replace checkpoints that are there */
     const char *namelist_text, *provenance;
+    char *before; /* history of the checkpoint that the run resumed from; NULL: none */
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
     char last_good[4096]; /* checkpoint; empty: none yet */
@@ -185,13 +186,13 @@ struct sim_weights {
     double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
 };
 /* setup.c: the columns of particles that star formation needs, and the weight of stars */
-MUST_USE enum err sim_star_columns(struct sim *s);
+void sim_star_columns(struct sim *s);
 struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind. timed: its phases have timers; else the time is that of
  * the timer that runs (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
 void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
-/* physics.c: what source terms need beside s->yields: sim_cooling (collective) */
+/* physics.c: what source terms need: s->yields and sim_cooling (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
 /* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
 MUST_USE enum err sim_cooling(struct sim *s);
@@ -225,6 +226,10 @@ void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
 /* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_spectrum(struct sim *s);
+/* history.c: the provenance that checkpoints record (owner: caller, mem_free) (collective) */
+char *sim_history(const struct sim *s);
+/* history.c: the run resumes from a checkpoint with this provenance */
+void sim_history_resume(struct sim *s, const char *text);
 void sim_output_setup(struct sim *s);
 /* output.c: what was written before the checkpoint s->from */
 void sim_output_resume(struct sim *s);

@@ -1,0 +1,56 @@
+#include "out/version.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+void version_print(FILE *f, const struct version *v, const char *tool, int verbose)
+{
+    fprintf(f, "ptah %s %s\n", tool, v->number);
+    if (!verbose) return;
+    fprintf(f, "commit: %s\nbuilt: %s, %s\nmpi: %s\n", v->commit, v->compiler, v->flags, v->mpi);
+    if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
+}
+
+/* The job that this process is part of: the batch systems' own names for it. */
+static void job_print(FILE *f)
+{
+    static const struct {
+        const char *system, *id;
+    } known[] = {{"Slurm", "SLURM_JOB_ID"}, {"PBS", "PBS_JOBID"},    {"LSF", "LSB_JOBID"},
+                 {"SGE", "JOB_ID"},         {"Flux", "FLUX_JOB_ID"}, {"OAR", "OAR_JOB_ID"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *id = getenv(known[i].id);
+        if (!id || !*id) continue;
+        fprintf(f, "job: %s %.80s\n", known[i].system, id);
+        return;
+    }
+}
+
+static void time_print(FILE *f)
+{
+    const char *fixed = getenv("SOURCE_DATE_EPOCH");
+    time_t now = fixed ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    char text[32];
+    struct tm utc;
+    if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        fprintf(f, "date: %s\n", text);
+}
+
+char *version_provenance(const struct version *v, const char *tool, int argc, char *const *argv)
+{
+    char *text = NULL, host[256] = "";
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    fprintf(f, "ptah %s %s\narguments:", tool, v->number);
+    for (int i = 1; i < argc; i++) fprintf(f, " %s", argv[i]);
+    fprintf(f, "\ncommit: %s\nbuilt: %s, %s\nmpi: %s\n", v->commit, v->compiler, v->flags, v->mpi);
+    if (*v->patch) fprintf(f, "patch: %s\n", v->patch);
+    if (gethostname(host, sizeof host - 1) == 0 && *host) fprintf(f, "host: %s\n", host);
+    job_print(f);
+    time_print(f);
+    return mem_close_text(f, &text, &n, "provenance");
+}

@@ -1,0 +1,150 @@
+"""What `make install` leaves is whole: programs under other names, `ptah TOOL`, manual pages,
+completion with every option, and a library that a program outside can be built with; uninstall
+removes all. `make PATCH=DIR` takes a patch and checkpoints name it; `make dist` can be unpacked and
+knows its commit.
+
+A one-line fault it catches: a header that source.h includes and that is not installed.
+"""
+# test: installed tier=check timeout=240
+# test: patched tier=check timeout=600
+# test: dist tier=quick
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+from digest import SEDOV  # noqa: E402
+
+TOOLS = ['simulate', 'inspect', 'convert', 'repartition', 'genzoom', 'pk']
+
+
+def make(*words):
+    """In our own tree."""
+    plain = {k: x for k, x in os.environ.items() if not k.startswith('MAKE') and k != 'MFLAGS'}
+    return subprocess.run(['make', '--no-print-directory', '-C', ptah.ROOT, *words], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=plain)
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(d, f), folder)
+                  for d, _, names in os.walk(folder) for f in names)
+
+
+def long_options(tool):
+    return set(re.findall(r'^ +(?:-\w,)? *(--[\w-]+)', ptah.Run([ptah.program(tool), '-h'],
+                                                                '.').out, re.M))
+
+
+def check_completion(v, top):
+    script = os.path.join(top, 'share/bash-completion/completions/ptah-pk')
+    for tool in TOOLS:
+        ask = ('. %s; COMP_WORDS=(ptah-%s --); COMP_CWORD=1; _ptah; echo ${COMPREPLY[@]}'
+               % (script, tool))
+        r = ptah.Run(['bash', '-c', ask], '.')
+        v.same('%s: options that bash completes' % tool, set(r.out.split()), long_options(tool))
+    ask = '. %s; COMP_WORDS=(ptah inspect --conta); COMP_CWORD=2; _ptah; echo ${COMPREPLY[@]}'
+    v.same('ptah inspect --conta', ptah.Run(['bash', '-c', ask % script], '.').out.split(),
+           ['--contamination'])
+
+
+def check_library(v, top):
+    """examples/read against the installed headers and library."""
+    run = ptah.simulate(SEDOV, '.', settings=['run_params/nstepmax=1'])
+    os.environ['PKG_CONFIG_PATH'] = os.path.join(top, 'lib/pkgconfig')
+    flags = ptah.Run(['pkg-config', '--define-variable=prefix=' + top, '--cflags', '--libs',
+                      'ptah'], '.')
+    source = os.path.join(top, 'share/doc/ptah/examples/read/read.c')
+    r = ptah.Run(['mpicc', '-Wall', '-Werror', source, '-o', 'read', *flags.out.split()], '.')
+    v.same('the example is built', (r.status, r.err), (0, ''))
+    r = ptah.Run(['./read', run.outputs[-1]], '.')
+    summary = ptah.Run([ptah.program('inspect'), run.outputs[-1]], '.').out
+    mass = float(re.search(r'gas mass +(\S+)', summary).group(1))
+    v.check('mass of the gas by the example and by inspect',
+           abs(float(re.search(r'gas ([-+.e\d]+)', r.out).group(1)) / mass - 1), 1e-8)
+    v.same('the example with a wrong path', ptah.Run(['./read', 'nothing'], '.').status, 2)
+
+
+def test_installed(v):
+    dest, prefix = os.path.abspath('dest'), '/opt/ptah'
+    words = ['DESTDIR=' + dest, 'PREFIX=' + prefix, 'PROGRAM_PREFIX=ptah-']
+    r = make('install', *words)
+    v.same('make install', (r.returncode, r.stderr), (0, ''))
+    top = dest + prefix
+    v.same('files outside of PREFIX', [f for f in files_below(dest)
+                                       if not f.startswith(prefix[1:])], [])
+    for tool in TOOLS:
+        r = ptah.Run([os.path.join(top, 'bin', 'ptah'), tool, '-V'], '.')
+        v.same('ptah %s -V' % tool, r.out, 'ptah %s %s\n' % (tool, version()))
+        v.same('%s: a manual page' % tool,
+               os.path.exists('%s/share/man/man1/ptah-%s.1' % (top, tool)), True)
+    r = ptah.Run([os.path.join(top, 'bin', 'ptah'), 'simulat'], '.')
+    v.same('ptah simulat', (r.status, len(r.err.splitlines())), (2, 1))
+    check_completion(v, top)
+    check_library(v, top)
+    make('uninstall', *words)
+    v.same('files after uninstall', files_below(dest), [])
+
+
+def version():
+    with open(os.path.join(ptah.ROOT, 'VERSION')) as f:
+        return f.read().strip()
+
+
+def test_patched(v):
+    """A patch, flat and by path, that makes inspect speak differently."""
+    with open(os.path.join(ptah.ROOT, 'cmd/inspect/params.c')) as f:
+        text = f.read()
+    os.makedirs('louder')
+    with open('louder/params.c', 'w') as f:
+        f.write(text.replace('not kept', 'NOT KEPT'))
+    r = make('PATCH=' + os.path.abspath('nothing'))
+    v.same('no such patch', (r.returncode, 'no such directory' in r.stderr), (2, True))
+    with open('louder/nowhere.c', 'w') as f:
+        f.write('')
+    r = make('PATCH=' + os.path.abspath('louder'))
+    v.same('a file that fits nowhere', (r.returncode, 'nowhere.c' in r.stderr), (2, True))
+    os.remove('louder/nowhere.c')
+    r = make('PATCH=' + os.path.abspath('louder'), 'O=' + os.path.abspath('out'), 'OPT=-O1', '-j2')
+    v.same('make PATCH= O=', r.returncode, 0)
+    with open('box.nml', 'w') as f:
+        f.write(SEDOV)
+    r = ptah.Run(['out/bin/simulate', 'box.nml', 'run_params/nstepmax=1', '-o', 'run'], '.')
+    v.same('the patched program runs', (r.status, r.err if r.status else ''), (0, ''))
+    last = r.out.split()[-1]
+    patch = re.search(r'^patch: (.*)$', ptah.Run(['out/bin/inspect', '-p', last],
+                                                 '.').out, re.M)
+    v.same('its checkpoint names the patch',
+           bool(patch and re.fullmatch(r'louder [0-9a-f]{12}', patch.group(1))), True)
+    with open('out/bin/inspect', 'rb') as f:
+        v.same('the patched file is in the program', b'NOT KEPT' in f.read(), True)
+    plain = ptah.simulate(SEDOV, 'plain', settings=['run_params/nstepmax=1'])
+    v.same('other options of the compiler: same digest', ptah.digest(last),
+           ptah.digest(plain.outputs[-1]))
+
+
+def test_dist(v):
+    if not os.path.exists(os.path.join(ptah.ROOT, '.git')):
+        ptah.skip('not a git checkout')
+    r = make('dist', 'O=' + os.path.abspath('.'))
+    v.same('make dist', r.returncode, 0)
+    name = 'ptah-' + version()
+    subprocess.run(['tar', '-xzf', r.stdout.strip()], check=True)
+    with open(name + '/COMMIT') as f:
+        v.same('the commit that it names', bool(re.match('[0-9a-f]{12}', f.read())), True)
+    for file in ('VERSION', 'Makefile', 'CHANGELOG.md', 'lib/sim/step.c', 'man/ptah.7'):
+        v.same(file, os.path.exists(os.path.join(name, file)), True)
+    r = make('help')
+    for target in re.findall(r'make ([a-z-]+)', r.stdout):
+        v.same('make help names %s' % target, make('-n', target).returncode, 0)
+
+
+def main():
+    v = ptah.Verdict()
+    {'installed': test_installed, 'patched': test_patched, 'dist': test_dist}[sys.argv[1]](v)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
