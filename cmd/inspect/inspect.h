@@ -23,6 +23,7 @@ struct map_options {
     int pixels;                     /* a side */
     bool raw;                       /* .npy instead of a picture */
     double centre[3], width, depth; /* in units of the box */
+    double recent;                  /* of sfr, Myr */
     bool has_range;
     double lo, hi;
     enum map_weight weight;

@@ -11,7 +11,8 @@
  *
  * column: the integral of a field along the line of sight. mass, volume: the weighted mean. max:
  * the max value of a cell that a pixel meets. dm, star: column density of particles, each spread
- * over a cell of its level (CIC). */
+ * over a cell of its level (CIC). sfr: that of the stars born within `recent`, with their masses at
+ * birth, divided by that time. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -20,6 +21,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "births.h"
 #include "ckpt/sane.h"
 #include "formats/formats.h"
 #include "gas.h"
@@ -36,6 +38,8 @@ struct map {
     /* pixels a side; axes right, up, along the line of sight */
     int n, u, v, w;
     int field, family; /* -1: none */
+    bool rate;         /* of star formation */
+    struct births births;
     struct gas gas;
     enum map_weight weight;
     bool periodic;
@@ -45,7 +49,7 @@ struct map {
     double *sum, *norm;  /* [n*n] */
 };
 
-static enum err map_init(struct map *m, const struct source *r, const struct map_options *o);
+static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
 static enum err map_read(struct map *m, struct source *r);
 static void map_free(struct map *m);
 static void divide(struct map *m);
@@ -77,7 +81,7 @@ static enum err unknown_field(const struct map *m)
     for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
         n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
     FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
-         m->gas.pressure >= 0 ? " temperature nH" : "", r->head.particles ? " dm star" : "");
+         m->gas.pressure >= 0 ? " temperature nH" : "", r->head.particles ? " dm star sfr" : "");
 }
 
 static enum err find_field(struct map *m)
@@ -97,6 +101,8 @@ static enum err find_field(struct map *m)
     if (strcmp(name, "metallicity") == 0 && g->metal >= 0) m->field = FIELD_METALS;
     if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
     if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
+    m->rate = r->head.particles && strcmp(name, "sfr") == 0;
+    if (m->rate) m->family = FAM_STAR;
     if (m->field < 0 && m->family < 0) return unknown_field(m);
     return OK;
 }
@@ -123,7 +129,7 @@ static enum err find_weight(struct map *m)
     return OK;
 }
 
-static enum err map_init(struct map *m, const struct source *r, const struct map_options *o)
+static enum err map_init(struct map *m, struct source *r, const struct map_options *o)
 {
     if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
         FAIL(ERR_LIMIT,
@@ -135,6 +141,7 @@ static enum err map_init(struct map *m, const struct source *r, const struct map
     m->periodic = r->nboundary == 0;
     TRY(find_field(m));
     TRY(find_weight(m));
+    if (m->rate) TRY(births_open(&m->births, r));
     const int axis[3] = {m->u, m->v, m->w};
     for (int d = 0; d < 3; d++) {
         double size = d < 2 ? o->width : o->depth;
@@ -157,6 +164,7 @@ static void map_free(struct map *m)
 {
     FREE(m->sum);
     FREE(m->norm);
+    births_close(&m->births);
 }
 
 /* ---- cells ---- */
@@ -261,11 +269,27 @@ static enum err check_parts(const struct source_parts *p)
     return sane_parts(p->file, p->source->head.boxlen, &q);
 }
 
+/* The time over which star formation is averaged, s. */
+static double recent(const struct map *m)
+{
+    return fmin(m->o->recent * 1e6 * YEAR, m->births.now);
+}
+
+/* For sfr the mass that star i had when it was born, or 0 if it is too old. */
+static enum err mass_of(struct map *m, const struct source_parts *p, int64_t i, double *mass)
+{
+    double time;
+    *mass = p->m[i];
+    if (!m->rate) return OK;
+    TRY(births_star(&m->births, p, i, &time, mass));
+    if (m->births.now - time > recent(m)) *mass = 0;
+    return OK;
+}
+
 /* A particle is a cube, as large as a cell of its level, with uniform density. */
 static enum err fold_parts(const struct source_parts *p, void *ctx)
 {
     struct map *m = ctx;
-    const double *mass = p->m;
     const int axis[3] = {m->u, m->v, m->w};
     const struct source *r = p->source;
     const int64_t *level = p->levelp;
@@ -274,13 +298,16 @@ static enum err fold_parts(const struct source_parts *p, void *ctx)
     for (int64_t i = 0; i < p->n; i++) {
         int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
         double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
+        double mass;
         if (p->family[i] != m->family) continue;
-        if (!(mass[i] >= 0))
+        if (!(p->m[i] >= 0))
             FAIL(ERR_FORMAT,
                  "%s: particle %ld has the mass %g, which must be at least 0: see inspect -cc",
-                 p->file, (long)p->id[i], mass[i]);
+                 p->file, (long)p->id[i], p->m[i]);
+        TRY(mass_of(m, p, i, &mass));
+        if (mass == 0) continue;
         for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
-        lay_images(m, at, size, mass[i] / volume, 1);
+        lay_images(m, at, size, mass / volume, 1);
     }
     return OK;
 }
@@ -295,14 +322,23 @@ static enum err map_read(struct map *m, struct source *r)
         if (m->family >= 0) TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, m));
     }
     log_live(NULL);
+    if (m->rate) return births_end(&m->births);
     return m->family < 0 ? source_check_tree(r) : OK;
 }
 
-/* Columns are lengths in code units, that of nH in cm; a pixel without cells has no mean. */
+/* Of a code unit of length, kpc. */
+static double kiloparsecs(const struct map *m)
+{
+    return m->gas.units.length / 3.0856776e21;
+}
+
+/* Columns are lengths in code units, that of nH in cm; sfr is per year and kpc²; a pixel without
+ * cells has no mean. */
 static void divide(struct map *m)
 {
     double length = m->r->head.boxlen;
     if (m->field == FIELD_HYDROGEN) length *= m->gas.units.length;
+    if (m->rate) length *= m->births.solar / (recent(m) / YEAR) / (kiloparsecs(m) * kiloparsecs(m));
     for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
         if (m->weight == COLUMN)
             m->sum[i] *= length;
@@ -326,7 +362,7 @@ static struct range find_range(const struct map *m)
 {
     struct range r = {.lo = INFINITY, .hi = -INFINITY};
     int64_t n = 0;
-    double mean = 0, side = m->pixel * m->r->head.boxlen;
+    double mean = 0, side = m->pixel * m->r->head.boxlen * (m->rate ? kiloparsecs(m) : 1);
     for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
         double x = m->sum[i];
         if (!isfinite(x)) continue;
@@ -365,6 +401,7 @@ static const char *weight_name(const struct map *m)
 
 static const char *unit_name(const struct map *m)
 {
+    if (m->rate) return "solar masses/yr/kpc^2";
     switch (m->field) {
     case FIELD_TEMPERATURE:
         return m->weight == COLUMN ? "K code length" : "K";

@@ -18,6 +18,7 @@ enum {
     WIDTH,
     DEPTH,
     WEIGHT,
+    RECENT,
     LOG,
     LINEAR,
     RANGE,
@@ -40,7 +41,8 @@ static const struct opt ROWS[] = {
     {'c', "check", NULL,
      "is it complete and consistent? twice (-cc): every invariant of tree, cells and particles"},
     {'m', "map", "FIELD",
-     "map of a field, projected along the line of sight; also level, temperature, nH, dm, star"},
+     "map of a field, projected along the line of sight; also level, temperature, nH, dm, star, "
+     "sfr"},
     {DIAGRAM, "phase", NULL,
      "phase diagram: mass of the gas by density and temperature, as a picture and a table"},
     {HISTORY, "stars", NULL,
@@ -66,6 +68,8 @@ static const struct opt ROWS[] = {
      "mass, volume, max or column (default: column for density, max for level, mass for others)"},
     {'n', "pixels", "N",
      "pixels per side of the map (default 512), bins of the diagram (200), of the history (50)"},
+    {RECENT, "recent", "MYR",
+     "with -m sfr: the rate of star formation is the mean over this time (default 100)"},
     {LOG, "log", NULL, "logarithmic colours (default if all values are positive)"},
     {LINEAR, "linear", NULL, "linear colours"},
     {RANGE, "range", "LO,HI",
@@ -99,6 +103,7 @@ static const struct belongs {
                {WIDTH, A_MAP},
                {DEPTH, A_MAP},
                {WEIGHT, A_MAP},
+               {RECENT, A_MAP},
                {LOG, A_MAP},
                {LINEAR, A_MAP},
                {RANGE, A_MAP | A_PHASE},
@@ -271,6 +276,10 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
         return set_length(o, value, "the width must be a number up to 1, not", &o->map.width);
     case DEPTH:
         return set_length(o, value, "the depth must be a number up to 1, not", &o->map.depth);
+    case RECENT:
+        if (opt_reals(value, 1, &o->map.recent) != 1 || !(o->map.recent > 0))
+            return usage(o, "the time must be above 0, in Myr, not", value);
+        return OPTIONS_GO_ON;
     case RANGE:
         return set_range(o, value);
     case LOG:
@@ -441,7 +450,7 @@ int options_parse(int argc, char **argv, struct options *o)
     int status;
     o->memory = (size_t)512 << 20;
     o->map = (struct map_options){
-        .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1};
+        .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1, .recent = 100};
     o->phase.bins = 200;
     o->stars.bins = 50;
     opt_begin(&s, argc, argv, ROWS);

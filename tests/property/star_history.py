@@ -2,12 +2,13 @@
 
     star_history.py box      without cosmology, with supernovae: the mass formed by bin, from the
                              log; the same numbers from both formats and any ranks; the picture;
-                             damage, and checkpoints without stars
+                             the map of the rate (-m sfr) has the mass of young stars; damage, and
+                             checkpoints without stars
     star_history.py cosmo    conformal and proper birth times give the history that follows from
                              the expansion factors in the log
 
 A one-line fault it catches: conformal times taken for proper ones, the mass that supernovae took
-not added again, a unit of time without a^2, a bin off by one.
+not added again, a unit of time without a^2, a bin off by one, a rate per code length.
 """
 # test: box tier=check timeout=120 ranks=2
 # test: cosmo tier=check timeout=240 ranks=2
@@ -84,6 +85,21 @@ def damaged(v, path):
                (2, 1, True, ''))
 
 
+def rates(v, path, birth, end):
+    """Maps of the rate of star formation: of a part of the time, of all of it."""
+    age, mass = (end - birth[:, 13] * 3e14) / (1e6 * YEAR), birth[:, 3] * 1.66e-22 * 3e20 ** 3
+    for recent in np.median(age) * 1.001, 1e5:
+        j = json.loads(inspect('-m', 'sfr', '--recent', '%.17g' % recent, '-o', 'sfr.npy', '-j',
+                               '-n', '64', path).out)
+        young = age <= recent
+        want = mass[young].sum() / SOLAR_MASS / (min(recent, end / (1e6 * YEAR)) * 1e6)
+        v.check('map of the rate over %.3g Myr: its sum' % recent, abs(j['total'] / want - 1), 1e-6)
+        side = 3e20 / 3.0856776e21 / 64
+        v.check('map of the rate over %.3g Myr: per kpc^2' % recent,
+                abs(np.load('sfr.npy').sum() * side ** 2 / want - 1), 1e-6)
+    v.same('some are older', (age > np.median(age) * 1.001).sum() > 5, True)
+
+
 def box():
     v = ptah.Verdict()
     one, two = run('one', 1, 'original'), run('two', 2, 'hdf5')
@@ -102,6 +118,7 @@ def box():
     j = json.loads(inspect('--stars', '-n', str(BINS), '-j', one).out)
     v.same('JSON', [b['formed'] for b in j['history']] != [] and
            np.allclose([b['formed'] for b in j['history']], h[:, 4], rtol=1e-8), True)
+    rates(v, one, birth, end)
     for name, magic in ('s.png', b'\x89PNG'), ('s.svg', b'<svg '):
         r = inspect('--stars', '-o', name, one)
         with open(name, 'rb') as f:
