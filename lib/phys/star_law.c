@@ -70,6 +70,8 @@ double star_explosion(const struct term_run *r)
     return r->par->feedback.f_esn * ERG / (10 * SUN) / (u->velocity * u->velocity);
 }
 
+static const uint64_t BLAST = 0x626c617374; /* "blast" */
+
 struct star_deaths star_deaths(const struct term_run *r)
 {
     const struct param_physics *p = &r->par->physics;
@@ -81,7 +83,8 @@ struct star_deaths star_deaths(const struct term_run *r)
     return (struct star_deaths){.first = star_birth(r, age + wait),
                                 .last = star_birth(r, age),
                                 .specific = star_explosion(r),
-                                .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1)};
+                                .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
+                                .seed = star_seed(r->par, BLAST)};
 }
 
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i)
@@ -90,11 +93,15 @@ bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i)
            p->birth[i] > d->first;
 }
 
+uint64_t star_seed(const struct params *p, uint64_t purpose)
+{
+    return purpose ^ (uint64_t)p->stellar.iseed * 0x9E3779B97F4A7C15u;
+}
+
 double star_sampled(const struct star_deaths *d, int64_t id)
 {
-    static const uint64_t SEED = 0x626c617374; /* "blast" */
     if (!(d->boost > 1)) return 1;
-    struct rng g = rng_make(SEED, (uint64_t)id, 0);
+    struct rng g = rng_make(d->seed, (uint64_t)id, 0);
     return rng_uniform(&g) * d->boost < 1 ? d->boost : 0;
 }
 

@@ -51,7 +51,8 @@ static int64_t draw(const struct term_run *r, const struct star_law *law, const 
     if (most < 1) return 0;
     okey cell = lv->key[i] << 3 | (okey)c;
     uint64_t key = (uint64_t)cell ^ (uint64_t)(cell >> 32 >> 32) * 0x9E3779B97F4A7C15u;
-    struct rng g = rng_make(SEED + ((uint64_t)r->level << 48), key, (uint32_t)r->nstep);
+    uint64_t seed = star_seed(r->par, SEED) + ((uint64_t)r->level << 48);
+    struct rng g = rng_make(seed, key, (uint32_t)r->nstep);
     double n = mean < 1e15 ? (double)rng_poisson(&g, mean) : mean;
     *lost += n > most ? (int64_t)fmin(n - most, 1e15) : 0;
     return (int64_t)fmin(n, most);

@@ -15,6 +15,9 @@ struct star_law {
 struct star_law star_law(const struct term_run *r);
 double star_mass(const struct term_run *r);
 
+/* The key of random numbers that differ by their purpose: with the run's iseed. */
+uint64_t star_seed(const struct params *p, uint64_t purpose);
+
 /* phys/stars.c: the stars of a level. */
 MUST_USE enum err stars_form(const struct term_run *r, bool *changed);
 
@@ -48,6 +51,7 @@ struct star_deaths {
     double first, last; /* births of those that explode: first < birth <= last */
     double specific;    /* energy per ejected mass, code units */
     double boost;       /* mass_gmc in stars */
+    uint64_t seed;
 };
 struct star_deaths star_deaths(const struct term_run *r);
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);

@@ -128,6 +128,9 @@ def rate():
                 abs(got - want) / math.sqrt(want * mass), 4)
         v.check(name + ': masses are whole numbers of stars',
                 abs(e[:, 3] / mass - np.round(e[:, 3] / mass)).max(), 1e-9)
+    seeds = [uniform('seed_%d' % k, 'eps_star=0.1\nm_star=1.0', ['stellar_params/iseed=%d' % k])
+             for k in (0, 1)]
+    v.same('another seed, other stars', np.array_equal(seeds[0][:, 4:7], seeds[1][:, 4:7]), False)
     thin = uniform('thin', 'eps_star=0.1\nm_star=1.0\nn_star=80.0')
     v.same('below the threshold none', len(thin), 0)
     v.same('in hot gas none', len(uniform('hot', 'eps_star=0.1\nm_star=1.0',
