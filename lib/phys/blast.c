@@ -40,6 +40,7 @@ struct blaster {
     bool brute;
     size_t bytes; /* of a ball on its way */
     int nscalar;
+    struct star_elements elements;
     /* at home */
     int64_t nhome;
     struct event *centre;
@@ -102,6 +103,8 @@ static struct ball load_ball(const struct blaster *k, const struct blast *b, con
     if (metal >= 0) o.scalar[metal - GAS_SCALARS] += b->metals;
     int delayed = k->r->hydro->vars.at[SCALAR_DELAYED];
     if (delayed >= 0) o.scalar[delayed - GAS_SCALARS] += b->delayed;
+    for (int e = 0; e < k->elements.n; e++)
+        o.scalar[k->elements.var[e] - GAS_SCALARS] += b->element[e];
     *rho -= load / volume;
     return o;
 }
@@ -461,6 +464,7 @@ static enum err apply_by(const struct term_run *r, const struct blast_law *law, 
 {
     int nscalar = r->hydro->nvar - GAS_SCALARS;
     struct blaster k = {.r = r, .law = law, .brute = brute, .nscalar = nscalar};
+    k.elements = star_elements(r);
     k.bytes = offsetof(struct ball, scalar) + sizeof(double) * (size_t)nscalar;
     int64_t all = n;
     comm_add_i64(r->comm, &all, 1);

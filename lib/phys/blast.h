@@ -10,10 +10,11 @@
 #include "phys/stars.h"
 
 struct blast {
-    struct event at;       /* place, radius, and an id of its own */
-    double mass, v[3];     /* of the ejecta, above 0; velocity of the star */
-    double metals, energy; /* mass of metals among it; energy beside that of its motion */
-    double delayed;        /* mass for the scalar of delayed_cooling */
+    struct event at;                /* place, radius, and an id of its own */
+    double mass, v[3];              /* of the ejecta, above 0; velocity of the star */
+    double metals, energy;          /* mass of metals among it; energy beside that of its motion */
+    double delayed;                 /* mass for the scalar of delayed_cooling */
+    double element[YIELD_ELEMENTS]; /* masses of the run's elements among it */
     double load;           /* mass of gas that goes with it, at most a quarter of the cell */
     struct star_event log; /* of the star; the cell's part is filled in */
 };

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "phys/blast.h"
-#include "phys/yields.h"
 
 static const double SUN = 1.9891e33, GYR = 3.15576e16, ERG = 1e51;
 
@@ -41,6 +40,7 @@ static struct blast blast_of(const struct term_run *r, int64_t i, double age, bo
     struct blast e = blast_from(p, i);
     e.mass = (b.mass - a.mass) * m;
     e.metals = (b.metals - a.metals) * m;
+    for (int k = 0; k < YIELD_ELEMENTS; k++) e.element[k] = (b.element[k] - a.element[k]) * m;
     e.energy = events * (m / SUN) * (ERG / (u->velocity * u->velocity));
     e.log.metal = Z;
     if (b.mass - a.mass < f->tol || !(e.mass < p->m[i])) e.mass = 0;

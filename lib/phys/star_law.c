@@ -195,6 +195,18 @@ struct star_event star_event(const struct term_run *r, int kind, const struct le
     return e;
 }
 
+struct star_elements star_elements(const struct term_run *r)
+{
+    struct star_elements s = {.n = yields_elements(r->yields)};
+    for (int e = 0; e < s.n; e++) {
+        const char *name = yields_element(r->yields, e);
+        s.var[e] = gas_vars_find(&r->hydro->vars, name);
+        s.column[e] = part_column_find(&r->parts->columns, name);
+        BUG_ON(s.var[e] < 0 || s.column[e] < 0);
+    }
+    return s;
+}
+
 static int event_order(const void *a, const void *b)
 {
     const struct star_event *x = a, *y = b;

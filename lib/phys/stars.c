@@ -110,6 +110,15 @@ static int64_t next_id(const struct term_run *r)
     return most + 1;
 }
 
+static void inherit_elements(const struct term_run *r, const struct part_place *at, int64_t k)
+{
+    const struct star_elements s = star_elements(r);
+    const struct level *lv = &r->mesh->lev[r->level];
+    for (int e = 0; e < s.n; e++)
+        *star_element(r->parts, &s, e, k) = lv->fld[FLD_U + s.var[e]][at->oct][at->cell] /
+                                            lv->fld[FLD_U][at->oct][at->cell];
+}
+
 /* Particle k begins in the middle of its cell, and moves with its gas. */
 static void star_born(const struct term_run *r, const struct part_place *at, int64_t k, double m,
                       double birth, enum part_family family)
@@ -130,6 +139,7 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
     p->birth[k] = birth;
     if (p->birth_mass) p->birth_mass[k] = m;
     if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
+    inherit_elements(r, at, k);
 }
 
 /* What stays of every conserved variable. */

@@ -2,6 +2,7 @@
 #pragma once
 #include "phys/floor.h"
 #include "phys/term.h"
+#include "phys/yields.h"
 
 /* The law of a run at a time, code units. */
 struct star_law {
@@ -29,6 +30,18 @@ void star_tell(const struct params *p);
 double star_birth(const struct term_run *r, double age);
 /* The age (s) at that time of a star whose birth time is this. */
 double star_age(const struct term_run *r, double birth);
+
+/* The chemical elements of the run's table of yields: variables of the gas, columns of stars. */
+struct star_elements {
+    int n, var[YIELD_ELEMENTS], column[YIELD_ELEMENTS];
+};
+struct star_elements star_elements(const struct term_run *r);
+/* Mass fraction of element e in star i. */
+static inline double *star_element(const struct parts *p, const struct star_elements *s, int e,
+                                   int64_t i)
+{
+    return (double *)p->col[s->column[e]] + i;
+}
 
 /* The numbers of RAMSES; quiet: not in the log. */
 enum { STAR_QUIET = -1, STAR_BIRTH = 0, STAR_DEATH = 1 };

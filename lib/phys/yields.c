@@ -4,29 +4,36 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-enum { MOST_METALS = 1000, MOST_AGES = 100000, MOST_ELEMENTS = 100 };
+enum { MOST_METALS = 1000, MOST_AGES = 10000, NAME = 24, FIRST_ELEMENT = 4 };
+
+static const char PREFIX[] = "element_";
 
 struct yields {
     int nmetal, nage;
     double *age, *log_age; /* [nage] Gyr */
     double *Z;             /* [nmetal] */
-    struct yield *row;     /* [nmetal][nage] */
+    int nelement, width;
+    double *row; /* [nmetal][nage][width]: the numbers of struct yield */
+    char element[YIELD_ELEMENTS][NAME + sizeof PREFIX];
 };
 
-static struct yields *yields_make(int nmetal, int nage)
+static struct yields *yields_make(int nmetal, int nage, int nelement)
 {
+    _Static_assert(offsetof(struct yield, element) == FIRST_ELEMENT * sizeof(double),
+                   "struct yield is a row");
     struct yields *y = mem_zero(sizeof *y, "yields");
-    y->nmetal = nmetal, y->nage = nage;
+    y->nmetal = nmetal, y->nage = nage, y->width = FIRST_ELEMENT + nelement;
     y->age = mem_zero(sizeof *y->age * (size_t)nage, "yields");
     y->log_age = mem_zero(sizeof *y->log_age * (size_t)nage, "yields");
     y->Z = mem_zero(sizeof *y->Z * (size_t)nmetal, "yields");
-    y->row = mem_zero(sizeof *y->row * (size_t)nmetal * (size_t)nage, "yields");
+    y->row = mem_zero(sizeof *y->row * (size_t)(nmetal * nage) * (size_t)y->width, "yields");
     return y;
 }
 
@@ -38,6 +45,16 @@ void yields_free(struct yields *y)
     FREE(y->Z);
     FREE(y->row);
     mem_free(y);
+}
+
+int yields_elements(const struct yields *y)
+{
+    return y ? y->nelement : 0;
+}
+
+const char *yields_element(const struct yields *y, int e)
+{
+    return y->element[e];
 }
 
 /* ---- interpolation ---- */
@@ -53,34 +70,49 @@ static int below(const double *list, int n, double x)
     return lo;
 }
 
-static struct yield mix(const struct yield *a, const struct yield *b, double w)
+static double *row_of(const struct yields *y, int metal, int age)
 {
-    return (struct yield){a->type2 + w * (b->type2 - a->type2),
-                          a->type1 + w * (b->type1 - a->type1), a->mass + w * (b->mass - a->mass),
-                          a->metals + w * (b->metals - a->metals)};
+    return y->row + (size_t)(metal * y->nage + age) * (size_t)y->width;
 }
 
-static struct yield at_age(const struct yields *y, int metal, double age)
+static void mix(const struct yields *y, const double *a, const double *b, double w, double *out)
 {
-    static const struct yield none = {0};
-    const struct yield *row = y->row + (size_t)metal * (size_t)y->nage;
-    if (!(age > 0)) return none;
-    if (age <= y->age[0]) return mix(&none, row, age / y->age[0]);
-    if (age >= y->age[y->nage - 1]) return row[y->nage - 1];
-    int k = below(y->age, y->nage, age);
-    return mix(&row[k], &row[k + 1],
-               (log(age) - y->log_age[k]) / (y->log_age[k + 1] - y->log_age[k]));
+    for (int i = 0; i < y->width; i++) out[i] = a[i] + w * (b[i] - a[i]);
+}
+
+static void at_age(const struct yields *y, int metal, double age, double *out)
+{
+    static const double none[FIRST_ELEMENT + YIELD_ELEMENTS] = {0};
+    const double *last = row_of(y, metal, y->nage - 1);
+    if (!(age > 0)) {
+        memcpy(out, none, sizeof *out * (size_t)y->width);
+    } else if (age <= y->age[0]) {
+        mix(y, none, row_of(y, metal, 0), age / y->age[0], out);
+    } else if (age >= y->age[y->nage - 1]) {
+        memcpy(out, last, sizeof *out * (size_t)y->width);
+    } else {
+        int k = below(y->age, y->nage, age);
+        mix(y, row_of(y, metal, k), row_of(y, metal, k + 1),
+            (log(age) - y->log_age[k]) / (y->log_age[k + 1] - y->log_age[k]), out);
+    }
 }
 
 struct yield yields_at(const struct yields *y, double age, double Z)
 {
-    int last = y->nmetal - 1;
-    if (last == 0 || !(Z > y->Z[0])) return at_age(y, 0, age);
-    if (Z >= y->Z[last]) return at_age(y, last, age);
-    int k = below(y->Z, y->nmetal, Z);
-    struct yield lo = at_age(y, k, age), hi = at_age(y, k + 1, age);
-    double w = y->Z[k] > 0 ? log(Z / y->Z[k]) / log(y->Z[k + 1] / y->Z[k]) : Z / y->Z[k + 1];
-    return mix(&lo, &hi, w);
+    int last = y->nmetal - 1, k = Z >= y->Z[last] ? last : 0;
+    double lo[FIRST_ELEMENT + YIELD_ELEMENTS], hi[FIRST_ELEMENT + YIELD_ELEMENTS];
+    struct yield out = {0};
+    if (last == 0 || !(Z > y->Z[0]) || k == last) {
+        at_age(y, k, age, lo);
+    } else {
+        k = below(y->Z, y->nmetal, Z);
+        double w = y->Z[k] > 0 ? log(Z / y->Z[k]) / log(y->Z[k + 1] / y->Z[k]) : Z / y->Z[k + 1];
+        at_age(y, k, age, lo);
+        at_age(y, k + 1, age, hi);
+        mix(y, lo, hi, w, lo);
+    }
+    memcpy(&out, lo, sizeof *lo * (size_t)y->width);
+    return out;
 }
 
 /* ---- Hopkins et al. 2018 ---- */
@@ -112,7 +144,7 @@ static struct yields *hopkins(void)
 {
     enum { METALS = 8, AGES = 300, PARTS = 400 };
     static const double SUN = 0.02, FIRST = 0.1, LAST = 20000;
-    struct yields *y = yields_make(METALS, AGES);
+    struct yields *y = yields_make(METALS, AGES, 0);
     for (int k = 0; k < AGES; k++) {
         y->age[k] = FIRST / 1000 * pow(LAST / FIRST, (double)k / (AGES - 1));
         y->log_age[k] = log(y->age[k]);
@@ -132,7 +164,7 @@ static struct yields *hopkins(void)
             from = y->age[k] * 1000;
             sum.mass = 10.5 * sum.type2 + 1.4 * sum.type1 + winds;
             sum.metals = 1.995 * sum.type2 + 1.4 * sum.type1 + winds * y->Z[z];
-            y->row[z * AGES + k] = sum;
+            memcpy(row_of(y, z, k), &sum, sizeof sum.type2 * (size_t)y->width);
         }
     }
     return y;
@@ -176,7 +208,7 @@ static bool take_number(struct table_file *in, double *x)
 static enum err take_counts(struct table_file *in, int n[3])
 {
     static const char *const what[] = {"metallicities", "ages", "elements"};
-    static const int least[] = {1, 2, 0}, most[] = {MOST_METALS, MOST_AGES, MOST_ELEMENTS};
+    static const int least[] = {1, 2, 0}, most[] = {MOST_METALS, MOST_AGES, YIELD_ELEMENTS};
     for (int i = 0; i < 3; i++) {
         double x;
         while (*in->at && isspace((unsigned char)*in->at)) in->at++;
@@ -191,17 +223,39 @@ static enum err take_counts(struct table_file *in, int n[3])
     return OK;
 }
 
-/* The names of the elements, which may stand in several lines. */
-static enum err skip_names(struct table_file *in, int n)
+/* A name of n characters: letters, digits, + and -; no other element has it. */
+static enum err take_name(const struct table_file *in, struct yields *y, int n)
 {
-    while (n > 0) {
+    bool good = n <= NAME;
+    for (int i = 0; i < n && good; i++)
+        good = isalnum((unsigned char)in->at[i]) || in->at[i] == '+' || in->at[i] == '-';
+    if (!good)
+        FAIL(ERR_FORMAT,
+             "%s: line %ld: '%.*s' is not the name of an element: at most %d letters, digits, + "
+             "and - are expected",
+             in->path, in->line, n < 40 ? n : 40, in->at, NAME);
+    char *name = y->element[y->nelement];
+    snprintf(name, sizeof y->element[0], "%s%.*s", PREFIX, n, in->at);
+    for (int e = 0; e < y->nelement; e++)
+        if (strcmp(y->element[e], name) == 0)
+            FAIL(ERR_FORMAT, "%s: line %ld: two elements have the name %.*s", in->path, in->line, n,
+                 in->at);
+    y->nelement++;
+    return OK;
+}
+
+/* The names of the elements, which may stand in several lines. */
+static enum err take_names(struct table_file *in, struct yields *y, int n)
+{
+    while (y->nelement < n) {
         in->at += strspn(in->at, " \t\r\n");
         if (*in->at == 0) TRY(next_line(in));
         if (*in->at == '#')
             FAIL(ERR_FORMAT, "%s: line %ld: the names of %d elements are missing", in->path,
-                 in->line, n);
-        in->at += strcspn(in->at, " \t\r\n");
-        n--;
+                 in->line, n - y->nelement);
+        int length = (int)strcspn(in->at, " \t\r\n");
+        TRY(take_name(in, y, length));
+        in->at += length;
     }
     return OK;
 }
@@ -227,40 +281,48 @@ static enum err take_metallicity(struct table_file *in, double before, double *Z
     return OK;
 }
 
-/* A row of a metallicity: ages as at the first one, nothing that decreases. */
-static enum err take_row(struct table_file *in, struct yields *y, int metal, int k, int elements)
+/* Cumulative: nothing decreases, and no part is more than the whole. */
+static bool plausible(int width, const double *row, const double *last)
 {
-    double x[5], skipped;
+    double mass = row[offsetof(struct yield, mass) / sizeof *row];
+    bool good = mass < 1;
+    for (int i = 0; i < width; i++) good = good && row[i] >= last[i];
+    for (int i = FIRST_ELEMENT - 1; i < width; i++) good = good && row[i] <= mass;
+    return good;
+}
+
+/* A row of a metallicity: ages as at the first one. */
+static enum err take_row(struct table_file *in, struct yields *y, int metal, int k)
+{
+    double x[1 + FIRST_ELEMENT + YIELD_ELEMENTS];
     bool good = true;
     TRY(next_line(in));
-    for (int i = 0; i < 5; i++) good = good && take_number(in, &x[i]);
-    for (int i = 0; i < elements; i++) good = good && take_number(in, &skipped);
+    for (int i = 0; i < 1 + y->width; i++) good = good && take_number(in, &x[i]);
     if (!good)
         FAIL(ERR_FORMAT, "%s: line %ld: %d finite numbers are expected", in->path, in->line,
-             5 + elements);
+             1 + y->width);
     if (metal == 0) y->age[k] = x[0], y->log_age[k] = log(x[0]);
     if (!(x[0] > (k ? y->age[k - 1] : 0)) || fabs(x[0] - y->age[k]) > 1e-6 * x[0])
         FAIL(ERR_FORMAT,
              "%s: line %ld: the age, %g Gyr, must be above 0 and the age before, and the same for "
              "all metallicities",
              in->path, in->line, x[0]);
-    struct yield *row = &y->row[(size_t)metal * (size_t)y->nage + (size_t)k], last = {0};
-    *row = (struct yield){x[1], x[2], x[3], x[4]};
-    if (k) last = row[-1];
-    if (!(row->type2 >= last.type2 && row->type1 >= last.type1 && row->mass >= last.mass &&
-          row->metals >= last.metals && row->mass < 1 && row->metals <= row->mass))
+    static const double none[FIRST_ELEMENT + YIELD_ELEMENTS] = {0};
+    double *row = row_of(y, metal, k);
+    memcpy(row, x + 1, sizeof *x * (size_t)y->width);
+    if (!plausible(y->width, row, k ? row_of(y, metal, k - 1) : none))
         FAIL(ERR_FORMAT,
              "%s: line %ld: yields are cumulative and must not decrease; the mass must stay below "
-             "1, the metals within the mass",
+             "1, metals and each element within the mass",
              in->path, in->line);
     return OK;
 }
 
-static enum err read_rows(struct table_file *in, struct yields *y, int elements)
+static enum err read_rows(struct table_file *in, struct yields *y)
 {
     for (int z = 0; z < y->nmetal; z++) {
         TRY(take_metallicity(in, z ? y->Z[z - 1] : -1e-300, &y->Z[z]));
-        for (int k = 0; k < y->nage; k++) TRY(take_row(in, y, z, k, elements));
+        for (int k = 0; k < y->nage; k++) TRY(take_row(in, y, z, k));
     }
     return OK;
 }
@@ -270,9 +332,9 @@ static enum err read_table(struct table_file *in, struct yields **out)
     int n[3];
     TRY(next_line(in));
     TRY(take_counts(in, n));
-    TRY(skip_names(in, n[2]));
-    *out = yields_make(n[0], n[1]);
-    return read_rows(in, *out, n[2]);
+    *out = yields_make(n[0], n[1], n[2]);
+    TRY(take_names(in, *out, n[2]));
+    return read_rows(in, *out);
 }
 
 enum err yields_new(const char *name, struct yields **out)

@@ -226,13 +226,13 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
 }
 
 /* The run has the columns of its checkpoint. */
-static void take_columns(struct sim *s)
+static enum err take_columns(struct sim *s)
 {
     const struct part_columns *from = &s->restart.from->columns;
     s->parts.columns = *from;
     for (int c = 0; c < from->n; c++)
         if (from->has[c]) part_want(&s->parts, c);
-    sim_star_columns(s);
+    return sim_star_columns(s);
 }
 
 static enum err read_particles(struct sim *s)
@@ -240,7 +240,7 @@ static enum err read_particles(struct sim *s)
     int first, last;
     enum err err = OK;
     if (!s->par->run.pic) return OK;
-    take_columns(s);
+    TRY(take_columns(s));
     my_pieces(s, &first, &last);
     timer_start("io");
     for (int i = first; i < last && err == OK; i++)

@@ -7,7 +7,10 @@
 
 #include "base/log.h"
 #include "comm/tuner.h"
+#include "phys/yields.h"
 #include "sim/sim.h"
+
+static const double HYDROGEN = 0.76; /* of primordial gas; the rest is helium */
 
 /* A boundary region of RAMSES covers a face of the box, with or without its edges: the face is the
  * direction in which the region has no extent. Regions of edges and corners alone repeat those of
@@ -68,10 +71,11 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
     return OK;
 }
 
-/* Number of passive scalars: as requested, or as the namelist and the initial conditions imply. */
-static int count_scalars(const struct params *p)
+/* Number of passive scalars: as requested, or as the namelist, the table of yields and the initial
+ * conditions imply. */
+static int count_scalars(const struct params *p, const struct yields *yields)
 {
-    int n = 0;
+    int n = yields_elements(yields);
 #define SCALAR(symbol, name, on, initial) n += (on) ? 1 : 0;
 #include "oct/scalars.def"
     if (p->hydro.npassive >= 0) return p->hydro.npassive > n ? p->hydro.npassive : n;
@@ -96,6 +100,8 @@ static void name_variables(const struct sim *s, int nvar, struct gas_vars *g)
 #define SCALAR(symbol, name, on, initial)                                                          \
     if (on) gas_vars_add(g, name);
 #include "oct/scalars.def"
+    for (int e = 0; e < yields_elements(s->yields); e++)
+        gas_vars_add(g, yields_element(s->yields, e));
     while (g->n < nvar) {
         const char *name = from && g->n < from->n ? from->name[g->n] : NULL;
         bool given = name && gas_vars_find(from, name) >= 0 && gas_vars_find(g, name) < 0;
@@ -110,15 +116,26 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
 #define SCALAR(symbol, name, on, value)                                                            \
     if (at[SCALAR_##symbol] >= 0) initial[at[SCALAR_##symbol]] = (value);
 #include "oct/scalars.def"
+    int hydrogen = gas_vars_find(&s->hydro.vars, "element_H");
+    int helium = gas_vars_find(&s->hydro.vars, "element_He");
+    if (hydrogen >= 0) initial[hydrogen] = HYDROGEN;
+    if (helium >= 0) initial[helium] = 1 - HYDROGEN;
 }
 
-void sim_star_columns(struct sim *s)
+enum err sim_star_columns(struct sim *s)
 {
-    if (!param_stars(s->par)) return;
+    if (!param_stars(s->par)) return OK;
     part_want(&s->parts, COL_BIRTH);
     if (s->hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
     if (param_yields(s->par)) part_want_all(&s->parts, WHEN_YIELDS);
+    for (int e = 0; e < yields_elements(s->yields); e++)
+        if (part_add(&s->parts, yields_element(s->yields, e), 'd') < 0)
+            FAIL(ERR_LIMIT,
+                 "the checkpoint has %d further columns of particles: there is no room for those "
+                 "of the elements of yieldtablefilename='%s'",
+                 COL_FURTHER, s->par->physics.yieldtablefilename);
     s->parts.mass_sph = s->refine.mass_sph;
+    return OK;
 }
 
 static enum err setup_hydro(struct sim *s)
@@ -129,7 +146,7 @@ static enum err setup_hydro(struct sim *s)
     if (riemann == RIEMANN_COUNT)
         FAIL(ERR_PARAM, "hydro_params/riemann='%s' is unknown: simulate -p lists the solvers",
              p->riemann);
-    int nvar = GAS_SCALARS + count_scalars(s->par);
+    int nvar = GAS_SCALARS + count_scalars(s->par, s->yields);
     if (s->restart.from && p->npassive < 0 && s->restart.from->head.nvar > nvar)
         nvar = s->restart.from->head.nvar;
     if (nvar > NVAR_MAX)
@@ -216,6 +233,8 @@ enum err sim_setup(struct sim *s)
     bool bounded[6];
     s->check.ghosts = p->run.check_ghosts;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
+    if (param_yields(p))
+        TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
     TRY(setup_hydro(s));
     TRY(setup_boundaries(s, bounded));
     if (p->run.cosmo && (bounded[0] || bounded[2] || bounded[4]))

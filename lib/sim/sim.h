@@ -186,13 +186,13 @@ struct sim_weights {
     double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
 };
 /* setup.c: the columns of particles that star formation needs, and the weight of stars */
-void sim_star_columns(struct sim *s);
+MUST_USE enum err sim_star_columns(struct sim *s);
 struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind. timed: its phases have timers; else the time is that of
  * the timer that runs (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
 void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
-/* physics.c: what source terms need: s->yields and sim_cooling (collective) */
+/* physics.c: what source terms need beside s->yields: sim_cooling (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
 /* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
 MUST_USE enum err sim_cooling(struct sim *s);

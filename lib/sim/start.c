@@ -174,7 +174,7 @@ static enum err start_particles(struct start *st)
 {
     struct sim *s = st->s;
     if (!s->par->run.pic) return OK;
-    sim_star_columns(s);
+    TRY(sim_star_columns(s));
     if (st->grafic) {
         TRY(ics_grafic_particles(&st->files, &s->mesh, &s->comm, &s->parts));
     } else if (s->par->init.initfile[0][0]) {

@@ -2,13 +2,16 @@
 
     yields.py thermal RANKS   ejecta heat the cell of the star
     yields.py waves RANKS     supernovae of type II are blast waves (f_w > 0)
-                              each: what every star has given back is what the table says; mass and
-                              metals of gas and stars add up; energy = supernovae x 1e51 erg; the
-                              same digest on RANKS, and after a restart from both formats
+                              each: what every star has given back is what the table says; mass,
+                              metals and elements of gas and stars add up; an element with the
+                              yields of all metals is the metallicity, to the last bit; energy =
+                              supernovae x 1e51 erg; the same digest on RANKS, and after a restart
+                              from both formats, and after convert
     yields.py wrong           bad tables: one sentence with file and line, status 2
 
 A one-line fault it catches: a step counted twice after a restart, metals of the wrong star, a
-metallicity off by one row, supernovae that are not in the log, an age in other units.
+metallicity off by one row, supernovae that are not in the log, an age in other units, an element in
+the place of another, a star that does not inherit its elements.
 """
 # test: thermal 2 3 tier=check timeout=300 ranks=3
 # test: waves 2 3 tier=check timeout=300 ranks=3
@@ -28,18 +31,20 @@ STEPS = 10
 SUN, GYR = 1.9891e33, 3.15576e16
 UNIT_M, UNIT_T = 1.66e-22 * 3e20 ** 3, 3e14
 METALS = [0.001, 0.01, 0.04]
+ELEMENTS = ['H', 'O', 'all']  # the last has the yields of the metals
 AGES = np.array([2e-6, 5e-6, 2e-5, 1e-4, 1e-2])  # Gyr
 
 
 def rows(k):
-    """Of a metallicity: supernovae II, Ia, mass, metals, two elements."""
+    """Of a metallicity: supernovae II, Ia, mass, metals, elements."""
     x = np.array([0.1, 0.3, 0.5, 0.8, 1.0])
     mass = (0.2 + 0.02 * k) * x
-    return np.array([0.011 * x, 0.001 * x * x, mass, 0.1 * (k + 1) * mass, 0.5 * mass, 0.1 * mass])
+    metals = 0.1 * (k + 1) * mass
+    return np.array([0.011 * x, 0.001 * x * x, mass, metals, 0.5 * mass, 0.1 * mass * x, metals])
 
 
 def table(name, change=lambda lines: lines):
-    lines = ['3 5 2', 'H O']
+    lines = ['3 5 %d' % len(ELEMENTS), ' '.join(ELEMENTS)]
     for k, Z in enumerate(METALS):
         lines.append('# %g' % Z)
         for i, age in enumerate(AGES):
@@ -49,21 +54,25 @@ def table(name, change=lambda lines: lines):
 
 
 def yields(age, Z):
-    """Supernovae II, Ia, mass, metals at ages (Gyr) of stars with Z."""
+    """Supernovae II, Ia, mass, metals, elements at ages (Gyr) of stars with Z."""
     out = []
     for a, z in zip(age, Z):
         at = []
         for k in range(3):
             first = AGES[0]
             if a <= first:
-                at.append(rows(k)[:4, 0] * max(a, 0) / first)
+                at.append(rows(k)[:, 0] * max(a, 0) / first)
             else:
                 at.append(np.array([np.interp(math.log(a), np.log(AGES), r)
-                                    for r in rows(k)[:4]]))
+                                    for r in rows(k)]))
         w = np.interp(math.log(max(z, 1e-99)), np.log(METALS), [0, 1, 2])
         k = min(int(w), 1)
         out.append(at[k] + (w - k) * (at[k + 1] - at[k]))
     return np.array(out)
+
+
+SCALARS = ['init_params/var_region(1:2,%d)=%s' % (k + 1, x) for k, x in
+           enumerate(['0.005,0.02', '0.75,0.7', '0.001,0.007', '0.005,0.02'])]
 
 
 def run(name, ranks, f_w, ordering='hilbert', form='original', options=(), settings=()):
@@ -72,8 +81,8 @@ def run(name, ranks, f_w, ordering='hilbert', form='original', options=(), setti
     text += ("&PHYSICS_PARAMS\nmetal=.true.\neps_sn1=1.0\neps_sn2=1.0\nf_w=%g\n"
              "yieldtablefilename='../table.txt'\n%s/\n") % (f_w, 'f_ek=0.5\n' if f_w else '')
     return ptah.simulate(text, name, ranks, 2 if ranks == 2 else 1,
-                         ['run_params/ordering=' + ordering, 'run_params/nremap=3',
-                          'init_params/var_region=0.005,0.02', *settings], list(options))
+                         ['run_params/ordering=' + ordering, 'run_params/nremap=3', *SCALARS,
+                          *settings], list(options))
 
 
 def law(ranks, f_w):
@@ -99,6 +108,21 @@ def law(ranks, f_w):
         return math.fsum(c.cell['metallicity'] * c.cell['density'] * c.volume)
     want = metals(a) + math.fsum(born * (y[:, 3] - Z))
     v.check('metals of the gas', abs(metals(s) / want - 1), 1e-12)
+    for k, e in enumerate(['element_' + x for x in ELEMENTS]):
+        def held(c, e=e):
+            return math.fsum(c.cell[e] * c.cell['density'] * c.volume)
+        want = held(a) + math.fsum(born * (y[:, 4 + k] - p[e]))
+        v.check('%s of the gas' % e, abs(held(s) / want - 1), 1e-13)
+    v.same('an element with the yields of the metals is the metallicity',
+           bool((s.cell['element_all'] == s.cell['metallicity']).all() and
+                (p['element_all'] == Z).all() and Z.max() > 0), True)
+    v.same('stars have the elements of their gas', bool(
+        (p['element_H'] >= 0.5).all() and (p['element_H'] <= 0.76).all() and
+        len(set(p['element_O'])) > 3), True)
+    ptah.Run([ptah.program('inspect'), '-m', 'element_O', '-o', 'oxygen.npy', last], '.')
+    seen, cells = np.load('oxygen.npy'), s.cell['element_O']
+    v.same('a map of an element', bool((seen >= cells.min()).all() and (seen <= cells.max()).all()
+                                       and seen.std() > 0), True)
     # the last ones follow the last checkpoint
     erg = sum(float(x) for x in re.findall(r'Supernovae: .* (\S+) erg', whole.err)[:-1])
     want = math.fsum((y[:, 0] + y[:, 1]) * born * UNIT_M / SUN) * 1e51
@@ -112,6 +136,9 @@ def law(ranks, f_w):
         r = run('on_%d' % n, n, f_w, ordering)
         v.same('%d ranks, %s: the same digest' % (n, ordering),
                ptah.digest(r.outputs[-1]) == reference, True)
+    for form in 'hdf5', 'ramses':
+        ptah.Run([ptah.program('convert'), '-f', form, '-o', 'as_' + form, last], '.')
+        v.same('as %s: the same digest' % form, ptah.digest('as_' + form) == reference, True)
     for form, n in ('original', 2), ('hdf5', 1):
         half = run('half_' + form, n, f_w, form=form,
                    settings=['run_params/nstepmax=%d' % (STEPS // 2)])
@@ -132,12 +159,20 @@ def wrong():
              ('absurd counts', with_line(0, '3 1000000000 2'), 'line 1'),
              ('no metallicity', with_line(2, '0.001'), 'line 3'),
              ('metallicities descend', with_line(8, '# 1e-4'), 'line 9'),
-             ('NaN', with_line(4, '5e-6 nan 0 0 0 0 0'), 'line 5'),
+             ('NaN', with_line(4, '5e-6 nan 0 0 0 0 0 0'), 'line 5'),
              ('a row too short', with_line(4, '5e-6 0.1'), 'line 5'),
-             ('ages descend', with_line(4, '1e-6 1 1 0.5 0.1 0 0'), 'line 5'),
-             ('yields decrease', with_line(4, '5e-6 0 0 0 0 0 0'), 'line 5'),
-             ('more than the star', with_line(7, '1e-2 1 1 1.5 0.1 0 0'), 'line 8'),
-             ('a long line', with_line(1, 'x' * 10000), 'line 2')]
+             ('ages descend', with_line(4, '1e-6 1 1 0.5 0.1 0 0 0'), 'line 5'),
+             ('yields decrease', with_line(4, '5e-6 0 0 0 0 0 0 0'), 'line 5'),
+             ('more than the star', with_line(7, '1e-2 1 1 1.5 0.1 0 0 0'), 'line 8'),
+             ('a long line', with_line(1, 'x' * 10000), 'line 2'),
+             ('two names of three', with_line(1, 'H O'), 'line 3'),
+             ('a name twice', with_line(1, 'H O H'), 'line 2'),
+             ('a name of 30 letters', with_line(1, 'H O ' + 'x' * 30), 'line 2'),
+             ('no name for a field', with_line(1, 'H O ../a'), 'line 2'),
+             ('more of an element than ejecta', with_line(7, '1e-2 1 1 0.5 0.1 0.6 0.2 0.1'),
+              'line 8'),
+             ('less of an element', with_line(7, '1e-2 1 1 0.5 0.1 0.0 0.2 0.1'), 'line 8'),
+             ('33 elements', with_line(0, '3 5 33'), 'line 1')]
     for name, change, says in cases:
         table('table.txt', change)
         r = wrong_run()
