@@ -59,13 +59,15 @@ enum err cool_start_T2(const struct cooling *c, double *T2)
     return start_temperature(&c->par.mean, &c->par.uv, c->par.aexp_ini, T2);
 }
 
-int64_t *cool_set(struct cooling *c, double a, int part, int parts, int *n)
+void cool_set(struct cooling *c, double a)
 {
-    *n = 0;
     if (c->exact) exact_set(c->exact, c->par.cosmo ? 1 / a - 1 : 0);
-    if (c->par.method == COOL_EXACT || c->table->aexp == a) return NULL;
-    table_make(c->table, &c->par.uv, a, part, parts);
-    return table_words(c->table, n);
+    if (c->par.method != COOL_EXACT && c->table->aexp != a) table_begin(c->table, &c->par.uv, a);
+}
+
+void cool_need(struct cooling *c, double low, double high)
+{
+    if (c->par.method != COOL_EXACT) table_need(c->table, low, high);
 }
 
 const struct cool_table *cool_table_of(const struct cooling *c)

@@ -27,9 +27,11 @@ MUST_USE enum err cool_new(const struct cool_par *p, struct cooling **out);
 void cool_free(struct cooling *c);
 /* T2 in K of the gas at aexp_ini. Error if that is too early. */
 MUST_USE enum err cool_start_T2(const struct cooling *c, double *T2);
-/* The table is to be that at a (1 without cosmology). This process makes one of its parts; *n:
- * words to be summed over all parts, which are returned; 0: there is nothing to make. */
-int64_t *cool_set(struct cooling *c, double a, int part, int parts, int *n);
+/* The table is to be that at a (1 without cosmology). */
+void cool_set(struct cooling *c, double a);
+/* Makes what of the table is missing for gas that enters it at densities from low to high, with all
+ * threads; to be called before cool_cells. (local) */
+void cool_need(struct cooling *c, double low, double high);
 const struct cool_table *cool_table_of(const struct cooling *c);
 /* The background, with what was found of it. (lent) */
 const struct uv *cool_uv(const struct cooling *c);

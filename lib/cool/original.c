@@ -18,7 +18,7 @@ struct lanes {
     int n;
     double T2[SOLVE_BLOCK], t[SOLVE_BLOCK], total[SOLVE_BLOCK];
     double w[SOLVE_BLOCK], Z[SOLVE_BLOCK], inv[SOLVE_BLOCK];
-    double low[SOLVE_BLOCK];   /* of the two densities between which it lies, the lower one */
+    double low[SOLVE_BLOCK];   /* first node of the lower of the densities between which it lies */
     double least[SOLVE_BLOCK]; /* of w */
     double end[SOLVE_BLOCK];   /* T2 at `total`, if that lies in the last sub-step */
     double y[SOLVE_BLOCK], at[SOLVE_BLOCK];      /* place between two nodes; the lower one */
@@ -53,7 +53,7 @@ static void lanes_fill_eight(struct lanes *l, const struct solve_cells *c, int f
     vec_store(l->total + first, vec_load(nH) * unit);
     vec_store(l->least + first, inv * (finer / unit));
     vec_store(l->w + first, vec_clamp(w, 0, 1));
-    vec_store(l->low + first, low);
+    vec_store(l->low + first, low * TABLE_T);
 }
 
 static void lanes_fill(struct lanes *l, const struct solve_cells *c, double dt, double finer)
@@ -70,7 +70,7 @@ static void lanes_rates(struct lanes *l, const struct table_node *node)
     for (int k = 0; k < l->n; k += VEC) {
         vec lower, T2 = vec_min(vec_load(l->T2 + k), vec_of(SOLVE_HOT));
         vec_store(l->y + k, vec_place(T2, TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower));
-        vec_store(l->at + k, lower * TABLE_N + vec_load(l->low + k));
+        vec_store(l->at + k, lower + vec_load(l->low + k));
     }
     for (int k = 0; k < l->n; k++)
         l->net[k] = rate_at_node(node + (int)l->at[k], l->w[k], l->y[k], l->Z[k], l->inv[k],

@@ -4,11 +4,14 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "cool/vec.h"
 
 static const double F_IONISE = 2.0, F_RECOMBINE = 0.75; /* Theuns et al. 1998 */
 static const double LEAST = 1e-30;                      /* RAMSES's floor of the Compton rates */
+static const double E_LEAST = 1e-15;                    /* n_e/n_H that counts as none */
 static const double E_HI = 157809.1, E_HEI = 285335.4, E_HEII = 631515.0; /* K */
 
 /* ---- coefficients ---- */
@@ -49,16 +52,17 @@ void rates_at(double T, struct rate_coef *c)
 /* ---- equilibrium ---- */
 
 /* Ions at n_e = x n_H; returns the electrons that they give, and their derivative by x. */
-static double ions_at(const struct rate_coef *c, double nH, const struct uv_rates *uv, double x,
-                      struct species *s, double *slope)
+static inline double ions_at(const double recombine[ION_COUNT], const double ionise[ION_COUNT],
+                             double nH, const struct uv_rates *uv, double x, struct species *s,
+                             double *slope)
 {
-    const double least = 1e-15, y = COOL_HELIUM;
-    double ne = fmax(x, least) * nH, b[ION_COUNT], db[ION_COUNT];
+    const double y = COOL_HELIUM;
+    double ne = (x > E_LEAST ? x : E_LEAST) * nH, b[ION_COUNT], db[ION_COUNT];
     for (int i = 0; i < ION_COUNT; i++) {
-        b[i] = c->ionise[i] + uv->ion[i] / ne;
-        db[i] = x > least ? -uv->ion[i] / (ne * x) : 0;
+        b[i] = ionise[i] + uv->ion[i] / ne;
+        db[i] = x > E_LEAST ? -uv->ion[i] / (ne * x) : 0;
     }
-    double a1 = c->recombine[ION_HI], a2 = c->recombine[ION_HEI], a3 = c->recombine[ION_HEII];
+    double a1 = recombine[ION_HI], a2 = recombine[ION_HEI], a3 = recombine[ION_HEII];
     double b1 = b[ION_HI], b2 = b[ION_HEI], b3 = b[ION_HEII];
     double sum = a1 + b1, all = a3 * a2 + b2 * a3 + b3 * b2;
     s->e = x;
@@ -73,23 +77,115 @@ static double ions_at(const struct rate_coef *c, double nH, const struct uv_rate
     return s->hii + s->heii + 2 * s->heiii;
 }
 
-/* Newton's iteration for ln x = ln s(x), where d ln s/d ln x lies in -1..0: without radiation s is
- * constant, and where radiation rules s ∝ 1/x, so it converges from anywhere. */
+/* Gases side by side, one or VEC of them: loops over them have no branches, so that the compiler
+ * puts as many into a register as fit. Bits are the same. */
+struct gases {
+    double recombine[ION_COUNT][VEC], ionise[ION_COUNT][VEC], nH[VEC];
+    double x[VEC];     /* n_e/n_H: a guess, and what is found */
+    double given[VEC]; /* electrons that the ions give at x */
+    double slope[VEC]; /* of that by x */
+    bool moves[VEC];   /* the iteration goes on */
+    struct species is[VEC];
+};
+
+VEC_INLINE double gas_ions(const struct gases *g, int k, const struct uv_rates *uv, double x,
+                           struct species *s, double *slope)
+{
+    double recombine[ION_COUNT], ionise[ION_COUNT];
+    for (int i = 0; i < ION_COUNT; i++) {
+        recombine[i] = g->recombine[i][k];
+        ionise[i] = g->ionise[i][k];
+    }
+    return ions_at(recombine, ionise, g->nH[k], uv, x, s, slope);
+}
+
+/* A step of Newton's iteration for ln x = ln s(x): x times this. */
+VEC_INLINE double newton(double given, double slope, double x, double *ratio, double *p)
+{
+    *ratio = given / x;
+    *p = 1 / (1 - slope / *ratio);
+    double off = *ratio - 1;
+    return 1 + *p * off * (1 + 0.5 * (*p - 1) * off);
+}
+
+VEC_INLINE bool far(double ratio)
+{
+    return fabs(ratio - 1) > 0.1;
+}
+
+/* One step of all gases; true if one of them is to move on. */
+VEC_INLINE bool gases_step(struct gases *g, int n, const struct uv_rates *uv)
+{
+    double factor[VEC], ratio[VEC], p[VEC];
+    struct species s;
+    bool any_far = false, any = false;
+    for (int k = 0; k < n; k++) {
+        g->given[k] = gas_ions(g, k, uv, g->x[k], &s, &g->slope[k]);
+        factor[k] = newton(g->given[k], g->slope[k], g->x[k], &ratio[k], &p[k]);
+    }
+    for (int k = 0; k < n; k++) any_far |= g->moves[k] & far(ratio[k]);
+    for (int k = 0; k < n && any_far; k++)
+        if (g->moves[k] && far(ratio[k])) factor[k] = pow(ratio[k], p[k]);
+    for (int k = 0; k < n; k++) {
+        g->x[k] = g->moves[k] ? g->x[k] * factor[k] : g->x[k];
+        g->moves[k] &= (g->given[k] > E_LEAST) & !(fabs(ratio[k] - 1) < 1e-14);
+        any |= g->moves[k];
+    }
+    return any;
+}
+
+/* d ln s/d ln x lies in -1..0: without radiation s is constant, and where radiation rules s ∝ 1/x,
+ * so the iteration converges from anywhere. */
+VEC_INLINE void gases_settle(struct gases *g, int n, const struct uv_rates *lent)
+{
+    const struct uv_rates uv = *lent;
+    struct species s;
+    bool any = false;
+    for (int k = 0; k < n; k++) {
+        g->given[k] = gas_ions(g, k, &uv, E_LEAST, &s, &g->slope[k]);
+        g->moves[k] = g->given[k] > E_LEAST;
+        g->x[k] = g->moves[k] ? g->x[k] : g->given[k];
+        any |= g->moves[k];
+    }
+    for (int i = 0; i < 100 && any; i++) any = gases_step(g, n, &uv);
+    for (int k = 0; k < n; k++) {
+        gas_ions(g, k, &uv, g->x[k], &g->is[k], &g->slope[k]);
+        g->is[k].e = g->is[k].hii + g->is[k].heii + 2 * g->is[k].heiii;
+    }
+}
+
+static void settle_one(struct gases *g, const struct uv_rates *uv)
+{
+    gases_settle(g, 1, uv);
+}
+
+static void settle_all(struct gases *g, const struct uv_rates *uv)
+{
+    gases_settle(g, VEC, uv);
+}
+
+static double mu_of(const struct species *s)
+{
+    return 1 / (COOL_X * (s->e + 1 + COOL_HELIUM));
+}
+
+static void gas_put(struct gases *g, int k, const struct rate_coef *c, double guess)
+{
+    for (int i = 0; i < ION_COUNT; i++) {
+        g->recombine[i][k] = c->recombine[i];
+        g->ionise[i][k] = c->ionise[i];
+    }
+    g->x[k] = guess;
+}
+
 double species_at(const struct rate_coef *c, double nH, const struct uv_rates *uv, double guess,
                   struct species *s)
 {
-    const double least = 1e-15;
-    double slope, x = guess, given = ions_at(c, nH, uv, least, s, &slope);
-    if (given <= least) x = given;
-    for (int i = 0; i < 100 && given > least; i++) {
-        given = ions_at(c, nH, uv, x, s, &slope);
-        double ratio = given / x, p = 1 / (1 - slope / ratio), off = ratio - 1;
-        x *= fabs(off) > 0.1 ? pow(ratio, p) : 1 + p * off * (1 + 0.5 * (p - 1) * off);
-        if (fabs(off) < 1e-14) break;
-    }
-    ions_at(c, nH, uv, x, s, &slope);
-    s->e = s->hii + s->heii + 2 * s->heiii;
-    return 1 / (COOL_X * (s->e + 1 + COOL_HELIUM));
+    struct gases g = {.nH = {nH}};
+    gas_put(&g, 0, c, guess);
+    settle_one(&g, uv);
+    *s = g.is[0];
+    return mu_of(s);
 }
 
 /* ---- rates of T2 ---- */
@@ -103,13 +199,15 @@ struct rate_path {
     int n;
     short at[1 << DEPTH]; /* 1 + place in coef; 0: not visited */
     bool whole[KEPT];
-    struct rate_coef coef[KEPT];
+    struct rate_coef coef[KEPT]; /* of n nodes */
 };
 
 struct rate_path *rate_path_new(double T2)
 {
-    struct rate_path *p = mem_zero(sizeof *p, "cooling table");
+    struct rate_path *p = mem_new(sizeof *p, "cooling table");
     p->T2 = T2;
+    p->n = 0;
+    memset(p->at, 0, sizeof p->at);
     return p;
 }
 
@@ -118,17 +216,29 @@ void rate_path_free(struct rate_path *p)
     mem_free(p);
 }
 
+/* The node's place among those that are kept, *made: with coefficients; -1: there is none. */
+static int path_place(struct rate_path *p, int node, bool *made)
+{
+    *made = false;
+    if (!p || node >= 1 << DEPTH) return -1;
+    int k = p->at[node] - 1;
+    *made = k >= 0;
+    if (k >= 0 || p->n == KEPT) return k;
+    p->whole[p->n] = false;
+    p->at[node] = (short)(p->n + 1);
+    return p->n++;
+}
+
 static const struct rate_coef *path_at(struct rate_path *p, int node, double T, bool whole,
                                        struct rate_coef *mine)
 {
-    int k = p && node < 1 << DEPTH ? p->at[node] - 1 : KEPT;
-    if (k < 0 && p->n < KEPT) p->at[node] = (short)((k = p->n++) + 1);
-    bool old = k >= 0 && k < KEPT && k + 1 == p->at[node] && p->coef[k].recombine[0] > 0;
-    struct rate_coef *c = k >= 0 && k < KEPT ? &p->coef[k] : mine;
-    if (whole && !(old && p->whole[k])) {
+    bool made;
+    int k = path_place(p, node, &made);
+    struct rate_coef *c = k >= 0 ? &p->coef[k] : mine;
+    if (whole && !(made && p->whole[k])) {
         rates_at(T, c);
-        if (c != mine) p->whole[k] = true;
-    } else if (!whole && !old) {
+        if (k >= 0) p->whole[k] = true;
+    } else if (!whole && !made) {
         rates_chemistry(T, c);
     }
     return c;
@@ -160,35 +270,72 @@ struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, do
 }
 
 /* mu falls with T, so that mu(T2 mu) - mu has one root. RAMSES bisects it and stops at 1e-4; the
- * same interval is used, so that tables agree to rounding. */
-static struct gas_rates bisect(struct rate_path *p, double T2, double nH, const struct uv_rates *uv,
-                               double a)
+ * same intervals are used, so that tables agree to rounding. */
+struct bisection {
+    double low, high, mid;
+    int node;
+    bool done;
+};
+
+static void bisection_narrow(struct bisection *b, double mu)
+{
+    double off = (mu - b->mid) / b->mid;
+    b->done = fabs(off) <= 1e-4;
+    if (b->done) return;
+    *(off > 0 ? &b->low : &b->high) = b->mid;
+    b->node = b->node < 1 << DEPTH ? 2 * b->node + (off > 0) : b->node;
+}
+
+/* The middle of gas k's interval, from the electrons that were found last. */
+static void bisection_enter(struct bisection *b, int k, struct rate_path *p, double T2, double e,
+                            struct gases *g)
 {
     struct rate_coef mine;
-    struct gas_rates g = {.is.e = 1};
-    double low = 0.5, high = 1.3, mid = 0.9;
-    int node = 1;
-    for (int i = 0; i < 50; i++) {
-        mid = 0.5 * (low + high);
-        const struct rate_coef *c = path_at(p, node, T2 * mid, false, &mine);
-        g.mu = species_at(c, nH, uv, fmax(g.is.e, 1e-12), &g.is);
-        double off = (g.mu - mid) / mid;
-        if (fabs(off) <= 1e-4) break;
-        *(off > 0 ? &low : &high) = mid;
-        node = node < 1 << DEPTH ? 2 * node + (off > 0) : node;
+    b->mid = 0.5 * (b->low + b->high);
+    gas_put(g, k, path_at(p, b->node, T2 * b->mid, false, &mine), e > 1e-12 ? e : 1e-12);
+}
+
+/* n densities. Where there are fewer than VEC, copies of the first one fill up. */
+static void bisect(struct rate_path *p, double T2, const double nH[], int n,
+                   const struct uv_rates *uv, double a, struct gas_rates out[])
+{
+    struct bisection b[VEC];
+    struct gases g;
+    struct rate_coef mine;
+    int filled = n > 1 ? VEC : 1, left = n;
+    for (int k = 0; k < filled; k++) {
+        b[k] = (struct bisection){.low = 0.5, .high = 1.3, .node = 1};
+        g.nH[k] = nH[k < n ? k : 0];
+        g.is[k].e = 1;
     }
-    add_up(&g, path_at(p, node, T2 * mid, true, &mine), T2 * mid, nH, uv, a);
-    return g;
+    for (int i = 0; i < 50 && left > 0; i++) {
+        for (int k = 0; k < filled; k++)
+            if (!b[k].done) bisection_enter(&b[k], k, p, T2, g.is[k].e, &g);
+        (n > 1 ? settle_all : settle_one)(&g, uv);
+        for (int k = 0; k < filled; k++) {
+            if (b[k].done) continue;
+            double mu = mu_of(&g.is[k]);
+            if (k < n) out[k] = (struct gas_rates){.mu = mu, .is = g.is[k]};
+            bisection_narrow(&b[k], mu);
+            left -= k < n && b[k].done;
+        }
+    }
+    for (int k = 0; k < n; k++)
+        add_up(&out[k], path_at(p, b[k].node, T2 * b[k].mid, true, &mine), T2 * b[k].mid, nH[k], uv,
+               a);
 }
 
 struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a)
 {
-    return bisect(NULL, T2, nH, uv, a);
+    struct gas_rates g;
+    bisect(NULL, T2, &nH, 1, uv, a, &g);
+    return g;
 }
 
-struct gas_rates gas_rates_on(struct rate_path *p, double nH, const struct uv_rates *uv, double a)
+void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+                  double a, struct gas_rates g[])
 {
-    return bisect(p, p->T2, nH, uv, a);
+    bisect(p, p->T2, nH, n, uv, a, g);
 }
 
 /* ---- metals ---- */

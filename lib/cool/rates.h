@@ -49,11 +49,13 @@ struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, d
 /* The same of gas of temperature T. */
 struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, double a);
 
-/* The same as gas_rates_at for many densities at one T2: coefficients are kept. */
+/* The same as gas_rates_at for many densities at one T2, n ≤ VEC (cool/vec.h) at a time side by
+ * side: coefficients are kept. */
 struct rate_path;
 struct rate_path *rate_path_new(double T2);
 void rate_path_free(struct rate_path *p);
-struct gas_rates gas_rates_on(struct rate_path *p, double nH, const struct uv_rates *uv, double a);
+void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+                  double a, struct gas_rates g[]);
 
 /* Cooling by metals at solar metallicity per n_H², and d log/d log T as RAMSES has it, where u
  * measures the ionising radiation per hydrogen nucleus. */

@@ -42,7 +42,7 @@ VEC_INLINE double rate_at_node(const struct table_node *node, double w, double y
                                double inv, double *slope)
 {
     const double per = (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN) * LOG10_OF_2;
-    const struct table_node *a = node, *b = node + 1, *c = node + TABLE_N, *d = c + 1;
+    const struct table_node *a = node, *b = node + TABLE_T, *c = node + 1, *d = b + 1;
     vec f0 = vec_load(a->value), f1 = vec_load(c->value);
     vec s0 = vec_load(a->slope), s1 = vec_load(c->slope);
     f0 += w * (vec_load(b->value) - f0);
@@ -81,7 +81,7 @@ static inline double rate_net(const struct table_node *node, const struct solve_
         return hot;
     }
     double y = vec_place(vec_of(T2), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower)[0], change;
-    double net = rate_at_node(node + (int)lower[0] * TABLE_N + p->i, p->w, y, p->Z, p->inv,
+    double net = rate_at_node(node + p->i * TABLE_T + (int)lower[0], p->w, y, p->Z, p->inv,
                               &change);
     *slope = change / T2;
     return net;

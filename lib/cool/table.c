@@ -2,10 +2,9 @@
 #include "cool/table.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "cool/vec.h"
 
 static double log_nH(int i)
 {
@@ -38,40 +37,79 @@ static void put(const struct gas_rates *g, double value[RATE_COUNT])
     value[RATE_COMPTON_HEAT] = log_of(g->compton_heat);
 }
 
-/* All densities at one temperature; derivatives are differences over 0.01 dex, as in RAMSES. */
-static void row_make(struct cool_table *t, const struct uv_rates *uv, double metal_measure, int k)
+/* The densities of a part at one temperature, here and 0.01 dex above: derivatives are differences,
+ * as in RAMSES. */
+static void part_row_make(struct cool_table *t, int part, int k, struct rate_path *path[2])
 {
     const double dex = 0.01, width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
-    double T2 = pow(10, log_T2(k)), above = pow(10, log_T2(k) + dex), next[RATE_COUNT], slope;
-    struct rate_path *here = rate_path_new(T2), *there = rate_path_new(above);
-    for (int i = 0; i < TABLE_N; i++) {
-        struct table_node *n = &t->node[k][i];
-        double nH = pow(10, log_nH(i));
-        struct gas_rates g = gas_rates_on(here, nH, uv, t->aexp);
-        struct gas_rates b = gas_rates_on(there, nH, uv, t->aexp);
-        put(&g, n->value);
-        put(&b, next);
+    int first = part * VEC, n = TABLE_N - first < VEC ? TABLE_N - first : VEC;
+    double nH[VEC] = {0}, next[RATE_COUNT], slope, T2 = pow(10, log_T2(k));
+    struct gas_rates here[VEC], there[VEC];
+    for (int i = 0; i < n; i++) nH[i] = pow(10, log_nH(first + i));
+    gas_rates_on(path[0], nH, n, &t->light, t->aexp, here);
+    gas_rates_on(path[1], nH, n, &t->light, t->aexp, there);
+    for (int i = 0; i < n; i++) {
+        struct table_node *to = &t->node[first + i][k];
+        put(&here[i], to->value);
+        put(&there[i], next);
         for (int r = 0; r < RATE_METAL; r++)
-            n->slope[r] = limited((next[r] - n->value[r]) / dex * width);
-        n->value[RATE_METAL] = log_of(metal_rate(T2 * g.mu, metal_measure / nH, &slope));
-        n->slope[RATE_METAL] = limited(slope * width * log2(10));
+            to->slope[r] = limited((next[r] - to->value[r]) / dex * width);
+        double metals = metal_rate(T2 * here[i].mu, t->metal_measure / nH[i], &slope);
+        to->value[RATE_METAL] = log_of(metals);
+        to->slope[RATE_METAL] = limited(slope * width * log2(10));
     }
-    rate_path_free(here);
-    rate_path_free(there);
 }
 
-int64_t *table_words(struct cool_table *t, int *n)
+static void row_make(struct cool_table *t, int first, int last, int k)
 {
-    *n = (int)((sizeof *t - offsetof(struct cool_table, node)) / sizeof(int64_t));
-    return (int64_t *)(void *)t->node;
+    struct rate_path *path[2] = {rate_path_new(pow(10, log_T2(k))),
+                                 rate_path_new(pow(10, log_T2(k) + 0.01))};
+    for (int part = first; part <= last; part++)
+        if (!t->made[part]) part_row_make(t, part, k, path);
+    for (int i = 0; i < 2; i++) rate_path_free(path[i]);
 }
 
-void table_make(struct cool_table *t, const struct uv *uv, double a, int part, int parts)
+static const struct table_span NONE = {.first = TABLE_PARTS, .last = -1};
+
+static struct table_span both(struct table_span a, struct table_span b)
 {
-    struct uv_rates rates = uv_at(uv, a);
-    double metal_measure = uv_metal_measure(uv, a);
-    memset(t, 0, sizeof *t);
+    return (struct table_span){.first = a.first < b.first ? a.first : b.first,
+                               .last = a.last > b.last ? a.last : b.last};
+}
+
+void table_begin(struct cool_table *t, const struct uv *uv, double a)
+{
     t->aexp = a;
+    t->light = uv_at(uv, a);
+    t->metal_measure = uv_metal_measure(uv, a);
+    t->before = t->asked;
+    t->asked = NONE;
+    memset(t->made, 0, sizeof t->made);
+}
+
+static int part_at(double nH, int beyond)
+{
+    double at = (log10(nH) - TABLE_N_MIN) * ((TABLE_N - 1) / (TABLE_N_MAX - TABLE_N_MIN));
+    return (int)fmin(fmax(floor(at) + beyond, 0), TABLE_N - 1) / VEC;
+}
+
+/* One density more on either side: rounding may place a cell there. */
+void table_need(struct cool_table *t, double low, double high)
+{
+    struct table_span s = {part_at(low, -1), part_at(high, 2)};
+    t->asked = both(t->asked, s);
+    s = both(s, t->before);
+    t->before = NONE;
+    while (s.first <= s.last && t->made[s.first]) s.first++;
+    while (s.first <= s.last && t->made[s.last]) s.last--;
+    if (s.first > s.last) return;
 #pragma omp parallel for schedule(dynamic)
-    for (int k = part; k < TABLE_T; k += parts) row_make(t, &rates, metal_measure, k);
+    for (int k = 0; k < TABLE_T; k++) row_make(t, s.first, s.last, k);
+    memset(t->made + s.first, true, (size_t)(s.last - s.first + 1));
+}
+
+void table_make(struct cool_table *t, const struct uv *uv, double a)
+{
+    table_begin(t, uv, a);
+    table_need(t, pow(10, TABLE_N_MIN), pow(10, TABLE_N_MAX));
 }

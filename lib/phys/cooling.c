@@ -3,6 +3,8 @@
  * energy is that of the floor alone. */
 #include "phys/term.h"
 
+#include <math.h>
+
 #include "base/err.h"
 #include "cool/cool.h"
 #include "phys/floor.h"
@@ -114,6 +116,22 @@ static void cool_octs(const struct job *j, lidx first, lidx last)
     flush(j, &b);
 }
 
+/* What of the table the leaf cells need. */
+static void prepare(const struct job *j)
+{
+    double low = HUGE_VAL, high = 0;
+#pragma omp parallel for reduction(min : low) reduction(max : high)
+    for (lidx i = 0; i < j->lv->nown; i++)
+        for (int c = 0; c < 8; c++) {
+            double rho = j->lv->child[i][c] < 0 ? density_of(j, i, c) : 0;
+            low = rho > 0 && rho < low ? rho : low;
+            high = rho > high ? rho : high;
+        }
+    double unit = j->r->units.hydrogen;
+    if (high > 0)
+        cool_need(j->r->cooling, seen(j->r->par, low * unit), seen(j->r->par, high * unit));
+}
+
 static void set_to_floor(const struct job *j, lidx i)
 {
     for (int c = 0; c < 8; c++) {
@@ -137,6 +155,7 @@ static enum err apply(const struct term_run *r, bool *changed)
                     .cools = !floor_rules(r->par)};
     j.decay = exp(-j.dt / (r->par->physics.t_diss * MYR));
     *changed = lv->nown > 0;
+    if (j.cools) prepare(&j);
 #pragma omp parallel for schedule(dynamic)
     for (lidx first = 0; first < lv->nown; first += PART) {
         lidx last = first + PART < lv->nown ? first + PART : lv->nown;

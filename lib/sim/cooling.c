@@ -40,8 +40,5 @@ static void tell_compared(const struct sim *s)
 void sim_cooling_table(struct sim *s)
 {
     if (strcmp(s->par->physics.cooling_method, "compare") == 0) tell_compared(s);
-    int n;
-    int64_t *words = cool_set(s->cooling, s->cosmo ? s->time.aexp : 1, s->comm.rank, s->comm.size,
-                              &n);
-    if (n > 0) comm_add_i64(&s->comm, words, n);
+    cool_set(s->cooling, s->cosmo ? s->time.aexp : 1);
 }

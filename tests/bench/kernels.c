@@ -223,7 +223,7 @@ static void cool_set_up(struct bench *b)
     struct rng r = rng_make(1, 2, 3);
     b->table = mem_zero(sizeof *b->table, "bench");
     b->gas = mem_zero(sizeof *b->gas * (COOLED / SOLVE_BLOCK), "bench");
-    table_make(b->table, &uv, 0.25, 0, 1);
+    table_make(b->table, &uv, 0.25);
     for (int i = 0; i < COOLED; i++) {
         struct solve_cells *c = &b->gas[i / SOLVE_BLOCK];
         int k = c->n++;

@@ -99,23 +99,41 @@ static void test_start(struct cooling *c)
 static void test_table(struct cooling *c)
 {
     struct cool_table *first = mem_new(sizeof *first, "test");
-    int n;
-    cool_set(c, 0.25, 0, 1, &n);
-    memcpy(first, cool_table_of(c), sizeof *first);
-    cool_set(c, 0.05, 0, 1, &n);
-    CHECK(memcmp(first, cool_table_of(c), sizeof *first) != 0, "the same at another a");
-    cool_set(c, 0.25, 0, 1, &n);
-    CHECK(memcmp(first, cool_table_of(c), sizeof *first) == 0, "it has a memory");
-    int64_t *sum = mem_zero(sizeof *first, "test");
-    for (int part = 0; part < 3; part++) {
-        cool_set(c, 0.05, 0, 1, &n);
-        int64_t *words = cool_set(c, 0.25, part, 3, &n);
-        for (int i = 0; i < n; i++) sum[i] += words[i];
-    }
-    CHECK(memcmp(sum, first->node, sizeof *sum * (size_t)n) == 0, "three parts make another table");
-    memcpy((void *)(uintptr_t)cool_table_of(c)->node, sum, sizeof *sum * (size_t)n);
-    mem_free(sum);
+    const struct cool_table *t = cool_table_of(c);
+    cool_set(c, 0.25);
+    cool_need(c, 1e-10, 1e6);
+    memcpy(first, t, sizeof *first);
+    cool_set(c, 0.05);
+    cool_need(c, 1e-10, 1e6);
+    CHECK(memcmp(first->node, t->node, sizeof t->node) != 0, "the same at another a");
+    cool_set(c, 0.25);
+    cool_need(c, 1e-2, 1e-2);
+    cool_need(c, 1e-10, 1e6);
+    CHECK(memcmp(first->node, t->node, sizeof t->node) == 0, "it has a memory");
     mem_free(first);
+}
+
+/* Cells at the ends of the range that was asked for have all their rates. */
+static void test_need(struct cooling *c)
+{
+    struct cool_table *whole = mem_zero(sizeof *whole, "test");
+    struct cool_table *part = mem_zero(sizeof *part, "test");
+    int differ = 0;
+    table_make(whole, cool_uv(c), 0.25);
+    for (int i = 0; i < 300; i++) {
+        double nH[2] = {pow(10, draw(-10.5, 6)), 0}, slope;
+        if (i % 2) nH[0] = pow(10, -10 + 0.1 * (int)draw(0, 160));
+        nH[1] = nH[0] * pow(10, i % 3 ? draw(0, 2) : 0);
+        *part = (struct cool_table){.aexp = 0};
+        table_begin(part, cool_uv(c), 0.25);
+        table_need(part, nH[0], nH[1]);
+        for (int k = 0; k < 2; k++)
+            differ += solve_rate(whole, nH[k], nH[k], 1, 3e4, &slope) !=
+                      solve_rate(part, nH[k], nH[k], 1, 3e4, &slope);
+    }
+    CHECK(differ == 0, "%d rates are missing", differ);
+    mem_free(whole);
+    mem_free(part);
 }
 
 /* ---- integration ---- */
@@ -420,6 +438,7 @@ int main(void)
     test_equilibrium(&uv);
     test_start(c);
     test_table(c);
+    test_need(c);
     const struct cool_table *t = cool_table_of(c);
     gsl_set_error_handler_off();
     /* of first order: where gas cools catastrophically, an error of 1 % in time is more in T2 */
