@@ -72,7 +72,8 @@ RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
 
-units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) $(B)/tests/bench/roof $(B)/tests/bench/kernels
+units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
+       $(patsubst %,$(B)/tests/bench/%,roof kernels tree)
 
 # The two commands that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)

@@ -1,0 +1,328 @@
+/* tree/radix: the radix tree is built.
+ *
+ * Points are sorted by a Morton key of 21 bits an axis, over the box around them; where more than a
+ * leaf's worth of points have the same key, by 21 bits more. What is still the same then stays in
+ * one leaf. Leaves are the largest nodes of the radix tree over all points that have LEAF points or
+ * fewer: two neighbours in the order are in one leaf if the points with as long a common prefix as
+ * theirs are that few. So each place of the order decides alone, and inner nodes are made for
+ * leaves only. Each inner node is then made alone, from the keys of the leaves (Karras 2012,
+ * section 4), and boxes and radii from the leaves upwards, by the second of two children that
+ * arrives. */
+#include "tree/tree_priv.h"
+
+enum { LEAF = 12, DIGIT = 11, DIGITS = 6, BUCKETS = 1 << DIGIT };
+
+typedef unsigned __int128 key128;
+
+/* ---- keys ---- */
+
+struct frame {
+    double lo[3], scale; /* (x - lo) * scale < 2^21 */
+};
+
+static struct frame frame_of(const struct tree_points *p)
+{
+    struct frame f = {.scale = 0};
+    double side = 0;
+    for (int k = 0; k < 3; k++) {
+        double lo = INFINITY, hi = -INFINITY;
+#pragma omp parallel for reduction(min : lo) reduction(max : hi)
+        for (int64_t i = 0; i < p->n; i++) {
+            lo = p->x[k][i] < lo ? p->x[k][i] : lo;
+            hi = p->x[k][i] > hi ? p->x[k][i] : hi;
+        }
+        f.lo[k] = lo;
+        side = fmax(side, hi - lo);
+    }
+    double scale = (1 - 1e-12) * 0x1p21 / side;
+    f.scale = isfinite(scale) ? scale : 0;
+    return f;
+}
+
+/* 21 bits, two free places after each. */
+static inline uint64_t spread(uint64_t x)
+{
+    x = (x | x << 32) & 0x1f00000000ffff;
+    x = (x | x << 16) & 0x1f0000ff0000ff;
+    x = (x | x << 8) & 0x100f00f00f00f00f;
+    x = (x | x << 4) & 0x10c30c30c30c30c3;
+    return (x | x << 2) & 0x1249249249249249;
+}
+
+static inline uint64_t key_of(const struct frame *f, const double x[3])
+{
+    uint64_t key = 0;
+    for (int k = 0; k < 3; k++)
+        key |= spread((uint64_t)(int64_t)((x[k] - f->lo[k]) * f->scale)) << k;
+    return key;
+}
+
+/* The next 21 bits an axis. */
+static inline uint64_t second_key(const struct frame *f, const double x[3])
+{
+    uint64_t key = 0;
+    for (int k = 0; k < 3; k++) {
+        double cell = (x[k] - f->lo[k]) * f->scale;
+        key |= spread((uint64_t)((cell - (double)(int64_t)cell) * 0x1p21)) << k;
+    }
+    return key;
+}
+
+static uint64_t second_of(const struct frame *f, const double *const x[3], int64_t i)
+{
+    return second_key(f, (double[3]){x[0][i], x[1][i], x[2][i]});
+}
+
+/* ---- sort ---- */
+
+struct sorting {
+    int64_t n;
+    uint64_t *key, *key2;
+    int32_t *order, *order2;
+};
+
+/* How many keys have each value of each digit. */
+static void count_digits(const struct sorting *s, int64_t count[DIGITS][BUCKETS])
+{
+    memset(count, 0, sizeof(int64_t) * DIGITS * BUCKETS);
+    for (int64_t i = 0; i < s->n; i++)
+        for (int d = 0; d < DIGITS; d++) count[d][s->key[i] >> DIGIT * d & (BUCKETS - 1)]++;
+}
+
+static void sort_digit(struct sorting *s, int d, int64_t *count)
+{
+    int64_t at = 0;
+    for (int b = 0; b < BUCKETS; b++) {
+        int64_t n = count[b];
+        if (n == s->n) return; /* all the same */
+        count[b] = at;
+        at += n;
+    }
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t to = count[s->key[i] >> DIGIT * d & (BUCKETS - 1)]++;
+        s->key2[to] = s->key[i];
+        s->order2[to] = s->order[i];
+    }
+    uint64_t *key = s->key;
+    int32_t *order = s->order;
+    s->key = s->key2, s->key2 = key;
+    s->order = s->order2, s->order2 = order;
+}
+
+/* By key, least digit first; the same keys stay in order. */
+static void sort_keys(struct sorting *s)
+{
+    int64_t(*count)[BUCKETS] = mem_new(sizeof *count * DIGITS, "tree: sort");
+    count_digits(s, count);
+    for (int d = 0; d < DIGITS; d++) sort_digit(s, d, count[d]);
+    FREE(count);
+}
+
+/* Sorts a run of points with the same key by the second one. */
+static void sort_run(const struct tree *t, const struct frame *f, int64_t from, int64_t n,
+                     struct sorting *all)
+{
+    struct sorting s = {.n = n};
+    s.key = mem_new(sizeof *s.key * (size_t)n, "tree: sort");
+    s.key2 = all->key2 + from;
+    s.order = all->order + from, s.order2 = all->order2 + from;
+    uint64_t *key = s.key;
+    int32_t *order = s.order;
+    for (int64_t i = 0; i < n; i++) s.key[i] = second_of(f, t->p.x, order[i]);
+    sort_keys(&s);
+    if (s.order != order) memcpy(order, s.order, sizeof *order * (size_t)n);
+    FREE(key);
+}
+
+static void sort_points(struct tree *t, const struct frame *f, struct sorting *s)
+{
+    int64_t n = s->n = t->p.n;
+    s->key = mem_new(sizeof *s->key * (size_t)n, "tree: sort");
+    s->key2 = mem_new(sizeof *s->key * (size_t)n, "tree: sort");
+    s->order = mem_new(sizeof *s->order * (size_t)n, "tree: order");
+    s->order2 = mem_new(sizeof *s->order * (size_t)n, "tree: order");
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        s->key[i] = key_of(f, (double[3]){t->p.x[0][i], t->p.x[1][i], t->p.x[2][i]});
+        s->order[i] = (int32_t)i;
+    }
+    sort_keys(s);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && s->key[end] == s->key[i]; end++)
+            ;
+        if (end - i > LEAF) sort_run(t, f, i, end - i, s);
+    }
+    FREE(s->key2);
+    FREE(s->order2);
+    t->order = s->order;
+}
+
+/* ---- leaves ---- */
+
+/* Is there a boundary of leaves between the sorted points i - 1 and i? */
+static bool parts(const struct tree *t, const struct frame *f, const uint64_t *key, int64_t i)
+{
+    const double *const x[3] = {t->x[0], t->x[1], t->x[2]};
+    uint64_t differ = key[i - 1] ^ key[i];
+    bool second = differ == 0;
+    if (second) differ = second_of(f, x, i - 1) ^ second_of(f, x, i);
+    if (differ == 0) return false;
+    int shift = 64 - __builtin_clzl(differ), count = 2;
+    uint64_t at = second ? second_of(f, x, i) : key[i];
+    for (int side = -1; side <= 1; side += 2)
+        for (int64_t k = side < 0 ? i - 2 : i + 1; k >= 0 && k < t->p.n && count <= LEAF;
+             k += side, count++) {
+            if (second && key[k] != key[i]) break;
+            if (((second ? second_of(f, x, k) : key[k]) ^ at) >> shift) break;
+        }
+    return count > LEAF;
+}
+
+static void make_leaves(struct tree *t, const struct frame *f, const uint64_t *key)
+{
+    int64_t n = t->p.n;
+    struct radix *r = &t->radix;
+    unsigned char *begins = mem_new((size_t)n, "tree: leaves");
+    int64_t leaves = 0;
+#pragma omp parallel for schedule(static) reduction(+ : leaves)
+    for (int64_t i = 0; i < n; i++) {
+        begins[i] = i == 0 || parts(t, f, key, i);
+        leaves += begins[i];
+    }
+    r->nleaf = (int32_t)leaves;
+    r->first = mem_new(sizeof *r->first * ((size_t)leaves + 1), "tree: leaves");
+    int32_t k = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (begins[i]) r->first[k++] = (int32_t)i;
+    r->first[k] = (int32_t)n;
+    FREE(begins);
+}
+
+/* ---- inner nodes ---- */
+
+/* Length of the common prefix of two leaves; -1: j is none. */
+static inline int prefix(const key128 *key, int32_t n, int32_t i, int64_t j)
+{
+    if (j < 0 || j >= n) return -1;
+    key128 differ = key[i] ^ key[j];
+    uint64_t high = (uint64_t)(differ >> 64), low = (uint64_t)differ;
+    return high ? __builtin_clzl(high) : low ? 64 + __builtin_clzl(low) : 128;
+}
+
+/* Inner node i: one end of its range is leaf i. */
+static void make_node(struct radix *r, const key128 *key, int32_t *parent, int32_t i)
+{
+    int32_t n = r->nleaf;
+    int dir = prefix(key, n, i, i + 1) > prefix(key, n, i, i - 1) ? 1 : -1;
+    int least = prefix(key, n, i, i - dir);
+    int64_t most = 2, length = 0;
+    while (prefix(key, n, i, i + most * dir) > least) most *= 2;
+    for (int64_t step = most / 2; step >= 1; step /= 2)
+        if (prefix(key, n, i, i + (length + step) * dir) > least) length += step;
+    int64_t j = i + length * dir, split = 0;
+    int common = prefix(key, n, i, j);
+    for (int64_t step = (length + 1) / 2, left = length;; left = step, step = (left + 1) / 2) {
+        if (prefix(key, n, i, i + (split + step) * dir) > common) split += step;
+        if (step <= 1) break;
+    }
+    int32_t middle = (int32_t)(i + split * dir + (dir < 0 ? -1 : 0));
+    int32_t lo = dir > 0 ? i : (int32_t)j, hi = dir > 0 ? (int32_t)j : i;
+    int32_t a = lo == middle ? n - 1 + middle : middle;
+    int32_t b = hi == middle + 1 ? n - 1 + middle + 1 : middle + 1;
+    r->child[i][0] = a, r->child[i][1] = b;
+    r->range[i][0] = lo, r->range[i][1] = hi;
+    parent[a] = parent[b] = i;
+}
+
+static void make_nodes(struct tree *t, const struct frame *f, int32_t *parent)
+{
+    struct radix *r = &t->radix;
+    int32_t n = r->nleaf;
+    key128 *key = mem_new(sizeof *key * (size_t)n, "tree: nodes");
+    r->child = mem_new(sizeof *r->child * (size_t)n, "tree: nodes");
+    r->range = mem_new(sizeof *r->range * (size_t)n, "tree: nodes");
+#pragma omp parallel for schedule(static)
+    for (int32_t k = 0; k < n; k++) {
+        int64_t i = r->first[k];
+        const double x[3] = {t->x[0][i], t->x[1][i], t->x[2][i]};
+        key[k] = (key128)key_of(f, x) << 63 | second_key(f, x);
+    }
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < n - 1; i++) make_node(r, key, parent, i);
+    FREE(key);
+}
+
+/* ---- boxes ---- */
+
+static void leaf_box(struct tree *t, int32_t leaf)
+{
+    struct radix *r = &t->radix;
+    struct tree_box b;
+    double reach = 0;
+    for (int k = 0; k < 3; k++) b.lo[k] = INFINITY, b.hi[k] = -INFINITY;
+    for (int64_t i = r->first[leaf]; i < r->first[leaf + 1]; i++) {
+        for (int k = 0; k < 3; k++) {
+            b.lo[k] = t->x[k][i] < b.lo[k] ? t->x[k][i] : b.lo[k];
+            b.hi[k] = t->x[k][i] > b.hi[k] ? t->x[k][i] : b.hi[k];
+        }
+        if (t->h && t->h[i] > reach) reach = t->h[i];
+    }
+    r->box[r->nleaf - 1 + leaf] = b;
+    if (r->reach) r->reach[r->nleaf - 1 + leaf] = reach;
+}
+
+static void join_boxes(struct radix *r, int32_t i)
+{
+    const int32_t *c = r->child[i];
+    const struct tree_box *a = &r->box[c[0]], *b = &r->box[c[1]];
+    for (int k = 0; k < 3; k++) {
+        r->box[i].lo[k] = a->lo[k] < b->lo[k] ? a->lo[k] : b->lo[k];
+        r->box[i].hi[k] = a->hi[k] > b->hi[k] ? a->hi[k] : b->hi[k];
+    }
+    if (r->reach) r->reach[i] = fmax(r->reach[c[0]], r->reach[c[1]]);
+}
+
+static void make_boxes(struct tree *t, const int32_t *parent)
+{
+    struct radix *r = &t->radix;
+    size_t nodes = 2 * (size_t)r->nleaf - 1;
+    unsigned char *arrived = mem_zero(nodes, "tree: nodes");
+    r->box = mem_new(sizeof *r->box * nodes, "tree: boxes");
+    if (t->h) r->reach = mem_new(sizeof *r->reach * nodes, "tree: boxes");
+#pragma omp parallel for schedule(static)
+    for (int32_t k = 0; k < r->nleaf; k++) {
+        leaf_box(t, k);
+        for (int32_t i = parent[r->nleaf - 1 + k]; i >= 0; i = parent[i]) {
+            /* the first child to arrive leaves its parent to the second */
+            if (!__atomic_fetch_add(&arrived[i], 1, __ATOMIC_ACQ_REL)) break;
+            join_boxes(r, i);
+        }
+    }
+    FREE(arrived);
+}
+
+void radix_build(struct tree *t)
+{
+    struct sorting s = {0};
+    t->radix = (struct radix){0};
+    if (t->p.n == 0) return;
+    struct frame f = frame_of(&t->p);
+    sort_points(t, &f, &s);
+    tree_sort_points(t);
+    make_leaves(t, &f, s.key);
+    FREE(s.key);
+    int32_t *parent = mem_new(sizeof *parent * 2 * (size_t)t->radix.nleaf, "tree: nodes");
+    parent[0] = -1;
+    make_nodes(t, &f, parent);
+    make_boxes(t, parent);
+    FREE(parent);
+}
+
+void radix_free(struct tree *t)
+{
+    FREE(t->radix.first);
+    FREE(t->radix.child);
+    FREE(t->radix.range);
+    FREE(t->radix.box);
+    FREE(t->radix.reach);
+}

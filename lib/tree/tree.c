@@ -1,0 +1,301 @@
+/* tree: see tree.h. What is the same for all methods: checks, lists in order, labels, the choice of
+ * the method. */
+#include "tree/tree.h"
+
+#include <stdlib.h>
+
+#include "tree/tree_priv.h"
+
+/* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
+enum { BRUTE_MOST = 64, GRID_MOST = 100, TUNER_BRUTE = 4096 };
+
+static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};
+
+const char *tree_method_name(enum tree_method m)
+{
+    return NAME[m];
+}
+
+/* ---- the choice of the method ---- */
+
+static int log2_of(double x)
+{
+    return x > 0 && isfinite(x) ? (int)floor(log2(x)) : -1000;
+}
+
+static void tuner_place(const struct tree_points *p, double reach, int *size, int *far)
+{
+    double volume = 1;
+    for (int k = 0; k < 3; k++)
+        if (p->period[k] > 0) volume *= p->period[k];
+    *size = log2_of((double)p->n);
+    *far = log2_of(reach / cbrt(volume / (double)(p->n + 1)));
+}
+
+static struct tree_timing *tuner_row(struct tree_tuner *u, const struct tree_points *p,
+                                     double reach, bool make)
+{
+    int size, far;
+    tuner_place(p, reach, &size, &far);
+    for (int i = 0; i < u->n; i++)
+        if (u->row[i].size == size && u->row[i].reach == far) return &u->row[i];
+    if (!make || u->n == TREE_TUNER_ROWS) return NULL;
+    struct tree_timing *r = &u->row[u->n++];
+    *r = (struct tree_timing){.size = size, .reach = far};
+    return r;
+}
+
+/* All pairs are not tried where they must lose. */
+enum tree_method tree_tuner_choose(struct tree_tuner *u, const struct tree_points *p, double reach)
+{
+    const struct tree_timing *r = tuner_row(u, p, reach, false);
+    enum tree_method best = TREE_AUTO;
+    if (!r) return TREE_AUTO; /* the caller learns what that was */
+    for (int m = TREE_BRUTE; m < TREE_METHODS; m++) {
+        if (m == TREE_BRUTE && p->n > TUNER_BRUTE) continue;
+        if (!(r->seconds[m] > 0)) return (enum tree_method)m;
+        if (best == TREE_AUTO || r->seconds[m] < r->seconds[best]) best = (enum tree_method)m;
+    }
+    return best;
+}
+
+void tree_tuner_learn(struct tree_tuner *u, const struct tree_points *p, double reach,
+                      enum tree_method method, double seconds)
+{
+    struct tree_timing *r = tuner_row(u, p, reach, true);
+    if (!r || p->n == 0) return;
+    double each = fmax(seconds / (double)p->n, 1e-30), *best = &r->seconds[method];
+    if (!(*best > 0) || each < *best) *best = each;
+}
+
+enum tree_method tree_method_of(const struct tree *t)
+{
+    return t->method;
+}
+
+/* ---- building ---- */
+
+static bool is_good(const struct tree_points *p, int64_t i)
+{
+    bool good = !p->h || (p->h[i] >= 0 && isfinite(p->h[i]));
+    for (int k = 0; k < 3; k++)
+        good &= p->period[k] > 0 ? p->x[k][i] >= 0 && p->x[k][i] < p->period[k]
+                                 : isfinite(p->x[k][i]) != 0;
+    return good;
+}
+
+static enum err check_points(const struct tree_points *p)
+{
+    int64_t bad = INT64_MAX;
+    if (p->n >= INT32_MAX)
+        FAIL(ERR_LIMIT,
+             "%ld points are more than a tree of one rank can hold, 2147483646: use more ranks",
+             (long)p->n);
+#pragma omp parallel for reduction(min : bad)
+    for (int64_t i = 0; i < p->n; i++)
+        if (!is_good(p, i) && i < bad) bad = i;
+    if (bad == INT64_MAX) return OK;
+    const double *h = p->h;
+    FAIL(ERR_PARAM,
+         "point %ld, at %g %g %g%s%.0g, is not a finite place in the box with a finite radius",
+         (long)bad, p->x[0][bad], p->x[1][bad], p->x[2][bad], h ? " with radius " : "",
+         h ? h[bad] : 0);
+}
+
+static struct tree_space space_of(const struct tree_points *p)
+{
+    struct tree_space s = {.slack = 0};
+    double most = 0;
+#pragma omp parallel for reduction(max : most)
+    for (int64_t i = 0; i < p->n; i++)
+        for (int k = 0; k < 3; k++)
+            if (fabs(p->x[k][i]) > most) most = fabs(p->x[k][i]);
+    for (int k = 0; k < 3; k++) {
+        s.period[k] = p->period[k] > 0 ? p->period[k] : INFINITY;
+        s.half[k] = s.period[k] / 2;
+        most = fmax(most, p->period[k]);
+    }
+    s.slack = 2e-15 * most;
+    return s;
+}
+
+enum err tree_new(const struct tree_points *p, enum tree_method method, double reach,
+                  struct tree **out)
+{
+    *out = NULL;
+    if (!(reach >= 0)) FAIL(ERR_PARAM, "the radius of a search must be 0 or more, not %g", reach);
+    TRY(check_points(p));
+    struct tree *t = mem_zero(sizeof *t, "tree");
+    t->p = *p;
+    t->space = space_of(p);
+    t->reach = reach;
+    for (int64_t i = 0; p->h && i < p->n; i++) t->reach = fmax(t->reach, p->h[i]);
+    if (method == TREE_AUTO) {
+        if (p->n <= BRUTE_MOST)
+            method = TREE_BRUTE;
+        else
+            method = grid_build(t, GRID_MOST) ? TREE_GRID : TREE_RADIX;
+    } else if (method == TREE_GRID)
+        grid_build(t, INFINITY);
+    t->method = method;
+    if (method == TREE_RADIX) radix_build(t);
+    *out = t;
+    return OK;
+}
+
+void tree_free(struct tree **t)
+{
+    if (!*t) return;
+    if ((*t)->method == TREE_RADIX) radix_free(*t);
+    if ((*t)->method == TREE_GRID) grid_free(*t);
+    for (int k = 0; k < 3; k++) FREE((*t)->x[k]);
+    FREE((*t)->h);
+    FREE((*t)->order);
+    FREE(*t);
+}
+
+void tree_sort_points(struct tree *t)
+{
+    int64_t n = t->p.n;
+    for (int k = 0; k < 4; k++) {
+        const double *from = k < 3 ? t->p.x[k] : t->p.h;
+        if (!from) continue;
+        double *to = mem_new(sizeof *to * (size_t)(n + TREE_PAD), "tree: points");
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < n; i++) to[i] = from[t->order[i]];
+        for (int i = 0; i < TREE_PAD; i++) to[n + i] = 0;
+        *(k < 3 ? &t->x[k] : &t->h) = to;
+    }
+}
+
+/* ---- lists ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void run_search(const struct tree_search *s)
+{
+    switch (s->t->method) {
+    case TREE_BRUTE:
+        brute_lists(s);
+        return;
+    case TREE_RADIX:
+        radix_lists(s);
+        return;
+    case TREE_GRID:
+        grid_lists(s);
+        return;
+    case TREE_AUTO:
+    case TREE_METHODS:
+        break;
+    }
+    BUG_ON(true);
+}
+
+enum err tree_neighbours(const struct tree *t, double radius, struct tree_lists *out)
+{
+    int64_t n = t->p.n;
+    BUG_ON(radius > t->reach);
+    *out = (struct tree_lists){.first = mem_zero(sizeof *out->first * (size_t)(n + 2), "lists")};
+    /* counts are one place up, so that they become the ends of lists while these are filled */
+    struct tree_search s = {.t = t, .radius = radius, .count = out->first + 1};
+    run_search(&s);
+    int64_t total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t count = out->first[i + 1];
+        out->first[i + 1] = total;
+        total += count;
+    }
+    s.at = out->at = mem_new(sizeof *out->at * (size_t)total + 1, "lists");
+    run_search(&s);
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (int64_t i = 0; i < n; i++)
+        qsort(out->at + out->first[i], (size_t)(out->first[i + 1] - out->first[i]), sizeof *out->at,
+              by_number);
+    return OK;
+}
+
+void tree_lists_free(struct tree_lists *l)
+{
+    FREE(l->first);
+    FREE(l->at);
+}
+
+/* ---- balls ---- */
+
+void tree_ball(const struct tree *t, const double x[3], double radius, tree_visit *visit, void *ctx)
+{
+    BUG_ON(radius > t->reach && t->method == TREE_GRID);
+    if (t->p.n == 0) return;
+    if (t->method == TREE_RADIX)
+        radix_near(t, x, radius, visit, ctx);
+    else if (t->method == TREE_GRID)
+        grid_near(t, x, radius, visit, ctx);
+    else
+        brute_near(t, x, radius, visit, ctx);
+}
+
+/* The k least squares of distances so far, as a heap: the largest first. */
+void tree_heap_put(struct tree_heap *h, double far2)
+{
+    int i = 0;
+    if (h->n < h->k) {
+        for (i = h->n++; i > 0 && h->at[(i - 1) / 2] < far2; i = (i - 1) / 2)
+            h->at[i] = h->at[(i - 1) / 2];
+        h->at[i] = far2;
+        return;
+    }
+    if (!(far2 < h->at[0])) return;
+    for (int c; (c = 2 * i + 1) < h->n; i = c) {
+        if (c + 1 < h->n && h->at[c + 1] > h->at[c]) c++;
+        if (!(h->at[c] > far2)) break;
+        h->at[i] = h->at[c];
+    }
+    h->at[i] = far2;
+}
+
+double tree_nearest(const struct tree *t, const double x[3], int k)
+{
+    double at[TREE_NEAREST_MOST];
+    struct tree_heap h = {.k = k, .at = at};
+    BUG_ON(k < 1 || k > TREE_NEAREST_MOST);
+    if (t->p.n < k) return INFINITY;
+    if (t->method == TREE_RADIX)
+        radix_nearest(t, x, &h);
+    else
+        for (int64_t i = 0; i < t->p.n; i++)
+            tree_heap_put(&h, tree_place2(&t->space, t->p.x, i, x));
+    return at[0];
+}
+
+/* ---- groups ---- */
+
+void tree_groups(const struct tree *t, double link, int32_t *label)
+{
+    int32_t n = (int32_t)t->p.n;
+    int32_t *up = t->order ? mem_new(sizeof *up * (size_t)n + 1, "tree: groups") : label;
+    BUG_ON(link > t->reach);
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < n; i++) up[i] = i;
+    if (n == 0)
+        ;
+    else if (t->method == TREE_RADIX)
+        radix_groups(t, link, up);
+    else if (t->method == TREE_GRID)
+        grid_groups(t, link, up);
+    else
+        brute_groups(t, link, up);
+    for (int32_t i = 0; i < n; i++) up[i] = up[up[i]]; /* up[i] <= i: its root is known */
+    if (!t->order) return;
+    /* from the least sorted place of a group to the least number of its points */
+    int32_t *least = mem_new(sizeof *least * (size_t)n + 1, "tree: groups");
+    for (int32_t i = 0; i < n; i++) least[i] = INT32_MAX;
+    for (int32_t i = 0; i < n; i++)
+        if (t->order[i] < least[up[i]]) least[up[i]] = t->order[i];
+    for (int32_t i = 0; i < n; i++) label[t->order[i]] = least[up[i]];
+    FREE(least);
+    FREE(up);
+}

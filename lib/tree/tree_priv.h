@@ -1,0 +1,163 @@
+/* tree_priv: what the files of lib/tree share. Not for others. */
+#pragma once
+#include <string.h>
+
+#include "base/mem.h"
+#include "tree/tree.h"
+
+/* Places beyond the last sorted point that may be read. */
+enum { TREE_PAD = 16 };
+
+/* The k least squares of distances, the largest of them first. */
+struct tree_heap {
+    int n, k;
+    double *at;
+};
+void tree_heap_put(struct tree_heap *h, double far2);
+
+/* A box around points: closed. */
+struct tree_box {
+    double lo[3], hi[3];
+};
+
+/* Axes of a space: periods, infinite where there is none, and their halves; slack: what rounding
+ * may add to a distance. */
+struct tree_space {
+    double period[3], half[3], slack;
+};
+
+/* Binary radix tree over leaves of neighbouring points. Nodes 0..nleaf-2 are inner ones, the root
+ * is 0; leaf k is node nleaf-1+k. */
+struct radix {
+    int32_t nleaf;
+    int32_t *first;       /* [nleaf+1] of the sorted points */
+    int32_t (*child)[2];  /* [nleaf-1] nodes */
+    int32_t (*range)[2];  /* [nleaf-1] first and last leaf */
+    struct tree_box *box; /* [2 nleaf-1] */
+    double *reach;        /* [2 nleaf-1] largest radius of the points; NULL: none has one */
+};
+
+/* Cells of side >= reach; cell i of an axis is in bucket i & (buckets - 1). */
+struct grid {
+    int shift[3];           /* 2^shift buckets along an axis; 0: one, which holds all cells */
+    double lo[3], scale[3]; /* cell = (x - lo) * scale */
+    int64_t cells[3];       /* of a periodic axis: a multiple of the buckets */
+    int32_t *first;         /* [buckets+1] of the sorted points */
+};
+
+struct tree {
+    enum tree_method method;
+    struct tree_points p;
+    struct tree_space space;
+    double reach;
+    /* Points in the order of the method; NULL: that of the caller. */
+    int32_t *order; /* sorted place → point */
+    double *x[3], *h;
+    union {
+        struct radix radix;
+        struct grid grid;
+    };
+};
+
+static inline double tree_pair2(const struct tree_space *s, const double *const x[3], int64_t i,
+                                int64_t j)
+{
+    double far2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = tree_apart(x[k][i], x[k][j], s->period[k]);
+        far2 += d * d;
+    }
+    return far2;
+}
+
+static inline double tree_place2(const struct tree_space *s, const double *const x[3], int64_t i,
+                                 const double at[3])
+{
+    double far2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = tree_apart(x[k][i], at[k], s->period[k]);
+        far2 += d * d;
+    }
+    return far2;
+}
+
+/* Positions in the order of the method. */
+static inline void tree_sorted(const struct tree *t, const double *x[3])
+{
+    for (int k = 0; k < 3; k++) x[k] = t->order ? t->x[k] : t->p.x[k];
+}
+
+/* Fills x and h from order. */
+void tree_sort_points(struct tree *t);
+
+/* For each method: */
+void radix_build(struct tree *t);
+void radix_free(struct tree *t);
+void radix_nearest(const struct tree *t, const double x[3], struct tree_heap *h);
+void radix_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
+void radix_groups(const struct tree *t, double link, int32_t *up);
+/* false, and nothing is built, if there are more than `most` pairs to look at for each point. */
+bool grid_build(struct tree *t, double most);
+void grid_free(struct tree *t);
+void grid_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
+void grid_groups(const struct tree *t, double link, int32_t *up);
+void brute_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
+void brute_groups(const struct tree *t, double link, int32_t *up);
+
+/* Neighbours of the points first..last-1 of the sorted order. count: how many each has; or, if at
+ * is not NULL, count says where in `at` they go. */
+struct tree_search {
+    const struct tree *t;
+    double radius;
+    int64_t *count;
+    int32_t *at;
+};
+void brute_lists(const struct tree_search *s);
+void radix_lists(const struct tree_search *s);
+void grid_lists(const struct tree_search *s);
+
+/* The square of the radius for a pair of sorted points. */
+static inline double tree_link2(const struct tree *t, double radius, int64_t i, int64_t j)
+{
+    const double *h = t->order ? t->h : t->p.h;
+    double r = radius;
+    if (h && h[i] > r) r = h[i];
+    if (h && h[j] > r) r = h[j];
+    return r * r;
+}
+
+static inline void tree_search_put(const struct tree_search *s, int64_t i, int64_t j)
+{
+    const int32_t *order = s->t->order;
+    int64_t a = order ? order[i] : i;
+    int64_t at = s->count[a]++;
+    if (s->at) s->at[at] = order ? order[j] : (int32_t)j;
+}
+
+/* ---- sets that are joined, by several threads at a time ----
+ *
+ * up[i] <= i is another member of the set of i, or i, its root. Roots are joined by hanging the
+ * larger below the smaller, so the root of a set is always its least member, in whichever order
+ * sets are joined. */
+static inline int32_t unite_find(int32_t *up, int32_t i)
+{
+    int32_t p = __atomic_load_n(&up[i], __ATOMIC_RELAXED);
+    while (p != i) {
+        int32_t q = __atomic_load_n(&up[p], __ATOMIC_RELAXED);
+        if (q != p) __atomic_store_n(&up[i], q, __ATOMIC_RELAXED); /* halves the path */
+        i = p, p = q;
+    }
+    return i;
+}
+
+static inline void unite(int32_t *up, int32_t i, int32_t j)
+{
+    for (;;) {
+        i = unite_find(up, i), j = unite_find(up, j);
+        if (i == j) return;
+        int32_t high = i > j ? i : j, low = i > j ? j : i, seen = high;
+        if (__atomic_compare_exchange_n(&up[high], &seen, low, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return;
+    }
+}
