@@ -6,6 +6,7 @@
  * more than about a quarter, and none makes it negative. The result is linear between the last two
  * sub-steps, the last of which ends at or after the total. */
 #include <math.h>
+#include <string.h>
 
 #include "cool/solve.h"
 #include "cool/solve_net.h"
@@ -33,48 +34,82 @@ double solve_rate(const struct cool_table *t, double nH, double seen, double Z, 
     return rate_net(t->node[0], &p, T2, slope);
 }
 
-/* From cells first to first + VEC; of those beyond the last one, a copy of that. */
-static void lanes_fill_eight(struct lanes *l, const struct solve_cells *c, int first, double unit,
-                             double finer)
+/* The cells, and as far as VEC divides copies of the last one. */
+static void lanes_copy(struct lanes *l, const struct solve_cells *c, double nH[], double seen[])
 {
-    double nH[VEC], seen[VEC];
-    for (int k = 0; k < VEC; k++) {
-        int from = first + k < c->n ? first + k : c->n - 1;
-        l->T2[first + k] = c->T2[from];
-        l->Z[first + k] = c->Z[from];
-        l->cell[first + k] = first + k;
-        nH[k] = c->nH[from];
-        seen[k] = c->seen[from];
+    size_t n = sizeof *nH * (size_t)c->n;
+    memcpy(l->T2, c->T2, n);
+    memcpy(l->Z, c->Z, n);
+    memcpy(nH, c->nH, n);
+    memcpy(seen, c->seen, n);
+    for (int k = c->n; k % VEC; k++) {
+        l->T2[k] = c->T2[c->n - 1];
+        l->Z[k] = c->Z[c->n - 1];
+        nH[k] = c->nH[c->n - 1];
+        seen[k] = c->seen[c->n - 1];
     }
-    vec low, w = vec_place(vec_load(seen), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &low);
-    vec inv = 1 / vec_load(nH);
-    vec_store(l->t + first, vec_of(0));
-    vec_store(l->inv + first, inv);
-    vec_store(l->total + first, vec_load(nH) * unit);
-    vec_store(l->least + first, inv * (finer / unit));
-    vec_store(l->w + first, vec_clamp(w, 0, 1));
-    vec_store(l->low + first, low * TABLE_T);
+    for (int k = 0; k < SOLVE_BLOCK; k++) l->cell[k] = k;
 }
 
 static void lanes_fill(struct lanes *l, const struct solve_cells *c, double dt, double finer)
 {
-    const double unit = 2 * COOL_X / (3 * COOL_KB);
+    const double unit = dt * (2 * COOL_X / (3 * COOL_KB));
+    double nH[SOLVE_BLOCK], seen[SOLVE_BLOCK];
     l->n = c->n;
-    for (int k = 0; k < l->n; k += VEC) lanes_fill_eight(l, c, k, dt * unit, finer);
+    lanes_copy(l, c, nH, seen);
+    for (int k = 0; k < l->n; k += VEC) {
+        vec low, w = vec_place(vec_load(seen + k), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &low);
+        vec inv = 1 / vec_load(nH + k);
+        vec_store(l->t + k, vec_of(0));
+        vec_store(l->inv + k, inv);
+        vec_store(l->total + k, vec_load(nH + k) * unit);
+        vec_store(l->least + k, inv * (finer / unit));
+        vec_store(l->w + k, vec_clamp(w, 0, 1));
+        vec_store(l->low + k, low * TABLE_T);
+    }
 }
 
-/* Net cooling and its slope by log10 T2: first the place of each temperature, cells side by side,
- * then the rates of each cell side by side. */
+/* log2 of rates and their derivatives: those of a cell side by side. */
+struct rows {
+    double rate[SOLVE_BLOCK][VEC], slope[SOLVE_BLOCK][VEC];
+};
+
+VEC_INLINE vec column(const double (*row)[VEC], int r)
+{
+    return (vec){row[0][r], row[1][r], row[2][r], row[3][r],
+                 row[4][r], row[5][r], row[6][r], row[7][r]};
+}
+
+/* Powers of 2 and sums of the rates, cells side by side. */
+static void lanes_join(struct lanes *l, const struct rows *rows)
+{
+    for (int k = 0; k < l->n; k += VEC) {
+        vec rate[RATE_COUNT], slope[RATE_COUNT], Z = vec_load(l->Z + k), inv = vec_load(l->inv + k);
+        for (int r = 0; r < RATE_COUNT; r++) {
+            rate[r] = vec_exp2(column(rows->rate + k, r));
+            slope[r] = rate[r] * column(rows->slope + k, r);
+        }
+        vec_store(l->net + k, RATES_JOIN(rate, Z, inv));
+        vec_store(l->slope + k, RATES_JOIN(slope, Z, inv) * rate_per_y());
+    }
+}
+
+/* Net cooling and its slope by ln T2: first the place of each temperature, cells side by side, then
+ * the logarithms of the rates of each cell side by side, which are neighbours in memory. */
 static void lanes_rates(struct lanes *l, const struct table_node *node)
 {
+    struct rows rows;
     for (int k = 0; k < l->n; k += VEC) {
         vec lower, T2 = vec_min(vec_load(l->T2 + k), vec_of(SOLVE_HOT));
         vec_store(l->y + k, vec_place(T2, TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower));
         vec_store(l->at + k, lower + vec_load(l->low + k));
     }
-    for (int k = 0; k < l->n; k++)
-        l->net[k] = rate_at_node(node + (int)l->at[k], l->w[k], l->y[k], l->Z[k], l->inv[k],
-                                 &l->slope[k]);
+    for (int k = 0; k < l->n; k++) {
+        vec slope;
+        vec_store(rows.rate[k], rates_at_node(node + (int)l->at[k], l->w[k], l->y[k], &slope));
+        vec_store(rows.slope[k], slope);
+    }
+    lanes_join(l, &rows);
 }
 
 static void lanes_step(struct lanes *l, const struct table_node *node, double finer)
@@ -82,11 +117,13 @@ static void lanes_step(struct lanes *l, const struct table_node *node, double fi
     lanes_rates(l, node);
     for (int k = 0; k < l->n; k += VEC) {
         vec T2 = vec_load(l->T2 + k), t = vec_load(l->t + k), total = vec_load(l->total + k);
-        vec hot_slope, one = 1 / T2;
+        vec net = vec_load(l->net + k), one = 1 / T2, slope = vec_load(l->slope + k) * one;
         vec_bits above = (vec_bits)(T2 > SOLVE_HOT);
-        vec hot = rate_hot(T2, one, &hot_slope);
-        vec net = vec_pick(above, hot, vec_load(l->net + k));
-        vec slope = vec_pick(above, hot_slope, vec_load(l->slope + k) * one);
+        if (vec_any(above)) {
+            vec hot_slope, hot = rate_hot(T2, one, &hot_slope);
+            net = vec_pick(above, hot, net);
+            slope = vec_pick(above, hot_slope, slope);
+        }
         vec rate = 4 * finer * vec_abs(net) * one;
         vec w = vec_max(vec_max(rate, -4 * finer * slope), vec_load(l->least + k)), step = 1 / w;
         vec next = T2 * (1 + (slope - net * one) * step) / (1 + slope * step);

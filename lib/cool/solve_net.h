@@ -30,18 +30,11 @@ VEC_INLINE vec vec_place(vec x, double low, double high, int n, vec *lower)
     return at - *lower;
 }
 
-VEC_INLINE double rates_join(const double v[RATE_LANES], double Z, double inv)
-{
-    return v[RATE_COOL] + Z * v[RATE_METAL] - v[RATE_HEAT] +
-           inv * (v[RATE_COMPTON] - v[RATE_COMPTON_HEAT]);
-}
-
 /* Linear in log n_H, cubic (Hermite) in log T2. node: the lower of four; w, y: places between
- * densities and temperatures. The net cooling per n_H², and its slope by log10 T2. */
-VEC_INLINE double rate_at_node(const struct table_node *node, double w, double y, double Z,
-                               double inv, double *slope)
+ * densities and temperatures. log2 of the rates of one cell, side by side, and their derivatives
+ * by y. */
+VEC_INLINE vec rates_at_node(const struct table_node *node, double w, double y, vec *slope)
 {
-    const double per = (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN) * LOG10_OF_2;
     const struct table_node *a = node, *b = node + TABLE_T, *c = node + 1, *d = b + 1;
     vec f0 = vec_load(a->value), f1 = vec_load(c->value);
     vec s0 = vec_load(a->slope), s1 = vec_load(c->slope);
@@ -50,13 +43,19 @@ VEC_INLINE double rate_at_node(const struct table_node *node, double w, double y
     s0 += w * (vec_load(b->slope) - s0);
     s1 += w * (vec_load(d->slope) - s1);
     vec rise = f1 - f0, q = 3 * rise - 2 * s0 - s1, p = s0 + s1 - 2 * rise;
-    vec rate = vec_exp2(f0 + y * (s0 + y * (q + y * p)));
-    vec turn = rate * (s0 + y * (2 * q + y * (3 * p)));
-    double value[RATE_LANES], change[RATE_LANES];
-    vec_store(value, rate);
-    vec_store(change, turn);
-    *slope = rates_join(change, Z, inv) * per;
-    return rates_join(value, Z, inv);
+    *slope = s0 + y * (2 * q + y * (3 * p));
+    return f0 + y * (s0 + y * (q + y * p));
+}
+
+/* The sum of the rates per n_H², of one cell (double) or of several (vec). */
+#define RATES_JOIN(v, Z, inv)                                                                      \
+    ((v)[RATE_COOL] + (Z) * (v)[RATE_METAL] - (v)[RATE_HEAT] +                                     \
+     (inv) * ((v)[RATE_COMPTON] - (v)[RATE_COMPTON_HEAT]))
+
+/* From a derivative by y to one by ln T2. */
+VEC_INLINE double rate_per_y(void)
+{
+    return (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN) * LOG10_OF_2;
 }
 
 /* Bremsstrahlung of ionised hydrogen, above the table. */
@@ -80,11 +79,14 @@ static inline double rate_net(const struct table_node *node, const struct solve_
         *slope = hot_slope[0];
         return hot;
     }
-    double y = vec_place(vec_of(T2), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower)[0], change;
-    double net = rate_at_node(node + p->i * TABLE_T + (int)lower[0], p->w, y, p->Z, p->inv,
-                              &change);
-    *slope = change / T2;
-    return net;
+    double y = vec_place(vec_of(T2), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower)[0];
+    double value[RATE_LANES], turn[RATE_LANES];
+    vec change,
+        rate = vec_exp2(rates_at_node(node + p->i * TABLE_T + (int)lower[0], p->w, y, &change));
+    vec_store(value, rate);
+    vec_store(turn, rate * change);
+    *slope = RATES_JOIN(turn, p->Z, p->inv) * rate_per_y() / T2;
+    return RATES_JOIN(value, p->Z, p->inv);
 }
 
 /* The density at which the table is entered → interval and place in it. */

@@ -2,6 +2,7 @@
  * element has the same bits whatever its neighbours, the machine or the compiler: no operation
  * crosses elements. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -46,6 +47,13 @@ VEC_INLINE vec vec_max(vec a, vec b)
 VEC_INLINE vec vec_min(vec a, vec b)
 {
     return vec_pick((vec_bits)(a < b), a, b);
+}
+
+VEC_INLINE bool vec_any(vec_bits mask)
+{
+    uint64_t any = 0;
+    for (int k = 0; k < VEC; k++) any |= mask[k];
+    return any != 0;
 }
 
 VEC_INLINE vec vec_abs(vec x)

@@ -31,7 +31,8 @@ struct job {
 /* Leaf cells, a block at a time. */
 struct block {
     struct solve_cells cells;
-    double before[SOLVE_BLOCK];
+    double before[SOLVE_BLOCK], floor[SOLVE_BLOCK]; /* T2 */
+    double kinetic[SOLVE_BLOCK];
     lidx oct[SOLVE_BLOCK];
     int cell[SOLVE_BLOCK];
 };
@@ -70,13 +71,16 @@ static void gather(const struct job *j, lidx i, int c, struct block *b)
     struct solve_cells *s = &b->cells;
     int k = s->n++;
     double rho = density_of(j, i, c), nH = rho * j->r->units.hydrogen;
-    double energy = j->lv->fld[FLD_U + GAS_ENERGY][i][c] - kinetic_of(j, i, c, rho);
-    double T2 = energy / (rho * j->per_T2) - floor_T2(&j->floor, nH);
+    double kinetic = kinetic_of(j, i, c, rho), floor = floor_T2(&j->floor, nH);
+    double energy = j->lv->fld[FLD_U + GAS_ENERGY][i][c] - kinetic;
+    double T2 = energy / (rho * j->per_T2) - floor;
     bool metal = j->vars->at[SCALAR_METAL] >= 0;
     s->nH[k] = nH;
     s->seen[k] = seen(p, nH);
     s->Z[k] = metal ? scalar_of(j, SCALAR_METAL, i, c, rho) / COOL_SOLAR : p->physics.z_ave;
     s->T2[k] = b->before[k] = fmin(fmax(T2, T2_LEAST), p->physics.t2max);
+    b->floor[k] = floor;
+    b->kinetic[k] = kinetic;
     b->oct[k] = i;
     b->cell[k] = c;
 }
@@ -90,8 +94,8 @@ static void scatter(const struct job *j, struct block *b)
         bool delayed = j->vars->at[SCALAR_DELAYED] >= 0;
         if (delayed && scalar_of(j, SCALAR_DELAYED, i, c, rho) > DELAYED && T2 < b->before[k])
             T2 = b->before[k];
-        double total = T2 + floor_T2(&j->floor, b->cells.nH[k]);
-        j->lv->fld[FLD_U + GAS_ENERGY][i][c] = total * (rho * j->per_T2) + kinetic_of(j, i, c, rho);
+        double total = T2 + b->floor[k];
+        j->lv->fld[FLD_U + GAS_ENERGY][i][c] = total * (rho * j->per_T2) + b->kinetic[k];
         if (delayed) j->lv->fld[FLD_U + j->vars->at[SCALAR_DELAYED]][i][c] *= j->decay;
     }
     b->cells.n = 0;
