@@ -74,13 +74,13 @@ static enum err check_outputs(const struct params *p)
         FAIL(ERR_PARAM,
              "noutput=%d, but %s in &OUTPUT_PARAMS has only %d entries: the run would never end", n,
              nt > na ? "tout" : "aout", given);
-    for (int i = 1; i < nt; i++)
+    for (int i = 1; i < nt && i < n; i++)
         if (p->output.tout[i] < p->output.tout[i - 1])
             FAIL(
                 ERR_PARAM,
                 "tout(%d)=%g in &OUTPUT_PARAMS is below tout(%d)=%g: give times in ascending order",
                 i + 1, p->output.tout[i], i, p->output.tout[i - 1]);
-    for (int i = 1; i < na; i++)
+    for (int i = 1; i < na && i < n; i++)
         if (p->output.aout[i] < p->output.aout[i - 1])
             FAIL(ERR_PARAM,
                  "aout(%d)=%g in &OUTPUT_PARAMS is below aout(%d)=%g: give expansion factors in "
