@@ -375,7 +375,8 @@ static void test_param_check(void)
     check_with("nboundary=2;bound_type=1", "only 1 entries");
     check_with("nboundary=1;bound_type=1", "no side of the box");
     check_with("nboundary=1;bound_type=1;ibound_min=1", "is empty");
-    CHECK(read_text("&RUN_PARAMS hydro=T / &OUTPUT_PARAMS noutput=1 aout=0.5,0.2 tout=2,1 /") == OK);
+    CHECK(read_text("&RUN_PARAMS hydro=T / &OUTPUT_PARAMS noutput=1 aout=0.5,0.2 tout=2,1 /") ==
+          OK);
     CHECK(param_check(par) == OK); /* what is beyond noutput is not used */
     CHECK(
         read_text(
