@@ -74,6 +74,11 @@ static enum err model_of(struct source *s, struct params *p, struct cooling **c)
     if (h->cosmo && !(h->omega_b > 0 && h->h0 > 0 && h->aexp_ini > 0))
         FAIL(ERR_FORMAT, "%s: omega_b=%g, H0=%g and aexp_ini=%g are those of no run that cools",
              s->path, h->omega_b, h->h0, h->aexp_ini);
+    if (p->cooling.cooling_ism)
+        FAIL(ERR_PARAM,
+             "%s: its gas cools by cooling_ism, which has no background and no metallicity: there "
+             "is nothing to tabulate",
+             s->path);
     struct cool_par asked = rates_asked(p, h->cosmo ? &cosmo : NULL);
     asked.method = COOL_ORIGINAL;
     return cool_new(&asked, c);

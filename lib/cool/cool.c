@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cool/ism.h"
 
 struct cooling {
     struct cool_par par;
@@ -13,6 +14,12 @@ struct cooling {
     struct exact_table *exact;
     struct cool_compared compared;
 };
+
+/* Does the method read the table of rates? */
+static bool has_table(const struct cool_par *p)
+{
+    return p->method != COOL_EXACT && p->method != COOL_ISM;
+}
 
 static bool has_exact(const struct cool_par *p)
 {
@@ -62,12 +69,12 @@ enum err cool_start_T2(const struct cooling *c, double *T2)
 void cool_set(struct cooling *c, double a)
 {
     if (c->exact) exact_set(c->exact, c->par.cosmo ? 1 / a - 1 : 0);
-    if (c->par.method != COOL_EXACT && c->table->aexp != a) table_begin(c->table, &c->par.uv, a);
+    if (has_table(&c->par) && c->table->aexp != a) table_begin(c->table, &c->par.uv, a);
 }
 
 void cool_need(struct cooling *c, double low, double high)
 {
-    if (c->par.method != COOL_EXACT) table_need(c->table, low, high);
+    if (has_table(&c->par)) table_need(c->table, low, high);
 }
 
 const struct cool_table *cool_table_of(const struct cooling *c)
@@ -125,6 +132,9 @@ void cool_cells(struct cooling *c, double dt, struct solve_cells *cells)
         return;
     case COOL_COMPARE:
         compare(c, dt, cells);
+        return;
+    case COOL_ISM:
+        solve_ism(c->par.mu, c->par.gamma, dt, cells);
         return;
     }
 }

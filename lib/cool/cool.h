@@ -7,12 +7,14 @@
 #include "cool/solve.h"
 #include "cool/start.h"
 
-enum cool_method { COOL_ORIGINAL, COOL_IMPLICIT, COOL_EXACT, COOL_COMPARE };
+/* COOL_ISM: another gas, without background and metallicity (cool/ism.h). */
+enum cool_method { COOL_ORIGINAL, COOL_IMPLICIT, COOL_EXACT, COOL_COMPARE, COOL_ISM };
 
 /* What a run asks for. Without cosmology `mean` stands for it where the background before
  * reionisation is concerned, and aexp_ini is not read. */
 struct cool_par {
     enum cool_method method;
+    double gamma, mu; /* COOL_ISM */
     bool cosmo;
     struct mean_cell mean;
     double aexp_ini;

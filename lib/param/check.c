@@ -10,6 +10,7 @@ static enum err check_mesh(const struct params *p);
 static enum err check_outputs(const struct params *p);
 static enum err check_initial(const struct params *p);
 static enum err check_gas(const struct params *p);
+static enum err check_cooling(const struct params *p);
 static enum err check_boundaries(const struct params *p);
 static enum err check_stars(const struct params *p);
 static enum err check_feedback(const struct params *p);
@@ -22,6 +23,7 @@ enum err param_check(struct params *p)
     TRY(check_outputs(p));
     TRY(check_initial(p));
     TRY(check_gas(p));
+    TRY(check_cooling(p));
     TRY(check_stars(p));
     TRY(check_feedback(p));
     TRY(check_boundaries(p));
@@ -120,6 +122,25 @@ static enum err check_gas(const struct params *p)
              "ivar_refine=%d in &REFINE_PARAMS is beyond the %d variables of the gas with "
              "npassive=%d: raise npassive",
              p->refine.ivar_refine, PARAM_GAS + npassive, npassive);
+    return OK;
+}
+
+/* cooling_ism is a recipe by itself. */
+static enum err check_cooling(const struct params *p)
+{
+    if (!p->cooling.cooling_ism || !p->physics.cooling) return OK;
+    if (p->run.cosmo)
+        FAIL(ERR_PARAM,
+             "cooling_ism=.true. in &COOLING_PARAMS is for gas with the metals and the radiation "
+             "of the Galaxy today: with cosmo=.true. set cooling_ism=.false.");
+    if (strcmp(p->physics.cooling_method, "original") != 0)
+        FAIL(ERR_PARAM,
+             "cooling_ism=.true. in &COOLING_PARAMS has a method of its own: leave out "
+             "cooling_method='%s'",
+             p->physics.cooling_method);
+    if (p->physics.self_shielding)
+        FAIL(ERR_PARAM, "cooling_ism=.true. in &COOLING_PARAMS has no background to shield: set "
+                        "self_shielding=.false.");
     return OK;
 }
 

@@ -23,7 +23,10 @@ static enum cool_method method_of(const char *name)
 struct cool_par rates_asked(const struct params *par, const struct cosmo_par *c)
 {
     const struct param_physics *p = &par->physics;
-    struct cool_par r = {.method = method_of(p->cooling_method),
+    struct cool_par r = {.method = par->cooling.cooling_ism ? COOL_ISM
+                                                            : method_of(p->cooling_method),
+                         .gamma = par->hydro.gamma,
+                         .mu = par->cooling.mu_gas,
                          .cosmo = c != NULL,
                          .mean = {.h = 0.7, .omega_b = 0.04, .omega_m = 0.3, .omega_l = 0.7},
                          .uv = {.model = background(par),

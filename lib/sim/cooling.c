@@ -17,6 +17,10 @@ enum err sim_cooling(struct sim *s)
     if (p.cosmo && !(p.mean.omega_b > 0))
         FAIL(ERR_PARAM, "cooling=.true. needs omega_b > 0 in &INIT_PARAMS");
     TRY(err_agree(&s->comm, cool_new(&p, &s->cooling)));
+    if (p.method == COOL_ISM) {
+        log_info(" Cooling: interstellar medium (Audit & Hennebelle 2005), mu_gas=%g", p.mu);
+        return OK;
+    }
     log_info(" Cooling: cooling_method='%s', ultraviolet background: %s",
              s->par->physics.cooling_method, name[p.uv.model]);
     return OK;

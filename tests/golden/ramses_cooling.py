@@ -108,6 +108,14 @@ CASES = {
                {'COOLING': "barotropic_eos=.true.\nbarotropic_eos_form='double_polytrope'\n"
                            'T_eos=1d4\nmu_gas=1.22\npolytrope_rho=1d-24\npolytrope_index=1.4'},
                False),
+    'custom': ('without cosmology, barotropic_eos_form=custom',
+               {'COOLING': "barotropic_eos=.true.\nbarotropic_eos_form='custom'\nT_eos=1d4\n"
+                           'mu_gas=1.22\npolytrope_rho=1d-24\npolytrope_index=1.4'}, False),
+    'ism': ('without cosmology, cooling_ism', {'COOLING': 'cooling_ism=.true.\nmu_gas=1.4'}, False),
+    'ism_cold': ('without cosmology, cooling_ism, T2_star=100, n_star=10, two phases',
+                 {'COOLING': 'cooling_ism=.true.\nmu_gas=1.4', 'OUTPUT': 'tout=0.2',
+                  'INIT': 'd_region=0.5,30.\np_region=5d-3,2d-2',
+                  'SF': 'T2_star=1d2\nn_star=10.\ng_star=1.5'}, False),
 }
 
 

@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "cool/cool.h"
+#include "cool/ism.h"
 #include "cool/vec.h"
 
 static const struct cool_par PAR = {.method = COOL_ORIGINAL,
@@ -428,6 +429,45 @@ static void test_background(void)
     CHECK(read_text("# nothing\n", &t) == ERR_FORMAT, "empty");
 }
 
+/* T of n hydrogen nuclei after dt seconds. */
+static double ism_after(double n, double T, double dt)
+{
+    static const double MU = 1.4, GAMMA = 5 / 3.;
+    struct solve_cells c = {.n = 1, .nH = {n}, .T2 = {T / MU}};
+    solve_ism(MU, GAMMA, dt, &c);
+    return c.T2[0] * MU;
+}
+
+/* The interstellar medium has two phases: the pressure of gas in equilibrium falls with density
+ * between 0.6 and 10 per cm³ (Wolfire et al. 1995: from about 4000 to 1000 k). Ionised gas at 3e7 K
+ * has a constant rate. No step is without an answer. */
+static void test_ism(void)
+{
+    static const double YEAR = 3.15576e7, K = 1.38062e-16, n[] = {0.3, 0.6, 10, 100};
+    double P[4];
+    for (int i = 0; i < 4; i++) {
+        double T = ism_after(n[i], 5000, 1e10 * YEAR), other = ism_after(n[i], 30, 1e10 * YEAR);
+        P[i] = n[i] * T;
+        CHECK(fabs(other / T - 1) < 1e-6, "%g: %g, %g K", n[i], T, other);
+        CHECK(ism_rate(n[i], 0.99 * T) > 0 && ism_rate(n[i], 1.01 * T) < 0, "%g: %g K", n[i], T);
+    }
+    CHECK(fabs(P[0] / 0.3 - 7500) < 500, "warm: %g K", P[0] / 0.3);
+    CHECK(fabs(P[3] / 100 - 36) < 5, "cold: %g K", P[3] / 100);
+    CHECK(P[1] > P[0] && fabs(P[1] - 4200) < 300 && fabs(P[2] - 1180) < 60 && P[3] > 3 * P[2],
+          "%g %g %g %g", P[0], P[1], P[2], P[3]);
+    double want = 3e7 - 2 / 3. * 0.1 * pow(10, -22.44) / K * (1e7 * YEAR);
+    double got = ism_after(0.1, 3e7, 1e7 * YEAR);
+    CHECK(fabs(got / want - 1) < 1e-9, "%g, less %g", got, want);
+    for (int k = 0; k < 20000; k++) {
+        double T0 = pow(10, draw(0, 9)),
+               T = ism_after(pow(10, draw(-6, 8)), T0, pow(10, draw(-30, 18)));
+        if (!(T > 0 && T <= fmax(T0 * 1.001, 2e4))) CHECK(0, "%g becomes %g", T0, T);
+    }
+    double once = ism_after(3, 8000, 1e6 * YEAR), T = 8000;
+    for (int k = 0; k < 1000; k++) T = ism_after(3, T, 1e3 * YEAR);
+    CHECK(fabs(once / T - 1) < 0.1, "in one step %g, in 1000 %g", once, T);
+}
+
 int main(void)
 {
     struct cooling *c = NULL;
@@ -449,6 +489,7 @@ int main(void)
     test_alone(t);
     test_plain(t);
     test_background();
+    test_ism();
     char path[] = "cool_test_XXXXXX";
     int fd = mkstemp(path);
     if (fd >= 0) close(fd);

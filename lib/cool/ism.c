@@ -1,0 +1,111 @@
+/* cool/ism: see ism.h. Rates: fine structure lines of C+ and O, and grains, as in Wolfire et al.
+ * (1995); electrons by equation C15 of Wolfire et al. (2003); metastable lines of C+ and O from
+ * Hollenbach & McKee (1989); Lyman α from Spitzer (1978). Their numbers are those of RAMSES. */
+#include "cool/ism.h"
+
+#include <math.h>
+
+static const double BOLTZMANN = 1.38062e-16, K_LINES = 1.38e-16; /* erg/K; that of the lines */
+static const double CARBON = 3.5e-4 * 0.4, OXYGEN = 4.5e-4;      /* in the gas, per hydrogen */
+static const double FIELD = 1 / 1.7;                             /* ultraviolet, of Habing's */
+static const double HOT = 10035;                                 /* K: hydrogen is ionised */
+
+/* Per ion and hydrogen nucleus: energy · weight (electrons T4^slope x + atoms) exp(−K/T). slope:
+ * below and above 1e4 K. */
+struct line {
+    double K, weight, electrons, slope[2], atoms, abundance;
+};
+static const struct line LINES[] = {
+    {6.2e4, 1, 2.3e-8, {-0.5, -0.5}, 1e-12, 3.5e-4 * 0.4}, /* C+, then O */
+    {2.3e4, 1 / 3., 5.1e-9, {0.57, 0.17}, 1e-12, 4.5e-4},
+    {4.9e4, 1 / 3., 2.5e-9, {0.57, 0.13}, 1e-12, 4.5e-4},
+    {2.6e4, 1, 5.2e-9, {0.57, 0.15}, 1e-12, 4.5e-4},
+};
+
+static double metastable(double T, double x)
+{
+    double sum = 0;
+    for (int i = 0; i < (int)(sizeof LINES / sizeof *LINES); i++) {
+        const struct line *l = &LINES[i];
+        double rate = l->electrons * pow(T / 1e4, l->slope[T > 1e4]) * x + l->atoms;
+        sum += l->abundance * l->K * K_LINES * l->weight * rate * exp(-l->K / T);
+    }
+    return sum;
+}
+
+static double fine_structure(double T, double x)
+{
+    double T100 = T / 100;
+    double carbon = 92 * K_LINES * 2 * (2.8e-7 * pow(T100, -0.5) * x + 8e-10 * pow(T100, 0.07)) *
+                    CARBON * exp(-92 / T);
+    double oxygen = 1e-26 * sqrt(T) * (24 * exp(-228 / T) + 7 * exp(-326 / T)) * OXYGEN;
+    return carbon + oxygen;
+}
+
+static double rate_neutral(double n, double T)
+{
+    double x = 2.4e-3 * pow(T / 100, 0.25) / 0.5 / n; /* electrons per hydrogen nucleus */
+    x = fmax(fmin(x, 0.1), CARBON);
+    double charge = FIELD * sqrt(T) / (n * x); /* of grains */
+    double lyman = 7.3e-19 * x * exp(-118400 / T);
+    double grains = 4.65e-30 * pow(T, 0.94) * pow(charge, 0.74 / pow(T, 0.068)) * x;
+    double heating = 1e-24 * FIELD *
+                     (4.9e-2 / (1 + pow(charge / 1925, 0.73)) +
+                      3.7e-2 * pow(T / 1e4, 0.7) / (1 + charge / 5e3));
+    double cooling = fine_structure(T, x) + metastable(T, x) + lyman + grains;
+    return n * heating - n * n * cooling;
+}
+
+/* Ionised gas (Sutherland & Dopita 1993), in pieces: log10 of cooling = slope log10 T + shift. */
+static double rate_ionised(double n, double T)
+{
+    static const struct {
+        double to, slope, shift;
+    } piece[] = {{4.25, 12.64, -75.56},  {4.35, -0.3, -20.565},  {4.9, 1.745, -29.463},
+                 {5.4, 0, -20.9125},     {5.9, -1.795, -11.219}, {6.2, 0, -21.8095},
+                 {6.7, -1.261, -13.991}, {INFINITY, 0, -22.44}};
+    double x = log10(T);
+    int i = 0;
+    while (x >= piece[i].to) i++;
+    return -n * n * pow(10, piece[i].slope * x + piece[i].shift);
+}
+
+static double rate(double n, double T, bool ionised)
+{
+    return ionised ? rate_ionised(n, T) : rate_neutral(n, T);
+}
+
+double ism_rate(double n, double T)
+{
+    return rate(n, T, T >= HOT);
+}
+
+/* Linearised implicit steps, as RAMSES takes them: T changes by at most a fifth in a step, which
+ * grows while it changes by less. */
+static double solve_cell(double n, double T, double gamma, double dt, int64_t *steps)
+{
+    enum { MOST = 20000 };
+    const double heat = n * BOLTZMANN / (gamma - 1), growth = pow(10, 0.1), limit = 0.2;
+    double time = 0, step = 0, offset = 1e-5;
+    for (int k = 0; time < dt; k++) {
+        bool ionised = !(T < HOT);
+        double r = rate(n, T, ionised);
+        double slope = (rate(n, T * (1 + offset), ionised) - r) / (T * offset);
+        if (k == 0) step = slope != 0 ? fabs(0.1 * heat / slope) : 0.1 * dt;
+        if (step > 0.7 * (dt - time) || k == MOST) step = (dt - time) * (1 + 1e-12);
+        double change = r / (heat / step - slope), relative = fabs(change / T);
+        if (relative > limit) change = copysign(limit * T, change);
+        T += change;
+        time += step;
+        step *= growth * limit / fmax(growth * relative, limit);
+        offset = relative > 0 ? relative : 1e-5;
+        ++*steps;
+    }
+    return T;
+}
+
+void solve_ism(double mu, double gamma, double dt, struct solve_cells *c)
+{
+    for (int k = 0; k < c->n; k++)
+        c->T2[k] = solve_cell(c->nH[k], c->T2[k] * mu, gamma, dt, &c->steps) / mu;
+}
