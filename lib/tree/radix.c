@@ -8,6 +8,7 @@
  * leaves only. Each inner node is then made alone, from the keys of the leaves (Karras 2012,
  * section 4), and boxes and radii from the leaves upwards, by the second of two children that
  * arrives. */
+#include "oct/okey.h"
 #include "tree/tree_priv.h"
 
 enum { LEAF = 12, DIGIT = 11, DIGITS = 6, BUCKETS = 1 << DIGIT };
@@ -39,21 +40,11 @@ static struct frame frame_of(const struct tree_points *p)
     return f;
 }
 
-/* 21 bits, two free places after each. */
-static inline uint64_t spread(uint64_t x)
-{
-    x = (x | x << 32) & 0x1f00000000ffff;
-    x = (x | x << 16) & 0x1f0000ff0000ff;
-    x = (x | x << 8) & 0x100f00f00f00f00f;
-    x = (x | x << 4) & 0x10c30c30c30c30c3;
-    return (x | x << 2) & 0x1249249249249249;
-}
-
 static inline uint64_t key_of(const struct frame *f, const double x[3])
 {
     uint64_t key = 0;
     for (int k = 0; k < 3; k++)
-        key |= spread((uint64_t)(int64_t)((x[k] - f->lo[k]) * f->scale)) << k;
+        key |= okey_spread21((uint64_t)(int64_t)((x[k] - f->lo[k]) * f->scale)) << k;
     return key;
 }
 
@@ -63,7 +54,7 @@ static inline uint64_t second_key(const struct frame *f, const double x[3])
     uint64_t key = 0;
     for (int k = 0; k < 3; k++) {
         double cell = (x[k] - f->lo[k]) * f->scale;
-        key |= spread((uint64_t)((cell - (double)(int64_t)cell) * 0x1p21)) << k;
+        key |= okey_spread21((uint64_t)((cell - (double)(int64_t)cell) * 0x1p21)) << k;
     }
     return key;
 }

@@ -1,0 +1,81 @@
+/* halo: friends of friends over all ranks, and what is within spheres of given density around them.
+ *
+ * Method: docs/method/halo.md. The caller's bodies may be on any rank in any order: the catalogue
+ * is the same to the last bit, for any number of ranks and threads. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "comm/comm.h"
+
+enum halo_kind { HALO_DM, HALO_STAR, HALO_GAS, HALO_KINDS };
+/* Mean densities of spheres: 200 times the critical one, 200 times the mean one, that of
+ * virialised spheres (Bryan & Norman 1998, ApJ 495, 80), 500 times the critical one. */
+enum halo_sphere { HALO_200C, HALO_200M, HALO_VIR, HALO_500C, HALO_SPHERES };
+
+extern const char *const HALO_SPHERE_NAME[HALO_SPHERES]; /* "200c" … */
+
+/* Positions in units of the box, 0 <= x < 1 on periodic axes. */
+struct halo_body {
+    double x[3], v[3], m;
+    int64_t id; /* of particles; 0 for gas, whose cells are told apart by place */
+    int64_t kind;
+};
+
+struct halo_par {
+    bool periodic[3];
+    double link; /* units of the box; 0: `part` of the mean separation */
+    double part; /* of (m/ρ)^⅓ of the lightest dark matter, ρ the mean density of dark matter */
+    int64_t least;                /* members */
+    double density[HALO_SPHERES]; /* masses per volume of the box; NAN: unknown */
+    double gravity; /* G in units of body: (unit of v)² × box / mass; 0: unknown, no spin */
+    bool members;   /* keeps the ids of members */
+};
+
+struct halo {
+    int64_t id;     /* the least id of a member */
+    int64_t number; /* of members */
+    double mass;    /* of members */
+    double x[3];    /* of the densest member */
+    double v[3];    /* mean of the members */
+    /* Spheres around x of all dark matter, stars and gas; NAN: none has this density. */
+    double m[HALO_SPHERES], r[HALO_SPHERES];
+    /* Within r[HALO_VIR], or r[HALO_200M] where the other is unknown; NAN without sphere. */
+    double sigma;      /* dispersion of velocities of dark matter along an axis */
+    double spin;       /* of dark matter (Bullock et al. 2001, ApJ 555, 240) */
+    double b_a, c_a;   /* axis ratios of dark matter */
+    double gas, stars; /* mass */
+    int64_t heavy;     /* particles of dark matter above √8 of the least mass */
+    double heavy_mass; /* share of these in the mass of dark matter */
+    /* place of the member ids of this halo in `member` of the rank that has found it */
+    int64_t first;
+    int owner;
+};
+
+/* All halos, on rank 0 only, the most massive first (of equal mass: that of the least id). */
+struct halo_list {
+    int64_t n;
+    struct halo *at;
+    double link;                         /* units of the box */
+    int64_t bodies[HALO_KINDS], grouped; /* of all ranks; members of all halos */
+    double lightest;                     /* mass of dark matter */
+    int64_t *member;                     /* this rank's; NULL unless asked for */
+    int64_t nmember;
+};
+
+/* Consumes *body (n of them, FREE). On error all ranks return it. (collective) */
+MUST_USE enum err halo_find(const struct comm *c, const struct halo_par *p, int64_t n,
+                            struct halo_body **body, struct halo_list *out);
+void halo_list_free(struct halo_list *l);
+
+/* Passes all members to fn on rank 0, halos in their order, ids ascending, in bounded memory.
+ * (collective) */
+typedef enum err halo_member(int64_t halo, int64_t n, const int64_t *id, void *ctx);
+MUST_USE enum err halo_each_member(const struct comm *c, const struct halo_list *l, halo_member *fn,
+                                   void *ctx);
+
+/* Densities of spheres over the mean density, of matter and Λ at this redshift, for a box whose
+ * mean density is that of matter: 1 where total mass is 1. */
+void halo_densities(double omega_m, double omega_l, double omega_k, double aexp,
+                    double over_mean[HALO_SPHERES]);
