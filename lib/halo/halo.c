@@ -42,27 +42,33 @@ static enum err check_bodies(const struct halo_par *p, int64_t n, const struct h
     return OK;
 }
 
-/* The mean separation of particles that all had the lightest mass. */
-static void find_link(struct search *q)
+/* Masses of all ranks, and the link: a part of the mean separation of particles that all have the
+ * lightest mass. */
+static void find_scales(struct search *q)
 {
-    struct sum mass;
+    struct halo_list *l = q->list;
+    struct sum mass[2]; /* all, dark matter */
     double least = INFINITY;
-    sum_init(&mass);
-    for (int k = 0; k < HALO_KINDS; k++) q->list->bodies[k] = 0;
+    sum_init(&mass[0]);
+    sum_init(&mass[1]);
     for (int64_t i = 0; i < q->n; i++) {
         const struct halo_body *b = &q->body[i];
-        q->list->bodies[b->kind]++;
+        l->bodies[b->kind]++;
+        sum_add(&mass[0], b->m);
         if (b->kind != HALO_DM) continue;
-        sum_add(&mass, b->m);
+        sum_add(&mass[1], b->m);
         if (b->m > 0) least = fmin(least, b->m);
     }
-    comm_sum(q->space.c, &mass);
+    comm_sums(q->space.c, mass, 2);
     comm_min_f64(q->space.c, &least, 1);
-    comm_add_i64(q->space.c, q->list->bodies, HALO_KINDS);
-    q->list->lightest = least;
-    q->list->link = q->par->link > 0  ? q->par->link
-                    : isfinite(least) ? q->par->part * cbrt(least / sum_get(&mass))
-                                      : 0;
+    comm_add_i64(q->space.c, l->bodies, HALO_KINDS);
+    bool given = q->par->lightest > 0;
+    double dark = given ? q->par->dark : sum_get(&mass[1]);
+    l->lightest = q->space.lightest = given ? q->par->lightest : least;
+    l->mean = q->par->mean > 0 ? q->par->mean : sum_get(&mass[0]);
+    for (int k = 0; k < HALO_SPHERES; k++) q->space.density[k] = q->par->over[k] * l->mean;
+    l->link = q->par->link;
+    if (!(l->link > 0)) l->link = dark > 0 ? q->par->part * cbrt(l->lightest / dark) : 0;
 }
 
 /* ---- groups ---- */
@@ -206,11 +212,11 @@ enum err halo_find(const struct comm *c, const struct halo_par *p, int64_t n,
     for (int k = 0; k < 3; k++) q.space.periodic[k] = p->periodic[k];
     enum err err = err_agree(c, check_bodies(p, n, q.body));
     if (err == OK) {
-        find_link(&q);
+        find_scales(&q);
         halo_spread(&q.space, &q.n, &q.body);
         err = find_groups(&q);
     }
-    if (err == OK) err = halo_spheres(&q.space, p, out->lightest, q.n, q.body, q.nfound, q.found);
+    if (err == OK) err = halo_spheres(&q.space, p->gravity, q.n, q.body, q.nfound, q.found);
     if (err == OK) gather_halos(&q);
     FREE(q.found);
     FREE(q.body);

@@ -27,9 +27,11 @@ struct halo_par {
     bool periodic[3];
     double link; /* units of the box; 0: `part` of the mean separation */
     double part; /* of (m/ρ)^⅓ of the lightest dark matter, ρ the mean density of dark matter */
-    int64_t least;                /* members */
-    double density[HALO_SPHERES]; /* masses per volume of the box; NAN: unknown */
-    double gravity; /* G in units of body: (unit of v)² × box / mass; 0: unknown, no spin */
+    double lightest, dark; /* that mass, and the mass of all dark matter; 0: those of the bodies */
+    int64_t least;         /* members */
+    double mean;           /* mass in a box of mean density; 0: that of all bodies */
+    double over[HALO_SPHERES]; /* densities of spheres over the mean density; NAN: unknown */
+    double gravity; /* G in units of bodies: (unit of v)² × box / mass; 0: unknown, no spin */
     bool members;   /* keeps the ids of members */
 };
 
@@ -57,10 +59,12 @@ struct halo {
 struct halo_list {
     int64_t n;
     struct halo *at;
-    double link;                         /* units of the box */
-    int64_t bodies[HALO_KINDS], grouped; /* of all ranks; members of all halos */
-    double lightest;                     /* mass of dark matter */
-    int64_t *member;                     /* this rank's; NULL unless asked for */
+    double link;                /* units of the box */
+    double lightest;            /* mass of dark matter; infinite: there is none */
+    double mean;                /* as in the parameters, or what has been found */
+    int64_t bodies[HALO_KINDS]; /* of all ranks */
+    int64_t grouped;            /* members of all halos */
+    int64_t *member;            /* this rank's; NULL unless asked for */
     int64_t nmember;
 };
 

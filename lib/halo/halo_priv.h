@@ -13,7 +13,9 @@ struct halo_space {
     struct domain *domain; /* NULL: one rank */
     bool periodic[3];
     double margin;
-    double lo[3], hi[3]; /* around this rank's bodies */
+    double lo[3], hi[3];          /* around this rank's bodies */
+    double lightest;              /* mass of dark matter */
+    double density[HALO_SPHERES]; /* masses per volume of the box; NAN: unknown */
 };
 
 /* Moves all bodies to the ranks of a balanced decomposition. (collective) */
@@ -42,12 +44,11 @@ MUST_USE enum err halo_measure_members(const struct halo_space *s, int64_t n,
                                        const struct halo_part *p, struct halo *h);
 /* Fills in what is within spheres from all bodies within `radius` of the centre. Returns whether
  * that is far enough. Reorders p. Local. */
-bool halo_measure_spheres(const struct halo_space *s, const struct halo_par *par, double lightest,
-                          double radius, int64_t n, struct halo_part *p, struct halo *h);
+bool halo_measure_spheres(const struct halo_space *s, double gravity, double radius, int64_t n,
+                          struct halo_part *p, struct halo *h);
 /* Spheres of all halos of this rank. (collective, agreed) */
-MUST_USE enum err halo_spheres(const struct halo_space *s, const struct halo_par *par,
-                               double lightest, int64_t nbody, const struct halo_body *body,
-                               int64_t n, struct halo *h);
+MUST_USE enum err halo_spheres(const struct halo_space *s, double gravity, int64_t nbody,
+                               const struct halo_body *body, int64_t n, struct halo *h);
 
 /* a - b on axis k by the shorter way. */
 static inline double halo_offset(const struct halo_space *s, int k, double a, double b)

@@ -177,9 +177,8 @@ static void add_moments(const struct halo_space *s, const struct halo *h, const 
     }
 }
 
-static void measure_inside(const struct halo_space *s, const struct halo_par *par, double lightest,
-                           double radius, double total, int64_t n, const struct shell *shell,
-                           struct halo *h)
+static void measure_inside(const struct halo_space *s, double gravity, double radius, double total,
+                           int64_t n, const struct shell *shell, struct halo *h)
 {
     struct moments q = {0};
     double mean[3], e[3];
@@ -192,7 +191,7 @@ static void measure_inside(const struct halo_space *s, const struct halo_par *pa
         if (b->kind != HALO_DM) continue;
         q.m += b->m;
         for (int k = 0; k < 3; k++) q.v[k] += b->m * b->v[k];
-        if (b->m > HEAVY * lightest) h->heavy++, q.heavy += b->m;
+        if (b->m > HEAVY * s->lightest) h->heavy++, q.heavy += b->m;
     }
     h->heavy_mass = q.heavy / q.m;
     for (int k = 0; k < 3; k++) mean[k] = q.v[k] / q.m;
@@ -200,14 +199,14 @@ static void measure_inside(const struct halo_space *s, const struct halo_par *pa
         if (shell[i].b->kind == HALO_DM) add_moments(s, h, shell[i].b, mean, &q);
     h->sigma = sqrt(q.v2 / (3 * q.m));
     double spin = sqrt(q.spin[0] * q.spin[0] + q.spin[1] * q.spin[1] + q.spin[2] * q.spin[2]);
-    if (par->gravity > 0) h->spin = spin / q.m / sqrt(2 * par->gravity * total * radius);
+    if (gravity > 0) h->spin = spin / q.m / sqrt(2 * gravity * total * radius);
     eigenvalues(q.tensor, e);
     h->b_a = sqrt(e[1] / e[2]);
     h->c_a = sqrt(fmax(e[0], 0) / e[2]);
 }
 
-bool halo_measure_spheres(const struct halo_space *s, const struct halo_par *par, double lightest,
-                          double radius, int64_t n, struct halo_part *p, struct halo *h)
+bool halo_measure_spheres(const struct halo_space *s, double gravity, double radius, int64_t n,
+                          struct halo_part *p, struct halo *h)
 {
     struct shell *shell = sort_shells(s, h->x, n, p);
     bool enough = true;
@@ -215,11 +214,11 @@ bool halo_measure_spheres(const struct halo_space *s, const struct halo_par *par
     h->heavy = 0;
     for (int k = 0; k < HALO_SPHERES; k++) {
         h->m[k] = h->r[k] = NAN;
-        if (par->density[k] > 0)
-            enough &= find_sphere(par->density[k], radius, n, shell, &h->m[k], &h->r[k]);
+        if (s->density[k] > 0)
+            enough &= find_sphere(s->density[k], radius, n, shell, &h->m[k], &h->r[k]);
     }
-    int k = par->density[HALO_VIR] > 0 ? HALO_VIR : HALO_200M;
-    if (h->r[k] > 0) measure_inside(s, par, lightest, h->r[k], h->m[k], n, shell, h);
+    int k = s->density[HALO_VIR] > 0 ? HALO_VIR : HALO_200M;
+    if (h->r[k] > 0) measure_inside(s, gravity, h->r[k], h->m[k], n, shell, h);
     FREE(shell);
     return enough;
 }

@@ -113,8 +113,8 @@ static int by_halo(const void *a, const void *b)
 }
 
 /* Measures the halos of a round; those whose sphere was too small get a larger one. */
-static void measure_round(struct spheres *q, const struct halo_par *par, double lightest,
-                          int64_t first, int64_t end, int64_t n, struct halo_part *part)
+static void measure_round(struct spheres *q, double gravity, int64_t first, int64_t end, int64_t n,
+                          struct halo_part *part)
 {
     int64_t *begin = mem_zero(sizeof *begin * (size_t)(end - first + 2), "halos: spheres");
     qsort(part, (size_t)n, sizeof *part, by_halo);
@@ -125,19 +125,18 @@ static void measure_round(struct spheres *q, const struct halo_par *par, double 
         double radius = q->radius[i];
         int64_t from = begin[i - first], count = begin[i - first + 1] - from;
         if (radius < 0) continue;
-        bool enough = halo_measure_spheres(q->s, par, lightest, radius, count, part + from,
-                                           &q->halo[i]);
+        bool enough = halo_measure_spheres(q->s, gravity, radius, count, part + from, &q->halo[i]);
         q->radius[i] = enough || radius >= MOST ? -1 : fmin(GROW * radius, MOST);
     }
     FREE(begin);
 }
 
 /* Spheres of what may be twice the mass of the members. */
-static void first_radii(struct spheres *q, const struct halo_par *par)
+static void first_radii(struct spheres *q)
 {
     double least = INFINITY;
     for (int k = 0; k < HALO_SPHERES; k++)
-        if (par->density[k] > 0) least = fmin(least, par->density[k]);
+        if (q->s->density[k] > 0) least = fmin(least, q->s->density[k]);
     for (int64_t i = 0; i < q->n; i++)
         q->radius[i] = fmin(cbrt(2 * q->halo[i].mass / (least * (4 * M_PI / 3))), MOST);
 }
@@ -156,20 +155,20 @@ static enum err plant_tree(struct spheres *q, int64_t n)
     return err;
 }
 
-enum err halo_spheres(const struct halo_space *s, const struct halo_par *par, double lightest,
-                      int64_t nbody, const struct halo_body *body, int64_t n, struct halo *h)
+enum err halo_spheres(const struct halo_space *s, double gravity, int64_t nbody,
+                      const struct halo_body *body, int64_t n, struct halo *h)
 {
     struct spheres q = {.s = s, .body = body, .halo = h, .n = n};
     TRY(err_agree(s->c, plant_tree(&q, nbody)));
     q.radius = mem_new(sizeof *q.radius * (size_t)n + 1, "halos: spheres");
-    first_radii(&q, par);
+    first_radii(&q);
     int64_t budget = nbody / 4 + 100000, more = 1;
     for (int64_t first = 0, end; more; first = end) {
         int64_t expect = 0, got;
         for (end = first; end < n && (end == first || expect < budget); end++)
             expect += q.radius[end] < 0 ? 0 : 3 * h[end].number;
         struct halo_part *part = ask_ranks(&q, first, end, &got);
-        measure_round(&q, par, lightest, first, end, got, part);
+        measure_round(&q, gravity, first, end, got, part);
         FREE(part);
         more = end < n;
         if (!more)

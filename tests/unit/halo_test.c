@@ -69,9 +69,10 @@ static struct halo_par parameters(double link)
                          .part = 0.2,
                          .least = 20,
                          .gravity = 1,
-                         .members = true};
-    for (int k = 0; k < HALO_SPHERES; k++) p.density[k] = 200;
-    p.density[HALO_500C] = 500;
+                         .members = true,
+                         .mean = 1};
+    for (int k = 0; k < HALO_SPHERES; k++) p.over[k] = 200;
+    p.over[HALO_500C] = 500;
     return p;
 }
 
@@ -229,7 +230,7 @@ static void test_spheres(void)
     struct halo_par p = parameters(0.003);
     const double scale = 1 / (4 * M_PI * RS * RS * RS * nfw(EDGE));           /* density rho_s */
     static const double over[HALO_SPHERES] = {0.0077, 0.0023, 0.0039, 0.019}; /* c = 8 */
-    for (int k = 0; k < HALO_SPHERES; k++) p.density[k] = over[k] * scale;
+    for (int k = 0; k < HALO_SPHERES; k++) p.over[k] = over[k] * scale;
     struct halo_list l = find(all, NFW + STARS + CELLS, 0, &p);
     FREE(all);
     if (c.rank == 0) CHECK(l.n >= 1 && l.at[0].number > NFW / 2, "%ld halos", (long)l.n);
@@ -274,8 +275,8 @@ static void test_heavy(void)
         all[i].id = i;
     }
     struct halo_par p = parameters(0.01);
-    for (int k = 0; k < HALO_SPHERES; k++) p.density[k] = NAN;
-    p.density[HALO_200M] = 200;
+    for (int k = 0; k < HALO_SPHERES; k++) p.over[k] = NAN;
+    p.over[HALO_200M] = 200;
     struct halo_list l = find(all, N, 0, &p);
     if (c.rank == 0)
         CHECK(l.n == 1 && l.at[0].heavy == N / 8 && fabs(l.at[0].heavy_mass - 8.0 / 15) < 1e-12 &&
