@@ -10,12 +10,12 @@
 #include <stdio.h>
 
 #include "audit/densest.h"
+#include "audit/zone.h"
 #include "base/mem.h"
 #include "base/sum.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "param/param.h"
-#include "zone.h"
 
 enum { CLASSES = LEVEL_MAX + 1 };
 

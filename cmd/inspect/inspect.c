@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 
 static enum err run_mode(const char *path, const struct options *o, int *status)
 {
-    if (o->c.rank > 0 && o->mode != DIGEST && o->mode != PHASE) return OK;
+    if (o->c.rank > 0 && o->mode != DIGEST && o->mode != PHASE && o->mode != HALOS) return OK;
     switch (o->mode) {
     case DIGEST:
         return digest_print(path, o); /* all ranks */
@@ -50,6 +50,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return contamination_print(path, o, status);
     case PHASE:
         return phase_draw(path, o); /* all ranks */
+    case HALOS:
+        return halos_print(path, o); /* all ranks */
     case STARS:
         return stars_print(path, o);
     case SUMMARY:

@@ -6,7 +6,19 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 
-enum mode { SUMMARY, DIGEST, TREE, PARAMS, CHECK, COMPARE, MAP, CONTAMINATION, PHASE, STARS };
+enum mode {
+    SUMMARY,
+    DIGEST,
+    TREE,
+    PARAMS,
+    CHECK,
+    COMPARE,
+    MAP,
+    CONTAMINATION,
+    PHASE,
+    STARS,
+    HALOS
+};
 
 /* Exit status: the max over all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
@@ -46,6 +58,16 @@ struct stars_options {
     bool svg; /* the plot, else PNG */
 };
 
+enum halos_format { HALOS_PNG, HALOS_SVG, HALOS_TSV };
+
+struct halos_options {
+    double link; /* mean separations */
+    int64_t least;
+    const char *members, *plot; /* files, or NULL */
+    enum halos_format plot_format;
+    double sigma8, ns; /* of the fit */
+};
+
 struct options {
     enum mode mode;
     bool json, quiet;
@@ -53,9 +75,11 @@ struct options {
     int depth;         /* of the check: 1, 2 */
     double rtol, atol; /* of the comparison */
     size_t memory;     /* bytes for tables */
+    bool has_memory;   /* it was given */
     struct map_options map;
     struct phase_options phase;
     struct stars_options stars;
+    struct halos_options halos;
     bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
     double sphere[4];         /* centre and radius in units of the box */
     bool many;                /* more than one checkpoint: say which */
@@ -65,8 +89,8 @@ struct options {
 };
 
 /* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes
- * NO where that is the answer. digest_print and phase_draw are collective, the others are rank 0's
- * alone. */
+ * NO where that is the answer. digest_print, phase_draw and halos_print are collective, the others
+ * are rank 0's alone. */
 MUST_USE enum err summary_print(const char *path, const struct options *o);
 MUST_USE enum err digest_print(const char *path, const struct options *o);
 MUST_USE enum err tree_print(const char *path, const struct options *o);
@@ -76,6 +100,7 @@ MUST_USE enum err compare_print(const char *a, const char *b, const struct optio
 MUST_USE enum err map_draw(const char *path, const struct options *o);
 MUST_USE enum err phase_draw(const char *path, const struct options *o);
 MUST_USE enum err stars_print(const char *path, const struct options *o);
+MUST_USE enum err halos_print(const char *path, const struct options *o);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,

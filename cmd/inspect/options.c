@@ -28,7 +28,14 @@ enum {
     DIAGRAM,
     DENSITY,
     TEMPERATURE,
-    HISTORY
+    HISTORY,
+    HALO_CATALOGUE,
+    LINK,
+    LEAST,
+    MEMBERS,
+    PLOT,
+    SIGMA8,
+    SLOPE
 };
 
 static const struct opt ROWS[] = {
@@ -47,16 +54,27 @@ static const struct opt ROWS[] = {
      "phase diagram: mass of the gas by density and temperature, as a picture and a table"},
     {HISTORY, "stars", NULL,
      "history of star formation: mass of the stars by the time of their birth, as a table"},
+    {HALO_CATALOGUE, "halos", NULL,
+     "catalogue of halos: friends of friends, and spheres of 200c, 200m, vir, 500c around them"},
+    {LINK, "link", "B", "with --halos: link in mean separations of particles (default 0.2)"},
+    {LEAST, "min", "N", "with --halos: the least number of members (default 20)"},
+    {MEMBERS, "members", "FILE", "with --halos: writes the ids of the members"},
+    {PLOT, "plot", "FILE",
+     "with --halos: mass function beside Tinker et al. 2008: FILE.png, FILE.svg, or FILE.tsv"},
+    {SIGMA8, "sigma8", "X", "of the fit beside the mass function (default 0.81)"},
+    {SLOPE, "ns", "X", "spectral index of that fit (default 0.96)"},
     {HEAVY, "contamination", NULL,
      "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
-     "with --contamination: the sphere (units of the box); densest,R: around the densest place"},
+     "the sphere (units of the box) of --contamination, or densest,R: around the densest place; "
+     "that of --halos"},
     {RTOL, "rtol", "X",
      "for two checkpoints: relative difference that counts as equal (default 0)"},
     {ATOL, "atol", "X",
      "for two checkpoints: absolute difference that counts as equal (default 0)"},
     {MEMORY, "memory", "SIZE",
-     "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M)"},
+     "memory for the tables of -cc, of comparisons and of masks, such as 2G (default 512M); of "
+     "--halos, per rank (default: no limit)"},
     {DENSITY, "density", "LO,HI",
      "with --phase: hydrogen nuclei per cm³ (default: min and max of the gas)"},
     {TEMPERATURE, "temperature", "LO,HI", "with --phase: T/μ in K (default: min and max)"},
@@ -92,7 +110,7 @@ static const char SYNOPSIS[] =
     "       inspect [options] A B      differences of two checkpoints";
 static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
                               "damage, differences, maps, phase diagrams, star formation, "
-                              "contamination.";
+                              "halos, contamination.";
 
 /* Options that not all modes take: bit m: mode m does. */
 enum { A_MAP = 1 << MAP, A_PHASE = 1 << PHASE, A_HISTORY = 1 << STARS };
@@ -115,7 +133,13 @@ static const struct belongs {
                {TEMPERATURE, A_PHASE},
                {RTOL, 1 << COMPARE},
                {ATOL, 1 << COMPARE},
-               {SPHERE, 1 << CONTAMINATION},
+               {SPHERE, 1 << CONTAMINATION | 1 << HALOS},
+               {LINK, 1 << HALOS},
+               {LEAST, 1 << HALOS},
+               {MEMBERS, 1 << HALOS},
+               {PLOT, 1 << HALOS},
+               {SIGMA8, 1 << HALOS},
+               {SLOPE, 1 << HALOS},
                {0, 0}};
 
 /* Those modes, for messages. */
@@ -127,6 +151,7 @@ static const struct mode_name {
               {STARS, "a history of stars (--stars)"},
               {COMPARE, "the comparison of two checkpoints"},
               {CONTAMINATION, "--contamination"},
+              {HALOS, "--halos"},
               {0, NULL}};
 
 /* The command line while it is read. */
@@ -160,6 +185,7 @@ static int set_memory(struct options *o, const char *value)
     if (!opt_bytes(value, &x) || x < 1 << 20)
         return usage(o, "the memory must be at least 1M, such as 512M or 2G, not", value);
     o->memory = (size_t)x;
+    o->has_memory = true;
     return OPTIONS_GO_ON;
 }
 
@@ -208,6 +234,31 @@ static int set_sphere(struct options *o, const char *value)
                      o,
                      "a sphere must be X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not",
                      value);
+}
+
+static int set_halos_option(struct parsing *p, int letter, const char *value)
+{
+    struct options *o = p->o;
+    struct halos_options *h = &o->halos;
+    double *x = letter == LINK ? &h->link : letter == SIGMA8 ? &h->sigma8 : &h->ns;
+    int members;
+    switch (letter) {
+    case LEAST:
+        if (!opt_int(value, 1, 1 << 30, &members))
+            return usage(o, "the least number of members must be a number from 1, not", value);
+        h->least = members;
+        return OPTIONS_GO_ON;
+    case MEMBERS:
+        h->members = value;
+        return OPTIONS_GO_ON;
+    case PLOT:
+        h->plot = value;
+        return OPTIONS_GO_ON;
+    default:
+        if (opt_reals(value, 1, x) != 1 || !(*x > 0 && *x < 1e6))
+            return usage(o, "this must be a number above 0 and below a million:", value);
+        return OPTIONS_GO_ON;
+    }
 }
 
 static int set_range(struct options *o, const char *value)
@@ -326,6 +377,17 @@ static int set_option(struct parsing *p, int letter, const char *value)
         p->modes |= 1 << PHASE;
         o->mode = PHASE;
         return OPTIONS_GO_ON;
+    case HALO_CATALOGUE:
+        p->modes |= 1 << HALOS;
+        o->mode = HALOS;
+        return OPTIONS_GO_ON;
+    case LINK:
+    case LEAST:
+    case MEMBERS:
+    case PLOT:
+    case SIGMA8:
+    case SLOPE:
+        return set_halos_option(p, letter, value);
     case HISTORY:
         p->modes |= 1 << STARS;
         o->mode = STARS;
@@ -403,6 +465,21 @@ static int check_stars(struct parsing *p)
     return OPTIONS_GO_ON;
 }
 
+static int check_halos(struct parsing *p)
+{
+    static const char *const format[] = {".png", ".svg", ".tsv", NULL}; /* as the enum */
+    struct options *o = p->o;
+    int k = 0;
+    while (o->halos.plot && format[k] && !ends_with(o->halos.plot, format[k])) k++;
+    if (o->halos.plot && !format[k])
+        return usage(o, "a plot must be FILE.png, FILE.svg or FILE.tsv, not", o->halos.plot);
+    if (o->many && (o->halos.plot || o->halos.members))
+        return usage(o, "--plot and --members are for one checkpoint only", NULL);
+    if (o->densest) return usage(o, "--halos takes the sphere X,Y,Z,R, not densest,R", NULL);
+    o->halos.plot_format = (enum halos_format)k;
+    return OPTIONS_GO_ON;
+}
+
 /* An option that the mode does not take. */
 static int check_taken(const struct parsing *p)
 {
@@ -431,7 +508,9 @@ static int check_options(struct parsing *p)
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
         return usage(
-            o, "-s, -d, -t, -p, -c, -m, --phase, --stars and --contamination exclude each other",
+            o,
+            "-s, -d, -t, -p, -c, -m, --phase, --stars, --halos and --contamination exclude each "
+            "other",
             NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
@@ -440,6 +519,7 @@ static int check_options(struct parsing *p)
     if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
     if (o->mode == STARS) return check_stars(p);
+    if (o->mode == HALOS) return check_halos(p);
     return o->mode == PHASE ? check_phase(p) : check_map(p);
 }
 
@@ -453,6 +533,7 @@ int options_parse(int argc, char **argv, struct options *o)
         .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1, .recent = 100};
     o->phase.bins = 200;
     o->stars.bins = 50;
+    o->halos = (struct halos_options){.link = 0.2, .least = 20, .sigma8 = 0.81, .ns = 0.96};
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;) {
         for (int i = 0; ROWS[i].letter; i++) p.given[i] |= ROWS[i].letter == c;

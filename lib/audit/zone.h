@@ -1,4 +1,4 @@
-/* inspect: a region of the periodic box: a sphere, or a set of cells. Positions and lengths in
+/* audit/zone: a region of the periodic box: a sphere, or a set of cells. Positions and lengths in
  * units of the box.
  *
  * Cells are kept as intervals of the Morton curve, so that memory grows with the surface of the

@@ -1,6 +1,6 @@
-/* inspect/zone: see zone.h. The intervals are an implicit octree: a cube contains those between its
+/* audit/zone: see zone.h. The intervals are an implicit octree: a cube contains those between its
  * first and last key. */
-#include "zone.h"
+#include "audit/zone.h"
 
 #include <math.h>
 #include <stdlib.h>

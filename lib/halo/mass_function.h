@@ -1,0 +1,23 @@
+/* halo/mass_function: how many halos there are of which mass, as it is printed and drawn. */
+#pragma once
+#include "halo/table.h"
+#include "plot/canvas.h"
+
+/* The mass function: halos by m200m, in bins of equal width of the logarithm. */
+struct mass_bin {
+    double lo, hi; /* solar masses/h */
+    int64_t n;
+    double dn, low, high; /* number per (Mpc/h)³ and ln m; 68 % Poisson limits (Gehrels 1986) */
+    double fit;           /* Tinker et al. 2008 in the middle; NAN: without cosmology */
+};
+struct mass_function {
+    int n;
+    double complete; /* mass of 50 particles */
+    double sigma8, ns, redshift;
+    struct mass_bin *bin; /* FREE */
+};
+
+struct mass_function mass_function_of(const struct halo_table *t, double omega_b, double sigma8,
+                                      double ns);
+void mass_function_draw(const struct canvas *c, const void *mass_function); /* a canvas_draw */
+void mass_function_tsv(FILE *out, const struct mass_function *f, const char *path);
