@@ -1,5 +1,4 @@
-/* cool/rates: see rates.h. Rates: Katz, Weinberg & Hernquist (1996), after Cen (1992); collisional
- * ionisation and recombination of hydrogen with the factors of Theuns et al. (1998). */
+/* cool/rates: see rates.h. */
 #include "cool/rates.h"
 
 #include <math.h>
@@ -9,46 +8,8 @@
 #include "base/mem.h"
 #include "cool/vec.h"
 
-static const double F_IONISE = 2.0, F_RECOMBINE = 0.75; /* Theuns et al. 1998 */
-static const double LEAST = 1e-30;                      /* RAMSES's floor of the Compton rates */
-static const double E_LEAST = 1e-15;                    /* n_e/n_H that counts as none */
-static const double E_HI = 157809.1, E_HEI = 285335.4, E_HEII = 631515.0; /* K */
-
-/* ---- coefficients ---- */
-
-void rates_chemistry(double T, struct rate_coef *c)
-{
-    double root = sqrt(T), s = 1 + sqrt(T / 1e5);
-    double hydrogenic = pow(T / 1e3, -0.2) / (1 + pow(T / 1e6, 0.7)) / root;
-    double dielectronic = 1.9e-3 * pow(T, -1.5) * exp(-470000.0 / T) *
-                          (1 + 0.3 * exp(-94000.0 / T));
-    c->recombine[ION_HI] = F_RECOMBINE * 8.40e-11 * hydrogenic;
-    c->recombine[ION_HEI] = 1.50e-10 * pow(T, -0.6353) + dielectronic;
-    c->recombine[ION_HEII] = 3.36e-10 * hydrogenic;
-    c->ionise[ION_HI] = F_IONISE * 5.85e-11 * root / s * exp(-E_HI / T);
-    c->ionise[ION_HEI] = F_IONISE * 2.38e-11 * root / s * exp(-E_HEI / T);
-    c->ionise[ION_HEII] = F_IONISE * 5.68e-12 * root / s * exp(-E_HEII / T);
-}
-
-void rates_at(double T, struct rate_coef *c)
-{
-    rates_chemistry(T, c);
-    double root = sqrt(T), s = 1 + sqrt(T / 1e5), off = 5.5 - log10(T);
-    double hydrogenic = root * pow(T / 1e3, -0.2) / (1 + pow(T / 1e6, 0.7));
-    double gaunt = 1.1 + 0.34 * exp(-off * off / 3);
-    double dielectronic = 1.24e-13 * pow(T, -1.5) * exp(-470000.0 / T) *
-                          (1 + 0.3 * exp(-94000.0 / T));
-    c->cool_own[ION_HI] = F_IONISE * 1.27e-21 * root / s * exp(-E_HI / T) +
-                          7.50e-19 / s * exp(-118348.0 / T);
-    c->cool_own[ION_HEI] = F_IONISE * 9.38e-22 * root / s * exp(-E_HEI / T) +
-                           9.10e-27 / s * pow(T, -0.1687) * exp(-13179.0 / T);
-    c->cool_own[ION_HEII] = F_IONISE * 4.95e-22 * root / s * exp(-E_HEII / T) +
-                            5.54e-17 / s * pow(T, -0.397) * exp(-473638.0 / T);
-    c->cool_next[ION_HI] = 1.42e-27 * root * gaunt + 8.70e-27 * hydrogenic;
-    c->cool_next[ION_HEI] = 1.42e-27 * root * gaunt + 1.55e-26 * pow(T, 0.3647) + dielectronic;
-    c->cool_next[ION_HEII] = 5.68e-27 * root * gaunt + 3.48e-26 * hydrogenic;
-}
-
+static const double LEAST = 1e-30;   /* RAMSES's floor of the Compton rates */
+static const double E_LEAST = 1e-15; /* n_e/n_H that counts as none */
 /* ---- equilibrium ---- */
 
 /* Ions at n_e = x n_H; returns the electrons that they give, and their derivative by x. */
@@ -194,30 +155,37 @@ double species_at(const struct rate_coef *c, double nH, const struct uv_rates *u
  * the order of a heap, whose coefficients are kept. */
 enum { DEPTH = 14, KEPT = 400 };
 
-struct rate_path {
-    double T2;
+struct kept {
     int n;
     short at[1 << DEPTH]; /* 1 + place in coef; 0: not visited */
     bool whole[KEPT];
     struct rate_coef coef[KEPT]; /* of n nodes */
 };
 
-struct rate_path *rate_path_new(double T2)
+struct rate_path {
+    enum atomic_rates atoms;
+    double T2;
+    struct kept *kept; /* NULL: nothing is kept */
+};
+
+struct rate_path *rate_path_new(enum atomic_rates atoms, double T2)
 {
     struct rate_path *p = mem_new(sizeof *p, "cooling table");
-    p->T2 = T2;
-    p->n = 0;
-    memset(p->at, 0, sizeof p->at);
+    struct kept *kept = mem_new(sizeof *kept, "cooling table");
+    *p = (struct rate_path){.atoms = atoms, .T2 = T2, .kept = kept};
+    kept->n = 0;
+    memset(kept->at, 0, sizeof kept->at);
     return p;
 }
 
 void rate_path_free(struct rate_path *p)
 {
+    if (p) mem_free(p->kept);
     mem_free(p);
 }
 
 /* The node's place among those that are kept, *made: with coefficients; -1: there is none. */
-static int path_place(struct rate_path *p, int node, bool *made)
+static int path_place(struct kept *p, int node, bool *made)
 {
     *made = false;
     if (!p || node >= 1 << DEPTH) return -1;
@@ -229,17 +197,17 @@ static int path_place(struct rate_path *p, int node, bool *made)
     return p->n++;
 }
 
-static const struct rate_coef *path_at(struct rate_path *p, int node, double T, bool whole,
+static const struct rate_coef *path_at(const struct rate_path *p, int node, double T, bool whole,
                                        struct rate_coef *mine)
 {
     bool made;
-    int k = path_place(p, node, &made);
-    struct rate_coef *c = k >= 0 ? &p->coef[k] : mine;
-    if (whole && !(made && p->whole[k])) {
-        rates_at(T, c);
-        if (k >= 0) p->whole[k] = true;
+    int k = path_place(p->kept, node, &made);
+    struct rate_coef *c = k >= 0 ? &p->kept->coef[k] : mine;
+    if (whole && !(made && p->kept->whole[k])) {
+        rates_at(p->atoms, T, c);
+        if (k >= 0) p->kept->whole[k] = true;
     } else if (!whole && !made) {
-        rates_chemistry(T, c);
+        rates_chemistry(p->atoms, T, c);
     }
     return c;
 }
@@ -255,6 +223,7 @@ static void add_up(struct gas_rates *g, const struct rate_coef *c, double T, dou
         g->cool += s->e * (c->cool_own[i] * own[i] + c->cool_next[i] * next[i]);
         g->heat += uv->heat[i] * own[i] / nH;
     }
+    g->cool += s->e * s->e * nH * (c->cool_metastable * s->heii);
     g->compton = fmax(5.406e-36 * T * s->e / a4, LEAST);
     g->compton_heat = fmax(5.406e-36 * 2.726 * s->e / (a4 * a), LEAST);
 }
@@ -263,7 +232,7 @@ struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, do
 {
     struct rate_coef c;
     struct gas_rates g = {0};
-    rates_at(T, &c);
+    rates_at(uv->atoms, T, &c);
     g.mu = species_at(&c, nH, uv, 1, &g.is);
     add_up(&g, &c, T, nH, uv, a);
     return g;
@@ -287,17 +256,17 @@ static void bisection_narrow(struct bisection *b, double mu)
 }
 
 /* The middle of gas k's interval, from the electrons that were found last. */
-static void bisection_enter(struct bisection *b, int k, struct rate_path *p, double T2, double e,
+static void bisection_enter(struct bisection *b, int k, const struct rate_path *p, double e,
                             struct gases *g)
 {
     struct rate_coef mine;
     b->mid = 0.5 * (b->low + b->high);
-    gas_put(g, k, path_at(p, b->node, T2 * b->mid, false, &mine), e > 1e-12 ? e : 1e-12);
+    gas_put(g, k, path_at(p, b->node, p->T2 * b->mid, false, &mine), e > 1e-12 ? e : 1e-12);
 }
 
 /* n densities. Where there are fewer than VEC, copies of the first one fill up. */
-static void bisect(struct rate_path *p, double T2, const double nH[], int n,
-                   const struct uv_rates *uv, double a, struct gas_rates out[])
+static void bisect(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+                   double a, struct gas_rates out[])
 {
     struct bisection b[VEC];
     struct gases g;
@@ -310,7 +279,7 @@ static void bisect(struct rate_path *p, double T2, const double nH[], int n,
     }
     for (int i = 0; i < 50 && left > 0; i++) {
         for (int k = 0; k < filled; k++)
-            if (!b[k].done) bisection_enter(&b[k], k, p, T2, g.is[k].e, &g);
+            if (!b[k].done) bisection_enter(&b[k], k, p, g.is[k].e, &g);
         (n > 1 ? settle_all : settle_one)(&g, uv);
         for (int k = 0; k < filled; k++) {
             if (b[k].done) continue;
@@ -321,21 +290,21 @@ static void bisect(struct rate_path *p, double T2, const double nH[], int n,
         }
     }
     for (int k = 0; k < n; k++)
-        add_up(&out[k], path_at(p, b[k].node, T2 * b[k].mid, true, &mine), T2 * b[k].mid, nH[k], uv,
-               a);
+        add_up(&out[k], path_at(p, b[k].node, p->T2 * b[k].mid, true, &mine), p->T2 * b[k].mid,
+               nH[k], uv, a);
 }
 
 struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a)
 {
     struct gas_rates g;
-    bisect(NULL, T2, &nH, 1, uv, a, &g);
+    bisect(&(struct rate_path){.atoms = uv->atoms, .T2 = T2}, &nH, 1, uv, a, &g);
     return g;
 }
 
-void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
                   double a, struct gas_rates g[])
 {
-    bisect(p, p->T2, nH, n, uv, a, g);
+    bisect(p, nH, n, uv, a, g);
 }
 
 /* ---- metals ---- */

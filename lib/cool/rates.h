@@ -10,9 +10,14 @@ static const double COOL_HELIUM = 0.24 / 0.76 / 4.0; /* helium nuclei per hydrog
 static const double COOL_KB = 1.3806490e-16, COOL_MH = 1.6605390e-24; /* RAMSES's values */
 static const double COOL_SOLAR = 0.02;                                /* solar metallicity */
 
-/* What radiation does to each neutral or singly ionised atom: 1/s, erg/s. */
+/* Rates of the atoms themselves: Cen (1992) with the factors of Theuns et al. (1998), as RAMSES has
+ * them; Abel et al. (1997) with the recombination cooling of Hui & Gnedin (1997), as Grackle. */
+enum atomic_rates { ATOMS_THEUNS, ATOMS_ABEL };
+
+/* What radiation does to each neutral or singly ionised atom (1/s, erg/s), and which atoms. */
 struct uv_rates {
     double ion[ION_COUNT], heat[ION_COUNT];
+    enum atomic_rates atoms;
 };
 
 /* What depends on the temperature alone. */
@@ -21,6 +26,7 @@ struct rate_coef {
     double ionise[ION_COUNT];    /* cm³/s, by collisions */
     /* erg cm³/s: × n_e × density of the ion itself · of the next one */
     double cool_own[ION_COUNT], cool_next[ION_COUNT];
+    double cool_metastable; /* erg cm^6/s: × n_e² × density of HeII */
 };
 
 /* Per hydrogen nucleus. */
@@ -36,8 +42,8 @@ struct gas_rates {
 };
 
 /* Recombination and ionisation only, or everything. */
-void rates_chemistry(double T, struct rate_coef *c);
-void rates_at(double T, struct rate_coef *c);
+void rates_chemistry(enum atomic_rates atoms, double T, struct rate_coef *c);
+void rates_at(enum atomic_rates atoms, double T, struct rate_coef *c);
 
 /* Equilibrium at density nH; returns mu. guess: n_e/n_H to begin with, above 0. */
 double species_at(const struct rate_coef *c, double nH, const struct uv_rates *uv, double guess,
@@ -52,9 +58,9 @@ struct gas_rates gas_rates_of(double T, double nH, const struct uv_rates *uv, do
 /* The same as gas_rates_at for many densities at one T2, n ≤ VEC (cool/vec.h) at a time side by
  * side: coefficients are kept. */
 struct rate_path;
-struct rate_path *rate_path_new(double T2);
+struct rate_path *rate_path_new(enum atomic_rates atoms, double T2);
 void rate_path_free(struct rate_path *p);
-void gas_rates_on(struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
                   double a, struct gas_rates g[]);
 
 /* Cooling by metals at solar metallicity per n_H², and d log/d log T as RAMSES has it, where u

@@ -62,8 +62,8 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
 
 static void row_make(struct cool_table *t, int first, int last, int k)
 {
-    struct rate_path *path[2] = {rate_path_new(pow(10, log_T2(k))),
-                                 rate_path_new(pow(10, log_T2(k) + 0.01))};
+    struct rate_path *path[2] = {rate_path_new(t->light.atoms, pow(10, log_T2(k))),
+                                 rate_path_new(t->light.atoms, pow(10, log_T2(k) + 0.01))};
     for (int part = first; part <= last; part++)
         if (!t->made[part]) part_row_make(t, part, k, path);
     for (int i = 0; i < 2; i++) rate_path_free(path[i]);

@@ -177,7 +177,7 @@ void uv_table_free(struct uv_table *t)
 
 /* ---- models ---- */
 
-struct uv_rates uv_at(const struct uv *uv, double a)
+static struct uv_rates model_at(const struct uv *uv, double a)
 {
     double z = 1 / a - 1;
     if (uv->model == UV_THEUNS) return power_law(intensity(uv, a), uv->a_spec);
@@ -187,6 +187,13 @@ struct uv_rates uv_at(const struct uv *uv, double a)
         r.ion[i] = fmax(r.ion[i], least.ion[i]);
         r.heat[i] = fmax(r.heat[i], least.heat[i]);
     }
+    return r;
+}
+
+struct uv_rates uv_at(const struct uv *uv, double a)
+{
+    struct uv_rates r = model_at(uv, a);
+    r.atoms = uv->atoms;
     return r;
 }
 

@@ -1,10 +1,12 @@
 """Net rates beside Grackle's: primordial gas in collisional equilibrium, with what gracklepy gave,
 stored, and with gracklepy itself where it is installed.
 
-    grackle.py           stored rates
-    grackle.py live      the stored rates are those of gracklepy; skipped without it
+    grackle.py              stored rates
+    grackle.py live         the stored rates are those of gracklepy; skipped without it
+    grackle.py store FILE   writes them
 
-A one-line fault it catches: bremsstrahlung of helium left out, a rate per n_H instead of n_H².
+A one-line fault it catches: bremsstrahlung of helium left out, a rate per n_H instead of n_H²,
+rates of the other set.
 """
 # test: tier=check timeout=60
 # test: live tier=long timeout=300
@@ -20,6 +22,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import ptah  # noqa: E402
 
 M_H, K_B, MYR = 1.6726e-24, 1.3806e-16, 3.15576e13
+HEADER = """gracklepy 1.2, primordial_chemistry=1, UVbackground=0, a=1: collisional equilibrium
+n_H [1/cm3], T [K], mean molecular weight, net rate [erg cm3/s] (cooling below 0)"""
 STORED = os.path.join(ptah.DATA, 'cooling', 'grackle.tsv.xz')
 
 
@@ -28,16 +32,20 @@ def stored():
         return np.loadtxt(f)
 
 
-def rates(v):
+def table(v, atoms):
+    """Net rates that convert writes, with nodes at the stored points."""
     import cooltable
-    text = cooltable.BOX.replace('z_ave=1.0', 'z_ave=0.\nz_reion=0.').replace('nstepmax=1',
-                                                                             'nstepmax=0')
-    out = ptah.simulate(text, 'box').outputs[0]
-    r = cooltable.convert('--points', '25,2,161', '-o', 't.bin', out)  # nodes at the stored points
+    text = cooltable.BOX.replace('z_ave=1.0', "z_ave=0.\nz_reion=0.\natomic_rates='%s'" % atoms)
+    out = ptah.simulate(text.replace('nstepmax=1', 'nstepmax=0'), atoms).outputs[0]
+    r = cooltable.convert('--points', '25,2,161', '-o', atoms + '.bin', out)
     v.same('table', r.status, 0)
-    t, theirs = cooltable.Table('t.bin'), stored()
+    return cooltable.Table(atoms + '.bin')
+
+
+def rates(v, atoms):
+    t, theirs = table(v, atoms), stored()
     nH, T = np.log10(t.axis(0)), t.log_T
-    print('     log T, log n_H: ours over theirs - 1')
+    print('     %s; log T, log n_H: ours over theirs - 1' % atoms)
     for n in np.unique(theirs[:, 0]):
         q = theirs[theirs[:, 0] == n]
         i = int(np.argmin(abs(nH - np.log10(n))))
@@ -46,17 +54,22 @@ def rates(v):
                                          abs(T[k] - np.log10(q[:, 1])).max()), 1e-5)
         off = t.rate[0, i, 0, k] / n ** 2 / q[:, 3] - 1
         print('    ', '  '.join('%.1f: %+.3f' % x for x in zip(T[k][::8], off[::8])))
+        mu = t.mu[0, i, 0, k] / q[:, 2] - 1
+        if atoms == 'abel':
+            # theirs are straight lines between bins: 4 % where ionisation begins
+            v.check('all gas, n_H=%g' % n, abs(off).max(), 0.05)
+            v.check('molecular weight', abs(mu).max(), 3e-3)
+            continue
         hot = q[:, 1] > 10 ** 6.29
         v.check('hot gas, n_H=%g' % n, abs(off[hot]).max(), 0.05)
         # their ionisation is that of other rates (docs/method/cooling.md)
         v.check('all gas, n_H=%g: within a factor of two' % n, abs(off).max(), 1)
-        mu = t.mu[0, i, 0, k] / q[:, 2] - 1
         v.check('molecular weight of hot gas', abs(mu[hot]).max(), 1e-4)
 
 
-def live(v):
+def grackle():
     try:
-        from gracklepy import FluidContainer, chemistry_data
+        from gracklepy import chemistry_data
     except Exception as e:  # it raises what it likes where its library is missing
         ptah.skip('gracklepy: %s' % e)
     c = chemistry_data()
@@ -67,35 +80,61 @@ def live(v):
         setattr(c, name, value)
     c.set_velocity_units()
     c.initialize()
-    theirs = stored()
+    return c
+
+
+def equilibrium(c, n, T):
+    """mu and net rate per n^2 by gracklepy: ions that its own rates balance; they stay so."""
+    from gracklepy import FluidContainer
+    bins = np.linspace(np.log(c.TemperatureStart), np.log(c.TemperatureEnd), len(c.k1))
+    k1, k2, k3, k4, k5, k6 = (np.interp(np.log(T), bins, getattr(c, 'k%d' % k))
+                              for k in range(1, 7))
+    rho, f = n / 0.76, FluidContainer(c, len(T))
+    f['density'][:] = rho
+    f['HI_density'][:], f['HII_density'][:] = 0.76 * rho * np.array([k2, k1]) / (k1 + k2)
+    f['HeI_density'][:], f['HeII_density'][:], f['HeIII_density'][:] = (
+        0.24 * rho * np.array([k4 * k6, k3 * k6, k3 * k5]) / (k4 * k6 + k3 * k6 + k3 * k5))
+    f['e_density'][:] = f['HII_density'] + f['HeII_density'] / 4 + f['HeIII_density'] / 2
+    electrons = f['e_density'].copy()
+    for k in range(8):
+        f.calculate_mean_molecular_weight()
+        f['internal_energy'][:] = T * K_B / (f['mean_molecular_weight'] * M_H *
+                                             (c.Gamma - 1)) / c.velocity_units ** 2
+        if k > 3:  # a recombination time of ionised gas
+            f.solve_chemistry(1 / (2.6e-13 * n) / MYR)
+    print('     electrons, moved by', abs(f['e_density'] / electrons - 1).max())
+    f.calculate_cooling_time()
+    energy = rho * M_H * f['internal_energy'] * c.velocity_units ** 2
+    return f['mean_molecular_weight'], energy / (f['cooling_time'] * MYR) / n ** 2
+
+
+def live(v):
+    c, theirs = grackle(), stored()
     for n in np.unique(theirs[:, 0]):
         q = theirs[theirs[:, 0] == n]
-        T, rho, f = q[:, 1], n / 0.76, FluidContainer(c, len(q))
-        f['density'][:] = rho
-        f['HII_density'][:], f['HI_density'][:] = 0.76 * rho * 0.999, 0.76 * rho * 0.001
-        f['HeI_density'][:] = 1e-20 * rho
-        f['HeII_density'][:] = f['HeIII_density'][:] = 0.12 * rho
-        f['e_density'][:] = f['HII_density'] + f['HeII_density'] / 4 + f['HeIII_density'] / 2
+        mu, net = equilibrium(c, n, q[:, 1])
+        v.check('stored rates, n_H=%g' % n, abs(net / q[:, 3] - 1).max(), 2e-3)
+        v.check('stored molecular weight', abs(mu / q[:, 2] - 1).max(), 1e-4)
 
-        def heat():
-            for _ in range(5):
-                f.calculate_mean_molecular_weight()
-                f['internal_energy'][:] = T * K_B / (f['mean_molecular_weight'] * M_H *
-                                                     (c.Gamma - 1)) / c.velocity_units ** 2
 
-        for k in range(120):  # towards equilibrium, in units of a recombination time
-            heat()
-            f.solve_chemistry(min(0.02 * 1.2 ** k, 5) / (2.6e-13 * n) / MYR)
-        heat()
-        f.calculate_cooling_time()
-        energy = rho * M_H * f['internal_energy'] * c.velocity_units ** 2
-        net = energy / (f['cooling_time'] * MYR) / n ** 2
-        v.check('stored rates, n_H=%g' % n, abs(net / q[:, 3] - 1).max(), 2e-2)
+def store(path):
+    c, rows, T = grackle(), [], 10 ** np.arange(4, 8.01, 0.05)
+    for n in 1e-4, 1e-2, 1.0, 1e2:
+        mu, net = equilibrium(c, n, T)
+        rows.append(np.column_stack([np.full(len(T), n), T, mu, net]))
+    with lzma.open(path, 'wt') as f:
+        np.savetxt(f, np.concatenate(rows), fmt='%.6g', header=HEADER)
 
 
 def main():
+    if sys.argv[1:2] == ['store']:
+        return store(sys.argv[2])
     v = ptah.Verdict()
-    (live if sys.argv[1:] else rates)(v)
+    if sys.argv[1:]:
+        live(v)
+    else:
+        for atoms in 'theuns', 'abel':
+            rates(v, atoms)
     v.end()
 
 

@@ -58,13 +58,13 @@ static void test_vec(void)
  * hot gas is ionised, cold gas neutral. */
 static void test_equilibrium(const struct uv *uv)
 {
-    const struct uv_rates none = {{0}, {0}}, shine = uv_at(uv, 0.25);
+    const struct uv_rates none = {.ion = {0}}, shine = uv_at(uv, 0.25);
     double worst = 0, still = 0;
     for (int i = 0; i < 10000; i++) {
         struct rate_coef c;
         struct species s, other;
         double T = pow(10, draw(0, 9)), nH = pow(10, draw(-9, 6));
-        rates_chemistry(T, &c);
+        rates_chemistry(uv->atoms, T, &c);
         double mu = species_at(&c, nH, i % 2 ? &shine : &none, 1, &s);
         species_at(&c, nH, i % 2 ? &shine : &none, 1e-6, &other);
         worst = fmax(worst, fabs(s.hi + s.hii - 1));
@@ -83,6 +83,25 @@ static void test_equilibrium(const struct uv *uv)
           "ionised");
     CHECK(fabs(gas_rates_at(10, 1, &none, 1).mu - 1 / (COOL_X * (1 + COOL_HELIUM))) < 1e-9,
           "neutral");
+}
+
+/* The coefficients of Abel et al. (1997) have no jumps where their fits begin and end. */
+static void test_atoms(void)
+{
+    const double ends[] = {5500, 0.8 * 11605, 8617.0 * 11605};
+    double worst = 0;
+    for (int i = 0; i < 3; i++) {
+        struct rate_coef a, b;
+        rates_at(ATOMS_ABEL, ends[i] * (1 - 1e-9), &a);
+        rates_at(ATOMS_ABEL, ends[i] * (1 + 1e-9), &b);
+        for (int k = 0; k < ION_COUNT; k++) {
+            worst = fmax(worst, fabs(b.ionise[k] / a.ionise[k] - 1));
+            worst = fmax(worst, fabs(b.cool_own[k] / a.cool_own[k] - 1));
+            if (i > 0) worst = fmax(worst, fabs(b.recombine[k] / a.recombine[k] - 1));
+        }
+        CHECK(fabs(b.recombine[ION_HI] / a.recombine[ION_HI] - 1) < 0.1, "at %g K", ends[i]);
+    }
+    CHECK(worst < 1e-6, "%g", worst);
 }
 
 /* Temperature at the start of a run of RAMSES with this cosmology, and its background. */
@@ -475,7 +494,11 @@ int main(void)
     if (cool_new(&PAR, &c) != OK) return 1;
     struct uv uv = PAR.uv;
     test_vec();
+    struct uv abel = uv;
+    abel.atoms = ATOMS_ABEL;
     test_equilibrium(&uv);
+    test_equilibrium(&abel);
+    test_atoms();
     test_start(c);
     test_table(c);
     test_need(c);
