@@ -25,32 +25,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "dom/domain_priv.h"
+#include "dom/cut.h"
 
 enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12, PARALLEL_FROM = 50000 };
 /* of a rank's cost, shared by the tree levels: two cut planes, hence 1 % in all */
 static const double TOLERANCE = 0.005;
-
-/* One tree level: nodes to cut, and this rank's samples. */
-struct cut {
-    const struct comm *comm;
-    int64_t n;     /* samples */
-    int64_t *x;    /* their positions, integer units in (0, extent] */
-    int64_t *cost; /* their integer costs */
-    int32_t *node; /* the node each sample is in */
-    int32_t *seg;  /* scratch of the search */
-    int64_t nnode;
-    int nchild;
-    struct group *group; /* [nnode] ranks of a node; n = 0: it is not there */
-    const struct tree *tree;
-    const int *axis; /* [tree levels], and this level */
-    int level;
-    double tolerance;     /* of the cost of the smallest child */
-    int64_t (*side)[2];   /* [nnode] along the axis */
-    int64_t (*box)[3][2]; /* [nnode] k-section only */
-    int64_t *total;       /* [nnode] cost of a node over all ranks */
-    int64_t *plane;       /* [nnode][nchild-1], the answer */
-};
 
 /* For one target cost t: the first cut plane W with C(W) >= t, the cost up to it and up to the unit
  * before it. */
@@ -73,65 +52,100 @@ static inline int plane_slot(const int64_t *w, int n, int64_t x)
     return lo;
 }
 
-static void whole_costs(struct cut *s, const double *cost);
-static void balance_ksection(struct domain *d, struct cut *s, const int *level, const okey *key);
-static void balance_hilbert(struct domain *d, struct cut *s, const int *level, const okey *key);
+static void whole_costs(struct cut *s);
+static void balance_ksection(struct domain *d, struct cut *s);
+static void balance_hilbert(struct domain *d, struct cut *s);
 static void cut_nodes(struct cut *s);
 static void node_totals(struct cut *s);
 static void planes_place(struct cut *s, const struct reach *low, const struct reach *high);
 static void reach_find(struct cut *s, int64_t n, struct reach *t);
 
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
-                              int64_t n, const int *level, const okey *key, const double *cost)
+                              const struct domain_load *load, double *spread)
 {
-    struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->bounded);
-    struct cut s = {.comm = c, .n = n};
-    s.x = mem_new(sizeof *s.x * (size_t)n, "balance samples");
-    s.cost = mem_new(sizeof *s.cost * (size_t)n, "balance samples");
-    s.node = mem_zero(sizeof *s.node * (size_t)n, "balance samples");
-    s.seg = mem_new(sizeof *s.seg * (size_t)n, "balance samples");
-    whole_costs(&s, cost);
-    if (kind == DOMAIN_KSECTION) {
-        balance_ksection(out, &s, level, key);
-    } else {
-        balance_hilbert(out, &s, level, key);
-        hilbert_finish(out);
+    size_t n = (size_t)load->n;
+    struct cut s = {.comm = c, .n = load->n, .load = load};
+    s.x = mem_new(sizeof *s.x * n, "balance samples");
+    s.cost = mem_new(sizeof *s.cost * n, "balance samples");
+    if (load->copy) s.copy = mem_new(sizeof *s.copy * n, "balance samples");
+    if (load->copy) s.part = mem_new(sizeof *s.part * n, "balance samples");
+    s.node = mem_new(sizeof *s.node * n, "balance samples");
+    s.seg = mem_new(sizeof *s.seg * n, "balance samples");
+    s.due = mem_new(sizeof *s.due * (size_t)(d->nrank + 1), "balance shares");
+    for (int r = 0; r <= d->nrank; r++) s.due[r] = r;
+    whole_costs(&s);
+    bool even = load->copy, stay = false;
+    struct domain *out = NULL;
+    if (even && kind == d->kind) {
+        *spread = even_spread(d, &s);
+        stay = *spread <= load->enough;
     }
+    if (!stay) out = cut_domain(d, kind, &s);
+    if (even && !stay) out = even_out(out, &s, spread);
     FREE(s.x);
     FREE(s.cost);
+    FREE(s.copy);
+    FREE(s.part);
     FREE(s.node);
     FREE(s.seg);
+    FREE(s.due);
     return out;
 }
 
-/* Scales costs by a power of two such that the sum over all ranks stays below 2^61. */
-static void whole_costs(struct cut *s, const double *cost)
+struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct cut *s)
 {
+    struct domain *out = domain_alloc(kind, d->ndim, d->nrank, d->levelmax, d->bounded);
+    memset(s->node, 0, sizeof *s->node * (size_t)s->n);
+    if (kind == DOMAIN_KSECTION) {
+        balance_ksection(out, s);
+    } else {
+        balance_hilbert(out, s);
+        hilbert_finish(out);
+    }
+    return out;
+}
+
+/* A cost in whole units; none is lost. */
+static inline int64_t whole(double cost, int scale)
+{
+    int64_t n = (int64_t)rint(ldexp(cost, scale));
+    return n || !(cost > 0) ? n : 1;
+}
+
+/* Scales costs by a power of two such that the sum over all ranks stays below 2^60, and so does
+ * that of the copies that one rank may get. */
+static void whole_costs(struct cut *s)
+{
+    const double *cost = s->load->cost, *copy = s->load->copy;
     double most = 0;
     int64_t count = s->n;
     for (int64_t i = 0; i < s->n; i++) {
         BUG_ON(!(cost[i] >= 0 && cost[i] <= 1e300));
         if (cost[i] > most) most = cost[i];
+        if (copy && copy[i] > most) most = copy[i];
     }
     comm_max_f64(s->comm, &most, 1);
     comm_add_i64(s->comm, &count, 1);
     int most_log, count_log = 0;
     frexp(most, &most_log);
     while (count >> count_log) count_log++;
-    int scale = 61 - count_log - most_log;
+    int scale = 60 - count_log - most_log;
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
-        s->cost[i] = (int64_t)rint(ldexp(cost[i], scale));
-        if (!s->cost[i] && cost[i] > 0) s->cost[i] = 1;
+        s->cost[i] = whole(cost[i], scale);
+        if (!copy) continue;
+        s->copy[i] = whole(copy[i], scale);
+        s->part[i] = whole(s->load->part[i], scale);
     }
 }
 
-static void ksection_level(struct domain *d, struct cut *s, const int *level, const okey *key);
+static void ksection_level(struct domain *d, struct cut *s);
 static void ksection_descend(struct domain *d, struct cut *s);
+static void planes_settle(struct cut *s);
 
 /* A node is known by its slot, p * nchild + j below slot p: with unequal groups some of the last
  * level's are empty, fewer than there are ranks. */
-static void balance_ksection(struct domain *d, struct cut *s, const int *level, const okey *key)
+static void balance_ksection(struct domain *d, struct cut *s)
 {
     struct ksection *k = &d->ksec;
     s->nnode = 1;
@@ -144,7 +158,7 @@ static void balance_ksection(struct domain *d, struct cut *s, const int *level, 
     s->group[0] = (struct group){0, d->nrank};
     for (int a = 0; a < 3; a++) s->box[0][a][0] = 0, s->box[0][a][1] = d->extent;
     for (s->level = 0; s->level < k->tree.nlev; s->level++) {
-        ksection_level(d, s, level, key);
+        ksection_level(d, s);
         ksection_descend(d, s);
     }
     FREE(s->group);
@@ -152,19 +166,21 @@ static void balance_ksection(struct domain *d, struct cut *s, const int *level, 
     FREE(s->box);
 }
 
-static void ksection_level(struct domain *d, struct cut *s, const int *level, const okey *key)
+static void ksection_level(struct domain *d, struct cut *s)
 {
+    const int *level = s->load->level;
     int axis = s->axis[s->level];
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
         int64_t x[3];
-        domain_corner(d, level[i], key[i], x);
+        domain_corner(d, level[i], s->load->key[i], x);
         s->x[i] = x[axis] + domain_width(d, level[i]) / 2;
     }
     s->nchild = s->tree->factor[s->level];
     s->plane = mem_new(sizeof *s->plane * (size_t)(s->nnode * (s->nchild - 1)), "balance nodes");
     for (int64_t p = 0; p < s->nnode; p++) memcpy(s->side[p], s->box[p][axis], sizeof s->side[p]);
-    cut_nodes(s);
+    if (!s->hold || s->level >= s->hold->level) cut_nodes(s);
+    if (s->hold && s->level <= s->hold->level) planes_settle(s);
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++)
         s->node[i] = s->node[i] * s->nchild +
@@ -201,14 +217,15 @@ static void ksection_descend(struct domain *d, struct cut *s)
 }
 
 /* A sample in grain q of the key range is below the bound b if q < b, that is q + 1 <= b. */
-static void balance_hilbert(struct domain *d, struct cut *s, const int *level, const okey *key)
+static void balance_hilbert(struct domain *d, struct cut *s)
 {
     struct hilbert *h = &d->hilb;
     int n = d->nrank;
     int64_t side[1][2] = {{0, (int64_t)(h->bound[n] >> h->grain)}};
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++)
-        s->x[i] = (int64_t)(hilbert_centre_key(d, level[i], key[i]) >> h->grain) + 1;
+        s->x[i] = (int64_t)(hilbert_centre_key(d, s->load->level[i], s->load->key[i]) >> h->grain) +
+                  1;
     struct group all = {0, n};
     s->nnode = 1;
     s->nchild = n;
@@ -227,7 +244,9 @@ static int64_t target_of(const struct cut *s, int64_t p, int j)
 {
     struct group g = s->group[p];
     if (j >= g.n) return s->total[p] + 1;
-    return (int64_t)((__int128)s->total[p] * (group_child(g, s->nchild, j).first - g.first) / g.n);
+    const int64_t *due = s->due + g.first;
+    int before = group_child(g, s->nchild, j).first - g.first;
+    return (int64_t)((__int128)s->total[p] * (due[before] - due[0]) / (due[g.n] - due[0]));
 }
 
 /* The cost of the smallest child of a node. */
@@ -322,6 +341,50 @@ static void planes_place(struct cut *s, const struct reach *low, const struct re
 {
     for (int64_t p = 0; p < s->nnode; p++) node_place(s, p, low, high);
 }
+
+/* ---- planes that are held to a place (even.c) ---- */
+
+/* Where to try next: between places that were too low and too high, or a step from the only one. */
+static int64_t plane_try(const struct cut_hold *h, int r, int64_t place)
+{
+    int64_t low = h->low[r], high = h->high[r], step = h->step, off = (high - low) / 4;
+    if (place > low && place < high) return place;
+    if (high - low < 2) return h->best[r];
+    if (off < 1) off = 1;
+    if (low == h->none[0] && high - low > step) return roundest(high - step, high - (step + 1) / 2);
+    if (high == h->none[1] && high - low > step) return roundest(low + (step + 1) / 2, low + step);
+    return roundest(low + off, high - off > low + off ? high - off : low + off);
+}
+
+/* The planes of a settled tree level are given; those of the one that is being settled stay within
+ * their brackets, unless these leave no room for all of a node's. */
+static void node_settle(struct cut *s, int64_t p)
+{
+    const struct cut_hold *h = s->hold;
+    struct group g = s->group[p];
+    int per = s->nchild - 1;
+    int64_t *plane = s->plane + p * per, prev = s->side[p][0], place[TREE_FACTOR_MAX];
+    bool fits = true;
+    for (int j = 0; j < per; j++) {
+        int r = j + 1 < g.n ? group_child(g, s->nchild, j + 1).first : -1;
+        if (r < 0)
+            place[j] = s->side[p][1];
+        else if (s->level < h->level)
+            place[j] = h->best[r];
+        else
+            place[j] = plane_try(h, r, plane[j]);
+        fits &= r < 0 || s->level < h->level || place[j] > prev;
+        prev = place[j];
+    }
+    if (fits) memcpy(plane, place, sizeof *plane * (size_t)per);
+}
+
+static void planes_settle(struct cut *s)
+{
+    for (int64_t p = 0; p < s->nnode; p++) node_settle(s, p);
+}
+
+/* ---- the search ---- */
 
 /* The state of one search: segments (base, base + 2^shift] with the cost before them. */
 struct search {

@@ -51,11 +51,25 @@ struct rank_list {
 void domain_ball(const struct domain *d, const double x[3], double radius, double margin,
                  struct rank_list *ranks);
 
-/* A new decomposition of the same kind with equal cost per rank. Each rank gives n weighted octs,
- * at their centres (collective). cost > 0, any unit. Bound on the remaining imbalance: the
- * resolution of cut planes or 1 %. */
+/* Octs by their centres, each given by one rank, once or in parts. cost >= 0, any unit. If copy is
+ * not NULL, what ranks hold is balanced, which is more than that: each rank that is to have a ghost
+ * of an oct holds copy of it, too; and of cost, part is of particles. These are on the rank of
+ * their oct and, at other times, on that of its ancestor on level base; there is room for the more
+ * of both. */
+struct domain_load {
+    int64_t n;
+    const int *level;
+    const okey *key;
+    const double *cost, *copy, *part; /* [n] */
+    int base;
+    double enough; /* max/min over ranks with which the search may end */
+};
+/* A new decomposition with equal cost per rank, within the resolution of cut planes or 1 %; with
+ * copies, one whose ranks hold amounts as equal as can be had (dom/even.c), and *spread is max/min
+ * of these. NULL: they are within `enough` under d, which is of that kind. Without copies spread
+ * may be NULL. (collective) */
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
-                              int64_t n, const int *level, const okey *key, const double *cost);
+                              const struct domain_load *load, double *spread);
 
 /* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: bounds are
  * keys that a double represents). */

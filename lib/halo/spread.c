@@ -28,7 +28,8 @@ static void make_domain(struct halo_space *s, int64_t n, const struct halo_body 
         key[i] = key_of(body[i * step].x);
         cost[i] = (double)step;
     }
-    s->domain = domain_balance(uniform, DOMAIN_KSECTION, s->c, samples, level, key, cost);
+    struct domain_load load = {.n = samples, .level = level, .key = key, .cost = cost};
+    s->domain = domain_balance(uniform, DOMAIN_KSECTION, s->c, &load, NULL);
     s->margin = ldexp(1, 1 - LEVEL);
     FREE(level);
     FREE(key);

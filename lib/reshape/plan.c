@@ -272,7 +272,9 @@ static void make_domains(const struct reshape *opt, const struct source *s, cons
         }
         struct domain *even = domain_new_in(s->head.ndim, opt->kind, opt->nrank, s->head.levelmax,
                                             bounded);
-        p->domain = domain_balance(even, opt->kind, c, (int64_t)n, level, key, cost);
+        p->domain = domain_balance(
+            even, opt->kind, c,
+            &(struct domain_load){.n = (int64_t)n, .level = level, .key = key, .cost = cost}, NULL);
         domain_free(even);
         FREE(level);
         FREE(key);

@@ -14,6 +14,9 @@
 #include "sim/sim.h"
 
 static const double MEMORY_OF_CLOCKS = 0.7; /* share of the past in the smoothed times of octs */
+/* max/min of what ranks hold with which they keep their domains; or that much more than the last
+ * search for domains could reach, up to a limit */
+static const double ENOUGH = 1.03, MORE = 1.005, ENOUGH_MAX = 1.1;
 
 /* ---- what weighs ---- */
 
@@ -64,7 +67,7 @@ struct load {
     int64_t n;
     int *level;
     okey *key;
-    double *cost;
+    double *cost, *copy, *part;    /* as struct domain_load has them */
     int32_t *parts[LEVEL_MAX + 2]; /* [noct] particles whose finest oct it is */
 };
 
@@ -89,24 +92,13 @@ static void count_parts(const struct sim *s, struct load *load)
     }
 }
 
-/* Octs of this rank, with ghosts, over its own ones: ghosts take memory too. Those of the domains
- * that are left stand for those to come. Few own octs have many ghosts: within 2. */
-static double with_ghosts(const struct sim *s)
-{
-    double all = 0, own = 0;
-    if (!s->par->run.memory_balance) return 1;
-    for (int l = 1; l <= s->mesh.levelmax; l++) {
-        all += (double)s->mesh.lev[l].noct;
-        own += (double)s->mesh.lev[l].nown;
-    }
-    return own > 0 ? fmin(all / own, 2) : 1;
-}
-
-static void load_add(struct load *load, int level, okey key, double cost)
+static void load_add(struct load *load, int level, okey key, double oct, double part)
 {
     load->level[load->n] = level;
     load->key[load->n] = key;
-    load->cost[load->n++] = cost;
+    load->cost[load->n] = oct + part;
+    load->copy[load->n] = oct;
+    load->part[load->n++] = part;
 }
 
 static struct load load_make(const struct sim *s)
@@ -114,7 +106,7 @@ static struct load load_make(const struct sim *s)
     const struct mesh *m = &s->mesh;
     struct sim_weights w = sim_weights(s);
     struct load load = {0};
-    double factor[LEVEL_MAX + 2], ghosts = with_ghosts(s);
+    double factor[LEVEL_MAX + 2];
     size_t most = 0;
     time_factors(s, factor);
     for (int l = 1; l <= m->levelmax; l++) {
@@ -125,28 +117,54 @@ static struct load load_make(const struct sim *s)
     load.level = mem_new(sizeof *load.level * most + 1, "balance");
     load.key = mem_new(sizeof *load.key * most + 1, "balance");
     load.cost = mem_new(sizeof *load.cost * most + 1, "balance");
+    load.copy = mem_new(sizeof *load.copy * most + 1, "balance");
+    load.part = mem_new(sizeof *load.part * most + 1, "balance");
     for (int l = 1; l <= m->levelmax; l++) {
         const struct level *lv = &m->lev[l];
         for (lidx i = 0; i < lv->noct; i++) {
-            double oct = i < lv->nown ? ghosts * w.oct[l] : 0,
-                   cost = oct + w.part[l] * load.parts[l][i];
-            if (cost > 0) load_add(&load, l, lv->key[i], factor[l] * cost);
+            double oct = i < lv->nown ? w.oct[l] : 0, part = w.part[l] * load.parts[l][i];
+            if (oct + part > 0) load_add(&load, l, lv->key[i], factor[l] * oct, factor[l] * part);
         }
         FREE(load.parts[l]);
     }
     return load;
 }
 
+static void load_free(struct load *load)
+{
+    FREE(load->level);
+    FREE(load->key);
+    FREE(load->cost);
+    FREE(load->copy);
+    FREE(load->part);
+}
+
+/* New domains, or NULL: those there are will do. */
+static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool timed)
+{
+    struct sim_balance *b = &s->balance;
+    if (timed) timer_start("balance: weights");
+    struct load w = load_make(s);
+    struct domain_load load = {
+        .n = w.n, .level = w.level, .key = w.key, .cost = w.cost, .base = s->mesh.levelmin};
+    /* ghosts take memory and no time */
+    if (s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
+        load.copy = w.copy;
+        load.part = w.part;
+        load.enough = fmin(fmax(ENOUGH, b->reached * MORE), ENOUGH_MAX);
+    }
+    if (timed) timer_start("balance: cut planes");
+    double reached = 0;
+    struct domain *d = domain_balance(s->dom, kind, &s->comm, &load, &reached);
+    if (d) b->reached = reached;
+    load_free(&w);
+    return d;
+}
+
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
 {
-    if (timed) timer_start("balance: weights");
-    struct load load = load_make(s);
-    if (timed) timer_start("balance: cut planes");
-    struct domain *d = domain_balance(s->dom, kind, &s->comm, load.n, load.level, load.key,
-                                      load.cost);
-    FREE(load.level);
-    FREE(load.key);
-    FREE(load.cost);
+    struct domain *d = domains_make(s, kind, timed);
+    if (!d) return;
     domain_free(s->dom);
     s->dom = d;
     if (timed) timer_start("balance: octs");

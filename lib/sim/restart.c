@@ -334,7 +334,10 @@ static void make_domains(struct forest *f)
     s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
     if (s->comm.size == 1) return;
     weigh(f);
-    struct domain *d = domain_balance(s->dom, kind, &s->comm, f->nitem, f->level, f->key, f->cost);
+    struct domain *d = domain_balance(
+        s->dom, kind, &s->comm,
+        &(struct domain_load){.n = f->nitem, .level = f->level, .key = f->key, .cost = f->cost},
+        NULL);
     domain_free(s->dom);
     s->dom = d;
     FREE(f->level);

@@ -84,6 +84,7 @@ struct sim_balance {
     double each[LEVEL_MAX + 2];  /* seconds of an oct's step, smoothed over coarse steps */
     struct spread memory, time;  /* bytes held, nanoseconds of work, of the last coarse step */
     double left[2];              /* imbalance of both in the step after the last balance */
+    double reached;              /* max/min of what ranks hold, as the last balance predicted it */
     bool fresh;                  /* there was a balance in this coarse step */
 };
 

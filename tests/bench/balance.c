@@ -60,7 +60,9 @@ static void measure(const struct comm *c, const struct box *f, enum domain_kind 
     for (int i = 0; i < repeats; i++) {
         domain_free(d);
         repeat_begin(&r);
-        d = domain_balance(even, kind, c, s.n, s.level, s.key, s.cost);
+        d = domain_balance(
+            even, kind, c,
+            &(struct domain_load){.n = s.n, .level = s.level, .key = s.key, .cost = s.cost}, NULL);
         repeat_end(&r);
     }
     double before = imbalance(c, even, f, s.oct, s.n), after = imbalance(c, d, f, s.oct, s.n);

@@ -274,8 +274,9 @@ static void run(const struct comm *c, enum domain_kind kind, bool whole)
                 key[n] = m.lev[l].key[i];
                 cost[n] = 1;
             }
-        struct domain *e = domain_balance(d, turn == 1 ? DOMAIN_HILBERT : DOMAIN_KSECTION, c, total,
-                                          level, key, cost);
+        struct domain *e = domain_balance(
+            d, turn == 1 ? DOMAIN_HILBERT : DOMAIN_KSECTION, c,
+            &(struct domain_load){.n = total, .level = level, .key = key, .cost = cost}, NULL);
         domain_free(d);
         d = e;
         flags_set(&m);

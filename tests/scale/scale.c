@@ -233,7 +233,9 @@ static void print_row(const struct options *o, const struct box *f, enum domain_
     int64_t calls = reductions, bytes = reduced;
     size_t before = mem_now();
     double begin = timer_wall();
-    struct domain *d = domain_balance(even, kind, &one, f->n, f->level, f->key, f->cost);
+    struct domain *d = domain_balance(
+        even, kind, &one,
+        &(struct domain_load){.n = f->n, .level = f->level, .key = f->key, .cost = f->cost}, NULL);
     struct balancer b = {timer_wall() - begin, reductions - calls, reduced - bytes,
                          mem_now() - before};
     domain_free(even);

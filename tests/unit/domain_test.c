@@ -1,7 +1,8 @@
 /* dom/domain: laws of the two decompositions. Runs on any number of ranks: the decomposed rank
  * numbers are independent of the ranks that hold the samples. Catches, among others: a point
  * of a cut plane given to the upper side, a ghost forgotten across the periodic border or where a
- * plane halves an oct, and cut planes that depend on who held the costs. */
+ * plane halves an oct, cut planes that depend on who held the costs, and balance that forgets
+ * ghosts, or the particles of octs that another rank has than their ancestors. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -100,7 +101,9 @@ static void samples_free(struct samples *s)
 static struct domain *balance(const struct domain *d, enum domain_kind kind,
                               const struct samples *s)
 {
-    return domain_balance(d, kind, &comm, s->n, s->level, s->key, s->cost);
+    return domain_balance(
+        d, kind, &comm,
+        &(struct domain_load){.n = s->n, .level = s->level, .key = s->key, .cost = s->cost}, NULL);
 }
 
 /* The truth about domain_near, cell by cell: need[r] for every rank that must be in the list. */
@@ -289,6 +292,103 @@ static void test_balance(enum domain_kind kind, int nrank, int levelmax)
     domain_free(u);
     samples_free(&s);
     samples_free(&lone);
+}
+
+/* ---- ghosts in the balance ---- */
+
+enum { EVEN_BASE = 7, EVEN_OCT = 788, EVEN_PART = 92 };
+
+/* Of the octs of level EVEN_BASE, those in a ball are refined, and theirs in a smaller one. */
+static bool in_ball(int level, okey key, double radius)
+{
+    int64_t x[3];
+    double r2 = 0;
+    okey_coords(key, x);
+    for (int a = 0; a < 3; a++) {
+        double c = ((double)x[a] + 0.5) / (double)((int64_t)1 << (level - 1)) - 0.37 - 0.07 * a;
+        r2 += c * c;
+    }
+    return r2 < radius * radius;
+}
+
+static void even_add(struct domain_load *s, int level, okey key)
+{
+    double part = EVEN_PART * floor(4 * uniform(key));
+    ((int *)s->level)[s->n] = level;
+    ((okey *)s->key)[s->n] = key;
+    ((double *)s->cost)[s->n] = EVEN_OCT + part;
+    ((double *)s->copy)[s->n] = EVEN_OCT;
+    ((double *)s->part)[s->n++] = part;
+}
+
+/* Octs of a clustered box, of which this rank holds one in comm.size. */
+static struct domain_load even_load(void)
+{
+    size_t most = (size_t)1 << 3 * EVEN_BASE;
+    struct domain_load s = {.base = EVEN_BASE, .enough = 1.03};
+    s.level = mem_new(sizeof *s.level * most, "test");
+    s.key = mem_new(sizeof *s.key * most, "test");
+    s.cost = mem_new(sizeof *s.cost * most, "test");
+    s.copy = mem_new(sizeof *s.copy * most, "test");
+    s.part = mem_new(sizeof *s.part * most, "test");
+    for (okey k = 0; k < (okey)1 << 3 * (EVEN_BASE - 1); k++) {
+        if ((int)(k % (okey)comm.size) != comm.rank) continue;
+        even_add(&s, EVEN_BASE, k);
+        for (okey c = k << 3; in_ball(EVEN_BASE, k, 0.14) && c < (k + 1) << 3; c++) {
+            even_add(&s, EVEN_BASE + 1, c);
+            for (okey f = c << 3; in_ball(EVEN_BASE + 1, c, 0.06) && f < (c + 1) << 3; f++)
+                even_add(&s, EVEN_BASE + 2, f);
+        }
+    }
+    return s;
+}
+
+static void even_free(struct domain_load *s)
+{
+    mem_free((int *)s->level);
+    mem_free((okey *)s->key);
+    mem_free((double *)s->cost);
+    mem_free((double *)s->copy);
+    mem_free((double *)s->part);
+}
+
+/* Max/min of what ranks hold, oct by oct. */
+static double even_held(const struct domain *d, const struct domain_load *s)
+{
+    double held[MOST] = {0}, parts[2][MOST] = {{0}}, least = HUGE_VAL, most = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        int near[MOST], r = domain_rank(d, s->level[i], s->key[i]), up = s->level[i] - s->base,
+                        n = domain_near(d, r, s->level[i], s->key[i], near);
+        held[r] += s->cost[i] - s->part[i];
+        for (int k = 0; k < n; k++) held[near[k]] += s->copy[i];
+        parts[0][r] += s->part[i];
+        parts[1][domain_rank(d, s->base, s->key[i] >> 3 * up)] += s->part[i];
+    }
+    comm_add_f64(&comm, held, MOST);
+    comm_add_f64(&comm, parts[0], 2 * MOST);
+    for (int r = 0; r < domain_nrank(d); r++) {
+        held[r] += fmax(parts[0][r], parts[1][r]);
+        least = fmin(least, held[r]);
+        most = fmax(most, held[r]);
+    }
+    return most / least;
+}
+
+/* The ranks hold the same within 5 %, and as much as the balance says; such domains stay. */
+static void test_even(enum domain_kind kind, int nrank, const struct domain_load *load)
+{
+    struct domain *d = domain_new(kind, nrank, EVEN_BASE + 2, periodic_box);
+    struct domain_load again = *load;
+    double spread = 0;
+    struct domain *e = domain_balance(d, kind, &comm, load, &spread);
+    CHECK(e, "%d ranks: equal volumes are kept, with %g", nrank, spread);
+    double held = even_held(e, load);
+    CHECK(held <= 1.05, "kind %d, %d ranks: %g", (int)kind, nrank, held);
+    CHECK(fabs(spread / held - 1) < 1e-9, "%g is held and %g predicted", held, spread);
+    again.enough = spread * (1 + 1e-12);
+    CHECK(!domain_balance(e, kind, &comm, &again, &held), "domains that are even did not stay");
+    domain_free(e);
+    domain_free(d);
 }
 
 /* A uniform grid: the cut planes must come to lie between planes of octs, where the coarse grid has
@@ -491,6 +591,11 @@ int main(int argc, char **argv)
             test_balance((enum domain_kind)kind, ranks[i], 20);
         }
     test_planes_on_grid();
+    struct domain_load load = even_load();
+    const int even[] = {8, 12};
+    for (size_t i = 0; i < 2; i++)
+        for (int kind = 0; kind < 2; kind++) test_even((enum domain_kind)kind, even[i], &load);
+    even_free(&load);
     const int trees[] = {1, 2, 11, 12, 13, 22, 49, 77};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
         test_stored_tree(trees[i]);

@@ -93,7 +93,8 @@ static struct domain *balanced_domain(const struct mesh *m, const struct comm *c
         key[n] = (okey)k;
         cost[n++] = 1 + 30 * want_split(m, LMIN, (okey)k >> 3, (int)(k & 7)) + uniform(k, 7);
     }
-    e = domain_balance(d, kind, c, n, level, key, cost);
+    e = domain_balance(
+        d, kind, c, &(struct domain_load){.n = n, .level = level, .key = key, .cost = cost}, NULL);
     domain_free(d);
     FREE(level);
     FREE(key);

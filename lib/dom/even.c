@@ -1,0 +1,259 @@
+/* dom/even: domains whose ranks hold as much as each other, ghosts included.
+ *
+ * What a rank's ghosts take follows from the cut planes that are to be found, and not smoothly: a
+ * plane that leaves the face of an oct brings a layer of ghosts to one side at once. So domains are
+ * made, what their ranks would hold is counted exactly (domain_near), and they are made again. That
+ * is done tree level by tree level, from the root down, as what a group of ranks holds together
+ * hardly depends on how it is divided.
+ *
+ * - The share of a rank falls by a part of what it holds above the mean of its group.
+ * - A plane below which too much was held is an upper bound for the next, one below which too
+ *   little was held a lower one; where the shares ask for a place outside of these bounds the plane
+ *   goes between them. Of all places tried that with the smallest error is kept.
+ *
+ * Bounds of the Hilbert curve can be anywhere; there the shares alone do it. The best domains of
+ * all are the answer. All is counted in integers and summed over the ranks: the answer does not
+ * depend on which rank holds which sample.
+ *
+ * What it costs: for each trial the search for the planes, a pass over the samples and a sum of
+ * three numbers per rank. There are at most TRIALS + 1 for each tree level; the search ends when
+ * the ranks hold as much as each other within what is asked for (domain_load). Arrays with an entry
+ * for each rank live during the balance only. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "dom/cut.h"
+
+enum { TRIALS = 3, TRIALS_HILBERT = 3, PARALLEL_FROM = 50000 };
+static const double NEAR = 0.001; /* error of a plane, of what a rank holds */
+
+struct even {
+    struct cut *cut;
+    int64_t *held; /* [ranks]; of particles by their octs, by their ancestors on level base */
+    int64_t *leaf, *base;
+    double *share; /* [ranks] */
+    double *off;   /* [ranks] error of best[], as NEAR */
+    struct cut_hold hold;
+    double worst; /* of a tree level */
+    bool moved;   /* a plane of the level is not where it was best */
+};
+
+static void even_begin(struct even *e, struct cut *s, const struct domain *d);
+static void even_end(struct even *e);
+static double held_count(struct even *e, const struct domain *d);
+static void level_begin(struct even *e, const struct domain *d, int level);
+static void level_judge(struct even *e, const struct domain *d);
+
+struct domain *even_out(struct domain *best, struct cut *s, double *spread)
+{
+    bool tree = best->kind == DOMAIN_KSECTION;
+    int trial = 0, trials = tree ? TRIALS : TRIALS_HILBERT, nlev = tree ? best->ksec.tree.nlev : 1;
+    struct even e;
+    struct domain *now = best;
+    even_begin(&e, s, best);
+    double least = held_count(&e, best);
+    while (least > s->load->enough && e.hold.level < nlev) {
+        level_judge(&e, now);
+        if (++trial > trials || e.worst < NEAR) {
+            level_begin(&e, best, e.hold.level + 1);
+            trial = 0;
+            if (!e.moved) continue; /* what was counted says as much of the next level */
+        }
+        if (now != best) domain_free(now);
+        now = cut_domain(best, best->kind, s);
+        double left = held_count(&e, now);
+        if (left < least) {
+            domain_free(best);
+            best = now;
+            least = left;
+        }
+    }
+    if (now != best) domain_free(now);
+    even_end(&e);
+    *spread = least;
+    return best;
+}
+
+double even_spread(const struct domain *d, struct cut *s)
+{
+    struct even e;
+    even_begin(&e, s, d);
+    double spread = held_count(&e, d);
+    even_end(&e);
+    return spread;
+}
+
+/* Half an oct of the level whose copies weigh most. */
+static int64_t step_of(const struct cut *s, const struct domain *d)
+{
+    int64_t weight[LEVEL_MAX + 2] = {0}, most = 1;
+    for (int64_t i = 0; i < s->n; i++) weight[s->load->level[i]] += s->copy[i];
+    comm_add_i64(s->comm, weight, LEVEL_MAX + 2);
+    for (int l = 1; l <= d->levelmax; l++)
+        if (weight[l] > weight[most]) most = l;
+    return domain_width(d, (int)most) / 2;
+}
+
+static void even_begin(struct even *e, struct cut *s, const struct domain *d)
+{
+    size_t n = (size_t)d->nrank;
+    *e = (struct even){.cut = s};
+    e->held = mem_new(sizeof *e->held * 6 * n, "balance shares");
+    e->leaf = e->held + n;
+    e->base = e->held + 2 * n;
+    e->hold.low = e->held + 3 * n;
+    e->hold.high = e->held + 4 * n;
+    e->hold.best = e->held + 5 * n;
+    e->share = mem_new(sizeof *e->share * 2 * n, "balance shares");
+    e->off = e->share + n;
+    for (size_t r = 0; r < n; r++) e->share[r] = 1;
+    e->hold.none[1] = d->extent;
+    e->hold.step = step_of(s, d);
+    level_begin(e, d, 0);
+    if (d->kind == DOMAIN_KSECTION) s->hold = &e->hold;
+}
+
+static void even_end(struct even *e)
+{
+    e->cut->hold = NULL;
+    FREE(e->held);
+    FREE(e->share);
+}
+
+static inline void add(int64_t *to, int64_t n)
+{
+#pragma omp atomic
+    *to += n;
+}
+
+/* Where the samples of a thread are. Eight in a row have one parent: if nobody else needs that as a
+ * ghost, all 27 octs around it are its rank's, and its children are nobody's ghosts either. */
+struct place {
+    int level; /* of the parent */
+    okey key;
+    int only; /* the rank, or -1 */
+    int *near;
+};
+
+static int place_rank(struct place *p, const struct domain *d, int l, okey key)
+{
+    if (p->level != l - 1 || p->key != key >> 3) {
+        p->level = l - 1;
+        p->key = key >> 3;
+        p->only = l > 1 ? domain_rank(d, l - 1, key >> 3) : -1;
+        if (l > 1 && domain_near(d, p->only, l - 1, key >> 3, p->near) > 0) p->only = -1;
+    }
+    return p->only >= 0 ? p->only : domain_rank(d, l, key);
+}
+
+static void sample_count(struct even *e, const struct domain *d, int64_t i, struct place *p)
+{
+    const struct cut *s = e->cut;
+    int l = s->load->level[i], base = s->load->base;
+    okey key = s->load->key[i];
+    int r = place_rank(p, d, l, key), n = 0;
+    if (s->copy[i] && p->only < 0) n = domain_near(d, r, l, key, p->near);
+    add(&e->held[r], s->cost[i] - s->part[i]);
+    for (int k = 0; k < n; k++) add(&e->held[p->near[k]], s->copy[i]);
+    if (!s->part[i]) return;
+    add(&e->leaf[r], s->part[i]);
+    add(&e->base[l > base ? domain_rank(d, base, key >> 3 * (l - base)) : r], s->part[i]);
+}
+
+/* What each rank would hold; returns max/min of it. */
+static double held_count(struct even *e, const struct domain *d)
+{
+    int64_t samples = e->cut->n, least = INT64_MAX, most = 0;
+    memset(e->held, 0, sizeof *e->held * 3 * (size_t)d->nrank); /* leaf and base, too */
+#pragma omp parallel if (samples > PARALLEL_FROM)
+    {
+        struct place p = {.near = mem_new(sizeof *p.near * (size_t)d->nrank, "balance ranks")};
+#pragma omp for
+        for (int64_t i = 0; i < samples; i++) sample_count(e, d, i, &p);
+        FREE(p.near);
+    }
+    comm_add_i64(e->cut->comm, e->held, 3 * d->nrank);
+    for (int r = 0; r < d->nrank; r++) {
+        e->held[r] += e->leaf[r] > e->base[r] ? e->leaf[r] : e->base[r];
+        if (e->held[r] < least) least = e->held[r];
+        if (e->held[r] > most) most = e->held[r];
+    }
+    return least > 0 ? (double)most / (double)least : HUGE_VAL;
+}
+
+static void level_begin(struct even *e, const struct domain *d, int level)
+{
+    e->hold.level = level;
+    for (int r = 0; r < d->nrank; r++) {
+        e->hold.low[r] = e->hold.none[0];
+        e->hold.high[r] = e->hold.none[1];
+        e->off[r] = HUGE_VAL;
+    }
+}
+
+/* What a rank of the group holds, in the mean. */
+static double group_mean(const struct even *e, struct group g)
+{
+    double sum = 0;
+    for (int r = g.first; r < g.first + g.n; r++) sum += (double)e->held[r];
+    return sum / g.n;
+}
+
+static void shares_correct(struct even *e, struct group g)
+{
+    double mean = group_mean(e, g);
+    for (int r = g.first; r < g.first + g.n; r++) {
+        double more = (double)e->held[r] / mean - 1;
+        e->share[r] *= fmin(fmax(1 - more, 0.5), 2);
+    }
+}
+
+/* The planes of the level within one group. */
+static void planes_judge(struct even *e, const struct domain *d, struct group g)
+{
+    double mean = group_mean(e, g), before = 0;
+    int factor = d->ksec.tree.factor[e->hold.level];
+    for (int j = 0, r = g.first; j + 1 < factor && j + 1 < g.n; j++) {
+        struct group c = group_child(g, factor, j);
+        for (; r < c.first + c.n; r++) before += (double)e->held[r] / mean - 1;
+        int64_t w = d->ksec.cut[r], *low = &e->hold.low[r], *high = &e->hold.high[r];
+        if (fabs(before) < e->off[r]) {
+            e->off[r] = fabs(before);
+            e->hold.best[r] = w;
+        }
+        if (before > 0 && w < *high) *high = w;
+        if (before < 0 && w > *low) *low = w;
+        e->moved |= w != e->hold.best[r];
+        e->worst = fmax(e->worst, e->off[r]);
+    }
+}
+
+static void groups_judge(struct even *e, const struct domain *d, struct group g, int level)
+{
+    int factor = d->ksec.tree.factor[level];
+    if (g.n == 1) return;
+    if (level == e->hold.level) {
+        shares_correct(e, g);
+        planes_judge(e, d, g);
+        return;
+    }
+    for (int j = 0; j < factor && j < g.n; j++)
+        groups_judge(e, d, group_child(g, factor, j), level + 1);
+}
+
+/* What was counted of these domains: new shares, bounds for the planes of the level, and whether
+ * they are the best so far. */
+static void level_judge(struct even *e, const struct domain *d)
+{
+    static const double UNIT = 1 << 30;
+    struct group all = {0, d->nrank};
+    int64_t *due = e->cut->due;
+    e->worst = 0;
+    e->moved = false;
+    if (d->kind == DOMAIN_KSECTION)
+        groups_judge(e, d, all, 0);
+    else
+        shares_correct(e, all), e->worst = HUGE_VAL;
+    for (int r = 0; r < d->nrank; r++) due[r + 1] = due[r] + (int64_t)(UNIT * e->share[r]) + 1;
+}
