@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "comm/lines.h"
-#include "options.h"
 
 enum { LOST = TROUBLE + 1 }; /* status: nothing can be printed any more */
 
@@ -32,7 +31,9 @@ int main(int argc, char **argv)
 
 static enum err run_mode(const char *path, const struct options *o, int *status)
 {
-    if (o->c.rank > 0 && o->mode != DIGEST && o->mode != PHASE && o->mode != HALOS) return OK;
+    if (o->c.rank > 0 && o->mode != DIGEST && o->mode != PHASE && o->mode != HALOS &&
+        o->mode != CLUMPS)
+        return OK;
     switch (o->mode) {
     case DIGEST:
         return digest_print(path, o); /* all ranks */
@@ -52,6 +53,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return phase_draw(path, o); /* all ranks */
     case HALOS:
         return halos_print(path, o); /* all ranks */
+    case CLUMPS:
+        return clumps_print(path, o); /* all ranks */
     case STARS:
         return stars_print(path, o);
     case SUMMARY:

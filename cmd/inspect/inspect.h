@@ -17,7 +17,8 @@ enum mode {
     CONTAMINATION,
     PHASE,
     STARS,
-    HALOS
+    HALOS,
+    CLUMPS
 };
 
 /* Exit status: the max over all checkpoints. */
@@ -67,6 +68,7 @@ struct halos_options {
     enum halos_format plot_format;
     double sigma8, ns; /* of the fit */
 };
+enum { SETS = 32 };
 
 struct options {
     enum mode mode;
@@ -80,6 +82,8 @@ struct options {
     struct phase_options phase;
     struct stars_options stars;
     struct halos_options halos;
+    int nset; /* of the clumps: NAME=VALUE */
+    const char *set[SETS];
     bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
     double sphere[4];         /* centre and radius in units of the box */
     bool many;                /* more than one checkpoint: say which */
@@ -89,8 +93,8 @@ struct options {
 };
 
 /* Each reads a checkpoint and prints to stdout; `path` is what the user called it. *status becomes
- * NO where that is the answer. digest_print, phase_draw and halos_print are collective, the others
- * are rank 0's alone. */
+ * NO where that is the answer. digest_print, phase_draw, halos_print and clumps_print are
+ * collective, the others are rank 0's alone. */
 MUST_USE enum err summary_print(const char *path, const struct options *o);
 MUST_USE enum err digest_print(const char *path, const struct options *o);
 MUST_USE enum err tree_print(const char *path, const struct options *o);
@@ -99,9 +103,15 @@ MUST_USE enum err check_print(const char *path, const struct options *o, int *st
 MUST_USE enum err compare_print(const char *a, const char *b, const struct options *o, int *status);
 MUST_USE enum err map_draw(const char *path, const struct options *o);
 MUST_USE enum err phase_draw(const char *path, const struct options *o);
+MUST_USE enum err clumps_print(const char *path, const struct options *o);
 MUST_USE enum err stars_print(const char *path, const struct options *o);
 MUST_USE enum err halos_print(const char *path, const struct options *o);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
+
+enum { OPTIONS_GO_ON = -1 };
+/* Fills in o, whose member c is set; returns the exit status, or OPTIONS_GO_ON. Prints on rank 0
+ * only. */
+int options_parse(int argc, char **argv, struct options *o);
 
 /* JSON on stdout: an object a line. json_begin opens it, with the schema, its kind and the path,
  * and json_end closes it; in between members: each begins with a comma of its own, so that all

@@ -1,5 +1,5 @@
-/* inspect: see options.h. */
-#include "options.h"
+/* inspect: the command line. */
+#include "inspect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,9 @@ enum {
     MEMBERS,
     PLOT,
     SIGMA8,
-    SLOPE
+    SLOPE,
+    PEAKS,
+    SET
 };
 
 static const struct opt ROWS[] = {
@@ -63,6 +65,10 @@ static const struct opt ROWS[] = {
      "with --halos: mass function beside Tinker et al. 2008: FILE.png, FILE.svg, or FILE.tsv"},
     {SIGMA8, "sigma8", "X", "of the fit beside the mass function (default 0.81)"},
     {SLOPE, "ns", "X", "spectral index of that fit (default 0.96)"},
+    {PEAKS, "clumps", NULL,
+     "clumps and halos by peaks and saddles of the density, as with clumpfind=.true., as a table"},
+    {SET, "set", "NAME=VALUE",
+     "with --clumps: a parameter of the clump finder; others are as in the checkpoint's namelist"},
     {HEAVY, "contamination", NULL,
      "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
@@ -110,7 +116,7 @@ static const char SYNOPSIS[] =
     "       inspect [options] A B      differences of two checkpoints";
 static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
                               "damage, differences, maps, phase diagrams, star formation, "
-                              "halos, contamination.";
+                              "halos, clumps, contamination.";
 
 /* Options that not all modes take: bit m: mode m does. */
 enum { A_MAP = 1 << MAP, A_PHASE = 1 << PHASE, A_HISTORY = 1 << STARS };
@@ -140,6 +146,7 @@ static const struct belongs {
                {PLOT, 1 << HALOS},
                {SIGMA8, 1 << HALOS},
                {SLOPE, 1 << HALOS},
+               {SET, 1 << CLUMPS},
                {0, 0}};
 
 /* Those modes, for messages. */
@@ -152,6 +159,7 @@ static const struct mode_name {
               {COMPARE, "the comparison of two checkpoints"},
               {CONTAMINATION, "--contamination"},
               {HALOS, "--halos"},
+              {CLUMPS, "--clumps"},
               {0, NULL}};
 
 /* The command line while it is read. */
@@ -392,6 +400,14 @@ static int set_option(struct parsing *p, int letter, const char *value)
         p->modes |= 1 << STARS;
         o->mode = STARS;
         return OPTIONS_GO_ON;
+    case PEAKS:
+        p->modes |= 1 << CLUMPS;
+        o->mode = CLUMPS;
+        return OPTIONS_GO_ON;
+    case SET:
+        if (o->nset == SETS) return usage(o, "there are more than 32 options --set", NULL);
+        o->set[o->nset++] = value;
+        return OPTIONS_GO_ON;
     case DENSITY:
     case TEMPERATURE:
         return set_axis(p, letter == TEMPERATURE, value);
@@ -507,11 +523,10 @@ static int check_options(struct parsing *p)
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
-        return usage(
-            o,
-            "-s, -d, -t, -p, -c, -m, --phase, --stars, --halos and --contamination exclude each "
-            "other",
-            NULL);
+        return usage(o,
+                     "-s, -d, -t, -p, -c, -m, --phase, --stars, --halos, --clumps and "
+                     "--contamination exclude each other",
+                     NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);

@@ -11,6 +11,13 @@
  * forces without potential. */
 enum { CKPT_BEFORE_2017 = 1, CKPT_BEFORE_2015 = 2 };
 
+/* A text of this rank that goes into the checkpoint beside its data. */
+struct ckpt_file {
+    char name[48];
+    char *text;
+    size_t bytes;
+};
+
 struct ckpt_head { /* names and units as at the beginning of RAMSES's amr files */
     int ndim, levelmin, levelmax;
     int64_t ngridmax; /* 0: none requested */
@@ -37,8 +44,10 @@ struct ckpt_head { /* names and units as at the beginning of RAMSES's amr files 
     unsigned char safe[LEVEL_MAX + 2]; /* multigrid in safe mode */
     const struct gas_vars *gas;   /* names of the nvar variables; NULL: the usual ones (lent) */
     const struct ckpt_rest *rest; /* passed on; NULL: there is none (lent) */
-    int deflate;                  /* HDF5: level of compression 1..9, 0: none */
-    unsigned legacy;              /* RAMSES: older layouts to be written */
+    const struct ckpt_file *file; /* [nfile] of this rank (lent) */
+    int nfile;
+    int deflate;     /* HDF5: level of compression 1..9, 0: none */
+    unsigned legacy; /* RAMSES: older layouts to be written */
     /* RAMSES binary: ids and counts of 8 bytes even if 4 would do */
     bool longint;
     bool backup; /* may be removed later (sim/output, keep_last) */

@@ -83,6 +83,7 @@ static enum err write_snapshot(struct hdf5_out *w)
     hdf5_out_plan(w);
     enum err err = err_agree(o->c, root ? out_begin(o) : OK);
     if (err == OK) err = err_agree(o->c, root ? hdf5_out_texts(w) : OK);
+    if (err == OK) err = err_agree(o->c, out_files(o));
     if (err == OK) err = err_agree(o->c, write_file(w));
     hdf5_fini(&w->f);
     if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));

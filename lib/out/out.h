@@ -64,3 +64,5 @@ bool out_has(const struct ckpt_out *o, int c);
 char out_type(const struct ckpt_out *o, int c);
 /* Writes info_NNNNN.txt and the other texts under o->tmp: on rank 0. */
 MUST_USE enum err out_texts(const struct ckpt_out *o);
+/* Writes this rank's files of the head under o->tmp. Local. */
+MUST_USE enum err out_files(const struct ckpt_out *o);

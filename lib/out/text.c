@@ -326,3 +326,12 @@ enum err out_texts(const struct ckpt_out *o)
     if (o->h->particles && !old) TRY(save(o, "part_file_descriptor.txt", make_part_fields));
     return o->h->rest ? write_rest(o) : OK;
 }
+
+enum err out_files(const struct ckpt_out *o)
+{
+    for (int i = 0; i < o->h->nfile; i++) {
+        const struct ckpt_file *f = &o->h->file[i];
+        TRY(save_bytes(o, f->name, f->text, f->bytes));
+    }
+    return OK;
+}

@@ -27,6 +27,7 @@ enum err param_check(struct params *p)
     TRY(check_stars(p));
     TRY(check_feedback(p));
     TRY(check_boundaries(p));
+    TRY(param_check_clumps(p));
     return OK;
 }
 
@@ -258,5 +259,33 @@ static enum err check_boundaries(const struct params *p)
              "region",
              p->boundary.nboundary, types);
     for (int i = 0; i < p->boundary.nboundary; i++) TRY(check_region(p, i));
+    return OK;
+}
+
+enum err param_check_clumps(const struct params *p)
+{
+    const struct param_clumpfind *c = &p->clumpfind;
+    if (p->run.unbind && !p->run.clumpfind)
+        FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS needs clumpfind=.true.");
+    if (p->run.unbind && !p->run.pic)
+        FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS is about particles: set pic=.true.");
+    if (!p->run.clumpfind) return OK;
+    if (c->ivar_clump > 0 && !p->run.hydro)
+        FAIL(ERR_PARAM,
+             "ivar_clump=%d in &CLUMPFIND_PARAMS is a variable of the gas, but hydro=.false.: set "
+             "ivar_clump=0 for dark matter",
+             c->ivar_clump);
+    if (c->density_threshold > 0) return OK;
+    if (p->run.cosmo)
+        FAIL(ERR_PARAM, "clumpfind=.true. with cosmo=.true. needs density_threshold above 0 in "
+                        "&CLUMPFIND_PARAMS, in code units: 1 is the mean density");
+    if (c->n_clfind > 0 && c->rho_clfind > 0)
+        FAIL(ERR_PARAM,
+             "n_clfind=%g and rho_clfind=%g in &CLUMPFIND_PARAMS are both the min "
+             "density of clumps: set one of them",
+             c->n_clfind, c->rho_clfind);
+    if (!(c->n_clfind > 0 || c->rho_clfind > 0))
+        FAIL(ERR_PARAM, "clumpfind=.true. needs density_threshold (code units), n_clfind (H/cm^3) "
+                        "or rho_clfind (g/cm^3) above 0 in &CLUMPFIND_PARAMS");
     return OK;
 }

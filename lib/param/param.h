@@ -80,6 +80,8 @@ MUST_USE enum err param_set(struct params *p, const char *assignment);
  * &REFINE_PARAMS none with levelmax = levelmin (their values return to the defaults), omega_b is 0
  * without hydro, and noutput = 0 means as many as are listed. */
 MUST_USE enum err param_check(struct params *p);
+/* What clumpfind=.true. needs, alone. */
+MUST_USE enum err param_check_clumps(const struct params *p);
 /* Do stars form? */
 bool param_stars(const struct params *p);
 /* Do they explode as debris, with blast waves? */

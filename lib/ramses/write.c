@@ -119,6 +119,7 @@ static enum err write_snapshot(struct ramses_out *w)
     out_count(&w->o);
     TRY(err_agree(w->o.c, root ? out_begin(&w->o) : OK));
     enum err err = root ? out_texts(&w->o) : OK;
+    if (err == OK) err = out_files(&w->o);
     if (err == OK) err = ramses_write_files(w, 1);
     err = err_agree(w->o.c, err);
     if (err == OK)

@@ -307,9 +307,13 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     head_fill(s, &h);
     h.provenance = history;
     h.backup = backup;
+    struct ckpt_file file[2] = {{.text = NULL}};
+    h.file = file;
+    enum err e = s->par->run.clumpfind ? sim_clump_files(s, file, &h.nfile) : OK;
     timer_start("io");
     restrict_coarse(s);
-    enum err e = write_twice(s, &h);
+    if (e == OK) e = write_twice(s, &h);
+    for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
     mem_free(history);
     return e;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ckpt/source.h"
+#include "clump/clump.h"
 #include "comm/comm.h"
 #include "comm/spread.h"
 #include "cool/cool.h"
@@ -231,6 +232,11 @@ MUST_USE enum err sim_spectrum(struct sim *s);
 char *sim_history(const struct sim *s);
 /* history.c: the run resumes from a checkpoint with this provenance */
 void sim_history_resume(struct sim *s, const char *text);
+/* clumps.c: clumps of the state, by &CLUMPFIND_PARAMS. Particles are on levelmin, ghosts of the gas
+ * valid. *out: clumps_free. (collective) */
+MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
+/* clumps.c: this rank's files of the next checkpoint, *n of them (text: FREE). (collective) */
+MUST_USE enum err sim_clump_files(struct sim *s, struct ckpt_file file[2], int *n);
 void sim_output_setup(struct sim *s);
 /* output.c: what was written before the checkpoint s->from */
 void sim_output_resume(struct sim *s);

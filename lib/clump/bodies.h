@@ -1,0 +1,38 @@
+/* clump/bodies: clumps as heaps of particles, for unbinding. */
+#pragma once
+#include "clump/priv.h"
+
+/* A clump that particles or cells of this rank belong to, or one that contains such a clump. Rows
+ * are equal on all ranks that have the clump. */
+struct body {
+    int32_t parent; /* row; its own for the main clump of a halo, which has all of its particles */
+    int level;      /* round in which it was merged with the parent */
+    bool main;      /* has no parent */
+    bool gone;      /* was too small */
+    bool moving;    /* velocity is not yet that of its bound particles */
+    bool some;      /* has bound particles */
+    double x[3], v[3], mass;
+    double radius; /* of the outermost particle */
+    double border; /* squared distance of the nearest border with another clump */
+    double v2_old;
+};
+
+struct bodies {
+    struct share s;
+    struct body *at;        /* [s.n] */
+    double *r, *mass, *phi; /* [s.n][nbin + 1] profile: radii, mass inside, potential */
+    int64_t n;              /* particles */
+    int32_t *first, *now; /* [n] row of the clump of its cell, of the one it belongs to; -1: none */
+    bool *counts;         /* [n] counts for the velocity of the clump that is looked at */
+    struct fixed_scale mass_scale, momentum_scale;
+};
+
+/* (collective) */
+void bodies_make(struct bodies *b, const struct finder *f);
+void bodies_free(struct bodies *b);
+/* Squared distance of a particle from the peak of a body: the nearest image. */
+double body_distance2(const struct finder *f, const struct body *b, int64_t particle);
+/* Rows of a number: the largest, or least, of the copies on all ranks. (collective) */
+void bodies_join(struct bodies *b, const struct finder *f, double *x, bool largest);
+/* First shell that reaches this distance, 1..nbin. */
+int body_shell(const double *r, int nbin, double distance);

@@ -1,0 +1,84 @@
+/* clump: peaks of the density, the cells around them, and what merges with what, as RAMSES's clump
+ * finder PHEW defines them (Bleuler & Teyssier 2014; Bleuler et al. 2015). Method, with all rules:
+ * docs/method/clumps.md.
+ *
+ * A peak is known everywhere by its label: level, key and cell of its peak cell in one number. It
+ * belongs to the rank that owns this cell. No rank holds more peaks than its cells touch, and no
+ * result depends on ranks or threads: labels have no order of ranks in them, ties go to the denser,
+ * then to the smaller label, and sums are integers (clump/fixed.h). */
+#pragma once
+#include "comm/comm.h"
+#include "dom/domain.h"
+#include "oct/mesh.h"
+#include "part/part.h"
+
+/* Unbinding of particles from clumps inside of others. */
+struct clump_unbind {
+    bool on;
+    int nbin;         /* shells of the mass profile */
+    bool logbins;     /* their radii are equidistant in the logarithm */
+    bool saddle_pot;  /* bound: below the potential at the nearest border with another clump */
+    bool iterate;     /* the velocity of a clump is that of its bound particles */
+    double converged; /* of that velocity */
+    int most;         /* iterations of a level, at most */
+    double gravity;   /* constant of gravity, code units */
+};
+
+struct clump_par {
+    double density;   /* cells above it belong to peaks; code units */
+    double relevance; /* peaks whose ratio to their saddle is smaller are merged */
+    double saddle;    /* clumps joined by a saddle above it are one halo; <= 0: no halos */
+    double mass;      /* smallest mass that is listed, in units of least_mass */
+    double least_mass;
+    bool by_particles; /* masses and cuts of the list are those of particles */
+    struct clump_unbind unbind;
+};
+
+/* What clumps are sought in; levels levelmin..levelmax, [noct][8], densities in code units. */
+struct clump_field {
+    double (*peak[LEVEL_MAX + 2])[8]; /* has the peaks; ghosts valid (lent) */
+    double (*mass[LEVEL_MAX + 2])[8]; /* mass of the clumps (lent) */
+    /* its maximum near the peak cell is the peak's place, ghosts valid (lent); all NULL: the centre
+     * of the cell */
+    double (*place[LEVEL_MAX + 2])[8];
+};
+
+struct clump {
+    int64_t index;        /* place among all peaks by descending density, from 1 */
+    int64_t parent;       /* index of the clump it was merged with in the hierarchy, or its own */
+    int64_t halo;         /* index of the main clump of its halo; 0: no halos were asked for */
+    int level;            /* round in which it was merged with its parent */
+    bool listed, is_halo; /* goes into the list of clumps, of halos */
+    int64_t ncell, ncell_halo;  /* leaf cells of the clump, of its halo */
+    double x[3];                /* place of the peak, code units */
+    double least, most, volume; /* density, code units */
+    double mass, halo_mass, relevance;
+    double saddle;       /* density of the highest saddle to another clump; 0: there is none */
+    double com[3], v[3]; /* of the cells; v: of the gas, 0 without */
+    double part_mass;    /* of the particles, sub-clumps included, as RAMSES lists it */
+    double bound_mass;   /* of its own particles, after unbinding */
+    int64_t nbound;      /* their number */
+    double part_v[3];    /* mean velocity of the particles */
+};
+
+/* The clumps of all ranks by index, in pieces: this rank's follow those of the rank before. */
+struct clumps {
+    int64_t n;
+    struct clump *at;
+    int64_t cells, peaks, relevant, halos; /* of all ranks; relevant: after merging */
+    int64_t unbound, candidates;           /* particles */
+    double mass;                           /* of all cells above the threshold */
+    bool has_halos, by_particles;
+};
+
+/* Finds clumps. m: gas for velocities if it has any; parts: on their leaf levels, as part_hand_down
+ * leaves them (unbinding; may be NULL without). An error if a density is not finite. (collective)
+ */
+MUST_USE enum err clump_find(const struct clump_par *par, const struct clump_field *f,
+                             const struct mesh *m, const struct parts *p, const struct domain *d,
+                             const struct comm *c, struct clumps *out);
+void clumps_free(struct clumps *k);
+
+/* This rank's piece of clump_NNNNN.txt or halo_NNNNN.txt in RAMSES's columns; *bytes: its length
+ * (owner: caller, FREE). */
+char *clump_text(const struct clumps *k, bool halos, size_t *bytes);

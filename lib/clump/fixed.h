@@ -1,0 +1,35 @@
+/* clump/fixed: sums of doubles as integers of 128 bits, so that they have no order.
+ *
+ * The unit is 2^-86 of the largest term on any rank, rounded up to a power of two: 2^40 terms fit,
+ * and a term loses less than 2^-86 of the largest one. */
+#pragma once
+#include <math.h>
+
+#include "comm/comm.h"
+
+typedef __int128 fixed;
+
+enum { FIXED_BITS = 86 };
+
+struct fixed_scale {
+    int exponent; /* the unit is 2^exponent */
+};
+
+/* Of terms whose magnitude is at most `most` on this rank; finite. (collective) */
+static inline struct fixed_scale fixed_scale(const struct comm *c, double most)
+{
+    int e;
+    comm_max_f64(c, &most, 1);
+    frexp(most, &e);
+    return (struct fixed_scale){e - FIXED_BITS};
+}
+
+static inline fixed fixed_of(struct fixed_scale s, double x)
+{
+    return (fixed)ldexp(x, -s.exponent);
+}
+
+static inline double fixed_get(struct fixed_scale s, fixed x)
+{
+    return ldexp((double)x, s.exponent);
+}

@@ -1,0 +1,247 @@
+/* clump/list: the list of clumps in an order of its own, whichever rank they are on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "clump/priv.h"
+
+/* ---- places by density ---- */
+
+/* A peak on its way to the rank that has its part of the order. */
+struct ranked {
+    double most;
+    okey label;
+};
+
+static int ranked_order(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->most != y->most) return x->most < y->most ? 1 : -1;
+    return (x->label > y->label) - (x->label < y->label);
+}
+
+enum { SAMPLES = 4096 };
+
+/* Is this peak a sample? About share/2^32 of all are. */
+static bool is_sample(okey label, uint64_t share)
+{
+    uint64_t h = (uint64_t)label ^ (uint64_t)((unsigned __int128)label >> 64);
+    h = (h ^ h >> 31) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
+    return h >> 32 < share;
+}
+
+/* Some of the peaks of all ranks, sorted, the same on all ranks; at most SAMPLES. */
+static int64_t find_samples(const struct finder *f, struct ranked *sample)
+{
+    int64_t total = f->npeak, n = SAMPLES + 1;
+    comm_add_i64(f->c, &total, 1);
+    uint64_t share = (uint64_t)1 << 32;
+    if (total > SAMPLES / 2) share = (share / (uint64_t)total) * (SAMPLES / 2);
+    for (; n > SAMPLES; share /= 2) {
+        n = 0;
+        for (int64_t i = 0; i < f->npeak; i++) {
+            const struct peak *p = &f->peak[i];
+            if (!is_sample(p->label, share)) continue;
+            if (n < SAMPLES) sample[n] = (struct ranked){p->most, p->label};
+            n++;
+        }
+        n = comm_union(f->c, n, SAMPLES, sizeof *sample, sample, 0, NULL);
+    }
+    qsort(sample, (size_t)n, sizeof *sample, ranked_order);
+    return n;
+}
+
+static int rank_of(const struct finder *f, const struct ranked *sample, int64_t n,
+                   const struct ranked *r)
+{
+    int64_t lo = 0, hi = n;
+    while (lo < hi) {
+        int64_t mid = (lo + hi) / 2;
+        if (ranked_order(&sample[mid], r) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return (int)(lo * f->c->size / (n + 1));
+}
+
+struct placed {
+    struct ranked r;
+    int64_t from; /* where it was received */
+};
+
+static int placed_order(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return ranked_order(&x->r, &y->r);
+}
+
+/* The places of received peaks, in the order in which they came. (collective) */
+static int64_t *find_places(const struct finder *f, int64_t n, const struct ranked *in)
+{
+    struct placed *p = mem_new(sizeof *p * (size_t)n + 1, "clump order");
+    int64_t *place = mem_new(sizeof *place * (size_t)n + 1, "clump order"),
+            before = comm_scan_i64(f->c, n);
+    for (int64_t i = 0; i < n; i++) p[i] = (struct placed){in[i], i};
+    qsort(p, (size_t)n, sizeof *p, placed_order);
+    for (int64_t i = 0; i < n; i++) place[p[i].from] = before + i + 1;
+    FREE(p);
+    return place;
+}
+
+void list_number(struct finder *f)
+{
+    struct ranked *sample = mem_new(sizeof *sample * SAMPLES, "clump order"),
+                  *out = mem_new(sizeof *out * (size_t)f->npeak + 1, "clump order");
+    int64_t ns = find_samples(f, sample), n, nback;
+    int *rank = mem_new(sizeof *rank * (size_t)f->npeak + 1, "clump order");
+    int64_t *order = mem_new(sizeof *order * (size_t)f->npeak + 1, "clump order");
+    for (int64_t i = 0; i < f->npeak; i++) {
+        struct ranked r = {f->peak[i].most, f->peak[i].label};
+        rank[i] = rank_of(f, sample, ns, &r);
+    }
+    struct comm_counts to = comm_counts_of(f->npeak, rank, order), from;
+    for (int64_t i = 0; i < f->npeak; i++)
+        out[i] = (struct ranked){f->peak[order[i]].most, f->peak[order[i]].label};
+    struct ranked *in = comm_exchange(f->c, out, &to, sizeof *out, &n, &from);
+    int64_t *place = find_places(f, n, in),
+            *back = comm_exchange(f->c, place, &from, sizeof *place, &nback, NULL);
+    BUG_ON(nback != f->npeak);
+    for (int64_t i = 0; i < nback; i++) f->peak[order[i]].index = back[i];
+    FREE(back);
+    FREE(place);
+    FREE(in);
+    comm_counts_free(&from);
+    comm_counts_free(&to);
+    FREE(order);
+    FREE(rank);
+    FREE(out);
+    FREE(sample);
+}
+
+/* ---- the list ---- */
+
+static void name_others(struct finder *f)
+{
+    struct share s;
+    okey *label = mem_new(sizeof *label * 2 * (size_t)f->npeak + 1, "clump list");
+    int64_t *own = mem_new(sizeof *own * (size_t)f->npeak + 1, "clump list");
+    for (int64_t i = 0; i < f->npeak; i++) {
+        label[2 * i] = f->peak[i].parent;
+        label[2 * i + 1] = f->peak[i].halo;
+        own[i] = f->peak[i].index;
+    }
+    share_make(&s, f, 2 * f->npeak, label);
+    int64_t *index = mem_new(sizeof *index * (size_t)s.n + 1, "clump list");
+    share_fetch(&s, f, sizeof *index, own, index);
+    for (int64_t i = 0; i < f->npeak; i++) {
+        struct peak *p = &f->peak[i];
+        p->c.index = p->index;
+        p->c.level = p->level;
+        p->c.parent = index[share_find(&s, p->parent)];
+        p->c.halo = f->par->saddle > 0 ? index[share_find(&s, p->halo)] : 0;
+    }
+    FREE(index);
+    FREE(own);
+    share_free(&s);
+}
+
+/* What goes into the lists, with RAMSES's cuts: that of halos is on mass alone. */
+static void choose(const struct finder *f, struct peak *p)
+{
+    const struct clump_par *par = f->par;
+    double mass = par->by_particles ? p->c.part_mass : p->c.halo_mass;
+    bool heavy = mass > par->mass * par->least_mass;
+    p->c.listed = p->relevance > par->relevance && heavy;
+    p->c.is_halo = par->saddle > 0 && p->halo == p->label && p->c.ncell > 0 && heavy;
+}
+
+static int index_order(const void *a, const void *b)
+{
+    const struct clump *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void send_rows(struct finder *f, int64_t peaks)
+{
+    int64_t n = 0, *order;
+    struct clump *row = mem_new(sizeof *row * (size_t)f->npeak + 1, "clump list");
+    int *rank = mem_new(sizeof *rank * (size_t)f->npeak + 1, "clump list");
+    for (int64_t i = 0; i < f->npeak; i++) {
+        const struct clump *k = &f->peak[i].c;
+        if (!k->listed && !k->is_halo) continue;
+        rank[n] = (int)((__int128)(k->index - 1) * f->c->size / peaks);
+        row[n++] = *k;
+    }
+    order = mem_new(sizeof *order * (size_t)n + 1, "clump list");
+    struct comm_counts to = comm_counts_of(n, rank, order);
+    struct clump *out = mem_new(sizeof *out * (size_t)n + 1, "clump list");
+    for (int64_t i = 0; i < n; i++) out[i] = row[order[i]];
+    f->out->at = comm_exchange(f->c, out, &to, sizeof *out, &f->out->n, NULL);
+    qsort(f->out->at, (size_t)f->out->n, sizeof *f->out->at, index_order);
+    comm_counts_free(&to);
+    FREE(out);
+    FREE(order);
+    FREE(rank);
+    FREE(row);
+}
+
+void list_make(struct finder *f)
+{
+    struct clumps *k = f->out;
+    int64_t all[4] = {f->ncell, f->npeak, 0, 0};
+    name_others(f);
+    for (int64_t i = 0; i < f->npeak; i++) {
+        const struct peak *p = &f->peak[i];
+        choose(f, &f->peak[i]);
+        all[2] += p->relevance > 0;
+        all[3] += f->par->saddle > 0 && p->relevance > f->par->relevance && p->halo == p->label;
+    }
+    comm_add_i64(f->c, all, 4);
+    k->cells = all[0], k->peaks = all[1], k->relevant = all[2], k->halos = all[3];
+    k->has_halos = f->par->saddle > 0;
+    k->by_particles = f->par->by_particles;
+    send_rows(f, k->peaks);
+}
+
+/* ---- RAMSES's files ---- */
+
+/* Numbers of more digits than Fortran's field has are written whole. */
+static void write_clump(FILE *f, const struct clumps *k, const struct clump *c)
+{
+    double mass = k->by_particles ? c->part_mass : c->mass;
+    fprintf(f, "%8ld ", (long)c->index);
+    if (!k->by_particles) fprintf(f, "%8ld ", (long)c->halo);
+    fprintf(f, "%2d %10ld %10ld", c->level, (long)c->parent, (long)c->ncell);
+    fprintf(f, " %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E %18.9E\n", c->x[0], c->x[1],
+            c->x[2], c->least, c->most, mass / c->volume, mass, c->relevance);
+}
+
+static void write_halo(FILE *f, const struct clumps *k, const struct clump *c)
+{
+    fprintf(f, "%10ld %10ld %18.9E %18.9E %18.9E %18.9E %18.9E\n", (long)c->index,
+            (long)c->ncell_halo, c->x[0], c->x[1], c->x[2], c->most,
+            k->by_particles ? c->part_mass : c->halo_mass);
+}
+
+char *clump_text(const struct clumps *k, bool halos, size_t *bytes)
+{
+    static const char PLACE[] = "  peak_x             peak_y             peak_z     ";
+    char *text;
+    FILE *f = open_memstream(&text, bytes);
+    if (!f) mem_exhausted("clump list");
+    if (halos)
+        fprintf(f, "     index      ncell  %s        rho+               mass      \n", PLACE);
+    else
+        fprintf(f,
+                "   index %s lev   parent      ncell  %s        rho-               rho+      "
+                "         rho_av             mass_cl            relevance   \n",
+                k->by_particles ? "" : " halo  ", PLACE);
+    for (int64_t i = 0; i < k->n; i++) {
+        if (halos && k->at[i].is_halo) write_halo(f, k, &k->at[i]);
+        if (!halos && k->at[i].listed) write_clump(f, k, &k->at[i]);
+    }
+    return mem_close_text(f, &text, bytes, "clump list");
+}

@@ -1,0 +1,203 @@
+/* clump/merge: which peaks belong together.
+ *
+ * Both phases work on the graph whose nodes are peaks and whose edges are saddles, in rounds. In a
+ * round every peak that is to be merged (phase one: its density is less than the threshold times
+ * that of its highest saddle; phase two: its highest saddle is above the threshold of halos) points
+ * to the peak on the other side of that saddle, if that one is higher. Chains of pointers end at a
+ * peak that is not merged, which takes all of the chain, and its edges. Rounds follow until there
+ * is nothing to merge. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "clump/priv.h"
+
+/* Where a peak goes, and the density there. */
+struct link {
+    okey to;
+    double most;
+};
+
+typedef bool is_due(const struct finder *f, const struct peak *p, double saddle);
+
+/* A ratio of density to saddle; an isolated peak is measured from the threshold. */
+static double relevance(const struct finder *f, const struct peak *p, double saddle)
+{
+    return p->most / (saddle > 0 ? saddle : f->par->density);
+}
+
+static bool is_irrelevant(const struct finder *f, const struct peak *p, double saddle)
+{
+    return relevance(f, p, saddle) < f->par->relevance;
+}
+
+static bool is_in_halo(const struct finder *f, const struct peak *p, double saddle)
+{
+    return saddle > f->par->saddle;
+}
+
+/* The highest edge of own peak i, whose edges begin at *e; NULL: it has none. */
+static const struct edge *highest(const struct finder *f, int64_t i, int64_t *e)
+{
+    const struct edge *best = NULL;
+    for (; *e < f->nedge && f->edge[*e].a == f->peak[i].label; ++*e) {
+        const struct edge *x = &f->edge[*e];
+        if (!best || x->v > best->v ||
+            (x->v == best->v &&
+             (x->bmost > best->bmost || (x->bmost == best->bmost && x->b < best->b))))
+            best = x;
+    }
+    return best;
+}
+
+static bool is_higher(const struct edge *e, const struct peak *p)
+{
+    return e->bmost > p->most || (e->bmost == p->most && e->b < p->label);
+}
+
+/* The pointers of a round; returns how many lead away. */
+static int64_t point(struct finder *f, is_due *due, struct link *link)
+{
+    int64_t e = 0, n = 0;
+    for (int64_t i = 0; i < f->npeak; i++) {
+        struct peak *p = &f->peak[i];
+        const struct edge *best = highest(f, i, &e);
+        link[i] = (struct link){p->label, p->most};
+        if (!p->alive || !best || !due(f, p, best->v) || !is_higher(best, p)) continue;
+        link[i] = (struct link){best->b, best->bmost};
+        n++;
+    }
+    return n;
+}
+
+/* Each link := the end of its chain, by doubling. */
+static void chase(const struct finder *f, struct link *link)
+{
+    for (int64_t moved = 1; moved > 0;) {
+        struct share s;
+        int64_t n = 0;
+        okey *label = mem_new(sizeof *label * (size_t)f->npeak + 1, "clump merging");
+        for (int64_t i = 0; i < f->npeak; i++)
+            if (link[i].to != f->peak[i].label) label[n++] = link[i].to;
+        share_make(&s, f, n, label);
+        struct link *next = mem_new(sizeof *next * (size_t)s.n + 1, "clump merging");
+        share_fetch(&s, f, sizeof *next, link, next);
+        moved = 0;
+        for (int64_t i = 0; i < f->npeak; i++) {
+            if (link[i].to == f->peak[i].label) continue;
+            struct link to = next[share_find(&s, link[i].to)];
+            moved += to.to != link[i].to;
+            link[i] = to;
+        }
+        comm_add_i64(f->c, &moved, 1);
+        FREE(next);
+        share_free(&s);
+    }
+}
+
+/* The edges of merged peaks become those of the peaks they were merged with. */
+static void contract(struct finder *f, const struct link *link)
+{
+    struct share s;
+    okey *label = mem_new(sizeof *label * (size_t)f->nedge + 1, "clump merging");
+    for (int64_t i = 0; i < f->nedge; i++) label[i] = f->edge[i].b;
+    share_make(&s, f, f->nedge, label);
+    struct link *other = mem_new(sizeof *other * (size_t)s.n + 1, "clump merging");
+    share_fetch(&s, f, sizeof *other, link, other);
+    int64_t n = 0, at = 0;
+    for (int64_t i = 0; i < f->nedge; i++) {
+        struct edge *e = &f->edge[i];
+        while (f->peak[at].label != e->a) at++;
+        const struct link *b = &other[share_find(&s, e->b)];
+        if (link[at].to != b->to) f->edge[n++] = (struct edge){link[at].to, b->to, e->v, b->most};
+    }
+    struct edge *old = f->edge;
+    f->edge = NULL;
+    edges_send(f, n, old);
+    FREE(old);
+    FREE(other);
+    share_free(&s);
+}
+
+/* All rounds of a phase: parent and level of the peaks that are merged. */
+static void merge(struct finder *f, is_due *due)
+{
+    struct link *link = mem_new(sizeof *link * (size_t)f->npeak + 1, "clump merging");
+    for (int64_t i = 0; i < f->npeak; i++) f->peak[i].parent = f->peak[i].label;
+    for (int round = 0;; round++) {
+        int64_t n = point(f, due, link);
+        comm_add_i64(f->c, &n, 1);
+        if (n == 0) break;
+        chase(f, link);
+        contract(f, link);
+        for (int64_t i = 0; i < f->npeak; i++) {
+            struct peak *p = &f->peak[i];
+            if (link[i].to == p->label) continue;
+            p->alive = false;
+            p->parent = link[i].to;
+            p->level = round;
+        }
+    }
+    FREE(link);
+}
+
+/* The last ones of the chains of parents, over all rounds. */
+static void find_roots(const struct finder *f, struct link *link)
+{
+    for (int64_t i = 0; i < f->npeak; i++)
+        link[i] = (struct link){f->peak[i].parent, f->peak[i].most};
+    chase(f, link);
+}
+
+static void relabel_cells(struct finder *f)
+{
+    struct share s;
+    share_cells(&s, f);
+    okey *own = mem_new(sizeof *own * (size_t)f->npeak + 1, "clump merging"),
+         *to = mem_new(sizeof *to * (size_t)s.n + 1, "clump merging");
+    for (int64_t i = 0; i < f->npeak; i++) own[i] = f->peak[i].clump;
+    share_fetch(&s, f, sizeof *to, own, to);
+    for (int64_t i = 0; i < f->ncell; i++) {
+        struct spot at = f->cell[i].at;
+        okey *k = &f->label[at.level][at.oct][at.cell];
+        *k = to[share_find(&s, *k)];
+    }
+    FREE(own);
+    FREE(to);
+    share_free(&s);
+    patch_ghosts(f);
+}
+
+void merge_irrelevant(struct finder *f)
+{
+    for (int64_t i = 0; i < f->npeak; i++) f->peak[i].alive = true;
+    merge(f, is_irrelevant);
+    struct link *link = mem_new(sizeof *link * (size_t)f->npeak + 1, "clump merging");
+    find_roots(f, link);
+    int64_t e = 0;
+    for (int64_t i = 0; i < f->npeak; i++) {
+        struct peak *p = &f->peak[i];
+        const struct edge *best = highest(f, i, &e);
+        p->saddle = best ? best->v : 0;
+        p->relevance = p->alive ? relevance(f, p, p->saddle) : 0;
+        p->clump = link[i].to;
+    }
+    FREE(link);
+    relabel_cells(f);
+}
+
+void merge_halos(struct finder *f)
+{
+    for (int64_t i = 0; i < f->npeak; i++) {
+        struct peak *p = &f->peak[i];
+        p->alive = p->relevance > f->par->relevance;
+        p->level = 0;
+        p->parent = p->halo = p->label;
+    }
+    if (!(f->par->saddle > 0)) return;
+    merge(f, is_in_halo);
+    struct link *link = mem_new(sizeof *link * (size_t)f->npeak + 1, "clump merging");
+    find_roots(f, link);
+    for (int64_t i = 0; i < f->npeak; i++) f->peak[i].halo = link[i].to;
+    FREE(link);
+}

@@ -1,0 +1,301 @@
+/* clump/patch: the cells above the threshold, their peaks, and the saddle points between these.
+ *
+ * Each cell points to the densest of the leaf cells that touch it, if that is denser by more than
+ * 1e-4; else it is a peak. Following the pointers (steepest ascent) leads each cell to its peak.
+ * Cells are met by descending density, so one sweep labels all whose way stays on this rank; the
+ * others follow when ghosts have got their labels. A saddle between two peaks is the mean density
+ * of two touching cells of theirs, the highest one that there is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "clump/priv.h"
+#include "dom/ghost.h"
+
+/* A neighbour that is not denser than this multiple is not above the cell. */
+static const double FLAT = 1.0001;
+
+static double density(const struct finder *f, struct spot s)
+{
+    return f->f->peak[s.level][s.oct][s.cell];
+}
+
+static enum err check_finite(const struct finder *f, struct spot s)
+{
+    double x[3], rho = density(f, s);
+    if (isfinite(rho) && isfinite(f->f->mass[s.level][s.oct][s.cell])) return OK;
+    spot_centre(f->m, s, x);
+    FAIL(ERR_LIMIT,
+         "clumps: the density at x=%g, y=%g, z=%g (units of the box) is %g: look at the "
+         "state with inspect -cc",
+         x[0], x[1], x[2], rho);
+}
+
+static enum err find_cells(struct finder *f)
+{
+    int64_t room = 0;
+    for (int l = f->m->levelmin; l <= f->m->levelmax; l++) {
+        const struct level *lv = &f->m->lev[l];
+        for (lidx i = 0; i < lv->nown; i++)
+            for (int k = 0; k < 8; k++) {
+                struct spot s = {i, (unsigned char)l, (unsigned char)k};
+                if (lv->child[i][k] >= 0) continue;
+                double rho = density(f, s);
+                if (!isfinite(rho)) return check_finite(f, s);
+                if (!(rho > f->par->density)) continue;
+                TRY(check_finite(f, s));
+                if (f->ncell == room) {
+                    room = 2 * room + 4096;
+                    f->cell = mem_grow(f->cell, sizeof *f->cell * (size_t)room, "clump cells");
+                }
+                f->cell[f->ncell++] = (struct patch_cell){.at = s};
+            }
+    }
+    return OK;
+}
+
+/* The densest neighbour, the first of equal ones; level 0: the cell is a peak. */
+static struct spot ascend(const struct finder *f, const struct around *a, int cell)
+{
+    struct spot s[AROUND], up = {.level = 0};
+    double best = f->f->peak[a->level][a->oct][cell] * FLAT;
+    int n = around_leaves(a, cell, s);
+    for (int k = 0; k < n; k++) {
+        double rho = density(f, s[k]);
+        if (!(rho > best)) continue;
+        best = rho;
+        up = s[k];
+    }
+    return up;
+}
+
+static void around_cell(struct around *a, const struct finder *f, struct spot s)
+{
+    if (a->level != s.level || a->oct != s.oct) around_set(a, f->m, s.level, s.oct);
+}
+
+static void find_ways(struct finder *f)
+{
+#pragma omp parallel
+    {
+        struct around a = {.level = 0};
+#pragma omp for schedule(static, 4096)
+        for (int64_t i = 0; i < f->ncell; i++) {
+            around_cell(&a, f, f->cell[i].at);
+            f->cell[i].up = ascend(f, &a, f->cell[i].at.cell);
+        }
+    }
+}
+
+struct dense {
+    double rho;
+    int64_t at;
+};
+
+static int dense_order(const void *a, const void *b)
+{
+    const struct dense *x = a, *y = b;
+    if (x->rho != y->rho) return x->rho < y->rho ? 1 : -1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static void sort_cells(struct finder *f)
+{
+    size_t n = (size_t)f->ncell;
+    struct dense *d = mem_new(sizeof *d * n + 1, "clump cells");
+    for (int64_t i = 0; i < f->ncell; i++) d[i] = (struct dense){density(f, f->cell[i].at), i};
+    qsort(d, n, sizeof *d, dense_order);
+    struct patch_cell *sorted = mem_new(sizeof *sorted * n + 1, "clump cells");
+    for (int64_t i = 0; i < f->ncell; i++) sorted[i] = f->cell[d[i].at];
+    FREE(d);
+    FREE(f->cell);
+    f->cell = sorted;
+}
+
+static int peak_order(const void *a, const void *b)
+{
+    const struct peak *x = a, *y = b;
+    return (x->label > y->label) - (x->label < y->label);
+}
+
+static okey spot_label(const struct finder *f, struct spot s)
+{
+    return label_make(s.level, f->m->lev[s.level].key[s.oct], s.cell);
+}
+
+static void list_peaks(struct finder *f)
+{
+    for (int64_t i = 0; i < f->ncell; i++) f->npeak += f->cell[i].up.level == 0;
+    f->peak = mem_zero(sizeof *f->peak * (size_t)f->npeak + 1, "clump peaks");
+    int64_t n = 0;
+    for (int64_t i = 0; i < f->ncell; i++) {
+        struct spot s = f->cell[i].at;
+        if (f->cell[i].up.level) continue;
+        f->peak[n++] = (struct peak){.label = spot_label(f, s), .at = s, .most = density(f, s)};
+        f->label[s.level][s.oct][s.cell] = f->peak[n - 1].label;
+    }
+    qsort(f->peak, (size_t)n, sizeof *f->peak, peak_order);
+}
+
+void patch_ghosts(struct finder *f)
+{
+    for (int l = f->m->levelmin; l <= f->m->levelmax; l++) {
+        void *row = f->label[l];
+        size_t stride = sizeof(okey[8]);
+        ghost_fill_rows(f->c, COMM_FINE_INT, &f->m->lev[l].plan, 1, &row, &stride);
+    }
+}
+
+/* Cells from i on that have no label yet take that of the cell they point to, if it has one.
+ * Returns those that remain, first of all. */
+static int64_t follow(struct finder *f, int64_t n, int64_t *left)
+{
+    int64_t kept = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const struct patch_cell *p = &f->cell[left[j]];
+        okey k = f->label[p->up.level][p->up.oct][p->up.cell];
+        f->label[p->at.level][p->at.oct][p->at.cell] = k;
+        if (!k) left[kept++] = left[j];
+    }
+    return kept;
+}
+
+static void label_cells(struct finder *f)
+{
+    int64_t n = 0, *left = mem_new(sizeof *left * (size_t)f->ncell + 1, "clump cells");
+    for (int64_t i = 0; i < f->ncell; i++)
+        if (f->cell[i].up.level) left[n++] = i;
+    for (int64_t all = 1; all > 0;) {
+        n = follow(f, n, left);
+        all = n;
+        comm_add_i64(f->c, &all, 1);
+        if (f->c->size > 1) patch_ghosts(f);
+    }
+    FREE(left);
+}
+
+enum err patch_find(struct finder *f)
+{
+    for (int l = f->m->levelmin; l <= f->m->levelmax; l++)
+        f->label[l] = mem_zero(sizeof(okey[8]) * (size_t)f->m->lev[l].noct + 1, "clump labels");
+    TRY(err_agree(f->c, find_cells(f)));
+    find_ways(f);
+    sort_cells(f);
+    list_peaks(f);
+    label_cells(f);
+    return OK;
+}
+
+/* ---- saddle points ---- */
+
+static int edge_order(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->a != y->a) return x->a < y->a ? -1 : 1;
+    if (x->b != y->b) return x->b < y->b ? -1 : 1;
+    return (x->v < y->v) - (x->v > y->v);
+}
+
+/* Sorts edges; of those between the same peaks the highest remains. */
+int64_t edges_tidy(int64_t n, struct edge *e)
+{
+    int64_t kept = 0;
+    qsort(e, (size_t)n, sizeof *e, edge_order);
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || e[i].a != e[i - 1].a || e[i].b != e[i - 1].b) e[kept++] = e[i];
+    return kept;
+}
+
+struct edges {
+    int64_t n, room;
+    struct edge *at;
+};
+
+static void edge_add(struct edges *e, struct edge new)
+{
+    if (e->n > 0) { /* the neighbours of a cell mostly have the same label */
+        struct edge *last = &e->at[e->n - 1];
+        if (last->a == new.a && last->b == new.b) {
+            if (new.v > last->v) last->v = new.v;
+            return;
+        }
+    }
+    if (e->n == e->room) {
+        e->n = edges_tidy(e->n, e->at);
+        e->room = 2 * e->n + 4096;
+        e->at = mem_grow(e->at, sizeof *e->at * (size_t)e->room, "clump saddles");
+    }
+    e->at[e->n++] = new;
+}
+
+static void cell_edges(const struct finder *f, const struct around *a, int cell, struct edges *e)
+{
+    struct spot s[AROUND];
+    okey mine = f->label[a->level][a->oct][cell];
+    double rho = f->f->peak[a->level][a->oct][cell];
+    int n = around_leaves(a, cell, s);
+    for (int k = 0; k < n; k++) {
+        okey other = f->label[s[k].level][s[k].oct][s[k].cell];
+        if (other == 0 || other == mine) continue;
+        edge_add(e, (struct edge){mine, other, (rho + density(f, s[k])) / 2, 0});
+    }
+}
+
+/* Those of own cells. */
+static struct edges local_edges(const struct finder *f)
+{
+    struct edges all = {0};
+#pragma omp parallel
+    {
+        struct around a = {.level = 0};
+        struct edges e = {0};
+#pragma omp for schedule(static, 4096)
+        for (int64_t i = 0; i < f->ncell; i++) {
+            around_cell(&a, f, f->cell[i].at);
+            cell_edges(f, &a, f->cell[i].at.cell, &e);
+        }
+#pragma omp critical(clump_edges)
+        for (int64_t i = 0; i < e.n; i++) edge_add(&all, e.at[i]);
+        FREE(e.at);
+    }
+    all.n = edges_tidy(all.n, all.at);
+    return all;
+}
+
+/* Edges go to the ranks of their peaks a. */
+void edges_send(struct finder *f, int64_t n, const struct edge *e)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "clump saddles");
+    int *rank = mem_new(sizeof *rank * (size_t)n + 1, "clump saddles");
+    struct edge *out = mem_new(sizeof *out * (size_t)n + 1, "clump saddles");
+    for (int64_t i = 0; i < n; i++) rank[i] = label_rank(f, e[i].a);
+    struct comm_counts to = comm_counts_of(n, rank, order);
+    for (int64_t i = 0; i < n; i++) out[i] = e[order[i]];
+    FREE(f->edge);
+    f->edge = comm_exchange(f->c, out, &to, sizeof *out, &f->nedge, NULL);
+    f->nedge = edges_tidy(f->nedge, f->edge);
+    comm_counts_free(&to);
+    FREE(out);
+    FREE(rank);
+    FREE(order);
+}
+
+void patch_edges(struct finder *f)
+{
+    struct edges e = local_edges(f);
+    edges_send(f, e.n, e.at);
+    FREE(e.at);
+    okey *label = mem_new(sizeof *label * (size_t)f->nedge + 1, "clump saddles");
+    double *own = mem_new(sizeof *own * (size_t)f->npeak + 1, "clump saddles");
+    for (int64_t i = 0; i < f->nedge; i++) label[i] = f->edge[i].b;
+    for (int64_t i = 0; i < f->npeak; i++) own[i] = f->peak[i].most;
+    struct share s;
+    share_make(&s, f, f->nedge, label);
+    double *most = mem_new(sizeof *most * (size_t)s.n + 1, "clump saddles");
+    share_fetch(&s, f, sizeof *most, own, most);
+    for (int64_t i = 0; i < f->nedge; i++) f->edge[i].bmost = most[share_find(&s, f->edge[i].b)];
+    FREE(most);
+    FREE(own);
+    share_free(&s);
+}

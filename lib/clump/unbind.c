@@ -1,0 +1,261 @@
+/* clump/unbind: which particles are bound to the clump that they are in.
+ *
+ * A clump inside another one has the particles of its cells and those of its own sub-clumps. A
+ * particle is unbound if its kinetic energy relative to the clump, with the potential of the
+ * clump's mass profile, is above that at the nearest border with another clump (or at infinity);
+ * then it belongs to the parent. The clump's velocity is that of its bound particles: repeated
+ * until it changes little. Clumps are looked at in the order of their rounds of merging, so that
+ * what leaves a sub-clump is tested in the next one. The main clump of a halo keeps all.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "clump/bodies.h"
+
+/* Row of the clump of this level that contains particle i from the start; −1: none. */
+static int32_t at_level(const struct bodies *b, int64_t i, int level)
+{
+    int32_t k = b->first[i];
+    while (k >= 0 && (b->at[k].main || b->at[k].level < level))
+        k = b->at[k].main ? -1 : b->at[k].parent;
+    return k >= 0 && b->at[k].level == level ? k : -1;
+}
+
+static int32_t main_of(const struct bodies *b, int64_t i)
+{
+    int32_t k = b->first[i];
+    while (k >= 0 && !b->at[k].main) k = b->at[k].parent;
+    return k;
+}
+
+/* ---- mass and velocity ---- */
+
+struct heap {
+    fixed mass, momentum[3];
+    int64_t n;
+};
+
+static void heap_add(struct heap *h, const struct bodies *b, const struct finder *f, int64_t i)
+{
+    h->n++;
+    h->mass += fixed_of(b->mass_scale, f->p->m[i]);
+    for (int d = 0; d < 3; d++)
+        h->momentum[d] += fixed_of(b->momentum_scale, f->p->m[i] * f->p->v[d][i]);
+}
+
+/* Sums of all ranks, own[npeak]; mine[] becomes the copies of them. (collective) */
+static struct heap *heaps_join(struct bodies *b, const struct finder *f, struct heap *mine)
+{
+    struct heap *in = share_give(&b->s, f, sizeof *in, mine),
+                *own = mem_zero(sizeof *own * (size_t)f->npeak + 1, "unbinding");
+    for (int64_t k = 0; k < b->s.nin; k++) {
+        struct heap *o = &own[b->s.at[k]];
+        o->n += in[k].n;
+        o->mass += in[k].mass;
+        for (int d = 0; d < 3; d++) o->momentum[d] += in[k].momentum[d];
+    }
+    FREE(in);
+    share_fetch(&b->s, f, sizeof *own, own, mine);
+    return own;
+}
+
+/* Of the clumps that still move. */
+static void measure(struct bodies *b, const struct finder *f, int level, bool first)
+{
+    struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = at_level(b, i, level), top = level == 0 && first ? main_of(b, i) : -1;
+        if (top >= 0) heap_add(&mine[top], b, f, i);
+        if (k < 0 || !b->at[k].moving || b->at[k].gone) continue;
+        if (b->counts[i]) heap_add(&mine[k], b, f, i);
+        b->counts[i] = true;
+    }
+    struct heap *own = heaps_join(b, f, mine);
+    for (int64_t k = 0; k < b->s.n; k++) {
+        struct body *x = &b->at[k];
+        if (!x->moving || x->gone) continue;
+        x->v2_old = x->v[0] * x->v[0] + x->v[1] * x->v[1] + x->v[2] * x->v[2];
+        x->mass = fixed_get(b->mass_scale, mine[k].mass);
+        for (int d = 0; d < 3; d++)
+            x->v[d] = x->mass > 0 ? fixed_get(b->momentum_scale, mine[k].momentum[d]) / x->mass : 0;
+    }
+    FREE(own);
+    FREE(mine);
+}
+
+/* Does a velocity still change? Those that do not are not looked at again. */
+static bool still_moving(struct bodies *b, const struct finder *f)
+{
+    int64_t any = 0;
+    for (int64_t k = 0; k < b->s.n; k++) {
+        struct body *x = &b->at[k];
+        double v2 = x->v[0] * x->v[0] + x->v[1] * x->v[1] + x->v[2] * x->v[2];
+        if (!x->moving || x->main || x->gone || !(x->mass > 0)) continue;
+        if (fabs(sqrt(x->v2_old / v2) - 1) < f->par->unbind.converged)
+            x->moving = false;
+        else
+            any = 1;
+    }
+    comm_max_i64(f->c, &any, 1);
+    return any;
+}
+
+/* ---- who is bound ---- */
+
+/* Linear between shells. */
+static double potential_at(const struct bodies *b, const struct finder *f, int32_t k, double r)
+{
+    int n = f->par->unbind.nbin;
+    const double *radius = b->r + (int64_t)k * (n + 1), *phi = b->phi + (int64_t)k * (n + 1);
+    int at = body_shell(radius, n, r);
+    double slope = (phi[at] - phi[at - 1]) / (radius[at] - radius[at - 1]);
+    return phi[at - 1] + slope * (r - radius[at - 1]);
+}
+
+/* The potential that a bound particle stays below. */
+static double limit_of(const struct bodies *b, const struct finder *f, int32_t k)
+{
+    double border = sqrt(b->at[k].border);
+    if (!f->par->unbind.saddle_pot || !(border <= b->at[k].radius)) return 0;
+    return potential_at(b, f, k, border);
+}
+
+static bool is_unbound(const struct bodies *b, const struct finder *f, int32_t k, int64_t i,
+                       double limit)
+{
+    double kinetic = 0, r = sqrt(body_distance2(f, &b->at[k], i));
+    for (int d = 0; d < 3; d++) {
+        double v = f->p->v[d][i] - b->at[k].v[d];
+        kinetic += 0.5 * v * v;
+    }
+    return kinetic + potential_at(b, f, k, r) - limit >= 0;
+}
+
+/* A round: particles that are unbound do not count for the velocity any more. */
+static void mark_unbound(struct bodies *b, const struct finder *f, int level, const double *limit)
+{
+    for (int64_t k = 0; k < b->s.n; k++)
+        if (b->at[k].moving) b->at[k].some = false;
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = at_level(b, i, level);
+        if (k < 0 || !b->at[k].moving || b->at[k].gone || !(b->at[k].mass > 0)) continue;
+        b->counts[i] = b->now[i] == k && !is_unbound(b, f, k, i, limit[k]);
+        b->at[k].some |= b->counts[i];
+    }
+    double *some = mem_new(sizeof *some * (size_t)b->s.n + 1, "unbinding");
+    for (int64_t k = 0; k < b->s.n; k++) some[k] = b->at[k].some;
+    bodies_join(b, f, some, true);
+    for (int64_t k = 0; k < b->s.n; k++) {
+        b->at[k].some = some[k] > 0;
+        if (!b->at[k].some || b->at[k].main) b->at[k].moving = false;
+    }
+    FREE(some);
+}
+
+/* The last round: they go to the parent. */
+static void pass_on(struct bodies *b, const struct finder *f, int level, const double *limit)
+{
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = at_level(b, i, level);
+        if (k < 0 || b->at[k].gone || !(b->at[k].mass > 0) || b->now[i] != k) continue;
+        f->out->candidates++;
+        if (!is_unbound(b, f, k, i, limit[k])) continue;
+        f->out->unbound++;
+        b->now[i] = b->at[k].parent;
+    }
+}
+
+/* ---- clumps that are too small ---- */
+
+static bool is_small(const struct finder *f, double mass)
+{
+    return mass > 0 && mass < f->par->mass * f->par->least_mass;
+}
+
+/* Their particles go to the parent; those of a halo that is too small, to none. */
+static void dissolve(struct bodies *b, const struct finder *f, int level)
+{
+    for (int64_t k = 0; k < b->s.n; k++) {
+        struct body *x = &b->at[k];
+        if (x->gone || (x->main ? level > 0 : x->level != level) || !is_small(f, x->mass)) continue;
+        x->gone = true;
+        x->mass = 0;
+    }
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = at_level(b, i, level), top = level == 0 ? main_of(b, i) : -1;
+        if (k >= 0 && b->at[k].gone && b->now[i] == k) b->now[i] = b->at[k].parent;
+        if (top >= 0 && b->at[top].gone) b->now[i] = -1;
+    }
+}
+
+/* What is bound in the end; halos whose own particles are too few are dissolved. */
+static void settle(struct bodies *b, struct finder *f)
+{
+    struct heap *mine = mem_zero(sizeof *mine * (size_t)b->s.n + 1, "unbinding");
+    for (int64_t i = 0; i < b->n; i++)
+        if (b->now[i] >= 0) heap_add(&mine[b->now[i]], b, f, i);
+    struct heap *own = heaps_join(b, f, mine);
+    for (int64_t k = 0; k < b->s.nin; k++) {
+        struct peak *p = &f->peak[b->s.at[k]];
+        const struct heap *h = &own[b->s.at[k]];
+        double mass = fixed_get(b->mass_scale, h->mass);
+        bool small = p->parent == p->label && is_small(f, mass);
+        p->c.bound_mass = small ? 0 : mass;
+        p->c.nbound = small ? 0 : h->n;
+    }
+    for (int64_t i = 0; i < b->n; i++) {
+        int32_t k = b->now[i];
+        if (k >= 0 && b->at[k].main && is_small(f, fixed_get(b->mass_scale, mine[k].mass)))
+            b->now[i] = -1;
+    }
+    FREE(own);
+    FREE(mine);
+}
+
+static void tell_owners(struct bodies *b, struct finder *f)
+{
+    struct body *in = share_give(&b->s, f, sizeof *in, b->at);
+    for (int64_t k = 0; k < b->s.nin; k++) {
+        struct clump *c = &f->peak[b->s.at[k]].c;
+        c->part_mass = in[k].mass;
+        memcpy(c->part_v, in[k].v, sizeof c->part_v);
+    }
+    FREE(in);
+    comm_add_i64(f->c, &f->out->unbound, 1);
+    comm_add_i64(f->c, &f->out->candidates, 1);
+}
+
+/* ---- levels ---- */
+
+static void unbind_level(struct bodies *b, const struct finder *f, int level, const double *limit)
+{
+    const struct clump_unbind *u = &f->par->unbind;
+    for (int64_t k = 0; k < b->s.n; k++)
+        b->at[k].moving = b->at[k].main ? level == 0 : b->at[k].level == level;
+    for (int round = 1;; round++) {
+        measure(b, f, level, round == 1);
+        if (round == 1) dissolve(b, f, level);
+        bool again = u->iterate && (round == 1 || still_moving(b, f));
+        if (!again || round == u->most) break;
+        mark_unbound(b, f, level, limit);
+    }
+    pass_on(b, f, level, limit);
+}
+
+void unbind(struct finder *f)
+{
+    struct bodies b;
+    int64_t last = 0;
+    bodies_make(&b, f);
+    double *limit = mem_new(sizeof *limit * (size_t)b.s.n + 1, "unbinding");
+    for (int64_t k = 0; k < b.s.n; k++) {
+        limit[k] = limit_of(&b, f, (int32_t)k);
+        if (!b.at[k].main && b.at[k].level > last) last = b.at[k].level;
+    }
+    comm_max_i64(f->c, &last, 1);
+    for (int level = 0; level <= last; level++) unbind_level(&b, f, level, limit);
+    settle(&b, f);
+    tell_owners(&b, f);
+    FREE(limit);
+    bodies_free(&b);
+}
