@@ -1,4 +1,5 @@
 /* convert: --cooling-table, tables for cooling_method='exact'. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "cool/grackle.h"
 #include "io/stream.h"
 #include "phys/rates_asked.h"
+#include "reshape/reshape.h"
 
 static const double Z_MIN = -4, Z_MAX = 1; /* log10 Z/Z_sun */
 
@@ -17,6 +19,13 @@ static enum err save(const struct request *r, const struct exact_shape *s, exact
 {
     if (!r->force && stream_would_replace(r->out))
         FAIL(ERR_FILE, "%s: exists; --force replaces it", r->out);
+    double most = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
+    double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate, weight of one redshift */
+    if (bytes > most)
+        FAIL(ERR_LIMIT,
+             "a table of %d densities, %d metallicities and %d temperatures needs %.0f MB: raise "
+             "--memory, or take fewer points",
+             s->L, s->M, s->N, ceil(bytes / 1e6));
     log_line(1, "%s: %d redshifts, %d densities, %d metallicities, %d temperatures", r->out, s->nz,
              s->L, s->M, s->N);
     return exact_write(r->out, s, fill, ctx);

@@ -79,8 +79,13 @@ static enum err begin_times(struct births *s)
 static double mass_at_birth(const struct births *s, double age, double mass)
 {
     const struct params *p = s->par;
+    const struct param_feedback *f = &p->feedback;
     bool exploded = p->physics.f_w > 0 || age >= p->physics.t_sne * 1e6 * YEAR;
-    return exploded ? mass / (1 - p->feedback.eta_sn) : mass;
+    double many = mass / (1 - f->eta_sn), single = mass / (1 - f->eta_ssn);
+    if (!exploded) return mass;
+    if (!p->sf.sf_imf || many * s->solar > f->mass_star_max) return many;
+    bool burst = single * s->solar >= f->mass_sne_min && single * s->solar <= f->mass_star_max;
+    return burst ? single : mass;
 }
 
 enum err births_star(struct births *s, const struct source_parts *p, int64_t i, double *time,

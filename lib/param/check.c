@@ -178,6 +178,12 @@ static enum err check_feedback(const struct params *p)
              "yieldtablefilename='%s' tells what supernovae give back: set eta_sn=0 and "
              "momentum_feedback=0, or leave the table out",
              p->physics.yieldtablefilename);
+    if (p->sf.sf_imf && (param_yields(p) || param_debris(p)))
+        FAIL(ERR_PARAM,
+             "sf_imf=.true. in &SF_PARAMS gives single stars ejecta of their own, which neither "
+             "yieldtablefilename nor f_w=%g, whose debris is born with eta_sn, can have: set "
+             "sf_imf=.false.",
+             p->physics.f_w);
     bool momentum = p->feedback.momentum_feedback != 0;
     if (!param_stars(p)) return OK;
     if (param_debris(p) && momentum)

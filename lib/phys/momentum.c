@@ -25,7 +25,7 @@ static struct blast_law law_of(const struct term_run *r)
 static struct blast explode(const struct term_run *r, const struct star_deaths *d, int64_t i)
 {
     struct parts *p = r->parts;
-    double ejecta = r->par->feedback.eta_sn * p->m[i], yield = r->par->feedback.yield;
+    double ejecta = star_ejecta(d, p->m[i]), yield = r->par->feedback.yield;
     double Z = p->metal ? p->metal[i] : 0;
     struct blast b = blast_from(p, i);
     b.mass = ejecta;

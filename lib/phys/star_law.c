@@ -80,17 +80,28 @@ struct star_deaths star_deaths(const struct term_run *r)
     /* Longer than the step: a star outside of the octs of its level waits for the next coarse step.
      * Older ones exploded in the run that wrote the checkpoint. */
     double wait = 3 * r->coarse_dt * u->time;
-    return (struct star_deaths){.first = star_birth(r, age + wait),
-                                .last = star_birth(r, age),
-                                .specific = star_explosion(r),
-                                .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
-                                .seed = star_seed(r->par, BLAST)};
+    return (struct star_deaths){
+        .first = star_birth(r, age + wait),
+        .last = star_birth(r, age),
+        .specific = star_explosion(r),
+        .ejected = r->par->feedback.eta_sn,
+        .single = r->par->feedback.eta_ssn,
+        .lightest = r->par->feedback.mass_sne_min * SUN / u->mass,
+        .heaviest = r->par->sf.sf_imf ? r->par->feedback.mass_star_max * SUN / u->mass : 0,
+        .boost = fmax(p->mass_gmc * SUN / u->mass / star_mass(r), 1),
+        .seed = star_seed(r->par, BLAST)};
+}
+
+double star_ejecta(const struct star_deaths *d, double mass)
+{
+    if (mass > d->heaviest) return d->ejected * mass;
+    return mass >= d->lightest ? d->single * mass : 0;
 }
 
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i)
 {
     return p->family[i] == FAM_STAR && p->tag[i] != STAR_EXPLODED && p->birth[i] <= d->last &&
-           p->birth[i] > d->first;
+           p->birth[i] > d->first && star_ejecta(d, p->m[i]) > 0;
 }
 
 uint64_t star_seed(const struct params *p, uint64_t purpose)

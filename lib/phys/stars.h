@@ -64,9 +64,14 @@ struct star_deaths {
     double first, last; /* births of those that explode: first < birth <= last */
     double specific;    /* energy per ejected mass, code units */
     double boost;       /* mass_gmc in stars */
+    /* of the mass of a star: ejected; with sf_imf of single stars, not heavier than heaviest, of
+     * which the lightest that explodes has the mass `lightest`; code units */
+    double ejected, single, lightest, heaviest;
     uint64_t seed;
 };
 struct star_deaths star_deaths(const struct term_run *r);
+/* What a star of this mass ejects. */
+double star_ejecta(const struct star_deaths *d, double mass);
 bool star_due(const struct parts *p, const struct star_deaths *d, int64_t i);
 /* Of the energy: explosions of clouds of mass_gmc, as rare as these are heavy; the mean is 1. */
 double star_sampled(const struct star_deaths *d, int64_t id);

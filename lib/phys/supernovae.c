@@ -96,7 +96,7 @@ static double explode(const struct job *j, const struct level *lv, const struct 
 {
     struct parts *p = j->r->parts;
     double dx = mesh_dx(j->r->mesh, j->r->level), kinetic = 0, yield = j->r->par->feedback.yield;
-    double ejected = j->r->par->feedback.eta_sn * p->m[b->at], rho = ejected / (dx * dx * dx);
+    double ejected = star_ejecta(&j->deaths, p->m[b->at]), rho = ejected / (dx * dx * dx);
     double heat = j->deaths.specific * star_sampled(&j->deaths, b->id) * trapped(j, lv, b);
     for (int d = 0; d < 3; d++) {
         double v = p->v[d][b->at];

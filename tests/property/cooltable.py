@@ -97,6 +97,10 @@ def model(v):
         v.same('compressed: the same bytes', f.read() == g.read(), True)
     t = Table('model.bin')
     v.same('shape', (t.nz, t.shape), (56, (81, 2, 257)))
+    r = convert('--memory', '16M', '-o', 'large.bin', first)
+    v.same('larger than --memory', (r.status, r.err.count('\n'), '17 MB' in r.err,
+                                    os.path.exists('large.bin')), (2, 1, True, False))
+    v.same('within it', convert('--memory', '17M', '-o', 'large.bin', first).status, 0)
     hot = t.rate[:, :, :, t.log_T > 7.5]
     v.same('hot gas cools', bool((hot < 0).all()), True)
     nH = t.axis(0)[:, None]

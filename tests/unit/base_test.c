@@ -309,7 +309,6 @@ static void test_param_refused(void)
 {
     CHECK_FAILS(read_text("&RUN_PARAMS\nsink=.true. /"), "t.nml:2: sink=.true. is not supported: ");
     CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
-    CHECK_FAILS(read_text("&SF_PARAMS sf_imf=T /"), "set sf_imf=.false.");
     CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
@@ -372,6 +371,7 @@ static void test_param_check(void)
     check_with("filetype=grafic", "initfile(1)");
     check_with("npassive=1;var_region(1,2)=1.", "npassive=1");
     check_with("cooling=T;cooling_ism=T;cooling_method=implicit", "method of its own");
+    check_with("eps_star=0.1;eta_sn=0.1;f_w=1;sf_imf=T", "set sf_imf=.false.");
     check_with("cooling=T;cooling_ism=T;self_shielding=T", "no background to shield");
     check_with("nboundary=2;bound_type=1", "only 1 entries");
     check_with("nboundary=1;bound_type=1", "no side of the box");

@@ -155,6 +155,29 @@ static void test_explosions(void)
     world_free(&w);
 }
 
+/* With sf_imf: of the stars of add_stars that are due, the lightest does not explode, the next two
+ * are single ones, the heaviest is a population. */
+static void test_single(void)
+{
+    static const double STAR = 1e-3 * (1.66e-22 * 3e20 * 3e20 * 3e20) / 1.9891e33;
+    struct world w;
+    double a[SUMS], b[SUMS];
+    par.sf.sf_imf = true;
+    par.feedback.eta_ssn = 0.5;
+    par.feedback.mass_sne_min = 1.5 * STAR;
+    par.feedback.mass_star_max = 3.5 * STAR;
+    world_make(&w);
+    add_stars(&w);
+    totals(&w, a);
+    for (int l = LMAX; l >= LMIN; l--) run_level(&w, &term_supernovae, l, 1.6, 0.1);
+    totals(&w, b);
+    double part = (0.5 * (2 + 3) + 0.2 * 4) / 36, ejected = a[STARS] - b[STARS];
+    CHECK(fabs(ejected / (a[STARS] * part) - 1) < 1e-12, "%g ejected", ejected / a[STARS]);
+    CHECK(fabs((a[0] + a[STARS]) / (b[0] + b[STARS]) - 1) < 1e-13);
+    par.sf.sf_imf = false;
+    world_free(&w);
+}
+
 /* Energies of clouds: rarer, but the same mean; mass is returned whatever is drawn. */
 static void test_clouds(void)
 {
@@ -304,6 +327,7 @@ int main(int argc, char **argv)
     comm_init(&argc, &argv, &comm);
     parameters();
     test_explosions();
+    test_single();
     test_clouds();
     test_dust();
     CHECK(crowded(false) == crowded(true), "the order of particles shows");
