@@ -15,7 +15,8 @@ struct exact_table;
 /* Error if the file is cut short, of another shape, or holds what is not a number. */
 MUST_USE enum err exact_read(const char *path, struct exact_table **out);
 void exact_free(struct exact_table *t);
-/* The rates are to be those at redshift z: straight lines between redshifts, constant beyond. */
+/* The rates are to be those at redshift z: powers of 1+z between redshifts, straight lines where a
+ * rate changes sign, constant beyond. */
 void exact_set(struct exact_table *t, double z);
 /* Cells over dt seconds. */
 void solve_exact(const struct exact_table *t, double dt, struct solve_cells *c);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cool/exact.h"
 #include "cool/exact_priv.h"
+#include "cool/vec.h"
 
 static size_t cells_of(const struct exact_head *h)
 {
@@ -155,6 +156,7 @@ static enum err read_open(struct input *in, struct exact_table *t)
     t->now_rate = mem_new(sizeof *t->rate * cells, "cooling table");
     t->now_mu = mem_new(sizeof *t->mu * cells, "cooling table");
     t->z_now = NAN;
+    t->ratio_of = -1;
     TRY_OUT(take_rates(in, t));
 out:
     return err;
@@ -186,23 +188,59 @@ void exact_free(struct exact_table *t)
     mem_free(t->mu);
     mem_free(t->now_rate);
     mem_free(t->now_mu);
+    mem_free(t->ratio);
     mem_free(t);
 }
 
-void exact_set(struct exact_table *t, double z)
+static void ratios_make(struct exact_table *t, int k)
 {
-    if (t->z_now == z) return;
     size_t cells = cells_of(&t->head);
-    int k = 0, last = t->head.nz - 1;
-    while (k < last - 1 && t->z[k + 1] <= z) k++;
-    int next = k < last ? k + 1 : k;
-    double f = next > k ? fmin(fmax((z - t->z[k]) / (t->z[next] - t->z[k]), 0), 1) : 0;
-    const double *r0 = t->rate + (size_t)k * cells, *r1 = t->rate + (size_t)next * cells;
-    const double *m0 = t->mu + (size_t)k * cells, *m1 = t->mu + (size_t)next * cells;
+    const double *r0 = t->rate + (size_t)k * cells, *r1 = r0 + cells;
+    if (!t->ratio) t->ratio = mem_new(sizeof *t->ratio * cells, "cooling table");
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < cells; i++) {
-        t->now_rate[i] = (1 - f) * r0[i] + f * r1[i];
-        t->now_mu[i] = (1 - f) * m0[i] + f * m1[i];
+        bool one_sign = (r0[i] > 0 && r1[i] > 0) || (r0[i] < 0 && r1[i] < 0);
+        double ratio = one_sign ? log2(r1[i] / r0[i]) : NAN;
+        t->ratio[i] = fabs(ratio) < 900 ? ratio : NAN;
+    }
+    t->ratio_of = k;
+}
+
+/* Up to VEC rates from i on, f of the way from one redshift to the next in z, w in log(1+z). */
+static void rates_between(struct exact_table *t, size_t i, double f, double w)
+{
+    size_t cells = cells_of(&t->head), n = cells - i < VEC ? cells - i : VEC, bytes = n * sizeof f;
+    const double *from = t->rate + (size_t)t->ratio_of * cells + i;
+    double r0[VEC] = {0}, r1[VEC] = {0}, ratio[VEC] = {0};
+    memcpy(r0, from, bytes);
+    memcpy(r1, from + cells, bytes);
+    memcpy(ratio, t->ratio + i, bytes);
+    vec a = vec_load(r0), x = vec_load(ratio), line = (1 - f) * a + f * vec_load(r1);
+    vec_bits one_sign = (vec_bits)(x == x);
+    vec_store(r0, vec_pick(one_sign, a * vec_exp2(w * vec_pick(one_sign, x, vec_of(0))), line));
+    memcpy(t->now_rate + i, r0, bytes);
+}
+
+/* Rates ∝ a power of 1+z where both redshifts have one sign, as Compton heating ∝ (1+z)^5 and
+ * cooling ∝ (1+z)^4 are; straight lines in z elsewhere. */
+void exact_set(struct exact_table *t, double z)
+{
+    size_t cells = cells_of(&t->head);
+    int k = 0, last = t->head.nz - 1;
+    z = fmin(fmax(z, t->z[0]), t->z[last]);
+    if (t->z_now == z) return;
+    while (k < last - 1 && t->z[k + 1] <= z) k++;
+    const double *m0 = t->mu + (size_t)k * cells, *m1 = last > 0 ? m0 + cells : m0;
+    double f = last > 0 ? (z - t->z[k]) / (t->z[k + 1] - t->z[k]) : 0;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < cells; i++) t->now_mu[i] = (1 - f) * m0[i] + f * m1[i];
+    if (last == 0) {
+        memcpy(t->now_rate, t->rate, cells * sizeof *t->rate);
+    } else {
+        double w = log((1 + z) / (1 + t->z[k])) / log((1 + t->z[k + 1]) / (1 + t->z[k]));
+        if (t->ratio_of != k) ratios_make(t, k);
+#pragma omp parallel for schedule(static)
+        for (size_t i = 0; i < cells; i += VEC) rates_between(t, i, f, w);
     }
     t->z_now = z;
 }

@@ -14,4 +14,8 @@ struct exact_table {
     double *rate, *mu;         /* [nz][L][M][N]: λ per n_H² (cooling positive), mu */
     double *now_rate, *now_mu; /* [L][M][N] at the redshift asked for */
     double z_now;              /* NAN: none yet */
+    /* [L][M][N]: log2 of the rate at redshift number ratio_of + 1 over that at ratio_of; NAN where
+     * they differ in sign */
+    double *ratio;
+    int ratio_of; /* -1: none yet */
 };
