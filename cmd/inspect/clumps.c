@@ -4,7 +4,7 @@
  * namelist, if it has one, gives &CLUMPFIND_PARAMS and &UNBINDING_PARAMS, and --set changes them.
  * So the clumps are those that the run has found, or would have. Rows of other ranks are passed on
  * to rank 0, one rank after the other. */
-#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,22 +51,23 @@ static void adjust(const struct ckpt_head *h, struct params *p)
     p->output.tend = p->output.aend = p->output.delta_tout = p->output.delta_aout = 0;
 }
 
-static enum err check_groups(const struct options *o)
+/* One of --set. Others than those of the clump finder must stay as they are. */
+static enum err set_one(struct params *p, const char *text)
 {
-    static const char *const group[] = {"clumpfind", "unbinding",
-                                        "run_params/unbind=", "run/unbind=", "unbind="};
-    for (int i = 0; i < o->nset; i++) {
-        const char *name = o->set[i];
-        bool known = !strchr(name, '/') && strncmp(name, "unbind=", 7) != 0;
-        for (size_t k = 0; k < sizeof group / sizeof *group; k++)
-            known |= strncmp(name, group[k], strlen(group[k])) == 0;
-        if (!known)
-            FAIL(ERR_PARAM,
-                 "--set %s: clumps depend on parameters of &CLUMPFIND_PARAMS and "
-                 "&UNBINDING_PARAMS, and on unbind",
-                 name);
-    }
-    return OK;
+    struct params *new = mem_new(2 * sizeof *new, "parameters"), *old = new + 1;
+    *new = *old = *p;
+    enum err err = param_set(new, text);
+    old->clumpfind = new->clumpfind;
+    old->unbinding = new->unbinding;
+    old->run.unbind = new->run.unbind;
+    if (err == OK && memcmp(old, new, offsetof(struct params, given)) != 0)
+        err = err_set(ERR_PARAM,
+                      "--set %s: clumps depend on parameters of &CLUMPFIND_PARAMS and "
+                      "&UNBINDING_PARAMS, and on unbind, alone",
+                      text);
+    if (err == OK) *p = *new;
+    mem_free(new);
+    return err;
 }
 
 static enum err make_params(const char *path, const struct options *o, struct params *p)
@@ -75,8 +76,7 @@ static enum err make_params(const char *path, const struct options *o, struct pa
     enum err err = source_open(path, &r);
     if (err == OK) err = read_namelist(r, p);
     if (err == OK) adjust(&r->head, p);
-    if (err == OK) err = check_groups(o);
-    for (int i = 0; i < o->nset && err == OK; i++) err = param_set(p, o->set[i]);
+    for (int i = 0; i < o->nset && err == OK; i++) err = set_one(p, o->set[i]);
     if (err == OK) p->run.unbind = p->run.unbind && p->run.pic;
     if (err == OK && !p->run.hydro && !param_given(p, "clumpfind", "ivar_clump"))
         p->clumpfind.ivar_clump = 0;

@@ -370,6 +370,7 @@ static void test_gaussians(void)
         CHECK(p == 2 ||
               (c->saddle > 2 && c->saddle < 7 && c->halo == (p == 0 ? c->index : c->halo)));
         CHECK(p != 1 || (c->parent == c->halo && c->parent != c->index));
+        CHECK(p < 2 || (c->saddle == 0 && c->relevance == c->most / par.density));
     }
     clumps_free(&k);
     world_free(&w);
