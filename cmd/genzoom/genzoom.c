@@ -22,6 +22,7 @@ enum {
     FROM,
     CENTER,
     RADIUS,
+    HALO,
     SHAPE,
     ONES,
     OMEGA_B,
@@ -45,6 +46,8 @@ static const struct opt ROWS[] = {
     {CENTER, "center", "X,Y,Z",
      "centre of the sphere of --trace; densest: where the dark matter is densest"},
     {RADIUS, "radius", "R", "radius of the sphere of --trace"},
+    {HALO, "halo", "N",
+     "instead of --center: halo N of inspect --halos; --radius is then twice its r200m by default"},
     {FROM, "from", "CHECKPOINT",
      "find traced particles in this early checkpoint instead of by the ids of the set"},
     {SHAPE, "shape", "NAME",
@@ -235,6 +238,9 @@ static int set_option(int letter, const char *value, struct options *o)
     case RADIUS:
         return set_real(value, 1e-12, 0.5, "the radius must be above 0 and at most 0.5, not",
                         &o->trace.radius);
+    case HALO:
+        return set_number(value, 1, 1 << 30, "the halo must be a number from 1, not",
+                          &o->trace.halo);
     case SHAPE:
         return set_shape(value, o);
     case OMEGA_B:
@@ -256,10 +262,13 @@ static int parse(int argc, char **argv, struct options *o)
     o->ndir = argc - s.index;
     bool trace = o->kind == TRACE, points = trace || o->kind == POINTS;
     if (o->ndir == 0) return usage("no initial conditions are given", NULL);
-    if (trace && (!o->have_center || !(o->trace.radius > 0)))
-        return usage("--trace needs --center and --radius", NULL);
-    if (!trace && (o->have_center || o->trace.radius > 0 || o->trace.from || o->output))
-        return usage("--center, --radius, --from and --output go with --trace", NULL);
+    if (trace && !o->trace.halo && (!o->have_center || !(o->trace.radius > 0)))
+        return usage("--trace needs --center and --radius, or --halo", NULL);
+    if (o->have_center && o->trace.halo)
+        return usage("--halo has a centre of its own: give it or --center", NULL);
+    if (!trace &&
+        (o->have_center || o->trace.radius > 0 || o->trace.halo || o->trace.from || o->output))
+        return usage("--center, --radius, --halo, --from and --output go with --trace", NULL);
     if (!points && o->ellipsoid) return usage("--shape goes with --points or --trace", NULL);
     if (o->kind && o->ones)
         return usage("--ones goes with the maps of the set, not with a region", NULL);

@@ -23,6 +23,7 @@ struct trace {
     const char *path, *from;
     double center[3], radius;
     bool densest; /* the centre is to be found: where the dark matter is densest */
+    int halo;     /* > 0: it is that of this halo of the catalogue; so is the radius, if it is 0 */
     int64_t ids;  /* result: dark matter particles in the sphere */
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "audit/densest.h"
+#include "audit/halos.h"
 #include "base/mem.h"
 #include "formats/formats.h"
 #include "points.h"
@@ -20,7 +21,7 @@ struct walk {
     struct trace *t;
     struct ids *ids;
     struct points *p;
-    bool densest; /* the centre is to be found first */
+    bool densest, halo; /* the centre is to be found first */
 };
 
 static void ids_add(struct ids *s, int64_t id)
@@ -78,6 +79,30 @@ static enum err take_found(const struct source_parts *q, void *ctx)
     return OK;
 }
 
+/* The centre of a halo; twice its radius of 200 times the mean density. */
+static enum err find_halo(struct source *s, struct trace *t)
+{
+    const struct comm alone = {0, 1, NULL};
+    struct halos_found f;
+    TRY(source_halos(s, &alone, &HALOS_USUAL, &f));
+    const struct halo *h = &f.list.at[t->halo - 1];
+    enum err err = OK;
+    if (t->halo > f.list.n)
+        err = err_set(ERR_PARAM, "%s: has %ld halos of %ld members and more, not %d: lower --halo",
+                      s->path, (long)f.list.n, (long)HALOS_USUAL.least, t->halo);
+    else if (t->radius == 0 && !(h->r[HALO_200M] > 0))
+        err = err_set(ERR_PARAM,
+                      "%s: halo %d is too thin to have a radius of 200 times the mean density: "
+                      "give --radius",
+                      s->path, t->halo);
+    else {
+        memcpy(t->center, h->x, sizeof t->center);
+        if (t->radius == 0) t->radius = fmin(2 * h->r[HALO_200M], 0.5);
+    }
+    halo_list_free(&f.list);
+    return err;
+}
+
 static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w)
 {
     struct source *s;
@@ -87,8 +112,9 @@ static enum err walk_parts(const char *path, source_parts_fn *fn, struct walk *w
     if (!s->head.particles)
         err = err_set(ERR_PARAM,
                       "%s: has no particles to trace: give a checkpoint with dark matter", path);
+    if (err == OK && w->halo) err = find_halo(s, w->t);
     if (err == OK && w->densest) err = source_densest(s, w->t->radius, w->t->center);
-    w->densest = false;
+    w->densest = w->halo = false;
     if (err == OK) err = source_all_parts(s, fn, w);
     source_close(&s);
     return err;
@@ -154,7 +180,7 @@ static enum err find_in_set(const struct zoom_set *s, struct ids *ids, struct po
 enum err points_trace(struct points *p, struct trace *t, const struct zoom_set *s)
 {
     struct ids ids = {0};
-    struct walk w = {.t = t, .ids = &ids, .p = p, .densest = t->densest};
+    struct walk w = {.t = t, .ids = &ids, .p = p, .densest = t->densest, .halo = t->halo > 0};
     enum err err = OK;
     TRY_OUT(walk_parts(t->path, take_inside, &w));
     if (ids.n == 0)

@@ -323,7 +323,8 @@ static enum err tell(struct sim *s)
 {
     if (s->comm.rank == 0) s->out.announce(s->out.last_good);
     log_info(" Wrote %s", s->out.last_good);
-    return s->par->run.dump_pk ? sim_spectrum(s) : OK;
+    if (s->par->run.dump_pk) TRY(sim_spectrum(s));
+    return s->par->run.dump_halos ? sim_halos(s) : OK;
 }
 
 /* Old backups are removed after the new checkpoint has been read back. A failure here does not end

@@ -228,6 +228,8 @@ void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
 /* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_spectrum(struct sim *s);
+/* spectrum.c: halos_NNNNN.tsv of output ifout (collective, agreed) */
+MUST_USE enum err sim_halos(struct sim *s);
 /* history.c: the provenance that checkpoints record (owner: caller, mem_free) (collective) */
 char *sim_history(const struct sim *s);
 /* history.c: the run resumes from a checkpoint with this provenance */

@@ -1,0 +1,200 @@
+/* audit/halos: see halos.h. */
+#include "audit/halos.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "ckpt/boundary.h"
+
+/* Bytes at the peak, of a body that is read; around a region, its surroundings are read too. */
+enum { BODY_BYTES = 250 };
+static const double AROUND = 1.5;
+
+struct halos {
+    struct source *r;
+    const struct comm *c;
+    const struct halos_request *o;
+    struct halo_box box;
+    struct halo_par par;
+    int64_t n, cap;
+    struct halo_body *body;
+    struct sum dark; /* of the whole box */
+};
+
+/* ---- reading ---- */
+
+static enum halo_kind kind_of(int family)
+{
+    return family == FAM_DM ? HALO_DM : family == FAM_STAR ? HALO_STAR : HALO_GAS;
+}
+
+/* The square of the distance from the centre of the region. */
+static double far2_of(const struct halos *h, const double x[3])
+{
+    double far2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = x[k] - h->o->sphere[k];
+        if (h->box.periodic[k]) d -= nearbyint(d);
+        far2 += d * d;
+    }
+    return far2;
+}
+
+/* What is not a number is near, and found to be wrong later. */
+static bool is_near(const struct halos *h, const double x[3])
+{
+    double radius = AROUND * h->o->sphere[3];
+    return !h->o->has_sphere || !(far2_of(h, x) > radius * radius);
+}
+
+static enum err add_body(struct halos *h, const struct halo_body *b)
+{
+    if (h->n == h->cap) {
+        int64_t cap = 2 * h->cap + 4096;
+        if (h->o->memory && (size_t)h->n * BODY_BYTES > h->o->memory)
+            FAIL(ERR_LIMIT,
+                 "%s: this rank has read %ld particles and cells, which need more than the memory "
+                 "given: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
+                 h->r->path, (long)h->n);
+        h->cap = cap;
+        h->body = mem_grow(h->body, sizeof *h->body * (size_t)cap, "halos: bodies");
+    }
+    h->body[h->n++] = *b;
+    return OK;
+}
+
+static void put_place(const struct halos *h, double x[3])
+{
+    for (int k = 0; k < 3; k++) {
+        if (!h->box.periodic[k]) continue;
+        x[k] -= floor(x[k]);
+        if (x[k] >= 1) x[k] = 0;
+    }
+}
+
+static enum err take_parts(const struct source_parts *p, void *ctx)
+{
+    struct halos *h = ctx;
+    for (int64_t i = 0; i < p->n; i++) {
+        struct halo_body b = {.m = p->m[i], .id = p->id[i], .kind = kind_of((int)p->family[i])};
+        if (p->family[i] <= 0) continue; /* tracers have no mass */
+        for (int k = 0; k < 3; k++) {
+            b.x[k] = p->x[k][i] / h->box.boxlen;
+            b.v[k] = p->v[k][i];
+        }
+        put_place(h, b.x);
+        if (is_near(h, b.x)) TRY(add_body(h, &b));
+    }
+    return OK;
+}
+
+/* Masses of the whole box, where only a region is kept. */
+static enum err take_masses(const struct source_parts *p, void *ctx)
+{
+    struct halos *h = ctx;
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->family[i] != FAM_DM) continue;
+        sum_add(&h->dark, p->m[i]);
+        if (p->m[i] > 0) h->par.lightest = fmin(h->par.lightest, p->m[i]);
+    }
+    return OK;
+}
+
+static enum err take_octs(const struct source_octs *o, void *ctx)
+{
+    struct halos *h = ctx;
+    double size = ldexp(1, -o->level), volume = pow(size * h->box.boxlen, 3);
+    for (int i = 0; i < o->n; i++) {
+        int64_t at[3];
+        okey_coords(o->key[i], at);
+        for (int c = 0; c < 8; c++) {
+            struct halo_body b = {.m = o->val[c][i] * volume, .kind = HALO_GAS};
+            if (o->split[i] >> c & 1) continue;
+            for (int k = 0; k < 3; k++) b.x[k] = ((double)(2 * at[k] + (c >> k & 1)) + 0.5) * size;
+            if (is_near(h, b.x)) TRY(add_body(h, &b));
+        }
+    }
+    return OK;
+}
+
+static enum err read_pieces(struct halos *h)
+{
+    const struct ckpt_head *head = &h->r->head;
+    for (int i = h->c->rank; i < h->r->npiece; i += h->c->size) {
+        if (h->r->npiece > 1) log_live("reading file %d of %d", i + 1, h->r->npiece);
+        if (h->o->has_sphere && head->particles)
+            TRY(source_parts(h->r, i, SOURCE_STATE, take_masses, h));
+        if (head->particles) TRY(source_parts(h->r, i, SOURCE_STATE, take_parts, h));
+        if (head->hydro) TRY(source_octs(h->r, i, SOURCE_STATE, take_octs, h));
+    }
+    return OK;
+}
+
+static void fill_box(struct halos *h)
+{
+    const struct ckpt_head *q = &h->r->head;
+    bool bounded[6];
+    boundary_faces(&q->boundary, bounded);
+    h->box = (struct halo_box){.cosmo = q->cosmo,
+                               .aexp = q->aexp,
+                               .omega_m = q->omega_m,
+                               .omega_l = q->omega_l,
+                               .omega_k = q->omega_k,
+                               .h0 = q->h0,
+                               .boxlen_ini = q->boxlen_ini,
+                               .t = q->t,
+                               .boxlen = q->boxlen,
+                               .unit_l = q->unit_l,
+                               .unit_d = q->unit_d,
+                               .unit_t = q->unit_t};
+    for (int k = 0; k < 3; k++) h->box.periodic[k] = !bounded[2 * k] && !bounded[2 * k + 1];
+}
+
+static enum err prepare(struct halos *h)
+{
+    fill_box(h);
+    if (!(isnormal(halo_solar(&h->box)) && h->box.boxlen > 0 && h->box.unit_t > 0))
+        FAIL(ERR_FORMAT, "%s: its units (unit_l=%g, unit_d=%g, unit_t=%g) give no masses",
+             h->r->path, h->box.unit_l, h->box.unit_d, h->box.unit_t);
+    h->par = halo_par_of(&h->box, h->o->link, h->o->least);
+    h->par.members = h->o->members;
+    h->par.lightest = INFINITY;
+    sum_init(&h->dark);
+    return OK;
+}
+
+/* Of a region: only halos whose centre is in it. */
+static void keep_region(const struct halos *h, struct halos_found *out)
+{
+    struct halo_list *l = &out->list;
+    int64_t n = 0;
+    double radius = h->o->sphere[3];
+    for (int64_t i = 0; i < l->n; i++) {
+        double far = sqrt(far2_of(h, l->at[i].x));
+        if (far > radius) continue;
+        out->cut += !(far + l->at[i].r[HALO_200M] <= AROUND * radius);
+        l->at[n++] = l->at[i];
+    }
+    l->n = n;
+}
+
+enum err source_halos(struct source *s, const struct comm *c, const struct halos_request *q,
+                      struct halos_found *out)
+{
+    struct halos h = {.r = s, .c = c, .o = q};
+    *out = (struct halos_found){.cut = 0};
+    TRY(prepare(&h));
+    enum err err = read_pieces(&h);
+    log_live(NULL);
+    err = err_agree(c, err);
+    comm_sum(c, &h.dark);
+    comm_min_f64(c, &h.par.lightest, 1);
+    h.par.dark = sum_get(&h.dark);
+    if (!isfinite(h.par.lightest)) h.par.lightest = 0;
+    out->box = h.box;
+    if (err == OK) err = halo_find(c, &h.par, h.n, &h.body, &out->list);
+    FREE(h.body);
+    if (err == OK && q->has_sphere) keep_region(&h, out);
+    return err;
+}
