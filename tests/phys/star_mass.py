@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 
-EPOCHS = [0.21, 0.22, 0.23, 0.24, 0.25]
+EPOCHS = [0.22, 0.23, 0.24, 0.25]
 M_STAR = 0.2  # of the namelist
 SINKS = """
 &SINK_PARAMS
