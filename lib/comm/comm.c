@@ -10,24 +10,34 @@
 #include "base/mem.h"
 #include "comm/transport.h"
 
-/* Whether a launcher started us: it says so in the environment. */
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value;
+}
+
+static bool says_many(const char *name)
+{
+    return strtol(getenv(name), NULL, 10) > 1;
+}
+
+/* Whether a launcher started several of us: it says so in the environment. Where it says that there
+ * is one task, MPI is not needed, and might refuse to start (Open MPI under srun without PMIx).
+ * Processes of a Slurm job script are in step `batch`, and are none of its tasks. */
 static bool launched(void)
 {
-    static const char *const signs[] = {"OMPI_COMM_WORLD_SIZE",
-                                        "PMIX_RANK",
-                                        "PMI_RANK",
-                                        "PMI_SIZE",
-                                        "PMI_FD",
-                                        "SLURM_PROCID",
-                                        "MPI_LOCALNRANKS",
-                                        "MV2_COMM_WORLD_RANK",
-                                        "ALPS_APP_PE",
-                                        "PALS_RANKID",
-                                        "FLUX_TASK_RANK",
-                                        "JSM_NAMESPACE_RANK",
-                                        "PTAH_MPI"};
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                        "FLUX_JOB_SIZE", "PALS_SIZE"};
+    static const char *const signs[] = {"PMIX_RANK",       "PMI_RANK",          "PMI_FD",
+                                        "MPI_LOCALNRANKS", "ALPS_APP_PE",       "PALS_RANKID",
+                                        "FLUX_TASK_RANK",  "JSM_NAMESPACE_RANK"};
+    if (is_set("PTAH_MPI")) return true;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (is_set(sizes[i])) return says_many(sizes[i]);
+    if (is_set("SLURM_STEP_NUM_TASKS")) return says_many("SLURM_STEP_NUM_TASKS");
+    if (is_set("SLURM_PROCID")) return is_set("SLURM_STEP_ID");
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (getenv(signs[i])) return true;
+        if (is_set(signs[i])) return true;
     return false;
 }
 

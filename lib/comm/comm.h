@@ -17,8 +17,8 @@ struct comm {
     struct comm_tuner *tuner; /* chooses transports (comm/tuner.h); NULL: point to point */
 };
 
-/* Starts MPI if the environment shows that a launcher (mpirun, srun, …) started this process, or if
- * PTAH_MPI is set. (collective) */
+/* Starts MPI if the environment shows that a launcher (mpirun, srun, …) started more than one
+ * process, or if PTAH_MPI is set. (collective) */
 void comm_init(int *argc, char ***argv, struct comm *c);
 void comm_fini(void); /* (collective) */
 /* Without OMP_NUM_THREADS the ranks of a node divide its processors among their threads. Returns

@@ -1,4 +1,5 @@
-/* sim/output: when a checkpoint is due, and when the run ends (docs/method/step.md).
+/* sim/output: when a checkpoint is due, and when the run ends (docs/method/step.md). Requests from
+ * outside are in stop.c.
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
  * Hilbert domains, one per rank, whatever decomposition the run uses: octs travel to Hilbert
@@ -6,7 +7,6 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,29 +23,7 @@
 #include "out/keep.h"
 #include "sim/sim.h"
 
-static volatile sig_atomic_t caught;
-
-static void on_signal(int number)
-{
-    caught = number;
-}
-
-void sim_catch_signals(void)
-{
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGTERM, &a, NULL);
-    sigaction(SIGUSR1, &a, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static void note_home(struct sim *s);
-
-bool sim_caught(const struct sim *s)
-{
-    int64_t any = caught != 0;
-    comm_max_i64(&s->comm, &any, 1);
-    return any;
-}
 
 void sim_output_setup(struct sim *s)
 {
@@ -64,7 +42,6 @@ void sim_output_setup(struct sim *s)
     s->out.tout_next = o->delta_tout > 0 ? o->delta_tout : DBL_MAX;
     s->out.aout_next = o->delta_aout > 0 ? s->time.aexp + o->delta_aout : DBL_MAX;
     s->out.iout = s->out.ifout = 1;
-    s->out.wall_limit = o->walltime_hrs > 0 ? 3600 * o->walltime_hrs - 60 * o->minutes_dump : 0;
 }
 
 /* As in the run that wrote it, if possible; otherwise the first multiple of delta after `first`
@@ -105,26 +82,6 @@ bool sim_at_end(const struct sim *s)
     int last = s->out.noutput - 1;
     return (last >= 0 && (s->time.t >= s->out.tout[last] || s->time.aexp >= s->out.aout[last])) ||
            s->time.nstep_coarse >= s->par->run.nstepmax;
-}
-
-/* Lines "step action" of the job control file: 1 write at that coarse step, -1 write and stop. */
-static int job_control(const struct sim *s)
-{
-    int action = 0, step, what;
-    FILE *f = s->par->run.jobcontrolfile[0] ? fopen(s->par->run.jobcontrolfile, "r") : NULL;
-    if (!f) return 0;
-    while (fscanf(f, "%d %d", &step, &what) == 2)
-        if (step == s->time.nstep_coarse) action = what < 0 ? -1 : 1;
-    fclose(f);
-    return action;
-}
-
-int sim_asked_for(const struct sim *s)
-{
-    if (caught) return -1;
-    if (s->comm.rank > 0) return 0;
-    if (s->out.wall_limit > 0 && timer_wall() - s->cost.wall_start > s->out.wall_limit) return -1;
-    return job_control(s);
 }
 
 static bool every(int step, int period)
@@ -232,7 +189,7 @@ static struct due why_due(const struct sim *s)
     struct due d = {.asked = s->out.asked};
     d.time = is_listed(s) || s->time.t >= s->out.tout_next || s->time.aexp >= s->out.aout_next;
     d.steps = every(s->time.nstep_coarse, o->foutput);
-    d.backup = every(s->time.nstep_coarse, o->fbackup);
+    d.backup = every(s->time.nstep_coarse, o->fbackup) || s->out.backup;
     d.time |= d.asked > 0 ||
               ((d.steps || d.backup) && (s->time.nstep_coarse == 0 || sim_at_end(s)));
     return d;
@@ -311,9 +268,11 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     h.file = file;
     enum err e = s->par->run.clumpfind ? sim_clump_files(s, file, &h.nfile) : OK;
     timer_start("io");
+    double begin = timer_wall();
     restrict_coarse(s);
     if (e == OK) e = write_twice(s, &h);
     for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
+    sim_stop_wrote(s, timer_wall() - begin);
     mem_free(history);
     return e;
 }

@@ -97,6 +97,7 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (!holds(s, p->when, l, icount)) return OK;
     bool skip = s->check.skip && strcmp(s->check.skip, p->name) == 0;
     if (p->timer) timer_start(p->timer);
+    sim_heed(s);
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
     ghosts_set(&s->mesh, l, p->writes, false);
     double begin = timer_wall();

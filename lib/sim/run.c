@@ -10,7 +10,7 @@
 struct tally {
     int64_t parts, lost;           /* particles there, and out of the box so far */
     int64_t over_octs, over_parts; /* ranks beyond the limits */
-    int64_t stop, write;           /* ranks that were asked for it */
+    int64_t stop, write, backup;   /* ranks that were asked for it */
 };
 
 static int64_t own_octs(const struct sim *s)
@@ -28,8 +28,10 @@ static struct tally tally_get(struct sim *s)
                       .lost = s->parts.lost,
                       .over_octs = a->ngridmax > 0 && own_octs(s) > a->ngridmax,
                       .over_parts = a->npartmax > 0 && s->parts.n > a->npartmax,
-                      .stop = asked<0, .write = asked> 0};
+                      .stop = asked<0, .write = asked> 0,
+                      .backup = sim_backup_due(s)};
     comm_add_i64(&s->comm, (int64_t *)&t, sizeof t / sizeof(int64_t));
+    s->out.backup = t.backup > 0;
     s->out.asked = t.stop ? -1 : t.write ? 1 : 0;
     return t;
 }
@@ -92,6 +94,7 @@ enum err sim_run(struct sim *s)
     sim_report_mesh(s, s->restart.resumed ? "Mesh structure of the checkpoint"
                                           : "Initial mesh structure");
     log_info(" Starting time integration");
+    sim_stop_setup(s);
     TRY(sim_profile_begin(s));
     sim_balance_measure(s);
     s->cost.wall_step = timer_wall();

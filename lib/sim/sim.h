@@ -1,6 +1,7 @@
 /* sim: one run. The order of a step is in step.c: start there. */
 #pragma once
 #include <stdio.h>
+#include <time.h>
 
 #include "ckpt/source.h"
 #include "clump/clump.h"
@@ -100,9 +101,21 @@ struct sim_out {
     int ifout, iout, noutput;
     double *tout, *aout, tout_next, aout_next;
     char last_good[4096]; /* checkpoint; empty: none yet */
-    double wall_limit;    /* seconds after wall_start; 0: none */
     /* before this coarse step, by any rank: 0 nothing, 1 write, −1 write and stop */
     int asked;
+    bool backup; /* backup_minutes have passed */
+};
+
+/* When the run must stop, and what asks for it (stop.c). Seconds of timer_wall, on rank 0. */
+enum { SIM_STEPS_KEPT = 8 };
+struct sim_stop {
+    double end;                  /* of the job, less minutes_dump; 0: none */
+    double step[SIM_STEPS_KEPT]; /* what the last coarse steps took, and the last checkpoint */
+    double write;
+    double last_look, last_write;
+    time_t begun;
+    struct timespec heeded; /* change of the job control file that has been acted on */
+    bool told;              /* of a signal */
 };
 
 struct sim_restart {
@@ -151,6 +164,7 @@ struct sim {
     struct sim_cost cost;
     struct sim_balance balance;
     struct sim_out out;
+    struct sim_stop stop;
     struct sim_restart restart;
     struct sim_check check;
     struct sim_end end;
@@ -162,7 +176,8 @@ MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struc
 /* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
 void sim_fini(struct sim *s);
-void sim_catch_signals(void); /* SIGTERM, SIGUSR1: finish the step, write, stop with status 75 */
+/* SIGTERM, SIGINT, SIGUSR1, SIGUSR2: finish the step, write, stop with status 75 */
+void sim_catch_signals(void);
 
 /* ---- between the files of sim ---- */
 enum { TIMING_MAX = 64 };
@@ -254,7 +269,12 @@ void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
 /* present.c: none is in the way of this run's, or they may be replaced (collective) */
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
-bool sim_caught(const struct sim *s); /* output.c: a rank was asked to stop (collective) */
-/* output.c: 0 nothing, 1 write, −1 write and stop: what this rank was asked for */
-int sim_asked_for(const struct sim *s);
+void sim_stop_setup(struct sim *s);   /* stop.c: once the run begins */
+bool sim_caught(const struct sim *s); /* stop.c: a rank was asked to stop (collective) */
+/* stop.c: after a coarse step, what this rank was asked for: 0 nothing, 1 write, −1 and stop */
+int sim_asked_for(struct sim *s);
+bool sim_backup_due(const struct sim *s);           /* stop.c: rank 0 knows */
+void sim_stop_wrote(struct sim *s, double seconds); /* stop.c: a checkpoint took so long */
+/* stop.c: at any time: says that a signal has come */
+void sim_heed(struct sim *s);
 void sim_count_octs(struct sim *s); /* adapt.c: noct, noct_least, noct_most (collective) */

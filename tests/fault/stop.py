@@ -1,8 +1,11 @@
-"""Stopping: on SIGTERM, SIGUSR1, the job control file and a closed stdout.
+"""Stopping: on SIGTERM, SIGUSR1, Ctrl-C, the job control file, the end of the job and a closed
+stdout; backups by the clock.
 
     stop.py RANKS
 
-SIGUSR1 and SIGTERM: the step is finished, a whole checkpoint written and announced, exit status 75.
+SIGUSR1, SIGTERM, SIGINT: the run says so, the step is finished, a whole checkpoint written and
+announced, exit status 75. A second SIGINT ends it at once. Under mpirun SIGTERM leaves a checkpoint
+if mpirun is told to wait.
 During the construction of the initial mesh: the run ends before its first step, with a sentence and
 status 75. A full stdout: the run goes on to its end, then exit status 2.
 """
@@ -52,9 +55,9 @@ err_grad_p=0.05
 """
 
 
-def run_until(number, ranks, folder, words='Main step=      3', settings=()):
-    """Sends the signal once the log has these words: the run has made a few steps.
-    (status, stdout lines)"""
+def run_until(number, ranks, folder, words='Main step=      3', settings=(), again=None):
+    """Sends the signal once the log has these words: the run has made a few steps; and again after
+    those. (status, stdout lines)"""
     os.makedirs(folder)
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(ENDLESS)
@@ -67,23 +70,56 @@ def run_until(number, ranks, folder, words='Main step=      3', settings=()):
         while p.poll() is None and time.monotonic() - start < SECONDS:
             time.sleep(0.01)
             with open(log) as f:
-                if not sent and words in f.read():
-                    p.send_signal(number)
-                    sent = True
+                text = f.read()
+            if not sent and words in text:
+                p.send_signal(number)
+                sent = True
+            elif sent and again and again in text:
+                p.send_signal(number)
+                again = None
         if p.poll() is None:
             p.kill()
     return p.returncode, p.communicate()[0].split()
 
 
 def check_signal(v, name, ranks):
-    status, outputs = run_until(getattr(signal, name), ranks, name)
+    number = getattr(signal, name)
+    status, outputs = run_until(number, ranks, name)
     v.same('%s: exit status' % name, status, 75)
     if v.same('%s: checkpoints' % name, len(outputs) > 1, True):
         s = read_ramses.load(os.path.join(name, outputs[-1]))
         v.same('%s: the last is of step 4 or later' % name, s.info['nstep_coarse'] >= 4, True)
+    with open(os.path.join(name, 'log')) as f:
+        v.same('%s: sentences about it' % name, f.read().count(' Signal %d (' % number), 1)
     left = [f for f in os.listdir(name)
             if f not in ('run.nml', 'log') and not f.startswith('output_')]
     v.same('%s: files left over' % name, left, [])
+
+
+def check_interrupted_twice(v):
+    """The second one comes while the first is being heeded."""
+    settings = ['amr_params/levelmin=7', 'amr_params/levelmax=7']
+    status, outputs = run_until(signal.SIGINT, 1, 'twice', settings=settings, again=' Signal 2 (')
+    v.same('Ctrl-C twice: exit status, checkpoints', (status, len(outputs)),
+           (-signal.SIGINT, 1))
+
+
+def check_patient_mpirun(v, ranks):
+    os.environ['OMPI_MCA_odls_base_sigkill_timeout'] = '10'
+    status, outputs = run_until(signal.SIGTERM, ranks, 'patient')
+    del os.environ['OMPI_MCA_odls_base_sigkill_timeout']
+    v.same('SIGTERM to a patient mpirun: exit status, checkpoints', (status, len(outputs)), (1, 2))
+
+
+def check_clock(v):
+    """The end of the job is foreseen; backups come by the clock."""
+    r = ptah.simulate(ENDLESS, 'clock', must_work=False, timeout=SECONDS,
+                      settings=['output_params/walltime_hrs=%.6f' % (6 / 3600),
+                                'output_params/minutes_dump=0',
+                                'output_params/backup_minutes=%.6f' % (1 / 60)])
+    v.same('walltime: exit status', r.status, 75)
+    v.same('walltime: the log says why', r.err.count(' The job ends in '), 1)
+    v.same('backup_minutes: 1 s each in 6 s, first and last', 3 <= len(r.outputs) <= 9, True)
 
 
 def check_start(v, ranks):
@@ -99,11 +135,18 @@ def check_start(v, ranks):
 def check_job_control(v, ranks):
     os.makedirs('job')
     with open('job/jobcontrol.txt', 'w') as f:
-        f.write('2 1\n4 -1\n')
+        f.write('2 1\n4 -1\n0 -1\n')  # 0 is now, but only if the file changes during the run
+    os.utime('job/jobcontrol.txt', (1e9, 1e9))
     r = ptah.simulate(ENDLESS, 'job', ranks, must_work=False, timeout=SECONDS)
     v.same('job control: exit status', r.status, 75)
     steps = [read_ramses.load(o).info['nstep_coarse'] for o in r.outputs]
     v.same('job control: steps of the checkpoints', steps, [0, 2, 4])
+    os.makedirs('now')
+    with open('now/jobcontrol.txt', 'w') as f:
+        f.write('0 -1\n')
+    os.utime('now/jobcontrol.txt', (4e9, 4e9))  # as changed as a file can be
+    r = ptah.simulate(ENDLESS, 'now', ranks, must_work=False, timeout=SECONDS)
+    v.same('job control: step 0 is now', (r.status, len(r.outputs)), (75, 1))
 
 
 def check_full_stdout(v):
@@ -128,7 +171,12 @@ def main():
     check_signal(v, 'SIGUSR1', ranks)
     if ranks == 1:  # mpirun ends its ranks itself on SIGTERM, soon after passing it on
         check_signal(v, 'SIGTERM', ranks)
+        check_signal(v, 'SIGINT', ranks)
+        check_interrupted_twice(v)
         check_full_stdout(v)
+        check_clock(v)
+    else:
+        check_patient_mpirun(v, ranks)
     check_job_control(v, ranks)
     check_start(v, ranks)
     v.end()
