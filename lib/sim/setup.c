@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "comm/tuner.h"
+#include "phys/stars.h"
 #include "phys/yields.h"
 #include "sim/sim.h"
 
@@ -267,4 +268,11 @@ enum err sim_setup(struct sim *s)
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     return OK;
+}
+
+/* What the source terms of a run need before its first step. */
+enum err sim_physics(struct sim *s)
+{
+    star_tell(s->par);
+    return sim_cooling(s);
 }

@@ -209,7 +209,7 @@ struct sim_weights sim_weights(const struct sim *s);
  * the timer that runs (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
 void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
-/* physics.c: what source terms need beside s->yields: sim_cooling (collective) */
+/* setup.c: what source terms need beside s->yields: sim_cooling (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
 /* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
 MUST_USE enum err sim_cooling(struct sim *s);
