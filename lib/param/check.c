@@ -220,8 +220,9 @@ static enum err check_stars(const struct params *p)
                         "mass_sph, or below 0 for the gas of a finest cell at n_star");
     if (f->m_star > 0 && !p->run.cosmo && !(p->refine.mass_sph > 0))
         FAIL(ERR_PARAM,
-             "m_star=%g in &SF_PARAMS is in units of mass_sph: set mass_sph in &REFINE_PARAMS",
-             f->m_star);
+             "m_star=%g in &SF_PARAMS is in units of mass_sph: set mass_sph in &REFINE_PARAMS%s",
+             f->m_star,
+             p->amr.levelmax > p->amr.levelmin ? "" : ", which is read with levelmax > levelmin");
     if (f->sf_virial && (f->sf_model < 0 || f->sf_model > 5))
         FAIL(ERR_PARAM,
              "sf_model=%d in &SF_PARAMS: there are models 0 to 5 of star formation from turbulence "

@@ -10,6 +10,7 @@ t_sf = 4.4e4 n^-0.55 years, when the shell forms. A one-line fault it catches: m
 cool, a supernova of another energy, momentum that is lost between levels.
 """
 # test: momentum 1 10 tier=long timeout=2400 ranks=2
+# test: thermal 1 tier=long timeout=1500 ranks=2
 import math
 import os
 import sys
