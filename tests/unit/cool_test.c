@@ -2,7 +2,11 @@
  * equilibrium, a rate that misses its density, a table that depends on what it held before, a
  * sub-step that makes a temperature negative, a method that integrates something else than the
  * table, a table of the background that is read wrongly.
- * test: tier=check timeout=300 */
+ *
+ *     cool_test           everything
+ *     cool_test states    10^6 random states by each method
+ * test: tier=check timeout=300
+ * test: states tier=long timeout=1800 */
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_odeiv2.h>
 #include <math.h>
@@ -161,13 +165,22 @@ static void test_need(struct cooling *c)
 struct ode {
     const struct cool_table *t;
     double nH, Z;
+    const struct exact_table *exact; /* instead of t */
 };
+
+static double ode_net(const struct ode *o, double T2, double *slope)
+{
+    if (!o->exact) return solve_rate(o->t, o->nH, o->nH, o->Z, T2, slope);
+    double net = exact_rate(o->exact, o->nH, o->Z, T2);
+    *slope = (exact_rate(o->exact, o->nH, o->Z, T2 * (1 + 1e-6)) - net) / (1e-6 * T2);
+    return net;
+}
 
 static int ode_rate(double x, const double T2[], double change[], void *ctx)
 {
     const struct ode *o = ctx;
     double slope;
-    change[0] = -solve_rate(o->t, o->nH, o->nH, o->Z, fmax(T2[0], 1e-2), &slope);
+    change[0] = -ode_net(o, fmax(T2[0], 1e-2), &slope);
     return GSL_SUCCESS;
 }
 
@@ -175,7 +188,7 @@ static int ode_jacobian(double x, const double T2[], double *dfdy, double dfdt[]
 {
     const struct ode *o = ctx;
     double slope;
-    solve_rate(o->t, o->nH, o->nH, o->Z, fmax(T2[0], 1e-2), &slope);
+    ode_net(o, fmax(T2[0], 1e-2), &slope);
     dfdy[0] = -slope;
     dfdt[0] = 0;
     return GSL_SUCCESS;
@@ -219,7 +232,7 @@ static void test_reference(const struct cool_table *t, const char *name, method 
             struct solve_cells mine = b;
             solve(t, dt, f ? 10 : 1, &mine);
             for (int k = 0; k < b.n; k++) {
-                struct ode o = {t, b.nH[k], b.Z[k]};
+                struct ode o = {t, b.nH[k], b.Z[k], NULL};
                 double T2 = reference(&o, b.T2[k], dt), off = fabs(mine.T2[k] / T2 - 1);
                 if (T2 < 0) continue;
                 if (f && off > worst[1]) where = b.T2[k];
@@ -229,10 +242,10 @@ static void test_reference(const struct cool_table *t, const char *name, method 
             }
         }
     }
-    CHECK(close > 0.5 * n, "%s: %d of %d cells within %g", name, close, n, tol);
+    CHECK(close > 0.8 * n, "%s: %d of %d cells within %g", name, close, n, tol);
     CHECK(worst[1] < worst_tol, "%s: %g at 1/10 of the sub-steps, from T2=%g", name, worst[1],
           where);
-    CHECK(worst[1] < worst[0] || worst[0] < 1e-6, "%s: %g, and finer %g", name, worst[0], worst[1]);
+    CHECK(worst[1] < 0.2 * worst[0], "%s: %g, and finer %g", name, worst[0], worst[1]);
 }
 
 /* Any state and any time, and a cooling time of next to nothing. */
@@ -361,21 +374,6 @@ static void test_power_law(const char *path, double power)
     exact_free(t);
 }
 
-/* Small steps of the midpoint rule; -1: the cell comes to rest. */
-static double midpoint(const struct exact_table *t, const struct solve_cells *b, int k, double dt)
-{
-    double T2 = b->T2[k], total = dt * b->nH[k] * 2 * COOL_X / (3 * COOL_KB), done = 0;
-    while (done < total) {
-        double rate = exact_rate(t, b->nH[k], b->Z[k], T2), step = total - done;
-        if (fabs(rate) * step > 1e-4 * T2) step = 1e-4 * T2 / fabs(rate);
-        double half = T2 - 0.5 * step * rate;
-        T2 -= step * exact_rate(t, b->nH[k], b->Z[k], half);
-        if (step < 1e-7 * total) return -1;
-        done += step;
-    }
-    return T2;
-}
-
 /* A table of the model, written and read again at two redshifts. */
 static void test_exact(const char *path, const struct uv *uv)
 {
@@ -403,11 +401,12 @@ static void test_exact(const char *path, const struct uv *uv)
     mine = b;
     solve_exact(t, 1e13, &mine);
     for (int k = 0; k < b.n; k++) {
-        double T2 = midpoint(t, &b, k, 1e13);
+        struct ode o = {NULL, b.nH[k], b.Z[k], t};
+        double T2 = reference(&o, b.T2[k], 1e13);
         n += T2 > 0;
         if (T2 > 0) worst = fmax(worst, fabs(mine.T2[k] / T2 - 1));
     }
-    CHECK(worst < 1e-3 && n > b.n / 4, "%g in %d cells", worst, n);
+    CHECK(worst < 1e-6 && n > 0.9 * b.n, "%g from the reference in %d cells", worst, n);
     for (int i = 0; i < 16000; i++) {
         draw_block(&b, -12, 12, -2, 14);
         solve_exact(t, pow(10, draw(0, 19)), &b);
@@ -487,11 +486,25 @@ static void test_ism(void)
     CHECK(fabs(once / T - 1) < 0.1, "in one step %g, in 1000 %g", once, T);
 }
 
-int main(void)
+/* 10^6 states of any density, metallicity, temperature and time. */
+static int states(struct cooling *c)
+{
+    enum { BLOCKS = 1000000 / SOLVE_BLOCK };
+    cool_set(c, 0.25);
+    cool_need(c, 1e-10, 1e6);
+    test_extremes(cool_table_of(c), "original", solve_original, BLOCKS);
+    test_extremes(cool_table_of(c), "implicit", solve_implicit, BLOCKS);
+    cool_free(c);
+    printf("cool_test: %d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
+
+int main(int argc, char **argv)
 {
     struct cooling *c = NULL;
     numbers = rng_make(1, 2, 3);
     if (cool_new(&PAR, &c) != OK) return 1;
+    if (argc == 2 && strcmp(argv[1], "states") == 0) return states(c);
     struct uv uv = PAR.uv;
     test_vec();
     struct uv abel = uv;
@@ -505,7 +518,7 @@ int main(void)
     const struct cool_table *t = cool_table_of(c);
     gsl_set_error_handler_off();
     /* of first order: where gas cools catastrophically, an error of 1 % in time is more in T2 */
-    test_reference(t, "original", solve_original, 1e-3, 0.15);
+    test_reference(t, "original", solve_original, 1e-3, 0.03);
     test_reference(t, "implicit", solve_implicit, 1e-4, 1e-3);
     test_extremes(t, "original", solve_original, 16000);
     test_extremes(t, "implicit", solve_implicit, 2000);
