@@ -84,6 +84,11 @@ void radix_near(const struct tree *t, const double x[3], double radius, tree_vis
     }
 }
 
+static bool is_point(const struct tree_box *b)
+{
+    return b->lo[0] == b->hi[0] && b->lo[1] == b->hi[1] && b->lo[2] == b->hi[2];
+}
+
 void radix_nearest(const struct tree *t, const double x[3], struct tree_heap *h)
 {
     const struct radix *r = &t->radix;
@@ -99,7 +104,10 @@ void radix_nearest(const struct tree *t, const double x[3], struct tree_heap *h)
         next = stack[--n];
         if (h->n == h->k && next.far2 > h->at[0]) continue;
         if (is_leaf(r, next.node)) {
-            for (int64_t i = node_first(r, next.node), end = node_end(r, next.node); i < end; i++)
+            int64_t first = node_first(r, next.node), end = node_end(r, next.node);
+            /* of points in one place, no more than k can count */
+            if (end - first > h->k && is_point(&r->box[next.node])) end = first + h->k;
+            for (int64_t i = first; i < end; i++)
                 tree_heap_put(h, tree_place2(&t->space, at, i, x));
             continue;
         }
