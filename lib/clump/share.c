@@ -15,7 +15,7 @@ int label_rank(const struct finder *f, okey label)
 {
     int l = 0;
     if (f->c->size == 1) return 0;
-    while (label >> 3 * (l + 1)) l++;
+    while (l < LEVEL_MAX && label >> 3 * (l + 1)) l++;
     return domain_rank(f->d, l, (label ^ (okey)1 << 3 * l) >> 3);
 }
 

@@ -7,7 +7,7 @@
 A one-line fault it catches: a tie that goes by ranks, a sum in the order of ranks, particles that
 are not on their leaf level, rows that a rank keeps to itself.
 """
-# test: same tier=check timeout=120 ranks=3
+# test: same tier=check timeout=240 ranks=3
 # test: wrong tier=check timeout=90 ranks=2
 import glob
 import json
@@ -65,9 +65,9 @@ def rows_of(r):
 
 
 def same(v):
-    text, outputs = box(), []
+    text, outputs = box().replace('nstepmax=1\n', 'nstepmax=2\n'), []
     for name, ranks, threads, how in (
-            ('one', 1, 1, ()), ('two', 2, 2, ()),
+            ('one', 1, 1, ()), ('two', 2, 2, ('run_params/check_ghosts=.true.',)),
             ('three', 3, 1, ('run_params/ordering=hilbert', 'output_params/outformat=hdf5'))):
         r = ptah.simulate(text, name, ranks, threads, how, ['-q'])
         outputs.append(r.outputs[-1])
@@ -81,6 +81,10 @@ def same(v):
         v.same(name + ': files', files(output) == first, True)
         v.same('%s: afterwards on %d ranks' % (name, ranks),
                rows_of(inspect(output, ranks=ranks)) == table, True)
+    r = ptah.simulate(text, 'without', 1, 1, ['run_params/clumpfind=.false.',
+                                              'run_params/unbind=.false.'], ['-q'])
+    v.same('the state is that of a run without', ptah.digest(r.outputs[-1]) ==
+           ptah.digest(outputs[0]), True)
     listed = [line.split('\t') for line in table if not line.startswith('#')]
     v.same('files and table: clumps', [row[0] for row in clumps],
            [w[0] for w in listed if w[4] == '1'])
