@@ -57,6 +57,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return clumps_print(path, o); /* all ranks */
     case STARS:
         return stars_print(path, o);
+    case CAMPAIGN:
+        return campaign_print(path, o, status);
     case SUMMARY:
         return summary_print(path, o);
     }

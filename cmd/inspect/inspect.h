@@ -18,7 +18,8 @@ enum mode {
     PHASE,
     STARS,
     HALOS,
-    CLUMPS
+    CLUMPS,
+    CAMPAIGN
 };
 
 /* Exit status: the max over all checkpoints. */
@@ -106,6 +107,7 @@ MUST_USE enum err phase_draw(const char *path, const struct options *o);
 MUST_USE enum err clumps_print(const char *path, const struct options *o);
 MUST_USE enum err stars_print(const char *path, const struct options *o);
 MUST_USE enum err halos_print(const char *path, const struct options *o);
+MUST_USE enum err campaign_print(const char *path, const struct options *o, int *status);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
 
 enum { OPTIONS_GO_ON = -1 };

@@ -37,6 +37,7 @@ enum {
     SIGMA8,
     SLOPE,
     PEAKS,
+    JOURNAL,
     SET
 };
 
@@ -69,6 +70,9 @@ static const struct opt ROWS[] = {
      "clumps and halos by peaks and saddles of the density, as with clumpfind=.true., as a table"},
     {SET, "set", "NAME=VALUE",
      "with --clumps: a parameter of the clump finder; others are as in the checkpoint's namelist"},
+    {JOURNAL, "campaign", NULL,
+     "for a directory of checkpoints, a line each: place in time, steps, when, by which job, "
+     "whole?"},
     {HEAVY, "contamination", NULL,
      "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
@@ -399,6 +403,10 @@ static int set_option(struct parsing *p, int letter, const char *value)
     case HISTORY:
         p->modes |= 1 << STARS;
         o->mode = STARS;
+        return OPTIONS_GO_ON;
+    case JOURNAL:
+        p->modes |= 1 << CAMPAIGN;
+        o->mode = CAMPAIGN;
         return OPTIONS_GO_ON;
     case PEAKS:
         p->modes |= 1 << CLUMPS;

@@ -144,8 +144,7 @@ status() {
     tail -n 3 "$NOTES/history"
     ! command -v squeue >/dev/null ||
         squeue -h -n "$(basename "$OUT")" -o 'job %i: %T, %M of %l, %R'
-    n=$(newest)
-    [ -z "$n" ] || "${BIN}inspect" "$OUT/output_$n" | head -n 12
+    [ -z "$(newest)" ] || "${BIN}inspect" -q --campaign "$OUT" | tail -n 5
 }
 
 stop() {

@@ -28,6 +28,28 @@ def history(path):
              ('ranks', 'size: '), ('commits', 'commit: '), ('namelists', 'namelist: checksum ')]}
 
 
+def check_campaign(v):
+    """inspect --campaign: a line for each checkpoint, and the verdict when one is damaged."""
+    r = ptah.Run([ptah.program('inspect'), '--campaign', '.'], '.')
+    rows = [line.split('\t') for line in r.out.splitlines()[1:]]
+    v.same('campaign: status, outputs', (r.status, [row[0] for row in rows]),
+           (0, sorted(f[7:] for f in os.listdir('.') if re.fullmatch(r'output_\d+', f))))
+    v.same('campaign: coarse steps and jobs of the first and the last',
+           [(row[2], row[8]) for row in (rows[0], rows[-1])],
+           [('0', 'Slurm 11'), ('6', 'Slurm 13')])
+    v.same('campaign: verdicts', {row[9] for row in rows}, {'sound'})
+    path = 'output_%s/hydro_%s.out00001' % (rows[-1][0], rows[-1][0])
+    with open(path, 'r+b') as f:
+        f.seek(5000)
+        byte = f.read(1)[0]
+        f.seek(5000)
+        f.write(bytes([byte ^ 1]))
+    r = ptah.Run([ptah.program('inspect'), '--campaign', '.'], '.')
+    v.same('campaign: a flipped bit', (r.status, r.out.count('damaged: ')), (1, 1))
+    r = ptah.Run([ptah.program('inspect'), '--campaign', '-j', '-q', '.'], '.')
+    v.same('campaign: JSON, not looked at', (r.status, len(r.out.splitlines())), (0, len(rows)))
+
+
 def main():
     v = ptah.Verdict()
     run(2, 1, '11')
@@ -44,6 +66,7 @@ def main():
     h = history('three')
     v.same('through convert and repartition', [line.split()[0] for line in h['programs']],
            ['repartition', 'convert', 'simulate', 'simulate', 'simulate'])
+    check_campaign(v)
     v.end()
 
 

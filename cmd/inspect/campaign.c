@@ -1,0 +1,159 @@
+/* inspect: --campaign: a directory of checkpoints, a line each: when the simulation was where, how
+ * long that took, which job wrote it, and whether it is whole. */
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "audit/check.h"
+#include "base/mem.h"
+#include "formats/formats.h"
+#include "inspect.h"
+
+/* A checkpoint, and what is said of it. */
+struct entry {
+    char path[4400];
+    double t, a;
+    bool cosmo;
+    int number, coarse, fine, ranks;
+    int64_t bytes, octs, particles;
+    time_t written;
+    char job[96], version[64];
+    char verdict[200]; /* sound, not looked at, or the first damage */
+    bool sound;
+};
+
+static int is_output(const struct dirent *d)
+{
+    const char *s = d->d_name;
+    if (strncmp(s, "output_", 7) != 0 || strlen(s) < 12) return 0;
+    for (s += 7; *s; s++)
+        if (!isdigit((unsigned char)*s)) return 0;
+    return 1;
+}
+
+static void keep_first(const struct damage *d, void *ctx)
+{
+    struct entry *e = ctx;
+    if (!*e->verdict)
+        snprintf(e->verdict, sizeof e->verdict, "damaged: %.60s: %.120s", d->file, d->what);
+}
+
+/* Files of the checkpoint, and when the last of them was written. */
+static void weigh(struct entry *e)
+{
+    DIR *dir = opendir(e->path);
+    struct stat st;
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        char file[4700];
+        snprintf(file, sizeof file, "%s/%s", e->path, d->d_name);
+        if (stat(file, &st) != 0 || !S_ISREG(st.st_mode)) continue;
+        e->bytes += st.st_size;
+        if (st.st_mtime > e->written) e->written = st.st_mtime;
+    }
+    if (dir) closedir(dir);
+}
+
+/* The first line of the provenance that begins with the key: the newest run's. */
+static void find_line(const char *text, const char *key, char *value, size_t n)
+{
+    size_t k = strlen(key);
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+        if (strncmp(line, "from: ", 6) == 0) return; /* of runs before */
+        if (strncmp(line, key, k) != 0) continue;
+        snprintf(value, n, "%.*s", (int)strcspn(line + k, "\n"), line + k);
+        return;
+    }
+}
+
+static void read_head(struct entry *e, struct source *s)
+{
+    size_t n;
+    char *text = NULL;
+    e->number = s->number, e->ranks = s->nwriter;
+    e->t = s->head.t, e->a = s->head.aexp, e->cosmo = s->head.cosmo;
+    e->coarse = s->head.nstep_coarse, e->fine = s->head.nstep;
+    if (source_text(s, "compilation", &text, &n) == OK && text) {
+        char *lines = mem_zero(n + 1, "provenance");
+        memcpy(lines, text, n);
+        find_line(lines, "job: ", e->job, sizeof e->job);
+        find_line(lines, "ptah ", e->version, sizeof e->version);
+        mem_free(lines);
+    }
+    mem_free(text);
+}
+
+static void look_at(struct entry *e, const struct options *o)
+{
+    struct source *s = NULL;
+    struct check_found f = {0};
+    struct check_how how = {.depth = CHECK_WHOLE, .memory = o->memory, .fn = keep_first, .ctx = e};
+    weigh(e);
+    enum err err = source_open(e->path, &s);
+    if (err == OK) read_head(e, s);
+    source_close(&s);
+    if (err == OK && !o->quiet) err = ckpt_check(e->path, &how, &f);
+    e->octs = f.octs, e->particles = f.particles;
+    e->sound = err == OK && f.damages == 0;
+    if (err != OK)
+        snprintf(e->verdict, sizeof e->verdict, "unreadable: %.180s", err_message());
+    else if (o->quiet)
+        snprintf(e->verdict, sizeof e->verdict, "not looked at");
+    else if (e->sound)
+        snprintf(e->verdict, sizeof e->verdict, "sound");
+}
+
+static void print_line(const struct entry *e, double wall, const struct options *o)
+{
+    char when[32] = "-", place[48];
+    struct tm utc;
+    if (gmtime_r(&e->written, &utc)) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (o->json) {
+        json_begin("campaign", e->path);
+        json_count("output", e->number);
+        json_number("time", e->t);
+        if (e->cosmo) json_number("aexp", e->a);
+        json_count("coarse_steps", e->coarse);
+        json_count("fine_steps", e->fine);
+        json_count("ranks", e->ranks);
+        json_count("bytes", e->bytes);
+        json_text("written", when);
+        json_number("wall_s", wall);
+        json_text("job", e->job);
+        json_text("version", e->version);
+        json_bool("sound", e->sound);
+        json_text("verdict", e->verdict);
+        json_end();
+        return;
+    }
+    snprintf(place, sizeof place, e->cosmo ? "z=%.4f" : "t=%.6g", e->cosmo ? 1 / e->a - 1 : e->t);
+    printf("%05d\t%s\t%d\t%d\t%d\t%.1f\t%s\t%.0f\t%s\t%s\n", e->number, place, e->coarse, e->fine,
+           e->ranks, (double)e->bytes / 1048576, when, wall, *e->job ? e->job : "-", e->verdict);
+}
+
+/* Seconds between this checkpoint and the one before; pauses between jobs count. */
+enum err campaign_print(const char *path, const struct options *o, int *status)
+{
+    struct dirent **list = NULL;
+    int n = scandir(path, &list, is_output, alphasort);
+    time_t before = 0;
+    if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", path);
+    if (n == 0) FAIL(ERR_FILE, "%s: there are no checkpoints output_NNNNN in this directory", path);
+    if (!o->json && !o->quiet)
+        puts("# output\tplace\tcoarse\tfine\tranks\tMiB\twritten\twall_s\tjob\tverdict");
+    for (int i = 0; i < n; i++) {
+        struct entry *e = mem_zero(sizeof *e, "campaign");
+        snprintf(e->path, sizeof e->path, "%.4000s/%s", path, list[i]->d_name);
+        look_at(e, o);
+        print_line(e, before ? difftime(e->written, before) : 0, o);
+        before = e->written;
+        if (!e->sound && !o->quiet) *status = NO;
+        mem_free(e);
+        free(list[i]);
+    }
+    free(list);
+    return OK;
+}
