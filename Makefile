@@ -120,5 +120,6 @@ distclean:
 .PHONY: all patched always units deps demo test check check-quick check-long bench roof lint \
         format clean distclean
 .SECONDARY:
--include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(SCALE:%=%.d) $(RANKED:%=%.d)
+-include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
+-include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
 -include $(B)/tests/toy/toy.d $(B)/tests/bench/roof.d $(B)/tests/bench/kernels.d
