@@ -78,8 +78,8 @@ void hydro_edge_export(const struct mesh *m, int l, const struct hydro_par *p, l
 void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oct, const void *row);
 
 /* momentum += dt f rho, kinetic energy consistently (internal energy unchanged), own octs of level
- * l. */
-void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p);
+ * l, and its ghosts if these are wanted. */
+void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p);
 
 /* Split cells of own octs of level l := mean of their children. U of level l+1 valid in ghosts. */
 void hydro_restrict(struct mesh *m, int l, const struct hydro_par *p);

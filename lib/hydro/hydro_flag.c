@@ -80,13 +80,14 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p)
     return dt < HUGE_VAL ? hydro_min(dt, cap) : dt;
 }
 
-void hydro_kick(struct mesh *m, int l, double dt, const struct hydro_par *p)
+void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p)
 {
     struct level *lv = &m->lev[l];
     if (!m->gravity) return;
     const double smallr = p->smallr;
+    const lidx n = ghosts ? lv->noct : lv->nown;
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->nown; i++) {
+    for (lidx i = 0; i < n; i++) {
         const double *r = lv->fld[FLD_U][i], *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i],
                      *fz = lv->fld[FLD_FZ][i];
         double *mx = lv->fld[FLD_U + 1][i], *my = lv->fld[FLD_U + 2][i],

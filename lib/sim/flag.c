@@ -2,7 +2,8 @@
  *
  * Minimal rules first (a split cell with split or flagged children stays split, and one dilation
  * keeps neighbouring levels within one), then the physical criteria, then nexpand dilations. Own
- * octs only are decided; each pass fills the ghosts. */
+ * octs only are decided. Ghosts are two cells thick, so an exchange serves two passes; the criteria
+ * do not depend on what was flagged before, so theirs go with the first exchange. */
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +16,9 @@ struct flags {
     struct sim *s;
     struct level *lv;
     unsigned char *bits, *next; /* [noct] */
-    int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
-    lidx nhalo, *halo;          /* ghosts beyond a face of own octs */
+    unsigned char *wanted;      /* [noct] by the criteria */
+    int valid; /* layers of cells of the ghosts whose bits, and wanted, are those of owners */
+    lidx nhalo, *halo; /* ghosts beyond a face of own octs */
 };
 
 static void flag_minimal(struct flags *f, const struct level *fine);
@@ -25,11 +27,10 @@ static void flag_criteria(struct flags *f, int l);
 static void flag_hold_edge(struct flags *f, int l);
 static void flag_store(struct flags *f);
 
-static void share(struct flags *f)
+static void share(struct flags *f, int n)
 {
-    void *bits = f->bits;
-    size_t row = 1;
-    ghost_fill_rows(&f->s->comm, COMM_PAIR_INT, &f->lv->plan, 1, &bits, &row);
+    ghost_fill_rows(&f->s->comm, COMM_PAIR_INT, &f->lv->plan, n, (void *[]){f->bits, f->wanted},
+                    (size_t[]){1, 1});
     f->valid = 2;
 }
 
@@ -46,15 +47,19 @@ void sim_flag(struct sim *s, int l, int icount)
     struct flags f = {.s = s, .lv = lv};
     f.bits = mem_new((size_t)lv->noct + 1, "flag scratch");
     f.next = mem_new((size_t)lv->noct + 1, "flag scratch");
+    f.wanted = mem_zero((size_t)lv->noct + 1, "flag scratch");
     f.halo = mesh_halo(lv->nown, lv->noct, (const lidx(*)[6])lv->nbr, &f.nhalo);
     flag_minimal(&f, &m->lev[l + 1]);
-    flag_dilate(&f);
     flag_criteria(&f, l);
+    share(&f, 2);
+    flag_dilate(&f);
+    for (lidx i = 0; i < lv->noct; i++) f.bits[i] |= f.wanted[i];
     for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(&f);
     if (l > m->levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(&f, l);
-    share(&f);
+    share(&f, 1);
     flag_store(&f);
     FREE(f.halo);
+    FREE(f.wanted);
     FREE(f.next);
     FREE(f.bits);
 }
@@ -75,7 +80,6 @@ static void flag_minimal(struct flags *f, const struct level *fine)
         }
         f->bits[i] = (unsigned char)bits;
     }
-    f->valid = 0;
 }
 
 /* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit
@@ -106,12 +110,11 @@ static inline unsigned char dilated(const struct flags *f, lidx i, bool first)
 }
 
 /* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
- * flagged ones. Ghosts are two cells thick: the cells of ghosts next to own octs are flagged here
- * too, so one exchange serves two passes. */
+ * flagged ones. The cells of ghosts next to own octs are flagged here too. */
 static void flag_dilate(struct flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
-        if (f->valid == 0) share(f);
+        if (f->valid == 0) share(f, 1);
         lidx nown = f->lv->nown, n = nown + (f->valid == 2 ? f->nhalo : 0);
 #pragma omp parallel for schedule(static)
         for (lidx k = 0; k < n; k++) {
@@ -275,14 +278,9 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
 static void flag_criteria(struct flags *f, int l)
 {
     const struct sim *s = f->s;
-    lidx nown = f->lv->nown;
     if (sim_held_back(s, l)) return;
-    unsigned char *bits = mem_zero((size_t)nown + 1, "flag scratch");
-    sim_criteria_mark(s, l, CRITERIA, sizeof CRITERIA / sizeof *CRITERIA, bits);
-    if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, bits);
-    for (lidx i = 0; i < nown; i++) f->bits[i] |= bits[i];
-    f->valid = 0;
-    mem_free(bits);
+    sim_criteria_mark(s, l, CRITERIA, sizeof CRITERIA / sizeof *CRITERIA, f->wanted);
+    if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, f->wanted);
 }
 
 /* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l-1

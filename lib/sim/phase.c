@@ -12,7 +12,7 @@
 static bool holds(struct sim *s, unsigned when, int l, int icount)
 {
     const struct mesh *m = &s->mesh;
-    when &= ~(unsigned)WORK;
+    when &= ~(unsigned)(WORK | ON_GHOSTS);
     bool base = l == m->levelmin, finer = l < m->levelmax && s->noct[l + 1] > 0;
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
@@ -99,7 +99,8 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
     if (p->timer) timer_start(p->timer);
     sim_heed(s);
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
-    ghosts_set(&s->mesh, l, p->writes, false);
+    s->on_ghosts = (p->when & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
+    if (!s->on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
     double begin = timer_wall();
     if (!skip) TRY(p->call(s, l, icount));
     nap(s, p, l);

@@ -29,7 +29,10 @@ enum {
     IF_COARSE_TERMS = 1 << 11,
     /* no condition: its time is that of this rank's own octs, and counts for the balance */
     WORK = 1 << 12,
-    IF_COOLING = 1 << 13 /* there is a table of rates */
+    IF_COOLING = 1 << 13, /* there is a table of rates */
+    /* no condition: if the ghosts of all that it reads are valid, it works on ghosts as on own octs
+     * (sim.on_ghosts), and those of what it writes stay valid without an exchange */
+    ON_GHOSTS = 1 << 14
 };
 
 struct phase {

@@ -62,7 +62,7 @@ static double time_fraction(const struct sim *s, int l, int icount)
 
 enum err step_unkick_gas(struct sim *s, int l, int icount)
 {
-    hydro_kick(&s->mesh, l, -0.5 * s->time.dtnew[l], &s->hydro);
+    hydro_kick(&s->mesh, l, s->on_ghosts, -0.5 * s->time.dtnew[l], &s->hydro);
     return OK;
 }
 
@@ -99,12 +99,14 @@ enum err step_kick_parts(struct sim *s, int l, int icount)
 
 enum err step_kick_gas(struct sim *s, int l, int icount)
 {
-    hydro_kick(&s->mesh, l, 0.5 * s->time.dtnew[l], &s->hydro);
+    hydro_kick(&s->mesh, l, s->on_ghosts, 0.5 * s->time.dtnew[l], &s->hydro);
     return OK;
 }
 
+/* Nothing, if the kick of the gas was done on ghosts too. */
 enum err step_send_gas(struct sim *s, int l, int icount)
 {
+    if (ghosts_valid(&s->mesh, l, SET_GAS)) return OK;
     ghost_fill_hydro_begin(&s->gas_fill, &s->comm, &s->mesh, l);
     return OK;
 }
@@ -196,7 +198,7 @@ enum err step_godunov(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     if (s->refine.frozen)
-        hydro_kick(m, l, 0.5 * s->time.dtnew[l], &s->hydro); /* of the step without its fluxes */
+        hydro_kick(m, l, false, 0.5 * s->time.dtnew[l], &s->hydro); /* no fluxes in this step */
     else
         hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
                            s->gas_fill.lv ? &(struct hydro_arrival){gas_arrives, &s->gas_fill}

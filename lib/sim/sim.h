@@ -167,6 +167,7 @@ struct sim {
     struct sim_stop stop;
     struct sim_restart restart;
     struct sim_check check;
+    bool on_ghosts; /* the phase works on ghosts, too (sim/phase.h) */
     struct sim_end end;
     struct ghost_fill gas_fill; /* on its way between two phases */
 };

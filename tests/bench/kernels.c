@@ -151,7 +151,7 @@ static void gas_totals(struct bench *b)
 
 static void kick(struct bench *b)
 {
-    hydro_kick(&b->m, LEVEL, 1e-12, &b->h);
+    hydro_kick(&b->m, LEVEL, false, 1e-12, &b->h);
 }
 
 static void flags(struct bench *b)

@@ -754,9 +754,9 @@ static void test_courant_kick_flag(void)
     mem_free(ok);
 
     double e0 = m.lev[3].fld[FLD_U + 4][0][0], mom = m.lev[3].fld[FLD_U + 2][0][0];
-    hydro_kick(&m, 3, 0.1, &p);
+    hydro_kick(&m, 3, false, 0.1, &p);
     CHECK(fabs(m.lev[3].fld[FLD_U + 2][0][0] - (mom + 0.1 * 0.5 * q[0])) < 1e-15, "kick");
-    hydro_kick(&m, 3, -0.1, &p);
+    hydro_kick(&m, 3, false, -0.1, &p);
     CHECK(fabs(m.lev[3].fld[FLD_U + 4][0][0] - e0) < 1e-14, "kick back");
     mesh_fini(&m);
 }
