@@ -9,8 +9,9 @@
 #include "dom/ghost.h"
 #include "grav/grav.h"
 #include "grav/interpol.h"
+#include "oct/fields.h"
 
-/* Centre of mass of own oct i of level l; fine: that of level l+1 (NULL: none). */
+/* Centre of mass of oct i of level l; fine: that of level l+1 (NULL: none). */
 static void oct_com(const struct mesh *m, int l, lidx i, const double (*fine)[3], double com[3])
 {
     const struct level *lv = &m->lev[l];
@@ -26,14 +27,20 @@ static void oct_com(const struct mesh *m, int l, lidx i, const double (*fine)[3]
     for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d] + 0.5 * mesh_dx(m, l);
 }
 
+/* They are read of the children of own octs. On the finest two levels all that these hold is here
+ * also if they are ghosts, and so the exchange is needed below these levels only. */
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3])
 {
+    int finest = m->levelmax;
+    while (finest > l && m->lev[finest].total == 0) finest--;
     for (int k = m->levelmax; k >= l; k--) {
+        bool here = k >= finest - 1 && ghosts_valid(m, k, SET_GAS);
         struct level *lv = &m->lev[k];
         com[k] = mem_new(sizeof(double[3]) * (size_t)lv->noct + 1, "gas moments");
         const double(*fine)[3] = k < m->levelmax ? (const double(*)[3])com[k + 1] : NULL;
 #pragma omp parallel for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++) oct_com(m, k, i, fine, com[k][i]);
+        for (lidx i = 0; i < (here ? lv->noct : lv->nown); i++) oct_com(m, k, i, fine, com[k][i]);
+        if (here) continue;
         void *arr = com[k];
         size_t stride = sizeof(double[3]);
         ghost_fill_rows(c, COMM_FINE_DP, &lv->plan, 1, &arr, &stride);

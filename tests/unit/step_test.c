@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     }
     stops(&(struct trial){.skip = "send_gas"}, "godunov", "gas", "stale");
     stops(&(struct trial){.skip = "flag"}, "flag", "refinement flags", "stale");
-    stops(&(struct trial){"send_gas", true, false}, "godunov", "gas", "stale");
+    stops(&(struct trial){"send_gas", true, false}, "deposit", "gas", "stale");
     stops(&(struct trial){"poisson", true, false}, "first_phi", "the potential", "stale");
     stops(&(struct trial){"force", true, false}, "godunov", "the force", "stale");
     if (comm.size > 1)
