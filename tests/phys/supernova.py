@@ -7,7 +7,7 @@ Limits: energy that the gas has got, 1e-9; radius of the shock, 2 %; as much on 
 one-line fault it catches: a supernova of another energy, ejecta that do not move outwards, a blast
 beside the star.
 """
-# test: thermal tier=check timeout=300 ranks=2
+# test: thermal tier=check timeout=400 ranks=2
 # test: debris tier=check timeout=300 ranks=2
 import os
 import sys
@@ -19,7 +19,11 @@ import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 from sedov import ALPHA, GAMMA, energies, positions  # noqa: E402
 
-LEVELMAX, STEPS = 6, 300
+LEVELMAX = 6
+# The shock of heat in one cell is ahead of the solution by 1.97, 1.89, 1.83, 1.68 % after 300, 400,
+# 500, 800 steps, at 10.6, 12.2, 13.5, 16.9 cells: it converges slowly. Another slope or half the
+# time step change that by 0.02 %.
+STEPS = {'thermal': 500, 'debris': 300}
 FEEDBACK = {'thermal': '', 'debris': 'f_w=1.0\n'}
 MEAN = 0.935237  # radius of the mass within the shock, by its own: integral of the solution
 SPECIFIC = 1e51 / (10 * 1.9891e33)  # erg/g
@@ -104,8 +108,8 @@ def main():
     start = ptah.simulate(text, '.', ranks=2)
     run = ptah.simulate(text, '.', ranks=2, options=['-r', start.outputs[-1], '--change-model'],
                         settings=['sf_params/eps_star=1e-12', 'refine_params/err_grad_d=0.1',
-                                  'run_params/nstepmax=%d' % STEPS,
-                                  'output_params/foutput=%d' % STEPS])
+                                  'run_params/nstepmax=%d' % STEPS[feedback],
+                                  'output_params/foutput=%d' % STEPS[feedback]])
     first, s = read_ramses.load(start.outputs[-1]), read_ramses.load(run.outputs[-1])
     e = np.loadtxt('stars.txt', ndmin=2)
     births, blasts = e[e[:, 0] == 0], e[e[:, 0] == 1]
