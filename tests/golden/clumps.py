@@ -10,7 +10,7 @@ A one-line fault it catches: a neighbour of another level that is missed, a sadd
 mean of two cells, halos merged before irrelevant peaks, the mass cut on clumps instead of halos.
 """
 # test: dm tier=check timeout=240 ranks=3
-# test: hydro tier=check timeout=240 ranks=2
+# test: hydro tier=check timeout=400 ranks=2
 import glob
 import lzma
 import os
@@ -83,7 +83,7 @@ def of_inspect(text, unbound=False):
 
 
 def agrees(v, name, mine, ramses):
-    """Where two cells have the same density to rounding, the place is that of either."""
+    """Where cells have the same density, the place is that of one of them."""
     for a, b, kind, n in zip(mine, ramses, ('clumps', 'halos'), (5, 2)):
         what = '%s: %s: ' % (name, kind)
         v.same(what + 'number', len(a), len(b))
