@@ -117,7 +117,7 @@ static void measure_round(struct spheres *q, double gravity, int64_t first, int6
                           struct halo_part *part)
 {
     int64_t *begin = mem_zero(sizeof *begin * (size_t)(end - first + 2), "halos: spheres");
-    qsort(part, (size_t)n, sizeof *part, by_halo);
+    if (n) qsort(part, (size_t)n, sizeof *part, by_halo);
     for (int64_t k = 0; k < n; k++) begin[part[k].group - first + 1]++;
     for (int64_t i = 0; i < end - first; i++) begin[i + 1] += begin[i];
 #pragma omp parallel for schedule(dynamic, 4)
