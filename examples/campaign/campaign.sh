@@ -40,8 +40,18 @@ newest() {
     ls -d "$OUT"/output_[0-9]*[0-9] 2>/dev/null | sed 's,.*output_,,' | sort -n | tail -n 1
 }
 
-submit() {
+# Before anything is queued.
+look_first() {
     mkdir -p "$NOTES"
+    [ -f "$NAMELIST" ] || { say "there is no namelist $NAMELIST"; exit 2; }
+    command -v "${BIN}simulate" >/dev/null || {
+        say "there is no program ${BIN}simulate: set PATH, or BIN in campaign.conf"
+        exit 2
+    }
+}
+
+submit() {
+    look_first
     rm -f "$NOTES/stop" "$NOTES/tries"
     queue "$@"
 }
@@ -94,7 +104,7 @@ simulate() {
 }
 
 run() {
-    mkdir -p "$NOTES"
+    look_first
     [ ! -f "$NOTES/stop" ] || { say "stopped as requested"; exit 0; }
     before=$(newest)
     tries=$(cat "$NOTES/tries" 2>/dev/null || echo 0)
@@ -143,7 +153,7 @@ status() {
     [ -d "$NOTES" ] || { echo "$OUT: no campaign has been started here"; exit 1; }
     tail -n 3 "$NOTES/history"
     ! command -v squeue >/dev/null ||
-        squeue -h -n "$(basename "$OUT")" -o 'job %i: %T, %M of %l, %R'
+        squeue -h -n "$(basename "$OUT")" -o 'job %i: %T, %M of %l, %R' 2>/dev/null
     [ -z "$(newest)" ] || "${BIN}inspect" -q --campaign "$OUT" | tail -n 5
 }
 

@@ -142,6 +142,9 @@ static enum err apply_all(struct params *p, const struct nml *n)
             FAIL(ERR_PARAM, "%s: &%s has no parameter '%.60s'%s", nml_where(n, it->line, where),
                  g->namelist, it->name, param_hint_name(g, it->name, hint));
         TRY(apply(p, n, it, row, false));
+        if (it->rank > 0) continue;
+        p->twice[param_row_index(row)] = p->line[param_row_index(row)];
+        p->line[param_row_index(row)] = it->line;
     }
     return OK;
 }
@@ -385,6 +388,11 @@ static enum err assignment_find(const char *text, char name[64], const char **in
     char group[64] = "", hint[160];
     const char *equal = strchr(text, '='),
                *slash = memchr(text, '/', equal ? (size_t)(equal - text) : 0);
+    if (!equal && *text && !text[strspn(text, "0123456789")]) /* as RAMSES is restarted */
+        FAIL(ERR_PARAM,
+             "'%.100s' is not an assignment: write group/name=value; to resume from output_%05ld, "
+             "run_params/nrestart=%.100s or -r with its path",
+             text, strtol(text, NULL, 10), text);
     if (!equal) FAIL(ERR_PARAM, "'%.100s' is not an assignment: write group/name=value", text);
     if (slash)
         snprintf(group, sizeof group, "%.*s", (int)(slash - text < 63 ? slash - text : 63), text);

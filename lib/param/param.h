@@ -59,6 +59,8 @@ struct params {
      * param_given. */
     unsigned char given[PARAM_ROWS];
     int count[PARAM_ROWS];
+    /* By row: line of the namelist that sets it whole, and an earlier one that does too; 0: none */
+    int line[PARAM_ROWS], twice[PARAM_ROWS];
 };
 
 void param_init(struct params *p); /* all defaults */
@@ -115,5 +117,6 @@ struct param_change {
 typedef void param_change_fn(void *ctx, const struct param_change *c);
 void param_compare(const struct params *was, const struct params *is, param_change_fn *fn,
                    void *ctx);
-/* Names that were given but have no effect, one a line with the reason. Returns their number. */
+/* Names that were given but have no effect, and those given twice, one a line with the reason.
+ * Returns their number. */
 int param_unused(const struct params *p, FILE *out);

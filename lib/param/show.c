@@ -134,9 +134,33 @@ char *param_namelist(const struct params *p)
     return mem_close_text(f, &text, &bytes, "parameter text");
 }
 
+/* Values that nothing reads, or that end the run. */
+static bool is_beyond(const struct params *p, int i, FILE *out)
+{
+    const struct param_row *row = param_row_at(i);
+    bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1,
+         aout = strcmp(row->group, "output") == 0 && strcmp(row->name, "aout") == 0;
+    if (aout && !p->run.cosmo) {
+        fprintf(out, "output/aout: without cosmo=.true. the expansion factor is 1, so that "
+                     "aout <= 1 ends the run at once\n");
+        return true;
+    }
+    if (!region || p->count[i] <= p->init.nregion) return false;
+    fprintf(out, "init/%s has values for %d regions, but nregion=%d: the rest has no effect\n",
+            row->name, p->count[i], p->init.nregion);
+    return true;
+}
+
 int param_unused(const struct params *p, FILE *out)
 {
     int n = 0;
+    for (int i = 0; i < PARAM_ROWS; i++) {
+        if (p->twice[i])
+            fprintf(out, "lines %d and %d of the namelist both set %s: the last counts\n",
+                    p->twice[i], p->line[i], param_row_at(i)->name);
+        n += p->twice[i] > 0;
+        n += p->given[i] && is_beyond(p, i, out);
+    }
     for (int i = 0; i < PARAM_ROWS; i++) {
         const struct param_row *row = param_row_at(i);
         const char *why;

@@ -1,6 +1,5 @@
 /* sim/history: the provenance that checkpoints record: of this run, what it has measured of its
  * exchanges, and of all runs before it, newest first. */
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +20,7 @@ char *sim_history(const struct sim *s)
         fprintf(
             f, "namelist: checksum %016llx\n",
             (unsigned long long)checksum_of(s->out.namelist_text, strlen(s->out.namelist_text)));
-    fprintf(f, "size: %d ranks, %d threads each\n%s", s->comm.size, omp_get_max_threads(), state);
+    fprintf(f, "%s", state);
     if (s->out.before) fprintf(f, "%s", s->out.before);
     return mem_close_text(f, &text, &n, "provenance");
 }

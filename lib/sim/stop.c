@@ -5,27 +5,36 @@
  * within one. So a request is noticed at once, between the phases of any level, and answered by a
  * sentence; it is granted when the coarse step has ended. The end of the job is foreseen: the run
  * stops if the longest of the last steps and another checkpoint would not fit. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/timer.h"
 #include "sim/sim.h"
 
 static volatile sig_atomic_t caught;
+static int log_flags = -1; /* of stderr, if that is a pipe */
 
+/* mpirun that ends a run reads no more of its log: a write into the full pipe would wait until the
+ * rank is killed. So it no longer waits; lines may be lost. */
 static void on_signal(int number)
 {
     caught = number;
+    if (number == SIGTERM && log_flags >= 0) fcntl(STDERR_FILENO, F_SETFL, log_flags | O_NONBLOCK);
 }
 
 void sim_catch_signals(void)
 {
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    struct stat st;
+    if (fstat(STDERR_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+        log_flags = fcntl(STDERR_FILENO, F_GETFL);
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGUSR1, &a, NULL);
     sigaction(SIGUSR2, &a, NULL);

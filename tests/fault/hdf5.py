@@ -243,6 +243,7 @@ def follows_links(ours, file, libver):
 
 def main():
     files = []
+    os.environ['SOURCE_DATE_EPOCH'] = '1700000000'  # provenance: the same bytes at any time
     run = ptah.simulate(NAMELIST, '.', options=['-q'])
     ours = run.outputs[0]
     file = os.path.basename([n for n in os.listdir(ours) if n.endswith('.h5')][0])

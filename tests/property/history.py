@@ -25,7 +25,7 @@ def history(path):
     text = r.out.split('\nnamelist:\n')[0]
     return {key: re.findall(r'^%s(.*)$' % words, text, re.M) for key, words in
             [('programs', r'ptah (?=[a-z]+ [0-9])'), ('jobs', 'job: '), ('from', 'from: '),
-             ('ranks', 'size: '), ('commits', 'commit: '), ('namelists', 'namelist: checksum ')]}
+             ('commits', 'commit: '), ('namelists', 'namelist: checksum ')]}
 
 
 def check_campaign(v):
@@ -57,7 +57,6 @@ def main():
     last = run(6, 1, '13', 'output_params/foutput=2')
     h = history(last)
     v.same('jobs, newest first', h['jobs'], ['Slurm %d' % n for n in (13, 12, 11)])
-    v.same('ranks', [line.split(',')[0] for line in h['ranks']], ['1 ranks', '2 ranks', '1 ranks'])
     v.same('restarts', len(h['from']), 2)
     v.same('other namelists have other checksums', len(set(h['namelists'])), 3)
     v.same('a commit, or none known, for each run', len(h['commits']), 3)

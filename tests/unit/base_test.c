@@ -325,6 +325,33 @@ static void test_param_refused(void)
     free(text);
 }
 
+static bool is_noted(const char *namelist, const char *note)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    CHECK(read_text(namelist) == OK);
+    FILE *f = open_memstream(&text, &bytes);
+    param_unused(par, f);
+    fclose(f);
+    bool found = strstr(text, note) != NULL;
+    free(text);
+    return found;
+}
+
+/* What is most likely a mistake, though it is no error. */
+static void test_param_noted(void)
+{
+    CHECK(is_noted("&RUN_PARAMS hydro=T\npic=F\nhydro=F /",
+                   "lines 1 and 3 of the namelist both set hydro: the last counts"));
+    CHECK(!is_noted("&RUN_PARAMS hydro=T\npic=F /", "both set"));
+    CHECK(!is_noted("&INIT_PARAMS nregion=2 d_region(1)=1.\nd_region(2)=1. /", "both set"));
+    CHECK(is_noted("&INIT_PARAMS nregion=1 d_region=1.,2.,3. /",
+                   "init/d_region has values for 3 regions, but nregion=1"));
+    CHECK(!is_noted("&INIT_PARAMS nregion=3 d_region=1.,2.,3. /", "nregion"));
+    CHECK(is_noted("&OUTPUT_PARAMS aout=0.5 /", "output/aout: without cosmo"));
+    CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=0.5 /", "output/aout"));
+}
+
 static void test_param_set(void)
 {
     CHECK(read_text("&RUN_PARAMS nstepmax=1 hydro=T /") == OK);
@@ -623,6 +650,7 @@ int main(void)
     test_nml_hostile();
     test_param_names();
     test_param_refused();
+    test_param_noted();
     test_param_set();
     test_param_check();
     test_param_defaults();
