@@ -359,6 +359,7 @@ def main():
     if os.geteuid() != 0 or not all(map(shutil.which, DAEMONS)):
         ptah.skip('needs root and Slurm: %s' % ', '.join(DAEMONS))
     v = ptah.Verdict()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a test out of time ends its daemons
     cluster = Cluster()
     try:
         globals()['test_' + sys.argv[1]](v, cluster)
