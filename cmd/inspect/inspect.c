@@ -10,6 +10,8 @@
 #include "base/opt.h"
 #include "comm/lines.h"
 
+/* modes whose functions are collective; the others are rank 0's */
+enum { ALL_RANKS = 1 << DIGEST | 1 << PHASE | 1 << HALOS | 1 << CLUMPS };
 enum { LOST = TROUBLE + 1 }; /* status: nothing can be printed any more */
 
 static int inspect_all(struct options *o);
@@ -31,12 +33,10 @@ int main(int argc, char **argv)
 
 static enum err run_mode(const char *path, const struct options *o, int *status)
 {
-    if (o->c.rank > 0 && o->mode != DIGEST && o->mode != PHASE && o->mode != HALOS &&
-        o->mode != CLUMPS)
-        return OK;
+    if (o->c.rank > 0 && !(ALL_RANKS >> o->mode & 1)) return OK;
     switch (o->mode) {
     case DIGEST:
-        return digest_print(path, o); /* all ranks */
+        return digest_print(path, o);
     case TREE:
         return tree_print(path, o);
     case PARAMS:
@@ -50,11 +50,11 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
     case CONTAMINATION:
         return contamination_print(path, o, status);
     case PHASE:
-        return phase_draw(path, o); /* all ranks */
+        return phase_draw(path, o);
     case HALOS:
-        return halos_print(path, o); /* all ranks */
+        return halos_print(path, o);
     case CLUMPS:
-        return clumps_print(path, o); /* all ranks */
+        return clumps_print(path, o);
     case STARS:
         return stars_print(path, o);
     case CAMPAIGN:

@@ -354,45 +354,47 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     }
 }
 
-static void set_mode(struct parsing *p, int letter, const char *value)
+/* What asks for which mode. */
+static const struct asking {
+    int letter;
+    enum mode mode;
+} ASKS[] = {{'s', SUMMARY},
+            {'d', DIGEST},
+            {'t', TREE},
+            {'p', PARAMS},
+            {'c', CHECK},
+            {'m', MAP},
+            {HEAVY, CONTAMINATION},
+            {DIAGRAM, PHASE},
+            {HISTORY, STARS},
+            {HALO_CATALOGUE, HALOS},
+            {PEAKS, CLUMPS},
+            {JOURNAL, CAMPAIGN},
+            {0, SUMMARY}};
+
+/* Does the option ask for a mode? */
+static bool set_mode(struct parsing *p, int letter, const char *value)
 {
-    static const char letters[] = "sdtpc?m"; /* as enum mode */
-    enum mode mode = (enum mode)(strchr(letters, letter) - letters);
-    p->modes |= 1 << mode;
-    p->o->mode = mode;
-    if (mode == CHECK && p->o->depth < 2) p->o->depth++;
-    if (mode == MAP) p->o->map.field = value;
+    const struct asking *a = ASKS;
+    while (a->letter && a->letter != letter) a++;
+    if (!a->letter) return false;
+    p->modes |= 1 << a->mode;
+    p->o->mode = a->mode;
+    if (a->mode == CHECK && p->o->depth < 2) p->o->depth++;
+    if (a->mode == MAP) p->o->map.field = value;
+    return true;
 }
 
 static int set_option(struct parsing *p, int letter, const char *value)
 {
     struct options *o = p->o;
+    if (set_mode(p, letter, value)) return OPTIONS_GO_ON;
     switch (letter) {
-    case 's':
-    case 'd':
-    case 't':
-    case 'p':
-    case 'c':
-    case 'm':
-        set_mode(p, letter, value);
-        return OPTIONS_GO_ON;
     case RTOL:
     case ATOL:
         return set_tolerance(o, value, letter == RTOL ? &o->rtol : &o->atol);
     case MEMORY:
         return set_memory(o, value);
-    case HEAVY:
-        p->modes |= 1 << CONTAMINATION;
-        o->mode = CONTAMINATION;
-        return OPTIONS_GO_ON;
-    case DIAGRAM:
-        p->modes |= 1 << PHASE;
-        o->mode = PHASE;
-        return OPTIONS_GO_ON;
-    case HALO_CATALOGUE:
-        p->modes |= 1 << HALOS;
-        o->mode = HALOS;
-        return OPTIONS_GO_ON;
     case LINK:
     case LEAST:
     case MEMBERS:
@@ -400,18 +402,6 @@ static int set_option(struct parsing *p, int letter, const char *value)
     case SIGMA8:
     case SLOPE:
         return set_halos_option(p, letter, value);
-    case HISTORY:
-        p->modes |= 1 << STARS;
-        o->mode = STARS;
-        return OPTIONS_GO_ON;
-    case JOURNAL:
-        p->modes |= 1 << CAMPAIGN;
-        o->mode = CAMPAIGN;
-        return OPTIONS_GO_ON;
-    case PEAKS:
-        p->modes |= 1 << CLUMPS;
-        o->mode = CLUMPS;
-        return OPTIONS_GO_ON;
     case SET:
         if (o->nset == SETS) return usage(o, "there are more than 32 options --set", NULL);
         o->set[o->nset++] = value;
@@ -532,7 +522,7 @@ static int check_options(struct parsing *p)
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
         return usage(o,
-                     "-s, -d, -t, -p, -c, -m, --phase, --stars, --halos, --clumps and "
+                     "-s, -d, -t, -p, -c, -m, --phase, --stars, --halos, --clumps, --campaign and "
                      "--contamination exclude each other",
                      NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
