@@ -44,20 +44,6 @@ static okey *relevant_labels(const struct finder *f, const struct about *own, in
     return label;
 }
 
-/* Row of a label, −1: there is none. */
-static int32_t row_of(const struct share *s, okey label)
-{
-    int64_t lo = 0, hi = s->n;
-    while (lo < hi) {
-        int64_t mid = (lo + hi) / 2;
-        if (s->label[mid] < label)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < s->n && s->label[lo] == label ? (int32_t)lo : -1;
-}
-
 /* One more generation of parents; returns how many are new on any rank. */
 static int64_t add_parents(struct bodies *b, const struct finder *f, struct about *a)
 {
@@ -65,7 +51,7 @@ static int64_t add_parents(struct bodies *b, const struct finder *f, struct abou
     okey *label = mem_new(sizeof *label * 2 * (size_t)n + 1, "unbinding");
     for (int64_t i = 0; i < n; i++) {
         label[i] = b->s.label[i];
-        if (row_of(&b->s, a[i].parent) < 0) label[n + new ++] = a[i].parent;
+        if (share_seek(&b->s, a[i].parent) < 0) label[n + new ++] = a[i].parent;
     }
     share_free(&b->s);
     share_make(&b->s, f, n + new, label);
@@ -88,7 +74,7 @@ static void find_bodies(struct bodies *b, const struct finder *f)
     b->at = mem_zero(sizeof *b->at * (size_t)b->s.n + 1, "unbinding");
     for (int64_t i = 0; i < b->s.n; i++) {
         struct body *k = &b->at[i];
-        *k = (struct body){.parent = row_of(&b->s, a[i].parent),
+        *k = (struct body){.parent = (int32_t)share_find(&b->s, a[i].parent),
                            .level = a[i].level,
                            .main = a[i].parent == b->s.label[i],
                            .border = DBL_MAX};
@@ -116,7 +102,7 @@ static void find_particles(struct bodies *b, const struct finder *f)
             for (int d = 0; d < 3; d++)
                 cell |= (int)((int64_t)part_cells(m, l, p->x[d][i]) & 1) << d;
             okey label = f->label[l][p->host[i]][cell];
-            if (label) b->first[i] = row_of(&b->s, label);
+            if (label) b->first[i] = (int32_t)share_seek(&b->s, label);
         }
     for (int64_t i = 0; i < b->n; i++) {
         b->now[i] = b->first[i];
@@ -238,7 +224,7 @@ static void find_borders(struct bodies *b, const struct finder *f)
     for (int64_t i = 0; i < f->ncell; i++) {
         struct spot at = f->cell[i].at;
         okey mine = f->label[at.level][at.oct][at.cell];
-        int32_t k = row_of(&b->s, mine);
+        int64_t k = share_seek(&b->s, mine);
         if (k < 0 || b->at[k].main) continue;
         if (a.level != at.level || a.oct != at.oct) around_set(&a, f->m, at.level, at.oct);
         int n = around_leaves(&a, at.cell, s);

@@ -73,6 +73,7 @@ struct share {
  * (collective) */
 void share_make(struct share *s, const struct finder *f, int64_t n, okey *label);
 void share_free(struct share *s);
+int64_t share_seek(const struct share *s, okey label); /* row, −1: it is not there */
 int64_t share_find(const struct share *s, okey label); /* row; the label must be there */
 /* Rows of the owners, own[npeak] → rows[n]. (collective) */
 void share_fetch(const struct share *s, const struct finder *f, size_t bytes, const void *own,
@@ -80,7 +81,6 @@ void share_fetch(const struct share *s, const struct finder *f, size_t bytes, co
 /* rows[n] → owners: row k of the result belongs to own peak at[k] (owner: caller, FREE).
  * (collective) */
 void *share_give(const struct share *s, const struct finder *f, size_t bytes, const void *rows);
-int64_t peak_find(const struct finder *f, okey label); /* own peak */
 int label_rank(const struct finder *f, okey label);
 
 /* Rows of the cells' peaks: the labels that own cells have. (collective) */

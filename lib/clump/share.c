@@ -19,32 +19,49 @@ int label_rank(const struct finder *f, okey label)
     return domain_rank(f->d, l, (label ^ (okey)1 << 3 * l) >> 3);
 }
 
-int64_t peak_find(const struct finder *f, okey label)
+/* Row of a label among n ascending ones, `stride` bytes apart; −1: there is none. */
+static inline int64_t seek(const okey *first, size_t stride, int64_t n, okey label)
 {
-    int64_t lo = 0, hi = f->npeak;
+    int64_t lo = 0, hi = n;
     while (lo < hi) {
         int64_t mid = (lo + hi) / 2;
-        if (f->peak[mid].label < label)
+        okey at = *(const okey *)((const char *)first + stride * (size_t)mid);
+        if (at == label) return mid;
+        if (at < label)
             lo = mid + 1;
         else
             hi = mid;
     }
-    BUG_ON(lo == f->npeak || f->peak[lo].label != label);
-    return lo;
+    return -1;
+}
+
+static int64_t peak_find(const struct finder *f, okey label)
+{
+    int64_t at = seek(&f->peak->label, sizeof *f->peak, f->npeak, label);
+    BUG_ON(at < 0);
+    return at;
+}
+
+int64_t share_seek(const struct share *s, okey label)
+{
+    return seek(s->label, sizeof *s->label, s->n, label);
 }
 
 int64_t share_find(const struct share *s, okey label)
 {
-    int64_t lo = 0, hi = s->n;
-    while (lo < hi) {
-        int64_t mid = (lo + hi) / 2;
-        if (s->label[mid] < label)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    BUG_ON(lo == s->n || s->label[lo] != label);
-    return lo;
+    int64_t at = share_seek(s, label);
+    BUG_ON(at < 0);
+    return at;
+}
+
+/* Sorts labels; of equal ones one remains: how many. */
+static int64_t labels_tidy(int64_t n, okey *label)
+{
+    int64_t kept = 0;
+    qsort(label, (size_t)n, sizeof *label, label_order);
+    for (int64_t i = 0; i < n; i++)
+        if (i == 0 || label[i] != label[i - 1]) label[kept++] = label[i];
+    return kept;
 }
 
 /* Packs rows by rank. */
@@ -58,10 +75,7 @@ static void *pack(const struct share *s, size_t bytes, const void *rows)
 
 void share_make(struct share *s, const struct finder *f, int64_t n, okey *label)
 {
-    qsort(label, (size_t)n, sizeof *label, label_order);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (i == 0 || label[i] != label[i - 1]) label[kept++] = label[i];
+    int64_t kept = labels_tidy(n, label);
     *s = (struct share){.n = kept, .label = label};
     s->order = mem_new(sizeof *s->order * (size_t)kept + 1, "clump exchange");
     int *rank = mem_new(sizeof *rank * (size_t)kept + 1, "clump exchange");
@@ -120,11 +134,7 @@ void share_cells(struct share *s, const struct finder *f)
         if (k == last) continue;
         last = k;
         if (n == room) {
-            qsort(label, (size_t)n, sizeof *label, label_order);
-            int64_t kept = 0;
-            for (int64_t j = 0; j < n; j++)
-                if (j == 0 || label[j] != label[j - 1]) label[kept++] = label[j];
-            n = kept;
+            n = labels_tidy(n, label);
             room = 2 * n + 1024;
             label = mem_grow(label, sizeof *label * (size_t)room, "clump labels");
         }
