@@ -7,27 +7,15 @@
 
 #include "clump/priv.h"
 
-void around_set(struct around *a, const struct mesh *m, int level, lidx oct)
+void around_set(struct around *a, const struct mesh *m, struct spot s)
 {
-    const struct level *lv = &m->lev[level];
+    if (a->level == s.level && a->oct == s.oct) return;
     a->m = m;
-    a->level = level;
-    a->oct = oct;
-    mesh_cube(m, level, oct, a->same);
+    a->level = s.level;
+    a->oct = s.oct;
+    mesh_cube(m, s.level, s.oct, a->same);
     for (int k = 0; k < 27; k++) a->coarse[k] = NBR_NONE;
-    if (level > 1) mesh_cube(m, level - 1, lv->parent[oct], a->coarse);
-}
-
-/* A cell at these coordinates from the first cell of the oct in the middle of the cube. */
-static inline lidx cube_cell(const lidx cube[27], const int x[3], int *cell)
-{
-    int at = 0, stride = 1;
-    *cell = 0;
-    for (int d = 0; d < 3; d++, stride *= 3) {
-        at += stride * ((x[d] + 2) >> 1);
-        *cell |= (x[d] & 1) << d;
-    }
-    return cube[at];
+    if (s.level > 1) mesh_cube(m, s.level - 1, m->lev[s.level].parent[s.oct], a->coarse);
 }
 
 static inline int add_leaf(const struct level *lv, lidx oct, int cell, struct spot *s)

@@ -149,7 +149,7 @@ static void find_radii(struct bodies *b, const struct finder *f)
 {
     double *r2 = mem_zero(sizeof *r2 * (size_t)b->s.n + 1, "unbinding");
     for (int64_t i = 0; i < b->n; i++)
-        for (int32_t k = b->first[i]; k >= 0; k = b->at[k].main ? -1 : b->at[k].parent)
+        for (int32_t k = b->first[i]; k >= 0; k = body_above(b, k))
             r2[k] = fmax(r2[k], body_distance2(f, &b->at[k], i));
     bodies_join(b, f, r2, true);
     for (int64_t k = 0; k < b->s.n; k++) b->at[k].radius = sqrt(r2[k]);
@@ -182,7 +182,7 @@ static void add_masses(struct bodies *b, const struct finder *f)
     fixed *mine = mem_zero(bytes * (size_t)b->s.n + 1, "unbinding"),
           *own = mem_zero(bytes * (size_t)f->npeak + 1, "unbinding");
     for (int64_t i = 0; i < b->n; i++)
-        for (int32_t k = b->first[i]; k >= 0; k = b->at[k].main ? -1 : b->at[k].parent) {
+        for (int32_t k = b->first[i]; k >= 0; k = body_above(b, k)) {
             const double *r = b->r + (size_t)k * n;
             int at = body_shell(r, (int)n - 1, sqrt(body_distance2(f, &b->at[k], i)));
             mine[(size_t)k * n + (size_t)at] += fixed_of(b->mass_scale, f->p->m[i]);
@@ -226,7 +226,7 @@ static void find_borders(struct bodies *b, const struct finder *f)
         okey mine = f->label[at.level][at.oct][at.cell];
         int64_t k = share_seek(&b->s, mine);
         if (k < 0 || b->at[k].main) continue;
-        if (a.level != at.level || a.oct != at.oct) around_set(&a, f->m, at.level, at.oct);
+        around_set(&a, f->m, at);
         int n = around_leaves(&a, at.cell, s);
         double x[3], y[3];
         spot_near(f->m, at, b->at[k].x, x);

@@ -27,6 +27,11 @@ struct bodies {
     struct fixed_scale mass_scale, momentum_scale;
 };
 
+/* Row of the body that contains body k; −1: k is a main clump. */
+static inline int32_t body_above(const struct bodies *b, int32_t k)
+{
+    return b->at[k].main ? -1 : b->at[k].parent;
+}
 /* (collective) */
 void bodies_make(struct bodies *b, const struct finder *f);
 void bodies_free(struct bodies *b);

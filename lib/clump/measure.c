@@ -14,17 +14,15 @@ static double around_value(const struct finder *f, const struct around *a, int c
                            const int off[3])
 {
     double(*const *rho)[8] = f->f->place;
-    int at = 0, up = 0, c = 0, uc = 0, stride = 1, slot = oct_slot(&f->m->lev[a->level], a->oct);
-    for (int d = 0; d < 3; d++, stride *= 3) {
-        int x = (cell >> d & 1) + off[d], coarse = (slot >> d & 1) + ((x + 2) >> 1) - 1;
-        at += stride * ((x + 2) >> 1);
-        c |= (x & 1) << d;
-        up += stride * ((coarse + 2) >> 1);
-        uc |= (coarse & 1) << d;
+    int fine[3], coarse[3], c, slot = oct_slot(&f->m->lev[a->level], a->oct);
+    for (int d = 0; d < 3; d++) {
+        fine[d] = (cell >> d & 1) + off[d];
+        coarse[d] = (slot >> d & 1) + ((fine[d] + 2) >> 1) - 1;
     }
-    if (a->same[at] >= 0) return rho[a->level][a->same[at]][c];
-    if (a->level > f->m->levelmin && a->coarse[up] >= 0)
-        return rho[a->level - 1][a->coarse[up]][uc];
+    lidx oct = cube_cell(a->same, fine, &c);
+    if (oct >= 0) return rho[a->level][oct][c];
+    oct = cube_cell(a->coarse, coarse, &c);
+    if (oct >= 0 && a->level > f->m->levelmin) return rho[a->level - 1][oct][c];
     return rho[a->level][a->oct][cell];
 }
 
@@ -81,8 +79,8 @@ static void find_place(const struct finder *f, struct peak *p)
     spot_centre(f->m, p->at, p->c.x);
     for (int d = 0; d < 3; d++) p->c.x[d] *= f->m->boxlen;
     if (!f->f->place[p->at.level]) return;
-    struct around a;
-    around_set(&a, f->m, p->at.level, p->at.oct);
+    struct around a = {.level = 0};
+    around_set(&a, f->m, p->at);
     derivatives(f, &a, p->at.cell, g, h);
     if (g[0] == 0 && g[1] == 0 && g[2] == 0) return;
     newton_step(g, (const double(*)[3])h, step);
@@ -167,7 +165,6 @@ static void take(const struct finder *f, const struct scales *k, const struct ta
     struct clump *c = &p->c;
     double box = f->m->boxlen;
     p->mass = t->mass;
-    p->volume = t->volume;
     c->ncell = t->n;
     c->least = t->least;
     c->most = p->most;
@@ -240,10 +237,9 @@ struct halo {
 void measure_halos(struct finder *f)
 {
     struct share s;
-    int64_t n = 0;
     okey *label = mem_new(sizeof *label * (size_t)f->npeak + 1, "halos");
-    for (int64_t i = 0; i < f->npeak; i++) label[n++] = f->peak[i].halo;
-    share_make(&s, f, n, label);
+    for (int64_t i = 0; i < f->npeak; i++) label[i] = f->peak[i].halo;
+    share_make(&s, f, f->npeak, label);
     struct halo *mine = mem_zero(sizeof *mine * (size_t)s.n + 1, "halos"),
                 *sum = mem_zero(sizeof *sum * (size_t)f->npeak + 1, "halos");
     for (int64_t i = 0; i < f->npeak; i++) {

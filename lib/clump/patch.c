@@ -70,11 +70,6 @@ static struct spot ascend(const struct finder *f, const struct around *a, int ce
     return up;
 }
 
-static void around_cell(struct around *a, const struct finder *f, struct spot s)
-{
-    if (a->level != s.level || a->oct != s.oct) around_set(a, f->m, s.level, s.oct);
-}
-
 static void find_ways(struct finder *f)
 {
 #pragma omp parallel
@@ -82,7 +77,7 @@ static void find_ways(struct finder *f)
         struct around a = {.level = 0};
 #pragma omp for schedule(static, 4096)
         for (int64_t i = 0; i < f->ncell; i++) {
-            around_cell(&a, f, f->cell[i].at);
+            around_set(&a, f->m, f->cell[i].at);
             f->cell[i].up = ascend(f, &a, f->cell[i].at.cell);
         }
     }
@@ -252,7 +247,7 @@ static struct edges local_edges(const struct finder *f)
         struct edges e = {0};
 #pragma omp for schedule(static, 4096)
         for (int64_t i = 0; i < f->ncell; i++) {
-            around_cell(&a, f, f->cell[i].at);
+            around_set(&a, f->m, f->cell[i].at);
             cell_edges(f, &a, f->cell[i].at.cell, &e);
         }
 #pragma omp critical(clump_edges)

@@ -17,16 +17,16 @@ struct patch_cell {
 struct peak {
     okey label;
     struct spot at;
-    double most;        /* its density */
-    bool alive;         /* was not merged with another one in this phase */
-    int level;          /* round in which it was merged */
-    okey clump;         /* of the relevant peak that has its cells */
-    okey parent, halo;  /* labels, of the second phase */
-    int64_t index;      /* place among all peaks, from 1 */
-    double relevance;   /* 0: merged as irrelevant */
-    double saddle;      /* highest one, when irrelevant ones were merged */
-    fixed mass, volume; /* of its cells */
-    struct clump c;     /* what is listed */
+    double most;       /* its density */
+    bool alive;        /* was not merged with another one in this phase */
+    int level;         /* round in which it was merged */
+    okey clump;        /* of the relevant peak that has its cells */
+    okey parent, halo; /* labels, of the second phase */
+    int64_t index;     /* place among all peaks, from 1 */
+    double relevance;  /* 0: merged as irrelevant */
+    double saddle;     /* highest one, when irrelevant ones were merged */
+    fixed mass;        /* of its cells */
+    struct clump c;    /* what is listed */
 };
 
 /* A saddle point between two peaks, of which a is this rank's. */
@@ -49,7 +49,7 @@ struct finder {
     struct peak *peak; /* own, by label */
     int64_t nedge;
     struct edge *edge; /* of own peaks, by a, then b */
-    struct fixed_scale mass_scale, volume_scale;
+    struct fixed_scale mass_scale;
     struct clumps *out;
 };
 
@@ -96,7 +96,20 @@ struct around {
     int level;
     lidx oct, same[27], coarse[27];
 };
-void around_set(struct around *a, const struct mesh *m, int level, lidx oct);
+/* Nothing is done if it is that of this oct already; begins with level 0. */
+void around_set(struct around *a, const struct mesh *m, struct spot s);
+/* The oct of a cube around an oct that has the cell at x from the first cell of the oct in its
+ * middle, each −2..3; which of its cells. */
+static inline lidx cube_cell(const lidx cube[27], const int x[3], int *cell)
+{
+    int at = 0, stride = 1;
+    *cell = 0;
+    for (int d = 0; d < 3; d++, stride *= 3) {
+        at += stride * ((x[d] + 2) >> 1);
+        *cell |= (x[d] & 1) << d;
+    }
+    return cube[at];
+}
 /* The leaf cells that touch this cell or are it, of the level above, of its own, of the next:
  * each level by z, y, x. Cells of the level above and of the next occur once. Their number. */
 int around_leaves(const struct around *a, int cell, struct spot s[AROUND]);

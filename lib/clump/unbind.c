@@ -16,8 +16,7 @@
 static int32_t at_level(const struct bodies *b, int64_t i, int level)
 {
     int32_t k = b->first[i];
-    while (k >= 0 && (b->at[k].main || b->at[k].level < level))
-        k = b->at[k].main ? -1 : b->at[k].parent;
+    while (k >= 0 && (b->at[k].main || b->at[k].level < level)) k = body_above(b, k);
     return k >= 0 && b->at[k].level == level ? k : -1;
 }
 

@@ -33,8 +33,6 @@ ivar_clump=%s
 AS_RAMSES = ['run_params/ramses_cosmology=.true.', 'run_params/use_fftw=.false.']
 UNBIND = ['density_threshold=3', 'saddle_threshold=3.5', 'run_params/unbind=.true.',
           'unbinding_params/particlebased_clump_output=.true.']
-# columns of clump_NNNNN.txt: whole numbers, places, others
-WHOLE, PLACE, REAL = slice(0, 5), slice(5, 8), slice(8, 13)
 
 
 def tables(text):
