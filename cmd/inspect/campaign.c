@@ -1,6 +1,5 @@
 /* inspect: --campaign: a directory of checkpoints, a line each: when the simulation was where, how
  * long that took, which job wrote it, and whether it is whole. */
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/mem.h"
 #include "formats/formats.h"
 #include "inspect.h"
+#include "io/dir.h"
 
 /* A checkpoint, and what is said of it. */
 struct entry {
@@ -28,11 +28,8 @@ struct entry {
 
 static int is_output(const struct dirent *d)
 {
-    const char *s = d->d_name;
-    if (strncmp(s, "output_", 7) != 0 || strlen(s) < 12) return 0;
-    for (s += 7; *s; s++)
-        if (!isdigit((unsigned char)*s)) return 0;
-    return 1;
+    const char *rest;
+    return dir_output_number(d->d_name, &rest) >= 0 && !*rest;
 }
 
 static void keep_first(const struct damage *d, void *ctx)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,6 +14,15 @@
 
 #include "base/log.h"
 #include "io/file.h"
+
+int dir_output_number(const char *name, const char **rest)
+{
+    static const char stem[] = "output_";
+    enum { STEM = sizeof stem - 1, DIGITS = 5 };
+    if (strncmp(name, stem, STEM) != 0 || strspn(name + STEM, "0123456789") != DIGITS) return -1;
+    *rest = name + STEM + DIGITS;
+    return (int)strtol(name + STEM, NULL, 10);
+}
 
 enum err dir_sync(const char *path)
 {

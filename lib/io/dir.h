@@ -5,6 +5,9 @@
 
 #include "base/err.h"
 
+/* The number in the name output_NNNNN of a checkpoint, five digits; *rest: what follows, "" if it
+ * is the whole name. −1: another name. */
+int dir_output_number(const char *name, const char **rest);
 MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
 MUST_USE enum err dir_make(const char *path); /* with its parents; nothing to do if it exists */
 /* Removes a directory of files, and RAMSES's group_NNNNN/ in it; other directories in it are an

@@ -38,13 +38,12 @@ static enum err find_backups(const char *dir, int newest, int **list, int *n)
     if (!d) FAIL(ERR_FILE, "%s: cannot open the directory: %s", dir, strerror(errno));
     for (struct dirent *e; err == OK && (e = readdir(d));) {
         char path[PATH_MAX];
-        int number, end = 0;
-        if (sscanf(e->d_name, "output_%5d%n", &number, &end) != 1 || end != 12 || number < 0 ||
-            number > newest)
-            continue;
+        const char *rest;
+        int number = dir_output_number(e->d_name, &rest);
+        if (number < 0 || number > newest) continue;
         snprintf(path, sizeof path, "%.3800s/%.200s", dir, e->d_name);
-        bool removed = strcmp(e->d_name + end, ".removed") == 0,
-             backup = !e->d_name[end] && manifest_is_backup(path, number);
+        bool removed = strcmp(rest, ".removed") == 0,
+             backup = !*rest && manifest_is_backup(path, number);
         /* or a link, or more than a checkpoint */
         if ((!removed && !backup) || dir_may_remove(path) != OK) continue;
         if (removed) {

@@ -1,9 +1,11 @@
 /* sim/output: when a checkpoint is due, and when the run ends (docs/method/step.md). Requests from
- * outside are in stop.c.
+ * outside are in stop.c. Checkpoints that the run might have to replace are reported at its start,
+ * not days later when the output is due.
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
  * Hilbert domains, one per rank, whatever decomposition the run uses: octs travel to Hilbert
  * domains before writing and back afterwards, which changes no result. HDF5 needs no domains. */
+#include <dirent.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -354,4 +356,54 @@ enum err sim_output(struct sim *s)
         s->end.status = 75;
     }
     return OK;
+}
+
+/* ---- the checkpoints that are there before the run begins ---- */
+
+void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS])
+{
+    DIR *d = s->comm.rank == 0 ? opendir(s->out.dir) : NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const char *rest;
+        int number = dir_output_number(e->d_name, &rest);
+        if (number > 0 && !*rest) there[number] = 1;
+    }
+    if (d) closedir(d);
+    comm_bcast(&s->comm, there, SIM_NUMBERS, 0);
+}
+
+/* Multiples of period among the steps to come. */
+static int64_t count_multiples(const struct sim *s, const char *name, int period)
+{
+    int64_t last = s->par->run.nstepmax;
+    if (period <= 0 || !param_given(s->par, "output", name) || last < s->time.nstep_coarse)
+        return 0;
+    return last / period - s->time.nstep_coarse / period;
+}
+
+/* The max number of outputs that the run may write; it may end before. */
+static int64_t most_outputs(const struct sim *s)
+{
+    const struct param_output *o = &s->par->output;
+    if (param_given(s->par, "output", "delta_tout") || param_given(s->par, "output", "delta_aout"))
+        return SIM_NUMBERS;
+    return s->out.noutput - (s->out.iout - 1) + count_multiples(s, "foutput", o->foutput) +
+           count_multiples(s, "fbackup", o->fbackup) + (s->time.nstep_coarse == 0);
+}
+
+enum err sim_check_room(const struct sim *s)
+{
+    enum err e = OK;
+    if (s->out.force || s->end.done) return OK;
+    unsigned char *there = mem_zero(SIM_NUMBERS, "start");
+    sim_present(s, there);
+    int64_t end = s->out.ifout + most_outputs(s);
+    for (int i = s->out.ifout; i < end && i < SIM_NUMBERS && e == OK; i++)
+        if (there[i])
+            e = err_set(ERR_FILE,
+                        "%s/output_%05d exists already, and this run may have to write it: choose "
+                        "another directory (-o), or let it be replaced (--force)",
+                        s->out.dir, i);
+    mem_free(there);
+    return e;
 }

@@ -244,7 +244,7 @@ void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
 /* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_spectrum(struct sim *s);
-/* spectrum.c: halos_NNNNN.tsv of output ifout (collective, agreed) */
+/* halos.c: halos_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_halos(struct sim *s);
 /* history.c: the provenance that checkpoints record (owner: caller, mem_free) (collective) */
 char *sim_history(const struct sim *s);
@@ -265,9 +265,9 @@ MUST_USE enum err
 /* model.c: s->from is of the model of s->par, or may be of another (collective) */
 sim_check_model(const struct sim *s);
 enum { SIM_NUMBERS = 100000 }; /* output_00001 to output_99999 */
-/* present.c: marks the checkpoints in the directory of outputs (collective) */
+/* output.c: marks the checkpoints in the directory of outputs (collective) */
 void sim_present(const struct sim *s, unsigned char there[SIM_NUMBERS]);
-/* present.c: none is in the way of this run's, or they may be replaced (collective) */
+/* output.c: none is in the way of this run's, or they may be replaced (collective) */
 MUST_USE enum err sim_check_room(const struct sim *s);
 bool sim_at_end(const struct sim *s); /* output.c: time or step limit reached */
 void sim_stop_setup(struct sim *s);   /* stop.c: once the run begins */

@@ -1,12 +1,9 @@
-/* sim/spectrum: what is written beside outputs: power spectra of the state (dump_pk), the same
- * numbers as the program pk finds in the checkpoint with -n 2^levelmin; its halos (dump_halos), the
- * same catalogue as that of inspect --halos. */
+/* sim/spectrum: power spectra of the state, written beside outputs (dump_pk): the same numbers as
+ * the program pk finds in the checkpoint with -n 2^levelmin. */
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "base/timer.h"
-#include "halo/state.h"
-#include "halo/table.h"
 #include "io/stream.h"
 #include "pk/batch.h"
 #include "pk/table.h"
@@ -143,55 +140,5 @@ enum err sim_spectrum(struct sim *s)
     enum err err = s->comm.rank == 0 ? write_table(&t, s->out.dir, s->out.ifout) : OK;
     FREE(bin);
     FREE(edge);
-    return err_agree(&s->comm, err);
-}
-
-/* ---- halos ---- */
-
-static struct halo_box box_of(const struct sim *s)
-{
-    struct units u = sim_units(s);
-    const struct cosmo_par *p = &s->cosmo_par;
-    struct halo_box b = {.cosmo = s->cosmo != NULL,
-                         .aexp = s->time.aexp,
-                         .omega_m = p->omega_m,
-                         .omega_l = p->omega_l,
-                         .omega_k = p->omega_k,
-                         .h0 = p->h0,
-                         .boxlen_ini = p->boxlen_ini,
-                         .t = s->time.t,
-                         .boxlen = s->mesh.boxlen,
-                         .unit_l = u.length,
-                         .unit_d = u.density,
-                         .unit_t = u.time};
-    for (int k = 0; k < 3; k++)
-        b.periodic[k] = !s->mesh.bounded[2 * k] && !s->mesh.bounded[2 * k + 1];
-    return b;
-}
-
-static enum err write_halos(const struct halo_table *t, const char *dir, int number)
-{
-    char path[4200];
-    struct stream f;
-    snprintf(path, sizeof path, "%.4000s/halos_%05d.tsv", dir, number);
-    TRY(stream_open(&f, path));
-    halo_table_tsv(f.f, t);
-    return stream_close(&f, 0);
-}
-
-enum err sim_halos(struct sim *s)
-{
-    char from[64];
-    struct halo_list list;
-    timer_start("halos");
-    const struct halo_box box = box_of(s);
-    const struct halo_par par = halo_par_of(&box, s->par->run.halo_link, s->par->run.halo_min);
-    int64_t n;
-    struct halo_body *body = halo_state(&s->mesh, &s->parts, box.periodic, &n);
-    TRY(halo_find(&s->comm, &par, n, &body, &list));
-    snprintf(from, sizeof from, "output_%05d", s->out.ifout);
-    struct halo_table t = {&box, &list, from, par.part, par.least};
-    enum err err = s->comm.rank == 0 ? write_halos(&t, s->out.dir, s->out.ifout) : OK;
-    halo_list_free(&list);
     return err_agree(&s->comm, err);
 }
