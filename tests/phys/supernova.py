@@ -42,34 +42,32 @@ nexpand=1
 boxlen=1.0
 /
 &INIT_PARAMS
-nregion=3
-region_type(1)='square'
-region_type(2)='square'
-region_type(3)='square'
+nregion={n}
+{types}
 x_center=0.5,{centres}
 y_center=0.5,{centres}
 z_center=0.5,{centres}
 length_x=10.0,{sides}
 length_y=10.0,{sides}
 length_z=10.0,{sides}
-exp_region=3*10.0
-d_region=1.0,1.05,1.1
-p_region=3*1e-10
+exp_region={n}*10.0
+d_region={densities}
+p_region={n}*{pressure}
 /
 &OUTPUT_PARAMS
 foutput=1
 tout=1e9
 /
 &HYDRO_PARAMS
-gamma=1.4
+gamma={gamma}
 courant_factor=0.8
 slope_type=2
 riemann='hllc'
 /
 &UNITS_PARAMS
-units_density=2.1849d-24
-units_time=3.0856776d13
-units_length=3.0856776d20
+units_density={units[0]}
+units_time={units[1]}
+units_length={units[2]}
 /
 &REFINE_PARAMS
 err_grad_d=0.01
@@ -78,17 +76,33 @@ interpol_var=0
 interpol_type=1
 mass_sph={star}
 /
-&SF_PARAMS
-n_star=1.07
-eps_star=1.2e-4
+{cooling}&SF_PARAMS
+n_star={n_star}
+eps_star={eps_star}
 m_star=1.0
 sf_log_properties=.true.
 /
 &FEEDBACK_PARAMS
 eta_sn=0.2
-t_sne=0.0
+t_sne={t_sne}
 {feedback}/
 """
+
+
+def nested(levelmax, density, **values):
+    """The namelist of a star in gas at rest: it forms in the cell above the middle of the box, the
+    innermost of boxes within each other.
+
+    density: of the boxes, from outside. values: pressure, gamma, units (of density, time, length),
+    n_star, eps_star, t_sne; lines of feedback; cooling: a group, or ''."""
+    cell, n = 0.5 ** levelmax, len(density)
+    cells = [2 ** k for k in reversed(range(n - 1))]
+    return NAMELIST.format(levelmax=levelmax, n=n, star=1e-4 * cell ** 3,
+                           types='\n'.join("region_type(%d)='square'" % (k + 1)
+                                           for k in range(n)),
+                           centres=','.join(str(0.5 + k * cell / 2) for k in cells),
+                           sides=','.join(str(k * cell) for k in cells),
+                           densities=','.join(map(str, density)), **values)
 
 
 def shock_radius(s, r):
@@ -101,10 +115,9 @@ def main():
     v = ptah.Verdict()
     feedback = sys.argv[1]
     cell = 0.5 ** LEVELMAX
-    text = NAMELIST.format(levelmax=LEVELMAX,
-                           centres=','.join(str(0.5 + k * cell / 2) for k in (2, 1)),
-                           sides=','.join(str(k * cell) for k in (2, 1)),
-                           star=1e-4 * cell ** 3, feedback=FEEDBACK[feedback])
+    text = nested(LEVELMAX, (1.0, 1.05, 1.1), pressure=1e-10, gamma=1.4,
+                  units=('2.1849d-24', '3.0856776d13', '3.0856776d20'), n_star=1.07,
+                  eps_star='1.2e-4', t_sne=0.0, feedback=FEEDBACK[feedback], cooling='')
     start = ptah.simulate(text, '.', ranks=2)
     run = ptah.simulate(text, '.', ranks=2, options=['-r', start.outputs[-1], '--change-model'],
                         settings=['sf_params/eps_star=1e-12', 'refine_params/err_grad_d=0.1',

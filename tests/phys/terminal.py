@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 import read_ramses  # noqa: E402
 from sedov import positions  # noqa: E402
+from supernova import nested  # noqa: E402
 
 LEVELMAX = 7
 PARSEC, YEAR, SUN = 3.0856776e18, 31557600.0, 1.9891e33
@@ -28,72 +29,13 @@ TIMES = [1, 3, 6]  # in t_sf
 HYDROGEN = 1.6605390e-24 / 0.76
 AMBIENT = 8000.0  # K, T/mu
 
-NAMELIST = """
-&RUN_PARAMS
-hydro=.true.
-nsubcycle=1
-nstepmax=1
-/
-&AMR_PARAMS
-levelmin=5
-levelmax={levelmax}
-nexpand=1
-boxlen=1.0
-/
-&INIT_PARAMS
-nregion=4
-region_type(1)='square'
-region_type(2)='square'
-region_type(3)='square'
-region_type(4)='square'
-x_center=0.5,{centres}
-y_center=0.5,{centres}
-z_center=0.5,{centres}
-length_x=10.0,{sides}
-length_y=10.0,{sides}
-length_z=10.0,{sides}
-exp_region=4*10.0
-d_region=1.0,1.03,1.06,1.1
-p_region=4*{pressure}
-/
-&OUTPUT_PARAMS
-foutput=1
-tout=1e9
-/
-&HYDRO_PARAMS
-gamma=1.6666667
-courant_factor=0.8
-slope_type=2
-riemann='hllc'
-/
-&UNITS_PARAMS
-units_density={density}
-units_time={time}
-units_length={length}
-/
-&REFINE_PARAMS
-err_grad_d=0.01
-err_grad_p=0.1
-interpol_var=0
-interpol_type=1
-mass_sph={star}
-/
-&COOLING_PARAMS
+COOLING = """&COOLING_PARAMS
 cooling=.false.
 haardt_madau=.true.
 z_ave=1.0
 /
-&SF_PARAMS
-n_star={n_star}
-eps_star={eps_star}
-m_star=1.0
-sf_log_properties=.true.
-/
-&FEEDBACK_PARAMS
-eta_sn=0.2
-t_sne=1e9
-{feedback}/
 """
+FEEDBACK = {'momentum': 'momentum_feedback=1\nf_ek=1.0\n', 'thermal': ''}
 
 
 def explode(folder, recipe, n):
@@ -102,15 +44,11 @@ def explode(folder, recipe, n):
     length, time = 128 * n ** -0.42 * PARSEC, 4.4e4 * n ** -0.55 * YEAR
     density, velocity = n * HYDROGEN, length / time
     pressure = AMBIENT * 1.3806e-16 / 1.6605e-24 / velocity ** 2
-    star = 1e-4 * cell ** 3
     dt = 0.8 * cell / 3 / math.sqrt(5 / 3 * pressure)
-    text = NAMELIST.format(levelmax=LEVELMAX, pressure=pressure, density=density, time=time,
-                           length=length, star=star, n_star=1.098 * n,
-                           eps_star=50 * 1e-4 / (2.1 * dt),
-                           centres=','.join(str(0.5 + k * cell / 2) for k in (4, 2, 1)),
-                           sides=','.join(str(k * cell) for k in (4, 2, 1)),
-                           feedback='momentum_feedback=1\nf_ek=1.0\n' if recipe == 'momentum'
-                           else '')
+    text = nested(LEVELMAX, (1.0, 1.03, 1.06, 1.1), pressure=pressure, gamma=1.6666667,
+                  units=(density, time, length), n_star=1.098 * n,
+                  eps_star=50 * 1e-4 / (2.1 * dt), t_sne='1e9', feedback=FEEDBACK[recipe],
+                  cooling=COOLING)
     start = ptah.simulate(text, folder, threads=2)
     s = read_ramses.load(start.outputs[-1])
     ejecta = 0.2 * s.part['mass'].sum() * density * length ** 3 / SUN
