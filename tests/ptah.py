@@ -151,6 +151,22 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
     return r
 
 
+def ramses_program():
+    """The RAMSES that tests which run it are given."""
+    if not os.environ.get('RAMSES'):
+        skip('set RAMSES to the path of a ramses3d with NVAR=6')
+    return os.environ['RAMSES']
+
+
+def ramses(namelist, cwd):
+    """Runs RAMSES with a namelist (text) in folder cwd. Its exit status says nothing."""
+    os.makedirs(cwd, exist_ok=True)
+    with open(os.path.join(cwd, 'run.nml'), 'w') as f:
+        f.write(namelist)
+    with open(os.path.join(cwd, 'log'), 'a') as log:
+        subprocess.run([ramses_program(), 'run.nml'], cwd=cwd, stdout=log, stderr=log, check=False)
+
+
 ASCII_BOX = """
 &RUN_PARAMS
 pic=.true.

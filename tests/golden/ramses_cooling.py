@@ -12,7 +12,6 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import sys
 
 import numpy as np
@@ -151,22 +150,17 @@ def prepare(name):
         ptah.unpack_ics(name, 'ic_32')
         if cosmo:
             other_cosmology(os.path.join(name, 'ics'), cosmo)
-    text = namelist(change, cosmo)
-    with open(os.path.join(name, 'run.nml'), 'w') as f:
-        f.write(text)
-    return text
+    return namelist(change, cosmo)
 
 
-def ramses(name, path):
+def ramses(name, text):
     folder = os.path.join(name, 'ramses')
     if os.path.isdir(os.path.join(folder, 'output_00002')):
         return
     os.makedirs(folder, exist_ok=True)
     if os.path.isdir(os.path.join(name, 'ics')) and not os.path.exists(folder + '/ics'):
         os.symlink('../ics', os.path.join(folder, 'ics'))
-    shutil.copy(os.path.join(name, 'run.nml'), folder)
-    with open(os.path.join(folder, 'log'), 'w') as log:
-        subprocess.run([path, 'run.nml'], cwd=folder, stdout=log, stderr=log, check=False)
+    ptah.ramses(text, folder)
 
 
 def compare(name):
@@ -188,13 +182,11 @@ def compare(name):
 
 def main():
     v, names = ptah.Verdict(), sys.argv[1:] or list(CASES)
-    path = os.environ.get('RAMSES')
-    if not path:
-        ptah.skip('set RAMSES to the path of a ramses3d with NVAR=6')
+    ptah.ramses_program()
     print('| case | leaf cells | other cells | T2, median | T2, 99.9 % |\n|---|---|---|---|---|')
     for name in names:
         text = prepare(name)
-        ramses(name, path)
+        ramses(name, text)
         folder = os.path.join(name, 'ptah')
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)

@@ -14,7 +14,6 @@ twice, an unnamed scalar that is lost.
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -96,12 +95,7 @@ def text(recipe, steps, refine, nrestart=0):
 
 def ramses(folder, namelist):
     """The last checkpoint."""
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, 'run.nml'), 'w') as f:
-        f.write(namelist)
-    with open(os.path.join(folder, 'log'), 'a') as log:
-        subprocess.run([os.environ['RAMSES'], 'run.nml'], cwd=folder, stdout=log, stderr=log,
-                       check=False)
+    ptah.ramses(namelist, folder)
     last = sorted(d for d in os.listdir(folder) if re.match('output_', d))[-1]
     return os.path.abspath(os.path.join(folder, last))
 
@@ -163,8 +157,7 @@ def debris(v):
 
 def main():
     v = ptah.Verdict()
-    if not os.environ.get('RAMSES'):
-        ptah.skip('set RAMSES to the path of a ramses3d with NVAR=6')
+    ptah.ramses_program()
     virial(v)
     debris(v)
     v.end()

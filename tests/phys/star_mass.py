@@ -11,7 +11,6 @@ del_star.
 """
 # test: tier=long timeout=3000
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -45,15 +44,6 @@ def namelist():
     return text.replace('&SF_PARAMS\n', '&SF_PARAMS\neps_star=0.05\n')
 
 
-def ramses(folder, seed):
-    text = namelist().replace('cosmo=.true.\n', 'cosmo=.true.\nsink=.true.\nstellar=.true.\n')
-    with open(os.path.join(folder, 'run.nml'), 'w') as f:
-        f.write(text + SINKS % seed)
-    with open(os.path.join(folder, 'log'), 'w') as log:
-        subprocess.run([os.environ['RAMSES'], 'run.nml'], cwd=folder, stdout=log, stderr=log,
-                       check=False)
-
-
 def run(who, seed):
     """The folder of the last checkpoint."""
     folder = '%s_%d' % (who, seed)
@@ -64,7 +54,8 @@ def run(who, seed):
     if not os.path.exists(folder + '/ics'):
         os.symlink('../ics', folder + '/ics')
     if who == 'ramses':
-        ramses(folder, seed)
+        text = namelist().replace('cosmo=.true.\n', 'cosmo=.true.\nsink=.true.\nstellar=.true.\n')
+        ptah.ramses(text + SINKS % seed, folder)
     else:
         ptah.simulate(namelist(), folder, settings=['stellar_params/iseed=%d' % seed],
                       options=['-q'])
@@ -91,8 +82,7 @@ def history(last):
 
 def main():
     v = ptah.Verdict()
-    if not os.environ.get('RAMSES'):
-        ptah.skip('set RAMSES to the path of a ramses3d with NVAR=6')
+    ptah.ramses_program()
     if len(sys.argv) > 1:
         os.chdir(sys.argv[1])
     seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
