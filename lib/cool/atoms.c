@@ -10,6 +10,32 @@
 
 static const double E_HI = 157809.1, E_HEI = 285335.4, E_HEII = 631515.0; /* K */
 
+/* ---- what both have of Cen (1992) ---- */
+
+/* Dielectronic recombination to HeI. */
+static double dielectronic(double coef, double T)
+{
+    return coef * pow(T, -1.5) * exp(-470000.0 / T) * (1 + 0.3 * exp(-94000.0 / T));
+}
+
+/* By singly charged ions. */
+static double bremsstrahlung(double coef, double T)
+{
+    double off = 5.5 - log10(T);
+    return coef * sqrt(T) * (1.1 + 0.34 * exp(-off * off / 3));
+}
+
+/* Lines of HI and HeII, which collisions excite. s: 1 + sqrt(T / 1e5) */
+static double lines_hi(double T, double s)
+{
+    return 7.50e-19 / s * exp(-118348.0 / T);
+}
+
+static double lines_heii(double T, double s)
+{
+    return 5.54e-17 / s * pow(T, -0.397) * exp(-473638.0 / T);
+}
+
 /* ---- Cen (1992), Theuns et al. (1998) ---- */
 
 static const double F_IONISE = 2.0, F_RECOMBINE = 0.75; /* Theuns et al. 1998 */
@@ -18,10 +44,8 @@ static void theuns_chemistry(double T, struct rate_coef *c)
 {
     double root = sqrt(T), s = 1 + sqrt(T / 1e5);
     double hydrogenic = pow(T / 1e3, -0.2) / (1 + pow(T / 1e6, 0.7)) / root;
-    double dielectronic = 1.9e-3 * pow(T, -1.5) * exp(-470000.0 / T) *
-                          (1 + 0.3 * exp(-94000.0 / T));
     c->recombine[ION_HI] = F_RECOMBINE * 8.40e-11 * hydrogenic;
-    c->recombine[ION_HEI] = 1.50e-10 * pow(T, -0.6353) + dielectronic;
+    c->recombine[ION_HEI] = 1.50e-10 * pow(T, -0.6353) + dielectronic(1.9e-3, T);
     c->recombine[ION_HEII] = 3.36e-10 * hydrogenic;
     c->ionise[ION_HI] = F_IONISE * 5.85e-11 * root / s * exp(-E_HI / T);
     c->ionise[ION_HEI] = F_IONISE * 2.38e-11 * root / s * exp(-E_HEI / T);
@@ -31,20 +55,15 @@ static void theuns_chemistry(double T, struct rate_coef *c)
 static void theuns_at(double T, struct rate_coef *c)
 {
     theuns_chemistry(T, c);
-    double root = sqrt(T), s = 1 + sqrt(T / 1e5), off = 5.5 - log10(T);
+    double root = sqrt(T), s = 1 + sqrt(T / 1e5), braking = bremsstrahlung(1.42e-27, T);
     double hydrogenic = root * pow(T / 1e3, -0.2) / (1 + pow(T / 1e6, 0.7));
-    double gaunt = 1.1 + 0.34 * exp(-off * off / 3);
-    double dielectronic = 1.24e-13 * pow(T, -1.5) * exp(-470000.0 / T) *
-                          (1 + 0.3 * exp(-94000.0 / T));
-    c->cool_own[ION_HI] = F_IONISE * 1.27e-21 * root / s * exp(-E_HI / T) +
-                          7.50e-19 / s * exp(-118348.0 / T);
+    c->cool_own[ION_HI] = F_IONISE * 1.27e-21 * root / s * exp(-E_HI / T) + lines_hi(T, s);
     c->cool_own[ION_HEI] = F_IONISE * 9.38e-22 * root / s * exp(-E_HEI / T) +
                            9.10e-27 / s * pow(T, -0.1687) * exp(-13179.0 / T);
-    c->cool_own[ION_HEII] = F_IONISE * 4.95e-22 * root / s * exp(-E_HEII / T) +
-                            5.54e-17 / s * pow(T, -0.397) * exp(-473638.0 / T);
-    c->cool_next[ION_HI] = 1.42e-27 * root * gaunt + 8.70e-27 * hydrogenic;
-    c->cool_next[ION_HEI] = 1.42e-27 * root * gaunt + 1.55e-26 * pow(T, 0.3647) + dielectronic;
-    c->cool_next[ION_HEII] = 5.68e-27 * root * gaunt + 3.48e-26 * hydrogenic;
+    c->cool_own[ION_HEII] = F_IONISE * 4.95e-22 * root / s * exp(-E_HEII / T) + lines_heii(T, s);
+    c->cool_next[ION_HI] = braking + 8.70e-27 * hydrogenic;
+    c->cool_next[ION_HEI] = braking + 1.55e-26 * pow(T, 0.3647) + dielectronic(1.24e-13, T);
+    c->cool_next[ION_HEII] = 4 * braking + 3.48e-26 * hydrogenic;
 }
 
 /* ---- Abel et al. (1997) ---- */
@@ -111,17 +130,13 @@ static double hydrogenic_cooling(double T, double energy)
 static void abel_at(double T, struct rate_coef *c)
 {
     abel_chemistry(T, c);
-    double root = sqrt(T), s = 1 + sqrt(T / 1e5), off = 5.5 - log10(T);
-    double braking = 1.43e-27 * root * (1.1 + 0.34 * exp(-off * off / 3));
-    double dielectronic = 1.24e-13 * pow(T, -1.5) * exp(-470000.0 / T) *
-                          (1 + 0.3 * exp(-94000.0 / T));
+    double s = 1 + sqrt(T / 1e5), braking = bremsstrahlung(1.43e-27, T);
     double helium = 3e-14 * COOL_KB * T * pow(2 * E_HEI / T, 0.654);
-    c->cool_own[ION_HI] = 2.18e-11 * c->ionise[ION_HI] + 7.50e-19 / s * exp(-118348.0 / T);
+    c->cool_own[ION_HI] = 2.18e-11 * c->ionise[ION_HI] + lines_hi(T, s);
     c->cool_own[ION_HEI] = 3.94e-11 * c->ionise[ION_HEI];
-    c->cool_own[ION_HEII] = 8.72e-11 * c->ionise[ION_HEII] +
-                            5.54e-17 / s * pow(T, -0.397) * exp(-473638.0 / T);
+    c->cool_own[ION_HEII] = 8.72e-11 * c->ionise[ION_HEII] + lines_heii(T, s);
     c->cool_next[ION_HI] = braking + hydrogenic_cooling(T, E_HI);
-    c->cool_next[ION_HEI] = braking + helium + dielectronic;
+    c->cool_next[ION_HEI] = braking + helium + dielectronic(1.24e-13, T);
     c->cool_next[ION_HEII] = 4 * braking + 8 * hydrogenic_cooling(T, E_HEII);
     c->cool_metastable = pow(T, -0.1687) / s *
                          (9.10e-27 * exp(-13179.0 / T) + 5.01e-27 * exp(-55338.0 / T));
