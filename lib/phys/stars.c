@@ -110,13 +110,13 @@ static int64_t next_id(const struct term_run *r)
     return most + 1;
 }
 
-static void inherit_elements(const struct term_run *r, const struct part_place *at, int64_t k)
+static void inherit_elements(const struct term_run *r, const struct star_elements *s,
+                             const struct part_place *at, int64_t k)
 {
-    const struct star_elements s = star_elements(r);
     const struct level *lv = &r->mesh->lev[r->level];
-    for (int e = 0; e < s.n; e++)
-        *star_element(r->parts, &s, e, k) = lv->fld[FLD_U + s.var[e]][at->oct][at->cell] /
-                                            lv->fld[FLD_U][at->oct][at->cell];
+    for (int e = 0; e < s->n; e++)
+        *star_element(r->parts, s, e, k) = lv->fld[FLD_U + s->var[e]][at->oct][at->cell] /
+                                           lv->fld[FLD_U][at->oct][at->cell];
 }
 
 /* Particle k begins in the middle of its cell, and moves with its gas. */
@@ -139,7 +139,6 @@ static void star_born(const struct term_run *r, const struct part_place *at, int
     p->birth[k] = birth;
     if (p->birth_mass) p->birth_mass[k] = m;
     if (metal >= 0) p->metal[k] = lv->fld[FLD_U + metal][at->oct][at->cell] / rho;
-    inherit_elements(r, at, k);
 }
 
 /* What stays of every conserved variable. */
@@ -183,10 +182,12 @@ static enum err give_birth(const struct term_run *r, const struct star_law *law,
     int64_t debris = param_debris(r->par) ? part_insert(r->parts, r->level, b->n) : -1;
     struct star_event *e = mem_new(sizeof *e * (size_t)b->n + 1, "star formation");
     double birth = star_birth(r, 0);
+    const struct star_elements elements = star_elements(r); /* none if there is debris */
     for (int64_t i = 0; i < b->n; i++) {
         const struct part_place *at = &b->place[i];
         double m = (double)b->count[i] * law->mass, taken = m;
         star_born(r, at, first + i, m, birth, FAM_STAR);
+        inherit_elements(r, &elements, at, first + i);
         if (debris >= 0) taken = debris_born(r, at, first + i, debris + i, b->count[i], birth);
         e[i] = star_event(r, STAR_BIRTH, &r->mesh->lev[r->level], at->oct, at->cell, first + i);
         gas_left(r, at, taken);
