@@ -37,11 +37,12 @@ static void put(const struct gas_rates *g, double value[RATE_COUNT])
     value[RATE_COMPTON_HEAT] = log_of(g->compton_heat);
 }
 
-/* The densities of a part at one temperature, here and 0.01 dex above: derivatives are differences,
- * as in RAMSES. */
+static const double DEX = 0.01; /* derivatives are differences over it, as in RAMSES */
+
+/* The densities of a part at one temperature, here and DEX above. */
 static void part_row_make(struct cool_table *t, int part, int k, struct rate_path *path[2])
 {
-    const double dex = 0.01, width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
+    const double width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
     int first = part * VEC, n = TABLE_N - first < VEC ? TABLE_N - first : VEC;
     double nH[VEC] = {0}, next[RATE_COUNT], slope, T2 = pow(10, log_T2(k));
     struct gas_rates here[VEC], there[VEC];
@@ -53,7 +54,7 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
         put(&here[i], to->value);
         put(&there[i], next);
         for (int r = 0; r < RATE_METAL; r++)
-            to->slope[r] = limited((next[r] - to->value[r]) / dex * width);
+            to->slope[r] = limited((next[r] - to->value[r]) / DEX * width);
         double metals = metal_rate(T2 * here[i].mu, t->metal_measure / nH[i], &slope);
         to->value[RATE_METAL] = log_of(metals);
         to->slope[RATE_METAL] = limited(slope * width * log2(10));
@@ -63,7 +64,7 @@ static void part_row_make(struct cool_table *t, int part, int k, struct rate_pat
 static void row_make(struct cool_table *t, int first, int last, int k)
 {
     struct rate_path *path[2] = {rate_path_new(t->light.atoms, pow(10, log_T2(k))),
-                                 rate_path_new(t->light.atoms, pow(10, log_T2(k) + 0.01))};
+                                 rate_path_new(t->light.atoms, pow(10, log_T2(k) + DEX))};
     for (int part = first; part <= last; part++)
         if (!t->made[part]) part_row_make(t, part, k, path);
     for (int i = 0; i < 2; i++) rate_path_free(path[i]);
