@@ -10,6 +10,7 @@
 
 static const double LEAST = 1e-30;   /* RAMSES's floor of the Compton rates */
 static const double E_LEAST = 1e-15; /* n_e/n_H that counts as none */
+
 /* ---- equilibrium ---- */
 
 /* Ions at n_e = x n_H; returns the electrons that they give, and their derivative by x. */
@@ -264,9 +265,9 @@ static void bisection_enter(struct bisection *b, int k, const struct rate_path *
     gas_put(g, k, path_at(p, b->node, p->T2 * b->mid, false, &mine), e > 1e-12 ? e : 1e-12);
 }
 
-/* n densities. Where there are fewer than VEC, copies of the first one fill up. */
-static void bisect(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
-                   double a, struct gas_rates out[])
+/* Where there are fewer than VEC, copies of the first one fill up; one is alone. */
+void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
+                  double a, struct gas_rates out[])
 {
     struct bisection b[VEC];
     struct gases g;
@@ -297,14 +298,8 @@ static void bisect(const struct rate_path *p, const double nH[], int n, const st
 struct gas_rates gas_rates_at(double T2, double nH, const struct uv_rates *uv, double a)
 {
     struct gas_rates g;
-    bisect(&(struct rate_path){.atoms = uv->atoms, .T2 = T2}, &nH, 1, uv, a, &g);
+    gas_rates_on(&(struct rate_path){.atoms = uv->atoms, .T2 = T2}, &nH, 1, uv, a, &g);
     return g;
-}
-
-void gas_rates_on(const struct rate_path *p, const double nH[], int n, const struct uv_rates *uv,
-                  double a, struct gas_rates g[])
-{
-    bisect(p, nH, n, uv, a, g);
 }
 
 /* ---- metals ---- */
