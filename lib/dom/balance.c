@@ -27,7 +27,7 @@
 #include "base/mem.h"
 #include "dom/cut.h"
 
-enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12, PARALLEL_FROM = 50000 };
+enum { BINS_ALL = 1 << 20, BINS_LOG_MIN = 3, BINS_LOG_MAX = 12 };
 /* of a rank's cost, shared by the tree levels: two cut planes, hence 1 % in all */
 static const double TOLERANCE = 0.005;
 

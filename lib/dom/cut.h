@@ -3,6 +3,8 @@
 #pragma once
 #include "dom/domain_priv.h"
 
+enum { PARALLEL_FROM = 50000 }; /* samples of a rank */
+
 /* One tree level: nodes to cut, and this rank's samples. */
 struct cut {
     const struct comm *comm;

@@ -25,7 +25,7 @@
 #include "base/mem.h"
 #include "dom/cut.h"
 
-enum { TRIALS = 3, TRIALS_HILBERT = 3, PARALLEL_FROM = 50000 };
+enum { TRIALS = 3 };              /* of a tree level, or of the bounds of the curve */
 static const double NEAR = 0.001; /* error of a plane, of what a rank holds */
 
 struct even {
@@ -41,21 +41,22 @@ struct even {
 
 static void even_begin(struct even *e, struct cut *s, const struct domain *d);
 static void even_end(struct even *e);
+static void hold_begin(struct even *e, const struct domain *d);
 static double held_count(struct even *e, const struct domain *d);
 static void level_begin(struct even *e, const struct domain *d, int level);
 static void level_judge(struct even *e, const struct domain *d);
 
 struct domain *even_out(struct domain *best, struct cut *s, double *spread)
 {
-    bool tree = best->kind == DOMAIN_KSECTION;
-    int trial = 0, trials = tree ? TRIALS : TRIALS_HILBERT, nlev = tree ? best->ksec.tree.nlev : 1;
+    int trial = 0, nlev = best->kind == DOMAIN_KSECTION ? best->ksec.tree.nlev : 1;
     struct even e;
     struct domain *now = best;
     even_begin(&e, s, best);
+    hold_begin(&e, best);
     double least = held_count(&e, best);
     while (least > s->load->enough && e.hold.level < nlev) {
         level_judge(&e, now);
-        if (++trial > trials || e.worst < NEAR) {
+        if (++trial > TRIALS || e.worst < NEAR) {
             level_begin(&e, best, e.hold.level + 1);
             trial = 0;
             if (!e.moved) continue; /* what was counted says as much of the next level */
@@ -108,10 +109,16 @@ static void even_begin(struct even *e, struct cut *s, const struct domain *d)
     e->share = mem_new(sizeof *e->share * 2 * n, "balance shares");
     e->off = e->share + n;
     for (size_t r = 0; r < n; r++) e->share[r] = 1;
+}
+
+/* No plane is held yet. */
+static void hold_begin(struct even *e, const struct domain *d)
+{
     e->hold.none[1] = d->extent;
-    e->hold.step = step_of(s, d);
     level_begin(e, d, 0);
-    if (d->kind == DOMAIN_KSECTION) s->hold = &e->hold;
+    if (d->kind != DOMAIN_KSECTION) return;
+    e->hold.step = step_of(e->cut, d);
+    e->cut->hold = &e->hold;
 }
 
 static void even_end(struct even *e)
