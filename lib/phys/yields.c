@@ -14,6 +14,7 @@
 enum { MOST_METALS = 1000, MOST_AGES = 10000, NAME = 24, FIRST_ELEMENT = 4 };
 
 static const char PREFIX[] = "element_";
+static const double NONE[FIRST_ELEMENT + YIELD_ELEMENTS] = {0}; /* a row before all others */
 
 struct yields {
     int nmetal, nage;
@@ -82,12 +83,11 @@ static void mix(const struct yields *y, const double *a, const double *b, double
 
 static void at_age(const struct yields *y, int metal, double age, double *out)
 {
-    static const double none[FIRST_ELEMENT + YIELD_ELEMENTS] = {0};
     const double *last = row_of(y, metal, y->nage - 1);
     if (!(age > 0)) {
-        memcpy(out, none, sizeof *out * (size_t)y->width);
+        memcpy(out, NONE, sizeof *out * (size_t)y->width);
     } else if (age <= y->age[0]) {
-        mix(y, none, row_of(y, metal, 0), age / y->age[0], out);
+        mix(y, NONE, row_of(y, metal, 0), age / y->age[0], out);
     } else if (age >= y->age[y->nage - 1]) {
         memcpy(out, last, sizeof *out * (size_t)y->width);
     } else {
@@ -102,7 +102,7 @@ struct yield yields_at(const struct yields *y, double age, double Z)
     int last = y->nmetal - 1, k = Z >= y->Z[last] ? last : 0;
     double lo[FIRST_ELEMENT + YIELD_ELEMENTS], hi[FIRST_ELEMENT + YIELD_ELEMENTS];
     struct yield out = {0};
-    if (last == 0 || !(Z > y->Z[0]) || k == last) {
+    if (!(Z > y->Z[0]) || k == last) {
         at_age(y, k, age, lo);
     } else {
         k = below(y->Z, y->nmetal, Z);
@@ -307,10 +307,9 @@ static enum err take_row(struct table_file *in, struct yields *y, int metal, int
              "%s: line %ld: the age, %g Gyr, must be above 0 and the age before, and the same for "
              "all metallicities",
              in->path, in->line, x[0]);
-    static const double none[FIRST_ELEMENT + YIELD_ELEMENTS] = {0};
     double *row = row_of(y, metal, k);
     memcpy(row, x + 1, sizeof *x * (size_t)y->width);
-    if (!plausible(y->width, row, k ? row_of(y, metal, k - 1) : none))
+    if (!plausible(y->width, row, k ? row_of(y, metal, k - 1) : NONE))
         FAIL(ERR_FORMAT,
              "%s: line %ld: yields are cumulative and must not decrease; the mass must stay below "
              "1, metals and each element within the mass",
