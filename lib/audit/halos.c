@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ckpt/boundary.h"
+#include "halo/state.h"
 
 /* Bytes at the peak, of a body that is read; around a region, its surroundings are read too. */
 enum { BODY_BYTES = 250 };
@@ -23,11 +24,6 @@ struct halos {
 };
 
 /* ---- reading ---- */
-
-static enum halo_kind kind_of(int family)
-{
-    return family == FAM_DM ? HALO_DM : family == FAM_STAR ? HALO_STAR : HALO_GAS;
-}
 
 /* The square of the distance from the centre of the region. */
 static double far2_of(const struct halos *h, const double x[3])
@@ -64,26 +60,18 @@ static enum err add_body(struct halos *h, const struct halo_body *b)
     return OK;
 }
 
-static void put_place(const struct halos *h, double x[3])
-{
-    for (int k = 0; k < 3; k++) {
-        if (!h->box.periodic[k]) continue;
-        x[k] -= floor(x[k]);
-        if (x[k] >= 1) x[k] = 0;
-    }
-}
-
 static enum err take_parts(const struct source_parts *p, void *ctx)
 {
     struct halos *h = ctx;
     for (int64_t i = 0; i < p->n; i++) {
-        struct halo_body b = {.m = p->m[i], .id = p->id[i], .kind = kind_of((int)p->family[i])};
+        double x[3], v[3];
         if (p->family[i] <= 0) continue; /* tracers have no mass */
         for (int k = 0; k < 3; k++) {
-            b.x[k] = p->x[k][i] / h->box.boxlen;
-            b.v[k] = p->v[k][i];
+            x[k] = p->x[k][i] / h->box.boxlen;
+            v[k] = p->v[k][i];
         }
-        put_place(h, b.x);
+        struct halo_body b = halo_particle((int)p->family[i], p->id[i], p->m[i], x, v,
+                                           h->box.periodic);
         if (is_near(h, b.x)) TRY(add_body(h, &b));
     }
     return OK;
@@ -104,17 +92,13 @@ static enum err take_masses(const struct source_parts *p, void *ctx)
 static enum err take_octs(const struct source_octs *o, void *ctx)
 {
     struct halos *h = ctx;
-    double size = ldexp(1, -o->level), volume = pow(size * h->box.boxlen, 3);
-    for (int i = 0; i < o->n; i++) {
-        int64_t at[3];
-        okey_coords(o->key[i], at);
+    double volume = pow(ldexp(1, -o->level) * h->box.boxlen, 3);
+    for (int i = 0; i < o->n; i++)
         for (int c = 0; c < 8; c++) {
-            struct halo_body b = {.m = o->val[c][i] * volume, .kind = HALO_GAS};
             if (o->split[i] >> c & 1) continue;
-            for (int k = 0; k < 3; k++) b.x[k] = ((double)(2 * at[k] + (c >> k & 1)) + 0.5) * size;
+            struct halo_body b = halo_cell(o->level, o->key[i], c, o->val[c][i] * volume);
             if (is_near(h, b.x)) TRY(add_body(h, &b));
         }
-    }
     return OK;
 }
 

@@ -11,46 +11,51 @@ struct bodies {
     struct halo_body *at;
 };
 
-static double wrapped(double x, bool periodic)
+static enum halo_kind kind_of(int family)
 {
-    if (!periodic) return x;
-    x -= floor(x);
-    return x < 1 ? x : 0;
+    return family == FAM_DM ? HALO_DM : family == FAM_STAR ? HALO_STAR : HALO_GAS;
+}
+
+struct halo_body halo_particle(int family, int64_t id, double m, const double x[3],
+                               const double v[3], const bool periodic[3])
+{
+    struct halo_body b = {.m = m, .id = id, .kind = kind_of(family)};
+    for (int k = 0; k < 3; k++) {
+        b.x[k] = periodic[k] ? x[k] - floor(x[k]) : x[k];
+        if (periodic[k] && b.x[k] >= 1) b.x[k] = 0; /* one below 0 by less than rounding */
+        b.v[k] = v[k];
+    }
+    return b;
+}
+
+struct halo_body halo_cell(int l, okey key, int cell, double mass)
+{
+    struct halo_body b = {.m = mass, .kind = HALO_GAS};
+    int64_t at[3];
+    okey_coords(key << 3 | (okey)cell, at);
+    for (int k = 0; k < 3; k++) b.x[k] = ((double)at[k] + 0.5) * ldexp(1, -l);
+    return b;
 }
 
 static void put_particles(struct bodies *b, const struct parts *q, double box,
                           const bool periodic[3])
 {
     for (int64_t i = 0; i < q->n; i++) {
-        struct halo_body *p = &b->at[b->n];
+        const double x[3] = {q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box};
+        const double v[3] = {q->v[0][i], q->v[1][i], q->v[2][i]};
         if (q->family[i] <= 0) continue; /* tracers have no mass */
-        *p = (struct halo_body){.m = q->m[i],
-                                .id = q->id[i],
-                                .kind = q->family[i] == FAM_DM     ? HALO_DM
-                                        : q->family[i] == FAM_STAR ? HALO_STAR
-                                                                   : HALO_GAS};
-        for (int k = 0; k < 3; k++) {
-            p->x[k] = wrapped(q->x[k][i] / box, periodic[k]);
-            p->v[k] = q->v[k][i];
-        }
-        b->n++;
+        b->at[b->n++] = halo_particle(q->family[i], q->id[i], q->m[i], x, v, periodic);
     }
 }
 
 static void put_gas(struct bodies *b, const struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
-    double size = ldexp(1, -l), volume = pow(size * m->boxlen, 3);
-    for (lidx i = 0; i < lv->nown; i++) {
-        int64_t at[3];
-        okey_coords(lv->key[i], at);
-        for (int c = 0; c < 8; c++) {
-            if (lv->child[i][c] >= 0) continue;
-            struct halo_body *p = &b->at[b->n++];
-            *p = (struct halo_body){.m = lv->fld[FLD_U][i][c] * volume, .kind = HALO_GAS};
-            for (int k = 0; k < 3; k++) p->x[k] = ((double)(2 * at[k] + (c >> k & 1)) + 0.5) * size;
-        }
-    }
+    double volume = pow(ldexp(1, -l) * m->boxlen, 3);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++)
+            if (lv->child[i][c] < 0)
+                b->at[b->n++] = halo_cell(l, lv->key[i], c, lv->fld[FLD_U][i][c] * volume);
 }
 
 struct halo_body *halo_state(const struct mesh *m, const struct parts *p, const bool periodic[3],

@@ -4,6 +4,12 @@
 #include "oct/mesh.h"
 #include "part/part.h"
 
+/* A particle of a family above 0; x in units of the box, wrapped where it is periodic. */
+struct halo_body halo_particle(int family, int64_t id, double m, const double x[3],
+                               const double v[3], const bool periodic[3]);
+/* A cell of gas, of the oct with this key of level l. */
+struct halo_body halo_cell(int l, okey key, int cell, double mass);
+
 /* Those of this rank, *n of them; owner: caller, FREE. Local. */
 struct halo_body *halo_state(const struct mesh *m, const struct parts *p, const bool periodic[3],
                              int64_t *n);
