@@ -82,12 +82,13 @@ static enum err take_found(const struct source_parts *q, void *ctx)
 /* The centre of a halo; twice its radius of 200 times the mean density. */
 static enum err find_halo(struct source *s, struct trace *t)
 {
-    const struct comm alone = {0, 1, NULL};
+    const struct comm alone = {.size = 1};
     struct halos_found f;
     TRY(source_halos(s, &alone, &HALOS_USUAL, &f));
-    const struct halo *h = &f.list.at[t->halo - 1];
+    bool there = t->halo <= f.list.n;
+    const struct halo *h = there ? &f.list.at[t->halo - 1] : NULL;
     enum err err = OK;
-    if (t->halo > f.list.n)
+    if (!there)
         err = err_set(ERR_PARAM, "%s: has %ld halos of %ld members and more, not %d: lower --halo",
                       s->path, (long)f.list.n, (long)HALOS_USUAL.least, t->halo);
     else if (t->radius == 0 && !(h->r[HALO_200M] > 0))
