@@ -121,10 +121,9 @@ enum err halo_groups(const struct halo_space *s, int64_t n, const double *const 
                      int64_t *label)
 {
     struct fof f = {.s = s, .n = n};
-    bool all = true; /* no two places are further apart than the link */
-    double far2 = 0;
-    for (int k = 0; k < 3; k++) all &= s->periodic[k], far2 += 0.25;
-    if (all && link * link > far2 * (1 + 1e-9)) {
+    const bool *p = s->periodic;
+    /* in a periodic box no two places are further apart than half of its diagonal */
+    if (p[0] && p[1] && p[2] && link * link > 0.75 * (1 + 1e-9)) {
         int64_t least = n ? (int64_t)s->c->rank << 32 : INT64_MAX;
         comm_min_i64(s->c, &least, 1);
         for (int64_t i = 0; i < n; i++) label[i] = least;

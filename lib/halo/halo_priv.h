@@ -31,6 +31,10 @@ void halo_ranks_near(const struct halo_space *s, const double x[3], double radiu
 MUST_USE enum err halo_groups(const struct halo_space *s, int64_t n, const double *const x[3],
                               double link, int64_t *label);
 
+/* A radix tree of the places of n bodies, `stride` bytes apart, which it does not keep. Local. */
+MUST_USE enum err halo_plant(const struct halo_space *s, int64_t n, const struct halo_body *first,
+                             size_t stride, struct tree **t);
+
 /* A member of a group, or a body in a sphere. */
 struct halo_part {
     int64_t group;

@@ -37,27 +37,18 @@ void halo_sort_parts(int64_t n, struct halo_part *p)
 static enum err find_densest(const struct halo_space *s, int64_t n, const struct halo_part *p,
                              int64_t *densest)
 {
-    struct tree_points points = {.n = n};
     struct tree *t;
-    double *x[3], *far2 = mem_new(sizeof *far2 * (size_t)n + 1, "halos: centre");
     int neighbours = n < NEIGHBOURS ? (int)n : NEIGHBOURS;
-    for (int k = 0; k < 3; k++) {
-        points.x[k] = x[k] = mem_new(sizeof *x[k] * (size_t)n + 1, "halos: centre");
-        points.period[k] = s->periodic[k] ? 1 : 0;
-        for (int64_t i = 0; i < n; i++) x[k][i] = p[i].b.x[k];
-    }
-    enum err err = tree_new(&points, TREE_RADIX, 0, &t);
-    if (err == OK) {
+    TRY(halo_plant(s, n, &p->b, sizeof *p, &t));
+    double *far2 = mem_new(sizeof *far2 * (size_t)n + 1, "halos: centre");
 #pragma omp parallel for schedule(dynamic, 256) if (n > 4096)
-        for (int64_t i = 0; i < n; i++) far2[i] = tree_nearest(t, p[i].b.x, neighbours);
-        tree_free(&t);
-        *densest = 0;
-        for (int64_t i = 1; i < n; i++)
-            if (far2[i] < far2[*densest]) *densest = i;
-    }
-    for (int k = 0; k < 3; k++) FREE(x[k]);
+    for (int64_t i = 0; i < n; i++) far2[i] = tree_nearest(t, p[i].b.x, neighbours);
+    *densest = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (far2[i] < far2[*densest]) *densest = i;
+    tree_free(&t);
     FREE(far2);
-    return err;
+    return OK;
 }
 
 enum err halo_measure_members(const struct halo_space *s, int64_t n, const struct halo_part *p,

@@ -141,16 +141,21 @@ static void first_radii(struct spheres *q)
         q->radius[i] = fmin(cbrt(2 * q->halo[i].mass / (least * (4 * M_PI / 3))), MOST);
 }
 
-static enum err plant_tree(struct spheres *q, int64_t n)
+enum err halo_plant(const struct halo_space *s, int64_t n, const struct halo_body *first,
+                    size_t stride, struct tree **t)
 {
     struct tree_points p = {.n = n};
     double *x[3];
     for (int k = 0; k < 3; k++) {
         p.x[k] = x[k] = mem_new(sizeof *x[k] * (size_t)n + 1, "halos: points");
-        p.period[k] = q->s->periodic[k] ? 1 : 0;
-        for (int64_t i = 0; i < n; i++) x[k][i] = q->body[i].x[k];
+        p.period[k] = s->periodic[k] ? 1 : 0;
     }
-    enum err err = tree_new(&p, TREE_RADIX, 0, &q->tree);
+    for (int64_t i = 0; i < n; i++) {
+        const struct halo_body *b = (const struct halo_body *)((const char *)first +
+                                                               stride * (size_t)i);
+        for (int k = 0; k < 3; k++) x[k][i] = b->x[k];
+    }
+    enum err err = tree_new(&p, TREE_RADIX, 0, t);
     for (int k = 0; k < 3; k++) FREE(x[k]); /* the tree has its own */
     return err;
 }
@@ -159,7 +164,7 @@ enum err halo_spheres(const struct halo_space *s, double gravity, int64_t nbody,
                       const struct halo_body *body, int64_t n, struct halo *h)
 {
     struct spheres q = {.s = s, .body = body, .halo = h, .n = n};
-    TRY(err_agree(s->c, plant_tree(&q, nbody)));
+    TRY(err_agree(s->c, halo_plant(s, nbody, body, sizeof *body, &q.tree)));
     q.radius = mem_new(sizeof *q.radius * (size_t)n + 1, "halos: spheres");
     first_radii(&q);
     int64_t budget = nbody / 4 + 100000, more = 1;
