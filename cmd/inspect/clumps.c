@@ -213,11 +213,9 @@ static void json_row(const struct clump *c, bool unbound, bool first)
 static void print_rows(const struct clumps *k, const struct sim *s, bool json)
 {
     bool first = true;
-    int zero = 0;
     for (int r = 0; r < s->comm.size; r++) {
         int64_t mine = s->comm.rank == r ? k->n : 0, n;
-        struct comm_counts to = {.n = mine > 0, .rank = &zero, .count = &mine};
-        struct clump *row = comm_exchange(&s->comm, k->at, &to, sizeof *row, &n, NULL);
+        struct clump *row = comm_exchange_root(&s->comm, k->at, mine, sizeof *row, &n);
         for (int64_t i = 0; i < n; i++, first = false) {
             if (json)
                 json_row(&row[i], s->par->run.unbind, first);

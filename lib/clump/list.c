@@ -166,7 +166,7 @@ static int index_order(const void *a, const void *b)
 
 static void send_rows(struct finder *f, int64_t peaks)
 {
-    int64_t n = 0, *order;
+    int64_t n = 0;
     struct clump *row = mem_new(sizeof *row * (size_t)f->npeak + 1, "clump list");
     int *rank = mem_new(sizeof *rank * (size_t)f->npeak + 1, "clump list");
     for (int64_t i = 0; i < f->npeak; i++) {
@@ -175,15 +175,8 @@ static void send_rows(struct finder *f, int64_t peaks)
         rank[n] = (int)((__int128)(k->index - 1) * f->c->size / peaks);
         row[n++] = *k;
     }
-    order = mem_new(sizeof *order * (size_t)n + 1, "clump list");
-    struct comm_counts to = comm_counts_of(n, rank, order);
-    struct clump *out = mem_new(sizeof *out * (size_t)n + 1, "clump list");
-    for (int64_t i = 0; i < n; i++) out[i] = row[order[i]];
-    f->out->at = comm_exchange(f->c, out, &to, sizeof *out, &f->out->n, NULL);
+    f->out->at = comm_exchange_by(f->c, row, n, rank, sizeof *row, &f->out->n, NULL);
     qsort(f->out->at, (size_t)f->out->n, sizeof *f->out->at, index_order);
-    comm_counts_free(&to);
-    FREE(out);
-    FREE(order);
     FREE(rank);
     FREE(row);
 }

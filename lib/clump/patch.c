@@ -261,19 +261,12 @@ static struct edges local_edges(const struct finder *f)
 /* Edges go to the ranks of their peaks a. */
 void edges_send(struct finder *f, int64_t n, const struct edge *e)
 {
-    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "clump saddles");
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "clump saddles");
-    struct edge *out = mem_new(sizeof *out * (size_t)n + 1, "clump saddles");
     for (int64_t i = 0; i < n; i++) rank[i] = label_rank(f, e[i].a);
-    struct comm_counts to = comm_counts_of(n, rank, order);
-    for (int64_t i = 0; i < n; i++) out[i] = e[order[i]];
     FREE(f->edge);
-    f->edge = comm_exchange(f->c, out, &to, sizeof *out, &f->nedge, NULL);
+    f->edge = comm_exchange_by(f->c, e, n, rank, sizeof *e, &f->nedge, NULL);
     f->nedge = edges_tidy(f->nedge, f->edge);
-    comm_counts_free(&to);
-    FREE(out);
     FREE(rank);
-    FREE(order);
 }
 
 void patch_edges(struct finder *f)

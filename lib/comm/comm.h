@@ -88,8 +88,15 @@ void comm_counts_join(const struct comm_counts *a, const struct comm_counts *b,
  * and, if from != NULL, how many came from which rank. Items for oneself are among them. */
 void *comm_exchange(const struct comm *c, const void *send, const struct comm_counts *to,
                     size_t bytes, int64_t *nrecv, struct comm_counts *from);
-/* The same with tables of all ranks, count[size] and from[size]: for set-up and files, whose memory
- * and time may grow with the number of ranks. */
+/* The same of n items in any order: item i is for rank[i], one below 0 for nobody. Items for a rank
+ * stay in order. (collective) */
+void *comm_exchange_by(const struct comm *c, const void *item, int64_t n, const int *rank,
+                       size_t bytes, int64_t *nrecv, struct comm_counts *from);
+/* n items of each rank to rank 0, in the order of ranks; the others receive none. (collective) */
+void *comm_exchange_root(const struct comm *c, const void *item, int64_t n, size_t bytes,
+                         int64_t *nrecv);
+/* comm_exchange with tables of all ranks, count[size] and from[size]: for set-up and files, whose
+ * memory and time may grow with the number of ranks. */
 void *comm_exchange_all(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
                         int64_t *nrecv, int64_t *from);
 

@@ -174,6 +174,30 @@ void *comm_exchange(const struct comm *c, const void *send, const struct comm_co
     return recv;
 }
 
+void *comm_exchange_by(const struct comm *c, const void *item, int64_t n, const int *rank,
+                       size_t bytes, int64_t *nrecv, struct comm_counts *from)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "exchange");
+    struct comm_counts to = comm_counts_of(n, rank, order);
+    int64_t total = comm_counts_total(&to);
+    char *out = mem_new(bytes * (size_t)total + 1, "exchange");
+    for (int64_t i = 0; i < total; i++)
+        memcpy(out + bytes * (size_t)i, (const char *)item + bytes * (size_t)order[i], bytes);
+    mem_free(order);
+    void *in = comm_exchange(c, out, &to, bytes, nrecv, from);
+    mem_free(out);
+    comm_counts_free(&to);
+    return in;
+}
+
+void *comm_exchange_root(const struct comm *c, const void *item, int64_t n, size_t bytes,
+                         int64_t *nrecv)
+{
+    int root = 0;
+    struct comm_counts to = {.n = n > 0, .rank = &root, .count = &n};
+    return comm_exchange(c, item, &to, bytes, nrecv, NULL);
+}
+
 void *comm_exchange_all(const struct comm *c, const void *send, const int64_t *count, size_t bytes,
                         int64_t *nrecv, int64_t *from)
 {

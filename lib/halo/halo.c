@@ -98,23 +98,16 @@ static struct halo_part *send_members(const struct search *q, const int64_t *lab
     int64_t n = 0;
     for (int64_t i = 0; i < q->n; i++) n += label[i] >= 0 && label[i] >> 32 != q->space.c->rank;
     struct halo_part *away = mem_new(sizeof *away * (size_t)n + 1, "halos: members");
-    struct halo_part *send = mem_new(sizeof *send * (size_t)n + 1, "halos: members");
     int *rank = mem_new(sizeof *rank * (size_t)n + 1, "halos: members");
-    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "halos: members");
     n = 0;
     for (int64_t i = 0; i < q->n; i++)
         if (label[i] >= 0 && label[i] >> 32 != q->space.c->rank) {
             rank[n] = (int)(label[i] >> 32);
             away[n++] = (struct halo_part){label[i], q->body[i]};
         }
-    struct comm_counts to = comm_counts_of(n, rank, order);
-    for (int64_t i = 0; i < n; i++) send[i] = away[order[i]];
+    struct halo_part *got = comm_exchange_by(q->space.c, away, n, rank, sizeof *got, ngot, NULL);
     FREE(away);
     FREE(rank);
-    FREE(order);
-    struct halo_part *got = comm_exchange(q->space.c, send, &to, sizeof *send, ngot, NULL);
-    comm_counts_free(&to);
-    FREE(send);
     return got;
 }
 
@@ -182,9 +175,7 @@ static int compare_halos(const void *a, const void *b)
 static void gather_halos(struct search *q)
 {
     struct halo_list *l = q->list;
-    int zero = 0;
-    struct comm_counts to = {.n = q->nfound > 0, .rank = &zero, .count = &q->nfound};
-    l->at = comm_exchange(q->space.c, q->found, &to, sizeof *l->at, &l->n, NULL);
+    l->at = comm_exchange_root(q->space.c, q->found, q->nfound, sizeof *l->at, &l->n);
     qsort(l->at, (size_t)l->n, sizeof *l->at, compare_halos);
     for (int64_t i = 0; i < l->n; i++) l->grouped += l->at[i].number;
 }
@@ -249,29 +240,23 @@ static struct slot *ask_members(const struct comm *c, const struct halo_list *l,
 {
     int64_t ask = c->rank == 0 ? end - first : 0, got, total = 0;
     int *rank = mem_new(sizeof *rank * (size_t)ask + 1, "halos: ids");
-    int64_t *order = mem_new(sizeof *order * (size_t)ask + 1, "halos: ids");
     struct slot *send = mem_new(sizeof *send * (size_t)ask + 1, "halos: ids");
-    for (int64_t i = 0; i < ask; i++) rank[i] = l->at[first + i].owner;
-    struct comm_counts to = comm_counts_of(ask, rank, order);
     for (int64_t i = 0; i < ask; i++) {
-        const struct halo *h = &l->at[first + order[i]];
-        send[i] = (struct slot){first + order[i], h->first, h->number};
+        const struct halo *h = &l->at[first + i];
+        rank[i] = h->owner;
+        send[i] = (struct slot){first + i, h->first, h->number};
     }
-    struct slot *asked = comm_exchange(c, send, &to, sizeof *send, &got, NULL);
+    struct slot *asked = comm_exchange_by(c, send, ask, rank, sizeof *send, &got, NULL);
     for (int64_t i = 0; i < got; i++) total += asked[i].number;
     struct slot *reply = mem_new(sizeof *reply * (size_t)total + 1, "halos: ids");
     int64_t at = 0;
     for (int64_t i = 0; i < got; i++)
         for (int64_t k = 0; k < asked[i].number; k++)
             reply[at++] = (struct slot){asked[i].halo, l->member[asked[i].first + k], 0};
-    comm_counts_free(&to);
-    int zero = 0;
-    struct comm_counts back = {.n = total > 0, .rank = &zero, .count = &total};
-    struct slot *all = comm_exchange(c, reply, &back, sizeof *all, n, NULL);
+    struct slot *all = comm_exchange_root(c, reply, total, sizeof *all, n);
     FREE(reply);
     FREE(asked);
     FREE(send);
-    FREE(order);
     FREE(rank);
     return all;
 }

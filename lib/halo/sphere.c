@@ -64,11 +64,8 @@ static struct halo_part *ask_ranks(const struct spheres *q, int64_t first, int64
             rank[nask] = near.rank[k];
         }
     }
-    int64_t *order = mem_new(sizeof *order * (size_t)nask + 1, "halos: requests");
-    struct comm_counts to = comm_counts_of(nask, rank, order), from, back;
-    struct request *send = mem_new(sizeof *send * (size_t)nask + 1, "halos: requests");
-    for (int64_t k = 0; k < nask; k++) send[k] = ask[order[k]];
-    struct request *got = comm_exchange(q->s->c, send, &to, sizeof *send, &ngot, &from);
+    struct comm_counts from, back;
+    struct request *got = comm_exchange_by(q->s->c, ask, nask, rank, sizeof *got, &ngot, &from);
     /* answers, in the order of the ranks that asked */
     int *target = NULL;
     int64_t answered = 0, room = 0, at = 0;
@@ -89,14 +86,11 @@ static struct halo_part *ask_ranks(const struct spheres *q, int64_t first, int64
         own.body = &more[k].b;
         add_answer(0, 0, &own);
     }
-    comm_counts_free(&to);
     comm_counts_free(&from);
     comm_counts_free(&back);
     FREE(more);
     FREE(target);
     FREE(got);
-    FREE(send);
-    FREE(order);
     FREE(ask);
     FREE(rank);
     FREE(near.rank);

@@ -264,21 +264,6 @@ struct letter {
     int64_t home, number;
 };
 
-/* To rank to[i]; returns what arrived. */
-static struct letter *post(const struct comm *c, int64_t n, const struct letter *x, const int *to,
-                           int64_t *got)
-{
-    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "supernovae");
-    struct letter *out = mem_new(sizeof *out * (size_t)n + 1, "supernovae");
-    struct comm_counts counts = comm_counts_of(n, to, order);
-    for (int64_t i = 0; i < n; i++) out[i] = x[order[i]];
-    struct letter *in = comm_exchange(c, out, &counts, sizeof *out, got, NULL);
-    comm_counts_free(&counts);
-    FREE(out);
-    FREE(order);
-    return in;
-}
-
 /* Sums here become totals of all ranks. (collective) */
 static void tally_all(struct blaster *k)
 {
@@ -291,7 +276,7 @@ static void tally_all(struct blaster *k)
         x[i] = (struct letter){k->total[i], c->rank, i, b->home, b->number};
         to[i] = (int)b->home;
     }
-    struct letter *in = post(c, n, x, to, &nin);
+    struct letter *in = comm_exchange_by(c, x, n, to, sizeof *x, &nin, NULL);
     k->sum = mem_zero(sizeof *k->sum * (size_t)k->nhome + 1, "supernovae");
     for (int64_t i = 0; i < nin; i++) tally_join(&k->sum[in[i].number], &in[i].tally);
     to = mem_grow(to, sizeof *to * (size_t)nin + 1, "supernovae");
@@ -299,7 +284,7 @@ static void tally_all(struct blaster *k)
         in[i].tally = k->sum[in[i].number];
         to[i] = (int)in[i].from;
     }
-    struct letter *back = post(c, nin, in, to, &nback);
+    struct letter *back = comm_exchange_by(c, in, nin, to, sizeof *in, &nback, NULL);
     for (int64_t i = 0; i < nback; i++) k->total[back[i].place] = back[i].tally;
     FREE(back);
     FREE(in);

@@ -256,12 +256,8 @@ enum err star_log(const struct term_run *r, int64_t n, struct star_event *e)
     for (int64_t i = 0; i < n; i++)
         if (e[i].kind != STAR_QUIET) e[loud++] = e[i];
     n = loud;
-    int *to = mem_zero(sizeof *to * (size_t)n + 1, "log of stars");
-    struct comm_counts counts = comm_counts_of(n, to, NULL);
     int64_t all;
-    struct star_event *in = comm_exchange(r->comm, e, &counts, sizeof *e, &all, NULL);
-    comm_counts_free(&counts);
-    FREE(to);
+    struct star_event *in = comm_exchange_root(r->comm, e, n, sizeof *e, &all);
     qsort(in, (size_t)all, sizeof *in, event_order);
     enum err err = all > 0 ? append(r, all, in) : OK;
     FREE(in);
