@@ -14,7 +14,7 @@ OUT=${OUT:-run}              # directory of checkpoints
 RANKS=${RANKS:-4}            # may change from job to job: the bits of the result do not
 NODES=${NODES:-}             # empty: as many as Slurm finds right
 TIME=${TIME:-24:00:00}       # of a job; the run ends in time by itself
-LAUNCH=${LAUNCH:-}           # "srun --mpi=pmix -n 8", "mpirun -n 8"; empty: what there is
+LAUNCH=${LAUNCH:-}           # "srun --wait=60 --mpi=pmix -n 8", "mpirun -n 8"; empty: what there is
 SETTINGS=${SETTINGS:-}       # parameters in place of the namelist's, such as amr_params/levelmax=14
 SBATCH=${SBATCH:-}           # further options of sbatch: --partition=long --array=1-8
 FOLLOW=${FOLLOW:-}           # command for each new checkpoint, in a job of its own: "./follow.sh"
@@ -79,7 +79,8 @@ launcher() {
     elif [ "$ranks" = 1 ]; then
         :
     elif [ -n "${SLURM_JOB_ID:-}" ] && srun --mpi=list 2>&1 | grep -q pmix; then
-        echo "srun --mpi=pmix -n $ranks"
+        # --wait: a rank that has died does not leave the others waiting for it
+        echo "srun --wait=60 --mpi=pmix -n $ranks"
     else
         echo "mpirun -n $ranks"
     fi

@@ -5,7 +5,7 @@ last checkpoint names every job.
 
     walltime    jobs that end before the run does are queued again; keep_last=2
     signals     scancel --signal=TERM, with srun and with mpirun
-    node        a node dies: its daemon and its ranks are killed
+    node        a node dies: its daemon and its ranks are killed; a rank dies
     damage      the disk is full and is freed; the newest checkpoint has a flipped bit; another
                 number of ranks and another format midway
     tools       programs with srun of one task, with and without PMIx
@@ -35,6 +35,8 @@ from digest import SEDOV  # noqa: E402
 
 SCRIPT = os.path.join(ptah.ROOT, 'examples', 'campaign', 'campaign.sh')
 STEPS, EVERY = 24, 4
+# a rank that dies, be it in MPI_Init, ends the step of the job
+SRUN = 'srun --wait=5 --mpi=pmix -n 2'
 NODES = ('n1', 'n2')
 DAEMONS = ('munged', 'slurmctld', 'slurmd')
 CONF = """ClusterName=ptah
@@ -58,7 +60,7 @@ SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmdTimeout=6
-KillWait=30
+KillWait=5
 SchedulerParameters=batch_sched_delay=0,sched_interval=2,sched_min_interval=1
 NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 RealMemory=1000
 NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000
@@ -259,7 +261,7 @@ def test_walltime(v, cluster):
 
 def test_signals(v, cluster):
     expected, _ = reference()
-    for launch, batch in (('srun --mpi=pmix -n 2', []), ('mpirun -n 2', ['--batch'])):
+    for launch, batch in ((SRUN, []), ('mpirun -n 2', ['--batch'])):
         what = launch.split()[0]
         c = Campaign(cluster, what, launch)
         c.command('submit')
@@ -277,7 +279,7 @@ def test_signals(v, cluster):
 
 def test_node(v, cluster):
     expected, _ = reference()
-    c = Campaign(cluster, 'node', 'srun --mpi=pmix -n 2')
+    c = Campaign(cluster, 'node', SRUN)
     c.command('submit')
     c.wait_checkpoint(2)
     for pid in [cluster.daemon('slurmd.n2')] + [p for p, _ in cluster.processes('n2')]:
@@ -288,6 +290,11 @@ def test_node(v, cluster):
     c.wait(lambda: 'down' in cluster.ask('sinfo', '-h', '-N', '-n', 'n2', '-o', '%t'), 120)
     cluster.start_node('n2')
     check_result(v, 'a dead node', c, expected)
+    c = Campaign(cluster, 'rank', SRUN)
+    c.command('submit')
+    c.wait_checkpoint(2)
+    end_process(max(pid for pid, name in cluster.processes('n2') if name == 'simulate'))
+    check_result(v, 'a dead rank', c, expected)
 
 
 def environment(pid):
