@@ -1,0 +1,50 @@
+/* hole/rates: see rates.h. */
+#include "hole/rates.h"
+
+#include <math.h>
+
+static const double COULOMB = 3.2;
+static const double SUBSONIC = 0.95, SUPERSONIC = 1.007; /* between them the drag is constant */
+static const double SERIES = 0.02; /* Mach number below which the logarithm cancels */
+
+double hole_bondi(double G, double mass, double rho, double cs2, double v2)
+{
+    double s2 = cs2 + v2, reach = G * mass;
+    return s2 > 0 ? 4 * M_PI * (reach * reach) * rho / (s2 * sqrt(s2)) : 0;
+}
+
+double hole_boost(double excess, double power)
+{
+    return excess > 1 && power > 0 ? pow(excess, power) : 1;
+}
+
+double hole_eddington(double efficiency)
+{
+    const double gravity = 6.6743e-8, proton = 1.67262192e-24, thomson = 6.6524587e-25;
+    const double light = 2.99792458e10;
+    return 4 * M_PI * gravity * proton / (efficiency * thomson * light);
+}
+
+double hole_kernel(double G, double mass, double cs2, double v2, double dx)
+{
+    double s2 = cs2 + v2, most = 2 * dx;
+    if (!(G * mass < most * s2)) return most;
+    return fmax(G * mass / s2, 0.25 * dx);
+}
+
+double hole_drag_mach(double mach)
+{
+    double m2 = mach * mach;
+    if (mach < SERIES) return mach * (1.0 / 3 + m2 * (1.0 / 5 + m2 / 7));
+    if (mach <= SUBSONIC) return (0.5 * log((1 + mach) / (1 - mach)) - mach) / m2;
+    if (mach < SUPERSONIC) return 1;
+    return (0.5 * log(m2 - 1) + COULOMB) / m2;
+}
+
+double hole_drag(double G, double mass, double rho, double cs, double speed)
+{
+    double scale = 4 * M_PI * (G * G) * mass * rho / (cs * cs);
+    double mach = speed / cs;
+    if (mach < SERIES) return scale / cs * (1.0 / 3 + mach * mach * (1.0 / 5 + mach * mach / 7));
+    return scale * hole_drag_mach(mach) / speed;
+}

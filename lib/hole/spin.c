@@ -1,0 +1,161 @@
+/* hole/spin: see spin.h. */
+#include "hole/spin.h"
+
+#include <math.h>
+
+#include "hole/rates.h"
+
+static const double VISCOSITY = 0.1;    /* alpha of King, Pringle & Livio (2007) */
+static const double YEAR = 3.15576e7;   /* s */
+static const double LEAST_DISC = 1e-3;  /* of what falls in: no more discs than 1000 */
+static const double LEAST_RATE = 1e-30; /* discs of gas that hardly flows are infinite */
+static const double STEP = 1e-3;        /* of ln M, for arrested discs: errors of 1e-12 */
+
+double spin_lso(double a)
+{
+    double root = cbrt(1 - a * a);
+    double z1 = 1 + root * (cbrt(1 + a) + cbrt(1 - a));
+    double z2 = sqrt(3 * a * a + z1 * z1);
+    return 3 + z2 - copysign(sqrt((3 - z1) * (3 + z1 + 2 * z2)), a);
+}
+
+double spin_efficiency(double a)
+{
+    return 1 - sqrt(1 - 2 / (3 * spin_lso(a)));
+}
+
+double spin_jet(double a)
+{
+    return 0.01 * (4.10507 + a * (0.328712 + a * (76.0849 + a * (47.9235 + a * 3.86634))));
+}
+
+static double limited(double a)
+{
+    return fmax(-SPIN_MAX, fmin(a, SPIN_MAX));
+}
+
+double spin_thin(double a, double growth)
+{
+    double r = spin_lso(a);
+    if (!(growth > 1)) return a;
+    if (growth >= sqrt(r)) return SPIN_MAX;
+    return limited(sqrt(r) / (3 * growth) * (4 - sqrt(3 * r / (growth * growth) - 2)));
+}
+
+/* da / d ln M */
+static double spin_down(double a)
+{
+    return 0.97166 - a * (12.0026 + a * (4.04337 - a * (5.81317 + a * 2.50482)));
+}
+
+double spin_arrested(double a, double growth)
+{
+    double all = log(growth);
+    int n = (int)fmin(ceil(all / STEP), 1e6);
+    double h = all / n;
+    for (int i = 0; i < n; i++) {
+        double k1 = spin_down(a), k2 = spin_down(a + 0.5 * h * k1);
+        double k3 = spin_down(a + 0.5 * h * k2), k4 = spin_down(a + h * k3);
+        a += h / 6 * (k1 + 2 * (k2 + k3) + k4);
+    }
+    return limited(a);
+}
+
+static double unit(const double v[3], double out[3])
+{
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int d = 0; d < 3; d++) out[d] = length > 0 ? v[d] / length : 0;
+    return length;
+}
+
+/* Mass of one disc in solar masses, and its radius in radii of Schwarzschild. */
+struct disc {
+    double mass, radius;
+};
+
+/* Warped out to where it aligns (Dubois et al. 2014, eq. 15; Fanidakis et al. 2011, eq. 19), or
+ * ended by its own gravity (Dotti et al. 2013). */
+static struct disc disc_of(double a, double mass, double rate, bool self_gravity)
+{
+    const double al = VISCOSITY / 0.1, m8 = mass / 1e8, size = fabs(a);
+    const double nu = 2 * (1 + 7 * VISCOSITY * VISCOSITY) /
+                      ((4 + VISCOSITY * VISCOSITY) * (VISCOSITY * VISCOSITY)); /* Ogilvie 1999 */
+    double efficiency = spin_efficiency(a), flow = fmax(rate, LEAST_RATE) / (efficiency / 0.1);
+    double warp = 6.4e3 * pow(size, 0.625) * pow(m8, 0.125) * pow(flow, -0.25) * pow(nu, -0.625) /
+                  sqrt(al);
+    double unstable = 5e2 * pow(al, 28 / 45.) * pow(m8, -52 / 45.) * pow(flow, -22 / 45.);
+    if (self_gravity && unstable < warp)
+        return (struct disc){6e5 * pow(al, -1 / 45.) * pow(m8, 34 / 45.) * pow(flow, 4 / 45.),
+                             unstable};
+    double years = 5.3e5 * pow(size, 0.875) * pow(flow, -0.75) * pow(nu, -0.875) * pow(al, -1.5) *
+                   pow(m8, 1.375);
+    return (struct disc){hole_eddington(efficiency) * rate * mass * years * YEAR, warp};
+}
+
+/* The hole and a disc of mass dm share their angular momenta; the sign of a says whether the disc
+ * next to the hole counter-rotates then. */
+static void align(struct spin *s, double mass, double dm, double radius, const double disc[3])
+{
+    double share = 2 * (dm / mass) * sqrt(radius) / fabs(s->a), cosine = 0, sum[3];
+    for (int d = 0; d < 3; d++) {
+        cosine += s->axis[d] * disc[d];
+        sum[d] = s->axis[d] + share * disc[d];
+    }
+    s->a = cosine < -0.5 * share ? -fabs(s->a) : fabs(s->a);
+    unit(sum, s->axis);
+}
+
+static void accrete_disc(struct spin *s, double growth, bool arrested)
+{
+    bool against = s->a < 0;
+    s->a = arrested ? spin_arrested(s->a, growth) : spin_thin(s->a, growth);
+    /* turned over: it now has the direction of the disc that was against it */
+    for (int d = 0; d < 3 && against && s->a >= 0; d++) s->axis[d] = -s->axis[d];
+}
+
+void spin_accrete(struct spin *s, const struct spin_flow *f)
+{
+    double left = f->gain, mass = f->mass, disc[3], least = LEAST_DISC * f->gain;
+    if (!(unit(f->momentum, disc) > 0)) {
+        double growth = f->gain > 0 ? 1 + f->gain / f->mass : 1; /* none is added */
+        s->a /= growth * growth;
+        return;
+    }
+    while (left > 0) {
+        double dm = left, cosine = 0;
+        for (int d = 0; d < 3; d++) cosine += s->axis[d] * disc[d];
+        if (s->a == 0) {
+            unit(disc, s->axis);
+        } else {
+            struct disc o = disc_of(s->a, mass, f->rate, f->self_gravity);
+            if (!(s->a >= SPIN_MAX && cosine >= 0)) dm = fmin(fmax(o.mass, least), left);
+            align(s, mass, dm, o.radius, disc);
+        }
+        accrete_disc(s, 1 + dm / mass, f->arrested);
+        mass += dm;
+        left -= dm;
+    }
+}
+
+struct spin spin_merge(const struct spin *one, double mass_one, const struct spin *two,
+                       double mass_two, const double orbit[3])
+{
+    const double s4 = -0.129, s5 = -0.384, t0 = -2.686, t2 = -3.454, t3 = 2.353;
+    bool swap = mass_two > mass_one;
+    const struct spin *big = swap ? two : one, *small = swap ? one : two;
+    double q = swap ? mass_one / mass_two : mass_two / mass_one, q2 = q * q, p = 1 + q2;
+    double nu = q / ((1 + q) * (1 + q)), dir[3], a[3], b[3], aa = 0, bb = 0, ab = 0, al = 0, bl = 0;
+    struct spin out;
+    unit(orbit, dir);
+    for (int d = 0; d < 3; d++) {
+        a[d] = fabs(big->a) * big->axis[d];
+        b[d] = fabs(small->a) * small->axis[d];
+        aa += a[d] * a[d], bb += b[d] * b[d], ab += a[d] * b[d];
+        al += a[d] * dir[d], bl += b[d] * dir[d];
+    }
+    double l = s4 / (p * p) * (aa + bb * q2 * q2 + 2 * ab * q2) +
+               (s5 * nu + t0 + 2) / p * (al + bl * q2) + 2 * sqrt(3) + nu * (t2 + nu * t3);
+    for (int d = 0; d < 3; d++) a[d] = (a[d] + b[d] * q2 + dir[d] * (l * q)) / ((1 + q) * (1 + q));
+    out.a = fmin(unit(a, out.axis), SPIN_MAX);
+    return out;
+}
