@@ -1,0 +1,141 @@
+/* sink: the table of sinks and their owners; see sink.h. */
+#include "sink/sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct sink_column COLUMN[] = {
+#define SINK_REAL(name, member, family) {name, offsetof(struct sink, member), false, family},
+#define SINK_WHOLE(name, member, family) {name, offsetof(struct sink, member), true, family},
+#define SINK_VECTOR(x, y, z, member, family)                                                       \
+    {x, offsetof(struct sink, member[0]), false, family},                                          \
+        {y, offsetof(struct sink, member[1]), false, family},                                      \
+        {z, offsetof(struct sink, member[2]), false, family},
+#include "sink/columns.def"
+};
+
+int sink_columns(void)
+{
+    return sizeof COLUMN / sizeof *COLUMN;
+}
+
+const struct sink_column *sink_column(int i)
+{
+    return &COLUMN[i];
+}
+
+void sinks_free(struct sinks *s)
+{
+    FREE(s->at);
+    s->n = s->cap = s->total = 0;
+}
+
+struct sink *sinks_add(struct sinks *s, int64_t n)
+{
+    if (s->n + n > s->cap) {
+        s->cap = 2 * s->cap + n;
+        s->at = mem_grow(s->at, sizeof *s->at * (size_t)s->cap, "sinks");
+    }
+    struct sink *first = s->at + s->n;
+    if (n) memset(first, 0, sizeof *first * (size_t)n);
+    s->n += n;
+    return first;
+}
+
+static bool periodic(const struct mesh *m, int d)
+{
+    return !m->bounded[2 * d] && !m->bounded[2 * d + 1];
+}
+
+void sink_wrap(const struct mesh *m, double x[3])
+{
+    for (int d = 0; d < 3; d++) {
+        if (!periodic(m, d)) continue;
+        if (x[d] < 0) x[d] += m->boxlen;
+        if (x[d] >= m->boxlen) x[d] -= m->boxlen;
+    }
+}
+
+void sink_between(const struct mesh *m, const double a[3], const double b[3], double r[3])
+{
+    for (int d = 0; d < 3; d++) {
+        r[d] = b[d] - a[d];
+        if (periodic(m, d) && r[d] > 0.5 * m->boxlen) r[d] -= m->boxlen;
+        if (periodic(m, d) && r[d] < -0.5 * m->boxlen) r[d] += m->boxlen;
+    }
+}
+
+bool sink_inside(const struct mesh *m, const double x[3])
+{
+    for (int d = 0; d < 3; d++)
+        if (!(x[d] >= 0 && x[d] < m->boxlen)) return false;
+    return true;
+}
+
+/* Of the finest oct that this rank has there; another's leaf is followed up there. */
+static int owner_of(const struct mesh *m, const struct domain *dom, const double x[3])
+{
+    okey key = 0;
+    int level = 1;
+    for (int l = 1; l <= m->levelmax; l++) {
+        uint64_t q[3];
+        for (int d = 0; d < 3; d++)
+            q[d] = (uint64_t)(x[d] / m->boxlen * (double)((int64_t)1 << (l - 1)));
+        okey k = okey_make(q[0], q[1], q[2]);
+        if (l > 1 && mesh_find(&m->lev[l], k) < 0) break;
+        key = k;
+        level = l;
+    }
+    return domain_rank(dom, level, key);
+}
+
+/* Positions are wrapped; those that do not stay are left out. */
+static int64_t keep_inside(struct sinks *s, const struct mesh *m)
+{
+    int64_t n = 0, lost = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        sink_wrap(m, s->at[i].x);
+        if (!(s->at[i].m > 0)) continue;
+        if (sink_inside(m, s->at[i].x))
+            s->at[n++] = s->at[i];
+        else
+            lost++;
+    }
+    s->n = n;
+    return lost;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct sink *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static void send(struct sinks *s, const struct mesh *m, const struct comm *c,
+                 const struct domain *d)
+{
+    int *rank = mem_new(sizeof *rank * (size_t)s->n + 1, "sinks");
+    int64_t got;
+    for (int64_t i = 0; i < s->n; i++) rank[i] = owner_of(m, d, s->at[i].x);
+    struct sink *at = comm_exchange_by(c, s->at, s->n, rank, sizeof *at, &got, NULL);
+    FREE(rank);
+    FREE(s->at);
+    s->at = at;
+    s->n = s->cap = got;
+}
+
+enum { FOLLOW = 2 }; /* a rank that is no neighbour may not see the finest octs: asked twice */
+
+void sinks_settle(struct sinks *s, const struct mesh *m, const struct comm *c,
+                  const struct domain *d, int64_t *lost)
+{
+    int64_t sum[2] = {keep_inside(s, m), s->n};
+    for (int k = 0; k < FOLLOW && c->size > 1; k++) send(s, m, c, d);
+    if (s->n) qsort(s->at, (size_t)s->n, sizeof *s->at, by_id);
+    sum[1] = s->n;
+    comm_add_i64(c, sum, 2);
+    *lost = sum[0];
+    s->total = sum[1];
+}
