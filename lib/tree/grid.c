@@ -15,13 +15,8 @@ static void plan_axis(struct tree *t, int k, int shift)
     struct grid *g = &t->grid;
     double lo = 0, size = t->space.period[k];
     if (!isfinite(size)) {
-        double hi = -INFINITY;
-        lo = INFINITY;
-        for (int64_t i = 0; i < t->p.n; i++) {
-            lo = fmin(lo, t->p.x[k][i]);
-            hi = fmax(hi, t->p.x[k][i]);
-        }
-        size = hi - lo;
+        lo = t->around.lo[k];
+        size = t->around.hi[k] - lo;
     }
     /* a margin for rounding; no more cells than integers that a double has */
     double least = t->reach * (1 + 1e-9) + 4 * t->space.slack;

@@ -11,7 +11,7 @@
 #include "oct/okey.h"
 #include "tree/tree_priv.h"
 
-enum { LEAF = 12, DIGIT = 11, DIGITS = 6, BUCKETS = 1 << DIGIT };
+enum { LEAF = 12 };
 
 typedef unsigned __int128 key128;
 
@@ -21,19 +21,13 @@ struct frame {
     double lo[3], scale; /* (x - lo) * scale < 2^21 */
 };
 
-static struct frame frame_of(const struct tree_points *p)
+static struct frame frame_of(const struct tree *t)
 {
     struct frame f = {.scale = 0};
     double side = 0;
     for (int k = 0; k < 3; k++) {
-        double lo = INFINITY, hi = -INFINITY;
-#pragma omp parallel for reduction(min : lo) reduction(max : hi)
-        for (int64_t i = 0; i < p->n; i++) {
-            lo = p->x[k][i] < lo ? p->x[k][i] : lo;
-            hi = p->x[k][i] > hi ? p->x[k][i] : hi;
-        }
-        f.lo[k] = lo;
-        side = fmax(side, hi - lo);
+        f.lo[k] = t->around.lo[k];
+        side = fmax(side, t->around.hi[k] - t->around.lo[k]);
     }
     double scale = (1 - 1e-12) * 0x1p21 / side;
     f.scale = isfinite(scale) ? scale : 0;
@@ -66,86 +60,42 @@ static uint64_t second_of(const struct frame *f, const double *const x[3], int64
 
 /* ---- sort ---- */
 
-struct sorting {
-    int64_t n;
-    uint64_t *key, *key2;
-    int32_t *order, *order2;
-};
-
-/* How many keys have each value of each digit. */
-static void count_digits(const struct sorting *s, int64_t count[DIGITS][BUCKETS])
-{
-    memset(count, 0, sizeof(int64_t) * DIGITS * BUCKETS);
-    for (int64_t i = 0; i < s->n; i++)
-        for (int d = 0; d < DIGITS; d++) count[d][s->key[i] >> DIGIT * d & (BUCKETS - 1)]++;
-}
-
-static void sort_digit(struct sorting *s, int d, int64_t *count)
-{
-    int64_t at = 0;
-    for (int b = 0; b < BUCKETS; b++) {
-        int64_t n = count[b];
-        if (n == s->n) return; /* all the same */
-        count[b] = at;
-        at += n;
-    }
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t to = count[s->key[i] >> DIGIT * d & (BUCKETS - 1)]++;
-        s->key2[to] = s->key[i];
-        s->order2[to] = s->order[i];
-    }
-    uint64_t *key = s->key;
-    int32_t *order = s->order;
-    s->key = s->key2, s->key2 = key;
-    s->order = s->order2, s->order2 = order;
-}
-
-/* By key, least digit first; the same keys stay in order. */
-static void sort_keys(struct sorting *s)
-{
-    int64_t(*count)[BUCKETS] = mem_new(sizeof *count * DIGITS, "tree: sort");
-    count_digits(s, count);
-    for (int d = 0; d < DIGITS; d++) sort_digit(s, d, count[d]);
-    FREE(count);
-}
-
 /* Sorts a run of points with the same key by the second one. */
-static void sort_run(const struct tree *t, const struct frame *f, int64_t from, int64_t n,
-                     struct sorting *all)
+static void sort_run(const struct tree *t, const struct frame *f, int32_t *order, int64_t n,
+                     struct radix_items scratch)
 {
-    struct sorting s = {.n = n};
-    s.key = mem_new(sizeof *s.key * (size_t)n, "tree: sort");
-    s.key2 = all->key2 + from;
-    s.order = all->order + from, s.order2 = all->order2 + from;
-    uint64_t *key = s.key;
-    int32_t *order = s.order;
-    for (int64_t i = 0; i < n; i++) s.key[i] = second_of(f, t->p.x, order[i]);
-    sort_keys(&s);
-    if (s.order != order) memcpy(order, s.order, sizeof *order * (size_t)n);
-    FREE(key);
+    struct radix_items run = {mem_new(sizeof *run.key * (size_t)n, "tree: sort"), order};
+    for (int64_t i = 0; i < n; i++) run.key[i] = second_of(f, t->p.x, order[i]);
+    radix_sort(run, scratch, n);
+    FREE(run.key);
 }
 
-static void sort_points(struct tree *t, const struct frame *f, struct sorting *s)
+static struct radix_items new_items(int64_t n)
 {
-    int64_t n = s->n = t->p.n;
-    s->key = mem_new(sizeof *s->key * (size_t)n, "tree: sort");
-    s->key2 = mem_new(sizeof *s->key * (size_t)n, "tree: sort");
-    s->order = mem_new(sizeof *s->order * (size_t)n, "tree: order");
-    s->order2 = mem_new(sizeof *s->order * (size_t)n, "tree: order");
+    return (struct radix_items){mem_new(sizeof(uint64_t) * (size_t)n, "tree: sort"),
+                                mem_new(sizeof(int32_t) * (size_t)n, "tree: order")};
+}
+
+/* Returns the sorted keys; those of the points that order names. */
+static uint64_t *sort_points(struct tree *t, const struct frame *f)
+{
+    int64_t n = t->p.n;
+    struct radix_items s = new_items(n), scratch = new_items(n);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        s->key[i] = key_of(f, (double[3]){t->p.x[0][i], t->p.x[1][i], t->p.x[2][i]});
-        s->order[i] = (int32_t)i;
+        s.key[i] = key_of(f, (double[3]){t->p.x[0][i], t->p.x[1][i], t->p.x[2][i]});
+        s.order[i] = (int32_t)i;
     }
-    sort_keys(s);
+    radix_sort(s, scratch, n);
     for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && s->key[end] == s->key[i]; end++)
+        for (end = i + 1; end < n && s.key[end] == s.key[i]; end++)
             ;
-        if (end - i > LEAF) sort_run(t, f, i, end - i, s);
+        if (end - i > LEAF) sort_run(t, f, s.order + i, end - i, scratch);
     }
-    FREE(s->key2);
-    FREE(s->order2);
-    t->order = s->order;
+    FREE(scratch.key);
+    FREE(scratch.order);
+    t->order = s.order;
+    return s.key;
 }
 
 /* ---- leaves ---- */
@@ -294,14 +244,13 @@ static void make_boxes(struct tree *t, const int32_t *parent)
 
 void radix_build(struct tree *t)
 {
-    struct sorting s = {0};
     t->radix = (struct radix){0};
     if (t->p.n == 0) return;
-    struct frame f = frame_of(&t->p);
-    sort_points(t, &f, &s);
+    struct frame f = frame_of(t);
+    uint64_t *key = sort_points(t, &f);
     tree_sort_points(t);
-    make_leaves(t, &f, s.key);
-    FREE(s.key);
+    make_leaves(t, &f, key);
+    FREE(key);
     int32_t *parent = mem_new(sizeof *parent * 2 * (size_t)t->radix.nleaf, "tree: nodes");
     parent[0] = -1;
     make_nodes(t, &f, parent);

@@ -79,7 +79,7 @@ void radix_near(const struct tree *t, const double x[3], double radius, tree_vis
         }
         for (int64_t i = node_first(r, node), end = node_end(r, node); i < end; i++) {
             double far2 = tree_place2(&t->space, at, i, x);
-            if (far2 <= r2) v(t->order[i], far2, ctx);
+            if (far2 <= r2) v(tree_number(t, i), far2, ctx);
         }
     }
 }

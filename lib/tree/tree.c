@@ -8,6 +8,7 @@
 
 /* Up to so many points all pairs are the fastest; up to so many looks a point, the grid is. */
 enum { BRUTE_MOST = 64, GRID_MOST = 100, TUNER_BRUTE = 4096 };
+enum { AHEAD = 32 }; /* places that are fetched before they are needed */
 
 static const char *const NAME[TREE_METHODS] = {"auto", "brute force", "radix tree", "hash grid"};
 
@@ -84,8 +85,27 @@ static bool is_good(const struct tree_points *p, int64_t i)
     return good;
 }
 
-static enum err check_points(const struct tree_points *p)
+/* The box around the points. */
+static struct tree_box box_around(const struct tree_points *p)
 {
+    struct tree_box b;
+    for (int k = 0; k < 3; k++) {
+        const double *x = p->x[k];
+        double lo = INFINITY, hi = -INFINITY;
+#pragma omp parallel for simd reduction(min : lo) reduction(max : hi)
+        for (int64_t i = 0; i < p->n; i++) {
+            lo = x[i] < lo ? x[i] : lo;
+            hi = x[i] > hi ? x[i] : hi;
+        }
+        b.lo[k] = lo, b.hi[k] = hi;
+    }
+    return b;
+}
+
+/* Fills t->around. */
+static enum err check_points(struct tree *t)
+{
+    const struct tree_points *p = &t->p;
     int64_t bad = INT64_MAX;
     if (p->n >= INT32_MAX)
         FAIL(ERR_LIMIT,
@@ -94,6 +114,7 @@ static enum err check_points(const struct tree_points *p)
 #pragma omp parallel for reduction(min : bad)
     for (int64_t i = 0; i < p->n; i++)
         if (!is_good(p, i) && i < bad) bad = i;
+    t->around = box_around(p);
     if (bad == INT64_MAX) return OK;
     const double *h = p->h;
     FAIL(ERR_PARAM,
@@ -102,33 +123,45 @@ static enum err check_points(const struct tree_points *p)
          h ? h[bad] : 0);
 }
 
-static struct tree_space space_of(const struct tree_points *p)
+static struct tree_space space_of(const struct tree *t)
 {
     struct tree_space s = {.slack = 0};
     double most = 0;
-#pragma omp parallel for reduction(max : most)
-    for (int64_t i = 0; i < p->n; i++)
-        for (int k = 0; k < 3; k++)
-            if (fabs(p->x[k][i]) > most) most = fabs(p->x[k][i]);
     for (int k = 0; k < 3; k++) {
-        s.period[k] = p->period[k] > 0 ? p->period[k] : INFINITY;
+        double period = t->p.period[k];
+        s.period[k] = period > 0 ? period : INFINITY;
         s.half[k] = s.period[k] / 2;
-        most = fmax(most, p->period[k]);
+        most = fmax(most, period);
+        if (t->p.n) most = fmax(most, fmax(fabs(t->around.lo[k]), fabs(t->around.hi[k])));
     }
     s.slack = 2e-15 * most;
     return s;
 }
 
+static enum err begin_tree(const struct tree_points *p, double reach, struct tree **out)
+{
+    struct tree *t = mem_zero(sizeof *t, "tree");
+    t->p = *p;
+    t->reach = reach;
+    *out = NULL;
+    enum err err = OK;
+    if (!(reach >= 0))
+        err = err_set(ERR_PARAM, "the radius of a search must be 0 or more, not %g", reach);
+    if (err == OK) err = check_points(t);
+    if (err != OK) {
+        FREE(t);
+        return err;
+    }
+    t->space = space_of(t);
+    *out = t;
+    return OK;
+}
+
 enum err tree_new(const struct tree_points *p, enum tree_method method, double reach,
                   struct tree **out)
 {
-    *out = NULL;
-    if (!(reach >= 0)) FAIL(ERR_PARAM, "the radius of a search must be 0 or more, not %g", reach);
-    TRY(check_points(p));
-    struct tree *t = mem_zero(sizeof *t, "tree");
-    t->p = *p;
-    t->space = space_of(p);
-    t->reach = reach;
+    TRY(begin_tree(p, reach, out));
+    struct tree *t = *out;
     for (int64_t i = 0; p->h && i < p->n; i++) t->reach = fmax(t->reach, p->h[i]);
     if (method == TREE_AUTO) {
         if (p->n <= BRUTE_MOST)
@@ -139,7 +172,22 @@ enum err tree_new(const struct tree_points *p, enum tree_method method, double r
         grid_build(t, INFINITY);
     t->method = method;
     if (method == TREE_RADIX) radix_build(t);
-    *out = t;
+    return OK;
+}
+
+enum err tree_take(const struct tree_points *p, double *const x[3], int32_t **order,
+                   struct tree **out)
+{
+    *order = NULL;
+    BUG_ON(p->h != NULL);
+    TRY(begin_tree(p, INFINITY, out));
+    struct tree *t = *out;
+    t->method = TREE_RADIX;
+    t->lent = true;
+    for (int k = 0; k < 3; k++) t->x[k] = x[k];
+    radix_build(t);
+    *order = t->order;
+    t->order = NULL;
     return OK;
 }
 
@@ -148,21 +196,45 @@ void tree_free(struct tree **t)
     if (!*t) return;
     if ((*t)->method == TREE_RADIX) radix_free(*t);
     if ((*t)->method == TREE_GRID) grid_free(*t);
-    for (int k = 0; k < 3; k++) FREE((*t)->x[k]);
+    for (int k = 0; k < 3 && !(*t)->lent; k++) FREE((*t)->x[k]);
     FREE((*t)->h);
     FREE((*t)->order);
     FREE(*t);
 }
 
+void tree_gather(int64_t n, const int32_t *order, const double *from, double *to)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) __builtin_prefetch(&from[order[i + AHEAD]]);
+        to[i] = from[order[i]];
+    }
+}
+
+/* The caller's own arrays are sorted one after the other, by way of a copy. */
+static void sort_lent(struct tree *t)
+{
+    size_t bytes = sizeof(double) * (size_t)t->p.n;
+    double *old = mem_new(bytes + 1, "tree: points");
+    for (int k = 0; k < 3; k++) {
+        memcpy(old, t->x[k], bytes);
+        tree_gather(t->p.n, t->order, old, t->x[k]);
+    }
+    FREE(old);
+}
+
 void tree_sort_points(struct tree *t)
 {
     int64_t n = t->p.n;
+    if (t->lent) {
+        sort_lent(t);
+        return;
+    }
     for (int k = 0; k < 4; k++) {
         const double *from = k < 3 ? t->p.x[k] : t->p.h;
         if (!from) continue;
         double *to = mem_new(sizeof *to * (size_t)(n + TREE_PAD), "tree: points");
-#pragma omp parallel for schedule(static)
-        for (int64_t i = 0; i < n; i++) to[i] = from[t->order[i]];
+        tree_gather(n, t->order, from, to);
         for (int i = 0; i < TREE_PAD; i++) to[n + i] = 0;
         *(k < 3 ? &t->x[k] : &t->h) = to;
     }

@@ -31,6 +31,14 @@ struct tree;
  * is built, those of the caller's positions included. */
 MUST_USE enum err tree_new(const struct tree_points *p, enum tree_method method, double reach,
                            struct tree **out);
+/* A radix tree without points of its own: x, the arrays of p, are sorted and stay lent; (*order)[i]
+ * (owner: caller, FREE) is the former number of point i, and all functions number points as they
+ * are now. Each array has room for TREE_PAD more. Any reach; no radii. On error x is as before. */
+enum { TREE_PAD = 16 };
+MUST_USE enum err tree_take(const struct tree_points *p, double *const x[3], int32_t **order,
+                            struct tree **out);
+/* to[i] = from[order[i]] */
+void tree_gather(int64_t n, const int32_t *order, const double *from, double *to);
 void tree_free(struct tree **t);
 enum tree_method tree_method_of(const struct tree *t); /* never TREE_AUTO */
 const char *tree_method_name(enum tree_method m);

@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "tree/tree.h"
 
-/* Places beyond the last sorted point that may be read. */
-enum { TREE_PAD = 16 };
-
 /* The k least squares of distances, the largest of them first. */
 struct tree_heap {
     int n, k;
@@ -50,9 +47,11 @@ struct tree {
     struct tree_points p;
     struct tree_space space;
     double reach;
-    /* Points in the order of the method; NULL: that of the caller. */
+    /* Points in the order of the method; NULL: that of the caller, who lends x in tree_take. */
     int32_t *order; /* sorted place → point */
     double *x[3], *h;
+    bool lent;
+    struct tree_box around;
     union {
         struct radix radix;
         struct grid grid;
@@ -87,8 +86,22 @@ static inline void tree_sorted(const struct tree *t, const double *x[3])
     for (int k = 0; k < 3; k++) x[k] = t->order ? t->x[k] : t->p.x[k];
 }
 
+/* The caller's number of a sorted point. */
+static inline int32_t tree_number(const struct tree *t, int64_t i)
+{
+    return t->order ? t->order[i] : (int32_t)i;
+}
+
 /* Fills x and h from order. */
 void tree_sort_points(struct tree *t);
+
+/* Keys and the numbers of their points. */
+struct radix_items {
+    uint64_t *key;
+    int32_t *order;
+};
+/* By key; the same keys stay in order. */
+void radix_sort(struct radix_items a, struct radix_items scratch, int64_t n);
 
 /* For each method: */
 void radix_build(struct tree *t);

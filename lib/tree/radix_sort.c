@@ -1,0 +1,133 @@
+/* tree/radix_sort: keys and the numbers of their points are sorted.
+ *
+ * A large set is divided once by its leading bits that differ, into parts that fit into the cache
+ * of a core. Each part is then sorted by as many of its next bits as tell most of its keys apart,
+ * least digit first, and what is still alike is sorted on its own. So memory is gone through twice,
+ * whatever the width of a key, and bits that are the same in all keys cost nothing. */
+#include "tree/tree_priv.h"
+
+enum {
+    SMALL = 24,      /* by insertion */
+    LOCAL = 1 << 14, /* keys and numbers, twice, are less than half of a cache of 1 MiB */
+    PART = 12,       /* 2^PART in each part of a larger set, */
+    WIDE = 11,       /* of which there are no more than 2^WIDE */
+    SPARE = 6,       /* bits beyond those that number the keys */
+    THREADS_FROM = 1 << 16
+};
+
+static struct radix_items after(struct radix_items a, int64_t n)
+{
+    return (struct radix_items){a.key + n, a.order + n};
+}
+
+static void copy_items(struct radix_items from, struct radix_items to, int64_t n)
+{
+    memcpy(to.key, from.key, sizeof *to.key * (size_t)n);
+    memcpy(to.order, from.order, sizeof *to.order * (size_t)n);
+}
+
+static void insert_items(struct radix_items a, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        uint64_t key = a.key[i];
+        int32_t point = a.order[i];
+        int64_t k = i;
+        for (; k > 0 && a.key[k - 1] > key; k--) {
+            a.key[k] = a.key[k - 1];
+            a.order[k] = a.order[k - 1];
+        }
+        a.key[k] = key;
+        a.order[k] = point;
+    }
+}
+
+/* Below which bit keys differ; 0: all are the same. */
+static int bits_of(const uint64_t *key, int64_t n)
+{
+    uint64_t differ = 0, first = key[0];
+#pragma omp parallel for simd reduction(| : differ) if (n > THREADS_FROM)
+    for (int64_t i = 0; i < n; i++) differ |= key[i] ^ first;
+    return differ ? 64 - __builtin_clzl(differ) : 0;
+}
+
+static int log2_above(int64_t n)
+{
+    return n > 1 ? 64 - __builtin_clzl((uint64_t)n - 1) : 0;
+}
+
+/* One stable pass by `bits` bits from `shift` up; start[2^bits + 1]: where each value begins. */
+static void scatter(struct radix_items a, struct radix_items b, int64_t n, int shift, int bits,
+                    int64_t *start)
+{
+    const int64_t mask = (1 << bits) - 1;
+    memset(start, 0, sizeof *start * (size_t)(mask + 2));
+    for (int64_t i = 0; i < n; i++) start[1 + (a.key[i] >> shift & (uint64_t)mask)]++;
+    for (int64_t k = 0; k < mask; k++) start[k + 1] += start[k];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t to = start[a.key[i] >> shift & (uint64_t)mask]++;
+        b.key[to] = a.key[i];
+        b.order[to] = a.order[i];
+    }
+    for (int64_t k = mask + 1; k > 0; k--) start[k] = start[k - 1];
+    start[0] = 0;
+}
+
+static void sort_items(struct radix_items a, struct radix_items b, int64_t n, bool move);
+
+/* Divides; each part is sorted from b, where it is then, to where the set is wanted. */
+static void sort_large(struct radix_items a, struct radix_items b, int64_t n, int top, bool move)
+{
+    int64_t start[(1 << WIDE) + 1];
+    int bits = log2_above(n) - PART;
+    bits = bits < WIDE ? bits : WIDE;
+    bits = bits < top ? bits : top;
+    scatter(a, b, n, top - bits, bits, start);
+#pragma omp parallel for schedule(dynamic, 1) if (n > THREADS_FROM)
+    for (int k = 0; k < 1 << bits; k++)
+        sort_items(after(b, start[k]), after(a, start[k]), start[k + 1] - start[k], !move);
+}
+
+/* By as many bits as tell most keys apart; then what is the same in these. */
+static void sort_local(struct radix_items a, struct radix_items b, int64_t n, int top, bool move)
+{
+    int64_t start[(1 << WIDE) + 1];
+    int need = log2_above(n) + SPARE, passes;
+    need = need < top ? need : top;
+    passes = (need + WIDE - 1) / WIDE;
+    const int bits = (need + passes - 1) / passes, low = top - bits * passes;
+    const int shift = low > 0 ? low : 0;
+    for (int p = 0; p < passes; p++) {
+        scatter(a, b, n, shift + p * bits, bits, start);
+        struct radix_items c = a;
+        a = b, b = c, move = !move;
+    }
+    for (int64_t i = 0, end; shift && i < n; i = end) {
+        for (end = i + 1; end < n && a.key[end] >> shift == a.key[i] >> shift; end++)
+            ;
+        if (end - i > 1) sort_items(after(a, i), after(b, i), end - i, false);
+    }
+    if (move) copy_items(a, b, n);
+}
+
+/* move: the sorted items are wanted in b, else in a. */
+static void sort_items(struct radix_items a, struct radix_items b, int64_t n, bool move)
+{
+    if (n == 0) return;
+    if (n <= SMALL) {
+        insert_items(a, n);
+        if (move) copy_items(a, b, n);
+        return;
+    }
+    int top = bits_of(a.key, n);
+    if (top && n > LOCAL)
+        sort_large(a, b, n, top, move);
+    else if (top)
+        sort_local(a, b, n, top, move);
+    else if (move)
+        copy_items(a, b, n);
+}
+
+void radix_sort(struct radix_items a, struct radix_items scratch, int64_t n)
+{
+    sort_items(a, scratch, n, false);
+}
