@@ -22,12 +22,6 @@ struct ball {
     double scalar[NVAR_MAX];         /* masses */
 };
 
-struct site { /* the cell at the centre */
-    int level;
-    lidx oct;
-    int cell;
-};
-
 /* Over the cells of a ball, with weights w (volumes or masses): of u = (centre - place)/radius. */
 typedef __int128 whole;
 struct tally {
@@ -45,7 +39,7 @@ struct blaster {
     int64_t nhome;
     struct event *centre;
     struct ball *loaded;
-    struct site *site;
+    struct blast_site *site;
     struct star_event *log;
     struct tally *sum; /* of all ranks */
     /* here */
@@ -58,7 +52,7 @@ struct blaster {
 
 /* ---- home ---- */
 
-static bool find_site(const struct mesh *m, const double x[3], struct site *s)
+bool blast_find_site(const struct mesh *m, const double x[3], struct blast_site *s)
 {
     for (int d = 0; d < 3; d++)
         if (!(x[d] >= 0 && x[d] < m->boxlen)) return false;
@@ -79,7 +73,8 @@ static double cube(double dx)
 }
 
 /* The ejecta take gas along, at constant velocity and internal energy of what stays. */
-static struct ball load_ball(const struct blaster *k, const struct blast *b, const struct site *s)
+static struct ball load_ball(const struct blaster *k, const struct blast *b,
+                             const struct blast_site *s)
 {
     const struct level *lv = &k->r->mesh->lev[s->level];
     double volume = cube(mesh_dx(k->r->mesh, s->level)), *rho = &lv->fld[FLD_U][s->oct][s->cell];
@@ -119,8 +114,8 @@ static void take_home(struct blaster *k, const struct events *sent)
     k->log = mem_new(sizeof *k->log * n, "supernovae");
     for (int64_t i = 0; i < sent->n; i++) {
         struct blast b;
-        struct site s;
-        if (!find_site(r->mesh, sent->at[i].x, &s)) continue;
+        struct blast_site s;
+        if (!blast_find_site(r->mesh, sent->at[i].x, &s)) continue;
         memcpy(&b, sent->payload + sizeof b * (size_t)i, sizeof b);
         const struct level *lv = &r->mesh->lev[s.level];
         int64_t j = k->nhome++;
@@ -348,7 +343,7 @@ static struct wave wave_of(const struct blaster *k, const struct ball *b, const 
 
 /* Ejecta of velocity w, and heat, to a cell: a share of what there is. */
 static void add_ejecta(const struct blaster *k, const struct ball *b, double heat, double share,
-                       const double w[3], const struct site *c)
+                       const double w[3], const struct blast_site *c)
 {
     const struct level *lv = &k->r->mesh->lev[c->level];
     double per = share / cube(mesh_dx(k->r->mesh, c->level)), rho = b->mass * per, kinetic = 0;
@@ -363,7 +358,8 @@ static void add_ejecta(const struct blaster *k, const struct ball *b, double hea
 }
 
 /* All gas of the cell gets the velocity w more, at constant internal energy. */
-static void push_gas(const struct blaster *k, double mass, const double w[3], const struct site *c)
+static void push_gas(const struct blaster *k, double mass, const double w[3],
+                     const struct blast_site *c)
 {
     const struct level *lv = &k->r->mesh->lev[c->level];
     double rho = lv->fld[FLD_U][c->oct][c->cell], per = mass / cube(mesh_dx(k->r->mesh, c->level));
@@ -387,7 +383,7 @@ static void strike_cell(const struct bins_hit *h, void *ctx)
     const struct blaster *k = s->k;
     const struct wave *o = &s->wave[h->event];
     const struct ball *b = &k->ball[h->event];
-    const struct site c = {h->level, h->oct, h->cell};
+    const struct blast_site c = {h->level, h->oct, h->cell};
     double radius = k->here.at[h->event].radius, w[3], kick[3];
     for (int d = 0; d < 3; d++) {
         kick[d] = o->speed * (h->r[d] / radius - o->s.q[d]);

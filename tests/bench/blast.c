@@ -1,11 +1,14 @@
-/* blast: the time of simultaneous blasts on a refined mesh, their cells found through bins and by
- * looking at all cells for each blast, which must give the same bits.
+/* blast: the time of simultaneous blasts, or of black holes that set energy free, on a refined
+ * mesh, their cells found through bins and by looking at all cells for each, which must give the
+ * same bits.
  *
  *     blast LEVELMIN BLASTS [brute]
+ *     blast LEVELMIN HOLES holes
  *
  * A row on stdout: leaf cells, blasts, processor seconds with bins (the least of five), and without
- * them (brute; else 0), their ratio. Two finer levels lie around a centre, where the blasts are
- * too. One thread. A difference ends with status 1. */
+ * them (brute; else 0), their ratio. For holes: with the sums over cells without bins, with the
+ * release without bins, and both over the time with bins. Two finer levels lie around a centre,
+ * where the blasts are too. One thread. A difference ends with status 1. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +18,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "dom/adapt.h"
+#include "hole/agn.h"
 #include "phys/blast.h"
 
 enum { NVAR = 6, REPEATS = 5 };
@@ -70,27 +74,108 @@ static void blasts_make(const struct mesh *m, int n, struct blast *b)
     }
 }
 
-/* Processor time of one application; the bits of the gas in *hash. */
-static double once(struct mesh *m, const struct domain *d, int n, const struct blast *b, bool brute,
-                   uint64_t *hash)
+static void holes_make(int n, struct agn *a)
 {
-    const struct blast_law law = {.kinetic = 1};
-    struct term_run r = {
-        .par = &par, .hydro = &hydro, .comm = &alone, .dom = d, .mesh = m, .aexp = 1};
-    bool changed = false;
-    fill(m);
-    double t = seconds();
-    if ((brute ? blast_apply_brute : blast_apply)(&r, &law, n, b, &changed) != OK) exit(2);
-    t = seconds() - t;
-    *hash = 0;
+    struct rng g = rng_make(1, 2, 3);
+    for (int i = 0; i < n; i++) {
+        a[i] = (struct agn){.at = {.id = i},
+                            .axis = {i % 3, i % 5, 1},
+                            .efficiency = 0.1,
+                            .accreted = 1e-9,
+                            .rate = i % 2 ? 1 : 0,
+                            .saved = i % 10 ? 0 : 1e-6};
+        for (int d = 0; d < 3; d++) a[i].at.x[d] = 0.25 + 0.5 * rng_uniform(&g);
+    }
+}
+
+static uint64_t hash_of(const struct mesh *m)
+{
+    uint64_t hash = 0;
     for (int l = m->levelmin; l <= m->levelmax; l++)
         for (lidx i = 0; i < 8 * m->lev[l].nown; i++)
             for (int v = 0; v < NVAR; v++) {
                 uint64_t bits;
                 memcpy(&bits, &m->lev[l].fld[FLD_U + v][i / 8][i % 8], 8);
-                *hash = (*hash ^ bits) * 0x100000001b3u;
+                hash = (hash ^ bits) * 0x100000001b3u;
             }
+    return hash;
+}
+
+static struct term_run run_of(struct mesh *m, const struct domain *d)
+{
+    return (struct term_run){.par = &par,
+                             .hydro = &hydro,
+                             .comm = &alone,
+                             .dom = d,
+                             .mesh = m,
+                             .aexp = 1,
+                             .units = units_at(&par.units, NULL, 1)};
+}
+
+/* Processor time of one application; the bits of the gas in *hash. */
+static double once(struct mesh *m, const struct domain *d, int n, const struct blast *b, bool brute,
+                   uint64_t *hash)
+{
+    const struct blast_law law = {.kinetic = 1};
+    struct term_run r = run_of(m, d);
+    bool changed = false;
+    fill(m);
+    double t = seconds();
+    if ((brute ? blast_apply_brute : blast_apply)(&r, &law, n, b, &changed) != OK) exit(2);
+    t = seconds() - t;
+    *hash = hash_of(m);
     return t;
+}
+
+/* The same of black holes, as they are made anew; a: room for n. */
+static double release(struct mesh *m, const struct domain *d, int n, struct agn *a, int brute,
+                      uint64_t *hash)
+{
+    const struct agn_law law = {.radius = 2 * mesh_dx(m, m->levelmax),
+                                .light2 = 1e4,
+                                .x_floor = 0.01,
+                                .heat = 0.15,
+                                .jet = 1,
+                                .loading = 100,
+                                .ceiling = HUGE_VAL};
+    struct term_run r = run_of(m, d);
+    bool changed = false;
+    fill(m);
+    holes_make(n, a);
+    double t = seconds();
+    if (agn_release_brute(&r, &law, n, a, brute, &changed) != OK) exit(2);
+    t = seconds() - t;
+    *hash = hash_of(m);
+    return t;
+}
+
+static int holes(struct mesh *m, const struct domain *d, int n)
+{
+    struct agn *a = mem_new(sizeof *a * (size_t)n, "bench");
+    uint64_t hash, other[2];
+    double least = HUGE_VAL, brute[2];
+    for (int i = 0; i < REPEATS; i++) least = fmin(least, release(m, d, n, a, 0, &hash));
+    for (int k = 0; k < 2; k++) brute[k] = release(m, d, n, a, 1 << k, &other[k]);
+    printf("cells\tholes\tbins\tsums\trelease\tsums_ratio\trelease_ratio\n");
+    printf("%ld\t%d\t%.5f\t%.3f\t%.3f\t%.1f\t%.1f\n", (long)fill(m), n, least, brute[0], brute[1],
+           brute[0] / least, brute[1] / least);
+    FREE(a);
+    return hash != other[0] || hash != other[1];
+}
+
+static int blasts(struct mesh *m, const struct domain *d, int n, bool with_brute)
+{
+    struct blast *b = mem_new(sizeof *b * (size_t)n, "bench");
+    blasts_make(m, n, b);
+    uint64_t hash, brute_hash;
+    double least = HUGE_VAL, brute = 0;
+    for (int i = 0; i < REPEATS; i++) least = fmin(least, once(m, d, n, b, false, &hash));
+    brute_hash = hash;
+    if (with_brute) brute = once(m, d, n, b, true, &brute_hash);
+    printf("cells\tblasts\tbins\tbrute\tratio\n%ld\t%d\t%.5f\t%.3f\t%.1f\n", (long)fill(m), n,
+           least, brute, brute / least);
+    FREE(b);
+    return hash != brute_hash;
 }
 
 int main(int argc, char **argv)
@@ -107,14 +192,6 @@ int main(int argc, char **argv)
     adapt_build(&m, &alone, d);
     refine(&m, d, levelmin, 0.25);
     refine(&m, d, levelmin + 1, 0.1);
-    struct blast *b = mem_new(sizeof *b * (size_t)n, "bench");
-    blasts_make(&m, n, b);
-    uint64_t hash, brute_hash;
-    double least = HUGE_VAL, brute = 0;
-    for (int i = 0; i < REPEATS; i++) least = fmin(least, once(&m, d, n, b, false, &hash));
-    brute_hash = hash;
-    if (argc > 3) brute = once(&m, d, n, b, true, &brute_hash);
-    printf("cells\tblasts\tbins\tbrute\tratio\n%ld\t%d\t%.5f\t%.3f\t%.1f\n", (long)fill(&m), n,
-           least, brute, brute / least);
-    return hash != brute_hash;
+    bool of_holes = argc > 3 && strcmp(argv[3], "holes") == 0;
+    return of_holes ? holes(&m, d, n) : blasts(&m, d, n, argc > 3);
 }
