@@ -2,8 +2,9 @@
  *
  * Minimal rules first (a split cell with split or flagged children stays split, and one dilation
  * keeps neighbouring levels within one), then the physical criteria, then nexpand dilations. Own
- * octs only are decided. Ghosts are two cells thick, so an exchange serves two passes; the criteria
- * do not depend on what was flagged before, so theirs go with the first exchange. */
+ * octs only are decided. Ghosts are two cells thick, so an exchange serves two passes. The first
+ * one needs no gas, and travels beside it; the criteria do not depend on what was flagged before,
+ * so theirs go with the second one. */
 #include <math.h>
 #include <string.h>
 
@@ -12,29 +13,42 @@
 #include "sim/sim.h"
 
 /* Flags of a level while they are computed: a bit per cell, a byte per oct. */
-struct flags {
+struct sim_flags {
     struct sim *s;
     struct level *lv;
     unsigned char *bits, *next; /* [noct] */
     unsigned char *wanted;      /* [noct] by the criteria */
-    int valid; /* layers of cells of the ghosts whose bits, and wanted, are those of owners */
-    lidx nhalo, *halo; /* ghosts beyond a face of own octs */
+    int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
+    int narr;                   /* arrays that an exchange carries: 1 bits, 2 wanted too */
+    lidx nhalo, *halo;          /* ghosts beyond a face of own octs */
+    struct ghost_rows on_way;
 };
 
-static void flag_minimal(struct flags *f, const struct level *fine);
-static void flag_dilate(struct flags *f);
-static void flag_criteria(struct flags *f, int l);
-static void flag_hold_edge(struct flags *f, int l);
-static void flag_store(struct flags *f);
+static void flag_minimal(struct sim_flags *f, const struct level *fine);
+static void flag_dilate(struct sim_flags *f);
+static void flag_criteria(struct sim_flags *f, int l);
+static void flag_hold_edge(struct sim_flags *f, int l);
+static void flag_store(struct sim_flags *f);
 
-static void share(struct flags *f, int n)
+static void share_begin(struct sim_flags *f)
 {
-    ghost_fill_rows(&f->s->comm, COMM_PAIR_INT, &f->lv->plan, n, (void *[]){f->bits, f->wanted},
-                    (size_t[]){1, 1});
+    ghost_rows_begin(&f->on_way, &f->s->comm, COMM_PAIR_INT, &f->lv->plan, f->narr,
+                     (void *[]){f->bits, f->wanted}, (size_t[]){1, 1});
+}
+
+static void share_end(struct sim_flags *f)
+{
+    ghost_rows_end(&f->on_way, f->narr, (void *[]){f->bits, f->wanted}, (size_t[]){1, 1});
     f->valid = 2;
 }
 
-void sim_flag(struct sim *s, int l, int icount)
+static void share(struct sim_flags *f)
+{
+    share_begin(f);
+    share_end(f);
+}
+
+void sim_flag_begin(struct sim *s, int l)
 {
     struct mesh *m = &s->mesh;
     if (l >= m->levelmax || s->noct[l] == 0 || s->refine.frozen) return;
@@ -44,28 +58,47 @@ void sim_flag(struct sim *s, int l, int icount)
         lv->valid[FLD_FLAG] = true;
         return;
     }
-    struct flags f = {.s = s, .lv = lv};
-    f.bits = mem_new((size_t)lv->noct + 1, "flag scratch");
-    f.next = mem_new((size_t)lv->noct + 1, "flag scratch");
-    f.wanted = mem_zero((size_t)lv->noct + 1, "flag scratch");
-    f.halo = mesh_halo(lv->nown, lv->noct, (const lidx(*)[6])lv->nbr, &f.nhalo);
-    flag_minimal(&f, &m->lev[l + 1]);
-    flag_criteria(&f, l);
-    share(&f, 2);
-    flag_dilate(&f);
-    for (lidx i = 0; i < lv->noct; i++) f.bits[i] |= f.wanted[i];
-    for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(&f);
-    if (l > m->levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(&f, l);
-    share(&f, 1);
-    flag_store(&f);
-    FREE(f.halo);
-    FREE(f.wanted);
-    FREE(f.next);
-    FREE(f.bits);
+    struct sim_flags *f = s->flags = mem_zero(sizeof *f, "flag scratch");
+    f->s = s;
+    f->lv = lv;
+    f->narr = 1;
+    f->bits = mem_new((size_t)lv->noct + 1, "flag scratch");
+    f->next = mem_new((size_t)lv->noct + 1, "flag scratch");
+    f->wanted = mem_zero((size_t)lv->noct + 1, "flag scratch");
+    f->halo = mesh_halo(lv->nown, lv->noct, (const lidx(*)[6])lv->nbr, &f->nhalo);
+    flag_minimal(f, &m->lev[l + 1]);
+    share_begin(f);
+}
+
+void sim_flag_end(struct sim *s, int l, int icount)
+{
+    struct sim_flags *f = s->flags;
+    if (!f) return;
+    share_end(f);
+    flag_criteria(f, l);
+    f->narr = 2;
+    flag_dilate(f); /* with an exchange, since it is three passes */
+    f->narr = 1;
+    for (lidx i = 0; i < f->lv->noct; i++) f->bits[i] |= f->wanted[i];
+    for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(f);
+    if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(f, l);
+    share(f);
+    flag_store(f);
+    FREE(f->halo);
+    FREE(f->wanted);
+    FREE(f->next);
+    FREE(f->bits);
+    FREE(s->flags);
+}
+
+void sim_flag(struct sim *s, int l, int icount)
+{
+    sim_flag_begin(s, l);
+    sim_flag_end(s, l, icount);
 }
 
 /* A split cell whose child is split or flagged stays split. */
-static void flag_minimal(struct flags *f, const struct level *fine)
+static void flag_minimal(struct sim_flags *f, const struct level *fine)
 {
     const struct level *lv = f->lv;
 #pragma omp parallel for schedule(static)
@@ -84,7 +117,7 @@ static void flag_minimal(struct flags *f, const struct level *fine)
 
 /* For each of the eight cells of oct i: the flag of the neighbours in −d and +d. Cells with the bit
  * of d clear are `low`. */
-static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *minus,
+static inline void flags_beside(const struct sim_flags *f, lidx i, int d, unsigned *minus,
                                 unsigned *plus)
 {
     static const unsigned low[3] = {0x55, 0x33, 0x0f};
@@ -97,7 +130,7 @@ static inline void flags_beside(const struct flags *f, lidx i, int d, unsigned *
 }
 
 /* Cells of oct i after one pass: those with a flagged neighbour, or with two. */
-static inline unsigned char dilated(const struct flags *f, lidx i, bool first)
+static inline unsigned char dilated(const struct sim_flags *f, lidx i, bool first)
 {
     unsigned one = 0, two = 0;
     for (int d = 0; d < 3; d++) {
@@ -111,10 +144,10 @@ static inline unsigned char dilated(const struct flags *f, lidx i, bool first)
 
 /* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
  * flagged ones. The cells of ghosts next to own octs are flagged here too. */
-static void flag_dilate(struct flags *f)
+static void flag_dilate(struct sim_flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
-        if (f->valid == 0) share(f, 1);
+        if (f->valid == 0) share(f);
         lidx nown = f->lv->nown, n = nown + (f->valid == 2 ? f->nhalo : 0);
 #pragma omp parallel for schedule(static)
         for (lidx k = 0; k < n; k++) {
@@ -127,7 +160,7 @@ static void flag_dilate(struct flags *f)
     }
 }
 
-static void flag_store(struct flags *f)
+static void flag_store(struct sim_flags *f)
 {
     for (lidx i = 0; i < f->lv->noct; i++)
         for (int k = 0; k < 8; k++) f->lv->flag[i][k] = f->bits[i] >> k & 1;
@@ -275,7 +308,7 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
     mem_free(ok);
 }
 
-static void flag_criteria(struct flags *f, int l)
+static void flag_criteria(struct sim_flags *f, int l)
 {
     const struct sim *s = f->s;
     if (sim_held_back(s, l)) return;
@@ -285,7 +318,7 @@ static void flag_criteria(struct flags *f, int l)
 
 /* Between two sub-steps an oct whose 26 neighbours do not all exist must not refine: level l-1
  * could not follow. */
-static void flag_hold_edge(struct flags *f, int l)
+static void flag_hold_edge(struct sim_flags *f, int l)
 {
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < f->lv->nown; i++) {

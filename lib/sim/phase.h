@@ -32,7 +32,8 @@ enum {
     IF_COOLING = 1 << 13, /* there is a table of rates */
     /* no condition: if the ghosts of all that it reads are valid, it works on ghosts as on own octs
      * (sim.on_ghosts), and those of what it writes stay valid without an exchange */
-    ON_GHOSTS = 1 << 14
+    ON_GHOSTS = 1 << 14,
+    IF_LAST = 1 << 15 /* the last step within one of the coarser level */
 };
 
 struct phase {

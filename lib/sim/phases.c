@@ -176,21 +176,31 @@ enum err step_add_steps(struct sim *s, int l, int icount)
 
 /* ---- gas ---- */
 
-/* Ghost octs' corrections come from their owners: rows of all octs of the finer level, those away
- * from its boundary empty. */
-enum err step_exchange_edges(struct sim *s, int l, int icount)
+/* Ghost octs' corrections come from their owners: rows of all octs of the level, those away from
+ * its boundary empty. They are final after the last step of the level within one of the coarser
+ * level, and travel beside its gas. */
+enum err step_send_edges(struct sim *s, int l, int icount)
 {
-    struct level *lv = &s->mesh.lev[++l];
+    struct level *lv = &s->mesh.lev[l];
+    struct sim_edges *e = &s->edges;
     if (s->comm.size == 1) return OK;
-    size_t row = hydro_edge_row_bytes(&s->hydro);
-    char *rows = mem_zero(row * (size_t)lv->noct + 1, "reflux rows");
+    e->row = hydro_edge_row_bytes(&s->hydro);
+    e->rows = mem_zero(e->row * (size_t)lv->noct + 1, "reflux rows");
     for (lidx i = 0; i < lv->nown; i++)
-        hydro_edge_export(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
-    void *arr = rows;
-    ghost_fill_rows(&s->comm, COMM_BULK_FLUX, &lv->plan, 1, &arr, &row);
+        hydro_edge_export(&s->mesh, l, &s->hydro, i, e->rows + e->row * (size_t)i);
+    ghost_rows_begin(&e->on_way, &s->comm, COMM_BULK_FLUX, &lv->plan, 1, &e->rows, &e->row);
+    return OK;
+}
+
+enum err step_receive_edges(struct sim *s, int l, int icount)
+{
+    const struct level *lv = &s->mesh.lev[l];
+    struct sim_edges *e = &s->edges;
+    if (!e->rows) return OK;
+    ghost_rows_end(&e->on_way, 1, &e->rows, &e->row);
     for (lidx i = lv->nown; i < lv->noct; i++)
-        hydro_edge_import(&s->mesh, l, &s->hydro, i, rows + row * (size_t)i);
-    mem_free(rows);
+        hydro_edge_import(&s->mesh, l, &s->hydro, i, e->rows + e->row * (size_t)i);
+    FREE(e->rows);
     return OK;
 }
 
@@ -284,9 +294,15 @@ enum err step_move_parts(struct sim *s, int l, int icount)
     return OK;
 }
 
+enum err step_send_flags(struct sim *s, int l, int icount)
+{
+    sim_flag_begin(s, l);
+    return OK;
+}
+
 enum err step_flag(struct sim *s, int l, int icount)
 {
-    sim_flag(s, l, icount);
+    sim_flag_end(s, l, icount);
     return OK;
 }
 

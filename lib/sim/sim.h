@@ -135,6 +135,13 @@ struct sim_check {
     double nap;
 };
 
+/* Registers of fluxes of a level on their way between two phases; rows NULL: none. */
+struct sim_edges {
+    void *rows; /* [noct] */
+    size_t row; /* bytes */
+    struct ghost_rows on_way;
+};
+
 struct sim_end {
     bool done;
     bool broken; /* the state holds infinities or NaNs */
@@ -170,6 +177,8 @@ struct sim {
     bool on_ghosts; /* the phase works on ghosts, too (sim/phase.h) */
     struct sim_end end;
     struct ghost_fill gas_fill; /* on its way between two phases */
+    struct sim_edges edges;
+    struct sim_flags *flags; /* flags that are being made between two phases, or NULL (flag.c) */
 };
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
@@ -216,8 +225,11 @@ MUST_USE enum err sim_physics(struct sim *s);
 MUST_USE enum err sim_cooling(struct sim *s);
 /* cooling.c: the rates of a coarse step, at its start (collective) */
 void sim_cooling_table(struct sim *s);
-bool sim_balance_due(const struct sim *s);       /* balance.c: alike on all ranks */
-void sim_flag(struct sim *s, int l, int icount); /* flag.c */
+bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
+/* flag.c: in two halves, the ghosts of the gas need be here in the second only (collective) */
+void sim_flag_begin(struct sim *s, int l);
+void sim_flag_end(struct sim *s, int l, int icount);
+void sim_flag(struct sim *s, int l, int icount); /* flag.c: both (collective) */
 /* flag.c: a criterion of refinement marks own cells of level l in ok[nown][8], which comes zeroed;
  * it cannot take back what others mark: results are joined by or */
 struct sim_criterion {

@@ -112,7 +112,7 @@ int main(int argc, char **argv)
         CHECK(e == OK, "nothing left out: %s", e == OK ? "" : err_message());
     }
     stops(&(struct trial){.skip = "send_gas"}, "godunov", "gas", "stale");
-    stops(&(struct trial){.skip = "flag"}, "flag", "refinement flags", "stale");
+    stops(&(struct trial){.skip = "send_flags"}, "send_flags", "refinement flags", "stale");
     stops(&(struct trial){"send_gas", true, false}, "deposit", "gas", "stale");
     stops(&(struct trial){"poisson", true, false}, "first_phi", "the potential", "stale");
     stops(&(struct trial){"force", true, false}, "godunov", "the force", "stale");
