@@ -2,9 +2,10 @@
  *
  * An oct's owner is the owner of its centre; who needs it as a ghost is a pure function of its
  * position (domain_near). So a level is rebuilt from its own octs alone: each owner informs the
- * ranks that need an oct (level_install); no rank sends requests. Octs made by refinement are
- * computed by the owner of the parent cell and sent, with their values, to the owner of the new
- * oct. */
+ * ranks that need an oct (ghosts_announced); no rank sends requests. After refinement nobody need
+ * be informed: the parents of all ghosts are here, and their flags say which octs there are
+ * (ghosts_refined). Octs made by refinement are computed by the owner of the parent cell and sent,
+ * with their values, to the owner of the new oct. */
 #include "dom/adapt.h"
 
 #include <stdlib.h>
@@ -86,39 +87,93 @@ static void plan_peers(struct xplan *p, const struct comm_counts *out, const str
     comm_counts_free(&to);
 }
 
-/* The plan of a level from its copies; returns the keys of its ghosts, ascending (owner: caller),
- * and their number. */
-static okey *plan_make(struct xplan *p, const struct comm *c, const struct sends *s,
-                       const okey *own, lidx nown, int64_t *nghost)
+/* The plan of a level from its copies, and its ghosts, ascending. Those of a rank are in the same
+ * order on both sides. */
+static void plan_make(struct xplan *p, const struct domain *d, int l, const struct sends *s,
+                      lidx nown, int64_t nghost, const okey *ghost)
 {
-    int64_t *order = mem_new(sizeof *order * (size_t)s->n + 1, "mesh scratch");
-    struct comm_counts out = comm_counts_of(s->n, s->rank, order), in;
-    okey *key = mem_new(sizeof *key * (size_t)s->n + 1, "mesh scratch");
+    size_t room = (size_t)(s->n > nghost ? s->n : nghost);
+    int64_t *order = mem_new(sizeof *order * room + 1, "mesh scratch");
+    int *rank = mem_new(sizeof *rank * (size_t)nghost + 1, "mesh scratch");
     p->send = mem_new(sizeof(lidx) * (size_t)s->n + 1, "exchange plans");
-    for (int64_t i = 0; i < s->n; i++) {
-        p->send[i] = s->oct[order[i]];
-        key[i] = own[p->send[i]];
-    }
-    okey *got = comm_exchange(c, key, &out, sizeof *key, nghost, &in);
-    struct keyref *ref = sort_keys(got, *nghost);
+    p->recv = mem_new(sizeof(lidx) * (size_t)nghost + 1, "exchange plans");
+    struct comm_counts out = comm_counts_of(s->n, s->rank, order);
+    for (int64_t i = 0; i < s->n; i++) p->send[i] = s->oct[order[i]];
+    for (int64_t i = 0; i < nghost; i++) rank[i] = domain_rank(d, l, ghost[i]);
+    struct comm_counts in = comm_counts_of(nghost, rank, order);
+    for (int64_t i = 0; i < nghost; i++) p->recv[i] = nown + (lidx)order[i];
     plan_peers(p, &out, &in);
-    p->recv = mem_new(sizeof(lidx) * (size_t)*nghost + 1, "exchange plans");
-    for (int64_t i = 0; i < *nghost; i++) {
-        p->recv[ref[i].at] = nown + (lidx)i;
-        got[i] = ref[i].key;
-    }
-    FREE(ref);
-    FREE(key);
+    FREE(rank);
     FREE(order);
     comm_counts_free(&in);
+    comm_counts_free(&out);
+}
+
+static void keys_sort(okey *key, int64_t n)
+{
+    struct keyref *ref = sort_keys(key, n);
+    for (int64_t i = 0; i < n; i++) key[i] = ref[i].key;
+    FREE(ref);
+}
+
+/* The ghosts of a level as their owners announce them, ascending (owner: caller), and their number.
+ */
+static okey *ghosts_announced(const struct comm *c, const struct sends *s, const okey *own,
+                              int64_t *nghost)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)s->n + 1, "mesh scratch");
+    struct comm_counts out = comm_counts_of(s->n, s->rank, order);
+    okey *key = mem_new(sizeof *key * (size_t)s->n + 1, "mesh scratch");
+    for (int64_t i = 0; i < s->n; i++) key[i] = own[s->oct[order[i]]];
+    okey *got = comm_exchange(c, key, &out, sizeof *key, nghost, NULL);
+    keys_sort(got, *nghost);
+    FREE(key);
+    FREE(order);
     comm_counts_free(&out);
     return got;
 }
 
-/* Level l := these own octs, `total` on all ranks, and the ghosts that other ranks announce. Links
- * are left to the caller. */
+static bool is_ghost(const struct domain *d, int me, int l, okey key, int *near)
+{
+    int owner = domain_rank(d, l, key);
+    int n = owner == me ? 0 : domain_near(d, owner, l, key, near);
+    while (n > 0 && near[n - 1] != me) n--;
+    return n > 0;
+}
+
+/* The ghosts of level l+1 that the flags of level l leave and make, ascending (owner: caller), and
+ * their number. Local: the parent of every ghost is here, with valid flags. */
+static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const struct domain *d,
+                            int l, int64_t *nghost)
+{
+    const struct level *lv = &m->lev[l];
+    lidx nown = m->lev[l + 1].nown;
+    struct ghosts {
+        int64_t n, cap;
+        okey *key;
+    } g = {0};
+    int *near = mem_new(sizeof *near * (size_t)c->size, "mesh scratch");
+    for (int64_t j = 0; j < 8 * (int64_t)lv->noct; j++) {
+        lidx i = (lidx)(j / 8), child = lv->child[i][j % 8];
+        if (!lv->flag[i][j % 8] || (child >= 0 && child < nown)) continue;
+        okey key = lv->key[i] << 3 | (okey)(j % 8);
+        if (child < 0 && !is_ghost(d, c->rank, l + 1, key, near)) continue;
+        if (g.n == g.cap) {
+            g.cap = 2 * g.cap + 256;
+            g.key = mem_grow(g.key, sizeof *g.key * (size_t)g.cap, "mesh scratch");
+        }
+        g.key[g.n++] = key;
+    }
+    mem_free(near);
+    keys_sort(g.key, g.n);
+    *nghost = g.n;
+    return g.key;
+}
+
+/* Level l := these own octs, `total` on all ranks, and these ghosts, or those that other ranks
+ * announce (refined false). Links are left to the caller. */
 static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                          int64_t total, lidx nown, const okey *own)
+                          int64_t total, lidx nown, const okey *own, bool refined)
 {
     struct level *lv = &m->lev[l];
     xplan_free(&lv->plan);
@@ -130,7 +185,8 @@ static void level_install(struct mesh *m, const struct comm *c, const struct dom
     }
     int64_t ng;
     struct sends s = find_sends(d, c->rank, l, nown, own);
-    okey *ghost = plan_make(&lv->plan, c, &s, own, nown, &ng);
+    okey *ghost = refined ? ghosts_refined(m, c, d, l - 1, &ng) : ghosts_announced(c, &s, own, &ng);
+    plan_make(&lv->plan, d, l, &s, nown, ng, ghost);
     mesh_replace(m, l, nown, own, (lidx)ng, ghost, NULL);
     FREE(ghost);
     FREE(s.oct);
@@ -195,14 +251,14 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
     for (int l = 1; l <= m->levelmin; l++) {
         struct keys k = {.dom = d, .rank = c->rank, .level = l};
         keys_find(&k, 1, 0);
-        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key);
+        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key, false);
         FREE(k.key);
         mesh_link(m, l);
         if (l < m->levelmin)
             memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
     }
     for (int l = m->levelmin + 1; l <= m->levelmax; l++)
-        level_install(m, c, d, l, 0, 0, (okey[1]){0});
+        level_install(m, c, d, l, 0, 0, (okey[1]){0}, false);
     /* zero everywhere, and flags alike */
     for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, SET_GHOSTED, true);
 }
@@ -323,7 +379,7 @@ static void created_install(struct mesh *m, const struct comm *c, const struct d
         own[n++] = lv->key[i];
     }
     while (j < nnew) own[n++] = ref[j++].key;
-    level_install(m, c, d, l, total, n, own);
+    level_install(m, c, d, l, total, n, own, true);
     FREE(own);
 }
 
@@ -564,7 +620,7 @@ void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domai
         struct level *lv = &m->lev[l];
         okey *own = mem_new(sizeof *own * (size_t)lv->nown + 1, "mesh scratch");
         memcpy(own, lv->key, sizeof *own * (size_t)lv->nown);
-        level_install(m, c, d, l, lv->total, lv->nown, own);
+        level_install(m, c, d, l, lv->total, lv->nown, own, false);
         FREE(own);
     }
     adapt_link(m);
@@ -578,7 +634,7 @@ void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d,
 {
     int64_t total = nown;
     comm_add_i64(c, &total, 1);
-    level_install(m, c, d, l, total, nown, own);
+    level_install(m, c, d, l, total, nown, own, false);
 }
 
 void adapt_link(struct mesh *m)
