@@ -83,9 +83,16 @@ static void source_oct(struct interpol *here, const struct level *lv, lidx i, do
     freeze_boundary(here, lv, i, inv_dx2, rhs);
 }
 
-/* Of own octs, and of ghosts together with their first guess. */
-static void source(struct mesh *m, const struct comm *c, struct mg_level *top, double fourpi,
-                   double rho_tot, const struct interpol *edge)
+/* Of own octs; of ghosts it is on its way together with their first guess, until source_end. */
+struct source {
+    struct ghost_rows rows;
+    void *arr[2];
+    size_t stride[2];
+};
+
+static void source_begin(struct source *q, struct mesh *m, const struct comm *c,
+                         struct mg_level *top, double fourpi, double rho_tot,
+                         const struct interpol *edge)
 {
     struct level *lv = &m->lev[top->level];
 #pragma omp parallel
@@ -94,8 +101,14 @@ static void source(struct mesh *m, const struct comm *c, struct mg_level *top, d
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) source_oct(&here, lv, i, fourpi, rho_tot, top->rhs[i]);
     }
-    ghost_fill_rows(c, COMM_MULTIGRID, top->plan, 2, (void *[]){top->rhs, top->u},
-                    (size_t[]){sizeof top->rhs[0], sizeof top->u[0]});
+    *q = (struct source){.arr = {top->rhs, top->u},
+                         .stride = {sizeof top->rhs[0], sizeof top->u[0]}};
+    ghost_rows_begin(&q->rows, c, COMM_MULTIGRID, &lv->plan, 2, q->arr, q->stride);
+}
+
+static void source_end(struct source *q)
+{
+    ghost_rows_end(&q->rows, 2, q->arr, q->stride);
 }
 
 /* ---- the iteration ---- */
@@ -246,9 +259,14 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
     struct mg g = {.most_shared = p->mg_shared_octs, .try_shared = p->shared_level[l]};
     struct grav_report rep;
     unsigned char safe = p->safe[l];
-    mg_build(&g, m, c, l, NULL);
-    g.lev[l].u = m->lev[l].fld[FLD_PHI];
-    source(m, c, &g.lev[l], fourpi, rho_tot, edge);
+    struct mg_level *top = &g.lev[l];
+    struct source from;
+    top->level = l;
+    top->u = m->lev[l].fld[FLD_PHI];
+    top->rhs = mem_new(sizeof *top->rhs * (size_t)m->lev[l].noct + 1, "multigrid");
+    source_begin(&from, m, c, top, fourpi, rho_tot, edge);
+    mg_build(&g, m, c, l, NULL); /* its exchanges travel beside that of the source */
+    source_end(&from);
     if (!iterate(&g, c, rho_tot, p, c->size > 1 && g.share, &rep)) {
         p->safe[l] = safe;
         guess_phi(m, l, edge);

@@ -220,7 +220,7 @@ static void level_cubes(struct mg_level *g, const struct mesh *m, const struct m
 static void level_arrays(struct mg_level *g, bool top)
 {
     size_t rows = (size_t)g->noct;
-    g->rhs = mem_new(sizeof *g->rhs * rows + 1, "multigrid");
+    if (!g->rhs) g->rhs = mem_new(sizeof *g->rhs * rows + 1, "multigrid");
     g->mean = mem_new(sizeof *g->mean * rows + 1, "multigrid");
     if (!top) g->u = mem_new(sizeof *g->u * rows + 1, "multigrid");
 }

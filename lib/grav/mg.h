@@ -45,8 +45,8 @@ struct mg_level {
 
 struct mg {
     /* Set by the caller: levels with at most this many octs on all ranks are shared, as below; the
-     * level to try first, which mg_build replaces by the one to try next time (0: not known). The
-     * rest is zero before mg_build. */
+     * level to try first, which mg_build replaces by the one to try next time (0: not known); rhs
+     * of the top, if it is there already (taken over). The rest is zero before mg_build. */
     int64_t most_shared;
     int try_shared;
 
