@@ -13,13 +13,19 @@ PKGS    := gsl fftw3 zlib libpng
 # make HDF5=: without. Any build of the library will do, MPI or not; which one, pkg-config is asked.
 HDF5   ?= $(firstword $(foreach p,hdf5-openmpi hdf5-mpich hdf5-serial hdf5,\
                         $(shell pkg-config --exists $(p) && echo $(p))))
+# make CAIRO=: without. Plots then are refused; bare pixels, arrays and tables are not.
+CAIRO  ?= $(shell pkg-config --exists cairo && echo cairo)
 # make MORTON128=1: octree keys of 128 bits, 42 levels instead of 21
 MORTON128 ?=
 # options of distributions' packages
 HARDEN_C  ?=
 HARDEN_LD ?=
-DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH_HDF5)
+DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH_HDF5) \
+           $(if $(CAIRO),-DPTAH_CAIRO)
 CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) -fopenmp -g -Ilib $(DEFS) \
-          $(shell pkg-config --cflags $(PKGS) $(HDF5)) $(HARDEN_C)
+          $(shell pkg-config --cflags $(PKGS) $(HDF5) $(CAIRO)) $(HARDEN_C)
+comma  := ,
 LDFLAGS = -fopenmp $(HARDEN_LD)
-LDLIBS  = $(shell pkg-config --libs $(PKGS) $(HDF5)) -lm
+# as needed: simulate draws nothing and has no use for cairo
+LDLIBS  = $(shell pkg-config --libs $(PKGS) $(HDF5)) \
+          $(if $(CAIRO),-Wl$(comma)--as-needed $(shell pkg-config --libs $(CAIRO))) -lm

@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev
-    libgsl-dev zlib1g-dev libpng-dev'
+    libgsl-dev zlib1g-dev libpng-dev libcairo2-dev'
 demo='mpgrafic'
 check='git python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang
     libomp-dev slurm-wlm munge'
@@ -71,7 +71,7 @@ check_other() {
         command -v $tool >/dev/null || lost="$lost $tool"
     done
     if command -v pkg-config >/dev/null; then
-        for library in gsl fftw3 zlib libpng; do
+        for library in gsl fftw3 zlib libpng cairo; do
             pkg-config --exists $library || lost="$lost $library"
         done
     fi
@@ -86,7 +86,7 @@ check_other() {
     [ -n "$lost" ] || return 0
     say "install: this system has no apt; please install, with its headers:$lost"
     say "  to build:       a C17 compiler, GNU make, pkg-config, an MPI (Open MPI), FFTW 3, GSL,"
-    say "                  zlib, libpng"
+    say "                  zlib, libpng, cairo"
     say "  for make demo:  mpgrafic (https://bitbucket.org/broukema/mpgrafic)"
     say "  for make check: Python 3.11 or later with venv, g++, universal-ctags, groff, valgrind,"
     say "                  xz, less"

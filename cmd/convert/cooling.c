@@ -17,8 +17,7 @@ static const double Z_MIN = -4, Z_MAX = 1; /* log10 Z/Z_sun */
 static enum err save(const struct request *r, const struct exact_shape *s, exact_fill *fill,
                      const void *ctx)
 {
-    if (!r->force && stream_would_replace(r->out))
-        FAIL(ERR_FILE, "%s: exists; --force replaces it", r->out);
+    TRY(stream_may_write(r->out, r->force));
     double most = (double)(r->memory > 0 ? r->memory : RESHAPE_MEMORY);
     double bytes = 2. * sizeof(double) * s->L * s->M * s->N; /* rate, weight of one redshift */
     if (bytes > most)

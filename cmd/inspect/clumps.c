@@ -13,6 +13,7 @@
 #include "formats/formats.h"
 #include "inspect.h"
 #include "sim/sim.h"
+#include "view/unit.h"
 
 /* ---- the run ---- */
 

@@ -4,9 +4,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "formats/formats.h"
-#include "halo/mass_function.h"
 #include "inspect.h"
 #include "io/stream.h"
+#include "plot/picture.h"
+#include "view/halos.h"
 
 struct halos {
     struct source *r;
@@ -59,13 +60,12 @@ static void print_json(const struct halo_table *t, const struct mass_function *f
 static enum err save_plot(const struct mass_function *f, const struct options *o, const char *path)
 {
     struct stream out;
+    struct picture p = {
+        .format = (enum picture_format)o->halos.plot_format, .draw = halos_plot, .what = f};
+    if (o->halos.plot_format != FORMAT_TSV) return picture_save(o->halos.plot, &p);
     TRY(stream_open(&out, o->halos.plot));
-    if (o->halos.plot_format == HALOS_TSV) {
-        mass_function_tsv(out.f, f, path);
-        return stream_close(&out, 0);
-    }
-    return stream_close(&out, (o->halos.plot_format == HALOS_SVG ? canvas_svg : canvas_png)(
-                                  out.f, mass_function_draw, f));
+    mass_function_tsv(out.f, f, path);
+    return stream_close(&out, 0);
 }
 
 static enum err write_member(int64_t halo, int64_t n, const int64_t *id, void *ctx)
@@ -120,7 +120,12 @@ static enum err find_halos(struct halos *h)
 enum err halos_print(const char *path, const struct options *o)
 {
     struct halos h = {.o = o};
-    enum err err = err_agree(&o->c, source_open_state(path, 0, 0, &h.r));
+    enum err err = OK;
+    if (o->c.rank == 0 && o->halos.plot) err = stream_may_write(o->halos.plot, o->force);
+    if (o->c.rank == 0 && o->halos.members && err == OK)
+        err = stream_may_write(o->halos.members, o->force);
+    err = err_agree(&o->c, err);
+    if (err == OK) err = err_agree(&o->c, source_open_state(path, 0, 0, &h.r));
     if (err == OK) err = find_halos(&h);
     if (err == OK && o->halos.members) err = save_members(&h);
     if (err == OK) err = err_agree(&o->c, o->c.rank == 0 ? print_halos(&h, path) : OK);

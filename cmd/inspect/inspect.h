@@ -5,6 +5,7 @@
 
 #include "ckpt/source.h"
 #include "comm/comm.h"
+#include "view/map.h"
 
 enum mode {
     SUMMARY,
@@ -25,48 +26,25 @@ enum mode {
 /* Exit status: the max over all checkpoints. */
 enum { DONE = 0, NO = 1, TROUBLE = 2 };
 
-static const double SOLAR_MASS = 1.98892e33; /* g */
+/* Those of pictures are as in plot/picture.h. */
+enum file_format { FORMAT_NONE, FORMAT_PNG, FORMAT_SVG, FORMAT_PDF, FORMAT_NPY, FORMAT_TSV };
 
-enum map_weight { BY_DEFAULT, COLUMN, BY_MASS, BY_VOLUME, GREATEST };
-enum map_scale { SCALE_AUTO, SCALE_LINEAR, SCALE_LOG };
-
-struct map_options {
-    const char *field;
-    const char *out;                /* file; NULL: FIELD_NNNNN.png */
-    int axis;                       /* line of sight: 0, 1, 2 */
-    int pixels;                     /* a side */
-    bool raw;                       /* .npy instead of a picture */
-    double centre[3], width, depth; /* in units of the box */
-    double recent;                  /* of sfr, Myr */
-    bool has_range;
-    double lo, hi;
-    enum map_weight weight;
-    enum map_scale scale;
-    int colours;
-};
-
-enum phase_format { PHASE_PNG, PHASE_SVG, PHASE_TSV, PHASE_BOTH };
-
-/* Of a phase diagram; file, colours and their range are those of map_options. */
+/* Of a phase diagram; colours and their range are those of map_options. */
 struct phase_options {
-    int bins; /* a side */
-    enum phase_format format;
+    int bins;         /* a side */
     bool has_axis[2]; /* n_H in 1/cm³, T/μ in K: else the range of the gas */
     double axis[2][2];
 };
 
 struct stars_options {
     int bins;
-    bool svg; /* the plot, else PNG */
 };
-
-enum halos_format { HALOS_PNG, HALOS_SVG, HALOS_TSV };
 
 struct halos_options {
     double link; /* mean separations */
     int64_t least;
     const char *members, *plot; /* files, or NULL */
-    enum halos_format plot_format;
+    enum file_format plot_format;
     double sigma8, ns; /* of the fit */
 };
 enum { SETS = 32 };
@@ -74,6 +52,10 @@ enum { SETS = 32 };
 struct options {
     enum mode mode;
     bool json, quiet;
+    const char *out;         /* file of a picture or table; NULL: FIELD_NNNNN.png and the like */
+    enum file_format format; /* of it; NONE: a picture and a table */
+    bool force, bare;        /* replaces files · a picture without axes */
+    bool physical;           /* units */
     int verbose;
     int depth;         /* of the check: 1, 2 */
     double rtol, atol; /* of the comparison */
@@ -109,6 +91,8 @@ MUST_USE enum err stars_print(const char *path, const struct options *o);
 MUST_USE enum err halos_print(const char *path, const struct options *o);
 MUST_USE enum err campaign_print(const char *path, const struct options *o, int *status);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);
+
+const char *format_name(enum file_format f); /* png, svg, pdf, npy, tsv */
 
 enum { OPTIONS_GO_ON = -1 };
 /* Fills in o, whose member c is set; returns the exit status, or OPTIONS_GO_ON. Prints on rank 0

@@ -1,475 +1,110 @@
-/* inspect: -m, maps.
- *
- * A map is a square of pixels that projects a region along an axis: `width` wide, `depth` long,
- * around a centre. The box is repeated where the region extends across its faces, unless it has
- * boundaries. A leaf cell gives each pixel that it covers its share, by area and by the part of it
- * that lies within the depth, so that the sum of a map times the area of a pixel is exactly the
- * mass in the region. Along axes that a checkpoint of one or two dimensions does not have, cells
- * are as long as the box.
- *
- * Fields are in code units; temperature (T/μ), nH and metallicity are in physical ones (gas.h).
- *
- * column: the integral of a field along the line of sight. mass, volume: the weighted mean. max:
- * the max value of a cell that a pixel meets. dm, star: column density of particles, each spread
- * over a cell of its level (CIC). sfr: that of the stars born within `recent`, with their masses at
- * birth, divided by that time. */
-#include <errno.h>
-#include <limits.h>
-#include <math.h>
+/* inspect: -m, maps: files of them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "births.h"
-#include "ckpt/sane.h"
 #include "formats/formats.h"
-#include "gas.h"
 #include "inspect.h"
-#include "plot/colours.h"
+#include "io/stream.h"
 #include "plot/picture.h"
+#include "view/map.h"
 
-/* Beside the fields of the checkpoint: computed ones, in physical units but for the level. */
-enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE, FIELD_HYDROGEN, FIELD_METALS };
-
-struct map {
-    const struct source *r;
-    const struct map_options *o;
-    /* pixels a side; axes right, up, along the line of sight */
-    int n, u, v, w;
-    int field, family; /* -1: none */
-    bool rate;         /* of star formation */
-    struct births births;
-    struct gas gas;
-    enum map_weight weight;
-    bool periodic;
-    double lo[3], hi[3]; /* region along u, v, w, in units of the box */
-    int from[3], to[3];  /* images of the box that extend into it */
-    double pixel;        /* its side */
-    double *sum, *norm;  /* [n*n] */
-};
-
-static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
-static enum err map_read(struct map *m, struct source *r);
-static void map_free(struct map *m);
-static void divide(struct map *m);
-static enum err save(const struct map *m, const char *path, const struct options *o);
-
-enum err map_draw(const char *path, const struct options *o)
-{
-    struct source *r;
-    struct map m = {0};
-    enum err err = source_open(path, &r);
-    if (err == OK) err = map_init(&m, r, &o->map);
-    if (err == OK) err = map_read(&m, r);
-    if (err == OK) {
-        divide(&m);
-        err = save(&m, path, o);
-    }
-    map_free(&m);
-    source_close(&r);
-    return err;
-}
-
-/* ---- what is drawn ---- */
-
-static enum err unknown_field(const struct map *m)
-{
-    const struct source *r = m->r;
-    char list[4096] = "";
-    size_t n = 0;
-    for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
-    FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
-         m->gas.pressure >= 0 ? " temperature nH" : "", r->head.particles ? " dm star sfr" : "");
-}
-
-static enum err find_field(struct map *m)
-{
-    const struct source *r = m->r;
-    const char *name = m->o->field;
-    const struct gas *g = &m->gas;
-    m->gas = gas_of(r);
-    m->field = m->family = -1;
-    for (int i = 0; i < r->nhydro + r->ngrav; i++)
-        if (strcmp(r->field[i].name, name) == 0) m->field = i;
-    if (strcmp(name, "pressure") == 0 && g->pressure >= 0) m->field = g->pressure;
-    if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
-    if (strcmp(name, "temperature") == 0 && g->density >= 0 && g->pressure >= 0)
-        m->field = FIELD_TEMPERATURE;
-    if (strcmp(name, "nH") == 0 && g->density >= 0) m->field = FIELD_HYDROGEN;
-    if (strcmp(name, "metallicity") == 0 && g->metal >= 0) m->field = FIELD_METALS;
-    if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
-    if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
-    m->rate = r->head.particles && strcmp(name, "sfr") == 0;
-    if (m->rate) m->family = FAM_STAR;
-    if (m->field < 0 && m->family < 0) return unknown_field(m);
-    return OK;
-}
-
-static enum err find_weight(struct map *m)
-{
-    m->weight = m->o->weight;
-    if (m->family >= 0) {
-        if (m->weight > COLUMN)
-            FAIL(ERR_PARAM,
-                 "%s is drawn as a column density: leave out --weight, which is for cells",
-                 m->o->field);
-        m->weight = COLUMN;
-    }
-    if (m->weight == BY_DEFAULT)
-        m->weight = m->field == FIELD_LEVEL      ? GREATEST
-                    : m->field == m->gas.density ? COLUMN
-                                                 : BY_MASS;
-    if (m->weight == BY_MASS && m->gas.density < 0) {
-        if (m->o->weight == BY_MASS)
-            FAIL(ERR_PARAM, "%s: has no gas to weight by mass: use --weight volume", m->r->path);
-        m->weight = BY_VOLUME;
-    }
-    return OK;
-}
-
-static enum err map_init(struct map *m, struct source *r, const struct map_options *o)
-{
-    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
-        FAIL(ERR_LIMIT,
-             "%s: has %ld x %ld x %ld coarse cells; maps are drawn only of checkpoints with one",
-             r->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
-    *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
-    m->u = o->axis == 0 ? 1 : 0;
-    m->v = o->axis == 2 ? 1 : 2;
-    m->periodic = r->nboundary == 0;
-    TRY(find_field(m));
-    TRY(find_weight(m));
-    if (m->rate) TRY(births_open(&m->births, r));
-    const int axis[3] = {m->u, m->v, m->w};
-    for (int d = 0; d < 3; d++) {
-        double size = d < 2 ? o->width : o->depth;
-        m->lo[d] = o->centre[axis[d]] - 0.5 * size;
-        m->hi[d] = o->centre[axis[d]] + 0.5 * size;
-        if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
-        /* particles extend across the faces */
-        bool spread = m->family >= 0;
-        m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
-        m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
-    }
-    size_t pixels = (size_t)m->n * (size_t)m->n;
-    m->sum = mem_zero(sizeof *m->sum * pixels, "map");
-    m->norm = mem_zero(sizeof *m->norm * pixels, "map");
-    for (size_t i = 0; m->weight == GREATEST && i < pixels; i++) m->sum[i] = -INFINITY;
-    return OK;
-}
-
-static void map_free(struct map *m)
-{
-    FREE(m->sum);
-    FREE(m->norm);
-    births_close(&m->births);
-}
-
-/* ---- cells ---- */
-
-static double clip(double lo, double hi, double a, double b)
-{
-    double x = (hi < b ? hi : b) - (lo > a ? lo : a);
-    return x > 0 ? x : 0;
-}
-
-/* What is drawn: q into the pixels' sum, w into their norm, a unit of volume. */
-static void lay_cell(struct map *m, const double lo[3], const double size[3], double q, double w)
-{
-    double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
-    if (dz <= 0) return;
-    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel,
-           su = size[0] / m->pixel, sv = size[1] / m->pixel;
-    int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->n) : 0;
-    for (int j = first_v; j < m->n && j < v0 + sv; j++) {
-        double dv = clip(v0, v0 + sv, j, j + 1) * m->pixel;
-        for (int i = first_u; dv > 0 && i < m->n && i < u0 + su; i++) {
-            double du = clip(u0, u0 + su, i, i + 1) * m->pixel;
-            size_t at = (size_t)j * (size_t)m->n + (size_t)i;
-            if (du <= 0) continue;
-            if (m->weight == GREATEST) {
-                if (q > m->sum[at]) m->sum[at] = q;
-            } else {
-                m->sum[at] += q * (du * dv * dz * area);
-                m->norm[at] += w * (du * dv * dz * area);
-            }
-        }
-    }
-}
-
-/* A cell and its images in the repeated box; at: its corner. */
-static void lay_images(struct map *m, const double corner[3], double side, double q, double w)
-{
-    const int axis[3] = {m->u, m->v, m->w};
-    double at[3], size[3];
-    for (int d = 0; d < 3; d++) {
-        bool there = axis[d] < m->r->head.ndim;
-        at[d] = there ? corner[d] : 0, size[d] = there ? side : 1;
-    }
-    for (int a = m->from[0]; a <= m->to[0]; a++)
-        for (int b = m->from[1]; b <= m->to[1]; b++)
-            for (int c = m->from[2]; c <= m->to[2]; c++) {
-                double lo[3] = {at[0] + a, at[1] + b, at[2] + c};
-                bool meets = true;
-                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size[d] > m->lo[d];
-                if (meets) lay_cell(m, lo, size, q, w);
-            }
-}
-
-static double value_of(const struct map *m, const struct source_octs *o, int c, int i)
-{
-    if (m->field == FIELD_LEVEL) return o->level;
-    if (m->field == FIELD_TEMPERATURE) return gas_T2(&m->gas, o, c, i);
-    if (m->field == FIELD_HYDROGEN) return gas_hydrogen(&m->gas, o, c, i);
-    if (m->field == FIELD_METALS) return gas_metals(&m->gas, o, c, i);
-    return o->val[8 * m->field + c][i];
-}
-
-/* field: NaN or infinite, else the density, by which it is weighted. at: its corner. */
-static enum err bad_cell(const struct map *m, const struct source_octs *o, const double at[3],
-                         bool field)
-{
-    char file[PATH_MAX];
-    double x[3], half = ldexp(0.5, -o->level), box = m->r->head.boxlen;
-    x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
-    source_file(m->r, field && m->field >= m->r->nhydro ? "grav" : "hydro", o->piece, file);
-    FAIL(ERR_FORMAT,
-         "%s: level %d, cell at %.9g %.9g %.9g: %s is NaN or infinite and cannot be drawn", file,
-         o->level, x[0], x[1], x[2], field ? m->o->field : "density");
-}
-
-static enum err fold_octs(const struct source_octs *o, void *ctx)
-{
-    struct map *m = ctx;
-    double size = ldexp(1, -o->level);
-    for (int i = 0; i < o->n; i++) {
-        int64_t x[3];
-        okey_coords(o->key[i], x);
-        for (int c = 0; c < source_cells(m->r); c++) {
-            if (o->split[i] >> c & 1) continue;
-            double q = value_of(m, o, c, i),
-                   w = m->weight == BY_MASS ? o->val[8 * m->gas.density + c][i] : 1;
-            const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
-                                  (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
-                                  (double)(2 * x[m->w] + (c >> m->w & 1)) * size};
-            if (!isfinite(q) || !isfinite(w)) return bad_cell(m, o, at, isfinite(w));
-            lay_images(m, at, size, m->weight == BY_MASS ? q * w : q, w);
-        }
-    }
-    return OK;
-}
-
-/* Velocities are not needed. */
-static enum err check_parts(const struct source_parts *p)
-{
-    struct source_parts q = *p;
-    for (int d = 0; d < 3; d++) q.v[d] = NULL;
-    return sane_parts(p->file, p->source->head.boxlen, &q);
-}
-
-/* The time over which star formation is averaged, s. */
-static double recent(const struct map *m)
-{
-    return fmin(m->o->recent * 1e6 * YEAR, m->births.now);
-}
-
-/* For sfr the mass that star i had when it was born, or 0 if it is too old. */
-static enum err mass_of(struct map *m, const struct source_parts *p, int64_t i, double *mass)
-{
-    double time;
-    *mass = p->m[i];
-    if (!m->rate) return OK;
-    TRY(births_star(&m->births, p, i, &time, mass));
-    if (m->births.now - time > recent(m)) *mass = 0;
-    return OK;
-}
-
-/* A particle is a cube, as large as a cell of its level, with uniform density. */
-static enum err fold_parts(const struct source_parts *p, void *ctx)
-{
-    struct map *m = ctx;
-    const int axis[3] = {m->u, m->v, m->w};
-    const struct source *r = p->source;
-    const int64_t *level = p->levelp;
-    TRY(check_parts(p));
-    double box = r->head.boxlen;
-    for (int64_t i = 0; i < p->n; i++) {
-        int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
-        double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
-        double mass;
-        if (p->family[i] != m->family) continue;
-        if (!(p->m[i] >= 0))
-            FAIL(ERR_FORMAT,
-                 "%s: particle %ld has the mass %g, which must be at least 0: see inspect -cc",
-                 p->file, (long)p->id[i], p->m[i]);
-        TRY(mass_of(m, p, i, &mass));
-        if (mass == 0) continue;
-        for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
-        lay_images(m, at, size, mass / volume, 1);
-    }
-    return OK;
-}
-
-static enum err map_read(struct map *m, struct source *r)
-{
-    bool values = m->field != FIELD_LEVEL || m->weight == BY_MASS;
-    enum source_mode mode = values ? SOURCE_STORED : SOURCE_TREE;
-    for (int piece = 0; piece < r->npiece; piece++) {
-        if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
-        if (m->family < 0) TRY(source_octs(r, piece, mode, fold_octs, m));
-        if (m->family >= 0) TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, m));
-    }
-    log_live(NULL);
-    if (m->rate) return births_end(&m->births);
-    return m->family < 0 ? source_check_tree(r) : OK;
-}
-
-/* Of a code unit of length, kpc. */
-static double kiloparsecs(const struct map *m)
-{
-    return m->gas.units.length / 3.0856776e21;
-}
-
-/* Columns are lengths in code units, that of nH in cm; sfr is per year and kpc²; a pixel without
- * cells has no mean. */
-static void divide(struct map *m)
-{
-    double length = m->r->head.boxlen;
-    if (m->field == FIELD_HYDROGEN) length *= m->gas.units.length;
-    if (m->rate) length *= m->births.solar / (recent(m) / YEAR) / (kiloparsecs(m) * kiloparsecs(m));
-    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
-        if (m->weight == COLUMN)
-            m->sum[i] *= length;
-        else if (m->weight == GREATEST)
-            m->sum[i] = m->sum[i] > -INFINITY ? m->sum[i] : NAN;
-        else
-            m->sum[i] = m->norm[i] != 0 ? m->sum[i] / m->norm[i] : NAN;
-    }
-}
-
-/* ---- the picture ---- */
-
-struct range {
-    double lo, hi, total; /* total: sum times the area of a pixel */
-    bool logarithmic;
-};
-
-/* Min and max value. Maps of particles begin at a hundredth of their mean: below that are the
- * fringes of single clouds. */
-static struct range find_range(const struct map *m)
-{
-    struct range r = {.lo = INFINITY, .hi = -INFINITY};
-    int64_t n = 0;
-    double mean = 0, side = m->pixel * m->r->head.boxlen * (m->rate ? kiloparsecs(m) : 1);
-    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
-        double x = m->sum[i];
-        if (!isfinite(x)) continue;
-        r.lo = x < r.lo ? x : r.lo;
-        r.hi = x > r.hi ? x : r.hi;
-        mean += x, n++;
-    }
-    r.total = mean * side * side;
-    if (m->family >= 0 && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
-    if (m->o->has_range) r.lo = m->o->lo, r.hi = m->o->hi;
-    r.logarithmic = m->o->scale == SCALE_LOG ||
-                    (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);
-    return r;
-}
-
-static unsigned char *paint(const struct map *m, const struct range *r)
-{
-    int64_t n = m->n;
-    unsigned char *rgb = mem_zero((size_t)(3 * n * n), "map");
-    double a = r->logarithmic ? log(r->lo) : r->lo, b = r->logarithmic ? log(r->hi) : r->hi;
-    for (int64_t v = 0; v < n; v++)
-        for (int64_t u = 0; u < n; u++) {
-            double x = m->sum[(n - 1 - v) * n + u]; /* rows go down, the axis goes up */
-            double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
-            if (!isnan(x))
-                colours_at(m->o->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
-        }
-    return rgb;
-}
-
-static const char *weight_name(const struct map *m)
-{
-    static const char *const name[] = {"", "column", "mass", "volume", "max"};
-    return name[m->weight];
-}
-
-static const char *unit_name(const struct map *m)
-{
-    if (m->rate) return "solar masses/yr/kpc^2";
-    switch (m->field) {
-    case FIELD_TEMPERATURE:
-        return m->weight == COLUMN ? "K code length" : "K";
-    case FIELD_HYDROGEN:
-        return m->weight == COLUMN ? "1/cm^2" : "1/cm^3";
-    case FIELD_METALS:
-        return m->weight == COLUMN ? "solar code length" : "solar";
-    default:
-        return "code";
-    }
-}
-
+/* With axes, or bare pixels. */
 static enum err save_picture(const struct map *m, const char *path, const char *file,
-                             const struct range *r)
+                             const struct options *q)
 {
     const struct map_options *o = m->o;
+    const struct map_range *r = &m->range;
     char range[96], time[64], axis[2] = {(char)('x' + o->axis), 0}, region[200];
     snprintf(range, sizeof range, "%.9g to %.9g, %s", r->lo, r->hi,
              r->logarithmic ? "logarithmic" : "linear");
     snprintf(time, sizeof time, "%.15g", m->r->head.t);
     snprintf(region, sizeof region, "centre %.9g %.9g %.9g, width %.9g, depth %.9g", o->centre[0],
              o->centre[1], o->centre[2], o->width, o->depth);
-    const char *text[] = {"Source",     path,     "Field",        o->field,        "Unit",
-                          unit_name(m), "Weight", weight_name(m), "Line of sight", axis,
-                          "Range",      range,    "Region",       region,          "Time",
-                          time,         NULL};
-    unsigned char *rgb = paint(m, r);
-    enum err err = picture_save(file, m->n, m->n, rgb, text);
-    FREE(rgb);
-    if (err == OK && strcmp(file, "-") != 0)
-        log_info("%s of %s along %s: %s", o->field, path, axis, range);
-    return err;
+    const char *text[] = {"Source",
+                          path,
+                          "Field",
+                          o->field,
+                          "Unit",
+                          m->unit,
+                          "Weight",
+                          map_weight_name(m),
+                          "Line of sight",
+                          axis,
+                          "Range",
+                          range,
+                          "Region",
+                          region,
+                          "Time",
+                          time,
+                          NULL};
+    struct box size = map_plot_size(m);
+    struct picture p = {.format = (enum picture_format)q->format,
+                        .draw = map_plot,
+                        .what = m,
+                        .width = size.width,
+                        .height = size.height,
+                        .text = text};
+    TRY(map_check_range(m));
+    if (q->bare) {
+        unsigned char *rgb = map_paint(m);
+        enum err err = pixels_save(file, m->n, m->n, rgb, text);
+        FREE(rgb);
+        if (err != OK) return err;
+    } else {
+        TRY(picture_save(file, &p));
+    }
+    if (strcmp(file, "-") != 0) log_info("%s of %s along %s: %s", o->field, path, axis, range);
+    return OK;
 }
 
-static enum err save(const struct map *m, const char *path, const struct options *o)
+static enum err save(const struct map *m, const char *path, const char *file,
+                     const struct options *o)
 {
-    char name[128];
-    struct range r = find_range(m);
-    snprintf(name, sizeof name, "%s_%05d.%s", o->map.field, m->r->number,
-             o->map.raw ? "npy" : "png");
-    const char *file = o->map.out ? o->map.out : name;
-    if (!o->map.raw && r.logarithmic && !(r.lo > 0))
-        FAIL(ERR_PARAM,
-             "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear",
-             m->r->path, o->map.field, r.lo);
-    if (o->map.raw)
+    const struct map_range *r = &m->range;
+    if (o->format == FORMAT_NPY)
         TRY(array_save(file, m->n, m->n, m->sum));
     else
-        TRY(save_picture(m, path, file, &r));
+        TRY(save_picture(m, path, file, o));
     if (o->json) {
         json_begin("map", path);
         json_text("file", file);
         json_text("field", o->map.field);
-        json_text("unit", unit_name(m));
-        json_text("weight", weight_name(m));
+        json_text("unit", m->unit);
+        json_text("weight", map_weight_name(m));
         json_text("axis", (char[]){(char)('x' + o->map.axis), 0});
         json_count("pixels", m->n);
         printf(",\"center\":[%.17g,%.17g,%.17g]", o->map.centre[0], o->map.centre[1],
                o->map.centre[2]);
         json_number("width", o->map.width);
         json_number("depth", o->map.depth);
-        json_number("min", r.lo);
-        json_number("max", r.hi);
-        json_bool("logarithmic", r.logarithmic);
-        json_number("total", r.total);
+        json_number("min", r->lo);
+        json_number("max", r->hi);
+        json_bool("logarithmic", r->logarithmic);
+        json_number("total", r->total);
         json_end();
     } else if (strcmp(file, "-") != 0) {
         printf("%s\n", file);
     }
     return OK;
+}
+
+enum err map_draw(const char *path, const struct options *o)
+{
+    struct source *r;
+    struct map m = {0};
+    char name[128];
+    const char *file = o->out ? o->out : name;
+    enum err err = source_open(path, &r);
+    if (err == OK) {
+        snprintf(name, sizeof name, "%.100s_%05d.%s", o->map.field, r->number,
+                 format_name(o->format));
+        err = stream_may_write(file, o->force);
+    }
+    if (err == OK) err = map_make(&m, r, &o->map);
+    if (err == OK) err = save(&m, path, file, o);
+    map_free(&m);
+    source_close(&r);
+    return err;
 }

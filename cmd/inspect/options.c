@@ -38,7 +38,9 @@ enum {
     SLOPE,
     PEAKS,
     JOURNAL,
-    SET
+    SET,
+    FORCE,
+    BARE
 };
 
 static const struct opt ROWS[] = {
@@ -63,7 +65,7 @@ static const struct opt ROWS[] = {
     {LEAST, "min", "N", "with --halos: the least number of members (default 20)"},
     {MEMBERS, "members", "FILE", "with --halos: writes the ids of the members"},
     {PLOT, "plot", "FILE",
-     "with --halos: mass function beside Tinker et al. 2008: FILE.png, FILE.svg, or FILE.tsv"},
+     "with --halos: mass function beside Tinker et al. 2008: FILE.png, .svg, .pdf, or .tsv"},
     {SIGMA8, "sigma8", "X", "of the fit beside the mass function (default 0.81)"},
     {SLOPE, "ns", "X", "spectral index of that fit (default 0.96)"},
     {PEAKS, "clumps", NULL,
@@ -105,9 +107,15 @@ static const struct opt ROWS[] = {
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
     {'o', "output", "FILE",
      "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
-     "--stars: a plot, FILE.png or FILE.svg"},
+     "--stars: a plot, FILE.png, .svg or .pdf"},
     {'f', "format", "FORMAT",
-     "map: png, or npy, an array of doubles; diagram: png, svg or tsv (default: by FILE's ending)"},
+     "map: png, svg, pdf, or npy, an array of doubles; diagram: also tsv (default: by FILE's "
+     "ending)"},
+    {BARE, "bare", NULL, "a map without axes: a pixel of the PNG for each of the map"},
+    {'u', "units", NULL,
+     "physical units instead of those of the code: g/cm³, km/s, K, Msun (/h), kpc; maps, "
+     "summaries"},
+    {FORCE, "force", NULL, "replace pictures and tables that exist"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print less"},
     {'v', "verbose", NULL, "print more"},
@@ -151,13 +159,17 @@ static const struct belongs {
                {SIGMA8, 1 << HALOS},
                {SLOPE, 1 << HALOS},
                {SET, 1 << CLUMPS},
+               {BARE, A_MAP},
+               {'u', A_MAP | 1 << SUMMARY},
+               {FORCE, A_MAP | A_PHASE | A_HISTORY | 1 << HALOS},
                {0, 0}};
 
 /* Those modes, for messages. */
 static const struct mode_name {
     enum mode mode;
     const char *name;
-} TAKERS[] = {{MAP, "a map (-m)"},
+} TAKERS[] = {{SUMMARY, "a summary"},
+              {MAP, "a map (-m)"},
               {PHASE, "a phase diagram (--phase)"},
               {STARS, "a history of stars (--stars)"},
               {COMPARE, "the comparison of two checkpoints"},
@@ -171,8 +183,8 @@ struct parsing {
     struct options *o;
     int modes;                              /* given: bit m */
     bool given[sizeof ROWS / sizeof *ROWS]; /* by row */
-    const char *format;
-    int pixels; /* 0: not given */
+    enum file_format format;                /* by -f */
+    int pixels;                             /* 0: not given */
 };
 
 static int usage(const struct options *o, const char *what, const char *value)
@@ -189,6 +201,13 @@ static int find_word(const char *value, const char *const *list)
     for (int i = 0; list[i]; i++)
         if (strcmp(value, list[i]) == 0) return i;
     return -1;
+}
+
+static const char *const FORMATS[] = {"png", "svg", "pdf", "npy", "tsv", NULL};
+
+const char *format_name(enum file_format f)
+{
+    return FORMATS[f - FORMAT_PNG];
 }
 
 static int set_memory(struct options *o, const char *value)
@@ -295,8 +314,7 @@ static int set_axis(struct parsing *p, int axis, const char *value)
 
 static int set_word(struct parsing *p, int letter, const char *value)
 {
-    static const char *const axis[] = {"x", "y", "z", NULL}, *const format[] = {"png", "npy", "svg",
-                                                                                "tsv", NULL};
+    static const char *const axis[] = {"x", "y", "z", NULL};
     static const char *const weight[] = {"column", "mass", "volume", "max", NULL};
     struct options *o = p->o;
     int k;
@@ -307,9 +325,9 @@ static int set_word(struct parsing *p, int letter, const char *value)
         o->map.axis = k;
         break;
     case 'f':
-        if (find_word(value, format) < 0)
-            return usage(o, "the format must be png, npy, svg or tsv, not", value);
-        p->format = value;
+        if ((k = find_word(value, FORMATS)) < 0)
+            return usage(o, "the format must be png, svg, pdf, npy or tsv, not", value);
+        p->format = (enum file_format)(k + 1);
         break;
     case WEIGHT:
         if ((k = find_word(value, weight)) < 0)
@@ -329,7 +347,7 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     struct options *o = p->o;
     switch (letter) {
     case 'o':
-        o->map.out = value;
+        o->out = value;
         return OPTIONS_GO_ON;
     case 'n':
         return set_pixels(p, value);
@@ -395,6 +413,15 @@ static int set_option(struct parsing *p, int letter, const char *value)
         return set_tolerance(o, value, letter == RTOL ? &o->rtol : &o->atol);
     case MEMORY:
         return set_memory(o, value);
+    case FORCE:
+        o->force = true;
+        return OPTIONS_GO_ON;
+    case BARE:
+        o->bare = true;
+        return OPTIONS_GO_ON;
+    case 'u':
+        o->map.physical = o->physical = true;
+        return OPTIONS_GO_ON;
     case LINK:
     case LEAST:
     case MEMBERS:
@@ -434,63 +461,64 @@ static int set_option(struct parsing *p, int letter, const char *value)
     }
 }
 
-static bool ends_with(const char *s, const char *end)
+/* Of a file by -f, else by the ending of its name, else `usual`; `known`: bit f for each that there
+ * is. */
+static int find_format(struct parsing *p, const char *file, int known, enum file_format usual,
+                       enum file_format *format)
 {
-    size_t n = s ? strlen(s) : 0, k = strlen(end);
-    return n >= k && strcmp(s + n - k, end) == 0;
+    const char *end = file ? strrchr(file, '.') : NULL;
+    int k = end ? find_word(end + 1, FORMATS) + 1 : 0;
+    *format = p->format ? p->format : k && known >> k & 1 ? (enum file_format)k : usual;
+    if (*format == FORMAT_NONE || known >> *format & 1) return OPTIONS_GO_ON;
+    return usage(p->o, "there is no file of this kind in the format", format_name(*format));
 }
+
+enum {
+    DRAWINGS = 1 << FORMAT_PNG | 1 << FORMAT_SVG | 1 << FORMAT_PDF,
+    MAPS = DRAWINGS | 1 << FORMAT_NPY,
+    BARE_MAPS = 1 << FORMAT_PNG | 1 << FORMAT_NPY,
+    TABLES = 1 << FORMAT_TSV
+};
 
 static int check_map(struct parsing *p)
 {
     struct options *o = p->o;
-    if (p->format && strcmp(p->format, "png") != 0 && strcmp(p->format, "npy") != 0)
-        return usage(o, "the format of a map must be png or npy, not", p->format);
-    o->map.raw = p->format ? strcmp(p->format, "npy") == 0 : ends_with(o->map.out, ".npy");
     if (p->pixels) o->map.pixels = p->pixels;
-    return OPTIONS_GO_ON;
+    return find_format(p, o->out, o->bare ? BARE_MAPS : MAPS, FORMAT_PNG, &o->format);
 }
 
 static int check_phase(struct parsing *p)
 {
-    static const char *const format[] = {".png", ".svg", ".tsv", NULL}; /* as enum phase_format */
     struct options *o = p->o;
-    int k = p->format ? find_word(p->format, (const char *const[]){"png", "svg", "tsv", NULL}) : -1;
-    if (p->format && k < 0)
-        return usage(o, "the format of a phase diagram must be png, svg or tsv, not", p->format);
-    for (int i = 0; k < 0 && format[i]; i++)
-        if (ends_with(o->map.out, format[i])) k = i;
-    o->phase.format = k >= 0 ? (enum phase_format)k : o->map.out ? PHASE_PNG : PHASE_BOTH;
     if (o->map.has_range && !(o->map.lo > 0))
         return usage(o, "the range of a phase diagram must be above 0: its colours are logarithmic",
                      NULL);
     if (p->pixels > BINS_MAX) return usage(o, "a phase diagram has at most 2048 bins a side", NULL);
     if (p->pixels) o->phase.bins = p->pixels;
-    return OPTIONS_GO_ON;
+    return find_format(p, o->out, DRAWINGS | TABLES, o->out ? FORMAT_PNG : FORMAT_NONE, &o->format);
 }
 
 static int check_stars(struct parsing *p)
 {
     struct options *o = p->o;
-    o->stars.svg = ends_with(o->map.out, ".svg");
-    if (o->map.out && !o->stars.svg && !ends_with(o->map.out, ".png"))
-        return usage(o, "a plot must be FILE.svg or FILE.png, not", o->map.out);
     if (p->pixels > BINS_MAX) return usage(o, "a history has at most 2048 bins", NULL);
     if (p->pixels) o->stars.bins = p->pixels;
+    (void)find_format(p, o->out, DRAWINGS, FORMAT_NONE, &o->format);
+    if (o->out && !o->format)
+        return usage(o, "a plot must be FILE.png, FILE.svg or FILE.pdf, not", o->out);
     return OPTIONS_GO_ON;
 }
 
 static int check_halos(struct parsing *p)
 {
-    static const char *const format[] = {".png", ".svg", ".tsv", NULL}; /* as the enum */
     struct options *o = p->o;
-    int k = 0;
-    while (o->halos.plot && format[k] && !ends_with(o->halos.plot, format[k])) k++;
-    if (o->halos.plot && !format[k])
-        return usage(o, "a plot must be FILE.png, FILE.svg or FILE.tsv, not", o->halos.plot);
+    (void)find_format(p, o->halos.plot, DRAWINGS | TABLES, FORMAT_NONE, &o->halos.plot_format);
+    if (o->halos.plot && !o->halos.plot_format)
+        return usage(o, "a plot must be FILE.png, FILE.svg, FILE.pdf or FILE.tsv, not",
+                     o->halos.plot);
     if (o->many && (o->halos.plot || o->halos.members))
         return usage(o, "--plot and --members are for one checkpoint only", NULL);
     if (o->densest) return usage(o, "--halos takes the sphere X,Y,Z,R, not densest,R", NULL);
-    o->halos.plot_format = (enum halos_format)k;
     return OPTIONS_GO_ON;
 }
 
@@ -528,8 +556,8 @@ static int check_options(struct parsing *p)
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
-    if (o->map.out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
-    if (o->json && o->map.out && strcmp(o->map.out, "-") == 0)
+    if (o->out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
+    if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
     if (o->mode == STARS) return check_stars(p);
     if (o->mode == HALOS) return check_halos(p);

@@ -10,10 +10,12 @@
 #include "base/mem.h"
 #include "base/sum.h"
 #include "formats/formats.h"
-#include "gas.h"
 #include "inspect.h"
 #include "io/stream.h"
-#include "phase.h"
+#include "plot/picture.h"
+#include "view/gas.h"
+#include "view/phase.h"
+#include "view/unit.h"
 
 struct phase {
     struct source *r;
@@ -25,6 +27,9 @@ struct phase {
     double seen[2][2]; /* min and max of both logarithms */
     double unit;       /* mass, solar */
     bool fill;         /* the second time */
+    char name[2][64];
+    const char *file[2]; /* what is written; NULL: no second one */
+    enum file_format format[2];
 };
 
 /* ---- cells ---- */
@@ -187,20 +192,18 @@ static void find_colours(struct diagram *d, const struct map_options *o)
 }
 
 static enum err save(const struct phase *p, const char *path, const char *file,
-                     enum phase_format format)
+                     enum file_format format)
 {
     struct stream s;
-    bool out = strcmp(file, "-") == 0;
-    int why = 0;
-    if (out) s.f = stdout;
-    if (!out) TRY(stream_open(&s, file));
-    if (format == PHASE_TSV)
-        phase_table(s.f, &p->d, path);
-    else
-        why = (format == PHASE_SVG ? canvas_svg : canvas_png)(s.f, phase_plot, &p->d);
-    if (!out) return stream_close(&s, why);
-    if (why) FAIL(ERR_FILE, "standard output: %s", strerror(why));
-    return OK;
+    struct picture q = {.format = (enum picture_format)format, .draw = phase_plot, .what = &p->d};
+    if (format != FORMAT_TSV) return picture_save(file, &q);
+    if (strcmp(file, "-") == 0) {
+        phase_table(stdout, &p->d, path);
+        return OK;
+    }
+    TRY(stream_open(&s, file));
+    phase_table(s.f, &p->d, path);
+    return stream_close(&s, 0);
 }
 
 static void print_json(const struct phase *p, const char *path, const char *const file[2])
@@ -223,26 +226,31 @@ static void print_json(const struct phase *p, const char *path, const char *cons
     json_end();
 }
 
-/* One file of the format that was asked for, or picture and table. */
+/* One file of the format that was asked for, or picture and table; none may exist. */
+static enum err name_files(struct phase *p, const struct options *o)
+{
+    bool both = !o->out && o->format == FORMAT_NONE;
+    p->file[0] = o->out;
+    p->format[0] = both ? FORMAT_PNG : o->format;
+    p->format[1] = FORMAT_TSV;
+    for (int k = 0; k < 1 + both && !o->out; k++) {
+        snprintf(p->name[k], sizeof p->name[k], "phase_%05d.%s", p->r->number,
+                 format_name(p->format[k]));
+        p->file[k] = p->name[k];
+    }
+    for (int k = 0; k < 2 && p->file[k]; k++) TRY(stream_may_write(p->file[k], o->force));
+    return OK;
+}
+
 static enum err save_all(struct phase *p, const char *path, const struct options *o)
 {
-    static const char *const ending[] = {"png", "svg", "tsv"};
-    char name[2][64];
-    const char *file[2] = {o->map.out, NULL};
-    enum phase_format format[2] = {o->phase.format, PHASE_TSV};
-    bool both = !o->map.out && format[0] == PHASE_BOTH;
-    if (both) format[0] = PHASE_PNG;
-    for (int k = 0; k < 1 + both && !o->map.out; k++) {
-        snprintf(name[k], sizeof name[k], "phase_%05d.%s", p->r->number, ending[format[k]]);
-        file[k] = name[k];
-    }
     find_colours(&p->d, &o->map);
-    for (int k = 0; k < 2 && file[k]; k++) TRY(save(p, path, file[k], format[k]));
+    for (int k = 0; k < 2 && p->file[k]; k++) TRY(save(p, path, p->file[k], p->format[k]));
     if (o->json)
-        print_json(p, path, file);
+        print_json(p, path, p->file);
     else
-        for (int k = 0; k < 2 && file[k]; k++)
-            if (strcmp(file[k], "-") != 0) printf("%s\n", file[k]);
+        for (int k = 0; k < 2 && p->file[k]; k++)
+            if (strcmp(p->file[k], "-") != 0) printf("%s\n", p->file[k]);
     return OK;
 }
 
@@ -251,6 +259,7 @@ enum err phase_draw(const char *path, const struct options *o)
     struct phase p = {.c = &o->c};
     enum err err = err_agree(&o->c, source_open(path, &p.r));
     if (err == OK) err = phase_init(&p, o);
+    if (err == OK) err = err_agree(&o->c, o->c.rank == 0 ? name_files(&p, o) : OK);
     if (err == OK) err = find_ranges(&p);
     if (err == OK) err = fill_bins(&p);
     if (err == OK && o->c.rank == 0) err = save_all(&p, path, o);

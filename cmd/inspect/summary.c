@@ -9,6 +9,7 @@
 #include "base/sum.h"
 #include "formats/formats.h"
 #include "inspect.h"
+#include "view/unit.h"
 
 /* the last: undefined */
 enum { FAMILY_MIN = -5, FAMILY_MAX = 5, FAMILIES = FAMILY_MAX - FAMILY_MIN + 2 };
@@ -22,6 +23,9 @@ struct summary {
     int64_t bad; /* values that are not finite, in leaf cells and particles */
     int density; /* field, -1: none */
     struct sum gas, family_mass[FAMILIES], part_mass;
+    bool physical; /* units of fields and masses */
+    struct units units;
+    struct unit mass; /* of all masses */
     int64_t family[FAMILIES];
 };
 
@@ -36,6 +40,11 @@ enum err summary_print(const char *path, const struct options *o)
     struct summary *s = mem_zero(sizeof *s, "summary");
     enum err err = source_open(path, &r);
     if (err == OK) err = summary_read(r, s);
+    if (err == OK) {
+        s->physical = o->physical;
+        s->units = units_of(r->head.unit_l, r->head.unit_d, r->head.unit_t);
+        s->mass = o->physical ? unit_mass(&r->head) : (struct unit){1, ""};
+    }
     if (err == OK && o->json)
         print_json(r, s, path);
     else if (err == OK)
@@ -186,11 +195,16 @@ static double table_mass(const struct catalog *t)
     return sum_get(&sum);
 }
 
-static void print_table(const struct catalog *t, const char *name)
+static void print_table(const struct catalog *t, const char *name, const struct summary *s)
 {
     if (!*t->from) return;
-    printf("  %-13s %13ld %22.15g  in %s, %d columns\n", name, (long)t->n, table_mass(t), t->from,
-           t->ncol);
+    printf("  %-13s %13ld %22.15g  in %s, %d columns\n", name, (long)t->n,
+           table_mass(t) * s->mass.worth, t->from, t->ncol);
+}
+
+static void print_mass(const char *what, double mass, const struct summary *s)
+{
+    printf("  %s %.15g%s%s\n", what, mass * s->mass.worth, s->physical ? " " : "", s->mass.name);
 }
 
 static void print_text(const struct source *r, const struct summary *s, const char *path,
@@ -199,30 +213,35 @@ static void print_text(const struct source *r, const struct summary *s, const ch
     print_header(r, path, o);
     print_levels(r);
     if (r->nhydro + r->ngrav) printf("\n  %-20s %22s %22s\n", "field (leaf cells)", "min", "max");
-    for (int f = 0; f < r->nhydro + r->ngrav; f++)
-        printf("  %-20s %22.15g %22.15g\n", r->field[f].name, s->lo[f], s->hi[f]);
-    if (s->density >= 0) printf("  gas mass        %.15g\n", sum_get(&s->gas));
+    for (int f = 0; f < r->nhydro + r->ngrav; f++) {
+        struct unit u = unit_of(r->field[f].name, &s->units, s->physical);
+        printf("  %-20s %22.15g %22.15g%s%s\n", r->field[f].name, s->lo[f] * u.worth,
+               s->hi[f] * u.worth, s->physical ? " " : "", s->physical ? u.name : "");
+    }
+    if (s->density >= 0) print_mass("gas mass       ", sum_get(&s->gas), s);
     if (r->head.particles) {
-        printf("\n  particles             count                   mass\n");
+        printf("\n  particles             count                   mass%s%s\n",
+               s->physical ? " " : "", s->mass.name);
         for (int k = 0; k < FAMILIES; k++)
             if (s->family[k])
                 printf("  %-13s %13ld %22.15g\n", FAMILY[k], (long)s->family[k],
-                       sum_get(&s->family_mass[k]));
-        printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles, sum_get(&s->part_mass));
+                       sum_get(&s->family_mass[k]) * s->mass.worth);
+        printf("  %-13s %13ld %22.15g\n", "all", (long)r->tally.particles,
+               sum_get(&s->part_mass) * s->mass.worth);
     }
-    print_table(r->sinks, "sinks");
-    print_table(r->stellar, "stellar");
+    print_table(r->sinks, "sinks", s);
+    print_table(r->stellar, "stellar", s);
     if (s->bad) printf("\n  %ld values are not finite\n", (long)s->bad);
     if (o->many) printf("\n");
 }
 
 /* ---- JSON ---- */
 
-static void json_table(const struct catalog *t, const char *name)
+static void json_table(const struct catalog *t, const char *name, struct unit mass)
 {
     if (!*t->from) return;
     printf(",\"%s\":{\"count\":%ld", name, (long)t->n);
-    json_number("mass", table_mass(t));
+    json_number("mass", table_mass(t) * mass.worth);
     printf(",\"columns\":[");
     for (int i = 0; i < t->ncol; i++) printf("%s\"%s\"", i ? "," : "", t->col[i].name);
     printf("]}");
@@ -264,25 +283,28 @@ static void print_json(const struct source *r, const struct summary *s, const ch
                    (long)r->tally.octs[l], (long)leaves_of(r, l));
     printf("],\"fields\":[");
     for (int f = 0; f < r->nhydro + r->ngrav; f++) {
+        struct unit u = unit_of(r->field[f].name, &s->units, s->physical);
         printf("%s{\"name\":\"%s\"", f ? "," : "", r->field[f].name);
-        json_number("min", s->lo[f]);
-        json_number("max", s->hi[f]);
+        json_number("min", s->lo[f] * u.worth);
+        json_number("max", s->hi[f] * u.worth);
+        if (s->physical) json_text("unit", u.name);
         printf("}");
     }
     printf("]");
     json_number("leaf_volume", leaf_volume(r));
-    if (s->density >= 0) json_number("gas_mass", sum_get(&s->gas));
+    if (s->physical) json_text("mass_unit", s->mass.name);
+    if (s->density >= 0) json_number("gas_mass", sum_get(&s->gas) * s->mass.worth);
     printf(",\"particles\":[");
     for (int k = 0, n = 0; k < FAMILIES; k++) {
         if (!s->family[k]) continue;
         printf("%s{\"family\":\"%s\",\"count\":%ld", n++ ? "," : "", FAMILY[k], (long)s->family[k]);
-        json_number("mass", sum_get(&s->family_mass[k]));
+        json_number("mass", sum_get(&s->family_mass[k]) * s->mass.worth);
         printf("}");
     }
     printf("]");
-    if (h->particles) json_number("particle_mass", sum_get(&s->part_mass));
-    json_table(r->sinks, "sinks");
-    json_table(r->stellar, "stellar");
+    if (h->particles) json_number("particle_mass", sum_get(&s->part_mass) * s->mass.worth);
+    json_table(r->sinks, "sinks", s->mass);
+    json_table(r->stellar, "stellar", s->mass);
     json_count("not_finite", s->bad);
     json_end();
 }

@@ -7,7 +7,4 @@
 /* dir/pk_NNNNN.tsv or .json; dir is created if necessary. path receives the name. */
 MUST_USE enum err output_table(const char *dir, int number, bool json, bool force,
                                const struct pk_table *t, size_t size, char *path);
-MUST_USE enum err output_may_write(const char *path, bool force);
-
-bool output_plot_kind(const char *path); /* whether its name ends as one that we draw: .svg, .png */
 MUST_USE enum err output_plot(const struct plot *p, const char *path, bool force);

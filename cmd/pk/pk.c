@@ -12,8 +12,10 @@
 #include "feed.h"
 #include "fft/fft.h"
 #include "formats/formats.h"
+#include "io/stream.h"
 #include "out/version.h"
 #include "output.h"
+#include "plot/picture.h"
 
 enum {
     DONE = 0,
@@ -44,7 +46,7 @@ static const struct opt ROWS[] = {
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'o', "output", "DIR",
      "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, and print the paths"},
-    {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .svg or .png"},
+    {PLOT, "plot", "FILE", "plot all spectra into FILE, which ends in .png, .svg or .pdf"},
     {FORCE, "force", NULL, "replace files that exist"},
     {'q', "quiet", NULL, "print fewer messages"},
     {'v', "verbose", NULL, "print more messages"},
@@ -106,7 +108,7 @@ static int complain(const struct comm *c, enum err err)
 static int work(const struct comm *c, struct options *o)
 {
     struct plot plot = {.n = 0};
-    enum err err = o->picture && c->rank == 0 ? output_may_write(o->picture, o->force) : OK;
+    enum err err = o->picture && c->rank == 0 ? stream_may_write(o->picture, o->force) : OK;
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);
@@ -218,8 +220,8 @@ static int set_option(int letter, const char *value, struct options *o)
         o->out = value;
         return GO_ON;
     case PLOT:
-        if (!output_plot_kind(value))
-            return usage("a plot must be FILE.svg or FILE.png, not", value);
+        if (!picture_format_of(value))
+            return usage("a plot must be FILE.png, FILE.svg or FILE.pdf, not", value);
         o->picture = value;
         return GO_ON;
     case FORCE:

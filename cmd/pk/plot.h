@@ -19,5 +19,5 @@ struct plot {
 
 /* Curves are gathered, table by table, and drawn at the end. */
 void plot_add(struct plot *p, const struct pk_table *t);
-void plot_draw(const struct canvas *c, const void *plot); /* a canvas_draw */
+void plot_draw(struct canvas *c, const void *plot); /* a canvas_draw */
 void plot_free(struct plot *p);

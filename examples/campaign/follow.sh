@@ -3,7 +3,7 @@
 set -eu
 number=${1##*_}
 inspect -q -c "$1"
-inspect -q -m density -o "maps_density_$number.png" "$1"
-inspect -q -m dm -o "maps_dm_$number.png" "$1"
-pk -q -f -o "spectrum_$number.tsv" "$1"
+inspect -q --force -m density -o "maps_density_$number.png" "$1"
+inspect -q --force -m dm -o "maps_dm_$number.png" "$1"
+pk -q "$1" >"spectrum_$number.tsv"
 inspect -dq "$1" >>digests.txt

@@ -22,7 +22,7 @@ BIN = 0.25
 
 def draw(checkpoint, pixels, folder, *field):
     path = os.path.join(folder, field[0] + '.npy')
-    subprocess.run(['inspect', '-q', '-m', *field, '-n', pixels, '-o', path, checkpoint], check=True,
+    subprocess.run(['inspect', '-q', '--force', '-m', *field, '-n', pixels, '-o', path, checkpoint], check=True,
                    stdout=subprocess.DEVNULL)
     return np.load(path)
 

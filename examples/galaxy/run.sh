@@ -38,12 +38,12 @@ last=$(tail -n 1 checkpoints)
 inspect -s "$last" | tail -n 5
 
 echo "3. what it looks like"
-inspect -m density -o density.png "$last"
-inspect -m temperature -o temperature.png "$last"
-inspect -m star --log -o stars.png "$last"
+inspect --force -m density -o density.png "$last"
+inspect --force -m temperature -o temperature.png "$last"
+inspect --force -m star --log -o stars.png "$last"
 
 echo "4. the state of the gas, and when the stars formed"
-inspect --phase -o phase.png "$last"
-inspect --stars -o history.png "$last" >history.tsv
+inspect --force --phase -o phase.png "$last"
+inspect --force --stars -o history.png "$last" >history.tsv
 grep -v '^#' history.tsv | tail -n 3
 echo "$work/history.png, $work/history.tsv"

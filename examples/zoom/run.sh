@@ -43,7 +43,7 @@ grep -e '^!' -e '^mass_cut' mask.nml
 echo "4. the zoom"
 run simulate -q -f -o zoom zoom.nml refine_params/interpol_var=1 refine_params/interpol_type=0
 inspect zoom/output_00002
-inspect -q -m density -o zoom.png zoom/output_00002
+inspect -q --force -m density -o zoom.png zoom/output_00002
 echo "$work/zoom.png is its gas"
 
 echo "5. did heavy particles get in? Into the mask, and where it is densest"

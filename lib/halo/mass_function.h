@@ -1,7 +1,6 @@
-/* halo/mass_function: how many halos there are of which mass, as it is printed and drawn. */
+/* halo/mass_function: how many halos there are of which mass, as it is printed. */
 #pragma once
 #include "halo/table.h"
-#include "plot/canvas.h"
 
 /* The mass function: halos by m200m, in bins of equal width of the logarithm. */
 struct mass_bin {
@@ -19,5 +18,4 @@ struct mass_function {
 
 struct mass_function mass_function_of(const struct halo_table *t, double omega_b, double sigma8,
                                       double ns);
-void mass_function_draw(const struct canvas *c, const void *mass_function); /* a canvas_draw */
 void mass_function_tsv(FILE *out, const struct mass_function *f, const char *path);

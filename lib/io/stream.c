@@ -12,6 +12,13 @@ bool stream_would_replace(const char *path)
     return stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
+enum err stream_may_write(const char *path, bool force)
+{
+    if (!force && stream_would_replace(path))
+        FAIL(ERR_FILE, "%s: exists; --force replaces it", path);
+    return OK;
+}
+
 enum err stream_open(struct stream *s, const char *path)
 {
     struct stat st;
@@ -34,4 +41,10 @@ enum err stream_close(struct stream *s, int why)
     if (!why) return OK;
     if (s->part[0]) unlink(s->part);
     FAIL(ERR_FILE, "%s: cannot write: %s", s->path, strerror(why));
+}
+
+void stream_drop(struct stream *s)
+{
+    fclose(s->f);
+    if (s->part[0]) unlink(s->part);
 }

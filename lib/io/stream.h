@@ -13,6 +13,9 @@ struct stream {
 };
 
 bool stream_would_replace(const char *path); /* something is there, and no device or the like */
+/* An error if it would, unless forced. */
+MUST_USE enum err stream_may_write(const char *path, bool force);
 MUST_USE enum err stream_open(struct stream *s, const char *path);
 /* why: errno of what went wrong meanwhile, or 0. Syncs, and closes in any case. */
 MUST_USE enum err stream_close(struct stream *s, int why);
+void stream_drop(struct stream *s); /* closes; there is no file */

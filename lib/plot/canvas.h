@@ -1,14 +1,13 @@
-/* plot/canvas: the surface of a plot: an SVG file, or pixels. Points from the top left corner. */
+/* plot/canvas: the surface of a drawing, made by cairo: points (1/72 inch) from the top left
+ * corner. */
 #pragma once
 #include <stdbool.h>
-#include <stdio.h>
 
-enum { CANVAS_WIDTH = 720, CANVAS_HEIGHT = 520 };
 enum {
-    CANVAS_FONT = 14,
-    CANVAS_SMALL = 10,
-    CANVAS_RAISE = 6
-}; /* heights of letters; of exponents, and how far these are raised */
+    CANVAS_WIDTH = 720, /* of a plot; a picture may have another size */
+    CANVAS_HEIGHT = 520,
+    CANVAS_FONT = 14 /* height of letters */
+};
 
 struct pen {
     unsigned rgb;
@@ -23,22 +22,25 @@ struct label {
     double x, y; /* of the anchor, on the baseline */
     enum anchor anchor;
     bool up;
-    const char *text;
+    const char *text; /* UTF-8 */
+    double size;      /* of the letters; 0: CANVAS_FONT */
 };
 
-struct canvas {
-    void *to;
-    void (*line)(void *to, int n, const double (*xy)[2], struct pen pen); /* through n points */
-    /* a rectangle of one colour */
-    void (*fill)(void *to, double x, double y, double width, double height, unsigned rgb);
-    void (*write)(void *to, const struct label *label);
+struct box {
+    double x, y, width, height; /* x, y: the top left corner */
 };
 
-/* Each makes a white canvas, draws on it, and writes it to the file. Returns 0 or an errno. */
-typedef void canvas_draw(const struct canvas *c, const void *what);
-int canvas_svg(FILE *out, canvas_draw *draw, const void *what);
-int canvas_png(FILE *out, canvas_draw *draw, const void *what);
+struct canvas;
 
-/* The raised part of text: from the character after ^ on. Returns its length; *before: characters
- * ahead of it (without ^). */
-int canvas_raised(const char *text, int *before);
+void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen); /* n points */
+void canvas_fill(struct canvas *c, struct box box, unsigned rgb);
+void canvas_write(struct canvas *c, const struct label *label);
+double canvas_text_width(struct canvas *c, const char *text, double size);
+/* Pixels, 3 bytes each, top row first, stretched over the box without smoothing. */
+void canvas_pixels(struct canvas *c, struct box box, int columns, int rows,
+                   const unsigned char *rgb);
+/* What follows shows in the box only; NULL: everywhere. */
+void canvas_clip(struct canvas *c, const struct box *box);
+
+/* Draws on a white canvas. */
+typedef void canvas_draw(struct canvas *c, const void *what);

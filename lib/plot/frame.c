@@ -3,8 +3,25 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "plot/colours.h"
+
+enum { TICKS_MAX = 256, TITLE_SIZE = 15, STEPS = 256 };
 static const struct pen AXIS = {0, 1, false};
+static const double BAR_GAP = 16, BAR_WIDTH = 18;
+
+struct box frame_whole(void)
+{
+    return (struct box){0, 0, CANVAS_WIDTH, CANVAS_HEIGHT};
+}
+
+struct box frame_in(struct box b, double beside)
+{
+    return (struct box){b.x + FRAME_LEFT, b.y + FRAME_TOP,
+                        b.width - FRAME_LEFT - FRAME_RIGHT - beside,
+                        b.height - FRAME_TOP - FRAME_BOTTOM};
+}
 
 void axis_stretch(struct axis *a, double x)
 {
@@ -25,119 +42,146 @@ static double share_of(const struct axis *a, double x)
     return ((a->log ? log10(x) : x) - a->lo) / (a->hi - a->lo);
 }
 
-static double right_of(const struct frame *f)
-{
-    return CANVAS_WIDTH - FRAME_RIGHT - f->beside;
-}
-
 double frame_x(const struct frame *f, double x)
 {
-    return FRAME_LEFT + share_of(&f->x, x) * (right_of(f) - FRAME_LEFT);
+    return f->in.x + share_of(&f->x, x) * f->in.width;
 }
 
 double frame_y(const struct frame *f, double y)
 {
-    return CANVAS_HEIGHT - FRAME_BOTTOM -
-           share_of(&f->y, y) * (CANVAS_HEIGHT - FRAME_TOP - FRAME_BOTTOM);
+    return f->in.y + (1 - share_of(&f->y, y)) * f->in.height;
 }
 
-void frame_line(const struct canvas *c, double x0, double y0, double x1, double y1, struct pen pen)
+void frame_line(struct canvas *c, double x0, double y0, double x1, double y1, struct pen pen)
 {
-    c->line(c->to, 2, (const double[2][2]){{x0, y0}, {x1, y1}}, pen);
+    canvas_line(c, 2, (const double[2][2]){{x0, y0}, {x1, y1}}, pen);
 }
 
-/* A tick at both sides of the frame; at: along the axis. */
-static void tick(const struct canvas *c, const struct frame *f, bool along_x, double at,
-                 double length)
-{
-    double low = CANVAS_HEIGHT - FRAME_BOTTOM, right = right_of(f);
-    if (along_x) {
-        frame_line(c, at, low, at, low - length, AXIS);
-        frame_line(c, at, FRAME_TOP, at, FRAME_TOP + length, AXIS);
-    } else {
-        frame_line(c, FRAME_LEFT, at, FRAME_LEFT + length, at, AXIS);
-        frame_line(c, right, at, right - length, at, AXIS);
-    }
-}
+/* ---- ticks ---- */
 
-static void tick_label(const struct canvas *c, bool along_x, double at, const char *text)
-{
-    struct label below = {at, CANVAS_HEIGHT - FRAME_BOTTOM + 20, ANCHOR_MIDDLE, false, text},
-                 beside = {FRAME_LEFT - 8, at + 5, ANCHOR_END, false, text};
-    c->write(c->to, along_x ? &below : &beside);
-}
+struct tick {
+    double share;  /* along the axis */
+    char text[40]; /* empty: a short one */
+};
 
 /* m 10^e; powers only where plain numbers of the axis would be long. */
-static void decade_label(const struct canvas *c, bool along_x, double at, int m, int e, bool powers)
+static void decade_label(struct tick *t, int m, int e, bool powers)
 {
-    char text[40];
     if (!powers)
-        snprintf(text, sizeof text, "%g", m * pow(10, e));
+        snprintf(t->text, sizeof t->text, "%g", m * pow(10, e));
     else if (m == 1)
-        snprintf(text, sizeof text, "10^%d", e);
+        snprintf(t->text, sizeof t->text, "10^%d", e);
     else
-        snprintf(text, sizeof text, "%d·10^%d", m, e);
-    tick_label(c, along_x, at, text);
+        snprintf(t->text, sizeof t->text, "%d·10^%d", m, e);
 }
 
 /* A decade has a long tick and a number (where there are less than two of them, 2 and 5 too; less
- * than one, all), the rest short ones. */
-static void ticks_log(const struct canvas *c, const struct frame *f, bool along_x)
+ * than one, all), the rest short ones. `room`: numbers that fit. */
+static int ticks_log(const struct axis *a, int room, struct tick *t)
 {
-    const struct axis *a = along_x ? &f->x : &f->y;
     double lo = a->lo, hi = a->hi;
-    int every = hi - lo > 24 ? (int)((hi - lo) / 8) : hi - lo > 12 ? 3 : 1;
+    int n = 0, every = (int)ceil((hi - lo) / room);
     bool powers = lo < -2 || hi > 4;
-    for (int e = (int)floor(lo); e <= (int)floor(hi); e++)
-        for (int m = 1; m < 10; m++) {
-            double v = m * pow(10, e), at = along_x ? frame_x(f, v) : frame_y(f, v);
-            if (log10(v) < lo || log10(v) > hi) continue;
+    for (int e = (int)floor(lo); e <= (int)floor(hi + 1e-9); e++)
+        for (int m = 1; m < 10 && n < TICKS_MAX; m++) {
+            double v = e + log10(m);
+            if (v < lo - 1e-9 || v > hi + 1e-9 || (every > 2 && m > 1)) continue;
             bool named = (m == 1 && e % every == 0) || (hi - lo < 2 && (m == 2 || m == 5)) ||
-                         hi - lo < 1;
-            tick(c, f, along_x, at, named ? 8 : 4);
-            if (named) decade_label(c, along_x, at, m, e, powers);
+                         (hi - lo < 1 && room > 9);
+            t[n] = (struct tick){.share = (v - lo) / (hi - lo)};
+            if (named) decade_label(&t[n], m, e, powers);
+            n++;
         }
+    return n;
 }
 
-/* Four to nine numbers, multiples of 1, 2 or 5 times a power of ten; four short ticks between two
- * (of 2: three). */
-static void ticks_linear(const struct canvas *c, const struct frame *f, bool along_x)
+/* Numbers that are multiples of 1, 2 or 5 times a power of ten; four short ticks between two (of 2:
+ * three). */
+static int ticks_linear(const struct axis *a, int room, struct tick *t)
 {
-    const struct axis *a = along_x ? &f->x : &f->y;
-    double length = a->hi - a->lo, ten = pow(10, floor(log10(length / 4))), q = length / 4 / ten;
-    int m = q >= 5 ? 5 : q >= 2 ? 2 : 1, parts = m == 2 ? 4 : 5;
+    double length = a->hi - a->lo, part = length / (room < 9 ? 3 : 4);
+    double ten = pow(10, floor(log10(part))), q = part / ten;
+    int n = 0, m = q >= 5 ? 5 : q >= 2 ? 2 : 1, parts = m == 2 ? 4 : 5;
     double step = m * ten / parts;
-    for (double k = ceil(a->lo / step - 1e-9); k * step <= a->hi + 1e-9 * length; k++) {
-        bool named = fmod(k, parts) == 0;
-        double v = k * step, at = along_x ? frame_x(f, v) : frame_y(f, v);
-        tick(c, f, along_x, at, named ? 8 : 4);
-        if (!named) continue;
-        char text[40];
-        snprintf(text, sizeof text, "%g", k / parts * m * ten + 0.0);
-        tick_label(c, along_x, at, text);
+    for (double k = ceil(a->lo / step - 1e-9); k * step <= a->hi + 1e-9 * length && n < TICKS_MAX;
+         k++, n++) {
+        t[n] = (struct tick){.share = (k * step - a->lo) / length};
+        if (fmod(k, parts) == 0)
+            snprintf(t[n].text, sizeof t[n].text, "%g", k / parts * m * ten + 0.0);
+    }
+    return n;
+}
+
+static int axis_ticks(const struct axis *a, double length, struct tick *t)
+{
+    if (!(a->hi > a->lo && isfinite(a->hi - a->lo))) return 0;
+    return (a->log ? ticks_log : ticks_linear)(a, (int)fmax(length / 40, 2), t);
+}
+
+/* At both sides of the frame. */
+static void draw_ticks(const struct frame *f, struct canvas *c, bool along_x)
+{
+    struct tick t[TICKS_MAX];
+    const struct box *b = &f->in;
+    double low = b->y + b->height, right = b->x + b->width;
+    int n = axis_ticks(along_x ? &f->x : &f->y, along_x ? b->width : b->height, t);
+    for (int i = 0; i < n; i++) {
+        double length = *t[i].text ? 8 : 4;
+        double x = b->x + t[i].share * b->width, y = low - t[i].share * b->height;
+        if (along_x) {
+            frame_line(c, x, low, x, low - length, AXIS);
+            frame_line(c, x, b->y, x, b->y + length, AXIS);
+            canvas_write(c, &(struct label){x, low + 20, ANCHOR_MIDDLE, false, t[i].text, 0});
+        } else {
+            frame_line(c, b->x, y, b->x + length, y, AXIS);
+            frame_line(c, right, y, right - length, y, AXIS);
+            canvas_write(c, &(struct label){b->x - 8, y + 5, ANCHOR_END, false, t[i].text, 0});
+        }
     }
 }
 
-static void ticks(const struct canvas *c, const struct frame *f, bool along_x)
+static void outline(struct canvas *c, const struct box *b)
 {
-    const struct axis *a = along_x ? &f->x : &f->y;
-    (a->log ? ticks_log : ticks_linear)(c, f, along_x);
+    double right = b->x + b->width, low = b->y + b->height;
+    canvas_line(
+        c, 5,
+        (const double[5][2]){{b->x, b->y}, {right, b->y}, {right, low}, {b->x, low}, {b->x, b->y}},
+        AXIS);
 }
 
-void frame_draw(const struct frame *f, const struct canvas *c)
+void frame_draw(const struct frame *f, struct canvas *c)
 {
-    double right = right_of(f), low = CANVAS_HEIGHT - FRAME_BOTTOM;
-    const double corners[5][2] = {{FRAME_LEFT, FRAME_TOP},
-                                  {right, FRAME_TOP},
-                                  {right, low},
-                                  {FRAME_LEFT, low},
-                                  {FRAME_LEFT, FRAME_TOP}};
-    c->line(c->to, 5, corners, AXIS);
-    ticks(c, f, true);
-    ticks(c, f, false);
-    struct label x = {(FRAME_LEFT + right) / 2, CANVAS_HEIGHT - 16, ANCHOR_MIDDLE, false,
-                      f->x.name},
-                 y = {26, (FRAME_TOP + low) / 2, ANCHOR_MIDDLE, true, f->y.name};
-    c->write(c->to, &x);
-    c->write(c->to, &y);
+    const struct box *b = &f->in;
+    double middle = b->x + b->width / 2, low = b->y + b->height;
+    outline(c, b);
+    draw_ticks(f, c, true);
+    draw_ticks(f, c, false);
+    struct label x = {middle, low + 44, ANCHOR_MIDDLE, false, f->x.name, 0},
+                 y = {b->x - 60, b->y + b->height / 2, ANCHOR_MIDDLE, true, f->y.name, 0};
+    if (f->x.name) canvas_write(c, &x);
+    if (f->y.name) canvas_write(c, &y);
+    if (f->title)
+        canvas_write(
+            c, &(struct label){middle, b->y - 12, ANCHOR_MIDDLE, false, f->title, TITLE_SIZE});
+}
+
+void frame_bar(const struct frame *f, struct canvas *c, int colours, const struct axis *a)
+{
+    struct tick t[TICKS_MAX];
+    struct box b = {f->in.x + f->in.width + BAR_GAP, f->in.y, BAR_WIDTH, f->in.height};
+    unsigned char rgb[STEPS][3];
+    double right = b.x + b.width, widest = 0;
+    for (int i = 0; i < STEPS; i++) colours_at(colours, 1 - (i + 0.5) / STEPS, rgb[i]);
+    canvas_pixels(c, b, 1, STEPS, rgb[0]);
+    outline(c, &b);
+    int n = axis_ticks(a, b.height, t);
+    for (int i = 0; i < n; i++) {
+        double y = b.y + (1 - t[i].share) * b.height;
+        frame_line(c, right, y, right + (*t[i].text ? 6 : 3), y, AXIS);
+        canvas_write(c, &(struct label){right + 9, y + 5, ANCHOR_START, false, t[i].text, 0});
+        widest = fmax(widest, canvas_text_width(c, t[i].text, 0));
+    }
+    struct label name = {
+        right + fmin(30 + widest, 78), b.y + b.height / 2, ANCHOR_MIDDLE, true, a->name, 0};
+    canvas_write(c, &name);
 }

@@ -1,8 +1,10 @@
-/* plot/frame: the frame of a plot on a canvas: axes with ticks and names, linear or logarithmic. */
+/* plot/frame: axes with ticks and names, linear or logarithmic, around a box of a canvas; a bar of
+ * colours. */
 #pragma once
 #include "plot/canvas.h"
 
-enum { FRAME_LEFT = 86, FRAME_RIGHT = 20, FRAME_TOP = 20, FRAME_BOTTOM = 60 }; /* margins */
+/* Margins around a frame for its numbers and names. */
+enum { FRAME_LEFT = 86, FRAME_RIGHT = 20, FRAME_TOP = 20, FRAME_BOTTOM = 60, FRAME_BAR = 100 };
 
 struct axis {
     double lo, hi; /* at the corners; their decimal logarithms if log */
@@ -12,8 +14,13 @@ struct axis {
 
 struct frame {
     struct axis x, y;
-    double beside; /* room between the frame and the right margin, such as for a bar of colours */
+    struct box in;     /* the frame itself, without names and numbers */
+    const char *title; /* above it; NULL: none */
 };
+
+/* Where the frame of a plot lies that fills a box, less room on the right, such as FRAME_BAR. */
+struct box frame_in(struct box whole, double beside);
+struct box frame_whole(void); /* all of a canvas of the usual size */
 
 /* A log axis: extends it to x. Begin with lo = INFINITY, hi = -INFINITY. */
 void axis_stretch(struct axis *a, double x);
@@ -24,6 +31,8 @@ void axis_widen(struct axis *a, double share, double least);
 /* Places on the canvas. */
 double frame_x(const struct frame *f, double x);
 double frame_y(const struct frame *f, double y);
-void frame_draw(const struct frame *f, const struct canvas *c);
+void frame_draw(const struct frame *f, struct canvas *c);
+/* Colours of a map (plot/colours) right of the frame, in the room of FRAME_BAR. */
+void frame_bar(const struct frame *f, struct canvas *c, int colours, const struct axis *a);
 
-void frame_line(const struct canvas *c, double x0, double y0, double x1, double y1, struct pen pen);
+void frame_line(struct canvas *c, double x0, double y0, double x1, double y1, struct pen pen);

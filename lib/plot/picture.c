@@ -1,19 +1,28 @@
-/* inspect: see picture.h. */
+/* plot/picture: see picture.h. */
 #include "plot/picture.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "io/image.h"
 #include "io/stream.h"
 
+enum picture_format picture_format_of(const char *path)
+{
+    static const char *const ending[] = {".png", ".svg", ".pdf"};
+    size_t n = strlen(path);
+    for (int i = 0; i < 3; i++)
+        if (n > 4 && strcmp(path + n - 4, ending[i]) == 0) return (enum picture_format)(i + 1);
+    return PICTURE_NONE;
+}
+
+/* What a file is to hold: a drawing, pixels or an array. */
 struct content {
+    const struct picture *drawing;
     int width, height;
     const unsigned char *rgb;
     const char *const *text;
-    const double *x; /* NULL: a picture */
+    const double *x;
 };
 
 /* Format version 1: magic, length of the header, header padded to a multiple of 64 bytes. */
@@ -33,32 +42,38 @@ static int write_npy(FILE *out, const struct content *c)
     return ok && fflush(out) == 0 ? 0 : errno ? errno : EIO;
 }
 
-static int write_content(FILE *out, const struct content *c)
+static enum err write_content(FILE *out, const char *name, const struct content *c)
 {
-    return c->x ? write_npy(out, c) : image_write_png(out, c->width, c->height, c->rgb, c->text);
+    if (c->drawing) return picture_write(out, name, c->drawing);
+    int why = c->x ? write_npy(out, c) : image_write_png(out, c->width, c->height, c->rgb, c->text);
+    if (why) FAIL(ERR_FILE, "%s: cannot write: %s", name, strerror(why));
+    return OK;
 }
 
 static enum err save(const char *path, const struct content *c)
 {
-    if (strcmp(path, "-") == 0) {
-        int why = write_content(stdout, c);
-        if (why) FAIL(ERR_FILE, "standard output: %s", strerror(why));
-        return OK;
-    }
+    if (strcmp(path, "-") == 0) return write_content(stdout, "standard output", c);
     struct stream s;
     TRY(stream_open(&s, path));
-    return stream_close(&s, write_content(s.f, c));
+    enum err err = write_content(s.f, path, c);
+    if (err == OK) return stream_close(&s, 0);
+    stream_drop(&s);
+    return err;
 }
 
-enum err picture_save(const char *path, int width, int height, const unsigned char *rgb,
-                      const char *const *text)
+enum err picture_save(const char *path, const struct picture *p)
 {
-    struct content c = {.width = width, .height = height, .rgb = rgb, .text = text};
-    return save(path, &c);
+    return save(path, &(struct content){.drawing = p});
+}
+
+enum err pixels_save(const char *path, int width, int height, const unsigned char *rgb,
+                     const char *const *text)
+{
+    return save(path,
+                &(struct content){.width = width, .height = height, .rgb = rgb, .text = text});
 }
 
 enum err array_save(const char *path, int width, int height, const double *x)
 {
-    struct content c = {.width = width, .height = height, .x = x};
-    return save(path, &c);
+    return save(path, &(struct content){.width = width, .height = height, .x = x});
 }

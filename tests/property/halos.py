@@ -122,7 +122,7 @@ def spheres(v, h, info, x, m):
 
 def same_everywhere(v, path, first):
     for ranks, threads in ((2, 1), (3, 1), (5, 1), (8, 1), (1, 2), (3, 2)):
-        r = inspect('--members', 'm', path, ranks=ranks, threads=threads)
+        r = inspect('--force', '--members', 'm', path, ranks=ranks, threads=threads)
         v.same('%d ranks, %d threads' % (ranks, threads), r.out == first, True)
         with open('m') as a, open('members') as b:
             v.same('%d ranks: members' % ranks, a.read() == b.read(), True)

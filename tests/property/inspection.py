@@ -60,8 +60,13 @@ interpol_var=1
 """
 
 
+def forced(argv):
+    """With --force where a file is written, which may be there from before."""
+    return [*argv, '--force'] if '-o' in argv or '--phase' in argv else argv
+
+
 def inspect(*argv, ranks=1):
-    return ptah.Run(ptah.mpirun(ranks) + [ptah.program('inspect'), *argv], '.')
+    return ptah.Run(ptah.mpirun(ranks) + [ptah.program('inspect'), *forced(argv)], '.')
 
 
 def expect(v, what, argv, status, *words):

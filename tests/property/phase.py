@@ -22,8 +22,13 @@ import tiny_ramses as tiny  # noqa: E402
 M_H, K_B, SOLAR_MASS = 1.6605390e-24, 1.3806490e-16, 1.98892e33
 
 
+def forced(argv):
+    """With --force where a file is written, which may be there from before."""
+    return [*argv, '--force'] if '-o' in argv or '--phase' in argv else argv
+
+
 def inspect(*argv, ranks=1):
-    return ptah.Run(ptah.mpirun(ranks) + [ptah.program('inspect'), *argv], '.')
+    return ptah.Run(ptah.mpirun(ranks) + [ptah.program('inspect'), *forced(argv)], '.')
 
 
 def runs():
@@ -99,7 +104,7 @@ def diagrams(v, path, hdf5):
     v.check('cells in other bins in HDF5', moved, 4)
     inspect('--phase', '--range', '1e-3,10', '--colours', 'grey', '-o', 'p.svg', path)
     with open('p.svg') as f:
-        v.same('SVG', f.read(4), '<svg')
+        v.same('SVG', '<svg' in f.read(100), True)
 
 
 def maps(v, path):

@@ -26,8 +26,13 @@ BINS = 20
 SOLAR_MASS, YEAR = 1.98892e33, 31557600.0
 
 
+def forced(argv):
+    """With --force where a file is written, which may be there from before."""
+    return [*argv, '--force'] if '-o' in argv or '--phase' in argv else argv
+
+
 def inspect(*argv):
-    return ptah.Run([ptah.program('inspect'), *argv], '.')
+    return ptah.Run([ptah.program('inspect'), *forced(argv)], '.')
 
 
 def history(path, bins=BINS, options=()):
@@ -119,7 +124,7 @@ def box():
     v.same('JSON', [b['formed'] for b in j['history']] != [] and
            np.allclose([b['formed'] for b in j['history']], h[:, 4], rtol=1e-8), True)
     rates(v, one, birth, end)
-    for name, magic in ('s.png', b'\x89PNG'), ('s.svg', b'<svg '):
+    for name, magic in ('s.png', b'\x89PNG'), ('s.svg', b'<?xml'), ('s.pdf', b'%PDF-'):
         r = inspect('--stars', '-o', name, one)
         with open(name, 'rb') as f:
             v.same(name, (r.status, f.read(len(magic))), (0, magic))

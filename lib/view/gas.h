@@ -1,4 +1,4 @@
-/* inspect: the gas of a checkpoint in physical units. */
+/* view/gas: the gas of a checkpoint in physical units. */
 #pragma once
 #include "ckpt/source.h"
 #include "phys/units.h"

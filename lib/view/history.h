@@ -1,8 +1,9 @@
-/* inspect: the history of star formation, as it is printed and drawn. */
+/* view/history: the history of star formation, as it is printed and drawn. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ckpt/source.h"
 #include "plot/canvas.h"
 
 /* Bins of equal time, from the beginning to that of the checkpoint. */
@@ -15,4 +16,7 @@ struct history {
     double *formed, *rate, *redshift; /* solar masses; per year; of the middle, NAN without */
 };
 
-void stars_plot(const struct canvas *c, const void *history); /* a canvas_draw */
+/* Fills in h, whose n is set; history_free also after an error. */
+MUST_USE enum err history_read(struct history *h, struct source *r);
+void history_free(struct history *h);
+void history_plot(struct canvas *c, const void *history); /* a canvas_draw */

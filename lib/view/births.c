@@ -1,9 +1,9 @@
-/* inspect: see births.h.
+/* view/births: see births.h.
  *
  * Births are stored as times of the code (conformal with cosmology), or as proper times in 1/H0
  * with use_proper_time=.true. Stars that have exploded have lost eta_sn of their mass; it is added
  * again where the run's namelist tells. */
-#include "births.h"
+#include "view/births.h"
 
 #include <math.h>
 
@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
 #include "formats/formats.h"
-#include "inspect.h"
 #include "param/param.h"
+#include "view/unit.h"
 
 /* ---- times ---- */
 

@@ -1,4 +1,4 @@
-/* inspect: a phase diagram, as it is drawn and written. */
+/* view/phase: a phase diagram, as it is drawn and written. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +24,5 @@ struct diagram {
 
 /* Share of the mass in a bin per dex². */
 double phase_share(const struct diagram *d, int bin);
-void phase_plot(const struct canvas *c, const void *diagram); /* a canvas_draw */
+void phase_plot(struct canvas *c, const void *diagram); /* a canvas_draw */
 void phase_table(FILE *out, const struct diagram *d, const char *path);

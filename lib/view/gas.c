@@ -1,5 +1,5 @@
-/* inspect: see gas.h. */
-#include "gas.h"
+/* view/gas: see gas.h. */
+#include "view/gas.h"
 
 #include <string.h>
 

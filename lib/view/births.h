@@ -1,4 +1,4 @@
-/* inspect: when stars were born, and of which mass, in physical units. */
+/* view/births: when stars were born, and of which mass, in physical units. */
 #pragma once
 #include "ckpt/source.h"
 

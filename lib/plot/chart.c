@@ -1,0 +1,147 @@
+/* plot/chart: see chart.h. */
+#include "plot/chart.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+
+enum { LEGEND_MAX = 20, LEGEND_ROW = 18, GRAY = 0x808080 };
+
+static const unsigned COLOUR[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                  0x56b4e9, 0x000000, 0x882255, 0x999933, 0x7f7fff};
+enum { COLOURS = sizeof COLOUR / sizeof *COLOUR };
+
+static struct pen pen_of(const struct curve *q)
+{
+    return (struct pen){q->colour < 0 ? GRAY : COLOUR[q->colour % COLOURS], q->dashed ? 1 : 1.6,
+                        q->dashed};
+}
+
+/* ---- axes ---- */
+
+static bool shown(const struct axis *a, double x)
+{
+    return isfinite(x) && (!a->log || x > 0);
+}
+
+static void stretch(struct axis *a, double x)
+{
+    if (!shown(a, x)) return;
+    if (a->log) axis_stretch(a, x);
+    if (!a->log) a->lo = fmin(a->lo, x), a->hi = fmax(a->hi, x);
+}
+
+/* A log axis has margins, and of a linear one that of y. */
+static void find_axis(struct axis *a, const struct chart *h, bool along_x)
+{
+    if (a->lo < a->hi) return;
+    a->lo = INFINITY, a->hi = -INFINITY;
+    for (int i = 0; i < h->n; i++) {
+        const struct curve *q = &h->curve[i];
+        for (int k = 0; k < q->n; k++)
+            if (shown(&h->x, q->x[k]) && shown(&h->y, q->y[k]))
+                stretch(a, (along_x ? q->x : q->y)[k]);
+        if (!q->n && !along_x) stretch(a, q->across);
+    }
+    if (!(a->hi >= a->lo)) a->lo = 0, a->hi = 1; /* nothing to draw */
+    if (a->log)
+        axis_widen(a, along_x ? 0.03 : 0.05, along_x ? 0.02 : 0.05);
+    else if (!(a->hi - a->lo > 1e-12 * fmax(fabs(a->lo), fabs(a->hi))))
+        a->lo -= fmax(1e-9, 0.1 * fabs(a->lo)), a->hi += fmax(1e-9, 0.1 * fabs(a->hi));
+    else if (!along_x)
+        a->lo -= 0.05 * (a->hi - a->lo), a->hi += 0.05 * (a->hi - a->lo);
+}
+
+/* ---- legend ---- */
+
+/* Points of curves in a box, and lines across it as 20 of them. */
+static int crowd(const struct chart *h, const struct frame *f, const struct box *b)
+{
+    int met = 0;
+    for (int i = 0; i < h->n; i++) {
+        const struct curve *q = &h->curve[i];
+        for (int j = 0; j < q->n; j++) {
+            double x = frame_x(f, q->x[j]) - b->x, y = frame_y(f, q->y[j]) - b->y;
+            met += x > 0 && x < b->width && y > 0 && y < b->height;
+        }
+        double y = q->n ? -1 : frame_y(f, q->across) - b->y;
+        if (y > 0 && y < b->height) met += 20;
+    }
+    return met;
+}
+
+/* The corner where the legend hides least; among equals the first of: low left, top right, low
+ * right, top left. */
+static void legend_place(const struct chart *h, const struct frame *f, struct box *b)
+{
+    const struct box *in = &f->in;
+    const double x[2] = {in->x + 12, in->x + in->width - 12 - b->width},
+                 y[2] = {in->y + in->height - 12 - b->height, in->y + 12};
+    int least = -1;
+    struct box best = *b;
+    for (int k = 0; k < 4; k++) {
+        struct box q = {x[k == 1 || k == 2], y[k == 1 || k == 3], b->width, b->height};
+        int met = crowd(h, f, &q);
+        if (least >= 0 && met >= least) continue;
+        least = met;
+        best = q;
+    }
+    *b = best;
+}
+
+static void legend(struct canvas *c, const struct chart *h, const struct frame *f)
+{
+    int rows = 0;
+    double longest = 0;
+    for (int i = 0; i < h->n; i++) {
+        if (!h->curve[i].label || rows == LEGEND_MAX) continue;
+        longest = fmax(longest, canvas_text_width(c, h->curve[i].label, 0));
+        rows++;
+    }
+    if (!rows) return;
+    struct box b = {.width = 40 + longest, .height = LEGEND_ROW * rows};
+    legend_place(h, f, &b);
+    canvas_fill(c, b, 0xffffff);
+    for (int i = 0, row = 0; i < h->n && row < rows; i++) {
+        const struct curve *q = &h->curve[i];
+        if (!q->label) continue;
+        double y = b.y + LEGEND_ROW * (row++ + 0.75);
+        frame_line(c, b.x + 2, y - 5, b.x + 28, y - 5, pen_of(q));
+        canvas_write(c, &(struct label){b.x + 34, y, ANCHOR_START, false, q->label, 0});
+    }
+}
+
+/* ---- curves ---- */
+
+static void draw_curve(struct canvas *c, const struct frame *f, const struct curve *q)
+{
+    double(*xy)[2] = mem_new(sizeof *xy * (size_t)(q->n + 1), "chart");
+    if (!q->n) {
+        double y = frame_y(f, q->across);
+        if (shown(&f->y, q->across)) frame_line(c, f->in.x, y, f->in.x + f->in.width, y, pen_of(q));
+    }
+    for (int k = 0, n = 0; k <= q->n; k++) {
+        if (k < q->n && shown(&f->x, q->x[k]) && shown(&f->y, q->y[k])) {
+            xy[n][0] = frame_x(f, q->x[k]);
+            xy[n++][1] = frame_y(f, q->y[k]);
+        } else if (n > 0) { /* a gap, or the end; a single point is a dot */
+            xy[n][0] = xy[n - 1][0] + (n == 1);
+            xy[n][1] = xy[n - 1][1];
+            canvas_line(c, n + (n == 1), (const double(*)[2])xy, pen_of(q));
+            n = 0;
+        }
+    }
+    FREE(xy);
+}
+
+void chart_draw(struct canvas *c, const struct chart *h)
+{
+    struct frame f = {.x = h->x, .y = h->y, .in = h->in, .title = h->title};
+    find_axis(&f.x, h, true);
+    find_axis(&f.y, h, false);
+    canvas_clip(c, &f.in);
+    for (int i = 0; i < h->n; i++) draw_curve(c, &f, &h->curve[i]);
+    legend(c, h, &f);
+    canvas_clip(c, NULL);
+    frame_draw(&f, c);
+}

@@ -1,0 +1,34 @@
+/* plot/none: replaces the canvas in a build without cairo. Nothing is drawn there: the functions of
+ * canvas.h are not called. */
+#ifndef PTAH_CAIRO
+#include "plot/picture.h"
+
+enum err picture_write(FILE *out, const char *name, const struct picture *p)
+{
+    FAIL(ERR_LIMIT,
+         "%s: this program was built without cairo, which draws plots: install its library "
+         "(libcairo2-dev), then run make",
+         name);
+}
+
+void canvas_line(struct canvas *c, int n, const double (*xy)[2], struct pen pen)
+{
+}
+void canvas_fill(struct canvas *c, struct box box, unsigned rgb)
+{
+}
+void canvas_write(struct canvas *c, const struct label *label)
+{
+}
+double canvas_text_width(struct canvas *c, const char *text, double size)
+{
+    return 0;
+}
+void canvas_pixels(struct canvas *c, struct box box, int columns, int rows,
+                   const unsigned char *rgb)
+{
+}
+void canvas_clip(struct canvas *c, const struct box *box)
+{
+}
+#endif

@@ -1,0 +1,6 @@
+/* view/halos: a mass function, as it is drawn. */
+#pragma once
+#include "halo/mass_function.h"
+#include "plot/canvas.h"
+
+void halos_plot(struct canvas *c, const void *mass_function); /* a canvas_draw */

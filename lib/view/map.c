@@ -1,0 +1,467 @@
+/* view/map: maps.
+ *
+ * A map is a square of pixels that projects a region along an axis: `width` wide, `depth` long,
+ * around a centre. The box is repeated where the region extends across its faces, unless it has
+ * boundaries. A leaf cell gives each pixel that it covers its share, by area and by the part of it
+ * that lies within the depth, so that the sum of a map times the area of a pixel is exactly the
+ * mass in the region. Along axes that a checkpoint of one or two dimensions does not have, cells
+ * are as long as the box.
+ *
+ * Fields are in code units; temperature (T/μ), nH and metallicity are in physical ones (gas.h).
+ *
+ * column: the integral of a field along the line of sight. mass, volume: the weighted mean. max:
+ * the max value of a cell that a pixel meets. dm, star: column density of particles, each spread
+ * over a cell of its level (CIC). sfr: that of the stars born within `recent`, with their masses at
+ * birth, divided by that time. */
+#include "view/map.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "ckpt/sane.h"
+#include "formats/formats.h"
+#include "plot/colours.h"
+#include "plot/frame.h"
+
+/* Beside the fields of the checkpoint: computed ones, in physical units but for the level. */
+enum { FIELD_LEVEL = CKPT_FIELDS, FIELD_TEMPERATURE, FIELD_HYDROGEN, FIELD_METALS };
+
+static enum err map_init(struct map *m, struct source *r, const struct map_options *o);
+static enum err map_read(struct map *m, struct source *r);
+static void divide(struct map *m);
+static void find_range(struct map *m);
+
+enum err map_make(struct map *m, struct source *r, const struct map_options *o)
+{
+    TRY(map_init(m, r, o));
+    TRY(map_read(m, r));
+    divide(m);
+    find_range(m);
+    return OK;
+}
+
+/* ---- what is drawn ---- */
+
+static enum err unknown_field(const struct map *m)
+{
+    const struct source *r = m->r;
+    char list[4096] = "";
+    size_t n = 0;
+    for (int i = 0; i < r->nhydro + r->ngrav && n < sizeof list; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, " %s", r->field[i].name);
+    FAIL(ERR_PARAM, "%s: has no field %s; there are:%.3000s%s level%s", r->path, m->o->field, list,
+         m->gas.pressure >= 0 ? " temperature nH" : "", r->head.particles ? " dm star sfr" : "");
+}
+
+static enum err find_field(struct map *m)
+{
+    const struct source *r = m->r;
+    const char *name = m->o->field;
+    const struct gas *g = &m->gas;
+    m->gas = gas_of(r);
+    m->field = m->family = -1;
+    for (int i = 0; i < r->nhydro + r->ngrav; i++)
+        if (strcmp(r->field[i].name, name) == 0) m->field = i;
+    if (strcmp(name, "pressure") == 0 && g->pressure >= 0) m->field = g->pressure;
+    if (strcmp(name, "level") == 0) m->field = FIELD_LEVEL;
+    if (strcmp(name, "temperature") == 0 && g->density >= 0 && g->pressure >= 0)
+        m->field = FIELD_TEMPERATURE;
+    if (strcmp(name, "nH") == 0 && g->density >= 0) m->field = FIELD_HYDROGEN;
+    if (strcmp(name, "metallicity") == 0 && g->metal >= 0) m->field = FIELD_METALS;
+    if (r->head.particles && strcmp(name, "dm") == 0) m->family = FAM_DM;
+    if (r->head.particles && strcmp(name, "star") == 0) m->family = FAM_STAR;
+    m->rate = r->head.particles && strcmp(name, "sfr") == 0;
+    if (m->rate) m->family = FAM_STAR;
+    if (m->field < 0 && m->family < 0) return unknown_field(m);
+    return OK;
+}
+
+static enum err find_weight(struct map *m)
+{
+    m->weight = m->o->weight;
+    if (m->family >= 0) {
+        if (m->weight > COLUMN)
+            FAIL(ERR_PARAM,
+                 "%s is drawn as a column density: leave out --weight, which is for cells",
+                 m->o->field);
+        m->weight = COLUMN;
+    }
+    if (m->weight == BY_DEFAULT)
+        m->weight = m->field == FIELD_LEVEL      ? GREATEST
+                    : m->field == m->gas.density ? COLUMN
+                                                 : BY_MASS;
+    if (m->weight == BY_MASS && m->gas.density < 0) {
+        if (m->o->weight == BY_MASS)
+            FAIL(ERR_PARAM, "%s: has no gas to weight by mass: use --weight volume", m->r->path);
+        m->weight = BY_VOLUME;
+    }
+    return OK;
+}
+
+static enum err map_init(struct map *m, struct source *r, const struct map_options *o)
+{
+    if (r->coarse[0] * r->coarse[1] * r->coarse[2] != 1)
+        FAIL(ERR_LIMIT,
+             "%s: has %ld x %ld x %ld coarse cells; maps are drawn only of checkpoints with one",
+             r->path, (long)r->coarse[0], (long)r->coarse[1], (long)r->coarse[2]);
+    *m = (struct map){.r = r, .o = o, .n = o->pixels, .w = o->axis, .pixel = o->width / o->pixels};
+    m->u = o->axis == 0 ? 1 : 0;
+    m->v = o->axis == 2 ? 1 : 2;
+    m->periodic = r->nboundary == 0;
+    TRY(find_field(m));
+    TRY(find_weight(m));
+    if (m->rate) TRY(births_open(&m->births, r));
+    const int axis[3] = {m->u, m->v, m->w};
+    for (int d = 0; d < 3; d++) {
+        double size = d < 2 ? o->width : o->depth;
+        m->lo[d] = o->centre[axis[d]] - 0.5 * size;
+        m->hi[d] = o->centre[axis[d]] + 0.5 * size;
+        if (size == 1 && m->periodic) m->lo[d] = 0, m->hi[d] = 1; /* all of the box, not shifted */
+        /* particles extend across the faces */
+        bool spread = m->family >= 0;
+        m->from[d] = m->periodic && (spread || m->lo[d] < 0) ? -1 : 0;
+        m->to[d] = m->periodic && (spread || m->hi[d] > 1) ? 1 : 0;
+    }
+    size_t pixels = (size_t)m->n * (size_t)m->n;
+    m->sum = mem_zero(sizeof *m->sum * pixels, "map");
+    m->norm = mem_zero(sizeof *m->norm * pixels, "map");
+    for (size_t i = 0; m->weight == GREATEST && i < pixels; i++) m->sum[i] = -INFINITY;
+    return OK;
+}
+
+void map_free(struct map *m)
+{
+    FREE(m->sum);
+    FREE(m->norm);
+    births_close(&m->births);
+}
+
+/* ---- cells ---- */
+
+static double clip(double lo, double hi, double a, double b)
+{
+    double x = (hi < b ? hi : b) - (lo > a ? lo : a);
+    return x > 0 ? x : 0;
+}
+
+/* What is drawn: q into the pixels' sum, w into their norm, a unit of volume. */
+static void lay_cell(struct map *m, const double lo[3], const double size[3], double q, double w)
+{
+    double dz = clip(lo[2], lo[2] + size[2], m->lo[2], m->hi[2]), area = 1 / (m->pixel * m->pixel);
+    if (dz <= 0) return;
+    double u0 = (lo[0] - m->lo[0]) / m->pixel, v0 = (lo[1] - m->lo[1]) / m->pixel,
+           su = size[0] / m->pixel, sv = size[1] / m->pixel;
+    int first_u = u0 > 0 ? (int)fmin(u0, m->n) : 0, first_v = v0 > 0 ? (int)fmin(v0, m->n) : 0;
+    for (int j = first_v; j < m->n && j < v0 + sv; j++) {
+        double dv = clip(v0, v0 + sv, j, j + 1) * m->pixel;
+        for (int i = first_u; dv > 0 && i < m->n && i < u0 + su; i++) {
+            double du = clip(u0, u0 + su, i, i + 1) * m->pixel;
+            size_t at = (size_t)j * (size_t)m->n + (size_t)i;
+            if (du <= 0) continue;
+            if (m->weight == GREATEST) {
+                if (q > m->sum[at]) m->sum[at] = q;
+            } else {
+                m->sum[at] += q * (du * dv * dz * area);
+                m->norm[at] += w * (du * dv * dz * area);
+            }
+        }
+    }
+}
+
+/* A cell and its images in the repeated box; at: its corner. */
+static void lay_images(struct map *m, const double corner[3], double side, double q, double w)
+{
+    const int axis[3] = {m->u, m->v, m->w};
+    double at[3], size[3];
+    for (int d = 0; d < 3; d++) {
+        bool there = axis[d] < m->r->head.ndim;
+        at[d] = there ? corner[d] : 0, size[d] = there ? side : 1;
+    }
+    for (int a = m->from[0]; a <= m->to[0]; a++)
+        for (int b = m->from[1]; b <= m->to[1]; b++)
+            for (int c = m->from[2]; c <= m->to[2]; c++) {
+                double lo[3] = {at[0] + a, at[1] + b, at[2] + c};
+                bool meets = true;
+                for (int d = 0; d < 3; d++) meets &= lo[d] < m->hi[d] && lo[d] + size[d] > m->lo[d];
+                if (meets) lay_cell(m, lo, size, q, w);
+            }
+}
+
+static double value_of(const struct map *m, const struct source_octs *o, int c, int i)
+{
+    if (m->field == FIELD_LEVEL) return o->level;
+    if (m->field == FIELD_TEMPERATURE) return gas_T2(&m->gas, o, c, i);
+    if (m->field == FIELD_HYDROGEN) return gas_hydrogen(&m->gas, o, c, i);
+    if (m->field == FIELD_METALS) return gas_metals(&m->gas, o, c, i);
+    return o->val[8 * m->field + c][i];
+}
+
+/* field: NaN or infinite, else the density, by which it is weighted. at: its corner. */
+static enum err bad_cell(const struct map *m, const struct source_octs *o, const double at[3],
+                         bool field)
+{
+    char file[PATH_MAX];
+    double x[3], half = ldexp(0.5, -o->level), box = m->r->head.boxlen;
+    x[m->u] = (at[0] + half) * box, x[m->v] = (at[1] + half) * box, x[m->w] = (at[2] + half) * box;
+    source_file(m->r, field && m->field >= m->r->nhydro ? "grav" : "hydro", o->piece, file);
+    FAIL(ERR_FORMAT,
+         "%s: level %d, cell at %.9g %.9g %.9g: %s is NaN or infinite and cannot be drawn", file,
+         o->level, x[0], x[1], x[2], field ? m->o->field : "density");
+}
+
+static enum err fold_octs(const struct source_octs *o, void *ctx)
+{
+    struct map *m = ctx;
+    double size = ldexp(1, -o->level);
+    for (int i = 0; i < o->n; i++) {
+        int64_t x[3];
+        okey_coords(o->key[i], x);
+        for (int c = 0; c < source_cells(m->r); c++) {
+            if (o->split[i] >> c & 1) continue;
+            double q = value_of(m, o, c, i),
+                   w = m->weight == BY_MASS ? o->val[8 * m->gas.density + c][i] : 1;
+            const double at[3] = {(double)(2 * x[m->u] + (c >> m->u & 1)) * size,
+                                  (double)(2 * x[m->v] + (c >> m->v & 1)) * size,
+                                  (double)(2 * x[m->w] + (c >> m->w & 1)) * size};
+            if (!isfinite(q) || !isfinite(w)) return bad_cell(m, o, at, isfinite(w));
+            lay_images(m, at, size, m->weight == BY_MASS ? q * w : q, w);
+        }
+    }
+    return OK;
+}
+
+/* Velocities are not needed. */
+static enum err check_parts(const struct source_parts *p)
+{
+    struct source_parts q = *p;
+    for (int d = 0; d < 3; d++) q.v[d] = NULL;
+    return sane_parts(p->file, p->source->head.boxlen, &q);
+}
+
+/* The time over which star formation is averaged, s. */
+static double recent(const struct map *m)
+{
+    return fmin(m->o->recent * 1e6 * YEAR, m->births.now);
+}
+
+/* For sfr the mass that star i had when it was born, or 0 if it is too old. */
+static enum err mass_of(struct map *m, const struct source_parts *p, int64_t i, double *mass)
+{
+    double time;
+    *mass = p->m[i];
+    if (!m->rate) return OK;
+    TRY(births_star(&m->births, p, i, &time, mass));
+    if (m->births.now - time > recent(m)) *mass = 0;
+    return OK;
+}
+
+/* A particle is a cube, as large as a cell of its level, with uniform density. */
+static enum err fold_parts(const struct source_parts *p, void *ctx)
+{
+    struct map *m = ctx;
+    const int axis[3] = {m->u, m->v, m->w};
+    const struct source *r = p->source;
+    const int64_t *level = p->levelp;
+    TRY(check_parts(p));
+    double box = r->head.boxlen;
+    for (int64_t i = 0; i < p->n; i++) {
+        int l = level && level[i] > 0 && level[i] <= LEVEL_MAX ? (int)level[i] : r->head.levelmin;
+        double size = ldexp(1, -l), volume = ldexp(box * box * box, -r->head.ndim * l), at[3];
+        double mass;
+        if (p->family[i] != m->family) continue;
+        if (!(p->m[i] >= 0))
+            FAIL(ERR_FORMAT,
+                 "%s: particle %ld has the mass %g, which must be at least 0: see inspect -cc",
+                 p->file, (long)p->id[i], p->m[i]);
+        TRY(mass_of(m, p, i, &mass));
+        if (mass == 0) continue;
+        for (int d = 0; d < 3; d++) at[d] = p->x[axis[d]][i] / box - 0.5 * size;
+        lay_images(m, at, size, mass / volume, 1);
+    }
+    return OK;
+}
+
+static enum err map_read(struct map *m, struct source *r)
+{
+    bool values = m->field != FIELD_LEVEL || m->weight == BY_MASS;
+    enum source_mode mode = values ? SOURCE_STORED : SOURCE_TREE;
+    for (int piece = 0; piece < r->npiece; piece++) {
+        if (r->npiece > 1) log_live("reading file %d of %d", piece + 1, r->npiece);
+        if (m->family < 0) TRY(source_octs(r, piece, mode, fold_octs, m));
+        if (m->family >= 0) TRY(source_parts(r, piece, SOURCE_STORED, fold_parts, m));
+    }
+    log_live(NULL);
+    if (m->rate) return births_end(&m->births);
+    return m->family < 0 ? source_check_tree(r) : OK;
+}
+
+/* Of a code unit of length, kpc. */
+static double kiloparsecs(const struct map *m)
+{
+    return m->gas.units.length / KILOPARSEC;
+}
+
+/* What a value is worth in the unit that m->unit gets. Columns are lengths in code units, in
+ * physical ones cm, that of nH always in cm; sfr is per year and kpc². */
+static double find_unit(struct map *m)
+{
+    double length = m->r->head.boxlen;
+    struct unit u = unit_of(m->family >= 0 ? "density" : m->o->field, &m->gas.units,
+                            m->o->physical);
+    bool column = m->weight == COLUMN, cm = m->o->physical || m->field == FIELD_HYDROGEN;
+    if (m->rate) {
+        snprintf(m->unit, sizeof m->unit, "solar masses/yr/kpc^2");
+        return length * m->births.solar / (recent(m) / YEAR) / pow(kiloparsecs(m), 2);
+    }
+    if (column && cm && strcmp(u.name, "g/cm^3") == 0)
+        snprintf(m->unit, sizeof m->unit, "g/cm^2");
+    else if (column && cm && strcmp(u.name, "1/cm^3") == 0)
+        snprintf(m->unit, sizeof m->unit, "1/cm^2");
+    else if (column && strcmp(u.name, "code") != 0)
+        snprintf(m->unit, sizeof m->unit, "%s%s%s", u.name, *u.name ? " " : "",
+                 cm ? "cm" : "code length");
+    else
+        snprintf(m->unit, sizeof m->unit, "%s", u.name);
+    return u.worth * (column ? length * (cm ? m->gas.units.length : 1) : 1);
+}
+
+/* A pixel without cells has no mean. */
+static void divide(struct map *m)
+{
+    double worth = find_unit(m);
+    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
+        if (m->weight == GREATEST && !(m->sum[i] > -INFINITY)) m->sum[i] = NAN;
+        if (m->weight != COLUMN && m->weight != GREATEST)
+            m->sum[i] = m->norm[i] != 0 ? m->sum[i] / m->norm[i] : NAN;
+        m->sum[i] *= worth;
+    }
+}
+
+/* ---- the picture ---- */
+
+/* Maps of particles begin at a hundredth of their mean: below that are the fringes of single
+ * clouds. */
+static void find_range(struct map *m)
+{
+    struct map_range r = {.lo = INFINITY, .hi = -INFINITY};
+    int64_t n = 0;
+    double mean = 0, side = m->pixel * m->r->head.boxlen;
+    if (m->o->physical && !m->rate) side *= m->gas.units.length;
+    if (m->rate) side *= kiloparsecs(m);
+    for (size_t i = 0; i < (size_t)m->n * (size_t)m->n; i++) {
+        double x = m->sum[i];
+        if (!isfinite(x)) continue;
+        r.lo = x < r.lo ? x : r.lo;
+        r.hi = x > r.hi ? x : r.hi;
+        mean += x, n++;
+    }
+    r.total = mean * side * side;
+    if (m->family >= 0 && n && r.lo < 0.01 * mean / (double)n) r.lo = 0.01 * mean / (double)n;
+    if (m->o->has_range) r.lo = m->o->lo, r.hi = m->o->hi;
+    r.logarithmic = m->o->scale == SCALE_LOG ||
+                    (m->o->scale == SCALE_AUTO && r.lo > 0 && m->field != FIELD_LEVEL);
+    m->range = r;
+}
+
+enum err map_check_range(const struct map *m)
+{
+    const struct map_range *r = &m->range;
+    if (r->logarithmic && !(r->lo > 0))
+        FAIL(ERR_PARAM,
+             "%s: the map of %s begins at %g, which has no logarithm: give a range or --linear",
+             m->r->path, m->o->field, r->lo);
+    return OK;
+}
+
+unsigned char *map_paint(const struct map *m)
+{
+    const struct map_range *r = &m->range;
+    int64_t n = m->n;
+    unsigned char *rgb = mem_zero((size_t)(3 * n * n), "map");
+    double a = r->logarithmic ? log(r->lo) : r->lo, b = r->logarithmic ? log(r->hi) : r->hi;
+    for (int64_t v = 0; v < n; v++)
+        for (int64_t u = 0; u < n; u++) {
+            double x = m->sum[(n - 1 - v) * n + u]; /* rows go down, the axis goes up */
+            double y = !r->logarithmic ? x : x > r->lo ? log(x) : a;
+            if (!isnan(x))
+                colours_at(m->o->colours, b > a ? (y - a) / (b - a) : 0, rgb + 3 * (v * n + u));
+        }
+    return rgb;
+}
+
+const char *map_weight_name(const struct map *m)
+{
+    static const char *const name[] = {"", "column", "mass", "volume", "max"};
+    return name[m->weight];
+}
+
+/* ---- the plot ---- */
+
+enum { LEAST_SIDE = 400, MOST_SIDE = 1024, TITLE = 24 };
+
+/* A pixel of the map is a whole number of pixels of a PNG, which has two a point, unless the map is
+ * larger than the plot. */
+double map_plot_side(const struct map *m)
+{
+    int times = (2 * LEAST_SIDE + m->n - 1) / m->n;
+    return fmin(0.5 * m->n * times, MOST_SIDE);
+}
+
+struct box map_plot_size(const struct map *m)
+{
+    double side = map_plot_side(m);
+    return (struct box){0, 0, side + FRAME_LEFT + FRAME_RIGHT + FRAME_BAR,
+                        side + FRAME_TOP + TITLE + FRAME_BOTTOM};
+}
+
+/* Of the colours, and of the axes in `step` of the box. */
+static void names_of(const struct map *m, const char *length, char text[3][96])
+{
+    static const char *const how[] = {"", "column", "by mass", "by volume", "max"};
+    const char *field = m->rate ? "star formation" : m->o->field;
+    const char *weight = m->rate || m->field == FIELD_LEVEL ? "" : how[m->weight];
+    snprintf(text[2], sizeof text[2], "%.40s%s%s%s%.30s%s", field, *weight ? ", " : "", weight,
+             *m->unit ? " [" : "", m->unit, *m->unit ? "]" : "");
+    snprintf(text[0], sizeof text[0], "%c [%s]", 'x' + m->u, length);
+    snprintf(text[1], sizeof text[1], "%c [%s]", 'x' + m->v, length);
+}
+
+/* "output_00002, z = 0.5" */
+static void title_of(const struct map *m, char *title, size_t n)
+{
+    char when[48];
+    unit_when(&m->r->head, m->o->physical, when, sizeof when);
+    int k = snprintf(title, n, "output %d, %s", m->r->number, when);
+    if (m->o->depth < 1) snprintf(title + k, n - (size_t)k, ", depth %.3g of the box", m->o->depth);
+}
+
+void map_plot(struct canvas *c, const void *map)
+{
+    const struct map *m = map;
+    char text[3][96], title[160];
+    const char *length = "box";
+    double step = 1, box = kiloparsecs(m) * m->r->head.boxlen;
+    if (m->o->physical) {
+        bool large = box * m->o->width > 3000;
+        length = large ? "Mpc" : "kpc", step = large ? box / 1000 : box;
+    }
+    names_of(m, length, text);
+    title_of(m, title, sizeof title);
+    double side = map_plot_side(m);
+    struct frame f = {.x = {m->lo[0] * step, m->hi[0] * step, false, text[0]},
+                      .y = {m->lo[1] * step, m->hi[1] * step, false, text[1]},
+                      .in = {FRAME_LEFT, FRAME_TOP + TITLE, side, side},
+                      .title = title};
+    const struct map_range *r = &m->range;
+    struct axis bar = {r->logarithmic ? log10(r->lo) : r->lo, r->logarithmic ? log10(r->hi) : r->hi,
+                       r->logarithmic, text[2]};
+    unsigned char *rgb = map_paint(m);
+    canvas_pixels(c, f.in, m->n, m->n, rgb);
+    FREE(rgb);
+    frame_bar(&f, c, m->o->colours, &bar);
+    frame_draw(&f, c);
+}
