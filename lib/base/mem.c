@@ -193,6 +193,12 @@ void mem_free(void *p)
     }
 }
 
+void mem_count(const char *name, ptrdiff_t more)
+{
+#pragma omp critical(mem)
+    account(row_find(name), more > 0 ? (size_t)more : 0, more < 0 ? (size_t)-more : 0);
+}
+
 size_t mem_now(void)
 {
     return total_now;

@@ -15,8 +15,10 @@ char *mem_close_text(FILE *f, char **text, const size_t *bytes, const char *name
 /* A library has run out of memory: ends the program with a message, as the functions here do. */
 _Noreturn void mem_exhausted(const char *library);
 void mem_free(void *p); /* NULL is allowed */
-size_t mem_now(void);   /* bytes held by this rank */
-size_t mem_peak(void);  /* the max ever held */
+/* Memory that is not from here: so many bytes more, or less, are held under this name. */
+void mem_count(const char *name, ptrdiff_t more);
+size_t mem_now(void);  /* bytes held by this rank */
+size_t mem_peak(void); /* the max ever held */
 /* resident now, from the system, bytes; 0 if not known */
 size_t mem_rss(void);
 size_t mem_peak_rss(void); /* from the system, bytes */

@@ -11,9 +11,11 @@
 #include "base/sum.h"
 
 struct comm_tuner;
+struct comm_share;
 
 struct comm {
     int rank, size;
+    struct comm_share *share; /* windows of the ranks of this node (comm/share.h); NULL: none */
     struct comm_tuner *tuner; /* chooses transports (comm/tuner.h); NULL: point to point */
 };
 

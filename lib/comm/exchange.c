@@ -8,9 +8,10 @@
 #include "comm/tuner.h"
 
 /* Tags of exchanges that all ranks take part in: those under way at a time differ. */
+enum { FIRST = 1000, TAGS = 8192 };
+
 static int next_tag(void)
 {
-    enum { FIRST = 1000, TAGS = 16384 };
     static int last;
     last = (last + 1) % TAGS;
     return FIRST + last;
@@ -239,6 +240,11 @@ struct comm_swap *comm_swap_begin(const struct comm *c, enum comm_use use, int n
     s->by->begin(s);
     s->seconds = timer_wall() - began;
     return s;
+}
+
+int comm_rest_tag(const struct comm_swap *s)
+{
+    return s->tag + TAGS;
 }
 
 void comm_swap_end(struct comm_swap *s)

@@ -19,8 +19,9 @@ static size_t pieces(size_t bytes)
     return (bytes + comm_piece_max - 1) / comm_piece_max;
 }
 
-struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
-                             const size_t *sbytes, void *const *rbuf, const size_t *rbytes)
+struct comm_round *comm_post_as(const struct comm *c, int tag, int npeer, const int *peer,
+                                void *const *sbuf, const size_t *sbytes, void *const *rbuf,
+                                const size_t *rbytes)
 {
     size_t total = 0;
     for (int i = 0; i < npeer; i++) total += pieces(sbytes[i]) + pieces(rbytes[i]);
@@ -29,13 +30,19 @@ struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, v
     if (total) comm_count_round();
     for (int i = 0; i < npeer; i++)
         for (size_t at = 0; at < rbytes[i]; at += comm_piece_max)
-            MPI_Irecv((char *)rbuf[i] + at, comm_piece(rbytes[i] - at), MPI_BYTE, peer[i], TAG,
+            MPI_Irecv((char *)rbuf[i] + at, comm_piece(rbytes[i] - at), MPI_BYTE, peer[i], tag,
                       MPI_COMM_WORLD, &r->req[r->n++]);
     for (int i = 0; i < npeer; i++)
         for (size_t at = 0; at < sbytes[i]; at += comm_piece_max)
-            MPI_Isend((char *)sbuf[i] + at, comm_piece(sbytes[i] - at), MPI_BYTE, peer[i], TAG,
+            MPI_Isend((char *)sbuf[i] + at, comm_piece(sbytes[i] - at), MPI_BYTE, peer[i], tag,
                       MPI_COMM_WORLD, &r->req[r->n++]);
     return r;
+}
+
+struct comm_round *comm_post(const struct comm *c, int npeer, const int *peer, void *const *sbuf,
+                             const size_t *sbytes, void *const *rbuf, const size_t *rbytes)
+{
+    return comm_post_as(c, TAG, npeer, peer, sbuf, sbytes, rbuf, rbytes);
 }
 
 void comm_wait(struct comm_round *r)

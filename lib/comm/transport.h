@@ -52,6 +52,13 @@ struct comm_swap {
     double seconds; /* spent inside so far */
 };
 
+/* For messages besides those of the transport. */
+int comm_rest_tag(const struct comm_swap *s);
+/* comm_post (comm.h) with this tag. */
+struct comm_round *comm_post_as(const struct comm *c, int tag, int npeer, const int *peer,
+                                void *const *sbuf, const size_t *sbytes, void *const *rbuf,
+                                const size_t *rbytes);
+
 struct transport {
     const char *name;
     bool tried;

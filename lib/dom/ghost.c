@@ -17,51 +17,29 @@ static void rows_get(char *to, const char *from, size_t stride, lidx n, const li
             memcpy(to + stride * (size_t)i, from + stride * (size_t)row[i], stride);
 }
 
+/* Ghosts of one owner are a few runs of rows. */
 static void rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
-    enum { CELLS = sizeof(double[8]) };
-    if (stride == CELLS)
-        for (lidx i = 0; i < n; i++)
-            memcpy(to + CELLS * (size_t)row[i], from + CELLS * (size_t)i, CELLS);
-    else
-        for (lidx i = 0; i < n; i++)
-            memcpy(to + stride * (size_t)row[i], from + stride * (size_t)i, stride);
+    for (lidx i = 0, k; i < n; i = k) {
+        for (k = i + 1; k < n && row[k] == row[k - 1] + 1;) k++;
+        memcpy(to + stride * (size_t)row[i], from + stride * (size_t)i, stride * (size_t)(k - i));
+    }
 }
 
 /* ---- messages ---- */
 
-/* Buffers for rows of this many bytes: out[] and in[] per peer. */
-static void round_begin(struct ghost_rows *g, const struct xplan *p, const lidx *sfirst,
-                        const lidx *rfirst, size_t row)
+/* Room for rows of this many bytes, per peer. */
+static void round_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                        const struct xplan *p, const lidx *sfirst, const lidx *rfirst, size_t row)
 {
-    size_t total = 0;
+    size_t n = (size_t)p->npeer, *len = mem_new(2 * sizeof *len * n + 1, "ghost buffers");
     *g = (struct ghost_rows){.plan = p};
-    g->ptr = mem_new(sizeof *g->ptr * (size_t)(2 * p->npeer), "ghost buffers");
-    g->len = mem_new(sizeof *g->len * (size_t)(2 * p->npeer), "ghost buffers");
     for (int i = 0; i < p->npeer; i++) {
-        g->len[i] = row * (size_t)(sfirst[i + 1] - sfirst[i]);
-        g->len[p->npeer + i] = row * (size_t)(rfirst[i + 1] - rfirst[i]);
+        len[i] = row * (size_t)(sfirst[i + 1] - sfirst[i]);
+        len[n + (size_t)i] = row * (size_t)(rfirst[i + 1] - rfirst[i]);
     }
-    for (int i = 0; i < 2 * p->npeer; i++) total += g->len[i];
-    g->block = mem_new(total + 1, "ghost buffers");
-    char *at = g->block;
-    for (int i = 0; i < 2 * p->npeer; i++) {
-        g->ptr[i] = at;
-        at += g->len[i];
-    }
-}
-
-static void round_post(struct ghost_rows *g, const struct comm *c, enum comm_use use)
-{
-    int n = g->plan->npeer;
-    g->swap = comm_swap_begin(c, use, n, g->plan->peer, g->ptr, g->len, g->ptr + n, g->len + n);
-}
-
-static void round_end(struct ghost_rows *g)
-{
-    FREE(g->block);
-    FREE(g->ptr);
-    FREE(g->len);
+    comm_pack_new(&g->pack, c, use, p->npeer, p->peer, len, len + n);
+    mem_free(len);
 }
 
 void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
@@ -71,32 +49,32 @@ void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use 
     *g = (struct ghost_rows){.plan = NULL};
     if (!p->shared || narr == 0) return;
     for (int a = 0; a < narr; a++) row += stride[a];
-    round_begin(g, p, p->sfirst, p->rfirst, row);
+    round_begin(g, c, use, p, p->sfirst, p->rfirst, row);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->sfirst[i + 1] - p->sfirst[i];
-        char *at = g->ptr[i];
+        char *at = g->pack.out[i];
         for (int a = 0; a < narr; a++) {
             rows_get(at, arr[a], stride[a], n, p->send + p->sfirst[i]);
             at += stride[a] * (size_t)n;
         }
     }
-    round_post(g, c, use);
+    comm_pack_send(&g->pack);
 }
 
 void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size_t *stride)
 {
     const struct xplan *p = g->plan;
     if (!p) return;
-    comm_swap_end(g->swap);
+    comm_pack_receive(&g->pack);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
-        const char *at = g->ptr[p->npeer + i];
+        const char *at = g->pack.in[i];
         for (int a = 0; a < narr; a++) {
             rows_put(arr[a], at, stride[a], n, p->recv + p->rfirst[i]);
             at += stride[a] * (size_t)n;
         }
     }
-    round_end(g);
+    comm_pack_free(&g->pack);
 }
 
 void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan *p, int narr,
@@ -195,22 +173,22 @@ void ghost_add_i64(const struct comm *c, const struct xplan *p, int narr, int64_
     if (!p->shared || narr == 0) return;
     struct ghost_rows g;
     size_t row = sizeof(int64_t[8]);
-    round_begin(&g, p, p->rfirst, p->sfirst, row * (size_t)narr);
+    round_begin(&g, c, COMM_REVERSE_INT, p, p->rfirst, p->sfirst, row * (size_t)narr);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
         for (int a = 0; a < narr; a++)
-            rows_get((char *)g.ptr[i] + row * (size_t)n * (size_t)a, (const char *)arr[a], row, n,
+            rows_get(g.pack.out[i] + row * (size_t)n * (size_t)a, (const char *)arr[a], row, n,
                      p->recv + p->rfirst[i]);
     }
-    round_post(&g, c, COMM_REVERSE_INT);
-    comm_swap_end(g.swap);
+    comm_pack_send(&g.pack);
+    comm_pack_receive(&g.pack);
     for (int i = 0; i < p->npeer; i++) {
-        const int64_t(*in)[8] = g.ptr[p->npeer + i];
+        const int64_t(*in)[8] = (const int64_t(*)[8])g.pack.in[i];
         for (int a = 0; a < narr; a++)
             for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++, in++)
                 for (int k = 0; k < 8; k++) arr[a][p->send[j]][k] += (*in)[k];
     }
-    round_end(&g);
+    comm_pack_free(&g.pack);
 }
 
 static lidx *subset_list(int npeer, const lidx *first, const lidx *list, const unsigned char *keep,

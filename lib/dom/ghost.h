@@ -1,7 +1,7 @@
 /* dom/ghost: copies between ranks along a level's exchange plan. All functions are collective
  * (every rank calls them with the same level and the same kind of arrays). */
 #pragma once
-#include "comm/comm.h"
+#include "comm/pack.h"
 #include "oct/mesh.h"
 
 /* Ghost rows of each array := the owner's rows. arr[i] is an array with one row of stride[i] bytes
@@ -18,10 +18,7 @@ void ghost_fill_flags(const struct comm *c, struct mesh *m, int l);
  * zeroed; end without begin does nothing. */
 struct ghost_rows {
     const struct xplan *plan;
-    char *block;
-    void **ptr; /* [2 npeer]: out, in */
-    size_t *len;
-    struct comm_swap *swap;
+    struct comm_pack pack;
 };
 /* With the same arrays in both halves, of which rows of own octs may change in between. */
 void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,

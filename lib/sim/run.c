@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
+#include "comm/share.h"
 #include "comm/tuner.h"
 #include "phys/yields.h"
 #include "sim/sim.h"
@@ -151,4 +152,5 @@ void sim_fini(struct sim *s)
     FREE(s->out.aout);
     FREE(s->out.before);
     tuner_free(&s->comm.tuner);
+    comm_share_free(&s->comm.share);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "comm/share.h"
 #include "comm/tuner.h"
 #include "phys/stars.h"
 #include "phys/yields.h"
@@ -234,6 +235,7 @@ enum err sim_setup(struct sim *s)
     bool bounded[6];
     s->check.ghosts = p->run.check_ghosts;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
+    if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
     if (param_yields(p))
         TRY(err_agree(&s->comm, yields_new(p->physics.yieldtablefilename, &s->yields)));
     TRY(setup_hydro(s));

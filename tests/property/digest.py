@@ -3,7 +3,9 @@ sizes, or where the domains are.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
                                 levels) or cooling (the same with cooling); VARIANTS: few, tiles,
-                                ghosts, transports or all
+                                ghosts, transports, windows or all
+
+windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
 transports: each transport, both orderings, 2 to 11 ranks, some with groups of unequal sizes.
 
@@ -20,6 +22,8 @@ exchange old, a loop order that follows the particles' arrival.
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
+# test: sedov windows tier=check timeout=300 ranks=3
+# test: cosmo windows tier=long timeout=900 ranks=3
 # test: cosmo transports tier=long timeout=900 ranks=3
 # test: cooling ghosts tier=check timeout=180 ranks=3
 # test: cooling few tier=check timeout=180 ranks=2
@@ -138,8 +142,8 @@ n_star=1.
 """
 
 CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING}
-# (ranks, threads, ordering, nremap, tile_depth[, transport]); the first is what the others are
-# compared with
+# (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first is what the
+# others are compared with. windows: ranks of a node, 0: all, or off (exchange_shared)
 VARIANTS = {
     'few': [(1, 1, 'ksection', 0, 0), (3, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0),
             (1, 2, 'ksection', 0, 0)],
@@ -154,11 +158,16 @@ VARIANTS = {
 VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, ordering, 2, 0, transport) for transport in ptah.transports()
     for ranks, ordering in ((2, 'hilbert'), (5, 'hilbert'), (8, 'ksection'), (11, 'ksection'))]
+VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
+    (ranks, 1, 'ksection', 2, 0, 'p2p', windows) for ranks, windows in
+    ((2, 0), (2, 'off'), (3, 0), (3, 'off'), (5, 0), (5, 2), (5, 'off'), (8, 3), (8, 'off'))] + [
+    (5, 1, 'hilbert', 2, 0, 'alltoallv', 2), (5, 1, 'hilbert', 2, 0, 'ksection', 2)]
 
 
 def run_variant(case, variant, which):
     """(digests of the checkpoints, the last checkpoint, seconds)"""
     ranks, threads, ordering, nremap, tiles, *transport = variant
+    windows = transport.pop() if len(transport) == 2 else 0
     folder = '_'.join([case] + [str(x) for x in variant])
     os.makedirs(folder)
     if case != 'sedov':
@@ -166,10 +175,14 @@ def run_variant(case, variant, which):
     settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap,
                 'hydro_params/tile_depth=%d' % tiles]
     settings += ['run_params/exchange_method=' + t for t in transport]
+    settings += ['run_params/exchange_shared=.false.'] if windows == 'off' else []
+    if windows not in (0, 'off'):
+        os.environ['PTAH_NODE_RANKS'] = str(windows)
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
+    os.environ.pop('PTAH_NODE_RANKS', None)
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 
 
@@ -181,7 +194,7 @@ def main():
     reference = None
     for variant in VARIANTS[which]:
         name = '%d ranks, %d threads, %s, nremap %d, tile_depth %d' % variant[:5]
-        name += ''.join(', ' + x for x in variant[5:])
+        name += ''.join(', %s' % x for x in variant[5:])
         digests, path, seconds = run_variant(case, variant, which)
         print('     %s: %.1f s' % (name, seconds))
         if reference is None:

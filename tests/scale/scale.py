@@ -94,10 +94,10 @@ def check_field(v, rows):
         v.check(name + 'bytes of the tree per rank', (d['tree'] - SCRATCH) / d['ranks'], TREE_BYTES)
 
 
-def counted(ranks, cells):
+def counted(ranks, cells, windows):
     """Rows of mpicount for one exchange of one variable, by (domains, transport)."""
     program = os.path.join(ptah.ROOT, 'build', 'tests', 'bench', 'ghost')
-    r = ptah.Run(ptah.mpirun(ranks) + [program, str(cells), '1', '1'], '.',
+    r = ptah.Run(ptah.mpirun(ranks) + [program, str(cells), '1', '1', str(windows)], '.',
                  {'OMP_NUM_THREADS': '1', **ptah.mpicount('mpi.tsv')})
     if r.status != 0:
         sys.exit(r.err)
@@ -112,9 +112,13 @@ def counted(ranks, cells):
 
 def check_real(v, ranks, cells):
     rows = {d['domains']: d for d in table('-n', ranks, 'uniform:%d' % (cells // 2))}
-    for (kind, transport), mine in counted(ranks, cells).items():
+    short = counted(ranks, cells, 1)
+    for (kind, transport), mine in counted(ranks, cells, 0).items():
         name = '%d ranks, %s, %s: ' % (ranks, kind, transport)
         sends, sent = [d['sends'] for d in mine], sum(d['bytes'] for d in mine)
+        through = short[kind, transport]
+        v.same(name + 'messages with windows', [d['sends'] for d in through], sends)
+        v.check(name + 'their bytes', sum(d['bytes'] for d in through), sent / 2)
         if transport == 'ksection':
             v.same(name + 'messages', sends, [WALK[ranks]] * ranks)
             if ranks in EVEN:  # payload, and a table of what is in a message

@@ -1,0 +1,168 @@
+/* comm/pack: see pack.h. */
+#include "comm/pack.h"
+
+#include <stdatomic.h>
+
+#include "base/mem.h"
+#include "comm/share.h"
+#include "comm/transport.h"
+
+struct message {
+    bool near; /* through a window */
+    size_t bytes;
+    struct share_slip slip; /* of near ones; .data 0: the data follow by themselves */
+    char *data;             /* of the caller to pack, or that came */
+};
+
+struct pack_state {
+    const struct comm *c;
+    enum comm_use use;
+    int n;
+    const int *peer;
+    struct message *message; /* [2 n] out, in; one block with the data that are carried */
+    void **buf;              /* [2 n] what is carried */
+    size_t *len;
+    struct comm_swap *swap;
+    struct comm_round *rest; /* data for which the window has no room */
+    char *rest_block;
+};
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + SHARE_ALIGN - 1) / SHARE_ALIGN * SHARE_ALIGN;
+}
+
+/* Places of the messages: in the window, or in the block. */
+static void messages_place(struct pack_state *x, size_t shared, int readers, size_t carried)
+{
+    struct share_slip slip = {0};
+    struct message *m = x->message, *block;
+    char *window = readers ? share_get(x->c->share, shared, readers, &slip) : NULL, *at;
+    size_t head = aligned(sizeof *m * 2 * (size_t)x->n);
+    block = mem_new(head + carried + (window ? 0 : shared) + 1, "ghost buffers");
+    at = (char *)block + head;
+    for (int i = 0; i < 2 * x->n; i++) {
+        block[i] = m[i];
+        if (m[i].near && i >= x->n) continue;
+        if (m[i].near && window) {
+            block[i].slip = slip;
+            block[i].data = window;
+            slip.data += (uint32_t)(aligned(m[i].bytes) / SHARE_ALIGN);
+            window += aligned(m[i].bytes);
+        } else {
+            block[i].data = at;
+            at += aligned(m[i].bytes);
+        }
+    }
+    mem_free(m);
+    x->message = block;
+}
+
+void comm_pack_new(struct comm_pack *k, const struct comm *c, enum comm_use use, int npeer,
+                   const int *peer, const size_t *sbytes, const size_t *rbytes)
+{
+    size_t shared = 0, carried = 0, two = 2 * (size_t)npeer;
+    int readers = 0;
+    struct pack_state *x = k->state = mem_new(sizeof *x, "ghost buffers");
+    *x = (struct pack_state){.c = c, .use = use, .n = npeer, .peer = peer};
+    x->message = mem_zero(sizeof *x->message * two + 1, "ghost buffers");
+    for (int i = 0; i < 2 * npeer; i++) {
+        bool out = i < npeer;
+        struct message *m = &x->message[i];
+        m->bytes = out ? sbytes[i] : rbytes[i - npeer];
+        m->near = m->bytes >= comm_share_least &&
+                  comm_share_near(c->share, peer[out ? i : i - npeer]);
+        if (!m->near) carried += aligned(m->bytes);
+        if (m->near && out) shared += aligned(m->bytes), readers++;
+    }
+    messages_place(x, shared, readers, carried);
+    x->buf = mem_new(sizeof *x->buf * two + 1, "ghost buffers");
+    x->len = mem_new(sizeof *x->len * two + 1, "ghost buffers");
+    k->npeer = npeer;
+    k->out = mem_new(sizeof *k->out * two + 1, "ghost buffers");
+    k->in = (const char **)(k->out + npeer);
+    for (int i = 0; i < npeer; i++) k->out[i] = x->message[i].data;
+}
+
+/* Near messages without a place in a window: sends or receives them. */
+static struct comm_round *rest_post(struct pack_state *x, int tag, bool out)
+{
+    size_t n = (size_t)x->n, none = 0;
+    const struct message *m = x->message + (out ? 0 : n);
+    size_t *len = mem_zero(2 * sizeof *len * n + 1, "exchange");
+    void **buf = mem_zero(sizeof *buf * n + 1, "exchange");
+    for (size_t i = 0; i < n; i++) {
+        if (!m[i].near || m[i].slip.data) continue;
+        buf[i] = m[i].data;
+        len[i] = m[i].bytes;
+        none++;
+    }
+    struct comm_round *r = NULL;
+    if (none && out) r = comm_post_as(x->c, tag, x->n, x->peer, buf, len, buf, len + n);
+    if (none && !out) r = comm_post_as(x->c, tag, x->n, x->peer, buf, len + n, buf, len);
+    mem_free(buf);
+    mem_free(len);
+    return r;
+}
+
+void comm_pack_send(struct comm_pack *k)
+{
+    struct pack_state *x = k->state;
+    for (int i = 0; i < 2 * x->n; i++) {
+        struct message *m = &x->message[i];
+        x->buf[i] = m->near ? (void *)&m->slip : m->data;
+        x->len[i] = m->near ? sizeof m->slip : m->bytes;
+    }
+    atomic_thread_fence(memory_order_release);
+    x->swap = comm_swap_begin(x->c, x->use, x->n, x->peer, x->buf, x->len, x->buf + x->n,
+                              x->len + x->n);
+    if (x->swap) x->rest = rest_post(x, comm_rest_tag(x->swap), true);
+}
+
+/* Room for data that follow by themselves. */
+static void rest_place(struct pack_state *x)
+{
+    size_t total = 0;
+    struct message *m = x->message + x->n;
+    for (int i = 0; i < x->n; i++)
+        if (m[i].near && !m[i].slip.data) total += aligned(m[i].bytes);
+    if (total == 0) return;
+    char *at = x->rest_block = mem_new(total, "ghost buffers");
+    for (int i = 0; i < x->n; i++) {
+        if (!m[i].near || m[i].slip.data) continue;
+        m[i].data = at;
+        at += aligned(m[i].bytes);
+    }
+}
+
+void comm_pack_receive(struct comm_pack *k)
+{
+    struct pack_state *x = k->state;
+    struct message *m = x->message + x->n;
+    if (x->swap) {
+        int tag = comm_rest_tag(x->swap);
+        comm_swap_end(x->swap);
+        rest_place(x);
+        struct comm_round *more = rest_post(x, tag, false);
+        if (more) comm_wait(more);
+        if (x->rest) comm_wait(x->rest);
+    }
+    atomic_thread_fence(memory_order_acquire);
+    for (int i = 0; i < x->n; i++)
+        k->in[i] = m[i].near && m[i].slip.data ? share_at(x->c->share, x->peer[i], m[i].slip)
+                                               : m[i].data;
+}
+
+void comm_pack_free(struct comm_pack *k)
+{
+    struct pack_state *x = k->state;
+    const struct message *m = x->message + x->n;
+    for (int i = 0; i < x->n; i++)
+        if (m[i].near && m[i].slip.data) share_done(x->c->share, x->peer[i], m[i].slip);
+    mem_free(x->rest_block);
+    mem_free(x->message);
+    mem_free(x->buf);
+    mem_free(x->len);
+    FREE(k->out);
+    FREE(k->state);
+}

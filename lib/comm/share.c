@@ -1,0 +1,220 @@
+/* comm/share: see share.h. */
+#include "comm/share.h"
+
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+enum { FIRST = 4096 }; /* blocks begin behind the first page, which says whose window it is */
+
+size_t comm_share_most = (size_t)1 << 30, comm_share_least = 512;
+
+/* Who a rank is, and where others find its window. */
+struct owner {
+    int64_t rank, pid, fd, born; /* fd < 0: it has no window; born: ns */
+};
+
+/* What a block begins with, for all to see. */
+struct block {
+    _Alignas(SHARE_ALIGN) atomic_int readers; /* that have not finished */
+};
+
+/* A block in use, as its owner knows it. */
+struct used {
+    size_t at, bytes;
+};
+
+struct comm_share {
+    int n, me; /* ranks of the node, ascending */
+    struct owner *owner;
+    char **window; /* [n]; NULL: not mapped */
+    size_t span;   /* addresses of each */
+    size_t held;   /* bytes of pages of this rank's window */
+    int nused, used_room;
+    struct used *used; /* by place */
+};
+
+/* ---- set-up ---- */
+
+static MPI_Comm node_new(const struct comm *c)
+{
+    const char *ranks = getenv("PTAH_NODE_RANKS");
+    long each = ranks ? strtol(ranks, NULL, 10) : 0;
+    MPI_Comm machine, node;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &machine);
+    MPI_Comm_split(machine, each > 0 ? c->rank / (int)each : 0, c->rank, &node);
+    MPI_Comm_free(&machine);
+    return node;
+}
+
+static int64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static char *map(const struct comm_share *s, int fd)
+{
+    void *p = mmap(NULL, s->span, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void window_new(struct comm_share *s, const struct comm *c)
+{
+    struct owner *o = &s->owner[s->me];
+    *o = (struct owner){c->rank, getpid(), memfd_create("ptah", MFD_CLOEXEC), nanoseconds()};
+    if (o->fd < 0) return;
+    if (posix_fallocate((int)o->fd, 0, FIRST) == 0) s->window[s->me] = map(s, (int)o->fd);
+    if (s->window[s->me]) memcpy(s->window[s->me], o, sizeof *o);
+}
+
+/* The window of rank i of the node. Its process may be of another container, and this path that of
+ * another file. */
+static void window_open(struct comm_share *s, int i)
+{
+    char path[64];
+    struct stat st;
+    if (s->owner[i].fd < 0) return;
+    snprintf(path, sizeof path, "/proc/%ld/fd/%ld", (long)s->owner[i].pid, (long)s->owner[i].fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= FIRST)
+        s->window[i] = map(s, fd);
+    close(fd);
+    if (!s->window[i] || memcmp(s->window[i], &s->owner[i], sizeof s->owner[i]) == 0) return;
+    munmap(s->window[i], s->span);
+    s->window[i] = NULL;
+}
+
+struct comm_share *comm_share_new(const struct comm *c)
+{
+    if (c->size == 1) return NULL;
+    MPI_Comm node = node_new(c);
+    struct comm_share *s = mem_new(sizeof *s, "exchange");
+    *s = (struct comm_share){.span = comm_share_most};
+    MPI_Comm_size(node, &s->n);
+    MPI_Comm_rank(node, &s->me);
+    s->owner = mem_zero(sizeof *s->owner * (size_t)s->n, "exchange");
+    s->window = mem_zero(sizeof *s->window * (size_t)s->n, "exchange");
+    s->held = FIRST;
+    mem_count("exchange window", FIRST);
+    window_new(s, c);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, s->owner, sizeof *s->owner, MPI_BYTE, node);
+    int all = s->n > 1;
+    for (int i = 0; i < s->n; i++) {
+        if (i != s->me) window_open(s, i);
+        all &= s->window[i] != NULL;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, node);
+    MPI_Comm_free(&node);
+    if (!all) comm_share_free(&s);
+    return s;
+}
+
+void comm_share_free(struct comm_share **share)
+{
+    struct comm_share *s = *share;
+    if (!s) return;
+    for (int i = 0; i < s->n; i++)
+        if (s->window[i]) munmap(s->window[i], s->span);
+    if (s->owner[s->me].fd >= 0) close((int)s->owner[s->me].fd);
+    mem_count("exchange window", -(ptrdiff_t)s->held);
+    mem_free(s->used);
+    mem_free(s->window);
+    mem_free(s->owner);
+    FREE(*share);
+}
+
+/* The place of a rank in the node; -1: it is of another. */
+static int place(const struct comm_share *s, int rank)
+{
+    int lo = 0, hi = s->n - 1;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (s->owner[mid].rank < rank)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return s->owner[lo].rank == rank ? lo : -1;
+}
+
+bool comm_share_near(const struct comm_share *s, int rank)
+{
+    return s && place(s, rank) >= 0;
+}
+
+/* ---- blocks ---- */
+
+static atomic_int *readers_of(const struct comm_share *s, int i, size_t at)
+{
+    return &((struct block *)(s->window[i] + at))->readers;
+}
+
+static void forget_read(struct comm_share *s)
+{
+    int kept = 0;
+    for (int i = 0; i < s->nused; i++)
+        if (atomic_load_explicit(readers_of(s, s->me, s->used[i].at), memory_order_acquire))
+            s->used[kept++] = s->used[i];
+    s->nused = kept;
+}
+
+/* Pages from the system up to this place; false: there are none. */
+static bool grow(struct comm_share *s, size_t end)
+{
+    if (end <= s->held) return true;
+    if (end > s->span) return false;
+    end = (end + FIRST - 1) / FIRST * FIRST;
+    if (end > s->span ||
+        posix_fallocate((int)s->owner[s->me].fd, (off_t)s->held, (off_t)(end - s->held)))
+        return false;
+    mem_count("exchange window", (ptrdiff_t)(end - s->held));
+    s->held = end;
+    return true;
+}
+
+char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip)
+{
+    size_t at = FIRST,
+           all = sizeof(struct block) + (bytes + SHARE_ALIGN - 1) / SHARE_ALIGN * SHARE_ALIGN;
+    int i = 0;
+    forget_read(s);
+    while (i < s->nused && s->used[i].at - at < all) { /* the first gap that is large enough */
+        at = s->used[i].at + s->used[i].bytes;
+        i++;
+    }
+    if (!grow(s, at + all)) return NULL;
+    if (s->nused == s->used_room) {
+        s->used_room = 2 * s->used_room + 8;
+        s->used = mem_grow(s->used, sizeof *s->used * (size_t)s->used_room, "exchange");
+    }
+    memmove(s->used + i + 1, s->used + i, sizeof *s->used * (size_t)(s->nused - i));
+    s->used[i] = (struct used){at, all};
+    s->nused++;
+    atomic_store_explicit(readers_of(s, s->me, at), readers, memory_order_relaxed);
+    slip->block = (uint32_t)(at / SHARE_ALIGN);
+    slip->data = slip->block + 1;
+    return s->window[s->me] + at + sizeof(struct block);
+}
+
+const char *share_at(const struct comm_share *s, int rank, struct share_slip slip)
+{
+    return s->window[place(s, rank)] + (size_t)slip.data * SHARE_ALIGN;
+}
+
+void share_done(const struct comm_share *s, int rank, struct share_slip slip)
+{
+    atomic_fetch_sub_explicit(readers_of(s, place(s, rank), (size_t)slip.block * SHARE_ALIGN), 1,
+                              memory_order_release);
+}

@@ -1,0 +1,198 @@
+/* Laws of packed messages and windows (comm/pack, comm/share): the same bytes arrive by each
+ * transport, with windows, without, with nodes of two ranks and with windows that are too small;
+ * the messages are as many. Catches: a block that is used again before all have read it, one that
+ * is never free, a slip of the wrong peer, data without room in a window that are not sent. */
+#include "mpicount.h"
+
+#include "base/mem.h"
+#include "check.h"
+#include "comm/pack.h"
+#include "comm/share.h"
+#include "comm/transport.h"
+#include "comm/tree.h"
+#include "comm/tuner.h"
+
+enum { UNDER_WAY = 3, ROUNDS = 12, MOST = 700 };
+
+static struct comm c;
+
+static uint64_t hash(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Of an exchange: numbers that rank a sends to rank b. */
+static size_t amount(int number, int a, int b)
+{
+    uint64_t h = hash((uint64_t)number * 1000003 + (uint64_t)a * 1009 + (uint64_t)b);
+    return h % 5 == 0 ? 0 : h % 5 == 1 ? 1 : (h >> 8) % MOST;
+}
+
+static uint64_t value(int number, int a, int b, size_t k)
+{
+    return hash((uint64_t)number << 48 | (uint64_t)a << 32 | (uint64_t)b << 24 | (uint64_t)k);
+}
+
+struct packed {
+    struct comm_pack k;
+    int number, *peer;
+    size_t *bytes; /* [2 size] */
+};
+
+static void send(struct packed *p, int number)
+{
+    size_t n = (size_t)c.size;
+    p->number = number;
+    p->peer = mem_new(sizeof *p->peer * n, "test");
+    p->bytes = mem_new(2 * sizeof *p->bytes * n, "test");
+    int npeer = 0;
+    for (int r = 0; r < c.size; r++) {
+        if (r == c.rank) continue;
+        p->peer[npeer] = r;
+        p->bytes[npeer] = sizeof(uint64_t) * amount(number, c.rank, r);
+        p->bytes[n + (size_t)npeer++] = sizeof(uint64_t) * amount(number, r, c.rank);
+    }
+    comm_pack_new(&p->k, &c, COMM_FINE_DP, npeer, p->peer, p->bytes, p->bytes + n);
+    for (int i = 0; i < npeer; i++)
+        for (size_t k = 0; k < p->bytes[i] / sizeof(uint64_t); k++)
+            ((uint64_t *)p->k.out[i])[k] = value(number, c.rank, p->peer[i], k);
+    comm_pack_send(&p->k);
+}
+
+static int64_t receive(struct packed *p)
+{
+    int64_t bad = 0;
+    comm_pack_receive(&p->k);
+    for (int i = 0; i < p->k.npeer; i++)
+        for (size_t k = 0; k < amount(p->number, p->peer[i], c.rank); k++)
+            bad += ((const uint64_t *)p->k.in[i])[k] != value(p->number, p->peer[i], c.rank, k);
+    comm_pack_free(&p->k);
+    mem_free(p->bytes);
+    mem_free(p->peer);
+    return bad;
+}
+
+/* Several under way at a time. */
+static void test_values(const char *name)
+{
+    for (int t = 0; t < TRANSPORTS; t++) {
+        int64_t bad = 0;
+        c.tuner = tuner_new(comm_transport[t].name);
+        for (int i = 0; i < ROUNDS; i++) {
+            struct packed p[UNDER_WAY];
+            for (int k = 0; k < UNDER_WAY; k++) send(&p[k], UNDER_WAY * i + k);
+            for (int k = 0; k < UNDER_WAY; k++) bad += receive(&p[k]);
+        }
+        CHECK(bad == 0, "%s, %s: %ld wrong", name, comm_transport[t].name, (long)bad);
+        tuner_free(&c.tuner);
+    }
+}
+
+/* Blocks that all have read are free: the next one lies where the first did, whatever was sent. */
+static void test_room(void)
+{
+    struct share_slip first, next;
+    if (!c.share) return;
+    comm_barrier(&c);
+    size_t before = mem_now();
+    CHECK(share_get(c.share, MOST, 0, &first), "room");
+    for (int i = 0; i < 100; i++) {
+        struct packed p;
+        send(&p, i);
+        receive(&p);
+    }
+    comm_barrier(&c);
+    CHECK(share_get(c.share, MOST, 0, &next) && next.block == first.block, "%u, not %u", next.block,
+          first.block);
+    size_t more = mem_now() - before, most = 2 * sizeof(uint64_t) * MOST * (size_t)c.size + 8192;
+    CHECK(more <= most, "the window has grown by %zu bytes", more);
+}
+
+/* As many messages as without windows, however long, and short ones. */
+static void test_messages(void)
+{
+    struct tree t;
+    tree_init(&t, c.size);
+    for (int by = 0; by < TRANSPORTS; by++) {
+        struct packed p;
+        int64_t some = 0;
+        for (int r = 0; r < c.size; r++) some += r != c.rank && amount(4, c.rank, r) > 0;
+        int64_t want = by == TRANSPORT_p2p        ? some
+                       : by == TRANSPORT_ksection ? tree_messages(&t, c.rank)
+                                                  : 0;
+        c.tuner = tuner_new(comm_transport[by].name);
+        mpicount_reset();
+        send(&p, 4);
+        CHECK(receive(&p) == 0, "values");
+        CHECK(mpicount.n[MPICOUNT_SENDS] == want, "%s: %ld messages, not %ld",
+              comm_transport[by].name, (long)mpicount.n[MPICOUNT_SENDS], (long)want);
+        CHECK(!c.share || mpicount.n[MPICOUNT_BYTES] <= 256 * (want + some), "%ld bytes",
+              (long)mpicount.n[MPICOUNT_BYTES]);
+        tuner_free(&c.tuner);
+    }
+}
+
+static void test_all(const char *name)
+{
+    size_t least = comm_share_least;
+    test_values(name);
+    comm_share_least = 1;
+    test_values(name);
+    test_room();
+    comm_share_least = least;
+    test_messages();
+}
+
+static void with_windows(const char *name)
+{
+    size_t before = mem_now();
+    c.share = comm_share_new(&c);
+    CHECK((c.size > 1) == (c.share != NULL), "%s: this system has no windows", name);
+    for (int r = 0; r < c.size && c.share; r++)
+        CHECK(comm_share_near(c.share, r), "rank %d is of this node", r);
+    test_all(name);
+    comm_share_free(&c.share);
+    CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
+}
+
+/* Nodes of two ranks; an odd last one is alone. */
+static void test_nodes(void)
+{
+    size_t least = comm_share_least;
+    setenv("PTAH_NODE_RANKS", "2", 1);
+    c.share = comm_share_new(&c);
+    bool alone = c.rank == c.size - 1 && c.size % 2;
+    CHECK(alone == (c.share == NULL), "rank %d", c.rank);
+    for (int r = 0; r < c.size; r++)
+        CHECK(comm_share_near(c.share, r) == (!alone && r / 2 == c.rank / 2), "rank %d", r);
+    comm_share_least = 1;
+    test_values("nodes of two");
+    comm_share_least = least;
+    comm_share_free(&c.share);
+    setenv("PTAH_NODE_RANKS", "1", 1);
+    CHECK(comm_share_new(&c) == NULL, "nodes of one");
+    unsetenv("PTAH_NODE_RANKS");
+}
+
+int main(int argc, char **argv)
+{
+    size_t usual = comm_share_most, piece = comm_piece_max;
+    comm_init(&argc, &argv, &c);
+    test_all("messages");
+    with_windows("windows");
+    test_nodes();
+    comm_share_most = 3 * 4096;
+    c.share = comm_share_new(&c);
+    test_values("too small");
+    comm_piece_max = 64; /* what has no room, in pieces */
+    test_values("too small, short pieces");
+    comm_share_free(&c.share);
+    comm_share_most = usual, comm_piece_max = piece;
+    int64_t n[2] = {passed, failed};
+    comm_add_i64(&c, n, 2);
+    if (c.rank == 0) printf("%ld passed, %ld failed\n", (long)n[0], (long)n[1]);
+    comm_fini();
+    return n[1] != 0;
+}
