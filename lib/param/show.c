@@ -138,8 +138,9 @@ char *param_namelist(const struct params *p)
 static bool is_beyond(const struct params *p, int i, FILE *out)
 {
     const struct param_row *row = param_row_at(i);
-    bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1,
-         aout = strcmp(row->group, "output") == 0 && strcmp(row->name, "aout") == 0;
+    bool region = strcmp(row->group, "init") == 0 && row->n1 == PARAM_REGIONS && row->n2 == 1 &&
+                  strcmp(row->name, "initfile") != 0, /* by level */
+        aout = strcmp(row->group, "output") == 0 && strcmp(row->name, "aout") == 0;
     if (aout && !p->run.cosmo) {
         fprintf(out, "output/aout: without cosmo=.true. the expansion factor is 1, so that "
                      "aout <= 1 ends the run at once\n");

@@ -348,6 +348,7 @@ static void test_param_noted(void)
     CHECK(is_noted("&INIT_PARAMS nregion=1 d_region=1.,2.,3. /",
                    "init/d_region has values for 3 regions, but nregion=1"));
     CHECK(!is_noted("&INIT_PARAMS nregion=3 d_region=1.,2.,3. /", "nregion"));
+    CHECK(!is_noted("&INIT_PARAMS filetype='grafic' initfile(1)='ics' /", "nregion"));
     CHECK(is_noted("&OUTPUT_PARAMS aout=0.5 /", "output/aout: without cosmo"));
     CHECK(!is_noted("&RUN_PARAMS cosmo=T / &OUTPUT_PARAMS aout=0.5 /", "output/aout"));
 }

@@ -1,0 +1,111 @@
+r"""The commands of docs/tasks.md do what the page says, one after the other in one directory.
+
+    tasks.py                 all of the page
+    tasks.py --show          prints the page with what the commands print now
+
+In a block of the page, `$ ` begins a command and `> ` continues it; the lines after it are what it
+prints on both streams, and `[2]` is its exit status where that is not 0. `…` in a line stands for
+any text, `…` as a line for any lines. A command with no lines after it may print what it likes.
+
+A one-line fault it catches: an option that was renamed, a message that no longer names its file.
+"""
+# test: tier=check timeout=900 ranks=2
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+
+PAGE = os.path.join(ptah.ROOT, 'docs', 'tasks.md')
+BLOCK = '    '
+
+
+class Command:
+    def __init__(self, task, line):
+        self.task, self.lines, self.expected, self.status = task, [line], [], 0
+
+    def text(self):
+        return '\n'.join(self.lines)
+
+    def run(self):
+        r = subprocess.run(['bash', '-c', self.text()], text=True, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
+                           env={**os.environ, **ptah.ENVIRONMENT, 'PTAH': ptah.ROOT,
+                                'PATH': ':'.join([os.path.dirname(ptah.program('inspect')),
+                                                  os.path.dirname(sys.executable),
+                                                  os.environ['PATH']])}, timeout=300)
+        return r.stdout.splitlines(), r.returncode
+
+    def fits(self, out):
+        if not self.expected:
+            return True
+        parts = ['(?:.*\n)*' if line.strip() == '…' else
+                 '.*'.join(map(re.escape, line.split('…'))) + '\n' for line in self.expected]
+        return re.fullmatch(''.join(parts), ''.join(line + '\n' for line in out)) is not None
+
+
+def commands(page):
+    """Each line of the page with the command that it belongs to, None outside of blocks."""
+    task, command = '', None
+    for line in page.splitlines():
+        if line.startswith('#'):
+            task = line.lstrip('# ')
+        if not line.startswith(BLOCK):
+            command = None
+            yield line, None
+            continue
+        line = line[len(BLOCK):]
+        if line.startswith('$ '):
+            command = Command(task, line[2:])
+        elif line.startswith('> ') and command and not command.expected:
+            command.lines.append(line[2:])
+        elif re.fullmatch(r'\[\d+\]', line):
+            command.status = int(line[1:-1])
+        else:
+            command.expected.append(line)
+        yield line, command
+
+
+def distinct(page):
+    seen = []
+    for _, c in commands(page):
+        if c and c not in seen:
+            seen.append(c)
+    return seen
+
+
+def show(page):
+    last = None
+    for line, c in list(commands(page)):
+        if not c:
+            print(line)
+        elif c is not last:
+            out, status = c.run()
+            print('\n'.join([BLOCK + ('$ ' if i == 0 else '> ') + x for i, x in enumerate(c.lines)]
+                            + [BLOCK + x for x in out] + [BLOCK + '[%d]' % status] * (status > 0)),
+                  flush=True)
+        last = c or last
+
+
+def main():
+    with open(PAGE) as f:
+        page = f.read()
+    if '--show' in sys.argv:
+        show(page)
+        return
+    v = ptah.Verdict()
+    all_of_them = distinct(page)
+    for c in all_of_them:
+        out, status = c.run()
+        if not v.same('%s: %s' % (c.task, c.lines[0]), (status, c.fits(out)), (c.status, True)):
+            print('expected:\n%s\nprinted:\n%s' % ('\n'.join(c.expected), '\n'.join(out[:40])))
+    v.same('tasks', len([c for c in {c.task for c in all_of_them} if re.match(r'\d', c)]) >= 50,
+           True)
+    v.same('wrong ways', len([c for c in all_of_them if c.task.startswith('Wrong')]) >= 40, True)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
