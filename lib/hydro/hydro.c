@@ -25,6 +25,7 @@ struct update {
     int l;
     double dt, hexp, dx;
     const struct hydro_par *par;
+    const struct hydro_change *change;
     double (*new[NVAR_MAX])[8]; /* [nvar][noct]; become the fields of the level */
 };
 
@@ -51,14 +52,15 @@ enum riemann hydro_riemann_named(const char *name)
 
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p)
 {
-    hydro_update_while(m, l, dt, hexp, p, NULL);
+    hydro_update_while(m, l, dt, hexp, p, NULL, NULL);
 }
 
 void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        const struct hydro_arrival *a)
+                        const struct hydro_arrival *a, const struct hydro_change *c)
 {
     int d = p->tile_depth;
     struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
+    up.change = c && c->n ? c : NULL;
     update_tiles(&up, d ? d - 1 : 0, d ? d - 1 : TILE_DEPTH_MAX, a);
 }
 
@@ -257,11 +259,46 @@ static void oct_pdv(struct oct_work *o, const struct sweep *s, double *eint);
 static void oct_scalars(struct oct_work *o);
 static void oct_switch_energy(struct oct_work *o, const double *eint);
 
+double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8]
+{
+    if (!c->row) {
+        c->row = mem_new(sizeof *c->row * (size_t)nown + 1, "hydro changes");
+        for (lidx k = 0; k < nown; k++) c->row[k] = -1;
+    }
+    size_t bytes = sizeof *c->u * (size_t)c->nvar;
+    if (c->row[i] < 0) {
+        if (c->n == c->cap) {
+            c->cap = 2 * c->cap + 64;
+            c->u = mem_grow(c->u, bytes * (size_t)c->cap, "hydro changes");
+        }
+        memset(c->u + (size_t)c->nvar * (size_t)c->n, 0, bytes);
+        c->row[i] = c->n++;
+    }
+    return c->u + (size_t)c->nvar * (size_t)c->row[i];
+}
+
+void hydro_change_free(struct hydro_change *c)
+{
+    FREE(c->row);
+    FREE(c->u);
+    c->n = c->cap = 0;
+}
+
+static void oct_change(struct oct_work *o)
+{
+    const struct hydro_change *c = o->up->change;
+    lidx row = c->row[o->i];
+    if (row < 0) return;
+    for (int v = 0; v < c->nvar; v++)
+        for (int k = 0; k < 8; k++) o->w[v][k] += c->u[(size_t)c->nvar * (size_t)row + v][k];
+}
+
 static void oct_finish(struct oct_work *o, const struct sweep *s)
 {
     double eint[8];
     const struct update *up = o->up;
     if (s->patch.any_split && up->l < up->m->levelmax && up->m->lev[up->l + 1].edge) oct_collect(o);
+    if (up->change) oct_change(o);
     if (up->m->gravity) oct_gravity(o);
     if (up->par->pressure_fix) oct_pdv(o, s, eint);
     if (up->par->nvar > GAS_SCALARS) oct_scalars(o);
@@ -274,7 +311,7 @@ static void tile_ready(struct sweep *s, void *ctx, int z)
     struct update *up = ctx;
     const struct patch *p = &s->patch;
     int t = p->t, e = t + 2, w = p->w;
-    bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix &&
+    bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix && !up->change &&
                  up->par->nvar == GAS_SCALARS;
     struct oct_work o = {.up = up};
     for (int y = 0; y < t; y++) {

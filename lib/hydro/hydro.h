@@ -32,6 +32,7 @@ struct hydro_par {
     int tile_depth;
     int interpol_var, interpol_type;
     enum bound_type bound[6]; /* −x,+x,−y,+y,−z,+z */
+    bool no_inflow;           /* BOUND_OUTFLOW: nothing flows in */
     /* imposed: primitive (rho, v, P, scalars) */
     double bound_state[6][NVAR_MAX];
     double err_grad_d, err_grad_p, err_grad_u, floor_d, floor_p, floor_u; /* refinement; -1: off */
@@ -52,13 +53,26 @@ double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
 void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p);
 
 /* The same while ghosts of U of level l are on their way: what needs none comes first, then wait
- * is called once (by the calling thread), then the rest. NULL: they are here. */
+ * is called once (by the calling thread), then the rest. NULL: they are here. c: NULL: none. */
+struct hydro_change;
 struct hydro_arrival {
     void (*wait)(void *ctx);
     void *ctx;
 };
 void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        const struct hydro_arrival *a);
+                        const struct hydro_arrival *a, const struct hydro_change *c);
+
+/* What sources add to U of own octs within the step: after the fluxes, and before gravity and
+ * pressure_fix. Begins as zeros with .nvar; its rows are zeroed [nvar][8]. */
+struct hydro_change {
+    int nvar;
+    lidx n, cap;
+    lidx *row;      /* by own oct: -1: none; NULL: none at all */
+    double (*u)[8]; /* [n][nvar] */
+};
+/* That of own oct i of a level of nown octs; valid until the next call. */
+double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8];
+void hydro_change_free(struct hydro_change *c);
 
 /* The same with tiles of 2^mindepth to 2^maxdepth octs per side (0 ≤ … ≤ 3), for tests and
  * measurements: same bits. */

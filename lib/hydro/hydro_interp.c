@@ -131,9 +131,18 @@ void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
     hydro_boundary_state(p, f, u);
 }
 
+/* The normal velocity does not point into the box; the internal energy stays. */
+static void keep_out(const struct hydro_par *p, int f, double *u)
+{
+    double *normal = &u[1 + (f >> 1)], d = hydro_max(u[0], p->smallr), before = *normal;
+    *normal = f & 1 ? fmax(0, before) : fmin(0, before);
+    u[GAS_ENERGY] += 0.5 * (*normal * *normal - before * before) / d;
+}
+
 void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
 {
     if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
+    if (p->bound[f] == BOUND_OUTFLOW && p->no_inflow) keep_out(p, f, u);
     if (p->bound[f] != BOUND_IMPOSED) return;
     const double *q = p->bound_state[f];
     u[0] = hydro_max(q[0], p->smallr);

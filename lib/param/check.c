@@ -27,6 +27,7 @@ enum err param_check(struct params *p)
     TRY(check_stars(p));
     TRY(check_feedback(p));
     TRY(check_boundaries(p));
+    TRY(param_check_sinks(p));
     TRY(param_check_clumps(p));
     return OK;
 }
@@ -41,7 +42,7 @@ void param_complete(struct params *p)
         if (!param_group_read(p, row->group, &why)) param_reset(p, row);
     }
     if (!p->run.hydro) p->init.omega_b = 0;
-    if (param_stars(p)) p->run.pic = true; /* as in RAMSES */
+    if (param_stars(p) || p->run.sink) p->run.pic = true; /* as in RAMSES */
     if (p->output.noutput == 0) {
         int nt = param_given_count(p, "output", "tout"),
             na = param_given_count(p, "output", "aout");

@@ -84,6 +84,10 @@ MUST_USE enum err param_set(struct params *p, const char *assignment);
 MUST_USE enum err param_check(struct params *p);
 /* What clumpfind=.true. needs, alone. */
 MUST_USE enum err param_check_clumps(const struct params *p);
+/* What sink=.true. needs. */
+MUST_USE enum err param_check_sinks(const struct params *p);
+/* Are the sinks those of RAMSES, by &SINK_PARAMS? Otherwise they are those of Horizon-AGN. */
+bool param_sinks_ramses(const struct params *p);
 /* Do stars form? */
 bool param_stars(const struct params *p);
 /* Do they explode as debris, with blast waves? */

@@ -227,6 +227,7 @@ bool param_group_read(const struct params *p, const char *group, const char **wh
         *why = "levelmax > levelmin";
     if (strcmp(group, "clumpfind") == 0 && !p->run.clumpfind) *why = "clumpfind=.true.";
     if (strcmp(group, "unbinding") == 0 && !p->run.unbind) *why = "unbind=.true.";
+    if (strcmp(group, "sink") == 0 && !p->run.sink) *why = "sink=.true.";
     if (strcmp(group, "cosmo") == 0 && !p->run.cosmo) *why = "cosmo=.true.";
     return !*why;
 }

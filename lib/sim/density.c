@@ -53,6 +53,7 @@ void sim_total_mass(struct sim *s)
         sum_add(&sum[0], s->parts.m[i]);
         for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
     }
+    if (sinks_any(s->sinks)) sinks_mass(s->sinks, sum);
     comm_sums(&s->comm, sum, 4);
     s->matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
@@ -147,7 +148,7 @@ static void add_top(struct sim *s, int l)
         for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->matter.rho_top[l][i][k];
 }
 
-void sim_density(struct sim *s, int l, int icount)
+enum err sim_density(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     struct level *lv = &m->lev[l];
@@ -173,6 +174,8 @@ void sim_density(struct sim *s, int l, int icount)
         part_deposit(&s->parts, m, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
                      number);
     if (l == top) keep_top(s, l, dm, mass);
+    struct sink_run sinks = sim_sinks(s);
+    enum err err = sinks_any(s->sinks) ? sinks_deposit(&sinks, l, mass, number) : OK;
     /* number and gas exist together, or number alone */
     ghost_add_i64(&s->comm, &lv->plan, 1 + (number != NULL) + (gas != NULL),
                   (int64_t(*[])[8]){mass, number, gas});
@@ -188,4 +191,5 @@ void sim_density(struct sim *s, int l, int icount)
     FREE(gas);
     FREE(number);
     FREE(mass);
+    return err;
 }

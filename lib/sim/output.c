@@ -262,6 +262,8 @@ static enum err write_twice(struct sim *s, const struct ckpt_head *h)
 static enum err write_checkpoint(struct sim *s, bool backup)
 {
     struct ckpt_head h;
+    struct sink_run sinks = sim_sinks(s);
+    TRY(sinks_store(&sinks, &s->restart.rest.sinks));
     char *history = sim_history(s);
     head_fill(s, &h);
     h.provenance = history;

@@ -40,8 +40,7 @@ enum err step_keep_phi(struct sim *s, int l, int icount)
 
 enum err step_deposit(struct sim *s, int l, int icount)
 {
-    sim_density(s, l, icount);
-    return OK;
+    return sim_density(s, l, icount);
 }
 
 enum err step_hand_down(struct sim *s, int l, int icount)
@@ -140,13 +139,15 @@ enum err step_time_step(struct sim *s, int l, int icount)
     return OK;
 }
 
-static void advance_time(struct sim *s, int l)
+static enum err advance_time(struct sim *s, int l)
 {
     sim_report(s, l);
-    if (s->end.done) return;
+    if (s->end.done) return OK;
     s->time.t += s->time.dtnew[l];
     s->time.nstep++;
     if (s->cosmo) cosmo_at(s->cosmo, s->time.t, &s->time.aexp, &s->time.hexp);
+    struct sink_run sinks = sim_sinks(s);
+    return sinks_any(s->sinks) ? sinks_move(&sinks, l) : OK;
 }
 
 enum err step_finer(struct sim *s, int l, int icount)
@@ -160,8 +161,7 @@ enum err step_finer(struct sim *s, int l, int icount)
     }
     if (l < m->levelmax)
         s->time.dtold[l + 1] = s->time.dtnew[l + 1] = s->time.dtnew[l] / s->time.nsubcycle[l];
-    advance_time(s, l);
-    return OK;
+    return advance_time(s, l);
 }
 
 enum err step_add_steps(struct sim *s, int l, int icount)
@@ -212,7 +212,8 @@ enum err step_godunov(struct sim *s, int l, int icount)
     else
         hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
                            s->gas_fill.lv ? &(struct hydro_arrival){gas_arrives, &s->gas_fill}
-                                          : NULL);
+                                          : NULL,
+                           sinks_any(s->sinks) ? &s->sinks->round[l].change : NULL);
     if (l < m->levelmax && s->noct[l + 1] > 0) hydro_edge_end(m, l + 1);
     return OK;
 }
@@ -284,6 +285,34 @@ enum err step_level_terms(struct sim *s, int l, int icount)
     struct term_run r = term_run(s, TERM_LEVEL, l);
     field_set wrote;
     return terms_run(&r, &wrote);
+}
+
+/* ---- sinks ---- */
+
+enum err step_pull_sinks(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    sinks_pull(&sinks, l);
+    return OK;
+}
+
+enum err step_look_around(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    sinks_look_around(&sinks, l);
+    return OK;
+}
+
+enum err step_accrete(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    return sinks_accrete(&sinks, l);
+}
+
+enum err step_renew_sinks(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    return sinks_renew(&sinks);
 }
 
 /* ---- the end of a step ---- */

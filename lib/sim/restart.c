@@ -62,6 +62,8 @@ enum err sim_restart(struct sim *s)
     mend_flags(s);
     sim_count_octs(s);
     if (s->par->run.pic) TRY(part_distribute(&s->parts, &s->mesh, &s->comm, s->dom));
+    struct sink_run sinks = sim_sinks(s);
+    TRY(sinks_restore(&sinks, &s->restart.rest.sinks, s->restart.from->path));
     source_close(&s->restart.from);
     return OK;
 }

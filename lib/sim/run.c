@@ -144,6 +144,7 @@ void sim_fini(struct sim *s)
     response_free(&s->neutrino);
     cool_free(s->cooling);
     yields_free(s->yields);
+    sinks_end(&s->sinks);
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         FREE(s->matter.moments[l]);
         FREE(s->matter.rho_top[l]);

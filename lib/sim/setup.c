@@ -47,6 +47,7 @@ static enum err setup_boundaries(struct sim *s, bool bounded[6])
 {
     const struct param_boundary *b = &s->par->boundary;
     struct hydro_par *h = &s->hydro;
+    h->no_inflow = b->no_inflow;
     for (int f = 0; f < 6; f++) bounded[f] = false;
     for (int i = 0; i < b->nboundary; i++) {
         int f, type = b->bound_type[i];
@@ -267,9 +268,32 @@ enum err sim_setup(struct sim *s)
                  s->time.nsubcycle[l]);
     }
     s->refine.mass_sph = p->refine.mass_sph;
+    if (p->run.sink) s->sinks = sinks_new();
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     return OK;
+}
+
+struct sink_run sim_sinks(struct sim *s)
+{
+    return (struct sink_run){.sinks = s->sinks,
+                             .par = s->par,
+                             .hydro = &s->hydro,
+                             .comm = &s->comm,
+                             .dom = s->dom,
+                             .mesh = &s->mesh,
+                             .cosmo = s->cosmo ? &s->cosmo_par : NULL,
+                             .reflect = s->parts.reflect,
+                             .noct = s->noct,
+                             .dtnew = s->time.dtnew,
+                             .dtold = s->time.dtold,
+                             .t = s->time.t,
+                             .aexp = s->time.aexp,
+                             .units = sim_units(s),
+                             .quantum = s->matter.quantum,
+                             .mass_sph = s->refine.mass_sph,
+                             .nstep_coarse = s->time.nstep_coarse,
+                             .on_ghosts = s->on_ghosts};
 }
 
 /* What the source terms of a run need before its first step. */

@@ -18,6 +18,7 @@
 #include "param/param.h"
 #include "part/part.h"
 #include "phys/units.h"
+#include "sink/run.h"
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
                "the parameter table's limit is that of the keys");
@@ -164,6 +165,7 @@ struct sim {
     struct response *neutrino; /* NULL: none */
     struct cooling *cooling;   /* NULL: the gas does not cool */
     struct yields *yields;     /* NULL: none (phys/yields.h) */
+    struct sink_state *sinks;  /* NULL: none */
     struct sim_time time;
     struct sim_refine refine;
     struct sim_matter matter;
@@ -242,10 +244,13 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
                        unsigned char *bits);
 /* flag.c: no criterion may refine level l yet */
 bool sim_held_back(const struct sim *s, int l);
-void sim_density(struct sim *s, int l, int icount); /* density.c: FLD_RHO and dense */
-void sim_total_mass(struct sim *s);                 /* density.c */
+MUST_USE enum err
+/* density.c: FLD_RHO and dense */
+sim_density(struct sim *s, int l, int icount);
+void sim_total_mass(struct sim *s); /* density.c */
 double sim_fourpi(const struct sim *s);
 struct units sim_units(const struct sim *s);     /* setup.c: at the time of the run */
+struct sink_run sim_sinks(struct sim *s);        /* setup.c: at the time of the run */
 double sim_timestep(struct sim *s, int l);       /* timestep.c */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
 void sim_report_begin(struct sim *s);            /* report.c: empty sums of a coarse step */

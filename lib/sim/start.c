@@ -189,17 +189,24 @@ static enum err start_particles(struct start *st)
     return OK;
 }
 
-static void mass_criterion(struct sim *s)
+static enum err start_sinks(struct sim *s)
+{
+    struct sink_run sinks = sim_sinks(s);
+    return sinks_initial(&sinks);
+}
+
+static enum err mass_criterion(struct sim *s)
 {
     struct mesh *m = &s->mesh;
     int top = m->levelmin;
     for (int l = m->levelmin; l <= m->levelmax && s->noct[l] > 0; l++) {
         if (s->par->run.pic) part_enter(&s->parts, m, &s->comm, s->dom, l);
-        if (m->gravity) sim_density(s, l, 2);
+        if (m->gravity) TRY(sim_density(s, l, 2));
         if (s->par->run.pic) part_hand_down(&s->parts, m, &s->comm, s->dom, l);
         top = l;
     }
     for (int l = top; l >= m->levelmin && s->par->run.pic; l--) part_merge(&s->parts, m, l);
+    return OK;
 }
 
 /* More refinements for regions and text particles, with the mass criterion (RAMSES's
@@ -213,7 +220,7 @@ static enum err start_refine_more(struct start *st)
         sim_refine(s, s->mesh.levelmin);
         TRY(start_flow(st));
         balance(s);
-        mass_criterion(s);
+        TRY(mass_criterion(s));
         flag_all(s);
     }
     return OK;
@@ -275,6 +282,7 @@ static enum err start_afresh(struct start *st)
     TRY(start_refine(st));
     TRY(check_stop(s));
     TRY(start_particles(st));
+    TRY(start_sinks(s));
     TRY(start_refine_more(st));
     TRY(check_stop(s));
     return err_agree(&s->comm, check_gas(s));

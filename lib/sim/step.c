@@ -52,13 +52,16 @@ static const struct phase STEP[] = {
     ROW(poisson,     "poisson",      SELF,                  RHO,          UP(PHI | OLD),    PHI),
     ROW(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, 0,            PHI,              OLD),
     ROW(force,       "poisson",      IF_GRAVITY,            0,      PHI | UP(PHI | OLD),    FORCE),
-    ROW(energy,      SAME,           IF_GRAVITY,            RHO | FORCE,  0,                0),
+    ROW(pull_sinks,  "sinks", SELF | IF_SINKS | ON_GHOSTS,  FORCE | RHO,  0,                FORCE),
+    ROW(energy,      "poisson",           IF_GRAVITY,            RHO | FORCE,  0,                0),
     ROW(kick_parts,  SAME,   IF_GRAVITY | IF_PARTS | WORK,  PARTS,   FORCE | UP(FORCE),     PARTS),
     ROW(kick_gas,    SAME,           PULLED | WORK | ON_GHOSTS, GAS | FORCE, 0,             GAS),
-    ROW(send_gas,    SAME,           PULLED,                GAS,          0,                0),
+    ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, GAS,     FORCE | UP(FORCE),     0),
+    ROW(send_gas,    "poisson",      PULLED,                GAS,          0,                0),
     ROW(time_step,   "courant",      0,                     GAS | FORCE | RHO | PARTS, 0,   TIME),
     ROW(receive_early, "ghosts",     PULLED,                0,            0,                0),
     ROW(finer,       "courant",      0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
+    ROW(accrete,     "sinks",        PULLED | IF_SINKS,     GAS,          0,                0),
     ROW(godunov,     "hydro",        IF_GAS | WORK,         NEXT(EDGE),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
     ROW(kick_again,  SAME,           PULLED | WORK,         GAS | FORCE,  0,                GAS),
@@ -72,7 +75,8 @@ static const struct phase STEP[] = {
     ROW(receive_edges, SAME,         IF_GAS | IF_LAST,      0,            0,                EDGE),
     ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS),                     FLAG),
     ROW(merge,       "particles",    IF_PARTS,              NEXT(PARTS),  0,                PARTS),
-    ROW(add_steps,   SAME,           0,                     TIME,         0,            UP(TIME)),
+    ROW(renew_sinks, "sinks",  IF_BASE | PULLED | IF_SINKS, GAS | FINER(GAS), 0,            0),
+    ROW(add_steps,   "particles",    0,                     TIME,         0,            UP(TIME)),
 };
 /* clang-format on */
 

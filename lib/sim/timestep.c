@@ -13,6 +13,7 @@ static void add_totals(struct sim *s, int l)
     if (s->mesh.hydro)
         hydro_totals(&s->mesh, l, &s->hydro, &sum->mass, &sum->ekin, &sum->eint, sum->momentum);
     if (s->par->run.pic) part_kinetic(&s->parts, l, &sum->ekin);
+    if (s->sinks && l == s->mesh.levelmin) sinks_kinetic(s->sinks, &sum->ekin);
 }
 
 /* With the time step go the extremes of the number of octs, for the report. */
@@ -32,12 +33,16 @@ double sim_timestep(struct sim *s, int l)
 {
     const struct mesh *m = &s->mesh;
     double dx = mesh_dx(m, l), courant = s->hydro.courant_factor;
-    double dt = m->boxlen / s->hydro.smallc;
+    double dt = m->boxlen / s->hydro.smallc, dense = s->matter.rho_max[l] + s->hydro.smallr;
+    if (sinks_any(s->sinks)) {
+        dense = s->matter.rho_max[l];
+        struct sink_run sinks = sim_sinks(s);
+        dt = fmin(dt, sinks_timestep(&sinks, l, &dense));
+    }
     if (m->gravity && s->grav.gravity_type <= 0) {
         double pi = 0.5 * 6.2831853,
                fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 4 * pi;
-        dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi /
-                                     (s->matter.rho_max[l] + s->hydro.smallr)));
+        dt = fmin(dt, courant * sqrt(3 * pi * pi / 8 / fourpi / dense));
     }
     if (s->cosmo) dt = fmin(dt, s->par->run.dlna_max / s->time.hexp);
     if (s->par->run.pic) {

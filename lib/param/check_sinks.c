@@ -1,0 +1,89 @@
+/* param/check_sinks: checks of the parameters of sinks. */
+#include <string.h>
+
+#include "param/row.h"
+
+/* In &PHYSICS_PARAMS: those that only the sinks of Horizon-AGN and cuRAMSES have. */
+static const char *const HORIZON[] = {
+    "sink_agn",   "ragn",    "eagn_k",  "eagn_t",     "tagn",   "t2maxagn",
+    "mloadagn",   "x_floor", "r_gal",   "boost_acc",  "mseed",  "boost_drag",
+    "sigmav_max", "f_bondi", "drag",    "random_jet", "bondi",  "star_ratio_floor",
+    "selfgrav",   "spin_bh", "mad_jet", "vrel_merge", "rmerge", "bhspinmerge"};
+
+/* The first parameter of &SINK_PARAMS that is given; NULL: none. */
+static const char *given_ramses(const struct params *p)
+{
+    for (int i = 0; i < PARAM_ROWS; i++)
+        if (p->given[i] && strcmp(param_row_at(i)->group, "sink") == 0)
+            return param_row_at(i)->name;
+    return NULL;
+}
+
+static const char *given_horizon(const struct params *p)
+{
+    for (size_t i = 0; i < sizeof HORIZON / sizeof *HORIZON; i++)
+        if (param_given(p, "physics", HORIZON[i])) return HORIZON[i];
+    return NULL;
+}
+
+bool param_sinks_ramses(const struct params *p)
+{
+    return p->run.sink && given_ramses(p);
+}
+
+static enum err check_threshold(const struct params *p)
+{
+    int given = (p->sink.d_sink > 0) + (p->sink.rho_sink > 0) + (p->physics.n_sink > 0);
+    bool used = p->sink.create_sinks || strcmp(p->sink.accretion_scheme, "threshold") == 0;
+    if (given > 1)
+        FAIL(ERR_PARAM,
+             "n_sink=%g (H/cm^3), rho_sink=%g (g/cm^3) and d_sink=%g (code units) in &SINK_PARAMS "
+             "are the same density: give one of them",
+             p->physics.n_sink, p->sink.rho_sink, p->sink.d_sink);
+    if (used && given == 0 && !p->run.cosmo && !(p->physics.t2_star > 0))
+        FAIL(ERR_PARAM,
+             "accretion_scheme='%s' in &SINK_PARAMS needs the density of sinks: give n_sink, "
+             "rho_sink or d_sink, or T2_star in &SF_PARAMS, from which it follows",
+             p->sink.accretion_scheme);
+    return OK;
+}
+
+static enum err check_ramses(const struct params *p)
+{
+    if (!(p->sink.mass_sink_seed > 0))
+        FAIL(ERR_PARAM,
+             "mass_sink_seed=%g in &SINK_PARAMS must be above 0: give the seed mass of "
+             "sinks, in solar masses",
+             p->sink.mass_sink_seed);
+    if (p->amr.levelmax == p->amr.levelmin)
+        FAIL(ERR_PARAM, "sink=.true. needs levelmax above levelmin=%d in &AMR_PARAMS, as in RAMSES",
+             p->amr.levelmin);
+    if (p->sink.nlevelmax_sink > p->amr.levelmax)
+        FAIL(ERR_PARAM, "nlevelmax_sink=%d in &SINK_PARAMS must not be greater than levelmax=%d",
+             p->sink.nlevelmax_sink, p->amr.levelmax);
+    if (strcmp(p->sink.accretion_scheme, "none") != 0 && !p->run.hydro)
+        FAIL(ERR_PARAM,
+             "accretion_scheme='%s' in &SINK_PARAMS needs gas: set hydro=.true., or 'none'",
+             p->sink.accretion_scheme);
+    return check_threshold(p);
+}
+
+enum err param_check_sinks(const struct params *p)
+{
+    const char *ramses = given_ramses(p), *horizon = given_horizon(p);
+    if (!p->run.sink) return OK;
+    if (ramses && horizon)
+        FAIL(ERR_PARAM,
+             "%s of &SINK_PARAMS is for the sinks of RAMSES, %s of &PHYSICS_PARAMS for those of "
+             "Horizon-AGN: a run has one kind, leave out the parameters of the other",
+             ramses, horizon);
+    if (!p->run.poisson)
+        FAIL(ERR_PARAM, "sink=.true. in &RUN_PARAMS needs poisson=.true.: sinks move by gravity");
+    if (p->run.static_)
+        FAIL(ERR_PARAM, "sink=.true. in &RUN_PARAMS with static=.true.: sinks move and accrete, "
+                        "which a static run does not allow; set one of them to .false.");
+    if (ramses) return check_ramses(p);
+    FAIL(ERR_PARAM,
+         "sink=.true. without &SINK_PARAMS means the sinks of Horizon-AGN, which are not "
+         "implemented yet: give &SINK_PARAMS for those of RAMSES, or set sink=.false.");
+}

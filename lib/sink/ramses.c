@@ -1,0 +1,249 @@
+/* sink/ramses: see ramses.h. */
+#include "sink/ramses.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const double MOST = 0.9; /* of the gas of a cell, in a step, by all sinks */
+
+/* ---- rates ---- */
+
+/* At x = 0.01 … 2, equidistant in log x. */
+static const double ALPHA[] = {
+    820.254, 701.882, 600.752, 514.341, 440.497, 377.381, 323.427, 277.295, 237.845,
+    204.1,   175.23,  150.524, 129.377, 111.27,  95.7613, 82.4745, 71.0869, 61.3237,
+    52.9498, 45.7644, 39.5963, 34.2989, 29.7471, 25.8338, 22.4676, 19.5705, 17.0755,
+    14.9254, 13.0714, 11.4717, 10.0903, 8.89675, 7.86467, 6.97159, 6.19825, 5.52812,
+    4.94699, 4.44279, 4.00497, 3.6246,  3.29395, 3.00637, 2.75612, 2.53827, 2.34854,
+    2.18322, 2.03912, 1.91344, 1.80378, 1.70804, 1.62439};
+enum { ALPHAS = sizeof ALPHA / sizeof *ALPHA };
+
+double sink_bondi_alpha(double x)
+{
+    static const double LOW = 0.01, HIGH = 2;
+    if (x <= LOW) return exp(1.5) / 4 / sqrt(2 * x * x * x);
+    if (x >= HIGH) return exp(1 / x);
+    double u = (ALPHAS - 1) * log(x / LOW) / log(HIGH / LOW);
+    int i = (int)fmin(floor(u), ALPHAS - 2);
+    return ALPHA[i] * pow(ALPHA[i + 1] / ALPHA[i], u - i);
+}
+
+static double square(const double v[3])
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
+
+/* Of a mass in gas of density rho, whose velocity at the radius of the cloud is v. */
+static double bondi(const struct sink_law *law, double mass, double rho, double v)
+{
+    static const double TINY = 2.2250738585072014e-308;
+    double r = law->G * mass / (v * v);
+    double inf = rho / sink_bondi_alpha(0.5 * law->cloud.radius / (r + TINY));
+    return 4 * (0.5 * 6.2831853) * inf * (r * r) * v;
+}
+
+static void sum_levels(const struct sink *s, int levelmin, int levelmax, struct sink_gas *g)
+{
+    *g = (struct sink_gas){0};
+    for (int l = levelmin; l <= levelmax; l++) {
+        g->volume += s->gas[l].volume;
+        g->mass += s->gas[l].mass;
+        g->thermal += s->gas[l].thermal;
+        for (int d = 0; d < 3; d++) g->momentum[d] += s->gas[l].momentum[d];
+    }
+}
+
+/* Is the gas hot enough, or has the hole enough in store, for a blast above T2_min? */
+static bool blasts(const struct sink_law *law, const struct sink *s, double mass)
+{
+    if (law->T2_min <= 0) return true;
+    double T2 = s->thermal * law->temperature;
+    double least = mass * (law->T2_min - T2) / (law->T2_agn - law->T2_min);
+    return T2 >= law->T2_min || s->accreted >= least;
+}
+
+void sink_rates(const struct sink_law *law, int levelmin, int levelmax, struct sink *s)
+{
+    struct sink_gas g;
+    double vrel[3];
+    s->rate = s->rate_hole = s->bondi = s->eddington = 0;
+    sum_levels(s, levelmin, levelmax, &g);
+    if (!(g.volume > 0) || !(g.mass > 0)) {
+        s->volume = 0;
+        return;
+    }
+    s->rho = g.mass / g.volume;
+    s->volume = g.volume;
+    s->thermal = g.thermal / g.mass;
+    for (int d = 0; d < 3; d++) s->vgas[d] = g.momentum[d] / g.mass;
+    for (int d = 0; d < 3; d++) vrel[d] = s->vgas[d] - s->v[d];
+    double boost = law->boost < 0 ? fmax(pow(s->rho / law->boost_density, 2), 1) : law->boost;
+    s->c2 = fmax((law->gamma - 1) * s->thermal, law->smallc * law->smallc) * pow(boost, -2. / 3);
+    double v = sqrt(law->vrel ? s->c2 + square(vrel) : s->c2);
+    s->bondi = bondi(law, s->m, s->rho, v);
+    s->eddington = law->eddington * s->m;
+    if (law->accretion == ACCRETE_BONDI) s->rate = s->bondi;
+    if (law->limited) s->rate = fmin(s->bondi, s->eddington);
+    if (law->holes) {
+        double rate = bondi(law, s->hole, s->rho, v), most = law->eddington * s->hole;
+        if (law->accretion == ACCRETE_BONDI) s->rate_hole = rate;
+        if (law->limited) s->rate_hole = fmin(s->bondi, most);
+        s->rate = fmax(0, s->bondi - s->rate_hole);
+        s->eddington = most;
+    }
+    if (law->agn && s->rate > 0) s->blast = blasts(law, s, g.mass);
+    if (law->holes && s->m >= law->cluster_most) s->rate = 0;
+}
+
+/* ---- what a sink asks for ---- */
+
+/* The whole store goes to the cells of the level. */
+static void feed_back(const struct sink_law *law, const struct sink *s, const struct sink_gas *g,
+                      struct sink_meal *e)
+{
+    double heat = law->heat, kick = law->kick;
+    double ratio = (law->holes ? s->rate_hole : s->rate) / s->eddington;
+    if (law->switch_at > 0) {
+        heat = ratio > law->switch_at;
+        kick = 1 - heat;
+    }
+    e->blast = s->blast && s->accreted > 0 && g->mass > 0;
+    if (!e->blast) return;
+    e->rho_level = g->mass / g->volume;
+    e->by_mass_out = law->inject_mass;
+    e->heat = heat * s->accreted * (law->T2_agn / law->temperature) / g->volume;
+    e->heat_most = heat * (law->T2_max / law->temperature);
+    e->push = kick * law->load * s->accreted * law->v_jet / g->volume / (1 - cos(law->cone));
+    e->push_most = kick * law->v_max;
+    double l = sqrt(square(s->l));
+    e->cone = kick > 0 && l > 0 ? tan(law->cone) : 0;
+    for (int d = 0; d < 3; d++) e->axis[d] = l > 0 ? s->l[d] / l : 0;
+}
+
+struct sink_meal sink_meal(const struct sink_law *law, const struct sink *s, int l, double dt,
+                           bool ended)
+{
+    struct sink_meal e = {.rho = s->rho, .by_mass = law->weigh_mass, .d_sink = law->d_sink};
+    memcpy(e.v, s->v, sizeof e.v);
+    if (!(s->volume > 0)) return e;
+    if (ended && s->born) {
+        e.m = law->seed / s->volume;
+        e.hole = law->seed_hole / s->volume;
+    } else if (!ended) {
+        bool bondi = law->accretion == ACCRETE_BONDI;
+        e.m = bondi ? s->rate * dt / s->volume : 0;
+        e.hole = bondi ? s->rate_hole * dt / s->volume : 0;
+        if (law->accretion == ACCRETE_THRESHOLD && law->d_sink > 0) e.threshold = law->c_acc;
+        if (law->agn && s->m > 0 && s->eddington > 0) feed_back(law, s, &s->gas[l], &e);
+    }
+    return e;
+}
+
+/* ---- what it gets ---- */
+
+struct gas {
+    double d, v[3], e; /* e: specific energy */
+};
+
+static struct gas gas_of(const struct sink_law *law, const struct level *lv,
+                         const struct sink_cell *c)
+{
+    struct gas g = {.d = fmax(lv->fld[FLD_U][c->oct][c->cell], law->smallr)};
+    for (int d = 0; d < 3; d++) g.v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / g.d;
+    g.e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / g.d;
+    return g;
+}
+
+static void eat(const struct sink_law *law, const struct level *lv, const struct sink_cell *c,
+                const struct gas *g, double share, double (*u)[8])
+{
+    double lost = share * g->d;
+    u[0][c->cell] -= lost;
+    for (int d = 0; d < 3; d++) u[GAS_MOMENTUM + d][c->cell] -= lost * g->v[d];
+    u[GAS_ENERGY][c->cell] -= lost * g->e;
+    for (int v = GAS_SCALARS; v < law->nvar; v++)
+        u[v][c->cell] -= lost * (lv->fld[FLD_U + v][c->oct][c->cell] / g->d);
+}
+
+/* Heat and jets of a cell with this weight at r from the sink. */
+static void blow(const struct sink_meal *e, const struct sink_cell *c, const struct gas *g,
+                 double weight, double volume, const double r[3], double (*u)[8])
+{
+    double by = e->by_mass_out ? g->d / e->rho_level : 1, far = sqrt(square(r)), along = 0, off = 0;
+    u[GAS_ENERGY][c->cell] += fmin(e->heat * weight * by, e->heat_most * weight * g->d) / volume;
+    if (!(e->cone > 0) || !(far > 0)) return;
+    for (int d = 0; d < 3; d++) along += r[d] * e->axis[d];
+    for (int d = 0; d < 3; d++) off += pow(r[d] - along * e->axis[d], 2);
+    if (!(sqrt(off) <= fabs(along) * e->cone)) return;
+    double push = fmin(e->push * weight * by, e->push_most * weight * g->d), work = 0;
+    for (int d = 0; d < 3; d++) {
+        double p = push * r[d] / far;
+        u[GAS_MOMENTUM + d][c->cell] += p / volume;
+        work += p * g->v[d];
+    }
+    u[GAS_ENERGY][c->cell] += work / volume;
+}
+
+static void count(const struct sink_meal *e, const struct gas *g, double m, double hole,
+                  const double r[3], struct sum sums[MEAL_SUMS])
+{
+    double all = m + hole, w[3];
+    for (int d = 0; d < 3; d++) w[d] = g->v[d] - e->v[d];
+    sum_add(&sums[MEAL_MASS], m);
+    sum_add(&sums[MEAL_HOLE], hole);
+    for (int d = 0; d < 3; d++) {
+        int a = (d + 1) % 3, b = (d + 2) % 3;
+        sum_add(&sums[MEAL_X + d], all * r[d]);
+        sum_add(&sums[MEAL_P + d], all * w[d]);
+        sum_add(&sums[MEAL_L + d], all * (r[a] * w[b] - r[b] * w[a]));
+    }
+}
+
+void sink_take(const struct sink_law *law, const struct mesh *m, int l, const struct sink_meal *e,
+               const struct sink_cells *cells, struct hydro_change *change,
+               struct sum sums[MEAL_SUMS])
+{
+    const struct level *lv = &m->lev[l];
+    double dx = mesh_dx(m, l), volume = dx * dx * dx;
+    for (int64_t i = 0; i < cells->n; i++) {
+        const struct sink_cell *c = &cells->cell[i];
+        struct gas g = gas_of(law, lv, c);
+        double weight = law->cloud.volume * c->w, by = e->by_mass ? g.d / e->rho : 1, r[3];
+        double mass = e->threshold > 0 ? e->threshold * weight * (g.d - e->d_sink) : e->m * weight;
+        double hole = fmax(e->hole * weight * by, 0);
+        mass = fmax(mass * by, 0);
+        double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
+        double left = fmax(MOST * g.d + u[0][c->cell], 0) * volume, all = mass + hole;
+        if (all > left) {
+            mass *= left / all;
+            hole *= left / all;
+        }
+        for (int d = 0; d < 3; d++) r[d] = c->r[d] - e->shift[d];
+        count(e, &g, mass, hole, r, sums);
+        eat(law, lv, c, &g, (mass + hole) / (volume * g.d), u);
+        if (e->blast) blow(e, c, &g, weight, volume, r, u);
+    }
+}
+
+/* In the frame of the sink as it was; the angular momentum is then about its new place. */
+void sink_digest(const struct sink_law *law, const struct sum sums[MEAL_SUMS], bool blown,
+                 struct sink *s)
+{
+    double got[MEAL_SUMS];
+    for (int k = 0; k < MEAL_SUMS; k++) got[k] = sum_get(&sums[k]);
+    double fed = law->holes ? got[MEAL_HOLE] : got[MEAL_MASS];
+    const double *x = got + MEAL_X, *p = got + MEAL_P;
+    s->m += got[MEAL_MASS];
+    s->hole += got[MEAL_HOLE];
+    s->dmf += got[MEAL_MASS];
+    double m = s->m + s->hole;
+    for (int d = 0; d < 3; d++) {
+        int a = (d + 1) % 3, b = (d + 2) % 3;
+        s->l[d] += got[MEAL_L + d] - (x[a] * p[b] - x[b] * p[a]) / m;
+        s->x[d] += x[d] / m;
+        s->v[d] += p[d] / m;
+    }
+    s->accreted = blown ? fed : s->accreted + fed;
+}

@@ -1,0 +1,346 @@
+/* sink/run: the steps of sinks; see run.h and docs/method/sinks.md.
+ *
+ * At its deposit a level gets copies of the sinks around. Once its force is known they collect gas
+ * and force from their clouds, and before its Godunov step they take what the rates allow from the
+ * cells. The sinks themselves move at the end of the finest steps. */
+#include "sink/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "dom/ghost.h"
+
+/* What a copy must know at the deposit. */
+struct visit {
+    double m;
+    bool direct;
+};
+
+struct sink_place sink_run_place(const struct sink_run *s)
+{
+    return (struct sink_place){s->comm, s->dom, s->mesh};
+}
+
+static void round_close(struct sink_round *r)
+{
+    for (int64_t i = 0; r->cells && i < r->copies.here.n; i++) FREE(r->cells[i].cell);
+    FREE(r->cells);
+    sink_copies_free(&r->copies);
+    hydro_change_free(&r->change);
+}
+
+static enum err round_open(const struct sink_run *s, int l)
+{
+    struct sink_state *k = s->sinks;
+    struct sink_round *r = &k->round[l];
+    struct sink_place place = sink_run_place(s);
+    round_close(r);
+    r->change.nvar = s->hydro->nvar;
+    bool *alive = mem_new((size_t)k->table.n + 1, "sinks");
+    struct visit *row = mem_zero(sizeof *row * (size_t)k->table.n + 1, "sinks");
+    for (int64_t i = 0; i < k->table.n; i++) {
+        alive[i] = k->table.at[i].m > 0;
+        row[i].m = k->table.at[i].m;
+        row[i].direct = k->table.at[i].direct;
+    }
+    enum err err = sink_call(&place, &k->table, alive, sink_cloud_reach(&k->law.cloud, s->mesh, l),
+                             sizeof *row, row, &r->copies);
+    FREE(row);
+    FREE(alive);
+    return err;
+}
+
+/* ---- deposit ---- */
+
+enum err sinks_deposit(const struct sink_run *s, int l, int64_t (*mass)[8], int64_t (*number)[8])
+{
+    struct sink_state *k = s->sinks;
+    const struct param_refine *p = &s->par->refine;
+    const struct sink_cloud *cloud = &k->law.cloud;
+    if (l == s->mesh->levelmin) sinks_law(s);
+    TRY(round_open(s, l));
+    const struct sink_copies *c = &k->round[l].copies;
+    for (int64_t i = 0; i < c->here.n; i++) {
+        struct visit v;
+        memcpy(&v, sink_row(c, i), sizeof v);
+        struct sink_trace t = {.mass = v.direct ? 0 : v.m / cloud->nheavy, .quantum = s->quantum};
+        if (number) t.mark = p->sink_refine ? p->m_refine[l - s->mesh->levelmin] : 0;
+        if (param_stars(s->par))
+            t.each_heavy = t.mass / s->mass_sph;
+        else
+            t.each = 1;
+        sink_cloud_deposit(cloud, s->mesh, l, c->here.at[i].x, &t, mass, number);
+    }
+    return OK;
+}
+
+void sinks_mass(const struct sink_state *k, struct sum sum[4])
+{
+    for (int64_t i = 0; i < k->table.n; i++) {
+        const struct sink *a = &k->table.at[i];
+        if (a->direct) continue;
+        sum_add(&sum[0], a->m);
+        for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], a->m * a->x[d]);
+    }
+}
+
+void sinks_kinetic(const struct sink_state *k, struct sum *ekin)
+{
+    for (int64_t i = 0; i < k->table.n; i++) {
+        const struct sink *a = &k->table.at[i];
+        for (int d = 0; d < 3 && !a->direct; d++) sum_add(ekin, 0.5 * a->m * (a->v[d] * a->v[d]));
+    }
+}
+
+/* ---- force, and the gas around ---- */
+
+/* Direct sinks pull the cells, and cells pull them. */
+void sinks_pull(const struct sink_run *s, int l)
+{
+    struct sink_state *k = s->sinks;
+    struct sink_place place = sink_run_place(s);
+    struct sink_pulls all;
+    sink_pulls_gather(&place, &k->table, &all);
+    k->dense[l] = sink_pull_cells(&place, &all, &k->soft, l, s->on_ghosts, &k->table);
+    FREE(all.at);
+    int f[3] = {FLD_FX, FLD_FY, FLD_FZ};
+    if (!s->on_ghosts) ghost_fill(s->comm, s->mesh, l, 3, f);
+}
+
+enum { GAS_SUMS = 6, CLOUD_SUMS = GAS_SUMS + 3 };
+
+static void collect_gas(const struct sink_run *s, int l, const struct sink_cells *cells,
+                        struct sum sums[GAS_SUMS])
+{
+    const struct level *lv = &s->mesh->lev[l];
+    for (int64_t i = 0; i < cells->n; i++) {
+        const struct sink_cell *c = &cells->cell[i];
+        double weight = s->sinks->law.cloud.volume * c->w, v[3], v2 = 0;
+        double d = fmax(lv->fld[FLD_U][c->oct][c->cell], s->hydro->smallr);
+        for (int a = 0; a < 3; a++) {
+            v[a] = lv->fld[FLD_U + GAS_MOMENTUM + a][c->oct][c->cell] / d;
+            v2 += v[a] * v[a];
+        }
+        double e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / d - 0.5 * v2;
+        sum_add(&sums[0], weight);
+        sum_add(&sums[1], weight * d);
+        for (int a = 0; a < 3; a++) sum_add(&sums[2 + a], weight * d * v[a]);
+        sum_add(&sums[5], weight * d * e);
+    }
+}
+
+static struct sink_gas gas_of(const struct sum sums[GAS_SUMS])
+{
+    return (struct sink_gas){.volume = sum_get(&sums[0]),
+                             .mass = sum_get(&sums[1]),
+                             .momentum = {sum_get(&sums[2]), sum_get(&sums[3]), sum_get(&sums[4])},
+                             .thermal = sum_get(&sums[5])};
+}
+
+/* Copies look at the cells of their clouds; with_force: and those that do not pull by themselves
+ * at the force on their points. */
+static void look(const struct sink_run *s, int l, bool with_force)
+{
+    struct sink_state *k = s->sinks;
+    struct sink_round *r = &k->round[l];
+    struct sink_place place = sink_run_place(s);
+    int64_t n = r->copies.here.n, own = k->table.n;
+    struct sum *sums = mem_new(sizeof *sums * CLOUD_SUMS * (size_t)n + 1, "sinks");
+    struct sum *got = mem_new(sizeof *got * CLOUD_SUMS * (size_t)own + 1, "sinks");
+    r->cells = mem_zero(sizeof *r->cells * (size_t)n + 1, "sinks");
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t i = 0; i < n; i++) {
+        struct sum *sum = sums + CLOUD_SUMS * i;
+        struct visit v;
+        const double *x = r->copies.here.at[i].x;
+        memcpy(&v, sink_row(&r->copies, i), sizeof v);
+        for (int j = 0; j < CLOUD_SUMS; j++) sum_init(&sum[j]);
+        if (s->mesh->hydro) sink_cloud_cells(&k->law.cloud, s->mesh, l, x, &r->cells[i]);
+        collect_gas(s, l, &r->cells[i], sum);
+        if (with_force && !v.direct)
+            sink_cloud_force(&k->law.cloud, s->mesh, l, x, s->reflect, sum + GAS_SUMS);
+    }
+    sink_answer(&place, &k->table, &r->copies, CLOUD_SUMS, sums, got);
+    for (int64_t i = 0; i < own; i++) {
+        struct sink *a = &k->table.at[i];
+        a->gas[l] = gas_of(got + CLOUD_SUMS * i);
+        for (int d = 0; d < 3 && with_force && !a->direct; d++)
+            a->force[l][d] = sum_get(&got[CLOUD_SUMS * i + GAS_SUMS + d]);
+    }
+    FREE(got);
+    FREE(sums);
+}
+
+void sinks_look_around(const struct sink_run *s, int l)
+{
+    look(s, l, true);
+}
+
+double sinks_timestep(const struct sink_run *s, int l, double *rho_max)
+{
+    struct sink_state *k = s->sinks;
+    double dt = HUGE_VAL, dx = mesh_dx(s->mesh, l), rho[2] = {*rho_max, k->dense[l]};
+    comm_max_f64(s->comm, rho, 2);
+    *rho_max = rho[0] + rho[1];
+    for (int64_t i = 0; i < k->table.n; i++) {
+        const struct sink *a = &k->table.at[i];
+        double v = sqrt(a->v[0] * a->v[0] + a->v[1] * a->v[1] + a->v[2] * a->v[2]);
+        if (a->m > 0 && v > 0 && !a->born) dt = fmin(dt, s->hydro->courant_factor * dx / v);
+    }
+    return dt;
+}
+
+/* ---- motion ---- */
+
+/* The rest of the last step and half of this one: from the step of the level on which it moved
+ * last. */
+static double kick_time(const struct sink_run *s, const struct sink *a, int l)
+{
+    int last = s->sinks->table.level;
+    double rest = a->born || last <= 0 ? 0 : last > l ? s->dtnew[last] : s->dtold[last];
+    return 0.5 * (s->dtnew[l] + rest);
+}
+
+static void kick_and_drift(const struct sink_run *s, struct sink *a, const struct sink_pulls *all,
+                           int l)
+{
+    const struct sink_state *k = s->sinks;
+    double f[3] = {0};
+    if (a->direct) sink_pull_sink(s->mesh, all, &k->soft, a, f);
+    for (int lev = s->mesh->levelmin; lev <= s->mesh->levelmax && s->noct[lev] > 0; lev++)
+        for (int d = 0; d < 3; d++) f[d] += a->force[lev][d];
+    for (int d = 0; d < 3; d++) {
+        if (!a->direct) f[d] /= k->law.cloud.n;
+        a->v[d] += kick_time(s, a, l) * f[d];
+        a->x[d] += a->v[d] * s->dtnew[l];
+    }
+    sink_wrap(s->mesh, a->x);
+}
+
+enum err sinks_move(const struct sink_run *s, int l)
+{
+    struct sink_state *k = s->sinks;
+    struct sink_place place = sink_run_place(s);
+    struct sink_pulls all;
+    int64_t merged = 0;
+    k->merging.t = s->t;
+    if (k->table.total > 1) TRY(sinks_merge(&place, &k->merging, &k->table, &merged));
+    if (merged) log_info(" %ld sinks merged into others", (long)merged);
+    if (k->table.total == 1 && k->table.n) k->table.at[0].near = k->table.at[0].m;
+    sink_pulls_gather(&place, &k->table, &all);
+    for (int64_t i = 0; i < k->table.n; i++)
+        if (k->table.at[i].m > 0) kick_and_drift(s, &k->table.at[i], &all, l);
+    for (int64_t i = 0; i < k->table.n; i++) k->table.at[i].born = 0;
+    k->table.level = l;
+    FREE(all.at);
+    return OK;
+}
+
+/* ---- accretion ---- */
+
+static void take_all(const struct sink_run *s, int l, struct sum *sums)
+{
+    struct sink_state *k = s->sinks;
+    struct sink_round *r = &k->round[l];
+    for (int64_t i = 0; i < r->copies.here.n; i++) {
+        struct sink_meal e;
+        memcpy(&e, sink_row(&r->copies, i), sizeof e);
+        for (int j = 0; j < MEAL_SUMS; j++) sum_init(&sums[MEAL_SUMS * i + j]);
+        sink_take(&k->law, s->mesh, l, &e, &r->cells[i], &r->change, sums + MEAL_SUMS * i);
+    }
+}
+
+/* Where sinks were when the round was opened is where their cells are. */
+static void ask(const struct sink_run *s, int l, bool ended, struct sink_meal *meal)
+{
+    struct sink_state *k = s->sinks;
+    const struct sink_copies *c = &k->round[l].copies;
+    for (int64_t i = 0; i < c->n; i++) {
+        int64_t at = c->which[i];
+        const struct sink *a = &k->table.at[at];
+        if (!(a->m > 0)) continue;
+        meal[at] = sink_meal(&k->law, a, l, s->dtnew[l], ended);
+        sink_between(s->mesh, c->centre[i].x, a->x, meal[at].shift);
+    }
+}
+
+/* The meals of a level: round[l].change is what its gas loses. */
+static enum err eat(const struct sink_run *s, int l, bool ended)
+{
+    struct sink_state *k = s->sinks;
+    struct sink_round *r = &k->round[l];
+    struct sink_place place = sink_run_place(s);
+    int64_t own = k->table.n;
+    struct sink_meal *meal = mem_zero(sizeof *meal * (size_t)own + 1, "sinks");
+    struct sum *got = mem_new(sizeof *got * MEAL_SUMS * (size_t)own + 1, "sinks");
+    for (int64_t i = 0; i < own; i++)
+        sink_rates(&k->law, s->mesh->levelmin, s->mesh->levelmax, &k->table.at[i]);
+    ask(s, l, ended, meal);
+    enum err err = sink_call_again(&place, &k->table, sizeof *meal, meal, &r->copies);
+    size_t sums = MEAL_SUMS * (size_t)r->copies.here.n;
+    struct sum *sum = mem_new(sizeof *sum * sums + 1, "sinks");
+    if (err == OK) {
+        take_all(s, l, sum);
+        sink_answer(&place, &k->table, &r->copies, MEAL_SUMS, sum, got);
+        for (int64_t i = 0; i < own; i++)
+            if (k->table.at[i].m > 0)
+                sink_digest(&k->law, got + MEAL_SUMS * i, meal[i].blast, &k->table.at[i]);
+        for (int64_t i = 0; i < own; i++) sink_wrap(s->mesh, k->table.at[i].x);
+    }
+    FREE(sum);
+    FREE(got);
+    FREE(meal);
+    return err;
+}
+
+enum err sinks_accrete(const struct sink_run *s, int l)
+{
+    if (s->sinks->law.accretion == ACCRETE_NONE) return OK;
+    return eat(s, l, false);
+}
+
+/* ---- the end of a coarse step ---- */
+
+/* The mass and rate of all, for the log. */
+static void tell(const struct sink_run *s)
+{
+    const struct sinks *t = &s->sinks->table;
+    struct sum sum[2];
+    sum_init(&sum[0]);
+    sum_init(&sum[1]);
+    if (s->nstep_coarse % s->par->run.ncontrol != 0) return;
+    for (int64_t i = 0; i < t->n; i++) {
+        sum_add(&sum[0], t->at[i].m);
+        sum_add(&sum[1], t->at[i].rate);
+    }
+    comm_sums(s->comm, sum, 2);
+    log_info(" Number of sinks=%8ld mass=%16.9E accretion rate=%16.9E (code units)", (long)t->total,
+             sum_get(&sum[0]), sum_get(&sum[1]));
+}
+
+/* Those that merged are gone, the others find their owners; rates of the new state. */
+enum err sinks_renew(const struct sink_run *s)
+{
+    struct sink_state *k = s->sinks;
+    int64_t lost;
+    sinks_settle(&k->table, s->mesh, s->comm, s->dom, &lost);
+    if (lost) log_info(" %ld sinks have left the box through its boundaries", (long)lost);
+    sinks_law(s);
+    for (int64_t i = 0; i < k->table.n; i++) {
+        struct sink *a = &k->table.at[i];
+        a->direct = k->direct >= 0 && a->m >= k->direct;
+        memset(a->gas, 0, sizeof a->gas);
+        memset(a->force, 0, sizeof a->force);
+    }
+    for (int lev = s->mesh->levelmin; lev <= s->mesh->levelmax && s->noct[lev] > 0; lev++) {
+        TRY(round_open(s, lev));
+        look(s, lev, false);
+        round_close(&k->round[lev]);
+    }
+    for (int64_t i = 0; i < k->table.n; i++)
+        sink_rates(&k->law, s->mesh->levelmin, s->mesh->levelmax, &k->table.at[i]);
+    tell(s);
+    return OK;
+}
