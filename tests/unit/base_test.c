@@ -307,8 +307,9 @@ static void test_param_names(void)
  * run. */
 static void test_param_refused(void)
 {
-    CHECK_FAILS(read_text("&RUN_PARAMS\nsink=.true. /"), "t.nml:2: sink=.true. is not supported: ");
-    CHECK_FAILS(read_text("&RUN_PARAMS sink=T /"), "set sink=.false.");
+    CHECK_FAILS(read_text("&RUN_PARAMS\ntracer=.true. /"),
+                "t.nml:2: tracer=.true. is not supported: ");
+    CHECK_FAILS(read_text("&RUN_PARAMS tracer=T /"), "set tracer=.false.");
     CHECK_FAILS(read_text("&HYDRO_PARAMS scheme='plmde' /"), "set scheme='muscl'");
     CHECK_FAILS(read_text("&INIT_PARAMS filetype='gadget' /"), "convert them to grafic");
     CHECK_FAILS(read_text("&RUN_PARAMS ordering='planar' /"), "ksection");
