@@ -1,7 +1,7 @@
-r"""The commands of docs/tasks.md do what the page says, one after the other in one directory.
+r"""The commands of pages of docs do what the page says, one after the other in one directory.
 
-    tasks.py                 all of the page
-    tasks.py --show          prints the page with what the commands print now
+    tasks.py PAGE            all of docs/PAGE.md
+    tasks.py PAGE --show     prints the page with what the commands print now
 
 In a block of the page, `$ ` begins a command and `> ` continues it; the lines after it are what it
 prints on both streams, and `[2]` is its exit status where that is not 0. `…` in a line stands for
@@ -9,7 +9,8 @@ any text, `…` as a line for any lines. A command with no lines after it may pr
 
 A one-line fault it catches: an option that was renamed, a message that no longer names its file.
 """
-# test: tier=check timeout=900 ranks=2
+# test: tasks tier=check timeout=900 ranks=2
+# test: from-ramses tier=check timeout=300 ranks=2
 import os
 import re
 import subprocess
@@ -18,7 +19,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-PAGE = os.path.join(ptah.ROOT, 'docs', 'tasks.md')
+# page: the least number of headings with a number, of commands below "Wrong ways"
+PAGES = {'tasks': (50, 40), 'from-ramses': (0, 0)}
 BLOCK = '    '
 
 
@@ -90,20 +92,21 @@ def show(page):
 
 
 def main():
-    with open(PAGE) as f:
+    name = sys.argv[1]
+    with open(os.path.join(ptah.ROOT, 'docs', name + '.md')) as f:
         page = f.read()
     if '--show' in sys.argv:
         show(page)
         return
     v = ptah.Verdict()
-    all_of_them = distinct(page)
-    for c in all_of_them:
+    found = distinct(page)
+    for c in found:
         out, status = c.run()
         if not v.same('%s: %s' % (c.task, c.lines[0]), (status, c.fits(out)), (c.status, True)):
             print('expected:\n%s\nprinted:\n%s' % ('\n'.join(c.expected), '\n'.join(out[:40])))
-    v.same('tasks', len([c for c in {c.task for c in all_of_them} if re.match(r'\d', c)]) >= 50,
-           True)
-    v.same('wrong ways', len([c for c in all_of_them if c.task.startswith('Wrong')]) >= 40, True)
+    tasks, wrong = PAGES[name]
+    v.same('tasks', len({c.task for c in found if c.task[:1].isdigit()}) >= tasks, True)
+    v.same('wrong ways', sum(c.task.startswith('Wrong') for c in found) >= wrong, True)
     v.end()
 
 
