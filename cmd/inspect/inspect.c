@@ -59,6 +59,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return stars_print(path, o);
     case CAMPAIGN:
         return campaign_print(path, o, status);
+    case PROFILE:
+        return profile_print(path, o);
     case SUMMARY:
         return summary_print(path, o);
     }

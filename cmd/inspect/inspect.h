@@ -6,6 +6,7 @@
 #include "ckpt/source.h"
 #include "comm/comm.h"
 #include "view/map.h"
+#include "view/profile.h"
 
 enum mode {
     SUMMARY,
@@ -20,7 +21,8 @@ enum mode {
     STARS,
     HALOS,
     CLUMPS,
-    CAMPAIGN
+    CAMPAIGN,
+    PROFILE
 };
 
 /* Exit status: the max over all checkpoints. */
@@ -65,6 +67,7 @@ struct options {
     struct phase_options phase;
     struct stars_options stars;
     struct halos_options halos;
+    struct profile_options profile;
     int nset; /* of the clumps: NAME=VALUE */
     const char *set[SETS];
     bool has_sphere, densest; /* of the contamination: else the mask · its centre is to be found */
@@ -88,6 +91,7 @@ MUST_USE enum err map_draw(const char *path, const struct options *o);
 MUST_USE enum err phase_draw(const char *path, const struct options *o);
 MUST_USE enum err clumps_print(const char *path, const struct options *o);
 MUST_USE enum err stars_print(const char *path, const struct options *o);
+MUST_USE enum err profile_print(const char *path, const struct options *o);
 MUST_USE enum err halos_print(const char *path, const struct options *o);
 MUST_USE enum err campaign_print(const char *path, const struct options *o, int *status);
 MUST_USE enum err contamination_print(const char *path, const struct options *o, int *status);

@@ -40,7 +40,8 @@ enum {
     JOURNAL,
     SET,
     FORCE,
-    BARE
+    BARE,
+    RADIAL
 };
 
 static const struct opt ROWS[] = {
@@ -59,6 +60,9 @@ static const struct opt ROWS[] = {
      "phase diagram: mass of the gas by density and temperature, as a picture and a table"},
     {HISTORY, "stars", NULL,
      "history of star formation: mass of the stars by the time of their birth, as a table"},
+    {RADIAL, "profile", "X,Y,Z,R",
+     "radial profiles around X,Y,Z up to R (units of the box): gas, dark matter, stars, as a "
+     "table"},
     {HALO_CATALOGUE, "halos", NULL,
      "catalogue of halos: friends of friends, and spheres of 200c, 200m, vir, 500c around them"},
     {LINK, "link", "B", "with --halos: link in mean separations of particles (default 0.2)"},
@@ -97,23 +101,25 @@ static const struct opt ROWS[] = {
     {WEIGHT, "weight", "HOW",
      "mass, volume, max or column (default: column for density, max for level, mass for others)"},
     {'n', "pixels", "N",
-     "pixels per side of the map (default 512), bins of the diagram (200), of the history (50)"},
+     "pixels per side of the map (default 512), bins of the diagram (200), of the history "
+     "(50), of the profile (30)"},
     {RECENT, "recent", "MYR",
      "with -m sfr: the rate of star formation is the mean over this time (default 100)"},
-    {LOG, "log", NULL, "logarithmic colours (default if all values are positive)"},
-    {LINEAR, "linear", NULL, "linear colours"},
+    {LOG, "log", NULL,
+     "logarithmic colours (default if all values are positive); bins of a profile (default)"},
+    {LINEAR, "linear", NULL, "linear colours; bins of a profile"},
     {RANGE, "range", "LO,HI",
      "values of the first and last colour (default: min and max); of a diagram: mass per dex²"},
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
     {'o', "output", "FILE",
      "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
-     "--stars: a plot, FILE.png, .svg or .pdf"},
+     "--stars and --profile: a plot, FILE.png, .svg or .pdf"},
     {'f', "format", "FORMAT",
      "map: png, svg, pdf, or npy, an array of doubles; diagram: also tsv (default: by FILE's "
      "ending)"},
     {BARE, "bare", NULL, "a map without axes: a pixel of the PNG for each of the map"},
     {'u', "units", NULL,
-     "physical units instead of those of the code: g/cm³, km/s, K, Msun (/h), kpc; maps, "
+     "physical units instead of those of the code: g/cm³, km/s, K, Msun (/h), kpc; maps, profiles, "
      "summaries"},
     {FORCE, "force", NULL, "replace pictures and tables that exist"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
@@ -126,12 +132,13 @@ static const struct opt ROWS[] = {
 static const char SYNOPSIS[] =
     "inspect [options] DIR…   (DIR - : paths from standard input, one per line)\n"
     "       inspect [options] A B      differences of two checkpoints";
-static const char PURPOSE[] = "Prints what is in checkpoints: summary, digest, tree, parameters, "
-                              "damage, differences, maps, phase diagrams, star formation, "
-                              "halos, clumps, contamination.";
+static const char PURPOSE[] =
+    "Prints what is in checkpoints: summary, digest, tree, parameters, "
+    "damage, differences, maps, profiles, phase diagrams, star formation, "
+    "halos, clumps, contamination.";
 
 /* Options that not all modes take: bit m: mode m does. */
-enum { A_MAP = 1 << MAP, A_PHASE = 1 << PHASE, A_HISTORY = 1 << STARS };
+enum { A_MAP = 1 << MAP, A_PHASE = 1 << PHASE, A_HISTORY = 1 << STARS, A_PROFILE = 1 << PROFILE };
 static const struct belongs {
     int letter, modes;
 } BELONGS[] = {{'a', A_MAP},
@@ -140,13 +147,13 @@ static const struct belongs {
                {DEPTH, A_MAP},
                {WEIGHT, A_MAP},
                {RECENT, A_MAP},
-               {LOG, A_MAP},
-               {LINEAR, A_MAP},
+               {LOG, A_MAP | A_PROFILE},
+               {LINEAR, A_MAP | A_PROFILE},
                {RANGE, A_MAP | A_PHASE},
                {COLOURS, A_MAP | A_PHASE},
                {'f', A_MAP | A_PHASE},
-               {'n', A_MAP | A_PHASE | A_HISTORY},
-               {'o', A_MAP | A_PHASE | A_HISTORY},
+               {'n', A_MAP | A_PHASE | A_HISTORY | A_PROFILE},
+               {'o', A_MAP | A_PHASE | A_HISTORY | A_PROFILE},
                {DENSITY, A_PHASE},
                {TEMPERATURE, A_PHASE},
                {RTOL, 1 << COMPARE},
@@ -160,8 +167,8 @@ static const struct belongs {
                {SLOPE, 1 << HALOS},
                {SET, 1 << CLUMPS},
                {BARE, A_MAP},
-               {'u', A_MAP | 1 << SUMMARY},
-               {FORCE, A_MAP | A_PHASE | A_HISTORY | 1 << HALOS},
+               {'u', A_MAP | A_PROFILE | 1 << SUMMARY},
+               {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | 1 << HALOS},
                {0, 0}};
 
 /* Those modes, for messages. */
@@ -172,6 +179,7 @@ static const struct mode_name {
               {MAP, "a map (-m)"},
               {PHASE, "a phase diagram (--phase)"},
               {STARS, "a history of stars (--stars)"},
+              {PROFILE, "a profile (--profile)"},
               {COMPARE, "the comparison of two checkpoints"},
               {CONTAMINATION, "--contamination"},
               {HALOS, "--halos"},
@@ -265,6 +273,18 @@ static int set_sphere(struct options *o, const char *value)
                      o,
                      "a sphere must be X,Y,Z,R in units of the box, R up to 0.5, or densest,R, not",
                      value);
+}
+
+static int set_profile(struct options *o, const char *value)
+{
+    double x[4];
+    bool good = opt_reals(value, 4, x) == 4;
+    for (int d = 0; d < 3 && good; d++) good = x[d] >= 0 && x[d] <= 1;
+    if (!(good && x[3] > 0 && x[3] <= 0.5))
+        return usage(o, "a profile is around X,Y,Z,R in units of the box, R up to 0.5, not", value);
+    memcpy(o->profile.centre, x, sizeof o->profile.centre);
+    o->profile.radius = x[3];
+    return OPTIONS_GO_ON;
 }
 
 static int set_halos_option(struct parsing *p, int letter, const char *value)
@@ -385,6 +405,7 @@ static const struct asking {
             {HEAVY, CONTAMINATION},
             {DIAGRAM, PHASE},
             {HISTORY, STARS},
+            {RADIAL, PROFILE},
             {HALO_CATALOGUE, HALOS},
             {PEAKS, CLUMPS},
             {JOURNAL, CAMPAIGN},
@@ -406,7 +427,7 @@ static bool set_mode(struct parsing *p, int letter, const char *value)
 static int set_option(struct parsing *p, int letter, const char *value)
 {
     struct options *o = p->o;
-    if (set_mode(p, letter, value)) return OPTIONS_GO_ON;
+    if (set_mode(p, letter, value)) return letter == RADIAL ? set_profile(o, value) : OPTIONS_GO_ON;
     switch (letter) {
     case RTOL:
     case ATOL:
@@ -420,7 +441,7 @@ static int set_option(struct parsing *p, int letter, const char *value)
         o->bare = true;
         return OPTIONS_GO_ON;
     case 'u':
-        o->map.physical = o->physical = true;
+        o->map.physical = o->profile.physical = o->physical = true;
         return OPTIONS_GO_ON;
     case LINK:
     case LEAST:
@@ -498,15 +519,32 @@ static int check_phase(struct parsing *p)
     return find_format(p, o->out, DRAWINGS | TABLES, o->out ? FORMAT_PNG : FORMAT_NONE, &o->format);
 }
 
+/* -o of a mode that prints a table. */
+static int check_plot(struct parsing *p)
+{
+    struct options *o = p->o;
+    (void)find_format(p, o->out, DRAWINGS, FORMAT_NONE, &o->format);
+    if (o->out && !o->format)
+        return usage(o, "a plot must be FILE.png, FILE.svg or FILE.pdf, not", o->out);
+    return OPTIONS_GO_ON;
+}
+
 static int check_stars(struct parsing *p)
 {
     struct options *o = p->o;
     if (p->pixels > BINS_MAX) return usage(o, "a history has at most 2048 bins", NULL);
     if (p->pixels) o->stars.bins = p->pixels;
-    (void)find_format(p, o->out, DRAWINGS, FORMAT_NONE, &o->format);
-    if (o->out && !o->format)
-        return usage(o, "a plot must be FILE.png, FILE.svg or FILE.pdf, not", o->out);
-    return OPTIONS_GO_ON;
+    return check_plot(p);
+}
+
+static int check_profile(struct parsing *p)
+{
+    struct options *o = p->o;
+    o->profile.linear = o->map.scale == SCALE_LINEAR;
+    if (p->pixels > BINS_MAX || p->pixels == 1)
+        return usage(o, "a profile has 2 to 2048 bins", NULL);
+    if (p->pixels) o->profile.bins = p->pixels;
+    return check_plot(p);
 }
 
 static int check_halos(struct parsing *p)
@@ -550,8 +588,8 @@ static int check_options(struct parsing *p)
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
         return usage(o,
-                     "-s, -d, -t, -p, -c, -m, --phase, --stars, --halos, --clumps, --campaign and "
-                     "--contamination exclude each other",
+                     "-s, -d, -t, -p, -c, -m, --phase, --stars, --profile, --halos, --clumps, "
+                     "--campaign and --contamination exclude each other",
                      NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
@@ -561,6 +599,7 @@ static int check_options(struct parsing *p)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
     if (o->mode == STARS) return check_stars(p);
     if (o->mode == HALOS) return check_halos(p);
+    if (o->mode == PROFILE) return check_profile(p);
     return o->mode == PHASE ? check_phase(p) : check_map(p);
 }
 
@@ -574,6 +613,7 @@ int options_parse(int argc, char **argv, struct options *o)
         .axis = 2, .pixels = 512, .centre = {0.5, 0.5, 0.5}, .width = 1, .depth = 1, .recent = 100};
     o->phase.bins = 200;
     o->stars.bins = 50;
+    o->profile.bins = 30;
     o->halos = (struct halos_options){.link = 0.2, .least = 20, .sigma8 = 0.81, .ns = 0.96};
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;) {

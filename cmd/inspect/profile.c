@@ -1,0 +1,73 @@
+/* inspect: --profile: radial profiles around a place. */
+#include "view/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "formats/formats.h"
+#include "inspect.h"
+#include "io/stream.h"
+#include "plot/picture.h"
+
+static bool is_count(int c)
+{
+    return c == PROFILE_DM_COUNT || c == PROFILE_STAR_COUNT;
+}
+
+static void print_text(const struct profile *p, const char *path, const struct options *o)
+{
+    const struct profile_options *q = &o->profile;
+    printf("# ptah profile 1\n# source\t%s\n# center\t%.9g\t%.9g\t%.9g\tbox\n", path, q->centre[0],
+           q->centre[1], q->centre[2]);
+    printf("# bulk velocity\t%.9g\t%.9g\t%.9g\t%s\n", p->bulk[0], p->bulk[1], p->bulk[2],
+           p->unit_velocity);
+    for (int c = 0; c < PROFILE_COLUMNS; c++)
+        printf(*p->unit[c] ? "%s%s [%s]" : "%s%s", c ? "\t" : "#",
+               profile_name((enum profile_column)c), p->unit[c]);
+    for (int k = 0; k < p->n; k++)
+        for (int c = 0; c < PROFILE_COLUMNS; c++)
+            printf(is_count(c) ? "%s%.0f" : "%s%.9g", c ? "\t" : "\n", p->row[k][c]);
+    printf("\n");
+}
+
+static void print_json(const struct profile *p, const char *path, const struct options *o)
+{
+    const struct profile_options *q = &o->profile;
+    json_begin("profile", path);
+    printf(",\"center\":[%.17g,%.17g,%.17g]", q->centre[0], q->centre[1], q->centre[2]);
+    json_number("radius", q->radius);
+    printf(",\"bulk\":[%.17g,%.17g,%.17g],\"units\":{", p->bulk[0], p->bulk[1], p->bulk[2]);
+    for (int c = 0, n = 0; c < PROFILE_COLUMNS; c++)
+        if (*p->unit[c])
+            printf("%s\"%s\":\"%s\"", n++ ? "," : "", profile_name((enum profile_column)c),
+                   p->unit[c]);
+    printf("},\"bins\":[");
+    for (int k = 0; k < p->n; k++) {
+        for (int c = 0; c < PROFILE_COLUMNS; c++) {
+            printf("%s\"%s\":", c ? "," : k ? ",{" : "{", profile_name((enum profile_column)c));
+            json_value(p->row[k][c]);
+        }
+        printf("}");
+    }
+    printf("]");
+    json_end();
+}
+
+enum err profile_print(const char *path, const struct options *o)
+{
+    struct source *r = NULL;
+    struct profile p = {0};
+    struct picture plot = {.format = (enum picture_format)o->format,
+                           .draw = profile_plot,
+                           .what = &p,
+                           .width = PROFILE_WIDTH,
+                           .height = PROFILE_HEIGHT};
+    enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
+    if (err == OK) err = source_open(path, &r);
+    if (err == OK) err = profile_make(&p, r, &o->profile);
+    if (err == OK && o->out) err = picture_save(o->out, &plot);
+    if (err == OK) (o->json ? print_json : print_text)(&p, path, o);
+    profile_free(&p);
+    source_close(&r);
+    return err;
+}
