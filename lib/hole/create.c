@@ -1,0 +1,354 @@
+/* hole/create: see create.h. Cells whose gas would do, and that are far from all holes, are few:
+ * they go, as events, to the ranks around, which add up the stars there; those that pass go to all
+ * ranks, which choose the densest. */
+#include "hole/create.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "phys/blast.h"
+#include "tree/tree.h"
+
+static const double M_SUN = 1.9891e33, KILOPARSEC = 3.0856776e21;
+static const double STARS = 0.1, DISPERSION = 20e5; /* H/cm^3, cm/s */
+
+struct hole_seeding hole_seeding(const struct term_run *r)
+{
+    const struct param_physics *p = &r->par->physics;
+    const struct units *u = &r->units;
+    return (struct hole_seeding){
+        .dense = p->n_star / u->hydrogen,
+        .mass = p->mseed * M_SUN / u->mass,
+        .apart = fmin(p->r_gal * KILOPARSEC / u->length, 0.5 * r->mesh->boxlen),
+        .stars = STARS / u->hydrogen,
+        .dispersion = DISPERSION / u->velocity,
+        .G = r->cosmo ? 3 / (8 * M_PI) * r->cosmo->omega_m * r->aexp : 1,
+        .with_stars = param_stars(r->par)};
+}
+
+/* A cell that may get a hole. */
+struct site {
+    int64_t home, number;             /* rank, and its place there */
+    double x[3], dx, oct[3], density; /* oct: from the cell to the centre of its oct */
+    struct blast_site at;
+};
+
+struct sites {
+    int64_t n, cap;
+    struct site *at;
+};
+
+struct creation {
+    const struct term_run *r;
+    const struct hole_seeding *law;
+    struct sinks *sinks;
+    struct sites own;
+};
+
+static void sites_add(struct sites *s, const struct site *a)
+{
+    if (s->n == s->cap) {
+        s->cap = 2 * s->cap + 64;
+        s->at = mem_grow(s->at, sizeof *s->at * (size_t)s->cap, "black holes");
+    }
+    s->at[s->n++] = *a;
+}
+
+/* ---- gas ---- */
+
+/* The density at which a Jeans length is four cells. */
+static double unstable(const struct creation *k, const struct level *lv, lidx i, int c, double dx)
+{
+    double rho = lv->fld[FLD_U][i][c], p2 = 0;
+    for (int d = 0; d < 3; d++) p2 += pow(lv->fld[FLD_U + GAS_MOMENTUM + d][i][c], 2);
+    double e = (lv->fld[FLD_U + GAS_ENERGY][i][c] - 0.5 * p2 / rho) / rho;
+    double c2 = fmax((k->r->hydro->gamma - 1) * e, k->r->hydro->smallc * k->r->hydro->smallc);
+    return M_PI * c2 / (k->law->G * 16 * dx * dx);
+}
+
+static void look_at_level(struct creation *k, int l)
+{
+    const struct level *lv = &k->r->mesh->lev[l];
+    double dx = mesh_dx(k->r->mesh, l);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++) {
+            double rho = lv->fld[FLD_U][i][c];
+            if (lv->child[i][c] >= 0 || rho < k->law->dense) continue;
+            if (!(rho > unstable(k, lv, i, c, dx))) continue;
+            struct site s = {.dx = dx, .density = rho, .at = {l, i, c}};
+            int64_t q[3];
+            okey_coords(lv->key[i], q);
+            for (int d = 0; d < 3; d++) {
+                int half = c >> d & 1;
+                s.x[d] = ((double)(2 * q[d] + half) + 0.5) * dx;
+                s.oct[d] = (0.5 - half) * dx;
+            }
+            sites_add(&k->own, &s);
+        }
+}
+
+/* ---- other holes ---- */
+
+static void note(int32_t i, double far2, void *ctx)
+{
+    *(bool *)ctx = true;
+}
+
+/* Points out of copies or stars. */
+static enum err plant(int64_t n, double *x, double reach, struct tree **t)
+{
+    struct tree_points p = {.n = n, .x = {x, x + n, x + 2 * n}};
+    return tree_new(&p, TREE_AUTO, reach, t);
+}
+
+static enum err drop_near(struct creation *k, const struct sink_copies *c)
+{
+    struct tree *t = NULL;
+    int64_t n = c->here.n, kept = 0;
+    double *x = mem_new(sizeof *x * 3 * (size_t)n + 1, "black holes");
+    for (int64_t i = 0; i < 3 * n; i++) x[i] = c->here.at[i % n].x[i / n];
+    enum err err = plant(n, x, k->law->apart, &t);
+    for (int64_t i = 0; i < k->own.n && err == OK; i++) {
+        bool near = false;
+        tree_ball(t, k->own.at[i].x, k->law->apart, note, &near);
+        if (!near) k->own.at[kept++] = k->own.at[i];
+    }
+    k->own.n = kept;
+    tree_free(&t);
+    FREE(x);
+    return err;
+}
+
+static enum err leave_room(struct creation *k)
+{
+    struct sink_place p = {k->r->comm, k->r->dom, k->r->mesh};
+    struct sink_copies c;
+    if (k->sinks->total == 0) return OK;
+    enum err err = sink_call(&p, k->sinks, NULL, k->law->apart, 0, NULL, &c);
+    if (err == OK) err = err_agree(k->r->comm, c.here.n ? drop_near(k, &c) : OK);
+    sink_copies_free(&c);
+    return err;
+}
+
+/* ---- stars ---- */
+
+/* Mass in the cloud-in-cell sense; mass, momenta and their squares in the oct. */
+enum { STAR_CELL, STAR_OCT, STAR_P, STAR_P2 = STAR_P + 3, STAR_SUMS = STAR_P2 + 3 };
+
+struct letter {
+    int64_t number;
+    struct sum sum[STAR_SUMS];
+};
+
+struct counting {
+    const struct parts *p;
+    const int64_t *star; /* the stars, their places */
+    const double *x;     /* of the site, perhaps an image */
+    const struct site *site;
+    struct sum *sum;
+};
+
+static void count_star(int32_t i, double far2, void *ctx)
+{
+    struct counting *q = ctx;
+    int64_t at = q->star[i];
+    double weight = 1, m = q->p->m[at], dx = q->site->dx;
+    bool in = true;
+    for (int d = 0; d < 3; d++) {
+        double far = q->p->x[d][at] - q->x[d], off = far - q->site->oct[d];
+        weight *= fmax(1 - fabs(far) / dx, 0);
+        in &= off >= -dx && off < dx;
+    }
+    sum_add(&q->sum[STAR_CELL], weight * m);
+    if (!in) return;
+    sum_add(&q->sum[STAR_OCT], m);
+    for (int d = 0; d < 3; d++) {
+        double v = q->p->v[d][at];
+        sum_add(&q->sum[STAR_P + d], m * v);
+        sum_add(&q->sum[STAR_P2 + d], m * (v * v));
+    }
+}
+
+/* Of this rank's stars, around the sites that have come. */
+static enum err count_stars(const struct creation *k, const struct events *here, double reach,
+                            struct letter *out)
+{
+    const struct parts *p = k->r->parts;
+    struct tree *t = NULL;
+    int64_t n = 0;
+    int64_t *star = mem_new(sizeof *star * (size_t)p->n + 1, "black holes");
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->family[i] == FAM_STAR) star[n++] = i;
+    double *x = mem_new(sizeof *x * 3 * (size_t)n + 1, "black holes");
+    for (int64_t i = 0; i < 3 * n; i++) x[i] = p->x[i / n][star[i % n]];
+    enum err err = plant(n, x, reach, &t);
+    for (int64_t i = 0; i < here->n && err == OK; i++) {
+        struct site s;
+        memcpy(&s, here->payload + sizeof s * (size_t)i, sizeof s);
+        struct counting q = {p, star, here->at[i].x, &s, out[i].sum};
+        tree_ball(t, here->at[i].x, here->at[i].radius, count_star, &q);
+    }
+    tree_free(&t);
+    FREE(x);
+    FREE(star);
+    return err;
+}
+
+/* Many old stars that move fast: the bulge of a galaxy. */
+static bool bulge(const struct creation *k, const struct site *s, const struct sum sum[STAR_SUMS])
+{
+    double volume = s->dx * s->dx * s->dx, m = sum_get(&sum[STAR_OCT]), most2 = 0;
+    if (sum_get(&sum[STAR_CELL]) < k->law->dense * volume) return false;
+    if (!(m > k->law->stars * 8 * volume)) return false;
+    for (int d = 0; d < 3; d++) {
+        double v = sum_get(&sum[STAR_P + d]) / m;
+        most2 = fmax(most2, sum_get(&sum[STAR_P2 + d]) / m - v * v);
+    }
+    return most2 > k->law->dispersion * k->law->dispersion;
+}
+
+static enum err send_sites(struct creation *k, double reach, struct events *here)
+{
+    int64_t n = k->own.n, before = comm_scan_i64(k->r->comm, n);
+    struct event *at = mem_zero(sizeof *at * (size_t)n + 1, "black holes");
+    for (int64_t i = 0; i < n; i++) {
+        struct site *s = &k->own.at[i];
+        s->home = k->r->comm->rank, s->number = i;
+        at[i] = (struct event){
+            .id = before + i, .x = {s->x[0], s->x[1], s->x[2]}, .radius = fmin(reach, 3 * s->dx)};
+    }
+    enum err err = event_route(k->r->comm, k->r->dom, k->r->mesh, n, at, sizeof *k->own.at,
+                               k->own.at, here);
+    FREE(at);
+    return err;
+}
+
+/* Only sites in bulges stay. (collective) */
+static enum err ask_stars(struct creation *k)
+{
+    const struct comm *c = k->r->comm;
+    struct events here = {0};
+    double reach = fmin(3 * mesh_dx(k->r->mesh, k->r->mesh->levelmin), 0.5 * k->r->mesh->boxlen);
+    TRY(send_sites(k, reach, &here));
+    struct letter *x = mem_zero(sizeof *x * (size_t)here.n + 1, "black holes"), *in = NULL;
+    int *to = mem_new(sizeof *to * (size_t)here.n + 1, "black holes");
+    for (int64_t i = 0; i < here.n; i++) {
+        struct site s;
+        memcpy(&s, here.payload + sizeof s * (size_t)i, sizeof s);
+        x[i].number = s.number, to[i] = (int)s.home;
+        for (int j = 0; j < STAR_SUMS; j++) sum_init(&x[i].sum[j]);
+    }
+    enum err err = err_agree(c, here.n ? count_stars(k, &here, reach, x) : OK);
+    if (err == OK) {
+        int64_t got, kept = 0;
+        struct letter *all = mem_zero(sizeof *all * (size_t)k->own.n + 1, "black holes");
+        in = comm_exchange_by(c, x, here.n, to, sizeof *x, &got, NULL);
+        for (int64_t i = 0; i < k->own.n * STAR_SUMS; i++)
+            sum_init(&all[i / STAR_SUMS].sum[i % STAR_SUMS]);
+        for (int64_t i = 0; i < got * STAR_SUMS; i++)
+            sum_join(&all[in[i / STAR_SUMS].number].sum[i % STAR_SUMS],
+                     &in[i / STAR_SUMS].sum[i % STAR_SUMS]);
+        for (int64_t i = 0; i < k->own.n; i++)
+            if (bulge(k, &k->own.at[i], all[i].sum)) k->own.at[kept++] = k->own.at[i];
+        k->own.n = kept;
+        FREE(all);
+    }
+    FREE(in);
+    FREE(to);
+    FREE(x);
+    events_free(&here);
+    return err;
+}
+
+/* ---- the densest ---- */
+
+static int densest(const void *a, const void *b)
+{
+    const struct site *x = a, *y = b;
+    if (x->density != y->density) return x->density < y->density ? 1 : -1;
+    for (int d = 0; d < 3; d++)
+        if (x->x[d] != y->x[d]) return x->x[d] > y->x[d] ? 1 : -1;
+    return 0;
+}
+
+/* Those that are not near a denser one that stays; returns their number. */
+static int64_t choose(const struct creation *k, struct site *at, int64_t n)
+{
+    int64_t kept = 0;
+    qsort(at, (size_t)n, sizeof *at, densest);
+    for (int64_t i = 0; i < n; i++) {
+        bool near = false;
+        for (int64_t j = 0; j < kept && !near; j++) {
+            double r[3], r2 = 0;
+            sink_between(k->r->mesh, at[i].x, at[j].x, r);
+            for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
+            near = r2 <= k->law->apart * k->law->apart;
+        }
+        if (!near) at[kept++] = at[i];
+    }
+    return kept;
+}
+
+static void give_birth(const struct creation *k, const struct site *s, int64_t id)
+{
+    const struct level *lv = &k->r->mesh->lev[s->at.level];
+    double volume = s->dx * s->dx * s->dx;
+    double most = s->density - unstable(k, lv, s->at.oct, s->at.cell, s->dx) / 4;
+    struct sink *a = sinks_add(k->sinks, 1);
+    a->id = id;
+    a->m = fmin(k->law->mass, most * volume);
+    a->birth = k->r->t;
+    a->born = 1;
+    for (int d = 0; d < 3; d++) {
+        a->x[d] = s->x[d];
+        a->v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][s->at.oct][s->at.cell] / s->density;
+    }
+    double left = 1 - a->m / (s->density * volume);
+    for (int v = 0; v < k->r->hydro->nvar; v++) lv->fld[FLD_U + v][s->at.oct][s->at.cell] *= left;
+}
+
+static enum err check_number(const struct creation *k, int64_t born)
+{
+    int64_t all = k->sinks->total + born, most = k->r->par->amr.nsinkmax;
+    if (all > most)
+        FAIL(
+            ERR_LIMIT,
+            "%ld black holes are born, and %ld are more than nsinkmax=%ld of &AMR_PARAMS: raise it",
+            (long)born, (long)all, (long)most);
+    return OK;
+}
+
+static enum err bear(struct creation *k, int64_t *born)
+{
+    int64_t all = k->own.n;
+    comm_add_i64(k->r->comm, &all, 1);
+    if (all == 0) return OK;
+    struct site *at = mem_new(sizeof *at * (size_t)(all + k->own.n) + 1, "black holes");
+    if (k->own.n) memcpy(at, k->own.at, sizeof *at * (size_t)k->own.n);
+    for (int64_t i = 0; i < k->own.n; i++) at[i].home = k->r->comm->rank;
+    comm_union(k->r->comm, k->own.n, all, sizeof *at, at, 0, NULL);
+    *born = choose(k, at, all);
+    enum err err = check_number(k, *born);
+    for (int64_t i = 0; i < *born && err == OK; i++)
+        if (at[i].home == k->r->comm->rank) give_birth(k, &at[i], k->sinks->made + 1 + i);
+    if (err == OK) k->sinks->made += *born;
+    FREE(at);
+    return err;
+}
+
+enum err hole_create(const struct term_run *r, const struct hole_seeding *law, struct sinks *s,
+                     int64_t *born)
+{
+    struct creation k = {.r = r, .law = law, .sinks = s};
+    *born = 0;
+    for (int l = r->mesh->levelmin; l <= r->mesh->levelmax; l++) look_at_level(&k, l);
+    int64_t any = k.own.n;
+    comm_add_i64(r->comm, &any, 1);
+    enum err err = any ? leave_room(&k) : OK;
+    if (err == OK && any && law->with_stars) err = ask_stars(&k);
+    if (err == OK && any) err = bear(&k, born);
+    FREE(k.own.at);
+    return err;
+}
