@@ -11,10 +11,23 @@ WARN    := -Wall -Wextra -Werror=switch -Werror=switch-enum -Wshadow -Wstrict-pr
            -Wmissing-prototypes -Wno-unused-parameter -Wno-psabi
 PKGS    := gsl fftw3 zlib libpng
 # make HDF5=: without. Any build of the library will do, MPI or not; which one, pkg-config is asked.
-HDF5   ?= $(firstword $(foreach p,hdf5-openmpi hdf5-mpich hdf5-serial hdf5,\
-                        $(shell pkg-config --exists $(p) && echo $(p))))
 # make CAIRO=: without. Plots then are refused; bare pixels, arrays and tables are not.
-CAIRO  ?= $(shell pkg-config --exists cairo && echo cairo)
+# Without pkg-config the compiler is asked, as modules of a cluster set it up (CPATH, LIBRARY_PATH).
+ifneq ($(shell command -v pkg-config),)
+HDF5    ?= $(firstword $(foreach p,hdf5-openmpi hdf5-mpich hdf5-serial hdf5,\
+                         $(shell pkg-config --exists $(p) && echo $(p))))
+CAIRO   ?= $(shell pkg-config --exists cairo && echo cairo)
+LIBS_C  := $(shell pkg-config --cflags $(PKGS) $(HDF5) $(CAIRO))
+LIBS_LD := $(shell pkg-config --libs $(PKGS) $(HDF5))
+DRAW_LD := $(if $(CAIRO),$(shell pkg-config --libs $(CAIRO)))
+else
+has      = $(shell echo '\#include <$(1)>' | $(CC) -E - >/dev/null 2>&1 && echo $(2))
+HDF5    ?= $(call has,hdf5.h,hdf5)
+CAIRO   ?= $(call has,cairo.h,cairo)
+LIBS_C  :=
+LIBS_LD := -lgsl -lgslcblas -lfftw3 -lpng -lz $(if $(HDF5),-lhdf5)
+DRAW_LD := $(if $(CAIRO),-lcairo)
+endif
 # make MORTON128=1: octree keys of 128 bits, 42 levels instead of 21
 MORTON128 ?=
 # options of distributions' packages
@@ -23,9 +36,8 @@ HARDEN_LD ?=
 DEFS    := -D_GNU_SOURCE $(if $(MORTON128),-DPTAH_MORTON128) $(if $(HDF5),-DPTAH_HDF5) \
            $(if $(CAIRO),-DPTAH_CAIRO)
 CFLAGS  = -std=gnu17 $(OPT) $(STRICT) $(WARN) -fopenmp -g -Ilib $(DEFS) \
-          $(shell pkg-config --cflags $(PKGS) $(HDF5) $(CAIRO)) $(HARDEN_C)
+          $(LIBS_C) $(HARDEN_C)
 comma  := ,
 LDFLAGS = -fopenmp $(HARDEN_LD)
 # as needed: simulate draws nothing and has no use for cairo
-LDLIBS  = $(shell pkg-config --libs $(PKGS) $(HDF5)) \
-          $(if $(CAIRO),-Wl$(comma)--as-needed $(shell pkg-config --libs $(CAIRO))) -lm
+LDLIBS  = $(LIBS_LD) $(if $(DRAW_LD),-Wl$(comma)--as-needed $(DRAW_LD)) -lm

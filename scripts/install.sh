@@ -6,7 +6,9 @@
 # build: to compile.  demo: also mpgrafic, which makes initial conditions.  check: also the tools
 # and readers that the tests use (a Python environment in build/venv, from tests/requirements.txt).
 # Debian and Ubuntu: by apt, with sudo if not root. It asks before it installs, unless CI=true or
-# there is no terminal. Other systems: says what is missing.
+# there is no terminal. Elsewhere, and for users who are not root and have no sudo: nothing is
+# installed; what the compiler finds, such as by modules, will do. If something is missing, it says
+# what, and the command for the administrator.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,14 +23,11 @@ say() {
 }
 
 as_root() {
-    if [ "$(id -u)" = 0 ]; then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo "$@"
-    else
-        say "install: root is needed for: $*"
-        exit 2
-    fi
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+can_install() {
+    command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }
 }
 
 # Package names among $* that are not installed.
@@ -64,32 +63,61 @@ install_debian() {
     as_root $apt install -y -q --no-install-recommends $missing >&2
 }
 
-# Without apt: look for the things themselves, and name what is not there.
-check_other() {
-    lost=''
-    for tool in mpicc mpirun make pkg-config; do
-        command -v $tool >/dev/null || lost="$lost $tool"
-    done
-    if command -v pkg-config >/dev/null; then
-        for library in gsl fftw3 zlib libpng cairo; do
-            pkg-config --exists $library || lost="$lost $library"
-        done
+# Does the compiler find this header, and the linker this library? pkg-config may know where.
+finds() {
+    flags=$(pkg-config --cflags --libs "$3" 2>/dev/null || true)
+    printf '#include <%s>\nint main(void) { return 0; }\n' "$1" |
+        ${CC:-mpicc} -x c - -o /dev/null -l"$2" $flags >/dev/null 2>&1
+}
+
+# The command that installs all, for a package manager of this system.
+administrator() {
+    other='gcc make pkgconf-pkg-config openmpi-devel hdf5-openmpi-devel fftw-devel gsl-devel
+        zlib-devel libpng-devel cairo-devel'
+    # shellcheck disable=SC2086
+    if command -v apt-get >/dev/null; then
+        say '  apt-get install --no-install-recommends' $packages
+    elif command -v dnf >/dev/null; then
+        say '  dnf install' $other
+    elif command -v zypper >/dev/null; then
+        say '  zypper install' $other
+    else
+        say '  the packages of' $packages
     fi
+}
+
+# Nothing can be installed: look for the things themselves, and name what is not there.
+look() {
+    lost=''
+    for tool in mpicc mpirun make; do
+        command -v $tool >/dev/null || lost="$lost, $tool"
+    done
+    while read -r header library package name; do
+        finds "$header" "$library" "$package" || lost="$lost, $name"
+    done <<END
+gsl/gsl_math.h gsl gsl GSL
+fftw3.h fftw3 fftw3 FFTW 3
+zlib.h z zlib zlib
+png.h png libpng libpng
+END
     case $1 in
-    demo) command -v mpgrafic >/dev/null || lost="$lost mpgrafic" ;;
+    demo) command -v mpgrafic >/dev/null || lost="$lost, mpgrafic" ;;
     check)
         for tool in python3 ctags groff valgrind xz less; do
-            command -v $tool >/dev/null || lost="$lost $tool"
+            command -v $tool >/dev/null || lost="$lost, $tool"
         done
         ;;
     esac
+    for optional in 'hdf5.h hdf5 hdf5 HDF5' 'cairo.h cairo cairo cairo'; do
+        # shellcheck disable=SC2086
+        set -- "$1" $optional
+        finds "$2" "$3" "$4" || say "install: without $5, which was not found"
+    done
     [ -n "$lost" ] || return 0
-    say "install: this system has no apt; please install, with its headers:$lost"
-    say "  to build:       a C17 compiler, GNU make, pkg-config, an MPI (Open MPI), FFTW 3, GSL,"
-    say "                  zlib, libpng, cairo"
-    say "  for make demo:  mpgrafic (https://bitbucket.org/broukema/mpgrafic)"
-    say "  for make check: Python 3.11 or later with venv, g++, universal-ctags, groff, valgrind,"
-    say "                  xz, less"
+    say "install: these are missing, or their headers: ${lost#, }"
+    say 'On a cluster they are often modules (module avail; module load gcc openmpi gsl fftw hdf5).'
+    say 'For what lies elsewhere set CPATH and LIBRARY_PATH. The administrator installs all by'
+    administrator
     exit 2
 }
 
@@ -116,11 +144,11 @@ main() {
         exit 2
         ;;
     esac
-    if command -v apt-get >/dev/null; then
+    if can_install; then
         # shellcheck disable=SC2086
         install_debian $packages
     else
-        check_other "$1"
+        look "$1"
     fi
     if [ "$1" = check ]; then make_venv; fi
 }

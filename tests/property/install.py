@@ -1,15 +1,18 @@
 """What `make install` leaves is whole: programs under other names, `ptah TOOL`, manual pages,
 completion with every option, and a library that a program outside can be built with; uninstall
 removes all. `make PATCH=DIR` takes a patch and checkpoints name it; `make dist` can be unpacked and
-knows its commit.
+knows its commit. A user without root is told what is missing and what the administrator would type,
+and can build without pkg-config.
 
 A one-line fault it catches: a header that source.h includes and that is not installed.
 """
 # test: installed tier=check timeout=240
 # test: patched tier=check timeout=600
 # test: dist tier=quick
+# test: rootless tier=check timeout=120
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -140,9 +143,35 @@ def test_dist(v):
         v.same('make help names %s' % target, make('-n', target).returncode, 0)
 
 
+def test_rootless(v):
+    """scripts/install.sh and config.mk for a user of modules: no root, no sudo, no pkg-config."""
+    os.makedirs('bin')
+    for tool in ('sh', 'dirname', 'cat', 'make', 'mpicc', 'mpirun', 'gcc', 'as', 'ld', 'nproc',
+                 'env', 'ccache'):
+        where = shutil.which(tool)
+        if where:
+            os.symlink(where, os.path.join('bin', tool))
+    with open('bin/id', 'w') as f:
+        f.write('#!/bin/sh\necho 1000\n')
+    os.chmod('bin/id', 0o755)
+    env = {'PATH': os.path.abspath('bin')}
+    script = os.path.join(ptah.ROOT, 'scripts', 'install.sh')
+    r = ptah.Run(['sh', script, 'build'], '.', env)
+    v.same('all is found by the compiler alone', r.status, 0)
+    r = ptah.Run(['make', '-C', ptah.ROOT, '-pn'], '.', env)
+    v.same('libraries without pkg-config', '-lgsl -lgslcblas -lfftw3' in r.out, True)
+    os.symlink('/bin/true', 'bin/apt-get')
+    r = ptah.Run(['sh', script, 'build'], '.', {**env, 'CC': 'nothing'})
+    v.same('nothing is found', r.status, 2)
+    v.same('it names GSL', 'GSL' in r.err, True)
+    for word in ('apt-get install', 'libgsl-dev'):
+        v.same('what the administrator types: ' + word, word in r.err, True)
+
+
 def main():
     v = ptah.Verdict()
-    {'installed': test_installed, 'patched': test_patched, 'dist': test_dist}[sys.argv[1]](v)
+    {'installed': test_installed, 'patched': test_patched, 'dist': test_dist,
+     'rootless': test_rootless}[sys.argv[1]](v)
     v.end()
 
 
