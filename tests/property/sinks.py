@@ -1,0 +1,214 @@
+"""Sinks of RAMSES: the same ones whatever the ranks; what the gas loses they get.
+
+    sinks.py ranks N...   gas, gravity and five sinks on three levels, two of which merge across a
+                          periodic face, one that pulls by itself, feedback in both modes: mass is
+                          conserved; the same digest on N ranks, on 2 threads, in both orderings,
+                          and after a restart from both formats on other ranks
+    sinks.py schemes      threshold accretion and black holes in clusters: mass is conserved, the
+                          same digest on 2 ranks; `accretion_scheme='none'` leaves the gas alone
+    sinks.py wrong        wrong parameters and files: one sentence, status 2
+
+A one-line fault it catches: a sum over a cloud in the order of ranks, a cloud that ends at a
+periodic face, a merger that one rank does not see, gas that is taken twice where two clouds
+overlap, a column of sinks that a checkpoint lacks.
+"""
+# test: ranks 3 tier=check timeout=300 ranks=3
+# test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: schemes tier=check timeout=300 ranks=2
+# test: wrong tier=quick timeout=60
+import math
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+BOX = """
+&RUN_PARAMS
+hydro=.true.
+poisson=.true.
+sink=.true.
+nsubcycle=1,2,2
+nremap=2
+nstepmax=8
+check_ghosts=%s
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=6
+/
+&INIT_PARAMS
+nregion=2
+region_type(1)='square'
+region_type(2)='square'
+x_center=0.5,0.3
+y_center=0.5,0.3
+z_center=0.5,0.3
+length_x=10.0,0.4
+length_y=10.0,0.4
+length_z=10.0,0.4
+exp_region=10.0,2
+d_region=1,8
+u_region=0,0.2
+p_region=1,1
+/
+&OUTPUT_PARAMS
+foutput=4
+tend=10
+outformat='%s'
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+courant_factor=0.6
+pressure_fix=.true.
+/
+&REFINE_PARAMS
+m_refine=2*8.
+mass_sph=0.0005
+sink_refine=.true.
+/
+&UNITS_PARAMS
+units_density=1e-24
+units_time=3e13
+units_length=3e18
+/
+&SINK_PARAMS
+mass_sink_seed=1
+mass_sink_direct_force=6e-3
+%s
+/
+"""
+AGN = """smbh=.true.
+agn=.true.
+accretion_scheme='bondi'
+acc_sink_boost=3
+T2_min=0
+T2_AGN=1e7
+cone_opening=90
+kin_mass_loading=1e4
+AGN_fbk_mode_switch_threshold=-1
+AGN_fbk_frac_ener=0.5
+AGN_fbk_frac_mom=0.5
+"""
+# Masses of 1 are 0.0136 suns: the second pulls by itself. The first two merge beyond x = 0.
+SINKS = """0.3 -0.4999 0.1 0.1  -2 0.3 0.1  0 0 0 0 0
+0.5 0.49 0.12 0.1  1 0 0  1e-3 0 0 0 0
+0.2 -0.2 -0.2 -0.2  1 -1 0.5  0 0 1d-3 0.1 0
+0.4,0.2,0.2,-0.31,-1,2,0.5,0,0,0,0,0
+0.01 -0.2 -0.2 -0.05  0 0 0.5  0 0 0 0 0
+"""
+
+
+def run(name, n=1, threads=1, ordering='hilbert', form='original', law=AGN, sinks=SINKS, steps=8,
+        check=False, options=(), settings=(), **more):
+    os.makedirs(name, exist_ok=True)
+    with open(os.path.join(name, 'ic_sink'), 'w') as f:
+        f.write(sinks)
+    return ptah.simulate(BOX % ('.true.' if check else '.false.', form, law), name, n, threads,
+                         ['run_params/ordering=' + ordering, 'run_params/nstepmax=%d' % steps,
+                          *settings],
+                         options, **more)
+
+
+def table(path):
+    """The sinks of a checkpoint: a dict of columns."""
+    number = path.rstrip('/')[-5:]
+    with open(os.path.join(path, 'sink_%s.csv' % number)) as f:
+        names = f.readline().lstrip(' #').strip().split(',')
+        rows = [[float(x) for x in line.split(',')] for line in f if '#' not in line]
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def total(path, holes):
+    s, t = read_ramses.load(path), table(path)
+    return math.fsum(s.cell['density'] * s.volume) + math.fsum(t['msink']) + \
+        (math.fsum(t['mbh']) if holes else 0)
+
+
+def ranks(numbers):
+    v = ptah.Verdict()
+    whole = run('whole')
+    last, first = whole.outputs[-1], whole.outputs[0]
+    t, reference = table(last), ptah.digest(last)
+    v.same('two of five sinks have merged', (table(first)['id'], t['id']),
+           ([1, 2, 3, 4, 5], [1, 3, 4, 5]))
+    v.same('all have grown', all(x > 0 for x in t['dmfsink']), True)
+    v.check('mass of gas and sinks', abs(total(last, False) / total(first, False) - 1), 1e-13)
+    for n in numbers:
+        ordering = 'ksection' if n % 2 else 'hilbert'
+        r = run('on_%d' % n, n, 2 if n == 2 else 1, ordering, check=n == 3)
+        v.same('%d ranks, %s: the same digest' % (n, ordering),
+               ptah.digest(r.outputs[-1]) == reference, True)
+    for form, n in ('original', 2), ('hdf5', 3):
+        half = run('half_' + form, n, form=form, steps=4)
+        rest = run('rest_' + form, 5 - n, 2, 'ksection',
+                   options=['-r', os.path.abspath(half.outputs[-1])])
+        v.same('%s, %d ranks, then %d: the same digest' % (form, n, 5 - n),
+               ptah.digest(rest.outputs[-1]) == reference, True)
+    v.end()
+
+
+def schemes():
+    v = ptah.Verdict()
+    for name, law, holes in [
+            ('threshold', "accretion_scheme='threshold'\nd_sink=0.9\nc_acc=0.2", False),
+            ('volume', "accretion_scheme='bondi'\nagn_acc_method='volume'\nacc_sink_boost=2",
+             False),
+            ('clusters', "accretion_scheme='bondi'\nsmbh=.true.\nmass_smbh_seed=1", True)]:
+        one, two = run(name, law=law), run(name + '_2', 2, law=law)
+        first, last = one.outputs[0], one.outputs[-1]
+        v.same(name + ': sinks have grown', all(x > 0 for x in table(last)['dmfsink']) or
+               all(a > b for a, b in zip(table(last)['mbh'][1:], [0.1, 0, 0])), True)
+        v.check(name + ': mass of gas and sinks',
+                abs(total(last, holes) / total(first, holes) - 1), 1e-13)
+        v.same(name + ', 2 ranks: the same digest',
+               ptah.digest(two.outputs[-1]) == ptah.digest(last), True)
+    r = run('none', law='')
+    v.same('none: no sink has grown', table(r.outputs[-1])['dmfsink'], [0] * 4)
+    v.end()
+
+
+def told(v, name, r, says):
+    lines = [x for x in r.err.splitlines() if not x.startswith(' ')]
+    v.same('%s: one sentence, status 2' % name, (r.status, len(lines), says in r.err), (2, 1, True))
+
+
+ROW = '%s %s 0 0  0 0 0  0 0 0 %s 0\n'
+
+
+def wrong():
+    v = ptah.Verdict()
+    good = ROW % (1, 0.1, 0)
+    bondi = "accretion_scheme='bondi'"
+    for name, law, sinks, says in [
+            ('nan', bondi, good + ROW % (1, 'nan', 0), 'ic_sink: line 2 has a number that is not'),
+            ('inf', bondi, ROW % (1, '-inf', 0), 'ic_sink: line 1 has a number that is not'),
+            ('one place', bondi, good + good, 'sinks 1 and 2 of the file are in one place'),
+            ('mass 0', bondi, ROW % (0, 0.1, 0), 'line 1: a sink needs a mass above 0'),
+            ('hole below 0', bondi, ROW % (1, 0.1, -1), 'that are not negative'),
+            ('outside', bondi, ROW % (1, 0.6, 0), 'outside of it'),
+            ('short', bondi, '1 2 3\n', 'line 1 is not the twelve numbers'),
+            ('words', bondi, good.replace('\n', ' x\n'), 'line 1 is not the twelve numbers'),
+            ('nsinkmax', bondi + '\nnsinkmax=1', good + ROW % (1, 0.2, 0), 'nsinkmax=1'),
+            ('families', bondi + '\n/\n&PHYSICS_PARAMS\nmseed=1e5', good, 'Horizon-AGN'),
+            ('seed', bondi + '\nmass_sink_seed=0', good, 'mass_sink_seed=0'),
+            ('flux', "accretion_scheme='flux'", good, "accretion_scheme='flux'"),
+            ('threshold', "accretion_scheme='threshold'", good, 'T2_star'),
+            ('two thresholds', 'd_sink=1\nn_sink=2', good, 'give one of them'),
+            ('level', 'nlevelmax_sink=7', good, 'nlevelmax_sink=7'),
+            ('large', 'ir_cloud=30', good, 'ir_cloud=30'),
+            ('descent', 'sink_descent=.true.', good, 'sink_descent=.true.'),
+            ('clumps', 'create_sinks=.true.', good, 'create_sinks=.true.')]:
+        told(v, name, run('wrong', law=law, sinks=sinks, must_work=False), says)
+    told(v, 'stellar', run('wrong', settings=['stellar=.true.'], must_work=False), 'stellar=.true.')
+    v.end()
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'ranks':
+        ranks([int(n) for n in sys.argv[2:]])
+    elif sys.argv[1] == 'schemes':
+        schemes()
+    elif sys.argv[1] == 'wrong':
+        wrong()
