@@ -146,10 +146,18 @@ void comm_sum(const struct comm *c, struct sum *s)
 
 void comm_sums(const struct comm *c, struct sum *s, int n)
 {
+    comm_sums_min(c, s, n, NULL);
+}
+
+void comm_sums_min(const struct comm *c, struct sum *s, int n, struct comm_minima *min)
+{
     enum { NUMBERS = sizeof *s / sizeof(int64_t) }; /* of a sum: all are of this type */
     _Static_assert(NUMBERS == SUM_DIGITS + 2, "a sum is digits, bad and count");
     for (int i = 0; i < n; i++) sum_carry(&s[i]);
-    comm_add_i64(c, (int64_t *)s, n * NUMBERS);
+    if (min)
+        comm_union_min(c, 0, 0, 0, NULL, n * NUMBERS, (int64_t *)s, min);
+    else
+        comm_add_i64(c, (int64_t *)s, n * NUMBERS);
     for (int i = 0; i < n; i++) s[i].count = c->size;
 }
 
@@ -174,9 +182,9 @@ void comm_reduce_by(void *x, int n, size_t bytes, MPI_User_function *join)
 
 /* ---- union of rows ---- */
 
-/* What the reduction works on: this, the numbers to be added, the rows. */
+/* What the reduction works on: this, the numbers to be added, the minima, the rows. */
 struct bundle {
-    int64_t n, most, row, nadd;
+    int64_t n, most, row, nadd, nmin;
 };
 
 static int64_t *bundle_add(struct bundle *b)
@@ -184,9 +192,14 @@ static int64_t *bundle_add(struct bundle *b)
     return (int64_t *)(b + 1);
 }
 
+static double *bundle_min(struct bundle *b)
+{
+    return (double *)(bundle_add(b) + b->nadd);
+}
+
 static char *bundle_rows(struct bundle *b)
 {
-    return (char *)(bundle_add(b) + b->nadd);
+    return (char *)(bundle_min(b) + b->nmin);
 }
 
 static void bundle_join(void *in, void *inout, int *len, MPI_Datatype *type)
@@ -196,21 +209,33 @@ static void bundle_join(void *in, void *inout, int *len, MPI_Datatype *type)
         memcpy(bundle_rows(b) + b->n * b->row, bundle_rows(a), (size_t)(a->n * a->row));
     b->n += a->n;
     for (int64_t i = 0; i < b->nadd; i++) bundle_add(b)[i] += bundle_add(a)[i];
+    for (int64_t i = 0; i < b->nmin; i++)
+        if (bundle_min(a)[i] < bundle_min(b)[i]) bundle_min(b)[i] = bundle_min(a)[i];
 }
 
 int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
                    int64_t *add)
 {
+    return comm_union_min(c, n, most, row, rows, nadd, add, NULL);
+}
+
+int64_t comm_union_min(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows,
+                       int nadd, int64_t *add, struct comm_minima *min)
+{
+    size_t nmin = min ? (size_t)min->n : 0, rest = sizeof *add * (size_t)nadd;
+    if (min) min->n = 0;
     if (c->size == 1) return n;
-    size_t bytes = sizeof(struct bundle) + sizeof *add * (size_t)nadd + row * (size_t)most;
+    size_t bytes = sizeof(struct bundle) + rest + sizeof(double) * nmin + row * (size_t)most;
     struct bundle *b = mem_zero(bytes, "comm union");
-    *b = (struct bundle){n, most, (int64_t)row, nadd};
-    memcpy(bundle_add(b), add, sizeof *add * (size_t)nadd);
-    if (n <= most) memcpy(bundle_rows(b), rows, row * (size_t)n);
+    *b = (struct bundle){n, most, (int64_t)row, nadd, (int64_t)nmin};
+    if (nadd) memcpy(bundle_add(b), add, rest);
+    if (nmin) memcpy(bundle_min(b), min->x, sizeof(double) * nmin);
+    if (n > 0 && n <= most) memcpy(bundle_rows(b), rows, row * (size_t)n);
     comm_reduce_by(b, 1, bytes, bundle_join);
     n = b->n;
-    memcpy(add, bundle_add(b), sizeof *add * (size_t)nadd);
-    if (n <= most) memcpy(rows, bundle_rows(b), row * (size_t)n);
+    if (nadd) memcpy(add, bundle_add(b), rest);
+    if (nmin) memcpy(min->x, bundle_min(b), sizeof(double) * nmin);
+    if (n > 0 && n <= most) memcpy(rows, bundle_rows(b), row * (size_t)n);
     FREE(b);
     return n;
 }

@@ -46,12 +46,24 @@ void comm_sum(const struct comm *c, struct sum *s);
 void comm_sums(const struct comm *c, struct sum *s, int n);
 void comm_bcast(const struct comm *c, void *p, size_t bytes, int root);
 
+/* Numbers that become their minimum over the ranks in a reduction for something else, which then
+ * sets n to 0. */
+struct comm_minima {
+    int n;
+    double *x;
+};
+/* The same as comm_sums; takes min along, unless NULL (collective) */
+void comm_sums_min(const struct comm *c, struct sum *s, int n, struct comm_minima *min);
+
 /* Rows of all ranks together, in any order: rows has room for `most` of them, and holds n of this
  * rank on entry (n may be greater than most). Returns how many there are; if that is at most
  * `most`, rows holds them. add[nadd] becomes the sum over the ranks. One reduction, below 2^31
  * bytes. (collective) */
 int64_t comm_union(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows, int nadd,
                    int64_t *add);
+/* The same; takes min along, unless NULL (collective) */
+int64_t comm_union_min(const struct comm *c, int64_t n, int64_t most, size_t row, void *rows,
+                       int nadd, int64_t *add, struct comm_minima *min);
 
 /* All ranks return the same error: that of the lowest rank that has one, with its message.
  * (collective) */

@@ -25,6 +25,6 @@ void comm_spread(const struct comm *c, int n, const int64_t *x, struct spread *s
     for (int i = 0; i < n; i++) t[i] = (struct triple){x[i], x[i], x[i]};
     if (c->size > 1) comm_reduce_by(t, n, sizeof *t, join);
     for (int i = 0; i < n; i++)
-        s[i] = (struct spread){t[i].low, t[i].high, (double)t[i].sum / c->size};
+        s[i] = (struct spread){t[i].low, t[i].high, t[i].sum, (double)t[i].sum / c->size};
     mem_free(t);
 }

@@ -1,9 +1,9 @@
-/* comm/spread: least, mean and most over the ranks of a few numbers, in one reduction. */
+/* comm/spread: least, sum, mean and most over the ranks of a few numbers, in one reduction. */
 #pragma once
 #include "comm/comm.h"
 
 struct spread {
-    int64_t low, high;
+    int64_t low, high, sum;
     double mean; /* of exact integers: the same on all ranks */
 };
 

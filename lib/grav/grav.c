@@ -194,7 +194,8 @@ static int by_key(const void *a, const void *b)
 
 /* First guess and right-hand side of the n octs of the level, of all ranks (owner: caller). */
 static struct whole_row *whole_rows(const struct mesh *m, const struct comm *c, int l, int64_t n,
-                                    double fourpi, double rho_tot, const struct interpol *edge)
+                                    double fourpi, double rho_tot, const struct interpol *edge,
+                                    struct comm_minima *minima)
 {
     const struct level *lv = &m->lev[l];
     struct whole_row *row = mem_zero(sizeof *row * (size_t)n, "multigrid");
@@ -204,7 +205,7 @@ static struct whole_row *whole_rows(const struct mesh *m, const struct comm *c, 
         memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
         source_oct(&here, lv, i, fourpi, rho_tot, row[i].rhs);
     }
-    n = comm_union(c, lv->nown, n, sizeof *row, row, 0, NULL);
+    n = comm_union_min(c, lv->nown, n, sizeof *row, row, 0, NULL, minima);
     qsort(row, (size_t)n, sizeof *row, by_key);
     return row;
 }
@@ -236,7 +237,7 @@ static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int 
 {
     struct level *lv = &m->lev[l];
     struct mesh whole;
-    struct whole_row *row = whole_rows(m, c, l, n, fourpi, rho_tot, edge);
+    struct whole_row *row = whole_rows(m, c, l, n, fourpi, rho_tot, edge, p->minima);
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
     for (int64_t i = 0; i < n; i++) key[i] = row[i].key;
     mg_whole_mesh(&whole, m, l, n, key, l <= m->levelmin);
@@ -256,7 +257,8 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
                                           double fourpi, double rho_tot,
                                           const struct interpol *edge, struct grav_par *p)
 {
-    struct mg g = {.most_shared = p->mg_shared_octs, .try_shared = p->shared_level[l]};
+    struct mg g = {
+        .most_shared = p->mg_shared_octs, .try_shared = p->shared_level[l], .minima = p->minima};
     struct grav_report rep;
     unsigned char safe = p->safe[l];
     struct mg_level *top = &g.lev[l];

@@ -23,6 +23,9 @@ struct grav_par {
     const void *response_ctx;
     struct fourier *fourier; /* the solver's (init NULL); grav_fini frees it */
     int verbose;             /* 1: one line per solve in the log */
+    /* Lent by the caller: the next solve takes them along if it has a reduction for that (n 0
+     * then); NULL: none. */
+    struct comm_minima *minima;
     /* Of the last solves, for speed alone: the level that was shared, the errors (init 0). */
     int shared_level[LEVEL_MAX + 2];
     double past_error[LEVEL_MAX + 2][GRAV_CYCLES];

@@ -46,9 +46,11 @@ struct mg_level {
 struct mg {
     /* Set by the caller: levels with at most this many octs on all ranks are shared, as below; the
      * level to try first, which mg_build replaces by the one to try next time (0: not known); rhs
-     * of the top, if it is there already (taken over). The rest is zero before mg_build. */
+     * of the top, if it is there already (taken over); what a reduction of mg_build may take along,
+     * or NULL. The rest is zero before mg_build. */
     int64_t most_shared;
     int try_shared;
+    struct comm_minima *minima;
 
     int top, bottom; /* levels */
     struct mg_level lev[LEVEL_MAX + 2];

@@ -150,7 +150,7 @@ bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, 
     memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
     *above = g->lev[k + 1].nown;
     struct place *p = own_places(g, m, k, g->most_shared, &n, &inside[k]);
-    n = comm_union(c, n, g->most_shared, sizeof *p, p, LEVEL_MAX + 3, sum);
+    n = comm_union_min(c, n, g->most_shared, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
     g->try_shared = k;
     if (n > g->most_shared) {
         FREE(p);

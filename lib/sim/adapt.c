@@ -20,17 +20,45 @@ void sim_count_octs(struct sim *s)
     }
 }
 
-void sim_refine(struct sim *s, int from)
+/* Whether octs may be created or removed in this run. */
+static bool adapts(const struct sim *s)
+{
+    return s->mesh.levelmin < s->mesh.levelmax && !s->refine.frozen;
+}
+
+static void count_here(struct sim *s, int from, struct adapt_changes here[SIM_CHANGES])
 {
     struct mesh *m = &s->mesh;
-    if (m->levelmin == m->levelmax || s->refine.frozen) return;
-    struct adapt_changes here[LEVEL_MAX + 2] = {{0}}, all[LEVEL_MAX + 2];
+    for (int l = 0; l < SIM_CHANGES; l++) here[l] = (struct adapt_changes){0, 0};
     for (int l = from; l < m->levelmax; l++) {
         if (!m->lev[l].valid[FLD_FLAG]) ghost_fill_flags(&s->comm, m, l);
         here[l] = adapt_count(m, l);
     }
-    memcpy(all, here, sizeof all);
-    comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
+}
+
+void sim_refine_count(struct sim *s, struct adapt_changes here[SIM_CHANGES])
+{
+    count_here(s, adapts(s) ? s->mesh.levelmin : s->mesh.levelmax, here);
+}
+
+void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES])
+{
+    s->refine.counted = true;
+    memcpy(s->refine.all, all, sizeof s->refine.all);
+}
+
+void sim_refine(struct sim *s, int from)
+{
+    struct mesh *m = &s->mesh;
+    if (!adapts(s)) return;
+    struct adapt_changes here[SIM_CHANGES], *all = s->refine.all;
+    bool known = s->refine.counted && from == m->levelmin;
+    s->refine.counted = false;
+    count_here(s, from, here);
+    if (!known) {
+        memcpy(all, here, sizeof here);
+        comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
+    }
     /* created octs are not flagged, and removed ones neither: no level changes the counts of the
      * next */
     for (int l = from; l < m->levelmax; l++) {

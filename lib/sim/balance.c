@@ -180,7 +180,7 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
 
 /* ---- when ---- */
 
-void sim_balance_measure(struct sim *s)
+void sim_balance_own(struct sim *s, int64_t own[2])
 {
     struct sim_balance *b = &s->balance;
     double work = 0;
@@ -191,9 +191,13 @@ void sim_balance_measure(struct sim *s)
         work += b->work[l];
         b->work[l] = b->steps[l] = 0;
     }
-    int64_t mine[2] = {(int64_t)mem_now(), (int64_t)(1e9 * work)};
-    struct spread all[2];
-    comm_spread(&s->comm, 2, mine, all);
+    own[0] = (int64_t)mem_now();
+    own[1] = (int64_t)(1e9 * work);
+}
+
+void sim_balance_measured(struct sim *s, const struct spread all[2])
+{
+    struct sim_balance *b = &s->balance;
     b->memory = all[0];
     b->time = all[1];
     if (b->fresh) {

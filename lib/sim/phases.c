@@ -67,8 +67,10 @@ enum err step_unkick_gas(struct sim *s, int l, int icount)
 
 enum err step_poisson(struct sim *s, int l, int icount)
 {
+    s->grav.minima = s->least.level ? &s->least.minima : NULL;
     grav_solve(&s->mesh, &s->comm, l, sim_fourpi(s), s->matter.rho_tot, time_fraction(s, l, icount),
                s->matter.mass, s->matter.com, &s->grav);
+    sim_timestep_end(s); /* of the coarser level */
     return OK;
 }
 
@@ -134,8 +136,12 @@ static void gas_arrives(void *fill)
 
 enum err step_time_step(struct sim *s, int l, int icount)
 {
+    const struct mesh *m = &s->mesh;
+    bool finer = l < m->levelmax && s->noct[l + 1] > 0;
     s->time.dtold[l] = s->time.dtnew[l];
-    s->time.dtnew[l] = sim_timestep(s, l);
+    sim_timestep_begin(s, l);
+    /* else it ends in step_poisson of the finer level */
+    if (!finer || !m->gravity || s->grav.gravity_type > 0) sim_timestep_end(s);
     return OK;
 }
 

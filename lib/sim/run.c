@@ -1,4 +1,7 @@
 /* sim/run: the time loop. One iteration is one coarse step, whose phases are in step.c. */
+#include <stddef.h>
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
@@ -7,7 +10,7 @@
 #include "phys/yields.h"
 #include "sim/sim.h"
 
-/* What ranks tell one another between coarse steps, in one sum. */
+/* What ranks tell one another between coarse steps. */
 struct tally {
     int64_t parts, lost;           /* particles there, and out of the box so far */
     int64_t over_octs, over_parts; /* ranks beyond the limits */
@@ -21,6 +24,32 @@ static int64_t own_octs(const struct sim *s)
     return n;
 }
 
+/* One reduction for the tally, for what weighs on the ranks, and for what the next refinement will
+ * change. */
+static void tally_add(struct sim *s, struct tally *t)
+{
+    struct numbers {
+        struct tally tally;
+        int64_t load[2];
+        struct adapt_changes change[SIM_CHANGES];
+    } n = {.tally = *t};
+    enum {
+        N = sizeof n / sizeof(int64_t),
+        LOAD = offsetof(struct numbers, load) / sizeof(int64_t)
+    };
+    int64_t own[N];
+    struct spread all[N];
+    sim_balance_own(s, n.load);
+    sim_refine_count(s, n.change);
+    memcpy(own, &n, sizeof n);
+    comm_spread(&s->comm, N, own, all);
+    sim_balance_measured(s, all + LOAD);
+    for (int i = 0; i < N; i++) own[i] = all[i].sum;
+    memcpy(&n, own, sizeof n);
+    sim_refine_counted(s, n.change);
+    *t = n.tally;
+}
+
 static struct tally tally_get(struct sim *s)
 {
     const struct param_amr *a = &s->par->amr;
@@ -31,7 +60,7 @@ static struct tally tally_get(struct sim *s)
                       .over_parts = a->npartmax > 0 && s->parts.n > a->npartmax,
                       .stop = asked<0, .write = asked> 0,
                       .backup = sim_backup_due(s)};
-    comm_add_i64(&s->comm, (int64_t *)&t, sizeof t / sizeof(int64_t));
+    tally_add(s, &t);
     s->out.backup = t.backup > 0;
     s->out.asked = t.stop ? -1 : t.write ? 1 : 0;
     return t;
@@ -97,7 +126,6 @@ enum err sim_run(struct sim *s)
     log_info(" Starting time integration");
     sim_stop_setup(s);
     TRY(sim_profile_begin(s));
-    sim_balance_measure(s);
     s->cost.wall_step = timer_wall();
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
@@ -112,7 +140,6 @@ enum err sim_run(struct sim *s)
         s->time.nstep_coarse++;
         t = tally_get(s);
         TRY(report_lost(s, t.lost));
-        sim_balance_measure(s);
         sim_report_step_time(s);
         sim_profile_step(s);
     }

@@ -10,6 +10,7 @@
 #include "cool/cool.h"
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
+#include "dom/adapt.h"
 #include "dom/domain.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
@@ -39,12 +40,16 @@ struct sim_time {
     int nsubcycle[LEVEL_MAX + 2];
 };
 
+enum { SIM_CHANGES = LEVEL_MAX + 2 };
+
 /* What refinement needs besides its parameters. */
 struct sim_refine {
     int nexpand[LEVEL_MAX + 2];
     double mass_sph;
     bool starting; /* initial grid under construction (RAMSES `init`) */
     bool frozen;   /* static=.true., and the initial mesh is complete */
+    bool counted;  /* what the next refinement of all levels will change is known: */
+    struct adapt_changes all[SIM_CHANGES];
 };
 
 /* What gravitates. */
@@ -58,7 +63,7 @@ struct sim_matter {
     double (*rho_top[LEVEL_MAX + 2])[8];
 };
 
-/* Conserved quantities; sums of this rank until the report. */
+/* Conserved quantities; sums of this rank until the time step of the finest level. */
 struct sim_diag {
     bool counting; /* first way down of the coarse step: every level is met once */
     struct sum_totals {
@@ -68,6 +73,16 @@ struct sim_diag {
     int nstep_last; /* coarse step of the last report */
     int64_t particles;
     int64_t lost; /* particles that left a box with boundaries */
+};
+
+enum { SIM_SUMS = sizeof(struct sum_totals) / sizeof(struct sum) };
+
+/* A time step of which this rank knows its own conditions: it, and the own octs of the level as
+ * they are and negative. */
+struct sim_least {
+    int level; /* 0: none */
+    double x[3];
+    struct comm_minima minima;
 };
 
 /* What the run costs. */
@@ -170,6 +185,7 @@ struct sim {
     struct sim_refine refine;
     struct sim_matter matter;
     struct sim_diag diag;
+    struct sim_least least;
     struct sim_cost cost;
     struct sim_balance balance;
     struct sim_out out;
@@ -208,8 +224,12 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->cosmo from s->cosmo_par */
 MUST_USE enum err sim_cosmology(struct sim *s);
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
-/* adapt.c: refine levels from..levelmax-1 */
+/* adapt.c: refine levels from..levelmax-1 (collective) */
 void sim_refine(struct sim *s, int from);
+/* adapt.c: so that the next refinement, of all levels, needs no reduction: what it is to change on
+ * this rank (collective), and the sums over the ranks; flags and mesh stay until then */
+void sim_refine_count(struct sim *s, struct adapt_changes here[SIM_CHANGES]);
+void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGES]);
 /* balance.c: bytes of an oct and of a particle in it, by level; or their work */
 struct sim_weights {
     double oct[LEVEL_MAX + 2], part[LEVEL_MAX + 2];
@@ -220,7 +240,10 @@ struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind. timed: its phases have timers; else the time is that of
  * the timer that runs (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
-void sim_balance_measure(struct sim *s); /* balance.c: after a coarse step (collective) */
+/* balance.c: after a coarse step, bytes held and nanoseconds of work of this rank, and then what
+ * they are on all */
+void sim_balance_own(struct sim *s, int64_t own[2]);
+void sim_balance_measured(struct sim *s, const struct spread all[2]);
 /* setup.c: what source terms need beside s->yields: sim_cooling (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
 /* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
@@ -249,9 +272,13 @@ MUST_USE enum err
 sim_density(struct sim *s, int l, int icount);
 void sim_total_mass(struct sim *s); /* density.c */
 double sim_fourpi(const struct sim *s);
-struct units sim_units(const struct sim *s);     /* setup.c: at the time of the run */
-struct sink_run sim_sinks(struct sim *s);        /* setup.c: at the time of the run */
-double sim_timestep(struct sim *s, int l);       /* timestep.c */
+struct units sim_units(const struct sim *s); /* setup.c: at the time of the run */
+struct sink_run sim_sinks(struct sim *s);    /* setup.c: at the time of the run */
+/* timestep.c: dtnew[l], in two halves: the first is local, the second is collective and may follow
+ * a reduction that took s->least.minima along */
+void sim_timestep_begin(struct sim *s, int l);
+void sim_timestep_end(struct sim *s);
+double sim_timestep(struct sim *s, int l);       /* both; returns dtnew[l] (collective) */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
 void sim_report_begin(struct sim *s);            /* report.c: empty sums of a coarse step */
 void sim_report(struct sim *s, int l);           /* report.c: step lines */

@@ -49,7 +49,7 @@ static const struct phase STEP[] = {
     ROW(deposit,     "rho",          IF_GRAVITY,            PARTS,  GAS | FINER(GAS),  RHO | DENSE),
     ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),
     ROW(unkick_gas,  "poisson",      PULLED | WORK | ON_GHOSTS, GAS | FORCE, 0,             GAS),
-    ROW(poisson,     "poisson",      SELF,                  RHO,          UP(PHI | OLD),    PHI),
+    ROW(poisson,     "poisson",      SELF,                  RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
     ROW(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, 0,            PHI,              OLD),
     ROW(force,       "poisson",      IF_GRAVITY,            0,      PHI | UP(PHI | OLD),    FORCE),
     ROW(pull_sinks,  "sinks", SELF | IF_SINKS | ON_GHOSTS,  FORCE | RHO,  0,                FORCE),

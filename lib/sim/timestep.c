@@ -1,5 +1,6 @@
 /* sim/timestep: the longest step that all conditions allow (docs/method/step.md). Minima only: the
- * order of ranks does not matter. */
+ * order of ranks does not matter. In two halves, so that the reduction can be one for something
+ * else too: nobody needs the step of a level before the finer level is solved. */
 #include <math.h>
 
 #include "sim/sim.h"
@@ -16,20 +17,10 @@ static void add_totals(struct sim *s, int l)
     if (s->sinks && l == s->mesh.levelmin) sinks_kinetic(s->sinks, &sum->ekin);
 }
 
-/* With the time step go the extremes of the number of octs, for the report. */
-static double least_of_all(struct sim *s, int l, double dt)
-{
-    double nown = s->mesh.lev[l].nown, least[3] = {dt, nown, -nown};
-    comm_min_f64(&s->comm, least, 3);
-    s->noct_least[l] = (int64_t)least[1];
-    s->noct_most[l] = (int64_t)-least[2];
-    return least[0];
-}
-
 /* Of its conditions, that of free fall takes the highest density of this rank: the least of the
  * ranks' time steps is that of the highest density of all, to the last bit, since rounding keeps
  * order. */
-double sim_timestep(struct sim *s, int l)
+static double own_timestep(struct sim *s, int l)
 {
     const struct mesh *m = &s->mesh;
     double dx = mesh_dx(m, l), courant = s->hydro.courant_factor;
@@ -49,9 +40,46 @@ double sim_timestep(struct sim *s, int l)
         double v = part_vmax(&s->parts, l);
         if (v > 0) dt = fmin(dt, courant * dx / v);
     }
-    if (m->hydro) dt = fmin(dt, hydro_courant(m, l, &s->hydro));
-    dt = least_of_all(s, l, dt);
+    return m->hydro ? fmin(dt, hydro_courant(m, l, &s->hydro)) : dt;
+}
+
+/* With the time step go the extremes of the number of octs, for the report. */
+void sim_timestep_begin(struct sim *s, int l)
+{
+    struct sim_least *q = &s->least;
+    double nown = s->mesh.lev[l].nown;
+    BUG_ON(q->level);
+    q->level = l;
+    q->x[0] = own_timestep(s, l);
+    q->x[1] = nown;
+    q->x[2] = -nown;
+    q->minima = (struct comm_minima){3, q->x};
     add_totals(s, l);
-    if (l > m->levelmin) dt = fmin(dt, s->time.dtnew[l - 1] / s->time.nsubcycle[l - 1]);
-    return dt;
+}
+
+/* On the finest level the sums of the coarse step are complete: they go along. */
+void sim_timestep_end(struct sim *s)
+{
+    struct sim_least *q = &s->least;
+    struct sim_time *t = &s->time;
+    int l = q->level;
+    if (l == 0) return;
+    bool finest = l == s->mesh.levelmax || s->noct[l + 1] == 0;
+    if (s->diag.counting && finest)
+        comm_sums_min(&s->comm, (struct sum *)&s->diag.sum, SIM_SUMS, &q->minima);
+    else if (q->minima.n > 0)
+        comm_min_f64(&s->comm, q->x, q->minima.n);
+    q->level = 0;
+    s->noct_least[l] = (int64_t)q->x[1];
+    s->noct_most[l] = (int64_t)-q->x[2];
+    t->dtnew[l] = q->x[0];
+    if (l > s->mesh.levelmin)
+        t->dtnew[l] = fmin(t->dtnew[l], t->dtnew[l - 1] / t->nsubcycle[l - 1]);
+}
+
+double sim_timestep(struct sim *s, int l)
+{
+    sim_timestep_begin(s, l);
+    sim_timestep_end(s);
+    return s->time.dtnew[l];
 }

@@ -94,8 +94,11 @@ static void test_union(void)
         if (!row) abort();
         for (int k = 0; k < mine && k < most; k++) row[k][0] = row[k][1] = 10 * c.rank + k;
         add[0] = 1, add[1] = c.rank, seen = 0;
-        int64_t n = comm_union(&c, mine, most, sizeof *row, row, 2, add);
+        double low[2] = {1.5 * c.rank, -c.rank};
+        struct comm_minima min = {2, low};
+        int64_t n = comm_union_min(&c, mine, most, sizeof *row, row, 2, add, &min);
         CHECK(n == all, "%ld rows of %ld", (long)n, (long)all);
+        CHECK(min.n == 0 && low[0] == 0 && low[1] == 1 - c.size, "%g %g", low[0], low[1]);
         CHECK(add[0] == c.size && add[1] == c.size * (c.size - 1) / 2, "%ld", (long)add[1]);
         for (int64_t i = 0; i < n && n <= most; i++)
             for (int r = 0; r < c.size; r++)
