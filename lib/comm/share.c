@@ -184,6 +184,18 @@ static bool grow(struct comm_share *s, size_t end)
     return true;
 }
 
+void comm_share_trim(struct comm_share *s)
+{
+    size_t end = FIRST;
+    if (!s) return;
+    forget_read(s);
+    if (s->nused) end = s->used[s->nused - 1].at + s->used[s->nused - 1].bytes;
+    end = (end + FIRST - 1) / FIRST * FIRST;
+    if (end >= s->held || ftruncate((int)s->owner[s->me].fd, (off_t)end) != 0) return;
+    mem_count("exchange window", -(ptrdiff_t)(s->held - end));
+    s->held = end;
+}
+
 char *share_get(struct comm_share *s, size_t bytes, int readers, struct share_slip *slip)
 {
     size_t at = FIRST,

@@ -6,7 +6,7 @@
  * it always was, by those who wait for its messages.
  *
  * A window is a file without a name (memfd_create) that disappears with its processes. Its pages
- * are kept until comm_share_free, and counted as "exchange window" (base/mem). Each rank holds a
+ * are kept until comm_share_trim, and counted as "exchange window" (base/mem). Each rank holds a
  * table of the ranks of its node, none of all. */
 #pragma once
 #include <stdbool.h>
@@ -19,6 +19,8 @@
  * (collective) */
 struct comm_share *comm_share_new(const struct comm *c);
 void comm_share_free(struct comm_share **s);
+/* Returns the pages behind the last block that is still to be read; s may be NULL. Local. */
+void comm_share_trim(struct comm_share *s);
 /* Does it share with this one? s may be NULL. */
 bool comm_share_near(const struct comm_share *s, int rank);
 

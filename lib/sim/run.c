@@ -139,6 +139,7 @@ enum err sim_run(struct sim *s)
         if (s->end.done) break;
         s->time.nstep_coarse++;
         t = tally_get(s);
+        comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(report_lost(s, t.lost));
         sim_report_step_time(s);
         sim_profile_step(s);
