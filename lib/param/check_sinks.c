@@ -68,6 +68,25 @@ static enum err check_ramses(const struct params *p)
     return check_threshold(p);
 }
 
+static enum err check_horizon(const struct params *p)
+{
+    if (!p->run.hydro)
+        FAIL(ERR_PARAM, "sink=.true. without &SINK_PARAMS means the black holes of Horizon-AGN, "
+                        "which live of gas: set hydro=.true., or give &SINK_PARAMS");
+    if (!(p->physics.n_star > 0))
+        FAIL(ERR_PARAM, "n_star=%g in &PHYSICS_PARAMS must be above 0: black holes form above it",
+             p->physics.n_star);
+    if (!(p->physics.mseed > 0) || !(p->physics.r_gal >= 0) || !(p->physics.rmerge >= 0))
+        FAIL(ERR_PARAM,
+             "Mseed=%g, r_gal=%g and rmerge=%g in &PHYSICS_PARAMS: the mass of seeds must be above "
+             "0, the distances must not be negative",
+             p->physics.mseed, p->physics.r_gal, p->physics.rmerge);
+    if (p->run.sinkprops)
+        FAIL(ERR_PARAM, "sinkprops=.true. in &RUN_PARAMS is not done for the black holes of "
+                        "Horizon-AGN: set it to .false., and use inspect --sinks");
+    return OK;
+}
+
 enum err param_check_sinks(const struct params *p)
 {
     const char *ramses = given_ramses(p), *horizon = given_horizon(p);
@@ -83,7 +102,5 @@ enum err param_check_sinks(const struct params *p)
         FAIL(ERR_PARAM, "sink=.true. in &RUN_PARAMS with static=.true.: sinks move and accrete, "
                         "which a static run does not allow; set one of them to .false.");
     if (ramses) return check_ramses(p);
-    FAIL(ERR_PARAM,
-         "sink=.true. without &SINK_PARAMS means the sinks of Horizon-AGN, which are not "
-         "implemented yet: give &SINK_PARAMS for those of RAMSES, or set sink=.false.");
+    return check_horizon(p);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "hole/horizon.h"
 #include "phys/term.h"
 #include "sim/step.h"
 
@@ -270,19 +271,24 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .check = s->check.ghosts};
 }
 
-/* After the checkpoint, so that a restart applies them once. What changed in the gas of any
- * level is restricted, fine to coarse. */
-enum err step_coarse_terms(struct sim *s, int l, int icount)
+/* What changed in the gas of any level is restricted, fine to coarse. */
+static void send_all_gas(struct sim *s, bool changed)
 {
     struct mesh *m = &s->mesh;
+    for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
+        if (s->noct[k] == 0) continue;
+        if (changed && k < m->levelmax) hydro_restrict(m, k, &s->hydro);
+        ghost_fill_hydro(&s->comm, m, k);
+    }
+}
+
+/* After the checkpoint, so that a restart applies them once. */
+enum err step_coarse_terms(struct sim *s, int l, int icount)
+{
     struct term_run r = term_run(s, TERM_COARSE, l);
     field_set wrote;
     TRY(terms_run(&r, &wrote));
-    for (int k = m->levelmax; k >= m->levelmin && m->hydro; k--) {
-        if (s->noct[k] == 0) continue;
-        if ((wrote & SET_GAS) && k < m->levelmax) hydro_restrict(m, k, &s->hydro);
-        ghost_fill_hydro(&s->comm, m, k);
-    }
+    send_all_gas(s, wrote & SET_GAS);
     return OK;
 }
 
@@ -294,6 +300,18 @@ enum err step_level_terms(struct sim *s, int l, int icount)
 }
 
 /* ---- sinks ---- */
+
+/* As the coarse terms: energy that is set free, mergers, births. */
+enum err step_black_holes(struct sim *s, int l, int icount)
+{
+    struct term_run r = term_run(s, TERM_COARSE, l);
+    bool here = false;
+    TRY(hole_coarse(&r, &s->sinks->table, &here));
+    int64_t changed = here;
+    comm_max_i64(&s->comm, &changed, 1);
+    if (changed) send_all_gas(s, true);
+    return OK;
+}
 
 enum err step_pull_sinks(struct sim *s, int l, int icount)
 {

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "comm/share.h"
 #include "comm/tuner.h"
+#include "hole/horizon.h"
 #include "phys/stars.h"
 #include "phys/yields.h"
 #include "sim/sim.h"
@@ -268,7 +269,7 @@ enum err sim_setup(struct sim *s)
                  s->time.nsubcycle[l]);
     }
     s->refine.mass_sph = p->refine.mass_sph;
-    if (p->run.sink) s->sinks = sinks_new();
+    if (p->run.sink) s->sinks = sinks_new(param_sinks_ramses(p) ? NULL : &hole_kind);
     mesh_init(&s->mesh, p->amr.levelmin, p->amr.levelmax, s->hydro.nvar, p->run.hydro,
               p->run.poisson, p->run.cosmo ? 1.0 : p->amr.boxlen, bounded);
     return OK;

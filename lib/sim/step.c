@@ -45,6 +45,7 @@ static const struct phase STEP[] = {
     ROW(output,      SAME,           IF_BASE,               ALL | PARTS,  GAS,              0),
     ROW(cooling_table, "cooling table", IF_BASE | IF_COOLING, 0,          0,                0),
     ROW(coarse_terms, "particles", IF_BASE | IF_COARSE_TERMS, ALL | PARTS, 0,         GAS | PARTS),
+    ROW(black_holes, "sinks",      IF_BASE | IF_GAS | IF_HOLES, ALL | PARTS, 0,               GAS),
     ROW(keep_phi,    "particles",     IF_GRAVITY,            0,            PHI,              OLD),
     ROW(deposit,     "rho",          IF_GRAVITY,            PARTS,  GAS | FINER(GAS),  RHO | DENSE),
     ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),

@@ -12,12 +12,6 @@
 #include "base/mem.h"
 #include "dom/ghost.h"
 
-/* What a copy must know at the deposit. */
-struct visit {
-    double m;
-    bool direct;
-};
-
 struct sink_place sink_run_place(const struct sink_run *s)
 {
     return (struct sink_place){s->comm, s->dom, s->mesh};
@@ -39,11 +33,12 @@ static enum err round_open(const struct sink_run *s, int l)
     round_close(r);
     r->change.nvar = s->hydro->nvar;
     bool *alive = mem_new((size_t)k->table.n + 1, "sinks");
-    struct visit *row = mem_zero(sizeof *row * (size_t)k->table.n + 1, "sinks");
+    struct sink_visit *row = mem_zero(sizeof *row * (size_t)k->table.n + 1, "sinks");
     for (int64_t i = 0; i < k->table.n; i++) {
         alive[i] = k->table.at[i].m > 0;
         row[i].m = k->table.at[i].m;
         row[i].direct = k->table.at[i].direct;
+        if (k->kind) k->kind->visit(s, &k->table.at[i], &row[i]);
     }
     enum err err = sink_call(&place, &k->table, alive, sink_cloud_reach(&k->law.cloud, s->mesh, l),
                              sizeof *row, row, &r->copies);
@@ -63,7 +58,7 @@ enum err sinks_deposit(const struct sink_run *s, int l, int64_t (*mass)[8], int6
     TRY(round_open(s, l));
     const struct sink_copies *c = &k->round[l].copies;
     for (int64_t i = 0; i < c->here.n; i++) {
-        struct visit v;
+        struct sink_visit v;
         memcpy(&v, sink_row(c, i), sizeof v);
         struct sink_trace t = {.mass = v.direct ? 0 : v.m / cloud->nheavy, .quantum = s->quantum};
         if (number) t.mark = p->sink_refine ? p->m_refine[l - s->mesh->levelmin] : 0;
@@ -109,7 +104,7 @@ void sinks_pull(const struct sink_run *s, int l)
     if (!s->on_ghosts) ghost_fill(s->comm, s->mesh, l, 3, f);
 }
 
-enum { GAS_SUMS = 6, CLOUD_SUMS = GAS_SUMS + 3 };
+enum { GAS_SUMS = SINK_GAS_SUMS, CLOUD_SUMS = GAS_SUMS + 3 };
 
 static void collect_gas(const struct sink_run *s, int l, const struct sink_cells *cells,
                         struct sum sums[GAS_SUMS])
@@ -153,19 +148,22 @@ static void look(const struct sink_run *s, int l, bool with_force)
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t i = 0; i < n; i++) {
         struct sum *sum = sums + CLOUD_SUMS * i;
-        struct visit v;
+        struct sink_visit v;
         const double *x = r->copies.here.at[i].x;
         memcpy(&v, sink_row(&r->copies, i), sizeof v);
         for (int j = 0; j < CLOUD_SUMS; j++) sum_init(&sum[j]);
         if (s->mesh->hydro) sink_cloud_cells(&k->law.cloud, s->mesh, l, x, &r->cells[i]);
-        collect_gas(s, l, &r->cells[i], sum);
+        if (k->kind)
+            k->kind->collect(s, l, &v, &r->cells[i], sum);
+        else
+            collect_gas(s, l, &r->cells[i], sum);
         if (with_force && !v.direct)
             sink_cloud_force(&k->law.cloud, s->mesh, l, x, s->reflect, sum + GAS_SUMS);
     }
     sink_answer(&place, &k->table, &r->copies, CLOUD_SUMS, sums, got);
     for (int64_t i = 0; i < own; i++) {
         struct sink *a = &k->table.at[i];
-        a->gas[l] = gas_of(got + CLOUD_SUMS * i);
+        a->gas[l] = (k->kind ? k->kind->gas : gas_of)(got + CLOUD_SUMS * i);
         for (int d = 0; d < 3 && with_force && !a->direct; d++)
             a->force[l][d] = sum_get(&got[CLOUD_SUMS * i + GAS_SUMS + d]);
     }
@@ -226,7 +224,7 @@ enum err sinks_move(const struct sink_run *s, int l)
     struct sink_pulls all;
     int64_t merged = 0;
     k->merging.t = s->t;
-    if (k->table.total > 1) TRY(sinks_merge(&place, &k->merging, &k->table, &merged));
+    if (k->table.total > 1 && !k->kind) TRY(sinks_merge(&place, &k->merging, &k->table, &merged));
     if (merged) log_info(" %ld sinks merged into others", (long)merged);
     if (k->table.total == 1 && k->table.n) k->table.at[0].near = k->table.at[0].m;
     sink_pulls_gather(&place, &k->table, &all);
@@ -297,6 +295,7 @@ static enum err eat(const struct sink_run *s, int l, bool ended)
 
 enum err sinks_accrete(const struct sink_run *s, int l)
 {
+    if (s->sinks->kind) return s->sinks->kind->accrete(s, l);
     if (s->sinks->law.accretion == ACCRETE_NONE) return OK;
     return eat(s, l, false);
 }
@@ -339,8 +338,13 @@ enum err sinks_renew(const struct sink_run *s)
         look(s, lev, false);
         round_close(&k->round[lev]);
     }
-    for (int64_t i = 0; i < k->table.n; i++)
-        sink_rates(&k->law, s->mesh->levelmin, s->mesh->levelmax, &k->table.at[i]);
+    for (int64_t i = 0; i < k->table.n; i++) {
+        struct sink *a = &k->table.at[i];
+        if (k->kind)
+            k->kind->rates(s, a);
+        else
+            sink_rates(&k->law, s->mesh->levelmin, s->mesh->levelmax, a);
+    }
     tell(s);
     return OK;
 }

@@ -15,7 +15,32 @@ struct sink_round {
     struct hydro_change change;
 };
 
+/* What copies know of a sink when they look at the gas. */
+struct sink_visit {
+    double m;
+    bool direct;
+    double kernel2, v[3]; /* of another kind's */
+};
+enum { SINK_GAS_SUMS = 9 };
+
+/* Laws of another kind in place of those of sink/ramses (hole/horizon). */
+struct sink_run;
+struct sink_kind {
+    enum sink_family family;
+    const char *name;                      /* for the log */
+    void (*law)(const struct sink_run *s); /* at the time of the run */
+    void (*visit)(const struct sink_run *s, const struct sink *a, struct sink_visit *v);
+    /* the gas in the cells of a copy's cloud on level l; several threads call it */
+    void (*collect)(const struct sink_run *s, int l, const struct sink_visit *v,
+                    const struct sink_cells *cells, struct sum sums[SINK_GAS_SUMS]);
+    struct sink_gas (*gas)(const struct sum sums[SINK_GAS_SUMS]);
+    void (*rates)(const struct sink_run *s, struct sink *a);       /* from the gas of all levels */
+    MUST_USE enum err (*accrete)(const struct sink_run *s, int l); /* (collective) */
+};
+
 struct sink_state {
+    const struct sink_kind *kind; /* NULL: sink/ramses */
+    void *own;                    /* the kind's; FREE */
     struct sinks table;
     struct sink_law law; /* of this coarse step */
     struct sink_merging merging;
@@ -45,7 +70,8 @@ struct sink_run {
 };
 
 /* ---- setup (sink/setup.c) ---- */
-struct sink_state *sinks_new(void); /* of a run with sinks */
+/* Of a run with sinks. kind: NULL: those of RAMSES. */
+struct sink_state *sinks_new(const struct sink_kind *kind);
 void sinks_end(struct sink_state **k);
 /* The laws at the time of the run. */
 void sinks_law(const struct sink_run *s);

@@ -91,6 +91,7 @@ void sinks_law(const struct sink_run *s)
     sink_cloud_make(&law->cloud, p->ir_cloud, p->ir_cloud_massive, law->dx);
     accretion_law(s, &u, law);
     feedback_law(s, &u, law);
+    if (k->kind) k->kind->law(s);
     double sun = M_SUN / u.mass;
     k->direct = p->mass_sink_direct_force >= 0 ? p->mass_sink_direct_force * sun : -1;
     k->soft = (struct sink_softening){law->G, p->sink_soft * law->dx};
@@ -102,10 +103,12 @@ void sinks_law(const struct sink_run *s)
                                        .checked = p->mass_merger_vel_check * sun};
 }
 
-struct sink_state *sinks_new(void)
+struct sink_state *sinks_new(const struct sink_kind *kind)
 {
     struct sink_state *k = mem_zero(sizeof *k, "sinks");
-    k->table.family = SINK_RAMSES;
+    k->kind = kind;
+    k->table.family = kind ? kind->family : SINK_RAMSES;
+    log_info(" Sinks: %s", kind ? kind->name : "those of RAMSES (&SINK_PARAMS)");
     return k;
 }
 
@@ -121,6 +124,7 @@ void sinks_end(struct sink_state **k)
     }
     sink_cloud_free(&(*k)->law.cloud);
     sinks_free(&(*k)->table);
+    FREE((*k)->own);
     FREE(*k);
 }
 

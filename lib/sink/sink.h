@@ -19,6 +19,7 @@ enum sink_family { SINK_NONE, SINK_RAMSES = 1, SINK_HORIZON = 2, SINK_BOTH = 3 }
 /* Sums over the cloud of a sink, of one level: the volume of gas and what is in it. */
 struct sink_gas {
     double volume, mass, momentum[3], thermal;
+    double turn[3]; /* angular momentum about the sink (Horizon) */
 };
 
 /* All in code units. The members of sink/columns.def are the state; the rest lives within a coarse
@@ -34,7 +35,7 @@ struct sink {
     bool blast;                         /* the gas gets energy in this step (RAMSES) */
     double rate, rate_hole;             /* accretion by the sink, and by the hole in it */
     double eddington;                   /* Eddington's rate */
-    double volume;                      /* of its cloud */
+    double volume, mass_gas;            /* of its cloud */
     double force[LEVEL_MAX + 1][3];     /* acceleration by what is on each level */
     struct sink_gas gas[LEVEL_MAX + 1]; /* in the cloud, by level */
 };
@@ -46,6 +47,7 @@ struct sinks {
     int64_t total;   /* of all ranks, known to all */
     int64_t made;    /* ids given so far: the next is made + 1 */
     int level;       /* on which they moved last; 0: not yet */
+    double radiated; /* mass, by those of this rank, since the run began (Horizon) */
 };
 
 /* A column of the state, for checkpoints. */

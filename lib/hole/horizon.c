@@ -1,0 +1,429 @@
+/* hole/horizon: see horizon.h. */
+#include "hole/horizon.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "hole/agn.h"
+#include "hole/create.h"
+#include "hole/merge.h"
+#include "hole/rates.h"
+#include "hole/spin.h"
+#include "phys/stars.h"
+
+static const double MOST = 0.25;       /* of the gas of a cell, in a step, by all holes */
+static const double EFFICIENCY = 0.1;  /* without spins */
+static const double M_SUN = 1.9891e33; /* g */
+
+struct hole_law hole_law(const struct params *par, const struct hydro_par *hydro,
+                         const struct cosmo_par *cosmo, double aexp, double dx)
+{
+    const struct param_physics *p = &par->physics;
+    struct units u = units_at(&par->units, cosmo, aexp);
+    double v = p->sigmav_max * 1e5 / u.velocity;
+    return (struct hole_law){.G = cosmo ? 3 / (8 * M_PI) * cosmo->omega_m * aexp : 1,
+                             .dx = dx,
+                             .bondi = p->bondi,
+                             .drag = p->drag,
+                             .dense = p->n_star / u.hydrogen,
+                             .boost = p->boost_acc,
+                             .boost_drag = p->boost_drag,
+                             .v2_most = v * v,
+                             .f_bondi = p->f_bondi,
+                             .x_floor = p->x_floor,
+                             .eddington = hole_eddington(1) * u.time,
+                             .sun = M_SUN / u.mass,
+                             .spin = p->spin_bh,
+                             .arrested = p->mad_jet,
+                             .self_gravity = p->selfgrav,
+                             .gamma = hydro->gamma,
+                             .smallr = hydro->smallr,
+                             .smallc = hydro->smallc,
+                             .nvar = hydro->nvar};
+}
+
+static double square(const double v[3])
+{
+    return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+}
+
+static double relative2(const struct hole_law *law, const struct sink *s)
+{
+    double w[3];
+    for (int d = 0; d < 3; d++) w[d] = s->vgas[d] - s->v[d];
+    return fmin(square(w), law->v2_most);
+}
+
+double hole_kernel2(const struct hole_law *law, const struct sink *s)
+{
+    double r = hole_kernel(law->G, s->m, s->c2, s->c2 > 0 ? relative2(law, s) : 0, law->dx);
+    return r * r;
+}
+
+/* What a hole tells its copies on a level. */
+struct meal {
+    double v[3];          /* of the hole */
+    double kernel2, mass; /* mass: for a unit of weight */
+    double push[3];       /* momentum to the gas for a unit of weighted mass: drag */
+};
+/* The sums that a copy answers: mass, its momentum beside that at the hole's velocity, and the
+ * momentum that the gas got by drag. */
+enum { FEED_MASS, FEED_MOMENTUM, FEED_DRAG = 4, FEED_SUMS = 7 };
+/* Over the cells of a cloud, with the kernel: volume, mass, momentum, mass times c^2, and angular
+ * momentum about the hole. */
+enum { HOLE_VOLUME, HOLE_MASS, HOLE_MOMENTUM, HOLE_HEAT = 5, HOLE_TURN };
+
+/* ---- the gas around ---- */
+
+struct gas {
+    double d, v[3], e; /* e: specific energy */
+};
+
+static struct gas gas_of(const struct hole_law *law, const struct level *lv,
+                         const struct sink_cell *c)
+{
+    struct gas g = {.d = fmax(lv->fld[FLD_U][c->oct][c->cell], law->smallr)};
+    for (int d = 0; d < 3; d++) g.v[d] = lv->fld[FLD_U + GAS_MOMENTUM + d][c->oct][c->cell] / g.d;
+    g.e = lv->fld[FLD_U + GAS_ENERGY][c->oct][c->cell] / g.d;
+    return g;
+}
+
+/* The part of the cell's volume that counts. cell: that of the cloud on it. */
+static double weight_of(const struct sink_cell *c, double volume, double kernel2, const double r[3])
+{
+    return c->w * volume * exp(-square(r) / kernel2);
+}
+
+static void collect(const struct sink_run *s, int l, const struct sink_visit *v,
+                    const struct sink_cells *cells, struct sum sums[SINK_GAS_SUMS])
+{
+    const struct hole_law *law = s->sinks->own;
+    const struct mesh *m = s->mesh;
+    double dx = mesh_dx(m, l);
+    for (int64_t i = 0; i < cells->n; i++) {
+        const struct sink_cell *c = &cells->cell[i];
+        struct gas g = gas_of(law, &m->lev[l], c);
+        double w = weight_of(c, dx * dx * dx, v->kernel2, c->r), mass = w * g.d, u[3];
+        double c2 = law->gamma * (law->gamma - 1) * (g.e - 0.5 * square(g.v));
+        for (int d = 0; d < 3; d++) u[d] = g.v[d] - v->v[d];
+        sum_add(&sums[HOLE_VOLUME], w);
+        sum_add(&sums[HOLE_MASS], mass);
+        sum_add(&sums[HOLE_HEAT], mass * fmax(c2, law->smallc * law->smallc));
+        for (int d = 0; d < 3; d++) {
+            int a = (d + 1) % 3, b = (d + 2) % 3;
+            sum_add(&sums[HOLE_MOMENTUM + d], mass * g.v[d]);
+            sum_add(&sums[HOLE_TURN + d], mass * (c->r[a] * u[b] - c->r[b] * u[a]));
+        }
+    }
+}
+
+static struct sink_gas gas_around(const struct sum sums[SINK_GAS_SUMS])
+{
+    struct sink_gas g = {.volume = sum_get(&sums[HOLE_VOLUME]),
+                         .mass = sum_get(&sums[HOLE_MASS]),
+                         .thermal = sum_get(&sums[HOLE_HEAT])};
+    for (int d = 0; d < 3; d++) {
+        g.momentum[d] = sum_get(&sums[HOLE_MOMENTUM + d]);
+        g.turn[d] = sum_get(&sums[HOLE_TURN + d]);
+    }
+    return g;
+}
+
+static void sum_levels(const struct sink *s, int levelmin, int levelmax, struct sink_gas *g)
+{
+    *g = (struct sink_gas){0};
+    for (int l = levelmin; l <= levelmax; l++) {
+        g->volume += s->gas[l].volume;
+        g->mass += s->gas[l].mass;
+        g->thermal += s->gas[l].thermal;
+        for (int d = 0; d < 3; d++) {
+            g->momentum[d] += s->gas[l].momentum[d];
+            g->turn[d] += s->gas[l].turn[d];
+        }
+    }
+}
+
+void hole_rates(const struct hole_law *law, int levelmin, int levelmax, struct sink *s)
+{
+    struct sink_gas g;
+    s->efficiency = law->spin ? spin_efficiency(s->spinmag) : EFFICIENCY;
+    s->eddington = law->eddington * s->m / s->efficiency;
+    s->rate = s->bondi = s->volume = s->mass_gas = 0;
+    sum_levels(s, levelmin, levelmax, &g);
+    if (!(g.volume > 0) || !(g.mass > 0)) return;
+    s->volume = g.volume;
+    s->mass_gas = g.mass;
+    s->rho = g.mass / g.volume;
+    s->c2 = g.thermal / g.mass;
+    for (int d = 0; d < 3; d++) {
+        s->vgas[d] = g.momentum[d] / g.mass;
+        s->jgas[d] = g.turn[d];
+    }
+    if (!law->bondi || s->Esave > 0) return; /* what is saved must be set free first */
+    s->bondi = hole_bondi(law->G, s->m, s->rho, s->c2, relative2(law, s)) *
+               hole_boost(s->rho / law->dense, law->boost);
+    if (s->bondi < law->x_floor * s->eddington) s->bondi *= law->f_bondi;
+    s->rate = fmin(s->bondi, s->eddington);
+}
+
+/* ---- meals ---- */
+
+/* The share of its relative velocity that drag takes in dt; not more than leaves both at rest. */
+static double drag_share(const struct hole_law *law, const struct sink *s, double dt)
+{
+    double most = s->mass_gas / (s->m + s->mass_gas), v2 = 0;
+    for (int d = 0; d < 3; d++) v2 += (s->v[d] - s->vgas[d]) * (s->v[d] - s->vgas[d]);
+    double rate = hole_drag(law->G, s->m, s->rho, sqrt(s->c2), sqrt(v2));
+    return fmin(rate * hole_boost(s->rho / law->dense, law->boost_drag) * dt, most);
+}
+
+static struct meal meal_of(const struct hole_law *law, const struct sink *s, double dt)
+{
+    struct meal e = {.kernel2 = hole_kernel2(law, s)};
+    memcpy(e.v, s->v, sizeof e.v);
+    if (!(s->volume > 0)) return e;
+    e.mass = s->rate * dt / s->volume;
+    double share = law->drag ? drag_share(law, s, dt) * s->m / s->mass_gas : 0;
+    for (int d = 0; d < 3; d++) e.push[d] = share * (s->v[d] - s->vgas[d]);
+    return e;
+}
+
+/* The cell loses gas at its velocity and temperature, and is dragged along without being heated. */
+static void change_cell(const struct hole_law *law, const struct level *lv,
+                        const struct sink_cell *c, const struct gas *g, double lost,
+                        const double push[3], double (*u)[8])
+{
+    double left = g->d - lost;
+    u[0][c->cell] -= lost;
+    u[GAS_ENERGY][c->cell] -= lost * g->e;
+    for (int d = 0; d < 3; d++) {
+        u[GAS_MOMENTUM + d][c->cell] += push[d] - lost * g->v[d];
+        u[GAS_ENERGY][c->cell] += push[d] * (g->v[d] + 0.5 * push[d] / left);
+    }
+    for (int v = GAS_SCALARS; v < law->nvar; v++)
+        u[v][c->cell] -= lost * (lv->fld[FLD_U + v][c->oct][c->cell] / g->d);
+}
+
+static void take(const struct hole_law *law, const struct mesh *m, int l, const struct meal *e,
+                 const struct sink_cells *cells, struct hydro_change *change,
+                 struct sum sums[FEED_SUMS])
+{
+    const struct level *lv = &m->lev[l];
+    double dx = mesh_dx(m, l), volume = dx * dx * dx;
+    for (int64_t i = 0; i < cells->n; i++) {
+        const struct sink_cell *c = &cells->cell[i];
+        struct gas g = gas_of(law, lv, c);
+        double weight = weight_of(c, volume, e->kernel2, c->r), push[3];
+        double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
+        double most = fmax(MOST * g.d + u[0][c->cell], 0) * volume;
+        double mass = fmin(e->mass * weight, most);
+        sum_add(&sums[FEED_MASS], mass);
+        for (int d = 0; d < 3; d++) {
+            push[d] = e->push[d] * (weight * g.d);
+            sum_add(&sums[FEED_MOMENTUM + d], mass * (g.v[d] - e->v[d]));
+            sum_add(&sums[FEED_DRAG + d], push[d]);
+            push[d] /= volume;
+        }
+        change_cell(law, lv, c, &g, mass / volume, push, u);
+    }
+}
+
+static void turn(const struct hole_law *law, struct sink *s, double gain)
+{
+    double ratio = s->bondi / s->eddington;
+    struct spin a = {s->spinmag, {s->spin[0], s->spin[1], s->spin[2]}};
+    struct spin_flow f = {.mass = s->m / law->sun,
+                          .gain = gain / law->sun,
+                          .rate = fmin(ratio, 1),
+                          .momentum = {s->jgas[0], s->jgas[1], s->jgas[2]},
+                          .self_gravity = law->self_gravity,
+                          .arrested = law->arrested && ratio < law->x_floor};
+    spin_accrete(&a, &f);
+    s->spinmag = a.a;
+    memcpy(s->spin, a.axis, sizeof s->spin);
+}
+
+/* What is radiated leaves with the velocity of the gas that it came from. */
+static double digest(const struct hole_law *law, const struct sum sums[FEED_SUMS], int l, double dt,
+                     struct sink *s)
+{
+    double fed = sum_get(&sums[FEED_MASS]), ratio = s->bondi / s->eddington,
+           radiates = s->efficiency;
+    double share = s->volume > 0 ? s->gas[l].volume / s->volume : 0;
+    if (law->arrested && ratio < law->x_floor)
+        radiates *= ratio / law->x_floor; /* thick discs: Benson & Babul 2009 */
+    double gain = (1 - radiates) * fed, m = s->m + gain;
+    if (law->spin && gain > 0) turn(law, s, gain);
+    for (int d = 0; d < 3; d++)
+        s->v[d] += ((1 - radiates) * sum_get(&sums[FEED_MOMENTUM + d]) -
+                    sum_get(&sums[FEED_DRAG + d])) /
+                   m;
+    s->m = m;
+    s->dMsmbh += gain;
+    s->dMBH_coarse += s->bondi * dt * share;
+    s->dMEd_coarse += s->eddington * dt * share;
+    if (law->spin) s->efficiency = spin_efficiency(s->spinmag);
+    return radiates * fed;
+}
+
+static void take_all(const struct sink_run *s, int l, struct sum *sums)
+{
+    struct sink_round *r = &s->sinks->round[l];
+    for (int64_t i = 0; i < r->copies.here.n; i++) {
+        struct meal e;
+        memcpy(&e, sink_row(&r->copies, i), sizeof e);
+        for (int j = 0; j < FEED_SUMS; j++) sum_init(&sums[FEED_SUMS * i + j]);
+        take(s->sinks->own, s->mesh, l, &e, &r->cells[i], &r->change, sums + FEED_SUMS * i);
+    }
+}
+
+static void rates(const struct sink_run *s, struct sink *a)
+{
+    hole_rates(s->sinks->own, s->mesh->levelmin, s->mesh->levelmax, a);
+}
+
+/* Cells are those around the places where the copies were made. */
+static enum err accrete(const struct sink_run *s, int l)
+{
+    struct sinks *t = &s->sinks->table;
+    struct sink_copies *c = &s->sinks->round[l].copies;
+    const struct hole_law *law = s->sinks->own;
+    struct sink_place p = sink_run_place(s);
+    struct meal *meal = mem_zero(sizeof *meal * (size_t)t->n + 1, "black holes");
+    struct sum *got = mem_new(sizeof *got * FEED_SUMS * (size_t)t->n + 1, "black holes");
+    for (int64_t i = 0; i < c->n; i++) {
+        rates(s, &t->at[c->which[i]]);
+        meal[c->which[i]] = meal_of(law, &t->at[c->which[i]], s->dtnew[l]);
+    }
+    enum err err = sink_call_again(&p, t, sizeof *meal, meal, c);
+    size_t n = FEED_SUMS * (size_t)c->here.n;
+    struct sum *sums = mem_new(sizeof *sums * n + 1, "black holes");
+    if (err == OK) {
+        take_all(s, l, sums);
+        sink_answer(&p, t, c, FEED_SUMS, sums, got);
+        for (int64_t i = 0; i < c->n; i++)
+            t->radiated += digest(law, got + FEED_SUMS * c->which[i], l, s->dtnew[l],
+                                  &t->at[c->which[i]]);
+    }
+    FREE(sums);
+    FREE(got);
+    FREE(meal);
+    return err;
+}
+
+static void law(const struct sink_run *s)
+{
+    struct sink_state *k = s->sinks;
+    if (!k->own) k->own = mem_new(sizeof(struct hole_law), "black holes");
+    double dx = mesh_dx(s->mesh, s->mesh->levelmax) / s->aexp;
+    *(struct hole_law *)k->own = hole_law(s->par, s->hydro, s->cosmo, s->aexp, dx);
+}
+
+static void visit(const struct sink_run *s, const struct sink *a, struct sink_visit *v)
+{
+    v->kernel2 = hole_kernel2(s->sinks->own, a);
+    memcpy(v->v, a->v, sizeof v->v);
+}
+
+const struct sink_kind hole_kind = {.family = SINK_HORIZON,
+                                    .name = "the black holes of Horizon-AGN (&PHYSICS_PARAMS)",
+                                    .law = law,
+                                    .visit = visit,
+                                    .collect = collect,
+                                    .gas = gas_around,
+                                    .rates = rates,
+                                    .accrete = accrete};
+
+/* ---- energy ---- */
+
+/* Evenly over the sphere, the same for any ranks. */
+static void random_axis(const struct term_run *r, int64_t id, double axis[3])
+{
+    struct rng g = rng_make(star_seed(r->par, 0x6a6574), (uint64_t)id, (uint32_t)r->nstep);
+    double z = 2 * rng_uniform(&g) - 1, phi = 2 * M_PI * rng_uniform(&g), s = sqrt(1 - z * z);
+    axis[0] = s * cos(phi), axis[1] = s * sin(phi), axis[2] = z;
+}
+
+static struct agn agn_of(const struct term_run *r, const struct sink *s)
+{
+    const struct param_physics *p = &r->par->physics;
+    struct agn a = {.at = {.id = s->id, .x = {s->x[0], s->x[1], s->x[2]}},
+                    .spin = s->spinmag,
+                    .efficiency = p->spin_bh ? spin_efficiency(s->spinmag) : EFFICIENCY,
+                    .rate = s->dMBH_coarse / s->dMEd_coarse,
+                    .accreted = s->dMsmbh,
+                    .saved = s->Esave};
+    bool turns = p->spin_bh && s->spinmag != 0;
+    memcpy(a.axis, turns ? s->spin : s->jgas, sizeof a.axis);
+    if (p->random_jet) random_axis(r, s->id, a.axis);
+    return a;
+}
+
+/* Energy by mode, what is saved of it, and the mass that was radiated since the run began. */
+static void tell(const struct term_run *r, int64_t n, const struct agn *a, double radiated)
+{
+    struct sum sum[4];
+    for (int k = 0; k < 4; k++) sum_init(&sum[k]);
+    sum_add(&sum[3], radiated);
+    for (int64_t i = 0; i < n; i++) {
+        sum_add(&sum[a[i].mode == AGN_JET], a[i].given);
+        sum_add(&sum[2], a[i].saved);
+    }
+    comm_sums(r->comm, sum, 4);
+    log_info(" Black holes: heat=%16.9E jets=%16.9E saved=%16.9E radiated=%16.9E (code units)",
+             sum_get(&sum[0]), sum_get(&sum[1]), sum_get(&sum[2]), sum_get(&sum[3]));
+}
+
+static enum err release(const struct term_run *r, struct sinks *s, bool *changed)
+{
+    struct agn_law law = agn_law(r);
+    struct agn *a = mem_new(sizeof *a * (size_t)s->n + 1, "black holes");
+    for (int64_t i = 0; i < s->n; i++) a[i] = agn_of(r, &s->at[i]);
+    enum err err = agn_release(r, &law, s->n, a, changed);
+    for (int64_t i = 0; i < s->n && err == OK; i++) {
+        s->at[i].dMsmbh = a[i].accreted;
+        s->at[i].Esave = a[i].saved;
+        s->at[i].dMBH_coarse = s->at[i].dMEd_coarse = 0;
+    }
+    if (err == OK) tell(r, s->n, a, s->radiated);
+    FREE(a);
+    return err;
+}
+
+/* ---- coarse steps ---- */
+
+static struct hole_merging merging(const struct term_run *r)
+{
+    const struct param_physics *p = &r->par->physics;
+    double dx = mesh_dx(r->mesh, r->mesh->levelmax) / r->aexp;
+    return (struct hole_merging){.link = fmin(p->rmerge * dx, 0.49 * r->mesh->boxlen),
+                                 .G = r->cosmo ? 3 / (8 * M_PI) * r->cosmo->omega_m * r->aexp : 1,
+                                 .bound = p->vrel_merge,
+                                 .spin = p->spin_bh && p->bhspinmerge};
+}
+
+static void settle(const struct term_run *r, struct sinks *s)
+{
+    int64_t lost;
+    sinks_settle(s, r->mesh, r->comm, r->dom, &lost);
+}
+
+enum err hole_coarse(const struct term_run *r, struct sinks *s, bool *changed)
+{
+    int64_t merged = 0, born = 0;
+    struct sink_place p = {r->comm, r->dom, r->mesh};
+    struct hole_merging friends = merging(r);
+    struct hole_seeding seeding = hole_seeding(r);
+    if (s->total && r->par->physics.sink_agn) TRY(release(r, s, changed));
+    TRY(hole_merge(&p, &friends, s, &merged));
+    if (merged) settle(r, s);
+    TRY(hole_create(r, &seeding, s, &born));
+    if (born) settle(r, s);
+    if (merged) log_info(" %ld black holes merged into others", (long)merged);
+    if (born) log_info(" %ld black holes are born", (long)born);
+    *changed |= born > 0;
+    return OK;
+}

@@ -1,0 +1,164 @@
+"""Black holes of Horizon-AGN: born, merged across the boundary of a periodic box, fed, and setting
+energy free as heat and by jets: the same whatever the ranks.
+
+    holes.py RANKS   the same digest on RANKS, on 2 threads, in both orderings, and after a restart
+                     from both formats on other ranks; mass of gas, holes and radiation is conserved
+    holes.py wrong   wrong parameters: one sentence, status 2
+
+A one-line fault it catches: a birth that depends on ranks, energy that is set free twice at a
+restart, gas that is eaten by ghosts, a kernel that a restart forgets, a mass that is lost at a
+merger.
+"""
+# test: 2 3 tier=check timeout=600 ranks=3
+# test: 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: wrong tier=quick timeout=60
+import math
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import read_ramses  # noqa: E402
+
+# Two dense regions on both sides of a face, whose holes merge, and a thinner one far from them.
+BOX = """
+&RUN_PARAMS
+hydro=.true.
+poisson=.true.
+sink=.true.
+nsubcycle=1,2,2
+nstepmax=%d
+check_ghosts=%s
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=6
+boxlen=1.0
+/
+&INIT_PARAMS
+nregion=4
+region_type(1:4)='square','square','square','square'
+x_center=0.5,0.4,0.4,0.8
+y_center=0.5,0.55,0.55,0.2
+z_center=0.5,0.03,0.97,0.5
+length_x=10.0,0.1,0.1,0.1
+length_y=10.0,0.1,0.1,0.1
+length_z=10.0,0.06,0.06,0.1
+exp_region=10.0,10.0,10.0,10.0
+d_region=1.0,20.0,20.0,8.0
+u_region=0.5,0.5,0.5,0.5
+w_region=0.0,0.02,-0.02,0.0
+p_region=0.1,0.1,0.1,0.05
+/
+&OUTPUT_PARAMS
+foutput=%d
+tout=1e9
+outformat='%s'
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+/
+&UNITS_PARAMS
+units_density=1.66d-22
+units_time=3d14
+units_length=3d21
+/
+&REFINE_PARAMS
+m_refine=2*0.5
+mass_sph=0.001
+/
+&PHYSICS_PARAMS
+n_star=500.
+Mseed=1d5
+sink_AGN=.true.
+drag=.true.
+r_gal=0.012
+rmerge=4.
+T2maxAGN=1d8
+X_floor=10.
+mad_jet=.true.
+%s
+/
+"""
+STEPS = 8
+
+
+def box(name, ranks, threads=1, ordering='hilbert', form='original', options=(), settings=(),
+        check=False):
+    text = BOX % (STEPS, '.true.' if check else '.false.', STEPS // 2, form, '')
+    return ptah.simulate(text, name, ranks, threads,
+                         ['run_params/ordering=' + ordering, 'run_params/nremap=3', *settings],
+                         options)
+
+
+def holes(path):
+    """Rows of the csv file, by column."""
+    number = path.rstrip('/')[-5:]
+    with open(os.path.join(path, 'sink_%s.csv' % number)) as f:
+        lines = [line.split(',') for line in f]
+    names = [n.strip(' #\n') for n in lines[0]]
+    return [dict(zip(names, map(float, line))) for line in lines[2:]]
+
+
+def total(path):
+    s = read_ramses.load(path)
+    return math.fsum(s.cell['density'] * s.volume) + math.fsum(h['msink'] for h in holes(path))
+
+
+def told(run):
+    """What the log tells of energy: rows of heat, jets, saved, radiated, one a coarse step."""
+    rows = [line.replace('=', ' ').split() for line in run.err.splitlines()
+            if 'Black holes: heat' in line]
+    return [[float(w[k]) for k in (3, 5, 7, 9)] for w in rows]
+
+
+def number(run, what):
+    return sum(int(line.split()[0]) for line in run.err.splitlines() if what in line)
+
+
+def ranks(numbers):
+    v = ptah.Verdict()
+    whole = box('whole', 1)
+    last, rows = whole.outputs[-1], told(whole)
+    first, half = whole.outputs[:2]
+    born, merged = number(whole, 'black holes are born'), number(whole, 'merged into others')
+    print('     %d born, %d merged, heat %g, jets %g, saved %g, radiated %g'
+          % (born, merged, *[sum(r[k] for r in rows) for k in (0, 1)], *rows[-1][2:]))
+    v.same('births, mergers, and energy of all modes',
+           born > 100 and merged > 100 and all(max(r[k] for r in rows) > 0 for k in range(4)), True)
+    v.same('a hole for each that was born and did not merge', len(holes(last)), born - merged)
+    v.check('mass of gas, holes and radiation',
+            abs((total(half) + rows[STEPS // 2][3]) / total(first) - 1), 1e-12)
+    v.check('spins', max(abs(h['spinmag']) for h in holes(last)), 0.998)
+    reference = ptah.digest(last)
+    for n in numbers:
+        ordering = 'ksection' if n % 2 else 'hilbert'
+        r = box('on_%d' % n, n, 2 if n == 2 else 1, ordering, check=n == 3)
+        v.same('%d ranks, %s: the same digest' % (n, ordering),
+               ptah.digest(r.outputs[-1]) == reference, True)
+    for form, n in ('original', 2), ('hdf5', 3):
+        r = box('half_' + form, n, form=form, settings=['run_params/nstepmax=%d' % (STEPS // 2)])
+        rest = box('rest_' + form, 5 - n, ordering='ksection',
+                   options=['-r', os.path.abspath(r.outputs[-1])])
+        v.same('%s, %d ranks, then %d: the same digest' % (form, n, 5 - n),
+               ptah.digest(rest.outputs[-1]) == reference, True)
+    v.end()
+
+
+def wrong():
+    v = ptah.Verdict()
+    for law, says in [('Mseed=0.', 'Mseed=0'), ('n_star=0.', 'n_star=0'),
+                      ('/\n&SINK_PARAMS\naccretion_scheme=\'bondi\'', 'one kind'),
+                      ('rAGN=5.', 'rAGN')]:
+        r = ptah.simulate(BOX % (2, '.false.', 100, 'original', law), 'wrong', must_work=False)
+        lines = [line for line in r.err.strip().splitlines() if line.startswith('simulate:')]
+        v.same('%s: one sentence, status 2' % ' '.join(law.split()),
+               (r.status, len(lines), says in ''.join(lines)), (2, 1, True))
+    v.end()
+
+
+if __name__ == '__main__':
+    if sys.argv[1] == 'wrong':
+        wrong()
+    else:
+        ranks([int(n) for n in sys.argv[1:]])
