@@ -5,26 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "audit/check.h"
 #include "base/mem.h"
+#include "campaign.h"
 #include "formats/formats.h"
-#include "inspect.h"
 #include "io/dir.h"
-
-/* A checkpoint, and what is said of it. */
-struct entry {
-    char path[4400];
-    double t, a;
-    bool cosmo;
-    int number, coarse, fine, ranks;
-    int64_t bytes, octs, particles;
-    time_t written;
-    char job[96], version[64];
-    char verdict[200]; /* sound, not looked at, or the first damage */
-    bool sound;
-};
+#include "io/stream.h"
 
 static int is_output(const struct dirent *d)
 {
@@ -73,6 +60,8 @@ static void read_head(struct entry *e, struct source *s)
     e->number = s->number, e->ranks = s->nwriter;
     e->t = s->head.t, e->a = s->head.aexp, e->cosmo = s->head.cosmo;
     e->coarse = s->head.nstep_coarse, e->fine = s->head.nstep;
+    e->gas = s->head.hydro, e->parts = s->head.particles, e->levelmin = s->head.levelmin;
+    e->readable = true;
     if (source_text(s, "compilation", &text, &n) == OK && text) {
         char *lines = mem_zero(n + 1, "provenance");
         memcpy(lines, text, n);
@@ -103,11 +92,23 @@ static void look_at(struct entry *e, const struct options *o)
         snprintf(e->verdict, sizeof e->verdict, "sound");
 }
 
-static void print_line(const struct entry *e, double wall, const struct options *o)
+void entry_written(const struct entry *e, char *text, size_t n)
 {
-    char when[32] = "-", place[48];
     struct tm utc;
-    if (gmtime_r(&e->written, &utc)) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(text, n, "-");
+    if (gmtime_r(&e->written, &utc)) strftime(text, n, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+void entry_place(const struct entry *e, char *text, size_t n)
+{
+    snprintf(text, n, e->cosmo ? "z=%.4f" : "t=%.6g", e->cosmo ? 1 / e->a - 1 : e->t);
+}
+
+static void print_line(const struct entry *e, const struct options *o)
+{
+    char when[32], place[48];
+    entry_written(e, when, sizeof when);
+    entry_place(e, place, sizeof place);
     if (o->json) {
         json_begin("campaign", e->path);
         json_count("output", e->number);
@@ -118,7 +119,7 @@ static void print_line(const struct entry *e, double wall, const struct options 
         json_count("ranks", e->ranks);
         json_count("bytes", e->bytes);
         json_text("written", when);
-        json_number("wall_s", wall);
+        json_number("wall_s", e->wall);
         json_text("job", e->job);
         json_text("version", e->version);
         json_bool("sound", e->sound);
@@ -126,31 +127,32 @@ static void print_line(const struct entry *e, double wall, const struct options 
         json_end();
         return;
     }
-    snprintf(place, sizeof place, e->cosmo ? "z=%.4f" : "t=%.6g", e->cosmo ? 1 / e->a - 1 : e->t);
     printf("%05d\t%s\t%d\t%d\t%d\t%.1f\t%s\t%.0f\t%s\t%s\n", e->number, place, e->coarse, e->fine,
-           e->ranks, (double)e->bytes / 1048576, when, wall, *e->job ? e->job : "-", e->verdict);
+           e->ranks, (double)e->bytes / 1048576, when, e->wall, *e->job ? e->job : "-", e->verdict);
 }
 
 /* Seconds between this checkpoint and the one before; pauses between jobs count. */
 enum err campaign_print(const char *path, const struct options *o, int *status)
 {
     struct dirent **list = NULL;
+    if (o->html) TRY(stream_may_write(o->html, o->force));
     int n = scandir(path, &list, is_output, alphasort);
-    time_t before = 0;
     if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", path);
     if (n == 0) FAIL(ERR_FILE, "%s: there are no checkpoints output_NNNNN in this directory", path);
+    struct entry *all = mem_zero(sizeof *all * (size_t)n, "campaign");
     if (!o->json && !o->quiet)
         puts("# output\tplace\tcoarse\tfine\tranks\tMiB\twritten\twall_s\tjob\tverdict");
     for (int i = 0; i < n; i++) {
-        struct entry *e = mem_zero(sizeof *e, "campaign");
+        struct entry *e = &all[i];
         snprintf(e->path, sizeof e->path, "%.4000s/%s", path, list[i]->d_name);
         look_at(e, o);
-        print_line(e, before ? difftime(e->written, before) : 0, o);
-        before = e->written;
+        e->wall = i ? difftime(e->written, e[-1].written) : 0;
+        print_line(e, o);
         if (!e->sound && !o->quiet) *status = NO;
-        mem_free(e);
         free(list[i]);
     }
     free(list);
-    return OK;
+    enum err err = o->html ? page_write(path, all, n, o) : OK;
+    FREE(all);
+    return err;
 }

@@ -58,6 +58,7 @@ struct options {
     enum file_format format; /* of it; NONE: a picture and a table */
     bool force, bare;        /* replaces files · a picture without axes */
     bool physical;           /* units */
+    const char *html;        /* the page of a campaign; NULL: none */
     int verbose;
     int depth;         /* of the check: 1, 2 */
     double rtol, atol; /* of the comparison */

@@ -41,7 +41,8 @@ enum {
     SET,
     FORCE,
     BARE,
-    RADIAL
+    RADIAL,
+    HTML
 };
 
 static const struct opt ROWS[] = {
@@ -79,6 +80,8 @@ static const struct opt ROWS[] = {
     {JOURNAL, "campaign", NULL,
      "for a directory of checkpoints, a line each: place in time, steps, when, by which job, "
      "whole?"},
+    {HTML, "html", "FILE",
+     "with --campaign: also a page: progress, conservation, time and memory, maps, spectra, stars"},
     {HEAVY, "contamination", NULL,
      "heavy dark matter in the mask of a zoom, or in a sphere, and the nearest heavy particle"},
     {SPHERE, "sphere", "X,Y,Z,R",
@@ -167,8 +170,9 @@ static const struct belongs {
                {SLOPE, 1 << HALOS},
                {SET, 1 << CLUMPS},
                {BARE, A_MAP},
+               {HTML, 1 << CAMPAIGN},
                {'u', A_MAP | A_PROFILE | 1 << SUMMARY},
-               {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | 1 << HALOS},
+               {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | 1 << HALOS | 1 << CAMPAIGN},
                {0, 0}};
 
 /* Those modes, for messages. */
@@ -184,6 +188,7 @@ static const struct mode_name {
               {CONTAMINATION, "--contamination"},
               {HALOS, "--halos"},
               {CLUMPS, "--clumps"},
+              {CAMPAIGN, "--campaign"},
               {0, NULL}};
 
 /* The command line while it is read. */
@@ -437,6 +442,9 @@ static int set_option(struct parsing *p, int letter, const char *value)
     case FORCE:
         o->force = true;
         return OPTIONS_GO_ON;
+    case HTML:
+        o->html = value;
+        return OPTIONS_GO_ON;
     case BARE:
         o->bare = true;
         return OPTIONS_GO_ON;
@@ -594,6 +602,7 @@ static int check_options(struct parsing *p)
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
+    if (o->html && o->many) return usage(o, "--html is for one directory only", NULL);
     if (o->out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);

@@ -3,7 +3,7 @@
  * its velocity, v/(a H f). */
 #include "base/mem.h"
 #include "cosmo/cosmo.h"
-#include "feed.h"
+#include "grafic.h"
 #include "io/grafic.h"
 
 #include <math.h>

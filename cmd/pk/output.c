@@ -23,9 +23,9 @@ enum err output_table(const char *dir, int number, bool json, bool force, const 
     return stream_close(&s, 0);
 }
 
-enum err output_plot(const struct plot *p, const char *path, bool force)
+enum err output_plot(const struct spectra *p, const char *path, bool force)
 {
     TRY(stream_may_write(path, force));
-    struct picture q = {.format = picture_format_of(path), .draw = plot_draw, .what = p};
+    struct picture q = {.format = picture_format_of(path), .draw = spectra_draw, .what = p};
     return picture_save(path, &q);
 }

@@ -2,9 +2,9 @@
  * kept, unless forced. Rank 0 only. */
 #pragma once
 #include "base/err.h"
-#include "plot.h"
+#include "view/spectra.h"
 
 /* dir/pk_NNNNN.tsv or .json; dir is created if necessary. path receives the name. */
 MUST_USE enum err output_table(const char *dir, int number, bool json, bool force,
                                const struct pk_table *t, size_t size, char *path);
-MUST_USE enum err output_plot(const struct plot *p, const char *path, bool force);
+MUST_USE enum err output_plot(const struct spectra *p, const char *path, bool force);

@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "comm/lines.h"
-#include "feed.h"
 #include "fft/fft.h"
 #include "formats/formats.h"
+#include "grafic.h"
 #include "io/stream.h"
 #include "out/version.h"
 #include "output.h"
@@ -64,7 +64,7 @@ struct options {
     int axis, bins, verbose;
     bool mesh_given, species_given, log_bins, json, quiet, force;
     const char *out, *picture; /* NULL: none */
-    struct plot *plot;         /* the curves of the plot (rank 0) */
+    struct spectra *plot;      /* the curves of the plot (rank 0) */
     int npair;
     char name[PAIRS_MAX][40];
     unsigned a[PAIRS_MAX], b[PAIRS_MAX]; /* sets of species */
@@ -107,13 +107,13 @@ static int complain(const struct comm *c, enum err err)
 /* All paths, then the plot. Whether the plot may be written is checked first. */
 static int work(const struct comm *c, struct options *o)
 {
-    struct plot plot = {.n = 0};
+    struct spectra plot = {.n = 0};
     enum err err = o->picture && c->rank == 0 ? stream_may_write(o->picture, o->force) : OK;
     if ((err = err_agree(c, err)) != OK) return complain(c, err);
     if (o->picture && c->rank == 0) o->plot = &plot;
     int status = all_paths(c, o);
     err = o->plot && plot.n > 0 ? output_plot(&plot, o->picture, o->force) : OK;
-    plot_free(&plot);
+    spectra_free(&plot);
     return complain(c, err_agree(c, err)) == DONE ? status : TROUBLE;
 }
 
@@ -330,7 +330,7 @@ static enum err give_table(const struct options *o, const struct feed *f, const 
                          .bin = bin,
                          .cells = f->cells};
     for (int k = 0; k < SPECIES_COUNT; k++) t.points += f->points[k];
-    if (o->plot) plot_add(o->plot, &t);
+    if (o->plot) spectra_add(o->plot, &t);
     if (!o->out) {
         (o->json ? pk_table_json : pk_table_tsv)(stdout, &t);
         return OK;

@@ -90,8 +90,8 @@ launcher() {
 # gets SIGUSR1 passes it on to the ranks, which write a checkpoint and end.
 simulate() {
     # shellcheck disable=SC2046,SC2086
-    $(launcher) "${BIN}simulate" -o "$OUT" "$NAMELIST" run_params/nrestart=-1 $SETTINGS \
-        2>>"$OUT/log" &
+    $(launcher) "${BIN}simulate" -o "$OUT" -j "$OUT/costs" "$NAMELIST" \
+        run_params/nrestart=-1 $SETTINGS 2>>"$OUT/log" &
     run=$!
     trap 'kill -USR1 $run 2>/dev/null' USR1 TERM INT
     wait $run

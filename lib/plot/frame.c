@@ -112,10 +112,25 @@ static int ticks_linear(const struct axis *a, int room, struct tick *t)
     return n;
 }
 
+/* A short stretch of a log axis has the numbers of a linear one, at their places. */
+static int ticks_short(const struct axis *a, int room, struct tick *t)
+{
+    struct axis linear = {.lo = pow(10, a->lo), .hi = pow(10, a->hi)};
+    double length = linear.hi - linear.lo;
+    int n = ticks_linear(&linear, room, t);
+    for (int i = 0; i < n; i++)
+        t[i].share = (log10(linear.lo + t[i].share * length) - a->lo) / (a->hi - a->lo);
+    return n;
+}
+
 static int axis_ticks(const struct axis *a, double length, struct tick *t)
 {
+    int room = (int)fmax(length / 40, 2), n, named = 0;
     if (!(a->hi > a->lo && isfinite(a->hi - a->lo))) return 0;
-    return (a->log ? ticks_log : ticks_linear)(a, (int)fmax(length / 40, 2), t);
+    if (!a->log) return ticks_linear(a, room, t);
+    n = ticks_log(a, room, t);
+    for (int i = 0; i < n; i++) named += *t[i].text != 0;
+    return named < 2 ? ticks_short(a, room, t) : n;
 }
 
 /* At both sides of the frame. */

@@ -1,4 +1,4 @@
-/* pk/feed: from a checkpoint to the masses of its species, in batches. */
+/* view/feed: from a checkpoint to the masses of its species, in batches. */
 #pragma once
 #include "ckpt/source.h"
 #include "pk/batch.h"
@@ -26,14 +26,7 @@ struct feed {
 /* Reads all pieces of s, divided among the ranks. (collective, agreed) */
 MUST_USE enum err feed_source(struct feed *f, struct source *s);
 
-/* Initial conditions in GRAFIC form: dark matter as displaced particles, gas as the field ic_deltab
- * on its own mesh. */
-bool grafic_is(const char *dir);
-bool grafic_has_gas(const char *dir);
-MUST_USE enum err grafic_cells(const char *dir, int *n);        /* a side */
-MUST_USE enum err feed_grafic(struct feed *f, const char *dir); /* (collective, agreed) */
-
-/* Shared by the files of this module: */
+/* For other kinds of sources: */
 void feed_begin(struct feed *f);
 void feed_put(struct feed *f, enum species kind, const double x[3], double size, double m);
 bool feed_far(const double x[3]); /* a place that no shift leads to, or none at all */

@@ -1,5 +1,5 @@
-/* pk/plot: see plot.h. */
-#include "plot.h"
+/* view/spectra: see spectra.h. */
+#include "view/spectra.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,15 +10,15 @@
 
 /* ---- curves ---- */
 
-void plot_add(struct plot *p, const struct pk_table *t)
+void spectra_add(struct spectra *p, const struct pk_table *t)
 {
     double wave = 2 * M_PI / t->from.length, volume = pow(t->from.length, 3);
     p->curve = mem_grow(p->curve, sizeof *p->curve * (size_t)(p->n + t->npair), "pk plot");
     p->cosmo = t->from.cosmo;
     for (int i = 0; i < t->npair; i++) {
-        struct plot_curve *c = &p->curve[p->n++];
-        *c = (struct plot_curve){.k = mem_new(sizeof(double) * (size_t)t->nbin, "pk plot"),
-                                 .p = mem_new(sizeof(double) * (size_t)t->nbin, "pk plot")};
+        struct spectrum *c = &p->curve[p->n++];
+        *c = (struct spectrum){.k = mem_new(sizeof(double) * (size_t)t->nbin, "pk plot"),
+                               .p = mem_new(sizeof(double) * (size_t)t->nbin, "pk plot")};
         if (t->from.cosmo)
             snprintf(c->label, sizeof c->label, "%s, z = %.3g", t->name[i], 1 / t->from.aexp - 1);
         else
@@ -34,7 +34,7 @@ void plot_add(struct plot *p, const struct pk_table *t)
     }
 }
 
-void plot_free(struct plot *p)
+void spectra_free(struct spectra *p)
 {
     for (int i = 0; i < p->n; i++) {
         FREE(p->curve[i].k);
@@ -47,14 +47,14 @@ void plot_free(struct plot *p)
 /* ---- the chart ---- */
 
 /* A curve, and its shot noise as a line across. */
-void plot_draw(struct canvas *c, const void *what)
+void spectra_draw(struct canvas *c, const void *what)
 {
-    const struct plot *p = what;
+    const struct spectra *p = what;
     struct curve *q = mem_zero(sizeof *q * (size_t)(2 * p->n + 1), "pk plot");
     bool noise = false;
     int n = 0;
     for (int i = 0; i < p->n; i++) {
-        const struct plot_curve *k = &p->curve[i];
+        const struct spectrum *k = &p->curve[i];
         if (k->n == 0) continue;
         q[n++] = (struct curve){.label = k->label, .n = k->n, .x = k->k, .y = k->p, .colour = i};
         if (k->shot > 0) q[n++] = (struct curve){.across = k->shot, .dashed = true, .colour = i};

@@ -1,5 +1,5 @@
-/* pk/feed: see feed.h. Reading is local, adding to the meshes collective (pk/batch.h). */
-#include "feed.h"
+/* view/feed: see feed.h. Reading is local, adding to the meshes collective (pk/batch.h). */
+#include "view/feed.h"
 
 #include <math.h>
 

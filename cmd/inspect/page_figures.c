@@ -1,0 +1,378 @@
+/* inspect: the figures of the page of a campaign. */
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/formats.h"
+#include "page.h"
+#include "plot/chart.h"
+#include "view/feed.h"
+#include "view/history.h"
+#include "view/spectra.h"
+
+enum { WIDTH = 560, HEIGHT = 400, SHOWN = 4 };
+
+static const struct box WHOLE = {0, 0, WIDTH, HEIGHT};
+
+/* Checkpoints that are shown: the first, the last, and some between. Returns their number. */
+static int choose(const struct page *p, int most, int index[])
+{
+    int readable = 0, n = 0;
+    for (int i = 0; i < p->n; i++) readable += p->e[i].readable;
+    most = readable < most ? readable : most;
+    for (int i = 0, seen = 0; i < p->n && n < most; i++) {
+        if (!p->e[i].readable) continue;
+        if (seen == (most > 1 ? (int)lrint((double)n * (readable - 1) / (most - 1)) : readable - 1))
+            index[n++] = i;
+        seen++;
+    }
+    return n;
+}
+
+static void draw_chart(struct canvas *c, const void *chart)
+{
+    chart_draw(c, chart);
+}
+
+static enum err put_chart(struct page *p, struct chart *h, const char *caption)
+{
+    struct picture q = {.draw = draw_chart, .what = h, .width = WIDTH, .height = HEIGHT};
+    h->in = frame_in(WHOLE, 0);
+    return page_figure(p, &q, caption);
+}
+
+/* ---- curves over coarse steps ---- */
+
+/* A member of struct step, times a factor. Returns how many steps have it. */
+static int column(const struct page *p, size_t member, double factor, double *y)
+{
+    int n = 0;
+    for (int i = 0; i < p->r.nstep; i++) {
+        y[i] = factor * *(const double *)((const char *)&p->r.step[i] + member);
+        n += isfinite(y[i]);
+    }
+    return n;
+}
+
+/* Up to three curves over the steps; a note if no step has any. */
+struct over {
+    const char *name, *label[3], *caption, *missing;
+    size_t member[3];
+    double factor;
+    bool log;
+};
+
+static enum err put_over(struct page *p, const struct over *v)
+{
+    size_t n = (size_t)p->r.nstep;
+    double *x = mem_new(sizeof *x * (4 * n + 1), "page");
+    struct curve curve[3];
+    int found = 0;
+    for (size_t i = 0; i < n; i++) x[i] = (double)i;
+    for (int k = 0; k < 3 && v->label[k]; k++) {
+        double *y = x + (size_t)(k + 1) * n;
+        if (!column(p, v->member[k], v->factor, y)) continue;
+        curve[found] = (struct curve){
+            .label = v->label[1] ? v->label[k] : NULL, .n = (int)n, .x = x, .y = y, .colour = k};
+        found++;
+    }
+    struct chart h = {.x = {.name = "coarse step"},
+                      .y = {.name = v->name, .log = v->log},
+                      .n = found,
+                      .curve = curve};
+    enum err err = OK;
+    if (found)
+        err = put_chart(p, &h, v->caption);
+    else
+        page_note(p, "%s", v->missing);
+    FREE(x);
+    return err;
+}
+
+#define MEMBER(m) offsetof(struct step, m)
+
+/* ---- progress ---- */
+
+/* Expansion factor or time over the hours of work, from the records; over dates without them. */
+enum err page_progress(struct page *p)
+{
+    size_t n = (size_t)p->r.nstep, room = n > (size_t)p->n ? n : (size_t)p->n;
+    double *x = mem_new(sizeof *x * (2 * room + 1), "page"), *y = x + room, wall = 0;
+    struct curve q = {.x = x, .y = y};
+    const char *caption = "Place in time over the hours that the run has worked, from its log.";
+    for (size_t i = 0; i < n; i++) {
+        const struct step *s = &p->r.step[i];
+        if (isfinite(s->elapsed)) wall += s->elapsed / 3600;
+        if (!isfinite(s->a) || !p->e[0].cosmo) continue;
+        x[q.n] = wall, y[q.n++] = s->a;
+    }
+    if (!q.n) {
+        caption = "Checkpoints by the time when they were written; pauses count.";
+        for (int i = 0; i < p->n; i++) {
+            if (!p->e[i].readable) continue;
+            x[q.n] = difftime(p->e[i].written, p->e[0].written) / 3600;
+            y[q.n++] = p->e[i].cosmo ? p->e[i].a : p->e[i].t;
+        }
+    }
+    struct chart h = {.x = {.name = "hours"},
+                      .y = {.name = p->e[0].cosmo ? "expansion factor" : "time, code units"},
+                      .n = 1,
+                      .curve = &q};
+    enum err err = put_chart(p, &h, caption);
+    FREE(x);
+    if (err != OK) return err;
+    TRY(put_over(p, &(struct over){.name = "seconds",
+                                   .label = {"seconds"},
+                                   .member = {MEMBER(elapsed)},
+                                   .factor = 1,
+                                   .log = true,
+                                   .caption = "Seconds of each coarse step.",
+                                   .missing = "The records have no times of steps."}));
+    return put_over(p, &(struct over){.name = "octs",
+                                      .label = {"octs"},
+                                      .member = {MEMBER(octs)},
+                                      .factor = 1,
+                                      .log = true,
+                                      .caption = "Octs of all levels.",
+                                      .missing = "No numbers of octs: start simulate with -j "
+                                                 "DIR/costs."});
+}
+
+enum err page_conservation(struct page *p)
+{
+    static const char missing[] = "No log of the run is in the directory: its mcons and econs are "
+                                  "shown here.";
+    TRY(put_over(p, &(struct over){.name = "relative change",
+                                   .label = {"mass"},
+                                   .member = {MEMBER(mcons)},
+                                   .factor = 1,
+                                   .caption = "Mass against that at the beginning (mcons).",
+                                   .missing = missing}));
+    return put_over(p, &(struct over){.name = "relative error",
+                                      .label = {"energy"},
+                                      .member = {MEMBER(econs)},
+                                      .factor = 1,
+                                      .caption = "Energy by the equation of Layzer and Irvine "
+                                                 "(econs).",
+                                      .missing = missing});
+}
+
+/* ---- costs ---- */
+
+struct bars {
+    int n;
+    struct record_row row[RECORD_NAMES];
+    const char *unit;
+};
+
+/* The greatest first. */
+static struct bars sorted(const struct record_row *row, int n, double factor, const char *unit)
+{
+    struct bars b = {.n = n, .unit = unit};
+    memcpy(b.row, row, sizeof *row * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        b.row[i].low *= factor, b.row[i].mean *= factor, b.row[i].high *= factor;
+        for (int k = i; k > 0 && b.row[k].high > b.row[k - 1].high; k--) {
+            struct record_row t = b.row[k];
+            b.row[k] = b.row[k - 1], b.row[k - 1] = t;
+        }
+    }
+    if (b.n > 14) b.n = 14;
+    return b;
+}
+
+/* Bars from 0 to the mean, a line from the least to the greatest rank. */
+static void draw_bars(struct canvas *c, const void *bars)
+{
+    const struct bars *b = bars;
+    const struct pen black = {0, 1, false};
+    double left = 170, right = WIDTH - 90, top = 20, high = (HEIGHT - 50.0) / (b->n ? b->n : 1);
+    double most = 0;
+    for (int i = 0; i < b->n; i++) most = fmax(most, fmax(b->row[i].mean, b->row[i].high));
+    for (int i = 0; i < b->n; i++) {
+        const struct record_row *r = &b->row[i];
+        double y = top + i * high, scale = most > 0 ? (right - left) / most : 0;
+        char value[48];
+        canvas_fill(c, (struct box){left, y + 0.15 * high, r->mean * scale, 0.7 * high}, 0x7fb2d8);
+        frame_line(c, left + r->low * scale, y + high / 2, left + r->high * scale, y + high / 2,
+                   black);
+        snprintf(value, sizeof value, "%.3g %s", r->mean, b->unit);
+        canvas_write(c,
+                     &(struct label){left - 8, y + high / 2 + 4, ANCHOR_END, false, r->label, 12});
+        canvas_write(c, &(struct label){left + fmax(r->high, r->mean) * scale + 6, y + high / 2 + 4,
+                                        ANCHOR_START, false, value, 12});
+    }
+}
+
+static enum err put_bars(struct page *p, const struct bars *b, const char *caption)
+{
+    struct picture q = {.draw = draw_bars, .what = b, .width = WIDTH, .height = HEIGHT};
+    return page_figure(p, &q, caption);
+}
+
+enum err page_costs(struct page *p)
+{
+    struct bars time = sorted(p->r.phase, p->r.nphase, 1, "s"), memory;
+    struct record_row row[RECORD_NAMES];
+    for (int i = 0; i < p->r.nmemory; i++) { /* [at the peak of all, its own peak, now] */
+        row[i] = p->r.memory[i];
+        row[i].mean = row[i].low, row[i].high = row[i].low;
+    }
+    memory = sorted(row, p->r.nmemory, 1e-6, "MB");
+    if (time.n)
+        TRY(put_bars(p, &time,
+                     "Seconds by phase: mean of the ranks, and from the least to the greatest."));
+    if (memory.n)
+        TRY(put_bars(p, &memory, "Memory by name when it was greatest, all ranks together."));
+    if (!time.n)
+        page_note(p,
+                  "No times by phase: start simulate with -j DIR/costs; they come when it ends.");
+    TRY(put_over(p, &(struct over){.name = "MB",
+                                   .label = {"held by us", "resident"},
+                                   .member = {MEMBER(held), MEMBER(resident)},
+                                   .factor = 1e-6,
+                                   .log = true,
+                                   .caption = "Memory of all ranks.",
+                                   .missing = "No memory by step: start simulate with -j "
+                                              "DIR/costs."}));
+    static const char one[] = "No figures by rank: the log has them for runs on several ranks.";
+    TRY(put_over(
+        p, &(struct over){.name = "MB",
+                          .label = {"min", "mean", "max"},
+                          .member = {MEMBER(rank_mb[0]), MEMBER(rank_mb[1]), MEMBER(rank_mb[2])},
+                          .factor = 1,
+                          .caption = "Memory that a rank holds.",
+                          .missing = one}));
+    return put_over(
+        p, &(struct over){.name = "seconds",
+                          .label = {"min", "mean", "max"},
+                          .member = {MEMBER(rank_s[0]), MEMBER(rank_s[1]), MEMBER(rank_s[2])},
+                          .factor = 1,
+                          .caption = "Work of a rank in a coarse step.",
+                          .missing = one});
+}
+
+/* ---- checkpoints ---- */
+
+static enum err put_map(struct page *p, const struct entry *e, const char *field)
+{
+    struct map_options o = {.field = field,
+                            .axis = 2,
+                            .pixels = 256,
+                            .physical = true,
+                            .centre = {0.5, 0.5, 0.5},
+                            .width = 1,
+                            .depth = 1};
+    struct source *r = NULL;
+    struct map m = {0};
+    char caption[200];
+    enum err err = source_open(e->path, &r);
+    if (err == OK) err = map_make(&m, r, &o);
+    if (err == OK) err = map_check_range(&m);
+    bool drawn = err == OK;
+    if (drawn) {
+        struct box size = map_plot_size(&m);
+        struct picture q = {
+            .draw = map_plot, .what = &m, .width = size.width, .height = size.height};
+        snprintf(caption, sizeof caption, "%s along z, output %d.",
+                 strcmp(field, "dm") == 0 ? "Dark matter" : "Gas", e->number);
+        err = page_figure(p, &q, caption);
+    } else {
+        page_note(p, "%s", err_message());
+        err = OK;
+    }
+    map_free(&m);
+    source_close(&r);
+    return err;
+}
+
+enum err page_maps(struct page *p)
+{
+    int index[SHOWN], n = choose(p, 3, index);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < n; i++) {
+            const struct entry *e = &p->e[index[i]];
+            if (k ? e->parts : e->gas) TRY(put_map(p, e, k ? "dm" : "density"));
+        }
+    return OK;
+}
+
+/* All matter of a checkpoint on one mesh. */
+static enum err add_spectrum(struct page *p, const struct entry *e, struct spectra *all)
+{
+    static const char name[1][40] = {"all"};
+    struct source *s = NULL;
+    int level = e->levelmin < 5 ? 5 : e->levelmin > 7 ? 7 : e->levelmin;
+    struct pk_par par = {.n = 1 << level, .order = PK_PCS, .interlace = true, .fold = 1};
+    struct feed f = {.c = &p->o->c, .axis = -1, .most = INFINITY};
+    double total = 2; /* more than there is in a cosmological box */
+    TRY(source_open_state(e->path, 0, 0, &s));
+    enum err err = OK;
+    if (!s->head.cosmo) err = feed_source(&f, s), total = f.mass;
+    if (err == OK && !(total > 0)) err = err_set(ERR_PARAM, "%s: has no matter", e->path);
+    if (err == OK) {
+        f.most = total;
+        f.pk = pk_new(&p->o->c, &par, 1, total);
+        err = feed_source(&f, s);
+    }
+    if (err == OK) {
+        int nbin = par.n / 2;
+        double *edge = mem_new(sizeof *edge * ((size_t)nbin + 1), "page");
+        struct pk_bin *bin = mem_zero(sizeof *bin * (size_t)nbin, "page");
+        pk_fundamental_bins(par.n, edge);
+        pk_spectra(f.pk, 1, &(struct pk_pair){1, 1}, nbin, edge, -1, bin);
+        struct pk_table t = {.from = f.box,
+                             .path = e->path,
+                             .par = &par,
+                             .axis = -1,
+                             .npair = 1,
+                             .nbin = nbin,
+                             .name = name,
+                             .bin = bin};
+        spectra_add(all, &t);
+        FREE(bin);
+        FREE(edge);
+    }
+    pk_free(&f.pk);
+    source_close(&s);
+    return err;
+}
+
+enum err page_spectra(struct page *p)
+{
+    int index[SHOWN], n = choose(p, SHOWN, index);
+    struct spectra all = {.n = 0};
+    enum err err = OK;
+    for (int i = 0; i < n; i++)
+        if (add_spectrum(p, &p->e[index[i]], &all) != OK) page_note(p, "%s", err_message());
+    struct picture q = {.draw = spectra_draw, .what = &all};
+    if (all.n) err = page_figure(p, &q, "Power of all matter, as pk has it; shot noise is dashed.");
+    spectra_free(&all);
+    return err;
+}
+
+enum err page_stars(struct page *p)
+{
+    int last;
+    struct source *r = NULL;
+    struct history h = {.n = 50};
+    if (!choose(p, 1, &last)) return OK;
+    enum err err = source_open(p->e[last].path, &r);
+    if (err == OK && r->head.t * r->head.unit_t == 0 && !r->head.cosmo) {
+        page_note(p, "No star can have formed at time 0.");
+        source_close(&r);
+        return OK;
+    }
+    if (err == OK) err = history_read(&h, r);
+    struct picture q = {.draw = history_plot, .what = &h};
+    if (err != OK)
+        page_note(p, "%s", err_message());
+    else if (!(h.mass > 0))
+        page_note(p, "There are no stars.");
+    err = err == OK && h.mass > 0
+              ? page_figure(p, &q, "Rate of star formation, from the stars of the last checkpoint.")
+              : OK;
+    history_free(&h);
+    source_close(&r);
+    return err;
+}

@@ -1,0 +1,154 @@
+/* inspect: see records.h. Nothing of these files is trusted: what is not as expected is left out.
+ */
+#include "records.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+enum { STEPS_MAX = 1 << 22 };
+
+static struct step *step_at(struct records *r, long k)
+{
+    if (k < 0 || k >= STEPS_MAX) return NULL;
+    if (k >= r->nstep) {
+        r->step = mem_grow(r->step, sizeof *r->step * (size_t)(k + 1), "records");
+        for (int i = r->nstep; i <= k; i++) {
+            double *x = (double *)&r->step[i];
+            for (size_t j = 0; j < sizeof *r->step / sizeof *x; j++) x[j] = NAN;
+        }
+        r->nstep = (int)k + 1;
+    }
+    return &r->step[k];
+}
+
+/* ---- the log ---- */
+
+/* *at: the step of the last line that named one. Is it a line of a log? */
+static bool log_line(struct records *r, const char *s, long *at)
+{
+    double x[6];
+    long k;
+    struct step *q = step_at(r, *at);
+    if (sscanf(s, " Main step=%ld mcons=%lf econs=%lf", &k, &x[0], &x[1]) == 3) {
+        if ((q = step_at(r, k))) q->mcons = x[0], q->econs = x[1], *at = k;
+    } else if (sscanf(s, " Fine step=%*d t=%*f dt=%*f a=%lf", &x[0]) == 1) {
+        if (q) q->a = x[0];
+    } else if (sscanf(s, " Time elapsed since last coarse step: %lf", &x[0]) == 1) {
+        if (q) q->elapsed = x[0];
+    } else if (sscanf(s, " Ranks (min,mean,max): held %lf %lf %lf MB, work %lf %lf %lf", &x[0],
+                      &x[1], &x[2], &x[3], &x[4], &x[5]) == 6) {
+        if (q) memcpy(q->rank_mb, x, sizeof q->rank_mb);
+        if (q) memcpy(q->rank_s, x + 3, sizeof q->rank_s);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ---- the file of -j ---- */
+
+static double number_of(const char *s, const char *key)
+{
+    char quoted[48];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(s, quoted);
+    return at ? strtod(at + strlen(quoted), NULL) : NAN;
+}
+
+/* Rows "name":[a,b,c] of an object. Those of the same name are added up, or replaced. */
+static void rows_of(const char *s, const char *key, struct record_row *row, int *n, bool add)
+{
+    char quoted[48];
+    snprintf(quoted, sizeof quoted, "\"%s\":{", key);
+    const char *at = strstr(s, quoted);
+    if (!at) return;
+    for (at += strlen(quoted); *at == '"' || *at == ','; at++) {
+        struct record_row q = {.low = 0};
+        int length = 0, i = 0;
+        at += *at == ',';
+        if (sscanf(at, "\"%39[^\"]\":[%lf,%lf,%lf]%n", q.label, &q.low, &q.mean, &q.high,
+                   &length) != 4 ||
+            !length)
+            return;
+        while (i < *n && strcmp(row[i].label, q.label) != 0) i++;
+        if (i == RECORD_NAMES) return;
+        if (i < *n && add) q.low += row[i].low, q.mean += row[i].mean, q.high += row[i].high;
+        row[i] = q;
+        *n = i < *n ? *n : i + 1;
+        at += length - 1;
+    }
+}
+
+/* A line of JSON. *wall: seconds of this run until the step before. */
+static bool cost_line(struct records *r, const char *s, double *wall)
+{
+    double k = number_of(s, "step"), now = number_of(s, "wall_s");
+    if (*s != '{') return false;
+    if (strstr(s, "\"phases_s\":{")) {
+        rows_of(s, "phases_s", r->phase, &r->nphase, true);
+        rows_of(s, "memory_bytes", r->memory, &r->nmemory, false);
+        r->ranks = (int)number_of(s, "ranks"), r->threads = (int)number_of(s, "threads");
+        *wall = 0;
+        return true;
+    }
+    struct step *q = k >= 0 && k < STEPS_MAX ? step_at(r, (long)k) : NULL;
+    if (!q || !(now >= 0)) return false;
+    q->elapsed = now >= *wall ? now - *wall : now;
+    *wall = now;
+    q->octs = number_of(s, "octs");
+    q->held = number_of(s, "held_bytes");
+    q->resident = number_of(s, "rss_bytes");
+    return true;
+}
+
+/* ---- files ---- */
+
+static enum err read_file(struct records *r, const char *path, const char *name)
+{
+    FILE *f = fopen(path, "rb");
+    char *line = NULL;
+    size_t room = 0;
+    double wall = 0;
+    long at = 0;
+    bool any = false;
+    if (!f) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
+    for (int64_t n = 0; getline(&line, &room, f) > 0 && (any || n < 10000); n++)
+        any |= *line == '{' ? cost_line(r, line, &wall) : log_line(r, line, &at);
+    bool bad = ferror(f);
+    free(line);
+    fclose(f);
+    if (bad) FAIL(ERR_FILE, "%s: cannot read", path);
+    if (any && r->nfile < RECORD_FILES)
+        snprintf(r->file[r->nfile++], sizeof r->file[0], "%.255s", name);
+    return OK;
+}
+
+enum err records_read(struct records *r, const char *dir)
+{
+    struct dirent **list = NULL;
+    struct stat st;
+    enum err err = OK;
+    int n = scandir(dir, &list, NULL, alphasort);
+    if (n < 0) FAIL(ERR_FILE, "%s: the directory cannot be read", dir);
+    for (int i = 0; i < n; i++) {
+        char path[4700];
+        snprintf(path, sizeof path, "%.4000s/%s", dir, list[i]->d_name);
+        if (err == OK && *list[i]->d_name != '.' && stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            err = read_file(r, path, list[i]->d_name);
+        free(list[i]);
+    }
+    free(list);
+    return err;
+}
+
+void records_free(struct records *r)
+{
+    FREE(r->step);
+}
