@@ -171,9 +171,40 @@ static void count_star(int32_t i, double far2, void *ctx)
     }
 }
 
-/* Of this rank's stars, around the sites that have come. */
+/* What this rank's stars around the sites that have come say; no letter: there are none. */
+struct mail {
+    int64_t n, cap;
+    struct letter *letter;
+    int *to;
+};
+
+static void mail_add(struct mail *m, const struct site *s, const struct letter *x)
+{
+    if (m->n == m->cap) {
+        m->cap = 2 * m->cap + 16;
+        m->letter = mem_grow(m->letter, sizeof *m->letter * (size_t)m->cap, "black holes");
+        m->to = mem_grow(m->to, sizeof *m->to * (size_t)m->cap, "black holes");
+    }
+    m->letter[m->n] = *x;
+    m->letter[m->n].number = s->number;
+    m->to[m->n++] = (int)s->home;
+}
+
+static void ask_site(const struct parts *p, const int64_t *star, const struct tree *t,
+                     const struct event *at, const struct site *s, struct mail *out)
+{
+    struct letter x;
+    bool any = false;
+    tree_ball(t, at->x, at->radius, note, &any);
+    if (!any) return;
+    for (int j = 0; j < STAR_SUMS; j++) sum_init(&x.sum[j]);
+    struct counting q = {p, star, at->x, s, x.sum};
+    tree_ball(t, at->x, at->radius, count_star, &q);
+    mail_add(out, s, &x);
+}
+
 static enum err count_stars(const struct creation *k, const struct events *here, double reach,
-                            struct letter *out)
+                            struct mail *out)
 {
     const struct parts *p = k->r->parts;
     struct tree *t = NULL;
@@ -183,12 +214,11 @@ static enum err count_stars(const struct creation *k, const struct events *here,
         if (p->family[i] == FAM_STAR) star[n++] = i;
     double *x = mem_new(sizeof *x * 3 * (size_t)n + 1, "black holes");
     for (int64_t i = 0; i < 3 * n; i++) x[i] = p->x[i / n][star[i % n]];
-    enum err err = plant(n, x, reach, &t);
-    for (int64_t i = 0; i < here->n && err == OK; i++) {
+    enum err err = n ? plant(n, x, reach, &t) : OK;
+    for (int64_t i = 0; i < here->n && err == OK && n; i++) {
         struct site s;
         memcpy(&s, here->payload + sizeof s * (size_t)i, sizeof s);
-        struct counting q = {p, star, here->at[i].x, &s, out[i].sum};
-        tree_ball(t, here->at[i].x, here->at[i].radius, count_star, &q);
+        ask_site(p, star, t, &here->at[i], &s, out);
     }
     tree_free(&t);
     FREE(x);
@@ -225,39 +255,44 @@ static enum err send_sites(struct creation *k, double reach, struct events *here
     return err;
 }
 
-/* Only sites in bulges stay. (collective) */
+static int by_number(const void *a, const void *b)
+{
+    const struct letter *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Of the sites, in the order of their numbers, those that are in bulges. */
+static void keep_bulges(struct creation *k, struct letter *in, int64_t n)
+{
+    int64_t kept = 0;
+    if (n) qsort(in, (size_t)n, sizeof *in, by_number);
+    for (int64_t i = 0, next; i < n; i = next) {
+        for (next = i + 1; next < n && in[next].number == in[i].number; next++)
+            for (int j = 0; j < STAR_SUMS; j++) sum_join(&in[i].sum[j], &in[next].sum[j]);
+        const struct site *s = &k->own.at[in[i].number];
+        if (bulge(k, s, in[i].sum)) k->own.at[kept++] = *s;
+    }
+    k->own.n = kept;
+}
+
+/* (collective) */
 static enum err ask_stars(struct creation *k)
 {
     const struct comm *c = k->r->comm;
     struct events here = {0};
+    struct mail mail = {0};
     double reach = fmin(3 * mesh_dx(k->r->mesh, k->r->mesh->levelmin), 0.5 * k->r->mesh->boxlen);
     TRY(send_sites(k, reach, &here));
-    struct letter *x = mem_zero(sizeof *x * (size_t)here.n + 1, "black holes"), *in = NULL;
-    int *to = mem_new(sizeof *to * (size_t)here.n + 1, "black holes");
-    for (int64_t i = 0; i < here.n; i++) {
-        struct site s;
-        memcpy(&s, here.payload + sizeof s * (size_t)i, sizeof s);
-        x[i].number = s.number, to[i] = (int)s.home;
-        for (int j = 0; j < STAR_SUMS; j++) sum_init(&x[i].sum[j]);
-    }
-    enum err err = err_agree(c, here.n ? count_stars(k, &here, reach, x) : OK);
+    enum err err = err_agree(c, here.n ? count_stars(k, &here, reach, &mail) : OK);
     if (err == OK) {
-        int64_t got, kept = 0;
-        struct letter *all = mem_zero(sizeof *all * (size_t)k->own.n + 1, "black holes");
-        in = comm_exchange_by(c, x, here.n, to, sizeof *x, &got, NULL);
-        for (int64_t i = 0; i < k->own.n * STAR_SUMS; i++)
-            sum_init(&all[i / STAR_SUMS].sum[i % STAR_SUMS]);
-        for (int64_t i = 0; i < got * STAR_SUMS; i++)
-            sum_join(&all[in[i / STAR_SUMS].number].sum[i % STAR_SUMS],
-                     &in[i / STAR_SUMS].sum[i % STAR_SUMS]);
-        for (int64_t i = 0; i < k->own.n; i++)
-            if (bulge(k, &k->own.at[i], all[i].sum)) k->own.at[kept++] = k->own.at[i];
-        k->own.n = kept;
-        FREE(all);
+        int64_t got;
+        struct letter *in = comm_exchange_by(c, mail.letter, mail.n, mail.to, sizeof *in, &got,
+                                             NULL);
+        keep_bulges(k, in, got);
+        FREE(in);
     }
-    FREE(in);
-    FREE(to);
-    FREE(x);
+    FREE(mail.letter);
+    FREE(mail.to);
     events_free(&here);
     return err;
 }

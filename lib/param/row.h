@@ -8,6 +8,9 @@ enum param_kind { PARAM_BOOL, PARAM_INT, PARAM_LONG, PARAM_REAL, PARAM_TEXT };
  * compared). */
 enum param_effect { PARAM_MODEL, PARAM_RUN, PARAM_PLACE };
 
+/* What parameters of the black holes of Horizon-AGN need. */
+#define PARAM_HORIZON "sink=.true. without &SINK_PARAMS"
+
 enum param_status {
     PARAM_HONOURED, /* does what it does in RAMSES */
     PARAM_LIMIT,    /* honoured within the range or choices given; the note gives the limit */

@@ -152,6 +152,13 @@ static bool is_beyond(const struct params *p, int i, FILE *out)
     return true;
 }
 
+/* The run has the black holes that the parameter needs. */
+static bool has_holes(const struct params *p, const struct param_row *row)
+{
+    bool needs = row->status == PARAM_NEEDS && strcmp(row->note, PARAM_HORIZON) == 0;
+    return needs && p->run.sink && !param_sinks_ramses(p);
+}
+
 int param_unused(const struct params *p, FILE *out)
 {
     int n = 0;
@@ -168,6 +175,7 @@ int param_unused(const struct params *p, FILE *out)
         bool read = param_group_read(p, row->group, &why);
         if (!p->given[i] || (read && row->status != PARAM_NEEDS && row->status != PARAM_HARMLESS))
             continue;
+        if (has_holes(p, row)) continue;
         n++;
         bool unless = !read || row->status == PARAM_NEEDS;
         fprintf(out, "%s/%s has no effect%s%s\n", row->group, row->name, unless ? " unless " : ": ",

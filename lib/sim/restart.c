@@ -110,7 +110,8 @@ static void say_what(const struct sim *s)
     if (!f->exact)
         log_info(" It does not contain all bits of the state: the run resumes to round-off, not "
                  "bit for bit");
-    if (*f->left_out) log_info(" Carried along unchanged: %s", f->left_out);
+    bool sinks = s->sinks && strcmp(f->left_out, "sink particles") == 0;
+    if (*f->left_out && !sinks) log_info(" Carried along unchanged: %s", f->left_out);
 }
 
 /* The transports that the run before found to be the fastest. */
@@ -197,6 +198,22 @@ static void my_pieces(const struct sim *s, int *first, int *last)
 
 /* ---- particles ---- */
 
+/* Clouds of sinks are made anew: theirs is the mass of the sinks. */
+static void drop_clouds(struct parts *p, int64_t first)
+{
+    int64_t kept = first;
+    for (int64_t k = first; k < p->n; k++) {
+        if (p->family[k] == FAM_CLOUD) continue;
+        for (int c = 0; c < p->columns.n && kept != k; c++) {
+            size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
+            char *col = p->col[c];
+            if (col) memcpy(col + size * (size_t)kept, col + size * (size_t)k, size);
+        }
+        p->host[kept++] = p->host[k];
+    }
+    p->n = kept;
+}
+
 static enum err take_parts(const struct source_parts *in, void *ctx)
 {
     struct sim *s = ctx;
@@ -224,6 +241,7 @@ static enum err take_parts(const struct source_parts *in, void *ctx)
         if (p->levelp[k] > s->mesh.levelmax) p->levelp[k] = s->mesh.levelmax;
         p->host[k] = -1;
     }
+    if (s->sinks) drop_clouds(p, first);
     return OK;
 }
 
