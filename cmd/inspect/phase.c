@@ -169,6 +169,7 @@ static enum err phase_init(struct phase *p, const struct options *o)
         FAIL(ERR_FORMAT, "%s: its units (unit_l=%g, unit_d=%g, unit_t=%g) give no temperatures",
              r->path, r->head.unit_l, r->head.unit_d, r->head.unit_t);
     p->d.n = o->phase.bins;
+    unit_title(r, true, p->d.title, sizeof p->d.title);
     p->d.colours = o->map.colours;
     sum_init(&p->mass);
     for (int a = 0; a < 2; a++) p->seen[a][0] = INFINITY, p->seen[a][1] = -INFINITY;

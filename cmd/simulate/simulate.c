@@ -12,6 +12,7 @@
 #include "base/opt.h"
 #include "comm/comm.h"
 #include "comm/lines.h"
+#include "io/dir.h"
 #include "out/version.h"
 #include "param/param.h"
 #include "sim/sim.h"
@@ -188,8 +189,7 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     char from[4096];
     bool piped = r->restart && strcmp(r->restart, "-") == 0;
     if (piped) TRY(path_read(c, from));
-    if (c->rank == 0 && !r->check && mkdir(r->outdir, 0777) != 0 && errno != EEXIST)
-        e = err_set(ERR_FILE, "%s: %s", r->outdir, strerror(errno));
+    if (c->rank == 0) e = dir_ready(r->outdir, !r->check);
     TRY(err_agree(c, e));
     s->out.dir = r->outdir;
     s->out.force = r->force;

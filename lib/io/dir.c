@@ -142,6 +142,43 @@ static enum err check_name(int at, const char *path, const char *name, void *ctx
          name);
 }
 
+/* By a file that is made and removed: permissions alone do not tell of file systems. */
+static enum err check_writable(const char *path)
+{
+    char file[PATH_MAX];
+    if (snprintf(file, sizeof file, "%s/.ptah-XXXXXX", path) >= (int)sizeof file)
+        FAIL(ERR_FILE, "%.80s…: path too long", path);
+    int fd = mkstemp(file);
+    if (fd < 0)
+        FAIL(ERR_FILE, "%s: no files can be created in this directory: %s", path, strerror(errno));
+    close(fd);
+    unlink(file);
+    return OK;
+}
+
+enum err dir_ready(const char *path, bool make)
+{
+    struct stat st;
+    char parent[PATH_MAX];
+    if (make && mkdir(path, 0777) != 0 && errno != EEXIST)
+        FAIL(ERR_FILE, "%s: the directory cannot be created: %s%s", path, strerror(errno),
+             errno == ENOENT ? "; create the one above it" : "");
+    if (stat(path, &st) == 0) {
+        if (!S_ISDIR(st.st_mode)) FAIL(ERR_FILE, "%s: is not a directory", path);
+        return check_writable(path);
+    }
+    if (errno != ENOENT) FAIL(ERR_FILE, "%s: %s", path, strerror(errno));
+    if (snprintf(parent, sizeof parent, "%s", path) >= (int)sizeof parent)
+        FAIL(ERR_FILE, "%.80s…: path too long", path);
+    for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/';) parent[--n] = 0;
+    char *slash = strrchr(parent, '/');
+    if (slash) slash[slash == parent] = 0;
+    const char *above = slash ? parent : ".";
+    if (stat(above, &st) != 0)
+        FAIL(ERR_FILE, "%s: the directory above it does not exist; create it first", path);
+    return check_writable(above);
+}
+
 enum err dir_take(const char *path, bool ours(const char *name), int *lock)
 {
     enum { TRIES = 100 };

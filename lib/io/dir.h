@@ -10,6 +10,9 @@
 int dir_output_number(const char *name, const char **rest);
 MUST_USE enum err dir_sync(const char *path); /* the names in a directory */
 MUST_USE enum err dir_make(const char *path); /* with its parents; nothing to do if it exists */
+/* An error if no files can be created in it. If it is missing it is created (`make`; not its
+ * parents), or its parent is looked at. */
+MUST_USE enum err dir_ready(const char *path, bool make);
 /* Removes a directory of files, and RAMSES's group_NNNNN/ in it; other directories in it are an
  * error. Nothing to do if it does not exist. */
 MUST_USE enum err dir_remove(const char *path);

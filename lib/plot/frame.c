@@ -11,9 +11,10 @@ enum { TICKS_MAX = 256, TITLE_SIZE = 15, STEPS = 256 };
 static const struct pen AXIS = {0, 1, false};
 static const double BAR_GAP = 16, BAR_WIDTH = 18;
 
-struct box frame_whole(void)
+struct box frame_whole(bool title)
 {
-    return (struct box){0, 0, CANVAS_WIDTH, CANVAS_HEIGHT};
+    double above = title ? FRAME_TITLE : 0;
+    return (struct box){0, above, CANVAS_WIDTH, CANVAS_HEIGHT - above};
 }
 
 struct box frame_in(struct box b, double beside)

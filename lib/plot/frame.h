@@ -4,7 +4,14 @@
 #include "plot/canvas.h"
 
 /* Margins around a frame for its numbers and names. */
-enum { FRAME_LEFT = 86, FRAME_RIGHT = 20, FRAME_TOP = 20, FRAME_BOTTOM = 60, FRAME_BAR = 100 };
+enum {
+    FRAME_LEFT = 86,
+    FRAME_RIGHT = 20,
+    FRAME_TOP = 20,
+    FRAME_BOTTOM = 60,
+    FRAME_BAR = 100,
+    FRAME_TITLE = 24
+};
 
 struct axis {
     double lo, hi; /* at the corners; their decimal logarithms if log */
@@ -20,7 +27,7 @@ struct frame {
 
 /* Where the frame of a plot lies that fills a box, less room on the right, such as FRAME_BAR. */
 struct box frame_in(struct box whole, double beside);
-struct box frame_whole(void); /* all of a canvas of the usual size */
+struct box frame_whole(bool title); /* a canvas of the usual size, less room for a title */
 
 /* A log axis: extends it to x. Begin with lo = INFINITY, hi = -INFINITY. */
 void axis_stretch(struct axis *a, double x);

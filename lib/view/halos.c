@@ -1,5 +1,6 @@
 /* view/halos: the picture of a mass function. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "plot/frame.h"
@@ -10,11 +11,14 @@ void halos_plot(struct canvas *c, const void *mass_function)
     static const struct pen BAR = {0x0072b2, 1.6, false}, FIT = {0xd55e00, 1.6, false},
                             LIMIT = {0x808080, 1, true};
     const struct mass_function *f = mass_function;
+    char title[32];
     struct frame r = {.x = {INFINITY, -INFINITY, true, "m200m [Msun/h]"},
                       .y = {INFINITY, -INFINITY, true, "dn/dln m [(h/Mpc)^3]"},
-                      .in = frame_in(frame_whole(), 0)};
+                      .in = frame_in(frame_whole(true), 0),
+                      .title = title};
     double(*xy)[2] = mem_new(sizeof *xy * (size_t)(f->n + 1), "mass function");
     int n = 0;
+    snprintf(title, sizeof title, "z = %.4g", fabs(f->redshift) < 5e-5 ? 0 : f->redshift);
     for (int i = 0; i < f->n; i++) {
         const struct mass_bin *b = &f->bin[i];
         if (!b->n) continue;

@@ -10,6 +10,7 @@
 #include "base/sum.h"
 #include "plot/chart.h"
 #include "view/births.h"
+#include "view/unit.h"
 
 struct stars {
     struct source *r;
@@ -64,6 +65,7 @@ static enum err read_stars(struct stars *s)
         TRY(source_parts(s->r, i, SOURCE_STORED, fold_parts, s));
     TRY(births_end(&s->births));
     finish(s);
+    unit_title(s->r, true, s->h->title, sizeof s->h->title);
     return OK;
 }
 
@@ -101,7 +103,8 @@ void history_plot(struct canvas *c, const void *history)
     struct chart f = {
         .x = {0, h->end, false, h->cosmo ? "time since the Big Bang [Gyr]" : "time [Gyr]"},
         .y = {0, most > 0 ? 1.08 * most : 1, false, "star formation [solar masses per year]"},
-        .in = frame_in(frame_whole(), 0),
+        .in = frame_in(frame_whole(true), 0),
+        .title = h->title,
         .n = 1,
         .curve = &rate};
     chart_draw(c, &f);

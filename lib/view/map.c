@@ -433,10 +433,9 @@ static void names_of(const struct map *m, const char *length, char text[3][96])
 /* "output_00002, z = 0.5" */
 static void title_of(const struct map *m, char *title, size_t n)
 {
-    char when[48];
-    unit_when(&m->r->head, m->o->physical, when, sizeof when);
-    int k = snprintf(title, n, "output %d, %s", m->r->number, when);
-    if (m->o->depth < 1) snprintf(title + k, n - (size_t)k, ", depth %.3g of the box", m->o->depth);
+    unit_title(m->r, m->o->physical, title, n);
+    size_t k = strlen(title);
+    if (m->o->depth < 1) snprintf(title + k, n - k, ", depth %.3g of the box", m->o->depth);
 }
 
 void map_plot(struct canvas *c, const void *map)

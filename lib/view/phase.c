@@ -33,7 +33,8 @@ void phase_plot(struct canvas *c, const void *diagram)
     struct frame f = {
         .x = {r[PHASE_NH][0], r[PHASE_NH][1], true, "hydrogen nuclei per cm^3"},
         .y = {r[PHASE_T2][0], r[PHASE_T2][1], true, "T/μ [K]"},
-        .in = frame_in(frame_whole(), FRAME_BAR),
+        .in = frame_in(frame_whole(true), FRAME_BAR),
+        .title = d->title,
     };
     struct axis share = {log10(d->lo), log10(d->hi), true, "mass fraction per dex^2"};
     unsigned char *rgb = paint(d);

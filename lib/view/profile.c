@@ -288,7 +288,6 @@ static void finish(const struct reading *q, struct profile *p)
 {
     struct sum within[SPECIES];
     struct unit unit[PROFILE_COLUMNS];
-    char when[48];
     p->n = q->n;
     p->row = mem_new(sizeof *p->row * (size_t)q->n, "profile");
     find_bulk(q, p->bulk);
@@ -310,8 +309,7 @@ static void finish(const struct reading *q, struct profile *p)
     for (int d = 0; d < 3; d++) p->bulk[d] *= unit[PROFILE_GAS_VR].worth;
     p->gas = sum_get(&within[GAS]) > 0, p->dm = sum_get(&within[DM]) > 0;
     p->stars = sum_get(&within[STARS]) > 0;
-    unit_when(&q->r->head, q->o->physical, when, sizeof when);
-    snprintf(p->title, sizeof p->title, "output %d, %s", q->r->number, when);
+    unit_title(q->r, q->o->physical, p->title, sizeof p->title);
 }
 
 static void prepare(struct reading *q)

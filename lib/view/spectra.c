@@ -65,7 +65,7 @@ void spectra_draw(struct canvas *c, const void *what)
     struct chart h = {
         .x = {.log = true, .name = p->cosmo ? "k [h/Mpc]" : "k [1/code length]"},
         .y = {.log = true, .name = p->cosmo ? "P(k) [(Mpc/h)^3]" : "P(k) [(code length)^3]"},
-        .in = frame_in(frame_whole(), 0),
+        .in = frame_in(frame_whole(false), 0),
         .n = n,
         .curve = q};
     chart_draw(c, &h);

@@ -53,3 +53,10 @@ void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n)
     else
         snprintf(text, n, "t = %.4g", h->t);
 }
+
+void unit_title(const struct source *r, bool physical, char *text, size_t n)
+{
+    char when[48];
+    unit_when(&r->head, physical, when, sizeof when);
+    snprintf(text, n, "output %d, %s", r->number, when);
+}

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "ckpt/ckpt.h"
+#include "ckpt/source.h"
 #include "phys/units.h"
 
 static const double SOLAR_MASS = 1.98892e33, KILOPARSEC = 3.0856776e21; /* g, cm */
@@ -19,3 +19,5 @@ struct unit unit_of(const char *field, const struct units *u, bool physical);
 struct unit unit_mass(const struct ckpt_head *h);
 /* "z = 1.2", or "t = 3.4 Gyr" (in code units if not physical). */
 void unit_when(const struct ckpt_head *h, bool physical, char *text, size_t n);
+/* "output 2, z = 1.2" */
+void unit_title(const struct source *r, bool physical, char *text, size_t n);

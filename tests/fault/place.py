@@ -63,8 +63,29 @@ def too_large(v):
         shutil.rmtree('small', ignore_errors=True)
 
 
+def refused_first(v):
+    """A place where nothing can be written is found before the initial state is built."""
+    with open('file', 'w') as f:
+        f.write('x')
+    os.makedirs('read')
+    with open('read/run.nml', 'w') as f:
+        f.write(stop.ENDLESS)
+    for place, word in (('no/where', 'above it'), ('file', 'not a directory'),
+                        ('file/x', 'Not a directory'), ('/proc', 'no files can be created')):
+        for options in [], ['-n']:
+            r = ptah.Run([ptah.program('simulate'), *options, '-o', place, 'read/run.nml'], '.')
+            v.same(' '.join(['-o', place, *options]),
+                   (r.status, word in r.err or 'cannot be created' in r.err,
+                    'Building' in r.err, r.err.count('simulate: ')), (2, True, False, 1))
+    r = ptah.Run([ptah.program('simulate'), '-n', '-o', 'new', 'read/run.nml'], '.')
+    v.same('-n makes no directory', (r.status, os.path.exists('new'),
+                                     [f for f in os.listdir('.') if f.startswith('.ptah')]),
+           (0, False, []))
+
+
 def main():
     v = ptah.Verdict()
+    refused_first(v)
     vanishing(v, 'original')
     vanishing(v, 'hdf5')
     too_large(v)
