@@ -9,6 +9,8 @@
 #include "plot/picture.h"
 #include "view/halos.h"
 
+enum { MEMBERS = 1 << 20 }; /* ids at a time */
+
 struct halos {
     struct source *r;
     const struct options *o;
@@ -83,7 +85,7 @@ static enum err save_members(const struct halos *h)
     struct stream out = {.f = NULL};
     TRY(err_agree(c, c->rank ? OK : stream_open(&out, h->o->halos.members)));
     if (out.f) fprintf(out.f, "# ptah members 1\n# source\t%s\n#halo\tid\n", h->r->path);
-    enum err err = halo_each_member(c, &h->found.list, write_member, out.f);
+    enum err err = halo_each_member(c, &h->found.list, MEMBERS, write_member, out.f);
     if (out.f && err == OK) err = stream_close(&out, 0);
     return err_agree(c, err);
 }
@@ -106,6 +108,7 @@ static enum err find_halos(struct halos *h)
     const struct options *o = h->o;
     struct halos_request q = {.link = o->halos.link,
                               .least = o->halos.least,
+                              .bound = o->halos.bound,
                               .members = o->halos.members != NULL,
                               .has_sphere = o->has_sphere,
                               .memory = o->has_memory ? o->memory : 0};

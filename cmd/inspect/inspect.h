@@ -45,6 +45,7 @@ struct stars_options {
 struct halos_options {
     double link; /* mean separations */
     int64_t least;
+    bool bound;                 /* centres */
     const char *members, *plot; /* files, or NULL */
     enum file_format plot_format;
     double sigma8, ns; /* of the fit */

@@ -33,6 +33,7 @@ enum {
     LINK,
     LEAST,
     MEMBERS,
+    BOUND,
     PLOT,
     SIGMA8,
     SLOPE,
@@ -69,6 +70,8 @@ static const struct opt ROWS[] = {
     {LINK, "link", "B", "with --halos: link in mean separations of particles (default 0.2)"},
     {LEAST, "min", "N", "with --halos: the least number of members (default 20)"},
     {MEMBERS, "members", "FILE", "with --halos: writes the ids of the members"},
+    {BOUND, "bound", NULL,
+     "with --halos: centres are the members that are bound most, not the densest"},
     {PLOT, "plot", "FILE",
      "with --halos: mass function beside Tinker et al. 2008: FILE.png, .svg, .pdf, or .tsv"},
     {SIGMA8, "sigma8", "X", "of the fit beside the mass function (default 0.81)"},
@@ -165,6 +168,7 @@ static const struct belongs {
                {LINK, 1 << HALOS},
                {LEAST, 1 << HALOS},
                {MEMBERS, 1 << HALOS},
+               {BOUND, 1 << HALOS},
                {PLOT, 1 << HALOS},
                {SIGMA8, 1 << HALOS},
                {SLOPE, 1 << HALOS},
@@ -306,6 +310,9 @@ static int set_halos_option(struct parsing *p, int letter, const char *value)
         return OPTIONS_GO_ON;
     case MEMBERS:
         h->members = value;
+        return OPTIONS_GO_ON;
+    case BOUND:
+        h->bound = true;
         return OPTIONS_GO_ON;
     case PLOT:
         h->plot = value;
@@ -454,6 +461,7 @@ static int set_option(struct parsing *p, int letter, const char *value)
     case LINK:
     case LEAST:
     case MEMBERS:
+    case BOUND:
     case PLOT:
     case SIGMA8:
     case SLOPE:

@@ -9,7 +9,7 @@
 #include "halo/state.h"
 
 /* Bytes at the peak, of a body that is read; around a region, its surroundings are read too. */
-enum { BODY_BYTES = 250 };
+enum { BODY_BYTES = 100 };
 static const double AROUND = 1.5;
 
 struct halos {
@@ -18,8 +18,7 @@ struct halos {
     const struct halos_request *o;
     struct halo_box box;
     struct halo_par par;
-    int64_t n, cap;
-    struct halo_body *body;
+    struct halo_bodies bodies;
     struct sum dark; /* of the whole box */
 };
 
@@ -46,17 +45,13 @@ static bool is_near(const struct halos *h, const double x[3])
 
 static enum err add_body(struct halos *h, const struct halo_body *b)
 {
-    if (h->n == h->cap) {
-        int64_t cap = 2 * h->cap + 4096;
-        if (h->o->memory && (size_t)h->n * BODY_BYTES > h->o->memory)
-            FAIL(ERR_LIMIT,
-                 "%s: this rank has read %ld particles and cells, which need more than the memory "
-                 "given: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
-                 h->r->path, (long)h->n);
-        h->cap = cap;
-        h->body = mem_grow(h->body, sizeof *h->body * (size_t)cap, "halos: bodies");
-    }
-    h->body[h->n++] = *b;
+    int64_t n = h->bodies.dark.n + h->bodies.others.n;
+    if (h->o->memory && (size_t)n * BODY_BYTES > h->o->memory)
+        FAIL(ERR_LIMIT,
+             "%s: this rank has read %ld particles and cells, which need more than the memory "
+             "given: raise --memory, use more ranks (mpirun), or give a region (--sphere)",
+             h->r->path, (long)n);
+    halo_bodies_add(&h->bodies, b);
     return OK;
 }
 
@@ -143,6 +138,7 @@ static enum err prepare(struct halos *h)
              h->r->path, h->box.unit_l, h->box.unit_d, h->box.unit_t);
     h->par = halo_par_of(&h->box, h->o->link, h->o->least);
     h->par.members = h->o->members;
+    h->par.centre = h->o->bound ? HALO_BOUND : HALO_DENSEST;
     h->par.lightest = INFINITY;
     sum_init(&h->dark);
     return OK;
@@ -177,8 +173,8 @@ enum err source_halos(struct source *s, const struct comm *c, const struct halos
     h.par.dark = sum_get(&h.dark);
     if (!isfinite(h.par.lightest)) h.par.lightest = 0;
     out->box = h.box;
-    if (err == OK) err = halo_find(c, &h.par, h.n, &h.body, &out->list);
-    FREE(h.body);
+    if (err == OK) err = halo_find(c, &h.par, &h.bodies, &out->list);
+    halo_bodies_free(&h.bodies);
     if (err == OK && q->has_sphere) keep_region(&h, out);
     return err;
 }

@@ -6,6 +6,7 @@
 struct halos_request {
     double link;   /* mean separations */
     int64_t least; /* members */
+    bool bound;    /* centres are the members that are bound most */
     bool members;  /* their ids are kept */
     /* Only halos whose centre is in a sphere (centre, radius in units of the box); what is within
      * 1.5 times its radius is read. */

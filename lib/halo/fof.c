@@ -1,96 +1,194 @@
 /* halo/fof: friends of friends over ranks.
  *
- * Each rank sends copies of its points to the ranks whose domain is within the link of them, finds
- * the groups of its own points and the copies, and labels each with its least point. Owners send
- * the labels of what they have copies of, and the lesser label is taken, until none changes. A link
- * between two ranks has a copy of each end on the other, so labels pass in both directions. That
- * takes as many rounds as the widest group spans ranks, and no table has a row for each rank. */
+ * Each rank gets copies of the bodies of others that are within the link of its domain, and finds
+ * the groups of its own bodies and the copies. What one rank has of a group is a fragment. Each is
+ * labelled with a rank and a number of this rank's fragments; owners of bodies send labels to those
+ * who hold copies, and the lesser label is taken, until none changes. A link between two ranks has
+ * a copy of each end on the other, so labels pass in both directions. That takes as many rounds as
+ * the widest group spans ranks. The rank of the least label then owns the halo: it is told how many
+ * members there are. Members stay where they are. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "halo/halo_priv.h"
+
+enum { TURNS = 32 };
+
+struct fragment {
+    int64_t label; /* rank << 32 | fragment: the least that is known */
+    int64_t n;     /* own bodies */
+    int64_t all, place;
+};
 
 struct fof {
     const struct halo_space *s;
-    int64_t n, ncopy;
-    double *x[3];          /* own points, then copies */
-    int32_t *group;        /* [n+ncopy] the least point of its group here */
-    int64_t *label;        /* [n+ncopy] of groups, by that point */
-    struct comm_counts to; /* copies */
-    int64_t *sent;         /* own point of each copy that was sent, by rank */
+    struct halo_set *dark;
+    struct tree *tree;
+    double link;
+    int64_t nown, ncopy;
+    struct comm_counts to; /* copies that this rank has sent */
+    int32_t *sent, *got;   /* places of these bodies, of the copies received */
+    int32_t *group;        /* of each body: the least of its group; later its fragment or -1 */
+    int64_t nfragments;
+    struct fragment *fragment;
 };
 
 struct place {
     double x[3];
 };
 
-/* Copies to the ranks near; the points received follow the own ones. */
-static void send_copies(struct fof *f, const double *const x[3], double link)
+/* ---- copies ---- */
+
+struct near {
+    struct rank_list ranks, scratch;
+    int64_t n, room; /* of what has been sent */
+    int *to;
+    int64_t nfrom;
+    int *from; /* [copies] */
+};
+
+/* Own bodies first..end-1 go to the ranks near, and those received follow the own ones. */
+static void send_some(struct fof *f, int64_t first, int64_t end, struct near *q)
 {
-    struct rank_list near = {0}, scratch = {0};
-    int64_t n = 0, cap = 0, *point = NULL;
-    int *rank = NULL;
-    for (int64_t i = 0; i < f->n; i++) {
-        halo_ranks_near(f->s, (double[3]){x[0][i], x[1][i], x[2][i]}, link, &near, &scratch);
-        for (int k = 0; k < near.n; k++, n++) {
-            if (n == cap) {
-                cap = 2 * cap + 1024;
-                rank = mem_grow(rank, sizeof *rank * (size_t)cap, "halos: copies");
-                point = mem_grow(point, sizeof *point * (size_t)cap, "halos: copies");
+    struct halo_set *d = f->dark;
+    struct comm_counts from;
+    const int64_t before = q->n;
+    int64_t ngot;
+    for (int64_t i = first; i < end; i++) {
+        const double x[3] = {d->x[0][i], d->x[1][i], d->x[2][i]};
+        halo_ranks_near(f->s, x, f->link, &q->ranks, &q->scratch);
+        for (int k = 0; k < q->ranks.n; k++, q->n++) {
+            if (q->n == q->room) {
+                q->room = q->n + q->n / 4 + 1024;
+                q->to = mem_grow(q->to, sizeof *q->to * (size_t)q->room, "halos: copies");
+                f->sent = mem_grow(f->sent, sizeof *f->sent * (size_t)q->room, "halos: copies");
             }
-            rank[n] = near.rank[k];
-            point[n] = i;
+            q->to[q->n] = q->ranks.rank[k];
+            f->sent[q->n] = (int32_t)i;
         }
     }
-    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "halos: copies");
-    f->to = comm_counts_of(n, rank, order);
-    struct place *send = mem_new(sizeof *send * (size_t)n + 1, "halos: copies");
-    f->sent = mem_new(sizeof *f->sent * (size_t)n + 1, "halos: copies");
-    for (int64_t k = 0; k < n; k++) {
-        f->sent[k] = point[order[k]];
-        for (int a = 0; a < 3; a++) send[k].x[a] = x[a][f->sent[k]];
-    }
-    struct place *got = comm_exchange(f->s->c, send, &f->to, sizeof *send, &f->ncopy, NULL);
-    for (int a = 0; a < 3; a++) {
-        f->x[a] = mem_new(sizeof(double) * (size_t)(f->n + f->ncopy) + 1, "halos: points");
-        for (int64_t i = 0; i < f->n; i++) f->x[a][i] = x[a][i];
-        for (int64_t i = 0; i < f->ncopy; i++) f->x[a][f->n + i] = got[i].x[a];
+    struct place *send = mem_new(sizeof *send * (size_t)(q->n - before) + 1, "halos: copies");
+    for (int64_t k = before; k < q->n; k++)
+        for (int a = 0; a < 3; a++) send[k - before].x[a] = d->x[a][f->sent[k]];
+    struct place *got = comm_exchange_by(f->s->c, send, q->n - before, q->to + before, sizeof *send,
+                                         &ngot, &from);
+    FREE(send);
+    q->from = mem_grow(q->from, sizeof *q->from * (size_t)(f->ncopy + ngot) + 1, "halos: copies");
+    for (int r = 0; r < from.n; r++)
+        for (int64_t k = 0; k < from.count[r]; k++) q->from[q->nfrom++] = from.rank[r];
+    comm_counts_free(&from);
+    if (ngot) halo_set_room(d, d->n + ngot);
+    for (int64_t k = 0; k < ngot; k++, d->n++) {
+        for (int a = 0; a < 3; a++) d->x[a][d->n] = got[k].x[a], d->v[a][d->n] = 0;
+        d->m[d->n] = -1;
+        d->id[d->n] = f->ncopy++;
     }
     FREE(got);
-    FREE(send);
-    FREE(order);
-    FREE(rank);
-    FREE(point);
-    FREE(near.rank);
-    FREE(scratch.rank);
 }
 
-static enum err find_local(struct fof *f, double link)
+/* Both sides number copies by rank, and those of a rank in the order in which they were sent: sent
+ * and got become places of bodies before the tree has sorted them. In turns, so that few places are
+ * there more than twice. */
+static void send_copies(struct fof *f)
 {
-    int64_t all = f->n + f->ncopy;
-    struct tree_points p = {.n = all};
-    struct tree *t;
-    for (int a = 0; a < 3; a++) {
-        p.x[a] = f->x[a];
-        p.period[a] = f->s->periodic[a] ? 1 : 0;
-    }
-    TRY(tree_new(&p, TREE_AUTO, link, &t));
-    f->group = mem_new(sizeof *f->group * (size_t)all + 1, "halos: groups");
-    f->label = mem_new(sizeof *f->label * (size_t)all + 1, "halos: labels");
-    tree_groups(t, link, f->group);
-    tree_free(&t);
-    for (int64_t i = 0; i < all; i++)
-        f->label[i] = i < f->n ? (int64_t)f->s->c->rank << 32 | i : INT64_MAX;
+    struct near q = {.n = 0};
+    f->nown = f->dark->n;
+    for (int64_t k = 0; k < TURNS && f->s->domain; k++)
+        send_some(f, f->nown * k / TURNS, f->nown * (k + 1) / TURNS, &q);
+    int64_t *order = mem_new(sizeof *order * (size_t)q.n + 1, "halos: copies");
+    f->to = comm_counts_of(q.n, q.to, order);
+    FREE(q.to);
+    int32_t *sent = mem_new(sizeof *sent * (size_t)q.n + 1, "halos: copies");
+    for (int64_t k = 0; k < q.n; k++) sent[k] = f->sent[order[k]];
+    FREE(f->sent);
+    FREE(order);
+    f->sent = sent;
+    order = mem_new(sizeof *order * (size_t)f->ncopy + 1, "halos: copies");
+    struct comm_counts from = comm_counts_of(f->ncopy, q.from, order);
+    comm_counts_free(&from);
+    FREE(q.from);
+    f->got = mem_new(sizeof *f->got * (size_t)f->ncopy + 1, "halos: copies");
+    for (int64_t k = 0; k < f->ncopy; k++) f->got[k] = (int32_t)(f->nown + order[k]);
+    FREE(order);
+    FREE(q.ranks.rank);
+    FREE(q.scratch.rank);
+}
+
+/* After the tree has sorted them: where are the bodies sent, and the copies? */
+static void find_copies(struct fof *f, const int32_t *order)
+{
+    const int64_t n = comm_counts_total(&f->to);
+    if (n + f->ncopy == 0) return;
+    int32_t *now = mem_new(sizeof *now * (size_t)f->dark->n + 1, "halos: copies");
+    for (int64_t i = 0; i < f->dark->n; i++) now[order[i]] = (int32_t)i;
+    for (int64_t k = 0; k < n; k++) f->sent[k] = now[f->sent[k]];
+    for (int64_t k = 0; k < f->ncopy; k++) f->got[k] = now[f->got[k]];
+    FREE(now);
+}
+
+/* ---- groups of this rank ---- */
+
+static bool is_all(const struct halo_space *s, double link)
+{
+    double far2 = 0;
+    for (int k = 0; k < 3; k++) far2 += s->periodic[k] ? 0.25 : INFINITY;
+    return link * link > far2 * (1 + 1e-9); /* no two places are further apart */
+}
+
+static enum err find_local(struct fof *f, bool all)
+{
+    int32_t *order;
+    TRY(halo_set_plant(f->s, f->dark, &order, &f->tree));
+    find_copies(f, order);
+    FREE(order);
+    f->group = mem_new(sizeof *f->group * (size_t)f->dark->n + 1, "halos: groups");
+    if (all)
+        memset(f->group, 0, sizeof *f->group * (size_t)f->dark->n);
+    else
+        tree_groups(f->tree, f->link, f->group);
     return OK;
 }
 
-/* Groups take the labels that the owners of their copies have. Returns whether one changed. */
-static bool lower_labels(struct fof *f)
+/* Groups that have enough members here, or any elsewhere. */
+static void make_fragments(struct fof *f, int64_t least, bool all)
 {
-    int64_t n = comm_counts_total(&f->to), ngot;
+    const int64_t n = f->dark->n, nsent = comm_counts_total(&f->to);
+    int32_t *count = mem_zero(sizeof *count * (size_t)n + 1, "halos: counts");
+    unsigned char *wide = mem_zero((size_t)n / 8 + 1, "halos: counts");
+    for (int64_t i = 0; i < n; i++) count[f->group[i]] += f->dark->m[i] >= 0;
+    for (int64_t k = 0; k < nsent + f->ncopy; k++) {
+        int32_t g = f->group[k < nsent ? f->sent[k] : f->got[k - nsent]];
+        wide[g / 8] |= (unsigned char)(1 << g % 8);
+    }
+    for (int64_t i = 0; i < n; i++)
+        f->nfragments += f->group[i] == i && (count[i] >= least || all || wide[i / 8] >> i % 8 & 1);
+    f->fragment = mem_zero(sizeof *f->fragment * (size_t)f->nfragments + 1, "halos: fragments");
+    f->nfragments = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (f->group[i] != i) continue;
+        bool kept = count[i] >= least || all || wide[i / 8] >> i % 8 & 1;
+        if (kept)
+            f->fragment[f->nfragments] = (struct fragment){
+                .label = count[i] ? (int64_t)f->s->c->rank << 32 | f->nfragments : INT64_MAX,
+                .n = count[i]};
+        count[i] = kept ? (int32_t)f->nfragments++ : -1;
+    }
+    for (int64_t i = 0; i < n; i++) f->group[i] = count[f->group[i]];
+    FREE(wide);
+    FREE(count);
+}
+
+/* ---- groups of all ranks ---- */
+
+/* Fragments take the labels that the owners of their copies have. Returns whether one changed. */
+static int64_t lower_labels(struct fof *f)
+{
+    int64_t n = comm_counts_total(&f->to), ngot, changed = 0;
     int64_t *send = mem_new(sizeof *send * (size_t)n + 1, "halos: labels");
-    bool changed = false;
-    for (int64_t k = 0; k < n; k++) send[k] = f->label[f->group[f->sent[k]]];
+    for (int64_t k = 0; k < n; k++) send[k] = f->fragment[f->group[f->sent[k]]].label;
     int64_t *got = comm_exchange(f->s->c, send, &f->to, sizeof *send, &ngot, NULL);
     for (int64_t k = 0; k < ngot; k++) {
-        int64_t *label = &f->label[f->group[f->n + k]];
+        int64_t *label = &f->fragment[f->group[f->got[k]]].label;
         changed |= got[k] < *label;
         if (got[k] < *label) *label = got[k];
     }
@@ -99,40 +197,164 @@ static bool lower_labels(struct fof *f)
     return changed;
 }
 
-static void join_ranks(struct fof *f)
+static void join_ranks(struct fof *f, bool all)
 {
-    int64_t changed = 1;
+    int64_t changed = !all, least = f->nfragments ? f->fragment[0].label : INT64_MAX;
     while (changed) {
         changed = lower_labels(f);
         comm_max_i64(f->s->c, &changed, 1);
     }
+    if (!all) return;
+    comm_min_i64(f->s->c, &least, 1);
+    if (f->nfragments) f->fragment[0].label = least;
 }
 
-static void free_fof(struct fof *f)
+struct count {
+    int64_t fragment, n;
+};
+
+static void add_counts(void *ctx, int64_t n, const void *item, void *answer)
 {
-    for (int a = 0; a < 3; a++) FREE(f->x[a]);
-    FREE(f->group);
-    FREE(f->label);
-    FREE(f->sent);
-    comm_counts_free(&f->to);
+    struct fof *f = ctx;
+    const struct count *q = item;
+    for (int64_t i = 0; i < n; i++) f->fragment[q[i].fragment].all += q[i].n;
 }
 
-enum err halo_groups(const struct halo_space *s, int64_t n, const double *const x[3], double link,
-                     int64_t *label)
+static void tell_counts(void *ctx, int64_t n, const void *item, void *answer)
 {
-    struct fof f = {.s = s, .n = n};
-    const bool *p = s->periodic;
-    /* in a periodic box no two places are further apart than half of its diagonal */
-    if (p[0] && p[1] && p[2] && link * link > 0.75 * (1 + 1e-9)) {
-        int64_t least = n ? (int64_t)s->c->rank << 32 : INT64_MAX;
-        comm_min_i64(s->c, &least, 1);
-        for (int64_t i = 0; i < n; i++) label[i] = least;
-        return OK;
+    const struct fof *f = ctx;
+    const struct count *q = item;
+    struct count *a = answer;
+    for (int64_t i = 0; i < n; i++) {
+        const struct fragment *g = &f->fragment[q[i].fragment];
+        a[i] = (struct count){g->place, g->all};
     }
-    send_copies(&f, x, link);
-    enum err err = err_agree(s->c, find_local(&f, link));
-    if (err == OK) join_ranks(&f);
-    for (int64_t i = 0; i < n && err == OK; i++) label[i] = f.label[f.group[i]];
-    free_fof(&f);
+}
+
+/* Members of all ranks: the owners are told how many, number their halos, and tell. */
+static int64_t count_members(struct fof *f, int64_t least)
+{
+    int64_t n = f->nfragments, halos = 0, *first = NULL;
+    int *rank = mem_new(sizeof *rank * (size_t)n + 1, "halos: counts");
+    struct count *q = mem_new(sizeof *q * (size_t)n + 1, "halos: counts");
+    for (int64_t i = 0; i < n; i++) {
+        rank[i] = f->fragment[i].n ? (int)(f->fragment[i].label >> 32) : -1;
+        q[i] = (struct count){f->fragment[i].label & UINT32_MAX, f->fragment[i].n};
+    }
+    first = comm_exchange_by(f->s->c, q, n, rank, sizeof *q, &halos, NULL);
+    add_counts(f, halos, first, NULL);
+    FREE(first);
+    halos = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool own = f->fragment[i].all >= least && f->fragment[i].all > 0;
+        f->fragment[i].place = own ? halos++ : -1;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (rank[i] < 0) rank[i] = f->s->c->rank, q[i].fragment = i; /* copies only: no halo */
+    struct halo_question ask = {sizeof *q, sizeof *q, tell_counts, f};
+    struct count *a = halo_ask(f->s->c, &ask, n, q, rank);
+    for (int64_t i = 0; i < n; i++) {
+        f->fragment[i].all = a[i].n;
+        f->fragment[i].place = a[i].fragment;
+    }
+    FREE(a);
+    FREE(q);
+    FREE(rank);
+    return halos;
+}
+
+/* ---- the answer ---- */
+
+struct numbered {
+    struct halo_part part;
+    int32_t fragment;
+};
+
+static int compare_parts(const void *a, const void *b)
+{
+    const struct halo_part *p = a, *q = b;
+    if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
+    return p->place < q->place ? -1 : p->place > q->place;
+}
+
+/* Parts of halos in order; fragment[i].place becomes the part of a fragment, or -1. */
+static void make_parts(struct fof *f, struct halo_groups *g)
+{
+    struct numbered *q = mem_new(sizeof *q * (size_t)f->nfragments + 1, "halos: parts");
+    for (int64_t i = 0; i < f->nfragments; i++) {
+        struct fragment *a = &f->fragment[i];
+        if (a->place >= 0 && a->n > 0)
+            q[g->nparts++] = (struct numbered){{(int)(a->label >> 32), a->place, a->all, 0, a->n},
+                                               (int32_t)i};
+        a->place = -1;
+    }
+    qsort(q, (size_t)g->nparts, sizeof *q, compare_parts);
+    g->parts = mem_new(sizeof *g->parts * (size_t)g->nparts + 1, "halos: parts");
+    /* two fragments of a rank that others have joined are one part */
+    int64_t n = 0;
+    for (int64_t i = 0; i < g->nparts; i++) {
+        if (n && compare_parts(&g->parts[n - 1], &q[i].part) == 0)
+            g->parts[n - 1].n += q[i].part.n;
+        else
+            g->parts[n++] = q[i].part;
+        f->fragment[q[i].fragment].place = n - 1;
+    }
+    g->nparts = n;
+    FREE(q);
+}
+
+static void list_members(struct halo_groups *g)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < g->nparts; k++) {
+        g->parts[k].first = n;
+        n += g->parts[k].n;
+    }
+    g->member = mem_new(sizeof *g->member * (size_t)n + 1, "halos: members");
+    for (int64_t i = 0; i < g->dark->n; i++) {
+        if (g->part[i] < 0 || g->dark->m[i] < 0) continue;
+        struct halo_part *p = &g->parts[g->part[i]];
+        g->member[p->first++] = (int32_t)i;
+    }
+    for (int64_t k = 0; k < g->nparts; k++) g->parts[k].first -= g->parts[k].n;
+}
+
+enum err halo_groups(const struct halo_space *s, double link, int64_t least, struct halo_set *dark,
+                     struct halo_groups *out)
+{
+    struct fof f = {.s = s, .dark = dark, .link = link};
+    const bool all = is_all(s, link);
+    *out = (struct halo_groups){.dark = dark};
+    if (!all)
+        send_copies(&f);
+    else
+        f.to = comm_counts_of(0, NULL, NULL);
+    enum err err = err_agree(s->c, find_local(&f, all));
+    out->tree = f.tree;
+    if (err == OK) {
+        make_fragments(&f, least, all);
+        join_ranks(&f, all);
+        out->n = count_members(&f, least);
+        make_parts(&f, out);
+        for (int64_t i = 0; i < dark->n; i++)
+            if (f.group[i] >= 0) f.group[i] = (int32_t)f.fragment[f.group[i]].place;
+        out->part = f.group;
+        f.group = NULL;
+        list_members(out);
+    }
+    FREE(f.group);
+    FREE(f.fragment);
+    FREE(f.sent);
+    FREE(f.got);
+    comm_counts_free(&f.to);
     return err;
+}
+
+void halo_groups_free(struct halo_groups *g)
+{
+    tree_free(&g->tree);
+    FREE(g->part);
+    FREE(g->parts);
+    FREE(g->member);
+    g->nparts = g->n = 0;
 }

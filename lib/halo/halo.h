@@ -23,6 +23,27 @@ struct halo_body {
     int64_t kind;
 };
 
+/* The bodies of a rank, an array for each quantity. Begins as zeros. */
+struct halo_set {
+    int64_t n, room;
+    double *x[3], *m;
+    double *v[3]; /* of dark matter only, as are ids */
+    int64_t *id;
+    unsigned char *kind; /* of others only */
+    bool others;
+};
+struct halo_bodies {
+    struct halo_set dark, others; /* stars and gas */
+    bool bad;
+    struct halo_body wrong; /* the first that has no finite place, velocity and mass */
+};
+void halo_bodies_add(struct halo_bodies *b, const struct halo_body *body);
+void halo_bodies_free(struct halo_bodies *b);
+
+/* The centre of a halo: the member that has the nearest 32nd neighbour among members; or the one
+ * that is bound most. */
+enum halo_centre { HALO_DENSEST, HALO_BOUND };
+
 struct halo_par {
     bool periodic[3];
     double link; /* units of the box; 0: `part` of the mean separation */
@@ -33,13 +54,17 @@ struct halo_par {
     double over[HALO_SPHERES]; /* densities of spheres over the mean density; NAN: unknown */
     double gravity; /* G in units of bodies: (unit of v)² × box / mass; 0: unknown, no spin */
     bool members;   /* keeps the ids of members */
+    enum halo_centre centre;
+    /* Spheres of up to so many bodies are found by the radii of all of them, others by a histogram
+     * that becomes finer where it matters. No result depends on it; 0: 4096 */
+    int64_t exact;
 };
 
 struct halo {
     int64_t id;     /* the least id of a member */
     int64_t number; /* of members */
     double mass;    /* of members */
-    double x[3];    /* of the densest member */
+    double x[3];    /* of the centre */
     double v[3];    /* mean of the members */
     /* Spheres around x of all dark matter, stars and gas; NAN: none has this density. */
     double m[HALO_SPHERES], r[HALO_SPHERES];
@@ -50,34 +75,43 @@ struct halo {
     double gas, stars; /* mass */
     int64_t heavy;     /* particles of dark matter above √8 of the least mass */
     double heavy_mass; /* share of these in the mass of dark matter */
-    /* place of the member ids of this halo in `member` of the rank that has found it */
-    int64_t first;
+    /* the rank that has measured it, and which of its halos this is */
     int owner;
+    int64_t place;
+};
+
+/* The ids of those members of a halo that a rank has: n from `first` on. */
+struct halo_ids {
+    int owner;
+    int64_t place, first, n;
 };
 
 /* All halos, on rank 0 only, the most massive first (of equal mass: that of the least id). */
 struct halo_list {
     int64_t n;
     struct halo *at;
-    double link;                /* units of the box */
+    double link; /* units of the box */
+    enum halo_centre centre;
     double lightest;            /* mass of dark matter; infinite: there is none */
     double mean;                /* as in the parameters, or what has been found */
     int64_t bodies[HALO_KINDS]; /* of all ranks */
     int64_t grouped;            /* members of all halos */
-    int64_t *member;            /* this rank's; NULL unless asked for */
-    int64_t nmember;
+    int64_t *member;            /* ids that this rank has; NULL unless asked for */
+    struct halo_ids *ids;       /* by owner and place */
+    int64_t nids;
 };
 
-/* Consumes *body (n of them, FREE). On error all ranks return it. (collective) */
-MUST_USE enum err halo_find(const struct comm *c, const struct halo_par *p, int64_t n,
-                            struct halo_body **body, struct halo_list *out);
+/* Takes the bodies. At most 100 bytes for each that a rank has read or is given; all are divided
+ * evenly, but for those in one place. On error all ranks return it. (collective) */
+MUST_USE enum err halo_find(const struct comm *c, const struct halo_par *p, struct halo_bodies *b,
+                            struct halo_list *out);
 void halo_list_free(struct halo_list *l);
 
-/* Passes all members to fn on rank 0, halos in their order, ids ascending, in bounded memory.
- * (collective) */
+/* Passes all members to fn on rank 0, halos in their order, ids ascending, about `most` at a time:
+ * a large halo in several calls. (collective) */
 typedef enum err halo_member(int64_t halo, int64_t n, const int64_t *id, void *ctx);
-MUST_USE enum err halo_each_member(const struct comm *c, const struct halo_list *l, halo_member *fn,
-                                   void *ctx);
+MUST_USE enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64_t most,
+                                   halo_member *fn, void *ctx);
 
 /* Densities of spheres over the mean density, of matter and Λ at this redshift, for a box whose
  * mean density is that of matter: 1 where total mass is 1. */

@@ -16,43 +16,81 @@ struct halo_space {
     double lo[3], hi[3];          /* around this rank's bodies */
     double lightest;              /* mass of dark matter */
     double density[HALO_SPHERES]; /* masses per volume of the box; NAN: unknown */
+    double quantum;               /* of mass: all is below 2^126 of it */
+    double gravity;
+    int64_t exact; /* as in halo_par */
 };
 
+/* ---- bodies ---- */
+
+/* Room for n bodies; those there remain. */
+void halo_set_room(struct halo_set *s, int64_t n);
+void halo_set_free(struct halo_set *s);
+/* A tree over the bodies, which are sorted as it wants them; (*order)[i] (owner: caller, FREE): the
+ * former place of body i. Local. */
+MUST_USE enum err halo_set_plant(const struct halo_space *s, struct halo_set *set, int32_t **order,
+                                 struct tree **t);
 /* Moves all bodies to the ranks of a balanced decomposition. (collective) */
-void halo_spread(struct halo_space *s, int64_t *n, struct halo_body **body);
+void halo_spread(struct halo_space *s, struct halo_bodies *b);
 void halo_space_free(struct halo_space *s);
 /* The other ranks that may have points within `radius` of x, a place of this rank's domain; local.
  * Ascending, without repeats. */
 void halo_ranks_near(const struct halo_space *s, const double x[3], double radius,
                      struct rank_list *out, struct rank_list *scratch);
 
-/* Friends of friends over all ranks: label[i] = (rank << 32 | point), the least of the group, of
- * this rank's n points. (collective, agreed) */
-MUST_USE enum err halo_groups(const struct halo_space *s, int64_t n, const double *const x[3],
-                              double link, int64_t *label);
-
-/* A radix tree of the places of n bodies, `stride` bytes apart, which it does not keep. Local. */
-MUST_USE enum err halo_plant(const struct halo_space *s, int64_t n, const struct halo_body *first,
-                             size_t stride, struct tree **t);
-
-/* A member of a group, or a body in a sphere. */
-struct halo_part {
-    int64_t group;
-    struct halo_body b;
+/* Questions of fixed size to other ranks: item i is for rank[i]. `answer` writes the answers to n
+ * items that one rank has sent. Returns the answers in the order of the items; owner: caller,
+ * FREE. (collective) */
+struct halo_question {
+    size_t item, answer;
+    void (*reply)(void *ctx, int64_t n, const void *item, void *answer);
+    void *ctx;
 };
-/* Sorts by group, then by id, kind and place. */
-void halo_sort_parts(int64_t n, struct halo_part *p);
+void *halo_ask(const struct comm *c, const struct halo_question *q, int64_t n, const void *item,
+               const int *rank);
 
-/* Fills in id, number, mass, x, v from the members of a group. Local. */
-MUST_USE enum err halo_measure_members(const struct halo_space *s, int64_t n,
-                                       const struct halo_part *p, struct halo *h);
-/* Fills in what is within spheres from all bodies within `radius` of the centre. Returns whether
- * that is far enough. Reorders p. Local. */
-bool halo_measure_spheres(const struct halo_space *s, double gravity, double radius, int64_t n,
-                          struct halo_part *p, struct halo *h);
-/* Spheres of all halos of this rank. (collective, agreed) */
-MUST_USE enum err halo_spheres(const struct halo_space *s, double gravity, int64_t nbody,
-                               const struct halo_body *body, int64_t n, struct halo *h);
+/* ---- groups ---- */
+
+/* The members of a halo that this rank has. */
+struct halo_part {
+    int owner;        /* the rank that measures it, */
+    int64_t place;    /* and its number there */
+    int64_t all;      /* members on all ranks */
+    int64_t first, n; /* of this rank, in `member` */
+};
+
+struct halo_groups {
+    struct halo_set *dark; /* sorted by the tree; those of mass below 0 are copies */
+    struct tree *tree;
+    int32_t *part; /* of each body: the part of a halo that it is in; -1: none */
+    int64_t nparts;
+    struct halo_part *parts; /* by owner and place */
+    int32_t *member;
+    int64_t n; /* halos of this rank */
+};
+/* Friends of friends over all ranks. *dark gets copies of what is near on other ranks.
+ * (collective, agreed) */
+MUST_USE enum err halo_groups(const struct halo_space *s, double link, int64_t least,
+                              struct halo_set *dark, struct halo_groups *out);
+void halo_groups_free(struct halo_groups *g);
+
+/* ---- measures ---- */
+
+/* Fills in id, number, mass, x, v of the g->n halos of this rank. (collective) */
+void halo_measure_members(const struct halo_space *s, enum halo_centre centre,
+                          const struct halo_groups *g, struct halo *h);
+
+/* Trees over all bodies: dark matter; stars and gas. */
+struct halo_trees {
+    const struct halo_set *set[2];
+    struct tree *tree[2];
+};
+/* Fills in masses and radii of spheres. (collective) */
+void halo_measure_spheres(const struct halo_space *s, const struct halo_trees *t, int64_t n,
+                          struct halo *h);
+/* Fills in what is within the virial radius. (collective) */
+void halo_measure_inside(const struct halo_space *s, const struct halo_trees *t, int64_t n,
+                         struct halo *h);
 
 /* a - b on axis k by the shorter way. */
 static inline double halo_offset(const struct halo_space *s, int k, double a, double b)

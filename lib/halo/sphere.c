@@ -1,181 +1,382 @@
-/* halo/sphere: all bodies around a centre, whichever rank has them.
+/* halo/sphere: the spheres of given mean density around a centre, whichever rank has what is in
+ * them.
  *
- * A rank asks those whose domain a sphere meets for what they have in it. Spheres are asked for in
- * rounds, so that no rank receives much more in one than it holds itself; those that turn out too
- * small come again in a later round, with a larger radius. */
+ * A sphere is known from how much mass is within which radius. The owner of a halo asks the ranks
+ * whose domain the sphere may meet for this: of few bodies they tell all radii, of many a histogram
+ * whose bins the owner then asks for again, in finer ones, as long as the mean density may fall
+ * below the wanted one within them. So no rank holds more than some thousands of bins of a halo,
+ * whatever its size. Masses in bins are sums of whole numbers, which do not depend on who has what.
+ * Halos come in turns; those whose sphere was too small ask again, for a larger one. */
 #include <stdlib.h>
 
-#include "halo/halo_priv.h"
+#include "halo/bins.h"
 
+enum {
+    INNER = 10,   /* bodies within the smallest sphere */
+    EXACT = 4096, /* halo_par.exact */
+    BINS = 4096,  /* of a histogram */
+    COARSE = 46,  /* bits of a key that are left out at first: 64 bins per factor of two, */
+    OCTAVES = 40  /* over so many of these; what is further inside is in the first bin */
+};
 static const double GROW = 1.5, MOST = 0.5; /* radius in boxes: beyond, space meets itself */
 
+/* Bodies of which r² has a key in from..to. */
 struct request {
-    double x[3], radius;
+    double x[3];
+    uint64_t from, to;
     int64_t halo;
+    int shift; /* those alike but for so many bits together; -1: the same only, however many */
+    bool open; /* what is further inside too, in the first bin */
 };
 
-struct answers {
-    int64_t n, cap, halo;
-    struct halo_part *part;
-    const struct halo_body *body;
+struct bin {
+    int64_t halo; /* while it is local: the request */
+    int64_t n;
+    uint64_t edge;      /* the least key that it could have */
+    double first, last; /* r² of its bodies */
+    halo_mass m;
+};
+
+struct bins {
+    int64_t n, room;
+    struct bin *at;
+};
+
+struct sphere {
+    double radius;  /* asked for; below 0: done */
+    int64_t bodies; /* that may be within */
+    struct bins bins;
 };
 
 struct spheres {
     const struct halo_space *s;
-    const struct halo_body *body;
-    struct tree *tree;
+    const struct halo_trees *trees;
     struct halo *halo;
-    double *radius; /* of each halo; below 0: done */
+    struct sphere *of;
     int64_t n;
 };
 
-static void add_answer(int32_t point, double far2, void *ctx)
+static void add_bin(struct bins *b, const struct bin *bin)
 {
-    struct answers *a = ctx;
-    if (a->n == a->cap) {
-        a->cap = 2 * a->cap + 1024;
-        a->part = mem_grow(a->part, sizeof *a->part * (size_t)a->cap, "halos: spheres");
+    if (b->n == b->room) {
+        b->room = b->n + b->n / 4 + 256;
+        b->at = mem_grow(b->at, sizeof *b->at * (size_t)b->room, "halos: spheres");
     }
-    a->part[a->n++] = (struct halo_part){a->halo, a->body[point]};
+    b->at[b->n++] = *bin;
 }
 
-/* Asks the ranks near for the bodies around the halos first..end-1 that are not done; returns what
- * all ranks have, in no order. (collective) */
-static struct halo_part *ask_ranks(const struct spheres *q, int64_t first, int64_t end, int64_t *n)
+static int by_edge(const void *a, const void *b)
 {
-    struct answers own = {.body = q->body}, theirs = own;
+    const struct bin *p = a, *q = b;
+    if (p->halo != q->halo) return p->halo < q->halo ? -1 : 1;
+    return p->edge < q->edge ? -1 : p->edge > q->edge;
+}
+
+static void join_bin(struct bin *a, const struct bin *b)
+{
+    a->n += b->n;
+    a->m += b->m;
+    a->first = fmin(a->first, b->first);
+    a->last = fmax(a->last, b->last);
+}
+
+/* Sorts bins from b->at[first] on, and joins those that are the same. */
+static void join_bins(struct bins *b, int64_t first)
+{
+    int64_t n = first;
+    if (b->n > first) qsort(b->at + first, (size_t)(b->n - first), sizeof *b->at, by_edge);
+    for (int64_t i = first; i < b->n; i++)
+        if (n > first && by_edge(&b->at[n - 1], &b->at[i]) == 0)
+            join_bin(&b->at[n - 1], &b->at[i]);
+        else
+            b->at[n++] = b->at[i];
+    b->n = n;
+}
+
+/* ---- what a rank has within a range of radii ---- */
+
+struct reading {
+    const struct halo_space *s;
+    const struct halo_set *set;
+    const struct request *q;
+    int64_t number;    /* of the request */
+    struct bin *table; /* [BINS] */
+    struct bins *out;
+};
+
+static void read_body(int32_t i, double r2, void *ctx)
+{
+    struct reading *r = ctx;
+    const struct request *q = r->q;
+    uint64_t key = halo_key(r2);
+    if (r->set->m[i] < 0 || key > q->to || (key < q->from && !q->open)) return;
+    struct bin b = {r->number, 1, key, r2, r2, halo_mass_of(r->s, r->set->m[i])};
+    if (q->shift < 0) {
+        add_bin(r->out, &b);
+        return;
+    }
+    key = key > q->from ? key : q->from;
+    struct bin *to = &r->table[(key >> q->shift) - (q->from >> q->shift)];
+    if (to->n) {
+        join_bin(to, &b);
+        return;
+    }
+    *to = b;
+    key = key >> q->shift << q->shift;
+    to->edge = key > q->from ? key : q->from;
+}
+
+static void read_request(const struct halo_trees *t, struct reading *r)
+{
+    const struct request *q = r->q;
+    const int64_t first = r->out->n;
+    const double radius = sqrt(halo_unkey(q->to)) * (1 + 1e-12);
+    const int64_t bins = q->shift < 0 ? 0
+                                      : (int64_t)((q->to >> q->shift) - (q->from >> q->shift)) + 1;
+    for (int64_t k = 0; k < bins; k++) r->table[k].n = 0;
+    for (int k = 0; k < 2; k++) {
+        r->set = t->set[k];
+        tree_ball(t->tree[k], q->x, radius, read_body, r);
+    }
+    for (int64_t k = 0; k < bins; k++)
+        if (r->table[k].n) add_bin(r->out, &r->table[k]);
+    if (q->shift < 0) join_bins(r->out, first);
+}
+
+/* What this rank has for all requests, in no order. */
+static struct bins read_requests(const struct spheres *q, int64_t n, const struct request *item)
+{
+    struct bins all = {0};
+#pragma omp parallel
+    {
+        struct bins own = {0};
+        struct reading r = {.s = q->s, .out = &own};
+        r.table = mem_new(sizeof *r.table * BINS, "halos: spheres");
+#pragma omp for schedule(dynamic, 4)
+        for (int64_t i = 0; i < n; i++) {
+            r.q = &item[i];
+            r.number = i;
+            read_request(q->trees, &r);
+        }
+#pragma omp critical(spheres)
+        for (int64_t i = 0; i < own.n; i++) add_bin(&all, &own.at[i]);
+        FREE(r.table);
+        FREE(own.at);
+    }
+    return all;
+}
+
+/* ---- questions to other ranks ---- */
+
+struct requests {
+    int64_t n, room;
+    struct request *at;
+};
+
+static void add_request(struct requests *r, const struct request *q)
+{
+    if (r->n == r->room) {
+        r->room = 2 * r->room + 64;
+        r->at = mem_grow(r->at, sizeof *r->at * (size_t)r->room, "halos: requests");
+    }
+    r->at[r->n++] = *q;
+}
+
+/* Answers of others to these requests, joined to those of this rank. (collective) */
+static void ask_others(const struct spheres *q, const struct requests *r, struct bins *all)
+{
     struct rank_list near = {0}, scratch = {0};
-    struct request *ask = NULL;
+    struct requests ask = {0};
+    struct comm_counts from;
     int *rank = NULL;
-    int64_t nask = 0, cap = 0, ngot, nback;
-    for (int64_t i = first; i < end; i++) {
-        if (q->radius[i] < 0) continue;
-        const double *x = q->halo[i].x;
-        own.halo = i;
-        tree_ball(q->tree, x, q->radius[i], add_answer, &own);
-        halo_ranks_near(q->s, x, q->radius[i], &near, &scratch);
-        for (int k = 0; k < near.n; k++, nask++) {
-            if (nask == cap) {
-                cap = 2 * cap + 64;
-                ask = mem_grow(ask, sizeof *ask * (size_t)cap, "halos: requests");
-                rank = mem_grow(rank, sizeof *rank * (size_t)cap, "halos: requests");
-            }
-            ask[nask] = (struct request){{x[0], x[1], x[2]}, q->radius[i], i};
-            rank[nask] = near.rank[k];
+    int64_t ngot, nback;
+    for (int64_t i = 0; i < r->n; i++) {
+        const struct request *a = &r->at[i];
+        halo_ranks_near(q->s, a->x, sqrt(halo_unkey(a->to)) * (1 + 1e-9), &near, &scratch);
+        rank = mem_grow(rank, sizeof *rank * (size_t)(ask.n + near.n + 1), "halos: requests");
+        for (int k = 0; k < near.n; k++) {
+            rank[ask.n] = near.rank[k];
+            add_request(&ask, a);
         }
     }
-    struct comm_counts from, back;
-    struct request *got = comm_exchange_by(q->s->c, ask, nask, rank, sizeof *got, &ngot, &from);
-    /* answers, in the order of the ranks that asked */
-    int *target = NULL;
-    int64_t answered = 0, room = 0, at = 0;
-    for (int r = 0; r < from.n; r++)
-        for (int64_t k = 0; k < from.count[r]; k++, at++) {
-            theirs.halo = got[at].halo;
-            tree_ball(q->tree, got[at].x, got[at].radius, add_answer, &theirs);
-            if (theirs.n > room) {
-                room = 2 * theirs.n;
-                target = mem_grow(target, sizeof *target * (size_t)room, "halos: requests");
-            }
-            for (; answered < theirs.n; answered++) target[answered] = from.rank[r];
-        }
-    back = comm_counts_of(theirs.n, target, NULL);
-    struct halo_part *more = comm_exchange(q->s->c, theirs.part, &back, sizeof *more, &nback, NULL);
-    for (int64_t k = 0; k < nback; k++) {
-        own.halo = more[k].group;
-        own.body = &more[k].b;
-        add_answer(0, 0, &own);
+    struct request *got = comm_exchange_by(q->s->c, ask.at, ask.n, rank, sizeof *got, &ngot, &from);
+    struct bins reply = read_requests(q, ngot, got);
+    int *source = mem_new(sizeof *source * (size_t)ngot + 1, "halos: requests");
+    for (int64_t k = 0, i = 0; k < from.n; i += from.count[k++])
+        for (int64_t m = 0; m < from.count[k]; m++) source[i + m] = from.rank[k];
+    rank = mem_grow(rank, sizeof *rank * (size_t)reply.n + 1, "halos: requests");
+    for (int64_t i = 0; i < reply.n; i++) {
+        rank[i] = source[reply.at[i].halo];
+        reply.at[i].halo = got[reply.at[i].halo].halo;
     }
+    struct bin *back = comm_exchange_by(q->s->c, reply.at, reply.n, rank, sizeof *back, &nback,
+                                        NULL);
+    for (int64_t i = 0; i < nback; i++) add_bin(all, &back[i]);
     comm_counts_free(&from);
-    comm_counts_free(&back);
-    FREE(more);
-    FREE(target);
+    FREE(back);
+    FREE(source);
+    FREE(reply.at);
     FREE(got);
-    FREE(ask);
+    FREE(ask.at);
     FREE(rank);
     FREE(near.rank);
     FREE(scratch.rank);
-    FREE(theirs.part);
-    *n = own.n;
-    return own.part;
 }
 
-static int by_halo(const void *a, const void *b)
+/* ---- spheres from bins ---- */
+
+static double volume_of(double r2)
 {
-    const struct halo_part *p = a, *q = b;
-    return p->group < q->group ? -1 : p->group > q->group;
+    return 4 * M_PI / 3 * r2 * sqrt(r2);
 }
 
-/* Measures the halos of a round; those whose sphere was too small get a larger one. */
-static void measure_round(struct spheres *q, double gravity, int64_t first, int64_t end, int64_t n,
-                          struct halo_part *part)
+enum verdict { FOUND, TOO_SMALL, REFINE };
+
+/* The radius at which the mean density falls below `density`, outwards from the INNER-th body: a
+ * sphere that far has mass m. NAN: it is lower there already. TOO_SMALL: it falls only beyond what
+ * was asked for. REFINE: it may fall within bin *which. */
+static enum verdict find_sphere(const struct spheres *q, const struct sphere *a, double density,
+                                double *m, double *r, int64_t *which)
 {
-    int64_t *begin = mem_zero(sizeof *begin * (size_t)(end - first + 2), "halos: spheres");
-    if (n) qsort(part, (size_t)n, sizeof *part, by_halo);
-    for (int64_t k = 0; k < n; k++) begin[part[k].group - first + 1]++;
-    for (int64_t i = 0; i < end - first; i++) begin[i + 1] += begin[i];
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int64_t i = first; i < end; i++) {
-        double radius = q->radius[i];
-        int64_t from = begin[i - first], count = begin[i - first + 1] - from;
-        if (radius < 0) continue;
-        bool enough = halo_measure_spheres(q->s, gravity, radius, count, part + from, &q->halo[i]);
-        q->radius[i] = enough || radius >= MOST ? -1 : fmin(GROW * radius, MOST);
+    int64_t n = 0;
+    halo_mass mass = 0;
+    *m = *r = NAN;
+    for (int64_t i = 0; i < a->bins.n; i++) {
+        const struct bin *b = &a->bins.at[i];
+        const bool last = i + 1 == a->bins.n;
+        *which = i;
+        if (b->first < b->last && n + b->n > INNER &&
+            halo_mass_get(q->s, mass) < density * volume_of(b->last))
+            return REFINE;
+        n += b->n;
+        mass += b->m;
+        if (n < INNER && !last) continue;
+        const double inside = halo_mass_get(q->s, mass);
+        const double next = last ? a->radius * a->radius : b[1].first;
+        if (inside >= density * volume_of(next)) continue;
+        *r = cbrt(inside / (density * (4 * M_PI / 3)));
+        *m = inside;
+        if (*r * *r < b->last) *m = *r = NAN; /* too thin from the start */
+        return FOUND;
     }
-    FREE(begin);
+    return a->bins.n ? TOO_SMALL : FOUND;
+}
+
+static void ask_first(const struct spheres *q, int64_t halo, struct requests *out)
+{
+    const struct sphere *a = &q->of[halo];
+    struct request r = {.halo = halo, .to = halo_key(a->radius * a->radius), .shift = -1};
+    for (int k = 0; k < 3; k++) r.x[k] = q->halo[halo].x[k];
+    if (a->bodies > q->s->exact) {
+        r.shift = COARSE;
+        r.open = true;
+        r.from = halo_key(ldexp(a->radius * a->radius, -OCTAVES));
+    }
+    add_request(out, &r);
+}
+
+/* A bin is asked for again, and is no longer there. */
+static void ask_again(const struct spheres *q, int64_t halo, int64_t which, struct requests *out)
+{
+    struct bin *b = &q->of[halo].bins.at[which];
+    struct request r = {.halo = halo, .from = halo_key(b->first), .to = halo_key(b->last)};
+    for (int k = 0; k < 3; k++) r.x[k] = q->halo[halo].x[k];
+    if (b->n <= q->s->exact) r.shift = -1;
+    while (r.shift >= 0 && (r.to >> r.shift) - (r.from >> r.shift) >= BINS) r.shift++;
+    add_request(out, &r);
+    b->n = 0;
+}
+
+/* What is known of a halo is looked at; what must be known in addition is asked for. */
+static void weigh(struct spheres *q, int64_t halo, struct requests *out)
+{
+    struct sphere *a = &q->of[halo];
+    struct halo *h = &q->halo[halo];
+    int64_t which[HALO_SPHERES], asked = 0;
+    bool small = false;
+    for (int k = 0; k < HALO_SPHERES; k++) {
+        if (!(q->s->density[k] > 0)) continue;
+        enum verdict v = find_sphere(q, a, q->s->density[k], &h->m[k], &h->r[k], &which[asked]);
+        small |= v == TOO_SMALL;
+        bool new = v == REFINE;
+        for (int64_t i = 0; i < asked && new; i++) new = which[i] != which[asked];
+        asked += new;
+    }
+    for (int64_t i = 0; i < asked; i++) ask_again(q, halo, which[i], out);
+    if (asked) {
+        int64_t n = 0;
+        for (int64_t i = 0; i < a->bins.n; i++)
+            if (a->bins.at[i].n) a->bins.at[n++] = a->bins.at[i];
+        a->bins.n = n;
+        return;
+    }
+    a->bodies = 0;
+    for (int64_t i = 0; i < a->bins.n; i++) a->bodies += a->bins.at[i].n;
+    FREE(a->bins.at);
+    a->bins = (struct bins){0};
+    const bool again = small && a->radius < MOST;
+    a->radius = again ? fmin(GROW * a->radius, MOST) : -1;
+    if (again) ask_first(q, halo, out);
+}
+
+/* Halos first..end-1, all of them to the end. (collective) */
+static void measure_turn(struct spheres *q, int64_t first, int64_t end)
+{
+    struct requests r = {0};
+    int64_t more;
+    for (int64_t i = first; i < end; i++) ask_first(q, i, &r);
+    for (more = r.n, comm_max_i64(q->s->c, &more, 1); more;) {
+        struct bins all = read_requests(q, r.n, r.at);
+        for (int64_t i = 0; i < all.n; i++) all.at[i].halo = r.at[all.at[i].halo].halo;
+        if (q->s->domain) ask_others(q, &r, &all);
+        for (int64_t i = 0; i < all.n; i++) add_bin(&q->of[all.at[i].halo].bins, &all.at[i]);
+        FREE(all.at);
+        struct requests done = r;
+        r = (struct requests){0};
+        int64_t last = -1;
+        for (int64_t i = 0; i < done.n; i++) { /* a halo's requests are neighbours */
+            if (done.at[i].halo == last) continue;
+            last = done.at[i].halo;
+            join_bins(&q->of[last].bins, 0);
+            weigh(q, last, &r);
+        }
+        FREE(done.at);
+        more = r.n;
+        comm_max_i64(q->s->c, &more, 1);
+    }
+    FREE(r.at);
 }
 
 /* Spheres of what may be twice the mass of the members. */
-static void first_radii(struct spheres *q)
+static void begin(struct spheres *q)
 {
     double least = INFINITY;
     for (int k = 0; k < HALO_SPHERES; k++)
         if (q->s->density[k] > 0) least = fmin(least, q->s->density[k]);
-    for (int64_t i = 0; i < q->n; i++)
-        q->radius[i] = fmin(cbrt(2 * q->halo[i].mass / (least * (4 * M_PI / 3))), MOST);
+    for (int64_t i = 0; i < q->n; i++) {
+        struct halo *h = &q->halo[i];
+        for (int k = 0; k < HALO_SPHERES; k++) h->m[k] = h->r[k] = NAN;
+        q->of[i] = (struct sphere){.bodies = 3 * h->number};
+        q->of[i].radius = fmin(cbrt(2 * h->mass / (least * (4 * M_PI / 3))), MOST);
+    }
 }
 
-enum err halo_plant(const struct halo_space *s, int64_t n, const struct halo_body *first,
-                    size_t stride, struct tree **t)
+void halo_measure_spheres(const struct halo_space *s, const struct halo_trees *t, int64_t n,
+                          struct halo *h)
 {
-    struct tree_points p = {.n = n};
-    double *x[3];
-    for (int k = 0; k < 3; k++) {
-        p.x[k] = x[k] = mem_new(sizeof *x[k] * (size_t)n + 1, "halos: points");
-        p.period[k] = s->periodic[k] ? 1 : 0;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const struct halo_body *b = (const struct halo_body *)((const char *)first +
-                                                               stride * (size_t)i);
-        for (int k = 0; k < 3; k++) x[k][i] = b->x[k];
-    }
-    enum err err = tree_new(&p, TREE_RADIX, 0, t);
-    for (int k = 0; k < 3; k++) FREE(x[k]); /* the tree has its own */
-    return err;
-}
-
-enum err halo_spheres(const struct halo_space *s, double gravity, int64_t nbody,
-                      const struct halo_body *body, int64_t n, struct halo *h)
-{
-    struct spheres q = {.s = s, .body = body, .halo = h, .n = n};
-    TRY(err_agree(s->c, halo_plant(s, nbody, body, sizeof *body, &q.tree)));
-    q.radius = mem_new(sizeof *q.radius * (size_t)n + 1, "halos: spheres");
-    first_radii(&q);
-    int64_t budget = nbody / 4 + 100000, more = 1;
+    struct spheres q = {.s = s, .trees = t, .halo = h, .n = n};
+    const int64_t budget = (t->set[0]->n + t->set[1]->n) / 64 + 4 * EXACT;
+    int64_t more = n;
+    q.of = mem_new(sizeof *q.of * (size_t)n + 1, "halos: spheres");
+    begin(&q);
+    comm_max_i64(s->c, &more, 1);
     for (int64_t first = 0, end; more; first = end) {
-        int64_t expect = 0, got;
+        int64_t expect = 0;
         for (end = first; end < n && (end == first || expect < budget); end++)
-            expect += q.radius[end] < 0 ? 0 : 3 * h[end].number;
-        struct halo_part *part = ask_ranks(&q, first, end, &got);
-        measure_round(&q, gravity, first, end, got, part);
-        FREE(part);
+            expect += q.of[end].bodies < EXACT ? q.of[end].bodies : EXACT;
+        measure_turn(&q, first, end);
         more = end < n;
-        if (!more)
-            for (int64_t i = 0; i < n; i++)
-                if (q.radius[i] >= 0) more = 1, end = 0;
         comm_max_i64(s->c, &more, 1);
     }
-    FREE(q.radius);
-    tree_free(&q.tree);
-    return OK;
+    FREE(q.of);
 }

@@ -1,8 +1,11 @@
 /* halo/spread: which rank has which bodies. A decomposition of its own, balanced by numbers: bodies
- * that are read from files are anywhere, those of a run are balanced by other costs. */
+ * that are read from files are anywhere, those of a run are balanced by other costs. They are sent
+ * in turns, so that few are there twice. */
+#include <string.h>
+
 #include "halo/halo_priv.h"
 
-enum { LEVEL = 19, SAMPLES = 8192 };
+enum { LEVEL = 19, SAMPLES = 8192, TURNS = 32 };
 
 static okey key_of(const double x[3])
 {
@@ -14,18 +17,22 @@ static okey key_of(const double x[3])
     return okey_make(at[0], at[1], at[2]);
 }
 
-static void make_domain(struct halo_space *s, int64_t n, const struct halo_body *body)
+/* Every so many bodies, of both sets. */
+static void make_domain(struct halo_space *s, const struct halo_bodies *b)
 {
     bool bounded[6];
     for (int k = 0; k < 6; k++) bounded[k] = !s->periodic[k / 2];
     struct domain *uniform = domain_new(DOMAIN_KSECTION, s->c->size, LEVEL, bounded);
-    int64_t step = n / SAMPLES + 1, samples = (n + step - 1) / step;
+    int64_t n = b->dark.n + b->others.n, step = n / SAMPLES + 1, samples = (n + step - 1) / step;
     int *level = mem_new(sizeof *level * (size_t)samples + 1, "halos: samples");
     okey *key = mem_new(sizeof *key * (size_t)samples + 1, "halos: samples");
     double *cost = mem_new(sizeof *cost * (size_t)samples + 1, "halos: samples");
     for (int64_t i = 0; i < samples; i++) {
+        int64_t at = i * step;
+        const struct halo_set *q = at < b->dark.n ? &b->dark : &b->others;
+        if (at >= b->dark.n) at -= b->dark.n;
         level[i] = LEVEL;
-        key[i] = key_of(body[i * step].x);
+        key[i] = key_of((double[3]){q->x[0][at], q->x[1][at], q->x[2][at]});
         cost[i] = (double)step;
     }
     struct domain_load load = {.n = samples, .level = level, .key = key, .cost = cost};
@@ -37,34 +44,60 @@ static void make_domain(struct halo_space *s, int64_t n, const struct halo_body 
     domain_free(uniform);
 }
 
-static void send_bodies(const struct halo_space *s, int64_t *n, struct halo_body **body)
+static struct halo_body body_of(const struct halo_set *s, int64_t i)
 {
-    int *rank = mem_new(sizeof *rank * (size_t)*n + 1, "halos: ranks");
-    int64_t *order = mem_new(sizeof *order * (size_t)*n + 1, "halos: ranks");
-    for (int64_t i = 0; i < *n; i++) rank[i] = domain_rank(s->domain, LEVEL, key_of((*body)[i].x));
-    struct comm_counts to = comm_counts_of(*n, rank, order);
-    FREE(rank);
-    struct halo_body *send = mem_new(sizeof *send * (size_t)*n + 1, "halos: bodies");
-    for (int64_t i = 0; i < *n; i++) send[i] = (*body)[order[i]];
-    FREE(order);
-    FREE(*body);
-    *body = comm_exchange(s->c, send, &to, sizeof *send, n, NULL);
-    FREE(send);
-    comm_counts_free(&to);
+    struct halo_body b = {.x = {s->x[0][i], s->x[1][i], s->x[2][i]}, .m = s->m[i]};
+    b.kind = s->others ? s->kind[i] : HALO_DM;
+    for (int k = 0; k < 3 && !s->others; k++) b.v[k] = s->v[k][i];
+    if (!s->others) b.id = s->id[i];
+    return b;
 }
 
-void halo_spread(struct halo_space *s, int64_t *n, struct halo_body **body)
+/* The last n bodies of a set go to their ranks. */
+static void send_turn(const struct halo_space *s, struct halo_set *set, int64_t n,
+                      struct halo_bodies *to)
 {
+    struct halo_body *send = mem_new(sizeof *send * (size_t)n + 1, "halos: bodies");
+    int *rank = mem_new(sizeof *rank * (size_t)n + 1, "halos: ranks");
+    int64_t ngot;
+    set->n -= n;
+    for (int64_t i = 0; i < n; i++) {
+        send[i] = body_of(set, set->n + i);
+        rank[i] = domain_rank(s->domain, LEVEL, key_of(send[i].x));
+    }
+    if (n) halo_set_room(set, set->n);
+    struct halo_body *got = comm_exchange_by(s->c, send, n, rank, sizeof *got, &ngot, NULL);
+    FREE(send);
+    FREE(rank);
+    for (int64_t i = 0; i < ngot; i++) halo_bodies_add(to, &got[i]);
+    FREE(got);
+}
+
+static void send_bodies(const struct halo_space *s, struct halo_bodies *b)
+{
+    struct halo_bodies to = {.bad = false};
+    struct halo_set *set[2] = {&b->dark, &b->others};
+    for (int k = 0; k < 2; k++)
+        for (int turn = TURNS; turn > 0; turn--) send_turn(s, set[k], set[k]->n / turn, &to);
+    halo_bodies_free(b);
+    *b = to;
+}
+
+void halo_spread(struct halo_space *s, struct halo_bodies *b)
+{
+    const struct halo_set *set[2] = {&b->dark, &b->others};
     if (s->c->size > 1) {
-        make_domain(s, *n, *body);
-        send_bodies(s, n, body);
+        make_domain(s, b);
+        send_bodies(s, b);
     }
     for (int k = 0; k < 3; k++) s->lo[k] = INFINITY, s->hi[k] = -INFINITY;
-    for (int64_t i = 0; i < *n; i++)
-        for (int k = 0; k < 3; k++) {
-            s->lo[k] = fmin(s->lo[k], (*body)[i].x[k]);
-            s->hi[k] = fmax(s->hi[k], (*body)[i].x[k]);
-        }
+    for (int q = 0; q < 2; q++)
+        for (int64_t i = 0; i < set[q]->n; i++)
+            for (int k = 0; k < 3; k++) {
+                s->lo[k] = fmin(s->lo[k], set[q]->x[k][i]);
+                s->hi[k] = fmax(s->hi[k], set[q]->x[k][i]);
+            }
+    b->others.others = true;
 }
 
 void halo_space_free(struct halo_space *s)
@@ -108,4 +141,33 @@ void halo_ranks_near(const struct halo_space *s, const double x[3], double radiu
         for (int i = 0; i < scratch->n; i++)
             if (scratch->rank[i] != s->c->rank) add_rank(out, scratch->rank[i]);
     }
+}
+
+/* ---- questions ---- */
+
+void *halo_ask(const struct comm *c, const struct halo_question *q, int64_t n, const void *item,
+               const int *rank)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)n + 1, "halos: questions"), ngot, nback;
+    struct comm_counts to = comm_counts_of(n, rank, order), from;
+    char *send = mem_new(q->item * (size_t)n + 1, "halos: questions");
+    for (int64_t i = 0; i < n; i++)
+        memcpy(send + q->item * (size_t)i, (const char *)item + q->item * (size_t)order[i],
+               q->item);
+    char *got = comm_exchange(c, send, &to, q->item, &ngot, &from);
+    FREE(send);
+    char *reply = mem_zero(q->answer * (size_t)ngot + 1, "halos: answers");
+    q->reply(q->ctx, ngot, got, reply);
+    FREE(got);
+    char *back = comm_exchange(c, reply, &from, q->answer, &nback, NULL);
+    FREE(reply);
+    BUG_ON(nback != n);
+    char *answer = mem_new(q->answer * (size_t)n + 1, "halos: answers");
+    for (int64_t i = 0; i < n; i++)
+        memcpy(answer + q->answer * (size_t)order[i], back + q->answer * (size_t)i, q->answer);
+    FREE(back);
+    FREE(order);
+    comm_counts_free(&to);
+    comm_counts_free(&from);
+    return answer;
 }

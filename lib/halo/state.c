@@ -6,11 +6,6 @@
 #include "base/mem.h"
 #include "oct/fields.h"
 
-struct bodies {
-    int64_t n;
-    struct halo_body *at;
-};
-
 static enum halo_kind kind_of(int family)
 {
     return family == FAM_DM ? HALO_DM : family == FAM_STAR ? HALO_STAR : HALO_GAS;
@@ -37,35 +32,34 @@ struct halo_body halo_cell(int l, okey key, int cell, double mass)
     return b;
 }
 
-static void put_particles(struct bodies *b, const struct parts *q, double box,
+static void put_particles(struct halo_bodies *b, const struct parts *q, double box,
                           const bool periodic[3])
 {
     for (int64_t i = 0; i < q->n; i++) {
         const double x[3] = {q->x[0][i] / box, q->x[1][i] / box, q->x[2][i] / box};
         const double v[3] = {q->v[0][i], q->v[1][i], q->v[2][i]};
         if (q->family[i] <= 0) continue; /* tracers have no mass */
-        b->at[b->n++] = halo_particle(q->family[i], q->id[i], q->m[i], x, v, periodic);
+        struct halo_body p = halo_particle(q->family[i], q->id[i], q->m[i], x, v, periodic);
+        halo_bodies_add(b, &p);
     }
 }
 
-static void put_gas(struct bodies *b, const struct mesh *m, int l)
+static void put_gas(struct halo_bodies *b, const struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
     double volume = pow(ldexp(1, -l) * m->boxlen, 3);
     for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++)
-            if (lv->child[i][c] < 0)
-                b->at[b->n++] = halo_cell(l, lv->key[i], c, lv->fld[FLD_U][i][c] * volume);
+        for (int c = 0; c < 8; c++) {
+            if (lv->child[i][c] >= 0) continue;
+            struct halo_body p = halo_cell(l, lv->key[i], c, lv->fld[FLD_U][i][c] * volume);
+            halo_bodies_add(b, &p);
+        }
 }
 
-struct halo_body *halo_state(const struct mesh *m, const struct parts *p, const bool periodic[3],
-                             int64_t *n)
+struct halo_bodies halo_state(const struct mesh *m, const struct parts *p, const bool periodic[3])
 {
-    int64_t room = p->n;
-    for (int l = m->levelmin; l <= m->levelmax && m->hydro; l++) room += 8 * m->lev[l].nown;
-    struct bodies b = {.at = mem_new(sizeof *b.at * (size_t)room + 1, "halos: bodies")};
+    struct halo_bodies b = {.bad = false};
     put_particles(&b, p, m->boxlen, periodic);
     for (int l = m->levelmin; l <= m->levelmax && m->hydro; l++) put_gas(&b, m, l);
-    *n = b.n;
-    return b.at;
+    return b;
 }

@@ -118,6 +118,7 @@ static void print_head(FILE *out, const struct halo_table *t)
         fprintf(out, "# time\t%.9g\tcode units\n", b->t);
     fprintf(out, "# link\t%.9g\tmean separations\n# link\t%.9g\tbox\n# min\t%ld\tmembers\n",
             t->part, l->link, (long)t->least);
+    if (l->centre == HALO_BOUND) fprintf(out, "# centre\tof the member that is bound most\n");
     fprintf(out, "# particle\t%.9g\tMsun\n",
             isfinite(l->lightest) ? l->lightest * halo_solar(b) : 0);
     fprintf(out, "# bodies\t%ld\tdark matter\n# bodies\t%ld\tstars\n# bodies\t%ld\tcells of gas\n",

@@ -45,10 +45,10 @@ enum err sim_halos(struct sim *s)
     struct halo_list list;
     timer_start("halos");
     const struct halo_box box = box_of(s);
-    const struct halo_par par = halo_par_of(&box, s->par->run.halo_link, s->par->run.halo_min);
-    int64_t n;
-    struct halo_body *body = halo_state(&s->mesh, &s->parts, box.periodic, &n);
-    TRY(halo_find(&s->comm, &par, n, &body, &list));
+    struct halo_par par = halo_par_of(&box, s->par->run.halo_link, s->par->run.halo_min);
+    par.centre = s->par->run.halo_bound ? HALO_BOUND : HALO_DENSEST;
+    struct halo_bodies bodies = halo_state(&s->mesh, &s->parts, box.periodic);
+    TRY(halo_find(&s->comm, &par, &bodies, &list));
     snprintf(from, sizeof from, "output_%05d", s->out.ifout);
     struct halo_table t = {&box, &list, from, par.part, par.least};
     enum err err = s->comm.rank == 0 ? write_halos(&t, s->out.dir, s->out.ifout) : OK;

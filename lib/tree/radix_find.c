@@ -89,26 +89,24 @@ static bool is_point(const struct tree_box *b)
     return b->lo[0] == b->hi[0] && b->lo[1] == b->hi[1] && b->lo[2] == b->hi[2];
 }
 
-void radix_nearest(const struct tree *t, const double x[3], struct tree_heap *h)
+void radix_nearest(const struct tree *t, const double x[3], const struct tree_nearest *q,
+                   struct tree_heap *h)
 {
     const struct radix *r = &t->radix;
-    const double *at[3];
     struct {
         int32_t node;
         double far2;
     } stack[STACK], next;
     int n = 0;
-    tree_sorted(t, at);
     stack[n].node = 0, stack[n++].far2 = 0;
     while (n) {
         next = stack[--n];
-        if (h->n == h->k && next.far2 > h->at[0]) continue;
+        if (next.far2 > q->most || (h->n == h->k && next.far2 > h->at[0])) continue;
         if (is_leaf(r, next.node)) {
             int64_t first = node_first(r, next.node), end = node_end(r, next.node);
             /* of points in one place, no more than k can count */
             if (end - first > h->k && is_point(&r->box[next.node])) end = first + h->k;
-            for (int64_t i = first; i < end; i++)
-                tree_heap_put(h, tree_place2(&t->space, at, i, x));
+            for (int64_t i = first; i < end; i++) tree_heap_offer(t, x, q, i, h);
             continue;
         }
         const int32_t *c = r->child[next.node];

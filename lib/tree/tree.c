@@ -329,18 +329,17 @@ void tree_heap_put(struct tree_heap *h, double far2)
     h->at[i] = far2;
 }
 
-double tree_nearest(const struct tree *t, const double x[3], int k)
+int tree_nearest(const struct tree *t, const double x[3], const struct tree_nearest *q,
+                 double *far2)
 {
-    double at[TREE_NEAREST_MOST];
-    struct tree_heap h = {.k = k, .at = at};
-    BUG_ON(k < 1 || k > TREE_NEAREST_MOST);
-    if (t->p.n < k) return INFINITY;
+    struct tree_heap h = {.k = q->k, .at = far2};
+    BUG_ON(q->k < 1);
+    if (t->p.n == 0) return 0;
     if (t->method == TREE_RADIX)
-        radix_nearest(t, x, &h);
+        radix_nearest(t, x, q, &h);
     else
-        for (int64_t i = 0; i < t->p.n; i++)
-            tree_heap_put(&h, tree_place2(&t->space, t->p.x, i, x));
-    return at[0];
+        for (int64_t i = 0; i < t->p.n; i++) tree_heap_offer(t, x, q, i, &h);
+    return h.n;
 }
 
 /* ---- groups ---- */

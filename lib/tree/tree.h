@@ -58,10 +58,18 @@ void tree_lists_free(struct tree_lists *l);
 typedef void tree_visit(int32_t point, double far2, void *ctx);
 void tree_ball(const struct tree *t, const double x[3], double radius, tree_visit *visit,
                void *ctx);
-enum { TREE_NEAREST_MOST = 128 };
-/* The square of the distance to the k-th nearest point of a place, k = 1..TREE_NEAREST_MOST;
- * infinite if there are fewer. Fast with the radix tree only. */
-double tree_nearest(const struct tree *t, const double x[3], int k);
+/* The nearest points of a place that `keep` wants (NULL: all), at most k of them, none further than
+ * the square root of `most`. Of points in one place, either all or none are wanted. */
+struct tree_nearest {
+    int k;
+    double most;
+    bool (*keep)(int32_t point, const void *ctx);
+    const void *ctx;
+};
+/* The squares of their distances in far2[k], the largest first, the others in no order. Returns how
+ * many there are. Fast with the radix tree only. */
+int tree_nearest(const struct tree *t, const double x[3], const struct tree_nearest *q,
+                 double *far2);
 
 /* Friends of friends: label[i] is the least number of a point of the group of i: groups are joined
  * by links of length <= link <= reach. label: [n]. */

@@ -92,6 +92,18 @@ static inline int32_t tree_number(const struct tree *t, int64_t i)
     return t->order ? t->order[i] : (int32_t)i;
 }
 
+/* Puts sorted point i into the heap, if it is wanted; returns whether it is. */
+static inline bool tree_heap_offer(const struct tree *t, const double x[3],
+                                   const struct tree_nearest *q, int64_t i, struct tree_heap *h)
+{
+    const double *at[3];
+    tree_sorted(t, at);
+    double far2 = tree_place2(&t->space, at, i, x);
+    if (far2 > q->most || (q->keep && !q->keep(tree_number(t, i), q->ctx))) return false;
+    tree_heap_put(h, far2);
+    return true;
+}
+
 /* Fills x and h from order. */
 void tree_sort_points(struct tree *t);
 
@@ -106,7 +118,8 @@ void radix_sort(struct radix_items a, struct radix_items scratch, int64_t n);
 /* For each method: */
 void radix_build(struct tree *t);
 void radix_free(struct tree *t);
-void radix_nearest(const struct tree *t, const double x[3], struct tree_heap *h);
+void radix_nearest(const struct tree *t, const double x[3], const struct tree_nearest *q,
+                   struct tree_heap *h);
 void radix_near(const struct tree *t, const double x[3], double radius, tree_visit *v, void *ctx);
 void radix_groups(const struct tree *t, double link, int32_t *up);
 /* false, and nothing is built, if there are more than `most` pairs to look at for each point. */

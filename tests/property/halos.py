@@ -134,6 +134,19 @@ def same_everywhere(v, path, first):
         v.same(name, body(inspect(name, ranks=2).out) == body(first), True)
 
 
+def bound(v, path, h):
+    """Centres by the most bound member: the same halos, most of them around the same place."""
+    r = inspect('--bound', path)
+    b = rows(r.out)
+    v.same('--bound: halos', (r.status, list(b['id']) == list(h['id'])), (0, True))
+    v.same('--bound: 3 ranks', inspect('--bound', path, ranks=3).out == r.out, True)
+    d = np.array([b[k] - h[k] for k in 'xyz'])
+    info = particles(path)[0]
+    far = np.sqrt(((d - np.rint(d)) ** 2).sum(axis=0)) * info['unit_l'] / KPC / h['r200m']
+    v.same('--bound: other centres, near the densest', (far > 0).any() and np.median(far) < 0.3,
+           True)
+
+
 def region(v, path, h):
     at = '%.9f,%.9f,%.9f,0.1' % (h['x'][0], h['y'][0], h['z'][0])
     part = rows(inspect('--sphere', at, path, ranks=2).out)
@@ -181,6 +194,7 @@ def box(v):
     v.same('mass function: all halos', mf[:, 2].sum(), (h['m200m'] > 0).sum())
     v.same('its limits', ((mf[:, 4] <= mf[:, 3]) & (mf[:, 3] < mf[:, 5])).all(), True)
     same_everywhere(v, path, r.out)
+    bound(v, path, h)
     region(v, path, h)
     zoom(v, path, h)
 

@@ -1,8 +1,9 @@
 /* Halos on any number of ranks: groups against those of all points on one rank, wherever the bodies
- * are at first; spheres of a Navarro-Frenk-White halo against its mass profile; dispersion, spin,
- * shape and contamination of bodies for which they are known; wrong inputs. Catches: a link between
- * ranks that is lost, in particular across the periodic border; a member that is sent twice; a
- * sphere that ends at the border of a domain; units of the spin. */
+ * are at first; centres against all pairs; spheres of a Navarro-Frenk-White halo against its mass
+ * profile, by all radii and by histograms; dispersion, spin, shape and contamination of bodies for
+ * which they are known; memory; wrong inputs. Catches: a link between ranks that is lost, in
+ * particular across the periodic border; a neighbour on another rank that does not count; a sphere
+ * that ends at the border of a domain; units of the spin; all members of a group on one rank. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,15 +50,14 @@ static struct halo_body *clumps(int64_t n)
 }
 
 /* This rank's share: 0: by number, 1: by place, 2: all on the last rank. */
-static struct halo_body *share_of(const struct halo_body *all, int64_t n, int how, int64_t *own)
+static struct halo_bodies share_of(const struct halo_body *all, int64_t n, int how)
 {
-    struct halo_body *b = mem_new(sizeof *b * (size_t)n + 1, "test");
-    *own = 0;
+    struct halo_bodies b = {.bad = false};
     for (int64_t i = 0; i < n; i++) {
         int rank = how == 0   ? (int)(i % c.size)
                    : how == 1 ? (int)(all[i].x[1] * c.size)
                               : c.size - 1;
-        if (rank == c.rank) b[(*own)++] = all[i];
+        if (rank == c.rank) halo_bodies_add(&b, &all[i]);
     }
     return b;
 }
@@ -79,12 +79,22 @@ static struct halo_par parameters(double link)
 static struct halo_list find(const struct halo_body *all, int64_t n, int how,
                              const struct halo_par *p)
 {
-    int64_t own;
-    struct halo_body *b = share_of(all, n, how, &own);
+    struct halo_bodies b = share_of(all, n, how);
     struct halo_list l;
-    enum err err = halo_find(&c, p, own, &b, &l);
+    enum err err = halo_find(&c, p, &b, &l);
     CHECK(err == OK, "%s", err_message());
     return l;
+}
+
+static int64_t differing(const struct halo_list *l, const struct halo_list *q)
+{
+    int64_t differ = q->n != l->n;
+    for (int64_t i = 0; i < l->n && !differ; i++) {
+        struct halo a = l->at[i], b = q->at[i];
+        a.place = b.place = a.owner = b.owner = 0;
+        differ += memcmp(&a, &b, sizeof a) != 0;
+    }
+    return differ;
 }
 
 /* ---- groups ---- */
@@ -121,16 +131,24 @@ static int64_t reference(const struct halo_body *all, int64_t n, double link, in
 }
 
 struct members {
-    int64_t halos, ids, wrong;
+    int64_t halos, ids, wrong, most;
+    int64_t of_halo, last; /* so far, of the last halo */
     const struct halo_list *l;
 };
 
 static enum err count_members(int64_t halo, int64_t n, const int64_t *id, void *ctx)
 {
     struct members *m = ctx;
-    m->wrong += halo != m->halos++ || n != m->l->at[halo].number || id[0] != m->l->at[halo].id;
-    for (int64_t i = 1; i < n; i++) m->wrong += id[i] <= id[i - 1];
+    if (m->of_halo == 0) {
+        m->wrong += halo != m->halos++ || id[0] != m->l->at[halo].id;
+        m->last = INT64_MIN;
+    }
+    m->wrong += halo != m->halos - 1 || n > c.size * m->most;
+    for (int64_t i = 0; i < n; m->last = id[i++]) m->wrong += id[i] <= m->last;
     m->ids += n;
+    m->of_halo += n;
+    m->wrong += m->of_halo > m->l->at[halo].number;
+    if (m->of_halo == m->l->at[halo].number) m->of_halo = 0;
     return OK;
 }
 
@@ -148,23 +166,145 @@ static void test_groups(void)
         for (int64_t i = 1; i < l.n; i++) wrong += l.at[i].mass > l.at[i - 1].mass;
         CHECK(l.n == halos && wrong == 0, "link %g: %ld of %ld halos, %ld wrong", links[k],
               (long)l.n, (long)halos, (long)wrong);
-        struct members m = {.l = &l};
-        enum err err = halo_each_member(&c, &l, count_members, &m);
-        CHECK(err == OK && m.wrong == 0 && m.halos == l.n && m.ids == l.grouped, "members");
+        for (int64_t most = 10; most < 1000000; most *= 100) {
+            struct members m = {.l = &l, .most = most};
+            enum err err = halo_each_member(&c, &l, most, count_members, &m);
+            CHECK(err == OK && m.wrong == 0 && m.halos == l.n && m.ids == l.grouped,
+                  "link %g: members, %ld at a time: %ld wrong", links[k], (long)most,
+                  (long)m.wrong);
+        }
         for (int how = 1; how < 3; how++) {
             struct halo_list q = find(all, N, how, &p);
-            int64_t differ = q.n != l.n;
-            for (int64_t i = 0; i < l.n && !differ; i++) {
-                struct halo a = l.at[i], b = q.at[i];
-                a.first = b.first = a.owner = b.owner = 0;
-                differ += memcmp(&a, &b, sizeof a) != 0;
-            }
-            CHECK(differ == 0, "link %g: other halos of bodies on other ranks", links[k]);
+            CHECK(differing(&l, &q) == 0, "link %g: other halos of bodies on other ranks",
+                  links[k]);
             halo_list_free(&q);
         }
         halo_list_free(&l);
     }
     FREE(number);
+    FREE(all);
+}
+
+/* ---- centres ---- */
+
+/* Numbers of the members of the halo whose id this is, of bodies numbered by id - 1. */
+static int64_t members_of(const struct halo_body *all, int64_t n, double link, int64_t id,
+                          int64_t *member)
+{
+    int64_t found = 1;
+    bool *taken = mem_zero((size_t)n, "test");
+    const double period[3] = {1, 1, 1};
+    member[0] = id, taken[id] = true;
+    for (int64_t k = 0; k < found; k++)
+        for (int64_t i = 0; i < n; i++)
+            if (!taken[i] && tree_far2(all[member[k]].x, all[i].x, period) <= link * link)
+                taken[i] = true, member[found++] = i;
+    FREE(taken);
+    return found;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The member with the nearest 32nd one, by all pairs. */
+static int64_t densest(const struct halo_body *all, int64_t n, const int64_t *member)
+{
+    const double period[3] = {1, 1, 1};
+    double *far2 = mem_new(sizeof *far2 * (size_t)n, "test"), least = INFINITY;
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < n; k++)
+            far2[k] = tree_far2(all[member[i]].x, all[member[k]].x, period);
+        qsort(far2, (size_t)n, sizeof *far2, compare_doubles);
+        double d = far2[n < 32 ? n - 1 : 31];
+        if (d < least || (d == least && all[member[i]].id < all[best].id))
+            least = d, best = member[i];
+    }
+    FREE(far2);
+    return best;
+}
+
+static void test_centres(void)
+{
+    enum { N = 2500 };
+    static const double links[] = {0.01, 0.03, 0.2};
+    struct halo_body *all = clumps(N);
+    int64_t *member = mem_new(sizeof *member * N, "test"), *number = mem_new(8 * N, "test");
+    for (int64_t i = 0; i < N; i++) number[all[i].id - 1] = i;
+    for (int k = 0; k < 3; k++) {
+        struct halo_par p = parameters(links[k]);
+        struct halo_list l = find(all, N, 0, &p);
+        for (int64_t i = 0; i < l.n && i < 30; i++) {
+            const struct halo *h = &l.at[i];
+            int64_t n = members_of(all, N, links[k], number[h->id - 1], member);
+            int64_t best = densest(all, n, member);
+            CHECK(n == h->number && memcmp(all[best].x, h->x, sizeof h->x) == 0,
+                  "link %g, halo of %ld: centre %g %g %g, not %g %g %g", links[k], (long)n, h->x[0],
+                  h->x[1], h->x[2], all[best].x[0], all[best].x[1], all[best].x[2]);
+        }
+        /* histograms instead of all radii */
+        p.exact = 1;
+        struct halo_list q = find(all, N, 1, &p);
+        CHECK(differing(&l, &q) == 0, "link %g: other spheres by histograms", links[k]);
+        halo_list_free(&q);
+        halo_list_free(&l);
+    }
+    FREE(number);
+    FREE(member);
+    FREE(all);
+}
+
+/* Energy of a member in the potential of spheres around x, with all radii. */
+static double energy_of(const struct halo_body *all, int64_t n, int64_t i, const double x[3],
+                        const double v[3], double core2)
+{
+    const double period[3] = {1, 1, 1};
+    double r2 = fmax(tree_far2(all[i].x, x, period), core2), e = 0;
+    for (int64_t k = 0; k < n; k++)
+        e -= all[k].m / sqrt(fmax(fmax(tree_far2(all[k].x, x, period), core2), r2));
+    for (int k = 0; k < 3; k++) e += 0.5 * (all[i].v[k] - v[k]) * (all[i].v[k] - v[k]);
+    return e;
+}
+
+/* The densest members of a halo fly through it: others are bound most. */
+static void test_bound(void)
+{
+    enum { N = 4000, FAST = 300 };
+    struct halo_body *all = mem_zero(sizeof *all * N, "test");
+    struct rng r = rng_make(8, 1, 5);
+    for (int64_t i = 0; i < N; i++) {
+        double size = (i < FAST ? 0.002 : 0.04) * cbrt(rng_uniform(&r)), far = 0, u[3];
+        for (int k = 0; k < 3; k++) u[k] = rng_normal(&r), far += u[k] * u[k];
+        for (int k = 0; k < 3; k++) {
+            all[i].x[k] = wrap(size * u[k] / sqrt(far));
+            all[i].v[k] = 2 * rng_normal(&r) + (i < FAST && k == 0 ? 30 : 0);
+        }
+        all[i].m = 1.0 / N;
+        all[i].id = 1 + i;
+    }
+    struct halo_par p = parameters(0.02);
+    struct halo_list l = find(all, N, 0, &p);
+    p.centre = HALO_BOUND;
+    struct halo_list q = find(all, N, 0, &p), other = find(all, N, 2, &p);
+    CHECK(differing(&q, &other) == 0, "another one is bound most");
+    if (c.rank == 0 && l.n == 1 && q.n == 1) {
+        const struct halo *h = &l.at[0];
+        double least = INFINITY, got = INFINITY, core2 = 0.0007 * 0.0007;
+        for (int64_t i = 0; i < N; i++) {
+            double e = energy_of(all, N, i, h->x, h->v, core2);
+            least = fmin(least, e);
+            if (memcmp(all[i].x, q.at[0].x, sizeof all[i].x) == 0) got = e;
+            if (memcmp(all[i].x, h->x, sizeof all[i].x) == 0) CHECK(i < FAST, "densest: %ld", i);
+        }
+        CHECK(got < 0.95 * least, "energy %g, the least is %g", got, least);
+    } else
+        CHECK(c.rank > 0, "%ld and %ld halos", (long)l.n, (long)q.n);
+    halo_list_free(&l);
+    halo_list_free(&q);
+    halo_list_free(&other);
     FREE(all);
 }
 
@@ -288,21 +428,36 @@ static void test_heavy(void)
 
 /* ---- hostile ---- */
 
-/* So many that looking at all pairs would take minutes. */
-static void test_one_place(void)
+/* So many that looking at all pairs would take minutes: in one place, or one halo that fills the
+ * box, and of which each rank keeps its part. At most 100 bytes for each body of a rank, and for
+ * each copy that it has of another's. */
+static void test_memory(bool place)
 {
-    enum { N = 300000 };
-    struct halo_par p = parameters(0);
-    struct halo_body *all = mem_zero(sizeof *all * N, "test");
-    for (int64_t i = 0; i < N; i++)
-        all[i] = (struct halo_body){.x = {0.25, 0.25, 0.25}, .m = 1.0 / N, .id = i};
-    struct halo_list l = find(all, N, 2, &p);
+    enum { SIDE = 44, N = SIDE * SIDE * SIDE };
+    struct halo_par p = parameters(place ? 0.001 : 1.1 / SIDE);
+    struct halo_bodies b = {.bad = false};
+    struct halo_list l;
+    size_t before = mem_now();
+    for (int64_t i = c.rank; i < N; i += c.size) {
+        struct halo_body q = {.x = {0.25, 0.25, 0.25}, .m = 1.0 / N, .id = i};
+        int64_t at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        for (int k = 0; k < 3 && !place; k++) q.x[k] = ((double)at[k] + 0.5) / SIDE;
+        halo_bodies_add(&b, &q);
+    }
+    p.members = false;
+    CHECK(halo_find(&c, &p, &b, &l) == OK, "%s", err_message());
     if (c.rank == 0)
-        CHECK(l.n == 1 && l.at[0].number == N && l.at[0].x[0] == 0.25 &&
-                  l.at[0].m[0] == l.at[0].mass,
-              "%ld halos, %g in the sphere", (long)l.n, l.n ? l.at[0].m[0] : 0);
+        CHECK(l.n == 1 && l.at[0].number == N && (!place || l.at[0].x[0] == 0.25), "%ld halos",
+              (long)l.n);
+    if (c.rank == 0 && place)
+        CHECK(fabs(l.at[0].m[0] / l.at[0].mass - 1) < 1e-14, "%g in the sphere", l.at[0].m[0]);
     halo_list_free(&l);
-    FREE(all);
+    /* a layer of copies on each side */
+    double side = cbrt((double)N / c.size), copies = c.size > 1 ? 8 * side * side : 0;
+    double bodies = place ? N : N / c.size * 1.1 + copies;
+    double each = (double)(mem_peak() - before - (2 << 20)) / bodies;
+    CHECK(each < 100, "%g bytes a body, %s", each, place ? "in one place" : "in the whole box");
+    CHECK(mem_now() == before, "%zu bytes are left", mem_now() - before);
 }
 
 static void test_hostile(void)
@@ -312,20 +467,17 @@ static void test_hostile(void)
     struct halo_list l = find(all, 0, 0, &p);
     CHECK(l.n == 0 && l.grouped == 0, "halos of nothing");
     halo_list_free(&l);
-    test_one_place();
     static const double bad[] = {NAN, INFINITY, 1, -0.1};
     for (int k = 0; k < 4; k++) {
-        int64_t own;
         all[500].x[2] = bad[k];
-        struct halo_body *b = share_of(all, 1000, 0, &own);
-        enum err err = halo_find(&c, &p, own, &b, &l);
-        CHECK(err != OK && strstr(err_message(), "particle") && !b && !l.at, "%g", bad[k]);
+        struct halo_bodies b = share_of(all, 1000, 0);
+        enum err err = halo_find(&c, &p, &b, &l);
+        CHECK(err != OK && strstr(err_message(), "particle") && !b.dark.m && !l.at, "%g", bad[k]);
         halo_list_free(&l);
     }
     all[500].x[2] = 0.1, all[500].v[0] = NAN;
-    int64_t own;
-    struct halo_body *b = share_of(all, 1000, 0, &own);
-    CHECK(halo_find(&c, &p, own, &b, &l) != OK, "a velocity of NaN");
+    struct halo_bodies b = share_of(all, 1000, 0);
+    CHECK(halo_find(&c, &p, &b, &l) != OK, "a velocity of NaN");
     FREE(all);
 }
 
@@ -344,8 +496,12 @@ static void test_densities(void)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &c);
+    test_memory(false); /* first: the peak is that of all */
+    test_memory(true);
     test_densities();
     test_groups();
+    test_centres();
+    test_bound();
     test_spheres();
     test_heavy();
     test_hostile();

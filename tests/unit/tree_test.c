@@ -122,6 +122,12 @@ static void count_ball(int32_t point, double far2, void *ctx)
     a->sum += point;
 }
 
+static bool is_left(int32_t point, const void *ctx)
+{
+    const double *x = ctx;
+    return x[point] < 0.7;
+}
+
 static struct answer ask(const struct set *s, bool periodic, enum tree_method m, double radius,
                          int threads)
 {
@@ -138,8 +144,11 @@ static struct answer ask(const struct set *s, bool periodic, enum tree_method m,
     for (int i = 0; i < 20 && i < s->n; i++) {
         const double x[3] = {wrap(s->x[0][i] + 0.3 * radius), s->x[1][i], s->x[2][i]};
         tree_ball(t, x, radius, count_ball, &a);
-        double far2 = tree_nearest(t, x, 1 + 5 * i);
-        a.nearest += isfinite(far2) ? far2 : -1;
+        double far2[100];
+        struct tree_nearest q = {.k = 1 + 5 * i, .most = INFINITY};
+        a.nearest += tree_nearest(t, x, &q, far2) == q.k ? far2[0] : -1;
+        q.keep = is_left, q.ctx = s->x[0], q.most = 2 * radius * radius;
+        a.nearest += tree_nearest(t, x, &q, far2) == q.k ? far2[0] : -1;
     }
     tree_free(&t);
     return a;

@@ -1,0 +1,225 @@
+/* halo/bound: the member that is bound most: the least sum of the kinetic energy relative to the
+ * mean velocity of the members and the potential of their mass, as if it were spread evenly over
+ * spheres around the densest member.
+ *
+ * The profile is a histogram of r² whose 16 bins per factor of two are the leading bits of the
+ * number. Masses in bins are sums of whole numbers, so that the profile of a halo does not depend
+ * on who has which member. Within the 32nd neighbour of the densest member it is flat. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "halo/bins.h"
+#include "halo/members.h"
+
+enum { SHIFT = 48, LOWEST = 64, ROWS = (LOWEST + 1) << (52 - SHIFT), TURN = 256 };
+
+struct core {
+    double x[3], v[3], r2;
+};
+
+struct row {
+    int64_t place, bin;
+    halo_mass m;
+};
+
+struct rows {
+    int64_t n, room;
+    struct row *at;
+};
+
+/* ROWS bins from 2^-LOWEST to 2, the innermost radii in one. */
+static int64_t bin_of(const struct core *c, double r2)
+{
+    double inner = fmax(c->r2, ldexp(1, -LOWEST));
+    return (int64_t)((halo_key(fmax(r2, inner)) - halo_key(ldexp(1, -LOWEST))) >> SHIFT);
+}
+
+static double radius_of(int64_t bin)
+{
+    return sqrt(halo_unkey(halo_key(ldexp(1, -LOWEST)) + ((uint64_t)bin << SHIFT)));
+}
+
+static double far2_of(const struct halo_space *s, const struct halo_set *d, int32_t i,
+                      const double x[3])
+{
+    double far2 = 0;
+    for (int k = 0; k < 3; k++) {
+        double a = halo_offset(s, k, d->x[k][i], x[k]);
+        far2 += a * a;
+    }
+    return far2;
+}
+
+static void add_row(struct rows *r, struct row row)
+{
+    if (r->n == r->room) {
+        r->room = 2 * r->room + 1024;
+        r->at = mem_grow(r->at, sizeof *r->at * (size_t)r->room, "halos: profiles");
+    }
+    r->at[r->n++] = row;
+}
+
+/* The masses of the members here; mass: zeros on entry. */
+static void fill_profile(const struct halo_space *s, const struct halo_groups *g,
+                         const struct halo_part *p, const struct core *c, halo_mass *mass)
+{
+    for (int64_t k = p->first; k < p->first + p->n; k++) {
+        const int32_t i = g->member[k];
+        mass[bin_of(c, far2_of(s, g->dark, i, c->x))] += halo_mass_of(s, g->dark->m[i]);
+    }
+}
+
+/* Potential in each bin: of what is inside, and of the shells from there on. */
+static void fill_potential(const struct halo_space *s, const halo_mass *mass, double *potential)
+{
+    double outer = 0;
+    halo_mass inside = 0;
+    for (int64_t b = ROWS - 1; b >= 0; b--) {
+        outer += halo_mass_get(s, mass[b]) / radius_of(b);
+        potential[b] = outer;
+    }
+    for (int64_t b = 0; b < ROWS; b++) {
+        potential[b] = -s->gravity * (potential[b] + halo_mass_get(s, inside) / radius_of(b));
+        inside += mass[b];
+    }
+}
+
+static struct halo_choice most_bound(const struct halo_space *s, const struct halo_groups *g,
+                                     int64_t part, const struct core *c, const double *potential)
+{
+    const struct halo_part *p = &g->parts[part];
+    struct halo_choice best = {p->place, INFINITY, INT64_MAX, {0}};
+    for (int64_t k = p->first; k < p->first + p->n; k++) {
+        const int32_t i = g->member[k];
+        double energy = potential[bin_of(c, far2_of(s, g->dark, i, c->x))];
+        for (int a = 0; a < 3; a++) {
+            double v = g->dark->v[a][i] - c->v[a];
+            energy += 0.5 * v * v;
+        }
+        struct halo_choice m = halo_choice_of(g, part, i, energy);
+        if (halo_chosen(&m, &best)) best = m;
+    }
+    return best;
+}
+
+/* ---- profiles of several ranks ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct row *p = a, *q = b;
+    if (p->place != q->place) return p->place < q->place ? -1 : 1;
+    return p->bin < q->bin ? -1 : p->bin > q->bin;
+}
+
+/* All rows of the halos of this rank that others have parts of, by place and bin. */
+static struct rows gather_rows(const struct halo_space *s, const struct halo_groups *g,
+                               const struct core *core)
+{
+    struct rows send = {0}, got = {0};
+    int *rank = NULL;
+    int64_t ranks = 0;
+    halo_mass *mass = mem_new(sizeof *mass * ROWS, "halos: profiles");
+    for (int64_t k = 0; k < g->nparts; k++) {
+        const struct halo_part *p = &g->parts[k];
+        if (!halo_is_shared(p)) continue;
+        memset(mass, 0, sizeof *mass * ROWS);
+        fill_profile(s, g, p, &core[k], mass);
+        for (int64_t b = 0; b < ROWS; b++)
+            if (mass[b]) add_row(&send, (struct row){p->place, b, mass[b]});
+        rank = mem_grow(rank, sizeof *rank * (size_t)(send.n + 1), "halos: profiles");
+        while (ranks < send.n) rank[ranks++] = p->owner;
+    }
+    FREE(mass);
+    got.at = comm_exchange_by(s->c, send.at, send.n, rank, sizeof *send.at, &got.n, NULL);
+    FREE(send.at);
+    FREE(rank);
+    qsort(got.at, (size_t)got.n, sizeof *got.at, by_place);
+    return got;
+}
+
+struct owner {
+    const struct halo_space *s;
+    struct rows rows;
+};
+
+static void reply_potential(void *ctx, int64_t n, const void *item, void *answer)
+{
+    const struct owner *o = ctx;
+    const int64_t *place = item;
+    double *potential = answer;
+    halo_mass *mass = mem_new(sizeof *mass * ROWS, "halos: profiles");
+    for (int64_t i = 0; i < n; i++) {
+        int64_t low = 0, high = o->rows.n; /* the first row of the halo */
+        while (low < high) {
+            int64_t middle = (low + high) / 2;
+            if (o->rows.at[middle].place < place[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        memset(mass, 0, sizeof *mass * ROWS);
+        for (; low < o->rows.n && o->rows.at[low].place == place[i]; low++)
+            mass[o->rows.at[low].bin] += o->rows.at[low].m;
+        fill_potential(o->s, mass, potential + ROWS * i);
+    }
+    FREE(mass);
+}
+
+/* Parts first..end-1; in turns, so that few potentials are there at a time. (collective) */
+static void choose_shared(const struct owner *o, const struct halo_groups *g,
+                          const struct core *core, int64_t first, int64_t end,
+                          struct halo_choice *best)
+{
+    struct halo_question q = {sizeof(int64_t), sizeof(double) * ROWS, reply_potential, (void *)o};
+    int64_t n = 0, place[TURN] = {0}, part[TURN];
+    int rank[TURN] = {0};
+    for (int64_t k = first; k < end; k++) {
+        if (!halo_is_shared(&g->parts[k])) continue;
+        part[n] = k;
+        rank[n] = g->parts[k].owner;
+        place[n++] = g->parts[k].place;
+    }
+    double *potential = halo_ask(o->s->c, &q, n, place, rank);
+    for (int64_t i = 0; i < n; i++)
+        best[part[i]] = most_bound(o->s, g, part[i], &core[part[i]], potential + ROWS * i);
+    FREE(potential);
+}
+
+static void choose_whole(const struct halo_space *s, const struct halo_groups *g,
+                         const struct core *core, struct halo_choice *best)
+{
+    halo_mass *mass = mem_new(sizeof *mass * ROWS, "halos: profiles");
+    double *potential = mem_new(sizeof *potential * ROWS, "halos: profiles");
+    for (int64_t k = 0; k < g->nparts; k++) {
+        if (halo_is_shared(&g->parts[k])) continue;
+        memset(mass, 0, sizeof *mass * ROWS);
+        fill_profile(s, g, &g->parts[k], &core[k], mass);
+        fill_potential(s, mass, potential);
+        best[k] = most_bound(s, g, k, &core[k], potential);
+    }
+    FREE(potential);
+    FREE(mass);
+}
+
+void halo_find_bound(const struct halo_space *s, const struct halo_groups *g, const struct halo *h,
+                     const double *core2, struct halo_choice *best)
+{
+    struct core *of_halo = mem_new(sizeof *of_halo * (size_t)g->n + 1, "halos: profiles");
+    for (int64_t k = 0; k < g->n; k++) {
+        of_halo[k].r2 = core2[k];
+        memcpy(of_halo[k].x, h[k].x, sizeof h[k].x);
+        memcpy(of_halo[k].v, h[k].v, sizeof h[k].v);
+    }
+    struct core *core = halo_tell_parts(s, g, of_halo, sizeof *core);
+    FREE(of_halo);
+    choose_whole(s, g, core, best);
+    struct owner o = {s, gather_rows(s, g, core)};
+    int64_t turns = (g->nparts + TURN - 1) / TURN;
+    comm_max_i64(s->c, &turns, 1);
+    for (int64_t t = 0; t < turns; t++) {
+        int64_t first = t * TURN < g->nparts ? t * TURN : g->nparts, end = first + TURN;
+        choose_shared(&o, g, core, first, end < g->nparts ? end : g->nparts, best);
+    }
+    FREE(o.rows.at);
+    FREE(core);
+}

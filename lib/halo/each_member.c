@@ -1,0 +1,127 @@
+/* halo/each_member: the ids of members, which are with those who have the members, pass through
+ * rank 0 in bounded numbers: of several small halos at a time, or a range of ids of a large one. */
+#include <stdlib.h>
+
+#include "halo/halo_priv.h"
+
+/* What is asked: the ids of a halo above `after`, about `most` of each rank. */
+struct question {
+    int64_t halo, place, after, most;
+    int owner;
+};
+
+/* What is sent: an id; or, of a rank that has more of this halo, up to which it has sent. */
+struct reply {
+    int64_t halo, id, more;
+};
+
+enum { HALOS = 4096 }; /* at a time */
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct halo_ids *p = a, *q = b;
+    if (p->owner != q->owner) return p->owner < q->owner ? -1 : 1;
+    return p->place < q->place ? -1 : p->place > q->place;
+}
+
+static int compare_replies(const void *a, const void *b)
+{
+    const struct reply *p = a, *q = b;
+    if (p->halo != q->halo) return p->halo < q->halo ? -1 : 1;
+    return p->id < q->id ? -1 : p->id > q->id;
+}
+
+struct replies {
+    int64_t n, room;
+    struct reply *at;
+};
+
+static void add_reply(struct replies *r, struct reply x)
+{
+    if (r->n == r->room) {
+        r->room = 2 * r->room + 1024;
+        r->at = mem_grow(r->at, sizeof *r->at * (size_t)r->room, "halos: ids");
+    }
+    r->at[r->n++] = x;
+}
+
+/* The same id twice is sent as often, so that none is left behind `after`. */
+static void reply_ids(const struct halo_list *l, const struct question *q, struct replies *out)
+{
+    struct halo_ids key = {.owner = q->owner, .place = q->place};
+    const struct halo_ids *p = bsearch(&key, l->ids, (size_t)l->nids, sizeof *l->ids, compare_ids);
+    if (!p) return;
+    const int64_t *id = l->member + p->first;
+    int64_t low = 0, high = p->n, sent = 0;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (id[middle] <= q->after)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < p->n && (sent < q->most || id[low] == id[low - 1]); low++, sent++)
+        add_reply(out, (struct reply){q->halo, id[low], 0});
+    if (low < p->n) add_reply(out, (struct reply){q->halo, id[low - 1], 1});
+}
+
+/* Halos *first.. of which all ids are passed on; or a range of those of *first. */
+struct cursor {
+    int64_t first, after;
+};
+
+static int64_t plan(const struct halo_list *l, const struct cursor *at, int64_t most,
+                    struct question *q)
+{
+    int64_t n = 0, ids = 0;
+    for (int64_t i = at->first; i < l->n && n < HALOS && (n == 0 || ids < most); i++) {
+        const struct halo *h = &l->at[i];
+        if (n && ids + h->number > most) break;
+        q[n++] = (struct question){i, h->place, n == 1 ? at->after : INT64_MIN, most, h->owner};
+        ids += h->number;
+    }
+    return n;
+}
+
+static enum err pass_on(struct cursor *at, int64_t asked, struct replies *r, halo_member *fn,
+                        void *ctx)
+{
+    int64_t upto = INT64_MAX, ids = 0;
+    if (r->n) qsort(r->at, (size_t)r->n, sizeof *r->at, compare_replies);
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->at[i].more && r->at[i].id < upto) upto = r->at[i].id;
+    int64_t *id = mem_new(sizeof *id * (size_t)r->n + 1, "halos: ids");
+    enum err err = OK;
+    for (int64_t i = 0, end; i < r->n && err == OK; i = end) {
+        ids = 0;
+        for (end = i; end < r->n && r->at[end].halo == r->at[i].halo; end++)
+            if (!r->at[end].more && r->at[end].id <= upto) id[ids++] = r->at[end].id;
+        if (ids) err = fn(r->at[i].halo, ids, id, ctx);
+    }
+    FREE(id);
+    at->first += upto < INT64_MAX ? 0 : asked;
+    at->after = upto < INT64_MAX ? upto : INT64_MIN;
+    return err;
+}
+
+enum err halo_each_member(const struct comm *c, const struct halo_list *l, int64_t most,
+                          halo_member *fn, void *ctx)
+{
+    struct cursor at = {0, INT64_MIN};
+    struct question *q = mem_new(sizeof *q * HALOS, "halos: ids");
+    enum err err = OK;
+    for (;;) {
+        struct replies own = {0}, all = {0};
+        int64_t n = c->rank == 0 && err == OK ? plan(l, &at, most, q) : 0;
+        comm_bcast(c, &n, sizeof n, 0);
+        if (n == 0) break;
+        comm_bcast(c, q, sizeof *q * (size_t)n, 0);
+        for (int64_t i = 0; i < n; i++) reply_ids(l, &q[i], &own);
+        all.at = comm_exchange_root(c, own.at, own.n, sizeof *own.at, &all.n);
+        FREE(own.at);
+        if (c->rank == 0) err = pass_on(&at, n, &all, fn, ctx);
+        FREE(all.at);
+    }
+    FREE(q);
+    return err_agree(c, err);
+}
