@@ -12,8 +12,6 @@
 
 #include "halo/halo_priv.h"
 
-enum { TURNS = 32 };
-
 struct fragment {
     int64_t label; /* rank << 32 | fragment: the least that is known */
     int64_t n;     /* own bodies */
@@ -93,8 +91,9 @@ static void send_copies(struct fof *f)
 {
     struct near q = {.n = 0};
     f->nown = f->dark->n;
-    for (int64_t k = 0; k < TURNS && f->s->domain; k++)
-        send_some(f, f->nown * k / TURNS, f->nown * (k + 1) / TURNS, &q);
+    const int64_t turns = f->s->domain ? halo_turns(f->s->c, f->nown) : 0;
+    for (int64_t k = 0; k < turns; k++)
+        send_some(f, f->nown * k / turns, f->nown * (k + 1) / turns, &q);
     int64_t *order = mem_new(sizeof *order * (size_t)q.n + 1, "halos: copies");
     f->to = comm_counts_of(q.n, q.to, order);
     FREE(q.to);

@@ -32,6 +32,8 @@ MUST_USE enum err halo_set_plant(const struct halo_space *s, struct halo_set *se
                                  struct tree **t);
 /* Moves all bodies to the ranks of a balanced decomposition. (collective) */
 void halo_spread(struct halo_space *s, struct halo_bodies *b);
+/* In how many turns n bodies are sent, so that few are there twice. (collective) */
+int64_t halo_turns(const struct comm *c, int64_t n);
 void halo_space_free(struct halo_space *s);
 /* The other ranks that may have points within `radius` of x, a place of this rank's domain; local.
  * Ascending, without repeats. */

@@ -5,7 +5,7 @@
 
 #include "halo/halo_priv.h"
 
-enum { LEVEL = 19, SAMPLES = 8192, TURNS = 32 };
+enum { LEVEL = 19, SAMPLES = 8192, TURNS = 32, TURN = 8192 };
 
 static okey key_of(const double x[3])
 {
@@ -15,6 +15,13 @@ static okey key_of(const double x[3])
         at[k] = (uint64_t)fmin(fmax(cell, 0), (double)((1l << (LEVEL - 1)) - 1));
     }
     return okey_make(at[0], at[1], at[2]);
+}
+
+int64_t halo_turns(const struct comm *c, int64_t n)
+{
+    int64_t turns = n / TURN + 1;
+    comm_max_i64(c, &turns, 1);
+    return turns < TURNS ? turns : TURNS;
 }
 
 /* Every so many bodies, of both sets. */
@@ -78,7 +85,8 @@ static void send_bodies(const struct halo_space *s, struct halo_bodies *b)
     struct halo_bodies to = {.bad = false};
     struct halo_set *set[2] = {&b->dark, &b->others};
     for (int k = 0; k < 2; k++)
-        for (int turn = TURNS; turn > 0; turn--) send_turn(s, set[k], set[k]->n / turn, &to);
+        for (int64_t turn = halo_turns(s->c, set[k]->n); turn > 0; turn--)
+            send_turn(s, set[k], set[k]->n / turn, &to);
     halo_bodies_free(b);
     *b = to;
 }
