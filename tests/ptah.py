@@ -8,6 +8,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -268,6 +269,21 @@ def unpack_ics(cwd, *names):
         if not os.path.exists(os.path.join(folder, name)):
             with tarfile.open(os.path.join(DATA, 'ics', name + '.tar.xz')) as t:
                 t.extractall(folder)
+
+
+def ics_64():
+    """The folder of initial conditions of 64^3 particles in 50 Mpc/h: IC64, or build/bench/ic_64,
+    which mpgrafic makes; None without."""
+    if os.environ.get('IC64'):
+        return os.environ['IC64']
+    folder = os.path.join(ROOT, 'build', 'bench', 'ic_64')
+    if not os.path.isdir(folder) and shutil.which('mpgrafic'):
+        script = os.path.join(ROOT, 'scripts', 'make_ics.sh')
+        r = Run([script, os.path.join(folder, 'level_006'), '64', '50'], '.')
+        if r.status != 0:
+            shutil.rmtree(folder, ignore_errors=True)
+            sys.exit(r.err)
+    return folder if os.path.isdir(folder) else None
 
 
 def mpicount(table):
