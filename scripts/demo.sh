@@ -108,7 +108,7 @@ seconds=$(($(date +%s) - start))
 
 last=$(tail -n 1 "$dir/checkpoints")
 last=${last#./}
-bin/inspect --force -m density -o "$dir/demo.png" "$dir/$last" >/dev/null
+bin/inspect --force -u -m density -o "$dir/demo.png" "$dir/$last" >/dev/null
 shallow="$mpirun $bin/simulate -o shallow demo.nml amr_params/levelmax=$((level + 2))"
 cat <<END
 
