@@ -6,6 +6,7 @@
                           and after a restart from both formats on other ranks
     sinks.py schemes      threshold accretion and black holes in clusters: mass is conserved, the
                           same digest on 2 ranks; `accretion_scheme='none'` leaves the gas alone
+    sinks.py walls        a box with boundaries, which one sink leaves
     sinks.py wrong        wrong parameters and files: one sentence, status 2
 
 A one-line fault it catches: a sum over a cloud in the order of ranks, a cloud that ends at a
@@ -15,6 +16,7 @@ overlap, a column of sinks that a checkpoint lacks.
 # test: ranks 3 tier=check timeout=300 ranks=3
 # test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: schemes tier=check timeout=300 ranks=2
+# test: walls tier=check timeout=300 ranks=3
 # test: wrong tier=quick timeout=60
 import math
 import os
@@ -174,6 +176,39 @@ def told(v, name, r, says):
     v.same('%s: one sentence, status 2' % name, (r.status, len(lines), says in r.err), (2, 1, True))
 
 
+WALLS = """accretion_scheme='bondi'
+/
+&BOUNDARY_PARAMS
+nboundary=6
+no_inflow=.true.
+bound_type=2,2,1,1,2,2
+ibound_min=-1,1,-1,-1,-1,-1
+ibound_max=-1,1,1,1,1,1
+jbound_min=0,0,-1,1,-1,-1
+jbound_max=0,0,-1,1,1,1
+kbound_min=0,0,0,0,-1,1
+kbound_max=0,0,0,0,-1,1
+"""
+
+
+def walls():
+    """A box with boundaries: one sink leaves it, clouds end at its faces."""
+    v = ptah.Verdict()
+    sinks = '0.3 -0.495 0.1 0.1  -3 0.3 0.1  0 0 0 0 0\n' + \
+        '0.4 0.2 0.47 -0.31  0 0.2 0  0 0 0 0 0\n0.02 0.2 0.2 0.4  0 0 1  0 0 0 0 0\n'
+    one = run('whole', law=WALLS, sinks=sinks)
+    last = one.outputs[-1]
+    v.same('the first sink has left', (table(one.outputs[0])['id'], table(last)['id']),
+           ([1, 2, 3], [2, 3]))
+    v.same('the log says so', ' 1 sinks have left the box' in one.err, True)
+    v.same('the others have grown', all(x > 0 for x in table(last)['dmfsink']), True)
+    for n in 2, 3:
+        r = run('on_%d' % n, n, ordering='ksection', law=WALLS, sinks=sinks, check=n == 3)
+        v.same('%d ranks: the same digest' % n,
+               ptah.digest(r.outputs[-1]) == ptah.digest(last), True)
+    v.end()
+
+
 ROW = '%s %s 0 0  0 0 0  0 0 0 %s 0\n'
 
 
@@ -210,5 +245,7 @@ if __name__ == '__main__':
         ranks([int(n) for n in sys.argv[2:]])
     elif sys.argv[1] == 'schemes':
         schemes()
+    elif sys.argv[1] == 'walls':
+        walls()
     elif sys.argv[1] == 'wrong':
         wrong()
