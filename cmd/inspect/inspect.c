@@ -57,6 +57,8 @@ static enum err run_mode(const char *path, const struct options *o, int *status)
         return clumps_print(path, o);
     case STARS:
         return stars_print(path, o);
+    case SINKS:
+        return sinks_print(path, o);
     case CAMPAIGN:
         return campaign_print(path, o, status);
     case PROFILE:
@@ -101,9 +103,14 @@ static int inspect_stdin(const struct options *o)
 static int inspect_all(struct options *o)
 {
     int status = DONE, n = o->mode == COMPARE ? 1 : o->npath;
+    if (o->mode == SINKS) o->sinks = sinks_begin();
     for (int i = 0; i < n && status != LOST; i++) {
         int s = strcmp(o->paths[i], "-") == 0 ? inspect_stdin(o) : inspect_one(o->paths[i], o);
         if (s > status) status = s;
+    }
+    if (o->mode == SINKS && sinks_end_plot(o) != OK) {
+        fprintf(stderr, "inspect: %s\n", err_message());
+        status = TROUBLE;
     }
     return status;
 }

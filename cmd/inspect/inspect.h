@@ -19,6 +19,7 @@ enum mode {
     CONTAMINATION,
     PHASE,
     STARS,
+    SINKS,
     HALOS,
     CLUMPS,
     CAMPAIGN,
@@ -52,6 +53,7 @@ struct halos_options {
 };
 enum { SETS = 32 };
 
+struct sinks_history;
 struct options {
     enum mode mode;
     bool json, quiet;
@@ -68,6 +70,7 @@ struct options {
     struct map_options map;
     struct phase_options phase;
     struct stars_options stars;
+    struct sinks_history *sinks; /* of --sinks: what all checkpoints have told */
     struct halos_options halos;
     struct profile_options profile;
     int nset; /* of the clumps: NAME=VALUE */
@@ -93,6 +96,10 @@ MUST_USE enum err map_draw(const char *path, const struct options *o);
 MUST_USE enum err phase_draw(const char *path, const struct options *o);
 MUST_USE enum err clumps_print(const char *path, const struct options *o);
 MUST_USE enum err stars_print(const char *path, const struct options *o);
+MUST_USE enum err sinks_print(const char *path, const struct options *o);
+struct sinks_history *sinks_begin(void);
+/* Draws what the checkpoints told, if that is asked for, and frees it. */
+MUST_USE enum err sinks_end_plot(struct options *o);
 MUST_USE enum err profile_print(const char *path, const struct options *o);
 MUST_USE enum err halos_print(const char *path, const struct options *o);
 MUST_USE enum err campaign_print(const char *path, const struct options *o, int *status);

@@ -29,6 +29,7 @@ enum {
     DENSITY,
     TEMPERATURE,
     HISTORY,
+    SINK_TABLE,
     HALO_CATALOGUE,
     LINK,
     LEAST,
@@ -62,6 +63,8 @@ static const struct opt ROWS[] = {
      "phase diagram: mass of the gas by density and temperature, as a picture and a table"},
     {HISTORY, "stars", NULL,
      "history of star formation: mass of the stars by the time of their birth, as a table"},
+    {SINK_TABLE, "sinks", NULL,
+     "sinks and black holes: mass, accretion, spin, saved energy, as a table for each checkpoint"},
     {RADIAL, "profile", "X,Y,Z,R",
      "radial profiles around X,Y,Z up to R (units of the box): gas, dark matter, stars, as a "
      "table"},
@@ -119,7 +122,7 @@ static const struct opt ROWS[] = {
     {COLOURS, "colours", "NAME", "inferno, viridis or grey (default inferno)"},
     {'o', "output", "FILE",
      "file, - for standard output (default FIELD_NNNNN.png; phase_NNNNN.png and .tsv); with "
-     "--stars and --profile: a plot, FILE.png, .svg or .pdf"},
+     "--stars, --sinks (of all checkpoints) and --profile: a plot, FILE.png, .svg or .pdf"},
     {'f', "format", "FORMAT",
      "map: png, svg, pdf, or npy, an array of doubles; diagram: also tsv (default: by FILE's "
      "ending)"},
@@ -144,40 +147,47 @@ static const char PURPOSE[] =
     "halos, clumps, contamination.";
 
 /* Options that not all modes take: bit m: mode m does. */
-enum { A_MAP = 1 << MAP, A_PHASE = 1 << PHASE, A_HISTORY = 1 << STARS, A_PROFILE = 1 << PROFILE };
+enum {
+    A_MAP = 1 << MAP,
+    A_PHASE = 1 << PHASE,
+    A_HISTORY = 1 << STARS,
+    A_PROFILE = 1 << PROFILE,
+    A_TABLE = 1 << SINKS
+};
 static const struct belongs {
     int letter, modes;
-} BELONGS[] = {{'a', A_MAP},
-               {CENTRE, A_MAP},
-               {WIDTH, A_MAP},
-               {DEPTH, A_MAP},
-               {WEIGHT, A_MAP},
-               {RECENT, A_MAP},
-               {LOG, A_MAP | A_PROFILE},
-               {LINEAR, A_MAP | A_PROFILE},
-               {RANGE, A_MAP | A_PHASE},
-               {COLOURS, A_MAP | A_PHASE},
-               {'f', A_MAP | A_PHASE},
-               {'n', A_MAP | A_PHASE | A_HISTORY | A_PROFILE},
-               {'o', A_MAP | A_PHASE | A_HISTORY | A_PROFILE},
-               {DENSITY, A_PHASE},
-               {TEMPERATURE, A_PHASE},
-               {RTOL, 1 << COMPARE},
-               {ATOL, 1 << COMPARE},
-               {SPHERE, 1 << CONTAMINATION | 1 << HALOS},
-               {LINK, 1 << HALOS},
-               {LEAST, 1 << HALOS},
-               {MEMBERS, 1 << HALOS},
-               {BOUND, 1 << HALOS},
-               {PLOT, 1 << HALOS},
-               {SIGMA8, 1 << HALOS},
-               {SLOPE, 1 << HALOS},
-               {SET, 1 << CLUMPS},
-               {BARE, A_MAP},
-               {HTML, 1 << CAMPAIGN},
-               {'u', A_MAP | A_PROFILE | 1 << SUMMARY},
-               {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | 1 << HALOS | 1 << CAMPAIGN},
-               {0, 0}};
+} BELONGS[] = {
+    {'a', A_MAP},
+    {CENTRE, A_MAP},
+    {WIDTH, A_MAP},
+    {DEPTH, A_MAP},
+    {WEIGHT, A_MAP},
+    {RECENT, A_MAP},
+    {LOG, A_MAP | A_PROFILE},
+    {LINEAR, A_MAP | A_PROFILE},
+    {RANGE, A_MAP | A_PHASE},
+    {COLOURS, A_MAP | A_PHASE},
+    {'f', A_MAP | A_PHASE},
+    {'n', A_MAP | A_PHASE | A_HISTORY | A_PROFILE},
+    {'o', A_MAP | A_PHASE | A_HISTORY | A_PROFILE | A_TABLE},
+    {DENSITY, A_PHASE},
+    {TEMPERATURE, A_PHASE},
+    {RTOL, 1 << COMPARE},
+    {ATOL, 1 << COMPARE},
+    {SPHERE, 1 << CONTAMINATION | 1 << HALOS},
+    {LINK, 1 << HALOS},
+    {LEAST, 1 << HALOS},
+    {MEMBERS, 1 << HALOS},
+    {BOUND, 1 << HALOS},
+    {PLOT, 1 << HALOS},
+    {SIGMA8, 1 << HALOS},
+    {SLOPE, 1 << HALOS},
+    {SET, 1 << CLUMPS},
+    {BARE, A_MAP},
+    {HTML, 1 << CAMPAIGN},
+    {'u', A_MAP | A_PROFILE | 1 << SUMMARY},
+    {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | A_TABLE | 1 << HALOS | 1 << CAMPAIGN},
+    {0, 0}};
 
 /* Those modes, for messages. */
 static const struct mode_name {
@@ -187,6 +197,7 @@ static const struct mode_name {
               {MAP, "a map (-m)"},
               {PHASE, "a phase diagram (--phase)"},
               {STARS, "a history of stars (--stars)"},
+              {SINKS, "a table of sinks (--sinks)"},
               {PROFILE, "a profile (--profile)"},
               {COMPARE, "the comparison of two checkpoints"},
               {CONTAMINATION, "--contamination"},
@@ -408,20 +419,11 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
 static const struct asking {
     int letter;
     enum mode mode;
-} ASKS[] = {{'s', SUMMARY},
-            {'d', DIGEST},
-            {'t', TREE},
-            {'p', PARAMS},
-            {'c', CHECK},
-            {'m', MAP},
-            {HEAVY, CONTAMINATION},
-            {DIAGRAM, PHASE},
-            {HISTORY, STARS},
-            {RADIAL, PROFILE},
-            {HALO_CATALOGUE, HALOS},
-            {PEAKS, CLUMPS},
-            {JOURNAL, CAMPAIGN},
-            {0, SUMMARY}};
+} ASKS[] = {{'s', SUMMARY},         {'d', DIGEST},       {'t', TREE},
+            {'p', PARAMS},          {'c', CHECK},        {'m', MAP},
+            {HEAVY, CONTAMINATION}, {DIAGRAM, PHASE},    {HISTORY, STARS},
+            {SINK_TABLE, SINKS},    {RADIAL, PROFILE},   {HALO_CATALOGUE, HALOS},
+            {PEAKS, CLUMPS},        {JOURNAL, CAMPAIGN}, {0, SUMMARY}};
 
 /* Does the option ask for a mode? */
 static bool set_mode(struct parsing *p, int letter, const char *value)
@@ -603,18 +605,21 @@ static int check_options(struct parsing *p)
     for (int i = 0; i < o->npath; i++) piped |= strcmp(o->paths[i], "-") == 0;
     if (o->npath == 0) return usage(o, "no checkpoint is given", NULL);
     if (p->modes & (p->modes - 1))
-        return usage(o,
-                     "-s, -d, -t, -p, -c, -m, --phase, --stars, --profile, --halos, --clumps, "
-                     "--campaign and --contamination exclude each other",
-                     NULL);
+        return usage(
+            o,
+            "-s, -d, -t, -p, -c, -m, --phase, --stars, --sinks, --profile, --halos, --clumps, "
+            "--campaign and --contamination exclude each other",
+            NULL);
     if (!p->modes && o->npath == 2 && !piped) o->mode = COMPARE;
     if ((status = check_taken(p)) != OPTIONS_GO_ON) return status;
     o->many = o->mode != COMPARE && (o->npath > 1 || piped);
     if (o->html && o->many) return usage(o, "--html is for one directory only", NULL);
-    if (o->out && o->many) return usage(o, "-o is for one checkpoint only", NULL);
+    if (o->out && o->many && o->mode != SINKS)
+        return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
     if (o->mode == STARS) return check_stars(p);
+    if (o->mode == SINKS) return check_plot(p);
     if (o->mode == HALOS) return check_halos(p);
     if (o->mode == PROFILE) return check_profile(p);
     return o->mode == PHASE ? check_phase(p) : check_map(p);

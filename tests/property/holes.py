@@ -116,6 +116,26 @@ def number(run, what):
     return sum(int(line.split()[0]) for line in run.err.splitlines() if what in line)
 
 
+SUN = 1.98892e33
+MASS, VELOCITY = 1.66e-22 * 3e21 ** 3, 3e21 / 3e14  # units
+
+
+def table(v, outputs):
+    """inspect --sinks tells what the files have, in its units."""
+    r = ptah.Run([ptah.program('inspect'), '--sinks', '-o', 'sinks.png', *outputs], '.')
+    lines = [line.split('\t') for line in r.out.splitlines() if not line.startswith('# ')]
+    rows = [dict(zip(lines[0], line)) for line in lines[1:] if line[0] != '#time']
+    want = [h for path in outputs for h in holes(path)]
+    v.same('inspect --sinks: status, rows, a plot',
+           (r.status, len(rows), os.path.exists('sinks.png')), (0, len(want), True))
+    for name, column, unit in [('mass', 'msink', MASS / SUN), ('vx', 'vx', VELOCITY / 1e5),
+                               ('saved', 'Esave', MASS * VELOCITY ** 2),
+                               ('spin', 'spinmag', 1)]:
+        off = [abs(float(a[name]) - b[column] * unit) - 1e-8 * abs(b[column] * unit)
+               for a, b in zip(rows, want)]
+        v.check('inspect --sinks: ' + name, max(off), 0)
+
+
 def ranks(numbers):
     v = ptah.Verdict()
     whole = box('whole', 1)
@@ -130,6 +150,7 @@ def ranks(numbers):
     v.check('mass of gas, holes and radiation',
             abs((total(half) + rows[STEPS // 2][3]) / total(first) - 1), 1e-12)
     v.check('spins', max(abs(h['spinmag']) for h in holes(last)), 0.998)
+    table(v, whole.outputs[1:])
     reference = ptah.digest(last)
     for n in numbers:
         ordering = 'ksection' if n % 2 else 'hilbert'
