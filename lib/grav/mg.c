@@ -141,17 +141,31 @@ static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
     return edge;
 }
 
-static void level_outer(struct mg_level *g)
+/* The own octs of a part of the rim, ascending. */
+static lidx *rim_list(const struct mg_level *g, unsigned char part, lidx *n)
+{
+    lidx count = 0;
+    for (lidx i = 0; i < g->nown; i++) count += g->rim[i] == part;
+    lidx *list = mem_new(sizeof *list * (size_t)count + 1, "multigrid");
+    *n = 0;
+    for (lidx i = 0; i < g->nown; i++)
+        if (g->rim[i] == part) list[(*n)++] = i;
+    return list;
+}
+
+static void level_rim(struct mg_level *g)
 {
     const struct xplan *p = g->plan;
     if (!p->shared) return;
-    g->is_outer = mem_zero((size_t)g->nown + 1, "multigrid");
-    for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++) g->is_outer[p->send[j]] = 1;
-    for (lidx i = 0; i < g->nown; i++) g->nouter += g->is_outer[i];
-    g->outer = mem_new(sizeof *g->outer * (size_t)g->nouter + 1, "multigrid");
-    g->nouter = 0;
+    g->rim = mem_zero((size_t)g->nown + 1, "multigrid");
+    for (lidx j = 0; p->npeer > 0 && j < p->sfirst[p->npeer]; j++) g->rim[p->send[j]] = MG_OUTER;
     for (lidx i = 0; i < g->nown; i++)
-        if (g->is_outer[i]) g->outer[g->nouter++] = i;
+        for (int f = 0; f < 6 && g->rim[i] == MG_OUTER; f++) {
+            lidx j = g->nbr[i][f];
+            if (j >= 0 && j < g->nown && !g->rim[j]) g->rim[j] = MG_NEAR;
+        }
+    g->outer = rim_list(g, MG_OUTER, &g->nouter);
+    g->near = rim_list(g, MG_NEAR, &g->nnear);
 }
 
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
@@ -270,7 +284,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
     for (int k = low; k <= l; k++) {
         struct mg_level *lev = &g->lev[k];
         lev->halo = mesh_halo(lev->nown, lev->noct, lev->nbr, &lev->nhalo);
-        level_outer(lev);
+        level_rim(lev);
         level_edges(lev);
         level_arrays(lev, k == l);
     }
@@ -286,7 +300,8 @@ static void level_free(struct mg_level *g)
     FREE(g->cube);
     FREE(g->halo);
     FREE(g->outer);
-    FREE(g->is_outer);
+    FREE(g->near);
+    FREE(g->rim);
     FREE(g->edges);
     FREE(g->own_edge);
     FREE(g->own_nbr);

@@ -19,6 +19,8 @@ struct mg_cube {
     lidx oct, nb[27];
 };
 
+enum { MG_NEAR = 1, MG_OUTER = 2 };
+
 struct mg_level {
     int level;
     lidx nown, noct;
@@ -26,9 +28,10 @@ struct mg_level {
     const lidx (*child)[8]; /* compact, on the level above; not for the top */
     const struct xplan *plan;
     lidx nhalo, *halo; /* ghosts that touch own octs */
-    /* own octs that are ghosts elsewhere: a list, and a mark for each own oct; NULL: none */
-    lidx nouter, *outer;
-    unsigned char *is_outer;
+    /* own octs that are ghosts elsewhere, and others with such a neighbour: lists, and for each own
+     * oct in which of both it is (0, MG_NEAR, MG_OUTER); NULL: none */
+    lidx nouter, *outer, nnear, *near;
+    unsigned char *rim;
     const lidx *edge; /* [noct] index in edges or -1; NULL: none */
     struct mg_edge *edges;
     lidx ncube;

@@ -3,8 +3,8 @@
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
  * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
  * one exchange after the black half is enough and the result is that of a single rank. The octs
- * that other ranks need are relaxed first, and are on their way while the others are: their black
- * cells, and the red ones of the next sweep. Restriction needs one exchange, prolongation none:
+ * that other ranks need are relaxed first, after the red cells that they touch, and are on their
+ * way while all others are. Restriction needs one exchange, prolongation none:
  * five for a level in a cycle. A half sweep reads u and rhs and writes u, 24 bytes per cell: at the
  * top level it runs at memory speed. */
 #include <string.h>
@@ -42,15 +42,22 @@ static inline void relax_oct(struct mg_level *g, lidx i, bool red, bool safe, do
                         g->u[i]);
 }
 
-/* Cells of own octs that no other rank needs, and that need no ghosts. */
-static inline void relax_inner(struct mg_level *g, bool red, bool safe, double dx2)
+/* The own octs that come before this part of the rim. */
+static inline void relax_inner(struct mg_level *g, bool red, int rim, bool safe, double dx2)
 {
 #pragma omp for schedule(static)
     for (lidx i = 0; i < g->nown; i++)
-        if (!g->is_outer || !g->is_outer[i]) relax_oct(g, i, red, safe, dx2);
+        if (!g->rim || g->rim[i] < rim) relax_oct(g, i, red, safe, dx2);
 }
 
-/* What is left of the red cells; then those black ones that are sent. */
+/* The red cells beside those octs that others need. */
+static inline void relax_near(struct mg_level *g, bool safe, double dx2)
+{
+#pragma omp for schedule(static)
+    for (lidx k = 0; k < g->nnear; k++) relax_oct(g, g->near[k], true, safe, dx2);
+}
+
+/* What is left of the red cells that the black ones need that are sent; then these. */
 static inline void relax_outer(struct mg_level *g, bool safe, double dx2)
 {
 #pragma omp for schedule(static) nowait
@@ -67,7 +74,7 @@ void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n)
     void *arr = g->u;
     size_t stride = sizeof g->u[0];
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
-    relax_inner(g, true, safe, dx2);
+    relax_near(g, safe, dx2);
     for (int k = 0; k < n; k++) {
         struct ghost_rows rows;
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
@@ -75,8 +82,9 @@ void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n)
         ghost_rows_begin(&rows, c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
         {
-            relax_inner(g, false, safe, dx2);
-            if (k + 1 < n) relax_inner(g, true, safe, dx2);
+            relax_inner(g, true, MG_NEAR, safe, dx2);
+            relax_inner(g, false, MG_OUTER, safe, dx2);
+            if (k + 1 < n) relax_near(g, safe, dx2);
         }
         ghost_rows_end(&rows, 1, &arr, &stride);
     }
