@@ -506,8 +506,11 @@ static int find_format(struct parsing *p, const char *file, int known, enum file
                        enum file_format *format)
 {
     const char *end = file ? strrchr(file, '.') : NULL;
+    if (end && strchr(end, '/')) end = NULL;
     int k = end ? find_word(end + 1, FORMATS) + 1 : 0;
-    *format = p->format ? p->format : k && known >> k & 1 ? (enum file_format)k : usual;
+    if (end && !p->format && !(k && known >> k & 1))
+        return usage(p->o, "the ending of this file names no format of its kind (-f does):", file);
+    *format = p->format ? p->format : k ? (enum file_format)k : usual;
     if (*format == FORMAT_NONE || known >> *format & 1) return OPTIONS_GO_ON;
     return usage(p->o, "there is no file of this kind in the format", format_name(*format));
 }
@@ -541,7 +544,8 @@ static int check_phase(struct parsing *p)
 static int check_plot(struct parsing *p)
 {
     struct options *o = p->o;
-    (void)find_format(p, o->out, DRAWINGS, FORMAT_NONE, &o->format);
+    int verdict = find_format(p, o->out, DRAWINGS, FORMAT_NONE, &o->format);
+    if (verdict != OPTIONS_GO_ON) return verdict;
     if (o->out && !o->format)
         return usage(o, "a plot must be FILE.png, FILE.svg or FILE.pdf, not", o->out);
     return OPTIONS_GO_ON;
