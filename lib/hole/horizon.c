@@ -91,10 +91,10 @@ static struct gas gas_of(const struct hole_law *law, const struct level *lv,
     return g;
 }
 
-/* The part of the cell's volume that counts. cell: that of the cloud on it. */
-static double weight_of(const struct sink_cell *c, double volume, double kernel2, const double r[3])
+/* The part of the volume of a cell dx wide that counts; no kernel is narrower than half of it. */
+static double weight_of(const struct sink_cell *c, double dx, double kernel2)
 {
-    return c->w * volume * exp(-square(r) / kernel2);
+    return c->w * (dx * dx * dx) * exp(-square(c->r) / fmax(kernel2, 0.25 * dx * dx));
 }
 
 static void collect(const struct sink_run *s, int l, const struct sink_visit *v,
@@ -106,7 +106,7 @@ static void collect(const struct sink_run *s, int l, const struct sink_visit *v,
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
         struct gas g = gas_of(law, &m->lev[l], c);
-        double w = weight_of(c, dx * dx * dx, v->kernel2, c->r), mass = w * g.d, u[3];
+        double w = weight_of(c, dx, v->kernel2), mass = w * g.d, u[3];
         double c2 = law->gamma * (law->gamma - 1) * (g.e - 0.5 * square(g.v));
         for (int d = 0; d < 3; d++) u[d] = g.v[d] - v->v[d];
         sum_add(&sums[HOLE_VOLUME], w);
@@ -216,7 +216,7 @@ static void take(const struct hole_law *law, const struct mesh *m, int l, const 
     for (int64_t i = 0; i < cells->n; i++) {
         const struct sink_cell *c = &cells->cell[i];
         struct gas g = gas_of(law, lv, c);
-        double weight = weight_of(c, volume, e->kernel2, c->r), push[3];
+        double weight = weight_of(c, dx, e->kernel2), push[3];
         double(*u)[8] = hydro_change_row(change, lv->nown, c->oct);
         double most = fmax(MOST * g.d + u[0][c->cell], 0) * volume;
         double mass = fmin(e->mass * weight, most);

@@ -3,6 +3,7 @@ energy free as heat and by jets: the same whatever the ranks.
 
     holes.py RANKS   the same digest on RANKS, on 2 threads, in both orderings, and after a restart
                      from both formats on other ranks; mass of gas, holes and radiation is conserved
+    holes.py rates   one hole in uniform gas: Bondi's rate; drag at Mach 0.5 and 2 (Ostriker 1999)
     holes.py wrong   wrong parameters: one sentence, status 2
 
 A one-line fault it catches: a birth that depends on ranks, energy that is set free twice at a
@@ -11,6 +12,7 @@ merger.
 """
 # test: 2 3 tier=check timeout=600 ranks=3
 # test: 1 2 3 5 8 tier=long timeout=900 ranks=3
+# test: rates tier=check timeout=300
 # test: wrong tier=quick timeout=60
 import math
 import os
@@ -166,6 +168,74 @@ def ranks(numbers):
     v.end()
 
 
+# Sound speed 1; G = 1.
+ALONE = BOX.split('&INIT_PARAMS')[0] + """&INIT_PARAMS
+nregion=1
+region_type(1)='square'
+x_center=0.5
+y_center=0.5
+z_center=0.5
+length_x=10.0
+length_y=10.0
+length_z=10.0
+exp_region=10.0
+d_region=1.0
+p_region=0.6
+/
+&OUTPUT_PARAMS
+foutput=4
+tout=1e9
+/
+&HYDRO_PARAMS
+gamma=1.6666666666666667
+/
+&UNITS_PARAMS
+units_density=1.66d-22
+units_time=3d14
+units_length=3d21
+/
+&PHYSICS_PARAMS
+n_star=1e6
+spin_bh=.false.
+X_floor=0.
+%s
+/
+"""
+
+
+def alone(name, law, speed):
+    """Mass and velocity along x of a hole of mass 1e-3, the time, and the momentum of the gas."""
+    os.makedirs(name)
+    with open(os.path.join(name, 'ic_sink'), 'w') as f:
+        f.write('1e-3 0.01 0.02 -0.03 %g 0 0 0 0 0 0 0\n' % speed)
+    r = ptah.simulate(ALONE % (4, '.false.', law), name)
+    h, s = holes(r.outputs[-1])[0], read_ramses.load(r.outputs[-1])
+    gas = math.fsum(s.cell['density'] * s.cell['velocity_x'] * s.volume)
+    return h['msink'], h['vx'], s.info['time'], gas
+
+
+def rates():
+    v = ptah.Verdict()
+    m, _, t, _ = alone('bondi', 'bondi=.true.', 0)
+    want = 0.9 * 4 * math.pi * 1e-6 * t  # a tenth is radiated
+    v.check('what a hole at rest gains, over that by Bondi\'s rate: %.4f' % ((m - 1e-3) / want),
+            abs((m - 1e-3) / want - 1), 0.05)
+    m, _, t, _ = alone('passing', 'bondi=.true.', 1)
+    want *= 2 ** -1.5
+    v.check('of Mach 1: %.4f' % ((m - 1e-3) / want), abs((m - 1e-3) / want - 1), 0.05)
+    for mach in 0.5, 2:
+        _, free, _, still = alone('free_%g' % mach, 'bondi=.false.', mach)
+        _, speed, t, gas = alone('drag_%g' % mach, 'bondi=.false.\ndrag=.true.', mach)
+        log = math.log((1 + mach) / abs(1 - mach)) / 2 - mach if mach < 1 else \
+            math.log(mach ** 2 - 1) / 2 + 3.2
+        want = 4 * math.pi * 1e-3 * log / mach ** 2 * t
+        v.check('drag at Mach %g over that of Ostriker: %.4f' % (mach, (free - speed) / want),
+                abs((free - speed) / want - 1), 0.05)
+        v.check('the gas has what the hole lost', abs((gas - still) / (1e-3 * (free - speed)) - 1),
+                1e-3)
+    v.end()
+
+
 def wrong():
     v = ptah.Verdict()
     for law, says in [('Mseed=0.', 'Mseed=0'), ('n_star=0.', 'n_star=0'),
@@ -181,5 +251,7 @@ def wrong():
 if __name__ == '__main__':
     if sys.argv[1] == 'wrong':
         wrong()
+    elif sys.argv[1] == 'rates':
+        rates()
     else:
         ranks([int(n) for n in sys.argv[1:]])
