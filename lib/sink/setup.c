@@ -163,20 +163,27 @@ static enum err check_count(const struct sink_run *s, const char *from)
     return OK;
 }
 
+/* A file in initfile(1), or here. False: there is none. (collective) */
+static bool find_file(const struct sink_run *s, const char *name, char path[600])
+{
+    int64_t there = 0;
+    snprintf(path, 600, "%.512s/%s", s->par->init.initfile[0], name);
+    if (s->comm->rank == 0) {
+        there = s->par->init.initfile[0][0] && access(path, F_OK) == 0;
+        if (!there) there = access(name, F_OK) == 0 ? 2 : 0;
+    }
+    comm_max_i64(s->comm, &there, 1);
+    if (there == 2) snprintf(path, 600, "%s", name);
+    return there != 0;
+}
+
 enum err sinks_initial(const struct sink_run *s)
 {
     char path[600];
-    int64_t n = 0, there = 0;
+    int64_t n = 0;
     if (!s->sinks) return OK;
     TRY(check_size(s));
-    snprintf(path, sizeof path, "%.512s/ic_sink", s->par->init.initfile[0]);
-    if (s->comm->rank == 0) {
-        there = s->par->init.initfile[0][0] && access(path, F_OK) == 0;
-        if (!there) there = access("ic_sink", F_OK) == 0 ? 2 : 0;
-    }
-    comm_max_i64(s->comm, &there, 1);
-    if (!there) return OK;
-    if (there == 2) snprintf(path, sizeof path, "ic_sink");
+    if (!find_file(s, "ic_sink", path)) return OK;
     TRY(sinks_read_initial(&s->sinks->table, path, s->comm, s->mesh, s->t, &n));
     s->sinks->table.level = s->mesh->levelmin;
     log_info(" %ld sinks read from %s", (long)n, path);
@@ -226,8 +233,11 @@ static enum err take_row(const struct sink_run *s, const char *path, const struc
 enum err sinks_restore(const struct sink_run *s, const struct catalog *t, const char *path)
 {
     enum err err = OK;
+    char file[600];
     if (!s->sinks) return OK;
     TRY(check_size(s));
+    if (find_file(s, "ic_sink_restart", file))
+        FAIL(ERR_PARAM, "%s: no sinks are added at a restart: remove the file", file);
     struct sinks *k = &s->sinks->table;
     k->level = s->mesh->levelmin;
     if (t->n && (!catalog_find(t, "identity") || !catalog_find(t, "mass")))

@@ -236,6 +236,11 @@ def wrong():
             ('descent', 'sink_descent=.true.', good, 'sink_descent=.true.'),
             ('clumps', 'create_sinks=.true.', good, 'create_sinks=.true.')]:
         told(v, name, run('wrong', law=law, sinks=sinks, must_work=False), says)
+    out = run('restart', steps=4).outputs[-1]
+    with open('restart/ic_sink_restart', 'w') as f:
+        f.write(good)
+    told(v, 'more sinks', run('restart', options=['-r', os.path.abspath(out)], must_work=False),
+         'ic_sink_restart')
     told(v, 'stellar', run('wrong', settings=['stellar=.true.'], must_work=False), 'stellar=.true.')
     v.end()
 
