@@ -8,8 +8,8 @@ coarse steps. The sinks move through a periodic box of gas with refined clouds.
     sinks.py threshold  gas above a density is accreted
     sinks.py agn        thermal and kinetic feedback
 
-For the last two RAMSES was mended in two places (docs/differences.md, In sinks): what is accreted is
-kept until it is released, and the number that is not initialised is 0.
+For the last two RAMSES was mended in two places (docs/differences.md, In sinks): what is accreted
+is kept until it is released, and the number that is not initialised is 0.
 
 The limit is that of what changes in the run: 1e-6 of the accreted mass, of the way and of the
 change of velocity, and of rates and gas. A one-line fault it catches: a cloud with another radius,
