@@ -622,6 +622,11 @@ static int check_options(struct parsing *p)
         return usage(o, "-o is for one checkpoint only", NULL);
     if (o->json && o->out && strcmp(o->out, "-") == 0)
         return usage(o, "-j and -o - cannot both use standard output", NULL);
+    if (o->mode == CLUMPS && o->has_memory)
+        return usage(o,
+                     "--clumps loads the whole checkpoint, divided among the ranks: use more ranks "
+                     "(mpirun) instead of --memory",
+                     NULL);
     if (o->mode == STARS) return check_stars(p);
     if (o->mode == SINKS) return check_plot(p);
     if (o->mode == HALOS) return check_halos(p);

@@ -121,6 +121,8 @@ def wrong(v):
                           ('ivar_clump=9', 'ivar_clump'), ('hydro_params/gamma=2', 'gamma')):
         r = inspect('--set', setting, out)
         v.same('inspect --set ' + setting, (r.status, word in r.err, r.out[:9]), (2, True, ''))
+    r = inspect('--memory', '1G', out)
+    v.same('inspect --memory', (r.status, 'more ranks' in r.err, r.out), (2, True, ''))
     for setting in 'density_threshold=1e300', 'density_threshold=1e-300', \
             'relevance_threshold=1e300', 'relevance_threshold=-5', 'saddle_threshold=1e-300', \
             'mass_threshold=1e300':
