@@ -11,12 +11,21 @@ static const double LEAST_DISC = 1e-3;  /* of what falls in: no more discs than 
 static const double LEAST_RATE = 1e-30; /* discs of gas that hardly flows are infinite */
 static const double STEP = 1e-3;        /* of ln M, for arrested discs: errors of 1e-12 */
 
+/* 3 - Z1 of Bardeen, Press & Teukolsky (1972), eq. 2.21. Its terms cancel as a goes to 0, where it
+ * is 8 a^2/9; there two steps of Newton's method follow, for the cubic that it solves. */
+static double three_less_z1(double a)
+{
+    double a2 = a * a, x = 2 - cbrt(1 - a2) * (cbrt(1 + a) + cbrt(1 - a));
+    if (a2 > 0.1) return x;
+    for (int i = 0; i < 2; i++)
+        x -= (((x - 6) * x + 9 + 3 * a2) * x - 8 * a2) / ((3 * x - 12) * x + 9 + 3 * a2);
+    return fmax(x, 0);
+}
+
 double spin_lso(double a)
 {
-    double root = cbrt(1 - a * a);
-    double z1 = 1 + root * (cbrt(1 + a) + cbrt(1 - a));
-    double z2 = sqrt(3 * a * a + z1 * z1);
-    return 3 + z2 - copysign(sqrt((3 - z1) * (3 + z1 + 2 * z2)), a);
+    double gap = three_less_z1(a), z1 = 3 - gap, z2 = sqrt(3 * a * a + z1 * z1);
+    return 3 + z2 - copysign(sqrt(gap * (3 + z1 + 2 * z2)), a);
 }
 
 double spin_efficiency(double a)

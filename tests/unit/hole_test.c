@@ -58,6 +58,11 @@ static void test_orbits(void)
 {
     near(spin_lso(0), 6, 1e-15, "last orbit, Schwarzschild");
     near(spin_lso(-1), 9, 1e-14, "last orbit, retrograde");
+    for (double a = 1e-20; a < 1e-4; a *= 1.7) { /* r = 6 - 4 (2/3)^1/2 a - 7/18 a^2 */
+        double slow = 6 - 4 * sqrt(2. / 3) * a - 7. / 18 * a * a;
+        near(spin_lso(a), slow, 1e-12, "last orbit, slow");
+        near(spin_lso(-a), 12 - slow - 7. / 9 * a * a, 1e-12, "last orbit, slow, retrograde");
+    }
     CHECK(fabs(spin_lso(1) - 1) < 1e-7);
     near(spin_efficiency(SPIN_MAX), 0.32099417, 1e-7, "efficiency at the limit");
     for (double a = -0.998; a < 0.999; a += 0.0499) {
