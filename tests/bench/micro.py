@@ -11,7 +11,7 @@ logs, in the same set-up, its ghosts being one cell wide and without corners. -p
 before mpirun, as `chrt -r 10` on a machine that others use. check: small cases alone.
 """
 # test: ghost balance poisson check tier=check timeout=120 ranks=4
-# test: blast holes check tier=check timeout=120
+# test: blast holes check tier=check timeout=300
 # test: blast holes tier=long timeout=900
 import getopt
 import os
