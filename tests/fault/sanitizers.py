@@ -70,7 +70,7 @@ def run_case(v, case):
         r = quiet(v, '%s, %s' % (case, ordering), argv, 2)
         first, last = r.out.split()[0], r.out.split()[-1]
         for options in ([], ['-d'], ['-j'], ['-tv'], ['-pj'], ['-cc'],
-                        ['-m', 'density', '-o', 'map.png']):
+                        ['-m', 'density', '-o', 'map.png', '--force']):
             quiet(v, 'inspect ' + ' '.join(options), [inspect] + options + [last], 1)
         if case == 'cosmo':
             quiet(v, 'inspect --contamination',
