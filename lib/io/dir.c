@@ -152,7 +152,7 @@ static enum err check_writable(const char *path)
     if (fd < 0)
         FAIL(ERR_FILE, "%s: no files can be created in this directory: %s", path, strerror(errno));
     close(fd);
-    unlink(file);
+    if (unlink(file) != 0) FAIL(ERR_FILE, "%s: cannot be removed: %s", file, strerror(errno));
     return OK;
 }
 
