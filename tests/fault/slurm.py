@@ -106,7 +106,12 @@ class Cluster:
     def start(self, *argv):
         r = subprocess.run(argv, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if r.returncode != 0:
-            ptah.skip('%s: %s' % (argv[0], r.stdout))
+            self.skip('%s: %s' % (argv[0], r.stdout))
+
+    def skip(self, why):
+        """Those that have started end."""
+        self.end()
+        ptah.skip(why)
 
     def start_node(self, node):
         self.start('slurmd', '-f', self.conf, '-N', node)
@@ -115,7 +120,7 @@ class Cluster:
         end = time.monotonic() + seconds
         while self.ask('sinfo', '-h', '-N', '-o', '%t').split().count(state) < nodes:
             if time.monotonic() > end:
-                ptah.skip('no two virtual nodes of Slurm on this machine')
+                self.skip('no two virtual nodes of Slurm on this machine')
             time.sleep(0.3)
 
     def ask(self, *argv):
