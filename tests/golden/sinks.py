@@ -42,16 +42,7 @@ levelmax=7
 nexpand=1,1,1
 /
 &INIT_PARAMS
-nregion=1
-region_type(1)='square'
-x_center=0.5
-y_center=0.5
-z_center=0.5
-length_x=10.0
-length_y=10.0
-length_z=10.0
-exp_region=10.0
-d_region=%(d)s
+""" + ptah.UNIFORM + """d_region=%(d)s
 p_region=%(p)s
 /
 &OUTPUT_PARAMS

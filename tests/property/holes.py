@@ -170,16 +170,7 @@ def ranks(numbers):
 
 # Sound speed 1; G = 1.
 ALONE = BOX.split('&INIT_PARAMS')[0] + """&INIT_PARAMS
-nregion=1
-region_type(1)='square'
-x_center=0.5
-y_center=0.5
-z_center=0.5
-length_x=10.0
-length_y=10.0
-length_z=10.0
-exp_region=10.0
-d_region=1.0
+""" + ptah.UNIFORM + """d_region=1.0
 p_region=0.6
 /
 &OUTPUT_PARAMS

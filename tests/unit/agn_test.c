@@ -81,21 +81,6 @@ static double energy_of(const struct agn *a, const struct agn_law *law)
     return of * a->accreted * law->light2;
 }
 
-static void totals(const struct world *w, const struct comm *c, double out[NVAR])
-{
-    struct sum s[NVAR];
-    for (int k = 0; k < NVAR; k++) sum_init(&s[k]);
-    for (int l = LMIN; l <= LMAX; l++) {
-        const struct level *lv = &w->m.lev[l];
-        double dx = mesh_dx(&w->m, l);
-        for (lidx i = 0; i < 8 * lv->nown; i++)
-            for (int v = 0; v < NVAR && lv->child[i / 8][i % 8] < 0; v++)
-                sum_add(&s[v], lv->fld[FLD_U + v][i / 8][i % 8] * (dx * dx * dx));
-    }
-    comm_sums(c, s, NVAR);
-    for (int k = 0; k < NVAR; k++) out[k] = sum_get(&s[k]);
-}
-
 static struct term_run run_of(struct world *w, const struct comm *c)
 {
     return (struct term_run){.par = &par,
@@ -108,21 +93,6 @@ static struct term_run run_of(struct world *w, const struct comm *c)
                              .level = LMIN,
                              .aexp = 1,
                              .units = units_at(&par.units, NULL, 1)};
-}
-
-/* Cells that are not, bit by bit, those of a world that one rank has. */
-static int64_t differ(const struct world *w, const struct world *whole)
-{
-    int64_t n = 0;
-    for (int l = LMIN; l <= LMAX; l++) {
-        const struct level *lv = &w->m.lev[l], *other = &whole->m.lev[l];
-        for (lidx i = 0; i < lv->nown; i++) {
-            lidx j = mesh_find(other, lv->key[i]);
-            for (int v = 0; v < NVAR; v++)
-                n += memcmp(lv->fld[FLD_U + v][i], other->fld[FLD_U + v][j], 64) != 0;
-        }
-    }
-    return n;
 }
 
 /* Of each hole: what it sets free is given or saved; what is accreted is used once. */
@@ -162,13 +132,13 @@ static void test_many(const struct agn_law *law)
             at[n] = HOLES - 1 - i, mine[n++] = first[HOLES - 1 - i];
     world_make(&w, &comm, false);
     world_make(&whole, &alone, false);
-    totals(&w, &comm, before);
+    world_totals(&w, &comm, NVAR, before);
     struct term_run r = run_of(&w, &comm), one = run_of(&whole, &alone);
     enum err err = agn_release(&r, law, n, mine, &changed);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
     int brute = AGN_BRUTE_SUMS | AGN_BRUTE_RELEASE;
     CHECK(agn_release_brute(&one, law, HOLES, all, brute, &changed) == OK);
-    totals(&w, &comm, after);
+    world_totals(&w, &comm, NVAR, after);
     double given = check_holes(first, all, law);
     for (int v = 0; v < NVAR; v++) {
         double want = before[v] + (v == GAS_ENERGY ? given : 0);
@@ -179,7 +149,7 @@ static void test_many(const struct agn_law *law)
         bad += mine[i].given != all[at[i]].given || mine[i].saved != all[at[i]].saved ||
                mine[i].mode != all[at[i]].mode || mine[i].accreted != all[at[i]].accreted;
     CHECK(bad == 0, "%ld holes", (long)bad);
-    bad = differ(&w, &whole);
+    bad = world_differ(&w, &whole, NVAR);
     CHECK(bad == 0, "%ld rows", (long)bad);
     world_free(&w);
     world_free(&whole);

@@ -60,21 +60,6 @@ static void blasts_make(struct blast b[BLASTS], double most)
     }
 }
 
-static void totals(const struct world *w, const struct comm *c, double out[SUMS])
-{
-    struct sum s[SUMS];
-    for (int k = 0; k < SUMS; k++) sum_init(&s[k]);
-    for (int l = LMIN; l <= LMAX; l++) {
-        const struct level *lv = &w->m.lev[l];
-        double dx = mesh_dx(&w->m, l);
-        for (lidx i = 0; i < 8 * lv->nown; i++)
-            for (int v = 0; v < NVAR && lv->child[i / 8][i % 8] < 0; v++)
-                sum_add(&s[v], lv->fld[FLD_U + v][i / 8][i % 8] * (dx * dx * dx));
-    }
-    comm_sums(c, s, SUMS);
-    for (int k = 0; k < SUMS; k++) out[k] = sum_get(&s[k]);
-}
-
 static struct term_run run_of(struct world *w, const struct comm *c)
 {
     return (struct term_run){.par = &par,
@@ -87,21 +72,6 @@ static struct term_run run_of(struct world *w, const struct comm *c)
                              .level = LMIN,
                              .aexp = 1,
                              .units = units_at(&par.units, NULL, 1)};
-}
-
-/* Cells that are not, bit by bit, those of a world that one rank has. */
-static int64_t differ(const struct world *w, const struct world *whole)
-{
-    int64_t n = 0;
-    for (int l = LMIN; l <= LMAX; l++) {
-        const struct level *lv = &w->m.lev[l], *other = &whole->m.lev[l];
-        for (lidx i = 0; i < lv->nown; i++) {
-            lidx j = mesh_find(other, lv->key[i]);
-            for (int v = 0; v < NVAR; v++)
-                n += memcmp(lv->fld[FLD_U + v][i], other->fld[FLD_U + v][j], 64) != 0;
-        }
-    }
-    return n;
 }
 
 static void check_conserved(const struct blast *b, const double a[SUMS], const double z[SUMS],
@@ -136,14 +106,14 @@ static void test_many(double terminal, double kinetic, double most)
         if (i * 5 % 7 % comm.size == comm.rank) mine[n++] = b[BLASTS - 1 - i];
     world_make(&w, &comm, false);
     world_make(&whole, &alone, false);
-    totals(&w, &comm, before);
+    world_totals(&w, &comm, NVAR, before);
     struct term_run r = run_of(&w, &comm), one = run_of(&whole, &alone);
     enum err err = blast_apply(&r, &law, n, mine, &changed);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
     CHECK(blast_apply_brute(&one, &law, BLASTS, b, &changed) == OK);
-    totals(&w, &comm, after);
+    world_totals(&w, &comm, NVAR, after);
     check_conserved(b, before, after, !(terminal > 0));
-    bad = differ(&w, &whole);
+    bad = world_differ(&w, &whole, NVAR);
     CHECK(bad == 0, "%ld rows", (long)bad);
     world_free(&w);
     world_free(&whole);
@@ -161,10 +131,10 @@ static void one_blast(const struct blast_law *law, double *momentum, double *ene
     for (int l = LMIN; l <= LMAX; l++)
         for (int v = GAS_MOMENTUM; v < GAS_ENERGY; v++)
             memset(w.m.lev[l].fld[FLD_U + v], 0, 64 * (size_t)w.m.lev[l].nown);
-    totals(&w, &comm, before);
+    world_totals(&w, &comm, NVAR, before);
     struct term_run r = run_of(&w, &comm);
     CHECK(blast_apply(&r, law, comm.rank == 0, &b, &changed) == OK);
-    totals(&w, &comm, after);
+    world_totals(&w, &comm, NVAR, after);
     sum_init(&sum);
     for (int l = LMIN; l <= LMAX; l++) {
         const struct level *lv = &w.m.lev[l];

@@ -1,6 +1,10 @@
 /* A mesh of two levels: one half of the box is refined. */
 #pragma once
+#include <string.h>
+
+#include "base/sum.h"
 #include "dom/adapt.h"
+#include "hydro/hydro.h"
 #include "part/part.h"
 
 enum { LMIN = 3, LMAX = 4 };
@@ -29,4 +33,41 @@ static void world_free(struct world *w)
     mesh_fini(&w->m);
     part_fini(&w->p);
     domain_free(w->d);
+}
+
+/* Adds what this rank's leaf cells hold of each variable of the gas to its sum. */
+static inline void world_gas(const struct world *w, int nvar, struct sum *s)
+{
+    for (int l = LMIN; l <= LMAX; l++) {
+        const struct level *lv = &w->m.lev[l];
+        double dx = mesh_dx(&w->m, l);
+        for (lidx i = 0; i < 8 * lv->nown; i++)
+            for (int v = 0; v < nvar && lv->child[i / 8][i % 8] < 0; v++)
+                sum_add(&s[v], lv->fld[FLD_U + v][i / 8][i % 8] * (dx * dx * dx));
+    }
+}
+
+/* Exact sums over the leaf cells of all ranks. (collective) */
+static inline void world_totals(const struct world *w, const struct comm *c, int nvar, double *out)
+{
+    struct sum s[16];
+    for (int v = 0; v < nvar; v++) sum_init(&s[v]);
+    world_gas(w, nvar, s);
+    comm_sums(c, s, nvar);
+    for (int v = 0; v < nvar; v++) out[v] = sum_get(&s[v]);
+}
+
+/* Values of cells that are not, bit by bit, those of a world that one rank has. */
+static inline int64_t world_differ(const struct world *w, const struct world *whole, int nvar)
+{
+    int64_t n = 0;
+    for (int l = LMIN; l <= LMAX; l++) {
+        const struct level *lv = &w->m.lev[l], *other = &whole->m.lev[l];
+        for (lidx i = 0; i < lv->nown; i++) {
+            lidx j = mesh_find(other, lv->key[i]);
+            for (int v = 0; v < nvar; v++)
+                n += memcmp(lv->fld[FLD_U + v][i], other->fld[FLD_U + v][j], 64) != 0;
+        }
+    }
+    return n;
 }

@@ -173,13 +173,7 @@ static void totals(const struct world *w, const struct comm *c, const struct sin
 {
     struct sum sum[SUMS];
     for (int k = 0; k < SUMS; k++) sum_init(&sum[k]);
-    for (int l = LMIN; l <= LMAX; l++) {
-        const struct level *lv = &w->m.lev[l];
-        double dx = mesh_dx(&w->m, l);
-        for (lidx i = 0; i < 8 * lv->nown; i++)
-            for (int v = 0; v < NVAR && lv->child[i / 8][i % 8] < 0; v++)
-                sum_add(&sum[v], lv->fld[FLD_U + v][i / 8][i % 8] * (dx * dx * dx));
-    }
+    world_gas(w, NVAR, sum);
     for (int64_t i = 0; i < s->n; i++) {
         double m = s->at[i].m + s->at[i].hole;
         sum_add(&sum[0], m);

@@ -67,13 +67,7 @@ static void totals(const struct world *w, double out[SUMS])
 {
     struct sum s[SUMS];
     for (int k = 0; k < SUMS; k++) sum_init(&s[k]);
-    for (int l = LMIN; l <= LMAX; l++) {
-        const struct level *lv = &w->m.lev[l];
-        double dx = mesh_dx(&w->m, l);
-        for (lidx i = 0; i < 8 * lv->nown; i++)
-            for (int v = 0; v < NVAR && lv->child[i / 8][i % 8] < 0; v++)
-                sum_add(&s[v], lv->fld[FLD_U + v][i / 8][i % 8] * (dx * dx * dx));
-    }
+    world_gas(w, NVAR, s);
     for (int64_t i = 0; i < w->p.n; i++) {
         sum_add(&s[STARS], w->p.m[i]);
         for (int d = 0; d < 3; d++) sum_add(&s[STARS + 1 + d], w->p.m[i] * w->p.v[d][i]);
