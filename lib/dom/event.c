@@ -148,6 +148,19 @@ enum err event_route(const struct comm *c, const struct domain *d, const struct 
     return OK;
 }
 
+enum err event_route_home(const struct comm *c, const struct domain *d, const struct mesh *m,
+                          int64_t n, size_t bytes, const void *rows, struct events *out)
+{
+    struct event *point = mem_new(sizeof *point * (size_t)n + 1, "events");
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(&point[i], (const char *)rows + bytes * (size_t)i, sizeof *point);
+        point[i].radius = 0;
+    }
+    enum err err = event_route(c, d, m, n, point, bytes, rows, out);
+    FREE(point);
+    return err;
+}
+
 void events_free(struct events *e)
 {
     FREE(e->at);

@@ -173,17 +173,13 @@ static enum err send_home(struct releaser *k, int64_t n, const struct agn *a)
 {
     const struct term_run *r = k->r;
     struct events sent;
-    struct event *point = mem_new(sizeof *point * (size_t)n + 1, "black holes");
     struct house *row = mem_zero(sizeof *row * (size_t)n + 1, "black holes");
     for (int64_t i = 0; i < n; i++) {
-        point[i] = a[i].at;
-        point[i].radius = 0;
         row[i].agn = a[i];
         row[i].owner = r->comm->rank, row[i].place = i;
     }
-    enum err err = event_route(r->comm, r->dom, r->mesh, n, point, sizeof *row, row, &sent);
+    enum err err = event_route_home(r->comm, r->dom, r->mesh, n, sizeof *row, row, &sent);
     FREE(row);
-    FREE(point);
     if (err != OK) return err;
     take_home(k, &sent);
     events_free(&sent);

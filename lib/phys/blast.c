@@ -136,14 +136,7 @@ static enum err send_home(struct blaster *k, int64_t n, const struct blast *b)
 {
     const struct term_run *r = k->r;
     struct events sent;
-    struct event *point = mem_new(sizeof *point * (size_t)n + 1, "supernovae");
-    for (int64_t i = 0; i < n; i++) {
-        point[i] = b[i].at;
-        point[i].radius = 0;
-    }
-    enum err err = event_route(r->comm, r->dom, r->mesh, n, point, sizeof *b, b, &sent);
-    FREE(point);
-    if (err != OK) return err;
+    TRY(event_route_home(r->comm, r->dom, r->mesh, n, sizeof *b, b, &sent));
     take_home(k, &sent);
     events_free(&sent);
     return OK;
