@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "hydro/cell_kern.h"
 
 #define INLINE static inline __attribute__((always_inline))
 enum { PS = PLANE_STRIDE, US = PATCH_STRIDE };
@@ -65,14 +66,13 @@ static void plane_prim(struct sweep *s, int k)
     const double half_dt = s->gravity ? 0.5 * s->dt : 0.0;
 #pragma omp simd
     for (int i = 0; i < end; i++) {
-        double r = hydro_max(u[i], g.smallr), inv = 1.0 / r;
-        double vx = u[US + i] * inv, vy = u[2 * US + i] * inv, vz = u[3 * US + i] * inv;
-        double e = u[4 * US + i] * inv - (0.5 * vx * vx + 0.5 * vy * vy + 0.5 * vz * vz);
-        q[i] = r;
-        q[PS + i] = vx;
-        q[2 * PS + i] = vy;
-        q[3 * PS + i] = vz;
-        q[4 * PS + i] = g.gm1 * r * hydro_max(e, g.smalle);
+        struct hydro_state x = hydro_prim(u[i], u[US + i], u[2 * US + i], u[3 * US + i],
+                                          u[4 * US + i], g);
+        q[i] = x.r;
+        q[PS + i] = x.u;
+        q[2 * PS + i] = x.v;
+        q[3 * PS + i] = x.w;
+        q[4 * PS + i] = x.p;
     }
     if (s->nflux > s->nvar) memcpy(old, q + PS, 3 * PS * sizeof *q);
     if (s->gravity)
@@ -86,77 +86,32 @@ static void plane_prim(struct sweep *s, int k)
 
 /* ---- slopes and tracing ---- */
 
-struct slope3 {
-    double c, x, y, z; /* cell value, limited differences */
-};
-
-/* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners
- * stay within the 26 neighbours. */
-INLINE struct slope3 slope_positive(const double *lo, const double *mid, const double *hi, int w)
-{
-    const double *plane[3] = {lo, mid, hi};
-    double c = mid[0], vmin = c, vmax = c;
-    for (int z = 0; z < 3; z++) {
-        for (int y = -1; y <= 1; y++) {
-            for (int x = -1; x <= 1; x++) {
-                double b = plane[z][x + y * w];
-                vmin = hydro_min(vmin, b);
-                vmax = hydro_max(vmax, b);
-            }
-        }
-    }
-    struct slope3 d = {c, 0.5 * (mid[1] - mid[-1]), 0.5 * (mid[w] - mid[-w]),
-                       0.5 * (hi[0] - lo[0])};
-    double dff = 0.5 * (fabs(d.x) + fabs(d.y) + fabs(d.z));
-    double lim = hydro_min(1.0, hydro_min(fabs(vmin - c), fabs(vmax - c)) / dff);
-    lim = dff > 0.0 ? lim : 1.0;
-    d.x *= lim;
-    d.y *= lim;
-    d.z *= lim;
-    return d;
-}
-
-INLINE struct slope3 slopes(enum slope type, const double *lo, const double *mid, const double *hi,
-                            int w, double theta)
-{
-    if (type == SLOPE_POSITIVE) return slope_positive(lo, mid, hi, w);
-    double c = mid[0];
-    struct slope3 d = {c, hydro_slope(type, c - mid[-1], mid[1] - c, theta),
-                       hydro_slope(type, c - mid[-w], mid[w] - c, theta),
-                       hydro_slope(type, c - lo[0], hi[0] - c, theta)};
-    return d;
-}
-
 /* Where the traced states of one plane go. */
 struct faces {
     double *mx, *px, *my, *py, *mz, *pz;
 };
 
 /* Face states q ± ½D + ½ dt/dx s; h = ½ dt/dx s. */
-INLINE void put_faces(const struct faces *o, int at, struct slope3 d, double h)
+INLINE void put_faces(const struct faces *o, int at, struct hydro_slope3 d, double h)
 {
-    o->px[at] = d.c - 0.5 * d.x + h;
-    o->mx[at] = d.c + 0.5 * d.x + h;
-    o->py[at] = d.c - 0.5 * d.y + h;
-    o->my[at] = d.c + 0.5 * d.y + h;
-    o->pz[at] = d.c - 0.5 * d.z + h;
-    o->mz[at] = d.c + 0.5 * d.z + h;
-}
-
-INLINE double floor_density(double r, double cell, double smallr)
-{
-    return r < smallr ? cell : r;
+    o->px[at] = hydro_face_lower(d.c, d.x, h);
+    o->mx[at] = hydro_face_upper(d.c, d.x, h);
+    o->py[at] = hydro_face_lower(d.c, d.y, h);
+    o->my[at] = hydro_face_upper(d.c, d.y, h);
+    o->pz[at] = hydro_face_lower(d.c, d.z, h);
+    o->mz[at] = hydro_face_upper(d.c, d.z, h);
 }
 
 /* The density, where a state below the floor is replaced by the cell value. */
-INLINE void put_density(const struct faces *o, int at, struct slope3 d, double h, double smallr)
+INLINE void put_density(const struct faces *o, int at, struct hydro_slope3 d, double h,
+                        double smallr)
 {
-    o->px[at] = floor_density(d.c - 0.5 * d.x + h, d.c, smallr);
-    o->mx[at] = floor_density(d.c + 0.5 * d.x + h, d.c, smallr);
-    o->py[at] = floor_density(d.c - 0.5 * d.y + h, d.c, smallr);
-    o->my[at] = floor_density(d.c + 0.5 * d.y + h, d.c, smallr);
-    o->pz[at] = floor_density(d.c - 0.5 * d.z + h, d.c, smallr);
-    o->mz[at] = floor_density(d.c + 0.5 * d.z + h, d.c, smallr);
+    o->px[at] = hydro_floor_density(hydro_face_lower(d.c, d.x, h), d.c, smallr);
+    o->mx[at] = hydro_floor_density(hydro_face_upper(d.c, d.x, h), d.c, smallr);
+    o->py[at] = hydro_floor_density(hydro_face_lower(d.c, d.y, h), d.c, smallr);
+    o->my[at] = hydro_floor_density(hydro_face_upper(d.c, d.y, h), d.c, smallr);
+    o->pz[at] = hydro_floor_density(hydro_face_lower(d.c, d.z, h), d.c, smallr);
+    o->mz[at] = hydro_floor_density(hydro_face_upper(d.c, d.z, h), d.c, smallr);
 }
 
 INLINE void trace_gas(enum slope type, struct range r, int w, const double *restrict lo,
@@ -168,25 +123,21 @@ INLINE void trace_gas(enum slope type, struct range r, int w, const double *rest
     const struct faces to = {mx, px, my, py, mz, pz};
 #pragma omp simd
     for (int i = r.a; i < r.b; i++) {
-        struct slope3 d = slopes(type, lo + i, mid + i, hi + i, w, g.theta);
-        struct slope3 u = slopes(type, lo + PS + i, mid + PS + i, hi + PS + i, w, g.theta);
-        struct slope3 v = slopes(type, lo + 2 * PS + i, mid + 2 * PS + i, hi + 2 * PS + i, w,
-                                 g.theta);
-        struct slope3 x = slopes(type, lo + 3 * PS + i, mid + 3 * PS + i, hi + 3 * PS + i, w,
-                                 g.theta);
-        struct slope3 p = slopes(type, lo + 4 * PS + i, mid + 4 * PS + i, hi + 4 * PS + i, w,
-                                 g.theta);
-        double div = u.x + v.y + x.z, inv = 1.0 / d.c;
-        double sd = -u.c * d.x - v.c * d.y - x.c * d.z - div * d.c;
-        double sp = -u.c * p.x - v.c * p.y - x.c * p.z - div * g.gamma * p.c;
-        double su = -u.c * u.x - v.c * u.y - x.c * u.z - p.x * inv;
-        double sv = -u.c * v.x - v.c * v.y - x.c * v.z - p.y * inv;
-        double sw = -u.c * x.x - v.c * x.y - x.c * x.z - p.z * inv;
-        put_density(&to, i, d, sd * half_dtdx, g.smallr);
-        put_faces(&to, PS + i, u, su * half_dtdx);
-        put_faces(&to, 2 * PS + i, v, sv * half_dtdx);
-        put_faces(&to, 3 * PS + i, x, sw * half_dtdx);
-        put_faces(&to, 4 * PS + i, p, sp * half_dtdx);
+        struct hydro_slope3 d = hydro_slopes(type, lo + i, mid + i, hi + i, w, g.theta);
+        struct hydro_slope3 u = hydro_slopes(type, lo + PS + i, mid + PS + i, hi + PS + i, w,
+                                             g.theta);
+        struct hydro_slope3 v = hydro_slopes(type, lo + 2 * PS + i, mid + 2 * PS + i,
+                                             hi + 2 * PS + i, w, g.theta);
+        struct hydro_slope3 x = hydro_slopes(type, lo + 3 * PS + i, mid + 3 * PS + i,
+                                             hi + 3 * PS + i, w, g.theta);
+        struct hydro_slope3 p = hydro_slopes(type, lo + 4 * PS + i, mid + 4 * PS + i,
+                                             hi + 4 * PS + i, w, g.theta);
+        struct hydro_state rate = hydro_trace_rates(d, u, v, x, p, g.gamma);
+        put_density(&to, i, d, rate.r * half_dtdx, g.smallr);
+        put_faces(&to, PS + i, u, rate.u * half_dtdx);
+        put_faces(&to, 2 * PS + i, v, rate.v * half_dtdx);
+        put_faces(&to, 3 * PS + i, x, rate.w * half_dtdx);
+        put_faces(&to, 4 * PS + i, p, rate.p * half_dtdx);
     }
 }
 
@@ -199,7 +150,8 @@ INLINE void trace_scalar(enum slope type, struct range r, int w, const double *r
     const struct faces to = {mx, px, my, py, mz, pz};
 #pragma omp simd
     for (int i = r.a; i < r.b; i++) {
-        struct slope3 d = slopes(type, lo + at + i, mid + at + i, hi + at + i, w, theta);
+        struct hydro_slope3 d = hydro_slopes(type, lo + at + i, mid + at + i, hi + at + i, w,
+                                             theta);
         double sa = -mid[PS + i] * d.x - mid[2 * PS + i] * d.y - mid[3 * PS + i] * d.z;
         put_faces(&to, at + i, d, sa * half_dtdx);
     }
@@ -482,7 +434,7 @@ static void plane_update(struct sweep *s, int k)
         if (v < s->nvar)
 #pragma omp simd
             for (int i = r.a; i < r.b; i++)
-                out[i] = u[i] + (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
+                out[i] = hydro_add_fluxes(u[i], fx[i], fx[i + 1], fy[i], fy[i + w], f0[i], f1[i]);
         else
 #pragma omp simd
             for (int i = r.a; i < r.b; i++)

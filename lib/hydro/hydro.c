@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "hydro/cell_kern.h"
 #include "hydro/flux.h"
 #include "hydro/hydro_interp.h"
 
@@ -365,17 +366,8 @@ static void oct_gravity(struct oct_work *o)
     double(*restrict w)[8] = o->w;
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
-        double d = hydro_max(w[0][c], smallr);
-        double u = w[1][c] / d, v = w[2][c] / d, x = w[3][c] / d;
-        double e = w[GAS_ENERGY][c] - 0.5 * d * (u * u + v * v + x * x);
-        double fact = hydro_max(r_old[c], smallr) / d * 0.5 * dt;
-        u += fx[c] * fact;
-        v += fy[c] * fact;
-        x += fz[c] * fact;
-        w[1][c] = d * u;
-        w[2][c] = d * v;
-        w[3][c] = d * x;
-        w[GAS_ENERGY][c] = e + 0.5 * d * (u * u + v * v + x * x);
+        hydro_pull_cell(w[0][c], &w[1][c], &w[2][c], &w[3][c], &w[GAS_ENERGY][c], r_old[c], fx[c],
+                        fy[c], fz[c], smallr, dt);
     }
 }
 
@@ -432,9 +424,7 @@ static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict 
     if (edge) oct_expansion_edge(o, s, div);
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
-        double d = hydro_max(r[c], smallr), u = x[c] / d, v = y[c] / d, w = z[c] / d;
-        double e = etot[c] - 0.5 * d * (u * u + v * v + w * w);
-        eint[c] = e + flux[c] - gm1 * e * div[c] * dt;
+        eint[c] = hydro_pdv_cell(r[c], x[c], y[c], z[c], etot[c], flux[c], div[c], smallr, gm1, dt);
     }
 }
 
@@ -445,13 +435,8 @@ static void oct_scalars(struct oct_work *o)
     const struct level *lv = &o->up->m->lev[o->up->l];
     double smallr = o->up->par->smallr;
     for (int c = 0; c < 8; c++) {
-        double r0 = lv->fld[FLD_U][o->i][c], r1 = o->w[0][c], factor;
-        if (r0 < smallr && r1 > r0)
-            factor = hydro_max(r1, smallr) / smallr;
-        else if (r1 < smallr && r0 > r1)
-            factor = smallr / hydro_max(r0, smallr);
-        else
-            continue;
+        double factor = hydro_scalar_factor(lv->fld[FLD_U][o->i][c], o->w[0][c], smallr);
+        if (factor == 0.0) continue;
         for (int v = GAS_SCALARS; v < o->up->par->nvar; v++)
             o->w[v][c] = lv->fld[FLD_U + v][o->i][c] * factor;
     }
@@ -468,11 +453,7 @@ static void oct_switch_energy(struct oct_work *o, const double *restrict eint)
     double(*restrict q)[8] = o->w;
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
-        double d = hydro_max(q[0][c], smallr);
-        double u = q[1][c] / d, v = q[2][c] / d, w = q[3][c] / d;
-        double ekin = 0.5 * d * (u * u + v * v + w * w);
-        double div = hydro_max(dt > 0 ? fabs(change[c]) * dx / dt : 0, hubble);
-        q[GAS_ENERGY][c] = q[GAS_ENERGY][c] - ekin < beta * d * (div * div) ? eint[c] + ekin
-                                                                            : q[GAS_ENERGY][c];
+        q[GAS_ENERGY][c] = hydro_energy_choose(q[0][c], q[1][c], q[2][c], q[3][c], q[GAS_ENERGY][c],
+                                               eint[c], change[c], hubble, dx, dt, smallr, beta);
     }
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "hydro/cell_kern.h"
 #include "hydro/flux.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_interp.h"
@@ -94,16 +95,7 @@ void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydr
                *mz = lv->fld[FLD_U + 3][i], *e = lv->fld[FLD_U + GAS_ENERGY][i];
 #pragma omp simd
         for (int c = 0; c < 8; c++) {
-            double d = hydro_max(r[c], smallr);
-            double x = mx[c], y = my[c], z = mz[c];
-            double eint = e[c] - 0.5 * x * x / d - 0.5 * y * y / d - 0.5 * z * z / d;
-            x += d * fx[c] * dt;
-            y += d * fy[c] * dt;
-            z += d * fz[c] * dt;
-            mx[c] = x;
-            my[c] = y;
-            mz[c] = z;
-            e[c] = eint + 0.5 * x * x / d + 0.5 * y * y / d + 0.5 * z * z / d;
+            hydro_kick_cell(r[c], &mx[c], &my[c], &mz[c], &e[c], fx[c], fy[c], fz[c], smallr, dt);
         }
     }
 }

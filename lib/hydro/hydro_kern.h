@@ -5,13 +5,7 @@
 #pragma once
 #include <math.h>
 
-#if defined(__CUDACC__)
-#define PTAH_HD static __host__ __device__ __forceinline__
-#elif defined(__cplusplus)
-#define PTAH_HD static inline __attribute__((always_inline))
-#else
-#define PTAH_HD static inline __attribute__((always_inline))
-#endif
+#include "base/device.h"
 
 /* The constants of the point functions, precomputed. */
 struct hydro_gas {

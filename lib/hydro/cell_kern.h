@@ -1,0 +1,177 @@
+/* hydro/cell_kern: the Godunov scheme of one cell: primitive variables, limited slopes, tracing to
+ * the faces, sums of fluxes, sources. Beside hydro_kern.h, for the planes of the CPU (flux.c) and
+ * for kernels of devices alike. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2) */
+#pragma once
+#include "hydro/hydro_kern.h"
+
+/* Primitive variables with floors. */
+PTAH_HD struct hydro_state hydro_prim(double rho, double mx, double my, double mz, double etot,
+                                      struct hydro_gas g)
+{
+    struct hydro_state q;
+    double r = hydro_max(rho, g.smallr), inv = 1.0 / r;
+    double vx = mx * inv, vy = my * inv, vz = mz * inv;
+    double e = etot * inv - (0.5 * vx * vx + 0.5 * vy * vy + 0.5 * vz * vz);
+    q.r = r;
+    q.u = vx;
+    q.v = vy;
+    q.w = vz;
+    q.p = g.gm1 * r * hydro_max(e, g.smalle);
+    return q;
+}
+
+/* ---- slopes in three dimensions ---- */
+
+struct hydro_slope3 {
+    double c, x, y, z; /* cell value, limited differences */
+};
+
+/* Positivity-preserving unlimited slopes: central differences, scaled so that the extreme corners
+ * stay within the 26 neighbours. lo, mid, hi: the cell in its plane and those below and above; w:
+ * from row to row. */
+PTAH_HD struct hydro_slope3 hydro_slope_positive(const double *lo, const double *mid,
+                                                 const double *hi, int w)
+{
+    const double *plane[3] = {lo, mid, hi};
+    double c = mid[0], vmin = c, vmax = c;
+    for (int z = 0; z < 3; z++) {
+        for (int y = -1; y <= 1; y++) {
+            for (int x = -1; x <= 1; x++) {
+                double b = plane[z][x + y * w];
+                vmin = hydro_min(vmin, b);
+                vmax = hydro_max(vmax, b);
+            }
+        }
+    }
+    struct hydro_slope3 d = {c, 0.5 * (mid[1] - mid[-1]), 0.5 * (mid[w] - mid[-w]),
+                             0.5 * (hi[0] - lo[0])};
+    double dff = 0.5 * (fabs(d.x) + fabs(d.y) + fabs(d.z));
+    double lim = hydro_min(1.0, hydro_min(fabs(vmin - c), fabs(vmax - c)) / dff);
+    lim = dff > 0.0 ? lim : 1.0;
+    d.x *= lim;
+    d.y *= lim;
+    d.z *= lim;
+    return d;
+}
+
+PTAH_HD struct hydro_slope3 hydro_slopes(enum slope type, const double *lo, const double *mid,
+                                         const double *hi, int w, double theta)
+{
+    if (type == SLOPE_POSITIVE) return hydro_slope_positive(lo, mid, hi, w);
+    double c = mid[0];
+    struct hydro_slope3 d = {c, hydro_slope(type, c - mid[-1], mid[1] - c, theta),
+                             hydro_slope(type, c - mid[-w], mid[w] - c, theta),
+                             hydro_slope(type, c - lo[0], hi[0] - c, theta)};
+    return d;
+}
+
+/* ---- tracing ---- */
+
+/* Rates of change of a cell's primitive variables, times dx, from slopes of density, velocities and
+ * pressure. */
+PTAH_HD struct hydro_state hydro_trace_rates(struct hydro_slope3 d, struct hydro_slope3 u,
+                                             struct hydro_slope3 v, struct hydro_slope3 x,
+                                             struct hydro_slope3 p, double gamma)
+{
+    struct hydro_state s;
+    double div = u.x + v.y + x.z, inv = 1.0 / d.c;
+    s.r = -u.c * d.x - v.c * d.y - x.c * d.z - div * d.c;
+    s.p = -u.c * p.x - v.c * p.y - x.c * p.z - div * gamma * p.c;
+    s.u = -u.c * u.x - v.c * u.y - x.c * u.z - p.x * inv;
+    s.v = -u.c * v.x - v.c * v.y - x.c * v.z - p.y * inv;
+    s.w = -u.c * x.x - v.c * x.y - x.c * x.z - p.z * inv;
+    return s;
+}
+
+/* State at the lower and at the upper face, with the change h over half the step. */
+PTAH_HD double hydro_face_lower(double c, double slope, double h)
+{
+    return c - 0.5 * slope + h;
+}
+
+PTAH_HD double hydro_face_upper(double c, double slope, double h)
+{
+    return c + 0.5 * slope + h;
+}
+
+/* A density below the floor is replaced by the cell value. */
+PTAH_HD double hydro_floor_density(double r, double cell, double smallr)
+{
+    return r < smallr ? cell : r;
+}
+
+/* ---- the new state of a cell ---- */
+
+/* u + fluxes in − fluxes out, of the faces below and above in x, y and z. */
+PTAH_HD double hydro_add_fluxes(double u, double x0, double x1, double y0, double y1, double z0,
+                                double z1)
+{
+    return u + (x0 - x1) + (y0 - y1) + (z0 - z1);
+}
+
+/* Half a kick with the old density, at constant internal energy, of a cell of new density r. */
+PTAH_HD void hydro_pull_cell(double r, double *mx, double *my, double *mz, double *etot,
+                             double r_old, double fx, double fy, double fz, double smallr,
+                             double dt)
+{
+    double d = hydro_max(r, smallr);
+    double u = *mx / d, v = *my / d, x = *mz / d;
+    double e = *etot - 0.5 * d * (u * u + v * v + x * x);
+    double fact = hydro_max(r_old, smallr) / d * 0.5 * dt;
+    u += fx * fact;
+    v += fy * fact;
+    x += fz * fact;
+    *mx = d * u;
+    *my = d * v;
+    *mz = d * x;
+    *etot = e + 0.5 * d * (u * u + v * v + x * x);
+}
+
+/* Momentum += dt f rho at constant internal energy. */
+PTAH_HD void hydro_kick_cell(double r, double *mx, double *my, double *mz, double *etot, double fx,
+                             double fy, double fz, double smallr, double dt)
+{
+    double d = hydro_max(r, smallr);
+    double x = *mx, y = *my, z = *mz;
+    double eint = *etot - 0.5 * x * x / d - 0.5 * y * y / d - 0.5 * z * z / d;
+    x += d * fx * dt;
+    y += d * fy * dt;
+    z += d * fz * dt;
+    *mx = x;
+    *my = y;
+    *mz = z;
+    *etot = eint + 0.5 * x * x / d + 0.5 * y * y / d + 0.5 * z * z / d;
+}
+
+/* Where the density falls below its floor (r1) or rises from below it (r0), scalar densities are
+ * the old ones times this; 0: they stay as they are. */
+PTAH_HD double hydro_scalar_factor(double r0, double r1, double smallr)
+{
+    if (r0 < smallr && r1 > r0) return hydro_max(r1, smallr) / smallr;
+    if (r1 < smallr && r0 > r1) return smallr / hydro_max(r0, smallr);
+    return 0.0;
+}
+
+/* ---- pressure_fix ---- */
+
+/* The auxiliary internal energy: fluxes, and −P dV with the old velocities; from the old state. */
+PTAH_HD double hydro_pdv_cell(double r, double mx, double my, double mz, double etot, double flux,
+                              double div, double smallr, double gm1, double dt)
+{
+    double d = hydro_max(r, smallr), u = mx / d, v = my / d, w = mz / d;
+    double e = etot - 0.5 * d * (u * u + v * v + w * w);
+    return e + flux - gm1 * e * div * dt;
+}
+
+/* Total energy: with the auxiliary internal energy where the conserved one is lost in the kinetic
+ * energy's truncation error. change: −dt ∇·v from the faces; hubble: 3 H dx. */
+PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, double etot,
+                                   double eint, double change, double hubble, double dx, double dt,
+                                   double smallr, double beta)
+{
+    double d = hydro_max(r, smallr);
+    double u = mx / d, v = my / d, w = mz / d;
+    double ekin = 0.5 * d * (u * u + v * v + w * w);
+    double div = hydro_max(dt > 0 ? fabs(change) * dx / dt : 0, hubble);
+    return etot - ekin < beta * d * (div * div) ? eint + ekin : etot;
+}
