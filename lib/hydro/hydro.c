@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "hydro/cell_kern.h"
 #include "hydro/flux.h"
-#include "hydro/hydro_interp.h"
+#include "hydro/interp_kern.h"
 
 /* Shared by the threads that work on tiles. */
 struct update {
@@ -345,12 +345,8 @@ static void oct_collect(struct oct_work *o)
     for (int c = 0; c < 8; c++) {
         if (lv->child[o->i][c] >= 0) continue;
         for (int f = 0; f < 6; f++) {
-            int bit = 1 << (f >> 1);
-            lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[o->i][f] : o->i;
-            lidx ch = j >= 0 ? lv->child[j][c ^ bit] : -1;
-            if (ch < 0 || fine->edge[ch] < 0) continue;
-            const double *row = edge_row(fine, ch, o->up->par) + (size_t)(f ^ 1) * (size_t)nflux;
-            for (int v = 0; v < nflux; v++) o->w[v][c] += row[v];
+            const double *row = hydro_register(lv, fine, o->i, c, f, nflux);
+            for (int v = 0; row && v < nflux; v++) o->w[v][c] += row[v];
         }
     }
 }

@@ -6,7 +6,7 @@
 #include "hydro/cell_kern.h"
 #include "hydro/flux.h"
 #include "hydro/hydro.h"
-#include "hydro/hydro_interp.h"
+#include "hydro/interp_kern.h"
 
 /* The eight cells of an oct as one vector of the compiler. */
 typedef double cells __attribute__((vector_size(64), may_alias));

@@ -3,7 +3,7 @@
  * The halo of a thick tile costs least per cell, but where few of the octs of a cube exist smaller
  * cubes waste less. The octs are sorted, so the octs of a cube are one run of the level, and each
  * cube compares its own work with that of its eight parts. While gathering, octs that do not exist
- * on the level but are seen by an own cell are interpolated from the coarser level (hydro_interp),
+ * on the level but are seen by an own cell are interpolated from the coarser level (interp_kern.h),
  * and cells beyond boundaries are filled axis after axis. */
 #include "hydro/tile.h"
 
@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "hydro/hydro_interp.h"
+#include "hydro/interp_kern.h"
 
 /* Work of a tile by depth, as measured (arbitrary unit); only speed depends on it. */
 static const double tile_work[TILE_DEPTH_MAX + 1] = {1.0, 3.3, 13.5, 78.0};

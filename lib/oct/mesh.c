@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "oct/find_kern.h"
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,
                double boxlen, const bool bounded[6])
@@ -72,15 +73,6 @@ void mesh_fini(struct mesh *m)
 
 /* ---- hash ---- */
 
-static inline uint64_t hash_slot(const struct okhash *h, okey k)
-{
-    uint64_t x = (uint64_t)k;
-#ifdef PTAH_MORTON128
-    x ^= (uint64_t)(k >> 64) * 0xc2b2ae3d27d4eb4fu;
-#endif
-    return x * 0x9e3779b97f4a7c15u >> h->shift;
-}
-
 static void hash_build(struct level *lv)
 {
     struct okhash *h = &lv->hash;
@@ -92,7 +84,7 @@ static void hash_build(struct level *lv)
     h->shift = 64 - bits;
     memset(h->slot, 0xff, sizeof(lidx) << bits);
     for (lidx i = 0; i < lv->noct; i++) {
-        uint64_t s = hash_slot(h, lv->key[i]);
+        uint64_t s = okhash_slot(h, lv->key[i]);
         while (h->slot[s] >= 0) s = (s + 1) & h->mask;
         h->slot[s] = i;
     }
@@ -100,24 +92,14 @@ static void hash_build(struct level *lv)
 
 lidx mesh_find(const struct level *lv, okey k)
 {
-    const struct okhash *h = &lv->hash;
-    if (lv->noct == 0) return -1;
-    for (uint64_t s = hash_slot(h, k);; s = (s + 1) & h->mask) {
-        lidx i = h->slot[s];
-        if (i < 0 || lv->key[i] == k) return i;
-    }
+    return level_find(lv, k);
 }
 
 /* ---- neighbours ---- */
 
 bool mesh_key_at(const struct mesh *m, int l, const int64_t x[3], okey *k)
 {
-    int64_t n = (int64_t)1 << (l - 1);
-    for (int d = 0; d < 3; d++)
-        if ((x[d] < 0 && m->bounded[2 * d]) || (x[d] >= n && m->bounded[2 * d + 1])) return false;
-    *k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
-                   (uint64_t)(x[2] & (n - 1)));
-    return true;
+    return level_key_at(m->bounded, l, x, k);
 }
 
 lidx mesh_neighbour(const struct mesh *m, int l, lidx i, int dx, int dy, int dz)

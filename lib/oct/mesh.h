@@ -92,13 +92,13 @@ struct mesh {
 };
 
 /* Cell size on level l in code units. */
-static inline double mesh_dx(const struct mesh *m, int l)
+PTAH_HD_FN double mesh_dx(const struct mesh *m, int l)
 {
     return m->boxlen / (double)((int64_t)1 << l);
 }
 
 /* The cell of level-1 that contains an oct: *c in 0..7 of oct parent[i]. */
-static inline int oct_slot(const struct level *lv, lidx i)
+PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
 {
     return (int)(lv->key[i] & 7);
 }

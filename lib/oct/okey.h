@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/device.h"
+
 #ifdef PTAH_MORTON128
 typedef unsigned __int128 okey;
 enum { OKEY_LEVELS = 42 };
@@ -16,7 +18,7 @@ enum { OKEY_LEVELS = 21 };
 #endif
 typedef int32_t lidx; /* index of an oct in a level of this rank; -1: none */
 
-static inline uint64_t okey_spread21(uint64_t x)
+PTAH_HD_FN uint64_t okey_spread21(uint64_t x)
 {
     x &= 0x1fffff;
     x = (x | x << 32) & 0x1f00000000ffffu;
@@ -27,7 +29,7 @@ static inline uint64_t okey_spread21(uint64_t x)
     return x;
 }
 
-static inline uint64_t okey_squeeze21(uint64_t x)
+PTAH_HD_FN uint64_t okey_squeeze21(uint64_t x)
 {
     x &= 0x1249249249249249u;
     x = (x | x >> 2) & 0x10c30c30c30c30c3u;
@@ -38,7 +40,7 @@ static inline uint64_t okey_squeeze21(uint64_t x)
     return x;
 }
 
-static inline okey okey_make(uint64_t ix, uint64_t iy, uint64_t iz)
+PTAH_HD_FN okey okey_make(uint64_t ix, uint64_t iy, uint64_t iz)
 {
     okey k = okey_spread21(ix) | okey_spread21(iy) << 1 | okey_spread21(iz) << 2;
 #ifdef PTAH_MORTON128
@@ -49,7 +51,7 @@ static inline okey okey_make(uint64_t ix, uint64_t iy, uint64_t iz)
     return k;
 }
 
-static inline void okey_coords(okey k, int64_t x[3])
+PTAH_HD_FN void okey_coords(okey k, int64_t x[3])
 {
     for (int d = 0; d < 3; d++) {
         x[d] = (int64_t)okey_squeeze21((uint64_t)(k >> d));
@@ -61,7 +63,7 @@ static inline void okey_coords(okey k, int64_t x[3])
 
 /* Key of the oct at offset (dx,dy,dz) octs on level l, wrapped periodically. *outside (may be NULL)
  * says whether the box was left. */
-static inline okey okey_shift(okey k, int level, int dx, int dy, int dz, bool *outside)
+PTAH_HD_FN okey okey_shift(okey k, int level, int dx, int dy, int dz, bool *outside)
 {
     int64_t x[3], n = (int64_t)1 << (level - 1), s[3] = {dx, dy, dz};
     bool out = false;

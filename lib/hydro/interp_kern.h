@@ -1,0 +1,187 @@
+/* hydro/interp_kern: states across the boundary of a level, and values for octs that do not exist.
+ * For hosts and devices: a mesh whose pointers a device can follow serves there. Private to hydro.
+ *
+ * A missing or new oct is interpolated in its parent cell from that cell (0) and its six face
+ * neighbours: child = a0 + Σ_d ±½ w_d, with a limited slope w (interpol_type 0 none, 1 minmod, 2
+ * monotonised central with one limiter for the three directions, 3 central, 4 central for
+ * velocities and 2 for the rest) of the variables that interpol_var names (0 conserved, 1 internal
+ * for total energy, 2 also velocity for momentum, whose sum is then corrected). Neighbours that do
+ * not exist are replaced by the coarser cell in their place. */
+#pragma once
+#include <math.h>
+
+#include "base/device.h"
+#include "hydro/hydro.h"
+#include "hydro/hydro_kern.h"
+#include "oct/mesh.h"
+
+/* A cell of some level; oct < 0: NBR_BOUNDARY. */
+struct hydro_cell {
+    int level;
+    lidx oct;
+    int cell;
+};
+
+/* The cell across face f (−x,+x,…) of cell c of oct i of level l, or, where its oct does not exist,
+ * the coarser cell that contains it. */
+PTAH_HD_FN struct hydro_cell hydro_cell_across(const struct mesh *m, int l, lidx i, int c, int f)
+{
+    int bit = 1 << (f >> 1);
+    for (;; l--) {
+        const struct level *lv = &m->lev[l];
+        if (((c & bit) != 0) != (f & 1)) break;
+        lidx j = lv->nbr[i][f];
+        if (j != NBR_NONE) {
+            i = j;
+            break;
+        }
+        c = oct_slot(lv, i);
+        i = lv->parent[i];
+    }
+    struct hydro_cell x = {l, i, c ^ bit};
+    return x;
+}
+
+/* The normal velocity does not point into the box; the internal energy stays. */
+PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
+{
+    double *normal = &u[1 + (f >> 1)], d = hydro_max(u[0], p->smallr), before = *normal;
+    *normal = f & 1 ? fmax(0.0, before) : fmin(0.0, before);
+    u[GAS_ENERGY] += 0.5 * (*normal * *normal - before * before) / d;
+}
+
+/* Turns the state u of the cell next to boundary f into that of the cell beyond it. */
+PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
+{
+    if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
+    if (p->bound[f] == BOUND_OUTFLOW && p->no_inflow) hydro_keep_out(p, f, u);
+    if (p->bound[f] != BOUND_IMPOSED) return;
+    const double *q = p->bound_state[f];
+    u[0] = hydro_max(q[0], p->smallr);
+    for (int v = 1; v < p->nvar; v++) u[v] = q[0] * q[v];
+    double ekin = 0.0;
+    for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / u[0];
+    u[GAS_ENERGY] = ekin + q[GAS_ENERGY] / (p->gamma - 1.0);
+}
+
+/* The state of the cell across face f; beyond a boundary the one that the boundary condition
+ * gives. */
+PTAH_HD_FN void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
+                                   const struct hydro_par *p, double *u)
+{
+    struct hydro_cell x = hydro_cell_across(m, l, i, c, f);
+    if (x.oct >= 0) {
+        for (int v = 0; v < p->nvar; v++) u[v] = m->lev[x.level].fld[FLD_U + v][x.oct][x.cell];
+        return;
+    }
+    for (int v = 0; v < p->nvar; v++) u[v] = m->lev[l].fld[FLD_U + v][i][c];
+    hydro_boundary_state(p, f, u);
+}
+
+/* ---- interpolation ---- */
+
+PTAH_HD_FN void hydro_interp_vars(const struct hydro_par *p, double *u)
+{
+    double r = hydro_max(u[0], p->smallr), ekin = 0.0;
+    for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / r;
+    u[GAS_ENERGY] -= ekin;
+    if (p->interpol_var == 2)
+        for (int d = 1; d <= 3; d++) u[d] /= r;
+}
+
+PTAH_HD_FN double hydro_interp_minmod(double a0, double al, double ar)
+{
+    double dr = 0.5 * (ar - a0), dl = 0.5 * (a0 - al);
+    double s = fabs(dl) < fabs(dr) ? dl : dr;
+    return dl * dr > 0.0 ? s : 0.0;
+}
+
+/* How far the value may go from a0 towards an extreme corner without passing the neighbours'
+ * extreme. */
+PTAH_HD_FN double hydro_interp_limit(double a0, double neighbour, double corner)
+{
+    double dn = a0 - neighbour, dc = a0 - corner, q = dn / dc;
+    q = q < 1.0 ? q : 1.0;
+    return dn * dc > 0.0 ? q : 0.0;
+}
+
+PTAH_HD_FN void hydro_interp_slopes(const struct hydro_par *p, const double (*a)[NVAR_MAX],
+                                    double (*w)[NVAR_MAX])
+{
+    int type = p->interpol_type, nv = p->nvar;
+    for (int v = 0; v < nv; v++) {
+        for (int d = 0; d < 3; d++) {
+            double al = a[1 + 2 * d][v], ar = a[2 + 2 * d][v];
+            w[d][v] = type == 0   ? 0.0
+                      : type == 1 ? hydro_interp_minmod(a[0][v], al, ar)
+                                  : 0.25 * (ar - al);
+        }
+    }
+    if (type != 2 && type != 4) return;
+    for (int v = 0; v < nv; v++) {
+        if (type == 4 && v >= 1 && v <= 3) continue;
+        double hi = a[1][v], lo = a[1][v];
+        for (int j = 2; j < 7; j++) {
+            hi = a[j][v] > hi ? a[j][v] : hi;
+            lo = a[j][v] < lo ? a[j][v] : lo;
+        }
+        double wx = fabs(w[0][v]), wy = fabs(w[1][v]), wz = fabs(w[2][v]), a0 = a[0][v];
+        double qmax = hydro_interp_limit(a0, hi, a0 + wx + wy + wz),
+               qmin = hydro_interp_limit(a0, lo, a0 - wx - wy - wz);
+        double q = qmin < qmax ? qmin : qmax;
+        for (int d = 0; d < 3; d++) w[d][v] *= q;
+    }
+}
+
+/* Velocities to momenta; a constant makes the children's mean momentum the parent cell's. */
+PTAH_HD_FN void hydro_interp_momentum(const struct hydro_par *p, const double *a0, double (*out)[8])
+{
+    for (int d = 1; d <= 3; d++) {
+        double mom = 0.0;
+        for (int k = 0; k < 8; k++) {
+            out[d][k] *= out[0][k];
+            mom += out[d][k] * 0.125;
+        }
+        mom -= a0[d] * a0[0];
+        for (int k = 0; k < 8; k++) out[d][k] -= mom;
+    }
+}
+
+/* Conserved variables of the eight cells that a child oct of cell c of oct i of level l would have.
+ */
+PTAH_HD_FN void hydro_interp_oct(const struct mesh *m, int l, lidx i, int c,
+                                 const struct hydro_par *p, double (*out)[8])
+{
+    double a[7][NVAR_MAX], w[3][NVAR_MAX];
+    int nv = p->nvar;
+    for (int v = 0; v < nv; v++) a[0][v] = m->lev[l].fld[FLD_U + v][i][c];
+    for (int f = 0; f < 6; f++) hydro_state_across(m, l, i, c, f, p, a[1 + f]);
+    if (p->interpol_var > 0)
+        for (int j = 0; j < 7; j++) hydro_interp_vars(p, a[j]);
+    hydro_interp_slopes(p, a, w);
+    for (int v = 0; v < nv; v++)
+        for (int k = 0; k < 8; k++)
+            out[v][k] = a[0][v] + w[0][v] * ((k & 1) - 0.5) + w[1][v] * ((k >> 1 & 1) - 0.5) +
+                        w[2][v] * ((k >> 2) - 0.5);
+    if (p->interpol_var == 2) hydro_interp_momentum(p, a[0], out);
+    if (p->interpol_var > 0)
+        for (int k = 0; k < 8; k++) {
+            double r = hydro_max(out[0][k], p->smallr), ekin = 0.0;
+            for (int d = 1; d <= 3; d++) ekin += 0.5 * out[d][k] * out[d][k] / r;
+            out[GAS_ENERGY][k] += ekin;
+        }
+}
+
+/* ---- reflux ---- */
+
+/* The registers [nflux] of the fine oct across face f of the unrefined cell c of oct i of lv for
+ * its face towards the cell; NULL: there is none. */
+PTAH_HD_FN const double *hydro_register(const struct level *lv, const struct level *fine, lidx i,
+                                        int c, int f, int nflux)
+{
+    int bit = 1 << (f >> 1);
+    lidx j = ((c & bit) != 0) == (f & 1) ? lv->nbr[i][f] : i;
+    lidx ch = j >= 0 ? lv->child[j][c ^ bit] : -1;
+    if (ch < 0 || fine->edge[ch] < 0) return 0;
+    return fine->edge_flux + ((size_t)fine->edge[ch] * 6 + (size_t)(f ^ 1)) * (size_t)nflux;
+}
