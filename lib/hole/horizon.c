@@ -24,7 +24,8 @@ struct hole_law hole_law(const struct params *par, const struct hydro_par *hydro
     const struct param_physics *p = &par->physics;
     struct units u = units_at(&par->units, cosmo, aexp);
     double v = p->sigmav_max * 1e5 / u.velocity;
-    return (struct hole_law){.G = cosmo ? 3 / (8 * M_PI) * cosmo->omega_m * aexp : 1,
+    return (struct hole_law){.aexp = aexp,
+                             .G = cosmo ? 3 / (8 * M_PI) * cosmo->omega_m * aexp : 1,
                              .dx = dx,
                              .bondi = p->bondi,
                              .drag = p->drag,
@@ -247,8 +248,8 @@ static void turn(const struct hole_law *law, struct sink *s, double gain)
 }
 
 /* What is radiated leaves with the velocity of the gas that it came from. */
-static double digest(const struct hole_law *law, const struct sum sums[FEED_SUMS], int l, double dt,
-                     struct sink *s)
+static void digest(const struct hole_law *law, const struct sum sums[FEED_SUMS], int l, double dt,
+                   struct sink *s)
 {
     double fed = sum_get(&sums[FEED_MASS]), ratio = s->bondi / s->eddington,
            radiates = s->efficiency;
@@ -257,16 +258,17 @@ static double digest(const struct hole_law *law, const struct sum sums[FEED_SUMS
         radiates *= ratio / law->x_floor; /* thick discs: Benson & Babul 2009 */
     double gain = (1 - radiates) * fed, m = s->m + gain;
     if (law->spin && gain > 0) turn(law, s, gain);
-    for (int d = 0; d < 3; d++)
-        s->v[d] += ((1 - radiates) * sum_get(&sums[FEED_MOMENTUM + d]) -
-                    sum_get(&sums[FEED_DRAG + d])) /
-                   m;
+    for (int d = 0; d < 3; d++) {
+        double beside = sum_get(&sums[FEED_MOMENTUM + d]);
+        s->thrust[d] += radiates * (beside + fed * s->v[d]);
+        s->v[d] += ((1 - radiates) * beside - sum_get(&sums[FEED_DRAG + d])) / m;
+    }
     s->m = m;
+    s->radiated += radiates * fed;
     s->dMsmbh += gain;
     s->dMBH_coarse += s->bondi * dt * share;
     s->dMEd_coarse += s->eddington * dt * share;
     if (law->spin) s->efficiency = spin_efficiency(s->spinmag);
-    return radiates * fed;
 }
 
 static void take_all(const struct sink_run *s, int l, struct sum *sums)
@@ -305,8 +307,7 @@ static enum err accrete(const struct sink_run *s, int l)
         take_all(s, l, sums);
         sink_answer(&p, t, c, FEED_SUMS, sums, got);
         for (int64_t i = 0; i < c->n; i++)
-            t->radiated += digest(law, got + FEED_SUMS * c->which[i], l, s->dtnew[l],
-                                  &t->at[c->which[i]]);
+            digest(law, got + FEED_SUMS * c->which[i], l, s->dtnew[l], &t->at[c->which[i]]);
     }
     FREE(sums);
     FREE(got);
@@ -314,12 +315,23 @@ static enum err accrete(const struct sink_run *s, int l)
     return err;
 }
 
+/* Saved energy does not change as the box expands; the unit of velocity does, as 1/aexp. */
+static void keep_saved(struct sinks *t, double before, double now)
+{
+    double ratio = now / before;
+    for (int64_t i = 0; i < t->n && ratio != 1; i++) t->at[i].Esave *= ratio * ratio;
+}
+
 static void law(const struct sink_run *s)
 {
     struct sink_state *k = s->sinks;
-    if (!k->own) k->own = mem_new(sizeof(struct hole_law), "black holes");
     double dx = mesh_dx(s->mesh, s->mesh->levelmax) / s->aexp;
-    *(struct hole_law *)k->own = hole_law(s->par, s->hydro, s->cosmo, s->aexp, dx);
+    struct hole_law now = hole_law(s->par, s->hydro, s->cosmo, s->aexp, dx);
+    if (k->own)
+        keep_saved(&k->table, ((struct hole_law *)k->own)->aexp, now.aexp);
+    else
+        k->own = mem_new(sizeof now, "black holes");
+    memcpy(k->own, &now, sizeof now);
 }
 
 static void visit(const struct sink_run *s, const struct sink *a, struct sink_visit *v)
@@ -362,15 +374,15 @@ static struct agn agn_of(const struct term_run *r, const struct sink *s)
     return a;
 }
 
-/* Energy by mode, what is saved of it, and the mass that was radiated since the run began. */
-static void tell(const struct term_run *r, int64_t n, const struct agn *a, double radiated)
+/* Energy by mode, what is saved of it, and the mass that they radiated since their birth. */
+static void tell(const struct term_run *r, const struct sinks *s, const struct agn *a)
 {
     struct sum sum[4];
     for (int k = 0; k < 4; k++) sum_init(&sum[k]);
-    sum_add(&sum[3], radiated);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < s->n; i++) {
         sum_add(&sum[a[i].mode == AGN_JET], a[i].given);
         sum_add(&sum[2], a[i].saved);
+        sum_add(&sum[3], s->at[i].radiated);
     }
     comm_sums(r->comm, sum, 4);
     log_info(" Black holes: heat=%16.9E jets=%16.9E saved=%16.9E radiated=%16.9E (code units)",
@@ -384,11 +396,13 @@ static enum err release(const struct term_run *r, struct sinks *s, bool *changed
     for (int64_t i = 0; i < s->n; i++) a[i] = agn_of(r, &s->at[i]);
     enum err err = agn_release(r, &law, s->n, a, changed);
     for (int64_t i = 0; i < s->n && err == OK; i++) {
-        s->at[i].dMsmbh = a[i].accreted;
-        s->at[i].Esave = a[i].saved;
-        s->at[i].dMBH_coarse = s->at[i].dMEd_coarse = 0;
+        struct sink *at = &s->at[i];
+        at->dMsmbh = a[i].accreted;
+        at->Esave = a[i].saved;
+        *(a[i].mode == AGN_JET ? &at->jets : &at->heat) += a[i].given / law.light2;
+        at->dMBH_coarse = at->dMEd_coarse = 0;
     }
-    if (err == OK) tell(r, s->n, a, s->radiated);
+    if (err == OK) tell(r, s, a);
     FREE(a);
     return err;
 }

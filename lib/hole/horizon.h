@@ -8,6 +8,7 @@
 
 /* Code units at the time of the step. */
 struct hole_law {
+    double aexp;              /* of this time */
     double G, dx;             /* of gravity; of a finest cell, at constant physical size */
     bool bondi, drag;         /* do they accrete, are they dragged? */
     double dense;             /* threshold of star formation: gas above it is boosted */

@@ -102,12 +102,16 @@ static void join(const struct sink_place *p, const struct hole_merging *law, str
         a->x[d] += b->m / m * r[d];
         a->v[d] = (a->m * a->v[d] + b->m * b->v[d]) / m;
         a->jgas[d] += b->jgas[d];
+        a->thrust[d] += b->thrust[d];
     }
     sink_wrap(p->mesh, a->x);
     a->dMsmbh += b->dMsmbh;
     a->dMBH_coarse += b->dMBH_coarse;
     a->dMEd_coarse += b->dMEd_coarse;
     a->Esave += b->Esave;
+    a->radiated += b->radiated;
+    a->heat += b->heat;
+    a->jets += b->jets;
     a->m = m;
     b->m = 0;
 }

@@ -47,7 +47,6 @@ struct sinks {
     int64_t total;   /* of all ranks, known to all */
     int64_t made;    /* ids given so far: the next is made + 1 */
     int level;       /* on which they moved last; 0: not yet */
-    double radiated; /* mass, by those of this rank, since the run began (Horizon) */
 };
 
 /* A column of the state, for checkpoints. */
