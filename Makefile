@@ -40,6 +40,12 @@ $(BIN)/ptah: scripts/ptah
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
 
+# The device that dev_open means by "auto": config.mk.
+$(B)/lib/dev/dev.o: CFLAGS += -DPTAH_DEV='"$(DEV)"'
+$(B)/lib/dev/dev.o: $(B)/dev-$(DEV)
+$(B)/dev-$(DEV):
+	@mkdir -p $(@D); rm -f $(B)/dev-*; touch $@
+
 $(B)/libptah.a: $(LIBOBJ)
 	@rm -f $@; ar rcs $@ $^
 

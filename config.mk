@@ -28,6 +28,9 @@ LIBS_C  :=
 LIBS_LD := -lgsl -lgslcblas -lfftw3 -lpng -lz $(if $(HDF5),-lhdf5)
 DRAW_LD := $(if $(CAIRO),-lcairo)
 endif
+# make DEV=host: kernels of devices run on an emulated one (docs/gpu.md) where a run asks for them;
+# DEV=none: not at all
+DEV     ?= none
 # make MORTON128=1: octree keys of 128 bits, 42 levels instead of 21
 MORTON128 ?=
 # options of distributions' packages

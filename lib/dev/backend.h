@@ -1,0 +1,35 @@
+/* dev/backend: what a back end provides. Private to dev. */
+#pragma once
+#include "dev/dev.h"
+
+enum { DEV_NAME = 100 };
+enum dev_way { DEV_PUT, DEV_GET, DEV_COPY };
+
+/* Devices, streams and events are what the back end makes of them. */
+struct dev_ops {
+    const char *kind;
+    bool host;
+    void *(*open)(const struct dev_how *how, char name[DEV_NAME], char why[DEV_WHY]);
+    void (*close)(void *dev);
+    void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: does not fit */
+    void (*release)(void *dev, void *p);
+    void *(*stream_new)(void *dev);
+    void (*stream_free)(void *dev, void *stream);
+    void *(*event_new)(void *dev);
+    void (*event_free)(void *dev, void *event);
+    void (*record)(void *dev, void *event, void *stream);
+    void (*after)(void *dev, void *stream, void *event);
+    bool (*wait)(void *dev, void *stream, char why[DEV_WHY]); /* false: the device failed */
+    void (*move)(void *dev, void *stream, enum dev_way way, void *to, const void *from,
+                 size_t bytes);
+    void (*fill)(void *dev, void *stream, void *to, int byte, size_t bytes);
+    void (*launch)(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks,
+                   const void *args);
+    void (*scan)(void *dev, void *stream, int32_t *to, const int32_t *from, int64_t n);
+    void (*sort)(void *dev, void *stream, uint64_t *key, int32_t *value, int64_t n);
+};
+
+extern const struct dev_ops dev_ops_host;
+#ifdef PTAH_CUDA
+extern const struct dev_ops dev_ops_cuda;
+#endif

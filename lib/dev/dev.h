@@ -1,0 +1,73 @@
+/* dev: a device beside the host: its memory, streams, events, copies, launches, scans, sorts.
+ *
+ * One header, three back ends (backend.h): `cuda`; `host`, a device that is made of pages of this
+ * machine (host.c) and shows missing copies, races and orders that nobody asked for; `none`.
+ * Nothing here is collective.
+ *
+ * Memory of a device is an address that only its kernels and the copies here may follow. All work
+ * is asynchronous: it runs after what was put into the same stream before it, at some time until
+ * dev_wait of that stream returns, and what it reads and writes must stay as it is until then.
+ * Streams know of each other only by events. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct dev;
+struct dev_stream;
+struct dev_event;
+struct dev_kernel; /* dev/kernel.h */
+
+enum { DEV_WHY = 200 };
+
+struct dev_how {
+    const char *kind; /* one of those above; "auto" (or NULL): that of the build */
+    int rank;         /* of this process on its node: ranks take devices in turn */
+    uint64_t seed;    /* host: of its orders; 0: everything in the order of its issue */
+    size_t most;      /* host: bytes of memory; 0: no limit */
+};
+
+/* NULL if there is no such device here; `why` then holds a sentence. */
+struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY]);
+void dev_close(struct dev **d); /* waits for all streams; frees all that is left */
+const char *dev_name(const struct dev *d);
+bool dev_is_host(const struct dev *d); /* emulated: what it proves is bits, not speed */
+
+/* Device memory, uninitialised, aligned to 256 bytes; `name` is a literal (lent). ERR_LIMIT: it
+ * does not fit. */
+MUST_USE enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name);
+void dev_free(struct dev *d, void *p); /* nothing that uses it is under way; NULL is allowed */
+size_t dev_bytes(const struct dev *d); /* in use */
+
+struct dev_stream *dev_stream_new(struct dev *d);
+void dev_stream_free(struct dev_stream **s); /* waits for it */
+struct dev_event *dev_event_new(struct dev *d);
+void dev_event_free(struct dev_event **e);
+void dev_record(struct dev_event *e, struct dev_stream *s); /* it happens when s has come here */
+/* What is put into s from now on runs after the last dev_record of e before this call. */
+void dev_after(struct dev_stream *s, struct dev_event *e);
+/* The host waits for all that is in s. ERR_LIMIT: the device failed; nothing in its memory counts
+ * any more. */
+MUST_USE enum err dev_wait(struct dev_stream *s);
+
+/* Host to device, device to host, device to device. */
+void dev_put(struct dev_stream *s, void *to, const void *from, size_t bytes);
+void dev_get(struct dev_stream *s, void *to, const void *from, size_t bytes);
+void dev_copy(struct dev_stream *s, void *to, const void *from, size_t bytes);
+void dev_fill(struct dev_stream *s, void *to, int byte, size_t bytes);
+
+/* args: the kernel's struct, copied at the call. No blocks: nothing happens. */
+void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks, const void *args);
+/* to[i] = from[0] + … + from[i-1], i = 0 … n: n+1 sums; from and to differ. */
+void dev_scan(struct dev_stream *s, int32_t *to, const int32_t *from, int64_t n);
+/* Ascending by key, stable; `value` goes along. */
+void dev_sort(struct dev_stream *s, uint64_t *key, int32_t *value, int64_t n);
+
+/* What crossed the bus since dev_open. */
+struct dev_count {
+    int64_t launches, blocks, copies; /* copies between host and device */
+    int64_t put, got;                 /* bytes to the device, and back */
+};
+struct dev_count dev_counts(const struct dev *d);

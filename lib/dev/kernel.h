@@ -1,0 +1,129 @@
+/* dev/kernel: block kernels as one text for all back ends.
+ *
+ * A file lib/<module>/<name>_kernel.c is compiled by the C compiler for the emulated device and,
+ * where there is nvcc, once more as CUDA. A kernel is
+ *
+ *     KERNEL(name, struct args, struct shared, threads)
+ *     {
+ *         PHASE (i, n) { … }
+ *         for (int k = 0; k < m; k++)
+ *             PHASE (i, n) { … }
+ *     }
+ *
+ * with a (its arguments), s (memory that the threads of a block share) and b->index of b->count
+ * blocks. The threads of a block share out 0 ≤ i < n of a phase in any order and at the same time;
+ * a barrier ends each phase, so the next one sees all that was written in it. Within a phase none
+ * may read what another i writes. What stands outside of phases is done by all threads alike. In a
+ * phase `continue` is allowed, `break` and `return` are not. What lives longer than a phase is in s
+ * or in memory of the device.
+ *
+ * Bits are those of the CPU: no fused operations (-fmad=false), point functions from headers. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/device.h"
+
+struct dev_block {
+    int index, count; /* of this block, of all */
+    uint64_t random;  /* host: state of the orders; 0: ascending */
+};
+
+struct dev_kernel {
+    const char *name;
+    int threads;
+    size_t shared, args; /* bytes */
+    void (*host)(const void *args, void *shared, struct dev_block *b);
+    int (*cuda)(void *stream, unsigned blocks, const void *args); /* NULL: not built */
+};
+
+#if defined(__CUDACC__)
+
+/* clang-format off */
+#define KERNEL(name, args_type, shared_type, threads)                                              \
+    static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
+                                                        struct dev_block *b);                      \
+    __global__ void __launch_bounds__(threads) name(const __grid_constant__ args_type a)           \
+    {                                                                                              \
+        __shared__ shared_type s;                                                                  \
+        struct dev_block b = {(int)blockIdx.x, (int)gridDim.x, 0};                                 \
+        name##_block(&a, &s, &b);                                                                  \
+    }                                                                                              \
+    extern "C" int name##_cuda(void *stream, unsigned blocks, const void *args)                    \
+    {                                                                                              \
+        name<<<blocks, threads, 0, (cudaStream_t)stream>>>(*(const args_type *)args);              \
+        return (int)cudaGetLastError();                                                            \
+    }                                                                                              \
+    static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
+                                                        struct dev_block *b)
+/* clang-format on */
+
+#define PHASE(i, n)                                                                                \
+    for (int phase_ = 1; phase_; phase_ = 0, __syncthreads())                                      \
+        for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
+
+#else
+
+/* 0 ≤ at < n from anywhere in steps that have no divisor in common with n. */
+struct dev_walk {
+    int left, at, step, n;
+};
+
+static inline uint64_t dev_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static inline struct dev_walk dev_walk(struct dev_block *b, int n)
+{
+    struct dev_walk w = {n, 0, 1, n};
+    if (b->random == 0 || n < 2) return w;
+    w.at = (int)(dev_random(&b->random) % (uint64_t)n);
+    int x = n, y;
+    do { /* Euclid */
+        w.step = 1 + (int)(dev_random(&b->random) % (uint64_t)(n - 1));
+        for (x = n, y = w.step; y != 0;) {
+            int r = x % y;
+            x = y;
+            y = r;
+        }
+    } while (x != 1);
+    return w;
+}
+
+static inline void dev_walk_on(struct dev_walk *w)
+{
+    w->left--;
+    w->at += w->step;
+    if (w->at >= w->n) w->at -= w->n;
+}
+
+#ifdef PTAH_CUDA
+#define DEV_CUDA_DECLARE(name) int name##_cuda(void *stream, unsigned blocks, const void *args);
+#define DEV_CUDA_OF(name) name##_cuda
+#else
+#define DEV_CUDA_DECLARE(name)
+#define DEV_CUDA_OF(name) NULL
+#endif
+
+/* clang-format off */
+#define KERNEL(name, args_type, shared_type, threads)                                              \
+    static void name##_block(const args_type *a, shared_type *s, struct dev_block *b);             \
+    static void name##_host(const void *a, void *s, struct dev_block *b)                           \
+    {                                                                                              \
+        name##_block(a, s, b);                                                                     \
+    }                                                                                              \
+    DEV_CUDA_DECLARE(name)                                                                         \
+    const struct dev_kernel name = {#name, threads, sizeof(shared_type), sizeof(args_type),        \
+                                    name##_host, DEV_CUDA_OF(name)};                               \
+    static void name##_block(const args_type *a, shared_type *s, struct dev_block *b)
+/* clang-format on */
+
+#define PHASE(i, n)                                                                                \
+    for (struct dev_walk walk_ = dev_walk(b, (n)); walk_.left > 0; dev_walk_on(&walk_))            \
+        for (int i = walk_.at, once_ = 1; once_; once_ = 0, (void)(i))
+
+#endif

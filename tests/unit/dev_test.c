@@ -1,0 +1,372 @@
+/* dev: the emulated device against plain loops, and what it must catch: memory of the device that
+ * the host follows, copies too early, orders of streams, blocks and threads that nobody asked for.
+ * Each law is asked with 20 seeds; each planted fault must show in one of them.
+ *
+ * test: tier=quick */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "dev/dev.h"
+#include "dev/kernel.h"
+
+enum { SEEDS = 20, N = 5000, THREADS = 64, EACH = 4 * THREADS };
+
+static struct dev *device(uint64_t seed)
+{
+    char why[DEV_WHY] = "";
+    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .seed = seed}, why);
+    CHECK(d, "%s", why);
+    return d;
+}
+
+static void *array(struct dev *d, size_t bytes, const char *name)
+{
+    void *p = NULL;
+    CHECK(dev_new(d, &p, bytes, name) == OK && p);
+    return p;
+}
+
+static uint64_t hash(const void *p, size_t bytes)
+{
+    const unsigned char *c = p;
+    uint64_t h = 1469598103934665603u;
+    for (size_t i = 0; i < bytes; i++) h = (h ^ c[i]) * 1099511628211u;
+    return h;
+}
+
+/* ---- kernels: sums of blocks of EACH values ---- */
+
+struct sum_args {
+    double *to;
+    const double *from;
+    int n;
+};
+
+struct sum_shared {
+    double part[THREADS];
+};
+
+static void sum_up(const struct sum_args *a, struct sum_shared *s, struct dev_block *b)
+{
+    for (int half = THREADS / 2; half > 0; half /= 2)
+        PHASE (t, half) s->part[t] += s->part[t + half];
+    PHASE (t, 1) a->to[b->index] = s->part[0];
+}
+
+KERNEL(kernel_sum, struct sum_args, struct sum_shared, THREADS)
+{
+    PHASE (t, THREADS) {
+        s->part[t] = 0;
+        for (int i = t; i < EACH; i += THREADS) {
+            int64_t at = (int64_t)b->index * EACH + i;
+            if (at < a->n) s->part[t] += a->from[at];
+        }
+    }
+    sum_up(a, s, b);
+}
+
+/* Planted: what others read is written in the same phase. */
+KERNEL(kernel_no_barrier, struct sum_args, struct sum_shared, THREADS)
+{
+    PHASE (t, THREADS) {
+        s->part[t] = a->from[b->index * EACH + t];
+        if (t < THREADS / 2) s->part[t] += s->part[t + THREADS / 2];
+    }
+    PHASE (t, 1) a->to[b->index] = s->part[0];
+}
+
+/* Planted: shared memory counts as zero at the start. */
+KERNEL(kernel_no_zero, struct sum_args, struct sum_shared, THREADS)
+{
+    PHASE (t, THREADS)
+        if (t < THREADS / 2) s->part[t] = a->from[b->index * EACH + t];
+    sum_up(a, s, b);
+}
+
+/* Planted: all threads of a block, or all blocks, add to one place in the order in which they
+ * come. */
+KERNEL(kernel_race, struct sum_args, struct sum_shared, THREADS)
+{
+    PHASE (t, EACH) a->to[b->index] += a->from[b->index * EACH + t];
+}
+
+/* Planted: a block needs what the one before it has made. */
+KERNEL(kernel_chain, struct sum_args, struct sum_shared, THREADS)
+{
+    PHASE (t, 1) a->to[b->index] = a->from[b->index] + (b->index ? a->to[b->index - 1] : 0.0);
+}
+
+static void values(double *x)
+{
+    struct rng r = rng_make(7, 1, 1);
+    for (int i = 0; i < N; i++) x[i] = (rng_uniform(&r) - 0.5) * (1 << rng_word(&r) % 20);
+}
+
+enum { BLOCKS = N / EACH };
+
+static uint64_t run_kernel(const struct dev_kernel *k, uint64_t seed)
+{
+    double x[N], sum[BLOCKS] = {0};
+    struct dev *d = device(seed);
+    struct dev_stream *s = dev_stream_new(d);
+    struct sum_args a = {array(d, sizeof sum, "sums"), array(d, sizeof x, "values"), N};
+    values(x);
+    dev_put(s, (void *)a.from, x, sizeof x);
+    dev_fill(s, a.to, 0, sizeof sum);
+    dev_launch(s, k, BLOCKS, &a);
+    dev_get(s, sum, a.to, sizeof sum);
+    CHECK(dev_wait(s) == OK);
+    dev_stream_free(&s);
+    dev_close(&d);
+    return hash(sum, sizeof sum);
+}
+
+static int results(const struct dev_kernel *k)
+{
+    uint64_t first = run_kernel(k, 1);
+    int other = 0;
+    for (uint64_t seed = 2; seed <= SEEDS; seed++) other += run_kernel(k, seed) != first;
+    return other;
+}
+
+/* No seed: the order of a plain loop. */
+static void test_kernels(void)
+{
+    double x[N], part[THREADS], sum[BLOCKS];
+    values(x);
+    for (int k = 0; k < BLOCKS; k++) {
+        for (int t = 0; t < THREADS; t++) {
+            part[t] = 0;
+            for (int i = t; i < EACH; i += THREADS) part[t] += x[k * EACH + i];
+        }
+        for (int half = THREADS / 2; half > 0; half /= 2)
+            for (int t = 0; t < half; t++) part[t] += part[t + half];
+        sum[k] = part[0];
+    }
+    for (uint64_t seed = 0; seed <= SEEDS; seed++)
+        CHECK(run_kernel(&kernel_sum, seed) == hash(sum, sizeof sum), "seed %d", (int)seed);
+    CHECK(results(&kernel_no_barrier) > 0);
+    CHECK(run_kernel(&kernel_no_zero, 1) != hash(sum, sizeof sum));
+    CHECK(results(&kernel_race) > 0);
+    CHECK(results(&kernel_chain) > 0);
+}
+
+/* ---- streams ---- */
+
+struct add_args {
+    int *x;
+    int add;
+};
+
+KERNEL(kernel_add, struct add_args, struct sum_shared, THREADS)
+{
+    PHASE (t, 1) a->x[0] = 3 * a->x[0] + a->add;
+}
+
+/* Work of two streams on one number, ordered by an event or not (planted). */
+static int two_streams(uint64_t seed, bool event)
+{
+    struct dev *d = device(seed);
+    struct dev_stream *a = dev_stream_new(d), *b = dev_stream_new(d);
+    struct dev_event *e = dev_event_new(d);
+    int x = 5;
+    struct add_args one = {array(d, sizeof x, "number"), 1}, two = {one.x, 2};
+    dev_put(a, one.x, &x, sizeof x);
+    dev_launch(a, &kernel_add, 1, &one);
+    dev_record(e, a);
+    if (event) dev_after(b, e);
+    dev_launch(b, &kernel_add, 1, &two);
+    dev_get(b, &x, one.x, sizeof x);
+    CHECK(x == 5, "too early"); /* nothing runs before someone waits */
+    CHECK(dev_wait(b) == OK && dev_wait(a) == OK);
+    dev_event_free(&e);
+    dev_stream_free(&a);
+    dev_stream_free(&b);
+    dev_close(&d);
+    return x;
+}
+
+/* Planted: the host changes what is still to be copied. */
+static int early_host(uint64_t seed)
+{
+    struct dev *d = device(seed);
+    struct dev_stream *s = dev_stream_new(d);
+    int x = 1, y = 0, *p = array(d, sizeof x, "number");
+    dev_put(s, p, &x, sizeof x);
+    x = 2;
+    dev_get(s, &y, p, sizeof y);
+    CHECK(dev_wait(s) == OK);
+    dev_stream_free(&s);
+    dev_close(&d);
+    return y;
+}
+
+static void test_streams(void)
+{
+    int wrong = 0;
+    for (uint64_t seed = 0; seed <= SEEDS; seed++) {
+        CHECK(two_streams(seed, true) == 3 * 16 + 2);
+        wrong += two_streams(seed, false) != 3 * 16 + 2;
+        CHECK(early_host(seed) == 2);
+    }
+    CHECK(wrong > 0);
+}
+
+/* ---- scans and sorts ---- */
+
+static void test_scan_sort(uint64_t seed)
+{
+    static int32_t one[N], sum[N + 1], value[N];
+    static uint64_t key[N];
+    struct dev *d = device(seed);
+    struct dev_stream *s = dev_stream_new(d);
+    struct rng r = rng_make(8, seed, 1);
+    for (int i = 0; i < N; i++) {
+        one[i] = (int32_t)(rng_word(&r) % 3);
+        value[i] = i;
+        key[i] = (uint64_t)(rng_word(&r) % 50) << 50 | rng_word(&r) % 40;
+    }
+    int32_t *from = array(d, sizeof one, "counts"), *to = array(d, sizeof sum, "sums");
+    uint64_t *k = array(d, sizeof key, "keys");
+    dev_put(s, from, one, sizeof one);
+    dev_put(s, k, key, sizeof key);
+    dev_scan(s, to, from, N);
+    dev_put(s, from, value, sizeof value);
+    dev_sort(s, k, from, N);
+    dev_get(s, sum, to, sizeof sum);
+    dev_get(s, value, from, sizeof value);
+    CHECK(dev_wait(s) == OK);
+    int32_t all = 0;
+    bool right = true, sorted = true;
+    for (int i = 0; i < N; i++) {
+        right &= sum[i] == all;
+        all += one[i];
+        int x = value[i], y = i ? value[i - 1] : value[i];
+        sorted &= key[y] < key[x] || (key[y] == key[x] && y <= x);
+    }
+    CHECK(right && sum[N] == all);
+    CHECK(sorted);
+    struct dev_count c = dev_counts(d);
+    CHECK(c.put == 2 * (int64_t)sizeof one + (int64_t)sizeof key);
+    CHECK(c.got == (int64_t)(sizeof sum + sizeof value) && c.copies == 5);
+    dev_stream_free(&s);
+    dev_close(&d);
+}
+
+/* ---- memory ---- */
+
+static struct dev *touched;
+static volatile double *pages;
+
+static void read_it(void)
+{
+    (void)pages[3];
+}
+
+static void write_beyond(void)
+{
+    double x[101] = {0};
+    struct dev_stream *s = dev_stream_new(touched);
+    dev_put(s, (void *)pages, x, sizeof x);
+}
+
+struct far_args {
+    double *x;
+};
+
+KERNEL(kernel_far, struct far_args, struct sum_shared, THREADS)
+{
+    PHASE (t, 1) a->x[b->index + 110] = 0;
+}
+
+static void launch_beyond(void)
+{
+    struct dev_stream *s = dev_stream_new(touched);
+    dev_launch(s, &kernel_far, 1, &(struct far_args){(double *)pages});
+    if (dev_wait(s) != OK) return;
+}
+
+static void read_freed(void)
+{
+    dev_free(touched, (void *)pages);
+    (void)pages[0];
+}
+
+static void put_device(void)
+{
+    struct dev_stream *s = dev_stream_new(touched);
+    dev_put(s, (void *)pages, (void *)(pages + 8), 8);
+}
+
+/* A child that does it must die of it, saying `says`. */
+static void must_die(void (*what)(void), const char *says)
+{
+    int end[2], status = 0;
+    char text[2000] = "";
+    CHECK(pipe(end) == 0);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(end[1], STDERR_FILENO);
+        what();
+        _exit(0);
+    }
+    close(end[1]);
+    for (size_t n = 0; n < sizeof text - 1;) {
+        ssize_t got = read(end[0], text + n, sizeof text - 1 - n);
+        if (got <= 0) break;
+        n += (size_t)got;
+    }
+    close(end[0]);
+    waitpid(child, &status, 0);
+    CHECK(WIFSIGNALED(status), "%s", says);
+    CHECK(strstr(text, says), "'%s' is not in '%s'", says, text);
+}
+
+static void test_memory(void)
+{
+    touched = device(3);
+    pages = array(touched, 100 * sizeof *pages, "gas of level 5");
+    CHECK(dev_bytes(touched) == 800);
+    must_die(read_it, "'gas of level 5' (800 bytes) was accessed by the host, at byte 24");
+    must_die(read_freed, "'gas of level 5' (800 bytes) was accessed after it was freed");
+    must_die(launch_beyond, "'gas of level 5' (800 bytes) was accessed beyond its end");
+    must_die(write_beyond, "host_memory_name");
+    must_die(put_device, "host_memory_touches");
+    dev_close(&touched);
+}
+
+static void test_limits(void)
+{
+    char why[DEV_WHY] = "";
+    void *p, *q;
+    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .most = 1000}, why);
+    CHECK(dev_new(d, &p, 600, "first") == OK);
+    CHECK(dev_new(d, &q, 600, "second") == ERR_LIMIT && strstr(err_message(), "'second'"));
+    dev_free(d, p);
+    CHECK(dev_new(d, &q, 600, "second") == OK);
+    for (int i = 0; i < 200; i++) { /* more than are kept after their end */
+        dev_free(d, q);
+        CHECK(dev_new(d, &q, 600, "again") == OK);
+    }
+    dev_close(&d);
+    CHECK(!dev_open(&(struct dev_how){.kind = "none"}, why) && why[0]);
+    CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
+}
+
+int main(void)
+{
+    test_kernels();
+    test_streams();
+    for (uint64_t seed = 0; seed <= 3; seed++) test_scan_sort(seed);
+    test_memory();
+    test_limits();
+    printf("%d checks, %d failed\n", passed + failed, failed);
+    return failed != 0;
+}
