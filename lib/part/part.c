@@ -1,6 +1,6 @@
 /* part: storage of particles and their moves between levels and ranks.
  *
- * Every particle of a level is tied to an oct (host), so the mesh side (part_mesh.c) never
+ * Every particle of a level is tied to an oct (host), so the mesh side (part_block.c) never
  * searches. part_enter compares the integer coordinates of a particle's oct with those of its host
  * and looks up the few that differ; part_hand_down reads the child of the host's cell. Both then
  * send away the particles whose host is a ghost.
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "part/part_block.h"
 #include "part/part_sort.h"
 
 static const size_t BATCH = (size_t)1 << 24; /* bytes that a rank sends in one exchange */
@@ -21,7 +22,7 @@ static const size_t BATCH = (size_t)1 << 24; /* bytes that a rank sends in one e
 enum {
     HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
     HOST_LOST = -2, /* beyond a boundary */
-    BLOCK = 4096    /* particles per chunk of a loop */
+    CHUNK = 4096    /* particles per chunk of a loop */
 };
 
 /* A particle between ranks: the columns of every run, then the other columns. */
@@ -39,6 +40,7 @@ void part_init(struct parts *p)
                        offsetof(struct parts, metal) == offsetof(struct parts, col[COL_METAL]),
                    "members and numbers of columns agree");
     memset(p, 0, sizeof *p);
+    p->block_depth = BLOCK_DEPTH_MAX;
     part_columns_init(&p->columns);
 }
 
@@ -462,8 +464,8 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
                 int l)
 {
 #pragma omp parallel for schedule(static)
-    for (int64_t b = p->first[l]; b < p->n; b += BLOCK)
-        rehost_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
+    for (int64_t b = p->first[l]; b < p->n; b += CHUNK)
+        rehost_block(p, m, l, b, b + CHUNK < p->n ? b + CHUNK : p->n);
     migrate(p, m, c, d, l, p->first[l]);
     runs_tidy(p, m, l);
     part_sort(p, p->first[l], p->run[l + 1]);
@@ -511,8 +513,8 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
     int64_t begin = p->first[l], down = 0;
     if (l < m->levelmax && m->lev[l + 1].noct > 0) {
 #pragma omp parallel for schedule(static) reduction(+ : down)
-        for (int64_t b = begin; b < p->n; b += BLOCK)
-            down += mark_block(p, m, l, b, b + BLOCK < p->n ? b + BLOCK : p->n);
+        for (int64_t b = begin; b < p->n; b += CHUNK)
+            down += mark_block(p, m, l, b, b + CHUNK < p->n ? b + CHUNK : p->n);
     }
     int64_t middle = p->n - down;
     if (down) partition(p, begin, middle);

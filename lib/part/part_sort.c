@@ -11,14 +11,24 @@
 
 #include "base/mem.h"
 
-enum { DISORDER = 32, BITS = 11, BUCKETS = 1 << BITS };
+enum { DISORDER = 32, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
 
-static int64_t count_descents(const lidx *host, int64_t n)
+/* Descents, or returns to a row of 2^NEAR octs if these are more: particles in the order of a
+ * lattice have few descents, but leave each row after a few particles. */
+static int64_t count_disorder(const lidx *host, int64_t n)
 {
-    int64_t d = 0;
-#pragma omp parallel for simd schedule(static) reduction(+ : d)
-    for (int64_t i = 1; i < n; i++) d += host[i] < host[i - 1];
-    return d;
+    int64_t descents = 0, changes = 0;
+    lidx low = host[0], high = host[0];
+#pragma omp parallel for simd schedule(static) reduction(+ : descents, changes) \
+    reduction(min : low) reduction(max : high)
+    for (int64_t i = 1; i < n; i++) {
+        descents += host[i] < host[i - 1];
+        changes += host[i] >> NEAR != host[i - 1] >> NEAR;
+        low = low < host[i] ? low : host[i];
+        high = high > host[i] ? high : host[i];
+    }
+    int64_t returns = changes - ((high >> NEAR) - (low >> NEAR));
+    return descents > returns ? descents : returns;
 }
 
 void part_sort_reserve(struct parts *p, int64_t n)
@@ -99,7 +109,7 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
 {
     int64_t n = end - begin;
     const lidx *host = p->host + begin;
-    if (n < 2 || count_descents(host, n) * DISORDER <= n) return;
+    if (n < 2 || count_disorder(host, n) * DISORDER <= n) return;
     BUG_ON(n > UINT32_MAX);
     part_sort_reserve(p, n);
     uint64_t *a = p->scratch[0], *b = p->scratch[1];

@@ -1,0 +1,131 @@
+/* part: see part_block.h. */
+#include "part/part_block.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Octs of the next level in and around the block, from those of this one, `side` per side; children
+ * of absent octs are as absent as these. */
+static int slots_descend(const struct level *lv, int side, const lidx *in, lidx *out)
+{
+    int fine = 2 * side - 2;
+    for (int z = 0; z < fine; z++)
+        for (int y = 0; y < fine; y++)
+            for (int x = 0; x < fine; x++) {
+                lidx up = in[((x + 1) >> 1) + side * (((y + 1) >> 1) + side * ((z + 1) >> 1))];
+                int c = ((x + 1) & 1) | ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
+                *out++ = up >= 0 ? lv->child[up][c] : up;
+            }
+    return fine;
+}
+
+static void block_link(struct block *b, const struct mesh *m, lidx ancestor)
+{
+    lidx other[BLOCK_SLOTS * BLOCK_SLOTS * BLOCK_SLOTS];
+    int side = 3, l = b->level - b->depth;
+    lidx *in = b->depth % 2 ? other : b->oct, *out = b->depth % 2 ? b->oct : other;
+    mesh_cube(m, l, ancestor, in);
+    for (; l < b->level; l++) {
+        side = slots_descend(&m->lev[l], side, in, out);
+        lidx *swap = in;
+        in = out;
+        out = swap;
+    }
+    b->whole = true;
+    for (int k = 0; k < side * side * side; k++) b->whole &= b->oct[k] >= 0;
+}
+
+void block_set(struct block *b, const struct mesh *m, int l, lidx o, int depth)
+{
+    const struct level *lv = &m->lev[l];
+    lidx ancestor = o;
+    b->level = l;
+    b->depth = o >= lv->nown ? 0 : depth < l ? depth : l - 1;
+    b->edge = (2 << b->depth) + 2;
+    int shift = 3 * b->depth;
+    okey key = lv->key[o] >> shift;
+    for (b->low = o; b->depth && b->low > 0 && lv->key[b->low - 1] >> shift == key;) b->low--;
+    for (b->high = o + 1; b->depth && b->high < lv->nown && lv->key[b->high] >> shift == key;)
+        b->high++;
+    for (int k = 0; k < b->depth; k++) ancestor = m->lev[l - k].parent[ancestor];
+    okey_coords(key, b->base);
+    for (int d = 0; d < 3; d++) {
+        b->base[d] = ((2 * b->base[d]) << b->depth) - 1;
+        b->wrap[d] = m->bounded[2 * d] || m->bounded[2 * d + 1] ? -1 : ((int64_t)1 << l) - 1;
+    }
+    for (lidx k = b->low; k < b->high; k++) {
+        int64_t q[3];
+        okey_coords(lv->key[k] & (((okey)1 << shift) - 1), q);
+        b->place[k - b->low] = (int32_t)(q[0] << 1 | q[1] << 9 | q[2] << 17);
+    }
+    b->place[BLOCK_OCTS] = 0x7f7f7f;
+    block_link(b, m, ancestor);
+}
+
+int block_depth(const struct mesh *m, int l, int64_t n, const lidx *host, int most)
+{
+    /* particles that make up for the larger patch */
+    static const int enough[BLOCK_DEPTH_MAX + 1] = {0, 8, 64};
+    const struct level *lv = &m->lev[l];
+    for (int d = most; d > 0; d--) {
+        int64_t last = enough[d] - 1;
+        if (last < n && host[0] < lv->nown && host[last] < lv->nown &&
+            lv->key[host[0]] >> 3 * d == lv->key[host[last]] >> 3 * d)
+            return d;
+    }
+    return 0;
+}
+
+int block_place_one(const struct block *b, lidx host, const int64_t cell[3])
+{
+    int at = 0;
+    for (int d = 2; d >= 0; d--) {
+        int place = b->place[host - b->low] >> 8 * d & 255;
+        int64_t x = (cell[d] - b->base[d] - place) & b->wrap[d];
+        if ((uint64_t)x >= 3) return -1;
+        at = BLOCK_EDGE * at + place + (int)x;
+    }
+    return at;
+}
+
+void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l,
+                 int64_t begin, int n)
+{
+    int e;
+    /* a division by a power of two is exact as a multiplication too */
+    bool exact = frexp(m->boxlen, &e) == 0.5;
+    double scale = (double)((int64_t)1 << l) / m->boxlen;
+    for (int d = 0; d < 3; d++) {
+        const double *restrict x = p->x[d] + begin;
+        double *restrict cell = c->cell[d], *restrict w = c->w[d];
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            double u = (exact ? x[k] * scale : part_cells(m, l, x[k])) - 0.5, f = floor(u);
+            cell[k] = f;
+            w[k] = u - f;
+        }
+    }
+}
+
+/* Whole numbers near 0 as integers; what is far away stays outside of any patch. */
+static inline int32_t near(double x)
+{
+    return (int32_t)(!(x >= -1) ? -1 : x > 126 ? 126 : x);
+}
+
+void clouds_place(struct clouds *c, const struct block *b, const lidx *host, int from, int to)
+{
+    double bx = (double)b->base[0], by = (double)b->base[1], bz = (double)b->base[2];
+    uint32_t n = (uint32_t)(b->high - b->low);
+#pragma omp simd
+    for (int k = from; k < to; k++) {
+        uint32_t o = (uint32_t)(host[k] - b->low);
+        int32_t place = b->place[o < n ? o : BLOCK_OCTS];
+        int32_t x = near(c->cell[0][k] - bx), y = near(c->cell[1][k] - by),
+                z = near(c->cell[2][k] - bz);
+        uint32_t rx = (uint32_t)(x - (place & 255)), ry = (uint32_t)(y - (place >> 8 & 255)),
+                 rz = (uint32_t)(z - (place >> 16));
+        bool in = (rx < 3) & (ry < 3) & (rz < 3);
+        c->at[k] = in ? x + BLOCK_EDGE * (y + BLOCK_EDGE * z) : -1;
+    }
+}

@@ -1,0 +1,97 @@
+/* part: blocks of octs that share one patch of the mesh (private to lib/part).
+ *
+ * The cloud of a particle at x is a cube of one cell size dx around it: it overlaps the 2³ cells
+ * that start at floor(x/dx − ½), with weights w and 1−w per direction, w the fraction of x/dx − ½.
+ * A particle inside its host reaches the host's cells and the next ones: 4³.
+ *
+ * A block is the 1, 2³ or 4³ octs that share an ancestor. Its patch, their cells and the next ones,
+ * up to 10³, serves all their particles. It is the unit of work of a thread, or of a thread block
+ * of a GPU: links are found once for each block, by descending from the ancestor and its 26
+ * neighbours, and particles address cells relative to it. */
+#pragma once
+#include <math.h>
+
+#include "part/part.h"
+
+enum {
+    BLOCK_DEPTH_MAX = 2,
+    BLOCK_OCTS = 1 << 3 * BLOCK_DEPTH_MAX,
+    BLOCK_SLOTS = (1 << BLOCK_DEPTH_MAX) + 2, /* octs per side with those around */
+    BLOCK_EDGE = 2 * (1 << BLOCK_DEPTH_MAX) + 2,
+    BLOCK_CELLS = BLOCK_EDGE * BLOCK_EDGE * BLOCK_EDGE,
+    CLOUDS = 64 /* particles whose clouds are found together */
+};
+
+struct block {
+    int level; /* < 0: none yet */
+    int depth; /* 2^depth octs per side */
+    int edge;  /* cells per side of the patch */
+    lidx low, high;
+    bool whole; /* all octs in and around it exist */
+    /* cell coordinates of the patch's first cell; differences to it are taken modulo wrap+1 */
+    int64_t base[3], wrap[3];
+    /* octs of the block and around, x fastest, 2 + 2^depth per side */
+    lidx oct[BLOCK_SLOTS * BLOCK_SLOTS * BLOCK_SLOTS];
+    /* of octs low, low+1, …: place in the patch of the first cell that its particles reach, 8 bits
+     * a direction; the last: of none */
+    int32_t place[BLOCK_OCTS + 1];
+};
+
+/* The block of 2^depth octs per side, or the deepest one that exists, with oct o of level l. A
+ * ghost is a block alone. */
+void block_set(struct block *b, const struct mesh *m, int l, lidx o, int depth);
+
+/* The depth that is worth while for the particles that follow, host[0..n-1]; ≤ most. */
+int block_depth(const struct mesh *m, int l, int64_t n, const lidx *host, int most);
+
+static inline bool block_has(const struct block *b, lidx o)
+{
+    return o >= b->low && o < b->high;
+}
+
+/* Is the first of particles host[0..n-1] outside of the block a stray, with others of the block
+ * right behind? */
+static inline bool block_stray(const struct block *b, int64_t n, const lidx *host)
+{
+    for (int64_t k = 1; k < n && k < 4; k++)
+        if (block_has(b, host[k])) return true;
+    return false;
+}
+
+/* Clouds of particles: coordinates of their first cells (whole numbers), weights; their places in
+ * the patch of a block. */
+struct clouds {
+    double cell[3][CLOUDS], w[3][CLOUDS];
+    int32_t at[CLOUDS];
+};
+
+/* Cells and weights on level l of the clouds of particles begin … begin+n-1. */
+void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l,
+                 int64_t begin, int n);
+/* at[k] of particles from … to-1: the place of its first cell in the patch, x fastest with
+ * BLOCK_EDGE per side; -1 if its host is not of the block or the cloud not among the host's 4³
+ * cells. */
+void clouds_place(struct clouds *c, const struct block *b, const lidx *host, int from, int to);
+
+/* The same of one cloud; `host` is of the block. */
+int block_place_one(const struct block *b, lidx host, const int64_t cell[3]);
+
+/* Cell coordinates of particle i's cloud on level l, and its weights. */
+static inline void cloud_find(const struct parts *p, const struct mesh *m, int l, int64_t i,
+                              int64_t cell[3], double w[3])
+{
+    for (int d = 0; d < 3; d++) {
+        double u = part_cells(m, l, p->x[d][i]) - 0.5, f = floor(u);
+        cell[d] = (int64_t)f;
+        w[d] = u - f;
+    }
+}
+
+/* Volumes of the 8 parts of a cloud, x fastest. */
+static inline void cloud_volumes(const double w[3], double vol[8])
+{
+    double g[3] = {1.0 - w[0], 1.0 - w[1], 1.0 - w[2]};
+    double gg = g[0] * g[1], wg = w[0] * g[1], gw = g[0] * w[1], ww = w[0] * w[1];
+    vol[0] = gg * g[2], vol[1] = wg * g[2], vol[2] = gw * g[2], vol[3] = ww * g[2];
+    vol[4] = gg * w[2], vol[5] = wg * w[2], vol[6] = gw * w[2], vol[7] = ww * w[2];
+}

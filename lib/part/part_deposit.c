@@ -1,0 +1,257 @@
+/* part: deposit of mass and number, cloud in cell (Hockney & Eastwood 1988, §5-2-3).
+ *
+ * Contributions to cells that do not exist are dropped. They are integers, so their sum has no
+ * order. Those of the particles of a block of octs (part_block.h) are summed in its patch before
+ * they go to the mesh. The patch has one line of four sums for each cell where a cloud may begin:
+ * of the clouds' parts at (0,0), (1,0), (0,1) and (1,1) from there in x and y; the sum of a cell
+ * comes from four lines. So a cloud adds to two whole vectors, which no other cloud addresses with
+ * another offset. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "part/part_block.h"
+
+enum {
+    LINES = BLOCK_EDGE + 1, /* before the first: lines that stay 0, as does the last of each row */
+    PIECE = 4096            /* particles that are worth a thread */
+};
+
+typedef double real4 __attribute__((vector_size(32)));
+typedef int64_t long4 __attribute__((vector_size(32)));
+
+/* Where llrint(x), |x| < 2^51, is the difference of the bits of x + SHIFT and SHIFT. */
+static const double SHIFT = 0x1.8p52, SHIFT_MOST = 0x1p51;
+
+/* What is deposited, and where. */
+struct deposit {
+    const struct parts *p;
+    const struct mesh *m;
+    int l;
+    double per_mass; /* quanta per unit of mass */
+    double mass_cut; /* DM of at least this mass does not count; infinity: all counts */
+    bool dm_mass, dm_number;
+    int64_t (*mass)[8], (*number)[8];
+};
+
+/* A sum for an oct of another thread, to be added at the end. */
+struct spill {
+    lidx oct;
+    int cell;
+    int64_t mass, number;
+};
+
+/* One thread's state. It alone writes octs low..high-1 while all run. */
+struct depositor {
+    const struct deposit *g;
+    lidx low, high;
+    int64_t nspill, cap;
+    struct spill *spill;
+    struct block block, single; /* of the sums · of a particle that these do not serve */
+    long4 mass[LINES + BLOCK_CELLS], number[LINES + BLOCK_CELLS];
+};
+
+static void spill_add(struct depositor *t, lidx oct, int cell, int64_t mass, int64_t number)
+{
+    if (mass == 0 && number == 0) return;
+    if (t->nspill == t->cap) {
+        t->cap = 2 * t->cap + 1024;
+        t->spill = mem_grow(t->spill, sizeof *t->spill * (size_t)t->cap, "particle deposit");
+    }
+    t->spill[t->nspill++] = (struct spill){oct, cell, mass, number};
+}
+
+static inline void cell_add(struct depositor *t, lidx oct, int cell, int64_t mass, int64_t number)
+{
+    if (oct < t->low || oct >= t->high) {
+        spill_add(t, oct, cell, mass, number);
+        return;
+    }
+    t->g->mass[oct][cell] += mass;
+    if (t->g->number) t->g->number[oct][cell] += number;
+}
+
+static inline int64_t cell_sum(const long4 *line)
+{
+    return line[0][0] + line[-1][1] + line[-BLOCK_EDGE][2] + line[-BLOCK_EDGE - 1][3];
+}
+
+/* Adds the sums to the mesh and clears them. */
+static void block_flush(struct depositor *t)
+{
+    const struct block *b = &t->block;
+    int edge = b->edge, side = edge / 2 + 1;
+    if (b->level < 0) return;
+    for (int z = 0; z < edge; z++)
+        for (int y = 0; y < edge; y++) {
+            const lidx *row = b->oct + side * ((y + 1) / 2 + side * ((z + 1) / 2));
+            int c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2,
+                at = LINES + BLOCK_EDGE * (y + BLOCK_EDGE * z);
+            for (int x = 0; x < edge; x++) {
+                lidx o = row[(x + 1) / 2];
+                if (o < 0) continue;
+                cell_add(t, o, c | ((x + 1) & 1), cell_sum(t->mass + at + x),
+                         t->g->number ? cell_sum(t->number + at + x) : 0);
+            }
+        }
+    for (int z = 0; z < edge; z++) {
+        size_t at = LINES + (size_t)z * BLOCK_EDGE * BLOCK_EDGE,
+               bytes = sizeof(long4) * (size_t)(edge - 1) * BLOCK_EDGE;
+        memset(t->mass + at, 0, bytes);
+        if (t->g->number) memset(t->number + at, 0, bytes);
+    }
+}
+
+/* A particle that is not among those of the block, left its host, or is very heavy. If it left by
+ * less than an oct, its cells lie in the 27 octs around the host. Further out there are no existing
+ * cells: a particle moves by less than one oct per step. */
+static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
+{
+    const struct deposit *g = t->g;
+    struct block *b = &t->single;
+    int64_t cell[3];
+    double w[3], vol[8];
+    if (b->level < 0 || b->low != g->p->host[i]) block_set(b, g->m, g->l, g->p->host[i], 0);
+    cloud_find(g->p, g->m, g->l, i, cell, w);
+    cloud_volumes(w, vol);
+    for (int c = 0; c < 8; c++) {
+        int oct = 0, slot = 0, stride = 1;
+        bool in = true;
+        for (int d = 0; d < 3; d++, stride *= 3) {
+            /* from the first cell of the 27 octs: 0..5 */
+            int64_t x = (cell[d] + (c >> d & 1) - b->base[d] + 1) & b->wrap[d];
+            in &= (uint64_t)x < 6;
+            oct += stride * (int)(x >> 1 & 3);
+            slot |= (int)(x & 1) << d;
+        }
+        lidx o = in ? b->oct[oct] : NBR_NONE;
+        if (o >= 0) cell_add(t, o, slot, llrint(wm * vol[c]), llrint(wn * vol[c]));
+    }
+}
+
+/* Weights of particles in the two sums, in quanta. */
+static void weights_find(const struct deposit *g, int64_t begin, int n, double *wm, double *wn)
+{
+    const struct parts *p = g->p;
+    for (int k = 0; k < n; k++) {
+        int8_t family = p->family[begin + k];
+        double m = p->m[begin + k], one = 0x1p32;
+        bool dm = family == FAM_DM, real = family > 0; /* not a tracer */
+        bool counts = m > 0 || !p->is_static;          /* static: massless ones only feel forces */
+        wm[k] = real && (!dm || g->dm_mass) ? m * g->per_mass : 0;
+        if (!dm && p->mass_sph > 0) one *= m / p->mass_sph;
+        wn[k] = real && counts && (!dm || (g->dm_number && m < g->mass_cut)) ? one : 0;
+    }
+}
+
+/* The two halves in z of a cloud, each four parts, times the particle's weight. */
+static inline void cloud_add(long4 *line, const real4 low, const real4 high, double weight)
+{
+    real4 shift = {SHIFT, SHIFT, SHIFT, SHIFT};
+    line[0] += (long4)(weight * low + shift) - (long4)shift;
+    line[BLOCK_EDGE * BLOCK_EDGE] += (long4)(weight * high + shift) - (long4)shift;
+}
+
+/* Particles from … to-1 of those that begin at `begin`, all of one block. */
+static void block_deposit(struct depositor *t, const struct clouds *c, int64_t begin, int from,
+                          int to, const double *wm, const double *wn)
+{
+    bool number = t->g->number != NULL;
+    for (int k = from; k < to; k++) {
+        if (c->at[k] < 0) {
+            deposit_single(t, begin + k, wm[k], wn[k]);
+            continue;
+        }
+        double x = c->w[0][k], y = c->w[1][k], z = c->w[2][k];
+        real4 part = (real4){1.0 - x, x, 1.0 - x, x} * (real4){1.0 - y, 1.0 - y, y, y};
+        real4 low = part * (1.0 - z), high = part * z;
+        cloud_add(t->mass + LINES + c->at[k], low, high, wm[k]);
+        if (number) cloud_add(t->number + LINES + c->at[k], low, high, wn[k]);
+    }
+}
+
+static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left)
+{
+    const struct deposit *g = t->g;
+    struct block *b = &t->block;
+    const lidx *host = g->p->host + begin;
+    struct clouds c;
+    double wm[CLOUDS], wn[CLOUDS];
+    clouds_find(&c, g->p, g->m, g->l, begin, n);
+    weights_find(g, begin, n, wm, wn);
+    for (int from = 0, to; from < n; from = to) {
+        if (b->level < 0 ||
+            (!block_has(b, host[from]) && !block_stray(b, left - from, host + from))) {
+            block_flush(t);
+            int depth = block_depth(g->m, g->l, left - from, host + from, g->p->block_depth);
+            block_set(b, g->m, g->l, host[from], depth);
+        }
+        for (to = from + 1; to < n; to++)
+            if (!block_has(b, host[to]) && !block_stray(b, left - to, host + to)) break;
+        clouds_place(&c, b, host, from, to);
+        for (int k = from; k < to; k++)
+            if (!(fabs(wm[k]) < SHIFT_MOST && fabs(wn[k]) < SHIFT_MOST)) c.at[k] = -1;
+        block_deposit(t, &c, begin, from, to, wm, wn);
+    }
+}
+
+static void spills_add(struct depositor *t)
+{
+    for (int64_t i = 0; i < t->nspill; i++) {
+        const struct spill *s = &t->spill[i];
+#pragma omp atomic
+        t->g->mass[s->oct][s->cell] += s->mass;
+        if (!t->g->number) continue;
+#pragma omp atomic
+        t->g->number[s->oct][s->cell] += s->number;
+    }
+    FREE(t->spill);
+}
+
+/* Particles begin..end-1, nearly sorted by host: each thread takes a piece and the octs its piece
+ * begins with, up to those of the next. */
+static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
+{
+    int64_t n = end - begin, wish = n / PIECE + 1;
+    int most = omp_get_max_threads();
+#pragma omp parallel num_threads(wish < most ? (int)wish : most)
+    {
+        int me = omp_get_thread_num(), nt = omp_get_num_threads();
+        struct depositor t = {.g = g, .high = g->m->lev[g->l].noct};
+        lidx high = 0;
+        t.block.level = t.single.level = -1;
+        for (int s = 1; s <= me + 1 && s < nt; s++) {
+            lidx h = g->p->host[begin + n * s / nt];
+            high = h > high ? h : high;
+            if (s == me) t.low = high;
+            if (s == me + 1) t.high = high;
+        }
+        int64_t stop = begin + n * (me + 1) / nt;
+        for (int64_t b = begin + n * me / nt; b < stop; b += CLOUDS)
+            deposit_some(&t, b, stop - b < CLOUDS ? (int)(stop - b) : CLOUDS, stop - b);
+        block_flush(&t);
+#pragma omp barrier
+        spills_add(&t);
+    }
+}
+
+void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum,
+                  double mass_cut, int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8])
+{
+    struct deposit g = {.p = p,
+                        .m = m,
+                        .l = l,
+                        .per_mass = 1 / quantum,
+                        .mass_cut = mass_cut > 0 ? mass_cut : INFINITY,
+                        .dm_mass = cic_levelmax <= 0 || l <= cic_levelmax,
+                        .dm_number = cic_levelmax <= 0 || l < cic_levelmax,
+                        .mass = mass,
+                        .number = number};
+    int64_t begin = p->first[l];
+    for (int k = l + 1; begin < p->n; k++) { /* pieces of the last step, each nearly sorted */
+        int64_t end = k > m->levelmax ? p->n : p->run[k];
+        if (end > begin) deposit_run(&g, begin, end);
+        begin = end > begin ? end : begin;
+    }
+}

@@ -1,0 +1,254 @@
+/* part: force on particles, cloud in cell (Hockney & Eastwood 1988, §5-2-3), kick and drift.
+ *
+ * The force is that of level l if all 8 cells of the cloud are there, else that of the first
+ * coarser ancestor of the host where they are, with that level's cell size; by 2:1 balance that is
+ * l-1. The cells in and around a block of octs (part_block.h) are gathered once for all its
+ * particles. So are those of the coarser level, when a particle asks for them. Whoever the block
+ * cannot serve, because it left its host or is out of order, has a block of one oct. */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "part/part_block.h"
+
+/* three components; the fourth is 0, or NaN in a cell that does not exist: so is that of any sum */
+typedef double vec4 __attribute__((vector_size(32)));
+
+/* The force on the cells of a block and around. */
+struct patch {
+    struct block b;
+    vec4 f[BLOCK_CELLS];
+};
+
+struct gather {
+    const struct parts *p;
+    const struct mesh *m;
+    struct patch level, coarser, single; /* of level l · of level l-1, below it · of any oct */
+};
+
+static void gather_init(struct gather *g, const struct parts *p, const struct mesh *m)
+{
+    g->p = p;
+    g->m = m;
+    g->level.b.level = g->coarser.b.level = g->single.b.level = -1;
+}
+
+/* Beyond a boundary a cell has the force of the cell before it; the normal component of a mirror
+ * changes sign. */
+static void patch_mirror(struct patch *a, const struct gather *g, int d, int beyond, int before)
+{
+    static const int stride[3] = {1, BLOCK_EDGE, BLOCK_EDGE * BLOCK_EDGE};
+    int along = stride[(d + 1) % 3], across = stride[(d + 2) % 3];
+    bool mirror = g->p->reflect[2 * d + (beyond > before)];
+    for (int j = 0; j < a->b.edge; j++)
+        for (int i = 0; i < a->b.edge; i++) {
+            vec4 *f = a->f + along * i + across * j;
+            f[stride[d] * beyond] = f[stride[d] * before];
+            if (mirror) f[stride[d] * beyond][d] = -f[stride[d] * before][d];
+        }
+}
+
+static void patch_boundaries(struct patch *a, const struct gather *g)
+{
+    int64_t n = (int64_t)1 << a->b.level;
+    for (int d = 0; d < 3; d++) {
+        if (g->m->bounded[2 * d] && a->b.base[d] < 0) patch_mirror(a, g, d, 0, 1);
+        if (g->m->bounded[2 * d + 1] && a->b.base[d] + a->b.edge > n)
+            patch_mirror(a, g, d, a->b.edge - 1, a->b.edge - 2);
+    }
+}
+
+static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct, int depth)
+{
+    block_set(&a->b, g->m, l, oct, depth);
+    const struct level *lv = &g->m->lev[l];
+    const double(*fx)[8] = lv->fld[FLD_FX], (*fy)[8] = lv->fld[FLD_FY], (*fz)[8] = lv->fld[FLD_FZ];
+    int edge = a->b.edge, side = edge / 2 + 1;
+    for (int z = 0; z < edge; z++)
+        for (int y = 0; y < edge; y++) {
+            const lidx *row = a->b.oct + side * ((y + 1) / 2 + side * ((z + 1) / 2));
+            int c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
+            vec4 *f = a->f + BLOCK_EDGE * (y + BLOCK_EDGE * z);
+            for (int x = 0; x < edge; x++) {
+                lidx o = row[(x + 1) / 2];
+                int k = c | ((x + 1) & 1);
+                f[x] = o >= 0 ? (vec4){fx[o][k], fy[o][k], fz[o][k], 0} : (vec4){0, 0, 0, NAN};
+            }
+        }
+    patch_boundaries(a, g);
+}
+
+/* Interpolated force of a cloud whose first cell is f[0]. */
+static inline vec4 cloud_force(const vec4 *f, const double vol[8])
+{
+    enum { Y = BLOCK_EDGE, Z = BLOCK_EDGE * BLOCK_EDGE };
+    return f[0] * vol[0] + f[1] * vol[1] + f[Y] * vol[2] + f[Y + 1] * vol[3] + f[Z] * vol[4] +
+           f[Z + 1] * vol[5] + f[Z + Y] * vol[6] + f[Z + Y + 1] * vol[7];
+}
+
+static inline bool force_exists(vec4 f)
+{
+    return f[3] == 0;
+}
+
+/* Of one particle from a patch that has its host or the host's ancestor; NaN: its cloud is not all
+ * there. */
+static vec4 patch_force(const struct patch *a, const struct gather *g, lidx host, int64_t i)
+{
+    int64_t cell[3];
+    double w[3], vol[8];
+    cloud_find(g->p, g->m, a->b.level, i, cell, w);
+    cloud_volumes(w, vol);
+    int at = block_place_one(&a->b, host, cell);
+    return at < 0 ? (vec4){0, 0, 0, NAN} : cloud_force(a->f + at, vol);
+}
+
+/* Of one particle, from the finest of its host and the host's ancestors that holds the whole cloud.
+ */
+static vec4 single_force(struct gather *g, int l, int64_t i)
+{
+    struct patch *a = &g->single;
+    lidx oct = g->p->host[i];
+    for (int k = l;; k--) {
+        BUG_ON(k < 1);
+        if (a->b.level != k || a->b.low != oct) patch_load(a, g, k, oct, 0);
+        vec4 f = patch_force(a, g, oct, i);
+        if (force_exists(f)) return f;
+        oct = g->m->lev[k].parent[oct];
+    }
+}
+
+/* Of a particle whose cloud crosses the boundary of level l. */
+static vec4 coarser_force(struct gather *g, int l, int64_t i)
+{
+    struct patch *a = &g->coarser;
+    lidx oct = g->m->lev[l].parent[g->p->host[i]];
+    if (l > 1 && (a->b.level != l - 1 || !block_has(&a->b, oct)))
+        patch_load(a, g, l - 1, oct, g->level.b.depth > 0 ? g->level.b.depth - 1 : 0);
+    vec4 f = l > 1 ? patch_force(a, g, oct, i) : (vec4){0, 0, 0, NAN};
+    return force_exists(f) ? f : single_force(g, l, i);
+}
+
+/* Particles from … to-1 of those that begin at `begin`, all of one block. */
+static void block_force(struct gather *g, const struct clouds *c, int64_t begin, int from, int to,
+                        vec4 *force)
+{
+    const struct patch *a = &g->level;
+    double vol[8][CLOUDS];
+#pragma omp simd
+    for (int k = from; k < to; k++) {
+        double w[3] = {c->w[0][k], c->w[1][k], c->w[2][k]}, v[8];
+        cloud_volumes(w, v);
+        for (int j = 0; j < 8; j++) vol[j][k] = v[j];
+    }
+    for (int k = from; k < to; k++) {
+        double v[8];
+        if (c->at[k] < 0) {
+            force[k] = (vec4){0, 0, 0, NAN};
+            continue;
+        }
+        for (int j = 0; j < 8; j++) v[j] = vol[j][k];
+        force[k] = cloud_force(a->f + c->at[k], v);
+    }
+}
+
+static void forces_find(struct gather *g, int l, int64_t begin, int n, vec4 *force)
+{
+    struct clouds c;
+    struct patch *a = &g->level;
+    const lidx *host = g->p->host + begin;
+    int64_t left = g->p->first[l + 1] - begin;
+    if (!g->m->gravity) {
+        memset(force, 0, sizeof *force * (size_t)n);
+        return;
+    }
+    clouds_find(&c, g->p, g->m, l, begin, n);
+    for (int from = 0, to; from < n; from = to) {
+        if (a->b.level != l ||
+            (!block_has(&a->b, host[from]) && !block_stray(&a->b, left - from, host + from))) {
+            int depth = block_depth(g->m, l, left - from, host + from, g->p->block_depth);
+            patch_load(a, g, l, host[from], depth);
+        }
+        for (to = from + 1; to < n; to++)
+            if (!block_has(&a->b, host[to]) && !block_stray(&a->b, left - to, host + to)) break;
+        clouds_place(&c, &a->b, host, from, to);
+        block_force(g, &c, begin, from, to, force);
+        for (int k = from; k < to; k++)
+            if (!force_exists(force[k]))
+                force[k] = c.at[k] < 0 ? single_force(g, l, begin + k)
+                                       : coarser_force(g, l, begin + k);
+    }
+}
+
+/* ---- kick and drift ---- */
+
+static inline int clouds_count(int64_t begin, int64_t end)
+{
+    return end - begin < CLOUDS ? (int)(end - begin) : CLOUDS;
+}
+
+static void synchro_some(struct parts *p, int l, int64_t begin, int n, const vec4 *force,
+                         const double *dtnew, const double *dtold)
+{
+    double dt[CLOUDS];
+    int32_t *levelp = p->levelp + begin;
+    for (int k = 0; k < n; k++) {
+        dt[k] = levelp[k] >= l ? dtnew[levelp[k]] : dtold[levelp[k]];
+        levelp[k] = l;
+    }
+    for (int d = 0; d < 3; d++) {
+        double *restrict v = p->v[d] + begin;
+#pragma omp simd
+        for (int k = 0; k < n; k++)
+            v[k] = p->is_static ? force[k][d] : v[k] + force[k][d] * 0.5 * dt[k];
+    }
+}
+
+static void move_some(struct parts *p, int64_t begin, int n, const vec4 *force, double dt)
+{
+    for (int d = 0; d < 3; d++) {
+        double *restrict v = p->v[d] + begin, *restrict x = p->x[d] + begin;
+        if (p->is_static) {
+            for (int k = 0; k < n; k++) v[k] = force[k][d];
+            continue;
+        }
+#pragma omp simd
+        for (int k = 0; k < n; k++) {
+            v[k] += force[k][d] * 0.5 * dt;
+            x[k] += v[k] * dt;
+        }
+    }
+}
+
+void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
+                  const double *dtold)
+{
+    int64_t end = p->first[l + 1];
+#pragma omp parallel
+    {
+        struct gather g;
+        vec4 force[CLOUDS];
+        gather_init(&g, p, m);
+#pragma omp for schedule(static)
+        for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
+            forces_find(&g, l, b, clouds_count(b, end), force);
+            synchro_some(p, l, b, clouds_count(b, end), force, dtnew, dtold);
+        }
+    }
+}
+
+void part_move(struct parts *p, const struct mesh *m, int l, double dt)
+{
+    int64_t end = p->first[l + 1];
+#pragma omp parallel
+    {
+        struct gather g;
+        vec4 force[CLOUDS];
+        gather_init(&g, p, m);
+#pragma omp for schedule(static)
+        for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
+            forces_find(&g, l, b, clouds_count(b, end), force);
+            move_some(p, b, clouds_count(b, end), force, dt);
+        }
+    }
+}
