@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "clump/priv.h"
 
+/* Peaks, clumps and halos. */
 static enum err find(struct finder *f)
 {
     TRY(patch_find(f));
@@ -15,9 +16,15 @@ static enum err find(struct finder *f)
     measure_clumps(f);
     merge_halos(f);
     measure_halos(f);
-    if (f->par->unbind.on) unbind(f);
-    list_make(f);
     return OK;
+}
+
+static void finder_close(struct finder *f)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(f->label[l]);
+    FREE(f->cell);
+    FREE(f->peak);
+    FREE(f->edge);
 }
 
 enum err clump_find(const struct clump_par *par, const struct clump_field *field,
@@ -27,10 +34,22 @@ enum err clump_find(const struct clump_par *par, const struct clump_field *field
     struct finder f = {.par = par, .f = field, .m = m, .p = p, .d = d, .c = c, .out = out};
     memset(out, 0, sizeof *out);
     enum err err = find(&f);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(f.label[l]);
-    FREE(f.cell);
-    FREE(f.peak);
-    FREE(f.edge);
+    if (err == OK && par->unbind.on) unbind(&f);
+    if (err == OK) list_make(&f);
+    finder_close(&f);
+    return err;
+}
+
+enum err clump_find_cores(const struct clump_par *par, const struct clump_field *field,
+                          const struct clump_core_par *core, const struct mesh *m,
+                          const struct domain *d, const struct comm *c, struct clump_cores *out)
+{
+    struct clumps total = {0};
+    struct finder f = {.par = par, .f = field, .m = m, .d = d, .c = c, .out = &total};
+    memset(out, 0, sizeof *out);
+    enum err err = find(&f);
+    if (err == OK) cores_make(&f, core, out);
+    finder_close(&f);
     return err;
 }
 

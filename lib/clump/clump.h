@@ -79,6 +79,44 @@ MUST_USE enum err clump_find(const struct clump_par *par, const struct clump_fie
                              const struct comm *c, struct clumps *out);
 void clumps_free(struct clumps *k);
 
+/* ---- where sinks may form (sink/create) ---- */
+
+struct clump_core_par {
+    double trim; /* > 0: cells farther from their peak leave their clump */
+    double near; /* radius of the ball around a peak whose gas and stars are added up */
+    double gamma, smallr;
+    double (*stars[LEVEL_MAX + 2])[8]; /* their density (lent); NULL: not wanted */
+    int64_t ntaken;                    /* places in the box, of this rank and those nearby, … */
+    const double (*taken)[3];
+    double apart; /* … that take clumps whose peak is nearer */
+    bool halos;   /* and the clumps that they are in, and the halos of all these */
+};
+
+/* A relevant clump of gas, on the rank of its peak cell. Second moments are about its centre of
+ * mass; pressure and gravity as in the virial theorem. */
+struct clump_core {
+    int64_t index; /* as in struct clump */
+    int level;     /* the peak cell: */
+    lidx oct;
+    int cell;
+    bool main; /* of its halo */
+    bool taken;
+    double x[3], most, mass;
+    double near, stars;               /* in the ball */
+    double kinetic, thermal, gravity; /* sums of m v^2, 3 P V, m a·r */
+};
+struct clump_cores {
+    int64_t n, peaks, relevant; /* the others: of all ranks */
+    struct clump_core *at;      /* this rank's; FREE */
+};
+
+/* Finds clumps as clump_find does, but for unbinding, and what decides on sinks; f->mass is the
+ * density of the gas, whose force is that of the mesh. (collective) */
+MUST_USE enum err clump_find_cores(const struct clump_par *par, const struct clump_field *f,
+                                   const struct clump_core_par *core, const struct mesh *m,
+                                   const struct domain *d, const struct comm *c,
+                                   struct clump_cores *out);
+
 /* This rank's piece of clump_NNNNN.txt or halo_NNNNN.txt in RAMSES's columns; *bytes: its length
  * (owner: caller, FREE). */
 char *clump_text(const struct clumps *k, bool halos, size_t *bytes);

@@ -138,3 +138,5 @@ void measure_halos(struct finder *f);  /* measure.c (collective) */
 void unbind(struct finder *f);         /* unbind.c (collective) */
 void list_number(struct finder *f);    /* list.c: index of all peaks (collective) */
 void list_make(struct finder *f);      /* list.c: f->out (collective) */
+/* core.c (collective) */
+void cores_make(struct finder *f, const struct clump_core_par *par, struct clump_cores *out);

@@ -285,6 +285,16 @@ void hydro_change_free(struct hydro_change *c)
     c->n = c->cap = 0;
 }
 
+void hydro_change_apply(const struct hydro_change *c, struct level *lv)
+{
+    for (lidx i = 0; c->row && i < lv->nown; i++) {
+        if (c->row[i] < 0) continue;
+        double(*u)[8] = c->u + (size_t)c->nvar * (size_t)c->row[i];
+        for (int v = 0; v < c->nvar; v++)
+            for (int k = 0; k < 8; k++) lv->fld[FLD_U + v][i][k] += u[v][k];
+    }
+}
+
 static void oct_change(struct oct_work *o)
 {
     const struct hydro_change *c = o->up->change;

@@ -73,6 +73,8 @@ struct hydro_change {
 /* That of own oct i of a level of nown octs; valid until the next call. */
 double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8];
 void hydro_change_free(struct hydro_change *c);
+/* The same outside of a step: adds it to U of own octs. */
+void hydro_change_apply(const struct hydro_change *c, struct level *lv);
 
 /* The same with tiles of 2^mindepth to 2^maxdepth octs per side (0 ≤ … ≤ 3), for tests and
  * measurements: same bits. */

@@ -277,7 +277,9 @@ enum err param_check_clumps(const struct params *p)
         FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS needs clumpfind=.true.");
     if (p->run.unbind && !p->run.pic)
         FAIL(ERR_PARAM, "unbind=.true. in &RUN_PARAMS is about particles: set pic=.true.");
-    if (!p->run.clumpfind) return OK;
+    bool by_sinks = param_sinks_ramses(p) && !p->run.cosmo; /* their density gives one */
+    const char *needs = p->run.clumpfind ? "clumpfind=.true." : "create_sinks=.true.";
+    if (!p->run.clumpfind && !param_creates_sinks(p)) return OK;
     if (c->ivar_clump > 0 && !p->run.hydro)
         FAIL(ERR_PARAM,
              "ivar_clump=%d in &CLUMPFIND_PARAMS is a variable of the gas, but hydro=.false.: set "
@@ -285,14 +287,16 @@ enum err param_check_clumps(const struct params *p)
              c->ivar_clump);
     if (c->density_threshold > 0) return OK;
     if (p->run.cosmo)
-        FAIL(ERR_PARAM, "clumpfind=.true. with cosmo=.true. needs density_threshold above 0 in "
-                        "&CLUMPFIND_PARAMS, in code units: 1 is the mean density");
+        FAIL(ERR_PARAM,
+             "%s with cosmo=.true. needs density_threshold above 0 in &CLUMPFIND_PARAMS, in code "
+             "units: 1 is the mean density",
+             needs);
     if (c->n_clfind > 0 && c->rho_clfind > 0)
         FAIL(ERR_PARAM,
              "n_clfind=%g and rho_clfind=%g in &CLUMPFIND_PARAMS are both the min "
              "density of clumps: set one of them",
              c->n_clfind, c->rho_clfind);
-    if (!(c->n_clfind > 0 || c->rho_clfind > 0))
+    if (!(c->n_clfind > 0 || c->rho_clfind > 0 || by_sinks))
         FAIL(ERR_PARAM, "clumpfind=.true. needs density_threshold (code units), n_clfind (H/cm^3) "
                         "or rho_clfind (g/cm^3) above 0 in &CLUMPFIND_PARAMS");
     return OK;

@@ -31,6 +31,11 @@ bool param_sinks_ramses(const struct params *p)
     return p->run.sink && given_ramses(p);
 }
 
+bool param_creates_sinks(const struct params *p)
+{
+    return param_sinks_ramses(p) && p->sink.create_sinks;
+}
+
 static enum err check_threshold(const struct params *p)
 {
     int given = (p->sink.d_sink > 0) + (p->sink.rho_sink > 0) + (p->physics.n_sink > 0);
@@ -45,6 +50,28 @@ static enum err check_threshold(const struct params *p)
              "accretion_scheme='%s' in &SINK_PARAMS needs the density of sinks: give n_sink, "
              "rho_sink or d_sink, or T2_star in &SF_PARAMS, from which it follows",
              p->sink.accretion_scheme);
+    return OK;
+}
+
+/* Of clumps, in which sinks form. */
+static enum err check_creation(const struct params *p)
+{
+    if (!p->run.hydro)
+        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS forms sinks out of gas: set "
+                        "hydro=.true., or create_sinks=.false. and give a file ic_sink");
+    if (p->run.cosmo && !p->physics.smbh &&
+        !(p->sink.d_sink > 0 || p->sink.rho_sink > 0 || p->physics.n_sink > 0))
+        FAIL(ERR_PARAM, "create_sinks=.true. in &SINK_PARAMS needs the least density of peaks that "
+                        "become sinks: give n_sink, rho_sink or d_sink, or smbh=.true.");
+    if (p->physics.smbh && !(p->clumpfind.saddle_threshold > 0))
+        FAIL(ERR_PARAM,
+             "create_sinks=.true. and smbh=.true. in &SINK_PARAMS put one black hole into each "
+             "halo: give saddle_threshold in &CLUMPFIND_PARAMS, above which clumps are one halo");
+    if (p->physics.smbh && !(p->physics.n_star > 0))
+        FAIL(ERR_PARAM,
+             "create_sinks=.true. and smbh=.true. in &SINK_PARAMS need the density of star "
+             "formation: n_star=%g in &SF_PARAMS must be above 0",
+             p->physics.n_star);
     return OK;
 }
 
@@ -65,6 +92,7 @@ static enum err check_ramses(const struct params *p)
         FAIL(ERR_PARAM,
              "accretion_scheme='%s' in &SINK_PARAMS needs gas: set hydro=.true., or 'none'",
              p->sink.accretion_scheme);
+    if (p->sink.create_sinks) TRY(check_creation(p));
     return check_threshold(p);
 }
 

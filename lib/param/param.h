@@ -88,6 +88,8 @@ MUST_USE enum err param_check_clumps(const struct params *p);
 MUST_USE enum err param_check_sinks(const struct params *p);
 /* Are the sinks those of RAMSES, by &SINK_PARAMS? Otherwise they are those of Horizon-AGN. */
 bool param_sinks_ramses(const struct params *p);
+/* Do they form out of clumps? */
+bool param_creates_sinks(const struct params *p);
 /* Do stars form? */
 bool param_stars(const struct params *p);
 /* Do they explode as debris, with blast waves? */

@@ -3,7 +3,9 @@
  * ivar_clump > 0: that variable of the gas; masses are those of the gas. 0: dark matter, −1: stars,
  * both deposited by cloud-in-cell level by level, and with hydro the gas too, as RAMSES deposits
  * it. Particles are sent to their leaf levels for it and return to levelmin. Nothing of the state
- * changes but the order of particles in memory, on which no bit depends. */
+ * changes but the order of particles in memory, on which no bit depends.
+ *
+ * With create_sinks clumps are sought at the end of each coarse step, too (sim_cores). */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,7 @@ static enum err find_threshold(const struct sim *s, double *threshold)
     *threshold = p->density_threshold;
     if (!(*threshold > 0) && p->n_clfind > 0) *threshold = p->n_clfind / u.hydrogen;
     if (!(*threshold > 0) && p->rho_clfind > 0) *threshold = p->rho_clfind / u.density;
+    if (!(*threshold > 0) && param_sinks_ramses(s->par)) *threshold = s->sinks->law.d_sink / 10;
     if (!(*threshold > 0))
         FAIL(ERR_PARAM,
              "clumpfind_params/density_threshold=%g must be above 0: cells above it "
@@ -76,11 +79,27 @@ static enum err find_par(const struct sim *s, struct clump_par *par)
 
 /* ---- the density ---- */
 
+/* Fields by level, [noct][8]. */
+struct densities {
+    double (*clumps[LEVEL_MAX + 2])[8]; /* in which they are sought */
+    double (*stars[LEVEL_MAX + 2])[8];
+    bool want_clumps, want_stars;
+};
+
+static void densities_free(struct densities *k)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        FREE(k->clumps[l]);
+        FREE(k->stars[l]);
+    }
+}
+
 /* Does a particle count? Young stars alone do with age_cut_clfind. */
-static bool counts(const struct sim *s, int64_t i)
+static bool counts(const struct sim *s, int64_t i, bool stars)
 {
     const struct parts *p = &s->parts;
     const struct param_clumpfind *c = &s->par->clumpfind;
+    if (stars) return p->family[i] == FAM_STAR;
     bool young_only = c->age_cut_clfind > 0 && param_stars(s->par) && s->par->run.use_proper_time;
     if (p->family[i] != (c->ivar_clump == 0 ? FAM_DM : FAM_STAR)) return false;
     if (!young_only) return true;
@@ -88,25 +107,29 @@ static bool counts(const struct sim *s, int64_t i)
            s->time.t - p->birth[i] < c->age_cut_clfind;
 }
 
-static void deposit_parts(const struct sim *s, int l, double quantum, int64_t (*mass)[8])
+static void deposit_parts(const struct sim *s, int l, double quantum, bool stars,
+                          int64_t (*mass)[8])
 {
     struct parts some = s->parts; /* with other masses */
     double *m = mem_new(sizeof *m * (size_t)some.n + 1, "clump deposit");
-    for (int64_t i = 0; i < some.n; i++) m[i] = i >= some.first[l] && counts(s, i) ? some.m[i] : 0;
+    for (int64_t i = 0; i < some.n; i++)
+        m[i] = i >= some.first[l] && counts(s, i, stars) ? some.m[i] : 0;
     some.m = m;
     part_deposit(&some, &s->mesh, l, quantum, 0, 0, mass, NULL);
     FREE(m);
 }
 
-static double (*deposit(const struct sim *s, int l, double quantum, const double (*com)[3]))[8]
+/* com: moments of the gas; stars: these alone. */
+static double (*deposit(const struct sim *s, int l, double quantum, const double (*com)[3],
+                        bool stars))[8]
 {
     const struct mesh *m = &s->mesh;
     const struct level *lv = &m->lev[l];
     double dx = mesh_dx(m, l), vol = dx * dx * dx;
     int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct + 1, "clump deposit");
     double(*rho)[8] = mem_zero(sizeof *rho * (size_t)lv->noct + 1, "clump density");
-    if (m->hydro) grav_deposit_gas(m, l, quantum, com, s->hydro.smallr, mass);
-    if (s->par->run.pic) deposit_parts(s, l, quantum, mass);
+    if (m->hydro && !stars) grav_deposit_gas(m, l, quantum, com, s->hydro.smallr, mass);
+    if (s->par->run.pic) deposit_parts(s, l, quantum, stars, mass);
     ghost_add_i64(&s->comm, &lv->plan, 1, &mass);
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) rho[i][k] = (double)mass[i][k] * quantum / vol;
@@ -127,16 +150,19 @@ static double find_quantum(struct sim *s)
     return quantum;
 }
 
-/* Particles go to their leaf levels; on the way they are deposited into rho, if not NULL. */
-static void hand_down(struct sim *s, double (*rho[])[8])
+/* Particles go to their leaf levels; on the way the densities that are wanted are found. */
+static void hand_down(struct sim *s, struct densities *k)
 {
     struct mesh *m = &s->mesh;
-    double(*com[LEVEL_MAX + 3])[3] = {NULL}, quantum = rho ? find_quantum(s) : 1;
-    if (rho && m->hydro) grav_moments(m, &s->comm, m->levelmin + 1, com);
+    double(*com[LEVEL_MAX + 3])[3] = {NULL};
+    double quantum = k->want_clumps || k->want_stars ? find_quantum(s) : 1;
+    if (k->want_clumps && m->hydro) grav_moments(m, &s->comm, m->levelmin + 1, com);
     for (int l = m->levelmin; l <= m->levelmax; l++) {
         bool parts = s->par->run.pic && m->lev[l].total > 0;
+        void *next = l < m->levelmax ? com[l + 1] : NULL;
         if (parts) part_enter(&s->parts, m, &s->comm, s->dom, l);
-        if (rho) rho[l] = deposit(s, l, quantum, l < m->levelmax ? (void *)com[l + 1] : NULL);
+        if (k->want_clumps) k->clumps[l] = deposit(s, l, quantum, next, false);
+        if (k->want_stars) k->stars[l] = deposit(s, l, quantum, NULL, true);
         if (parts) part_hand_down(&s->parts, m, &s->comm, s->dom, l);
     }
     for (int l = 0; l < LEVEL_MAX + 3; l++) FREE(com[l]);
@@ -154,18 +180,17 @@ static void hand_back(struct sim *s)
 
 /* ---- clumps ---- */
 
-static enum err find_in(struct sim *s, const struct clump_par *par, double (*rho[])[8],
-                        struct clumps *out)
+static struct clump_field field_of(struct sim *s, const struct densities *k)
 {
     const struct mesh *m = &s->mesh;
     int ivar = s->par->clumpfind.ivar_clump;
     struct clump_field f = {0};
     for (int l = m->levelmin; l <= m->levelmax; l++) {
-        f.peak[l] = ivar > 0 ? m->lev[l].fld[FLD_U + ivar - 1] : rho[l];
-        f.mass[l] = ivar > 0 ? m->lev[l].fld[FLD_U] : rho[l];
-        f.place[l] = ivar == 0 ? rho[l] : m->hydro ? m->lev[l].fld[FLD_U] : NULL;
+        f.peak[l] = ivar > 0 ? m->lev[l].fld[FLD_U + ivar - 1] : k->clumps[l];
+        f.mass[l] = ivar > 0 ? m->lev[l].fld[FLD_U] : k->clumps[l];
+        f.place[l] = ivar == 0 ? k->clumps[l] : m->hydro ? m->lev[l].fld[FLD_U] : NULL;
     }
-    return clump_find(par, &f, m, &s->parts, s->dom, &s->comm, out);
+    return f;
 }
 
 static void report(const struct sim *s, const struct clumps *k)
@@ -183,15 +208,68 @@ static void report(const struct sim *s, const struct clumps *k)
 enum err sim_clumps(struct sim *s, struct clumps *out)
 {
     struct clump_par par;
-    double(*rho[LEVEL_MAX + 2])[8] = {NULL};
+    struct densities k = {.want_clumps = s->par->clumpfind.ivar_clump <= 0};
     memset(out, 0, sizeof *out);
     TRY(find_par(s, &par));
     timer_start("clumps");
-    hand_down(s, s->par->clumpfind.ivar_clump > 0 ? NULL : rho);
-    enum err err = find_in(s, &par, rho, out);
+    hand_down(s, &k);
+    struct clump_field f = field_of(s, &k);
+    enum err err = clump_find(&par, &f, &s->mesh, &s->parts, s->dom, &s->comm, out);
     hand_back(s);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) FREE(rho[l]);
+    densities_free(&k);
     if (err == OK) report(s, out);
+    return err;
+}
+
+/* ---- where sinks may form ---- */
+
+/* RAMSES: radii in cells of levelmax, at constant physical size. */
+static struct clump_core_par core_par(struct sim *s, const struct sink_copies *sinks,
+                                      double (*taken)[3])
+{
+    const struct param_sink *p = &s->par->sink;
+    double dx = mesh_dx(&s->mesh, s->mesh.levelmax) / s->time.aexp;
+    for (int64_t i = 0; i < sinks->here.n; i++)
+        memcpy(taken[i], sinks->here.at[i].x, sizeof taken[i]);
+    return (struct clump_core_par){.trim = p->clump_core ? p->ir_cloud * dx : 0,
+                                   .near = 4 * dx,
+                                   .gamma = s->hydro.gamma,
+                                   .smallr = s->hydro.smallr,
+                                   .ntaken = sinks->here.n,
+                                   .taken = (const double(*)[3])taken,
+                                   .apart = sinks_apart(s->par, &s->mesh, s->time.aexp),
+                                   .halos = s->par->physics.smbh};
+}
+
+static enum err find_cores(struct sim *s, const struct clump_par *par, struct densities *k,
+                           struct clump_core_par *core, struct clump_cores *out)
+{
+    hand_down(s, k);
+    struct clump_field f = field_of(s, k);
+    for (int l = s->mesh.levelmin; l <= s->mesh.levelmax; l++) {
+        f.mass[l] = s->mesh.lev[l].fld[FLD_U];
+        core->stars[l] = k->stars[l];
+    }
+    enum err err = clump_find_cores(par, &f, core, &s->mesh, s->dom, &s->comm, out);
+    hand_back(s);
+    densities_free(k);
+    return err;
+}
+
+enum err sim_cores(struct sim *s, const struct sink_copies *sinks, struct clump_cores *out)
+{
+    struct clump_par par;
+    struct densities k = {.want_clumps = s->par->clumpfind.ivar_clump <= 0,
+                          .want_stars = param_stars(s->par) && s->par->physics.smbh &&
+                                        s->par->sink.mass_star_agn > 0};
+    memset(out, 0, sizeof *out);
+    TRY(find_par(s, &par));
+    double(*taken)[3] = mem_new(sizeof *taken * (size_t)sinks->here.n + 1, "clump cores");
+    struct clump_core_par core = core_par(s, sinks, taken);
+    enum err err = find_cores(s, &par, &k, &core, out);
+    FREE(taken);
+    if (err == OK && s->par->clumpfind.clinfo)
+        log_info(" Sinks: %ld density peaks, %ld relevant", (long)out->peaks, (long)out->relevant);
     return err;
 }
 

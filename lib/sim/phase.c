@@ -29,6 +29,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     is |= s->cooling ? IF_COOLING : 0;
     is |= sinks_any(s->sinks) ? IF_SINKS : 0;
+    is |= s->sinks && s->par->sink.create_sinks ? IF_CREATES : 0;
     is |= s->sinks && s->sinks->table.family == SINK_HORIZON ? IF_HOLES : 0;
     if ((when & IF_BALANCE) && (when & ~is) == IF_BALANCE && sim_balance_due(s)) is |= IF_BALANCE;
     return (when & ~is) == 0;

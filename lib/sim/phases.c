@@ -333,10 +333,28 @@ enum err step_accrete(struct sim *s, int l, int icount)
     return sinks_accrete(&sinks, l);
 }
 
+/* Their first masses are next to nothing, and taken from leaf cells alone: what cells above and
+ * ghosts have is renewed when they get their seeds, by the next phase. */
+enum err step_create_sinks(struct sim *s, int l, int icount)
+{
+    struct sink_run sinks = sim_sinks(s);
+    struct sink_copies copies;
+    struct clump_cores cores = {0};
+    TRY(sinks_before_births(&sinks, &copies));
+    enum err err = sim_cores(s, &copies, &cores);
+    sink_copies_free(&copies);
+    if (err == OK) err = sinks_create(&sinks, &cores);
+    FREE(cores.at);
+    return err;
+}
+
 enum err step_renew_sinks(struct sim *s, int l, int icount)
 {
     struct sink_run sinks = sim_sinks(s);
-    return sinks_renew(&sinks);
+    bool fed;
+    TRY(sinks_renew(&sinks, &fed));
+    if (fed) send_all_gas(s, true);
+    return OK;
 }
 
 /* ---- the end of a step ---- */

@@ -19,6 +19,7 @@
 #include "param/param.h"
 #include "part/part.h"
 #include "phys/units.h"
+#include "sink/create.h"
 #include "sink/run.h"
 
 _Static_assert((int)PARAM_LEVEL_LIMIT == (int)OKEY_LEVELS,
@@ -297,6 +298,10 @@ void sim_history_resume(struct sim *s, const char *text);
 /* clumps.c: clumps of the state, by &CLUMPFIND_PARAMS. Particles are on levelmin, ghosts of the gas
  * valid. *out: clumps_free. (collective) */
 MUST_USE enum err sim_clumps(struct sim *s, struct clumps *out);
+/* clumps.c: the clumps of the state that may become sinks; these: those that there are, as
+ * sinks_before_births leaves them. *out: FREE at. (collective) */
+MUST_USE enum err sim_cores(struct sim *s, const struct sink_copies *sinks,
+                            struct clump_cores *out);
 /* clumps.c: this rank's files of the next checkpoint, *n of them (text: FREE). (collective) */
 MUST_USE enum err sim_clump_files(struct sim *s, struct ckpt_file file[2], int *n);
 void sim_output_setup(struct sim *s);

@@ -76,6 +76,9 @@ static const struct phase STEP[] = {
     ROW(receive_edges, SAME,         IF_GAS | IF_LAST,      0,            0,                EDGE),
     ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS),                     FLAG),
     ROW(merge,       "particles",    IF_PARTS,              NEXT(PARTS),  0,                PARTS),
+    /* where sinks have formed, the second of these fills all ghosts of the gas */
+    ROW(create_sinks, "sinks", IF_BASE | PULLED | IF_CREATES,
+                                FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
     ROW(renew_sinks, "sinks",  IF_BASE | PULLED | IF_SINKS, GAS | FINER(GAS), 0,            0),
     ROW(add_steps,   "particles",    0,                     TIME,         0,            UP(TIME)),
 };

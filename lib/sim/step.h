@@ -10,4 +10,4 @@ step_phase step_refine, step_balance, step_enter, step_output, step_keep_phi, st
     step_receive_early, step_finer, step_send_edges, step_receive_edges, step_send_flags,
     step_godunov, step_kick_again, step_restrict_gas, step_move_parts, step_flag, step_merge,
     step_add_steps, step_cooling_table, step_coarse_terms, step_level_terms, step_pull_sinks,
-    step_look_around, step_accrete, step_renew_sinks, step_black_holes;
+    step_look_around, step_accrete, step_create_sinks, step_renew_sinks, step_black_holes;

@@ -319,8 +319,33 @@ static void tell(const struct sink_run *s)
              sum_get(&sum[0]), sum_get(&sum[1]));
 }
 
+static bool exists(const struct sink_run *s, int l)
+{
+    return l <= s->mesh->levelmax && s->noct[l] > 0;
+}
+
+/* Seeds of new sinks, of RAMSES: the rounds of all levels are open. */
+static enum err feed_new(const struct sink_run *s)
+{
+    int top = s->mesh->levelmin;
+    while (exists(s, top + 1)) top++;
+    for (int l = top; l >= s->mesh->levelmin; l--) {
+        TRY(eat(s, l, true));
+        hydro_change_apply(&s->sinks->round[l].change, &s->mesh->lev[l]);
+    }
+    return OK;
+}
+
+static bool any_new(const struct sink_run *s)
+{
+    int64_t born = 0;
+    for (int64_t i = 0; i < s->sinks->table.n; i++) born |= s->sinks->table.at[i].born;
+    comm_max_i64(s->comm, &born, 1);
+    return born != 0;
+}
+
 /* Those that merged are gone, the others find their owners; rates of the new state. */
-enum err sinks_renew(const struct sink_run *s)
+enum err sinks_renew(const struct sink_run *s, bool *fed)
 {
     struct sink_state *k = s->sinks;
     int64_t lost;
@@ -333,11 +358,14 @@ enum err sinks_renew(const struct sink_run *s)
         memset(a->gas, 0, sizeof a->gas);
         memset(a->force, 0, sizeof a->force);
     }
-    for (int lev = s->mesh->levelmin; lev <= s->mesh->levelmax && s->noct[lev] > 0; lev++) {
-        TRY(round_open(s, lev));
-        look(s, lev, false);
-        round_close(&k->round[lev]);
+    *fed = s->par->sink.create_sinks && any_new(s);
+    for (int l = s->mesh->levelmin; exists(s, l); l++) {
+        TRY(round_open(s, l));
+        look(s, l, false);
+        if (!*fed) round_close(&k->round[l]);
     }
+    if (*fed) TRY(feed_new(s));
+    for (int l = s->mesh->levelmin; exists(s, l); l++) round_close(&k->round[l]);
     for (int64_t i = 0; i < k->table.n; i++) {
         struct sink *a = &k->table.at[i];
         if (k->kind)

@@ -108,6 +108,6 @@ double sinks_timestep(const struct sink_run *s, int l, double *rho_max);
 MUST_USE enum err sinks_move(const struct sink_run *s, int l);
 /* Accretion and feedback: round[l].change is what the gas of the level gets. (collective) */
 MUST_USE enum err sinks_accrete(const struct sink_run *s, int l);
-/* At the end of a coarse step: mergers are gone, the others find their owners; rates of the new
- * state. (collective) */
-MUST_USE enum err sinks_renew(const struct sink_run *s);
+/* At the end of a coarse step: mergers are gone, the others find their owners; new ones get their
+ * seeds (*fed: from leaf cells of some rank); rates of the new state. (collective) */
+MUST_USE enum err sinks_renew(const struct sink_run *s, bool *fed);

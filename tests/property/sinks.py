@@ -233,8 +233,7 @@ def wrong():
             ('two thresholds', 'd_sink=1\nn_sink=2', good, 'give one of them'),
             ('level', 'nlevelmax_sink=7', good, 'nlevelmax_sink=7'),
             ('large', 'ir_cloud=30', good, 'ir_cloud=30'),
-            ('descent', 'sink_descent=.true.', good, 'sink_descent=.true.'),
-            ('clumps', 'create_sinks=.true.', good, 'create_sinks=.true.')]:
+            ('descent', 'sink_descent=.true.', good, 'sink_descent=.true.')]:
         told(v, name, run('wrong', law=law, sinks=sinks, must_work=False), says)
     out = run('restart', steps=4).outputs[-1]
     with open('restart/ic_sink_restart', 'w') as f:

@@ -1,0 +1,255 @@
+/* clump/core: what decides whether a clump becomes a sink (clump.h): its gas near the peak, what
+ * holds it up and what binds it, and whether there is a sink already. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "clump/priv.h"
+#include "oct/gas.h"
+
+/* What the cells of a clump must know of it. */
+struct centre {
+    double x[3], com[3], v[3]; /* peak, centre of mass, its velocity */
+};
+
+/* Sums over the cells. */
+enum { NEAR, STARS, KINETIC, THERMAL, GRAVITY, TERMS };
+
+struct heap {
+    fixed sum[TERMS];
+};
+
+/* The centres of the clumps of own cells: rows of s (owner: caller, FREE). (collective) */
+static struct centre *fetch_centres(const struct finder *f, const struct share *s)
+{
+    struct centre *own = mem_new(sizeof *own * (size_t)f->npeak + 1, "clump cores"),
+                  *row = mem_new(sizeof *row * (size_t)s->n + 1, "clump cores");
+    for (int64_t i = 0; i < f->npeak; i++) {
+        const struct clump *c = &f->peak[i].c;
+        memcpy(own[i].x, c->x, sizeof own[i].x);
+        memcpy(own[i].com, c->com, sizeof own[i].com);
+        memcpy(own[i].v, c->v, sizeof own[i].v);
+    }
+    share_fetch(s, f, sizeof *row, own, row);
+    FREE(own);
+    return row;
+}
+
+static okey *label_at(const struct finder *f, struct spot s)
+{
+    return &f->label[s.level][s.oct][s.cell];
+}
+
+static double square(const double r[3])
+{
+    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+}
+
+/* From a to the centre of a cell, the nearest image. */
+static void offset(const struct finder *f, struct spot s, const double a[3], double r[3])
+{
+    spot_near(f->m, s, a, r);
+    for (int d = 0; d < 3; d++) r[d] -= a[d];
+}
+
+/* ---- trimming ---- */
+
+/* Cells far from their peak leave the clumps, which are measured again. */
+static void trim(struct finder *f, double radius)
+{
+    struct share s;
+    int64_t n = 0;
+    share_cells(&s, f);
+    struct centre *at = fetch_centres(f, &s);
+    for (int64_t i = 0; i < f->ncell; i++) {
+        double r[3];
+        okey *k = label_at(f, f->cell[i].at);
+        offset(f, f->cell[i].at, at[share_find(&s, *k)].x, r);
+        if (square(r) > radius * radius)
+            *k = 0;
+        else
+            f->cell[n++] = f->cell[i];
+    }
+    f->ncell = n;
+    FREE(at);
+    share_free(&s);
+    for (int64_t i = 0; i < f->npeak; i++) {
+        f->peak[i].c.ncell = 0;
+        f->peak[i].c.mass = 0;
+    }
+    measure_clumps(f);
+}
+
+/* ---- sums ---- */
+
+static void cell_terms(const struct finder *f, const struct clump_core_par *p, struct spot s,
+                       const struct centre *c, double term[TERMS])
+{
+    const struct level *lv = &f->m->lev[s.level];
+    double dx = mesh_dx(f->m, s.level), volume = dx * dx * dx, near[3], r[3], p2 = 0;
+    double d = fmax(lv->fld[FLD_U][s.oct][s.cell], p->smallr);
+    offset(f, s, c->x, near);
+    offset(f, s, c->com, r);
+    memset(term, 0, sizeof *term * TERMS);
+    for (int a = 0; a < 3; a++) {
+        double momentum = lv->fld[FLD_U + GAS_MOMENTUM + a][s.oct][s.cell];
+        double v = momentum / d - c->v[a];
+        p2 += momentum * momentum;
+        term[KINETIC] += v * v * volume * d;
+        term[GRAVITY] += lv->fld[FLD_FX + a][s.oct][s.cell] * r[a] * volume * d;
+    }
+    double e = lv->fld[FLD_U + GAS_ENERGY][s.oct][s.cell] - 0.5 * p2 / d;
+    term[THERMAL] = 3 * volume * (p->gamma - 1) * e;
+    if (square(near) > p->near * p->near) return;
+    term[NEAR] = d * volume;
+    if (p->stars[s.level]) term[STARS] = p->stars[s.level][s.oct][s.cell] * volume;
+}
+
+static void find_scales(const struct finder *f, const struct clump_core_par *p,
+                        const struct share *s, const struct centre *at,
+                        struct fixed_scale scale[TERMS])
+{
+    double most[TERMS] = {0}, term[TERMS];
+    for (int64_t i = 0; i < f->ncell; i++) {
+        struct spot c = f->cell[i].at;
+        cell_terms(f, p, c, &at[share_find(s, *label_at(f, c))], term);
+        for (int k = 0; k < TERMS; k++) most[k] = fmax(most[k], fabs(term[k]));
+    }
+    for (int k = 0; k < TERMS; k++) scale[k] = fixed_scale(f->c, most[k]);
+}
+
+/* The sums of own peaks, sum[npeak]. (collective) */
+static void add_cells(const struct finder *f, const struct clump_core_par *p,
+                      struct fixed_scale scale[TERMS], struct heap *sum)
+{
+    struct share s;
+    double term[TERMS];
+    share_cells(&s, f);
+    struct centre *at = fetch_centres(f, &s);
+    struct heap *mine = mem_zero(sizeof *mine * (size_t)s.n + 1, "clump cores");
+    find_scales(f, p, &s, at, scale);
+    for (int64_t i = 0; i < f->ncell; i++) {
+        struct spot c = f->cell[i].at;
+        int64_t row = share_find(&s, *label_at(f, c));
+        cell_terms(f, p, c, &at[row], term);
+        for (int k = 0; k < TERMS; k++) mine[row].sum[k] += fixed_of(scale[k], term[k]);
+    }
+    struct heap *in = share_give(&s, f, sizeof *in, mine);
+    for (int64_t j = 0; j < s.nin; j++)
+        for (int k = 0; k < TERMS; k++) sum[s.at[j]].sum[k] += in[j].sum[k];
+    FREE(in);
+    FREE(mine);
+    FREE(at);
+    share_free(&s);
+}
+
+/* ---- taken clumps ---- */
+
+static bool relevant(const struct peak *p)
+{
+    return p->relevance > 0;
+}
+
+/* The label of the own leaf cell that contains x; 0: it is in none, or that in no clump. */
+static okey label_of_place(const struct finder *f, const double x[3])
+{
+    for (int l = f->m->levelmax; l >= f->m->levelmin; l--) {
+        const struct level *lv = &f->m->lev[l];
+        int64_t q[3], o[3];
+        okey key;
+        for (int d = 0; d < 3; d++) {
+            q[d] = (int64_t)floor(x[d] / f->m->boxlen * (double)((int64_t)1 << l));
+            if (q[d] < 0 || q[d] >> l) return 0; /* an image, or outside of the box */
+            o[d] = q[d] >> 1;
+        }
+        lidx i = mesh_key_at(f->m, l, o, &key) ? mesh_find(lv, key) : -1;
+        if (i < 0) continue;
+        int c = (int)((q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2);
+        return i < lv->nown && lv->child[i][c] < 0 ? f->label[l][i][c] : 0;
+    }
+    return 0;
+}
+
+/* Marks the own peaks of these labels, n of any rank (taken over). (collective) */
+static void mark(const struct finder *f, int64_t n, okey *label, bool *taken)
+{
+    struct share s;
+    share_make(&s, f, n, label);
+    for (int64_t k = 0; k < s.nin; k++) taken[s.at[k]] = true;
+    share_free(&s);
+}
+
+static void take_inside(const struct finder *f, const struct clump_core_par *p, bool *taken)
+{
+    int64_t n = 0;
+    okey *label = mem_new(sizeof *label * (size_t)p->ntaken + 1, "clump cores");
+    for (int64_t i = 0; i < p->ntaken; i++) {
+        label[n] = label_of_place(f, p->taken[i]);
+        n += label[n] != 0;
+    }
+    mark(f, n, label, taken);
+}
+
+static void take_near(const struct finder *f, const struct clump_core_par *p, bool *taken)
+{
+    for (int64_t i = 0; i < f->npeak; i++)
+        for (int64_t k = 0; k < p->ntaken && relevant(&f->peak[i]) && !taken[i]; k++) {
+            double r[3];
+            for (int d = 0; d < 3; d++) r[d] = p->taken[k][d] - f->peak[i].c.x[d];
+            taken[i] = square(r) < p->apart * p->apart;
+        }
+}
+
+static void take_halos(const struct finder *f, bool *taken)
+{
+    int64_t n = 0;
+    okey *label = mem_new(sizeof *label * (size_t)f->npeak + 1, "clump cores");
+    for (int64_t i = 0; i < f->npeak; i++)
+        if (taken[i]) label[n++] = f->peak[i].halo;
+    mark(f, n, label, taken);
+}
+
+/* ---- the list ---- */
+
+static struct clump_core core_of(const struct finder *f, const struct peak *p,
+                                 const struct fixed_scale scale[TERMS], const struct heap *h)
+{
+    struct clump_core k = {.index = p->index,
+                           .level = p->at.level,
+                           .oct = p->at.oct,
+                           .cell = p->at.cell,
+                           .main = f->par->saddle > 0 && p->halo == p->label,
+                           .most = p->most,
+                           .mass = p->c.mass,
+                           .near = fixed_get(scale[NEAR], h->sum[NEAR]),
+                           .stars = fixed_get(scale[STARS], h->sum[STARS]),
+                           .kinetic = fixed_get(scale[KINETIC], h->sum[KINETIC]),
+                           .thermal = fixed_get(scale[THERMAL], h->sum[THERMAL]),
+                           .gravity = fixed_get(scale[GRAVITY], h->sum[GRAVITY])};
+    memcpy(k.x, p->c.x, sizeof k.x);
+    return k;
+}
+
+void cores_make(struct finder *f, const struct clump_core_par *par, struct clump_cores *out)
+{
+    struct fixed_scale scale[TERMS];
+    int64_t all[2] = {f->npeak, 0};
+    if (par->trim > 0) trim(f, par->trim);
+    struct heap *sum = mem_zero(sizeof *sum * (size_t)f->npeak + 1, "clump cores");
+    bool *taken = mem_zero((size_t)f->npeak + 1, "clump cores");
+    add_cells(f, par, scale, sum);
+    take_near(f, par, taken);
+    if (par->halos) take_inside(f, par, taken);
+    if (par->halos) take_halos(f, taken);
+    out->at = mem_new(sizeof *out->at * (size_t)f->npeak + 1, "clump cores");
+    for (int64_t i = 0; i < f->npeak; i++) {
+        const struct peak *p = &f->peak[i];
+        all[1] += relevant(p);
+        if (!relevant(p) || p->c.ncell == 0) continue;
+        out->at[out->n] = core_of(f, p, scale, &sum[i]);
+        out->at[out->n++].taken = taken[i];
+    }
+    comm_add_i64(f->c, all, 2);
+    out->peaks = all[0], out->relevant = all[1];
+    FREE(taken);
+    FREE(sum);
+}
