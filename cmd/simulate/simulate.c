@@ -17,7 +17,7 @@
 #include "param/param.h"
 #include "sim/sim.h"
 
-enum { CHANGE_MODEL = 256 };
+enum { CHANGE_MODEL = 256, RANKS, LIKE };
 
 static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
@@ -26,7 +26,12 @@ static const struct opt rows[] = {
     {'f', "force", NULL, "replace checkpoints of the same number"},
     {CHANGE_MODEL, "change-model", NULL,
      "resume from a checkpoint whose model differs from the namelist's"},
-    {'n', "check", NULL, "read and check the namelist and the initial state, then stop"},
+    {'n', "check", NULL,
+     "check the namelist and headers, predict memory and time, then stop; twice (-nn): build and "
+     "check the initial state, too"},
+    {RANKS, "ranks", "N", "with -n: predict for N ranks (default: those that run)"},
+    {LIKE, "like", "FILE",
+     "with -n: a file of -j, of a run before: predict the time from its updates"},
     {'p', "parameters", NULL, "list all parameters with defaults and meaning, then stop"},
     {'j', "json", "FILE",
      "append a line of JSON per coarse step to FILE, and one at the end: time per phase, memory by "
@@ -38,9 +43,9 @@ static const struct opt rows[] = {
     {0, NULL, NULL, NULL}};
 
 struct request {
-    const char *outdir, *restart, *profile, *namelist;
-    int verbosity;
-    bool force, change_model, check, list, version, help;
+    const char *outdir, *restart, *profile, *like, *namelist;
+    int verbosity, check, ranks; /* check: times that -n is given */
+    bool force, change_model, list, version, help;
     int nset;
     char **set;
 };
@@ -67,8 +72,15 @@ static bool request_read(int argc, char **argv, struct request *r)
             r->change_model = true;
             break;
         case 'n':
-            r->check = true;
+            r->check++;
             break;
+        case LIKE:
+            r->like = o.value;
+            break;
+        case RANKS:
+            if (opt_int(o.value, 1, 1 << 24, &r->ranks)) break;
+            err_set(ERR_PARAM, "simulate: the ranks must be a number from 1, not %s", o.value);
+            /* fall through */
         case 'p':
             r->list = true;
             break;
@@ -198,17 +210,20 @@ static enum err simulate(const struct request *r, const struct comm *c, struct s
     s->restart.path = piped ? from : r->restart;
     s->out.announce = announce;
     s->out.namelist_text = *text;
+    s->expect = r->check == 1;
     sim_catch_signals();
     int threads = comm_share_threads(c);
     log_info(" Ptah simulate on %d rank%s, %d thread%s each", c->size, c->size > 1 ? "s" : "",
              threads, threads > 1 ? "s" : "");
     TRY(sim_start(s, p, c));
-    if (r->check) {
+    if (!r->check) return sim_run(s);
+    if (r->check > 1)
         sim_report_mesh(s, "Initial mesh structure");
-        log_info("The namelist and the initial state are valid");
-        return OK;
-    }
-    return sim_run(s);
+    else
+        TRY(sim_forecast(s, r->ranks ? r->ranks : c->size, r->like));
+    log_info("The namelist and %s valid",
+             r->check > 1 ? "the initial state are" : "all headers are");
+    return OK;
 }
 
 int main(int argc, char **argv)

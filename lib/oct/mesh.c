@@ -25,14 +25,22 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].level = l;
 }
 
-size_t mesh_oct_bytes(int nvar, bool gravity)
+struct mesh_bytes mesh_bytes(int nvar, bool gravity)
 {
     const struct level *lv = NULL;
-    size_t links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent + sizeof *lv->nbr +
-                   sizeof *lv->flag + (gravity ? sizeof *lv->dense : 0),
-           hash = 2 * sizeof *lv->hash.slot, /* half full, on average */
-        fields = sizeof **lv->fld * (size_t)(nvar + (gravity ? FLD_U : 0));
-    return links + hash + fields + (nvar && gravity ? sizeof(double[3]) : 0); /* centre of mass */
+    return (struct mesh_bytes){.links = sizeof *lv->key + sizeof *lv->child + sizeof *lv->parent +
+                                        sizeof *lv->nbr + sizeof *lv->flag +
+                                        (gravity ? sizeof *lv->dense : 0),
+                               .hash = 2 * sizeof *lv->hash.slot, /* half full, on average */
+                               .gas = sizeof **lv->fld * (size_t)nvar,
+                               .gravity = gravity ? sizeof **lv->fld * FLD_U : 0,
+                               .moments = nvar && gravity ? sizeof(double[3]) : 0};
+}
+
+size_t mesh_oct_bytes(int nvar, bool gravity)
+{
+    struct mesh_bytes b = mesh_bytes(nvar, gravity);
+    return b.links + b.hash + b.gas + b.gravity + b.moments;
 }
 
 bool mesh_has_field(const struct mesh *m, int f)

@@ -103,7 +103,12 @@ PTAH_HD_FN int oct_slot(const struct level *lv, lidx i)
     return (int)(lv->key[i] & 7);
 }
 
-/* Bytes that an oct takes in the arrays of its level, with nvar conserved variables (0: no gas). */
+/* Bytes that an oct takes in the arrays of its level, with nvar conserved variables (0: no gas);
+ * and their sum. */
+struct mesh_bytes {
+    size_t links, hash, gas, gravity, moments; /* moments: centres of mass, sim/density */
+};
+struct mesh_bytes mesh_bytes(int nvar, bool gravity);
 size_t mesh_oct_bytes(int nvar, bool gravity);
 
 void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro, bool gravity,

@@ -15,10 +15,12 @@
 #include <unistd.h>
 
 #include "audit/verify.h"
+#include "base/checksum.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
 #include "ckpt/ckpt.h"
+#include "comm/tuner.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
 #include "io/dir.h"
@@ -408,4 +410,46 @@ enum err sim_check_room(const struct sim *s)
                         s->out.dir, i);
     mem_free(there);
     return e;
+}
+
+/* ---- provenance: of this run, its measurements, and all runs before it, newest first ---- */
+
+char *sim_history(const struct sim *s)
+{
+    enum { ROOM = 4096 };
+    char state[ROOM], *text = NULL;
+    size_t n = 0;
+    double cost[2] = {s->cost.updates_all, s->cost.wall_all};
+    tuner_state(&s->comm, state, ROOM);
+    comm_bcast(&s->comm, cost, sizeof cost, 0);
+    FILE *f = open_memstream(&text, &n);
+    fprintf(f, "%s", s->out.provenance);
+    if (s->out.namelist_text)
+        fprintf(
+            f, "namelist: checksum %016llx\n",
+            (unsigned long long)checksum_of(s->out.namelist_text, strlen(s->out.namelist_text)));
+    if (cost[0] > 0)
+        fprintf(f, "cost: %.4g microseconds a rank per update of a cell, on %d rank%s\n",
+                1e6 * cost[1] * s->comm.size / cost[0], s->comm.size, s->comm.size > 1 ? "s" : "");
+    fprintf(f, "%s", state);
+    if (s->out.before) fprintf(f, "%s", s->out.before);
+    return mem_close_text(f, &text, &n, "provenance");
+}
+
+/* Choices of the tuner count for the newest run only. */
+void sim_history_resume(struct sim *s, const char *before)
+{
+    static const char choice[] = "exchange:";
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    fprintf(f, "from: %s (%s, output %d)\n", s->restart.from->path, s->restart.from->format,
+            s->restart.from->number);
+    for (const char *line = before, *end; *line; line = end) {
+        end = strchr(line, '\n');
+        end = end ? end + 1 : line + strlen(line);
+        if (strncmp(line, choice, sizeof choice - 1) != 0) fwrite(line, 1, (size_t)(end - line), f);
+    }
+    FREE(s->out.before);
+    s->out.before = mem_close_text(f, &text, &n, "provenance");
 }

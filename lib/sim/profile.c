@@ -35,12 +35,13 @@ void sim_profile_step(struct sim *s)
     int64_t sum[3] = {(int64_t)mem_now(), (int64_t)mem_rss(), s->parts.n};
     comm_add_i64(&s->comm, sum, 3);
     if (!s->cost.profile) return;
-    fprintf(s->cost.profile,
-            "{\"step\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,"
-            "\"particles\":%ld,"
-            "\"held_bytes\":%ld,\"rss_bytes\":%ld}\n",
-            s->time.nstep_coarse, s->time.t, timer_wall() - s->cost.wall_start, s->cost.updates,
-            (long)octs_all(s), (long)sum[2], (long)sum[0], (long)sum[1]);
+    fprintf(
+        s->cost.profile,
+        "{\"step\":%d,\"ranks\":%d,\"time\":%.17g,\"wall_s\":%.6f,\"updates\":%.17g,\"octs\":%ld,"
+        "\"particles\":%ld,"
+        "\"held_bytes\":%ld,\"rss_bytes\":%ld}\n",
+        s->time.nstep_coarse, s->comm.size, s->time.t, timer_wall() - s->cost.wall_start,
+        s->cost.updates, (long)octs_all(s), (long)sum[2], (long)sum[0], (long)sum[1]);
     fflush(s->cost.profile);
 }
 
@@ -107,9 +108,20 @@ static void memory_put(struct sim *s)
     fputs("}", s->cost.profile);
 }
 
-enum err sim_profile_end(struct sim *s)
+enum err sim_profile_close(struct sim *s)
 {
     enum err e = OK;
+    if (s->cost.profile) {
+        bool bad = ferror(s->cost.profile);
+        bad |= fclose(s->cost.profile) != 0;
+        s->cost.profile = NULL;
+        if (bad) e = err_set(ERR_FILE, "%s: the profile cannot be written", s->cost.profile_path);
+    }
+    return err_agree(&s->comm, e);
+}
+
+enum err sim_profile_end(struct sim *s)
+{
     if (!s->cost.profile_path) return OK;
     int64_t particles = s->parts.n;
     comm_add_i64(&s->comm, &particles, 1);
@@ -124,12 +136,6 @@ enum err sim_profile_end(struct sim *s)
     }
     phases_put(s);
     memory_put(s);
-    if (s->cost.profile) {
-        fputs("}\n", s->cost.profile);
-        bool bad = ferror(s->cost.profile);
-        bad |= fclose(s->cost.profile) != 0;
-        s->cost.profile = NULL;
-        if (bad) e = err_set(ERR_FILE, "%s: the profile cannot be written", s->cost.profile_path);
-    }
-    return err_agree(&s->comm, e);
+    if (s->cost.profile) fputs("}\n", s->cost.profile);
+    return sim_profile_close(s);
 }

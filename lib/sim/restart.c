@@ -24,6 +24,7 @@
 
 static void restore_head(struct sim *s);
 static enum err restore_cosmology(struct sim *s);
+static enum err take_columns(struct sim *s);
 static enum err read_particles(struct sim *s);
 static enum err restore_tree(struct sim *s);
 static enum err restore_values(struct sim *s);
@@ -43,7 +44,7 @@ enum err sim_restart_open(struct sim *s)
                              p->hydro.smallr, &s->restart.from);
 }
 
-enum err sim_restart(struct sim *s)
+static enum err restart_read(struct sim *s)
 {
     TRY(sim_check_model(s));
     restore_head(s);
@@ -53,7 +54,31 @@ enum err sim_restart(struct sim *s)
     sim_output_resume(s);
     say_what(s);
     TRY(check_end(s));
-    TRY(err_agree(&s->comm, restore_tuner(s)));
+    return err_agree(&s->comm, restore_tuner(s));
+}
+
+/* Octs and particles of the checkpoint, from its headers. */
+static enum err restart_expect(struct sim *s)
+{
+    struct source *from = s->restart.from;
+    enum err err = OK;
+    memcpy(s->noct, from->numbtot, sizeof s->noct);
+    if (!s->par->run.pic) return OK;
+    TRY(take_columns(s));
+    if (!from->kind->ranks) return OK;
+    struct source_rank *row = mem_zero(sizeof *row * (size_t)from->nwriter, "restart");
+    if (s->comm.rank == 0) err = from->kind->ranks(from, row);
+    for (int i = 0; i < from->nwriter; i++) {
+        s->diag.particles += row[i].particles;
+        mem_free(row[i].partner);
+    }
+    mem_free(row);
+    comm_bcast(&s->comm, &s->diag.particles, sizeof s->diag.particles, 0);
+    return err_agree(&s->comm, err);
+}
+
+static enum err restart_build(struct sim *s)
+{
     TRY(err_agree(&s->comm, rest_copy(&s->restart.rest, s->restart.from)));
     TRY(read_particles(s));
     TRY(restore_tree(s));
@@ -66,6 +91,12 @@ enum err sim_restart(struct sim *s)
     TRY(sinks_restore(&sinks, &s->restart.rest.sinks, s->restart.from->path));
     source_close(&s->restart.from);
     return OK;
+}
+
+enum err sim_restart(struct sim *s)
+{
+    TRY(restart_read(s));
+    return s->expect ? restart_expect(s) : restart_build(s);
 }
 
 /* Own octs of level l that are to be removed although their cells are flagged or split. */

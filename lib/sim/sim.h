@@ -193,6 +193,7 @@ struct sim {
     struct sim_stop stop;
     struct sim_restart restart;
     struct sim_check check;
+    bool expect;    /* sim_start reads headers only: noct and diag.particles are what they say */
     bool on_ghosts; /* the phase works on ghosts, too (sim/phase.h) */
     struct sim_end end;
     struct ghost_fill gas_fill; /* on its way between two phases */
@@ -202,6 +203,11 @@ struct sim {
 
 /* Builds the initial state from parameters and initial conditions. (collective) */
 MUST_USE enum err sim_start(struct sim *s, const struct params *par, const struct comm *c);
+/* forecast.c: after sim_start with s->expect: what the run will take on that many ranks, as
+ * messages and, if s->cost.profile_path, a line of JSON. like: the file of a profile of a run
+ * before, which says how long updates take; NULL: the checkpoint, or figures of
+ * docs/performance.md. (collective) */
+MUST_USE enum err sim_forecast(struct sim *s, int ranks, const char *like);
 /* Runs to the end; finished checkpoints are announced. (collective) */
 MUST_USE enum err sim_run(struct sim *s);
 void sim_fini(struct sim *s);
@@ -219,7 +225,8 @@ int sim_timings(const struct sim *s, struct timing p[TIMING_MAX]);
 MUST_USE enum err sim_profile_begin(struct sim *s);
 void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
-MUST_USE enum err sim_setup(struct sim *s); /* setup.c: parameters → modules */
+MUST_USE enum err sim_profile_close(struct sim *s); /* (collective) */
+MUST_USE enum err sim_setup(struct sim *s);         /* setup.c: parameters → modules */
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->cosmo from s->cosmo_par */
@@ -291,9 +298,9 @@ MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
 MUST_USE enum err sim_spectrum(struct sim *s);
 /* halos.c: halos_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_halos(struct sim *s);
-/* history.c: the provenance that checkpoints record (owner: caller, mem_free) (collective) */
+/* output.c: the provenance that checkpoints record (owner: caller, mem_free) (collective) */
 char *sim_history(const struct sim *s);
-/* history.c: the run resumes from a checkpoint with this provenance */
+/* output.c: the run resumes from a checkpoint with this provenance */
 void sim_history_resume(struct sim *s, const char *text);
 /* clumps.c: clumps of the state, by &CLUMPFIND_PARAMS. Particles are on levelmin, ghosts of the gas
  * valid. *out: clumps_free. (collective) */

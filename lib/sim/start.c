@@ -13,6 +13,7 @@
 #include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "ics/ics.h"
+#include "io/ascii_part.h"
 #include "io/grafic.h"
 #include "sim/sim.h"
 
@@ -259,10 +260,10 @@ static enum err start_T2(struct sim *s, double *T2)
     return OK;
 }
 
-static enum err start_afresh(struct start *st)
+/* Parameters, tables and the headers of files. */
+static enum err start_read(struct start *st)
 {
     struct sim *s = st->s;
-    const struct params *p = s->par;
     if (st->grafic) TRY(start_files(st));
     TRY(start_regions(st));
     st->gas = (struct ics_gas){.nvar = s->hydro.nvar,
@@ -273,6 +274,13 @@ static enum err start_afresh(struct start *st)
     TRY(sim_physics(s));
     if (s->cooling && s->cosmo) TRY(start_T2(s, &st->gas.T2_start));
     sim_output_setup(s);
+    return OK;
+}
+
+static enum err start_build(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct params *p = s->par;
     enum domain_kind kind = strcmp(p->run.ordering, "hilbert") == 0 ? DOMAIN_HILBERT
                                                                     : DOMAIN_KSECTION;
     s->dom = domain_new(kind, s->comm.size, s->mesh.levelmax, s->mesh.bounded);
@@ -286,6 +294,38 @@ static enum err start_afresh(struct start *st)
     TRY(start_refine_more(st));
     TRY(check_stop(s));
     return err_agree(&s->comm, check_gas(s));
+}
+
+/* Octs and particles of the initial state, as far as they are known before it is built: complete
+ * levels, and all that the files of finer levels cover. */
+static enum err start_expect(struct start *st)
+{
+    struct sim *s = st->s;
+    const struct param_init *p = &s->par->init;
+    for (int l = 1; l <= s->mesh.levelmin; l++) s->noct[l] = (int64_t)1 << 3 * (l - 1);
+    for (int l = s->mesh.levelmin; st->grafic && l <= s->mesh.levelmax; l++) {
+        const int32_t *n = st->files.lev[l].n;
+        if (!ics_grafic_has(&st->files, l)) break;
+        int64_t cells = (int64_t)n[0] * n[1] * n[2];
+        s->noct[l] = cells / 8;
+        if (s->par->run.pic) s->diag.particles += cells - (l > s->mesh.levelmin ? cells / 8 : 0);
+    }
+    if (!s->par->run.pic) return OK;
+    TRY(sim_star_columns(s));
+    if (st->grafic || !p->initfile[0][0]) return OK;
+    char path[512];
+    struct ascii_share share = {.n = 0};
+    snprintf(path, sizeof path, "%.256s/ic_part", p->initfile[0]);
+    TRY(err_agree(&s->comm, ascii_part_count(path, s->comm.rank, s->comm.size, &share)));
+    s->diag.particles = share.n;
+    comm_add_i64(&s->comm, &s->diag.particles, 1);
+    return OK;
+}
+
+static enum err start_afresh(struct start *st)
+{
+    TRY(start_read(st));
+    return st->s->expect ? start_expect(st) : start_build(st);
 }
 
 static enum err start_once(struct sim *s)

@@ -160,7 +160,7 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
      'nrestart|output_00007'),
 ]
 
-CHECKED = ['a region without gas']  # option -n tells of them too
+CHECKED = ['a region without gas']  # option -nn tells of them too
 
 FILES = [  # what is wrong, how to make it, the namelist, what the message must name
     ('no files', lambda: shutil.rmtree('ics', ignore_errors=True), COSMO, 'ics'),
@@ -252,7 +252,7 @@ def main():
         put('wrong.nml', text.encode())
         wrong(what, [simulate, 'wrong.nml'], ranks, pattern, failures)
         if what in CHECKED:
-            wrong(what + ', option -n', [simulate, '-n', 'wrong.nml'], ranks, pattern, failures)
+            wrong(what + ', option -nn', [simulate, '-nn', 'wrong.nml'], ranks, pattern, failures)
     for what, make, text, pattern in FILES:
         make()
         put('wrong.nml', text.encode())

@@ -226,7 +226,7 @@ def check_part(v, name, whole, path, region, levelmin, levelmax):
     r = ptah.Run([ptah.program('inspect'), '-dq', path], '.')
     v.same(name + ': inspect -d takes the tree', r.status, 0)
     settings = ['amr_params/levelmin=%d' % levelmin, 'run_params/nstepmax=100']
-    options = ['-n', '-q', '--change-model']  # a cut has fewer levels: another model
+    options = ['-nn', '-q', '--change-model']  # a cut has fewer levels: another model
     r = ptah.simulate(COSMO, '.', settings=settings, must_work=False,
                       options=[*options, '-r', os.path.abspath(path)])
     if r.status != 0:
