@@ -9,7 +9,8 @@
  *
  * sends: messages between two ranks that are begun; bytes: in them; partners: ranks they go to;
  * rounds: how often the rank turned to wait for messages after it had begun some; then calls of
- * collectives, blocking or not; seconds: inside of MPI. */
+ * collectives, blocking or not; reduced: bytes that a rank gives to allreduce; seconds: inside of
+ * MPI. */
 #pragma once
 #include <inttypes.h>
 #include <mpi.h>
@@ -34,12 +35,13 @@ enum mpicount_kind {
     MPICOUNT_GATHER,  /* and v */
     MPICOUNT_SCATTER, /* and v */
     MPICOUNT_COMMS,   /* communicators made */
+    MPICOUNT_REDUCED, /* bytes that go into allreduce */
     MPICOUNT_KINDS
 };
 
 #define MPICOUNT_NAMES                                                                             \
     "sends", "bytes", "partners", "rounds", "allreduce", "alltoall", "allgather", "neighbor",      \
-        "barrier", "scan", "bcast", "reduce", "gather", "scatter", "comms"
+        "barrier", "scan", "bcast", "reduce", "gather", "scatter", "comms", "reduced"
 
 struct mpicount_row {
     int64_t n[MPICOUNT_KINDS];
@@ -89,6 +91,14 @@ static void mpicount_send(int count, MPI_Datatype type, int to, MPI_Comm comm)
         m->peer = calloc((size_t)m->size, 1);
     }
     if (m->peer && !m->peer[to]) m->n[MPICOUNT_PARTNERS]++, m->peer[to] = 1;
+}
+
+static void mpicount_reduce(int count, MPI_Datatype type)
+{
+    int bytes;
+    PMPI_Type_size(type, &bytes);
+    mpicount.n[MPICOUNT_ALLREDUCE]++;
+    mpicount.n[MPICOUNT_REDUCED] += (int64_t)bytes * count;
 }
 
 static void mpicount_wait(void)
@@ -159,10 +169,11 @@ int MPI_Pcontrol(const int level, ...)
     const void *a, const int n[], const int from[], MPI_Datatype d, void *b, const int m[],        \
         const int at[], MPI_Datatype e
 
-MPICOUNT_BOTH(Allreduce, Iallreduce,
-              (const void *a, void *b, int n, MPI_Datatype d, MPI_Op o, MPI_Comm c),
+MPICOUNT_CALL(Allreduce, (const void *a, void *b, int n, MPI_Datatype d, MPI_Op o, MPI_Comm c),
+              (a, b, n, d, o, c), mpicount_reduce(n, d))
+MPICOUNT_CALL(Iallreduce,
               (const void *a, void *b, int n, MPI_Datatype d, MPI_Op o, MPI_Comm c, MPI_Request *r),
-              (a, b, n, d, o, c), (a, b, n, d, o, c, r), MPICOUNT_ALLREDUCE)
+              (a, b, n, d, o, c, r), mpicount_reduce(n, d))
 MPICOUNT_BOTH(Alltoall, Ialltoall, (MPICOUNT_TO_ALL, MPI_Comm c),
               (MPICOUNT_TO_ALL, MPI_Comm c, MPI_Request *r), (MPICOUNT_TO_ALL_ARGS, c),
               (MPICOUNT_TO_ALL_ARGS, c, r), MPICOUNT_ALLTOALL)
