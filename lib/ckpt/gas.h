@@ -8,6 +8,13 @@
 
 enum { GAS_TILE = 64 };
 
+/* Where part `part` of n octs begins; the parts are of whole tiles. */
+static inline int gas_cut(int n, int part, int parts)
+{
+    int64_t tiles = (n + GAS_TILE - 1) / GAS_TILE, at = tiles * part / parts * GAS_TILE;
+    return at < n ? (int)at : n;
+}
+
 void gas_conserved(int nvar, double gamma, double smallr, int64_t n, const double *const *prim,
                    double *const *u);
 /* n <= GAS_TILE */

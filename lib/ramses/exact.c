@@ -9,16 +9,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <omp.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "ckpt/gas.h"
 #include "io/file.h"
-#include "ramses/crc.h"
 
-enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64 };
+enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64, TILES = CKPT_BATCH / GAS_TILE };
+_Static_assert(CKPT_BATCH % GAS_TILE == 0, "a batch is of whole tiles");
 
 struct file_head {
     char magic[8];
@@ -64,44 +64,68 @@ static enum err put_head(struct exact_out *w)
     return put(w, &f, sizeof f);
 }
 
-void exact_differ(struct exact_out *w, int at, int n, int c, const double *const *u,
+void exact_differ(struct exact_out *w, int part, int at, int n, int c, const double *const *u,
                   const double *const *prim)
 {
     int nvar = w->out->o.h->nvar;
-    double store[NVAR_MAX * GAS_TILE], *made[NVAR_MAX];
-    for (int v = 0; v < nvar; v++) made[v] = store + v * GAS_TILE;
+    double store[NVAR_MAX * EXACT_PITCH], *made[NVAR_MAX] = {NULL};
+    uint64_t all = 0;
+    BUG_ON(at % GAS_TILE || n > GAS_TILE);
+    for (int v = 0; v < nvar; v++) made[v] = store + v * EXACT_PITCH;
     gas_conserved(nvar, w->out->o.h->gamma, w->out->o.h->smallr, n, prim, made);
+    for (int v = 0; v < nvar; v++)
+        crc_rows_add(&w->crc, part, 8 * v + c, u[v], sizeof *u[v] * (size_t)n);
     for (int v = 1; v < nvar; v++) {
-        const double *is = u[v], *told = made[v];
-        uint64_t *word = w->word + (size_t)(8 * (v - 1) + c) * CKPT_PITCH + at;
+        size_t row = (size_t)(8 * (v - 1) + c), place = row * CKPT_PITCH + (size_t)at;
+        uint64_t word[GAS_TILE], any = 0;
         for (int i = 0; i < n; i++) {
             int64_t x, y;
-            memcpy(&x, &is[i], sizeof x);
-            memcpy(&y, &told[i], sizeof y);
+            memcpy(&x, &u[v][i], sizeof x);
+            memcpy(&y, &made[v][i], sizeof y);
             int64_t d = (int64_t)((uint64_t)x - (uint64_t)y);
             word[i] = (uint64_t)d << 1 ^ (uint64_t)(d >> 63);
+            any |= word[i];
         }
+        for (int i = 0; i < n; i++) w->low[place + (size_t)i] = (unsigned char)word[i];
+        w->large[row * TILES + (size_t)(at / GAS_TILE)] = any > 0xff;
+        if (any > 0xff) memcpy(w->word + place, word, sizeof *word * (size_t)n);
+        all |= any;
+    }
+    w->any[part] |= all;
+}
+
+void exact_join(struct exact_out *w)
+{
+    crc_rows_join(&w->crc);
+    for (int k = 1; k < w->parts; k++) w->any[0] |= w->any[k], w->any[k] = 0;
+}
+
+/* Plane k of a row of n differences. */
+static void cut_row(const struct exact_out *w, size_t row, int k, size_t n, unsigned char *out)
+{
+    const uint64_t *word = w->word + row * CKPT_PITCH;
+    if (k == 0) memcpy(out, w->low + row * CKPT_PITCH, n);
+    for (size_t at = 0; k && at < n; at += GAS_TILE) {
+        size_t end = at + GAS_TILE < n ? at + GAS_TILE : n;
+        if (!w->large[row * TILES + at / GAS_TILE]) {
+            memset(out + at, 0, end - at);
+            continue;
+        }
+        for (size_t i = at; i < end; i++) out[i] = (unsigned char)(word[i] >> 8 * k);
     }
 }
 
-/* The non-empty planes of rows of n words, one after the other. Returns their mask. */
-static uint32_t cut_planes(const uint64_t *word, size_t rows, size_t n, unsigned char *plane,
-                           size_t *bytes)
+/* The non-empty planes of rows of n differences, one after the other. Returns their mask. */
+static uint32_t cut_planes(struct exact_out *w, size_t rows, size_t n, size_t *bytes)
 {
-    uint64_t any = 0;
     uint32_t mask = 0;
-    for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < n; i++) any |= word[r * CKPT_PITCH + i];
     *bytes = 0;
     for (int k = 0; k < PLANES; k++) {
-        if (!(any >> 8 * k & 0xff)) continue;
+        if (!(w->any[0] >> 8 * k & 0xff)) continue;
         mask |= 1u << k;
-        for (size_t r = 0; r < rows; r++, *bytes += n) {
-            const uint64_t *row = word + r * CKPT_PITCH;
-            unsigned char *out = plane + *bytes;
-            for (size_t i = 0; i < n; i++) out[i] = (unsigned char)(row[i] >> 8 * k);
-        }
+        for (size_t r = 0; r < rows; r++, *bytes += n) cut_row(w, r, k, n, w->plane + *bytes);
     }
+    w->any[0] = 0;
     return mask;
 }
 
@@ -123,9 +147,9 @@ enum err exact_put(struct exact_out *w, int level, int n)
 {
     size_t nvar = (size_t)w->out->o.h->nvar, bytes, packed = 0;
     struct chunk_head h = {.level = level, .n = n};
-    for (size_t r = 0; r < 8 * nvar; r++)
-        h.crc = crc_add(h.crc, w->value + r * CKPT_PITCH, sizeof *w->value * (size_t)n);
-    h.planes = cut_planes(w->word, (nvar - 1) * 8, (size_t)n, w->plane, &bytes);
+    exact_join(w);
+    h.crc = crc_rows_end(&w->crc);
+    h.planes = cut_planes(w, (nvar - 1) * 8, (size_t)n, &bytes);
     if (h.planes) TRY(pack(w, bytes, &packed));
     h.bytes = (uint32_t)packed;
     TRY(put(w, &h, sizeof h));
@@ -135,11 +159,16 @@ enum err exact_put(struct exact_out *w, int level, int n)
 enum err exact_create(struct exact_out *w, const struct ramses_out *out, const char *path)
 {
     size_t rows = out->o.h->hydro ? (size_t)out->o.h->nvar * 8 : 0, words = rows * CHUNK;
-    *w = (struct exact_out){.out = out, .path = path};
+    *w = (struct exact_out){.out = out, .path = path, .parts = omp_get_max_threads()};
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
     w->room = compressBound((uLong)(words * PLANES)) + 1024;
-    w->value = mem_new(sizeof *w->value * rows * CKPT_PITCH + 1, "checkpoint");
+    size_t tile = rows * EXACT_PITCH * (size_t)w->parts;
+    w->value = mem_new(sizeof *w->value * tile + 1, "checkpoint");
+    w->any = mem_zero(sizeof *w->any * (size_t)w->parts, "checkpoint");
+    crc_rows_init(&w->crc, (int)rows, w->parts);
+    w->low = mem_new(rows * CKPT_PITCH + 1, "checkpoint");
+    w->large = mem_new(rows * TILES + 1, "checkpoint");
     w->word = mem_new(sizeof *w->word * rows * CKPT_PITCH + 1, "checkpoint");
     w->plane = mem_new(words * PLANES + 1, "checkpoint");
     w->packed = mem_new(w->room, "checkpoint");
@@ -155,6 +184,10 @@ enum err exact_close(struct exact_out *w, enum err err)
     if (err == OK) manifest_add(w->out->o.list, w->path, w->at, checksum_end(&w->sum));
     FREE(w->sum.part);
     FREE(w->value);
+    FREE(w->any);
+    crc_rows_free(&w->crc);
+    FREE(w->low);
+    FREE(w->large);
     FREE(w->word);
     FREE(w->plane);
     FREE(w->packed);
@@ -208,7 +241,6 @@ enum err exact_open(struct exact_in *x, const char *path, int ncpu, int file)
     TRY(file_open(path, &x->fd, &x->size));
     TRY(take_head(x, ncpu, file));
     size_t words = (size_t)(x->nvar + 1) * 8 * CHUNK;
-    x->word = mem_new(sizeof *x->word * words, "snapshot batch");
     x->bytes = mem_new(words * PLANES, "snapshot batch");
     return OK;
 }
@@ -217,8 +249,8 @@ void exact_shut(struct exact_in *x)
 {
     if (x->path && x->fd >= 0) close(x->fd);
     FREE(x->path);
-    FREE(x->word);
     FREE(x->bytes);
+    crc_rows_free(&x->crc);
 }
 
 /* zlib returns the planes one after the other. */
@@ -234,27 +266,7 @@ static enum err unpack(struct exact_in *x, const struct chunk_head *h, size_t wo
         err = damaged(x, "is damaged");
     FREE(packed);
     TRY(err);
-    memset(x->word, 0, sizeof *x->word * words);
-    const unsigned char *p = x->bytes;
-    for (int k = 0; k < PLANES; k++) {
-        if (!(h->planes >> k & 1)) continue;
-        for (size_t i = 0; i < words; i++) x->word[i] |= (uint64_t)p[i] << 8 * k;
-        p += words;
-    }
     return OK;
-}
-
-static void add_differences(const struct exact_in *x, int n, double *const *u)
-{
-    for (int row = 8; row < 8 * x->nvar; row++) {
-        const uint64_t *word = x->word + (size_t)(row - 8) * (size_t)n;
-        for (int i = 0; i < n; i++) {
-            uint64_t y;
-            memcpy(&y, &u[row][i], sizeof y);
-            y += word[i] >> 1 ^ -(word[i] & 1);
-            memcpy(&u[row][i], &y, sizeof y);
-        }
-    }
 }
 
 static enum err take_chunk_head(struct exact_in *x, struct chunk_head *h, int level, int n)
@@ -274,20 +286,50 @@ enum err exact_skip(struct exact_in *x, int level, int n)
     return OK;
 }
 
-enum err exact_correct(struct exact_in *x, int level, int n, double *const *u)
+enum err exact_begin(struct exact_in *x, int level, int n, int parts)
 {
     struct chunk_head h;
     TRY(take_chunk_head(x, &h, level, n));
-    if (h.planes) {
+    if (h.planes)
         TRY(unpack(x, &h, (size_t)(x->nvar - 1) * 8 * (size_t)n));
-        add_differences(x, n, u);
-    } else if (h.bytes) {
+    else if (h.bytes)
         return damaged(x, "is damaged");
+    x->level = level, x->n = n, x->planes = h.planes, x->sum = h.crc;
+    if (x->crc.parts == parts) return OK;
+    crc_rows_free(&x->crc);
+    crc_rows_init(&x->crc, 8 * x->nvar, parts);
+    return OK;
+}
+
+/* Adds the differences at..at+n-1 of a row, n <= GAS_TILE. */
+static void add_differences(const struct exact_in *x, int row, int at, int n, double *u)
+{
+    size_t words = (size_t)(x->nvar - 1) * 8 * (size_t)x->n;
+    const unsigned char *p = x->bytes + (size_t)row * (size_t)x->n + at;
+    uint64_t word[GAS_TILE] = {0}, y[GAS_TILE];
+    for (int k = 0; k < PLANES; k++) {
+        if (!(x->planes >> k & 1)) continue;
+        for (int i = 0; i < n; i++) word[i] |= (uint64_t)p[i] << 8 * k;
+        p += words;
     }
-    uint32_t crc = 0;
-    for (int row = 0; row < 8 * x->nvar; row++)
-        crc = crc_add(crc, u[row], sizeof(double) * (size_t)n);
-    if (!checksum_agrees(h.crc, crc))
+    memcpy(y, u, sizeof *y * (size_t)n);
+    for (int i = 0; i < n; i++) y[i] += word[i] >> 1 ^ -(word[i] & 1);
+    memcpy(u, y, sizeof *y * (size_t)n);
+}
+
+void exact_correct(struct exact_in *x, int part, int at, int n, int c, double *const *u)
+{
+    for (int v = 0; v < x->nvar; v++) {
+        for (int i = 0; v && x->planes && i < n; i += GAS_TILE)
+            add_differences(x, 8 * (v - 1) + c, at + i, n - i < GAS_TILE ? n - i : GAS_TILE,
+                            u[v] + i);
+        crc_rows_add(&x->crc, part, 8 * v + c, u[v], sizeof *u[v] * (size_t)n);
+    }
+}
+
+enum err exact_end(struct exact_in *x)
+{
+    if (!checksum_agrees(x->sum, crc_rows_end(&x->crc)))
         return damaged(x, "the sum over the values is wrong: it or the hydro file is damaged");
     return OK;
 }

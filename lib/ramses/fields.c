@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ckpt/gas.h"
 #include "oct/turn.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
@@ -44,37 +43,41 @@ static void hydro_beyond(const struct ckpt_head *h, const struct boundary_rule *
         for (int i = 0; r->flip[d] && i < n; i++) prim[1 + d][i] = -prim[1 + d][i];
 }
 
-/* Octs i..i+n-1 of `in`; in their batch they begin at `at`. First their values are laid out by cell
- * and variable. rule: that of octs beyond the boundary, else NULL. */
-static void hydro_tile(const struct table *t, const struct ramses_lines *in, int i, int n, int at,
-                       const struct boundary_rule *rule, char *rows, size_t stride)
+/* Octs i..i+n-1 of `in`, by one of the parts; in their batch they begin at `at`. First their values
+ * are laid out by cell and variable. rule: that of octs beyond the boundary, else NULL. */
+static void hydro_tile(const struct table *t, int part, const struct ramses_lines *in, int i, int n,
+                       int at, const struct boundary_rule *rule, char *rows, size_t stride)
 {
     const struct ckpt_head *h = t->b->w->o.h;
     const lidx *oct = in->line + i;
     bool own = t->b->rank == t->b->w->o.c->rank;
+    double *value = t->x->value + part * 8 * h->nvar * EXACT_PITCH;
     for (int v = 0; v < h->nvar; v++) {
         const double(*u)[8] = (const double(*)[8])in->fld[v];
-        turn_rows(u, oct, n, t->x->value + 8 * v * CKPT_PITCH + at, CKPT_PITCH);
+        turn_rows(u, oct, n, value + 8 * v * EXACT_PITCH, EXACT_PITCH);
     }
     for (int c = 0; c < 8; c++) {
         const double *u[NVAR_MAX];
         double *prim[NVAR_MAX];
         for (int v = 0; v < h->nvar; v++) {
-            u[v] = t->x->value + (8 * v + (rule ? rule->from[c] : c)) * CKPT_PITCH + at;
+            u[v] = value + (8 * v + (rule ? rule->from[c] : c)) * EXACT_PITCH;
             prim[v] = (double *)(rows + (size_t)(c * h->nvar + v) * stride) + i;
         }
         gas_primitive(h->nvar, h->gamma, h->smallr, n, u, prim);
         if (rule) hydro_beyond(h, rule, n, prim);
-        if (own) exact_differ(t->x, at, n, c, u, (const double *const *)prim);
+        if (own) exact_differ(t->x, part, at, n, c, u, (const double *const *)prim);
     }
 }
 
 static void put_hydro(const struct table *t, const struct ramses_lines *in, int n, int at,
                       char *rows, size_t stride)
 {
+    int parts = t->x->parts;
 #pragma omp parallel for schedule(static)
-    for (int i = 0; i < n; i += TILE)
-        hydro_tile(t, in, i, n - i < TILE ? n - i : TILE, at + i, NULL, rows, stride);
+    for (int k = 0; k < parts; k++)
+        for (int i = gas_cut(n, k, parts), end = gas_cut(n, k + 1, parts); i < end; i += TILE)
+            hydro_tile(t, k, in, i, end - i < TILE ? end - i : TILE, at + i, NULL, rows, stride);
+    exact_join(t->x);
 }
 
 /* Octs first..first+n-1 of a region: runs of one rule. */
@@ -86,7 +89,7 @@ static void put_hydro_beyond(const struct table *t, const struct ramses_lines *i
         const struct boundary_rule *r = ramses_block_rule(t->b, (int32_t)first + i, &end);
         k = end - (int)first - i < TILE ? end - (int)first - i : TILE;
         if (k > n - i) k = n - i;
-        hydro_tile(t, in, i, k, at + i, r, rows, stride);
+        hydro_tile(t, 0, in, i, k, at + i, r, rows, stride);
     }
 }
 

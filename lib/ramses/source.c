@@ -3,6 +3,7 @@
  * formats lack are filled in. */
 #include <dirent.h>
 #include <limits.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "ckpt/gas.h"
 #include "ramses/exact.h"
 #include "ramses/priv.h"
+
+enum { RUN = 1024 }; /* octs at a time: rows that are read ahead, and a cell's fit into L2 */
 
 struct reading {
     const struct source *s;
@@ -87,20 +90,36 @@ static enum err ramses_state(struct source *s)
     return s->corrected ? open_exact(s) : OK;
 }
 
+/* Conserved variables of octs first..last-1, by one of the parts of a batch. */
+static void make_state(struct reading *g, const struct source_octs *in, int part, int first,
+                       int last)
+{
+    const struct source *s = g->s;
+    int nvar = s->nhydro;
+    for (int at = first; at < last; at += RUN)
+        for (int c = 0; c < 8; c++) {
+            int n = last - at < RUN ? last - at : RUN;
+            const double *prim[NVAR_MAX];
+            double *u[NVAR_MAX];
+            for (int v = 0; v < nvar; v++)
+                prim[v] = in->val[8 * v + c] + at, u[v] = g->u[8 * v + c] + at;
+            gas_conserved(nvar, s->gamma, s->smallr, n, prim, u);
+            if (s->exact) exact_correct(&g->exact, part, at, n, c, u);
+        }
+}
+
 static enum err give_octs(const struct source_octs *in, void *ctx)
 {
     struct reading *g = ctx;
     const struct source *s = g->s;
-    int nvar = s->nhydro;
+    int nvar = s->nhydro, parts = omp_get_max_threads();
     struct source_octs o = *in;
     if (in->val) {
-        for (int c = 0; nvar && c < 8; c++) {
-            const double *prim[NVAR_MAX];
-            double *u[NVAR_MAX];
-            for (int v = 0; v < nvar; v++) prim[v] = in->val[8 * v + c], u[v] = g->u[8 * v + c];
-            gas_conserved(nvar, s->gamma, s->smallr, in->n, prim, u);
-        }
-        if (s->exact && nvar) TRY(exact_correct(&g->exact, in->level, in->n, g->u));
+        if (s->exact && nvar) TRY(exact_begin(&g->exact, in->level, in->n, parts));
+#pragma omp parallel for schedule(static)
+        for (int k = 0; k < parts; k++)
+            if (nvar) make_state(g, in, k, gas_cut(in->n, k, parts), gas_cut(in->n, k + 1, parts));
+        if (s->exact && nvar) TRY(exact_end(&g->exact));
         for (int i = 0; i < 8 * nvar; i++) g->val[i] = g->u[i];
         /* The last three fields are the force; phi comes before them if there is one. */
         for (int k = 0; s->head.gravity && k < 4; k++) {

@@ -20,6 +20,7 @@
 #include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "formats/formats.h"
+#include "oct/turn.h"
 #include "sim/sim.h"
 
 static void restore_head(struct sim *s);
@@ -81,6 +82,7 @@ static enum err restart_build(struct sim *s)
 {
     TRY(err_agree(&s->comm, rest_copy(&s->restart.rest, s->restart.from)));
     TRY(read_particles(s));
+    s->restart.from->late = true; /* an error ends the run */
     TRY(restore_tree(s));
     TRY(restore_values(s));
     adapt_fill(&s->mesh, &s->comm);
@@ -535,6 +537,8 @@ static enum err restore_tree(struct sim *s)
 
 /* ---- values ---- */
 
+enum { SOME = 64 }; /* octs that are turned at a time */
+
 struct stream {
     struct sim *s;
     int nvalue, field[NVAR_MAX + 4]; /* value of the source → field, -1: not needed */
@@ -572,24 +576,32 @@ static void stream_init(struct stream *t, struct sim *s)
     t->row = 16 + sizeof(okey) + sizeof(double[8]) * (size_t)t->nvalue;
 }
 
-static enum err place_row(struct stream *t, const char *row)
+/* The local index of an oct of this rank: usually that after the last one of its level. */
+static enum err own_place(struct stream *t, int l, okey key, lidx *place)
 {
-    okey key;
-    int32_t l;
-    memcpy(&key, row, sizeof key);
-    memcpy(&l, row + sizeof key, sizeof l);
-    struct level *lv = &t->s->mesh.lev[l];
+    const struct level *lv = &t->s->mesh.lev[l];
     lidx i = t->last[l] + 1;
     if (i >= lv->nown || lv->key[i] != key) i = mesh_find(lv, key);
     if (i < 0 || i >= lv->nown)
         FAIL(ERR_FORMAT, "%s: changed while it was read: resume again when it is complete",
              t->s->restart.from->path);
-    t->last[l] = i;
     t->placed++;
+    *place = t->last[l] = i;
+    return OK;
+}
+
+static enum err place_row(struct stream *t, const char *row)
+{
+    okey key;
+    int32_t l;
+    lidx i = -1;
+    memcpy(&key, row, sizeof key);
+    memcpy(&l, row + sizeof key, sizeof l);
+    TRY(own_place(t, l, key, &i));
     for (int v = 0; v < t->nvalue; v++)
         if (t->field[v] >= 0)
-            memcpy(lv->fld[t->field[v]][i], row + 16 + sizeof key + sizeof(double[8]) * (size_t)v,
-                   sizeof(double[8]));
+            memcpy(t->s->mesh.lev[l].fld[t->field[v]][i],
+                   row + 16 + sizeof key + sizeof(double[8]) * (size_t)v, sizeof(double[8]));
     return OK;
 }
 
@@ -613,29 +625,75 @@ static enum err exchange_rows(struct stream *t, enum err mine, bool more, bool *
     return OK;
 }
 
+/* Value v of octs at..at+n-1 of a batch, n <= SOME, by oct. */
+static void some_octs(const struct source_octs *o, int v, int at, int n, double out[SOME][8])
+{
+    turn_columns(o->val + 8 * v, at, n, out, 1);
+}
+
+/* The octs of a batch that this rank owns need not be packed. */
+static enum err place_own(struct stream *t, const struct source_octs *o, const int *rank)
+{
+    lidx *to = mem_new(sizeof *to * (size_t)o->n + 1, "restart");
+    enum err err = OK;
+    for (int i = 0; i < o->n && err == OK; i++)
+        if (rank[i] < 0) err = own_place(t, o->level, o->key[i], &to[i]);
+    const struct level *lv = &t->s->mesh.lev[o->level];
+    int n = err == OK ? o->n : 0;
+#pragma omp parallel for schedule(static)
+    for (int v = 0; v < t->nvalue; v++)
+        for (int at = 0; at < n && t->field[v] >= 0; at += SOME) {
+            double some[SOME][8];
+            some_octs(o, v, at, n - at < SOME ? n - at : SOME, some);
+            for (int i = at; i < n && i < at + SOME; i++)
+                if (rank[i] < 0) memcpy(lv->fld[t->field[v]][to[i]], some[i - at], sizeof some[0]);
+        }
+    mem_free(to);
+    return err;
+}
+
+/* Rows for the others. */
+static void pack_rows(struct stream *t, const struct source_octs *o, const int *rank)
+{
+    int64_t *order = mem_new(sizeof *order * (size_t)o->n + 1, "restart"), total;
+    int *place = mem_new(sizeof *place * (size_t)o->n + 1, "restart");
+    t->to = comm_counts_of(o->n, rank, order);
+    total = comm_counts_total(&t->to);
+    t->out = mem_new(t->row * (size_t)total + 1, "restart");
+    for (int64_t k = 0; k < total; k++) place[order[k]] = (int)k;
+    for (int v = 0; v < t->nvalue && total; v++)
+        for (int at = 0; at < o->n; at += SOME) {
+            double some[SOME][8];
+            some_octs(o, v, at, o->n - at < SOME ? o->n - at : SOME, some);
+            for (int i = at; i < o->n && i < at + SOME; i++) {
+                if (rank[i] < 0) continue;
+                char *row = t->out + t->row * (size_t)place[i];
+                if (v == 0) memset(row, 0, sizeof o->key[i] + 16);
+                memcpy(row, &o->key[i], sizeof o->key[i]);
+                memcpy(row + sizeof o->key[i], &o->level, sizeof o->level);
+                memcpy(row + 16 + sizeof o->key[i] + sizeof some[0] * (size_t)v, some[i - at],
+                       sizeof some[0]);
+            }
+        }
+    FREE(place);
+    FREE(order);
+}
+
 static enum err send_values(const struct source_octs *o, void *ctx)
 {
     struct stream *t = ctx;
-    if (o->level > t->s->mesh.levelmax) return OK;
-    const struct domain *d = t->s->dom;
-    int64_t *order = mem_new(sizeof *order * (size_t)o->n + 1, "restart");
+    const struct sim *s = t->s;
     bool any;
+    if (o->level > s->mesh.levelmax) return OK;
     int *rank = mem_new(sizeof *rank * (size_t)o->n + 1, "restart");
-    for (int i = 0; i < o->n; i++)
-        rank[i] = t->s->comm.size > 1 ? domain_rank(d, o->level, o->key[i]) : 0;
-    t->to = comm_counts_of(o->n, rank, order);
-    t->out = mem_zero(t->row * (size_t)o->n + 1, "restart");
-    for (int at = 0; at < o->n; at++) {
-        int64_t i = order[at];
-        char *row = t->out + t->row * (size_t)at;
-        memcpy(row, &o->key[i], sizeof o->key[i]);
-        memcpy(row + sizeof o->key[i], &o->level, sizeof o->level);
-        double *value = (double *)(row + 16 + sizeof o->key[i]);
-        for (int k = 0; k < 8 * t->nvalue; k++) value[k] = o->val[k][i];
+    for (int i = 0; i < o->n; i++) {
+        rank[i] = s->comm.size > 1 ? domain_rank(s->dom, o->level, o->key[i]) : 0;
+        if (rank[i] == s->comm.rank) rank[i] = -1;
     }
+    enum err err = place_own(t, o, rank);
+    if (s->comm.size > 1) pack_rows(t, o, rank);
     FREE(rank);
-    FREE(order);
-    return exchange_rows(t, OK, true, &any);
+    return s->comm.size > 1 ? exchange_rows(t, err, true, &any) : err;
 }
 
 static enum err read_values(struct stream *t)
