@@ -130,17 +130,34 @@ static const struct {
              {0, 1, 0},   {2, 1, 1},   {6, 7, 0},   {8, 7, 1},   {18, 19, 0}, {20, 19, 1},
              {24, 25, 0}, {26, 25, 1}};
 
-/* The paths to neighbour c one after the other, then the hash table: both paths to an edge
- * neighbour may be missing although it exists (across two unrefined faces). */
-static lidx cube_hard(const struct mesh *m, int l, lidx i, const lidx cube[27], int c)
+/* From oct i across the faces in which s[] is not 0, one after the other, beginning with face
+ * `first`: NBR_NONE where the way ends, although the oct may exist. */
+static lidx walk(const struct level *lv, lidx i, const int s[3], int first)
 {
-    static const int stride[3] = {1, 3, 9};
-    const struct level *lv = &m->lev[l];
-    int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+    for (int k = 0; k < 3 && i >= 0; k++) {
+        int d = (first + k) % 3;
+        if (s[d]) i = lv->nbr[i][2 * d + (s[d] > 0)];
+    }
+    return i;
+}
+
+/* The neighbour of oct i at s[], among the children of its parent or of an oct beside that: such an
+ * oct is here if a child of it is. */
+static lidx cube_hard(const struct mesh *m, int l, lidx i, int c)
+{
+    const struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    const int s[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+    int slot = oct_slot(lv, i), across[3], crossed = 0;
     for (int d = 0; d < 3; d++) {
-        lidx j = s[d] ? cube[c - s[d] * stride[d]] : NBR_NONE;
-        if (j >= 0) j = lv->nbr[j][2 * d + (s[d] > 0)];
-        if (j != NBR_NONE) return j;
+        int bit = slot >> d & 1;
+        across[d] = bit + s[d] == 2 ? 1 : bit + s[d] == -1 ? -1 : 0;
+        crossed += across[d] != 0;
+        slot ^= s[d] ? 1 << d : 0;
+    }
+    for (int first = 0; l > 1 && first < 3; first++) {
+        lidx p = walk(up, lv->parent[i], across, first);
+        if (p >= 0) return up->child[p][slot];
+        if (p != NBR_NONE || crossed == 1) return p;
     }
     return mesh_neighbour(m, l, i, s[0], s[1], s[2]);
 }
@@ -165,7 +182,7 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
     for (int k = 6; k < 26; k++) {
         lidx j = cube[WAY[k].from];
         if (j >= 0) j = nbr[j][WAY[k].face];
-        cube[WAY[k].to] = j != NBR_NONE ? j : cube_hard(m, l, i, cube, WAY[k].to);
+        cube[WAY[k].to] = j != NBR_NONE ? j : cube_hard(m, l, i, WAY[k].to);
     }
 }
 
