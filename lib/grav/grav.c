@@ -257,8 +257,9 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
                                           double fourpi, double rho_tot,
                                           const struct interpol *edge, struct grav_par *p)
 {
-    struct mg g = {
-        .most_shared = p->mg_shared_octs, .try_shared = p->shared_level[l], .minima = p->minima};
+    struct mg g = {.most_shared = 2 * (int64_t)p->mg_shared_octs, /* a small part of the solve */
+                   .try_shared = p->shared_level[l],
+                   .minima = p->minima};
     struct grav_report rep;
     unsigned char safe = p->safe[l];
     struct mg_level *top = &g.lev[l];

@@ -13,7 +13,8 @@ struct grav_par {
     int gravity_type; /* 0 self-gravity, >0 analytic acceleration, <0 analytic density added */
     double gravity_params[10];
     int cg_levelmin;
-    /* multigrid: every rank solves the levels with at most this many octs; same bits */
+    /* multigrid: every rank solves the levels with at most this many octs, and those with at most
+     * twice as many below another level; same bits */
     int mg_shared_octs;
     int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
     bool spectral;    /* with −1/k² instead of the seven-point operator's Green function */

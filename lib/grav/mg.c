@@ -116,15 +116,25 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
 
 /* ---- octs at the boundary of the domain ---- */
 
-/* Whether the oct is at the boundary of the domain; if so, fills e. */
-static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
+/* Is the oct at the boundary of the domain: a cell, or a neighbour of one, not wholly inside? */
+static bool at_edge(const struct mg_level *g, lidx i)
+{
+    for (int f = 0; f < 6; f++)
+        if (g->nbr[i][f] < 0) return true;
+    if (!g->mask) return false;
+    for (int c = 0; c < 8; c++)
+        if (g->mask[i][c] < 1) return true;
+    for (int f = 0; f < 6; f++)
+        for (int c = 0, bit = 1 << f / 2; c < 8; c++)
+            if (((c & bit) == 0) == (f & 1) && g->mask[g->nbr[i][f]][c] <= 0) return true;
+    return false;
+}
+
+static void edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
 {
     static const double all_in[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     static const int face_order[6] = {0, 2, 4, 1, 3, 5};
     const double *mask = g->mask ? g->mask[i] : all_in;
-    bool edge = false;
-    for (int f = 0; f < 6; f++) edge |= g->nbr[i][f] < 0;
-    if (!edge && !g->mask) return false;
     for (int c = 0; c < 8; c++) {
         double weight = 0;
         for (int k = 0; k < 6; k++) {
@@ -136,9 +146,7 @@ static bool edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
         }
         e->diag[c] = mask[c] > 0 ? 6.0 - weight : 0.0;
         e->safe[c] = mask[c] < 1 ? 0.0 : e->diag[c];
-        edge |= e->diag[c] != 6.0 || e->safe[c] != 6.0;
     }
-    return edge;
 }
 
 /* The own octs of a part of the rim, ascending. */
@@ -171,25 +179,20 @@ static void level_rim(struct mg_level *g)
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
 static void level_edges(struct mg_level *g)
 {
-    unsigned char *is = mem_zero((size_t)g->noct + 1, "multigrid");
-    lidx n = 0;
+    lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, "multigrid");
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < g->noct; i++) {
-        struct mg_edge e;
-        is[i] = edge_oct(g, i, &e);
+    for (lidx i = 0; i < g->noct; i++) row[i] = at_edge(g, i) ? 0 : -1;
+    for (lidx i = 0; i < g->noct; i++)
+        if (row[i] >= 0) row[i] = n++;
+    if (n == 0) {
+        FREE(row);
+        return;
     }
-    for (lidx i = 0; i < g->noct; i++) n += is[i];
-    if (n) {
-        lidx *row = g->own_edge = mem_new(sizeof *row * (size_t)g->noct, "multigrid");
-        g->edges = mem_new(sizeof *g->edges * (size_t)n, "multigrid");
-        n = 0;
-        for (lidx i = 0; i < g->noct; i++) {
-            row[i] = is[i] ? n++ : -1;
-            if (is[i]) edge_oct(g, i, &g->edges[row[i]]);
-        }
-        g->edge = row;
-    }
-    FREE(is);
+    g->edge = g->own_edge = row;
+    g->edges = mem_new(sizeof *g->edges * (size_t)n, "multigrid");
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < g->noct; i++)
+        if (row[i] >= 0) edge_oct(g, i, &g->edges[row[i]]);
 }
 
 /* ---- links for prolongation ---- */
@@ -242,7 +245,7 @@ static void level_arrays(struct mg_level *g, bool top)
 /* Levels below a complete one are complete. */
 static void build_complete(struct mg *g, const struct mesh *m, const struct comm *c, int least)
 {
-    int share = mg_share_first(g, c, true), low = share >= least ? share + 1 : 1;
+    int share = mg_share_first(g, m, c), low = share >= least ? share + 1 : 1;
     for (int k = g->top - 1; k >= low; k--) {
         level_lend(&g->lev[k], &m->lev[k]);
         level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
@@ -255,7 +258,7 @@ static void build_complete(struct mg *g, const struct mesh *m, const struct comm
 static void build_subsets(struct mg *g, const struct mesh *m, const struct comm *c, int least)
 {
     int64_t inside[LEVEL_MAX + 2] = {0};
-    int share = mg_share_first(g, c, false);
+    int share = mg_share_first(g, m, c);
     for (int k = g->top - 1; k >= least; k--) {
         if (k == share && mg_share_partial(g, m, c, k, inside)) return;
         if (k == share) share--;

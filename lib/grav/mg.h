@@ -73,7 +73,7 @@ void mg_free(struct mg *g);
  * only what prolongation from it needs. */
 
 /* The level to try first; 0: none. */
-int mg_share_first(const struct mg *g, const struct comm *c, bool complete);
+int mg_share_first(const struct mg *g, const struct mesh *m, const struct comm *c);
 /* Shares level k of a complete hierarchy. Local. */
 void mg_share_complete(struct mg *g, const struct mesh *m, int k);
 /* Shares level k, or finds that the hierarchy ends above it (inside[]: whether a cell is inside

@@ -29,20 +29,22 @@ int mg_share_level(const struct mg_share *s)
     return s->whole.top;
 }
 
-/* The finest level that has at most this many octs where it is complete; 0: none. */
-static int small_level(int64_t most)
+int mg_share_first(const struct mg *g, const struct mesh *m, const struct comm *c)
 {
-    int level = 0;
-    while (level < OKEY_LEVELS && (int64_t)1 << 3 * level <= most) level++;
+    /* Octs of a refined level per ancestor one level up; 8 at most. A first guess that is a level
+     * too fine costs a reduction, one too coarse costs exchanges in each cycle. */
+    enum { CHILDREN = 5 };
+    bool complete = g->top <= m->levelmin;
+    int64_t n = m->lev[g->top].total;
+    int level = g->top - 1;
+    if (c->size == 1 || g->most_shared == 0) return 0;
+    if (!complete && g->try_shared > 0) return g->try_shared < g->top ? g->try_shared : g->top - 1;
+    for (; level > 0; level--) {
+        n = complete ? n / 8 : n / CHILDREN;
+        if (n > m->lev[level].total) n = m->lev[level].total;
+        if (n <= g->most_shared) break;
+    }
     return level;
-}
-
-int mg_share_first(const struct mg *g, const struct comm *c, bool complete)
-{
-    int small = small_level(g->most_shared), level = small;
-    if (c->size == 1) return 0;
-    if (!complete && g->try_shared > 0) level = g->try_shared;
-    return level < g->top ? level : g->top - 1;
 }
 
 void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n, const okey *key,
@@ -149,10 +151,13 @@ bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, 
     int64_t sum[LEVEL_MAX + 3] = {0}, n, *inside = sum, *above = &sum[LEVEL_MAX + 2];
     memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
     *above = g->lev[k + 1].nown;
-    struct place *p = own_places(g, m, k, g->most_shared, &n, &inside[k]);
-    n = comm_union_min(c, n, g->most_shared, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
+    int64_t most = g->most_shared; /* there are no more than octs of either level */
+    if (most > m->lev[k].total) most = m->lev[k].total;
+    if (most > m->lev[g->top].total) most = m->lev[g->top].total;
+    struct place *p = own_places(g, m, k, most, &n, &inside[k]);
+    n = comm_union_min(c, n, most, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
     g->try_shared = k;
-    if (n > g->most_shared) {
+    if (n > most) {
         FREE(p);
         return false;
     }
