@@ -110,7 +110,8 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
 /* Whole numbers near 0 as integers; what is far away stays outside of any patch. */
 static inline int32_t near(double x)
 {
-    return (int32_t)(!(x >= -1) ? -1 : x > 126 ? 126 : x);
+    x = x > -1 ? x : -1;
+    return (int32_t)(x < 126 ? x : 126);
 }
 
 void clouds_place(struct clouds *c, const struct block *b, const lidx *host, int from, int to)

@@ -58,23 +58,69 @@ static void patch_boundaries(struct patch *a, const struct gather *g)
     }
 }
 
+/* The force in the eight cells of an oct, at f with the strides of a patch. */
+static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
+{
+    enum { Y = BLOCK_EDGE, Z = BLOCK_EDGE * BLOCK_EDGE };
+    typedef int64_t pick __attribute__((vector_size(32)));
+    static const vec4 zero;
+    for (int c = 0; c < 8; c += 4, f += Z) {
+        vec4 x, y, z;
+        memcpy(&x, lv->fld[FLD_FX][o] + c, sizeof x);
+        memcpy(&y, lv->fld[FLD_FY][o] + c, sizeof y);
+        memcpy(&z, lv->fld[FLD_FZ][o] + c, sizeof z);
+        vec4 xy0 = __builtin_shuffle(x, y, (pick){0, 4, 2, 6}),
+             xy1 = __builtin_shuffle(x, y, (pick){1, 5, 3, 7}),
+             z0 = __builtin_shuffle(z, zero, (pick){0, 4, 2, 6}),
+             z1 = __builtin_shuffle(z, zero, (pick){1, 5, 3, 7});
+        f[0] = __builtin_shuffle(xy0, z0, (pick){0, 1, 4, 5});
+        f[1] = __builtin_shuffle(xy1, z1, (pick){0, 1, 4, 5});
+        f[Y] = __builtin_shuffle(xy0, z0, (pick){2, 3, 6, 7});
+        f[Y + 1] = __builtin_shuffle(xy1, z1, (pick){2, 3, 6, 7});
+    }
+}
+
+static inline vec4 cell_force(const struct level *lv, lidx o, int c)
+{
+    return o >= 0 ? (vec4){lv->fld[FLD_FX][o][c], lv->fld[FLD_FY][o][c], lv->fld[FLD_FZ][o][c], 0}
+                  : (vec4){0, 0, 0, NAN};
+}
+
+/* The row of cells along x at (y, z) of the patch: `row` are its octs. The first and the last oct
+ * have one cell there; those between are left out if they were loaded whole. */
+static void row_load(struct patch *a, const struct level *lv, int y, int z, bool all)
+{
+    int last = a->b.edge / 2, c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
+    const lidx *row = a->b.oct + (last + 1) * ((y + 1) / 2 + (last + 1) * ((z + 1) / 2));
+    vec4 *f = a->f + BLOCK_EDGE * (y + BLOCK_EDGE * z);
+    f[0] = cell_force(lv, row[0], c + 1);
+    for (int x = 1; x < last; x++)
+        if (all || row[x] < 0) {
+            f[2 * x - 1] = cell_force(lv, row[x], c);
+            f[2 * x] = cell_force(lv, row[x], c + 1);
+        }
+    f[2 * last - 1] = cell_force(lv, row[last], c);
+}
+
 static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct, int depth)
 {
-    block_set(&a->b, g->m, l, oct, depth);
     const struct level *lv = &g->m->lev[l];
-    const double(*fx)[8] = lv->fld[FLD_FX], (*fy)[8] = lv->fld[FLD_FY], (*fz)[8] = lv->fld[FLD_FZ];
+    block_set(&a->b, g->m, l, oct, depth);
     int edge = a->b.edge, side = edge / 2 + 1;
-    for (int z = 0; z < edge; z++)
-        for (int y = 0; y < edge; y++) {
-            const lidx *row = a->b.oct + side * ((y + 1) / 2 + side * ((z + 1) / 2));
-            int c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
-            vec4 *f = a->f + BLOCK_EDGE * (y + BLOCK_EDGE * z);
-            for (int x = 0; x < edge; x++) {
-                lidx o = row[(x + 1) / 2];
-                int k = c | ((x + 1) & 1);
-                f[x] = o >= 0 ? (vec4){fx[o][k], fy[o][k], fz[o][k], 0} : (vec4){0, 0, 0, NAN};
+    for (int k = 0; k < side * side * side; k++) /* their latencies overlap */
+        for (int d = 0; d < 3 && a->b.oct[k] >= 0; d++)
+            __builtin_prefetch(lv->fld[FLD_FX + d][a->b.oct[k]]);
+    for (int z = 1; z < side - 1; z++)
+        for (int y = 1; y < side - 1; y++)
+            for (int x = 1; x < side - 1; x++) {
+                lidx o = a->b.oct[x + side * (y + side * z)];
+                if (o < 0) continue;
+                oct_force(lv, o,
+                          a->f + 2 * x - 1 + BLOCK_EDGE * (2 * y - 1 + BLOCK_EDGE * (2 * z - 1)));
             }
-        }
+    for (int z = 0; z < edge; z++)
+        for (int y = 0; y < edge; y++)
+            row_load(a, lv, y, z, y == 0 || z == 0 || y == edge - 1 || z == edge - 1);
     patch_boundaries(a, g);
 }
 
@@ -129,26 +175,29 @@ static vec4 coarser_force(struct gather *g, int l, int64_t i)
     return force_exists(f) ? f : single_force(g, l, i);
 }
 
-/* Particles from … to-1 of those that begin at `begin`, all of one block. */
-static void block_force(struct gather *g, const struct clouds *c, int64_t begin, int from, int to,
-                        vec4 *force)
+/* Volumes of the parts of the clouds from … to-1. */
+static void volumes_find(const struct clouds *c, int from, int to, double vol[8][CLOUDS])
 {
-    const struct patch *a = &g->level;
-    double vol[8][CLOUDS];
 #pragma omp simd
     for (int k = from; k < to; k++) {
-        double w[3] = {c->w[0][k], c->w[1][k], c->w[2][k]}, v[8];
-        cloud_volumes(w, v);
-        for (int j = 0; j < 8; j++) vol[j][k] = v[j];
+        double x = c->w[0][k], y = c->w[1][k], z = c->w[2][k];
+        double gg = (1.0 - x) * (1.0 - y), wg = x * (1.0 - y), gw = (1.0 - x) * y, ww = x * y;
+        vol[0][k] = gg * (1.0 - z), vol[1][k] = wg * (1.0 - z);
+        vol[2][k] = gw * (1.0 - z), vol[3][k] = ww * (1.0 - z);
+        vol[4][k] = gg * z, vol[5][k] = wg * z, vol[6][k] = gw * z, vol[7][k] = ww * z;
     }
+}
+
+/* Forces on the particles from … to-1 that the patch serves; NaN: others. */
+static void block_force(const struct patch *a, const struct clouds *c, int from, int to,
+                        vec4 *force)
+{
+    double vol[8][CLOUDS];
+    volumes_find(c, from, to, vol);
     for (int k = from; k < to; k++) {
         double v[8];
-        if (c->at[k] < 0) {
-            force[k] = (vec4){0, 0, 0, NAN};
-            continue;
-        }
         for (int j = 0; j < 8; j++) v[j] = vol[j][k];
-        force[k] = cloud_force(a->f + c->at[k], v);
+        force[k] = c->at[k] < 0 ? (vec4){0, 0, 0, NAN} : cloud_force(a->f + c->at[k], v);
     }
 }
 
@@ -172,7 +221,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, vec4 *for
         for (to = from + 1; to < n; to++)
             if (!block_has(&a->b, host[to]) && !block_stray(&a->b, left - to, host + to)) break;
         clouds_place(&c, &a->b, host, from, to);
-        block_force(g, &c, begin, from, to, force);
+        block_force(a, &c, from, to, force);
         for (int k = from; k < to; k++)
             if (!force_exists(force[k]))
                 force[k] = c.at[k] < 0 ? single_force(g, l, begin + k)
