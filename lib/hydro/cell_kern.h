@@ -102,11 +102,17 @@ PTAH_HD double hydro_floor_density(double r, double cell, double smallr)
 
 /* ---- the new state of a cell ---- */
 
-/* u + fluxes in − fluxes out, of the faces below and above in x, y and z. */
+/* u + flux in − flux out, of two opposite faces. */
+PTAH_HD double hydro_add_faces(double u, double in, double out)
+{
+    return u + (in - out);
+}
+
+/* The same for the faces below and above in x, y and z. */
 PTAH_HD double hydro_add_fluxes(double u, double x0, double x1, double y0, double y1, double z0,
                                 double z1)
 {
-    return u + (x0 - x1) + (y0 - y1) + (z0 - z1);
+    return hydro_add_faces(hydro_add_faces(hydro_add_faces(u, x0, x1), y0, y1), z0, z1);
 }
 
 /* Half a kick with the old density, at constant internal energy, of a cell of new density r. */

@@ -1,5 +1,5 @@
-/* hydro/flux: MUSCL-Hancock stages on planes of a patch; see flux.h. (van Leer 1979; Toro 2009 ch.
- * 14; Teyssier 2002 §2.2) */
+/* hydro/flux: MUSCL-Hancock stages on pairs of rows; see flux.h. (van Leer 1979; Toro 2009 ch. 14;
+ * Teyssier 2002 §2.2) */
 #include "hydro/flux.h"
 
 #include <string.h>
@@ -8,85 +8,166 @@
 #include "hydro/cell_kern.h"
 
 #define INLINE static inline __attribute__((always_inline))
-enum { PS = PLANE_STRIDE, US = PATCH_STRIDE };
+#ifdef __AVX512F__
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+enum { PS = PLANE_STRIDE };
 
-/* The positions a ≤ i < b of a plane that a loop visits: at least those requested, in full
- * vectors. */
-struct range {
-    int a, b;
+/* The cells or faces that a loop visits: from position `at` of a plane, `r` of a strip; vectors. */
+struct run {
+    int at, r, vectors;
 };
 
-INLINE struct range whole_range(int first, int last)
+static void octs_prim(struct sweep *s, int z);
+static void plane_divergence(struct sweep *s, int k);
+static void strip_trace(struct sweep *s, int y, int k);
+static void strip_flux_x(struct sweep *s, int y, int k);
+static void strip_flux_y(struct sweep *s, int y, int k);
+static void strip_flux_z(struct sweep *s, int y, int k);
+static void strip_sum(struct sweep *s, int y, int k);
+static void strip_finish(struct sweep *s, int y, int k);
+
+/* Rows 2y and 2y+1 of plane k; sums of rows wait for the fluxes through their upper faces. */
+static void strip_advance(struct sweep *s, int y, int k)
 {
-    enum { LANES = 8 };
-    int n = last + 1 - first;
-    return (struct range){first, first + (n + LANES - 1) / LANES * LANES};
+    int last = 2 * s->places.tile->t[2];
+    strip_trace(s, y, k);
+    if (k < 0) return;
+    strip_flux_z(s, y, k);
+    if (k > 0) strip_finish(s, y, k - 1);
+    if (k == last) return;
+    strip_flux_x(s, y, k);
+    strip_flux_y(s, y, k);
+    strip_sum(s, y - 1, k);
 }
 
-static void plane_prim(struct sweep *s, int k);
-static void plane_trace(struct sweep *s, int k);
-static void plane_flux(struct sweep *s, int dir, int k);
-static void plane_divergence(struct sweep *s, int k);
-static void plane_update(struct sweep *s, int k);
-static void plane_expansion(struct sweep *s, int k);
+static uint32_t own_octs(const struct sweep *s, int y, int z);
+static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user);
 
-/* Planes are counted from the lowest halo plane; cell plane k of the interior is plane k+2. */
-void sweep_run(struct sweep *s, const struct sweep_user *user)
+void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t, bool corners,
+               const struct sweep_user *user)
 {
-    int n = s->patch.n;
+    int planes = 2 * t->t[2];
     bool difmag = s->par->difmag > 0.0;
-    plane_prim(s, 0);
-    plane_prim(s, 1);
-    for (int k = 1; k <= n + 2; k++) {
-        plane_prim(s, k + 1);
-        plane_trace(s, k);
-        if (k < 2) continue;
-        if (difmag && k == 2) plane_divergence(s, 2);
-        plane_flux(s, 2, k);
-        if (user->faces) user->faces(s, user->ctx, 2, k - 2, s->fz[k & 1]);
-        if (k > 2) plane_update(s, k - 1);
-        if (k > 2 && !(k & 1)) user->ready(s, user->ctx, (k - 4) / 2);
-        if (k == n + 2) break;
-        if (difmag) plane_divergence(s, k + 1);
-        for (int dir = 0; dir < 2; dir++) {
-            plane_flux(s, dir, k);
-            if (user->faces) user->faces(s, user->ctx, dir, k - 2, s->flux[dir]);
+    places_find(&s->places, m, l, t, corners);
+    gather_begin(&s->in, &s->places, m, l, s->par);
+    octs_prim(s, -1);
+    octs_prim(s, 0);
+    for (int k = -1; k <= planes; k++) {
+        if (k > 0 && k & 1) gather_octs(&s->in, k / 2 + 1);
+        if (k > 0 && k & 1) octs_prim(s, k / 2 + 1);
+        if (difmag && k == 0) plane_divergence(s, 0);
+        if (difmag && k >= 0 && k < planes) plane_divergence(s, k + 1);
+        for (int y = -1; y <= t->t[1]; y++) {
+            if (!(k & 1)) gather_prefetch(&s->in, y, k / 2 + 1);
+            strip_advance(s, y, k);
+            if (user->faces && k >= 0) faces_tell(s, y, k, user);
+            if (k > 0 && !(k & 1) && own_octs(s, y, k / 2 - 1))
+                user->ready(s, user->ctx, y, k / 2 - 1);
         }
     }
 }
 
+/* Fluxes through the outer faces of octs at the coarse–fine boundary. */
+static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user)
+{
+    int w = s->in.w, planes = 2 * s->places.tile->t[2];
+    const double *x = s->fx[y & 1] + 2, *fy = s->fy[y & 1] + 2;
+    const double *z = s->fz[k & 1] + plane_at(w, 0, 2 * y);
+    const struct {
+        int dy, dz;
+        const double *flux;
+    } side[6] = {{0, 0, x}, {0, 0, x + 2}, {0, 0, fy}, {-1, 0, fy}, {0, 0, z}, {0, -1, z}};
+    for (int f = 0; f < 6; f++) {
+        int oy = y + side[f].dy, oz = (k >> 1) + side[f].dz;
+        if (f < 4 ? k == planes : k & 1) continue;
+        if (oy >= 0 && oz >= 0 && s->places.edge[f][oz + 1][oy + 1])
+            user->faces(s, user->ctx, f, oy, oz, side[f].flux);
+    }
+}
+
+/* ---- which cells ---- */
+
+static uint32_t own_octs(const struct sweep *s, int y, int z)
+{
+    const struct tile *t = s->places.tile;
+    if (y < 0 || y >= t->t[1] || z < 0 || z >= t->t[2]) return 0;
+    return s->places.own[z + 1][y + 1];
+}
+
+INLINE int vectors_of(struct span x)
+{
+    return x.b > x.a ? (x.b - x.a + LANES - 1) / LANES : 0;
+}
+
+/* Row j. */
+INLINE struct run row_run(const struct sweep *s, int j, struct span x)
+{
+    int w = s->in.w;
+    if (x.b <= x.a) return (struct run){0};
+    return (struct run){plane_at(w, x.a, j), (j & 1) * w + x.a + 2, vectors_of(x)};
+}
+
+/* Rows 2y and 2y+1 as one run where that is shorter. Returns the number of runs. */
+INLINE int pair_runs(const struct sweep *s, int y, struct span lower, struct span upper,
+                     struct run out[2])
+{
+    struct span both = {lower.a, upper.b + s->in.w};
+    int apart = vectors_of(lower) + vectors_of(upper);
+    out[0] = row_run(s, 2 * y, lower);
+    out[1] = row_run(s, 2 * y + 1, upper);
+    if (!out[0].vectors || !out[1].vectors || vectors_of(both) > apart) return 2;
+    out[0].vectors = vectors_of(both);
+    return 1;
+}
+
 /* ---- primitive variables with the gravity predictor ---- */
 
-static void plane_prim(struct sweep *s, int k)
+static void rows_prim(struct sweep *s, int k, struct run at)
 {
     const struct hydro_gas g = s->gas;
-    int w2 = s->patch.w * s->patch.w, end = whole_range(0, w2 - 1).b;
-    const double *restrict u = s->patch.u + k * w2, *restrict f = s->patch.f + k * w2;
-    double *restrict q = s->q[k & 3], *restrict old = s->v_old[k & 3];
+    const double *restrict u = s->in.u[k & 3] + at.at, *restrict f = s->in.f[k & 3] + at.at;
+    double *restrict q = s->q[k & 3] + at.at, *restrict old = s->v_old[k & 3] + at.at;
     const double half_dt = s->gravity ? 0.5 * s->dt : 0.0;
-#pragma omp simd
-    for (int i = 0; i < end; i++) {
-        struct hydro_state x = hydro_prim(u[i], u[US + i], u[2 * US + i], u[3 * US + i],
-                                          u[4 * US + i], g);
+    const int n = LANES * at.vectors;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
+        struct hydro_state x = hydro_prim(u[i], u[PS + i], u[2 * PS + i], u[3 * PS + i],
+                                          u[4 * PS + i], g);
         q[i] = x.r;
         q[PS + i] = x.u;
         q[2 * PS + i] = x.v;
         q[3 * PS + i] = x.w;
         q[4 * PS + i] = x.p;
     }
-    if (s->nflux > s->nvar) memcpy(old, q + PS, 3 * PS * sizeof *q);
-    if (s->gravity)
-        for (int d = 0; d < 3; d++)
-#pragma omp simd
-            for (int i = 0; i < end; i++) q[(1 + d) * PS + i] += f[d * US + i] * half_dt;
+    for (int d = 0; d < 3 && s->nflux > s->nvar; d++)
+        memcpy(old + d * PS, q + (1 + d) * PS, (size_t)n * sizeof *q);
+    for (int d = 0; d < 3 && s->gravity; d++)
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) q[(1 + d) * PS + i] += f[d * PS + i] * half_dt;
     for (int v = GAS_SCALARS; v < s->nvar; v++)
-#pragma omp simd
-        for (int i = 0; i < end; i++) q[v * PS + i] = u[v * US + i] * (1.0 / q[i]);
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) q[v * PS + i] = u[v * PS + i] * (1.0 / q[i]);
+}
+
+/* Both planes of the octs z, where an own cell reads them. */
+static void octs_prim(struct sweep *s, int z)
+{
+    for (int k = 2 * z; k < 2 * z + 2; k++) {
+        for (int y = -1; y <= s->places.tile->t[1]; y++) {
+            struct span x = span_of(s->places.seen[z + 1][y + 1]);
+            struct run run[2];
+            int n = pair_runs(s, y, x, x, run);
+            for (int i = 0; i < n; i++) rows_prim(s, k, run[i]);
+        }
+    }
 }
 
 /* ---- slopes and tracing ---- */
 
-/* Where the traced states of one plane go. */
+/* Where the traced states go. */
 struct faces {
     double *mx, *px, *my, *py, *mz, *pz;
 };
@@ -114,15 +195,15 @@ INLINE void put_density(const struct faces *o, int at, struct hydro_slope3 d, do
     o->mz[at] = hydro_floor_density(hydro_face_upper(d.c, d.z, h), d.c, smallr);
 }
 
-INLINE void trace_gas(enum slope type, struct range r, int w, const double *restrict lo,
+INLINE void trace_gas(enum slope type, int n, int w, const double *restrict lo,
                       const double *restrict mid, const double *restrict hi, const struct faces o,
                       const struct hydro_gas g, double half_dtdx)
 {
     double *restrict mx = o.mx, *restrict px = o.px, *restrict my = o.my, *restrict py = o.py,
                      *restrict mz = o.mz, *restrict pz = o.pz;
     const struct faces to = {mx, px, my, py, mz, pz};
-#pragma omp simd
-    for (int i = r.a; i < r.b; i++) {
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
         struct hydro_slope3 d = hydro_slopes(type, lo + i, mid + i, hi + i, w, g.theta);
         struct hydro_slope3 u = hydro_slopes(type, lo + PS + i, mid + PS + i, hi + PS + i, w,
                                              g.theta);
@@ -141,15 +222,15 @@ INLINE void trace_gas(enum slope type, struct range r, int w, const double *rest
     }
 }
 
-INLINE void trace_scalar(enum slope type, struct range r, int w, const double *restrict lo,
+INLINE void trace_scalar(enum slope type, int n, int w, const double *restrict lo,
                          const double *restrict mid, const double *restrict hi, int at,
                          const struct faces o, double theta, double half_dtdx)
 {
     double *restrict mx = o.mx, *restrict px = o.px, *restrict my = o.my, *restrict py = o.py,
                      *restrict mz = o.mz, *restrict pz = o.pz;
     const struct faces to = {mx, px, my, py, mz, pz};
-#pragma omp simd
-    for (int i = r.a; i < r.b; i++) {
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++) {
         struct hydro_slope3 d = hydro_slopes(type, lo + at + i, mid + at + i, hi + at + i, w,
                                              theta);
         double sa = -mid[PS + i] * d.x - mid[2 * PS + i] * d.y - mid[3 * PS + i] * d.z;
@@ -157,51 +238,69 @@ INLINE void trace_scalar(enum slope type, struct range r, int w, const double *r
     }
 }
 
-INLINE void trace_all(enum slope type, struct sweep *s, int k)
+INLINE void trace_all(enum slope type, struct sweep *s, int y, int k, struct run at)
 {
-    int w = s->patch.w;
-    struct range r = whole_range(w + 1, (w - 1) * w - 2);
-    const double *lo = s->q[(k - 1) & 3], *mid = s->q[k & 3], *hi = s->q[(k + 1) & 3];
-    struct faces o = {s->m[0], s->p[0], s->m[1], s->p[1], s->mz[k & 1], s->pz};
+    int w = s->in.w, n = LANES * at.vectors;
+    const double *lo = s->q[(k - 1) & 3] + at.at, *mid = s->q[k & 3] + at.at,
+                 *hi = s->q[(k + 1) & 3] + at.at;
+    struct faces o = {s->mx + at.r, s->px + at.r,         s->my[y & 1] + at.r,
+                      s->py + at.r, s->mz[k & 1] + at.at, s->pz + at.r};
     double h = 0.5 * s->dtdx;
-    trace_gas(type, r, w, lo, mid, hi, o, s->gas, h);
+    trace_gas(type, n, w, lo, mid, hi, o, s->gas, h);
     for (int v = GAS_SCALARS; v < s->nvar; v++)
-        trace_scalar(type, r, w, lo, mid, hi, v * PS, o, s->gas.theta, h);
+        trace_scalar(type, n, w, lo, mid, hi, v * PS, o, s->gas.theta, h);
 }
 
-static void plane_trace(struct sweep *s, int k)
+static void run_trace(struct sweep *s, int y, int k, struct run at)
 {
     switch (s->par->slope_type) {
     case SLOPE_NONE:
-        trace_all(SLOPE_NONE, s, k);
+        trace_all(SLOPE_NONE, s, y, k, at);
         break;
     case SLOPE_MINMOD:
-        trace_all(SLOPE_MINMOD, s, k);
+        trace_all(SLOPE_MINMOD, s, y, k, at);
         break;
     case SLOPE_MONCEN:
-        trace_all(SLOPE_MONCEN, s, k);
+        trace_all(SLOPE_MONCEN, s, y, k, at);
         break;
     case SLOPE_POSITIVE:
-        trace_all(SLOPE_POSITIVE, s, k);
+        trace_all(SLOPE_POSITIVE, s, y, k, at);
         break;
     case SLOPE_VANLEER:
-        trace_all(SLOPE_VANLEER, s, k);
+        trace_all(SLOPE_VANLEER, s, y, k, at);
         break;
     case SLOPE_THETA:
-        trace_all(SLOPE_THETA, s, k);
+        trace_all(SLOPE_THETA, s, y, k, at);
         break;
     }
 }
 
+/* The cells with a face of an own cell: those of this row of octs and one more at each end, the
+ * upper row of the octs below, the lower row of those above, and likewise in z. */
+static void strip_trace(struct sweep *s, int y, int k)
+{
+    int z = k >> 1;
+    struct span own = span_of(own_octs(s, y, z)), row[2];
+    uint32_t next = own_octs(s, y, k & 1 ? z + 1 : z - 1);
+    struct run run[2];
+    own.a--, own.b++;
+    row[0] = span_join(own, span_of(own_octs(s, y - 1, z) | next));
+    row[1] = span_join(own, span_of(own_octs(s, y + 1, z) | next));
+    int n = pair_runs(s, y, row[0], row[1], run);
+    for (int i = 0; i < n; i++)
+        if (run[i].vectors) run_trace(s, y, k, run[i]);
+}
+
 /* ---- Riemann problems ---- */
 
-/* Left and right states and fluxes of the faces of one plane and direction; n, a, b: offsets of
- * normal and transverse velocity. */
+/* Left and right states and fluxes of some faces; n, a, b: offsets of normal and transverse
+ * velocity. */
 struct face_job {
+    int dir, y, k;
     const double *L, *R;
     double *F, *left, *F_vel, *F_eint;
     int n, a, b;
-    struct range r;
+    struct run at;
     struct hydro_gas g;
     double dtdx;
 };
@@ -238,8 +337,9 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct f
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
     const double dtdx = j->dtdx;
-#pragma omp simd
-    for (int i = j->r.a; i < j->r.b; i++) {
+    const int m = LANES * j->at.vectors;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < m; i++) {
         struct hydro_state l = face_state(L, i, n, a, b), r = face_state(R, i, n, a, b);
         struct hydro_flux f = face_solve(rs, l, r, g);
         F[i] = f.r * dtdx;
@@ -260,8 +360,9 @@ static void faces_solve_exact(const struct face_job *j)
     enum { BLOCK = 32 };
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
-    for (int i0 = j->r.a; i0 < j->r.b; i0 += BLOCK) {
-        int m = j->r.b - i0 < BLOCK ? j->r.b - i0 : BLOCK;
+    const int all = LANES * j->at.vectors;
+    for (int i0 = 0; i0 < all; i0 += BLOCK) {
+        int m = all - i0 < BLOCK ? all - i0 : BLOCK;
         const double *L = j->L + i0, *R = j->R + i0;
         double p[BLOCK], change[BLOCK], worst = 1.0;
         for (int i = 0; i < m; i++) {
@@ -307,18 +408,27 @@ INLINE void faces_choose(enum riemann rs, const struct face_job *j, bool scalars
 }
 
 static void faces_scalars(struct sweep *s, const struct face_job *j);
-static void faces_diffuse(struct sweep *s, int dir, int k, const struct face_job *j);
-static void faces_mask(struct sweep *s, int dir, int k, const struct face_job *j);
+static void faces_diffuse(struct sweep *s, const struct face_job *j);
+static void faces_mask(struct sweep *s, const struct face_job *j);
 
-static void plane_flux(struct sweep *s, int dir, int k)
+/* A refined cell may be at these faces. */
+static bool faces_split(const struct sweep *s, int y, int k)
 {
-    int w = s->patch.w, n = s->patch.n, step = dir == 0 ? 1 : dir == 1 ? w : 0;
-    int last = (dir == 1 ? n + 2 : n + 1) * w + (dir == 0 ? n + 2 : n + 1);
-    double *F = dir < 2 ? s->flux[dir] : s->fz[k & 1];
-    const double *L = dir < 2 ? s->m[dir] - step : s->mz[(k - 1) & 1],
-                 *R = dir < 2 ? s->p[dir] : s->pz;
+    int z = k >> 1;
+    return s->in.split_row[z + 1][y + 1] || (y >= 0 && s->in.split_row[z + 1][y]) ||
+           (z >= 0 && s->in.split_row[z][y + 1]);
+}
+
+/* Fluxes through the lower faces in direction dir of cells in rows 2y and 2y+1 of plane k. */
+static void faces_flux(struct sweep *s, int dir, int y, int k, struct run at, const double *L,
+                       const double *R, double *F)
+{
     double *extra = F + s->nvar * PS; /* there also without pressure_fix, but then not read */
-    struct face_job j = {.L = L,
+    if (!at.vectors) return;
+    struct face_job j = {.dir = dir,
+                         .y = y,
+                         .k = k,
+                         .L = L,
                          .R = R,
                          .F = F,
                          .left = s->left,
@@ -327,7 +437,7 @@ static void plane_flux(struct sweep *s, int dir, int k)
                          .n = (1 + dir) * PS,
                          .a = (dir == 0 ? 2 : 1) * PS,
                          .b = (dir == 2 ? 2 : 3) * PS,
-                         .r = whole_range(2 * w + 2, last),
+                         .at = at,
                          .g = s->gas,
                          .dtdx = s->dtdx};
     bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
@@ -347,30 +457,76 @@ static void plane_flux(struct sweep *s, int dir, int k)
         break;
     }
     if (scalars) faces_scalars(s, &j);
-    if (s->par->difmag > 0.0) faces_diffuse(s, dir, k, &j);
-    if (s->patch.any_split) faces_mask(s, dir, k, &j);
+    if (s->par->difmag > 0.0) faces_diffuse(s, &j);
+    if (faces_split(s, y, k)) faces_mask(s, &j);
+}
+
+static void strip_flux_x(struct sweep *s, int y, int k)
+{
+    struct span faces = span_of(own_octs(s, y, k >> 1));
+    struct run run[2];
+    faces.b++;
+    int n = pair_runs(s, y, faces, faces, run);
+    for (int i = 0; i < n; i++)
+        faces_flux(s, 0, y, k, run[i], s->mx + run[i].r - 1, s->px + run[i].r,
+                   s->fx[y & 1] + run[i].r);
+}
+
+static void strip_flux_y(struct sweep *s, int y, int k)
+{
+    int z = k >> 1, w = s->in.w;
+    uint32_t own = own_octs(s, y, z);
+    struct run row[2] = {row_run(s, 2 * y, span_of(own | own_octs(s, y - 1, z))),
+                         row_run(s, 2 * y + 1, span_of(own))};
+    const double *below[2] = {s->my[(y - 1) & 1] + row[0].r + w, s->my[y & 1] + row[1].r - w};
+    for (int i = 0; i < 2; i++)
+        faces_flux(s, 1, y, k, row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
+}
+
+static void strip_flux_z(struct sweep *s, int y, int k)
+{
+    int z = k >> 1;
+    struct span faces = span_of(own_octs(s, y, z) | (k & 1 ? 0 : own_octs(s, y, z - 1)));
+    for (int i = 0; i < 2; i++) {
+        struct run row = row_run(s, 2 * y + i, faces);
+        faces_flux(s, 2, y, k, row, s->mz[(k - 1) & 1] + row.at, s->pz + row.r,
+                   s->fz[k & 1] + row.at);
+    }
 }
 
 static void faces_scalars(struct sweep *s, const struct face_job *j)
 {
     const double *restrict left = j->left, *restrict mass = j->F;
+    const int n = LANES * j->at.vectors;
     for (int v = GAS_SCALARS; v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;
         double *restrict F = j->F + v * PS;
-#pragma omp simd
-        for (int i = j->r.a; i < j->r.b; i++) F[i] = left[i] * L[i] + (mass[i] - left[i]) * R[i];
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) F[i] = left[i] * L[i] + (mass[i] - left[i]) * R[i];
     }
 }
 
-/* Fluxes through a face of a refined cell come from the finer level. */
-static void faces_mask(struct sweep *s, int dir, int k, const struct face_job *j)
+/* The planes of the cells below the faces, and where they are relative to those above. */
+static int plane_below(const struct face_job *j)
 {
-    int w = s->patch.w, step = dir == 0 ? 1 : dir == 1 ? w : w * w;
-    const unsigned char *restrict hi = s->patch.split + k * w * w, *restrict lo = hi - step;
+    return j->dir == 2 ? (j->k - 1) & 3 : j->k & 3;
+}
+
+static int step_below(const struct sweep *s, const struct face_job *j)
+{
+    return j->dir == 0 ? 1 : j->dir == 1 ? s->in.w : 0;
+}
+
+/* Fluxes through a face of a refined cell come from the finer level. */
+static void faces_mask(struct sweep *s, const struct face_job *j)
+{
+    const unsigned char *restrict hi = s->in.split[j->k & 3] + j->at.at;
+    const unsigned char *restrict lo = s->in.split[plane_below(j)] + j->at.at - step_below(s, j);
+    const int n = LANES * j->at.vectors;
     for (int v = 0; v < s->nflux; v++) {
         double *restrict F = j->F + v * PS;
-#pragma omp simd
-        for (int i = j->r.a; i < j->r.b; i++) F[i] = lo[i] | hi[i] ? 0.0 : F[i];
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) F[i] = lo[i] | hi[i] ? 0.0 : F[i];
     }
 }
 
@@ -380,12 +536,12 @@ static void faces_mask(struct sweep *s, int dir, int k, const struct face_job *j
  * around it. */
 static void plane_divergence(struct sweep *s, int k)
 {
-    int w = s->patch.w;
+    int w = s->in.w, end = w * (2 * s->places.tile->t[1] + 4);
     const double *restrict a = s->q[(k - 1) & 3], *restrict b = s->q[k & 3];
     double *restrict div = s->div[k & 1];
     const double f = 0.25 / s->dx;
 #pragma omp simd
-    for (int i = w + 1; i < w * w; i++) { /* corners of the interior need no more */
+    for (int i = w + 1; i < end; i++) { /* corners of the interior need no more */
         int j = i - w;
         const double *u0 = a + PS, *u1 = b + PS, *v0 = a + 2 * PS, *v1 = b + 2 * PS,
                      *w0 = a + 3 * PS, *w1 = b + 3 * PS;
@@ -399,63 +555,97 @@ static void plane_divergence(struct sweep *s, int k)
     }
 }
 
-static void faces_diffuse(struct sweep *s, int dir, int k, const struct face_job *j)
+static void faces_diffuse(struct sweep *s, const struct face_job *j)
 {
-    int w = s->patch.w, w2 = w * w, step = dir == 0 ? 1 : dir == 1 ? w : w2;
-    const double *restrict d0 = s->div[k & 1], *restrict d1 = s->div[(k + 1) & 1];
+    int w = s->in.w, step = step_below(s, j), dir = j->dir;
+    const double *restrict d0 = s->div[j->k & 1] + j->at.at, *restrict d1 = s->div[(j->k + 1) & 1] +
+                                                                            j->at.at;
     /* the face's four corners: i, i+a on d0 and on e0 (z: two rows) */
     const double *restrict e0 = dir == 2 ? d0 : d1;
     int a = dir == 0 ? w : 1, b = dir == 2 ? w : 0;
     const double dt = s->dt, mag = s->par->difmag;
+    const int n = LANES * j->at.vectors;
     for (int v = 0; v < s->nvar; v++) {
-        const double *restrict u = s->patch.u + v * US + k * w2;
+        const double *restrict hi = s->in.u[j->k & 3] + v * PS + j->at.at;
+        const double *restrict lo = s->in.u[plane_below(j)] + v * PS + j->at.at - step;
         double *restrict F = j->F + v * PS;
-#pragma omp simd
-        for (int i = j->r.a; i < j->r.b; i++) {
+#pragma omp simd simdlen(LANES)
+        for (int i = 0; i < n; i++) {
             double div = 0.25 * d0[i] + 0.25 * d0[i + a] + 0.25 * (e0[i + b] + e0[i + a + b]);
             div = mag * hydro_min(0.0, div);
-            F[i] += dt * div * (u[i] - u[i - step]);
+            F[i] += dt * div * (hi[i] - lo[i]);
         }
     }
 }
 
 /* ---- conservative update ---- */
 
-static void plane_update(struct sweep *s, int k)
-{
-    int w = s->patch.w, w2 = w * w, n = s->patch.n;
-    struct range r = whole_range(2 * w + 2, (n + 1) * w + n + 1);
-    for (int v = 0; v < s->nflux; v++) {
-        const double *restrict u = s->patch.u + v * US + k * w2;
-        const double *restrict fx = s->flux[0] + v * PS, *restrict fy = s->flux[1] + v * PS;
-        const double *restrict f0 = s->fz[k & 1] + v * PS, *restrict f1 = s->fz[(k + 1) & 1] +
-                                                                          v * PS;
-        double *restrict out = s->out[k & 1] + v * PS;
-        if (v < s->nvar)
-#pragma omp simd
-            for (int i = r.a; i < r.b; i++)
-                out[i] = hydro_add_fluxes(u[i], fx[i], fx[i + 1], fy[i], fy[i + w], f0[i], f1[i]);
-        else
-#pragma omp simd
-            for (int i = r.a; i < r.b; i++)
-                out[i] = (fx[i] - fx[i + 1]) + (fy[i] - fy[i + w]) + (f0[i] - f1[i]);
-    }
-    if (s->nflux > s->nvar) plane_expansion(s, k);
-}
-
 /* Divergence of the old velocities (without gravity) by central differences. */
-static void plane_expansion(struct sweep *s, int k)
+static void row_expansion(struct sweep *s, int k, struct run at)
 {
-    int w = s->patch.w, n = s->patch.n;
-    struct range r = whole_range(2 * w + 2, (n + 1) * w + n + 1);
-    const double *restrict lo = s->v_old[(k - 1) & 3], *restrict mid = s->v_old[k & 3],
-                           *restrict hi = s->v_old[(k + 1) & 3];
-    double *restrict out = s->out[k & 1] + s->nout * PS - PS;
+    int w = s->in.w, n = LANES * at.vectors;
+    const double *restrict lo = s->v_old[(k - 1) & 3] + at.at,
+                           *restrict mid = s->v_old[k & 3] + at.at,
+                           *restrict hi = s->v_old[(k + 1) & 3] + at.at;
+    double *restrict out = s->sum[k & 1] + s->nflux * PS + at.at;
     const double dx2 = s->dx + s->dx;
-#pragma omp simd
-    for (int i = r.a; i < r.b; i++)
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
         out[i] = (mid[i + 1] - mid[i - 1]) / dx2 + (mid[PS + i + w] - mid[PS + i - w]) / dx2 +
                  (hi[2 * PS + i] - lo[2 * PS + i]) / dx2;
+}
+
+/* Old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces. */
+static void row_sum(struct sweep *s, int k, struct run at, const double *fx, const double *y0,
+                    const double *y1)
+{
+    const int n = LANES * at.vectors;
+    for (int v = 0; v < s->nflux; v++) {
+        const double *restrict u = s->in.u[k & 3] + v * PS + at.at;
+        const double *restrict x = fx + v * PS, *restrict lo = y0 + v * PS,
+                               *restrict hi = y1 + v * PS;
+        double *restrict sum = s->sum[k & 1] + v * PS + at.at;
+        if (v < s->nvar)
+#pragma omp simd simdlen(LANES)
+            for (int i = 0; i < n; i++)
+                sum[i] = hydro_add_faces(hydro_add_faces(u[i], x[i], x[i + 1]), lo[i], hi[i]);
+        else
+#pragma omp simd simdlen(LANES)
+            for (int i = 0; i < n; i++) sum[i] = (x[i] - x[i + 1]) + (lo[i] - hi[i]);
+    }
+    if (s->nflux > s->nvar) row_expansion(s, k, at);
+}
+
+static void strip_sum(struct sweep *s, int y, int k)
+{
+    struct span own = span_of(own_octs(s, y, k >> 1));
+    const double *fy[2] = {s->fy[y & 1], s->fy[(y + 1) & 1]};
+    for (int i = 0; i < 2; i++) {
+        struct run row = row_run(s, 2 * y + i, own);
+        const double *up = i ? fy[1] + row.r - s->in.w : fy[0] + row.r + s->in.w;
+        if (row.vectors) row_sum(s, k, row, s->fx[y & 1] + row.r, fy[0] + row.r, up);
+    }
+}
+
+/* New values of rows 2y and 2y+1 of plane k, when the fluxes through its upper faces are known. */
+static void strip_finish(struct sweep *s, int y, int k)
+{
+    struct span own = span_of(own_octs(s, y, k >> 1));
+    for (int j = 2 * y; j < 2 * y + 2; j++) {
+        struct run at = row_run(s, j, own);
+        const int n = LANES * at.vectors;
+        for (int v = 0; v < s->nout; v++) {
+            const double *restrict sum = s->sum[k & 1] + v * PS + at.at;
+            const double *restrict lo = s->fz[k & 1] + v * PS + at.at;
+            const double *restrict hi = s->fz[(k + 1) & 1] + v * PS + at.at;
+            double *restrict out = s->out[k & 1] + v * PS + at.at;
+            if (v < s->nflux)
+#pragma omp simd simdlen(LANES)
+                for (int i = 0; i < n; i++) out[i] = hydro_add_faces(sum[i], lo[i], hi[i]);
+            else
+                memcpy(out, sum, (size_t)n * sizeof *out);
+        }
+    }
 }
 
 /* ---- scratch ---- */
@@ -491,21 +681,24 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
     s->dx = mesh_dx(m, l);
     s->dtdx = dt / s->dx;
     size_t plane = (size_t)(s->nvar + 3) * PS;
-    size_t words = 17 * plane + 15 * PS + (size_t)(s->nvar + 3) * US;
-    double *d = s->block = mem_zero(words * sizeof *d + US, "hydro tile scratch");
-    for (int i = 0; i < 4; i++, d += plane) s->q[i] = d;
-    double **each[] = {&s->m[0],  &s->m[1],   &s->p[0],    &s->p[1],    &s->mz[0],
-                       &s->mz[1], &s->pz,     &s->flux[0], &s->flux[1], &s->fz[0],
-                       &s->fz[1], &s->out[0], &s->out[1]};
-    for (int i = 0; i < 13; i++, d += plane) *each[i] = d;
+    double **const planes[] = {&s->q[0],    &s->q[1],    &s->q[2],    &s->q[3],
+                               &s->in.u[0], &s->in.u[1], &s->in.u[2], &s->in.u[3],
+                               &s->mz[0],   &s->mz[1],   &s->fz[0],   &s->fz[1],
+                               &s->sum[0],  &s->sum[1],  &s->out[0],  &s->out[1]};
+    double **const strips[] = {&s->mx, &s->px,    &s->my[0], &s->my[1], &s->py,
+                               &s->pz, &s->fx[0], &s->fx[1], &s->fy[0], &s->fy[1]};
+    enum { PLANES = sizeof planes / sizeof *planes, STRIPS = sizeof strips / sizeof *strips };
+    enum { BESIDE = PS / STRIP, SETS = PLANES + (STRIPS + BESIDE - 1) / BESIDE };
+    size_t words = SETS * plane + (4 * 3 + 4 * 3 + 2 + 1 + 1) * PS;
+    double *d = s->block = mem_zero(words * sizeof *d, "hydro tile scratch");
+    for (int i = 0; i < PLANES; i++, d += plane) *planes[i] = d;
+    for (int i = 0; i < STRIPS; i++) *strips[i] = d + i / BESIDE * plane + i % BESIDE * STRIP;
+    d += (SETS - PLANES) * plane;
     for (int i = 0; i < 4; i++, d += 3 * PS) s->v_old[i] = d;
+    for (int i = 0; i < 4; i++, d += 3 * PS) s->in.f[i] = d;
+    for (int i = 0; i < 2; i++, d += PS) s->div[i] = d;
     s->left = d;
-    s->div[0] = d + PS;
-    s->div[1] = d + 2 * PS;
-    d += 3 * PS;
-    s->patch.u = d;
-    s->patch.f = d + (size_t)s->nvar * US;
-    s->patch.split = (unsigned char *)(d + (size_t)(s->nvar + 3) * US);
+    for (int i = 0; i < 4; i++) s->in.split[i] = (unsigned char *)(d + PS) + i * PS;
 }
 
 void sweep_fini(struct sweep *s)

@@ -1,15 +1,19 @@
-/* hydro/flux: the Godunov scheme on a gathered patch, plane by plane. Private to hydro.
+/* hydro/flux: the Godunov scheme on a tile, by pairs of rows. Private to hydro.
  *
- * A plane of constant z is converted to primitive variables, limited and traced to its faces while
- * the planes around it are in the first-level cache; then the Riemann problems of its faces are
- * solved. Loops run over whole planes (rows with their halo one after the other), so that they are
- * long and branch-free; what they compute in the halo columns is not used. */
+ * Planes of constant z pass through the tile. Within a plane, the two rows of cells through a row
+ * of octs are limited, traced to their faces and the Riemann problems there are solved at once, so
+ * that the states between these stages stay in the first-level cache. From plane to plane pass
+ * primitive variables, the states at the upper faces, fluxes in z and sums. Only rows with own
+ * cells are visited, from the first of these to the last; loops run over full vectors, and what
+ * they compute beyond is not used. */
 #pragma once
+#include "hydro/gather.h"
 #include "hydro/hydro_kern.h"
-#include "hydro/tile.h"
 
-/* Scratch of one thread. Planes of variables have PLANE_STRIDE doubles from variable to variable.
- */
+enum { STRIP = 2 * PATCH_W_MAX + 8 }; /* two rows, and a vector beyond */
+
+/* Scratch of one thread. From variable to variable are PLANE_STRIDE doubles, also in strips, the
+ * values of two rows: several of them lie side by side. */
 struct sweep {
     const struct hydro_par *par;
     struct hydro_gas gas;
@@ -17,20 +21,20 @@ struct sweep {
     int nout;        /* with pressure_fix plus the divergence of the old velocities */
     bool gravity;
     double dt, dx, dtdx;
-    struct patch patch;
-    double *q[4]; /* primitive variables of the last planes, ring by plane & 3 */
-    /* velocities without the gravity predictor [3], the same ring (pressure_fix) */
-    double *v_old[4];
-    double *m[2];       /* x, y: states at the upper faces of the plane's cells, seen from within */
-    double *p[2];       /* x, y: the same at the lower faces */
-    double *mz[2], *pz; /* the same for z; mz by plane & 1 */
-    double *flux[2];    /* x, y: dt/dx × flux through the lower face of each cell of the plane */
-    double *fz[2];      /* z, by plane & 1 */
-    double *left;       /* part of the mass flux that carries the left state's scalars */
-    /* velocity divergence at the lower corners of the plane (difmag), by plane & 1 */
-    double *div[2];
-    /* new values [nout] of the plane, by plane & 1; then those of an oct plane are complete */
-    double *out[2];
+    struct places places;
+    struct gathered in;
+    /* planes, ring by plane & 3: primitive variables; velocities without the gravity predictor [3]
+     * (pressure_fix) */
+    double *q[4], *v_old[4];
+    /* planes, by plane & 1: states at the upper faces in z of the plane's cells, seen from within;
+     * dt/dx × flux through the lower ones; sums of old values and fluxes in x and y; new values
+     * [nout] */
+    double *mz[2], *fz[2], *sum[2], *out[2];
+    double *div[2]; /* velocity divergence at the lower corners of the plane (difmag) */
+    /* strips: states at the upper and lower faces, seen from within; y by row of octs & 1 */
+    double *mx, *px, *my[2], *py, *pz;
+    double *fx[2], *fy[2]; /* fluxes, by row of octs & 1 */
+    double *left;          /* part of the mass flux that carries the left state's scalars */
     void *block;
 };
 
@@ -39,12 +43,14 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
 void sweep_fini(struct sweep *s);
 struct hydro_gas hydro_gas_of(const struct hydro_par *par);
 
-/* All stages for a gathered patch. `faces` (may be NULL) is called with the fluxes through the
- * lower faces of direction dir (0 x, 1 y, 2 z) of the cells of interior plane k (0…n−1, z: …n);
- * `ready` when out holds the new values of oct plane z. */
+/* All stages for tile t. */
 struct sweep_user {
-    void (*faces)(struct sweep *s, void *ctx, int dir, int k, const double *flux);
-    void (*ready)(struct sweep *s, void *ctx, int z);
+    /* May be NULL. Fluxes through faces f (−x,+x,…) of the own octs (y,z), as many as lie in plane
+     * k: that of oct x = 0 is flux[0], the next is two further, the second row w. */
+    void (*faces)(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+    /* out holds the new values of the own octs (y,z). */
+    void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;
 };
-void sweep_run(struct sweep *s, const struct sweep_user *user);
+void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t, bool corners,
+               const struct sweep_user *user);

@@ -1,9 +1,10 @@
 /* hydro: one Godunov step of a level.
  *
- * Own octs are advanced tile by tile: gather with halo (tile.c), prim → slopes → trace → Riemann →
- * flux differences on planes (flux.c), then for each oct the rest of the step, here: the registers
- * of the finer level, the gravity source term, pressure_fix, floors. New values go to second arrays
- * because neighbours need the old ones; at the end these become the fields of the level.
+ * Own octs are advanced tile by tile (tile.c): gather with halo (gather.c), prim → slopes → trace →
+ * Riemann → flux differences by rows (flux.c), then for each oct the rest of the step, here: the
+ * registers of the finer level, the gravity source term, pressure_fix, floors. New values go to
+ * second arrays because neighbours need the old ones; at the end these become the fields of the
+ * level.
  *
  * Coarse–fine boundaries (Berger & Colella 1989): fluxes through faces of a refined cell are zero
  * on the coarse level. The fine oct beyond the face sums its own fluxes through the four fine
@@ -12,6 +13,7 @@
  * another's cell, and the sum does not depend on ranks, threads or tiles. */
 #include "hydro/hydro.h"
 
+#include <omp.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -30,10 +32,9 @@ struct update {
     double (*new[NVAR_MAX])[8]; /* [nvar][noct]; become the fields of the level */
 };
 
-static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double *flux);
-static void tile_ready(struct sweep *s, void *ctx, int z);
-static void update_tiles(struct update *up, int mindepth, int maxdepth,
-                         const struct hydro_arrival *a);
+static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+static void tile_ready(struct sweep *s, void *ctx, int y, int z);
+static void update_tiles(struct update *up, const struct hydro_arrival *a);
 static void fields_new(struct update *up);
 static void fields_replace(struct update *up);
 
@@ -59,37 +60,9 @@ void hydro_update(struct mesh *m, int l, double dt, double hexp, const struct hy
 void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
                         const struct hydro_arrival *a, const struct hydro_change *c)
 {
-    int d = p->tile_depth;
     struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
     up.change = c && c->n ? c : NULL;
-    update_tiles(&up, d ? d - 1 : 0, d ? d - 1 : TILE_DEPTH_MAX, a);
-}
-
-void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        int mindepth, int maxdepth)
-{
-    struct update up = {.m = m, .l = l, .dt = dt, .hexp = hexp, .dx = mesh_dx(m, l), .par = p};
-    update_tiles(&up, mindepth, maxdepth, NULL);
-}
-
-/* Tiles without octs next to ghosts come first; returns their number. Octs next to ghosts are
- * those that other ranks need. */
-static lidx inner_first(const struct level *lv, struct tile_list *list)
-{
-    unsigned char *sent = mem_zero((size_t)lv->nown + 1, "hydro tiles");
-    const struct xplan *plan = &lv->plan;
-    lidx n = 0;
-    for (lidx j = 0; plan->npeer > 0 && j < plan->sfirst[plan->npeer]; j++) sent[plan->send[j]] = 1;
-    for (lidx i = 0; i < list->n; i++) {
-        struct tile t = list->tile[i];
-        bool outer = false;
-        for (lidx k = 0; k < t.count; k++) outer |= sent[t.first + k];
-        if (outer) continue;
-        list->tile[i] = list->tile[n];
-        list->tile[n++] = t;
-    }
-    mem_free(sent);
-    return n;
+    update_tiles(&up, a);
 }
 
 static void tile_advance(struct sweep *s, struct update *up, const struct tile *t)
@@ -97,13 +70,13 @@ static void tile_advance(struct sweep *s, struct update *up, const struct tile *
     const struct hydro_par *p = up->par;
     bool corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;
     struct sweep_user user = {NULL, tile_ready, up};
-    patch_gather(&s->patch, up->m, up->l, t, p, corners);
-    user.faces = s->patch.any_edge && up->m->lev[up->l].edge ? tile_faces : NULL;
-    sweep_run(s, &user);
+    if (up->m->lev[up->l].edge) user.faces = tile_faces;
+    sweep_run(s, up->m, up->l, t, corners, &user);
 }
 
-static void update_tiles(struct update *up, int mindepth, int maxdepth,
-                         const struct hydro_arrival *a)
+/* Tiles without octs next to ghosts come first. Octs next to ghosts are those that other ranks
+ * need. */
+static void update_tiles(struct update *up, const struct hydro_arrival *a)
 {
     struct level *lv = &up->m->lev[up->l];
     struct tile_list list;
@@ -111,8 +84,8 @@ static void update_tiles(struct update *up, int mindepth, int maxdepth,
     if (lv->nown == 0 && a) a->wait(a->ctx);
     if (lv->nown == 0) return;
     fields_new(up);
-    tile_list_build(up->m, up->l, mindepth, maxdepth, &list);
-    lidx early = a ? inner_first(lv, &list) : 0;
+    tile_list_build(up->m, up->l, up->par->tile_depth - 1, omp_get_max_threads(), &list);
+    lidx early = a ? list.n - list.nouter : 0;
 #pragma omp parallel
     {
         struct sweep *s = mem_new(sizeof *s, "hydro tile scratch");
@@ -202,44 +175,31 @@ void hydro_edge_import(struct mesh *m, int l, const struct hydro_par *p, lidx oc
     if (lv->edge[oct] >= 0) memcpy(edge_row(lv, oct, p), row, hydro_edge_row_bytes(p));
 }
 
-/* Adds the fluxes through face f of the own oct at place (x,y,z) that lie in the current plane: two
- * fine faces of the plane for x and y, four for z. `at` is its first face in the plane. */
-static void edge_add(struct sweep *s, const struct level *lv, lidx i, int f, const double *flux,
-                     int at)
+/* Adds the fluxes through those fine faces on side f of an own oct that lie in one plane: two for x
+ * and y, four for z. */
+static void edge_add(const struct sweep *s, const struct level *lv, lidx i, int f,
+                     const double *flux)
 {
-    int w = s->patch.w, dir = f >> 1, nflux = s->nflux;
-    int na = dir == 0 ? 1 : 2, nb = dir == 1 ? 1 : 2; /* along x, along y */
-    if (dir < 2) at += f & 1 ? (dir == 0 ? 2 : 2 * w) : 0;
+    int w = s->in.w, nflux = s->nflux;
+    int na = f < 2 ? 1 : 2, nb = f == 2 || f == 3 ? 1 : 2; /* along x, along y */
     double *row = edge_row(lv, i, s->par) + (size_t)f * (size_t)nflux;
     for (int v = 0; v < nflux; v++) {
         for (int b = 0; b < nb; b++) {
             for (int a = 0; a < na; a++) {
-                double x = flux[v * PLANE_STRIDE + at + a + b * w] * 0.125;
+                double x = flux[v * PLANE_STRIDE + a + b * w] * 0.125;
                 row[v] += f & 1 ? x : -x;
             }
         }
     }
 }
 
-/* Visits the own octs whose faces of this direction lie in plane k. */
-static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double *flux)
+static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux)
 {
     struct update *up = ctx;
-    const struct level *lv = &up->m->lev[up->l];
-    const struct patch *p = &s->patch;
-    int t = p->t, e = t + 2, w = p->w;
-    if (dir == 2 && k & 1) return;
-    for (int side = 0; side < 2; side++) {
-        int z = dir == 2 ? k / 2 - side : k / 2, f = 2 * dir + side;
-        if (z < 0 || z >= t) continue;
-        for (int y = 0; y < t; y++) {
-            for (int x = 0; x < t; x++) {
-                lidx i = p->oct[x + 1 + e * (y + 1 + e * (z + 1))];
-                if (i < p->tile->first || i >= p->tile->first + p->tile->count) continue;
-                if (lv->nbr[i][f] == NBR_NONE)
-                    edge_add(s, lv, i, f, flux, 2 * x + 2 + w * (2 * y + 2));
-            }
-        }
+    const struct places *p = &s->places;
+    for (uint32_t b = p->edge[f][z + 1][y + 1]; b; b &= b - 1) {
+        int x = __builtin_ctz(b) - 1;
+        edge_add(s, &up->m->lev[up->l], p->oct[z + 1][y + 1][x + 1], f, flux + 2 * x);
     }
 }
 
@@ -250,13 +210,12 @@ static void tile_faces(struct sweep *s, void *ctx, int dir, int k, const double 
 struct oct_work {
     const struct update *up;
     lidx i;
-    int at; /* of its first cell in the patch */
     double w[NVAR_MAX + 3][8];
 };
 
 static void oct_collect(struct oct_work *o);
 static void oct_gravity(struct oct_work *o);
-static void oct_pdv(struct oct_work *o, const struct sweep *s, double *eint);
+static void oct_pdv(struct oct_work *o, double *eint);
 static void oct_scalars(struct oct_work *o);
 static void oct_switch_energy(struct oct_work *o, const double *eint);
 
@@ -304,46 +263,51 @@ static void oct_change(struct oct_work *o)
         for (int k = 0; k < 8; k++) o->w[v][k] += c->u[(size_t)c->nvar * (size_t)row + v][k];
 }
 
-static void oct_finish(struct oct_work *o, const struct sweep *s)
+/* split: there may be a refined cell in the oct or beside it. */
+static void oct_finish(struct oct_work *o, bool split)
 {
     double eint[8];
     const struct update *up = o->up;
-    if (s->patch.any_split && up->l < up->m->levelmax && up->m->lev[up->l + 1].edge) oct_collect(o);
+    if (split && up->l < up->m->levelmax && up->m->lev[up->l + 1].edge) oct_collect(o);
     if (up->change) oct_change(o);
     if (up->m->gravity) oct_gravity(o);
-    if (up->par->pressure_fix) oct_pdv(o, s, eint);
+    if (up->par->pressure_fix) oct_pdv(o, eint);
     if (up->par->nvar > GAS_SCALARS) oct_scalars(o);
     if (up->par->pressure_fix) oct_switch_energy(o, eint);
 }
 
-/* Both planes of an oct plane are done: takes the own octs out of them. */
-static void tile_ready(struct sweep *s, void *ctx, int z)
+static bool split_near(const struct gathered *g, int y, int z)
+{
+    const bool(*split)[PLACE_SIDE] = g->split_row + z + 1;
+    y++;
+    return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
+}
+
+/* Takes the own octs of a row out of their planes. */
+static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
     struct update *up = ctx;
-    const struct patch *p = &s->patch;
-    int t = p->t, e = t + 2, w = p->w;
-    bool plain = !p->any_split && !up->m->gravity && !up->par->pressure_fix && !up->change &&
+    const struct places *p = &s->places;
+    int w = s->in.w, first = plane_at(w, 0, 2 * y);
+    bool split = split_near(&s->in, y, z);
+    bool plain = !split && !up->m->gravity && !up->par->pressure_fix && !up->change &&
                  up->par->nvar == GAS_SCALARS;
     struct oct_work o = {.up = up};
-    for (int y = 0; y < t; y++) {
-        for (int x = 0; x < t; x++) {
-            o.i = p->oct[x + 1 + e * (y + 1 + e * (z + 1))];
-            if (o.i < p->tile->first || o.i >= p->tile->first + p->tile->count) continue;
-            int at = 2 * x + 2 + w * (2 * y + 2);
-            o.at = at + w * w * (2 * z + 2);
-            for (int v = 0; v < s->nout; v++) {
-                const double *a = s->out[0] + v * PLANE_STRIDE + at,
-                             *b = s->out[1] + v * PLANE_STRIDE + at;
-                double *to = plain ? up->new[v][o.i] : o.w[v];
-                memcpy(to, a, 16);
-                memcpy(to + 2, a + w, 16);
-                memcpy(to + 4, b, 16);
-                memcpy(to + 6, b + w, 16);
-            }
-            if (plain) continue;
-            oct_finish(&o, s);
-            for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
+    for (uint32_t octs = p->own[z + 1][y + 1]; octs; octs &= octs - 1) {
+        int x = __builtin_ctz(octs) - 1;
+        o.i = p->oct[z + 1][y + 1][x + 1];
+        for (int v = 0; v < s->nout; v++) {
+            const double *a = s->out[0] + v * PLANE_STRIDE + first + 2 * x,
+                         *b = s->out[1] + v * PLANE_STRIDE + first + 2 * x;
+            double *to = plain ? up->new[v][o.i] : o.w[v];
+            memcpy(to, a, 16);
+            memcpy(to + 2, a + w, 16);
+            memcpy(to + 4, b, 16);
+            memcpy(to + 6, b + w, 16);
         }
+        if (plain) continue;
+        oct_finish(&o, split);
+        for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);
     }
 }
 
@@ -379,42 +343,37 @@ static void oct_gravity(struct oct_work *o)
 
 /* Velocity component d of the cell across face f of cell c, and its distance: 1, or 1½ cells where
  * it is coarser. */
-static double velocity_across(const struct oct_work *o, const struct sweep *s, int c, int f,
-                              double *distance)
+static double velocity_across(const struct oct_work *o, int c, int f, double *distance)
 {
-    const struct mesh *m = o->up->m;
-    const struct level *lv = &m->lev[o->up->l];
-    int d = f >> 1, bit = 1 << d, w = s->patch.w, step[3] = {1, w, w * w};
-    double smallr = o->up->par->smallr;
+    const struct update *up = o->up;
+    struct hydro_cell x = hydro_cell_across(up->m, up->l, o->i, c, f);
+    const struct level *lv = &up->m->lev[x.level];
     *distance = 1.0;
-    if (((c & bit) != 0) == (f & 1) && lv->nbr[o->i][f] == NBR_NONE) {
-        struct hydro_cell x = hydro_cell_across(m, o->up->l, o->i, c, f);
-        const struct level *up = &m->lev[x.level];
-        *distance = 1.5;
-        return up->fld[FLD_U + 1 + d][x.oct][x.cell] *
-               (1.0 / hydro_max(up->fld[FLD_U][x.oct][x.cell], smallr));
-    }
-    const double *u = s->patch.u + o->at + (c & 1) + (c >> 1 & 1) * w + (c >> 2) * w * w +
-                      (f & 1 ? step[d] : -step[d]);
-    return u[(1 + d) * PATCH_STRIDE] * (1.0 / hydro_max(u[0], smallr));
+    if (x.level < up->l) *distance = 1.5;
+    if (x.oct >= 0)
+        return lv->fld[FLD_U + 1 + (f >> 1)][x.oct][x.cell] *
+               (1.0 / hydro_max(lv->fld[FLD_U][x.oct][x.cell], up->par->smallr));
+    double u[NVAR_MAX] = {0};
+    hydro_state_across(up->m, up->l, o->i, c, f, up->par, u);
+    return u[1 + (f >> 1)] * (1.0 / hydro_max(u[0], up->par->smallr));
 }
 
 /* The divergence of the old velocities in the cells of an oct at the coarse–fine boundary. */
-static void oct_expansion_edge(const struct oct_work *o, const struct sweep *s, double *div)
+static void oct_expansion_edge(const struct oct_work *o, double *div)
 {
     double dx = o->up->dx;
     for (int c = 0; c < 8; c++) {
         div[c] = 0.0;
         for (int d = 0; d < 3; d++) {
-            double a, b, lo = velocity_across(o, s, c, 2 * d, &a),
-                         hi = velocity_across(o, s, c, 2 * d + 1, &b);
+            double a, b, lo = velocity_across(o, c, 2 * d, &a),
+                         hi = velocity_across(o, c, 2 * d + 1, &b);
             div[c] += (hi - lo) / (a * dx + b * dx);
         }
     }
 }
 
 /* Advances the auxiliary internal energy: fluxes, and −P dV with the old velocities. */
-static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict eint)
+static void oct_pdv(struct oct_work *o, double *restrict eint)
 {
     const struct level *lv = &o->up->m->lev[o->up->l];
     const struct hydro_par *par = o->up->par;
@@ -427,7 +386,7 @@ static void oct_pdv(struct oct_work *o, const struct sweep *s, double *restrict 
     const double smallr = par->smallr, gm1 = par->gamma - 1.0, dt = o->up->dt;
     bool edge = false;
     for (int f = 0; f < 6; f++) edge |= lv->nbr[o->i][f] == NBR_NONE;
-    if (edge) oct_expansion_edge(o, s, div);
+    if (edge) oct_expansion_edge(o, div);
 #pragma omp simd
     for (int c = 0; c < 8; c++) {
         eint[c] = hydro_pdv_cell(r[c], x[c], y[c], z[c], etot[c], flux[c], div[c], smallr, gm1, dt);

@@ -28,7 +28,7 @@ struct hydro_par {
     double slope_theta, difmag;
     bool pressure_fix;
     double beta_fix;
-    /* 0: tiles by their work; else all of 2^(tile_depth-1) octs per side: same bits, for tests */
+    /* 0: tiles of the best size; else cubes of 2^(tile_depth-1) octs: same bits, for tests */
     int tile_depth;
     int interpol_var, interpol_type;
     enum bound_type bound[6]; /* −x,+x,−y,+y,−z,+z */
@@ -75,11 +75,6 @@ double (*hydro_change_row(struct hydro_change *c, lidx nown, lidx i))[8];
 void hydro_change_free(struct hydro_change *c);
 /* The same outside of a step: adds it to U of own octs. */
 void hydro_change_apply(const struct hydro_change *c, struct level *lv);
-
-/* The same with tiles of 2^mindepth to 2^maxdepth octs per side (0 ≤ … ≤ 3), for tests and
- * measurements: same bits. */
-void hydro_update_tiles(struct mesh *m, int l, double dt, double hexp, const struct hydro_par *p,
-                        int mindepth, int maxdepth);
 
 /* Prepares lev[l].edge/edge_flux (zeroed) before the sub-steps of level l within one step of level
  * l-1. Local. Octs with a face that has no neighbour on the level have registers: double[6

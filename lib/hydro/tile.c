@@ -1,71 +1,114 @@
-/* hydro/tile: choosing tiles and gathering them.
+/* hydro/tile: choosing tiles and finding the octs around them.
  *
- * The halo of a thick tile costs least per cell, but where few of the octs of a cube exist smaller
- * cubes waste less. The octs are sorted, so the octs of a cube are one run of the level, and each
- * cube compares its own work with that of its eight parts. While gathering, octs that do not exist
- * on the level but are seen by an own cell are interpolated from the coarser level (interp_kern.h),
- * and cells beyond boundaries are filled axis after axis. */
+ * The octs are sorted, so those of a cube are one run of the level. Cubes one above the other are
+ * joined, since the two halo planes below and above a tile are then shared by more. */
 #include "hydro/tile.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "hydro/interp_kern.h"
 
-/* Work of a tile by depth, as measured (arbitrary unit); only speed depends on it. */
-static const double tile_work[TILE_DEPTH_MAX + 1] = {1.0, 3.3, 13.5, 78.0};
+/* ---- tiles ---- */
 
-struct builder {
-    const struct level *lv;
-    int mindepth;
-    struct tile_list *list;
-};
-
-static void list_push(struct tile_list *list, struct tile t)
+/* Grows the hull of the tile by the octs first … first+count-1. */
+static void tile_enclose(struct tile *t, const struct level *lv, lidx first, lidx count)
 {
-    list->tile[list->n++] = t;
+    for (lidx i = first; i < first + count; i++) {
+        int64_t x[3];
+        okey_coords(lv->key[i], x);
+        for (int d = 0; d < 3; d++) {
+            int64_t lo = t->x0[d] < x[d] ? t->x0[d] : x[d], hi = t->x0[d] + t->t[d] - 1;
+            t->t[d] = (int)((hi > x[d] ? hi : x[d]) - lo + 1);
+            t->x0[d] = lo;
+        }
+    }
 }
 
-/* Tiles for the octs first … first+count-1 of one cube of depth d; returns their work. */
-static double cube_divide(struct builder *b, lidx first, lidx count, int d)
+static struct tile cube_tile(const struct level *lv, lidx first, lidx count, int depth,
+                             const unsigned char *sent)
 {
-    struct tile whole = {first, count, d};
-    if (d == b->mindepth || count == (lidx)1 << 3 * d) {
-        list_push(b->list, whole);
-        return tile_work[d];
-    }
-    lidx start = b->list->n, end = first + count;
-    double work = 0.0;
-    for (lidx i = first; i < end;) {
-        okey part = b->lv->key[i] >> 3 * (d - 1);
-        lidx j = i + 1;
-        while (j < end && b->lv->key[j] >> 3 * (d - 1) == part) j++;
-        work += cube_divide(b, i, j - i, d - 1);
-        i = j;
-    }
-    if (tile_work[d] > work) return work;
-    b->list->n = start;
-    list_push(b->list, whole);
-    return tile_work[d];
+    struct tile t = {.nrun = 1, .first = {first}, .count = {count}, .t = {1, 1, 1}};
+    okey_coords(lv->key[first], t.x0);
+    if (count < (lidx)1 << 3 * depth)
+        tile_enclose(&t, lv, first, count);
+    else
+        t.t[0] = t.t[1] = t.t[2] = 1 << depth;
+    for (lidx i = first; i < first + count; i++) t.outer |= sent[i];
+    return t;
 }
 
-void tile_list_build(const struct mesh *m, int l, int mindepth, int maxdepth,
-                     struct tile_list *list)
+/* Inner ones before outer ones, then by columns of cubes, upwards. */
+static int tile_order(const void *a, const void *b)
+{
+    const struct tile *s = a, *t = b;
+    if (s->outer != t->outer) return s->outer ? 1 : -1;
+    for (int d = 0; d < 3; d++) {
+        int64_t x = s->x0[d] >> TILE_DEPTH, y = t->x0[d] >> TILE_DEPTH;
+        if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+/* The cube s is above the tile t, which has at most height/8 cubes with it. */
+static bool tile_fits(const struct tile *t, const struct tile *s, int height)
+{
+    for (int d = 0; d < 2; d++)
+        if (s->x0[d] >> TILE_DEPTH != t->x0[d] >> TILE_DEPTH) return false;
+    int64_t low = t->x0[2] >> TILE_DEPTH, cube = s->x0[2] >> TILE_DEPTH;
+    return s->outer == t->outer && cube == low + t->nrun && t->nrun < height / TILE_SIDE;
+}
+
+/* Joins cubes to tiles of at most `height` octs. */
+static void tiles_stack(struct tile_list *list, int height)
+{
+    lidx n = 0;
+    qsort(list->tile, (size_t)list->n, sizeof *list->tile, tile_order);
+    for (lidx i = 0; i < list->n; i++) {
+        struct tile s = list->tile[i], *t = n > 0 ? &list->tile[n - 1] : NULL;
+        if (!t || !tile_fits(t, &s, height)) {
+            list->tile[n++] = s;
+            continue;
+        }
+        t->first[t->nrun] = s.first[0];
+        t->count[t->nrun++] = s.count[0];
+        for (int d = 0; d < 3; d++) {
+            int64_t lo = t->x0[d] < s.x0[d] ? t->x0[d] : s.x0[d];
+            int64_t a = t->x0[d] + t->t[d], b = s.x0[d] + s.t[d];
+            t->t[d] = (int)((a > b ? a : b) - lo);
+            t->x0[d] = lo;
+        }
+    }
+    list->n = n;
+}
+
+void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct tile_list *list)
 {
     const struct level *lv = &m->lev[l];
-    if (maxdepth > l - 1) maxdepth = l - 1;
-    if (mindepth > maxdepth) mindepth = maxdepth;
-    struct builder b = {lv, mindepth, list};
-    list->n = 0;
-    list->tile = mem_new(sizeof(struct tile) * ((size_t)lv->nown + 1), "hydro tiles");
+    const struct xplan *plan = &lv->plan;
+    int side = depth < 0 || depth > TILE_DEPTH ? TILE_DEPTH : depth;
+    unsigned char *sent = mem_zero((size_t)lv->nown + 1, "hydro tiles");
+    lidx cap = 0;
+    if (side > l - 1) side = l - 1;
+    for (lidx j = 0; plan->npeer > 0 && j < plan->sfirst[plan->npeer]; j++) sent[plan->send[j]] = 1;
+    *list = (struct tile_list){0};
     for (lidx i = 0; i < lv->nown;) {
-        okey cube = lv->key[i] >> 3 * maxdepth;
+        okey cube = lv->key[i] >> 3 * side;
         lidx j = i + 1;
-        while (j < lv->nown && lv->key[j] >> 3 * maxdepth == cube) j++;
-        cube_divide(&b, i, j - i, maxdepth);
+        while (j < lv->nown && lv->key[j] >> 3 * side == cube) j++;
+        if (list->n == cap) {
+            cap = 2 * cap + 64;
+            list->tile = mem_grow(list->tile, sizeof *list->tile * (size_t)cap, "hydro tiles");
+        }
+        list->tile[list->n++] = cube_tile(lv, i, j - i, side, sent);
         i = j;
     }
+    mem_free(sent);
+    int height = TILE_HEIGHT; /* enough tiles for all threads */
+    while (height > TILE_SIDE && list->n * TILE_SIDE / height < 4 * threads) height /= 2;
+    tiles_stack(list, depth < 0 ? height : 0);
+    while (list->nouter < list->n && list->tile[list->n - 1 - list->nouter].outer) list->nouter++;
 }
 
 void tile_list_free(struct tile_list *list)
@@ -74,245 +117,93 @@ void tile_list_free(struct tile_list *list)
     list->n = 0;
 }
 
-static void slots_find(struct patch *p, const struct mesh *m, int l, bool corners);
-static void octs_load(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par);
-static void boundaries_fill(struct patch *p, const struct mesh *m, int l,
-                            const struct hydro_par *par);
-
-void patch_gather(struct patch *p, const struct mesh *m, int l, const struct tile *t,
-                  const struct hydro_par *par, bool corners)
-{
-    p->tile = t;
-    p->t = 1 << t->depth;
-    p->n = 2 * p->t;
-    p->w = p->n + 4;
-    okey_coords(m->lev[l].key[t->first] >> 3 * t->depth << 3 * t->depth, p->x0);
-    slots_find(p, m, l, corners);
-    octs_load(p, m, l, par);
-    boundaries_fill(p, m, l, par);
-}
-
 /* ---- which oct is where ---- */
 
-static inline bool is_own(const struct patch *p, lidx i)
+static lidx *place_at(struct places *p, int x, int y, int z)
 {
-    return i >= p->tile->first && i < p->tile->first + p->tile->count;
-}
-
-/* Marks in seen[z][y] (bit x) the positions next to an own oct across a face or edge (or corner).
- */
-static void mark_seen(const struct patch *p, bool corners,
-                      uint32_t seen[PATCH_SLOT_MAX][PATCH_SLOT_MAX])
-{
-    uint32_t own[PATCH_SLOT_MAX][PATCH_SLOT_MAX] = {{0}};
-    int e = p->t + 2;
-    for (int z = 1; z < e - 1; z++)
-        for (int y = 1; y < e - 1; y++)
-            for (int x = 1; x < e - 1; x++)
-                own[z][y] |= (uint32_t)is_own(p, p->oct[x + e * (y + e * z)]) << x;
-    for (int z = 0; z < e; z++) {
-        for (int y = 0; y < e; y++) {
-            uint32_t all = 0;
-            for (int dz = -1; dz <= 1; dz++) {
-                for (int dy = -1; dy <= 1; dy++) {
-                    if (z + dz < 0 || z + dz >= e || y + dy < 0 || y + dy >= e) continue;
-                    uint32_t b = own[z + dz][y + dy];
-                    all |= dy && dz && !corners ? b : b | b << 1 | b >> 1;
-                }
-            }
-            seen[z][y] = all;
-        }
-    }
+    return &p->oct[z + 1][y + 1][x + 1];
 }
 
 /* Own octs, then their face neighbours, by links. */
-static void place_own(struct patch *p, const struct level *lv)
+static void place_own(struct places *p, const struct level *lv)
 {
-    int e = p->t + 2, w = p->w, step[3] = {1, e, e * e};
-    okey mask = ((okey)1 << 3 * p->tile->depth) - 1;
+    const struct tile *t = p->tile;
+    static const int step[3] = {1, PLACE_SIDE, PLACE_SIDE * PLACE_SIDE};
     p->any_edge = false;
-    for (lidx i = 0; i < p->tile->count; i++) {
-        uint64_t k = (uint64_t)(lv->key[p->tile->first + i] & mask);
-        int x = (int)okey_squeeze21(k) + 1, y = (int)okey_squeeze21(k >> 1) + 1,
-            z = (int)okey_squeeze21(k >> 2) + 1;
-        p->own_slot[i] = x + e * (y + e * z);
-        p->own_at[i] = 2 * (x + w * (y + w * z));
-        p->oct[p->own_slot[i]] = p->tile->first + i;
-    }
-    for (lidx i = 0; i < p->tile->count; i++) {
-        const lidx *nbr = lv->nbr[p->tile->first + i];
-        for (int f = 0; f < 6; f++) {
-            p->oct[p->own_slot[i] + (f & 1 ? step[f >> 1] : -step[f >> 1])] = nbr[f];
-            p->any_edge |= nbr[f] == NBR_NONE;
+    for (int r = 0; r < t->nrun; r++) {
+        for (lidx i = t->first[r]; i < t->first[r] + t->count[r]; i++) {
+            int64_t x[3];
+            okey_coords(lv->key[i], x);
+            for (int d = 0; d < 3; d++) x[d] += 1 - t->x0[d];
+            uint32_t bit = (uint32_t)1 << x[0];
+            lidx *at = &p->oct[x[2]][x[1]][x[0]];
+            p->own[x[2]][x[1]] |= bit;
+            *at = i;
+            for (int f = 0; f < 6; f++) {
+                lidx j = lv->nbr[i][f], *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
+                if (*to == PLACE_UNUSED) *to = j;
+                if (j != NBR_NONE) continue;
+                p->edge[f][x[2]][x[1]] |= bit;
+                p->any_edge = true;
+            }
         }
     }
 }
 
-/* The oct at place (x,y,z): by a link of a neighbour that is known, else by a search. */
-static lidx place_find(const struct patch *p, const struct mesh *m, int l, int x, int y, int z)
+/* Places next to an own oct across a face or edge (or corner). */
+static void mark_seen(struct places *p, bool corners)
+{
+    int ny = p->tile->t[1] + 2, nz = p->tile->t[2] + 2;
+    for (int z = 0; z < nz; z++) {
+        for (int y = 0; y < ny; y++) {
+            uint32_t all = 0;
+            for (int dz = z ? -1 : 0; dz <= 1 && z + dz < nz; dz++) {
+                for (int dy = y ? -1 : 0; dy <= 1 && y + dy < ny; dy++) {
+                    uint32_t b = p->own[z + dz][y + dy];
+                    all |= dy && dz && !corners ? b : b | b << 1 | b >> 1;
+                }
+            }
+            p->seen[z][y] = all;
+        }
+    }
+}
+
+/* The oct at a place: by a link of a neighbour that is known, else by a search. */
+static lidx place_find(struct places *p, const struct mesh *m, int l, const int at[3])
 {
     const struct level *lv = &m->lev[l];
-    int e = p->t + 2, at[3] = {x, y, z}, step[3] = {1, e, e * e}, s = x + e * (y + e * z);
+    const struct tile *t = p->tile;
     for (int f = 0; f < 6; f++) { /* the neighbour on side f has this oct on its side f^1 */
-        int d = f >> 1, to = at[d] + (f & 1 ? 1 : -1);
-        if (to < 0 || to >= e) continue;
-        lidx i = p->oct[s + (f & 1 ? step[d] : -step[d])];
+        int q[3] = {at[0], at[1], at[2]}, d = f >> 1;
+        q[d] += f & 1 ? 1 : -1;
+        if (q[d] < -1 || q[d] > t->t[d]) continue;
+        lidx i = *place_at(p, q[0], q[1], q[2]);
         if (i >= 0) return lv->nbr[i][f ^ 1];
     }
     okey k;
     int64_t c[3];
-    for (int d = 0; d < 3; d++) c[d] = p->x0[d] + at[d] - 1;
+    for (int d = 0; d < 3; d++) c[d] = t->x0[d] + at[d];
     if (!mesh_key_at(m, l, c, &k)) return NBR_BOUNDARY;
     lidx i = mesh_find(lv, k);
     return i >= 0 ? i : NBR_NONE;
 }
 
-static void slots_find(struct patch *p, const struct mesh *m, int l, bool corners)
+void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners)
 {
-    uint32_t seen[PATCH_SLOT_MAX][PATCH_SLOT_MAX];
-    int e = p->t + 2;
-    for (int s = 0; s < e * e * e; s++) p->oct[s] = SLOT_UNUSED;
+    int ny = t->t[1] + 2, nz = t->t[2] + 2;
+    p->tile = t;
+    for (lidx *o = &p->oct[0][0][0], *end = &p->oct[nz][0][0]; o < end; o++) *o = PLACE_UNUSED;
+    memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
+    for (int f = 0; f < 6; f++) memset(p->edge[f], 0, sizeof p->edge[f][0] * (size_t)nz);
     place_own(p, &m->lev[l]);
-    mark_seen(p, corners, seen);
-    for (int z = 0; z < e; z++)
-        for (int y = 0; y < e; y++)
-            for (int x = 0; x < e; x++)
-                if (seen[z][y] >> x & 1 && p->oct[x + e * (y + e * z)] == SLOT_UNUSED)
-                    p->oct[x + e * (y + e * z)] = place_find(p, m, l, x, y, z);
-}
-
-/* ---- values ---- */
-
-/* Eight cells of an oct into the patch at cell position `at`. */
-static inline void put8(double *restrict to, int at, int w, const double *restrict from)
-{
-    memcpy(to + at, from, 16);
-    memcpy(to + at + w, from + 2, 16);
-    memcpy(to + at + w * w, from + 4, 16);
-    memcpy(to + at + w * w + w, from + 6, 16);
-}
-
-static inline void put8_split(struct patch *p, int at, const lidx *child)
-{
-    int w = p->w;
-    unsigned char b[8], any = 0;
-    for (int c = 0; c < 8; c++) any |= b[c] = child && child[c] >= 0;
-    memcpy(p->split + at, b, 2);
-    memcpy(p->split + at + w, b + 2, 2);
-    memcpy(p->split + at + w * w, b + 4, 2);
-    memcpy(p->split + at + w * w + w, b + 6, 2);
-    p->any_split |= any != 0;
-}
-
-static void load_oct(struct patch *p, const struct mesh *m, const struct level *lv, lidx i, int at)
-{
-    for (int v = 0; v < m->nvar; v++)
-        put8(p->u + v * PATCH_STRIDE, at, p->w, lv->fld[FLD_U + v][i]);
-    if (m->gravity)
-        for (int d = 0; d < 3; d++) put8(p->f + d * PATCH_STRIDE, at, p->w, lv->fld[FLD_FX + d][i]);
-    put8_split(p, at, lv->child[i]);
-}
-
-static void prefetch_oct(const struct mesh *m, const struct level *lv, lidx i)
-{
-    for (int v = 0; v < m->nvar; v++) __builtin_prefetch(lv->fld[FLD_U + v][i]);
-    if (m->gravity)
-        for (int d = 0; d < 3; d++) __builtin_prefetch(lv->fld[FLD_FX + d][i]);
-    __builtin_prefetch(lv->child[i]);
-}
-
-static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par,
-                         int at, const int xyz[3]);
-
-/* Own octs are read in memory order. The others, scattered over the level, are prefetched. */
-static void octs_load(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par)
-{
-    const struct level *lv = &m->lev[l];
-    int e = p->t + 2, w = p->w, n = 0;
-    struct {
-        lidx oct;
-        int at;
-    } other[PATCH_SLOT_MAX * PATCH_SLOT_MAX * PATCH_SLOT_MAX];
-    p->any_split = false;
-    for (int z = 0; z < e; z++) {
-        for (int y = 0; y < e; y++) {
-            for (int x = 0; x < e; x++) {
-                lidx i = p->oct[x + e * (y + e * z)];
-                int at = 2 * (x + w * (y + w * z));
-                bool inside = x > 0 && x < e - 1 && y > 0 && y < e - 1 && z > 0 && z < e - 1;
-                if (i == NBR_NONE) load_missing(p, m, l, par, at, (int[3]){x, y, z});
-                if (i < 0 || (inside && is_own(p, i)))
-                    continue; /* own octs may also be in the halo, through a periodic border */
-                other[n].oct = i;
-                other[n++].at = at;
+    mark_seen(p, corners);
+    for (int z = -1; z < nz - 1; z++) {
+        for (int y = -1; y < ny - 1; y++) {
+            for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
+                int at[3] = {__builtin_ctz(b) - 1, y, z};
+                lidx *o = place_at(p, at[0], y, z);
+                if (*o == PLACE_UNUSED) *o = place_find(p, m, l, at);
             }
-        }
-    }
-    enum { AHEAD = 16 };
-    for (int i = 0; i < AHEAD && i < n; i++) prefetch_oct(m, lv, other[i].oct);
-    for (lidx i = 0; i < p->tile->count; i++) load_oct(p, m, lv, p->tile->first + i, p->own_at[i]);
-    for (int i = 0; i < n; i++) {
-        if (i + AHEAD < n) prefetch_oct(m, lv, other[i + AHEAD].oct);
-        load_oct(p, m, lv, other[i].oct, other[i].at);
-    }
-}
-
-/* An oct that does not exist: gas interpolated, acceleration of its parent cell. */
-static void load_missing(struct patch *p, const struct mesh *m, int l, const struct hydro_par *par,
-                         int at, const int xyz[3])
-{
-    const struct level *up = &m->lev[l - 1];
-    int64_t n = (int64_t)1 << (l - 1);
-    uint64_t c[3];
-    for (int d = 0; d < 3; d++) c[d] = (uint64_t)((p->x0[d] + xyz[d] - 1) & (n - 1));
-    okey k = okey_make(c[0], c[1], c[2]);
-    lidx parent = mesh_find(up, k >> 3);
-    int cell = (int)(k & 7);
-    BUG_ON(parent < 0);
-    double out[NVAR_MAX][8], f[8];
-    hydro_interp_oct(m, l - 1, parent, cell, par, out);
-    for (int v = 0; v < par->nvar; v++) put8(p->u + v * PATCH_STRIDE, at, p->w, out[v]);
-    for (int d = 0; m->gravity && d < 3; d++) {
-        for (int b = 0; b < 8; b++) f[b] = up->fld[FLD_FX + d][parent][cell];
-        put8(p->f + d * PATCH_STRIDE, at, p->w, f);
-    }
-    put8_split(p, at, NULL);
-}
-
-/* ---- boundaries ---- */
-
-/* Fills one cell beyond boundary f from the cell `from`. */
-static void boundary_cell(struct patch *p, const struct mesh *m, const struct hydro_par *par, int f,
-                          int to, int from)
-{
-    double u[NVAR_MAX];
-    for (int v = 0; v < par->nvar; v++) u[v] = p->u[v * PATCH_STRIDE + from];
-    hydro_boundary_state(par, f, u);
-    for (int v = 0; v < par->nvar; v++) p->u[v * PATCH_STRIDE + to] = u[v];
-    if (m->gravity)
-        for (int d = 0; d < 3; d++) {
-            double a = p->f[d * PATCH_STRIDE + from];
-            p->f[d * PATCH_STRIDE + to] = par->bound[f] == BOUND_REFLECT && d == f >> 1 ? -a : a;
-        }
-    p->split[to] = 0;
-}
-
-static void boundaries_fill(struct patch *p, const struct mesh *m, int l,
-                            const struct hydro_par *par)
-{
-    int w = p->w, step[3] = {1, w, w * w};
-    int64_t n = (int64_t)1 << (l - 1);
-    for (int f = 0; f < 6; f++) {
-        int d = f >> 1, a = step[(d + 1) % 3], b = step[(d + 2) % 3];
-        if (!m->bounded[f] || (f & 1 ? p->x0[d] + p->t != n : p->x0[d] != 0)) continue;
-        for (int h = 0; h < 2; h++) {
-            int to = f & 1 ? p->n + 2 + h : 1 - h;
-            int from = f & 1 ? p->n + 1 - h : 2 + h;
-            if (par->bound[f] != BOUND_REFLECT) from = f & 1 ? p->n + 1 : 2;
-            for (int i = 0; i < w; i++)
-                for (int j = 0; j < w; j++)
-                    boundary_cell(p, m, par, f, to * step[d] + i * a + j * b,
-                                  from * step[d] + i * a + j * b);
         }
     }
 }

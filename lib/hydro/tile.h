@@ -1,54 +1,70 @@
-/* hydro/tile: the own octs of a level in cubes of 1, 2³, 4³ or 8³ octs, and the gathering of such a
- * cube with its two-cell halo into an x-fastest patch. A tile is a run of octs that are consecutive
- * in Morton order. Private to hydro. */
+/* hydro/tile: boxes of octs that are advanced together, and which oct is where in and around such a
+ * box. Private to hydro.
+ *
+ * A tile is the hull of the own octs of one cube of 8³ octs, or of several cubes one above the
+ * other: planes of constant z pass through it, so its height costs no memory. */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
 
 enum {
-    TILE_DEPTH_MAX = 3,                      /* tiles of up to 2^3 octs per side */
-    PATCH_W_MAX = (2 << TILE_DEPTH_MAX) + 4, /* cells per side with halo */
-    PATCH_SLOT_MAX = (1 << TILE_DEPTH_MAX) + 2,
-    /* doubles from variable to variable in a plane */
+    TILE_DEPTH = 3, /* cubes of 2^3 octs per side */
+    TILE_SIDE = 1 << TILE_DEPTH,
+    TILE_RUNS = 4, /* cubes one above the other */
+    TILE_HEIGHT = TILE_RUNS * TILE_SIDE,
+    PLACE_SIDE = TILE_SIDE + 2, /* octs with a halo of one */
+    PLACE_HEIGHT = TILE_HEIGHT + 2,
+    PATCH_W_MAX = 2 * TILE_SIDE + 4, /* cells per row with a halo of two */
+    /* doubles from variable to variable in a plane; not a power of two */
     PLANE_STRIDE = PATCH_W_MAX * PATCH_W_MAX + 8,
-    /* … in a patch; both not a power of two */
-    PATCH_STRIDE = PATCH_W_MAX * PATCH_W_MAX * PATCH_W_MAX + 24,
 };
 
-enum { SLOT_UNUSED = -3 }; /* a place of the patch that no own cell reads */
+enum { PLACE_UNUSED = -3 }; /* a place that no own cell reads */
 
 struct tile {
-    lidx first, count; /* own octs first … first+count-1 */
-    int depth;         /* 2^depth octs per side */
+    int nrun;
+    lidx first[TILE_RUNS], count[TILE_RUNS]; /* its own octs: runs of the level, cube by cube */
+    int64_t x0[3];                           /* coordinates of its first oct on the level */
+    int t[3];                                /* octs along x, y, z */
+    bool outer;                              /* has octs that other ranks need */
 };
 
 struct tile_list {
     struct tile *tile;
-    lidx n;
+    lidx n, nouter; /* those with octs that other ranks need come last */
 };
 
-/* Covers the own octs of level l with tiles of mindepth ≤ depth ≤ maxdepth so that the estimated
- * work is minimal. */
-void tile_list_build(const struct mesh *m, int l, int mindepth, int maxdepth,
-                     struct tile_list *list);
+/* Covers the own octs of level l. depth < 0: with boxes of the best size for `threads`; else with
+ * cubes of 2^depth octs. */
+void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct tile_list *list);
 void tile_list_free(struct tile_list *list);
 
-/* A gathered tile. Cell (i,j,k), each from -2 to n+1, is at (i+2) + w*((j+2) + w*(k+2)). */
-struct patch {
-    int t, n, w; /* octs per side, cells per side, cells per side with halo */
+/* What is around a tile. Places (x,y,z) count octs, from -1 to t[d], in rows along x; masks of a
+ * row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
+struct places {
     const struct tile *tile;
-    int64_t x0[3]; /* coordinates of its first oct on the level */
-    lidx oct[PATCH_SLOT_MAX * PATCH_SLOT_MAX *
-             /* by place (x+1) + (t+2)*((y+1) + (t+2)*(z+1)): oct, NBR_*, SLOT_UNUSED */
-             PATCH_SLOT_MAX];
-    /* place and first cell of each own oct */
-    int own_slot[1 << 3 * TILE_DEPTH_MAX], own_at[1 << 3 * TILE_DEPTH_MAX];
-    bool any_split, any_edge; /* a refined cell in the patch; an own oct without neighbour */
-    double *u;                /* [nvar][PATCH_STRIDE] conserved */
-    double *f;                /* [3][PATCH_STRIDE] acceleration (with gravity) */
-    unsigned char *split;     /* [PATCH_STRIDE] 1: the cell is refined */
+    lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_SIDE]; /* oct, NBR_*, PLACE_UNUSED */
+    uint32_t own[PLACE_HEIGHT][PLACE_SIDE];         /* octs that are advanced */
+    uint32_t seen[PLACE_HEIGHT][PLACE_SIDE];        /* octs of which an own cell reads */
+    uint32_t edge[6][PLACE_HEIGHT][PLACE_SIDE];     /* own octs without neighbour through face f */
+    bool any_edge;
 };
 
-/* corners: whether the halo's eight corner octs (and their like) are needed. */
-void patch_gather(struct patch *p, const struct mesh *m, int l, const struct tile *t,
-                  const struct hydro_par *par, bool corners);
+/* corners: whether octs that touch an own one in a corner only are needed. */
+void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners);
+
+/* Cells a ≤ x < b of the rows through some octs of a row. */
+struct span {
+    int a, b;
+};
+
+static inline struct span span_of(uint32_t octs)
+{
+    if (!octs) return (struct span){1 << 20, -(1 << 20)};
+    return (struct span){2 * __builtin_ctz(octs) - 2, 64 - 2 * __builtin_clz(octs) - 2};
+}
+
+static inline struct span span_join(struct span s, struct span t)
+{
+    return (struct span){s.a < t.a ? s.a : t.a, s.b > t.b ? s.b : t.b};
+}

@@ -1,0 +1,189 @@
+/* hydro/gather: octs that do not exist on the level but are seen by an own cell are interpolated
+ * from the coarser level (interp_kern.h), and those beyond boundaries filled axis after axis. */
+#include "hydro/gather.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "hydro/interp_kern.h"
+
+enum { PS = PLANE_STRIDE };
+
+/* The planes of the two layers of cells of an oct, and where its first cell is. */
+struct target {
+    int a, b, at, w;
+};
+
+static struct target target_of(const struct gathered *g, int x, int y, int z)
+{
+    return (struct target){2 * z & 3, (2 * z + 1) & 3, plane_at(g->w, 2 * x, 2 * y), g->w};
+}
+
+static inline void put8(double *const *ring, int v, struct target t, const double *restrict from)
+{
+    double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
+    memcpy(a, from, 16);
+    memcpy(a + t.w, from + 2, 16);
+    memcpy(b, from + 4, 16);
+    memcpy(b + t.w, from + 6, 16);
+}
+
+/* Returns whether a cell is refined. */
+static inline bool put8_split(unsigned char *const *ring, struct target t, const lidx *child)
+{
+    unsigned char s[8], any = 0;
+    unsigned char *a = ring[t.a] + t.at, *b = ring[t.b] + t.at;
+    for (int c = 0; c < 8; c++) any |= s[c] = child && child[c] >= 0;
+    memcpy(a, s, 2);
+    memcpy(a + t.w, s + 2, 2);
+    memcpy(b, s + 4, 2);
+    memcpy(b + t.w, s + 6, 2);
+    return any != 0;
+}
+
+static bool load_oct(struct gathered *g, lidx i, struct target t)
+{
+    const struct level *lv = &g->m->lev[g->l];
+    for (int v = 0; v < g->m->nvar; v++) put8(g->u, v, t, lv->fld[FLD_U + v][i]);
+    if (g->m->gravity)
+        for (int d = 0; d < 3; d++) put8(g->f, d, t, lv->fld[FLD_FX + d][i]);
+    return put8_split(g->split, t, lv->child[i]);
+}
+
+/* An oct that does not exist: gas interpolated, acceleration of its parent cell. */
+static void load_missing(struct gathered *g, const int xyz[3], struct target t)
+{
+    const struct level *up = &g->m->lev[g->l - 1];
+    int64_t n = (int64_t)1 << (g->l - 1);
+    uint64_t c[3];
+    for (int d = 0; d < 3; d++) c[d] = (uint64_t)((g->places->tile->x0[d] + xyz[d]) & (n - 1));
+    okey k = okey_make(c[0], c[1], c[2]);
+    lidx parent = mesh_find(up, k >> 3);
+    int cell = (int)(k & 7);
+    BUG_ON(parent < 0);
+    double out[NVAR_MAX][8], f[8];
+    hydro_interp_oct(g->m, g->l - 1, parent, cell, g->par, out);
+    for (int v = 0; v < g->par->nvar; v++) put8(g->u, v, t, out[v]);
+    for (int d = 0; g->m->gravity && d < 3; d++) {
+        for (int b = 0; b < 8; b++) f[b] = up->fld[FLD_FX + d][parent][cell];
+        put8(g->f, d, t, f);
+    }
+    put8_split(g->split, t, NULL);
+}
+
+void gather_prefetch(const struct gathered *g, int y, int z)
+{
+    const struct level *lv = &g->m->lev[g->l];
+    const struct places *p = g->places;
+    if (z > p->tile->t[2]) return;
+    for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
+        lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        if (i < 0) continue;
+        for (int v = 0; v < g->m->nvar; v++) __builtin_prefetch(lv->fld[FLD_U + v][i], 0, 2);
+        if (g->m->gravity)
+            for (int d = 0; d < 3; d++) __builtin_prefetch(lv->fld[FLD_FX + d][i], 0, 2);
+        __builtin_prefetch(lv->child[i], 0, 2);
+    }
+}
+
+/* ---- boundaries ---- */
+
+/* A cell of a plane, by its position. */
+struct cell_at {
+    int plane, at;
+};
+
+/* Fills one cell beyond boundary f from the cell `from`. */
+static void boundary_cell(struct gathered *g, int f, struct cell_at to, struct cell_at from)
+{
+    double u[NVAR_MAX];
+    for (int v = 0; v < g->par->nvar; v++) u[v] = g->u[from.plane & 3][v * PS + from.at];
+    hydro_boundary_state(g->par, f, u);
+    for (int v = 0; v < g->par->nvar; v++) g->u[to.plane & 3][v * PS + to.at] = u[v];
+    for (int d = 0; g->m->gravity && d < 3; d++) {
+        double a = g->f[from.plane & 3][d * PS + from.at];
+        bool turned = g->par->bound[f] == BOUND_REFLECT && d == f >> 1;
+        g->f[to.plane & 3][d * PS + to.at] = turned ? -a : a;
+    }
+    g->split[to.plane & 3][to.at] = 0;
+}
+
+static bool at_boundary(const struct gathered *g, int f)
+{
+    const struct tile *t = g->places->tile;
+    int d = f >> 1;
+    int64_t n = (int64_t)1 << (g->l - 1);
+    return g->m->bounded[f] && (f & 1 ? t->x0[d] + t->t[d] == n : t->x0[d] == 0);
+}
+
+/* The h-th cell beyond boundary f, counted from the tile, and the one that it takes its state from.
+ */
+static void boundary_pair(const struct gathered *g, int f, int h, int *to, int *from)
+{
+    int n = 2 * g->places->tile->t[f >> 1];
+    *to = f & 1 ? n + h : -1 - h;
+    *from = f & 1 ? n - 1 - h : h;
+    if (g->par->bound[f] != BOUND_REFLECT) *from = f & 1 ? n - 1 : 0;
+}
+
+/* Beyond the boundaries in x and y of plane k. */
+static void boundaries_fill(struct gathered *g, int k)
+{
+    const struct tile *t = g->places->tile;
+    for (int f = 0; f < 4; f++) {
+        int d = f >> 1, step = d ? g->w : 1, along = d ? 1 : g->w, n = 2 * t->t[1 - d] + 4;
+        for (int h = 0; h < 2 && at_boundary(g, f); h++) {
+            int to, from;
+            boundary_pair(g, f, h, &to, &from);
+            for (int i = 0; i < n; i++)
+                boundary_cell(g, f, (struct cell_at){k, (to + 2) * step + i * along},
+                              (struct cell_at){k, (from + 2) * step + i * along});
+        }
+    }
+}
+
+/* The planes beyond a boundary in z. */
+static void boundary_planes(struct gathered *g, int f)
+{
+    for (int h = 0; h < 2; h++) {
+        int to, from;
+        boundary_pair(g, f, h, &to, &from);
+        for (int i = 0; i < g->w * (2 * g->places->tile->t[1] + 4); i++)
+            boundary_cell(g, f, (struct cell_at){to, i}, (struct cell_at){from, i});
+    }
+}
+
+/* ---- planes ---- */
+
+void gather_octs(struct gathered *g, int z)
+{
+    const struct places *p = g->places;
+    for (int y = -1; y <= p->tile->t[1]; y++) {
+        bool split = false;
+        for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
+            int x = __builtin_ctz(b) - 1;
+            lidx i = p->oct[z + 1][y + 1][x + 1];
+            struct target t = target_of(g, x, y, z);
+            if (i >= 0)
+                split |= load_oct(g, i, t);
+            else if (i == NBR_NONE)
+                load_missing(g, (int[3]){x, y, z}, t);
+        }
+        g->split_row[z + 1][y + 1] = split;
+    }
+    for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
+    if (z == p->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
+}
+
+void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
+                  const struct hydro_par *par)
+{
+    g->m = m;
+    g->par = par;
+    g->places = p;
+    g->l = l;
+    g->w = 2 * p->tile->t[0] + 4;
+    gather_octs(g, -1);
+    gather_octs(g, 0);
+    if (at_boundary(g, 4)) boundary_planes(g, 4);
+}

@@ -1,0 +1,29 @@
+/* hydro/gather: values of the octs in and around a tile, in planes of cells. Private to hydro. */
+#pragma once
+#include "hydro/tile.h"
+
+/* The last four planes of constant z, ring by plane & 3. Cells (x,y) of a plane, from -2, are in
+ * rows along x, at plane_at. */
+struct gathered {
+    const struct mesh *m;
+    const struct hydro_par *par;
+    const struct places *places;
+    int l, w;                /* level; cells per row */
+    double *u[4];            /* [nvar][PLANE_STRIDE] conserved */
+    double *f[4];            /* [3][PLANE_STRIDE] acceleration (with gravity) */
+    unsigned char *split[4]; /* [PLANE_STRIDE] 1: the cell is refined */
+    /* a cell of this row of octs is refined; index as in places */
+    bool split_row[PLACE_HEIGHT][PLACE_SIDE];
+};
+
+static inline int plane_at(int w, int x, int y)
+{
+    return x + 2 + w * (y + 2);
+}
+
+/* The planes of the octs -1 and 0, then, ascending, those of the others up to t[2]. */
+void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
+                  const struct hydro_par *par);
+void gather_octs(struct gathered *g, int z);
+/* Has octs (y,z), which gather_octs wants later, brought nearer. */
+void gather_prefetch(const struct gathered *g, int y, int z);
