@@ -54,6 +54,7 @@ struct halos_options {
 enum { SETS = 32 };
 
 struct sinks_history;
+enum sinks_drawing { DRAW_MASS, DRAW_POWER, DRAW_STARS };
 struct options {
     enum mode mode;
     bool json, quiet;
@@ -70,6 +71,7 @@ struct options {
     struct map_options map;
     struct phase_options phase;
     struct stars_options stars;
+    enum sinks_drawing drawing;
     struct sinks_history *sinks; /* of --sinks: what all checkpoints have told */
     struct halos_options halos;
     struct profile_options profile;

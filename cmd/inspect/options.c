@@ -30,6 +30,7 @@ enum {
     TEMPERATURE,
     HISTORY,
     SINK_TABLE,
+    DRAW,
     HALO_CATALOGUE,
     LINK,
     LEAST,
@@ -64,7 +65,10 @@ static const struct opt ROWS[] = {
     {HISTORY, "stars", NULL,
      "history of star formation: mass of the stars by the time of their birth, as a table"},
     {SINK_TABLE, "sinks", NULL,
-     "sinks and black holes: mass, accretion, spin, saved energy, as a table for each checkpoint"},
+     "sinks and black holes: mass, accretion, spin, energy, as a table for each checkpoint"},
+    {DRAW, "draw", "WHAT",
+     "with --sinks: what is drawn: mass of each by time (default), power of all by time, or stars: "
+     "mass by that of the stars within 30 kpc"},
     {RADIAL, "profile", "X,Y,Z,R",
      "radial profiles around X,Y,Z up to R (units of the box): gas, dark matter, stars, as a "
      "table"},
@@ -169,6 +173,7 @@ static const struct belongs {
     {COLOURS, A_MAP | A_PHASE},
     {'f', A_MAP | A_PHASE},
     {'n', A_MAP | A_PHASE | A_HISTORY | A_PROFILE},
+    {DRAW, A_TABLE},
     {'o', A_MAP | A_PHASE | A_HISTORY | A_PROFILE | A_TABLE},
     {DENSITY, A_PHASE},
     {TEMPERATURE, A_PHASE},
@@ -357,6 +362,7 @@ static int set_axis(struct parsing *p, int axis, const char *value)
 
 static int set_word(struct parsing *p, int letter, const char *value)
 {
+    static const char *const drawing[] = {"mass", "power", "stars", NULL};
     static const char *const axis[] = {"x", "y", "z", NULL};
     static const char *const weight[] = {"column", "mass", "volume", "max", NULL};
     struct options *o = p->o;
@@ -371,6 +377,11 @@ static int set_word(struct parsing *p, int letter, const char *value)
         if ((k = find_word(value, FORMATS)) < 0)
             return usage(o, "the format must be png, svg, pdf, npy or tsv, not", value);
         p->format = (enum file_format)(k + 1);
+        break;
+    case DRAW:
+        if ((k = find_word(value, drawing)) < 0)
+            return usage(o, "--draw takes mass, power or stars, not", value);
+        o->drawing = (enum sinks_drawing)k;
         break;
     case WEIGHT:
         if ((k = find_word(value, weight)) < 0)

@@ -5,19 +5,21 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sum.h"
 #include "ckpt/catalog.h"
 #include "formats/formats.h"
 #include "inspect.h"
 #include "io/stream.h"
 #include "plot/chart.h"
 #include "plot/picture.h"
+#include "tree/tree.h"
 #include "view/births.h"
 #include "view/unit.h"
 
 /* What is told of a sink, in this order. */
 static const struct number {
     const char *name, *of, * or ; /* of: its column in the checkpoint, or another */
-    enum { CODE, MASS, RATE, ENERGY, SPEED } unit;
+    enum { CODE, MASS, RATE, ENERGY, REST, SPEED } unit;
 } NUMBER[] = {{"mass", "mass", NULL, MASS},
               {"rate", "acc_rate", NULL, RATE},
               {"spin", "spinmag", NULL, CODE},
@@ -28,8 +30,14 @@ static const struct number {
               {"z", "position_z", NULL, CODE},
               {"vx", "velocity_x", NULL, SPEED},
               {"vy", "velocity_y", NULL, SPEED},
-              {"vz", "velocity_z", NULL, SPEED}};
-enum { NUMBERS = sizeof NUMBER / sizeof *NUMBER };
+              {"vz", "velocity_z", NULL, SPEED},
+              {"radiated", "radiated", NULL, MASS},
+              {"heat", "heat_c2", NULL, REST},
+              {"jets", "jets_c2", NULL, REST},
+              {"stars", NULL, NULL, MASS}}; /* if they are asked for */
+enum { NUMBERS = sizeof NUMBER / sizeof *NUMBER, STARS_AROUND = NUMBERS - 1 };
+enum { OF_MASS = 0, OF_HEAT = NUMBERS - 3, OF_JETS };
+static const double LIGHT = 2.99792458e10, APERTURE = 30; /* cm/s, kpc */
 
 struct row {
     double time, redshift, of[NUMBERS];
@@ -39,11 +47,15 @@ struct row {
 struct sinks_history {
     int64_t n, cap;
     struct row *row;
+    enum sinks_drawing drawing;
+    int curves;
+    struct curve *curve;
+    double *x, *y; /* of the curves */
 };
 
 static double value(const struct catalog *t, const struct number *k, int64_t i)
 {
-    const struct catalog_column *c = catalog_find(t, k->of);
+    const struct catalog_column *c = k->of ? catalog_find(t, k->of) : NULL;
     if (!c && k->or) c = catalog_find(t, k->or);
     return !c ? NAN : c->real ? c->real[i] : (double)c->whole[i];
 }
@@ -58,11 +70,78 @@ static double unit(const struct ckpt_head *h, const struct births *b, int kind)
         return b->solar / (h->unit_t / YEAR);
     case ENERGY:
         return mass * velocity * velocity;
+    case REST:
+        return mass * LIGHT * LIGHT;
     case SPEED:
         return velocity / 1e5;
     }
     return 1;
 }
+
+/* ---- stars around them ---- */
+
+struct around {
+    struct source *r;
+    struct tree *tree;
+    double radius, m;
+    struct sum *sum; /* [sinks] */
+};
+
+static void add_star(int32_t i, double far2, void *ctx)
+{
+    const struct around *a = ctx;
+    sum_add(&a->sum[i], a->m);
+}
+
+static enum err fold_stars(const struct source_parts *p, void *ctx)
+{
+    struct around *a = ctx;
+    double box = a->r->head.boxlen;
+    for (int64_t i = 0; i < p->n; i++) {
+        double x[3];
+        if (p->family[i] != FAM_STAR) continue;
+        for (int d = 0; d < 3; d++) x[d] = p->x[d][i] < box ? p->x[d][i] : 0;
+        a->m = p->m[i];
+        tree_ball(a->tree, x, a->radius, add_star, a);
+    }
+    return OK;
+}
+
+static enum err count_stars(struct around *a, struct row *row)
+{
+    const struct catalog *t = a->r->sinks;
+    const struct ckpt_head *h = &a->r->head;
+    static const char *const name[] = {"position_x", "position_y", "position_z"};
+    struct tree_points p = {.n = t->n};
+    a->radius = APERTURE * KILOPARSEC / h->unit_l;
+    if (h->cosmo) a->radius = fmin(a->radius, 0.49 * h->boxlen);
+    for (int d = 0; d < 3; d++) {
+        const struct catalog_column *c = catalog_find(t, name[d]);
+        if (!c || !c->real) FAIL(ERR_FORMAT, "%s: its sinks have no places", a->r->path);
+        p.x[d] = c->real;
+        p.period[d] = h->cosmo ? h->boxlen : 0;
+    }
+    TRY(tree_new(&p, TREE_AUTO, a->radius, &a->tree));
+    a->sum = mem_new(sizeof *a->sum * (size_t)t->n, "sinks");
+    for (int64_t i = 0; i < t->n; i++) sum_init(&a->sum[i]);
+    for (int i = 0; i < a->r->npiece && h->particles; i++)
+        TRY(source_parts(a->r, i, SOURCE_STATE, fold_stars, a));
+    double solar = h->unit_d * pow(h->unit_l, 3) / SOLAR_MASS;
+    for (int64_t i = 0; i < t->n; i++) row[i].of[STARS_AROUND] = sum_get(&a->sum[i]) * solar;
+    return OK;
+}
+
+/* The mass of the stars near each sink of a checkpoint. */
+static enum err read_stars(struct source *r, struct row *row)
+{
+    struct around a = {.r = r};
+    enum err err = count_stars(&a, row);
+    tree_free(&a.tree);
+    FREE(a.sum);
+    return err;
+}
+
+/* ---- tables ---- */
 
 static enum err read_rows(struct sinks_history *s, struct source *r)
 {
@@ -86,33 +165,45 @@ static enum err read_rows(struct sinks_history *s, struct source *r)
             o->of[k] = value(t, &NUMBER[k], i) * unit(&r->head, &b, NUMBER[k].unit);
     }
     births_close(&b);
+    if (err == OK && s->drawing == DRAW_STARS) err = read_stars(r, s->row + s->n - t->n);
     return err;
 }
 
-static void print_text(const struct row *r, int64_t n, const char *path)
+static int columns(const struct sinks_history *s)
 {
+    return s->drawing == DRAW_STARS ? NUMBERS : NUMBERS - 1;
+}
+
+static void print_text(const struct sinks_history *s, int64_t first, const char *path)
+{
+    const struct row *r = s->row + first;
+    int64_t n = s->n - first;
     printf("# ptah sinks 1\n# source\t%s\n# sinks\t%ld\n", path, (long)n);
     printf("# time in Gyr since the beginning; mass, and what has been accreted and not yet set "
            "free, in solar masses; rate of accretion in solar masses per year; saved energy in "
-           "erg; place in units of the code; velocity in km/s\n#time\tredshift\tid");
-    for (int k = 0; k < NUMBERS; k++) printf("\t%s", NUMBER[k].name);
+           "erg; place in units of the code; velocity in km/s; since their birth: mass that they "
+           "radiated, energy given to the gas as heat and by jets, in erg%s\n#time\tredshift\tid",
+           columns(s) == NUMBERS ? "; mass of the stars within 30 kpc" : "");
+    for (int k = 0; k < columns(s); k++) printf("\t%s", NUMBER[k].name);
     printf("\n");
     for (int64_t i = 0; i < n; i++) {
         printf("%.9g\t%.6g\t%ld", r[i].time, r[i].redshift, (long)r[i].id);
-        for (int k = 0; k < NUMBERS; k++) printf("\t%.9g", r[i].of[k]);
+        for (int k = 0; k < columns(s); k++) printf("\t%.9g", r[i].of[k]);
         printf("\n");
     }
 }
 
-static void print_json(const struct row *r, int64_t n, const char *path)
+static void print_json(const struct sinks_history *s, int64_t first, const char *path)
 {
+    const struct row *r = s->row + first;
+    int64_t n = s->n - first;
     json_begin("sinks", path);
     printf(",\"sinks\":[");
     for (int64_t i = 0; i < n; i++) {
         printf("%s{\"id\":%ld", i ? "," : "", (long)r[i].id);
         json_number("time", r[i].time);
         json_number("redshift", r[i].redshift);
-        for (int k = 0; k < NUMBERS; k++) json_number(NUMBER[k].name, r[i].of[k]);
+        for (int k = 0; k < columns(s); k++) json_number(NUMBER[k].name, r[i].of[k]);
         printf("}");
     }
     printf("]");
@@ -124,10 +215,11 @@ enum err sinks_print(const char *path, const struct options *o)
     struct source *r = NULL;
     struct sinks_history *s = o->sinks;
     int64_t first = s->n;
+    s->drawing = o->drawing;
     enum err err = o->out ? stream_may_write(o->out, o->force) : OK;
     if (err == OK) err = source_open(path, &r);
     if (err == OK) err = read_rows(s, r);
-    if (err == OK) (o->json ? print_json : print_text)(s->row + first, s->n - first, path);
+    if (err == OK) (o->json ? print_json : print_text)(s, first, path);
     source_close(&r);
     return err;
 }
@@ -141,30 +233,122 @@ static int by_id(const void *a, const void *b)
     return (x->time > y->time) - (x->time < y->time);
 }
 
-/* A curve for each sink: its mass by time. */
+static int by_time(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->time != y->time ? (x->time > y->time) - (x->time < y->time) : by_id(a, b);
+}
+
+/* The curve of the observed relation (Kormendy & Ho 2013, ARA&A 51, 511, equation 10). */
+static double relation(double stars)
+{
+    return 0.49e9 * pow(stars / 1e11, 1.17);
+}
+
+/* A curve for each sink: its mass by time, or by that of the stars around it. */
+static void trace_each(struct sinks_history *s)
+{
+    bool stars = s->drawing == DRAW_STARS;
+    qsort(s->row, (size_t)s->n, sizeof *s->row, by_id);
+    for (int64_t i = 0; i < s->n; i++) {
+        const struct row *r = &s->row[i];
+        s->x[i] = stars ? r->of[STARS_AROUND] : r->time;
+        s->y[i] = r->of[OF_MASS];
+        if (i == 0 || r->id != r[-1].id) {
+            s->curve[s->curves] = (struct curve){
+                .x = s->x + i, .y = s->y + i, .colour = s->curves, .dots = stars};
+            s->curves++;
+        }
+        s->curve[s->curves - 1].n++;
+    }
+    if (!stars) return;
+    double *x = s->x + s->n, *y = s->y + s->n;
+    x[0] = 1e9, x[1] = 1e12;
+    for (int k = 0; k < 2; k++) y[k] = relation(x[k]);
+    s->curve[s->curves++] = (struct curve){.label = "Kormendy & Ho 2013 (bulges)",
+                                           .x = x,
+                                           .y = y,
+                                           .n = 2,
+                                           .colour = -1,
+                                           .dashed = true};
+}
+
+/* Sums over those that there are at the time of row i; the row of the next time. */
+static int64_t add_up(const struct sinks_history *s, int64_t i, double energy[2])
+{
+    double time = s->row[i].time;
+    energy[0] = energy[1] = 0;
+    for (; i < s->n && s->row[i].time == time; i++)
+        for (int k = 0; k < 2; k++) energy[k] += s->row[i].of[OF_HEAT + k];
+    return i;
+}
+
+/* Power between one checkpoint and the next, as heat and by jets: steps. */
+static void trace_power(struct sinks_history *s)
+{
+    double before[2], now[2];
+    size_t most = (size_t)s->n;
+    int n = 0;
+    qsort(s->row, most, sizeof *s->row, by_time);
+    for (int64_t i = add_up(s, 0, before), last = 0; i < s->n;) {
+        double from = s->row[last].time, to = s->row[i].time, second = 1e9 * YEAR * (to - from);
+        last = i;
+        i = add_up(s, i, now);
+        for (int side = 0; side < 2; side++, n++) {
+            s->x[n] = side ? to : from;
+            for (int k = 0; k < 2; k++)
+                s->y[2 * most * (size_t)k + (size_t)n] = (now[k] - before[k]) / second;
+        }
+        memcpy(before, now, sizeof before);
+    }
+    for (int k = 0; k < 2; k++)
+        s->curve[s->curves++] = (struct curve){.label = k ? "jets" : "heat",
+                                               .x = s->x,
+                                               .y = s->y + 2 * most * (size_t)k,
+                                               .n = n,
+                                               .colour = k};
+}
+
+static bool anything(const struct sinks_history *s)
+{
+    bool any = false;
+    for (int i = 0; i < s->curves && s->curve[i].colour >= 0; i++)
+        for (int k = 0; k < s->curve[i].n; k++) any |= s->curve[i].x[k] > 0 && s->curve[i].y[k] > 0;
+    return any;
+}
+
 static void draw(struct canvas *c, const void *what)
 {
+    static const struct axis AXES[][2] = {
+        {{0, 0, false, "time [Gyr]"}, {0, 0, true, "mass of sinks [solar masses]"}},
+        {{0, 0, false, "time [Gyr]"}, {0, 0, true, "power of black holes [erg/s]"}},
+        {{0, 0, true, "mass of stars within 30 kpc [solar masses]"},
+         {0, 0, true, "mass of sinks [solar masses]"}}};
     const struct sinks_history *s = what;
-    size_t n = (size_t)s->n;
-    double *x = mem_new(2 * sizeof *x * n + 1, "sinks"), *y = x + n;
-    struct curve *curve = mem_zero(sizeof *curve * n + 1, "sinks");
-    int curves = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        x[i] = s->row[i].time, y[i] = s->row[i].of[0];
-        if (i == 0 || s->row[i].id != s->row[i - 1].id) {
-            curve[curves] = (struct curve){.x = x + i, .y = y + i, .colour = curves};
-            curves++;
-        }
-        curve[curves - 1].n++;
-    }
-    struct chart f = {.x = {0, 0, false, "time [Gyr]"},
-                      .y = {0, 0, true, "mass of sinks [solar masses]"},
+    struct chart f = {.x = AXES[s->drawing][0],
+                      .y = AXES[s->drawing][1],
                       .in = frame_in(frame_whole(true), 0),
-                      .n = curves,
-                      .curve = curve};
+                      .n = s->curves,
+                      .curve = s->curve};
     chart_draw(c, &f);
-    FREE(curve);
-    FREE(x);
+}
+
+static enum err save(struct sinks_history *s, const struct options *o)
+{
+    struct picture plot = {.format = (enum picture_format)o->format, .draw = draw, .what = s};
+    size_t n = (size_t)s->n;
+    if (n == 0) FAIL(ERR_FORMAT, "%s is not drawn: no checkpoint has sinks", o->out);
+    s->x = mem_new(6 * sizeof *s->x * (n + 1), "sinks");
+    s->y = s->x + 2 * (n + 1);
+    s->curve = mem_zero(sizeof *s->curve * (n + 2), "sinks");
+    (s->drawing == DRAW_POWER ? trace_power : trace_each)(s);
+    if (s->drawing == DRAW_POWER && !anything(s))
+        FAIL(ERR_FORMAT,
+             "%s is not drawn: no black hole has given energy to the gas between two of these "
+             "checkpoints, or they do not say (columns heat and jets of the table)",
+             o->out);
+    if (!anything(s)) FAIL(ERR_FORMAT, "%s is not drawn: no sink has stars within 30 kpc", o->out);
+    return picture_save(o->out, &plot);
 }
 
 struct sinks_history *sinks_begin(void)
@@ -175,14 +359,9 @@ struct sinks_history *sinks_begin(void)
 enum err sinks_end_plot(struct options *o)
 {
     struct sinks_history *s = o->sinks;
-    struct picture plot = {.format = (enum picture_format)o->format, .draw = draw, .what = s};
-    enum err err = OK;
-    if (o->out && o->c.rank == 0 && s->n == 0)
-        err = err_set(ERR_FORMAT, "%s is not drawn: no checkpoint has sinks", o->out);
-    else if (o->out && o->c.rank == 0) {
-        qsort(s->row, (size_t)s->n, sizeof *s->row, by_id);
-        err = picture_save(o->out, &plot);
-    }
+    enum err err = o->out && o->c.rank == 0 ? save(s, o) : OK;
+    FREE(s->curve);
+    FREE(s->x);
     FREE(s->row);
     FREE(o->sinks);
     return err;

@@ -120,6 +120,10 @@ static void draw_curve(struct canvas *c, const struct frame *f, const struct cur
         double y = frame_y(f, q->across);
         if (shown(&f->y, q->across)) frame_line(c, f->in.x, y, f->in.x + f->in.width, y, pen_of(q));
     }
+    for (int k = 0; k < q->n && q->dots; k++)
+        if (shown(&f->x, q->x[k]) && shown(&f->y, q->y[k]))
+            canvas_fill(c, (struct box){frame_x(f, q->x[k]) - 3, frame_y(f, q->y[k]) - 3, 6, 6},
+                        pen_of(q).rgb);
     for (int k = 0, n = 0; k <= q->n; k++) {
         if (k < q->n && shown(&f->x, q->x[k]) && shown(&f->y, q->y[k])) {
             xy[n][0] = frame_x(f, q->x[k]);

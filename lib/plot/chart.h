@@ -7,8 +7,8 @@ struct curve {
     int n;
     const double *x, *y; /* [n]; a y that the axis cannot show is a gap */
     double across;       /* with n = 0: a line at this y from side to side */
-    bool dashed;
-    int colour; /* its number; -1: gray */
+    bool dashed, dots;   /* dots: a square at each point */
+    int colour;          /* its number; -1: gray */
 };
 
 struct chart {

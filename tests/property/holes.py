@@ -5,6 +5,7 @@ energy free as heat and by jets: the same whatever the ranks.
                      from both formats on other ranks; mass of gas, holes and radiation is conserved
     holes.py laws    mass and momentum of gas, holes and radiation, and the energy that was set
                      free, over a whole run and a restart
+    holes.py drawn   power of black holes and stars around them, as inspect tells and draws them
     holes.py rates   one hole in uniform gas: Bondi's rate; drag at Mach 0.5 and 2 (Ostriker 1999)
     holes.py wrong   wrong parameters: one sentence, status 2
 
@@ -15,6 +16,7 @@ merger.
 # test: 2 3 tier=check timeout=600 ranks=3
 # test: 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: laws tier=check timeout=200 ranks=2
+# test: drawn tier=check timeout=120
 # test: rates tier=check timeout=300
 # test: wrong tier=quick timeout=60
 import math
@@ -291,6 +293,36 @@ def expanding(v):
     v.check('with what is due', abs(z['free'] / z['due'] - 1), 1e-12)
 
 
+def drawn():
+    """Of a box of 32 kpc with stars, which form, and two holes."""
+    v = ptah.Verdict()
+    text = BOX % (4, '.false.', 2, 'original', '/\n&SF_PARAMS\neps_star=1.')
+    os.makedirs('run')
+    with open('run/ic_sink', 'w') as f:
+        f.write('1e-4 -0.1 0.05 -0.46 0 0 0 0 0 0 0 0\n1e-4 0.3 -0.3 0 0 0 0 0 0 0 0 0\n')
+    r = ptah.simulate(text.replace('=3d21', '=1d23').replace('=3d14', '=1d16'), 'run')
+    argv = [ptah.program('inspect'), '--sinks', '--force', '-o']
+    for what in 'mass', 'power', 'stars':
+        draw = ptah.Run([*argv, what + '.svg', '--draw', what, *r.outputs], '.')
+        v.same('--draw %s: status, drawing' % what,
+               (draw.status, os.path.exists(what + '.svg')), (0, True))
+    s, last = read_ramses.load(r.outputs[-1]), holes(r.outputs[-1])
+    lines = [line.split('\t') for line in draw.out.splitlines() if not line.startswith('# ')]
+    rows = [dict(zip(lines[0], line)) for line in lines if line[0] != '#time'][-len(last):]
+    unit = s.info['unit_d'] * s.info['unit_l'] ** 3
+    some = 0
+    for told, h in zip(rows, last):
+        far2 = sum((s.part['position_' + d] - h[d]) ** 2 for d in 'xyz')
+        near = (s.part['family'] == 2) & (far2 * s.info['unit_l'] ** 2 < (30 * 3.0856776e21) ** 2)
+        want = math.fsum(s.part['mass'][near]) * unit / SUN
+        some += 0 < near.sum() < (s.part['family'] == 2).sum()
+        v.check('mass of the stars near a hole', abs(float(told['stars']) / want - 1), 1e-8)
+        heat = h['heat_c2'] * unit * 2.99792458e10 ** 2
+        v.check('energy as heat', abs(float(told['heat']) - heat), 1e-8 * heat)
+    v.same('near one there are some stars, not all', some > 0, True)
+    v.end()
+
+
 # Sound speed 1; G = 1.
 ALONE = BOX.split('&INIT_PARAMS')[0] + """&INIT_PARAMS
 """ + ptah.UNIFORM + """d_region=1.0
@@ -365,6 +397,8 @@ def wrong():
 if __name__ == '__main__':
     if sys.argv[1] == 'wrong':
         wrong()
+    elif sys.argv[1] == 'drawn':
+        drawn()
     elif sys.argv[1] == 'laws':
         laws()
     elif sys.argv[1] == 'rates':
