@@ -11,6 +11,7 @@ struct dev_ops {
     bool host;
     void *(*open)(const struct dev_how *how, char name[DEV_NAME], char why[DEV_WHY]);
     void (*close)(void *dev);
+    int (*processors)(const void *dev);
     void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: does not fit */
     void (*release)(void *dev, void *p);
     void *(*stream_new)(void *dev);

@@ -82,6 +82,11 @@ const char *dev_name(const struct dev *d)
     return d->name;
 }
 
+int dev_processors(const struct dev *d)
+{
+    return d->ops->processors(d->of);
+}
+
 bool dev_is_host(const struct dev *d)
 {
     return d->ops->host;

@@ -33,7 +33,8 @@ struct dev_how {
 struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY]);
 void dev_close(struct dev **d); /* waits for all streams; frees all that is left */
 const char *dev_name(const struct dev *d);
-bool dev_is_host(const struct dev *d); /* emulated: what it proves is bits, not speed */
+int dev_processors(const struct dev *d); /* that run blocks at the same time */
+bool dev_is_host(const struct dev *d);   /* emulated: what it proves is bits, not speed */
 
 /* Device memory, uninitialised, aligned to 256 bytes; `name` is a literal (lent). ERR_LIMIT: it
  * does not fit. */

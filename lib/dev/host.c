@@ -54,6 +54,11 @@ static void *host_open(const struct dev_how *how, char name[DEV_NAME], char why[
     return d;
 }
 
+static int host_processors(const void *dev)
+{
+    return 8;
+}
+
 static void *host_alloc(void *dev, size_t bytes, const char *name)
 {
     struct host_dev *d = dev;
@@ -297,6 +302,7 @@ const struct dev_ops dev_ops_host = {
     .host = true,
     .open = host_open,
     .close = host_close,
+    .processors = host_processors,
     .alloc = host_alloc,
     .release = host_release,
     .stream_new = host_stream_new,

@@ -17,6 +17,8 @@
  * phase `continue` is allowed, `break` and `return` are not. What lives longer than a phase is in s
  * or in memory of the device.
  *
+ * DEV_FN: functions of kernels, which may hold phases.
+ *
  * Bits are those of the CPU: no fused operations (-fmad=false), point functions from headers. */
 #pragma once
 #include <stddef.h>
@@ -58,6 +60,7 @@ struct dev_kernel {
                                                         struct dev_block *b)
 /* clang-format on */
 
+#define DEV_FN static __device__ __forceinline__
 #define PHASE(i, n)                                                                                \
     for (int phase_ = 1; phase_; phase_ = 0, __syncthreads())                                      \
         for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
@@ -122,6 +125,7 @@ static inline void dev_walk_on(struct dev_walk *w)
     static void name##_block(const args_type *a, shared_type *s, struct dev_block *b)
 /* clang-format on */
 
+#define DEV_FN static inline
 #define PHASE(i, n)                                                                                \
     for (struct dev_walk walk_ = dev_walk(b, (n)); walk_.left > 0; dev_walk_on(&walk_))            \
         for (int i = walk_.at, once_ = 1; once_; once_ = 0, (void)(i))

@@ -2,6 +2,7 @@
  * the faces, sums of fluxes, sources. Beside hydro_kern.h, for the planes of the CPU (flux.c) and
  * for kernels of devices alike. (van Leer 1979; Toro 2009 ch. 14; Teyssier 2002 §2.2) */
 #pragma once
+#include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
 
 /* Primitive variables with floors. */
@@ -98,6 +99,29 @@ PTAH_HD double hydro_face_upper(double c, double slope, double h)
 PTAH_HD double hydro_floor_density(double r, double cell, double smallr)
 {
     return r < smallr ? cell : r;
+}
+
+/* ---- faces ---- */
+
+/* By the solvers that take a face at a time (riemann.def). */
+PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L,
+                                           struct hydro_state R, struct hydro_gas g)
+{
+    switch (rs) {
+#define RIEMANN(name, text, flux)                                                                  \
+    case RIEMANN_##name:                                                                           \
+        return flux(L, R, g);
+#define ITERATED(name, text)                                                                       \
+    case RIEMANN_##name:                                                                           \
+        break;
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
+    case RIEMANN_COUNT:
+        break;
+    }
+    struct hydro_flux none = {0}; /* never comes here */
+    return none;
 }
 
 /* ---- the new state of a cell ---- */

@@ -310,25 +310,6 @@ INLINE struct hydro_state face_state(const double *q, int i, int n, int a, int b
     return (struct hydro_state){q[i], q[n + i], q[a + i], q[b + i], q[4 * PS + i]};
 }
 
-INLINE struct hydro_flux face_solve(enum riemann rs, struct hydro_state L, struct hydro_state R,
-                                    struct hydro_gas g)
-{
-    switch (rs) {
-#define RIEMANN(name, text, flux)                                                                  \
-    case RIEMANN_##name:                                                                           \
-        return flux(L, R, g);
-#define ITERATED(name, text)                                                                       \
-    case RIEMANN_##name:                                                                           \
-        break;
-#include "hydro/riemann.def"
-#undef RIEMANN
-#undef ITERATED
-    case RIEMANN_COUNT:
-        break;
-    }
-    return (struct hydro_flux){0}; /* never comes here */
-}
-
 INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct face_job *j)
 {
     const double *restrict L = j->L, *restrict R = j->R;
@@ -341,7 +322,7 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct f
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < m; i++) {
         struct hydro_state l = face_state(L, i, n, a, b), r = face_state(R, i, n, a, b);
-        struct hydro_flux f = face_solve(rs, l, r, g);
+        struct hydro_flux f = hydro_face_solve(rs, l, r, g);
         F[i] = f.r * dtdx;
         F[n + i] = f.u * dtdx;
         F[a + i] = f.v * dtdx;

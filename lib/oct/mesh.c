@@ -191,6 +191,8 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
 static void link_parents(struct mesh *m, int l)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
+    lv->links++;
+    up->links++;
     if (l == 1) {
         for (lidx i = 0; i < lv->noct; i++) lv->parent[i] = -1;
         return;
@@ -293,6 +295,7 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
     lv->nbr = mem_new(sizeof *lv->nbr * (size_t)n + 1, "mesh links");
     lv->nown = nown;
     lv->noct = lv->cap = n;
+    lv->links++;
     memset(lv->valid, 0, sizeof lv->valid);
     hash_build(lv);
     if (!from) mem_free(src);

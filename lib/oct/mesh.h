@@ -60,7 +60,8 @@ struct level {
     int level;
     int64_t total; /* own octs of all ranks (dom/adapt) */
     lidx nown, noct, cap;
-    okey *key; /* [noct] */
+    uint64_t links; /* how often keys and links have changed (oct/mirror.h) */
+    okey *key;      /* [noct] */
     /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
     lidx (*child)[8];
     lidx *parent; /* oct of level-1 (level 1: -1) */

@@ -1,0 +1,98 @@
+/* hydro/kernels: arguments of the gas's kernels. Each is the struct of a kernel of the same name in
+ * godunov_kernel.c, slots_kernel.c or gas_kernel.c. Pointers are the device's; so are those of the
+ * mesh. Private to hydro. */
+#pragma once
+#include "hydro/hydro.h"
+#include "hydro/hydro_kern.h"
+
+enum {
+    DEV_DEPTH = 2,                      /* tiles of up to 2^2 octs per side */
+    DEV_SLOTS = 6 * 6 * 6,              /* places of octs of a tile with its halo */
+    DEV_CELLS = 12 * 12 * 12,           /* its cells */
+    DEV_UNUSED = -3,                    /* slots: no own cell reads it */
+    DEV_MISSING = -16,                  /* slots: this − row of a missing oct */
+    DEV_OWN_CELLS = 8 << 3 * DEV_DEPTH, /* cells of a tile */
+    DEV_THREADS = 256
+};
+
+/* One own oct after the other: whether a tile begins with it. */
+struct tile_heads_args {
+    const okey *key;
+    lidx nown;
+    int depth;
+    int32_t *head;
+};
+
+/* index: number of heads before each oct. first[tile], and nown after the last. */
+struct tile_firsts_args {
+    const int32_t *head, *index;
+    lidx nown;
+    int32_t *first;
+};
+
+/* The octs at the places of a tile and its halo: slot[tile][DEV_SLOTS], NBR_*, DEV_UNUSED; number
+ * of those that do not exist and are needed. */
+struct tile_slots_args {
+    const struct mesh *mesh;
+    int l, depth, corners;
+    const int32_t *first;
+    int32_t *slot, *missing;
+};
+
+/* Rows for missing octs, after base[tile]; parent and cell of each. */
+struct tile_rows_args {
+    const struct mesh *mesh;
+    int l, depth;
+    const int32_t *first, *base;
+    int32_t *slot, *parent;
+};
+
+/* Missing octs: gas interpolated, acceleration of the parent cell; rows [nvar + 3][8]. */
+struct gas_missing_args {
+    const struct mesh *mesh;
+    const struct hydro_par *par;
+    int l;
+    int32_t n;
+    const int32_t *parent; /* 8 × parent + cell */
+    double *row;
+};
+
+struct godunov_args {
+    const struct mesh *mesh;
+    const struct hydro_par *par;
+    struct hydro_gas gas;
+    int l, depth, nvar, nflux; /* nflux: with pressure_fix two more than nvar */
+    int32_t tiles;
+    const int32_t *first, *slot;
+    const double *row;
+    double *scratch; /* of each block GODUNOV_PLANES(nvar) × DEV_CELLS doubles */
+    double *out;     /* [nvar][nown][8] */
+    double dt, hexp, dx;
+    int gravity, pfix, reflux; /* reflux: 1 own registers, 2 those of the finer level */
+};
+
+/* Planes of a block's scratch: q[nvar], f[3], old velocities [3], fluxes [nflux], sums of the two
+ * extra fluxes, split. */
+#define GODUNOV_PLANES(nvar) (2 * (nvar) + 11)
+
+struct gas_kick_args {
+    const struct mesh *mesh;
+    int l;
+    lidx n;
+    double dt, smallr;
+};
+
+/* out[block]: max speed of its leaves; with gravity −(shortest step). */
+struct gas_courant_args {
+    const struct mesh *mesh;
+    struct hydro_gas gas;
+    int l, gravity;
+    double dx, courant;
+    double *out;
+};
+
+#ifndef __CUDACC__
+#include "dev/kernel.h"
+extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing, godunov,
+    godunov_bounded, gas_kick, gas_courant;
+#endif

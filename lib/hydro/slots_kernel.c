@@ -1,0 +1,134 @@
+/* hydro/slots: kernels that find the tiles of a level and the octs around each, and interpolate
+ * those that do not exist. What they find changes only with the mesh. (hydro/tile does it on hosts.) */
+#include "dev/kernel.h"
+#include "hydro/interp_kern.h"
+#include "hydro/kernels.h"
+#include "oct/find_kern.h"
+
+struct nothing {
+    int unused;
+};
+
+/* Octs of a tile, and its first place on the level. */
+struct tile_shared {
+    int64_t x0[3];
+    unsigned char own[DEV_SLOTS];
+    int missing;
+};
+
+KERNEL(tile_heads, struct tile_heads_args, struct nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
+        if (i >= a->nown) continue;
+        int d = 3 * a->depth;
+        a->head[i] = i == 0 || a->key[i] >> d != a->key[i - 1] >> d;
+    }
+}
+
+KERNEL(tile_firsts, struct tile_firsts_args, struct nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
+        if (i < a->nown && a->head[i]) a->first[a->index[i]] = (int32_t)i;
+        if (i == a->nown) a->first[a->index[i]] = (int32_t)i;
+    }
+}
+
+/* Whether an own oct sees the place (x,y,z): across a face or an edge, with `corners` a corner. */
+PTAH_HD_FN int place_seen(const unsigned char *own, int e, int x, int y, int z, int corners)
+{
+    for (int dz = -1; dz <= 1; dz++) {
+        for (int dy = -1; dy <= 1; dy++) {
+            for (int dx = -1; dx <= 1; dx++) {
+                int i = x + dx, j = y + dy, k = z + dz;
+                if (dx && dy && dz && !corners) continue;
+                if (i < 0 || i >= e || j < 0 || j >= e || k < 0 || k >= e) continue;
+                if (own[i + e * (j + e * k)]) return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+PTAH_HD_FN void place_key(const struct tile_shared *s, int e, int place, int64_t x[3])
+{
+    x[0] = s->x0[0] + place % e - 1;
+    x[1] = s->x0[1] + place / e % e - 1;
+    x[2] = s->x0[2] + place / e / e - 1;
+}
+
+KERNEL(tile_slots, struct tile_slots_args, struct tile_shared, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    const int e = (1 << a->depth) + 2, first = a->first[b->index],
+              count = a->first[b->index + 1] - first;
+    int32_t *slot = a->slot + (int64_t)b->index * DEV_SLOTS;
+    PHASE (t, e * e * e) {
+        s->own[t] = 0;
+        slot[t] = DEV_UNUSED;
+    }
+    PHASE (t, count) {
+        int64_t x[3];
+        int mask = (1 << a->depth) - 1;
+        okey_coords(lv->key[first + t], x);
+        if (t == 0)
+            for (int d = 0; d < 3; d++) s->x0[d] = x[d] & ~(int64_t)mask;
+        int place = (int)(x[0] & mask) + 1 +
+                    e * ((int)(x[1] & mask) + 1 + e * ((int)(x[2] & mask) + 1));
+        s->own[place] = 1;
+        slot[place] = first + t;
+    }
+    PHASE (t, e * e * e) {
+        int64_t x[3];
+        okey k;
+        if (s->own[t] || !place_seen(s->own, e, t % e, t / e % e, t / e / e, a->corners)) continue;
+        place_key(s, e, t, x);
+        int32_t i = level_key_at(a->mesh->bounded, a->l, x, &k) ? level_find(lv, k) : NBR_BOUNDARY;
+        slot[t] = i; /* −1, not found, is NBR_NONE */
+    }
+    PHASE (t, 1) {
+        int32_t n = 0;
+        for (int p = 0; p < e * e * e; p++) n += slot[p] == NBR_NONE;
+        a->missing[b->index] = n;
+    }
+}
+
+KERNEL(tile_rows, struct tile_rows_args, struct tile_shared, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l], *up = lv - 1;
+    const int e = (1 << a->depth) + 2;
+    const int64_t n = (int64_t)1 << (a->l - 1);
+    int32_t *slot = a->slot + (int64_t)b->index * DEV_SLOTS;
+    PHASE (t, 1) {
+        int32_t row = a->base[b->index];
+        okey_coords(lv->key[a->first[b->index]] >> 3 * a->depth << 3 * a->depth, s->x0);
+        for (int p = 0; p < e * e * e; p++)
+            if (slot[p] == NBR_NONE) slot[p] = DEV_MISSING - row++;
+    }
+    PHASE (t, e * e * e) {
+        int64_t x[3];
+        if (slot[t] > DEV_MISSING) continue;
+        place_key(s, e, t, x);
+        okey k = okey_make((uint64_t)(x[0] & (n - 1)), (uint64_t)(x[1] & (n - 1)),
+                           (uint64_t)(x[2] & (n - 1)));
+        a->parent[DEV_MISSING - slot[t]] = 8 * level_find(up, k >> 3) + (int32_t)(k & 7);
+    }
+}
+
+KERNEL(gas_missing, struct gas_missing_args, struct nothing, DEV_THREADS)
+{
+    const struct mesh *m = a->mesh;
+    const int nvar = m->nvar;
+    PHASE (t, DEV_THREADS) {
+        int64_t k = (int64_t)b->index * DEV_THREADS + t;
+        if (k >= a->n) continue;
+        int32_t i = a->parent[k] >> 3;
+        int cell = a->parent[k] & 7;
+        double(*to)[8] = (double(*)[8])(a->row + k * (nvar + 3) * 8);
+        hydro_interp_oct(m, a->l - 1, i, cell, a->par, to);
+        if (!m->gravity) continue;
+        for (int d = 0; d < 3; d++)
+            for (int c = 0; c < 8; c++) to[nvar + d][c] = m->lev[a->l - 1].fld[FLD_FX + d][i][cell];
+    }
+}

@@ -1,0 +1,337 @@
+/* hydro/dev: the gas on the emulated device has the bits of the CPU, for meshes with coarse-fine
+ * boundaries and boundaries of the box, for rough states and for evil ones (vacuum, cold gas at high
+ * speed, negative pressure, numbers of any size), for 20 seeds of its orders. The CPU's planes and the
+ * kernels share formulas of one cell and nothing else. Also: memory that does not fit, and what a
+ * step copies.
+ *
+ * test: tier=quick
+ * test: all tier=check */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "dev/dev.h"
+#include "hydro/hydro.h"
+#include "hydro/hydro_dev.h"
+
+enum { BASE = 3, TOP = 5, SEEDS = 20 };
+
+static const bool periodic_box[6] = {false};
+
+static struct hydro_par base_par(void)
+{
+    struct hydro_par p = {.nvar = 5,
+                          .gamma = 1.4,
+                          .smallr = 1e-8,
+                          .smallc = 1e-6,
+                          .courant_factor = 0.5,
+                          .riemann = RIEMANN_HLLC,
+                          .slope_type = SLOPE_MINMOD,
+                          .slope_theta = 1.5,
+                          .interpol_type = 1};
+    return p;
+}
+
+/* ---- meshes and states ---- */
+
+static bool wanted(const int64_t x[3], int c, int l)
+{
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) {
+        double y = ((double)(2 * x[d] + (c >> d & 1)) + 0.5) / (double)(1 << l) - 0.45;
+        r2 += y * y;
+    }
+    return r2 < (l == BASE ? 0.16 : 0.03) && (l == BASE || r2 > 0.004);
+}
+
+static lidx refine(const struct mesh *m, int l, okey *key)
+{
+    const struct level *lv = &m->lev[l];
+    lidx n = 0, cube[27];
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t x[3];
+        bool held = false;
+        okey_coords(lv->key[i], x);
+        mesh_cube(m, l, i, cube);
+        for (int k = 0; k < 27; k++) held |= cube[k] == NBR_NONE;
+        for (int c = 0; c < 8 && !held; c++)
+            if (wanted(x, c, l)) key[n++] = lv->key[i] << 3 | (okey)c;
+    }
+    return n;
+}
+
+static void build(struct mesh *m, int top, const struct hydro_par *p, bool gravity,
+                  const bool bounded[6])
+{
+    mesh_init(m, BASE, top, p->nvar, true, gravity, 1.0, bounded);
+    for (int l = 1; l <= top; l++) {
+        lidx n = l <= BASE ? (lidx)1 << 3 * (l - 1) : 8 * m->lev[l - 1].nown;
+        okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
+        for (lidx i = 0; i < n; i++) key[i] = (okey)i;
+        if (l > BASE) n = refine(m, l - 1, key);
+        mesh_replace(m, l, n, key, 0, NULL, NULL);
+        mesh_link_down(m, l);
+        mem_free(key);
+    }
+    CHECK(m->lev[top].nown > 0);
+}
+
+static void rough(struct rng *r, double *q)
+{
+    q[0] = 0.2 + rng_uniform(r);
+    for (int d = 1; d <= 3; d++) q[d] = 2 * rng_uniform(r) - 1;
+    q[4] = 0.1 + rng_uniform(r);
+}
+
+static void evil(struct rng *r, double *q)
+{
+    rough(r, q);
+    double size = pow(10, 24 * rng_uniform(r) - 12);
+    switch (rng_word(r) % 32) {
+    case 0: /* vacuum */
+        q[0] = rng_word(r) % 2 ? 0.0 : 1e-300;
+        break;
+    case 1: /* cold and fast */
+        q[1] *= 1e6, q[2] *= 1e6, q[4] = 1e-30;
+        break;
+    case 2:
+        q[4] = -q[4];
+        break;
+    case 3:
+        q[0] *= size;
+        break;
+    case 4:
+        q[4] *= size;
+        break;
+    case 5:
+        q[1] = q[2] = q[3] = -0.0;
+        break;
+    case 6:
+        q[0] = -1e-9;
+        break;
+    default:
+        break;
+    }
+}
+
+static void fill(struct mesh *m, const struct hydro_par *p, void (*state)(struct rng *, double *))
+{
+    struct rng r = rng_make(18, 1, 1);
+    for (int l = 1; l <= m->levelmax; l++)
+        for (lidx i = 0; i < m->lev[l].noct; i++)
+            for (int c = 0; c < 8; c++) {
+                double q[NVAR_MAX], ekin = 0;
+                state(&r, q);
+                for (int d = 1; d <= 3; d++) ekin += 0.5 * q[0] * q[d] * q[d];
+                for (int v = 5; v < p->nvar; v++) q[v] = rng_uniform(&r);
+                for (int v = 0; v < p->nvar; v++)
+                    m->lev[l].fld[FLD_U + v][i][c] = v == 0   ? q[0]
+                                                     : v == 4 ? q[4] / (p->gamma - 1) + ekin
+                                                              : q[0] * q[v];
+                for (int d = 0; m->gravity && d < 3; d++)
+                    m->lev[l].fld[FLD_FX + d][i][c] = rng_uniform(&r) - 0.5;
+            }
+    for (int l = m->levelmax - 1; l >= 1; l--) hydro_restrict(m, l, p);
+}
+
+/* ---- runs ---- */
+
+static void step(struct hydro_dev *h, struct mesh *m, int l, double dt, const struct hydro_par *p)
+{
+    bool finer = l < m->levelmax;
+    if (finer) {
+        hydro_edge_begin(m, l + 1, p);
+        for (int k = 0; k < 2; k++) step(h, m, l + 1, 0.5 * dt, p);
+    }
+    if (h)
+        CHECK(hydro_dev_update(h, m, l, dt, 0.1, p) == OK, "%s", err_message());
+    else
+        hydro_update(m, l, dt, 0.1, p);
+    if (finer) hydro_edge_end(m, l + 1);
+    if (finer) hydro_restrict(m, l, p);
+}
+
+struct setting {
+    struct hydro_par par;
+    int top;
+    bool gravity, bounded[6];
+    void (*state)(struct rng *, double *);
+};
+
+/* All NaNs are alike: their sign depends on the compiler. There are few. */
+static uint64_t digest(const struct mesh *m)
+{
+    uint64_t h = 1469598103934665603u;
+    int64_t all = 0, lost = 0;
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        for (int v = 0; v < m->nvar; v++)
+            for (lidx i = 0; i < m->lev[l].nown; i++)
+                for (int c = 0; c < 8; c++) {
+                    uint64_t b;
+                    double x = m->lev[l].fld[FLD_U + v][i][c];
+                    if (x != x) x = NAN;
+                    all++;
+                    lost += x != x;
+                    memcpy(&b, &x, sizeof b);
+                    h = (h ^ b) * 1099511628211u;
+                    h ^= h >> 31;
+                }
+    CHECK(lost < all / 4, "%d of %d", (int)lost, (int)all);
+    return h;
+}
+
+/* A coarse step; without seed: on the CPU. */
+static uint64_t run(const struct setting *s, const uint64_t *seed)
+{
+    struct mesh m;
+    char why[DEV_WHY] = "";
+    struct dev *d = NULL;
+    struct hydro_dev *h = NULL;
+    if (seed) {
+        d = dev_open(&(struct dev_how){.kind = "host", .seed = *seed}, why);
+        CHECK(hydro_dev_new(&h, d) == OK);
+    }
+    build(&m, s->top, &s->par, s->gravity, s->bounded);
+    fill(&m, &s->par, s->state);
+    double dt = s->state == evil ? 1e-5 : 0.2 * hydro_courant(&m, BASE, &s->par);
+    step(h, &m, BASE, dt, &s->par);
+    uint64_t digest_now = digest(&m);
+    mesh_fini(&m);
+    hydro_dev_free(&h);
+    dev_close(&d);
+    return digest_now;
+}
+
+static void test_same_bits(const struct setting *s, int seeds, const char *what)
+{
+    uint64_t cpu = run(s, NULL), wrong = 0;
+    for (uint64_t seed = 0; seed <= (uint64_t)seeds; seed++) wrong += run(s, &seed) != cpu;
+    CHECK(wrong == 0, "%s: %d of %d seeds", what, (int)wrong, seeds + 1);
+}
+
+static void test_update(bool all)
+{
+    struct setting s = {.par = base_par(), .top = TOP, .state = rough};
+    test_same_bits(&s, SEEDS, "levels");
+    s.top = BASE;
+    test_same_bits(&s, 2, "uniform");
+    s.top = TOP;
+    s.state = evil;
+    test_same_bits(&s, 3, "evil");
+    s.gravity = true;
+    s.par.nvar = 7;
+    s.par.pressure_fix = true;
+    s.par.beta_fix = 0.5;
+    for (int f = 0; f < 6; f++) s.bounded[f] = f != 2 && f != 3;
+    s.par.bound[0] = BOUND_OUTFLOW;
+    s.par.bound[1] = s.par.bound[4] = BOUND_REFLECT;
+    s.par.bound[5] = BOUND_IMPOSED;
+    s.par.bound_state[5][0] = s.par.bound_state[5][4] = 1.0;
+    test_same_bits(&s, 2, "all, evil");
+    s.state = rough;
+    const enum slope slopes[] = {SLOPE_NONE,     SLOPE_MINMOD,  SLOPE_MONCEN,
+                                 SLOPE_POSITIVE, SLOPE_VANLEER, SLOPE_THETA};
+    for (int r = 0; r < RIEMANN_COUNT; r++)
+        for (int k = 0; k < 6; k++) {
+            s.par.riemann = (enum riemann)r;
+            s.par.slope_type = slopes[k];
+            s.par.interpol_type = k % 5;
+            s.par.interpol_var = (r + k) % 3;
+            s.par.pressure_fix = (r + k) % 2;
+            if (hydro_dev_lacks(&s.par) || (!all && r % 3 != k % 3)) continue;
+            test_same_bits(&s, 1, "solvers and slopes");
+        }
+    s.par.riemann = RIEMANN_EXACT;
+    CHECK(hydro_dev_lacks(&s.par));
+}
+
+/* Kick and time step. */
+static void test_cells(uint64_t seed, bool gravity)
+{
+    struct mesh a, b;
+    struct hydro_par p = base_par();
+    struct hydro_dev *h;
+    char why[DEV_WHY];
+    double dt = 0;
+    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .seed = seed}, why);
+    CHECK(hydro_dev_new(&h, d) == OK);
+    build(&a, TOP, &p, gravity, periodic_box);
+    build(&b, TOP, &p, gravity, periodic_box);
+    fill(&a, &p, evil);
+    fill(&b, &p, evil);
+    for (int l = BASE; l <= TOP; l++) {
+        hydro_kick(&a, l, false, 0.3, &p);
+        CHECK(hydro_dev_kick(h, &b, l, false, 0.3, &p) == OK);
+        CHECK(hydro_dev_courant(h, &b, l, &p, &dt) == OK);
+        CHECK(dt == hydro_courant(&a, l, &p) && dt > 0, "level %d", l);
+    }
+    CHECK(digest(&a) == digest(&b));
+    mesh_fini(&a);
+    mesh_fini(&b);
+    hydro_dev_free(&h);
+    dev_close(&d);
+}
+
+/* Whatever does not fit: the gas stays as it is. */
+static void test_limits(void)
+{
+    struct mesh m;
+    struct hydro_par p = base_par();
+    struct hydro_dev *h;
+    char why[DEV_WHY];
+    int fits = 0;
+    build(&m, TOP, &p, false, periodic_box);
+    fill(&m, &p, rough);
+    uint64_t before = digest(&m);
+    for (size_t most = 100000; !fits && most < 100000000; most = most * 5 / 4) {
+        struct dev *d = dev_open(&(struct dev_how){.kind = "host", .most = most}, why);
+        if (hydro_dev_new(&h, d) == OK) {
+            fits = hydro_dev_update(h, &m, TOP, 1e-3, 0, &p) == OK;
+            CHECK(fits || digest(&m) == before, "%zu bytes", most);
+            hydro_dev_free(&h);
+        }
+        dev_close(&d);
+    }
+    CHECK(fits && digest(&m) != before);
+    mesh_fini(&m);
+}
+
+/* Links are copied once, fields each time: the second step of a mesh copies less. */
+static void test_copies(void)
+{
+    struct mesh m;
+    struct hydro_par p = base_par();
+    struct hydro_dev *h;
+    char why[DEV_WHY];
+    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .seed = 1}, why);
+    CHECK(hydro_dev_new(&h, d) == OK);
+    build(&m, BASE, &p, false, periodic_box);
+    fill(&m, &p, rough);
+    int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[BASE].nown, put = 0, got = 0;
+    for (int k = 0; k < 2; k++) {
+        struct dev_count before = dev_counts(d);
+        CHECK(hydro_dev_update(h, &m, BASE, 1e-3, 0, &p) == OK);
+        put = dev_counts(d).put - before.put;
+        got = dev_counts(d).got - before.got;
+    }
+    CHECK(got == gas);
+    int64_t other = 2 * (int64_t)sizeof(struct mesh) + (int64_t)sizeof p;
+    CHECK(put == gas + other, "%lld bytes", (long long)(put - gas - other));
+    mesh_fini(&m);
+    hydro_dev_free(&h);
+    dev_close(&d);
+}
+
+int main(int argc, char **argv)
+{
+    test_update(argc > 1 && strcmp(argv[1], "all") == 0);
+    for (uint64_t seed = 0; seed < 4; seed++) test_cells(seed, seed % 2);
+    test_limits();
+    test_copies();
+    CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
+    printf("%d checks, %d failed\n", passed + failed, failed);
+    return failed != 0;
+}
