@@ -120,7 +120,7 @@ PTAH_HD struct hydro_flux hydro_face_solve(enum riemann rs, struct hydro_state L
     case RIEMANN_COUNT:
         break;
     }
-    struct hydro_flux none = {0}; /* never comes here */
+    struct hydro_flux none = {0, 0, 0, 0, 0, 0, 0}; /* never comes here */
     return none;
 }
 

@@ -216,7 +216,7 @@ enum err step_godunov(struct sim *s, int l, int icount)
     struct mesh *m = &s->mesh;
     if (s->refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l], &s->hydro); /* no fluxes in this step */
-    else
+    else if (!sim_device_godunov(s, l, s->cosmo ? s->time.hexp : 0.0))
         hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
                            s->gas_fill.lv ? &(struct hydro_arrival){gas_arrives, &s->gas_fill}
                                           : NULL,

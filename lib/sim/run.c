@@ -138,6 +138,7 @@ enum err sim_run(struct sim *s)
         TRY(sim_step(s, s->mesh.levelmin, 1));
         if (s->end.done) break;
         s->time.nstep_coarse++;
+        s->device.steps++;
         t = tally_get(s);
         comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(report_lost(s, t.lost));
@@ -155,6 +156,7 @@ enum err sim_run(struct sim *s)
     if (s->end.status == 0) log_info(" Run completed");
     log_info(" Total elapsed time: %.3f s", timer_wall() - s->cost.wall_start);
     sim_report_timers(s);
+    sim_device_report(s);
     TRY(sim_profile_end(s));
     if (log_verbosity() >= 1 && s->comm.rank == 0) mem_print(stderr);
     return OK;
@@ -162,6 +164,7 @@ enum err sim_run(struct sim *s)
 
 void sim_fini(struct sim *s)
 {
+    sim_device_close(s);
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
     grav_fini(&s->grav);

@@ -15,6 +15,7 @@
 #include "dom/ghost.h"
 #include "grav/grav.h"
 #include "hydro/hydro.h"
+#include "hydro/hydro_dev.h"
 #include "oct/mesh.h"
 #include "param/param.h"
 #include "part/part.h"
@@ -159,6 +160,13 @@ struct sim_edges {
     struct ghost_rows on_way;
 };
 
+/* What runs on a device (device.c). */
+struct sim_device {
+    struct dev *dev;       /* NULL: none */
+    struct hydro_dev *gas; /* NULL: the gas is advanced on the CPU */
+    double bytes, steps;   /* of the gas of own octs, by level steps; coarse steps */
+};
+
 struct sim_end {
     bool done;
     bool broken; /* the state holds infinities or NaNs */
@@ -193,6 +201,7 @@ struct sim {
     struct sim_stop stop;
     struct sim_restart restart;
     struct sim_check check;
+    struct sim_device device;
     bool expect;    /* sim_start reads headers only: noct and diag.particles are what they say */
     bool on_ghosts; /* the phase works on ghosts, too (sim/phase.h) */
     struct sim_end end;
@@ -227,6 +236,13 @@ void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
 MUST_USE enum err sim_profile_close(struct sim *s); /* (collective) */
 MUST_USE enum err sim_setup(struct sim *s);         /* setup.c: parameters → modules */
+/* device.c: the device that gpu_hydro asks for, or a line in the log why there is none (collective,
+ * agreed) */
+MUST_USE enum err sim_device_open(struct sim *s);
+void sim_device_close(struct sim *s);
+/* device.c: the Godunov step of level l, if the gas is on a device: true */
+bool sim_device_godunov(struct sim *s, int l, double hexp);
+void sim_device_report(struct sim *s); /* device.c: what was copied (collective) */
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->cosmo from s->cosmo_par */
@@ -254,9 +270,9 @@ void sim_balance_own(struct sim *s, int64_t own[2]);
 void sim_balance_measured(struct sim *s, const struct spread all[2]);
 /* setup.c: what source terms need beside s->yields: sim_cooling (collective) */
 MUST_USE enum err sim_physics(struct sim *s);
-/* cooling.c: s->cooling, if the gas cools; after the cosmology (collective) */
+/* setup.c: s->cooling, if the gas cools; after the cosmology (collective) */
 MUST_USE enum err sim_cooling(struct sim *s);
-/* cooling.c: the rates of a coarse step, at its start (collective) */
+/* setup.c: the rates of a coarse step, at its start (collective) */
 void sim_cooling_table(struct sim *s);
 bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
 /* flag.c: in two halves, the ghosts of the gas need be here in the second only (collective) */

@@ -338,6 +338,7 @@ static enum err start_once(struct sim *s)
     part_init(&s->parts);
     enum err e = err_agree(&s->comm, sim_restart_open(s));
     if (e == OK) e = sim_setup(s);
+    if (e == OK) e = sim_device_open(s);
     s->parts.is_static = par->run.static_;
     for (int f = 0; f < 6; f++) s->parts.reflect[f] = s->hydro.bound[f] == BOUND_REFLECT;
     st->s = s;

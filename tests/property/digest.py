@@ -3,7 +3,9 @@ sizes, or where the domains are.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
                                 levels) or cooling (the same with cooling); VARIANTS: few, tiles,
-                                ghosts, transports, windows or all
+                                ghosts, transports, windows, device or all
+
+device: gas on an emulated device (gpu_hydro), whose orders come from several seeds.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -19,6 +21,8 @@ exchange old, a loop order that follows the particles' arrival.
 # test: sedov all tier=check timeout=300 ranks=2
 # test: sedov tiles tier=check timeout=120
 # test: cosmo tiles tier=check timeout=120
+# test: sedov device tier=check timeout=120 ranks=2
+# test: cosmo device tier=check timeout=240 ranks=2
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
@@ -155,6 +159,9 @@ VARIANTS = {
             (8, 1, 'ksection', 2, 0), (2, 1, 'hilbert', 2, 0), (3, 2, 'hilbert', 3, 0),
             (5, 1, 'hilbert', 2, 0)],
 }
+# ranks, then the seed
+VARIANTS['device'] = [(1, 1, 'ksection', 0, 0)] + [
+    (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed) for ranks, seed in ((1, 0), (1, 1), (2, 2))]
 VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, ordering, 2, 0, transport) for transport in ptah.transports()
     for ranks, ordering in ((2, 'hilbert'), (5, 'hilbert'), (8, 'ksection'), (11, 'ksection'))]
@@ -167,6 +174,7 @@ VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
 def run_variant(case, variant, which):
     """(digests of the checkpoints, the last checkpoint, seconds)"""
     ranks, threads, ordering, nremap, tiles, *transport = variant
+    seed = transport.pop() if len(transport) == 3 else None
     windows = transport.pop() if len(transport) == 2 else 0
     folder = '_'.join([case] + [str(x) for x in variant])
     os.makedirs(folder)
@@ -178,11 +186,16 @@ def run_variant(case, variant, which):
     settings += ['run_params/exchange_shared=.false.'] if windows == 'off' else []
     if windows not in (0, 'off'):
         os.environ['PTAH_NODE_RANKS'] = str(windows)
+    if seed is not None:
+        settings += ['run_params/gpu_hydro=.true.', "run_params/gpu_device='host'",
+                     'run_params/gpu_seed=%d' % seed]
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     os.environ.pop('PTAH_NODE_RANKS', None)
+    if seed is not None and 'Device: ' not in r.err:
+        raise SystemExit('nothing ran on the device')
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 
 

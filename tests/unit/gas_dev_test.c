@@ -1,8 +1,8 @@
 /* hydro/dev: the gas on the emulated device has the bits of the CPU, for meshes with coarse-fine
- * boundaries and boundaries of the box, for rough states and for evil ones (vacuum, cold gas at high
- * speed, negative pressure, numbers of any size), for 20 seeds of its orders. The CPU's planes and the
- * kernels share formulas of one cell and nothing else. Also: memory that does not fit, and what a
- * step copies.
+ * boundaries and boundaries of the box, for rough states and for evil ones (vacuum, cold gas at
+ * high speed, negative pressure, numbers of any size), for 20 seeds of its orders. The CPU's planes
+ * and the kernels share formulas of one cell and nothing else. Also: memory that does not fit, and
+ * what a step copies.
  *
  * test: tier=quick
  * test: all tier=check */
