@@ -197,9 +197,86 @@ static void default_names(const char *path, int ncol, char name[ROW_MAX][32])
     }
 }
 
+/* ---- numbers in RAMSES's width ---- */
+
+/* RAMSES reads 21 characters a number, which some doubles do not fit. What they lack, in units of
+ * their last place, is in a column of its own: that of x is x_ulps. */
+static const char ULPS[] = "_ulps";
+enum { WIDTH = 21, DIGITS = 10 }; /* as it writes them: ES21.10 */
+
+/* Doubles as integers of the same order, neighbours by 1. */
+static int64_t place_of(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static double at_place(int64_t place)
+{
+    double x;
+    int64_t bits = place < 0 ? INT64_MIN - place : place;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The eleven digits of RAMSES if they give the number exactly, else as many as there is room for.
+ * Returns how many units of the last place are missing. */
+static int64_t fit(double x, char s[40])
+{
+    snprintf(s, 40, "%.*E", DIGITS, x);
+    if (!isfinite(x) || strtod(s, NULL) == x) return 0;
+    for (int digits = 16; digits >= DIGITS; digits--) {
+        snprintf(s, 40, "%.*E", digits, x);
+        if (strlen(s) <= WIDTH) break;
+    }
+    return place_of(x) - place_of(strtod(s, NULL));
+}
+
+/* The column that a column of units of the last place belongs to; NULL: it is not one. */
+static struct catalog_column *ulps_of(struct catalog *t, const struct catalog_column *c)
+{
+    char name[32];
+    size_t n = strlen(c->name), k = strlen(ULPS);
+    if (!c->whole || n <= k || strcmp(c->name + n - k, ULPS) != 0) return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)(n - k), c->name);
+    for (int i = 0; i < NAMES; i++)
+        if (strcmp(name, NAME[i].csv) == 0) snprintf(name, sizeof name, "%s", NAME[i].ours);
+    if (strcmp(name, "mstellar") == 0) snprintf(name, sizeof name, "mass");
+    for (int i = 0; i < t->ncol; i++)
+        if (strcmp(t->col[i].name, name) == 0 && t->col[i].real) return &t->col[i];
+    return NULL;
+}
+
+/* The numbers get what they lack; those columns are gone. */
+static enum err add_ulps(struct catalog *t, const char *path)
+{
+    static const int64_t MOST = 1 << 24;
+    int n = 0;
+    for (int k = 0; k < t->ncol; k++) {
+        struct catalog_column c = t->col[k], *to = ulps_of(t, &c);
+        for (int64_t i = 0; to && i < t->n; i++) {
+            if (!isfinite(to->real[i]) || llabs(c.whole[i]) > MOST)
+                FAIL(ERR_FORMAT,
+                     "%s: %s of row %ld is %ld, more than %g can lack: the file is "
+                     "damaged",
+                     path, c.name, (long)i + 1, (long)c.whole[i], to->real[i]);
+            to->real[i] = at_place(place_of(to->real[i]) + c.whole[i]);
+        }
+        if (to) FREE(t->col[k].whole);
+        if (!to) t->col[n++] = c;
+    }
+    t->ncol = n;
+    return OK;
+}
+
+/* ---- */
+
 /* In texts integer columns are recognised by name. */
 static bool is_whole(const char *name)
 {
+    size_t n = strlen(name), k = strlen(ULPS);
+    if (n > k && strcmp(name + n - k, ULPS) == 0) return true;
     return strcmp(name, "id") == 0 || strcmp(name, "level") == 0 || strcmp(name, "new_born") == 0 ||
            strncmp(name, "integer_", 8) == 0;
 }
@@ -246,7 +323,7 @@ static enum err parse_text(struct catalog *t, const char *path, const char *text
         }
         row++;
     }
-    return OK;
+    return add_ulps(t, path);
 }
 
 /* Complete lines end in \n; a last line without it was truncated. */
@@ -265,13 +342,21 @@ enum err catalog_read_text(struct catalog *t, const char *path)
     return err;
 }
 
-/* The eleven digits of RAMSES if they give the number exactly. */
-static void put_real(FILE *f, double x)
+/* A number of a column that RAMSES reads (fixed), or of another one, with all digits. */
+static void put_real(FILE *f, double x, bool fixed)
 {
     char s[40];
-    snprintf(s, sizeof s, "%.10E", x);
-    if (strtod(s, NULL) != x) snprintf(s, sizeof s, "%.16E", x);
-    fprintf(f, "%21s", s);
+    if (fit(x, s) != 0 && !fixed) snprintf(s, sizeof s, "%.16E", x);
+    fprintf(f, "%*s", WIDTH, s);
+}
+
+/* Does a number of this column lack something? */
+static bool lacks(const struct catalog_column *c, int64_t n)
+{
+    char s[40];
+    for (int64_t i = 0; i < n && c->real && known(c->name); i++)
+        if (fit(c->real[i], s) != 0) return true;
+    return false;
 }
 
 /* Columns that RAMSES has in its order, then the others. Returns their number. */
@@ -299,36 +384,61 @@ static void put_empty(FILE *f, bool stellar)
         }
 }
 
-static void put_head(FILE *f, int n, const struct catalog_column *const col[], const char *mass)
+static const char *csv_name(const struct catalog_column *c, const char *mass)
+{
+    const struct name *k = known(c->name);
+    return !k ? c->name : strcmp(k->ours, "mass") == 0 ? mass : k->csv;
+}
+
+/* Columns, then those that say what some of them lack. */
+static void put_head(FILE *f, int n, const struct catalog_column *const col[], int64_t rows,
+                     const char *mass)
 {
     for (int line = 0; line < 2; line++) {
         fputs(" # ", f);
         for (int i = 0; i < n; i++) {
             const struct name *k = known(col[i]->name);
-            const char *name = !k ? col[i]->name : strcmp(k->ours, "mass") == 0 ? mass : k->csv;
-            fprintf(f, "%s%s", i ? "," : "", line == 0 ? name : k ? k->unit : "1");
+            const char *unit = k ? k->unit : "1";
+            fprintf(f, "%s%s", i ? "," : "", line == 0 ? csv_name(col[i], mass) : unit);
+        }
+        for (int i = 0; i < n; i++) {
+            if (!lacks(col[i], rows)) continue;
+            if (line == 0)
+                fprintf(f, ",%s%s", csv_name(col[i], mass), ULPS);
+            else
+                fputs(",1", f);
         }
         putc('\n', f);
     }
 }
 
+static void put_row(FILE *f, int n, const struct catalog_column *const col[], const bool *lack,
+                    int64_t i)
+{
+    char s[40];
+    for (int k = 0; k < n; k++) {
+        if (k) putc(',', f);
+        if (col[k]->real)
+            put_real(f, col[k]->real[i], known(col[k]->name));
+        else
+            fprintf(f, "%10ld", (long)col[k]->whole[i]);
+    }
+    for (int k = 0; k < n; k++)
+        if (lack[k]) fprintf(f, ",%ld", (long)fit(col[k]->real[i], s));
+    putc('\n', f);
+}
+
 void catalog_write_text(const struct catalog *t, FILE *f, const char *mass)
 {
     const struct catalog_column *col[CATALOG_COLUMNS];
+    bool lack[CATALOG_COLUMNS];
     int n = in_order(t, col);
+    for (int k = 0; k < n; k++) lack[k] = lacks(col[k], t->n);
     if (n)
-        put_head(f, n, col, mass);
+        put_head(f, n, col, t->n, mass);
     else
         put_empty(f, strcmp(mass, "mstellar") == 0);
-    for (int64_t i = 0; i < t->n; i++)
-        for (int k = 0; k < n; k++) {
-            if (k) putc(',', f);
-            if (col[k]->real)
-                put_real(f, col[k]->real[i]);
-            else
-                fprintf(f, "%10ld", (long)col[k]->whole[i]);
-            if (k == n - 1) putc('\n', f);
-        }
+    for (int64_t i = 0; i < t->n; i++) put_row(f, n, col, lack, i);
 }
 
 /* ---- binary ---- */

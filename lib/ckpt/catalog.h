@@ -2,8 +2,8 @@
  * whole on each rank, and so does Ptah.
  *
  * Columns that all kinds of files have are named like those of particles: identity, mass,
- * position_x, velocity_x, birth_time, …; others keep the name that their file gives. Texts have 11
- * digits; HDF5 and binary files have all bits. */
+ * position_x, velocity_x, birth_time, …; others keep the name that their file gives. Texts of
+ * RAMSES have 11 digits; HDF5 and binary files have all bits. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,8 +42,10 @@ const char *catalog_hdf5_name(const struct catalog_column *c); /* of its dataset
 /* Texts: sink_NNNNN.csv and stellar_NNNNN.csv with or without names in a comment, sink_NNNNN.info.
  */
 MUST_USE enum err catalog_read_text(struct catalog *t, const char *path);
-/* As csv files of RAMSES, with all bits: a number has eleven digits if these give it exactly, 17
- * otherwise. mass: name of that column. Write errors are those of f. */
+/* As csv files of RAMSES, which reads columns of fixed width: a number has eleven digits if these
+ * give it exactly, else as many as fit; what is missing then is in further columns, x_ulps, in
+ * units of the last place, so that all bits come back. mass: name of that column. Write errors are
+ * those of f. */
 void catalog_write_text(const struct catalog *t, FILE *f, const char *mass);
 /* sink_NNNNN.outRRRRR, as RAMSES until 2018 and cuRAMSES write it; the files of all ranks are
  * equal. */

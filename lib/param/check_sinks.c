@@ -109,9 +109,6 @@ static enum err check_horizon(const struct params *p)
              "Mseed=%g, r_gal=%g and rmerge=%g in &PHYSICS_PARAMS: the mass of seeds must be above "
              "0, the distances must not be negative",
              p->physics.mseed, p->physics.r_gal, p->physics.rmerge);
-    if (p->run.sinkprops)
-        FAIL(ERR_PARAM, "sinkprops=.true. in &RUN_PARAMS is not done for the black holes of "
-                        "Horizon-AGN: set it to .false., and use inspect --sinks");
     return OK;
 }
 
@@ -124,6 +121,10 @@ enum err param_check_sinks(const struct params *p)
              "%s of &SINK_PARAMS is for the sinks of RAMSES, %s of &PHYSICS_PARAMS for those of "
              "Horizon-AGN: a run has one kind, leave out the parameters of the other",
              ramses, horizon);
+    if (p->run.sinkprops)
+        FAIL(ERR_PARAM, "sinkprops=.true. in &RUN_PARAMS: there are no files sink_NNNNN.dat for "
+                        "each coarse step; set it to .false., and use inspect --sinks, which lists "
+                        "the sinks of any number of checkpoints");
     if (!p->run.poisson)
         FAIL(ERR_PARAM, "sink=.true. in &RUN_PARAMS needs poisson=.true.: sinks move by gravity");
     if (p->run.static_)

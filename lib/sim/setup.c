@@ -130,9 +130,11 @@ void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX])
 
 enum err sim_star_columns(struct sim *s)
 {
-    if (!param_stars(s->par)) return OK;
+    /* RAMSES reads both columns with sinks, too */
+    if (!param_stars(s->par) && !param_sinks_ramses(s->par)) return OK;
     part_want(&s->parts, COL_BIRTH);
     if (s->hydro.vars.at[SCALAR_METAL] >= 0) part_want(&s->parts, COL_METAL);
+    if (!param_stars(s->par)) return OK;
     if (param_yields(s->par)) part_want_all(&s->parts, WHEN_YIELDS);
     for (int e = 0; e < yields_elements(s->yields); e++)
         if (part_add(&s->parts, yields_element(s->yields, e), 'd') < 0)

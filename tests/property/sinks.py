@@ -122,6 +122,14 @@ def table(path):
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
+def fits(path):
+    """Do RAMSES's columns have the widths that it reads: I10, 21 of ES21.10, I10?"""
+    with open(os.path.join(path, 'sink_%s.csv' % path.rstrip('/')[-5:])) as f:
+        rows = [line for line in f if '#' not in line]
+    widths = [10] + 21 * [21] + [10]
+    return bool(rows) and all([len(x) for x in line.split(',')[:23]] == widths for line in rows)
+
+
 def total(path, holes):
     s, t = read_ramses.load(path), table(path)
     return math.fsum(s.cell['density'] * s.volume) + math.fsum(t['msink']) + \
@@ -137,6 +145,7 @@ def ranks(numbers):
            ([1, 2, 3, 4, 5], [1, 3, 4, 5]))
     v.same('all have grown', all(x > 0 for x in t['dmfsink']), True)
     v.check('mass of gas and sinks', abs(total(last, False) / total(first, False) - 1), 1e-13)
+    v.same('a file of the widths that RAMSES reads', fits(last), True)
     for n in numbers:
         ordering = 'ksection' if n % 2 else 'hilbert'
         r = run('on_%d' % n, n, 2 if n == 2 else 1, ordering, check=n == 3)
@@ -240,6 +249,8 @@ def wrong():
         f.write(good)
     told(v, 'more sinks', run('restart', options=['-r', os.path.abspath(out)], must_work=False),
          'ic_sink_restart')
+    told(v, 'sinkprops', run('wrong', settings=['sinkprops=.true.'], must_work=False),
+         'sinkprops=.true.')
     told(v, 'stellar', run('wrong', settings=['stellar=.true.'], must_work=False), 'stellar=.true.')
     v.end()
 
