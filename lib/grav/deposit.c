@@ -15,16 +15,19 @@
 static void oct_com(const struct mesh *m, int l, lidx i, const double (*fine)[3], double com[3])
 {
     const struct level *lv = &m->lev[l];
-    double mass = 0, mx[3] = {0, 0, 0}, x[3];
+    const double *rho = lv->fld[FLD_U] ? lv->fld[FLD_U][i] : NULL;
+    double mass = 0, mx[3] = {0, 0, 0}, dx = mesh_dx(m, l), x[3][2];
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int d = 0; d < 3; d++)
+        for (int up = 0; up < 2; up++) x[d][up] = ((double)(2 * q[d] + up) + 0.5) * dx;
     for (int k = 0; k < 8; k++) {
         lidx j = lv->child[i][k];
-        double rho = lv->fld[FLD_U] ? lv->fld[FLD_U][i][k] : 0;
-        grav_cell_centre(m, l, i, k, x);
-        mass += rho;
-        for (int d = 0; d < 3; d++) mx[d] += rho * (fine && j >= 0 ? fine[j][d] : x[d]);
+        double r = rho ? rho[k] : 0;
+        mass += r;
+        for (int d = 0; d < 3; d++) mx[d] += r * (fine && j >= 0 ? fine[j][d] : x[d][k >> d & 1]);
     }
-    grav_cell_centre(m, l, i, 0, x);
-    for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d] + 0.5 * mesh_dx(m, l);
+    for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d][0] + 0.5 * dx;
 }
 
 /* They are read of the children of own octs. On the finest two levels all that these hold is here

@@ -72,15 +72,40 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     return far_phi(p->m, &p->far, at, 0);
 }
 
+/* The 27 cells around cell x of the 6³. Where their octs are all here, none is asked for alone. */
+static void cell_values(const struct interpol *p, const int x[3], double v[27])
+{
+    static const int stride[3] = {1, 3, 9};
+    const struct level *lv = &p->m->lev[p->level];
+    const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI],
+          (*old)[8] = (const double(*)[8])lv->fld[FLD_PHI_OLD];
+    int o[3][3], c[3][3];
+    bool here = true;
+    for (int d = 0; d < 3; d++)
+        for (int s = 0; s < 3; s++) {
+            int y = x[d] + s - 1;
+            o[d][s] = (y >> 1) * stride[d], c[d][s] = (y & 1) << d;
+        }
+    for (int k = 0; k < 27; k++) {
+        lidx i = p->cube[o[0][k % 3] + o[1][k / 3 % 3] + o[2][k / 9]];
+        int cell = c[0][k % 3] | c[1][k / 3 % 3] | c[2][k / 9];
+        here &= i >= 0;
+        if (i < 0) i = p->parent;
+        v[k] = phi[i][cell];
+        if (p->tfrac != 0) v[k] = v[k] + (v[k] - old[i][cell]) * p->tfrac;
+    }
+    for (int k = 0; k < 27 && !here; k++)
+        v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1},
+                          v[13]);
+}
+
 /* The children of parent cell x of the 6³. */
 static void interpol_children(const struct interpol *p, const int x[3], double out[8])
 {
     static const double weight[8] = {1. / 64, 3. / 64, 3. / 64, 9. / 64,
                                      3. / 64, 9. / 64, 9. / 64, 27. / 64};
-    double v[27], central = cell_value(p, x, 0);
-    for (int k = 0; k < 27; k++)
-        v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1},
-                          central);
+    double v[27];
+    cell_values(p, x, v);
     for (int c = 0; c < 8; c++) {
         int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
         double sum = 0;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "dom/ghost.h"
-#include "grav/grav_kern.h"
+#include "grav/grav_rows.h"
 #include "grav/mg.h"
 
 enum { SWEEPS = 2, BOTTOM_SWEEPS = 4, PARALLEL_FROM = 256 };
@@ -20,26 +20,30 @@ static void fill(const struct comm *c, const struct mg_level *g, void *arr, size
     ghost_fill_rows(c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
 }
 
-static inline void relax_oct(struct mg_level *g, lidx i, bool red, bool safe, double dx2)
+static __attribute__((noinline)) void relax_edge_oct(struct mg_level *g, lidx i, bool red,
+                                                     const double diag[8], double dx2)
 {
     const double *n[6];
     double s[4];
-    const double(*u)[8] = (const double(*)[8])g->u;
-    const int *cell = red ? KERN_RED : KERN_BLACK;
-    lidx e = g->edge ? g->edge[i] : -1;
-    if (e < 0)
-        kern_rows(u, g->nbr[i], n);
-    else
-        kern_rows_edge(u, g->nbr[i], n);
+    kern_rows_edge((const double(*)[8])g->u, g->nbr[i], n);
     if (red)
-        kern_sum_red(u[i], n, s);
+        kern_sum_red(g->u[i], n, s);
     else
-        kern_sum_black(u[i], n, s);
-    if (e < 0)
-        kern_relax(cell, s, g->rhs[i], dx2, g->u[i]);
-    else
-        kern_relax_edge(cell, s, g->rhs[i], safe ? g->edges[e].safe : g->edges[e].diag, dx2,
-                        g->u[i]);
+        kern_sum_black(g->u[i], n, s);
+    kern_relax_edge(red ? KERN_RED : KERN_BLACK, s, g->rhs[i], diag, dx2, g->u[i]);
+}
+
+static inline __attribute__((always_inline)) void relax_oct(struct mg_level *g, lidx i, bool red,
+                                                            bool safe, double dx2)
+{
+    const double *n[6];
+    lidx e = g->edge ? g->edge[i] : -1;
+    if (e >= 0) {
+        relax_edge_oct(g, i, red, safe ? g->edges[e].safe : g->edges[e].diag, dx2);
+        return;
+    }
+    kern_rows((const double(*)[8])g->u, g->nbr[i], n);
+    row_relax(red, n, g->rhs[i], dx2, g->u[i]);
 }
 
 /* The own octs that come before this part of the rim. */
@@ -98,8 +102,7 @@ static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2
     lidx e = g->edge ? g->edge[i] : -1;
     if (e < 0) {
         kern_rows(u, g->nbr[i], n);
-        kern_sum(u[i], n, s);
-        kern_residual(s, g->rhs[i], u[i], inv_dx2, r);
+        row_residual(n, g->rhs[i], u[i], inv_dx2, r);
     } else {
         kern_rows_edge(u, g->nbr[i], n);
         kern_sum(u[i], n, s);

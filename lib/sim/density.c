@@ -13,6 +13,8 @@
 /* of the particle number deposit (part.h) */
 static const double NUMBER_QUANTUM = 1.0 / 4294967296.0;
 
+enum { PARALLEL_FROM = 256 }; /* octs */
+
 double sim_fourpi(const struct sim *s)
 {
     /* pi has eight digits, as in RAMSES, so that results can be compared */
@@ -21,23 +23,38 @@ double sim_fourpi(const struct sim *s)
     return s->cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
-/* Adds mass and first moments of the leaf cells of level l: sums of an oct, then exact ones. */
+/* Mass and first moments of the leaf cells of oct i. */
+static void leaf_mass(const struct sim *s, const struct level *lv, lidx i, double part[4])
+{
+    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx;
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int j = 0; j < 4; j++) part[j] = 0;
+    for (int k = 0; k < 8; k++) {
+        if (lv->child[i][k] >= 0) continue;
+        double mass = fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) * vol;
+        part[0] += mass;
+        for (int d = 0; d < 3; d++)
+            part[1 + d] += mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx);
+    }
+}
+
+/* Adds those of level l: sums of an oct, then exact ones. */
 static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
 {
     const struct level *lv = &s->mesh.lev[l];
-    double dx = mesh_dx(&s->mesh, l), vol = dx * dx * dx;
-    for (lidx i = 0; i < lv->nown; i++) {
-        double part[4] = {0};
-        int64_t q[3];
-        okey_coords(lv->key[i], q);
-        for (int k = 0; k < 8; k++) {
-            if (lv->child[i][k] >= 0) continue;
-            double mass = fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) * vol;
-            part[0] += mass;
-            for (int d = 0; d < 3; d++)
-                part[1 + d] += mass * (((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx);
+#pragma omp parallel if (lv->nown >= PARALLEL_FROM)
+    {
+        struct sum mine[4];
+        for (int j = 0; j < 4; j++) sum_init(&mine[j]);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) {
+            double part[4];
+            leaf_mass(s, lv, i, part);
+            for (int j = 0; j < 4; j++) sum_add(&mine[j], part[j]);
         }
-        for (int j = 0; j < 4; j++) sum_add(&sum[j], part[j]);
+#pragma omp critical(leaf_mass)
+        for (int j = 0; j < 4; j++) sum_join(&sum[j], &mine[j]);
     }
 }
 
@@ -74,29 +91,43 @@ static void refresh_moments(struct sim *s, int l)
     grav_moments(&s->mesh, &s->comm, l + 1, s->matter.moments);
 }
 
-/* Number N of the criterion: gas part (where the mask allows) of a cell with this mass. */
-static double number_from_gas(const struct sim *s, const struct level *lv, lidx i, int k,
-                              int64_t mass)
+/* Whether the gas of a cell counts in the quasi-Lagrangian criterion. */
+static bool gas_counts(const struct sim *s, const struct level *lv, lidx i, int k)
 {
     const struct param_refine *r = &s->par->refine;
-    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx;
-    double unit = fmax(s->refine.mass_sph / vol, s->hydro.smallr);
-    if (r->ivar_refine > 0 &&
-        !(lv->fld[FLD_U + r->ivar_refine - 1][i][k] / fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
-          r->var_cut_refine))
-        return 0;
-    return (double)mass * s->matter.quantum / vol / unit;
+    return r->ivar_refine <= 0 ||
+           lv->fld[FLD_U + r->ivar_refine - 1][i][k] / fmax(lv->fld[FLD_U][i][k], s->hydro.smallr) >
+               r->var_cut_refine;
 }
 
-/* The quasi-Lagrangian criterion from gas and particles. */
+/* The criterion from gas and particles. */
 static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
                        const int64_t (*gas)[8], const int64_t (*number)[8])
 {
-    for (lidx i = 0; i < lv->nown; i++)
+    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->matter.quantum,
+           unit = fmax(s->refine.mass_sph / vol, s->hydro.smallr);
+#pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < lv->nown; i++) {
+        double n[8] = {0};
+        for (int k = 0; gas && k < 8; k++) n[k] = (double)gas[i][k] * quantum / vol / unit;
+        for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
+            if (!gas_counts(s, lv, i, k)) n[k] = 0;
         for (int k = 0; k < 8; k++)
-            lv->dense[i][k] = (gas ? number_from_gas(s, lv, i, k, gas[i][k]) : 0.0) +
-                                  (double)number[i][k] * NUMBER_QUANTUM >=
-                              m_refine;
+            lv->dense[i][k] = n[k] + (double)number[i][k] * NUMBER_QUANTUM >= m_refine;
+    }
+}
+
+/* gas, if not NULL, is part of the mass. */
+static void make_density(struct sim *s, struct level *lv, int64_t (*mass)[8],
+                         const int64_t (*gas)[8])
+{
+    double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->matter.quantum;
+#pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
+    for (lidx i = 0; i < lv->nown; i++) {
+        double *rho = lv->fld[FLD_RHO][i];
+        for (int k = 0; gas && k < 8; k++) mass[i][k] += gas[i][k];
+        for (int k = 0; k < 8; k++) rho[k] = (double)mass[i][k] * quantum / vol;
+    }
 }
 
 static void add_analytic(const struct sim *s, int l)
@@ -179,12 +210,7 @@ enum err sim_density(struct sim *s, int l, int icount)
     /* number and gas exist together, or number alone */
     ghost_add_i64(&s->comm, &lv->plan, 1 + (number != NULL) + (gas != NULL),
                   (int64_t(*[])[8]){mass, number, gas});
-    double dx = mesh_dx(m, l), vol = dx * dx * dx;
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) {
-            if (gas) mass[i][k] += gas[i][k];
-            lv->fld[FLD_RHO][i][k] = (double)mass[i][k] * s->matter.quantum / vol;
-        }
+    make_density(s, lv, mass, (const int64_t(*)[8])gas);
     if (top > 0 && l > top) add_top(s, l);
     if (s->grav.gravity_type < 0) add_analytic(s, l);
     if (counts) mark_dense(s, lv, m_refine, (const int64_t(*)[8])gas, (const int64_t(*)[8])number);

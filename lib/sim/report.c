@@ -7,6 +7,8 @@
 #include "base/timer.h"
 #include "sim/sim.h"
 
+enum { PARALLEL_FROM = 256 }; /* octs */
+
 void sim_report_mesh(struct sim *s, const char *title)
 {
     log_info(" %s", title);
@@ -25,15 +27,23 @@ void sim_potential_energy(struct sim *s, int l)
     double dx = mesh_dx(&s->mesh, l),
            fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
     double fact = -dx * dx * dx / fourpi / 2, top = 0;
-    for (lidx i = 0; i < lv->nown; i++) {
-        double e = 0;
-        for (int k = 0; k < 8; k++) {
-            top = fmax(top, fabs(lv->fld[FLD_RHO][i][k]));
-            if (lv->child[i][k] >= 0) continue;
-            for (int d = 0; d < 3; d++)
-                e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
+#pragma omp parallel reduction(max : top) if (lv->nown >= PARALLEL_FROM)
+    {
+        struct sum mine;
+        sum_init(&mine);
+#pragma omp for schedule(static)
+        for (lidx i = 0; i < lv->nown; i++) {
+            double e = 0;
+            for (int k = 0; k < 8; k++) {
+                top = fmax(top, fabs(lv->fld[FLD_RHO][i][k]));
+                if (lv->child[i][k] >= 0) continue;
+                for (int d = 0; d < 3; d++)
+                    e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
+            }
+            if (s->diag.counting) sum_add(&mine, e);
         }
-        if (s->diag.counting) sum_add(&s->diag.sum.epot, e);
+#pragma omp critical(epot)
+        if (s->diag.counting) sum_join(&s->diag.sum.epot, &mine);
     }
     s->matter.rho_max[l] = top;
 }
