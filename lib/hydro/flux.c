@@ -576,24 +576,27 @@ static void row_expansion(struct sweep *s, int k, struct run at)
                  (hi[2 * PS + i] - lo[2 * PS + i]) / dx2;
 }
 
+/* Rows are short: loops over the variables of the gas are within those over cells. */
+
 /* Old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces. */
-static void row_sum(struct sweep *s, int k, struct run at, const double *fx, const double *y0,
-                    const double *y1)
+static void row_sum(struct sweep *s, int k, struct run at, const double *restrict fx,
+                    const double *restrict y0, const double *restrict y1)
 {
     const int n = LANES * at.vectors;
-    for (int v = 0; v < s->nflux; v++) {
-        const double *restrict u = s->in.u[k & 3] + v * PS + at.at;
-        const double *restrict x = fx + v * PS, *restrict lo = y0 + v * PS,
-                               *restrict hi = y1 + v * PS;
-        double *restrict sum = s->sum[k & 1] + v * PS + at.at;
-        if (v < s->nvar)
+    const double *restrict u = s->in.u[k & 3] + at.at;
+    double *restrict sum = s->sum[k & 1] + at.at;
 #pragma omp simd simdlen(LANES)
-            for (int i = 0; i < n; i++)
-                sum[i] = hydro_add_faces(hydro_add_faces(u[i], x[i], x[i + 1]), lo[i], hi[i]);
-        else
+    for (int i = 0; i < n; i++)
+        for (int v = 0; v < GAS_SCALARS * PS; v += PS)
+            sum[v + i] = hydro_add_faces(hydro_add_faces(u[v + i], fx[v + i], fx[v + i + 1]),
+                                         y0[v + i], y1[v + i]);
+    for (int v = GAS_SCALARS * PS; v < s->nvar * PS; v += PS)
 #pragma omp simd simdlen(LANES)
-            for (int i = 0; i < n; i++) sum[i] = (x[i] - x[i + 1]) + (lo[i] - hi[i]);
-    }
+        for (int i = v; i < v + n; i++)
+            sum[i] = hydro_add_faces(hydro_add_faces(u[i], fx[i], fx[i + 1]), y0[i], y1[i]);
+    for (int v = s->nvar * PS; v < s->nflux * PS; v += PS)
+#pragma omp simd simdlen(LANES)
+        for (int i = v; i < v + n; i++) sum[i] = (fx[i] - fx[i + 1]) + (y0[i] - y1[i]);
     if (s->nflux > s->nvar) row_expansion(s, k, at);
 }
 
@@ -608,24 +611,30 @@ static void strip_sum(struct sweep *s, int y, int k)
     }
 }
 
+static void row_finish(struct sweep *s, int k, struct run at)
+{
+    const int n = LANES * at.vectors;
+    const double *restrict sum = s->sum[k & 1] + at.at;
+    const double *restrict lo = s->fz[k & 1] + at.at, *restrict hi = s->fz[(k + 1) & 1] + at.at;
+    double *restrict out = s->out[k & 1] + at.at;
+#pragma omp simd simdlen(LANES)
+    for (int i = 0; i < n; i++)
+        for (int v = 0; v < GAS_SCALARS * PS; v += PS)
+            out[v + i] = hydro_add_faces(sum[v + i], lo[v + i], hi[v + i]);
+    for (int v = GAS_SCALARS * PS; v < s->nflux * PS; v += PS)
+#pragma omp simd simdlen(LANES)
+        for (int i = v; i < v + n; i++) out[i] = hydro_add_faces(sum[i], lo[i], hi[i]);
+    for (int v = s->nflux * PS; v < s->nout * PS; v += PS)
+        memcpy(out + v, sum + v, (size_t)n * sizeof *out);
+}
+
 /* New values of rows 2y and 2y+1 of plane k, when the fluxes through its upper faces are known. */
 static void strip_finish(struct sweep *s, int y, int k)
 {
     struct span own = span_of(own_octs(s, y, k >> 1));
     for (int j = 2 * y; j < 2 * y + 2; j++) {
-        struct run at = row_run(s, j, own);
-        const int n = LANES * at.vectors;
-        for (int v = 0; v < s->nout; v++) {
-            const double *restrict sum = s->sum[k & 1] + v * PS + at.at;
-            const double *restrict lo = s->fz[k & 1] + v * PS + at.at;
-            const double *restrict hi = s->fz[(k + 1) & 1] + v * PS + at.at;
-            double *restrict out = s->out[k & 1] + v * PS + at.at;
-            if (v < s->nflux)
-#pragma omp simd simdlen(LANES)
-                for (int i = 0; i < n; i++) out[i] = hydro_add_faces(sum[i], lo[i], hi[i]);
-            else
-                memcpy(out, sum, (size_t)n * sizeof *out);
-        }
+        struct run row = row_run(s, j, own);
+        if (row.vectors) row_finish(s, k, row);
     }
 }
 

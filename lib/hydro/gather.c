@@ -50,6 +50,30 @@ static bool load_oct(struct gathered *g, lidx i, struct target t)
     return put8_split(g->split, t, lv->child[i]);
 }
 
+static void put32(double *const *ring, int v, struct target t, double (*const *fld)[8],
+                  const lidx *oct)
+{
+    double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
+    cells8 octs[4], rows[4];
+    for (int k = 0; k < 4; k++) octs[k] = *(const cells8 *)fld[v][oct[k]];
+    rows_octs(octs, rows);
+    *(cells8_any *)a = rows[0];
+    *(cells8_any *)(a + t.w) = rows[1];
+    *(cells8_any *)b = rows[2];
+    *(cells8_any *)(b + t.w) = rows[3];
+}
+
+/* Four octs side by side; the place of the first is t. */
+static bool load_four(struct gathered *g, const lidx *oct, struct target t)
+{
+    const struct level *lv = &g->m->lev[g->l];
+    bool split = false;
+    for (int v = 0; v < g->m->nvar; v++) put32(g->u, v, t, lv->fld + FLD_U, oct);
+    for (int d = 0; d < 3 && g->m->gravity; d++) put32(g->f, d, t, lv->fld + FLD_FX, oct);
+    for (int k = 0; k < 4; k++, t.at += 2) split |= put8_split(g->split, t, lv->child[oct[k]]);
+    return split;
+}
+
 /* An oct that does not exist: gas interpolated, acceleration of its parent cell. */
 static void load_missing(struct gathered *g, const int xyz[3], struct target t)
 {
@@ -155,24 +179,35 @@ static void boundary_planes(struct gathered *g, int f)
 
 /* ---- planes ---- */
 
+/* Octs of a row that are seen; returns whether a cell is refined. */
+static bool gather_row(struct gathered *g, int y, int z)
+{
+    const lidx *oct = g->places->oct[z + 1][y + 1];
+    bool split = false;
+    for (uint32_t b = g->places->seen[z + 1][y + 1]; b;) {
+        int x = __builtin_ctz(b) - 1;
+        const lidx *o = oct + x + 1;
+        struct target t = target_of(g, x, y, z);
+        if ((b >> (x + 1) & 15) == 15 && (o[0] | o[1] | o[2] | o[3]) >= 0) {
+            split |= load_four(g, o, t);
+            b &= ~((uint32_t)15 << (x + 1));
+            continue;
+        }
+        if (*o >= 0)
+            split |= load_oct(g, *o, t);
+        else if (*o == NBR_NONE)
+            load_missing(g, (int[3]){x, y, z}, t);
+        b &= b - 1;
+    }
+    return split;
+}
+
 void gather_octs(struct gathered *g, int z)
 {
-    const struct places *p = g->places;
-    for (int y = -1; y <= p->tile->t[1]; y++) {
-        bool split = false;
-        for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
-            int x = __builtin_ctz(b) - 1;
-            lidx i = p->oct[z + 1][y + 1][x + 1];
-            struct target t = target_of(g, x, y, z);
-            if (i >= 0)
-                split |= load_oct(g, i, t);
-            else if (i == NBR_NONE)
-                load_missing(g, (int[3]){x, y, z}, t);
-        }
-        g->split_row[z + 1][y + 1] = split;
-    }
+    int ny = g->places->tile->t[1];
+    for (int y = -1; y <= ny; y++) g->split_row[z + 1][y + 1] = gather_row(g, y, z);
     for (int k = 2 * z; k < 2 * z + 2; k++) boundaries_fill(g, k);
-    if (z == p->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
+    if (z == g->places->tile->t[2] && at_boundary(g, 5)) boundary_planes(g, 5);
 }
 
 void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,

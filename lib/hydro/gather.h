@@ -21,6 +21,23 @@ static inline int plane_at(int w, int x, int y)
     return x + 2 + w * (y + 2);
 }
 
+/* Eight cells: of an oct, or of four octs side by side in a row. */
+typedef double cells8 __attribute__((vector_size(64), may_alias));
+typedef double cells8_any __attribute__((vector_size(64), may_alias, aligned(8)));
+
+/* Four rows through four octs side by side to these octs, or back. */
+static inline void rows_octs(const cells8 from[4], cells8 to[4])
+{
+    cells8 a = __builtin_shufflevector(from[0], from[1], 0, 1, 2, 3, 8, 9, 10, 11),
+           b = __builtin_shufflevector(from[0], from[1], 4, 5, 6, 7, 12, 13, 14, 15),
+           c = __builtin_shufflevector(from[2], from[3], 0, 1, 2, 3, 8, 9, 10, 11),
+           d = __builtin_shufflevector(from[2], from[3], 4, 5, 6, 7, 12, 13, 14, 15);
+    to[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5, 8, 9, 12, 13);
+    to[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7, 10, 11, 14, 15);
+    to[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5, 8, 9, 12, 13);
+    to[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7, 10, 11, 14, 15);
+}
+
 /* The planes of the octs -1 and 0, then, ascending, those of the others up to t[2]. */
 void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
                   const struct hydro_par *par);

@@ -283,28 +283,47 @@ static bool split_near(const struct gathered *g, int y, int z)
     return split[0][y] || split[0][y - 1] || split[0][y + 1] || split[-1][y] || split[1][y];
 }
 
+/* Eight values of an oct, whose first cell is at `at` of the planes. */
+static void take_oct(const struct sweep *s, int v, int at, double *to)
+{
+    const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
+    memcpy(to, a, 16);
+    memcpy(to + 2, a + s->in.w, 16);
+    memcpy(to + 4, b, 16);
+    memcpy(to + 6, b + s->in.w, 16);
+}
+
+/* Those of four octs side by side. */
+static void take_four(const struct sweep *s, int v, int at, double (*to)[8], const lidx *oct)
+{
+    const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
+    cells8 rows[4] = {*(const cells8_any *)a, *(const cells8_any *)(a + s->in.w),
+                      *(const cells8_any *)b, *(const cells8_any *)(b + s->in.w)};
+    cells8 octs[4];
+    rows_octs(rows, octs);
+    for (int k = 0; k < 4; k++) *(cells8 *)to[oct[k]] = octs[k];
+}
+
 /* Takes the own octs of a row out of their planes. */
 static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
     struct update *up = ctx;
     const struct places *p = &s->places;
-    int w = s->in.w, first = plane_at(w, 0, 2 * y);
     bool split = split_near(&s->in, y, z);
     bool plain = !split && !up->m->gravity && !up->par->pressure_fix && !up->change &&
                  up->par->nvar == GAS_SCALARS;
     struct oct_work o = {.up = up};
-    for (uint32_t octs = p->own[z + 1][y + 1]; octs; octs &= octs - 1) {
-        int x = __builtin_ctz(octs) - 1;
-        o.i = p->oct[z + 1][y + 1][x + 1];
-        for (int v = 0; v < s->nout; v++) {
-            const double *a = s->out[0] + v * PLANE_STRIDE + first + 2 * x,
-                         *b = s->out[1] + v * PLANE_STRIDE + first + 2 * x;
-            double *to = plain ? up->new[v][o.i] : o.w[v];
-            memcpy(to, a, 16);
-            memcpy(to + 2, a + w, 16);
-            memcpy(to + 4, b, 16);
-            memcpy(to + 6, b + w, 16);
+    for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {
+        int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
+        const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
+        if (plain && (octs >> (x + 1) & 15) == 15) {
+            for (int v = 0; v < s->nvar; v++) take_four(s, v, at, up->new[v], oct);
+            octs &= ~((uint32_t)15 << (x + 1));
+            continue;
         }
+        o.i = *oct;
+        for (int v = 0; v < s->nout; v++) take_oct(s, v, at, plain ? up->new[v][o.i] : o.w[v]);
+        octs &= octs - 1;
         if (plain) continue;
         oct_finish(&o, split);
         for (int v = 0; v < s->nvar; v++) memcpy(up->new[v][o.i], o.w[v], sizeof o.w[v]);

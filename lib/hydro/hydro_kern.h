@@ -163,7 +163,8 @@ PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_
     double ei = p * g.entho;
     double e = ei + (0.5 * r * u * u + 0.5 * r * v * v + 0.5 * r * w * w);
     double q = 1.0 / (s - us), su = s - u;
-    int outer = left ? s > 0.0 : s <= 0.0; /* the whole fan is on the other side */
+    /* the whole fan is on the other side; bitwise, or gcc takes vectors of half the length */
+    int outer = (left & (s > 0.0)) | (!left & (s <= 0.0));
     double ro = outer ? r : r * su * q;
     double uo = outer ? u : us;
     double po = outer ? p : ps;
