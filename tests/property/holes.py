@@ -5,6 +5,8 @@ energy free as heat and by jets: the same whatever the ranks.
                      from both formats on other ranks; mass of gas, holes and radiation is conserved
     holes.py laws    mass and momentum of gas, holes and radiation, and the energy that was set
                      free, over a whole run and a restart
+    holes.py foreign a checkpoint with only those columns of black holes that cuRAMSES writes is
+                     resumed; with CURAMSES_SINKS, the path of one of its own, that one too
     holes.py drawn   power of black holes and stars around them, as inspect tells and draws them
     holes.py rates   one hole in uniform gas: Bondi's rate; drag at Mach 0.5 and 2 (Ostriker 1999)
     holes.py wrong   wrong parameters: one sentence, status 2
@@ -16,11 +18,13 @@ merger.
 # test: 2 3 tier=check timeout=600 ranks=3
 # test: 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: laws tier=check timeout=200 ranks=2
+# test: foreign tier=check timeout=200 ranks=2
 # test: drawn tier=check timeout=120
 # test: rates tier=check timeout=300
 # test: wrong tier=quick timeout=60
 import math
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -293,6 +297,51 @@ def expanding(v):
     v.check('with what is due', abs(z['free'] / z['due'] - 1), 1e-12)
 
 
+CURAMSES = """idsink msink xsink_1 xsink_2 xsink_3 vsink_1 vsink_2 vsink_3 tsink Esave dMsmbh
+dMBH_coarse dMEd_coarse jsink_1 jsink_2 jsink_3 bhspin_1 bhspin_2 bhspin_3 spinmag eps_sink"""
+
+
+def resumed(v, name, start, settings=()):
+    """On 1 rank and on 2: the same digest, the same holes as before. The last checkpoint."""
+    runs = [ptah.simulate(os.path.abspath('run.nml'), '%s_%d' % (name, n), n,
+                          options=['--change-model', '-r', start],
+                          settings=[*settings, 'output_params/outformat=original'])
+            for n in (1, 2)]
+    last = [r.outputs[-1] for r in runs]
+    v.same(name + ', 2 ranks: the same digest', ptah.digest(last[1]) == ptah.digest(last[0]), True)
+    return last[0]
+
+
+def foreign():
+    import h5py
+    v = ptah.Verdict()
+    steps = ['run_params/nstepmax=%d' % (STEPS // 2)]
+    plain, half = box('plain', 1, settings=steps), box('half', 2, form='hdf5', settings=steps)
+    path = os.path.abspath(half.outputs[-1])
+    with h5py.File(os.path.join(path, 'data_%s.h5' % path[-5:]), 'r+') as f:
+        ours = set(f['sinks']) - set(CURAMSES.split())
+        for column in ours:
+            del f['sinks'][column]
+        v.same('columns of cuRAMSES, others', (len(f['sinks']), len(ours) > 10),
+               (len(CURAMSES.split()), True))
+    shutil.copy('half/run.nml', 'run.nml')
+    last = resumed(v, 'stripped', path)
+    first = plain.outputs[-1]
+    s = read_ramses.load(first)
+    mass = math.fsum([*(s.cell['density'] * s.volume), *(h['msink'] for h in holes(first))])
+    v.check('mass of gas, holes and radiation', abs(total(last) / mass - 1), 1e-13)
+    v.same('holes are the same', {h['id'] for h in holes(last)} <= {h['id'] for h in holes(first)},
+           True)
+    if os.environ.get('CURAMSES_SINKS'):
+        path = os.path.abspath(os.environ['CURAMSES_SINKS'])
+        shutil.copy(os.path.join(path, 'namelist.txt'), 'run.nml')
+        last = resumed(v, 'curamses', path,
+                       ['run_params/nstepmax=33', 'output_params/foutput=33',
+                        'physics_params/yieldtablefilename=hopkins2018'])
+        v.same('it still has its hole', [h['id'] for h in holes(last)], [1])
+    v.end()
+
+
 def drawn():
     """Of a box of 32 kpc with stars, which form, and two holes."""
     v = ptah.Verdict()
@@ -397,6 +446,8 @@ def wrong():
 if __name__ == '__main__':
     if sys.argv[1] == 'wrong':
         wrong()
+    elif sys.argv[1] == 'foreign':
+        foreign()
     elif sys.argv[1] == 'drawn':
         drawn()
     elif sys.argv[1] == 'laws':
