@@ -15,8 +15,8 @@ static const struct opt ROWS[] = {
      "ramses, hdf5 or gadget (default: hdf5 from RAMSES binary, ramses from HDF5)"},
     {'o', "output", "OUT",
      "path of the result; for - or several checkpoints, their directory (default: FORMAT)"},
-    {'n', "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
-    {'z', "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
+    {OPT_OLD('n'), "ranks", "RANKS", "ramses: files for this many ranks (default 1)"},
+    {OPT_OLD('z'), "deflate", "LEVEL", "hdf5: compress, from 1 (fast) to 9 (small)"},
     {LEVELMAX, "levelmax", "LEVEL", "leave out everything finer than this level"},
     {LEVELMIN, "levelmin", "LEVEL",
      "with --region: no finer than this level outside (default: the checkpoint's)"},
@@ -157,9 +157,9 @@ static enum err check_together(const struct request *r)
     if (r->npath == 0) FAIL(ERR_PARAM, "no checkpoint is given");
     if (r->out && !*r->out) FAIL(ERR_PARAM, "-o needs a name");
     if (r->ranks && r->format && !ramses)
-        FAIL(ERR_PARAM, "-n needs -f ramses: the other formats do not depend on ranks");
+        FAIL(ERR_PARAM, "--ranks needs -f ramses: the other formats do not depend on ranks");
     if (r->legacy && !ramses) FAIL(ERR_PARAM, "--legacy needs -f ramses");
-    if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "-z needs -f hdf5");
+    if (r->deflate && (gadget || ramses)) FAIL(ERR_PARAM, "--deflate needs -f hdf5");
     if ((r->gas || r->named || r->files) && !gadget)
         FAIL(ERR_PARAM, "--gas, --named and --files need -f gadget");
     bool other = r->format || r->ranks || r->deflate || r->cut.levelmax || r->region;

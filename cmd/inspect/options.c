@@ -54,7 +54,8 @@ static const struct opt ROWS[] = {
     {'d', "digest", NULL,
      "digest of the physical state, equal for any ranks and order (with -q: one line)"},
     {'t', "tree", NULL, "domains, octs per level and rank, memory per rank, balance"},
-    {'p', "params", NULL, "the origin of the checkpoint, and the parameters of its run"},
+    {'p', "params", NULL, NULL}, /* an older name */
+    {'p', "parameters", NULL, "the origin of the checkpoint, and the parameters of its run"},
     {'c', "check", NULL,
      "is it complete and consistent? twice (-cc): every invariant of tree, cells and particles"},
     {'m', "map", "FIELD",
@@ -113,7 +114,7 @@ static const struct opt ROWS[] = {
     {DEPTH, "depth", "D", "length along the line of sight in units of the box (default 1)"},
     {WEIGHT, "weight", "HOW",
      "mass, volume, max or column (default: column for density, max for level, mass for others)"},
-    {'n', "pixels", "N",
+    {OPT_OLD('n'), "pixels", "N",
      "pixels per side of the map (default 512), bins of the diagram (200), of the history "
      "(50), of the profile (30)"},
     {RECENT, "recent", "MYR",
@@ -598,7 +599,7 @@ static int check_taken(const struct parsing *p)
 {
     for (int i = 0; ROWS[i].letter; i++) {
         const struct belongs *b = BELONGS;
-        while (b->letter && b->letter != ROWS[i].letter) b++;
+        while (b->letter && b->letter != OPT_LETTER(&ROWS[i])) b++;
         if (!p->given[i] || !b->letter || b->modes >> p->o->mode & 1) continue;
         char what[200];
         int n = snprintf(what, sizeof what, "only ");
@@ -659,7 +660,7 @@ int options_parse(int argc, char **argv, struct options *o)
     o->halos = (struct halos_options){.link = 0.2, .least = 20, .sigma8 = 0.81, .ns = 0.96};
     opt_begin(&s, argc, argv, ROWS);
     for (int c; (c = opt_next(&s)) != 0;) {
-        for (int i = 0; ROWS[i].letter; i++) p.given[i] |= ROWS[i].letter == c;
+        for (int i = 0; ROWS[i].letter; i++) p.given[i] |= OPT_LETTER(&ROWS[i]) == c;
         if ((status = set_option(&p, c, s.value)) != OPTIONS_GO_ON) return status;
     }
     o->paths = argv + s.index;

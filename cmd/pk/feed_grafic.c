@@ -165,7 +165,7 @@ static enum err feed_gas(struct feed *f, const char *dir, const struct grafic_he
     if (f->axis >= 0)
         FAIL(ERR_PARAM,
              "%s: the gas of initial conditions is a field, which cannot be moved to redshift "
-             "space: use -s dm",
+             "space: use --species dm",
              dir);
     enum err err = planes_open(&p, dir, "ic_deltab", &delta);
     if (err == OK) err = put_cells(f, &p, &none, SPECIES_GAS, delta, mass);

@@ -32,17 +32,17 @@ enum {
 };
 
 static const struct opt ROWS[] = {
-    {'s', "species", "LIST",
+    {OPT_OLD('s'), "species", "LIST",
      "dm, gas, star, other, all, and crosses AxB, separated by commas (default all)"},
-    {'n', "mesh", "N",
+    {OPT_OLD('n'), "mesh", "N",
      "cells per side of the mesh (default 256; for initial conditions as many as they have)"},
-    {'w', "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
+    {OPT_OLD('w'), "window", "NAME", "assignment: ngp, cic, tsc or pcs (default pcs)"},
     {INTERLACE, "interlace", NULL, "use a second mesh, shifted by half a cell (the default)"},
     {NO_INTERLACE, "no-interlace", NULL, "use one mesh: half of the memory, less exact"},
     {'k', "bins", "N",
      "N linear bins up to Nyquist, or log:N (default: one bin per fundamental mode)"},
     {FOLD, "fold", "F", "fold the box F times in each dimension, for small scales"},
-    {'z', "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
+    {OPT_OLD('z'), "redshift-space", "AXIS", "multipoles with the line of sight x, y or z"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'o', "output", "DIR",
      "write one file per checkpoint, DIR/pk_NNNNN.tsv or .json, and print the paths"},
@@ -257,7 +257,9 @@ static int parse(int argc, char **argv, struct options *o)
     o->npath = argc - s.index;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
     if (!o->log_bins && o->mesh_given && o->bins > o->par.n)
-        return usage("there are more bins than modes along an axis: lower -k or raise -n", NULL);
+        return usage("there are more bins than modes along an axis: lower -k or raise "
+                     "--mesh",
+                     NULL);
     return GO_ON;
 }
 
@@ -310,7 +312,7 @@ static enum err check_species(const struct options *o, const struct feed *f, con
 {
     for (int i = 0; i < o->npair; i++)
         if (!has_species(f, o->a[i]) || !has_species(f, o->b[i]))
-            FAIL(ERR_PARAM, "%s: has no matter of the species %s: leave it out of -s", path,
+            FAIL(ERR_PARAM, "%s: has no matter of the species %s: leave it out of --species", path,
                  o->name[i]);
     return OK;
 }
@@ -361,7 +363,7 @@ static enum err check_memory(const struct comm *c, const struct options *o)
     if (need > have)
         FAIL(ERR_LIMIT,
              "a mesh of %d³ cells needs %.3g GiB of memory per rank; the machine has %.3g: lower "
-             "-n or use more ranks",
+             "--mesh or use more ranks",
              o->par.n, need / 0x1p30, have / 0x1p30);
     return OK;
 }
@@ -375,7 +377,8 @@ static enum err measure(const struct comm *c, const struct options *o, struct so
     bool cosmo = !s || s->head.cosmo;
     double total = 2; /* more than there is in a cosmological box */
     if (o->axis >= 0 && !cosmo)
-        FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run: leave out -z", path);
+        FAIL(ERR_PARAM, "%s: redshift space needs a cosmological run: leave out --redshift-space",
+             path);
     if (!cosmo) {
         TRY(feed_any(&f, s, path));
         total = f.mass;
@@ -412,7 +415,8 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
             unsigned set = k ? o->b[i] : o->a[i];
             if (set != 1u << SPECIES_DM && set != 1u << SPECIES_GAS)
                 FAIL(ERR_PARAM,
-                     "%s: initial conditions have dm and gas, each separately: use -s dm,gas",
+                     "%s: initial conditions have dm and gas, each separately: use --species "
+                     "dm,gas",
                      path);
             if (set == 1u << SPECIES_GAS && o->par.fold > 1)
                 FAIL(ERR_PARAM,
@@ -421,7 +425,7 @@ static enum err measure_grafic(const struct comm *c, const struct options *o, co
                      path);
             if (set == 1u << SPECIES_GAS && o->mesh_given && o->par.n != n)
                 FAIL(ERR_PARAM,
-                     "%s: the gas of initial conditions is a field on its own mesh: use -n %d",
+                     "%s: the gas of initial conditions is a field on its own mesh: use --mesh %d",
                      path, n);
         }
     if (!o->mesh_given) mine.par.n = n;

@@ -20,17 +20,18 @@
 enum { DONE = 0, TROUBLE = 2, GO_ON = -1 };
 
 static const struct opt ROWS[] = {
-    {'n', "ranks", "M", "write for M ranks (default: as many as wrote the input)"},
-    {'d', "domains", "ORDER", "domains: ksection or hilbert (default hilbert)"},
+    {OPT_OLD('n'), "ranks", "M", "write for M ranks (default: as many as wrote the input)"},
+    {OPT_OLD('d'), "domains", "ORDER", "domains: ksection or hilbert (default hilbert)"},
     {'f', "format", "FORMAT", "ramses or hdf5 (default ramses)"},
     {'o', "output", "OUT",
      "the directory to create; without it, the balance is printed and nothing is written"},
-    {'m', "memory", "SIZE",
+    {OPT_OLD('m'), "memory", "SIZE",
      "memory of all ranks together, such as 2G (default 512M, at least 64M per rank)"},
-    {'c', "chunk", "FILES", "instead of -m: as much memory as FILES files of the input contain"},
-    {'w', "weights", "G,P,S",
+    {OPT_OLD('c'), "chunk", "FILES",
+     "instead of --memory: as much memory as FILES files of the input contain"},
+    {OPT_OLD('w'), "weights", "G,P,S",
      "weights of an oct, a particle, a particle of a sink's cloud in the balance, in bytes"},
-    {'F', "force", NULL, "replace OUT if it exists"},
+    {OPT_OLD('F'), "force", NULL, "replace OUT if it exists"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print errors only"},
     {'v', "verbose", NULL, "print more: what each rank will hold; twice: memory by name"},
@@ -180,9 +181,11 @@ static int parse(int argc, char **argv, struct options *o)
     o->paths = argv + s.index;
     o->npath = argc - s.index;
     if (o->npath == 0) return usage("no checkpoint is given", NULL);
-    if (o->memory_given && o->chunk) return usage("-m and -c exclude each other", NULL);
+    if (o->memory_given && o->chunk) return usage("--memory and --chunk exclude each other", NULL);
     if (o->hdf5 && (o->ranks_given || o->order_given || o->weights_given))
-        return usage("an HDF5 checkpoint has no domains: -n, -d and -w are for -f ramses", NULL);
+        return usage(
+            "an HDF5 checkpoint has no domains: --ranks, --domains and --weights are for -f ramses",
+            NULL);
     if (o->hdf5 && !o->out) return usage("-f hdf5 needs -o", NULL);
     if (o->out && !*o->out) return usage("-o needs a name", NULL);
     o->many = o->npath > 1 || strcmp(o->paths[0], "-") == 0;

@@ -23,7 +23,7 @@ static const struct opt rows[] = {
     {'o', "output", "DIR", "write checkpoints into DIR (default: the current directory)"},
     {'r', "restart", "PATH",
      "resume from this checkpoint, on any number of ranks; -: the last one named on stdin"},
-    {'f', "force", NULL, "replace checkpoints of the same number"},
+    {OPT_OLD('f'), "force", NULL, "replace checkpoints of the same number"},
     {CHANGE_MODEL, "change-model", NULL,
      "resume from a checkpoint whose model differs from the namelist's"},
     {'n', "check", NULL,

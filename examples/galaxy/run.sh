@@ -30,7 +30,7 @@ fi
 
 echo "2. the run; its log is $work/run.log"
 # shellcheck disable=SC2086
-run simulate -f "$root/examples/galaxy/galaxy.nml" $SETTINGS >checkpoints 2>run.log || {
+run simulate --force "$root/examples/galaxy/galaxy.nml" $SETTINGS >checkpoints 2>run.log || {
     tail -n 5 run.log
     exit 1
 }

@@ -27,7 +27,7 @@ else
     echo "1. a box of dark matter (mpgrafic is not installed: that of tests/data)"
     mv ics/ic_32/level_005 ics/box
 fi
-run simulate -q -f -o box "$root/examples/zoom/box.nml"
+run simulate -q --force -o box "$root/examples/zoom/box.nml"
 
 echo "2. its densest halo, and where that began"
 genzoom --trace box/output_00002 --center densest --radius 0.04 --omega-b 0 --padding 1 --force \
@@ -41,7 +41,7 @@ cat "$root/examples/zoom/zoom.nml" mask.nml > zoom.nml
 grep -e '^!' -e '^mass_cut' mask.nml
 
 echo "4. the zoom"
-run simulate -q -f -o zoom zoom.nml refine_params/interpol_var=1 refine_params/interpol_type=0
+run simulate -q --force -o zoom zoom.nml refine_params/interpol_var=1 refine_params/interpol_type=0
 inspect zoom/output_00002
 inspect -q --force -m density -o zoom.png zoom/output_00002
 echo "$work/zoom.png is its gas"

@@ -30,14 +30,15 @@ static void tables(const struct opt *rows, char letters[2 * OPT_MAX + 2],
     *c++ = ':';
     for (int i = 0; rows[i].letter; i++) {
         BUG_ON(i == OPT_MAX);
-        if (rows[i].letter < 256) {
-            *c++ = (char)rows[i].letter;
+        int letter = OPT_LETTER(&rows[i]);
+        if (letter < 256) {
+            *c++ = (char)letter;
             if (rows[i].arg) *c++ = ':';
         }
         if (rows[i].name)
             longs[n++] = (struct option){.name = rows[i].name,
                                          .has_arg = rows[i].arg ? required_argument : no_argument,
-                                         .val = rows[i].letter};
+                                         .val = letter};
     }
     *c = 0;
     longs[n] = (struct option){.name = NULL};
@@ -80,10 +81,12 @@ void opt_usage(FILE *out, const char *synopsis, const char *purpose, const struc
     fprintf(out, "usage: %s\n%s\n\n", synopsis, purpose);
     for (const struct opt *o = rows; o->letter; o++) {
         char left[80];
-        int n = o->letter < 256 ? snprintf(left, sizeof left, "-%c", o->letter)
-                                : snprintf(left, sizeof left, "   ");
+        if (!o->help) continue;
+        bool letter = o->letter < 256;
+        int n = letter ? snprintf(left, sizeof left, "-%c", o->letter)
+                       : snprintf(left, sizeof left, "   ");
         if (o->name)
-            n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", o->letter < 256 ? ", " : " ",
+            n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", letter ? ", " : " ",
                           o->name);
         if (o->arg) snprintf(left + n, sizeof left - (size_t)n, " %s", o->arg);
         fprintf(out, "  %-26s %s\n", left, o->help);

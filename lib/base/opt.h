@@ -21,10 +21,15 @@ struct opt {
     int letter;
     const char *name; /* long name or NULL */
     const char *arg;  /* name of its argument, NULL if it takes none */
-    const char *help; /* half a sentence */
+    const char *help; /* half a sentence; NULL: an older name, which opt_usage does not tell */
 };
 
-enum { OPT_BAD = -1, OPT_MAX = 64 };
+enum { OPT_BAD = -1, OPT_MAX = 64, OPT_OLD_BIT = 1 << 16 };
+/* A letter of an older release, in a row: opt_next takes and returns it, but opt_usage does not
+ * tell it, as it means another option in another tool (docs/decisions/0013). */
+#define OPT_OLD(letter) (OPT_OLD_BIT | (letter))
+/* What opt_next returns for a row. */
+#define OPT_LETTER(row) ((row)->letter & ~OPT_OLD_BIT)
 
 struct opt_scan {
     int argc;

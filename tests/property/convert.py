@@ -497,7 +497,8 @@ def wrong(v):
     cases = [
         ([], 'no checkpoint'), (['nowhere'], 'nowhere'), (['-f', 'fits', run], 'fits'),
         (['-n', '0', run], 'ranks'), (['-n', '2x', run], '2x'), (['-z', '10', run], 'compression'),
-        (['-f', 'hdf5', '-n', '2', run], '-n'), (['-f', 'ramses', '-z', '2', run], '-z'),
+        (['-f', 'hdf5', '-n', '2', run], '--ranks'),
+        (['-f', 'ramses', '--deflate', '2', run], '--deflate'),
         (['--gas', run], '--gas'), (['--legacy', '2016', '-f', 'ramses', run], '2016'),
         (['--legacy', '2017', run], '--legacy'), (['--memory', '12Q', run], '12Q'),
         (['--region', 'box:1,2,3', run], 'box:1,2,3'),
