@@ -409,9 +409,11 @@ static int set_map_option(struct parsing *p, int letter, const char *value)
     case CENTRE:
         return set_centre(o, value);
     case WIDTH:
-        return set_length(o, value, "the width must be a number up to 1, not", &o->map.width);
+        return set_length(o, value, "the width must be above 0 and at most 1 (the box), not",
+                          &o->map.width);
     case DEPTH:
-        return set_length(o, value, "the depth must be a number up to 1, not", &o->map.depth);
+        return set_length(o, value, "the depth must be above 0 and at most 1 (the box), not",
+                          &o->map.depth);
     case RECENT:
         if (opt_reals(value, 1, &o->map.recent) != 1 || !(o->map.recent > 0))
             return usage(o, "the time must be above 0, in Myr, not", value);
