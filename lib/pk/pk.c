@@ -70,19 +70,31 @@ static int wrap(int i, int n)
     return i < 0 ? i + n : i;
 }
 
-/* Position in cells of the mesh, 0 ≤ t < n; h: shifted by half a cell. */
-static double in_cells(const struct pk *p, double x, int h)
+/* Position in cells of a mesh of n, 0 ≤ t < n. */
+static inline double in_cells(double n, double fold, double x)
 {
-    double n = p->par.n, t = x * p->par.fold;
+    double t = x * fold;
     t = (t - floor(t)) * n;
-    if (t >= n) t = 0;
-    return t + 0.5 * h;
+    return t >= n ? 0 : t;
 }
 
 /* Rows along x are divided among the threads in bands of y: items in order, such as a plane of a
  * lattice, then keep all threads busy. */
 struct crew {
     int size, me;
+    /* Where the rows of cells −BEFORE … n+AFTER−1 along y and z begin in a mesh: offsets to add;
+     * < 0: not in this rank's block or another thread's. */
+    int64_t *y, *z;
+    double *room; /* for the weights of a cube */
+};
+
+enum {
+    BEFORE = 2,
+    AFTER = 3,
+    POINTS = 64, /* whose weights are computed together */
+    /* Successive points are often neighbours, and a load that overlaps a recent store waits for it:
+     * they are added in another order. */
+    STRIDE = 8
 };
 
 static bool owns(const struct crew *c, int y)
@@ -90,73 +102,130 @@ static bool owns(const struct crew *c, int y)
     return c->size == 1 || (y >> 3) % c->size == c->me;
 }
 
+static void crew_init(struct crew *c, const struct pk *p)
+{
+    const struct fft *f = p->fft;
+    int n = p->par.n;
+    size_t cells = (size_t)(n + BEFORE + AFTER);
+    *c = (struct crew){.size = omp_get_num_threads(),
+                       .me = omp_get_thread_num(),
+                       .y = mem_new(sizeof *c->y * cells, "pk"),
+                       .z = mem_new(sizeof *c->z * cells, "pk"),
+                       .room = mem_new(sizeof *c->room * 3 * p->room, "pk")};
+    for (int i = -BEFORE; i < n + AFTER; i++) {
+        int y = wrap(i, n) - f->first[1], z = wrap(i, n) - f->first[2];
+        bool in = y >= 0 && y < f->count[1] && owns(c, y);
+        c->y[i + BEFORE] = in ? y * (int64_t)p->pitch : -1;
+        c->z[i + BEFORE] = z >= 0 && z < f->count[2] ? z * (int64_t)p->plane : -1;
+    }
+}
+
+static void crew_fini(struct crew *c)
+{
+    FREE(c->y);
+    FREE(c->z);
+    FREE(c->room);
+}
+
 typedef double real4 __attribute__((vector_size(32)));
 typedef int64_t long4 __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* row[i] += m w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest integer,
- * to even. |m| < 2^51. */
-static inline void add_four(int64_t *row, double m, const double w[4])
-{
-    real4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52}, x;
-    memcpy(&x, w, sizeof x);
-    x = m * x + shift;
-    *(long4 *)row += (long4)x - (long4)shift;
-}
+/* Cells and weights of points; those beyond the order of the window are 0. */
+struct points {
+    int32_t first[3][POINTS];
+    double w[3][WINDOW_REACH][POINTS];
+};
 
-/* Of cells first .. first+n−1 along y or z (d = 1, 2) those in the block and this thread's: their
- * number, places and weights. */
-static inline __attribute__((always_inline)) int in_block(const struct pk *p,
-                                                          const struct crew *crew, int d, int first,
-                                                          const int n, int at[], double w[])
+/* order is a constant where this is inlined. */
+static inline __attribute__((always_inline)) void points_find(const struct pk *p, int n,
+                                                              const struct pk_item *it, int h,
+                                                              const int order, struct points *q)
 {
-    int found = 0;
-    for (int i = 0; i < n; i++) {
-        int c = first + i;
-        c = (c < 0 ? c + p->par.n : c >= p->par.n ? c - p->par.n : c) - p->fft->first[d];
-        if (c < 0 || c >= p->fft->count[d] || (d == 1 && !owns(crew, c))) continue;
-        w[found] = w[i];
-        at[found++] = c;
-    }
-    return found;
-}
-
-/* A point within a block; order is a constant where this is inlined. Weights span less than the
- * mesh: wrapping once is enough. */
-static inline __attribute__((always_inline)) void assign_point(const struct pk *p,
-                                                               const struct pk_item *it, int h,
-                                                               const struct crew *crew,
-                                                               const int order)
-{
-    int n = p->par.n, count[3], at[3][WINDOW_REACH], first = 0;
-    double w[3][WINDOW_REACH], unit = it->m / p->quantum;
-    for (int d = 2; d >= 0; d--) {
-        first = window_point(order, in_cells(p, it->x[d], h), w[d]);
-        if (d > 0 && (count[d] = in_block(p, crew, d, first, order, at[d], w[d])) == 0) return;
-    }
-    bool whole = first >= 0 && first + order <= n, small = fabs(unit) < 0x1p50;
-    int64_t *mass = p->mass[it->mesh][h];
-    for (int k = 0; k < count[2]; k++)
-        for (int j = 0; j < count[1]; j++) {
-            double m = unit * w[2][k] * w[1][j];
-            int64_t *row = mass + (size_t)at[2][k] * p->plane + (size_t)at[1][j] * p->pitch;
-            if (order == 4 && whole && small)
-                add_four(row + first, m, w[0]);
-            else
-                for (int i = 0; i < order; i++) row[wrap(first + i, n)] += llrint(m * w[0][i]);
+    double cells = p->par.n, fold = p->par.fold, shift = 0.5 * h;
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < n; k++) {
+            double w[WINDOW_REACH] = {0};
+            q->first[d][k] = window_point(order, in_cells(cells, fold, it[k].x[d]) + shift, w);
+            q->w[d][0][k] = w[0];
+            q->w[d][1][k] = w[1];
+            q->w[d][2][k] = w[2];
+            q->w[d][3][k] = w[3];
         }
 }
 
+/* row[i] += m w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest integer,
+ * to even. |m| < 2^51. */
+static inline void add_four(int64_t *row, double m, const real4 w)
+{
+    const real4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
+    *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
+}
+
+/* Point k, some of whose rows are of other threads or ranks, or end before it does. */
+static inline void point_add_some(const struct pk *p, const struct points *q, int k, double unit,
+                                  int order, const int64_t *y, const int64_t *z, int64_t *mass)
+{
+    int n = p->par.n, first = q->first[0][k];
+    const real4 w = {q->w[0][0][k], q->w[0][1][k], q->w[0][2][k], q->w[0][3][k]};
+    bool fast = first >= 0 && first + order <= n && fabs(unit) < 0x1p50;
+    for (int j = 0; j < order; j++)
+        for (int i = 0; i < order; i++) {
+            double m = unit * q->w[2][j][k] * q->w[1][i][k];
+            int64_t *row = mass + z[j] + y[i];
+            if (z[j] < 0 || y[i] < 0) continue;
+            if (fast) add_four(row + first, m, w);
+            for (int c = 0; c < order && !fast; c++) row[wrap(first + c, n)] += llrint(m * w[c]);
+        }
+}
+
+/* Point k of mass unit quanta; four cells of a row at a time. */
+static inline __attribute__((always_inline)) void point_add(const struct pk *p,
+                                                            const struct crew *crew,
+                                                            const struct points *q, int k,
+                                                            double unit, const int order,
+                                                            int64_t *mass)
+{
+    int first = q->first[0][k];
+    const int64_t *y = crew->y + BEFORE + q->first[1][k], *z = crew->z + BEFORE + q->first[2][k];
+    const real4 w = {q->w[0][0][k], q->w[0][1][k], q->w[0][2][k], q->w[0][3][k]};
+    int64_t absent = 0;
+    for (int i = 0; i < order; i++) absent |= y[i] | z[i];
+    if (absent < 0 || first < 0 || first + order > p->par.n || !(fabs(unit) < 0x1p50)) {
+        point_add_some(p, q, k, unit, order, y, z, mass);
+        return;
+    }
+    for (int j = 0; j < order; j++) {
+        double m = unit * q->w[2][j][k];
+#pragma GCC unroll 4
+        for (int i = 0; i < order; i++) add_four(mass + first + z[j] + y[i], m * q->w[1][i][k], w);
+    }
+}
+
+static inline __attribute__((always_inline)) void points_add(const struct pk *p,
+                                                             const struct crew *crew, int n,
+                                                             const struct pk_item *it,
+                                                             const int order)
+{
+    struct points q;
+    for (int h = 0; h < 1 + (p->par.interlace && it->size != PK_SAMPLE); h++) {
+        points_find(p, n, it, h, order, &q);
+        for (int s = 0; s < STRIDE; s++)
+            for (int k = s; k < n; k += STRIDE)
+                point_add(p, crew, &q, k, it[k].m / p->quantum, order, p->mass[it[k].mesh][h]);
+    }
+}
+
 /* A cube of any size. */
-static void assign_cube(const struct pk *p, const struct pk_item *it, int h,
-                        const struct crew *crew, double *room)
+static void assign_cube(const struct pk *p, const struct crew *crew, const struct pk_item *it,
+                        int h)
 {
     int n = p->par.n;
     const struct fft *f = p->fft;
     int64_t *mass = p->mass[it->mesh][h];
     struct reach r[3];
     for (int d = 0; d < 3; d++)
-        reach_of(p->par.order, in_cells(p, it->x[d], h), it->size * p->par.fold * n,
-                 room + (size_t)d * p->room, &r[d]);
+        reach_of(p->par.order, in_cells(n, p->par.fold, it->x[d]) + 0.5 * h,
+                 it->size * p->par.fold * n, crew->room + (size_t)d * p->room, &r[d]);
     double unit = it->m / p->quantum;
     for (int k = 0; k < r[2].n; k++) {
         int z = wrap(r[2].first + k, n) - f->first[2];
@@ -175,27 +244,33 @@ static void assign_cube(const struct pk *p, const struct pk_item *it, int h,
     }
 }
 
-static void assign(const struct pk *p, const struct pk_item *it, int h, const struct crew *crew,
-                   double *room)
+/* Items of one kind: cubes, points or samples; at most POINTS of them. */
+static void assign(const struct pk *p, const struct crew *crew, int n, const struct pk_item *it)
 {
     if (it->size > 0) {
-        assign_cube(p, it, h, crew, room);
+        for (int h = 0; h < 1 + p->par.interlace; h++)
+            for (int k = 0; k < n; k++) assign_cube(p, crew, &it[k], h);
         return;
     }
     switch (it->size == PK_SAMPLE ? PK_NGP : p->par.order) {
     case PK_NGP:
-        assign_point(p, it, h, crew, 1);
+        points_add(p, crew, n, it, 1);
         break;
     case PK_CIC:
-        assign_point(p, it, h, crew, 2);
+        points_add(p, crew, n, it, 2);
         break;
     case PK_TSC:
-        assign_point(p, it, h, crew, 3);
+        points_add(p, crew, n, it, 3);
         break;
     case PK_PCS:
-        assign_point(p, it, h, crew, 4);
+        points_add(p, crew, n, it, 4);
         break;
     }
+}
+
+static bool same_kind(const struct pk_item *a, const struct pk_item *b)
+{
+    return (a->size > 0) == (b->size > 0) && (a->size == PK_SAMPLE) == (b->size == PK_SAMPLE);
 }
 
 /* Species that a checkpoint does not have need no memory. */
@@ -219,12 +294,14 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
     p->room = (size_t)(widest * p->par.fold * p->par.n) + WINDOW_REACH + 3;
 #pragma omp parallel
     {
-        struct crew crew = {omp_get_num_threads(), omp_get_thread_num()};
-        double *room = mem_new(sizeof *room * 3 * p->room, "pk");
-        for (int h = 0; h < 1 + p->par.interlace; h++)
-            for (int64_t i = 0; i < n; i++)
-                if (h == 0 || item[i].size != PK_SAMPLE) assign(p, &item[i], h, &crew, room);
-        FREE(room);
+        struct crew crew;
+        crew_init(&crew, p);
+        for (int64_t i = 0, end; i < n; i = end) {
+            for (end = i + 1; end < n && end < i + POINTS && same_kind(&item[i], &item[end]);)
+                end++;
+            assign(p, &crew, (int)(end - i), &item[i]);
+        }
+        crew_fini(&crew);
     }
 }
 
@@ -244,7 +321,7 @@ static int ranks_of(const struct pk *p, const struct pk_item *it, unsigned char 
     memset(hit, 0, (size_t)(ny + nz));
     for (int d = 1; d < 3; d++) {
         double size = fmax(it->size, 0) * p->par.fold * n, reach = 0.5 * (size + p->par.order);
-        int first = (int)floor(in_cells(p, it->x[d], 0) - reach - 0.5),
+        int first = (int)floor(in_cells(n, p->par.fold, it->x[d]) - reach - 0.5),
             cells = (int)ceil(2 * reach) + 3;
         meet(first, cells, n, p->part[d - 1], hit + (d == 1 ? 0 : ny));
     }
