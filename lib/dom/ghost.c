@@ -77,6 +77,33 @@ void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size
     comm_pack_free(&g->pack);
 }
 
+void ghost_cells_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                       const struct xplan *p, const int cell[4], const double (*arr)[8])
+{
+    *g = (struct ghost_rows){.plan = NULL};
+    if (!p->shared) return;
+    round_begin(g, c, use, p, p->sfirst, p->rfirst, sizeof(double[4]));
+    for (int i = 0; i < p->npeer; i++) {
+        double(*to)[4] = (double(*)[4])g->pack.out[i];
+        for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++, to++)
+            for (int k = 0; k < 4; k++) (*to)[k] = arr[p->send[j]][cell[k]];
+    }
+    comm_pack_send(&g->pack);
+}
+
+void ghost_cells_end(struct ghost_rows *g, const int cell[4], double (*arr)[8])
+{
+    const struct xplan *p = g->plan;
+    if (!p) return;
+    comm_pack_receive(&g->pack);
+    for (int i = 0; i < p->npeer; i++) {
+        const double(*from)[4] = (const double(*)[4])g->pack.in[i];
+        for (lidx j = p->rfirst[i]; j < p->rfirst[i + 1]; j++, from++)
+            for (int k = 0; k < 4; k++) arr[p->recv[j]][cell[k]] = (*from)[k];
+    }
+    comm_pack_free(&g->pack);
+}
+
 void ghost_fill_rows(const struct comm *c, enum comm_use use, const struct xplan *p, int narr,
                      void *const *arr, const size_t *stride)
 {

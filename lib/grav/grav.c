@@ -147,7 +147,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
     bool owed = false;
     *rep = (struct grav_report){0};
     for (int n = 0;; n++) {
-        mg_sweeps(c, top, *safe, SWEEPS);
+        mg_sweeps(c, top, *safe, SWEEPS, false);
         if (n == 0)
             residual(top, &norm);
         else
@@ -159,7 +159,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
             now[n - 1] = err = error_get(top, &norm, first, rho_tot);
             if (err < p->epsilon || (err > 0.5 * last && !*safe)) return false;
         }
-        mg_sweeps(c, top, *safe, SWEEPS);
+        mg_sweeps(c, top, *safe, SWEEPS, true);
         residual(top, &norm);
         owed = late && n + 1 < MAX_CYCLES && past[n] > 4 * p->epsilon;
         if (owed) continue;

@@ -97,8 +97,9 @@ unsigned char *mg_octs_read(const struct mg_level *g);
 /* One cycle from level k down: improves its u for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);
 
-/* n sweeps of a level: red, then black; ghosts valid before and after. (collective) */
-void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n);
+/* n sweeps of a level: red, then black; ghosts valid before. After them all ghosts are valid, or,
+ * unless `all`, the cells that the residual and further sweeps read. (collective) */
+void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool all);
 /* Mean residual of each own oct into g->mean; if norm != NULL, Σ residual² over own cells is added
  * to it. Local. */
 void mg_residual(struct mg_level *g, struct sum *norm);

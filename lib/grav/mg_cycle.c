@@ -2,11 +2,12 @@
  *
  * Each sweep relaxes the red cells, then the black ones. Ghosts are two cells thick: the red cells
  * of the ghosts next to own octs are relaxed here too (same inputs, same arithmetic, same bits), so
- * one exchange after the black half is enough and the result is that of a single rank. The octs
- * that other ranks need are relaxed first, after the red cells that they touch, and are on their
- * way while all others are. Restriction needs one exchange, prolongation none:
- * five for a level in a cycle. A half sweep reads u and rhs and writes u, 24 bytes per cell: at the
- * top level it runs at memory speed. */
+ * one exchange after the black half is enough and the result is that of a single rank. It carries
+ * black cells alone, but for the last sweep of a level: nothing else reads red cells of ghosts that
+ * were not relaxed here. The octs that other ranks need are relaxed first, after the red cells that
+ * they touch, and are on their way while all others are. Restriction needs one exchange,
+ * prolongation none: five for a level in a cycle. A half sweep reads u and rhs and writes u, 24
+ * bytes per cell: at the top level it runs at memory speed. */
 #include <string.h>
 
 #include "dom/ghost.h"
@@ -72,25 +73,44 @@ static inline void relax_outer(struct mg_level *g, bool safe, double dx2)
     for (lidx k = 0; k < g->nouter; k++) relax_oct(g, g->outer[k], false, safe, dx2);
 }
 
-void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n)
+/* What a sweep has made of the ghosts' owners: all of it, or the black cells alone. */
+static void send_begin(struct ghost_rows *rows, const struct comm *c, const struct mg_level *g,
+                       bool all)
+{
+    size_t stride = sizeof g->u[0];
+    if (all)
+        ghost_rows_begin(rows, c, COMM_MULTIGRID, g->plan, 1, (void *[]){g->u}, &stride);
+    else
+        ghost_cells_begin(rows, c, COMM_MULTIGRID, g->plan, KERN_BLACK, (const double(*)[8])g->u);
+}
+
+static void send_end(struct ghost_rows *rows, struct mg_level *g, bool all)
+{
+    size_t stride = sizeof g->u[0];
+    if (all)
+        ghost_rows_end(rows, 1, (void *[]){g->u}, &stride);
+    else
+        ghost_cells_end(rows, KERN_BLACK, g->u);
+}
+
+void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool all)
 {
     double dx = 1.0 / (double)((int64_t)1 << g->level), dx2 = dx * dx;
-    void *arr = g->u;
-    size_t stride = sizeof g->u[0];
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
     relax_near(g, safe, dx2);
     for (int k = 0; k < n; k++) {
         struct ghost_rows rows;
+        bool last = k + 1 == n;
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
         relax_outer(g, safe, dx2);
-        ghost_rows_begin(&rows, c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
+        send_begin(&rows, c, g, all && last);
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
         {
             relax_inner(g, true, MG_NEAR, safe, dx2);
             relax_inner(g, false, MG_OUTER, safe, dx2);
-            if (k + 1 < n) relax_near(g, safe, dx2);
+            if (!last) relax_near(g, safe, dx2);
         }
-        ghost_rows_end(&rows, 1, &arr, &stride);
+        send_end(&rows, g, all && last);
     }
 }
 
@@ -211,13 +231,13 @@ void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe)
 {
     struct mg_level *lev = &g->lev[k];
     if (k == g->bottom) {
-        mg_sweeps(c, lev, safe, BOTTOM_SWEEPS);
+        mg_sweeps(c, lev, safe, BOTTOM_SWEEPS, true);
         return;
     }
-    mg_sweeps(c, lev, safe, SWEEPS);
+    mg_sweeps(c, lev, safe, SWEEPS, false);
     mg_residual(lev, NULL);
     correct_level(g, c, k, safe);
-    mg_sweeps(c, lev, safe, SWEEPS);
+    mg_sweeps(c, lev, safe, SWEEPS, true);
 }
 
 void mg_correct(struct mg *g, const struct comm *c, bool safe, struct sum *norm)

@@ -163,7 +163,7 @@ static void flags(struct bench *b)
 
 static void sweep(struct bench *b)
 {
-    mg_sweeps(&b->c, &b->mg.lev[LEVEL], false, 1);
+    mg_sweeps(&b->c, &b->mg.lev[LEVEL], false, 1, true);
 }
 
 static void residual(struct bench *b)

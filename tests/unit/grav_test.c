@@ -10,6 +10,8 @@
 #include "dom/adapt.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
+#include "grav/mg.h"
+#include "mpicount.h"
 
 static int64_t passed, failed;
 static struct comm all;
@@ -242,6 +244,30 @@ static void test_exchanges(void)
     }
     FREE(phi);
     grav_fini(&p);
+    world_free(&w);
+}
+
+/* Between sweeps only the black cells of ghosts are sent: half of the bytes. */
+static void test_black(void)
+{
+    enum { L = 4 };
+    struct world w;
+    struct mg g = {0};
+    int64_t n[2];
+    world_make(&w, &all, DOMAIN_KSECTION, L, L, 1.0, false, NULL);
+    mg_build(&g, &w.m, &w.c, L, NULL);
+    struct mg_level *top = &g.lev[L];
+    size_t bytes = sizeof top->u[0] * (size_t)top->noct;
+    top->u = memset(w.m.lev[L].fld[FLD_PHI], 0, bytes);
+    memset(top->rhs, 0, bytes);
+    for (int whole = 0; whole < 2; whole++) {
+        mpicount_reset();
+        mg_sweeps(&w.c, top, false, 2, whole);
+        n[whole] = mpicount.n[MPICOUNT_BYTES];
+    }
+    check(3 * n[0] == 2 * n[1], "two sweeps send black cells, and all in the end if asked to");
+    check((n[0] > 0) == (all.size > 1), "sweeps send ghosts");
+    mg_free(&g);
     world_free(&w);
 }
 
@@ -746,6 +772,7 @@ int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &all);
     test_mode();
+    test_black();
     test_edge(99);
     test_edge(5);
     test_interpol();

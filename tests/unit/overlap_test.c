@@ -116,7 +116,7 @@ static void test_step(double share)
 
 static void sweeps(void)
 {
-    mg_sweeps(&w.c, &w.mg.lev[SWEEP_LEVEL], false, SWEEPS);
+    mg_sweeps(&w.c, &w.mg.lev[SWEEP_LEVEL], false, SWEEPS, false);
 }
 
 /* latency: in units of the work of a sweep. Nothing hides behind the octs at the surface of a
