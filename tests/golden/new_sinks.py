@@ -5,8 +5,8 @@ sink_00002.csv has after five coarse steps.
     new_sinks.py core       without these, clumps cut around their peaks
     new_sinks.py holes      black holes in clusters, one for each halo
 
-A one-line fault it catches: a moment of the gas about another centre, a ball of another radius, a
-seed taken by another weight, a sink in the middle of a cell instead of at the peak.
+A one-line fault it catches: a second sink beside the first, a seed taken by another weight or not
+at all, a sink in the middle of a cell instead of at the peak.
 """
 # test: collapse tier=check timeout=100
 # test: core tier=check timeout=100
