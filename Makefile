@@ -40,11 +40,25 @@ $(BIN)/ptah: scripts/ptah
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
 
-# The device that dev_open means by "auto": config.mk.
-$(B)/lib/dev/dev.o: CFLAGS += -DPTAH_DEV='"$(DEV)"'
-$(B)/lib/dev/dev.o: $(B)/dev-$(DEV)
+# Devices: config.mk. Kernels are compiled twice, as C and as CUDA.
+DEVOBJ := $(B)/lib/dev/dev.o $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*_kernel.c))
+$(DEVOBJ): CFLAGS += -DPTAH_DEV='"$(DEV)"' $(if $(filter cuda,$(DEV)),-DPTAH_CUDA)
+$(DEVOBJ): $(B)/dev-$(DEV)
 $(B)/dev-$(DEV):
 	@mkdir -p $(@D); rm -f $(B)/dev-*; touch $@
+
+ifeq ($(DEV),cuda)
+LIBOBJ += $(B)/lib/dev/cuda.cu.o $(patsubst %.c,$(B)/%.cu.o,$(wildcard lib/*/*_kernel.c))
+LDLIBS += -L$(dir $(shell readlink -f $(NVCC)))../lib64 -lcudart_static -lstdc++ -ldl -lrt -lpthread
+NVCODE := $(foreach a,$(NVARCH),-gencode arch=compute_$(a),code=sm_$(a))
+CUDAC   = $(NVCC) $(NVFLAGS) $(NVCODE) -Werror all-warnings -Ilib -D_GNU_SOURCE -MMD -MP -c
+$(B)/%.cu.o: %.c config.mk
+	@mkdir -p $(@D)
+	$(call say,nv,$<)$(CUDAC) -x cu $< -o $@
+$(B)/%.cu.o: %.cu config.mk
+	@mkdir -p $(@D)
+	$(call say,nv,$<)$(CUDAC) $< -o $@
+endif
 
 $(B)/libptah.a: $(LIBOBJ)
 	@rm -f $@; ar rcs $@ $^

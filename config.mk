@@ -28,9 +28,13 @@ LIBS_C  :=
 LIBS_LD := -lgsl -lgslcblas -lfftw3 -lpng -lz $(if $(HDF5),-lhdf5)
 DRAW_LD := $(if $(CAIRO),-lcairo)
 endif
-# make DEV=host: kernels of devices run on an emulated one (docs/gpu.md) where a run asks for them;
-# DEV=none: not at all
+# Devices that gpu_hydro may use (docs/gpu.md). make DEV=cuda: GPUs, by nvcc, a minute more;
+# DEV=host: an emulated one, for tests; DEV=none. Any build has the emulated one by gpu_device.
 DEV     ?= none
+NVCC    ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
+NVARCH  ?= 80 90 100
+# The bits of the CPU: no fused operations; divisions and roots round as IEEE 754 has it.
+NVFLAGS  = -std=c++17 -O3 -fmad=false -prec-div=true -prec-sqrt=true -ftz=false -D_Noreturn=
 # make MORTON128=1: octree keys of 128 bits, 42 levels instead of 21
 MORTON128 ?=
 # options of distributions' packages

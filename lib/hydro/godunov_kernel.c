@@ -153,24 +153,28 @@ DEV_FN double face_value(struct hydro_slope3 d, int dir, int upper, double h)
                  : hydro_face_lower(d.c, along(d, dir), h);
 }
 
-/* The state of cell `at` traced to its lower or upper face of a direction. */
+/* Slopes of variable v of a cell. */
+DEV_FN struct hydro_slope3 slopes_of(const struct godunov_args *a, const struct work *k, int at,
+                                     int v)
+{
+    const double *x = k->q + v * CELLS + at;
+    const int w = k->w, up = w * w;
+    return hydro_slopes(a->par->slope_type, x - up, x, x + up, w, a->gas.theta);
+}
+
+/* The state of cell `at` traced to its lower or upper face of a direction. Not an array of slopes:
+ * it would be indexed in a loop, and live in memory. */
 DEV_FN struct hydro_state traced(const struct godunov_args *a, const struct work *k, int at,
                                  int dir, int upper, double h)
 {
-    const double *q = k->q + at;
-    const int w = k->w, up = w * w;
-    const enum slope type = a->par->slope_type;
-    const double theta = a->gas.theta;
-    struct hydro_slope3 s[5];
-    for (int v = 0; v < 5; v++)
-        s[v] = hydro_slopes(type, q + v * CELLS - up, q + v * CELLS, q + v * CELLS + up, w, theta);
-    struct hydro_state rate = hydro_trace_rates(s[0], s[1], s[2], s[3], s[4], a->gas.gamma);
-    double x = face_value(s[1], dir, upper, rate.u * h),
-           y = face_value(s[2], dir, upper, rate.v * h),
-           z = face_value(s[3], dir, upper, rate.w * h);
-    struct hydro_state o;
-    o.r = hydro_floor_density(face_value(s[0], dir, upper, rate.r * h), s[0].c, a->gas.smallr);
-    o.p = face_value(s[4], dir, upper, rate.p * h);
+    struct hydro_slope3 r = slopes_of(a, k, at, 0), u = slopes_of(a, k, at, 1),
+                        v = slopes_of(a, k, at, 2), w = slopes_of(a, k, at, 3),
+                        p = slopes_of(a, k, at, 4);
+    struct hydro_state rate = hydro_trace_rates(r, u, v, w, p, a->gas.gamma), o;
+    double x = face_value(u, dir, upper, rate.u * h), y = face_value(v, dir, upper, rate.v * h),
+           z = face_value(w, dir, upper, rate.w * h);
+    o.r = hydro_floor_density(face_value(r, dir, upper, rate.r * h), r.c, a->gas.smallr);
+    o.p = face_value(p, dir, upper, rate.p * h);
     o.u = dir == 0 ? x : dir == 1 ? y : z;
     o.v = dir == 0 ? y : x;
     o.w = dir == 2 ? y : z;
@@ -180,9 +184,8 @@ DEV_FN struct hydro_state traced(const struct godunov_args *a, const struct work
 DEV_FN double traced_scalar(const struct godunov_args *a, const struct work *k, int at, int v,
                             int dir, int upper, double h)
 {
-    const double *q = k->q + at, *x = q + v * CELLS;
-    const int w = k->w, up = w * w;
-    struct hydro_slope3 d = hydro_slopes(a->par->slope_type, x - up, x, x + up, w, a->gas.theta);
+    const double *q = k->q + at;
+    struct hydro_slope3 d = slopes_of(a, k, at, v);
     double rate = -q[CELLS] * d.x - q[2 * CELLS] * d.y - q[3 * CELLS] * d.z;
     return face_value(d, dir, upper, rate * h);
 }
@@ -262,13 +265,13 @@ DEV_FN void add_registers(const struct godunov_args *a, const struct work *k,
                           struct godunov_shared *s, struct dev_block *b, int dir)
 {
     const struct level *lv = &a->mesh->lev[a->l];
-    const int w = k->w, step[3] = {1, w, w * w};
+    const int w = k->w, step = dir == 0 ? 1 : dir == 1 ? w : w * w;
     const int x = dir == 0 ? w : 1, y = dir == 2 ? w : w * w; /* across the face */
     PHASE (i, 2 * k->count) {
         int32_t oct = k->first + (i >> 1);
         int f = 2 * dir + (i & 1);
         if (lv->nbr[oct][f] != NBR_NONE) continue;
-        int at = cell_at(k, s->place[i >> 1], 0) + (i & 1) * 2 * step[dir];
+        int at = cell_at(k, s->place[i >> 1], 0) + (i & 1) * 2 * step;
         double *row = lv->edge_flux + ((int64_t)lv->edge[oct] * 6 + f) * a->nflux;
         for (int v = 0; v < a->nflux; v++) {
             for (int j = 0; j < 4; j++) {

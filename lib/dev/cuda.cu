@@ -1,0 +1,205 @@
+/* dev/cuda: the back end for GPUs of NVIDIA, by the run-time library and CUB. No GPU has run it. */
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+#include "dev/kernel.h"
+
+extern "C" {
+#include "dev/backend.h"
+}
+
+struct cuda_dev {
+    int number, processors;
+    cudaError_t error; /* the first */
+};
+
+static void keep(void *dev, cudaError_t e)
+{
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    if (d->error == cudaSuccess) d->error = e;
+}
+
+static cudaStream_t stream_of(void *stream)
+{
+    return (cudaStream_t)stream;
+}
+
+/* Ranks of a node take its devices in turn. Freed memory stays with the process. */
+static void *cuda_open(const struct dev_how *how, char name[DEV_NAME], char why[DEV_WHY])
+{
+    int n = 0;
+    struct cudaDeviceProp prop;
+    cudaMemPool_t pool;
+    uint64_t most = UINT64_MAX;
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e == cudaSuccess && n == 0) e = cudaErrorNoDevice;
+    int number = n > 0 ? how->rank % n : 0;
+    if (e == cudaSuccess) e = cudaSetDevice(number);
+    if (e == cudaSuccess) e = cudaGetDeviceProperties(&prop, number);
+    if (e == cudaSuccess) e = cudaDeviceGetDefaultMemPool(&pool, number);
+    if (e == cudaSuccess) e = cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &most);
+    if (e != cudaSuccess) {
+        snprintf(why, DEV_WHY, "CUDA: %s", cudaGetErrorString(e));
+        return NULL;
+    }
+    struct cuda_dev *d = new cuda_dev;
+    d->number = number;
+    d->processors = prop.multiProcessorCount;
+    d->error = cudaSuccess;
+    snprintf(name, DEV_NAME, "%s, device %d of %d", prop.name, number, n);
+    return d;
+}
+
+static void cuda_close(void *dev)
+{
+    cudaDeviceSynchronize();
+    delete (struct cuda_dev *)dev;
+}
+
+static int cuda_processors(const void *dev)
+{
+    return ((const struct cuda_dev *)dev)->processors;
+}
+
+static void *cuda_alloc(void *dev, size_t bytes, const char *name)
+{
+    void *p = NULL;
+    if (cudaMallocAsync(&p, bytes, 0) != cudaSuccess) {
+        cudaGetLastError(); /* it is not sticky */
+        return NULL;
+    }
+    keep(dev, cudaStreamSynchronize(0));
+    return p;
+}
+
+static void cuda_release(void *dev, void *p)
+{
+    keep(dev, cudaFreeAsync(p, 0));
+}
+
+static void *cuda_stream_new(void *dev)
+{
+    cudaStream_t s = NULL;
+    keep(dev, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    return s;
+}
+
+static void cuda_stream_free(void *dev, void *stream)
+{
+    keep(dev, cudaStreamSynchronize(stream_of(stream)));
+    keep(dev, cudaStreamDestroy(stream_of(stream)));
+}
+
+static void *cuda_event_new(void *dev)
+{
+    cudaEvent_t e = NULL;
+    keep(dev, cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+    return e;
+}
+
+static void cuda_event_free(void *dev, void *event)
+{
+    keep(dev, cudaEventDestroy((cudaEvent_t)event));
+}
+
+static void cuda_record(void *dev, void *event, void *stream)
+{
+    keep(dev, cudaEventRecord((cudaEvent_t)event, stream_of(stream)));
+}
+
+static void cuda_after(void *dev, void *stream, void *event)
+{
+    keep(dev, cudaStreamWaitEvent(stream_of(stream), (cudaEvent_t)event, 0));
+}
+
+static bool cuda_wait(void *dev, void *stream, char why[DEV_WHY])
+{
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    keep(dev, cudaStreamSynchronize(stream_of(stream)));
+    if (d->error == cudaSuccess) return true;
+    snprintf(why, DEV_WHY, "%s", cudaGetErrorString(d->error));
+    return false;
+}
+
+static void cuda_move(void *dev, void *stream, enum dev_way way, void *to, const void *from,
+                      size_t bytes)
+{
+    cudaMemcpyKind kind = way == DEV_PUT   ? cudaMemcpyHostToDevice
+                          : way == DEV_GET ? cudaMemcpyDeviceToHost
+                                           : cudaMemcpyDeviceToDevice;
+    keep(dev, cudaMemcpyAsync(to, from, bytes, kind, stream_of(stream)));
+}
+
+static void cuda_fill(void *dev, void *stream, void *to, int byte, size_t bytes)
+{
+    keep(dev, cudaMemsetAsync(to, byte, bytes, stream_of(stream)));
+}
+
+static void cuda_launch(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks,
+                        const void *args)
+{
+    keep(dev, (cudaError_t)k->cuda(stream, (unsigned)blocks, args));
+}
+
+/* The last sum needs a value more than there is: it is taken as zero, in a copy. */
+static void cuda_scan(void *dev, void *stream, int32_t *to, const int32_t *from, int64_t n)
+{
+    cudaStream_t s = stream_of(stream);
+    size_t room = 0, bytes = (size_t)n * sizeof *from;
+    void *scratch = NULL, *copy = NULL;
+    keep(dev, cudaMallocAsync(&copy, bytes + sizeof *from, s));
+    keep(dev, cudaMemcpyAsync(copy, from, bytes, cudaMemcpyDeviceToDevice, s));
+    keep(dev, cudaMemsetAsync((char *)copy + bytes, 0, sizeof *from, s));
+    keep(dev, cub::DeviceScan::ExclusiveSum(NULL, room, (int32_t *)copy, to, n + 1, s));
+    keep(dev, cudaMallocAsync(&scratch, room, s));
+    keep(dev, cub::DeviceScan::ExclusiveSum(scratch, room, (int32_t *)copy, to, n + 1, s));
+    keep(dev, cudaFreeAsync(scratch, s));
+    keep(dev, cudaFreeAsync(copy, s));
+}
+
+static void cuda_sort(void *dev, void *stream, uint64_t *key, int32_t *value, int64_t n)
+{
+    cudaStream_t s = stream_of(stream);
+    size_t room = 0;
+    void *scratch = NULL, *key2 = NULL, *value2 = NULL;
+    keep(dev, cudaMallocAsync(&key2, (size_t)n * sizeof *key, s));
+    keep(dev, cudaMallocAsync(&value2, (size_t)n * sizeof *value, s));
+    cub::DoubleBuffer<uint64_t> k(key, (uint64_t *)key2);
+    cub::DoubleBuffer<int32_t> v(value, (int32_t *)value2);
+    keep(dev, cub::DeviceRadixSort::SortPairs(NULL, room, k, v, n, 0, 64, s));
+    keep(dev, cudaMallocAsync(&scratch, room, s));
+    keep(dev, cub::DeviceRadixSort::SortPairs(scratch, room, k, v, n, 0, 64, s));
+    if (k.Current() != key)
+        keep(dev, cudaMemcpyAsync(key, k.Current(), (size_t)n * sizeof *key,
+                                  cudaMemcpyDeviceToDevice, s));
+    if (v.Current() != value)
+        keep(dev, cudaMemcpyAsync(value, v.Current(), (size_t)n * sizeof *value,
+                                  cudaMemcpyDeviceToDevice, s));
+    keep(dev, cudaFreeAsync(scratch, s));
+    keep(dev, cudaFreeAsync(key2, s));
+    keep(dev, cudaFreeAsync(value2, s));
+}
+
+extern "C" const struct dev_ops dev_ops_cuda = {
+    .kind = "cuda",
+    .host = false,
+    .open = cuda_open,
+    .close = cuda_close,
+    .processors = cuda_processors,
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .stream_new = cuda_stream_new,
+    .stream_free = cuda_stream_free,
+    .event_new = cuda_event_new,
+    .event_free = cuda_event_free,
+    .record = cuda_record,
+    .after = cuda_after,
+    .wait = cuda_wait,
+    .move = cuda_move,
+    .fill = cuda_fill,
+    .launch = cuda_launch,
+    .scan = cuda_scan,
+    .sort = cuda_sort,
+};
