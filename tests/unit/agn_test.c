@@ -81,20 +81,6 @@ static double energy_of(const struct agn *a, const struct agn_law *law)
     return of * a->accreted * law->light2;
 }
 
-static struct term_run run_of(struct world *w, const struct comm *c)
-{
-    return (struct term_run){.par = &par,
-                             .hydro = &hydro,
-                             .comm = c,
-                             .dom = w->d,
-                             .mesh = &w->m,
-                             .parts = &w->p,
-                             .stage = TERM_COARSE,
-                             .level = LMIN,
-                             .aexp = 1,
-                             .units = units_at(&par.units, NULL, 1)};
-}
-
 /* Of each hole: what it sets free is given or saved; what is accreted is used once. */
 static double check_holes(const struct agn *before, const struct agn *after,
                           const struct agn_law *law)
@@ -133,7 +119,8 @@ static void test_many(const struct agn_law *law)
     world_make(&w, &comm, false);
     world_make(&whole, &alone, false);
     world_totals(&w, &comm, NVAR, before);
-    struct term_run r = run_of(&w, &comm), one = run_of(&whole, &alone);
+    struct term_run r = world_run(&w, &comm, &par, &hydro),
+                    one = world_run(&whole, &alone, &par, &hydro);
     enum err err = agn_release(&r, law, n, mine, &changed);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
     int brute = AGN_BRUTE_SUMS | AGN_BRUTE_RELEASE;
@@ -213,7 +200,7 @@ static struct found one_hole(const struct agn_law *law, struct agn *a, int times
     for (int l = LMIN; l <= LMAX; l++)
         for (int v = GAS_MOMENTUM; v < GAS_ENERGY; v++)
             memset(w.m.lev[l].fld[FLD_U + v], 0, 64 * (size_t)w.m.lev[l].nown);
-    struct term_run r = run_of(&w, &comm);
+    struct term_run r = world_run(&w, &comm, &par, &hydro);
     for (int d = 0; d < 3; d++) a->axis[d] = 7 * axis[d];
     for (int i = 0; i < times; i++) CHECK(agn_release(&r, law, comm.rank == 0, a, &changed) == OK);
     look(&w, a, axis, jet, &f);
@@ -243,7 +230,7 @@ static void test_ceiling(void)
 {
     struct agn_law law = LAW;
     struct agn a = {.at = {7, {0.26, 0.97, 0.02}}, .efficiency = 0.1, .accreted = 1e-3, .rate = 1};
-    double unit = run_of(&(struct world){0}, &comm).units.temperature * 2 / 3;
+    double unit = world_run(&(struct world){0}, &comm, &par, &hydro).units.temperature * 2 / 3;
     law.ceiling = 5 * unit; /* internal energy per mass: 3.5 before */
     struct found f = one_hole(&law, &a, 1);
     CHECK(fabs(f.hottest / 5 - 1) < 1e-14 && f.outside == 0, "%g", f.hottest);
@@ -277,7 +264,7 @@ static void test_small(void)
     struct world w;
     bool changed;
     world_make(&w, &comm, true);
-    struct term_run r = run_of(&w, &comm);
+    struct term_run r = world_run(&w, &comm, &par, &hydro);
     CHECK(agn_release(&r, &law, 1, &a, &changed) == ERR_PARAM, "too large");
     world_free(&w);
 }
@@ -291,7 +278,7 @@ int main(int argc, char **argv)
     law.arrested = true;
     law.radius = 0.03; /* some reach no centre of a cell */
     test_many(&law);
-    law.ceiling = 3 * run_of(&(struct world){0}, &comm).units.temperature;
+    law.ceiling = 3 * world_run(&(struct world){0}, &comm, &par, &hydro).units.temperature;
     test_many(&law);
     law.radius = 0.15;
     test_many(&law);

@@ -60,20 +60,6 @@ static void blasts_make(struct blast b[BLASTS], double most)
     }
 }
 
-static struct term_run run_of(struct world *w, const struct comm *c)
-{
-    return (struct term_run){.par = &par,
-                             .hydro = &hydro,
-                             .comm = c,
-                             .dom = w->d,
-                             .mesh = &w->m,
-                             .parts = &w->p,
-                             .stage = TERM_COARSE,
-                             .level = LMIN,
-                             .aexp = 1,
-                             .units = units_at(&par.units, NULL, 1)};
-}
-
 static void check_conserved(const struct blast *b, const double a[SUMS], const double z[SUMS],
                             bool energy)
 {
@@ -107,7 +93,8 @@ static void test_many(double terminal, double kinetic, double most)
     world_make(&w, &comm, false);
     world_make(&whole, &alone, false);
     world_totals(&w, &comm, NVAR, before);
-    struct term_run r = run_of(&w, &comm), one = run_of(&whole, &alone);
+    struct term_run r = world_run(&w, &comm, &par, &hydro),
+                    one = world_run(&whole, &alone, &par, &hydro);
     enum err err = blast_apply(&r, &law, n, mine, &changed);
     CHECK(err == OK, "%s", err == OK ? "" : err_message());
     CHECK(blast_apply_brute(&one, &law, BLASTS, b, &changed) == OK);
@@ -132,7 +119,7 @@ static void one_blast(const struct blast_law *law, double *momentum, double *ene
         for (int v = GAS_MOMENTUM; v < GAS_ENERGY; v++)
             memset(w.m.lev[l].fld[FLD_U + v], 0, 64 * (size_t)w.m.lev[l].nown);
     world_totals(&w, &comm, NVAR, before);
-    struct term_run r = run_of(&w, &comm);
+    struct term_run r = world_run(&w, &comm, &par, &hydro);
     CHECK(blast_apply(&r, law, comm.rank == 0, &b, &changed) == OK);
     world_totals(&w, &comm, NVAR, after);
     sum_init(&sum);
@@ -159,7 +146,7 @@ static void one_blast(const struct blast_law *law, double *momentum, double *ene
 
 static void test_momentum(void)
 {
-    double p, e, n = 1 * run_of(&(struct world){0}, &comm).units.hydrogen;
+    double p, e, n = 1 * world_run(&(struct world){0}, &comm, &par, &hydro).units.hydrogen;
     struct blast_law law = {.kinetic = 0.6, .terminal = 1e-4, .supernova = 1e-3};
     one_blast(&law, &p, &e);
     double want = 1e-4 * pow(n, -0.17);

@@ -6,6 +6,7 @@
 #include "dom/adapt.h"
 #include "hydro/hydro.h"
 #include "part/part.h"
+#include "phys/term.h"
 
 enum { LMIN = 3, LMAX = 4 };
 
@@ -26,6 +27,22 @@ static void half_world(struct world *w, const struct comm *c, int nvar, bool gra
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) lv->flag[i][k] = !(lv->key[i] >> 3 & 4);
     adapt_refine(&w->m, c, w->d, LMIN, NULL, NULL);
+}
+
+/* A coarse step of a run on it, in code units without cosmology. */
+static inline struct term_run world_run(struct world *w, const struct comm *c,
+                                        const struct params *par, const struct hydro_par *hydro)
+{
+    return (struct term_run){.par = par,
+                             .hydro = hydro,
+                             .comm = c,
+                             .dom = w->d,
+                             .mesh = &w->m,
+                             .parts = &w->p,
+                             .stage = TERM_COARSE,
+                             .level = LMIN,
+                             .aexp = 1,
+                             .units = units_at(&par->units, NULL, 1)};
 }
 
 static void world_free(struct world *w)
