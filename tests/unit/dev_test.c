@@ -334,6 +334,10 @@ static void test_memory(void)
     touched = device(3);
     pages = array(touched, 100 * sizeof *pages, "gas of level 5");
     CHECK(dev_bytes(touched) == 800);
+    struct dev_stream *s = dev_stream_new(touched); /* open once, and closed again */
+    dev_fill(s, (void *)pages, 0, 800);
+    CHECK(dev_wait(s) == OK);
+    dev_stream_free(&s);
     must_die(read_it, "'gas of level 5' (800 bytes) was accessed by the host, at byte 24");
     must_die(read_freed, "'gas of level 5' (800 bytes) was accessed after it was freed");
     must_die(launch_beyond, "'gas of level 5' (800 bytes) was accessed beyond its end");
