@@ -6,6 +6,8 @@
     new_sinks.py holes N...   black holes in halos of gas, dark matter and stars
                               (ivar_clump=0, mass_star_AGN): one each, the same digest on N ranks;
                               none where there are too few stars
+    new_sinks.py energies     cold clouds become sinks, hot ones only without check_energies, fast
+                              ones neither
     new_sinks.py wrong        wrong parameters: one sentence, status 2
 
 A one-line fault it catches: a clump that ends at the domain of a rank, a sum in the order of ranks,
@@ -14,6 +16,7 @@ ids in the order of ranks, a second sink beside the first, a seed that the gas d
 # test: ranks 3 tier=check timeout=200 ranks=3
 # test: ranks 1 2 3 5 8 tier=long timeout=900 ranks=3
 # test: holes 2 tier=check timeout=200 ranks=2
+# test: energies tier=check timeout=100
 # test: wrong tier=quick timeout=60
 import math
 import os
@@ -99,6 +102,20 @@ def holes(numbers):
     v.end()
 
 
+def energies():
+    """d_sink is below the densities at the start: what decides is the balance of energies."""
+    v = ptah.Verdict()
+    hot = ['init_params/p_region=0.03,60,100,200,60,120']
+    fast = ['init_params/u_region=0,-8,0,8,-8,8']
+    for name, settings, check, want in [('cold', [], '.true.', True), ('hot', hot, '.true.', False),
+                                        ('hot, not checked', hot, '.false.', True),
+                                        ('fast', fast, '.true.', False)]:
+        settings = settings + ['sink_params/d_sink=10', 'sink_params/check_energies=' + check]
+        r = run(name.replace(', ', '_').replace(' ', '_'), 'collapse', steps=2, settings=settings)
+        v.same(name + ': sinks form', len(table(r.outputs[-1])['id']) > 0, want)
+    v.end()
+
+
 def wrong():
     v = ptah.Verdict()
     for name, case, law, settings, says in [
@@ -128,5 +145,7 @@ if __name__ == '__main__':
         ranks(numbers)
     elif what == 'holes':
         holes(numbers)
+    elif what == 'energies':
+        energies()
     elif what == 'wrong':
         wrong()
