@@ -38,9 +38,10 @@ static void test_collectives(void)
     CHECK(mpicount.n[MPICOUNT_BARRIER] == most, "%ld", (long)mpicount.n[MPICOUNT_BARRIER]);
     CHECK(mpicount.n[MPICOUNT_SCAN] == most, "%ld", (long)mpicount.n[MPICOUNT_SCAN]);
     CHECK(mpicount.n[MPICOUNT_BCAST] == most, "%ld", (long)mpicount.n[MPICOUNT_BCAST]);
+    CHECK(mpicount.n[MPICOUNT_REDUCED] == 16 * most, "%ld", (long)mpicount.n[MPICOUNT_REDUCED]);
     for (int k = 0; k < MPICOUNT_KINDS; k++) {
-        bool called = k == MPICOUNT_ALLREDUCE || k == MPICOUNT_BARRIER || k == MPICOUNT_SCAN ||
-                      k == MPICOUNT_BCAST;
+        bool called = k == MPICOUNT_ALLREDUCE || k == MPICOUNT_REDUCED || k == MPICOUNT_BARRIER ||
+                      k == MPICOUNT_SCAN || k == MPICOUNT_BCAST;
         CHECK(called || !mpicount.n[k], "kind %d: %ld", k, (long)mpicount.n[k]);
     }
 }
