@@ -107,7 +107,32 @@ static enum err load(const char *path, const struct params *p, const struct comm
 
 /* ---- output ---- */
 
-static void text_head(const struct clumps *k, const struct sim *s, const char *path)
+/* The worth of code units; 1 without -u. */
+struct scale {
+    double density, length, volume, mass, velocity;
+};
+
+static struct scale scale_of(const struct sim *s, bool physical)
+{
+    struct units u = sim_units(s);
+    double kpc = u.length / KILOPARSEC;
+    if (!physical) return (struct scale){1, 1, 1, 1, 1};
+    return (struct scale){u.density, kpc, kpc * kpc * kpc, u.mass / SOLAR_MASS, u.velocity / 1e5};
+}
+
+static void scale_clump(struct clump *c, const struct scale *s)
+{
+    c->least *= s->density, c->most *= s->density, c->saddle *= s->density;
+    c->volume *= s->volume;
+    c->mass *= s->mass, c->halo_mass *= s->mass;
+    c->part_mass *= s->mass, c->bound_mass *= s->mass;
+    for (int d = 0; d < 3; d++) {
+        c->x[d] *= s->length, c->com[d] *= s->length;
+        c->v[d] *= s->velocity, c->part_v[d] *= s->velocity;
+    }
+}
+
+static void text_head(const struct clumps *k, const struct sim *s, const char *path, bool physical)
 {
     const struct param_clumpfind *p = &s->par->clumpfind;
     struct units u = sim_units(s);
@@ -124,11 +149,12 @@ static void text_head(const struct clumps *k, const struct sim *s, const char *p
            (long)k->cells, (long)k->peaks, (long)k->relevant, (long)k->halos, k->mass);
     if (s->par->run.unbind)
         printf("# unbound\t%ld\n# candidates\t%ld\n", (long)k->unbound, (long)k->candidates);
-    printf("# code units; saddle: of the highest one to another clump, 0: none; com, v: of the "
+    printf("# %s; saddle: of the highest one to another clump, 0: none; com, v: of the "
            "cells (v of the gas)\n"
            "#index\thalo\tlevel\tparent\tlisted\tmain\tncell\tncell_halo\tpeak_x\tpeak_y\tpeak_z\t"
            "rho_min\trho_max\tsaddle\trelevance\tvolume\tmass\tmass_halo\tcom_x\tcom_y\tcom_z\t"
            "v_x\tv_y\tv_z%s\n",
+           physical ? "rows in g/cm^3, kpc, kpc^3, solar masses, km/s" : "code units",
            s->par->run.unbind ? "\tmass_parts\tvp_x\tvp_y\tvp_z\tmass_bound\tnbound" : "");
 }
 
@@ -146,7 +172,7 @@ static void text_row(const struct clump *c, bool unbound)
     printf("\n");
 }
 
-static void json_head(const struct clumps *k, const struct sim *s, const char *path)
+static void json_head(const struct clumps *k, const struct sim *s, const char *path, bool physical)
 {
     struct units u = sim_units(s);
     json_begin("clumps", path);
@@ -168,6 +194,7 @@ static void json_head(const struct clumps *k, const struct sim *s, const char *p
     json_number("mass", k->mass);
     json_count("unbound", k->unbound);
     json_count("candidates", k->candidates);
+    json_bool("physical", physical);
     printf(",\"clumps\":[");
 }
 
@@ -211,13 +238,15 @@ static void json_row(const struct clump *c, bool unbound, bool first)
 }
 
 /* Rows of one rank after the other, on rank 0. (collective) */
-static void print_rows(const struct clumps *k, const struct sim *s, bool json)
+static void print_rows(const struct clumps *k, const struct sim *s, bool json, bool physical)
 {
+    struct scale scale = scale_of(s, physical);
     bool first = true;
     for (int r = 0; r < s->comm.size; r++) {
         int64_t mine = s->comm.rank == r ? k->n : 0, n;
         struct clump *row = comm_exchange_root(&s->comm, k->at, mine, sizeof *row, &n);
         for (int64_t i = 0; i < n; i++, first = false) {
+            scale_clump(&row[i], &scale);
             if (json)
                 json_row(&row[i], s->par->run.unbind, first);
             else
@@ -227,11 +256,12 @@ static void print_rows(const struct clumps *k, const struct sim *s, bool json)
     }
 }
 
-static void print_all(const struct clumps *k, const struct sim *s, const char *path, bool json)
+static void print_all(const struct clumps *k, const struct sim *s, const char *path, bool json,
+                      bool physical)
 {
     bool root = s->comm.rank == 0;
-    if (root) (json ? json_head : text_head)(k, s, path);
-    print_rows(k, s, json);
+    if (root) (json ? json_head : text_head)(k, s, path, physical);
+    print_rows(k, s, json, physical);
     if (!root || !json) return;
     printf("]");
     json_end();
@@ -245,7 +275,7 @@ enum err clumps_print(const char *path, const struct options *o)
     enum err err = err_agree(&o->c, make_params(path, o, p));
     if (err == OK) err = load(path, p, &o->c, s);
     if (err == OK) err = sim_clumps(s, &k);
-    if (err == OK) print_all(&k, s, path, o->json);
+    if (err == OK) print_all(&k, s, path, o->json, o->physical);
     clumps_free(&k);
     sim_fini(s);
     mem_free(s);

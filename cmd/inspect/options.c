@@ -134,7 +134,7 @@ static const struct opt ROWS[] = {
     {BARE, "bare", NULL, "a map without axes: a pixel of the PNG for each of the map"},
     {'u', "units", NULL,
      "physical units instead of those of the code: g/cm³, km/s, K, Msun (/h), kpc; maps, profiles, "
-     "summaries"},
+     "summaries, clumps"},
     {FORCE, "force", NULL, "replace pictures and tables that exist"},
     {'j', "json", NULL, "JSON, one line per checkpoint"},
     {'q', "quiet", NULL, "print less"},
@@ -191,7 +191,7 @@ static const struct belongs {
     {SET, 1 << CLUMPS},
     {BARE, A_MAP},
     {HTML, 1 << CAMPAIGN},
-    {'u', A_MAP | A_PROFILE | 1 << SUMMARY},
+    {'u', A_MAP | A_PROFILE | 1 << SUMMARY | 1 << CLUMPS},
     {FORCE, A_MAP | A_PHASE | A_HISTORY | A_PROFILE | A_TABLE | 1 << HALOS | 1 << CAMPAIGN},
     {0, 0}};
 

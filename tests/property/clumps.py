@@ -89,6 +89,19 @@ def same(v):
     listed = [line.split('\t') for line in table if not line.startswith('#')]
     v.same('files and table: clumps', [row[0] for row in clumps],
            [w[0] for w in listed if w[4] == '1'])
+    physical = rows_of(inspect('-u', outputs[0]))
+    worth = {line.split('\t')[0]: float(line.split()[2]) for line in physical
+             if line.startswith('# unit_')}
+    kpc, kms = worth['# unit_l'] / 3.0856776e21, worth['# unit_l'] / worth['# unit_t'] / 1e5
+    names = next(line for line in table if line.startswith('#index'))[1:].split('\t')
+    units = dict(zip(names, [1] * 8 + [kpc] * 3 + [worth['# unit_d']] * 3 + [1, kpc**3]
+                     + [worth['# unit_m']] * 2 + [kpc] * 3 + [kms] * 3
+                     + [worth['# unit_m']] + [kms] * 3 + [worth['# unit_m'], 1]))
+    rows = [line.split('\t') for line in physical if not line.startswith('#')]
+    worst = max(abs(float(a) - float(b) * units[n]) / max(abs(float(b) * units[n]), 1e-300)
+                for x, y in zip(rows, listed) for a, b, n in zip(x, y, names))
+    v.same('physical units: rows', len(rows), len(listed))
+    v.check('physical units: every column', worst, 1e-8)
     r = inspect('-j', outputs[2])
     v.same('JSON: clumps', [c['index'] for c in json.loads(r.out)['clumps']],
            [int(w[0]) for w in listed])
