@@ -11,6 +11,7 @@ A one-line fault it catches: an option that was renamed, a message that no longe
 """
 # test: tasks tier=check timeout=900 ranks=2
 # test: from-ramses tier=check timeout=300 ranks=2
+# test: first-galaxy tier=check timeout=300 ranks=2
 import os
 import re
 import subprocess
@@ -20,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
 # page: the least number of headings with a number, of commands below "Wrong ways"
-PAGES = {'tasks': (50, 40), 'from-ramses': (0, 0)}
+PAGES = {'tasks': (50, 40), 'from-ramses': (0, 0), 'first-galaxy': (8, 0)}
 BLOCK = '    '
 
 
