@@ -62,21 +62,20 @@ static void patch_boundaries(struct patch *a, const struct gather *g)
 static inline void oct_force(const struct level *lv, lidx o, vec4 *f)
 {
     enum { Y = BLOCK_EDGE, Z = BLOCK_EDGE * BLOCK_EDGE };
-    typedef int64_t pick __attribute__((vector_size(32)));
     static const vec4 zero;
     for (int c = 0; c < 8; c += 4, f += Z) {
         vec4 x, y, z;
         memcpy(&x, lv->fld[FLD_FX][o] + c, sizeof x);
         memcpy(&y, lv->fld[FLD_FY][o] + c, sizeof y);
         memcpy(&z, lv->fld[FLD_FZ][o] + c, sizeof z);
-        vec4 xy0 = __builtin_shuffle(x, y, (pick){0, 4, 2, 6}),
-             xy1 = __builtin_shuffle(x, y, (pick){1, 5, 3, 7}),
-             z0 = __builtin_shuffle(z, zero, (pick){0, 4, 2, 6}),
-             z1 = __builtin_shuffle(z, zero, (pick){1, 5, 3, 7});
-        f[0] = __builtin_shuffle(xy0, z0, (pick){0, 1, 4, 5});
-        f[1] = __builtin_shuffle(xy1, z1, (pick){0, 1, 4, 5});
-        f[Y] = __builtin_shuffle(xy0, z0, (pick){2, 3, 6, 7});
-        f[Y + 1] = __builtin_shuffle(xy1, z1, (pick){2, 3, 6, 7});
+        vec4 xy0 = __builtin_shufflevector(x, y, 0, 4, 2, 6),
+             xy1 = __builtin_shufflevector(x, y, 1, 5, 3, 7),
+             z0 = __builtin_shufflevector(z, zero, 0, 4, 2, 6),
+             z1 = __builtin_shufflevector(z, zero, 1, 5, 3, 7);
+        f[0] = __builtin_shufflevector(xy0, z0, 0, 1, 4, 5);
+        f[1] = __builtin_shufflevector(xy1, z1, 0, 1, 4, 5);
+        f[Y] = __builtin_shufflevector(xy0, z0, 2, 3, 6, 7);
+        f[Y + 1] = __builtin_shufflevector(xy1, z1, 2, 3, 6, 7);
     }
 }
 
