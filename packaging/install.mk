@@ -26,7 +26,7 @@ INSTALLED = $(TOOLS:%=$(bindir)/$(PROGRAM_PREFIX)%) $(bindir)/ptah \
 install: all $(B)/libptah.a
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' PROGRAM_PREFIX='$(PROGRAM_PREFIX)' BIN='$(BIN)' \
 	    LIBRARY='$(B)/libptah.a' TOOLS='$(TOOLS)' HEADERS='$(HEADERS)' NUMBER='$(NUMBER)' \
-	    REQUIRES='$(PKGS) $(HDF5) $(CAIRO)' DEFS='$(DEFS)' packaging/install
+	    REQUIRES='$(PKGS) $(HDF5) $(CAIRO) $(DEFLATE)' DEFS='$(DEFS)' packaging/install
 
 uninstall:
 	@rm -rf $(addprefix $(DESTDIR),$(INSTALLED))

@@ -13,7 +13,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 build='gcc libc6-dev make pkg-config libopenmpi-dev openmpi-bin libhdf5-openmpi-dev libfftw3-dev
-    libgsl-dev zlib1g-dev libpng-dev libcairo2-dev'
+    libgsl-dev zlib1g-dev libpng-dev libcairo2-dev libdeflate-dev'
 demo='mpgrafic'
 check='git python3 python3-venv g++ universal-ctags groff-base valgrind xz-utils less clang
     libomp-dev slurm-wlm munge'
@@ -73,7 +73,7 @@ finds() {
 # The command that installs all, for a package manager of this system.
 administrator() {
     other='gcc make pkgconf-pkg-config openmpi-devel hdf5-openmpi-devel fftw-devel gsl-devel
-        zlib-devel libpng-devel cairo-devel'
+        zlib-devel libpng-devel cairo-devel libdeflate-devel'
     # shellcheck disable=SC2086
     if command -v apt-get >/dev/null; then
         say '  apt-get install --no-install-recommends' $packages
@@ -108,7 +108,8 @@ END
         done
         ;;
     esac
-    for optional in 'hdf5.h hdf5 hdf5 HDF5' 'cairo.h cairo cairo cairo'; do
+    for optional in 'hdf5.h hdf5 hdf5 HDF5' 'cairo.h cairo cairo cairo' \
+        'libdeflate.h deflate libdeflate libdeflate'; do
         # shellcheck disable=SC2086
         set -- "$1" $optional
         finds "$2" "$3" "$4" || say "install: without $5, which was not found"

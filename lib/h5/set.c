@@ -1,12 +1,12 @@
 /* h5/set: attributes and datasets of the files of parse.h (HDF5 File Format Specification III.A.1,
  * IV.A.2). */
 #include <stdio.h>
-#include <zlib.h>
 
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "h5/priv.h"
 #include "io/file.h"
+#include "io/zip.h"
 
 enum { DEFLATE = 1, SHUFFLE = 2, FLETCHER = 3, DEFLATE_MOST = 1032, CHUNK_MAX = 64 << 20 };
 
@@ -324,9 +324,9 @@ static uint32_t fletcher32(const unsigned char *p, int64_t n)
 
 static bool inflate_chunk(unsigned char **p, int64_t *n, int64_t room)
 {
-    uLongf got = (uLongf)room;
+    size_t got = 0;
     unsigned char *out = mem_new((size_t)room + 1, "snapshot");
-    bool ok = uncompress(out, &got, *p, (uLong)*n) == Z_OK;
+    bool ok = zip_inflate(*p, (size_t)*n, out, (size_t)room, &got);
     FREE(*p);
     *p = out, *n = (int64_t)got;
     return ok;

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "io/file.h"
+#include "io/zip.h"
 
 enum { VERSION = 1, PLANES = 8, CHUNK = CKPT_BATCH, SAFE = 64, TILES = CKPT_BATCH / GAS_TILE };
 _Static_assert(CKPT_BATCH % GAS_TILE == 0, "a batch is of whole tiles");
@@ -60,7 +61,7 @@ static enum err put_head(struct exact_out *w)
     f.gamma = h->gamma, f.smallr = h->smallr, f.t = h->t;
     f.tout_next = h->tout_next, f.aout_next = h->aout_next;
     memcpy(f.safe, h->safe, sizeof h->safe);
-    f.crc = crc_add(0, &f, offsetof(struct file_head, crc));
+    f.crc = zip_crc(0, &f, offsetof(struct file_head, crc));
     return put(w, &f, sizeof f);
 }
 
@@ -220,7 +221,7 @@ static enum err take_head(struct exact_in *x, int ncpu, int file)
     if (f.version != VERSION)
         FAIL(ERR_FORMAT, "%s: has version %u, but this program reads version %d only", x->path,
              f.version, VERSION);
-    if (!checksum_agrees(f.crc, crc_add(0, &f, offsetof(struct file_head, crc))))
+    if (!checksum_agrees(f.crc, zip_crc(0, &f, offsetof(struct file_head, crc))))
         return damaged(x, "is damaged");
     if (f.ncpu != ncpu || f.file != file)
         FAIL(ERR_FORMAT, "%s: says that it is file %d of %d where file %d of %d is expected",
@@ -260,9 +261,9 @@ static enum err unpack(struct exact_in *x, const struct chunk_head *h, size_t wo
     if (h->bytes > compressBound((uLong)room) + 1024 || x->size - x->at < (int64_t)h->bytes)
         return damaged(x, "is damaged");
     unsigned char *packed = mem_new((size_t)h->bytes + 1, "snapshot batch");
-    uLongf got = (uLongf)room;
+    size_t got = 0;
     enum err err = take(x, packed, h->bytes);
-    if (err == OK && (uncompress(x->bytes, &got, packed, h->bytes) != Z_OK || got != room))
+    if (err == OK && (!zip_inflate(packed, h->bytes, x->bytes, room, &got) || got != room))
         err = damaged(x, "is damaged");
     FREE(packed);
     TRY(err);

@@ -139,6 +139,8 @@ def libraries():
         packages = re.search(r'^PKGS\s*:?=(.*)$', f.read(), re.M)[1].split()
     packages += [p for p in ('hdf5-openmpi', 'hdf5-mpich', 'hdf5-serial', 'hdf5')
                  if subprocess.call(['pkg-config', '--exists', p]) == 0][:1]
+    packages += ['libdeflate'] if subprocess.call(['pkg-config', '--exists', 'libdeflate']) == 0 \
+        else []
     return output(['pkg-config', '--libs', *packages]).split() + ['-lm']
 
 
