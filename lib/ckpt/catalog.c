@@ -423,8 +423,9 @@ static void put_row(FILE *f, int n, const struct catalog_column *const col[], co
         else
             fprintf(f, "%10ld", (long)col[k]->whole[i]);
     }
+    /* with an E: pynbody puts one in front of a minus where it sees none */
     for (int k = 0; k < n; k++)
-        if (lack[k]) fprintf(f, ",%ld", (long)fit(col[k]->real[i], s));
+        if (lack[k]) fprintf(f, ",%ldE0", (long)fit(col[k]->real[i], s));
     putc('\n', f);
 }
 
