@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "dev/dev.h"
+#include "gas_mesh.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
 
@@ -37,45 +38,17 @@ static struct hydro_par base_par(void)
 
 /* ---- meshes and states ---- */
 
-static bool wanted(const int64_t x[3], int c, int l)
+static bool wanted(const double *x, int l, int levelmin)
 {
     double r2 = 0;
-    for (int d = 0; d < 3; d++) {
-        double y = ((double)(2 * x[d] + (c >> d & 1)) + 0.5) / (double)(1 << l) - 0.45;
-        r2 += y * y;
-    }
-    return r2 < (l == BASE ? 0.16 : 0.03) && (l == BASE || r2 > 0.004);
-}
-
-static lidx refine(const struct mesh *m, int l, okey *key)
-{
-    const struct level *lv = &m->lev[l];
-    lidx n = 0, cube[27];
-    for (lidx i = 0; i < lv->nown; i++) {
-        int64_t x[3];
-        bool held = false;
-        okey_coords(lv->key[i], x);
-        mesh_cube(m, l, i, cube);
-        for (int k = 0; k < 27; k++) held |= cube[k] == NBR_NONE;
-        for (int c = 0; c < 8 && !held; c++)
-            if (wanted(x, c, l)) key[n++] = lv->key[i] << 3 | (okey)c;
-    }
-    return n;
+    for (int d = 0; d < 3; d++) r2 += (x[d] - 0.45) * (x[d] - 0.45);
+    return r2 < (l == levelmin ? 0.16 : 0.03) && (l == levelmin || r2 > 0.004);
 }
 
 static void build(struct mesh *m, int top, const struct hydro_par *p, bool gravity,
                   const bool bounded[6])
 {
-    mesh_init(m, BASE, top, p->nvar, true, gravity, 1.0, bounded);
-    for (int l = 1; l <= top; l++) {
-        lidx n = l <= BASE ? (lidx)1 << 3 * (l - 1) : 8 * m->lev[l - 1].nown;
-        okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
-        for (lidx i = 0; i < n; i++) key[i] = (okey)i;
-        if (l > BASE) n = refine(m, l - 1, key);
-        mesh_replace(m, l, n, key, 0, NULL, NULL);
-        mesh_link_down(m, l);
-        mem_free(key);
-    }
+    gas_mesh(m, BASE, top, p, gravity, bounded, wanted);
     CHECK(m->lev[top].nown > 0);
 }
 

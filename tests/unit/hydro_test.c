@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "check.h"
+#include "gas_mesh.h"
 #include "hydro/flux.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
@@ -45,12 +46,6 @@ static struct hydro_par base_par(void)
 
 /* ---- meshes ---- */
 
-static void add_level(struct mesh *m, int l, lidx n, const okey *key)
-{
-    mesh_replace(m, l, n, key, 0, NULL, NULL);
-    mesh_link_down(m, l);
-}
-
 /* Is the cell at x (box units) to be refined at level l? A ball around a point that shrinks with
  * the level. */
 static bool in_ball(const double *x, int l, int levelmin)
@@ -64,38 +59,10 @@ static bool in_ball(const double *x, int l, int levelmin)
     return d2 < r * r && (l == levelmin || d2 > 0.25 * r * r);
 }
 
-static lidx refine_keys(const struct mesh *m, int l, okey *key)
-{
-    const struct level *lv = &m->lev[l];
-    lidx n = 0, cube[27];
-    double dx = mesh_dx(m, l) / m->boxlen;
-    for (lidx i = 0; i < lv->nown; i++) {
-        int64_t x[3];
-        okey_coords(lv->key[i], x);
-        mesh_cube(m, l, i, cube);
-        bool held = false; /* the 26 neighbours must exist: the rule of graded refinement */
-        for (int c = 0; c < 27; c++) held |= cube[c] == NBR_NONE;
-        for (int c = 0; c < 8 && !held; c++) {
-            double y[3];
-            for (int d = 0; d < 3; d++) y[d] = ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx;
-            if (in_ball(y, l, m->levelmin)) key[n++] = lv->key[i] << 3 | (okey)c;
-        }
-    }
-    return n;
-}
-
 static void build(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
                   bool gravity, const bool *bounded)
 {
-    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
-    for (int l = 1; l <= levelmax; l++) {
-        lidx n = l <= levelmin ? (lidx)1 << 3 * (l - 1) : 8 * m->lev[l - 1].nown;
-        okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
-        for (lidx i = 0; i < n; i++) key[i] = (okey)i;
-        if (l > levelmin) n = refine_keys(m, l - 1, key);
-        add_level(m, l, n, key);
-        mem_free(key);
-    }
+    gas_mesh(m, levelmin, levelmax, p, gravity, bounded, in_ball);
 }
 
 /* ---- states ---- */

@@ -1,0 +1,44 @@
+/* Meshes of one rank for tests of the gas: complete to levelmin, then refined where a function says
+ * so and all 26 neighbours exist. */
+#pragma once
+#include "base/mem.h"
+#include "hydro/hydro.h"
+
+/* Is the cell at x (units of the box) of level l to be refined? */
+typedef bool refine_at(const double *x, int l, int levelmin);
+
+/* Keys of the octs of level l + 1; returns their number. */
+static lidx refine_keys(const struct mesh *m, int l, refine_at *wanted, okey *key)
+{
+    const struct level *lv = &m->lev[l];
+    lidx n = 0, cube[27];
+    double dx = mesh_dx(m, l) / m->boxlen;
+    for (lidx i = 0; i < lv->nown; i++) {
+        int64_t x[3];
+        okey_coords(lv->key[i], x);
+        mesh_cube(m, l, i, cube);
+        bool held = false; /* the 26 neighbours must exist: the rule of graded refinement */
+        for (int c = 0; c < 27; c++) held |= cube[c] == NBR_NONE;
+        for (int c = 0; c < 8 && !held; c++) {
+            double y[3];
+            for (int d = 0; d < 3; d++) y[d] = ((double)(2 * x[d] + (c >> d & 1)) + 0.5) * dx;
+            if (wanted(y, l, m->levelmin)) key[n++] = lv->key[i] << 3 | (okey)c;
+        }
+    }
+    return n;
+}
+
+static void gas_mesh(struct mesh *m, int levelmin, int levelmax, const struct hydro_par *p,
+                     bool gravity, const bool *bounded, refine_at *wanted)
+{
+    mesh_init(m, levelmin, levelmax, p->nvar, true, gravity, 1.0, bounded);
+    for (int l = 1; l <= levelmax; l++) {
+        lidx n = l <= levelmin ? (lidx)1 << 3 * (l - 1) : 8 * m->lev[l - 1].nown;
+        okey *key = mem_new(sizeof *key * (size_t)n + 1, "test");
+        for (lidx i = 0; i < n; i++) key[i] = (okey)i;
+        if (l > levelmin) n = refine_keys(m, l - 1, wanted, key);
+        mesh_replace(m, l, n, key, 0, NULL, NULL);
+        mesh_link_down(m, l);
+        mem_free(key);
+    }
+}
