@@ -42,6 +42,12 @@ static void round_begin(struct ghost_rows *g, const struct comm *c, enum comm_us
     mem_free(len);
 }
 
+void ghost_rows_room(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                     const struct xplan *p, size_t row)
+{
+    round_begin(g, c, use, p, p->sfirst, p->rfirst, row);
+}
+
 void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
                       const struct xplan *p, int narr, void *const *arr, const size_t *stride)
 {

@@ -29,6 +29,12 @@ void ghost_cells_begin(struct ghost_rows *g, const struct comm *c, enum comm_use
                        const struct xplan *p, const int cell[4], const double (*arr)[8]);
 void ghost_cells_end(struct ghost_rows *g, const int cell[4], double (*arr)[8]);
 
+/* Only the messages, of `row` bytes a row of the plan: the caller packs g->pack.out, calls
+ * comm_pack_send and comm_pack_receive, unpacks g->pack.in, and calls comm_pack_free
+ * (dom/ghost_dev). */
+void ghost_rows_room(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                     const struct xplan *p, size_t row);
+
 struct ghost_fill {
     struct level *lv; /* NULL: nothing is on its way */
     int nfld, fld[FLD_MAX];

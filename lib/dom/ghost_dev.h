@@ -1,0 +1,50 @@
+/* dom/ghost_dev: exchanges of ghosts (dom/ghost) of arrays in the memory of a device.
+ *
+ * A kernel packs the rows of all arrays, one copy brings them to the host, which sends them; what
+ * comes goes there in one copy, and a kernel unpacks it. Messages are those of dom/ghost: a rank
+ * may have its arrays on a device and its peer on the host. Collective with both. */
+#pragma once
+#include "dev/dev.h"
+#include "dom/ghost.h"
+
+/* Buffers, and the lists of the levels' plans there. */
+struct ghost_dev;
+/* d and s are lent. */
+MUST_USE enum err ghost_dev_new(struct ghost_dev **g, struct dev *d, struct dev_stream *s);
+void ghost_dev_free(struct ghost_dev **g); /* the stream is empty */
+
+/* A plan and its lists there, which are sent at the first exchange. The plan is lent. The caller
+ * zeroes it, sets plan, and drops it before the plan ends; the stream is empty then. */
+struct ghost_dev_plan {
+    const struct xplan *plan;
+    lidx *list; /* there: send, recv, sfirst, rfirst */
+};
+void ghost_dev_plan_drop(struct ghost_dev *g, struct ghost_dev_plan *q);
+/* That of a level: lent until the level's links change. */
+MUST_USE enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,
+                                  struct ghost_dev_plan **q);
+
+/* One exchange on its way; the caller's. Several may be at a time, ended in any order. */
+struct ghost_dev_rows {
+    struct ghost_dev *of; /* NULL: nothing is on its way */
+    struct ghost_rows rows;
+    const struct ghost_dev_plan *plan;
+    int buffer;
+};
+
+/* As ghost_rows_begin and _end; arrays are the device's, strides multiples of 8 if one is. begin
+ * waits for the stream; end does not. What is put into the stream between them may change rows of
+ * own octs. ERR_LIMIT: the device has too little memory, and nothing has been sent: the caller does
+ * the exchange on the host instead. */
+enum { GHOST_DEV_ARRAYS = FLD_MAX + 1 };
+MUST_USE enum err ghost_dev_rows_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
+                                       const struct comm *c, enum comm_use use,
+                                       struct ghost_dev_plan *q, int narr, void *const *arr,
+                                       const size_t *stride);
+void ghost_dev_rows_end(struct ghost_dev_rows *x, int narr, void *const *arr, const size_t *stride);
+/* As ghost_cells_begin and _end. */
+MUST_USE enum err ghost_dev_cells_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
+                                        const struct comm *c, enum comm_use use,
+                                        struct ghost_dev_plan *q, const int cell[4],
+                                        double (*arr)[8]);
+void ghost_dev_cells_end(struct ghost_dev_rows *x, const int cell[4], double (*arr)[8]);

@@ -1,0 +1,64 @@
+/* dom/ghost_kernel: rows of arrays of a level to a buffer of messages, and back. A thread moves a
+ * unit, its neighbour the next one of the row. */
+#include "dom/ghost_kernel.h"
+
+#include "dev/kernel.h"
+
+struct nothing {
+    int unused;
+};
+
+/* Where unit u of row j stands. */
+struct unit_place {
+    int arr;
+    int64_t in_array, in_buffer;
+};
+
+PTAH_HD_FN struct unit_place unit_place(const struct ghost_pack_args *a, int32_t j, int u)
+{
+    int arr = 0, low = 0, high = a->npeer;
+    while (a->at[arr + 1] <= u) arr++;
+    while (high - low > 1) {
+        int mid = (low + high) / 2;
+        if (a->first[mid] <= j)
+            low = mid;
+        else
+            high = mid;
+    }
+    const int64_t first = a->first[low], count = a->first[low + 1] - first;
+    const int begin = a->at[arr], width = a->at[arr + 1] - begin, within = u - begin;
+    struct unit_place p;
+    p.arr = arr;
+    p.in_array = a->cells ? 8 * (int64_t)a->oct[j] + a->cell[within]
+                          : width * (int64_t)a->oct[j] + within;
+    p.in_buffer = a->at[a->narr] * first + begin * count + width * (j - first) + within;
+    return p;
+}
+
+KERNEL(ghost_pack, struct ghost_pack_args, struct nothing, GHOST_THREADS)
+{
+    const int width = a->at[a->narr];
+    PHASE (t, GHOST_BLOCK_ROWS * width) {
+        int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
+        if (j >= a->n) continue;
+        struct unit_place p = unit_place(a, j, t % width);
+        if (a->unit == 8)
+            ((uint64_t *)a->buffer)[p.in_buffer] = ((const uint64_t *)a->arr[p.arr])[p.in_array];
+        else
+            ((char *)a->buffer)[p.in_buffer] = ((const char *)a->arr[p.arr])[p.in_array];
+    }
+}
+
+KERNEL(ghost_unpack, struct ghost_pack_args, struct nothing, GHOST_THREADS)
+{
+    const int width = a->at[a->narr];
+    PHASE (t, GHOST_BLOCK_ROWS * width) {
+        int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
+        if (j >= a->n) continue;
+        struct unit_place p = unit_place(a, j, t % width);
+        if (a->unit == 8)
+            ((uint64_t *)a->arr[p.arr])[p.in_array] = ((const uint64_t *)a->buffer)[p.in_buffer];
+        else
+            ((char *)a->arr[p.arr])[p.in_array] = ((const char *)a->buffer)[p.in_buffer];
+    }
+}

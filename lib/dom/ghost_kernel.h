@@ -1,0 +1,24 @@
+/* dom/ghost_kernel: arguments of the kernels that pack and unpack rows. Private to dom. */
+#pragma once
+#include "dom/ghost_dev.h"
+
+enum { GHOST_THREADS = 256, GHOST_BLOCK_ROWS = 8 };
+
+/* Arrays and buffer are of words (unit 8) or bytes (unit 1). For each peer the buffer holds array
+ * after array, row after row. */
+struct ghost_pack_args {
+    const lidx *oct;   /* [n] rows of the plan */
+    const lidx *first; /* [npeer+1] those of each peer */
+    int32_t n, npeer;
+    int unit, narr;
+    int cells; /* of rows of 8 units the four of `cell` only */
+    int cell[4];
+    int at[GHOST_DEV_ARRAYS + 1]; /* where the units of an array begin in those of a row */
+    void *arr[GHOST_DEV_ARRAYS];
+    void *buffer;
+};
+
+#ifndef __CUDACC__
+#include "dev/kernel.h"
+extern const struct dev_kernel ghost_pack, ghost_unpack;
+#endif

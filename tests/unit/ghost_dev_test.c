@@ -1,0 +1,271 @@
+/* dom/ghost_dev: an exchange of arrays on the emulated device leaves the bytes that one on the host
+ * does: rows of several arrays with several strides, single cells, exchanges within each other,
+ * ranks with a device beside ranks without, after changes of the mesh, for 20 seeds. What crosses
+ * the bus is the messages. Catches: a row of another peer or array, lists that are not sent anew,
+ * ghosts that arrive before they are sent, a buffer that is used twice.
+ *
+ * test: tier=quick mpi=1,2,3 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "dom/adapt.h"
+#include "dom/ghost_dev.h"
+
+enum { LMIN = 3, LMAX = 4, SEEDS = 20, ARRAYS = 5, BLACK = 4 };
+static const int black[BLACK] = {1, 2, 4, 7};
+static const size_t words[ARRAYS] = {64, 64, 64, 8, 64}, bytes[ARRAYS] = {64, 1, 8, 1, 24};
+
+static struct world {
+    struct comm c;
+    struct domain *d;
+    struct mesh m;
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct ghost_dev *ghost;
+} w;
+
+static void refine(int turn)
+{
+    struct rng r = rng_make(12, (uint64_t)turn, 1);
+    okey stripe = rng_word(&r) % 8;
+    struct level *lv = &w.m.lev[LMIN];
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8; k++) lv->flag[i][k] = ((lv->key[i] ^ (okey)k) & 7) <= stripe;
+    adapt_refine(&w.m, &w.c, w.d, LMIN, NULL, NULL);
+}
+
+/* Arrays here, and their copies there; NULL there: this rank has no device. */
+struct arrays {
+    int n;
+    const size_t *stride;
+    size_t noct;
+    char *here[ARRAYS];
+    void *there[ARRAYS];
+};
+
+static void arrays_make(struct arrays *a, int n, const size_t *stride, int l, uint64_t seed)
+{
+    struct rng r = rng_make(seed, (uint64_t)w.c.rank, 2);
+    *a = (struct arrays){.n = n, .stride = stride, .noct = (size_t)w.m.lev[l].noct};
+    for (int i = 0; i < n; i++) {
+        a->here[i] = mem_new(stride[i] * a->noct + 1, "test");
+        for (size_t k = 0; k < stride[i] * a->noct; k++) a->here[i][k] = (char)rng_word(&r);
+        if (!w.ghost) continue;
+        CHECK(dev_new(w.dev, &a->there[i], stride[i] * a->noct + 1, "test") == OK);
+        dev_put(w.stream, a->there[i], a->here[i], stride[i] * a->noct);
+    }
+}
+
+static void arrays_free(struct arrays *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        FREE(a->here[i]);
+        if (w.ghost) dev_free(w.dev, a->there[i]);
+    }
+}
+
+/* What is there has the bytes of what is here. */
+static void arrays_compare(const struct arrays *a, const char *what)
+{
+    for (int i = 0; i < a->n && w.ghost; i++) {
+        char *got = mem_new(a->stride[i] * a->noct + 1, "test");
+        dev_get(w.stream, got, a->there[i], a->stride[i] * a->noct);
+        CHECK(dev_wait(w.stream) == OK);
+        CHECK(memcmp(got, a->here[i], a->stride[i] * a->noct) == 0, "%s: array %d", what, i);
+        mem_free(got);
+    }
+}
+
+/* ---- exchanges: once as they are on this rank, once on the host ---- */
+
+struct exchange {
+    struct arrays a;
+    bool cells;
+    struct ghost_dev_plan *plan;
+    struct ghost_dev_rows dev;
+    struct ghost_rows host;
+};
+
+static void send_host(struct exchange *x, int l)
+{
+    const struct xplan *p = &w.m.lev[l].plan;
+    if (x->cells)
+        ghost_cells_begin(&x->host, &w.c, COMM_MULTIGRID, p, black, (void *)x->a.here[0]);
+    else
+        ghost_rows_begin(&x->host, &w.c, COMM_BULK_DP, p, x->a.n, (void **)x->a.here, x->a.stride);
+}
+
+static void receive_host(struct exchange *x)
+{
+    if (x->cells)
+        ghost_cells_end(&x->host, black, (void *)x->a.here[0]);
+    else
+        ghost_rows_end(&x->host, x->a.n, (void **)x->a.here, x->a.stride);
+}
+
+/* A rank without a device has the bytes of the host's exchange, whatever its peers have. */
+static void send(struct exchange *x, int l)
+{
+    enum err e = OK;
+    if (!w.ghost) {
+        send_host(x, l);
+        return;
+    }
+    CHECK(ghost_dev_level(w.ghost, &w.m, l, &x->plan) == OK);
+    if (x->cells)
+        e = ghost_dev_cells_begin(&x->dev, w.ghost, &w.c, COMM_MULTIGRID, x->plan, black,
+                                  x->a.there[0]);
+    else
+        e = ghost_dev_rows_begin(&x->dev, w.ghost, &w.c, COMM_BULK_DP, x->plan, x->a.n, x->a.there,
+                                 x->a.stride);
+    CHECK(e == OK, "%s", err_message());
+}
+
+static void receive(struct exchange *x)
+{
+    if (!w.ghost)
+        receive_host(x);
+    else if (x->cells)
+        ghost_dev_cells_end(&x->dev, black, x->a.there[0]);
+    else
+        ghost_dev_rows_end(&x->dev, x->a.n, x->a.there, x->a.stride);
+}
+
+/* Three exchanges within each other; own rows change while they are on their way. */
+static void test_exchanges(int l, uint64_t seed)
+{
+    enum { ALL = 3 };
+    const size_t own = (size_t)w.m.lev[l].nown;
+    struct exchange x[ALL] = {{.cells = true}};
+    arrays_make(&x[0].a, 1, words, l, seed);
+    arrays_make(&x[1].a, ARRAYS, words, l, seed + 100);
+    arrays_make(&x[2].a, ARRAYS, bytes, l, seed + 200);
+    struct arrays before[ALL];
+    for (int k = 0; k < ALL; k++) {
+        before[k] = x[k].a;
+        for (int i = 0; i < x[k].a.n; i++) {
+            size_t all = x[k].a.stride[i] * x[k].a.noct;
+            before[k].here[i] = mem_new(all + 1, "test");
+            memcpy(before[k].here[i], x[k].a.here[i], all);
+        }
+    }
+    for (int k = 0; k < ALL; k++) send(&x[k], l);
+    for (int k = 0; k < ALL; k++) /* zero, there or here */
+        for (int i = 0; i < x[k].a.n; i++) {
+            if (w.ghost)
+                dev_fill(w.stream, x[k].a.there[i], 0, x[k].a.stride[i] * own);
+            else
+                memset(x[k].a.here[i], 0, x[k].a.stride[i] * own);
+        }
+    for (int k = ALL - 1; k >= 0; k--) receive(&x[k]);
+    for (int k = 0; k < ALL; k++) { /* the same on the host of all ranks */
+        struct exchange y = {.a = before[k], .cells = x[k].cells};
+        send_host(&y, l);
+        for (int i = 0; i < y.a.n; i++) memset(y.a.here[i], 0, y.a.stride[i] * own);
+        receive_host(&y);
+        arrays_compare(&y.a, w.ghost ? "device" : "host");
+        for (int i = 0; i < y.a.n; i++) {
+            size_t all = y.a.stride[i] * y.a.noct;
+            if (!w.ghost) CHECK(memcmp(y.a.here[i], x[k].a.here[i], all) == 0, "peers on devices");
+            FREE(y.a.here[i]);
+        }
+        arrays_free(&x[k].a);
+    }
+}
+
+static void world_open(uint64_t seed, size_t most)
+{
+    char why[DEV_WHY];
+    w.dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why);
+    w.stream = dev_stream_new(w.dev);
+    CHECK(ghost_dev_new(&w.ghost, w.dev, w.stream) == OK);
+}
+
+static void world_close(void)
+{
+    dev_stream_free(&w.stream);
+    ghost_dev_free(&w.ghost);
+    CHECK(!w.dev || dev_bytes(w.dev) == 0);
+    dev_close(&w.dev);
+}
+
+/* mixed: only ranks other than the first have a device. */
+static void test_seed(uint64_t seed, bool mixed)
+{
+    if (!mixed || w.c.rank > 0) world_open(seed, 0);
+    for (int turn = 0; turn < 2; turn++) {
+        refine((int)seed + turn);
+        for (int l = LMIN - 1; l <= LMAX; l++) test_exchanges(l, seed);
+    }
+    world_close();
+}
+
+/* The second exchange of a level moves its messages and nothing else. */
+static void test_copies(void)
+{
+    const struct xplan *p = &w.m.lev[LMIN].plan;
+    struct dev_count before = {0}, now;
+    world_open(3, 0);
+    for (int k = 0; k < 2; k++) {
+        struct exchange x = {.cells = false};
+        arrays_make(&x.a, 3, words, LMIN, 5);
+        CHECK(dev_wait(w.stream) == OK);
+        before = dev_counts(w.dev);
+        send(&x, LMIN);
+        receive(&x);
+        CHECK(dev_wait(w.stream) == OK);
+        now = dev_counts(w.dev);
+        arrays_free(&x.a);
+    }
+    int64_t row = 3 * 64, out = p->npeer ? p->sfirst[p->npeer] : 0,
+            in = p->npeer ? p->rfirst[p->npeer] : 0;
+    CHECK(now.got - before.got == row * out && now.put - before.put == row * in,
+          "%lld and %lld bytes", (long long)(now.got - before.got),
+          (long long)(now.put - before.put));
+    CHECK(now.launches - before.launches == (p->npeer ? 2 : 0));
+    world_close();
+}
+
+/* A device that is full sends nothing; the host does it instead. */
+static void test_full(void)
+{
+    world_open(1, 4096);
+    struct exchange x = {.cells = false};
+    x.a = (struct arrays){.n = 2, .stride = words, .noct = (size_t)w.m.lev[LMIN].noct};
+    for (int i = 0; i < 2; i++) x.a.here[i] = mem_zero(64 * x.a.noct + 1, "test");
+    CHECK(ghost_dev_level(w.ghost, &w.m, LMIN, &x.plan) == OK);
+    bool peers = x.plan->plan->npeer > 0;
+    enum err e = ghost_dev_rows_begin(&x.dev, w.ghost, &w.c, COMM_BULK_DP, x.plan, 2,
+                                      (void *[]){w.dev, w.dev}, words);
+    CHECK(e == (peers ? ERR_LIMIT : OK), "%d", e);
+    if (e == OK) ghost_dev_rows_end(&x.dev, 2, (void *[]){w.dev, w.dev}, words);
+    if (e != OK) {
+        send_host(&x, LMIN);
+        receive_host(&x);
+    }
+    for (int i = 0; i < 2; i++) FREE(x.a.here[i]);
+    world_close();
+}
+
+int main(int argc, char **argv)
+{
+    const bool periodic[6] = {false};
+    comm_init(&argc, &argv, &w.c);
+    w.d = domain_new(DOMAIN_KSECTION, w.c.size, LMAX, periodic);
+    mesh_init(&w.m, LMIN, LMAX, 0, false, true, 1, periodic);
+    adapt_build(&w.m, &w.c, w.d);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) test_seed(seed, seed % 4 == 3);
+    test_copies();
+    test_full();
+    mesh_fini(&w.m);
+    domain_free(w.d);
+    int64_t all[2] = {passed, failed};
+    comm_add_i64(&w.c, all, 2);
+    if (w.c.rank == 0) printf("%d checks, %d failed\n", (int)(all[0] + all[1]), (int)all[1]);
+    comm_fini();
+    return all[1] != 0;
+}
