@@ -1,5 +1,6 @@
-/* hydro/dev: copies and launches of the gas on a device. The tiles of a level and the octs around
- * them stay there until the mesh changes. */
+/* hydro/dev: launches of the gas on a device. What they read is brought there, what they write
+ * stays there (oct/mirror.h). The tiles of a level and the octs around them stay until the mesh
+ * changes. Nothing waits but what needs a number from there. */
 #include "hydro/hydro_dev.h"
 
 #include <string.h>
@@ -12,17 +13,26 @@
 /* Tiles of a level there. */
 struct dev_tiles {
     bool known;
-    uint64_t links[2]; /* of the level, and of the coarser one */
+    uint64_t octs[2]; /* of the level, and of the coarser one */
     int depth, corners;
     int32_t n, nmissing;
     int32_t *first, *slot, *parent;
 };
 
+/* Memory that stays from launch to launch. */
+struct dev_scratch {
+    size_t bytes;
+    void *p;
+};
+
 struct hydro_dev {
+    struct mirror *mirror; /* lent, with its device and stream */
     struct dev *dev;
     struct dev_stream *stream;
-    struct mirror mirror;
-    struct hydro_par *par; /* there */
+    struct hydro_par *par, sent; /* there, and what was copied */
+    bool known;
+    /* of missing octs, of tiles, new values of a level's gas, of the time step */
+    struct dev_scratch rows, tile, out, most;
     struct dev_tiles tiles[LEVEL_MAX + 2];
 };
 
@@ -33,14 +43,14 @@ const char *hydro_dev_lacks(const struct hydro_par *p)
     return NULL;
 }
 
-enum err hydro_dev_new(struct hydro_dev **h, struct dev *d)
+enum err hydro_dev_new(struct hydro_dev **h, struct mirror *m)
 {
     void *par;
     struct hydro_dev *x = *h = mem_zero(sizeof *x, "device");
-    x->dev = d;
-    x->stream = dev_stream_new(d);
-    enum err err = mirror_init(&x->mirror, d, x->stream);
-    if (err == OK) err = dev_new(d, &par, sizeof *x->par, "hydro parameters");
+    x->mirror = m;
+    x->dev = m->dev;
+    x->stream = m->stream;
+    enum err err = dev_new(x->dev, &par, sizeof *x->par, "hydro parameters");
     if (err == OK) x->par = par;
     if (err != OK) hydro_dev_free(h);
     return err;
@@ -58,9 +68,11 @@ void hydro_dev_free(struct hydro_dev **h)
 {
     struct hydro_dev *x = *h;
     if (!x) return;
-    dev_stream_free(&x->stream);
     for (int l = 0; l < LEVEL_MAX + 2; l++) tiles_drop(x, &x->tiles[l]);
-    mirror_fini(&x->mirror);
+    dev_free(x->dev, x->rows.p);
+    dev_free(x->dev, x->tile.p);
+    dev_free(x->dev, x->out.p);
+    dev_free(x->dev, x->most.p);
     dev_free(x->dev, x->par);
     FREE(*h);
 }
@@ -110,7 +122,7 @@ static enum err tiles_first(struct hydro_dev *h, const struct mesh *m, int l, st
     enum err err = s.err;
     if (err != OK) goto out;
     dev_launch(h->stream, &tile_heads, blocks_of(nown),
-               &(struct tile_heads_args){h->mirror.image->lev[l].key, nown, t->depth, head});
+               &(struct tile_heads_args){h->mirror->image->lev[l].key, nown, t->depth, head});
     dev_scan(h->stream, index, head, nown);
     TRY_OUT(fetch(h, &t->n, index + nown));
     TRY_OUT(dev_new(h->dev, &first, sizeof *t->first * (size_t)(t->n + 1), "hydro tiles"));
@@ -129,7 +141,7 @@ static enum err tiles_slots(struct hydro_dev *h, int l, struct dev_tiles *t)
     struct scratch s = {.dev = h->dev};
     int32_t *missing = scratch_take(&s, sizeof *missing * (size_t)t->n, "hydro tiles"),
             *base = scratch_take(&s, sizeof *base * (size_t)(t->n + 1), "hydro tiles");
-    const struct mesh *mesh = h->mirror.there;
+    const struct mesh *mesh = h->mirror->there;
     enum err err = s.err;
     if (err != OK) goto out;
     TRY_OUT(dev_new(h->dev, &slot, sizeof *t->slot * DEV_SLOTS * (size_t)t->n, "hydro tiles"));
@@ -155,14 +167,15 @@ static enum err tiles_find(struct hydro_dev *h, const struct mesh *m, int l,
 {
     struct dev_tiles *t = &h->tiles[l];
     int depth = l - 1 < DEV_DEPTH ? l - 1 : DEV_DEPTH, corners = p->slope_type == SLOPE_POSITIVE;
-    uint64_t links[2] = {m->lev[l].links, m->lev[l - 1].links};
-    if (t->known && t->links[0] == links[0] && t->links[1] == links[1] && t->depth == depth &&
+    uint64_t octs[2] = {m->lev[l].octs, m->lev[l - 1].octs};
+    if (t->known && t->octs[0] == octs[0] && t->octs[1] == octs[1] && t->depth == depth &&
         t->corners == corners)
         return OK;
+    TRY(dev_wait(h->stream));
     tiles_drop(h, t);
     t->depth = depth;
     t->corners = corners;
-    memcpy(t->links, links, sizeof links);
+    memcpy(t->octs, octs, sizeof octs);
     TRY(tiles_first(h, m, l, t));
     TRY(tiles_slots(h, l, t));
     t->known = true;
@@ -176,27 +189,50 @@ static int flux_count(const struct hydro_par *p)
     return p->nvar + (p->pressure_fix ? 2 : 0);
 }
 
-static enum err put_gas(struct hydro_dev *h, const struct mesh *m, int l)
+static enum err need_gas(struct hydro_dev *h, struct mesh *m, int l)
 {
-    TRY(mirror_put(&h->mirror, m, l, FLD_U, m->nvar));
-    return m->gravity ? mirror_put(&h->mirror, m, l, FLD_FX, 3) : OK;
+    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    return m->gravity ? mirror_need(h->mirror, m, l, FLD_FX, 3, PLACE_DEVICE) : OK;
+}
+
+/* The parameters, once; their copy stays, for copies to devices run late. */
+static enum err need_par(struct hydro_dev *h, const struct hydro_par *p)
+{
+    if (h->known && memcmp(&h->sent, p, sizeof *p) == 0) return OK;
+    TRY(dev_wait(h->stream));
+    memcpy(&h->sent, p, sizeof *p);
+    dev_put(h->stream, h->par, &h->sent, sizeof *p);
+    h->known = true;
+    return OK;
 }
 
 /* All that the step of level l reads. */
-static enum err put_all(struct hydro_dev *h, const struct mesh *m, int l, const struct hydro_par *p)
+static enum err need_all(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p)
 {
-    size_t row = hydro_edge_row_bytes(p);
-    for (int k = l > 2 ? l - 2 : 1; k <= l; k++) TRY(mirror_links(&h->mirror, m, k));
-    mirror_send(&h->mirror, m);
+    struct mirror *x = h->mirror;
+    for (int k = l > 2 ? l - 2 : 1; k <= l; k++) TRY(mirror_links(x, m, k));
+    mirror_send(x, m);
     TRY(tiles_find(h, m, l, p));
-    TRY(put_gas(h, m, l));
+    TRY(need_gas(h, m, l));
     for (int k = l - 1; k >= 1 && k >= l - 2 && h->tiles[l].nmissing > 0; k--)
-        TRY(put_gas(h, m, k));
-    TRY(mirror_put_edges(&h->mirror, m, l, row * (size_t)m->lev[l].nedge));
-    if (l < m->levelmax)
-        TRY(mirror_put_edges(&h->mirror, m, l + 1, row * (size_t)m->lev[l + 1].nedge));
-    mirror_send(&h->mirror, m);
-    dev_put(h->stream, h->par, p, sizeof *p);
+        TRY(need_gas(h, m, k));
+    x->edge_row = hydro_edge_row_bytes(p);
+    for (int k = l; k <= l + 1 && k <= m->levelmax; k++)
+        TRY(mirror_need(x, m, k, FLD_EDGE, 1, PLACE_DEVICE));
+    mirror_send(x, m);
+    return need_par(h, p);
+}
+
+/* At least that many bytes, of any value. */
+static enum err scratch_need(struct hydro_dev *h, struct dev_scratch *s, size_t bytes,
+                             const char *name)
+{
+    if (s->p && s->bytes >= bytes) return OK;
+    TRY(dev_wait(h->stream));
+    dev_free(h->dev, s->p);
+    *s = (struct dev_scratch){0};
+    TRY(dev_new(h->dev, &s->p, bytes + 1, name));
+    s->bytes = bytes;
     return OK;
 }
 
@@ -204,47 +240,43 @@ static enum err advance(struct hydro_dev *h, struct mesh *m, int l, const struct
                         struct godunov_args *a)
 {
     struct dev_tiles *t = &h->tiles[l];
-    const struct level *lv = &m->lev[l];
+    const lidx nown = m->lev[l].nown;
     bool bounded = false;
-    struct scratch s = {.dev = h->dev};
     size_t row = sizeof(double) * 8 * (size_t)(p->nvar + 3),
-           of_gas = sizeof *lv->fld[0] * (size_t)lv->nown;
+           of_gas = sizeof *m->lev[l].fld[0] * (size_t)nown;
     int blocks = 2 * dev_processors(h->dev);
     if (blocks > t->n) blocks = t->n;
-    double *rows = scratch_take(&s, row * (size_t)t->nmissing, "hydro missing octs");
-    a->scratch = scratch_take(
-        &s, sizeof(double) * DEV_CELLS * (size_t)blocks * GODUNOV_PLANES((size_t)p->nvar),
-        "hydro tile scratch");
-    a->out = scratch_take(&s, of_gas * (size_t)p->nvar, "mesh gas");
-    if (s.err != OK) goto out;
+    TRY(scratch_need(h, &h->rows, row * (size_t)t->nmissing, "hydro missing octs"));
+    TRY(scratch_need(h, &h->tile,
+                     sizeof(double) * DEV_CELLS * (size_t)blocks * GODUNOV_PLANES((size_t)p->nvar),
+                     "hydro tile scratch"));
+    TRY(scratch_need(h, &h->out, of_gas * (size_t)p->nvar, "mesh gas"));
     if (t->nmissing > 0)
-        dev_launch(
-            h->stream, &gas_missing, blocks_of(t->nmissing),
-            &(struct gas_missing_args){h->mirror.there, h->par, l, t->nmissing, t->parent, rows});
+        dev_launch(h->stream, &gas_missing, blocks_of(t->nmissing),
+                   &(struct gas_missing_args){h->mirror->there, h->par, l, t->nmissing, t->parent,
+                                              h->rows.p});
     for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
     a->tiles = t->n;
     a->first = t->first;
     a->slot = t->slot;
-    a->row = rows;
+    a->row = h->rows.p;
+    a->scratch = h->tile.p;
+    a->out = h->out.p;
     dev_launch(h->stream, bounded ? &godunov_bounded : &godunov, blocks, a);
     for (int v = 0; v < p->nvar; v++)
-        dev_get(h->stream, lv->fld[FLD_U + v], a->out + (size_t)v * 8 * (size_t)lv->nown, of_gas);
-    if (a->reflux & 1)
-        mirror_get_edges(&h->mirror, m, l, hydro_edge_row_bytes(p) * (size_t)lv->nedge);
-    s.err = dev_wait(h->stream);
-    BUG_ON(s.err != OK); /* the state is lost */
-out:
-    scratch_drop(&s);
-    return s.err;
+        dev_copy(h->stream, h->mirror->image->lev[l].fld[FLD_U + v],
+                 a->out + (size_t)v * 8 * (size_t)nown, of_gas);
+    return OK;
 }
 
 enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt, double hexp,
                           const struct hydro_par *p)
 {
-    bool below = l < m->levelmax && m->lev[l + 1].edge;
+    struct mirror *x = h->mirror;
     if (m->lev[l].nown == 0) return OK;
-    enum err err = put_all(h, m, l, p);
-    struct godunov_args a = {.mesh = h->mirror.there,
+    TRY(need_all(h, m, l, p));
+    bool own = mirror_has_edges(x, m, l), below = l < m->levelmax && mirror_has_edges(x, m, l + 1);
+    struct godunov_args a = {.mesh = x->there,
                              .par = h->par,
                              .gas = hydro_gas_of(p),
                              .l = l,
@@ -256,10 +288,11 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                              .dx = mesh_dx(m, l),
                              .gravity = m->gravity,
                              .pfix = p->pressure_fix,
-                             .reflux = (m->lev[l].edge ? 1 : 0) | (below ? 2 : 0)};
-    if (err == OK) err = advance(h, m, l, p, &a);
-    if (err != OK && dev_wait(h->stream) != OK) return err; /* copies were under way */
-    return err;
+                             .reflux = (own ? 1 : 0) | (below ? 2 : 0)};
+    TRY(advance(h, m, l, p, &a));
+    mirror_wrote(x, l, FLD_U, p->nvar, PLACE_DEVICE);
+    if (own) mirror_wrote(x, l, FLD_EDGE, 1, PLACE_DEVICE);
+    return OK;
 }
 
 /* ---- kick and time step ---- */
@@ -270,41 +303,34 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
     const struct level *lv = &m->lev[l];
     const lidx n = ghosts ? lv->noct : lv->nown;
     if (!m->gravity || n == 0) return OK;
-    TRY(mirror_links(&h->mirror, m, l));
-    TRY(put_gas(h, m, l));
-    mirror_send(&h->mirror, m);
+    TRY(need_gas(h, m, l));
+    mirror_send(h->mirror, m);
     dev_launch(h->stream, &gas_kick, blocks_of(8 * (int64_t)n),
-               &(struct gas_kick_args){h->mirror.there, l, n, dt, p->smallr});
-    for (int v = 1; v <= GAS_ENERGY; v++)
-        dev_get(h->stream, lv->fld[FLD_U + v], h->mirror.image->lev[l].fld[FLD_U + v],
-                sizeof *lv->fld[0] * (size_t)n);
-    return dev_wait(h->stream);
+               &(struct gas_kick_args){h->mirror->there, l, n, dt, p->smallr});
+    mirror_wrote(h->mirror, l, FLD_U + GAS_MOMENTUM, GAS_ENERGY - GAS_MOMENTUM + 1, PLACE_DEVICE);
+    return OK;
 }
 
-enum err hydro_dev_courant(struct hydro_dev *h, const struct mesh *m, int l,
-                           const struct hydro_par *p, double *dt)
+enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
+                           double *dt)
 {
     enum { BLOCKS = 1024 };
     const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
     double most[BLOCKS], all = -HUGE_VAL;
-    struct scratch s = {.dev = h->dev};
     int64_t blocks = blocks_of(8 * (int64_t)m->lev[l].nown);
     if (blocks > BLOCKS) blocks = BLOCKS;
     *dt = HUGE_VAL;
     if (blocks == 0) return OK;
-    TRY(mirror_links(&h->mirror, m, l));
-    TRY(put_gas(h, m, l));
-    mirror_send(&h->mirror, m);
-    double *out = scratch_take(&s, sizeof most, "hydro time step");
-    TRY(s.err);
+    TRY(need_gas(h, m, l));
+    mirror_send(h->mirror, m);
+    TRY(scratch_need(h, &h->most, sizeof most, "hydro time step"));
     dev_launch(h->stream, &gas_courant, blocks,
-               &(struct gas_courant_args){h->mirror.there, hydro_gas_of(p), l, m->gravity, dx,
-                                          p->courant_factor, out});
-    dev_get(h->stream, most, out, sizeof *most * (size_t)blocks);
-    s.err = dev_wait(h->stream);
-    scratch_drop(&s);
+               &(struct gas_courant_args){h->mirror->there, hydro_gas_of(p), l, m->gravity, dx,
+                                          p->courant_factor, h->most.p});
+    dev_get(h->stream, most, h->most.p, sizeof *most * (size_t)blocks);
+    TRY(dev_wait(h->stream));
     for (int64_t i = 0; i < blocks; i++) all = hydro_max(all, most[i]);
     if (all > -HUGE_VAL)
         *dt = hydro_min(m->gravity ? -all : hydro_speed_dt(all, 0.0, dx, p->courant_factor), cap);
-    return s.err;
+    return OK;
 }

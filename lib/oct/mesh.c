@@ -295,6 +295,7 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
     lv->nbr = mem_new(sizeof *lv->nbr * (size_t)n + 1, "mesh links");
     lv->nown = nown;
     lv->noct = lv->cap = n;
+    lv->octs++;
     lv->links++;
     memset(lv->valid, 0, sizeof lv->valid);
     hash_build(lv);

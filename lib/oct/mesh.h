@@ -60,8 +60,9 @@ struct level {
     int level;
     int64_t total; /* own octs of all ranks (dom/adapt) */
     lidx nown, noct, cap;
-    uint64_t links; /* how often keys and links have changed (oct/mirror.h) */
-    okey *key;      /* [noct] */
+    /* how often the list of octs, and the links, have changed (oct/mirror.h) */
+    uint64_t octs, links;
+    okey *key; /* [noct] */
     /* oct of level+1 in each cell, -1: leaf (or, in outer ghosts, not present here) */
     lidx (*child)[8];
     lidx *parent; /* oct of level-1 (level 1: -1) */

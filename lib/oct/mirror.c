@@ -1,4 +1,4 @@
-/* oct/mirror: arrays of the levels on a device. */
+/* oct/mirror: arrays of the levels on a device, and where the newest copies are. */
 #include "oct/mirror.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s)
 {
     void *there;
-    *x = (struct mirror){.dev = d, .stream = s};
+    *x = (struct mirror){.dev = d, .stream = s, .changed = true};
     TRY(dev_new(d, &there, sizeof *x->there, "mesh"));
     x->there = there;
     x->image = mem_zero(sizeof *x->image, "device");
@@ -20,12 +20,14 @@ static void drop(struct mirror *x, void *pointer)
     void **p = pointer;
     dev_free(x->dev, *p);
     *p = NULL;
+    x->changed = true;
 }
 
 static void level_drop(struct mirror *x, int l)
 {
     struct level *im = &x->image->lev[l];
     for (int f = 0; f < FLD_MAX; f++) drop(x, &im->fld[f]);
+    drop(x, &im->flag);
     drop(x, &im->key);
     drop(x, &im->child);
     drop(x, &im->parent);
@@ -34,6 +36,7 @@ static void level_drop(struct mirror *x, int l)
     drop(x, &im->edge);
     drop(x, &im->edge_flux);
     x->linked[l] = false;
+    memset(x->place[l], 0, sizeof x->place[l]);
 }
 
 void mirror_fini(struct mirror *x)
@@ -44,13 +47,47 @@ void mirror_fini(struct mirror *x)
     FREE(x->image);
 }
 
-/* A new array there with these values. `pointer` is that of the image. */
+/* ---- copies ---- */
+
+/* A new array there. `pointer` is that of the image. */
+static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *name)
+{
+    void **p = pointer;
+    if (*p) return OK;
+    x->changed = true;
+    return dev_new(x->dev, p, bytes + 1, name);
+}
+
+/* The same with these values. */
 static enum err send(struct mirror *x, void *pointer, const void *from, size_t bytes,
                      const char *name)
 {
-    void **p = pointer;
-    if (!*p) TRY(dev_new(x->dev, p, bytes + 1, name));
-    dev_put(x->stream, *p, from, bytes);
+    TRY(make(x, pointer, bytes, name));
+    x->busy = true;
+    dev_put(x->stream, *(void **)pointer, from, bytes);
+    return OK;
+}
+
+static enum err settle(struct mirror *x)
+{
+    if (!x->busy) return OK;
+    TRY(dev_wait(x->stream));
+    x->busy = false;
+    return OK;
+}
+
+/* The list of octs is that of which the device has copies. */
+static bool same_octs(const struct mirror *x, const struct mesh *m, int l)
+{
+    return x->linked[l] && x->octs[l] == m->lev[l].octs;
+}
+
+static enum err level_leave(struct mirror *x, int l)
+{
+    for (int f = 0; f < MIRROR_FIELDS; f++)
+        BUG_ON(x->place[l][f] == PLACE_DEVICE); /* the mesh has changed, and it was not home */
+    if (x->linked[l]) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
+    level_drop(x, l);
     return OK;
 }
 
@@ -59,58 +96,144 @@ enum err mirror_links(struct mirror *x, const struct mesh *m, int l)
     const struct level *lv = &m->lev[l];
     struct level *im = &x->image->lev[l];
     size_t n = (size_t)lv->noct;
-    if (x->linked[l] && x->links[l] == lv->links) return OK;
-    level_drop(x, l);
+    bool same = same_octs(x, m, l);
+    if (same && x->links[l] == lv->links) return OK;
+    if (!same) TRY(level_leave(x, l));
     if (n == 0) return OK;
-    TRY(send(x, &im->key, lv->key, n * sizeof *lv->key, "mesh keys"));
+    if (!same) {
+        TRY(send(x, &im->key, lv->key, n * sizeof *lv->key, "mesh keys"));
+        TRY(send(x, &im->hash.slot, lv->hash.slot, (lv->hash.mask + 1) * sizeof(lidx),
+                 "mesh hash"));
+        im->hash.mask = lv->hash.mask;
+        im->hash.shift = lv->hash.shift;
+    }
     TRY(send(x, &im->child, lv->child, n * sizeof *lv->child, "mesh links"));
     TRY(send(x, &im->parent, lv->parent, n * sizeof *lv->parent, "mesh links"));
     TRY(send(x, &im->nbr, lv->nbr, n * sizeof *lv->nbr, "mesh links"));
-    TRY(send(x, &im->hash.slot, lv->hash.slot, (lv->hash.mask + 1) * sizeof(lidx), "mesh hash"));
-    im->hash.mask = lv->hash.mask;
-    im->hash.shift = lv->hash.shift;
     x->linked[l] = true;
     x->links[l] = lv->links;
+    x->octs[l] = lv->octs;
     return OK;
 }
 
-enum err mirror_put(struct mirror *x, const struct mesh *m, int l, int first, int n)
+/* ---- fields ---- */
+
+/* The array of a field, of the host or of the image; NULL: the run has none. */
+static void **array_of(struct level *lv, int f)
 {
-    const struct level *lv = &m->lev[l];
-    BUG_ON(lv->noct > 0 && (!x->linked[l] || x->links[l] != lv->links));
-    for (int f = first; f < first + n && lv->noct > 0; f++)
-        TRY(send(x, &x->image->lev[l].fld[f], lv->fld[f], sizeof *lv->fld[f] * (size_t)lv->noct,
-                 f < FLD_U ? "mesh gravity" : "mesh gas"));
+    return f == FLD_EDGE   ? (void **)&lv->edge_flux
+           : f == FLD_FLAG ? (void **)&lv->flag
+                           : (void **)&lv->fld[f];
+}
+
+static size_t bytes_of(const struct mirror *x, const struct level *lv, int f)
+{
+    if (f == FLD_EDGE) return x->edge_row * (size_t)lv->nedge;
+    return (size_t)lv->noct * (f == FLD_FLAG ? sizeof *lv->flag : sizeof *lv->fld[0]);
+}
+
+static const char *name_of(int f)
+{
+    if (f == FLD_EDGE) return "hydro reflux";
+    return f == FLD_FLAG ? "mesh flags" : f < FLD_U ? "mesh gravity" : "mesh gas";
+}
+
+static enum err field_put(struct mirror *x, const struct mesh *m, int l, int f)
+{
+    struct level lv = m->lev[l], *im = &x->image->lev[l];
+    if (f == FLD_EDGE) {
+        if (im->nedge != lv.nedge) {
+            TRY(dev_wait(x->stream));
+            drop(x, &im->edge_flux);
+        }
+        im->nedge = lv.nedge;
+        TRY(send(x, &im->edge, lv.edge, sizeof *lv.edge * (size_t)lv.noct, name_of(f)));
+    }
+    TRY(send(x, array_of(im, f), *array_of(&lv, f), bytes_of(x, &lv, f), name_of(f)));
+    x->place[l][f] |= PLACE_HOST | PLACE_DEVICE;
     return OK;
 }
 
-void mirror_get(struct mirror *x, struct mesh *m, int l, int first, int n)
+static void field_get(struct mirror *x, struct mesh *m, int l, int f)
 {
-    struct level *lv = &m->lev[l];
-    for (int f = first; f < first + n; f++)
-        dev_get(x->stream, lv->fld[f], x->image->lev[l].fld[f],
-                sizeof *lv->fld[f] * (size_t)lv->nown);
+    struct level *lv = &m->lev[l], *im = &x->image->lev[l];
+    if (f == FLD_EDGE && !lv->edge) {
+        lv->nedge = im->nedge;
+        lv->edge = mem_new(sizeof *lv->edge * (size_t)lv->noct + 1, name_of(f));
+        lv->edge_flux = mem_new(bytes_of(x, lv, f) + 1, name_of(f));
+        dev_get(x->stream, lv->edge, im->edge, sizeof *lv->edge * (size_t)lv->noct);
+    }
+    dev_get(x->stream, *array_of(lv, f), *array_of(im, f), bytes_of(x, lv, f));
+    x->busy = true;
+    x->place[l][f] |= PLACE_HOST;
 }
 
-enum err mirror_put_edges(struct mirror *x, const struct mesh *m, int l, size_t bytes)
+enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int place)
 {
-    const struct level *lv = &m->lev[l];
-    struct level *im = &x->image->lev[l];
-    drop(x, &im->edge);
-    drop(x, &im->edge_flux);
-    if (!lv->edge) return OK;
-    TRY(send(x, &im->edge, lv->edge, sizeof *lv->edge * (size_t)lv->noct, "hydro reflux"));
-    return send(x, &im->edge_flux, lv->edge_flux, bytes, "hydro reflux");
+    if (place == PLACE_DEVICE) TRY(mirror_links(x, m, l));
+    if (m->lev[l].noct == 0) return OK;
+    for (int f = first; f < first + n; f++) {
+        bool there = x->place[l][f] & PLACE_DEVICE, only = x->place[l][f] == PLACE_DEVICE;
+        BUG_ON(only && !same_octs(x, m, l)); /* the mesh has changed, and it was not home */
+        if (place == PLACE_HOST && only) field_get(x, m, l, f);
+        if (place == PLACE_DEVICE && !there && *array_of(&m->lev[l], f)) TRY(field_put(x, m, l, f));
+    }
+    return place == PLACE_HOST ? settle(x) : OK;
 }
 
-void mirror_get_edges(struct mirror *x, struct mesh *m, int l, size_t bytes)
+/* Bytes of NaNs into the copies that are not the newest. */
+static void spoil(struct mirror *x, int l, int f, int place)
 {
-    dev_get(x->stream, m->lev[l].edge_flux, x->image->lev[l].edge_flux, bytes);
+    struct level *lv = &x->spoils->lev[l], *im = &x->image->lev[l];
+    void *here = *array_of(lv, f), *there = *array_of(im, f);
+    if (place == PLACE_HOST && there && same_octs(x, x->spoils, l))
+        dev_fill(x->stream, there, 0xff, bytes_of(x, f == FLD_EDGE ? im : lv, f));
+    if (place == PLACE_DEVICE && here) {
+        BUG_ON(settle(x) != OK); /* the state is lost */
+        memset(here, 0xff, bytes_of(x, lv, f));
+    }
 }
+
+void mirror_wrote(struct mirror *x, int l, int first, int n, int place)
+{
+    for (int f = first; f < first + n; f++) {
+        if (place == PLACE_DEVICE && !*array_of(&x->image->lev[l], f)) continue; /* no such field */
+        if (x->spoils && x->place[l][f] != place) spoil(x, l, f, place);
+        x->place[l][f] = (unsigned char)place;
+    }
+}
+
+enum err mirror_home(struct mirror *x, struct mesh *m, bool alone)
+{
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        TRY(mirror_need(x, m, l, 0, MIRROR_FIELDS, PLACE_HOST));
+        if (alone) mirror_wrote(x, l, 0, MIRROR_FIELDS, PLACE_HOST);
+    }
+    return settle(x);
+}
+
+bool mirror_is_at(const struct mirror *x, int l, int f, int place)
+{
+    return (x->place[l][f] ? x->place[l][f] : PLACE_HOST) & place;
+}
+
+bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l)
+{
+    return m->lev[l].edge || x->place[l][FLD_EDGE] == PLACE_DEVICE;
+}
+
+/* ---- the mesh there ---- */
 
 void mirror_send(struct mirror *x, const struct mesh *m)
 {
     struct mesh *im = x->image;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        x->changed |= im->lev[l].noct != m->lev[l].noct || im->lev[l].nown != m->lev[l].nown;
+        im->lev[l].level = l;
+        im->lev[l].nown = m->lev[l].nown;
+        im->lev[l].noct = m->lev[l].noct;
+    }
+    if (!x->changed) return;
     im->levelmin = m->levelmin;
     im->levelmax = m->levelmax;
     im->nvar = m->nvar;
@@ -118,11 +241,7 @@ void mirror_send(struct mirror *x, const struct mesh *m)
     im->gravity = m->gravity;
     im->boxlen = m->boxlen;
     memcpy(im->bounded, m->bounded, sizeof im->bounded);
-    for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        im->lev[l].level = l;
-        im->lev[l].nown = m->lev[l].nown;
-        im->lev[l].noct = m->lev[l].noct;
-        im->lev[l].nedge = m->lev[l].nedge;
-    }
     dev_put(x->stream, x->there, im, sizeof *im);
+    x->changed = false;
+    /* Until the copy is made the image may change only by new arrays: see level_leave. */
 }

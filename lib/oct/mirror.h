@@ -1,31 +1,49 @@
 /* oct/mirror: a mesh in the memory of a device.
  *
  * Levels have the same arrays there as here (mesh.h), and a struct mesh there points to them, so
- * that functions for both follow either. Keys and links are copied when they have changed, fields
- * when they are asked for. The arrays stay until the level changes. Local. */
+ * that functions for both follow either. Keys and links are copied when they have changed. Each
+ * field of a level has a place: where its newest copy is, here, there, or at both. Fields are
+ * copied when they are needed where they are not. Local. */
 #pragma once
 #include "dev/dev.h"
 #include "oct/mesh.h"
+
+enum { PLACE_HOST = 1, PLACE_DEVICE = 2 };
+/* Beside the fields and the flags: the registers of a level (struct level.edge). */
+enum { FLD_EDGE = FLD_FLAG + 1, MIRROR_FIELDS };
 
 struct mirror {
     struct dev *dev; /* lent, as the stream */
     struct dev_stream *stream;
     struct mesh *image; /* what is to be there: pointers of the device */
     struct mesh *there; /* of the device */
+    bool changed;       /* the image, since it was sent */
+    bool busy;          /* copies from or to the host may be under way */
     bool linked[LEVEL_MAX + 2];
-    uint64_t links[LEVEL_MAX + 2];
+    uint64_t links[LEVEL_MAX + 2], octs[LEVEL_MAX + 2];
+    unsigned char place[LEVEL_MAX + 2][MIRROR_FIELDS]; /* PLACE_…; 0: never copied, the host */
+    size_t edge_row;                                   /* bytes of an oct's registers */
+    /* Checks: copies that are not the newest become NaN, here and there. NULL: they stay. (lent) */
+    struct mesh *spoils;
 };
 
 MUST_USE enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s);
 void mirror_fini(struct mirror *x); /* the stream is empty */
-/* Keys, links, hash table of level l, if they are not there yet. The stream is empty before. */
+/* Keys, links, hash table of level l, if they are not there yet. Fields of a level whose list of
+ * octs has changed are at the host then. ERR_LIMIT: it does not fit. */
 MUST_USE enum err mirror_links(struct mirror *x, const struct mesh *m, int l);
-/* Fields first … first+n-1 of all octs of level l, whose links are there. */
-MUST_USE enum err mirror_put(struct mirror *x, const struct mesh *m, int l, int first, int n);
-/* Their own octs, back. */
-void mirror_get(struct mirror *x, struct mesh *m, int l, int first, int n);
-/* The registers of level l, of `bytes` in all, if it has any (struct level.edge). */
-MUST_USE enum err mirror_put_edges(struct mirror *x, const struct mesh *m, int l, size_t bytes);
-void mirror_get_edges(struct mirror *x, struct mesh *m, int l, size_t bytes);
+/* Fields first … first+n-1 (also FLD_FLAG, FLD_EDGE) of all octs, own and ghosts, of level l are at
+ * `place`: at the host on return, at the device (with the links of the level) in the order of the
+ * stream. The host may change what it has needed, not what is on its way to the device. ERR_LIMIT:
+ * it does not fit into the device, and nothing is lost. */
+MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int place);
+/* The newest copies are at `place`, alone. */
+void mirror_wrote(struct mirror *x, int l, int first, int n, int place);
+/* All fields of all levels at the host; with `alone` nowhere else: before host code changes the
+ * mesh, or fields without saying which. */
+MUST_USE enum err mirror_home(struct mirror *x, struct mesh *m, bool alone);
+bool mirror_is_at(const struct mirror *x, int l, int f, int place);
+/* Whether there are registers of level l, here or there. */
+bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l);
 /* After the last of these: makes x->there what the image is, for the launches that follow. */
 void mirror_send(struct mirror *x, const struct mesh *m);

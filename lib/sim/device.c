@@ -24,7 +24,10 @@ static enum err gas_begin(struct sim *s)
         log_info(" gpu_hydro: no device: %s: the gas runs on the CPU", why);
         return OK;
     }
-    TRY(hydro_dev_new(&d->gas, d->dev));
+    d->stream = dev_stream_new(d->dev);
+    d->mirror = mem_zero(sizeof *d->mirror, "device");
+    TRY(mirror_init(d->mirror, d->dev, d->stream));
+    TRY(hydro_dev_new(&d->gas, d->mirror));
     log_info(" gpu_hydro: the Godunov step runs on %s", dev_name(d->dev));
     return OK;
 }
@@ -37,8 +40,12 @@ enum err sim_device_open(struct sim *s)
 
 void sim_device_close(struct sim *s)
 {
-    hydro_dev_free(&s->device.gas);
-    dev_close(&s->device.dev);
+    struct sim_device *d = &s->device;
+    dev_stream_free(&d->stream); /* waits */
+    hydro_dev_free(&d->gas);
+    if (d->mirror) mirror_fini(d->mirror);
+    FREE(d->mirror);
+    dev_close(&d->dev);
 }
 
 bool sim_device_godunov(struct sim *s, int l, double hexp)
@@ -47,6 +54,7 @@ bool sim_device_godunov(struct sim *s, int l, double hexp)
     if (!d->gas || (sinks_any(s->sinks) && s->sinks->round[l].change.n > 0)) return false;
     ghost_fill_end(&s->gas_fill);
     enum err e = hydro_dev_update(d->gas, &s->mesh, l, s->time.dtnew[l], hexp, &s->hydro);
+    BUG_ON(mirror_home(d->mirror, &s->mesh, true) != OK); /* the state is lost */
     d->bytes += sizeof(double[8]) * (double)s->mesh.nvar * (double)s->mesh.lev[l].nown;
     if (e == OK) return true;
     log_info(" gpu_hydro: %s: from now on the gas runs on the CPU", err_message());

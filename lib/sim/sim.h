@@ -162,7 +162,9 @@ struct sim_edges {
 
 /* What runs on a device (device.c). */
 struct sim_device {
-    struct dev *dev;       /* NULL: none */
+    struct dev *dev; /* NULL: none */
+    struct dev_stream *stream;
+    struct mirror *mirror; /* the mesh there: lent to all that works on the device */
     struct hydro_dev *gas; /* NULL: the gas is advanced on the CPU */
     double bytes, steps;   /* of the gas of own octs, by level steps; coarse steps */
 };

@@ -2,7 +2,7 @@
  * boundaries and boundaries of the box, for rough states and for evil ones (vacuum, cold gas at
  * high speed, negative pressure, numbers of any size), for 20 seeds of its orders. The CPU's planes
  * and the kernels share formulas of one cell and nothing else. Also: memory that does not fit, and
- * what a step copies.
+ * what steps copy.
  *
  * test: tier=quick
  * test: all tier=check */
@@ -112,17 +112,51 @@ static void fill(struct mesh *m, const struct hydro_par *p, void (*state)(struct
 
 /* ---- runs ---- */
 
-static void step(struct hydro_dev *h, struct mesh *m, int l, double dt, const struct hydro_par *p)
+/* The gas of a mesh on an emulated device. */
+struct there {
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct mirror mirror;
+    struct hydro_dev *gas;
+};
+
+static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_t most)
+{
+    char why[DEV_WHY];
+    *t = (struct there){
+        .dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why)};
+    t->stream = dev_stream_new(t->dev);
+    TRY(mirror_init(&t->mirror, t->dev, t->stream));
+    t->mirror.spoils = m;
+    return hydro_dev_new(&t->gas, &t->mirror);
+}
+
+static void there_close(struct there *t)
+{
+    dev_stream_free(&t->stream);
+    hydro_dev_free(&t->gas);
+    mirror_fini(&t->mirror);
+    dev_close(&t->dev);
+}
+
+/* Everything at the host, which will change it. */
+static void home(struct there *t, struct mesh *m)
+{
+    CHECK(mirror_home(&t->mirror, m, true) == OK);
+}
+
+static void step(struct there *t, struct mesh *m, int l, double dt, const struct hydro_par *p)
 {
     bool finer = l < m->levelmax;
     if (finer) {
         hydro_edge_begin(m, l + 1, p);
-        for (int k = 0; k < 2; k++) step(h, m, l + 1, 0.5 * dt, p);
+        for (int k = 0; k < 2; k++) step(t, m, l + 1, 0.5 * dt, p);
     }
-    if (h)
-        CHECK(hydro_dev_update(h, m, l, dt, 0.1, p) == OK, "%s", err_message());
+    if (t)
+        CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
     else
         hydro_update(m, l, dt, 0.1, p);
+    if (t) home(t, m);
     if (finer) hydro_edge_end(m, l + 1);
     if (finer) hydro_restrict(m, l, p);
 }
@@ -160,21 +194,15 @@ static uint64_t digest(const struct mesh *m)
 static uint64_t run(const struct setting *s, const uint64_t *seed)
 {
     struct mesh m;
-    char why[DEV_WHY] = "";
-    struct dev *d = NULL;
-    struct hydro_dev *h = NULL;
-    if (seed) {
-        d = dev_open(&(struct dev_how){.kind = "host", .seed = *seed}, why);
-        CHECK(hydro_dev_new(&h, d) == OK);
-    }
+    struct there t;
     build(&m, s->top, &s->par, s->gravity, s->bounded);
     fill(&m, &s->par, s->state);
     double dt = s->state == evil ? 1e-5 : 0.2 * hydro_courant(&m, BASE, &s->par);
-    step(h, &m, BASE, dt, &s->par);
+    if (seed) CHECK(there_open(&t, &m, *seed, 0) == OK);
+    step(seed ? &t : NULL, &m, BASE, dt, &s->par);
+    if (seed) there_close(&t);
     uint64_t digest_now = digest(&m);
     mesh_fini(&m);
-    hydro_dev_free(&h);
-    dev_close(&d);
     return digest_now;
 }
 
@@ -226,26 +254,24 @@ static void test_cells(uint64_t seed, bool gravity)
 {
     struct mesh a, b;
     struct hydro_par p = base_par();
-    struct hydro_dev *h;
-    char why[DEV_WHY];
+    struct there t;
     double dt = 0;
-    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .seed = seed}, why);
-    CHECK(hydro_dev_new(&h, d) == OK);
     build(&a, TOP, &p, gravity, periodic_box);
     build(&b, TOP, &p, gravity, periodic_box);
     fill(&a, &p, evil);
     fill(&b, &p, evil);
+    CHECK(there_open(&t, &b, seed, 0) == OK);
     for (int l = BASE; l <= TOP; l++) {
         hydro_kick(&a, l, false, 0.3, &p);
-        CHECK(hydro_dev_kick(h, &b, l, false, 0.3, &p) == OK);
-        CHECK(hydro_dev_courant(h, &b, l, &p, &dt) == OK);
+        CHECK(hydro_dev_kick(t.gas, &b, l, false, 0.3, &p) == OK);
+        CHECK(hydro_dev_courant(t.gas, &b, l, &p, &dt) == OK);
         CHECK(dt == hydro_courant(&a, l, &p) && dt > 0, "level %d", l);
     }
+    home(&t, &b);
     CHECK(digest(&a) == digest(&b));
+    there_close(&t);
     mesh_fini(&a);
     mesh_fini(&b);
-    hydro_dev_free(&h);
-    dev_close(&d);
 }
 
 /* Whatever does not fit: the gas stays as it is. */
@@ -253,49 +279,43 @@ static void test_limits(void)
 {
     struct mesh m;
     struct hydro_par p = base_par();
-    struct hydro_dev *h;
-    char why[DEV_WHY];
     int fits = 0;
     build(&m, TOP, &p, false, periodic_box);
     fill(&m, &p, rough);
     uint64_t before = digest(&m);
     for (size_t most = 100000; !fits && most < 100000000; most = most * 5 / 4) {
-        struct dev *d = dev_open(&(struct dev_how){.kind = "host", .most = most}, why);
-        if (hydro_dev_new(&h, d) == OK) {
-            fits = hydro_dev_update(h, &m, TOP, 1e-3, 0, &p) == OK;
+        struct there t;
+        if (there_open(&t, &m, 0, most) == OK) {
+            fits = hydro_dev_update(t.gas, &m, TOP, 1e-3, 0, &p) == OK;
+            home(&t, &m);
             CHECK(fits || digest(&m) == before, "%zu bytes", most);
-            hydro_dev_free(&h);
         }
-        dev_close(&d);
+        there_close(&t);
     }
     CHECK(fits && digest(&m) != before);
     mesh_fini(&m);
 }
 
-/* Links are copied once, fields each time: the second step of a mesh copies less. */
+/* The gas is copied once, and stays: steps without the host move nothing. */
 static void test_copies(void)
 {
     struct mesh m;
     struct hydro_par p = base_par();
-    struct hydro_dev *h;
-    char why[DEV_WHY];
-    struct dev *d = dev_open(&(struct dev_how){.kind = "host", .seed = 1}, why);
-    CHECK(hydro_dev_new(&h, d) == OK);
+    struct there t;
     build(&m, BASE, &p, false, periodic_box);
     fill(&m, &p, rough);
-    int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[BASE].nown, put = 0, got = 0;
-    for (int k = 0; k < 2; k++) {
-        struct dev_count before = dev_counts(d);
-        CHECK(hydro_dev_update(h, &m, BASE, 1e-3, 0, &p) == OK);
-        put = dev_counts(d).put - before.put;
-        got = dev_counts(d).got - before.got;
-    }
-    CHECK(got == gas);
-    int64_t other = 2 * (int64_t)sizeof(struct mesh) + (int64_t)sizeof p;
-    CHECK(put == gas + other, "%lld bytes", (long long)(put - gas - other));
+    CHECK(there_open(&t, &m, 1, 0) == OK);
+    int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[BASE].nown;
+    CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
+    struct dev_count first = dev_counts(t.dev);
+    CHECK(first.got < 100 && first.put > gas, "%lld bytes back", (long long)first.got);
+    for (int k = 0; k < 2; k++) CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
+    struct dev_count now = dev_counts(t.dev);
+    CHECK(now.got == first.got && now.put == first.put);
+    home(&t, &m);
+    CHECK(dev_counts(t.dev).got == now.got + gas);
+    there_close(&t);
     mesh_fini(&m);
-    hydro_dev_free(&h);
-    dev_close(&d);
 }
 
 int main(int argc, char **argv)
