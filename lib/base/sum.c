@@ -47,6 +47,46 @@ void sum_add(struct sum *s, double x)
     if (++s->count == (int64_t)1 << 30) sum_carry(s);
 }
 
+/* Slices of at most CHUNK terms (Rump, Ogita & Oishi 2008, SIAM J. Sci. Comput. 31, 189): rounded
+ * to multiples of 2^(e−43), all below 2^e, they add up without error in any order; what rounding
+ * left makes the next slice. The sum of a slice is one term. */
+enum { CHUNK = 1 << 10, CHUNK_BITS = 10 };
+
+static double slice_add(struct sum *s, double top, int n, const double *x, double *rest)
+{
+    int e;
+    frexp(top, &e);
+    double shift = ldexp(1.5, e + CHUNK_BITS - 1), slice = 0, left = 0;
+#pragma omp simd reduction(+ : slice) reduction(max : left)
+    for (int k = 0; k < n; k++) {
+        double part = (x[k] + shift) - shift, low = x[k] - part, size = fabs(low);
+        slice += part;
+        rest[k] = low;
+        left = left > size ? left : size;
+    }
+    sum_add(s, slice); /* NaN if any term is */
+    return left;
+}
+
+static void chunk_add(struct sum *s, int n, const double *x)
+{
+    double rest[CHUNK], top = 0;
+#pragma omp simd reduction(max : top)
+    for (int k = 0; k < n; k++) {
+        double size = fabs(x[k]);
+        top = top > size ? top : size;
+    }
+    for (; top > 0x1p-900 && top < 0x1p900; x = rest) top = slice_add(s, top, n, x, rest);
+    if (top == 0 && x == rest) return;
+    for (int k = 0; k < n; k++) sum_add(s, x[k]);
+}
+
+void sum_add_many(struct sum *s, int64_t n, const double *x)
+{
+    for (int64_t k = 0; k < n; k += CHUNK)
+        chunk_add(s, n - k < CHUNK ? (int)(n - k) : CHUNK, x + k);
+}
+
 void sum_join(struct sum *s, const struct sum *other)
 {
     struct sum o = *other;

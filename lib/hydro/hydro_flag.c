@@ -263,15 +263,16 @@ void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct
     struct sum *all[TOTALS] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
 #pragma omp parallel
     {
-        struct sum part[TOTALS];
-        for (int k = 0; k < TOTALS; k++) sum_init(&part[k]);
+        struct sum_batch part[TOTALS];
+        for (int k = 0; k < TOTALS; k++) sum_batch_begin(&part[k]);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             double x[TOTALS];
             oct_total(lv, i, vol, p->smallr, x);
-            for (int k = 0; k < TOTALS; k++) sum_add(&part[k], x[k]);
+            for (int k = 0; k < TOTALS; k++) sum_batch_add(&part[k], x[k]);
         }
+        for (int k = 0; k < TOTALS; k++) sum_batch_end(&part[k]);
 #pragma omp critical(hydro_totals)
-        for (int k = 0; k < TOTALS; k++) sum_join(all[k], &part[k]);
+        for (int k = 0; k < TOTALS; k++) sum_join(all[k], &part[k].sum);
     }
 }

@@ -552,15 +552,24 @@ double part_vmax(const struct parts *p, int l)
 
 void part_kinetic(const struct parts *p, int l, struct sum *ekin)
 {
+    enum { KINETIC = 1024 };
+    int64_t begin = p->first[l], end = p->first[l + 1];
 #pragma omp parallel
     {
         struct sum mine;
+        double e[KINETIC];
         sum_init(&mine);
 #pragma omp for schedule(static)
-        for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
-            double x = p->v[0][i], y = p->v[1][i], z = p->v[2][i];
-            if (p->family[i] <= 0) continue; /* tracers have no mass */
-            sum_add(&mine, 0.5 * p->m[i] * (x * x + y * y + z * z));
+        for (int64_t b = begin; b < end; b += KINETIC) {
+            int64_t n = end - b < KINETIC ? end - b : KINETIC;
+#pragma omp simd
+            for (int64_t k = 0; k < n; k++) {
+                double x = p->v[0][b + k], y = p->v[1][b + k], z = p->v[2][b + k];
+                double half = 0.5 * p->m[b + k];
+                e[k] = p->family[b + k] > 0 ? half * (x * x + y * y + z * z)
+                                            : 0; /* tracers have no mass */
+            }
+            sum_add_many(&mine, n, e);
         }
 #pragma omp critical(part_kinetic)
         sum_join(ekin, &mine);

@@ -13,7 +13,7 @@
 /* of the particle number deposit (part.h) */
 static const double NUMBER_QUANTUM = 1.0 / 4294967296.0;
 
-enum { PARALLEL_FROM = 256 }; /* octs */
+enum { PARALLEL_FROM = 256 /* octs */, CHUNK = 1024 /* particles */ };
 
 double sim_fourpi(const struct sim *s)
 {
@@ -45,38 +45,62 @@ static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
     const struct level *lv = &s->mesh.lev[l];
 #pragma omp parallel if (lv->nown >= PARALLEL_FROM)
     {
-        struct sum mine[4];
-        for (int j = 0; j < 4; j++) sum_init(&mine[j]);
+        struct sum_batch mine[4];
+        for (int j = 0; j < 4; j++) sum_batch_begin(&mine[j]);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             double part[4];
             leaf_mass(s, lv, i, part);
-            for (int j = 0; j < 4; j++) sum_add(&mine[j], part[j]);
+            for (int j = 0; j < 4; j++) sum_batch_add(&mine[j], part[j]);
         }
+        for (int j = 0; j < 4; j++) sum_batch_end(&mine[j]);
 #pragma omp critical(leaf_mass)
-        for (int j = 0; j < 4; j++) sum_join(&sum[j], &mine[j]);
+        for (int j = 0; j < 4; j++) sum_join(&sum[j], &mine[j].sum);
     }
 }
 
-/* Mass and centre of mass of everything: leaf cells and particles. */
+/* Mass and, with n == 4, first moments of particles begin … end-1. */
+static void add_some_mass(const struct parts *p, int64_t begin, int64_t end, int n, struct sum *sum)
+{
+    double m[CHUNK], mx[CHUNK];
+    for (int64_t i = begin; i < end; i++) /* tracers do not gravitate */
+        m[i - begin] = p->family[i] > 0 ? p->m[i] : 0;
+    sum_add_many(&sum[0], end - begin, m);
+    for (int d = 0; d < n - 1; d++) {
+        for (int64_t i = begin; i < end; i++) mx[i - begin] = m[i - begin] * p->x[d][i];
+        sum_add_many(&sum[1 + d], end - begin, mx);
+    }
+}
+
+static void add_particle_mass(const struct parts *p, int n, struct sum sum[4])
+{
+#pragma omp parallel if (p->n >= CHUNK)
+    {
+        struct sum mine[4];
+        for (int j = 0; j < n; j++) sum_init(&mine[j]);
+#pragma omp for schedule(static)
+        for (int64_t b = 0; b < p->n; b += CHUNK)
+            add_some_mass(p, b, b + CHUNK < p->n ? b + CHUNK : p->n, n, mine);
+#pragma omp critical(particle_mass)
+        for (int j = 0; j < n; j++) sum_join(&sum[j], &mine[j]);
+    }
+}
+
+/* Mass and, where there are boundaries, centre of mass of everything: leaf cells and particles. */
 void sim_total_mass(struct sim *s)
 {
     struct sum sum[4];
+    bool bounded = false;
+    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
     for (int j = 0; j < 4; j++) sum_init(&sum[j]);
     for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++)
         add_leaf_mass(s, l, sum);
-    for (int64_t i = 0; i < s->parts.n; i++) {
-        if (s->parts.family[i] <= 0) continue; /* tracers do not gravitate */
-        sum_add(&sum[0], s->parts.m[i]);
-        for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], s->parts.m[i] * s->parts.x[d][i]);
-    }
+    add_particle_mass(&s->parts, bounded ? 4 : 1, sum);
     if (sinks_any(s->sinks)) sinks_mass(s->sinks, sum);
     comm_sums(&s->comm, sum, 4);
     s->matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
         s->matter.com[d] = s->matter.mass > 0 ? sum_get(&sum[1 + d]) / s->matter.mass : 0;
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
     s->matter.rho_tot = bounded
                             ? 0
                             : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);

@@ -19,6 +19,20 @@ void sim_report_mesh(struct sim *s, const char *title)
                      (long)(s->noct[l] / s->comm.size));
 }
 
+/* Σ factor f² over the leaf cells of an oct, one term after another. */
+static double oct_energy(const struct level *lv, lidx i, double factor)
+{
+    double part[8][3], e = 0;
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < 8; k++) {
+            double f = lv->fld[FLD_FX + d][i][k];
+            part[k][d] = factor * (f * f);
+        }
+    for (int k = 0; k < 8; k++)
+        for (int d = 0; d < 3 && lv->child[i][k] < 0; d++) e += part[k][d];
+    return e;
+}
+
 /* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level, on this rank; the sum counts once a coarse
  * step. */
 void sim_potential_energy(struct sim *s, int l)
@@ -29,21 +43,19 @@ void sim_potential_energy(struct sim *s, int l)
     double fact = -dx * dx * dx / fourpi / 2, top = 0;
 #pragma omp parallel reduction(max : top) if (lv->nown >= PARALLEL_FROM)
     {
-        struct sum mine;
-        sum_init(&mine);
+        struct sum_batch mine;
+        sum_batch_begin(&mine);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            double e = 0;
             for (int k = 0; k < 8; k++) {
-                top = fmax(top, fabs(lv->fld[FLD_RHO][i][k]));
-                if (lv->child[i][k] >= 0) continue;
-                for (int d = 0; d < 3; d++)
-                    e += fact * (lv->fld[FLD_FX + d][i][k] * lv->fld[FLD_FX + d][i][k]);
+                double rho = fabs(lv->fld[FLD_RHO][i][k]);
+                top = rho > top ? rho : top;
             }
-            if (s->diag.counting) sum_add(&mine, e);
+            if (s->diag.counting) sum_batch_add(&mine, oct_energy(lv, i, fact));
         }
+        sum_batch_end(&mine);
 #pragma omp critical(epot)
-        if (s->diag.counting) sum_join(&s->diag.sum.epot, &mine);
+        if (s->diag.counting) sum_join(&s->diag.sum.epot, &mine.sum);
     }
     s->matter.rho_max[l] = top;
 }

@@ -80,6 +80,48 @@ static void test_sum_order(void)
     CHECK(sum_get(&forward) == 0);
 }
 
+/* Both to their last digit. */
+static bool sums_equal(struct sum a, struct sum b)
+{
+    sum_carry(&a);
+    sum_carry(&b);
+    return memcmp(a.digit, b.digit, sizeof a.digit) == 0 && !a.bad == !b.bad;
+}
+
+/* Many terms at a time, of exponents in a range of `wide` about `middle`. Fails if one bit of what
+ * a slice leaves is lost: with a shift of 2^(e + 4) in slice_add, or one slice alone. */
+static void test_sum_many(void)
+{
+    enum { N = 2500 };
+    static const struct {
+        int middle, wide;
+    } range[] = {{0, 1},     {0, 40},     {-20, 120}, {0, 600},   {970, 60},
+                 {-890, 40}, {-960, 160}, {899, 4},   {-1022, 3}, {0, 4000}};
+    static double x[N];
+    struct rng r = rng_make(1, 2, 4);
+    for (int t = 0; t < 200; t++) {
+        int middle = range[t % 10].middle, wide = range[t % 10].wide, n = (int)(rng_word(&r) % N);
+        struct sum one, many;
+        struct sum_batch batch;
+        sum_init(&one);
+        sum_init(&many);
+        sum_batch_begin(&batch);
+        for (int i = 0; i < n; i++) {
+            double v = 2 * rng_uniform(&r) - 1;
+            x[i] = ldexp(t % 3 ? v : fabs(v), middle + (int)(rng_word(&r) % (unsigned)wide));
+            if (t % 7 == 3 && i % 3) x[i] = 0;
+            if (t % 7 == 5) x[i] = ldexp(1 - 0x1p-53, middle);
+            if (t % 50 == 49 && i % 1024 == 77) x[i] = t == 99 ? INFINITY : NAN;
+            sum_add(&one, x[i]);
+            sum_batch_add(&batch, x[i]);
+        }
+        sum_add_many(&many, n, x);
+        sum_batch_end(&batch);
+        CHECK(sums_equal(one, many), "%d terms about 2^%d", n, middle);
+        CHECK(sums_equal(one, batch.sum), "%d terms about 2^%d", n, middle);
+    }
+}
+
 /* Fails if sizes are not accounted for or growing loses contents. */
 static void test_mem(void)
 {
@@ -644,6 +686,7 @@ int main(void)
     test_checksum();
     test_sum_exact();
     test_sum_order();
+    test_sum_many();
     test_mem();
     test_mem_large();
     test_nml_values();
