@@ -91,9 +91,10 @@ $(SCALE): $(patsubst %.c,$(B)/%.o,$(wildcard tests/scale/*.c)) $(B)/libptah.a
 RANKED := $(patsubst %,$(B)/tests/bench/%,ghost balance blast poisson)
 $(B)/tests/bench/balance: $(B)/tests/scale/box.o
 $(B)/tests/bench/balance.o: CFLAGS += -Itests/scale
+$(B)/tests/bench/device.o: CFLAGS += -Itests/unit
 
 units: $(UNITS) $(TOYS) $(SCALE) $(RANKED) \
-       $(patsubst %,$(B)/tests/bench/%,roof kernels tree)
+       $(patsubst %,$(B)/tests/bench/%,roof kernels tree device)
 
 # The two commands that set up everything on a fresh machine: demo and check.
 CORES  := $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
@@ -142,4 +143,4 @@ distclean:
 .SECONDARY:
 -include $(LIBOBJ:.o=.d) $(CMDOBJ:.o=.d) $(UNITS:%=%.d) $(RANKED:%=%.d)
 -include $(patsubst %.c,$(B)/%.d,$(wildcard tests/scale/*.c))
--include $(B)/tests/toy/toy.d $(B)/tests/bench/roof.d $(B)/tests/bench/kernels.d
+-include $(B)/tests/toy/toy.d $(patsubst %,$(B)/tests/bench/%.d,roof kernels device)

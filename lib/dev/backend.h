@@ -5,11 +5,21 @@
 enum { DEV_NAME = 100 };
 enum dev_way { DEV_PUT, DEV_GET, DEV_COPY };
 
+/* Of a device that is timed: a row for each kernel. */
+enum { DEV_TIMES = 128 };
+struct dev_clock {
+    int n;
+    struct dev_time of[DEV_TIMES];
+};
+void dev_clock_add(struct dev_clock *c, const char *kernel, int64_t blocks, double seconds);
+
 /* Devices, streams and events are what the back end makes of them. */
 struct dev_ops {
     const char *kind;
     bool host;
-    void *(*open)(const struct dev_how *how, char name[DEV_NAME], char why[DEV_WHY]);
+    /* c: NULL, or lent: takes the times of launches that were waited for */
+    void *(*open)(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
+                  char why[DEV_WHY]);
     void (*close)(void *dev);
     int (*processors)(const void *dev);
     void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: does not fit */

@@ -1,4 +1,4 @@
-/* dev/cuda: the back end for GPUs of NVIDIA, by the run-time library and CUB. No GPU has run it. */
+/* dev/cuda: the back end for GPUs of NVIDIA, by the run-time library and CUB. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
@@ -10,9 +10,19 @@ extern "C" {
 #include "dev/backend.h"
 }
 
+/* A launch that is measured. */
+struct timed {
+    const char *kernel;
+    int64_t blocks;
+    cudaEvent_t begin, end;
+    struct timed *next;
+};
+
 struct cuda_dev {
     int number, processors;
     cudaError_t error; /* the first */
+    struct dev_clock *clock;
+    struct timed *timed; /* not yet taken */
 };
 
 static void keep(void *dev, cudaError_t e)
@@ -27,7 +37,8 @@ static cudaStream_t stream_of(void *stream)
 }
 
 /* Ranks of a node take its devices in turn. Freed memory stays with the process. */
-static void *cuda_open(const struct dev_how *how, char name[DEV_NAME], char why[DEV_WHY])
+static void *cuda_open(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
+                       char why[DEV_WHY])
 {
     int n = 0;
     struct cudaDeviceProp prop;
@@ -48,6 +59,8 @@ static void *cuda_open(const struct dev_how *how, char name[DEV_NAME], char why[
     d->number = number;
     d->processors = prop.multiProcessorCount;
     d->error = cudaSuccess;
+    d->clock = c;
+    d->timed = NULL;
     snprintf(name, DEV_NAME, "%s, device %d of %d", prop.name, number, n);
     return d;
 }
@@ -114,10 +127,26 @@ static void cuda_after(void *dev, void *stream, void *event)
     keep(dev, cudaStreamWaitEvent(stream_of(stream), (cudaEvent_t)event, 0));
 }
 
+/* The times of all launches, of other streams too. */
+static void take_times(struct cuda_dev *d)
+{
+    while (struct timed *t = d->timed) {
+        float ms = 0;
+        keep(d, cudaEventSynchronize(t->end));
+        keep(d, cudaEventElapsedTime(&ms, t->begin, t->end));
+        dev_clock_add(d->clock, t->kernel, t->blocks, 1e-3 * ms);
+        keep(d, cudaEventDestroy(t->begin));
+        keep(d, cudaEventDestroy(t->end));
+        d->timed = t->next;
+        delete t;
+    }
+}
+
 static bool cuda_wait(void *dev, void *stream, char why[DEV_WHY])
 {
     struct cuda_dev *d = (struct cuda_dev *)dev;
     keep(dev, cudaStreamSynchronize(stream_of(stream)));
+    take_times(d);
     if (d->error == cudaSuccess) return true;
     snprintf(why, DEV_WHY, "%s", cudaGetErrorString(d->error));
     return false;
@@ -140,7 +169,17 @@ static void cuda_fill(void *dev, void *stream, void *to, int byte, size_t bytes)
 static void cuda_launch(void *dev, void *stream, const struct dev_kernel *k, int64_t blocks,
                         const void *args)
 {
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    struct timed t = {k->name, blocks, NULL, NULL, d->timed};
+    if (d->clock) {
+        keep(dev, cudaEventCreate(&t.begin));
+        keep(dev, cudaEventCreate(&t.end));
+        keep(dev, cudaEventRecord(t.begin, stream_of(stream)));
+    }
     keep(dev, (cudaError_t)k->cuda(stream, (unsigned)blocks, args));
+    if (!d->clock) return;
+    keep(dev, cudaEventRecord(t.end, stream_of(stream)));
+    d->timed = new struct timed(t);
 }
 
 /* The last sum needs a value more than there is: it is taken as zero, in a copy. */

@@ -15,6 +15,7 @@ struct dev {
     struct dev_count count;
     size_t bytes;
     struct dev_array *first;
+    struct dev_clock *clock; /* NULL: not timed */
 };
 
 /* What is known of an array; in a list. */
@@ -64,8 +65,11 @@ struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY])
     if (!ops) return NULL;
     struct dev *d = mem_zero(sizeof *d, "device");
     d->ops = ops;
-    d->of = ops->open(how, d->name, why);
-    if (!d->of) FREE(d);
+    if (how->timed) d->clock = mem_zero(sizeof *d->clock, "device");
+    d->of = ops->open(how, d->clock, d->name, why);
+    if (d->of) return d;
+    FREE(d->clock);
+    FREE(d);
     return d;
 }
 
@@ -74,6 +78,7 @@ void dev_close(struct dev **d)
     if (!*d) return;
     while ((*d)->first) dev_free(*d, (*d)->first->at);
     (*d)->ops->close((*d)->of);
+    FREE((*d)->clock);
     FREE(*d);
 }
 
@@ -95,6 +100,24 @@ bool dev_is_host(const struct dev *d)
 struct dev_count dev_counts(const struct dev *d)
 {
     return d->count;
+}
+
+/* ---- times ---- */
+
+void dev_clock_add(struct dev_clock *c, const char *kernel, int64_t blocks, double seconds)
+{
+    int i = 0;
+    while (i < c->n && strcmp(c->of[i].kernel, kernel) != 0) i++;
+    BUG_ON(i == DEV_TIMES);
+    if (i == c->n) c->of[c->n++] = (struct dev_time){.kernel = kernel};
+    c->of[i].launches++;
+    c->of[i].blocks += blocks;
+    c->of[i].seconds += seconds;
+}
+
+const struct dev_time *dev_time(const struct dev *d, int i)
+{
+    return d->clock && i < d->clock->n ? &d->clock->of[i] : NULL;
 }
 
 /* ---- memory ---- */

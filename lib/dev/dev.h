@@ -27,6 +27,7 @@ struct dev_how {
     int rank;         /* of this process on its node: ranks take devices in turn */
     uint64_t seed;    /* host: of its orders; 0: everything in the order of its issue */
     size_t most;      /* host: bytes of memory; 0: no limit */
+    bool timed;       /* each launch is measured: dev_time */
 };
 
 /* NULL if there is no such device here; `why` then holds a sentence. */
@@ -72,3 +73,12 @@ struct dev_count {
     int64_t put, got;                 /* bytes to the device, and back */
 };
 struct dev_count dev_counts(const struct dev *d);
+
+/* How long kernel i took, of those that a `timed` device has run; after dev_wait. NULL: there are
+ * no more. */
+struct dev_time {
+    const char *kernel;
+    int64_t launches, blocks;
+    double seconds;
+};
+const struct dev_time *dev_time(const struct dev *d, int i);

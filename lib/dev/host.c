@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/timer.h"
 #include "dev/backend.h"
 #include "dev/host_memory.h"
 #include "dev/kernel.h"
@@ -43,13 +44,16 @@ struct host_dev {
     struct host_memory *memory;
     struct host_stream *stream[STREAMS];
     uint64_t seed, random;
+    struct dev_clock *clock;
 };
 
-static void *host_open(const struct dev_how *how, char name[DEV_NAME], char why[DEV_WHY])
+static void *host_open(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
+                       char why[DEV_WHY])
 {
     struct host_dev *d = mem_zero(sizeof *d, "device");
     d->memory = host_memory_new(how->most);
     d->seed = d->random = how->seed;
+    d->clock = c;
     snprintf(name, DEV_NAME, "an emulated device");
     return d;
 }
@@ -214,6 +218,7 @@ static void run_sort(const struct op *op)
 /* The next of the stream; false: it must wait for an event. */
 static bool run_next(struct host_dev *d, struct host_stream *s)
 {
+    double begin;
     struct op op = s->op[s->first];
     if (op.kind == AFTER && op.event->happened < op.n) return false;
     switch (op.kind) {
@@ -224,7 +229,9 @@ static bool run_next(struct host_dev *d, struct host_stream *s)
         memset(op.to, op.byte, (size_t)op.n);
         break;
     case LAUNCH:
+        begin = timer_wall();
         run_launch(d, &op);
+        if (d->clock) dev_clock_add(d->clock, op.kernel->name, op.n, timer_wall() - begin);
         mem_free(op.args);
         break;
     case RECORD:

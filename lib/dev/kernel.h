@@ -47,13 +47,18 @@ struct dev_kernel {
                                                         struct dev_block *b);                      \
     __global__ void __launch_bounds__(threads, 2) name(const __grid_constant__ args_type a)        \
     {                                                                                              \
-        __shared__ shared_type s;                                                                  \
+        extern __shared__ __align__(16) unsigned char shared_[];                                   \
         struct dev_block b = {(int)blockIdx.x, (int)gridDim.x, 0};                                 \
-        name##_block(&a, &s, &b);                                                                  \
+        name##_block(&a, (shared_type *)shared_, &b);                                              \
     }                                                                                              \
+    __device__ int name##_shared = sizeof(shared_type); /* tests/property/kernels.py reads it */   \
     extern "C" int name##_cuda(void *stream, unsigned blocks, const void *args)                    \
     {                                                                                              \
-        name<<<blocks, threads, 0, (cudaStream_t)stream>>>(*(const args_type *)args);              \
+        static const cudaError_t room = cudaFuncSetAttribute(                                      \
+            name, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(shared_type));          \
+        if (room != cudaSuccess) return (int)room;                                                 \
+        name<<<blocks, threads, sizeof(shared_type), (cudaStream_t)stream>>>(                      \
+            *(const args_type *)args);                                                             \
         return (int)cudaGetLastError();                                                            \
     }                                                                                              \
     static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \

@@ -1,281 +1,406 @@
 /* hydro/godunov_kernel: the Godunov step of a level, a tile a block. The scheme is that of flux.c
- * and hydro.c with their point functions; the order of the loops is another: gather with a halo,
- * primitive variables, then for each direction the fluxes through all faces (whose cells are traced
- * anew for each face, which costs less than memory for traced states would), their sums, the
- * registers at coarse-fine boundaries; at last what is left of the step of each cell. A block does
- * one tile after the other in scratch of its own, which stays in the cache. */
+ * and hydro.c with their point functions; the order of the loops is another. Between barriers:
+ * primitive variables of a patch of 12³ cells; rates of change of the cells that have a face of an
+ * own cell; fluxes through all faces; sums of the fluxes, and what is left of the step of each
+ * cell. Primitive variables and rates of density, velocities and pressure are in memory that the
+ * block shares, where two blocks fit. Limited slopes are found twice, for the rates and for each
+ * face, since they do not fit. All else is in scratch of the block, which stays in the cache: a
+ * block does one tile after the other. A kernel for each limiter. (docs/gpu.md) */
 #include "dev/kernel.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
 
-enum { CELLS = DEV_CELLS, EXTRA = CELLS / 2 };
-
-struct godunov_shared {
-    int32_t slot[DEV_SLOTS];
-    int place[1 << 3 * DEV_DEPTH]; /* of each own oct */
-    int64_t x0[3];
+/* Per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels, lie in
+ * the same arrays. */
+enum { T = 1 << DEV_DEPTH, E = T + 2, N = 2 * T, W = N + 4 };
+enum {
+    CELLS = DEV_CELLS,
+    OWN = N * N * N,
+    SIDE = N * N,
+    TRACED = OWN + 6 * SIDE, /* own cells first, then those beyond each side */
+    FACES = (N + 1) * N * N, /* of a direction */
+    ALL = 3 * FACES,
+    GAS = GAS_SCALARS
 };
 
-/* A tile at work: octs and cells per side, without and with halo; its own octs; its scratch. */
+struct godunov_shared {
+    double q[GAS][CELLS], rate[GAS][TRACED]; /* rate: times half the step */
+    int64_t x0[3];
+    int32_t slot[DEV_SLOTS];
+    unsigned char own[DEV_SLOTS], split[CELLS];
+};
+
+/* A tile at work: its octs per side; its own octs; its scratch. */
 struct work {
-    int t, e, n, w, nvar;
-    int32_t first, count;
-    double *q, *f, *old, *flux, *extra;
-    unsigned char *split;
+    int t, full;
+    int32_t tile, first, count;
+    double *flux, *scalar, *old;
 };
 
 DEV_FN struct work work_of(const struct godunov_args *a, const struct dev_block *b, int32_t tile)
 {
     struct work k;
     k.t = 1 << a->depth;
-    k.e = k.t + 2;
-    k.n = 2 * k.t;
-    k.w = k.n + 4;
-    k.nvar = a->nvar;
+    k.tile = tile;
     k.first = a->first[tile];
     k.count = a->first[tile + 1] - k.first;
-    k.q = a->scratch + (int64_t)b->index * GODUNOV_PLANES(a->nvar) * CELLS;
-    k.f = k.q + (int64_t)a->nvar * CELLS;
-    k.old = k.f + 3 * CELLS;
-    k.flux = k.old + 3 * CELLS;
-    k.extra = k.flux + (int64_t)(a->nvar + 2) * CELLS;
-    k.split = (unsigned char *)(k.extra + CELLS);
+    k.full = k.count == T * T * T;
+    k.flux = a->scratch + (int64_t)b->index * GODUNOV_PLANES(a->nvar, a->pfix) * CELLS;
+    k.scalar = k.flux + (int64_t)a->nflux * CELLS;
+    k.old = k.scalar + (int64_t)(a->nvar - GAS) * CELLS;
     return k;
 }
 
-/* The patch's cell of cell c of the oct at a place. */
-DEV_FN int cell_at(const struct work *k, int place, int c)
+/* Own coordinates, from 0: of the patch's cell, of its oct's place. */
+DEV_FN int cell_at(int x, int y, int z)
 {
-    int x = place % k->e, y = place / k->e % k->e, z = place / k->e / k->e;
-    return 2 * x + (c & 1) + k->w * (2 * y + (c >> 1 & 1) + k->w * (2 * z + (c >> 2)));
+    return x + 2 + W * (y + 2 + W * (z + 2));
+}
+
+DEV_FN int place_at(int x, int y, int z)
+{
+    return ((x + 2) >> 1) + E * (((y + 2) >> 1) + E * ((z + 2) >> 1));
 }
 
 /* ---- gather ---- */
 
-DEV_FN void load_cell(const struct godunov_args *a, const struct work *k, int32_t i, int at, int c)
+DEV_FN void find_octs(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                      struct dev_block *b)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    if (i >= 0) {
-        for (int v = 0; v < k->nvar; v++) k->q[v * CELLS + at] = lv->fld[FLD_U + v][i][c];
-        for (int d = 0; a->gravity && d < 3; d++) k->f[d * CELLS + at] = lv->fld[FLD_FX + d][i][c];
-        k->split[at] = lv->child[i][c] >= 0;
-    } else if (i <= DEV_MISSING) {
-        const double *row = a->row + (int64_t)(DEV_MISSING - i) * (k->nvar + 3) * 8 + c;
-        for (int v = 0; v < k->nvar; v++) k->q[v * CELLS + at] = row[8 * v];
-        for (int d = 0; a->gravity && d < 3; d++) k->f[d * CELLS + at] = row[8 * (k->nvar + d)];
-        k->split[at] = 0;
+    const int e = k->t + 2;
+    PHASE (i, DEV_SLOTS) {
+        int x = i % E, y = i / E % E, z = i / E / E, inside = x < e && y < e && z < e;
+        int own = x > 0 && x <= k->t && y > 0 && y <= k->t && z > 0 && z <= k->t;
+        int32_t j = DEV_UNUSED;
+        if (inside) j = a->slot[(int64_t)k->tile * DEV_SLOTS + x + e * (y + e * z)];
+        s->slot[i] = j;
+        s->own[i] = own && j >= k->first && j < k->first + k->count;
+        if (i > 0) continue;
+        int64_t at[3];
+        okey_coords(a->level.key[k->first], at);
+        for (int d = 0; d < 3; d++) s->x0[d] = at[d] & ~(int64_t)(k->t - 1);
     }
 }
 
-/* One cell beyond boundary f from the cell `from`. */
-DEV_FN void bound_cell(const struct godunov_args *a, const struct work *k, int f, int to, int from)
-{
-    double u[NVAR_MAX];
-    for (int v = 0; v < k->nvar; v++) u[v] = k->q[v * CELLS + from];
-    hydro_boundary_state(a->par, f, u);
-    for (int v = 0; v < k->nvar; v++) k->q[v * CELLS + to] = u[v];
-    for (int d = 0; a->gravity && d < 3; d++) {
-        double x = k->f[d * CELLS + from];
-        k->f[d * CELLS + to] = a->par->bound[f] == BOUND_REFLECT && d == f >> 1 ? -x : x;
-    }
-    k->split[to] = 0;
-}
+/* A cell of the patch: the oct and the number of the cell whose gas it takes, and the boundaries of
+ * the box between both, bits of faces. */
+struct origin {
+    int32_t slot;
+    int c, beyond;
+};
 
-DEV_FN void fill_bounds(const struct godunov_args *a, const struct work *k,
-                        struct godunov_shared *s, struct dev_block *b)
+DEV_FN struct origin origin_beyond(const struct godunov_args *a, const struct work *k,
+                                   const struct godunov_shared *s, int at)
 {
-    const int w = k->w;
-    const int64_t n = (int64_t)1 << (a->l - 1);
-    for (int f = 0; f < 6; f++) {
-        int d = f >> 1, step[3] = {1, w, w * w};
-        int x = step[(d + 1) % 3], y = step[(d + 2) % 3];
-        if (!a->mesh->bounded[f] || (f & 1 ? s->x0[d] + k->t != n : s->x0[d] != 0)) continue;
-        PHASE (i, 2 * w * w) {
-            int h = i / (w * w), to = f & 1 ? k->n + 2 + h : 1 - h;
-            int from = f & 1 ? k->n + 1 - h : 2 + h;
-            int at = i % w * x + i / w % w * y;
-            if (a->par->bound[f] != BOUND_REFLECT) from = f & 1 ? k->n + 1 : 2;
-            bound_cell(a, k, f, to * step[d] + at, from * step[d] + at);
-        }
-    }
-}
-
-DEV_FN void gather(const struct godunov_args *a, const struct work *k, int32_t tile,
-                   struct godunov_shared *s, struct dev_block *b, int bounded)
-{
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int e = k->e, mask = k->t - 1;
-    PHASE (i, e * e * e) {
-        s->slot[i] = a->slot[(int64_t)tile * DEV_SLOTS + i];
-    }
-    PHASE (i, k->count) {
-        int64_t x[3];
-        okey_coords(lv->key[k->first + i], x);
-        s->place[i] = (int)(x[0] & mask) + 1 +
-                      e * ((int)(x[1] & mask) + 1 + e * ((int)(x[2] & mask) + 1));
-        if (i == 0)
-            for (int d = 0; d < 3; d++) s->x0[d] = x[d] & ~(int64_t)mask;
-    }
-    PHASE (i, 8 * e * e * e) {
-        load_cell(a, k, s->slot[i >> 3], cell_at(k, i >> 3, i & 7), i & 7);
-    }
-    if (bounded) fill_bounds(a, k, s, b);
-}
-
-/* ---- states and fluxes ---- */
-
-/* Primitive variables in place of conserved ones, with the gravity predictor. */
-DEV_FN void cell_prim(const struct godunov_args *a, const struct work *k, int i)
-{
-    double *q = k->q + i;
-    struct hydro_state x = hydro_prim(q[0], q[CELLS], q[2 * CELLS], q[3 * CELLS], q[4 * CELLS],
-                                      a->gas);
-    double v[3] = {x.u, x.v, x.w};
-    q[0] = x.r;
-    q[4 * CELLS] = x.p;
+    int x[3] = {at % W, at / W % W, at / W / W}, beyond = 0;
+    const int end = 2 * k->t + 2;
     for (int d = 0; d < 3; d++) {
-        if (a->pfix) k->old[d * CELLS + i] = v[d];
-        if (a->gravity) v[d] += k->f[d * CELLS + i] * (0.5 * a->dt);
-        q[(1 + d) * CELLS] = v[d];
+        int upper = x[d] >= end, f = 2 * d + upper;
+        int64_t edge = upper ? ((int64_t)1 << (a->l - 1)) - k->t : 0;
+        if ((!upper && x[d] >= 2) || !a->mesh->bounded[f] || s->x0[d] != edge) continue;
+        int mirrored = upper ? 2 * end - 1 - x[d] : 3 - x[d], last = upper ? end - 1 : 2;
+        x[d] = a->par->bound[f] == BOUND_REFLECT ? mirrored : last;
+        beyond |= 1 << f;
     }
-    for (int n = GAS_SCALARS; n < k->nvar; n++) q[n * CELLS] = q[n * CELLS] * (1.0 / x.r);
+    struct origin o = {s->slot[(x[0] >> 1) + E * ((x[1] >> 1) + E * (x[2] >> 1))],
+                       (x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1), beyond};
+    return o;
 }
+
+DEV_FN const double *row_of(const struct godunov_args *a, struct origin o)
+{
+    return a->row + (int64_t)(DEV_MISSING - o.slot) * (a->nvar + 3) * 8 + o.c;
+}
+
+/* The first boundary of direction d that is between, as a face; −1: none. */
+DEV_FN int face_beyond(int beyond, int d)
+{
+    int both = beyond >> 2 * d & 3;
+    return both ? 2 * d + (both >> 1) : -1;
+}
+
+/* Passive scalars, divided by the density. */
+DEV_FN void load_scalars(const struct godunov_args *a, const struct work *k, struct origin o,
+                         int at, double inv)
+{
+    for (int v = GAS; v < a->nvar; v++) {
+        double x = o.slot >= 0 ? a->level.fld[FLD_U + v][o.slot][o.c] : row_of(a, o)[8 * v];
+        for (int d = 0; o.beyond && d < 3; d++) {
+            int f = face_beyond(o.beyond, d);
+            if (f >= 0) x = hydro_boundary_scalar(a->par, f, v, x);
+        }
+        k->scalar[(v - GAS) * CELLS + at] = x * inv;
+    }
+}
+
+/* Primitive variables with the gravity predictor. */
+DEV_FN void put_cell(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                     struct origin o, int at, const double *u, const double *f)
+{
+    struct hydro_state x = hydro_prim(u[0], u[1], u[2], u[3], u[4], a->gas);
+    double v[3] = {x.u, x.v, x.w};
+    s->q[0][at] = x.r;
+    s->q[4][at] = x.p;
+    for (int d = 0; d < 3; d++) {
+        if (a->pfix) k->old[d * CELLS + at] = v[d];
+        if (a->gravity) v[d] += f[d] * (0.5 * a->dt);
+        s->q[1 + d][at] = v[d];
+    }
+    if (a->nvar > GAS) load_scalars(a, k, o, at, 1.0 / x.r);
+}
+
+DEV_FN void load_cell(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                      struct origin o, int at)
+{
+    double u[GAS], g[3] = {0, 0, 0};
+    if (o.slot >= 0) {
+        for (int v = 0; v < GAS; v++) u[v] = a->level.fld[FLD_U + v][o.slot][o.c];
+        for (int d = 0; a->gravity && d < 3; d++) g[d] = a->level.fld[FLD_FX + d][o.slot][o.c];
+    } else {
+        const double *row = row_of(a, o);
+        for (int v = 0; v < GAS; v++) u[v] = row[8 * v];
+        for (int d = 0; a->gravity && d < 3; d++) g[d] = row[8 * (a->nvar + d)];
+    }
+    for (int d = 0; o.beyond && d < 3; d++) {
+        int f = face_beyond(o.beyond, d);
+        if (f < 0) continue;
+        hydro_boundary_gas(a->par, f, u);
+        if (a->par->bound[f] == BOUND_REFLECT) g[d] = -g[d];
+    }
+    s->split[at] = o.slot >= 0 && !o.beyond && a->level.child[o.slot][o.c] >= 0;
+    put_cell(a, k, s, o, at, u, g);
+}
+
+DEV_FN void gather(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                   struct dev_block *b)
+{
+    PHASE (i, 8 * DEV_SLOTS) {
+        int p = i >> 3, c = i & 7;
+        int at = 2 * (p % E) + (c & 1) +
+                 W * (2 * (p / E % E) + (c >> 1 & 1) + W * (2 * (p / E / E) + (c >> 2)));
+        struct origin o = {s->slot[p], c, 0};
+        if (o.slot == NBR_BOUNDARY) o = origin_beyond(a, k, s, at);
+        if (o.slot >= 0 || o.slot <= DEV_MISSING) load_cell(a, k, s, o, at);
+    }
+}
+
+/* ---- rates ---- */
+
+DEV_FN int own_near(const struct godunov_shared *s, int p)
+{
+    const unsigned char *own = s->own + p;
+    return own[0] | own[-1] | own[1] | own[-E] | own[E] | own[-E * E] | own[E * E];
+}
+
+/* Slopes of variable v of a cell. */
+DEV_FN struct hydro_slope3 slopes_of(enum slope type, const double *q, int at, double theta)
+{
+    return hydro_slopes(type, q + at - W * W, q + at, q + at + W * W, W, theta);
+}
+
+DEV_FN void cell_rates(const struct godunov_args *a, struct godunov_shared *s, enum slope type,
+                       int at, int to)
+{
+    const double theta = a->gas.theta, h = 0.5 * (a->dt / a->dx);
+    struct hydro_slope3 r = slopes_of(type, s->q[0], at, theta),
+                        u = slopes_of(type, s->q[1], at, theta),
+                        v = slopes_of(type, s->q[2], at, theta),
+                        w = slopes_of(type, s->q[3], at, theta),
+                        p = slopes_of(type, s->q[4], at, theta);
+    struct hydro_state rate = hydro_trace_rates(r, u, v, w, p, a->gas.gamma);
+    s->rate[0][to] = rate.r * h;
+    s->rate[1][to] = rate.u * h;
+    s->rate[2][to] = rate.v * h;
+    s->rate[3][to] = rate.w * h;
+    s->rate[4][to] = rate.p * h;
+}
+
+DEV_FN void rates(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                  struct dev_block *b, enum slope type)
+{
+    PHASE (i, TRACED) {
+        int x = i % N, y = i / N % N, z = i / N / N;
+        if (i < OWN) {
+            if (!k->full && !own_near(s, place_at(x, y, z))) continue;
+        } else {
+            int f = (i - OWN) / SIDE, d = f >> 1, in = f & 1 ? N - 1 : 0, p = x, q = y;
+            x = d == 0 ? in : p;
+            y = d == 0 ? p : d == 1 ? in : q;
+            z = d == 2 ? in : q;
+            if (!k->full && !s->own[place_at(x, y, z)]) continue;
+            int out = f & 1 ? 1 : -1;
+            x += d == 0 ? out : 0;
+            y += d == 1 ? out : 0;
+            z += d == 2 ? out : 0;
+        }
+        cell_rates(a, s, type, cell_at(x, y, z), i);
+    }
+}
+
+/* ---- fluxes ---- */
+
+/* A face: its direction and number, its cells below and above and their rates. */
+struct face {
+    int dir, i, at, step, lower, upper;
+};
 
 DEV_FN double along(struct hydro_slope3 d, int dir)
 {
     return dir == 0 ? d.x : dir == 1 ? d.y : d.z;
 }
 
-DEV_FN double face_value(struct hydro_slope3 d, int dir, int upper, double h)
+DEV_FN double slope_along(enum slope type, const double *q, const struct face *f, int at,
+                          double theta)
 {
-    return upper ? hydro_face_upper(d.c, along(d, dir), h)
-                 : hydro_face_lower(d.c, along(d, dir), h);
+    if (type == SLOPE_POSITIVE) return along(slopes_of(type, q, at, theta), f->dir);
+    return hydro_slope(type, q[at] - q[at - f->step], q[at + f->step] - q[at], theta);
 }
 
-/* Slopes of variable v of a cell. */
-DEV_FN struct hydro_slope3 slopes_of(const struct godunov_args *a, const struct work *k, int at,
-                                     int v)
-{
-    const double *x = k->q + v * CELLS + at;
-    const int w = k->w, up = w * w;
-    return hydro_slopes(a->par->slope_type, x - up, x, x + up, w, a->gas.theta);
-}
+/* States of variable v below and above a face. */
+struct sides {
+    double l, r;
+};
 
-/* The state of cell `at` traced to its lower or upper face of a direction. Not an array of slopes:
- * it would be indexed in a loop, and live in memory. */
-DEV_FN struct hydro_state traced(const struct godunov_args *a, const struct work *k, int at,
-                                 int dir, int upper, double h)
+DEV_FN struct sides sides_of(const struct godunov_shared *s, enum slope type, const struct face *f,
+                             int v, double theta)
 {
-    struct hydro_slope3 r = slopes_of(a, k, at, 0), u = slopes_of(a, k, at, 1),
-                        v = slopes_of(a, k, at, 2), w = slopes_of(a, k, at, 3),
-                        p = slopes_of(a, k, at, 4);
-    struct hydro_state rate = hydro_trace_rates(r, u, v, w, p, a->gas.gamma), o;
-    double x = face_value(u, dir, upper, rate.u * h), y = face_value(v, dir, upper, rate.v * h),
-           z = face_value(w, dir, upper, rate.w * h);
-    o.r = hydro_floor_density(face_value(r, dir, upper, rate.r * h), r.c, a->gas.smallr);
-    o.p = face_value(p, dir, upper, rate.p * h);
-    o.u = dir == 0 ? x : dir == 1 ? y : z;
-    o.v = dir == 0 ? y : x;
-    o.w = dir == 2 ? y : z;
+    const double *q = s->q[v];
+    const int l = f->at - f->step, r = f->at;
+    struct sides o = {
+        hydro_face_upper(q[l], slope_along(type, q, f, l, theta), s->rate[v][f->lower]),
+        hydro_face_lower(q[r], slope_along(type, q, f, r, theta), s->rate[v][f->upper])};
     return o;
 }
 
-DEV_FN double traced_scalar(const struct godunov_args *a, const struct work *k, int at, int v,
-                            int dir, int upper, double h)
+DEV_FN struct sides scalar_sides(const struct godunov_args *a, const struct godunov_shared *s,
+                                 enum slope type, const struct face *f, const double *q)
 {
-    const double *q = k->q + at;
-    struct hydro_slope3 d = slopes_of(a, k, at, v);
-    double rate = -q[CELLS] * d.x - q[2 * CELLS] * d.y - q[3 * CELLS] * d.z;
-    return face_value(d, dir, upper, rate * h);
+    const double h = 0.5 * (a->dt / a->dx);
+    const int l = f->at - f->step, r = f->at;
+    struct hydro_slope3 x = slopes_of(type, q, l, a->gas.theta),
+                        y = slopes_of(type, q, r, a->gas.theta);
+    double below = -s->q[1][l] * x.x - s->q[2][l] * x.y - s->q[3][l] * x.z,
+           above = -s->q[1][r] * y.x - s->q[2][r] * y.y - s->q[3][r] * y.z;
+    struct sides o = {hydro_face_upper(x.c, along(x, f->dir), below * h),
+                      hydro_face_lower(y.c, along(y, f->dir), above * h)};
+    return o;
 }
 
-/* Fluxes through the lower face of a cell; zero where the finer level has its own. */
-DEV_FN void face_flux(const struct godunov_args *a, const struct work *k, int at, int step, int dir)
+/* Zero where the finer level has its own. */
+DEV_FN void face_flux(const struct godunov_args *a, const struct work *k,
+                      const struct godunov_shared *s, const struct face *f, enum slope type,
+                      enum riemann rs)
 {
-    const double dtdx = a->dt / a->dx, h = 0.5 * dtdx;
-    double *F = k->flux + at;
-    if (k->split[at] | k->split[at - step]) {
-        for (int v = 0; v < a->nflux; v++) F[v * CELLS] = 0.0;
+    const double dtdx = a->dt / a->dx, smallr = a->gas.smallr, theta = a->gas.theta;
+    const int dir = f->dir, n = 1 + dir, t1 = dir == 0 ? 2 : 1, t2 = dir == 2 ? 2 : 3;
+    double *F = k->flux + f->i;
+    if (s->split[f->at] | s->split[f->at - f->step]) {
+        for (int v = 0; v < a->nflux; v++) F[v * ALL] = 0.0;
         return;
     }
-    struct hydro_state l = traced(a, k, at - step, dir, 1, h), r = traced(a, k, at, dir, 0, h);
-    struct hydro_flux f = hydro_face_solve(a->par->riemann, l, r, a->gas);
-    const double mass = f.r * dtdx, left = f.left * dtdx;
+    struct sides r = sides_of(s, type, f, 0, theta), u = sides_of(s, type, f, n, theta),
+                 v = sides_of(s, type, f, t1, theta), w = sides_of(s, type, f, t2, theta),
+                 p = sides_of(s, type, f, 4, theta);
+    struct hydro_state L = {hydro_floor_density(r.l, s->q[0][f->at - f->step], smallr), u.l, v.l,
+                            w.l, p.l},
+                       R = {hydro_floor_density(r.r, s->q[0][f->at], smallr), u.r, v.r, w.r, p.r};
+    struct hydro_flux x = hydro_face_solve(rs, L, R, a->gas);
+    const double mass = x.r * dtdx, left = x.left * dtdx;
     F[0] = mass;
-    F[(1 + dir) * CELLS] = f.u * dtdx;
-    F[(dir == 0 ? 2 : 1) * CELLS] = f.v * dtdx;
-    F[(dir == 2 ? 2 : 3) * CELLS] = f.w * dtdx;
-    F[4 * CELLS] = f.e * dtdx;
-    for (int v = GAS_SCALARS; v < k->nvar; v++) {
-        double L = traced_scalar(a, k, at - step, v, dir, 1, h),
-               R = traced_scalar(a, k, at, v, dir, 0, h);
-        F[v * CELLS] = left * L + (mass - left) * R;
+    F[n * ALL] = x.u * dtdx;
+    F[t1 * ALL] = x.v * dtdx;
+    F[t2 * ALL] = x.w * dtdx;
+    F[4 * ALL] = x.e * dtdx;
+    for (int i = GAS; i < a->nvar; i++) {
+        struct sides q = scalar_sides(a, s, type, f, k->scalar + (i - GAS) * CELLS);
+        F[i * ALL] = left * q.l + (mass - left) * q.r;
     }
     if (!a->pfix) return;
-    F[k->nvar * CELLS] = 0.5 * (l.u + r.u) * dtdx;
-    F[(k->nvar + 1) * CELLS] = f.eint * dtdx;
+    F[a->nvar * ALL] = 0.5 * (L.u + R.u) * dtdx;
+    F[(a->nvar + 1) * ALL] = x.eint * dtdx;
 }
 
-DEV_FN int is_own(const struct work *k, const struct godunov_shared *s, int x, int y, int z)
+/* The place among the rates of the cell beyond a side; a, b: its other coordinates. */
+DEV_FN int beyond_side(int f, int a, int b)
 {
-    if (x < 0 || x >= k->n || y < 0 || y >= k->n || z < 0 || z >= k->n) return 0;
-    int32_t i = s->slot[(x >> 1) + 1 + k->e * ((y >> 1) + 1 + k->e * ((z >> 1) + 1))];
-    return i >= k->first && i < k->first + k->count;
+    return OWN + f * SIDE + a + N * b;
 }
 
 DEV_FN void fluxes(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
-                   struct dev_block *b, int dir)
+                   struct dev_block *b, enum slope type, enum riemann rs)
 {
-    const int nx = k->n + (dir == 0), ny = k->n + (dir == 1), nz = k->n + (dir == 2), w = k->w;
-    const int step = dir == 0 ? 1 : dir == 1 ? w : w * w;
-    PHASE (i, nx * ny * nz) {
-        int x = i % nx, y = i / nx % ny, z = i / nx / ny;
-        if (!is_own(k, s, x, y, z) && !is_own(k, s, x - (dir == 0), y - (dir == 1), z - (dir == 2)))
+    PHASE (i, ALL) {
+        struct face f;
+        int dir = i / FACES, j = i - dir * FACES;
+        int x = dir == 0 ? j % (N + 1) : j % N, jy = dir == 0 ? j / (N + 1) : j / N;
+        int y = dir == 1 ? jy % (N + 1) : jy % N, z = dir == 1 ? jy / (N + 1) : jy / N;
+        int in = dir == 0 ? x : dir == 1 ? y : z, p = dir == 0 ? y : x, q = dir == 2 ? y : z;
+        int one = dir == 0 ? 1 : dir == 1 ? N : SIDE, at = x + N * (y + N * z);
+        if (!k->full && !(s->own[place_at(x, y, z)] |
+                          s->own[place_at(x - (dir == 0), y - (dir == 1), z - (dir == 2))]))
             continue;
-        face_flux(a, k, x + 2 + w * (y + 2 + w * (z + 2)), step, dir);
+        f.dir = dir;
+        f.i = i;
+        f.at = cell_at(x, y, z);
+        f.step = dir == 0 ? 1 : dir == 1 ? W : W * W;
+        f.lower = in == 0 ? beyond_side(2 * dir, p, q) : at - one;
+        f.upper = in == N ? beyond_side(2 * dir + 1, p, q) : at;
+        face_flux(a, k, s, &f, type, rs);
     }
 }
 
-/* ---- sums of fluxes ---- */
-
-DEV_FN void add_fluxes(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
-                       struct dev_block *b, int dir)
+DEV_FN void fluxes_by(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                      struct dev_block *b, enum slope type)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int w = k->w, step = dir == 0 ? 1 : dir == 1 ? w : w * w;
-    PHASE (i, 8 * k->count) {
-        int c = i & 7, at = cell_at(k, s->place[i >> 3], c);
-        int32_t oct = k->first + (i >> 3);
-        for (int v = 0; v < a->nflux; v++) {
-            double d = k->flux[v * CELLS + at] - k->flux[v * CELLS + at + step];
-            if (v < k->nvar) {
-                double *out = a->out + ((int64_t)v * lv->nown + oct) * 8 + c;
-                *out = (dir == 0 ? lv->fld[FLD_U + v][oct][c] : *out) + d;
-            } else {
-                double *out = k->extra + (v - k->nvar) * EXTRA + i;
-                *out = dir == 0 ? d : *out + d;
-            }
-        }
+    switch (a->riemann) {
+#define RIEMANN(name, text, flux)                                                                  \
+    case RIEMANN_##name:                                                                           \
+        fluxes(a, k, s, b, type, RIEMANN_##name);                                                  \
+        break;
+#define ITERATED(name, text)                                                                       \
+    case RIEMANN_##name:                                                                           \
+        break;
+#include "hydro/riemann.def"
+#undef RIEMANN
+#undef ITERATED
+    case RIEMANN_COUNT:
+        break;
     }
+}
+
+/* The faces below a cell; those above are FACE_STEP further. */
+struct cell_faces {
+    int x, y, z;
+};
+enum { FACE_X = 1, FACE_Y = N, FACE_Z = SIDE };
+
+DEV_FN struct cell_faces faces_of(int x, int y, int z)
+{
+    struct cell_faces f = {x + (N + 1) * (y + N * z), FACES + x + N * (y + (N + 1) * z),
+                           2 * FACES + x + N * (y + N * z)};
+    return f;
 }
 
 /* The fluxes through the faces of own octs that have no neighbour there, into their registers. */
 DEV_FN void add_registers(const struct godunov_args *a, const struct work *k,
-                          struct godunov_shared *s, struct dev_block *b, int dir)
+                          struct godunov_shared *s, struct dev_block *b)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int w = k->w, step = dir == 0 ? 1 : dir == 1 ? w : w * w;
-    const int x = dir == 0 ? w : 1, y = dir == 2 ? w : w * w; /* across the face */
-    PHASE (i, 2 * k->count) {
-        int32_t oct = k->first + (i >> 1);
-        int f = 2 * dir + (i & 1);
-        if (lv->nbr[oct][f] != NBR_NONE) continue;
-        int at = cell_at(k, s->place[i >> 1], 0) + (i & 1) * 2 * step;
+    const struct level *lv = &a->level;
+    PHASE (i, 6 * T * T * T) {
+        int f = i % 6, d = f >> 1, j = i / 6, x = j % T, y = j / T % T, z = j / T / T;
+        int place = place_at(2 * x, 2 * y, 2 * z);
+        int32_t oct = s->slot[place];
+        if (!s->own[place] || lv->nbr[oct][f] != NBR_NONE) continue;
+        struct cell_faces of = faces_of(2 * x, 2 * y, 2 * z);
+        int at = d == 0   ? of.x + (f & 1) * 2 * FACE_X
+                 : d == 1 ? of.y + (f & 1) * 2 * FACE_Y
+                          : of.z + (f & 1) * 2 * FACE_Z;
+        int p = d == 0 ? N + 1 : 1, q = d == 0 ? (N + 1) * N : d == 1 ? N * (N + 1) : N;
         double *row = lv->edge_flux + ((int64_t)lv->edge[oct] * 6 + f) * a->nflux;
         for (int v = 0; v < a->nflux; v++) {
-            for (int j = 0; j < 4; j++) {
-                double flux = k->flux[v * CELLS + at + (j & 1) * x + (j >> 1) * y] * 0.125;
+            for (int m = 0; m < 4; m++) {
+                double flux = k->flux[v * ALL + at + (m & 1) * p + (m >> 1) * q] * 0.125;
                 row[v] += f & 1 ? flux : -flux;
             }
         }
@@ -284,27 +409,44 @@ DEV_FN void add_registers(const struct godunov_args *a, const struct work *k,
 
 /* ---- the rest of the step of a cell ---- */
 
-/* A cell of an own oct: its number in the tile, its place in the patch, its new state. */
+/* A cell of an own oct, its place in the patch, its faces, its new state. */
 struct own_cell {
     int32_t oct;
     int c, at;
-    double *u; /* of variable v: v × nown × 8 further */
-    int64_t stride;
-    double velocity, energy; /* the extra fluxes */
+    struct cell_faces face;
+    const double *row[6]; /* registers of the finer level across each face, or NULL */
+    double u[GAS];
+    double velocity, energy; /* sums of the extra fluxes */
 };
 
-DEV_FN void cell_collect(const struct godunov_args *a, const struct work *k, struct own_cell *o)
+DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    if (lv->child[o->oct][o->c] >= 0) return;
+    const struct level *lv = &a->level, *fine = &a->mesh->lev[a->l + 1];
+    int leaf = a->reflux & 2 && lv->child[o->oct][o->c] < 0;
     for (int f = 0; f < 6; f++) {
-        const double *row = hydro_register(lv, lv + 1, o->oct, o->c, f, a->nflux);
+        const double *row = leaf ? hydro_register(lv, fine, o->oct, o->c, f, a->nflux) : NULL;
+        o->row[f] = row;
         if (!row) continue;
-        for (int v = 0; v < k->nvar; v++) o->u[v * o->stride] += row[v];
+        for (int v = 0; v < GAS; v++) o->u[v] += row[v];
         if (!a->pfix) continue;
-        o->velocity += row[k->nvar];
-        o->energy += row[k->nvar + 1];
+        o->velocity += row[a->nvar];
+        o->energy += row[a->nvar + 1];
     }
+}
+
+DEV_FN double cell_sum(const struct work *k, const struct own_cell *o, int v, double u)
+{
+    const double *x = k->flux + v * ALL + o->face.x, *y = k->flux + v * ALL + o->face.y,
+                 *z = k->flux + v * ALL + o->face.z;
+    return hydro_add_fluxes(u, x[0], x[FACE_X], y[0], y[FACE_Y], z[0], z[FACE_Z]);
+}
+
+/* The same, of nothing. */
+DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
+{
+    const double *x = k->flux + v * ALL + o->face.x, *y = k->flux + v * ALL + o->face.y,
+                 *z = k->flux + v * ALL + o->face.z;
+    return hydro_add_faces(hydro_add_faces(x[0] - x[FACE_X], y[0], y[FACE_Y]), z[0], z[FACE_Z]);
 }
 
 /* Velocity component of the cell across face f, and its distance: 1, or 1½ cells where it is
@@ -312,10 +454,9 @@ DEV_FN void cell_collect(const struct godunov_args *a, const struct work *k, str
 DEV_FN double velocity_across(const struct godunov_args *a, const struct work *k,
                               const struct own_cell *o, int f, double *distance)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
-    const int d = f >> 1, step = d == 0 ? 1 : d == 1 ? k->w : k->w * k->w;
+    const int d = f >> 1, step = d == 0 ? 1 : d == 1 ? W : W * W;
     *distance = 1.0;
-    if (((o->c >> d & 1) != 0) != (f & 1) || lv->nbr[o->oct][f] != NBR_NONE)
+    if (((o->c >> d & 1) != 0) != (f & 1) || a->level.nbr[o->oct][f] != NBR_NONE)
         return k->old[d * CELLS + o->at + (f & 1 ? step : -step)];
     struct hydro_cell x = hydro_cell_across(a->mesh, a->l, o->oct, o->c, f);
     const struct level *up = &a->mesh->lev[x.level];
@@ -328,11 +469,10 @@ DEV_FN double velocity_across(const struct godunov_args *a, const struct work *k
 DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
                              const struct own_cell *o)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
     const double dx = a->dx, dx2 = dx + dx, *v = k->old + o->at;
-    const int y = k->w, z = k->w * k->w;
+    const int y = W, z = W * W;
     int edge = 0;
-    for (int f = 0; f < 6; f++) edge |= lv->nbr[o->oct][f] == NBR_NONE;
+    for (int f = 0; f < 6; f++) edge |= a->level.nbr[o->oct][f] == NBR_NONE;
     if (!edge)
         return (v[1] - v[-1]) / dx2 + (v[CELLS + y] - v[CELLS - y]) / dx2 +
                (v[2 * CELLS + z] - v[2 * CELLS - z]) / dx2;
@@ -345,44 +485,58 @@ DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
     return div;
 }
 
+DEV_FN double *new_of(const struct godunov_args *a, const struct own_cell *o, int v)
+{
+    return a->out + ((int64_t)v * a->level.nown + o->oct) * 8 + o->c;
+}
+
+DEV_FN void cell_scalars(const struct godunov_args *a, const struct work *k,
+                         const struct own_cell *o, double old_density)
+{
+    double factor = hydro_scalar_factor(old_density, o->u[0], a->gas.smallr);
+    for (int v = GAS; v < a->nvar; v++) {
+        double old = a->level.fld[FLD_U + v][o->oct][o->c], x = cell_sum(k, o, v, old);
+        for (int f = 0; f < 6; f++)
+            if (o->row[f]) x += o->row[f][v];
+        *new_of(a, o, v) = factor != 0.0 ? old * factor : x;
+    }
+}
+
 DEV_FN void cell_finish(const struct godunov_args *a, const struct work *k, struct own_cell *o)
 {
-    const struct level *lv = &a->mesh->lev[a->l];
+    const struct level *lv = &a->level;
     const double smallr = a->gas.smallr;
-    double *u = o->u, eint = 0.0;
-    const int64_t n = o->stride;
-    double old[5];
-    for (int v = 0; v < 5; v++) old[v] = lv->fld[FLD_U + v][o->oct][o->c];
-    if (a->reflux & 2) cell_collect(a, k, o);
+    double *u = o->u, eint = 0.0, old[GAS];
+    for (int v = 0; v < GAS; v++) old[v] = lv->fld[FLD_U + v][o->oct][o->c];
+    for (int v = 0; v < GAS; v++) u[v] = cell_sum(k, o, v, old[v]);
+    o->velocity = a->pfix ? cell_extra(k, o, a->nvar) : 0.0;
+    o->energy = a->pfix ? cell_extra(k, o, a->nvar + 1) : 0.0;
+    cell_collect(a, o);
     if (a->gravity)
-        hydro_pull_cell(u[0], &u[n], &u[2 * n], &u[3 * n], &u[4 * n], old[0],
-                        lv->fld[FLD_FX][o->oct][o->c], lv->fld[FLD_FY][o->oct][o->c],
-                        lv->fld[FLD_FZ][o->oct][o->c], smallr, a->dt);
+        hydro_pull_cell(u[0], &u[1], &u[2], &u[3], &u[4], old[0], lv->fld[FLD_FX][o->oct][o->c],
+                        lv->fld[FLD_FY][o->oct][o->c], lv->fld[FLD_FZ][o->oct][o->c], smallr,
+                        a->dt);
     if (a->pfix)
         eint = hydro_pdv_cell(old[0], old[1], old[2], old[3], old[4], o->energy,
                               cell_expansion(a, k, o), smallr, a->par->gamma - 1.0, a->dt);
-    double factor = k->nvar > GAS_SCALARS ? hydro_scalar_factor(old[0], u[0], smallr) : 0.0;
-    for (int v = GAS_SCALARS; factor != 0.0 && v < k->nvar; v++)
-        u[v * n] = lv->fld[FLD_U + v][o->oct][o->c] * factor;
+    if (a->nvar > GAS) cell_scalars(a, k, o, old[0]);
     if (a->pfix)
-        u[4 * n] = hydro_energy_choose(u[0], u[n], u[2 * n], u[3 * n], u[4 * n], eint, o->velocity,
-                                       3.0 * a->hexp * a->dx, a->dx, a->dt, smallr,
-                                       a->par->beta_fix);
+        u[4] = hydro_energy_choose(u[0], u[1], u[2], u[3], u[4], eint, o->velocity,
+                                   3.0 * a->hexp * a->dx, a->dx, a->dt, smallr, a->par->beta_fix);
+    for (int v = 0; v < GAS; v++) *new_of(a, o, v) = u[v];
 }
 
 DEV_FN void finish(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
                    struct dev_block *b)
 {
-    const int64_t nown = a->mesh->lev[a->l].nown;
-    PHASE (i, 8 * k->count) {
+    PHASE (i, OWN) {
+        int x = i % N, y = i / N % N, z = i / N / N, p = place_at(x, y, z);
+        if (!k->full && !s->own[p]) continue;
         struct own_cell o;
-        o.oct = k->first + (i >> 3);
-        o.c = i & 7;
-        o.at = cell_at(k, s->place[i >> 3], o.c);
-        o.u = a->out + (int64_t)o.oct * 8 + o.c;
-        o.stride = nown * 8;
-        o.velocity = a->pfix ? k->extra[i] : 0.0;
-        o.energy = a->pfix ? k->extra[EXTRA + i] : 0.0;
+        o.oct = s->slot[p];
+        o.c = (x & 1) + 2 * (y & 1) + 4 * (z & 1);
+        o.at = cell_at(x, y, z);
+        o.face = faces_of(x, y, z);
         cell_finish(a, k, &o);
     }
 }
@@ -390,30 +544,28 @@ DEV_FN void finish(const struct godunov_args *a, const struct work *k, struct go
 /* ---- the kernels ---- */
 
 DEV_FN void tiles(const struct godunov_args *a, struct godunov_shared *s, struct dev_block *b,
-                  int bounded)
+                  enum slope type)
 {
     for (int32_t tile = b->index; tile < a->tiles; tile += b->count) {
         struct work k = work_of(a, b, tile);
-        gather(a, &k, tile, s, b, bounded);
-        PHASE (i, k.w * k.w * k.w) {
-            cell_prim(a, &k, i);
-        }
-        for (int dir = 0; dir < 3; dir++) {
-            fluxes(a, &k, s, b, dir);
-            add_fluxes(a, &k, s, b, dir);
-            if (a->reflux & 1) add_registers(a, &k, s, b, dir);
-        }
+        find_octs(a, &k, s, b);
+        gather(a, &k, s, b);
+        rates(a, &k, s, b, type);
+        fluxes_by(a, &k, s, b, type);
+        if (a->reflux & 1) add_registers(a, &k, s, b);
         finish(a, &k, s, b);
     }
 }
 
-KERNEL(godunov, struct godunov_args, struct godunov_shared, DEV_THREADS)
-{
-    tiles(a, s, b, 0);
-}
+#define GODUNOV(name, type)                                                                        \
+    KERNEL(name, struct godunov_args, struct godunov_shared, GODUNOV_THREADS)                      \
+    {                                                                                              \
+        tiles(a, s, b, type);                                                                      \
+    }
 
-/* The same beside boundaries of the box: its own kernel, for it needs more registers. */
-KERNEL(godunov_bounded, struct godunov_args, struct godunov_shared, DEV_THREADS)
-{
-    tiles(a, s, b, 1);
-}
+GODUNOV(godunov_none, SLOPE_NONE)
+GODUNOV(godunov_minmod, SLOPE_MINMOD)
+GODUNOV(godunov_moncen, SLOPE_MONCEN)
+GODUNOV(godunov_positive, SLOPE_POSITIVE)
+GODUNOV(godunov_vanleer, SLOPE_VANLEER)
+GODUNOV(godunov_theta, SLOPE_THETA)

@@ -236,33 +236,50 @@ static enum err scratch_need(struct hydro_dev *h, struct dev_scratch *s, size_t 
     return OK;
 }
 
+static const struct dev_kernel *godunov_for(enum slope type)
+{
+    switch (type) {
+    case SLOPE_NONE:
+        break;
+    case SLOPE_MINMOD:
+        return &godunov_minmod;
+    case SLOPE_MONCEN:
+        return &godunov_moncen;
+    case SLOPE_POSITIVE:
+        return &godunov_positive;
+    case SLOPE_VANLEER:
+        return &godunov_vanleer;
+    case SLOPE_THETA:
+        return &godunov_theta;
+    }
+    return &godunov_none;
+}
+
 static enum err advance(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
                         struct godunov_args *a)
 {
     struct dev_tiles *t = &h->tiles[l];
     const lidx nown = m->lev[l].nown;
-    bool bounded = false;
     size_t row = sizeof(double) * 8 * (size_t)(p->nvar + 3),
            of_gas = sizeof *m->lev[l].fld[0] * (size_t)nown;
     int blocks = 2 * dev_processors(h->dev);
     if (blocks > t->n) blocks = t->n;
     TRY(scratch_need(h, &h->rows, row * (size_t)t->nmissing, "hydro missing octs"));
-    TRY(scratch_need(h, &h->tile,
-                     sizeof(double) * DEV_CELLS * (size_t)blocks * GODUNOV_PLANES((size_t)p->nvar),
+    size_t planes = (size_t)GODUNOV_PLANES(p->nvar, p->pressure_fix);
+    TRY(scratch_need(h, &h->tile, sizeof(double) * DEV_CELLS * (size_t)blocks * planes,
                      "hydro tile scratch"));
     TRY(scratch_need(h, &h->out, of_gas * (size_t)p->nvar, "mesh gas"));
     if (t->nmissing > 0)
         dev_launch(h->stream, &gas_missing, blocks_of(t->nmissing),
                    &(struct gas_missing_args){h->mirror->there, h->par, l, t->nmissing, t->parent,
                                               h->rows.p});
-    for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
     a->tiles = t->n;
     a->first = t->first;
     a->slot = t->slot;
     a->row = h->rows.p;
     a->scratch = h->tile.p;
     a->out = h->out.p;
-    dev_launch(h->stream, bounded ? &godunov_bounded : &godunov, blocks, a);
+    dev_launch(h->stream, godunov_for(p->slope_type), blocks, a);
     for (int v = 0; v < p->nvar; v++)
         dev_copy(h->stream, h->mirror->image->lev[l].fld[FLD_U + v],
                  a->out + (size_t)v * 8 * (size_t)nown, of_gas);
@@ -278,7 +295,9 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
     bool own = mirror_has_edges(x, m, l), below = l < m->levelmax && mirror_has_edges(x, m, l + 1);
     struct godunov_args a = {.mesh = x->there,
                              .par = h->par,
+                             .level = x->image->lev[l],
                              .gas = hydro_gas_of(p),
+                             .riemann = p->riemann,
                              .l = l,
                              .depth = h->tiles[l].depth,
                              .nvar = p->nvar,

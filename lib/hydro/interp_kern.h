@@ -50,18 +50,32 @@ PTAH_HD_FN void hydro_keep_out(const struct hydro_par *p, int f, double *u)
     u[GAS_ENERGY] += 0.5 * (*normal * *normal - before * before) / d;
 }
 
-/* Turns the state u of the cell next to boundary f into that of the cell beyond it. */
-PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
+/* Turns the state u of the cell next to boundary f into that of the cell beyond it: without
+ * passive scalars, and one of them. */
+PTAH_HD_FN void hydro_boundary_gas(const struct hydro_par *p, int f, double *u)
 {
     if (p->bound[f] == BOUND_REFLECT) u[1 + (f >> 1)] = -u[1 + (f >> 1)];
     if (p->bound[f] == BOUND_OUTFLOW && p->no_inflow) hydro_keep_out(p, f, u);
     if (p->bound[f] != BOUND_IMPOSED) return;
     const double *q = p->bound_state[f];
     u[0] = hydro_max(q[0], p->smallr);
-    for (int v = 1; v < p->nvar; v++) u[v] = q[0] * q[v];
     double ekin = 0.0;
-    for (int d = 1; d <= 3; d++) ekin += 0.5 * u[d] * u[d] / u[0];
+    for (int d = 1; d <= 3; d++) {
+        u[d] = q[0] * q[d];
+        ekin += 0.5 * u[d] * u[d] / u[0];
+    }
     u[GAS_ENERGY] = ekin + q[GAS_ENERGY] / (p->gamma - 1.0);
+}
+
+PTAH_HD_FN double hydro_boundary_scalar(const struct hydro_par *p, int f, int v, double u)
+{
+    return p->bound[f] == BOUND_IMPOSED ? p->bound_state[f][0] * p->bound_state[f][v] : u;
+}
+
+PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u)
+{
+    hydro_boundary_gas(p, f, u);
+    for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = hydro_boundary_scalar(p, f, v, u[v]);
 }
 
 /* The state of the cell across face f; beyond a boundary the one that the boundary condition

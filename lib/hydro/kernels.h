@@ -1,6 +1,6 @@
 /* hydro/kernels: arguments of the gas's kernels. Each is the struct of a kernel of the same name in
- * godunov_kernel.c, slots_kernel.c or gas_kernel.c. Pointers are the device's; so are those of the
- * mesh. Private to hydro. */
+ * slots_kernel.c or gas_kernel.c; godunov_args that of all in godunov_kernel.c. Pointers are the
+ * device's; so are those of the mesh. Private to hydro. */
 #pragma once
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
@@ -12,7 +12,8 @@ enum {
     DEV_UNUSED = -3,                    /* slots: no own cell reads it */
     DEV_MISSING = -16,                  /* slots: this − row of a missing oct */
     DEV_OWN_CELLS = 8 << 3 * DEV_DEPTH, /* cells of a tile */
-    DEV_THREADS = 256
+    DEV_THREADS = 256,
+    GODUNOV_THREADS = 512
 };
 
 /* One own oct after the other: whether a tile begins with it. */
@@ -60,20 +61,21 @@ struct gas_missing_args {
 struct godunov_args {
     const struct mesh *mesh;
     const struct hydro_par *par;
+    struct level level; /* level l of the mesh: nearer */
     struct hydro_gas gas;
+    enum riemann riemann;
     int l, depth, nvar, nflux; /* nflux: with pressure_fix two more than nvar */
     int32_t tiles;
     const int32_t *first, *slot;
     const double *row;
-    double *scratch; /* of each block GODUNOV_PLANES(nvar) × DEV_CELLS doubles */
+    double *scratch; /* of each block GODUNOV_PLANES × DEV_CELLS doubles */
     double *out;     /* [nvar][nown][8] */
     double dt, hexp, dx;
     int gravity, pfix, reflux; /* reflux: 1 own registers, 2 those of the finer level */
 };
 
-/* Planes of a block's scratch: q[nvar], f[3], old velocities [3], fluxes [nflux], sums of the two
- * extra fluxes, split. */
-#define GODUNOV_PLANES(nvar) (2 * (nvar) + 11)
+/* Planes of a block's scratch: fluxes, passive scalars, old velocities. */
+#define GODUNOV_PLANES(nvar, pfix) (2 * (nvar)-GAS_SCALARS + ((pfix) ? 5 : 0))
 
 struct gas_kick_args {
     const struct mesh *mesh;
@@ -93,6 +95,7 @@ struct gas_courant_args {
 
 #ifndef __CUDACC__
 #include "dev/kernel.h"
-extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing, godunov,
-    godunov_bounded, gas_kick, gas_courant;
+extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing,
+    godunov_none, godunov_minmod, godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta,
+    gas_kick, gas_courant;
 #endif

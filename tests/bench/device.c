@@ -1,0 +1,263 @@
+/* device: how long the kernels of a device take, on meshes that are made in memory.
+ *
+ *     device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]
+ *     device KIND levels LEVEL        a complete level with two finer ones in a ball
+ *     device KIND bus                 copies, and how long a launch takes
+ *
+ * KIND: cuda or host (gpu_device); cpu: what the CPU does instead. Rows on stdout, tab-separated:
+ * kernel, level, launches, milliseconds in a step (the least of REPEATS), own cells of the level,
+ * cells per second, and bytes per second as if each variable were read and written once. Last the
+ * digest of the gas, the same for all kinds. Exit status 2: there is no such device. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "base/timer.h"
+#include "dev/dev.h"
+#include "gas_mesh.h"
+#include "hydro/hydro_dev.h"
+#include "oct/mirror.h"
+
+enum { REPEATS = 5 };
+
+static struct hydro_par par = {.nvar = 5,
+                               .gamma = 1.4,
+                               .smallr = 1e-10,
+                               .smallc = 1e-10,
+                               .courant_factor = 0.8,
+                               .riemann = RIEMANN_LLF,
+                               .slope_type = SLOPE_MINMOD,
+                               .slope_theta = 1.5,
+                               .interpol_type = 1};
+
+static bool ball(const double *x, int l, int levelmin)
+{
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) r2 += (x[d] - 0.5) * (x[d] - 0.5);
+    return r2 < (l == levelmin ? 0.09 : 0.03);
+}
+
+static void fill(struct mesh *m)
+{
+    struct rng r = rng_make(18, 1, 1);
+    for (int l = 1; l <= m->levelmax; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            for (int c = 0; c < 8; c++) {
+                double rho = 0.5 + rng_uniform(&r), ekin = 0;
+                for (int v = 1; v < m->nvar; v++) {
+                    double q = v < GAS_ENERGY ? rng_uniform(&r) - 0.5 : rng_uniform(&r);
+                    if (v < GAS_ENERGY) ekin += 0.5 * rho * q * q;
+                    m->lev[l].fld[FLD_U + v][i][c] = v == GAS_ENERGY ? 2.5 + ekin : rho * q;
+                }
+                m->lev[l].fld[FLD_U][i][c] = rho;
+            }
+    for (int l = m->levelmax - 1; l >= 1; l--) hydro_restrict(m, l, &par);
+}
+
+static uint64_t digest(const struct mesh *m)
+{
+    uint64_t hash = 0;
+    for (int l = 1; l <= m->levelmax; l++)
+        for (lidx i = 0; i < 8 * m->lev[l].nown; i++)
+            for (int v = 0; v < m->nvar; v++) {
+                uint64_t bits;
+                memcpy(&bits, &m->lev[l].fld[FLD_U + v][i / 8][i % 8], 8);
+                hash = (hash ^ bits) * 0x100000001b3u;
+            }
+    return hash;
+}
+
+static void fail_if(enum err err)
+{
+    if (err == OK) return;
+    fprintf(stderr, "device: %s\n", err_message());
+    exit(1);
+}
+
+/* ---- times of kernels ---- */
+
+enum { KERNELS = 64 };
+
+/* Of one level: of each kernel the least time of a step. */
+struct table {
+    int64_t cells;
+    struct dev_time before[KERNELS], least[KERNELS];
+    int n;
+};
+
+static void table_begin(struct table *t, const struct dev *d)
+{
+    const struct dev_time *now;
+    if (!d) return;
+    memset(t->before, 0, sizeof t->before);
+    for (int i = 0; i < KERNELS && (now = dev_time(d, i)); i++) t->before[i] = *now;
+}
+
+static void table_end(struct table *t, const struct dev *d)
+{
+    const struct dev_time *now;
+    if (!d) return;
+    for (int i = 0; i < KERNELS && (now = dev_time(d, i)); i++) {
+        int64_t n = now->launches - t->before[i].launches;
+        double seconds = now->seconds - t->before[i].seconds;
+        if (n == 0 || (t->least[i].launches && t->least[i].seconds <= seconds)) continue;
+        t->least[i] = (struct dev_time){now->kernel, n, now->blocks - t->before[i].blocks, seconds};
+        if (i >= t->n) t->n = i + 1;
+    }
+}
+
+static void table_print(const struct table *t, int level)
+{
+    for (int i = 0; i < t->n; i++) {
+        const struct dev_time *k = &t->least[i];
+        if (!k->launches) continue;
+        double rate = (double)t->cells / k->seconds;
+        printf("%s\t%d\t%lld\t%.4f\t%lld\t%.4g\t%.4g\n", k->kernel, level, (long long)k->launches,
+               1e3 * k->seconds, (long long)t->cells, rate, 16.0 * par.nvar * rate);
+    }
+}
+
+/* ---- the gas ---- */
+
+struct bench {
+    struct dev *dev; /* NULL: the CPU */
+    struct dev_stream *stream;
+    struct mirror mirror;
+    struct hydro_dev *hydro;
+    struct mesh mesh;
+    struct table table[LEVEL_MAX + 1];
+    double seconds; /* of all Godunov steps of a step: the least */
+};
+
+/* The Godunov step of a level, of the gas as it is there. */
+static double update(struct bench *x, int l, double dt)
+{
+    struct mesh *m = &x->mesh;
+    if (x->dev) fail_if(mirror_need(&x->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    if (x->dev) fail_if(dev_wait(x->stream));
+    table_begin(&x->table[l], x->dev);
+    double begin = timer_wall();
+    if (x->dev) {
+        fail_if(hydro_dev_update(x->hydro, m, l, dt, 0, &par));
+        fail_if(dev_wait(x->stream));
+    } else {
+        hydro_update(m, l, dt, 0, &par);
+    }
+    double seconds = timer_wall() - begin;
+    x->table[l].cells = 8 * (int64_t)m->lev[l].nown;
+    table_end(&x->table[l], x->dev);
+    if (x->dev && m->levelmax > m->levelmin) fail_if(mirror_home(&x->mirror, m, true));
+    return seconds;
+}
+
+static double step(struct bench *x, int l, double dt)
+{
+    struct mesh *m = &x->mesh;
+    double seconds = 0;
+    bool finer = l < m->levelmax;
+    if (finer) hydro_edge_begin(m, l + 1, &par);
+    if (finer) seconds += step(x, l + 1, dt);
+    seconds += update(x, l, dt);
+    if (finer) hydro_edge_end(m, l + 1);
+    if (finer) hydro_restrict(m, l, &par);
+    return seconds;
+}
+
+static void gas(struct bench *x, int levelmin, int levelmax)
+{
+    static const bool periodic[6] = {false};
+    struct mesh *m = &x->mesh;
+    gas_mesh(m, levelmin, levelmax, &par, false, periodic, ball);
+    fill(m);
+    if (x->dev) {
+        x->stream = dev_stream_new(x->dev);
+        fail_if(mirror_init(&x->mirror, x->dev, x->stream));
+        fail_if(hydro_dev_new(&x->hydro, &x->mirror));
+    }
+    double dt = 0.2 * hydro_courant(m, levelmax, &par);
+    x->seconds = HUGE_VAL;
+    for (int k = 0; k < REPEATS; k++) x->seconds = fmin(x->seconds, step(x, levelmin, dt));
+    if (x->dev) fail_if(mirror_home(&x->mirror, m, true));
+    printf("kernel\tlevel\tlaunches\tms\tcells\tcells_s\tbytes_s\n");
+    for (int l = levelmin; l <= levelmax; l++) table_print(&x->table[l], l);
+    printf("# Godunov steps of all levels: %.3f ms\n", 1e3 * x->seconds);
+    printf("# digest %016llx\n", (unsigned long long)digest(m));
+    if (x->dev) {
+        dev_stream_free(&x->stream);
+        hydro_dev_free(&x->hydro);
+        mirror_fini(&x->mirror);
+    }
+    mesh_fini(m);
+}
+
+/* ---- the bus ---- */
+
+static double seconds_of(struct dev *d, struct dev_stream *s, int way, char *there, char *here,
+                         size_t bytes)
+{
+    double least = HUGE_VAL;
+    for (int k = 0; k < REPEATS; k++) {
+        double begin = timer_wall();
+        if (way == 0) dev_put(s, there, here, bytes);
+        if (way == 1) dev_get(s, here, there, bytes);
+        if (way == 2) dev_copy(s, there, there + bytes, bytes);
+        for (int i = 0; way == 3 && i < 1000; i++) dev_fill(s, there, i, 256);
+        fail_if(dev_wait(s));
+        least = fmin(least, timer_wall() - begin);
+    }
+    return least;
+}
+
+static void bus(struct dev *d)
+{
+    void *there;
+    size_t bytes = (size_t)(dev_is_host(d) ? 8 : 512) << 20;
+    char *here = mem_zero(bytes, "test");
+    struct dev_stream *s = dev_stream_new(d);
+    fail_if(dev_new(d, &there, 2 * bytes, "bench"));
+    fail_if((dev_fill(s, there, 0, 2 * bytes), dev_wait(s)));
+    printf("what\tbytes_s\n");
+    printf("put\t%.4g\n", (double)bytes / seconds_of(d, s, 0, there, here, bytes));
+    printf("get\t%.4g\n", (double)bytes / seconds_of(d, s, 1, there, here, bytes));
+    /* read and written */
+    printf("copy\t%.4g\n", 2 * (double)bytes / seconds_of(d, s, 2, there, here, bytes));
+    printf("# a launch: %.2f us\n", 1e3 * seconds_of(d, s, 3, there, here, bytes));
+    dev_stream_free(&s);
+    dev_free(d, there);
+    mem_free(here);
+}
+
+static int number(const char *word)
+{
+    return (int)strtol(word, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench x;
+    char why[DEV_WHY];
+    const char *what = argc > 2 ? argv[2] : "";
+    bool uniform = strcmp(what, "uniform") == 0, levels = strcmp(what, "levels") == 0;
+    if ((argc < 4 && strcmp(what, "bus") != 0) || (!uniform && !levels && argc > 3)) {
+        fprintf(stderr, "usage: device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]\n"
+                        "       device KIND levels LEVEL\n       device KIND bus\n");
+        return 1;
+    }
+    int level = argc > 3 ? number(argv[3]) : 0;
+    if (argc > 5) par.slope_type = (enum slope)number(argv[4]);
+    if (argc > 5) par.riemann = hydro_riemann_named(argv[5]);
+    if (argc > 6) par.nvar = number(argv[6]);
+    bool cpu = strcmp(argv[1], "cpu") == 0 && (uniform || levels);
+    if (!cpu) x.dev = dev_open(&(struct dev_how){.kind = argv[1], .timed = true}, why);
+    if (!cpu && !x.dev) {
+        fprintf(stderr, "device: %s\n", why);
+        return 2;
+    }
+    printf("# %s\n", cpu ? "the CPU" : dev_name(x.dev));
+    if (uniform || levels) gas(&x, level, level + (levels ? 2 : 0));
+    if (!uniform && !levels) bus(x.dev);
+    if (x.dev) dev_close(&x.dev);
+    return 0;
+}
