@@ -17,7 +17,8 @@
  * phase `continue` is allowed, `break` and `return` are not. What lives longer than a phase is in s
  * or in memory of the device.
  *
- * DEV_FN: functions of kernels, which may hold phases.
+ * DEV_FN: functions of kernels, which may hold phases. dev_add_i64, dev_add_i32: sums of integers
+ * into memory of the block or of the device, which have no order.
  *
  * Bits are those of the CPU: no fused operations (-fmad=false), point functions from headers. */
 #pragma once
@@ -69,6 +70,16 @@ struct dev_kernel {
 #define PHASE(i, n)                                                                                \
     for (int phase_ = 1; phase_; phase_ = 0, __syncthreads())                                      \
         for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
+
+/* Adds to what other threads add to at the same time; returns what was there. */
+DEV_FN int64_t dev_add_i64(int64_t *to, int64_t x)
+{
+    return (int64_t)atomicAdd((unsigned long long *)to, (unsigned long long)x);
+}
+DEV_FN int32_t dev_add_i32(int32_t *to, int32_t x)
+{
+    return atomicAdd(to, x);
+}
 
 #else
 
@@ -134,5 +145,14 @@ static inline void dev_walk_on(struct dev_walk *w)
 #define PHASE(i, n)                                                                                \
     for (struct dev_walk walk_ = dev_walk(b, (n)); walk_.left > 0; dev_walk_on(&walk_))            \
         for (int i = walk_.at, once_ = 1; once_; once_ = 0, (void)(i))
+
+static inline int64_t dev_add_i64(int64_t *to, int64_t x)
+{
+    return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
+static inline int32_t dev_add_i32(int32_t *to, int32_t x)
+{
+    return __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
 
 #endif

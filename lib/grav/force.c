@@ -12,16 +12,11 @@
 static const double KPC = 3.0856776e21, PC = 3.0856776e18, MYR = 3.15576e13, G_CGS = 6.67408e-8,
                     PI = 3.14159265358979323846;
 
-/* n[0], n[1]: the octs before and after o along the direction of `bit`. */
-static inline void gradient(const double o[8], const double *lo, const double *hi, int bit,
-                            double dx, double f[8])
+/* lo, hi: the octs before and after o along direction d. */
+static inline void gradient(const double o[8], const double *lo, const double *hi, int d, double dx,
+                            double f[8])
 {
-    double a = 0.5 * 4.0 / 3.0 / dx, b = 0.25 * 1.0 / 3.0 / dx;
-    for (int c = 0; c < 8; c++) {
-        bool right = c & bit;
-        double m1 = right ? o[c ^ bit] : lo[c ^ bit], p1 = right ? hi[c ^ bit] : o[c ^ bit];
-        f[c] = a * (m1 - p1) - b * (lo[c] - hi[c]);
-    }
+    for (int c = 0; c < 8; c++) f[c] = force_cell(o, lo, hi, d, c, dx);
 }
 
 static void force_self(struct mesh *m, int l, double tfrac, double mass, const double com[3])
@@ -41,9 +36,9 @@ static void force_self(struct mesh *m, int l, double tfrac, double mass, const d
                 if (j < 0) interpol_face(&here, i, f, beyond[f]);
                 n[f] = j < 0 ? beyond[f] : phi[j];
             }
-            gradient(phi[i], n[0], n[1], 1, dx, lv->fld[FLD_FX][i]);
-            gradient(phi[i], n[2], n[3], 2, dx, lv->fld[FLD_FY][i]);
-            gradient(phi[i], n[4], n[5], 4, dx, lv->fld[FLD_FZ][i]);
+            gradient(phi[i], n[0], n[1], 0, dx, lv->fld[FLD_FX][i]);
+            gradient(phi[i], n[2], n[3], 1, dx, lv->fld[FLD_FY][i]);
+            gradient(phi[i], n[4], n[5], 2, dx, lv->fld[FLD_FZ][i]);
         }
     }
 }

@@ -17,11 +17,12 @@
 #include "dom/ghost.h"
 #include "grav/cg.h"
 #include "grav/fourier.h"
+#include "grav/grav_kern.h"
 #include "grav/interpol.h"
 #include "grav/mg.h"
 #include "oct/fields.h"
 
-enum { MAX_CYCLES = GRAV_CYCLES, SWEEPS = 2 };
+enum { MAX_CYCLES = GRAV_CYCLES };
 
 static bool has_boundaries(const struct mesh *m)
 {
@@ -70,7 +71,7 @@ static void freeze_boundary(struct interpol *here, const struct level *lv, lidx 
         interpol_face(here, i, f, beyond);
         for (int k = 0; k < 8; k++)
             if (((k & bit) != 0) == (f & 1))
-                rhs[k] -= 2.0 * inv_dx2 * (0.5 * beyond[k ^ bit] + 0.5 * phi[k]);
+                rhs[k] -= kern_frozen(beyond[k ^ bit], phi[k], inv_dx2);
     }
 }
 
@@ -79,7 +80,7 @@ static void source_oct(struct interpol *here, const struct level *lv, lidx i, do
                        double rho_tot, double rhs[8])
 {
     double inv_dx2 = (double)((int64_t)1 << lv->level) * (double)((int64_t)1 << lv->level);
-    for (int k = 0; k < 8; k++) rhs[k] = fourpi * (lv->fld[FLD_RHO][i][k] - rho_tot);
+    for (int k = 0; k < 8; k++) rhs[k] = kern_source(lv->fld[FLD_RHO][i][k], rho_tot, fourpi);
     freeze_boundary(here, lv, i, inv_dx2, rhs);
 }
 
@@ -147,7 +148,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
     bool owed = false;
     *rep = (struct grav_report){0};
     for (int n = 0;; n++) {
-        mg_sweeps(c, top, *safe, SWEEPS, false);
+        mg_sweeps(c, top, *safe, MG_SWEEPS, false);
         if (n == 0)
             residual(top, &norm);
         else
@@ -159,7 +160,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
             now[n - 1] = err = error_get(top, &norm, first, rho_tot);
             if (err < p->epsilon || (err > 0.5 * last && !*safe)) return false;
         }
-        mg_sweeps(c, top, *safe, SWEEPS, true);
+        mg_sweeps(c, top, *safe, MG_SWEEPS, true);
         residual(top, &norm);
         owed = late && n + 1 < MAX_CYCLES && past[n] > 4 * p->epsilon;
         if (owed) continue;

@@ -7,7 +7,6 @@
 #pragma once
 #include "oct/okey.h"
 
-static const int KERN_RED[4] = {0, 3, 5, 6}, KERN_BLACK[4] = {1, 2, 4, 7};
 static const double KERN_ZERO[8] __attribute__((aligned(64))) = {0};
 
 /* Rows of the face neighbours when all are there. */
@@ -22,21 +21,43 @@ PTAH_HD_FN void kern_rows_edge(const double (*u)[8], const lidx nbr[6], const do
     for (int f = 0; f < 6; f++) n[f] = nbr[f] >= 0 ? u[nbr[f]] : KERN_ZERO;
 }
 
-/* Sums over the neighbours of the red cells, and of the black cells. */
+/* The k-th red or black cell. */
+PTAH_HD int kern_cell(bool red, int k)
+{
+    return 2 * k | (((k ^ k >> 1) & 1) ^ !red);
+}
+
+/* Sum over the six neighbours of cell c: in[d] in its own oct, out[d] beyond the oct's face. */
+PTAH_HD double kern_sum6(int c, const double in[3], const double out[3])
+{
+    bool x = c & 1, y = c & 2, z = c & 4;
+    return (x ? in[0] : out[0]) + (y ? in[1] : out[1]) + (z ? in[2] : out[2]) +
+           (x ? out[0] : in[0]) + (y ? out[1] : in[1]) + (z ? out[2] : in[2]);
+}
+
+PTAH_HD double kern_sum_cell(const double o[8], const double *const n[6], int c)
+{
+    int x = c ^ 1, y = c ^ 2, z = c ^ 4;
+    const double in[3] = {o[x], o[y], o[z]},
+                 out[3] = {n[c & 1][x], n[2 + (c >> 1 & 1)][y], n[4 + (c >> 2)][z]};
+    return kern_sum6(c, in, out);
+}
+
+/* Of the red cells, and of the black ones. */
 PTAH_HD_FN void kern_sum_red(const double o[8], const double *const n[6], double s[4])
 {
-    s[0] = n[0][1] + n[2][2] + n[4][4] + o[1] + o[2] + o[4];
-    s[1] = o[2] + o[1] + n[4][7] + n[1][2] + n[3][1] + o[7];
-    s[2] = o[4] + n[2][7] + o[1] + n[1][4] + o[7] + n[5][1];
-    s[3] = n[0][7] + o[4] + o[2] + o[7] + n[3][4] + n[5][2];
+    s[0] = kern_sum_cell(o, n, 0);
+    s[1] = kern_sum_cell(o, n, 3);
+    s[2] = kern_sum_cell(o, n, 5);
+    s[3] = kern_sum_cell(o, n, 6);
 }
 
 PTAH_HD_FN void kern_sum_black(const double o[8], const double *const n[6], double s[4])
 {
-    s[0] = o[0] + n[2][3] + n[4][5] + n[1][0] + o[3] + o[5];
-    s[1] = n[0][3] + o[0] + n[4][6] + o[3] + n[3][0] + o[6];
-    s[2] = n[0][5] + n[2][6] + o[0] + o[5] + o[6] + n[5][0];
-    s[3] = o[6] + o[5] + o[3] + n[1][6] + n[3][5] + n[5][3];
+    s[0] = kern_sum_cell(o, n, 1);
+    s[1] = kern_sum_cell(o, n, 2);
+    s[2] = kern_sum_cell(o, n, 4);
+    s[3] = kern_sum_cell(o, n, 7);
 }
 
 PTAH_HD_FN void kern_sum(const double o[8], const double *const n[6], double s[8])
@@ -44,40 +65,45 @@ PTAH_HD_FN void kern_sum(const double o[8], const double *const n[6], double s[8
     double r[4], b[4];
     kern_sum_red(o, n, r);
     kern_sum_black(o, n, b);
-    for (int k = 0; k < 4; k++) s[KERN_RED[k]] = r[k], s[KERN_BLACK[k]] = b[k];
+    for (int k = 0; k < 4; k++) s[kern_cell(true, k)] = r[k], s[kern_cell(false, k)] = b[k];
 }
 
-/* Gauss-Seidel of one colour: u := (Σ u_nb − dx² rhs)/6. */
-PTAH_HD_FN void kern_relax(const int cell[4], const double s[4], const double rhs[8], double dx2,
-                           double u[8])
+/* Gauss-Seidel: u := (Σ u_nb − dx² rhs)/6. */
+PTAH_HD double kern_relax(double s, double rhs, double dx2)
 {
-    for (int k = 0; k < 4; k++) u[cell[k]] = (s[k] - dx2 * rhs[cell[k]]) / 6.0;
+    return (s - dx2 * rhs) / 6.0;
 }
 
 /* The same where neighbours are missing or masked: diag = 6 − Σ weights; diag = 0 leaves the cell
  * as it is. */
-PTAH_HD_FN void kern_relax_edge(const int cell[4], const double s[4], const double rhs[8],
-                                const double diag[8], double dx2, double u[8])
+PTAH_HD double kern_relax_edge(double s, double rhs, double diag, double dx2, double u)
 {
-    for (int k = 0; k < 4; k++) {
-        int c = cell[k];
-        double d = diag[c], v = (s[k] - dx2 * rhs[c]) / (d > 0 ? d : 1.0);
-        u[c] = d > 0 ? v : u[c];
-    }
+    double v = (s - dx2 * rhs) / (diag > 0 ? diag : 1.0);
+    return diag > 0 ? v : u;
 }
 
-/* r := rhs − (Σ u_nb − diag u)/dx² */
-PTAH_HD_FN void kern_residual(const double s[8], const double rhs[8], const double u[8],
-                              double inv_dx2, double r[8])
+/* rhs − (Σ u_nb − diag u)/dx² */
+PTAH_HD double kern_residual(double s, double rhs, double u, double inv_dx2)
 {
-    for (int c = 0; c < 8; c++) r[c] = rhs[c] - inv_dx2 * (s[c] - 6.0 * u[c]);
+    return rhs - inv_dx2 * (s - 6.0 * u);
 }
 
-PTAH_HD_FN void kern_residual_edge(const double s[8], const double rhs[8], const double u[8],
-                                   const double diag[8], double inv_dx2, double r[8])
+PTAH_HD double kern_residual_edge(double s, double rhs, double u, double diag, double inv_dx2)
 {
-    for (int c = 0; c < 8; c++)
-        r[c] = diag[c] > 0 ? rhs[c] - inv_dx2 * (s[c] - diag[c] * u[c]) : 0.0;
+    return diag > 0 ? rhs - inv_dx2 * (s - diag * u) : 0.0;
+}
+
+/* Right-hand side. */
+PTAH_HD double kern_source(double rho, double rho_tot, double fourpi)
+{
+    return fourpi * (rho - rho_tot);
+}
+
+/* What the face to a missing neighbour takes from the right-hand side: its values beyond and inside
+ * as the first guess has it. */
+PTAH_HD double kern_frozen(double beyond, double inside, double inv_dx2)
+{
+    return 2.0 * inv_dx2 * (0.5 * beyond + 0.5 * inside);
 }
 
 PTAH_HD_FN double kern_sum8(const double x[8])
@@ -92,34 +118,48 @@ PTAH_HD_FN double kern_dot8(const double x[8], const double y[8])
     return kern_sum8(p);
 }
 
+/* 3/4 of the parent cell and 1/4 of the next cell on the fine one's side. */
+PTAH_HD double kern_between(double parent, double next)
+{
+    return 0.75 * parent + 0.25 * next;
+}
+
+/* Trilinear prolongation to one fine cell: v[k] is its parent cell, but the next cell on its side
+ * in the dimensions of the bits of k. One dimension after the other, as kern_prolong. */
+PTAH_HD double kern_prolong_cell(const double v[8])
+{
+    double y0 = kern_between(kern_between(v[0], v[1]), kern_between(v[2], v[3])),
+           y1 = kern_between(kern_between(v[4], v[5]), kern_between(v[6], v[7]));
+    return kern_between(y0, y1);
+}
+
 /* Trilinear prolongation of the 4³ coarse patch around an oct (its 2³ cells and one layer) to the
- * 4³ fine cells of its children, one dimension after the other: each fine value is 3/4 of its
- * parent cell and 1/4 of the next cell on its side. */
+ * 4³ fine cells of its children. */
 PTAH_HD_FN void kern_prolong(const double p[64], double fine[64])
 {
     double x[64], y[64];
     for (int j = 0; j < 16; j++) {
         const double *a = p + 4 * j;
-        x[4 * j + 0] = 0.75 * a[1] + 0.25 * a[0];
-        x[4 * j + 1] = 0.75 * a[1] + 0.25 * a[2];
-        x[4 * j + 2] = 0.75 * a[2] + 0.25 * a[1];
-        x[4 * j + 3] = 0.75 * a[2] + 0.25 * a[3];
+        x[4 * j + 0] = kern_between(a[1], a[0]);
+        x[4 * j + 1] = kern_between(a[1], a[2]);
+        x[4 * j + 2] = kern_between(a[2], a[1]);
+        x[4 * j + 3] = kern_between(a[2], a[3]);
     }
     for (int z = 0; z < 4; z++)
         for (int i = 0; i < 4; i++) {
             const double *a = x + 16 * z + i;
             double *b = y + 16 * z + i;
-            b[0] = 0.75 * a[4] + 0.25 * a[0];
-            b[4] = 0.75 * a[4] + 0.25 * a[8];
-            b[8] = 0.75 * a[8] + 0.25 * a[4];
-            b[12] = 0.75 * a[8] + 0.25 * a[12];
+            b[0] = kern_between(a[4], a[0]);
+            b[4] = kern_between(a[4], a[8]);
+            b[8] = kern_between(a[8], a[4]);
+            b[12] = kern_between(a[8], a[12]);
         }
     for (int i = 0; i < 16; i++) {
         const double *a = y + i;
         double *b = fine + i;
-        b[0] = 0.75 * a[16] + 0.25 * a[0];
-        b[16] = 0.75 * a[16] + 0.25 * a[32];
-        b[32] = 0.75 * a[32] + 0.25 * a[16];
-        b[48] = 0.75 * a[32] + 0.25 * a[48];
+        b[0] = kern_between(a[16], a[0]);
+        b[16] = kern_between(a[16], a[32]);
+        b[32] = kern_between(a[32], a[16]);
+        b[48] = kern_between(a[32], a[48]);
     }
 }

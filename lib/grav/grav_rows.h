@@ -85,7 +85,10 @@ static inline void row_relax(bool red, const double *const n[6], const double rh
         kern_sum_red(u, n, s);
     else
         kern_sum_black(u, n, s);
-    kern_relax(red ? KERN_RED : KERN_BLACK, s, rhs, dx2, u);
+    for (int k = 0; k < 4; k++) {
+        int cell = kern_cell(red, k);
+        u[cell] = kern_relax(s[k], rhs[cell], dx2);
+    }
 }
 
 static inline void row_residual(const double *const n[6], const double rhs[8], const double u[8],
@@ -93,6 +96,6 @@ static inline void row_residual(const double *const n[6], const double rhs[8], c
 {
     double s[8];
     kern_sum(u, n, s);
-    kern_residual(s, rhs, u, inv_dx2, r);
+    for (int k = 0; k < 8; k++) r[k] = kern_residual(s[k], rhs[k], u[k], inv_dx2);
 }
 #endif

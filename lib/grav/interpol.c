@@ -6,8 +6,6 @@
  * counts with the central value. */
 #include "grav/interpol.h"
 
-#include <math.h>
-
 #include "base/err.h"
 #include "grav/grav.h"
 
@@ -19,31 +17,12 @@ void interpol_init(struct interpol *p, const struct mesh *m, int coarse_level, d
     for (int d = 0; d < 3; d++) p->far.com[d] = com ? com[d] : 0;
 }
 
-double far_phi(const struct mesh *m, const struct far_field *far, const double x[3], double rmin)
-{
-    if (far->mass == 0) return 0;
-    double r2 = 0;
-    for (int d = 0; d < 3; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
-    return -far->mass / fmax(sqrt(r2), rmin) / m->boxlen;
-}
-
-/* Centre of the cell with integer position pos on level l, brought back into the box where that is
- * periodic. */
-static void centre(const struct mesh *m, int l, const int64_t pos[3], double x[3])
-{
-    int64_t n = (int64_t)1 << l;
-    for (int d = 0; d < 3; d++) {
-        bool bounded = m->bounded[2 * d] || m->bounded[2 * d + 1];
-        x[d] = ((double)(bounded ? pos[d] : pos[d] & (n - 1)) + 0.5) * mesh_dx(m, l);
-    }
-}
-
 void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3])
 {
     int64_t pos[3];
     okey_coords(m->lev[l].key[i], pos);
     for (int d = 0; d < 3; d++) pos[d] = 2 * pos[d] + (c >> d & 1);
-    centre(m, l, pos, x);
+    cell_centre(m, l, pos, x);
 }
 
 static void parent_set(struct interpol *p, lidx parent)
@@ -59,17 +38,13 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
     const struct level *lv = &p->m->lev[p->level];
     lidx o = p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)];
     int c = (x[0] & 1) + 2 * (x[1] & 1) + 4 * (x[2] & 1);
-    if (o >= 0) {
-        double phi = lv->fld[FLD_PHI][o][c];
-        return p->tfrac == 0 ? phi : phi + (phi - lv->fld[FLD_PHI_OLD][o][c]) * p->tfrac;
-    }
+    if (o >= 0)
+        return interpol_later(lv->fld[FLD_PHI][o][c], &lv->fld[FLD_PHI_OLD][o][c], p->tfrac);
     if (o == NBR_NONE) return central;
-    int64_t pos[3];
-    double at[3];
-    okey_coords(lv->key[p->parent], pos);
-    for (int d = 0; d < 3; d++) pos[d] = 2 * pos[d] + x[d] - 2;
-    centre(p->m, p->level, pos, at);
-    return far_phi(p->m, &p->far, at, 0);
+    int64_t q[3];
+    okey_coords(lv->key[p->parent], q);
+    for (int d = 0; d < 3; d++) q[d] += (x[d] >> 1) - 1;
+    return far_cell(p->m, p->level, q, c, &p->far, 0);
 }
 
 /* The 27 cells around cell x of the 6³. Where their octs are all here, none is asked for alone. */
@@ -91,8 +66,7 @@ static void cell_values(const struct interpol *p, const int x[3], double v[27])
         int cell = c[0][k % 3] | c[1][k / 3 % 3] | c[2][k / 9];
         here &= i >= 0;
         if (i < 0) i = p->parent;
-        v[k] = phi[i][cell];
-        if (p->tfrac != 0) v[k] = v[k] + (v[k] - old[i][cell]) * p->tfrac;
+        v[k] = interpol_later(phi[i][cell], &old[i][cell], p->tfrac);
     }
     for (int k = 0; k < 27 && !here; k++)
         v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1},
@@ -102,39 +76,33 @@ static void cell_values(const struct interpol *p, const int x[3], double v[27])
 /* The children of parent cell x of the 6³. */
 static void interpol_children(const struct interpol *p, const int x[3], double out[8])
 {
-    static const double weight[8] = {1. / 64, 3. / 64, 3. / 64, 9. / 64,
-                                     3. / 64, 9. / 64, 9. / 64, 27. / 64};
     double v[27];
     cell_values(p, x, v);
     for (int c = 0; c < 8; c++) {
         int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
-        double sum = 0;
+        double part[8];
         for (int k = 0; k < 8; k++)
-            sum += weight[k] * v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
-        out[c] = sum;
+            part[k] = v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
+        out[c] = interpol_sum(part);
     }
 }
 
 void interpol_oct(struct interpol *p, lidx i, double out[8])
 {
     const struct level *fine = &p->m->lev[p->level + 1];
-    int c = oct_slot(fine, i);
+    int x[3], dir[3];
     parent_set(p, fine->parent[i]);
-    interpol_children(p, (int[3]){2 + (c & 1), 2 + (c >> 1 & 1), 2 + (c >> 2)}, out);
+    interpol_place(fine, i, -1, x, dir);
+    interpol_children(p, x, out);
 }
 
 static void far_oct(const struct interpol *p, lidx i, int f, double out[8])
 {
     int l = p->level + 1;
-    int64_t base[3], pos[3];
-    double x[3];
-    okey_coords(p->m->lev[l].key[i], base);
-    base[f / 2] += f & 1 ? 1 : -1;
-    for (int c = 0; c < 8; c++) {
-        for (int d = 0; d < 3; d++) pos[d] = 2 * base[d] + (c >> d & 1);
-        centre(p->m, l, pos, x);
-        out[c] = far_phi(p->m, &p->far, x, 0);
-    }
+    int64_t q[3];
+    okey_coords(p->m->lev[l].key[i], q);
+    q[f / 2] += f & 1 ? 1 : -1;
+    for (int c = 0; c < 8; c++) out[c] = far_cell(p->m, l, q, c, &p->far, 0);
 }
 
 void interpol_face(struct interpol *p, lidx i, int f, double out[8])
@@ -144,9 +112,9 @@ void interpol_face(struct interpol *p, lidx i, int f, double out[8])
         far_oct(p, i, f, out);
         return;
     }
-    int c = oct_slot(fine, i), x[3] = {2 + (c & 1), 2 + (c >> 1 & 1), 2 + (c >> 2)};
+    int x[3], dir[3];
     parent_set(p, fine->parent[i]);
-    x[f / 2] += f & 1 ? 1 : -1;
+    interpol_place(fine, i, f, x, dir);
     /* levels differ by one at most */
     BUG_ON(p->cube[(x[0] >> 1) + 3 * (x[1] >> 1) + 9 * (x[2] >> 1)] < 0);
     interpol_children(p, x, out);

@@ -4,11 +4,7 @@
  * monopole beyond physical boundaries. A struct interpol belongs to one thread: it keeps the
  * neighbourhood of the last parent. */
 #pragma once
-#include "oct/mesh.h"
-
-struct far_field {
-    double mass, com[3];
-};
+#include "grav/interpol_kern.h"
 
 struct interpol {
     const struct mesh *m;
@@ -28,5 +24,3 @@ void interpol_face(struct interpol *p, lidx i, int f, double out[8]);
 
 /* Centre of cell c of oct i, code units. */
 void grav_cell_centre(const struct mesh *m, int l, lidx i, int c, double x[3]);
-/* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin. */
-double far_phi(const struct mesh *m, const struct far_field *far, const double x[3], double rmin);

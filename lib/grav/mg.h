@@ -21,6 +21,9 @@ struct mg_cube {
 
 enum { MG_NEAR = 1, MG_OUTER = 2 };
 
+/* Sweeps before and after the correction; of the coarsest level. */
+enum { MG_SWEEPS = 2, MG_BOTTOM_SWEEPS = 4 };
+
 struct mg_level {
     int level;
     lidx nown, noct;

@@ -14,7 +14,8 @@
 #include "grav/grav_rows.h"
 #include "grav/mg.h"
 
-enum { SWEEPS = 2, BOTTOM_SWEEPS = 4, PARALLEL_FROM = 256 };
+enum { PARALLEL_FROM = 256 };
+static const int BLACK[4] = {1, 2, 4, 7};
 
 static void fill(const struct comm *c, const struct mg_level *g, void *arr, size_t stride)
 {
@@ -31,7 +32,11 @@ static __attribute__((noinline)) void relax_edge_oct(struct mg_level *g, lidx i,
         kern_sum_red(g->u[i], n, s);
     else
         kern_sum_black(g->u[i], n, s);
-    kern_relax_edge(red ? KERN_RED : KERN_BLACK, s, g->rhs[i], diag, dx2, g->u[i]);
+    for (int k = 0; k < 4; k++) {
+        int cell = kern_cell(red, k);
+        double *u = &g->u[i][cell];
+        *u = kern_relax_edge(s[k], g->rhs[i][cell], diag[cell], dx2, *u);
+    }
 }
 
 static inline __attribute__((always_inline)) void relax_oct(struct mg_level *g, lidx i, bool red,
@@ -81,7 +86,7 @@ static void send_begin(struct ghost_rows *rows, const struct comm *c, const stru
     if (all)
         ghost_rows_begin(rows, c, COMM_MULTIGRID, g->plan, 1, (void *[]){g->u}, &stride);
     else
-        ghost_cells_begin(rows, c, COMM_MULTIGRID, g->plan, KERN_BLACK, (const double(*)[8])g->u);
+        ghost_cells_begin(rows, c, COMM_MULTIGRID, g->plan, BLACK, (const double(*)[8])g->u);
 }
 
 static void send_end(struct ghost_rows *rows, struct mg_level *g, bool all)
@@ -90,7 +95,7 @@ static void send_end(struct ghost_rows *rows, struct mg_level *g, bool all)
     if (all)
         ghost_rows_end(rows, 1, (void *[]){g->u}, &stride);
     else
-        ghost_cells_end(rows, KERN_BLACK, g->u);
+        ghost_cells_end(rows, BLACK, g->u);
 }
 
 void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool all)
@@ -126,7 +131,8 @@ static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2
     } else {
         kern_rows_edge(u, g->nbr[i], n);
         kern_sum(u[i], n, s);
-        kern_residual_edge(s, g->rhs[i], u[i], g->edges[e].diag, inv_dx2, r);
+        for (int k = 0; k < 8; k++)
+            r[k] = kern_residual_edge(s[k], g->rhs[i][k], u[i][k], g->edges[e].diag[k], inv_dx2);
     }
 }
 
@@ -231,13 +237,13 @@ void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe)
 {
     struct mg_level *lev = &g->lev[k];
     if (k == g->bottom) {
-        mg_sweeps(c, lev, safe, BOTTOM_SWEEPS, true);
+        mg_sweeps(c, lev, safe, MG_BOTTOM_SWEEPS, true);
         return;
     }
-    mg_sweeps(c, lev, safe, SWEEPS, false);
+    mg_sweeps(c, lev, safe, MG_SWEEPS, false);
     mg_residual(lev, NULL);
     correct_level(g, c, k, safe);
-    mg_sweeps(c, lev, safe, SWEEPS, true);
+    mg_sweeps(c, lev, safe, MG_SWEEPS, true);
 }
 
 void mg_correct(struct mg *g, const struct comm *c, bool safe, struct sum *norm)

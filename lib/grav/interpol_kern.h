@@ -1,0 +1,136 @@
+/* grav/interpol_kern: potential at the boundary of a level, one value at a time (interpol.h). For
+ * hosts and devices: a mesh whose pointers a device can follow serves there. Private to grav. */
+#pragma once
+#include <math.h>
+
+#include "oct/find_kern.h"
+#include "oct/mesh.h"
+
+struct far_field {
+    double mass, com[3];
+};
+
+/* Monopole potential in solver units (φ/boxlen) at x, not closer than rmin. */
+PTAH_HD double far_phi(const struct mesh *m, const struct far_field *far, const double x[3],
+                       double rmin)
+{
+    if (far->mass == 0) return 0;
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) r2 += (x[d] - far->com[d]) * (x[d] - far->com[d]);
+    return -far->mass / fmax(sqrt(r2), rmin) / m->boxlen;
+}
+
+/* Centre of the cell with integer position pos on level l, brought back into the box where that is
+ * periodic. */
+PTAH_HD void cell_centre(const struct mesh *m, int l, const int64_t pos[3], double x[3])
+{
+    int64_t n = (int64_t)1 << l;
+    for (int d = 0; d < 3; d++) {
+        bool bounded = m->bounded[2 * d] || m->bounded[2 * d + 1];
+        x[d] = ((double)(bounded ? pos[d] : pos[d] & (n - 1)) + 0.5) * mesh_dx(m, l);
+    }
+}
+
+/* Potential beyond a boundary: of cell c of the oct at coordinates q (octs of level l). */
+PTAH_HD double far_cell(const struct mesh *m, int l, const int64_t q[3], int c,
+                        const struct far_field *far, double rmin)
+{
+    int64_t pos[3];
+    double x[3];
+    for (int d = 0; d < 3; d++) pos[d] = 2 * q[d] + (c >> d & 1);
+    cell_centre(m, l, pos, x);
+    return far_phi(m, far, x, rmin);
+}
+
+/* At the time of the step. */
+PTAH_HD double interpol_later(double phi, const double *old, double tfrac)
+{
+    return tfrac == 0 ? phi : phi + (phi - *old) * tfrac;
+}
+
+/* Of the parent cell (v[7]) and the seven on the child's side, where the bits of k are not set: the
+ * weights are products of 3/4 and 1/4. */
+PTAH_HD double interpol_sum(const double v[8])
+{
+    double sum = 0;
+    for (int k = 0; k < 8; k++)
+        sum += (k & 1 ? 3 : 1) * (k & 2 ? 3 : 1) * (k & 4 ? 3 : 1) / 64. * v[k];
+    return sum;
+}
+
+/* 5-point gradient at cell c of an oct along the direction d: the acceleration. o: cells of the
+ * oct, lo and hi: of those before and after it. */
+PTAH_HD double force_cell(const double o[8], const double *lo, const double *hi, int d, int c,
+                          double dx)
+{
+    double a = 0.5 * 4.0 / 3.0 / dx, b = 0.25 * 1.0 / 3.0 / dx;
+    int bit = 1 << d;
+    bool right = c & bit;
+    double m1 = right ? o[c ^ bit] : lo[c ^ bit], p1 = right ? hi[c ^ bit] : o[c ^ bit];
+    return a * (m1 - p1) - b * (lo[c] - hi[c]);
+}
+
+/* ---- one value by one thread ---- */
+
+/* The octs around an oct of the coarser level that one value can depend on: [k] is in direction
+ * dir[d] for the bits d of k. */
+struct interpol_near {
+    int dir[3];
+    lidx oct[8];
+};
+
+PTAH_HD lidx interpol_beside(const struct mesh *m, int l, lidx i, const int dir[3], int k)
+{
+    int64_t q[3];
+    okey key;
+    if (k == 0) return i;
+    okey_coords(m->lev[l].key[i], q);
+    for (int d = 0; d < 3; d++) q[d] += k >> d & 1 ? dir[d] : 0;
+    return level_key_at(m->bounded, l, q, &key) ? level_find(&m->lev[l], key) : NBR_BOUNDARY;
+}
+
+/* The cell at y[] of the 6³ around a parent (interpol.c). */
+PTAH_HD double interpol_at(const struct mesh *m, int l, const lidx oct[8], const int y[3],
+                           double central, double tfrac, const struct far_field *far)
+{
+    const struct level *lv = &m->lev[l];
+    int k = 0, c = 0;
+    for (int d = 0; d < 3; d++) {
+        k |= y[d] >> 1 == 1 ? 0 : 1 << d;
+        c |= (y[d] & 1) << d;
+    }
+    lidx j = oct[k];
+    if (j >= 0) return interpol_later(lv->fld[FLD_PHI][j][c], &lv->fld[FLD_PHI_OLD][j][c], tfrac);
+    if (j == NBR_NONE) return central;
+    int64_t q[3];
+    okey_coords(lv->key[oct[0]], q);
+    for (int d = 0; d < 3; d++) q[d] += (y[d] >> 1) - 1;
+    return far_cell(m, l, q, c, far, 0);
+}
+
+/* Child c of the cell at x[] of the 6³. */
+PTAH_HD double interpol_value(const struct mesh *m, int l, const lidx oct[8], const int x[3], int c,
+                              double tfrac, const struct far_field *far)
+{
+    double v[8];
+    v[7] = interpol_at(m, l, oct, x, 0, tfrac, far);
+    for (int k = 0; k < 7; k++) {
+        int y[3];
+        for (int d = 0; d < 3; d++) y[d] = x[d] + (k >> d & 1 ? 0 : c >> d & 1 ? 1 : -1);
+        v[k] = interpol_at(m, l, oct, y, v[7], tfrac, far);
+    }
+    return interpol_sum(v);
+}
+
+/* Of oct i of level l+1: where in the 6³ around its parent it lies, or, with a face f (else −1),
+ * the cell across that; and on which side the octs lie that its cells depend on. */
+PTAH_HD void interpol_place(const struct level *fine, lidx i, int f, int x[3], int dir[3])
+{
+    int slot = oct_slot(fine, i);
+    for (int d = 0; d < 3; d++) {
+        bool here = f >> 1 == d;
+        int side = here ? f & 1 : slot >> d & 1;
+        dir[d] = side ? 1 : -1;
+        x[d] = 2 + (slot >> d & 1) + (here ? dir[d] : 0);
+    }
+}

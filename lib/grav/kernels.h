@@ -1,0 +1,102 @@
+/* grav/kernels: arguments of the kernels of gravity. Each is the struct of a kernel of the same
+ * name in mg_kernel.c or phi_kernel.c. Pointers are the device's; so are those of the mesh. Private
+ * to grav. */
+#pragma once
+#include "base/sum.h"
+#include "grav/interpol_kern.h"
+#include "grav/mg.h"
+
+enum {
+    GRAV_THREADS = 256,
+    GRAV_OCTS = GRAV_THREADS / 8,     /* of a block whose threads have one cell each */
+    GRAV_NORM = sizeof(struct sum) / 8, /* numbers of a norm: a struct sum */
+    MG_LOW_OCTS = 512,                /* of a level that one block has for itself, */
+    MG_LOW_LEVELS = 21                /* and how many such levels */
+};
+
+/* A level of the hierarchy there (mg.h). */
+struct mg_dev_level {
+    lidx n;
+    double dx2, inv_dx2;
+    const lidx (*nbr)[6];
+    const lidx *edge; /* or NULL */
+    const struct mg_edge *edges;
+    double (*u)[8], (*rhs)[8];
+    /* [n] 8 × oct + cell of the level below that takes the mean residual of an oct, or −1 */
+    const int32_t *up;
+    /* octs that the level above is corrected from, and their children there */
+    const struct mg_cube *cube;
+    const lidx (*child)[8];
+    lidx ncube;
+};
+
+/* One colour of a level. */
+struct mg_half_args {
+    struct mg_dev_level g;
+    bool red, safe;
+};
+
+/* Residual of a level: its mean becomes the right-hand side of the level below, and zero u there
+ * (NULL: neither); Σ residual² is added to norm[GRAV_NORM] (NULL: not). */
+struct mg_down_args {
+    struct mg_dev_level g;
+    double (*below_u)[8], (*below_rhs)[8];
+    int64_t *norm;
+};
+
+/* fine.u += interpolated g.u */
+struct mg_up_args {
+    struct mg_dev_level g, fine;
+};
+
+/* A cycle by one block, from lev[n-1] down to lev[0]. norm: of the residuals of lev[n-1] before and
+ * after the correction, or NULL. */
+struct mg_low_args {
+    int n;
+    bool safe;
+    int64_t *norm[2];
+    struct mg_dev_level lev[MG_LOW_LEVELS];
+};
+
+/* First guess of level l: interpolated, or (far_only) the monopole. */
+struct phi_guess_args {
+    const struct mesh *mesh;
+    int l;
+    bool far_only;
+    double tfrac;
+    struct far_field far;
+};
+
+/* Values of the octs that are missing beyond faces: missing[2 n] oct and face. */
+struct phi_beyond_args {
+    const struct mesh *mesh;
+    int l;
+    double tfrac;
+    struct far_field far;
+    int32_t n;
+    const int32_t *missing;
+    double (*row)[8];
+};
+
+/* first[noct]: row of an oct's first missing face, or −1. */
+struct phi_source_args {
+    const struct mesh *mesh;
+    int l;
+    double fourpi, rho_tot;
+    const int32_t *first;
+    const double (*row)[8];
+    double (*rhs)[8];
+};
+
+struct phi_force_args {
+    const struct mesh *mesh;
+    int l;
+    const int32_t *first;
+    const double (*row)[8];
+};
+
+#ifndef __CUDACC__
+#include "dev/kernel.h"
+extern const struct dev_kernel mg_half, mg_down, mg_up, mg_low, phi_guess, phi_beyond, phi_source,
+    phi_force;
+#endif
