@@ -121,17 +121,27 @@ static void residual(struct mg_level *top, struct sum *norm)
     mg_residual(top, norm);
 }
 
-static double norm_get(const struct mg_level *top, const struct sum *norm)
+double mg_norm(int level, const struct sum *residual2)
 {
-    double dx = 1.0 / (double)((int64_t)1 << top->level);
-    return dx * dx * dx * sum_get(norm);
+    double dx = 1.0 / (double)((int64_t)1 << level);
+    return dx * dx * dx * sum_get(residual2);
 }
 
-static double error_get(const struct mg_level *top, const struct sum *norm, double first,
-                        double rho_tot)
+double mg_error(double now, double first, double rho_tot)
 {
-    double now = norm_get(top, norm);
     return now == 0 ? 0 : sqrt(now / (first + 1e-20 * rho_tot * rho_tot));
+}
+
+bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav_report *rep)
+{
+    rep->error = err;
+    rep->converged = err < p->epsilon;
+    if (rep->converged || rep->cycles == MAX_CYCLES) return true;
+    if (err > 0.5 * last && !p->safe[level]) {
+        p->safe[level] = 1;
+        if (p->verbose) log_info("   multigrid of level %d: continues in safe mode", level);
+    }
+    return false;
 }
 
 /* Only every other error decides something: whether the iteration ends, or changes. With `late` the
@@ -142,7 +152,7 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
                     bool late, struct grav_report *rep)
 {
     struct mg_level *top = &g->lev[g->top];
-    unsigned char *safe = &p->safe[g->top];
+    const unsigned char *safe = &p->safe[g->top];
     double first = 0, err = 1, last = 1, *past = p->past_error[g->top], now[MAX_CYCLES] = {0};
     struct sum norm;
     bool owed = false;
@@ -154,10 +164,10 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
         else
             mg_residual(top, NULL);
         mg_correct(g, c, *safe, n == 0 || owed ? &norm : NULL);
-        if (n == 0) first = norm_get(top, &norm);
+        if (n == 0) first = mg_norm(g->top, &norm);
         if (owed) {
             last = err;
-            now[n - 1] = err = error_get(top, &norm, first, rho_tot);
+            now[n - 1] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
             if (err < p->epsilon || (err > 0.5 * last && !*safe)) return false;
         }
         mg_sweeps(c, top, *safe, MG_SWEEPS, true);
@@ -166,17 +176,11 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
         if (owed) continue;
         comm_sum(c, &norm);
         last = err;
-        now[n] = err = error_get(top, &norm, first, rho_tot);
+        now[n] = err = mg_error(mg_norm(g->top, &norm), first, rho_tot);
         rep->cycles = n + 1;
-        if (err < p->epsilon || rep->cycles == MAX_CYCLES) break;
-        if (err > 0.5 * last && !*safe) {
-            *safe = 1;
-            if (p->verbose) log_info("   multigrid of level %d: continues in safe mode", g->top);
-        }
+        if (mg_ends(p, g->top, err, last, rep)) break;
     }
     memcpy(past, now, sizeof now);
-    rep->error = err;
-    rep->converged = err < p->epsilon;
     return true;
 }
 
@@ -303,6 +307,21 @@ void grav_fini(struct grav_par *p)
     fourier_free(&p->fourier);
 }
 
+bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p)
+{
+    return l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, m->lev[l].total) &&
+           !has_boundaries(m);
+}
+
+void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg)
+{
+    if (p->verbose) log_info("   ==> Level=%5d Step=%5d Error=%10.3E", l, rep->cycles, rep->error);
+    if (!rep->converged)
+        log_info("warning: the %s Poisson solver did not converge on level %d: error %.3e after %d "
+                 "steps",
+                 cg ? "conjugate gradient" : "multigrid", l, rep->error, rep->cycles);
+}
+
 struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, double fourpi,
                               double rho_tot, double tfrac, double mass, const double com[3],
                               struct grav_par *p)
@@ -311,7 +330,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
     int64_t total = m->lev[l].total;
     if (p->gravity_type > 0 || total == 0) return rep;
 
-    if (l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, total) && !has_boundaries(m)) {
+    if (grav_by_fourier(m, l, p)) {
         solve_fourier(m, c, l, fourpi, rho_tot, p);
         return rep;
     }
@@ -325,10 +344,6 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
         rep = solve_whole(m, c, l, total, fourpi, rho_tot, &edge, p);
     else
         rep = solve_multigrid(m, c, l, fourpi, rho_tot, &edge, p);
-    if (p->verbose) log_info("   ==> Level=%5d Step=%5d Error=%10.3E", l, rep.cycles, rep.error);
-    if (!rep.converged)
-        log_info("warning: the %s Poisson solver did not converge on level %d: error %.3e after %d "
-                 "steps",
-                 cg ? "conjugate gradient" : "multigrid", l, rep.error, rep.cycles);
+    grav_say(l, &rep, p, cg);
     return rep;
 }

@@ -8,10 +8,10 @@
 
 enum {
     GRAV_THREADS = 256,
-    GRAV_OCTS = GRAV_THREADS / 8,     /* of a block whose threads have one cell each */
+    GRAV_OCTS = GRAV_THREADS / 8,       /* of a block whose threads have one cell each */
     GRAV_NORM = sizeof(struct sum) / 8, /* numbers of a norm: a struct sum */
-    MG_LOW_OCTS = 512,                /* of a level that one block has for itself, */
-    MG_LOW_LEVELS = 21                /* and how many such levels */
+    MG_LOW_OCTS = 512,                  /* of a level that one block has for itself, */
+    MG_LOW_LEVELS = 21                  /* and how many such levels */
 };
 
 /* A level of the hierarchy there (mg.h). */

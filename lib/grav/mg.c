@@ -289,7 +289,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
         lev->halo = mesh_halo(lev->nown, lev->noct, lev->nbr, &lev->nhalo);
         level_rim(lev);
         level_edges(lev);
-        level_arrays(lev, k == l);
+        if (!g->tables) level_arrays(lev, k == l);
     }
     for (int k = low; k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
     if (g->share) mg_share_link(g);

@@ -5,6 +5,7 @@
  * are all the octs of the level (always for the base level), the mesh's own tables are lent. */
 #pragma once
 #include "comm/comm.h"
+#include "grav/grav.h"
 #include "oct/mesh.h"
 
 /* Cells of an oct at the boundary of the domain of the solve: diagonal of the operator, 0 for
@@ -57,6 +58,7 @@ struct mg {
     int64_t most_shared;
     int try_shared;
     struct comm_minima *minima;
+    bool tables; /* u, rhs, mean are not wanted */
 
     int top, bottom; /* levels */
     struct mg_level lev[LEVEL_MAX + 2];
@@ -97,6 +99,20 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8]);
 /* [noct] octs that sweeps read: own ones, the halo, and what touches the halo (owner: caller). */
 unsigned char *mg_octs_read(const struct mg_level *g);
+/* ---- the iteration, on hosts and devices (grav.c) ---- */
+
+bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p);
+double mg_norm(int level, const struct sum *residual2);
+/* now, first: mg_norm. */
+double mg_error(double now, double first, double rho_tot);
+/* After a cycle (rep->cycles), with its error and that before: whether the iteration ends, which
+ * completes the report; else safe mode may begin. */
+bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav_report *rep);
+/* The lines of a solve in the log. */
+void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg);
+
+/* ---- the cycle ---- */
+
 /* One cycle from level k down: improves its u for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);
 

@@ -100,9 +100,9 @@ DEV_FN void norm_flush(int64_t *to, const int64_t norm[GRAV_NORM], struct dev_bl
     }
 }
 
-DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8], double (*below_rhs)[8],
-                          int64_t first, int n, double (*r)[8], struct term *term, bool norm,
-                          struct dev_block *b)
+DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
+                          double (*below_rhs)[8], int64_t first, int n, union mg_row *row,
+                          bool norm, struct dev_block *b)
 {
     PHASE (t, 8 * n) {
         row[t >> 3].r[t & 7] = residual(g, first + (t >> 3), t & 7);
@@ -179,7 +179,7 @@ DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct m
 {
     const struct mg_dev_level *g = &a->lev[k];
     double(*below_u)[8] = k > 0 ? a->lev[k - 1].u : NULL,
-          (*below_rhs)[8] = k > 0 ? a->lev[k - 1].rhs : NULL;
+    (*below_rhs)[8] = k > 0 ? a->lev[k - 1].rhs : NULL;
     if (norm) norm_clear(s->norm, b);
     residual_octs(g, below_u, below_rhs, 0, g->n, s->row, norm != NULL, b);
     if (norm) norm_add(s->norm, s->row, g->n, b);

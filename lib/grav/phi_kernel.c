@@ -30,9 +30,10 @@ KERNEL(phi_guess, struct phi_guess_args, struct phi_near, GRAV_THREADS)
         if (i >= lv->nown) continue;
         interpol_place(lv, (lidx)i, -1, x, dir);
         okey_coords(lv->key[i], q);
-        lv->fld[FLD_PHI][i][c] =
-            a->far_only ? far_cell(a->mesh, a->l, q, c, &a->far, mesh_dx(a->mesh, a->l))
-                        : interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x, c, a->tfrac, &a->far);
+        lv->fld[FLD_PHI][i][c] = a->far_only ? far_cell(a->mesh, a->l, q, c, &a->far,
+                                                        mesh_dx(a->mesh, a->l))
+                                             : interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x,
+                                                              c, a->tfrac, &a->far);
     }
 }
 

@@ -181,6 +181,15 @@ enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, 
     return place == PLACE_HOST ? settle(x) : OK;
 }
 
+enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n)
+{
+    TRY(mirror_links(x, m, l));
+    if (m->lev[l].noct == 0) return OK;
+    for (int f = first; f < first + n; f++)
+        TRY(make(x, array_of(&x->image->lev[l], f), bytes_of(x, &m->lev[l], f), name_of(f)));
+    return OK;
+}
+
 /* Bytes of NaNs into the copies that are not the newest. */
 static void spoil(struct mirror *x, int l, int f, int place)
 {

@@ -37,6 +37,9 @@ MUST_USE enum err mirror_links(struct mirror *x, const struct mesh *m, int l);
  * stream. The host may change what it has needed, not what is on its way to the device. ERR_LIMIT:
  * it does not fit into the device, and nothing is lost. */
 MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first, int n, int place);
+/* There are arrays there for these fields, with the links of the level, whatever they hold: for
+ * kernels that write them whole. */
+MUST_USE enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n);
 /* The newest copies are at `place`, alone. */
 void mirror_wrote(struct mirror *x, int l, int first, int n, int place);
 /* All fields of all levels at the host; with `alone` nowhere else: before host code changes the

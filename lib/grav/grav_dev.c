@@ -1,0 +1,284 @@
+/* grav/dev: copies and launches of gravity on a device: what grav.c and force.c do on hosts. */
+#include "grav/grav_dev.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "grav/mg_dev.h"
+#include "oct/fields.h"
+
+/* Faces of a level without a neighbour. */
+struct dev_faces {
+    bool known;
+    uint64_t octs;
+    int32_t n;
+    int32_t *first, *missing; /* kernels.h; NULL: none */
+};
+
+/* Memory between launches; it only grows. */
+struct dev_rows {
+    double (*p)[8];
+    int64_t n;
+};
+
+struct grav_dev {
+    struct mirror *mirror;
+    struct dev *dev; /* of the mirror, as the stream */
+    struct dev_stream *stream;
+    struct mg_dev mg[LEVEL_MAX + 2];
+    struct dev_faces faces[LEVEL_MAX + 2];
+    struct dev_rows rhs, beyond;
+    int64_t *norm;                   /* there: [2][GRAV_NORM] */
+    int64_t norm_here[2][GRAV_NORM]; /* its copy */
+};
+
+enum err grav_dev_new(struct grav_dev **g, struct mirror *x)
+{
+    void *norm;
+    struct grav_dev *d = *g = mem_zero(sizeof *d, "device");
+    d->mirror = x;
+    d->dev = x->dev;
+    d->stream = x->stream;
+    enum err err = dev_new(d->dev, &norm, sizeof d->norm_here, "multigrid");
+    if (err == OK) d->norm = norm;
+    if (err != OK) grav_dev_free(g);
+    return err;
+}
+
+static void faces_drop(struct grav_dev *d, struct dev_faces *f)
+{
+    dev_free(d->dev, f->first);
+    dev_free(d->dev, f->missing);
+    *f = (struct dev_faces){0};
+}
+
+void grav_dev_free(struct grav_dev **g)
+{
+    struct grav_dev *d = *g;
+    if (!d) return;
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        mg_dev_drop(&d->mg[l], d->dev);
+        faces_drop(d, &d->faces[l]);
+    }
+    dev_free(d->dev, d->rhs.p);
+    dev_free(d->dev, d->beyond.p);
+    dev_free(d->dev, d->norm);
+    FREE(*g);
+}
+
+static bool has_boundaries(const struct mesh *m)
+{
+    bool any = false;
+    for (int f = 0; f < 6; f++) any |= m->bounded[f];
+    return any;
+}
+
+const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p)
+{
+    if (ranks > 1) return "a run on several ranks";
+    if (p->gravity_type > 0) return "gravity_type > 0";
+    if (l >= p->cg_levelmin) return "the conjugate gradient of cg_levelmin";
+    return grav_by_fourier(m, l, p) ? "the Fourier transform of use_fftw" : NULL;
+}
+
+/* ---- what the kernels need ---- */
+
+static int64_t blocks_of(int64_t octs)
+{
+    return (octs + GRAV_OCTS - 1) / GRAV_OCTS;
+}
+
+static enum err rows_need(struct grav_dev *d, struct dev_rows *r, int64_t n, const char *name)
+{
+    void *p;
+    if (r->p && r->n >= n) return OK;
+    TRY(dev_wait(d->stream));
+    dev_free(d->dev, r->p);
+    *r = (struct dev_rows){0};
+    TRY(dev_new(d->dev, &p, sizeof *r->p * (size_t)n + 1, name));
+    *r = (struct dev_rows){p, n};
+    return OK;
+}
+
+/* Makes both lists; they are the caller's. */
+static int32_t faces_list(const struct level *lv, int32_t **first, int32_t **missing)
+{
+    int32_t n = 0;
+    *first = mem_new(sizeof **first * (size_t)lv->nown + 1, "gravity");
+    for (lidx i = 0; i < lv->nown; i++) {
+        int32_t before = n;
+        for (int f = 0; f < 6; f++) n += lv->nbr[i][f] < 0;
+        (*first)[i] = n > before ? before : -1;
+    }
+    *missing = mem_new(sizeof **missing * 2 * (size_t)n + 1, "gravity");
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int f = 0, k = 2 * (*first)[i]; f < 6 && k >= 0; f++)
+            if (lv->nbr[i][f] < 0) (*missing)[k++] = i, (*missing)[k++] = f;
+    return n;
+}
+
+static enum err faces_put(struct grav_dev *d, struct dev_faces *to, const struct level *lv)
+{
+    int32_t *first, *missing;
+    void *p;
+    enum err err = OK;
+    to->n = faces_list(lv, &first, &missing);
+    if (to->n == 0) goto out;
+    TRY_OUT(dev_new(d->dev, &p, sizeof *first * (size_t)lv->nown, "gravity"));
+    to->first = p;
+    TRY_OUT(dev_new(d->dev, &p, sizeof *missing * 2 * (size_t)to->n, "gravity"));
+    to->missing = p;
+    dev_put(d->stream, to->first, first, sizeof *first * (size_t)lv->nown);
+    dev_put(d->stream, to->missing, missing, sizeof *missing * 2 * (size_t)to->n);
+    err = dev_wait(d->stream);
+out:
+    FREE(first);
+    FREE(missing);
+    return err;
+}
+
+static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
+{
+    struct dev_faces *f = &d->faces[l];
+    const struct level *lv = &m->lev[l];
+    if (f->known && f->octs == lv->octs) return OK;
+    TRY(dev_wait(d->stream));
+    faces_drop(d, f);
+    if (l > m->levelmin || has_boundaries(m)) TRY(faces_put(d, f, lv));
+    f->octs = lv->octs;
+    f->known = true;
+    return OK;
+}
+
+/* What values beyond faces are made from. */
+static enum err need_parent(struct grav_dev *d, struct mesh *m, int l)
+{
+    if (l <= m->levelmin) return OK;
+    return mirror_need(d->mirror, m, l - 1, FLD_PHI, 2, PLACE_DEVICE);
+}
+
+static struct far_field far_of(double mass, const double com[3])
+{
+    struct far_field far = {.mass = mass};
+    for (int d = 0; d < 3; d++) far.com[d] = com ? com[d] : 0;
+    return far;
+}
+
+/* Potential beyond the faces of level l. */
+static void beyond(struct grav_dev *d, int l, double tfrac, const struct far_field *far)
+{
+    const struct dev_faces *f = &d->faces[l];
+    dev_launch(
+        d->stream, &phi_beyond, blocks_of(f->n),
+        &(struct phi_beyond_args){d->mirror->there, l, tfrac, *far, f->n, f->missing, d->beyond.p});
+}
+
+/* ---- the solve ---- */
+
+static void begin(struct grav_dev *d, const struct mesh *m, int l, double fourpi, double rho_tot,
+                  double tfrac, const struct far_field *far)
+{
+    const struct mesh *there = d->mirror->there;
+    const lidx n = m->lev[l].nown;
+    bool far_only = l <= m->levelmin;
+    if (far_only && !has_boundaries(m))
+        dev_fill(d->stream, d->mirror->image->lev[l].fld[FLD_PHI], 0,
+                 sizeof(double[8]) * (size_t)n);
+    else
+        dev_launch(d->stream, &phi_guess, blocks_of(n),
+                   &(struct phi_guess_args){there, l, far_only, tfrac, *far});
+    beyond(d, l, tfrac, far);
+    dev_launch(d->stream, &phi_source, blocks_of(n),
+               &(struct phi_source_args){there, l, fourpi, rho_tot, d->faces[l].first,
+                                         (const double(*)[8])d->beyond.p, d->rhs.p});
+}
+
+static double norm_of(const struct grav_dev *d, const struct mesh *m, int l, int which)
+{
+    struct sum s;
+    memcpy(&s, d->norm_here[which], sizeof s);
+    s.count = m->lev[l].nown;
+    return mg_norm(l, &s);
+}
+
+static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double rho_tot,
+                        struct grav_par *p, struct grav_report *rep)
+{
+    double first = 0, err = 1, last;
+    int64_t low = p->mg_shared_octs;
+    *rep = (struct grav_report){0};
+    do {
+        int64_t *const norm[2] = {rep->cycles == 0 ? d->norm : NULL, d->norm + GRAV_NORM};
+        dev_fill(d->stream, d->norm, 0, sizeof d->norm_here);
+        mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, low, p->safe[l], norm);
+        dev_get(d->stream, d->norm_here, d->norm, sizeof d->norm_here);
+        TRY(dev_wait(d->stream));
+        if (rep->cycles == 0) first = norm_of(d, m, l, 0);
+        last = err;
+        err = mg_error(norm_of(d, m, l, 1), first, rho_tot);
+        rep->cycles++;
+    } while (!mg_ends(p, l, err, last, rep));
+    return OK;
+}
+
+enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi, double rho_tot,
+                        double tfrac, double mass, const double com[3], struct grav_par *p,
+                        struct grav_report *rep)
+{
+    struct mirror *x = g->mirror;
+    struct far_field far = far_of(mass, com);
+    *rep = (struct grav_report){.converged = true};
+    if (m->lev[l].nown == 0) return OK;
+    TRY(mg_dev_need(&g->mg[l], x, m, l));
+    TRY(faces_need(g, m, l));
+    TRY(rows_need(g, &g->rhs, m->lev[l].nown, "multigrid"));
+    TRY(rows_need(g, &g->beyond, g->faces[l].n, "gravity"));
+    TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
+    TRY(need_parent(g, m, l));
+    TRY(mirror_room(x, m, l, FLD_PHI, 1));
+    mirror_send(x, m);
+    begin(g, m, l, fourpi, rho_tot, tfrac, &far);
+    mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
+    ghosts_set(m, l, SET_PHI, true);
+    TRY(iterate(g, m, l, rho_tot, p, rep));
+    grav_say(l, rep, p, false);
+    return OK;
+}
+
+/* ---- the rest ---- */
+
+enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac, double mass,
+                        const double com[3])
+{
+    struct mirror *x = g->mirror;
+    struct far_field far = far_of(mass, com);
+    if (m->lev[l].nown == 0) return OK;
+    TRY(mirror_links(x, m, l));
+    TRY(faces_need(g, m, l));
+    TRY(rows_need(g, &g->beyond, g->faces[l].n, "gravity"));
+    TRY(mirror_need(x, m, l, FLD_PHI, 1, PLACE_DEVICE));
+    TRY(need_parent(g, m, l));
+    TRY(mirror_room(x, m, l, FLD_FX, 3));
+    mirror_send(x, m);
+    beyond(g, l, tfrac, &far);
+    dev_launch(
+        g->stream, &phi_force, blocks_of(m->lev[l].nown),
+        &(struct phi_force_args){x->there, l, g->faces[l].first, (const double(*)[8])g->beyond.p});
+    mirror_wrote(x, l, FLD_FX, 3, PLACE_DEVICE);
+    ghosts_set(m, l, SET_FORCE, true);
+    return OK;
+}
+
+enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l)
+{
+    struct mirror *x = g->mirror;
+    const struct level *im = &x->image->lev[l];
+    TRY(mirror_need(x, m, l, FLD_PHI, 1, PLACE_DEVICE));
+    TRY(mirror_room(x, m, l, FLD_PHI_OLD, 1));
+    if (m->lev[l].noct == 0) return OK;
+    dev_copy(g->stream, im->fld[FLD_PHI_OLD], im->fld[FLD_PHI],
+             sizeof(double[8]) * (size_t)m->lev[l].noct);
+    mirror_wrote(x, l, FLD_PHI_OLD, 1, PLACE_DEVICE);
+    ghosts_set(m, l, SET_PHI_OLD, ghosts_valid(m, l, SET_PHI));
+    return OK;
+}

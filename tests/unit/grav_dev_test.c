@@ -1,0 +1,247 @@
+/* grav/dev: potential and force on the emulated device have the bits of the CPU, for meshes with
+ * coarse-fine boundaries, holes, and boundaries of the box, with sources of any size, in safe mode,
+ * for 20 seeds of its orders, by launches for each level and by one block for all. The CPU's rows
+ * of octs and the kernels share formulas of one cell and nothing else. Also: memory that does not
+ * fit, and what a solve copies.
+ *
+ * test: tier=quick */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "dev/dev.h"
+#include "gas_mesh.h"
+#include "grav/grav.h"
+#include "grav/grav_dev.h"
+
+enum { SEEDS = 20, NEVER = 99 };
+
+/* A ball with a hole, beside a boundary of the box. */
+static bool wanted(const double *x, int l, int levelmin)
+{
+    double r2 = 0;
+    for (int d = 0; d < 3; d++) r2 += (x[d] - 0.2) * (x[d] - 0.2);
+    return r2 < (l == levelmin ? 0.16 : 0.05) && (l == levelmin || r2 > 0.004);
+}
+
+struct setting {
+    int base, top, passes;
+    bool bounded[6], wild, safe;
+    int shared_octs;
+    double tfrac;
+};
+
+static const struct comm alone = {.size = 1};
+static const double MASS = 0.7, COM[3] = {0.3, 0.55, 0.4};
+static double rho_tot; /* mean density of the base level */
+
+static void build(struct mesh *m, const struct setting *s)
+{
+    struct hydro_par p = {.nvar = 5};
+    struct rng r = rng_make(18, 2, 1);
+    rho_tot = 0;
+    gas_mesh(m, s->base, s->top, &p, true, s->bounded, wanted);
+    CHECK(m->lev[s->top].nown > 0);
+    for (int l = 1; l <= s->top; l++) {
+        m->lev[l].total = m->lev[l].nown;
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            for (int c = 0; c < 8; c++) {
+                double size = s->wild ? pow(10, 24 * rng_uniform(&r) - 12) : 1;
+                double rho = m->lev[l].fld[FLD_RHO][i][c] = size * rng_uniform(&r);
+                if (l == s->base && !s->bounded[0]) rho_tot += rho / (8.0 * m->lev[l].nown);
+            }
+    }
+}
+
+/* All NaNs are alike: their sign depends on the compiler. */
+static void digest_add(uint64_t *h, const void *at, size_t n)
+{
+    const double *x = at;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t b;
+        double y = x[i] != x[i] ? NAN : x[i];
+        memcpy(&b, &y, sizeof b);
+        *h = (*h ^ b) * 1099511628211u;
+        *h ^= *h >> 31;
+    }
+}
+
+static uint64_t digest(const struct mesh *m)
+{
+    uint64_t h = 1469598103934665603u;
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        for (int f = FLD_PHI; f <= FLD_FZ; f++)
+            digest_add(&h, m->lev[l].fld[f], 8 * (size_t)m->lev[l].nown);
+    return h;
+}
+
+/* ---- runs ---- */
+
+struct device {
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct mirror mirror;
+    struct grav_dev *grav;
+};
+
+static bool device_open(struct device *d, uint64_t seed, size_t most)
+{
+    char why[DEV_WHY];
+    *d = (struct device){
+        .dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why)};
+    d->stream = dev_stream_new(d->dev);
+    return mirror_init(&d->mirror, d->dev, d->stream) == OK &&
+           grav_dev_new(&d->grav, &d->mirror) == OK;
+}
+
+static void device_close(struct device *d)
+{
+    dev_stream_free(&d->stream); /* waits */
+    grav_dev_free(&d->grav);
+    mirror_fini(&d->mirror);
+    dev_close(&d->dev);
+}
+
+static struct grav_report solve(struct device *d, struct mesh *m, int l, double tfrac,
+                                struct grav_par *p)
+{
+    struct grav_report rep;
+    if (!d) {
+        rep = grav_solve(m, &alone, l, 2.5, rho_tot, tfrac, MASS, COM, p);
+        grav_force(m, &alone, l, tfrac, 2.5, MASS, COM, p);
+        return rep;
+    }
+    CHECK(!grav_dev_lacks(m, l, 1, p));
+    CHECK(grav_dev_solve(d->grav, m, l, 2.5, rho_tot, tfrac, MASS, COM, p, &rep) == OK);
+    CHECK(grav_dev_force(d->grav, m, l, tfrac, MASS, COM) == OK);
+    return rep;
+}
+
+static void keep_phi(struct device *d, struct mesh *m, int l)
+{
+    if (d)
+        CHECK(grav_dev_keep_phi(d->grav, m, l) == OK);
+    else
+        memcpy(m->lev[l].fld[FLD_PHI_OLD], m->lev[l].fld[FLD_PHI],
+               sizeof(double[8]) * (size_t)m->lev[l].nown);
+}
+
+/* All levels, twice: the second time boundary values are those between two times. */
+static uint64_t run(const struct setting *s, const uint64_t *seed)
+{
+    struct mesh m;
+    struct device d;
+    struct grav_par p = {.epsilon = 1e-5,
+                         .cg_levelmin = NEVER,
+                         .fft_levelmin = NEVER,
+                         .mg_shared_octs = s->shared_octs};
+    uint64_t h = 0;
+    build(&m, s);
+    for (int l = 1; l <= s->top; l++) p.safe[l] = s->safe;
+    if (seed) CHECK(device_open(&d, *seed, 0));
+    for (int pass = 0; pass < s->passes; pass++)
+        for (int l = s->base; l <= s->top; l++) {
+            keep_phi(seed ? &d : NULL, &m, l);
+            struct grav_report rep = solve(seed ? &d : NULL, &m, l,
+                                           l > s->base ? s->tfrac * pass : 0, &p);
+            CHECK(rep.cycles > 0 && (rep.converged || s->wild));
+            h = 31 * h + (uint64_t)rep.cycles;
+            digest_add(&h, &rep.error, 1);
+        }
+    if (seed) CHECK(mirror_home(&d.mirror, &m, false) == OK);
+    h ^= digest(&m);
+    if (seed) device_close(&d);
+    mesh_fini(&m);
+    return h;
+}
+
+static void test_same_bits(const struct setting *s, int seeds, const char *what)
+{
+    uint64_t cpu = run(s, NULL), wrong = 0;
+    for (uint64_t seed = 0; seed <= (uint64_t)seeds; seed++) wrong += run(s, &seed) != cpu;
+    CHECK(wrong == 0, "%s: %d of %d seeds", what, (int)wrong, seeds + 1);
+}
+
+static void test_solve(void)
+{
+    struct setting s = {.base = 3, .top = 5, .passes = 2, .tfrac = 0.25, .shared_octs = 64};
+    test_same_bits(&s, SEEDS, "levels");
+    s.shared_octs = 0;
+    test_same_bits(&s, 3, "a launch for each level");
+    s.shared_octs = 1 << 20;
+    test_same_bits(&s, 3, "one block where it can");
+    s.safe = true;
+    test_same_bits(&s, 1, "safe mode");
+    s.safe = false;
+    s.wild = true;
+    test_same_bits(&s, 1, "sources of any size");
+    for (int f = 0; f < 6; f++) s.bounded[f] = true;
+    test_same_bits(&s, 2, "isolated");
+    s.bounded[2] = s.bounded[3] = s.wild = false;
+    s.shared_octs = 8;
+    test_same_bits(&s, 2, "boundaries in two directions");
+    s = (struct setting){.base = 1, .top = 1, .passes = 1};
+    test_same_bits(&s, 1, "coarsest level");
+    s = (struct setting){.base = 4, .top = 4, .passes = 1, .shared_octs = 1024};
+    test_same_bits(&s, 1, "uniform");
+}
+
+/* Whatever does not fit: what the host has stays as it is. */
+static void test_limits(void)
+{
+    struct mesh m;
+    struct setting s = {.base = 3, .top = 5};
+    struct grav_par p = {.epsilon = 1e-5, .cg_levelmin = NEVER, .fft_levelmin = NEVER};
+    struct grav_report rep;
+    int fits = 0, not = 0;
+    build(&m, &s);
+    for (size_t most = 30000; !fits && most < 100000000; most = most * 5 / 4) {
+        struct device d;
+        if (device_open(&d, 0, most))
+            fits = grav_dev_solve(d.grav, &m, s.base + 1, 2.5, rho_tot, 0, MASS, COM, &p, &rep) ==
+                   OK;
+        not += !fits;
+        device_close(&d);
+    }
+    CHECK(fits && not > 3, "%d", not );
+    mesh_fini(&m);
+}
+
+/* The second solve of a mesh copies its source and norms. */
+static void test_copies(void)
+{
+    struct mesh m;
+    struct device d;
+    struct setting s = {.base = 4, .top = 4};
+    struct grav_par p = {.epsilon = 1e-5, .cg_levelmin = NEVER, .fft_levelmin = NEVER};
+    struct grav_report rep = {0};
+    int64_t put = 0, got = 0, rho;
+    build(&m, &s);
+    rho = (int64_t)sizeof(double[8]) * m.lev[4].nown;
+    CHECK(device_open(&d, 1, 0));
+    for (int k = 0; k < 2; k++) {
+        mirror_wrote(&d.mirror, 4, FLD_RHO, 1, PLACE_HOST);
+        struct dev_count before = dev_counts(d.dev);
+        CHECK(grav_dev_solve(d.grav, &m, 4, 2.5, rho_tot, 0, MASS, COM, &p, &rep) == OK);
+        CHECK(grav_dev_force(d.grav, &m, 4, 0, MASS, COM) == OK);
+        put = dev_counts(d.dev).put - before.put;
+        got = dev_counts(d.dev).got - before.got;
+    }
+    CHECK(put == rho, "%lld bytes", (long long)(put - rho));
+    CHECK(got == rep.cycles * 2 * (int64_t)sizeof(struct sum), "%lld bytes", (long long)got);
+    device_close(&d);
+    mesh_fini(&m);
+}
+
+int main(void)
+{
+    test_solve();
+    test_limits();
+    test_copies();
+    CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
+    printf("%d checks, %d failed\n", passed + failed, failed);
+    return failed != 0;
+}
