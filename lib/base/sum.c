@@ -25,25 +25,15 @@ void sum_carry(struct sum *s)
 
 void sum_add(struct sum *s, double x)
 {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    int expo = (int)(bits >> 52 & 0x7ff);
-    uint64_t mant = bits & 0xfffffffffffffu;
-    if (expo == 0x7ff) {
+    int i;
+    int64_t d[3];
+    if (!sum_split(x, &i, d)) {
         s->bad++;
         return;
     }
-    if (expo)
-        mant |= (uint64_t)1 << 52;
-    else
-        expo = 1;
-    int shift = (expo - 1) & 31, i = (expo - 1) >> 5;
-    uint64_t low = mant << shift, high = shift ? mant >> (64 - shift) : 0;
-    int64_t d0 = (int64_t)(low & 0xffffffff), d1 = (int64_t)(low >> 32), d2 = (int64_t)high;
-    if (bits >> 63) d0 = -d0, d1 = -d1, d2 = -d2;
-    s->digit[i] += d0;
-    s->digit[i + 1] += d1;
-    s->digit[i + 2] += d2;
+    s->digit[i] += d[0];
+    s->digit[i + 1] += d[1];
+    s->digit[i + 2] += d[2];
     if (++s->count == (int64_t)1 << 30) sum_carry(s);
 }
 

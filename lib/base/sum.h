@@ -8,6 +8,9 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "base/device.h"
 
 enum { SUM_DIGITS = 68 };
 
@@ -16,6 +19,28 @@ struct sum {
     int64_t bad;               /* number of infinities and NaNs met */
     int64_t count;             /* terms since the last carry pass */
 };
+
+/* The digits of a term: from digit `first` on three, of its sign. false: it is not finite. */
+PTAH_HD bool sum_split(double x, int *first, int64_t d[3])
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int expo = (int)(bits >> 52 & 0x7ff);
+    uint64_t mant = bits & 0xfffffffffffffu;
+    if (expo == 0x7ff) return false;
+    if (expo)
+        mant |= (uint64_t)1 << 52;
+    else
+        expo = 1;
+    int shift = (expo - 1) & 31;
+    uint64_t low = mant << shift, high = shift ? mant >> (64 - shift) : 0;
+    *first = (expo - 1) >> 5;
+    d[0] = (int64_t)(low & 0xffffffff);
+    d[1] = (int64_t)(low >> 32);
+    d[2] = (int64_t)high;
+    if (bits >> 63) d[0] = -d[0], d[1] = -d[1], d[2] = -d[2];
+    return true;
+}
 
 void sum_init(struct sum *s);
 void sum_add(struct sum *s, double x);
