@@ -147,7 +147,8 @@ static void shrink(struct device *d, struct mesh *m)
     mem_free(key);
 }
 
-/* All levels, twice: the second time the mesh is another one, and boundary values are those between two times. */
+/* All levels, twice: the second time the mesh is another one, and boundary values are those between
+ * two times. */
 static uint64_t run(const struct setting *s, const uint64_t *seed)
 {
     struct mesh m;
