@@ -6,34 +6,60 @@
  * in the cell, and sets the scalars everywhere. Not periodic, and cell centres are not averaged
  * over the cell. */
 #include <math.h>
+#include <string.h>
 
 #include "ics/ics.h"
 
-static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
-                         double *q);
-static bool square_holds(const struct ics_region *r, const double x[3]);
-static void to_conserved(const struct ics_gas *g, const double *q, double *u);
+struct regions {
+    const struct ics_region *region;
+    int n;
+    const struct ics_gas *gas;
+    double dx;
+};
+
+static void oct_state(const struct regions *r, okey key, double (*out)[8]);
 
 void ics_regions(struct mesh *m, int l, const struct ics_region *r, int nregion,
                  const struct ics_gas *g)
 {
     struct level *lv = &m->lev[l];
-    double dx = mesh_dx(m, l);
-#pragma omp parallel for
+    const struct regions all = {r, nregion, g, mesh_dx(m, l)};
+#pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->noct; i++) {
-        int64_t k[3];
-        okey_coords(lv->key[i], k);
-        for (int c = 0; c < 8; c++) {
-            double x[3], q[NVAR_MAX] = {0}, u[NVAR_MAX];
-            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
-            q[0] = g->smallr;
-            q[GAS_ENERGY] = g->smallr * (g->smallc * g->smallc) / g->gamma;
-            for (int n = 0; n < nregion; n++) region_apply(&r[n], g->nvar, x, dx, q);
-            to_conserved(g, q, u);
-            for (int v = 0; v < g->nvar; v++) lv->fld[FLD_U + v][i][c] = u[v];
-        }
+        double u[NVAR_MAX][8];
+        oct_state(&all, lv->key[i], u);
+        for (int v = 0; v < g->nvar; v++) memcpy(lv->fld[FLD_U + v][i], u[v], sizeof u[v]);
     }
 }
+
+static bool region_even(const struct ics_region *r, double x[3][2], double dx);
+static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
+                         double *q);
+static void to_conserved(const struct ics_gas *g, const double *q, double *u);
+
+/* Most octs lie wholly inside or outside of each region: then one cell stands for all. */
+static void oct_state(const struct regions *r, okey key, double (*out)[8])
+{
+    int64_t k[3];
+    double at[3][2];
+    bool same = true;
+    okey_coords(key, k);
+    for (int d = 0; d < 3; d++)
+        for (int b = 0; b < 2; b++) at[d][b] = ((double)(2 * k[d] + b) + 0.5) * r->dx;
+    for (int n = 0; n < r->n; n++) same &= region_even(&r->region[n], at, r->dx);
+    for (int c = 0; c < (same ? 1 : 8); c++) {
+        double x[3], q[NVAR_MAX] = {0}, u[NVAR_MAX];
+        for (int d = 0; d < 3; d++) x[d] = at[d][c >> d & 1];
+        q[0] = r->gas->smallr;
+        q[GAS_ENERGY] = r->gas->smallr * (r->gas->smallc * r->gas->smallc) / r->gas->gamma;
+        for (int n = 0; n < r->n; n++) region_apply(&r->region[n], r->gas->nvar, x, r->dx, q);
+        to_conserved(r->gas, q, u);
+        for (int v = 0; v < r->gas->nvar; v++)
+            for (int j = c; j < (same ? 8 : c + 1); j++) out[v][j] = u[v];
+    }
+}
+
+static bool square_holds(const struct ics_region *r, const double x[3]);
 
 static void region_apply(const struct ics_region *r, int nvar, const double x[3], double dx,
                          double *q)
@@ -53,12 +79,50 @@ static void region_apply(const struct ics_region *r, int nvar, const double x[3]
     for (int v = GAS_SCALARS; v < nvar; v++) q[v] = r->var[v - GAS_SCALARS];
 }
 
+static double square_distance(const struct ics_region *r, int d, double x)
+{
+    return 2 * fabs(x - r->center[d]) / r->length[d];
+}
+
 static bool square_holds(const struct ics_region *r, const double x[3])
 {
     double t[3], e = r->exponent;
-    for (int d = 0; d < 3; d++) t[d] = 2 * fabs(x[d] - r->center[d]) / r->length[d];
+    for (int d = 0; d < 3; d++) t[d] = square_distance(r, d, x[d]);
     if (e >= 10) return t[0] < 1 && t[1] < 1 && t[2] < 1;
     return pow(pow(t[0], e) + pow(t[1], e) + pow(t[2], e), 1 / e) < 1;
+}
+
+/* r^e, nearly */
+static double square_power(double e, const double t[3])
+{
+    if (e == 2) return t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
+    return pow(t[0], e) + pow(t[1], e) + pow(t[2], e);
+}
+
+/* The nearest and the farthest corner lie on the same side of the surface, and not just about there
+ * where rounding decides. */
+static bool square_even(const struct ics_region *r, double x[3][2])
+{
+    double lo[3], hi[3], e = r->exponent;
+    for (int d = 0; d < 3; d++) {
+        double a = square_distance(r, d, x[d][0]), b = square_distance(r, d, x[d][1]);
+        if (!(a >= 0 && b >= 0)) return false; /* a length of zero, or below */
+        lo[d] = fmin(a, b);
+        hi[d] = fmax(a, b);
+    }
+    if (e > 0 && (lo[0] > 1.001 || lo[1] > 1.001 || lo[2] > 1.001)) return true;
+    if (e >= 10) return hi[0] < 1 && hi[1] < 1 && hi[2] < 1;
+    return e > 0.01 && (square_power(e, hi) < 1 - 1e-9 || square_power(e, lo) > 1 + 1e-9);
+}
+
+/* Whether the region does the same to all cells of an oct: those at x[d][0] or x[d][1]. */
+static bool region_even(const struct ics_region *r, double x[3][2], double dx)
+{
+    if (r->shape == ICS_SQUARE) return square_even(r, x);
+    for (int d = 0; d < 3; d++)
+        if (fabs(x[d][0] - r->center[d]) >= 1.001 * dx && fabs(x[d][1] - r->center[d]) >= 1.001 * dx)
+            return true;
+    return false;
 }
 
 static void to_conserved(const struct ics_gas *g, const double *q, double *u)

@@ -24,6 +24,7 @@ struct start {
     struct ics_gas gas;
     int nregion;
     struct ics_region region[100];
+    bool laid; /* the flow, on the mesh as it is */
 };
 
 static enum err start_regions(struct start *st)
@@ -112,19 +113,29 @@ static enum err flow_level(struct start *st, int l)
 static enum err start_flow(struct start *st)
 {
     struct sim *s = st->s;
-    if (!s->mesh.hydro) return OK;
+    if (!s->mesh.hydro || st->laid) return OK;
     for (int l = s->mesh.levelmax; l >= 1; l--) {
         if (s->noct[l] == 0) continue;
         TRY(flow_level(st, l));
         if (l < s->mesh.levelmax) hydro_restrict(&s->mesh, l, &s->hydro);
         ghost_fill_hydro(&s->comm, &s->mesh, l);
     }
+    st->laid = true;
     return OK;
 }
 
 static void flag_all(struct sim *s)
 {
     for (int l = s->mesh.levelmax - 1; l >= 1; l--) sim_flag(s, l, 2);
+}
+
+/* Refines; the flow is to be laid anew where that changed the mesh. */
+static void refine(struct start *st)
+{
+    struct sim *s = st->s;
+    sim_refine(s, s->mesh.levelmin);
+    for (int l = s->mesh.levelmin; l < s->mesh.levelmax; l++)
+        if (s->refine.all[l].created || s->refine.all[l].removed) st->laid = false;
 }
 
 static void balance(struct sim *s)
@@ -156,7 +167,7 @@ static enum err start_refine(struct start *st)
             for (int k = s->mesh.levelmin; k < l; k++)
                 TRY(ics_grafic_refmap(&st->files, &s->mesh, &s->comm, k, s->mesh.lev[k].dense));
         flag_all(s);
-        sim_refine(s, s->mesh.levelmin);
+        refine(st);
         balance(s);
         if (s->noct[l] == 0) break;
     }
@@ -218,7 +229,7 @@ static enum err start_refine_more(struct start *st)
     if (st->grafic || s->mesh.levelmin == s->mesh.levelmax) return OK;
     for (int i = s->mesh.levelmin; i <= s->mesh.levelmax + 1; i++) {
         TRY(check_stop(s));
-        sim_refine(s, s->mesh.levelmin);
+        refine(st);
         TRY(start_flow(st));
         balance(s);
         TRY(mass_criterion(s));
