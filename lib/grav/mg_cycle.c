@@ -141,18 +141,19 @@ void mg_residual(struct mg_level *g, struct sum *norm)
     double inv_dx2 = (double)((int64_t)1 << g->level) * (double)((int64_t)1 << g->level);
 #pragma omp parallel if (g->nown >= PARALLEL_FROM)
     {
-        struct sum part;
-        if (norm) sum_init(&part);
+        struct sum_batch part;
+        if (norm) sum_batch_begin(&part);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < g->nown; i++) {
             double r[8];
             residual_oct(g, i, inv_dx2, r);
             g->mean[i] = 0.125 * kern_sum8(r);
-            if (norm) sum_add(&part, kern_dot8(r, r));
+            if (norm) sum_batch_add(&part, kern_dot8(r, r));
         }
+        if (norm) sum_batch_end(&part);
         if (norm)
 #pragma omp critical(mg_norm)
-            sum_join(norm, &part);
+            sum_join(norm, &part.sum);
     }
 }
 

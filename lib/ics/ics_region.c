@@ -120,7 +120,8 @@ static bool region_even(const struct ics_region *r, double x[3][2], double dx)
 {
     if (r->shape == ICS_SQUARE) return square_even(r, x);
     for (int d = 0; d < 3; d++)
-        if (fabs(x[d][0] - r->center[d]) >= 1.001 * dx && fabs(x[d][1] - r->center[d]) >= 1.001 * dx)
+        if (fabs(x[d][0] - r->center[d]) >= 1.001 * dx &&
+            fabs(x[d][1] - r->center[d]) >= 1.001 * dx)
             return true;
     return false;
 }
