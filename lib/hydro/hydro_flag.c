@@ -1,8 +1,10 @@
 /* hydro/flag: functions that read the gas cell by cell without advancing it: time step, kick,
  * refinement criteria, totals. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "hydro/cell_kern.h"
 #include "hydro/flux.h"
 #include "hydro/hydro.h"
@@ -100,34 +102,61 @@ void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydr
     }
 }
 
-/* ---- refinement by gradients ---- */
+/* ---- refinement by gradients ----
+ *
+ * One quantity after the other: its value in every cell of the level first, then the differences
+ * across the six faces of each cell, from which one division would give the relative jump. Most
+ * octs are told from a product to have no steep one. */
 
-/* Primitive variables of an oct's eight cells, or of their neighbours across one face each; c:
- * sound speed, at least floor_u, only for the velocity criterion. */
-struct prims {
-    double r[8], v[3][8], p[8], c[8];
+/* Relative jumps of x, divided by the sum of both cells and a floor; for velocities of both sound
+ * speeds c, both speeds and the floor. Of all octs of the level. */
+struct jump {
+    int field; /* FLD_U: density, FLD_U + 1, …: velocity, FLD_U + GAS_ENERGY: pressure */
+    double floor, limit;
+    double (*x)[8], (*c)[8];
 };
 
-static void prims_of(const double (*restrict u)[8], const struct hydro_par *par,
-                     struct prims *restrict q)
+/* Values of eight cells; c: sound speed, at least floor_u, only for velocities. */
+struct values {
+    cells x, c;
+};
+
+static inline cells cells_abs(cells x)
+{
+    return (cells)((cell_mask)x & ~((cell_mask){0} + LLONG_MIN));
+}
+
+static struct values values_of(const struct jump *q, const double (*restrict u)[8],
+                               const struct hydro_par *par)
 {
     const double smallr = par->smallr, gamma = par->gamma, gm1 = gamma - 1.0,
                  floor2 = par->floor_u * par->floor_u;
-#pragma omp simd
-    for (int c = 0; c < 8; c++) {
-        double r = hydro_max(u[0][c], smallr);
-        double x = u[1][c] / r, y = u[2][c] / r, z = u[3][c] / r;
-        double p = gm1 *
-                   (u[GAS_ENERGY][c] - (0.5 * r * (x * x) + 0.5 * r * (y * y) + 0.5 * r * (z * z)));
-        q->r[c] = r;
-        q->v[0][c] = x;
-        q->v[1][c] = y;
-        q->v[2][c] = z;
-        q->p[c] = p;
+    struct values out;
+    double x[8], c[8] = {0}, p[8], r[8];
+    for (int k = 0; k < 8; k++) r[k] = hydro_max(u[0][k], smallr);
+    for (int k = 0; k < 8; k++) {
+        double vx = u[1][k] / r[k], vy = u[2][k] / r[k], vz = u[3][k] / r[k];
+        p[k] = gm1 * (u[GAS_ENERGY][k] -
+                      (0.5 * r[k] * (vx * vx) + 0.5 * r[k] * (vy * vy) + 0.5 * r[k] * (vz * vz)));
     }
-    if (par->err_grad_u < 0.0) return;
-#pragma omp simd
-    for (int c = 0; c < 8; c++) q->c[c] = sqrt(hydro_max(gamma * q->p[c] / q->r[c], floor2));
+    const int v = q->field - FLD_U;
+    for (int k = 0; k < 8; k++) x[k] = v == 0 ? r[k] : v == GAS_ENERGY ? p[k] : u[v][k] / r[k];
+    for (int k = 0; k < 8 && q->c; k++) c[k] = sqrt(hydro_max(gamma * p[k] / r[k], floor2));
+    memcpy(&out.x, x, sizeof x);
+    memcpy(&out.c, c, sizeof c);
+    return out;
+}
+
+static void level_values(const struct level *lv, const struct jump *q, const struct hydro_par *par)
+{
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->noct; i++) {
+        double u[GAS_SCALARS][8];
+        for (int v = 0; v < GAS_SCALARS; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
+        struct values x = values_of(q, u, par);
+        memcpy(q->x[i], &x.x, sizeof x.x);
+        if (q->c) memcpy(q->c[i], &x.c, sizeof x.c);
+    }
 }
 
 /* What is across face f of each cell: 0-7 are cells of the oct itself, 8-15 of its neighbour. */
@@ -148,82 +177,102 @@ static inline cells across(cells own, cells out, int f)
     return __builtin_shufflevector(own, out, 4, 5, 6, 7, 8, 9, 10, 11);
 }
 
-/* Conserved variables across face f of each cell of own oct i: of the level where it exists, else
- * of the coarser cell. */
-static void gather_across(const struct mesh *m, int l, lidx i, int f, const struct hydro_par *par,
-                          double (*restrict u)[8])
+/* Values across face f of own oct i where there is no neighbour: of coarser cells, or beyond a
+ * boundary; in the places of a neighbour's cells. */
+static struct values values_beyond(const struct mesh *m, int l, lidx i, int f, const struct jump *q,
+                                   const struct hydro_par *par)
+{
+    double u[GAS_SCALARS][8], state[NVAR_MAX];
+    int bit = 1 << (f >> 1);
+    for (int c = 0; c < 8; c++) {
+        if (((c & bit) != 0) == (f & 1)) hydro_state_across(m, l, i, c, f, par, state);
+        for (int v = 0; v < GAS_SCALARS; v++)
+            u[v][c ^ bit] = ((c & bit) != 0) == (f & 1) ? state[v] : m->lev[l].fld[FLD_U + v][i][c];
+    }
+    return values_of(q, u, par);
+}
+
+static inline struct values values_across(const struct mesh *m, int l, lidx i, int f,
+                                          const struct jump *q, const struct hydro_par *par,
+                                          struct values own)
+{
+    lidx j = m->lev[l].nbr[i][f];
+    struct values out = {{0}, {0}};
+    if (j < 0) {
+        out = values_beyond(m, l, i, f, q, par);
+    } else {
+        out.x = *(const cells *)q->x[j];
+        if (q->c) out.c = *(const cells *)q->c[j];
+    }
+    out.x = across(own.x, out.x, f);
+    out.c = across(own.c, out.c, f);
+    return out;
+}
+
+/* What the difference across an upper face is divided by. */
+static inline cells jump_scale(const struct jump *q, struct values lower, struct values upper)
+{
+    if (!q->c) return lower.x + upper.x + q->floor;
+    return lower.c + upper.c + cells_abs(upper.x) + cells_abs(lower.x) + q->floor;
+}
+
+/* 2 max(|jump to the right|, |jump from the left|) > limit */
+static inline bool is_steep(double left, double right, double sl, double sr, double limit)
+{
+    return 2.0 * hydro_max(fabs(right / sr), fabs(left / sl)) > limit;
+}
+
+/* The cells of own oct i with a steep jump, a bit each. */
+static unsigned steep_cells(const struct mesh *m, int l, lidx i, const struct jump *q,
+                            const struct hydro_par *par)
+{
+    struct values mid = {*(const cells *)q->x[i], {0}};
+    if (q->c) mid.c = *(const cells *)q->c[i];
+    /* |2 d / s| > limit as rounded implies this, rounded */
+    const double below = q->limit * (1.0 - 1e-12);
+    unsigned steep = 0;
+    for (int d = 0; d < 3; d++) {
+        struct values a = values_across(m, l, i, 2 * d, q, par, mid),
+                      b = values_across(m, l, i, 2 * d + 1, q, par, mid);
+        cells left = mid.x - a.x, right = b.x - mid.x;
+        cells sl = jump_scale(q, a, mid), sr = jump_scale(q, mid, b);
+        cell_mask near = (2.0 * cells_abs(left) >= below * cells_abs(sl)) |
+                         (2.0 * cells_abs(right) >= below * cells_abs(sr));
+        long long any = 0;
+        for (int k = 0; k < 8; k++) any |= near[k];
+        for (int k = 0; k < 8 && any; k++)
+            steep |= (unsigned)is_steep(left[k], right[k], sl[k], sr[k], q->limit) << k;
+    }
+    return steep;
+}
+
+static void flag_slope(const struct mesh *m, int l, struct jump q, const struct hydro_par *par,
+                       unsigned char (*ok)[8])
 {
     const struct level *lv = &m->lev[l];
-    int bit = 1 << (f >> 1);
-    lidx j = lv->nbr[i][f];
-    for (int v = 0; v < GAS_SCALARS; v++) {
-        cells own = *(const cells *)lv->fld[FLD_U + v][i];
-        cells out = j >= 0 ? *(const cells *)lv->fld[FLD_U + v][j] : own;
-        *(cells *)u[v] = across(own, out, f);
+    if (q.limit < 0.0) return;
+    level_values(lv, &q, par);
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < lv->nown; i++) {
+        unsigned steep = steep_cells(m, l, i, &q, par);
+        for (int c = 0; steep && c < 8; c++) ok[i][c] |= steep >> c & 1;
     }
-    if (j >= 0) return;
-    double state[NVAR_MAX];
-    for (int c = 0; c < 8; c++) {
-        if (((c & bit) != 0) != (f & 1)) continue;
-        hydro_state_across(m, l, i, c, f, par, state);
-        for (int v = 0; v < GAS_SCALARS; v++) u[v][c] = state[v];
-    }
-}
-
-/* 2 max(|jump to the right|, |jump from the left|) > limit; s: what the difference is divided by.
- */
-static inline bool is_steep(double left, double mid, double right, double sl, double sr,
-                            double limit)
-{
-    return 2.0 * hydro_max(fabs((right - mid) / sr), fabs((mid - left) / sl)) > limit;
-}
-
-/* Adds to steep[] for one direction: left (a), middle (m) and right (b) states. */
-static void steep_cells(const struct prims *restrict a, const struct prims *restrict m,
-                        const struct prims *restrict b, const struct hydro_par *par,
-                        int *restrict steep)
-{
-    const double fd = par->floor_d, fp = par->floor_p, fu = par->floor_u;
-    const double ed = par->err_grad_d, ep = par->err_grad_p, eu = par->err_grad_u;
-    if (ed >= 0.0)
-#pragma omp simd
-        for (int c = 0; c < 8; c++)
-            steep[c] |= is_steep(a->r[c], m->r[c], b->r[c], m->r[c] + a->r[c] + fd,
-                                 b->r[c] + m->r[c] + fd, ed);
-    if (ep >= 0.0)
-#pragma omp simd
-        for (int c = 0; c < 8; c++)
-            steep[c] |= is_steep(a->p[c], m->p[c], b->p[c], m->p[c] + a->p[c] + fp,
-                                 b->p[c] + m->p[c] + fp, ep);
-    for (int d = 0; eu >= 0.0 && d < 3; d++)
-#pragma omp simd
-        for (int c = 0; c < 8; c++) {
-            double vl = a->v[d][c], vm = m->v[d][c], vr = b->v[d][c];
-            steep[c] |= is_steep(vl, vm, vr, m->c[c] + a->c[c] + fabs(vm) + fabs(vl) + fu,
-                                 b->c[c] + m->c[c] + fabs(vr) + fabs(vm) + fu, eu);
-        }
 }
 
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8])
 {
     const struct level *lv = &m->lev[l];
-    if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return;
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->nown; i++) {
-        _Alignas(64) double u[GAS_SCALARS][8];
-        struct prims own, side[2];
-        int steep[8] = {0};
-        for (int v = 0; v < GAS_SCALARS; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
-        prims_of(u, p, &own);
-        for (int d = 0; d < 3; d++) {
-            for (int s = 0; s < 2; s++) {
-                gather_across(m, l, i, 2 * d + s, p, u);
-                prims_of(u, p, &side[s]);
-            }
-            steep_cells(&side[0], &own, &side[1], p, steep);
-        }
-        for (int c = 0; c < 8; c++) ok[i][c] |= steep[c] != 0;
-    }
+    bool speeds = p->err_grad_u >= 0.0;
+    if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && !speeds) return;
+    size_t bytes = sizeof(double[8]) * (size_t)lv->noct + 1;
+    double(*x)[8] = mem_new(bytes, "flag scratch");
+    double(*c)[8] = speeds ? mem_new(bytes, "flag scratch") : NULL;
+    flag_slope(m, l, (struct jump){FLD_U, p->floor_d, p->err_grad_d, x, NULL}, p, ok);
+    flag_slope(m, l, (struct jump){FLD_U + GAS_ENERGY, p->floor_p, p->err_grad_p, x, NULL}, p, ok);
+    for (int d = 1; d <= 3; d++)
+        flag_slope(m, l, (struct jump){FLD_U + d, p->floor_u, p->err_grad_u, x, c}, p, ok);
+    FREE(c);
+    FREE(x);
 }
 
 /* ---- totals ---- */
