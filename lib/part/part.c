@@ -47,8 +47,7 @@ void part_init(struct parts *p)
 void part_fini(struct parts *p)
 {
     for (int c = 0; c < COL_MOST; c++) FREE(p->col[c]);
-    FREE(p->scratch[0]);
-    FREE(p->scratch[1]);
+    for (int k = 0; k < 3; k++) FREE(p->scratch[k]);
     FREE(p->host);
     memset(p, 0, sizeof *p);
 }
@@ -88,7 +87,7 @@ int part_add(struct parts *p, const char *name, char type)
 
 size_t part_bytes(const struct part_columns *columns)
 {
-    size_t n = sizeof(lidx) + 2 * sizeof(uint64_t);
+    size_t n = sizeof(lidx) + PART_SCRATCH_BYTES;
     for (int c = 0; c < columns->n; c++)
         if (columns->has[c]) n += (size_t)part_type_size(part_column(columns, c)->type);
     return n + n / 32; /* part_reserve */
@@ -113,9 +112,9 @@ static void part_trim(struct parts *p)
 {
     if (p->cap - p->n > p->n / 16) part_resize(p, p->n + p->n / 32);
     if (p->scratch_cap <= p->n + p->n / 16) return;
-    for (int k = 0; k < 2; k++) FREE(p->scratch[k]);
+    for (int k = 0; k < 3; k++) FREE(p->scratch[k]);
     p->scratch_cap = 0;
-    part_sort_reserve(p, p->n); /* what all ranks hold */
+    part_scratch_reserve(p, p->n); /* what all ranks hold */
 }
 
 int64_t part_append(struct parts *p, int64_t n)
@@ -199,6 +198,7 @@ static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct 
 int64_t part_insert(struct parts *p, int l, int64_t n)
 {
     int64_t end = part_append(p, n);
+    part_forget(p, l + 1);
     for (int k = LEVEL_MAX + 2; k > l; k--) {
         int64_t begin = p->first[k], few = end - begin < n ? end - begin : n;
         for (int64_t i = 0; i < few; i++) particle_copy(p, end + n - few + i, begin + i);
@@ -389,6 +389,7 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 {
     int l = m->levelmin;
     TRY(err_agree(c, wrap_all(p, m)));
+    part_forget(p, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
         p->host[i] = HOST_AWAY;
@@ -456,6 +457,7 @@ static void runs_tidy(struct parts *p, const struct mesh *m, int l)
 void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const int64_t *at)
 {
     BUG_ON(p->first[l + 1] != p->n);
+    part_forget(p, l);
     if (n > 0) gaps_close(p, n, at);
     runs_tidy(p, m, l);
 }
@@ -463,6 +465,7 @@ void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const 
 void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d,
                 int l)
 {
+    part_forget(p, l);
 #pragma omp parallel for schedule(static)
     for (int64_t b = p->first[l]; b < p->n; b += CHUNK)
         rehost_block(p, m, l, b, b + CHUNK < p->n ? b + CHUNK : p->n);
@@ -511,6 +514,7 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
                     const struct domain *d, int l)
 {
     int64_t begin = p->first[l], down = 0;
+    part_forget(p, l);
     if (l < m->levelmax && m->lev[l + 1].noct > 0) {
 #pragma omp parallel for schedule(static) reduction(+ : down)
         for (int64_t b = begin; b < p->n; b += CHUNK)
@@ -530,6 +534,7 @@ void part_merge(struct parts *p, const struct mesh *m, int l)
 {
     int64_t begin = p->first[l + 1];
     const lidx *parent = m->lev[l + 1].parent;
+    part_forget(p, l + 1);
 #pragma omp parallel for schedule(static)
     for (int64_t i = begin; i < p->n; i++) p->host[i] = parent[p->host[i]];
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;

@@ -56,8 +56,10 @@ struct parts {
     } more[COL_MOST];
     /* where each level's particles began in its last step: pieces that are sorted */
     int64_t run[LEVEL_MAX + 3];
-    void *scratch[2]; /* of the sort */
-    int64_t scratch_cap;
+    /* Rows beside the particles, at the same places: of the sort; from part_synchro to part_move
+     * the force on particles first[l] … kept[l]-1 of each level l (kept[l] = 0: on none). */
+    void *scratch[3];
+    int64_t scratch_cap, kept[LEVEL_MAX + 3];
 };
 
 /* Position in cells of level l. The same digits on every level, so levels never disagree about
@@ -67,8 +69,9 @@ static inline double part_cells(const struct mesh *m, int l, double x)
     return x / m->boxlen * (double)((int64_t)1 << l);
 }
 
-/* Bytes that a particle takes: columns, host, scratch of the sort. */
+/* Bytes that a particle takes: columns, host, scratch of the sort and of the kicks. */
 size_t part_bytes(const struct part_columns *columns);
+enum { PART_SCRATCH_BYTES = 3 * 8 };
 void part_init(struct parts *p);
 void part_fini(struct parts *p);
 /* The run gets column c, or all rows of the table with this `when`: existing particles get 0. The
@@ -133,7 +136,8 @@ void part_deposit(const struct parts *p, const struct mesh *m, int l, double qua
  * dtold[levelp]; then levelp = l. F valid in ghosts of l and l-1. Local. */
 void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dtnew,
                   const double *dtold);
-/* v += ½ dt f; x += v dt; no wrap. Local. */
+/* v += ½ dt f; x += v dt; no wrap. After part_synchro of the level f is the same: neither the force
+ * nor positions of these particles have changed since. Local. */
 void part_move(struct parts *p, const struct mesh *m, int l, double dt);
 /* max |v_i| over the particles of level l alone, for the Courant condition; kinetic energy Σ ½ m v²
  * added to an exact sum. Local. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "part/part_block.h"
+#include "part/part_sort.h"
 
 /* three components; the fourth is 0, or NaN in a cell that does not exist: so is that of any sum */
 typedef double vec4 __attribute__((vector_size(32)));
@@ -252,17 +253,42 @@ static void synchro_some(struct parts *p, int l, int64_t begin, int n, const vec
     }
 }
 
-static void move_some(struct parts *p, int64_t begin, int n, const vec4 *force, double dt)
+/* The force on n particles from `begin` on, for part_move. */
+static void force_keep(struct parts *p, int64_t begin, int n, const vec4 *force)
+{
+    for (int d = 0; d < 3; d++) {
+        double *restrict row = (double *)p->scratch[d] + begin;
+#pragma omp simd
+        for (int k = 0; k < n; k++) row[k] = force[k][d];
+    }
+}
+
+/* force[d] of n particles: kept, or written to `room`. */
+static void forces_get(struct gather *g, int l, int64_t begin, int n, double room[3][CLOUDS],
+                       const double *force[3])
+{
+    vec4 found[CLOUDS];
+    bool kept = begin + n <= g->p->kept[l];
+    if (!kept) forces_find(g, l, begin, n, found);
+    for (int d = 0; d < 3; d++) {
+        force[d] = kept ? (const double *)g->p->scratch[d] + begin : room[d];
+        for (int k = 0; k < n && !kept; k++) room[d][k] = found[k][d];
+    }
+}
+
+static void move_some(struct parts *p, int64_t begin, int n, const double *const force[3],
+                      double dt)
 {
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin, *restrict x = p->x[d] + begin;
+        const double *restrict f = force[d];
         if (p->is_static) {
-            for (int k = 0; k < n; k++) v[k] = force[k][d];
+            for (int k = 0; k < n; k++) v[k] = f[k];
             continue;
         }
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            v[k] += force[k][d] * 0.5 * dt;
+            v[k] += f[k] * 0.5 * dt;
             x[k] += v[k] * dt;
         }
     }
@@ -272,6 +298,7 @@ void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dt
                   const double *dtold)
 {
     int64_t end = p->first[l + 1];
+    part_scratch_reserve(p, p->n);
 #pragma omp parallel
     {
         struct gather g;
@@ -279,10 +306,13 @@ void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dt
         gather_init(&g, p, m);
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
-            forces_find(&g, l, b, clouds_count(b, end), force);
-            synchro_some(p, l, b, clouds_count(b, end), force, dtnew, dtold);
+            int n = clouds_count(b, end);
+            forces_find(&g, l, b, n, force);
+            synchro_some(p, l, b, n, force, dtnew, dtold);
+            force_keep(p, b, n, force);
         }
     }
+    p->kept[l] = end;
 }
 
 void part_move(struct parts *p, const struct mesh *m, int l, double dt)
@@ -291,12 +321,15 @@ void part_move(struct parts *p, const struct mesh *m, int l, double dt)
 #pragma omp parallel
     {
         struct gather g;
-        vec4 force[CLOUDS];
+        double room[3][CLOUDS];
+        const double *force[3];
         gather_init(&g, p, m);
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
-            forces_find(&g, l, b, clouds_count(b, end), force);
-            move_some(p, b, clouds_count(b, end), force, dt);
+            int n = clouds_count(b, end);
+            forces_get(&g, l, b, n, room, force);
+            move_some(p, b, n, force, dt);
         }
     }
+    p->kept[l] = 0;
 }

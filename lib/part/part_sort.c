@@ -31,14 +31,18 @@ static int64_t count_disorder(const lidx *host, int64_t n)
     return descents > returns ? descents : returns;
 }
 
-void part_sort_reserve(struct parts *p, int64_t n)
+void part_scratch_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->scratch_cap) return;
     p->scratch_cap = n + n / 32;
-    for (int k = 0; k < 2; k++) {
-        FREE(p->scratch[k]);
-        p->scratch[k] = mem_new(sizeof(uint64_t) * (size_t)p->scratch_cap, "particle sort");
-    }
+    for (int k = 0; k < 3; k++)
+        p->scratch[k] = mem_grow(p->scratch[k], sizeof(uint64_t) * (size_t)p->scratch_cap,
+                                 "particle sort");
+}
+
+void part_forget(struct parts *p, int l)
+{
+    for (int k = l; k < LEVEL_MAX + 3; k++) p->kept[k] = 0;
 }
 
 /* One stable pass on the digit at `shift`. count: [threads][BUCKETS]. */
@@ -111,8 +115,8 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
     const lidx *host = p->host + begin;
     if (n < 2 || count_disorder(host, n) * DISORDER <= n) return;
     BUG_ON(n > UINT32_MAX);
-    part_sort_reserve(p, n);
-    uint64_t *a = p->scratch[0], *b = p->scratch[1];
+    part_scratch_reserve(p, end);
+    uint64_t *a = (uint64_t *)p->scratch[0] + begin, *b = (uint64_t *)p->scratch[1] + begin;
     lidx top = 0;
 #pragma omp parallel for simd schedule(static) reduction(max : top)
     for (int64_t i = 0; i < n; i++) {

@@ -3,6 +3,8 @@
 #pragma once
 #include "part/part.h"
 
-/* Makes room to sort n particles at a time. */
-void part_sort_reserve(struct parts *p, int64_t n);
+/* Makes room in the scratch rows of n particles; keeps what they hold. */
+void part_scratch_reserve(struct parts *p, int64_t n);
+/* What part_synchro has kept for levels from l on no longer counts. */
+void part_forget(struct parts *p, int l);
 void part_sort(struct parts *p, int64_t begin, int64_t end);

@@ -129,9 +129,10 @@ static void lasting(const struct sim *s, struct forecast *f)
                fine * AT_BOUNDARY * (double)hydro_edge_row_bytes(&s->hydro) +
                    fine * (double)sizeof(lidx));
     if (s->par->run.pic) {
-        double sort = 2 * sizeof(uint64_t);
+        double sort = PART_SCRATCH_BYTES;
         always(f, "particles", f->particles * ((double)part_bytes(&s->parts.columns) - sort));
-        if (s->noct[m->levelmin + 1] > 0) always(f, "particle sort", f->particles * sort);
+        if (m->gravity || s->noct[m->levelmin + 1] > 0)
+            always(f, "particle sort", f->particles * sort);
     }
     double layer = 0;
     for (int l = 1; l <= m->levelmax; l++) layer = fmax(layer, f->here[l] - f->own[l]);

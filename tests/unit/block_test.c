@@ -67,10 +67,52 @@ static void test_disorder(void)
     world_free(&ref);
 }
 
+/* Between the two kicks of a step: some particles go, two are added in the places of others. */
+static void step_changed(struct world *w, bool keeps, bool removes)
+{
+    double dt[LEVEL_MAX];
+    for (int k = 0; k < LEVEL_MAX; k++) dt[k] = 1;
+    world_mesh(w, alone, DOMAIN_KSECTION, LMIN, LMAX, 1, periodic_box);
+    world_particles(w, NPART, 0);
+    set_field(&w->m, field_noise);
+    struct parts *p = &w->p;
+    part_enter(p, &w->m, &w->c, w->d, LMIN);
+    for (int k = LMIN + 1; k < LEVEL_MAX + 3; k++) p->first[k] = NPART;
+    part_synchro(p, &w->m, LMIN, dt, dt);
+    check(p->kept[LMIN] == NPART, "the force is kept for the second kick");
+    if (!keeps) p->kept[LMIN] = 0;
+    if (removes) part_remove(p, &w->m, LMIN, 3, (int64_t[]){5, 6, 100});
+    for (int64_t i = part_insert(p, LMIN, 2), k = 40; i < p->n; i++, k++) {
+        for (int d = 0; d < 3; d++) p->x[d][i] = p->x[d][k], p->v[d][i] = p->v[d][k];
+        p->host[i] = p->host[k];
+        p->id[i] = NPART + k;
+    }
+    part_move(p, &w->m, LMIN, 1);
+}
+
+/* Fails if part_remove does not forget the forces, or if new particles get some of others. */
+static void test_kept(void)
+{
+    for (int removes = 0; removes < 2; removes++) {
+        struct world ref, w;
+        step_changed(&ref, false, removes);
+        step_changed(&w, true, removes);
+        bool same = w.p.n == ref.p.n;
+        for (int64_t i = 0; same && i < w.p.n; i++)
+            for (int d = 0; d < 3; d++)
+                same &= w.p.id[i] == ref.p.id[i] && w.p.x[d][i] == ref.p.x[d][i] &&
+                        w.p.v[d][i] == ref.p.v[d][i];
+        check(same, "the second kick has the force of the first, or finds it again");
+        world_free(&w);
+        world_free(&ref);
+    }
+}
+
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &all);
     test_disorder();
+    test_kept();
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     comm_fini();
     return failed != 0;
