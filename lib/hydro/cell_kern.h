@@ -205,3 +205,38 @@ PTAH_HD double hydro_energy_choose(double r, double mx, double my, double mz, do
     double div = hydro_max(dt > 0 ? fabs(change) * dx / dt : 0, hubble);
     return etot - ekin < beta * d * (div * div) ? eint + ekin : etot;
 }
+
+/* ---- sums over an oct ---- */
+
+/* By halves. */
+PTAH_HD double hydro_sum8(const double x[8])
+{
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+
+/* Mass, energy, internal energy and momentum of the leaves of an oct. */
+PTAH_HD void hydro_oct_totals(const struct level *lv, lidx i, double vol, double smallr,
+                              double sum[6])
+{
+    const double *r = lv->fld[FLD_U][i], *e = lv->fld[FLD_U + GAS_ENERGY][i];
+    const lidx *child = lv->child[i];
+    double d[8], eint[8], x[8];
+    for (int c = 0; c < 8; c++) {
+        d[c] = hydro_max(r[c], smallr);
+        eint[c] = e[c];
+    }
+    for (int k = 0; k < 3; k++) {
+        const double *p = lv->fld[FLD_U + GAS_MOMENTUM + k][i];
+        for (int c = 0; c < 8; c++) {
+            eint[c] -= 0.5 * p[c] * p[c] / d[c];
+            x[c] = child[c] < 0 ? p[c] * vol : 0.0;
+        }
+        sum[3 + k] = hydro_sum8(x);
+    }
+    for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? r[c] * vol : 0.0;
+    sum[0] = hydro_sum8(x);
+    for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? e[c] * vol : 0.0;
+    sum[1] = hydro_sum8(x);
+    for (int c = 0; c < 8; c++) x[c] = child[c] < 0 ? eint[c] * vol : 0.0;
+    sum[2] = hydro_sum8(x);
+}

@@ -32,7 +32,7 @@ struct hydro_dev {
     struct hydro_par *par, sent; /* there, and what was copied */
     bool known;
     /* of missing octs, of tiles, new values of a level's gas, of the time step */
-    struct dev_scratch rows, tile, out, most;
+    struct dev_scratch rows, tile, out, most, sums;
     struct dev_tiles tiles[LEVEL_MAX + 2];
 };
 
@@ -73,6 +73,7 @@ void hydro_dev_free(struct hydro_dev **h)
     dev_free(x->dev, x->tile.p);
     dev_free(x->dev, x->out.p);
     dev_free(x->dev, x->most.p);
+    dev_free(x->dev, x->sums.p);
     dev_free(x->dev, x->par);
     FREE(*h);
 }
@@ -314,7 +315,59 @@ enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
     return OK;
 }
 
-/* ---- kick and time step ---- */
+/* ---- registers ---- */
+
+/* Which octs have them, once for a list of octs. */
+static enum err edges_find(struct hydro_dev *h, const struct mesh *m, int l)
+{
+    const lidx noct = m->lev[l].noct;
+    struct mirror *x = h->mirror;
+    struct level *im = &x->image->lev[l];
+    struct scratch s = {.dev = h->dev};
+    int32_t nedge, *any = scratch_take(&s, sizeof *any * (size_t)noct, "hydro reflux"),
+                   *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
+    enum err err = s.err;
+    if (err != OK) goto out;
+    dev_launch(h->stream, &edge_any, blocks_of(noct),
+               &(struct edge_any_args){(const lidx(*)[6])im->nbr, noct, any});
+    dev_scan(h->stream, index, any, noct);
+    TRY_OUT(fetch(h, &nedge, index + noct));
+    TRY_OUT(mirror_edges_new(x, m, l, nedge));
+    dev_launch(h->stream, &edge_rows, blocks_of(noct),
+               &(struct edge_rows_args){any, index, noct, im->edge});
+    err = dev_wait(h->stream);
+out:
+    scratch_drop(&s);
+    return err;
+}
+
+enum err hydro_dev_edge_begin(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p)
+{
+    struct mirror *x = h->mirror;
+    struct level *im = &x->image->lev[l];
+    x->edge_row = hydro_edge_row_bytes(p);
+    if (m->lev[l].noct == 0) return OK;
+    TRY(mirror_links(x, m, l));
+    if (!im->edge) TRY(edges_find(h, m, l));
+    dev_fill(h->stream, im->edge_flux, 0, x->edge_row * (size_t)im->nedge);
+    mirror_wrote(x, l, FLD_EDGE, 1, PLACE_DEVICE);
+    return OK;
+}
+
+/* ---- restriction, kick and time step ---- */
+
+enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p)
+{
+    if (m->lev[l].nown == 0) return OK;
+    for (int k = l; k <= l + 1; k++)
+        TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, PLACE_DEVICE));
+    mirror_send(h->mirror, m);
+    dev_launch(
+        h->stream, &gas_restrict, blocks_of(8 * (int64_t)m->lev[l].nown),
+        &(struct gas_restrict_args){h->mirror->there, l, p->nvar, p->interpol_var, p->smallr});
+    mirror_wrote(h->mirror, l, FLD_U, p->nvar, PLACE_DEVICE);
+    return OK;
+}
 
 enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts, double dt,
                         const struct hydro_par *p)
@@ -351,5 +404,35 @@ enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const str
     for (int64_t i = 0; i < blocks; i++) all = hydro_max(all, most[i]);
     if (all > -HUGE_VAL)
         *dt = hydro_min(m->gravity ? -all : hydro_speed_dt(all, 0.0, dx, p->courant_factor), cap);
+    return OK;
+}
+
+enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
+                          struct sum *mass, struct sum *energy, struct sum *internal,
+                          struct sum momentum[3])
+{
+    enum { BLOCKS = 256 };
+    const double dx = mesh_dx(m, l);
+    int64_t sums[GAS_TOTALS][GAS_DIGITS],
+        blocks = (m->lev[l].nown + GAS_TOTALS_OCTS - 1) / GAS_TOTALS_OCTS;
+    struct sum *to[GAS_TOTALS] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
+    for (int k = 0; k < GAS_TOTALS; k++) sum_init(to[k]);
+    if (blocks > BLOCKS) blocks = BLOCKS;
+    if (blocks == 0) return OK;
+    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    mirror_send(h->mirror, m);
+    TRY(scratch_need(h, &h->sums, sizeof sums * (BLOCKS + 1), "hydro totals"));
+    int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * GAS_DIGITS;
+    dev_launch(h->stream, &gas_totals, blocks,
+               &(struct gas_totals_args){h->mirror->there, l, dx * dx * dx, p->smallr, part});
+    dev_launch(h->stream, &gas_totals_join, 1,
+               &(struct gas_totals_join_args){part, (int32_t)blocks, all});
+    dev_get(h->stream, sums, all, sizeof sums);
+    TRY(dev_wait(h->stream));
+    for (int k = 0; k < GAS_TOTALS; k++) {
+        memcpy(to[k]->digit, sums[k], sizeof to[k]->digit);
+        to[k]->bad = sums[k][SUM_DIGITS];
+        sum_carry(to[k]);
+    }
     return OK;
 }

@@ -16,8 +16,17 @@ void hydro_dev_free(struct hydro_dev **h); /* the stream is empty */
  * memory, and nothing has changed; or it failed. */
 MUST_USE enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, double dt,
                                    double hexp, const struct hydro_par *p);
-/* As hydro_kick and hydro_courant. */
+/* As hydro_edge_begin: registers are made there. */
+MUST_USE enum err hydro_dev_edge_begin(struct hydro_dev *h, struct mesh *m, int l,
+                                       const struct hydro_par *p);
+/* As hydro_restrict, hydro_kick, hydro_courant; hydro_totals, into sums that this function empties.
+ */
+MUST_USE enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l,
+                                     const struct hydro_par *p);
 MUST_USE enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts, double dt,
                                  const struct hydro_par *p);
 MUST_USE enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l,
                                     const struct hydro_par *p, double *dt);
+MUST_USE enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l,
+                                   const struct hydro_par *p, struct sum *mass, struct sum *energy,
+                                   struct sum *internal, struct sum momentum[3]);

@@ -199,3 +199,31 @@ PTAH_HD_FN const double *hydro_register(const struct level *lv, const struct lev
     if (ch < 0 || fine->edge[ch] < 0) return 0;
     return fine->edge_flux + ((size_t)fine->edge[ch] * 6 + (size_t)(f ^ 1)) * (size_t)nflux;
 }
+
+/* The mean of the children of one cell; with interpol_var > 0 internal energy is averaged instead
+ * of total energy. */
+PTAH_HD_FN void hydro_restrict_cell(const struct mesh *m, int l, lidx i, int c, int nvar,
+                                    int interpol_var, double smallr)
+{
+    const struct level *lv = &m->lev[l], *fine = &m->lev[l + 1];
+    lidx o = lv->child[i][c];
+    double r[8], mean[4];
+    for (int k = 0; k < 8; k++) r[k] = hydro_max(fine->fld[FLD_U][o][k], smallr);
+    for (int v = 0; v < nvar; v++) {
+        const double *u = fine->fld[FLD_U + v][o];
+        double s = 0.0;
+        for (int k = 0; k < 8; k++) s += v == 0 ? r[k] : u[k];
+        if (v < 4) mean[v] = s / 8.0;
+        lv->fld[FLD_U + v][i][c] = s / 8.0;
+    }
+    if (interpol_var <= 0) return;
+    double s = 0.0, ekin = 0.0;
+    for (int k = 0; k < 8; k++) {
+        double e = 0.0;
+        for (int d = 1; d <= 3; d++)
+            e += 0.5 * fine->fld[FLD_U + d][o][k] * fine->fld[FLD_U + d][o][k] / r[k];
+        s += fine->fld[FLD_U + GAS_ENERGY][o][k] - e;
+    }
+    for (int d = 1; d <= 3; d++) ekin += 0.5 * mean[d] * mean[d] / hydro_max(mean[0], smallr);
+    lv->fld[FLD_U + GAS_ENERGY][i][c] = s / 8.0 + ekin;
+}

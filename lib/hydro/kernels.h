@@ -77,6 +77,42 @@ struct godunov_args {
 /* Planes of a block's scratch: fluxes, passive scalars, old velocities. */
 #define GODUNOV_PLANES(nvar, pfix) (2 * (nvar)-GAS_SCALARS + ((pfix) ? 5 : 0))
 
+/* Whether each oct has a face without a neighbour on its level; then rows of registers. */
+struct edge_any_args {
+    const lidx (*nbr)[6];
+    lidx noct;
+    int32_t *any;
+};
+
+struct edge_rows_args {
+    const int32_t *any, *index;
+    lidx noct;
+    lidx *edge;
+};
+
+struct gas_restrict_args {
+    const struct mesh *mesh;
+    int l, nvar, interpol_var;
+    double smallr;
+};
+
+/* Exact sums over leaves (base/sum.h): of the octs that a block meets, [block][GAS_TOTALS]
+ * [GAS_DIGITS], then of all blocks. The last digit counts what is not finite. */
+enum { GAS_TOTALS = 6, GAS_DIGITS = SUM_DIGITS + 1, GAS_TOTALS_OCTS = DEV_THREADS };
+
+struct gas_totals_args {
+    const struct mesh *mesh;
+    int l;
+    double vol, smallr;
+    int64_t *out;
+};
+
+struct gas_totals_join_args {
+    const int64_t *part;
+    int32_t n;
+    int64_t *out;
+};
+
 struct gas_kick_args {
     const struct mesh *mesh;
     int l;
@@ -97,5 +133,5 @@ struct gas_courant_args {
 #include "dev/kernel.h"
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing,
     godunov_none, godunov_minmod, godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta,
-    gas_kick, gas_courant;
+    gas_kick, gas_courant, edge_any, edge_rows, gas_restrict, gas_totals, gas_totals_join;
 #endif

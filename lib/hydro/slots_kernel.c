@@ -36,6 +36,25 @@ KERNEL(tile_firsts, struct tile_firsts_args, struct nothing, DEV_THREADS)
     }
 }
 
+KERNEL(edge_any, struct edge_any_args, struct nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
+        if (i >= a->noct) continue;
+        int any = 0;
+        for (int f = 0; f < 6; f++) any |= a->nbr[i][f] == NBR_NONE;
+        a->any[i] = any;
+    }
+}
+
+KERNEL(edge_rows, struct edge_rows_args, struct nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
+        if (i < a->noct) a->edge[i] = a->any[i] ? a->index[i] : -1;
+    }
+}
+
 /* Whether an own oct sees the place (x,y,z): across a face or an edge, with `corners` a corner. */
 PTAH_HD_FN int place_seen(const unsigned char *own, int e, int x, int y, int z, int corners)
 {

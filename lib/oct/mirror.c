@@ -212,6 +212,12 @@ void mirror_wrote(struct mirror *x, int l, int first, int n, int place)
     }
 }
 
+enum err mirror_forget(struct mirror *x, int l, int first, int n)
+{
+    for (int f = first; f < first + n; f++) x->place[l][f] = 0;
+    return settle(x);
+}
+
 enum err mirror_home(struct mirror *x, struct mesh *m, bool alone)
 {
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
@@ -229,6 +235,18 @@ bool mirror_is_at(const struct mirror *x, int l, int f, int place)
 bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l)
 {
     return m->lev[l].edge || x->place[l][FLD_EDGE] == PLACE_DEVICE;
+}
+
+enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx nedge)
+{
+    struct level *im = &x->image->lev[l];
+    drop(x, &im->edge);
+    drop(x, &im->edge_flux);
+    im->nedge = nedge;
+    TRY(make(x, &im->edge, sizeof *im->edge * (size_t)m->lev[l].noct, name_of(FLD_EDGE)));
+    enum err err = make(x, &im->edge_flux, bytes_of(x, im, FLD_EDGE), name_of(FLD_EDGE));
+    if (err != OK) drop(x, &im->edge);
+    return err;
 }
 
 /* ---- the mesh there ---- */

@@ -42,11 +42,16 @@ MUST_USE enum err mirror_need(struct mirror *x, struct mesh *m, int l, int first
 MUST_USE enum err mirror_room(struct mirror *x, struct mesh *m, int l, int first, int n);
 /* The newest copies are at `place`, alone. */
 void mirror_wrote(struct mirror *x, int l, int first, int n, int place);
+/* The host is to free its arrays of them, and no copy counts any more. */
+MUST_USE enum err mirror_forget(struct mirror *x, int l, int first, int n);
 /* All fields of all levels at the host; with `alone` nowhere else: before host code changes the
  * mesh, or fields without saying which. */
 MUST_USE enum err mirror_home(struct mirror *x, struct mesh *m, bool alone);
 bool mirror_is_at(const struct mirror *x, int l, int f, int place);
 /* Whether there are registers of level l, here or there. */
 bool mirror_has_edges(const struct mirror *x, const struct mesh *m, int l);
+/* Arrays at the device for nedge octs with registers of level l, whose links are there; the stream
+ * is empty. The caller gives them values, and says where they are. */
+MUST_USE enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx nedge);
 /* After the last of these: makes x->there what the image is, for the launches that follow. */
 void mirror_send(struct mirror *x, const struct mesh *m);

@@ -47,10 +47,11 @@ void sim_refine_counted(struct sim *s, const struct adapt_changes all[SIM_CHANGE
     memcpy(s->refine.all, all, sizeof s->refine.all);
 }
 
-void sim_refine(struct sim *s, int from)
+enum err sim_refine(struct sim *s, int from)
 {
     struct mesh *m = &s->mesh;
-    if (!adapts(s)) return;
+    int64_t changes = 0;
+    if (!adapts(s)) return OK;
     struct adapt_changes here[SIM_CHANGES], *all = s->refine.all;
     bool known = s->refine.counted && from == m->levelmin;
     s->refine.counted = false;
@@ -59,6 +60,8 @@ void sim_refine(struct sim *s, int from)
         memcpy(all, here, sizeof here);
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
     }
+    for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
+    if (changes > 0) TRY(sim_device_home(s, true));
     /* created octs are not flagged, and removed ones neither: no level changes the counts of the
      * next */
     for (int l = from; l < m->levelmax; l++) {
@@ -66,4 +69,5 @@ void sim_refine(struct sim *s, int from)
                      &s->hydro);
         s->noct[l + 1] = m->lev[l + 1].total;
     }
+    return OK;
 }

@@ -2,8 +2,7 @@
  * it: ranks without a device, or with one that is full, use the CPU. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "sim/sim.h"
-#include "sink/run.h"
+#include "sim/phase.h"
 
 static enum err gas_begin(struct sim *s)
 {
@@ -27,8 +26,10 @@ static enum err gas_begin(struct sim *s)
     d->stream = dev_stream_new(d->dev);
     d->mirror = mem_zero(sizeof *d->mirror, "device");
     TRY(mirror_init(d->mirror, d->dev, d->stream));
+    if (s->check.ghosts) d->mirror->spoils = &s->mesh;
     TRY(hydro_dev_new(&d->gas, d->mirror));
-    log_info(" gpu_hydro: the Godunov step runs on %s", dev_name(d->dev));
+    d->on |= GPU_HYDRO;
+    log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
     return OK;
 }
 
@@ -48,18 +49,67 @@ void sim_device_close(struct sim *s)
     dev_close(&d->dev);
 }
 
-bool sim_device_godunov(struct sim *s, int l, double hexp)
+/* ---- where fields are ---- */
+
+static const struct {
+    field_set set;
+    int first, n; /* n = 0: those of the gas */
+} FIELDS[] = {{SET_GAS, FLD_U, 0},    {SET_PHI, FLD_PHI, 1}, {SET_PHI_OLD, FLD_PHI_OLD, 1},
+              {SET_FORCE, FLD_FX, 3}, {SET_RHO, FLD_RHO, 1}, {SET_FLAG, FLD_FLAG, 1},
+              {SET_EDGE, FLD_EDGE, 1}};
+enum { NFIELDS = sizeof FIELDS / sizeof *FIELDS };
+
+enum err sim_device_need(struct sim *s, int l, field_set set, int place)
+{
+    struct mirror *x = s->device.mirror;
+    for (int i = 0; x && i < NFIELDS; i++)
+        if (set & FIELDS[i].set)
+            TRY(mirror_need(x, &s->mesh, l, FIELDS[i].first,
+                            FIELDS[i].n ? FIELDS[i].n : s->mesh.nvar, place));
+    return OK;
+}
+
+void sim_device_wrote(struct sim *s, int l, field_set set, int place)
+{
+    struct mirror *x = s->device.mirror;
+    for (int i = 0; x && i < NFIELDS; i++)
+        if (set & FIELDS[i].set)
+            mirror_wrote(x, l, FIELDS[i].first, FIELDS[i].n ? FIELDS[i].n : s->mesh.nvar, place);
+}
+
+enum err sim_device_home(struct sim *s, bool alone)
+{
+    return s->device.mirror ? mirror_home(s->device.mirror, &s->mesh, alone) : OK;
+}
+
+enum err sim_device_off(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    if (!d->gas || (sinks_any(s->sinks) && s->sinks->round[l].change.n > 0)) return false;
-    ghost_fill_end(&s->gas_fill);
-    enum err e = hydro_dev_update(d->gas, &s->mesh, l, s->time.dtnew[l], hexp, &s->hydro);
-    BUG_ON(mirror_home(d->mirror, &s->mesh, true) != OK); /* the state is lost */
-    d->bytes += sizeof(double[8]) * (double)s->mesh.nvar * (double)s->mesh.lev[l].nown;
-    if (e == OK) return true;
-    log_info(" gpu_hydro: %s: from now on the gas runs on the CPU", err_message());
+    log_info(" %s: from now on all runs on the CPU", err_message());
+    TRY(sim_device_home(s, true));
+    TRY(dev_wait(d->stream));
+    d->on = 0;
     hydro_dev_free(&d->gas);
-    return false;
+    return OK;
+}
+
+enum err sim_edges_begin(struct sim *s, int l)
+{
+    struct sim_device *d = &s->device;
+    if (d->on & GPU_HYDRO) {
+        if (hydro_dev_edge_begin(d->gas, &s->mesh, l, &s->hydro) == OK) return OK;
+        TRY(sim_device_off(s));
+    }
+    hydro_edge_begin(&s->mesh, l, &s->hydro);
+    sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
+    return OK;
+}
+
+enum err sim_edges_end(struct sim *s, int l)
+{
+    if (s->device.mirror) TRY(mirror_forget(s->device.mirror, l, FLD_EDGE, 1));
+    hydro_edge_end(&s->mesh, l);
+    return OK;
 }
 
 void sim_device_report(struct sim *s)

@@ -9,10 +9,14 @@
 #include "dom/ghost.h"
 #include "phys/term.h"
 
+enum {
+    NO_CONDITIONS = WORK | ON_GHOSTS | GPU_HYDRO | GPU_POISSON | GPU_PARTS | AT_HOME | OWN_PLACES
+};
+
 static bool holds(struct sim *s, unsigned when, int l, int icount)
 {
     const struct mesh *m = &s->mesh;
-    when &= ~(unsigned)(WORK | ON_GHOSTS);
+    when &= ~(unsigned)NO_CONDITIONS;
     bool base = l == m->levelmin, finer = l < m->levelmax && s->noct[l + 1] > 0;
     unsigned is = 0;
     is |= m->hydro ? IF_GAS : 0;
@@ -46,6 +50,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
              "check_ghosts: phase %s reads ghosts of %s on level %d, and they are stale: fill them "
              "before it",
              p->name, name, l);
+    if (s->comm.size > 1) TRY(sim_device_need(s, l, one, PLACE_HOST));
     for (int f = 0; f <= FLD_FLAG; f++) {
         if (!field_in(one, f) || (f != FLD_FLAG && !m->lev[l].fld[f])) continue;
         if (!ghost_same(&s->comm, m, l, f))
@@ -76,14 +81,65 @@ static enum err check_ghosts(struct sim *s, const struct phase *p, int l)
 }
 
 /* Stale ghosts of doubles become NaN, so that a read of them is noticed. */
-static void poison(struct mesh *m, const struct phase *p, int l)
+static void poison(struct sim *s, const struct phase *p, int l)
 {
-    struct level *lv = &m->lev[l];
+    struct level *lv = &s->mesh.lev[l];
     for (int f = 0; f < FLD_MAX; f++) {
         if (!field_in(p->writes, f) || !lv->fld[f] || lv->valid[f]) continue;
+        if (s->device.mirror && !mirror_is_at(s->device.mirror, l, f, PLACE_HOST)) continue;
         for (lidx i = lv->nown; i < lv->noct; i++)
             for (int c = 0; c < 8; c++) lv->fld[f][i][c] = NAN;
     }
+}
+
+/* ---- where fields are ---- */
+
+/* All that a phase reads or writes; what it writes partly must be there, too. */
+static enum err bring(struct sim *s, const struct phase *p, int l, int place)
+{
+    const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1;
+    TRY(sim_device_need(s, l, all & one, place));
+    for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
+        TRY(sim_device_need(s, k, all / UP(1) & one, place));
+    if (l < s->mesh.levelmax) TRY(sim_device_need(s, l + 1, all / NEXT(1) & one, place));
+    for (int k = l + 1; k <= s->mesh.levelmax; k++)
+        TRY(sim_device_need(s, k, all / FINER(1) & one, place));
+    return OK;
+}
+
+static void wrote(struct sim *s, const struct phase *p, int l, int place)
+{
+    const field_set one = UP(1) - 1;
+    sim_device_wrote(s, l, p->writes & one, place);
+    for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
+        sim_device_wrote(s, k, p->writes / UP(1) & one, place);
+    if (l < s->mesh.levelmax) sim_device_wrote(s, l + 1, p->writes / NEXT(1) & one, place);
+    for (int k = l + 1; k <= s->mesh.levelmax; k++)
+        sim_device_wrote(s, k, p->writes / FINER(1) & one, place);
+}
+
+/* On the device, if that is on. Where it lacks memory it is off from then on. */
+static enum err run_there(struct sim *s, const struct phase *p, int l, int icount, bool *done)
+{
+    *done = false;
+    if (!p->there || !(s->device.on & p->when)) return OK;
+    enum err err = bring(s, p, l, PLACE_DEVICE);
+    if (err == OK) err = p->there(s, l, icount, done);
+    if (err != OK) return sim_device_off(s);
+    if (*done) wrote(s, p, l, PLACE_DEVICE);
+    return OK;
+}
+
+static enum err run_here(struct sim *s, const struct phase *p, int l, int icount)
+{
+    bool own = p->when & OWN_PLACES;
+    if (p->when & AT_HOME)
+        TRY(sim_device_home(s, true));
+    else if (!own)
+        TRY(bring(s, p, l, PLACE_HOST));
+    TRY(p->call(s, l, icount));
+    if (!own) wrote(s, p, l, PLACE_HOST);
+    return OK;
 }
 
 /* ---- one step ---- */
@@ -99,17 +155,18 @@ static void nap(const struct sim *s, const struct phase *p, int l)
 static enum err phase_run(struct sim *s, const struct phase *p, int l, int icount)
 {
     if (!holds(s, p->when, l, icount)) return OK;
-    bool skip = s->check.skip && strcmp(s->check.skip, p->name) == 0;
+    bool skip = s->check.skip && strcmp(s->check.skip, p->name) == 0, done = skip;
     if (p->timer) timer_start(p->timer);
     sim_heed(s);
     if (s->check.ghosts) TRY(check_ghosts(s, p, l));
     s->on_ghosts = (p->when & ON_GHOSTS) && ghosts_valid(&s->mesh, l, p->reads);
     if (!s->on_ghosts) ghosts_set(&s->mesh, l, p->writes, false);
     double begin = timer_wall();
-    if (!skip) TRY(p->call(s, l, icount));
+    if (!done) TRY(run_there(s, p, l, icount, &done));
+    if (!done) TRY(run_here(s, p, l, icount));
     nap(s, p, l);
     if (p->when & WORK) s->balance.work[l] += timer_wall() - begin;
-    if (s->check.ghosts) poison(&s->mesh, p, l);
+    if (s->check.ghosts) poison(s, p, l);
     return OK;
 }
 

@@ -2,7 +2,11 @@
  *
  * With run_params/check_ghosts a phase that reads ghosts which are stale, or which differ from
  * their owners although they count as valid, ends the run with a message; and what a phase leaves
- * stale becomes NaN, so that nothing can read it undeclared. */
+ * stale becomes NaN, so that nothing can read it undeclared.
+ *
+ * A phase may have a second function, which does the same on a device (sim/phases.c). The fields
+ * that a phase reads or writes are brought to where it runs, if their newest copy is not there
+ * (oct/mirror.h); what it writes is newest there. With check_ghosts the other copy becomes NaN. */
 #pragma once
 #include "oct/fields.h"
 #include "sim/sim.h"
@@ -36,7 +40,16 @@ enum {
     /* no condition: if the ghosts of all that it reads are valid, it works on ghosts as on own octs
      * (sim.on_ghosts), and those of what it writes stay valid without an exchange */
     ON_GHOSTS = 1 << 14,
-    IF_LAST = 1 << 15 /* the last step within one of the coarser level */
+    IF_LAST = 1 << 15, /* the last step within one of the coarser level */
+    /* no conditions: where the fields are, with a device. GPU_…: it has a function for the device,
+     * for runs in which that is on (sim_device.on) */
+    GPU_HYDRO = 1 << 19,
+    GPU_POISSON = 1 << 20,
+    GPU_PARTS = 1 << 21,
+    /* it is host code for all levels: their fields are brought home, and count as written there */
+    AT_HOME = 1 << 22,
+    /* its function looks after that itself, by sim_device_need, _wrote and _home */
+    OWN_PLACES = 1 << 23
 };
 
 struct phase {
@@ -47,6 +60,10 @@ struct phase {
     field_set reads;   /* in own cells */
     field_set ghosts;  /* in own cells and ghosts */
     field_set writes;  /* in own cells; ghosts are stale then, unless the phase fills them */
+    /* Queues the phase on the stream of the device, and sets *done; without that nothing has
+     * changed, and the CPU does it. An error: nothing has changed and the device lacks memory, or
+     * it failed. NULL: none. */
+    enum err (*there)(struct sim *s, int l, int icount, bool *done);
 };
 
 /* One step of level l by the phases of a table. (collective) */

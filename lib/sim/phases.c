@@ -1,4 +1,5 @@
-/* sim/phases: the functions of the table in sim/step.c, in its order. */
+/* sim/phases: the functions of the table in sim/step.c, in its order; there_…: those that do the
+ * same on a device. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,8 +10,7 @@
 
 enum err step_refine(struct sim *s, int l, int icount)
 {
-    sim_refine(s, l);
-    return OK;
+    return sim_refine(s, l);
 }
 
 enum err step_balance(struct sim *s, int l, int icount)
@@ -109,13 +109,21 @@ enum err step_kick_gas(struct sim *s, int l, int icount)
 enum err step_send_gas(struct sim *s, int l, int icount)
 {
     if (ghosts_valid(&s->mesh, l, SET_GAS)) return OK;
+    if (s->comm.size > 1) TRY(sim_device_need(s, l, SET_GAS, PLACE_HOST));
     ghost_fill_hydro_begin(&s->gas_fill, &s->comm, &s->mesh, l);
     return OK;
 }
 
+void sim_receive_gas(struct sim *s)
+{
+    struct level *lv = s->gas_fill.lv;
+    ghost_fill_end(&s->gas_fill);
+    if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, SET_GAS, PLACE_HOST);
+}
+
 enum err step_receive_gas(struct sim *s, int l, int icount)
 {
-    ghost_fill_end(&s->gas_fill);
+    sim_receive_gas(s);
     return OK;
 }
 
@@ -124,7 +132,7 @@ enum err step_receive_gas(struct sim *s, int l, int icount)
 enum err step_receive_early(struct sim *s, int l, int icount)
 {
     bool finest = l == s->mesh.levelmax || s->noct[l + 1] == 0;
-    if (!finest || s->check.ghosts || s->refine.frozen) ghost_fill_end(&s->gas_fill);
+    if (!finest || s->check.ghosts || s->refine.frozen) sim_receive_gas(s);
     return OK;
 }
 
@@ -161,7 +169,7 @@ enum err step_finer(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;
     if (l < m->levelmax && s->noct[l + 1] > 0) {
-        if (m->hydro) hydro_edge_begin(m, l + 1, &s->hydro);
+        if (m->hydro) TRY(sim_edges_begin(s, l + 1));
         TRY(sim_step(s, l + 1, 1));
         if (s->time.nsubcycle[l] == 2 && !s->end.done) TRY(sim_step(s, l + 1, 2));
         return OK;
@@ -191,6 +199,7 @@ enum err step_send_edges(struct sim *s, int l, int icount)
     struct level *lv = &s->mesh.lev[l];
     struct sim_edges *e = &s->edges;
     if (s->comm.size == 1) return OK;
+    TRY(sim_device_need(s, l, SET_EDGE, PLACE_HOST));
     e->row = hydro_edge_row_bytes(&s->hydro);
     e->rows = mem_zero(e->row * (size_t)lv->noct + 1, "reflux rows");
     for (lidx i = 0; i < lv->nown; i++)
@@ -208,6 +217,7 @@ enum err step_receive_edges(struct sim *s, int l, int icount)
     for (lidx i = lv->nown; i < lv->noct; i++)
         hydro_edge_import(&s->mesh, l, &s->hydro, i, e->rows + e->row * (size_t)i);
     FREE(e->rows);
+    sim_device_wrote(s, l, SET_EDGE, PLACE_HOST);
     return OK;
 }
 
@@ -216,13 +226,12 @@ enum err step_godunov(struct sim *s, int l, int icount)
     struct mesh *m = &s->mesh;
     if (s->refine.frozen)
         hydro_kick(m, l, false, 0.5 * s->time.dtnew[l], &s->hydro); /* no fluxes in this step */
-    else if (!sim_device_godunov(s, l, s->cosmo ? s->time.hexp : 0.0))
+    else
         hydro_update_while(m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0, &s->hydro,
                            s->gas_fill.lv ? &(struct hydro_arrival){gas_arrives, &s->gas_fill}
                                           : NULL,
                            sinks_any(s->sinks) ? &s->sinks->round[l].change : NULL);
-    if (l < m->levelmax && s->noct[l + 1] > 0) hydro_edge_end(m, l + 1);
-    return OK;
+    return l < m->levelmax && s->noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
 }
 
 enum err step_kick_again(struct sim *s, int l, int icount)
@@ -233,6 +242,68 @@ enum err step_kick_again(struct sim *s, int l, int icount)
 enum err step_restrict_gas(struct sim *s, int l, int icount)
 {
     hydro_restrict(&s->mesh, l, &s->hydro);
+    return OK;
+}
+
+/* ---- phases of the gas on the device ---- */
+
+static enum err kick(struct sim *s, int l, bool ghosts, double part, bool *done)
+{
+    TRY(hydro_dev_kick(s->device.gas, &s->mesh, l, ghosts, part * s->time.dtnew[l], &s->hydro));
+    *done = true;
+    return OK;
+}
+
+enum err there_unkick_gas(struct sim *s, int l, int icount, bool *done)
+{
+    return kick(s, l, s->on_ghosts, -0.5, done);
+}
+
+enum err there_kick_gas(struct sim *s, int l, int icount, bool *done)
+{
+    return kick(s, l, s->on_ghosts, 0.5, done);
+}
+
+enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
+{
+    return there_kick_gas(s, l, icount, done);
+}
+
+enum err there_time_step(struct sim *s, int l, int icount, bool *done)
+{
+    struct hydro_dev *h = s->device.gas;
+    struct sim_gas_numbers x;
+    TRY(hydro_dev_courant(h, &s->mesh, l, &s->hydro, &x.dt));
+    if (s->diag.counting)
+        TRY(hydro_dev_totals(h, &s->mesh, l, &s->hydro, &x.mass, &x.energy, &x.internal,
+                             x.momentum));
+    s->least.gas = &x;
+    enum err err = step_time_step(s, l, icount);
+    s->least.gas = NULL;
+    *done = true;
+    return err;
+}
+
+enum err there_godunov(struct sim *s, int l, int icount, bool *done)
+{
+    struct sim_device *d = &s->device;
+    struct mesh *m = &s->mesh;
+    if (sinks_any(s->sinks) && s->sinks->round[l].change.n > 0) return OK;
+    sim_receive_gas(s);
+    if (s->refine.frozen)
+        TRY(kick(s, l, false, 0.5, done)); /* no fluxes in this step */
+    else
+        TRY(hydro_dev_update(d->gas, m, l, s->time.dtnew[l], s->cosmo ? s->time.hexp : 0.0,
+                             &s->hydro));
+    d->bytes += sizeof(double[8]) * (double)m->nvar * (double)m->lev[l].nown;
+    *done = true;
+    return l < m->levelmax && s->noct[l + 1] > 0 ? sim_edges_end(s, l + 1) : OK;
+}
+
+enum err there_restrict_gas(struct sim *s, int l, int icount, bool *done)
+{
+    TRY(hydro_dev_restrict(s->device.gas, &s->mesh, l, &s->hydro));
+    *done = true;
     return OK;
 }
 

@@ -16,6 +16,7 @@
 #include "grav/grav.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
+#include "oct/fields.h"
 #include "oct/mesh.h"
 #include "param/param.h"
 #include "part/part.h"
@@ -79,12 +80,20 @@ struct sim_diag {
 
 enum { SIM_SUMS = sizeof(struct sum_totals) / sizeof(struct sum) };
 
+/* What a device says of the gas of a level on this rank: its time step, and its sums. */
+struct sim_gas_numbers {
+    double dt;
+    struct sum mass, energy, internal, momentum[3];
+};
+
 /* A time step of which this rank knows its own conditions: it, and the own octs of the level as
  * they are and negative. */
 struct sim_least {
     int level; /* 0: none */
     double x[3];
     struct comm_minima minima;
+    /* of the gas, where it is on a device; else NULL */
+    const struct sim_gas_numbers *gas;
 };
 
 /* What the run costs. */
@@ -165,7 +174,8 @@ struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
     struct mirror *mirror; /* the mesh there: lent to all that works on the device */
-    struct hydro_dev *gas; /* NULL: the gas is advanced on the CPU */
+    unsigned on;           /* GPU_… (sim/phase.h): the phases that run there */
+    struct hydro_dev *gas; /* with GPU_HYDRO */
     double bytes, steps;   /* of the gas of own octs, by level steps; coarse steps */
 };
 
@@ -242,16 +252,26 @@ MUST_USE enum err sim_setup(struct sim *s);         /* setup.c: parameters → m
  * agreed) */
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
-/* device.c: the Godunov step of level l, if the gas is on a device: true */
-bool sim_device_godunov(struct sim *s, int l, double hexp);
+/* device.c: fields of the set (SET_…, one level's) of level l are at this place on return, or in
+ * the order of the stream; or have been written there (oct/mirror.h). Without a device: nothing. */
+MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int place);
+void sim_device_wrote(struct sim *s, int l, field_set set, int place);
+/* device.c: all fields at the host; alone: before host code changes any of them, or the mesh. */
+MUST_USE enum err sim_device_home(struct sim *s, bool alone);
+/* device.c: the device lacks memory: from now on all runs on the CPU. An error: it failed. */
+MUST_USE enum err sim_device_off(struct sim *s);
+/* device.c: as hydro_edge_begin and _end, where the gas is */
+MUST_USE enum err sim_edges_begin(struct sim *s, int l);
+MUST_USE enum err sim_edges_end(struct sim *s, int l);
 void sim_device_report(struct sim *s); /* device.c: what was copied (collective) */
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->cosmo from s->cosmo_par */
 MUST_USE enum err sim_cosmology(struct sim *s);
+void sim_receive_gas(struct sim *s);                          /* phases.c: what is on its way */
 MUST_USE enum err sim_step(struct sim *s, int l, int icount); /* step.c */
 /* adapt.c: refine levels from..levelmax-1 (collective) */
-void sim_refine(struct sim *s, int from);
+MUST_USE enum err sim_refine(struct sim *s, int from);
 /* adapt.c: so that the next refinement, of all levels, needs no reduction: what it is to change on
  * this rank (collective), and the sums over the ranks; flags and mesh stay until then */
 void sim_refine_count(struct sim *s, struct adapt_changes here[SIM_CHANGES]);

@@ -130,12 +130,13 @@ static void flag_all(struct sim *s)
 }
 
 /* Refines; the flow is to be laid anew where that changed the mesh. */
-static void refine(struct start *st)
+static enum err refine(struct start *st)
 {
     struct sim *s = st->s;
-    sim_refine(s, s->mesh.levelmin);
+    TRY(sim_refine(s, s->mesh.levelmin));
     for (int l = s->mesh.levelmin; l < s->mesh.levelmax; l++)
         if (s->refine.all[l].created || s->refine.all[l].removed) st->laid = false;
+    return OK;
 }
 
 static void balance(struct sim *s)
@@ -167,7 +168,7 @@ static enum err start_refine(struct start *st)
             for (int k = s->mesh.levelmin; k < l; k++)
                 TRY(ics_grafic_refmap(&st->files, &s->mesh, &s->comm, k, s->mesh.lev[k].dense));
         flag_all(s);
-        refine(st);
+        TRY(refine(st));
         balance(s);
         if (s->noct[l] == 0) break;
     }
@@ -229,7 +230,7 @@ static enum err start_refine_more(struct start *st)
     if (st->grafic || s->mesh.levelmin == s->mesh.levelmax) return OK;
     for (int i = s->mesh.levelmin; i <= s->mesh.levelmax + 1; i++) {
         TRY(check_stop(s));
-        refine(st);
+        TRY(refine(st));
         TRY(start_flow(st));
         balance(s);
         TRY(mass_criterion(s));

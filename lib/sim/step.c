@@ -11,13 +11,17 @@
  * above) · when it runs · what it reads in own cells · what it reads in ghosts too · what it
  * writes. Sets are those of level l; UP: of l-1 and l-2; NEXT: of l+1; FINER: of l+1 and all
  * beyond. With check_ghosts=.true. every run proves the last two columns (sim/phase.h). WORK: the
- * time of the phase counts for the balance. */
+ * time of the phase counts for the balance. GPU: a row with a second function, for a device. */
 #include "sim/step.h"
 
 #define SAME NULL
 #define ROW(phase, timer, when, reads, ghosts, writes)                                             \
     {                                                                                              \
-#phase, step_##phase, timer, when, reads, ghosts, writes                                   \
+#phase, step_##phase, timer, when, reads, ghosts, writes, NULL                             \
+    }
+#define GPU(phase, timer, when, reads, ghosts, writes)                                             \
+    {                                                                                              \
+#phase, step_##phase, timer, when, reads, ghosts, writes, there_##phase                    \
     }
 enum {
     GAS = SET_GAS,
@@ -38,48 +42,56 @@ enum {
 /* clang-format off */
 static const struct phase STEP[] = {
     /*  phase        timer           when                   reads         ghosts           writes */
-    ROW(refine,      "refine",       IF_MESH | IF_TURN,     ALL,
+    ROW(refine,      "refine",       IF_MESH | IF_TURN | OWN_PLACES,     ALL,
                         GAS | FLAG | UP(GAS) | FINER(GAS | FLAG),               FINER(ALL)),
-    ROW(balance,     "load balance", IF_BASE | IF_BALANCE,  ALL | FINER(ALL),  0,   SET_DOMAIN),
+    ROW(balance,     "load balance", IF_BASE | IF_BALANCE | AT_HOME,
+                                                            ALL | FINER(ALL),  0,   SET_DOMAIN),
     ROW(enter,       "particles",    IF_PARTS,              PARTS,        0,                PARTS),
-    ROW(output,      SAME,           IF_BASE,               ALL | PARTS,  GAS,              0),
+    ROW(output,      SAME,           IF_BASE | OWN_PLACES,  ALL | PARTS,  GAS,              0),
     ROW(cooling_table, "cooling table", IF_BASE | IF_COOLING, 0,          0,                0),
-    ROW(coarse_terms, "particles", IF_BASE | IF_COARSE_TERMS, ALL | PARTS, 0,         GAS | PARTS),
-    ROW(black_holes, "sinks",      IF_BASE | IF_GAS | IF_HOLES, ALL | PARTS, 0,               GAS),
-    ROW(keep_phi,    "particles",     IF_GRAVITY,            0,            PHI,              OLD),
+    ROW(coarse_terms, "particles",   IF_BASE | IF_COARSE_TERMS | AT_HOME,
+                                                            ALL | PARTS,  0,          GAS | PARTS),
+    ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES | AT_HOME,
+                                                            ALL | PARTS,  0,                GAS),
+    ROW(keep_phi,    "particles",    IF_GRAVITY,            0,            PHI,              OLD),
     ROW(deposit,     "rho",          IF_GRAVITY,            PARTS,  GAS | FINER(GAS),  RHO | DENSE),
     ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),
-    ROW(unkick_gas,  "poisson",      PULLED | WORK | ON_GHOSTS, GAS | FORCE, 0,             GAS),
+    GPU(unkick_gas,  "poisson",      PULLED | WORK | ON_GHOSTS | GPU_HYDRO,
+                                                            GAS | FORCE,  0,                GAS),
     ROW(poisson,     "poisson",      SELF,                  RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
     ROW(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, 0,            PHI,              OLD),
     ROW(force,       "poisson",      IF_GRAVITY,            0,      PHI | UP(PHI | OLD),    FORCE),
     ROW(pull_sinks,  "sinks", SELF | IF_SINKS | ON_GHOSTS,  FORCE | RHO,  0,                FORCE),
-    ROW(energy,      "poisson",           IF_GRAVITY,            RHO | FORCE,  0,                0),
+    ROW(energy,      "poisson",      IF_GRAVITY,            RHO | FORCE,  0,                0),
     ROW(kick_parts,  SAME,   IF_GRAVITY | IF_PARTS | WORK,  PARTS,   FORCE | UP(FORCE),     PARTS),
-    ROW(kick_gas,    SAME,           PULLED | WORK | ON_GHOSTS, GAS | FORCE, 0,             GAS),
+    GPU(kick_gas,    SAME,           PULLED | WORK | ON_GHOSTS | GPU_HYDRO,
+                                                            GAS | FORCE,  0,                GAS),
     ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, GAS,     FORCE | UP(FORCE),     0),
-    ROW(send_gas,    "poisson",      PULLED,                GAS,          0,                0),
-    ROW(time_step,   "courant",      0,                     GAS | FORCE | RHO | PARTS, 0,   TIME),
-    ROW(receive_early, "ghosts",     PULLED,                0,            0,                0),
-    ROW(finer,       "courant",      0,      0, 0, FINER(ALL | EDGE) | TIME), /* levels l+1.. */
+    ROW(send_gas,    "poisson",      PULLED | OWN_PLACES,   GAS,          0,                0),
+    GPU(time_step,   "courant",      GPU_HYDRO,             GAS | FORCE | PARTS, 0,         TIME),
+    ROW(receive_early, "ghosts",     PULLED | OWN_PLACES,   0,            0,                0),
+    ROW(finer,       "courant",      OWN_PLACES,            0, 0, /* levels l+1.. */
+                                                                     FINER(ALL | EDGE) | TIME),
     ROW(accrete,     "sinks",        PULLED | IF_SINKS,     GAS,          0,                0),
-    ROW(godunov,     "hydro",        IF_GAS | WORK,         NEXT(EDGE),
+    GPU(godunov,     "hydro",        IF_GAS | WORK | GPU_HYDRO, NEXT(EDGE),
                                                   GAS | FORCE | UP(GAS | FORCE),  GAS | EDGE),
-    ROW(kick_again,  SAME,           PULLED | WORK,         GAS | FORCE,  0,                GAS),
+    GPU(kick_again,  SAME,           PULLED | WORK | GPU_HYDRO, GAS | FORCE, 0,             GAS),
     ROW(level_terms, SAME,           IF_TERMS | WORK,       ALL | PARTS,  0,          GAS | PARTS),
-    ROW(restrict_gas, SAME,          IF_GAS | IF_FINER | WORK, 0,           NEXT(GAS),        GAS),
-    ROW(send_gas,    "ghosts",       IF_GAS,                GAS,          0,                0),
-    ROW(send_edges,  SAME,           IF_GAS | IF_LAST,      EDGE,         0,                0),
+    GPU(restrict_gas, SAME,          IF_GAS | IF_FINER | WORK | GPU_HYDRO,
+                                                            0,            NEXT(GAS),        GAS),
+    ROW(send_gas,    "ghosts",       IF_GAS | OWN_PLACES,   GAS,          0,                0),
+    ROW(send_edges,  SAME,           IF_GAS | IF_LAST | OWN_PLACES, EDGE, 0,                0),
     ROW(send_flags,  "flag",         IF_MESH,               0,            NEXT(FLAG),       FLAG),
     ROW(move_parts,  "particles",    IF_PARTS | WORK,       PARTS,   FORCE | UP(FORCE),     PARTS),
-    ROW(receive_gas, "ghosts",       IF_GAS,                0,            0,                0),
-    ROW(receive_edges, SAME,         IF_GAS | IF_LAST,      0,            0,                EDGE),
+    ROW(receive_gas, "ghosts",       IF_GAS | OWN_PLACES,   0,            0,                0),
+    ROW(receive_edges, SAME,         IF_GAS | IF_LAST | OWN_PLACES, 0,    0,                EDGE),
     ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS),                     FLAG),
     ROW(merge,       "particles",    IF_PARTS,              NEXT(PARTS),  0,                PARTS),
     /* where sinks have formed, the second of these fills all ghosts of the gas */
-    ROW(create_sinks, "sinks", IF_BASE | PULLED | IF_CREATES,
+    ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES | AT_HOME,
                                 FORCE | FINER(FORCE) | PARTS,  GAS | FINER(GAS),          PARTS),
-    ROW(renew_sinks, "sinks",  IF_BASE | PULLED | IF_SINKS, GAS | FINER(GAS), 0,            0),
+    ROW(renew_sinks, "sinks",        IF_BASE | PULLED | IF_SINKS | AT_HOME,
+                                                            GAS | FINER(GAS), 0,            0),
     ROW(add_steps,   "particles",    0,                     TIME,         0,            UP(TIME)),
 };
 /* clang-format on */

@@ -10,8 +10,14 @@
 static void add_totals(struct sim *s, int l)
 {
     struct sum_totals *sum = &s->diag.sum;
+    const struct sim_gas_numbers *gas = s->least.gas;
     if (!s->diag.counting) return;
-    if (s->mesh.hydro)
+    if (gas) {
+        sum_join(&sum->mass, &gas->mass);
+        sum_join(&sum->ekin, &gas->energy);
+        sum_join(&sum->eint, &gas->internal);
+        for (int d = 0; d < 3; d++) sum_join(&sum->momentum[d], &gas->momentum[d]);
+    } else if (s->mesh.hydro)
         hydro_totals(&s->mesh, l, &s->hydro, &sum->mass, &sum->ekin, &sum->eint, sum->momentum);
     if (s->par->run.pic) part_kinetic(&s->parts, l, &sum->ekin);
     if (s->sinks && l == s->mesh.levelmin) sinks_kinetic(s->sinks, &sum->ekin);
@@ -40,7 +46,8 @@ static double own_timestep(struct sim *s, int l)
         double v = part_vmax(&s->parts, l);
         if (v > 0) dt = fmin(dt, courant * dx / v);
     }
-    return m->hydro ? fmin(dt, hydro_courant(m, l, &s->hydro)) : dt;
+    if (!m->hydro) return dt;
+    return fmin(dt, s->least.gas ? s->least.gas->dt : hydro_courant(m, l, &s->hydro));
 }
 
 /* With the time step go the extremes of the number of octs, for the report. */

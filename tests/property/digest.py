@@ -5,7 +5,8 @@ sizes, or where the domains are.
                                 levels) or cooling (the same with cooling); VARIANTS: few, tiles,
                                 ghosts, transports, windows, device or all
 
-device: gas on an emulated device (gpu_hydro), whose orders come from several seeds.
+device: gas on an emulated device (gpu_hydro), whose orders come from several seeds; with seeds
+other than 0 also with check_ghosts: no phase reads a field where it is not the newest.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -189,6 +190,8 @@ def run_variant(case, variant, which):
     if seed is not None:
         settings += ['run_params/gpu_hydro=.true.', "run_params/gpu_device='host'",
                      'run_params/gpu_seed=%d' % seed]
+    if seed:
+        settings += ['run_params/check_ghosts=.true.']
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
