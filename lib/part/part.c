@@ -15,15 +15,12 @@
 
 #include "base/mem.h"
 #include "part/part_block.h"
+#include "part/part_priv.h"
 #include "part/part_sort.h"
 
 static const size_t BATCH = (size_t)1 << 24; /* bytes that a rank sends in one exchange */
 
-enum {
-    HOST_AWAY = -1, /* the oct is not here: the rank is found from the position */
-    HOST_LOST = -2, /* beyond a boundary */
-    CHUNK = 4096    /* particles per chunk of a loop */
-};
+enum { CHUNK = 4096 }; /* particles per chunk of a loop */
 
 /* A particle between ranks: the columns of every run, then the other columns. */
 struct packet {
@@ -230,22 +227,15 @@ static struct packet *packet_at(void *packets, size_t size, int64_t i)
 static inline void particle_cell(const struct parts *p, const struct mesh *m, int l, int64_t i,
                                  int64_t q[3])
 {
-    for (int d = 0; d < 3; d++) q[d] = (int64_t)part_cells(m, l, p->x[d][i]);
+    part_cell(m, l, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, q);
 }
 
-/* Brings particle i back into a periodic box. False: it is beyond a boundary (or further out than a
- * box). */
 static bool particle_wrap(struct parts *p, const struct mesh *m, int64_t i)
 {
-    for (int d = 0; d < 3; d++) {
-        double x = p->x[d][i], box = m->boxlen;
-        bool periodic = !m->bounded[2 * d] && !m->bounded[2 * d + 1];
-        if (periodic && x < 0) x += box;
-        if (periodic && x >= box) x -= box; /* also after -tiny + box == box */
-        if (!(x >= 0 && x < box)) return false;
-        p->x[d][i] = x;
-    }
-    return true;
+    double x[3] = {p->x[0][i], p->x[1][i], p->x[2][i]};
+    bool in = part_wrap(m, x);
+    for (int d = 0; d < 3; d++) p->x[d][i] = x[d];
+    return in;
 }
 
 /* ---- migration ---- */
@@ -404,23 +394,6 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 
 /* ---- start of a level's step ---- */
 
-/* The oct of level l at oct coordinates q for a particle hosted by oct h, at o. Only the 26
- * neighbours are searched, so that the result cannot depend on which ghosts this rank has; levelmin
- * is complete, so there the rank of any position is known. */
-static lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3], const int64_t q[3])
-{
-    int64_t n = (int64_t)1 << (l - 1);
-    bool near = true;
-    for (int d = 0; d < 3; d++) {
-        int64_t s = ((q[d] - o[d] + 1) & (n - 1));
-        near &= s <= 2 || n <= 2;
-    }
-    if (!near && l > m->levelmin) return h;
-    lidx j = mesh_find(&m->lev[l], okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]));
-    if (j >= 0) return j;
-    return l == m->levelmin ? HOST_AWAY : h;
-}
-
 static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
 {
     const okey *key = m->lev[l].key;
@@ -438,13 +411,11 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
         if (h != last) okey_coords(key[h], o);
         last = h;
         particle_cell(p, m, l - 1, i, q);
-        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = new_host(m, l, h, o, q);
+        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = part_new_host(m, l, h, o, q);
     }
 }
 
-/* The beginnings of pieces stay true, or at least ordered and in range, when particles are added
- * and removed. */
-static void runs_tidy(struct parts *p, const struct mesh *m, int l)
+void part_runs_tidy(struct parts *p, const struct mesh *m, int l)
 {
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) {
         int64_t low = k == l + 1 ? p->first[l] : p->run[k - 1];
@@ -459,7 +430,7 @@ void part_remove(struct parts *p, const struct mesh *m, int l, int64_t n, const 
     BUG_ON(p->first[l + 1] != p->n);
     part_forget(p, l);
     if (n > 0) gaps_close(p, n, at);
-    runs_tidy(p, m, l);
+    part_runs_tidy(p, m, l);
 }
 
 void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, const struct domain *d,
@@ -470,7 +441,7 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
     for (int64_t b = p->first[l]; b < p->n; b += CHUNK)
         rehost_block(p, m, l, b, b + CHUNK < p->n ? b + CHUNK : p->n);
     migrate(p, m, c, d, l, p->first[l]);
-    runs_tidy(p, m, l);
+    part_runs_tidy(p, m, l);
     part_sort(p, p->first[l], p->run[l + 1]);
 }
 
@@ -482,14 +453,12 @@ static int64_t mark_block(struct parts *p, const struct mesh *m, int l, int64_t 
 {
     const struct level *lv = &m->lev[l];
     lidx last = -1;
-    int64_t o[3] = {0}, q[3], n = 0;
+    int64_t o[3] = {0}, n = 0;
     for (int64_t i = begin; i < end; i++) {
         lidx h = p->host[i];
         if (h != last) okey_coords(lv->key[h], o);
         last = h;
-        particle_cell(p, m, l, i, q);
-        if ((q[0] >> 1 ^ o[0]) | (q[1] >> 1 ^ o[1]) | (q[2] >> 1 ^ o[2])) continue;
-        lidx child = lv->child[h][(q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2];
+        lidx child = part_child(m, l, h, o, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]});
         if (child < 0) continue;
         p->host[i] = ~child;
         n++;
@@ -527,7 +496,7 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
     p->run[l + 1] = middle;
     if (l < m->levelmax) migrate(p, m, c, d, l + 1, middle);
     p->first[l + 1] = middle;
-    runs_tidy(p, m, l + 1);
+    part_runs_tidy(p, m, l + 1);
 }
 
 void part_merge(struct parts *p, const struct mesh *m, int l)
@@ -547,9 +516,7 @@ double part_vmax(const struct parts *p, int l)
     double top = 0;
 #pragma omp parallel for simd schedule(static) reduction(max : top)
     for (int64_t i = p->first[l]; i < p->first[l + 1]; i++) {
-        double a = fabs(p->v[0][i]), b = fabs(p->v[1][i]), c = fabs(p->v[2][i]);
-        a = a > b ? a : b;
-        a = a > c ? a : c;
+        double a = part_fastest(p->v[0][i], p->v[1][i], p->v[2][i]);
         top = top > a ? top : a;
     }
     return top;
@@ -569,10 +536,8 @@ void part_kinetic(const struct parts *p, int l, struct sum *ekin)
             int64_t n = end - b < KINETIC ? end - b : KINETIC;
 #pragma omp simd
             for (int64_t k = 0; k < n; k++) {
-                double x = p->v[0][b + k], y = p->v[1][b + k], z = p->v[2][b + k];
-                double half = 0.5 * p->m[b + k];
-                e[k] = p->family[b + k] > 0 ? half * (x * x + y * y + z * z)
-                                            : 0; /* tracers have no mass */
+                double x = part_energy(p->m[b + k], p->v[0][b + k], p->v[1][b + k], p->v[2][b + k]);
+                e[k] = p->family[b + k] > 0 ? x : 0; /* tracers have no mass */
             }
             sum_add_many(&mine, n, e);
         }

@@ -14,8 +14,7 @@
 #include "dom/domain.h"
 #include "oct/mesh.h"
 #include "part/column.h"
-
-enum part_family { FAM_DM = 1, FAM_STAR = 2, FAM_CLOUD = 3, FAM_DEBRIS = 4, FAM_OTHER = 5 };
+#include "part/part_kern.h"
 
 struct parts {
     int64_t n, cap;
@@ -61,13 +60,6 @@ struct parts {
     void *scratch[3];
     int64_t scratch_cap, kept[LEVEL_MAX + 3];
 };
-
-/* Position in cells of level l. The same digits on every level, so levels never disagree about
- * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
-static inline double part_cells(const struct mesh *m, int l, double x)
-{
-    return x / m->boxlen * (double)((int64_t)1 << l);
-}
 
 /* Bytes that a particle takes: columns, host, scratch of the sort and of the kicks. */
 size_t part_bytes(const struct part_columns *columns);

@@ -51,7 +51,7 @@ void block_set(struct block *b, const struct mesh *m, int l, lidx o, int depth)
     okey_coords(key, b->base);
     for (int d = 0; d < 3; d++) {
         b->base[d] = ((2 * b->base[d]) << b->depth) - 1;
-        b->wrap[d] = m->bounded[2 * d] || m->bounded[2 * d + 1] ? -1 : ((int64_t)1 << l) - 1;
+        b->wrap[d] = cloud_wrap(m, l, d);
     }
     for (lidx k = b->low; k < b->high; k++) {
         int64_t q[3];
@@ -100,9 +100,7 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
         double *restrict cell = c->cell[d], *restrict w = c->w[d];
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            double u = (exact ? x[k] * scale : part_cells(m, l, x[k])) - 0.5, f = floor(u);
-            cell[k] = f;
-            w[k] = u - f;
+            cell[k] = cloud_along(exact ? x[k] * scale : part_cells(m, l, x[k]), &w[k]);
         }
     }
 }

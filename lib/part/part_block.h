@@ -80,18 +80,5 @@ int block_place_one(const struct block *b, lidx host, const int64_t cell[3]);
 static inline void cloud_find(const struct parts *p, const struct mesh *m, int l, int64_t i,
                               int64_t cell[3], double w[3])
 {
-    for (int d = 0; d < 3; d++) {
-        double u = part_cells(m, l, p->x[d][i]) - 0.5, f = floor(u);
-        cell[d] = (int64_t)f;
-        w[d] = u - f;
-    }
-}
-
-/* Volumes of the 8 parts of a cloud, x fastest. */
-static inline void cloud_volumes(const double w[3], double vol[8])
-{
-    double g[3] = {1.0 - w[0], 1.0 - w[1], 1.0 - w[2]};
-    double gg = g[0] * g[1], wg = w[0] * g[1], gw = g[0] * w[1], ww = w[0] * w[1];
-    vol[0] = gg * g[2], vol[1] = wg * g[2], vol[2] = gw * g[2], vol[3] = ww * g[2];
-    vol[4] = gg * w[2], vol[5] = wg * w[2], vol[6] = gw * w[2], vol[7] = ww * w[2];
+    cloud_at(m, l, (double[3]){p->x[0][i], p->x[1][i], p->x[2][i]}, cell, w);
 }

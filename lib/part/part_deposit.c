@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "part/part_block.h"
+#include "part/part_priv.h"
 
 enum {
     LINES = BLOCK_EDGE + 1, /* before the first: lines that stay 0, as does the last of each row */
@@ -29,9 +30,7 @@ struct deposit {
     const struct parts *p;
     const struct mesh *m;
     int l;
-    double per_mass; /* quanta per unit of mass */
-    double mass_cut; /* DM of at least this mass does not count; infinity: all counts */
-    bool dm_mass, dm_number;
+    struct deposit_rule rule;
     int64_t (*mass)[8], (*number)[8];
 };
 
@@ -134,15 +133,8 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
 static void weights_find(const struct deposit *g, int64_t begin, int n, double *wm, double *wn)
 {
     const struct parts *p = g->p;
-    for (int k = 0; k < n; k++) {
-        int8_t family = p->family[begin + k];
-        double m = p->m[begin + k], one = 0x1p32;
-        bool dm = family == FAM_DM, real = family > 0; /* not a tracer */
-        bool counts = m > 0 || !p->is_static;          /* static: massless ones only feel forces */
-        wm[k] = real && (!dm || g->dm_mass) ? m * g->per_mass : 0;
-        if (!dm && p->mass_sph > 0) one *= m / p->mass_sph;
-        wn[k] = real && counts && (!dm || (g->dm_number && m < g->mass_cut)) ? one : 0;
-    }
+    for (int k = 0; k < n; k++)
+        deposit_weights(&g->rule, p->family[begin + k], p->m[begin + k], &wm[k], &wn[k]);
 }
 
 /* The two halves in z of a cloud, each four parts, times the particle's weight. */
@@ -236,16 +228,24 @@ static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
     }
 }
 
+struct deposit_rule part_deposit_rule(const struct parts *p, int l, double quantum, double mass_cut,
+                                      int cic_levelmax)
+{
+    return (struct deposit_rule){.per_mass = 1 / quantum,
+                                 .mass_cut = mass_cut > 0 ? mass_cut : INFINITY,
+                                 .mass_sph = p->mass_sph,
+                                 .dm_mass = cic_levelmax <= 0 || l <= cic_levelmax,
+                                 .dm_number = cic_levelmax <= 0 || l < cic_levelmax,
+                                 .is_static = p->is_static};
+}
+
 void part_deposit(const struct parts *p, const struct mesh *m, int l, double quantum,
                   double mass_cut, int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8])
 {
     struct deposit g = {.p = p,
                         .m = m,
                         .l = l,
-                        .per_mass = 1 / quantum,
-                        .mass_cut = mass_cut > 0 ? mass_cut : INFINITY,
-                        .dm_mass = cic_levelmax <= 0 || l <= cic_levelmax,
-                        .dm_number = cic_levelmax <= 0 || l < cic_levelmax,
+                        .rule = part_deposit_rule(p, l, quantum, mass_cut, cic_levelmax),
                         .mass = mass,
                         .number = number};
     int64_t begin = p->first[l];

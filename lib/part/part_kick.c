@@ -128,8 +128,7 @@ static void patch_load(struct patch *a, const struct gather *g, int l, lidx oct,
 static inline vec4 cloud_force(const vec4 *f, const double vol[8])
 {
     enum { Y = BLOCK_EDGE, Z = BLOCK_EDGE * BLOCK_EDGE };
-    return f[0] * vol[0] + f[1] * vol[1] + f[Y] * vol[2] + f[Y + 1] * vol[3] + f[Z] * vol[4] +
-           f[Z + 1] * vol[5] + f[Z + Y] * vol[6] + f[Z + Y + 1] * vol[7];
+    return CLOUD_SUM(f[0], f[1], f[Y], f[Y + 1], f[Z], f[Z + 1], f[Z + Y], f[Z + Y + 1], vol);
 }
 
 static inline bool force_exists(vec4 f)
@@ -242,14 +241,14 @@ static void synchro_some(struct parts *p, int l, int64_t begin, int n, const vec
     double dt[CLOUDS];
     int32_t *levelp = p->levelp + begin;
     for (int k = 0; k < n; k++) {
-        dt[k] = levelp[k] >= l ? dtnew[levelp[k]] : dtold[levelp[k]];
+        dt[k] = part_kick_dt(levelp[k], l, dtnew, dtold);
         levelp[k] = l;
     }
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin;
 #pragma omp simd
         for (int k = 0; k < n; k++)
-            v[k] = p->is_static ? force[k][d] : v[k] + force[k][d] * 0.5 * dt[k];
+            v[k] = p->is_static ? force[k][d] : part_kicked(v[k], force[k][d], dt[k]);
     }
 }
 
@@ -288,7 +287,7 @@ static void move_some(struct parts *p, int64_t begin, int n, const double *const
         }
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            v[k] += f[k] * 0.5 * dt;
+            v[k] = part_kicked(v[k], f[k], dt);
             x[k] += v[k] * dt;
         }
     }

@@ -1,0 +1,493 @@
+/* part/dev: copies and launches of particles on a device. */
+#include "part/part_dev.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "part/kernels.h"
+#include "part/part_priv.h"
+#include "part/part_sort.h"
+
+enum {
+    NEAR = 6,        /* as in part_sort.c */
+    DISORDER = 32,   /* the same */
+    SWAPPERS = 1024, /* blocks that share what has to change places */
+    SUMMERS = 512    /* … that share a sum */
+};
+
+struct part_dev {
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct mirror *mirror; /* lent */
+    int place;             /* of the particles */
+    int64_t cap, rows;     /* particles, octs that arrays there have room for */
+    void *col[COL_MOST];
+    lidx *host;
+    /* for work between launches: keys, or marks and their sums; order, or what changes places;
+     * values that are permuted */
+    uint64_t *key, *tmp;
+    int32_t *order;
+    int32_t *count; /* [COUNT_SIZE] */
+    int64_t *digit; /* [4][PART_SUM] */
+    double *top;    /* [SUMMERS] */
+    int64_t *mass, *number;
+    unsigned char *dense;
+};
+
+static int64_t blocks_of(int64_t n)
+{
+    return (n + PART_THREADS - 1) / PART_THREADS;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum err make(struct part_dev *x, void *pointer, size_t bytes, const char *name)
+{
+    void **p = pointer;
+    return dev_new(x->dev, p, bytes + 1, name);
+}
+
+static void drop(struct part_dev *x, void *pointer)
+{
+    void **p = pointer;
+    dev_free(x->dev, *p);
+    *p = NULL;
+}
+
+enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
+{
+    struct part_dev *y = *x = mem_zero(sizeof *y, "device");
+    y->dev = mirror->dev;
+    y->stream = mirror->stream;
+    y->mirror = mirror;
+    y->place = PARTS_HOST;
+    enum err err = make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
+    if (err == OK) err = make(y, &y->digit, sizeof *y->digit * 4 * PART_SUM, "particle sums");
+    if (err == OK) err = make(y, &y->top, sizeof *y->top * SUMMERS, "particle sums");
+    if (err != OK) part_dev_free(x);
+    return err;
+}
+
+static void columns_drop(struct part_dev *x)
+{
+    for (int c = 0; c < COL_MOST; c++) drop(x, &x->col[c]);
+    drop(x, &x->host);
+    drop(x, &x->key);
+    drop(x, &x->tmp);
+    drop(x, &x->order);
+    x->cap = 0;
+}
+
+static void rows_drop(struct part_dev *x)
+{
+    drop(x, &x->mass);
+    drop(x, &x->number);
+    drop(x, &x->dense);
+    x->rows = 0;
+}
+
+void part_dev_free(struct part_dev **x)
+{
+    struct part_dev *y = *x;
+    if (!y) return;
+    columns_drop(y);
+    rows_drop(y);
+    drop(y, &y->count);
+    drop(y, &y->digit);
+    drop(y, &y->top);
+    FREE(*x);
+}
+
+/* ---- places ---- */
+
+static size_t size_of(const struct parts *p, int c)
+{
+    return (size_t)part_type_size(part_column(&p->columns, c)->type);
+}
+
+static enum err columns_make(struct part_dev *x, const struct parts *p)
+{
+    int64_t cap = p->n + p->n / 32 + 1;
+    bool same = x->cap >= p->n && x->cap > 0;
+    for (int c = 0; c < p->columns.n; c++) same &= !p->columns.has[c] || x->col[c];
+    if (same) return OK;
+    if (p->n >= INT32_MAX)
+        FAIL(ERR_LIMIT, "%lld particles on a device: the limit is 2^31", (long long)p->n);
+    TRY(dev_wait(x->stream));
+    columns_drop(x);
+    for (int c = 0; c < p->columns.n; c++)
+        if (p->columns.has[c]) TRY(make(x, &x->col[c], size_of(p, c) * (size_t)cap, "particles"));
+    TRY(make(x, &x->host, sizeof *x->host * (size_t)cap, "particles"));
+    TRY(make(x, &x->key, sizeof *x->key * (size_t)(cap + 1), "particle sort"));
+    TRY(make(x, &x->tmp, sizeof *x->tmp * (size_t)(cap + 1), "particle sort"));
+    TRY(make(x, &x->order, sizeof *x->order * (size_t)(cap + 1), "particle sort"));
+    x->cap = cap;
+    return OK;
+}
+
+enum err part_dev_need(struct part_dev *x, struct parts *p, int place)
+{
+    if (x->place & place) return OK;
+    if (place == PARTS_DEVICE) TRY(columns_make(x, p));
+    size_t n = (size_t)p->n;
+    for (int c = 0; c < p->columns.n; c++) {
+        if (!p->columns.has[c]) continue;
+        if (place == PARTS_DEVICE)
+            dev_put(x->stream, x->col[c], p->col[c], size_of(p, c) * n);
+        else
+            dev_get(x->stream, p->col[c], x->col[c], size_of(p, c) * n);
+    }
+    if (place == PARTS_DEVICE)
+        dev_put(x->stream, x->host, p->host, sizeof *p->host * n);
+    else
+        dev_get(x->stream, p->host, x->host, sizeof *p->host * n);
+    TRY(dev_wait(x->stream));
+    x->place |= place;
+    return OK;
+}
+
+void part_dev_wrote(struct part_dev *x)
+{
+    x->place = PARTS_HOST;
+}
+
+bool part_dev_has(const struct part_dev *x, int place)
+{
+    return x->place & place;
+}
+
+static struct part_view view_of(const struct part_dev *x)
+{
+    return (struct part_view){.x = {x->col[COL_X], x->col[COL_Y], x->col[COL_Z]},
+                              .v = {x->col[COL_VX], x->col[COL_VY], x->col[COL_VZ]},
+                              .m = x->col[COL_MASS],
+                              .levelp = x->col[COL_LEVEL],
+                              .host = x->host,
+                              .family = x->col[COL_FAMILY]};
+}
+
+/* Particles and links of the levels first … last are there. */
+static enum err begin(struct part_dev *x, struct parts *p, const struct mesh *m, int first,
+                      int last)
+{
+    for (int l = first < 1 ? 1 : first; l <= last; l++) TRY(mirror_links(x->mirror, m, l));
+    mirror_send(x->mirror, m);
+    return part_dev_need(x, p, PARTS_DEVICE);
+}
+
+/* ---- between octs, levels, ranks ---- */
+
+/* Columns first … first+n-1 in the order of x->order. */
+static void permute(struct part_dev *x, const struct parts *p, int64_t first, int64_t n)
+{
+    for (int c = 0; c <= p->columns.n; c++) {
+        bool host = c == p->columns.n;
+        if (!host && !p->columns.has[c]) continue;
+        size_t size = host ? sizeof *x->host : size_of(p, c);
+        char *col = (char *)(host ? (void *)x->host : x->col[c]) + size * (size_t)first;
+        dev_launch(x->stream, &parts_gather, blocks_of(n),
+                   &(struct parts_gather_args){col, x->order, n, (int)size, x->tmp});
+        dev_copy(x->stream, col, x->tmp, size * (size_t)n);
+    }
+}
+
+/* How many are beyond boundaries, and whether the piece first … first+n-1 is out of order. */
+static enum err tally(struct part_dev *x, int64_t first, int64_t n, lidx octs, bool *lost,
+                      bool *disorder)
+{
+    int32_t count[COUNT_SIZE];
+    dev_launch(x->stream, &parts_disorder, blocks_of(n - 1),
+               &(struct parts_disorder_args){x->host + first, n, NEAR, x->count});
+    dev_get(x->stream, count, x->count, sizeof count);
+    TRY(dev_wait(x->stream));
+    int64_t returns = count[COUNT_CHANGES] - (octs >> NEAR), descents = count[COUNT_DESCENTS];
+    *lost = count[COUNT_LOST] > 0;
+    *disorder = (descents > returns ? descents : returns) * DISORDER > n;
+    return OK;
+}
+
+static bool all_own(const struct mesh *m, int l)
+{
+    return m->lev[l].nown == m->lev[l].noct;
+}
+
+static enum err enter_here(struct part_dev *x, struct parts *p, const struct mesh *m,
+                           const struct comm *c, const struct domain *d, int l)
+{
+    TRY(part_dev_need(x, p, PARTS_HOST));
+    part_enter(p, m, c, d, l);
+    part_dev_wrote(x);
+    return OK;
+}
+
+enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *m,
+                        const struct comm *c, const struct domain *d, int l)
+{
+    bool lost = false, disorder = false;
+    int64_t first = p->first[l], n = p->n - first;
+    if (c->size > 1 || !all_own(m, l)) return enter_here(x, p, m, c, d, l);
+    TRY(begin(x, p, m, l, l));
+    part_forget(p, l);
+    part_runs_tidy(p, m, l);
+    if (n == 0) return OK;
+    x->place = PARTS_DEVICE;
+    dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
+    dev_launch(
+        x->stream, &parts_rehost, blocks_of(n),
+        &(struct parts_rehost_args){x->mirror->there, view_of(x), l, first, p->n, x->count});
+    n = p->run[l + 1] - first;
+    TRY(tally(x, first, n > 0 ? n : 1, m->lev[l].noct, &lost, &disorder));
+    if (lost) return enter_here(x, p, m, c, d, l);
+    if (!disorder) return OK;
+    dev_launch(x->stream, &parts_keys, blocks_of(n),
+               &(struct parts_keys_args){x->host + first, n, x->key, x->order});
+    dev_sort(x->stream, x->key, x->order, n);
+    permute(x, p, first, n);
+    return OK;
+}
+
+static struct part_table table_of(const struct part_dev *x, const struct parts *p)
+{
+    struct part_table t = {0};
+    for (int c = 0; c < p->columns.n; c++) {
+        if (!p->columns.has[c]) continue;
+        t.col[t.n] = x->col[c];
+        t.size[t.n++] = (int8_t)size_of(p, c);
+    }
+    t.col[t.n] = x->host;
+    t.size[t.n++] = sizeof *x->host;
+    return t;
+}
+
+/* Marks those in refined cells, and moves them behind the others, if some are before them. */
+static enum err sink_down(struct part_dev *x, struct parts *p, int l, int64_t first, int32_t *down)
+{
+    const int64_t n = p->n - first;
+    int32_t *mark = (int32_t *)(void *)x->key, *up = (int32_t *)(void *)x->tmp, *index = x->order;
+    x->place = PARTS_DEVICE;
+    dev_launch(x->stream, &parts_mark, blocks_of(n),
+               &(struct parts_mark_args){x->mirror->there, view_of(x), l, first, n, mark});
+    dev_scan(x->stream, index, mark, n);
+    dev_get(x->stream, down, index + n, sizeof *down);
+    TRY(dev_wait(x->stream));
+    if (*down == 0) return OK;
+    const int64_t middle = n - *down;
+    dev_launch(x->stream, &parts_misplaced, blocks_of(n),
+               &(struct parts_misplaced_args){mark, index, n, middle, up, up + n});
+    dev_launch(
+        x->stream, &parts_swap, least(blocks_of(least(middle, *down)), SWAPPERS),
+        &(struct parts_swap_args){table_of(x, p), up, up + n, index + middle, first});
+    dev_launch(x->stream, &parts_turn, blocks_of(*down),
+               &(struct parts_turn_args){x->host, first + middle, p->n});
+    return OK;
+}
+
+enum err part_dev_hand_down(struct part_dev *x, struct parts *p, const struct mesh *m,
+                            const struct comm *c, const struct domain *d, int l)
+{
+    int32_t down = 0;
+    int64_t first = p->first[l];
+    if (c->size > 1 || (l < m->levelmax && !all_own(m, l + 1))) {
+        TRY(part_dev_need(x, p, PARTS_HOST));
+        part_hand_down(p, m, c, d, l);
+        part_dev_wrote(x);
+        return OK;
+    }
+    TRY(begin(x, p, m, l, l));
+    part_forget(p, l);
+    if (l < m->levelmax && m->lev[l + 1].noct > 0 && p->n > first)
+        TRY(sink_down(x, p, l, first, &down));
+    p->run[l + 1] = p->first[l + 1] = p->n - down;
+    part_runs_tidy(p, m, l + 1);
+    return OK;
+}
+
+enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *m, int l)
+{
+    int64_t first = p->first[l + 1];
+    TRY(begin(x, p, m, l + 1, l + 1));
+    part_forget(p, l + 1);
+    if (p->n > first) x->place = PARTS_DEVICE;
+    dev_launch(x->stream, &parts_parent, blocks_of(p->n - first),
+               &(struct parts_parent_args){x->mirror->there, l + 1, x->host, first, p->n});
+    for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
+    return OK;
+}
+
+/* ---- deposit ---- */
+
+static enum err rows_make(struct part_dev *x, lidx n)
+{
+    size_t rows = (size_t)n + (size_t)n / 8;
+    if (n <= x->rows) return OK;
+    TRY(dev_wait(x->stream));
+    rows_drop(x);
+    TRY(make(x, &x->mass, sizeof(int64_t[8]) * rows, "deposit"));
+    TRY(make(x, &x->number, sizeof(int64_t[8]) * rows, "deposit"));
+    TRY(make(x, &x->dense, sizeof(unsigned char[8]) * rows, "deposit"));
+    x->rows = (int64_t)rows;
+    return OK;
+}
+
+/* Into x->mass, x->number. */
+static enum err deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                              const struct deposit_rule *rule, bool number)
+{
+    const size_t bytes = sizeof(int64_t[8]) * (size_t)m->lev[l].noct;
+    const int64_t n = p->n - p->first[l];
+    TRY(begin(x, p, m, l, l));
+    TRY(rows_make(x, m->lev[l].noct));
+    dev_fill(x->stream, x->mass, 0, bytes);
+    if (number) dev_fill(x->stream, x->number, 0, bytes);
+    dev_launch(x->stream, &parts_deposit, (n + PART_PER_BLOCK - 1) / PART_PER_BLOCK,
+               &(struct parts_deposit_args){.mesh = x->mirror->there,
+                                            .p = view_of(x),
+                                            .rule = *rule,
+                                            .l = l,
+                                            .depth = l - 1 < PART_DEPTH ? l - 1 : PART_DEPTH,
+                                            .begin = p->first[l],
+                                            .end = p->n,
+                                            .mass = x->mass,
+                                            .number = number ? x->number : NULL});
+    return OK;
+}
+
+static enum err add_rows(struct part_dev *x, lidx n, const int64_t *from, int64_t (*to)[8])
+{
+    const size_t bytes = sizeof *to * (size_t)n;
+    int64_t(*sum)[8] = mem_new(bytes + 1, "deposit");
+    dev_get(x->stream, sum, from, bytes);
+    enum err err = dev_wait(x->stream);
+    for (lidx i = 0; i < n && err == OK; i++)
+        for (int c = 0; c < 8; c++) to[i][c] += sum[i][c];
+    FREE(sum);
+    return err;
+}
+
+enum err part_dev_deposit(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                          double quantum, double mass_cut, int cic_levelmax, int64_t (*mass)[8],
+                          int64_t (*number)[8])
+{
+    const struct deposit_rule rule = part_deposit_rule(p, l, quantum, mass_cut, cic_levelmax);
+    TRY(deposit_there(x, p, m, l, &rule, number));
+    if (number) TRY(add_rows(x, m->lev[l].noct, x->number, number));
+    return add_rows(x, m->lev[l].noct, x->mass, mass);
+}
+
+enum err part_dev_density(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                          const struct part_density *how)
+{
+    const struct deposit_rule rule = part_deposit_rule(p, l, how->quantum, how->mass_cut, 0);
+    const double dx = mesh_dx(m, l);
+    const lidx n = m->lev[l].nown;
+    TRY(deposit_there(x, p, m, l, &rule, how->dense));
+    dev_launch(x->stream, &parts_density, blocks_of(8 * (int64_t)n),
+               &(struct parts_density_args){.mesh = x->mirror->there,
+                                            .l = l,
+                                            .mass = x->mass,
+                                            .number = x->number,
+                                            .quantum = how->quantum,
+                                            .number_quantum = how->number_quantum,
+                                            .vol = dx * dx * dx,
+                                            .m_refine = how->m_refine,
+                                            .dense = how->dense ? x->dense : NULL});
+    if (!how->dense) return OK;
+    dev_get(x->stream, how->dense, x->dense, sizeof *how->dense * (size_t)n);
+    return dev_wait(x->stream);
+}
+
+/* ---- kick and drift ---- */
+
+static int reflect_of(const struct parts *p)
+{
+    int bits = 0;
+    for (int f = 0; f < 6; f++) bits |= p->reflect[f] << f;
+    return bits;
+}
+
+enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                          const double *dtnew, const double *dtold)
+{
+    struct parts_kick_args a = {.l = l,
+                                .begin = p->first[l],
+                                .end = p->first[l + 1],
+                                .gravity = m->gravity,
+                                .is_static = p->is_static,
+                                .reflect = reflect_of(p)};
+    TRY(begin(x, p, m, 1, l));
+    if (a.end > a.begin) x->place = PARTS_DEVICE;
+    p->kept[l] = 0;
+    a.mesh = x->mirror->there;
+    a.p = view_of(x);
+    memcpy(a.dtnew, dtnew, sizeof a.dtnew);
+    memcpy(a.dtold, dtold, sizeof a.dtold);
+    dev_launch(x->stream, &parts_kick, blocks_of(a.end - a.begin), &a);
+    return OK;
+}
+
+enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m, int l, double dt)
+{
+    struct parts_move_args a = {.l = l,
+                                .begin = p->first[l],
+                                .end = p->first[l + 1],
+                                .gravity = m->gravity,
+                                .is_static = p->is_static,
+                                .reflect = reflect_of(p),
+                                .dt = dt};
+    TRY(begin(x, p, m, 1, l));
+    if (a.end > a.begin) x->place = PARTS_DEVICE;
+    p->kept[l] = 0;
+    a.mesh = x->mirror->there;
+    a.p = view_of(x);
+    dev_launch(x->stream, &parts_move, blocks_of(a.end - a.begin), &a);
+    return OK;
+}
+
+/* ---- sums ---- */
+
+enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
+{
+    double top[SUMMERS];
+    int64_t first = p->first[l], end = p->first[l + 1], n = least(blocks_of(end - first), SUMMERS);
+    *vmax = 0;
+    if (n == 0) return OK;
+    TRY(part_dev_need(x, p, PARTS_DEVICE));
+    dev_launch(x->stream, &parts_fastest, n,
+               &(struct parts_fastest_args){view_of(x), first, end, x->top});
+    dev_get(x->stream, top, x->top, sizeof *top * (size_t)n);
+    TRY(dev_wait(x->stream));
+    for (int64_t i = 0; i < n; i++) *vmax = *vmax > top[i] ? *vmax : top[i];
+    return OK;
+}
+
+static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int64_t end,
+                         int n, struct sum *sum)
+{
+    int64_t digit[4][PART_SUM];
+    if (end == first) return OK;
+    TRY(part_dev_need(x, p, PARTS_DEVICE));
+    dev_fill(x->stream, x->digit, 0, sizeof digit);
+    dev_launch(x->stream, &parts_sums, least(blocks_of(end - first), SUMMERS),
+               &(struct parts_sums_args){view_of(x), first, end, n > 1, x->digit});
+    dev_get(x->stream, digit, x->digit, sizeof digit);
+    TRY(dev_wait(x->stream));
+    for (int j = 0; j < n; j++) {
+        struct sum there = {.bad = digit[j][SUM_DIGITS]};
+        memcpy(there.digit, digit[j], sizeof there.digit);
+        sum_join(&sum[j], &there);
+    }
+    return OK;
+}
+
+enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin)
+{
+    return add_sums(x, p, p->first[l], p->first[l + 1], 1, ekin);
+}
+
+enum err part_dev_mass(struct part_dev *x, struct parts *p, struct sum sum[4])
+{
+    return add_sums(x, p, 0, p->n, 4, sum);
+}

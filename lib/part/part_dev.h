@@ -1,0 +1,54 @@
+/* part/dev: particles on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what runs
+ * there.
+ *
+ * The columns of all particles have one place: here, there, or both. What is a function of part.h
+ * there has the name part_dev_… here, with the same arguments: it brings the particles to the
+ * device, if they are not there, and leaves them there. Fields that it reads must be there (links
+ * of the mesh are sent). Bookkeeping (n, first, run) stays in struct parts. Particles that change
+ * ranks, and those that leave a box with boundaries, do so on the host, and stay there.
+ *
+ * ERR_LIMIT: the device has too little memory, or failed; the particles are where they were, as
+ * they were. */
+#pragma once
+#include "base/sum.h"
+#include "oct/mirror.h"
+#include "part/part.h"
+
+struct part_dev;
+enum { PARTS_HOST = 1, PARTS_DEVICE = 2 }; /* places */
+
+MUST_USE enum err part_dev_new(struct part_dev **x, struct mirror *mirror); /* lent */
+void part_dev_free(struct part_dev **x); /* particles are not needed from it any more */
+
+/* All columns are at `place` on return. */
+MUST_USE enum err part_dev_need(struct part_dev *x, struct parts *p, int place);
+/* The host has changed particles, their number or their columns. They are there alone. */
+void part_dev_wrote(struct part_dev *x);
+bool part_dev_has(const struct part_dev *x, int place);
+
+MUST_USE enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *m,
+                                 const struct comm *c, const struct domain *d, int l);
+MUST_USE enum err part_dev_hand_down(struct part_dev *x, struct parts *p, const struct mesh *m,
+                                     const struct comm *c, const struct domain *d, int l);
+MUST_USE enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *m, int l);
+/* mass, number: the host's. */
+MUST_USE enum err part_dev_deposit(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                                   double quantum, double mass_cut, int cic_levelmax,
+                                   int64_t (*mass)[8], int64_t (*number)[8]);
+MUST_USE enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                                   const double *dtnew, const double *dtold);
+MUST_USE enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                                double dt);
+MUST_USE enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax);
+MUST_USE enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin);
+/* Adds mass and first moments of all particles but tracers. */
+MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, struct sum sum[4]);
+
+/* Deposit, and the density of it alone: RHO of own octs of level l, there, whose array must be;
+ * dense: the host's, [nown][8]: where number × number_quantum >= m_refine; NULL: not asked. */
+struct part_density {
+    double quantum, mass_cut, m_refine, number_quantum;
+    unsigned char (*dense)[8];
+};
+MUST_USE enum err part_dev_density(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                                   const struct part_density *how);

@@ -1,0 +1,362 @@
+/* part/dev: particles on the emulated device have the bits of the CPU: deposits, kicks, drifts,
+ * their octs and levels, sums; on a mesh with coarse-fine boundaries, for particles on faces of
+ * cells and of the box, all in one cell, far from their octs, beyond boundaries, in no order at
+ * all; for 20 seeds of its orders. The CPU works by blocks of octs, and shares formulas of one
+ * particle and nothing else.
+ *
+ * test: tier=quick */
+#include <float.h>
+#include <omp.h>
+
+#include "dev/dev.h"
+#include "part/part_dev.h"
+#include "part_world.h"
+
+enum { SEEDS = 20, MANY = 6000 };
+
+struct setting {
+    const char *what;
+    int64_t n;
+    double box, speed;
+    bool bounded[6], is_static, more;
+    /* changes the coordinate u of particle id along d, in units of the box */
+    double (*place)(int64_t id, int d, double u);
+    int steps;
+};
+
+static double anywhere(int64_t id, int d, double u)
+{
+    return u;
+}
+
+/* On faces of cells, and a last place beside them; on those of the box. */
+static double on_faces(int64_t id, int d, double u)
+{
+    double x = floor(u * 64) / 64;
+    switch ((id + d) % 5) {
+    case 0:
+        return x;
+    case 1:
+        return nextafter(x, 1);
+    case 2:
+        return x > 0 ? nextafter(x, 0) : 0;
+    case 3:
+        return u < 0.5 ? 0 : nextafter(1, 0);
+    default:
+        return (floor(u * 64) + 0.5) / 64;
+    }
+}
+
+static double in_one_cell(int64_t id, int d, double u)
+{
+    return (d == 0 ? 0.05 : d == 1 ? 0.5 : 0.45) + u / 128;
+}
+
+/* Around a corner of the refined region. */
+static double at_an_edge(int64_t id, int d, double u)
+{
+    return (d == 0 ? 0.2 : d == 1 ? 0.6 : 0.55) + 0.08 * (u - 0.5);
+}
+
+static void fill(struct world *w, const struct setting *s)
+{
+    struct parts *p = &w->p;
+    if (s->more) {
+        part_want(p, COL_BIRTH);
+        part_add(p, "short", 'h');
+        part_add(p, "byte", 'b');
+    }
+    p->is_static = s->is_static;
+    p->mass_sph = s->more ? 0.3 / (double)s->n : 0;
+    for (int f = 0; f < 6; f++) p->reflect[f] = f % 2;
+    int64_t first = part_append(p, s->n);
+    for (int64_t i = first; i < first + s->n; i++) {
+        int64_t id = i - first;
+        for (int d = 0; d < 3; d++) {
+            double x = s->place(id, d, uniform(id, (uint64_t)d)) * s->box;
+            p->x[d][i] = x < s->box ? x : nextafter(s->box, 0);
+            p->v[d][i] = s->speed * (uniform(id, (uint64_t)(3 + d)) - 0.5);
+        }
+        p->m[i] = id % 101 == 5 ? 0 : (0.5 + uniform(id, 6)) / (double)s->n;
+        if (id == 77) p->m[i] = 0.5;
+        p->id[i] = id;
+        p->levelp[i] = LMIN + (int32_t)(id % 3);
+        p->family[i] = (int8_t)(id % 7 == 3 ? FAM_STAR : id % 11 == 4 ? 0 : FAM_DM);
+        p->tag[i] = (int8_t)(id % 5);
+        for (int k = 0; k < p->nmore; k++)
+            memset((char *)p->col[p->more[k].column] + i * p->more[k].size, (int)(id % 251),
+                   (size_t)p->more[k].size);
+    }
+    check(part_distribute(p, &w->m, &w->c, w->d) == OK, "part_distribute");
+}
+
+/* ---- the device's side ---- */
+
+struct there {
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct mirror mirror;
+    struct part_dev *parts;
+};
+
+static void there_begin(struct there *t, struct world *w, uint64_t seed)
+{
+    char why[DEV_WHY];
+    bool ok = true;
+    t->dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed}, why);
+    t->stream = dev_stream_new(t->dev);
+    ok &= mirror_init(&t->mirror, t->dev, t->stream) == OK;
+    for (int l = 1; l <= w->m.levelmax; l++)
+        ok &= mirror_need(&t->mirror, &w->m, l, FLD_FX, 3, PLACE_DEVICE) == OK;
+    ok &= part_dev_new(&t->parts, &t->mirror) == OK;
+    check(ok, "a device, and a mesh on it");
+}
+
+static void there_end(struct there *t)
+{
+    check(dev_wait(t->stream) == OK, "the end of a device");
+    part_dev_free(&t->parts);
+    mirror_fini(&t->mirror);
+    dev_stream_free(&t->stream);
+    dev_close(&t->dev);
+}
+
+/* ---- steps ---- */
+
+static void digest_sum(struct world *w, const struct sum *sum)
+{
+    double x = sum_get(sum);
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    w->digest = mix(w->digest + bits);
+}
+
+/* Deposits, with limits of mass and levels that change. */
+static void deposit_some(struct world *w, struct there *t, int l, int turn)
+{
+    struct level *lv = &w->m.lev[l];
+    size_t n = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
+    struct grid g = {mem_zero(n, "test"), mem_zero(n, "test")};
+    double cut = turn % 2 ? 0 : 1.2 / (double)w->p.n;
+    int top = turn % 3 == 2 ? l : 0;
+    if (t)
+        check(part_dev_deposit(t->parts, &w->p, &w->m, l, QUANTUM, cut, top, g.mass, g.number) ==
+                  OK,
+              "part_dev_deposit");
+    else
+        part_deposit(&w->p, &w->m, l, QUANTUM, cut, top, g.mass, g.number);
+    digest_grid(w, l, &g);
+    grid_free(&g);
+}
+
+/* What the time step and the report ask for. */
+static void measure(struct world *w, struct there *t, int l)
+{
+    double v;
+    struct sum sum[4];
+    for (int j = 0; j < 4; j++) sum_init(&sum[j]);
+    if (t)
+        check(part_dev_vmax(t->parts, &w->p, l, &v) == OK &&
+                  part_dev_kinetic(t->parts, &w->p, l, &sum[0]) == OK,
+              "sums of the device");
+    else {
+        v = part_vmax(&w->p, l);
+        part_kinetic(&w->p, l, &sum[0]);
+    }
+    sum_add(&sum[0], v * 0x1p-30);
+    digest_sum(w, &sum[0]);
+    if (l > w->m.levelmin) return;
+    sum_init(&sum[0]);
+    if (t) check(part_dev_mass(t->parts, &w->p, sum) == OK, "part_dev_mass");
+    for (int64_t i = 0; !t && i < w->p.n; i++) {
+        if (w->p.family[i] <= 0) continue;
+        sum_add(&sum[0], w->p.m[i]);
+        for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], w->p.m[i] * w->p.x[d][i]);
+    }
+    for (int j = 0; j < 4; j++) digest_sum(w, &sum[j]);
+}
+
+/* Without t: on the CPU. */
+static void step_both(struct world *w, struct there *t, int l, double dt, int turn)
+{
+    struct parts *p = &w->p;
+    double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
+    bool ok = true;
+    for (int k = 0; k < LEVEL_MAX; k++) {
+        dtnew[k] = dt * (1 + 0.01 * k);
+        dtold[k] = dt * (2 + 0.01 * k);
+    }
+    if (t)
+        ok &= part_dev_enter(t->parts, p, &w->m, &w->c, w->d, l) == OK;
+    else
+        part_enter(p, &w->m, &w->c, w->d, l);
+    deposit_some(w, t, l, turn);
+    if (t)
+        ok &= part_dev_hand_down(t->parts, p, &w->m, &w->c, w->d, l) == OK &&
+              part_dev_synchro(t->parts, p, &w->m, l, dtnew, dtold) == OK;
+    else {
+        part_hand_down(p, &w->m, &w->c, w->d, l);
+        part_synchro(p, &w->m, l, dtnew, dtold);
+    }
+    w->digest = mix(w->digest + (uint64_t)(p->first[l + 1] - p->first[l]));
+    measure(w, t, l);
+    for (int k = 0; k < 2 && l < w->m.levelmax; k++) step_both(w, t, l + 1, 0.5 * dt, turn + k);
+    if (t)
+        ok &= part_dev_move(t->parts, p, &w->m, l, dt) == OK &&
+              part_dev_merge(t->parts, p, &w->m, l) == OK;
+    else {
+        part_move(p, &w->m, l, dt);
+        part_merge(p, &w->m, l);
+    }
+    check(ok, "a step on the device");
+}
+
+/* seed NULL: on the CPU. */
+static void run(struct world *w, const struct setting *s, const uint64_t *seed)
+{
+    struct there t;
+    world_mesh(w, alone, DOMAIN_KSECTION, LMIN, LMAX, s->box, s->bounded);
+    fill(w, s);
+    set_field(&w->m, field_noise);
+    if (seed) there_begin(&t, w, *seed);
+    for (int k = 0; k < s->steps; k++) step_both(w, seed ? &t : NULL, LMIN, 1, k);
+    if (!seed) return;
+    check(part_dev_need(t.parts, &w->p, PARTS_HOST) == OK, "particles come back");
+    there_end(&t);
+}
+
+/* Columns that not every run has are those of the same particle. */
+static int64_t mixed_up(const struct parts *p)
+{
+    int64_t bad = 0;
+    for (int k = 0; k < p->nmore; k++)
+        for (int64_t i = 0; i < p->n; i++)
+            for (int b = 0; b < p->more[k].size; b++)
+                bad += ((unsigned char *)p->col[p->more[k].column])[i * p->more[k].size + b] !=
+                       p->id[i] % 251;
+    return bad;
+}
+
+/* Every particle of either is in the other. Some may have left the box. */
+static bool same_left(const struct world *a, const struct world *b, int64_t n)
+{
+    int64_t *at = mem_new(sizeof *at * (size_t)n, "test"), bad = a->p.n != b->p.n;
+    for (int64_t i = 0; i < n; i++) at[i] = -1;
+    for (int64_t i = 0; i < b->p.n; i++) at[b->p.id[i]] = i;
+    for (int64_t i = 0; i < a->p.n; i++) {
+        int64_t j = at[a->p.id[i]];
+        if (j < 0) {
+            bad++;
+            continue;
+        }
+        at[a->p.id[i]] = -1;
+        for (int d = 0; d < 3; d++)
+            bad += memcmp(&a->p.x[d][i], &b->p.x[d][j], sizeof(double)) != 0 ||
+                   memcmp(&a->p.v[d][i], &b->p.v[d][j], sizeof(double)) != 0;
+        bad += a->p.m[i] != b->p.m[j] || a->p.levelp[i] != b->p.levelp[j] ||
+               a->p.tag[i] != b->p.tag[j] || a->p.family[i] != b->p.family[j] ||
+               a->p.host[i] != b->p.host[j];
+    }
+    FREE(at);
+    return bad == 0;
+}
+
+static void test_same(const struct setting *s, int seeds)
+{
+    struct world cpu, dev;
+    int64_t wrong = 0;
+    run(&cpu, s, NULL);
+    for (uint64_t seed = 0; seed < (uint64_t)seeds; seed++) {
+        run(&dev, s, &seed);
+        bool same = dev.digest == cpu.digest && dev.p.lost == cpu.p.lost && dev.p.n == cpu.p.n &&
+                    mixed_up(&dev.p) == 0;
+        wrong += !same || !same_left(&dev, &cpu, s->n);
+        world_free(&dev);
+    }
+    if (wrong) printf("%s: %d of %d seeds differ\n", s->what, (int)wrong, seeds);
+    check(wrong == 0, s->what);
+    world_free(&cpu);
+}
+
+/* Around a corner of eight regions of octs. */
+static double at_a_corner(int64_t id, int d, double u)
+{
+    return 0.5 + (u - 0.5) / 32;
+}
+
+/* Many particles in few cells, in no order: threads of all blocks add to the same cells at the same
+ * time. */
+static void test_race(void)
+{
+    enum { N = 30000, TURNS = 8 };
+    const struct setting s = {.n = N, .box = 1, .place = at_a_corner};
+    struct world w;
+    struct there t;
+    int64_t wrong = 0;
+    world_mesh(&w, alone, DOMAIN_KSECTION, LMIN, LMAX, s.box, s.bounded);
+    fill(&w, &s);
+    for (int64_t i = 0; i < N; i++) {
+        int64_t j = (int64_t)(mix((uint64_t)i) % N);
+        lidx host = w.p.host[i];
+        w.p.host[i] = w.p.host[j];
+        w.p.host[j] = host;
+        for (int d = 0; d < 3; d++) {
+            double x = w.p.x[d][i];
+            w.p.x[d][i] = w.p.x[d][j];
+            w.p.x[d][j] = x;
+        }
+    }
+    there_begin(&t, &w, 1);
+    deposit_some(&w, NULL, LMIN, 1);
+    uint64_t cpu = w.digest;
+    for (int k = 0; k < TURNS; k++) {
+        w.digest = 0;
+        deposit_some(&w, &t, LMIN, 1);
+        wrong += w.digest != cpu;
+    }
+    there_end(&t);
+    world_free(&w);
+    check(wrong == 0, "threads add to the same cells");
+}
+
+static void test_all(void)
+{
+    struct setting s = {.n = MANY, .box = 1, .speed = 0.02, .place = anywhere, .steps = 2};
+    s.what = "anywhere";
+    test_same(&s, SEEDS);
+    s.what = "in one cell";
+    s.place = in_one_cell;
+    test_same(&s, 6);
+    s.what = "a box of another size, further columns";
+    s.box = 1.7;
+    s.more = true;
+    s.place = at_an_edge;
+    test_same(&s, 4);
+    s.what = "on faces";
+    s.place = on_faces;
+    test_same(&s, 4);
+    s.what = "fast";
+    s.place = anywhere;
+    s.speed = 0.4;
+    test_same(&s, 3);
+    s.what = "boundaries";
+    s.speed = 0.1;
+    s.place = on_faces;
+    s.bounded[0] = s.bounded[1] = s.bounded[4] = s.bounded[5] = true;
+    test_same(&s, 3);
+    s.what = "static";
+    s.is_static = true;
+    test_same(&s, 2);
+}
+
+int main(int argc, char **argv)
+{
+    comm_init(&argc, &argv, &all);
+    omp_set_num_threads(4); /* blocks of a launch run at the same time, wherever this is */
+    test_all();
+    test_race();
+    check(mem_now() == 0, "no memory is left");
+    printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
+    comm_fini();
+    return failed != 0;
+}
