@@ -411,7 +411,8 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
         if (h != last) okey_coords(key[h], o);
         last = h;
         particle_cell(p, m, l - 1, i, q);
-        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = part_new_host(m, l, h, o, q);
+        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2]))
+            p->host[i] = part_new_host(m, l, h, o, q);
     }
 }
 

@@ -235,9 +235,8 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
     if (n == 0) return OK;
     x->place = PARTS_DEVICE;
     dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
-    dev_launch(
-        x->stream, &parts_rehost, blocks_of(n),
-        &(struct parts_rehost_args){x->mirror->there, view_of(x), l, first, p->n, x->count});
+    dev_launch(x->stream, &parts_rehost, blocks_of(n),
+               &(struct parts_rehost_args){x->mirror->there, view_of(x), l, first, p->n, x->count});
     n = p->run[l + 1] - first;
     TRY(tally(x, first, n > 0 ? n : 1, m->lev[l].noct, &lost, &disorder));
     if (lost) return enter_here(x, p, m, c, d, l);
@@ -277,9 +276,8 @@ static enum err sink_down(struct part_dev *x, struct parts *p, int l, int64_t fi
     const int64_t middle = n - *down;
     dev_launch(x->stream, &parts_misplaced, blocks_of(n),
                &(struct parts_misplaced_args){mark, index, n, middle, up, up + n});
-    dev_launch(
-        x->stream, &parts_swap, least(blocks_of(least(middle, *down)), SWAPPERS),
-        &(struct parts_swap_args){table_of(x, p), up, up + n, index + middle, first});
+    dev_launch(x->stream, &parts_swap, least(blocks_of(least(middle, *down)), SWAPPERS),
+               &(struct parts_swap_args){table_of(x, p), up, up + n, index + middle, first});
     dev_launch(x->stream, &parts_turn, blocks_of(*down),
                &(struct parts_turn_args){x->host, first + middle, p->n});
     return OK;
@@ -463,8 +461,8 @@ enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
     return OK;
 }
 
-static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int64_t end,
-                         int n, struct sum *sum)
+static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int64_t end, int n,
+                         struct sum *sum)
 {
     int64_t digit[4][PART_SUM];
     if (end == first) return OK;

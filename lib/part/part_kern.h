@@ -83,7 +83,7 @@ PTAH_HD void deposit_weights(const struct deposit_rule *r, int family, double m,
 {
     double one = 4294967296.0;
     bool dm = family == FAM_DM, real = family > 0; /* not a tracer */
-    bool counts = m > 0 || !r->is_static; /* static: massless ones only feel forces */
+    bool counts = m > 0 || !r->is_static;          /* static: massless ones only feel forces */
     *wm = real && (!dm || r->dm_mass) ? m * r->per_mass : 0;
     if (!dm && r->mass_sph > 0) one *= m / r->mass_sph;
     *wn = real && counts && (!dm || (r->dm_number && m < r->mass_cut)) ? one : 0;
@@ -134,7 +134,7 @@ PTAH_HD void part_cell(const struct mesh *m, int l, const double x[3], int64_t q
  * neighbours are searched, so that the result cannot depend on which ghosts this rank has; levelmin
  * is complete, so there the rank of any position is known. */
 PTAH_HD_FN lidx part_new_host(const struct mesh *m, int l, lidx h, const int64_t o[3],
-                           const int64_t q[3])
+                              const int64_t q[3])
 {
     int64_t n = (int64_t)1 << (l - 1);
     bool near = true;
@@ -143,8 +143,7 @@ PTAH_HD_FN lidx part_new_host(const struct mesh *m, int l, lidx h, const int64_t
         near &= s <= 2 || n <= 2;
     }
     if (!near && l > m->levelmin) return h;
-    lidx j = level_find(&m->lev[l],
-                        okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]));
+    lidx j = level_find(&m->lev[l], okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]));
     if (j >= 0) return j;
     return l == m->levelmin ? HOST_AWAY : h;
 }

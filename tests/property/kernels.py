@@ -25,8 +25,11 @@ import ptah  # noqa: E402
 # Most registers, bytes of stack and of spills, least occupancy in percent, by the beginning of the
 # name; others: OTHERS.
 # godunov: sm_80 has shared memory for one block a multiprocessor only. gas_missing interpolates all
-# variables of seven cells, for few octs.
-LIMITS = {'godunov': (64, 700, 1000, 25), 'gas_missing': (128, 5400, 0, 25)}
+# variables of seven cells, for few octs. parts_kick and parts_move look for the eight cells of a
+# cloud at the same time.
+LIMITS = {'godunov': (64, 700, 1000, 25), 'gas_missing': (128, 5400, 0, 25),
+          'parts_deposit': (96, 0, 0, 25), 'parts_kick': (128, 0, 0, 25),
+          'parts_move': (128, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
 # Of a multiprocessor: registers, warps, blocks, bytes of shared memory. (CUDA C++ Programming
