@@ -4,7 +4,7 @@
  * all; for 20 seeds of its orders. The CPU works by blocks of octs, and shares formulas of one
  * particle and nothing else.
  *
- * test: tier=quick */
+ * test: tier=quick mpi=1 */
 #include <float.h>
 #include <omp.h>
 
