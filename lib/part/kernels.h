@@ -146,18 +146,9 @@ struct parts_sums_args {
     int64_t *digit; /* [1 or 4][PART_SUM] */
 };
 
-/* rho, dense ([nown][8], or NULL) from sums of mass and number, as sim/density makes them. */
-struct parts_density_args {
-    const struct mesh *mesh;
-    int l;
-    const int64_t *mass, *number;
-    double quantum, number_quantum, vol, m_refine;
-    unsigned char *dense;
-};
-
 #ifndef __CUDACC__
 #include "dev/kernel.h"
 extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_mark,
     parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit, parts_kick, parts_move,
-    parts_fastest, parts_sums, parts_density;
+    parts_fastest, parts_sums;
 #endif

@@ -31,7 +31,6 @@ struct part_dev {
     int64_t *digit; /* [4][PART_SUM] */
     double *top;    /* [SUMMERS] */
     int64_t *mass, *number;
-    unsigned char *dense;
 };
 
 static int64_t blocks_of(int64_t n)
@@ -63,7 +62,7 @@ enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
     y->dev = mirror->dev;
     y->stream = mirror->stream;
     y->mirror = mirror;
-    y->place = PARTS_HOST;
+    y->place = PLACE_HOST;
     enum err err = make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
     if (err == OK) err = make(y, &y->digit, sizeof *y->digit * 4 * PART_SUM, "particle sums");
     if (err == OK) err = make(y, &y->top, sizeof *y->top * SUMMERS, "particle sums");
@@ -85,7 +84,6 @@ static void rows_drop(struct part_dev *x)
 {
     drop(x, &x->mass);
     drop(x, &x->number);
-    drop(x, &x->dense);
     x->rows = 0;
 }
 
@@ -131,16 +129,16 @@ static enum err columns_make(struct part_dev *x, const struct parts *p)
 enum err part_dev_need(struct part_dev *x, struct parts *p, int place)
 {
     if (x->place & place) return OK;
-    if (place == PARTS_DEVICE) TRY(columns_make(x, p));
+    if (place == PLACE_DEVICE) TRY(columns_make(x, p));
     size_t n = (size_t)p->n;
     for (int c = 0; c < p->columns.n; c++) {
         if (!p->columns.has[c]) continue;
-        if (place == PARTS_DEVICE)
+        if (place == PLACE_DEVICE)
             dev_put(x->stream, x->col[c], p->col[c], size_of(p, c) * n);
         else
             dev_get(x->stream, p->col[c], x->col[c], size_of(p, c) * n);
     }
-    if (place == PARTS_DEVICE)
+    if (place == PLACE_DEVICE)
         dev_put(x->stream, x->host, p->host, sizeof *p->host * n);
     else
         dev_get(x->stream, p->host, x->host, sizeof *p->host * n);
@@ -151,7 +149,7 @@ enum err part_dev_need(struct part_dev *x, struct parts *p, int place)
 
 void part_dev_wrote(struct part_dev *x)
 {
-    x->place = PARTS_HOST;
+    x->place = PLACE_HOST;
 }
 
 bool part_dev_has(const struct part_dev *x, int place)
@@ -175,7 +173,7 @@ static enum err begin(struct part_dev *x, struct parts *p, const struct mesh *m,
 {
     for (int l = first < 1 ? 1 : first; l <= last; l++) TRY(mirror_links(x->mirror, m, l));
     mirror_send(x->mirror, m);
-    return part_dev_need(x, p, PARTS_DEVICE);
+    return part_dev_need(x, p, PLACE_DEVICE);
 }
 
 /* ---- between octs, levels, ranks ---- */
@@ -217,7 +215,7 @@ static bool all_own(const struct mesh *m, int l)
 static enum err enter_here(struct part_dev *x, struct parts *p, const struct mesh *m,
                            const struct comm *c, const struct domain *d, int l)
 {
-    TRY(part_dev_need(x, p, PARTS_HOST));
+    TRY(part_dev_need(x, p, PLACE_HOST));
     part_enter(p, m, c, d, l);
     part_dev_wrote(x);
     return OK;
@@ -233,7 +231,7 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
     part_forget(p, l);
     part_runs_tidy(p, m, l);
     if (n == 0) return OK;
-    x->place = PARTS_DEVICE;
+    x->place = PLACE_DEVICE;
     dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
     dev_launch(x->stream, &parts_rehost, blocks_of(n),
                &(struct parts_rehost_args){x->mirror->there, view_of(x), l, first, p->n, x->count});
@@ -266,7 +264,7 @@ static enum err sink_down(struct part_dev *x, struct parts *p, int l, int64_t fi
 {
     const int64_t n = p->n - first;
     int32_t *mark = (int32_t *)(void *)x->key, *up = (int32_t *)(void *)x->tmp, *index = x->order;
-    x->place = PARTS_DEVICE;
+    x->place = PLACE_DEVICE;
     dev_launch(x->stream, &parts_mark, blocks_of(n),
                &(struct parts_mark_args){x->mirror->there, view_of(x), l, first, n, mark});
     dev_scan(x->stream, index, mark, n);
@@ -289,7 +287,7 @@ enum err part_dev_hand_down(struct part_dev *x, struct parts *p, const struct me
     int32_t down = 0;
     int64_t first = p->first[l];
     if (c->size > 1 || (l < m->levelmax && !all_own(m, l + 1))) {
-        TRY(part_dev_need(x, p, PARTS_HOST));
+        TRY(part_dev_need(x, p, PLACE_HOST));
         part_hand_down(p, m, c, d, l);
         part_dev_wrote(x);
         return OK;
@@ -308,7 +306,7 @@ enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *
     int64_t first = p->first[l + 1];
     TRY(begin(x, p, m, l + 1, l + 1));
     part_forget(p, l + 1);
-    if (p->n > first) x->place = PARTS_DEVICE;
+    if (p->n > first) x->place = PLACE_DEVICE;
     dev_launch(x->stream, &parts_parent, blocks_of(p->n - first),
                &(struct parts_parent_args){x->mirror->there, l + 1, x->host, first, p->n});
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
@@ -325,7 +323,6 @@ static enum err rows_make(struct part_dev *x, lidx n)
     rows_drop(x);
     TRY(make(x, &x->mass, sizeof(int64_t[8]) * rows, "deposit"));
     TRY(make(x, &x->number, sizeof(int64_t[8]) * rows, "deposit"));
-    TRY(make(x, &x->dense, sizeof(unsigned char[8]) * rows, "deposit"));
     x->rows = (int64_t)rows;
     return OK;
 }
@@ -375,26 +372,15 @@ enum err part_dev_deposit(struct part_dev *x, struct parts *p, const struct mesh
     return add_rows(x, m->lev[l].noct, x->mass, mass);
 }
 
-enum err part_dev_density(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
-                          const struct part_density *how)
+enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                                double quantum, double mass_cut, int cic_levelmax,
+                                const int64_t (**mass)[8], const int64_t (**number)[8])
 {
-    const struct deposit_rule rule = part_deposit_rule(p, l, how->quantum, how->mass_cut, 0);
-    const double dx = mesh_dx(m, l);
-    const lidx n = m->lev[l].nown;
-    TRY(deposit_there(x, p, m, l, &rule, how->dense));
-    dev_launch(x->stream, &parts_density, blocks_of(8 * (int64_t)n),
-               &(struct parts_density_args){.mesh = x->mirror->there,
-                                            .l = l,
-                                            .mass = x->mass,
-                                            .number = x->number,
-                                            .quantum = how->quantum,
-                                            .number_quantum = how->number_quantum,
-                                            .vol = dx * dx * dx,
-                                            .m_refine = how->m_refine,
-                                            .dense = how->dense ? x->dense : NULL});
-    if (!how->dense) return OK;
-    dev_get(x->stream, how->dense, x->dense, sizeof *how->dense * (size_t)n);
-    return dev_wait(x->stream);
+    const struct deposit_rule rule = part_deposit_rule(p, l, quantum, mass_cut, cic_levelmax);
+    TRY(deposit_there(x, p, m, l, &rule, number));
+    *mass = (const int64_t(*)[8])(const void *)x->mass;
+    if (number) *number = (const int64_t(*)[8])(const void *)x->number;
+    return OK;
 }
 
 /* ---- kick and drift ---- */
@@ -416,7 +402,7 @@ enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh
                                 .is_static = p->is_static,
                                 .reflect = reflect_of(p)};
     TRY(begin(x, p, m, 1, l));
-    if (a.end > a.begin) x->place = PARTS_DEVICE;
+    if (a.end > a.begin) x->place = PLACE_DEVICE;
     p->kept[l] = 0;
     a.mesh = x->mirror->there;
     a.p = view_of(x);
@@ -436,7 +422,7 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
                                 .reflect = reflect_of(p),
                                 .dt = dt};
     TRY(begin(x, p, m, 1, l));
-    if (a.end > a.begin) x->place = PARTS_DEVICE;
+    if (a.end > a.begin) x->place = PLACE_DEVICE;
     p->kept[l] = 0;
     a.mesh = x->mirror->there;
     a.p = view_of(x);
@@ -452,7 +438,7 @@ enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
     int64_t first = p->first[l], end = p->first[l + 1], n = least(blocks_of(end - first), SUMMERS);
     *vmax = 0;
     if (n == 0) return OK;
-    TRY(part_dev_need(x, p, PARTS_DEVICE));
+    TRY(part_dev_need(x, p, PLACE_DEVICE));
     dev_launch(x->stream, &parts_fastest, n,
                &(struct parts_fastest_args){view_of(x), first, end, x->top});
     dev_get(x->stream, top, x->top, sizeof *top * (size_t)n);
@@ -466,7 +452,7 @@ static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int
 {
     int64_t digit[4][PART_SUM];
     if (end == first) return OK;
-    TRY(part_dev_need(x, p, PARTS_DEVICE));
+    TRY(part_dev_need(x, p, PLACE_DEVICE));
     dev_fill(x->stream, x->digit, 0, sizeof digit);
     dev_launch(x->stream, &parts_sums, least(blocks_of(end - first), SUMMERS),
                &(struct parts_sums_args){view_of(x), first, end, n > 1, x->digit});

@@ -15,12 +15,11 @@
 #include "part/part.h"
 
 struct part_dev;
-enum { PARTS_HOST = 1, PARTS_DEVICE = 2 }; /* places */
 
 MUST_USE enum err part_dev_new(struct part_dev **x, struct mirror *mirror); /* lent */
 void part_dev_free(struct part_dev **x); /* particles are not needed from it any more */
 
-/* All columns are at `place` on return. */
+/* All columns are at `place` (PLACE_…) on return. */
 MUST_USE enum err part_dev_need(struct part_dev *x, struct parts *p, int place);
 /* The host has changed particles, their number or their columns. They are there alone. */
 void part_dev_wrote(struct part_dev *x);
@@ -44,11 +43,7 @@ MUST_USE enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, s
 /* Adds mass and first moments of all particles but tracers. */
 MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, struct sum sum[4]);
 
-/* Deposit, and the density of it alone: RHO of own octs of level l, there, whose array must be;
- * dense: the host's, [nown][8]: where number × number_quantum >= m_refine; NULL: not asked. */
-struct part_density {
-    double quantum, mass_cut, m_refine, number_quantum;
-    unsigned char (*dense)[8];
-};
-MUST_USE enum err part_dev_density(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
-                                   const struct part_density *how);
+/* The same sums on the device: lent until the next deposit. number NULL: not asked. */
+MUST_USE enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m,
+                                         int l, double quantum, double mass_cut, int cic_levelmax,
+                                         const int64_t (**mass)[8], const int64_t (**number)[8]);

@@ -457,15 +457,3 @@ KERNEL(parts_sums, struct parts_sums_args, struct sums_shared, PART_THREADS)
         if (s->digit[t]) dev_add_i64(&a->digit[t], s->digit[t]);
     }
 }
-
-/* ---- density ---- */
-
-KERNEL(parts_density, struct parts_density_args, struct no_shared, PART_THREADS)
-{
-    const struct level *lv = &a->mesh->lev[a->l];
-    PHASE (t, PART_THREADS) {
-        PARTICLE(i, t, 0, 8 * (int64_t)lv->nown);
-        lv->fld[FLD_RHO][i >> 3][i & 7] = (double)a->mass[i] * a->quantum / a->vol;
-        if (a->dense) a->dense[i] = (double)a->number[i] * a->number_quantum >= a->m_refine;
-    }
-}

@@ -221,7 +221,7 @@ static void run(struct world *w, const struct setting *s, const uint64_t *seed)
     if (seed) there_begin(&t, w, *seed);
     for (int k = 0; k < s->steps; k++) step_both(w, seed ? &t : NULL, LMIN, 1, k);
     if (!seed) return;
-    check(part_dev_need(t.parts, &w->p, PARTS_HOST) == OK, "particles come back");
+    check(part_dev_need(t.parts, &w->p, PLACE_HOST) == OK, "particles come back");
     there_end(&t);
 }
 
