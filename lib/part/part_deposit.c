@@ -21,6 +21,7 @@ enum {
 
 typedef double real4 __attribute__((vector_size(32)));
 typedef int64_t long4 __attribute__((vector_size(32)));
+typedef int64_t long2 __attribute__((vector_size(16)));
 
 /* Where llrint(x), |x| < 2^51, is the difference of the bits of x + SHIFT and SHIFT. */
 static const double SHIFT = 0x1.8p52, SHIFT_MOST = 0x1p51;
@@ -71,29 +72,61 @@ static inline void cell_add(struct depositor *t, lidx oct, int cell, int64_t mas
     if (t->g->number) t->g->number[oct][cell] += number;
 }
 
-static inline int64_t cell_sum(const long4 *line)
+/* Of cells 0 … n-1 of a row, from the lines that begin at the first. */
+static inline void row_sums(const long4 *line, int n, int64_t *sum)
 {
-    return line[0][0] + line[-1][1] + line[-BLOCK_EDGE][2] + line[-BLOCK_EDGE - 1][3];
+    /* parts at (0,0) and (1,0) from a line, at (0,1) and (1,1) from the one before in y */
+#define PARTS(x)                                                                                   \
+    (__builtin_shufflevector(line[x], line[x], 0, 1) +                                             \
+     __builtin_shufflevector(line[(x)-BLOCK_EDGE], line[(x)-BLOCK_EDGE], 2, 3))
+    long2 before = PARTS(-1);
+    for (int x = 0; x < n; x += 2) {
+        long2 one = PARTS(x), two = PARTS(x + 1);
+        long2 both = __builtin_shufflevector(one, two, 0, 2) +
+                     __builtin_shufflevector(before, one, 1, 3);
+        memcpy(sum + x, &both, sizeof both);
+        before = two;
+    }
+#undef PARTS
+}
+
+/* Two cells of an oct that follow one another. */
+static inline void cells_add(struct depositor *t, lidx oct, int cell, const int64_t *mass,
+                             const int64_t *number)
+{
+    if (oct < t->low || oct >= t->high) {
+        spill_add(t, oct, cell, mass[0], number[0]);
+        spill_add(t, oct, cell + 1, mass[1], number[1]);
+        return;
+    }
+    for (int k = 0; k < 2; k++) t->g->mass[oct][cell + k] += mass[k];
+    for (int k = 0; k < 2 && t->g->number; k++) t->g->number[oct][cell + k] += number[k];
+}
+
+/* The row of cells along x at (y, z) of the patch. The first and the last oct have one cell there.
+ */
+static void row_flush(struct depositor *t, int y, int z)
+{
+    const struct block *b = &t->block;
+    int edge = b->edge, side = edge / 2 + 1, c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2,
+        at = LINES + BLOCK_EDGE * (y + BLOCK_EDGE * z);
+    const lidx *row = b->oct + side * ((y + 1) / 2 + side * ((z + 1) / 2));
+    int64_t mass[BLOCK_EDGE], number[BLOCK_EDGE] = {0};
+    row_sums(t->mass + at, edge, mass);
+    if (t->g->number) row_sums(t->number + at, edge, number);
+    if (row[0] >= 0) cell_add(t, row[0], c + 1, mass[0], number[0]);
+    for (int x = 1; x < side - 1; x++)
+        if (row[x] >= 0) cells_add(t, row[x], c, mass + 2 * x - 1, number + 2 * x - 1);
+    if (row[side - 1] >= 0) cell_add(t, row[side - 1], c, mass[edge - 1], number[edge - 1]);
 }
 
 /* Adds the sums to the mesh and clears them. */
 static void block_flush(struct depositor *t)
 {
-    const struct block *b = &t->block;
-    int edge = b->edge, side = edge / 2 + 1;
-    if (b->level < 0) return;
+    int edge = t->block.edge;
+    if (t->block.level < 0) return;
     for (int z = 0; z < edge; z++)
-        for (int y = 0; y < edge; y++) {
-            const lidx *row = b->oct + side * ((y + 1) / 2 + side * ((z + 1) / 2));
-            int c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2,
-                at = LINES + BLOCK_EDGE * (y + BLOCK_EDGE * z);
-            for (int x = 0; x < edge; x++) {
-                lidx o = row[(x + 1) / 2];
-                if (o < 0) continue;
-                cell_add(t, o, c | ((x + 1) & 1), cell_sum(t->mass + at + x),
-                         t->g->number ? cell_sum(t->number + at + x) : 0);
-            }
-        }
+        for (int y = 0; y < edge; y++) row_flush(t, y, z);
     for (int z = 0; z < edge; z++) {
         size_t at = LINES + (size_t)z * BLOCK_EDGE * BLOCK_EDGE,
                bytes = sizeof(long4) * (size_t)(edge - 1) * BLOCK_EDGE;

@@ -34,7 +34,7 @@ static int64_t count_disorder(const lidx *host, int64_t n)
 void part_scratch_reserve(struct parts *p, int64_t n)
 {
     if (n <= p->scratch_cap) return;
-    p->scratch_cap = n + n / 32;
+    p->scratch_cap = p->cap; /* so that a row can change places with a column */
     for (int k = 0; k < 3; k++)
         p->scratch[k] = mem_grow(p->scratch[k], sizeof(uint64_t) * (size_t)p->scratch_cap,
                                  "particle sort");
@@ -70,15 +70,15 @@ static void radix_pass(const uint64_t *in, uint64_t *out, int64_t n, int shift,
     }
 }
 
-/* For arrays of each element size; the order's low words are places relative to begin. */
+/* Arrays of each element size, from `a` to `out`; the order's low words are places relative to the
+ * first. */
 #define PERMUTE(name, word)                                                                        \
-    static void name(void *array, int64_t begin, int64_t n, const uint64_t *order, void *scratch)  \
+    static void name(const void *a, int64_t n, const uint64_t *order, void *out)                   \
     {                                                                                              \
-        word *a = (word *)array + begin, *tmp = scratch;                                           \
+        const word *from = a;                                                                      \
+        word *to = out;                                                                            \
         _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++)               \
-            tmp[i] = a[(uint32_t)order[i]];                                                        \
-        _Pragma("omp parallel for schedule(static)") for (int64_t i = 0; i < n; i++)               \
-            a[i] = tmp[i];                                                                         \
+            to[i] = from[(uint32_t)order[i]];                                                      \
     }
 typedef uint64_t __attribute__((may_alias)) word8; /* doubles too */
 PERMUTE(permute8, word8)
@@ -86,27 +86,49 @@ PERMUTE(permute4, int32_t)
 PERMUTE(permute2, int16_t)
 PERMUTE(permute1, int8_t)
 
-static void permute_all(struct parts *p, int64_t begin, int64_t n, const uint64_t *order, void *tmp)
+static void permute(size_t size, const void *a, int64_t n, const uint64_t *order, void *out)
 {
-    for (int c = 0; c < p->columns.n; c++) {
-        if (!p->columns.has[c]) continue;
-        switch (part_type_size(part_column(&p->columns, c)->type)) {
-        case 8:
-            permute8(p->col[c], begin, n, order, tmp);
-            break;
-        case 4:
-            permute4(p->col[c], begin, n, order, tmp);
-            break;
-        case 2:
-            permute2(p->col[c], begin, n, order, tmp);
-            break;
-        default:
-            permute1(p->col[c], begin, n, order, tmp);
-            break;
-        }
+    switch (size) {
+    case 8:
+        permute8(a, n, order, out);
+        break;
+    case 4:
+        permute4(a, n, order, out);
+        break;
+    case 2:
+        permute2(a, n, order, out);
+        break;
+    default:
+        permute1(a, n, order, out);
+        break;
     }
+}
+
+static void copy_bytes(char *to, const char *from, size_t n)
+{
+    enum { PIECE = 1 << 16 };
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) p->host[begin + i] = (lidx)(order[i] >> 32);
+    for (size_t b = 0; b < n; b += PIECE) memcpy(to + b, from + b, n - b < PIECE ? n - b : PIECE);
+}
+
+/* A row of scratch takes the place of the column, if less has to be copied so and it keeps nothing:
+ * it does where begin > 0, for coarser levels. */
+static void permute_column(struct parts *p, int c, int64_t begin, int64_t n, const uint64_t *order,
+                           void **row)
+{
+    size_t size = (size_t)part_type_size(part_column(&p->columns, c)->type);
+    char *a = p->col[c], *tmp = *row;
+    bool swap = size == 8 && begin == 0 && 2 * n > p->n && p->scratch_cap == p->cap;
+    a += size * (size_t)begin;
+    tmp += 8 * (size_t)begin;
+    permute(size, a, n, order, tmp);
+    if (swap) {
+        copy_bytes(tmp + 8 * n, a + 8 * n, 8 * (size_t)(p->n - n));
+        *row = p->col[c];
+        p->col[c] = tmp;
+    } else {
+        copy_bytes(a, tmp, size * (size_t)n);
+    }
 }
 
 void part_sort(struct parts *p, int64_t begin, int64_t end)
@@ -133,5 +155,9 @@ void part_sort(struct parts *p, int64_t begin, int64_t end)
         if (shift > 32 + 31 - BITS) break; /* the digits of a lidx are done */
     }
     FREE(count);
-    permute_all(p, begin, n, a, b);
+    void **row = &p->scratch[a == (uint64_t *)p->scratch[0] + begin];
+    for (int c = 0; c < p->columns.n; c++)
+        if (p->columns.has[c]) permute_column(p, c, begin, n, a, row);
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) p->host[begin + i] = (lidx)(a[i] >> 32);
 }
