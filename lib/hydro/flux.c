@@ -657,19 +657,8 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par)
     return g;
 }
 
-void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
-                const struct hydro_par *par)
+static void scratch_new(struct sweep *s)
 {
-    memset(s, 0, sizeof *s);
-    s->par = par;
-    s->gas = hydro_gas_of(par);
-    s->nvar = par->nvar;
-    s->nflux = par->nvar + (par->pressure_fix ? 2 : 0);
-    s->nout = par->nvar + (par->pressure_fix ? 3 : 0);
-    s->gravity = m->gravity;
-    s->dt = dt;
-    s->dx = mesh_dx(m, l);
-    s->dtdx = dt / s->dx;
     size_t plane = (size_t)(s->nvar + 3) * PS;
     double **const planes[] = {&s->q[0],    &s->q[1],    &s->q[2],    &s->q[3],
                                &s->in.u[0], &s->in.u[1], &s->in.u[2], &s->in.u[3],
@@ -689,6 +678,22 @@ void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
     for (int i = 0; i < 2; i++, d += PS) s->div[i] = d;
     s->left = d;
     for (int i = 0; i < 4; i++) s->in.split[i] = (unsigned char *)(d + PS) + i * PS;
+}
+
+void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
+                const struct hydro_par *par)
+{
+    if (s->block && s->nvar != par->nvar) sweep_fini(s);
+    s->par = par;
+    s->gas = hydro_gas_of(par);
+    s->nvar = par->nvar;
+    s->nflux = par->nvar + (par->pressure_fix ? 2 : 0);
+    s->nout = par->nvar + (par->pressure_fix ? 3 : 0);
+    s->gravity = m->gravity;
+    s->dt = dt;
+    s->dx = mesh_dx(m, l);
+    s->dtdx = dt / s->dx;
+    if (!s->block) scratch_new(s);
 }
 
 void sweep_fini(struct sweep *s)

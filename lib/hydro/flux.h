@@ -38,6 +38,7 @@ struct sweep {
     void *block;
 };
 
+/* s: zeros, or used before; then its memory serves again. */
 void sweep_init(struct sweep *s, const struct mesh *m, int l, double dt,
                 const struct hydro_par *par);
 void sweep_fini(struct sweep *s);

@@ -74,17 +74,13 @@ static bool load_four(struct gathered *g, const lidx *oct, struct target t)
     return split;
 }
 
-/* An oct that does not exist: gas interpolated, acceleration of its parent cell. */
-static void load_missing(struct gathered *g, const int xyz[3], struct target t)
+/* An oct that does not exist, in this cell of the coarser level (place_missing): gas interpolated,
+ * acceleration of the parent cell. */
+static void load_missing(struct gathered *g, lidx at, struct target t)
 {
     const struct level *up = &g->m->lev[g->l - 1];
-    int64_t n = (int64_t)1 << (g->l - 1);
-    uint64_t c[3];
-    for (int d = 0; d < 3; d++) c[d] = (uint64_t)((g->places->tile->x0[d] + xyz[d]) & (n - 1));
-    okey k = okey_make(c[0], c[1], c[2]);
-    lidx parent = mesh_find(up, k >> 3);
-    int cell = (int)(k & 7);
-    BUG_ON(parent < 0);
+    lidx parent = at / 8;
+    int cell = at % 8;
     double out[NVAR_MAX][8], f[8];
     hydro_interp_oct(g->m, g->l - 1, parent, cell, g->par, out);
     for (int v = 0; v < g->par->nvar; v++) put8(g->u, v, t, out[v]);
@@ -95,6 +91,17 @@ static void load_missing(struct gathered *g, const int xyz[3], struct target t)
     put8_split(g->split, t, NULL);
 }
 
+/* What load_missing reads: the parent and its neighbours around the cell. */
+static void prefetch_missing(const struct gathered *g, lidx at)
+{
+    const struct level *up = &g->m->lev[g->l - 1];
+    lidx near[4] = {at / 8};
+    for (int d = 0; d < 3; d++) near[1 + d] = up->nbr[at / 8][2 * d + (at >> d & 1)];
+    for (int k = 0; k < 4; k++)
+        for (int v = 0; v < g->m->nvar && near[k] >= 0; v++)
+            __builtin_prefetch(up->fld[FLD_U + v][near[k]], 0, 2);
+}
+
 void gather_prefetch(const struct gathered *g, int y, int z)
 {
     const struct level *lv = &g->m->lev[g->l];
@@ -102,6 +109,7 @@ void gather_prefetch(const struct gathered *g, int y, int z)
     if (z > p->tile->t[2]) return;
     for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        if (i <= PLACE_MISSING) prefetch_missing(g, place_missing(i));
         if (i < 0) continue;
         for (int v = 0; v < g->m->nvar; v++) __builtin_prefetch(lv->fld[FLD_U + v][i], 0, 2);
         if (g->m->gravity)
@@ -195,8 +203,8 @@ static bool gather_row(struct gathered *g, int y, int z)
         }
         if (*o >= 0)
             split |= load_oct(g, *o, t);
-        else if (*o == NBR_NONE)
-            load_missing(g, (int[3]){x, y, z}, t);
+        else if (*o <= PLACE_MISSING)
+            load_missing(g, place_missing(*o), t);
         b &= b - 1;
     }
     return split;

@@ -65,6 +65,33 @@ void hydro_update_while(struct mesh *m, int l, double dt, double hexp, const str
     update_tiles(&up, a);
 }
 
+struct hydro_scratch {
+    int n;
+    struct sweep **sweep; /* [n], by thread; NULL: not needed yet */
+};
+
+struct hydro_scratch *hydro_scratch_new(void)
+{
+    return mem_zero(sizeof(struct hydro_scratch), "hydro tile scratch");
+}
+
+void hydro_scratch_free(struct hydro_scratch **s)
+{
+    for (int i = 0; *s && i < (*s)->n; i++) {
+        if ((*s)->sweep[i]) sweep_fini((*s)->sweep[i]);
+        FREE((*s)->sweep[i]);
+    }
+    if (*s) FREE((*s)->sweep);
+    FREE(*s);
+}
+
+static void scratch_reach(struct hydro_scratch *s, int n)
+{
+    if (n <= s->n) return;
+    s->sweep = mem_grow(s->sweep, sizeof *s->sweep * (size_t)n, "hydro tile scratch");
+    for (; s->n < n; s->n++) s->sweep[s->n] = NULL;
+}
+
 static void tile_advance(struct sweep *s, struct update *up, const struct tile *t)
 {
     const struct hydro_par *p = up->par;
@@ -86,9 +113,13 @@ static void update_tiles(struct update *up, const struct hydro_arrival *a)
     fields_new(up);
     tile_list_build(up->m, up->l, up->par->tile_depth - 1, omp_get_max_threads(), &list);
     lidx early = a ? list.n - list.nouter : 0;
+    struct hydro_scratch *own = up->par->scratch ? NULL : hydro_scratch_new();
+    struct hydro_scratch *scratch = own ? own : up->par->scratch;
+    scratch_reach(scratch, omp_get_max_threads());
 #pragma omp parallel
     {
-        struct sweep *s = mem_new(sizeof *s, "hydro tile scratch");
+        struct sweep **mine = &scratch->sweep[omp_get_thread_num()], *s = *mine;
+        if (!s) *mine = s = mem_zero(sizeof *s, "hydro tile scratch");
         sweep_init(s, up->m, up->l, up->dt, up->par);
 #pragma omp for schedule(dynamic, 1)
         for (lidx i = 0; i < early; i++) tile_advance(s, up, &list.tile[i]);
@@ -97,9 +128,8 @@ static void update_tiles(struct update *up, const struct hydro_arrival *a)
 #pragma omp barrier
 #pragma omp for schedule(dynamic, 1)
         for (lidx i = early; i < list.n; i++) tile_advance(s, up, &list.tile[i]);
-        sweep_fini(s);
-        mem_free(s);
     }
+    hydro_scratch_free(&own);
     fields_replace(up);
     tile_list_free(&list);
 }

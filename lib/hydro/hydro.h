@@ -18,8 +18,14 @@ enum riemann {
 };
 enum bound_type { BOUND_PERIODIC, BOUND_REFLECT, BOUND_OUTFLOW, BOUND_IMPOSED };
 
+/* Memory of the Godunov step for tiles, that of a thread each; serves step after step. */
+struct hydro_scratch;
+struct hydro_scratch *hydro_scratch_new(void);
+void hydro_scratch_free(struct hydro_scratch **s);
+
 struct hydro_par {
-    int nvar; /* vars.n */
+    int nvar;                      /* vars.n */
+    struct hydro_scratch *scratch; /* lent by the caller; NULL: made for each step */
     struct gas_vars vars;
     double gamma, smallr, smallc, courant_factor;
     enum riemann riemann;

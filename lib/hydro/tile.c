@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "hydro/interp_kern.h"
 
 /* ---- tiles ---- */
 
@@ -124,9 +125,35 @@ static lidx *place_at(struct places *p, int x, int y, int z)
     return &p->oct[z + 1][y + 1][x + 1];
 }
 
-/* Own octs, then their face neighbours, by links. */
-static void place_own(struct places *p, const struct level *lv)
+/* What is in a cell of level l−1: an oct of level l, or none. */
+static lidx place_in(const struct level *up, lidx parent, int cell)
 {
+    lidx i = up->child[parent][cell];
+    BUG_ON(parent > (INT32_MAX + PLACE_MISSING) / 8);
+    return i >= 0 ? i : PLACE_MISSING - (8 * parent + cell);
+}
+
+/* What is across face f of a known place; PLACE_UNUSED: links do not tell. */
+static lidx place_across(const struct mesh *m, int l, lidx from, int f)
+{
+    const struct level *lv = &m->lev[l];
+    struct hydro_cell x = {.level = 0};
+    if (from >= 0) {
+        lidx i = lv->nbr[from][f];
+        if (i != NBR_NONE) return i;
+        x = hydro_cell_across(m, l - 1, lv->parent[from], oct_slot(lv, from), f);
+    } else if (from <= PLACE_MISSING) {
+        lidx at = place_missing(from);
+        x = hydro_cell_across(m, l - 1, at / 8, at % 8, f);
+    }
+    if (x.level != l - 1) return PLACE_UNUSED;
+    return x.oct >= 0 ? place_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
+}
+
+/* Own octs, then their face neighbours, by links. */
+static void place_own(struct places *p, const struct mesh *m, int l)
+{
+    const struct level *lv = &m->lev[l];
     const struct tile *t = p->tile;
     static const int step[3] = {1, PLACE_SIDE, PLACE_SIDE * PLACE_SIDE};
     p->any_edge = false;
@@ -141,7 +168,7 @@ static void place_own(struct places *p, const struct level *lv)
             *at = i;
             for (int f = 0; f < 6; f++) {
                 lidx j = lv->nbr[i][f], *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
-                if (*to == PLACE_UNUSED) *to = j;
+                if (*to == PLACE_UNUSED) *to = j != NBR_NONE ? j : place_across(m, l, i, f);
                 if (j != NBR_NONE) continue;
                 p->edge[f][x[2]][x[1]] |= bit;
                 p->any_edge = true;
@@ -168,7 +195,7 @@ static void mark_seen(struct places *p, bool corners)
     }
 }
 
-/* The oct at a place: by a link of a neighbour that is known, else by a search. */
+/* The oct at a place: from a neighbour that is known, else by a search. */
 static lidx place_find(struct places *p, const struct mesh *m, int l, const int at[3])
 {
     const struct level *lv = &m->lev[l];
@@ -177,15 +204,16 @@ static lidx place_find(struct places *p, const struct mesh *m, int l, const int 
         int q[3] = {at[0], at[1], at[2]}, d = f >> 1;
         q[d] += f & 1 ? 1 : -1;
         if (q[d] < -1 || q[d] > t->t[d]) continue;
-        lidx i = *place_at(p, q[0], q[1], q[2]);
-        if (i >= 0) return lv->nbr[i][f ^ 1];
+        lidx i = place_across(m, l, *place_at(p, q[0], q[1], q[2]), f ^ 1);
+        if (i != PLACE_UNUSED) return i;
     }
     okey k;
     int64_t c[3];
     for (int d = 0; d < 3; d++) c[d] = t->x0[d] + at[d];
     if (!mesh_key_at(m, l, c, &k)) return NBR_BOUNDARY;
-    lidx i = mesh_find(lv, k);
-    return i >= 0 ? i : NBR_NONE;
+    lidx i = mesh_find(lv, k), up = i >= 0 ? 0 : mesh_find(lv - 1, k >> 3);
+    BUG_ON(up < 0);
+    return i >= 0 ? i : place_in(lv - 1, up, (int)(k & 7));
 }
 
 void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners)
@@ -195,7 +223,7 @@ void places_find(struct places *p, const struct mesh *m, int l, const struct til
     for (lidx *o = &p->oct[0][0][0], *end = &p->oct[nz][0][0]; o < end; o++) *o = PLACE_UNUSED;
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->edge[f], 0, sizeof p->edge[f][0] * (size_t)nz);
-    place_own(p, &m->lev[l]);
+    place_own(p, m, l);
     mark_seen(p, corners);
     for (int z = -1; z < nz - 1; z++) {
         for (int y = -1; y < ny - 1; y++) {

@@ -19,7 +19,9 @@ enum {
     PLANE_STRIDE = PATCH_W_MAX * PATCH_W_MAX + 8,
 };
 
-enum { PLACE_UNUSED = -3 }; /* a place that no own cell reads */
+/* PLACE_UNUSED: no own cell reads it. PLACE_MISSING and below: no oct; place_missing has the cell
+ * of the coarser level that is there. */
+enum { PLACE_UNUSED = -3, PLACE_MISSING = -16 };
 
 struct tile {
     int nrun;
@@ -43,12 +45,18 @@ void tile_list_free(struct tile_list *list);
  * row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
 struct places {
     const struct tile *tile;
-    lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_SIDE]; /* oct, NBR_*, PLACE_UNUSED */
+    lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_SIDE]; /* oct, NBR_BOUNDARY, PLACE_* */
     uint32_t own[PLACE_HEIGHT][PLACE_SIDE];         /* octs that are advanced */
     uint32_t seen[PLACE_HEIGHT][PLACE_SIDE];        /* octs of which an own cell reads */
     uint32_t edge[6][PLACE_HEIGHT][PLACE_SIDE];     /* own octs without neighbour through face f */
     bool any_edge;
 };
+
+/* Eight times the parent, and the cell. */
+static inline lidx place_missing(lidx place)
+{
+    return PLACE_MISSING - place;
+}
 
 /* corners: whether octs that touch an own one in a corner only are needed. */
 void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners);

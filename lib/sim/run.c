@@ -168,6 +168,7 @@ void sim_fini(struct sim *s)
     mesh_fini(&s->mesh);
     part_fini(&s->parts);
     grav_fini(&s->grav);
+    hydro_scratch_free(&s->hydro.scratch);
     if (s->dom) domain_free(s->dom);
     source_close(&s->restart.from);
     rest_free(&s->restart.rest);
