@@ -145,20 +145,37 @@ static void home(struct there *t, struct mesh *m)
     CHECK(mirror_home(&t->mirror, m, true) == OK);
 }
 
-static void step(struct there *t, struct mesh *m, int l, double dt, const struct hydro_par *p)
+static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *p)
 {
     bool finer = l < m->levelmax;
     if (finer) {
         hydro_edge_begin(m, l + 1, p);
-        for (int k = 0; k < 2; k++) step(t, m, l + 1, 0.5 * dt, p);
+        for (int k = 0; k < 2; k++) step_here(m, l + 1, 0.5 * dt, p);
     }
-    if (t)
-        CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
-    else
-        hydro_update(m, l, dt, 0.1, p);
-    if (t) home(t, m);
+    hydro_update(m, l, dt, 0.1, p);
     if (finer) hydro_edge_end(m, l + 1);
     if (finer) hydro_restrict(m, l, p);
+}
+
+/* On the device; some levels on the host in between, by chance. */
+static void step_there(struct there *t, struct mesh *m, int l, double dt, const struct hydro_par *p,
+                       struct rng *r)
+{
+    bool finer = l < m->levelmax, host = r && rng_word(r) % 4 == 0;
+    if (finer) {
+        CHECK(hydro_dev_edge_begin(t->gas, m, l + 1, p) == OK);
+        for (int k = 0; k < 2; k++) step_there(t, m, l + 1, 0.5 * dt, p, r);
+    }
+    if (host) {
+        home(t, m);
+        hydro_update(m, l, dt, 0.1, p);
+    } else
+        CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
+    if (finer) {
+        CHECK(mirror_forget(&t->mirror, l + 1, FLD_EDGE, 1) == OK);
+        hydro_edge_end(m, l + 1);
+        CHECK(hydro_dev_restrict(t->gas, m, l, p) == OK);
+    }
 }
 
 struct setting {
@@ -199,8 +216,13 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
     fill(&m, &s->par, s->state);
     double dt = s->state == evil ? 1e-5 : 0.2 * hydro_courant(&m, BASE, &s->par);
     if (seed) CHECK(there_open(&t, &m, *seed, 0) == OK);
-    step(seed ? &t : NULL, &m, BASE, dt, &s->par);
-    if (seed) there_close(&t);
+    if (seed) {
+        struct rng r = rng_make(*seed, 18, 1);
+        step_there(&t, &m, BASE, dt, &s->par, *seed % 3 ? &r : NULL);
+        home(&t, &m);
+        there_close(&t);
+    } else
+        step_here(&m, BASE, dt, &s->par);
     uint64_t digest_now = digest(&m);
     mesh_fini(&m);
     return digest_now;
@@ -249,8 +271,24 @@ static void test_update(bool all)
     CHECK(hydro_dev_lacks(&s.par));
 }
 
-/* Kick and time step. */
-static void test_cells(uint64_t seed, bool gravity)
+static void totals_here(const struct mesh *m, int l, const struct hydro_par *p, double x[6])
+{
+    struct sum s[6];
+    for (int k = 0; k < 6; k++) sum_init(&s[k]);
+    hydro_totals(m, l, p, &s[0], &s[1], &s[2], &s[3]);
+    for (int k = 0; k < 6; k++) x[k] = sum_get(&s[k]);
+}
+
+static void totals_there(struct there *t, struct mesh *m, int l, const struct hydro_par *p,
+                         double x[6])
+{
+    struct sum s[6];
+    CHECK(hydro_dev_totals(t->gas, m, l, p, &s[0], &s[1], &s[2], &s[3]) == OK);
+    for (int k = 0; k < 6; k++) x[k] = sum_get(&s[k]);
+}
+
+/* Kick, time step, restriction, totals. */
+static void test_cells(uint64_t seed, bool gravity, bool wild)
 {
     struct mesh a, b;
     struct hydro_par p = base_par();
@@ -258,14 +296,25 @@ static void test_cells(uint64_t seed, bool gravity)
     double dt = 0;
     build(&a, TOP, &p, gravity, periodic_box);
     build(&b, TOP, &p, gravity, periodic_box);
-    fill(&a, &p, evil);
-    fill(&b, &p, evil);
+    p.interpol_var = seed % 3;
+    fill(&a, &p, wild ? evil : rough);
+    fill(&b, &p, wild ? evil : rough);
     CHECK(there_open(&t, &b, seed, 0) == OK);
     for (int l = BASE; l <= TOP; l++) {
         hydro_kick(&a, l, false, 0.3, &p);
         CHECK(hydro_dev_kick(t.gas, &b, l, false, 0.3, &p) == OK);
         CHECK(hydro_dev_courant(t.gas, &b, l, &p, &dt) == OK);
         CHECK(dt == hydro_courant(&a, l, &p) && dt > 0, "level %d", l);
+    }
+    for (int l = TOP; l >= BASE; l--) {
+        double x[6], y[6];
+        if (l < TOP) hydro_restrict(&a, l, &p);
+        if (l < TOP) CHECK(hydro_dev_restrict(t.gas, &b, l, &p) == OK);
+        totals_here(&a, l, &p, x);
+        totals_there(&t, &b, l, &p, y);
+        for (int k = 0; k < 6; k++)
+            CHECK(x[k] == y[k] || (isnan(x[k]) && isnan(y[k])), "level %d, sum %d", l, k);
+        CHECK(wild || (isfinite(x[0]) && isfinite(x[1]) && x[0] > 0));
     }
     home(&t, &b);
     CHECK(digest(&a) == digest(&b));
@@ -321,7 +370,7 @@ static void test_copies(void)
 int main(int argc, char **argv)
 {
     test_update(argc > 1 && strcmp(argv[1], "all") == 0);
-    for (uint64_t seed = 0; seed < 4; seed++) test_cells(seed, seed % 2);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) test_cells(seed, seed % 2, seed % 4 > 1);
     test_limits();
     test_copies();
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
