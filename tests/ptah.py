@@ -38,9 +38,9 @@ def skip(why):
 
 
 def program(name):
-    path = os.path.join(ROOT, 'bin', name)
+    path = os.path.join(os.environ.get('PTAH_TEST_BIN', os.path.join(ROOT, 'bin')), name)
     if not os.access(path, os.X_OK):
-        skip('bin/%s is not built' % name)
+        skip('%s is not built' % os.path.relpath(path, ROOT))
     return watched(path)
 
 

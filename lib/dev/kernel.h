@@ -17,8 +17,10 @@
  * phase `continue` is allowed, `break` and `return` are not. What lives longer than a phase is in s
  * or in memory of the device.
  *
- * DEV_FN: functions of kernels, which may hold phases. dev_add_i64, dev_add_i32: sums of integers
- * into memory of the block or of the device, which have no order.
+ * DEV_FN: functions of kernels, which may hold phases; DEV_FN_OUT: those that are rarely called.
+ * dev_load(to, from): s gets a number from memory of the device, when the phase has ended.
+ * dev_add_i64, dev_add_i32: sums of integers into memory of the block or of the device, which have
+ * no order.
  *
  * Bits are those of the CPU: no fused operations (-fmad=false), point functions from headers. */
 #pragma once
@@ -67,8 +69,22 @@ struct dev_kernel {
 /* clang-format on */
 
 #define DEV_FN static __device__ __forceinline__
+#define DEV_FN_OUT static __device__ __noinline__
+
+static __device__ __forceinline__ void dev_load(double *to, const double *from)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(from) : "memory");
+}
+
+static __device__ __forceinline__ void dev_barrier(void)
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+}
+
 #define PHASE(i, n)                                                                                \
-    for (int phase_ = 1; phase_; phase_ = 0, __syncthreads())                                      \
+    for (int phase_ = 1; phase_; phase_ = 0, dev_barrier())                                        \
         for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
 
 /* Adds to what other threads add to at the same time; returns what was there. */
@@ -142,6 +158,13 @@ static inline void dev_walk_on(struct dev_walk *w)
 /* clang-format on */
 
 #define DEV_FN static inline
+#define DEV_FN_OUT static
+
+static inline void dev_load(double *to, const double *from)
+{
+    *to = *from;
+}
+
 #define PHASE(i, n)                                                                                \
     for (struct dev_walk walk_ = dev_walk(b, (n)); walk_.left > 0; dev_walk_on(&walk_))            \
         for (int i = walk_.at, once_ = 1; once_; once_ = 0, (void)(i))

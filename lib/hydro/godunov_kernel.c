@@ -12,17 +12,20 @@
 #include "hydro/kernels.h"
 
 /* Per side: octs and cells of a tile, both with halo. Smaller tiles, of the coarsest levels, lie in
- * the same arrays. */
-enum { T = 1 << DEV_DEPTH, E = T + 2, N = 2 * T, W = N + 4 };
+ * the same arrays. P: from plane to plane of the patch; half a warp works on eight cells in x of
+ * two planes, which so are in different banks of the shared memory. */
+enum { T = 1 << DEV_DEPTH, E = T + 2, N = 2 * T, W = N + 4, P = W * W + 8 };
 enum {
-    CELLS = DEV_CELLS,
+    CELLS = W * P,
     OWN = N * N * N,
     SIDE = N * N,
     TRACED = OWN + 6 * SIDE, /* own cells first, then those beyond each side */
-    FACES = (N + 1) * N * N, /* of a direction */
+    FACES = OWN + SIDE,      /* of a direction: below own cells, then those of the upper side */
     ALL = 3 * FACES,
     GAS = GAS_SCALARS
 };
+/* Own cells are numbered by x, z, y. */
+enum { NEXT_X = 1, NEXT_Y = SIDE, NEXT_Z = N };
 
 struct godunov_shared {
     double q[GAS][CELLS], rate[GAS][TRACED]; /* rate: times half the step */
@@ -46,8 +49,8 @@ DEV_FN struct work work_of(const struct godunov_args *a, const struct dev_block 
     k.first = a->first[tile];
     k.count = a->first[tile + 1] - k.first;
     k.full = k.count == T * T * T;
-    k.flux = a->scratch + (int64_t)b->index * GODUNOV_PLANES(a->nvar, a->pfix) * CELLS;
-    k.scalar = k.flux + (int64_t)a->nflux * CELLS;
+    k.flux = a->scratch + (int64_t)b->index * GODUNOV_PLANES(a->nvar, a->pfix) * DEV_CELLS;
+    k.scalar = k.flux + (int64_t)a->nflux * ALL;
     k.old = k.scalar + (int64_t)(a->nvar - GAS) * CELLS;
     return k;
 }
@@ -55,7 +58,7 @@ DEV_FN struct work work_of(const struct godunov_args *a, const struct dev_block 
 /* Own coordinates, from 0: of the patch's cell, of its oct's place. */
 DEV_FN int cell_at(int x, int y, int z)
 {
-    return x + 2 + W * (y + 2 + W * (z + 2));
+    return x + 2 + W * (y + 2) + P * (z + 2);
 }
 
 DEV_FN int place_at(int x, int y, int z)
@@ -93,7 +96,7 @@ struct origin {
 DEV_FN struct origin origin_beyond(const struct godunov_args *a, const struct work *k,
                                    const struct godunov_shared *s, int at)
 {
-    int x[3] = {at % W, at / W % W, at / W / W}, beyond = 0;
+    int x[3] = {at % P % W, at % P / W, at / P}, beyond = 0;
     const int end = 2 * k->t + 2;
     for (int d = 0; d < 3; d++) {
         int upper = x[d] >= end, f = 2 * d + upper;
@@ -134,54 +137,79 @@ DEV_FN void load_scalars(const struct godunov_args *a, const struct work *k, str
     }
 }
 
-/* Primitive variables with the gravity predictor. */
-DEV_FN void put_cell(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
-                     struct origin o, int at, const double *u, const double *f)
+/* What boundaries of the box make of the conserved variables that were loaded. */
+DEV_FN_OUT void bound_cell(const struct godunov_args *a, struct godunov_shared *s, int beyond,
+                           int at)
 {
-    struct hydro_state x = hydro_prim(u[0], u[1], u[2], u[3], u[4], a->gas);
+    double u[GAS];
+    for (int v = 0; v < GAS; v++) u[v] = s->q[v][at];
+    for (int d = 0; d < 3; d++) {
+        int f = face_beyond(beyond, d);
+        if (f >= 0) hydro_boundary_gas(a->par, f, u);
+    }
+    for (int v = 0; v < GAS; v++) s->q[v][at] = u[v];
+}
+
+DEV_FN double pull_of(const struct godunov_args *a, struct origin o, int d)
+{
+    double g = o.slot >= 0 ? a->level.fld[FLD_FX + d][o.slot][o.c]
+                           : row_of(a, o)[8 * (a->nvar + d)];
+    int f = face_beyond(o.beyond, d);
+    return f >= 0 && a->par->bound[f] == BOUND_REFLECT ? -g : g;
+}
+
+/* Primitive variables with the gravity predictor. */
+DEV_FN void cell_prim(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
+                      struct origin o, int at)
+{
+    if (o.beyond) bound_cell(a, s, o.beyond, at);
+    struct hydro_state x = hydro_prim(s->q[0][at], s->q[1][at], s->q[2][at], s->q[3][at],
+                                      s->q[4][at], a->gas);
     double v[3] = {x.u, x.v, x.w};
     s->q[0][at] = x.r;
     s->q[4][at] = x.p;
     for (int d = 0; d < 3; d++) {
         if (a->pfix) k->old[d * CELLS + at] = v[d];
-        if (a->gravity) v[d] += f[d] * (0.5 * a->dt);
+        if (a->gravity) v[d] += pull_of(a, o, d) * (0.5 * a->dt);
         s->q[1 + d][at] = v[d];
     }
     if (a->nvar > GAS) load_scalars(a, k, o, at, 1.0 / x.r);
 }
 
-DEV_FN void load_cell(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
-                      struct origin o, int at)
+/* The cells of the patch, by octs. */
+DEV_FN int patch_at(int i)
 {
-    double u[GAS], g[3] = {0, 0, 0};
-    if (o.slot >= 0) {
-        for (int v = 0; v < GAS; v++) u[v] = a->level.fld[FLD_U + v][o.slot][o.c];
-        for (int d = 0; a->gravity && d < 3; d++) g[d] = a->level.fld[FLD_FX + d][o.slot][o.c];
-    } else {
-        const double *row = row_of(a, o);
-        for (int v = 0; v < GAS; v++) u[v] = row[8 * v];
-        for (int d = 0; a->gravity && d < 3; d++) g[d] = row[8 * (a->nvar + d)];
-    }
-    for (int d = 0; o.beyond && d < 3; d++) {
-        int f = face_beyond(o.beyond, d);
-        if (f < 0) continue;
-        hydro_boundary_gas(a->par, f, u);
-        if (a->par->bound[f] == BOUND_REFLECT) g[d] = -g[d];
-    }
-    s->split[at] = o.slot >= 0 && !o.beyond && a->level.child[o.slot][o.c] >= 0;
-    put_cell(a, k, s, o, at, u, g);
+    int p = i >> 3;
+    return 2 * (p % E) + (i & 1) + W * (2 * (p / E % E) + (i >> 1 & 1)) +
+           P * (2 * (p / E / E) + (i >> 2 & 1));
+}
+
+DEV_FN struct origin origin_of(const struct godunov_args *a, const struct work *k,
+                               const struct godunov_shared *s, int i, int at)
+{
+    struct origin o = {s->slot[i >> 3], i & 7, 0};
+    return o.slot == NBR_BOUNDARY ? origin_beyond(a, k, s, at) : o;
 }
 
 DEV_FN void gather(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
                    struct dev_block *b)
 {
     PHASE (i, 8 * DEV_SLOTS) {
-        int p = i >> 3, c = i & 7;
-        int at = 2 * (p % E) + (c & 1) +
-                 W * (2 * (p / E % E) + (c >> 1 & 1) + W * (2 * (p / E / E) + (c >> 2)));
-        struct origin o = {s->slot[p], c, 0};
-        if (o.slot == NBR_BOUNDARY) o = origin_beyond(a, k, s, at);
-        if (o.slot >= 0 || o.slot <= DEV_MISSING) load_cell(a, k, s, o, at);
+        int at = patch_at(i), split = 0;
+        struct origin o = origin_of(a, k, s, i, at);
+        if (o.slot >= 0) {
+            for (int v = 0; v < GAS; v++)
+                dev_load(&s->q[v][at], &a->level.fld[FLD_U + v][o.slot][o.c]);
+            split = !o.beyond && a->level.child[o.slot][o.c] >= 0;
+        } else if (o.slot <= DEV_MISSING) {
+            for (int v = 0; v < GAS; v++) dev_load(&s->q[v][at], row_of(a, o) + 8 * v);
+        }
+        s->split[at] = (unsigned char)split;
+    }
+    PHASE (i, 8 * DEV_SLOTS) {
+        int at = patch_at(i);
+        struct origin o = origin_of(a, k, s, i, at);
+        if (o.slot >= 0 || o.slot <= DEV_MISSING) cell_prim(a, k, s, o, at);
     }
 }
 
@@ -196,7 +224,7 @@ DEV_FN int own_near(const struct godunov_shared *s, int p)
 /* Slopes of variable v of a cell. */
 DEV_FN struct hydro_slope3 slopes_of(enum slope type, const double *q, int at, double theta)
 {
-    return hydro_slopes(type, q + at - W * W, q + at, q + at + W * W, W, theta);
+    return hydro_slopes(type, q + at - P, q + at, q + at + P, W, theta);
 }
 
 DEV_FN void cell_rates(const struct godunov_args *a, struct godunov_shared *s, enum slope type,
@@ -220,11 +248,11 @@ DEV_FN void rates(const struct godunov_args *a, const struct work *k, struct god
                   struct dev_block *b, enum slope type)
 {
     PHASE (i, TRACED) {
-        int x = i % N, y = i / N % N, z = i / N / N;
+        int x = i % N, z = i / N % N, y = i / SIDE;
         if (i < OWN) {
             if (!k->full && !own_near(s, place_at(x, y, z))) continue;
         } else {
-            int f = (i - OWN) / SIDE, d = f >> 1, in = f & 1 ? N - 1 : 0, p = x, q = y;
+            int f = (i - OWN) / SIDE, d = f >> 1, in = f & 1 ? N - 1 : 0, p = x, q = z;
             x = d == 0 ? in : p;
             y = d == 0 ? p : d == 1 ? in : q;
             z = d == 2 ? in : q;
@@ -332,20 +360,26 @@ DEV_FN void fluxes(const struct godunov_args *a, const struct work *k, struct go
 {
     PHASE (i, ALL) {
         struct face f;
-        int dir = i / FACES, j = i - dir * FACES;
-        int x = dir == 0 ? j % (N + 1) : j % N, jy = dir == 0 ? j / (N + 1) : j / N;
-        int y = dir == 1 ? jy % (N + 1) : jy % N, z = dir == 1 ? jy / (N + 1) : jy / N;
-        int in = dir == 0 ? x : dir == 1 ? y : z, p = dir == 0 ? y : x, q = dir == 2 ? y : z;
-        int one = dir == 0 ? 1 : dir == 1 ? N : SIDE, at = x + N * (y + N * z);
+        int dir = i / FACES, j = i - dir * FACES, x = j % N, z = j / N % N, y = j / SIDE;
+        int p = dir == 0 ? y : x, q = dir == 2 ? y : z, upper = j >= OWN;
+        int one = dir == 0 ? NEXT_X : dir == 1 ? NEXT_Y : NEXT_Z;
+        if (upper) { /* of the upper side: x and z are its two coordinates */
+            p = x;
+            q = z;
+            x = dir == 0 ? N : p;
+            y = dir == 0 ? p : dir == 1 ? N : q;
+            z = dir == 2 ? N : q;
+        }
+        int in = dir == 0 ? x : dir == 1 ? y : z, at = x + N * z + SIDE * y;
         if (!k->full && !(s->own[place_at(x, y, z)] |
                           s->own[place_at(x - (dir == 0), y - (dir == 1), z - (dir == 2))]))
             continue;
         f.dir = dir;
         f.i = i;
         f.at = cell_at(x, y, z);
-        f.step = dir == 0 ? 1 : dir == 1 ? W : W * W;
+        f.step = dir == 0 ? 1 : dir == 1 ? W : P;
         f.lower = in == 0 ? beyond_side(2 * dir, p, q) : at - one;
-        f.upper = in == N ? beyond_side(2 * dir + 1, p, q) : at;
+        f.upper = upper ? beyond_side(2 * dir + 1, p, q) : at;
         face_flux(a, k, s, &f, type, rs);
     }
 }
@@ -369,16 +403,22 @@ DEV_FN void fluxes_by(const struct godunov_args *a, const struct work *k, struct
     }
 }
 
-/* The faces below a cell; those above are FACE_STEP further. */
+/* Faces of an own cell: below and above, by directions. */
 struct cell_faces {
-    int x, y, z;
+    int lo[3], hi[3];
 };
-enum { FACE_X = 1, FACE_Y = N, FACE_Z = SIDE };
+
+DEV_FN int face_at(int d, int x, int y, int z)
+{
+    int in = d == 0 ? x : d == 1 ? y : z, p = d == 0 ? y : x, q = d == 2 ? y : z;
+    return d * FACES + (in == N ? OWN + p + N * q : x + N * z + SIDE * y);
+}
 
 DEV_FN struct cell_faces faces_of(int x, int y, int z)
 {
-    struct cell_faces f = {x + (N + 1) * (y + N * z), FACES + x + N * (y + (N + 1) * z),
-                           2 * FACES + x + N * (y + N * z)};
+    struct cell_faces f = {
+        {face_at(0, x, y, z), face_at(1, x, y, z), face_at(2, x, y, z)},
+        {face_at(0, x + 1, y, z), face_at(1, x, y + 1, z), face_at(2, x, y, z + 1)}};
     return f;
 }
 
@@ -392,15 +432,15 @@ DEV_FN void add_registers(const struct godunov_args *a, const struct work *k,
         int place = place_at(2 * x, 2 * y, 2 * z);
         int32_t oct = s->slot[place];
         if (!s->own[place] || lv->nbr[oct][f] != NBR_NONE) continue;
-        struct cell_faces of = faces_of(2 * x, 2 * y, 2 * z);
-        int at = d == 0   ? of.x + (f & 1) * 2 * FACE_X
-                 : d == 1 ? of.y + (f & 1) * 2 * FACE_Y
-                          : of.z + (f & 1) * 2 * FACE_Z;
-        int p = d == 0 ? N + 1 : 1, q = d == 0 ? (N + 1) * N : d == 1 ? N * (N + 1) : N;
+        int far = f & 1 ? 2 : 0, X = 2 * x, Y = 2 * y, Z = 2 * z;
         double *row = lv->edge_flux + ((int64_t)lv->edge[oct] * 6 + f) * a->nflux;
         for (int v = 0; v < a->nflux; v++) {
             for (int m = 0; m < 4; m++) {
-                double flux = k->flux[v * ALL + at + (m & 1) * p + (m >> 1) * q] * 0.125;
+                int p = m & 1, q = m >> 1;
+                int at = d == 0   ? face_at(0, X + far, Y + p, Z + q)
+                         : d == 1 ? face_at(1, X + p, Y + far, Z + q)
+                                  : face_at(2, X + p, Y + q, Z + far);
+                double flux = k->flux[v * ALL + at] * 0.125;
                 row[v] += f & 1 ? flux : -flux;
             }
         }
@@ -414,18 +454,22 @@ struct own_cell {
     int32_t oct;
     int c, at;
     struct cell_faces face;
-    const double *row[6]; /* registers of the finer level across each face, or NULL */
     double u[GAS];
     double velocity, energy; /* sums of the extra fluxes */
 };
 
-DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
+/* The registers of the finer level across face f, or NULL. */
+DEV_FN const double *collected(const struct godunov_args *a, const struct own_cell *o, int f)
 {
     const struct level *lv = &a->level, *fine = &a->mesh->lev[a->l + 1];
-    int leaf = a->reflux & 2 && lv->child[o->oct][o->c] < 0;
+    if (!(a->reflux & 2) || lv->child[o->oct][o->c] >= 0) return NULL;
+    return hydro_register(lv, fine, o->oct, o->c, f, a->nflux);
+}
+
+DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
+{
     for (int f = 0; f < 6; f++) {
-        const double *row = leaf ? hydro_register(lv, fine, o->oct, o->c, f, a->nflux) : NULL;
-        o->row[f] = row;
+        const double *row = collected(a, o, f);
         if (!row) continue;
         for (int v = 0; v < GAS; v++) o->u[v] += row[v];
         if (!a->pfix) continue;
@@ -436,17 +480,19 @@ DEV_FN void cell_collect(const struct godunov_args *a, struct own_cell *o)
 
 DEV_FN double cell_sum(const struct work *k, const struct own_cell *o, int v, double u)
 {
-    const double *x = k->flux + v * ALL + o->face.x, *y = k->flux + v * ALL + o->face.y,
-                 *z = k->flux + v * ALL + o->face.z;
-    return hydro_add_fluxes(u, x[0], x[FACE_X], y[0], y[FACE_Y], z[0], z[FACE_Z]);
+    const double *x = k->flux + v * ALL;
+    const struct cell_faces f = o->face;
+    return hydro_add_fluxes(u, x[f.lo[0]], x[f.hi[0]], x[f.lo[1]], x[f.hi[1]], x[f.lo[2]],
+                            x[f.hi[2]]);
 }
 
 /* The same, of nothing. */
 DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
 {
-    const double *x = k->flux + v * ALL + o->face.x, *y = k->flux + v * ALL + o->face.y,
-                 *z = k->flux + v * ALL + o->face.z;
-    return hydro_add_faces(hydro_add_faces(x[0] - x[FACE_X], y[0], y[FACE_Y]), z[0], z[FACE_Z]);
+    const double *x = k->flux + v * ALL;
+    const struct cell_faces f = o->face;
+    return hydro_add_faces(hydro_add_faces(x[f.lo[0]] - x[f.hi[0]], x[f.lo[1]], x[f.hi[1]]),
+                           x[f.lo[2]], x[f.hi[2]]);
 }
 
 /* Velocity component of the cell across face f, and its distance: 1, or 1½ cells where it is
@@ -454,7 +500,7 @@ DEV_FN double cell_extra(const struct work *k, const struct own_cell *o, int v)
 DEV_FN double velocity_across(const struct godunov_args *a, const struct work *k,
                               const struct own_cell *o, int f, double *distance)
 {
-    const int d = f >> 1, step = d == 0 ? 1 : d == 1 ? W : W * W;
+    const int d = f >> 1, step = d == 0 ? 1 : d == 1 ? W : P;
     *distance = 1.0;
     if (((o->c >> d & 1) != 0) != (f & 1) || a->level.nbr[o->oct][f] != NBR_NONE)
         return k->old[d * CELLS + o->at + (f & 1 ? step : -step)];
@@ -470,7 +516,7 @@ DEV_FN double cell_expansion(const struct godunov_args *a, const struct work *k,
                              const struct own_cell *o)
 {
     const double dx = a->dx, dx2 = dx + dx, *v = k->old + o->at;
-    const int y = W, z = W * W;
+    const int y = W, z = P;
     int edge = 0;
     for (int f = 0; f < 6; f++) edge |= a->level.nbr[o->oct][f] == NBR_NONE;
     if (!edge)
@@ -496,8 +542,10 @@ DEV_FN void cell_scalars(const struct godunov_args *a, const struct work *k,
     double factor = hydro_scalar_factor(old_density, o->u[0], a->gas.smallr);
     for (int v = GAS; v < a->nvar; v++) {
         double old = a->level.fld[FLD_U + v][o->oct][o->c], x = cell_sum(k, o, v, old);
-        for (int f = 0; f < 6; f++)
-            if (o->row[f]) x += o->row[f][v];
+        for (int f = 0; a->reflux & 2 && f < 6; f++) {
+            const double *row = collected(a, o, f);
+            if (row) x += row[v];
+        }
         *new_of(a, o, v) = factor != 0.0 ? old * factor : x;
     }
 }
@@ -511,7 +559,7 @@ DEV_FN void cell_finish(const struct godunov_args *a, const struct work *k, stru
     for (int v = 0; v < GAS; v++) u[v] = cell_sum(k, o, v, old[v]);
     o->velocity = a->pfix ? cell_extra(k, o, a->nvar) : 0.0;
     o->energy = a->pfix ? cell_extra(k, o, a->nvar + 1) : 0.0;
-    cell_collect(a, o);
+    if (a->reflux & 2) cell_collect(a, o);
     if (a->gravity)
         hydro_pull_cell(u[0], &u[1], &u[2], &u[3], &u[4], old[0], lv->fld[FLD_FX][o->oct][o->c],
                         lv->fld[FLD_FY][o->oct][o->c], lv->fld[FLD_FZ][o->oct][o->c], smallr,
@@ -530,7 +578,9 @@ DEV_FN void finish(const struct godunov_args *a, const struct work *k, struct go
                    struct dev_block *b)
 {
     PHASE (i, OWN) {
-        int x = i % N, y = i / N % N, z = i / N / N, p = place_at(x, y, z);
+        /* a warp: whole octs */
+        int x = i % N, z = (i >> 3 & 1) + 2 * (i >> 5 & 3), y = (i >> 4 & 1) + 2 * (i >> 7);
+        int p = place_at(x, y, z);
         if (!k->full && !s->own[p]) continue;
         struct own_cell o;
         o.oct = s->slot[p];

@@ -8,7 +8,7 @@
 enum {
     DEV_DEPTH = 2,                      /* tiles of up to 2^2 octs per side */
     DEV_SLOTS = 6 * 6 * 6,              /* places of octs of a tile with its halo */
-    DEV_CELLS = 12 * 12 * 12,           /* its cells */
+    DEV_CELLS = 12 * 152,               /* its cells, planes apart (godunov_kernel.c) */
     DEV_UNUSED = -3,                    /* slots: no own cell reads it */
     DEV_MISSING = -16,                  /* slots: this − row of a missing oct */
     DEV_OWN_CELLS = 8 << 3 * DEV_DEPTH, /* cells of a tile */

@@ -2,6 +2,7 @@
  *
  *     device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]
  *     device KIND levels LEVEL        a complete level with two finer ones in a ball
+ *     device KIND poisson LEVEL       one solve of a complete periodic level, and its force
  *     device KIND bus                 copies, and how long a launch takes
  *
  * KIND: cuda or host (gpu_device); cpu: what the CPU does instead. Rows on stdout, tab-separated:
@@ -17,6 +18,7 @@
 #include "base/timer.h"
 #include "dev/dev.h"
 #include "gas_mesh.h"
+#include "grav/grav_dev.h"
 #include "hydro/hydro_dev.h"
 #include "oct/mirror.h"
 
@@ -56,14 +58,14 @@ static void fill(struct mesh *m)
     for (int l = m->levelmax - 1; l >= 1; l--) hydro_restrict(m, l, &par);
 }
 
-static uint64_t digest(const struct mesh *m)
+static uint64_t digest(const struct mesh *m, int first, int n)
 {
     uint64_t hash = 0;
-    for (int l = 1; l <= m->levelmax; l++)
+    for (int l = m->levelmin; l <= m->levelmax; l++)
         for (lidx i = 0; i < 8 * m->lev[l].nown; i++)
-            for (int v = 0; v < m->nvar; v++) {
+            for (int v = first; v < first + n; v++) {
                 uint64_t bits;
-                memcpy(&bits, &m->lev[l].fld[FLD_U + v][i / 8][i % 8], 8);
+                memcpy(&bits, &m->lev[l].fld[v][i / 8][i % 8], 8);
                 hash = (hash ^ bits) * 0x100000001b3u;
             }
     return hash;
@@ -183,10 +185,76 @@ static void gas(struct bench *x, int levelmin, int levelmax)
     printf("kernel\tlevel\tlaunches\tms\tcells\tcells_s\tbytes_s\n");
     for (int l = levelmin; l <= levelmax; l++) table_print(&x->table[l], l);
     printf("# Godunov steps of all levels: %.3f ms\n", 1e3 * x->seconds);
-    printf("# digest %016llx\n", (unsigned long long)digest(m));
+    printf("# digest %016llx\n", (unsigned long long)digest(m, FLD_U, m->nvar));
     if (x->dev) {
         dev_stream_free(&x->stream);
         hydro_dev_free(&x->hydro);
+        mirror_fini(&x->mirror);
+    }
+    mesh_fini(m);
+}
+
+/* ---- the potential ---- */
+
+static struct grav_report solve(struct bench *x, struct grav_dev *g, struct grav_par *p, int l,
+                                double mean)
+{
+    static const struct comm alone = {.size = 1};
+    static const double com[3] = {0};
+    struct grav_report rep;
+    struct mesh *m = &x->mesh;
+    if (!g) {
+        rep = grav_solve(m, &alone, l, 1, mean, 0, 1, com, p);
+        grav_force(m, &alone, l, 0, 1, 1, com, p);
+        return rep;
+    }
+    fail_if(grav_dev_solve(g, m, l, 1, mean, 0, 1, com, p, &rep));
+    fail_if(grav_dev_force(g, m, l, 0, 1, com));
+    fail_if(dev_wait(x->stream));
+    return rep;
+}
+
+static void poisson(struct bench *x, int l)
+{
+    static const bool periodic[6] = {false};
+    struct mesh *m = &x->mesh;
+    struct grav_dev *g = NULL;
+    struct grav_report rep = {0};
+    struct grav_par p = {
+        .epsilon = 1e-4, .cg_levelmin = 99, .fft_levelmin = 99, .mg_shared_octs = 64};
+    struct rng r = rng_make(18, 2, 1);
+    gas_mesh(m, l, l, &par, true, periodic, ball);
+    for (int k = 1; k <= l; k++) m->lev[k].total = m->lev[k].nown;
+    double mean = 0;
+    for (lidx i = 0; i < 8 * m->lev[l].nown; i++) {
+        double rho = m->lev[l].fld[FLD_RHO][i / 8][i % 8] = 0.5 + rng_uniform(&r);
+        mean += rho / (8.0 * m->lev[l].nown);
+    }
+    if (x->dev) {
+        x->stream = dev_stream_new(x->dev);
+        fail_if(mirror_init(&x->mirror, x->dev, x->stream));
+        fail_if(grav_dev_new(&g, &x->mirror));
+        fail_if(mirror_need(&x->mirror, m, l, FLD_RHO, 1, PLACE_DEVICE));
+        fail_if(dev_wait(x->stream));
+    }
+    x->seconds = HUGE_VAL;
+    x->table[l].cells = 8 * (int64_t)m->lev[l].nown;
+    for (int k = 0; k < REPEATS; k++) {
+        table_begin(&x->table[l], x->dev);
+        double begin = timer_wall();
+        rep = solve(x, g, &p, l, mean);
+        x->seconds = fmin(x->seconds, timer_wall() - begin);
+        table_end(&x->table[l], x->dev);
+    }
+    if (x->dev) fail_if(mirror_home(&x->mirror, m, true));
+    printf("kernel\tlevel\tlaunches\tms\tcells\tcells_s\tbytes_s\n");
+    table_print(&x->table[l], l);
+    printf("# solve and force, all levels: %.3f ms; %d cycles, %.4g cells/s in a cycle\n",
+           1e3 * x->seconds, rep.cycles, (double)x->table[l].cells * rep.cycles / x->seconds);
+    printf("# digest %016llx\n", (unsigned long long)digest(m, FLD_PHI, FLD_FZ - FLD_PHI + 1));
+    if (x->dev) {
+        dev_stream_free(&x->stream);
+        grav_dev_free(&g);
         mirror_fini(&x->mirror);
     }
     mesh_fini(m);
@@ -239,17 +307,19 @@ int main(int argc, char **argv)
     static struct bench x;
     char why[DEV_WHY];
     const char *what = argc > 2 ? argv[2] : "";
-    bool uniform = strcmp(what, "uniform") == 0, levels = strcmp(what, "levels") == 0;
-    if ((argc < 4 && strcmp(what, "bus") != 0) || (!uniform && !levels && argc > 3)) {
+    bool uniform = strcmp(what, "uniform") == 0, levels = strcmp(what, "levels") == 0,
+         potential = strcmp(what, "poisson") == 0, copies = strcmp(what, "bus") == 0;
+    if (!copies && (argc < 4 || !(uniform || levels || potential))) {
         fprintf(stderr, "usage: device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]\n"
-                        "       device KIND levels LEVEL\n       device KIND bus\n");
+                        "       device KIND levels LEVEL\n       device KIND poisson LEVEL\n"
+                        "       device KIND bus\n");
         return 1;
     }
     int level = argc > 3 ? number(argv[3]) : 0;
     if (argc > 5) par.slope_type = (enum slope)number(argv[4]);
     if (argc > 5) par.riemann = hydro_riemann_named(argv[5]);
     if (argc > 6) par.nvar = number(argv[6]);
-    bool cpu = strcmp(argv[1], "cpu") == 0 && (uniform || levels);
+    bool cpu = strcmp(argv[1], "cpu") == 0 && !copies;
     if (!cpu) x.dev = dev_open(&(struct dev_how){.kind = argv[1], .timed = true}, why);
     if (!cpu && !x.dev) {
         fprintf(stderr, "device: %s\n", why);
@@ -257,7 +327,8 @@ int main(int argc, char **argv)
     }
     printf("# %s\n", cpu ? "the CPU" : dev_name(x.dev));
     if (uniform || levels) gas(&x, level, level + (levels ? 2 : 0));
-    if (!uniform && !levels) bus(x.dev);
+    if (potential) poisson(&x, level);
+    if (copies) bus(x.dev);
     if (x.dev) dev_close(&x.dev);
     return 0;
 }

@@ -6,7 +6,8 @@ sizes, or where the domains are.
                                 ghosts, transports, windows, device or all
 
 device: gas on an emulated device (gpu_hydro), whose orders come from several seeds; with seeds
-other than 0 also with check_ghosts: no phase reads a field where it is not the newest.
+other than 0 also with check_ghosts: no phase reads a field where it is not the newest. On a
+GPU where tests/gpu/run says so.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -146,6 +147,8 @@ n_star=1.
 /
 """
 
+# tests/gpu/run: cuda
+DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
 CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING}
 # (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first is what the
 # others are compared with. windows: ranks of a node, 0: all, or off (exchange_shared)
@@ -188,7 +191,7 @@ def run_variant(case, variant, which):
     if windows not in (0, 'off'):
         os.environ['PTAH_NODE_RANKS'] = str(windows)
     if seed is not None:
-        settings += ['run_params/gpu_hydro=.true.', "run_params/gpu_device='host'",
+        settings += ['run_params/gpu_hydro=.true.', "run_params/gpu_device='%s'" % DEVICE,
                      'run_params/gpu_seed=%d' % seed]
     if seed:
         settings += ['run_params/check_ghosts=.true.']

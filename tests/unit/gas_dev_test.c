@@ -17,6 +17,7 @@
 #include "gas_mesh.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
+#include "test_device.h"
 
 enum { BASE = 3, TOP = 5, SEEDS = 20 };
 
@@ -124,7 +125,7 @@ static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_
 {
     char why[DEV_WHY];
     *t = (struct there){
-        .dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why)};
+        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
     t->stream = dev_stream_new(t->dev);
     TRY(mirror_init(&t->mirror, t->dev, t->stream));
     t->mirror.spoils = m;

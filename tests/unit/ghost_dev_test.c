@@ -14,6 +14,7 @@
 #include "check.h"
 #include "dom/adapt.h"
 #include "dom/ghost_dev.h"
+#include "test_device.h"
 
 enum { LMIN = 3, LMAX = 4, SEEDS = 20, ARRAYS = 5, BLACK = 4 };
 static const int black[BLACK] = {1, 2, 4, 7};
@@ -180,7 +181,7 @@ static void test_exchanges(int l, uint64_t seed)
 static void world_open(uint64_t seed, size_t most)
 {
     char why[DEV_WHY];
-    w.dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why);
+    w.dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why);
     w.stream = dev_stream_new(w.dev);
     CHECK(ghost_dev_new(&w.ghost, w.dev, w.stream) == OK);
 }

@@ -16,6 +16,7 @@
 #include "gas_mesh.h"
 #include "grav/grav.h"
 #include "grav/grav_dev.h"
+#include "test_device.h"
 
 enum { SEEDS = 20, NEVER = 99 };
 
@@ -91,7 +92,7 @@ static bool device_open(struct device *d, uint64_t seed, size_t most)
 {
     char why[DEV_WHY];
     *d = (struct device){
-        .dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why)};
+        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
     d->stream = dev_stream_new(d->dev);
     return mirror_init(&d->mirror, d->dev, d->stream) == OK &&
            grav_dev_new(&d->grav, &d->mirror) == OK;

@@ -11,6 +11,7 @@
 #include "dev/dev.h"
 #include "part/part_dev.h"
 #include "part_world.h"
+#include "test_device.h"
 
 enum { SEEDS = 20, MANY = 6000 };
 
@@ -103,7 +104,7 @@ static void there_begin(struct there *t, struct world *w, uint64_t seed)
 {
     char why[DEV_WHY];
     bool ok = true;
-    t->dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed}, why);
+    t->dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed}, why);
     t->stream = dev_stream_new(t->dev);
     ok &= mirror_init(&t->mirror, t->dev, t->stream) == OK;
     for (int l = 1; l <= w->m.levelmax; l++)
