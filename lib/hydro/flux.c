@@ -251,8 +251,11 @@ INLINE void trace_all(enum slope type, struct sweep *s, int y, int k, struct run
         trace_scalar(type, n, w, lo, mid, hi, v * PS, o, s->gas.theta, h);
 }
 
-static void run_trace(struct sweep *s, int y, int k, struct run at)
+/* Not a struct by value: two halves of a register that were just stored apart are read back only
+ * when all stores before them are done. */
+static void run_trace(struct sweep *s, int y, int k, int pos, int r, int vectors)
 {
+    struct run at = {pos, r, vectors};
     switch (s->par->slope_type) {
     case SLOPE_NONE:
         trace_all(SLOPE_NONE, s, y, k, at);
@@ -288,7 +291,7 @@ static void strip_trace(struct sweep *s, int y, int k)
     row[1] = span_join(own, span_of(own_octs(s, y + 1, z) | next));
     int n = pair_runs(s, y, row[0], row[1], run);
     for (int i = 0; i < n; i++)
-        if (run[i].vectors) run_trace(s, y, k, run[i]);
+        if (run[i].vectors) run_trace(s, y, k, run[i].at, run[i].r, run[i].vectors);
 }
 
 /* ---- Riemann problems ---- */
@@ -297,10 +300,10 @@ static void strip_trace(struct sweep *s, int y, int k)
  * velocity. */
 struct face_job {
     int dir, y, k;
+    int at, vectors; /* as in a run */
     const double *L, *R;
     double *F, *left, *F_vel, *F_eint;
     int n, a, b;
-    struct run at;
     struct hydro_gas g;
     double dtdx;
 };
@@ -318,7 +321,7 @@ INLINE void faces_solve(enum riemann rs, bool scalars, bool pfix, const struct f
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
     const double dtdx = j->dtdx;
-    const int m = LANES * j->at.vectors;
+    const int m = LANES * j->vectors;
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < m; i++) {
         struct hydro_state l = face_state(L, i, n, a, b), r = face_state(R, i, n, a, b);
@@ -341,7 +344,7 @@ static void faces_solve_exact(const struct face_job *j)
     enum { BLOCK = 32 };
     const int n = j->n, a = j->a, b = j->b;
     const struct hydro_gas g = j->g;
-    const int all = LANES * j->at.vectors;
+    const int all = LANES * j->vectors;
     for (int i0 = 0; i0 < all; i0 += BLOCK) {
         int m = all - i0 < BLOCK ? all - i0 : BLOCK;
         const double *L = j->L + i0, *R = j->R + i0;
@@ -400,46 +403,39 @@ static bool faces_split(const struct sweep *s, int y, int k)
            (z >= 0 && s->in.split_row[z][y + 1]);
 }
 
-/* Fluxes through the lower faces in direction dir of cells in rows 2y and 2y+1 of plane k. */
-static void faces_flux(struct sweep *s, int dir, int y, int k, struct run at, const double *L,
-                       const double *R, double *F)
+/* Fluxes through the lower faces in direction dir of cells in rows 2y and 2y+1 of plane k; what the
+ * job does not name yet follows. */
+static void faces_flux(struct sweep *s, struct face_job *j)
 {
-    double *extra = F + s->nvar * PS; /* there also without pressure_fix, but then not read */
-    if (!at.vectors) return;
-    struct face_job j = {.dir = dir,
-                         .y = y,
-                         .k = k,
-                         .L = L,
-                         .R = R,
-                         .F = F,
-                         .left = s->left,
-                         .F_vel = extra,
-                         .F_eint = extra + PS,
-                         .n = (1 + dir) * PS,
-                         .a = (dir == 0 ? 2 : 1) * PS,
-                         .b = (dir == 2 ? 2 : 3) * PS,
-                         .at = at,
-                         .g = s->gas,
-                         .dtdx = s->dtdx};
+    int dir = j->dir;
+    if (!j->vectors) return;
+    j->left = s->left;
+    j->F_vel = j->F + s->nvar * PS; /* there also without pressure_fix, but then not read */
+    j->F_eint = j->F_vel + PS;
+    j->n = (1 + dir) * PS;
+    j->a = (dir == 0 ? 2 : 1) * PS;
+    j->b = (dir == 2 ? 2 : 3) * PS;
+    j->g = s->gas;
+    j->dtdx = s->dtdx;
     bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
     switch (s->par->riemann) {
 #define RIEMANN(name, text, flux)                                                                  \
     case RIEMANN_##name:                                                                           \
-        faces_choose(RIEMANN_##name, &j, scalars, pfix);                                           \
+        faces_choose(RIEMANN_##name, j, scalars, pfix);                                            \
         break;
 #define ITERATED(name, text)
 #include "hydro/riemann.def"
 #undef RIEMANN
 #undef ITERATED
     case RIEMANN_EXACT:
-        faces_solve_exact(&j);
+        faces_solve_exact(j);
         break;
     case RIEMANN_COUNT:
         break;
     }
-    if (scalars) faces_scalars(s, &j);
-    if (s->par->difmag > 0.0) faces_diffuse(s, &j);
-    if (faces_split(s, y, k)) faces_mask(s, &j);
+    if (scalars) faces_scalars(s, j);
+    if (s->par->difmag > 0.0) faces_diffuse(s, j);
+    if (faces_split(s, j->y, j->k)) faces_mask(s, j);
 }
 
 static void strip_flux_x(struct sweep *s, int y, int k)
@@ -449,8 +445,14 @@ static void strip_flux_x(struct sweep *s, int y, int k)
     faces.b++;
     int n = pair_runs(s, y, faces, faces, run);
     for (int i = 0; i < n; i++)
-        faces_flux(s, 0, y, k, run[i], s->mx + run[i].r - 1, s->px + run[i].r,
-                   s->fx[y & 1] + run[i].r);
+        faces_flux(s, &(struct face_job){.dir = 0,
+                                         .y = y,
+                                         .k = k,
+                                         .at = run[i].at,
+                                         .vectors = run[i].vectors,
+                                         .L = s->mx + run[i].r - 1,
+                                         .R = s->px + run[i].r,
+                                         .F = s->fx[y & 1] + run[i].r});
 }
 
 static void strip_flux_y(struct sweep *s, int y, int k)
@@ -461,7 +463,14 @@ static void strip_flux_y(struct sweep *s, int y, int k)
                          row_run(s, 2 * y + 1, span_of(own))};
     const double *below[2] = {s->my[(y - 1) & 1] + row[0].r + w, s->my[y & 1] + row[1].r - w};
     for (int i = 0; i < 2; i++)
-        faces_flux(s, 1, y, k, row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
+        faces_flux(s, &(struct face_job){.dir = 1,
+                                         .y = y,
+                                         .k = k,
+                                         .at = row[i].at,
+                                         .vectors = row[i].vectors,
+                                         .L = below[i],
+                                         .R = s->py + row[i].r,
+                                         .F = s->fy[y & 1] + row[i].r});
 }
 
 static void strip_flux_z(struct sweep *s, int y, int k)
@@ -470,15 +479,21 @@ static void strip_flux_z(struct sweep *s, int y, int k)
     struct span faces = span_of(own_octs(s, y, z) | (k & 1 ? 0 : own_octs(s, y, z - 1)));
     for (int i = 0; i < 2; i++) {
         struct run row = row_run(s, 2 * y + i, faces);
-        faces_flux(s, 2, y, k, row, s->mz[(k - 1) & 1] + row.at, s->pz + row.r,
-                   s->fz[k & 1] + row.at);
+        faces_flux(s, &(struct face_job){.dir = 2,
+                                         .y = y,
+                                         .k = k,
+                                         .at = row.at,
+                                         .vectors = row.vectors,
+                                         .L = s->mz[(k - 1) & 1] + row.at,
+                                         .R = s->pz + row.r,
+                                         .F = s->fz[k & 1] + row.at});
     }
 }
 
 static void faces_scalars(struct sweep *s, const struct face_job *j)
 {
     const double *restrict left = j->left, *restrict mass = j->F;
-    const int n = LANES * j->at.vectors;
+    const int n = LANES * j->vectors;
     for (int v = GAS_SCALARS; v < s->nvar; v++) {
         const double *restrict L = j->L + v * PS, *restrict R = j->R + v * PS;
         double *restrict F = j->F + v * PS;
@@ -501,9 +516,9 @@ static int step_below(const struct sweep *s, const struct face_job *j)
 /* Fluxes through a face of a refined cell come from the finer level. */
 static void faces_mask(struct sweep *s, const struct face_job *j)
 {
-    const unsigned char *restrict hi = s->in.split[j->k & 3] + j->at.at;
-    const unsigned char *restrict lo = s->in.split[plane_below(j)] + j->at.at - step_below(s, j);
-    const int n = LANES * j->at.vectors;
+    const unsigned char *restrict hi = s->in.split[j->k & 3] + j->at;
+    const unsigned char *restrict lo = s->in.split[plane_below(j)] + j->at - step_below(s, j);
+    const int n = LANES * j->vectors;
     for (int v = 0; v < s->nflux; v++) {
         double *restrict F = j->F + v * PS;
 #pragma omp simd simdlen(LANES)
@@ -539,16 +554,16 @@ static void plane_divergence(struct sweep *s, int k)
 static void faces_diffuse(struct sweep *s, const struct face_job *j)
 {
     int w = s->in.w, step = step_below(s, j), dir = j->dir;
-    const double *restrict d0 = s->div[j->k & 1] + j->at.at, *restrict d1 = s->div[(j->k + 1) & 1] +
-                                                                            j->at.at;
+    const double *restrict d0 = s->div[j->k & 1] + j->at, *restrict d1 = s->div[(j->k + 1) & 1] +
+                                                                         j->at;
     /* the face's four corners: i, i+a on d0 and on e0 (z: two rows) */
     const double *restrict e0 = dir == 2 ? d0 : d1;
     int a = dir == 0 ? w : 1, b = dir == 2 ? w : 0;
     const double dt = s->dt, mag = s->par->difmag;
-    const int n = LANES * j->at.vectors;
+    const int n = LANES * j->vectors;
     for (int v = 0; v < s->nvar; v++) {
-        const double *restrict hi = s->in.u[j->k & 3] + v * PS + j->at.at;
-        const double *restrict lo = s->in.u[plane_below(j)] + v * PS + j->at.at - step;
+        const double *restrict hi = s->in.u[j->k & 3] + v * PS + j->at;
+        const double *restrict lo = s->in.u[plane_below(j)] + v * PS + j->at - step;
         double *restrict F = j->F + v * PS;
 #pragma omp simd simdlen(LANES)
         for (int i = 0; i < n; i++) {
