@@ -7,28 +7,10 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "grav/deposit_kern.h"
 #include "grav/grav.h"
 #include "grav/interpol.h"
 #include "oct/fields.h"
-
-/* Centre of mass of oct i of level l; fine: that of level l+1 (NULL: none). */
-static void oct_com(const struct mesh *m, int l, lidx i, const double (*fine)[3], double com[3])
-{
-    const struct level *lv = &m->lev[l];
-    const double *rho = lv->fld[FLD_U] ? lv->fld[FLD_U][i] : NULL;
-    double mass = 0, mx[3] = {0, 0, 0}, dx = mesh_dx(m, l), x[3][2];
-    int64_t q[3];
-    okey_coords(lv->key[i], q);
-    for (int d = 0; d < 3; d++)
-        for (int up = 0; up < 2; up++) x[d][up] = ((double)(2 * q[d] + up) + 0.5) * dx;
-    for (int k = 0; k < 8; k++) {
-        lidx j = lv->child[i][k];
-        double r = rho ? rho[k] : 0;
-        mass += r;
-        for (int d = 0; d < 3; d++) mx[d] += r * (fine && j >= 0 ? fine[j][d] : x[d][k >> d & 1]);
-    }
-    for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d][0] + 0.5 * dx;
-}
 
 /* They are read of the children of own octs. On the finest two levels all that these hold is here
  * also if they are ghosts, and so the exchange is needed below these levels only. */
@@ -42,7 +24,8 @@ void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3
         com[k] = mem_new(sizeof(double[3]) * (size_t)lv->noct + 1, "gas moments");
         const double(*fine)[3] = k < m->levelmax ? (const double(*)[3])com[k + 1] : NULL;
 #pragma omp parallel for schedule(static)
-        for (lidx i = 0; i < (here ? lv->noct : lv->nown); i++) oct_com(m, k, i, fine, com[k][i]);
+        for (lidx i = 0; i < (here ? lv->noct : lv->nown); i++)
+            deposit_com(m, k, i, fine, com[k][i]);
         if (here) continue;
         void *arr = com[k];
         size_t stride = sizeof(double[3]);
@@ -60,7 +43,7 @@ struct deposit {
 
 static double quanta(const struct deposit *s, lidx i, int k)
 {
-    return fmax(s->lv->fld[FLD_U][i][k], s->smallr) * s->unit;
+    return deposit_quanta(s->lv->fld[FLD_U][i][k], s->smallr, s->unit);
 }
 
 /* CIC of `mass` quanta at x: the lower cell of the cloud is at `low` (relative to oct i, −1..2),
@@ -70,16 +53,14 @@ static void spread(const struct deposit *s, const lidx cube[27], const int low[3
 {
     for (int v = 0; v < 8; v++) {
         int o = 0, cell = 0;
-        double w = 1;
         for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
             int up = v >> d & 1, pos = low[d] + up + 2; /* 0..5 over the three octs */
-            w *= up ? frac[d] : 1.0 - frac[d];
             o += stride * (pos >> 1);
             cell |= (pos & 1) << d;
         }
         lidx j = cube[o];
         if (j < 0) continue;
-        int64_t q = llrint(mass * w);
+        int64_t q = llrint(mass * deposit_share(frac, v));
 #pragma omp atomic
         s->mass[j][cell] += q;
     }
@@ -99,14 +80,7 @@ static void spread_split(const struct deposit *s, lidx i, const double (*com)[3]
         }
         int low[3];
         double frac[3];
-        for (int d = 0; d < 3; d++) {
-            double at = (com[child][d] - x0[d]) / s->dx, below = floor(at);
-            low[d] = (int)below;
-            frac[d] = at - below;
-            /* cannot happen: the centre of mass lies in the cell */
-            if (low[d] < -1) low[d] = -1, frac[d] = 0;
-            if (low[d] > 1) low[d] = 1, frac[d] = 1;
-        }
+        for (int d = 0; d < 3; d++) frac[d] = deposit_cloud(com[child][d], x0[d], s->dx, &low[d]);
         spread(s, cube, low, frac, quanta(s, i, k));
     }
 }

@@ -1,36 +1,9 @@
 /* grav/dev: copies and launches of gravity on a device: what grav.c and force.c do on hosts. */
-#include "grav/grav_dev.h"
-
 #include <string.h>
 
 #include "base/mem.h"
-#include "grav/mg_dev.h"
+#include "grav/dev_priv.h"
 #include "oct/fields.h"
-
-/* Faces of a level without a neighbour. */
-struct dev_faces {
-    bool known;
-    uint64_t octs;
-    int32_t n;
-    int32_t *first, *missing; /* kernels.h; NULL: none */
-};
-
-/* Memory between launches; it only grows. */
-struct dev_rows {
-    double (*p)[8];
-    int64_t n;
-};
-
-struct grav_dev {
-    struct mirror *mirror;
-    struct dev *dev; /* of the mirror, as the stream */
-    struct dev_stream *stream;
-    struct mg_dev mg[LEVEL_MAX + 2];
-    struct dev_faces faces[LEVEL_MAX + 2];
-    struct dev_rows rhs, beyond;
-    int64_t *norm;                   /* there: [2][GRAV_NORM] */
-    int64_t norm_here[2][GRAV_NORM]; /* its copy */
-};
 
 enum err grav_dev_new(struct grav_dev **g, struct mirror *x)
 {
@@ -44,6 +17,8 @@ enum err grav_dev_new(struct grav_dev **g, struct mirror *x)
     if (err != OK) grav_dev_free(g);
     return err;
 }
+
+static const size_t ROW = sizeof(double[8]);
 
 static void faces_drop(struct grav_dev *d, struct dev_faces *f)
 {
@@ -59,9 +34,13 @@ void grav_dev_free(struct grav_dev **g)
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
         mg_dev_drop(&d->mg[l], d->dev);
         faces_drop(d, &d->faces[l]);
+        dev_free(d->dev, d->com[l].p);
     }
     dev_free(d->dev, d->rhs.p);
     dev_free(d->dev, d->beyond.p);
+    dev_free(d->dev, d->gas.p);
+    dev_free(d->dev, d->dense.p);
+    dev_free(d->dev, d->top.p);
     dev_free(d->dev, d->norm);
     FREE(*g);
 }
@@ -83,20 +62,14 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
 
 /* ---- what the kernels need ---- */
 
-static int64_t blocks_of(int64_t octs)
+enum err grav_rows_need(struct grav_dev *d, struct dev_rows *r, size_t bytes, const char *name)
 {
-    return (octs + GRAV_OCTS - 1) / GRAV_OCTS;
-}
-
-static enum err rows_need(struct grav_dev *d, struct dev_rows *r, int64_t n, const char *name)
-{
-    void *p;
-    if (r->p && r->n >= n) return OK;
+    if (r->p && r->bytes >= bytes) return OK;
     TRY(dev_wait(d->stream));
     dev_free(d->dev, r->p);
     *r = (struct dev_rows){0};
-    TRY(dev_new(d->dev, &p, sizeof *r->p * (size_t)n + 1, name));
-    *r = (struct dev_rows){p, n};
+    TRY(dev_new(d->dev, &r->p, bytes + 1, name));
+    r->bytes = bytes;
     return OK;
 }
 
@@ -169,7 +142,7 @@ static void beyond(struct grav_dev *d, int l, double tfrac, const struct far_fie
 {
     const struct dev_faces *f = &d->faces[l];
     dev_launch(
-        d->stream, &phi_beyond, blocks_of(f->n),
+        d->stream, &phi_beyond, grav_blocks(f->n, GRAV_OCTS),
         &(struct phi_beyond_args){d->mirror->there, l, tfrac, *far, f->n, f->missing, d->beyond.p});
 }
 
@@ -185,12 +158,12 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, double fourpi
         dev_fill(d->stream, d->mirror->image->lev[l].fld[FLD_PHI], 0,
                  sizeof(double[8]) * (size_t)n);
     else
-        dev_launch(d->stream, &phi_guess, blocks_of(n),
+        dev_launch(d->stream, &phi_guess, grav_blocks(n, GRAV_OCTS),
                    &(struct phi_guess_args){there, l, far_only, tfrac, *far});
     beyond(d, l, tfrac, far);
-    dev_launch(d->stream, &phi_source, blocks_of(n),
-               &(struct phi_source_args){there, l, fourpi, rho_tot, d->faces[l].first,
-                                         (const double(*)[8])d->beyond.p, d->rhs.p});
+    dev_launch(d->stream, &phi_source, grav_blocks(n, GRAV_OCTS),
+               &(struct phi_source_args){there, l, fourpi, rho_tot, d->faces[l].first, d->beyond.p,
+                                         d->rhs.p});
 }
 
 static double norm_of(const struct grav_dev *d, const struct mesh *m, int l, int which)
@@ -231,8 +204,8 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
     if (m->lev[l].nown == 0) return OK;
     TRY(mg_dev_need(&g->mg[l], x, m, l));
     TRY(faces_need(g, m, l));
-    TRY(rows_need(g, &g->rhs, m->lev[l].nown, "multigrid"));
-    TRY(rows_need(g, &g->beyond, g->faces[l].n, "gravity"));
+    TRY(grav_rows_need(g, &g->rhs, ROW * (size_t)m->lev[l].nown, "multigrid"));
+    TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
     TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
     TRY(need_parent(g, m, l));
     TRY(mirror_room(x, m, l, FLD_PHI, 1));
@@ -255,15 +228,14 @@ enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
     if (m->lev[l].nown == 0) return OK;
     TRY(mirror_links(x, m, l));
     TRY(faces_need(g, m, l));
-    TRY(rows_need(g, &g->beyond, g->faces[l].n, "gravity"));
+    TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
     TRY(mirror_need(x, m, l, FLD_PHI, 1, PLACE_DEVICE));
     TRY(need_parent(g, m, l));
     TRY(mirror_room(x, m, l, FLD_FX, 3));
     mirror_send(x, m);
     beyond(g, l, tfrac, &far);
-    dev_launch(
-        g->stream, &phi_force, blocks_of(m->lev[l].nown),
-        &(struct phi_force_args){x->there, l, g->faces[l].first, (const double(*)[8])g->beyond.p});
+    dev_launch(g->stream, &phi_force, grav_blocks(m->lev[l].nown, GRAV_OCTS),
+               &(struct phi_force_args){x->there, l, g->faces[l].first, g->beyond.p});
     mirror_wrote(x, l, FLD_FX, 3, PLACE_DEVICE);
     ghosts_set(m, l, SET_FORCE, true);
     return OK;

@@ -1,6 +1,7 @@
 /* grav/dev: gravity on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what runs
  * there. Local to a rank. */
 #pragma once
+#include "base/sum.h"
 #include "grav/grav.h"
 #include "oct/mirror.h"
 
@@ -21,3 +22,21 @@ MUST_USE enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, doub
 MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
                                  double mass, const double com[3]);
 MUST_USE enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l);
+/* As grav_moments: of levels l and finer, kept there. */
+MUST_USE enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l);
+
+/* The source of the Poisson equation (sim/density). Arrays are the device's, [noct][8], NULL: none.
+ */
+struct grav_density {
+    bool gas; /* is deposited, with the centres of mass of the level l+1 */
+    double quantum, smallr;
+    const int64_t (*mass)[8], (*number)[8]; /* what else is on own cells; number: of particles */
+    /* the quasi-Lagrangian criterion, the host's ([nown][8]), or NULL: not wanted */
+    unsigned char (*dense)[8];
+    double m_refine, number_quantum, unit; /* unit: of the density of the gas */
+};
+MUST_USE enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l,
+                                   const struct grav_density *how);
+/* max |RHO|; adds Σ factor FX² + … of the leaves to sum (NULL: not). */
+MUST_USE enum err grav_dev_energy(struct grav_dev *g, struct mesh *m, int l, double factor,
+                                  double *top, struct sum *sum);

@@ -95,8 +95,44 @@ struct phi_force_args {
     const double (*row)[8];
 };
 
+/* Centres of mass of the octs of level l; fine: those of level l+1, or NULL. */
+struct gas_moments_args {
+    const struct mesh *mesh;
+    int l;
+    const double (*fine)[3];
+    double (*com)[3];
+};
+
+/* Adds the gas of own octs of level l; com: of level l+1, or NULL. */
+struct gas_deposit_args {
+    const struct mesh *mesh;
+    int l;
+    double smallr, unit;
+    const double (*com)[3];
+    int64_t (*mass)[8];
+};
+
+/* RHO from sums of gas and of all else (NULL: none); dense (NULL: not wanted): see
+ * deposit_kern.h. */
+struct gas_density_args {
+    const struct mesh *mesh;
+    int l;
+    const int64_t (*gas)[8], (*mass)[8], (*number)[8];
+    double quantum, vol, unit, number_quantum, m_refine;
+    unsigned char (*dense)[8];
+};
+
+/* max |RHO| of each block; Σ force_energy is added to sum (NULL: not). */
+struct phi_energy_args {
+    const struct mesh *mesh;
+    int l;
+    double factor;
+    double *top;
+    int64_t *sum;
+};
+
 #ifndef __CUDACC__
 #include "dev/kernel.h"
 extern const struct dev_kernel mg_half, mg_down, mg_up, mg_low, phi_guess, phi_beyond, phi_source,
-    phi_force;
+    phi_force, phi_energy, gas_moments, gas_deposit, gas_density;
 #endif

@@ -4,6 +4,7 @@
 #include "dev/kernel.h"
 #include "grav/grav_kern.h"
 #include "grav/kernels.h"
+#include "grav/norm_kern.h"
 
 /* ---- one cell ---- */
 
@@ -61,47 +62,8 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
 
 /* ---- the residual of n octs from `first` on ---- */
 
-/* The residuals of an oct; then, of the oct's thread, its term of the norm, as sum_split has it. */
-union mg_row {
-    double r[8];
-    struct {
-        int at; /* < 0: infinite or NaN */
-        int64_t digit[3];
-    } term;
-};
-
-DEV_FN void norm_clear(int64_t norm[GRAV_NORM], struct dev_block *b)
-{
-    PHASE (d, GRAV_NORM) {
-        norm[d] = 0;
-    }
-}
-
-/* Each digit has a thread. */
-DEV_FN void norm_add(int64_t norm[GRAV_NORM], const union mg_row *row, int n, struct dev_block *b)
-{
-    PHASE (d, SUM_DIGITS + 1) {
-        int64_t sum = 0;
-        for (int o = 0; o < n; o++) {
-            int at = row[o].term.at, k = d - at;
-            if (at < 0)
-                sum += d == SUM_DIGITS;
-            else if (d < SUM_DIGITS && k >= 0 && k < 3)
-                sum += row[o].term.digit[k];
-        }
-        norm[d] += sum;
-    }
-}
-
-DEV_FN void norm_flush(int64_t *to, const int64_t norm[GRAV_NORM], struct dev_block *b)
-{
-    PHASE (d, GRAV_NORM) {
-        if (norm[d] != 0) dev_add_i64(&to[d], norm[d]);
-    }
-}
-
 DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
-                          double (*below_rhs)[8], int64_t first, int n, union mg_row *row,
+                          double (*below_rhs)[8], int64_t first, int n, union norm_row *row,
                           bool norm, struct dev_block *b)
 {
     PHASE (t, 8 * n) {
@@ -113,9 +75,7 @@ DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
             below_rhs[up >> 3][up & 7] = 0.125 * kern_sum8(row[o].r);
             below_u[up >> 3][up & 7] = 0;
         }
-        if (!norm) continue;
-        double r2 = kern_dot8(row[o].r, row[o].r);
-        if (!sum_split(r2, &row[o].term.at, row[o].term.digit)) row[o].term.at = -1;
+        if (norm) norm_term(&row[o], kern_dot8(row[o].r, row[o].r));
     }
 }
 
@@ -134,7 +94,7 @@ KERNEL(mg_half, struct mg_half_args, struct mg_none, GRAV_THREADS)
 }
 
 struct mg_down_shared {
-    union mg_row row[GRAV_OCTS];
+    union norm_row row[GRAV_OCTS];
     int64_t norm[GRAV_NORM];
 };
 
@@ -162,7 +122,7 @@ KERNEL(mg_up, struct mg_up_args, struct mg_none, GRAV_THREADS)
 /* ---- one block ---- */
 
 struct mg_low_shared {
-    union mg_row row[MG_LOW_OCTS];
+    union norm_row row[MG_LOW_OCTS];
     int64_t norm[GRAV_NORM];
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "grav/deposit_kern.h"
 #include "sim/sim.h"
 
 /* of the particle number deposit (part.h) */
@@ -136,11 +137,11 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double n[8] = {0};
-        for (int k = 0; gas && k < 8; k++) n[k] = (double)gas[i][k] * quantum / vol / unit;
+        for (int k = 0; gas && k < 8; k++) n[k] = deposit_density(gas[i][k], quantum, vol) / unit;
         for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
             if (!gas_counts(s, lv, i, k)) n[k] = 0;
         for (int k = 0; k < 8; k++)
-            lv->dense[i][k] = n[k] + (double)number[i][k] * NUMBER_QUANTUM >= m_refine;
+            lv->dense[i][k] = deposit_dense(n[k], number[i][k], NUMBER_QUANTUM, m_refine);
     }
 }
 
@@ -153,7 +154,7 @@ static void make_density(struct sim *s, struct level *lv, int64_t (*mass)[8],
     for (lidx i = 0; i < lv->nown; i++) {
         double *rho = lv->fld[FLD_RHO][i];
         for (int k = 0; gas && k < 8; k++) mass[i][k] += gas[i][k];
-        for (int k = 0; k < 8; k++) rho[k] = (double)mass[i][k] * quantum / vol;
+        for (int k = 0; k < 8; k++) rho[k] = deposit_density(mass[i][k], quantum, vol);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timer.h"
+#include "grav/deposit_kern.h"
 #include "sim/sim.h"
 
 enum { PARALLEL_FROM = 256 }; /* octs */
@@ -17,20 +18,6 @@ void sim_report_mesh(struct sim *s, const char *title)
             log_info(" Level %2d has %10ld grids (%8ld,%8ld,%8ld,)", l, (long)s->noct[l],
                      (long)s->noct_least[l], (long)s->noct_most[l],
                      (long)(s->noct[l] / s->comm.size));
-}
-
-/* Σ factor f² over the leaf cells of an oct, one term after another. */
-static double oct_energy(const struct level *lv, lidx i, double factor)
-{
-    double part[8][3], e = 0;
-    for (int d = 0; d < 3; d++)
-        for (int k = 0; k < 8; k++) {
-            double f = lv->fld[FLD_FX + d][i][k];
-            part[k][d] = factor * (f * f);
-        }
-    for (int k = 0; k < 8; k++)
-        for (int d = 0; d < 3 && lv->child[i][k] < 0; d++) e += part[k][d];
-    return e;
 }
 
 /* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level, on this rank; the sum counts once a coarse
@@ -51,7 +38,7 @@ void sim_potential_energy(struct sim *s, int l)
                 double rho = fabs(lv->fld[FLD_RHO][i][k]);
                 top = rho > top ? rho : top;
             }
-            if (s->diag.counting) sum_batch_add(&mine, oct_energy(lv, i, fact));
+            if (s->diag.counting) sum_batch_add(&mine, force_energy(lv, i, fact));
         }
         sum_batch_end(&mine);
 #pragma omp critical(epot)

@@ -1,4 +1,4 @@
-/* grav/dev: potential and force on the emulated device have the bits of the CPU, for meshes with
+/* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for meshes with
  * coarse-fine boundaries, holes, and boundaries of the box, with sources of any size, in safe mode,
  * for 20 seeds of its orders, by launches for each level and by one block for all. The CPU's rows
  * of octs and the kernels share formulas of one cell and nothing else. Also: memory that does not
@@ -50,6 +50,7 @@ static void build(struct mesh *m, const struct setting *s)
         m->lev[l].total = m->lev[l].nown;
         for (lidx i = 0; i < m->lev[l].nown; i++)
             for (int c = 0; c < 8; c++) {
+                for (int d = 0; d < 3; d++) m->lev[l].fld[FLD_FX + d][i][c] = rng_uniform(&r) - 0.5;
                 double size = s->wild ? pow(10, 24 * rng_uniform(&r) - 12) : 1;
                 double rho = m->lev[l].fld[FLD_RHO][i][c] = size * rng_uniform(&r);
                 if (l == s->base && !s->bounded[0]) rho_tot += rho / (8.0 * m->lev[l].nown);
@@ -110,15 +111,18 @@ static struct grav_report solve(struct device *d, struct mesh *m, int l, double 
                                 struct grav_par *p)
 {
     struct grav_report rep;
-    if (!d) {
-        rep = grav_solve(m, &alone, l, 2.5, rho_tot, tfrac, MASS, COM, p);
-        grav_force(m, &alone, l, tfrac, 2.5, MASS, COM, p);
-        return rep;
-    }
+    if (!d) return grav_solve(m, &alone, l, 2.5, rho_tot, tfrac, MASS, COM, p);
     CHECK(!grav_dev_lacks(m, l, 1, p));
     CHECK(grav_dev_solve(d->grav, m, l, 2.5, rho_tot, tfrac, MASS, COM, p, &rep) == OK);
-    CHECK(grav_dev_force(d->grav, m, l, tfrac, MASS, COM) == OK);
     return rep;
+}
+
+static void force(struct device *d, struct mesh *m, int l, double tfrac, const struct grav_par *p)
+{
+    if (d)
+        CHECK(grav_dev_force(d->grav, m, l, tfrac, MASS, COM) == OK);
+    else
+        grav_force(m, &alone, l, tfrac, 2.5, MASS, COM, p);
 }
 
 static void keep_phi(struct device *d, struct mesh *m, int l)
@@ -172,6 +176,8 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
             h = 31 * h + (uint64_t)rep.cycles;
             digest_add(&h, &rep.error, 1);
         }
+        for (int l = s->base; l <= s->top; l++)
+            force(seed ? &d : NULL, &m, l, l > s->base ? s->tfrac * pass : 0, &p);
     }
     if (seed) CHECK(mirror_home(&d.mirror, &m, false) == OK);
     h ^= digest(&m);
@@ -209,6 +215,110 @@ static void test_solve(void)
     test_same_bits(&s, 1, "coarsest level");
     s = (struct setting){.base = 4, .top = 4, .passes = 1, .shared_octs = 1024};
     test_same_bits(&s, 1, "uniform");
+}
+
+/* ---- deposit and sums ---- */
+
+/* Gas of any density, some of it below smallr. */
+static void fill_gas(struct mesh *m)
+{
+    struct rng r = rng_make(18, 3, 1);
+    for (int l = m->levelmax; l >= 1; l--)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            for (int c = 0; c < 8; c++) {
+                const struct level *lv = &m->lev[l];
+                lidx j = lv->child[i][c];
+                double rho = rng_word(&r) % 9 ? pow(10, 6 * rng_uniform(&r) - 3) : 0;
+                if (j >= 0) rho = 0;
+                for (int k = 0; j >= 0 && k < 8; k++) rho += 0.125 * lv[1].fld[FLD_U][j][k];
+                lv->fld[FLD_U][i][c] = rho;
+            }
+}
+
+static const double QUANTUM = 0x1p-60, SMALLR = 1e-2, UNIT = 0.7, M_REFINE = 2.0;
+
+/* As sim/density does it. */
+static void density_here(struct mesh *m, int l, double (*com[])[3])
+{
+    struct level *lv = &m->lev[l];
+    double dx = mesh_dx(m, l), vol = dx * dx * dx;
+    const double(*fine)[3] = l < m->levelmax ? (const double(*)[3])com[l + 1] : NULL;
+    int64_t(*mass)[8] = mem_zero(sizeof *mass * (size_t)lv->noct, "test");
+    grav_deposit_gas(m, l, QUANTUM, fine, SMALLR, mass);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int c = 0; c < 8; c++) {
+            lv->fld[FLD_RHO][i][c] = (double)mass[i][c] * QUANTUM / vol;
+            lv->dense[i][c] = (double)mass[i][c] * QUANTUM / vol / UNIT >= M_REFINE;
+        }
+    mem_free(mass);
+}
+
+static double energy_here(const struct mesh *m, int l, struct sum *sum)
+{
+    const struct level *lv = &m->lev[l];
+    double top = 0;
+    for (lidx i = 0; i < lv->nown; i++) {
+        double e = 0;
+        for (int c = 0; c < 8; c++) {
+            for (int d = 0; d < 3 && lv->child[i][c] < 0; d++)
+                e += -0.3 * (lv->fld[FLD_FX + d][i][c] * lv->fld[FLD_FX + d][i][c]);
+            top = fmax(top, fabs(lv->fld[FLD_RHO][i][c]));
+        }
+        sum_add(sum, e);
+    }
+    return top;
+}
+
+static uint64_t density(const struct setting *s, const uint64_t *seed)
+{
+    struct mesh m;
+    struct device d;
+    struct grav_density how = {
+        .gas = true, .quantum = QUANTUM, .smallr = SMALLR, .m_refine = M_REFINE, .unit = UNIT};
+    double(*com[LEVEL_MAX + 2])[3] = {NULL}, top = 0;
+    uint64_t h = 0;
+    build(&m, s);
+    fill_gas(&m);
+    if (seed) CHECK(device_open(&d, *seed, 0));
+    if (seed)
+        CHECK(grav_dev_moments(d.grav, &m, s->base) == OK);
+    else
+        grav_moments(&m, &alone, s->base, com);
+    for (int l = s->base; l <= s->top; l++) {
+        struct sum sum;
+        sum_init(&sum);
+        how.dense = m.lev[l].dense;
+        if (seed)
+            CHECK(grav_dev_density(d.grav, &m, l, &how) == OK);
+        else
+            density_here(&m, l, com);
+        if (seed)
+            CHECK(grav_dev_energy(d.grav, &m, l, -0.3, &top, &sum) == OK);
+        else
+            top = energy_here(&m, l, &sum);
+        double energy = sum_get(&sum);
+        digest_add(&h, &energy, 1);
+        digest_add(&h, &top, 1);
+        digest_add(&h, m.lev[l].dense, (size_t)m.lev[l].nown);
+        FREE(com[l]);
+    }
+    if (seed) CHECK(mirror_home(&d.mirror, &m, false) == OK);
+    for (int l = s->base; l <= s->top; l++)
+        digest_add(&h, m.lev[l].fld[FLD_RHO], 8 * (size_t)m.lev[l].nown);
+    if (seed) device_close(&d);
+    mesh_fini(&m);
+    return h;
+}
+
+static void test_density(void)
+{
+    struct setting s = {.base = 3, .top = 5};
+    for (int bounded = 0; bounded < 2; bounded++) {
+        uint64_t cpu = density(&s, NULL), wrong = 0;
+        for (uint64_t seed = 0; seed <= SEEDS; seed++) wrong += density(&s, &seed) != cpu;
+        CHECK(wrong == 0, "%d of %d seeds", (int)wrong, SEEDS + 1);
+        for (int f = 0; f < 6; f++) s.bounded[f] = f > 1;
+    }
 }
 
 /* Whatever does not fit: what the host has stays as it is. */
@@ -261,6 +371,7 @@ static void test_copies(void)
 int main(void)
 {
     test_solve();
+    test_density();
     test_limits();
     test_copies();
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());

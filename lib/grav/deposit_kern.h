@@ -1,0 +1,78 @@
+/* grav/deposit_kern: the gas as pseudo-particles, one cell at a time (deposit.c). For hosts and
+ * devices: a mesh whose pointers a device can follow serves there. */
+#pragma once
+#include <math.h>
+
+#include "oct/mesh.h"
+
+/* Centre of mass of oct i of level l; fine: that of level l+1 (NULL: none). */
+PTAH_HD void deposit_com(const struct mesh *m, int l, lidx i, const double (*fine)[3],
+                         double com[3])
+{
+    const struct level *lv = &m->lev[l];
+    const double *rho = lv->fld[FLD_U] ? lv->fld[FLD_U][i] : NULL;
+    double mass = 0, mx[3] = {0, 0, 0}, dx = mesh_dx(m, l), x[3][2];
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int d = 0; d < 3; d++)
+        for (int up = 0; up < 2; up++) x[d][up] = ((double)(2 * q[d] + up) + 0.5) * dx;
+    for (int k = 0; k < 8; k++) {
+        lidx j = lv->child[i][k];
+        double r = rho ? rho[k] : 0;
+        mass += r;
+        for (int d = 0; d < 3; d++) mx[d] += r * (fine && j >= 0 ? fine[j][d] : x[d][k >> d & 1]);
+    }
+    for (int d = 0; d < 3; d++) com[d] = mass > 0 ? mx[d] / mass : x[d][0] + 0.5 * dx;
+}
+
+/* Mass of a cell; unit: density → number of quanta. */
+PTAH_HD double deposit_quanta(double rho, double smallr, double unit)
+{
+    return fmax(rho, smallr) * unit;
+}
+
+/* The cloud of a split cell in one dimension: its lower cell is *low, −1..1, relative to the lower
+ * one of the oct, whose centre is x0; returns the share of the upper. */
+PTAH_HD double deposit_cloud(double com, double x0, double dx, int *low)
+{
+    double at = (com - x0) / dx, below = floor(at);
+    *low = (int)below;
+    if (*low >= -1 && *low <= 1) return at - below;
+    /* cannot happen: the centre of mass lies in the cell */
+    *low = *low < -1 ? -1 : 1;
+    return below < -1 ? 0 : 1;
+}
+
+/* The share of corner v (bits: upper) of a cloud. */
+PTAH_HD double deposit_share(const double frac[3], int v)
+{
+    double w = 1;
+    for (int d = 0; d < 3; d++) w *= v >> d & 1 ? frac[d] : 1.0 - frac[d];
+    return w;
+}
+
+PTAH_HD double deposit_density(int64_t mass, double quantum, double vol)
+{
+    return (double)mass * quantum / vol;
+}
+
+/* The quasi-Lagrangian criterion. gas: its density in units of `unit`; number: of particles, in
+ * units of number_quantum. */
+PTAH_HD bool deposit_dense(double gas, int64_t number, double number_quantum, double m_refine)
+{
+    return gas + (double)number * number_quantum >= m_refine;
+}
+
+/* Σ factor f² over the leaf cells of an oct, one term after another. */
+PTAH_HD double force_energy(const struct level *lv, lidx i, double factor)
+{
+    double part[8][3], e = 0;
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < 8; k++) {
+            double f = lv->fld[FLD_FX + d][i][k];
+            part[k][d] = factor * (f * f);
+        }
+    for (int k = 0; k < 8; k++)
+        for (int d = 0; d < 3 && lv->child[i][k] < 0; d++) e += part[k][d];
+    return e;
+}
