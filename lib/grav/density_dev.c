@@ -59,6 +59,31 @@ enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struc
     return dev_wait(g->stream);
 }
 
+enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, struct sum sum[4])
+{
+    struct mirror *x = g->mirror;
+    struct sum here;
+    int64_t octs = 0, most = 8 * (int64_t)dev_processors(g->dev);
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        TRY(mirror_need(x, m, l, FLD_U, 1, PLACE_DEVICE));
+    mirror_send(x, m);
+    dev_fill(g->stream, g->norm, 0, sizeof g->norm_here);
+    for (int l = m->levelmin; l <= m->levelmax; l++) {
+        int64_t blocks = grav_blocks(m->lev[l].nown, GRAV_THREADS);
+        dev_launch(g->stream, &gas_mass, blocks < most ? blocks : most,
+                   &(struct gas_mass_args){x->there, l, smallr, g->norm});
+        octs += m->lev[l].nown;
+    }
+    dev_get(g->stream, g->norm_here, g->norm, sizeof g->norm_here);
+    TRY(dev_wait(g->stream));
+    for (int j = 0; j < 4; j++) {
+        memcpy(&here, g->norm_here[j], sizeof here);
+        here.count = octs;
+        sum_join(&sum[j], &here);
+    }
+    return OK;
+}
+
 enum err grav_dev_energy(struct grav_dev *g, struct mesh *m, int l, double factor, double *top,
                          struct sum *sum)
 {

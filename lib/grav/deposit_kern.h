@@ -56,6 +56,22 @@ PTAH_HD double deposit_density(int64_t mass, double quantum, double vol)
     return (double)mass * quantum / vol;
 }
 
+/* Mass and first moments of the leaf cells of oct i. */
+PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double smallr, double sum[4])
+{
+    double vol = dx * dx * dx, x[2][3];
+    int64_t q[3];
+    okey_coords(lv->key[i], q);
+    for (int b = 0; b < 2; b++)
+        for (int d = 0; d < 3; d++) x[b][d] = ((double)(2 * q[d] + b) + 0.5) * dx;
+    for (int j = 0; j < 4; j++) sum[j] = 0;
+    for (int k = 0; k < 8; k++) {
+        double rho = lv->fld[FLD_U][i][k], mass = (rho > smallr ? rho : smallr) * vol;
+        const double at[4] = {1, x[k & 1][0], x[k >> 1 & 1][1], x[k >> 2][2]};
+        for (int j = 0; j < 4; j++) sum[j] += (lv->child[i][k] >= 0 ? 0.0 : mass) * at[j];
+    }
+}
+
 /* The quasi-Lagrangian criterion. gas: its density in units of `unit`; number: of particles, in
  * units of number_quantum. */
 PTAH_HD bool deposit_dense(double gas, int64_t number, double number_quantum, double m_refine)

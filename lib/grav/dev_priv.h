@@ -1,7 +1,35 @@
-/* grav/dev_priv: what gravity has on a device. Private to grav. */
+/* grav/dev_priv: what gravity has on a device. The multigrid hierarchy of a level (mg.h) stays
+ * there until the mesh changes; one rank. Private to grav. */
 #pragma once
 #include "grav/grav_dev.h"
-#include "grav/mg_dev.h"
+#include "grav/kernels.h"
+
+/* ---- mg_dev.c ---- */
+
+/* A level there; what it does not have is the mesh's. */
+struct mg_dev_own {
+    lidx n, ncube;
+    void *nbr, *child, *edge, *edges, *cube, *up, *u, *rhs;
+};
+
+/* Zero: none. */
+struct mg_dev {
+    bool known;
+    int top, bottom;
+    uint64_t octs[LEVEL_MAX + 2]; /* of the levels that it was made from */
+    struct mg_dev_own lev[LEVEL_MAX + 2];
+};
+
+/* That of level l, unless it is there. ERR_LIMIT: it does not fit, and there is none. */
+MUST_USE enum err mg_dev_need(struct mg_dev *g, struct mirror *x, const struct mesh *m, int l);
+void mg_dev_drop(struct mg_dev *g, struct dev *d); /* the stream is empty */
+/* One cycle of the top level, whose u is PHI of the mesh there. Levels of at most `low` octs are
+ * one launch. norm[0], norm[1]: Σ residual² before and after the correction (struct sum, there;
+ * NULL: none) is added. */
+void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
+                  bool safe, int64_t *const norm[2]);
+
+/* ---- grav_dev.c ---- */
 
 /* Faces of a level without a neighbour. */
 struct dev_faces {
@@ -26,8 +54,8 @@ struct grav_dev {
     struct dev_rows rhs, beyond;
     struct dev_rows com[LEVEL_MAX + 2], gas; /* 3 and 8 numbers an oct */
     struct dev_rows dense, top;              /* bytes of 8 cells; one number a block */
-    int64_t *norm;                           /* there: [2][GRAV_NORM] */
-    int64_t norm_here[2][GRAV_NORM];         /* its copy */
+    int64_t *norm;                           /* there: [4][GRAV_NORM] */
+    int64_t norm_here[4][GRAV_NORM];         /* its copy */
 };
 
 /* At least that many bytes, of any value. */

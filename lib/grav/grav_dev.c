@@ -182,9 +182,9 @@ static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double 
     *rep = (struct grav_report){0};
     do {
         int64_t *const norm[2] = {rep->cycles == 0 ? d->norm : NULL, d->norm + GRAV_NORM};
-        dev_fill(d->stream, d->norm, 0, sizeof d->norm_here);
+        dev_fill(d->stream, d->norm, 0, 2 * sizeof d->norm_here[0]);
         mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, low, p->safe[l], norm);
-        dev_get(d->stream, d->norm_here, d->norm, sizeof d->norm_here);
+        dev_get(d->stream, d->norm_here, d->norm, 2 * sizeof d->norm_here[0]);
         TRY(dev_wait(d->stream));
         if (rep->cycles == 0) first = norm_of(d, m, l, 0);
         last = err;

@@ -37,6 +37,9 @@ struct grav_density {
 };
 MUST_USE enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l,
                                    const struct grav_density *how);
+/* Adds mass and first moments of the leaf cells of all levels. */
+MUST_USE enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr,
+                                    struct sum sum[4]);
 /* max |RHO|; adds Σ factor FX² + … of the leaves to sum (NULL: not). */
 MUST_USE enum err grav_dev_energy(struct grav_dev *g, struct mesh *m, int l, double factor,
                                   double *top, struct sum *sum);

@@ -1,6 +1,5 @@
 /* grav/kernels: arguments of the kernels of gravity. Each is the struct of a kernel of the same
- * name in mg_kernel.c or phi_kernel.c. Pointers are the device's; so are those of the mesh. Private
- * to grav. */
+ * name in grav_kernel.c. Pointers are the device's; so are those of the mesh. Private to grav. */
 #pragma once
 #include "base/sum.h"
 #include "grav/interpol_kern.h"
@@ -131,8 +130,16 @@ struct phi_energy_args {
     int64_t *sum;
 };
 
+/* Mass and first moments of the leaves of level l are added to sum[4][GRAV_NORM]. */
+struct gas_mass_args {
+    const struct mesh *mesh;
+    int l;
+    double smallr;
+    int64_t *sum;
+};
+
 #ifndef __CUDACC__
 #include "dev/kernel.h"
 extern const struct dev_kernel mg_half, mg_down, mg_up, mg_low, phi_guess, phi_beyond, phi_source,
-    phi_force, phi_energy, gas_moments, gas_deposit, gas_density;
+    phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
 #endif

@@ -1,10 +1,9 @@
-/* grav/mg_dev: see mg_dev.h. The tables are those of mg.c, made on the host and copied. A level
+/* grav/mg_dev: see dev_priv.h. The tables are those of mg.c, made on the host and copied. A level
  * needs ten launches in a cycle; small ones are done by one block in one launch. The right-hand
  * side and u of a cell without children, or outside of the domain, are zero from the beginning and
  * never change, so restriction writes all others alone, and no launch is needed to clear them. */
-#include "grav/mg_dev.h"
-
 #include "base/mem.h"
+#include "grav/dev_priv.h"
 
 static const struct comm ALONE = {.size = 1};
 

@@ -24,26 +24,7 @@ double sim_fourpi(const struct sim *s)
     return s->cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
-typedef double moments __attribute__((vector_size(32)));
-
-/* Mass and first moments of the leaf cells of oct i. */
-static moments leaf_mass(const struct level *lv, lidx i, double dx, double smallr)
-{
-    double vol = dx * dx * dx, x[2][3];
-    int64_t q[3];
-    okey_coords(lv->key[i], q);
-    for (int b = 0; b < 2; b++)
-        for (int d = 0; d < 3; d++) x[b][d] = ((double)(2 * q[d] + b) + 0.5) * dx;
-    moments sum = {0};
-    for (int k = 0; k < 8; k++) {
-        double rho = lv->fld[FLD_U][i][k], mass = (rho > smallr ? rho : smallr) * vol;
-        moments at = {1, x[k & 1][0], x[k >> 1 & 1][1], x[k >> 2][2]};
-        sum += (lv->child[i][k] >= 0 ? 0.0 : mass) * at;
-    }
-    return sum;
-}
-
-/* Adds those of level l: sums of an oct, then exact ones. */
+/* Adds the leaf cells of level l: sums of an oct, then exact ones. */
 static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
 {
     const struct level *lv = &s->mesh.lev[l];
@@ -54,7 +35,8 @@ static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
         for (int j = 0; j < 4; j++) sum_batch_begin(&mine[j]);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
-            moments part = leaf_mass(lv, i, dx, smallr);
+            double part[4];
+            deposit_leaves(lv, i, dx, smallr, part);
             for (int j = 0; j < 4; j++) sum_batch_add(&mine[j], part[j]);
         }
         for (int j = 0; j < 4; j++) sum_batch_end(&mine[j]);

@@ -1,8 +1,8 @@
-/* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for meshes with
- * coarse-fine boundaries, holes, and boundaries of the box, with sources of any size, in safe mode,
- * for 20 seeds of its orders, by launches for each level and by one block for all. The CPU's rows
- * of octs and the kernels share formulas of one cell and nothing else. Also: memory that does not
- * fit, and what a solve copies.
+/* grav/dev: density, potential and force on the emulated device have the bits of the CPU, for
+ * meshes with coarse-fine boundaries, holes, and boundaries of the box, with sources of any size,
+ * in safe mode, for 20 seeds of its orders, by launches for each level and by one block for all.
+ * The CPU's rows of octs and the kernels share formulas of one cell and nothing else. Also: memory
+ * that does not fit, and what a solve copies.
  *
  * test: tier=quick */
 #include <math.h>
@@ -14,6 +14,7 @@
 #include "check.h"
 #include "dev/dev.h"
 #include "gas_mesh.h"
+#include "grav/deposit_kern.h"
 #include "grav/grav.h"
 #include "grav/grav_dev.h"
 #include "test_device.h"
@@ -269,6 +270,17 @@ static double energy_here(const struct mesh *m, int l, struct sum *sum)
     return top;
 }
 
+/* As sim/density does it. */
+static void mass_here(const struct mesh *m, struct sum sum[4])
+{
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++) {
+            double part[4];
+            deposit_leaves(&m->lev[l], i, mesh_dx(m, l), SMALLR, part);
+            for (int j = 0; j < 4; j++) sum_add(&sum[j], part[j]);
+        }
+}
+
 static uint64_t density(const struct setting *s, const uint64_t *seed)
 {
     struct mesh m;
@@ -284,6 +296,17 @@ static uint64_t density(const struct setting *s, const uint64_t *seed)
         CHECK(grav_dev_moments(d.grav, &m, s->base) == OK);
     else
         grav_moments(&m, &alone, s->base, com);
+    struct sum mass[4];
+    for (int j = 0; j < 4; j++) sum_init(&mass[j]);
+    if (seed)
+        CHECK(grav_dev_gas_mass(d.grav, &m, SMALLR, mass) == OK);
+    else
+        mass_here(&m, mass);
+    for (int j = 0; j < 4; j++) {
+        double total = sum_get(&mass[j]);
+        CHECK(total > 0);
+        digest_add(&h, &total, 1);
+    }
     for (int l = s->base; l <= s->top; l++) {
         struct sum sum;
         sum_init(&sum);

@@ -1,0 +1,457 @@
+/* grav/kernel: gravity on a device. A thread has one cell, or one oct.
+ *
+ * The multigrid cycle of mg_cycle.c: half a sweep, the residual and its restriction, prolongation,
+ * a launch each for levels of many octs; all of the cycle by one block for those of few, where a
+ * launch takes longer than its work. What comes before and after it (grav.c, force.c on hosts): the
+ * first guess, values beyond the faces of a refined level, the right-hand side, the force. The
+ * deposit of the gas (deposit.c), the density and the criterion that follow from it, sums over a
+ * level. */
+#include "dev/kernel.h"
+#include "grav/deposit_kern.h"
+#include "grav/grav_kern.h"
+#include "grav/kernels.h"
+
+struct no_shared {
+    int unused;
+};
+
+/* ---- exact sums by the threads of a block: digits as those of a struct sum ---- */
+
+/* Residuals of an oct; then a term of the sum, as sum_split has it. */
+union norm_row {
+    double r[8];
+    struct {
+        int at; /* < 0: infinite or NaN */
+        int64_t digit[3];
+    } term;
+};
+
+PTAH_HD void norm_term(union norm_row *row, double x)
+{
+    if (!sum_split(x, &row->term.at, row->term.digit)) row->term.at = -1;
+}
+
+DEV_FN void norm_clear(int64_t norm[GRAV_NORM], struct dev_block *b)
+{
+    PHASE (d, GRAV_NORM) {
+        norm[d] = 0;
+    }
+}
+
+/* The terms of n rows. Each digit has a thread. */
+DEV_FN void norm_add(int64_t norm[GRAV_NORM], const union norm_row *row, int n, struct dev_block *b)
+{
+    PHASE (d, SUM_DIGITS + 1) {
+        int64_t sum = 0;
+        for (int o = 0; o < n; o++) {
+            int at = row[o].term.at, k = d - at;
+            if (at < 0)
+                sum += d == SUM_DIGITS;
+            else if (d < SUM_DIGITS && k >= 0 && k < 3)
+                sum += row[o].term.digit[k];
+        }
+        norm[d] += sum;
+    }
+}
+
+/* All blocks add to the same sum. */
+DEV_FN void norm_flush(int64_t *to, const int64_t norm[GRAV_NORM], struct dev_block *b)
+{
+    PHASE (d, GRAV_NORM) {
+        if (norm[d] != 0) dev_add_i64(&to[d], norm[d]);
+    }
+}
+
+/* ---- multigrid: one cell ---- */
+
+/* Σ over the neighbours of cell c of oct i, zero for those that are missing. */
+PTAH_HD double sum_beside(const struct mg_dev_level *g, int64_t i, int c)
+{
+    double in[3], out[3];
+    for (int d = 0; d < 3; d++) {
+        lidx j = g->nbr[i][2 * d + (c >> d & 1)];
+        in[d] = g->u[i][c ^ 1 << d];
+        out[d] = j >= 0 ? g->u[j][c ^ 1 << d] : 0.0;
+    }
+    return kern_sum6(c, in, out);
+}
+
+PTAH_HD void relax(const struct mg_dev_level *g, bool red, bool safe, int64_t i, int k)
+{
+    int c = kern_cell(red, k);
+    lidx e = g->edge ? g->edge[i] : -1;
+    double s = sum_beside(g, i, c), rhs = g->rhs[i][c], *u = &g->u[i][c];
+    if (e < 0)
+        *u = kern_relax(s, rhs, g->dx2);
+    else
+        *u = kern_relax_edge(s, rhs, safe ? g->edges[e].safe[c] : g->edges[e].diag[c], g->dx2, *u);
+}
+
+PTAH_HD double residual(const struct mg_dev_level *g, int64_t i, int c)
+{
+    lidx e = g->edge ? g->edge[i] : -1;
+    double s = sum_beside(g, i, c), rhs = g->rhs[i][c], u = g->u[i][c];
+    return e < 0 ? kern_residual(s, rhs, u, g->inv_dx2)
+                 : kern_residual_edge(s, rhs, u, g->edges[e].diag[c], g->inv_dx2);
+}
+
+/* Cell c of the k-th child of an oct. */
+PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fine, int64_t q,
+                     int k, int c)
+{
+    const struct mg_cube *cube = &g->cube[q];
+    lidx j = g->child[cube->oct][k], e = j >= 0 && fine->edge ? fine->edge[j] : -1;
+    double v[8];
+    if (j < 0 || (e >= 0 && !(fine->edges[e].diag[c] > 0))) return;
+    for (int n = 0; n < 8; n++) {
+        int oct = 0, cell = 0;
+        for (int d = 0, stride = 1; d < 3; d++, stride *= 3) {
+            /* in the 4³ cells around the oct, of which the outer ones are its neighbours' */
+            int at = 1 + (k >> d & 1) + (n >> d & 1 ? (c >> d & 1 ? 1 : -1) : 0);
+            oct += ((at + 1) >> 1) * stride;
+            cell |= ((at + 1) & 1) << d;
+        }
+        v[n] = cube->nb[oct] >= 0 ? g->u[cube->nb[oct]][cell] : 0.0;
+    }
+    fine->u[j][c] += kern_prolong_cell(v);
+}
+
+/* ---- multigrid: the residual of n octs from `first` on ---- */
+
+DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
+                          double (*below_rhs)[8], int64_t first, int n, union norm_row *row,
+                          bool norm, struct dev_block *b)
+{
+    PHASE (t, 8 * n) {
+        row[t >> 3].r[t & 7] = residual(g, first + (t >> 3), t & 7);
+    }
+    PHASE (o, n) {
+        int32_t up = below_rhs ? g->up[first + o] : -1;
+        if (up >= 0) {
+            below_rhs[up >> 3][up & 7] = 0.125 * kern_sum8(row[o].r);
+            below_u[up >> 3][up & 7] = 0;
+        }
+        if (norm) norm_term(&row[o], kern_dot8(row[o].r, row[o].r));
+    }
+}
+
+/* ---- multigrid: a launch each ---- */
+
+KERNEL(mg_half, struct mg_half_args, struct no_shared, GRAV_THREADS)
+{
+    PHASE (t, GRAV_THREADS) {
+        int64_t at = (int64_t)b->index * GRAV_THREADS + t;
+        if (at < 4 * (int64_t)a->g.n) relax(&a->g, a->red, a->safe, at >> 2, (int)(at & 3));
+    }
+}
+
+struct mg_down_shared {
+    union norm_row row[GRAV_OCTS];
+    int64_t norm[GRAV_NORM];
+};
+
+KERNEL(mg_down, struct mg_down_args, struct mg_down_shared, GRAV_THREADS)
+{
+    if (a->norm) norm_clear(s->norm, b);
+    for (int64_t first = (int64_t)b->index * GRAV_OCTS; first < a->g.n;
+         first += (int64_t)b->count * GRAV_OCTS) {
+        int n = a->g.n - first < GRAV_OCTS ? (int)(a->g.n - first) : GRAV_OCTS;
+        residual_octs(&a->g, a->below_u, a->below_rhs, first, n, s->row, a->norm != NULL, b);
+        if (a->norm) norm_add(s->norm, s->row, n, b);
+    }
+    if (a->norm) norm_flush(a->norm, s->norm, b);
+}
+
+KERNEL(mg_up, struct mg_up_args, struct no_shared, GRAV_THREADS)
+{
+    PHASE (t, GRAV_THREADS) {
+        int64_t at = (int64_t)b->index * GRAV_THREADS + t;
+        if (at < 64 * (int64_t)a->g.ncube)
+            correct(&a->g, &a->fine, at >> 6, (int)(at >> 3 & 7), (int)(at & 7));
+    }
+}
+
+/* ---- multigrid: one block ---- */
+
+struct mg_low_shared {
+    union norm_row row[MG_LOW_OCTS];
+    int64_t norm[GRAV_NORM];
+};
+
+DEV_FN void low_sweeps(const struct mg_dev_level *g, bool safe, int n, struct dev_block *b)
+{
+    for (int half = 0; half < 2 * n; half++)
+        PHASE (t, 4 * g->n) {
+            relax(g, half % 2 == 0, safe, t >> 2, t & 3);
+        }
+}
+
+DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct mg_low_shared *s,
+                     struct dev_block *b)
+{
+    const struct mg_dev_level *g = &a->lev[k];
+    double(*below_u)[8] = k > 0 ? a->lev[k - 1].u : NULL,
+    (*below_rhs)[8] = k > 0 ? a->lev[k - 1].rhs : NULL;
+    if (norm) norm_clear(s->norm, b);
+    residual_octs(g, below_u, below_rhs, 0, g->n, s->row, norm != NULL, b);
+    if (norm) norm_add(s->norm, s->row, g->n, b);
+    if (norm) norm_flush(norm, s->norm, b);
+}
+
+KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, GRAV_THREADS)
+{
+    const int top = a->n - 1;
+    for (int k = top; k > 0; k--) {
+        low_sweeps(&a->lev[k], a->safe, MG_SWEEPS, b);
+        low_down(a, k, k == top ? a->norm[0] : NULL, s, b);
+    }
+    low_sweeps(&a->lev[0], a->safe, MG_BOTTOM_SWEEPS, b);
+    for (int k = 1; k <= top; k++) {
+        const struct mg_dev_level *g = &a->lev[k - 1];
+        PHASE (t, 64 * g->ncube) {
+            correct(g, &a->lev[k], t >> 6, t >> 3 & 7, t & 7);
+        }
+        low_sweeps(&a->lev[k], a->safe, MG_SWEEPS, b);
+    }
+    if (a->norm[1]) low_down(a, top, a->norm[1], s, b);
+}
+
+/* ---- before and after multigrid ---- */
+
+struct phi_near {
+    lidx oct[GRAV_OCTS][8]; /* interpol_beside of each oct of the block */
+};
+
+KERNEL(phi_guess, struct phi_guess_args, struct phi_near, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    const int64_t first = (int64_t)b->index * GRAV_OCTS;
+    PHASE (t, GRAV_THREADS) {
+        int64_t i = first + (t >> 3);
+        int x[3], dir[3];
+        if (i >= lv->nown || a->far_only) continue;
+        interpol_place(lv, (lidx)i, -1, x, dir);
+        s->oct[t >> 3][t & 7] = interpol_beside(a->mesh, a->l - 1, lv->parent[i], dir, t & 7);
+    }
+    PHASE (t, GRAV_THREADS) {
+        int64_t i = first + (t >> 3), q[3];
+        int x[3], dir[3], c = t & 7;
+        if (i >= lv->nown) continue;
+        interpol_place(lv, (lidx)i, -1, x, dir);
+        okey_coords(lv->key[i], q);
+        lv->fld[FLD_PHI][i][c] = a->far_only ? far_cell(a->mesh, a->l, q, c, &a->far,
+                                                        mesh_dx(a->mesh, a->l))
+                                             : interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x,
+                                                              c, a->tfrac, &a->far);
+    }
+}
+
+KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    const int64_t first = (int64_t)b->index * GRAV_OCTS;
+    PHASE (t, GRAV_THREADS) {
+        int64_t k = first + (t >> 3);
+        int x[3], dir[3];
+        if (k >= a->n) continue;
+        lidx i = a->missing[2 * k];
+        int f = a->missing[2 * k + 1];
+        if (lv->nbr[i][f] == NBR_BOUNDARY) continue;
+        interpol_place(lv, i, f, x, dir);
+        s->oct[t >> 3][t & 7] = interpol_beside(a->mesh, a->l - 1, lv->parent[i], dir, t & 7);
+    }
+    PHASE (t, GRAV_THREADS) {
+        int64_t k = first + (t >> 3), q[3];
+        int x[3], dir[3], c = t & 7;
+        if (k >= a->n) continue;
+        lidx i = a->missing[2 * k];
+        int f = a->missing[2 * k + 1];
+        interpol_place(lv, i, f, x, dir);
+        okey_coords(lv->key[i], q);
+        for (int d = 0; d < 3; d++) q[d] += f >> 1 == d ? (f & 1 ? 1 : -1) : 0;
+        a->row[k][c] = lv->nbr[i][f] == NBR_BOUNDARY
+                           ? far_cell(a->mesh, a->l, q, c, &a->far, 0)
+                           : interpol_value(a->mesh, a->l - 1, s->oct[t >> 3], x, c, a->tfrac,
+                                            &a->far);
+    }
+}
+
+/* The values beyond face f of oct i, or of its neighbour there. */
+PTAH_HD const double *row_beside(const lidx nbr[6], int f, const double (*fld)[8], int32_t first,
+                                 const double (*row)[8])
+{
+    if (nbr[f] >= 0) return fld[nbr[f]];
+    for (int k = 0; k < f; k++) first += nbr[k] < 0;
+    return row[first];
+}
+
+KERNEL(phi_source, struct phi_source_args, struct no_shared, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, GRAV_THREADS) {
+        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+        int c = (int)(at & 7);
+        double n = (double)((int64_t)1 << a->l);
+        if (i >= lv->nown) continue;
+        double rhs = kern_source(lv->fld[FLD_RHO][i][c], a->rho_tot, a->fourpi);
+        int32_t first = a->first ? a->first[i] : -1;
+        for (int d = 0; d < 3 && first >= 0; d++) {
+            int f = 2 * d + (c >> d & 1);
+            if (lv->nbr[i][f] >= 0) continue;
+            const double *beyond = row_beside(lv->nbr[i], f, NULL, first, a->row);
+            rhs -= kern_frozen(beyond[c ^ 1 << d], lv->fld[FLD_PHI][i][c], n * n);
+        }
+        a->rhs[i][c] = rhs;
+    }
+}
+
+KERNEL(phi_force, struct phi_force_args, struct no_shared, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI];
+    PHASE (t, GRAV_THREADS) {
+        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+        int c = (int)(at & 7);
+        double dx = 1.0 / (double)((int64_t)1 << a->l);
+        if (i >= lv->nown) continue;
+        int32_t first = a->first ? a->first[i] : -1;
+        for (int d = 0; d < 3; d++) {
+            const double *lo = row_beside(lv->nbr[i], 2 * d, phi, first, a->row),
+                         *hi = row_beside(lv->nbr[i], 2 * d + 1, phi, first, a->row);
+            lv->fld[FLD_FX + d][i][c] = force_cell(phi[i], lo, hi, d, c, dx);
+        }
+    }
+}
+
+/* ---- deposit and sums ---- */
+
+KERNEL(gas_moments, struct gas_moments_args, struct no_shared, GRAV_THREADS)
+{
+    PHASE (t, GRAV_THREADS) {
+        int64_t i = (int64_t)b->index * GRAV_THREADS + t;
+        if (i < a->mesh->lev[a->l].nown) deposit_com(a->mesh, a->l, (lidx)i, a->fine, a->com[i]);
+    }
+}
+
+/* The octs of level l that the cloud of cell k of oct i meets are its neighbours on the side of the
+ * cell, or it itself. */
+DEV_FN void spread(const struct gas_deposit_args *a, lidx i, const double com[3], double mass)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    int64_t pos0[3];
+    int low[3], dir[3];
+    double frac[3], x0[3], dx = mesh_dx(a->mesh, a->l);
+    okey_coords(lv->key[i], pos0);
+    for (int d = 0; d < 3; d++) pos0[d] *= 2;
+    cell_centre(a->mesh, a->l, pos0, x0);
+    for (int d = 0; d < 3; d++) {
+        frac[d] = deposit_cloud(com[d], x0[d], dx, &low[d]);
+        dir[d] = low[d] < 0 ? -1 : 1;
+    }
+    for (int v = 0; v < 8; v++) {
+        int other = 0, cell = 0;
+        for (int d = 0; d < 3; d++) {
+            int pos = low[d] + (v >> d & 1) + 2; /* 0..5 over three octs */
+            other |= (pos >> 1 != 1) << d;
+            cell |= (pos & 1) << d;
+        }
+        lidx j = interpol_beside(a->mesh, a->l, i, dir, other);
+        if (j >= 0) dev_add_i64(&a->mass[j][cell], llrint(mass * deposit_share(frac, v)));
+    }
+}
+
+KERNEL(gas_deposit, struct gas_deposit_args, struct no_shared, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, GRAV_THREADS) {
+        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+        int k = (int)(at & 7);
+        if (i >= lv->nown) continue;
+        double mass = deposit_quanta(lv->fld[FLD_U][i][k], a->smallr, a->unit);
+        lidx child = a->com ? lv->child[i][k] : -1;
+        if (child < 0)
+            dev_add_i64(&a->mass[i][k], llrint(mass));
+        else
+            spread(a, (lidx)i, a->com[child], mass);
+    }
+}
+
+KERNEL(gas_density, struct gas_density_args, struct no_shared, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, GRAV_THREADS) {
+        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+        int k = (int)(at & 7);
+        if (i >= lv->nown) continue;
+        int64_t gas = a->gas ? a->gas[i][k] : 0, rest = a->mass ? a->mass[i][k] : 0;
+        lv->fld[FLD_RHO][i][k] = deposit_density(rest + gas, a->quantum, a->vol);
+        if (a->dense)
+            a->dense[i][k] = deposit_dense(
+                a->gas ? deposit_density(gas, a->quantum, a->vol) / a->unit : 0,
+                a->number ? a->number[i][k] : 0, a->number_quantum, a->m_refine);
+    }
+}
+
+struct energy_shared {
+    union norm_row row[GRAV_THREADS];
+    double top[GRAV_THREADS];
+    int64_t norm[GRAV_NORM];
+};
+
+KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    norm_clear(s->norm, b);
+    PHASE (t, GRAV_THREADS) {
+        s->top[t] = 0;
+    }
+    for (int64_t first = (int64_t)b->index * GRAV_THREADS; first < lv->nown;
+         first += (int64_t)b->count * GRAV_THREADS) {
+        int n = lv->nown - first < GRAV_THREADS ? (int)(lv->nown - first) : GRAV_THREADS;
+        PHASE (t, n) {
+            lidx i = (lidx)(first + t);
+            for (int k = 0; k < 8; k++) {
+                double rho = fabs(lv->fld[FLD_RHO][i][k]);
+                s->top[t] = rho > s->top[t] ? rho : s->top[t];
+            }
+            if (a->sum) norm_term(&s->row[t], force_energy(lv, i, a->factor));
+        }
+        if (a->sum) norm_add(s->norm, s->row, n, b);
+    }
+    for (int half = GRAV_THREADS / 2; half > 0; half /= 2)
+        PHASE (t, half) {
+            s->top[t] = s->top[t + half] > s->top[t] ? s->top[t + half] : s->top[t];
+        }
+    PHASE (t, 1) {
+        a->top[b->index] = s->top[0];
+    }
+    if (a->sum) norm_flush(a->sum, s->norm, b);
+}
+
+struct mass_shared {
+    union norm_row row[GRAV_THREADS];
+    double sum[4][GRAV_THREADS];
+    int64_t norm[4][GRAV_NORM];
+};
+
+KERNEL(gas_mass, struct gas_mass_args, struct mass_shared, GRAV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    for (int j = 0; j < 4; j++) norm_clear(s->norm[j], b);
+    for (int64_t first = (int64_t)b->index * GRAV_THREADS; first < lv->nown;
+         first += (int64_t)b->count * GRAV_THREADS) {
+        int n = lv->nown - first < GRAV_THREADS ? (int)(lv->nown - first) : GRAV_THREADS;
+        PHASE (t, n) {
+            double sum[4];
+            deposit_leaves(lv, (lidx)(first + t), mesh_dx(a->mesh, a->l), a->smallr, sum);
+            for (int j = 0; j < 4; j++) s->sum[j][t] = sum[j];
+        }
+        for (int j = 0; j < 4; j++) {
+            PHASE (t, n) {
+                norm_term(&s->row[t], s->sum[j][t]);
+            }
+            norm_add(s->norm[j], s->row, n, b);
+        }
+    }
+    for (int j = 0; j < 4; j++) norm_flush(a->sum + j * GRAV_NORM, s->norm[j], b);
+}
