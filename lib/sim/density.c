@@ -72,15 +72,11 @@ static void add_particle_mass(const struct parts *p, int n, struct sum sum[4])
     }
 }
 
-/* Mass and, where there are boundaries, centre of mass of everything: leaf cells and particles. */
-void sim_total_mass(struct sim *s)
+/* Completes the sums of the leaf cells. */
+static void total_mass(struct sim *s, struct sum sum[4])
 {
-    struct sum sum[4];
     bool bounded = false;
     for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
-    for (int j = 0; j < 4; j++) sum_init(&sum[j]);
-    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++)
-        add_leaf_mass(s, l, sum);
     add_particle_mass(&s->parts, bounded ? 4 : 1, sum);
     if (sinks_any(s->sinks)) sinks_mass(s->sinks, sum);
     comm_sums(&s->comm, sum, 4);
@@ -93,6 +89,16 @@ void sim_total_mass(struct sim *s)
     int e;
     frexp(s->matter.mass, &e);
     s->matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
+}
+
+/* Mass and, where there are boundaries, centre of mass of everything: leaf cells and particles. */
+void sim_total_mass(struct sim *s)
+{
+    struct sum sum[4];
+    for (int j = 0; j < 4; j++) sum_init(&sum[j]);
+    for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++)
+        add_leaf_mass(s, l, sum);
+    total_mass(s, sum);
 }
 
 static void refresh_moments(struct sim *s, int l)
@@ -194,7 +200,9 @@ enum err sim_density(struct sim *s, int l, int icount)
     struct mesh *m = &s->mesh;
     struct level *lv = &m->lev[l];
     if (l == m->levelmin) sim_total_mass(s);
-    if (m->hydro && (l == m->levelmin || icount > 1)) refresh_moments(s, l);
+    if (m->hydro && (l == m->levelmin || icount > 1 || s->matter.moments_there))
+        refresh_moments(s, l);
+    s->matter.moments_there = false;
 
     /* finest level on which dark matter is deposited; 0: all */
     int top = s->par->poisson.cic_levelmax;
@@ -228,4 +236,38 @@ enum err sim_density(struct sim *s, int l, int icount)
     FREE(number);
     FREE(mass);
     return err;
+}
+
+/* What has no kernel: all that is not gas. */
+static bool gas_alone(const struct sim *s)
+{
+    return s->mesh.hydro && s->comm.size == 1 && !s->par->run.pic && !sinks_any(s->sinks) &&
+           s->grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
+           s->par->refine.ivar_refine <= 0;
+}
+
+enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
+{
+    struct mesh *m = &s->mesh;
+    struct grav_dev *g = s->device.grav;
+    double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1,
+           dx = mesh_dx(m, l);
+    if (!gas_alone(s)) return OK;
+    if (l == m->levelmin) {
+        struct sum sum[4];
+        for (int j = 0; j < 4; j++) sum_init(&sum[j]);
+        TRY(grav_dev_gas_mass(g, m, s->hydro.smallr, sum));
+        total_mass(s, sum);
+    }
+    if (l == m->levelmin || icount > 1 || !s->matter.moments_there)
+        TRY(grav_dev_moments(g, m, l + 1));
+    s->matter.moments_there = true;
+    struct grav_density how = {.gas = true,
+                               .quantum = s->matter.quantum,
+                               .smallr = s->hydro.smallr,
+                               .dense = m_refine > -1.0 ? m->lev[l].dense : NULL,
+                               .m_refine = m_refine,
+                               .unit = fmax(s->refine.mass_sph / (dx * dx * dx), s->hydro.smallr)};
+    *done = true;
+    return grav_dev_density(g, m, l, &how);
 }

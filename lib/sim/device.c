@@ -4,39 +4,72 @@
 #include "base/mem.h"
 #include "sim/phase.h"
 
+static bool wants_gas(const struct sim *s)
+{
+    return s->par->run.gpu_hydro && s->mesh.hydro;
+}
+
+static bool wants_gravity(const struct sim *s)
+{
+    return s->par->run.gpu_poisson && s->mesh.gravity;
+}
+
 static enum err gas_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    char why[DEV_WHY];
     const char *lacks = hydro_dev_lacks(&s->hydro);
-    struct dev_how how = {.kind = s->par->run.gpu_device,
-                          .rank = s->comm.rank,
-                          .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
-                                                             ((uint64_t)s->comm.rank << 32)
-                                                       : 0};
     if (lacks) {
         log_info(" gpu_hydro: %s has no kernel: the gas runs on the CPU", lacks);
         return OK;
     }
-    d->dev = dev_open(&how, why);
-    if (!d->dev) {
-        log_info(" gpu_hydro: no device: %s: the gas runs on the CPU", why);
-        return OK;
-    }
-    d->stream = dev_stream_new(d->dev);
-    d->mirror = mem_zero(sizeof *d->mirror, "device");
-    TRY(mirror_init(d->mirror, d->dev, d->stream));
-    if (s->check.ghosts) d->mirror->spoils = &s->mesh;
     TRY(hydro_dev_new(&d->gas, d->mirror));
     d->on |= GPU_HYDRO;
     log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
     return OK;
 }
 
+/* Levels in Fourier space stay on the CPU. */
+static enum err gravity_begin(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    const char *lacks = grav_dev_lacks(&s->mesh, s->mesh.levelmax + 1, s->comm.size, &s->grav);
+    if (lacks) {
+        log_info(" gpu_poisson: %s has no kernel: gravity runs on the CPU", lacks);
+        return OK;
+    }
+    TRY(grav_dev_new(&d->grav, d->mirror));
+    d->on |= GPU_POISSON;
+    log_info(" gpu_poisson: gravity runs on %s", dev_name(d->dev));
+    return OK;
+}
+
+static enum err device_begin(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    char why[DEV_WHY];
+    struct dev_how how = {.kind = s->par->run.gpu_device,
+                          .rank = s->comm.rank,
+                          .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
+                                                             ((uint64_t)s->comm.rank << 32)
+                                                       : 0};
+    d->dev = dev_open(&how, why);
+    if (!d->dev) {
+        log_info(" %s: no device: %s: all runs on the CPU",
+                 wants_gas(s) ? "gpu_hydro" : "gpu_poisson", why);
+        return OK;
+    }
+    d->stream = dev_stream_new(d->dev);
+    d->mirror = mem_zero(sizeof *d->mirror, "device");
+    TRY(mirror_init(d->mirror, d->dev, d->stream));
+    if (s->check.ghosts) d->mirror->spoils = &s->mesh;
+    if (wants_gas(s)) TRY(gas_begin(s));
+    return wants_gravity(s) ? gravity_begin(s) : OK;
+}
+
 enum err sim_device_open(struct sim *s)
 {
-    if (!s->par->run.gpu_hydro || !s->mesh.hydro) return OK;
-    return err_agree(&s->comm, gas_begin(s));
+    if (!wants_gas(s) && !wants_gravity(s)) return OK;
+    return err_agree(&s->comm, device_begin(s));
 }
 
 void sim_device_close(struct sim *s)
@@ -44,6 +77,7 @@ void sim_device_close(struct sim *s)
     struct sim_device *d = &s->device;
     dev_stream_free(&d->stream); /* waits */
     hydro_dev_free(&d->gas);
+    grav_dev_free(&d->grav);
     if (d->mirror) mirror_fini(d->mirror);
     FREE(d->mirror);
     dev_close(&d->dev);
@@ -90,6 +124,7 @@ enum err sim_device_off(struct sim *s)
     TRY(dev_wait(d->stream));
     d->on = 0;
     hydro_dev_free(&d->gas);
+    grav_dev_free(&d->grav);
     return OK;
 }
 
@@ -115,14 +150,18 @@ enum err sim_edges_end(struct sim *s, int l)
 void sim_device_report(struct sim *s)
 {
     const struct sim_device *d = &s->device;
-    if (!s->par->run.gpu_hydro || !s->mesh.hydro) return;
+    if (!wants_gas(s) && !wants_gravity(s)) return;
     struct dev_count c = d->dev ? dev_counts(d->dev) : (struct dev_count){0};
     int64_t n[4] = {c.put, c.got, c.launches, (int64_t)d->bytes};
     comm_add_i64(&s->comm, n, 4);
     if (n[2] == 0) return;
     double steps = d->steps > 0 ? d->steps : 1;
-    log_info(" Device: %.1f MB to it and %.1f MB back a coarse step, %.2f times the gas advanced; "
-             "%.0f launches",
-             1e-6 * (double)n[0] / steps, 1e-6 * (double)n[1] / steps,
-             (double)(n[0] + n[1]) / (double)n[3], (double)n[2] / steps);
+    double put = 1e-6 * (double)n[0] / steps, got = 1e-6 * (double)n[1] / steps;
+    if (n[3] > 0)
+        log_info(" Device: %.1f MB to it and %.1f MB back a coarse step, %.2f times the gas "
+                 "advanced; %.0f launches",
+                 put, got, (double)(n[0] + n[1]) / (double)n[3], (double)n[2] / steps);
+    else
+        log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches", put, got,
+                 (double)n[2] / steps);
 }

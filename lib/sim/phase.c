@@ -10,7 +10,8 @@
 #include "phys/term.h"
 
 enum {
-    NO_CONDITIONS = WORK | ON_GHOSTS | GPU_HYDRO | GPU_POISSON | GPU_PARTS | AT_HOME | OWN_PLACES
+    NO_CONDITIONS = WORK | ON_GHOSTS | GPU_HYDRO | GPU_POISSON | GPU_PARTS | AT_HOME | OWN_PLACES |
+                    OWN_THERE
 };
 
 static bool holds(struct sim *s, unsigned when, int l, int icount)
@@ -123,7 +124,7 @@ static enum err run_there(struct sim *s, const struct phase *p, int l, int icoun
 {
     *done = false;
     if (!p->there || !(s->device.on & p->when)) return OK;
-    enum err err = bring(s, p, l, PLACE_DEVICE);
+    enum err err = p->when & OWN_THERE ? OK : bring(s, p, l, PLACE_DEVICE);
     if (err == OK) err = p->there(s, l, icount, done);
     if (err != OK) return sim_device_off(s);
     if (*done) wrote(s, p, l, PLACE_DEVICE);

@@ -49,7 +49,9 @@ enum {
     /* it is host code for all levels: their fields are brought home, and count as written there */
     AT_HOME = 1 << 22,
     /* its function looks after that itself, by sim_device_need, _wrote and _home */
-    OWN_PLACES = 1 << 23
+    OWN_PLACES = 1 << 23,
+    /* that for the device does, of what it reads */
+    OWN_THERE = 1 << 24
 };
 
 struct phase {

@@ -307,6 +307,49 @@ enum err there_restrict_gas(struct sim *s, int l, int icount, bool *done)
     return OK;
 }
 
+/* ---- gravity on the device ---- */
+
+enum err there_keep_phi(struct sim *s, int l, int icount, bool *done)
+{
+    *done = true;
+    return grav_dev_keep_phi(s->device.grav, &s->mesh, l);
+}
+
+enum err there_first_phi(struct sim *s, int l, int icount, bool *done)
+{
+    return there_keep_phi(s, l, icount, done);
+}
+
+enum err there_deposit(struct sim *s, int l, int icount, bool *done)
+{
+    return sim_density_there(s, l, icount, done);
+}
+
+enum err there_poisson(struct sim *s, int l, int icount, bool *done)
+{
+    struct grav_report rep;
+    if (grav_dev_lacks(&s->mesh, l, s->comm.size, &s->grav)) return OK;
+    TRY(grav_dev_solve(s->device.grav, &s->mesh, l, sim_fourpi(s), s->matter.rho_tot,
+                       time_fraction(s, l, icount), s->matter.mass, s->matter.com, &s->grav, &rep));
+    sim_timestep_end(s); /* of the coarser level */
+    *done = true;
+    return OK;
+}
+
+enum err there_force(struct sim *s, int l, int icount, bool *done)
+{
+    *done = true;
+    return grav_dev_force(s->device.grav, &s->mesh, l, time_fraction(s, l, icount), s->matter.mass,
+                          s->matter.com);
+}
+
+enum err there_energy(struct sim *s, int l, int icount, bool *done)
+{
+    *done = true;
+    return grav_dev_energy(s->device.grav, &s->mesh, l, sim_energy_factor(s, l),
+                           &s->matter.rho_max[l], s->diag.counting ? &s->diag.sum.epot : NULL);
+}
+
 /* ---- source terms ---- */
 
 /* For the whole coarse step, at its start: a restart finds the same. */

@@ -22,12 +22,17 @@ void sim_report_mesh(struct sim *s, const char *title)
 
 /* −Σ_leaf f² dx³ / (8π G) and max |rho| of the level, on this rank; the sum counts once a coarse
  * step. */
+double sim_energy_factor(const struct sim *s, int l)
+{
+    double dx = mesh_dx(&s->mesh, l),
+           fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
+    return -dx * dx * dx / fourpi / 2;
+}
+
 void sim_potential_energy(struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
-    double dx = mesh_dx(&s->mesh, l),
-           fourpi = s->cosmo ? 1.5 * s->cosmo_par.omega_m * s->time.aexp : 2 * 6.2831853;
-    double fact = -dx * dx * dx / fourpi / 2, top = 0;
+    double fact = sim_energy_factor(s, l), top = 0;
 #pragma omp parallel reduction(max : top) if (lv->nown >= PARALLEL_FROM)
     {
         struct sum_batch mine;

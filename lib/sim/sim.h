@@ -14,6 +14,7 @@
 #include "dom/domain.h"
 #include "dom/ghost.h"
 #include "grav/grav.h"
+#include "grav/grav_dev.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
 #include "oct/fields.h"
@@ -62,6 +63,7 @@ struct sim_matter {
     double rho_tot;                      /* mean density that the Poisson source is measured from */
     double rho_max[LEVEL_MAX + 2];       /* of this rank */
     double (*moments[LEVEL_MAX + 2])[3]; /* centres of mass of octs, of the last gas deposit */
+    bool moments_there;                  /* that was on the device, and so are they */
     /* cic_levelmax: dark matter density handed down to finer levels */
     double (*rho_top[LEVEL_MAX + 2])[8];
 };
@@ -176,6 +178,7 @@ struct sim_device {
     struct mirror *mirror; /* the mesh there: lent to all that works on the device */
     unsigned on;           /* GPU_… (sim/phase.h): the phases that run there */
     struct hydro_dev *gas; /* with GPU_HYDRO */
+    struct grav_dev *grav; /* with GPU_POISSON */
     double bytes, steps;   /* of the gas of own octs, by level steps; coarse steps */
 };
 
@@ -248,8 +251,8 @@ void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
 MUST_USE enum err sim_profile_close(struct sim *s); /* (collective) */
 MUST_USE enum err sim_setup(struct sim *s);         /* setup.c: parameters → modules */
-/* device.c: the device that gpu_hydro asks for, or a line in the log why there is none (collective,
- * agreed) */
+/* device.c: the device that gpu_hydro or gpu_poisson asks for, or a line in the log why there is
+ * none (collective, agreed) */
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
 /* device.c: fields of the set (SET_…, one level's) of level l are at this place on return, or in
@@ -316,6 +319,8 @@ bool sim_held_back(const struct sim *s, int l);
 MUST_USE enum err
 /* density.c: FLD_RHO and dense */
 sim_density(struct sim *s, int l, int icount);
+/* density.c: the same on the device, if it has kernels for all that is deposited: *done */
+MUST_USE enum err sim_density_there(struct sim *s, int l, int icount, bool *done);
 void sim_total_mass(struct sim *s); /* density.c */
 double sim_fourpi(const struct sim *s);
 struct units sim_units(const struct sim *s); /* setup.c: at the time of the run */
@@ -326,8 +331,10 @@ void sim_timestep_begin(struct sim *s, int l);
 void sim_timestep_end(struct sim *s);
 double sim_timestep(struct sim *s, int l);       /* both; returns dtnew[l] (collective) */
 void sim_potential_energy(struct sim *s, int l); /* report.c: epot sum, rho_max */
-void sim_report_begin(struct sim *s);            /* report.c: empty sums of a coarse step */
-void sim_report(struct sim *s, int l);           /* report.c: step lines */
+/* report.c: what the square of the acceleration of a cell is times, in that sum */
+double sim_energy_factor(const struct sim *s, int l);
+void sim_report_begin(struct sim *s);  /* report.c: empty sums of a coarse step */
+void sim_report(struct sim *s, int l); /* report.c: step lines */
 void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);

@@ -36,7 +36,8 @@ enum {
     TIME = SET_TIME,
     ALL = GAS | PHI | OLD | FORCE | RHO | FLAG,
     SELF = IF_GRAVITY | IF_SELF_GRAVITY,
-    PULLED = IF_GAS | IF_GRAVITY
+    PULLED = IF_GAS | IF_GRAVITY,
+    GRAV_THERE = GPU_POISSON | OWN_THERE
 };
 
 /* clang-format off */
@@ -53,16 +54,17 @@ static const struct phase STEP[] = {
                                                             ALL | PARTS,  0,          GAS | PARTS),
     ROW(black_holes, "sinks",        IF_BASE | IF_GAS | IF_HOLES | AT_HOME,
                                                             ALL | PARTS,  0,                GAS),
-    ROW(keep_phi,    "particles",    IF_GRAVITY,            0,            PHI,              OLD),
-    ROW(deposit,     "rho",          IF_GRAVITY,            PARTS,  GAS | FINER(GAS),  RHO | DENSE),
+    GPU(keep_phi,    "particles",    IF_GRAVITY | GRAV_THERE, 0,          PHI,              OLD),
+    GPU(deposit,     "rho",          IF_GRAVITY | GRAV_THERE,
+                                                            PARTS,  GAS | FINER(GAS),  RHO | DENSE),
     ROW(hand_down,   "particles",    IF_PARTS,              PARTS,        0,         NEXT(PARTS)),
     GPU(unkick_gas,  "poisson",      PULLED | WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),
-    ROW(poisson,     "poisson",      SELF,                  RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
-    ROW(first_phi,   SAME,           IF_GRAVITY | IF_FIRST, 0,            PHI,              OLD),
-    ROW(force,       "poisson",      IF_GRAVITY,            0,      PHI | UP(PHI | OLD),    FORCE),
+    GPU(poisson,     "poisson",      SELF | GRAV_THERE,     RHO,    UP(PHI | OLD),  PHI | UP(TIME)),
+    GPU(first_phi,   SAME,           IF_GRAVITY | IF_FIRST | GRAV_THERE, 0, PHI,            OLD),
+    GPU(force,       "poisson",      IF_GRAVITY | GRAV_THERE, 0,    PHI | UP(PHI | OLD),    FORCE),
     ROW(pull_sinks,  "sinks", SELF | IF_SINKS | ON_GHOSTS,  FORCE | RHO,  0,                FORCE),
-    ROW(energy,      "poisson",      IF_GRAVITY,            RHO | FORCE,  0,                0),
+    GPU(energy,      "poisson",      IF_GRAVITY | GRAV_THERE, RHO | FORCE, 0,               0),
     ROW(kick_parts,  SAME,   IF_GRAVITY | IF_PARTS | WORK,  PARTS,   FORCE | UP(FORCE),     PARTS),
     GPU(kick_gas,    SAME,           PULLED | WORK | ON_GHOSTS | GPU_HYDRO,
                                                             GAS | FORCE,  0,                GAS),

@@ -2,12 +2,13 @@
 sizes, or where the domains are.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
-                                levels) or cooling (the same with cooling); VARIANTS: few, tiles,
-                                ghosts, transports, windows, device or all
+                                levels), cooling (the same with cooling) or collapse (gas and
+                                gravity, 3 levels); VARIANTS: few, tiles, ghosts, transports,
+                                windows, device or all
 
-device: gas on an emulated device (gpu_hydro), whose orders come from several seeds; with seeds
-other than 0 also with check_ghosts: no phase reads a field where it is not the newest. On a
-GPU where tests/gpu/run says so.
+device: gas and gravity on an emulated device (gpu_hydro, gpu_poisson), whose orders come from
+several seeds; with seeds other than 0 also with check_ghosts: no phase reads a field where it is
+not the newest. On a GPU where tests/gpu/run says so.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -25,6 +26,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo tiles tier=check timeout=120
 # test: sedov device tier=check timeout=120 ranks=2
 # test: cosmo device tier=check timeout=240 ranks=2
+# test: collapse device tier=check timeout=240 ranks=2
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
@@ -147,9 +149,59 @@ n_star=1.
 /
 """
 
+# Gas alone that falls together, some of it at a boundary of a refined level.
+COLLAPSE = """
+&RUN_PARAMS
+hydro=.true.
+poisson=.true.
+nsubcycle=1,1,2
+nstepmax=5
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=7
+nexpand=1
+/
+&INIT_PARAMS
+nregion=3
+region_type(1)='square'
+region_type(2)='square'
+region_type(3)='square'
+x_center=0.5,0.53,0.6
+y_center=0.5,0.48,0.45
+z_center=0.5,0.51,0.5
+length_x=10.0,0.3,0.12
+length_y=10.0,0.3,0.12
+length_z=10.0,0.3,0.12
+exp_region=10.0,2.0,2.0
+d_region=0.01,1.0,8.0
+p_region=0.001,0.001,0.001
+/
+&OUTPUT_PARAMS
+foutput=4
+noutput=1
+tout=100.0
+/
+&HYDRO_PARAMS
+gamma=1.6666667
+courant_factor=0.8
+slope_type=1
+riemann='hllc'
+/
+&POISSON_PARAMS
+epsilon=1d-5
+/
+&REFINE_PARAMS
+m_refine=2.0,2.0,0.4
+mass_sph=6.103515625e-5
+interpol_var=1
+interpol_type=0
+/
+"""
+
+CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING, 'collapse': COLLAPSE}
 # tests/gpu/run: cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
-CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING}
 # (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first is what the
 # others are compared with. windows: ranks of a node, 0: all, or off (exchange_shared)
 VARIANTS = {
@@ -182,7 +234,7 @@ def run_variant(case, variant, which):
     windows = transport.pop() if len(transport) == 2 else 0
     folder = '_'.join([case] + [str(x) for x in variant])
     os.makedirs(folder)
-    if case != 'sedov':
+    if 'initfile' in CASES[case]:
         os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
     settings = ['run_params/ordering=' + ordering, 'run_params/nremap=%d' % nremap,
                 'hydro_params/tile_depth=%d' % tiles]
@@ -191,7 +243,8 @@ def run_variant(case, variant, which):
     if windows not in (0, 'off'):
         os.environ['PTAH_NODE_RANKS'] = str(windows)
     if seed is not None:
-        settings += ['run_params/gpu_hydro=.true.', "run_params/gpu_device='%s'" % DEVICE,
+        settings += ['run_params/gpu_hydro=.true.', 'run_params/gpu_poisson=.true.',
+                     "run_params/gpu_device='%s'" % DEVICE,
                      'run_params/gpu_seed=%d' % seed]
     if seed:
         settings += ['run_params/check_ghosts=.true.']
@@ -207,7 +260,7 @@ def run_variant(case, variant, which):
 
 def main():
     case, which = sys.argv[1:]
-    if case != 'sedov':
+    if 'initfile' in CASES[case]:
         ptah.unpack_ics('.', 'ic_32')
     v = ptah.Verdict()
     reference = None
