@@ -9,7 +9,7 @@ void pk_batch_begin(struct pk_batch *b, const struct comm *c, struct pk *pk)
 {
     *b = (struct pk_batch){.c = c, .pk = pk};
     if (pk) b->item = mem_new(sizeof *b->item * ITEMS, "pk batch");
-    sum_init(&b->total);
+    sum_batch_begin(&b->total);
 }
 
 /* All ranks, whether or not they have items. Returns whether any rank continues. */
@@ -24,7 +24,7 @@ static bool deliver(struct pk_batch *b, bool go_on)
 
 void pk_batch_put(struct pk_batch *b, const struct pk_item *item)
 {
-    sum_add(&b->total, item->m);
+    sum_batch_add(&b->total, item->m);
     if (!b->pk) return;
     b->item[b->n++] = *item;
     if (b->n == ITEMS) deliver(b, true);
@@ -35,6 +35,7 @@ double pk_batch_end(struct pk_batch *b)
     bool more = b->pk != NULL;
     while (more) more = deliver(b, false);
     FREE(b->item);
-    comm_sum(b->c, &b->total);
-    return sum_get(&b->total);
+    sum_batch_end(&b->total);
+    comm_sum(b->c, &b->total.sum);
+    return sum_get(&b->total.sum);
 }

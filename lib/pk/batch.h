@@ -10,7 +10,7 @@ struct pk_batch {
     struct pk *pk; /* NULL: only add up the mass */
     struct pk_item *item;
     int64_t n;
-    struct sum total;
+    struct sum_batch total;
 };
 
 void pk_batch_begin(struct pk_batch *b, const struct comm *c, struct pk *pk);

@@ -207,11 +207,13 @@ static inline __attribute__((always_inline)) void points_add(const struct pk *p,
                                                              const int order)
 {
     struct points q;
+    double unit[POINTS];
+    for (int k = 0; k < n; k++) unit[k] = it[k].m / p->quantum;
     for (int h = 0; h < 1 + (p->par.interlace && it->size != PK_SAMPLE); h++) {
         points_find(p, n, it, h, order, &q);
         for (int s = 0; s < STRIDE; s++)
             for (int k = s; k < n; k += STRIDE)
-                point_add(p, crew, &q, k, it[k].m / p->quantum, order, p->mass[it[k].mesh][h]);
+                point_add(p, crew, &q, k, unit[k], order, p->mass[it[k].mesh][h]);
     }
 }
 
@@ -286,8 +288,9 @@ static void assign_all(struct pk *p, int64_t n, const struct pk_item *item)
 {
     double widest = 0;
     for (int64_t i = 0; i < n; i++) {
-        widest = fmax(widest, item[i].size);
-        need_mesh(p, item[i].mesh, item[i].size == PK_SAMPLE);
+        widest = item[i].size > widest ? item[i].size : widest;
+        if (i == 0 || item[i].mesh != item[i - 1].mesh || !same_kind(&item[i - 1], &item[i]))
+            need_mesh(p, item[i].mesh, item[i].size == PK_SAMPLE);
         p->taken += fabs(item[i].m);
     }
     if (!(p->taken <= 2 * p->most)) return; /* cells could overflow: 2^62 units */
@@ -376,15 +379,29 @@ static void send_batch(struct pk *p, int64_t n, const struct pk_item *item)
     FREE(hit);
 }
 
+/* Sums of masses, of items of one kind on one mesh. */
+static void count_masses(struct pk *p, int n, const struct pk_item *item)
+{
+    double m[SUM_BATCH], m2[SUM_BATCH], zero = 0;
+    for (int i = 0; i < n; i++) {
+        const double *x = item[i].x;
+        zero += 0 * x[0] + 0 * x[1] + 0 * x[2] + 0 * item[i].m;
+        m[i] = item[i].m;
+        m2[i] = item[i].size == 0 ? m[i] * m[i] : 0; /* a lattice has no shot noise */
+    }
+    BUG_ON(item->mesh < 0 || item->mesh >= p->nmesh || zero != 0); /* NaN: not finite */
+    sum_add_many(&p->m[item->mesh], n, m);
+    if (item->size == PK_SAMPLE) p->sampled |= 1u << item->mesh;
+    if (item->size <= 0) sum_add_many(&p->m2[item->mesh], n, m2);
+}
+
 void pk_add(struct pk *p, int64_t n, const struct pk_item *item)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const double *x = item[i].x;
-        BUG_ON(item[i].mesh < 0 || item[i].mesh >= p->nmesh ||
-               !(isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]) && isfinite(item[i].m)));
-        sum_add(&p->m[item[i].mesh], item[i].m);
-        if (item[i].size == PK_SAMPLE) p->sampled |= 1u << item[i].mesh;
-        if (item[i].size == 0) sum_add(&p->m2[item[i].mesh], item[i].m * item[i].m);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && end < i + SUM_BATCH && same_kind(&item[i], &item[end]) &&
+                          item[end].mesh == item[i].mesh;)
+            end++;
+        count_masses(p, (int)(end - i), &item[i]);
     }
     if (p->c->size == 1) {
         assign_all(p, n, item);
