@@ -13,7 +13,7 @@ enum {
     DEV_MISSING = -16,                  /* slots: this − row of a missing oct */
     DEV_OWN_CELLS = 8 << 3 * DEV_DEPTH, /* cells of a tile */
     DEV_THREADS = 256,
-    GODUNOV_THREADS = 512
+    GODUNOV_THREADS = 384 /* fewer registers, for more of them, spill (docs/gpu.md) */
 };
 
 /* One own oct after the other: whether a tile begins with it. */

@@ -2,7 +2,8 @@
  *
  *     device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]
  *     device KIND levels LEVEL        a complete level with two finer ones in a ball
- *     device KIND poisson LEVEL       one solve of a complete periodic level, and its force
+ *     device KIND poisson LEVEL       a solve of a complete periodic level, and its force; V-cycle:
+ *                                     the time of all, by cycles
  *     device KIND bus                 copies, and how long a launch takes
  *
  * KIND: cuda or host (gpu_device); cpu: what the CPU does instead. Rows on stdout, tab-separated:
@@ -249,8 +250,11 @@ static void poisson(struct bench *x, int l)
     if (x->dev) fail_if(mirror_home(&x->mirror, m, true));
     printf("kernel\tlevel\tlaunches\tms\tcells\tcells_s\tbytes_s\n");
     table_print(&x->table[l], l);
-    printf("# solve and force, all levels: %.3f ms; %d cycles, %.4g cells/s in a cycle\n",
-           1e3 * x->seconds, rep.cycles, (double)x->table[l].cells * rep.cycles / x->seconds);
+    if (x->dev)
+        printf("V-cycle\t%d\t%d\t%.4f\t%lld\t%.4g\t0\n", l, rep.cycles,
+               1e3 * x->seconds / rep.cycles, (long long)x->table[l].cells,
+               (double)x->table[l].cells * rep.cycles / x->seconds);
+    printf("# solve and force, all levels: %.3f ms\n", 1e3 * x->seconds);
     printf("# digest %016llx\n", (unsigned long long)digest(m, FLD_PHI, FLD_FZ - FLD_PHI + 1));
     if (x->dev) {
         dev_stream_free(&x->stream);

@@ -24,11 +24,12 @@ import ptah  # noqa: E402
 
 # Most registers, bytes of stack and of spills, least occupancy in percent, by the beginning of the
 # name; others: OTHERS.
-# godunov: sm_80 has shared memory for one block a multiprocessor only. gas_missing interpolates all
-# variables of seven cells, for few octs. parts_kick and parts_move look for the eight cells of a
-# cloud at the same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and
-# phi_beyond eight cells: all read memory and do little else.
-LIMITS = {'godunov': (64, 700, 1000, 25), 'gas_missing': (128, 5400, 0, 25),
+# godunov: half occupancy, by blocks of 512 threads, was measured to be slower (docs/gpu.md); sm_80
+# has shared memory for one block a multiprocessor only. gas_missing interpolates all variables of
+# seven cells, for few octs. parts_kick and parts_move look for the eight cells of a cloud at the
+# same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
+# eight cells: all read memory and do little else.
+LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'parts_deposit': (96, 0, 0, 25), 'parts_kick': (128, 0, 0, 25),
           'parts_move': (128, 0, 0, 25), 'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
           'phi_guess': (80, 0, 0, 37), 'phi_beyond': (80, 0, 0, 37), 'phi_energy': (80, 0, 0, 37)}

@@ -361,7 +361,7 @@ static void test_limits(void)
         not += !fits;
         device_close(&d);
     }
-    CHECK(fits && not > 3, "%d", not );
+    CHECK(fits && (not > 3 || strcmp(test_device(), "host") != 0), "%d", not );
     mesh_fini(&m);
 }
 
