@@ -23,6 +23,7 @@ static enum err gas_begin(struct sim *s)
         return OK;
     }
     TRY(hydro_dev_new(&d->gas, d->mirror));
+    TRY(ghost_dev_new(&d->ghosts, d->dev, d->stream));
     d->on |= GPU_HYDRO;
     log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
     return OK;
@@ -78,6 +79,7 @@ void sim_device_close(struct sim *s)
     dev_stream_free(&d->stream); /* waits */
     hydro_dev_free(&d->gas);
     grav_dev_free(&d->grav);
+    ghost_dev_free(&d->ghosts);
     if (d->mirror) mirror_fini(d->mirror);
     FREE(d->mirror);
     dev_close(&d->dev);
@@ -116,15 +118,58 @@ enum err sim_device_home(struct sim *s, bool alone)
     return s->device.mirror ? mirror_home(s->device.mirror, &s->mesh, alone) : OK;
 }
 
+static int gas_there(const struct sim *s, int l, void **arr, size_t *stride)
+{
+    const struct mesh *image = s->device.mirror->image;
+    for (int v = 0; v < s->mesh.nvar; v++) {
+        arr[v] = image->lev[l].fld[FLD_U + v];
+        stride[v] = sizeof image->lev[l].fld[FLD_U + v][0];
+    }
+    return s->mesh.nvar;
+}
+
+enum err sim_device_fill_begin(struct sim *s, int l, bool *begun)
+{
+    struct sim_device *d = &s->device;
+    struct ghost_dev_plan *plan;
+    void *arr[NVAR_MAX];
+    size_t stride[NVAR_MAX];
+    *begun = false;
+    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_U + GAS_ENERGY, PLACE_HOST))
+        return OK;
+    enum err err = sim_device_need(s, l, SET_GAS, PLACE_DEVICE);
+    if (err == OK) err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
+    if (err == OK)
+        err = ghost_dev_rows_begin(&d->gas_fill, d->ghosts, &s->comm, COMM_BULK_DP, plan,
+                                   gas_there(s, l, arr, stride), arr, stride);
+    if (err != OK) return sim_device_off(s);
+    d->filled = l;
+    *begun = true;
+    return OK;
+}
+
+void sim_device_fill_end(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    void *arr[NVAR_MAX];
+    size_t stride[NVAR_MAX];
+    if (!d->gas_fill.of) return;
+    ghost_dev_rows_end(&d->gas_fill, gas_there(s, d->filled, arr, stride), arr, stride);
+    ghosts_set(&s->mesh, d->filled, SET_GAS, true);
+    sim_device_wrote(s, d->filled, SET_GAS, PLACE_DEVICE);
+}
+
 enum err sim_device_off(struct sim *s)
 {
     struct sim_device *d = &s->device;
     log_info(" %s: from now on all runs on the CPU", err_message());
+    sim_device_fill_end(s);
     TRY(sim_device_home(s, true));
     TRY(dev_wait(d->stream));
     d->on = 0;
     hydro_dev_free(&d->gas);
     grav_dev_free(&d->grav);
+    ghost_dev_free(&d->ghosts);
     return OK;
 }
 

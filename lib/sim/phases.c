@@ -109,6 +109,9 @@ enum err step_kick_gas(struct sim *s, int l, int icount)
 enum err step_send_gas(struct sim *s, int l, int icount)
 {
     if (ghosts_valid(&s->mesh, l, SET_GAS)) return OK;
+    bool begun = false;
+    if (s->comm.size > 1) TRY(sim_device_fill_begin(s, l, &begun));
+    if (begun) return OK;
     if (s->comm.size > 1) TRY(sim_device_need(s, l, SET_GAS, PLACE_HOST));
     ghost_fill_hydro_begin(&s->gas_fill, &s->comm, &s->mesh, l);
     return OK;
@@ -117,6 +120,7 @@ enum err step_send_gas(struct sim *s, int l, int icount)
 void sim_receive_gas(struct sim *s)
 {
     struct level *lv = s->gas_fill.lv;
+    sim_device_fill_end(s);
     ghost_fill_end(&s->gas_fill);
     if (lv && s->comm.size > 1) sim_device_wrote(s, lv->level, SET_GAS, PLACE_HOST);
 }
@@ -288,8 +292,8 @@ enum err there_godunov(struct sim *s, int l, int icount, bool *done)
 {
     struct sim_device *d = &s->device;
     struct mesh *m = &s->mesh;
-    if (sinks_any(s->sinks) && s->sinks->round[l].change.n > 0) return OK;
     sim_receive_gas(s);
+    if (sinks_any(s->sinks) && s->sinks->round[l].change.n > 0) return OK;
     if (s->refine.frozen)
         TRY(kick(s, l, false, 0.5, done)); /* no fluxes in this step */
     else

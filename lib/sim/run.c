@@ -145,7 +145,7 @@ enum err sim_run(struct sim *s)
         sim_report_step_time(s);
         sim_profile_step(s);
     }
-    ghost_fill_end(&s->gas_fill); /* if the run ended within a step */
+    sim_receive_gas(s); /* if the run ended within a step */
     log_live(NULL);
     if (s->end.broken)
         FAIL(ERR_LIMIT,

@@ -13,6 +13,7 @@
 #include "dom/adapt.h"
 #include "dom/domain.h"
 #include "dom/ghost.h"
+#include "dom/ghost_dev.h"
 #include "grav/grav.h"
 #include "grav/grav_dev.h"
 #include "hydro/hydro.h"
@@ -179,7 +180,10 @@ struct sim_device {
     unsigned on;           /* GPU_… (sim/phase.h): the phases that run there */
     struct hydro_dev *gas; /* with GPU_HYDRO */
     struct grav_dev *grav; /* with GPU_POISSON */
-    double bytes, steps;   /* of the gas of own octs, by level steps; coarse steps */
+    struct ghost_dev *ghosts;
+    struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
+    int filled;
+    double bytes, steps; /* of the gas of own octs, by level steps; coarse steps */
 };
 
 struct sim_end {
@@ -261,6 +265,10 @@ MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int place
 void sim_device_wrote(struct sim *s, int l, field_set set, int place);
 /* device.c: all fields at the host; alone: before host code changes any of them, or the mesh. */
 MUST_USE enum err sim_device_home(struct sim *s, bool alone);
+/* device.c: ghosts of the gas of level l, if its newest copy is on the device: *begun; and their
+ * arrival, if any are on their way (collective) */
+MUST_USE enum err sim_device_fill_begin(struct sim *s, int l, bool *begun);
+void sim_device_fill_end(struct sim *s);
 /* device.c: the device lacks memory: from now on all runs on the CPU. An error: it failed. */
 MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: as hydro_edge_begin and _end, where the gas is */
