@@ -50,7 +50,7 @@ enum err zoom_set_open(struct zoom_set *s, int ndir, char *const dirs[], bool de
     for (int i = 0; i < ndir; i++) TRY_OUT(find_dirs(d, dirs[i]));
     TRY_OUT(number_levels(d));
     for (int i = 0; i < d->n; i++) path[i] = d->at[i].path;
-    TRY_OUT(ics_grafic_open(&s->g, d->at[0].level, d->n, path, true, 0, 1, &ALONE));
+    TRY_OUT(ics_grafic_open(&s->g, d->at[0].level, d->n, path, true, true, 0, 1, &ALONE));
     open = true;
     for (int i = 0; i < d->n; i++) {
         int l = d->at[i].level;

@@ -52,10 +52,12 @@ struct ics_grafic {
 /* Reads the headers of dirs[i], level levelmin + i, and checks that the levels fit together.
  * aexp_ini < 1: the run starts there, and velocities, overdensities and displacements are scaled by
  * the growing mode; else it starts at the smallest astart. (RAMSES does not scale ic_posc*
- * displacements.) omega_b: 0 without hydro. cosmo = false: files ic_d, ic_u, ic_v, ic_w, ic_p in
- * code units, gas only. g is zeroed before, but for par.ramses, which is kept. (collective) */
+ * displacements.) omega_b: 0 without hydro. Without gas, one level may have fewer cells than
+ * levelmin: particles on a finer base mesh; g->levelmin is theirs. cosmo = false: files ic_d, ic_u,
+ * ic_v, ic_w, ic_p in code units, gas only. g is zeroed before, but for par.ramses, which is kept.
+ * (collective) */
 MUST_USE enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev,
-                                  const char *const dirs[], bool cosmo, double omega_b,
+                                  const char *const dirs[], bool cosmo, bool gas, double omega_b,
                                   double aexp_ini, const struct comm *c);
 void ics_grafic_close(struct ics_grafic *g);
 bool ics_grafic_has(const struct ics_grafic *g, int l); /* level l has files */

@@ -19,6 +19,7 @@ static const double M_H = 1.6605390e-24, K_B = 1.3806490e-16; /* RAMSES's cgs va
 
 static enum err read_heads(const char *const dirs[], int nlev, bool cosmo,
                            struct grafic_head *head);
+static int particle_level(const struct grafic_head *h, int level);
 static enum err take_levels(struct ics_grafic *g, const char *const dirs[],
                             const struct grafic_head *head);
 static enum err take_geometry(const struct ics_grafic *g, int l, const char *dir,
@@ -35,7 +36,8 @@ static enum err refmap_local(const struct ics_grafic *g, const struct mesh *m, i
                              unsigned char (*map)[8]);
 
 enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const char *const dirs[],
-                         bool cosmo, double omega_b, double aexp_ini, const struct comm *c)
+                         bool cosmo, bool gas, double omega_b, double aexp_ini,
+                         const struct comm *c)
 {
     struct grafic_head head[LEVEL_MAX + 2];
     BUG_ON(nlev < 1 || levelmin < 1 || levelmin + nlev - 1 > LEVEL_MAX);
@@ -46,6 +48,7 @@ enum err ics_grafic_open(struct ics_grafic *g, int levelmin, int nlev, const cha
     memset(head, 0, sizeof head);
     TRY(err_agree(c, c->rank == 0 ? read_heads(dirs, nlev, cosmo, head) : OK));
     comm_bcast(c, head, sizeof head, 0);
+    if (cosmo && !gas && nlev == 1) g->levelmin = g->levelmax = particle_level(head, levelmin);
     enum err err = take_levels(g, dirs, head);
     if (err == OK && cosmo) err = take_cosmology(g, head, omega_b, aexp_ini);
     if (err != OK) ics_grafic_close(g);
@@ -90,6 +93,16 @@ static enum err read_heads(const char *const dirs[], int nlev, bool cosmo, struc
         grafic_close(&f);
     }
     return OK;
+}
+
+/* The level of files of one level: particles alone may be coarser than the mesh. What does not fill
+ * the box of a coarser level is said of `level`. */
+static int particle_level(const struct grafic_head *h, int level)
+{
+    bool cube = h->n[0] == h->n[1] && h->n[0] == h->n[2];
+    for (int l = 1; l < level && cube; l++)
+        if (h->n[0] == (int64_t)1 << l) return l;
+    return level;
 }
 
 static enum err take_levels(struct ics_grafic *g, const char *const dirs[],

@@ -1,8 +1,9 @@
 /* ics_part: dark matter from GRAFIC2 files or text (symbols as in ics_grafic.c).
  *
- * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m). Its position is
- * the cell's centre displaced by ψ = g ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart)
- * H0/astart) / box, and moves at F(aexp) times the latter. */
+ * Each leaf cell of the initial mesh is one particle of mass 2^-3l (1 - Ω_b/Ω_m), or each cell of
+ * the files if the base mesh is finer. Its position is the cell's centre displaced by ψ = g
+ * ic_posc/box (Mpc/h), or by Zel'dovich's ψ = g v / (F(astart) H0/astart) / box, and moves at
+ * F(aexp) times the latter. */
 #include <math.h>
 #include <string.h>
 
@@ -16,12 +17,13 @@ static const char *const POS[3] = {"ic_poscx", "ic_poscy", "ic_poscz"};
 static enum err particles_local(const struct ics_grafic *g, const struct mesh *m, struct parts *p);
 static enum err particles_level(const struct ics_grafic *g, const struct mesh *m, int l,
                                 struct parts *p);
-static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s,
-                            double (*val)[8], struct parts *p);
-static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s,
-                            double (*val)[8], struct parts *p);
-static int64_t leaf_count(const struct level *lv);
-static void leaf_take(const struct level *lv, double (*val)[8], double *out);
+static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
+                            const struct ics_layers *s, double (*val)[8], struct parts *p);
+static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
+                            const struct ics_layers *s, double (*val)[8], struct parts *p);
+static int64_t source_count(const struct mesh *m, const struct level *lv);
+static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8],
+                        double *out);
 static int64_t cell_rank(const struct ics_grafic *g, int l, okey key, int c);
 static void append_begin(struct parts *p, int64_t n, int levelmin);
 
@@ -63,7 +65,7 @@ static enum err particles_local(const struct ics_grafic *g, const struct mesh *m
                  "on none",
                  g->lev[l].dir, g->lev[l - 1].dir);
     }
-    if (g->levelmax < m->levelmax && m->lev[g->levelmax + 1].nown > 0)
+    if (g->levelmax >= m->levelmin && g->levelmax < m->levelmax && m->lev[g->levelmax + 1].nown > 0)
         FAIL(ERR_PARAM,
              "the mesh has level %d before particles are made, but initial conditions end with "
              "level %d (%s)",
@@ -78,17 +80,23 @@ static enum err particles_level(const struct ics_grafic *g, const struct mesh *m
     const struct level *lv = &m->lev[l];
     struct ics_layers s;
     enum err err = OK;
-    int64_t n = leaf_count(lv);
+    int64_t n = source_count(m, lv);
     double(*val)[8] = mem_new(sizeof *val * (size_t)lv->nown + 1, "ics values");
     TRY_OUT(ics_layers_new(g, m, l, &s));
-    append_begin(p, n, g->levelmin);
-    TRY_OUT(phase_space(g, &s, val, p));
-    TRY_OUT(mass_and_id(g, &s, val, p));
+    append_begin(p, n, m->levelmin);
+    TRY_OUT(phase_space(g, m, &s, val, p));
+    TRY_OUT(mass_and_id(g, m, &s, val, p));
     p->n += n;
 out:
     ics_layers_free(&s);
     mem_free(val);
     return err;
+}
+
+/* Cells that become particles: leaves, and all cells of levels that the base mesh covers. */
+static bool is_source(const struct mesh *m, const struct level *lv, lidx i, int c)
+{
+    return lv->level < m->levelmin || lv->child[i][c] < 0;
 }
 
 /* Room for n particles after p->n, with the columns that are equal for all of them. The caller adds
@@ -104,22 +112,22 @@ static void append_begin(struct parts *p, int64_t n, int levelmin)
     }
 }
 
-static void leaf_centers(const struct level *lv, int d, double *out)
+static void source_centers(const struct mesh *m, const struct level *lv, int d, double *out)
 {
     double dx = ldexp(1, -lv->level);
     for (lidx i = 0; i < lv->nown; i++) {
         int64_t k[3];
         okey_coords(lv->key[i], k);
         for (int c = 0; c < 8; c++)
-            if (lv->child[i][c] < 0) *out++ = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
+            if (is_source(m, lv, i, c)) *out++ = ((double)(2 * k[d] + (c >> d & 1)) + 0.5) * dx;
     }
 }
 
-static enum err phase_space(const struct ics_grafic *g, const struct ics_layers *s,
-                            double (*val)[8], struct parts *p)
+static enum err phase_space(const struct ics_grafic *g, const struct mesh *m,
+                            const struct ics_layers *s, double (*val)[8], struct parts *p)
 {
     const struct ics_level *ic = s->ic;
-    int64_t n = leaf_count(s->lv);
+    int64_t n = source_count(m, s->lv);
     double dx = ldexp(1, -s->lv->level), rate = cosmo_vfact(&g->par, g->par.aexp_ini);
     int files = 0;
     for (int d = 0; d < 3; d++) files += grafic_exists(ic->dir, POS[d]);
@@ -131,18 +139,18 @@ static enum err phase_space(const struct ics_grafic *g, const struct ics_layers 
     for (int d = 0; d < 3; d++) {
         double *x = p->x[d] + p->n, *v = p->v[d] + p->n;
         TRY(ics_field_read(s, VEL[d], GRAFIC_REAL, val));
-        leaf_take(s->lv, val, v);
+        source_take(m, s->lv, val, v);
         /* displacement */
         for (int64_t i = 0; i < n; i++) v[i] = ic->growth * dx / ic->dx * v[i] / ic->vfact;
         if (files) {
             TRY(ics_field_read(s, POS[d], GRAFIC_REAL, val));
-            leaf_take(s->lv, val, x);
+            source_take(m, s->lv, val, x);
             for (int64_t i = 0; i < n; i++) x[i] = ic->growth * (x[i] / g->par.boxlen_ini);
         } else {
             memcpy(x, v, sizeof *x * (size_t)n);
         }
         double *center = mem_new(sizeof *center * (size_t)n + 1, "ics values");
-        leaf_centers(s->lv, d, center);
+        source_centers(m, s->lv, d, center);
         for (int64_t i = 0; i < n; i++) {
             x[i] = center[i] + x[i];
             x[i] = x[i] < 0 ? x[i] + 1 : x[i] >= 1 ? x[i] - 1 : x[i];
@@ -153,41 +161,41 @@ static enum err phase_space(const struct ics_grafic *g, const struct ics_layers 
     return OK;
 }
 
-static enum err mass_and_id(const struct ics_grafic *g, const struct ics_layers *s,
-                            double (*val)[8], struct parts *p)
+static enum err mass_and_id(const struct ics_grafic *g, const struct mesh *m,
+                            const struct ics_layers *s, double (*val)[8], struct parts *p)
 {
     const struct level *lv = s->lv;
-    int64_t n = leaf_count(lv), at = p->n;
+    int64_t n = source_count(m, lv), at = p->n;
     double cell = ldexp(1, -3 * lv->level), dark = 1 - g->par.omega_b / g->par.omega_m;
     bool given = grafic_exists(s->ic->dir, "ic_massc");
     if (given) {
         TRY(ics_field_read(s, "ic_massc", GRAFIC_REAL, val));
-        leaf_take(lv, val, p->m + at);
+        source_take(m, lv, val, p->m + at);
     }
     for (int64_t i = at; i < at + n; i++) p->m[i] = cell * (given ? p->m[i] : dark);
     given = grafic_exists(s->ic->dir, "ic_particle_ids");
     if (given) TRY(ics_field_read(s, "ic_particle_ids", GRAFIC_ID, val));
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++)
-            if (lv->child[i][c] < 0)
+            if (is_source(m, lv, i, c))
                 p->id[at++] = given ? (int64_t)val[i][c]
                                     : cell_rank(g, lv->level, lv->key[i], c) + 1;
     return OK;
 }
 
-static int64_t leaf_count(const struct level *lv)
+static int64_t source_count(const struct mesh *m, const struct level *lv)
 {
     int64_t n = 0;
     for (lidx i = 0; i < lv->nown; i++)
-        for (int c = 0; c < 8; c++) n += lv->child[i][c] < 0;
+        for (int c = 0; c < 8; c++) n += is_source(m, lv, i, c);
     return n;
 }
 
-static void leaf_take(const struct level *lv, double (*val)[8], double *out)
+static void source_take(const struct mesh *m, const struct level *lv, double (*val)[8], double *out)
 {
     for (lidx i = 0; i < lv->nown; i++)
         for (int c = 0; c < 8; c++)
-            if (lv->child[i][c] < 0) *out++ = val[i][c];
+            if (is_source(m, lv, i, c)) *out++ = val[i][c];
 }
 
 /* Index of a cell among those of all files, from 0: levels one after the other, each in the order

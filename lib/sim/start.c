@@ -86,9 +86,12 @@ static enum err start_files(struct start *st)
     if (n == 0) FAIL(ERR_PARAM, "init_params/filetype='grafic' needs initfile(1)='directory'");
     TRY(err_agree(&s->comm, check_mask(st, n, dirs)));
     st->files.par.ramses = s->par->run.ramses_cosmology;
-    TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo,
+    TRY(ics_grafic_open(&st->files, s->mesh.levelmin, n, dirs, s->par->run.cosmo, s->mesh.hydro,
                         s->mesh.hydro ? p->omega_b : 0, p->aexp_ini, &s->comm));
     if (!s->par->run.cosmo) return OK;
+    if (st->files.levelmax < s->mesh.levelmin)
+        log_info(" Particles of %d^3 cells on a base mesh of %d^3", 1 << st->files.levelmax,
+                 1 << s->mesh.levelmin);
     s->cosmo_par = st->files.par;
     s->refine.mass_sph = ics_grafic_mass_sph(&st->files);
     TRY(sim_cosmology(s));
@@ -315,12 +318,11 @@ static enum err start_expect(struct start *st)
     struct sim *s = st->s;
     const struct param_init *p = &s->par->init;
     for (int l = 1; l <= s->mesh.levelmin; l++) s->noct[l] = (int64_t)1 << 3 * (l - 1);
-    for (int l = s->mesh.levelmin; st->grafic && l <= s->mesh.levelmax; l++) {
+    for (int l = st->files.levelmin; st->grafic && l <= st->files.levelmax; l++) {
         const int32_t *n = st->files.lev[l].n;
-        if (!ics_grafic_has(&st->files, l)) break;
         int64_t cells = (int64_t)n[0] * n[1] * n[2];
         s->noct[l] = cells / 8;
-        if (s->par->run.pic) s->diag.particles += cells - (l > s->mesh.levelmin ? cells / 8 : 0);
+        if (s->par->run.pic) s->diag.particles += cells - (l > st->files.levelmin ? cells / 8 : 0);
     }
     if (!s->par->run.pic) return OK;
     TRY(sim_star_columns(s));

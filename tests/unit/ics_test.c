@@ -597,6 +597,11 @@ static double gas_error(const struct ics_grafic *g, const struct mesh *m, int l)
     return worst;
 }
 
+static enum err open_files(struct ics_grafic *g, int l, int n, double omega_b, double a)
+{
+    return ics_grafic_open(g, l, n, dir_list, true, true, omega_b, a, &ONE);
+}
+
 static void test_grafic_gas(void)
 {
     struct mesh m;
@@ -604,7 +609,7 @@ static void test_grafic_gas(void)
     fresh("bs");
     build(&m, 3, 0, 1, 3, 5);
     for (int early = 0; early < 2; early++) {
-        CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, early ? 0.012 : 10, &ONE) == OK);
+        CHECK(open_files(&g, 3, 2, 0.06, early ? 0.012 : 10) == OK);
         CHECK(near(g.par.boxlen_ini, 128 * 0.7, 1e-7) &&
               g.par.aexp_ini == (early ? 0.012 : (double)0.02f));
         CHECK(near(ics_grafic_mass_sph(&g), 0.2 / 4096, 1e-7) && ics_grafic_has(&g, 4) &&
@@ -614,13 +619,12 @@ static void test_grafic_gas(void)
             CHECK(gas_error(&g, &m, l) < 1e-6); /* float32 header against its own box length */
             unsigned char map[64][8];
             CHECK(ics_grafic_refmap(&g, &m, &ONE, l, map) == OK);
-            CHECK(map[0][0] == 1 && map[0][7] == 1 && map[0][1] == 0 && map[0][3] == 1 &&
-                  map[0][6] == 0);
+            CHECK(map[0][0] == 1 && map[0][7] == 1 && !map[0][1] && map[0][3] == 1 && !map[0][6]);
         }
         ics_grafic_close(&g);
     }
     mesh_fini(&m);
-    CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 10, &ONE) == OK);
+    CHECK(open_files(&g, 3, 2, 0.06, 10) == OK);
     build(&m, 3, 0, 1, 1, 5); /* leaves the files of level 4 */
     CHECK(says(ics_grafic_gas(&g, &m, &ONE, 4, &GAS), ERR_PARAM,
                "leaves the initial conditions of level 4"));
@@ -636,7 +640,7 @@ static void test_ranks(void)
     struct parts all, mine;
     fresh("p");
     part_init(&all);
-    CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 0.01, &ONE) == OK);
+    CHECK(open_files(&g, 3, 2, 0.06, 0.01) == OK);
     build(&whole, 3, 0, 1, 3, 5);
     for (int l = 3; l <= 4; l++) CHECK(ics_grafic_gas(&g, &whole, &ONE, l, &GAS) == OK);
     CHECK(ics_grafic_particles(&g, &whole, &ONE, &all) == OK);
@@ -710,7 +714,7 @@ static void test_particles(void)
         bool pos = way & 1, ids = way & 2;
         fresh(pos && ids ? "pi" : pos ? "p" : ids ? "i" : "");
         part_init(&p);
-        CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, way == 3 ? 0.01 : 10, &ONE) == OK);
+        CHECK(open_files(&g, 3, 2, 0.06, way == 3 ? 0.01 : 10) == OK);
         double growth = way == 3 ? cosmo_growth(&g.par, 0.01) / cosmo_growth(&g.par, (double)0.02f)
                                  : 1;
         CHECK(ics_grafic_particles(&g, &m, &ONE, &p) == OK);
@@ -734,28 +738,24 @@ static void test_grafic_misfits(void)
     struct ics_grafic g = {0};
     struct parts p;
     fresh("p");
-    CHECK(says(ics_grafic_open(&g, 4, 1, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
-               "levelmin = 4 needs 16"));
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0.9, 10, &ONE), ERR_PARAM, "omega_b"));
+    CHECK(says(open_files(&g, 4, 1, 0, 10), ERR_FORMAT, "levelmin = 4 needs 16"));
+    CHECK(says(open_files(&g, 3, 2, 0.9, 10), ERR_PARAM, "omega_b"));
     struct file h = {.n = {8, 8, 8}, .real = {8, 32, 32, 36, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
-               "offset 36 along z"));
+    CHECK(says(open_files(&g, 3, 2, 0, 10), ERR_FORMAT, "offset 36 along z"));
     h.real[3] = 72;
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
-               "along z are not within"));
+    CHECK(says(open_files(&g, 3, 2, 0, 10), ERR_FORMAT, "along z are not within"));
     h.real[3] = 32;
     h.real[0] = 16;
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT,
-               "cell size 16 should be 8"));
+    CHECK(says(open_files(&g, 3, 2, 0, 10), ERR_FORMAT, "cell size 16 should be 8"));
     h.real[0] = 8;
     h.real[5] = 0.31f;
     write_file(dirs[1], "ic_deltab", &h, delta, 4, false);
-    CHECK(says(ics_grafic_open(&g, 3, 2, dir_list, true, 0, 10, &ONE), ERR_FORMAT, "omega_m"));
+    CHECK(says(open_files(&g, 3, 2, 0, 10), ERR_FORMAT, "omega_m"));
     fresh("p");
-    CHECK(ics_grafic_open(&g, 3, 2, dir_list, true, 0.06, 10, &ONE) == OK);
+    CHECK(open_files(&g, 3, 2, 0.06, 10) == OK);
     build(&m, 3, 0, 1, 3, 5);
     part_init(&p);
     h = (struct file){.n = {8, 8, 7}, .real = {8, 32, 32, 32, 0.02f, 0.3f, 0.7f, 70}, .width = 4};
