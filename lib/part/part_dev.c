@@ -447,15 +447,15 @@ enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
     return OK;
 }
 
-static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int64_t end, int n,
-                         struct sum *sum)
+static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int64_t end,
+                         bool moments, int n, struct sum *sum)
 {
     int64_t digit[4][PART_SUM];
     if (end == first) return OK;
     TRY(part_dev_need(x, p, PLACE_DEVICE));
     dev_fill(x->stream, x->digit, 0, sizeof digit);
     dev_launch(x->stream, &parts_sums, least(blocks_of(end - first), SUMMERS),
-               &(struct parts_sums_args){view_of(x), first, end, n > 1, x->digit});
+               &(struct parts_sums_args){view_of(x), first, end, moments, x->digit});
     dev_get(x->stream, digit, x->digit, sizeof digit);
     TRY(dev_wait(x->stream));
     for (int j = 0; j < n; j++) {
@@ -468,10 +468,10 @@ static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int
 
 enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin)
 {
-    return add_sums(x, p, p->first[l], p->first[l + 1], 1, ekin);
+    return add_sums(x, p, p->first[l], p->first[l + 1], false, 1, ekin);
 }
 
-enum err part_dev_mass(struct part_dev *x, struct parts *p, struct sum sum[4])
+enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum)
 {
-    return add_sums(x, p, 0, p->n, 4, sum);
+    return add_sums(x, p, 0, p->n, true, n, sum);
 }

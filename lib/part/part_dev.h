@@ -40,8 +40,8 @@ MUST_USE enum err part_dev_move(struct part_dev *x, struct parts *p, const struc
                                 double dt);
 MUST_USE enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax);
 MUST_USE enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin);
-/* Adds mass and first moments of all particles but tracers. */
-MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, struct sum sum[4]);
+/* Adds the mass and, with n == 4, first moments of all particles but tracers. */
+MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum);
 
 /* The same sums on the device: lent until the next deposit. number NULL: not asked. */
 MUST_USE enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m,

@@ -77,7 +77,8 @@ static void total_mass(struct sim *s, struct sum sum[4])
 {
     bool bounded = false;
     for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
-    add_particle_mass(&s->parts, bounded ? 4 : 1, sum);
+    if (!sim_parts_mass(s, bounded ? 4 : 1, sum))
+        add_particle_mass(&s->parts, bounded ? 4 : 1, sum);
     if (sinks_any(s->sinks)) sinks_mass(s->sinks, sum);
     comm_sums(&s->comm, sum, 4);
     s->matter.mass = sum_get(&sum[0]);
@@ -218,13 +219,14 @@ enum err sim_density(struct sim *s, int l, int icount)
         grav_deposit_gas(m, l, s->matter.quantum, com, s->hydro.smallr, gas ? gas : mass);
     }
     int64_t(*dm)[8] = mass;
+    enum err err = OK;
     if (l == top) dm = mem_zero(rows, "deposit");
     if (s->par->run.pic)
-        part_deposit(&s->parts, m, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
-                     number);
+        err = sim_parts_deposit(s, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
+                                number);
     if (l == top) keep_top(s, l, dm, mass);
     struct sink_run sinks = sim_sinks(s);
-    enum err err = sinks_any(s->sinks) ? sinks_deposit(&sinks, l, mass, number) : OK;
+    if (err == OK && sinks_any(s->sinks)) err = sinks_deposit(&sinks, l, mass, number);
     /* number and gas exist together, or number alone */
     ghost_add_i64(&s->comm, &lv->plan, 1 + (number != NULL) + (gas != NULL),
                   (int64_t(*[])[8]){mass, number, gas});
@@ -238,12 +240,21 @@ enum err sim_density(struct sim *s, int l, int icount)
     return err;
 }
 
-/* What has no kernel: all that is not gas. */
-static bool gas_alone(const struct sim *s)
+/* Gas, and particles that are on the device, have kernels. */
+static bool has_kernels(const struct sim *s)
 {
-    return s->mesh.hydro && s->comm.size == 1 && !s->par->run.pic && !sinks_any(s->sinks) &&
+    return s->comm.size == 1 && (!s->par->run.pic || sim_parts_there(s)) && !sinks_any(s->sinks) &&
            s->grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
            s->par->refine.ivar_refine <= 0;
+}
+
+static enum err deposit_there(struct sim *s, int l, struct grav_density *how)
+{
+    if (!s->par->run.pic) return OK;
+    how->number_quantum = NUMBER_QUANTUM;
+    return part_dev_deposit_there(s->device.parts, &s->parts, &s->mesh, l, s->matter.quantum,
+                                  s->par->refine.mass_cut_refine, 0, &how->mass,
+                                  how->dense ? &how->number : NULL);
 }
 
 enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
@@ -252,22 +263,23 @@ enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
     struct grav_dev *g = s->device.grav;
     double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1,
            dx = mesh_dx(m, l);
-    if (!gas_alone(s)) return OK;
+    if (!has_kernels(s)) return OK;
     if (l == m->levelmin) {
         struct sum sum[4];
         for (int j = 0; j < 4; j++) sum_init(&sum[j]);
-        TRY(grav_dev_gas_mass(g, m, s->hydro.smallr, sum));
+        if (m->hydro) TRY(grav_dev_gas_mass(g, m, s->hydro.smallr, sum));
         total_mass(s, sum);
     }
-    if (l == m->levelmin || icount > 1 || !s->matter.moments_there)
+    if (m->hydro && (l == m->levelmin || icount > 1 || !s->matter.moments_there))
         TRY(grav_dev_moments(g, m, l + 1));
     s->matter.moments_there = true;
-    struct grav_density how = {.gas = true,
+    struct grav_density how = {.gas = m->hydro,
                                .quantum = s->matter.quantum,
                                .smallr = s->hydro.smallr,
                                .dense = m_refine > -1.0 ? m->lev[l].dense : NULL,
                                .m_refine = m_refine,
                                .unit = fmax(s->refine.mass_sph / (dx * dx * dx), s->hydro.smallr)};
+    TRY(deposit_there(s, l, &how));
     *done = true;
     return grav_dev_density(g, m, l, &how);
 }

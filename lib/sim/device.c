@@ -14,6 +14,11 @@ static bool wants_gravity(const struct sim *s)
     return s->par->run.gpu_poisson && s->mesh.gravity;
 }
 
+static bool wants_parts(const struct sim *s)
+{
+    return s->par->run.gpu_particles && s->par->run.pic;
+}
+
 static enum err gas_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -44,6 +49,20 @@ static enum err gravity_begin(struct sim *s)
     return OK;
 }
 
+/* Particles that change ranks would be copied twice in each step. */
+static enum err parts_begin(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    if (s->comm.size > 1) {
+        log_info(" gpu_particles: for runs on one rank: the particles run on the CPU");
+        return OK;
+    }
+    TRY(part_dev_new(&d->parts, d->mirror));
+    d->on |= GPU_PARTS;
+    log_info(" gpu_particles: the particles run on %s", dev_name(d->dev));
+    return OK;
+}
+
 static enum err device_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -56,7 +75,10 @@ static enum err device_begin(struct sim *s)
     d->dev = dev_open(&how, why);
     if (!d->dev) {
         log_info(" %s: no device: %s: all runs on the CPU",
-                 wants_gas(s) ? "gpu_hydro" : "gpu_poisson", why);
+                 wants_gas(s)       ? "gpu_hydro"
+                 : wants_gravity(s) ? "gpu_poisson"
+                                    : "gpu_particles",
+                 why);
         return OK;
     }
     d->stream = dev_stream_new(d->dev);
@@ -64,12 +86,13 @@ static enum err device_begin(struct sim *s)
     TRY(mirror_init(d->mirror, d->dev, d->stream));
     if (s->check.ghosts) d->mirror->spoils = &s->mesh;
     if (wants_gas(s)) TRY(gas_begin(s));
-    return wants_gravity(s) ? gravity_begin(s) : OK;
+    if (wants_gravity(s)) TRY(gravity_begin(s));
+    return wants_parts(s) ? parts_begin(s) : OK;
 }
 
 enum err sim_device_open(struct sim *s)
 {
-    if (!wants_gas(s) && !wants_gravity(s)) return OK;
+    if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return OK;
     return err_agree(&s->comm, device_begin(s));
 }
 
@@ -80,6 +103,7 @@ void sim_device_close(struct sim *s)
     hydro_dev_free(&d->gas);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
+    part_dev_free(&d->parts);
     if (d->mirror) mirror_fini(d->mirror);
     FREE(d->mirror);
     dev_close(&d->dev);
@@ -102,7 +126,8 @@ enum err sim_device_need(struct sim *s, int l, field_set set, int place)
         if (set & FIELDS[i].set)
             TRY(mirror_need(x, &s->mesh, l, FIELDS[i].first,
                             FIELDS[i].n ? FIELDS[i].n : s->mesh.nvar, place));
-    return OK;
+    bool parts = set & SET_PARTS && s->device.parts;
+    return parts ? part_dev_need(s->device.parts, &s->parts, place) : OK;
 }
 
 void sim_device_wrote(struct sim *s, int l, field_set set, int place)
@@ -111,6 +136,8 @@ void sim_device_wrote(struct sim *s, int l, field_set set, int place)
     for (int i = 0; x && i < NFIELDS; i++)
         if (set & FIELDS[i].set)
             mirror_wrote(x, l, FIELDS[i].first, FIELDS[i].n ? FIELDS[i].n : s->mesh.nvar, place);
+    /* those that run there know it */
+    if (set & SET_PARTS && s->device.parts && place == PLACE_HOST) part_dev_wrote(s->device.parts);
 }
 
 enum err sim_device_home(struct sim *s, bool alone)
@@ -165,13 +192,73 @@ enum err sim_device_off(struct sim *s)
     log_info(" %s: from now on all runs on the CPU", err_message());
     sim_device_fill_end(s);
     TRY(sim_device_home(s, true));
+    TRY(sim_parts_home(s));
     TRY(dev_wait(d->stream));
     d->on = 0;
     hydro_dev_free(&d->gas);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
+    part_dev_free(&d->parts);
     return OK;
 }
+
+/* ---- particles, where they are ---- */
+
+enum err sim_parts_home(struct sim *s)
+{
+    struct part_dev *x = s->device.parts;
+    if (!x) return OK;
+    TRY(part_dev_need(x, &s->parts, PLACE_HOST));
+    part_dev_wrote(x);
+    return OK;
+}
+
+struct part_dev *sim_parts_there(const struct sim *s)
+{
+    struct part_dev *x = s->device.parts;
+    return x && part_dev_has(x, PLACE_DEVICE) ? x : NULL;
+}
+
+enum err sim_parts_deposit(struct sim *s, int l, double quantum, double mass_cut, int cic_levelmax,
+                           int64_t (*mass)[8], int64_t (*number)[8])
+{
+    struct part_dev *x = sim_parts_there(s);
+    if (x) {
+        if (part_dev_deposit(x, &s->parts, &s->mesh, l, quantum, mass_cut, cic_levelmax, mass,
+                             number) == OK)
+            return OK;
+        TRY(sim_device_off(s));
+    }
+    part_deposit(&s->parts, &s->mesh, l, quantum, mass_cut, cic_levelmax, mass, number);
+    return OK;
+}
+
+double sim_parts_vmax(struct sim *s, int l)
+{
+    double v;
+    struct part_dev *x = sim_parts_there(s);
+    if (!x) return part_vmax(&s->parts, l);
+    BUG_ON(part_dev_vmax(x, &s->parts, l, &v) != OK); /* the state is lost */
+    return v;
+}
+
+void sim_parts_kinetic(struct sim *s, int l, struct sum *ekin)
+{
+    struct part_dev *x = sim_parts_there(s);
+    if (x)
+        BUG_ON(part_dev_kinetic(x, &s->parts, l, ekin) != OK);
+    else
+        part_kinetic(&s->parts, l, ekin);
+}
+
+bool sim_parts_mass(struct sim *s, int n, struct sum *sum)
+{
+    struct part_dev *x = sim_parts_there(s);
+    if (x) BUG_ON(part_dev_mass(x, &s->parts, n, sum) != OK);
+    return x;
+}
+
+/* ---- registers ---- */
 
 enum err sim_edges_begin(struct sim *s, int l)
 {
@@ -195,7 +282,7 @@ enum err sim_edges_end(struct sim *s, int l)
 void sim_device_report(struct sim *s)
 {
     const struct sim_device *d = &s->device;
-    if (!wants_gas(s) && !wants_gravity(s)) return;
+    if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return;
     struct dev_count c = d->dev ? dev_counts(d->dev) : (struct dev_count){0};
     int64_t n[4] = {c.put, c.got, c.launches, (int64_t)d->bytes};
     comm_add_i64(&s->comm, n, 4);

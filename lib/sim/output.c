@@ -335,6 +335,7 @@ enum err sim_output(struct sim *s)
     struct due d = why_due(s);
     if (!d.time && !d.steps && !d.backup && d.asked == 0) return OK;
     TRY(sim_device_home(s, false));
+    TRY(sim_parts_home(s)); /* the search for clumps moves them */
     if (!state_is_finite(s)) {
         s->end.broken = s->end.done = true;
         return OK;

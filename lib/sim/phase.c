@@ -11,7 +11,7 @@
 
 enum {
     NO_CONDITIONS = WORK | ON_GHOSTS | GPU_HYDRO | GPU_POISSON | GPU_PARTS | AT_HOME | OWN_PLACES |
-                    OWN_THERE
+                    OWN_THERE | PARTS_ANYWHERE
 };
 
 static bool holds(struct sim *s, unsigned when, int l, int icount)
@@ -98,8 +98,9 @@ static void poison(struct sim *s, const struct phase *p, int l)
 /* All that a phase reads or writes; what it writes partly must be there, too. */
 static enum err bring(struct sim *s, const struct phase *p, int l, int place)
 {
-    const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1;
-    TRY(sim_device_need(s, l, all & one, place));
+    const field_set all = p->reads | p->ghosts | p->writes, one = UP(1) - 1,
+                    here = p->when & PARTS_ANYWHERE ? all & ~(field_set)SET_PARTS : all;
+    TRY(sim_device_need(s, l, here & one, place));
     for (int k = l - 1; k >= l - 2 && k >= s->mesh.levelmin; k--)
         TRY(sim_device_need(s, k, all / UP(1) & one, place));
     if (l < s->mesh.levelmax) TRY(sim_device_need(s, l + 1, all / NEXT(1) & one, place));
@@ -134,9 +135,10 @@ static enum err run_there(struct sim *s, const struct phase *p, int l, int icoun
 static enum err run_here(struct sim *s, const struct phase *p, int l, int icount)
 {
     bool own = p->when & OWN_PLACES;
-    if (p->when & AT_HOME)
+    if (p->when & AT_HOME) {
         TRY(sim_device_home(s, true));
-    else if (!own)
+        TRY(sim_parts_home(s));
+    } else if (!own)
         TRY(bring(s, p, l, PLACE_HOST));
     TRY(p->call(s, l, icount));
     if (!own) wrote(s, p, l, PLACE_HOST);

@@ -51,7 +51,8 @@ enum {
     /* its function looks after that itself, by sim_device_need, _wrote and _home */
     OWN_PLACES = 1 << 23,
     /* that for the device does, of what it reads */
-    OWN_THERE = 1 << 24
+    OWN_THERE = 1 << 24,
+    PARTS_ANYWHERE = 1 << 25 /* it takes particles where they are: sim_parts_… */
 };
 
 struct phase {

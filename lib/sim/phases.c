@@ -354,6 +354,44 @@ enum err there_energy(struct sim *s, int l, int icount, bool *done)
                            &s->matter.rho_max[l], s->diag.counting ? &s->diag.sum.epot : NULL);
 }
 
+/* ---- particles on the device ---- */
+
+enum err there_enter(struct sim *s, int l, int icount, bool *done)
+{
+    TRY(part_dev_enter(s->device.parts, &s->parts, &s->mesh, &s->comm, s->dom, l));
+    *done = true;
+    return OK;
+}
+
+enum err there_hand_down(struct sim *s, int l, int icount, bool *done)
+{
+    TRY(part_dev_hand_down(s->device.parts, &s->parts, &s->mesh, &s->comm, s->dom, l));
+    *done = true;
+    return OK;
+}
+
+enum err there_kick_parts(struct sim *s, int l, int icount, bool *done)
+{
+    const struct sim_time *t = &s->time;
+    TRY(part_dev_synchro(s->device.parts, &s->parts, &s->mesh, l, t->dtnew, t->dtold));
+    *done = true;
+    return OK;
+}
+
+enum err there_move_parts(struct sim *s, int l, int icount, bool *done)
+{
+    TRY(part_dev_move(s->device.parts, &s->parts, &s->mesh, l, s->time.dtnew[l]));
+    *done = true;
+    return OK;
+}
+
+enum err there_merge(struct sim *s, int l, int icount, bool *done)
+{
+    TRY(part_dev_merge(s->device.parts, &s->parts, &s->mesh, l));
+    *done = true;
+    return OK;
+}
+
 /* ---- source terms ---- */
 
 /* For the whole coarse step, at its start: a restart finds the same. */

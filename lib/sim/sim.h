@@ -22,6 +22,7 @@
 #include "oct/mesh.h"
 #include "param/param.h"
 #include "part/part.h"
+#include "part/part_dev.h"
 #include "phys/units.h"
 #include "sink/create.h"
 #include "sink/run.h"
@@ -176,10 +177,11 @@ struct sim_edges {
 struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
-    struct mirror *mirror; /* the mesh there: lent to all that works on the device */
-    unsigned on;           /* GPU_… (sim/phase.h): the phases that run there */
-    struct hydro_dev *gas; /* with GPU_HYDRO */
-    struct grav_dev *grav; /* with GPU_POISSON */
+    struct mirror *mirror;  /* the mesh there: lent to all that works on the device */
+    unsigned on;            /* GPU_… (sim/phase.h): the phases that run there */
+    struct hydro_dev *gas;  /* with GPU_HYDRO */
+    struct grav_dev *grav;  /* with GPU_POISSON */
+    struct part_dev *parts; /* with GPU_PARTS */
     struct ghost_dev *ghosts;
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
@@ -255,8 +257,8 @@ void sim_profile_step(struct sim *s);
 MUST_USE enum err sim_profile_end(struct sim *s);
 MUST_USE enum err sim_profile_close(struct sim *s); /* (collective) */
 MUST_USE enum err sim_setup(struct sim *s);         /* setup.c: parameters → modules */
-/* device.c: the device that gpu_hydro or gpu_poisson asks for, or a line in the log why there is
- * none (collective, agreed) */
+/* device.c: the device that gpu_hydro, gpu_poisson or gpu_particles asks for, or a line in the log
+ * why there is none (collective, agreed) */
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
 /* device.c: fields of the set (SET_…, one level's) of level l are at this place on return, or in
@@ -269,6 +271,17 @@ MUST_USE enum err sim_device_home(struct sim *s, bool alone);
  * arrival, if any are on their way (collective) */
 MUST_USE enum err sim_device_fill_begin(struct sim *s, int l, bool *begun);
 void sim_device_fill_end(struct sim *s);
+/* device.c: particles if they are on the device, else NULL (so before the first step); particles at
+ * the host alone. */
+struct part_dev *sim_parts_there(const struct sim *s);
+MUST_USE enum err sim_parts_home(struct sim *s);
+/* device.c: as part_deposit, part_vmax, part_kinetic, where the particles are; mass: their sum and,
+ * with n == 4, first moments, on the device; false: they are not there. */
+MUST_USE enum err sim_parts_deposit(struct sim *s, int l, double quantum, double mass_cut,
+                                    int cic_levelmax, int64_t (*mass)[8], int64_t (*number)[8]);
+double sim_parts_vmax(struct sim *s, int l);
+void sim_parts_kinetic(struct sim *s, int l, struct sum *ekin);
+bool sim_parts_mass(struct sim *s, int n, struct sum *sum);
 /* device.c: the device lacks memory: from now on all runs on the CPU. An error: it failed. */
 MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: as hydro_edge_begin and _end, where the gas is */

@@ -19,7 +19,7 @@ static void add_totals(struct sim *s, int l)
         for (int d = 0; d < 3; d++) sum_join(&sum->momentum[d], &gas->momentum[d]);
     } else if (s->mesh.hydro)
         hydro_totals(&s->mesh, l, &s->hydro, &sum->mass, &sum->ekin, &sum->eint, sum->momentum);
-    if (s->par->run.pic) part_kinetic(&s->parts, l, &sum->ekin);
+    if (s->par->run.pic) sim_parts_kinetic(s, l, &sum->ekin);
     if (s->sinks && l == s->mesh.levelmin) sinks_kinetic(s->sinks, &sum->ekin);
 }
 
@@ -43,7 +43,7 @@ static double own_timestep(struct sim *s, int l)
     }
     if (s->cosmo) dt = fmin(dt, s->par->run.dlna_max / s->time.hexp);
     if (s->par->run.pic) {
-        double v = part_vmax(&s->parts, l);
+        double v = sim_parts_vmax(s, l);
         if (v > 0) dt = fmin(dt, courant * dx / v);
     }
     if (!m->hydro) return dt;

@@ -2,14 +2,15 @@
 sizes, or where the domains are.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
-                                levels), cooling (the same with cooling), collapse (gas and
-                                gravity, 3 levels) or finer (particles on a base mesh of eight
-                                cells each); VARIANTS: few, tiles, ghosts, transports, windows,
-                                device or all
+                                levels), dark (the same without gas), cooling (with it), collapse
+                                (gas and gravity, 3 levels) or finer (particles on a base mesh of
+                                eight cells each); VARIANTS: few, tiles, ghosts, transports,
+                                windows, device or all
 
-device: gas and gravity on an emulated device (gpu_hydro, gpu_poisson), whose orders come from
-several seeds; with seeds other than 0 also with check_ghosts: no phase reads a field where it is
-not the newest. On a GPU where tests/gpu/run says so.
+device: gas, gravity and, on one rank, particles on an emulated device (gpu_hydro, gpu_poisson,
+gpu_particles), whose orders come from several seeds; with seeds other than 0 also with
+check_ghosts: no phase reads a field where it is not the newest. On a GPU where tests/gpu/run says
+so.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -28,6 +29,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: sedov device tier=check timeout=120 ranks=2
 # test: cosmo device tier=check timeout=240 ranks=2
 # test: collapse device tier=check timeout=240 ranks=2
+# test: dark device tier=check timeout=120 ranks=2
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
@@ -209,6 +211,11 @@ FINER = re.sub('m_refine=.*', 'm_refine=0.7,1.0,1.0', re.sub('\nhydro=.*', '', C
 CASES = {'sedov': SEDOV, 'cosmo': COSMO, 'cooling': COOLING, 'collapse': COLLAPSE, 'finer': FINER}
 # tests/gpu/run: cuda
 DEVICE = os.environ.get('PTAH_TEST_DEVICE', 'host')
+# Dark matter alone, and two levels of cells.
+DARK = COSMO.replace('hydro=.true.', 'hydro=.false.').replace('levelmax=8', 'levelmax=6') \
+    .replace('m_refine=4.0,0.9,0.3', 'm_refine=1.5').replace('nstepmax=13', 'nstepmax=7') \
+    .replace('foutput=12', 'foutput=6')
+CASES['dark'] = DARK
 # (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first is what the
 # others are compared with. windows: ranks of a node, 0: all, or off (exchange_shared)
 VARIANTS = {
@@ -251,6 +258,7 @@ def run_variant(case, variant, which):
         os.environ['PTAH_NODE_RANKS'] = str(windows)
     if seed is not None:
         settings += ['run_params/gpu_hydro=.true.', 'run_params/gpu_poisson=.true.',
+                     'run_params/gpu_particles=.true.',
                      "run_params/gpu_device='%s'" % DEVICE,
                      'run_params/gpu_seed=%d' % seed]
     if seed:
@@ -260,7 +268,7 @@ def run_variant(case, variant, which):
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     os.environ.pop('PTAH_NODE_RANKS', None)
-    if seed is not None and 'Device: ' not in r.err:
+    if seed is not None and 'Device: ' not in r.err and (case != 'dark' or ranks == 1):
         raise SystemExit('nothing ran on the device')
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 
@@ -281,7 +289,8 @@ def main():
             octs = read_ramses.load(path).octs
             levels = [l for l in octs if octs[l] and 8 ** (l - 1) != octs[l]]
             print('     octs a level %s' % octs)
-            v.same('partial levels in use', len(levels) >= (1 if case == 'finer' else 3), True)
+            v.same('partial levels in use', len(levels) >= (1 if case in ('finer', 'dark') else 3),
+                   True)
             v.same('checkpoints', len(digests), 2)
             v.same('the digests of the checkpoints differ', digests[0] != digests[1], True)
             continue

@@ -168,7 +168,7 @@ static void measure(struct world *w, struct there *t, int l)
     digest_sum(w, &sum[0]);
     if (l > w->m.levelmin) return;
     sum_init(&sum[0]);
-    if (t) check(part_dev_mass(t->parts, &w->p, sum) == OK, "part_dev_mass");
+    if (t) check(part_dev_mass(t->parts, &w->p, 4, sum) == OK, "part_dev_mass");
     for (int64_t i = 0; !t && i < w->p.n; i++) {
         if (w->p.family[i] <= 0) continue;
         sum_add(&sum[0], w->p.m[i]);
