@@ -32,7 +32,7 @@ import ptah  # noqa: E402
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'parts_deposit': (96, 0, 0, 25), 'parts_kick': (128, 0, 0, 25),
           'parts_move': (128, 0, 0, 25), 'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
-          'phi_guess': (80, 0, 0, 37), 'phi_beyond': (80, 0, 0, 37), 'phi_energy': (80, 0, 0, 37)}
+          'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
 # Of a multiprocessor: registers, warps, blocks, bytes of shared memory. (CUDA C++ Programming
