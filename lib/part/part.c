@@ -402,15 +402,22 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
     int64_t o[3] = {0}, q[3];
     for (int64_t i = begin; i < end; i++) {
         bool in = true;
-        for (int d = 0; d < 3; d++) in &= p->x[d][i] >= 0 && p->x[d][i] < box;
-        if (!in && !particle_wrap(p, m, i)) {
-            p->host[i] = HOST_LOST;
-            continue;
+        double x[3];
+        for (int d = 0; d < 3; d++) {
+            x[d] = p->x[d][i];
+            in &= x[d] >= 0 && x[d] < box;
+        }
+        if (!in) {
+            if (!part_wrap(m, x)) {
+                p->host[i] = HOST_LOST;
+                continue;
+            }
+            for (int d = 0; d < 3; d++) p->x[d][i] = x[d];
         }
         lidx h = p->host[i];
         if (h != last) okey_coords(key[h], o);
         last = h;
-        particle_cell(p, m, l - 1, i, q);
+        part_cell(m, l - 1, x, q);
         if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2]))
             p->host[i] = part_new_host(m, l, h, o, q);
     }
