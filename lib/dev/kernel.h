@@ -20,10 +20,12 @@
  * DEV_FN: functions of kernels, which may hold phases; DEV_FN_OUT: those that are rarely called.
  * dev_load(to, from): s gets a number from memory of the device, when the phase has ended.
  * dev_add_i64, dev_add_i32: sums of integers into memory of the block or of the device, which have
- * no order.
+ * no order. dev_swap_if: a value into one place, whoever comes first; results must not depend on
+ * who that is.
  *
  * Bits are those of the CPU: no fused operations (-fmad=false), point functions from headers. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -83,6 +85,11 @@ static __device__ __forceinline__ void dev_barrier(void)
     __syncthreads();
 }
 
+/* *at := to if it is `is`; what it was, in one go. */
+static __device__ __forceinline__ int32_t dev_swap_if(int32_t *at, int32_t is, int32_t to)
+{
+    return atomicCAS((int *)at, is, to);
+}
 #define PHASE(i, n)                                                                                \
     for (int phase_ = 1; phase_; phase_ = 0, dev_barrier())                                        \
         for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
@@ -103,6 +110,13 @@ DEV_FN int32_t dev_add_i32(int32_t *to, int32_t x)
 struct dev_walk {
     int left, at, step, n;
 };
+
+/* *at := to if it is `is`; what it was, in one go. */
+static inline int32_t dev_swap_if(int32_t *at, int32_t is, int32_t to)
+{
+    __atomic_compare_exchange_n(at, &is, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return is;
+}
 
 static inline uint64_t dev_random(uint64_t *state)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "dom/adapt_dev.h"
 #include "dom/ghost.h"
 #include "oct/fields.h"
 
@@ -170,24 +171,29 @@ static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const st
     return g.key;
 }
 
-/* Level l := these own octs, `total` on all ranks, and these ghosts, or those that other ranks
- * announce (refined false). Links are left to the caller. */
+/* New octs, and where values of those that are created come from. */
+struct created;
+static const struct mesh_moves *created_room(const struct created *b, struct mesh *m, int l,
+                                             lidx nown, lidx nghost);
+
+/* Level l := these own octs, `total` on all ranks, and the ghosts that refinement makes, or those
+ * that other ranks announce (b NULL). Links are left to the caller. */
 static void level_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                          int64_t total, lidx nown, const okey *own, bool refined)
+                          int64_t total, lidx nown, const okey *own, const struct created *b)
 {
     struct level *lv = &m->lev[l];
     xplan_free(&lv->plan);
     lv->total = total;
     lv->plan.shared = c->size > 1 && total > 0;
     if (!lv->plan.shared) {
-        mesh_replace(m, l, nown, own, 0, NULL, NULL);
+        mesh_replace(m, l, nown, own, 0, NULL, created_room(b, m, l, nown, 0));
         return;
     }
     int64_t ng;
     struct sends s = find_sends(d, c->rank, l, nown, own);
-    okey *ghost = refined ? ghosts_refined(m, c, d, l - 1, &ng) : ghosts_announced(c, &s, own, &ng);
+    okey *ghost = b ? ghosts_refined(m, c, d, l - 1, &ng) : ghosts_announced(c, &s, own, &ng);
     plan_make(&lv->plan, d, l, &s, nown, ng, ghost);
-    mesh_replace(m, l, nown, own, (lidx)ng, ghost, NULL);
+    mesh_replace(m, l, nown, own, (lidx)ng, ghost, created_room(b, m, l, nown, (lidx)ng));
     FREE(ghost);
     FREE(s.oct);
     FREE(s.rank);
@@ -201,10 +207,15 @@ static int field_list(const struct mesh *m, int *fld)
     return n;
 }
 
-static void fill_all(const struct comm *c, struct mesh *m, int l)
+static void fill_all(const struct comm *c, struct mesh *m, int l, struct adapt_dev *dev)
 {
     struct level *lv = &m->lev[l];
     int fld[FLD_MAX], n = field_list(m, fld);
+    ghosts_set(m, l, SET_GHOSTED, true);
+    if (dev) {
+        adapt_dev_fill(dev, c, m, l, n, fld);
+        return;
+    }
     void *arr[FLD_MAX + 1];
     size_t stride[FLD_MAX + 1];
     for (int i = 0; i < n; i++) {
@@ -214,7 +225,6 @@ static void fill_all(const struct comm *c, struct mesh *m, int l)
     arr[n] = lv->flag;
     stride[n] = sizeof lv->flag[0];
     ghost_fill_rows(c, COMM_BULK_DP, &lv->plan, n + 1, arr, stride);
-    ghosts_set(m, l, SET_GHOSTED, true);
 }
 
 /* ---- first build ---- */
@@ -251,14 +261,14 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
     for (int l = 1; l <= m->levelmin; l++) {
         struct keys k = {.dom = d, .rank = c->rank, .level = l};
         keys_find(&k, 1, 0);
-        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key, false);
+        level_install(m, c, d, l, (int64_t)1 << 3 * (l - 1), (lidx)k.n, k.key, NULL);
         FREE(k.key);
         mesh_link(m, l);
         if (l < m->levelmin)
             memset(m->lev[l].flag, 1, sizeof m->lev[l].flag[0] * (size_t)m->lev[l].noct);
     }
     for (int l = m->levelmin + 1; l <= m->levelmax; l++)
-        level_install(m, c, d, l, 0, 0, (okey[1]){0}, false);
+        level_install(m, c, d, l, 0, 0, (okey[1]){0}, NULL);
     /* zero everywhere, and flags alike */
     for (int l = 1; l <= m->levelmax; l++) ghosts_set(m, l, SET_GHOSTED, true);
 }
@@ -272,10 +282,9 @@ struct created_place {
 
 /* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
 struct created {
-    adapt_prolong *prolong;
-    void *ctx;
+    const struct adapt_values *values;
     int nfld, fld[FLD_MAX];
-    int64_t n;
+    int64_t n, nnew;             /* made by this rank; own ones after the change */
     struct created_place *place; /* [n] */
     size_t row;                  /* bytes */
     struct comm_counts to;       /* records for each rank */
@@ -297,16 +306,31 @@ static int64_t count_removed(const struct level *lv, const struct level *up)
     return n;
 }
 
-/* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. */
+static bool here(const struct created *b, int f)
+{
+    return adapt_dev_here(b->values->dev, b->fld[f]);
+}
+
+/* Values of the new oct, of fields in the order of b->fld: from levels l and coarser alone. Fields
+ * that are on a device stay. */
 static void created_values(const struct created *b, const struct mesh *m, int l,
                            const struct created_place *p, double (*out)[8])
 {
-    if (b->prolong) {
-        b->prolong(m, l, p->parent, p->cell, out, b->ctx);
+    const struct adapt_values *v = b->values;
+    if (v->f && !v->dev) {
+        v->f(m, l, p->parent, p->cell, out, v->ctx);
+        return;
+    }
+    if (v->f && here(b, b->nfld - 1)) { /* the last one is of the gas */
+        double all[FLD_MAX][8];
+        v->f(m, l, p->parent, p->cell, all, v->ctx);
+        for (int f = 0; f < b->nfld; f++)
+            if (here(b, f)) memcpy(out[f], all[f], sizeof all[f]);
         return;
     }
     for (int f = 0; f < b->nfld; f++)
-        for (int k = 0; k < 8; k++) out[f][k] = m->lev[l].fld[b->fld[f]][p->parent][p->cell];
+        for (int k = 0; k < 8 && here(b, f); k++)
+            out[f][k] = m->lev[l].fld[b->fld[f]][p->parent][p->cell];
 }
 
 static okey created_key(const struct level *lv, const struct created_place *p)
@@ -329,8 +353,29 @@ static void created_find(struct created *b, const struct level *lv, const struct
     BUG_ON(n != b->n);
 }
 
+/* Values that a device has of n records, whose keys and other values are there. */
+static void created_fetch(struct created *b, struct mesh *m, int l, int64_t n, const int64_t *order)
+{
+    struct adapt_dev *dev = b->values->dev;
+    if (!dev || dev->f.n == 0 || n == 0) return;
+    int32_t *place = mem_new(sizeof *place * (size_t)n, "mesh created");
+    double(*rows)[8] = mem_new(sizeof *rows * (size_t)n * (size_t)dev->f.n, "mesh created");
+    for (int64_t j = 0; j < n; j++)
+        place[j] = 8 * b->place[order[j]].parent + b->place[order[j]].cell;
+    adapt_dev_rows(dev, m, l, (int32_t)n, place, rows);
+    for (int64_t j = 0; j < n; j++)
+        for (int f = 0, k = 0; f < b->nfld && k < dev->f.n; f++) {
+            if (b->fld[f] != dev->f.fld[k]) continue;
+            memcpy(b->data + b->row * (size_t)j + 64 + sizeof *rows * (size_t)f,
+                   rows[j * dev->f.n + k], sizeof *rows);
+            k++;
+        }
+    mem_free(rows);
+    mem_free(place);
+}
+
 /* Records of the octs created on other ranks, in rank order. */
-static void created_pack(struct created *b, const struct mesh *m, const struct comm *c, int l)
+static void created_pack(struct created *b, struct mesh *m, const struct comm *c, int l)
 {
     int *rank = mem_new(sizeof *rank * (size_t)b->n + 1, "mesh scratch");
     int64_t *order = mem_new(sizeof *order * (size_t)b->n + 1, "mesh scratch");
@@ -339,6 +384,7 @@ static void created_pack(struct created *b, const struct mesh *m, const struct c
     b->to = comm_counts_of(b->n, rank, order);
     int64_t n = comm_counts_total(&b->to);
     b->data = mem_new(b->row * (size_t)n + 1, "mesh created");
+    created_fetch(b, m, l, n, order); /* or the host has all values then */
     for (int64_t j = 0; j < n; j++) {
         const struct created_place *p = &b->place[order[j]];
         char *row = b->data + b->row * (size_t)j;
@@ -367,8 +413,9 @@ static struct keyref *created_sort(const struct created *b, const struct level *
 
 /* Kept and created octs, merged in Morton order, become the own octs of level l. */
 static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                            int64_t total, int64_t nnew, const struct keyref *ref)
+                            int64_t total, const struct created *b, const struct keyref *ref)
 {
+    const int64_t nnew = b->nnew;
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
     okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nnew) + 1, "mesh scratch");
     lidx n = 0;
@@ -379,30 +426,104 @@ static void created_install(struct mesh *m, const struct comm *c, const struct d
         own[n++] = lv->key[i];
     }
     while (j < nnew) own[n++] = ref[j++].key;
-    level_install(m, c, d, l, total, n, own, true);
+    level_install(m, c, d, l, total, n, own, b);
     FREE(own);
+}
+
+static const struct mesh_moves *created_room(const struct created *b, struct mesh *m, int l,
+                                             lidx nown, lidx nghost)
+{
+    struct adapt_dev *dev = b ? b->values->dev : NULL;
+    if (!dev) return NULL;
+    return adapt_dev_room(dev, m, l, nown + nghost, (lidx)b->nnew + nghost, (lidx)b->nnew);
+}
+
+/* Places of those that this rank has made and has, by index in created_sort; their number. */
+static int64_t created_here(const struct created *b, int rank)
+{
+    int64_t n = 0;
+    for (int64_t j = 0; j < b->n; j++)
+        if (b->place[j].rank == rank) b->place[n++] = b->place[j];
+    return n;
 }
 
 /* Values of the created octs of level l: those of this rank are computed in place, so that no copy
  * of them is ever held. */
-static void created_fill(const struct created *b, struct mesh *m, int rank, int l, int64_t nnew,
+static void created_fill(const struct created *b, struct mesh *m, int l, int64_t nhere,
                          const struct keyref *ref, const char *come)
 {
     struct level *lv = &m->lev[l];
-    int64_t here = 0;
-    for (int64_t j = 0; j < b->n; j++) /* by index in created_sort */
-        if (b->place[j].rank == rank) b->place[here++] = b->place[j];
 #pragma omp parallel for schedule(static)
-    for (int64_t j = 0; j < nnew; j++) {
+    for (int64_t j = 0; j < b->nnew; j++) {
         double got[FLD_MAX][8];
         lidx at = mesh_find(lv, ref[j].key);
-        if (ref[j].at < here)
+        if (ref[j].at < nhere)
             created_values(b, m, l - 1, &b->place[ref[j].at], got);
         else
-            memcpy(got, come + b->row * (size_t)(ref[j].at - here) + 64,
+            memcpy(got, come + b->row * (size_t)(ref[j].at - nhere) + 64,
                    sizeof got[0] * (size_t)b->nfld);
-        for (int f = 0; f < b->nfld; f++) memcpy(lv->fld[b->fld[f]][at], got[f], sizeof got[f]);
+        for (int f = 0; f < b->nfld; f++)
+            if (here(b, f)) memcpy(lv->fld[b->fld[f]][at], got[f], sizeof got[f]);
     }
+}
+
+/* ---- on a device ---- */
+
+/* What a device is told: which octs are new, in order those whose values are made there, those that
+ * came with values, and ghosts. */
+struct told {
+    struct remap_change c;
+    lidx *source;
+    int32_t *place;
+    double (*come)[8];
+};
+
+static void tell(struct told *t, const struct mesh *m, int l, lidx i)
+{
+    const struct level *lv = &m->lev[l];
+    t->place[t->c.created] = 8 * mesh_find(&m->lev[l - 1], lv->key[i] >> 3) + oct_slot(lv, i);
+    t->source[i] = -1 - t->c.created++;
+}
+
+static void tell_values(struct told *t, const struct created *b, const char *row)
+{
+    const struct remap_fields *want = &b->values->dev->f;
+    double(*to)[8] = t->come + (size_t)(t->c.created - t->c.here) * (size_t)want->n;
+    for (int f = 0, k = 0; f < b->nfld && k < want->n; f++)
+        if (b->fld[f] == want->fld[k])
+            memcpy(to[k++], row + 64 + sizeof *to * (size_t)f, sizeof *to);
+}
+
+/* The change of level l, after its links are made here. */
+static void created_tell(const struct created *b, struct mesh *m, int l, int64_t nhere,
+                         const struct keyref *ref, const char *come)
+{
+    struct adapt_dev *dev = b->values->dev;
+    struct level *lv = &m->lev[l];
+    if (!dev || !dev->moves.from) return;
+    size_t n = (size_t)(b->nnew + lv->noct - lv->nown);
+    struct told t = {
+        .source = dev->moves.from,
+        .place = mem_new(sizeof *t.place * n + 1, "mesh created"),
+        .come = mem_new(sizeof *t.come * (size_t)(b->nnew - nhere) * (size_t)dev->f.n + 1,
+                        "mesh created")};
+    for (int64_t j = 0; j < b->nnew; j++)
+        if (ref[j].at < nhere) tell(&t, m, l, mesh_find(lv, ref[j].key));
+    t.c.here = t.c.created;
+    for (int64_t j = 0; j < b->nnew; j++) {
+        if (ref[j].at < nhere) continue;
+        tell_values(&t, b, come + b->row * (size_t)(ref[j].at - nhere));
+        tell(&t, m, l, mesh_find(lv, ref[j].key));
+    }
+    t.c.rows = t.c.created;
+    for (lidx i = lv->nown; i < lv->noct; i++)
+        if (t.source[i] < 0) tell(&t, m, l, i);
+    t.c.source = t.source;
+    t.c.place = t.place;
+    t.c.come = (const double(*)[8])t.come;
+    adapt_dev_end(dev, m, l, &t.c);
+    mem_free(t.come);
+    mem_free(t.place);
 }
 
 struct adapt_changes adapt_count(const struct mesh *m, int l)
@@ -417,21 +538,22 @@ int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *
     ghost_fill_flags(c, m, l);
     struct adapt_changes here = adapt_count(m, l), all = here;
     comm_add_i64(c, &all.created, 2);
-    adapt_change(m, c, d, l, here, all, f, ctx);
+    adapt_change(m, c, d, l, here, all, &(struct adapt_values){.f = f, .ctx = ctx});
     return all.created + all.removed;
 }
 
 void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                  struct adapt_changes here, struct adapt_changes all, adapt_prolong *f, void *ctx)
+                  struct adapt_changes here, struct adapt_changes all, const struct adapt_values *v)
 {
     struct level *lv = &m->lev[l];
-    struct created b = {.prolong = f, .ctx = ctx, .n = here.created};
+    struct created b = {.values = v, .n = here.created};
     if (all.created + all.removed == 0) return;
 
-    int64_t ncome = 0, nnew;
+    int64_t ncome = 0;
     char *come = NULL;
     b.nfld = field_list(m, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
+    if (v->dev) adapt_dev_begin(v->dev, m, l + 1, c->size == 1);
     created_find(&b, lv, c, d);
     if (c->size > 1) {
         created_pack(&b, m, c, l);
@@ -439,14 +561,16 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
         comm_counts_free(&b.to);
         FREE(b.data);
     }
-    struct keyref *ref = created_sort(&b, lv, c->rank, ncome, come, &nnew);
-    created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, nnew, ref);
-    created_fill(&b, m, c->rank, l + 1, nnew, ref, come);
+    struct keyref *ref = created_sort(&b, lv, c->rank, ncome, come, &b.nnew);
+    created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
+    int64_t nhere = created_here(&b, c->rank);
+    created_fill(&b, m, l + 1, nhere, ref, come);
+    mesh_link(m, l + 1);
+    created_tell(&b, m, l + 1, nhere, ref, come);
     FREE(ref);
     FREE(come);
     FREE(b.place);
-    mesh_link(m, l + 1);
-    fill_all(c, m, l + 1);
+    fill_all(c, m, l + 1, v->dev);
 }
 
 /* ---- redistribution ---- */
@@ -620,7 +744,7 @@ void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domai
         struct level *lv = &m->lev[l];
         okey *own = mem_new(sizeof *own * (size_t)lv->nown + 1, "mesh scratch");
         memcpy(own, lv->key, sizeof *own * (size_t)lv->nown);
-        level_install(m, c, d, l, lv->total, lv->nown, own, false);
+        level_install(m, c, d, l, lv->total, lv->nown, own, NULL);
         FREE(own);
     }
     adapt_link(m);
@@ -634,7 +758,7 @@ void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d,
 {
     int64_t total = nown;
     comm_add_i64(c, &total, 1);
-    level_install(m, c, d, l, total, nown, own, false);
+    level_install(m, c, d, l, total, nown, own, NULL);
 }
 
 void adapt_link(struct mesh *m)
@@ -647,5 +771,5 @@ void adapt_link(struct mesh *m)
 
 void adapt_fill(struct mesh *m, const struct comm *c)
 {
-    for (int l = 1; l <= m->levelmax; l++) fill_all(c, m, l);
+    for (int l = 1; l <= m->levelmax; l++) fill_all(c, m, l, NULL);
 }

@@ -27,8 +27,16 @@ struct adapt_changes {
     int64_t created, removed;
 };
 struct adapt_changes adapt_count(const struct mesh *m, int l);
+/* Where values of created octs come from: f and ctx as above; dev: fields are on a device, too
+ * (dom/adapt_dev), NULL: none is. */
+struct adapt_values {
+    adapt_prolong *f;
+    void *ctx;
+    struct adapt_dev *dev;
+};
 void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                  struct adapt_changes here, struct adapt_changes all, adapt_prolong *f, void *ctx);
+                  struct adapt_changes here, struct adapt_changes all,
+                  const struct adapt_values *v);
 
 /* For a mesh that is read: level l := these own octs (ascending keys, each owned by this rank under
  * d) and the ghosts that follow from them; fields are zero. For l = 1..levelmax, then adapt_link

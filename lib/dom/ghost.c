@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 /* Most rows are the cells of an oct: their length is then known to the compiler. */
-static void rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
+void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
     enum { CELLS = sizeof(double[8]) };
     if (stride == CELLS)
@@ -18,7 +18,7 @@ static void rows_get(char *to, const char *from, size_t stride, lidx n, const li
 }
 
 /* Ghosts of one owner are a few runs of rows. */
-static void rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row)
+void ghost_rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row)
 {
     for (lidx i = 0, k; i < n; i = k) {
         for (k = i + 1; k < n && row[k] == row[k - 1] + 1;) k++;
@@ -60,7 +60,7 @@ void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use 
         lidx n = p->sfirst[i + 1] - p->sfirst[i];
         char *at = g->pack.out[i];
         for (int a = 0; a < narr; a++) {
-            rows_get(at, arr[a], stride[a], n, p->send + p->sfirst[i]);
+            ghost_rows_get(at, arr[a], stride[a], n, p->send + p->sfirst[i]);
             at += stride[a] * (size_t)n;
         }
     }
@@ -76,7 +76,7 @@ void ghost_rows_end(struct ghost_rows *g, int narr, void *const *arr, const size
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
         const char *at = g->pack.in[i];
         for (int a = 0; a < narr; a++) {
-            rows_put(arr[a], at, stride[a], n, p->recv + p->rfirst[i]);
+            ghost_rows_put(arr[a], at, stride[a], n, p->recv + p->rfirst[i]);
             at += stride[a] * (size_t)n;
         }
     }
@@ -210,8 +210,8 @@ void ghost_add_i64(const struct comm *c, const struct xplan *p, int narr, int64_
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
         for (int a = 0; a < narr; a++)
-            rows_get(g.pack.out[i] + row * (size_t)n * (size_t)a, (const char *)arr[a], row, n,
-                     p->recv + p->rfirst[i]);
+            ghost_rows_get(g.pack.out[i] + row * (size_t)n * (size_t)a, (const char *)arr[a], row,
+                           n, p->recv + p->rfirst[i]);
     }
     comm_pack_send(&g.pack);
     comm_pack_receive(&g.pack);

@@ -29,6 +29,9 @@ void ghost_cells_begin(struct ghost_rows *g, const struct comm *c, enum comm_use
                        const struct xplan *p, const int cell[4], const double (*arr)[8]);
 void ghost_cells_end(struct ghost_rows *g, const int cell[4], double (*arr)[8]);
 
+/* Rows of an array to a message, and back. */
+void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row);
+void ghost_rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row);
 /* Only the messages, of `row` bytes a row of the plan: the caller packs g->pack.out, calls
  * comm_pack_send and comm_pack_receive, unpacks g->pack.in, and calls comm_pack_free
  * (dom/ghost_dev). */

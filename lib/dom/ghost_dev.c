@@ -22,7 +22,7 @@ struct ghost_dev {
     struct dev_stream *stream;
     struct buffer buffer[BUFFERS];
     struct ghost_dev_plan level[LEVEL_MAX + 2];
-    uint64_t links[LEVEL_MAX + 2]; /* with which the plans of the levels are there */
+    uint64_t octs[LEVEL_MAX + 2]; /* of the levels whose plans are there (struct level) */
 };
 
 enum err ghost_dev_new(struct ghost_dev **g, struct dev *d, struct dev_stream *s)
@@ -59,12 +59,12 @@ enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,
                          struct ghost_dev_plan **q)
 {
     struct ghost_dev_plan *x = *q = &g->level[l];
-    if (x->list && (x->plan != &m->lev[l].plan || g->links[l] != m->lev[l].links)) {
+    if (x->list && (x->plan != &m->lev[l].plan || g->octs[l] != m->lev[l].octs)) {
         TRY(dev_wait(g->stream));
         ghost_dev_plan_drop(g, x);
     }
     x->plan = &m->lev[l].plan;
-    g->links[l] = m->lev[l].links;
+    g->octs[l] = m->lev[l].octs;
     return OK;
 }
 
@@ -128,30 +128,82 @@ static enum err buffer_take(struct ghost_dev *g, size_t bytes, int *at)
 
 /* ---- one exchange ---- */
 
-/* Arrays in units, without the side that is packed or unpacked. */
-static struct ghost_pack_args units_of(int narr, void *const *arr, const size_t *stride)
-{
-    struct ghost_pack_args a = {.narr = narr, .unit = 8};
-    BUG_ON(narr > GHOST_DEV_ARRAYS);
-    for (int i = 0; i < narr; i++)
-        if (stride[i] % 8) a.unit = 1;
-    for (int i = 0; i < narr; i++) {
-        a.arr[i] = arr[i];
-        a.at[i + 1] = a.at[i] + (int)(stride[i] / (size_t)a.unit);
-    }
-    return a;
-}
-
-static struct ghost_pack_args units_of_cells(const int cell[4], double (*arr)[8])
-{
-    struct ghost_pack_args a = {.narr = 1, .unit = 8, .cells = 1, .at = {0, 4}, .arr = {arr}};
-    memcpy(a.cell, cell, sizeof a.cell);
-    return a;
-}
+/* What an exchange carries. */
+struct cargo {
+    struct ghost_pack_args a;              /* arrays that are there, in units */
+    const struct ghost_dev_arrays *arrays; /* all, or NULL: only those */
+};
 
 static size_t row_bytes(const struct ghost_pack_args *a)
 {
     return (size_t)(a->at[a->narr] * a->unit);
+}
+
+static struct cargo cargo_of(const struct ghost_dev_arrays *x)
+{
+    struct cargo c = {.a = {.unit = 8}, .arrays = x};
+    struct ghost_pack_args *a = &c.a;
+    BUG_ON(x->n > GHOST_DEV_ARRAYS);
+    for (int i = 0; i < x->n; i++)
+        if (!x->here[i] && x->stride[i] % 8) a->unit = 1;
+    for (int i = 0; i < x->n; i++) {
+        if (x->here[i]) continue;
+        a->arr[a->narr] = x->arr[i];
+        a->at[a->narr + 1] = a->at[a->narr] + (int)(x->stride[i] / (size_t)a->unit);
+        a->narr++;
+    }
+    return c;
+}
+
+static struct cargo cargo_of_cells(const int cell[4], double (*arr)[8])
+{
+    struct cargo c = {.a = {.narr = 1, .unit = 8, .cells = 1, .at = {0, 4}, .arr = {arr}}};
+    memcpy(c.a.cell, cell, sizeof c.a.cell);
+    return c;
+}
+
+/* Bytes of a row in a message. */
+static size_t message_row(const struct cargo *k)
+{
+    size_t row = 0;
+    for (int i = 0; k->arrays && i < k->arrays->n; i++) row += k->arrays->stride[i];
+    return k->arrays ? row : row_bytes(&k->a);
+}
+
+/* A message, for rows of a plan, from arrays that are here, and from the buffer those that are
+ * there. */
+static void message_pack(const struct cargo *k, char *to, const char *buffer, lidx n,
+                         const lidx *row)
+{
+    const struct ghost_dev_arrays *x = k->arrays;
+    for (int i = 0; x && i < x->n; i++) {
+        size_t bytes = x->stride[i] * (size_t)n;
+        if (x->here[i])
+            ghost_rows_get(to, x->arr[i], x->stride[i], n, row);
+        else {
+            memcpy(to, buffer, bytes);
+            buffer += bytes;
+        }
+        to += bytes;
+    }
+    if (!x) memcpy(to, buffer, row_bytes(&k->a) * (size_t)n);
+}
+
+static void message_unpack(const struct cargo *k, const char *from, char *buffer, lidx n,
+                           const lidx *row)
+{
+    const struct ghost_dev_arrays *x = k->arrays;
+    for (int i = 0; x && i < x->n; i++) {
+        size_t bytes = x->stride[i] * (size_t)n;
+        if (x->here[i])
+            ghost_rows_put(x->arr[i], from, x->stride[i], n, row);
+        else {
+            memcpy(buffer, from, bytes);
+            buffer += bytes;
+        }
+        from += bytes;
+    }
+    if (!x) memcpy(buffer, from, row_bytes(&k->a) * (size_t)n);
 }
 
 static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool pack)
@@ -159,7 +211,7 @@ static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool pac
     struct ghost_dev *g = x->of;
     const struct xplan *p = x->plan->plan;
     const lidx *lists = x->plan->list, n = sent(p), r = received(p);
-    if (p->npeer == 0) return;
+    if (p->npeer == 0 || a->narr == 0) return;
     a->oct = lists + (pack ? 0 : n);
     a->first = lists + n + r + (pack ? 0 : p->npeer + 1);
     a->n = pack ? n : r;
@@ -170,12 +222,13 @@ static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool pac
 }
 
 static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struct comm *c,
-                      enum comm_use use, struct ghost_dev_plan *q, struct ghost_pack_args *a)
+                      enum comm_use use, struct ghost_dev_plan *q, struct cargo *k)
 {
     const struct xplan *p = q->plan;
-    const size_t row = row_bytes(a), out = row * (size_t)sent(p), in = row * (size_t)received(p);
+    const size_t row = row_bytes(&k->a), out = row * (size_t)sent(p),
+                 in = row * (size_t)received(p);
     *x = (struct ghost_dev_rows){.of = NULL};
-    if (!p->shared || a->narr == 0) return OK;
+    if (!p->shared || message_row(k) == 0) return OK;
     enum err e = plan_put(g, q);
     if (e == OK) e = buffer_take(g, (out > in ? out : in) + 1, &x->buffer);
     if (e != OK) {
@@ -185,60 +238,85 @@ static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struc
     x->of = g;
     x->plan = q;
     char *here = g->buffer[x->buffer].here;
-    launch(x, a, true);
+    launch(x, &k->a, true);
     if (out > 0) dev_get(g->stream, here, g->buffer[x->buffer].there, out);
     e = dev_wait(g->stream);
     BUG_ON(e != OK); /* the state is lost */
-    ghost_rows_room(&x->rows, c, use, p, row);
+    ghost_rows_room(&x->rows, c, use, p, message_row(k));
     for (int i = 0; i < p->npeer; i++)
-        memcpy(x->rows.pack.out[i], here + row * (size_t)p->sfirst[i],
-               row * (size_t)(p->sfirst[i + 1] - p->sfirst[i]));
+        message_pack(k, x->rows.pack.out[i], here + row * (size_t)p->sfirst[i],
+                     p->sfirst[i + 1] - p->sfirst[i], p->send + p->sfirst[i]);
     comm_pack_send(&x->rows.pack);
     return OK;
 }
 
-static void end(struct ghost_dev_rows *x, struct ghost_pack_args *a)
+static void end(struct ghost_dev_rows *x, struct cargo *k)
 {
     struct ghost_dev *g = x->of;
     if (!g) return;
     const struct xplan *p = x->plan->plan;
     struct buffer *b = &g->buffer[x->buffer];
-    const size_t row = row_bytes(a), in = row * (size_t)received(p);
+    const size_t row = row_bytes(&k->a), in = row * (size_t)received(p);
     comm_pack_receive(&x->rows.pack);
     for (int i = 0; i < p->npeer; i++)
-        memcpy(b->here + row * (size_t)p->rfirst[i], x->rows.pack.in[i],
-               row * (size_t)(p->rfirst[i + 1] - p->rfirst[i]));
+        message_unpack(k, x->rows.pack.in[i], b->here + row * (size_t)p->rfirst[i],
+                       p->rfirst[i + 1] - p->rfirst[i], p->recv + p->rfirst[i]);
     comm_pack_free(&x->rows.pack);
     if (in > 0) dev_put(g->stream, b->there, b->here, in);
-    launch(x, a, false);
+    launch(x, &k->a, false);
     b->busy = false;
     x->of = NULL;
+}
+
+static struct ghost_dev_arrays arrays_of(int narr, void *const *arr, const size_t *stride)
+{
+    struct ghost_dev_arrays x = {.n = narr};
+    BUG_ON(narr > GHOST_DEV_ARRAYS);
+    for (int i = 0; i < narr; i++) {
+        x.arr[i] = arr[i];
+        x.stride[i] = stride[i];
+    }
+    return x;
+}
+
+enum err ghost_dev_mixed_begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struct comm *c,
+                               enum comm_use use, struct ghost_dev_plan *q,
+                               const struct ghost_dev_arrays *arrays)
+{
+    struct cargo k = cargo_of(arrays);
+    return begin(x, g, c, use, q, &k);
+}
+
+void ghost_dev_mixed_end(struct ghost_dev_rows *x, const struct ghost_dev_arrays *arrays)
+{
+    struct cargo k = cargo_of(arrays);
+    end(x, &k);
 }
 
 enum err ghost_dev_rows_begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struct comm *c,
                               enum comm_use use, struct ghost_dev_plan *q, int narr,
                               void *const *arr, const size_t *stride)
 {
-    struct ghost_pack_args a = units_of(narr, arr, stride);
-    return begin(x, g, c, use, q, &a);
+    struct ghost_dev_arrays all = arrays_of(narr, arr, stride);
+    return ghost_dev_mixed_begin(x, g, c, use, q, &all);
 }
 
 void ghost_dev_rows_end(struct ghost_dev_rows *x, int narr, void *const *arr, const size_t *stride)
 {
-    struct ghost_pack_args a = units_of(narr, arr, stride);
-    end(x, &a);
+    struct ghost_dev_arrays all = arrays_of(narr, arr, stride);
+    ghost_dev_mixed_end(x, &all);
 }
 
 enum err ghost_dev_cells_begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struct comm *c,
                                enum comm_use use, struct ghost_dev_plan *q, const int cell[4],
                                double (*arr)[8])
 {
-    struct ghost_pack_args a = units_of_cells(cell, arr);
-    return begin(x, g, c, use, q, &a);
+    struct cargo k = cargo_of_cells(cell, arr);
+    return begin(x, g, c, use, q, &k);
 }
 
 void ghost_dev_cells_end(struct ghost_dev_rows *x, const int cell[4], double (*arr)[8])
 {
-    struct ghost_pack_args a = units_of_cells(cell, arr);
-    end(x, &a);
+    struct cargo k = cargo_of_cells(cell, arr);
+    end(x, &k);
 }

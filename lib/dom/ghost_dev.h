@@ -20,9 +20,17 @@ struct ghost_dev_plan {
     lidx *list; /* there: send, recv, sfirst, rfirst */
 };
 void ghost_dev_plan_drop(struct ghost_dev *g, struct ghost_dev_plan *q);
-/* That of a level: lent until the level's links change. */
+/* That of a level: lent until its octs change. */
 MUST_USE enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,
                                   struct ghost_dev_plan **q);
+
+enum { GHOST_DEV_ARRAYS = FLD_MAX + 1 };
+struct ghost_dev_arrays {
+    int n;
+    void *arr[GHOST_DEV_ARRAYS];
+    size_t stride[GHOST_DEV_ARRAYS];
+    bool here[GHOST_DEV_ARRAYS]; /* else there */
+};
 
 /* One exchange on its way; the caller's. Several may be at a time, ended in any order. */
 struct ghost_dev_rows {
@@ -36,12 +44,17 @@ struct ghost_dev_rows {
  * waits for the stream; end does not. What is put into the stream between them may change rows of
  * own octs. ERR_LIMIT: the device has too little memory, and nothing has been sent: the caller does
  * the exchange on the host instead. */
-enum { GHOST_DEV_ARRAYS = FLD_MAX + 1 };
 MUST_USE enum err ghost_dev_rows_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
                                        const struct comm *c, enum comm_use use,
                                        struct ghost_dev_plan *q, int narr, void *const *arr,
                                        const size_t *stride);
 void ghost_dev_rows_end(struct ghost_dev_rows *x, int narr, void *const *arr, const size_t *stride);
+/* The same for arrays of which some are here: here[i]. They must be ended in the same way. */
+MUST_USE enum err ghost_dev_mixed_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
+                                        const struct comm *c, enum comm_use use,
+                                        struct ghost_dev_plan *q,
+                                        const struct ghost_dev_arrays *arrays);
+void ghost_dev_mixed_end(struct ghost_dev_rows *x, const struct ghost_dev_arrays *arrays);
 /* As ghost_cells_begin and _end. */
 MUST_USE enum err ghost_dev_cells_begin(struct ghost_dev_rows *x, struct ghost_dev *g,
                                         const struct comm *c, enum comm_use use,

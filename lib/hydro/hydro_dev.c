@@ -436,3 +436,14 @@ enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const stru
     }
     return OK;
 }
+
+/* ---- refinement ---- */
+
+void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *place,
+                       double *row, int width)
+{
+    const struct hydro_dev_prolong *c = ctx;
+    BUG_ON(need_par(c->h, c->par) != OK); /* the device failed */
+    dev_launch(x->stream, &gas_created, blocks_of(n),
+               &(struct gas_created_args){x->there, c->h->par, l, n, place, row, width});
+}

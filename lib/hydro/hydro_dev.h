@@ -30,3 +30,11 @@ MUST_USE enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l,
 MUST_USE enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l,
                                    const struct hydro_par *p, struct sum *mass, struct sum *energy,
                                    struct sum *internal, struct sum momentum[3]);
+
+/* As hydro_prolong, of the gas (oct/remap). ctx: this. */
+struct hydro_dev_prolong {
+    struct hydro_dev *h;
+    const struct hydro_par *par;
+};
+void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, const int32_t *place,
+                       double *row, int width);

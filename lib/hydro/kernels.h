@@ -58,6 +58,17 @@ struct gas_missing_args {
     double *row;
 };
 
+/* Octs to be created in cells 8 × oct + cell of level l: gas in rows [width][8]. */
+struct gas_created_args {
+    const struct mesh *mesh;
+    const struct hydro_par *par;
+    int l;
+    int32_t n;
+    const int32_t *place;
+    double *row;
+    int width;
+};
+
 struct godunov_args {
     const struct mesh *mesh;
     const struct hydro_par *par;
@@ -133,5 +144,6 @@ struct gas_courant_args {
 #include "dev/kernel.h"
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing,
     godunov_none, godunov_minmod, godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta,
-    gas_kick, gas_courant, edge_any, edge_rows, gas_restrict, gas_totals, gas_totals_join;
+    gas_kick, gas_courant, edge_any, edge_rows, gas_restrict, gas_totals, gas_totals_join,
+    gas_created;
 #endif

@@ -32,3 +32,21 @@ PTAH_HD bool level_key_at(const bool bounded[6], int l, const int64_t x[3], okey
                    (uint64_t)(x[2] & (n - 1)));
     return true;
 }
+
+/* The oct across face f of the child in cell `slot` of oct p, from the links of p's level: index,
+ * NBR_NONE or NBR_BOUNDARY. */
+PTAH_HD lidx oct_across(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, int slot, int f)
+{
+    int bit = 1 << (f >> 1);
+    bool leaves = ((slot & bit) != 0) == (f & 1);
+    lidx q = leaves ? nbr[p][f] : p;
+    return q >= 0 ? child[q][slot ^ bit] : q;
+}
+
+/* Places of the table of a level with n octs: 1 << this. */
+PTAH_HD int okhash_bits(lidx n)
+{
+    int bits = 4;
+    while (((uint64_t)7 << bits) / 10 < (uint64_t)n) bits++;
+    return bits;
+}

@@ -84,8 +84,7 @@ void mesh_fini(struct mesh *m)
 static void hash_build(struct level *lv)
 {
     struct okhash *h = &lv->hash;
-    int bits = 4;
-    while (((uint64_t)7 << bits) / 10 < (uint64_t)lv->noct) bits++;
+    int bits = okhash_bits(lv->noct);
     FREE(h->slot);
     h->slot = mem_new(sizeof(lidx) << bits, "mesh hash");
     h->mask = ((uint64_t)1 << bits) - 1;
@@ -220,12 +219,9 @@ static void link_neighbours(struct mesh *m, int l)
     for (lidx i = 0; i < lv->noct; i++) {
         lidx p = lv->parent[i];
         int slot = oct_slot(lv, i);
-        for (int f = 0; f < 6; f++) {
-            int bit = 1 << f / 2;
-            bool leaves = ((slot & bit) != 0) == (f & 1);
-            lidx q = leaves ? up->nbr[p][f] : p;
-            lv->nbr[i][f] = q >= 0 ? up->child[q][slot ^ bit] : q;
-        }
+        for (int f = 0; f < 6; f++)
+            lv->nbr[i][f] = oct_across((const lidx(*)[6])up->nbr, (const lidx(*)[8])up->child, p,
+                                       slot, f);
     }
 }
 
@@ -269,10 +265,10 @@ static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill
 }
 
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
-                  lidx *from)
+                  const struct mesh_moves *moves)
 {
     struct level *lv = &m->lev[l];
-    lidx n = nown + nghost;
+    lidx n = nown + nghost, *from = moves ? moves->from : NULL;
     okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh links");
     if (nown) memcpy(key, own, sizeof *key * (size_t)nown);
     if (nghost) memcpy(key + nown, ghost, sizeof *key * (size_t)nghost);
@@ -280,10 +276,16 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
     join_lists(lv, nown, key, src);
     join_lists(lv, nghost, key + nown, src + nown);
 
-    for (int f = 0; f < FLD_MAX; f++)
-        if (mesh_has_field(m, f))
-            lv->fld[f] = move_rows(lv->fld[f], sizeof lv->fld[f][0], n, src, 0,
-                                   f < FLD_U ? "mesh gravity" : "mesh gas");
+    for (int f = 0; f < FLD_MAX; f++) {
+        const char *name = f < FLD_U ? "mesh gravity" : "mesh gas";
+        size_t row = sizeof lv->fld[f][0];
+        if (!mesh_has_field(m, f)) continue;
+        if (moves && moves->skip[f]) {
+            FREE(lv->fld[f]);
+            lv->fld[f] = mem_new(row * (size_t)n + 1, name);
+        } else
+            lv->fld[f] = move_rows(lv->fld[f], row, n, src, 0, name);
+    }
     lv->flag = move_rows(lv->flag, sizeof lv->flag[0], n, src, 0, "mesh links");
     lv->child = move_rows(lv->child, sizeof lv->child[0], n, src, 0xff, "mesh links");
     if (m->gravity) lv->dense = move_rows(lv->dense, sizeof lv->dense[0], n, src, 0, "mesh links");

@@ -130,12 +130,18 @@ lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n);
  */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
 
+/* What moves when a level is replaced. */
+struct mesh_moves {
+    lidx *from;         /* [noct] receives the old index of each oct or −1 */
+    bool skip[FLD_MAX]; /* fields whose values are elsewhere (oct/remap): here they are lost */
+};
+
 /* Building blocks of dom/adapt: replace level l by `nown` own and `nghost` ghost octs with the
  * given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs that were
- * present before. from[i], if not NULL [noct], receives the old index of each oct or -1. Links
- * (parent, nbr, and child of level l-1 and l+1) are NOT made: call mesh_link afterwards. */
+ * present before; moves may be NULL. Links (parent, nbr, and child of level l-1 and l+1) are NOT
+ * made: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
-                  lidx *from);
+                  const struct mesh_moves *moves);
 /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
 void mesh_link(struct mesh *m, int l);
 void mesh_link_down(struct mesh *m,

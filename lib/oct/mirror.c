@@ -23,9 +23,8 @@ static void drop(struct mirror *x, void *pointer)
     x->changed = true;
 }
 
-static void level_drop(struct mirror *x, int l)
+void mirror_drop_level(struct mirror *x, struct level *im)
 {
-    struct level *im = &x->image->lev[l];
     for (int f = 0; f < FLD_MAX; f++) drop(x, &im->fld[f]);
     drop(x, &im->flag);
     drop(x, &im->key);
@@ -35,6 +34,11 @@ static void level_drop(struct mirror *x, int l)
     drop(x, &im->hash.slot);
     drop(x, &im->edge);
     drop(x, &im->edge_flux);
+}
+
+static void level_drop(struct mirror *x, int l)
+{
+    mirror_drop_level(x, &x->image->lev[l]);
     x->linked[l] = false;
     memset(x->place[l], 0, sizeof x->place[l]);
 }
@@ -86,7 +90,7 @@ static enum err level_leave(struct mirror *x, int l)
 {
     for (int f = 0; f < MIRROR_FIELDS; f++)
         BUG_ON(x->place[l][f] == PLACE_DEVICE); /* the mesh has changed, and it was not home */
-    if (x->linked[l]) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
+    if (x->image->lev[l].key) TRY(dev_wait(x->stream)); /* what is under way follows the arrays */
     level_drop(x, l);
     return OK;
 }
@@ -247,6 +251,25 @@ enum err mirror_edges_new(struct mirror *x, const struct mesh *m, int l, lidx ne
     enum err err = make(x, &im->edge_flux, bytes_of(x, im, FLD_EDGE), name_of(FLD_EDGE));
     if (err != OK) drop(x, &im->edge);
     return err;
+}
+
+void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct level *now)
+{
+    struct level *im = &x->image->lev[l];
+    level_drop(x, l);
+    x->linked[l] = m->lev[l].noct > 0;
+    x->octs[l] = m->lev[l].octs;
+    for (int k = l - 1; k <= l + 1; k++) x->links[k] = m->lev[k].links;
+    if (m->lev[l].noct == 0) return;
+    im->key = now->key;
+    im->child = now->child;
+    im->parent = now->parent;
+    im->nbr = now->nbr;
+    im->hash = now->hash;
+    for (int f = 0; f < FLD_MAX; f++) {
+        im->fld[f] = now->fld[f];
+        if (im->fld[f]) x->place[l][f] = PLACE_HOST | PLACE_DEVICE;
+    }
 }
 
 /* ---- the mesh there ---- */

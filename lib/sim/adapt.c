@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "sim/sim.h"
+#include "sim/phase.h"
 
 void sim_count_octs(struct sim *s)
 {
@@ -53,6 +53,11 @@ enum err sim_refine(struct sim *s, int from)
     int64_t changes = 0;
     if (!adapts(s)) return OK;
     struct adapt_changes here[SIM_CHANGES], *all = s->refine.all;
+    struct hydro_dev_prolong prolong = {s->device.gas, &s->hydro};
+    struct adapt_dev dev = {.mirror = s->device.mirror,
+                            .ghost = s->device.ghosts,
+                            .gas = {hydro_dev_prolong, &prolong}};
+    struct adapt_values values = {m->hydro ? hydro_prolong : NULL, &s->hydro, NULL};
     bool known = s->refine.counted && from == m->levelmin;
     s->refine.counted = false;
     count_here(s, from, here);
@@ -61,12 +66,14 @@ enum err sim_refine(struct sim *s, int from)
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
     }
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
-    if (changes > 0) TRY(sim_device_home(s, true));
+    if ((s->device.on & GPU_HYDRO) && s->comm.size == 1)
+        values.dev = &dev;
+    else if (changes > 0)
+        TRY(sim_device_home(s, true));
     /* created octs are not flagged, and removed ones neither: no level changes the counts of the
      * next */
     for (int l = from; l < m->levelmax; l++) {
-        adapt_change(m, &s->comm, s->dom, l, here[l], all[l], m->hydro ? hydro_prolong : NULL,
-                     &s->hydro);
+        adapt_change(m, &s->comm, s->dom, l, here[l], all[l], &values);
         s->noct[l + 1] = m->lev[l + 1].total;
     }
     return OK;

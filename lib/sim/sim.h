@@ -11,6 +11,7 @@
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
 #include "dom/adapt.h"
+#include "dom/adapt_dev.h"
 #include "dom/domain.h"
 #include "dom/ghost.h"
 #include "dom/ghost_dev.h"

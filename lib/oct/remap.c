@@ -1,0 +1,206 @@
+/* oct/remap: see remap.h. */
+#include "oct/remap.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "oct/find_kern.h"
+#include "oct/remap_kernel.h"
+
+static int64_t blocks_of(int64_t n)
+{
+    return (n + REMAP_THREADS - 1) / REMAP_THREADS;
+}
+
+static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *name)
+{
+    void *p;
+    TRY(dev_new(x->dev, &p, bytes + 1, name));
+    *(void **)pointer = p;
+    return OK;
+}
+
+/* ---- created octs ---- */
+
+static bool has_gas(const struct remap_fields *f)
+{
+    return f->n > 0 && f->fld[f->n - 1] >= FLD_U;
+}
+
+/* What a created oct holds: fields of gravity as the parent cell has them, the gas interpolated. */
+static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
+                      const int32_t *place, const struct remap_fields *f,
+                      const struct remap_gas *gas, double *row)
+{
+    struct remap_inject_args a = {.n = n, .width = f->n, .place = place, .row = row};
+    bool special = has_gas(f) && gas;
+    while (a.nfld < f->n && !(special && f->fld[a.nfld] >= FLD_U)) {
+        a.from[a.nfld] = (const double(*)[8])x->image->lev[l].fld[f->fld[a.nfld]];
+        a.nfld++;
+    }
+    if (n == 0) return;
+    if (a.nfld > 0) dev_launch(x->stream, &remap_inject, blocks_of(8 * (int64_t)n), &a);
+    if (!special) return;
+    mirror_send(x, m);
+    gas->fill(gas->ctx, x, l, n, place, row + 8 * a.nfld, f->n);
+}
+
+enum err remap_rows(struct mirror *x, const struct mesh *m, int l, int32_t n, const int32_t *place,
+                    const struct remap_fields *f, const struct remap_gas *gas, double (*rows)[8])
+{
+    const size_t bytes = sizeof *rows * (size_t)n * (size_t)f->n;
+    int32_t *there = NULL;
+    double *row = NULL;
+    if (n == 0 || f->n == 0) return OK;
+    enum err err = make(x, &there, sizeof *there * (size_t)n, "mesh created");
+    if (err == OK) err = make(x, &row, bytes, "mesh created");
+    if (err == OK) {
+        dev_put(x->stream, there, place, sizeof *there * (size_t)n);
+        rows_fill(x, m, l, n, there, f, gas, row);
+        dev_get(x->stream, rows, row, bytes);
+        err = dev_wait(x->stream);
+        BUG_ON(err != OK); /* the state is lost */
+    }
+    dev_free(x->dev, there);
+    dev_free(x->dev, row);
+    return err;
+}
+
+/* ---- a change ---- */
+
+static void drop(struct remap *r)
+{
+    struct dev *d = r->x->dev;
+    dev_free(d, r->source);
+    dev_free(d, r->inverse);
+    dev_free(d, r->run);
+    dev_free(d, r->place);
+    dev_free(d, r->row);
+}
+
+static enum err make_all(struct remap *r, lidx old, lidx created, lidx rows)
+{
+    struct mirror *x = r->x;
+    struct level *lv = &r->now;
+    const size_t n = (size_t)r->noct;
+    TRY(make(x, &r->source, sizeof *r->source * n, "mesh changes"));
+    TRY(make(x, &r->run, sizeof *r->run * n, "mesh changes"));
+    TRY(make(x, &r->inverse, sizeof *r->inverse * (size_t)old, "mesh changes"));
+    TRY(make(x, &r->place, sizeof *r->place * (size_t)created, "mesh changes"));
+    TRY(make(x, &r->row, sizeof(double[8]) * (size_t)rows * (size_t)r->f.n, "mesh created"));
+    if (n == 0) return OK;
+    const int bits = okhash_bits(r->noct);
+    TRY(make(x, &lv->key, sizeof *lv->key * n, "mesh keys"));
+    TRY(make(x, &lv->child, sizeof *lv->child * n, "mesh links"));
+    TRY(make(x, &lv->parent, sizeof *lv->parent * n, "mesh links"));
+    TRY(make(x, &lv->nbr, sizeof *lv->nbr * n, "mesh links"));
+    TRY(make(x, &lv->hash.slot, sizeof *lv->hash.slot << bits, "mesh hash"));
+    lv->hash.mask = ((uint64_t)1 << bits) - 1;
+    lv->hash.shift = 64 - bits;
+    for (int k = 0; k < r->f.n; k++)
+        TRY(make(x, &lv->fld[r->f.fld[k]], sizeof **lv->fld * n,
+                 r->f.fld[k] < FLD_U ? "mesh gravity" : "mesh gas"));
+    return OK;
+}
+
+enum err remap_begin(struct remap *r, struct mirror *x, const struct mesh *m, int l, lidx noct,
+                     lidx created, lidx rows, const struct remap_fields *f)
+{
+    *r = (struct remap){.x = x, .l = l, .f = *f, .noct = noct};
+    enum err err = make_all(r, m->lev[l].noct, created, rows);
+    if (err == OK) return OK;
+    drop(r);
+    mirror_drop_level(x, &r->now);
+    r->x = NULL;
+    return err;
+}
+
+/* The runs of equal steps of source; their number in *n. */
+static struct remap_run *runs_of(lidx noct, const lidx *source, lidx *n)
+{
+    struct remap_run *run = mem_new(sizeof *run * (size_t)noct + 1, "mesh scratch");
+    *n = 0;
+    for (lidx i = 0; i < noct; i++) {
+        const lidx s = source[i], before = i > 0 ? source[i - 1] : 0;
+        bool on = i > 0 && (s >= 0 ? before >= 0 && s == before + 1 : s == before - 1);
+        if (!on) run[(*n)++] = (struct remap_run){i, s};
+    }
+    return run;
+}
+
+static void launch(const struct remap *r, const struct dev_kernel *k, int64_t n, const void *args)
+{
+    dev_launch(r->x->stream, k, blocks_of(n), args);
+}
+
+/* Links of level l, children of level l-1, parents of level l+1. */
+static void links_make(struct remap *r, const struct mesh *m)
+{
+    struct dev_stream *s = r->x->stream;
+    struct level *now = &r->now, *old = &r->x->image->lev[r->l], *up = old - 1, *fine = old + 1;
+    const lidx n = r->noct;
+    launch(r, &remap_keys, n,
+           &(struct remap_keys_args){
+               .noct = n,
+               .source = r->source,
+               .place = r->place,
+               .old_key = old->key,
+               .up_key = up->key,
+               .old_parent = old->parent,
+               .old_child = (const lidx(*)[8])old->child,
+               .key = now->key,
+               .parent = now->parent,
+               .child = now->child,
+               .now = r->inverse,
+           });
+    dev_fill(s, up->child, 0xff, sizeof *up->child * (size_t)m->lev[r->l - 1].noct);
+    launch(r, &remap_child, n, &(struct remap_child_args){n, now->key, now->parent, up->child});
+    launch(r, &remap_nbr, n,
+           &(struct remap_nbr_args){n, now->key, now->parent, (const lidx(*)[6])up->nbr,
+                                    (const lidx(*)[8])up->child, now->nbr});
+    if (fine->parent)
+        launch(r, &remap_parent, m->lev[r->l + 1].noct,
+               &(struct remap_parent_args){m->lev[r->l + 1].noct, r->inverse, fine->parent});
+    if (n == 0) return;
+    dev_fill(s, now->hash.slot, 0xff, sizeof *now->hash.slot * (now->hash.mask + 1));
+    launch(r, &remap_hash, n, &(struct remap_hash_args){n, now->key, now->hash});
+}
+
+static void fields_make(struct remap *r, const struct mesh *m, const struct remap_change *c,
+                        const struct remap_gas *gas)
+{
+    struct remap_fields_args a = {
+        .noct = r->noct, .nrow = c->rows, .nfld = r->f.n, .source = r->source, .row = r->row};
+    const struct level *old = &r->x->image->lev[r->l];
+    const size_t row = sizeof(double[8]) * (size_t)r->f.n;
+    if (a.nfld == 0) return;
+    rows_fill(r->x, m, r->l - 1, c->here, r->place, &r->f, gas, r->row);
+    if (c->rows > c->here)
+        dev_put(r->x->stream, r->row + row / sizeof(double) * (size_t)c->here, c->come,
+                row * (size_t)(c->rows - c->here));
+    for (int k = 0; k < a.nfld; k++) {
+        a.old[k] = (const double(*)[8])old->fld[r->f.fld[k]];
+        a.now[k] = r->now.fld[r->f.fld[k]];
+    }
+    launch(r, &remap_fields, 8 * (int64_t)r->noct, &a);
+}
+
+void remap_end(struct remap *r, const struct mesh *m, const struct remap_change *c,
+               const struct remap_gas *gas)
+{
+    struct mirror *x = r->x;
+    lidx nrun;
+    struct remap_run *run = runs_of(r->noct, c->source, &nrun);
+    if (nrun > 0) dev_put(x->stream, r->run, run, sizeof *run * (size_t)nrun);
+    if (c->created > 0)
+        dev_put(x->stream, r->place, c->place, sizeof *c->place * (size_t)c->created);
+    launch(r, &remap_source, r->noct,
+           &(struct remap_source_args){r->noct, nrun, r->run, r->source});
+    fields_make(r, m, c, gas); /* from the levels above, before links of these change */
+    links_make(r, m);
+    BUG_ON(dev_wait(x->stream) != OK); /* the state is lost */
+    mem_free(run);
+    drop(r);
+    mirror_become(x, m, r->l, &r->now);
+    r->x = NULL;
+}

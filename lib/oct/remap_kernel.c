@@ -1,0 +1,113 @@
+/* oct/remap_kernel: links and fields of a level whose list of octs has changed. */
+#include "oct/remap_kernel.h"
+
+#include "dev/kernel.h"
+#include "oct/find_kern.h"
+
+struct nothing {
+    int unused;
+};
+
+KERNEL(remap_source, struct remap_source_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+        if (i >= a->noct) continue;
+        lidx low = 0, high = a->nrun;
+        while (high - low > 1) {
+            lidx mid = low + (high - low) / 2;
+            if (a->run[mid].begin <= i)
+                low = mid;
+            else
+                high = mid;
+        }
+        const struct remap_run r = a->run[low];
+        lidx further = (lidx)i - r.begin;
+        a->source[i] = r.source >= 0 ? r.source + further : r.source - further;
+    }
+}
+
+KERNEL(remap_keys, struct remap_keys_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+        if (i >= a->noct) continue;
+        lidx from = a->source[i];
+        if (from >= 0) {
+            a->key[i] = a->old_key[from];
+            a->parent[i] = a->old_parent[from];
+            a->now[from] = (lidx)i;
+        } else {
+            int32_t place = a->place[-1 - from];
+            a->key[i] = a->up_key[place >> 3] << 3 | (okey)(place & 7);
+            a->parent[i] = place >> 3;
+        }
+        for (int c = 0; c < 8; c++) a->child[i][c] = from >= 0 ? a->old_child[from][c] : -1;
+    }
+}
+
+KERNEL(remap_child, struct remap_child_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+        if (i < a->noct) a->child[a->parent[i]][a->key[i] & 7] = (lidx)i;
+    }
+}
+
+KERNEL(remap_nbr, struct remap_nbr_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+        if (i >= a->noct) continue;
+        for (int f = 0; f < 6; f++)
+            a->nbr[i][f] = oct_across(a->up_nbr, a->up_child, a->parent[i], (int)(a->key[i] & 7),
+                                      f);
+    }
+}
+
+KERNEL(remap_parent, struct remap_parent_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+        if (i < a->noct) a->parent[i] = a->now[a->parent[i]];
+    }
+}
+
+/* The place of a key depends on who is first; what a search finds does not. */
+KERNEL(remap_hash, struct remap_hash_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+        if (i >= a->noct) continue;
+        uint64_t h = okhash_slot(&a->hash, a->key[i]);
+        while (dev_swap_if(&a->hash.slot[h], -1, (int32_t)i) != -1) h = (h + 1) & a->hash.mask;
+    }
+}
+
+KERNEL(remap_fields, struct remap_fields_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t at = (int64_t)b->index * REMAP_THREADS + t, i = at >> 3;
+        int c = (int)(at & 7);
+        if (i >= a->noct) continue;
+        lidx from = a->source[i];
+        int64_t k = -1 - (int64_t)from;
+        for (int f = 0; f < a->nfld; f++) {
+            if (from >= 0)
+                a->now[f][i][c] = a->old[f][from][c];
+            else if (k < a->nrow)
+                a->now[f][i][c] = a->row[(k * a->nfld + f) * 8 + c];
+        }
+    }
+}
+
+KERNEL(remap_inject, struct remap_inject_args, struct nothing, REMAP_THREADS)
+{
+    PHASE (t, REMAP_THREADS) {
+        int64_t at = (int64_t)b->index * REMAP_THREADS + t, k = at >> 3;
+        if (k >= a->n) continue;
+        int32_t place = a->place[k];
+        for (int f = 0; f < a->nfld; f++)
+            a->row[(k * a->width + f) * 8 + (at & 7)] = a->from[f][place >> 3][place & 7];
+    }
+}
