@@ -17,7 +17,7 @@ STEPS = 220
 HELD_LIMIT, BEYOND_LIMIT = 0.02, 0.1  # of what it was; beyond: MPI's buffers too
 
 # What lives within a step only, by the names of base/mem.
-PASSING = ('mesh scratch', 'mesh births', 'ghost buffers', 'hydro tiles', 'hydro tile scratch',
+PASSING = ('mesh scratch', 'mesh births', 'ghost buffers', 'hydro tiles',
            'deposit', 'multigrid', 'balance', 'checkpoint', 'file buffer')
 
 NAMELIST = """
