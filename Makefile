@@ -43,9 +43,10 @@ $(BIN)/ptah: scripts/ptah
 # Devices: config.mk. Kernels are compiled twice, as C and as CUDA.
 DEVOBJ := $(B)/lib/dev/dev.o $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*_kernel.c))
 $(DEVOBJ): CFLAGS += -DPTAH_DEV='"$(DEV)"' $(if $(filter cuda,$(DEV)),-DPTAH_CUDA)
-$(DEVOBJ): $(B)/dev-$(DEV)
-$(B)/dev-$(DEV):
-	@mkdir -p $(@D); rm -f $(B)/dev-*; touch $@
+$(DEVOBJ): $(B)/dev
+$(B)/dev: always
+	@mkdir -p $(@D)
+	@echo '$(DEV)' | cmp -s - $@ || echo '$(DEV)' >$@
 
 ifeq ($(DEV),cuda)
 LIBOBJ += $(B)/lib/dev/cuda.cu.o $(patsubst %.c,$(B)/%.cu.o,$(wildcard lib/*/*_kernel.c))

@@ -273,8 +273,15 @@ enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
     return there_kick_gas(s, l, icount, done);
 }
 
+/* Without gas nothing of the size of a level is read, wherever it is. */
 enum err there_time_step(struct sim *s, int l, int icount, bool *done)
 {
+    if (!s->mesh.hydro) {
+        *done = true;
+        return step_time_step(s, l, icount);
+    }
+    if (!(s->device.on & GPU_HYDRO)) return OK;
+    TRY(sim_device_need(s, l, SET_GAS | SET_FORCE, PLACE_DEVICE));
     struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
     TRY(hydro_dev_courant(h, &s->mesh, l, &s->hydro, &x.dt));

@@ -71,7 +71,7 @@ static const struct phase STEP[] = {
                                                             GAS | FORCE,  0,                GAS),
     ROW(look_around, "sinks",        IF_GRAVITY | IF_SINKS, GAS,     FORCE | UP(FORCE),     0),
     ROW(send_gas,    "poisson",      PULLED | OWN_PLACES,   GAS,          0,                0),
-    GPU(time_step,   "courant",      GPU_HYDRO | PARTS_ANYWHERE,
+    GPU(time_step,   "courant",      GPU_HYDRO | GPU_POISSON | OWN_THERE | PARTS_ANYWHERE,
                                                             GAS | FORCE | PARTS, 0,         TIME),
     ROW(receive_early, "ghosts",     PULLED | OWN_PLACES,   0,            0,                0),
     ROW(finer,       "courant",      OWN_PLACES,            0, 0, /* levels l+1.. */
