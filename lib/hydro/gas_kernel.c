@@ -1,9 +1,10 @@
 /* hydro/gas_kernel: what reads or changes the gas cell by cell or oct by oct: kick, time step,
- * restriction, totals. (hydro_flag.c and hydro_interp.c do it on hosts.) */
+ * restriction, gradients, totals. (hydro_flag.c and hydro_interp.c do it on hosts.) */
 #include "dev/kernel.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
+#include "hydro/steep_kern.h"
 
 struct most_shared {
     double most[DEV_THREADS];
@@ -64,6 +65,72 @@ KERNEL(gas_restrict, struct gas_restrict_args, struct most_shared, DEV_THREADS)
         if (i >= lv->nown || lv->child[i][at & 7] < 0) continue;
         hydro_restrict_cell(a->mesh, a->l, (lidx)i, (int)(at & 7), a->nvar, a->interpol_var,
                             a->smallr);
+    }
+}
+
+/* ---- refinement by gradients ---- */
+
+struct steep_shared {
+    unsigned char steep[DEV_THREADS];
+};
+
+struct steep_cell {
+    double r, p, c, u[GAS_SCALARS];
+};
+
+PTAH_HD void steep_derive(struct steep_cell *x, const struct hydro_par *p)
+{
+    x->r = hydro_max(x->u[0], p->smallr);
+    x->p = steep_pressure(x->r, x->u[1], x->u[2], x->u[3], x->u[GAS_ENERGY], p->gamma - 1.0);
+    x->c = p->err_grad_u >= 0.0 ? steep_sound(x->r, x->p, p->gamma, p->floor_u * p->floor_u) : 0.0;
+}
+
+/* Whether quantity v jumps between a cell and those below and above. */
+PTAH_HD int steep_jumps(int v, const struct steep_cell *a, const struct steep_cell *mid,
+                        const struct steep_cell *b, double floor, double limit)
+{
+    int velocity = v > 0 && v < GAS_ENERGY;
+    double x = steep_quantity(v, mid->r, mid->u[v], mid->p),
+           xa = steep_quantity(v, a->r, a->u[v], a->p), xb = steep_quantity(v, b->r, b->u[v], b->p);
+    return steep_exceeds(x - xa, xb - x, steep_scale(velocity, xa, a->c, x, mid->c, floor),
+                         steep_scale(velocity, x, mid->c, xb, b->c, floor), limit);
+}
+
+DEV_FN int steep_at(const struct gas_steep_args *a, lidx i, int c)
+{
+    const struct hydro_par *p = a->par;
+    struct steep_cell mid, lo, hi;
+    int steep = 0;
+    for (int v = 0; v < GAS_SCALARS; v++) mid.u[v] = a->mesh->lev[a->l].fld[FLD_U + v][i][c];
+    steep_derive(&mid, p);
+    for (int d = 0; d < 3; d++) {
+        hydro_gas_across(a->mesh, a->l, i, c, 2 * d, p, lo.u);
+        hydro_gas_across(a->mesh, a->l, i, c, 2 * d + 1, p, hi.u);
+        steep_derive(&lo, p);
+        steep_derive(&hi, p);
+        if (p->err_grad_d >= 0.0)
+            steep |= steep_jumps(0, &lo, &mid, &hi, p->floor_d, p->err_grad_d);
+        if (p->err_grad_p >= 0.0)
+            steep |= steep_jumps(GAS_ENERGY, &lo, &mid, &hi, p->floor_p, p->err_grad_p);
+        if (p->err_grad_u < 0.0) continue;
+        steep |= steep_jumps(1, &lo, &mid, &hi, p->floor_u, p->err_grad_u) |
+                 steep_jumps(2, &lo, &mid, &hi, p->floor_u, p->err_grad_u) |
+                 steep_jumps(3, &lo, &mid, &hi, p->floor_u, p->err_grad_u);
+    }
+    return steep;
+}
+
+KERNEL(gas_steep, struct gas_steep_args, struct steep_shared, DEV_THREADS)
+{
+    const int64_t first = (int64_t)b->index * DEV_THREADS;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = first + t;
+        s->steep[t] = at < 8 * (int64_t)a->nown && steep_at(a, (lidx)(at >> 3), (int)(at & 7));
+    }
+    PHASE (t, DEV_THREADS / 8) {
+        unsigned bits = 0;
+        for (int c = 0; c < 8; c++) bits |= (unsigned)s->steep[8 * t + c] << c;
+        if (first / 8 + t < a->nown) a->out[first / 8 + t] = (unsigned char)bits;
     }
 }
 

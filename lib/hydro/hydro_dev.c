@@ -31,8 +31,9 @@ struct hydro_dev {
     struct dev_stream *stream;
     struct hydro_par *par, sent; /* there, and what was copied */
     bool known;
-    /* of missing octs, of tiles, new values of a level's gas, of the time step */
-    struct dev_scratch rows, tile, out, most, sums;
+    /* of missing octs, of tiles, new values of a level's gas, of the time step,
+     * of sums, of flags */
+    struct dev_scratch rows, tile, out, most, sums, steep;
     struct dev_tiles tiles[LEVEL_MAX + 2];
 };
 
@@ -74,6 +75,7 @@ void hydro_dev_free(struct hydro_dev **h)
     dev_free(x->dev, x->out.p);
     dev_free(x->dev, x->most.p);
     dev_free(x->dev, x->sums.p);
+    dev_free(x->dev, x->steep.p);
     dev_free(x->dev, x->par);
     FREE(*h);
 }
@@ -405,6 +407,24 @@ enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const str
     if (all > -HUGE_VAL)
         *dt = hydro_min(m->gravity ? -all : hydro_speed_dt(all, 0.0, dx, p->courant_factor), cap);
     return OK;
+}
+
+enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
+                         unsigned char *bits)
+{
+    const lidx nown = m->lev[l].nown;
+    if (nown == 0) return OK;
+    memset(bits, 0, (size_t)nown);
+    if (p->err_grad_d < 0.0 && p->err_grad_p < 0.0 && p->err_grad_u < 0.0) return OK;
+    for (int k = l > 2 ? l - 2 : 1; k <= l; k++)
+        TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, PLACE_DEVICE));
+    mirror_send(h->mirror, m);
+    TRY(need_par(h, p));
+    TRY(scratch_need(h, &h->steep, (size_t)nown, "flag scratch"));
+    dev_launch(h->stream, &gas_steep, blocks_of(8 * (int64_t)nown),
+               &(struct gas_steep_args){h->mirror->there, h->par, l, nown, h->steep.p});
+    dev_get(h->stream, bits, h->steep.p, (size_t)nown);
+    return dev_wait(h->stream);
 }
 
 enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,

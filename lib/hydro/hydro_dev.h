@@ -30,6 +30,9 @@ MUST_USE enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l,
 MUST_USE enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l,
                                    const struct hydro_par *p, struct sum *mass, struct sum *energy,
                                    struct sum *internal, struct sum momentum[3]);
+/* As hydro_flag, a bit for each cell: bits[nown]. */
+MUST_USE enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l,
+                                  const struct hydro_par *p, unsigned char *bits);
 
 /* As hydro_prolong, of the gas (oct/remap). ctx: this. */
 struct hydro_dev_prolong {

@@ -9,6 +9,7 @@
 #include "hydro/flux.h"
 #include "hydro/hydro.h"
 #include "hydro/interp_kern.h"
+#include "hydro/steep_kern.h"
 
 /* The eight cells of an oct as one vector of the compiler. */
 typedef double cells __attribute__((vector_size(64), may_alias));
@@ -134,14 +135,11 @@ static struct values values_of(const struct jump *q, const double (*restrict u)[
     struct values out;
     double x[8], c[8] = {0}, p[8], r[8];
     for (int k = 0; k < 8; k++) r[k] = hydro_max(u[0][k], smallr);
-    for (int k = 0; k < 8; k++) {
-        double vx = u[1][k] / r[k], vy = u[2][k] / r[k], vz = u[3][k] / r[k];
-        p[k] = gm1 * (u[GAS_ENERGY][k] -
-                      (0.5 * r[k] * (vx * vx) + 0.5 * r[k] * (vy * vy) + 0.5 * r[k] * (vz * vz)));
-    }
+    for (int k = 0; k < 8; k++)
+        p[k] = steep_pressure(r[k], u[1][k], u[2][k], u[3][k], u[GAS_ENERGY][k], gm1);
     const int v = q->field - FLD_U;
-    for (int k = 0; k < 8; k++) x[k] = v == 0 ? r[k] : v == GAS_ENERGY ? p[k] : u[v][k] / r[k];
-    for (int k = 0; k < 8 && q->c; k++) c[k] = sqrt(hydro_max(gamma * p[k] / r[k], floor2));
+    for (int k = 0; k < 8; k++) x[k] = steep_quantity(v, r[k], u[v][k], p[k]);
+    for (int k = 0; k < 8 && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);
     memcpy(&out.x, x, sizeof x);
     memcpy(&out.c, c, sizeof c);
     return out;
@@ -182,10 +180,10 @@ static inline cells across(cells own, cells out, int f)
 static struct values values_beyond(const struct mesh *m, int l, lidx i, int f, const struct jump *q,
                                    const struct hydro_par *par)
 {
-    double u[GAS_SCALARS][8], state[NVAR_MAX];
+    double u[GAS_SCALARS][8], state[GAS_SCALARS];
     int bit = 1 << (f >> 1);
     for (int c = 0; c < 8; c++) {
-        if (((c & bit) != 0) == (f & 1)) hydro_state_across(m, l, i, c, f, par, state);
+        if (((c & bit) != 0) == (f & 1)) hydro_gas_across(m, l, i, c, f, par, state);
         for (int v = 0; v < GAS_SCALARS; v++)
             u[v][c ^ bit] = ((c & bit) != 0) == (f & 1) ? state[v] : m->lev[l].fld[FLD_U + v][i][c];
     }
@@ -212,14 +210,10 @@ static inline struct values values_across(const struct mesh *m, int l, lidx i, i
 /* What the difference across an upper face is divided by. */
 static inline cells jump_scale(const struct jump *q, struct values lower, struct values upper)
 {
-    if (!q->c) return lower.x + upper.x + q->floor;
-    return lower.c + upper.c + cells_abs(upper.x) + cells_abs(lower.x) + q->floor;
-}
-
-/* 2 max(|jump to the right|, |jump from the left|) > limit */
-static inline bool is_steep(double left, double right, double sl, double sr, double limit)
-{
-    return 2.0 * hydro_max(fabs(right / sr), fabs(left / sl)) > limit;
+    cells s;
+    for (int k = 0; k < 8; k++)
+        s[k] = steep_scale(q->c != NULL, lower.x[k], lower.c[k], upper.x[k], upper.c[k], q->floor);
+    return s;
 }
 
 /* The cells of own oct i with a steep jump, a bit each. */
@@ -241,7 +235,7 @@ static unsigned steep_cells(const struct mesh *m, int l, lidx i, const struct ju
         long long any = 0;
         for (int k = 0; k < 8; k++) any |= near[k];
         for (int k = 0; k < 8 && any; k++)
-            steep |= (unsigned)is_steep(left[k], right[k], sl[k], sr[k], q->limit) << k;
+            steep |= (unsigned)steep_exceeds(left[k], right[k], sl[k], sr[k], q->limit) << k;
     }
     return steep;
 }

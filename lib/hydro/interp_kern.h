@@ -78,18 +78,29 @@ PTAH_HD_FN void hydro_boundary_state(const struct hydro_par *p, int f, double *u
     for (int v = GAS_SCALARS; v < p->nvar; v++) u[v] = hydro_boundary_scalar(p, f, v, u[v]);
 }
 
+/* The first n variables of the cell across face f, or, beyond a boundary, of the cell itself; where
+ * that is. */
+PTAH_HD_FN struct hydro_cell hydro_vars_across(const struct mesh *m, int l, lidx i, int c, int f,
+                                               int n, double *u)
+{
+    struct hydro_cell x = hydro_cell_across(m, l, i, c, f);
+    const struct hydro_cell own = {l, i, c}, from = x.oct >= 0 ? x : own;
+    for (int v = 0; v < n; v++) u[v] = m->lev[from.level].fld[FLD_U + v][from.oct][from.cell];
+    return x;
+}
+
 /* The state of the cell across face f; beyond a boundary the one that the boundary condition
- * gives. */
+ * gives. And the same without passive scalars. */
 PTAH_HD_FN void hydro_state_across(const struct mesh *m, int l, lidx i, int c, int f,
                                    const struct hydro_par *p, double *u)
 {
-    struct hydro_cell x = hydro_cell_across(m, l, i, c, f);
-    if (x.oct >= 0) {
-        for (int v = 0; v < p->nvar; v++) u[v] = m->lev[x.level].fld[FLD_U + v][x.oct][x.cell];
-        return;
-    }
-    for (int v = 0; v < p->nvar; v++) u[v] = m->lev[l].fld[FLD_U + v][i][c];
-    hydro_boundary_state(p, f, u);
+    if (hydro_vars_across(m, l, i, c, f, p->nvar, u).oct < 0) hydro_boundary_state(p, f, u);
+}
+
+PTAH_HD_FN void hydro_gas_across(const struct mesh *m, int l, lidx i, int c, int f,
+                                 const struct hydro_par *p, double u[GAS_SCALARS])
+{
+    if (hydro_vars_across(m, l, i, c, f, GAS_SCALARS, u).oct < 0) hydro_boundary_gas(p, f, u);
 }
 
 /* ---- interpolation ---- */

@@ -107,6 +107,15 @@ struct gas_restrict_args {
     double smallr;
 };
 
+/* out[oct]: own cells with a steep jump of density, velocity or pressure, a bit each. */
+struct gas_steep_args {
+    const struct mesh *mesh;
+    const struct hydro_par *par;
+    int l;
+    lidx nown;
+    unsigned char *out;
+};
+
 /* Exact sums over leaves (base/sum.h): of the octs that a block meets, [block][GAS_TOTALS]
  * [GAS_DIGITS], then of all blocks. The last digit counts what is not finite. */
 enum { GAS_TOTALS = 6, GAS_DIGITS = SUM_DIGITS + 1, GAS_TOTALS_OCTS = DEV_THREADS };
@@ -144,6 +153,6 @@ struct gas_courant_args {
 #include "dev/kernel.h"
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing,
     godunov_none, godunov_minmod, godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta,
-    gas_kick, gas_courant, edge_any, edge_rows, gas_restrict, gas_totals, gas_totals_join,
-    gas_created;
+    gas_kick, gas_courant, gas_steep, edge_any, edge_rows, gas_restrict, gas_totals,
+    gas_totals_join, gas_created;
 #endif

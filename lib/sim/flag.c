@@ -18,6 +18,7 @@ struct sim_flags {
     struct level *lv;
     unsigned char *bits, *next; /* [noct] */
     unsigned char *wanted;      /* [noct] by the criteria */
+    unsigned char *steep;       /* [nown] by gradients, where a device has found them; or NULL */
     int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
     int narr;                   /* arrays that an exchange carries: 1 bits, 2 wanted too */
     lidx nhalo, *halo;          /* ghosts beyond a face of own octs */
@@ -85,6 +86,7 @@ void sim_flag_end(struct sim *s, int l, int icount)
     share(f);
     flag_store(f);
     FREE(f->halo);
+    FREE(f->steep);
     FREE(f->wanted);
     FREE(f->next);
     FREE(f->bits);
@@ -239,7 +241,10 @@ static bool wants_gradients(const struct sim *s, int l)
 
 static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
 {
-    hydro_flag(&s->mesh, l, &s->hydro, ok);
+    const unsigned char *steep = s->flags ? s->flags->steep : NULL;
+    if (!steep) hydro_flag(&s->mesh, l, &s->hydro, ok);
+    for (lidx i = 0; steep && i < s->mesh.lev[l].nown; i++)
+        for (int k = 0; k < 8; k++) ok[i][k] = steep[i] >> k & 1;
 }
 
 static bool wants_jeans(const struct sim *s, int l)
@@ -285,6 +290,18 @@ bool sim_held_back(const struct sim *s, int l)
     if (!p->run.cosmo || !p->physics.cooling || !p->refine.q_refine_holdback) return false;
     if (l <= ics_level(p) + p->amr.nlevel_collapse) return false;
     return mesh_dx(&s->mesh, l) < cbrt(4) * mesh_dx(&s->mesh, s->mesh.levelmax) / s->time.aexp;
+}
+
+enum err sim_flag_steep(struct sim *s, int l, bool *all)
+{
+    struct sim_flags *f = s->flags;
+    bool mass = wants_mass(s, l) && (!s->mesh.gravity || s->refine.starting);
+    *all = !f || (s->device.gas && !mass && !wants_jeans(s, l));
+    if (!f || !*all) return OK;
+    f->steep = mem_new((size_t)s->mesh.lev[l].nown + 1, "flag scratch");
+    enum err err = hydro_dev_steep(s->device.gas, &s->mesh, l, &s->hydro, f->steep);
+    if (err != OK) FREE(f->steep);
+    return err;
 }
 
 static const struct sim_criterion CRITERIA[] = {

@@ -536,7 +536,16 @@ enum err step_send_flags(struct sim *s, int l, int icount)
 
 enum err step_flag(struct sim *s, int l, int icount)
 {
+    bool there = false;
+    if ((s->device.on & GPU_HYDRO) && sim_flag_steep(s, l, &there) != OK) {
+        TRY(sim_device_off(s));
+        there = false;
+    }
+    for (int k = l; k >= l - 2 && k >= s->mesh.levelmin && !there; k--)
+        TRY(sim_device_need(s, k, SET_GAS, PLACE_HOST));
+    TRY(sim_device_need(s, l, SET_FLAG, PLACE_HOST));
     sim_flag_end(s, l, icount);
+    sim_device_wrote(s, l, SET_FLAG, PLACE_HOST);
     return OK;
 }
 

@@ -326,6 +326,9 @@ bool sim_balance_due(const struct sim *s); /* balance.c: alike on all ranks */
 void sim_flag_begin(struct sim *s, int l);
 void sim_flag_end(struct sim *s, int l, int icount);
 void sim_flag(struct sim *s, int l, int icount); /* flag.c: both (collective) */
+/* flag.c: between them. If the gas is on a device and no other criterion reads it (*all), gradients
+ * are found there, and the second half needs no gas. Local. */
+MUST_USE enum err sim_flag_steep(struct sim *s, int l, bool *all);
 /* flag.c: a criterion of refinement marks own cells of level l in ok[nown][8], which comes zeroed;
  * it cannot take back what others mark: results are joined by or */
 struct sim_criterion {

@@ -90,7 +90,8 @@ static const struct phase STEP[] = {
                                                             PARTS,   FORCE | UP(FORCE),     PARTS),
     ROW(receive_gas, "ghosts",       IF_GAS | OWN_PLACES,   0,            0,                0),
     ROW(receive_edges, SAME,         IF_GAS | IF_LAST | OWN_PLACES, 0,    0,                EDGE),
-    ROW(flag,        "flag",         IF_MESH,    DENSE,  GAS | UP(GAS),                     FLAG),
+    ROW(flag,        "flag",         IF_MESH | OWN_PLACES,
+                                                 DENSE,  GAS | UP(GAS),                     FLAG),
     GPU(merge,       "particles",    IF_PARTS | GPU_PARTS,  NEXT(PARTS),  0,                PARTS),
     /* where sinks have formed, the second of these fills all ghosts of the gas */
     ROW(create_sinks, "sinks",       IF_BASE | PULLED | IF_CREATES | AT_HOME,

@@ -289,6 +289,52 @@ static void totals_there(struct there *t, struct mesh *m, int l, const struct hy
 }
 
 /* Kick, time step, restriction, totals. */
+/* Cells with steep gradients: the same ones as on the CPU, not none of them and not all. */
+static void compare_steep(struct there *t, struct mesh *a, struct mesh *b, int l,
+                          const struct hydro_par *p, bool wild)
+{
+    lidx n = a->lev[l].nown;
+    int wrong = 0, steep = 0;
+    unsigned char(*ok)[8] = mem_zero(sizeof *ok * (size_t)n, "test");
+    unsigned char *bits = mem_new((size_t)n, "test");
+    hydro_flag(a, l, p, ok);
+    CHECK(hydro_dev_steep(t->gas, b, l, p, bits) == OK);
+    for (lidx i = 0; i < 8 * n; i++) {
+        wrong += (ok[i / 8][i % 8] != 0) != (bits[i / 8] >> i % 8 & 1);
+        steep += ok[i / 8][i % 8] != 0;
+    }
+    CHECK(wrong == 0, "level %d: %d cells of %d", l, wrong, (int)(8 * n));
+    CHECK(wild || (steep > 0 && steep < 8 * n), "level %d: %d cells of %d", l, steep, (int)(8 * n));
+    mem_free(bits);
+    mem_free(ok);
+}
+
+static void test_steep(uint64_t seed, bool wild)
+{
+    struct mesh a, b;
+    struct hydro_par p = base_par();
+    struct there t;
+    bool bounded[6];
+    for (int f = 0; f < 6; f++) bounded[f] = (seed >> 1 & 1) && f != 2 && f != 3;
+    p.bound[0] = BOUND_OUTFLOW;
+    p.bound[1] = p.bound[4] = BOUND_REFLECT;
+    p.bound[5] = BOUND_IMPOSED;
+    p.bound_state[5][0] = p.bound_state[5][4] = 1.0;
+    p.err_grad_d = seed % 4 == 1 ? -1.0 : 1.1;
+    p.err_grad_p = seed % 4 == 2 ? -1.0 : 1.2;
+    p.err_grad_u = seed % 4 == 3 ? -1.0 : 0.9;
+    p.floor_d = p.floor_p = p.floor_u = 1e-3;
+    build(&a, TOP, &p, false, bounded);
+    build(&b, TOP, &p, false, bounded);
+    fill(&a, &p, wild ? evil : rough);
+    fill(&b, &p, wild ? evil : rough);
+    CHECK(there_open(&t, &b, seed, 0) == OK);
+    for (int l = BASE; l <= TOP; l++) compare_steep(&t, &a, &b, l, &p, wild);
+    there_close(&t);
+    mesh_fini(&a);
+    mesh_fini(&b);
+}
+
 static void test_cells(uint64_t seed, bool gravity, bool wild)
 {
     struct mesh a, b;
@@ -372,6 +418,7 @@ int main(int argc, char **argv)
 {
     test_update(argc > 1 && strcmp(argv[1], "all") == 0);
     for (uint64_t seed = 0; seed < SEEDS; seed++) test_cells(seed, seed % 2, seed % 4 > 1);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) test_steep(seed, seed > 15);
     test_limits();
     test_copies();
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());

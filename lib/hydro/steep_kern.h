@@ -1,0 +1,39 @@
+/* hydro/steep_kern: refinement by gradients, one cell: the quantities, and the relative jump across
+ * its faces. For hosts (hydro_flag.c) and devices. Private to hydro. (docs/method/step.md) */
+#pragma once
+#include <math.h>
+
+#include "hydro/hydro.h"
+#include "hydro/hydro_kern.h"
+
+/* From density (with its floor), momenta and total energy; may be below zero. */
+PTAH_HD double steep_pressure(double r, double mx, double my, double mz, double e, double gm1)
+{
+    double vx = mx / r, vy = my / r, vz = mz / r;
+    return gm1 * (e - (0.5 * r * (vx * vx) + 0.5 * r * (vy * vy) + 0.5 * r * (vz * vz)));
+}
+
+/* Quantity v, by the number of its variable: density, a velocity, pressure. u: variable v. */
+PTAH_HD double steep_quantity(int v, double r, double u, double p)
+{
+    return v == 0 ? r : v == GAS_ENERGY ? p : u / r;
+}
+
+/* Sound speed, at least the square root of floor2. */
+PTAH_HD double steep_sound(double r, double p, double gamma, double floor2)
+{
+    return sqrt(hydro_max(gamma * p / r, floor2));
+}
+
+/* What the difference of two cells is divided by: the sum of both and a floor; for velocities that
+ * of both sound speeds, both speeds and the floor. */
+PTAH_HD double steep_scale(int velocity, double xl, double cl, double xu, double cu, double floor)
+{
+    return velocity ? cl + cu + fabs(xu) + fabs(xl) + floor : xl + xu + floor;
+}
+
+/* 2 max(|jump to the right|, |jump from the left|) > limit */
+PTAH_HD int steep_exceeds(double left, double right, double sl, double sr, double limit)
+{
+    return 2.0 * hydro_max(fabs(right / sr), fabs(left / sl)) > limit;
+}
