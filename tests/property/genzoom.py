@@ -523,7 +523,9 @@ def room():
     print('seed', seed)
     rng = np.random.default_rng(seed)
     count = {'refused': 0, 'nexpand=1': 0, 'less': 0, 'less, rightly': 0}
-    for i in range(SETS):
+    for i in range(3 * SETS):
+        if i >= SETS and min(count.values()) > 0:
+            break
         levels = random_set(rng, 2 if i % 4 else 0)
         make_set('set', levels)
         for level, (offset, n) in levels.items():
