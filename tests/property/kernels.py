@@ -30,7 +30,8 @@ import ptah  # noqa: E402
 # same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
 # eight cells: all read memory and do little else.
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
-          'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 0, 0, 37), 'gas_totals': (128, 0, 0, 25),
+          'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 0, 0, 37),
+          'gas_totals': (128, 0, 0, 25),
           'gas_created': (128, 5400, 0, 25),
           'parts_deposit': (96, 0, 0, 25), 'parts_kick': (128, 0, 0, 25),
           'parts_move': (128, 0, 0, 25), 'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
