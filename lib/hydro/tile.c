@@ -137,7 +137,7 @@ static lidx place_in(const struct level *up, lidx parent, int cell)
 static lidx place_across(const struct mesh *m, int l, lidx from, int f)
 {
     const struct level *lv = &m->lev[l];
-    struct hydro_cell x = {.level = 0};
+    struct hydro_cell x = {.level = -1}; /* of no level */
     if (from >= 0) {
         lidx i = lv->nbr[from][f];
         if (i != NBR_NONE) return i;
