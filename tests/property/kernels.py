@@ -28,13 +28,14 @@ import ptah  # noqa: E402
 # has shared memory for one block a multiprocessor only. gas_missing interpolates all variables of
 # seven cells, for few octs. parts_kick and parts_move look for the eight cells of a cloud at the
 # same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
-# eight cells: all read memory and do little else.
+# eight cells: all read memory and do little else. Bytes of stack of gas_restrict and parts_* are those
+# of sm_100.
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
-          'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 0, 0, 37),
+          'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
           'gas_created': (128, 5400, 0, 25),
-          'parts_deposit': (96, 0, 0, 25), 'parts_kick': (128, 0, 0, 25),
-          'parts_move': (128, 0, 0, 25), 'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
+          'parts_deposit': (96, 64, 0, 25), 'parts_kick': (128, 96, 0, 25),
+          'parts_move': (128, 96, 0, 25), 'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
