@@ -28,8 +28,8 @@ import ptah  # noqa: E402
 # has shared memory for one block a multiprocessor only. gas_missing interpolates all variables of
 # seven cells, for few octs. parts_kick and parts_move look for the eight cells of a cloud at the
 # same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
-# eight cells: all read memory and do little else. Bytes of stack of gas_restrict and parts_* are those
-# of sm_100.
+# eight cells: all read memory and do little else. The stack of gas_restrict and parts_* is that of
+# sm_100.
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
