@@ -35,7 +35,8 @@ LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_totals': (128, 0, 0, 25),
           'gas_created': (128, 5400, 0, 25),
           'parts_deposit': (96, 64, 0, 25), 'parts_kick': (128, 96, 0, 25),
-          'parts_move': (128, 96, 0, 25), 'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
+          'parts_move': (128, 96, 0, 25),
+          'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
