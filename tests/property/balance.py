@@ -25,7 +25,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import ptah  # noqa: E402
 
-SPREAD, PEAK, PEAK_BEFORE = 1.05, 1.15, 1.8
+SPREAD, PEAK, PEAK_BEFORE = 1.05, 1.15, 2.0
 SECONDS = 20  # from the death of a rank to the end of the run, on a loaded machine
 
 
@@ -72,7 +72,7 @@ def clusters(v, base, ranks):
 def corner(v, ranks):
     r = random.Random(2)
     particles('ics/ic_part',
-              [[r.random() ** 2 * 0.9 - 0.5 for _ in range(3)] for _ in range(200000)])
+              [[r.random() ** 2.3 * 0.9 - 0.5 for _ in range(3)] for _ in range(200000)])
     box = ptah.ascii_box((4, 4), 1, 1000, 'm_refine=10*8.0', ics='../ics')
     peak = {}
     for nremap in 0, 1:
