@@ -31,6 +31,17 @@
 
 #include "base/device.h"
 
+enum { DEV_THREADS = 256 }; /* of a block, where a kernel has no reason for another number */
+struct dev_nothing {        /* what threads of a block share, if they share nothing */
+    int unused;
+};
+
+/* Blocks for n threads. */
+PTAH_HD int64_t dev_blocks(int64_t n)
+{
+    return (n + DEV_THREADS - 1) / DEV_THREADS;
+}
+
 struct dev_block {
     int index, count; /* of this block, of all */
     uint64_t random;  /* host: state of the orders; 0: ascending */

@@ -4,10 +4,6 @@
 
 #include "dev/kernel.h"
 
-struct nothing {
-    int unused;
-};
-
 /* Where unit u of row j stands. */
 struct unit_place {
     int arr;
@@ -35,30 +31,29 @@ PTAH_HD_FN struct unit_place unit_place(const struct ghost_pack_args *a, int32_t
     return p;
 }
 
-KERNEL(ghost_pack, struct ghost_pack_args, struct nothing, GHOST_THREADS)
+DEV_FN void move_rows(const struct ghost_pack_args *a, struct dev_block *b, int pack)
 {
     const int width = a->at[a->narr];
     PHASE (t, GHOST_BLOCK_ROWS * width) {
         int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
         if (j >= a->n) continue;
         struct unit_place p = unit_place(a, j, t % width);
+        char *in_array = (char *)a->arr[p.arr] + a->unit * p.in_array,
+             *in_buffer = (char *)a->buffer + a->unit * p.in_buffer,
+             *to = pack ? in_buffer : in_array, *from = pack ? in_array : in_buffer;
         if (a->unit == 8)
-            ((uint64_t *)a->buffer)[p.in_buffer] = ((const uint64_t *)a->arr[p.arr])[p.in_array];
+            *(uint64_t *)to = *(const uint64_t *)from;
         else
-            ((char *)a->buffer)[p.in_buffer] = ((const char *)a->arr[p.arr])[p.in_array];
+            *to = *from;
     }
 }
 
-KERNEL(ghost_unpack, struct ghost_pack_args, struct nothing, GHOST_THREADS)
+KERNEL(ghost_pack, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
 {
-    const int width = a->at[a->narr];
-    PHASE (t, GHOST_BLOCK_ROWS * width) {
-        int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
-        if (j >= a->n) continue;
-        struct unit_place p = unit_place(a, j, t % width);
-        if (a->unit == 8)
-            ((uint64_t *)a->arr[p.arr])[p.in_array] = ((const uint64_t *)a->buffer)[p.in_buffer];
-        else
-            ((char *)a->arr[p.arr])[p.in_array] = ((const char *)a->buffer)[p.in_buffer];
-    }
+    move_rows(a, b, 1);
+}
+
+KERNEL(ghost_unpack, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
+{
+    move_rows(a, b, 0);
 }

@@ -1,8 +1,9 @@
 /* dom/ghost_kernel: arguments of the kernels that pack and unpack rows. Private to dom. */
 #pragma once
+#include "dev/kernel.h"
 #include "dom/ghost_dev.h"
 
-enum { GHOST_THREADS = 256, GHOST_BLOCK_ROWS = 8 };
+enum { GHOST_BLOCK_ROWS = 8 };
 
 /* Arrays and buffer are of words (unit 8) or bytes (unit 1). For each peer the buffer holds array
  * after array, row after row. */
@@ -19,6 +20,5 @@ struct ghost_pack_args {
 };
 
 #ifndef __CUDACC__
-#include "dev/kernel.h"
 extern const struct dev_kernel ghost_pack, ghost_unpack;
 #endif

@@ -15,7 +15,7 @@ enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l)
     }
     mirror_send(x, m);
     for (int k = m->levelmax; k >= l; k--)
-        dev_launch(g->stream, &gas_moments, grav_blocks(m->lev[k].nown, GRAV_THREADS),
+        dev_launch(g->stream, &gas_moments, grav_blocks(m->lev[k].nown, DEV_THREADS),
                    &(struct gas_moments_args){x->there, k, k < m->levelmax ? g->com[k + 1].p : NULL,
                                               g->com[k].p});
     return OK;
@@ -69,7 +69,7 @@ enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, st
     mirror_send(x, m);
     dev_fill(g->stream, g->norm, 0, sizeof g->norm_here);
     for (int l = m->levelmin; l <= m->levelmax; l++) {
-        int64_t blocks = grav_blocks(m->lev[l].nown, GRAV_THREADS);
+        int64_t blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
         dev_launch(g->stream, &gas_mass, blocks < most ? blocks : most,
                    &(struct gas_mass_args){x->there, l, smallr, g->norm});
         octs += m->lev[l].nown;
@@ -91,7 +91,7 @@ enum err grav_dev_energy(struct grav_dev *g, struct mesh *m, int l, double facto
     struct mirror *x = g->mirror;
     struct sum here;
     double most[BLOCKS];
-    int64_t blocks = grav_blocks(m->lev[l].nown, GRAV_THREADS);
+    int64_t blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
     if (blocks > BLOCKS) blocks = BLOCKS;
     *top = 0;
     if (blocks == 0) return OK;

@@ -11,10 +11,6 @@
 #include "grav/grav_kern.h"
 #include "grav/kernels.h"
 
-struct no_shared {
-    int unused;
-};
-
 /* ---- exact sums by the threads of a block: digits as those of a struct sum ---- */
 
 /* Residuals of an oct; then a term of the sum, as sum_split has it. */
@@ -137,10 +133,10 @@ DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
 
 /* ---- multigrid: a launch each ---- */
 
-KERNEL(mg_half, struct mg_half_args, struct no_shared, GRAV_THREADS)
+KERNEL(mg_half, struct mg_half_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, GRAV_THREADS) {
-        int64_t at = (int64_t)b->index * GRAV_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t;
         if (at < 4 * (int64_t)a->g.n) relax(&a->g, a->red, a->safe, at >> 2, (int)(at & 3));
     }
 }
@@ -150,7 +146,7 @@ struct mg_down_shared {
     int64_t norm[GRAV_NORM];
 };
 
-KERNEL(mg_down, struct mg_down_args, struct mg_down_shared, GRAV_THREADS)
+KERNEL(mg_down, struct mg_down_args, struct mg_down_shared, DEV_THREADS)
 {
     if (a->norm) norm_clear(s->norm, b);
     for (int64_t first = (int64_t)b->index * GRAV_OCTS; first < a->g.n;
@@ -162,10 +158,10 @@ KERNEL(mg_down, struct mg_down_args, struct mg_down_shared, GRAV_THREADS)
     if (a->norm) norm_flush(a->norm, s->norm, b);
 }
 
-KERNEL(mg_up, struct mg_up_args, struct no_shared, GRAV_THREADS)
+KERNEL(mg_up, struct mg_up_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, GRAV_THREADS) {
-        int64_t at = (int64_t)b->index * GRAV_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t;
         if (at < 64 * (int64_t)a->g.ncube)
             correct(&a->g, &a->fine, at >> 6, (int)(at >> 3 & 7), (int)(at & 7));
     }
@@ -198,7 +194,7 @@ DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct m
     if (norm) norm_flush(norm, s->norm, b);
 }
 
-KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, GRAV_THREADS)
+KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, DEV_THREADS)
 {
     const int top = a->n - 1;
     for (int k = top; k > 0; k--) {
@@ -222,18 +218,18 @@ struct phi_near {
     lidx oct[GRAV_OCTS][8]; /* interpol_beside of each oct of the block */
 };
 
-KERNEL(phi_guess, struct phi_guess_args, struct phi_near, GRAV_THREADS)
+KERNEL(phi_guess, struct phi_guess_args, struct phi_near, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     const int64_t first = (int64_t)b->index * GRAV_OCTS;
-    PHASE (t, GRAV_THREADS) {
+    PHASE (t, DEV_THREADS) {
         int64_t i = first + (t >> 3);
         int x[3], dir[3];
         if (i >= lv->nown || a->far_only) continue;
         interpol_place(lv, (lidx)i, -1, x, dir);
         s->oct[t >> 3][t & 7] = interpol_beside(a->mesh, a->l - 1, lv->parent[i], dir, t & 7);
     }
-    PHASE (t, GRAV_THREADS) {
+    PHASE (t, DEV_THREADS) {
         int64_t i = first + (t >> 3), q[3];
         int x[3], dir[3], c = t & 7;
         if (i >= lv->nown) continue;
@@ -246,11 +242,11 @@ KERNEL(phi_guess, struct phi_guess_args, struct phi_near, GRAV_THREADS)
     }
 }
 
-KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, GRAV_THREADS)
+KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     const int64_t first = (int64_t)b->index * GRAV_OCTS;
-    PHASE (t, GRAV_THREADS) {
+    PHASE (t, DEV_THREADS) {
         int64_t k = first + (t >> 3);
         int x[3], dir[3];
         if (k >= a->n) continue;
@@ -260,7 +256,7 @@ KERNEL(phi_beyond, struct phi_beyond_args, struct phi_near, GRAV_THREADS)
         interpol_place(lv, i, f, x, dir);
         s->oct[t >> 3][t & 7] = interpol_beside(a->mesh, a->l - 1, lv->parent[i], dir, t & 7);
     }
-    PHASE (t, GRAV_THREADS) {
+    PHASE (t, DEV_THREADS) {
         int64_t k = first + (t >> 3), q[3];
         int x[3], dir[3], c = t & 7;
         if (k >= a->n) continue;
@@ -285,11 +281,11 @@ PTAH_HD const double *row_beside(const lidx nbr[6], int f, const double (*fld)[8
     return row[first];
 }
 
-KERNEL(phi_source, struct phi_source_args, struct no_shared, GRAV_THREADS)
+KERNEL(phi_source, struct phi_source_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
-    PHASE (t, GRAV_THREADS) {
-        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
         int c = (int)(at & 7);
         double n = (double)((int64_t)1 << a->l);
         if (i >= lv->nown) continue;
@@ -305,12 +301,12 @@ KERNEL(phi_source, struct phi_source_args, struct no_shared, GRAV_THREADS)
     }
 }
 
-KERNEL(phi_force, struct phi_force_args, struct no_shared, GRAV_THREADS)
+KERNEL(phi_force, struct phi_force_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI];
-    PHASE (t, GRAV_THREADS) {
-        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
         int c = (int)(at & 7);
         double dx = 1.0 / (double)((int64_t)1 << a->l);
         if (i >= lv->nown) continue;
@@ -325,10 +321,10 @@ KERNEL(phi_force, struct phi_force_args, struct no_shared, GRAV_THREADS)
 
 /* ---- deposit and sums ---- */
 
-KERNEL(gas_moments, struct gas_moments_args, struct no_shared, GRAV_THREADS)
+KERNEL(gas_moments, struct gas_moments_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, GRAV_THREADS) {
-        int64_t i = (int64_t)b->index * GRAV_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i < a->mesh->lev[a->l].nown) deposit_com(a->mesh, a->l, (lidx)i, a->fine, a->com[i]);
     }
 }
@@ -360,11 +356,11 @@ DEV_FN void spread(const struct gas_deposit_args *a, lidx i, const double com[3]
     }
 }
 
-KERNEL(gas_deposit, struct gas_deposit_args, struct no_shared, GRAV_THREADS)
+KERNEL(gas_deposit, struct gas_deposit_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
-    PHASE (t, GRAV_THREADS) {
-        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
         int k = (int)(at & 7);
         if (i >= lv->nown) continue;
         double mass = deposit_quanta(lv->fld[FLD_U][i][k], a->smallr, a->unit);
@@ -376,11 +372,11 @@ KERNEL(gas_deposit, struct gas_deposit_args, struct no_shared, GRAV_THREADS)
     }
 }
 
-KERNEL(gas_density, struct gas_density_args, struct no_shared, GRAV_THREADS)
+KERNEL(gas_density, struct gas_density_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
-    PHASE (t, GRAV_THREADS) {
-        int64_t at = (int64_t)b->index * GRAV_THREADS + t, i = at >> 3;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
         int k = (int)(at & 7);
         if (i >= lv->nown) continue;
         int64_t gas = a->gas ? a->gas[i][k] : 0, rest = a->mass ? a->mass[i][k] : 0;
@@ -393,21 +389,21 @@ KERNEL(gas_density, struct gas_density_args, struct no_shared, GRAV_THREADS)
 }
 
 struct energy_shared {
-    union norm_row row[GRAV_THREADS];
-    double top[GRAV_THREADS];
+    union norm_row row[DEV_THREADS];
+    double top[DEV_THREADS];
     int64_t norm[GRAV_NORM];
 };
 
-KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, GRAV_THREADS)
+KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     norm_clear(s->norm, b);
-    PHASE (t, GRAV_THREADS) {
+    PHASE (t, DEV_THREADS) {
         s->top[t] = 0;
     }
-    for (int64_t first = (int64_t)b->index * GRAV_THREADS; first < lv->nown;
-         first += (int64_t)b->count * GRAV_THREADS) {
-        int n = lv->nown - first < GRAV_THREADS ? (int)(lv->nown - first) : GRAV_THREADS;
+    for (int64_t first = (int64_t)b->index * DEV_THREADS; first < lv->nown;
+         first += (int64_t)b->count * DEV_THREADS) {
+        int n = lv->nown - first < DEV_THREADS ? (int)(lv->nown - first) : DEV_THREADS;
         PHASE (t, n) {
             lidx i = (lidx)(first + t);
             for (int k = 0; k < 8; k++) {
@@ -418,7 +414,7 @@ KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, GRAV_THREADS)
         }
         if (a->sum) norm_add(s->norm, s->row, n, b);
     }
-    for (int half = GRAV_THREADS / 2; half > 0; half /= 2)
+    for (int half = DEV_THREADS / 2; half > 0; half /= 2)
         PHASE (t, half) {
             s->top[t] = s->top[t + half] > s->top[t] ? s->top[t + half] : s->top[t];
         }
@@ -429,18 +425,18 @@ KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, GRAV_THREADS)
 }
 
 struct mass_shared {
-    union norm_row row[GRAV_THREADS];
-    double sum[4][GRAV_THREADS];
+    union norm_row row[DEV_THREADS];
+    double sum[4][DEV_THREADS];
     int64_t norm[4][GRAV_NORM];
 };
 
-KERNEL(gas_mass, struct gas_mass_args, struct mass_shared, GRAV_THREADS)
+KERNEL(gas_mass, struct gas_mass_args, struct mass_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     for (int j = 0; j < 4; j++) norm_clear(s->norm[j], b);
-    for (int64_t first = (int64_t)b->index * GRAV_THREADS; first < lv->nown;
-         first += (int64_t)b->count * GRAV_THREADS) {
-        int n = lv->nown - first < GRAV_THREADS ? (int)(lv->nown - first) : GRAV_THREADS;
+    for (int64_t first = (int64_t)b->index * DEV_THREADS; first < lv->nown;
+         first += (int64_t)b->count * DEV_THREADS) {
+        int n = lv->nown - first < DEV_THREADS ? (int)(lv->nown - first) : DEV_THREADS;
         PHASE (t, n) {
             double sum[4];
             deposit_leaves(lv, (lidx)(first + t), mesh_dx(a->mesh, a->l), a->smallr, sum);

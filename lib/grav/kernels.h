@@ -2,12 +2,12 @@
  * name in grav_kernel.c. Pointers are the device's; so are those of the mesh. Private to grav. */
 #pragma once
 #include "base/sum.h"
+#include "dev/kernel.h"
 #include "grav/interpol_kern.h"
 #include "grav/mg.h"
 
 enum {
-    GRAV_THREADS = 256,
-    GRAV_OCTS = GRAV_THREADS / 8,       /* of a block whose threads have one cell each */
+    GRAV_OCTS = DEV_THREADS / 8,        /* of a block whose threads have one cell each */
     GRAV_NORM = sizeof(struct sum) / 8, /* numbers of a norm: a struct sum */
     MG_LOW_OCTS = 512,                  /* of a level that one block has for itself, */
     MG_LOW_LEVELS = 21                  /* and how many such levels */
@@ -139,7 +139,6 @@ struct gas_mass_args {
 };
 
 #ifndef __CUDACC__
-#include "dev/kernel.h"
 extern const struct dev_kernel mg_half, mg_down, mg_up, mg_low, phi_guess, phi_beyond, phi_source,
     phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
 #endif

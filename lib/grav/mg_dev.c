@@ -7,11 +7,6 @@
 
 static const struct comm ALONE = {.size = 1};
 
-static int64_t blocks_of(int64_t threads)
-{
-    return (threads + GRAV_THREADS - 1) / GRAV_THREADS;
-}
-
 /* ---- the hierarchy ---- */
 
 void mg_dev_drop(struct mg_dev *g, struct dev *d)
@@ -140,7 +135,7 @@ static struct mg_dev_level view(const struct mg_dev *g, const struct mirror *x, 
 static void sweeps(const struct mirror *x, const struct mg_dev_level *g, bool safe, int n)
 {
     for (int half = 0; half < 2 * n; half++)
-        dev_launch(x->stream, &mg_half, blocks_of(4 * (int64_t)g->n),
+        dev_launch(x->stream, &mg_half, dev_blocks(4 * (int64_t)g->n),
                    &(struct mg_half_args){*g, half % 2 == 0, safe});
 }
 
@@ -149,7 +144,7 @@ static void down(const struct mirror *x, const struct mg_dev_level *g,
                  const struct mg_dev_level *below, int64_t *norm)
 {
     enum { BLOCKS = 8 }; /* of a processor at the same time: each adds its norm once */
-    int64_t blocks = blocks_of(8 * (int64_t)g->n), most = BLOCKS * (int64_t)dev_processors(x->dev);
+    int64_t blocks = dev_blocks(8 * (int64_t)g->n), most = BLOCKS * (int64_t)dev_processors(x->dev);
     dev_launch(
         x->stream, &mg_down, norm && blocks > most ? most : blocks,
         &(struct mg_down_args){*g, below ? below->u : NULL, below ? below->rhs : NULL, norm});
@@ -194,7 +189,7 @@ void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[
     }
     if (last >= g->bottom) low_cycle(g, x, rhs, last, safe, (int64_t *const[2]){NULL, NULL});
     for (int k = last >= g->bottom ? last + 1 : g->bottom + 1; k <= g->top; k++) {
-        dev_launch(x->stream, &mg_up, blocks_of(64 * (int64_t)lev[k - 1].ncube),
+        dev_launch(x->stream, &mg_up, dev_blocks(64 * (int64_t)lev[k - 1].ncube),
                    &(struct mg_up_args){lev[k - 1], lev[k]});
         sweeps(x, &lev[k], safe, MG_SWEEPS);
     }

@@ -158,7 +158,7 @@ static bool power_of_two(int n)
 }
 
 /* Super block u has 2^(u/2) data blocks of 2^((u+1)/2) times the least number of entries. */
-static int64_t blocks_of(int u)
+static int64_t dev_blocks(int u)
 {
     return (int64_t)1 << u / 2;
 }
@@ -172,21 +172,21 @@ static void read_super(struct array *a, int64_t at, int u)
 {
     struct h5_file *f = a->f;
     int64_t n = entries_of(a, u), page = (int64_t)1 << a->page_bits,
-            pages = n > page ? n / page : 0, map = blocks_of(u) * ((pages + 7) / 8);
+            pages = n > page ? n / page : 0, map = dev_blocks(u) * ((pages + 7) / 8);
     if (at < 0) {
-        skip_entries(a, n * blocks_of(u));
+        skip_entries(a, n * dev_blocks(u));
         return;
     }
-    if (blocks_of(u) > f->size / f->offset || pages > f->size) {
+    if (dev_blocks(u) > f->size / f->offset || pages > f->size) {
         h5_damage(f, at, "a list of chunks");
         return;
     }
-    unsigned char *p = h5_load_summed(f, at, a->before + map + blocks_of(u) * f->offset + 4,
+    unsigned char *p = h5_load_summed(f, at, a->before + map + dev_blocks(u) * f->offset + 4,
                                       "a list of chunks");
     if (!p) return;
     if (!h5_magic(p, "EASB") || p[5] != a->client) h5_damage(f, at, "a list of chunks");
     const unsigned char *row = p + a->before + map;
-    for (int64_t k = 0; k < blocks_of(u) && a->filled < a->n && f->err == OK; k++) {
+    for (int64_t k = 0; k < dev_blocks(u) && a->filled < a->n && f->err == OK; k++) {
         struct h5_bytes b = {row + k * f->offset, row + (k + 1) * f->offset, false};
         take_block(a, h5_address(f, &b), n, p + a->before, k * pages);
     }
@@ -207,7 +207,7 @@ static void read_index(struct array *a, int64_t at)
     take_entries(a, p + start, a->inside);
     struct h5_bytes b = {p + rows, p + rows + (int64_t)(direct + rest) * f->offset, false};
     for (int u = 0; u < nsuper && a->filled < a->n && f->err == OK; u++) {
-        int64_t n = u < few ? blocks_of(u) : 0;
+        int64_t n = u < few ? dev_blocks(u) : 0;
         for (int64_t k = 0; k < n; k++) take_block(a, h5_address(f, &b), entries_of(a, u), NULL, 0);
         if (u >= few) read_super(a, h5_address(f, &b), u);
     }

@@ -3,11 +3,7 @@
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
 
-struct nothing {
-    int unused;
-};
-
-KERNEL(gas_created, struct gas_created_args, struct nothing, DEV_THREADS)
+KERNEL(gas_created, struct gas_created_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t k = (int64_t)b->index * DEV_THREADS + t;

@@ -80,11 +80,6 @@ void hydro_dev_free(struct hydro_dev **h)
     FREE(*h);
 }
 
-static int64_t blocks_of(int64_t n)
-{
-    return (n + DEV_THREADS - 1) / DEV_THREADS;
-}
-
 /* ---- tiles ---- */
 
 /* Arrays for work between launches; the first that does not fit is the error. */
@@ -124,13 +119,13 @@ static enum err tiles_first(struct hydro_dev *h, const struct mesh *m, int l, st
             *index = scratch_take(&s, sizeof *index * (size_t)(nown + 1), "hydro tiles");
     enum err err = s.err;
     if (err != OK) goto out;
-    dev_launch(h->stream, &tile_heads, blocks_of(nown),
+    dev_launch(h->stream, &tile_heads, dev_blocks(nown),
                &(struct tile_heads_args){h->mirror->image->lev[l].key, nown, t->depth, head});
     dev_scan(h->stream, index, head, nown);
     TRY_OUT(fetch(h, &t->n, index + nown));
     TRY_OUT(dev_new(h->dev, &first, sizeof *t->first * (size_t)(t->n + 1), "hydro tiles"));
     t->first = first;
-    dev_launch(h->stream, &tile_firsts, blocks_of(nown + 1),
+    dev_launch(h->stream, &tile_firsts, dev_blocks(nown + 1),
                &(struct tile_firsts_args){head, index, nown, t->first});
     err = dev_wait(h->stream);
 out:
@@ -273,7 +268,7 @@ static enum err advance(struct hydro_dev *h, struct mesh *m, int l, const struct
                      "hydro tile scratch"));
     TRY(scratch_need(h, &h->out, of_gas * (size_t)p->nvar, "mesh gas"));
     if (t->nmissing > 0)
-        dev_launch(h->stream, &gas_missing, blocks_of(t->nmissing),
+        dev_launch(h->stream, &gas_missing, dev_blocks(t->nmissing),
                    &(struct gas_missing_args){h->mirror->there, h->par, l, t->nmissing, t->parent,
                                               h->rows.p});
     a->tiles = t->n;
@@ -330,12 +325,12 @@ static enum err edges_find(struct hydro_dev *h, const struct mesh *m, int l)
                    *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
     enum err err = s.err;
     if (err != OK) goto out;
-    dev_launch(h->stream, &edge_any, blocks_of(noct),
+    dev_launch(h->stream, &edge_any, dev_blocks(noct),
                &(struct edge_any_args){(const lidx(*)[6])im->nbr, noct, any});
     dev_scan(h->stream, index, any, noct);
     TRY_OUT(fetch(h, &nedge, index + noct));
     TRY_OUT(mirror_edges_new(x, m, l, nedge));
-    dev_launch(h->stream, &edge_rows, blocks_of(noct),
+    dev_launch(h->stream, &edge_rows, dev_blocks(noct),
                &(struct edge_rows_args){any, index, noct, im->edge});
     err = dev_wait(h->stream);
 out:
@@ -365,7 +360,7 @@ enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l, const st
         TRY(mirror_need(h->mirror, m, k, FLD_U, m->nvar, PLACE_DEVICE));
     mirror_send(h->mirror, m);
     dev_launch(
-        h->stream, &gas_restrict, blocks_of(8 * (int64_t)m->lev[l].nown),
+        h->stream, &gas_restrict, dev_blocks(8 * (int64_t)m->lev[l].nown),
         &(struct gas_restrict_args){h->mirror->there, l, p->nvar, p->interpol_var, p->smallr});
     mirror_wrote(h->mirror, l, FLD_U, p->nvar, PLACE_DEVICE);
     return OK;
@@ -379,7 +374,7 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
     if (!m->gravity || n == 0) return OK;
     TRY(need_gas(h, m, l));
     mirror_send(h->mirror, m);
-    dev_launch(h->stream, &gas_kick, blocks_of(8 * (int64_t)n),
+    dev_launch(h->stream, &gas_kick, dev_blocks(8 * (int64_t)n),
                &(struct gas_kick_args){h->mirror->there, l, n, dt, p->smallr});
     mirror_wrote(h->mirror, l, FLD_U + GAS_MOMENTUM, GAS_ENERGY - GAS_MOMENTUM + 1, PLACE_DEVICE);
     return OK;
@@ -391,7 +386,7 @@ enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const str
     enum { BLOCKS = 1024 };
     const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
     double most[BLOCKS], all = -HUGE_VAL;
-    int64_t blocks = blocks_of(8 * (int64_t)m->lev[l].nown);
+    int64_t blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
     if (blocks > BLOCKS) blocks = BLOCKS;
     *dt = HUGE_VAL;
     if (blocks == 0) return OK;
@@ -421,7 +416,7 @@ enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struc
     mirror_send(h->mirror, m);
     TRY(need_par(h, p));
     TRY(scratch_need(h, &h->steep, (size_t)nown, "flag scratch"));
-    dev_launch(h->stream, &gas_steep, blocks_of(8 * (int64_t)nown),
+    dev_launch(h->stream, &gas_steep, dev_blocks(8 * (int64_t)nown),
                &(struct gas_steep_args){h->mirror->there, h->par, l, nown, h->steep.p});
     dev_get(h->stream, bits, h->steep.p, (size_t)nown);
     return dev_wait(h->stream);
@@ -464,6 +459,6 @@ void hydro_dev_prolong(void *ctx, const struct mirror *x, int l, int32_t n, cons
 {
     const struct hydro_dev_prolong *c = ctx;
     BUG_ON(need_par(c->h, c->par) != OK); /* the device failed */
-    dev_launch(x->stream, &gas_created, blocks_of(n),
+    dev_launch(x->stream, &gas_created, dev_blocks(n),
                &(struct gas_created_args){x->there, c->h->par, l, n, place, row, width});
 }

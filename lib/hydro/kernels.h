@@ -2,6 +2,7 @@
  * slots_kernel.c or gas_kernel.c; godunov_args that of all in godunov_kernel.c. Pointers are the
  * device's; so are those of the mesh. Private to hydro. */
 #pragma once
+#include "dev/kernel.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
 
@@ -12,8 +13,7 @@ enum {
     DEV_UNUSED = -3,                    /* slots: no own cell reads it */
     DEV_MISSING = -16,                  /* slots: this − row of a missing oct */
     DEV_OWN_CELLS = 8 << 3 * DEV_DEPTH, /* cells of a tile */
-    DEV_THREADS = 256,
-    GODUNOV_THREADS = 384 /* fewer registers, for more of them, spill (docs/gpu.md) */
+    GODUNOV_THREADS = 384               /* fewer registers, for more of them, spill (docs/gpu.md) */
 };
 
 /* One own oct after the other: whether a tile begins with it. */
@@ -150,7 +150,6 @@ struct gas_courant_args {
 };
 
 #ifndef __CUDACC__
-#include "dev/kernel.h"
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing,
     godunov_none, godunov_minmod, godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta,
     gas_kick, gas_courant, gas_steep, edge_any, edge_rows, gas_restrict, gas_totals,

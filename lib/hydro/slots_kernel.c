@@ -6,10 +6,6 @@
 #include "hydro/kernels.h"
 #include "oct/find_kern.h"
 
-struct nothing {
-    int unused;
-};
-
 /* Octs of a tile, and its first place on the level. */
 struct tile_shared {
     int64_t x0[3];
@@ -17,7 +13,7 @@ struct tile_shared {
     int missing;
 };
 
-KERNEL(tile_heads, struct tile_heads_args, struct nothing, DEV_THREADS)
+KERNEL(tile_heads, struct tile_heads_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
@@ -27,7 +23,7 @@ KERNEL(tile_heads, struct tile_heads_args, struct nothing, DEV_THREADS)
     }
 }
 
-KERNEL(tile_firsts, struct tile_firsts_args, struct nothing, DEV_THREADS)
+KERNEL(tile_firsts, struct tile_firsts_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
@@ -36,7 +32,7 @@ KERNEL(tile_firsts, struct tile_firsts_args, struct nothing, DEV_THREADS)
     }
 }
 
-KERNEL(edge_any, struct edge_any_args, struct nothing, DEV_THREADS)
+KERNEL(edge_any, struct edge_any_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
@@ -47,7 +43,7 @@ KERNEL(edge_any, struct edge_any_args, struct nothing, DEV_THREADS)
     }
 }
 
-KERNEL(edge_rows, struct edge_rows_args, struct nothing, DEV_THREADS)
+KERNEL(edge_rows, struct edge_rows_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
@@ -136,7 +132,7 @@ KERNEL(tile_rows, struct tile_rows_args, struct tile_shared, DEV_THREADS)
     }
 }
 
-KERNEL(gas_missing, struct gas_missing_args, struct nothing, DEV_THREADS)
+KERNEL(gas_missing, struct gas_missing_args, struct dev_nothing, DEV_THREADS)
 {
     const struct mesh *m = a->mesh;
     const int nvar = m->nvar;

@@ -7,11 +7,6 @@
 #include "oct/find_kern.h"
 #include "oct/remap_kernel.h"
 
-static int64_t blocks_of(int64_t n)
-{
-    return (n + REMAP_THREADS - 1) / REMAP_THREADS;
-}
-
 static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *name)
 {
     void *p;
@@ -39,7 +34,7 @@ static void rows_fill(struct mirror *x, const struct mesh *m, int l, int32_t n,
         a.nfld++;
     }
     if (n == 0) return;
-    if (a.nfld > 0) dev_launch(x->stream, &remap_inject, blocks_of(8 * (int64_t)n), &a);
+    if (a.nfld > 0) dev_launch(x->stream, &remap_inject, dev_blocks(8 * (int64_t)n), &a);
     if (!special) return;
     mirror_send(x, m);
     gas->fill(gas->ctx, x, l, n, place, row + 8 * a.nfld, f->n);
@@ -130,7 +125,7 @@ static struct remap_run *runs_of(lidx noct, const lidx *source, lidx *n)
 
 static void launch(const struct remap *r, const struct dev_kernel *k, int64_t n, const void *args)
 {
-    dev_launch(r->x->stream, k, blocks_of(n), args);
+    dev_launch(r->x->stream, k, dev_blocks(n), args);
 }
 
 /* Links of level l, children of level l-1, parents of level l+1. */

@@ -4,14 +4,10 @@
 #include "dev/kernel.h"
 #include "oct/find_kern.h"
 
-struct nothing {
-    int unused;
-};
-
-KERNEL(remap_source, struct remap_source_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_source, struct remap_source_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
         lidx low = 0, high = a->nrun;
         while (high - low > 1) {
@@ -27,10 +23,10 @@ KERNEL(remap_source, struct remap_source_args, struct nothing, REMAP_THREADS)
     }
 }
 
-KERNEL(remap_keys, struct remap_keys_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_keys, struct remap_keys_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
         lidx from = a->source[i];
         if (from >= 0) {
@@ -46,18 +42,18 @@ KERNEL(remap_keys, struct remap_keys_args, struct nothing, REMAP_THREADS)
     }
 }
 
-KERNEL(remap_child, struct remap_child_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_child, struct remap_child_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i < a->noct) a->child[a->parent[i]][a->key[i] & 7] = (lidx)i;
     }
 }
 
-KERNEL(remap_nbr, struct remap_nbr_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_nbr, struct remap_nbr_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
         for (int f = 0; f < 6; f++)
             a->nbr[i][f] = oct_across(a->up_nbr, a->up_child, a->parent[i], (int)(a->key[i] & 7),
@@ -65,29 +61,29 @@ KERNEL(remap_nbr, struct remap_nbr_args, struct nothing, REMAP_THREADS)
     }
 }
 
-KERNEL(remap_parent, struct remap_parent_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_parent, struct remap_parent_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i < a->noct) a->parent[i] = a->now[a->parent[i]];
     }
 }
 
 /* The place of a key depends on who is first; what a search finds does not. */
-KERNEL(remap_hash, struct remap_hash_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_hash, struct remap_hash_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t i = (int64_t)b->index * REMAP_THREADS + t;
+    PHASE (t, DEV_THREADS) {
+        int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
         uint64_t h = okhash_slot(&a->hash, a->key[i]);
         while (dev_swap_if(&a->hash.slot[h], -1, (int32_t)i) != -1) h = (h + 1) & a->hash.mask;
     }
 }
 
-KERNEL(remap_fields, struct remap_fields_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_fields, struct remap_fields_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t at = (int64_t)b->index * REMAP_THREADS + t, i = at >> 3;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
         int c = (int)(at & 7);
         if (i >= a->noct) continue;
         lidx from = a->source[i];
@@ -101,10 +97,10 @@ KERNEL(remap_fields, struct remap_fields_args, struct nothing, REMAP_THREADS)
     }
 }
 
-KERNEL(remap_inject, struct remap_inject_args, struct nothing, REMAP_THREADS)
+KERNEL(remap_inject, struct remap_inject_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, REMAP_THREADS) {
-        int64_t at = (int64_t)b->index * REMAP_THREADS + t, k = at >> 3;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, k = at >> 3;
         if (k >= a->n) continue;
         int32_t place = a->place[k];
         for (int f = 0; f < a->nfld; f++)

@@ -1,9 +1,8 @@
 /* oct/remap_kernel: arguments of the kernels that follow a change of a level. Pointers are the
  * device's. Private to oct. */
 #pragma once
+#include "dev/kernel.h"
 #include "oct/remap.h"
-
-enum { REMAP_THREADS = 256 };
 
 /* source[i] of each new oct from the runs. */
 struct remap_source_args {
@@ -77,7 +76,6 @@ struct remap_inject_args {
 };
 
 #ifndef __CUDACC__
-#include "dev/kernel.h"
 extern const struct dev_kernel remap_source, remap_keys, remap_child, remap_nbr, remap_parent,
     remap_hash, remap_fields, remap_inject;
 #endif

@@ -2,11 +2,11 @@
  * name in part_kernel.c. Pointers are the device's; so are those of the mesh. Private to part. */
 #pragma once
 #include "base/sum.h"
+#include "dev/kernel.h"
 #include "part/column.h"
 #include "part/part_kern.h"
 
 enum {
-    PART_THREADS = 256,
     PART_DEPTH = 2, /* the octs that share a patch of a deposit are (2^PART_DEPTH)³ */
     PART_SLOTS = 6, /* octs per side of a patch, with those around */
     PART_EDGE = 10, /* its cells per side */
@@ -147,7 +147,6 @@ struct parts_sums_args {
 };
 
 #ifndef __CUDACC__
-#include "dev/kernel.h"
 extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_mark,
     parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit, parts_kick, parts_move,
     parts_fastest, parts_sums;

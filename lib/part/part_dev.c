@@ -33,11 +33,6 @@ struct part_dev {
     int64_t *mass, *number;
 };
 
-static int64_t blocks_of(int64_t n)
-{
-    return (n + PART_THREADS - 1) / PART_THREADS;
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -186,7 +181,7 @@ static void permute(struct part_dev *x, const struct parts *p, int64_t first, in
         if (!host && !p->columns.has[c]) continue;
         size_t size = host ? sizeof *x->host : size_of(p, c);
         char *col = (char *)(host ? (void *)x->host : x->col[c]) + size * (size_t)first;
-        dev_launch(x->stream, &parts_gather, blocks_of(n),
+        dev_launch(x->stream, &parts_gather, dev_blocks(n),
                    &(struct parts_gather_args){col, x->order, n, (int)size, x->tmp});
         dev_copy(x->stream, col, x->tmp, size * (size_t)n);
     }
@@ -197,7 +192,7 @@ static enum err tally(struct part_dev *x, int64_t first, int64_t n, lidx octs, b
                       bool *disorder)
 {
     int32_t count[COUNT_SIZE];
-    dev_launch(x->stream, &parts_disorder, blocks_of(n - 1),
+    dev_launch(x->stream, &parts_disorder, dev_blocks(n - 1),
                &(struct parts_disorder_args){x->host + first, n, NEAR, x->count});
     dev_get(x->stream, count, x->count, sizeof count);
     TRY(dev_wait(x->stream));
@@ -233,13 +228,13 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
     if (n == 0) return OK;
     x->place = PLACE_DEVICE;
     dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
-    dev_launch(x->stream, &parts_rehost, blocks_of(n),
+    dev_launch(x->stream, &parts_rehost, dev_blocks(n),
                &(struct parts_rehost_args){x->mirror->there, view_of(x), l, first, p->n, x->count});
     n = p->run[l + 1] - first;
     TRY(tally(x, first, n > 0 ? n : 1, m->lev[l].noct, &lost, &disorder));
     if (lost) return enter_here(x, p, m, c, d, l);
     if (!disorder) return OK;
-    dev_launch(x->stream, &parts_keys, blocks_of(n),
+    dev_launch(x->stream, &parts_keys, dev_blocks(n),
                &(struct parts_keys_args){x->host + first, n, x->key, x->order});
     dev_sort(x->stream, x->key, x->order, n);
     permute(x, p, first, n);
@@ -265,18 +260,18 @@ static enum err sink_down(struct part_dev *x, struct parts *p, int l, int64_t fi
     const int64_t n = p->n - first;
     int32_t *mark = (int32_t *)(void *)x->key, *up = (int32_t *)(void *)x->tmp, *index = x->order;
     x->place = PLACE_DEVICE;
-    dev_launch(x->stream, &parts_mark, blocks_of(n),
+    dev_launch(x->stream, &parts_mark, dev_blocks(n),
                &(struct parts_mark_args){x->mirror->there, view_of(x), l, first, n, mark});
     dev_scan(x->stream, index, mark, n);
     dev_get(x->stream, down, index + n, sizeof *down);
     TRY(dev_wait(x->stream));
     if (*down == 0) return OK;
     const int64_t middle = n - *down;
-    dev_launch(x->stream, &parts_misplaced, blocks_of(n),
+    dev_launch(x->stream, &parts_misplaced, dev_blocks(n),
                &(struct parts_misplaced_args){mark, index, n, middle, up, up + n});
-    dev_launch(x->stream, &parts_swap, least(blocks_of(least(middle, *down)), SWAPPERS),
+    dev_launch(x->stream, &parts_swap, least(dev_blocks(least(middle, *down)), SWAPPERS),
                &(struct parts_swap_args){table_of(x, p), up, up + n, index + middle, first});
-    dev_launch(x->stream, &parts_turn, blocks_of(*down),
+    dev_launch(x->stream, &parts_turn, dev_blocks(*down),
                &(struct parts_turn_args){x->host, first + middle, p->n});
     return OK;
 }
@@ -307,7 +302,7 @@ enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *
     TRY(begin(x, p, m, l + 1, l + 1));
     part_forget(p, l + 1);
     if (p->n > first) x->place = PLACE_DEVICE;
-    dev_launch(x->stream, &parts_parent, blocks_of(p->n - first),
+    dev_launch(x->stream, &parts_parent, dev_blocks(p->n - first),
                &(struct parts_parent_args){x->mirror->there, l + 1, x->host, first, p->n});
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
     return OK;
@@ -408,7 +403,7 @@ enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh
     a.p = view_of(x);
     memcpy(a.dtnew, dtnew, sizeof a.dtnew);
     memcpy(a.dtold, dtold, sizeof a.dtold);
-    dev_launch(x->stream, &parts_kick, blocks_of(a.end - a.begin), &a);
+    dev_launch(x->stream, &parts_kick, dev_blocks(a.end - a.begin), &a);
     return OK;
 }
 
@@ -426,7 +421,7 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
     p->kept[l] = 0;
     a.mesh = x->mirror->there;
     a.p = view_of(x);
-    dev_launch(x->stream, &parts_move, blocks_of(a.end - a.begin), &a);
+    dev_launch(x->stream, &parts_move, dev_blocks(a.end - a.begin), &a);
     return OK;
 }
 
@@ -435,7 +430,7 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
 enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
 {
     double top[SUMMERS];
-    int64_t first = p->first[l], end = p->first[l + 1], n = least(blocks_of(end - first), SUMMERS);
+    int64_t first = p->first[l], end = p->first[l + 1], n = least(dev_blocks(end - first), SUMMERS);
     *vmax = 0;
     if (n == 0) return OK;
     TRY(part_dev_need(x, p, PLACE_DEVICE));
@@ -454,7 +449,7 @@ static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int
     if (end == first) return OK;
     TRY(part_dev_need(x, p, PLACE_DEVICE));
     dev_fill(x->stream, x->digit, 0, sizeof digit);
-    dev_launch(x->stream, &parts_sums, least(blocks_of(end - first), SUMMERS),
+    dev_launch(x->stream, &parts_sums, least(dev_blocks(end - first), SUMMERS),
                &(struct parts_sums_args){view_of(x), first, end, moments, x->digit});
     dev_get(x->stream, digit, x->digit, sizeof digit);
     TRY(dev_wait(x->stream));

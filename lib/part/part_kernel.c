@@ -4,13 +4,9 @@
 #include "dev/kernel.h"
 #include "part/kernels.h"
 
-struct no_shared {
-    int none;
-};
-
 /* i: the particles of this block's threads, of begin … end-1; continues with none. */
 #define PARTICLE(i, t, begin, end)                                                                 \
-    const int64_t i = (begin) + (int64_t)b->index * PART_THREADS + (t);                            \
+    const int64_t i = (begin) + (int64_t)b->index * DEV_THREADS + (t);                             \
     if (i >= (end)) continue
 
 PTAH_HD void position(const struct part_view *p, int64_t i, double x[3])
@@ -20,10 +16,10 @@ PTAH_HD void position(const struct part_view *p, int64_t i, double x[3])
 
 /* ---- hosts ---- */
 
-KERNEL(parts_rehost, struct parts_rehost_args, struct no_shared, PART_THREADS)
+KERNEL(parts_rehost, struct parts_rehost_args, struct dev_nothing, DEV_THREADS)
 {
     const struct mesh *m = a->mesh;
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         double x[3];
         int64_t o[3], q[3];
@@ -48,12 +44,12 @@ struct disorder_shared {
     int32_t descents, changes;
 };
 
-KERNEL(parts_disorder, struct parts_disorder_args, struct disorder_shared, PART_THREADS)
+KERNEL(parts_disorder, struct parts_disorder_args, struct disorder_shared, DEV_THREADS)
 {
     PHASE (t, 1) {
         s->descents = s->changes = 0;
     }
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, 1, a->n);
         if (a->host[i] < a->host[i - 1]) dev_add_i32(&s->descents, 1);
         if (a->host[i] >> a->near != a->host[i - 1] >> a->near) dev_add_i32(&s->changes, 1);
@@ -64,18 +60,18 @@ KERNEL(parts_disorder, struct parts_disorder_args, struct disorder_shared, PART_
     }
 }
 
-KERNEL(parts_keys, struct parts_keys_args, struct no_shared, PART_THREADS)
+KERNEL(parts_keys, struct parts_keys_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, 0, a->n);
         a->key[i] = (uint64_t)a->host[i];
         a->order[i] = (int32_t)i;
     }
 }
 
-KERNEL(parts_gather, struct parts_gather_args, struct no_shared, PART_THREADS)
+KERNEL(parts_gather, struct parts_gather_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, 0, a->n);
         const int64_t j = a->order[i];
         if (a->size == 8)
@@ -91,10 +87,10 @@ KERNEL(parts_gather, struct parts_gather_args, struct no_shared, PART_THREADS)
 
 /* ---- to the finer level and back ---- */
 
-KERNEL(parts_mark, struct parts_mark_args, struct no_shared, PART_THREADS)
+KERNEL(parts_mark, struct parts_mark_args, struct dev_nothing, DEV_THREADS)
 {
     const struct mesh *m = a->mesh;
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->begin + a->n);
         double x[3];
         int64_t o[3];
@@ -107,9 +103,9 @@ KERNEL(parts_mark, struct parts_mark_args, struct no_shared, PART_THREADS)
     }
 }
 
-KERNEL(parts_misplaced, struct parts_misplaced_args, struct no_shared, PART_THREADS)
+KERNEL(parts_misplaced, struct parts_misplaced_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, 0, a->n);
         const int32_t before = a->index[i];
         if (i < a->middle && a->mark[i])
@@ -126,11 +122,11 @@ KERNEL(parts_misplaced, struct parts_misplaced_args, struct no_shared, PART_THRE
         ((type *)(col))[j] = swap_;                                                                \
     } while (0)
 
-KERNEL(parts_swap, struct parts_swap_args, struct no_shared, PART_THREADS)
+KERNEL(parts_swap, struct parts_swap_args, struct dev_nothing, DEV_THREADS)
 {
-    const int64_t step = (int64_t)b->count * PART_THREADS;
-    PHASE (t, PART_THREADS) {
-        for (int64_t k = (int64_t)b->index * PART_THREADS + t; k < *a->count; k += step) {
+    const int64_t step = (int64_t)b->count * DEV_THREADS;
+    PHASE (t, DEV_THREADS) {
+        for (int64_t k = (int64_t)b->index * DEV_THREADS + t; k < *a->count; k += step) {
             const int64_t i = a->begin + a->up[k], j = a->begin + a->down[k];
             for (int c = 0; c < a->table.n; c++) {
                 void *col = a->table.col[c];
@@ -147,18 +143,18 @@ KERNEL(parts_swap, struct parts_swap_args, struct no_shared, PART_THREADS)
     }
 }
 
-KERNEL(parts_turn, struct parts_turn_args, struct no_shared, PART_THREADS)
+KERNEL(parts_turn, struct parts_turn_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         a->host[i] = ~a->host[i];
     }
 }
 
-KERNEL(parts_parent, struct parts_parent_args, struct no_shared, PART_THREADS)
+KERNEL(parts_parent, struct parts_parent_args, struct dev_nothing, DEV_THREADS)
 {
     const lidx *parent = a->mesh->lev[a->l].parent;
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         a->host[i] = parent[a->host[i]];
     }
@@ -267,7 +263,7 @@ DEV_FN lidx deposit_slot(const struct parts_deposit_args *a, const int64_t first
     return level_find(&a->mesh->lev[a->l], key);
 }
 
-KERNEL(parts_deposit, struct parts_deposit_args, struct deposit_shared, PART_THREADS)
+KERNEL(parts_deposit, struct parts_deposit_args, struct deposit_shared, DEV_THREADS)
 {
     const int64_t begin = a->begin + (int64_t)b->index * PART_PER_BLOCK,
                   end = begin + PART_PER_BLOCK < a->end ? begin + PART_PER_BLOCK : a->end;
@@ -364,9 +360,9 @@ PTAH_HD void force_at(const struct mesh *m, int l, lidx host, int reflect, const
     }
 }
 
-KERNEL(parts_kick, struct parts_kick_args, struct no_shared, PART_THREADS)
+KERNEL(parts_kick, struct parts_kick_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         double x[3], f[3] = {0, 0, 0};
         position(&a->p, i, x);
@@ -378,9 +374,9 @@ KERNEL(parts_kick, struct parts_kick_args, struct no_shared, PART_THREADS)
     }
 }
 
-KERNEL(parts_move, struct parts_move_args, struct no_shared, PART_THREADS)
+KERNEL(parts_move, struct parts_move_args, struct dev_nothing, DEV_THREADS)
 {
-    PHASE (t, PART_THREADS) {
+    PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, a->begin, a->end);
         double x[3], f[3] = {0, 0, 0};
         position(&a->p, i, x);
@@ -396,21 +392,21 @@ KERNEL(parts_move, struct parts_move_args, struct no_shared, PART_THREADS)
 /* ---- sums ---- */
 
 struct fastest_shared {
-    double top[PART_THREADS];
+    double top[DEV_THREADS];
 };
 
-KERNEL(parts_fastest, struct parts_fastest_args, struct fastest_shared, PART_THREADS)
+KERNEL(parts_fastest, struct parts_fastest_args, struct fastest_shared, DEV_THREADS)
 {
-    const int64_t step = (int64_t)b->count * PART_THREADS;
-    PHASE (t, PART_THREADS) {
+    const int64_t step = (int64_t)b->count * DEV_THREADS;
+    PHASE (t, DEV_THREADS) {
         double top = 0;
-        for (int64_t i = a->begin + (int64_t)b->index * PART_THREADS + t; i < a->end; i += step) {
+        for (int64_t i = a->begin + (int64_t)b->index * DEV_THREADS + t; i < a->end; i += step) {
             const double v = part_fastest(a->p.v[0][i], a->p.v[1][i], a->p.v[2][i]);
             top = top > v ? top : v;
         }
         s->top[t] = top;
     }
-    for (int half = PART_THREADS / 2; half > 0; half /= 2)
+    for (int half = DEV_THREADS / 2; half > 0; half /= 2)
         PHASE (t, half) {
             s->top[t] = s->top[t] > s->top[t + half] ? s->top[t] : s->top[t + half];
         }
@@ -435,14 +431,14 @@ DEV_FN void sums_add(int64_t *digit, double x)
         if (d[k]) dev_add_i64(&digit[i + k], d[k]);
 }
 
-KERNEL(parts_sums, struct parts_sums_args, struct sums_shared, PART_THREADS)
+KERNEL(parts_sums, struct parts_sums_args, struct sums_shared, DEV_THREADS)
 {
-    const int64_t step = (int64_t)b->count * PART_THREADS;
+    const int64_t step = (int64_t)b->count * DEV_THREADS;
     PHASE (t, 4 * PART_SUM) {
         s->digit[t] = 0;
     }
-    PHASE (t, PART_THREADS) {
-        for (int64_t i = a->begin + (int64_t)b->index * PART_THREADS + t; i < a->end; i += step) {
+    PHASE (t, DEV_THREADS) {
+        for (int64_t i = a->begin + (int64_t)b->index * DEV_THREADS + t; i < a->end; i += step) {
             const double m = a->p.m[i];
             if (a->p.family[i] <= 0) continue; /* tracers do not gravitate */
             if (!a->moments) {
