@@ -72,7 +72,7 @@ def clusters(v, base, ranks):
 def corner(v, ranks):
     r = random.Random(2)
     particles('ics/ic_part',
-              [[r.random() ** 2.3 * 0.9 - 0.5 for _ in range(3)] for _ in range(200000)])
+              [[r.random() ** 2.1 * 0.9 - 0.5 for _ in range(3)] for _ in range(260000)])
     box = ptah.ascii_box((4, 4), 1, 1000, 'm_refine=10*8.0', ics='../ics')
     peak = {}
     for nremap in 0, 1:
