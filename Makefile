@@ -113,7 +113,7 @@ test: check
 check check-quick check-long:
 	@scripts/install.sh check
 	@$(BUILD) all units
-	@tests/run $(patsubst check-%,%,$@)
+	@tests/run $(if $(filter host cuda,$(DEV)),--device=auto) $(patsubst check-%,%,$@)
 
 # What the machine can do, and what the kernels take of it: docs/performance.md
 roof: $(B)/tests/bench/roof $(B)/tests/bench/kernels

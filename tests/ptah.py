@@ -131,16 +131,54 @@ def mpirun(ranks):
     return ['mpirun', '-n', str(ranks)] if ranks > 1 else []
 
 
+RUNS_ON = 'PTAH_RUNS_ON'  # the gpu_device of all runs of simulate (tests/run --device)
+# Why a part of a run may stay on the CPU then.
+NO_KERNEL = {
+    'gpu_hydro': ["riemann='exact' has", 'difmag has'],
+    'gpu_poisson': ['a run on several ranks has', 'gravity_type > 0 has',
+                    'the conjugate gradient of cg_levelmin has',
+                    'the Fourier transform of use_fftw has'],
+    'gpu_particles': ['for runs on one rank']}
+
+
+def device_settings(settings):
+    """All that has a kernel on the device that tests/run --device asks for, unless these settings
+    name one."""
+    kind = os.environ.get(RUNS_ON)
+    if not kind or any('gpu_device=' in s for s in settings):
+        return []
+    return ['run_params/%s=.true.' % part for part in NO_KERNEL] + [
+        "run_params/gpu_device='%s'" % kind]
+
+
+def check_device(log):
+    """A run that was to be on a device, by its log: each part of it ran there to the end, or has no
+    kernel."""
+    told = re.findall(r'^ (gpu_\w+): (.*)', log, re.M)
+    stays = [(part, why) for part, why in told if ' on the CPU' in why]
+    bad = ['%s: %s' % (part, why) for part, why in stays
+           if not why.startswith(tuple(NO_KERNEL.get(part, ())))]
+    bad += re.findall(r'.*from now on all runs on the CPU', log)
+    if not told or len(told) > len(stays) and not re.search(r'^ Device: .* [1-9]\d* launches', log,
+                                                            re.M):
+        bad.append('nothing ran there')
+    if bad:
+        sys.exit('a run that was to be on a device was not: ' + '; '.join(bad))
+
+
 def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout=None,
              must_work=True):
     """Runs bin/simulate with a namelist (text, or the path of a file) in folder cwd. `settings` are
     group/name=value. The result's `outputs` are the checkpoints it announced on stdout."""
+    there = device_settings(settings)
+    if there and must_work:
+        options = [o for o in options if o != '-q']  # the log is to say where it ran
     os.makedirs(cwd, exist_ok=True)
     if not namelist.endswith('.nml'):
         with open(os.path.join(cwd, 'run.nml'), 'w') as f:
             f.write(namelist)
         namelist = 'run.nml'
-    argv = mpirun(ranks) + [program('simulate'), *options, namelist, *settings]
+    argv = mpirun(ranks) + [program('simulate'), *options, namelist, *there, *settings]
     r = Run(argv, cwd, {'OMP_NUM_THREADS': str(threads)}, timeout)
     r.outputs = [os.path.join(cwd, line) for line in r.out.split()]
     with open(os.path.join(cwd, 'log'), 'w') as f:
@@ -149,6 +187,8 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
         print(' '.join(argv) + ('\ntimed out' if r.timed_out else '\nexit status %d' % r.status))
         print(r.err[-3000:])
         sys.exit(1)
+    if there and r.status == 0 and ' Main step=' in r.err:
+        check_device(r.err)
     return r
 
 

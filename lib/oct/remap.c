@@ -117,7 +117,7 @@ static struct remap_run *runs_of(lidx noct, const lidx *source, lidx *n)
     *n = 0;
     for (lidx i = 0; i < noct; i++) {
         const lidx s = source[i], before = i > 0 ? source[i - 1] : 0;
-        bool on = i > 0 && (s >= 0 ? before >= 0 && s == before + 1 : s == before - 1);
+        bool on = i > 0 && (s < 0) == (before < 0) && s == before + (s < 0 ? -1 : 1);
         if (!on) run[(*n)++] = (struct remap_run){i, s};
     }
     return run;

@@ -8,37 +8,37 @@ A one-line fault it catches: a slope limiter that takes the wrong neighbour (uni
 correction (amr_*), a force interpolated without the time fraction (nbody4096), a static mesh that
 is not refined at the start (*_static), a kick with the wrong half step (cosmo_*).
 """
-# test: uni_llf_1 tier=quick timeout=60
-# test: uni_hllc_2 tier=quick timeout=60
-# test: uni_llf_1_pfix tier=check timeout=60
-# test: uni_hll_2 tier=check timeout=60
-# test: uni_hllc_1 tier=check timeout=60
-# test: uni_hllc_3 tier=check timeout=60
-# test: uni_hllc_7 tier=check timeout=60
-# test: uni_hllc_8 tier=check timeout=60
+# test: uni_llf_1 tier=quick timeout=60 device=long
+# test: uni_hllc_2 tier=quick timeout=60 device=long
+# test: uni_llf_1_pfix tier=check timeout=60 device=long
+# test: uni_hll_2 tier=check timeout=60 device=long
+# test: uni_hllc_1 tier=check timeout=60 device=long
+# test: uni_hllc_3 tier=check timeout=60 device=long
+# test: uni_hllc_7 tier=check timeout=60 device=check
+# test: uni_hllc_8 tier=check timeout=60 device=long
 # test: uni_exact_2 tier=check timeout=60
-# test: uni_acoustic_1 tier=check timeout=60
-# test: amr_llf_1 tier=check timeout=120
-# test: amr_hllc_2 tier=check timeout=120
-# test: amr_hllc_1_it2 tier=check timeout=120
-# test: amr_hll_1_it3 tier=check timeout=120
-# test: amr_walls tier=check timeout=60
-# test: amr_subcycled tier=check timeout=60
-# test: amr_geometry tier=check timeout=60
+# test: uni_acoustic_1 tier=check timeout=60 device=long
+# test: amr_llf_1 tier=check timeout=120 device=long
+# test: amr_hllc_2 tier=check timeout=120 device=long
+# test: amr_hllc_1_it2 tier=check timeout=120 device=long
+# test: amr_hll_1_it3 tier=check timeout=120 device=long
+# test: amr_walls tier=check timeout=60 device=check
+# test: amr_subcycled tier=check timeout=60 device=check
+# test: amr_geometry tier=check timeout=60 device=check
 # test: amr_difmag tier=check timeout=60
-# test: selfgrav_walls tier=check timeout=60
-# test: selfgrav_cg tier=check timeout=60
-# test: selfgrav_jeans tier=check timeout=60
-# test: selfgrav_static tier=check timeout=60
-# test: selfgrav_still tier=check timeout=60
-# test: nbody_static tier=check timeout=60
-# test: sedov3d tier=check timeout=180
-# test: selfgrav3d tier=check timeout=180
-# test: nbody4096 tier=check timeout=180
-# test: cosmo_dm32 tier=check timeout=300
-# test: cosmo_hydro32 tier=check timeout=300
-# test: cosmo_zoom tier=check timeout=300
-# test: cosmo_cool32 tier=check timeout=300
+# test: selfgrav_walls tier=check timeout=60 device=check
+# test: selfgrav_cg tier=check timeout=60 device=long
+# test: selfgrav_jeans tier=check timeout=60 device=long
+# test: selfgrav_static tier=check timeout=60 device=check
+# test: selfgrav_still tier=check timeout=60 device=check
+# test: nbody_static tier=check timeout=60 device=check
+# test: sedov3d tier=check timeout=180 device=long
+# test: selfgrav3d tier=check timeout=180 device=long
+# test: nbody4096 tier=check timeout=180 device=long
+# test: cosmo_dm32 tier=check timeout=300 device=long
+# test: cosmo_hydro32 tier=check timeout=300 device=long
+# test: cosmo_zoom tier=check timeout=300 device=long
+# test: cosmo_cool32 tier=check timeout=300 device=long
 import glob
 import os
 import sys

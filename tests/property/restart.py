@@ -14,9 +14,9 @@ from both formats, end in the same bits; and the log goes on with the same numbe
 A one-line fault it catches: the difference between stored and true energy left out, the time steps
 of the levels forgotten, an output repeated, the energy's bookkeeping begun anew.
 """
-# test: small tier=quick timeout=60 ranks=2
-# test: sedov 2 tier=check timeout=180 ranks=2
-# test: cosmo 5 tier=check timeout=240 ranks=2
+# test: small tier=quick timeout=60 ranks=2 device=check
+# test: sedov 2 tier=check timeout=180 ranks=2 device=check
+# test: cosmo 5 tier=check timeout=240 ranks=2 device=long
 # test: all sedov 1 2 3 5 8 tier=long timeout=600 ranks=2
 # test: all cosmo 1 2 5 8 tier=long timeout=1200 ranks=2
 # test: damage original tier=check timeout=120 ranks=2
