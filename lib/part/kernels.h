@@ -21,6 +21,29 @@ struct part_view {
     int8_t *family;
 };
 
+/* A value of this many bytes. */
+PTAH_HD void value_move(int size, void *to, const void *from)
+{
+    if (size == 8)
+        *(uint64_t *)to = *(const uint64_t *)from;
+    else if (size == 4)
+        *(uint32_t *)to = *(const uint32_t *)from;
+    else if (size == 2)
+        *(uint16_t *)to = *(const uint16_t *)from;
+    else
+        *(uint8_t *)to = *(const uint8_t *)from;
+}
+
+PTAH_HD void position(const struct part_view *p, int64_t i, double x[3])
+{
+    for (int d = 0; d < 3; d++) x[d] = p->x[d][i];
+}
+
+/* i: the particles of this block's threads, of begin … end-1; continues with none. */
+#define PARTICLE(i, t, begin, end)                                                                 \
+    const int64_t i = (begin) + (int64_t)b->index * DEV_THREADS + (t);                             \
+    if (i >= (end)) continue
+
 /* Columns that only move, and all others. */
 struct part_table {
     int n;
@@ -29,10 +52,10 @@ struct part_table {
 };
 
 /* What kernels count, in memory of the device. */
-enum { COUNT_LOST, COUNT_DESCENTS, COUNT_CHANGES, COUNT_SIZE };
+enum { COUNT_AWAY, COUNT_DESCENTS, COUNT_CHANGES, COUNT_SIZE };
 
-/* Particles begin … end-1 of level l: positions wrapped, hosts found. Those beyond a boundary are
- * counted, and stay as they are. */
+/* Particles begin … end-1 of level l: positions wrapped, hosts found. Those whose host is no own
+ * oct are counted. */
 struct parts_rehost_args {
     const struct mesh *mesh;
     struct part_view p;
@@ -66,13 +89,14 @@ struct parts_gather_args {
     void *to;
 };
 
-/* mark[i]: whether particle begin + i is in a refined cell; its host becomes ~child. */
+/* mark[i]: whether particle begin + i is in a refined cell; its host becomes ~child. Those whose
+ * child is no own oct are counted. */
 struct parts_mark_args {
     const struct mesh *mesh;
     struct part_view p;
     int l;
     int64_t begin, n;
-    int32_t *mark;
+    int32_t *mark, *count;
 };
 
 /* Of the marked ones (index: how many are before each) those that are among the first `middle`, and
@@ -100,6 +124,53 @@ struct parts_parent_args {
     int l; /* of the hosts */
     lidx *host;
     int64_t begin, end;
+};
+
+/* mark[i]: whether the host is no own oct. */
+struct parts_away_args {
+    const lidx *host;
+    int64_t n;
+    lidx nown;
+    int32_t *mark;
+};
+
+/* Packets of particles, and the columns in them (part_priv.h). */
+struct part_packets {
+    void *packet;
+    int n, bytes;
+    void *col[COL_MOST];
+    int8_t size[COL_MOST];
+    int16_t at[COL_MOST];
+};
+
+/* The marked ones (index: how many are before each): their places, and packets. */
+struct parts_pack_args {
+    const struct mesh *mesh;
+    struct part_view p;
+    int l;
+    int64_t begin, n;
+    const int32_t *mark, *index;
+    int32_t *place;
+    struct part_packets table;
+};
+
+/* n packets go to the first places of the `left` particles that left, or from `end` on. Those whose
+ * oct is not own are counted. */
+struct parts_unpack_args {
+    const struct mesh *mesh;
+    int l;
+    int64_t n, left, end;
+    const int32_t *place;
+    lidx *host;
+    int32_t *count;
+    struct part_packets table;
+};
+
+/* The last particles, those before `end`, go to the n gaps, which ascend. */
+struct parts_close_args {
+    struct part_table table;
+    const int32_t *gap;
+    int64_t n, end;
 };
 
 /* mass, number (or NULL): [noct][8]. */
@@ -149,5 +220,5 @@ struct parts_sums_args {
 #ifndef __CUDACC__
 extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_mark,
     parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit, parts_kick, parts_move,
-    parts_fastest, parts_sums;
+    parts_fastest, parts_sums, parts_away, parts_pack, parts_unpack, parts_close;
 #endif

@@ -22,7 +22,8 @@ static const size_t BATCH = (size_t)1 << 24; /* bytes that a rank sends in one e
 
 enum { CHUNK = 4096 }; /* particles per chunk of a loop */
 
-/* A particle between ranks: the columns of every run, then the other columns. */
+/* A particle between ranks: the columns of every run, then the other columns, each at a multiple of
+ * its size, so that devices can copy them. */
 struct packet {
     okey key; /* of its new host */
     double x[3], v[3];
@@ -56,6 +57,12 @@ static size_t column_size(const struct parts *p, int c)
     return (size_t)part_type_size(part_column(&p->columns, c)->type);
 }
 
+/* Where the columns of `more` end in a packet. */
+static int more_end(const struct parts *p)
+{
+    return p->nmore ? p->more[p->nmore - 1].at + p->more[p->nmore - 1].size : 0;
+}
+
 void part_want(struct parts *p, int c)
 {
     size_t size = column_size(p, c);
@@ -64,8 +71,10 @@ void part_want(struct parts *p, int c)
     for (int k = 0; k < p->nmore; k++)
         if (p->more[k].column == c) return;
     if (part_column(&p->columns, c)->when == WHEN_ALWAYS) return;
+    int at = (more_end(p) + (int)size - 1) / (int)size * (int)size;
     p->more[p->nmore].column = c;
-    p->more[p->nmore++].size = (int)size;
+    p->more[p->nmore].size = (int)size;
+    p->more[p->nmore++].at = at;
     if (p->cap) p->col[c] = mem_zero(size * (size_t)p->cap, "particles");
 }
 
@@ -174,8 +183,8 @@ static void particle_pack(const struct parts *p, int64_t i, okey key, struct pac
     }
 #define COLUMN(symbol, member, ...) out->member = p->member[i];
 #include "part/columns.def"
-    for (int k = 0; k < p->nmore; more += p->more[k++].size)
-        value_copy(p->more[k].size, more, value_at(p, k, i));
+    for (int k = 0; k < p->nmore; k++)
+        value_copy(p->more[k].size, more + p->more[k].at, value_at(p, k, i));
 }
 
 static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct packet *in)
@@ -188,8 +197,8 @@ static void particle_unpack(struct parts *p, int64_t i, lidx host, const struct 
 #define COLUMN(symbol, member, ...) p->member[i] = in->member;
 #include "part/columns.def"
     p->host[i] = host;
-    for (int k = 0; k < p->nmore; more += p->more[k++].size)
-        value_copy(p->more[k].size, value_at(p, k, i), more);
+    for (int k = 0; k < p->nmore; k++)
+        value_copy(p->more[k].size, value_at(p, k, i), more + p->more[k].at);
 }
 
 int64_t part_insert(struct parts *p, int l, int64_t n)
@@ -211,11 +220,26 @@ int64_t part_insert(struct parts *p, int l, int64_t n)
 }
 
 /* Bytes of a packet, whole words. */
-static size_t packet_size(const struct parts *p)
+size_t part_packet_size(const struct parts *p)
 {
-    size_t n = 0;
-    for (int k = 0; k < p->nmore; k++) n += (size_t)p->more[k].size;
+    size_t n = (size_t)more_end(p);
     return sizeof(struct packet) + (n + sizeof(okey) - 1) / sizeof(okey) * sizeof(okey);
+}
+
+int part_packet_columns(const struct parts *p, struct packet_column *col)
+{
+    int n = 0;
+    for (int d = 0; d < 3; d++) {
+        col[n++] = (struct packet_column){COL_X + d, (int)offsetof(struct packet, x[0]) + 8 * d};
+        col[n++] = (struct packet_column){COL_VX + d, (int)offsetof(struct packet, v[0]) + 8 * d};
+    }
+#define COLUMN(symbol, member, ...)                                                                \
+    col[n++] = (struct packet_column){COL_##symbol, (int)offsetof(struct packet, member)};
+#include "part/columns.def"
+    for (int k = 0; k < p->nmore; k++)
+        col[n++] = (struct packet_column){p->more[k].column,
+                                          (int)sizeof(struct packet) + p->more[k].at};
+    return n;
 }
 
 static struct packet *packet_at(void *packets, size_t size, int64_t i)
@@ -249,18 +273,18 @@ struct leavers {
     void *send;
 };
 
+/* −1: nobody's, its particle is beyond a boundary. */
+static int packet_rank(const struct domain *d, int l, okey key)
+{
+    return key == part_nowhere() ? -1 : domain_rank(d, l, key);
+}
+
 static okey leaver_key(const struct parts *p, const struct mesh *m, int l, int64_t i)
 {
     if (p->host[i] >= 0) return m->lev[l].key[p->host[i]];
     int64_t q[3];
     particle_cell(p, m, l - 1, i, q);
     return okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]);
-}
-
-static inline bool host_is_own(lidx host, lidx nown)
-{
-    /* one comparison serves ghosts and the negative marks */
-    return (uint32_t)host < (uint32_t)nown;
 }
 
 static void leavers_find(struct leavers *s, const struct parts *p, const struct mesh *m,
@@ -271,7 +295,7 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
 #pragma omp parallel for simd schedule(static) reduction(+ : n)
     for (int64_t i = begin; i < p->n; i++) n += !host_is_own(p->host[i], nown);
     if (n > most) n = most;
-    *s = (struct leavers){.n = n, .size = packet_size(p)};
+    *s = (struct leavers){.n = n, .size = part_packet_size(p)};
     if (n == 0) return;
     s->at = mem_new(sizeof *s->at * (size_t)n, "particle exchange");
     s->send = mem_zero(s->size * (size_t)n, "particle exchange");
@@ -281,10 +305,9 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     for (int64_t i = begin; n < s->n; i++)
         if (!host_is_own(p->host[i], nown)) s->at[n++] = i;
     for (int64_t j = 0; j < n; j++) {
-        rank[j] = -1;
-        if (p->host[s->at[j]] == HOST_LOST) continue;
-        key[j] = leaver_key(p, m, l, s->at[j]);
-        rank[j] = domain_rank(d, l, key[j]);
+        bool lost = p->host[s->at[j]] == HOST_LOST;
+        key[j] = lost ? part_nowhere() : leaver_key(p, m, l, s->at[j]);
+        rank[j] = packet_rank(d, l, key[j]);
     }
     int64_t *order = mem_new(sizeof *order * (size_t)n, "particle exchange");
     s->to = comm_counts_of(n, rank, order);
@@ -308,19 +331,39 @@ static void gaps_close(struct parts *p, int64_t n, const int64_t *at)
     }
 }
 
-/* Arrivals fill the places of the particles that left; the rest of either is settled at the end of
- * the arrays. */
-static void arrivals_place(struct parts *p, const struct level *lv, const struct leavers *s,
-                           int64_t n, void *packets)
+void part_packets_place(struct parts *p, const struct level *lv, int64_t nleft, const int64_t *at,
+                        int64_t n, void *packets)
 {
-    part_reserve(p, p->n + (n > s->n ? n - s->n : 0));
+    const size_t size = part_packet_size(p);
+    part_reserve(p, p->n + (n > nleft ? n - nleft : 0));
     for (int64_t j = 0; j < n; j++) {
-        const struct packet *in = packet_at(packets, s->size, j);
+        const struct packet *in = packet_at(packets, size, j);
         lidx host = mesh_find(lv, in->key);
         BUG_ON(!host_is_own(host, lv->nown));
-        particle_unpack(p, j < s->n ? s->at[j] : p->n++, host, in);
+        particle_unpack(p, j < nleft ? at[j] : p->n++, host, in);
     }
-    if (n < s->n) gaps_close(p, s->n - n, s->at + n);
+    if (n < nleft) gaps_close(p, nleft - n, at + n);
+}
+
+void *part_packets_exchange(struct parts *p, const struct comm *c, const struct domain *d, int l,
+                            int64_t n, void *packets, int64_t *nin)
+{
+    const size_t size = part_packet_size(p);
+    int64_t nsend = 0;
+    void *in = NULL;
+    int *rank = mem_new(sizeof *rank * (size_t)n + 1, "particle exchange");
+    for (int64_t j = 0; j < n; j++) {
+        rank[j] = packet_rank(d, l, packet_at(packets, size, j)->key);
+        nsend += rank[j] >= 0;
+    }
+    p->lost += n - nsend;
+    *nin = 0;
+    if (c->size > 1)
+        in = comm_exchange_by(c, packets, n, rank, size, nin, NULL);
+    else
+        BUG_ON(nsend);
+    FREE(rank);
+    return in;
 }
 
 /* Sends particles from `begin` on whose host is no own oct of level l, the first `most` of them, to
@@ -334,20 +377,20 @@ static void migrate_some(struct parts *p, const struct mesh *m, const struct com
     if (c->size > 1) {
         int64_t n;
         void *in = comm_exchange(c, s.send, &s.to, s.size, &n, NULL);
-        arrivals_place(p, &m->lev[l], &s, n, in);
+        part_packets_place(p, &m->lev[l], s.n, s.at, n, in);
         FREE(in);
     } else {
         BUG_ON(s.nsend);
-        arrivals_place(p, &m->lev[l], &s, 0, NULL);
+        part_packets_place(p, &m->lev[l], s.n, s.at, 0, NULL);
     }
     FREE(s.send);
     FREE(s.at);
     comm_counts_free(&s.to);
 }
 
-/* All of them: few do in a step. (collective) */
-static void migrate(struct parts *p, const struct mesh *m, const struct comm *c,
-                    const struct domain *d, int l, int64_t begin)
+/* Few leave in a step. */
+void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
+                  const struct domain *d, int l, int64_t begin)
 {
     migrate_some(p, m, c, d, l, begin, INT64_MAX);
 }
@@ -367,7 +410,7 @@ static enum err wrap_all(struct parts *p, const struct mesh *m)
 static void migrate_many(struct parts *p, const struct mesh *m, const struct comm *c,
                          const struct domain *d, int l)
 {
-    int64_t n = 0, per = (int64_t)(BATCH / packet_size(p));
+    int64_t n = 0, per = (int64_t)(BATCH / part_packet_size(p));
     for (int64_t i = 0; i < p->n; i++) n += !host_is_own(p->host[i], m->lev[l].nown);
     int64_t turns = (n + per - 1) / per;
     comm_max_i64(c, &turns, 1);
@@ -448,7 +491,7 @@ void part_enter(struct parts *p, const struct mesh *m, const struct comm *c, con
 #pragma omp parallel for schedule(static)
     for (int64_t b = p->first[l]; b < p->n; b += CHUNK)
         rehost_block(p, m, l, b, b + CHUNK < p->n ? b + CHUNK : p->n);
-    migrate(p, m, c, d, l, p->first[l]);
+    part_migrate(p, m, c, d, l, p->first[l]);
     part_runs_tidy(p, m, l);
     part_sort(p, p->first[l], p->run[l + 1]);
 }
@@ -502,7 +545,7 @@ void part_hand_down(struct parts *p, const struct mesh *m, const struct comm *c,
 #pragma omp parallel for simd schedule(static)
     for (int64_t i = middle; i < p->n; i++) p->host[i] = ~p->host[i];
     p->run[l + 1] = middle;
-    if (l < m->levelmax) migrate(p, m, c, d, l + 1, middle);
+    if (l < m->levelmax) part_migrate(p, m, c, d, l + 1, middle);
     p->first[l + 1] = middle;
     part_runs_tidy(p, m, l + 1);
 }

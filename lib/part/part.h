@@ -49,9 +49,11 @@ struct parts {
     struct part_columns columns;
 
     /* Private. */
-    int nmore; /* columns that exist beside those of every run, and their bytes per value */
+    /* columns that exist beside those of every run, bytes per value, and where it is in a packet
+     * (part.c) */
+    int nmore;
     struct {
-        int column, size;
+        int column, size, at;
     } more[COL_MOST];
     /* where each level's particles began in its last step: pieces that are sorted */
     int64_t run[LEVEL_MAX + 3];

@@ -1,11 +1,8 @@
 /* part/dev: copies and launches of particles on a device. */
-#include "part/part_dev.h"
-
 #include <string.h>
 
 #include "base/mem.h"
-#include "part/kernels.h"
-#include "part/part_priv.h"
+#include "part/dev_priv.h"
 #include "part/part_sort.h"
 
 enum {
@@ -15,36 +12,18 @@ enum {
     SUMMERS = 512    /* … that share a sum */
 };
 
-struct part_dev {
-    struct dev *dev;
-    struct dev_stream *stream;
-    struct mirror *mirror; /* lent */
-    int place;             /* of the particles */
-    int64_t cap, rows;     /* particles, octs that arrays there have room for */
-    void *col[COL_MOST];
-    lidx *host;
-    /* for work between launches: keys, or marks and their sums; order, or what changes places;
-     * values that are permuted */
-    uint64_t *key, *tmp;
-    int32_t *order;
-    int32_t *count; /* [COUNT_SIZE] */
-    int64_t *digit; /* [4][PART_SUM] */
-    double *top;    /* [SUMMERS] */
-    int64_t *mass, *number;
-};
-
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static enum err make(struct part_dev *x, void *pointer, size_t bytes, const char *name)
+enum err part_dev_make(struct part_dev *x, void *pointer, size_t bytes, const char *name)
 {
     void **p = pointer;
     return dev_new(x->dev, p, bytes + 1, name);
 }
 
-static void drop(struct part_dev *x, void *pointer)
+void part_dev_drop(struct part_dev *x, void *pointer)
 {
     void **p = pointer;
     dev_free(x->dev, *p);
@@ -58,27 +37,28 @@ enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
     y->stream = mirror->stream;
     y->mirror = mirror;
     y->place = PLACE_HOST;
-    enum err err = make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
-    if (err == OK) err = make(y, &y->digit, sizeof *y->digit * 4 * PART_SUM, "particle sums");
-    if (err == OK) err = make(y, &y->top, sizeof *y->top * SUMMERS, "particle sums");
+    enum err err = part_dev_make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
+    if (err == OK)
+        err = part_dev_make(y, &y->digit, sizeof *y->digit * 4 * PART_SUM, "particle sums");
+    if (err == OK) err = part_dev_make(y, &y->top, sizeof *y->top * SUMMERS, "particle sums");
     if (err != OK) part_dev_free(x);
     return err;
 }
 
 static void columns_drop(struct part_dev *x)
 {
-    for (int c = 0; c < COL_MOST; c++) drop(x, &x->col[c]);
-    drop(x, &x->host);
-    drop(x, &x->key);
-    drop(x, &x->tmp);
-    drop(x, &x->order);
+    for (int c = 0; c < COL_MOST; c++) part_dev_drop(x, &x->col[c]);
+    part_dev_drop(x, &x->host);
+    part_dev_drop(x, &x->key);
+    part_dev_drop(x, &x->tmp);
+    part_dev_drop(x, &x->order);
     x->cap = 0;
 }
 
 static void rows_drop(struct part_dev *x)
 {
-    drop(x, &x->mass);
-    drop(x, &x->number);
+    part_dev_drop(x, &x->mass);
+    part_dev_drop(x, &x->number);
     x->rows = 0;
 }
 
@@ -88,9 +68,10 @@ void part_dev_free(struct part_dev **x)
     if (!y) return;
     columns_drop(y);
     rows_drop(y);
-    drop(y, &y->count);
-    drop(y, &y->digit);
-    drop(y, &y->top);
+    part_dev_drop(y, &y->packets);
+    part_dev_drop(y, &y->count);
+    part_dev_drop(y, &y->digit);
+    part_dev_drop(y, &y->top);
     FREE(*x);
 }
 
@@ -112,11 +93,12 @@ static enum err columns_make(struct part_dev *x, const struct parts *p)
     TRY(dev_wait(x->stream));
     columns_drop(x);
     for (int c = 0; c < p->columns.n; c++)
-        if (p->columns.has[c]) TRY(make(x, &x->col[c], size_of(p, c) * (size_t)cap, "particles"));
-    TRY(make(x, &x->host, sizeof *x->host * (size_t)cap, "particles"));
-    TRY(make(x, &x->key, sizeof *x->key * (size_t)(cap + 1), "particle sort"));
-    TRY(make(x, &x->tmp, sizeof *x->tmp * (size_t)(cap + 1), "particle sort"));
-    TRY(make(x, &x->order, sizeof *x->order * (size_t)(cap + 1), "particle sort"));
+        if (p->columns.has[c])
+            TRY(part_dev_make(x, &x->col[c], size_of(p, c) * (size_t)cap, "particles"));
+    TRY(part_dev_make(x, &x->host, sizeof *x->host * (size_t)cap, "particles"));
+    TRY(part_dev_make(x, &x->key, sizeof *x->key * (size_t)(cap + 1), "particle sort"));
+    TRY(part_dev_make(x, &x->tmp, sizeof *x->tmp * (size_t)(cap + 1), "particle sort"));
+    TRY(part_dev_make(x, &x->order, sizeof *x->order * (size_t)(cap + 1), "particle sort"));
     x->cap = cap;
     return OK;
 }
@@ -125,6 +107,7 @@ enum err part_dev_need(struct part_dev *x, struct parts *p, int place)
 {
     if (x->place & place) return OK;
     if (place == PLACE_DEVICE) TRY(columns_make(x, p));
+    if (place == PLACE_HOST) part_reserve(p, p->n); /* more may have come there */
     size_t n = (size_t)p->n;
     for (int c = 0; c < p->columns.n; c++) {
         if (!p->columns.has[c]) continue;
@@ -152,7 +135,7 @@ bool part_dev_has(const struct part_dev *x, int place)
     return x->place & place;
 }
 
-static struct part_view view_of(const struct part_dev *x)
+struct part_view part_dev_view(const struct part_dev *x)
 {
     return (struct part_view){.x = {x->col[COL_X], x->col[COL_Y], x->col[COL_Z]},
                               .v = {x->col[COL_VX], x->col[COL_VY], x->col[COL_VZ]},
@@ -187,8 +170,9 @@ static void permute(struct part_dev *x, const struct parts *p, int64_t first, in
     }
 }
 
-/* How many are beyond boundaries, and whether the piece first … first+n-1 is out of order. */
-static enum err tally(struct part_dev *x, int64_t first, int64_t n, lidx octs, bool *lost,
+/* How many a kernel has counted as away, and whether the piece first … first+n-1 is out of order.
+ */
+static enum err tally(struct part_dev *x, int64_t first, int64_t n, lidx octs, int32_t *away,
                       bool *disorder)
 {
     int32_t count[COUNT_SIZE];
@@ -197,51 +181,54 @@ static enum err tally(struct part_dev *x, int64_t first, int64_t n, lidx octs, b
     dev_get(x->stream, count, x->count, sizeof count);
     TRY(dev_wait(x->stream));
     int64_t returns = count[COUNT_CHANGES] - (octs >> NEAR), descents = count[COUNT_DESCENTS];
-    *lost = count[COUNT_LOST] > 0;
+    *away = count[COUNT_AWAY];
     *disorder = (descents > returns ? descents : returns) * DISORDER > n;
     return OK;
 }
 
-static bool all_own(const struct mesh *m, int l)
+/* Finds the hosts of the particles of level l. */
+static enum err rehost(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
+                       int32_t *away, bool *disorder)
 {
-    return m->lev[l].nown == m->lev[l].noct;
+    const int64_t first = p->first[l], n = p->n - first, piece = p->run[l + 1] - first;
+    *away = 0;
+    *disorder = false;
+    if (n == 0) return OK;
+    x->place = PLACE_DEVICE;
+    dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
+    dev_launch(
+        x->stream, &parts_rehost, dev_blocks(n),
+        &(struct parts_rehost_args){x->mirror->there, part_dev_view(x), l, first, p->n, x->count});
+    return tally(x, first, piece > 0 ? piece : 1, m->lev[l].noct, away, disorder);
 }
 
-static enum err enter_here(struct part_dev *x, struct parts *p, const struct mesh *m,
-                           const struct comm *c, const struct domain *d, int l)
+static void sort(struct part_dev *x, const struct parts *p, int64_t first, int64_t n)
 {
-    TRY(part_dev_need(x, p, PLACE_HOST));
-    part_enter(p, m, c, d, l);
-    part_dev_wrote(x);
-    return OK;
+    dev_launch(x->stream, &parts_keys, dev_blocks(n),
+               &(struct parts_keys_args){x->host + first, n, x->key, x->order});
+    dev_sort(x->stream, x->key, x->order, n);
+    permute(x, p, first, n);
 }
 
 enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *m,
                         const struct comm *c, const struct domain *d, int l)
 {
-    bool lost = false, disorder = false;
-    int64_t first = p->first[l], n = p->n - first;
-    if (c->size > 1 || !all_own(m, l)) return enter_here(x, p, m, c, d, l);
+    int32_t away;
+    bool disorder;
     TRY(begin(x, p, m, l, l));
     part_forget(p, l);
     part_runs_tidy(p, m, l);
-    if (n == 0) return OK;
-    x->place = PLACE_DEVICE;
-    dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
-    dev_launch(x->stream, &parts_rehost, dev_blocks(n),
-               &(struct parts_rehost_args){x->mirror->there, view_of(x), l, first, p->n, x->count});
-    n = p->run[l + 1] - first;
-    TRY(tally(x, first, n > 0 ? n : 1, m->lev[l].noct, &lost, &disorder));
-    if (lost) return enter_here(x, p, m, c, d, l);
-    if (!disorder) return OK;
-    dev_launch(x->stream, &parts_keys, dev_blocks(n),
-               &(struct parts_keys_args){x->host + first, n, x->key, x->order});
-    dev_sort(x->stream, x->key, x->order, n);
-    permute(x, p, first, n);
+    TRY(rehost(x, p, m, l, &away, &disorder));
+    part_dev_migrate(x, p, m, c, d, l, p->first[l], away);
+    part_runs_tidy(p, m, l);
+    if (!(x->place & PLACE_DEVICE))
+        part_sort(p, p->first[l], p->run[l + 1]);
+    else if (disorder)
+        sort(x, p, p->first[l], p->run[l + 1] - p->first[l]);
     return OK;
 }
 
-static struct part_table table_of(const struct part_dev *x, const struct parts *p)
+struct part_table part_dev_table(const struct part_dev *x, const struct parts *p)
 {
     struct part_table t = {0};
     for (int c = 0; c < p->columns.n; c++) {
@@ -255,22 +242,25 @@ static struct part_table table_of(const struct part_dev *x, const struct parts *
 }
 
 /* Marks those in refined cells, and moves them behind the others, if some are before them. */
-static enum err sink_down(struct part_dev *x, struct parts *p, int l, int64_t first, int32_t *down)
+static enum err sink_down(struct part_dev *x, struct parts *p, int l, int32_t *down, int32_t *away)
 {
-    const int64_t n = p->n - first;
+    const int64_t first = p->first[l], n = p->n - first;
     int32_t *mark = (int32_t *)(void *)x->key, *up = (int32_t *)(void *)x->tmp, *index = x->order;
     x->place = PLACE_DEVICE;
-    dev_launch(x->stream, &parts_mark, dev_blocks(n),
-               &(struct parts_mark_args){x->mirror->there, view_of(x), l, first, n, mark});
+    dev_fill(x->stream, x->count, 0, sizeof *x->count * COUNT_SIZE);
+    dev_launch(
+        x->stream, &parts_mark, dev_blocks(n),
+        &(struct parts_mark_args){x->mirror->there, part_dev_view(x), l, first, n, mark, x->count});
     dev_scan(x->stream, index, mark, n);
     dev_get(x->stream, down, index + n, sizeof *down);
+    dev_get(x->stream, away, x->count + COUNT_AWAY, sizeof *away);
     TRY(dev_wait(x->stream));
     if (*down == 0) return OK;
     const int64_t middle = n - *down;
     dev_launch(x->stream, &parts_misplaced, dev_blocks(n),
                &(struct parts_misplaced_args){mark, index, n, middle, up, up + n});
     dev_launch(x->stream, &parts_swap, least(dev_blocks(least(middle, *down)), SWAPPERS),
-               &(struct parts_swap_args){table_of(x, p), up, up + n, index + middle, first});
+               &(struct parts_swap_args){part_dev_table(x, p), up, up + n, index + middle, first});
     dev_launch(x->stream, &parts_turn, dev_blocks(*down),
                &(struct parts_turn_args){x->host, first + middle, p->n});
     return OK;
@@ -279,19 +269,15 @@ static enum err sink_down(struct part_dev *x, struct parts *p, int l, int64_t fi
 enum err part_dev_hand_down(struct part_dev *x, struct parts *p, const struct mesh *m,
                             const struct comm *c, const struct domain *d, int l)
 {
-    int32_t down = 0;
-    int64_t first = p->first[l];
-    if (c->size > 1 || (l < m->levelmax && !all_own(m, l + 1))) {
-        TRY(part_dev_need(x, p, PLACE_HOST));
-        part_hand_down(p, m, c, d, l);
-        part_dev_wrote(x);
-        return OK;
-    }
-    TRY(begin(x, p, m, l, l));
+    int32_t down = 0, away = 0;
+    const bool finer = l < m->levelmax && m->lev[l + 1].noct > 0;
+    TRY(begin(x, p, m, l, l + finer));
     part_forget(p, l);
-    if (l < m->levelmax && m->lev[l + 1].noct > 0 && p->n > first)
-        TRY(sink_down(x, p, l, first, &down));
-    p->run[l + 1] = p->first[l + 1] = p->n - down;
+    if (finer && p->n > p->first[l]) TRY(sink_down(x, p, l, &down, &away));
+    const int64_t middle = p->n - down;
+    p->run[l + 1] = middle;
+    if (l < m->levelmax) part_dev_migrate(x, p, m, c, d, l + 1, middle, away);
+    p->first[l + 1] = middle;
     part_runs_tidy(p, m, l + 1);
     return OK;
 }
@@ -299,11 +285,13 @@ enum err part_dev_hand_down(struct part_dev *x, struct parts *p, const struct me
 enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *m, int l)
 {
     int64_t first = p->first[l + 1];
-    TRY(begin(x, p, m, l + 1, l + 1));
     part_forget(p, l + 1);
-    if (p->n > first) x->place = PLACE_DEVICE;
-    dev_launch(x->stream, &parts_parent, dev_blocks(p->n - first),
-               &(struct parts_parent_args){x->mirror->there, l + 1, x->host, first, p->n});
+    if (p->n > first) {
+        TRY(begin(x, p, m, l + 1, l + 1));
+        x->place = PLACE_DEVICE;
+        dev_launch(x->stream, &parts_parent, dev_blocks(p->n - first),
+                   &(struct parts_parent_args){x->mirror->there, l + 1, x->host, first, p->n});
+    }
     for (int k = l + 1; k < LEVEL_MAX + 3; k++) p->first[k] = p->n;
     return OK;
 }
@@ -316,8 +304,8 @@ static enum err rows_make(struct part_dev *x, lidx n)
     if (n <= x->rows) return OK;
     TRY(dev_wait(x->stream));
     rows_drop(x);
-    TRY(make(x, &x->mass, sizeof(int64_t[8]) * rows, "deposit"));
-    TRY(make(x, &x->number, sizeof(int64_t[8]) * rows, "deposit"));
+    TRY(part_dev_make(x, &x->mass, sizeof(int64_t[8]) * rows, "deposit"));
+    TRY(part_dev_make(x, &x->number, sizeof(int64_t[8]) * rows, "deposit"));
     x->rows = (int64_t)rows;
     return OK;
 }
@@ -334,7 +322,7 @@ static enum err deposit_there(struct part_dev *x, struct parts *p, const struct 
     if (number) dev_fill(x->stream, x->number, 0, bytes);
     dev_launch(x->stream, &parts_deposit, (n + PART_PER_BLOCK - 1) / PART_PER_BLOCK,
                &(struct parts_deposit_args){.mesh = x->mirror->there,
-                                            .p = view_of(x),
+                                            .p = part_dev_view(x),
                                             .rule = *rule,
                                             .l = l,
                                             .depth = l - 1 < PART_DEPTH ? l - 1 : PART_DEPTH,
@@ -400,7 +388,7 @@ enum err part_dev_synchro(struct part_dev *x, struct parts *p, const struct mesh
     if (a.end > a.begin) x->place = PLACE_DEVICE;
     p->kept[l] = 0;
     a.mesh = x->mirror->there;
-    a.p = view_of(x);
+    a.p = part_dev_view(x);
     memcpy(a.dtnew, dtnew, sizeof a.dtnew);
     memcpy(a.dtold, dtold, sizeof a.dtold);
     dev_launch(x->stream, &parts_kick, dev_blocks(a.end - a.begin), &a);
@@ -420,7 +408,7 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
     if (a.end > a.begin) x->place = PLACE_DEVICE;
     p->kept[l] = 0;
     a.mesh = x->mirror->there;
-    a.p = view_of(x);
+    a.p = part_dev_view(x);
     dev_launch(x->stream, &parts_move, dev_blocks(a.end - a.begin), &a);
     return OK;
 }
@@ -435,7 +423,7 @@ enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
     if (n == 0) return OK;
     TRY(part_dev_need(x, p, PLACE_DEVICE));
     dev_launch(x->stream, &parts_fastest, n,
-               &(struct parts_fastest_args){view_of(x), first, end, x->top});
+               &(struct parts_fastest_args){part_dev_view(x), first, end, x->top});
     dev_get(x->stream, top, x->top, sizeof *top * (size_t)n);
     TRY(dev_wait(x->stream));
     for (int64_t i = 0; i < n; i++) *vmax = *vmax > top[i] ? *vmax : top[i];
@@ -450,7 +438,7 @@ static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int
     TRY(part_dev_need(x, p, PLACE_DEVICE));
     dev_fill(x->stream, x->digit, 0, sizeof digit);
     dev_launch(x->stream, &parts_sums, least(dev_blocks(end - first), SUMMERS),
-               &(struct parts_sums_args){view_of(x), first, end, moments, x->digit});
+               &(struct parts_sums_args){part_dev_view(x), first, end, moments, x->digit});
     dev_get(x->stream, digit, x->digit, sizeof digit);
     TRY(dev_wait(x->stream));
     for (int j = 0; j < n; j++) {

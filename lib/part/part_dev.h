@@ -4,8 +4,9 @@
  * The columns of all particles have one place: here, there, or both. What is a function of part.h
  * there has the name part_dev_… here, with the same arguments: it brings the particles to the
  * device, if they are not there, and leaves them there. Fields that it reads must be there (links
- * of the mesh are sent). Bookkeeping (n, first, run) stays in struct parts. Particles that change
- * ranks, and those that leave a box with boundaries, do so on the host, and stay there.
+ * of the mesh are sent). Bookkeeping (n, first, run) stays in struct parts. Only particles that
+ * change ranks cross the bus; peers may have theirs on the host. enter and hand_down are collective
+ * as those of part.h are.
  *
  * ERR_LIMIT: the device has too little memory, or failed; the particles are where they were, as
  * they were. */

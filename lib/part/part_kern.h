@@ -124,6 +124,18 @@ enum {
     HOST_LOST = -2  /* beyond a boundary */
 };
 
+/* Instead of the key of an oct: beyond a boundary. */
+PTAH_HD okey part_nowhere(void)
+{
+    return ~(okey)0;
+}
+
+/* Own octs come first; one comparison serves ghosts and the negative marks. */
+PTAH_HD bool host_is_own(lidx host, lidx nown)
+{
+    return (uint32_t)host < (uint32_t)nown;
+}
+
 /* Coordinates of the cell of level l at x (those of its oct of level l+1). */
 PTAH_HD void part_cell(const struct mesh *m, int l, const double x[3], int64_t q[3])
 {

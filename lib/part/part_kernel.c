@@ -4,16 +4,6 @@
 #include "dev/kernel.h"
 #include "part/kernels.h"
 
-/* i: the particles of this block's threads, of begin … end-1; continues with none. */
-#define PARTICLE(i, t, begin, end)                                                                 \
-    const int64_t i = (begin) + (int64_t)b->index * DEV_THREADS + (t);                             \
-    if (i >= (end)) continue
-
-PTAH_HD void position(const struct part_view *p, int64_t i, double x[3])
-{
-    for (int d = 0; d < 3; d++) x[d] = p->x[d][i];
-}
-
 /* ---- hosts ---- */
 
 KERNEL(parts_rehost, struct parts_rehost_args, struct dev_nothing, DEV_THREADS)
@@ -28,7 +18,8 @@ KERNEL(parts_rehost, struct parts_rehost_args, struct dev_nothing, DEV_THREADS)
         if (!(x[0] >= 0 && x[0] < m->boxlen && x[1] >= 0 && x[1] < m->boxlen && x[2] >= 0 &&
               x[2] < m->boxlen)) {
             if (!part_wrap(m, x)) {
-                dev_add_i32(&a->count[COUNT_LOST], 1);
+                a->p.host[i] = HOST_LOST;
+                dev_add_i32(&a->count[COUNT_AWAY], 1);
                 continue;
             }
             for (int d = 0; d < 3; d++) a->p.x[d][i] = x[d];
@@ -36,7 +27,8 @@ KERNEL(parts_rehost, struct parts_rehost_args, struct dev_nothing, DEV_THREADS)
         okey_coords(m->lev[a->l].key[h], o);
         part_cell(m, a->l - 1, x, q);
         if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2]))
-            a->p.host[i] = part_new_host(m, a->l, h, o, q);
+            a->p.host[i] = h = part_new_host(m, a->l, h, o, q);
+        if (!host_is_own(h, m->lev[a->l].nown)) dev_add_i32(&a->count[COUNT_AWAY], 1);
     }
 }
 
@@ -74,14 +66,7 @@ KERNEL(parts_gather, struct parts_gather_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, 0, a->n);
         const int64_t j = a->order[i];
-        if (a->size == 8)
-            ((uint64_t *)a->to)[i] = ((const uint64_t *)a->from)[j];
-        else if (a->size == 4)
-            ((uint32_t *)a->to)[i] = ((const uint32_t *)a->from)[j];
-        else if (a->size == 2)
-            ((uint16_t *)a->to)[i] = ((const uint16_t *)a->from)[j];
-        else
-            ((uint8_t *)a->to)[i] = ((const uint8_t *)a->from)[j];
+        value_move(a->size, (char *)a->to + a->size * i, (const char *)a->from + a->size * j);
     }
 }
 
@@ -99,7 +84,9 @@ KERNEL(parts_mark, struct parts_mark_args, struct dev_nothing, DEV_THREADS)
         okey_coords(m->lev[a->l].key[h], o);
         lidx child = part_child(m, a->l, h, o, x);
         a->mark[i - a->begin] = child >= 0;
-        if (child >= 0) a->p.host[i] = ~child;
+        if (child < 0) continue;
+        a->p.host[i] = ~child;
+        if (!host_is_own(child, m->lev[a->l + 1].nown)) dev_add_i32(&a->count[COUNT_AWAY], 1);
     }
 }
 

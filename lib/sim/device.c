@@ -49,14 +49,9 @@ static enum err gravity_begin(struct sim *s)
     return OK;
 }
 
-/* Particles that change ranks would be copied twice in each step. */
 static enum err parts_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    if (s->comm.size > 1) {
-        log_info(" gpu_particles: for runs on one rank: the particles run on the CPU");
-        return OK;
-    }
     TRY(part_dev_new(&d->parts, d->mirror));
     d->on |= GPU_PARTS;
     log_info(" gpu_particles: the particles run on %s", dev_name(d->dev));

@@ -1,10 +1,11 @@
 /* part/dev: particles on the emulated device have the bits of the CPU: deposits, kicks, drifts,
  * their octs and levels, sums; on a mesh with coarse-fine boundaries, for particles on faces of
  * cells and of the box, all in one cell, far from their octs, beyond boundaries, in no order at
- * all; for 20 seeds of its orders. The CPU works by blocks of octs, and shares formulas of one
- * particle and nothing else.
+ * all; for 20 seeds of its orders; on several ranks, of which some may have no device, or one that
+ * is full. Particles that stay on their rank do not leave the device. The CPU works by blocks of
+ * octs, and shares formulas of one particle and nothing else.
  *
- * test: tier=quick mpi=1 */
+ * test: tier=quick mpi=1,2,3 */
 #include <float.h>
 #include <omp.h>
 
@@ -20,6 +21,7 @@ struct setting {
     int64_t n;
     double box, speed;
     bool bounded[6], is_static, more;
+    double dt; /* 0: 1, in which many leave their rank */
     /* changes the coordinate u of particle id along d, in units of the box */
     double (*place)(int64_t id, int d, double u);
     int steps;
@@ -70,9 +72,9 @@ static void fill(struct world *w, const struct setting *s)
     p->is_static = s->is_static;
     p->mass_sph = s->more ? 0.3 / (double)s->n : 0;
     for (int f = 0; f < 6; f++) p->reflect[f] = f % 2;
-    int64_t first = part_append(p, s->n);
-    for (int64_t i = first; i < first + s->n; i++) {
-        int64_t id = i - first;
+    const int64_t every = w->c.size, of = w->c.rank;
+    int64_t i = part_append(p, (s->n - of + every - 1) / every);
+    for (int64_t id = of; id < s->n; id += every, i++) {
         for (int d = 0; d < 3; d++) {
             double x = s->place(id, d, uniform(id, (uint64_t)d)) * s->box;
             p->x[d][i] = x < s->box ? x : nextafter(s->box, 0);
@@ -93,29 +95,42 @@ static void fill(struct world *w, const struct setting *s)
 
 /* ---- the device's side ---- */
 
+static int64_t wrong; /* what failed on this rank alone: ranks may differ in what they do */
+
+/* Bytes of its memory. */
+struct use {
+    size_t first, last;
+};
+
 struct there {
+    size_t most;   /* bytes of its memory; 0: no limit */
+    size_t first;  /* in use before there were particles */
+    bool full;     /* it was too small */
+    int64_t moved; /* bytes, by part_dev_enter and part_dev_hand_down */
     struct dev *dev;
     struct dev_stream *stream;
     struct mirror mirror;
     struct part_dev *parts;
 };
 
-static void there_begin(struct there *t, struct world *w, uint64_t seed)
+static void there_begin(struct there *t, struct world *w, uint64_t seed, size_t most)
 {
     char why[DEV_WHY];
     bool ok = true;
-    t->dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed}, why);
+    *t = (struct there){.most = most};
+    t->dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why);
     t->stream = dev_stream_new(t->dev);
     ok &= mirror_init(&t->mirror, t->dev, t->stream) == OK;
     for (int l = 1; l <= w->m.levelmax; l++)
         ok &= mirror_need(&t->mirror, &w->m, l, FLD_FX, 3, PLACE_DEVICE) == OK;
     ok &= part_dev_new(&t->parts, &t->mirror) == OK;
-    check(ok, "a device, and a mesh on it");
+    t->first = dev_bytes(t->dev);
+    wrong += !ok;
 }
 
 static void there_end(struct there *t)
 {
-    check(dev_wait(t->stream) == OK, "the end of a device");
+    wrong += dev_wait(t->stream) != OK;
     part_dev_free(&t->parts);
     mirror_fini(&t->mirror);
     dev_stream_free(&t->stream);
@@ -123,6 +138,12 @@ static void there_end(struct there *t)
 }
 
 /* ---- steps ---- */
+
+static int64_t crossed(const struct there *t)
+{
+    const struct dev_count c = dev_counts(t->dev);
+    return c.put + c.got;
+}
 
 static void digest_sum(struct world *w, const struct sum *sum)
 {
@@ -132,22 +153,46 @@ static void digest_sum(struct world *w, const struct sum *sum)
     w->digest = mix(w->digest + bits);
 }
 
+/* Is this still done there? */
+static bool is_on(const struct there *t)
+{
+    return t && !t->full;
+}
+
+/* Was it done there? If the device is full, the CPU does it, and all that follows. */
+static bool done(struct world *w, struct there *t, enum err err)
+{
+    if (err == OK) return true;
+    t->full = true;
+    wrong += t->most == 0 || part_dev_need(t->parts, &w->p, PLACE_HOST) != OK;
+    part_dev_wrote(t->parts);
+    return false;
+}
+
 /* Deposits, with limits of mass and levels that change. */
 static void deposit_some(struct world *w, struct there *t, int l, int turn)
 {
     struct level *lv = &w->m.lev[l];
     size_t n = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
     struct grid g = {mem_zero(n, "test"), mem_zero(n, "test")};
-    double cut = turn % 2 ? 0 : 1.2 / (double)w->p.n;
+    double cut = turn % 2 ? 0 : 1e-4;
     int top = turn % 3 == 2 ? l : 0;
-    if (t)
-        check(part_dev_deposit(t->parts, &w->p, &w->m, l, QUANTUM, cut, top, g.mass, g.number) ==
-                  OK,
-              "part_dev_deposit");
-    else
+    if (!is_on(t) ||
+        !done(w, t,
+              part_dev_deposit(t->parts, &w->p, &w->m, l, QUANTUM, cut, top, g.mass, g.number)))
         part_deposit(&w->p, &w->m, l, QUANTUM, cut, top, g.mass, g.number);
+    ghost_add_i64(&w->c, &lv->plan, 2, (int64_t(*[])[8]){g.mass, g.number});
     digest_grid(w, l, &g);
     grid_free(&g);
+}
+
+static void add_mass(const struct parts *p, struct sum sum[4])
+{
+    for (int64_t i = 0; i < p->n; i++) {
+        if (p->family[i] <= 0) continue;
+        sum_add(&sum[0], p->m[i]);
+        for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], p->m[i] * p->x[d][i]);
+    }
 }
 
 /* What the time step and the report ask for. */
@@ -156,25 +201,32 @@ static void measure(struct world *w, struct there *t, int l)
     double v;
     struct sum sum[4];
     for (int j = 0; j < 4; j++) sum_init(&sum[j]);
-    if (t)
-        check(part_dev_vmax(t->parts, &w->p, l, &v) == OK &&
-                  part_dev_kinetic(t->parts, &w->p, l, &sum[0]) == OK,
-              "sums of the device");
-    else {
-        v = part_vmax(&w->p, l);
+    if (!is_on(t) || !done(w, t, part_dev_vmax(t->parts, &w->p, l, &v))) v = part_vmax(&w->p, l);
+    if (!is_on(t) || !done(w, t, part_dev_kinetic(t->parts, &w->p, l, &sum[0])))
         part_kinetic(&w->p, l, &sum[0]);
-    }
     sum_add(&sum[0], v * 0x1p-30);
     digest_sum(w, &sum[0]);
     if (l > w->m.levelmin) return;
     sum_init(&sum[0]);
-    if (t) check(part_dev_mass(t->parts, &w->p, 4, sum) == OK, "part_dev_mass");
-    for (int64_t i = 0; !t && i < w->p.n; i++) {
-        if (w->p.family[i] <= 0) continue;
-        sum_add(&sum[0], w->p.m[i]);
-        for (int d = 0; d < 3; d++) sum_add(&sum[1 + d], w->p.m[i] * w->p.x[d][i]);
-    }
+    if (!is_on(t) || !done(w, t, part_dev_mass(t->parts, &w->p, 4, sum))) add_mass(&w->p, sum);
     for (int j = 0; j < 4; j++) digest_sum(w, &sum[j]);
+}
+
+/* Between octs, levels and ranks. */
+static void step_enter(struct world *w, struct there *t, int l)
+{
+    const int64_t before = t ? crossed(t) : 0;
+    if (!is_on(t) || !done(w, t, part_dev_enter(t->parts, &w->p, &w->m, &w->c, w->d, l)))
+        part_enter(&w->p, &w->m, &w->c, w->d, l);
+    if (t) t->moved += crossed(t) - before;
+}
+
+static void step_hand_down(struct world *w, struct there *t, int l)
+{
+    const int64_t before = t ? crossed(t) : 0;
+    if (!is_on(t) || !done(w, t, part_dev_hand_down(t->parts, &w->p, &w->m, &w->c, w->d, l)))
+        part_hand_down(&w->p, &w->m, &w->c, w->d, l);
+    if (t) t->moved += crossed(t) - before;
 }
 
 /* Without t: on the CPU. */
@@ -182,48 +234,48 @@ static void step_both(struct world *w, struct there *t, int l, double dt, int tu
 {
     struct parts *p = &w->p;
     double dtnew[LEVEL_MAX], dtold[LEVEL_MAX];
-    bool ok = true;
     for (int k = 0; k < LEVEL_MAX; k++) {
         dtnew[k] = dt * (1 + 0.01 * k);
         dtold[k] = dt * (2 + 0.01 * k);
     }
-    if (t)
-        ok &= part_dev_enter(t->parts, p, &w->m, &w->c, w->d, l) == OK;
-    else
-        part_enter(p, &w->m, &w->c, w->d, l);
+    step_enter(w, t, l);
     deposit_some(w, t, l, turn);
-    if (t)
-        ok &= part_dev_hand_down(t->parts, p, &w->m, &w->c, w->d, l) == OK &&
-              part_dev_synchro(t->parts, p, &w->m, l, dtnew, dtold) == OK;
-    else {
-        part_hand_down(p, &w->m, &w->c, w->d, l);
+    step_hand_down(w, t, l);
+    if (!is_on(t) || !done(w, t, part_dev_synchro(t->parts, p, &w->m, l, dtnew, dtold)))
         part_synchro(p, &w->m, l, dtnew, dtold);
-    }
     w->digest = mix(w->digest + (uint64_t)(p->first[l + 1] - p->first[l]));
     measure(w, t, l);
     for (int k = 0; k < 2 && l < w->m.levelmax; k++) step_both(w, t, l + 1, 0.5 * dt, turn + k);
-    if (t)
-        ok &= part_dev_move(t->parts, p, &w->m, l, dt) == OK &&
-              part_dev_merge(t->parts, p, &w->m, l) == OK;
-    else {
+    if (!is_on(t) || !done(w, t, part_dev_move(t->parts, p, &w->m, l, dt)))
         part_move(p, &w->m, l, dt);
-        part_merge(p, &w->m, l);
-    }
-    check(ok, "a step on the device");
+    if (!is_on(t) || !done(w, t, part_dev_merge(t->parts, p, &w->m, l))) part_merge(p, &w->m, l);
 }
 
-/* seed NULL: on the CPU. */
-static void run(struct world *w, const struct setting *s, const uint64_t *seed)
+/* The bytes that particles take, but for the least of messages. */
+static int64_t bytes_of(const struct parts *p)
+{
+    return p->n * (int64_t)part_bytes(&p->columns);
+}
+
+/* Without a seed: on the CPU. The device has at most so many bytes (0: no limit). Returns how many
+ * it had in use at first, and in the end. */
+static struct use run(struct world *w, const struct setting *s, const uint64_t *seed, size_t most)
 {
     struct there t;
-    world_mesh(w, alone, DOMAIN_KSECTION, LMIN, LMAX, s->box, s->bounded);
+    world_mesh(w, all, DOMAIN_KSECTION, LMIN, LMAX, s->box, s->bounded);
     fill(w, s);
     set_field(&w->m, field_noise);
-    if (seed) there_begin(&t, w, *seed);
-    for (int k = 0; k < s->steps; k++) step_both(w, seed ? &t : NULL, LMIN, 1, k);
-    if (!seed) return;
-    check(part_dev_need(t.parts, &w->p, PLACE_HOST) == OK, "particles come back");
+    if (seed) there_begin(&t, w, *seed, most);
+    for (int k = 0; k < s->steps; k++) {
+        if (seed && k == 1) t.moved = 0; /* the particles are there now */
+        step_both(w, seed ? &t : NULL, LMIN, s->dt > 0 ? s->dt : 1, k);
+    }
+    if (!seed) return (struct use){0, 0};
+    const struct use use = {t.first, dev_bytes(t.dev)};
+    if (s->dt > 0) wrong += t.moved > bytes_of(&w->p) / 10 + 1024;
+    wrong += part_dev_need(t.parts, &w->p, PLACE_HOST) != OK;
     there_end(&t);
+    return use;
 }
 
 /* Columns that not every run has are those of the same particle. */
@@ -262,20 +314,59 @@ static bool same_left(const struct world *a, const struct world *b, int64_t n)
     return bad == 0;
 }
 
+static bool same(const struct world *dev, const struct world *cpu, int64_t n)
+{
+    return dev->digest == cpu->digest && dev->p.lost == cpu->p.lost && dev->p.n == cpu->p.n &&
+           mixed_up(&dev->p) == 0 && same_left(dev, cpu, n);
+}
+
 static void test_same(const struct setting *s, int seeds)
 {
     struct world cpu, dev;
-    int64_t wrong = 0;
-    run(&cpu, s, NULL);
+    wrong = 0;
+    run(&cpu, s, NULL, 0);
     for (uint64_t seed = 0; seed < (uint64_t)seeds; seed++) {
-        run(&dev, s, &seed);
-        bool same = dev.digest == cpu.digest && dev.p.lost == cpu.p.lost && dev.p.n == cpu.p.n &&
-                    mixed_up(&dev.p) == 0;
-        wrong += !same || !same_left(&dev, &cpu, s->n);
+        run(&dev, s, &seed, 0);
+        wrong += !same(&dev, &cpu, s->n);
         world_free(&dev);
     }
-    if (wrong) printf("%s: %d of %d seeds differ\n", s->what, (int)wrong, seeds);
+    if (wrong) printf("%s: %d wrong in %d seeds\n", s->what, (int)wrong, seeds);
     check(wrong == 0, s->what);
+    world_free(&cpu);
+}
+
+/* Packets are the same from the CPU and from a device. */
+static void test_mixed(const struct setting *s)
+{
+    struct world cpu, dev;
+    const uint64_t seed = 3;
+    run(&cpu, s, NULL, 0);
+    for (int r = 0; r < all.size; r += 2) {
+        wrong = 0;
+        run(&dev, s, r == all.rank ? &seed : NULL, 0);
+        wrong += !same(&dev, &cpu, s->n);
+        check(wrong == 0, "one rank has a device");
+        world_free(&dev);
+    }
+    world_free(&cpu);
+}
+
+/* Wherever memory ends, the CPU goes on from there. */
+static void test_full(const struct setting *s)
+{
+    enum { TURNS = 5 };
+    struct world cpu, dev;
+    const uint64_t seed = 2;
+    wrong = 0;
+    run(&cpu, s, NULL, 0);
+    const struct use use = run(&dev, s, &seed, 0);
+    world_free(&dev);
+    for (size_t k = 0; k < TURNS; k++) {
+        run(&dev, s, &seed, use.first + (use.last - use.first) * k / TURNS);
+        wrong += !same(&dev, &cpu, s->n);
+        world_free(&dev);
+    }
+    check(wrong == 0, "full devices");
     world_free(&cpu);
 }
 
@@ -294,7 +385,6 @@ static void test_race(void)
     const int threads = omp_get_max_threads();
     struct world w;
     struct there t;
-    int64_t wrong = 0;
     world_mesh(&w, alone, DOMAIN_KSECTION, LMIN, LMAX, s.box, s.bounded);
     fill(&w, &s);
     for (int64_t i = 0; i < N; i++) {
@@ -308,7 +398,8 @@ static void test_race(void)
             w.p.x[d][j] = x;
         }
     }
-    there_begin(&t, &w, 1);
+    wrong = 0;
+    there_begin(&t, &w, 1, 0);
     omp_set_num_threads(4); /* blocks of a launch run at the same time, wherever this is */
     w.digest = 0;
     deposit_some(&w, NULL, LMIN, 1);
@@ -328,7 +419,11 @@ static void test_all(void)
 {
     struct setting s = {.n = MANY, .box = 1, .speed = 0.02, .place = anywhere, .steps = 2};
     s.what = "anywhere";
-    test_same(&s, SEEDS);
+    test_same(&s, all.size > 1 ? 4 : SEEDS);
+    s.what = "few leave their rank";
+    s.dt = 0.02;
+    test_same(&s, 2);
+    s.dt = 0;
     s.what = "in one cell";
     s.place = in_one_cell;
     test_same(&s, 6);
@@ -344,6 +439,9 @@ static void test_all(void)
     s.place = anywhere;
     s.speed = 0.4;
     test_same(&s, 3);
+    if (all.size > 1) test_mixed(&s);
+    s.place = at_an_edge;
+    test_full(&s);
     s.what = "boundaries";
     s.speed = 0.1;
     s.place = on_faces;

@@ -1,0 +1,82 @@
+/* part/migrate_kernel: particles that change ranks (migrate_dev.c): a thread a particle. */
+#include "dev/kernel.h"
+#include "part/kernels.h"
+
+KERNEL(parts_away, struct parts_away_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, 0, a->n);
+        a->mark[i] = !host_is_own(a->host[i], a->nown);
+    }
+}
+
+KERNEL(parts_pack, struct parts_pack_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct mesh *m = a->mesh;
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, a->begin, a->begin + a->n);
+        if (!a->mark[i - a->begin]) continue;
+        const int32_t j = a->index[i - a->begin], host = a->p.host[i];
+        char *to = (char *)a->table.packet + (int64_t)a->table.bytes * j;
+        okey key = part_nowhere();
+        if (host >= 0) key = m->lev[a->l].key[host];
+        if (host == HOST_AWAY) {
+            double x[3];
+            int64_t q[3];
+            position(&a->p, i, x);
+            part_cell(m, a->l - 1, x, q);
+            key = okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]);
+        }
+        *(okey *)(void *)to = key;
+        a->place[j] = (int32_t)i;
+        for (int c = 0; c < a->table.n; c++)
+            value_move(a->table.size[c], to + a->table.at[c],
+                       (const char *)a->table.col[c] + a->table.size[c] * i);
+    }
+}
+
+KERNEL(parts_unpack, struct parts_unpack_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(j, t, 0, a->n);
+        const char *from = (const char *)a->table.packet + a->table.bytes * j;
+        const int64_t i = j < a->left ? a->place[j] : a->end + (j - a->left);
+        const lidx host = level_find(lv, *(const okey *)(const void *)from);
+        if (!host_is_own(host, lv->nown)) dev_add_i32(&a->count[COUNT_AWAY], 1);
+        a->host[i] = host;
+        for (int c = 0; c < a->table.n; c++)
+            value_move(a->table.size[c], (char *)a->table.col[c] + a->table.size[c] * i,
+                       from + a->table.at[c]);
+    }
+}
+
+/* How many of the ascending numbers at[0..n-1] are below i. */
+PTAH_HD int32_t count_below(const int32_t *at, int32_t n, int64_t i)
+{
+    int32_t low = 0, high = n;
+    while (low < high) {
+        const int32_t mid = low + (high - low) / 2;
+        if (at[mid] < i)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+KERNEL(parts_close, struct parts_close_args, struct dev_nothing, DEV_THREADS)
+{
+    const int64_t middle = a->end - a->n; /* there are as many particles behind it as gaps before */
+    const int32_t n = (int32_t)a->n;
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, middle, a->end);
+        const int32_t gaps = count_below(a->gap, n, i);
+        if (gaps < n && a->gap[gaps] == i) continue;
+        const int64_t to = a->gap[i - middle - (gaps - count_below(a->gap, n, middle))];
+        for (int c = 0; c < a->table.n; c++) {
+            char *col = (char *)a->table.col[c];
+            value_move(a->table.size[c], col + a->table.size[c] * to, col + a->table.size[c] * i);
+        }
+    }
+}
