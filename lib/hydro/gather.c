@@ -47,31 +47,35 @@ static bool load_oct(struct gathered *g, lidx i, struct target t)
     for (int v = 0; v < g->m->nvar; v++) put8(g->u, v, t, lv->fld[FLD_U + v][i]);
     if (g->m->gravity)
         for (int d = 0; d < 3; d++) put8(g->f, d, t, lv->fld[FLD_FX + d][i]);
-    return put8_split(g->split, t, lv->child[i]);
+    return g->finer && put8_split(g->split, t, lv->child[i]);
 }
 
-static void put32(double *const *ring, int v, struct target t, double (*const *fld)[8],
-                  const lidx *oct)
+/* Those of two octs side by side. */
+static inline void put16(double *const *ring, int v, struct target t, const double *x,
+                         const double *y)
 {
     double *a = ring[t.a] + v * PS + t.at, *b = ring[t.b] + v * PS + t.at;
-    cells8 octs[4], rows[4];
-    for (int k = 0; k < 4; k++) octs[k] = *(const cells8 *)fld[v][oct[k]];
-    rows_octs(octs, rows);
-    *(cells8_any *)a = rows[0];
-    *(cells8_any *)(a + t.w) = rows[1];
-    *(cells8_any *)b = rows[2];
-    *(cells8_any *)(b + t.w) = rows[3];
+    cells4 row[4];
+    layer_turn(*(const cells4 *)x, *(const cells4 *)y, &row[0], &row[1]);
+    layer_turn(*(const cells4 *)(x + 4), *(const cells4 *)(y + 4), &row[2], &row[3]);
+    *(cells4_any *)a = row[0];
+    *(cells4_any *)(a + t.w) = row[1];
+    *(cells4_any *)b = row[2];
+    *(cells4_any *)(b + t.w) = row[3];
 }
 
-/* Four octs side by side; the place of the first is t. */
-static bool load_four(struct gathered *g, const lidx *oct, struct target t)
+/* Octs i and j side by side; the place of the first is t. */
+static bool load_two(struct gathered *g, lidx i, lidx j, struct target t)
 {
     const struct level *lv = &g->m->lev[g->l];
-    bool split = false;
-    for (int v = 0; v < g->m->nvar; v++) put32(g->u, v, t, lv->fld + FLD_U, oct);
-    for (int d = 0; d < 3 && g->m->gravity; d++) put32(g->f, d, t, lv->fld + FLD_FX, oct);
-    for (int k = 0; k < 4; k++, t.at += 2) split |= put8_split(g->split, t, lv->child[oct[k]]);
-    return split;
+    for (int v = 0; v < g->m->nvar; v++)
+        put16(g->u, v, t, lv->fld[FLD_U + v][i], lv->fld[FLD_U + v][j]);
+    for (int d = 0; d < 3 && g->m->gravity; d++)
+        put16(g->f, d, t, lv->fld[FLD_FX + d][i], lv->fld[FLD_FX + d][j]);
+    if (!g->finer) return false;
+    bool split = put8_split(g->split, t, lv->child[i]);
+    t.at += 2;
+    return put8_split(g->split, t, lv->child[j]) || split;
 }
 
 /* An oct that does not exist, in this cell of the coarser level (place_missing): gas interpolated,
@@ -114,7 +118,7 @@ void gather_prefetch(const struct gathered *g, int y, int z)
         for (int v = 0; v < g->m->nvar; v++) __builtin_prefetch(lv->fld[FLD_U + v][i], 0, 2);
         if (g->m->gravity)
             for (int d = 0; d < 3; d++) __builtin_prefetch(lv->fld[FLD_FX + d][i], 0, 2);
-        __builtin_prefetch(lv->child[i], 0, 2);
+        if (g->finer) __builtin_prefetch(lv->child[i], 0, 2);
     }
 }
 
@@ -196,9 +200,9 @@ static bool gather_row(struct gathered *g, int y, int z)
         int x = __builtin_ctz(b) - 1;
         const lidx *o = oct + x + 1;
         struct target t = target_of(g, x, y, z);
-        if ((b >> (x + 1) & 15) == 15 && (o[0] | o[1] | o[2] | o[3]) >= 0) {
-            split |= load_four(g, o, t);
-            b &= ~((uint32_t)15 << (x + 1));
+        if ((b >> (x + 1) & 3) == 3 && (o[0] | o[1]) >= 0) {
+            split |= load_two(g, o[0], o[1], t);
+            b &= ~((uint32_t)3 << (x + 1));
             continue;
         }
         if (*o >= 0)
@@ -226,6 +230,7 @@ void gather_begin(struct gathered *g, const struct places *p, const struct mesh 
     g->places = p;
     g->l = l;
     g->w = 2 * p->tile->t[0] + 4;
+    g->finer = m->lev[l + 1].noct > 0;
     gather_octs(g, -1);
     gather_octs(g, 0);
     if (at_boundary(g, 4)) boundary_planes(g, 4);

@@ -9,6 +9,7 @@ struct gathered {
     const struct hydro_par *par;
     const struct places *places;
     int l, w;                /* level; cells per row */
+    bool finer;              /* cells may be refined; else split is not filled */
     double *u[4];            /* [nvar][PLANE_STRIDE] conserved */
     double *f[4];            /* [3][PLANE_STRIDE] acceleration (with gravity) */
     unsigned char *split[4]; /* [PLANE_STRIDE] 1: the cell is refined */
@@ -21,21 +22,16 @@ static inline int plane_at(int w, int x, int y)
     return x + 2 + w * (y + 2);
 }
 
-/* Eight cells: of an oct, or of four octs side by side in a row. */
-typedef double cells8 __attribute__((vector_size(64), may_alias));
-typedef double cells8_any __attribute__((vector_size(64), may_alias, aligned(8)));
+/* Four cells: of one layer of an oct, or of two octs side by side in a row. Not eight: vectors that
+ * the processor does not have are shuffled number by number (gcc 12). */
+typedef double cells4 __attribute__((vector_size(32), may_alias));
+typedef double cells4_any __attribute__((vector_size(32), may_alias, aligned(8)));
 
-/* Four rows through four octs side by side to these octs, or back. */
-static inline void rows_octs(const cells8 from[4], cells8 to[4])
+/* The same layer of two octs to its two rows, or back. */
+static inline void layer_turn(cells4 a, cells4 b, cells4 *lower, cells4 *upper)
 {
-    cells8 a = __builtin_shufflevector(from[0], from[1], 0, 1, 2, 3, 8, 9, 10, 11),
-           b = __builtin_shufflevector(from[0], from[1], 4, 5, 6, 7, 12, 13, 14, 15),
-           c = __builtin_shufflevector(from[2], from[3], 0, 1, 2, 3, 8, 9, 10, 11),
-           d = __builtin_shufflevector(from[2], from[3], 4, 5, 6, 7, 12, 13, 14, 15);
-    to[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5, 8, 9, 12, 13);
-    to[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7, 10, 11, 14, 15);
-    to[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5, 8, 9, 12, 13);
-    to[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7, 10, 11, 14, 15);
+    *lower = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    *upper = __builtin_shufflevector(a, b, 2, 3, 6, 7);
 }
 
 /* The planes of the octs -1 and 0, then, ascending, those of the others up to t[2]. */

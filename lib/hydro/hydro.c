@@ -323,15 +323,14 @@ static void take_oct(const struct sweep *s, int v, int at, double *to)
     memcpy(to + 6, b + s->in.w, 16);
 }
 
-/* Those of four octs side by side. */
-static void take_four(const struct sweep *s, int v, int at, double (*to)[8], const lidx *oct)
+/* Those of octs i and j side by side. */
+static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8], lidx i, lidx j)
 {
     const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
-    cells8 rows[4] = {*(const cells8_any *)a, *(const cells8_any *)(a + s->in.w),
-                      *(const cells8_any *)b, *(const cells8_any *)(b + s->in.w)};
-    cells8 octs[4];
-    rows_octs(rows, octs);
-    for (int k = 0; k < 4; k++) *(cells8 *)to[oct[k]] = octs[k];
+    int w = s->in.w;
+    cells4 *x = (cells4 *)to[i], *y = (cells4 *)to[j];
+    layer_turn(*(const cells4_any *)a, *(const cells4_any *)(a + w), &x[0], &y[0]);
+    layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &x[1], &y[1]);
 }
 
 /* Takes the own octs of a row out of their planes. */
@@ -346,9 +345,9 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {
         int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
         const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
-        if (plain && (octs >> (x + 1) & 15) == 15) {
-            for (int v = 0; v < s->nvar; v++) take_four(s, v, at, up->new[v], oct);
-            octs &= ~((uint32_t)15 << (x + 1));
+        if (plain && (octs >> (x + 1) & 3) == 3) {
+            for (int v = 0; v < s->nvar; v++) take_two(s, v, at, up->new[v], oct[0], oct[1]);
+            octs &= ~((uint32_t)3 << (x + 1));
             continue;
         }
         o.i = *oct;
