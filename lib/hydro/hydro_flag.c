@@ -11,21 +11,21 @@
 #include "hydro/interp_kern.h"
 #include "hydro/steep_kern.h"
 
-/* The eight cells of an oct as one vector of the compiler. */
-typedef double cells __attribute__((vector_size(64), may_alias));
-typedef long long cell_mask __attribute__((vector_size(64)));
+/* Four cells, half an oct: more than the processor has, gcc 12 shuffles number by number. */
+typedef double half __attribute__((vector_size(32), may_alias));
+typedef long long half_mask __attribute__((vector_size(32)));
 
-static inline cells cells_of(const struct level *lv, int field, lidx i)
+static inline half half_of(const struct level *lv, int field, lidx i, int h)
 {
-    return *(const cells *)lv->fld[field][i];
+    return *(const half *)(lv->fld[field][i] + 4 * h);
 }
 
 /* All bits set in the cells that are leaves. */
-static inline cell_mask leaves_of(const struct level *lv, lidx i)
+static inline half_mask leaves_of(const struct level *lv, lidx i, int h)
 {
     typedef lidx links
-        __attribute__((vector_size(8 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
-    return __builtin_convertvector(*(const links *)lv->child[i], cell_mask) < 0;
+        __attribute__((vector_size(4 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
+    return __builtin_convertvector(*(const links *)(lv->child[i] + 4 * h), half_mask) < 0;
 }
 
 /* Shortest step of the leaves of own octs [begin, end); without gravity the speed of the fastest
@@ -119,30 +119,21 @@ struct jump {
 
 /* Values of eight cells; c: sound speed, at least floor_u, only for velocities. */
 struct values {
-    cells x, c;
+    double x[8], c[8];
 };
 
-static inline cells cells_abs(cells x)
-{
-    return (cells)((cell_mask)x & ~((cell_mask){0} + LLONG_MIN));
-}
-
-static struct values values_of(const struct jump *q, const double (*restrict u)[8],
-                               const struct hydro_par *par)
+static void values_of(const struct jump *q, const double (*restrict u)[8],
+                      const struct hydro_par *par, double *restrict x, double *restrict c)
 {
     const double smallr = par->smallr, gamma = par->gamma, gm1 = gamma - 1.0,
                  floor2 = par->floor_u * par->floor_u;
-    struct values out;
-    double x[8], c[8] = {0}, p[8], r[8];
+    double p[8], r[8];
     for (int k = 0; k < 8; k++) r[k] = hydro_max(u[0][k], smallr);
     for (int k = 0; k < 8; k++)
         p[k] = steep_pressure(r[k], u[1][k], u[2][k], u[3][k], u[GAS_ENERGY][k], gm1);
     const int v = q->field - FLD_U;
     for (int k = 0; k < 8; k++) x[k] = steep_quantity(v, r[k], u[v][k], p[k]);
     for (int k = 0; k < 8 && q->c; k++) c[k] = steep_sound(r[k], p[k], gamma, floor2);
-    memcpy(&out.x, x, sizeof x);
-    memcpy(&out.c, c, sizeof c);
-    return out;
 }
 
 static void level_values(const struct level *lv, const struct jump *q, const struct hydro_par *par)
@@ -151,34 +142,31 @@ static void level_values(const struct level *lv, const struct jump *q, const str
     for (lidx i = 0; i < lv->noct; i++) {
         double u[GAS_SCALARS][8];
         for (int v = 0; v < GAS_SCALARS; v++) memcpy(u[v], lv->fld[FLD_U + v][i], sizeof u[v]);
-        struct values x = values_of(q, u, par);
-        memcpy(q->x[i], &x.x, sizeof x.x);
-        if (q->c) memcpy(q->c[i], &x.c, sizeof x.c);
+        values_of(q, u, par, q->x[i], q->c ? q->c[i] : NULL);
     }
 }
 
-/* What is across face f of each cell: 0-7 are cells of the oct itself, 8-15 of its neighbour. */
-static inline cells across(cells own, cells out, int f)
+/* What is across face f of each cell of half h of an oct, in it or in its neighbour there. */
+static inline half across(const double own[8], const double out[8], int f, int h)
 {
+    half a = *(const half *)(own + 4 * h), b = *(const half *)(out + 4 * h);
     switch (f) {
     case 0:
-        return __builtin_shufflevector(own, out, 9, 0, 11, 2, 13, 4, 15, 6);
+        return __builtin_shufflevector(a, b, 5, 0, 7, 2);
     case 1:
-        return __builtin_shufflevector(own, out, 1, 8, 3, 10, 5, 12, 7, 14);
+        return __builtin_shufflevector(a, b, 1, 4, 3, 6);
     case 2:
-        return __builtin_shufflevector(own, out, 10, 11, 0, 1, 14, 15, 4, 5);
+        return __builtin_shufflevector(a, b, 6, 7, 0, 1);
     case 3:
-        return __builtin_shufflevector(own, out, 2, 3, 8, 9, 6, 7, 12, 13);
-    case 4:
-        return __builtin_shufflevector(own, out, 12, 13, 14, 15, 0, 1, 2, 3);
+        return __builtin_shufflevector(a, b, 2, 3, 4, 5);
     }
-    return __builtin_shufflevector(own, out, 4, 5, 6, 7, 8, 9, 10, 11);
+    return *(const half *)((f & 1) == h ? out + 4 * (1 - h) : own + 4 * (1 - h));
 }
 
 /* Values across face f of own oct i where there is no neighbour: of coarser cells, or beyond a
  * boundary; in the places of a neighbour's cells. */
-static struct values values_beyond(const struct mesh *m, int l, lidx i, int f, const struct jump *q,
-                                   const struct hydro_par *par)
+static void values_beyond(const struct mesh *m, int l, lidx i, int f, const struct jump *q,
+                          const struct hydro_par *par, struct values *out)
 {
     double u[GAS_SCALARS][8], state[GAS_SCALARS];
     int bit = 1 << (f >> 1);
@@ -187,56 +175,70 @@ static struct values values_beyond(const struct mesh *m, int l, lidx i, int f, c
         for (int v = 0; v < GAS_SCALARS; v++)
             u[v][c ^ bit] = ((c & bit) != 0) == (f & 1) ? state[v] : m->lev[l].fld[FLD_U + v][i][c];
     }
-    return values_of(q, u, par);
+    values_of(q, u, par, out->x, out->c);
 }
 
-static inline struct values values_across(const struct mesh *m, int l, lidx i, int f,
-                                          const struct jump *q, const struct hydro_par *par,
-                                          struct values own)
+/* Where the values of an oct or of what is in its place are; c: any, without velocities. */
+struct around {
+    const double *x, *c;
+};
+
+static inline struct around around_of(const struct jump *q, lidx i)
 {
-    lidx j = m->lev[l].nbr[i][f];
-    struct values out = {{0}, {0}};
-    if (j < 0) {
-        out = values_beyond(m, l, i, f, q, par);
-    } else {
-        out.x = *(const cells *)q->x[j];
-        if (q->c) out.c = *(const cells *)q->c[j];
-    }
-    out.x = across(own.x, out.x, f);
-    out.c = across(own.c, out.c, f);
-    return out;
+    return (struct around){q->x[i], q->c ? q->c[i] : q->x[i]};
 }
 
 /* What the difference across an upper face is divided by. */
-static inline cells jump_scale(const struct jump *q, struct values lower, struct values upper)
+static inline half jump_scale(const struct jump *q, half xl, half cl, half xu, half cu)
 {
-    cells s;
-    for (int k = 0; k < 8; k++)
-        s[k] = steep_scale(q->c != NULL, lower.x[k], lower.c[k], upper.x[k], upper.c[k], q->floor);
+    half s;
+    for (int k = 0; k < 4; k++)
+        s[k] = steep_scale(q->c != NULL, xl[k], cl[k], xu[k], cu[k], q->floor);
     return s;
+}
+
+/* The cells of half h of an oct with a steep jump along d, a bit each; a, b: what is below and
+ * above. */
+static inline unsigned steep_half(const struct jump *q, int d, int h, struct around o,
+                                  struct around a, struct around b)
+{
+    /* |2 d / s| > limit as rounded implies this, rounded */
+    const double below = q->limit * (1.0 - 1e-12);
+    half mid = *(const half *)(o.x + 4 * h), c = *(const half *)(o.c + 4 * h);
+    half lo = across(o.x, a.x, 2 * d, h), hi = across(o.x, b.x, 2 * d + 1, h);
+    half left = mid - lo, right = hi - mid, cl = c, cr = c;
+    if (q->c) {
+        cl = across(o.c, a.c, 2 * d, h);
+        cr = across(o.c, b.c, 2 * d + 1, h);
+    }
+    half sl = jump_scale(q, lo, cl, mid, c), sr = jump_scale(q, mid, c, hi, cr);
+    half_mask sign = (half_mask){0} + LLONG_MAX;
+    half_mask near = (2.0 * (half)((half_mask)left & sign) >= below * (half)((half_mask)sl & sign)) |
+                     (2.0 * (half)((half_mask)right & sign) >= below * (half)((half_mask)sr & sign));
+    if (!(near[0] | near[1] | near[2] | near[3])) return 0;
+    unsigned steep = 0;
+    for (int k = 0; k < 4; k++)
+        steep |= (unsigned)steep_exceeds(left[k], right[k], sl[k], sr[k], q->limit) << k;
+    return steep << 4 * h;
 }
 
 /* The cells of own oct i with a steep jump, a bit each. */
 static unsigned steep_cells(const struct mesh *m, int l, lidx i, const struct jump *q,
                             const struct hydro_par *par)
 {
-    struct values mid = {*(const cells *)q->x[i], {0}};
-    if (q->c) mid.c = *(const cells *)q->c[i];
-    /* |2 d / s| > limit as rounded implies this, rounded */
-    const double below = q->limit * (1.0 - 1e-12);
-    unsigned steep = 0;
-    for (int d = 0; d < 3; d++) {
-        struct values a = values_across(m, l, i, 2 * d, q, par, mid),
-                      b = values_across(m, l, i, 2 * d + 1, q, par, mid);
-        cells left = mid.x - a.x, right = b.x - mid.x;
-        cells sl = jump_scale(q, a, mid), sr = jump_scale(q, mid, b);
-        cell_mask near = (2.0 * cells_abs(left) >= below * cells_abs(sl)) |
-                         (2.0 * cells_abs(right) >= below * cells_abs(sr));
-        long long any = 0;
-        for (int k = 0; k < 8; k++) any |= near[k];
-        for (int k = 0; k < 8 && any; k++)
-            steep |= (unsigned)steep_exceeds(left[k], right[k], sl[k], sr[k], q->limit) << k;
+    const struct around own = around_of(q, i);
+    struct values beyond[6];
+    struct around near[6];
+    for (int f = 0; f < 6; f++) {
+        lidx j = m->lev[l].nbr[i][f];
+        near[f] = j >= 0 ? around_of(q, j) : (struct around){beyond[f].x, beyond[f].c};
+        if (j < 0) values_beyond(m, l, i, f, q, par, &beyond[f]);
     }
+    unsigned steep = 0;
+    for (int h = 0; h < 2; h++)
+        steep |= steep_half(q, 0, h, own, near[0], near[1]) |
+                 steep_half(q, 1, h, own, near[2], near[3]) |
+                 steep_half(q, 2, h, own, near[4], near[5]);
     return steep;
 }
 
@@ -271,31 +273,34 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
 
 /* ---- totals ---- */
 
-/* Sum over the cells that are leaves, by halves. */
-static inline double sum_leaves(cells x, cell_mask leaf)
-{
-    x = (cells)((cell_mask)x & leaf);
-    x += __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3);
-    x += __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5);
-    return x[0] + x[1];
-}
-
 enum { TOTALS = 6 };
+
+/* Sum over the cells that are leaves, by halves. */
+static inline double sum_leaves(const half x[2], const half_mask leaf[2])
+{
+    half s = (half)((half_mask)x[0] & leaf[0]) + (half)((half_mask)x[1] & leaf[1]);
+    s += __builtin_shufflevector(s, s, 2, 3, 0, 1);
+    return s[0] + s[1];
+}
 
 /* As hydro_oct_totals, by vectors: the same operations. */
 static void oct_total(const struct level *lv, lidx i, double vol, double smallr, double x[TOTALS])
 {
-    cell_mask leaf = leaves_of(lv, i);
-    cells r = cells_of(lv, FLD_U, i), e = cells_of(lv, FLD_U + GAS_ENERGY, i), eint = e, d;
-    for (int c = 0; c < 8; c++) d[c] = hydro_max(r[c], smallr);
-    for (int k = 0; k < 3; k++) {
-        cells mom = cells_of(lv, FLD_U + 1 + k, i);
-        eint -= 0.5 * mom * mom / d;
-        x[3 + k] = sum_leaves(mom * vol, leaf);
+    half_mask leaf[2] = {leaves_of(lv, i, 0), leaves_of(lv, i, 1)};
+    half of[TOTALS][2];
+    for (int h = 0; h < 2; h++) {
+        half r = half_of(lv, FLD_U, i, h), e = half_of(lv, FLD_U + GAS_ENERGY, i, h), eint = e, d;
+        for (int c = 0; c < 4; c++) d[c] = hydro_max(r[c], smallr);
+        for (int k = 0; k < 3; k++) {
+            half mom = half_of(lv, FLD_U + GAS_MOMENTUM + k, i, h);
+            eint -= 0.5 * mom * mom / d;
+            of[3 + k][h] = mom * vol;
+        }
+        of[0][h] = r * vol;
+        of[1][h] = e * vol;
+        of[2][h] = eint * vol;
     }
-    x[0] = sum_leaves(r * vol, leaf);
-    x[1] = sum_leaves(e * vol, leaf);
-    x[2] = sum_leaves(eint * vol, leaf);
+    for (int k = 0; k < TOTALS; k++) x[k] = sum_leaves(of[k], leaf);
 }
 
 void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass,
