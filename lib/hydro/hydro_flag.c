@@ -188,6 +188,11 @@ static inline struct around around_of(const struct jump *q, lidx i)
     return (struct around){q->x[i], q->c ? q->c[i] : q->x[i]};
 }
 
+static inline half half_abs(half x)
+{
+    return (half)((half_mask)x & ((half_mask){0} + LLONG_MAX));
+}
+
 /* What the difference across an upper face is divided by. */
 static inline half jump_scale(const struct jump *q, half xl, half cl, half xu, half cu)
 {
@@ -212,9 +217,8 @@ static inline unsigned steep_half(const struct jump *q, int d, int h, struct aro
         cr = across(o.c, b.c, 2 * d + 1, h);
     }
     half sl = jump_scale(q, lo, cl, mid, c), sr = jump_scale(q, mid, c, hi, cr);
-    half_mask sign = (half_mask){0} + LLONG_MAX;
-    half_mask near = (2.0 * (half)((half_mask)left & sign) >= below * (half)((half_mask)sl & sign)) |
-                     (2.0 * (half)((half_mask)right & sign) >= below * (half)((half_mask)sr & sign));
+    half_mask near = (2.0 * half_abs(left) >= below * half_abs(sl)) |
+                     (2.0 * half_abs(right) >= below * half_abs(sr));
     if (!(near[0] | near[1] | near[2] | near[3])) return 0;
     unsigned steep = 0;
     for (int k = 0; k < 4; k++)
