@@ -6,6 +6,8 @@
 
 #include "cool/vec.h"
 
+_Static_assert((int)TABLE_PART == (int)VEC, "gas_rates_on takes a part at a time");
+
 static double log_nH(int i)
 {
     return TABLE_N_MIN + i * ((TABLE_N_MAX - TABLE_N_MIN) / (TABLE_N - 1));
@@ -43,9 +45,9 @@ static const double DEX = 0.01; /* derivatives are differences over it, as in RA
 static void part_row_make(struct cool_table *t, int part, int k, struct rate_path *path[2])
 {
     const double width = (TABLE_T_MAX - TABLE_T_MIN) / (TABLE_T - 1);
-    int first = part * VEC, n = TABLE_N - first < VEC ? TABLE_N - first : VEC;
-    double nH[VEC] = {0}, next[RATE_COUNT], slope, T2 = pow(10, log_T2(k));
-    struct gas_rates here[VEC], there[VEC];
+    int first = part * TABLE_PART, n = TABLE_N - first < TABLE_PART ? TABLE_N - first : TABLE_PART;
+    double nH[TABLE_PART] = {0}, next[RATE_COUNT], slope, T2 = pow(10, log_T2(k));
+    struct gas_rates here[TABLE_PART], there[TABLE_PART];
     for (int i = 0; i < n; i++) nH[i] = pow(10, log_nH(first + i));
     gas_rates_on(path[0], nH, n, &t->light, t->aexp, here);
     gas_rates_on(path[1], nH, n, &t->light, t->aexp, there);
@@ -91,7 +93,7 @@ void table_begin(struct cool_table *t, const struct uv *uv, double a)
 static int part_at(double nH, int beyond)
 {
     double at = (log10(nH) - TABLE_N_MIN) * ((TABLE_N - 1) / (TABLE_N_MAX - TABLE_N_MIN));
-    return (int)fmin(fmax(floor(at) + beyond, 0), TABLE_N - 1) / VEC;
+    return (int)fmin(fmax(floor(at) + beyond, 0), TABLE_N - 1) / TABLE_PART;
 }
 
 /* One density more on either side: rounding may place a cell there. */

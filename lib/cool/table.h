@@ -3,30 +3,12 @@
 #pragma once
 #include <stdbool.h>
 
+#include "cool/net_kern.h"
 #include "cool/uv.h"
-#include "cool/vec.h"
 
-enum { TABLE_N = 161, TABLE_T = 101 };
-static const double TABLE_N_MIN = -10, TABLE_N_MAX = 6, TABLE_T_MIN = -2, TABLE_T_MAX = 9;
-
-enum table_rate {
-    RATE_COOL,         /* per n_H² */
-    RATE_HEAT,         /* per n_H² */
-    RATE_COMPTON,      /* cooling, per n_H */
-    RATE_COMPTON_HEAT, /* per n_H */
-    RATE_METAL,        /* solar metallicity, per n_H² */
-    RATE_COUNT,
-    RATE_LANES = 8 /* those beyond RATE_COUNT fill a vector */
-};
-
-/* log2 of the rates, then their derivatives by the place in the interval of temperature (0..1). */
-struct table_node {
-    double value[RATE_LANES], slope[RATE_LANES];
-};
-
-/* Parts of VEC densities are made when gas needs them: which ones are there does not change what is
- * in them. */
-enum { TABLE_PARTS = (TABLE_N + VEC - 1) / VEC };
+/* Parts of so many densities are made when gas needs them: which ones are there does not change
+ * what is in them. */
+enum { TABLE_PART = 8, TABLE_PARTS = (TABLE_N + TABLE_PART - 1) / TABLE_PART };
 
 struct table_span {
     int first, last; /* parts; none if last < first */

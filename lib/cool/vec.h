@@ -1,10 +1,64 @@
 /* cool/vec: eight doubles side by side, in one register or several, and log2, 2^x of them. Each
  * element has the same bits whatever its neighbours, the machine or the compiler: no operation
- * crosses elements. */
+ * crosses elements. Kernels of devices define VEC_ONE: the same text of one double. For C, C++ and
+ * CUDA. */
 #pragma once
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/device.h"
+
+#define VEC_INLINE PTAH_HD
+
+#ifdef VEC_ONE
+
+enum { VEC = 1 };
+
+typedef double vec;
+typedef uint64_t vec_bits;
+
+VEC_INLINE vec vec_of(double x)
+{
+    return x;
+}
+
+VEC_INLINE double vec_first(vec x)
+{
+    return x;
+}
+
+VEC_INLINE vec_bits vec_as_bits(vec x)
+{
+    vec_bits b;
+    memcpy(&b, &x, sizeof b);
+    return b;
+}
+
+VEC_INLINE vec vec_from_bits(vec_bits b)
+{
+    vec x;
+    memcpy(&x, &b, sizeof x);
+    return x;
+}
+
+VEC_INLINE vec vec_pick(vec_bits mask, vec a, vec b)
+{
+    return mask ? a : b;
+}
+
+VEC_INLINE bool vec_any(vec_bits mask)
+{
+    return mask != 0;
+}
+
+VEC_INLINE vec vec_sqrt(vec x)
+{
+    return sqrt(x);
+}
+
+#else
 
 /* All functions are inlined: how a register of 512 bits would be passed does not matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -14,7 +68,49 @@ enum { VEC = 8 };
 typedef double vec __attribute__((vector_size(64)));
 typedef uint64_t vec_bits __attribute__((vector_size(64)));
 
-#define VEC_INLINE static inline __attribute__((always_inline))
+VEC_INLINE vec vec_of(double x)
+{
+    return (vec){x, x, x, x, x, x, x, x};
+}
+
+VEC_INLINE double vec_first(vec x)
+{
+    return x[0];
+}
+
+VEC_INLINE vec_bits vec_as_bits(vec x)
+{
+    return (vec_bits)x;
+}
+
+VEC_INLINE vec vec_from_bits(vec_bits b)
+{
+    return (vec)b;
+}
+
+/* Where the mask (of a comparison) is set a, else b. */
+VEC_INLINE vec vec_pick(vec_bits mask, vec a, vec b)
+{
+    return (vec)((mask & (vec_bits)a) | (~mask & (vec_bits)b));
+}
+
+VEC_INLINE bool vec_any(vec_bits mask)
+{
+    uint64_t any = 0;
+    for (int k = 0; k < VEC; k++) any |= mask[k];
+    return any != 0;
+}
+
+VEC_INLINE vec vec_sqrt(vec x)
+{
+    double s[VEC];
+    memcpy(s, &x, sizeof s);
+    for (int k = 0; k < VEC; k++) s[k] = __builtin_sqrt(s[k]);
+    memcpy(&x, s, sizeof s);
+    return x;
+}
+
+#endif
 
 VEC_INLINE vec vec_load(const double *p)
 {
@@ -28,17 +124,6 @@ VEC_INLINE void vec_store(double *p, vec x)
     memcpy(p, &x, sizeof x);
 }
 
-VEC_INLINE vec vec_of(double x)
-{
-    return (vec){x, x, x, x, x, x, x, x};
-}
-
-/* Where the mask (of a comparison) is set a, else b. */
-VEC_INLINE vec vec_pick(vec_bits mask, vec a, vec b)
-{
-    return (vec)((mask & (vec_bits)a) | (~mask & (vec_bits)b));
-}
-
 VEC_INLINE vec vec_max(vec a, vec b)
 {
     return vec_pick((vec_bits)(a > b), a, b);
@@ -49,16 +134,9 @@ VEC_INLINE vec vec_min(vec a, vec b)
     return vec_pick((vec_bits)(a < b), a, b);
 }
 
-VEC_INLINE bool vec_any(vec_bits mask)
-{
-    uint64_t any = 0;
-    for (int k = 0; k < VEC; k++) any |= mask[k];
-    return any != 0;
-}
-
 VEC_INLINE vec vec_abs(vec x)
 {
-    return (vec)((vec_bits)x & 0x7fffffffffffffffULL);
+    return vec_from_bits(vec_as_bits(x) & 0x7fffffffffffffffULL);
 }
 
 static const double VEC_MAGIC = 0x1.8p52; /* its last bits hold the integer that is added */
@@ -82,16 +160,16 @@ VEC_INLINE vec vec_exp2(vec x)
     vec p8 = 1.321548679014430948e-6 + r * 1.017808600923969973e-7;
     vec p10 = 7.054911620801123329e-9 + r * 4.445538271870811498e-10;
     vec p = (p0 + r2 * p2) + r4 * (p4 + r2 * p6) + r8 * (p8 + r2 * p10);
-    return p * (vec)(((vec_bits)shifted + 1023) << 52);
+    return p * vec_from_bits((vec_as_bits(shifted) + 1023) << 52);
 }
 
 /* log2 of normal x > 0: x = m 2^e, m in 1/√2..√2, ln m = 2 artanh (m-1)/(m+1). To 3e-14. */
 VEC_INLINE vec vec_log2(vec x)
 {
-    vec_bits b = (vec_bits)x, low = b & 0xfffffffffffffULL;
+    vec_bits b = vec_as_bits(x), low = b & 0xfffffffffffffULL;
     vec_bits up = (vec_bits)(low > 0x6a09e667f3bcdULL) & 1; /* m > √2 */
-    vec m = (vec)(low | (1023 - up) << 52);
-    vec e = (vec)(((b >> 52) + up) | 0x4330000000000000ULL) - (0x1p52 + 1023);
+    vec m = vec_from_bits(low | (1023 - up) << 52);
+    vec e = vec_from_bits(((b >> 52) + up) | 0x4330000000000000ULL) - (0x1p52 + 1023);
     vec s = (m - 1) / (m + 1), z = s * s, z2 = z * z, z4 = z2 * z2;
     vec p0 = 1 + z * (1 / 3.0), p2 = 1 / 5.0 + z * (1 / 7.0);
     vec p4 = 1 / 9.0 + z * (1 / 11.0), p6 = 1 / 13.0 + z * (1 / 15.0);

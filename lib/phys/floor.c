@@ -60,12 +60,13 @@ struct temperature_floor floor_at(const struct params *p, const struct cosmo_par
 
 double floor_T2(const struct temperature_floor *f, double nH)
 {
+    if (floor_is_straight(f)) return floor_straight(f, nH);
     double x = nH / f->n, power = f->index;
     switch (f->form) {
     case FLOOR_CONSTANT:
-        return f->T2;
+        break;
     case FLOOR_POLYTROPE:
-        return f->T2 * (power == 1 ? x : pow(x, power));
+        return f->T2 * pow(x, power);
     case FLOOR_DOUBLE:
         return f->T2 * (1 + pow(x, power));
     case FLOOR_CUSTOM:

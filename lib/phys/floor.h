@@ -1,21 +1,10 @@
 /* phys/floor: the temperature that dense gas has whatever cools it: the polytrope, the Jeans floor
  * and the barotropic equations of state of RAMSES (docs/method/cooling.md). T2 = T/mu in K. */
 #pragma once
+#include "cooldev/cell_kern.h"
 #include "cosmo/cosmo.h"
 #include "param/param.h"
 #include "phys/units.h"
-
-enum floor_form {
-    FLOOR_CONSTANT,  /* T2 */
-    FLOOR_POLYTROPE, /* T2 (n_H/n)^index */
-    FLOOR_DOUBLE,    /* T2 (1 + (n_H/n)^index) */
-    FLOOR_CUSTOM     /* T2 below n, the polytrope above */
-};
-
-struct temperature_floor {
-    enum floor_form form;
-    double T2, n, index; /* K, 1/cm³ */
-};
 
 /* Is the energy of the gas that of the floor alone (isothermal, barotropic_eos)? */
 bool floor_rules(const struct params *p);

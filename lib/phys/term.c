@@ -24,6 +24,29 @@ bool terms_wanted(const struct params *p, int stage)
     return false;
 }
 
+/* One at most: a second that finds no memory could not undo the first. */
+const char *terms_lack(const struct params *p, int stage)
+{
+    int n = 0;
+    for (int i = 0; i < NTERM; i++) {
+        const struct term *t = TERMS[i];
+        if (!(t->stages & stage) || !t->wanted(p)) continue;
+        if (!t->there || n++ > 0) return t->name;
+        if (t->lacks(p)) return t->lacks(p);
+    }
+    return NULL;
+}
+
+enum err terms_run_there(const struct term_run *r)
+{
+    for (int i = 0; i < NTERM; i++) {
+        if (!(TERMS[i]->stages & r->stage) || !TERMS[i]->wanted(r->par)) continue;
+        timer_start(TERMS[i]->name);
+        TRY(TERMS[i]->there(r));
+    }
+    return OK;
+}
+
 /* ---- holding a term to what it says ---- */
 
 /* Sums of the bits of one field of one level, and of the particles. */

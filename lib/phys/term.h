@@ -21,6 +21,8 @@
 #include "part/part.h"
 #include "phys/units.h"
 
+struct cooldev;
+
 enum { TERM_LEVEL = 1, TERM_COARSE = 2 };
 
 /* The arguments of a term. */
@@ -37,6 +39,7 @@ struct term_run {
     double aexp, hexp;
     const struct cosmo_par *cosmo; /* NULL without cosmology */
     struct cooling *cooling;       /* NULL: the gas does not cool (cool/cool.h) */
+    struct cooldev *cooldev;       /* NULL: none (cooldev/cooldev.h) */
     const struct cosmo *history;   /* NULL without cosmology */
     const struct yields *yields;   /* NULL: none (phys/yields.h) */
     double coarse_dt;              /* of the coarse step under way */
@@ -54,10 +57,19 @@ struct term {
     /* *changed is false on entry; true if this rank changed anything. Collective: called by all
      * ranks. */
     enum err (*apply)(const struct term_run *r, bool *changed);
+    /* The same where the gas is on a device; what it writes stays there. An error: nothing has
+     * changed, and the device lacks memory, or it failed. Local. NULL: none. */
+    enum err (*there)(const struct term_run *r);
+    /* With `there`: what of these parameters has no kernel, as the subject of a sentence, or NULL.
+     */
+    const char *(*lacks)(const struct params *p);
 };
 
 /* Does the run have a term of this stage? */
 bool terms_wanted(const struct params *p, int stage);
+/* As term.lacks: what of the stage cannot run on a device; and the stage there. */
+const char *terms_lack(const struct params *p, int stage);
+MUST_USE enum err terms_run_there(const struct term_run *r);
 /* Runs those of the stage in the order of the table; *wrote: what any rank changed. (collective) */
 MUST_USE enum err terms_run(const struct term_run *r, field_set *wrote);
 /* The same with a table of the caller's, for tests. */

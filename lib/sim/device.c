@@ -2,6 +2,7 @@
  * it: ranks without a device, or with one that is full, use the CPU. */
 #include "base/log.h"
 #include "base/mem.h"
+#include "phys/term.h"
 #include "sim/phase.h"
 
 static bool wants_gas(const struct sim *s)
@@ -19,6 +20,20 @@ static bool wants_parts(const struct sim *s)
     return s->par->run.gpu_particles && s->par->run.pic;
 }
 
+/* Source terms of levels: cooling alone has a kernel. */
+static void terms_begin(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    if (!terms_wanted(s->par, TERM_LEVEL)) return;
+    const char *lacks = terms_lack(s->par, TERM_LEVEL);
+    if (!lacks)
+        d->cooling = cooldev_new(d->mirror);
+    else
+        log_info(" gpu_hydro: %s has no kernel: source terms run on the CPU, to which the gas is "
+                 "copied in each step",
+                 lacks);
+}
+
 static enum err gas_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -29,6 +44,7 @@ static enum err gas_begin(struct sim *s)
     }
     TRY(hydro_dev_new(&d->gas, d->mirror));
     TRY(ghost_dev_new(&d->ghosts, d->dev, d->stream));
+    terms_begin(s);
     d->on |= GPU_HYDRO;
     log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
     return OK;
@@ -96,6 +112,7 @@ void sim_device_close(struct sim *s)
     struct sim_device *d = &s->device;
     dev_stream_free(&d->stream); /* waits */
     hydro_dev_free(&d->gas);
+    cooldev_free(&d->cooling);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
     part_dev_free(&d->parts);
@@ -191,6 +208,7 @@ enum err sim_device_off(struct sim *s)
     TRY(dev_wait(d->stream));
     d->on = 0;
     hydro_dev_free(&d->gas);
+    cooldev_free(&d->cooling);
     grav_dev_free(&d->grav);
     ghost_dev_free(&d->ghosts);
     part_dev_free(&d->parts);

@@ -425,6 +425,7 @@ static struct term_run term_run(struct sim *s, int stage, int l)
                              .hexp = t->hexp,
                              .cosmo = s->cosmo ? &s->cosmo_par : NULL,
                              .cooling = s->cooling,
+                             .cooldev = s->device.cooling,
                              .history = s->cosmo,
                              .yields = s->yields,
                              .coarse_dt = t->dtnew[s->mesh.levelmin],
@@ -460,6 +461,15 @@ enum err step_level_terms(struct sim *s, int l, int icount)
     struct term_run r = term_run(s, TERM_LEVEL, l);
     field_set wrote;
     return terms_run(&r, &wrote);
+}
+
+enum err there_level_terms(struct sim *s, int l, int icount, bool *done)
+{
+    if (!s->device.cooling) return OK;
+    struct term_run r = term_run(s, TERM_LEVEL, l);
+    TRY(terms_run_there(&r));
+    *done = true;
+    return OK;
 }
 
 /* ---- sinks ---- */

@@ -8,6 +8,7 @@
 #include "comm/comm.h"
 #include "comm/spread.h"
 #include "cool/cool.h"
+#include "cooldev/cooldev.h"
 #include "cosmo/cosmo.h"
 #include "cosmo/response.h"
 #include "dom/adapt.h"
@@ -178,11 +179,12 @@ struct sim_edges {
 struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
-    struct mirror *mirror;  /* the mesh there: lent to all that works on the device */
-    unsigned on;            /* GPU_… (sim/phase.h): the phases that run there */
-    struct hydro_dev *gas;  /* with GPU_HYDRO */
-    struct grav_dev *grav;  /* with GPU_POISSON */
-    struct part_dev *parts; /* with GPU_PARTS */
+    struct mirror *mirror;   /* the mesh there: lent to all that works on the device */
+    unsigned on;             /* GPU_… (sim/phase.h): the phases that run there */
+    struct hydro_dev *gas;   /* with GPU_HYDRO */
+    struct cooldev *cooling; /* with GPU_HYDRO, if source terms of levels run there */
+    struct grav_dev *grav;   /* with GPU_POISSON */
+    struct part_dev *parts;  /* with GPU_PARTS */
     struct ghost_dev *ghosts;
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;

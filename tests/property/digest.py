@@ -2,10 +2,10 @@
 sizes, or where the domains are.
 
     digest.py CASE VARIANTS     CASE: sedov (gas, 4 levels), cosmo (gas, particles, gravity, 4
-                                levels), dark (the same without gas), cooling (with it), collapse
-                                (gas and gravity, 3 levels) or finer (particles on a base mesh of
-                                eight cells each); VARIANTS: few, tiles, ghosts, transports,
-                                windows, device or all
+                                levels), dark (the same without gas), cooling (with it), cool (by
+                                what devices have kernels for), collapse (gas and gravity, 3
+                                levels) or finer (particles on a base mesh of eight cells each);
+                                VARIANTS: few, tiles, ghosts, transports, windows, device or all
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
@@ -30,6 +30,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo device tier=check timeout=240 ranks=3
 # test: collapse device tier=check timeout=240 ranks=3
 # test: dark device tier=check timeout=120 ranks=3
+# test: cool device tier=check timeout=240 ranks=3
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
@@ -216,6 +217,9 @@ DARK = COSMO.replace('hydro=.true.', 'hydro=.false.').replace('levelmax=8', 'lev
     .replace('m_refine=4.0,0.9,0.3', 'm_refine=1.5').replace('nstepmax=13', 'nstepmax=7') \
     .replace('foutput=12', 'foutput=6')
 CASES['dark'] = DARK
+# Gas that cools by what has kernels.
+CASES['cool'] = COOLING.replace('self_shielding=.true.', 'self_shielding=.false.') \
+    .replace('n_star=1.', 'n_star=1.\ng_star=2.')
 # (ranks, threads, ordering, nremap, tile_depth[, transport[, windows]]); the first is what the
 # others are compared with. windows: ranks of a node, 0: all, or off (exchange_shared)
 VARIANTS = {

@@ -29,11 +29,11 @@ import ptah  # noqa: E402
 # seven cells, for few octs. parts_kick and parts_move look for the eight cells of a cloud at the
 # same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
 # eight cells: all read memory and do little else. The stack of gas_restrict and parts_* is that of
-# sm_100.
+# sm_100. gas_cool holds ten rates with their slopes.
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
-          'gas_created': (128, 5400, 0, 25),
+          'gas_created': (128, 5400, 0, 25), 'gas_cool': (128, 64, 72, 25),
           'parts_deposit': (96, 64, 0, 25), 'parts_kick': (128, 96, 0, 25),
           'parts_move': (128, 96, 0, 25),
           'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),

@@ -90,10 +90,12 @@ static enum err scribble(const struct term_run *r, bool *changed)
     return OK;
 }
 
-static const struct term HEAT = {"heat", TERM_LEVEL, yes, SET_GAS, SET_RHO, SET_GAS, heat},
-                         NEVER = {"never", TERM_LEVEL, no, 0, 0, SET_GAS, scribble},
-                         LATER = {"later", TERM_COARSE, yes, 0, 0, SET_GAS, scribble},
-                         SCRIBBLE = {"scribble", TERM_LEVEL, yes, 0, 0, SET_GAS, scribble};
+static const struct term HEAT = {"heat",  TERM_LEVEL, yes,  SET_GAS, SET_RHO,
+                                 SET_GAS, heat,       NULL, NULL},
+                         NEVER = {"never", TERM_LEVEL, no, 0, 0, SET_GAS, scribble, NULL, NULL},
+                         LATER = {"later", TERM_COARSE, yes, 0, 0, SET_GAS, scribble, NULL, NULL},
+                         SCRIBBLE = {"scribble", TERM_LEVEL, yes,  0,   0,
+                                     SET_GAS,    scribble,   NULL, NULL};
 
 static void test_heat(void)
 {

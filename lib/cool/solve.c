@@ -1,18 +1,9 @@
-/* cool/original: the integration of RAMSES, with sub-steps of 1/w,
- *
- *     w = max(4 |λ|/T2, 1/total, -4 λ'),   T2 := T2 (1 + λ'/w - λ/(T2 w)) / (1 + λ'/w),
- *
- * in units of time in which dT2/dt = -λ(T2), the net cooling per n_H². No sub-step changes T2 by
- * more than about a quarter, and none makes it negative. The result is linear between the last two
- * sub-steps, the last of which ends at or after the total. */
-#include <math.h>
+/* cool/solve: the methods (solve_kern.h) for blocks of cells; of the original one those that have
+ * not arrived, side by side. */
 #include <string.h>
 
 #include "cool/solve.h"
-#include "cool/solve_net.h"
-
-enum { STEPS_MOST = 500 };
-static const double ARRIVED = 1 - 1e-14; /* 1/(1/total) may be less than total */
+#include "cool/solve_kern.h"
 
 /* Cells that have not arrived, side by side; arrays are used up to the next multiple of VEC. */
 struct lanes {
@@ -53,19 +44,19 @@ static void lanes_copy(struct lanes *l, const struct solve_cells *c, double nH[]
 
 static void lanes_fill(struct lanes *l, const struct solve_cells *c, double dt, double finer)
 {
-    const double unit = dt * (2 * COOL_X / (3 * COOL_KB));
+    const double unit = original_unit(dt);
     double nH[SOLVE_BLOCK], seen[SOLVE_BLOCK];
     l->n = c->n;
     lanes_copy(l, c, nH, seen);
     for (int k = 0; k < l->n; k += VEC) {
-        vec low, w = vec_place(vec_load(seen + k), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &low);
-        vec inv = 1 / vec_load(nH + k);
+        struct original_lane lane = original_enter(vec_load(nH + k), vec_load(seen + k), unit,
+                                                   finer);
         vec_store(l->t + k, vec_of(0));
-        vec_store(l->inv + k, inv);
-        vec_store(l->total + k, vec_load(nH + k) * unit);
-        vec_store(l->least + k, inv * (finer / unit));
-        vec_store(l->w + k, vec_clamp(w, 0, 1));
-        vec_store(l->low + k, low * TABLE_T);
+        vec_store(l->inv + k, lane.inv);
+        vec_store(l->total + k, lane.total);
+        vec_store(l->least + k, lane.least);
+        vec_store(l->w + k, lane.w);
+        vec_store(l->low + k, lane.low);
     }
 }
 
@@ -84,13 +75,14 @@ VEC_INLINE vec column(const double (*row)[VEC], int r)
 static void lanes_join(struct lanes *l, const struct rows *rows)
 {
     for (int k = 0; k < l->n; k += VEC) {
-        vec rate[RATE_COUNT], slope[RATE_COUNT], Z = vec_load(l->Z + k), inv = vec_load(l->inv + k);
+        vec log[RATE_COUNT], turn[RATE_COUNT], slope;
         for (int r = 0; r < RATE_COUNT; r++) {
-            rate[r] = vec_exp2(column(rows->rate + k, r));
-            slope[r] = rate[r] * column(rows->slope + k, r);
+            log[r] = column(rows->rate + k, r);
+            turn[r] = column(rows->slope + k, r);
         }
-        vec_store(l->net + k, RATES_JOIN(rate, Z, inv));
-        vec_store(l->slope + k, RATES_JOIN(slope, Z, inv) * rate_per_y());
+        vec_store(l->net + k,
+                  rates_sum(log, turn, vec_load(l->Z + k), vec_load(l->inv + k), &slope));
+        vec_store(l->slope + k, slope);
     }
 }
 
@@ -100,13 +92,13 @@ static void lanes_rates(struct lanes *l, const struct table_node *node)
 {
     struct rows rows;
     for (int k = 0; k < l->n; k += VEC) {
-        vec lower, T2 = vec_min(vec_load(l->T2 + k), vec_of(SOLVE_HOT));
-        vec_store(l->y + k, vec_place(T2, TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower));
+        vec y, lower = rates_place(vec_load(l->T2 + k), &y);
+        vec_store(l->y + k, y);
         vec_store(l->at + k, lower + vec_load(l->low + k));
     }
     for (int k = 0; k < l->n; k++) {
         vec slope;
-        vec_store(rows.rate[k], rates_at_node(node + (int)l->at[k], l->w[k], l->y[k], &slope));
+        vec_store(rows.rate[k], rates_at_node(node + (int)l->at[k], 0, l->w[k], l->y[k], &slope));
         vec_store(rows.slope[k], slope);
     }
     lanes_join(l, &rows);
@@ -116,21 +108,12 @@ static void lanes_step(struct lanes *l, const struct table_node *node, double fi
 {
     lanes_rates(l, node);
     for (int k = 0; k < l->n; k += VEC) {
-        vec T2 = vec_load(l->T2 + k), t = vec_load(l->t + k), total = vec_load(l->total + k);
-        vec net = vec_load(l->net + k), one = 1 / T2, slope = vec_load(l->slope + k) * one;
-        vec_bits above = (vec_bits)(T2 > SOLVE_HOT);
-        if (vec_any(above)) {
-            vec hot_slope, hot = rate_hot(T2, one, &hot_slope);
-            net = vec_pick(above, hot, net);
-            slope = vec_pick(above, hot_slope, slope);
-        }
-        vec rate = 4 * finer * vec_abs(net) * one;
-        vec w = vec_max(vec_max(rate, -4 * finer * slope), vec_load(l->least + k)), step = 1 / w;
-        vec next = T2 * (1 + (slope - net * one) * step) / (1 + slope * step);
-        vec f = (total - t) * w;
-        vec_store(l->end + k, next * f + T2 * (1 - f));
-        vec_store(l->T2 + k, next);
-        vec_store(l->t + k, t + step);
+        struct original_now now = original_step(
+            vec_load(l->T2 + k), vec_load(l->t + k), vec_load(l->total + k), vec_load(l->least + k),
+            vec_load(l->net + k), vec_load(l->slope + k), finer);
+        vec_store(l->end + k, now.end);
+        vec_store(l->T2 + k, now.T2);
+        vec_store(l->t + k, now.t);
     }
 }
 
@@ -140,7 +123,7 @@ static void lanes_leave(struct lanes *l, double T2[SOLVE_BLOCK])
 {
     int n = 0;
     for (int k = 0; k < l->n; k++) {
-        int cell = l->cell[k], stays = l->t[k] < l->total[k] * ARRIVED;
+        int cell = l->cell[k], stays = l->t[k] < l->total[k] * ORIGINAL_ARRIVED;
         T2[cell] = l->end[k];
         l->T2[n] = l->T2[k];
         l->t[n] = l->t[k];
@@ -154,6 +137,14 @@ static void lanes_leave(struct lanes *l, double T2[SOLVE_BLOCK])
         n += stays;
     }
     l->n = n;
+}
+
+void solve_implicit(const struct cool_table *t, double dt, double finer, struct solve_cells *c)
+{
+    for (int k = 0; k < c->n; k++) {
+        struct solve_place p = solve_place(c->nH[k], c->seen[k], c->Z[k]);
+        c->T2[k] = implicit_cell(t->node[0], &p, c->nH[k], c->T2[k], dt, finer, &c->steps);
+    }
 }
 
 /* Cells that need too many sub-steps, by the other method. */
@@ -179,7 +170,7 @@ void solve_original(const struct cool_table *t, double dt, double finer, struct 
     double T2[SOLVE_BLOCK];
     if (c->n == 0) return;
     lanes_fill(&l, c, dt, finer);
-    for (int step = 0; l.n > 0 && step < STEPS_MOST * finer; step++) {
+    for (int step = 0; l.n > 0 && step < ORIGINAL_STEPS * finer; step++) {
         c->steps += l.n;
         lanes_step(&l, t->node[0], finer);
         lanes_leave(&l, T2);

@@ -1,0 +1,144 @@
+/* cool/net_kern: the nodes of the table of rates and the net rate of cells from them, for the CPU,
+ * side by side, and for kernels of devices, one by one (cool/vec.h). */
+#pragma once
+#include "cool/vec.h"
+
+/* ---- the table of rates (cool/table.h) ---- */
+
+enum { TABLE_N = 161, TABLE_T = 101 };
+static const double TABLE_N_MIN = -10, TABLE_N_MAX = 6, TABLE_T_MIN = -2, TABLE_T_MAX = 9;
+
+enum table_rate {
+    RATE_COOL,         /* per n_H² */
+    RATE_HEAT,         /* per n_H² */
+    RATE_COMPTON,      /* cooling, per n_H */
+    RATE_COMPTON_HEAT, /* per n_H */
+    RATE_METAL,        /* solar metallicity, per n_H² */
+    RATE_COUNT,
+    RATE_LANES = 8 /* those beyond RATE_COUNT fill a vector */
+};
+
+/* log2 of the rates, then their derivatives by the place in the interval of temperature (0..1). */
+struct table_node {
+    double value[RATE_LANES], slope[RATE_LANES];
+};
+
+/* ---- rates of cells ---- */
+
+/* What of a cell stays while its temperature changes. */
+struct solve_place {
+    double w;      /* place between two densities, 0..1 */
+    double Z, inv; /* metallicity; 1/n_H */
+    int i;         /* of the lower density */
+};
+
+static const double SOLVE_HOT = 1e9; /* the end of the table */
+
+#define LOG10_OF_2 0.30102999566398119521
+
+VEC_INLINE vec vec_clamp(vec x, double low, double high)
+{
+    return vec_min(vec_max(x, vec_of(low)), vec_of(high));
+}
+
+/* Places on an axis of n points equidistant in log10 → the interval, and the place in it, beyond
+ * 0..1 where x is beyond the axis. */
+VEC_INLINE vec vec_place(vec x, double low, double high, int n, vec *lower)
+{
+    double per = (n - 1) / (high - low);
+    vec at = vec_log2(x) * (LOG10_OF_2 * per) - low * per;
+    *lower = vec_clamp(vec_round(at - 0.5), 0, n - 2);
+    return at - *lower;
+}
+
+/* Linear in log n_H, cubic (Hermite) in log T2. node: the lower of four; w, y: places between
+ * densities and temperatures. log2 of the rates r to r + VEC - 1 of one cell, side by side, and
+ * their derivatives by y. */
+VEC_INLINE vec rates_at_node(const struct table_node *node, int r, double w, double y, vec *slope)
+{
+    const struct table_node *a = node, *b = node + TABLE_T, *c = node + 1, *d = b + 1;
+    vec f0 = vec_load(a->value + r), f1 = vec_load(c->value + r);
+    vec s0 = vec_load(a->slope + r), s1 = vec_load(c->slope + r);
+    f0 += w * (vec_load(b->value + r) - f0);
+    f1 += w * (vec_load(d->value + r) - f1);
+    s0 += w * (vec_load(b->slope + r) - s0);
+    s1 += w * (vec_load(d->slope + r) - s1);
+    vec rise = f1 - f0, q = 3 * rise - 2 * s0 - s1, p = s0 + s1 - 2 * rise;
+    *slope = s0 + y * (2 * q + y * (3 * p));
+    return f0 + y * (s0 + y * (q + y * p));
+}
+
+/* The sum of the rates per n_H², of one cell (double) or of several (vec). */
+#define RATES_JOIN(v, Z, inv)                                                                      \
+    ((v)[RATE_COOL] + (Z) * (v)[RATE_METAL] - (v)[RATE_HEAT] +                                     \
+     (inv) * ((v)[RATE_COMPTON] - (v)[RATE_COMPTON_HEAT]))
+
+/* From a derivative by y to one by ln T2. */
+VEC_INLINE double rate_per_y(void)
+{
+    return (TABLE_T - 1) / (TABLE_T_MAX - TABLE_T_MIN) * LOG10_OF_2;
+}
+
+/* Where cells of these temperatures enter the table: the lower node, and the place after it. */
+VEC_INLINE vec rates_place(vec T2, vec *y)
+{
+    vec lower;
+    *y = vec_place(vec_min(T2, vec_of(SOLVE_HOT)), TABLE_T_MIN, TABLE_T_MAX, TABLE_T, &lower);
+    return lower;
+}
+
+/* The net cooling per n_H² of cells side by side and its slope by ln T2, from what rates_at_node
+ * gives of each rate. */
+VEC_INLINE vec rates_sum(const vec log[RATE_COUNT], const vec turn[RATE_COUNT], vec Z, vec inv,
+                         vec *slope)
+{
+    vec rate[RATE_COUNT], change[RATE_COUNT];
+    for (int r = 0; r < RATE_COUNT; r++) {
+        rate[r] = vec_exp2(log[r]);
+        change[r] = rate[r] * turn[r];
+    }
+    *slope = RATES_JOIN(change, Z, inv) * rate_per_y();
+    return RATES_JOIN(rate, Z, inv);
+}
+
+/* Bremsstrahlung of ionised hydrogen, above the table. */
+VEC_INLINE vec rate_hot(vec T2, vec per_T2, vec *slope)
+{
+    vec rate = 1.42e-27 * 1.1 * vec_sqrt(T2);
+    *slope = 0.5 * rate * per_T2;
+    return rate;
+}
+
+/* The net cooling per n_H² of one cell, and its derivative by T2. */
+PTAH_HD_FN double rate_net(const struct table_node *node, const struct solve_place *p, double T2,
+                           double *slope)
+{
+    double value[RATE_LANES], turn[RATE_LANES];
+    vec y, lower, change;
+    if (T2 > SOLVE_HOT) {
+        double hot = vec_first(rate_hot(vec_of(T2), vec_of(1 / T2), &change));
+        *slope = vec_first(change);
+        return hot;
+    }
+    lower = rates_place(vec_of(T2), &y);
+    node += p->i * TABLE_T + (int)vec_first(lower);
+    for (int r = 0; r < RATE_COUNT; r += VEC) {
+        vec rate = vec_exp2(rates_at_node(node, r, p->w, vec_first(y), &change));
+        vec_store(value + r, rate);
+        vec_store(turn + r, rate * change);
+    }
+    *slope = RATES_JOIN(turn, p->Z, p->inv) * rate_per_y() / T2;
+    return RATES_JOIN(value, p->Z, p->inv);
+}
+
+/* The density at which the table is entered → interval and place in it. */
+VEC_INLINE struct solve_place solve_place(double nH, double seen, double Z)
+{
+    vec lower, w = vec_place(vec_of(seen), TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &lower);
+    struct solve_place p;
+    p.w = vec_first(vec_clamp(w, 0, 1));
+    p.Z = Z;
+    p.inv = 1 / nH;
+    p.i = (int)vec_first(lower);
+    return p;
+}

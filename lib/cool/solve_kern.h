@@ -1,0 +1,168 @@
+/* cool/solve_kern: the methods of cool/solve.h, for C, C++ and CUDA. For cells side by side on the
+ * CPU, and one by one in kernels of devices (cool/vec.h).
+ *
+ * original: the integration of RAMSES, with sub-steps of 1/w,
+ *
+ *     w = max(4 |λ|/T2, 1/total, -4 λ'),   T2 := T2 (1 + λ'/w - λ/(T2 w)) / (1 + λ'/w),
+ *
+ * in units of time in which dT2/dt = -λ(T2), the net cooling per n_H². No sub-step changes T2 by
+ * more than about a quarter, and none makes it negative. The result is linear between the last two
+ * sub-steps, the last of which ends at or after the total.
+ *
+ * implicit: two implicit stages per sub-step (SDIRK2: second order, L-stable; Alexander 1977),
+ *
+ *     y1 = y0 - g dt λ(y1),   y2 = y0 - (1-g) dt λ(y1) - g dt λ(y2),   g = 1 - 1/√2,
+ *
+ * over which T2 changes by about a tenth at first, and that grow as the cell comes to rest. Where
+ * it changes by much more, backward Euler takes their place, whose root exists for any dt: it lies
+ * between T2_old and the end of the range of temperatures towards which λ points. Roots are
+ * bracketed, and found by bisection and Newton's iteration together, so the method is
+ * unconditionally stable. */
+#pragma once
+#include "cool/net_kern.h"
+#include "cool/rates.h"
+
+/* ---- implicit ---- */
+
+static const double IMPLICIT_LEAST = 1e-2, IMPLICIT_MOST = 1e30; /* T2 */
+
+/* The root of T2 - from + dt λ(T2); IMPLICIT_LEAST where there is none above it. */
+PTAH_HD_OUT double implicit_root(const struct table_node *node, const struct solve_place *p,
+                                 double from, double dt, double guess)
+{
+    double slope, low = IMPLICIT_LEAST, high = IMPLICIT_MOST, T2 = guess;
+    if (rate_net(node, p, from, &slope) > 0)
+        high = from;
+    else
+        low = from;
+    for (int i = 0; i < 200 && high - low > 1e-14 * high; i++) {
+        if (!(T2 > low && T2 < high)) T2 = sqrt(low) * sqrt(high);
+        double off = T2 - from + dt * rate_net(node, p, T2, &slope), rise = 1 + dt * slope;
+        if (off > 0)
+            high = T2;
+        else
+            low = T2;
+        double next = rise > 0 ? T2 - off / rise : -1;
+        if (fabs(next - T2) < 1e-13 * T2) return fmin(fmax(next, low), high);
+        T2 = next;
+    }
+    return low;
+}
+
+PTAH_HD_FN double implicit_step(const struct table_node *node, const struct solve_place *p,
+                                double T2, double dt)
+{
+    const double g = 0.29289321881345247560, most = 0.2;
+    double first = implicit_root(node, p, T2, g * dt, T2),
+           half = first + (1 / g - 2) * (first - T2);
+    if (fabs(first - T2) > most * T2 || !(half > IMPLICIT_LEAST))
+        return implicit_root(node, p, T2, dt, first);
+    return implicit_root(node, p, half, g * dt, half);
+}
+
+/* T2 of a cell after dt seconds; `finer`: solve_implicit; *steps counts sub-steps. */
+PTAH_HD_FN double implicit_cell(const struct table_node *node, const struct solve_place *p,
+                                double nH, double T2, double dt, double finer, int64_t *steps)
+{
+    const double unit = 2 * COOL_X / (3 * COOL_KB), total = dt * unit * nH;
+    double time = 0, slope;
+    while (time < total) {
+        double rate = finer * 10 * fabs(rate_net(node, p, T2, &slope)) / T2;
+        double part = rate * (total - time) > 1 ? 1 / rate : total - time;
+        if (part < total / (1000 * finer)) part = fmin(total / (1000 * finer), total - time);
+        T2 = fmax(implicit_step(node, p, T2, part), IMPLICIT_LEAST);
+        ++*steps;
+        if (time + part <= time) break;
+        time += part;
+    }
+    return T2;
+}
+
+/* ---- original ---- */
+
+enum { ORIGINAL_STEPS = 500 }; /* cells that need more are left to the implicit method */
+static const double ORIGINAL_ARRIVED = 1 - 1e-14; /* 1/(1/total) may be less than total */
+
+/* What stays while cells change. */
+struct original_lane {
+    vec w, low; /* place between two densities; first node of the lower one */
+    vec inv;    /* 1/n_H */
+    vec total;  /* time */
+    vec least;  /* of w of the sub-steps */
+};
+
+VEC_INLINE double original_unit(double dt)
+{
+    return dt * (2 * COOL_X / (3 * COOL_KB));
+}
+
+VEC_INLINE struct original_lane original_enter(vec nH, vec seen, double unit, double finer)
+{
+    struct original_lane l;
+    vec low, w = vec_place(seen, TABLE_N_MIN, TABLE_N_MAX, TABLE_N, &low);
+    l.inv = 1 / nH;
+    l.total = nH * unit;
+    l.least = l.inv * (finer / unit);
+    l.w = vec_clamp(w, 0, 1);
+    l.low = low * (double)TABLE_T;
+    return l;
+}
+
+/* After a sub-step; end: T2 at `total`, if that lies in it. */
+struct original_now {
+    vec T2, t, end;
+};
+
+/* net: cooling; slope: by ln T2, both from the table, which has no end. */
+VEC_INLINE struct original_now original_step(vec T2, vec t, vec total, vec least, vec net,
+                                             vec slope, double finer)
+{
+    struct original_now now;
+    vec one = 1 / T2;
+    vec_bits above = (vec_bits)(T2 > SOLVE_HOT);
+    slope = slope * one;
+    if (vec_any(above)) {
+        vec hot_slope, hot = rate_hot(T2, one, &hot_slope);
+        net = vec_pick(above, hot, net);
+        slope = vec_pick(above, hot_slope, slope);
+    }
+    vec rate = 4 * finer * vec_abs(net) * one;
+    vec w = vec_max(vec_max(rate, -4 * finer * slope), least), step = 1 / w;
+    now.T2 = T2 * (1 + (slope - net * one) * step) / (1 + slope * step);
+    vec f = (total - t) * w;
+    now.end = now.T2 * f + T2 * (1 - f);
+    now.t = t + step;
+    return now;
+}
+
+/* ---- one cell, with the bits that solve_original and solve_implicit give to it ---- */
+
+#ifdef VEC_ONE
+
+PTAH_HD_FN double cell_implicit(const struct table_node *node, double dt, double nH, double seen,
+                                double Z, double T2)
+{
+    int64_t steps = 0;
+    struct solve_place p = solve_place(nH, seen, Z);
+    return implicit_cell(node, &p, nH, T2, dt, 1, &steps);
+}
+
+PTAH_HD_FN double cell_original(const struct table_node *node, double dt, double nH, double seen,
+                                double Z, double T2)
+{
+    const struct original_lane l = original_enter(nH, seen, original_unit(dt), 1);
+    struct original_now now;
+    now.T2 = T2;
+    now.t = 0;
+    for (int step = 0; step < ORIGINAL_STEPS; step++) {
+        vec log[RATE_COUNT], turn[RATE_COUNT], y, slope;
+        const struct table_node *at = node + (int)(rates_place(now.T2, &y) + l.low);
+        for (int r = 0; r < RATE_COUNT; r++) log[r] = rates_at_node(at, r, l.w, y, &turn[r]);
+        vec net = rates_sum(log, turn, Z, l.inv, &slope);
+        now = original_step(now.T2, now.t, l.total, l.least, net, slope, 1);
+        if (!(now.t < l.total * ORIGINAL_ARRIVED)) return now.end;
+    }
+    return cell_implicit(node, dt, nH, seen, Z, T2);
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* cooldev/cell_kern: what cooling reads of a cell and what it leaves there, for the source term of
+ * the CPU (phys/cooling.c) and for devices: C, C++ and CUDA. */
+#pragma once
+#include <math.h>
+
+#include "cool/rates.h"
+#include "oct/mesh.h"
+
+/* ---- the temperature floor (phys/floor.h) ---- */
+
+enum floor_form {
+    FLOOR_CONSTANT,  /* T2 */
+    FLOOR_POLYTROPE, /* T2 (n_H/n)^index */
+    FLOOR_DOUBLE,    /* T2 (1 + (n_H/n)^index) */
+    FLOOR_CUSTOM     /* T2 below n, the polytrope above */
+};
+
+struct temperature_floor {
+    enum floor_form form;
+    double T2, n, index; /* K, 1/cm³ */
+};
+
+/* Constant, or proportional to density? */
+PTAH_HD int floor_is_straight(const struct temperature_floor *f)
+{
+    return f->form == FLOOR_CONSTANT || (f->form == FLOOR_POLYTROPE && f->index == 1);
+}
+
+/* T2 of a floor that is. */
+PTAH_HD double floor_straight(const struct temperature_floor *f, double nH)
+{
+    return f->form == FLOOR_CONSTANT ? f->T2 : f->T2 * (nH / f->n);
+}
+
+/* ---- cells ---- */
+
+static const double COOLING_LEAST = 1e-2, COOLING_DELAYED = 1e-3; /* T2; of the scalar */
+
+/* What is the same for all cells of a level. */
+struct cooling_law {
+    struct temperature_floor floor;
+    double smallr;
+    double hydrogen;    /* density → hydrogen nuclei/cm³ */
+    double per_T2;      /* energy density per density and T2 */
+    double dt;          /* s */
+    double decay;       /* of the scalar that delays cooling */
+    double Z, most;     /* metallicity where it is no variable; highest T2 */
+    int metal, delayed; /* variables, -1: none */
+};
+
+/* What stays of a cell while it cools, and T2 above the floor. */
+struct cooling_cell {
+    double rho, nH, Z, kinetic, floor, T2;
+};
+
+PTAH_HD double cooling_density(const struct cooling_law *w, const struct level *lv, lidx i, int c)
+{
+    double rho = lv->fld[FLD_U][i][c];
+    return rho > w->smallr ? rho : w->smallr;
+}
+
+PTAH_HD double cooling_kinetic(const struct level *lv, lidx i, int c, double rho)
+{
+    double sum = 0;
+    for (int d = 0; d < 3; d++) {
+        double m = lv->fld[FLD_U + GAS_MOMENTUM + d][i][c];
+        sum += 0.5 * (m * m) / rho;
+    }
+    return sum;
+}
+
+/* floor: T2 of it at this density. */
+PTAH_HD struct cooling_cell cooling_enter(const struct cooling_law *w, const struct level *lv,
+                                          lidx i, int c, double floor)
+{
+    struct cooling_cell x;
+    x.rho = cooling_density(w, lv, i, c);
+    x.nH = x.rho * w->hydrogen;
+    x.kinetic = cooling_kinetic(lv, i, c, x.rho);
+    x.floor = floor;
+    double energy = lv->fld[FLD_U + GAS_ENERGY][i][c] - x.kinetic;
+    double T2 = energy / (x.rho * w->per_T2) - x.floor;
+    x.Z = w->metal >= 0 ? lv->fld[FLD_U + w->metal][i][c] / x.rho / COOL_SOLAR : w->Z;
+    x.T2 = fmin(fmax(T2, COOLING_LEAST), w->most);
+    return x;
+}
+
+/* T2: above the floor, now; x: as cooling_enter found the cell. */
+PTAH_HD void cooling_leave(const struct cooling_law *w, const struct level *lv, lidx i, int c,
+                           const struct cooling_cell *x, double T2)
+{
+    if (w->delayed >= 0 && lv->fld[FLD_U + w->delayed][i][c] / x->rho > COOLING_DELAYED &&
+        T2 < x->T2)
+        T2 = x->T2;
+    double total = T2 + x->floor;
+    lv->fld[FLD_U + GAS_ENERGY][i][c] = total * (x->rho * w->per_T2) + x->kinetic;
+    if (w->delayed >= 0) lv->fld[FLD_U + w->delayed][i][c] *= w->decay;
+}
+
+/* The energy is that of the floor alone. */
+PTAH_HD void cooling_set(const struct cooling_law *w, const struct level *lv, lidx i, int c,
+                         double floor)
+{
+    double rho = cooling_density(w, lv, i, c);
+    lv->fld[FLD_U + GAS_ENERGY][i][c] = floor * (rho * w->per_T2) + cooling_kinetic(lv, i, c, rho);
+}

@@ -1,0 +1,59 @@
+/* cooldev/cool_kernel: cooling of the leaf cells of a level on a device, a thread a cell, and the
+ * range of their densities, which says what of the table of rates they need. (phys/cooling
+ * does it on hosts, cells side by side.) */
+#define VEC_ONE /* before cool/vec.h */
+#include "cool/solve_kern.h"
+#include "cooldev/kernels.h"
+#include "dev/kernel.h"
+
+struct range_shared {
+    double least[DEV_THREADS], most[DEV_THREADS];
+};
+
+KERNEL(gas_range, struct gas_range_args, struct range_shared, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    const int64_t cells = (int64_t)lv->nown * 8, step = (int64_t)b->count * DEV_THREADS;
+    PHASE (t, DEV_THREADS) {
+        double least = HUGE_VAL, most = 0;
+        for (int64_t at = (int64_t)b->index * DEV_THREADS + t; at < cells; at += step) {
+            if (lv->child[at >> 3][at & 7] >= 0) continue;
+            double rho = cooling_density(&a->law, lv, (lidx)(at >> 3), (int)(at & 7));
+            if (rho > 0 && rho < least) least = rho;
+            if (rho > most) most = rho;
+        }
+        s->least[t] = least;
+        s->most[t] = most;
+    }
+    for (int half = DEV_THREADS / 2; half > 0; half /= 2)
+        PHASE (t, half) {
+            if (s->least[t + half] < s->least[t]) s->least[t] = s->least[t + half];
+            if (s->most[t + half] > s->most[t]) s->most[t] = s->most[t + half];
+        }
+    PHASE (t, 1) {
+        a->out[b->index][0] = s->least[0];
+        a->out[b->index][1] = s->most[0];
+    }
+}
+
+KERNEL(gas_cool, struct gas_cool_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    const struct cooling_law *w = &a->law;
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t;
+        lidx i = (lidx)(at >> 3);
+        int c = (int)(at & 7);
+        if (at >= 8 * (int64_t)lv->nown || lv->child[i][c] >= 0) continue;
+        double nH = cooling_density(w, lv, i, c) * w->hydrogen,
+               floor = floor_straight(&w->floor, nH);
+        if (!a->node) {
+            cooling_set(w, lv, i, c, floor);
+            continue;
+        }
+        struct cooling_cell x = cooling_enter(w, lv, i, c, floor);
+        double T2 = a->implicit ? cell_implicit(a->node, w->dt, nH, nH, x.Z, x.T2)
+                                : cell_original(a->node, w->dt, nH, nH, x.Z, x.T2);
+        cooling_leave(w, lv, i, c, &x, T2);
+    }
+}

@@ -1,0 +1,111 @@
+/* cooldev: see cooldev.h. The host makes the table of rates (cool/table.h), where gas
+ * of a level needs parts that nothing has needed before at this expansion factor; they are sent
+ * once. */
+#include "cooldev/cooldev.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cooldev/kernels.h"
+
+enum { BLOCKS = 1024 };
+
+struct cooldev {
+    struct mirror *mirror; /* lent, with its device and stream */
+    struct table_node *node;
+    double (*range)[2];     /* [BLOCKS] */
+    double aexp;            /* of the parts that are there */
+    bool sent[TABLE_PARTS]; /* are there */
+};
+
+struct cooldev *cooldev_new(struct mirror *x)
+{
+    struct cooldev *d = mem_zero(sizeof *d, "device");
+    d->mirror = x;
+    return d;
+}
+
+void cooldev_free(struct cooldev **d)
+{
+    if (!*d) return;
+    dev_free((*d)->mirror->dev, (*d)->node);
+    dev_free((*d)->mirror->dev, (*d)->range);
+    FREE(*d);
+}
+
+/* ---- the table ---- */
+
+static enum err room(struct cooldev *d)
+{
+    void *p;
+    struct dev *dev = d->mirror->dev;
+    if (!d->range) {
+        TRY(dev_new(dev, &p, sizeof *d->range * BLOCKS, "cooling table"));
+        d->range = p;
+    }
+    if (!d->node) {
+        TRY(dev_new(dev, &p, sizeof *d->node * TABLE_N * TABLE_T, "cooling table"));
+        d->node = p;
+    }
+    return OK;
+}
+
+/* Least and most density of the leaves of the level. */
+static enum err range_find(struct cooldev *d, const struct mesh *m, int l,
+                           const struct cooling_law *law, double *low, double *high)
+{
+    double range[BLOCKS][2];
+    struct mirror *x = d->mirror;
+    int64_t blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
+    if (blocks > BLOCKS) blocks = BLOCKS;
+    dev_launch(x->stream, &gas_range, blocks,
+               &(struct gas_range_args){x->there, *law, l, d->range});
+    dev_get(x->stream, range, d->range, sizeof *range * (size_t)blocks);
+    TRY(dev_wait(x->stream));
+    *low = HUGE_VAL;
+    *high = 0;
+    for (int64_t i = 0; i < blocks; i++) {
+        *low = fmin(*low, range[i][0]);
+        *high = fmax(*high, range[i][1]);
+    }
+    return OK;
+}
+
+/* Parts that have been made since. The stream was empty, so none that is on its way is made anew;
+ * the others stay until the next expansion factor. */
+static void parts_send(struct cooldev *d, const struct cool_table *t)
+{
+    const size_t row = sizeof t->node[0];
+    if (d->aexp != t->aexp) memset(d->sent, 0, sizeof d->sent);
+    d->aexp = t->aexp;
+    for (int part = 0; part < TABLE_PARTS; part++) {
+        if (!t->made[part] || d->sent[part]) continue;
+        int first = part * TABLE_PART,
+            end = first + TABLE_PART < TABLE_N ? first + TABLE_PART : TABLE_N;
+        dev_put(d->mirror->stream, d->node + first * TABLE_T, t->node[first],
+                row * (size_t)(end - first));
+        d->sent[part] = true;
+    }
+}
+
+enum err cooldev_apply(struct cooldev *d, struct mesh *m, int l, const struct cooling_law *law,
+                       struct cooling *c, enum cool_method method)
+{
+    double low, high;
+    struct mirror *x = d->mirror;
+    if (m->lev[l].nown == 0) return OK;
+    TRY(mirror_need(x, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    mirror_send(x, m);
+    if (c) {
+        TRY(room(d));
+        TRY(range_find(d, m, l, law, &low, &high));
+        if (high > 0) cool_need(c, low * law->hydrogen, high * law->hydrogen);
+        parts_send(d, cool_table_of(c));
+    }
+    dev_launch(
+        x->stream, &gas_cool, dev_blocks(8 * (int64_t)m->lev[l].nown),
+        &(struct gas_cool_args){x->there, *law, l, method == COOL_IMPLICIT, c ? d->node : NULL});
+    mirror_wrote(x, l, FLD_U, m->nvar, PLACE_DEVICE);
+    return OK;
+}

@@ -1,0 +1,353 @@
+/* cooldev: cooling on the emulated device has the bits of the CPU, for random gas and for
+ * evil one (vacuum, negative pressure, hotter than the table, numbers of any size), both methods
+ * that have kernels, long steps and short ones, the scalars that cooling reads, floors, equations
+ * of state, for 20 seeds of its orders. The table is sent once; memory that does not fit changes
+ * nothing.
+ *
+ * test: tier=check timeout=300 */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check.h"
+#include "cool/cool.h"
+#include "cooldev/cooldev.h"
+#include "dev/dev.h"
+#include "gas_mesh.h"
+#include "oct/mirror.h"
+#include "phys/rates_asked.h"
+#include "phys/term.h"
+#include "test_device.h"
+
+enum { BASE = 3, TOP = 4, SEEDS = 20, METAL = 5, DELAYED };
+
+extern const struct term term_cooling;
+
+static struct params *par;
+static struct hydro_par gas;
+static struct cooling *rates;
+
+static bool wanted(const double *x, int l, int levelmin)
+{
+    return x[0] > 0.3 && x[1] < 0.7;
+}
+
+static void build(struct mesh *m)
+{
+    const bool periodic[6] = {false};
+    gas_mesh(m, BASE, TOP, &gas, false, periodic, wanted);
+    CHECK(m->lev[TOP].nown > 0);
+}
+
+/* Code units are those of the gas: density 1 is a hydrogen nucleus per cm³, T2 = 1 is 1 K. */
+static struct units units(void)
+{
+    struct units u = units_of(1, 1, 1);
+    u.hydrogen = u.temperature = 1;
+    return u;
+}
+
+static double power(struct rng *r, double low, double high)
+{
+    return pow(10, low + (high - low) * rng_uniform(r));
+}
+
+static void state(struct rng *r, bool evil, double *u)
+{
+    double rho = power(r, rng_word(r) % 100 ? -5 : -9, rng_word(r) % 100 ? 0 : 5),
+           T2 = power(r, 0, 8.5), v = power(r, -3, 1);
+    switch (evil ? rng_word(r) % 12 : 12) {
+    case 0: /* vacuum */
+        rho = rng_word(r) % 2 ? 0.0 : 1e-300;
+        break;
+    case 1:
+        T2 = -T2;
+        break;
+    case 2: /* above the table */
+        T2 = power(r, 8.9, 14);
+        break;
+    case 3:
+        rho = power(r, -30, 30);
+        break;
+    case 4:
+        T2 = power(r, -30, 30);
+        break;
+    case 5: /* cold and fast */
+        T2 = 1e-20, v = 1e8;
+        break;
+    case 6:
+        rho = -rho;
+        break;
+    case 7:
+        rho = INFINITY;
+        break;
+    case 8:
+        T2 = NAN;
+        break;
+    default:
+        break;
+    }
+    u[0] = rho;
+    for (int d = 1; d <= 3; d++) u[d] = rho * v * (2 * rng_uniform(r) - 1);
+    u[4] = rho * T2 / (gas.gamma - 1) + 0.5 * (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / rho;
+    u[METAL] = rho * power(r, -6, -1);
+    u[DELAYED] = rho * (rng_word(r) % 3 ? 0 : power(r, -5, 0));
+}
+
+static void fill(struct mesh *m, bool evil)
+{
+    struct rng r = rng_make(18, 2, evil);
+    for (int l = BASE; l <= TOP; l++)
+        for (lidx i = 0; i < m->lev[l].noct; i++)
+            for (int c = 0; c < 8; c++) {
+                double u[NVAR_MAX];
+                state(&r, evil, u);
+                for (int v = 0; v < gas.nvar; v++) m->lev[l].fld[FLD_U + v][i][c] = u[v];
+            }
+}
+
+/* All NaNs are alike: their sign depends on the compiler. */
+static uint64_t digest(const struct mesh *m)
+{
+    uint64_t h = 1469598103934665603u, b;
+    for (int l = BASE; l <= TOP; l++)
+        for (int v = 0; v < m->nvar; v++)
+            for (lidx i = 0; i < 8 * m->lev[l].nown; i++) {
+                double x = m->lev[l].fld[FLD_U + v][i / 8][i % 8];
+                if (x != x) x = NAN;
+                memcpy(&b, &x, sizeof b);
+                h = (h ^ b) * 1099511628211u;
+                h ^= h >> 31;
+            }
+    return h;
+}
+
+static struct term_run run_of(struct mesh *m, int l, double dt)
+{
+    return (struct term_run){.par = par,
+                             .hydro = &gas,
+                             .mesh = m,
+                             .stage = TERM_LEVEL,
+                             .level = l,
+                             .dt = dt,
+                             .aexp = 1,
+                             .cooling = rates,
+                             .units = units()};
+}
+
+static uint64_t here(bool evil, double dt)
+{
+    struct mesh m;
+    bool changed;
+    build(&m);
+    fill(&m, evil);
+    uint64_t before = digest(&m);
+    for (int l = TOP; l >= BASE; l--) {
+        struct term_run r = run_of(&m, l, dt);
+        CHECK(term_cooling.apply(&r, &changed) == OK);
+    }
+    uint64_t h = digest(&m);
+    CHECK(h != before);
+    mesh_fini(&m);
+    return h;
+}
+
+struct there {
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct mirror mirror;
+    struct cooldev *cooling;
+};
+
+static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_t most)
+{
+    char why[DEV_WHY];
+    *t = (struct there){
+        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
+    t->stream = dev_stream_new(t->dev);
+    TRY(mirror_init(&t->mirror, t->dev, t->stream));
+    t->mirror.spoils = m;
+    t->cooling = cooldev_new(&t->mirror);
+    return OK;
+}
+
+static void there_close(struct there *t)
+{
+    dev_stream_free(&t->stream);
+    cooldev_free(&t->cooling);
+    mirror_fini(&t->mirror);
+    dev_close(&t->dev);
+}
+
+/* The parts of another table are not those of this one. */
+static void other_table_first(struct there *t, struct mesh *m, bool evil)
+{
+    cool_set(rates, 0.5);
+    struct term_run r = run_of(m, TOP, 0);
+    r.cooldev = t->cooling;
+    CHECK(term_cooling.there(&r) == OK);
+    CHECK(mirror_home(&t->mirror, m, true) == OK);
+    fill(m, evil);
+    cool_set(rates, 1);
+}
+
+static uint64_t there(bool evil, double dt, uint64_t seed)
+{
+    struct mesh m;
+    struct there t;
+    build(&m);
+    fill(&m, evil);
+    CHECK(there_open(&t, &m, seed, 0) == OK);
+    if (seed == 0) cool_set(rates, 0.5), cool_set(rates, 1); /* what the CPU made is gone */
+    if (seed == 1) other_table_first(&t, &m, evil);
+    for (int l = TOP; l >= BASE; l--) {
+        struct term_run r = run_of(&m, l, dt);
+        r.cooldev = t.cooling;
+        CHECK(term_cooling.there(&r) == OK, "%s", err_message());
+    }
+    CHECK(mirror_home(&t.mirror, &m, true) == OK);
+    uint64_t h = digest(&m);
+    there_close(&t);
+    mesh_fini(&m);
+    return h;
+}
+
+static void same_bits(double dt, int seeds, const char *what)
+{
+    CHECK(!term_cooling.lacks(par), "%s", what);
+    for (int evil = 0; evil < 2; evil++) {
+        uint64_t cpu = here(evil, dt);
+        int wrong = 0;
+        for (int seed = 0; seed < seeds; seed++) wrong += there(evil, dt, (uint64_t)seed) != cpu;
+        CHECK(wrong == 0, "%s%s: %d of %d seeds", what, evil ? ", evil" : "", wrong, seeds);
+    }
+}
+
+static void method_is(const char *name)
+{
+    snprintf(par->physics.cooling_method, sizeof par->physics.cooling_method, "%s", name);
+    struct cool_par asked = rates_asked(par, NULL);
+    cool_free(rates);
+    CHECK(cool_new(&asked, &rates) == OK);
+    cool_set(rates, 1);
+}
+
+static void gas_is(bool metal, bool delayed)
+{
+    gas = (struct hydro_par){.nvar = 7, .gamma = 5 / 3.0, .smallr = 1e-10};
+    gas_vars_init(&gas.vars);
+    gas.vars.n = 7;
+    gas.vars.at[SCALAR_METAL] = metal ? METAL : -1;
+    gas.vars.at[SCALAR_DELAYED] = delayed ? DELAYED : -1;
+}
+
+static void test_bits(void)
+{
+    struct param_physics *p = &par->physics;
+    gas_is(true, true);
+    same_bits(1e13, SEEDS, "original");
+    same_bits(1e10, 2, "short");
+    same_bits(1e16, 2, "long");
+    gas_is(false, false);
+    p->t2_star = 100;
+    p->n_star = 0.1;
+    p->g_star = 2;
+    same_bits(1e13, 2, "floor in proportion to density");
+    gas_is(true, false);
+    p->t2_star = 0;
+    method_is("implicit");
+    same_bits(1e13, 3, "implicit");
+    method_is("original");
+    p->isothermal = true;
+    p->t2_star = 100;
+    same_bits(1e13, 2, "isothermal");
+    p->isothermal = false;
+    p->t2_star = 0;
+}
+
+static void test_lacks(void)
+{
+    struct param_physics *p = &par->physics;
+    p->t2_star = 100;
+    p->g_star = 1.6;
+    CHECK(term_cooling.lacks(par));
+    p->t2_star = 0;
+    p->self_shielding = true;
+    CHECK(term_cooling.lacks(par));
+    p->self_shielding = false;
+    snprintf(p->cooling_method, sizeof p->cooling_method, "exact");
+    CHECK(term_cooling.lacks(par));
+    snprintf(p->cooling_method, sizeof p->cooling_method, "original");
+    CHECK(!term_cooling.lacks(par));
+}
+
+/* The gas and the table are copied once; then steps move numbers only. */
+static void test_copies(void)
+{
+    struct mesh m;
+    struct there t;
+    build(&m);
+    fill(&m, false);
+    CHECK(there_open(&t, &m, 1, 0) == OK);
+    struct term_run r = run_of(&m, TOP, 1e10);
+    r.cooldev = t.cooling;
+    CHECK(term_cooling.there(&r) == OK);
+    struct dev_count first = dev_counts(t.dev);
+    r.cooldev = t.cooling;
+    CHECK(term_cooling.there(&r) == OK);
+    struct dev_count now = dev_counts(t.dev);
+    CHECK(now.put == first.put && now.got - first.got < 20000, "%lld to it, %lld back",
+          (long long)(now.put - first.put), (long long)(now.got - first.got));
+    CHECK(mirror_home(&t.mirror, &m, true) == OK);
+    there_close(&t);
+    mesh_fini(&m);
+}
+
+/* Whatever does not fit: the gas stays as it is. */
+static void test_limits(void)
+{
+    struct mesh m;
+    int fits = 0, fails = 0;
+    build(&m);
+    fill(&m, false);
+    uint64_t before = digest(&m);
+    for (size_t most = 100000; !fits && most < 100000000; most = most * 5 / 4) {
+        struct there t;
+        if (there_open(&t, &m, 0, most) == OK) {
+            struct term_run r = run_of(&m, TOP, 1e13);
+            r.cooldev = t.cooling;
+            fits = term_cooling.there(&r) == OK;
+            CHECK(mirror_home(&t.mirror, &m, true) == OK);
+            fails += !fits;
+            CHECK(fits || digest(&m) == before, "%zu bytes", most);
+        }
+        there_close(&t);
+    }
+    CHECK(fits && fails && digest(&m) != before);
+    mesh_fini(&m);
+}
+
+int main(void)
+{
+    par = mem_zero(sizeof *par, "test");
+    par->run.hydro = true;
+    par->physics.cooling = true;
+    par->physics.z_ave = 0.3;
+    par->physics.z_reion = 8.5;
+    par->physics.t2max = 1e50;
+    par->physics.t_diss = 1e-6;
+    par->physics.haardt_madau = true;
+    gas_is(true, true);
+    method_is("original");
+    test_bits();
+    test_lacks();
+    test_copies();
+    test_limits();
+    cool_free(rates);
+    mem_free(par);
+    CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
+    printf("%d checks, %d failed\n", passed + failed, failed);
+    return failed != 0;
+}
