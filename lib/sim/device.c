@@ -1,5 +1,7 @@
 /* sim/device: what of a run is done on a device (lib/dev; docs/gpu.md). Results do not depend on
  * it: ranks without a device, or with one that is full, use the CPU. */
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "phys/term.h"
@@ -78,7 +80,9 @@ static enum err device_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
     char why[DEV_WHY];
+    const char *most = getenv("PTAH_DEVICE_KB");
     struct dev_how how = {.kind = s->par->run.gpu_device,
+                          .most = most ? 1024 * strtoul(most, NULL, 10) : 0,
                           .rank = s->comm.rank,
                           .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
                                                              ((uint64_t)s->comm.rank << 32)

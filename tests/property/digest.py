@@ -5,12 +5,16 @@ sizes, or where the domains are.
                                 levels), dark (the same without gas), cooling (with it), cool (by
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels) or finer (particles on a base mesh of eight cells each);
-                                VARIANTS: few, tiles, ghosts, transports, windows, device or all
+                                VARIANTS: few, tiles, ghosts, transports, windows, device, full or
+                                all
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
 check_ghosts: no phase reads a field where it is not the newest. On a GPU where tests/gpu/run says
 so.
+
+full: the emulated device has memory for the first levels only: the log says so, and the run goes on
+on the CPU.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -31,6 +35,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: collapse device tier=check timeout=240 ranks=3
 # test: dark device tier=check timeout=120 ranks=3
 # test: cool device tier=check timeout=240 ranks=3
+# test: sedov full tier=check timeout=240 ranks=2
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
@@ -237,6 +242,9 @@ VARIANTS = {
 VARIANTS['device'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed)
     for ranks, seed in ((1, 0), (1, 1), (2, 2), (3, 3))]
+# ranks: kB of memory
+FULL = {1: '7000', 2: '5000'}
+VARIANTS['full'] = [v for v in VARIANTS['device'] if len(v) < 8 or (v[7] and v[0] in FULL)]
 VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, ordering, 2, 0, transport) for transport in ptah.transports()
     for ranks, ordering in ((2, 'hilbert'), (5, 'hilbert'), (8, 'ksection'), (11, 'ksection'))]
@@ -271,6 +279,8 @@ def run_variant(case, variant, which):
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
+    if which == 'full' and seed is not None:
+        os.environ['PTAH_DEVICE_KB'] = FULL[ranks]
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     os.environ.pop('PTAH_NODE_RANKS', None)
     if seed is not None and 'Device: ' not in r.err:
