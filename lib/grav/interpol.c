@@ -50,40 +50,40 @@ static double cell_value(const struct interpol *p, const int x[3], double centra
 /* The 27 cells around cell x of the 6³. Where their octs are all here, none is asked for alone. */
 static void cell_values(const struct interpol *p, const int x[3], double v[27])
 {
-    static const int stride[3] = {1, 3, 9};
     const struct level *lv = &p->m->lev[p->level];
     const double(*phi)[8] = (const double(*)[8])lv->fld[FLD_PHI],
           (*old)[8] = (const double(*)[8])lv->fld[FLD_PHI_OLD];
-    int o[3][3], c[3][3];
     bool here = true;
-    for (int d = 0; d < 3; d++)
-        for (int s = 0; s < 3; s++) {
-            int y = x[d] + s - 1;
-            o[d][s] = (y >> 1) * stride[d], c[d][s] = (y & 1) << d;
+    double *to = v;
+    for (int z = x[2] - 1; z < x[2] + 2; z++)
+        for (int y = x[1] - 1; y < x[1] + 2; y++) {
+            const lidx *row = p->cube + 3 * (y >> 1) + 9 * (z >> 1);
+            int cell = (y & 1) << 1 | (z & 1) << 2;
+            for (int k = x[0] - 1; k < x[0] + 2; k++) {
+                lidx i = row[k >> 1];
+                here &= i >= 0;
+                if (i < 0) i = p->parent;
+                *to++ = interpol_later(phi[i][cell | (k & 1)], &old[i][cell | (k & 1)], p->tfrac);
+            }
         }
-    for (int k = 0; k < 27; k++) {
-        lidx i = p->cube[o[0][k % 3] + o[1][k / 3 % 3] + o[2][k / 9]];
-        int cell = c[0][k % 3] | c[1][k / 3 % 3] | c[2][k / 9];
-        here &= i >= 0;
-        if (i < 0) i = p->parent;
-        v[k] = interpol_later(phi[i][cell], &old[i][cell], p->tfrac);
-    }
     for (int k = 0; k < 27 && !here; k++)
         v[k] = cell_value(p, (int[3]){x[0] + k % 3 - 1, x[1] + k / 3 % 3 - 1, x[2] + k / 9 - 1},
                           v[13]);
 }
 
-/* The children of parent cell x of the 6³. */
+/* The children of parent cell x of the 6³: interpol_sum of each. A cell has the same weight for all
+ * of them that it counts for, and is multiplied once. */
 static void interpol_children(const struct interpol *p, const int x[3], double out[8])
 {
     double v[27];
     cell_values(p, x, v);
+    for (int k = 0; k < 27; k++)
+        v[k] *= interpol_weight((k % 3 == 1) | (k / 3 % 3 == 1) << 1 | (k / 9 == 1) << 2);
     for (int c = 0; c < 8; c++) {
         int sx = c & 1 ? 1 : -1, sy = c & 2 ? 3 : -3, sz = c & 4 ? 9 : -9;
-        double part[8];
+        out[c] = 0;
         for (int k = 0; k < 8; k++)
-            part[k] = v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
-        out[c] = interpol_sum(part);
+            out[c] += v[13 + (k & 1 ? 0 : sx) + (k & 2 ? 0 : sy) + (k & 4 ? 0 : sz)];
     }
 }
 

@@ -48,13 +48,18 @@ PTAH_HD double interpol_later(double phi, const double *old, double tfrac)
     return tfrac == 0 ? phi : phi + (phi - *old) * tfrac;
 }
 
-/* Of the parent cell (v[7]) and the seven on the child's side, where the bits of k are not set: the
- * weights are products of 3/4 and 1/4. */
+/* Weight of a parent cell (k = 7) or of one on the child's side, in the directions whose bits of k
+ * are not set: a product of 3/4 and 1/4. */
+PTAH_HD double interpol_weight(int k)
+{
+    return (k & 1 ? 3 : 1) * (k & 2 ? 3 : 1) * (k & 4 ? 3 : 1) / 64.;
+}
+
+/* Of these eight cells. */
 PTAH_HD double interpol_sum(const double v[8])
 {
     double sum = 0;
-    for (int k = 0; k < 8; k++)
-        sum += (k & 1 ? 3 : 1) * (k & 2 ? 3 : 1) * (k & 4 ? 3 : 1) / 64. * v[k];
+    for (int k = 0; k < 8; k++) sum += interpol_weight(k) * v[k];
     return sum;
 }
 

@@ -65,12 +65,17 @@ bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, do
 }
 
 /* keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for ghosts.
- * Returns whether a cell of an own oct is inside. */
-static bool find_masks(const struct comm *c, const struct level *lv, const struct mg_level *fine,
-                       unsigned char *keep, double (*mask)[8])
+ * Returns whether a cell of an own oct is inside. Octs that no oct of `fine` has as parent are
+ * looked at only if others may ask for them: most of a coarse level far from a fine one. */
+static bool find_masks(const struct comm *c, const struct level *lv, const struct level *above,
+                       const struct mg_level *fine, unsigned char *keep, double (*mask)[8])
 {
     bool inside = false;
+    memset(keep, lv->plan.shared, (size_t)lv->noct);
+    for (lidx i = 0; i < above->noct; i++)
+        if (compact_of(fine, i) >= 0) keep[above->parent[i]] = 1;
     for (lidx i = 0; i < lv->nown; i++) {
+        if (!keep[i]) continue;
         keep[i] = mg_oct_mask(lv, fine, i, mask[i]);
         for (int k = 0; k < 8; k++) inside |= mask[i][k] > 0;
     }
@@ -82,11 +87,11 @@ static bool find_masks(const struct comm *c, const struct level *lv, const struc
 /* Level g := the octs of lv that have a child in `fine`. Returns whether one of its own cells is
  * inside. */
 static bool level_subset(struct mg_level *g, const struct comm *c, const struct level *lv,
-                         const struct mg_level *fine)
+                         const struct level *above, const struct mg_level *fine)
 {
     unsigned char *keep = mem_new((size_t)lv->noct + 1, "multigrid");
     double(*mask)[8] = mem_new(sizeof *mask * (size_t)lv->noct + 1, "multigrid");
-    bool inside = find_masks(c, lv, fine, keep, mask);
+    bool inside = find_masks(c, lv, above, fine, keep, mask);
     lidx n = 0;
     g->mask = mask;
     for (lidx i = 0; i < lv->noct; i++) n += keep[i];
@@ -262,7 +267,7 @@ static void build_subsets(struct mg *g, const struct mesh *m, const struct comm 
     for (int k = g->top - 1; k >= least; k--) {
         if (k == share && mg_share_partial(g, m, c, k, inside)) return;
         if (k == share) share--;
-        inside[k] = level_subset(&g->lev[k], c, &m->lev[k], &g->lev[k + 1]);
+        inside[k] = level_subset(&g->lev[k], c, &m->lev[k], &m->lev[k + 1], &g->lev[k + 1]);
         level_children(&g->lev[k], &m->lev[k], &g->lev[k + 1]);
     }
     comm_max_i64(c, inside, g->top);

@@ -22,30 +22,15 @@ static void fill(const struct comm *c, const struct mg_level *g, void *arr, size
     ghost_fill_rows(c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
 }
 
-static __attribute__((noinline)) void relax_edge_oct(struct mg_level *g, lidx i, bool red,
-                                                     const double diag[8], double dx2)
-{
-    const double *n[6];
-    double s[4];
-    kern_rows_edge((const double(*)[8])g->u, g->nbr[i], n);
-    if (red)
-        kern_sum_red(g->u[i], n, s);
-    else
-        kern_sum_black(g->u[i], n, s);
-    for (int k = 0; k < 4; k++) {
-        int cell = kern_cell(red, k);
-        double *u = &g->u[i][cell];
-        *u = kern_relax_edge(s[k], g->rhs[i][cell], diag[cell], dx2, *u);
-    }
-}
-
 static inline __attribute__((always_inline)) void relax_oct(struct mg_level *g, lidx i, bool red,
                                                             bool safe, double dx2)
 {
     const double *n[6];
     lidx e = g->edge ? g->edge[i] : -1;
     if (e >= 0) {
-        relax_edge_oct(g, i, red, safe ? g->edges[e].safe : g->edges[e].diag, dx2);
+        const struct mg_edge *edge = &g->edges[e];
+        kern_rows_edge((const double(*)[8])g->u, g->nbr[i], n);
+        row_relax_edge(red, n, g->rhs[i], safe ? edge->safe : edge->diag, dx2, g->u[i]);
         return;
     }
     kern_rows((const double(*)[8])g->u, g->nbr[i], n);
@@ -53,7 +38,8 @@ static inline __attribute__((always_inline)) void relax_oct(struct mg_level *g, 
 }
 
 /* The own octs that come before this part of the rim. */
-static inline void relax_inner(struct mg_level *g, bool red, int rim, bool safe, double dx2)
+static inline __attribute__((always_inline)) void relax_inner(struct mg_level *g, bool red, int rim,
+                                                              bool safe, double dx2)
 {
 #pragma omp for schedule(static)
     for (lidx i = 0; i < g->nown; i++)
