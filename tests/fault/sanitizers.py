@@ -34,9 +34,10 @@ def build():
     os.makedirs(BUILD, exist_ok=True)
     with open(os.path.join(BUILD, 'lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        options = '-O1 -march=native -fno-omit-frame-pointer -fno-sanitize-recover=undefined '
+        options = '-Og -march=native -fno-omit-frame-pointer -fno-sanitize-recover=undefined '
+        goals = ['build/asan/bin/' + program for program in ('simulate', 'inspect')]
         subprocess.check_call(['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/asan',
-                               'BIN=build/asan/bin', 'all', 'OPT=' + options + SANITIZE,
+                               'BIN=build/asan/bin', *goals, 'OPT=' + options + SANITIZE,
                                'LDFLAGS=-fopenmp ' + SANITIZE], stdout=subprocess.DEVNULL)
 
 
