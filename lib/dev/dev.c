@@ -8,6 +8,8 @@
 #include "dev/backend.h"
 #include "dev/kernel.h"
 
+enum { DEV_LAUNCHES = 2048 }; /* kernels times sizes */
+
 struct dev {
     const struct dev_ops *ops;
     void *of; /* the back end's */
@@ -16,6 +18,8 @@ struct dev {
     size_t bytes;
     struct dev_array *first;
     struct dev_clock *clock; /* NULL: not timed */
+    struct dev_launches launches[DEV_LAUNCHES];
+    int nlaunches;
 };
 
 /* What is known of an array; in a list. */
@@ -100,6 +104,27 @@ bool dev_is_host(const struct dev *d)
 struct dev_count dev_counts(const struct dev *d)
 {
     return d->count;
+}
+
+/* ---- launches ---- */
+
+static void count(struct dev *d, const char *kernel, int64_t blocks)
+{
+    int64_t most = 1;
+    int i = 0;
+    while (most < blocks) most *= 2;
+    while (i < d->nlaunches &&
+           (d->launches[i].most != most || strcmp(d->launches[i].kernel, kernel) != 0))
+        i++;
+    BUG_ON(i == DEV_LAUNCHES);
+    if (i == d->nlaunches) d->launches[d->nlaunches++] = (struct dev_launches){kernel, most, 0, 0};
+    d->launches[i].launches++;
+    d->launches[i].blocks += blocks;
+}
+
+const struct dev_launches *dev_launches(const struct dev *d, int i)
+{
+    return i < d->nlaunches ? &d->launches[i] : NULL;
 }
 
 /* ---- times ---- */
@@ -196,6 +221,7 @@ void dev_after(struct dev_stream *s, struct dev_event *e)
 enum err dev_wait(struct dev_stream *s)
 {
     char why[DEV_WHY];
+    s->dev->count.waits++;
     if (!s->dev->ops->wait(s->dev->of, s->of, why))
         FAIL(ERR_LIMIT, "%s failed: %s", s->dev->name, why);
     return OK;
@@ -238,15 +264,18 @@ void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks
     BUG_ON(blocks < 0 || blocks > INT32_MAX);
     s->dev->count.launches++;
     s->dev->count.blocks += blocks;
+    count(s->dev, k->name, blocks);
     s->dev->ops->launch(s->dev->of, s->of, k, blocks, args);
 }
 
 void dev_scan(struct dev_stream *s, int32_t *to, const int32_t *from, int64_t n)
 {
+    count(s->dev, "scan", dev_blocks(n));
     s->dev->ops->scan(s->dev->of, s->of, to, from, n);
 }
 
 void dev_sort(struct dev_stream *s, uint64_t *key, int32_t *value, int64_t n)
 {
+    count(s->dev, "sort", dev_blocks(n));
     s->dev->ops->sort(s->dev->of, s->of, key, value, n);
 }

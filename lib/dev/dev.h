@@ -70,9 +70,18 @@ void dev_sort(struct dev_stream *s, uint64_t *key, int32_t *value, int64_t n);
 /* What crossed the bus since dev_open. */
 struct dev_count {
     int64_t launches, blocks, copies; /* copies between host and device */
-    int64_t put, got;                 /* bytes to the device, and back */
+    int64_t waits;
+    int64_t put, got; /* bytes to the device, and back */
 };
 struct dev_count dev_counts(const struct dev *d);
+
+/* Launches since dev_open by kernel and size: of more than `most` / 2 and up to `most` blocks. Also
+ * "scan" and "sort", as if by blocks of DEV_THREADS elements. NULL: there are no more. */
+struct dev_launches {
+    const char *kernel;
+    int64_t most, launches, blocks;
+};
+const struct dev_launches *dev_launches(const struct dev *d, int i);
 
 /* How long kernel i took, of those that a `timed` device has run; after dev_wait. NULL: there are
  * no more. */

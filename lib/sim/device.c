@@ -296,6 +296,21 @@ enum err sim_edges_end(struct sim *s, int l)
     return OK;
 }
 
+/* With -v, for tests/gpu/steps: launches of rank 0 by kernel and size, and what crossed the bus. */
+static void launches_report(const struct sim *s)
+{
+    const struct dev *d = s->device.dev;
+    const struct dev_launches *k;
+    const struct dev_count c = dev_counts(d);
+    log_line(1, " Device: launch kernel most launches blocks");
+    for (int i = 0; (k = dev_launches(d, i)); i++)
+        log_line(1, " Device: launch %s %ld %ld %ld", k->kernel, (long)k->most, (long)k->launches,
+                 (long)k->blocks);
+    log_line(1, " Device: bus waits %ld copies %ld put %ld got %ld gas %ld steps %ld",
+             (long)c.waits, (long)c.copies, (long)c.put, (long)c.got, (long)s->device.bytes,
+             (long)s->device.steps);
+}
+
 void sim_device_report(struct sim *s)
 {
     const struct sim_device *d = &s->device;
@@ -313,4 +328,5 @@ void sim_device_report(struct sim *s)
     else
         log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches", put, got,
                  (double)n[2] / steps);
+    if (d->dev) launches_report(s);
 }

@@ -255,7 +255,12 @@ static void test_scan_sort(uint64_t seed)
     CHECK(sorted);
     struct dev_count c = dev_counts(d);
     CHECK(c.put == 2 * (int64_t)sizeof one + (int64_t)sizeof key);
-    CHECK(c.got == (int64_t)(sizeof sum + sizeof value) && c.copies == 5);
+    CHECK(c.got == (int64_t)(sizeof sum + sizeof value) && c.copies == 5 && c.waits == 1);
+    const struct dev_launches *scan = dev_launches(d, 0), *sort = dev_launches(d, 1);
+    CHECK(scan && sort && !dev_launches(d, 2));
+    CHECK(!strcmp(scan->kernel, "scan") && scan->launches == 1);
+    CHECK(scan->blocks == dev_blocks(N) && scan->most >= scan->blocks &&
+          scan->most < 2 * scan->blocks);
     dev_stream_free(&s);
     dev_close(&d);
 }
