@@ -138,7 +138,7 @@ NO_KERNEL = {
     'gpu_poisson': ['a run on several ranks has', 'gravity_type > 0 has',
                     'the conjugate gradient of cg_levelmin has',
                     'the Fourier transform of use_fftw has'],
-    'gpu_particles': ['for runs on one rank']}
+    'gpu_particles': []}
 
 
 def device_settings(settings):
