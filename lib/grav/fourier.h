@@ -2,18 +2,23 @@
  * space.
  *
  * With the Green function of the seven-point Laplacian the solution is that to which multigrid
- * converges, to round-off; with the spectral one, −1/k². The octs of the level are sent to the
- * pencils of lib/fft and back by a plan that is kept until the domains change. The source may be
- * multiplied by a function of the wave number: the response of matter that is not on the mesh
- * (massive neutrinos). */
+ * converges, to round-off; with the spectral one, −1/k². That for particles makes up for what waves
+ * of more than about nine cells lose in cells (docs/method/grav.md).
+ *
+ * The octs of the level are sent to the pencils of lib/fft and back by a plan that is kept until
+ * the domains change. The source may be multiplied by a function of the wave number: the response
+ * of matter that is not on the mesh (massive neutrinos). */
 #pragma once
 #include "comm/comm.h"
 #include "oct/mesh.h"
 
 struct fourier; /* the kept plan */
 
+/* of the seven-point operator; −1/k²; the first, for a force on particles */
+enum green { GREEN_DISCRETE, GREEN_SPECTRAL, GREEN_PARTICLES };
+
 struct fourier_green {
-    bool spectral;
+    enum green kind;
     /* the source times 1 + this; wave in units of 2π/box; NULL: 0 */
     double (*response)(const void *ctx, double wave);
     const void *ctx;

@@ -296,7 +296,7 @@ static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fo
                           double rho_tot, struct grav_par *p)
 {
     struct fourier_green green = {
-        .spectral = p->spectral, .response = p->response, .ctx = p->response_ctx};
+        .kind = p->green, .response = p->response, .ctx = p->response_ctx};
     fourier_solve(&p->fourier, m, c, l, fourpi, rho_tot, &green);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     if (p->verbose) log_info("   ==> Level=%5d Fourier transform", l);

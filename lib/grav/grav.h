@@ -4,6 +4,7 @@
  * sums, deposits are integers. */
 #pragma once
 #include "comm/comm.h"
+#include "grav/fourier.h"
 #include "oct/mesh.h"
 
 enum { GRAV_CYCLES = 10 }; /* at most, of multigrid */
@@ -17,7 +18,7 @@ struct grav_par {
      * twice as many below another level; same bits */
     int mg_shared_octs;
     int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
-    bool spectral;    /* with −1/k² instead of the seven-point operator's Green function */
+    enum green green; /* with this Green function */
     /* Of what the mesh does not hold: the source times 1 + response(wave), wave in units of 2π/box;
      * NULL: none. Fourier only. */
     double (*response)(const void *ctx, double wave);

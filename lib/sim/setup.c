@@ -195,6 +195,22 @@ static int fft_levelmin(const struct params *p)
     return param_given(p, "run", "use_fftw") ? 1 : WINS;
 }
 
+static enum err setup_green(struct sim *s)
+{
+    const struct params *p = s->par;
+    const char *name = p->poisson.fft_green;
+    if (strcmp(name, "discrete") == 0) return OK;
+    if (!p->run.use_fftw)
+        FAIL(ERR_PARAM, "poisson_params/fft_green='%s' needs use_fftw=.true.", name);
+    s->grav.fft_levelmin = 1;
+    s->grav.green = strcmp(name, "spectral") == 0 ? GREEN_SPECTRAL : GREEN_PARTICLES;
+    if (s->grav.green == GREEN_PARTICLES && p->run.hydro)
+        FAIL(ERR_PARAM,
+             "poisson_params/fft_green='particles' makes up for the deposit of particles, "
+             "and would make the force on gas too strong: it needs hydro=.false.");
+    return OK;
+}
+
 /* (Ω_ν/Ω_cb) R(k, a): the source of the neutrinos in units of the source on the mesh. */
 static double neutrino_response(const void *ctx, double wave)
 {
@@ -258,13 +274,13 @@ enum err sim_setup(struct sim *s)
                                 .cg_levelmin = p->poisson.cg_levelmin,
                                 .mg_shared_octs = p->poisson.mg_shared_octs,
                                 .fft_levelmin = fft_levelmin(p),
-                                .spectral = strcmp(p->poisson.fft_green, "spectral") == 0,
                                 .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
                                 .unit_l = p->units.units_length,
                                 .unit_d = p->units.units_density,
                                 .unit_t = p->units.units_time,
                                 .verbose = log_verbosity() >= 1};
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
+    TRY(setup_green(s));
     TRY(setup_neutrinos(s));
     for (int l = 1; l <= p->amr.levelmax; l++) {
         int i = l - p->amr.levelmin;

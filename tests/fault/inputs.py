@@ -155,6 +155,11 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('index out of bounds', edit(SEDOV, 'region_type(1)', 'region_type(1000000)'), 'region_type'),
     ('too many values', edit(SEDOV, 'boxlen=1.0', 'boxlen=1.0,2.0,3.0'), 'boxlen'),
     ('too few octs allowed', edit(SEDOV, 'boxlen', 'ngridmax=5\nboxlen'), 'ngridmax'),
+    ('a Green function for particles alone, with gas',
+     SEDOV + "&POISSON_PARAMS\nfft_green='particles'\n/\n", 'fft_green'),
+    ('a Green function without a Fourier transform',
+     edit(SEDOV, 'hydro=', 'use_fftw=.false.\nhydro=')
+     + "&POISSON_PARAMS\nfft_green='spectral'\n/\n", 'use_fftw'),
     ('radiative transfer', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro='), r'\brt\b'),
     ('a restart from nothing', edit(SEDOV, 'hydro=', 'nrestart=7\nhydro='),
      'nrestart|output_00007'),
