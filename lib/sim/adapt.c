@@ -66,7 +66,7 @@ enum err sim_refine(struct sim *s, int from)
         comm_add_i64(&s->comm, &all[from].created, 2 * (m->levelmax - from));
     }
     for (int l = from; l < m->levelmax; l++) changes += all[l].created + all[l].removed;
-    if ((s->device.on & GPU_HYDRO) && s->comm.size == 1)
+    if (s->device.on & GPU_HYDRO)
         values.dev = &dev;
     else if (changes > 0)
         TRY(sim_device_home(s, true));

@@ -42,9 +42,19 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
 
 /* ---- checks ---- */
 
+/* Only on the device. Fields of a set have one place. */
+static bool away(const struct sim *s, int l, field_set one)
+{
+    int f = 0;
+    while (f < FLD_FLAG && !field_in(one, f)) f++;
+    return s->device.mirror && !mirror_is_at(s->device.mirror, l, f, PLACE_HOST);
+}
+
+/* Where the fields are does not change, so that a checked run has the copies of one that is not. */
 static enum err check_field(struct sim *s, const struct phase *p, int l, field_set one)
 {
     const struct mesh *m = &s->mesh;
+    const bool there = away(s, l, one);
     const char *name = field_set_name(one);
     if (!ghosts_valid(m, l, one))
         FAIL(ERR_LIMIT,
@@ -60,6 +70,7 @@ static enum err check_field(struct sim *s, const struct phase *p, int l, field_s
                  "their owners: an earlier phase writes that field without declaring it",
                  p->name, name, l);
     }
+    if (there && s->comm.size > 1) sim_device_wrote(s, l, one, PLACE_DEVICE);
     return OK;
 }
 

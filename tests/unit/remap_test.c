@@ -68,15 +68,21 @@ static void flag(struct mesh *m, int l, int turn)
         for (int k = 0; k < 8; k++) lv->flag[i][k] = wants(l, lv->key[i], k, turn);
 }
 
-static void change(struct world *w, int l, int turn)
+/* What the flags of own octs say. */
+static void change_flagged(struct world *w, int l)
 {
     struct mesh *m = &w->m;
-    flag(m, l, turn);
     ghost_fill_flags(&comm, m, l);
     struct adapt_changes here = adapt_count(m, l), all = here;
     comm_add_i64(&comm, &all.created, 2);
     adapt_change(m, &comm, dom, l, here, all,
                  &(struct adapt_values){hydro_prolong, &par, w->dev ? &w->adapt : NULL});
+}
+
+static void change(struct world *w, int l, int turn)
+{
+    flag(&w->m, l, turn);
+    change_flagged(w, l);
 }
 
 /* Fine levels first where octs go, coarse ones first where they come. */
@@ -91,11 +97,7 @@ static void refine(struct world *w, int turn)
         for (lidx i = 0; i < lv->nown; i++)
             for (int k = 0; k < 8; k++) lv->flag[i][k] &= was[i][k];
         mem_free(was);
-        ghost_fill_flags(&comm, &w->m, l);
-        struct adapt_changes here = adapt_count(&w->m, l), all = here;
-        comm_add_i64(&comm, &all.created, 2);
-        adapt_change(&w->m, &comm, dom, l, here, all,
-                     &(struct adapt_values){hydro_prolong, &par, w->dev ? &w->adapt : NULL});
+        change_flagged(w, l);
     }
     for (int l = LMIN; l < LMAX; l++) change(w, l, turn);
 }
@@ -239,6 +241,36 @@ static void run(const char *what, bool device, uint64_t seed, int how, size_t mo
     world_close(&right);
 }
 
+/* Only these cells of the first oct of level LMIN are split. */
+static void split_first(struct world *w, unsigned cells)
+{
+    struct mesh *m = &w->m;
+    struct level *lv = &m->lev[LMIN];
+    memset(lv->flag, 0, sizeof *lv->flag * (size_t)lv->noct);
+    for (lidx i = 0; i < lv->nown; i++)
+        for (int k = 0; k < 8 && lv->key[i] == 0; k++) lv->flag[i][k] = cells >> k & 1;
+    change_flagged(w, LMIN);
+}
+
+/* The first octs created come right after the first old one. */
+static void test_first(void)
+{
+    struct world w, right;
+    world_open(&w, true, 4, 0);
+    world_open(&right, false, 0, 0);
+    for (unsigned cells = 1; cells < 32; cells = 2 * cells + 1) {
+        split_first(&w, cells);
+        split_first(&right, cells);
+        compare(&w, &right, "first octs", 4);
+        fill(&w.m, (int)cells);
+        fill(&right.m, (int)cells);
+        for (int l = 1; l <= LMAX; l++) mirror_wrote(&w.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
+        place(&w, 1093);
+    }
+    world_close(&w);
+    world_close(&right);
+}
+
 /* A cell with a child that has no children. */
 static bool is_outer(const struct mesh *m, int l, lidx i, int cell)
 {
@@ -288,6 +320,7 @@ int main(int argc, char **argv)
         run("all there", true, 0, 1093, 0);
         run("all there, mixed ranks", comm.rank > 0, 1, 1093, 0);
         run("all at both", true, 2, 2186, 0);
+        test_first();
         test_copies();
     }
     for (int seed = full ? 5 : 3; seed < (full ? SEEDS : 5); seed++) {
