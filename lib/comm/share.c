@@ -56,6 +56,16 @@ static MPI_Comm node_new(const struct comm *c)
     return node;
 }
 
+int comm_node_rank(const struct comm *c)
+{
+    int me = 0;
+    if (c->size == 1) return me;
+    MPI_Comm node = node_new(c);
+    MPI_Comm_rank(node, &me);
+    MPI_Comm_free(&node);
+    return me;
+}
+
 static int64_t nanoseconds(void)
 {
     struct timespec t;

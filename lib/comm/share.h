@@ -18,6 +18,8 @@
  * consecutive ranks, for tests. Owner: comm_share_free, which is local; other ranks may still read.
  * (collective) */
 struct comm_share *comm_share_new(const struct comm *c);
+/* The number of this rank among those of its node. (collective) */
+int comm_node_rank(const struct comm *c);
 void comm_share_free(struct comm_share **s);
 /* Returns the pages behind the last block that is still to be read; s may be NULL. Local. */
 void comm_share_trim(struct comm_share *s);

@@ -7,6 +7,7 @@
  * of a block shuffled in each phase (kernel.h), all from a seed: a race, a missing barrier or event
  * changes results from seed to seed. Memory that threads share begins as NaN. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -47,6 +48,14 @@ struct host_dev {
     struct dev_clock *clock;
 };
 
+/* PTAH_DEVICES=N in the environment: a node has N of them. */
+static int host_count(void)
+{
+    const char *text = getenv("PTAH_DEVICES");
+    long n = text ? strtol(text, NULL, 10) : 1;
+    return n > 0 && n < 1000 ? (int)n : 1;
+}
+
 static void *host_open(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
                        char why[DEV_WHY])
 {
@@ -54,7 +63,8 @@ static void *host_open(const struct dev_how *how, struct dev_clock *c, char name
     d->memory = host_memory_new(how->most);
     d->seed = d->random = how->seed;
     d->clock = c;
-    snprintf(name, DEV_NAME, "an emulated device");
+    int n = host_count();
+    snprintf(name, DEV_NAME, "emulated device %d of %d", how->rank % n, n);
     return d;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "comm/share.h"
 #include "phys/term.h"
 #include "sim/phase.h"
 
@@ -83,7 +84,7 @@ static enum err device_begin(struct sim *s)
     const char *most = getenv("PTAH_DEVICE_KB");
     struct dev_how how = {.kind = s->par->run.gpu_device,
                           .most = most ? 1024 * strtoul(most, NULL, 10) : 0,
-                          .rank = s->comm.rank,
+                          .rank = comm_node_rank(&s->comm),
                           .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
                                                              ((uint64_t)s->comm.rank << 32)
                                                        : 0};

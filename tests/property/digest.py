@@ -5,8 +5,8 @@ sizes, or where the domains are.
                                 levels), dark (the same without gas), cooling (with it), cool (by
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels) or finer (particles on a base mesh of eight cells each);
-                                VARIANTS: few, tiles, ghosts, transports, windows, device, full or
-                                all
+                                VARIANTS: few, tiles, ghosts, transports, windows, device, devices,
+                                full or all
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
@@ -15,6 +15,8 @@ so.
 
 full: the emulated device has memory for the first levels only: the log says so, and the run goes on
 on the CPU.
+
+devices: as device, on 1, 2 and 3 ranks of a node that has one or two devices.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
 
@@ -31,6 +33,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: sedov tiles tier=check timeout=120
 # test: cosmo tiles tier=check timeout=120
 # test: sedov device tier=check timeout=120 ranks=3
+# test: sedov devices tier=check timeout=300 ranks=3
 # test: cosmo device tier=check timeout=240 ranks=3
 # test: collapse device tier=check timeout=240 ranks=3
 # test: dark device tier=check timeout=120 ranks=3
@@ -245,6 +248,10 @@ VARIANTS['device'] = [(1, 1, 'ksection', 0, 0)] + [
 # ranks: kB of memory
 FULL = {1: '7000', 2: '5000'}
 VARIANTS['full'] = [v for v in VARIANTS['device'] if len(v) < 8 or (v[7] and v[0] in FULL)]
+# and the number of devices
+VARIANTS['devices'] = [(1, 1, 'ksection', 0, 0)] + [
+    (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed, devices)
+    for ranks, seed, devices in ((1, 4, 2), (2, 0, 1), (2, 5, 2), (3, 6, 1), (3, 0, 2))]
 VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, ordering, 2, 0, transport) for transport in ptah.transports()
     for ranks, ordering in ((2, 'hilbert'), (5, 'hilbert'), (8, 'ksection'), (11, 'ksection'))]
@@ -257,6 +264,7 @@ VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
 def run_variant(case, variant, which):
     """(digests of the checkpoints, the last checkpoint, seconds)"""
     ranks, threads, ordering, nremap, tiles, *transport = variant
+    devices = transport.pop() if len(transport) == 4 else 1
     seed = transport.pop() if len(transport) == 3 else None
     windows = transport.pop() if len(transport) == 2 else 0
     folder = '_'.join([case] + [str(x) for x in variant])
@@ -281,10 +289,14 @@ def run_variant(case, variant, which):
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
     if which == 'full' and seed is not None:
         os.environ['PTAH_DEVICE_KB'] = FULL[ranks]
+    os.environ['PTAH_DEVICES'] = str(devices)
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     os.environ.pop('PTAH_NODE_RANKS', None)
+    os.environ.pop('PTAH_DEVICES')
     if seed is not None and 'Device: ' not in r.err:
         raise SystemExit('nothing ran on the device')
+    if DEVICE == 'host' and devices > 1 and ' 0 of %d' % devices not in r.err:
+        raise SystemExit('there are not %d devices' % devices)
     return [ptah.digest(o) for o in r.outputs], r.outputs[-1], r.seconds
 
 

@@ -370,6 +370,21 @@ static void test_limits(void)
     CHECK(mem_now() == 0, "%zu bytes are left", mem_now());
 }
 
+/* Ranks of a node take its devices in turn. */
+static void test_turns(void)
+{
+    char why[DEV_WHY] = "", name[64];
+    for (int devices = 1; devices <= 2; devices++)
+        for (int rank = 0; rank < 3; rank++) {
+            setenv("PTAH_DEVICES", devices == 1 ? "1" : "2", 1);
+            struct dev *d = dev_open(&(struct dev_how){.kind = "host", .rank = rank}, why);
+            snprintf(name, sizeof name, "emulated device %d of %d", rank % devices, devices);
+            CHECK(strcmp(dev_name(d), name) == 0, "%s", dev_name(d));
+            dev_close(&d);
+        }
+    unsetenv("PTAH_DEVICES");
+}
+
 int main(void)
 {
     const bool emulated = strcmp(test_device(), "host") == 0; /* it has the kernels of this file */
@@ -378,6 +393,7 @@ int main(void)
     for (uint64_t seed = 0; seed <= 3; seed++) test_scan_sort(seed);
     if (emulated) test_memory();
     if (emulated) test_limits();
+    if (emulated) test_turns();
     printf("%d checks, %d failed\n", passed + failed, failed);
     return failed != 0;
 }

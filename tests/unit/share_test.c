@@ -169,6 +169,7 @@ static void test_nodes(void)
     c.share = comm_share_new(&c);
     bool alone = c.rank == c.size - 1 && c.size % 2;
     CHECK(alone == (c.share == NULL), "rank %d", c.rank);
+    CHECK(comm_node_rank(&c) == c.rank % 2, "rank %d", c.rank);
     for (int r = 0; r < c.size; r++)
         CHECK(comm_share_near(c.share, r) == (!alone && r / 2 == c.rank / 2), "rank %d", r);
     comm_share_least = 1;
