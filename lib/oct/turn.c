@@ -1,37 +1,33 @@
 /* oct/turn: see turn.h. */
 #include "oct/turn.h"
 
-#include <string.h>
+/* Squares of four: longer vectors than the processor has are shuffled number by number (gcc 12). */
+enum { CELLS = 8, SIDE = 4 };
+typedef double line __attribute__((vector_size(32), aligned(8), may_alias));
 
-enum { CELLS = 8 };
-typedef double line __attribute__((vector_size(64)));
-
-/* Lines i and i + side of each pair change the halves that `low` and `high` leave out. */
-#define SWAP(side, low, high)                                                                      \
-    for (int i = 0; i < CELLS; i++) {                                                              \
-        if (i & (side)) continue;                                                                  \
-        line a = r[i], b = r[i + (side)];                                                          \
-        r[i] = __builtin_shufflevector(a, b, low);                                                 \
-        r[i + (side)] = __builtin_shufflevector(a, b, high);                                       \
-    }
-#define LIST(...) __VA_ARGS__
-
-/* Squares of 1, then 2, then 4 numbers a side change places across the diagonal. */
-static inline void turn_square(line r[CELLS])
+/* Lines 0 and 2, 1 and 3 change halves, then 0 and 1, 2 and 3 each second number. */
+static inline void turn_square(const line in[SIDE], line out[SIDE])
 {
-    SWAP(1, LIST(0, 8, 2, 10, 4, 12, 6, 14), LIST(1, 9, 3, 11, 5, 13, 7, 15))
-    SWAP(2, LIST(0, 1, 8, 9, 4, 5, 12, 13), LIST(2, 3, 10, 11, 6, 7, 14, 15))
-    SWAP(4, LIST(0, 1, 2, 3, 8, 9, 10, 11), LIST(4, 5, 6, 7, 12, 13, 14, 15))
+    line a = __builtin_shufflevector(in[0], in[2], 0, 1, 4, 5),
+         b = __builtin_shufflevector(in[1], in[3], 0, 1, 4, 5),
+         c = __builtin_shufflevector(in[0], in[2], 2, 3, 6, 7),
+         d = __builtin_shufflevector(in[1], in[3], 2, 3, 6, 7);
+    out[0] = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    out[1] = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    out[2] = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+    out[3] = __builtin_shufflevector(c, d, 1, 5, 3, 7);
 }
 
 void turn_columns(const double *const column[8], int64_t at, int n, double (*row)[8], size_t step)
 {
     int i = 0;
-    for (; i + CELLS <= n; i += CELLS) {
-        line r[CELLS];
-        for (int c = 0; c < CELLS; c++) memcpy(&r[c], column[c] + at + i, sizeof r[c]);
-        turn_square(r);
-        for (int k = 0; k < CELLS; k++) memcpy(row[(size_t)(i + k) * step], &r[k], sizeof r[k]);
+    for (; i + SIDE <= n; i += SIDE) {
+        for (int c = 0; c < CELLS; c += SIDE) {
+            line in[SIDE], out[SIDE];
+            for (int k = 0; k < SIDE; k++) in[k] = *(const line *)(column[c + k] + at + i);
+            turn_square(in, out);
+            for (int k = 0; k < SIDE; k++) *(line *)(row[(size_t)(i + k) * step] + c) = out[k];
+        }
     }
     for (; i < n; i++)
         for (int c = 0; c < CELLS; c++) row[(size_t)i * step][c] = column[c][at + i];
@@ -40,12 +36,14 @@ void turn_columns(const double *const column[8], int64_t at, int n, double (*row
 void turn_rows(const double (*row)[8], const lidx *which, int n, double *column, size_t pitch)
 {
     int i = 0;
-    for (; i + CELLS <= n; i += CELLS) {
-        line r[CELLS];
-        for (int k = 0; k < CELLS; k++)
-            memcpy(&r[k], row[which ? which[i + k] : i + k], sizeof r[k]);
-        turn_square(r);
-        for (int c = 0; c < CELLS; c++) memcpy(column + (size_t)c * pitch + i, &r[c], sizeof r[c]);
+    for (; i + SIDE <= n; i += SIDE) {
+        for (int c = 0; c < CELLS; c += SIDE) {
+            line in[SIDE], out[SIDE];
+            for (int k = 0; k < SIDE; k++)
+                in[k] = *(const line *)(row[which ? which[i + k] : i + k] + c);
+            turn_square(in, out);
+            for (int k = 0; k < SIDE; k++) *(line *)(column + (size_t)(c + k) * pitch + i) = out[k];
+        }
     }
     for (; i < n; i++)
         for (int c = 0; c < CELLS; c++)
