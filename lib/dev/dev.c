@@ -8,7 +8,10 @@
 #include "dev/backend.h"
 #include "dev/kernel.h"
 
-enum { DEV_LAUNCHES = 2048 }; /* kernels times sizes */
+enum {
+    DEV_LAUNCHES = 2048, /* kernels times sizes */
+    DEV_NAMES = 64       /* of arrays */
+};
 
 struct dev {
     const struct dev_ops *ops;
@@ -17,6 +20,8 @@ struct dev {
     struct dev_count count;
     size_t bytes;
     struct dev_array *first;
+    struct dev_traffic traffic[DEV_NAMES];
+    int names;
     struct dev_clock *clock; /* NULL: not timed */
     struct dev_launches launches[DEV_LAUNCHES];
     int nlaunches;
@@ -24,8 +29,9 @@ struct dev {
 
 /* What is known of an array; in a list. */
 struct dev_array {
-    void *at;
+    char *at;
     size_t bytes;
+    const char *name;
     struct dev_array *next;
 };
 
@@ -154,7 +160,7 @@ enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name)
         FAIL(ERR_LIMIT, "%.1f MB of '%s' do not fit into %s, of which %.1f MB are in use",
              1e-6 * (double)bytes, name, d->name, 1e-6 * (double)d->bytes);
     struct dev_array *a = mem_new(sizeof *a, "device");
-    *a = (struct dev_array){*p, bytes, d->first};
+    *a = (struct dev_array){*p, bytes, name, d->first};
     d->first = a;
     d->bytes += bytes;
     return OK;
@@ -234,10 +240,29 @@ static void move(struct dev_stream *s, enum dev_way way, void *to, const void *f
     if (bytes > 0) s->dev->ops->move(s->dev->of, s->of, way, to, from, bytes);
 }
 
+/* The line of the array there. */
+static struct dev_traffic *traffic(struct dev *d, const void *at)
+{
+    const struct dev_array *a = d->first;
+    int i = 0;
+    while (a && ((const char *)at < a->at || (const char *)at >= a->at + a->bytes)) a = a->next;
+    const char *name = a ? a->name : "?";
+    while (i < d->names && strcmp(d->traffic[i].name, name) != 0) i++;
+    BUG_ON(i == DEV_NAMES);
+    if (i == d->names) d->traffic[d->names++].name = name;
+    return &d->traffic[i];
+}
+
+const struct dev_traffic *dev_traffic(const struct dev *d, int i)
+{
+    return i < d->names ? &d->traffic[i] : NULL;
+}
+
 void dev_put(struct dev_stream *s, void *to, const void *from, size_t bytes)
 {
     s->dev->count.copies++;
     s->dev->count.put += (int64_t)bytes;
+    traffic(s->dev, to)->put += (int64_t)bytes;
     move(s, DEV_PUT, to, from, bytes);
 }
 
@@ -245,6 +270,7 @@ void dev_get(struct dev_stream *s, void *to, const void *from, size_t bytes)
 {
     s->dev->count.copies++;
     s->dev->count.got += (int64_t)bytes;
+    traffic(s->dev, from)->got += (int64_t)bytes;
     move(s, DEV_GET, to, from, bytes);
 }
 

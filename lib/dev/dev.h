@@ -74,6 +74,12 @@ struct dev_count {
     int64_t put, got; /* bytes to the device, and back */
 };
 struct dev_count dev_counts(const struct dev *d);
+/* The same of arrays of one name, the i-th of those that copies met. NULL: there are no more. */
+struct dev_traffic {
+    const char *name;
+    int64_t put, got;
+};
+const struct dev_traffic *dev_traffic(const struct dev *d, int i);
 
 /* Launches since dev_open by kernel and size: of more than `most` / 2 and up to `most` blocks. Also
  * "scan" and "sort", as if by blocks of DEV_THREADS elements. NULL: there are no more. */

@@ -1,5 +1,6 @@
 /* grav/interpol_kern: potential at the boundary of a level, one value at a time (interpol.h). For
- * hosts and devices: a mesh whose pointers a device can follow serves there. Private to grav. */
+ * hosts and devices: a mesh whose pointers a device can follow serves there. Private to
+ * grav and gravdev. */
 #pragma once
 #include <math.h>
 

@@ -46,22 +46,9 @@ static void level_children(struct mg_level *g, const struct level *lv, const str
 
 /* ---- mask ---- */
 
-static double volume(const double mask[8])
-{
-    double v = 0;
-    for (int k = 0; k < 8; k++) v += (1.0 + mask[k]) / 16.0;
-    return v;
-}
-
 bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8])
 {
-    bool any = false;
-    for (int k = 0; k < 8; k++) {
-        lidx j = compact_of(fine, lv->child[i][k]);
-        mask[k] = j < 0 ? -1.0 : 2.0 * (fine->mask ? volume(fine->mask[j]) : 1.0) - 1.0;
-        any |= j >= 0;
-    }
-    return any;
+    return mg_mask_cells(lv->child[i], fine->map, (const double(*)[8])fine->mask, mask);
 }
 
 /* keep[i] = 1 for the octs of lv that have a child in `fine`, and their masks, also for ghosts.
@@ -121,39 +108,6 @@ static bool level_subset(struct mg_level *g, const struct comm *c, const struct 
 
 /* ---- octs at the boundary of the domain ---- */
 
-/* Is the oct at the boundary of the domain: a cell, or a neighbour of one, not wholly inside? */
-static bool at_edge(const struct mg_level *g, lidx i)
-{
-    for (int f = 0; f < 6; f++)
-        if (g->nbr[i][f] < 0) return true;
-    if (!g->mask) return false;
-    for (int c = 0; c < 8; c++)
-        if (g->mask[i][c] < 1) return true;
-    for (int f = 0; f < 6; f++)
-        for (int c = 0, bit = 1 << f / 2; c < 8; c++)
-            if (((c & bit) == 0) == (f & 1) && g->mask[g->nbr[i][f]][c] <= 0) return true;
-    return false;
-}
-
-static void edge_oct(const struct mg_level *g, lidx i, struct mg_edge *e)
-{
-    static const double all_in[8] = {1, 1, 1, 1, 1, 1, 1, 1};
-    static const int face_order[6] = {0, 2, 4, 1, 3, 5};
-    const double *mask = g->mask ? g->mask[i] : all_in;
-    for (int c = 0; c < 8; c++) {
-        double weight = 0;
-        for (int k = 0; k < 6; k++) {
-            int f = face_order[k], bit = 1 << f / 2;
-            bool leaves = ((c & bit) != 0) == (f & 1);
-            lidx j = leaves ? g->nbr[i][f] : i;
-            double nb = j < 0 ? -1.0 : g->mask ? g->mask[j][c ^ bit] : 1.0;
-            if (nb <= 0 && mask[c] > 0) weight += nb / mask[c];
-        }
-        e->diag[c] = mask[c] > 0 ? 6.0 - weight : 0.0;
-        e->safe[c] = mask[c] < 1 ? 0.0 : e->diag[c];
-    }
-}
-
 /* The own octs of a part of the rim, ascending. */
 static lidx *rim_list(const struct mg_level *g, unsigned char part, lidx *n)
 {
@@ -184,9 +138,10 @@ static void level_rim(struct mg_level *g)
 /* Of ghosts beyond the halo only which cells are masked is right: they may lack neighbours here. */
 static void level_edges(struct mg_level *g)
 {
+    const double(*mask)[8] = (const double(*)[8])g->mask;
     lidx n = 0, *row = mem_new(sizeof *row * (size_t)g->noct + 1, "multigrid");
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < g->noct; i++) row[i] = at_edge(g, i) ? 0 : -1;
+    for (lidx i = 0; i < g->noct; i++) row[i] = mg_at_edge(g->nbr, mask, i) ? 0 : -1;
     for (lidx i = 0; i < g->noct; i++)
         if (row[i] >= 0) row[i] = n++;
     if (n == 0) {
@@ -197,7 +152,7 @@ static void level_edges(struct mg_level *g)
     g->edges = mem_new(sizeof *g->edges * (size_t)n, "multigrid");
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < g->noct; i++)
-        if (row[i] >= 0) edge_oct(g, i, &g->edges[row[i]]);
+        if (row[i] >= 0) mg_edge_cells(g->nbr, mask, i, &g->edges[row[i]]);
 }
 
 /* ---- links for prolongation ---- */
@@ -294,7 +249,7 @@ void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, d
         lev->halo = mesh_halo(lev->nown, lev->noct, lev->nbr, &lev->nhalo);
         level_rim(lev);
         level_edges(lev);
-        if (!g->tables) level_arrays(lev, k == l);
+        level_arrays(lev, k == l);
     }
     for (int k = low; k < l; k++) level_cubes(&g->lev[k], m, &g->lev[k + 1]);
     if (g->share) mg_share_link(g);

@@ -1,4 +1,4 @@
-/* grav/mg: the multigrid hierarchy of one solve (private to lib/grav).
+/* grav/mg: the multigrid hierarchy of one solve (for lib/grav and lib/gravdev).
  *
  * The top is level l of the mesh; level k below it holds the octs of level k that are ancestors of
  * octs of level l, in compact numbering: own first, then ghosts, both in Morton order. Where these
@@ -6,19 +6,8 @@
 #pragma once
 #include "comm/comm.h"
 #include "grav/grav.h"
+#include "grav/mg_kern.h"
 #include "oct/mesh.h"
-
-/* Cells of an oct at the boundary of the domain of the solve: diagonal of the operator, 0 for
- * masked cells; `safe` is also 0 for cells that safe mode does not smooth. */
-struct mg_edge {
-    double diag[8], safe[8];
-};
-
-/* An oct with children that sweeps of the level above read, and the 27 octs around it (compact, or
- * < 0). */
-struct mg_cube {
-    lidx oct, nb[27];
-};
 
 enum { MG_NEAR = 1, MG_OUTER = 2 };
 
@@ -58,7 +47,6 @@ struct mg {
     int64_t most_shared;
     int try_shared;
     struct comm_minima *minima;
-    bool tables; /* u, rhs, mean are not wanted */
 
     int top, bottom; /* levels */
     struct mg_level lev[LEVEL_MAX + 2];

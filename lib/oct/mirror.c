@@ -8,10 +8,11 @@
 enum err mirror_init(struct mirror *x, struct dev *d, struct dev_stream *s)
 {
     void *there;
-    *x = (struct mirror){.dev = d, .stream = s, .changed = true};
+    *x = (struct mirror){.dev = d, .stream = s};
     TRY(dev_new(d, &there, sizeof *x->there, "mesh"));
     x->there = there;
     x->image = mem_zero(sizeof *x->image, "device");
+    x->sent = mem_zero(sizeof *x->sent, "device");
     return OK;
 }
 
@@ -20,7 +21,6 @@ static void drop(struct mirror *x, void *pointer)
     void **p = pointer;
     dev_free(x->dev, *p);
     *p = NULL;
-    x->changed = true;
 }
 
 void mirror_drop_level(struct mirror *x, struct level *im)
@@ -49,6 +49,7 @@ void mirror_fini(struct mirror *x)
     for (int l = 0; l < LEVEL_MAX + 2; l++) level_drop(x, l);
     dev_free(x->dev, x->there);
     FREE(x->image);
+    FREE(x->sent);
 }
 
 /* ---- copies ---- */
@@ -58,7 +59,6 @@ static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *
 {
     void **p = pointer;
     if (*p) return OK;
-    x->changed = true;
     return dev_new(x->dev, p, bytes + 1, name);
 }
 
@@ -274,16 +274,13 @@ void mirror_become(struct mirror *x, const struct mesh *m, int l, const struct l
 
 /* ---- the mesh there ---- */
 
-void mirror_send(struct mirror *x, const struct mesh *m)
+static void image_update(struct mesh *im, const struct mesh *m)
 {
-    struct mesh *im = x->image;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        x->changed |= im->lev[l].noct != m->lev[l].noct || im->lev[l].nown != m->lev[l].nown;
         im->lev[l].level = l;
         im->lev[l].nown = m->lev[l].nown;
         im->lev[l].noct = m->lev[l].noct;
     }
-    if (!x->changed) return;
     im->levelmin = m->levelmin;
     im->levelmax = m->levelmax;
     im->nvar = m->nvar;
@@ -291,7 +288,25 @@ void mirror_send(struct mirror *x, const struct mesh *m)
     im->gravity = m->gravity;
     im->boxlen = m->boxlen;
     memcpy(im->bounded, m->bounded, sizeof im->bounded);
-    dev_put(x->stream, x->there, im, sizeof *im);
-    x->changed = false;
+}
+
+/* In one copy from the first level that is new to the last one; what stands before the levels is so
+ * once. */
+void mirror_send(struct mirror *x, const struct mesh *m)
+{
+    struct mesh *im = x->image, *sent = x->sent;
+    const size_t head = offsetof(struct mesh, lev);
+    size_t begin = sizeof *im, end = 0;
+    image_update(im, m);
+    if (memcmp(im, sent, head) != 0) begin = 0, end = head;
+    for (size_t l = 0; l < LEVEL_MAX + 2; l++) {
+        size_t at = head + l * sizeof im->lev[0];
+        if (memcmp(&im->lev[l], &sent->lev[l], sizeof im->lev[0]) == 0) continue;
+        begin = at < begin ? at : begin;
+        end = at + sizeof im->lev[0];
+    }
+    if (end == 0) return;
+    dev_put(x->stream, (char *)x->there + begin, (char *)im + begin, end - begin);
+    memcpy((char *)sent + begin, (char *)im + begin, end - begin);
     /* Until the copy is made the image may change only by new arrays: see level_leave. */
 }

@@ -17,7 +17,7 @@ struct mirror {
     struct dev_stream *stream;
     struct mesh *image; /* what is to be there: pointers of the device */
     struct mesh *there; /* of the device */
-    bool changed;       /* the image, since it was sent */
+    struct mesh *sent;  /* what that holds, or will when the stream has come there */
     bool busy;          /* copies from or to the host may be under way */
     bool linked[LEVEL_MAX + 2];
     uint64_t links[LEVEL_MAX + 2], octs[LEVEL_MAX + 2];

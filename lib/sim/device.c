@@ -312,22 +312,68 @@ static void launches_report(const struct sim *s)
              (long)s->device.steps);
 }
 
+/* ---- what crossed the bus ---- */
+
+int64_t sim_device_copied(const struct sim *s)
+{
+    if (!s->device.dev) return 0;
+    struct dev_count c = dev_counts(s->device.dev);
+    return c.put + c.got;
+}
+
+void sim_device_step(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    const struct mesh *m = &s->mesh;
+    int64_t copied = sim_device_copied(s) - d->outputs;
+    int fields = 0, finest = m->levelmin;
+    for (int f = 0; f < FLD_MAX; f++) fields += mesh_has_field(m, f);
+    while (finest < m->levelmax && m->lev[finest + 1].total > 0) finest++;
+    d->steps++;
+    if (finest <= d->finest) {
+        d->usual++;
+        d->moved += (double)(copied - d->copied);
+        for (int l = m->levelmin; l <= finest; l++)
+            d->mesh += (double)sizeof(double[8]) * fields * (double)m->lev[l].nown;
+    } else
+        d->finest = finest;
+    d->copied = copied;
+}
+
+/* The arrays of this rank that crossed most, first copy and outputs included. */
+static void report_arrays(const struct sim *s)
+{
+    enum { MOST = 4 };
+    const struct dev_traffic *t, *most[MOST] = {NULL};
+    for (int i = 0; (t = dev_traffic(s->device.dev, i)); i++)
+        for (int k = 0; k < MOST; k++) {
+            const struct dev_traffic *now = most[k];
+            if (now && now->put + now->got >= t->put + t->got) continue;
+            most[k] = t;
+            t = now;
+            if (!t) break;
+        }
+    for (int k = 0; k < MOST && most[k]; k++)
+        log_info("   %-20s %10.3f MB to it %10.3f MB back", most[k]->name,
+                 1e-6 * (double)most[k]->put, 1e-6 * (double)most[k]->got);
+}
+
 void sim_device_report(struct sim *s)
 {
     const struct sim_device *d = &s->device;
     if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return;
     struct dev_count c = d->dev ? dev_counts(d->dev) : (struct dev_count){0};
-    int64_t n[4] = {c.put, c.got, c.launches, (int64_t)d->bytes};
-    comm_add_i64(&s->comm, n, 4);
+    int64_t n[5] = {c.put, c.got, c.launches, (int64_t)d->mesh, (int64_t)d->moved};
+    comm_add_i64(&s->comm, n, 5);
     if (n[2] == 0) return;
     double steps = d->steps > 0 ? d->steps : 1;
-    double put = 1e-6 * (double)n[0] / steps, got = 1e-6 * (double)n[1] / steps;
-    if (n[3] > 0)
-        log_info(" Device: %.1f MB to it and %.1f MB back a coarse step, %.2f times the gas "
-                 "advanced; %.0f launches",
-                 put, got, (double)(n[0] + n[1]) / (double)n[3], (double)n[2] / steps);
-    else
-        log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches", put, got,
-                 (double)n[2] / steps);
+    log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches",
+             1e-6 * (double)n[0] / steps, 1e-6 * (double)n[1] / steps, (double)n[2] / steps);
     if (d->dev) launches_report(s);
+    if (n[3] == 0) return;
+    log_info(
+        " Device: %.3f MB a coarse step but for outputs and steps with a new level, %.2f %% of "
+        "the mesh",
+        1e-6 * (double)n[4] / d->usual, 100 * (double)n[4] / (double)n[3]);
+    if (d->dev) report_arrays(s);
 }

@@ -27,7 +27,10 @@ enum err step_enter(struct sim *s, int l, int icount)
 
 enum err step_output(struct sim *s, int l, int icount)
 {
-    return sim_output(s);
+    int64_t before = sim_device_copied(s);
+    enum err err = sim_output(s);
+    s->device.outputs += sim_device_copied(s) - before;
+    return err;
 }
 
 enum err step_keep_phi(struct sim *s, int l, int icount)

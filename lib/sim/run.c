@@ -138,7 +138,7 @@ enum err sim_run(struct sim *s)
         TRY(sim_step(s, s->mesh.levelmin, 1));
         if (s->end.done) break;
         s->time.nstep_coarse++;
-        s->device.steps++;
+        sim_device_step(s);
         t = tally_get(s);
         comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
         TRY(report_lost(s, t.lost));

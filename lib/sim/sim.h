@@ -17,7 +17,7 @@
 #include "dom/ghost.h"
 #include "dom/ghost_dev.h"
 #include "grav/grav.h"
-#include "grav/grav_dev.h"
+#include "gravdev/grav_dev.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
 #include "oct/fields.h"
@@ -188,7 +188,12 @@ struct sim_device {
     struct ghost_dev *ghosts;
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
-    double bytes, steps; /* of the gas of own octs, by level steps; coarse steps */
+    /* for the report: coarse steps, and those without a new level; in these, bytes of the fields of
+     * own octs, and bytes copied but for outputs; copied so far, and for outputs; finest level */
+    double steps, usual, mesh, moved;
+    double bytes; /* of the gas of own octs, by level steps */
+    int64_t copied, outputs;
+    int finest;
 };
 
 struct sim_end {
@@ -290,7 +295,10 @@ MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: as hydro_edge_begin and _end, where the gas is */
 MUST_USE enum err sim_edges_begin(struct sim *s, int l);
 MUST_USE enum err sim_edges_end(struct sim *s, int l);
-void sim_device_report(struct sim *s); /* device.c: what was copied (collective) */
+/* device.c: bytes copied so far; a coarse step has ended; what was copied (collective) */
+int64_t sim_device_copied(const struct sim *s);
+void sim_device_step(struct sim *s);
+void sim_device_report(struct sim *s);
 /* setup.c: initial values of the scalars that the run knows by name; others stay */
 void sim_initial_scalars(const struct sim *s, double initial[NVAR_MAX]);
 /* setup.c: s->cosmo from s->cosmo_par */

@@ -19,7 +19,7 @@
 #include "base/timer.h"
 #include "dev/dev.h"
 #include "gas_mesh.h"
-#include "grav/grav_dev.h"
+#include "gravdev/grav_dev.h"
 #include "hydro/hydro_dev.h"
 #include "oct/mirror.h"
 

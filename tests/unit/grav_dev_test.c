@@ -16,7 +16,7 @@
 #include "gas_mesh.h"
 #include "grav/deposit_kern.h"
 #include "grav/grav.h"
-#include "grav/grav_dev.h"
+#include "gravdev/grav_dev.h"
 #include "test_device.h"
 
 enum { SEEDS = 20, NEVER = 99 };

@@ -1,5 +1,6 @@
-/* grav/kernels: arguments of the kernels of gravity. Each is the struct of a kernel of the same
- * name in grav_kernel.c. Pointers are the device's; so are those of the mesh. Private to grav. */
+/* gravdev/kernels: arguments of the kernels of gravity. Each is the struct of a kernel of the same
+ * name in grav_kernel.c. Pointers are the device's; so are those of the mesh. Private to gravdev.
+ */
 #pragma once
 #include "base/sum.h"
 #include "dev/kernel.h"
@@ -111,14 +112,14 @@ struct gas_deposit_args {
     int64_t (*mass)[8];
 };
 
-/* RHO from sums of gas and of all else (NULL: none); dense (NULL: not wanted): see
- * deposit_kern.h. */
+/* RHO from sums of gas and of all else (NULL: none); dense (NULL: not wanted): deposit_dense, a bit
+ * a cell. */
 struct gas_density_args {
     const struct mesh *mesh;
     int l;
     const int64_t (*gas)[8], (*mass)[8], (*number)[8];
     double quantum, vol, unit, number_quantum, m_refine;
-    unsigned char (*dense)[8];
+    unsigned char *dense;
 };
 
 /* max |RHO| of each block; Σ force_energy is added to sum (NULL: not). */

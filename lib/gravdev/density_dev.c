@@ -1,8 +1,9 @@
-/* grav/density_dev: the deposit of the gas on a device, and sums over a level: what deposit.c, and
- * for all that gravitates sim/density and sim/report, do on hosts. */
+/* gravdev/density_dev: the deposit of the gas on a device, and sums over a level: what
+ * grav/deposit, and for all that gravitates sim/density and sim/report, do on hosts. */
 #include <string.h>
 
-#include "grav/dev_priv.h"
+#include "base/mem.h"
+#include "gravdev/dev_priv.h"
 #include "oct/fields.h"
 
 enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l)
@@ -21,6 +22,19 @@ enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l)
     return OK;
 }
 
+/* The criterion comes as bits. */
+static enum err dense_get(struct grav_dev *g, lidx n, unsigned char (*dense)[8])
+{
+    unsigned char *bits = mem_new((size_t)n, "deposit");
+    dev_get(g->stream, bits, g->dense.p, (size_t)n);
+    enum err err = dev_wait(g->stream);
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < n; i++)
+        for (int k = 0; k < 8; k++) dense[i][k] = bits[i] >> k & 1;
+    mem_free(bits);
+    return err;
+}
+
 enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struct grav_density *how)
 {
     struct mirror *x = g->mirror;
@@ -32,7 +46,7 @@ enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struc
     TRY(mirror_room(x, m, l, FLD_RHO, 1));
     if (how->gas) TRY(mirror_need(x, m, l, FLD_U, 1, PLACE_DEVICE));
     if (how->gas) TRY(grav_rows_need(g, &g->gas, of_mass, "deposit"));
-    if (how->dense) TRY(grav_rows_need(g, &g->dense, 8 * (size_t)lv->noct, "deposit"));
+    if (how->dense) TRY(grav_rows_need(g, &g->dense, (size_t)lv->nown, "deposit"));
     mirror_send(x, m);
     if (how->gas) {
         dev_fill(g->stream, g->gas.p, 0, of_mass);
@@ -54,9 +68,7 @@ enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struc
                                           .dense = how->dense ? g->dense.p : NULL});
     mirror_wrote(x, l, FLD_RHO, 1, PLACE_DEVICE);
     ghosts_set(m, l, SET_RHO, false);
-    if (!how->dense) return OK;
-    dev_get(g->stream, how->dense, g->dense.p, sizeof *how->dense * (size_t)lv->nown);
-    return dev_wait(g->stream);
+    return how->dense ? dense_get(g, lv->nown, how->dense) : OK;
 }
 
 enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, struct sum sum[4])

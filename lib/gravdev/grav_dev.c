@@ -1,8 +1,10 @@
-/* grav/dev: copies and launches of gravity on a device: what grav.c and force.c do on hosts. */
+/* gravdev/grav_dev: copies and launches of gravity on a device: what grav.c and force.c do on
+ * hosts. */
 #include <string.h>
 
 #include "base/mem.h"
-#include "grav/dev_priv.h"
+#include "gravdev/dev_priv.h"
+#include "gravdev/mg_tables.h"
 #include "oct/fields.h"
 
 enum err grav_dev_new(struct grav_dev **g, struct mirror *x)
@@ -41,6 +43,8 @@ void grav_dev_free(struct grav_dev **g)
     dev_free(d->dev, d->gas.p);
     dev_free(d->dev, d->dense.p);
     dev_free(d->dev, d->top.p);
+    dev_free(d->dev, d->count.p);
+    dev_free(d->dev, d->sum.p);
     dev_free(d->dev, d->norm);
     FREE(*g);
 }
@@ -73,41 +77,29 @@ enum err grav_rows_need(struct grav_dev *d, struct dev_rows *r, size_t bytes, co
     return OK;
 }
 
-/* Makes both lists; they are the caller's. */
-static int32_t faces_list(const struct level *lv, int32_t **first, int32_t **missing)
+/* Both lists, from the links there. */
+static enum err faces_make(struct grav_dev *d, struct dev_faces *to, const struct level *im, lidx n)
 {
-    int32_t n = 0;
-    *first = mem_new(sizeof **first * (size_t)lv->nown + 1, "gravity");
-    for (lidx i = 0; i < lv->nown; i++) {
-        int32_t before = n;
-        for (int f = 0; f < 6; f++) n += lv->nbr[i][f] < 0;
-        (*first)[i] = n > before ? before : -1;
-    }
-    *missing = mem_new(sizeof **missing * 2 * (size_t)n + 1, "gravity");
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int f = 0, k = 2 * (*first)[i]; f < 6 && k >= 0; f++)
-            if (lv->nbr[i][f] < 0) (*missing)[k++] = i, (*missing)[k++] = f;
-    return n;
-}
-
-static enum err faces_put(struct grav_dev *d, struct dev_faces *to, const struct level *lv)
-{
-    int32_t *first, *missing;
+    int32_t *count, *sum;
     void *p;
-    enum err err = OK;
-    to->n = faces_list(lv, &first, &missing);
-    if (to->n == 0) goto out;
-    TRY_OUT(dev_new(d->dev, &p, sizeof *first * (size_t)lv->nown, "gravity"));
+    TRY(grav_rows_need(d, &d->count, sizeof *count * (size_t)n, "gravity"));
+    TRY(grav_rows_need(d, &d->sum, sizeof *sum * ((size_t)n + 1), "gravity"));
+    count = d->count.p;
+    sum = d->sum.p;
+    dev_launch(d->stream, &faces_count, dev_blocks(n),
+               &(struct faces_count_args){n, (const lidx(*)[6])im->nbr, count});
+    dev_scan(d->stream, sum, count, n);
+    dev_get(d->stream, &to->n, sum + n, sizeof to->n);
+    TRY(dev_wait(d->stream));
+    if (to->n == 0) return OK;
+    TRY(dev_new(d->dev, &p, sizeof *to->first * (size_t)n, "gravity"));
     to->first = p;
-    TRY_OUT(dev_new(d->dev, &p, sizeof *missing * 2 * (size_t)to->n, "gravity"));
+    TRY(dev_new(d->dev, &p, sizeof *to->missing * 2 * (size_t)to->n, "gravity"));
     to->missing = p;
-    dev_put(d->stream, to->first, first, sizeof *first * (size_t)lv->nown);
-    dev_put(d->stream, to->missing, missing, sizeof *missing * 2 * (size_t)to->n);
-    err = dev_wait(d->stream);
-out:
-    FREE(first);
-    FREE(missing);
-    return err;
+    dev_launch(
+        d->stream, &faces_list, dev_blocks(n),
+        &(struct faces_list_args){n, (const lidx(*)[6])im->nbr, sum, to->first, to->missing});
+    return OK;
 }
 
 static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
@@ -117,7 +109,8 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     if (f->known && f->octs == lv->octs) return OK;
     TRY(dev_wait(d->stream));
     faces_drop(d, f);
-    if (l > m->levelmin || has_boundaries(m)) TRY(faces_put(d, f, lv));
+    if (l > m->levelmin || has_boundaries(m))
+        TRY(faces_make(d, f, &d->mirror->image->lev[l], lv->nown));
     f->octs = lv->octs;
     f->known = true;
     return OK;

@@ -1,4 +1,4 @@
-/* grav/kernel: gravity on a device. A thread has one cell, or one oct.
+/* gravdev/grav_kernel: gravity on a device. A thread has one cell, or one oct.
  *
  * The multigrid cycle of mg_cycle.c: half a sweep, the residual and its restriction, prolongation,
  * a launch each for levels of many octs; all of the cycle by one block for those of few, where a
@@ -9,7 +9,7 @@
 #include "dev/kernel.h"
 #include "grav/deposit_kern.h"
 #include "grav/grav_kern.h"
-#include "grav/kernels.h"
+#include "gravdev/kernels.h"
 
 /* ---- exact sums by the threads of a block: digits as those of a struct sum ---- */
 
@@ -372,19 +372,29 @@ KERNEL(gas_deposit, struct gas_deposit_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
-KERNEL(gas_density, struct gas_density_args, struct dev_nothing, DEV_THREADS)
+struct density_shared {
+    unsigned char dense[DEV_THREADS];
+};
+
+KERNEL(gas_density, struct gas_density_args, struct density_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
+    const int64_t first = (int64_t)b->index * GRAV_OCTS;
     PHASE (t, DEV_THREADS) {
-        int64_t at = (int64_t)b->index * DEV_THREADS + t, i = at >> 3;
-        int k = (int)(at & 7);
+        int64_t i = first + (t >> 3);
+        int k = t & 7;
         if (i >= lv->nown) continue;
         int64_t gas = a->gas ? a->gas[i][k] : 0, rest = a->mass ? a->mass[i][k] : 0;
         lv->fld[FLD_RHO][i][k] = deposit_density(rest + gas, a->quantum, a->vol);
         if (a->dense)
-            a->dense[i][k] = deposit_dense(
+            s->dense[t] = deposit_dense(
                 a->gas ? deposit_density(gas, a->quantum, a->vol) / a->unit : 0,
                 a->number ? a->number[i][k] : 0, a->number_quantum, a->m_refine);
+    }
+    PHASE (o, a->dense ? GRAV_OCTS : 0) {
+        unsigned bits = 0;
+        for (int k = 0; k < 8; k++) bits |= (unsigned)s->dense[8 * o + k] << k;
+        if (first + o < lv->nown) a->dense[first + o] = (unsigned char)bits;
     }
 }
 

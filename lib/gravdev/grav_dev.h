@@ -1,5 +1,5 @@
-/* grav/dev: gravity on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what runs
- * there. Local to a rank. */
+/* gravdev/grav_dev: gravity on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
+ * runs there. Local to a rank. */
 #pragma once
 #include "base/sum.h"
 #include "grav/grav.h"

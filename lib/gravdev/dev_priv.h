@@ -1,10 +1,10 @@
-/* grav/dev_priv: what gravity has on a device. The multigrid hierarchy of a level (mg.h) stays
- * there until the mesh changes; one rank. Private to grav. */
+/* gravdev/dev_priv: what gravity has on a device. The multigrid hierarchy of a level (mg.h) stays
+ * there until the mesh changes; one rank. Private to gravdev. */
 #pragma once
-#include "grav/grav_dev.h"
-#include "grav/kernels.h"
+#include "gravdev/grav_dev.h"
+#include "gravdev/kernels.h"
 
-/* ---- mg_dev.c ---- */
+/* ---- mg_tables_dev.c ---- */
 
 /* A level there; what it does not have is the mesh's. */
 struct mg_dev_own {
@@ -23,6 +23,9 @@ struct mg_dev {
 /* That of level l, unless it is there. ERR_LIMIT: it does not fit, and there is none. */
 MUST_USE enum err mg_dev_need(struct mg_dev *g, struct mirror *x, const struct mesh *m, int l);
 void mg_dev_drop(struct mg_dev *g, struct dev *d); /* the stream is empty */
+
+/* ---- mg_dev.c ---- */
+
 /* One cycle of the top level, whose u is PHI of the mesh there. Levels of at most `low` octs are
  * one launch. norm[0], norm[1]: Σ residual² before and after the correction (struct sum, there;
  * NULL: none) is added. */
@@ -53,7 +56,8 @@ struct grav_dev {
     struct dev_faces faces[LEVEL_MAX + 2];
     struct dev_rows rhs, beyond;
     struct dev_rows com[LEVEL_MAX + 2], gas; /* 3 and 8 numbers an oct */
-    struct dev_rows dense, top;              /* bytes of 8 cells; one number a block */
+    struct dev_rows dense, top;              /* a byte an oct; one number a block */
+    struct dev_rows count, sum;              /* of octs, while lists are made */
     int64_t *norm;                           /* there: [4][GRAV_NORM] */
     int64_t norm_here[4][GRAV_NORM];         /* its copy */
 };

@@ -1,0 +1,77 @@
+/* grav/mg_kern: masks and boundaries of multigrid levels, oct by oct, for hosts and devices. Links
+ * and masks are in compact numbering (mg.h); mask NULL: 1 everywhere. For lib/grav and
+ * lib/gravdev. */
+#pragma once
+#include "base/device.h"
+#include "oct/mesh.h"
+
+/* Cells of an oct at the boundary of the domain of the solve: diagonal of the operator, 0 for
+ * masked cells; `safe` is also 0 for cells that safe mode does not smooth. */
+struct mg_edge {
+    double diag[8], safe[8];
+};
+
+/* An oct with children that sweeps of the level above read, and the 27 octs around it (compact, or
+ * < 0). */
+struct mg_cube {
+    lidx oct, nb[27];
+};
+
+PTAH_HD double mg_volume(const double mask[8])
+{
+    double v = 0;
+    for (int k = 0; k < 8; k++) v += (1.0 + mask[k]) / 16.0;
+    return v;
+}
+
+/* Masks of the cells of an oct: child[8] in the numbering of the mesh, which map (NULL: identity)
+ * turns into that of fine_mask. Whether one of the children is in the hierarchy. */
+PTAH_HD_FN bool mg_mask_cells(const lidx child[8], const lidx *map, const double (*fine_mask)[8],
+                              double mask[8])
+{
+    bool any = false;
+    for (int k = 0; k < 8; k++) {
+        lidx j = child[k] >= 0 && map ? map[child[k]] : child[k];
+        mask[k] = j < 0 ? -1.0 : 2.0 * (fine_mask ? mg_volume(fine_mask[j]) : 1.0) - 1.0;
+        any |= j >= 0;
+    }
+    return any;
+}
+
+/* Is the oct at the boundary of the domain: a cell, or a neighbour of one, not wholly inside? */
+PTAH_HD_FN bool mg_at_edge(const lidx (*nbr)[6], const double (*mask)[8], lidx i)
+{
+    for (int f = 0; f < 6; f++)
+        if (nbr[i][f] < 0) return true;
+    if (!mask) return false;
+    for (int c = 0; c < 8; c++)
+        if (mask[i][c] < 1) return true;
+    for (int f = 0; f < 6; f++)
+        for (int c = 0, bit = 1 << f / 2; c < 8; c++)
+            if (((c & bit) == 0) == (f & 1) && mask[nbr[i][f]][c] <= 0) return true;
+    return false;
+}
+
+PTAH_HD_FN void mg_edge_cells(const lidx (*nbr)[6], const double (*mask)[8], lidx i,
+                              struct mg_edge *e)
+{
+    for (int c = 0; c < 8; c++) {
+        double own = mask ? mask[i][c] : 1.0, weight = 0;
+        for (int k = 0; k < 6; k++) { /* −x −y −z +x +y +z */
+            int f = k < 3 ? 2 * k : 2 * k - 5, bit = 1 << f / 2;
+            bool leaves = ((c & bit) != 0) == (f & 1);
+            lidx j = leaves ? nbr[i][f] : i;
+            double nb = j < 0 ? -1.0 : mask ? mask[j][c ^ bit] : 1.0;
+            if (nb <= 0 && own > 0) weight += nb / own;
+        }
+        e->diag[c] = own > 0 ? 6.0 - weight : 0.0;
+        e->safe[c] = own < 1 ? 0.0 : e->diag[c];
+    }
+}
+
+/* Where cell k of coarse oct i takes the mean residual of its child: its place there, 8 i + k, or
+ * −1 if it is outside. edge: that of oct i, or NULL. */
+PTAH_HD int32_t mg_up_place(lidx i, int k, const struct mg_edge *edge)
+{
+    return !edge || edge->diag[k] > 0 ? 8 * i + k : -1;
+}

@@ -1,0 +1,92 @@
+/* gravdev/mg_dev: the cycle; see dev_priv.h. A level needs ten launches in a cycle; small ones are
+ * done by one block in one launch. The right-hand side and u of a cell without children, or outside
+ * of the domain, are zero from the beginning and never change, so restriction writes all others
+ * alone, and no launch is needed to clear them. */
+#include "gravdev/dev_priv.h"
+
+static struct mg_dev_level view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
+                                int k)
+{
+    const struct mg_dev_own *o = &g->lev[k];
+    const struct level *lv = &x->image->lev[k];
+    double n = (double)((int64_t)1 << k), dx = 1.0 / n;
+    bool top = k == g->top;
+    return (struct mg_dev_level){
+        .n = o->n,
+        .dx2 = dx * dx,
+        .inv_dx2 = n * n,
+        .nbr = o->nbr ? (const lidx(*)[6])o->nbr : (const lidx(*)[6])lv->nbr,
+        .edge = o->edge,
+        .edges = o->edges,
+        .u = top ? lv->fld[FLD_PHI] : (double(*)[8])o->u,
+        .rhs = top ? rhs : (double(*)[8])o->rhs,
+        .up = o->up,
+        .cube = o->cube,
+        .child = o->child ? (const lidx(*)[8])o->child : (const lidx(*)[8])lv->child,
+        .ncube = o->ncube};
+}
+
+static void sweeps(const struct mirror *x, const struct mg_dev_level *g, bool safe, int n)
+{
+    for (int half = 0; half < 2 * n; half++)
+        dev_launch(x->stream, &mg_half, dev_blocks(4 * (int64_t)g->n),
+                   &(struct mg_half_args){*g, half % 2 == 0, safe});
+}
+
+/* below: NULL where only the norm is wanted. */
+static void down(const struct mirror *x, const struct mg_dev_level *g,
+                 const struct mg_dev_level *below, int64_t *norm)
+{
+    enum { BLOCKS = 8 }; /* of a processor at the same time: each adds its norm once */
+    int64_t blocks = dev_blocks(8 * (int64_t)g->n), most = BLOCKS * (int64_t)dev_processors(x->dev);
+    dev_launch(
+        x->stream, &mg_down, norm && blocks > most ? most : blocks,
+        &(struct mg_down_args){*g, below ? below->u : NULL, below ? below->rhs : NULL, norm});
+}
+
+/* One launch for the levels from the bottom to `top`. */
+static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int top,
+                      bool safe, int64_t *const norm[2])
+{
+    struct mg_low_args a = {.n = top - g->bottom + 1, .safe = safe, .norm = {norm[0], norm[1]}};
+    for (int k = 0; k < a.n; k++) a.lev[k] = view(g, x, rhs, g->bottom + k);
+    dev_launch(x->stream, &mg_low, 1, &a);
+}
+
+/* The finest level that one block does together with all below it; below the bottom: none. */
+static int low_level(const struct mg_dev *g, int64_t low)
+{
+    int k = g->bottom - 1, most = g->bottom + MG_LOW_LEVELS - 1;
+    if (low > MG_LOW_OCTS) low = MG_LOW_OCTS;
+    while (k < g->top && k < most && g->lev[k + 1].n <= low) k++;
+    return g->top == g->bottom ? g->bottom - 1 : k; /* a top level needs one below it */
+}
+
+void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
+                  bool safe, int64_t *const norm[2])
+{
+    struct mg_dev_level lev[LEVEL_MAX + 2];
+    int last = low_level(g, low);
+    if (last == g->top) {
+        low_cycle(g, x, rhs, g->top, safe, norm);
+        return;
+    }
+    for (int k = g->bottom; k <= g->top; k++) lev[k] = view(g, x, rhs, k);
+    for (int k = g->top; k > last; k--) {
+        if (k == g->bottom && k < g->top) {
+            sweeps(x, &lev[k], safe, MG_BOTTOM_SWEEPS);
+            break;
+        }
+        sweeps(x, &lev[k], safe, MG_SWEEPS);
+        if (k > g->bottom || norm[0])
+            down(x, &lev[k], k > g->bottom ? &lev[k - 1] : NULL, k == g->top ? norm[0] : NULL);
+    }
+    if (last >= g->bottom) low_cycle(g, x, rhs, last, safe, (int64_t *const[2]){NULL, NULL});
+    for (int k = last >= g->bottom ? last + 1 : g->bottom + 1; k <= g->top; k++) {
+        dev_launch(x->stream, &mg_up, dev_blocks(64 * (int64_t)lev[k - 1].ncube),
+                   &(struct mg_up_args){lev[k - 1], lev[k]});
+        sweeps(x, &lev[k], safe, MG_SWEEPS);
+    }
+    if (g->top == g->bottom) sweeps(x, &lev[g->top], safe, MG_SWEEPS);
+    down(x, &lev[g->top], NULL, norm[1]);
+}

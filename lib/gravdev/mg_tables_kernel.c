@@ -1,0 +1,132 @@
+/* gravdev/mg_tables_kernel: what gravity knows of a mesh beside its links: the tables of a
+ * multigrid hierarchy, as grav/mg makes them on hosts, of one rank; and the faces of a level
+ * without a neighbour. A thread has one oct. */
+#include "gravdev/mg_tables.h"
+#include "oct/find_kern.h"
+
+/* Those of the launch. */
+#define OCTS(i, n)                                                                                 \
+    PHASE (t_, DEV_THREADS)                                                                        \
+        for (int64_t i = (int64_t)b->index * DEV_THREADS + t_, end_ = i + 1; i < end_ && i < (n);  \
+             i++)
+
+PTAH_HD lidx renumbered(const lidx *map, lidx i)
+{
+    return i >= 0 && map ? map[i] : i;
+}
+
+KERNEL(mg_keep, struct mg_keep_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        double mask[8];
+        bool inside = false;
+        a->keep[i] = mg_mask_cells(a->child[i], a->fine_map, a->fine_mask, mask);
+        for (int k = 0; k < 8; k++) {
+            a->mask[i][k] = mask[k];
+            inside |= mask[k] > 0;
+        }
+        if (inside) dev_swap_if(a->inside, 0, 1);
+    }
+}
+
+KERNEL(mg_compact, struct mg_compact_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        lidx j = a->first[i];
+        a->map[i] = a->keep[i] ? j : -1;
+        if (!a->keep[i]) continue;
+        for (int f = 0; f < 6; f++) {
+            lidx q = a->mesh_nbr[i][f];
+            a->nbr[j][f] = q >= 0 ? (a->keep[q] ? a->first[q] : -1) : q;
+        }
+        for (int k = 0; k < 8; k++) a->mask[j][k] = a->mesh_mask[i][k];
+    }
+}
+
+KERNEL(mg_children, struct mg_children_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        lidx j = renumbered(a->map, (lidx)i);
+        for (int k = 0; k < 8 && j >= 0; k++)
+            a->child[j][k] = renumbered(a->fine_map, a->mesh_child[i][k]);
+    }
+}
+
+KERNEL(mg_edge_find, struct mg_edge_find_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        a->is[i] = mg_at_edge(a->nbr, a->mask, (lidx)i);
+    }
+}
+
+KERNEL(mg_edge_make, struct mg_edge_make_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        lidx row = a->is[i] ? a->first[i] : -1;
+        a->edge[i] = row;
+        if (row >= 0) mg_edge_cells(a->nbr, a->mask, (lidx)i, &a->edges[row]);
+    }
+}
+
+KERNEL(mg_cubes, struct mg_cubes_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    OCTS(i, lv->noct)
+    {
+        lidx j = renumbered(a->map, (lidx)i);
+        int64_t x[3], q[3];
+        if (j < 0) continue;
+        a->cube[j].oct = j;
+        okey_coords(lv->key[i], x);
+        for (int n = 0; n < 27; n++) {
+            okey k;
+            q[0] = x[0] + n % 3 - 1;
+            q[1] = x[1] + n / 3 % 3 - 1;
+            q[2] = x[2] + n / 9 - 1;
+            bool is = level_key_at(a->mesh->bounded, a->l, q, &k);
+            a->cube[j].nb[n] = is ? renumbered(a->map, level_find(lv, k)) : NBR_BOUNDARY;
+        }
+    }
+}
+
+KERNEL(mg_ups, struct mg_ups_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        lidx e = a->edge ? a->edge[i] : -1;
+        for (int k = 0; k < 8; k++) {
+            lidx j = a->child[i][k];
+            if (j >= 0) a->up[j] = mg_up_place((lidx)i, k, e >= 0 ? &a->edges[e] : NULL);
+        }
+    }
+}
+
+KERNEL(faces_count, struct faces_count_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        int32_t n = 0;
+        for (int f = 0; f < 6; f++) n += a->nbr[i][f] < 0;
+        a->count[i] = n;
+    }
+}
+
+KERNEL(faces_list, struct faces_list_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        int32_t k = a->sum[i];
+        a->first[i] = a->sum[i + 1] > k ? k : -1;
+        for (int f = 0; f < 6; f++) {
+            if (a->nbr[i][f] >= 0) continue;
+            a->missing[2 * k] = (int32_t)i;
+            a->missing[2 * k + 1] = f;
+            k++;
+        }
+    }
+}
