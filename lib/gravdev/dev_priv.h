@@ -1,6 +1,7 @@
 /* gravdev/dev_priv: what gravity has on a device. The multigrid hierarchy of a level (mg.h) stays
- * there until the mesh changes; one rank. Private to gravdev. */
+ * there until the mesh changes. Private to gravdev. */
 #pragma once
+#include "dom/ghost_dev.h"
 #include "gravdev/grav_dev.h"
 #include "gravdev/kernels.h"
 
@@ -8,9 +9,15 @@
 
 /* A level there; what it does not have is the mesh's. */
 struct mg_dev_own {
-    lidx n, ncube;
+    lidx n, ncube; /* n: own octs */
     void *nbr, *child, *edge, *edges, *cube, *up, *u, *rhs;
+    /* on several ranks: also ghosts, those that touch own octs, and their exchange */
+    lidx noct, nhalo;
+    void *halo, *mean;
+    struct ghost_dev_plan plan;
 };
+
+struct grav_dev;
 
 /* Zero: none. */
 struct mg_dev {
@@ -18,11 +25,12 @@ struct mg_dev {
     int top, bottom;
     uint64_t octs[LEVEL_MAX + 2]; /* of the levels that it was made from */
     struct mg_dev_own lev[LEVEL_MAX + 2];
+    struct mg *host; /* on several ranks: what it was copied from; shared levels are solved there */
 };
 
 /* That of level l, unless it is there. ERR_LIMIT: it does not fit, and there is none. */
-MUST_USE enum err mg_dev_need(struct mg_dev *g, struct mirror *x, const struct mesh *m, int l);
-void mg_dev_drop(struct mg_dev *g, struct dev *d); /* the stream is empty */
+MUST_USE enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l);
+bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l);
 
 /* ---- mg_dev.c ---- */
 
@@ -31,6 +39,13 @@ void mg_dev_drop(struct mg_dev *g, struct dev *d); /* the stream is empty */
  * NULL: none) is added. */
 void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8], int64_t low,
                   bool safe, int64_t *const norm[2]);
+
+struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
+                                int k);
+/* Residuals of own octs; mean: of those of an oct (NULL: they go to `below`, if that is not NULL).
+ */
+void mg_dev_down(const struct mirror *x, const struct mg_dev_level *g,
+                 const struct mg_dev_level *below, double *mean, int64_t *norm);
 
 /* ---- grav_dev.c ---- */
 
@@ -50,6 +65,8 @@ struct dev_rows {
 
 struct grav_dev {
     struct mirror *mirror;
+    struct ghost_dev *ghost; /* NULL on one rank */
+    const struct comm *comm;
     struct dev *dev; /* of the mirror, as the stream */
     struct dev_stream *stream;
     struct mg_dev mg[LEVEL_MAX + 2];
@@ -70,3 +87,16 @@ static inline int64_t grav_blocks(int64_t n, int each)
 {
     return (n + each - 1) / each;
 }
+
+/* The stream is empty. */
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
+
+/* ---- mg_ranks_dev.c: the same on several ranks; all are collective ---- */
+
+/* Made anew. ERR_LIMIT: it does not fit here; the others may have it. */
+MUST_USE enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l,
+                                struct grav_par *p);
+/* Ghosts of the right-hand side and of the first guess. */
+void mg_ranks_source(struct grav_dev *d, int l, double (*rhs)[8]);
+void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int64_t *const norm[2]);
+void mg_ranks_force(struct grav_dev *d, struct mesh *m, int l);

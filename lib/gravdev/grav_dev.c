@@ -7,11 +7,14 @@
 #include "gravdev/mg_tables.h"
 #include "oct/fields.h"
 
-enum err grav_dev_new(struct grav_dev **g, struct mirror *x)
+enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *ghost,
+                      const struct comm *c)
 {
     void *norm;
     struct grav_dev *d = *g = mem_zero(sizeof *d, "device");
     d->mirror = x;
+    d->ghost = ghost;
+    d->comm = c;
     d->dev = x->dev;
     d->stream = x->stream;
     enum err err = dev_new(d->dev, &norm, sizeof d->norm_here, "multigrid");
@@ -29,12 +32,26 @@ static void faces_drop(struct grav_dev *d, struct dev_faces *f)
     *f = (struct dev_faces){0};
 }
 
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g)
+{
+    for (int k = 0; k < LEVEL_MAX + 2; k++) {
+        struct mg_dev_own *o = &g->lev[k];
+        void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube,
+                       o->up,  o->u,     o->rhs,  o->halo,  o->mean};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_free(d->dev, all[i]);
+        if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
+    }
+    if (g->host) mg_free(g->host);
+    FREE(g->host);
+    *g = (struct mg_dev){0};
+}
+
 void grav_dev_free(struct grav_dev **g)
 {
     struct grav_dev *d = *g;
     if (!d) return;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        mg_dev_drop(&d->mg[l], d->dev);
+        mg_dev_drop(d, &d->mg[l]);
         faces_drop(d, &d->faces[l]);
         dev_free(d->dev, d->com[l].p);
     }
@@ -58,9 +75,10 @@ static bool has_boundaries(const struct mesh *m)
 
 const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p)
 {
-    if (ranks > 1) return "a run on several ranks";
     if (p->gravity_type > 0) return "gravity_type > 0";
     if (l >= p->cg_levelmin) return "the conjugate gradient of cg_levelmin";
+    if (ranks > 1 && m->lev[l].total > 0 && m->lev[l].total <= p->mg_shared_octs)
+        return "a level of few octs, that each rank solves,";
     return grav_by_fourier(m, l, p) ? "the Fourier transform of use_fftw" : NULL;
 }
 
@@ -159,54 +177,94 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, double fourpi
                                          d->rhs.p});
 }
 
-static double norm_of(const struct grav_dev *d, const struct mesh *m, int l, int which)
+/* Of all ranks. */
+static void norms_get(const struct grav_dev *d, const struct mesh *m, int l, double norm[2])
 {
-    struct sum s;
-    memcpy(&s, d->norm_here[which], sizeof s);
-    s.count = m->lev[l].nown;
-    return mg_norm(l, &s);
+    struct sum s[2];
+    for (int k = 0; k < 2; k++) {
+        memcpy(&s[k], d->norm_here[k], sizeof s[k]);
+        s[k].count = m->lev[l].nown;
+    }
+    if (d->comm->size > 1) comm_sums(d->comm, s, 2);
+    for (int k = 0; k < 2; k++) norm[k] = mg_norm(l, &s[k]);
 }
 
 static enum err iterate(struct grav_dev *d, const struct mesh *m, int l, double rho_tot,
                         struct grav_par *p, struct grav_report *rep)
 {
-    double first = 0, err = 1, last;
+    double first = 0, err = 1, last, now[2];
     int64_t low = p->mg_shared_octs;
     *rep = (struct grav_report){0};
     do {
         int64_t *const norm[2] = {rep->cycles == 0 ? d->norm : NULL, d->norm + GRAV_NORM};
         dev_fill(d->stream, d->norm, 0, 2 * sizeof d->norm_here[0]);
-        mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, low, p->safe[l], norm);
+        if (d->comm->size > 1)
+            mg_ranks_cycle(d, l, d->rhs.p, p->safe[l], norm);
+        else
+            mg_dev_cycle(&d->mg[l], d->mirror, d->rhs.p, low, p->safe[l], norm);
         dev_get(d->stream, d->norm_here, d->norm, 2 * sizeof d->norm_here[0]);
         TRY(dev_wait(d->stream));
-        if (rep->cycles == 0) first = norm_of(d, m, l, 0);
+        norms_get(d, m, l, now);
+        if (rep->cycles == 0) first = now[0];
         last = err;
-        err = mg_error(norm_of(d, m, l, 1), first, rho_tot);
+        err = mg_error(now[1], first, rho_tot);
         rep->cycles++;
     } while (!mg_ends(p, l, err, last, rep));
     return OK;
 }
 
+/* What a solve needs beside the hierarchy. */
+static enum err solve_need(struct grav_dev *g, struct mesh *m, int l)
+{
+    struct mirror *x = g->mirror;
+    for (int k = 1; k <= l; k++) TRY(mirror_links(x, m, k));
+    TRY(faces_need(g, m, l));
+    TRY(grav_rows_need(g, &g->rhs, ROW * (size_t)m->lev[l].noct, "multigrid"));
+    TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
+    TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
+    TRY(need_parent(g, m, l));
+    return mirror_room(x, m, l, FLD_PHI, 1);
+}
+
+/* All ranks are ready, or none solves there. */
+static enum err ready(struct grav_dev *g, struct mesh *m, int l, struct grav_par *p, bool *all)
+{
+    enum err err = solve_need(g, m, l);
+    *all = err == OK;
+    if (g->comm->size == 1) return err == OK ? mg_dev_need(g, m, l) : err;
+    int64_t no[2] = {err != OK, !mg_dev_has(&g->mg[l], m, l)};
+    comm_max_i64(g->comm, no, 2);
+    if (!no[0] && no[1]) {
+        err = mg_ranks_need(g, m, l, p);
+        no[0] = err != OK;
+        comm_max_i64(g->comm, no, 1);
+    }
+    *all = !no[0];
+    return err;
+}
+
+void grav_dev_refuse(const struct comm *c)
+{
+    comm_max_i64(c, (int64_t[2]){1, 1}, 2);
+}
+
 enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi, double rho_tot,
                         double tfrac, double mass, const double com[3], struct grav_par *p,
-                        struct grav_report *rep)
+                        struct grav_report *rep, bool *done)
 {
     struct mirror *x = g->mirror;
     struct far_field far = far_of(mass, com);
     *rep = (struct grav_report){.converged = true};
-    if (m->lev[l].nown == 0) return OK;
-    TRY(mg_dev_need(&g->mg[l], x, m, l));
-    TRY(faces_need(g, m, l));
-    TRY(grav_rows_need(g, &g->rhs, ROW * (size_t)m->lev[l].nown, "multigrid"));
-    TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
-    TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
-    TRY(need_parent(g, m, l));
-    TRY(mirror_room(x, m, l, FLD_PHI, 1));
+    *done = m->lev[l].total == 0;
+    if (*done) return OK;
+    TRY(ready(g, m, l, p, done));
+    if (!*done) return OK;
     mirror_send(x, m);
     begin(g, m, l, fourpi, rho_tot, tfrac, &far);
     mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
-    ghosts_set(m, l, SET_PHI, true);
+    if (g->comm->size > 1) mg_ranks_source(g, l, g->rhs.p);
     TRY(iterate(g, m, l, rho_tot, p, rep));
+    ghosts_set(m, l, SET_PHI, true);
     grav_say(l, rep, p, false);
     return OK;
 }
@@ -218,7 +276,7 @@ enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
 {
     struct mirror *x = g->mirror;
     struct far_field far = far_of(mass, com);
-    if (m->lev[l].nown == 0) return OK;
+    if (m->lev[l].nown == 0 && g->comm->size == 1) return OK;
     TRY(mirror_links(x, m, l));
     TRY(faces_need(g, m, l));
     TRY(grav_rows_need(g, &g->beyond, ROW * (size_t)g->faces[l].n, "gravity"));
@@ -230,6 +288,7 @@ enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
     dev_launch(g->stream, &phi_force, grav_blocks(m->lev[l].nown, GRAV_OCTS),
                &(struct phi_force_args){x->there, l, g->faces[l].first, g->beyond.p});
     mirror_wrote(x, l, FLD_FX, 3, PLACE_DEVICE);
+    if (g->comm->size > 1) mg_ranks_force(g, m, l);
     ghosts_set(m, l, SET_FORCE, true);
     return OK;
 }

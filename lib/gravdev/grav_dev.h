@@ -1,14 +1,16 @@
 /* gravdev/grav_dev: gravity on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
- * runs there. Local to a rank. */
+ * runs there. On several ranks a solve and the force are collective; all else is local. */
 #pragma once
 #include "base/sum.h"
+#include "dom/ghost_dev.h"
 #include "grav/grav.h"
 #include "oct/mirror.h"
 
 struct grav_dev;
 
-/* The mirror is lent. */
-MUST_USE enum err grav_dev_new(struct grav_dev **g, struct mirror *x);
+/* The mirror and what comes after it are lent; ghost: NULL on one rank. */
+MUST_USE enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *ghost,
+                               const struct comm *c);
 void grav_dev_free(struct grav_dev **g); /* the stream is empty */
 /* What of the solve of level l on that many ranks has no kernel, as the end of a sentence; NULL:
  * nothing. */
@@ -18,7 +20,10 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
  * little memory, and nothing has changed; or it failed. */
 MUST_USE enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi,
                                  double rho_tot, double tfrac, double mass, const double com[3],
-                                 struct grav_par *p, struct grav_report *rep);
+                                 struct grav_par *p, struct grav_report *rep, bool *done);
+/* On several ranks all solve on their devices or none (done = false): a rank without one calls this
+ * instead, and then grav_solve. */
+void grav_dev_refuse(const struct comm *c);
 MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
                                  double mass, const double com[3]);
 MUST_USE enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l);

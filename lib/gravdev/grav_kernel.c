@@ -115,8 +115,8 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
 /* ---- multigrid: the residual of n octs from `first` on ---- */
 
 DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
-                          double (*below_rhs)[8], int64_t first, int n, union norm_row *row,
-                          bool norm, struct dev_block *b)
+                          double (*below_rhs)[8], double *mean, int64_t first, int n,
+                          union norm_row *row, bool norm, struct dev_block *b)
 {
     PHASE (t, 8 * n) {
         row[t >> 3].r[t & 7] = residual(g, first + (t >> 3), t & 7);
@@ -127,6 +127,7 @@ DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
             below_rhs[up >> 3][up & 7] = 0.125 * kern_sum8(row[o].r);
             below_u[up >> 3][up & 7] = 0;
         }
+        if (mean) mean[first + o] = 0.125 * kern_sum8(row[o].r);
         if (norm) norm_term(&row[o], kern_dot8(row[o].r, row[o].r));
     }
 }
@@ -137,7 +138,9 @@ KERNEL(mg_half, struct mg_half_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t at = (int64_t)b->index * DEV_THREADS + t;
-        if (at < 4 * (int64_t)a->g.n) relax(&a->g, a->red, a->safe, at >> 2, (int)(at & 3));
+        int64_t i = at >> 2, n = a->g.n;
+        if (i >= n + (a->red ? a->g.nhalo : 0)) continue;
+        relax(&a->g, a->red, a->safe, i < n ? i : a->g.halo[i - n], (int)(at & 3));
     }
 }
 
@@ -152,10 +155,24 @@ KERNEL(mg_down, struct mg_down_args, struct mg_down_shared, DEV_THREADS)
     for (int64_t first = (int64_t)b->index * GRAV_OCTS; first < a->g.n;
          first += (int64_t)b->count * GRAV_OCTS) {
         int n = a->g.n - first < GRAV_OCTS ? (int)(a->g.n - first) : GRAV_OCTS;
-        residual_octs(&a->g, a->below_u, a->below_rhs, first, n, s->row, a->norm != NULL, b);
+        residual_octs(&a->g, a->below_u, a->below_rhs, a->mean, first, n, s->row, a->norm != NULL,
+                      b);
         if (a->norm) norm_add(s->norm, s->row, n, b);
     }
     if (a->norm) norm_flush(a->norm, s->norm, b);
+}
+
+KERNEL(mg_restrict, struct mg_restrict_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t, row = at >> 3, n = a->g.n;
+        int k = (int)(at & 7);
+        if (row >= n + a->g.nhalo) continue;
+        lidx i = row < n ? (lidx)row : a->g.halo[row - n], e = a->g.edge ? a->g.edge[i] : -1,
+             j = a->g.child[i][k];
+        bool inside = j >= 0 && (e < 0 || a->g.edges[e].diag[k] > 0);
+        a->g.rhs[i][k] = inside ? a->mean[j] : 0.0;
+    }
 }
 
 KERNEL(mg_up, struct mg_up_args, struct dev_nothing, DEV_THREADS)
@@ -189,7 +206,7 @@ DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct m
     double(*below_u)[8] = k > 0 ? a->lev[k - 1].u : NULL,
     (*below_rhs)[8] = k > 0 ? a->lev[k - 1].rhs : NULL;
     if (norm) norm_clear(s->norm, b);
-    residual_octs(g, below_u, below_rhs, 0, g->n, s->row, norm != NULL, b);
+    residual_octs(g, below_u, below_rhs, NULL, 0, g->n, s->row, norm != NULL, b);
     if (norm) norm_add(s->norm, s->row, g->n, b);
     if (norm) norm_flush(norm, s->norm, b);
 }

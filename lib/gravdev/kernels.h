@@ -16,10 +16,10 @@ enum {
 
 /* A level of the hierarchy there (mg.h). */
 struct mg_dev_level {
-    lidx n;
+    lidx n, nhalo; /* own octs; ghosts that touch them */
     double dx2, inv_dx2;
     const lidx (*nbr)[6];
-    const lidx *edge; /* or NULL */
+    const lidx *halo, *edge; /* edge: or NULL */
     const struct mg_edge *edges;
     double (*u)[8], (*rhs)[8];
     /* [n] 8 × oct + cell of the level below that takes the mean residual of an oct, or −1 */
@@ -36,12 +36,18 @@ struct mg_half_args {
     bool red, safe;
 };
 
-/* Residual of a level: its mean becomes the right-hand side of the level below, and zero u there
- * (NULL: neither); Σ residual² is added to norm[GRAV_NORM] (NULL: not). */
+/* Residual of a level: its mean goes to mean[n], or becomes the right-hand side of the level below,
+ * and zero u there (NULL: not); Σ residual² is added to norm[GRAV_NORM] (NULL: not). */
 struct mg_down_args {
     struct mg_dev_level g;
-    double (*below_u)[8], (*below_rhs)[8];
+    double (*below_u)[8], (*below_rhs)[8], *mean;
     int64_t *norm;
+};
+
+/* g.rhs from the means of the level above, of own octs and of the halo. */
+struct mg_restrict_args {
+    struct mg_dev_level g;
+    const double *mean;
 };
 
 /* fine.u += interpolated g.u */
@@ -140,6 +146,6 @@ struct gas_mass_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel mg_half, mg_down, mg_up, mg_low, phi_guess, phi_beyond, phi_source,
-    phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
+extern const struct dev_kernel mg_half, mg_down, mg_restrict, mg_up, mg_low, phi_guess, phi_beyond,
+    phi_source, phi_force, phi_energy, gas_moments, gas_deposit, gas_density, gas_mass;
 #endif

@@ -4,7 +4,7 @@
  * alone, and no launch is needed to clear them. */
 #include "gravdev/dev_priv.h"
 
-static struct mg_dev_level view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
+struct mg_dev_level mg_dev_view(const struct mg_dev *g, const struct mirror *x, double (*rhs)[8],
                                 int k)
 {
     const struct mg_dev_own *o = &g->lev[k];
@@ -13,6 +13,8 @@ static struct mg_dev_level view(const struct mg_dev *g, const struct mirror *x, 
     bool top = k == g->top;
     return (struct mg_dev_level){
         .n = o->n,
+        .nhalo = o->nhalo,
+        .halo = o->halo,
         .dx2 = dx * dx,
         .inv_dx2 = n * n,
         .nbr = o->nbr ? (const lidx(*)[6])o->nbr : (const lidx(*)[6])lv->nbr,
@@ -33,15 +35,14 @@ static void sweeps(const struct mirror *x, const struct mg_dev_level *g, bool sa
                    &(struct mg_half_args){*g, half % 2 == 0, safe});
 }
 
-/* below: NULL where only the norm is wanted. */
-static void down(const struct mirror *x, const struct mg_dev_level *g,
-                 const struct mg_dev_level *below, int64_t *norm)
+void mg_dev_down(const struct mirror *x, const struct mg_dev_level *g,
+                 const struct mg_dev_level *below, double *mean, int64_t *norm)
 {
     enum { BLOCKS = 8 }; /* of a processor at the same time: each adds its norm once */
     int64_t blocks = dev_blocks(8 * (int64_t)g->n), most = BLOCKS * (int64_t)dev_processors(x->dev);
     dev_launch(
         x->stream, &mg_down, norm && blocks > most ? most : blocks,
-        &(struct mg_down_args){*g, below ? below->u : NULL, below ? below->rhs : NULL, norm});
+        &(struct mg_down_args){*g, below ? below->u : NULL, below ? below->rhs : NULL, mean, norm});
 }
 
 /* One launch for the levels from the bottom to `top`. */
@@ -49,7 +50,7 @@ static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*r
                       bool safe, int64_t *const norm[2])
 {
     struct mg_low_args a = {.n = top - g->bottom + 1, .safe = safe, .norm = {norm[0], norm[1]}};
-    for (int k = 0; k < a.n; k++) a.lev[k] = view(g, x, rhs, g->bottom + k);
+    for (int k = 0; k < a.n; k++) a.lev[k] = mg_dev_view(g, x, rhs, g->bottom + k);
     dev_launch(x->stream, &mg_low, 1, &a);
 }
 
@@ -71,7 +72,7 @@ void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[
         low_cycle(g, x, rhs, g->top, safe, norm);
         return;
     }
-    for (int k = g->bottom; k <= g->top; k++) lev[k] = view(g, x, rhs, k);
+    for (int k = g->bottom; k <= g->top; k++) lev[k] = mg_dev_view(g, x, rhs, k);
     for (int k = g->top; k > last; k--) {
         if (k == g->bottom && k < g->top) {
             sweeps(x, &lev[k], safe, MG_BOTTOM_SWEEPS);
@@ -79,7 +80,8 @@ void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[
         }
         sweeps(x, &lev[k], safe, MG_SWEEPS);
         if (k > g->bottom || norm[0])
-            down(x, &lev[k], k > g->bottom ? &lev[k - 1] : NULL, k == g->top ? norm[0] : NULL);
+            mg_dev_down(x, &lev[k], k > g->bottom ? &lev[k - 1] : NULL, NULL,
+                        k == g->top ? norm[0] : NULL);
     }
     if (last >= g->bottom) low_cycle(g, x, rhs, last, safe, (int64_t *const[2]){NULL, NULL});
     for (int k = last >= g->bottom ? last + 1 : g->bottom + 1; k <= g->top; k++) {
@@ -88,5 +90,5 @@ void mg_dev_cycle(const struct mg_dev *g, const struct mirror *x, double (*rhs)[
         sweeps(x, &lev[k], safe, MG_SWEEPS);
     }
     if (g->top == g->bottom) sweeps(x, &lev[g->top], safe, MG_SWEEPS);
-    down(x, &lev[g->top], NULL, norm[1]);
+    mg_dev_down(x, &lev[g->top], NULL, NULL, norm[1]);
 }

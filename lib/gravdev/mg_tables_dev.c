@@ -5,16 +5,6 @@
 #include "gravdev/dev_priv.h"
 #include "gravdev/mg_tables.h"
 
-void mg_dev_drop(struct mg_dev *g, struct dev *d)
-{
-    for (int k = 0; k < LEVEL_MAX + 2; k++) {
-        struct mg_dev_own *o = &g->lev[k];
-        void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube, o->up, o->u, o->rhs};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_free(d, all[i]);
-    }
-    *g = (struct mg_dev){0};
-}
-
 /* ---- what is under way ---- */
 
 /* Of a level, until the tables are made. */
@@ -211,24 +201,26 @@ static enum err build(struct draft *t, int l)
     return OK;
 }
 
-static bool same(const struct mg_dev *g, const struct mesh *m, int l)
+bool mg_dev_has(const struct mg_dev *g, const struct mesh *m, int l)
 {
     bool all = g->known;
     for (int k = 1; k <= l; k++) all &= g->octs[k] == m->lev[k].octs;
     return all;
 }
 
-enum err mg_dev_need(struct mg_dev *g, struct mirror *x, const struct mesh *m, int l)
+enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l)
 {
+    struct mg_dev *g = &d->mg[l];
+    struct mirror *x = d->mirror;
     struct draft t = {.g = g, .x = x, .m = m};
     for (int k = 1; k <= l; k++) TRY(mirror_links(x, m, k));
-    if (same(g, m, l)) return OK;
+    if (mg_dev_has(g, m, l)) return OK;
     TRY(dev_wait(x->stream));
-    mg_dev_drop(g, x->dev);
+    mg_dev_drop(d, g);
     enum err err = build(&t, l), end = dev_wait(x->stream);
     draft_drop(&t);
     if (err == OK) err = end;
-    if (err != OK) mg_dev_drop(g, x->dev);
+    if (err != OK) mg_dev_drop(d, g);
     for (int k = 1; k <= l; k++) g->octs[k] = m->lev[k].octs;
     g->known = err == OK;
     return err;

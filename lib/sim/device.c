@@ -46,7 +46,6 @@ static enum err gas_begin(struct sim *s)
         return OK;
     }
     TRY(hydro_dev_new(&d->gas, d->mirror));
-    TRY(ghost_dev_new(&d->ghosts, d->dev, d->stream));
     terms_begin(s);
     d->on |= GPU_HYDRO;
     log_info(" gpu_hydro: the gas runs on %s", dev_name(d->dev));
@@ -62,7 +61,7 @@ static enum err gravity_begin(struct sim *s)
         log_info(" gpu_poisson: %s has no kernel: gravity runs on the CPU", lacks);
         return OK;
     }
-    TRY(grav_dev_new(&d->grav, d->mirror));
+    TRY(grav_dev_new(&d->grav, d->mirror, d->ghosts, &s->comm));
     d->on |= GPU_POISSON;
     log_info(" gpu_poisson: gravity runs on %s", dev_name(d->dev));
     return OK;
@@ -101,6 +100,7 @@ static enum err device_begin(struct sim *s)
     d->mirror = mem_zero(sizeof *d->mirror, "device");
     TRY(mirror_init(d->mirror, d->dev, d->stream));
     if (s->check.ghosts) d->mirror->spoils = &s->mesh;
+    TRY(ghost_dev_new(&d->ghosts, d->dev, d->stream));
     if (wants_gas(s)) TRY(gas_begin(s));
     if (wants_gravity(s)) TRY(gravity_begin(s));
     return wants_parts(s) ? parts_begin(s) : OK;

@@ -186,6 +186,7 @@ struct sim_device {
     struct grav_dev *grav;   /* with GPU_POISSON */
     struct part_dev *parts;  /* with GPU_PARTS */
     struct ghost_dev *ghosts;
+    bool asked;                     /* all ranks know whether this solve is on devices */
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
     /* for the report: coarse steps, and those without a new level; in these, bytes of the fields of

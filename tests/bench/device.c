@@ -197,19 +197,21 @@ static void gas(struct bench *x, int levelmin, int levelmax)
 
 /* ---- the potential ---- */
 
+static const struct comm alone = {.size = 1};
+
 static struct grav_report solve(struct bench *x, struct grav_dev *g, struct grav_par *p, int l,
                                 double mean)
 {
-    static const struct comm alone = {.size = 1};
     static const double com[3] = {0};
     struct grav_report rep;
     struct mesh *m = &x->mesh;
+    bool done;
     if (!g) {
         rep = grav_solve(m, &alone, l, 1, mean, 0, 1, com, p);
         grav_force(m, &alone, l, 0, 1, 1, com, p);
         return rep;
     }
-    fail_if(grav_dev_solve(g, m, l, 1, mean, 0, 1, com, p, &rep));
+    fail_if(grav_dev_solve(g, m, l, 1, mean, 0, 1, com, p, &rep, &done));
     fail_if(grav_dev_force(g, m, l, 0, 1, com));
     fail_if(dev_wait(x->stream));
     return rep;
@@ -234,7 +236,7 @@ static void poisson(struct bench *x, int l)
     if (x->dev) {
         x->stream = dev_stream_new(x->dev);
         fail_if(mirror_init(&x->mirror, x->dev, x->stream));
-        fail_if(grav_dev_new(&g, &x->mirror));
+        fail_if(grav_dev_new(&g, &x->mirror, NULL, &alone));
         fail_if(mirror_need(&x->mirror, m, l, FLD_RHO, 1, PLACE_DEVICE));
         fail_if(dev_wait(x->stream));
     }

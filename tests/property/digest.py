@@ -204,6 +204,7 @@ riemann='hllc'
 /
 &POISSON_PARAMS
 epsilon=1d-5
+mg_shared_octs=64
 /
 &REFINE_PARAMS
 m_refine=2.0,2.0,0.4

@@ -97,7 +97,7 @@ static bool device_open(struct device *d, uint64_t seed, size_t most)
         .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
     d->stream = dev_stream_new(d->dev);
     return mirror_init(&d->mirror, d->dev, d->stream) == OK &&
-           grav_dev_new(&d->grav, &d->mirror) == OK;
+           grav_dev_new(&d->grav, &d->mirror, NULL, &alone) == OK;
 }
 
 static void device_close(struct device *d)
@@ -112,9 +112,11 @@ static struct grav_report solve(struct device *d, struct mesh *m, int l, double 
                                 struct grav_par *p)
 {
     struct grav_report rep;
+    bool done;
     if (!d) return grav_solve(m, &alone, l, 2.5, rho_tot, tfrac, MASS, COM, p);
     CHECK(!grav_dev_lacks(m, l, 1, p));
-    CHECK(grav_dev_solve(d->grav, m, l, 2.5, rho_tot, tfrac, MASS, COM, p, &rep) == OK);
+    CHECK(grav_dev_solve(d->grav, m, l, 2.5, rho_tot, tfrac, MASS, COM, p, &rep, &done) == OK);
+    CHECK(done);
     return rep;
 }
 
