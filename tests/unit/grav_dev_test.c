@@ -354,12 +354,13 @@ static void test_limits(void)
     struct grav_par p = {.epsilon = 1e-5, .cg_levelmin = NEVER, .fft_levelmin = NEVER};
     struct grav_report rep;
     int fits = 0, not = 0;
+    bool done;
     build(&m, &s);
     for (size_t most = 30000; !fits && most < 100000000; most = most * 5 / 4) {
         struct device d;
         if (device_open(&d, 0, most))
-            fits = grav_dev_solve(d.grav, &m, s.base + 1, 2.5, rho_tot, 0, MASS, COM, &p, &rep) ==
-                   OK;
+            fits = grav_dev_solve(d.grav, &m, s.base + 1, 2.5, rho_tot, 0, MASS, COM, &p, &rep,
+                                  &done) == OK;
         not += !fits;
         device_close(&d);
     }
@@ -376,13 +377,14 @@ static void test_copies(void)
     struct grav_par p = {.epsilon = 1e-5, .cg_levelmin = NEVER, .fft_levelmin = NEVER};
     struct grav_report rep = {0};
     int64_t put = 0, got = 0, rho;
+    bool done;
     build(&m, &s);
     rho = (int64_t)sizeof(double[8]) * m.lev[4].nown;
     CHECK(device_open(&d, 1, 0));
     for (int k = 0; k < 2; k++) {
         mirror_wrote(&d.mirror, 4, FLD_RHO, 1, PLACE_HOST);
         struct dev_count before = dev_counts(d.dev);
-        CHECK(grav_dev_solve(d.grav, &m, 4, 2.5, rho_tot, 0, MASS, COM, &p, &rep) == OK);
+        CHECK(grav_dev_solve(d.grav, &m, 4, 2.5, rho_tot, 0, MASS, COM, &p, &rep, &done) == OK);
         CHECK(grav_dev_force(d.grav, &m, 4, 0, MASS, COM) == OK);
         put = dev_counts(d.dev).put - before.put;
         got = dev_counts(d.dev).got - before.got;
