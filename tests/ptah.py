@@ -134,8 +134,12 @@ def mpirun(ranks):
 RUNS_ON = 'PTAH_RUNS_ON'  # the gpu_device of all runs of simulate (tests/run --device)
 # Why a part of a run may stay on the CPU then.
 NO_KERNEL = {
-    'gpu_hydro': ["riemann='exact' has", 'difmag has'],
-    'gpu_poisson': ['a run on several ranks has', 'gravity_type > 0 has',
+    'gpu_hydro': ["riemann='exact' has", 'difmag has',
+                  # source terms, beside which the gas runs there
+                  'stars has', 'stellar ejecta has', 'debris has', 'momentum has',
+                  'supernovae has', 'nothing has', 'cooling has', 'a temperature floor with',
+                  'this method of cooling has', 'self_shielding has'],
+    'gpu_poisson': ['gravity_type > 0 has',
                     'the conjugate gradient of cg_levelmin has',
                     'the Fourier transform of use_fftw has'],
     'gpu_particles': []}
