@@ -62,22 +62,17 @@ static void exchange(struct grav_dev *d, const struct cargo *k)
 
 /* ---- the hierarchy ---- */
 
-/* A copy there of an array of n elements; NULL of NULL. */
-static enum err put(struct grav_dev *d, void *pointer, const void *from, lidx n, size_t size)
+static enum err room(struct grav_dev *d, void **pointer, lidx n, size_t size)
 {
-    void *p;
-    if (!from) return OK;
-    TRY(dev_new(d->dev, &p, (size_t)n * size + 1, "multigrid"));
-    *(void **)pointer = p;
-    dev_put(d->stream, p, from, (size_t)n * size);
-    return OK;
+    return dev_new(d->dev, pointer, (size_t)n * size + 1, "multigrid");
 }
 
-static enum err room(struct grav_dev *d, void *pointer, lidx n, size_t size)
+/* A copy there of an array of n elements; NULL of NULL. */
+static enum err put(struct grav_dev *d, void **pointer, const void *from, lidx n, size_t size)
 {
-    void *p;
-    TRY(dev_new(d->dev, &p, (size_t)n * size + 1, "multigrid"));
-    *(void **)pointer = p;
+    if (!from) return OK;
+    TRY(room(d, pointer, n, size));
+    dev_put(d->stream, *pointer, from, (size_t)n * size);
     return OK;
 }
 
