@@ -155,30 +155,23 @@ static uint64_t here(bool evil, double dt)
 }
 
 struct there {
-    struct dev *dev;
-    struct dev_stream *stream;
-    struct mirror mirror;
+    struct test_mirror on;
     struct cooldev *cooling;
 };
 
 static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_t most)
 {
-    char why[DEV_WHY];
-    *t = (struct there){
-        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
-    t->stream = dev_stream_new(t->dev);
-    TRY(mirror_init(&t->mirror, t->dev, t->stream));
-    t->mirror.spoils = m;
-    t->cooling = cooldev_new(&t->mirror);
+    t->cooling = NULL;
+    TRY(test_mirror_open(&t->on, m, seed, most));
+    t->cooling = cooldev_new(&t->on.mirror);
     return OK;
 }
 
 static void there_close(struct there *t)
 {
-    dev_stream_free(&t->stream);
+    CHECK(dev_wait(t->on.stream) == OK);
     cooldev_free(&t->cooling);
-    mirror_fini(&t->mirror);
-    dev_close(&t->dev);
+    CHECK(test_mirror_close(&t->on) == 0);
 }
 
 /* The parts of another table are not those of this one. */
@@ -188,7 +181,7 @@ static void other_table_first(struct there *t, struct mesh *m, bool evil)
     struct term_run r = run_of(m, TOP, 0);
     r.cooldev = t->cooling;
     CHECK(term_cooling.there(&r) == OK);
-    CHECK(mirror_home(&t->mirror, m, true) == OK);
+    CHECK(mirror_home(&t->on.mirror, m, true) == OK);
     fill(m, evil);
     cool_set(rates, 1);
 }
@@ -207,7 +200,7 @@ static uint64_t there(bool evil, double dt, uint64_t seed)
         r.cooldev = t.cooling;
         CHECK(term_cooling.there(&r) == OK, "%s", err_message());
     }
-    CHECK(mirror_home(&t.mirror, &m, true) == OK);
+    CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
     uint64_t h = digest(&m);
     there_close(&t);
     mesh_fini(&m);
@@ -294,13 +287,13 @@ static void test_copies(void)
     struct term_run r = run_of(&m, TOP, 1e10);
     r.cooldev = t.cooling;
     CHECK(term_cooling.there(&r) == OK);
-    struct dev_count first = dev_counts(t.dev);
+    struct dev_count first = dev_counts(t.on.dev);
     r.cooldev = t.cooling;
     CHECK(term_cooling.there(&r) == OK);
-    struct dev_count now = dev_counts(t.dev);
+    struct dev_count now = dev_counts(t.on.dev);
     CHECK(now.put == first.put && now.got - first.got < 20000, "%lld to it, %lld back",
           (long long)(now.put - first.put), (long long)(now.got - first.got));
-    CHECK(mirror_home(&t.mirror, &m, true) == OK);
+    CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
     there_close(&t);
     mesh_fini(&m);
 }
@@ -319,7 +312,7 @@ static void test_limits(void)
             struct term_run r = run_of(&m, TOP, 1e13);
             r.cooldev = t.cooling;
             fits = term_cooling.there(&r) == OK;
-            CHECK(mirror_home(&t.mirror, &m, true) == OK);
+            CHECK(mirror_home(&t.on.mirror, &m, true) == OK);
             fails += !fits;
             CHECK(fits || digest(&m) == before, "%zu bytes", most);
         }

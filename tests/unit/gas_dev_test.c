@@ -115,35 +115,28 @@ static void fill(struct mesh *m, const struct hydro_par *p, void (*state)(struct
 
 /* The gas of a mesh on an emulated device. */
 struct there {
-    struct dev *dev;
-    struct dev_stream *stream;
-    struct mirror mirror;
+    struct test_mirror on;
     struct hydro_dev *gas;
 };
 
 static enum err there_open(struct there *t, struct mesh *m, uint64_t seed, size_t most)
 {
-    char why[DEV_WHY];
-    *t = (struct there){
-        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
-    t->stream = dev_stream_new(t->dev);
-    TRY(mirror_init(&t->mirror, t->dev, t->stream));
-    t->mirror.spoils = m;
-    return hydro_dev_new(&t->gas, &t->mirror);
+    t->gas = NULL;
+    TRY(test_mirror_open(&t->on, m, seed, most));
+    return hydro_dev_new(&t->gas, &t->on.mirror);
 }
 
 static void there_close(struct there *t)
 {
-    dev_stream_free(&t->stream);
+    CHECK(dev_wait(t->on.stream) == OK);
     hydro_dev_free(&t->gas);
-    mirror_fini(&t->mirror);
-    dev_close(&t->dev);
+    CHECK(test_mirror_close(&t->on) == 0);
 }
 
 /* Everything at the host, which will change it. */
 static void home(struct there *t, struct mesh *m)
 {
-    CHECK(mirror_home(&t->mirror, m, true) == OK);
+    CHECK(mirror_home(&t->on.mirror, m, true) == OK);
 }
 
 static void step_here(struct mesh *m, int l, double dt, const struct hydro_par *p)
@@ -173,7 +166,7 @@ static void step_there(struct there *t, struct mesh *m, int l, double dt, const 
     } else
         CHECK(hydro_dev_update(t->gas, m, l, dt, 0.1, p) == OK, "%s", err_message());
     if (finer) {
-        CHECK(mirror_forget(&t->mirror, l + 1, FLD_EDGE, 1) == OK);
+        CHECK(mirror_forget(&t->on.mirror, l + 1, FLD_EDGE, 1) == OK);
         hydro_edge_end(m, l + 1);
         CHECK(hydro_dev_restrict(t->gas, m, l, p) == OK);
     }
@@ -403,13 +396,13 @@ static void test_copies(void)
     CHECK(there_open(&t, &m, 1, 0) == OK);
     int64_t gas = (int64_t)sizeof(double[8]) * 5 * m.lev[BASE].nown;
     CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
-    struct dev_count first = dev_counts(t.dev);
+    struct dev_count first = dev_counts(t.on.dev);
     CHECK(first.got < 100 && first.put > gas, "%lld bytes back", (long long)first.got);
     for (int k = 0; k < 2; k++) CHECK(hydro_dev_update(t.gas, &m, BASE, 1e-3, 0, &p) == OK);
-    struct dev_count now = dev_counts(t.dev);
+    struct dev_count now = dev_counts(t.on.dev);
     CHECK(now.got == first.got && now.put == first.put);
     home(&t, &m);
-    CHECK(dev_counts(t.dev).got == now.got + gas);
+    CHECK(dev_counts(t.on.dev).got == now.got + gas);
     there_close(&t);
     mesh_fini(&m);
 }

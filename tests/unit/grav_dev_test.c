@@ -84,28 +84,22 @@ static uint64_t digest(const struct mesh *m)
 /* ---- runs ---- */
 
 struct device {
-    struct dev *dev;
-    struct dev_stream *stream;
-    struct mirror mirror;
+    struct test_mirror on;
     struct grav_dev *grav;
 };
 
 static bool device_open(struct device *d, uint64_t seed, size_t most)
 {
-    char why[DEV_WHY];
-    *d = (struct device){
-        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
-    d->stream = dev_stream_new(d->dev);
-    return mirror_init(&d->mirror, d->dev, d->stream) == OK &&
-           grav_dev_new(&d->grav, &d->mirror, NULL, &alone) == OK;
+    d->grav = NULL;
+    return test_mirror_open(&d->on, NULL, seed, most) == OK &&
+           grav_dev_new(&d->grav, &d->on.mirror, NULL, &alone) == OK;
 }
 
 static void device_close(struct device *d)
 {
-    dev_stream_free(&d->stream); /* waits */
+    CHECK(dev_wait(d->on.stream) == OK);
     grav_dev_free(&d->grav);
-    mirror_fini(&d->mirror);
-    dev_close(&d->dev);
+    CHECK(test_mirror_close(&d->on) == 0);
 }
 
 static struct grav_report solve(struct device *d, struct mesh *m, int l, double tfrac,
@@ -145,7 +139,7 @@ static void shrink(struct device *d, struct mesh *m)
     okey *key = mem_new(sizeof *key * (size_t)lv->nown + 1, "test");
     for (lidx i = 0; i < lv->nown; i++)
         if ((lv->key[i] >> 3) % 5 != 1) key[n++] = lv->key[i];
-    if (d) CHECK(mirror_home(&d->mirror, m, true) == OK);
+    if (d) CHECK(mirror_home(&d->on.mirror, m, true) == OK);
     CHECK(n > 0 && (n < lv->nown || lv->level == m->levelmin));
     if (lv->level > m->levelmin) {
         mesh_replace(m, lv->level, n, key, 0, NULL, NULL);
@@ -182,7 +176,7 @@ static uint64_t run(const struct setting *s, const uint64_t *seed)
         for (int l = s->base; l <= s->top; l++)
             force(seed ? &d : NULL, &m, l, l > s->base ? s->tfrac * pass : 0, &p);
     }
-    if (seed) CHECK(mirror_home(&d.mirror, &m, false) == OK);
+    if (seed) CHECK(mirror_home(&d.on.mirror, &m, false) == OK);
     h ^= digest(&m);
     if (seed) device_close(&d);
     mesh_fini(&m);
@@ -327,7 +321,7 @@ static uint64_t density(const struct setting *s, const uint64_t *seed)
         digest_add(&h, m.lev[l].dense, (size_t)m.lev[l].nown);
         FREE(com[l]);
     }
-    if (seed) CHECK(mirror_home(&d.mirror, &m, false) == OK);
+    if (seed) CHECK(mirror_home(&d.on.mirror, &m, false) == OK);
     for (int l = s->base; l <= s->top; l++)
         digest_add(&h, m.lev[l].fld[FLD_RHO], 8 * (size_t)m.lev[l].nown);
     if (seed) device_close(&d);
@@ -382,12 +376,12 @@ static void test_copies(void)
     rho = (int64_t)sizeof(double[8]) * m.lev[4].nown;
     CHECK(device_open(&d, 1, 0));
     for (int k = 0; k < 2; k++) {
-        mirror_wrote(&d.mirror, 4, FLD_RHO, 1, PLACE_HOST);
-        struct dev_count before = dev_counts(d.dev);
+        mirror_wrote(&d.on.mirror, 4, FLD_RHO, 1, PLACE_HOST);
+        struct dev_count before = dev_counts(d.on.dev);
         CHECK(grav_dev_solve(d.grav, &m, 4, 2.5, rho_tot, 0, MASS, COM, &p, &rep, &done) == OK);
         CHECK(grav_dev_force(d.grav, &m, 4, 0, MASS, COM) == OK);
-        put = dev_counts(d.dev).put - before.put;
-        got = dev_counts(d.dev).got - before.got;
+        put = dev_counts(d.on.dev).put - before.put;
+        got = dev_counts(d.on.dev).got - before.got;
     }
     CHECK(put == rho, "%lld bytes", (long long)(put - rho));
     CHECK(got == rep.cycles * 2 * (int64_t)sizeof(struct sum), "%lld bytes", (long long)got);

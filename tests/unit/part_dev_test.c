@@ -113,41 +113,33 @@ struct there {
     size_t first;  /* in use before there were particles */
     bool full;     /* it was too small */
     int64_t moved; /* bytes, by part_dev_enter and part_dev_hand_down */
-    struct dev *dev;
-    struct dev_stream *stream;
-    struct mirror mirror;
+    struct test_mirror on;
     struct part_dev *parts;
 };
 
 static void there_begin(struct there *t, struct world *w, uint64_t seed, size_t most)
 {
-    char why[DEV_WHY];
-    bool ok = true;
     *t = (struct there){.most = most};
-    t->dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why);
-    t->stream = dev_stream_new(t->dev);
-    ok &= mirror_init(&t->mirror, t->dev, t->stream) == OK;
+    bool ok = test_mirror_open(&t->on, NULL, seed, most) == OK;
     for (int l = 1; l <= w->m.levelmax; l++)
-        ok &= mirror_need(&t->mirror, &w->m, l, FLD_FX, 3, PLACE_DEVICE) == OK;
-    ok &= part_dev_new(&t->parts, &t->mirror) == OK;
-    t->first = dev_bytes(t->dev);
+        ok &= mirror_need(&t->on.mirror, &w->m, l, FLD_FX, 3, PLACE_DEVICE) == OK;
+    ok &= part_dev_new(&t->parts, &t->on.mirror) == OK;
+    t->first = dev_bytes(t->on.dev);
     wrong += !ok;
 }
 
 static void there_end(struct there *t)
 {
-    wrong += dev_wait(t->stream) != OK;
+    wrong += dev_wait(t->on.stream) != OK;
     part_dev_free(&t->parts);
-    mirror_fini(&t->mirror);
-    dev_stream_free(&t->stream);
-    dev_close(&t->dev);
+    wrong += test_mirror_close(&t->on) != 0;
 }
 
 /* ---- steps ---- */
 
 static int64_t crossed(const struct there *t)
 {
-    const struct dev_count c = dev_counts(t->dev);
+    const struct dev_count c = dev_counts(t->on.dev);
     return c.put + c.got;
 }
 
@@ -277,7 +269,7 @@ static struct use run(struct world *w, const struct setting *s, const uint64_t *
         step_both(w, seed ? &t : NULL, LMIN, s->dt > 0 ? s->dt : 1, k);
     }
     if (!seed) return (struct use){0, 0};
-    const struct use use = {t.first, dev_bytes(t.dev)};
+    const struct use use = {t.first, dev_bytes(t.on.dev)};
     if (s->dt > 0) wrong += t.moved > bytes_of(&w->p) / 10 + 1024;
     wrong += part_dev_need(t.parts, &w->p, PLACE_HOST) != OK;
     there_end(&t);

@@ -20,14 +20,13 @@
 #include "hydro/hydro.h"
 #include "hydro/hydro_dev.h"
 #include "oct/find_kern.h"
+#include "test_device.h"
 
 enum { LMIN = 3, LMAX = 6, TURNS = 3, SEEDS = 20, NVAR = 6 };
 
 struct world {
     struct mesh m;
-    struct dev *dev; /* NULL: all is on the host */
-    struct dev_stream *stream;
-    struct mirror mirror;
+    struct test_mirror on; /* on.dev NULL: all is on the host */
     struct ghost_dev *ghost;
     struct hydro_dev *gas;
     struct hydro_dev_prolong prolong;
@@ -76,7 +75,7 @@ static void change_flagged(struct world *w, int l)
     struct adapt_changes here = adapt_count(m, l), all = here;
     comm_add_i64(&comm, &all.created, 2);
     adapt_change(m, &comm, dom, l, here, all,
-                 &(struct adapt_values){hydro_prolong, &par, w->dev ? &w->adapt : NULL});
+                 &(struct adapt_values){hydro_prolong, &par, w->on.dev ? &w->adapt : NULL});
 }
 
 static void change(struct world *w, int l, int turn)
@@ -127,44 +126,38 @@ static void fill(struct mesh *m, int turn)
 static void world_open(struct world *w, bool device, uint64_t seed, size_t most)
 {
     const bool periodic[6] = {false};
-    char why[DEV_WHY];
-    *w = (struct world){.dev = NULL};
+    *w = (struct world){.on.dev = NULL};
     mesh_init(&w->m, LMIN, LMAX, NVAR, true, true, 1, periodic);
     adapt_build(&w->m, &comm, dom);
     if (!device) return;
-    w->dev = dev_open(&(struct dev_how){.kind = "host", .seed = seed, .most = most}, why);
-    w->stream = dev_stream_new(w->dev);
-    CHECK(mirror_init(&w->mirror, w->dev, w->stream) == OK);
-    CHECK(ghost_dev_new(&w->ghost, w->dev, w->stream) == OK);
-    CHECK(hydro_dev_new(&w->gas, &w->mirror) == OK);
-    w->mirror.spoils = &w->m;
+    CHECK(test_mirror_open(&w->on, &w->m, seed, most) == OK);
+    CHECK(ghost_dev_new(&w->ghost, w->on.dev, w->on.stream) == OK);
+    CHECK(hydro_dev_new(&w->gas, &w->on.mirror) == OK);
     w->prolong = (struct hydro_dev_prolong){w->gas, &par};
     w->adapt = (struct adapt_dev){
-        .mirror = &w->mirror, .ghost = w->ghost, .gas = {hydro_dev_prolong, &w->prolong}};
+        .mirror = &w->on.mirror, .ghost = w->ghost, .gas = {hydro_dev_prolong, &w->prolong}};
 }
 
 static void world_close(struct world *w)
 {
-    dev_stream_free(&w->stream);
+    if (w->on.dev) CHECK(dev_wait(w->on.stream) == OK);
     hydro_dev_free(&w->gas);
     ghost_dev_free(&w->ghost);
-    if (w->dev) mirror_fini(&w->mirror);
-    CHECK(!w->dev || dev_bytes(w->dev) == 0, "%zu bytes", w->dev ? dev_bytes(w->dev) : 0);
-    dev_close(&w->dev);
+    CHECK(test_mirror_close(&w->on) == 0);
     mesh_fini(&w->m);
 }
 
 /* Fields to places, by the digits of `how`: 0 host, 1 device, 2 both. The gas has one. */
 static void place(struct world *w, int how)
 {
-    for (int f = 0; w->dev && f <= FLD_U; f++, how /= 3) {
+    for (int f = 0; w->on.dev && f <= FLD_U; f++, how /= 3) {
         int n = f == FLD_U ? NVAR : 1;
         for (int l = 1; l <= LMAX && how % 3 > 0; l++) {
-            if (mirror_need(&w->mirror, &w->m, l, f, n, PLACE_DEVICE) != OK) return;
-            if (how % 3 == 1) mirror_wrote(&w->mirror, l, f, n, PLACE_DEVICE);
+            if (mirror_need(&w->on.mirror, &w->m, l, f, n, PLACE_DEVICE) != OK) return;
+            if (how % 3 == 1) mirror_wrote(&w->on.mirror, l, f, n, PLACE_DEVICE);
         }
     }
-    if (w->dev) CHECK(dev_wait(w->stream) == OK);
+    if (w->on.dev) CHECK(dev_wait(w->on.stream) == OK);
 }
 
 /* ---- comparisons ---- */
@@ -172,18 +165,18 @@ static void place(struct world *w, int how)
 static void fetch(struct world *w, void *pointer, const void *there, size_t bytes)
 {
     void *to = mem_new(bytes + 1, "test");
-    if (bytes > 0) dev_get(w->stream, to, there, bytes);
-    CHECK(dev_wait(w->stream) == OK);
+    if (bytes > 0) dev_get(w->on.stream, to, there, bytes);
+    CHECK(dev_wait(w->on.stream) == OK);
     *(void **)pointer = to;
 }
 
 /* Links there, if they are current, are those here. */
 static void compare_links(struct world *w, int l)
 {
-    const struct level *lv = &w->m.lev[l], *im = &w->mirror.image->lev[l];
+    const struct level *lv = &w->m.lev[l], *im = &w->on.mirror.image->lev[l];
     size_t n = (size_t)lv->noct;
-    if (!w->dev || !w->mirror.linked[l] || w->mirror.octs[l] != lv->octs ||
-        w->mirror.links[l] != lv->links)
+    if (!w->on.dev || !w->on.mirror.linked[l] || w->on.mirror.octs[l] != lv->octs ||
+        w->on.mirror.links[l] != lv->links)
         return;
     struct level x = {.noct = lv->noct, .hash = im->hash};
     fetch(w, &x.key, im->key, n * sizeof *lv->key);
@@ -208,7 +201,7 @@ static void compare_links(struct world *w, int l)
 static void compare(struct world *w, const struct world *right, const char *what, uint64_t seed)
 {
     for (int l = 1; l <= LMAX; l++) compare_links(w, l);
-    if (w->dev) CHECK(mirror_home(&w->mirror, &w->m, false) == OK);
+    if (w->on.dev) CHECK(mirror_home(&w->on.mirror, &w->m, false) == OK);
     for (int l = 1; l <= LMAX; l++) {
         const struct level *a = &w->m.lev[l], *b = &right->m.lev[l];
         CHECK(a->noct == b->noct && a->nown == b->nown);
@@ -229,9 +222,9 @@ static void run(const char *what, bool device, uint64_t seed, int how, size_t mo
     for (int turn = 0; turn < TURNS; turn++) {
         fill(&w.m, turn);
         fill(&right.m, turn);
-        if (w.dev)
+        if (w.on.dev)
             for (int l = 1; l <= LMAX; l++)
-                mirror_wrote(&w.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
+                mirror_wrote(&w.on.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
         place(&w, how);
         refine(&w, turn);
         refine(&right, turn);
@@ -264,7 +257,7 @@ static void test_first(void)
         compare(&w, &right, "first octs", 4);
         fill(&w.m, (int)cells);
         fill(&right.m, (int)cells);
-        for (int l = 1; l <= LMAX; l++) mirror_wrote(&w.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
+        for (int l = 1; l <= LMAX; l++) mirror_wrote(&w.on.mirror, l, 0, MIRROR_FIELDS, PLACE_HOST);
         place(&w, 1093);
     }
     world_close(&w);
@@ -298,10 +291,10 @@ static void test_copies(void)
     ghost_fill_flags(&comm, &w.m, LMIN + 1);
     struct adapt_changes here = adapt_count(&w.m, LMIN + 1), all = here;
     comm_add_i64(&comm, &all.created, 2);
-    struct dev_count before = dev_counts(w.dev);
+    struct dev_count before = dev_counts(w.on.dev);
     adapt_change(&w.m, &comm, dom, LMIN + 1, here, all,
                  &(struct adapt_values){hydro_prolong, &par, &w.adapt});
-    struct dev_count now = dev_counts(w.dev);
+    struct dev_count now = dev_counts(w.on.dev);
     for (int l = LMIN; l <= LMIN + 2; l++)
         bytes += (double)mesh_oct_bytes(NVAR, true) * w.m.lev[l].noct;
     double share = (double)(now.put - before.put + now.got - before.got) / bytes;

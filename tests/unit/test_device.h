@@ -2,8 +2,42 @@
 #pragma once
 #include <stdlib.h>
 
+#include "oct/mirror.h"
+
 static inline const char *test_device(void)
 {
     const char *kind = getenv("PTAH_TEST_DEVICE");
     return kind ? kind : "host";
+}
+
+/* A device with a mirror of a mesh. */
+struct test_mirror {
+    struct dev *dev;
+    struct dev_stream *stream;
+    struct mirror mirror;
+};
+
+/* most: bytes of its memory, 0: no limit. m: its copies that are not the newest become NaN; NULL:
+ * they stay. Also after an error test_mirror_close is to be called. */
+static inline enum err test_mirror_open(struct test_mirror *t, struct mesh *m, uint64_t seed,
+                                        size_t most)
+{
+    char why[DEV_WHY];
+    *t = (struct test_mirror){
+        .dev = dev_open(&(struct dev_how){.kind = test_device(), .seed = seed, .most = most}, why)};
+    if (!t->dev) FAIL(ERR_LIMIT, "%s", why);
+    t->stream = dev_stream_new(t->dev);
+    enum err err = mirror_init(&t->mirror, t->dev, t->stream);
+    t->mirror.spoils = m;
+    return err;
+}
+
+/* What was made on the stream is to be freed first, after dev_wait. Bytes that were not. */
+static inline size_t test_mirror_close(struct test_mirror *t)
+{
+    dev_stream_free(&t->stream); /* waits */
+    mirror_fini(&t->mirror);
+    size_t left = t->dev ? dev_bytes(t->dev) : 0;
+    dev_close(&t->dev);
+    return left;
 }
