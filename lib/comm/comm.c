@@ -46,12 +46,27 @@ static bool launched(void)
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
-    *c = (struct comm){.rank = 0, .size = 1};
+    *c = (struct comm){.rank = 0, .size = 1, .node_size = 1};
     MPI_Initialized(&started);
     if (!started && !launched()) return;
     if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+    comm_nodes(c);
+}
+
+void comm_nodes(struct comm *c)
+{
+    const char *ranks = getenv("PTAH_NODE_RANKS");
+    long each = ranks ? strtol(ranks, NULL, 10) : 0;
+    MPI_Comm machine, node;
+    if (c->size == 1) return;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &machine);
+    MPI_Comm_split(machine, each > 0 ? c->rank / (int)each : 0, c->rank, &node);
+    MPI_Comm_free(&machine);
+    MPI_Comm_rank(node, &c->node_rank);
+    MPI_Comm_size(node, &c->node_size);
+    c->node = MPI_Comm_c2f(node);
 }
 
 void comm_fini(void)
@@ -61,20 +76,9 @@ void comm_fini(void)
     if (started) MPI_Finalize();
 }
 
-static int ranks_here(const struct comm *c)
-{
-    MPI_Comm node;
-    int n = 1;
-    if (c->size == 1) return 1;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &n);
-    MPI_Comm_free(&node);
-    return n;
-}
-
 int comm_share_threads(const struct comm *c)
 {
-    int here = ranks_here(c), most = omp_get_max_threads();
+    int here = c->node_size, most = omp_get_max_threads();
     if (!getenv("OMP_NUM_THREADS")) omp_set_num_threads(most > here ? most / here : 1);
     return omp_get_max_threads();
 }

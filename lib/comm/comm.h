@@ -15,14 +15,19 @@ struct comm_share;
 
 struct comm {
     int rank, size;
+    int node_rank, node_size; /* of the ranks of this node, by comm_init */
+    int node; /* handle of their communicator, as Fortran has it; not if size is 1 */
     struct comm_share *share; /* windows of the ranks of this node (comm/share.h); NULL: none */
     struct comm_tuner *tuner; /* chooses transports (comm/tuner.h); NULL: point to point */
 };
 
 /* Starts MPI if the environment shows that a launcher (mpirun, srun, …) started more than one
- * process, or if PTAH_MPI is set. (collective) */
+ * process, or if PTAH_MPI is set. PTAH_NODE_RANKS=N in the environment makes nodes of N consecutive
+ * ranks, for tests. (collective) */
 void comm_init(int *argc, char ***argv, struct comm *c);
 void comm_fini(void); /* (collective) */
+/* Divides the ranks into nodes anew, for tests that change PTAH_NODE_RANKS. (collective) */
+void comm_nodes(struct comm *c);
 /* Without OMP_NUM_THREADS the ranks of a node divide its processors among their threads. Returns
  * the number of threads. (collective) */
 int comm_share_threads(const struct comm *c);

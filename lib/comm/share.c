@@ -5,7 +5,6 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -44,27 +43,6 @@ struct comm_share {
 };
 
 /* ---- set-up ---- */
-
-static MPI_Comm node_new(const struct comm *c)
-{
-    const char *ranks = getenv("PTAH_NODE_RANKS");
-    long each = ranks ? strtol(ranks, NULL, 10) : 0;
-    MPI_Comm machine, node;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &machine);
-    MPI_Comm_split(machine, each > 0 ? c->rank / (int)each : 0, c->rank, &node);
-    MPI_Comm_free(&machine);
-    return node;
-}
-
-int comm_node_rank(const struct comm *c)
-{
-    int me = 0;
-    if (c->size == 1) return me;
-    MPI_Comm node = node_new(c);
-    MPI_Comm_rank(node, &me);
-    MPI_Comm_free(&node);
-    return me;
-}
 
 static int64_t nanoseconds(void)
 {
@@ -109,11 +87,9 @@ static void window_open(struct comm_share *s, int i)
 struct comm_share *comm_share_new(const struct comm *c)
 {
     if (c->size == 1) return NULL;
-    MPI_Comm node = node_new(c);
+    const MPI_Comm node = MPI_Comm_f2c(c->node);
     struct comm_share *s = mem_new(sizeof *s, "exchange");
-    *s = (struct comm_share){.span = comm_share_most};
-    MPI_Comm_size(node, &s->n);
-    MPI_Comm_rank(node, &s->me);
+    *s = (struct comm_share){.n = c->node_size, .me = c->node_rank, .span = comm_share_most};
     s->owner = mem_zero(sizeof *s->owner * (size_t)s->n, "exchange");
     s->window = mem_zero(sizeof *s->window * (size_t)s->n, "exchange");
     s->held = FIRST;
@@ -126,7 +102,6 @@ struct comm_share *comm_share_new(const struct comm *c)
         all &= s->window[i] != NULL;
     }
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, node);
-    MPI_Comm_free(&node);
     if (!all) comm_share_free(&s);
     return s;
 }

@@ -14,12 +14,9 @@
 #include "comm/comm.h"
 
 /* The windows of this node. NULL: the rank is alone on its node, or the system refuses one of them
- * (all ranks of the node agree on that). PTAH_NODE_RANKS=N in the environment makes nodes of N
- * consecutive ranks, for tests. Owner: comm_share_free, which is local; other ranks may still read.
- * (collective) */
+ * (all ranks of the node agree on that). Owner: comm_share_free, which is local; other ranks may
+ * still read. (collective) */
 struct comm_share *comm_share_new(const struct comm *c);
-/* The number of this rank among those of its node. (collective) */
-int comm_node_rank(const struct comm *c);
 void comm_share_free(struct comm_share **s);
 /* Returns the pages behind the last block that is still to be read; s may be NULL. Local. */
 void comm_share_trim(struct comm_share *s);

@@ -26,6 +26,7 @@ struct dev_how {
     const char *kind; /* one of those above; "auto" (or NULL): that of the build */
     int rank;         /* of this process on its node: ranks take devices in turn */
     uint64_t seed;    /* host: of its orders; 0: everything in the order of its issue */
+    int devices;      /* host: of a node; 0: one */
     size_t most;      /* host: bytes of memory; 0: no limit */
     bool timed;       /* each launch is measured: dev_time */
 };

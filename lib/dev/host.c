@@ -7,7 +7,6 @@
  * of a block shuffled in each phase (kernel.h), all from a seed: a race, a missing barrier or event
  * changes results from seed to seed. Memory that threads share begins as NaN. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -48,14 +47,6 @@ struct host_dev {
     struct dev_clock *clock;
 };
 
-/* PTAH_DEVICES=N in the environment: a node has N of them. */
-static int host_count(void)
-{
-    const char *text = getenv("PTAH_DEVICES");
-    long n = text ? strtol(text, NULL, 10) : 1;
-    return n > 0 && n < 1000 ? (int)n : 1;
-}
-
 static void *host_open(const struct dev_how *how, struct dev_clock *c, char name[DEV_NAME],
                        char why[DEV_WHY])
 {
@@ -63,7 +54,7 @@ static void *host_open(const struct dev_how *how, struct dev_clock *c, char name
     d->memory = host_memory_new(how->most);
     d->seed = d->random = how->seed;
     d->clock = c;
-    int n = host_count();
+    int n = how->devices > 0 ? how->devices : 1;
     snprintf(name, DEV_NAME, "emulated device %d of %d", how->rank % n, n);
     return d;
 }

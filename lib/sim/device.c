@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "comm/share.h"
+#include "base/opt.h"
 #include "phys/term.h"
 #include "sim/phase.h"
 
@@ -76,14 +76,28 @@ static enum err parts_begin(struct sim *s)
     return OK;
 }
 
+/* A number that the environment may hold, for tests. */
+static enum err environment(const char *name, int *n)
+{
+    enum { MOST = 1000000000 };
+    const char *text = getenv(name);
+    if (text && !opt_int(text, 1, MOST, n))
+        FAIL(ERR_PARAM, "the environment's %s='%s': a whole number from 1 to %d is expected", name,
+             text, MOST);
+    return OK;
+}
+
 static enum err device_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
     char why[DEV_WHY];
-    const char *most = getenv("PTAH_DEVICE_KB");
+    int devices = 1, kb = 0;
+    TRY(environment("PTAH_DEVICES", &devices));
+    TRY(environment("PTAH_DEVICE_KB", &kb));
     struct dev_how how = {.kind = s->par->run.gpu_device,
-                          .most = most ? 1024 * strtoul(most, NULL, 10) : 0,
-                          .rank = comm_node_rank(&s->comm),
+                          .devices = devices,
+                          .most = (size_t)1024 * (size_t)kb,
+                          .rank = s->comm.node_rank,
                           .seed = s->par->run.gpu_seed ? (uint64_t)s->par->run.gpu_seed +
                                                              ((uint64_t)s->comm.rank << 32)
                                                        : 0};

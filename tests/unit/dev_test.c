@@ -376,13 +376,12 @@ static void test_turns(void)
     char why[DEV_WHY] = "", name[64];
     for (int devices = 1; devices <= 2; devices++)
         for (int rank = 0; rank < 3; rank++) {
-            setenv("PTAH_DEVICES", devices == 1 ? "1" : "2", 1);
-            struct dev *d = dev_open(&(struct dev_how){.kind = "host", .rank = rank}, why);
+            struct dev_how how = {.kind = "host", .devices = devices, .rank = rank};
+            struct dev *d = dev_open(&how, why);
             snprintf(name, sizeof name, "emulated device %d of %d", rank % devices, devices);
             CHECK(strcmp(dev_name(d), name) == 0, "%s", dev_name(d));
             dev_close(&d);
         }
-    unsetenv("PTAH_DEVICES");
 }
 
 int main(void)

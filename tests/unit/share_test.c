@@ -166,10 +166,11 @@ static void test_nodes(void)
 {
     size_t least = comm_share_least;
     setenv("PTAH_NODE_RANKS", "2", 1);
+    comm_nodes(&c);
     c.share = comm_share_new(&c);
     bool alone = c.rank == c.size - 1 && c.size % 2;
     CHECK(alone == (c.share == NULL), "rank %d", c.rank);
-    CHECK(comm_node_rank(&c) == c.rank % 2, "rank %d", c.rank);
+    CHECK(c.node_rank == c.rank % 2, "rank %d", c.rank);
     for (int r = 0; r < c.size; r++)
         CHECK(comm_share_near(c.share, r) == (!alone && r / 2 == c.rank / 2), "rank %d", r);
     comm_share_least = 1;
@@ -177,8 +178,10 @@ static void test_nodes(void)
     comm_share_least = least;
     comm_share_free(&c.share);
     setenv("PTAH_NODE_RANKS", "1", 1);
+    comm_nodes(&c);
     CHECK(comm_share_new(&c) == NULL, "nodes of one");
     unsetenv("PTAH_NODE_RANKS");
+    comm_nodes(&c);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,48 @@
+"""Numbers that the environment holds for a device, which are none.
+
+    environment.py
+
+PTAH_DEVICES and PTAH_DEVICE_KB that are no whole numbers from 1: one sentence that names the
+variable and its text, and exit status 2, also where only one rank has it.
+
+A one-line fault it catches: strtol without a look at where it ended.
+"""
+# test: tier=quick ranks=2
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import ptah  # noqa: E402
+import stop  # noqa: E402
+
+SETTINGS = ['run_params/nstepmax=1', 'run_params/gpu_hydro=.true.',
+            "run_params/gpu_device='host'"]
+
+
+def run(ranks, name, text, only=''):
+    """With the variable on all ranks, or on one of Open MPI's."""
+    with open('run.nml', 'w') as f:
+        f.write(stop.ENDLESS)
+    command = '[ "${OMPI_COMM_WORLD_RANK:-0}" = "${ONLY:-${OMPI_COMM_WORLD_RANK:-0}}" ] || ' \
+              'unset %s; exec "$0" "$@"' % name
+    argv = ptah.mpirun(ranks) + ['sh', '-c', command, ptah.program('simulate'), '-o',
+                                 'out_' + name, 'run.nml', *SETTINGS]
+    return ptah.Run(argv, '.', {name: text, 'ONLY': only})
+
+
+def main():
+    v = ptah.Verdict()
+    for name in ('PTAH_DEVICES', 'PTAH_DEVICE_KB'):
+        for text in ('0', 'abc', '', '-1', '2x', '1.5', '99999999999999999999'):
+            r = run(1, name, text)
+            said = [s for s in r.err.splitlines() if s.startswith('simulate:')]
+            v.same('%s=%r: status, sentences' % (name, text),
+                   (r.status, len(said), "%s='%s'" % (name, text) in ''.join(said)), (2, 1, True))
+        r = run(2, name, '0', only='1')
+        v.same('%s=0 on rank 1: status' % name, (r.status, name in r.err), (2, True))
+        v.same('%s=100000: status' % name, run(1, name, '100000').status, 0)
+    v.end()
+
+
+if __name__ == '__main__':
+    main()
