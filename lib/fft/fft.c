@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "fft/fixed.h"
 
 enum { BLOCK = 8 }; /* a tile of a transpose: rows and columns */
 
@@ -33,6 +34,7 @@ struct fft_lines {
     struct line y, z;
     double complex *a, *b;
     fftw_plan forward[2], backward[2]; /* real ↔ complex · complex */
+    struct fft_fixed *fixed;           /* instead of these; NULL: none */
 };
 
 /* out[o*to_o + col*to_c + row] = in[o*from_o + row*from_r + col] */
@@ -109,7 +111,7 @@ static void plans_make(struct fft_lines *l, int n)
     for (int i = 0; i < 2; i++) BUG_ON(!l->forward[i] || !l->backward[i]);
 }
 
-struct fft *fft_new(const struct comm *c, int n)
+static struct fft *division_new(const struct comm *c, int n)
 {
     BUG_ON(n < 1 || n > FFT_SIZE_MAX);
     struct fft *f = mem_zero(sizeof *f, "fft plan");
@@ -130,9 +132,22 @@ struct fft *fft_new(const struct comm *c, int n)
     f->kcount[2] = n;
     f->pitch = 2 * pad(nkx);
     f->kpitch = pad(n);
+    return f;
+}
+
+struct fft *fft_new(const struct comm *c, int n)
+{
+    struct fft *f = division_new(c, n);
     fft_begin(f);
-    plans_make(l, n);
+    plans_make(f->lines, n);
     fft_end(f);
+    return f;
+}
+
+struct fft *fft_new_fixed(const struct comm *c, int n)
+{
+    struct fft *f = division_new(c, n);
+    f->lines->fixed = fft_fixed_new(n);
     return f;
 }
 
@@ -163,10 +178,11 @@ void fft_free(struct fft **fp)
     struct fft *f = *fp;
     if (!f) return;
     struct fft_lines *l = f->lines;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !l->fixed; i++) {
         fftw_destroy_plan(l->forward[i]);
         fftw_destroy_plan(l->backward[i]);
     }
+    fft_fixed_free(&l->fixed);
     FREE(l->y.rank);
     FREE(l->z.rank);
     fft_end(f);
@@ -267,11 +283,36 @@ static void turn(const struct line *l, const struct comm *c, const struct turn *
 
 /* ---- transforms ---- */
 
-static void lines_complex(fftw_plan plan, double complex *a, size_t pitch, int64_t n)
+static void lines_complex(const struct fft_lines *l, bool back, double complex *a, size_t pitch,
+                          int64_t n)
 {
+    if (l->fixed) {
+        fft_fixed_complex(l->fixed, back, a, pitch, n);
+        return;
+    }
+    fftw_plan plan = back ? l->backward[1] : l->forward[1];
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++)
         fftw_execute_dft(plan, a + (size_t)i * pitch, a + (size_t)i * pitch);
+}
+
+static void lines_real(struct fft *f, bool back)
+{
+    const struct fft_lines *l = f->lines;
+    size_t row = f->pitch / 2;
+    int64_t n = (int64_t)f->count[1] * f->count[2];
+    if (l->fixed) {
+        fft_fixed_real(l->fixed, back, l->a, row, n);
+        return;
+    }
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        if (back)
+            fftw_execute_dft_c2r(l->backward[0], l->a + (size_t)i * row,
+                                 f->r + (size_t)i * f->pitch);
+        else
+            fftw_execute_dft_r2c(l->forward[0], f->r + (size_t)i * f->pitch,
+                                 l->a + (size_t)i * row);
 }
 
 void fft_forward(struct fft *f)
@@ -279,9 +320,7 @@ void fft_forward(struct fft *f)
     struct fft_lines *l = f->lines;
     size_t row = f->pitch / 2, col = f->kpitch;
     int ny = f->count[1], nz = f->count[2], nkx = f->kcount[0], nky = f->kcount[1];
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < (int64_t)ny * nz; i++)
-        fftw_execute_dft_r2c(l->forward[0], f->r + (size_t)i * f->pitch, l->a + (size_t)i * row);
+    lines_real(f, false);
     turn(&l->y, l->c,
          &(struct turn){.nout = nz,
                         .nrow = ny,
@@ -290,7 +329,7 @@ void fft_forward(struct fft *f)
                         .to_o = (size_t)nkx * col,
                         .to_c = col},
          l->y.real, l->y.wave, l->a, l->b);
-    lines_complex(l->forward[1], l->b, col, (int64_t)nz * nkx);
+    lines_complex(l, false, l->b, col, (int64_t)nz * nkx);
     turn(&l->z, l->c,
          &(struct turn){.nout = nkx,
                         .nrow = nz,
@@ -299,7 +338,7 @@ void fft_forward(struct fft *f)
                         .to_o = (size_t)nky * col,
                         .to_c = col},
          l->z.real, l->z.wave, l->b, l->a);
-    lines_complex(l->forward[1], l->a, col, (int64_t)nkx * nky);
+    lines_complex(l, false, l->a, col, (int64_t)nkx * nky);
 }
 
 void fft_backward(struct fft *f)
@@ -307,7 +346,7 @@ void fft_backward(struct fft *f)
     struct fft_lines *l = f->lines;
     size_t row = f->pitch / 2, col = f->kpitch;
     int ny = f->count[1], nz = f->count[2], nkx = f->kcount[0], nky = f->kcount[1];
-    lines_complex(l->backward[1], l->a, col, (int64_t)nkx * nky);
+    lines_complex(l, true, l->a, col, (int64_t)nkx * nky);
     turn(&l->z, l->c,
          &(struct turn){.nout = nkx,
                         .nrow = nky,
@@ -316,7 +355,7 @@ void fft_backward(struct fft *f)
                         .to_o = col,
                         .to_c = (size_t)nkx * col},
          l->z.wave, l->z.real, l->a, l->b);
-    lines_complex(l->backward[1], l->b, col, (int64_t)nz * nkx);
+    lines_complex(l, true, l->b, col, (int64_t)nz * nkx);
     turn(&l->y, l->c,
          &(struct turn){.nout = nz,
                         .nrow = nkx,
@@ -325,7 +364,5 @@ void fft_backward(struct fft *f)
                         .to_o = (size_t)ny * row,
                         .to_c = row},
          l->y.wave, l->y.real, l->b, l->a);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < (int64_t)ny * nz; i++)
-        fftw_execute_dft_c2r(l->backward[0], l->a + (size_t)i * row, f->r + (size_t)i * f->pitch);
+    lines_real(f, true);
 }

@@ -1,9 +1,9 @@
 /* fft: real Fourier transforms of a periodic cube of n³ points, distributed over all ranks.
  *
- * One-dimensional transforms of FFTW, one plan per direction for all lines of a length, with our
- * own transposes between them: the bits of the result do not depend on the number of ranks or
- * threads. The cube is divided into pencils: in real space a rank has complete rows along x, in
- * Fourier space complete rows along kz. With up to n/4 ranks the pencils are slabs.
+ * One-dimensional transforms of FFTW, one plan per direction for all lines of a length, or our own
+ * (fixed.h), with our own transposes between them: the bits of the result do not depend on the
+ * number of ranks or threads. The cube is divided into pencils: in real space a rank has complete
+ * rows along x, in Fourier space complete rows along kz. With up to n/4 ranks pencils are slabs.
  *
  * Transforms are unnormalised: forward is Σ f(x) exp(−2πi k·x/n) for kx = 0..n/2, backward after
  * forward gives n³ f. */
@@ -35,6 +35,8 @@ struct fft {
 
 /* Even n: blocks begin at even points, so that an oct lies in one of them. (collective) */
 struct fft *fft_new(const struct comm *c, int n);
+/* The same with the lines of fixed.h: n = 2^k, k > 0. (collective) */
+struct fft *fft_new_fixed(const struct comm *c, int n);
 void fft_free(struct fft **f);
 /* r and k exist from begin to end; their memory is some 16 bytes a point. Local. */
 void fft_begin(struct fft *f);

@@ -61,10 +61,10 @@ static okey *sort_octs(struct fourier *f, const struct level *lv)
     return sorted;
 }
 
-static struct fourier *plan_new(const struct level *lv, const struct comm *c)
+static struct fourier *plan_new(const struct level *lv, const struct comm *c, bool fixed)
 {
     struct fourier *f = mem_zero(sizeof *f, "fft exchange");
-    f->fft = fft_new(c, 1 << lv->level);
+    f->fft = fixed ? fft_new_fixed(c, 1 << lv->level) : fft_new(c, 1 << lv->level);
     f->level = lv->level;
     f->nown = lv->nown;
     f->key = mem_new(sizeof *f->key * (size_t)lv->nown + 1, "fft exchange");
@@ -300,7 +300,7 @@ void fourier_solve(struct fourier **fp, struct mesh *m, const struct comm *c, in
 {
     struct level *lv = &m->lev[l];
     if (*fp && !still_valid(*fp, lv, c)) fourier_free(fp);
-    if (!*fp) *fp = plan_new(lv, c);
+    if (!*fp) *fp = plan_new(lv, c, g->fixed);
     struct fourier *f = *fp;
     struct fft *t = f->fft;
     fft_begin(t);

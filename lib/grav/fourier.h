@@ -22,6 +22,7 @@ struct fourier_green {
     /* the source times 1 + this; wave in units of 2π/box; NULL: 0 */
     double (*response)(const void *ctx, double wave);
     const void *ctx;
+    bool fixed; /* lines as devices transform them (fft/fixed.h); the same in all solves */
 };
 
 /* FLD_PHI of own octs of level l from FLD_RHO: ∇²φ = fourpi (ρ − ρ_tot), lengths in units of the

@@ -292,11 +292,16 @@ static bool complete(int l, int64_t octs)
     return octs == (int64_t)1 << 3 * (l - 1);
 }
 
+struct fourier_green grav_green(const struct grav_par *p)
+{
+    return (struct fourier_green){
+        .kind = p->green, .response = p->response, .ctx = p->response_ctx, .fixed = p->fft_fixed};
+}
+
 static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fourpi,
                           double rho_tot, struct grav_par *p)
 {
-    struct fourier_green green = {
-        .kind = p->green, .response = p->response, .ctx = p->response_ctx};
+    struct fourier_green green = grav_green(p);
     fourier_solve(&p->fourier, m, c, l, fourpi, rho_tot, &green);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
     if (p->verbose) log_info("   ==> Level=%5d Fourier transform", l);

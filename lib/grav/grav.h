@@ -19,6 +19,7 @@ struct grav_par {
     int mg_shared_octs;
     int fft_levelmin; /* complete levels of a periodic box from this one on in Fourier space */
     enum green green; /* with this Green function */
+    bool fft_fixed;   /* and the transform that devices have too, fft/fixed.h; else FFTW's */
     /* Of what the mesh does not hold: the source times 1 + response(wave), wave in units of 2π/box;
      * NULL: none. Fourier only. */
     double (*response)(const void *ctx, double wave);
@@ -53,6 +54,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
                               double rho_tot, double tfrac, double mass, const double com[3],
                               struct grav_par *p);
 
+struct fourier_green grav_green(const struct grav_par *p); /* of its solves in Fourier space */
 void grav_fini(struct grav_par *p);
 
 /* FX..FZ of level l from PHI (5-point gradient), own and ghosts valid on return. gravity_type > 0:

@@ -274,12 +274,15 @@ enum err sim_setup(struct sim *s)
                                 .cg_levelmin = p->poisson.cg_levelmin,
                                 .mg_shared_octs = p->poisson.mg_shared_octs,
                                 .fft_levelmin = fft_levelmin(p),
+                                .fft_fixed = p->run.gpu_fft,
                                 .boxlen = p->run.cosmo ? 1.0 : p->amr.boxlen,
                                 .unit_l = p->units.units_length,
                                 .unit_d = p->units.units_density,
                                 .unit_t = p->units.units_time,
                                 .verbose = log_verbosity() >= 1};
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
+    if (p->run.gpu_fft && !p->run.use_fftw)
+        log_info(" gpu_fft: no effect without use_fftw: no level is solved in Fourier space");
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));
     for (int l = 1; l <= p->amr.levelmax; l++) {

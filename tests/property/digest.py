@@ -6,7 +6,7 @@ sizes, or where the domains are.
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels) or finer (particles on a base mesh of eight cells each);
                                 VARIANTS: few, tiles, ghosts, transports, windows, device, devices,
-                                full or all
+                                full, fft or all
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
@@ -15,6 +15,8 @@ so.
 
 full: the emulated device has memory for the first levels only: the log says so, and the run goes on
 on the CPU.
+
+fft: with gpu_fft, on ranks and threads without a device, and with one.
 
 devices: as device, on 1, 2 and 3 ranks of a node that has one or two devices.
 
@@ -37,6 +39,8 @@ exchange old, a loop order that follows the particles' arrival.
 # test: cosmo device tier=check timeout=240 ranks=3
 # test: collapse device tier=check timeout=240 ranks=3
 # test: dark device tier=check timeout=120 ranks=3
+# test: dark fft tier=check timeout=240 ranks=3
+# test: cosmo fft tier=check timeout=300 ranks=3
 # test: cool device tier=check timeout=240 ranks=3
 # test: sedov full tier=check timeout=240 ranks=2
 # test: sedov ghosts tier=quick timeout=60 ranks=3
@@ -246,6 +250,9 @@ VARIANTS = {
 VARIANTS['device'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed)
     for ranks, seed in ((1, 0), (1, 1), (2, 2), (3, 3))]
+VARIANTS['fft'] = VARIANTS['device'][:1] + [
+    (1, 2, 'ksection', 0, 0), (2, 2, 'hilbert', 2, 0), (3, 1, 'ksection', 2, 0)
+] + VARIANTS['device'][1:]
 # ranks: kB of memory
 FULL = {1: '7000', 2: '5000'}
 VARIANTS['full'] = [v for v in VARIANTS['device'] if len(v) < 8 or (v[7] and v[0] in FULL)]
@@ -285,6 +292,7 @@ def run_variant(case, variant, which):
                      'run_params/gpu_seed=%d' % seed]
     if seed:
         settings += ['run_params/check_ghosts=.true.']
+    settings += ['run_params/gpu_fft=.true.'] if which == 'fft' else []
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]

@@ -1,6 +1,8 @@
-/* fft: laws of the transform on any number of ranks. Catches, among others: a block exchanged with
- * the wrong part of an axis, and lines whose bits depend on where they stand in memory. test:
- * mpi=1,2,3,5,8 */
+/* fft: laws of the transform on any number of ranks, with the lines of FFTW and with our own, which
+ * agree to round-off. Catches, among others: a block exchanged with the wrong part of an axis, and
+ * lines whose bits depend on where they stand in memory.
+ *
+ * test: mpi=1,2,3,5,8 */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +12,12 @@
 #include "fft/fft.h"
 
 static struct comm comm;
+static bool fixed; /* lines of our own */
+
+static struct fft *make(const struct comm *c, int n)
+{
+    return fixed ? fft_new_fixed(c, n) : fft_new(c, n);
+}
 
 static double value(int n, int x, int y, int z)
 {
@@ -49,7 +57,7 @@ static double complex brute(int n, int kx, int ky, int kz)
 
 static void test_brute(int n)
 {
-    struct fft *f = fft_new(&comm, n);
+    struct fft *f = make(&comm, n);
     fft_begin(f);
     fill(f);
     fft_forward(f);
@@ -68,7 +76,7 @@ static void test_brute(int n)
 static void test_alone(int n)
 {
     struct comm self = {.size = 1};
-    struct fft *f = fft_new(&comm, n), *g = fft_new(&self, n);
+    struct fft *f = make(&comm, n), *g = make(&self, n);
     fft_begin(f);
     fill(f);
     fft_begin(g);
@@ -101,7 +109,7 @@ static void test_alone(int n)
 /* Each row is somebody's, and fft_rank knows whose. */
 static void test_owners(int n)
 {
-    struct fft *f = fft_new(&comm, n);
+    struct fft *f = make(&comm, n);
     int64_t rows = (int64_t)f->count[1] * f->count[2], waves = (int64_t)f->kcount[0] * f->kcount[1],
             wrong = 0;
     comm_add_i64(&comm, &rows, 1);
@@ -116,6 +124,29 @@ static void test_owners(int n)
     fft_free(&f);
 }
 
+/* Both ways. Waves are sums of n³ random numbers of size 1/2. */
+static void test_fftw(int n)
+{
+    struct fft *f = fft_new_fixed(&comm, n), *g = fft_new(&comm, n);
+    double worst = 0, back = 0, ulp = 0x1p-52, log_n = log2(n);
+    fft_begin(f), fft_begin(g);
+    fill(f), fill(g);
+    fft_forward(f), fft_forward(g);
+    for (int i = 0; i < f->kcount[0]; i++)
+        for (int j = 0; j < f->kcount[1]; j++)
+            for (int k = 0; k < n; k++)
+                worst = fmax(worst, cabs(wave_at(f, i, j)[k] - wave_at(g, i, j)[k]));
+    fft_backward(f), fft_backward(g);
+    for (int z = 0; z < f->count[2]; z++)
+        for (int y = 0; y < f->count[1]; y++)
+            for (int x = 0; x < n; x++)
+                back = fmax(back, fabs(real_at(f, y, z)[x] - real_at(g, y, z)[x]));
+    CHECK(worst < 3 * ulp * log_n * pow(n, 1.5), "n = %d: %g", n, worst);
+    CHECK(back < 3 * ulp * log_n * pow(n, 3), "n = %d: %g", n, back);
+    fft_free(&f);
+    fft_free(&g);
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = {1, 2, 3, 4, 6, 8, 9, 15, 16};
@@ -127,6 +158,13 @@ int main(int argc, char **argv)
     }
     test_alone(64);
     test_alone(90);
+    fixed = true;
+    for (int n = 2; n <= 64; n *= 2) {
+        test_owners(n);
+        if (n <= 16) test_brute(n);
+        test_alone(n);
+        test_fftw(n);
+    }
     int64_t bad = failed;
     comm_add_i64(&comm, &bad, 1);
     if (comm.rank == 0) printf("fft_test: %d passed, %ld failed\n", passed, (long)bad);
