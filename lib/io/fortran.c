@@ -38,10 +38,16 @@ void fort_create(struct fort_out *f, const char *path, fort_told *told, void *ct
     if (f->fd < 0) f->err = err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
 }
 
+static enum err write_now(struct fort_out *f, const void *p, size_t n, int64_t at)
+{
+    TRY(file_write_at(f->fd, f->path, p, n, at));
+    if (f->told) checksum_add(&f->sum, p, n, at);
+    return OK;
+}
+
 static void write_at(struct fort_out *f, const void *p, size_t n, int64_t at)
 {
-    if (f->err == OK) f->err = file_write_at(f->fd, f->path, p, n, at);
-    if (f->err == OK && f->told) checksum_add(&f->sum, p, n, at);
+    if (f->err == OK) f->err = write_now(f, p, n, at);
 }
 
 static void flush(struct fort_out *f)
@@ -129,32 +135,82 @@ void fort_r8(struct fort_out *f, double x)
     fort_record(f, &x, sizeof x);
 }
 
-/* Records longer than the scratch: lengths first, then each piece of each record at its place. */
-static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk,
-                            fort_fill *fill, const void *ctx)
+/* A piece of each of the records of a table, at its place in the file. */
+struct fort_piece {
+    struct fort_out *f;
+    int nrow;
+    size_t stride, bytes; /* in memory · of a piece */
+    int64_t at, step;     /* in the file: that of the first record · from record to record */
+    int64_t soon;         /* bytes before it that the disk is to begin with; -1: none */
+    char *rows;
+};
+
+static enum err write_piece(void *ctx)
 {
-    flush(f);
-    int32_t bytes = (int32_t)(n * (int64_t)elem), ends[2] = {bytes, bytes};
-    int64_t step = bytes + (int64_t)sizeof ends;
-    file_reserve(f->fd, f->at, nrow * step);
+    const struct fort_piece *p = ctx;
+    struct fort_out *f = p->f;
+    for (int r = 0; r < p->nrow; r++)
+        TRY(write_now(f, p->rows + (size_t)r * p->stride, p->bytes, p->at + r * p->step));
+    for (int r = 0; r < p->nrow && p->soon >= 0; r++)
+        file_write_soon(f->fd, p->bytes + (size_t)p->soon, p->at - p->soon + r * p->step);
+    return OK;
+}
+
+/* Lengths of all records of a table, around the space for their contents. */
+static void write_lengths(struct fort_out *f, int nrow, int32_t bytes, int64_t step)
+{
+    int32_t ends[2] = {bytes, bytes};
     for (int r = 0; r <= nrow; r++) {
         bool head = r<nrow, tail = r> 0;
         write_at(f, ends + !tail, sizeof bytes * (size_t)(head + tail),
                  f->at + r * step - (tail ? 4 : 0));
     }
-    for (int64_t i = 0, soon = 0; i < n && f->err == OK; i += chunk) {
-        int64_t k = n - i < chunk ? n - i : chunk, waits = (i + k - soon) * (int64_t)elem;
-        size_t stride = (size_t)chunk * elem + GAP;
-        fill(ctx, i, k, f->rows, stride);
-        for (int r = 0; r < nrow; r++)
-            write_at(f, f->rows + (size_t)r * stride, (size_t)k * elem,
-                     f->at + r * step + 4 + i * (int64_t)elem);
-        if (waits < SOON && i + k < n) continue;
-        for (int r = 0; r < nrow && f->err == OK; r++)
-            file_write_soon(f->fd, (size_t)waits, f->at + r * step + 4 + soon * (int64_t)elem);
-        soon = i + k;
+}
+
+/* Records longer than the scratch: lengths first, then each piece of each record at its place. If
+ * they may be written beside, one scratch is filled while the other is written. */
+static void table_in_pieces(struct fort_out *f, int nrow, size_t elem, int64_t n, int64_t chunk,
+                            fort_fill *fill, const void *ctx)
+{
+    struct fort_piece piece[2];
+    int64_t bytes = n * (int64_t)elem, step = bytes + 2 * (int64_t)sizeof(int32_t), soon = 0;
+    if (f->beside && !f->rows[1]) f->rows[1] = mem_new(ROWS, "file buffer");
+    flush(f);
+    file_reserve(f->fd, f->at, nrow * step);
+    write_lengths(f, nrow, (int32_t)bytes, step);
+    for (int64_t i = 0, k = 0; i < n && f->err == OK; i += chunk, k ^= f->beside) {
+        struct fort_piece *p = &piece[k];
+        int64_t here = n - i < chunk ? n - i : chunk, at = i * (int64_t)elem;
+        *p = (struct fort_piece){.f = f,
+                                 .nrow = nrow,
+                                 .stride = (size_t)chunk * elem + GAP,
+                                 .bytes = (size_t)here * elem,
+                                 .at = f->at + 4 + at,
+                                 .step = step,
+                                 .soon = -1,
+                                 .rows = f->rows[k]};
+        if (i + here == n || at + (int64_t)p->bytes - soon >= SOON) {
+            p->soon = at - soon;
+            soon = at + (int64_t)p->bytes;
+        }
+        fill(ctx, i, here, p->rows, p->stride);
+        f->err = f->beside ? aside_begin(&f->aside, write_piece, p) : write_piece(p);
     }
+    enum err late = aside_wait(&f->aside);
+    if (f->err == OK) f->err = late;
     f->at += nrow * step;
+}
+
+/* Elements that fit into the scratch; pieces do not begin within a batch of readers and end
+ * in another. */
+static int64_t chunk_of(int nrow, size_t elem)
+{
+    size_t gaps = (size_t)nrow * GAP;
+    BUG_ON(gaps > ROWS);
+    int64_t room = (int64_t)((ROWS - gaps) / ((size_t)nrow * elem)), even = EVEN;
+    while (even > 64 && even > room) even /= 2;
+    BUG_ON(room < even);
+    return room / even * even;
 }
 
 void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill,
@@ -162,20 +218,16 @@ void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill 
 {
     BUG_ON(n * (int64_t)elem > FORT_SUB);
     if (f->err != OK) return;
-    if (!f->rows) f->rows = mem_new(ROWS, "file buffer");
-    size_t gaps = (size_t)nrow * GAP;
-    int64_t chunk = (int64_t)((ROWS - gaps) / ((size_t)nrow * elem)),
-            even = chunk < EVEN ? 64 : EVEN;
-    chunk = chunk / even * even;
-    BUG_ON(gaps > ROWS || chunk == 0);
+    if (!f->rows[0]) f->rows[0] = mem_new(ROWS, "file buffer");
+    int64_t chunk = chunk_of(nrow, elem);
     if (n > chunk) {
         table_in_pieces(f, nrow, elem, n, chunk, fill, ctx);
         return;
     }
     /* Rows a multiple of 8 bytes apart, so that doubles are aligned. */
     size_t bytes = (size_t)n * elem, stride = (bytes + 7) & ~(size_t)7;
-    fill(ctx, 0, n, f->rows, stride);
-    for (int r = 0; r < nrow; r++) fort_record(f, f->rows + (size_t)r * stride, bytes);
+    fill(ctx, 0, n, f->rows[0], stride);
+    for (int r = 0; r < nrow; r++) fort_record(f, f->rows[0] + (size_t)r * stride, bytes);
 }
 
 enum err fort_close(struct fort_out *f)
@@ -186,8 +238,9 @@ enum err fort_close(struct fort_out *f)
     else if (f->fd >= 0)
         close(f->fd);
     if (f->err == OK && f->told) f->told(f->told_ctx, f->path, f->sum.bytes, checksum_end(&f->sum));
+    aside_fini(&f->aside);
     FREE(f->sum.part);
-    FREE(f->rows);
+    for (int k = 0; k < 2; k++) FREE(f->rows[k]);
     FREE(f->buf);
     FREE(f->path);
     f->fd = -1;

@@ -16,6 +16,7 @@
 
 #include "base/checksum.h"
 #include "base/err.h"
+#include "io/aside.h"
 
 enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
 
@@ -29,11 +30,13 @@ struct fort_out {
     int64_t at; /* where the buffer is written in the file */
     char *buf;  /* bytes that wait */
     size_t fill;
-    char *rows;   /* scratch of fort_table */
-    int64_t left; /* of the record being written */
+    char *rows[2]; /* scratch of fort_table */
+    int64_t left;  /* of the record being written */
     int64_t sub, sub_left;
     int64_t sub_max; /* FORT_SUB; smaller in tests */
     struct checksum sum;
+    bool beside; /* set after fort_create: tables are written while they are filled */
+    struct aside aside;
     fort_told *told; /* NULL: no sum is needed */
     void *told_ctx;
     bool first;

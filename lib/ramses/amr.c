@@ -15,7 +15,7 @@ static void write_block(struct fort_out *f, const struct ramses_block *b);
 enum err ramses_write_amr(const struct ramses_out *w, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path, manifest_told, w->o.list);
+    ramses_out_create(&f, w, path);
     write_head(&f, w);
     write_lists(&f, w);
     write_domains(&f, w);

@@ -144,17 +144,30 @@ static enum err pack(struct exact_out *w, size_t bytes, size_t *packed)
     return OK;
 }
 
-enum err exact_put(struct exact_out *w, int level, int n)
+/* The chunk that was cut. */
+static enum err put_chunk(void *ctx)
 {
-    size_t nvar = (size_t)w->out->o.h->nvar, bytes, packed = 0;
-    struct chunk_head h = {.level = level, .n = n};
-    exact_join(w);
-    h.crc = crc_rows_end(&w->crc);
-    h.planes = cut_planes(w, (nvar - 1) * 8, (size_t)n, &bytes);
-    if (h.planes) TRY(pack(w, bytes, &packed));
-    h.bytes = (uint32_t)packed;
+    struct exact_out *w = ctx;
+    size_t packed = 0;
+    if (w->cut) TRY(pack(w, w->cut, &packed));
+    struct chunk_head h = {.level = w->level,
+                           .n = w->n,
+                           .planes = w->planes,
+                           .bytes = (uint32_t)packed,
+                           .crc = w->crc_of_chunk};
     TRY(put(w, &h, sizeof h));
     return put(w, w->packed, packed);
+}
+
+enum err exact_put(struct exact_out *w, int level, int n)
+{
+    size_t nvar = (size_t)w->out->o.h->nvar;
+    TRY(aside_wait(&w->aside));
+    exact_join(w);
+    w->level = level, w->n = n;
+    w->crc_of_chunk = crc_rows_end(&w->crc);
+    w->planes = cut_planes(w, (nvar - 1) * 8, (size_t)n, &w->cut);
+    return aside_begin(&w->aside, put_chunk, w);
 }
 
 enum err exact_create(struct exact_out *w, const struct ramses_out *out, const char *path)
@@ -178,6 +191,9 @@ enum err exact_create(struct exact_out *w, const struct ramses_out *out, const c
 
 enum err exact_close(struct exact_out *w, enum err err)
 {
+    enum err late = aside_wait(&w->aside);
+    if (err == OK) err = late;
+    aside_fini(&w->aside);
     if (w->fd >= 0 && err == OK)
         err = file_close_synced(w->fd, w->path);
     else if (w->fd >= 0)

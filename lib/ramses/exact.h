@@ -9,6 +9,7 @@
 #pragma once
 #include "base/checksum.h"
 #include "ckpt/gas.h"
+#include "io/aside.h"
 #include "ramses/crc.h"
 #include "ramses/out.h"
 
@@ -28,8 +29,12 @@ struct exact_out {
     uint64_t *any;              /* [parts] the bits that differ somewhere */
     unsigned char *low, *large; /* the last bytes; tiles in which others differ */
     uint64_t *word;             /* the differences in these */
+    /* The last chunk, which is packed and written while the next is computed. */
+    struct aside aside;
+    int level, n;
+    uint32_t planes, crc_of_chunk;
     unsigned char *plane, *packed;
-    size_t room; /* bytes in packed */
+    size_t cut, room; /* bytes in plane; room in packed */
 };
 
 MUST_USE enum err exact_create(struct exact_out *x, const struct ramses_out *out, const char *path);

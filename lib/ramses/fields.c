@@ -194,7 +194,7 @@ static void write_blocks(struct fort_out *f, const struct ramses_out *w, int nva
 enum err ramses_write_hydro(const struct ramses_out *w, const char *path, struct exact_out *x)
 {
     struct fort_out f;
-    fort_create(&f, path, manifest_told, w->o.list);
+    ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
     fort_i4(&f, w->o.h->nvar);
     fort_i4(&f, 3);
@@ -208,7 +208,7 @@ enum err ramses_write_hydro(const struct ramses_out *w, const char *path, struct
 enum err ramses_write_grav(const struct ramses_out *w, const char *path)
 {
     struct fort_out f;
-    fort_create(&f, path, manifest_told, w->o.list);
+    ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
     fort_i4(&f, 4 - grav_first(w));
     fort_i4(&f, w->o.nlevel);
@@ -272,7 +272,7 @@ enum err ramses_write_part(const struct ramses_out *w, const char *path)
     struct fort_out f;
     struct stars_formed formed = out_formed(&w->o);
     double *chunk = mem_new(sizeof *chunk * CHUNK, "checkpoint");
-    fort_create(&f, path, manifest_told, w->o.list);
+    ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
     fort_i4(&f, w->o.h->ndim);
     if (w->o.npart > INT32_MAX && f.err == OK)

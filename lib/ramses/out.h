@@ -8,7 +8,7 @@
 
 /* the longest first */
 enum ramses_file { RAMSES_GAS, RAMSES_AMR, RAMSES_GRAV, RAMSES_PART, RAMSES_FILES };
-enum { RAMSES_FILE_BYTES = 13 << 20 };
+enum { RAMSES_FILE_BYTES = 13 << 20 }; /* of a file that is rewritten */
 
 struct ramses_block;
 struct exact_out;
@@ -71,6 +71,13 @@ const struct boundary_rule *ramses_block_rule(const struct ramses_block *b, int3
                                               int32_t *end);
 MUST_USE enum err ramses_lines_of(const struct ramses_block *b, bool grav, int64_t first, int n,
                                   struct ramses_lines *out);
+/* A file of this rank. Those of a mesh are written while they are computed. */
+static inline void ramses_out_create(struct fort_out *f, const struct ramses_out *w,
+                                     const char *path)
+{
+    fort_create(f, path, manifest_told, w->o.list);
+    f->beside = !w->values;
+}
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 
 /* Each of these writes one file of this rank under o.tmp. */

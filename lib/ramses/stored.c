@@ -109,7 +109,7 @@ enum err ramses_write_stored(const struct ramses_out *w, const char *path, bool 
     int first, nvar = ramses_stored_fields(w, grav, &first);
     for (int v = 0; v < nvar; v++) role[v] = role_of(w->o.stored[first + v].name);
     if (grav) first -= w->o.nhydro;
-    fort_create(&f, path, manifest_told, w->o.list);
+    ramses_out_create(&f, w, path);
     fort_i4(&f, w->o.c->size);
     fort_i4(&f, nvar);
     if (!grav) fort_i4(&f, w->o.h->ndim);

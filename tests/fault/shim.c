@@ -28,7 +28,7 @@
 enum { FDS = 4096, NOTHING, FAIL_IT, HALF, HALF_KILL };
 
 static bool ours[FDS];
-static long calls;
+static _Atomic long calls; /* of all threads */
 
 static const char *get(const char *name)
 {
@@ -62,7 +62,7 @@ static void log_call(const char *what, const char *path)
     int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
     ssize_t (*real_write)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
     if (!*log) return;
-    int n = snprintf(line, sizeof line, "%ld %s %s\n", calls, what, path),
+    int n = snprintf(line, sizeof line, "%ld %s %s\n", (long)calls, what, path),
         fd = real_open(log, O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (fd < 0 || real_write(fd, line, (size_t)n) != n) abort();
     int (*real_close)(int) = dlsym(RTLD_NEXT, "close");
@@ -79,9 +79,9 @@ static int fate(const char *what, const char *path)
     const char *kind = get("FAULT_KIND");
     bool write = strcmp(what, "write") == 0, last = *get("FAULT_LAST") == '1';
     long at = strtol(get("FAULT_AT"), NULL, 10);
-    calls++;
+    long this = ++calls;
     log_call(what, path);
-    if (at == 0 || (last ? calls < at : calls != at)) return NOTHING;
+    if (at == 0 || (last ? this < at : this != at)) return NOTHING;
     if (strcmp(kind, "kill") == 0) kill(getpid(), SIGKILL);
     if (strcmp(kind, "tear") == 0) return HALF_KILL;
     if (strcmp(kind, "short") == 0) return write ? HALF : NOTHING;

@@ -426,14 +426,16 @@ static void fill_count(const void *ctx, int64_t first, int64_t n, char *rows, si
             ((double *)(rows + (size_t)r * stride))[i] = (double)(r * 100000 + first + i);
 }
 
-/* Catches: a piece at the wrong place when records are longer than the scratch. */
-static void test_table(void)
+/* Catches: a piece at the wrong place when records are longer than the scratch; a scratch that is
+ * filled again before it is written. */
+static void test_table(bool beside)
 {
     static double back[50000];
     struct fort_out f;
     struct fort_in in;
     bool ok = true;
     fort_create(&f, "table", NULL, NULL);
+    f.beside = beside;
     fort_i4(&f, 1);
     fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
     fort_table(&f, 100, sizeof(double), 3, fill_count, NULL);
@@ -448,6 +450,31 @@ static void test_table(void)
     ok = ok && fort_skip(&in, "2", 1) == OK && fort_at_end(&in) == OK;
     check_on(&alone, ok, "tables in one piece and in many");
     fort_shut(&in);
+}
+
+static enum err fail_fourth(void *ctx)
+{
+    int64_t *done = ctx;
+    usleep(1000);
+    if (++*done == 4) FAIL(ERR_FILE, "the fourth of them");
+    return OK;
+}
+
+/* Catches: an error beside that is lost; a job begun before the one before has ended, or after an
+ * error. */
+static void test_aside(void)
+{
+    struct aside a = {0};
+    int64_t done = 0;
+    bool ok = aside_wait(&a) == OK;
+    for (int k = 0; k < 7; k++) {
+        enum err err = aside_begin(&a, fail_fourth, &done);
+        ok = ok && err == (k < 4 ? OK : ERR_FILE);
+    }
+    ok = ok && aside_wait(&a) == ERR_FILE && strcmp(err_message(), "the fourth of them") == 0;
+    check_on(&alone, ok && done == 4, "jobs beside are done in turn, up to the first error");
+    aside_fini(&a);
+    check_on(&alone, aside_wait(&a) == OK, "and it can be used again");
 }
 
 /* The sum of "table" from reading some of its records side by side, the rest passed over. */
@@ -484,6 +511,7 @@ static void test_manifest(void)
     struct fort_out f;
     int64_t bytes, bad = -1;
     fort_create(&f, "./table", manifest_told, &list);
+    f.beside = true;
     fort_table(&f, 7, 1, 3, fill_count, NULL);
     fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
     bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3) == OK &&
@@ -585,7 +613,9 @@ int main(int argc, char **argv)
         test_bounded();
         test_cut_files();
         test_subrecords();
-        test_table();
+        test_table(false);
+        test_table(true);
+        test_aside();
         test_manifest();
         test_turn();
         test_crc();

@@ -1,0 +1,29 @@
+/* io/aside: jobs on a thread beside this one, one at a time, in order: what was computed is written
+ * while the next is computed. If the system has no thread left, a job is done at once. */
+#pragma once
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+
+typedef enum err aside_job(void *ctx);
+
+/* Zeroed at first. */
+struct aside {
+    bool there; /* the thread */
+    bool none;  /* there is none to be had */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    aside_job *job; /* NULL: it waits */
+    void *ctx;
+    bool over;
+    struct err_first trouble;
+};
+
+/* Waits for the job before; after an error, which it returns, this one is not done. ctx is lent
+ * until the job has ended. */
+MUST_USE enum err aside_begin(struct aside *a, aside_job *job, void *ctx);
+/* Waits for the job. The error of a job, with its sentence. */
+MUST_USE enum err aside_wait(struct aside *a);
+void aside_fini(struct aside *a); /* waits; as zeroed */
