@@ -17,7 +17,7 @@
 #include "dom/ghost.h"
 #include "grav/cg.h"
 #include "grav/fourier.h"
-#include "grav/grav_kern.h"
+#include "grav/grav_rows.h"
 #include "grav/interpol.h"
 #include "grav/mg.h"
 #include "oct/fields.h"
@@ -84,7 +84,8 @@ static void source_oct(struct interpol *here, const struct level *lv, lidx i, do
     freeze_boundary(here, lv, i, inv_dx2, rhs);
 }
 
-/* Of own octs; of ghosts it is on its way together with their first guess, until source_end. */
+/* Of own octs; of ghosts it is on its way together with their first guess, until source_end. From
+ * then on both are by colour. */
 struct source {
     struct ghost_rows rows;
     void *arr[2];
@@ -100,7 +101,11 @@ static void source_begin(struct source *q, struct mesh *m, const struct comm *c,
     {
         struct interpol here = *edge;
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++) source_oct(&here, lv, i, fourpi, rho_tot, top->rhs[i]);
+        for (lidx i = 0; i < lv->nown; i++) {
+            source_oct(&here, lv, i, fourpi, rho_tot, top->rhs[i]);
+            row_by_colour(top->rhs[i]);
+            row_by_colour(top->u[i]);
+        }
     }
     *q = (struct source){.arr = {top->rhs, top->u},
                          .stride = {sizeof top->rhs[0], sizeof top->u[0]}};
@@ -228,7 +233,10 @@ static struct grav_report iterate_whole(struct mesh *whole, int l, int64_t n, do
         memcpy(phi[i], row[i].phi, sizeof phi[i]);
         memcpy(g.lev[l].rhs[i], row[i].rhs, sizeof row[i].rhs);
     }
+    mg_by_colour(phi, (lidx)n);
+    mg_by_colour(g.lev[l].rhs, (lidx)n);
     iterate(&g, &alone, rho_tot, p, false, &rep);
+    mg_by_place(phi, (lidx)n);
     for (int64_t i = 0; i < n; i++) memcpy(row[i].phi, phi[i], sizeof phi[i]);
     mg_free(&g);
     FREE(phi);
@@ -279,8 +287,10 @@ static struct grav_report solve_multigrid(struct mesh *m, const struct comm *c, 
         p->safe[l] = safe;
         guess_phi(m, l, edge);
         ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
+        mg_by_colour(top->u, m->lev[l].noct);
         iterate(&g, c, rho_tot, p, false, &rep);
     }
+    mg_by_place(top->u, m->lev[l].noct);
     ghosts_set(m, l, SET_PHI, true);
     p->shared_level[l] = g.try_shared;
     mg_free(&g);

@@ -77,7 +77,8 @@ bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, 
 void mg_share_link(struct mg *g);
 void mg_share_free(struct mg *g);
 int mg_share_level(const struct mg_share *s);
-/* u of that level from the mean residuals of the level above, of own octs. (collective) */
+/* u of that level from the mean residuals of the level above, of own octs; its cells are by place.
+ * (collective) */
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe);
 
 /* A mesh of one rank with these octs of level `top`, keys ascending, and all that they are in. */
@@ -100,6 +101,11 @@ bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav
 void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg);
 
 /* ---- the cycle ---- */
+
+/* Throughout, u and rhs have the cells of an oct by colour (grav_rows.h). Here n rows are turned
+ * from the order of all other fields, and back. */
+void mg_by_colour(double (*a)[8], lidx n);
+void mg_by_place(double (*a)[8], lidx n);
 
 /* One cycle from level k down: improves its u for its rhs. (collective) */
 void mg_cycle(struct mg *g, const struct comm *c, int k, bool safe);

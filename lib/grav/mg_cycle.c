@@ -15,11 +15,23 @@
 #include "grav/mg.h"
 
 enum { PARALLEL_FROM = 256 };
-static const int BLACK[4] = {1, 2, 4, 7};
+static const int BLACK[4] = {4, 5, 6, 7}; /* places in a row by colour */
 
 static void fill(const struct comm *c, const struct mg_level *g, void *arr, size_t stride)
 {
     ghost_fill_rows(c, COMM_MULTIGRID, g->plan, 1, &arr, &stride);
+}
+
+void mg_by_colour(double (*a)[8], lidx n)
+{
+#pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
+    for (lidx i = 0; i < n; i++) row_by_colour(a[i]);
+}
+
+void mg_by_place(double (*a)[8], lidx n)
+{
+#pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
+    for (lidx i = 0; i < n; i++) row_by_place(a[i]);
 }
 
 static inline __attribute__((always_inline)) void relax_oct(struct mg_level *g, lidx i, bool red,
@@ -105,21 +117,19 @@ void mg_sweeps(const struct comm *c, struct mg_level *g, bool safe, int n, bool 
     }
 }
 
-static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2, double r[8])
+/* Residuals of the red cells of an oct, and of the black ones. */
+static inline void residual_oct(const struct mg_level *g, lidx i, double inv_dx2, row4 r[2])
 {
-    const double *n[6];
-    double s[8];
+    const double *n[6], *diag = NULL;
     const double(*u)[8] = (const double(*)[8])g->u;
     lidx e = g->edge ? g->edge[i] : -1;
     if (e < 0) {
         kern_rows(u, g->nbr[i], n);
-        row_residual(n, g->rhs[i], u[i], inv_dx2, r);
     } else {
         kern_rows_edge(u, g->nbr[i], n);
-        kern_sum(u[i], n, s);
-        for (int k = 0; k < 8; k++)
-            r[k] = kern_residual_edge(s[k], g->rhs[i][k], u[i][k], g->edges[e].diag[k], inv_dx2);
+        diag = g->edges[e].diag;
     }
+    for (int k = 0; k < 2; k++) r[k] = row_residual(k == 0, n, g->rhs[i], diag, u[i], inv_dx2);
 }
 
 void mg_residual(struct mg_level *g, struct sum *norm)
@@ -131,10 +141,10 @@ void mg_residual(struct mg_level *g, struct sum *norm)
         if (norm) sum_batch_begin(&part);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < g->nown; i++) {
-            double r[8];
+            row4 r[2];
             residual_oct(g, i, inv_dx2, r);
-            g->mean[i] = 0.125 * kern_sum8(r);
-            if (norm) sum_batch_add(&part, kern_dot8(r, r));
+            g->mean[i] = 0.125 * row_sum8(r[0], r[1]);
+            if (norm) sum_batch_add(&part, row_sum8(r[0] * r[0], r[1] * r[1]));
         }
         if (norm) sum_batch_end(&part);
         if (norm)
@@ -156,7 +166,7 @@ static void restrict_residual(const struct comm *c, struct mg_level *g, struct m
         for (int k = 0; k < 8; k++) {
             lidx j = g->child[i][k];
             bool inside = j >= 0 && (e < 0 || g->edges[e].diag[k] > 0);
-            g->rhs[i][k] = inside ? fine->mean[j] : 0.0;
+            g->rhs[i][ROW_PLACE[k]] = inside ? fine->mean[j] : 0.0;
         }
     }
     memset(g->u, 0, sizeof g->u[0] * (size_t)g->noct);
@@ -173,10 +183,10 @@ static inline void gather_patch(const double (*u)[8], const lidx nb[27], double 
             const double *left = nb[o] >= 0 ? u[nb[o]] : KERN_ZERO,
                          *mid = nb[o + 1] >= 0 ? u[nb[o + 1]] : KERN_ZERO,
                          *right = nb[o + 2] >= 0 ? u[nb[o + 2]] : KERN_ZERO;
-            p[0] = left[c + 1];
-            p[1] = mid[c];
-            p[2] = mid[c + 1];
-            p[3] = right[c];
+            p[0] = left[ROW_PLACE[c + 1]];
+            p[1] = mid[ROW_PLACE[c]];
+            p[2] = mid[ROW_PLACE[c + 1]];
+            p[3] = right[ROW_PLACE[c]];
         }
 }
 
@@ -186,7 +196,7 @@ static inline void correct_child(struct mg_level *fine, lidx j, const double *ad
     double *u = fine->u[j];
     for (int c = 0; c < 8; c++) {
         double a = add[(c & 1) + 4 * (c >> 1 & 1) + 16 * (c >> 2)];
-        u[c] += e < 0 || fine->edges[e].diag[c] > 0 ? a : 0.0;
+        u[ROW_PLACE[c]] += e < 0 || fine->edges[e].diag[c] > 0 ? a : 0.0;
     }
 }
 
@@ -213,6 +223,7 @@ static void correct_level(struct mg *g, const struct comm *c, int k, bool safe)
 {
     if (g->share && k - 1 == mg_share_level(g->share)) {
         mg_share_solve(g, c, safe);
+        mg_by_colour(g->lev[k - 1].u, g->lev[k - 1].noct);
     } else {
         restrict_residual(c, &g->lev[k - 1], &g->lev[k]);
         mg_cycle(g, c, k - 1, safe);

@@ -231,6 +231,7 @@ static void collect(struct mg *g, const struct comm *c)
         for (int k = 0; k < 8 && e >= 0; k++)
             if (lev->edges[e].diag[k] <= 0) lev->rhs[i][k] = 0.0;
     }
+    mg_by_colour(lev->rhs, lev->noct);
 }
 
 void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
@@ -240,4 +241,5 @@ void mg_share_solve(struct mg *g, const struct comm *c, bool safe)
     collect(g, c);
     memset(lev->u, 0, sizeof lev->u[0] * (size_t)lev->noct);
     mg_cycle(&s->whole, &ALONE, s->whole.top, safe);
+    mg_by_place(lev->u, lev->noct);
 }
