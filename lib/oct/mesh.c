@@ -5,6 +5,7 @@
  * table serves the rest: corners across missing octs, and keys that come from other ranks. */
 #include "oct/mesh.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -21,6 +22,7 @@ void mesh_init(struct mesh *m, int levelmin, int levelmax, int nvar, bool hydro,
     m->hydro = hydro;
     m->gravity = gravity;
     m->boxlen = boxlen;
+    m->per_boxlen = frexp(boxlen, &(int){0}) == 0.5 ? 1 / boxlen : 0;
     memcpy(m->bounded, bounded, sizeof m->bounded);
     for (int l = 0; l < LEVEL_MAX + 2; l++) m->lev[l].level = l;
 }

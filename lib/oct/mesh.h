@@ -88,6 +88,7 @@ struct mesh {
     int nvar; /* conserved variables; 0 without hydro */
     bool hydro, gravity;
     double boxlen;
+    double per_boxlen; /* 1/boxlen if that is exact, else 0 */
     /* physical boundary at −x,+x,−y,+y,−z,+z (both false: periodic) */
     bool bounded[6];
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */

@@ -287,6 +287,7 @@ static void image_update(struct mesh *im, const struct mesh *m)
     im->hydro = m->hydro;
     im->gravity = m->gravity;
     im->boxlen = m->boxlen;
+    im->per_boxlen = m->per_boxlen;
     memcpy(im->bounded, m->bounded, sizeof im->bounded);
 }
 

@@ -437,6 +437,23 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 
 /* ---- start of a level's step ---- */
 
+/* part_new_host of one that is not in its oct h any more: mostly it is beyond one face. */
+static inline lidx new_host(const struct mesh *m, int l, lidx h, const int64_t o[3],
+                            const int64_t q[3])
+{
+    int64_t n = (int64_t)1 << (l - 1);
+    int face = -1, off = 0;
+    for (int d = 0; d < 3; d++) {
+        int64_t s = (q[d] - o[d] + 1) & (n - 1); /* 0, 1, 2: before it, beside it, after it */
+        if (s == 1) continue;
+        off++;
+        face = s == 0 ? 2 * d : s == 2 ? 2 * d + 1 : -1;
+    }
+    if (off == 1 && face >= 0 && n > 2 && m->lev[l].nbr[h][face] >= 0)
+        return m->lev[l].nbr[h][face];
+    return part_new_host(m, l, h, o, q);
+}
+
 static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t begin, int64_t end)
 {
     const okey *key = m->lev[l].key;
@@ -461,8 +478,7 @@ static void rehost_block(struct parts *p, const struct mesh *m, int l, int64_t b
         if (h != last) okey_coords(key[h], o);
         last = h;
         part_cell(m, l - 1, x, q);
-        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2]))
-            p->host[i] = part_new_host(m, l, h, o, q);
+        if ((q[0] ^ o[0]) | (q[1] ^ o[1]) | (q[2] ^ o[2])) p->host[i] = new_host(m, l, h, o, q);
     }
 }
 

@@ -9,13 +9,18 @@
 static int slots_descend(const struct level *lv, int side, const lidx *in, lidx *out)
 {
     int fine = 2 * side - 2;
-    for (int z = 0; z < fine; z++)
-        for (int y = 0; y < fine; y++)
-            for (int x = 0; x < fine; x++) {
-                lidx up = in[((x + 1) >> 1) + side * (((y + 1) >> 1) + side * ((z + 1) >> 1))];
-                int c = ((x + 1) & 1) | ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2;
-                *out++ = up >= 0 ? lv->child[up][c] : up;
+    for (int z = 1; z <= fine; z++)
+        for (int y = 1; y <= fine; y++) {
+            const lidx *up = in + side * ((y >> 1) + side * (z >> 1));
+            int c = (y & 1) << 1 | (z & 1) << 2;
+            *out++ = up[0] >= 0 ? lv->child[up[0]][c + 1] : up[0];
+            for (int x = 1; x < side - 1; x++, out += 2) {
+                const lidx *child = lv->child[up[x] >= 0 ? up[x] : 0] + c;
+                out[0] = up[x] >= 0 ? child[0] : up[x];
+                out[1] = up[x] >= 0 ? child[1] : up[x];
             }
+            *out++ = up[side - 1] >= 0 ? lv->child[up[side - 1]][c] : up[side - 1];
+        }
     return fine;
 }
 
@@ -91,16 +96,13 @@ int block_place_one(const struct block *b, lidx host, const int64_t cell[3])
 void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l,
                  int64_t begin, int n)
 {
-    int e;
-    /* a division by a power of two is exact as a multiplication too */
-    bool exact = frexp(m->boxlen, &e) == 0.5;
-    double scale = (double)((int64_t)1 << l) / m->boxlen;
+    double scale = (double)((int64_t)1 << l) * m->per_boxlen;
     for (int d = 0; d < 3; d++) {
         const double *restrict x = p->x[d] + begin;
         double *restrict cell = c->cell[d], *restrict w = c->w[d];
 #pragma omp simd
         for (int k = 0; k < n; k++) {
-            cell[k] = cloud_along(exact ? x[k] * scale : part_cells(m, l, x[k]), &w[k]);
+            cell[k] = cloud_along(scale > 0 ? x[k] * scale : part_cells(m, l, x[k]), &w[k]);
         }
     }
 }

@@ -120,18 +120,24 @@ static void row_flush(struct depositor *t, int y, int z)
     if (row[side - 1] >= 0) cell_add(t, row[side - 1], c, mass[edge - 1], number[edge - 1]);
 }
 
+static void row_clear(struct depositor *t, int y, int z)
+{
+    int at = LINES + BLOCK_EDGE * (y + BLOCK_EDGE * z), edge = t->block.edge;
+    memset(t->mass + at, 0, sizeof(long4) * (size_t)edge);
+    if (t->g->number) memset(t->number + at, 0, sizeof(long4) * (size_t)edge);
+}
+
 /* Adds the sums to the mesh and clears them. */
 static void block_flush(struct depositor *t)
 {
     int edge = t->block.edge;
     if (t->block.level < 0) return;
-    for (int z = 0; z < edge; z++)
-        for (int y = 0; y < edge; y++) row_flush(t, y, z);
     for (int z = 0; z < edge; z++) {
-        size_t at = LINES + (size_t)z * BLOCK_EDGE * BLOCK_EDGE,
-               bytes = sizeof(long4) * (size_t)(edge - 1) * BLOCK_EDGE;
-        memset(t->mass + at, 0, bytes);
-        if (t->g->number) memset(t->number + at, 0, bytes);
+        row_flush(t, 0, z);
+        for (int y = 1; y < edge; y++) {
+            row_flush(t, y, z);
+            row_clear(t, y - 1, z); /* read for the last time, and in the cache */
+        }
     }
 }
 

@@ -11,7 +11,8 @@ enum part_family { FAM_DM = 1, FAM_STAR = 2, FAM_CLOUD = 3, FAM_DEBRIS = 4, FAM_
  * where a particle is; 0 <= x < boxlen gives 0 <= result < 2^l. */
 PTAH_HD double part_cells(const struct mesh *m, int l, double x)
 {
-    return x / m->boxlen * (double)((int64_t)1 << l);
+    double part = m->per_boxlen > 0 ? x * m->per_boxlen : x / m->boxlen; /* the same bits */
+    return part * (double)((int64_t)1 << l);
 }
 
 /* Brings a position back into a periodic box. False: it is beyond a boundary (or further out than a

@@ -25,6 +25,27 @@ struct sim_flags {
     struct ghost_rows on_way;
 };
 
+/* A bit per cell as a byte per cell, and back. */
+typedef unsigned char byte8 __attribute__((vector_size(8)));
+static const byte8 CELL_BIT = {1, 2, 4, 8, 16, 32, 64, 128};
+
+static inline void cells_of_bits(unsigned char bits, unsigned char cell[8])
+{
+    byte8 all = {bits, bits, bits, bits, bits, bits, bits, bits},
+          is = (byte8)((all & CELL_BIT) != 0) & 1;
+    memcpy(cell, &is, sizeof is);
+}
+
+static inline unsigned char bits_of_cells(const unsigned char cell[8])
+{
+    byte8 is;
+    uint64_t sum;
+    memcpy(&is, cell, sizeof is);
+    is = (byte8)(is != 0) & CELL_BIT;
+    memcpy(&sum, &is, sizeof sum);
+    return (unsigned char)(sum * 0x0101010101010101 >> 56); /* the sum of its bytes */
+}
+
 static void flag_minimal(struct sim_flags *f, const struct level *fine);
 static void flag_dilate(struct sim_flags *f);
 static void flag_criteria(struct sim_flags *f, int l);
@@ -144,17 +165,37 @@ static inline unsigned char dilated(const struct sim_flags *f, lidx i, bool firs
     return (unsigned char)(f->bits[i] | (first ? one : two));
 }
 
+/* Most octs have no flagged cell in or beside them. next[i] := whether oct i has. */
+static void mark_near(struct sim_flags *f)
+{
+    lidx noct = f->lv->noct;
+    memset(f->next, 0, (size_t)noct);
+#pragma omp parallel for schedule(static)
+    for (lidx i = 0; i < noct; i++) {
+        if (!f->bits[i]) continue;
+#pragma omp atomic write
+        f->next[i] = 1;
+        for (int k = 0; k < 6; k++) {
+            lidx j = f->lv->nbr[i][k];
+            if (j < 0) continue;
+#pragma omp atomic write
+            f->next[j] = 1;
+        }
+    }
+}
+
 /* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
  * flagged ones. The cells of ghosts next to own octs are flagged here too. */
 static void flag_dilate(struct sim_flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
         if (f->valid == 0) share(f);
+        mark_near(f);
         lidx nown = f->lv->nown, n = nown + (f->valid == 2 ? f->nhalo : 0);
 #pragma omp parallel for schedule(static)
         for (lidx k = 0; k < n; k++) {
             lidx i = k < nown ? k : f->halo[k - nown];
-            f->next[i] = dilated(f, i, pass == 0);
+            if (f->next[i]) f->next[i] = dilated(f, i, pass == 0);
         }
         memcpy(f->bits, f->next, (size_t)nown);
         for (lidx k = nown; k < n; k++) f->bits[f->halo[k - nown]] = f->next[f->halo[k - nown]];
@@ -164,8 +205,7 @@ static void flag_dilate(struct sim_flags *f)
 
 static void flag_store(struct sim_flags *f)
 {
-    for (lidx i = 0; i < f->lv->noct; i++)
-        for (int k = 0; k < 8; k++) f->lv->flag[i][k] = f->bits[i] >> k & 1;
+    for (lidx i = 0; i < f->lv->noct; i++) cells_of_bits(f->bits[i], f->lv->flag[i]);
     f->lv->valid[FLD_FLAG] = true;
 }
 
@@ -220,12 +260,14 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     const struct param_refine *r = &s->par->refine;
     double m_refine = r->m_refine[l - m->levelmin];
     double dx = mesh_dx(m, l), threshold = m_refine * (s->refine.mass_sph / (dx * dx * dx));
+    if (m->gravity && (!s->refine.starting || r->ivar_refine == 0)) {
+        memcpy(ok, lv->dense, sizeof ok[0] * (size_t)lv->nown);
+        return;
+    }
     for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             if (!m->gravity)
                 ok[i][k] = m->hydro && lv->fld[FLD_U][i][k] >= threshold;
-            else if (!s->refine.starting || r->ivar_refine == 0)
-                ok[i][k] = lv->dense[i][k];
             else if (r->ivar_refine > 0)
                 ok[i][k] = lv->fld[FLD_U + r->ivar_refine - 1][i][k] / lv->fld[FLD_U][i][k] >
                            r->var_cut_refine;
@@ -243,8 +285,7 @@ static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
 {
     const unsigned char *steep = s->flags ? s->flags->steep : NULL;
     if (!steep) hydro_flag(&s->mesh, l, &s->hydro, ok);
-    for (lidx i = 0; steep && i < s->mesh.lev[l].nown; i++)
-        for (int k = 0; k < 8; k++) ok[i][k] = steep[i] >> k & 1;
+    for (lidx i = 0; steep && i < s->mesh.lev[l].nown; i++) cells_of_bits(steep[i], ok[i]);
 }
 
 static bool wants_jeans(const struct sim *s, int l)
@@ -319,8 +360,7 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
         if (!c->wanted(s, l)) continue;
         memset(ok, 0, sizeof ok[0] * (size_t)nown);
         c->mark(s, l, ok);
-        for (lidx i = 0; i < nown; i++)
-            for (int k = 0; k < 8; k++) bits[i] |= (unsigned char)((ok[i][k] != 0) << k);
+        for (lidx i = 0; i < nown; i++) bits[i] |= bits_of_cells(ok[i]);
     }
     mem_free(ok);
 }
