@@ -27,6 +27,9 @@ patched:
 	@$(MAKE) --no-print-directory -C $(B)/patch PATCH= O= BIN=$(abspath $(BIN)) \
 	    PATCHED="$$(cat $(B)/patch/NAME)" all
 
+# gcc 12 would find ½·(x > 0 ? s : 0) on both branches of each limiter: more comparisons and spills.
+$(B)/lib/hydro/flux.o: CFLAGS += -fno-tree-pre
+
 # What programs know of their build. Written anew only if it is another: then they are linked again.
 $(B)/version.c: always
 	@mkdir -p $(@D)

@@ -68,20 +68,33 @@ PTAH_HD struct hydro_slope3 hydro_slopes(enum slope type, const double *lo, cons
 
 /* ---- tracing ---- */
 
-/* Rates of change of a cell's primitive variables, times dx, from slopes of density, velocities and
- * pressure. */
-PTAH_HD struct hydro_state hydro_trace_rates(struct hydro_slope3 d, struct hydro_slope3 u,
-                                             struct hydro_slope3 v, struct hydro_slope3 x,
-                                             struct hydro_slope3 p, double gamma)
+struct hydro_velocity {
+    double u, v, w;
+};
+
+/* Rate of change of a quantity of these slopes that moves with the gas; as all rates, times dx. */
+PTAH_HD double hydro_rate_advected(struct hydro_velocity x, struct hydro_slope3 q)
 {
-    struct hydro_state s;
-    double div = u.x + v.y + x.z, inv = 1.0 / d.c;
-    s.r = -u.c * d.x - v.c * d.y - x.c * d.z - div * d.c;
-    s.p = -u.c * p.x - v.c * p.y - x.c * p.z - div * gamma * p.c;
-    s.u = -u.c * u.x - v.c * u.y - x.c * u.z - p.x * inv;
-    s.v = -u.c * v.x - v.c * v.y - x.c * v.z - p.y * inv;
-    s.w = -u.c * x.x - v.c * x.y - x.c * x.z - p.z * inv;
-    return s;
+    return -x.u * q.x - x.v * q.y - x.w * q.z;
+}
+
+/* divergence: the sum of the slopes of the velocities along themselves. */
+PTAH_HD double hydro_rate_density(struct hydro_velocity x, struct hydro_slope3 r, double divergence)
+{
+    return hydro_rate_advected(x, r) - divergence * r.c;
+}
+
+/* A component q of the velocity; p: the slope of pressure along it; volume: 1/ρ. */
+PTAH_HD double hydro_rate_velocity(struct hydro_velocity x, struct hydro_slope3 q, double p,
+                                   double volume)
+{
+    return hydro_rate_advected(x, q) - p * volume;
+}
+
+PTAH_HD double hydro_rate_pressure(struct hydro_velocity x, struct hydro_slope3 p,
+                                   double divergence, double gamma)
+{
+    return hydro_rate_advected(x, p) - divergence * gamma * p.c;
 }
 
 /* State at the lower and at the upper face, with the change h over half the step. */

@@ -195,6 +195,19 @@ INLINE void put_density(const struct faces *o, int at, struct hydro_slope3 d, do
     o->mz[at] = hydro_floor_density(hydro_face_upper(d.c, d.z, h), d.c, smallr);
 }
 
+INLINE struct hydro_velocity velocity_at(const double *q, int i)
+{
+    return (struct hydro_velocity){q[PS + i], q[2 * PS + i], q[3 * PS + i]};
+}
+
+INLINE struct hydro_slope3 slopes_at(enum slope type, int at, int w, const double *lo,
+                                     const double *mid, const double *hi, double theta)
+{
+    return hydro_slopes(type, lo + at, mid + at, hi + at, w, theta);
+}
+
+/* Variable after variable to its faces, as soon as its rate is known: slopes of all of them do not
+ * fit into the registers. */
 INLINE void trace_gas(enum slope type, int n, int w, const double *restrict lo,
                       const double *restrict mid, const double *restrict hi, const struct faces o,
                       const struct hydro_gas g, double half_dtdx)
@@ -204,21 +217,19 @@ INLINE void trace_gas(enum slope type, int n, int w, const double *restrict lo,
     const struct faces to = {mx, px, my, py, mz, pz};
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
-        struct hydro_slope3 d = hydro_slopes(type, lo + i, mid + i, hi + i, w, g.theta);
-        struct hydro_slope3 u = hydro_slopes(type, lo + PS + i, mid + PS + i, hi + PS + i, w,
-                                             g.theta);
-        struct hydro_slope3 v = hydro_slopes(type, lo + 2 * PS + i, mid + 2 * PS + i,
-                                             hi + 2 * PS + i, w, g.theta);
-        struct hydro_slope3 x = hydro_slopes(type, lo + 3 * PS + i, mid + 3 * PS + i,
-                                             hi + 3 * PS + i, w, g.theta);
-        struct hydro_slope3 p = hydro_slopes(type, lo + 4 * PS + i, mid + 4 * PS + i,
-                                             hi + 4 * PS + i, w, g.theta);
-        struct hydro_state rate = hydro_trace_rates(d, u, v, x, p, g.gamma);
-        put_density(&to, i, d, rate.r * half_dtdx, g.smallr);
-        put_faces(&to, PS + i, u, rate.u * half_dtdx);
-        put_faces(&to, 2 * PS + i, v, rate.v * half_dtdx);
-        put_faces(&to, 3 * PS + i, x, rate.w * half_dtdx);
-        put_faces(&to, 4 * PS + i, p, rate.p * half_dtdx);
+        const struct hydro_velocity at = velocity_at(mid, i);
+        const double volume = 1.0 / mid[i];
+        struct hydro_slope3 p = slopes_at(type, 4 * PS + i, w, lo, mid, hi, g.theta);
+        struct hydro_slope3 u = slopes_at(type, PS + i, w, lo, mid, hi, g.theta);
+        put_faces(&to, PS + i, u, hydro_rate_velocity(at, u, p.x, volume) * half_dtdx);
+        struct hydro_slope3 v = slopes_at(type, 2 * PS + i, w, lo, mid, hi, g.theta);
+        put_faces(&to, 2 * PS + i, v, hydro_rate_velocity(at, v, p.y, volume) * half_dtdx);
+        struct hydro_slope3 x = slopes_at(type, 3 * PS + i, w, lo, mid, hi, g.theta);
+        put_faces(&to, 3 * PS + i, x, hydro_rate_velocity(at, x, p.z, volume) * half_dtdx);
+        const double div = u.x + v.y + x.z;
+        put_faces(&to, 4 * PS + i, p, hydro_rate_pressure(at, p, div, g.gamma) * half_dtdx);
+        struct hydro_slope3 d = slopes_at(type, i, w, lo, mid, hi, g.theta);
+        put_density(&to, i, d, hydro_rate_density(at, d, div) * half_dtdx, g.smallr);
     }
 }
 
@@ -231,10 +242,8 @@ INLINE void trace_scalar(enum slope type, int n, int w, const double *restrict l
     const struct faces to = {mx, px, my, py, mz, pz};
 #pragma omp simd simdlen(LANES)
     for (int i = 0; i < n; i++) {
-        struct hydro_slope3 d = hydro_slopes(type, lo + at + i, mid + at + i, hi + at + i, w,
-                                             theta);
-        double sa = -mid[PS + i] * d.x - mid[2 * PS + i] * d.y - mid[3 * PS + i] * d.z;
-        put_faces(&to, at + i, d, sa * half_dtdx);
+        struct hydro_slope3 d = slopes_at(type, at + i, w, lo, mid, hi, theta);
+        put_faces(&to, at + i, d, hydro_rate_advected(velocity_at(mid, i), d) * half_dtdx);
     }
 }
 

@@ -236,12 +236,13 @@ DEV_FN void cell_rates(const struct godunov_args *a, struct godunov_shared *s, e
                         v = slopes_of(type, s->q[2], at, theta),
                         w = slopes_of(type, s->q[3], at, theta),
                         p = slopes_of(type, s->q[4], at, theta);
-    struct hydro_state rate = hydro_trace_rates(r, u, v, w, p, a->gas.gamma);
-    s->rate[0][to] = rate.r * h;
-    s->rate[1][to] = rate.u * h;
-    s->rate[2][to] = rate.v * h;
-    s->rate[3][to] = rate.w * h;
-    s->rate[4][to] = rate.p * h;
+    const struct hydro_velocity x = {u.c, v.c, w.c};
+    const double div = u.x + v.y + w.z, volume = 1.0 / r.c;
+    s->rate[0][to] = hydro_rate_density(x, r, div) * h;
+    s->rate[1][to] = hydro_rate_velocity(x, u, p.x, volume) * h;
+    s->rate[2][to] = hydro_rate_velocity(x, v, p.y, volume) * h;
+    s->rate[3][to] = hydro_rate_velocity(x, w, p.z, volume) * h;
+    s->rate[4][to] = hydro_rate_pressure(x, p, div, a->gas.gamma) * h;
 }
 
 DEV_FN void rates(const struct godunov_args *a, const struct work *k, struct godunov_shared *s,
@@ -308,8 +309,9 @@ DEV_FN struct sides scalar_sides(const struct godunov_args *a, const struct godu
     const int l = f->at - f->step, r = f->at;
     struct hydro_slope3 x = slopes_of(type, q, l, a->gas.theta),
                         y = slopes_of(type, q, r, a->gas.theta);
-    double below = -s->q[1][l] * x.x - s->q[2][l] * x.y - s->q[3][l] * x.z,
-           above = -s->q[1][r] * y.x - s->q[2][r] * y.y - s->q[3][r] * y.z;
+    const struct hydro_velocity at_l = {s->q[1][l], s->q[2][l], s->q[3][l]},
+                                at_r = {s->q[1][r], s->q[2][r], s->q[3][r]};
+    double below = hydro_rate_advected(at_l, x), above = hydro_rate_advected(at_r, y);
     struct sides o = {hydro_face_upper(x.c, along(x, f->dir), below * h),
                       hydro_face_lower(y.c, along(y, f->dir), above * h)};
     return o;
