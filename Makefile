@@ -45,6 +45,9 @@ $(BIN)/ptah: scripts/ptah
 
 # Devices: config.mk. Kernels are compiled twice, as C and as CUDA.
 DEVOBJ := $(B)/lib/dev/dev.o $(patsubst %.c,$(B)/%.o,$(wildcard lib/*/*_kernel.c))
+# gcc 12 fuses a multiplication and what adds and subtracts in turn (vfmaddsub), without asking
+# -ffp-contract, where it makes vectors of straight code: tests/property/kernels.py host.
+$(DEVOBJ): CFLAGS += -fno-tree-slp-vectorize
 $(DEVOBJ): CFLAGS += -DPTAH_DEV='"$(DEV)"' $(if $(filter cuda,$(DEV)),-DPTAH_CUDA)
 $(DEVOBJ): $(B)/dev
 $(B)/dev: always

@@ -141,7 +141,7 @@ NO_KERNEL = {
                   'this method of cooling has', 'self_shielding has'],
     'gpu_poisson': ['gravity_type > 0 has',
                     'the conjugate gradient of cg_levelmin has',
-                    'the Fourier transform of use_fftw has'],
+                    'the Fourier transform of '],
     'gpu_particles': []}
 
 

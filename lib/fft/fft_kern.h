@@ -17,6 +17,12 @@
 #include "base/device.h"
 
 enum { FFT_PASSES = 16 };
+/* Of a loop of at most eight turns, whose arrays are to be registers. */
+#ifdef __CUDACC__
+#define FFT_UNROLL _Pragma("unroll")
+#else
+#define FFT_UNROLL _Pragma("GCC unroll 8")
+#endif
 
 #ifdef FFT_ONE
 typedef double fft_vec;
@@ -86,7 +92,7 @@ PTAH_HD void fft_kern_pass(int radix, int j, int size, int done, int step, const
 {
     fft_vec re[8], im[8];
     int m = size / radix, k = j & (done - 1), to = (j - k) * radix + k;
-#pragma GCC unroll 8
+    FFT_UNROLL
     for (int r = 0; r < radix; r++) {
         int at = (j + r * m) * stride;
         re[r] = from_re[at];
@@ -100,7 +106,7 @@ PTAH_HD void fft_kern_pass(int radix, int j, int size, int done, int step, const
     if (radix == 2) fft_kern_2(&re[0], &im[0], &re[1], &im[1]);
     if (radix == 4) fft_kern_4(re, im, 1);
     if (radix == 8) fft_kern_8(re, im);
-#pragma GCC unroll 8
+    FFT_UNROLL
     for (int r = 0; r < radix; r++) {
         /* where fft_kern_8 left element r */
         int v = radix == 8 ? (r & 3) * 2 + (r >> 2) : r, at = (to + r * done) * stride;

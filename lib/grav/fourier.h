@@ -10,6 +10,7 @@
  * of matter that is not on the mesh (massive neutrinos). */
 #pragma once
 #include "comm/comm.h"
+#include "grav/green_kern.h"
 #include "oct/mesh.h"
 
 struct fourier; /* the kept plan */
@@ -24,6 +25,10 @@ struct fourier_green {
     const void *ctx;
     bool fixed; /* lines as devices transform them (fft/fixed.h); the same in all solves */
 };
+
+/* Of n³ points (owner: caller). Local. */
+struct green_tables green_tables(int n, const struct fourier_green *g);
+void green_tables_free(struct green_tables *t);
 
 /* FLD_PHI of own octs of level l from FLD_RHO: ∇²φ = fourpi (ρ − ρ_tot), lengths in units of the
  * box, mean of φ 0. *f: NULL at first. (collective) */

@@ -314,6 +314,11 @@ static void solve_fourier(struct mesh *m, const struct comm *c, int l, double fo
     struct fourier_green green = grav_green(p);
     fourier_solve(&p->fourier, m, c, l, fourpi, rho_tot, &green);
     ghost_fill(c, m, l, 1, (int[]){FLD_PHI});
+    grav_say_fourier(l, p);
+}
+
+void grav_say_fourier(int l, const struct grav_par *p)
+{
     if (p->verbose) log_info("   ==> Level=%5d Fourier transform", l);
 }
 

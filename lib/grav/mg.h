@@ -98,6 +98,7 @@ double mg_error(double now, double first, double rho_tot);
  * completes the report; else safe mode may begin. */
 bool mg_ends(struct grav_par *p, int level, double err, double last, struct grav_report *rep);
 /* The lines of a solve in the log. */
+void grav_say_fourier(int l, const struct grav_par *p);
 void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg);
 
 /* ---- the cycle ---- */

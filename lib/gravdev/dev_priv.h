@@ -2,6 +2,7 @@
  * there until the mesh changes. Private to gravdev. */
 #pragma once
 #include "dom/ghost_dev.h"
+#include "gravdev/fourier_kernels.h"
 #include "gravdev/grav_dev.h"
 #include "gravdev/kernels.h"
 
@@ -63,6 +64,14 @@ struct dev_rows {
     size_t bytes;
 };
 
+/* For levels of n³ cells; 0: no tables there. */
+struct fourier_dev {
+    int n;
+    enum green kind;
+    struct fft_passes whole, half;
+    struct dev_rows root, denominator, exact, window, part, factor, wave;
+};
+
 struct grav_dev {
     struct mirror *mirror;
     struct ghost_dev *ghost; /* NULL on one rank */
@@ -71,6 +80,7 @@ struct grav_dev {
     struct dev_stream *stream;
     struct mg_dev mg[LEVEL_MAX + 2];
     struct dev_faces faces[LEVEL_MAX + 2];
+    struct fourier_dev fourier;
     struct dev_rows rhs, beyond;
     struct dev_rows com[LEVEL_MAX + 2], gas; /* 3 and 8 numbers an oct */
     struct dev_rows dense, top;              /* a byte an oct; one number a block */
@@ -100,3 +110,10 @@ MUST_USE enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l,
 void mg_ranks_source(struct grav_dev *d, int l, double (*rhs)[8]);
 void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int64_t *const norm[2]);
 void mg_ranks_force(struct grav_dev *d, struct mesh *m, int l);
+
+/* ---- fourier_dev.c: complete levels in Fourier space, on one rank ---- */
+
+bool fourier_dev_can(int l);
+void fourier_dev_drop(struct grav_dev *g); /* the stream is empty */
+MUST_USE enum err fourier_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi,
+                                    double rho_tot, const struct grav_par *p);

@@ -55,6 +55,7 @@ void grav_dev_free(struct grav_dev **g)
         faces_drop(d, &d->faces[l]);
         dev_free(d->dev, d->com[l].p);
     }
+    fourier_dev_drop(d);
     dev_free(d->dev, d->rhs.p);
     dev_free(d->dev, d->beyond.p);
     dev_free(d->dev, d->gas.p);
@@ -79,7 +80,10 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
     if (l >= p->cg_levelmin) return "the conjugate gradient of cg_levelmin";
     if (ranks > 1 && m->lev[l].total > 0 && m->lev[l].total <= p->mg_shared_octs)
         return "a level of few octs, that each rank solves,";
-    return grav_by_fourier(m, l, p) ? "the Fourier transform of use_fftw" : NULL;
+    if (!grav_by_fourier(m, l, p)) return NULL;
+    if (!p->fft_fixed) return "the Fourier transform of FFTW";
+    if (ranks > 1) return "the Fourier transform of several ranks";
+    return fourier_dev_can(l) ? NULL : "a Fourier transform of more than 2048 cells a side";
 }
 
 /* ---- what the kernels need ---- */
@@ -257,6 +261,10 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
     *rep = (struct grav_report){.converged = true};
     *done = m->lev[l].total == 0;
     if (*done) return OK;
+    if (grav_by_fourier(m, l, p)) {
+        *done = true;
+        return fourier_dev_solve(g, m, l, fourpi, rho_tot, p);
+    }
     TRY(ready(g, m, l, p, done));
     if (!*done) return OK;
     mirror_send(x, m);

@@ -52,7 +52,19 @@ static enum err gas_begin(struct sim *s)
     return OK;
 }
 
-/* Levels in Fourier space stay on the CPU. */
+/* Where complete levels are solved, if not there. */
+static void fourier_tell(const struct sim *s)
+{
+    const struct grav_par *g = &s->grav;
+    if (s->mesh.levelmin < g->fft_levelmin) return;
+    if (!g->fft_fixed)
+        log_info(" gpu_poisson: the Fourier transform of FFTW runs on the CPU: complete levels are "
+                 "copied; gpu_fft=.true. has them solved on the device");
+    else if (s->comm.size > 1)
+        log_info(" gpu_poisson: the Fourier transform of several ranks runs on the CPU: complete "
+                 "levels are copied");
+}
+
 static enum err gravity_begin(struct sim *s)
 {
     struct sim_device *d = &s->device;
@@ -64,6 +76,7 @@ static enum err gravity_begin(struct sim *s)
     TRY(grav_dev_new(&d->grav, d->mirror, d->ghosts, &s->comm));
     d->on |= GPU_POISSON;
     log_info(" gpu_poisson: gravity runs on %s", dev_name(d->dev));
+    fourier_tell(s);
     return OK;
 }
 

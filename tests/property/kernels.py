@@ -2,15 +2,18 @@
 
     kernels.py ptx      no fused multiply-add of doubles, approximate division or root in the PTX of
                         any kernel: its bits are those of the CPU
+    kernels.py host     nor in the objects of the C files, on x86-64 and ARM: gcc 12 makes some of
+                        its own accord (Makefile)
     kernels.py resources [ARCH...]
                         for sm_80, sm_90, sm_100 (or those named): no warnings; registers, stack,
                         spills, shared memory and occupancy of each kernel from the compiler's
                         report, within the limits below
 
-Skipped without nvcc. A one-line fault it catches: nvcc without -fmad=false; an array in a kernel
-that is indexed by a variable, and so lives in memory.
+Skipped without nvcc, or objdump. A one-line fault it catches: nvcc without -fmad=false; an array in
+a kernel that is indexed by a variable, and so lives in memory.
 """
 # test: ptx tier=check timeout=240
+# test: host tier=check timeout=120
 # test: resources tier=long timeout=900 ranks=2
 import glob
 import os
@@ -29,7 +32,7 @@ import ptah  # noqa: E402
 # seven cells, for few octs. parts_kick and parts_move look for the eight cells of a cloud at the
 # same time. gas_moments, gas_mass and phi_energy have an oct a thread, phi_guess and phi_beyond
 # eight cells: all read memory and do little else. The stack of gas_restrict and parts_* is that of
-# sm_100. gas_cool holds ten rates with their slopes.
+# sm_100. Lines of fourier_* fill shared memory. gas_cool holds ten rates with their slopes.
 LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'gas_steep': (96, 0, 0, 25), 'gas_restrict': (72, 32, 0, 37),
           'gas_totals': (128, 0, 0, 25),
@@ -37,6 +40,7 @@ LIMITS = {'godunov': (80, 400, 400, 18), 'gas_missing': (128, 5400, 0, 25),
           'parts_deposit': (96, 64, 0, 25), 'parts_kick': (128, 96, 0, 25),
           'parts_move': (128, 96, 0, 25),
           'gas_moments': (128, 0, 0, 25), 'gas_mass': (80, 0, 0, 37),
+          'fourier': (96, 0, 0, 25),
           'phi_guess': (80, 64, 0, 37), 'phi_beyond': (80, 64, 0, 37), 'phi_energy': (96, 0, 0, 25)}
 OTHERS = (64, 0, 0, 50)
 
@@ -90,6 +94,29 @@ def check_ptx(v):
         v.same('%s: instructions of other bits (of %d adds and multiplies of doubles)' %
                (name, len(doubles)), sorted(set(FORBIDDEN.findall(text))), [])
     v.same('kernels are found', found >= 9, True)
+
+
+# vfmadd231sd …; fmadd, fmla … of doubles
+FUSED = re.compile(r'\t(vfn?m(?:add|sub)\w*|fn?m(?:add|sub)|fml[as])\s')
+
+
+def check_host(v):
+    if not shutil.which('objdump'):
+        ptah.skip('there is no objdump')
+    library = os.path.join(ptah.ROOT, 'build', 'libptah.a')
+    names = subprocess.run(['ar', 't', library], capture_output=True, text=True).stdout.split()
+    r = subprocess.run(['objdump', '-d', '--no-show-raw-insn', library], capture_output=True,
+                       text=True)
+    v.same('objdump', r.returncode, 0)
+    v.same('there are objects', len(names) > 100, True)
+    where, bad = None, set()
+    for line in r.stdout.splitlines():
+        m = re.match(r'(\S+\.o): +file format', line)
+        where = m[1] if m else where
+        m = FUSED.search(line)
+        if m:
+            bad.add((where, m[1]))
+    v.same('objects with fused operations', sorted(bad), [])
 
 
 def shapes(source):
@@ -171,6 +198,8 @@ def main():
     v = ptah.Verdict()
     if sys.argv[1] == 'ptx':
         check_ptx(v)
+    elif sys.argv[1] == 'host':
+        check_host(v)
     else:
         check_resources(v, sys.argv[2:] or sorted(MACHINES))
     v.end()

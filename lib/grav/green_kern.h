@@ -1,0 +1,37 @@
+/* grav/green_kern: the Green function of a mode from tables of its wave numbers, for hosts and
+ * devices. */
+#pragma once
+#include "base/device.h"
+
+/* By index 0 … n−1 of one dimension (denominator of the Green function and of −1/k², what clouds
+ * lose), and by the square of the integer wave vector (how far that is made up for, a factor of the
+ * source); NULL: not needed. */
+struct green_tables {
+    double *denominator, *exact, *window, *part, *factor;
+};
+
+/* Of a source fourpi ρ and a transform backward that multiplies by n³. */
+PTAH_HD double green_scale(int n, double fourpi)
+{
+    return fourpi / ((double)n * n * n);
+}
+
+PTAH_HD int green_wave(int n, int i)
+{
+    return i > n / 2 ? i - n : i;
+}
+
+/* Mode (kx, ky, kz), as indices, is multiplied by this. */
+PTAH_HD double green_at(const struct green_tables *t, int n, int kx, int ky, int kz, double scale)
+{
+    const double *d = t->denominator, *e = t->exact, *w = t->window;
+    double total = d[kx] + d[ky] + d[kz], green = total == 0 ? 0 : scale / total;
+    int wx = green_wave(n, kx), wy = green_wave(n, ky), wz = green_wave(n, kz),
+        k2 = wx * wx + wy * wy + wz * wz;
+    if (t->factor) green *= t->factor[k2];
+    if (t->part && total != 0) {
+        double kept = w[kx] * w[ky] * w[kz] * (e[kx] + e[ky] + e[kz]) / total;
+        green *= 1 + (1 / kept - 1) * t->part[k2];
+    }
+    return green;
+}
