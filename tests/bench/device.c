@@ -4,6 +4,7 @@
  *     device KIND levels LEVEL        a complete level with two finer ones in a ball
  *     device KIND poisson LEVEL       a solve of a complete periodic level, and its force; V-cycle:
  *                                     the time of all, by cycles
+ *     device KIND fourier LEVEL       the same in Fourier space (gpu_fft); Fourier: the time of all
  *     device KIND bus                 copies, and how long a launch takes
  *
  * KIND: cuda or host (gpu_device); cpu: what the CPU does instead. Rows on stdout, tab-separated:
@@ -217,14 +218,17 @@ static struct grav_report solve(struct bench *x, struct grav_dev *g, struct grav
     return rep;
 }
 
-static void poisson(struct bench *x, int l)
+static void poisson(struct bench *x, int l, bool fourier)
 {
     static const bool periodic[6] = {false};
     struct mesh *m = &x->mesh;
     struct grav_dev *g = NULL;
     struct grav_report rep = {0};
-    struct grav_par p = {
-        .epsilon = 1e-4, .cg_levelmin = 99, .fft_levelmin = 99, .mg_shared_octs = 64};
+    struct grav_par p = {.epsilon = 1e-4,
+                         .cg_levelmin = 99,
+                         .fft_levelmin = fourier ? 1 : 99,
+                         .fft_fixed = true,
+                         .mg_shared_octs = 64};
     struct rng r = rng_make(18, 2, 1);
     gas_mesh(m, l, l, &par, true, periodic, ball);
     for (int k = 1; k <= l; k++) m->lev[k].total = m->lev[k].nown;
@@ -252,10 +256,11 @@ static void poisson(struct bench *x, int l)
     if (x->dev) fail_if(mirror_home(&x->mirror, m, true));
     printf("kernel\tlevel\tlaunches\tms\tcells\tcells_s\tbytes_s\n");
     table_print(&x->table[l], l);
+    int solves = fourier ? 1 : rep.cycles;
     if (x->dev)
-        printf("V-cycle\t%d\t%d\t%.4f\t%lld\t%.4g\t0\n", l, rep.cycles,
-               1e3 * x->seconds / rep.cycles, (long long)x->table[l].cells,
-               (double)x->table[l].cells * rep.cycles / x->seconds);
+        printf("%s\t%d\t%d\t%.4f\t%lld\t%.4g\t0\n", fourier ? "Fourier" : "V-cycle", l, solves,
+               1e3 * x->seconds / solves, (long long)x->table[l].cells,
+               (double)x->table[l].cells * solves / x->seconds);
     printf("# solve and force, all levels: %.3f ms\n", 1e3 * x->seconds);
     printf("# digest %016llx\n", (unsigned long long)digest(m, FLD_PHI, FLD_FZ - FLD_PHI + 1));
     if (x->dev) {
@@ -263,6 +268,7 @@ static void poisson(struct bench *x, int l)
         grav_dev_free(&g);
         mirror_fini(&x->mirror);
     }
+    grav_fini(&p);
     mesh_fini(m);
 }
 
@@ -314,11 +320,12 @@ int main(int argc, char **argv)
     char why[DEV_WHY];
     const char *what = argc > 2 ? argv[2] : "";
     bool uniform = strcmp(what, "uniform") == 0, levels = strcmp(what, "levels") == 0,
-         potential = strcmp(what, "poisson") == 0, copies = strcmp(what, "bus") == 0;
-    if (!copies && (argc < 4 || !(uniform || levels || potential))) {
+         potential = strcmp(what, "poisson") == 0, fourier = strcmp(what, "fourier") == 0,
+         copies = strcmp(what, "bus") == 0;
+    if (!copies && (argc < 4 || !(uniform || levels || potential || fourier))) {
         fprintf(stderr, "usage: device KIND uniform LEVEL [SLOPE SOLVER [NVAR]]\n"
                         "       device KIND levels LEVEL\n       device KIND poisson LEVEL\n"
-                        "       device KIND bus\n");
+                        "       device KIND fourier LEVEL\n       device KIND bus\n");
         return 1;
     }
     int level = argc > 3 ? number(argv[3]) : 0;
@@ -333,7 +340,7 @@ int main(int argc, char **argv)
     }
     printf("# %s\n", cpu ? "the CPU" : dev_name(x.dev));
     if (uniform || levels) gas(&x, level, level + (levels ? 2 : 0));
-    if (potential) poisson(&x, level);
+    if (potential || fourier) poisson(&x, level, fourier);
     if (copies) bus(x.dev);
     if (x.dev) dev_close(&x.dev);
     return 0;
