@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "dev/trial.h"
 #include "phys/term.h"
 #include "sim/phase.h"
 
@@ -100,13 +101,14 @@ static enum err environment(const char *name, int *n)
     return OK;
 }
 
-static enum err device_begin(struct sim *s)
+static enum err device_begin(struct sim *s, int *choice)
 {
     struct sim_device *d = &s->device;
     char why[DEV_WHY];
     int devices = 1, kb = 0;
     TRY(environment("PTAH_DEVICES", &devices));
     TRY(environment("PTAH_DEVICE_KB", &kb));
+    TRY(environment("PTAH_DEVICE_CHOICE", choice));
     struct dev_how how = {.kind = s->par->run.gpu_device,
                           .devices = devices,
                           .most = (size_t)1024 * (size_t)kb,
@@ -136,7 +138,10 @@ static enum err device_begin(struct sim *s)
 enum err sim_device_open(struct sim *s)
 {
     if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return OK;
-    return err_agree(&s->comm, device_begin(s));
+    int choice = 0;
+    TRY(err_agree(&s->comm, device_begin(s, &choice)));
+    sim_choice_open(s, choice);
+    return OK;
 }
 
 void sim_device_close(struct sim *s)
@@ -150,6 +155,7 @@ void sim_device_close(struct sim *s)
     part_dev_free(&d->parts);
     if (d->mirror) mirror_fini(d->mirror);
     FREE(d->mirror);
+    trials_free(&d->trials);
     dev_close(&d->dev);
 }
 
@@ -239,6 +245,7 @@ enum err sim_device_off(struct sim *s)
     TRY(sim_parts_home(s));
     TRY(dev_wait(d->stream));
     d->on = 0;
+    if (s->comm.size == 1) trials_free(&d->trials);
     hydro_dev_free(&d->gas);
     cooldev_free(&d->cooling);
     grav_dev_free(&d->grav);
@@ -308,7 +315,7 @@ bool sim_parts_mass(struct sim *s, int n, struct sum *sum)
 enum err sim_edges_begin(struct sim *s, int l)
 {
     struct sim_device *d = &s->device;
-    if (d->on & GPU_HYDRO) {
+    if (sim_runs_there(s, GPU_HYDRO, l)) {
         if (hydro_dev_edge_begin(d->gas, &s->mesh, l, &s->hydro) == OK) return OK;
         TRY(sim_device_off(s));
     }

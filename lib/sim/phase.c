@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/timer.h"
+#include "dev/trial.h"
 #include "dom/ghost.h"
 #include "phys/term.h"
 
@@ -104,6 +106,71 @@ static void poison(struct sim *s, const struct phase *p, int l)
     }
 }
 
+/* ---- where a phase runs that could run on the device ---- */
+
+static const struct {
+    unsigned gpu;
+    enum trial_kind kind;
+} KINDS[] = {{GPU_HYDRO, TRIAL_GAS}, {GPU_POISSON, TRIAL_GRAVITY}, {GPU_PARTS, TRIAL_PARTS}};
+enum { NKINDS = sizeof KINDS / sizeof *KINDS };
+
+void sim_choice_open(struct sim *s, int seed)
+{
+    struct sim_device *d = &s->device;
+    bool has[TRIAL_KINDS] = {false};
+    int64_t on[NKINDS], any = 0;
+    if (seed > 0) d->chance = rng_make((uint64_t)seed, (uint64_t)s->comm.rank, 0);
+    d->by_chance = seed > 0;
+    if (!s->par->run.gpu_auto_tune) return;
+    for (int k = 0; k < NKINDS; k++) on[k] = (d->on & KINDS[k].gpu) != 0;
+    comm_max_i64(&s->comm, on, NKINDS);
+    for (int k = 0; k < NKINDS; k++) any |= has[KINDS[k].kind] = on[k] > 0;
+    if (any) d->trials = trials_new(s->mesh.levelmin, s->mesh.levelmax, has);
+}
+
+bool sim_runs_there(struct sim *s, unsigned gpu, int l)
+{
+    struct sim_device *d = &s->device;
+    gpu &= d->on;
+    for (int k = 0; k < NKINDS && d->trials; k++)
+        if (trials_cpu(d->trials, KINDS[k].kind, l)) gpu &= ~KINDS[k].gpu;
+    return gpu && !(d->by_chance && rng_word(&d->chance) % 2);
+}
+
+static enum err settle(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    if (d->on && dev_wait(d->stream) != OK) TRY(sim_device_off(s));
+    return OK;
+}
+
+enum err sim_choice_begin(struct sim *s, int l, double *begin)
+{
+    struct trials *t = s->device.trials;
+    *begin = -1;
+    if (!t || !trials_begin(t, l, s->noct)) return OK;
+    TRY(settle(s));
+    *begin = timer_wall();
+    return OK;
+}
+
+enum err sim_choice_end(struct sim *s, double begin)
+{
+    if (begin < 0 || s->end.done) return OK;
+    TRY(settle(s));
+    double seconds = timer_wall() - begin;
+    char of[40] = "";
+    comm_max_f64(&s->comm, &seconds, 1);
+    struct trial_result r = trials_end(s->device.trials, seconds);
+    if (!r.what) return OK;
+    if (r.level > 0) snprintf(of, sizeof of, " of level %d", r.level);
+    log_info(" gpu_auto_tune: %s%s: %s (a step of level %d takes %.3g ms with it on the device, "
+             "%.3g ms by the CPU)",
+             r.what, of, r.cpu ? "by the CPU" : "on the device", r.step, 1e3 * r.seconds_device,
+             1e3 * r.seconds_cpu);
+    return OK;
+}
+
 /* ---- where fields are ---- */
 
 /* All that a phase reads or writes; what it writes partly must be there, too. */
@@ -135,7 +202,7 @@ static void wrote(struct sim *s, const struct phase *p, int l, int place)
 static enum err run_there(struct sim *s, const struct phase *p, int l, int icount, bool *done)
 {
     *done = false;
-    if (!p->there || !(s->device.on & p->when)) return OK;
+    if (!p->there || !sim_runs_there(s, p->when, l)) return OK;
     enum err err = p->when & OWN_THERE ? OK : bring(s, p, l, PLACE_DEVICE);
     if (err == OK) err = p->there(s, l, icount, done);
     if (err != OK) return sim_device_off(s);
@@ -187,6 +254,8 @@ static enum err phase_run(struct sim *s, const struct phase *p, int l, int icoun
 enum err phases_run(struct sim *s, const struct phase *p, int n, int l, int icount)
 {
     if (s->noct[l] == 0) return OK;
+    double begin;
+    TRY(sim_choice_begin(s, l, &begin));
     for (int i = 0; i < n && !s->end.done; i++) TRY(phase_run(s, &p[i], l, icount));
-    return OK;
+    return sim_choice_end(s, begin);
 }

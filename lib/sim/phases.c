@@ -287,7 +287,7 @@ enum err there_time_step(struct sim *s, int l, int icount, bool *done)
         *done = true;
         return step_time_step(s, l, icount);
     }
-    if (!(s->device.on & GPU_HYDRO)) return OK;
+    if (!sim_runs_there(s, GPU_HYDRO, l)) return OK;
     TRY(sim_device_need(s, l, SET_GAS | SET_FORCE, PLACE_DEVICE));
     struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
@@ -556,7 +556,7 @@ enum err step_send_flags(struct sim *s, int l, int icount)
 enum err step_flag(struct sim *s, int l, int icount)
 {
     bool there = false;
-    if ((s->device.on & GPU_HYDRO) && sim_flag_steep(s, l, &there) != OK) {
+    if (sim_runs_there(s, GPU_HYDRO, l) && sim_flag_steep(s, l, &there) != OK) {
         TRY(sim_device_off(s));
         there = false;
     }

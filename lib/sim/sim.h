@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/rng.h"
 #include "ckpt/source.h"
 #include "clump/clump.h"
 #include "comm/comm.h"
@@ -186,6 +187,9 @@ struct sim_device {
     struct grav_dev *grav;   /* with GPU_POISSON */
     struct part_dev *parts;  /* with GPU_PARTS */
     struct ghost_dev *ghosts;
+    struct trials *trials; /* NULL: what can runs there (gpu_auto_tune) */
+    bool by_chance;        /* for tests: where phases run is drawn */
+    struct rng chance;
     bool asked;                     /* all ranks know whether this solve is on devices */
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
@@ -270,6 +274,14 @@ MUST_USE enum err sim_setup(struct sim *s);         /* setup.c: parameters → m
  * why there is none (collective, agreed) */
 MUST_USE enum err sim_device_open(struct sim *s);
 void sim_device_close(struct sim *s);
+/* phase.c, after sim_device_open: where phases run that could run on the device: there, or where
+ * they have been faster (gpu_auto_tune). seed: for tests it is drawn, 0: it is not (collective) */
+void sim_choice_open(struct sim *s, int seed);
+/* Does a phase of this kind, or one of these (GPU_…), of level l run there? To be asked once. */
+bool sim_runs_there(struct sim *s, unsigned gpu, int l);
+/* A step of level l begins, and ends: `begin` goes from one to the other. (collective) */
+MUST_USE enum err sim_choice_begin(struct sim *s, int l, double *begin);
+MUST_USE enum err sim_choice_end(struct sim *s, double begin);
 /* device.c: fields of the set (SET_…, one level's) of level l are at this place on return, or in
  * the order of the stream; or have been written there (oct/mirror.h). Without a device: nothing. */
 MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int place);

@@ -2,8 +2,8 @@
 
     environment.py
 
-PTAH_DEVICES and PTAH_DEVICE_KB that are no whole numbers from 1: one sentence that names the
-variable and its text, and exit status 2, also where only one rank has it.
+PTAH_DEVICES, PTAH_DEVICE_KB and PTAH_DEVICE_CHOICE that are no whole numbers from 1: one sentence
+that names the variable and its text, and exit status 2, also where only one rank has it.
 
 A one-line fault it catches: strtol without a look at where it ended.
 """
@@ -32,7 +32,7 @@ def run(ranks, name, text, only=''):
 
 def main():
     v = ptah.Verdict()
-    for name in ('PTAH_DEVICES', 'PTAH_DEVICE_KB'):
+    for name in ('PTAH_DEVICES', 'PTAH_DEVICE_KB', 'PTAH_DEVICE_CHOICE'):
         for text in ('0', 'abc', '', '-1', '2x', '1.5', '99999999999999999999'):
             r = run(1, name, text)
             said = [s for s in r.err.splitlines() if s.startswith('simulate:')]

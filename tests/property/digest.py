@@ -6,7 +6,7 @@ sizes, or where the domains are.
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels) or finer (particles on a base mesh of eight cells each);
                                 VARIANTS: few, tiles, ghosts, transports, windows, device, devices,
-                                full, fft or all
+                                choice, full, fft or all
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with
@@ -17,6 +17,9 @@ full: the emulated device has memory for the first levels only: the log says so,
 on the CPU.
 
 fft: with gpu_fft, on ranks and threads without a device, and with one.
+
+choice: as device, but whether a phase runs there or on the CPU is drawn, phase by phase and rank by
+rank, from the seed; a last run compares times (gpu_auto_tune).
 
 devices: as device, on 1, 2 and 3 ranks of a node that has one or two devices.
 
@@ -42,6 +45,10 @@ exchange old, a loop order that follows the particles' arrival.
 # test: dark fft tier=check timeout=240 ranks=3
 # test: cosmo fft tier=check timeout=300 ranks=3
 # test: cool device tier=check timeout=240 ranks=3
+# test: sedov choice tier=check timeout=120 ranks=2
+# test: cosmo choice tier=check timeout=240 ranks=3
+# test: collapse choice tier=check timeout=240 ranks=3
+# test: cool choice tier=check timeout=240 ranks=2
 # test: sedov full tier=check timeout=240 ranks=2
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
@@ -260,6 +267,10 @@ VARIANTS['full'] = [v for v in VARIANTS['device'] if len(v) < 8 or (v[7] and v[0
 VARIANTS['devices'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed, devices)
     for ranks, seed, devices in ((1, 4, 2), (2, 0, 1), (2, 5, 2), (3, 6, 1), (3, 0, 2))]
+# seed 0: by time
+VARIANTS['choice'] = [(1, 1, 'ksection', 0, 0)] + [
+    (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed)
+    for ranks, seed in ((1, 1), (2, 2), (3, 3), (2, 0))]
 VARIANTS['transports'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, ordering, 2, 0, transport) for transport in ptah.transports()
     for ranks, ordering in ((2, 'hilbert'), (5, 'hilbert'), (8, 'ksection'), (11, 'ksection'))]
@@ -293,6 +304,10 @@ def run_variant(case, variant, which):
     if seed:
         settings += ['run_params/check_ghosts=.true.']
     settings += ['run_params/gpu_fft=.true.'] if which == 'fft' else []
+    if which == 'choice' and seed == 0:
+        settings += ['run_params/gpu_auto_tune=.true.']
+    elif which == 'choice' and seed:
+        os.environ['PTAH_DEVICE_CHOICE'] = str(seed)
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
@@ -302,6 +317,10 @@ def run_variant(case, variant, which):
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     os.environ.pop('PTAH_NODE_RANKS', None)
     os.environ.pop('PTAH_DEVICES')
+    os.environ.pop('PTAH_DEVICE_CHOICE', None)
+    timed = which == 'choice' and seed == 0 and case in ('sedov', 'cosmo')  # long enough
+    if timed and not re.search(r'^ gpu_auto_tune: all: .* with it on the device, ', r.err, re.M):
+        raise SystemExit('nothing was compared')
     if seed is not None and 'Device: ' not in r.err:
         raise SystemExit('nothing ran on the device')
     if DEVICE == 'host' and devices > 1 and ' 0 of %d' % devices not in r.err:
