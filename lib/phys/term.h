@@ -70,7 +70,8 @@ bool terms_wanted(const struct params *p, int stage);
 /* As term.lacks: what of the stage cannot run on a device; and the stage there. */
 const char *terms_lack(const struct params *p, int stage);
 MUST_USE enum err terms_run_there(const struct term_run *r);
-/* Runs those of the stage in the order of the table; *wrote: what any rank changed. (collective) */
+/* Runs those of the stage in the order of the table; *wrote: what any rank changed. (collective)
+ * wrote NULL: without messages, where terms_lack says that other ranks may run them on devices. */
 MUST_USE enum err terms_run(const struct term_run *r, field_set *wrote);
 /* The same with a table of the caller's, for tests. */
 MUST_USE enum err terms_run_list(const struct term_run *r, const struct term *const *list, int n,

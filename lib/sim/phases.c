@@ -469,7 +469,7 @@ enum err step_level_terms(struct sim *s, int l, int icount)
 {
     struct term_run r = term_run(s, TERM_LEVEL, l);
     field_set wrote;
-    return terms_run(&r, &wrote);
+    return terms_run(&r, terms_lack(s->par, TERM_LEVEL) ? &wrote : NULL);
 }
 
 enum err there_level_terms(struct sim *s, int l, int icount, bool *done)
