@@ -10,7 +10,6 @@
 #include "pk/window.h"
 
 enum { BATCH = 65536 }; /* items that a rank sends per round */
-enum { PAD = 8 };       /* a cache line */
 
 struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, double total)
 {
@@ -21,8 +20,8 @@ struct pk *pk_new(const struct comm *c, const struct pk_par *par, int nmesh, dou
     p->par = *par;
     p->nmesh = nmesh;
     p->fft = fft_new(c, par->n);
-    p->pitch = (size_t)par->n + PAD;
-    p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PAD + PAD;
+    p->pitch = (size_t)par->n + PK_PAD;
+    p->plane = (size_t)p->fft->count[1] * p->pitch + WINDOW_REACH * PK_PAD + PK_PAD;
     p->quantum = ldexp(1, (int)ceil(log2(total)) - 61);
     p->most = total;
     for (int i = 0; i < nmesh; i++) {
@@ -89,13 +88,19 @@ struct crew {
 };
 
 enum {
-    BEFORE = 2,
+    BEFORE = PK_BEFORE,
     AFTER = 3,
     POINTS = 64, /* whose weights are computed together */
     /* Successive points are often neighbours, and a load that overlaps a recent store waits for it:
      * they are added in another order. */
-    STRIDE = 8
+    STRIDE = 8,
+    FAR = 4 << 20 /* bytes of a mesh whose rows are fetched ahead: caches of a core hold less */
 };
+
+static size_t mesh_bytes(const struct pk *p)
+{
+    return sizeof(int64_t) * (pk_row(p, 0, p->fft->count[2]) + PK_PAD);
+}
 
 static bool owns(const struct crew *c, int y)
 {
@@ -115,7 +120,7 @@ static void crew_init(struct crew *c, const struct pk *p)
     for (int i = -BEFORE; i < n + AFTER; i++) {
         int y = wrap(i, n) - f->first[1], z = wrap(i, n) - f->first[2];
         bool in = y >= 0 && y < f->count[1] && owns(c, y);
-        c->y[i + BEFORE] = in ? y * (int64_t)p->pitch : -1;
+        c->y[i + BEFORE] = in ? (int64_t)pk_row(p, y, 0) : -1;
         c->z[i + BEFORE] = z >= 0 && z < f->count[2] ? z * (int64_t)p->plane : -1;
     }
 }
@@ -161,13 +166,13 @@ static inline void add_four(int64_t *row, double m, const real4 w)
     *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
 }
 
-/* Point k, some of whose rows are of other threads or ranks, or end before it does. */
+/* Point k, some of whose rows are of other threads or ranks. */
 static inline void point_add_some(const struct pk *p, const struct points *q, int k, double unit,
                                   int order, const int64_t *y, const int64_t *z, int64_t *mass)
 {
     int n = p->par.n, first = q->first[0][k];
     const real4 w = {q->w[0][0][k], q->w[0][1][k], q->w[0][2][k], q->w[0][3][k]};
-    bool fast = first >= 0 && first + order <= n && fabs(unit) < 0x1p50;
+    bool fast = fabs(unit) < 0x1p50;
     for (int j = 0; j < order; j++)
         for (int i = 0; i < order; i++) {
             double m = unit * q->w[2][j][k] * q->w[1][i][k];
@@ -190,7 +195,7 @@ static inline __attribute__((always_inline)) void point_add(const struct pk *p,
     const real4 w = {q->w[0][0][k], q->w[0][1][k], q->w[0][2][k], q->w[0][3][k]};
     int64_t absent = 0;
     for (int i = 0; i < order; i++) absent |= y[i] | z[i];
-    if (absent < 0 || first < 0 || first + order > p->par.n || !(fabs(unit) < 0x1p50)) {
+    if (absent < 0 || !(fabs(unit) < 0x1p50)) {
         point_add_some(p, q, k, unit, order, y, z, mass);
         return;
     }
@@ -201,10 +206,23 @@ static inline __attribute__((always_inline)) void point_add(const struct pk *p,
     }
 }
 
+/* Its rows, for a mesh that does not fit into the caches. */
+static inline __attribute__((always_inline)) void point_fetch(const struct crew *crew,
+                                                              const struct points *q, int k,
+                                                              const int order, const int64_t *mass)
+{
+    const int64_t *y = crew->y + BEFORE + q->first[1][k], *z = crew->z + BEFORE + q->first[2][k];
+    const int64_t *middle = mass + q->first[0][k] + order / 2;
+    for (int j = 0; j < order; j++)
+#pragma GCC unroll 4
+        for (int i = 0; i < order; i++) __builtin_prefetch(middle + z[j] + y[i], 1);
+}
+
+/* far: a point's rows are fetched while the one before is added. */
 static inline __attribute__((always_inline)) void points_add(const struct pk *p,
                                                              const struct crew *crew, int n,
                                                              const struct pk_item *it,
-                                                             const int order)
+                                                             const int order, const bool far)
 {
     struct points q;
     double unit[POINTS];
@@ -212,8 +230,11 @@ static inline __attribute__((always_inline)) void points_add(const struct pk *p,
     for (int h = 0; h < 1 + (p->par.interlace && it->size != PK_SAMPLE); h++) {
         points_find(p, n, it, h, order, &q);
         for (int s = 0; s < STRIDE; s++)
-            for (int k = s; k < n; k += STRIDE)
+            for (int k = s; k < n; k += STRIDE) {
+                int next = k + STRIDE < n ? k + STRIDE : s + 1;
+                if (far && next < n) point_fetch(crew, &q, next, order, p->mass[it[next].mesh][h]);
                 point_add(p, crew, &q, k, unit[k], order, p->mass[it[k].mesh][h]);
+            }
     }
 }
 
@@ -236,7 +257,7 @@ static void assign_cube(const struct pk *p, const struct crew *crew, const struc
             int y = wrap(r[1].first + j, n) - f->first[1];
             if (y < 0 || y >= f->count[1] || !owns(crew, y)) continue;
             double m = unit * r[2].w[k] * r[1].w[j];
-            int64_t *row = mass + (size_t)z * p->plane + (size_t)y * p->pitch;
+            int64_t *row = mass + pk_row(p, y, z);
             int x = wrap(r[0].first, n);
             for (int i = 0; i < r[0].n; i++) {
                 row[x] += llrint(m * r[0].w[i]);
@@ -254,18 +275,19 @@ static void assign(const struct pk *p, const struct crew *crew, int n, const str
             for (int k = 0; k < n; k++) assign_cube(p, crew, &it[k], h);
         return;
     }
+    bool far = mesh_bytes(p) > FAR;
     switch (it->size == PK_SAMPLE ? PK_NGP : p->par.order) {
     case PK_NGP:
-        points_add(p, crew, n, it, 1);
+        far ? points_add(p, crew, n, it, 1, true) : points_add(p, crew, n, it, 1, false);
         break;
     case PK_CIC:
-        points_add(p, crew, n, it, 2);
+        far ? points_add(p, crew, n, it, 2, true) : points_add(p, crew, n, it, 2, false);
         break;
     case PK_TSC:
-        points_add(p, crew, n, it, 3);
+        far ? points_add(p, crew, n, it, 3, true) : points_add(p, crew, n, it, 3, false);
         break;
     case PK_PCS:
-        points_add(p, crew, n, it, 4);
+        far ? points_add(p, crew, n, it, 4, true) : points_add(p, crew, n, it, 4, false);
         break;
     }
 }
@@ -278,9 +300,8 @@ static bool same_kind(const struct pk_item *a, const struct pk_item *b)
 /* Species that a checkpoint does not have need no memory. */
 static void need_mesh(struct pk *p, int mesh, bool sample)
 {
-    size_t bytes = sizeof(int64_t) * (size_t)p->fft->count[2] * p->plane + 1;
     for (int h = 0; h < 1 + (p->par.interlace && !sample); h++)
-        if (!p->mass[mesh][h]) p->mass[mesh][h] = mem_zero(bytes, "pk mesh");
+        if (!p->mass[mesh][h]) p->mass[mesh][h] = mem_zero(mesh_bytes(p), "pk mesh");
 }
 
 /* Items that overlap this rank's block. */

@@ -6,13 +6,18 @@
 #include "fft/fft.h"
 #include "pk/pk.h"
 
+/* Points add to four cells of a row at a time, of which some may be before its first or after its
+ * last: these have places of their own between the rows, and are added to their images at the end.
+ */
+enum { PK_PAD = 8, PK_BEFORE = 2, PK_AFTER = 4 }; /* between two rows: a cache line */
+
 struct pk {
     const struct comm *c;
     struct pk_par par;
     int nmesh;
     struct fft *fft;
-    /* Masses of this rank's block, in units of quantum: cell (x, y, z) of it at z*plane + y*pitch +
-     * x. Both are padded: rows a power of two apart would map to the same few cache sets. */
+    /* Masses of this rank's block, in units of quantum. Rows and planes are padded: at a power of
+     * two apart they would map to the same few cache sets. */
     /* the second: positions shifted by half a cell; NULL: empty */
     int64_t *mass[PK_MESHES][2];
     double complex *wave[PK_MESHES]; /* δ_k/n³ like fft->k; NULL: no mass, or not requested */
@@ -26,3 +31,9 @@ struct pk {
     /* ranks along y and z; part of each row: while items are sent */
     int grid[2], *part[2];
 };
+
+/* Where the row of cells (0.., y, z) of this rank's block begins. */
+static inline size_t pk_row(const struct pk *p, int y, int z)
+{
+    return PK_PAD + (size_t)z * p->plane + (size_t)y * p->pitch;
+}

@@ -36,19 +36,26 @@ static size_t wave_size(const struct fft *f)
     return (size_t)f->kcount[0] * (size_t)f->kcount[1] * f->kpitch;
 }
 
+/* What was added before and after a row of n cells belongs to its images. */
+static void row_close(int64_t *row, int n)
+{
+    for (int x = -PK_BEFORE; x < 0; x++) row[(x % n + n) % n] += row[x];
+    for (int x = n; x < n + PK_AFTER; x++) row[x % n] += row[x];
+}
+
 /* The integers of mesh i into r as δ, and to Fourier space. They are freed before the transform
  * touches its second buffer. */
 static void transform(struct pk *p, int i, int h, double mean)
 {
     struct fft *f = p->fft;
     int n = f->n, rows = f->count[1] * f->count[2];
-    const int64_t *mass = p->mass[i][h];
+    int64_t *mass = p->mass[i][h];
 #pragma omp parallel for schedule(static)
     for (int row = 0; row < rows; row++) {
         double *r = f->r + (size_t)row * f->pitch;
-        size_t from = (size_t)(row / f->count[1]) * p->plane +
-                      (size_t)(row % f->count[1]) * p->pitch;
-        for (int x = 0; x < n; x++) r[x] = (mass ? (double)mass[from + (size_t)x] : 0) / mean - 1;
+        int64_t *from = mass ? mass + pk_row(p, row % f->count[1], row / f->count[1]) : NULL;
+        if (from) row_close(from, n);
+        for (int x = 0; x < n; x++) r[x] = (from ? (double)from[x] : 0) / mean - 1;
     }
     FREE(p->mass[i][h]);
     fft_forward(f);
