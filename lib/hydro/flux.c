@@ -412,20 +412,31 @@ static bool faces_split(const struct sweep *s, int y, int k)
            (z >= 0 && s->in.split_row[z][y + 1]);
 }
 
-/* Fluxes through the lower faces in direction dir of cells in rows 2y and 2y+1 of plane k; what the
- * job does not name yet follows. */
-static void faces_flux(struct sweep *s, struct face_job *j)
+/* Fluxes F through the lower faces in direction dir of cells in rows 2y and 2y+1 of plane k, from
+ * the states L and R on both sides. */
+static void faces_flux(struct sweep *s, int dir, int y, int k, const struct run *at,
+                       const double *L, const double *R, double *F)
 {
-    int dir = j->dir;
-    if (!j->vectors) return;
-    j->left = s->left;
-    j->F_vel = j->F + s->nvar * PS; /* there also without pressure_fix, but then not read */
-    j->F_eint = j->F_vel + PS;
-    j->n = (1 + dir) * PS;
-    j->a = (dir == 0 ? 2 : 1) * PS;
-    j->b = (dir == 2 ? 2 : 3) * PS;
-    j->g = s->gas;
-    j->dtdx = s->dtdx;
+    if (!at->vectors) return;
+    /* F_vel is there also without pressure_fix, but then not read; all members are named, or the
+     * whole would be zeroed first */
+    const struct face_job job = {.dir = dir,
+                                 .y = y,
+                                 .k = k,
+                                 .at = at->at,
+                                 .vectors = at->vectors,
+                                 .L = L,
+                                 .R = R,
+                                 .F = F,
+                                 .left = s->left,
+                                 .F_vel = F + s->nvar * PS,
+                                 .F_eint = F + (s->nvar + 1) * PS,
+                                 .n = (1 + dir) * PS,
+                                 .a = (dir == 0 ? 2 : 1) * PS,
+                                 .b = (dir == 2 ? 2 : 3) * PS,
+                                 .g = s->gas,
+                                 .dtdx = s->dtdx},
+                          *j = &job;
     bool scalars = s->nvar > GAS_SCALARS, pfix = s->nflux > s->nvar;
     switch (s->par->riemann) {
 #define RIEMANN(name, text, flux)                                                                  \
@@ -454,14 +465,8 @@ static void strip_flux_x(struct sweep *s, int y, int k)
     faces.b++;
     int n = pair_runs(s, y, faces, faces, run);
     for (int i = 0; i < n; i++)
-        faces_flux(s, &(struct face_job){.dir = 0,
-                                         .y = y,
-                                         .k = k,
-                                         .at = run[i].at,
-                                         .vectors = run[i].vectors,
-                                         .L = s->mx + run[i].r - 1,
-                                         .R = s->px + run[i].r,
-                                         .F = s->fx[y & 1] + run[i].r});
+        faces_flux(s, 0, y, k, &run[i], s->mx + run[i].r - 1, s->px + run[i].r,
+                   s->fx[y & 1] + run[i].r);
 }
 
 static void strip_flux_y(struct sweep *s, int y, int k)
@@ -472,14 +477,7 @@ static void strip_flux_y(struct sweep *s, int y, int k)
                          row_run(s, 2 * y + 1, span_of(own))};
     const double *below[2] = {s->my[(y - 1) & 1] + row[0].r + w, s->my[y & 1] + row[1].r - w};
     for (int i = 0; i < 2; i++)
-        faces_flux(s, &(struct face_job){.dir = 1,
-                                         .y = y,
-                                         .k = k,
-                                         .at = row[i].at,
-                                         .vectors = row[i].vectors,
-                                         .L = below[i],
-                                         .R = s->py + row[i].r,
-                                         .F = s->fy[y & 1] + row[i].r});
+        faces_flux(s, 1, y, k, &row[i], below[i], s->py + row[i].r, s->fy[y & 1] + row[i].r);
 }
 
 static void strip_flux_z(struct sweep *s, int y, int k)
@@ -488,14 +486,8 @@ static void strip_flux_z(struct sweep *s, int y, int k)
     struct span faces = span_of(own_octs(s, y, z) | (k & 1 ? 0 : own_octs(s, y, z - 1)));
     for (int i = 0; i < 2; i++) {
         struct run row = row_run(s, 2 * y + i, faces);
-        faces_flux(s, &(struct face_job){.dir = 2,
-                                         .y = y,
-                                         .k = k,
-                                         .at = row.at,
-                                         .vectors = row.vectors,
-                                         .L = s->mz[(k - 1) & 1] + row.at,
-                                         .R = s->pz + row.r,
-                                         .F = s->fz[k & 1] + row.at});
+        faces_flux(s, 2, y, k, &row, s->mz[(k - 1) & 1] + row.at, s->pz + row.r,
+                   s->fz[k & 1] + row.at);
     }
 }
 

@@ -333,6 +333,15 @@ static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8
     layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &x[1], &y[1]);
 }
 
+/* Has the places of new values of octs (y,z), which are written next, brought nearer. */
+static void places_reserve(const struct update *up, const struct places *p, int y, int z)
+{
+    for (uint32_t b = p->own[z + 1][y + 1]; b; b &= b - 1) {
+        lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
+        for (int v = 0; v < up->par->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
+    }
+}
+
 /* Takes the own octs of a row out of their planes. */
 static void tile_ready(struct sweep *s, void *ctx, int y, int z)
 {
@@ -341,7 +350,9 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     bool split = split_near(&s->in, y, z);
     bool plain = !split && !up->m->gravity && !up->par->pressure_fix && !up->change &&
                  up->par->nvar == GAS_SCALARS;
-    struct oct_work o = {.up = up};
+    if (y + 1 < p->tile->t[1]) places_reserve(up, p, y + 1, z);
+    struct oct_work o; /* 4 kB, not to be zeroed for each row */
+    o.up = up;
     for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {
         int x = __builtin_ctz(octs) - 1, at = plane_at(s->in.w, 2 * x, 2 * y);
         const lidx *oct = &p->oct[z + 1][y + 1][x + 1];
