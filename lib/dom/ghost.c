@@ -28,24 +28,18 @@ void ghost_rows_put(char *to, const char *from, size_t stride, lidx n, const lid
 
 /* ---- messages ---- */
 
-/* Room for rows of this many bytes, per peer. */
-static void round_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
-                        const struct xplan *p, const lidx *sfirst, const lidx *rfirst, size_t row)
+void ghost_rows_room(struct ghost_rows *g, const struct comm *c, enum comm_use use,
+                     const struct xplan *p, bool back, size_t row)
 {
+    const lidx *out = back ? p->rfirst : p->sfirst, *in = back ? p->sfirst : p->rfirst;
     size_t n = (size_t)p->npeer, *len = mem_new(2 * sizeof *len * n + 1, "ghost buffers");
     *g = (struct ghost_rows){.plan = p};
     for (int i = 0; i < p->npeer; i++) {
-        len[i] = row * (size_t)(sfirst[i + 1] - sfirst[i]);
-        len[n + (size_t)i] = row * (size_t)(rfirst[i + 1] - rfirst[i]);
+        len[i] = row * (size_t)(out[i + 1] - out[i]);
+        len[n + (size_t)i] = row * (size_t)(in[i + 1] - in[i]);
     }
     comm_pack_new(&g->pack, c, use, p->npeer, p->peer, len, len + n);
     mem_free(len);
-}
-
-void ghost_rows_room(struct ghost_rows *g, const struct comm *c, enum comm_use use,
-                     const struct xplan *p, size_t row)
-{
-    round_begin(g, c, use, p, p->sfirst, p->rfirst, row);
 }
 
 void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use use,
@@ -55,7 +49,7 @@ void ghost_rows_begin(struct ghost_rows *g, const struct comm *c, enum comm_use 
     *g = (struct ghost_rows){.plan = NULL};
     if (!p->shared || narr == 0) return;
     for (int a = 0; a < narr; a++) row += stride[a];
-    round_begin(g, c, use, p, p->sfirst, p->rfirst, row);
+    ghost_rows_room(g, c, use, p, false, row);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->sfirst[i + 1] - p->sfirst[i];
         char *at = g->pack.out[i];
@@ -88,7 +82,7 @@ void ghost_cells_begin(struct ghost_rows *g, const struct comm *c, enum comm_use
 {
     *g = (struct ghost_rows){.plan = NULL};
     if (!p->shared) return;
-    round_begin(g, c, use, p, p->sfirst, p->rfirst, sizeof(double[4]));
+    ghost_rows_room(g, c, use, p, false, sizeof(double[4]));
     for (int i = 0; i < p->npeer; i++) {
         double(*to)[4] = (double(*)[4])g->pack.out[i];
         for (lidx j = p->sfirst[i]; j < p->sfirst[i + 1]; j++, to++)
@@ -206,7 +200,7 @@ void ghost_add_i64(const struct comm *c, const struct xplan *p, int narr, int64_
     if (!p->shared || narr == 0) return;
     struct ghost_rows g;
     size_t row = sizeof(int64_t[8]);
-    round_begin(&g, c, COMM_REVERSE_INT, p, p->rfirst, p->sfirst, row * (size_t)narr);
+    ghost_rows_room(&g, c, COMM_REVERSE_INT, p, true, row * (size_t)narr);
     for (int i = 0; i < p->npeer; i++) {
         lidx n = p->rfirst[i + 1] - p->rfirst[i];
         for (int a = 0; a < narr; a++)

@@ -32,11 +32,11 @@ void ghost_cells_end(struct ghost_rows *g, const int cell[4], double (*arr)[8]);
 /* Rows of an array to a message, and back. */
 void ghost_rows_get(char *to, const char *from, size_t stride, lidx n, const lidx *row);
 void ghost_rows_put(char *to, const char *from, size_t stride, lidx n, const lidx *row);
-/* Only the messages, of `row` bytes a row of the plan: the caller packs g->pack.out, calls
- * comm_pack_send and comm_pack_receive, unpacks g->pack.in, and calls comm_pack_free
- * (dom/ghost_dev). */
+/* Only the messages, of `row` bytes a row of the plan, or (back) from ghosts to their owners: the
+ * caller packs g->pack.out, calls comm_pack_send and comm_pack_receive, unpacks g->pack.in, and
+ * calls comm_pack_free (dom/ghost_dev). */
 void ghost_rows_room(struct ghost_rows *g, const struct comm *c, enum comm_use use,
-                     const struct xplan *p, size_t row);
+                     const struct xplan *p, bool back, size_t row);
 
 struct ghost_fill {
     struct level *lv; /* NULL: nothing is on its way */

@@ -206,28 +206,30 @@ static void message_unpack(const struct cargo *k, const char *from, char *buffer
     if (!x) memcpy(buffer, from, row_bytes(&k->a) * (size_t)n);
 }
 
-static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool pack)
+/* For the rows of own octs that others have as ghosts, or for ghosts. */
+static void launch(struct ghost_dev_rows *x, struct ghost_pack_args *a, bool own,
+                   const struct dev_kernel *kernel)
 {
     struct ghost_dev *g = x->of;
     const struct xplan *p = x->plan->plan;
     const lidx *lists = x->plan->list, n = sent(p), r = received(p);
     if (p->npeer == 0 || a->narr == 0) return;
-    a->oct = lists + (pack ? 0 : n);
-    a->first = lists + n + r + (pack ? 0 : p->npeer + 1);
-    a->n = pack ? n : r;
+    a->oct = lists + (own ? 0 : n);
+    a->first = lists + n + r + (own ? 0 : p->npeer + 1);
+    a->n = own ? n : r;
     a->npeer = p->npeer;
     a->buffer = g->buffer[x->buffer].there;
-    dev_launch(g->stream, pack ? &ghost_pack : &ghost_unpack,
-               (a->n + GHOST_BLOCK_ROWS - 1) / GHOST_BLOCK_ROWS, a);
+    dev_launch(g->stream, kernel, (a->n + GHOST_BLOCK_ROWS - 1) / GHOST_BLOCK_ROWS, a);
 }
 
 static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struct comm *c,
-                      enum comm_use use, struct ghost_dev_plan *q, struct cargo *k)
+                      enum comm_use use, struct ghost_dev_plan *q, bool back, struct cargo *k)
 {
     const struct xplan *p = q->plan;
-    const size_t row = row_bytes(&k->a), out = row * (size_t)sent(p),
-                 in = row * (size_t)received(p);
-    *x = (struct ghost_dev_rows){.of = NULL};
+    const lidx *first = back ? p->rfirst : p->sfirst, *rows = back ? p->recv : p->send;
+    const size_t row = row_bytes(&k->a), out = row * (size_t)(back ? received(p) : sent(p)),
+                 in = row * (size_t)(back ? sent(p) : received(p));
+    *x = (struct ghost_dev_rows){.back = back};
     if (!p->shared || message_row(k) == 0) return OK;
     enum err e = plan_put(g, q);
     if (e == OK) e = buffer_take(g, (out > in ? out : in) + 1, &x->buffer);
@@ -238,14 +240,14 @@ static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struc
     x->of = g;
     x->plan = q;
     char *here = g->buffer[x->buffer].here;
-    launch(x, &k->a, true);
+    launch(x, &k->a, !back, &ghost_pack);
     if (out > 0) dev_get(g->stream, here, g->buffer[x->buffer].there, out);
     e = dev_wait(g->stream);
     BUG_ON(e != OK); /* the state is lost */
-    ghost_rows_room(&x->rows, c, use, p, message_row(k));
+    ghost_rows_room(&x->rows, c, use, p, back, message_row(k));
     for (int i = 0; i < p->npeer; i++)
-        message_pack(k, x->rows.pack.out[i], here + row * (size_t)p->sfirst[i],
-                     p->sfirst[i + 1] - p->sfirst[i], p->send + p->sfirst[i]);
+        message_pack(k, x->rows.pack.out[i], here + row * (size_t)first[i], first[i + 1] - first[i],
+                     rows + first[i]);
     comm_pack_send(&x->rows.pack);
     return OK;
 }
@@ -255,15 +257,16 @@ static void end(struct ghost_dev_rows *x, struct cargo *k)
     struct ghost_dev *g = x->of;
     if (!g) return;
     const struct xplan *p = x->plan->plan;
+    const lidx *first = x->back ? p->sfirst : p->rfirst, *rows = x->back ? p->send : p->recv;
     struct buffer *b = &g->buffer[x->buffer];
-    const size_t row = row_bytes(&k->a), in = row * (size_t)received(p);
+    const size_t row = row_bytes(&k->a), in = row * (size_t)(x->back ? sent(p) : received(p));
     comm_pack_receive(&x->rows.pack);
     for (int i = 0; i < p->npeer; i++)
-        message_unpack(k, x->rows.pack.in[i], b->here + row * (size_t)p->rfirst[i],
-                       p->rfirst[i + 1] - p->rfirst[i], p->recv + p->rfirst[i]);
+        message_unpack(k, x->rows.pack.in[i], b->here + row * (size_t)first[i],
+                       first[i + 1] - first[i], rows + first[i]);
     comm_pack_free(&x->rows.pack);
     if (in > 0) dev_put(g->stream, b->there, b->here, in);
-    launch(x, &k->a, false);
+    launch(x, &k->a, x->back, x->back ? &ghost_add : &ghost_unpack);
     b->busy = false;
     x->of = NULL;
 }
@@ -284,7 +287,7 @@ enum err ghost_dev_mixed_begin(struct ghost_dev_rows *x, struct ghost_dev *g, co
                                const struct ghost_dev_arrays *arrays)
 {
     struct cargo k = cargo_of(arrays);
-    return begin(x, g, c, use, q, &k);
+    return begin(x, g, c, use, q, false, &k);
 }
 
 void ghost_dev_mixed_end(struct ghost_dev_rows *x, const struct ghost_dev_arrays *arrays)
@@ -312,11 +315,25 @@ enum err ghost_dev_cells_begin(struct ghost_dev_rows *x, struct ghost_dev *g, co
                                double (*arr)[8])
 {
     struct cargo k = cargo_of_cells(cell, arr);
-    return begin(x, g, c, use, q, &k);
+    return begin(x, g, c, use, q, false, &k);
 }
 
 void ghost_dev_cells_end(struct ghost_dev_rows *x, const int cell[4], double (*arr)[8])
 {
     struct cargo k = cargo_of_cells(cell, arr);
     end(x, &k);
+}
+
+enum err ghost_dev_add_i64(struct ghost_dev *g, const struct comm *c, struct ghost_dev_plan *q,
+                           int narr, int64_t (*const *arr)[8])
+{
+    struct ghost_dev_rows rows;
+    struct cargo k = {.a = {.narr = narr, .unit = sizeof(int64_t)}};
+    for (int i = 0; i < narr; i++) {
+        k.a.arr[i] = arr[i];
+        k.a.at[i + 1] = 8 * (i + 1);
+    }
+    TRY(begin(&rows, g, c, COMM_REVERSE_INT, q, true, &k));
+    end(&rows, &k);
+    return OK;
 }

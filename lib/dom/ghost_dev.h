@@ -35,6 +35,7 @@ struct ghost_dev_arrays {
 /* One exchange on its way; the caller's. Several may be at a time, ended in any order. */
 struct ghost_dev_rows {
     struct ghost_dev *of; /* NULL: nothing is on its way */
+    bool back;            /* from ghosts to their owners */
     struct ghost_rows rows;
     const struct ghost_dev_plan *plan;
     int buffer;
@@ -61,3 +62,6 @@ MUST_USE enum err ghost_dev_cells_begin(struct ghost_dev_rows *x, struct ghost_d
                                         struct ghost_dev_plan *q, const int cell[4],
                                         double (*arr)[8]);
 void ghost_dev_cells_end(struct ghost_dev_rows *x, const int cell[4], double (*arr)[8]);
+/* As ghost_add_i64; arrays are the device's. ERR_LIMIT as above. */
+MUST_USE enum err ghost_dev_add_i64(struct ghost_dev *g, const struct comm *c,
+                                    struct ghost_dev_plan *q, int narr, int64_t (*const *arr)[8]);

@@ -1,5 +1,5 @@
-/* dom/ghost_kernel: rows of arrays of a level to a buffer of messages, and back. A thread moves a
- * unit, its neighbour the next one of the row. */
+/* dom/ghost_kernel: rows of arrays of a level to a buffer of messages, and back; integers that are
+ * added to rows. A thread has a unit, its neighbour the next one of the row. */
 #include "dom/ghost_kernel.h"
 
 #include "dev/kernel.h"
@@ -56,4 +56,17 @@ KERNEL(ghost_pack, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
 KERNEL(ghost_unpack, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
 {
     move_rows(a, b, 0);
+}
+
+/* Several ranks may send to the same row. */
+KERNEL(ghost_add, struct ghost_pack_args, struct dev_nothing, DEV_THREADS)
+{
+    const int width = a->at[a->narr];
+    PHASE (t, GHOST_BLOCK_ROWS * width) {
+        int32_t j = b->index * GHOST_BLOCK_ROWS + t / width;
+        if (j >= a->n) continue;
+        struct unit_place p = unit_place(a, j, t % width);
+        dev_add_i64((int64_t *)a->arr[p.arr] + p.in_array,
+                    ((const int64_t *)a->buffer)[p.in_buffer]);
+    }
 }

@@ -1,4 +1,4 @@
-/* dom/ghost_kernel: arguments of the kernels that pack and unpack rows. Private to dom. */
+/* dom/ghost_kernel: arguments of the kernels that pack, unpack and add rows. Private to dom. */
 #pragma once
 #include "dev/kernel.h"
 #include "dom/ghost_dev.h"
@@ -20,5 +20,5 @@ struct ghost_pack_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel ghost_pack, ghost_unpack;
+extern const struct dev_kernel ghost_pack, ghost_unpack, ghost_add;
 #endif

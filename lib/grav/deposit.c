@@ -14,12 +14,17 @@
 
 /* They are read of the children of own octs. On the finest two levels all that these hold is here
  * also if they are ghosts, and so the exchange is needed below these levels only. */
-void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3])
+bool grav_moments_alone(const struct mesh *m, int l, int k)
 {
     int finest = m->levelmax;
     while (finest > l && m->lev[finest].total == 0) finest--;
+    return k >= finest - 1 && ghosts_valid(m, k, SET_GAS);
+}
+
+void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3])
+{
     for (int k = m->levelmax; k >= l; k--) {
-        bool here = k >= finest - 1 && ghosts_valid(m, k, SET_GAS);
+        bool here = grav_moments_alone(m, l, k);
         struct level *lv = &m->lev[k];
         com[k] = mem_new(sizeof(double[3]) * (size_t)lv->noct + 1, "gas moments");
         const double(*fine)[3] = k < m->levelmax ? (const double(*)[3])com[k + 1] : NULL;

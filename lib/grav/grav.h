@@ -72,6 +72,9 @@ void grav_interpol_phi(const struct mesh *m, int l, lidx i, int cell, double tfr
  * per oct: centre of mass of the oct (= of its parent cell), code units, ghosts valid. New arrays
  * in com[] (owner: caller). */
 void grav_moments(struct mesh *m, const struct comm *c, int l, double (*com[])[3]);
+/* Of these levels in l..levelmax the rows of ghosts are made here, as those of own octs; those of
+ * others come from their owners. */
+bool grav_moments_alone(const struct mesh *m, int l, int k);
 /* Adds the gas of own octs of level l to mass (int64, quantum: code mass a unit, [noct][8], zeroed
  * by the caller): each cell is a pseudo-particle at its centre of mass (leaf: centre), CIC on
  * existing cells of level l only. Local. com: of level l+1 (NULL: none). Density is floored at

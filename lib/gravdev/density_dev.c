@@ -6,26 +6,61 @@
 #include "gravdev/dev_priv.h"
 #include "oct/fields.h"
 
+static const size_t MOMENTS = sizeof(double[3]), SUMS = sizeof(int64_t[8]);
+
+/* A NULL pointer means that a level has no octs. */
+static enum err moments_need(struct grav_dev *g, struct mesh *m, int l)
+{
+    for (int k = m->levelmax; k >= l; k--) {
+        TRY(mirror_need(g->mirror, m, k, FLD_U, 1, PLACE_DEVICE));
+        TRY(grav_rows_need(g, &g->com[k], MOMENTS * (size_t)m->lev[k].noct, "gas moments"));
+    }
+    return OK;
+}
+
 enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l)
 {
-    struct mirror *x = g->mirror;
+    TRY(moments_need(g, m, l));
+    mirror_send(g->mirror, m);
     for (int k = m->levelmax; k >= l; k--) {
-        size_t bytes = sizeof(double[3]) * (size_t)m->lev[k].noct;
-        TRY(mirror_need(x, m, k, FLD_U, 1, PLACE_DEVICE));
-        TRY(grav_rows_need(g, &g->com[k], bytes, "gas moments"));
-    }
-    mirror_send(x, m);
-    for (int k = m->levelmax; k >= l; k--)
-        dev_launch(g->stream, &gas_moments, grav_blocks(m->lev[k].nown, DEV_THREADS),
-                   &(struct gas_moments_args){x->there, k, k < m->levelmax ? g->com[k + 1].p : NULL,
+        bool alone = grav_moments_alone(m, l, k);
+        const lidx n = alone ? m->lev[k].noct : m->lev[k].nown;
+        dev_launch(g->stream, &gas_moments, grav_blocks(n, DEV_THREADS),
+                   &(struct gas_moments_args){g->mirror->there, k, n,
+                                              k < m->levelmax ? g->com[k + 1].p : NULL,
                                               g->com[k].p});
+        if (!alone)
+            grav_exchange_level(
+                g, m, k,
+                (struct grav_cargo){
+                    .use = COMM_FINE_DP, .n = 1, .arr = {g->com[k].p}, .stride = {MOMENTS}});
+    }
     return OK;
+}
+
+enum err grav_dev_moments_put(struct grav_dev *g, struct mesh *m, int l, double (*com[])[3])
+{
+    TRY(moments_need(g, m, l));
+    for (int k = l; k <= m->levelmax; k++)
+        dev_put(g->stream, g->com[k].p, com[k], MOMENTS * (size_t)m->lev[k].noct);
+    return dev_wait(g->stream);
+}
+
+enum err grav_dev_moments_get(struct grav_dev *g, const struct mesh *m, int l, double (*com[])[3])
+{
+    for (int k = l; k <= m->levelmax; k++) {
+        size_t bytes = MOMENTS * (size_t)m->lev[k].noct;
+        FREE(com[k]);
+        com[k] = mem_new(bytes + 1, "gas moments");
+        if (g->com[k].bytes >= bytes) dev_get(g->stream, com[k], g->com[k].p, bytes);
+    }
+    return dev_wait(g->stream);
 }
 
 /* The criterion comes as bits. */
 static enum err dense_get(struct grav_dev *g, lidx n, unsigned char (*dense)[8])
 {
-    unsigned char *bits = mem_new((size_t)n, "deposit");
+    unsigned char *bits = mem_new((size_t)n + 1, "deposit");
     dev_get(g->stream, bits, g->dense.p, (size_t)n);
     enum err err = dev_wait(g->stream);
 #pragma omp parallel for schedule(static)
@@ -35,40 +70,68 @@ static enum err dense_get(struct grav_dev *g, lidx n, unsigned char (*dense)[8])
     return err;
 }
 
+enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int finer,
+                               const struct grav_density *how)
+{
+    const struct level *lv = &m->lev[l];
+    if (how->gas && finer > 0) TRY(moments_need(g, m, finer));
+    TRY(mirror_room(g->mirror, m, l, FLD_RHO, 1));
+    if (how->gas) TRY(mirror_need(g->mirror, m, l, FLD_U, 1, PLACE_DEVICE));
+    if (how->gas) TRY(grav_rows_need(g, &g->gas, SUMS * (size_t)lv->noct, "deposit"));
+    if (how->dense) TRY(grav_rows_need(g, &g->dense, (size_t)lv->nown, "deposit"));
+    return OK;
+}
+
+/* Adds the gas to sums of its own, or (as sim/density does) to the masses where these are all that
+ * is asked. */
+static void deposit(struct grav_dev *g, const struct mesh *m, int l, double vol,
+                    const struct grav_density *how, int64_t (*sums)[8])
+{
+    const size_t bytes = SUMS * (size_t)m->lev[l].noct;
+    if (sums != how->mass) dev_fill(g->stream, sums, 0, bytes);
+    dev_launch(g->stream, &gas_deposit, grav_blocks(m->lev[l].nown, GRAV_OCTS),
+               &(struct gas_deposit_args){g->mirror->there, l, how->smallr, vol / how->quantum,
+                                          l < m->levelmax ? g->com[l + 1].p : NULL, sums});
+}
+
+/* What ghosts have got goes to their owners. */
+static void sums_exchange(struct grav_dev *g, const struct mesh *m, int l,
+                          int64_t (*const sums[CARGO_ARRAYS])[8])
+{
+    struct grav_cargo k = {.what = CARGO_SUMS};
+    for (int i = 0; i < CARGO_ARRAYS; i++) {
+        if (!sums[i]) continue;
+        k.arr[k.n] = sums[i];
+        k.stride[k.n++] = SUMS;
+    }
+    grav_exchange_level(g, m, l, k);
+}
+
 enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l, const struct grav_density *how)
 {
-    struct mirror *x = g->mirror;
-    const struct level *lv = &m->lev[l];
-    const size_t of_mass = sizeof(int64_t[8]) * (size_t)lv->noct;
-    const int64_t blocks = grav_blocks(lv->nown, GRAV_OCTS);
     const double dx = mesh_dx(m, l), vol = dx * dx * dx;
-    if (lv->nown == 0) return OK;
-    TRY(mirror_room(x, m, l, FLD_RHO, 1));
-    if (how->gas) TRY(mirror_need(x, m, l, FLD_U, 1, PLACE_DEVICE));
-    if (how->gas) TRY(grav_rows_need(g, &g->gas, of_mass, "deposit"));
-    if (how->dense) TRY(grav_rows_need(g, &g->dense, (size_t)lv->nown, "deposit"));
-    mirror_send(x, m);
-    if (how->gas) {
-        dev_fill(g->stream, g->gas.p, 0, of_mass);
-        dev_launch(g->stream, &gas_deposit, blocks,
-                   &(struct gas_deposit_args){x->there, l, how->smallr, vol / how->quantum,
-                                              l < m->levelmax ? g->com[l + 1].p : NULL, g->gas.p});
-    }
-    dev_launch(g->stream, &gas_density, blocks,
-               &(struct gas_density_args){.mesh = x->there,
+    const lidx n = m->lev[l].nown;
+    TRY(grav_dev_density_need(g, m, l, 0, how));
+    mirror_send(g->mirror, m);
+    bool apart = how->gas && (how->dense || !how->mass);
+    int64_t(*gas)[8] = apart ? g->gas.p : NULL;
+    if (how->gas) deposit(g, m, l, vol, how, apart ? gas : how->mass);
+    sums_exchange(g, m, l, (int64_t(*[])[8]){how->mass, how->number, gas});
+    dev_launch(g->stream, &gas_density, grav_blocks(n, GRAV_OCTS),
+               &(struct gas_density_args){.mesh = g->mirror->there,
                                           .l = l,
-                                          .gas = how->gas ? g->gas.p : NULL,
-                                          .mass = how->mass,
-                                          .number = how->number,
+                                          .gas = (const int64_t(*)[8])gas,
+                                          .mass = (const int64_t(*)[8])how->mass,
+                                          .number = (const int64_t(*)[8])how->number,
                                           .quantum = how->quantum,
                                           .vol = vol,
                                           .unit = how->unit,
                                           .number_quantum = how->number_quantum,
                                           .m_refine = how->m_refine,
                                           .dense = how->dense ? g->dense.p : NULL});
-    mirror_wrote(x, l, FLD_RHO, 1, PLACE_DEVICE);
+    mirror_wrote(g->mirror, l, FLD_RHO, 1, PLACE_DEVICE);
     ghosts_set(m, l, SET_RHO, false);
-    return how->dense ? dense_get(g, lv->nown, how->dense) : OK;
+    return how->dense ? dense_get(g, n, how->dense) : OK;
 }
 
 enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, struct sum sum[4])

@@ -101,6 +101,27 @@ static inline int64_t grav_blocks(int64_t n, int each)
 /* The stream is empty. */
 void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
 
+/* ---- exchange_dev.c: collective; nothing on one rank ---- */
+
+enum { CARGO_ARRAYS = 3 };
+/* Arrays there, [noct]. */
+struct grav_cargo {
+    enum {
+        CARGO_ROWS,
+        CARGO_BLACK /* black cells of one array */,
+        CARGO_SUMS /* ghost_add_i64 */
+    } what;
+    enum comm_use use; /* of sums that of ghost_add_i64 */
+    struct ghost_dev_plan *plan;
+    lidx noct;
+    int n;
+    void *arr[CARGO_ARRAYS];
+    size_t stride[CARGO_ARRAYS];
+};
+void grav_exchange(struct grav_dev *d, const struct grav_cargo *k);
+/* By the plan of level l; the caller leaves plan and noct out. */
+void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_cargo k);
+
 /* ---- mg_ranks_dev.c: the same on several ranks; all are collective ---- */
 
 /* Made anew. ERR_LIMIT: it does not fit here; the others may have it. */

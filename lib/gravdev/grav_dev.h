@@ -1,5 +1,6 @@
 /* gravdev/grav_dev: gravity on a device (lib/dev). Bits are those of the CPU. docs/gpu.md says what
- * runs there. On several ranks a solve and the force are collective; all else is local. */
+ * runs there. On several ranks a solve, the force, the moments and the density are collective;
+ * all else is local. */
 #pragma once
 #include "base/sum.h"
 #include "dom/ghost_dev.h"
@@ -29,19 +30,28 @@ MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, doub
 MUST_USE enum err grav_dev_keep_phi(struct grav_dev *g, struct mesh *m, int l);
 /* As grav_moments: of levels l and finer, kept there. */
 MUST_USE enum err grav_dev_moments(struct grav_dev *g, struct mesh *m, int l);
+/* The same made elsewhere; and to arrays of the host, which are made anew. Local. */
+MUST_USE enum err grav_dev_moments_put(struct grav_dev *g, struct mesh *m, int l,
+                                       double (*com[])[3]);
+MUST_USE enum err grav_dev_moments_get(struct grav_dev *g, const struct mesh *m, int l,
+                                       double (*com[])[3]);
 
-/* The source of the Poisson equation (sim/density). Arrays are the device's, [noct][8], NULL: none.
- */
+/* The source of the Poisson equation (sim/density). Arrays are the device's, [noct][8], NULL: none;
+ * they are the same on all ranks. */
 struct grav_density {
     bool gas; /* is deposited, with the centres of mass of the level l+1 */
     double quantum, smallr;
-    const int64_t (*mass)[8], (*number)[8]; /* what else is on own cells; number: of particles */
+    int64_t (*mass)[8], (*number)[8]; /* what else is on cells; number: of particles. Changed */
     /* the quasi-Lagrangian criterion, the host's ([nown][8]), or NULL: not wanted */
     unsigned char (*dense)[8];
     double m_refine, number_quantum, unit; /* unit: of the density of the gas */
 };
 MUST_USE enum err grav_dev_density(struct grav_dev *g, struct mesh *m, int l,
                                    const struct grav_density *how);
+/* The device has all that this needs, and (finer > 0) the moments of these levels: before one rank
+ * or another sends something. Local. */
+MUST_USE enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int l, int finer,
+                                        const struct grav_density *how);
 /* Adds mass and first moments of the leaf cells of all levels. */
 MUST_USE enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr,
                                     struct sum sum[4]);

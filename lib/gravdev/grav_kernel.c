@@ -342,7 +342,7 @@ KERNEL(gas_moments, struct gas_moments_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
-        if (i < a->mesh->lev[a->l].nown) deposit_com(a->mesh, a->l, (lidx)i, a->fine, a->com[i]);
+        if (i < a->n) deposit_com(a->mesh, a->l, (lidx)i, a->fine, a->com[i]);
     }
 }
 

@@ -101,10 +101,11 @@ struct phi_force_args {
     const double (*row)[8];
 };
 
-/* Centres of mass of the octs of level l; fine: those of level l+1, or NULL. */
+/* Centres of mass of the first n octs of level l; fine: those of level l+1, or NULL. */
 struct gas_moments_args {
     const struct mesh *mesh;
     int l;
+    lidx n;
     const double (*fine)[3];
     double (*com)[3];
 };

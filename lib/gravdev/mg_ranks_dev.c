@@ -8,58 +8,6 @@
 #include "base/mem.h"
 #include "gravdev/dev_priv.h"
 
-static const int BLACK[4] = {1, 2, 4, 7};
-
-/* ---- exchanges ---- */
-
-/* Ghosts of arrays there; black: those cells of the one array alone. */
-struct cargo {
-    enum comm_use use;
-    struct ghost_dev_plan *plan;
-    lidx noct;
-    bool black;
-    int n;
-    void *arr[3];
-    size_t stride[3];
-};
-
-/* By the host, where the device has no room for the messages. */
-static void exchange_here(struct grav_dev *d, const struct cargo *k)
-{
-    void *here[3];
-    struct ghost_rows rows = {0};
-    for (int i = 0; i < k->n; i++) {
-        here[i] = mem_new(k->stride[i] * (size_t)k->noct + 1, "ghost buffers");
-        dev_get(d->stream, here[i], k->arr[i], k->stride[i] * (size_t)k->noct);
-    }
-    BUG_ON(dev_wait(d->stream) != OK); /* the state is lost */
-    if (k->black) {
-        ghost_cells_begin(&rows, d->comm, k->use, k->plan->plan, BLACK,
-                          (const double(*)[8])here[0]);
-        ghost_cells_end(&rows, BLACK, here[0]);
-    } else
-        ghost_fill_rows(d->comm, k->use, k->plan->plan, k->n, here, k->stride);
-    for (int i = 0; i < k->n; i++)
-        dev_put(d->stream, k->arr[i], here[i], k->stride[i] * (size_t)k->noct);
-    BUG_ON(dev_wait(d->stream) != OK);
-    for (int i = 0; i < k->n; i++) mem_free(here[i]);
-}
-
-static void exchange(struct grav_dev *d, const struct cargo *k)
-{
-    struct ghost_dev_rows rows;
-    enum err e = k->black ? ghost_dev_cells_begin(&rows, d->ghost, d->comm, k->use, k->plan, BLACK,
-                                                  k->arr[0])
-                          : ghost_dev_rows_begin(&rows, d->ghost, d->comm, k->use, k->plan, k->n,
-                                                 k->arr, k->stride);
-    if (e != OK)
-        exchange_here(d, k);
-    else if (k->black)
-        ghost_dev_cells_end(&rows, BLACK, k->arr[0]);
-    else
-        ghost_dev_rows_end(&rows, k->n, k->arr, k->stride);
-}
-
 /* ---- the hierarchy ---- */
 
 static enum err room(struct grav_dev *d, void **pointer, lidx n, size_t size)
@@ -130,13 +78,13 @@ static void sweeps(struct grav_dev *d, int l, int k, double (*rhs)[8], bool safe
         for (int red = 1; red >= 0; red--)
             dev_launch(d->stream, &mg_half, dev_blocks(4 * (int64_t)(lev.n + red * lev.nhalo)),
                        &(struct mg_half_args){lev, red, safe});
-        exchange(d, &(struct cargo){COMM_MULTIGRID,
-                                    &o->plan,
-                                    o->noct,
-                                    !(all && i + 1 == n),
-                                    1,
-                                    {lev.u},
-                                    {sizeof *lev.u}});
+        grav_exchange(d, &(struct grav_cargo){all && i + 1 == n ? CARGO_ROWS : CARGO_BLACK,
+                                              COMM_MULTIGRID,
+                                              &o->plan,
+                                              o->noct,
+                                              1,
+                                              {lev.u},
+                                              {sizeof *lev.u}});
     }
 }
 
@@ -167,8 +115,9 @@ static void correct(struct grav_dev *d, int l, int k, double (*rhs)[8], bool saf
     if (g->host->share && k - 1 == g->bottom)
         share_solve(d, g, k - 1, safe);
     else {
-        exchange(d, &(struct cargo){
-                        COMM_MULTIGRID, &o->plan, o->noct, false, 1, {o->mean}, {sizeof(double)}});
+        grav_exchange(
+            d, &(struct grav_cargo){
+                   CARGO_ROWS, COMM_MULTIGRID, &o->plan, o->noct, 1, {o->mean}, {sizeof(double)}});
         dev_fill(d->stream, low.u, 0, sizeof *low.u * (size_t)g->lev[k - 1].noct);
         dev_launch(d->stream, &mg_restrict, dev_blocks(8 * (int64_t)(low.n + low.nhalo)),
                    &(struct mg_restrict_args){low, o->mean});
@@ -194,13 +143,13 @@ void mg_ranks_source(struct grav_dev *d, int l, double (*rhs)[8])
 {
     struct mg_dev_own *o = &d->mg[l].lev[l];
     const size_t row = sizeof(double[8]);
-    exchange(d, &(struct cargo){COMM_MULTIGRID,
-                                &o->plan,
-                                o->noct,
-                                false,
-                                2,
-                                {rhs, d->mirror->image->lev[l].fld[FLD_PHI]},
-                                {row, row}});
+    grav_exchange(d, &(struct grav_cargo){CARGO_ROWS,
+                                          COMM_MULTIGRID,
+                                          &o->plan,
+                                          o->noct,
+                                          2,
+                                          {rhs, d->mirror->image->lev[l].fld[FLD_PHI]},
+                                          {row, row}});
 }
 
 void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int64_t *const norm[2])
@@ -215,11 +164,10 @@ void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int6
 void mg_ranks_force(struct grav_dev *d, struct mesh *m, int l)
 {
     struct level *im = &d->mirror->image->lev[l];
-    struct cargo k = {.use = COMM_BULK_DP, .noct = m->lev[l].noct, .n = 3};
-    BUG_ON(ghost_dev_level(d->ghost, m, l, &k.plan) != OK); /* the state is lost */
+    struct grav_cargo k = {.use = COMM_BULK_DP, .n = 3};
     for (int i = 0; i < 3; i++) {
         k.arr[i] = im->fld[FLD_FX + i];
         k.stride[i] = sizeof(double[8]);
     }
-    exchange(d, &k);
+    grav_exchange_level(d, m, l, k);
 }

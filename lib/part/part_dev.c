@@ -301,7 +301,7 @@ enum err part_dev_merge(struct part_dev *x, struct parts *p, const struct mesh *
 static enum err rows_make(struct part_dev *x, lidx n)
 {
     size_t rows = (size_t)n + (size_t)n / 8;
-    if (n <= x->rows) return OK;
+    if (x->number && n <= x->rows) return OK;
     TRY(dev_wait(x->stream));
     rows_drop(x);
     TRY(part_dev_make(x, &x->mass, sizeof(int64_t[8]) * rows, "deposit"));
@@ -310,14 +310,19 @@ static enum err rows_make(struct part_dev *x, lidx n)
     return OK;
 }
 
+enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct mesh *m, int l)
+{
+    TRY(begin(x, p, m, l, l));
+    return rows_make(x, m->lev[l].noct);
+}
+
 /* Into x->mass, x->number. */
 static enum err deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
                               const struct deposit_rule *rule, bool number)
 {
     const size_t bytes = sizeof(int64_t[8]) * (size_t)m->lev[l].noct;
     const int64_t n = p->n - p->first[l];
-    TRY(begin(x, p, m, l, l));
-    TRY(rows_make(x, m->lev[l].noct));
+    TRY(part_dev_deposit_need(x, p, m, l));
     dev_fill(x->stream, x->mass, 0, bytes);
     if (number) dev_fill(x->stream, x->number, 0, bytes);
     dev_launch(x->stream, &parts_deposit, (n + PART_PER_BLOCK - 1) / PART_PER_BLOCK,
@@ -357,12 +362,12 @@ enum err part_dev_deposit(struct part_dev *x, struct parts *p, const struct mesh
 
 enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
                                 double quantum, double mass_cut, int cic_levelmax,
-                                const int64_t (**mass)[8], const int64_t (**number)[8])
+                                int64_t (**mass)[8], int64_t (**number)[8])
 {
     const struct deposit_rule rule = part_deposit_rule(p, l, quantum, mass_cut, cic_levelmax);
     TRY(deposit_there(x, p, m, l, &rule, number));
-    *mass = (const int64_t(*)[8])(const void *)x->mass;
-    if (number) *number = (const int64_t(*)[8])(const void *)x->number;
+    *mass = (int64_t(*)[8])(void *)x->mass;
+    if (number) *number = (int64_t(*)[8])(void *)x->number;
     return OK;
 }
 

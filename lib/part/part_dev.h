@@ -47,4 +47,7 @@ MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, stru
 /* The same sums on the device: lent until the next deposit. number NULL: not asked. */
 MUST_USE enum err part_dev_deposit_there(struct part_dev *x, struct parts *p, const struct mesh *m,
                                          int l, double quantum, double mass_cut, int cic_levelmax,
-                                         const int64_t (**mass)[8], const int64_t (**number)[8]);
+                                         int64_t (**mass)[8], int64_t (**number)[8]);
+/* The device has all that this needs. */
+MUST_USE enum err part_dev_deposit_need(struct part_dev *x, struct parts *p, const struct mesh *m,
+                                        int l);

@@ -102,10 +102,26 @@ void sim_total_mass(struct sim *s)
     total_mass(s, sum);
 }
 
+/* Whether the moments of finer levels are to be made anew. All ranks do that together, on a device
+ * or not. */
+static bool moments_due(const struct sim *s, int l, int icount)
+{
+    return s->mesh.hydro && (l == s->mesh.levelmin || icount > 1);
+}
+
 static void refresh_moments(struct sim *s, int l)
 {
     for (int i = l + 1; i <= s->mesh.levelmax; i++) FREE(s->matter.moments[i]);
     grav_moments(&s->mesh, &s->comm, l + 1, s->matter.moments);
+    s->matter.moments_there = false;
+}
+
+/* They are at the host. */
+enum err sim_moments_home(struct sim *s)
+{
+    if (!s->matter.moments_there) return OK;
+    s->matter.moments_there = false;
+    return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1, s->matter.moments);
 }
 
 /* Whether the gas of a cell counts in the quasi-Lagrangian criterion. */
@@ -130,20 +146,55 @@ static void mark_dense(const struct sim *s, struct level *lv, double m_refine,
         for (int k = 0; gas && s->par->refine.ivar_refine > 0 && k < 8; k++)
             if (!gas_counts(s, lv, i, k)) n[k] = 0;
         for (int k = 0; k < 8; k++)
-            lv->dense[i][k] = deposit_dense(n[k], number[i][k], NUMBER_QUANTUM, m_refine);
+            lv->dense[i][k] = deposit_dense(n[k], number ? number[i][k] : 0, NUMBER_QUANTUM,
+                                            m_refine);
     }
 }
 
-/* gas, if not NULL, is part of the mass. */
-static void make_density(struct sim *s, struct level *lv, int64_t (*mass)[8],
-                         const int64_t (*gas)[8])
+/* What is deposited on a level. */
+struct sums {
+    int64_t (*mass)[8], (*number)[8], (*gas)[8];
+};
+
+/* Those that a level needs, zero. Gas has its own where a criterion asks for it. Which there are is
+ * the same on all ranks, and on a device. */
+static struct sums sums_new(const struct sim *s, int l, bool counts)
+{
+    size_t rows = sizeof(int64_t[8]) * (size_t)s->mesh.lev[l].noct + 1;
+    bool bodies = s->par->run.pic || sinks_any(s->sinks) || l == s->par->poisson.cic_levelmax,
+         gas = s->mesh.hydro;
+    return (struct sums){bodies || (gas && !counts) ? mem_zero(rows, "deposit") : NULL,
+                         bodies && counts ? mem_zero(rows, "deposit") : NULL,
+                         gas && counts ? mem_zero(rows, "deposit") : NULL};
+}
+
+static void sums_free(struct sums *x)
+{
+    FREE(x->mass);
+    FREE(x->number);
+    FREE(x->gas);
+}
+
+/* What ghosts have got goes to their owners. */
+static void sums_exchange(const struct sim *s, int l, const struct sums *x)
+{
+    int64_t(*const all[])[8] = {x->mass, x->number, x->gas}, (*there_are[3])[8];
+    int n = 0;
+    for (int i = 0; i < 3; i++)
+        if (all[i]) there_are[n++] = all[i];
+    ghost_add_i64(&s->comm, &s->mesh.lev[l].plan, n, there_are);
+}
+
+static void make_density(struct sim *s, struct level *lv, const struct sums *x)
 {
     double dx = mesh_dx(&s->mesh, lv->level), vol = dx * dx * dx, quantum = s->matter.quantum;
 #pragma omp parallel for schedule(static) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) {
         double *rho = lv->fld[FLD_RHO][i];
-        for (int k = 0; gas && k < 8; k++) mass[i][k] += gas[i][k];
-        for (int k = 0; k < 8; k++) rho[k] = deposit_density(mass[i][k], quantum, vol);
+        for (int k = 0; k < 8; k++) {
+            int64_t all = (x->mass ? x->mass[i][k] : 0) + (x->gas ? x->gas[i][k] : 0);
+            rho[k] = deposit_density(all, quantum, vol);
+        }
     }
 }
 
@@ -196,54 +247,60 @@ static void add_top(struct sim *s, int l)
         for (int k = 0; k < 8; k++) lv->fld[FLD_RHO][i][k] += s->matter.rho_top[l][i][k];
 }
 
-enum err sim_density(struct sim *s, int l, int icount)
+/* Own octs and ghosts. */
+static enum err deposit(struct sim *s, int l, struct sums *x)
 {
     struct mesh *m = &s->mesh;
-    struct level *lv = &m->lev[l];
-    if (l == m->levelmin) sim_total_mass(s);
-    if (m->hydro && (l == m->levelmin || icount > 1 || s->matter.moments_there))
-        refresh_moments(s, l);
-    s->matter.moments_there = false;
-
+    const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->matter.moments[l + 1] : NULL;
     /* finest level on which dark matter is deposited; 0: all */
     int top = s->par->poisson.cic_levelmax;
-    size_t rows = sizeof(int64_t[8]) * (size_t)lv->noct + 1;
-    double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1;
-    bool counts = m_refine > -1.0;
-    int64_t(*mass)[8] = mem_zero(rows, "deposit"), (*number)[8] = NULL, (*gas)[8] = NULL;
-    if (counts) number = mem_zero(rows, "deposit");
-    if (counts && m->hydro) gas = mem_zero(rows, "deposit");
-    if (m->hydro) {
-        const double(*com)[3] = l < m->levelmax ? (const double(*)[3])s->matter.moments[l + 1]
-                                                : NULL;
-        grav_deposit_gas(m, l, s->matter.quantum, com, s->hydro.smallr, gas ? gas : mass);
-    }
-    int64_t(*dm)[8] = mass;
+    int64_t(*dm)[8] = x->mass;
     enum err err = OK;
-    if (l == top) dm = mem_zero(rows, "deposit");
+    if (m->hydro)
+        grav_deposit_gas(m, l, s->matter.quantum, com, s->hydro.smallr, x->gas ? x->gas : x->mass);
+    if (l == top) dm = mem_zero(sizeof *dm * (size_t)m->lev[l].noct + 1, "deposit");
     if (s->par->run.pic)
         err = sim_parts_deposit(s, l, s->matter.quantum, s->par->refine.mass_cut_refine, top, dm,
-                                number);
-    if (l == top) keep_top(s, l, dm, mass);
+                                x->number);
+    if (l == top) keep_top(s, l, dm, x->mass);
     struct sink_run sinks = sim_sinks(s);
-    if (err == OK && sinks_any(s->sinks)) err = sinks_deposit(&sinks, l, mass, number);
-    /* number and gas exist together, or number alone */
-    ghost_add_i64(&s->comm, &lv->plan, 1 + (number != NULL) + (gas != NULL),
-                  (int64_t(*[])[8]){mass, number, gas});
-    make_density(s, lv, mass, (const int64_t(*)[8])gas);
-    if (top > 0 && l > top) add_top(s, l);
-    if (s->grav.gravity_type < 0) add_analytic(s, l);
-    if (counts) mark_dense(s, lv, m_refine, (const int64_t(*)[8])gas, (const int64_t(*)[8])number);
-    FREE(gas);
-    FREE(number);
-    FREE(mass);
+    if (err == OK && sinks_any(s->sinks)) err = sinks_deposit(&sinks, l, x->mass, x->number);
     return err;
 }
+
+static double m_refine_of(const struct sim *s, int l)
+{
+    return l < s->mesh.levelmax ? s->par->refine.m_refine[l - s->mesh.levelmin] : -1;
+}
+
+enum err sim_density(struct sim *s, int l, int icount)
+{
+    struct level *lv = &s->mesh.lev[l];
+    double m_refine = m_refine_of(s, l);
+    bool counts = m_refine > -1.0;
+    if (l == s->mesh.levelmin) sim_total_mass(s);
+    if (moments_due(s, l, icount))
+        refresh_moments(s, l);
+    else
+        TRY(sim_moments_home(s));
+    struct sums x = sums_new(s, l, counts);
+    enum err err = deposit(s, l, &x);
+    sums_exchange(s, l, &x);
+    make_density(s, lv, &x);
+    if (s->par->poisson.cic_levelmax > 0 && l > s->par->poisson.cic_levelmax) add_top(s, l);
+    if (s->grav.gravity_type < 0) add_analytic(s, l);
+    if (counts)
+        mark_dense(s, lv, m_refine, (const int64_t(*)[8])x.gas, (const int64_t(*)[8])x.number);
+    sums_free(&x);
+    return err;
+}
+
+/* ---- on the device ---- */
 
 /* Gas, and particles that are on the device, have kernels. */
 static bool has_kernels(const struct sim *s)
 {
-    return s->comm.size == 1 && (!s->par->run.pic || sim_parts_there(s)) && !sinks_any(s->sinks) &&
+    return (!s->par->run.pic || sim_parts_there(s)) && !sinks_any(s->sinks) &&
            s->grav.gravity_type >= 0 && s->par->poisson.cic_levelmax == 0 &&
            s->par->refine.ivar_refine <= 0;
 }
@@ -257,29 +314,45 @@ static enum err deposit_there(struct sim *s, int l, struct grav_density *how)
                                   how->dense ? &how->number : NULL);
 }
 
-enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
+/* Nothing is sent before the device has all that it needs. */
+static enum err need_there(struct sim *s, int l, int icount, const struct grav_density *how)
+{
+    struct mesh *m = &s->mesh;
+    if (s->par->run.pic) TRY(part_dev_deposit_need(s->device.parts, &s->parts, m, l));
+    if (m->hydro && !moments_due(s, l, icount) && !s->matter.moments_there)
+        TRY(grav_dev_moments_put(s->device.grav, m, l + 1, s->matter.moments));
+    return grav_dev_density_need(s->device.grav, m, l, l + 1, how);
+}
+
+static enum err make_there(struct sim *s, int l, int icount, struct grav_density *how)
 {
     struct mesh *m = &s->mesh;
     struct grav_dev *g = s->device.grav;
-    double m_refine = l < m->levelmax ? s->par->refine.m_refine[l - m->levelmin] : -1,
-           dx = mesh_dx(m, l);
-    if (!has_kernels(s)) return OK;
     if (l == m->levelmin) {
         struct sum sum[4];
         for (int j = 0; j < 4; j++) sum_init(&sum[j]);
         if (m->hydro) TRY(grav_dev_gas_mass(g, m, s->hydro.smallr, sum));
         total_mass(s, sum);
     }
-    if (m->hydro && (l == m->levelmin || icount > 1 || !s->matter.moments_there))
-        TRY(grav_dev_moments(g, m, l + 1));
-    s->matter.moments_there = true;
+    how->quantum = s->matter.quantum;
+    if (moments_due(s, l, icount)) TRY(grav_dev_moments(g, m, l + 1));
+    s->matter.moments_there = m->hydro;
+    TRY(deposit_there(s, l, how));
+    return grav_dev_density(g, m, l, how);
+}
+
+enum err sim_density_there(struct sim *s, int l, int icount, bool *done)
+{
+    struct mesh *m = &s->mesh;
+    double m_refine = m_refine_of(s, l), dx = mesh_dx(m, l);
+    if (!has_kernels(s)) return OK;
     struct grav_density how = {.gas = m->hydro,
-                               .quantum = s->matter.quantum,
                                .smallr = s->hydro.smallr,
                                .dense = m_refine > -1.0 ? m->lev[l].dense : NULL,
                                .m_refine = m_refine,
                                .unit = fmax(s->refine.mass_sph / (dx * dx * dx), s->hydro.smallr)};
-    TRY(deposit_there(s, l, &how));
+    TRY(need_there(s, l, icount, &how));
+    BUG_ON(make_there(s, l, icount, &how) != OK); /* the state is lost */
     *done = true;
-    return grav_dev_density(g, m, l, &how);
+    return OK;
 }

@@ -243,6 +243,7 @@ enum err sim_device_off(struct sim *s)
     sim_device_fill_end(s);
     TRY(sim_device_home(s, true));
     TRY(sim_parts_home(s));
+    TRY(sim_moments_home(s));
     TRY(dev_wait(d->stream));
     d->on = 0;
     if (s->comm.size == 1) trials_free(&d->trials);

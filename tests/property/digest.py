@@ -21,6 +21,8 @@ fft: with gpu_fft, on ranks and threads without a device, and with one.
 choice: as device, but whether a phase runs there or on the CPU is drawn, phase by phase and rank by
 rank, from the seed; a last run compares times (gpu_auto_tune).
 
+mixed: rank 0 has no device, the others have: messages are the same.
+
 devices: as device, on 1, 2 and 3 ranks of a node that has one or two devices.
 
 windows: ranks of a node that read each other's memory, nodes of two or three ranks, and none.
@@ -50,6 +52,9 @@ exchange old, a loop order that follows the particles' arrival.
 # test: collapse choice tier=check timeout=240 ranks=3
 # test: cool choice tier=check timeout=240 ranks=2
 # test: sedov full tier=check timeout=240 ranks=2
+# test: collapse full tier=check timeout=240 ranks=3
+# test: cosmo full tier=check timeout=240 ranks=3
+# test: cosmo mixed tier=check timeout=240 ranks=3
 # test: sedov ghosts tier=quick timeout=60 ranks=3
 # test: cosmo ghosts tier=check timeout=120 ranks=3
 # test: sedov transports tier=check timeout=300 ranks=3
@@ -260,9 +265,10 @@ VARIANTS['device'] = [(1, 1, 'ksection', 0, 0)] + [
 VARIANTS['fft'] = VARIANTS['device'][:1] + [
     (1, 2, 'ksection', 0, 0), (2, 2, 'hilbert', 2, 0), (3, 1, 'ksection', 2, 0)
 ] + VARIANTS['device'][1:]
-# ranks: kB of memory
-FULL = {1: '7000', 2: '5000'}
-VARIANTS['full'] = [v for v in VARIANTS['device'] if len(v) < 8 or (v[7] and v[0] in FULL)]
+# ranks: kB of memory; some ranks run out of it before others, or alone
+FULL = {'sedov': {1: '7000', 2: '5000'}, 'collapse': {2: '5000', 3: '2600'},
+        'cosmo': {2: '9000', 3: '8000'}}
+VARIANTS['mixed'] = [v for v in VARIANTS['device'] if len(v) < 8 or v[0] > 1]
 # and the number of devices
 VARIANTS['devices'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', 0, seed, devices)
@@ -278,6 +284,20 @@ VARIANTS['windows'] = [(1, 1, 'ksection', 0, 0)] + [
     (ranks, 1, 'ksection', 2, 0, 'p2p', windows) for ranks, windows in
     ((2, 0), (2, 'off'), (3, 0), (3, 'off'), (5, 0), (5, 2), (5, 'off'), (8, 3), (8, 'off'))] + [
     (5, 1, 'hilbert', 2, 0, 'alltoallv', 2), (5, 1, 'hilbert', 2, 0, 'ksection', 2)]
+
+
+# mixed: kB of rank 0 alone
+ALONE = 500
+
+
+def starved(folder):
+    """The folder of a `simulate` whose rank 0 has hardly any memory on its device."""
+    path = os.path.join(os.path.abspath(folder), 'simulate')
+    with open(path, 'w') as f:
+        f.write('#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || '
+                'export PTAH_DEVICE_KB=%d\nexec "%s" "$@"\n' % (ALONE, ptah.program('simulate')))
+    os.chmod(path, 0o755)
+    return os.path.dirname(path)
 
 
 def run_variant(case, variant, which):
@@ -312,8 +332,11 @@ def run_variant(case, variant, which):
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
     if which == 'full' and seed is not None:
-        os.environ['PTAH_DEVICE_KB'] = FULL[ranks]
+        os.environ['PTAH_DEVICE_KB'] = FULL[case][ranks]
     os.environ['PTAH_DEVICES'] = str(devices)
+    bin_before = os.environ.get('PTAH_TEST_BIN')
+    if which == 'mixed' and seed is not None:
+        os.environ['PTAH_TEST_BIN'] = starved(folder)
     r = ptah.simulate(CASES[case], folder, ranks, threads, settings)
     os.environ.pop('PTAH_NODE_RANKS', None)
     os.environ.pop('PTAH_DEVICES')
@@ -321,6 +344,11 @@ def run_variant(case, variant, which):
     timed = which == 'choice' and seed == 0 and case in ('sedov', 'cosmo')  # long enough
     if timed and not re.search(r'^ gpu_auto_tune: all: .* with it on the device, ', r.err, re.M):
         raise SystemExit('nothing was compared')
+    os.environ.pop('PTAH_TEST_BIN', None)
+    if bin_before is not None:
+        os.environ['PTAH_TEST_BIN'] = bin_before
+    if which == 'mixed' and seed is not None and 'from now on all runs on the CPU' not in r.err:
+        raise SystemExit('rank 0 has a device')
     if seed is not None and 'Device: ' not in r.err:
         raise SystemExit('nothing ran on the device')
     if DEVICE == 'host' and devices > 1 and ' 0 of %d' % devices not in r.err:
@@ -330,6 +358,8 @@ def run_variant(case, variant, which):
 
 def main():
     case, which = sys.argv[1:]
+    VARIANTS['full'] = [v for v in VARIANTS['device']
+                        if len(v) < 8 or (v[7] and v[0] in FULL.get(case, ()))]
     if 'initfile' in CASES[case]:
         ptah.unpack_ics('.', 'ic_32')
     v = ptah.Verdict()

@@ -1,8 +1,9 @@
 /* dom/ghost_dev: an exchange of arrays on the emulated device leaves the bytes that one on the host
- * does: rows of several arrays with several strides, single cells, exchanges within each other,
- * ranks with a device beside ranks without, after changes of the mesh, for 20 seeds. What crosses
- * the bus is the messages. Catches: a row of another peer or array, lists that are not sent anew,
- * ghosts that arrive before they are sent, a buffer that is used twice.
+ * does: rows of several arrays with several strides, single cells, integers that are added to
+ * their owners', exchanges within each other, ranks with a device beside ranks without, after
+ * changes of the mesh, for 20 seeds. What crosses the bus is the messages. Catches: a row of
+ * another peer or array, lists that are not sent anew, ghosts that arrive before they are sent, a
+ * buffer that is used twice, ghosts that are added twice or not at all.
  *
  * test: tier=quick mpi=1,2,3 */
 #include <stdio.h>
@@ -178,6 +179,49 @@ static void test_exchanges(int l, uint64_t seed)
     }
 }
 
+/* ---- integers of ghosts, added to their owners' ---- */
+
+/* As they are on this rank. */
+static void add_somewhere(int l, struct arrays *a)
+{
+    struct ghost_dev_plan *plan;
+    if (!w.ghost) {
+        ghost_add_i64(&w.c, &w.m.lev[l].plan, a->n, (int64_t(*const *)[8])a->here);
+        return;
+    }
+    CHECK(ghost_dev_level(w.ghost, &w.m, l, &plan) == OK);
+    CHECK(ghost_dev_add_i64(w.ghost, &w.c, plan, a->n, (int64_t(*const *)[8])a->there) == OK);
+}
+
+/* Arrays whose sums fit. */
+static void sums_make(struct arrays *a, int n, int l, uint64_t seed)
+{
+    arrays_make(a, n, words, l, seed);
+    for (int i = 0; i < n; i++) {
+        int64_t *x = (int64_t *)(void *)a->here[i];
+        for (size_t k = 0; k < 8 * a->noct; k++) x[k] /= 64;
+        if (w.ghost) dev_put(w.stream, a->there[i], x, 64 * a->noct);
+        if (w.ghost) CHECK(dev_wait(w.stream) == OK);
+    }
+}
+
+static void test_sums(int l, uint64_t seed)
+{
+    for (int n = 1; n <= 3; n++) {
+        struct arrays a, b; /* one after the other, both on the host at last */
+        sums_make(&a, n, l, seed + (uint64_t)n);
+        sums_make(&b, n, l, seed + (uint64_t)n);
+        add_somewhere(l, &a);
+        ghost_add_i64(&w.c, &w.m.lev[l].plan, n, (int64_t(*const *)[8])b.here);
+        for (int i = 0; i < n && !w.ghost; i++)
+            CHECK(memcmp(a.here[i], b.here[i], 64 * a.noct) == 0, "peers on devices: sums");
+        for (int i = 0; i < n && w.ghost; i++) memcpy(a.here[i], b.here[i], 64 * a.noct);
+        arrays_compare(&a, "sums");
+        arrays_free(&a);
+        arrays_free(&b);
+    }
+}
+
 static void world_open(uint64_t seed, size_t most)
 {
     char why[DEV_WHY];
@@ -200,7 +244,10 @@ static void test_seed(uint64_t seed, bool mixed)
     if (!mixed || w.c.rank > 0) world_open(seed, 0);
     for (int turn = 0; turn < 2; turn++) {
         refine((int)seed + turn);
-        for (int l = LMIN - 1; l <= LMAX; l++) test_exchanges(l, seed);
+        for (int l = LMIN - 1; l <= LMAX; l++) {
+            test_exchanges(l, seed);
+            test_sums(l, seed);
+        }
     }
     world_close();
 }

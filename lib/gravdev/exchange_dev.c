@@ -1,0 +1,62 @@
+/* gravdev/exchange_dev: ghosts of what gravity has on a device, packed there (dom/ghost_dev), or by
+ * the host where the device has no room for the messages. */
+#include "base/mem.h"
+#include "gravdev/dev_priv.h"
+
+static const int BLACK[4] = {1, 2, 4, 7};
+
+static void fill_here(const struct grav_dev *d, const struct grav_cargo *k, void *const here[])
+{
+    struct ghost_rows rows = {0};
+    const struct xplan *p = k->plan->plan;
+    if (k->what == CARGO_SUMS)
+        ghost_add_i64(d->comm, p, k->n, (int64_t(*const *)[8])here);
+    else if (k->what == CARGO_BLACK) {
+        ghost_cells_begin(&rows, d->comm, k->use, p, BLACK, (const double(*)[8])here[0]);
+        ghost_cells_end(&rows, BLACK, here[0]);
+    } else
+        ghost_fill_rows(d->comm, k->use, p, k->n, here, k->stride);
+}
+
+static void exchange_here(const struct grav_dev *d, const struct grav_cargo *k)
+{
+    void *here[CARGO_ARRAYS];
+    for (int i = 0; i < k->n; i++) {
+        here[i] = mem_new(k->stride[i] * (size_t)k->noct + 1, "ghost buffers");
+        dev_get(d->stream, here[i], k->arr[i], k->stride[i] * (size_t)k->noct);
+    }
+    BUG_ON(dev_wait(d->stream) != OK); /* the state is lost */
+    fill_here(d, k, here);
+    for (int i = 0; i < k->n; i++)
+        dev_put(d->stream, k->arr[i], here[i], k->stride[i] * (size_t)k->noct);
+    BUG_ON(dev_wait(d->stream) != OK);
+    for (int i = 0; i < k->n; i++) mem_free(here[i]);
+}
+
+static enum err exchange_there(struct grav_dev *d, const struct grav_cargo *k)
+{
+    struct ghost_dev_rows rows;
+    if (k->what == CARGO_SUMS)
+        return ghost_dev_add_i64(d->ghost, d->comm, k->plan, k->n, (int64_t(*const *)[8])k->arr);
+    if (k->what == CARGO_BLACK) {
+        TRY(ghost_dev_cells_begin(&rows, d->ghost, d->comm, k->use, k->plan, BLACK, k->arr[0]));
+        ghost_dev_cells_end(&rows, BLACK, k->arr[0]);
+        return OK;
+    }
+    TRY(ghost_dev_rows_begin(&rows, d->ghost, d->comm, k->use, k->plan, k->n, k->arr, k->stride));
+    ghost_dev_rows_end(&rows, k->n, k->arr, k->stride);
+    return OK;
+}
+
+void grav_exchange(struct grav_dev *d, const struct grav_cargo *k)
+{
+    if (d->comm->size > 1 && exchange_there(d, k) != OK) exchange_here(d, k);
+}
+
+void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_cargo k)
+{
+    if (d->comm->size == 1) return;
+    BUG_ON(ghost_dev_level(d->ghost, m, l, &k.plan) != OK); /* the state is lost */
+    k.noct = m->lev[l].noct;
+    grav_exchange(d, &k);
+}
