@@ -141,7 +141,7 @@ static size_t row_bytes(const struct ghost_pack_args *a)
 
 static struct cargo cargo_of(const struct ghost_dev_arrays *x)
 {
-    struct cargo c = {.a = {.unit = 8}, .arrays = x};
+    struct cargo c = {.a = {.unit = 8, .row = x->row}, .arrays = x};
     struct ghost_pack_args *a = &c.a;
     BUG_ON(x->n > GHOST_DEV_ARRAYS);
     for (int i = 0; i < x->n; i++)

@@ -30,6 +30,9 @@ struct ghost_dev_arrays {
     void *arr[GHOST_DEV_ARRAYS];
     size_t stride[GHOST_DEV_ARRAYS];
     bool here[GHOST_DEV_ARRAYS]; /* else there */
+    /* There: the row of each oct in arrays there; −1: it has none, sends zeros and ignores what
+     * comes. NULL: each oct has its own. */
+    const lidx *row;
 };
 
 /* One exchange on its way; the caller's. Several may be at a time, ended in any order. */

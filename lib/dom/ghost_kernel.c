@@ -4,7 +4,7 @@
 
 #include "dev/kernel.h"
 
-/* Where unit u of row j stands. */
+/* Where unit u of row j stands; in_array < 0: nowhere. */
 struct unit_place {
     int arr;
     int64_t in_array, in_buffer;
@@ -21,12 +21,12 @@ PTAH_HD_FN struct unit_place unit_place(const struct ghost_pack_args *a, int32_t
         else
             high = mid;
     }
-    const int64_t first = a->first[low], count = a->first[low + 1] - first;
+    const int64_t first = a->first[low], count = a->first[low + 1] - first,
+                  row = a->row ? a->row[a->oct[j]] : a->oct[j];
     const int begin = a->at[arr], width = a->at[arr + 1] - begin, within = u - begin;
     struct unit_place p;
     p.arr = arr;
-    p.in_array = a->cells ? 8 * (int64_t)a->oct[j] + a->cell[within]
-                          : width * (int64_t)a->oct[j] + within;
+    p.in_array = row < 0 ? -1 : a->cells ? 8 * row + a->cell[within] : width * row + within;
     p.in_buffer = a->at[a->narr] * first + begin * count + width * (j - first) + within;
     return p;
 }
@@ -41,6 +41,10 @@ DEV_FN void move_rows(const struct ghost_pack_args *a, struct dev_block *b, int 
         char *in_array = (char *)a->arr[p.arr] + a->unit * p.in_array,
              *in_buffer = (char *)a->buffer + a->unit * p.in_buffer,
              *to = pack ? in_buffer : in_array, *from = pack ? in_array : in_buffer;
+        if (p.in_array < 0) {
+            for (int k = 0; pack && k < a->unit; k++) in_buffer[k] = 0;
+            continue;
+        }
         if (a->unit == 8)
             *(uint64_t *)to = *(const uint64_t *)from;
         else

@@ -10,6 +10,7 @@ enum { GHOST_BLOCK_ROWS = 8 };
 struct ghost_pack_args {
     const lidx *oct;   /* [n] rows of the plan */
     const lidx *first; /* [npeer+1] those of each peer */
+    const lidx *row;   /* that an oct has in arrays, −1: none (zeros; ignored); NULL: the oct */
     int32_t n, npeer;
     int unit, narr;
     int cells; /* of rows of 8 units the four of `cell` only */

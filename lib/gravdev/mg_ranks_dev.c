@@ -10,19 +10,22 @@
 
 /* ---- the hierarchy ---- */
 
-static enum err room(struct grav_dev *d, void **pointer, lidx n, size_t size)
+static enum err room(struct grav_dev *d, void **pointer, lidx n, size_t size, const char *name)
 {
-    return dev_new(d->dev, pointer, (size_t)n * size + 1, "multigrid");
+    return dev_new(d->dev, pointer, (size_t)n * size + 1, name);
 }
 
 /* A copy there of an array of n elements; NULL of NULL. */
 static enum err put(struct grav_dev *d, void **pointer, const void *from, lidx n, size_t size)
 {
     if (!from) return OK;
-    TRY(room(d, pointer, n, size));
+    TRY(room(d, pointer, n, size, "multigrid tables"));
     dev_put(d->stream, *pointer, from, (size_t)n * size);
     return OK;
 }
+
+/* What crosses for the level that all ranks solve: residuals and corrections. */
+static const char SHARED[] = "multigrid shared";
 
 static enum err level_put(struct grav_dev *d, struct mg_dev_own *o, const struct mg *g, int k)
 {
@@ -36,14 +39,15 @@ static enum err level_put(struct grav_dev *d, struct mg_dev_own *o, const struct
     o->plan.plan = lev->plan;
     TRY(put(d, &o->child, lev->own_child, lev->noct, sizeof *lev->child));
     TRY(put(d, &o->cube, lev->cube, lev->ncube, sizeof *lev->cube));
-    if (k < g->top) TRY(room(d, &o->u, lev->noct, sizeof *lev->u));
-    if (g->share && k == g->bottom) return OK;
+    bool shared = g->share && k == g->bottom, over = g->share && k == g->bottom + 1;
+    if (k < g->top) TRY(room(d, &o->u, lev->noct, sizeof *lev->u, shared ? SHARED : "multigrid"));
+    if (shared) return OK;
     TRY(put(d, &o->nbr, lev->own_nbr, lev->noct, sizeof *lev->nbr));
     TRY(put(d, &o->halo, lev->halo, lev->nhalo, sizeof *lev->halo));
     TRY(put(d, &o->edge, lev->edge, lev->noct, sizeof *lev->edge));
     TRY(put(d, &o->edges, lev->edges, edges, sizeof *lev->edges));
-    if (k < g->top) TRY(room(d, &o->rhs, lev->noct, sizeof *lev->rhs));
-    return room(d, &o->mean, lev->noct, sizeof *lev->mean);
+    if (k < g->top) TRY(room(d, &o->rhs, lev->noct, sizeof *lev->rhs, "multigrid"));
+    return room(d, &o->mean, lev->noct, sizeof *lev->mean, over ? SHARED : "multigrid");
 }
 
 enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct grav_par *p)

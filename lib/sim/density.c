@@ -116,14 +116,6 @@ static void refresh_moments(struct sim *s, int l)
     s->matter.moments_there = false;
 }
 
-/* They are at the host. */
-enum err sim_moments_home(struct sim *s)
-{
-    if (!s->matter.moments_there) return OK;
-    s->matter.moments_there = false;
-    return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1, s->matter.moments);
-}
-
 /* Whether the gas of a cell counts in the quasi-Lagrangian criterion. */
 static bool gas_counts(const struct sim *s, const struct level *lv, lidx i, int k)
 {

@@ -1,6 +1,7 @@
 /* sim/device: what of a run is done on a device (lib/dev; docs/gpu.md). Results do not depend on
  * it: ranks without a device, or with one that is full, use the CPU. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -236,11 +237,19 @@ void sim_device_fill_end(struct sim *s)
     sim_device_wrote(s, d->filled, SET_GAS, PLACE_DEVICE);
 }
 
+enum err sim_moments_home(struct sim *s)
+{
+    if (!s->matter.moments_there) return OK;
+    s->matter.moments_there = false;
+    return grav_dev_moments_get(s->device.grav, &s->mesh, s->mesh.levelmin + 1, s->matter.moments);
+}
+
 enum err sim_device_off(struct sim *s)
 {
     struct sim_device *d = &s->device;
     log_info(" %s: from now on all runs on the CPU", err_message());
     sim_device_fill_end(s);
+    sim_edges_receive(s);
     TRY(sim_device_home(s, true));
     TRY(sim_parts_home(s));
     TRY(sim_moments_home(s));
@@ -332,6 +341,40 @@ enum err sim_edges_end(struct sim *s, int l)
     return OK;
 }
 
+static struct ghost_dev_arrays edges_there(const struct sim *s, int l)
+{
+    const struct level *im = &s->device.mirror->image->lev[l];
+    return (struct ghost_dev_arrays){.n = 1,
+                                     .arr = {im->edge_flux},
+                                     .stride = {hydro_edge_row_bytes(&s->hydro)},
+                                     .row = im->edge};
+}
+
+enum err sim_edges_send(struct sim *s, int l, bool *begun)
+{
+    struct sim_device *d = &s->device;
+    struct ghost_dev_plan *plan;
+    *begun = false;
+    if (!(d->on & GPU_HYDRO) || mirror_is_at(d->mirror, l, FLD_EDGE, PLACE_HOST)) return OK;
+    const struct ghost_dev_arrays all = edges_there(s, l);
+    enum err err = ghost_dev_level(d->ghosts, &s->mesh, l, &plan);
+    if (err == OK)
+        err = ghost_dev_mixed_begin(&d->edge_fill, d->ghosts, &s->comm, COMM_BULK_FLUX, plan, &all);
+    if (err != OK) return sim_device_off(s);
+    d->edged = l;
+    *begun = true;
+    return OK;
+}
+
+void sim_edges_receive(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    if (!d->edge_fill.of) return;
+    const struct ghost_dev_arrays all = edges_there(s, d->edged);
+    ghost_dev_mixed_end(&d->edge_fill, &all);
+    sim_device_wrote(s, d->edged, SET_EDGE, PLACE_DEVICE);
+}
+
 /* With -v, for tests/gpu/steps: launches of rank 0 by kernel and size, and what crossed the bus. */
 static void launches_report(const struct sim *s)
 {
@@ -356,11 +399,30 @@ int64_t sim_device_copied(const struct sim *s)
     return c.put + c.got;
 }
 
+/* What several ranks move, by the names of arrays. */
+static const struct {
+    const char *name;
+    int kind;
+} MOVES[] = {{"ghost buffers", MOVES_MESSAGES},
+             {"particle exchange", MOVES_MESSAGES},
+             {"multigrid shared", MOVES_MESSAGES},
+             {"multigrid tables", MOVES_TABLES}};
+
+static void moves_count(const struct sim *s, int64_t sum[MOVES_KINDS])
+{
+    const struct dev_traffic *t;
+    memset(sum, 0, sizeof *sum * MOVES_KINDS);
+    for (int i = 0; s->device.dev && (t = dev_traffic(s->device.dev, i)); i++)
+        for (size_t k = 0; k < sizeof MOVES / sizeof *MOVES; k++)
+            if (strcmp(t->name, MOVES[k].name) == 0) sum[MOVES[k].kind] += t->put + t->got;
+}
+
 void sim_device_step(struct sim *s)
 {
     struct sim_device *d = &s->device;
     const struct mesh *m = &s->mesh;
-    int64_t copied = sim_device_copied(s) - d->outputs;
+    int64_t copied = sim_device_copied(s) - d->outputs, moves[MOVES_KINDS];
+    moves_count(s, moves);
     int fields = 0, finest = m->levelmin;
     for (int f = 0; f < FLD_MAX; f++) fields += mesh_has_field(m, f);
     while (finest < m->levelmax && m->lev[finest + 1].total > 0) finest++;
@@ -368,11 +430,13 @@ void sim_device_step(struct sim *s)
     if (finest <= d->finest) {
         d->usual++;
         d->moved += (double)(copied - d->copied);
+        for (int k = 0; k < MOVES_KINDS; k++) d->kinds[k] += moves[k] - d->kinds_before[k];
         for (int l = m->levelmin; l <= finest; l++)
             d->mesh += (double)sizeof(double[8]) * fields * (double)m->lev[l].nown;
     } else
         d->finest = finest;
     d->copied = copied;
+    memcpy(d->kinds_before, moves, sizeof moves);
 }
 
 /* The arrays of this rank that crossed most, first copy and outputs included. */
@@ -398,8 +462,14 @@ void sim_device_report(struct sim *s)
     const struct sim_device *d = &s->device;
     if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return;
     struct dev_count c = d->dev ? dev_counts(d->dev) : (struct dev_count){0};
-    int64_t n[5] = {c.put, c.got, c.launches, (int64_t)d->mesh, (int64_t)d->moved};
-    comm_add_i64(&s->comm, n, 5);
+    int64_t n[7] = {c.put,
+                    c.got,
+                    c.launches,
+                    (int64_t)d->mesh,
+                    (int64_t)d->moved,
+                    d->kinds[MOVES_MESSAGES],
+                    d->kinds[MOVES_TABLES]};
+    comm_add_i64(&s->comm, n, 7);
     if (n[2] == 0) return;
     double steps = d->steps > 0 ? d->steps : 1;
     log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches",
@@ -410,5 +480,8 @@ void sim_device_report(struct sim *s)
         " Device: %.3f MB a coarse step but for outputs and steps with a new level, %.2f %% of "
         "the mesh",
         1e-6 * (double)n[4] / d->usual, 100 * (double)n[4] / (double)n[3]);
+    if (s->comm.size > 1)
+        log_info(" Device: of these %.2f %% messages to and from other ranks, %.2f %% hierarchies",
+                 100 * (double)n[5] / (double)n[3], 100 * (double)n[6] / (double)n[3]);
     if (d->dev) report_arrays(s);
 }

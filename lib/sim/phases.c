@@ -209,7 +209,9 @@ enum err step_send_edges(struct sim *s, int l, int icount)
 {
     struct level *lv = &s->mesh.lev[l];
     struct sim_edges *e = &s->edges;
-    if (s->comm.size == 1) return OK;
+    bool begun = false;
+    if (s->comm.size > 1) TRY(sim_edges_send(s, l, &begun));
+    if (s->comm.size == 1 || begun) return OK;
     TRY(sim_device_need(s, l, SET_EDGE, PLACE_HOST));
     e->row = hydro_edge_row_bytes(&s->hydro);
     e->rows = mem_zero(e->row * (size_t)lv->noct + 1, "reflux rows");
@@ -223,6 +225,7 @@ enum err step_receive_edges(struct sim *s, int l, int icount)
 {
     const struct level *lv = &s->mesh.lev[l];
     struct sim_edges *e = &s->edges;
+    sim_edges_receive(s);
     if (!e->rows) return OK;
     ghost_rows_end(&e->on_way, 1, &e->rows, &e->row);
     for (lidx i = lv->nown; i < lv->noct; i++)

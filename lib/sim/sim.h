@@ -176,6 +176,9 @@ struct sim_edges {
     struct ghost_rows on_way;
 };
 
+/* What several ranks copy between host and device: messages; hierarchies that hosts have made. */
+enum { MOVES_MESSAGES, MOVES_TABLES, MOVES_KINDS };
+
 /* What runs on a device (device.c). */
 struct sim_device {
     struct dev *dev; /* NULL: none */
@@ -193,9 +196,12 @@ struct sim_device {
     bool asked;                     /* all ranks know whether this solve is on devices */
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
+    struct ghost_dev_rows edge_fill; /* and the registers of level `edged` */
+    int edged;
     /* for the report: coarse steps, and those without a new level; in these, bytes of the fields of
      * own octs, and bytes copied but for outputs; copied so far, and for outputs; finest level */
     double steps, usual, mesh, moved;
+    int64_t kinds[MOVES_KINDS], kinds_before[MOVES_KINDS]; /* of `moved`, and of all so far */
     double bytes; /* of the gas of own octs, by level steps */
     int64_t copied, outputs;
     int finest;
@@ -308,6 +314,9 @@ MUST_USE enum err sim_device_off(struct sim *s);
 /* device.c: as hydro_edge_begin and _end, where the gas is */
 MUST_USE enum err sim_edges_begin(struct sim *s, int l);
 MUST_USE enum err sim_edges_end(struct sim *s, int l);
+/* Registers of own octs to other ranks, if they are on a device; else nothing has begun. */
+MUST_USE enum err sim_edges_send(struct sim *s, int l, bool *begun);
+void sim_edges_receive(struct sim *s); /* of what has begun */
 /* device.c: bytes copied so far; a coarse step has ended; what was copied (collective) */
 int64_t sim_device_copied(const struct sim *s);
 void sim_device_step(struct sim *s);

@@ -6,7 +6,7 @@ sizes, or where the domains are.
                                 what devices have kernels for), collapse (gas and gravity, 3
                                 levels) or finer (particles on a base mesh of eight cells each);
                                 VARIANTS: few, tiles, ghosts, transports, windows, device, devices,
-                                choice, full, fft or all
+                                choice, full, mixed, fft or all
 
 device: gas, gravity and particles on an emulated device (gpu_hydro, gpu_poisson, gpu_particles),
 whose orders come from several seeds, on one to three ranks; with seeds other than 0 also with

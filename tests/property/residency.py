@@ -2,12 +2,21 @@
 coarse step is at most 2 % of its mesh, first copies and outputs aside: with the base level by
 multigrid, and in Fourier space (gpu_fft).
 
-On one rank, with refined levels, whose octs come and go; by the emulated device, which counts what
-a GPU would move. One-line faults it catches: a hierarchy of multigrid or a list of faces that the
-host makes, all levels of the mesh sent again for one that is new, a criterion of refinement that
-comes as a byte a cell.
+    residency.py          on one rank
+    residency.py ranks    on two ranks, with one device and with two: messages to and from other
+                          ranks (ghosts, particles, the level of multigrid that all share) and the
+                          hierarchies of multigrid, which hosts make together when the mesh has
+                          changed, are counted apart; without refined levels hierarchies stay,
+                          and are less than 2 %, too; with them the rest is at most 7 %: new octs
+                          for other ranks, and their ghosts, go through the host
+
+With refined levels, whose octs come and go; by the emulated device, which counts what a GPU would
+move. One-line faults it catches: a hierarchy of multigrid or a list of faces that the host makes,
+all levels of the mesh sent again for one that is new, a criterion of refinement that comes as a
+byte a cell; on ranks a density that the host makes, registers that travel whole.
 """
 # test: tier=check timeout=240
+# test: ranks tier=check timeout=240 ranks=2
 import os
 import re
 import sys
@@ -18,6 +27,7 @@ import digest  # noqa: E402
 import ptah  # noqa: E402
 
 MOST = 2.0  # % of the mesh
+REFINED = 7.0  # the same on two ranks with refined levels
 SOLVERS = {'multigrid': ['run_params/use_fftw=.false.'],
            'Fourier': ['run_params/use_fftw=.true.', 'run_params/gpu_fft=.true.']}
 SETTINGS = ['run_params/gpu_hydro=.true.',
@@ -26,18 +36,46 @@ SETTINGS = ['run_params/gpu_hydro=.true.',
             'refine_params/m_refine=2.6', 'output_params/foutput=100']
 
 
-def main():
-    v = ptah.Verdict()
-    ptah.unpack_ics('.', 'ic_32')
+def run(v, ranks, devices, settings):
+    """The log, and shares of the mesh, in %: of all that moved, messages, hierarchies."""
+    folder = '_'.join([str(ranks), str(devices)] + [s.replace('/', '.') for s in settings])
+    os.makedirs(folder)
+    os.symlink(os.path.abspath('ics'), os.path.join(folder, 'ics'))
+    os.environ['PTAH_DEVICES'] = str(devices)
+    r = ptah.simulate(digest.CASES['cosmo'], folder, ranks, settings=SETTINGS + settings)
+    os.environ.pop('PTAH_DEVICES')
+    share = re.findall(r'([\d.]+) % (?:of the mesh|messages|hierarchies)', r.err)
+    share = [float(x) for x in share]
+    v.same('numbers about what a step moves', len(share), 1 if ranks == 1 else 3)
+    return r.err, share
+
+
+def one(v):
     for solver, settings in SOLVERS.items():
-        r = ptah.simulate(digest.CASES['cosmo'], '.', settings=SETTINGS + settings,
-                          options=['--force'])
-        octs = [int(n) for n in re.findall(r'Level +6 has +(\d+)', r.err)]
-        share = [float(x) for x in re.findall(r'([\d.]+) % of the mesh', r.err)]
-        v.same('lines about what a step moves', len(share), 1)
+        log, share = run(v, 1, 1, settings)
+        octs = [int(n) for n in re.findall(r'Level +6 has +(\d+)', log)]
         v.same('the finer level has octs', bool(octs) and octs[-1] > 500, True)
         v.same('%s: %.2f %% of the mesh is at most %g' % (solver, share[0], MOST),
                share[0] <= MOST, True)
+
+
+def two(v):
+    for devices in (1, 2):
+        for settings, most in (([], REFINED), (['amr_params/levelmax=5'], MOST)):
+            _, (total, messages, tables) = run(v, 2, devices, SOLVERS['multigrid'] +
+                                               ['run_params/nremap=0'] + settings)
+            rest = total - messages - tables
+            v.same('%d devices, %s: %.2f %% of the mesh without %.2f %% messages and %.2f %% '
+                   'hierarchies is at most %g' % (devices, settings, rest, messages, tables, most),
+                   rest <= most and messages > 0, True)
+            if settings:
+                v.same('hierarchies stay', tables <= MOST, True)
+
+
+def main():
+    v = ptah.Verdict()
+    ptah.unpack_ics('.', 'ic_32')
+    (two if sys.argv[1:] else one)(v)
     v.end()
 
 

@@ -1,9 +1,10 @@
 /* dom/ghost_dev: an exchange of arrays on the emulated device leaves the bytes that one on the host
- * does: rows of several arrays with several strides, single cells, integers that are added to
- * their owners', exchanges within each other, ranks with a device beside ranks without, after
- * changes of the mesh, for 20 seeds. What crosses the bus is the messages. Catches: a row of
- * another peer or array, lists that are not sent anew, ghosts that arrive before they are sent, a
- * buffer that is used twice, ghosts that are added twice or not at all.
+ * does: rows of several arrays with several strides, single cells, arrays in which not all octs
+ * have a row, integers that are added to their owners', exchanges within each other, ranks with a
+ * device beside ranks without, after changes of the mesh, for 20 seeds. What crosses the bus is the
+ * messages. Catches: a row of another peer or array, lists that are not sent anew, ghosts that
+ * arrive before they are sent, a buffer that is used twice, ghosts that are added twice or not at
+ * all.
  *
  * test: tier=quick mpi=1,2,3 */
 #include <stdio.h>
@@ -179,6 +180,58 @@ static void test_exchanges(int l, uint64_t seed)
     }
 }
 
+/* ---- arrays in which some octs have a row ---- */
+
+static void some_there(const struct arrays *a, const lidx *row, int l)
+{
+    struct ghost_dev_plan *plan;
+    struct ghost_dev_rows x;
+    void *there;
+    const size_t size = sizeof *row * a->noct;
+    struct ghost_dev_arrays all = {.n = 1, .arr = {a->there[0]}, .stride = {a->stride[0]}};
+    CHECK(dev_new(w.dev, &there, size + 1, "test") == OK);
+    dev_put(w.stream, there, row, size);
+    all.row = there;
+    CHECK(ghost_dev_level(w.ghost, &w.m, l, &plan) == OK);
+    CHECK(ghost_dev_mixed_begin(&x, w.ghost, &w.c, COMM_BULK_FLUX, plan, &all) == OK);
+    ghost_dev_mixed_end(&x, &all);
+    CHECK(dev_wait(w.stream) == OK);
+    dev_free(w.dev, there);
+}
+
+/* As registers of fluxes: beside them an array of all octs, in which others are zero. */
+static void test_some(int l, uint64_t seed)
+{
+    struct rng r = rng_make(seed, (uint64_t)w.c.rank, 3);
+    struct arrays a, b;
+    arrays_make(&a, 1, words, l, seed);
+    arrays_make(&b, 1, words, l, seed);
+    lidx *row = mem_new(sizeof *row * a.noct + 1, "test"), n = 0;
+    for (size_t i = 0; i < a.noct; i++) {
+        char *all = b.here[0] + 64 * i;
+        row[i] = rng_word(&r) % 3 ? -1 : n++;
+        if (row[i] < 0)
+            memset(all, 0, 64);
+        else
+            memcpy(all, a.here[0] + 64 * (size_t)row[i], 64);
+    }
+    if (w.ghost)
+        some_there(&a, row, l);
+    else
+        ghost_fill_rows(&w.c, COMM_BULK_FLUX, &w.m.lev[l].plan, 1, (void **)b.here, words);
+    if (w.ghost) { /* the same by the host, for the comparison alone */
+        dev_get(w.stream, a.here[0], a.there[0], 64 * a.noct);
+        CHECK(dev_wait(w.stream) == OK);
+    }
+    ghost_fill_rows(&w.c, COMM_BULK_FLUX, &w.m.lev[l].plan, 1, (void **)b.here, words);
+    for (size_t i = 0; i < a.noct && w.ghost; i++)
+        if (row[i] >= 0)
+            CHECK(memcmp(a.here[0] + 64 * (size_t)row[i], b.here[0] + 64 * i, 64) == 0, "some");
+    mem_free(row);
+    arrays_free(&a);
+    arrays_free(&b);
+}
+
 /* ---- integers of ghosts, added to their owners' ---- */
 
 /* As they are on this rank. */
@@ -247,6 +300,7 @@ static void test_seed(uint64_t seed, bool mixed)
         for (int l = LMIN - 1; l <= LMAX; l++) {
             test_exchanges(l, seed);
             test_sums(l, seed);
+            test_some(l, seed);
         }
     }
     world_close();
