@@ -397,10 +397,23 @@ void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
 
 /* ---- all particles ---- */
 
-static enum err wrap_all(struct parts *p, const struct mesh *m)
+/* Host on levelmin: where position says, if that oct is here. */
+static void host_all(struct parts *p, const struct mesh *m)
+{
+    int l = m->levelmin;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->n; i++) {
+        bool in = particle_wrap(p, m, i);
+        p->host[i] = in ? HOST_AWAY : HOST_LOST;
+        if (in) p->host[i] = mesh_find(&m->lev[l], leaver_key(p, m, l, i));
+    }
+}
+
+/* Positions that were read. */
+static enum err check_all(const struct parts *p, const struct mesh *m)
 {
     for (int64_t i = 0; i < p->n; i++)
-        if (!particle_wrap(p, m, i))
+        if (p->host[i] == HOST_LOST)
             FAIL(ERR_PARAM, "particle %lld is outside the box: position %g %g %g, box 0 to %g",
                  (long long)p->id[i], p->x[0][i], p->x[1][i], p->x[2][i], m->boxlen);
     return OK;
@@ -417,22 +430,33 @@ static void migrate_many(struct parts *p, const struct mesh *m, const struct com
     for (int64_t k = 0; k < turns; k++) migrate_some(p, m, c, d, l, 0, per);
 }
 
-enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
-                         const struct domain *d)
+/* From host_all to owners. (collective) */
+static void send_all(struct parts *p, const struct mesh *m, const struct comm *c,
+                     const struct domain *d)
 {
     int l = m->levelmin;
-    TRY(err_agree(c, wrap_all(p, m)));
-    part_forget(p, 0);
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < p->n; i++) {
-        p->host[i] = HOST_AWAY;
-        p->host[i] = mesh_find(&m->lev[l], leaver_key(p, m, l, i));
-    }
     migrate_many(p, m, c, d, l);
     part_trim(p);
     for (int k = 0; k < LEVEL_MAX + 3; k++) p->first[k] = p->run[k] = k <= l ? 0 : p->n;
     part_sort(p, 0, p->n);
+}
+
+enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
+                         const struct domain *d)
+{
+    part_forget(p, 0);
+    host_all(p, m);
+    TRY(err_agree(c, check_all(p, m)));
+    send_all(p, m, c, d);
     return OK;
+}
+
+void part_redistribute(struct parts *p, const struct mesh *m, const struct comm *c,
+                       const struct domain *d)
+{
+    part_forget(p, 0);
+    host_all(p, m);
+    send_all(p, m, c, d);
 }
 
 /* ---- start of a level's step ---- */

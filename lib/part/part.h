@@ -83,6 +83,10 @@ int64_t part_append(struct parts *p, int64_t n);
  * first[] = all on levelmin. Error if a particle is outside a box with boundaries. (collective) */
 MUST_USE enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
                                   const struct domain *d);
+/* The same in a run whose domains have changed: those beyond a boundary, which part_enter would
+ * remove next, are removed and counted in lost. (collective) */
+void part_redistribute(struct parts *p, const struct mesh *m, const struct comm *c,
+                       const struct domain *d);
 
 /* Start of a step of level l: wraps positions; particles of the range that left their oct get the
  * neighbouring oct of level l where that exists (else they keep their host), and go to the rank

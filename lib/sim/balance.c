@@ -170,10 +170,7 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
     if (timed) timer_start("balance: octs");
     adapt_redistribute(&s->mesh, &s->comm, d);
     if (timed) timer_start("balance: particles");
-    if (s->par->run.pic) {
-        enum err e = part_distribute(&s->parts, &s->mesh, &s->comm, s->dom);
-        BUG_ON(e != OK); /* no particle has moved */
-    }
+    if (s->par->run.pic) part_redistribute(&s->parts, &s->mesh, &s->comm, s->dom);
     sim_count_octs(s);
     s->balance.fresh = true;
 }

@@ -205,7 +205,10 @@ static enum err run_there(struct sim *s, const struct phase *p, int l, int icoun
     if (!p->there || !sim_runs_there(s, p->when, l)) return OK;
     enum err err = p->when & OWN_THERE ? OK : bring(s, p, l, PLACE_DEVICE);
     if (err == OK) err = p->there(s, l, icount, done);
-    if (err != OK) return sim_device_off(s);
+    if (err != OK) {
+        *done = false;
+        return sim_device_off(s);
+    }
     if (*done) wrote(s, p, l, PLACE_DEVICE);
     return OK;
 }

@@ -195,6 +195,17 @@ static int fft_levelmin(const struct params *p)
     return param_given(p, "run", "use_fftw") ? 1 : WINS;
 }
 
+static enum err check_deposit(const struct params *p)
+{
+    int top = p->poisson.cic_levelmax;
+    if (top > 0 && top < p->amr.levelmin)
+        FAIL(ERR_PARAM,
+             "poisson_params/cic_levelmax=%d is less than levelmin=%d: no dark matter would be "
+             "deposited; set at least levelmin, or 0 for no limit",
+             top, p->amr.levelmin);
+    return OK;
+}
+
 static enum err setup_green(struct sim *s)
 {
     const struct params *p = s->par;
@@ -283,6 +294,7 @@ enum err sim_setup(struct sim *s)
     memcpy(s->grav.gravity_params, p->poisson.gravity_params, sizeof s->grav.gravity_params);
     if (p->run.gpu_fft && !p->run.use_fftw)
         log_info(" gpu_fft: no effect without use_fftw: no level is solved in Fourier space");
+    TRY(check_deposit(p));
     TRY(setup_green(s));
     TRY(setup_neutrinos(s));
     for (int l = 1; l <= p->amr.levelmax; l++) {

@@ -160,6 +160,8 @@ NAMELISTS = [  # what is wrong, the namelist, what the message must name
     ('a Green function without a Fourier transform',
      edit(SEDOV, 'hydro=', 'use_fftw=.false.\nhydro=')
      + "&POISSON_PARAMS\nfft_green='spectral'\n/\n", 'use_fftw'),
+    ('a deposit on no level of the run', SEDOV + '&POISSON_PARAMS\ncic_levelmax=2\n/\n',
+     'cic_levelmax'),
     ('radiative transfer', edit(SEDOV, 'hydro=', 'rt=.true.\nhydro='), r'\brt\b'),
     ('a restart from nothing', edit(SEDOV, 'hydro=', 'nrestart=7\nhydro='),
      'nrestart|output_00007'),
