@@ -10,7 +10,7 @@ A draw that simulate refuses is told and counts as none. What fails stays in the
 
 A one-line fault it catches: a loop that follows the order of arrival, in whatever part of the code.
 """
-# test: 4 20 tier=check timeout=400 ranks=3
+# test: 3 20 tier=check timeout=400 ranks=3
 # test: 40 tier=long timeout=3600 ranks=3
 import itertools
 import os

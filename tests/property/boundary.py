@@ -8,16 +8,20 @@ RAMSES restarts from them.
     boundary.py values RANKS  a run of ours: the values there are those of RAMSES's rules, written
                               again below; through HDF5 and back, and laid out for other ranks,
                               every bit stays
+    boundary.py leave RANKS   particles that leave the box just before a load balance are gone after
+                              it, as on one rank: the same digests, and as many in the log
 
 RAMSES is not at hand in a test. In November 2026 (RAMSES 87c803b5) it restarted from files of
 `simulate`, `repartition` and `convert` of tests/data/golden/amr_walls.nml and selfgrav_walls.nml on
 1 and 2 ranks, and after 8 more steps differed from a restart of its own output by 4e-13 at most.
 One-line faults that it catches: a region's list in another's place, edges and corners forgotten,
-cells not mirrored, the normal velocity with its old sign, boundaries counted as octs of the box.
+cells not mirrored, the normal velocity with its old sign, boundaries counted as octs of the box, a
+balance that knows no particles beyond a boundary.
 """
 # test: places tier=quick timeout=60
 # test: values 1 tier=check timeout=120
 # test: values 2 tier=check timeout=120 ranks=2
+# test: leave 3 tier=quick timeout=60 ranks=3
 import os
 import sys
 import tarfile
@@ -160,10 +164,37 @@ def values(v, ranks):
                       all_bits(whole.load(program('convert', 'h5', 'back', '-f', 'ramses'))))
 
 
+OPEN_X = """&BOUNDARY_PARAMS
+nboundary=2
+ibound_min=-1,1
+ibound_max=-1,1
+bound_type=2,2
+/
+"""
+
+
+def leave(v, ranks):
+    rng = np.random.default_rng(4)
+    os.makedirs('ics')
+    np.savetxt('ics/ic_part', np.column_stack([
+        rng.uniform(-0.49, 0.49, (400, 3)), rng.normal(0, 1.5, (400, 3)), np.full(400, 1e-4)]))
+    text = ptah.ascii_box((3, 4), 6, 3, 'm_refine=1e-3', '', '../ics') + OPEN_X
+    runs = [ptah.simulate(text, folder, n, settings=['run_params/nremap=1'])
+            for folder, n in (('one', 1), ('more', ranks))]
+    gone = [[line for line in r.err.splitlines() if 'left the box' in line] for r in runs]
+    v.same('some leave', len(gone[0]) > 2, True)
+    v.same('as many', gone[1] == gone[0], True)
+    for a, b in zip(*(r.outputs for r in runs)):
+        a, b = ptah.digest(a).splitlines(), ptah.digest(b).splitlines()
+        v.same('lines of the digest that differ', [y for x, y in zip(a, b) if x != y], [])
+
+
 if __name__ == '__main__':
     verdict = ptah.Verdict()
     if sys.argv[1] == 'places':
         places(verdict)
+    elif sys.argv[1] == 'leave':
+        leave(verdict, int(sys.argv[2]))
     else:
         values(verdict, int(sys.argv[2]))
     verdict.end()

@@ -52,6 +52,7 @@ exchange old, a loop order that follows the particles' arrival.
 # test: collapse choice tier=check timeout=240 ranks=3
 # test: cool choice tier=check timeout=240 ranks=2
 # test: sedov full tier=check timeout=240 ranks=2
+# test: dark full tier=check timeout=240 ranks=2
 # test: collapse full tier=check timeout=240 ranks=3
 # test: cosmo full tier=check timeout=240 ranks=3
 # test: cosmo mixed tier=check timeout=240 ranks=3
@@ -266,8 +267,8 @@ VARIANTS['fft'] = VARIANTS['device'][:1] + [
     (1, 2, 'ksection', 0, 0), (2, 2, 'hilbert', 2, 0), (3, 1, 'ksection', 2, 0)
 ] + VARIANTS['device'][1:]
 # ranks: kB of memory; some ranks run out of it before others, or alone
-FULL = {'sedov': {1: '7000', 2: '5000'}, 'collapse': {2: '5000', 3: '2600'},
-        'cosmo': {2: '9000', 3: '8000'}}
+FULL = {'sedov': {1: '7000', 2: '5000'}, 'dark': {1: '6300', 2: '3800'},
+        'collapse': {2: '5000', 3: '2600'}, 'cosmo': {2: '9000', 3: '8000'}}
 VARIANTS['mixed'] = [v for v in VARIANTS['device'] if len(v) < 8 or v[0] > 1]
 # and the number of devices
 VARIANTS['devices'] = [(1, 1, 'ksection', 0, 0)] + [
@@ -331,6 +332,8 @@ def run_variant(case, variant, which):
     if which == 'ghosts':
         settings += ['run_params/check_ghosts=.true.',
                      'physics_params/nothing=%s' % ('.true.' if ranks > 1 else '.false.')]
+    if which == 'full' and case == 'dark':
+        settings += ['run_params/use_fftw=.false.']
     if which == 'full' and seed is not None:
         os.environ['PTAH_DEVICE_KB'] = FULL[case][ranks]
     os.environ['PTAH_DEVICES'] = str(devices)
