@@ -79,7 +79,7 @@ def refinement(r, levels, kind):
 
 
 def regions(r, passive):
-    """A background and a few clouds, of which one may be a point; speeds up to a few sound speeds."""
+    """A background and a few clouds, of which one may be a point; speeds of a few sound speeds."""
     n = r.randint(2, 4)
     kinds = ['square'] * (n - 1) + [r.choice(['square', 'point'])]
     out = {'nregion': n}
@@ -294,7 +294,8 @@ def attempt(seed):
             if r.random() < 0.5:
                 source = 'way%d.source' % i
                 form = r.choice(['hdf5', 'ramses'])
-                ptah.Run([ptah.program('convert'), '-f', form, '-o', source, 'output_00002'], folder)
+                ptah.Run([ptah.program('convert'), '-f', form, '-o', source, 'output_00002'],
+                         folder)
             options += ['-r', source]
         result = run(folder, way, options)
         if result.status != 0:
