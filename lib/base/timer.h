@@ -7,4 +7,5 @@ void timer_stop(void);
 int timer_count(void);
 const char *timer_label(int i);
 double timer_seconds(int i);
-double timer_wall(void); /* seconds, monotonic */
+double timer_wall(void);   /* seconds, monotonic */
+double timer_thread(void); /* seconds that the processor has worked for this thread */

@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "dev/backend.h"
+#include "dev/pool.h"
 }
 
 /* A launch that is measured. */
@@ -23,6 +24,14 @@ struct cuda_dev {
     cudaError_t error; /* the first */
     struct dev_clock *clock;
     struct timed *timed; /* not yet taken */
+    struct dev_pool pool;
+};
+
+/* scratch: of scans and sorts, which the stream does one after the other */
+struct cuda_stream {
+    cudaStream_t s;
+    void *scratch;
+    size_t bytes;
 };
 
 static void keep(void *dev, cudaError_t e)
@@ -33,7 +42,7 @@ static void keep(void *dev, cudaError_t e)
 
 static cudaStream_t stream_of(void *stream)
 {
-    return (cudaStream_t)stream;
+    return ((struct cuda_stream *)stream)->s;
 }
 
 /* Ranks of a node take its devices in turn. Freed memory stays with the process. */
@@ -55,20 +64,33 @@ static void *cuda_open(const struct dev_how *how, struct dev_clock *c, char name
         snprintf(why, DEV_WHY, "CUDA: %s", cudaGetErrorString(e));
         return NULL;
     }
-    struct cuda_dev *d = new cuda_dev;
+    struct cuda_dev *d = new cuda_dev();
     d->number = number;
     d->processors = prop.multiProcessorCount;
     d->error = cudaSuccess;
     d->clock = c;
-    d->timed = NULL;
     snprintf(name, DEV_NAME, "%s, device %d of %d", prop.name, number, n);
     return d;
 }
 
+/* false: it was empty. */
+static bool pool_empty(struct cuda_dev *d)
+{
+    bool any = false;
+    while (void *p = pool_any(&d->pool)) {
+        keep(d, cudaFreeAsync(p, 0));
+        any = true;
+    }
+    return any;
+}
+
 static void cuda_close(void *dev)
 {
+    struct cuda_dev *d = (struct cuda_dev *)dev;
     cudaDeviceSynchronize();
-    delete (struct cuda_dev *)dev;
+    pool_empty(d);
+    pool_free(&d->pool);
+    delete d;
 }
 
 static int cuda_processors(const void *dev)
@@ -78,31 +100,42 @@ static int cuda_processors(const void *dev)
 
 static void *cuda_alloc(void *dev, size_t bytes, const char *name)
 {
-    void *p = NULL;
-    if (cudaMallocAsync(&p, bytes, 0) != cudaSuccess) {
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    void *p = pool_take(&d->pool, bytes);
+    if (p) return p;
+    cudaError_t e = cudaMallocAsync(&p, pool_size(bytes), 0);
+    if (e != cudaSuccess && pool_empty(d)) {
         cudaGetLastError(); /* it is not sticky */
+        e = cudaMallocAsync(&p, pool_size(bytes), 0);
+    }
+    if (e != cudaSuccess) {
+        cudaGetLastError();
         return NULL;
     }
     keep(dev, cudaStreamSynchronize(0));
     return p;
 }
 
-static void cuda_release(void *dev, void *p)
+static void cuda_release(void *dev, void *p, size_t bytes)
 {
-    keep(dev, cudaFreeAsync(p, 0));
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    if (!pool_give(&d->pool, p, bytes)) keep(dev, cudaFreeAsync(p, 0));
 }
 
 static void *cuda_stream_new(void *dev)
 {
-    cudaStream_t s = NULL;
-    keep(dev, cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    struct cuda_stream *s = new cuda_stream();
+    keep(dev, cudaStreamCreateWithFlags(&s->s, cudaStreamNonBlocking));
     return s;
 }
 
 static void cuda_stream_free(void *dev, void *stream)
 {
-    keep(dev, cudaStreamSynchronize(stream_of(stream)));
-    keep(dev, cudaStreamDestroy(stream_of(stream)));
+    struct cuda_stream *s = (struct cuda_stream *)stream;
+    if (s->scratch) keep(dev, cudaFreeAsync(s->scratch, s->s));
+    keep(dev, cudaStreamSynchronize(s->s));
+    keep(dev, cudaStreamDestroy(s->s));
+    delete s;
 }
 
 static void *cuda_event_new(void *dev)
@@ -176,49 +209,54 @@ static void cuda_launch(void *dev, void *stream, const struct dev_kernel *k, int
         keep(dev, cudaEventCreate(&t.end));
         keep(dev, cudaEventRecord(t.begin, stream_of(stream)));
     }
-    keep(dev, (cudaError_t)k->cuda(stream, (unsigned)blocks, args));
+    keep(dev, (cudaError_t)k->cuda(stream_of(stream), (unsigned)blocks, args));
     if (!d->clock) return;
     keep(dev, cudaEventRecord(t.end, stream_of(stream)));
     d->timed = new struct timed(t);
 }
 
-/* The last sum needs a value more than there is: it is taken as zero, in a copy. */
+/* At least that many bytes for what comes next in the stream; it only grows. */
+static void *scratch(void *dev, void *stream, size_t bytes)
+{
+    struct cuda_stream *s = (struct cuda_stream *)stream;
+    if (s->bytes >= bytes) return s->scratch;
+    if (s->scratch) keep(dev, cudaFreeAsync(s->scratch, s->s));
+    s->bytes = bytes + bytes / 2;
+    s->scratch = NULL;
+    keep(dev, cudaMallocAsync(&s->scratch, s->bytes, s->s));
+    return s->scratch;
+}
+
 static void cuda_scan(void *dev, void *stream, int32_t *to, const int32_t *from, int64_t n)
 {
     cudaStream_t s = stream_of(stream);
-    size_t room = 0, bytes = (size_t)n * sizeof *from;
-    void *scratch = NULL, *copy = NULL;
-    keep(dev, cudaMallocAsync(&copy, bytes + sizeof *from, s));
-    keep(dev, cudaMemcpyAsync(copy, from, bytes, cudaMemcpyDeviceToDevice, s));
-    keep(dev, cudaMemsetAsync((char *)copy + bytes, 0, sizeof *from, s));
-    keep(dev, cub::DeviceScan::ExclusiveSum(NULL, room, (int32_t *)copy, to, n + 1, s));
-    keep(dev, cudaMallocAsync(&scratch, room, s));
-    keep(dev, cub::DeviceScan::ExclusiveSum(scratch, room, (int32_t *)copy, to, n + 1, s));
-    keep(dev, cudaFreeAsync(scratch, s));
-    keep(dev, cudaFreeAsync(copy, s));
+    size_t room = 0;
+    keep(dev, cudaMemsetAsync(to, 0, sizeof *to, s));
+    if (n == 0) return;
+    keep(dev, cub::DeviceScan::InclusiveSum(NULL, room, from, to + 1, n, s));
+    void *p = scratch(dev, stream, room);
+    keep(dev, cub::DeviceScan::InclusiveSum(p, room, from, to + 1, n, s));
 }
 
 static void cuda_sort(void *dev, void *stream, uint64_t *key, int32_t *value, int64_t n)
 {
     cudaStream_t s = stream_of(stream);
+    const size_t of_key = (size_t)n * sizeof *key,
+                 of_value = ((size_t)n * sizeof *value + 255) / 256 * 256;
     size_t room = 0;
-    void *scratch = NULL, *key2 = NULL, *value2 = NULL;
-    keep(dev, cudaMallocAsync(&key2, (size_t)n * sizeof *key, s));
-    keep(dev, cudaMallocAsync(&value2, (size_t)n * sizeof *value, s));
-    cub::DoubleBuffer<uint64_t> k(key, (uint64_t *)key2);
-    cub::DoubleBuffer<int32_t> v(value, (int32_t *)value2);
+    cub::DoubleBuffer<uint64_t> k(key, key);
+    cub::DoubleBuffer<int32_t> v(value, value);
     keep(dev, cub::DeviceRadixSort::SortPairs(NULL, room, k, v, n, 0, 64, s));
-    keep(dev, cudaMallocAsync(&scratch, room, s));
-    keep(dev, cub::DeviceRadixSort::SortPairs(scratch, room, k, v, n, 0, 64, s));
+    char *p = (char *)scratch(dev, stream, of_key + 2 * 256 + of_value + room);
+    size_t second = (of_key + 255) / 256 * 256;
+    k = cub::DoubleBuffer<uint64_t>(key, (uint64_t *)p);
+    v = cub::DoubleBuffer<int32_t>(value, (int32_t *)(p + second));
+    keep(dev, cub::DeviceRadixSort::SortPairs(p + second + of_value, room, k, v, n, 0, 64, s));
     if (k.Current() != key)
-        keep(dev, cudaMemcpyAsync(key, k.Current(), (size_t)n * sizeof *key,
-                                  cudaMemcpyDeviceToDevice, s));
+        keep(dev, cudaMemcpyAsync(key, k.Current(), of_key, cudaMemcpyDeviceToDevice, s));
     if (v.Current() != value)
         keep(dev, cudaMemcpyAsync(value, v.Current(), (size_t)n * sizeof *value,
                                   cudaMemcpyDeviceToDevice, s));
-    keep(dev, cudaFreeAsync(scratch, s));
-    keep(dev, cudaFreeAsync(key2, s));
-    keep(dev, cudaFreeAsync(value2, s));
 }
 
 extern "C" const struct dev_ops dev_ops_cuda = {

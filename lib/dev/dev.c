@@ -5,12 +5,22 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/timer.h"
 #include "dev/backend.h"
 #include "dev/kernel.h"
 
 enum {
     DEV_LAUNCHES = 2048, /* kernels times sizes */
+    DEV_PLACES = 4096,   /* of a table of them: a power of two */
     DEV_NAMES = 64       /* of arrays */
+};
+
+/* What is known of an array. */
+struct dev_array {
+    char *at;
+    size_t bytes;
+    const char *name;
+    int traffic; /* line of its name; -1: no copy has met it */
 };
 
 struct dev {
@@ -19,25 +29,24 @@ struct dev {
     char name[DEV_NAME];
     struct dev_count count;
     size_t bytes;
-    struct dev_array *first;
+    struct dev_array *array; /* by address */
+    int narray, cap;
+    struct dev_stream *streams; /* a list */
     struct dev_traffic traffic[DEV_NAMES];
     int names;
     struct dev_clock *clock; /* NULL: not timed */
     struct dev_launches launches[DEV_LAUNCHES];
+    int16_t place[DEV_PLACES]; /* 1 + launches of a kernel and size */
     int nlaunches;
-};
-
-/* What is known of an array; in a list. */
-struct dev_array {
-    char *at;
-    size_t bytes;
-    const char *name;
-    struct dev_array *next;
 };
 
 struct dev_stream {
     struct dev *dev;
     void *of;
+    bool busy; /* something may be in it */
+    void **dropped;
+    int ndropped, cap;
+    struct dev_stream *next;
 };
 
 struct dev_event {
@@ -86,7 +95,8 @@ struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY])
 void dev_close(struct dev **d)
 {
     if (!*d) return;
-    while ((*d)->first) dev_free(*d, (*d)->first->at);
+    while ((*d)->narray > 0) dev_free(*d, (*d)->array[(*d)->narray - 1].at);
+    FREE((*d)->array);
     (*d)->ops->close((*d)->of);
     FREE((*d)->clock);
     FREE(*d);
@@ -114,18 +124,29 @@ struct dev_count dev_counts(const struct dev *d)
 
 /* ---- launches ---- */
 
+/* A kernel has one name, at one address. */
+static struct dev_launches *launches_of(struct dev *d, const char *kernel, int64_t most)
+{
+    uint64_t key = ((uint64_t)(uintptr_t)kernel + (uint64_t)most) * 0x9e3779b97f4a7c15u;
+    for (uint64_t at = key >> 32;; at++) {
+        int16_t *i = &d->place[at % DEV_PLACES];
+        if (*i > 0 && d->launches[*i - 1].kernel == kernel && d->launches[*i - 1].most == most)
+            return &d->launches[*i - 1];
+        if (*i > 0) continue;
+        BUG_ON(d->nlaunches == DEV_LAUNCHES);
+        d->launches[d->nlaunches] = (struct dev_launches){kernel, most, 0, 0};
+        *i = (int16_t)++d->nlaunches;
+        return &d->launches[d->nlaunches - 1];
+    }
+}
+
 static void count(struct dev *d, const char *kernel, int64_t blocks)
 {
     int64_t most = 1;
-    int i = 0;
     while (most < blocks) most *= 2;
-    while (i < d->nlaunches &&
-           (d->launches[i].most != most || strcmp(d->launches[i].kernel, kernel) != 0))
-        i++;
-    BUG_ON(i == DEV_LAUNCHES);
-    if (i == d->nlaunches) d->launches[d->nlaunches++] = (struct dev_launches){kernel, most, 0, 0};
-    d->launches[i].launches++;
-    d->launches[i].blocks += blocks;
+    struct dev_launches *row = launches_of(d, kernel, most);
+    row->launches++;
+    row->blocks += blocks;
 }
 
 const struct dev_launches *dev_launches(const struct dev *d, int i)
@@ -153,15 +174,70 @@ const struct dev_time *dev_time(const struct dev *d, int i)
 
 /* ---- memory ---- */
 
+/* How many arrays begin at `at` or before. */
+static int arrays_to(const struct dev *d, const void *at)
+{
+    int low = 0, high = d->narray;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (d->array[middle].at <= (const char *)at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void array_add(struct dev *d, const struct dev_array *a)
+{
+    int i = arrays_to(d, a->at);
+    if (d->narray == d->cap) {
+        d->cap = 2 * d->cap + 64;
+        d->array = mem_grow(d->array, sizeof *a * (size_t)d->cap, "device");
+    }
+    memmove(&d->array[i + 1], &d->array[i], sizeof *a * (size_t)(d->narray++ - i));
+    d->array[i] = *a;
+}
+
+static void drops_free(struct dev_stream *s)
+{
+    while (s->ndropped > 0) dev_free(s->dev, s->dropped[--s->ndropped]);
+}
+
+/* What streams are to free is free; false: there was nothing. */
+static bool drops_flush(struct dev *d)
+{
+    bool any = false;
+    for (struct dev_stream *s = d->streams; s; s = s->next) {
+        any |= s->ndropped > 0;
+        if (s->ndropped > 0 && dev_wait(s) != OK) return false;
+    }
+    return any;
+}
+
+/* Of an emulated device, whose work is the host's. */
+static double clock_of(const struct dev *d)
+{
+    return d->ops->host ? timer_thread() : 0;
+}
+
+static void *alloc(struct dev *d, size_t bytes, const char *name)
+{
+    double begin = clock_of(d);
+    void *p = d->ops->alloc(d->of, bytes, name);
+    d->count.inside += clock_of(d) - begin;
+    return p;
+}
+
 enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name)
 {
-    *p = d->ops->alloc(d->of, bytes, name);
+    d->count.arrays++;
+    *p = alloc(d, bytes, name);
+    if (!*p && drops_flush(d)) *p = alloc(d, bytes, name);
     if (!*p)
         FAIL(ERR_LIMIT, "%.1f MB of '%s' do not fit into %s, of which %.1f MB are in use",
              1e-6 * (double)bytes, name, d->name, 1e-6 * (double)d->bytes);
-    struct dev_array *a = mem_new(sizeof *a, "device");
-    *a = (struct dev_array){*p, bytes, name, d->first};
-    d->first = a;
+    array_add(d, &(struct dev_array){*p, bytes, name, -1});
     d->bytes += bytes;
     return OK;
 }
@@ -169,14 +245,25 @@ enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name)
 void dev_free(struct dev *d, void *p)
 {
     if (!p) return;
-    struct dev_array **at = &d->first;
-    while (*at && (*at)->at != p) at = &(*at)->next;
-    BUG_ON(!*at); /* not an array of this device */
-    struct dev_array *a = *at;
-    *at = a->next;
-    d->bytes -= a->bytes;
-    mem_free(a);
-    d->ops->release(d->of, p);
+    double begin = clock_of(d);
+    int i = arrays_to(d, p) - 1;
+    BUG_ON(i < 0 || d->array[i].at != p); /* not an array of this device */
+    size_t bytes = d->array[i].bytes;
+    memmove(&d->array[i], &d->array[i + 1], sizeof *d->array * (size_t)(--d->narray - i));
+    d->bytes -= bytes;
+    d->ops->release(d->of, p, bytes);
+    d->count.inside += clock_of(d) - begin;
+}
+
+void dev_drop(struct dev_stream *s, void *p)
+{
+    if (!p) return;
+    if (s->ndropped == s->cap) {
+        s->cap = 2 * s->cap + 64;
+        s->dropped = mem_grow(s->dropped, sizeof *s->dropped * (size_t)s->cap, "device");
+    }
+    s->dropped[s->ndropped++] = p;
+    if (!s->busy) drops_free(s);
 }
 
 size_t dev_bytes(const struct dev *d)
@@ -189,14 +276,19 @@ size_t dev_bytes(const struct dev *d)
 struct dev_stream *dev_stream_new(struct dev *d)
 {
     struct dev_stream *s = mem_new(sizeof *s, "device");
-    *s = (struct dev_stream){d, d->ops->stream_new(d->of)};
-    return s;
+    *s = (struct dev_stream){.dev = d, .of = d->ops->stream_new(d->of), .next = d->streams};
+    return d->streams = s;
 }
 
 void dev_stream_free(struct dev_stream **s)
 {
     if (!*s) return;
+    struct dev_stream **at = &(*s)->dev->streams;
+    while (*at != *s) at = &(*at)->next;
+    *at = (*s)->next;
     (*s)->dev->ops->stream_free((*s)->dev->of, (*s)->of);
+    drops_free(*s);
+    FREE((*s)->dropped);
     FREE(*s);
 }
 
@@ -216,20 +308,28 @@ void dev_event_free(struct dev_event **e)
 
 void dev_record(struct dev_event *e, struct dev_stream *s)
 {
+    s->busy = true;
     s->dev->ops->record(s->dev->of, e->of, s->of);
 }
 
 void dev_after(struct dev_stream *s, struct dev_event *e)
 {
+    s->busy = true;
     s->dev->ops->after(s->dev->of, s->of, e->of);
 }
 
 enum err dev_wait(struct dev_stream *s)
 {
     char why[DEV_WHY];
-    s->dev->count.waits++;
-    if (!s->dev->ops->wait(s->dev->of, s->of, why))
-        FAIL(ERR_LIMIT, "%s failed: %s", s->dev->name, why);
+    struct dev *d = s->dev;
+    if (!s->busy) return OK;
+    double begin = clock_of(d);
+    d->count.waits++;
+    bool ok = d->ops->wait(d->of, s->of, why);
+    s->busy = false;
+    d->count.inside += clock_of(d) - begin;
+    drops_free(s);
+    if (!ok) FAIL(ERR_LIMIT, "%s failed: %s", d->name, why);
     return OK;
 }
 
@@ -237,20 +337,28 @@ enum err dev_wait(struct dev_stream *s)
 
 static void move(struct dev_stream *s, enum dev_way way, void *to, const void *from, size_t bytes)
 {
-    if (bytes > 0) s->dev->ops->move(s->dev->of, s->of, way, to, from, bytes);
+    if (bytes == 0) return;
+    s->busy = true;
+    s->dev->ops->move(s->dev->of, s->of, way, to, from, bytes);
+}
+
+static int traffic_line(struct dev *d, const char *name)
+{
+    int i = 0;
+    while (i < d->names && d->traffic[i].name != name && strcmp(d->traffic[i].name, name) != 0) i++;
+    BUG_ON(i == DEV_NAMES);
+    if (i == d->names) d->traffic[d->names++].name = name;
+    return i;
 }
 
 /* The line of the array there. */
 static struct dev_traffic *traffic(struct dev *d, const void *at)
 {
-    const struct dev_array *a = d->first;
-    int i = 0;
-    while (a && ((const char *)at < a->at || (const char *)at >= a->at + a->bytes)) a = a->next;
-    const char *name = a ? a->name : "?";
-    while (i < d->names && strcmp(d->traffic[i].name, name) != 0) i++;
-    BUG_ON(i == DEV_NAMES);
-    if (i == d->names) d->traffic[d->names++].name = name;
-    return &d->traffic[i];
+    int i = arrays_to(d, at) - 1;
+    struct dev_array *a = i >= 0 ? &d->array[i] : NULL;
+    if (!a || (const char *)at >= a->at + a->bytes) return &d->traffic[traffic_line(d, "?")];
+    if (a->traffic < 0) a->traffic = traffic_line(d, a->name);
+    return &d->traffic[a->traffic];
 }
 
 const struct dev_traffic *dev_traffic(const struct dev *d, int i)
@@ -276,18 +384,23 @@ void dev_get(struct dev_stream *s, void *to, const void *from, size_t bytes)
 
 void dev_copy(struct dev_stream *s, void *to, const void *from, size_t bytes)
 {
+    s->dev->count.inner++;
     move(s, DEV_COPY, to, from, bytes);
 }
 
 void dev_fill(struct dev_stream *s, void *to, int byte, size_t bytes)
 {
-    if (bytes > 0) s->dev->ops->fill(s->dev->of, s->of, to, byte, bytes);
+    if (bytes == 0) return;
+    s->busy = true;
+    s->dev->count.inner++;
+    s->dev->ops->fill(s->dev->of, s->of, to, byte, bytes);
 }
 
 void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks, const void *args)
 {
     if (blocks == 0) return;
     BUG_ON(blocks < 0 || blocks > INT32_MAX);
+    s->busy = true;
     s->dev->count.launches++;
     s->dev->count.blocks += blocks;
     count(s->dev, k->name, blocks);
@@ -296,12 +409,14 @@ void dev_launch(struct dev_stream *s, const struct dev_kernel *k, int64_t blocks
 
 void dev_scan(struct dev_stream *s, int32_t *to, const int32_t *from, int64_t n)
 {
+    s->busy = true;
     count(s->dev, "scan", dev_blocks(n));
     s->dev->ops->scan(s->dev->of, s->of, to, from, n);
 }
 
 void dev_sort(struct dev_stream *s, uint64_t *key, int32_t *value, int64_t n)
 {
+    s->busy = true;
     count(s->dev, "sort", dev_blocks(n));
     s->dev->ops->sort(s->dev->of, s->of, key, value, n);
 }

@@ -42,6 +42,9 @@ bool dev_is_host(const struct dev *d);   /* emulated: what it proves is bits, no
  * does not fit. */
 MUST_USE enum err dev_new(struct dev *d, void **p, size_t bytes, const char *name);
 void dev_free(struct dev *d, void *p); /* nothing that uses it is under way; NULL is allowed */
+/* The same, when all that is in s now has run: by the next wait for s, or dev_new for want of room.
+ * Other streams do not use it. */
+void dev_drop(struct dev_stream *s, void *p);
 size_t dev_bytes(const struct dev *d); /* in use */
 
 struct dev_stream *dev_stream_new(struct dev *d);
@@ -51,7 +54,7 @@ void dev_event_free(struct dev_event **e);
 void dev_record(struct dev_event *e, struct dev_stream *s); /* it happens when s has come here */
 /* What is put into s from now on runs after the last dev_record of e before this call. */
 void dev_after(struct dev_stream *s, struct dev_event *e);
-/* The host waits for all that is in s. ERR_LIMIT: the device failed; nothing in its memory counts
+/* The host waits for all that is in s, if there may be something. ERR_LIMIT: the device failed; nothing in its memory counts
  * any more. */
 MUST_USE enum err dev_wait(struct dev_stream *s);
 
@@ -71,8 +74,10 @@ void dev_sort(struct dev_stream *s, uint64_t *key, int32_t *value, int64_t n);
 /* What crossed the bus since dev_open. */
 struct dev_count {
     int64_t launches, blocks, copies; /* copies between host and device */
-    int64_t waits;
-    int64_t put, got; /* bytes to the device, and back */
+    int64_t waits, inner; /* of the host, but for what is empty; copies and fills there */
+    int64_t arrays;       /* new ones */
+    int64_t put, got;     /* bytes to the device, and back */
+    double inside;        /* of an emulated one: seconds of the calling thread in waits and memory */
 };
 struct dev_count dev_counts(const struct dev *d);
 /* The same of arrays of one name, the i-th of those that copies met. NULL: there are no more. */

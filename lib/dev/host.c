@@ -70,7 +70,7 @@ static void *host_alloc(void *dev, size_t bytes, const char *name)
     return host_memory_take(d->memory, bytes, name);
 }
 
-static void host_release(void *dev, void *p)
+static void host_release(void *dev, void *p, size_t bytes)
 {
     struct host_dev *d = dev;
     host_memory_give(d->memory, p);

@@ -98,8 +98,8 @@ static inline int64_t grav_blocks(int64_t n, int each)
     return (n + each - 1) / each;
 }
 
-/* The stream is empty. */
-void mg_dev_drop(struct grav_dev *d, struct mg_dev *g);
+/* later: when what is in the stream has run; else it is empty. */
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g, bool later);
 
 /* ---- exchange_dev.c: collective; nothing on one rank ---- */
 

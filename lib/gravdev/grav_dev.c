@@ -25,20 +25,29 @@ enum err grav_dev_new(struct grav_dev **g, struct mirror *x, struct ghost_dev *g
 
 static const size_t ROW = sizeof(double[8]);
 
-static void faces_drop(struct grav_dev *d, struct dev_faces *f)
+/* When what is in the stream has run; or now: the stream may be gone. */
+static void drop(struct grav_dev *d, void *p, bool later)
 {
-    dev_free(d->dev, f->first);
-    dev_free(d->dev, f->missing);
+    if (later)
+        dev_drop(d->stream, p);
+    else
+        dev_free(d->dev, p);
+}
+
+static void faces_drop(struct grav_dev *d, struct dev_faces *f, bool later)
+{
+    drop(d, f->first, later);
+    drop(d, f->missing, later);
     *f = (struct dev_faces){0};
 }
 
-void mg_dev_drop(struct grav_dev *d, struct mg_dev *g)
+void mg_dev_drop(struct grav_dev *d, struct mg_dev *g, bool later)
 {
     for (int k = 0; k < LEVEL_MAX + 2; k++) {
         struct mg_dev_own *o = &g->lev[k];
         void *all[] = {o->nbr, o->child, o->edge, o->edges, o->cube,
                        o->up,  o->u,     o->rhs,  o->halo,  o->mean};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_free(d->dev, all[i]);
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) drop(d, all[i], later);
         if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
     }
     if (g->host) mg_free(g->host);
@@ -51,8 +60,8 @@ void grav_dev_free(struct grav_dev **g)
     struct grav_dev *d = *g;
     if (!d) return;
     for (int l = 0; l < LEVEL_MAX + 2; l++) {
-        mg_dev_drop(d, &d->mg[l]);
-        faces_drop(d, &d->faces[l]);
+        mg_dev_drop(d, &d->mg[l], false);
+        faces_drop(d, &d->faces[l], false);
         dev_free(d->dev, d->com[l].p);
     }
     fourier_dev_drop(d);
@@ -91,8 +100,7 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
 enum err grav_rows_need(struct grav_dev *d, struct dev_rows *r, size_t bytes, const char *name)
 {
     if (r->p && r->bytes >= bytes) return OK;
-    TRY(dev_wait(d->stream));
-    dev_free(d->dev, r->p);
+    dev_drop(d->stream, r->p);
     *r = (struct dev_rows){0};
     TRY(dev_new(d->dev, &r->p, bytes + 1, name));
     r->bytes = bytes;
@@ -129,8 +137,7 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     struct dev_faces *f = &d->faces[l];
     const struct level *lv = &m->lev[l];
     if (f->known && f->octs == lv->octs) return OK;
-    TRY(dev_wait(d->stream));
-    faces_drop(d, f);
+    faces_drop(d, f, true);
     if (l > m->levelmin || has_boundaries(m))
         TRY(faces_make(d, f, &d->mirror->image->lev[l], lv->nown));
     f->octs = lv->octs;

@@ -54,7 +54,7 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
 {
     struct mg_dev *g = &d->mg[l];
     enum err err = dev_wait(d->stream), end;
-    mg_dev_drop(d, g);
+    mg_dev_drop(d, g, false);
     struct mg *host = g->host = mem_zero(sizeof *host, "multigrid");
     host->most_shared = 2 * (int64_t)p->mg_shared_octs;
     host->try_shared = p->shared_level[l];
@@ -65,7 +65,7 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
     for (int k = host->bottom; k <= l && err == OK; k++) err = level_put(d, &g->lev[k], host, k);
     end = dev_wait(d->stream);
     if (err == OK) err = end;
-    if (err != OK) mg_dev_drop(d, g);
+    if (err != OK) mg_dev_drop(d, g, false);
     for (int k = 1; k <= l; k++) g->octs[k] = m->lev[k].octs;
     g->known = err == OK;
     return err;

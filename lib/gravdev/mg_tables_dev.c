@@ -24,14 +24,14 @@ struct draft {
 
 static void draft_drop(struct draft *t)
 {
-    struct dev *d = t->x->dev;
+    struct dev_stream *s = t->x->stream;
     for (int k = 0; k < LEVEL_MAX + 2; k++) {
-        dev_free(d, t->lev[k].map);
-        dev_free(d, t->lev[k].mask);
-        dev_free(d, t->lev[k].is);
-        dev_free(d, t->lev[k].sum);
+        dev_drop(s, t->lev[k].map);
+        dev_drop(s, t->lev[k].mask);
+        dev_drop(s, t->lev[k].is);
+        dev_drop(s, t->lev[k].sum);
     }
-    dev_free(d, t->inside);
+    dev_drop(s, t->inside);
 }
 
 /* An array there of n elements; pointer: of any type. */
@@ -87,9 +87,8 @@ static enum err subset(struct draft *t, int k, bool *inside)
         launch(t, &mg_compact, n,
                &(struct mg_compact_args){n, e->is, e->sum, (const lidx(*)[6])im->nbr,
                                          (const double(*)[8])mask, e->map, o->nbr, e->mask});
-    enum err end = dev_wait(s);
-    dev_free(t->x->dev, mask);
-    return err != OK ? err : end;
+    dev_drop(s, mask);
+    return err;
 }
 
 /* Every level down to the coarsest with a cell inside. */
@@ -215,12 +214,10 @@ enum err mg_dev_need(struct grav_dev *d, const struct mesh *m, int l)
     struct draft t = {.g = g, .x = x, .m = m};
     for (int k = 1; k <= l; k++) TRY(mirror_links(x, m, k));
     if (mg_dev_has(g, m, l)) return OK;
-    TRY(dev_wait(x->stream));
-    mg_dev_drop(d, g);
-    enum err err = build(&t, l), end = dev_wait(x->stream);
+    mg_dev_drop(d, g, true);
+    enum err err = build(&t, l);
     draft_drop(&t);
-    if (err == OK) err = end;
-    if (err != OK) mg_dev_drop(d, g);
+    if (err != OK) mg_dev_drop(d, g, true);
     for (int k = 1; k <= l; k++) g->octs[k] = m->lev[k].octs;
     g->known = err == OK;
     return err;

@@ -57,11 +57,15 @@ enum err hydro_dev_new(struct hydro_dev **h, struct mirror *m)
     return err;
 }
 
-static void tiles_drop(struct hydro_dev *h, struct dev_tiles *t)
+/* When what is in the stream has run; or now: the stream may be gone. */
+static void tiles_drop(struct hydro_dev *h, struct dev_tiles *t, bool later)
 {
-    dev_free(h->dev, t->first);
-    dev_free(h->dev, t->slot);
-    dev_free(h->dev, t->parent);
+    void *all[] = {t->first, t->slot, t->parent};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (later)
+            dev_drop(h->stream, all[i]);
+        else
+            dev_free(h->dev, all[i]);
     *t = (struct dev_tiles){0};
 }
 
@@ -69,7 +73,7 @@ void hydro_dev_free(struct hydro_dev **h)
 {
     struct hydro_dev *x = *h;
     if (!x) return;
-    for (int l = 0; l < LEVEL_MAX + 2; l++) tiles_drop(x, &x->tiles[l]);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) tiles_drop(x, &x->tiles[l], false);
     dev_free(x->dev, x->rows.p);
     dev_free(x->dev, x->tile.p);
     dev_free(x->dev, x->out.p);
@@ -84,7 +88,7 @@ void hydro_dev_free(struct hydro_dev **h)
 
 /* Arrays for work between launches; the first that does not fit is the error. */
 struct scratch {
-    struct dev *dev;
+    struct hydro_dev *h;
     enum err err;
     int n;
     void *p[4];
@@ -93,14 +97,14 @@ struct scratch {
 static void *scratch_take(struct scratch *s, size_t bytes, const char *name)
 {
     void *p = NULL;
-    if (s->err == OK) s->err = dev_new(s->dev, &p, bytes + 1, name);
+    if (s->err == OK) s->err = dev_new(s->h->dev, &p, bytes + 1, name);
     if (p) s->p[s->n++] = p;
     return p;
 }
 
 static void scratch_drop(struct scratch *s)
 {
-    while (s->n > 0) dev_free(s->dev, s->p[--s->n]);
+    while (s->n > 0) dev_drop(s->h->stream, s->p[--s->n]);
 }
 
 /* One number that the device has counted. */
@@ -114,7 +118,7 @@ static enum err tiles_first(struct hydro_dev *h, const struct mesh *m, int l, st
 {
     const lidx nown = m->lev[l].nown;
     void *first;
-    struct scratch s = {.dev = h->dev};
+    struct scratch s = {.h = h};
     int32_t *head = scratch_take(&s, sizeof *head * (size_t)nown, "hydro tiles"),
             *index = scratch_take(&s, sizeof *index * (size_t)(nown + 1), "hydro tiles");
     enum err err = s.err;
@@ -127,7 +131,6 @@ static enum err tiles_first(struct hydro_dev *h, const struct mesh *m, int l, st
     t->first = first;
     dev_launch(h->stream, &tile_firsts, dev_blocks(nown + 1),
                &(struct tile_firsts_args){head, index, nown, t->first});
-    err = dev_wait(h->stream);
 out:
     scratch_drop(&s);
     return err;
@@ -136,7 +139,7 @@ out:
 static enum err tiles_slots(struct hydro_dev *h, int l, struct dev_tiles *t)
 {
     void *slot, *parent;
-    struct scratch s = {.dev = h->dev};
+    struct scratch s = {.h = h};
     int32_t *missing = scratch_take(&s, sizeof *missing * (size_t)t->n, "hydro tiles"),
             *base = scratch_take(&s, sizeof *base * (size_t)(t->n + 1), "hydro tiles");
     const struct mesh *mesh = h->mirror->there;
@@ -154,7 +157,6 @@ static enum err tiles_slots(struct hydro_dev *h, int l, struct dev_tiles *t)
     if (t->nmissing > 0)
         dev_launch(h->stream, &tile_rows, t->n,
                    &(struct tile_rows_args){mesh, l, t->depth, t->first, base, t->slot, t->parent});
-    err = dev_wait(h->stream);
 out:
     scratch_drop(&s);
     return err;
@@ -169,8 +171,7 @@ static enum err tiles_find(struct hydro_dev *h, const struct mesh *m, int l,
     if (t->known && t->octs[0] == octs[0] && t->octs[1] == octs[1] && t->depth == depth &&
         t->corners == corners)
         return OK;
-    TRY(dev_wait(h->stream));
-    tiles_drop(h, t);
+    tiles_drop(h, t, true);
     t->depth = depth;
     t->corners = corners;
     memcpy(t->octs, octs, sizeof octs);
@@ -226,8 +227,7 @@ static enum err scratch_need(struct hydro_dev *h, struct dev_scratch *s, size_t 
                              const char *name)
 {
     if (s->p && s->bytes >= bytes) return OK;
-    TRY(dev_wait(h->stream));
-    dev_free(h->dev, s->p);
+    dev_drop(h->stream, s->p);
     *s = (struct dev_scratch){0};
     TRY(dev_new(h->dev, &s->p, bytes + 1, name));
     s->bytes = bytes;
@@ -320,7 +320,7 @@ static enum err edges_find(struct hydro_dev *h, const struct mesh *m, int l)
     const lidx noct = m->lev[l].noct;
     struct mirror *x = h->mirror;
     struct level *im = &x->image->lev[l];
-    struct scratch s = {.dev = h->dev};
+    struct scratch s = {.h = h};
     int32_t nedge, *any = scratch_take(&s, sizeof *any * (size_t)noct, "hydro reflux"),
                    *index = scratch_take(&s, sizeof *index * (size_t)(noct + 1), "hydro reflux");
     enum err err = s.err;
@@ -332,7 +332,6 @@ static enum err edges_find(struct hydro_dev *h, const struct mesh *m, int l)
     TRY_OUT(mirror_edges_new(x, m, l, nedge));
     dev_launch(h->stream, &edge_rows, dev_blocks(noct),
                &(struct edge_rows_args){any, index, noct, im->edge});
-    err = dev_wait(h->stream);
 out:
     scratch_drop(&s);
     return err;

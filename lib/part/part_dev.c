@@ -302,8 +302,10 @@ static enum err rows_make(struct part_dev *x, lidx n)
 {
     size_t rows = (size_t)n + (size_t)n / 8;
     if (x->number && n <= x->rows) return OK;
-    TRY(dev_wait(x->stream));
-    rows_drop(x);
+    dev_drop(x->stream, x->mass);
+    dev_drop(x->stream, x->number);
+    x->mass = x->number = NULL;
+    x->rows = 0;
     TRY(part_dev_make(x, &x->mass, sizeof(int64_t[8]) * rows, "deposit"));
     TRY(part_dev_make(x, &x->number, sizeof(int64_t[8]) * rows, "deposit"));
     x->rows = (int64_t)rows;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "base/timer.h"
 #include "dev/trial.h"
 #include "phys/term.h"
 #include "sim/phase.h"
@@ -126,6 +127,7 @@ static enum err device_begin(struct sim *s, int *choice)
                  why);
         return OK;
     }
+    d->begun = timer_thread();
     d->stream = dev_stream_new(d->dev);
     d->mirror = mem_zero(sizeof *d->mirror, "device");
     TRY(mirror_init(d->mirror, d->dev, d->stream));
@@ -385,9 +387,12 @@ static void launches_report(const struct sim *s)
     for (int i = 0; (k = dev_launches(d, i)); i++)
         log_line(1, " Device: launch %s %ld %ld %ld", k->kernel, (long)k->most, (long)k->launches,
                  (long)k->blocks);
-    log_line(1, " Device: bus waits %ld copies %ld put %ld got %ld gas %ld steps %ld",
+    log_line(1,
+             " Device: bus waits %ld copies %ld put %ld got %ld gas %ld steps %ld inner %ld "
+             "arrays %ld host %ld",
              (long)c.waits, (long)c.copies, (long)c.put, (long)c.got, (long)s->device.bytes,
-             (long)s->device.steps);
+             (long)s->device.steps, (long)c.inner, (long)c.arrays,
+             (long)(1e6 * (timer_thread() - s->device.begun - c.inside)));
 }
 
 /* ---- what crossed the bus ---- */

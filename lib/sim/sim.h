@@ -203,6 +203,7 @@ struct sim_device {
     double steps, usual, mesh, moved;
     int64_t kinds[MOVES_KINDS], kinds_before[MOVES_KINDS]; /* of `moved`, and of all so far */
     double bytes; /* of the gas of own octs, by level steps */
+    double begun; /* timer_thread when the device was opened */
     int64_t copied, outputs;
     int finest;
 };

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "dev/dev.h"
 #include "dev/kernel.h"
+#include "dev/pool.h"
 #include "test_device.h"
 
 enum { SEEDS = 20, N = 5000, THREADS = 64, EACH = 4 * THREADS };
@@ -267,6 +268,67 @@ static void test_scan_sort(uint64_t seed)
 
 /* ---- memory ---- */
 
+/* What is dropped holds its values until the stream has come there, and is free after that: by the
+ * wait, at once if nothing is in the stream, or when something else does not fit. */
+static void test_drop(uint64_t seed)
+{
+    enum { MOST = 1 << 20, HALF = MOST / 2 };
+    char why[DEV_WHY] = "";
+    struct dev *d = dev_open(
+        &(struct dev_how){.kind = test_device(), .seed = seed, .most = MOST + HALF / 2}, why);
+    struct dev_stream *s = dev_stream_new(d);
+    double x[8] = {1, 2, 3}, y[8] = {0};
+    void *a = array(d, HALF, "first"), *b = array(d, HALF, "second"), *c = NULL;
+    dev_put(s, a, x, sizeof x);
+    dev_copy(s, b, a, sizeof x);
+    dev_drop(s, a);
+    dev_drop(s, NULL);
+    CHECK(dev_bytes(d) == 2 * HALF);
+    dev_get(s, y, b, sizeof y);
+    if (dev_is_host(d)) {
+        CHECK(y[0] == 0, "too early");
+        CHECK(dev_new(d, &c, HALF, "third") == OK); /* the first one had to go */
+        CHECK(dev_counts(d).waits == 1);
+    }
+    CHECK(dev_wait(s) == OK && y[2] == 3);
+    CHECK(dev_counts(d).waits == 1); /* not for what is empty */
+    size_t before = dev_bytes(d);
+    dev_drop(s, b);
+    CHECK(dev_bytes(d) == before - HALF);
+    dev_stream_free(&s);
+    dev_close(&d);
+}
+
+/* Blocks come back to sizes that they have room for, and no others. */
+static void test_pool(void)
+{
+    static char block[4000];
+    struct dev_pool p = {0};
+    struct rng r = rng_make(9, 1, 1);
+    size_t size[4000];
+    int kept = 0, back = 0;
+    for (int i = 0; i < 4000; i++) {
+        size[i] = 1 + (rng_word(&r) % (3 * POOL_MOST / 2) >> rng_word(&r) % 12);
+        CHECK(pool_size(size[i]) >= size[i]);
+        CHECK(pool_size(size[i]) <= size[i] + size[i] / 8 + POOL_LEAST);
+        bool small = size[i] <= POOL_MOST, room = p.bytes + pool_size(size[i]) <= POOL_ALL;
+        CHECK(pool_give(&p, &block[i], size[i]) == (small && room));
+        kept += small && room;
+    }
+    for (int i = 0; i < 1000; i++) {
+        size_t want = 1 + rng_word(&r) % POOL_MOST, bytes = p.bytes;
+        char *got = pool_take(&p, want);
+        if (!got) continue;
+        size_t is = pool_size(size[got - block]);
+        CHECK(is == pool_size(want) && p.bytes == bytes - is);
+        back++;
+    }
+    CHECK(back > 100);
+    while (pool_any(&p)) back++;
+    CHECK(back == kept && p.bytes == 0 && !pool_take(&p, 1));
+    pool_free(&p);
+}
+
 static struct dev *touched;
 static volatile double *pages;
 
@@ -390,6 +452,8 @@ int main(void)
     if (emulated) test_kernels();
     if (emulated) test_streams();
     for (uint64_t seed = 0; seed <= 3; seed++) test_scan_sort(seed);
+    for (uint64_t seed = 0; seed <= 3; seed++) test_drop(seed);
+    test_pool();
     if (emulated) test_memory();
     if (emulated) test_limits();
     if (emulated) test_turns();
