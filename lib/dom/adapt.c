@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "dom/adapt_dev.h"
 #include "dom/ghost.h"
@@ -291,17 +292,27 @@ struct created {
     char *data;
 };
 
+enum { PARALLEL_FROM = 4096 /* octs */ };
+
+/* Most octs have none. */
+static bool any_flag(const struct level *lv, lidx i)
+{
+    return bits_of_bytes(lv->flag[i]) != 0;
+}
+
 static int64_t count_created(const struct level *lv)
 {
     int64_t n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : n) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) n += lv->flag[i][k] && lv->child[i][k] < 0;
+        for (int k = 0; k < 8 && any_flag(lv, i); k++) n += lv->flag[i][k] && lv->child[i][k] < 0;
     return n;
 }
 
 static int64_t count_removed(const struct level *lv, const struct level *up)
 {
     int64_t n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : n) if (lv->nown >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->nown; i++) n += !up->flag[lv->parent[i]][oct_slot(lv, i)];
     return n;
 }
@@ -344,7 +355,7 @@ static void created_find(struct created *b, const struct level *lv, const struct
     int64_t n = 0;
     b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh created");
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8; k++) {
+        for (int k = 0; k < 8 && any_flag(lv, i); k++) {
             if (!lv->flag[i][k] || lv->child[i][k] >= 0) continue;
             BUG_ON(n == b->n); /* the flags are not those that were counted */
             int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;

@@ -2,6 +2,7 @@
  * grav/deposit, and for all that gravitates sim/density and sim/report, do on hosts. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "gravdev/dev_priv.h"
 #include "oct/fields.h"
@@ -64,8 +65,7 @@ static enum err dense_get(struct grav_dev *g, lidx n, unsigned char (*dense)[8])
     dev_get(g->stream, bits, g->dense.p, (size_t)n);
     enum err err = dev_wait(g->stream);
 #pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < n; i++)
-        for (int k = 0; k < 8; k++) dense[i][k] = bits[i] >> k & 1;
+    for (lidx i = 0; i < n; i++) bits_to_bytes(bits[i], dense[i]);
     mem_free(bits);
     return err;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
 #include "sim/sim.h"
@@ -25,26 +26,7 @@ struct sim_flags {
     struct ghost_rows on_way;
 };
 
-/* A bit per cell as a byte per cell, and back. */
-typedef unsigned char byte8 __attribute__((vector_size(8)));
-static const byte8 CELL_BIT = {1, 2, 4, 8, 16, 32, 64, 128};
-
-static inline void cells_of_bits(unsigned char bits, unsigned char cell[8])
-{
-    byte8 all = {bits, bits, bits, bits, bits, bits, bits, bits},
-          is = (byte8)((all & CELL_BIT) != 0) & 1;
-    memcpy(cell, &is, sizeof is);
-}
-
-static inline unsigned char bits_of_cells(const unsigned char cell[8])
-{
-    byte8 is;
-    uint64_t sum;
-    memcpy(&is, cell, sizeof is);
-    is = (byte8)(is != 0) & CELL_BIT;
-    memcpy(&sum, &is, sizeof sum);
-    return (unsigned char)(sum * 0x0101010101010101 >> 56); /* the sum of its bytes */
-}
+enum { PARALLEL_FROM = 4096 /* octs */ };
 
 static void flag_minimal(struct sim_flags *f, const struct level *fine);
 static void flag_dilate(struct sim_flags *f);
@@ -205,7 +187,8 @@ static void flag_dilate(struct sim_flags *f)
 
 static void flag_store(struct sim_flags *f)
 {
-    for (lidx i = 0; i < f->lv->noct; i++) cells_of_bits(f->bits[i], f->lv->flag[i]);
+#pragma omp parallel for schedule(static) if (f->lv->noct >= PARALLEL_FROM)
+    for (lidx i = 0; i < f->lv->noct; i++) bits_to_bytes(f->bits[i], f->lv->flag[i]);
     f->lv->valid[FLD_FLAG] = true;
 }
 
@@ -261,7 +244,7 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
     double m_refine = r->m_refine[l - m->levelmin];
     double dx = mesh_dx(m, l), threshold = m_refine * (s->refine.mass_sph / (dx * dx * dx));
     if (m->gravity && (!s->refine.starting || r->ivar_refine == 0)) {
-        memcpy(ok, lv->dense, sizeof ok[0] * (size_t)lv->nown);
+        memcpy(ok, lv->dense, sizeof *ok * (size_t)lv->nown);
         return;
     }
     for (lidx i = 0; i < lv->nown; i++)
@@ -278,14 +261,12 @@ static void flag_mass(const struct sim *s, int l, unsigned char (*ok)[8])
 
 static bool wants_gradients(const struct sim *s, int l)
 {
-    return s->mesh.hydro;
+    return s->mesh.hydro && !(s->flags && s->flags->steep);
 }
 
 static void flag_gradients(const struct sim *s, int l, unsigned char (*ok)[8])
 {
-    const unsigned char *steep = s->flags ? s->flags->steep : NULL;
-    if (!steep) hydro_flag(&s->mesh, l, &s->hydro, ok);
-    for (lidx i = 0; steep && i < s->mesh.lev[l].nown; i++) cells_of_bits(steep[i], ok[i]);
+    hydro_flag(&s->mesh, l, &s->hydro, ok);
 }
 
 static bool wants_jeans(const struct sim *s, int l)
@@ -355,20 +336,23 @@ void sim_criteria_mark(const struct sim *s, int l, const struct sim_criterion *c
                        unsigned char *bits)
 {
     lidx nown = s->mesh.lev[l].nown;
-    unsigned char(*ok)[8] = mem_new(sizeof ok[0] * (size_t)nown + 1, "flag scratch");
+    unsigned char(*ok)[8] = NULL;
     for (; n > 0; n--, c++) {
         if (!c->wanted(s, l)) continue;
+        if (!ok) ok = mem_new(sizeof ok[0] * (size_t)nown + 1, "flag scratch");
         memset(ok, 0, sizeof ok[0] * (size_t)nown);
         c->mark(s, l, ok);
-        for (lidx i = 0; i < nown; i++) bits[i] |= bits_of_cells(ok[i]);
+#pragma omp parallel for schedule(static) if (nown >= PARALLEL_FROM)
+        for (lidx i = 0; i < nown; i++) bits[i] |= bits_of_bytes(ok[i]);
     }
-    mem_free(ok);
+    FREE(ok);
 }
 
 static void flag_criteria(struct sim_flags *f, int l)
 {
     const struct sim *s = f->s;
     if (sim_held_back(s, l)) return;
+    for (lidx i = 0; f->steep && i < f->lv->nown; i++) f->wanted[i] |= f->steep[i];
     sim_criteria_mark(s, l, CRITERIA, sizeof CRITERIA / sizeof *CRITERIA, f->wanted);
     if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, f->wanted);
 }

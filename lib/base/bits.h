@@ -1,0 +1,30 @@
+/* base/bits: eight bytes that are 0 or not, and the same as the bits of one byte: cells of an oct. */
+#pragma once
+#include <stdint.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte is the lowest");
+
+static const uint64_t BITS_ONES = 0x0101010101010101u;
+
+/* Each byte that is not 0 becomes 1. */
+static inline uint64_t bits_ones(uint64_t bytes)
+{
+    uint64_t low = 0x7f * BITS_ONES; /* no byte carries into the next */
+    return (((bytes & low) + low) | bytes) >> 7 & BITS_ONES;
+}
+
+/* Bit k: whether byte k is not 0. Byte k is shifted by 7 k to bit 56 + k; no two meet. */
+static inline unsigned char bits_of_bytes(const unsigned char byte[8])
+{
+    uint64_t x;
+    memcpy(&x, byte, sizeof x);
+    return (unsigned char)(bits_ones(x) * 0x0102040810204080u >> 56);
+}
+
+/* byte[k] := bit k. */
+static inline void bits_to_bytes(unsigned bits, unsigned char byte[8])
+{
+    uint64_t x = bits_ones((bits & 0xff) * BITS_ONES & 0x8040201008040201u);
+    memcpy(byte, &x, sizeof x);
+}
