@@ -23,7 +23,7 @@ struct dev_ops {
     void (*close)(void *dev);
     int (*processors)(const void *dev);
     void *(*alloc)(void *dev, size_t bytes, const char *name); /* NULL: does not fit */
-    void (*release)(void *dev, void *p, size_t bytes); /* as many as alloc was asked for */
+    void (*release)(void *dev, void *p, size_t bytes);         /* as many as alloc was asked for */
     void *(*stream_new)(void *dev);
     void (*stream_free)(void *dev, void *stream);
     void *(*event_new)(void *dev);

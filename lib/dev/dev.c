@@ -43,7 +43,8 @@ struct dev {
 struct dev_stream {
     struct dev *dev;
     void *of;
-    bool busy; /* something may be in it */
+    bool busy;              /* something may be in it */
+    struct dev_event *here; /* of dev_follow; or NULL */
     void **dropped;
     int ndropped, cap;
     struct dev_stream *next;
@@ -288,6 +289,7 @@ void dev_stream_free(struct dev_stream **s)
     *at = (*s)->next;
     (*s)->dev->ops->stream_free((*s)->dev->of, (*s)->of);
     drops_free(*s);
+    dev_event_free(&(*s)->here);
     FREE((*s)->dropped);
     FREE(*s);
 }
@@ -316,6 +318,14 @@ void dev_after(struct dev_stream *s, struct dev_event *e)
 {
     s->busy = true;
     s->dev->ops->after(s->dev->of, s->of, e->of);
+}
+
+void dev_follow(struct dev_stream *s, struct dev_stream *first)
+{
+    if (s == first || !first->busy) return;
+    if (!first->here) first->here = dev_event_new(first->dev);
+    dev_record(first->here, first);
+    dev_after(s, first->here);
 }
 
 enum err dev_wait(struct dev_stream *s)

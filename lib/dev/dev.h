@@ -54,8 +54,10 @@ void dev_event_free(struct dev_event **e);
 void dev_record(struct dev_event *e, struct dev_stream *s); /* it happens when s has come here */
 /* What is put into s from now on runs after the last dev_record of e before this call. */
 void dev_after(struct dev_stream *s, struct dev_event *e);
-/* The host waits for all that is in s, if there may be something. ERR_LIMIT: the device failed; nothing in its memory counts
- * any more. */
+/* What is put into s from now on runs after all that is in `first` now. The same: nothing. */
+void dev_follow(struct dev_stream *s, struct dev_stream *first);
+/* The host waits for all that is in s, if there may be something. ERR_LIMIT: the device failed;
+ * nothing in its memory counts any more. */
 MUST_USE enum err dev_wait(struct dev_stream *s);
 
 /* Host to device, device to host, device to device. */
@@ -77,7 +79,7 @@ struct dev_count {
     int64_t waits, inner; /* of the host, but for what is empty; copies and fills there */
     int64_t arrays;       /* new ones */
     int64_t put, got;     /* bytes to the device, and back */
-    double inside;        /* of an emulated one: seconds of the calling thread in waits and memory */
+    double inside;        /* emulated: seconds of the calling thread in waits and memory */
 };
 struct dev_count dev_counts(const struct dev *d);
 /* The same of arrays of one name, the i-th of those that copies met. NULL: there are no more. */

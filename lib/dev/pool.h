@@ -1,7 +1,7 @@
-/* dev/pool: small blocks of device memory that were given back, for arrays to come: a step makes and
- * frees hundreds of short ones, and the run-time library takes microseconds for each. Sizes have
- * eight steps from a power of two to the next. What is large, or would be more than POOL_ALL bytes,
- * is not kept. Private to dev. */
+/* dev/pool: small blocks of device memory that were given back, for arrays to come: a step makes
+ * and frees hundreds of short ones, and the run-time library takes microseconds for each. Sizes
+ * have eight steps from a power of two to the next. What is large, or would be more than POOL_ALL
+ * bytes, is not kept. Private to dev. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/mem.h"
 #include "dom/adapt_dev.h"
 #include "dom/ghost.h"
+#include "oct/bits.h"
 #include "oct/fields.h"
 
 struct keyref {

@@ -2,9 +2,9 @@
  * grav/deposit, and for all that gravitates sim/density and sim/report, do on hosts. */
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/mem.h"
 #include "gravdev/dev_priv.h"
+#include "oct/bits.h"
 #include "oct/fields.h"
 
 static const size_t MOMENTS = sizeof(double[3]), SUMS = sizeof(int64_t[8]);
@@ -159,29 +159,36 @@ enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr, st
     return OK;
 }
 
-enum err grav_dev_energy(struct grav_dev *g, struct mesh *m, int l, double factor, double *top,
-                         struct sum *sum)
+enum err grav_dev_energy_begin(struct grav_dev *g, struct mesh *m, int l, double factor, bool sum)
 {
-    enum { BLOCKS = 1024 };
     struct mirror *x = g->mirror;
-    struct sum here;
-    double most[BLOCKS];
-    int64_t blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
-    if (blocks > BLOCKS) blocks = BLOCKS;
-    *top = 0;
-    if (blocks == 0) return OK;
+    struct dev_energy *e = &g->energy;
+    e->blocks = grav_blocks(m->lev[l].nown, DEV_THREADS);
+    if (e->blocks > ENERGY_BLOCKS) e->blocks = ENERGY_BLOCKS;
+    memset(e->sum, 0, sizeof e->sum);
+    if (e->blocks == 0) return OK;
     TRY(mirror_need(x, m, l, FLD_RHO, 1, PLACE_DEVICE));
     TRY(mirror_need(x, m, l, FLD_FX, 3, PLACE_DEVICE));
-    TRY(grav_rows_need(g, &g->top, sizeof most, "gravity"));
+    TRY(grav_rows_need(g, &g->top, sizeof e->top, "gravity"));
     mirror_send(x, m);
-    dev_fill(g->stream, g->norm, 0, sizeof here);
-    dev_launch(g->stream, &phi_energy, blocks,
+    dev_fill(g->stream, g->norm, 0, sizeof e->sum);
+    dev_launch(g->stream, &phi_energy, e->blocks,
                &(struct phi_energy_args){x->there, l, factor, g->top.p, sum ? g->norm : NULL});
-    dev_get(g->stream, most, g->top.p, sizeof *most * (size_t)blocks);
-    dev_get(g->stream, &here, g->norm, sizeof here);
-    TRY(dev_wait(g->stream));
-    for (int64_t i = 0; i < blocks; i++) *top = most[i] > *top ? most[i] : *top;
-    here.count = m->lev[l].nown;
-    if (sum) sum_join(sum, &here);
+    dev_get(g->stream, e->top, g->top.p, sizeof *e->top * (size_t)e->blocks);
+    dev_get(g->stream, e->sum, g->norm, sizeof e->sum);
     return OK;
+}
+
+enum err grav_dev_energy_end(struct grav_dev *g, const struct mesh *m, int l, double *top,
+                             struct sum *sum)
+{
+    struct dev_energy *e = &g->energy;
+    struct sum here;
+    enum err err = dev_wait(g->stream);
+    *top = 0;
+    for (int64_t i = 0; i < e->blocks; i++) *top = e->top[i] > *top ? e->top[i] : *top;
+    memcpy(&here, e->sum, sizeof here);
+    here.count = m->lev[l].nown;
+    if (sum && e->blocks > 0) sum_join(sum, &here);
+    return err;
 }

@@ -72,6 +72,14 @@ struct fourier_dev {
     struct dev_rows root, denominator, exact, window, part, factor, wave;
 };
 
+/* Energy and highest density on their way. */
+enum { ENERGY_BLOCKS = 1024 };
+struct dev_energy {
+    int64_t blocks;
+    double top[ENERGY_BLOCKS];
+    int64_t sum[GRAV_NORM];
+};
+
 struct grav_dev {
     struct mirror *mirror;
     struct ghost_dev *ghost; /* NULL on one rank */
@@ -87,6 +95,7 @@ struct grav_dev {
     struct dev_rows count, sum;              /* of octs, while lists are made */
     int64_t *norm;                           /* there: [4][GRAV_NORM] */
     int64_t norm_here[4][GRAV_NORM];         /* its copy */
+    struct dev_energy energy;
 };
 
 /* At least that many bytes, of any value. */

@@ -55,6 +55,9 @@ MUST_USE enum err grav_dev_density_need(struct grav_dev *g, struct mesh *m, int 
 /* Adds mass and first moments of the leaf cells of all levels. */
 MUST_USE enum err grav_dev_gas_mass(struct grav_dev *g, struct mesh *m, double smallr,
                                     struct sum sum[4]);
-/* max |RHO|; adds Σ factor FX² + … of the leaves to sum (NULL: not). */
-MUST_USE enum err grav_dev_energy(struct grav_dev *g, struct mesh *m, int l, double factor,
-                                  double *top, struct sum *sum);
+/* max |RHO|; adds Σ factor FX² + … of the leaves to sum (NULL, false: not). In two halves: kernels
+ * are put into the stream; what they found, before the next solve. */
+MUST_USE enum err grav_dev_energy_begin(struct grav_dev *g, struct mesh *m, int l, double factor,
+                                        bool sum);
+MUST_USE enum err grav_dev_energy_end(struct grav_dev *g, const struct mesh *m, int l, double *top,
+                                      struct sum *sum);

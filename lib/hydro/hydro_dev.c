@@ -25,6 +25,18 @@ struct dev_scratch {
     void *p;
 };
 
+/* Numbers on their way in a stream; NULL: none. */
+enum { COURANT_BLOCKS = 1024 };
+struct dev_courant {
+    struct dev_stream *s;
+    int64_t blocks;
+    double most[COURANT_BLOCKS];
+};
+struct dev_totals {
+    struct dev_stream *s;
+    int64_t sums[GAS_TOTALS][GAS_DIGITS];
+};
+
 struct hydro_dev {
     struct mirror *mirror; /* lent, with its device and stream */
     struct dev *dev;
@@ -35,6 +47,8 @@ struct hydro_dev {
      * of sums, of flags */
     struct dev_scratch rows, tile, out, most, sums, steep;
     struct dev_tiles tiles[LEVEL_MAX + 2];
+    struct dev_courant courant;
+    struct dev_totals totals;
 };
 
 const char *hydro_dev_lacks(const struct hydro_par *p)
@@ -379,25 +393,37 @@ enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts,
     return OK;
 }
 
+enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
+                                 const struct hydro_par *p, struct dev_stream *s)
+{
+    struct dev_courant *c = &h->courant;
+    c->s = s;
+    c->blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
+    if (c->blocks > COURANT_BLOCKS) c->blocks = COURANT_BLOCKS;
+    if (c->blocks == 0) return OK;
+    TRY(need_gas(h, m, l));
+    mirror_send(h->mirror, m);
+    TRY(scratch_need(h, &h->most, sizeof c->most, "hydro time step"));
+    dev_follow(s, h->stream);
+    dev_launch(s, &gas_courant, c->blocks,
+               &(struct gas_courant_args){h->mirror->there, hydro_gas_of(p), l, m->gravity,
+                                          mesh_dx(m, l), p->courant_factor, h->most.p});
+    dev_get(s, c->most, h->most.p, sizeof *c->most * (size_t)c->blocks);
+    return OK;
+}
+
 enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
                            double *dt)
 {
-    enum { BLOCKS = 1024 };
+    struct dev_courant *c = &h->courant;
     const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
-    double most[BLOCKS], all = -HUGE_VAL;
-    int64_t blocks = dev_blocks(8 * (int64_t)m->lev[l].nown);
-    if (blocks > BLOCKS) blocks = BLOCKS;
+    double all = -HUGE_VAL;
     *dt = HUGE_VAL;
-    if (blocks == 0) return OK;
-    TRY(need_gas(h, m, l));
-    mirror_send(h->mirror, m);
-    TRY(scratch_need(h, &h->most, sizeof most, "hydro time step"));
-    dev_launch(h->stream, &gas_courant, blocks,
-               &(struct gas_courant_args){h->mirror->there, hydro_gas_of(p), l, m->gravity, dx,
-                                          p->courant_factor, h->most.p});
-    dev_get(h->stream, most, h->most.p, sizeof *most * (size_t)blocks);
-    TRY(dev_wait(h->stream));
-    for (int64_t i = 0; i < blocks; i++) all = hydro_max(all, most[i]);
+    if (!c->s) TRY(hydro_dev_courant_begin(h, m, l, p, h->stream));
+    enum err err = dev_wait(c->s);
+    c->s = NULL;
+    if (err != OK || c->blocks == 0) return err;
+    for (int64_t i = 0; i < c->blocks; i++) all = hydro_max(all, c->most[i]);
     if (all > -HUGE_VAL)
         *dt = hydro_min(m->gravity ? -all : hydro_speed_dt(all, 0.0, dx, p->courant_factor), cap);
     return OK;
@@ -421,34 +447,45 @@ enum err hydro_dev_steep(struct hydro_dev *h, struct mesh *m, int l, const struc
     return dev_wait(h->stream);
 }
 
+enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
+                                const struct hydro_par *p, struct dev_stream *s)
+{
+    enum { BLOCKS = 256 };
+    struct dev_totals *t = &h->totals;
+    const double dx = mesh_dx(m, l);
+    int64_t blocks = (m->lev[l].nown + GAS_TOTALS_OCTS - 1) / GAS_TOTALS_OCTS;
+    if (blocks > BLOCKS) blocks = BLOCKS;
+    memset(t->sums, 0, sizeof t->sums);
+    t->s = s;
+    if (blocks == 0) return OK;
+    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
+    mirror_send(h->mirror, m);
+    TRY(scratch_need(h, &h->sums, sizeof t->sums * (BLOCKS + 1), "hydro totals"));
+    int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * GAS_DIGITS;
+    dev_follow(s, h->stream);
+    dev_launch(s, &gas_totals, blocks,
+               &(struct gas_totals_args){h->mirror->there, l, dx * dx * dx, p->smallr, part});
+    dev_launch(s, &gas_totals_join, 1, &(struct gas_totals_join_args){part, (int32_t)blocks, all});
+    dev_get(s, t->sums, all, sizeof t->sums);
+    return OK;
+}
+
 enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l, const struct hydro_par *p,
                           struct sum *mass, struct sum *energy, struct sum *internal,
                           struct sum momentum[3])
 {
-    enum { BLOCKS = 256 };
-    const double dx = mesh_dx(m, l);
-    int64_t sums[GAS_TOTALS][GAS_DIGITS],
-        blocks = (m->lev[l].nown + GAS_TOTALS_OCTS - 1) / GAS_TOTALS_OCTS;
+    struct dev_totals *t = &h->totals;
     struct sum *to[GAS_TOTALS] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
-    for (int k = 0; k < GAS_TOTALS; k++) sum_init(to[k]);
-    if (blocks > BLOCKS) blocks = BLOCKS;
-    if (blocks == 0) return OK;
-    TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
-    mirror_send(h->mirror, m);
-    TRY(scratch_need(h, &h->sums, sizeof sums * (BLOCKS + 1), "hydro totals"));
-    int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * GAS_DIGITS;
-    dev_launch(h->stream, &gas_totals, blocks,
-               &(struct gas_totals_args){h->mirror->there, l, dx * dx * dx, p->smallr, part});
-    dev_launch(h->stream, &gas_totals_join, 1,
-               &(struct gas_totals_join_args){part, (int32_t)blocks, all});
-    dev_get(h->stream, sums, all, sizeof sums);
-    TRY(dev_wait(h->stream));
+    if (!t->s) TRY(hydro_dev_totals_begin(h, m, l, p, h->stream));
+    enum err err = dev_wait(t->s);
+    t->s = NULL;
     for (int k = 0; k < GAS_TOTALS; k++) {
-        memcpy(to[k]->digit, sums[k], sizeof to[k]->digit);
-        to[k]->bad = sums[k][SUM_DIGITS];
+        sum_init(to[k]);
+        memcpy(to[k]->digit, t->sums[k], sizeof to[k]->digit);
+        to[k]->bad = t->sums[k][SUM_DIGITS];
         sum_carry(to[k]);
     }
-    return OK;
+    return err;
 }
 
 /* ---- refinement ---- */

@@ -27,6 +27,12 @@ MUST_USE enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, boo
                                  const struct hydro_par *p);
 MUST_USE enum err hydro_dev_courant(struct hydro_dev *h, struct mesh *m, int l,
                                     const struct hydro_par *p, double *dt);
+/* The first half of both: what it asks for runs in stream s, after what is in the mirror's now. The
+ * second half, which waits for it, follows before that gas changes. */
+MUST_USE enum err hydro_dev_courant_begin(struct hydro_dev *h, struct mesh *m, int l,
+                                          const struct hydro_par *p, struct dev_stream *s);
+MUST_USE enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
+                                         const struct hydro_par *p, struct dev_stream *s);
 MUST_USE enum err hydro_dev_totals(struct hydro_dev *h, struct mesh *m, int l,
                                    const struct hydro_par *p, struct sum *mass, struct sum *energy,
                                    struct sum *internal, struct sum momentum[3]);

@@ -4,6 +4,19 @@
 #include "part/part_dev.h"
 #include "part/part_priv.h"
 
+enum { PART_SUMMERS = 512 }; /* blocks that share a sum */
+
+/* Numbers on their way in a stream; NULL: none. */
+struct part_fastest {
+    struct dev_stream *s;
+    int64_t n;
+    double top[PART_SUMMERS];
+};
+struct part_sums {
+    struct dev_stream *s;
+    int64_t digit[4][PART_SUM];
+};
+
 struct part_dev {
     struct dev *dev;
     struct dev_stream *stream;
@@ -18,7 +31,9 @@ struct part_dev {
     int32_t *order;
     int32_t *count; /* [COUNT_SIZE] */
     int64_t *digit; /* [4][PART_SUM] */
-    double *top;    /* [SUMMERS] */
+    double *top;    /* [PART_SUMMERS] */
+    struct part_fastest fastest;
+    struct part_sums sums;
     int64_t *mass, *number;
     void *packets; /* of particles between ranks */
     size_t packet_bytes;

@@ -80,14 +80,18 @@ struct parts_keys_args {
     int32_t *order;
 };
 
-/* to[i] = from[order[i]], values of `size` bytes. */
+/* The columns of particles first … first+n-1 in this order: gathered into tmp, and returned. */
 struct parts_gather_args {
-    const void *from;
-    const int32_t *order;
-    int64_t n;
-    int size;
-    void *to;
+    struct part_table table;
+    int64_t first, n;
+    const int32_t *order; /* [n] from `first` on */
+    char *tmp;            /* columns one after the other, each part_words */
 };
+
+PTAH_HD int64_t part_words(int64_t size, int64_t n)
+{
+    return (size * n + 7) / 8;
+}
 
 /* mark[i]: whether particle begin + i is in a refined cell; its host becomes ~child. Those whose
  * child is no own oct are counted. */
@@ -218,7 +222,7 @@ struct parts_sums_args {
 };
 
 #ifndef __CUDACC__
-extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_mark,
-    parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit, parts_kick, parts_move,
-    parts_fastest, parts_sums, parts_away, parts_pack, parts_unpack, parts_close;
+extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_return,
+    parts_mark, parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit, parts_kick,
+    parts_move, parts_fastest, parts_sums, parts_away, parts_pack, parts_unpack, parts_close;
 #endif

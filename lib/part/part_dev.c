@@ -6,10 +6,9 @@
 #include "part/part_sort.h"
 
 enum {
-    NEAR = 6,        /* as in part_sort.c */
-    DISORDER = 32,   /* the same */
-    SWAPPERS = 1024, /* blocks that share what has to change places */
-    SUMMERS = 512    /* … that share a sum */
+    NEAR = 6,       /* as in part_sort.c */
+    DISORDER = 32,  /* the same */
+    SWAPPERS = 1024 /* blocks that share what has to change places */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -40,7 +39,7 @@ enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
     enum err err = part_dev_make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
     if (err == OK)
         err = part_dev_make(y, &y->digit, sizeof *y->digit * 4 * PART_SUM, "particle sums");
-    if (err == OK) err = part_dev_make(y, &y->top, sizeof *y->top * SUMMERS, "particle sums");
+    if (err == OK) err = part_dev_make(y, &y->top, sizeof *y->top * PART_SUMMERS, "particle sums");
     if (err != OK) part_dev_free(x);
     return err;
 }
@@ -156,17 +155,35 @@ static enum err begin(struct part_dev *x, struct parts *p, const struct mesh *m,
 
 /* ---- between octs, levels, ranks ---- */
 
-/* Columns first … first+n-1 in the order of x->order. */
+struct part_table part_dev_table(const struct part_dev *x, const struct parts *p)
+{
+    struct part_table t = {0};
+    for (int c = 0; c < p->columns.n; c++) {
+        if (!p->columns.has[c]) continue;
+        t.col[t.n] = x->col[c];
+        t.size[t.n++] = (int8_t)size_of(p, c);
+    }
+    t.col[t.n] = x->host;
+    t.size[t.n++] = sizeof *x->host;
+    return t;
+}
+
+/* All columns of the particles first … first+n-1 in the order of x->order, as many at a time as
+ * x->tmp has room for. */
 static void permute(struct part_dev *x, const struct parts *p, int64_t first, int64_t n)
 {
-    for (int c = 0; c <= p->columns.n; c++) {
-        bool host = c == p->columns.n;
-        if (!host && !p->columns.has[c]) continue;
-        size_t size = host ? sizeof *x->host : size_of(p, c);
-        char *col = (char *)(host ? (void *)x->host : x->col[c]) + size * (size_t)first;
-        dev_launch(x->stream, &parts_gather, dev_blocks(n),
-                   &(struct parts_gather_args){col, x->order, n, (int)size, x->tmp});
-        dev_copy(x->stream, col, x->tmp, size * (size_t)n);
+    const struct part_table all = part_dev_table(x, p);
+    for (int c = 0; c < all.n;) {
+        struct parts_gather_args a = {
+            .first = first, .n = n, .order = x->order, .tmp = (char *)x->tmp};
+        for (int64_t room = x->cap + 1; c < all.n; c++) {
+            room -= part_words(all.size[c], n);
+            if (room < 0) break;
+            a.table.col[a.table.n] = all.col[c];
+            a.table.size[a.table.n++] = all.size[c];
+        }
+        dev_launch(x->stream, &parts_gather, dev_blocks(n), &a);
+        dev_launch(x->stream, &parts_return, dev_blocks(n), &a);
     }
 }
 
@@ -226,19 +243,6 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
     else if (disorder)
         sort(x, p, p->first[l], p->run[l + 1] - p->first[l]);
     return OK;
-}
-
-struct part_table part_dev_table(const struct part_dev *x, const struct parts *p)
-{
-    struct part_table t = {0};
-    for (int c = 0; c < p->columns.n; c++) {
-        if (!p->columns.has[c]) continue;
-        t.col[t.n] = x->col[c];
-        t.size[t.n++] = (int8_t)size_of(p, c);
-    }
-    t.col[t.n] = x->host;
-    t.size[t.n++] = sizeof *x->host;
-    return t;
 }
 
 /* Marks those in refined cells, and moves them behind the others, if some are before them. */
@@ -422,46 +426,74 @@ enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m
 
 /* ---- sums ---- */
 
-enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
+enum err part_dev_vmax_begin(struct part_dev *x, struct parts *p, int l, struct dev_stream *s)
 {
-    double top[SUMMERS];
-    int64_t first = p->first[l], end = p->first[l + 1], n = least(dev_blocks(end - first), SUMMERS);
-    *vmax = 0;
-    if (n == 0) return OK;
+    int64_t first = p->first[l], end = p->first[l + 1];
+    struct part_fastest *f = &x->fastest;
+    f->s = s;
+    f->n = least(dev_blocks(end - first), PART_SUMMERS);
+    if (f->n == 0) return OK;
     TRY(part_dev_need(x, p, PLACE_DEVICE));
-    dev_launch(x->stream, &parts_fastest, n,
+    dev_follow(s, x->stream);
+    dev_launch(s, &parts_fastest, f->n,
                &(struct parts_fastest_args){part_dev_view(x), first, end, x->top});
-    dev_get(x->stream, top, x->top, sizeof *top * (size_t)n);
-    TRY(dev_wait(x->stream));
-    for (int64_t i = 0; i < n; i++) *vmax = *vmax > top[i] ? *vmax : top[i];
+    dev_get(s, f->top, x->top, sizeof *f->top * (size_t)f->n);
     return OK;
 }
 
-static enum err add_sums(struct part_dev *x, struct parts *p, int64_t first, int64_t end,
-                         bool moments, int n, struct sum *sum)
+enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax)
 {
-    int64_t digit[4][PART_SUM];
+    struct part_fastest *f = &x->fastest;
+    *vmax = 0;
+    if (!f->s) TRY(part_dev_vmax_begin(x, p, l, x->stream));
+    enum err err = dev_wait(f->s);
+    f->s = NULL;
+    for (int64_t i = 0; i < f->n; i++) *vmax = *vmax > f->top[i] ? *vmax : f->top[i];
+    return err;
+}
+
+static enum err sums_begin(struct part_dev *x, struct parts *p, int64_t first, int64_t end,
+                           bool moments, struct dev_stream *s)
+{
+    struct part_sums *q = &x->sums;
+    memset(q->digit, 0, sizeof q->digit);
+    q->s = s;
     if (end == first) return OK;
     TRY(part_dev_need(x, p, PLACE_DEVICE));
-    dev_fill(x->stream, x->digit, 0, sizeof digit);
-    dev_launch(x->stream, &parts_sums, least(dev_blocks(end - first), SUMMERS),
+    dev_follow(s, x->stream);
+    dev_fill(s, x->digit, 0, sizeof q->digit);
+    dev_launch(s, &parts_sums, least(dev_blocks(end - first), PART_SUMMERS),
                &(struct parts_sums_args){part_dev_view(x), first, end, moments, x->digit});
-    dev_get(x->stream, digit, x->digit, sizeof digit);
-    TRY(dev_wait(x->stream));
+    dev_get(s, q->digit, x->digit, sizeof q->digit);
+    return OK;
+}
+
+static enum err sums_end(struct part_dev *x, int n, struct sum *sum)
+{
+    struct part_sums *q = &x->sums;
+    enum err err = dev_wait(q->s);
+    q->s = NULL;
     for (int j = 0; j < n; j++) {
-        struct sum there = {.bad = digit[j][SUM_DIGITS]};
-        memcpy(there.digit, digit[j], sizeof there.digit);
+        struct sum there = {.bad = q->digit[j][SUM_DIGITS]};
+        memcpy(there.digit, q->digit[j], sizeof there.digit);
         sum_join(&sum[j], &there);
     }
-    return OK;
+    return err;
+}
+
+enum err part_dev_kinetic_begin(struct part_dev *x, struct parts *p, int l, struct dev_stream *s)
+{
+    return sums_begin(x, p, p->first[l], p->first[l + 1], false, s);
 }
 
 enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin)
 {
-    return add_sums(x, p, p->first[l], p->first[l + 1], false, 1, ekin);
+    if (!x->sums.s) TRY(part_dev_kinetic_begin(x, p, l, x->stream));
+    return sums_end(x, 1, ekin);
 }
 
 enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum)
 {
-    return add_sums(x, p, 0, p->n, true, n, sum);
+    TRY(sums_begin(x, p, 0, p->n, true, x->stream));
+    return sums_end(x, n, sum);
 }

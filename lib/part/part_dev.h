@@ -39,6 +39,12 @@ MUST_USE enum err part_dev_synchro(struct part_dev *x, struct parts *p, const st
                                    const double *dtnew, const double *dtold);
 MUST_USE enum err part_dev_move(struct part_dev *x, struct parts *p, const struct mesh *m, int l,
                                 double dt);
+/* The first half of the next two: what it asks for runs in stream s, after what is in the mirror's
+ * now. The second half, which waits for it, follows before those particles change. */
+MUST_USE enum err part_dev_vmax_begin(struct part_dev *x, struct parts *p, int l,
+                                      struct dev_stream *s);
+MUST_USE enum err part_dev_kinetic_begin(struct part_dev *x, struct parts *p, int l,
+                                         struct dev_stream *s);
 MUST_USE enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax);
 MUST_USE enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin);
 /* Adds the mass and, with n == 4, first moments of all particles but tracers. */

@@ -65,8 +65,26 @@ KERNEL(parts_gather, struct parts_gather_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         PARTICLE(i, t, 0, a->n);
-        const int64_t j = a->order[i];
-        value_move(a->size, (char *)a->to + a->size * i, (const char *)a->from + a->size * j);
+        const int64_t j = a->first + a->order[i];
+        char *to = a->tmp;
+        for (int c = 0; c < a->table.n; c++) {
+            const int64_t size = a->table.size[c];
+            value_move((int)size, to + size * i, (const char *)a->table.col[c] + size * j);
+            to += 8 * part_words(size, a->n);
+        }
+    }
+}
+
+KERNEL(parts_return, struct parts_gather_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, 0, a->n);
+        const char *from = a->tmp;
+        for (int c = 0; c < a->table.n; c++) {
+            const int64_t size = a->table.size[c];
+            value_move((int)size, (char *)a->table.col[c] + size * (a->first + i), from + size * i);
+            from += 8 * part_words(size, a->n);
+        }
     }
 }
 

@@ -129,6 +129,8 @@ static enum err device_begin(struct sim *s, int *choice)
     }
     d->begun = timer_thread();
     d->stream = dev_stream_new(d->dev);
+    for (; d->sides < SIM_SIDES && d->sides + 1 < s->par->run.n_cuda_streams; d->sides++)
+        d->side[d->sides] = dev_stream_new(d->dev);
     d->mirror = mem_zero(sizeof *d->mirror, "device");
     TRY(mirror_init(d->mirror, d->dev, d->stream));
     if (s->check.ghosts) d->mirror->spoils = &s->mesh;
@@ -150,7 +152,8 @@ enum err sim_device_open(struct sim *s)
 void sim_device_close(struct sim *s)
 {
     struct sim_device *d = &s->device;
-    dev_stream_free(&d->stream); /* waits */
+    for (int i = 0; i < SIM_SIDES; i++) dev_stream_free(&d->side[i]); /* waits */
+    dev_stream_free(&d->stream);
     hydro_dev_free(&d->gas);
     cooldev_free(&d->cooling);
     grav_dev_free(&d->grav);
@@ -160,6 +163,23 @@ void sim_device_close(struct sim *s)
     FREE(d->mirror);
     trials_free(&d->trials);
     dev_close(&d->dev);
+}
+
+struct dev_stream *sim_device_stream(const struct sim *s, int i)
+{
+    const struct sim_device *d = &s->device;
+    int at = i % (1 + d->sides);
+    return at == 0 ? d->stream : d->side[at - 1];
+}
+
+void sim_device_energy_end(struct sim *s)
+{
+    struct sim_device *d = &s->device;
+    const int l = d->energy;
+    d->energy = 0;
+    if (l > 0)
+        BUG_ON(grav_dev_energy_end(d->grav, &s->mesh, l, &s->matter.rho_max[l],
+                                   s->diag.counting ? &s->diag.sum.epot : NULL) != OK);
 }
 
 /* ---- where fields are ---- */
@@ -252,6 +272,8 @@ enum err sim_device_off(struct sim *s)
     log_info(" %s: from now on all runs on the CPU", err_message());
     sim_device_fill_end(s);
     sim_edges_receive(s);
+    sim_device_energy_end(s);
+    for (int i = 0; i < d->sides; i++) TRY(dev_wait(d->side[i]));
     TRY(sim_device_home(s, true));
     TRY(sim_parts_home(s));
     TRY(sim_moments_home(s));

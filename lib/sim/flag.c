@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/mem.h"
 #include "dom/ghost.h"
+#include "oct/bits.h"
 #include "sim/sim.h"
 
 /* Flags of a level while they are computed: a bit per cell, a byte per oct. */

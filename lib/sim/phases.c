@@ -283,10 +283,26 @@ enum err there_kick_again(struct sim *s, int l, int icount, bool *done)
     return there_kick_gas(s, l, icount, done);
 }
 
+/* What the time step asks for: independent kernels, in as many streams as there are. */
+static enum err numbers_begin(struct sim *s, int l)
+{
+    struct hydro_dev *h = s->device.gas;
+    struct part_dev *x = s->par->run.pic ? sim_parts_there(s) : NULL;
+    const bool counting = s->diag.counting;
+    struct dev_stream *in[4];
+    for (int i = 0; i < 4; i++) in[i] = sim_device_stream(s, i);
+    if (h) TRY(hydro_dev_courant_begin(h, &s->mesh, l, &s->hydro, in[0]));
+    if (h && counting) TRY(hydro_dev_totals_begin(h, &s->mesh, l, &s->hydro, in[1]));
+    if (x) TRY(part_dev_vmax_begin(x, &s->parts, l, in[2]));
+    if (x && counting) TRY(part_dev_kinetic_begin(x, &s->parts, l, in[3]));
+    return OK;
+}
+
 /* Without gas nothing of the size of a level is read, wherever it is. */
 enum err there_time_step(struct sim *s, int l, int icount, bool *done)
 {
     if (!s->mesh.hydro) {
+        TRY(numbers_begin(s, l));
         *done = true;
         return step_time_step(s, l, icount);
     }
@@ -294,6 +310,7 @@ enum err there_time_step(struct sim *s, int l, int icount, bool *done)
     TRY(sim_device_need(s, l, SET_GAS | SET_FORCE, PLACE_DEVICE));
     struct hydro_dev *h = s->device.gas;
     struct sim_gas_numbers x;
+    TRY(numbers_begin(s, l));
     TRY(hydro_dev_courant(h, &s->mesh, l, &s->hydro, &x.dt));
     if (s->diag.counting)
         TRY(hydro_dev_totals(h, &s->mesh, l, &s->hydro, &x.mass, &x.energy, &x.internal,
@@ -368,9 +385,11 @@ enum err there_force(struct sim *s, int l, int icount, bool *done)
 
 enum err there_energy(struct sim *s, int l, int icount, bool *done)
 {
+    TRY(grav_dev_energy_begin(s->device.grav, &s->mesh, l, sim_energy_factor(s, l),
+                              s->diag.counting));
+    s->device.energy = l;
     *done = true;
-    return grav_dev_energy(s->device.grav, &s->mesh, l, sim_energy_factor(s, l),
-                           &s->matter.rho_max[l], s->diag.counting ? &s->diag.sum.epot : NULL);
+    return OK;
 }
 
 /* ---- particles on the device ---- */

@@ -180,6 +180,7 @@ struct sim_edges {
 enum { MOVES_MESSAGES, MOVES_TABLES, MOVES_KINDS };
 
 /* What runs on a device (device.c). */
+enum { SIM_SIDES = 3 }; /* as many as there is work for */
 struct sim_device {
     struct dev *dev; /* NULL: none */
     struct dev_stream *stream;
@@ -193,6 +194,9 @@ struct sim_device {
     struct trials *trials; /* NULL: what can runs there (gpu_auto_tune) */
     bool by_chance;        /* for tests: where phases run is drawn */
     struct rng chance;
+    struct dev_stream *side[SIM_SIDES]; /* beside the other: n_cuda_streams */
+    int sides;
+    int energy;                     /* of which level it is on its way; 0: none */
     bool asked;                     /* all ranks know whether this solve is on devices */
     struct ghost_dev_rows gas_fill; /* the gas of level `filled`, on its way between two phases */
     int filled;
@@ -293,6 +297,10 @@ MUST_USE enum err sim_choice_end(struct sim *s, double begin);
  * the order of the stream; or have been written there (oct/mirror.h). Without a device: nothing. */
 MUST_USE enum err sim_device_need(struct sim *s, int l, field_set set, int place);
 void sim_device_wrote(struct sim *s, int l, field_set set, int place);
+/* device.c: stream i for independent work, of n_cuda_streams; 0: that in which all else is. */
+struct dev_stream *sim_device_stream(const struct sim *s, int i);
+/* device.c: energy and highest density that a device was asked for. */
+void sim_device_energy_end(struct sim *s);
 /* device.c: all fields at the host; alone: before host code changes any of them, or the mesh. */
 MUST_USE enum err sim_device_home(struct sim *s, bool alone);
 /* device.c: ghosts of the gas of level l, if its newest copy is on the device: *begun; and their

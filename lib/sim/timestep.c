@@ -56,6 +56,7 @@ void sim_timestep_begin(struct sim *s, int l)
     struct sim_least *q = &s->least;
     double nown = s->mesh.lev[l].nown;
     BUG_ON(q->level);
+    sim_device_energy_end(s);
     q->level = l;
     q->x[0] = own_timestep(s, l);
     q->x[1] = nown;

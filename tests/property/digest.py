@@ -321,7 +321,8 @@ def run_variant(case, variant, which):
         settings += ['run_params/gpu_hydro=.true.', 'run_params/gpu_poisson=.true.',
                      'run_params/gpu_particles=.true.',
                      "run_params/gpu_device='%s'" % DEVICE,
-                     'run_params/gpu_seed=%d' % seed]
+                     'run_params/gpu_seed=%d' % seed,
+                     'run_params/n_cuda_streams=%d' % (4 - seed % 4)]
     if seed:
         settings += ['run_params/check_ghosts=.true.']
     settings += ['run_params/gpu_fft=.true.'] if which == 'fft' else []

@@ -312,7 +312,8 @@ static uint64_t density(const struct setting *s, const uint64_t *seed)
         else
             density_here(&m, l, com);
         if (seed)
-            CHECK(grav_dev_energy(d.grav, &m, l, -0.3, &top, &sum) == OK);
+            CHECK(grav_dev_energy_begin(d.grav, &m, l, -0.3, true) == OK &&
+                  grav_dev_energy_end(d.grav, &m, l, &top, &sum) == OK);
         else
             top = energy_here(&m, l, &sum);
         double energy = sum_get(&sum);

@@ -1,4 +1,4 @@
-/* base/bits: eight bytes that are 0 or not, and the same as the bits of one byte: cells of an oct. */
+/* oct/bits: the cells of an oct, eight bytes that are 0 or not, as the bits of one byte. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
