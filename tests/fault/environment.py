@@ -1,9 +1,11 @@
-"""Numbers that the environment holds for a device, which are none.
+"""Numbers that the environment holds for a device, which are none; parameters of a device in a run
+that uses none.
 
     environment.py
 
 PTAH_DEVICES, PTAH_DEVICE_KB and PTAH_DEVICE_CHOICE that are no whole numbers from 1: one sentence
-that names the variable and its text, and exit status 2, also where only one rank has it.
+that names the variable and its text, and exit status 2, also where only one rank has it. The log
+names n_cuda_streams, gpu_auto_tune, gpu_device and gpu_seed where nothing is to run on a device.
 
 A one-line fault it catches: strtol without a look at where it ended.
 """
@@ -41,6 +43,11 @@ def main():
         r = run(2, name, '0', only='1')
         v.same('%s=0 on rank 1: status' % name, (r.status, name in r.err), (2, True))
         v.same('%s=100000: status' % name, run(1, name, '100000').status, 0)
+    given = ['n_cuda_streams=4', 'gpu_auto_tune=.true.', "gpu_device='host'", 'gpu_seed=3']
+    r = ptah.simulate(stop.ENDLESS, 'idle', settings=['run_params/nstepmax=1'] + [
+        'run_params/' + s for s in given])
+    for name in (s.split('=')[0] for s in given):
+        v.same(name + ' is named', ' %s: no effect without' % name in r.err, True)
     v.end()
 
 

@@ -114,7 +114,8 @@ int main(int argc, char **argv)
     log_init(false, -1);
     for (int k = 0; k < 4; k++) test_bits(k & 1, k & 2, k == 1 ? 5 : 1);
     test_bytes(false);
-    if (comm.size == 1) test_bytes(true); /* multigrid of several ranks sends ghosts in each cycle */
+    if (comm.size == 1)
+        test_bytes(true); /* multigrid of several ranks sends ghosts in each cycle */
     if (comm.rank == 0) printf("%d passed, %d failed\n", passed, failed);
     comm_fini();
     return failed > 0;
