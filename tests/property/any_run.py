@@ -185,7 +185,7 @@ def universe(r):
         cooling = r.random() < 0.5
         groups['PHYSICS_PARAMS'] = {
             'cooling': cooling, 'metal': r.random() < 0.5,
-            'cooling_method': r.choice(['original', 'implicit', 'exact']),
+            'cooling_method': r.choice(['original', 'implicit']),
             'self_shielding': r.random() < 0.3, 'z_reion': 60.0, 'haardt_madau': True,
             'z_ave': r.choice([0.0, 0.1]), 't2_star': r.choice([0.0, 10.0]),
             'g_star': r.choice([1.6, 2.0]), 'n_star': 1.0}
