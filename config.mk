@@ -9,6 +9,8 @@ OPT     ?= -O3 -march=$(ARCH)
 STRICT  := -ffp-contract=off -fno-math-errno -fno-trapping-math
 WARN    := -Wall -Wextra -Werror=switch -Werror=switch-enum -Wshadow -Wstrict-prototypes \
            -Wmissing-prototypes -Wno-unused-parameter -Wno-psabi
+# an option, if the compiler knows it
+knows   = $(shell echo | $(CC) $(1) -E - >/dev/null 2>&1 && echo $(1))
 PKGS    := gsl fftw3 zlib libpng
 # make HDF5=: without. Any build of the library will do, MPI or not; which one, pkg-config is asked.
 # make CAIRO=: without. Plots then are refused; bare pixels, arrays and tables are not.
