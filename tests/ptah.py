@@ -4,6 +4,7 @@ A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: 
 is not there). tests/run finds tests by their `# test:` lines; see there.
 """
 import glob
+import itertools
 import os
 import re
 import resource
@@ -171,9 +172,10 @@ def check_device(log):
 
 
 def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout=None,
-             must_work=True):
+             must_work=True, env=None):
     """Runs bin/simulate with a namelist (text, or the path of a file) in folder cwd. `settings` are
-    group/name=value. The result's `outputs` are the checkpoints it announced on stdout."""
+    group/name=value, `env` is added to the environment. The result's `outputs` are the checkpoints
+    it announced on stdout."""
     there = device_settings(settings)
     if there and must_work:
         options = [o for o in options if o != '-q']  # the log is to say where it ran
@@ -183,7 +185,7 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
             f.write(namelist)
         namelist = 'run.nml'
     argv = mpirun(ranks) + [program('simulate'), *options, namelist, *there, *settings]
-    r = Run(argv, cwd, {'OMP_NUM_THREADS': str(threads)}, timeout)
+    r = Run(argv, cwd, {'OMP_NUM_THREADS': str(threads), **(env or {})}, timeout)
     r.outputs = [os.path.join(cwd, line) for line in r.out.split()]
     with open(os.path.join(cwd, 'log'), 'w') as f:
         f.write(r.err)
@@ -297,6 +299,12 @@ def digest(path):
         print(r.err)
         sys.exit(1)
     return r.out
+
+
+def changed(found, expected):
+    """Lines of a digest that differ from those of another; '' for one that is missing."""
+    lines = itertools.zip_longest(found.splitlines(), expected.splitlines(), fillvalue='')
+    return [x for x, y in lines if x != y]
 
 
 def transports():

@@ -401,6 +401,7 @@ void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
 static void host_all(struct parts *p, const struct mesh *m)
 {
     int l = m->levelmin;
+    part_forget(p, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->n; i++) {
         bool in = particle_wrap(p, m, i);
@@ -444,7 +445,6 @@ static void send_all(struct parts *p, const struct mesh *m, const struct comm *c
 enum err part_distribute(struct parts *p, const struct mesh *m, const struct comm *c,
                          const struct domain *d)
 {
-    part_forget(p, 0);
     host_all(p, m);
     TRY(err_agree(c, check_all(p, m)));
     send_all(p, m, c, d);
@@ -454,7 +454,6 @@ enum err part_distribute(struct parts *p, const struct mesh *m, const struct com
 void part_redistribute(struct parts *p, const struct mesh *m, const struct comm *c,
                        const struct domain *d)
 {
-    part_forget(p, 0);
     host_all(p, m);
     send_all(p, m, c, d);
 }

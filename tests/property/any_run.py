@@ -255,13 +255,8 @@ def told(way):
 
 def run(folder, way, options=()):
     ranks, threads, settings, env, _ = way
-    os.environ.update(env)
-    try:
-        return ptah.simulate('run.nml', folder, ranks, threads, settings, ['-q', *options],
-                             timeout=300, must_work=False)
-    finally:
-        for name in env:
-            del os.environ[name]
+    return ptah.simulate('run.nml', folder, ranks, threads, settings, ['-q', *options],
+                         timeout=300, must_work=False, env=env)
 
 
 def numbered(r):
@@ -305,8 +300,7 @@ def attempt(seed):
         if way[4]:
             found = {'00001': expected['00001'], '00002': expected['00002'], **found}
         for name in expected:
-            a, b = expected[name].splitlines(), found.get(name, 'nothing').splitlines()
-            different = [y for x, y in zip(a, b) if x != y]
+            different = ptah.changed(found.get(name, 'nothing'), expected[name])
             if different:
                 bad.append('%s: digest of output %s: %s' % (told(way), name, '; '.join(different)))
                 break
