@@ -10,6 +10,7 @@ import re
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -100,6 +101,17 @@ def wait_patiently(wait, seconds):
                 raise
 
 
+class Ended(Exception):
+    """tests/run ends a test that is out of time: it says what it waits for."""
+
+
+def end(*_):
+    raise Ended
+
+
+signal.signal(signal.SIGTERM, end)
+
+
 class Run:
     """A finished process: status, out, err (texts), seconds, peak resident set of the largest
     process in MiB."""
@@ -109,23 +121,32 @@ class Run:
         p = subprocess.Popen(argv, cwd=cwd, env={**os.environ, **ENVIRONMENT, **(env or {})},
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              stdin=subprocess.DEVNULL)
+        self.argv, self.timed_out, ended = argv, False, None
         try:
             if timeout:
                 self.out, self.err = wait_patiently(lambda s: p.communicate(timeout=s), timeout)
             else:
                 self.out, self.err = p.communicate()
-            self.timed_out = False
-        except subprocess.TimeoutExpired:
+        except (subprocess.TimeoutExpired, Ended) as e:
             p.terminate()  # mpirun passes it on to its ranks
+            self.timed_out, ended = True, isinstance(e, Ended)
             try:
-                self.out, self.err = p.communicate(timeout=10)
+                self.out, self.err = p.communicate(timeout=2 if ended else 10)
             except subprocess.TimeoutExpired:
                 p.kill()
                 self.out, self.err = p.communicate()
-            self.timed_out = True
-        self.argv, self.status = argv, p.returncode
+        self.status = p.returncode
         self.seconds = time.monotonic() - start
         self.peak_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        if ended:
+            sys.exit('%s after %.0f s' % (self.said(), self.seconds))
+
+    def said(self):
+        """The end of its messages, what ran, and how it ended."""
+        how = 'ended by the test' if self.timed_out else 'exit status %d' % self.status
+        if self.status < 0 and not self.timed_out:
+            how = 'ended by ' + signal.Signals(-self.status).name
+        return '%s\n%s: %s' % (self.err[-3000:].rstrip(), shlex.join(self.argv), how)
 
 
 def mpirun(ranks):
@@ -190,9 +211,7 @@ def simulate(namelist, cwd, ranks=1, threads=1, settings=(), options=(), timeout
     with open(os.path.join(cwd, 'log'), 'w') as f:
         f.write(r.err)
     if must_work and r.status != 0:
-        print(' '.join(argv) + ('\ntimed out' if r.timed_out else '\nexit status %d' % r.status))
-        print(r.err[-3000:])
-        sys.exit(1)
+        sys.exit(r.said())
     if there and r.status == 0 and ' Main step=' in r.err:
         check_device(r.err)
     return r
@@ -296,8 +315,7 @@ def digest(path):
     """All lines of the digest of a checkpoint."""
     r = Run([program('inspect'), '-d', path], '.')
     if r.status != 0:
-        print(r.err)
-        sys.exit(1)
+        sys.exit(r.said())
     return r.out
 
 
