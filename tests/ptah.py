@@ -86,6 +86,11 @@ def watch_logs(folder):
     return text
 
 
+def crowd():
+    """Processes that are ready to run, a core; at least 1."""
+    return max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 def wait_patiently(wait, seconds):
     """wait(timeout) in slices; raises subprocess.TimeoutExpired when the seconds are used up. On a
     machine where more processes are ready to run than there are cores, a second counts as the share
@@ -95,8 +100,7 @@ def wait_patiently(wait, seconds):
         try:
             return wait(min(1, max(seconds, 0.05)))
         except subprocess.TimeoutExpired:
-            waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
-            seconds -= (time.monotonic() - start) / max(1, waiting)
+            seconds -= (time.monotonic() - start) / crowd()
             if seconds <= 0:
                 raise
 

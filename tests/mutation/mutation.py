@@ -16,7 +16,8 @@ are tests/mutation/table.
 
 It works on copies of the tree, which are built step by step, so a change costs
 seconds. A change is made, the tests that it names are run, quick ones first, then the others of its
-tier; the first that fails has caught it. `check` may take hours.
+tier; the first that fails, or takes ten times as long as before, has caught it. `check` may take
+hours.
 
 What is not caught has its explanation in the table. Fails if anything else survives, if a change
 does not compile, or if less than 60 % are caught by quick tests or less than 95 % by all (`-t
@@ -46,6 +47,7 @@ BUILD = os.path.join(ROOT, 'build', 'mutation')
 LEAST_QUICK, LEAST_CHECK = 0.60, 0.95
 NOT_ASKED = ('lint', 'mutation/', 'bench/')  # text and speed are not behaviour
 LONGEST_BUILD = 900
+SLACK = 10  # times as long as it takes may a test take that passes
 
 
 class Mutation:
@@ -201,7 +203,7 @@ class Worker:
         for t in asked:  # the quick tier has a unit test on fewer ranks
             t.tier = 'quick' if t.name in quick else 'check'
         self.tests = {t.name: t for t in asked}
-        self.expected = {}  # test: seconds it takes when it passes
+        self.expected = {}  # test: seconds it takes when it passes, on a machine of its own
 
     def make(self, goals):
         env = {**os.environ, **ptah.ENVIRONMENT}
@@ -220,13 +222,20 @@ class Worker:
         return self.make([relative] if own else ['all'])
 
     def passes(self, test):
-        """Whether it does; with the time it may take, many times what it took."""
+        """Whether it does; with the time it may take, many times what it took. A change may make it
+        go on for ever."""
         if test.name in self.expected:
-            test.timeout = min(test.timeout, 20 + 20 * self.expected[test.name])
+            test.timeout = min(test.timeout, SLACK * (2 + self.expected[test.name]))
         result, seconds, _ = self.runner.execute(test)
         if result == 'passed':
+            seconds /= ptah.crowd()
             self.expected[test.name] = max(seconds, self.expected.get(test.name, 0))
         return result != 'failed'
+
+    def passes_before(self, m):
+        """Whether the tests that the change names pass without it; then their times are known."""
+        new = [t for t in self.order(m)[:len(m.tests)] if t.name not in self.expected]
+        return next((t.name for t in new if not (self.build_for(t)[0] and self.passes(t))), None)
 
     def order(self, m):
         """The tests to ask, in stages."""
@@ -249,6 +258,9 @@ class Worker:
         place = find(m, self.root)
         if isinstance(place, str):
             return 'does not fit', place
+        bad = self.passes_before(m)
+        if bad:
+            return 'does not pass', bad
         path, start, end = place
         with open(path, encoding='utf-8') as f:
             text = f.read()
