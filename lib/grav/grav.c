@@ -191,33 +191,16 @@ static bool iterate(struct mg *g, const struct comm *c, double rho_tot, struct g
 
 /* ---- levels with few octs, by every rank ---- */
 
-struct whole_row {
-    okey key;
-    double phi[8], rhs[8];
-};
+bool grav_by_all(const struct mesh *m, int ranks, int l, const struct grav_par *p)
+{
+    return ranks > 1 && l < p->cg_levelmin && m->lev[l].total <= p->mg_shared_octs &&
+           !grav_by_fourier(m, l, p);
+}
 
 static int by_key(const void *a, const void *b)
 {
     const struct whole_row *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
-}
-
-/* First guess and right-hand side of the n octs of the level, of all ranks (owner: caller). */
-static struct whole_row *whole_rows(const struct mesh *m, const struct comm *c, int l, int64_t n,
-                                    double fourpi, double rho_tot, const struct interpol *edge,
-                                    struct comm_minima *minima)
-{
-    const struct level *lv = &m->lev[l];
-    struct whole_row *row = mem_zero(sizeof *row * (size_t)n, "multigrid");
-    struct interpol here = *edge;
-    for (lidx i = 0; i < lv->nown; i++) {
-        row[i].key = lv->key[i];
-        memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
-        source_oct(&here, lv, i, fourpi, rho_tot, row[i].rhs);
-    }
-    n = comm_union_min(c, lv->nown, n, sizeof *row, row, 0, NULL, minima);
-    qsort(row, (size_t)n, sizeof *row, by_key);
-    return row;
 }
 
 static struct grav_report iterate_whole(struct mesh *whole, int l, int64_t n, double rho_tot,
@@ -243,26 +226,46 @@ static struct grav_report iterate_whole(struct mesh *whole, int l, int64_t n, do
     return rep;
 }
 
-/* One reduction, and no exchange at all: the solution of the ghosts is here too. */
-static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int l, int64_t n,
-                                      double fourpi, double rho_tot, const struct interpol *edge,
-                                      struct grav_par *p)
+struct whole_row *whole_new(const struct mesh *m, int l)
 {
-    struct level *lv = &m->lev[l];
+    const struct level *lv = &m->lev[l];
+    struct whole_row *row = mem_zero(sizeof *row * (size_t)lv->total, "multigrid");
+    for (lidx i = 0; i < lv->nown; i++) row[i].key = lv->key[i];
+    return row;
+}
+
+struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l, double rho_tot,
+                               struct whole_row *row, struct grav_par *p, double (*phi)[8])
+{
+    const struct level *lv = &m->lev[l];
     struct mesh whole;
-    struct whole_row *row = whole_rows(m, c, l, n, fourpi, rho_tot, edge, p->minima);
+    int64_t n = comm_union_min(c, lv->nown, lv->total, sizeof *row, row, 0, NULL, p->minima);
+    qsort(row, (size_t)n, sizeof *row, by_key);
     okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
     for (int64_t i = 0; i < n; i++) key[i] = row[i].key;
     mg_whole_mesh(&whole, m, l, n, key, l <= m->levelmin);
     struct grav_report rep = iterate_whole(&whole, l, n, rho_tot, row, p);
-    for (lidx i = 0; i < lv->noct; i++) {
-        lidx j = mesh_find(&whole.lev[l], lv->key[i]);
-        memcpy(lv->fld[FLD_PHI][i], row[j].phi, sizeof row[j].phi);
-    }
-    ghosts_set(m, l, SET_PHI, true);
+    for (lidx i = 0; i < lv->noct; i++)
+        memcpy(phi[i], row[mesh_find(&whole.lev[l], lv->key[i])].phi, sizeof phi[i]);
     mesh_fini(&whole);
     FREE(key);
     FREE(row);
+    return rep;
+}
+
+static struct grav_report solve_whole(struct mesh *m, const struct comm *c, int l, double fourpi,
+                                      double rho_tot, const struct interpol *edge,
+                                      struct grav_par *p)
+{
+    struct level *lv = &m->lev[l];
+    struct whole_row *row = whole_new(m, l);
+    struct interpol here = *edge;
+    for (lidx i = 0; i < lv->nown; i++) {
+        memcpy(row[i].phi, lv->fld[FLD_PHI][i], sizeof row[i].phi);
+        source_oct(&here, lv, i, fourpi, rho_tot, row[i].rhs);
+    }
+    struct grav_report rep = whole_solve(m, c, l, rho_tot, row, p, lv->fld[FLD_PHI]);
+    ghosts_set(m, l, SET_PHI, true);
     return rep;
 }
 
@@ -347,8 +350,7 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
                               struct grav_par *p)
 {
     struct grav_report rep = {.converged = true};
-    int64_t total = m->lev[l].total;
-    if (p->gravity_type > 0 || total == 0) return rep;
+    if (p->gravity_type > 0 || m->lev[l].total == 0) return rep;
 
     if (grav_by_fourier(m, l, p)) {
         solve_fourier(m, c, l, fourpi, rho_tot, p);
@@ -360,8 +362,8 @@ struct grav_report grav_solve(struct mesh *m, const struct comm *c, int l, doubl
     bool cg = l >= p->cg_levelmin;
     if (cg)
         rep = cg_solve(m, c, l, fourpi, rho_tot, &edge, p->epsilon);
-    else if (c->size > 1 && total <= p->mg_shared_octs)
-        rep = solve_whole(m, c, l, total, fourpi, rho_tot, &edge, p);
+    else if (grav_by_all(m, c->size, l, p))
+        rep = solve_whole(m, c, l, fourpi, rho_tot, &edge, p);
     else
         rep = solve_multigrid(m, c, l, fourpi, rho_tot, &edge, p);
     grav_say(l, &rep, p, cg);

@@ -88,6 +88,21 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 bool mg_oct_mask(const struct level *lv, const struct mg_level *fine, lidx i, double mask[8]);
 /* [noct] octs that sweeps read: own ones, the halo, and what touches the halo (owner: caller). */
 unsigned char *mg_octs_read(const struct mg_level *g);
+
+/* ---- levels with few octs, which every rank solves, on hosts and devices (grav.c) ---- */
+
+bool grav_by_all(const struct mesh *m, int ranks, int l, const struct grav_par *p);
+struct whole_row {
+    okey key;
+    double phi[8], rhs[8];
+};
+/* Rows of the own octs of a level, with their keys, and room for those of all ranks. */
+struct whole_row *whole_new(const struct mesh *m, int l);
+/* One reduction, and no exchange at all: phi[noct], also of ghosts, from first guess and right-hand
+ * side of own octs (taken over). (collective) */
+struct grav_report whole_solve(const struct mesh *m, const struct comm *c, int l, double rho_tot,
+                               struct whole_row *row, struct grav_par *p, double (*phi)[8]);
+
 /* ---- the iteration, on hosts and devices (grav.c) ---- */
 
 bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p);

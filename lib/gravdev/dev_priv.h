@@ -89,7 +89,7 @@ struct grav_dev {
     struct mg_dev mg[LEVEL_MAX + 2];
     struct dev_faces faces[LEVEL_MAX + 2];
     struct fourier_dev fourier;
-    struct dev_rows rhs, beyond;
+    struct dev_rows rhs, beyond, all;        /* all: of levels that every rank solves */
     struct dev_rows com[LEVEL_MAX + 2], gas; /* 3 and 8 numbers an oct */
     struct dev_rows dense, top;              /* a byte an oct; one number a block */
     struct dev_rows count, sum;              /* of octs, while lists are made */
@@ -132,6 +132,9 @@ void grav_exchange(struct grav_dev *d, const struct grav_cargo *k);
 void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_cargo k);
 
 /* ---- mg_ranks_dev.c: the same on several ranks; all are collective ---- */
+
+/* Arrays of what crosses for levels that every rank solves. */
+#define MG_SHARED "multigrid shared"
 
 /* Made anew. ERR_LIMIT: it does not fit here; the others may have it. */
 MUST_USE enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l,

@@ -67,6 +67,7 @@ void grav_dev_free(struct grav_dev **g)
     fourier_dev_drop(d);
     dev_free(d->dev, d->rhs.p);
     dev_free(d->dev, d->beyond.p);
+    dev_free(d->dev, d->all.p);
     dev_free(d->dev, d->gas.p);
     dev_free(d->dev, d->dense.p);
     dev_free(d->dev, d->top.p);
@@ -87,12 +88,15 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
 {
     if (p->gravity_type > 0) return "gravity_type > 0";
     if (l >= p->cg_levelmin) return "the conjugate gradient of cg_levelmin";
-    if (ranks > 1 && m->lev[l].total > 0 && m->lev[l].total <= p->mg_shared_octs)
-        return "a level of few octs, that each rank solves,";
     if (!grav_by_fourier(m, l, p)) return NULL;
     if (!p->fft_fixed) return "the Fourier transform of FFTW";
     if (ranks > 1) return "the Fourier transform of several ranks";
     return fourier_dev_can(l) ? NULL : "a Fourier transform of more than 2048 cells a side";
+}
+
+bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav_par *p)
+{
+    return ranks > 1 && !grav_dev_lacks(m, l, ranks, p) && !grav_by_all(m, ranks, l, p);
 }
 
 /* ---- what the kernels need ---- */
@@ -259,6 +263,44 @@ void grav_dev_refuse(const struct comm *c)
     comm_max_i64(c, (int64_t[2]){1, 1}, 2);
 }
 
+/* ---- levels of few octs: own rows come home, as messages; every rank solves there ---- */
+
+/* First guesses and right-hand sides of own octs; then the solution of all. */
+static size_t by_all_rows(const struct level *lv)
+{
+    return (size_t)(lv->nown > lv->noct / 2 ? 2 * lv->nown : lv->noct);
+}
+
+static enum err by_all_need(struct grav_dev *g, struct mesh *m, int l)
+{
+    TRY(solve_need(g, m, l));
+    return grav_rows_need(g, &g->all, ROW * by_all_rows(&m->lev[l]), MG_SHARED);
+}
+
+static enum err by_all_solve(struct grav_dev *g, struct mesh *m, int l, double rho_tot,
+                             struct grav_par *p, struct grav_report *rep)
+{
+    const struct level *lv = &m->lev[l];
+    double(*phi)[8] = g->mirror->image->lev[l].fld[FLD_PHI], (*there)[8] = g->all.p;
+    const size_t own = (size_t)lv->nown, n = (size_t)lv->noct;
+    double(*here)[8] = mem_new(ROW * by_all_rows(lv) + 1, "multigrid");
+    struct whole_row *row = whole_new(m, l);
+    dev_copy(g->stream, there, phi, ROW * own);
+    dev_copy(g->stream, there + own, g->rhs.p, ROW * own);
+    dev_get(g->stream, here, there, 2 * ROW * own);
+    BUG_ON(dev_wait(g->stream) != OK); /* the state is lost */
+    for (size_t i = 0; i < own; i++) {
+        memcpy(row[i].phi, here[i], ROW);
+        memcpy(row[i].rhs, here[own + i], ROW);
+    }
+    *rep = whole_solve(m, g->comm, l, rho_tot, row, p, here);
+    dev_put(g->stream, there, here, ROW * n);
+    dev_copy(g->stream, phi, there, ROW * n);
+    enum err err = dev_wait(g->stream);
+    mem_free(here);
+    return err;
+}
+
 enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi, double rho_tot,
                         double tfrac, double mass, const double com[3], struct grav_par *p,
                         struct grav_report *rep, bool *done)
@@ -272,13 +314,16 @@ enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi
         *done = true;
         return fourier_dev_solve(g, m, l, fourpi, rho_tot, p);
     }
-    TRY(ready(g, m, l, p, done));
+    const bool by_all = grav_by_all(m, g->comm->size, l, p);
+    if (by_all) TRY(by_all_need(g, m, l));
+    if (!by_all) TRY(ready(g, m, l, p, done));
+    *done |= by_all;
     if (!*done) return OK;
     mirror_send(x, m);
     begin(g, m, l, fourpi, rho_tot, tfrac, &far);
     mirror_wrote(x, l, FLD_PHI, 1, PLACE_DEVICE);
-    if (g->comm->size > 1) mg_ranks_source(g, l, g->rhs.p);
-    TRY(iterate(g, m, l, rho_tot, p, rep));
+    if (!by_all && g->comm->size > 1) mg_ranks_source(g, l, g->rhs.p);
+    TRY(by_all ? by_all_solve(g, m, l, rho_tot, p, rep) : iterate(g, m, l, rho_tot, p, rep));
     ghosts_set(m, l, SET_PHI, true);
     grav_say(l, rep, p, false);
     return OK;

@@ -22,8 +22,9 @@ const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct 
 MUST_USE enum err grav_dev_solve(struct grav_dev *g, struct mesh *m, int l, double fourpi,
                                  double rho_tot, double tfrac, double mass, const double com[3],
                                  struct grav_par *p, struct grav_report *rep, bool *done);
-/* On several ranks all solve on their devices or none (done = false): a rank without one calls this
- * instead, and then grav_solve. */
+/* On several ranks all solve a level on their devices, or none (done = false): a rank without one
+ * calls grav_dev_refuse instead, and then grav_solve. Not so if the messages are the same. */
+bool grav_dev_together(const struct mesh *m, int l, int ranks, const struct grav_par *p);
 void grav_dev_refuse(const struct comm *c);
 MUST_USE enum err grav_dev_force(struct grav_dev *g, struct mesh *m, int l, double tfrac,
                                  double mass, const double com[3]);

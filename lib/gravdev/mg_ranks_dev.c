@@ -24,9 +24,6 @@ static enum err put(struct grav_dev *d, void **pointer, const void *from, lidx n
     return OK;
 }
 
-/* What crosses for the level that all ranks solve: residuals and corrections. */
-static const char SHARED[] = "multigrid shared";
-
 static enum err level_put(struct grav_dev *d, struct mg_dev_own *o, const struct mg *g, int k)
 {
     const struct mg_level *lev = &g->lev[k];
@@ -40,14 +37,15 @@ static enum err level_put(struct grav_dev *d, struct mg_dev_own *o, const struct
     TRY(put(d, &o->child, lev->own_child, lev->noct, sizeof *lev->child));
     TRY(put(d, &o->cube, lev->cube, lev->ncube, sizeof *lev->cube));
     bool shared = g->share && k == g->bottom, over = g->share && k == g->bottom + 1;
-    if (k < g->top) TRY(room(d, &o->u, lev->noct, sizeof *lev->u, shared ? SHARED : "multigrid"));
+    const char *name = shared ? MG_SHARED : "multigrid";
+    if (k < g->top) TRY(room(d, &o->u, lev->noct, sizeof *lev->u, name));
     if (shared) return OK;
     TRY(put(d, &o->nbr, lev->own_nbr, lev->noct, sizeof *lev->nbr));
     TRY(put(d, &o->halo, lev->halo, lev->nhalo, sizeof *lev->halo));
     TRY(put(d, &o->edge, lev->edge, lev->noct, sizeof *lev->edge));
     TRY(put(d, &o->edges, lev->edges, edges, sizeof *lev->edges));
     if (k < g->top) TRY(room(d, &o->rhs, lev->noct, sizeof *lev->rhs, "multigrid"));
-    return room(d, &o->mean, lev->noct, sizeof *lev->mean, over ? SHARED : "multigrid");
+    return room(d, &o->mean, lev->noct, sizeof *lev->mean, over ? MG_SHARED : "multigrid");
 }
 
 enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct grav_par *p)

@@ -72,8 +72,8 @@ enum err step_unkick_gas(struct sim *s, int l, int icount)
 enum err step_poisson(struct sim *s, int l, int icount)
 {
     struct sim_device *d = &s->device;
-    bool others = s->comm.size > 1 && s->par->run.gpu_poisson && !d->asked;
-    if (others && !grav_dev_lacks(&s->mesh, l, s->comm.size, &s->grav)) grav_dev_refuse(&s->comm);
+    bool others = s->par->run.gpu_poisson && !d->asked;
+    if (others && grav_dev_together(&s->mesh, l, s->comm.size, &s->grav)) grav_dev_refuse(&s->comm);
     d->asked = false;
     s->grav.minima = s->least.level ? &s->least.minima : NULL;
     grav_solve(&s->mesh, &s->comm, l, sim_fourpi(s), s->matter.rho_tot, time_fraction(s, l, icount),
@@ -367,7 +367,8 @@ enum err there_poisson(struct sim *s, int l, int icount, bool *done)
 {
     struct grav_report rep;
     if (grav_dev_lacks(&s->mesh, l, s->comm.size, &s->grav)) return OK;
-    s->device.asked = true;
+    s->device.asked = grav_dev_together(&s->mesh, l, s->comm.size, &s->grav);
+    s->grav.minima = s->least.level ? &s->least.minima : NULL;
     TRY(grav_dev_solve(s->device.grav, &s->mesh, l, sim_fourpi(s), s->matter.rho_tot,
                        time_fraction(s, l, icount), s->matter.mass, s->matter.com, &s->grav, &rep,
                        done));
