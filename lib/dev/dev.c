@@ -28,7 +28,7 @@ struct dev {
     void *of; /* the back end's */
     char name[DEV_NAME];
     struct dev_count count;
-    size_t bytes;
+    size_t bytes, most;      /* in use; may be (0: all there is) */
     struct dev_array *array; /* by address */
     int narray, cap;
     struct dev_stream *streams; /* a list */
@@ -85,6 +85,7 @@ struct dev *dev_open(const struct dev_how *how, char why[DEV_WHY])
     if (!ops) return NULL;
     struct dev *d = mem_zero(sizeof *d, "device");
     d->ops = ops;
+    d->most = how->most;
     if (how->timed) d->clock = mem_zero(sizeof *d->clock, "device");
     d->of = ops->open(how, d->clock, d->name, why);
     if (d->of) return d;
@@ -224,6 +225,7 @@ static double clock_of(const struct dev *d)
 
 static void *alloc(struct dev *d, size_t bytes, const char *name)
 {
+    if (d->most && (bytes > d->most || d->bytes > d->most - bytes)) return NULL;
     double begin = clock_of(d);
     void *p = d->ops->alloc(d->of, bytes, name);
     d->count.inside += clock_of(d) - begin;

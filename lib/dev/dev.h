@@ -27,7 +27,7 @@ struct dev_how {
     int rank;         /* of this process on its node: ranks take devices in turn */
     uint64_t seed;    /* host: of its orders; 0: everything in the order of its issue */
     int devices;      /* host: of a node; 0: one */
-    size_t most;      /* host: bytes of memory; 0: no limit */
+    size_t most;      /* bytes of memory; 0: all there is */
     bool timed;       /* each launch is measured: dev_time */
 };
 

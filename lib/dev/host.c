@@ -51,7 +51,7 @@ static void *host_open(const struct dev_how *how, struct dev_clock *c, char name
                        char why[DEV_WHY])
 {
     struct host_dev *d = mem_zero(sizeof *d, "device");
-    d->memory = host_memory_new(how->most);
+    d->memory = host_memory_new();
     d->seed = d->random = how->seed;
     d->clock = c;
     int n = how->devices > 0 ? how->devices : 1;

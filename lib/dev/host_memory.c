@@ -26,7 +26,7 @@ struct host_memory {
     struct host_array *array;
     int n, cap;
     int dead; /* of these */
-    size_t used, most, page;
+    size_t page;
     bool open;
     struct host_memory *next; /* that faults are looked up in */
 };
@@ -78,10 +78,9 @@ static void faults_forget(struct host_memory *m)
 
 /* ---- arrays ---- */
 
-struct host_memory *host_memory_new(size_t most)
+struct host_memory *host_memory_new(void)
 {
     struct host_memory *m = mem_zero(sizeof *m, "device");
-    m->most = most;
     m->page = (size_t)sysconf(_SC_PAGESIZE);
     faults_watch(m);
     return m;
@@ -102,7 +101,6 @@ void host_memory_free(struct host_memory **m)
 
 void *host_memory_take(struct host_memory *m, size_t bytes, const char *name)
 {
-    if (m->most && m->used + bytes > m->most) return NULL;
     size_t room = (bytes + ALIGN - 1) / ALIGN * ALIGN,
            mapped = (room + m->page - 1) / m->page * m->page;
     char *map = mmap(NULL, mapped + m->page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -114,7 +112,6 @@ void *host_memory_take(struct host_memory *m, size_t bytes, const char *name)
     }
     struct host_array *a = &m->array[m->n++];
     *a = (struct host_array){map, map + mapped - room, mapped, bytes, name, true};
-    m->used += bytes;
     BUG_ON(mprotect(map, mapped, PROT_READ | PROT_WRITE) != 0);
     memset(map, 0xff, mapped);
     if (!m->open) BUG_ON(mprotect(map, mapped, PROT_NONE) != 0);
@@ -138,7 +135,6 @@ void host_memory_give(struct host_memory *m, void *p)
         struct host_array *a = &m->array[i];
         if (a->data != p || !a->live) continue;
         a->live = false;
-        m->used -= a->bytes;
         madvise(a->map, a->mapped, MADV_DONTNEED);
         mprotect(a->map, a->mapped, PROT_NONE);
         if (++m->dead > KEPT) bury(m);

@@ -6,7 +6,7 @@
 
 struct host_memory;
 
-struct host_memory *host_memory_new(size_t most); /* bytes; 0: no limit */
+struct host_memory *host_memory_new(void);
 void host_memory_free(struct host_memory **m);
 /* Filled with ones: as doubles NaN, as indices −1. NULL: there is no more. The name is lent. */
 void *host_memory_take(struct host_memory *m, size_t bytes, const char *name);
