@@ -52,20 +52,22 @@ struct sends {
 static struct sends find_sends(const struct domain *d, int me, int l, lidx nown, const okey *own)
 {
     struct sends s = {0};
-    int *rank = mem_new(sizeof *rank * (size_t)domain_nrank(d), "mesh scratch");
+    struct domain_row row;
+    domain_row_begin(&row, d);
     for (lidx i = 0; i < nown; i++) {
-        int n = domain_near(d, me, l, own[i], rank);
+        int n;
+        BUG_ON(domain_row_near(&row, l, own[i], &n) != me);
         if (s.n + n > s.cap) {
             s.cap = 2 * s.cap + n + 256;
             s.rank = mem_grow(s.rank, sizeof *s.rank * (size_t)s.cap, "mesh scratch");
             s.oct = mem_grow(s.oct, sizeof *s.oct * (size_t)s.cap, "mesh scratch");
         }
         for (int j = 0; j < n; j++, s.n++) {
-            s.rank[s.n] = rank[j];
+            s.rank[s.n] = row.near[j];
             s.oct[s.n] = i;
         }
     }
-    mem_free(rank);
+    domain_row_end(&row);
     return s;
 }
 

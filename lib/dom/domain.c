@@ -93,6 +93,32 @@ int domain_near(const struct domain *d, int me, int level, okey key, int *rank)
                                       : hilbert_near(d, me, level, key, rank);
 }
 
+void domain_row_begin(struct domain_row *w, const struct domain *d)
+{
+    *w = (struct domain_row){.d = d, .level = -1};
+    w->near = mem_new(sizeof *w->near * (size_t)d->nrank, "domain ranks");
+}
+
+void domain_row_end(struct domain_row *w)
+{
+    FREE(w->near);
+}
+
+int domain_row_near(struct domain_row *w, int level, okey key, int *n)
+{
+    if (w->level != level - 1 || w->parent != key >> 3) {
+        w->level = level - 1;
+        w->parent = key >> 3;
+        w->only = level > 1 ? domain_rank(w->d, level - 1, key >> 3) : -1;
+        if (level > 1 && domain_near(w->d, w->only, level - 1, key >> 3, w->near) > 0) w->only = -1;
+    }
+    *n = 0;
+    if (w->only >= 0) return w->only;
+    int rank = domain_rank(w->d, level, key);
+    *n = domain_near(w->d, rank, level, key, w->near);
+    return rank;
+}
+
 void rank_list_add(struct rank_list *s, int rank)
 {
     if (s->n == s->cap) {

@@ -39,6 +39,21 @@ int domain_whole(const struct domain *d, int level, okey key);
  * repeats, into rank[]; returns their number (rank[] has room for domain_nrank). Fast when none. */
 int domain_near(const struct domain *d, int me, int level, okey key, int *rank);
 
+/* The same of octs one after the other, fast where those in a row have one parent: if nobody else
+ * needs that as a ghost, all 27 octs around it are its rank's, and its children are nobody's ghosts
+ * either. Asked of each oct in turn; a thread has its own. */
+struct domain_row {
+    const struct domain *d;
+    int level; /* of the parent; -1: none yet */
+    okey parent;
+    int only;  /* the rank, or -1 */
+    int *near; /* [domain_nrank] */
+};
+void domain_row_begin(struct domain_row *w, const struct domain *d);
+void domain_row_end(struct domain_row *w);
+/* The rank of the oct; *n others need it, near[0..*n-1]. */
+int domain_row_near(struct domain_row *w, int level, okey key, int *n);
+
 /* Ranks, in a list that grows. Begins as zeros; rank: FREE. */
 struct rank_list {
     int n, cap;

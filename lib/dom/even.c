@@ -134,35 +134,14 @@ static inline void add(int64_t *to, int64_t n)
     *to += n;
 }
 
-/* Where the samples of a thread are. Eight in a row have one parent: if nobody else needs that as a
- * ghost, all 27 octs around it are its rank's, and its children are nobody's ghosts either. */
-struct place {
-    int level; /* of the parent */
-    okey key;
-    int only; /* the rank, or -1 */
-    int *near;
-};
-
-static int place_rank(struct place *p, const struct domain *d, int l, okey key)
-{
-    if (p->level != l - 1 || p->key != key >> 3) {
-        p->level = l - 1;
-        p->key = key >> 3;
-        p->only = l > 1 ? domain_rank(d, l - 1, key >> 3) : -1;
-        if (l > 1 && domain_near(d, p->only, l - 1, key >> 3, p->near) > 0) p->only = -1;
-    }
-    return p->only >= 0 ? p->only : domain_rank(d, l, key);
-}
-
-static void sample_count(struct even *e, const struct domain *d, int64_t i, struct place *p)
+static void sample_count(struct even *e, const struct domain *d, int64_t i, struct domain_row *w)
 {
     const struct cut *s = e->cut;
-    int l = s->load->level[i], base = s->load->base;
+    int l = s->load->level[i], base = s->load->base, n;
     okey key = s->load->key[i];
-    int r = place_rank(p, d, l, key), n = 0;
-    if (s->copy[i] && p->only < 0) n = domain_near(d, r, l, key, p->near);
+    int r = domain_row_near(w, l, key, &n);
     add(&e->held[r], s->cost[i] - s->part[i]);
-    for (int k = 0; k < n; k++) add(&e->held[p->near[k]], s->copy[i]);
+    for (int k = 0; k < n; k++) add(&e->held[w->near[k]], s->copy[i]);
     if (!s->part[i]) return;
     add(&e->leaf[r], s->part[i]);
     add(&e->base[l > base ? domain_rank(d, base, key >> 3 * (l - base)) : r], s->part[i]);
@@ -175,10 +154,11 @@ static double held_count(struct even *e, const struct domain *d)
     memset(e->held, 0, sizeof *e->held * 3 * (size_t)d->nrank); /* leaf and base, too */
 #pragma omp parallel if (samples > PARALLEL_FROM)
     {
-        struct place p = {.near = mem_new(sizeof *p.near * (size_t)d->nrank, "balance ranks")};
+        struct domain_row row;
+        domain_row_begin(&row, d);
 #pragma omp for
-        for (int64_t i = 0; i < samples; i++) sample_count(e, d, i, &p);
-        FREE(p.near);
+        for (int64_t i = 0; i < samples; i++) sample_count(e, d, i, &row);
+        domain_row_end(&row);
     }
     comm_add_i64(e->cut->comm, e->held, 3 * d->nrank);
     for (int r = 0; r < d->nrank; r++) {

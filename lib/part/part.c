@@ -307,7 +307,7 @@ static void leavers_find(struct leavers *s, const struct parts *p, const struct 
     for (int64_t j = 0; j < n; j++) {
         bool lost = p->host[s->at[j]] == HOST_LOST;
         key[j] = lost ? part_nowhere() : leaver_key(p, m, l, s->at[j]);
-        rank[j] = packet_rank(d, l, key[j]);
+        rank[j] = j > 0 && key[j] == key[j - 1] ? rank[j - 1] : packet_rank(d, l, key[j]);
     }
     int64_t *order = mem_new(sizeof *order * (size_t)n, "particle exchange");
     s->to = comm_counts_of(n, rank, order);
@@ -397,17 +397,31 @@ void part_migrate(struct parts *p, const struct mesh *m, const struct comm *c,
 
 /* ---- all particles ---- */
 
+/* Most are next to others of their oct. */
+static void host_block(struct parts *p, const struct mesh *m, int64_t begin, int64_t end)
+{
+    int64_t last[3] = {-1, -1, -1}, q[3];
+    lidx host = HOST_AWAY;
+    for (int64_t i = begin; i < end; i++) {
+        p->host[i] = HOST_LOST;
+        if (!particle_wrap(p, m, i)) continue;
+        particle_cell(p, m, m->levelmin - 1, i, q);
+        if ((q[0] ^ last[0]) | (q[1] ^ last[1]) | (q[2] ^ last[2])) {
+            host = mesh_find(&m->lev[m->levelmin],
+                             okey_make((uint64_t)q[0], (uint64_t)q[1], (uint64_t)q[2]));
+            memcpy(last, q, sizeof last);
+        }
+        p->host[i] = host;
+    }
+}
+
 /* Host on levelmin: where position says, if that oct is here. */
 static void host_all(struct parts *p, const struct mesh *m)
 {
-    int l = m->levelmin;
     part_forget(p, 0);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < p->n; i++) {
-        bool in = particle_wrap(p, m, i);
-        p->host[i] = in ? HOST_AWAY : HOST_LOST;
-        if (in) p->host[i] = mesh_find(&m->lev[l], leaver_key(p, m, l, i));
-    }
+    for (int64_t b = 0; b < p->n; b += CHUNK)
+        host_block(p, m, b, b + CHUNK < p->n ? b + CHUNK : p->n);
 }
 
 /* Positions that were read. */

@@ -71,23 +71,39 @@ struct load {
     int32_t *parts[LEVEL_MAX + 2]; /* [noct] particles whose finest oct it is */
 };
 
-/* All are hosted on levelmin now. */
+static bool is_split(const struct level *lv, lidx i)
+{
+    bool any = false;
+    for (int k = 0; k < 8; k++) any |= lv->child[i][k] >= 0;
+    return any;
+}
+
+/* From its oct on level l to the finest that particle i is in; the level of that. */
+static int finest_oct(const struct mesh *m, int l, const struct parts *p, int64_t i, lidx *h)
+{
+    for (;; l++) {
+        int slot = 0;
+        for (int a = 0; a < 3; a++) slot |= (int)((int64_t)part_cells(m, l, p->x[a][i]) & 1) << a;
+        lidx child = m->lev[l].child[*h][slot];
+        if (child < 0) return l;
+        *h = child;
+    }
+}
+
+/* All are hosted on levelmin now, most next to others of their oct. */
 static void count_parts(const struct sim *s, struct load *load)
 {
     const struct mesh *m = &s->mesh;
     const struct parts *p = &s->parts;
+    const struct level *lv = &m->lev[m->levelmin];
+    lidx last = -1;
+    bool split = false;
     for (int64_t i = 0; i < p->n; i++) {
         lidx h = p->host[i];
-        int l = m->levelmin;
-        if (h < 0 || h >= m->lev[l].nown) continue;
-        for (;; l++) {
-            int slot = 0;
-            for (int a = 0; a < 3; a++)
-                slot |= (int)((int64_t)part_cells(m, l, p->x[a][i]) & 1) << a;
-            lidx child = m->lev[l].child[h][slot];
-            if (child < 0) break;
-            h = child;
-        }
+        if (h < 0 || h >= lv->nown) continue;
+        if (h != last) split = is_split(lv, h);
+        last = h;
+        int l = split ? finest_oct(m, m->levelmin, p, i, &h) : m->levelmin;
         load->parts[l][h]++;
     }
 }
@@ -161,18 +177,38 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool ti
     return d;
 }
 
-void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
+/* d: taken over. Returns the domains of before (owner: caller). */
+static struct domain *domains_change(struct sim *s, struct domain *d, bool timed)
 {
-    struct domain *d = domains_make(s, kind, timed);
-    if (!d) return;
-    domain_free(s->dom);
+    struct domain *was = s->dom;
     s->dom = d;
     if (timed) timer_start("balance: octs");
     adapt_redistribute(&s->mesh, &s->comm, d);
     if (timed) timer_start("balance: particles");
-    if (s->par->run.pic) part_redistribute(&s->parts, &s->mesh, &s->comm, s->dom);
+    if (s->par->run.pic) part_redistribute(&s->parts, &s->mesh, &s->comm, d);
     sim_count_octs(s);
+    return was;
+}
+
+void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
+{
+    struct domain *d = domains_make(s, kind, timed);
+    if (!d) return;
+    domain_free(domains_change(s, d, timed));
     s->balance.fresh = true;
+}
+
+struct domain *sim_domains_leave(struct sim *s, enum domain_kind kind)
+{
+    double reached = s->balance.reached; /* of the kind in which the run goes on */
+    struct domain *d = domains_make(s, kind, false);
+    s->balance.reached = reached;
+    return domains_change(s, d, false);
+}
+
+void sim_domains_return(struct sim *s, struct domain *was)
+{
+    domain_free(domains_change(s, was, false));
 }
 
 /* ---- when ---- */

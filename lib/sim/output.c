@@ -154,21 +154,24 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
 
-/* In Hilbert domains, where the writer needs them. */
+/* In Hilbert domains, where the writer needs them. A run that ends stays in them. */
 static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
                                  const struct ckpt_head *h, char *path, size_t n)
 {
-    enum domain_kind kind = domain_kind(s->dom);
-    bool travel = kind != DOMAIN_HILBERT && w->by_rank;
+    bool travel = domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank,
+         ends = sim_at_end(s) || s->out.asked < 0;
+    struct domain *home = NULL, *whole = NULL;
     timer_start("io");
-    if (travel && s->comm.size > 1) sim_domains_become(s, DOMAIN_HILBERT, false);
-    struct domain *whole = NULL;
+    if (travel && s->comm.size > 1) home = sim_domains_leave(s, DOMAIN_HILBERT);
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
     enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,
                           &s->comm, path, n);
     if (whole) domain_free(whole);
-    if (travel && s->comm.size > 1) sim_domains_become(s, kind, false);
+    if (home && ends)
+        domain_free(home);
+    else if (home)
+        sim_domains_return(s, home);
     return e;
 }
 

@@ -147,7 +147,9 @@ static void test_near(const struct domain *d, const char *what)
         owner[i] = domain_rank(
             d, top + 1, okey_make((uint64_t)(i % n), (uint64_t)(i / n % n), (uint64_t)(i / n / n)));
     bool need[MOST];
-    int rank[MOST], again[MOST];
+    int rank[MOST], again[MOST], in_row = 0, n_row;
+    struct domain_row row;
+    domain_row_begin(&row, d);
     for (int l = 1; l <= top; l++)
         for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) {
             int me = domain_rank(d, l, k), count = domain_near(d, me, l, k, rank);
@@ -161,13 +163,17 @@ static void test_near(const struct domain *d, const char *what)
             }
             for (int r = 0; r < d->nrank; r++) missing += need[r];
             total += count;
+            in_row += domain_row_near(&row, l, k, &n_row) != me || n_row != count ||
+                      memcmp(rank, row.near, sizeof(int) * (size_t)count) != 0;
             /* disturbs whatever was remembered */
             okey other = mix((uint64_t)k) & (((okey)1 << 3 * (l - 1)) - 1);
             domain_near(d, domain_rank(d, l, other), l, other, again);
             unlike += domain_near(d, me, l, k, again) != count;
             unlike += memcmp(rank, again, sizeof(int) * (size_t)count) != 0;
         }
+    domain_row_end(&row);
     CHECK(missing == 0, "%s: %d of %d missing", what, missing, total);
+    CHECK(in_row == 0, "%s: %d answers differ in a row", what, in_row);
     CHECK(disorder == 0, "%s: %d out of order", what, disorder);
     CHECK(unlike == 0, "%s: %d answers changed", what, unlike);
     /* A domain may own a point, but no cell's centre, of a cube. That is rare unless domains are
