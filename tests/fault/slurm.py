@@ -12,11 +12,11 @@ last checkpoint names every job.
 
 A one-line fault it catches: a launcher's variables of a single task that start MPI.
 """
-# test: walltime tier=check timeout=240 ranks=2
-# test: signals tier=check timeout=300 ranks=2
-# test: node tier=check timeout=240 ranks=2
-# test: damage tier=check timeout=300 ranks=2
-# test: tools tier=check timeout=120 ranks=2
+# test: walltime tier=check timeout=240 ranks=2 waits=yes
+# test: signals tier=check timeout=300 ranks=2 waits=yes
+# test: node tier=check timeout=240 ranks=2 waits=yes
+# test: damage tier=check timeout=300 ranks=2 waits=yes
+# test: tools tier=check timeout=120 ranks=2 waits=yes
 import glob
 import os
 import random
@@ -205,9 +205,10 @@ class Campaign:
             return f.read()
 
     def wait(self, done, seconds=200):
-        end = time.monotonic() + seconds
-        while not done() and time.monotonic() < end:
+        while not done() and seconds > 0:
+            start = time.monotonic()
             time.sleep(0.2)
+            seconds -= (time.monotonic() - start) / ptah.crowd()
         return done()
 
     def wait_end(self):

@@ -10,7 +10,7 @@ that misses the faster wave, a slope across the wrong face.
 # test: uniform tier=check timeout=180
 # test: directions tier=check timeout=120
 # test: amr tier=check timeout=300
-# test: fine tier=check timeout=300
+# test: fine tier=long timeout=300
 import os
 import sys
 

@@ -26,7 +26,8 @@ def build():
     compiler = gcc.replace('gcc', 'clang') if 'ccache' in gcc else 'clang'
     with open(os.path.join(BUILD, 'lock'), 'w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        argv = ['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/clang', 'BIN=build/clang/bin', 'all']
+        argv = ['make', '-s', '-j2', '-C', ptah.ROOT, 'B=build/clang', 'BIN=build/clang/bin',
+                'HARDEN_C=-g0', 'all']
         r = subprocess.run(argv, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                            env={**os.environ, 'OMPI_CC': compiler, 'MPICH_CC': compiler})
     errors = [line for line in r.stderr.splitlines() if 'error' in line]

@@ -109,7 +109,8 @@ def test_patched(v):
     r = make('PATCH=' + os.path.abspath('louder'))
     v.same('a file that fits nowhere', (r.returncode, 'nowhere.c' in r.stderr), (2, True))
     os.remove('louder/nowhere.c')
-    r = make('PATCH=' + os.path.abspath('louder'), 'O=' + os.path.abspath('out'), 'OPT=-O0', '-j2')
+    r = make('PATCH=' + os.path.abspath('louder'), 'O=' + os.path.abspath('out'), 'OPT=-O0',
+             'HARDEN_C=-g0', '-j2')
     v.same('make PATCH= O=', r.returncode, 0)
     with open('box.nml', 'w') as f:
         f.write(SEDOV)
