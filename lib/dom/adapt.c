@@ -176,8 +176,8 @@ static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const st
 
 /* New octs, and where values of those that are created come from. */
 struct created;
-static const struct mesh_moves *created_room(const struct created *b, struct mesh *m, int l,
-                                             lidx nown, lidx nghost);
+static struct mesh_moves *created_room(const struct created *b, struct mesh *m, int l, lidx nown,
+                                       lidx nghost);
 
 /* Level l := these own octs, `total` on all ranks, and the ghosts that refinement makes, or those
  * that other ranks announce (b NULL). Links are left to the caller. */
@@ -286,6 +286,7 @@ struct created_place {
 /* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
 struct created {
     const struct adapt_values *values;
+    struct mesh_moves *moves; /* those of values->dev, if there is one */
     int nfld, fld[FLD_MAX];
     int64_t n, nnew;             /* made by this rank; own ones after the change */
     struct created_place *place; /* [n] */
@@ -443,12 +444,12 @@ static void created_install(struct mesh *m, const struct comm *c, const struct d
     FREE(own);
 }
 
-static const struct mesh_moves *created_room(const struct created *b, struct mesh *m, int l,
-                                             lidx nown, lidx nghost)
+static struct mesh_moves *created_room(const struct created *b, struct mesh *m, int l, lidx nown,
+                                       lidx nghost)
 {
     struct adapt_dev *dev = b ? b->values->dev : NULL;
-    if (!dev) return NULL;
-    return adapt_dev_room(dev, m, l, nown + nghost, (lidx)b->nnew + nghost, (lidx)b->nnew);
+    if (dev) adapt_dev_room(dev, m, l, nown + nghost, (lidx)b->nnew + nghost, (lidx)b->nnew);
+    return b ? b->moves : NULL;
 }
 
 /* Places of those that this rank has made and has, by index in created_sort; their number. */
@@ -494,7 +495,7 @@ struct told {
 static void tell(struct told *t, const struct mesh *m, int l, lidx i)
 {
     const struct level *lv = &m->lev[l];
-    t->place[t->c.created] = 8 * mesh_find(&m->lev[l - 1], lv->key[i] >> 3) + oct_slot(lv, i);
+    t->place[t->c.created] = 8 * lv->parent[i] + oct_slot(lv, i);
     t->source[i] = -1 - t->c.created++;
 }
 
@@ -513,7 +514,7 @@ static void created_tell(const struct created *b, struct mesh *m, int l, int64_t
 {
     struct adapt_dev *dev = b->values->dev;
     struct level *lv = &m->lev[l];
-    if (!dev || !dev->moves.from) return;
+    if (!dev || !dev->remap.x) return;
     size_t n = (size_t)(b->nnew + lv->noct - lv->nown);
     struct told t = {
         .source = dev->moves.from,
@@ -559,7 +560,8 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
                   struct adapt_changes here, struct adapt_changes all, const struct adapt_values *v)
 {
     struct level *lv = &m->lev[l];
-    struct created b = {.values = v, .n = here.created};
+    struct mesh_moves moves = {.from = NULL};
+    struct created b = {.values = v, .moves = v->dev ? &v->dev->moves : &moves, .n = here.created};
     if (all.created + all.removed == 0) return;
 
     int64_t ncome = 0;
@@ -578,8 +580,9 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
     created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     int64_t nhere = created_here(&b, c->rank);
     created_fill(&b, m, l + 1, nhere, ref, come);
-    mesh_link(m, l + 1);
+    mesh_relink(m, l + 1);
     created_tell(&b, m, l + 1, nhere, ref, come);
+    FREE(b.moves->from);
     FREE(ref);
     FREE(come);
     FREE(b.place);

@@ -86,16 +86,11 @@ void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const
     if (e != OK) come_home(v, m, l + 1);
 }
 
-const struct mesh_moves *adapt_dev_room(struct adapt_dev *v, struct mesh *m, int l, lidx noct,
-                                        lidx created, lidx rows)
+void adapt_dev_room(struct adapt_dev *v, struct mesh *m, int l, lidx noct, lidx created, lidx rows)
 {
-    if (v->f.n == 0) return NULL;
-    if (remap_begin(&v->remap, v->mirror, m, l, noct, created, rows, &v->f) != OK) {
+    if (v->f.n == 0) return;
+    if (remap_begin(&v->remap, v->mirror, m, l, noct, created, rows, &v->f) != OK)
         come_home(v, m, l);
-        return NULL;
-    }
-    v->moves.from = mem_new(sizeof *v->moves.from * (size_t)noct + 1, "mesh scratch");
-    return &v->moves;
 }
 
 void adapt_dev_end(struct adapt_dev *v, struct mesh *m, int l, const struct remap_change *c)
@@ -103,7 +98,6 @@ void adapt_dev_end(struct adapt_dev *v, struct mesh *m, int l, const struct rema
     if (v->remap.x) remap_end(&v->remap, m, c, v->gas.fill ? &v->gas : NULL);
     for (int i = 0; i < v->f.n; i++)
         if (v->moves.skip[v->f.fld[i]]) mirror_wrote(v->mirror, l, v->f.fld[i], 1, PLACE_DEVICE);
-    FREE(v->moves.from);
 }
 
 void adapt_dev_fill(struct adapt_dev *v, const struct comm *c, struct mesh *m, int l, int nfld,

@@ -22,12 +22,11 @@ bool adapt_dev_here(const struct adapt_dev *v, int f);
 /* Values of n octs created in level l, of which the device has some: rows [n][v->f.n][8] */
 void adapt_dev_rows(struct adapt_dev *v, struct mesh *m, int l, int32_t n, const int32_t *place,
                     double (*rows)[8]);
-/* Before mesh_replace of level l by `noct` octs: what is to be moved here. Those created are
+/* Before mesh_replace of level l by `noct` octs: room there. Those created are
  * `created` at most, `rows` of them with values. */
-const struct mesh_moves *adapt_dev_room(struct adapt_dev *v, struct mesh *m, int l, lidx noct,
-                                        lidx created, lidx rows);
-/* After mesh_link, if there was room: c->source is v->moves.from, in which the caller has numbered
- * the created octs. */
+void adapt_dev_room(struct adapt_dev *v, struct mesh *m, int l, lidx noct, lidx created, lidx rows);
+/* After mesh_relink, if there was room: c->source is v->moves.from, in which the caller has
+ * numbered the created octs. */
 void adapt_dev_end(struct adapt_dev *v, struct mesh *m, int l, const struct remap_change *c);
 /* Ghosts of these arrays of level l, fields and flags, here or there. (collective) */
 void adapt_dev_fill(struct adapt_dev *v, const struct comm *c, struct mesh *m, int l, int nfld,

@@ -2,7 +2,8 @@
  *
  * Neighbours are found without a search: the face neighbour of an oct is a sibling, or a child of
  * its parent's neighbour, so links are made from the coarse levels downwards (mesh_link). The hash
- * table serves the rest: corners across missing octs, and keys that come from other ranks. */
+ * table serves the rest: corners across missing octs, and keys that come from other ranks. How a
+ * level changes: oct/replace. */
 #include "oct/mesh.h"
 
 #include <math.h>
@@ -79,24 +80,6 @@ static void level_free(struct level *lv)
 void mesh_fini(struct mesh *m)
 {
     for (int l = 0; l < LEVEL_MAX + 2; l++) level_free(&m->lev[l]);
-}
-
-/* ---- hash ---- */
-
-static void hash_build(struct level *lv)
-{
-    struct okhash *h = &lv->hash;
-    int bits = okhash_bits(lv->noct);
-    FREE(h->slot);
-    h->slot = mem_new(sizeof(lidx) << bits, "mesh hash");
-    h->mask = ((uint64_t)1 << bits) - 1;
-    h->shift = 64 - bits;
-    memset(h->slot, 0xff, sizeof(lidx) << bits);
-    for (lidx i = 0; i < lv->noct; i++) {
-        uint64_t s = okhash_slot(h, lv->key[i]);
-        while (h->slot[s] >= 0) s = (s + 1) & h->mask;
-        h->slot[s] = i;
-    }
 }
 
 lidx mesh_find(const struct level *lv, okey k)
@@ -189,6 +172,8 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27])
 
 /* ---- links ---- */
 
+enum { PARALLEL_FROM = 1024 /* octs */ };
+
 static void link_parents(struct mesh *m, int l)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
@@ -209,7 +194,7 @@ static void link_parents(struct mesh *m, int l)
     }
 }
 
-static void link_neighbours(struct mesh *m, int l)
+void mesh_link_neighbours(struct mesh *m, int l)
 {
     struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
     if (l == 1) {
@@ -217,7 +202,7 @@ static void link_neighbours(struct mesh *m, int l)
             for (int f = 0; f < 6; f++) lv->nbr[i][f] = m->bounded[f] ? NBR_BOUNDARY : i;
         return;
     }
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (lv->noct >= PARALLEL_FROM)
     for (lidx i = 0; i < lv->noct; i++) {
         lidx p = lv->parent[i];
         int slot = oct_slot(lv, i);
@@ -230,78 +215,11 @@ static void link_neighbours(struct mesh *m, int l)
 void mesh_link_down(struct mesh *m, int l)
 {
     link_parents(m, l);
-    link_neighbours(m, l);
+    mesh_link_neighbours(m, l);
 }
 
 void mesh_link(struct mesh *m, int l)
 {
     mesh_link_down(m, l);
     if (l < m->levelmax) link_parents(m, l + 1);
-}
-
-/* ---- replacing a level ---- */
-
-/* Index of each new key in the old level: one pass over each of the sorted lists. */
-static void join_lists(const struct level *old, lidx n, const okey *key, lidx *from)
-{
-    lidx a = 0, b = old->nown;
-    for (lidx i = 0; i < n; i++) {
-        while (a < old->nown && old->key[a] < key[i]) a++;
-        while (b < old->noct && old->key[b] < key[i]) b++;
-        from[i] = a < old->nown && old->key[a] == key[i]   ? a
-                  : b < old->noct && old->key[b] == key[i] ? b
-                                                           : -1;
-    }
-}
-
-static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill, const char *name)
-{
-    char *p = mem_new(row * (size_t)n + 1, name), *q = old;
-    for (lidx i = 0; i < n; i++)
-        if (from[i] >= 0)
-            memcpy(p + row * (size_t)i, q + row * (size_t)from[i], row);
-        else
-            memset(p + row * (size_t)i, fill, row);
-    mem_free(old);
-    return p;
-}
-
-void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
-                  const struct mesh_moves *moves)
-{
-    struct level *lv = &m->lev[l];
-    lidx n = nown + nghost, *from = moves ? moves->from : NULL;
-    okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh links");
-    if (nown) memcpy(key, own, sizeof *key * (size_t)nown);
-    if (nghost) memcpy(key + nown, ghost, sizeof *key * (size_t)nghost);
-    lidx *src = from ? from : mem_new(sizeof *src * (size_t)n + 1, "mesh scratch");
-    join_lists(lv, nown, key, src);
-    join_lists(lv, nghost, key + nown, src + nown);
-
-    for (int f = 0; f < FLD_MAX; f++) {
-        const char *name = f < FLD_U ? "mesh gravity" : "mesh gas";
-        size_t row = sizeof lv->fld[f][0];
-        if (!mesh_has_field(m, f)) continue;
-        if (moves && moves->skip[f]) {
-            FREE(lv->fld[f]);
-            lv->fld[f] = mem_new(row * (size_t)n + 1, name);
-        } else
-            lv->fld[f] = move_rows(lv->fld[f], row, n, src, 0, name);
-    }
-    lv->flag = move_rows(lv->flag, sizeof lv->flag[0], n, src, 0, "mesh links");
-    lv->child = move_rows(lv->child, sizeof lv->child[0], n, src, 0xff, "mesh links");
-    if (m->gravity) lv->dense = move_rows(lv->dense, sizeof lv->dense[0], n, src, 0, "mesh links");
-    FREE(lv->key);
-    FREE(lv->parent);
-    FREE(lv->nbr);
-    lv->key = key;
-    lv->parent = mem_new(sizeof *lv->parent * (size_t)n + 1, "mesh links");
-    lv->nbr = mem_new(sizeof *lv->nbr * (size_t)n + 1, "mesh links");
-    lv->nown = nown;
-    lv->noct = lv->cap = n;
-    lv->octs++;
-    lv->links++;
-    memset(lv->valid, 0, sizeof lv->valid);
-    hash_build(lv);
-    if (!from) mem_free(src);
 }

@@ -133,20 +133,23 @@ void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
 
 /* What moves when a level is replaced. */
 struct mesh_moves {
-    lidx *from;         /* [noct] receives the old index of each oct or −1 */
     bool skip[FLD_MAX]; /* fields whose values are elsewhere (oct/remap): here they are lost */
+    lidx *from; /* receives [noct] the old index of each oct or −1 (owner: caller, FREE) */
 };
 
-/* Building blocks of dom/adapt: replace level l by `nown` own and `nghost` ghost octs with the
- * given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs that were
- * present before; moves may be NULL. Links (parent, nbr, and child of level l-1 and l+1) are NOT
- * made: call mesh_link afterwards. */
+/* Building blocks of dom/adapt (oct/replace): replace level l by `nown` own and `nghost` ghost octs
+ * with the given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs
+ * that were present before. Links (parent, nbr, and child of level l-1 and l+1) are NOT made: call
+ * mesh_link afterwards. With `moves` (or NULL) links are those of the mesh before: call mesh_relink
+ * afterwards, which is faster. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
-                  const struct mesh_moves *moves);
+                  struct mesh_moves *moves);
+void mesh_relink(struct mesh *m, int l);
 /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
 void mesh_link(struct mesh *m, int l);
 void mesh_link_down(struct mesh *m,
                     /* the same without level l+1: when all levels are linked in ascending order */
                     int l);
+void mesh_link_neighbours(struct mesh *m, int l); /* nbr alone */
 bool mesh_has_field(const struct mesh *m, int f);
 void xplan_free(struct xplan *p);
