@@ -80,7 +80,7 @@ static lidx received(const struct xplan *p)
     return p->npeer ? p->rfirst[p->npeer] : 0;
 }
 
-static enum err plan_put(struct ghost_dev *g, struct ghost_dev_plan *q)
+enum err ghost_dev_plan_need(struct ghost_dev *g, struct ghost_dev_plan *q)
 {
     const struct xplan *p = q->plan;
     const size_t n = (size_t)sent(p), r = (size_t)received(p), peers = (size_t)p->npeer + 1;
@@ -231,7 +231,7 @@ static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struc
                  in = row * (size_t)(back ? sent(p) : received(p));
     *x = (struct ghost_dev_rows){.back = back};
     if (!p->shared || message_row(k) == 0) return OK;
-    enum err e = plan_put(g, q);
+    enum err e = ghost_dev_plan_need(g, q);
     if (e == OK) e = buffer_take(g, (out > in ? out : in) + 1, &x->buffer);
     if (e != OK) {
         TRY(dev_wait(g->stream)); /* the lists may be under way */
@@ -247,7 +247,7 @@ static enum err begin(struct ghost_dev_rows *x, struct ghost_dev *g, const struc
     ghost_rows_room(&x->rows, c, use, p, back, message_row(k));
     for (int i = 0; i < p->npeer; i++)
         message_pack(k, x->rows.pack.out[i], here + row * (size_t)first[i], first[i + 1] - first[i],
-                     rows + first[i]);
+                     rows ? rows + first[i] : NULL);
     comm_pack_send(&x->rows.pack);
     return OK;
 }
@@ -263,7 +263,7 @@ static void end(struct ghost_dev_rows *x, struct cargo *k)
     comm_pack_receive(&x->rows.pack);
     for (int i = 0; i < p->npeer; i++)
         message_unpack(k, x->rows.pack.in[i], b->here + row * (size_t)first[i],
-                       first[i + 1] - first[i], rows + first[i]);
+                       first[i + 1] - first[i], rows ? rows + first[i] : NULL);
     comm_pack_free(&x->rows.pack);
     if (in > 0) dev_put(g->stream, b->there, b->here, in);
     launch(x, &k->a, x->back, x->back ? &ghost_add : &ghost_unpack);

@@ -19,6 +19,9 @@ struct ghost_dev_plan {
     const struct xplan *plan;
     lidx *list; /* there: send, recv, sfirst, rfirst */
 };
+/* The lists are there, on their way. A caller that has made them there may leave out those of the
+ * plan, if all arrays are there. */
+MUST_USE enum err ghost_dev_plan_need(struct ghost_dev *g, struct ghost_dev_plan *q);
 void ghost_dev_plan_drop(struct ghost_dev *g, struct ghost_dev_plan *q);
 /* That of a level: lent until its octs change. */
 MUST_USE enum err ghost_dev_level(struct ghost_dev *g, const struct mesh *m, int l,

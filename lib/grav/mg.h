@@ -47,6 +47,7 @@ struct mg {
     int64_t most_shared;
     int try_shared;
     struct comm_minima *minima;
+    bool there; /* all but the shared levels are on a device (lib/gravdev) */
 
     int top, bottom; /* levels */
     struct mg_level lev[LEVEL_MAX + 2];
@@ -73,8 +74,22 @@ void mg_share_complete(struct mg *g, const struct mesh *m, int k);
  * here, by level), and sets the bottom. False: it has too many octs. (collective) */
 bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, int k,
                       const int64_t *inside);
+/* The same in parts: places of the n own octs of level k that have children in the hierarchy, of
+ * which there is room for most (taken over); octs above it here. */
+struct mg_place {
+    okey key;
+    double mask[8];
+};
+int64_t mg_share_most(const struct mg *g, const struct mesh *m, int k);
+struct mg_place *mg_share_places(const struct mg *g, const struct mesh *m, int k);
+bool mg_share_join(struct mg *g, const struct mesh *m, const struct comm *c, int k, int64_t n,
+                   struct mg_place *p, int64_t above, const int64_t *inside);
 /* Once the halo of the level above is known. */
 void mg_share_link(struct mg *g);
+/* Where it is there instead: rows of the octs of a level of the mesh among the shared ones, or −1;
+ * 8 × row + cell for each own oct of the level above (taken over). */
+void mg_share_rows(const struct mg_share *s, const struct level *lv, lidx *row);
+void mg_share_slots(struct mg_share *s, lidx *slot);
 void mg_share_free(struct mg *g);
 int mg_share_level(const struct mg_share *s);
 /* u of that level from the mean residuals of the level above, of own octs; its cells are by place.

@@ -70,15 +70,9 @@ void mg_whole_mesh(struct mesh *whole, const struct mesh *m, int top, int64_t n,
 
 /* ---- building ---- */
 
-/* What a rank tells of an oct. */
-struct place {
-    okey key;
-    double mask[8];
-};
-
 static int by_key(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct mg_place *x = a, *y = b;
     return (x->key > y->key) - (x->key < y->key);
 }
 
@@ -116,7 +110,8 @@ static void share_make(struct mg *g, const struct mesh *m, int k, int64_t n, con
     mg_build(&s->whole, &s->mesh, &ALONE, k, mask);
     s->whole.lev[k].u = s->u;
     g->bottom = k;
-    link_above(g, m, k);
+    g->lev[k].u = s->u;
+    if (!g->there) link_above(g, m, k);
 }
 
 void mg_share_complete(struct mg *g, const struct mesh *m, int k)
@@ -128,11 +123,25 @@ void mg_share_complete(struct mg *g, const struct mesh *m, int k)
     FREE(key);
 }
 
-/* Own octs of level k that have children in the hierarchy, and their masks. */
-static struct place *own_places(const struct mg *g, const struct mesh *m, int k, int64_t room,
-                                int64_t *n, int64_t *inside)
+int64_t mg_share_most(const struct mg *g, const struct mesh *m, int k)
 {
-    struct place *p = mem_zero(sizeof *p * (size_t)room + 1, "multigrid"), one;
+    int64_t most = g->most_shared; /* there are no more than octs of either level */
+    if (most > m->lev[k].total) most = m->lev[k].total;
+    if (most > m->lev[g->top].total) most = m->lev[g->top].total;
+    return most;
+}
+
+struct mg_place *mg_share_places(const struct mg *g, const struct mesh *m, int k)
+{
+    return mem_zero(sizeof(struct mg_place) * (size_t)mg_share_most(g, m, k) + 1, "multigrid");
+}
+
+/* Own octs of level k that have children in the hierarchy, and their masks. */
+static struct mg_place *own_places(const struct mg *g, const struct mesh *m, int k, int64_t *n,
+                                   int64_t *inside)
+{
+    struct mg_place *p = mg_share_places(g, m, k), one;
+    int64_t room = mg_share_most(g, m, k);
     *n = 0;
     for (lidx i = 0; i < m->lev[k].nown; i++) {
         if (!mg_oct_mask(&m->lev[k], &g->lev[k + 1], i, one.mask)) continue;
@@ -144,40 +153,57 @@ static struct place *own_places(const struct mg *g, const struct mesh *m, int k,
     return p;
 }
 
+static void make_partial(struct mg *g, const struct mesh *m, int k, int64_t n, struct mg_place *p)
+{
+    okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
+    double(*mask)[8] = mem_new(sizeof *mask * (size_t)n, "multigrid");
+    qsort(p, (size_t)n, sizeof *p, by_key);
+    for (int64_t i = 0; i < n; i++) {
+        key[i] = p[i].key;
+        memcpy(mask[i], p[i].mask, sizeof mask[i]);
+    }
+    share_make(g, m, k, n, key, mask);
+    FREE(key);
+}
+
+bool mg_share_join(struct mg *g, const struct mesh *m, const struct comm *c, int k, int64_t n,
+                   struct mg_place *p, int64_t above_here, const int64_t *inside_here)
+{
+    /* ranks with a cell inside, by level; octs of the level above */
+    int64_t sum[LEVEL_MAX + 3] = {0}, *inside = sum, *above = &sum[LEVEL_MAX + 2];
+    const int64_t most = mg_share_most(g, m, k);
+    memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
+    *above = above_here;
+    n = comm_union_min(c, n, most, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
+    g->try_shared = k;
+    if (n <= most) {
+        if (*above <= g->most_shared && k + 1 < g->top) g->try_shared = k + 1;
+        g->bottom = g->top;
+        while (g->bottom > k && inside[g->bottom - 1]) g->bottom--;
+        if (g->bottom == k) make_partial(g, m, k, n, p);
+    }
+    FREE(p);
+    return n <= most;
+}
+
 bool mg_share_partial(struct mg *g, const struct mesh *m, const struct comm *c, int k,
                       const int64_t *inside_here)
 {
-    /* ranks with a cell inside, by level; octs of the level above */
-    int64_t sum[LEVEL_MAX + 3] = {0}, n, *inside = sum, *above = &sum[LEVEL_MAX + 2];
-    memcpy(inside, inside_here, sizeof *inside * (size_t)g->top);
-    *above = g->lev[k + 1].nown;
-    int64_t most = g->most_shared; /* there are no more than octs of either level */
-    if (most > m->lev[k].total) most = m->lev[k].total;
-    if (most > m->lev[g->top].total) most = m->lev[g->top].total;
-    struct place *p = own_places(g, m, k, most, &n, &inside[k]);
-    n = comm_union_min(c, n, most, sizeof *p, p, LEVEL_MAX + 3, sum, g->minima);
-    g->try_shared = k;
-    if (n > most) {
-        FREE(p);
-        return false;
-    }
-    if (*above <= g->most_shared && k + 1 < g->top) g->try_shared = k + 1;
-    int bottom = g->top;
-    while (bottom > k && inside[bottom - 1]) bottom--;
-    g->bottom = bottom;
-    if (bottom == k) {
-        okey *key = mem_new(sizeof *key * (size_t)n, "multigrid");
-        double(*mask)[8] = mem_new(sizeof *mask * (size_t)n, "multigrid");
-        qsort(p, (size_t)n, sizeof *p, by_key);
-        for (int64_t i = 0; i < n; i++) {
-            key[i] = p[i].key;
-            memcpy(mask[i], p[i].mask, sizeof mask[i]);
-        }
-        share_make(g, m, k, n, key, mask);
-        FREE(key);
-    }
-    FREE(p);
-    return true;
+    int64_t inside[LEVEL_MAX + 2], n;
+    memcpy(inside, inside_here, sizeof inside);
+    struct mg_place *p = own_places(g, m, k, &n, &inside[k]);
+    return mg_share_join(g, m, c, k, n, p, g->lev[k + 1].nown, inside);
+}
+
+void mg_share_rows(const struct mg_share *s, const struct level *lv, lidx *row)
+{
+    for (lidx i = 0; i < lv->noct; i++) row[i] = mesh_find(&s->mesh.lev[lv->level], lv->key[i]);
+}
+
+void mg_share_slots(struct mg_share *s, lidx *slot)
+{
+    FREE(s->slot);
+    s->slot = slot;
 }
 
 void mg_share_link(struct mg *g)

@@ -16,6 +16,7 @@ struct mg_dev_own {
     lidx noct, nhalo;
     void *halo, *mean;
     struct ghost_dev_plan plan;
+    struct xplan own_plan; /* of a part of the octs; its lists are there alone */
 };
 
 struct grav_dev;
@@ -26,7 +27,11 @@ struct mg_dev {
     int top, bottom;
     uint64_t octs[LEVEL_MAX + 2]; /* of the levels that it was made from */
     struct mg_dev_own lev[LEVEL_MAX + 2];
-    struct mg *host; /* on several ranks: what it was copied from; shared levels are solved there */
+    /* on several ranks: levels that all share, which the host solves; their rows of the octs that
+     * the coarsest level here has, and its corrections */
+    struct mg *host;
+    lidx *row;
+    double (*come)[8];
 };
 
 /* That of level l, unless it is there. ERR_LIMIT: it does not fit, and there is none. */
@@ -131,14 +136,15 @@ void grav_exchange(struct grav_dev *d, const struct grav_cargo *k);
 /* By the plan of level l; the caller leaves plan and noct out. */
 void grav_exchange_level(struct grav_dev *d, const struct mesh *m, int l, struct grav_cargo k);
 
-/* ---- mg_ranks_dev.c: the same on several ranks; all are collective ---- */
+/* ---- the same on several ranks; all are collective ---- */
 
 /* Arrays of what crosses for levels that every rank solves. */
 #define MG_SHARED "multigrid shared"
 
-/* Made anew. ERR_LIMIT: it does not fit here; the others may have it. */
+/* mg_ranks_tables.c: made anew. ERR_LIMIT: it does not fit here; the others may have it. */
 MUST_USE enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l,
                                 struct grav_par *p);
+/* mg_ranks_dev.c */
 /* Ghosts of the right-hand side and of the first guess. */
 void mg_ranks_source(struct grav_dev *d, int l, double (*rhs)[8]);
 void mg_ranks_cycle(struct grav_dev *d, int l, double (*rhs)[8], bool safe, int64_t *const norm[2]);

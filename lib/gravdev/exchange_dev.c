@@ -5,10 +5,10 @@
 
 static const int BLACK[4] = {1, 2, 4, 7};
 
-static void fill_here(const struct grav_dev *d, const struct grav_cargo *k, void *const here[])
+static void fill_here(const struct grav_dev *d, const struct grav_cargo *k, const struct xplan *p,
+                      void *const here[])
 {
     struct ghost_rows rows = {0};
-    const struct xplan *p = k->plan->plan;
     if (k->what == CARGO_SUMS)
         ghost_add_i64(d->comm, p, k->n, (int64_t(*const *)[8])here);
     else if (k->what == CARGO_BLACK) {
@@ -18,19 +18,34 @@ static void fill_here(const struct grav_dev *d, const struct grav_cargo *k, void
         ghost_fill_rows(d->comm, k->use, p, k->n, here, k->stride);
 }
 
+/* Of a plan whose lists are there alone; on their way (owner: caller). */
+static lidx *lists_get(const struct grav_dev *d, const struct ghost_dev_plan *q, struct xplan *p)
+{
+    const size_t nsend = (size_t)p->sfirst[p->npeer], n = nsend + (size_t)p->rfirst[p->npeer];
+    lidx *lists = mem_new(sizeof *lists * n + 1, "exchange plans");
+    p->send = lists;
+    p->recv = lists + nsend;
+    dev_get(d->stream, lists, q->list, sizeof *lists * n);
+    return lists;
+}
+
 static void exchange_here(const struct grav_dev *d, const struct grav_cargo *k)
 {
     void *here[CARGO_ARRAYS];
+    struct xplan p = *k->plan->plan;
+    lidx *lists = NULL;
+    if (!p.send && p.npeer > 0) lists = lists_get(d, k->plan, &p);
     for (int i = 0; i < k->n; i++) {
         here[i] = mem_new(k->stride[i] * (size_t)k->noct + 1, "ghost buffers");
         dev_get(d->stream, here[i], k->arr[i], k->stride[i] * (size_t)k->noct);
     }
     BUG_ON(dev_wait(d->stream) != OK); /* the state is lost */
-    fill_here(d, k, here);
+    fill_here(d, k, &p, here);
     for (int i = 0; i < k->n; i++)
         dev_put(d->stream, k->arr[i], here[i], k->stride[i] * (size_t)k->noct);
     BUG_ON(dev_wait(d->stream) != OK);
     for (int i = 0; i < k->n; i++) mem_free(here[i]);
+    mem_free(lists);
 }
 
 static enum err exchange_there(struct grav_dev *d, const struct grav_cargo *k)

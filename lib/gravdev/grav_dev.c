@@ -49,9 +49,12 @@ void mg_dev_drop(struct grav_dev *d, struct mg_dev *g, bool later)
                        o->up,  o->u,     o->rhs,  o->halo,  o->mean};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) drop(d, all[i], later);
         if (d->ghost) ghost_dev_plan_drop(d->ghost, &o->plan);
+        xplan_free(&o->own_plan);
     }
     if (g->host) mg_free(g->host);
     FREE(g->host);
+    FREE(g->row);
+    FREE(g->come);
     *g = (struct mg_dev){0};
 }
 

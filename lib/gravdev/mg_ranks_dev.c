@@ -1,73 +1,10 @@
-/* gravdev/mg_ranks_dev: multigrid of several ranks on a device. The hierarchy is that of grav/mg,
- * ghosts and shared levels included, made by the hosts together and copied; a cycle is that of
- * grav/mg_cycle without what hides the exchanges. Ghosts are packed on the device (dom/ghost_dev);
+/* gravdev/mg_ranks_dev: cycles of multigrid of several ranks on a device: those of grav/mg_cycle
+ * without what hides the exchanges. Ghosts are packed on the device (dom/ghost_dev);
  * the levels that all ranks share are solved by the host, which gets their right-hand side and
  * returns the correction. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "gravdev/dev_priv.h"
-
-/* ---- the hierarchy ---- */
-
-static enum err room(struct grav_dev *d, void **pointer, lidx n, size_t size, const char *name)
-{
-    return dev_new(d->dev, pointer, (size_t)n * size + 1, name);
-}
-
-/* A copy there of an array of n elements; NULL of NULL. */
-static enum err put(struct grav_dev *d, void **pointer, const void *from, lidx n, size_t size)
-{
-    if (!from) return OK;
-    TRY(room(d, pointer, n, size, "multigrid tables"));
-    dev_put(d->stream, *pointer, from, (size_t)n * size);
-    return OK;
-}
-
-static enum err level_put(struct grav_dev *d, struct mg_dev_own *o, const struct mg *g, int k)
-{
-    const struct mg_level *lev = &g->lev[k];
-    lidx edges = 0;
-    for (lidx i = 0; i < lev->noct && lev->edge; i++) edges += lev->edge[i] >= 0;
-    o->n = lev->nown;
-    o->noct = lev->noct;
-    o->nhalo = lev->nhalo;
-    o->ncube = lev->ncube;
-    o->plan.plan = lev->plan;
-    TRY(put(d, &o->child, lev->own_child, lev->noct, sizeof *lev->child));
-    TRY(put(d, &o->cube, lev->cube, lev->ncube, sizeof *lev->cube));
-    bool shared = g->share && k == g->bottom, over = g->share && k == g->bottom + 1;
-    const char *name = shared ? MG_SHARED : "multigrid";
-    if (k < g->top) TRY(room(d, &o->u, lev->noct, sizeof *lev->u, name));
-    if (shared) return OK;
-    TRY(put(d, &o->nbr, lev->own_nbr, lev->noct, sizeof *lev->nbr));
-    TRY(put(d, &o->halo, lev->halo, lev->nhalo, sizeof *lev->halo));
-    TRY(put(d, &o->edge, lev->edge, lev->noct, sizeof *lev->edge));
-    TRY(put(d, &o->edges, lev->edges, edges, sizeof *lev->edges));
-    if (k < g->top) TRY(room(d, &o->rhs, lev->noct, sizeof *lev->rhs, "multigrid"));
-    return room(d, &o->mean, lev->noct, sizeof *lev->mean, over ? MG_SHARED : "multigrid");
-}
-
-enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct grav_par *p)
-{
-    struct mg_dev *g = &d->mg[l];
-    enum err err = dev_wait(d->stream), end;
-    mg_dev_drop(d, g, false);
-    struct mg *host = g->host = mem_zero(sizeof *host, "multigrid");
-    host->most_shared = 2 * (int64_t)p->mg_shared_octs;
-    host->try_shared = p->shared_level[l];
-    mg_build(host, m, d->comm, l, NULL);
-    p->shared_level[l] = host->try_shared;
-    g->top = l;
-    g->bottom = host->bottom;
-    for (int k = host->bottom; k <= l && err == OK; k++) err = level_put(d, &g->lev[k], host, k);
-    end = dev_wait(d->stream);
-    if (err == OK) err = end;
-    if (err != OK) mg_dev_drop(d, g, false);
-    for (int k = 1; k <= l; k++) g->octs[k] = m->lev[k].octs;
-    g->known = err == OK;
-    return err;
-}
 
 /* ---- the cycle ---- */
 
@@ -100,11 +37,13 @@ static void cycle(struct grav_dev *d, int l, int k, bool safe);
 
 static void share_solve(struct grav_dev *d, struct mg_dev *g, int k, bool safe)
 {
-    struct mg_level *fine = &g->host->lev[k + 1], *lev = &g->host->lev[k];
+    struct mg_level *fine = &g->host->lev[k + 1];
+    const double(*u)[8] = (const double(*)[8])g->host->lev[k].u;
     dev_get(d->stream, fine->mean, g->lev[k + 1].mean, sizeof *fine->mean * (size_t)fine->nown);
     BUG_ON(dev_wait(d->stream) != OK); /* the state is lost */
     mg_share_solve(g->host, d->comm, safe);
-    dev_put(d->stream, g->lev[k].u, lev->u, sizeof *lev->u * (size_t)lev->noct);
+    for (lidx i = 0; i < g->lev[k].noct; i++) memcpy(g->come[i], u[g->row[i]], sizeof *u);
+    dev_put(d->stream, g->lev[k].u, g->come, sizeof *g->come * (size_t)g->lev[k].noct);
 }
 
 /* Of level k, from its mean residuals. */

@@ -1,5 +1,5 @@
 /* gravdev/mg_tables_kernel: what gravity knows of a mesh beside its links: the tables of a
- * multigrid hierarchy, as grav/mg makes them on hosts, of one rank; and the faces of a level
+ * multigrid hierarchy, as grav/mg makes them on hosts; and the faces of a level
  * without a neighbour. A thread has one oct. */
 #include "gravdev/mg_tables.h"
 #include "oct/find_kern.h"
@@ -23,10 +23,29 @@ KERNEL(mg_keep, struct mg_keep_args, struct dev_nothing, DEV_THREADS)
         bool inside = false;
         a->keep[i] = mg_mask_cells(a->child[i], a->fine_map, a->fine_mask, mask);
         for (int k = 0; k < 8; k++) {
-            a->mask[i][k] = mask[k];
+            a->mask[i][k] = a->keep[i] ? mask[k] : MG_NO_MASK;
             inside |= mask[k] > 0;
         }
         if (inside) dev_swap_if(a->inside, 0, 1);
+    }
+}
+
+KERNEL(mg_kept, struct mg_kept_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(g, a->noct - a->n)
+    {
+        a->keep[a->n + g] = a->mask[a->n + g][0] > MG_NO_MASK;
+    }
+}
+
+KERNEL(mg_places, struct mg_places_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        int32_t at = a->first[i];
+        if (!a->keep[i] || at >= a->room) continue;
+        a->place[at].oct = i;
+        for (int k = 0; k < 8; k++) a->place[at].mask[k] = a->mask[i][k];
     }
 }
 
@@ -37,11 +56,11 @@ KERNEL(mg_compact, struct mg_compact_args, struct dev_nothing, DEV_THREADS)
         lidx j = a->first[i];
         a->map[i] = a->keep[i] ? j : -1;
         if (!a->keep[i]) continue;
-        for (int f = 0; f < 6; f++) {
+        for (int f = 0; f < 6 && a->nbr; f++) {
             lidx q = a->mesh_nbr[i][f];
             a->nbr[j][f] = q >= 0 ? (a->keep[q] ? a->first[q] : -1) : q;
         }
-        for (int k = 0; k < 8; k++) a->mask[j][k] = a->mesh_mask[i][k];
+        for (int k = 0; k < 8 && a->mask; k++) a->mask[j][k] = a->mesh_mask[i][k];
     }
 }
 
@@ -73,15 +92,83 @@ KERNEL(mg_edge_make, struct mg_edge_make_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
+KERNEL(mg_halo, struct mg_halo_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(g, a->noct - a->n)
+    {
+        bool touches = false;
+        for (int f = 0; f < 6; f++) {
+            lidx j = a->nbr[a->n + g][f];
+            touches |= j >= 0 && j < a->n;
+        }
+        a->is[g] = touches;
+    }
+}
+
+KERNEL(mg_list, struct mg_list_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        if (a->is[i]) a->to[a->first[i]] = a->base + (lidx)i;
+    }
+}
+
+KERNEL(mg_read, struct mg_read_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->noct)
+    {
+        if (i >= a->n && !a->halo[i - a->n]) continue;
+        dev_swap_if(&a->read[i], 0, 1);
+        for (int f = 0; f < 6 && i >= a->n; f++)
+            if (a->nbr[i][f] >= 0) dev_swap_if(&a->read[a->nbr[i][f]], 0, 1);
+    }
+}
+
+KERNEL(mg_wants, struct mg_wants_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(i, a->n)
+    {
+        bool any = false;
+        for (int k = 0; k < 8; k++) any |= a->child[i][k] >= 0 && a->read[a->child[i][k]];
+        a->wants[i] = any;
+    }
+}
+
+KERNEL(mg_entries, struct mg_entries_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(j, a->n)
+    {
+        a->is[j] = a->map[a->list[j]] >= 0;
+    }
+}
+
+/* One block. */
+KERNEL(mg_entries_first, struct mg_entries_first_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, 2 * (a->npeer + 1)) {
+        const bool sends = t <= a->npeer;
+        a->first[t] = sends ? a->sum[a->old[t]] : a->sum[a->nsend + a->old[t]] - a->sum[a->nsend];
+    }
+}
+
+KERNEL(mg_entries_list, struct mg_entries_list_args, struct dev_nothing, DEV_THREADS)
+{
+    OCTS(j, a->n)
+    {
+        if (a->is[j]) a->to[a->sum[j]] = a->map[a->list[j]];
+    }
+}
+
 KERNEL(mg_cubes, struct mg_cubes_args, struct dev_nothing, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     OCTS(i, lv->noct)
     {
-        lidx j = renumbered(a->map, (lidx)i);
+        const lidx j = renumbered(a->map, (lidx)i);
         int64_t x[3], q[3];
-        if (j < 0) continue;
-        a->cube[j].oct = j;
+        if (j < 0 || (a->wants && !a->wants[j])) continue;
+        struct mg_cube *cube = &a->cube[a->wants ? a->first[j] : j];
+        cube->oct = j;
         okey_coords(lv->key[i], x);
         for (int n = 0; n < 27; n++) {
             okey k;
@@ -89,7 +176,7 @@ KERNEL(mg_cubes, struct mg_cubes_args, struct dev_nothing, DEV_THREADS)
             q[1] = x[1] + n / 3 % 3 - 1;
             q[2] = x[2] + n / 9 - 1;
             bool is = level_key_at(a->mesh->bounded, a->l, q, &k);
-            a->cube[j].nb[n] = is ? renumbered(a->map, level_find(lv, k)) : NBR_BOUNDARY;
+            cube->nb[n] = is ? renumbered(a->map, level_find(lv, k)) : NBR_BOUNDARY;
         }
     }
 }

@@ -439,30 +439,24 @@ int64_t sim_device_copied(const struct sim *s)
     return c.put + c.got;
 }
 
-/* What several ranks move, by the names of arrays. */
-static const struct {
-    const char *name;
-    int kind;
-} MOVES[] = {{"ghost buffers", MOVES_MESSAGES},
-             {"particle exchange", MOVES_MESSAGES},
-             {"multigrid shared", MOVES_MESSAGES},
-             {"multigrid tables", MOVES_TABLES}};
+/* Messages of several ranks, by the names of arrays. */
+static const char *const MESSAGES[] = {"ghost buffers", "particle exchange", "multigrid shared"};
 
-static void moves_count(const struct sim *s, int64_t sum[MOVES_KINDS])
+static int64_t messages_copied(const struct sim *s)
 {
     const struct dev_traffic *t;
-    memset(sum, 0, sizeof *sum * MOVES_KINDS);
+    int64_t sum = 0;
     for (int i = 0; s->device.dev && (t = dev_traffic(s->device.dev, i)); i++)
-        for (size_t k = 0; k < sizeof MOVES / sizeof *MOVES; k++)
-            if (strcmp(t->name, MOVES[k].name) == 0) sum[MOVES[k].kind] += t->put + t->got;
+        for (size_t k = 0; k < sizeof MESSAGES / sizeof *MESSAGES; k++)
+            if (strcmp(t->name, MESSAGES[k]) == 0) sum += t->put + t->got;
+    return sum;
 }
 
 void sim_device_step(struct sim *s)
 {
     struct sim_device *d = &s->device;
     const struct mesh *m = &s->mesh;
-    int64_t copied = sim_device_copied(s) - d->outputs, moves[MOVES_KINDS];
-    moves_count(s, moves);
+    int64_t copied = sim_device_copied(s) - d->outputs, messages = messages_copied(s);
     int fields = 0, finest = m->levelmin;
     for (int f = 0; f < FLD_MAX; f++) fields += mesh_has_field(m, f);
     while (finest < m->levelmax && m->lev[finest + 1].total > 0) finest++;
@@ -470,13 +464,13 @@ void sim_device_step(struct sim *s)
     if (finest <= d->finest) {
         d->usual++;
         d->moved += (double)(copied - d->copied);
-        for (int k = 0; k < MOVES_KINDS; k++) d->kinds[k] += moves[k] - d->kinds_before[k];
+        d->messages += messages - d->messages_before;
         for (int l = m->levelmin; l <= finest; l++)
             d->mesh += (double)sizeof(double[8]) * fields * (double)m->lev[l].nown;
     } else
         d->finest = finest;
     d->copied = copied;
-    memcpy(d->kinds_before, moves, sizeof moves);
+    d->messages_before = messages;
 }
 
 /* The arrays of this rank that crossed most, first copy and outputs included. */
@@ -502,14 +496,8 @@ void sim_device_report(struct sim *s)
     const struct sim_device *d = &s->device;
     if (!wants_gas(s) && !wants_gravity(s) && !wants_parts(s)) return;
     struct dev_count c = d->dev ? dev_counts(d->dev) : (struct dev_count){0};
-    int64_t n[7] = {c.put,
-                    c.got,
-                    c.launches,
-                    (int64_t)d->mesh,
-                    (int64_t)d->moved,
-                    d->kinds[MOVES_MESSAGES],
-                    d->kinds[MOVES_TABLES]};
-    comm_add_i64(&s->comm, n, 7);
+    int64_t n[6] = {c.put, c.got, c.launches, (int64_t)d->mesh, (int64_t)d->moved, d->messages};
+    comm_add_i64(&s->comm, n, 6);
     if (n[2] == 0) return;
     double steps = d->steps > 0 ? d->steps : 1;
     log_info(" Device: %.1f MB to it and %.1f MB back a coarse step; %.0f launches",
@@ -521,7 +509,7 @@ void sim_device_report(struct sim *s)
         "the mesh",
         1e-6 * (double)n[4] / d->usual, 100 * (double)n[4] / (double)n[3]);
     if (s->comm.size > 1)
-        log_info(" Device: of these %.2f %% messages to and from other ranks, %.2f %% hierarchies",
-                 100 * (double)n[5] / (double)n[3], 100 * (double)n[6] / (double)n[3]);
+        log_info(" Device: of these %.2f %% messages to and from other ranks",
+                 100 * (double)n[5] / (double)n[3]);
     if (d->dev) report_arrays(s);
 }

@@ -176,9 +176,6 @@ struct sim_edges {
     struct ghost_rows on_way;
 };
 
-/* What several ranks copy between host and device: messages; hierarchies that hosts have made. */
-enum { MOVES_MESSAGES, MOVES_TABLES, MOVES_KINDS };
-
 /* What runs on a device (device.c). */
 enum { SIM_SIDES = 3 }; /* as many as there is work for */
 struct sim_device {
@@ -205,9 +202,9 @@ struct sim_device {
     /* for the report: coarse steps, and those without a new level; in these, bytes of the fields of
      * own octs, and bytes copied but for outputs; copied so far, and for outputs; finest level */
     double steps, usual, mesh, moved;
-    int64_t kinds[MOVES_KINDS], kinds_before[MOVES_KINDS]; /* of `moved`, and of all so far */
-    double bytes; /* of the gas of own octs, by level steps */
-    double begun; /* timer_thread when the device was opened */
+    int64_t messages, messages_before; /* of `moved`, and of all so far */
+    double bytes;                      /* of the gas of own octs, by level steps */
+    double begun;                      /* timer_thread when the device was opened */
     int64_t copied, outputs;
     int finest;
 };
