@@ -141,45 +141,81 @@ PTAH_HD struct hydro_flux hydro_riemann_hll(struct hydro_state L, struct hydro_s
     return hydro_flux_blend(L, R, g, sr * inv, -sl * inv, sr * sl * inv);
 }
 
-/* HLLC. The star state is needed on one side of the contact only: the side is chosen first. */
-PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_state R,
-                                             struct hydro_gas g)
+/* ---- HLLC, in stages ----
+ *
+ * A loop over faces does one stage after the other: each waits for a root or a division of the one
+ * before it, and short loops have more of these under way at a time. */
+
+PTAH_HD struct hydro_state hydro_hllc_floor(struct hydro_state s, struct hydro_gas g)
 {
-    L.r = hydro_max(L.r, g.smallr);
-    R.r = hydro_max(R.r, g.smallr);
-    L.p = hydro_max(L.p, L.r * g.smallp);
-    R.p = hydro_max(R.p, R.r * g.smallp);
-    double c2 = hydro_max(hydro_max(g.gamma * L.p / L.r, g.gamma * R.p / R.r), g.smallc2);
-    double c = sqrt(c2);
+    s.r = hydro_max(s.r, g.smallr);
+    s.p = hydro_max(s.p, s.r * g.smallp);
+    return s;
+}
+
+/* The higher sound speed of both sides. */
+PTAH_HD double hydro_hllc_sound(struct hydro_state L, struct hydro_state R, struct hydro_gas g)
+{
+    L = hydro_hllc_floor(L, g);
+    R = hydro_hllc_floor(R, g);
+    return sqrt(hydro_max(hydro_max(g.gamma * L.p / L.r, g.gamma * R.p / R.r), g.smallc2));
+}
+
+/* Velocity and pressure at the contact; the speed of the wave on its upwind side. */
+struct hydro_contact {
+    double u, p, s;
+};
+
+/* c: from hydro_hllc_sound. */
+PTAH_HD struct hydro_contact hydro_hllc_contact(struct hydro_state L, struct hydro_state R,
+                                                struct hydro_gas g, double c)
+{
+    struct hydro_contact x;
+    L = hydro_hllc_floor(L, g);
+    R = hydro_hllc_floor(R, g);
     double sl = hydro_min(L.u, R.u) - c, sr = hydro_max(L.u, R.u) + c;
     double rcl = L.r * (L.u - sl), rcr = R.r * (sr - R.u);
     double inv = 1.0 / (rcr + rcl);
-    double us = (rcr * R.u + rcl * L.u + (L.p - R.p)) * inv;
-    double ps = (rcr * L.p + rcl * R.p + rcl * rcr * (L.u - R.u)) * inv;
+    x.u = (rcr * R.u + rcl * L.u + (L.p - R.p)) * inv;
+    x.p = (rcr * L.p + rcl * R.p + rcl * rcr * (L.u - R.u)) * inv;
+    x.s = x.u > 0.0 ? sl : sr;
+    return x;
+}
 
-    int left = us > 0.0;
-    double r = left ? L.r : R.r, u = left ? L.u : R.u, v = left ? L.v : R.v, w = left ? L.w : R.w;
-    double p = left ? L.p : R.p, s = left ? sl : sr;
-    double ei = p * g.entho;
-    double e = ei + (0.5 * r * u * u + 0.5 * r * v * v + 0.5 * r * w * w);
-    double q = 1.0 / (s - us), su = s - u;
+/* The star state is needed on one side of the contact only: the side is chosen first. */
+PTAH_HD struct hydro_flux hydro_hllc_flux(struct hydro_state L, struct hydro_state R,
+                                          struct hydro_gas g, struct hydro_contact x)
+{
+    int left = x.u > 0.0;
+    struct hydro_state o = {left ? L.r : R.r, left ? L.u : R.u, left ? L.v : R.v, left ? L.w : R.w,
+                            left ? L.p : R.p};
+    o = hydro_hllc_floor(o, g);
+    double ei = o.p * g.entho;
+    double e = ei + (0.5 * o.r * o.u * o.u + 0.5 * o.r * o.v * o.v + 0.5 * o.r * o.w * o.w);
+    double q = 1.0 / (x.s - x.u), su = x.s - o.u;
     /* the whole fan is on the other side; bitwise, or gcc takes vectors of half the length */
-    int outer = (left & (s > 0.0)) | (!left & (s <= 0.0));
-    double ro = outer ? r : r * su * q;
-    double uo = outer ? u : us;
-    double po = outer ? p : ps;
-    double eo = outer ? e : (su * e - p * u + ps * us) * q;
+    int outer = (left & (x.s > 0.0)) | (!left & (x.s <= 0.0));
+    double ro = outer ? o.r : o.r * su * q;
+    double uo = outer ? o.u : x.u;
+    double po = outer ? o.p : x.p;
+    double eo = outer ? e : (su * e - o.p * o.u + x.p * x.u) * q;
     double io = outer ? ei : ei * su * q;
 
     struct hydro_flux f;
     f.r = ro * uo;
     f.u = f.r * uo + po;
-    f.v = f.r * v;
-    f.w = f.r * w;
+    f.v = f.r * o.v;
+    f.w = f.r * o.w;
     f.e = (eo + po) * uo;
     f.eint = uo * io;
     f.left = left ? f.r : 0.0;
     return f;
+}
+
+PTAH_HD struct hydro_flux hydro_riemann_hllc(struct hydro_state L, struct hydro_state R,
+                                             struct hydro_gas g)
+{
+    return hydro_hllc_flux(L, R, g, hydro_hllc_contact(L, R, g, hydro_hllc_sound(L, R, g)));
 }
 
 /* The flux of a state o at x/t=0 with transverse velocities from the upwind side; ei: specific
