@@ -137,6 +137,12 @@ static okey *ghosts_announced(const struct comm *c, const struct sends *s, const
     return got;
 }
 
+/* Most octs have none. */
+static bool any_flag(const struct level *lv, lidx i)
+{
+    return bits_of_bytes(lv->flag[i]) != 0;
+}
+
 static bool is_ghost(const struct domain *d, int me, int l, okey key, int *near)
 {
     int owner = domain_rank(d, l, key);
@@ -157,17 +163,18 @@ static okey *ghosts_refined(const struct mesh *m, const struct comm *c, const st
         okey *key;
     } g = {0};
     int *near = mem_new(sizeof *near * (size_t)c->size, "mesh scratch");
-    for (int64_t j = 0; j < 8 * (int64_t)lv->noct; j++) {
-        lidx i = (lidx)(j / 8), child = lv->child[i][j % 8];
-        if (!lv->flag[i][j % 8] || (child >= 0 && child < nown)) continue;
-        okey key = lv->key[i] << 3 | (okey)(j % 8);
-        if (child < 0 && !is_ghost(d, c->rank, l + 1, key, near)) continue;
-        if (g.n == g.cap) {
-            g.cap = 2 * g.cap + 256;
-            g.key = mem_grow(g.key, sizeof *g.key * (size_t)g.cap, "mesh scratch");
+    for (lidx i = 0; i < lv->noct; i++)
+        for (int k = 0; k < 8 && any_flag(lv, i); k++) {
+            lidx child = lv->child[i][k];
+            if (!lv->flag[i][k] || (child >= 0 && child < nown)) continue;
+            okey key = lv->key[i] << 3 | (okey)k;
+            if (child < 0 && !is_ghost(d, c->rank, l + 1, key, near)) continue;
+            if (g.n == g.cap) {
+                g.cap = 2 * g.cap + 256;
+                g.key = mem_grow(g.key, sizeof *g.key * (size_t)g.cap, "mesh scratch");
+            }
+            g.key[g.n++] = key;
         }
-        g.key[g.n++] = key;
-    }
     mem_free(near);
     keys_sort(g.key, g.n);
     *nghost = g.n;
@@ -296,12 +303,6 @@ struct created {
 };
 
 enum { PARALLEL_FROM = 4096 /* octs */ };
-
-/* Most octs have none. */
-static bool any_flag(const struct level *lv, lidx i)
-{
-    return bits_of_bytes(lv->flag[i]) != 0;
-}
 
 static int64_t count_created(const struct level *lv)
 {

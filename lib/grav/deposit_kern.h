@@ -56,7 +56,22 @@ PTAH_HD double deposit_density(int64_t mass, double quantum, double vol)
     return (double)mass * quantum / vol;
 }
 
-/* Mass and first moments of the leaf cells of oct i. */
+/* Of cell k of oct i; 0: it is no leaf. */
+PTAH_HD double deposit_leaf(const struct level *lv, lidx i, int k, double vol, double smallr)
+{
+    double rho = lv->fld[FLD_U][i][k], mass = (rho > smallr ? rho : smallr) * vol;
+    return lv->child[i][k] >= 0 ? 0.0 : mass;
+}
+
+/* Mass of the leaf cells of oct i. */
+PTAH_HD double deposit_leaf_mass(const struct level *lv, lidx i, double dx, double smallr)
+{
+    double sum = 0;
+    for (int k = 0; k < 8; k++) sum += deposit_leaf(lv, i, k, dx * dx * dx, smallr);
+    return sum;
+}
+
+/* The same and their first moments. */
 PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double smallr, double sum[4])
 {
     double vol = dx * dx * dx, x[2][3];
@@ -66,9 +81,9 @@ PTAH_HD void deposit_leaves(const struct level *lv, lidx i, double dx, double sm
         for (int d = 0; d < 3; d++) x[b][d] = ((double)(2 * q[d] + b) + 0.5) * dx;
     for (int j = 0; j < 4; j++) sum[j] = 0;
     for (int k = 0; k < 8; k++) {
-        double rho = lv->fld[FLD_U][i][k], mass = (rho > smallr ? rho : smallr) * vol;
-        const double at[4] = {1, x[k & 1][0], x[k >> 1 & 1][1], x[k >> 2][2]};
-        for (int j = 0; j < 4; j++) sum[j] += (lv->child[i][k] >= 0 ? 0.0 : mass) * at[j];
+        const double at[4] = {1, x[k & 1][0], x[k >> 1 & 1][1], x[k >> 2][2]},
+                     mass = deposit_leaf(lv, i, k, vol, smallr);
+        for (int j = 0; j < 4; j++) sum[j] += mass * at[j];
     }
 }
 

@@ -24,24 +24,35 @@ double sim_fourpi(const struct sim *s)
     return s->cosmo ? 1.5 * clustered * s->time.aexp : 2 * 6.2831853 * s->mesh.boxlen;
 }
 
-/* Adds the leaf cells of level l: sums of an oct, then exact ones. */
-static void add_leaf_mass(const struct sim *s, int l, struct sum sum[4])
+/* The centre of mass is asked for beyond boundaries alone: without them only the mass is summed. */
+static int moments_wanted(const struct sim *s)
+{
+    bool bounded = false;
+    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
+    return bounded ? 4 : 1;
+}
+
+/* Adds the leaf cells of level l: n sums of an oct, then exact ones. */
+static void add_leaf_mass(const struct sim *s, int l, int n, struct sum sum[4])
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l), smallr = s->hydro.smallr;
 #pragma omp parallel if (lv->nown >= PARALLEL_FROM)
     {
         struct sum_batch mine[4];
-        for (int j = 0; j < 4; j++) sum_batch_begin(&mine[j]);
+        for (int j = 0; j < n; j++) sum_batch_begin(&mine[j]);
 #pragma omp for schedule(static)
         for (lidx i = 0; i < lv->nown; i++) {
             double part[4];
-            deposit_leaves(lv, i, dx, smallr, part);
-            for (int j = 0; j < 4; j++) sum_batch_add(&mine[j], part[j]);
+            if (n == 4)
+                deposit_leaves(lv, i, dx, smallr, part);
+            else
+                part[0] = deposit_leaf_mass(lv, i, dx, smallr);
+            for (int j = 0; j < n; j++) sum_batch_add(&mine[j], part[j]);
         }
-        for (int j = 0; j < 4; j++) sum_batch_end(&mine[j]);
+        for (int j = 0; j < n; j++) sum_batch_end(&mine[j]);
 #pragma omp critical(leaf_mass)
-        for (int j = 0; j < 4; j++) sum_join(&sum[j], &mine[j].sum);
+        for (int j = 0; j < n; j++) sum_join(&sum[j], &mine[j].sum);
     }
 }
 
@@ -75,18 +86,15 @@ static void add_particle_mass(const struct parts *p, int n, struct sum sum[4])
 /* Completes the sums of the leaf cells. */
 static void total_mass(struct sim *s, struct sum sum[4])
 {
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
-    if (!sim_parts_mass(s, bounded ? 4 : 1, sum))
-        add_particle_mass(&s->parts, bounded ? 4 : 1, sum);
+    const int n = moments_wanted(s);
+    if (!sim_parts_mass(s, n, sum)) add_particle_mass(&s->parts, n, sum);
     if (sinks_any(s->sinks)) sinks_mass(s->sinks, sum);
     comm_sums(&s->comm, sum, 4);
     s->matter.mass = sum_get(&sum[0]);
     for (int d = 0; d < 3; d++)
         s->matter.com[d] = s->matter.mass > 0 ? sum_get(&sum[1 + d]) / s->matter.mass : 0;
-    s->matter.rho_tot = bounded
-                            ? 0
-                            : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
+    s->matter.rho_tot = n > 1 ? 0
+                              : s->matter.mass / (s->mesh.boxlen * s->mesh.boxlen * s->mesh.boxlen);
     int e;
     frexp(s->matter.mass, &e);
     s->matter.quantum = ldexp(1, e - 61); /* all mass in one cell still fits */
@@ -98,7 +106,7 @@ void sim_total_mass(struct sim *s)
     struct sum sum[4];
     for (int j = 0; j < 4; j++) sum_init(&sum[j]);
     for (int l = s->mesh.levelmin; s->mesh.hydro && l <= s->mesh.levelmax; l++)
-        add_leaf_mass(s, l, sum);
+        add_leaf_mass(s, l, moments_wanted(s), sum);
     total_mass(s, sum);
 }
 
