@@ -628,7 +628,7 @@ static void row_expansion(struct sweep *s, int k, struct run at)
                  (hi[2 * PS + i] - lo[2 * PS + i]) / dx2;
 }
 
-/* Rows are short: loops over the variables of the gas are within those over cells. */
+/* Variable after variable: the pointers of all of them at a time do not fit into the registers. */
 
 /* Old values and fluxes in x and y of a row; y0, y1: fluxes through its lower and upper faces. */
 static void row_sum(struct sweep *s, int k, struct run at, const double *restrict fx,
@@ -637,12 +637,7 @@ static void row_sum(struct sweep *s, int k, struct run at, const double *restric
     const int n = LANES * at.vectors;
     const double *restrict u = s->in.u[k & 3] + at.at;
     double *restrict sum = s->sum[k & 1] + at.at;
-#pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++)
-        for (int v = 0; v < GAS_SCALARS * PS; v += PS)
-            sum[v + i] = hydro_add_faces(hydro_add_faces(u[v + i], fx[v + i], fx[v + i + 1]),
-                                         y0[v + i], y1[v + i]);
-    for (int v = GAS_SCALARS * PS; v < s->nvar * PS; v += PS)
+    for (int v = 0; v < s->nvar * PS; v += PS)
 #pragma omp simd simdlen(LANES)
         for (int i = v; i < v + n; i++)
             sum[i] = hydro_add_faces(hydro_add_faces(u[i], fx[i], fx[i + 1]), y0[i], y1[i]);
@@ -669,11 +664,7 @@ static void row_finish(struct sweep *s, int k, struct run at)
     const double *restrict sum = s->sum[k & 1] + at.at;
     const double *restrict lo = s->fz[k & 1] + at.at, *restrict hi = s->fz[(k + 1) & 1] + at.at;
     double *restrict out = s->out[k & 1] + at.at;
-#pragma omp simd simdlen(LANES)
-    for (int i = 0; i < n; i++)
-        for (int v = 0; v < GAS_SCALARS * PS; v += PS)
-            out[v + i] = hydro_add_faces(sum[v + i], lo[v + i], hi[v + i]);
-    for (int v = GAS_SCALARS * PS; v < s->nflux * PS; v += PS)
+    for (int v = 0; v < s->nflux * PS; v += PS)
 #pragma omp simd simdlen(LANES)
         for (int i = v; i < v + n; i++) out[i] = hydro_add_faces(sum[i], lo[i], hi[i]);
     for (int v = s->nflux * PS; v < s->nout * PS; v += PS)
