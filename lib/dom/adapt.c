@@ -304,12 +304,18 @@ struct created {
 
 enum { PARALLEL_FROM = 4096 /* octs */ };
 
+/* Cells that are to be split, and are not. */
+static unsigned created_bits(const struct level *lv, lidx i)
+{
+    unsigned flags = bits_of_bytes(lv->flag[i]);
+    return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
+}
+
 static int64_t count_created(const struct level *lv)
 {
     int64_t n = 0;
 #pragma omp parallel for schedule(static) reduction(+ : n) if (lv->nown >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8 && any_flag(lv, i); k++) n += lv->flag[i][k] && lv->child[i][k] < 0;
+    for (lidx i = 0; i < lv->nown; i++) n += __builtin_popcount(created_bits(lv, i));
     return n;
 }
 
@@ -359,8 +365,8 @@ static void created_find(struct created *b, const struct level *lv, const struct
     int64_t n = 0;
     b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh created");
     for (lidx i = 0; i < lv->nown; i++)
-        for (int k = 0; k < 8 && any_flag(lv, i); k++) {
-            if (!lv->flag[i][k] || lv->child[i][k] >= 0) continue;
+        for (unsigned bits = created_bits(lv, i); bits; bits &= bits - 1) {
+            const int k = __builtin_ctz(bits);
             BUG_ON(n == b->n); /* the flags are not those that were counted */
             int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;
             b->place[n++] = (struct created_place){i, k, r};

@@ -1,4 +1,5 @@
-/* oct/bits: the cells of an oct, eight bytes that are 0 or not, as the bits of one byte. */
+/* oct/bits: the cells of an oct, eight bytes that are 0 or not, or eight links, as the bits of one
+ * byte. */
 #pragma once
 #include <stdint.h>
 #include <string.h>
@@ -27,4 +28,13 @@ static inline void bits_to_bytes(unsigned bits, unsigned char byte[8])
 {
     uint64_t x = bits_ones((bits & 0xff) * BITS_ONES & 0x8040201008040201u);
     memcpy(byte, &x, sizeof x);
+}
+
+/* Bit k: whether link k is negative: no oct. */
+static inline unsigned bits_of_leaves(const int32_t link[8])
+{
+    uint64_t two[4], all = 0; /* signs of two links are bits 31 and 63 */
+    memcpy(two, link, sizeof two);
+    for (int k = 0; k < 4; k++) all |= (two[k] >> 31 & 0x100000001u) << 2 * k;
+    return (unsigned)((all | all >> 31) & 0xff);
 }

@@ -109,12 +109,10 @@ static void flag_minimal(struct sim_flags *f, const struct level *fine)
 #pragma omp parallel for schedule(static)
     for (lidx i = 0; i < lv->nown; i++) {
         unsigned bits = 0;
-        for (int k = 0; k < 8; k++) {
-            lidx c = lv->child[i][k];
-            if (c < 0) continue;
-            bool keep = false;
-            for (int j = 0; j < 8; j++) keep |= fine->child[c][j] >= 0 || fine->flag[c][j];
-            bits |= (unsigned)keep << k;
+        for (unsigned split = ~bits_of_leaves(lv->child[i]) & 0xff; split; split &= split - 1) {
+            lidx c = lv->child[i][__builtin_ctz(split)];
+            if (bits_of_leaves(fine->child[c]) != 0xff || bits_of_bytes(fine->flag[c]))
+                bits |= split & -split;
         }
         f->bits[i] = (unsigned char)bits;
     }
