@@ -61,7 +61,8 @@ struct dev_kernel {
 #define KERNEL(name, args_type, shared_type, threads)                                              \
     static __device__ __forceinline__ void name##_block(const args_type *a, shared_type *s,        \
                                                         struct dev_block *b);                      \
-    __global__ void __launch_bounds__(threads, 2) name(const __grid_constant__ args_type a)        \
+    __global__ void __launch_bounds__(threads, (threads) > 512 ? 1 : 2)                            \
+        name(const __grid_constant__ args_type a)                                                  \
     {                                                                                              \
         extern __shared__ __align__(16) unsigned char shared_[];                                   \
         struct dev_block b = {(int)blockIdx.x, (int)gridDim.x, 0};                                 \

@@ -186,10 +186,43 @@ KERNEL(mg_up, struct mg_up_args, struct dev_nothing, DEV_THREADS)
 
 /* ---- multigrid: one block ---- */
 
+enum { LOW_ROWS = MG_LOW_THREADS / 8 };
+
+/* What sweeps read again and again; of all levels, from the bottom. */
 struct mg_low_shared {
-    union norm_row row[MG_LOW_OCTS];
+    double u[MG_LOW_OCTS][8], rhs[MG_LOW_OCTS][8];
+    lidx nbr[MG_LOW_OCTS][6];
+    union norm_row row[LOW_ROWS];
     int64_t norm[GRAV_NORM];
 };
+
+/* A level with these arrays. */
+DEV_FN struct mg_dev_level low_level(const struct mg_low_args *a, int k, struct mg_low_shared *s)
+{
+    struct mg_dev_level g = a->lev[k];
+    g.u = s->u + a->first[k];
+    g.rhs = s->rhs + a->first[k];
+    g.nbr = (const lidx(*)[6])s->nbr + a->first[k];
+    return g;
+}
+
+/* Levels below the top begin as zero: see mg_dev.c. */
+DEV_FN void low_begin(const struct mg_low_args *a, struct mg_low_shared *s, struct dev_block *b)
+{
+    PHASE (t, MG_LOW_THREADS) {
+        for (int k = 0; k < a->n; k++) {
+            const struct mg_dev_level *g = &a->lev[k];
+            const bool top = k == a->n - 1;
+            const lidx first = a->first[k];
+            for (int i = t; i < 8 * g->n; i += MG_LOW_THREADS) {
+                s->u[first + (i >> 3)][i & 7] = top ? g->u[i >> 3][i & 7] : 0;
+                s->rhs[first + (i >> 3)][i & 7] = top ? g->rhs[i >> 3][i & 7] : 0;
+            }
+            for (int i = t; i < 6 * g->n; i += MG_LOW_THREADS)
+                s->nbr[first + i / 6][i % 6] = g->nbr[i / 6][i % 6];
+        }
+    }
+}
 
 DEV_FN void low_sweeps(const struct mg_dev_level *g, bool safe, int n, struct dev_block *b)
 {
@@ -199,34 +232,45 @@ DEV_FN void low_sweeps(const struct mg_dev_level *g, bool safe, int n, struct de
         }
 }
 
+/* Residuals of level k, for the one below. */
 DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct mg_low_shared *s,
                      struct dev_block *b)
 {
-    const struct mg_dev_level *g = &a->lev[k];
-    double(*below_u)[8] = k > 0 ? a->lev[k - 1].u : NULL,
-    (*below_rhs)[8] = k > 0 ? a->lev[k - 1].rhs : NULL;
+    const struct mg_dev_level g = low_level(a, k, s), below = low_level(a, k > 0 ? k - 1 : 0, s);
     if (norm) norm_clear(s->norm, b);
-    residual_octs(g, below_u, below_rhs, NULL, 0, g->n, s->row, norm != NULL, b);
-    if (norm) norm_add(s->norm, s->row, g->n, b);
+    for (int first = 0; first < g.n; first += LOW_ROWS) {
+        const int n = g.n - first < LOW_ROWS ? g.n - first : LOW_ROWS;
+        residual_octs(&g, k > 0 ? below.u : NULL, k > 0 ? below.rhs : NULL, NULL, first, n, s->row,
+                      norm != NULL, b);
+        if (norm) norm_add(s->norm, s->row, n, b);
+    }
     if (norm) norm_flush(norm, s->norm, b);
 }
 
-KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, DEV_THREADS)
+/* Level k, corrected from the one below. */
+DEV_FN void low_up(const struct mg_low_args *a, int k, struct mg_low_shared *s, struct dev_block *b)
+{
+    const struct mg_dev_level g = low_level(a, k - 1, s), fine = low_level(a, k, s);
+    PHASE (t, 64 * g.ncube) {
+        correct(&g, &fine, t >> 6, t >> 3 & 7, t & 7);
+    }
+    low_sweeps(&fine, a->safe, MG_SWEEPS, b);
+}
+
+KERNEL(mg_low, struct mg_low_args, struct mg_low_shared, MG_LOW_THREADS)
 {
     const int top = a->n - 1;
-    for (int k = top; k > 0; k--) {
-        low_sweeps(&a->lev[k], a->safe, MG_SWEEPS, b);
-        low_down(a, k, k == top ? a->norm[0] : NULL, s, b);
+    low_begin(a, s, b);
+    for (int k = top; k >= 0; k--) {
+        const struct mg_dev_level g = low_level(a, k, s);
+        low_sweeps(&g, a->safe, k > 0 ? MG_SWEEPS : MG_BOTTOM_SWEEPS, b);
+        if (k > 0) low_down(a, k, k == top ? a->norm[0] : NULL, s, b);
     }
-    low_sweeps(&a->lev[0], a->safe, MG_BOTTOM_SWEEPS, b);
-    for (int k = 1; k <= top; k++) {
-        const struct mg_dev_level *g = &a->lev[k - 1];
-        PHASE (t, 64 * g->ncube) {
-            correct(g, &a->lev[k], t >> 6, t >> 3 & 7, t & 7);
-        }
-        low_sweeps(&a->lev[k], a->safe, MG_SWEEPS, b);
-    }
+    for (int k = 1; k <= top; k++) low_up(a, k, s, b);
     if (a->norm[1]) low_down(a, top, a->norm[1], s, b);
+    PHASE (t, 8 * a->lev[top].n) {
+        a->lev[top].u[t >> 3][t & 7] = s->u[a->first[top] + (t >> 3)][t & 7];
+    }
 }
 
 /* ---- before and after multigrid ---- */

@@ -10,8 +10,9 @@
 enum {
     GRAV_OCTS = DEV_THREADS / 8,        /* of a block whose threads have one cell each */
     GRAV_NORM = sizeof(struct sum) / 8, /* numbers of a norm: a struct sum */
-    MG_LOW_OCTS = 512,                  /* of a level that one block has for itself, */
-    MG_LOW_LEVELS = 21                  /* and how many such levels */
+    MG_LOW_OCTS = 1024,                 /* of levels that one block has for itself, */
+    MG_LOW_LEVELS = 21,                 /* and how many such levels */
+    MG_LOW_THREADS = 1024
 };
 
 /* A level of the hierarchy there (mg.h). */
@@ -55,10 +56,11 @@ struct mg_up_args {
     struct mg_dev_level g, fine;
 };
 
-/* A cycle by one block, from lev[n-1] down to lev[0]. norm: of the residuals of lev[n-1] before and
- * after the correction, or NULL. */
+/* A cycle by one block, from lev[n-1] down to lev[0]: MG_LOW_OCTS in all at most. first[]: how many
+ * octs the levels below have. norm: of the residuals of lev[n-1] before and after the correction, or
+ * NULL. Of lev[n-1] alone u and rhs are read, and u is written. */
 struct mg_low_args {
-    int n;
+    int n, first[MG_LOW_LEVELS];
     bool safe;
     int64_t *norm[2];
     struct mg_dev_level lev[MG_LOW_LEVELS];

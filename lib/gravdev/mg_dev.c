@@ -51,6 +51,7 @@ static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*r
 {
     struct mg_low_args a = {.n = top - g->bottom + 1, .safe = safe, .norm = {norm[0], norm[1]}};
     for (int k = 0; k < a.n; k++) a.lev[k] = mg_dev_view(g, x, rhs, g->bottom + k);
+    for (int k = 1; k < a.n; k++) a.first[k] = a.first[k - 1] + a.lev[k - 1].n;
     dev_launch(x->stream, &mg_low, 1, &a);
 }
 
@@ -58,8 +59,9 @@ static void low_cycle(const struct mg_dev *g, const struct mirror *x, double (*r
 static int low_level(const struct mg_dev *g, int64_t low)
 {
     int k = g->bottom - 1, most = g->bottom + MG_LOW_LEVELS - 1;
-    if (low > MG_LOW_OCTS) low = MG_LOW_OCTS;
-    while (k < g->top && k < most && g->lev[k + 1].n <= low) k++;
+    int64_t all = 0;
+    while (k < g->top && k < most && g->lev[k + 1].n <= low && all + g->lev[k + 1].n <= MG_LOW_OCTS)
+        all += g->lev[++k].n;
     return g->top == g->bottom ? g->bottom - 1 : k; /* a top level needs one below it */
 }
 
