@@ -3,6 +3,9 @@
 #include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
 #include <stdio.h>
+#include <string.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include "dev/kernel.h"
 
@@ -27,11 +30,24 @@ struct cuda_dev {
     struct dev_pool pool;
 };
 
+/* Copies to the host of up to SMALL bytes go to pages that the driver does not have to copy through
+ * pages of its own, which it does only when the stream has come there; and from them when the host
+ * waits. */
+enum { SMALL = 1 << 14, LETTERS = 1 << 17 };
+struct letter {
+    void *to;
+    size_t at, bytes;
+};
+
 /* scratch: of scans and sorts, which the stream does one after the other */
 struct cuda_stream {
     cudaStream_t s;
     void *scratch;
     size_t bytes;
+    char *box; /* LETTERS bytes, pinned, or NULL */
+    size_t filled;
+    struct letter letter[LETTERS / 256];
+    int letters;
 };
 
 static void keep(void *dev, cudaError_t e)
@@ -122,10 +138,49 @@ static void cuda_release(void *dev, void *p, size_t bytes)
     if (!pool_give(&d->pool, p, bytes)) keep(dev, cudaFreeAsync(p, 0));
 }
 
+/* ---- streams ---- */
+
+/* Waits; then all that the host has asked for is where it asked for it. */
+static void letters_open(void *dev, struct cuda_stream *s)
+{
+    keep(dev, cudaStreamSynchronize(s->s));
+    for (int i = 0; i < s->letters; i++)
+        memcpy(s->letter[i].to, s->box + s->letter[i].at, s->letter[i].bytes);
+    s->letters = 0;
+    s->filled = 0;
+}
+
+static bool letter_send(void *dev, struct cuda_stream *s, void *to, const void *from, size_t bytes)
+{
+    const size_t room = (bytes + 255) / 256 * 256;
+    if (!s->box || bytes > SMALL) return false;
+    if (s->filled + room > LETTERS) letters_open(dev, s);
+    s->letter[s->letters++] = (struct letter){to, s->filled, bytes};
+    keep(dev, cudaMemcpyAsync(s->box + s->filled, from, bytes, cudaMemcpyDeviceToHost, s->s));
+    s->filled += room;
+    return true;
+}
+
+/* Whether the host sends what it has yet to get. */
+static bool letters_meet(const struct cuda_stream *s, const void *from, size_t bytes)
+{
+    const char *begin = (const char *)from, *end = begin + bytes;
+    bool meet = false;
+    for (int i = 0; i < s->letters; i++) {
+        const char *to = (const char *)s->letter[i].to;
+        meet |= to < end && begin < to + s->letter[i].bytes;
+    }
+    return meet;
+}
+
 static void *cuda_stream_new(void *dev)
 {
     struct cuda_stream *s = new cuda_stream();
     keep(dev, cudaStreamCreateWithFlags(&s->s, cudaStreamNonBlocking));
+    if (cudaMallocHost(&s->box, LETTERS) != cudaSuccess) {
+        s->box = NULL;
+        cudaGetLastError();
+    }
     return s;
 }
 
@@ -133,8 +188,9 @@ static void cuda_stream_free(void *dev, void *stream)
 {
     struct cuda_stream *s = (struct cuda_stream *)stream;
     if (s->scratch) keep(dev, cudaFreeAsync(s->scratch, s->s));
-    keep(dev, cudaStreamSynchronize(s->s));
+    letters_open(dev, s);
     keep(dev, cudaStreamDestroy(s->s));
+    if (s->box) keep(dev, cudaFreeHost(s->box));
     delete s;
 }
 
@@ -178,7 +234,7 @@ static void take_times(struct cuda_dev *d)
 static bool cuda_wait(void *dev, void *stream, char why[DEV_WHY])
 {
     struct cuda_dev *d = (struct cuda_dev *)dev;
-    keep(dev, cudaStreamSynchronize(stream_of(stream)));
+    letters_open(dev, (struct cuda_stream *)stream);
     take_times(d);
     if (d->error == cudaSuccess) return true;
     snprintf(why, DEV_WHY, "%s", cudaGetErrorString(d->error));
@@ -191,6 +247,9 @@ static void cuda_move(void *dev, void *stream, enum dev_way way, void *to, const
     cudaMemcpyKind kind = way == DEV_PUT   ? cudaMemcpyHostToDevice
                           : way == DEV_GET ? cudaMemcpyDeviceToHost
                                            : cudaMemcpyDeviceToDevice;
+    struct cuda_stream *s = (struct cuda_stream *)stream;
+    if (way == DEV_GET && letter_send(dev, s, to, from, bytes)) return;
+    if (way == DEV_PUT && letters_meet(s, from, bytes)) letters_open(dev, s);
     keep(dev, cudaMemcpyAsync(to, from, bytes, kind, stream_of(stream)));
 }
 
@@ -227,15 +286,50 @@ static void *scratch(void *dev, void *stream, size_t bytes)
     return s->scratch;
 }
 
+/* from[i], and 0 at its end: n+1 sums are one scan. */
+struct ended {
+    const int32_t *from;
+    int64_t n;
+    __device__ int32_t operator()(int64_t i) const
+    {
+        return i < n ? from[i] : 0;
+    }
+};
+
+enum { SCAN_THREADS = 1024, SCAN_EACH = 4, SCAN_SHORT = 4 * SCAN_THREADS * SCAN_EACH };
+
+/* One block: short scans take no longer than a launch, of which the library makes two. */
+__global__ void __launch_bounds__(SCAN_THREADS) scan_short(int32_t *to, const struct ended from)
+{
+    typedef cub::BlockScan<int32_t, SCAN_THREADS> block_scan;
+    __shared__ typename block_scan::TempStorage shared;
+    int32_t before = 0;
+    for (int64_t begin = 0; begin <= from.n; begin += SCAN_THREADS * SCAN_EACH) {
+        const int64_t at = begin + (int64_t)threadIdx.x * SCAN_EACH;
+        int32_t x[SCAN_EACH], all;
+        for (int k = 0; k < SCAN_EACH; k++) x[k] = from(at + k);
+        block_scan(shared).ExclusiveSum(x, x, all);
+        for (int k = 0; k < SCAN_EACH; k++)
+            if (at + k <= from.n) to[at + k] = before + x[k];
+        before += all;
+        __syncthreads();
+    }
+}
+
 static void cuda_scan(void *dev, void *stream, int32_t *to, const int32_t *from, int64_t n)
 {
     cudaStream_t s = stream_of(stream);
+    const struct ended all = {from, n};
+    if (n < SCAN_SHORT) {
+        scan_short<<<1, SCAN_THREADS, 0, s>>>(to, all);
+        keep(dev, cudaGetLastError());
+        return;
+    }
+    auto in = thrust::make_transform_iterator(thrust::make_counting_iterator((int64_t)0), all);
     size_t room = 0;
-    keep(dev, cudaMemsetAsync(to, 0, sizeof *to, s));
-    if (n == 0) return;
-    keep(dev, cub::DeviceScan::InclusiveSum(NULL, room, from, to + 1, n, s));
+    keep(dev, cub::DeviceScan::ExclusiveSum(NULL, room, in, to, n + 1, s));
     void *p = scratch(dev, stream, room);
-    keep(dev, cub::DeviceScan::InclusiveSum(p, room, from, to + 1, n, s));
+    keep(dev, cub::DeviceScan::ExclusiveSum(p, room, in, to, n + 1, s));
 }
 
 static void cuda_sort(void *dev, void *stream, uint64_t *key, int32_t *value, int64_t n)

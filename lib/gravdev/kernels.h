@@ -57,8 +57,8 @@ struct mg_up_args {
 };
 
 /* A cycle by one block, from lev[n-1] down to lev[0]: MG_LOW_OCTS in all at most. first[]: how many
- * octs the levels below have. norm: of the residuals of lev[n-1] before and after the correction, or
- * NULL. Of lev[n-1] alone u and rhs are read, and u is written. */
+ * octs the levels below have. norm: of the residuals of lev[n-1] before and after the correction,
+ * or NULL. Of lev[n-1] alone u and rhs are read, and u is written. */
 struct mg_low_args {
     int n, first[MG_LOW_LEVELS];
     bool safe;
