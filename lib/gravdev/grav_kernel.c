@@ -7,56 +7,10 @@
  * deposit of the gas (deposit.c), the density and the criterion that follow from it, sums over a
  * level. */
 #include "dev/kernel.h"
+#include "dev/sums.h"
 #include "grav/deposit_kern.h"
 #include "grav/grav_kern.h"
 #include "gravdev/kernels.h"
-
-/* ---- exact sums by the threads of a block: digits as those of a struct sum ---- */
-
-/* Residuals of an oct; then a term of the sum, as sum_split has it. */
-union norm_row {
-    double r[8];
-    struct {
-        int at; /* < 0: infinite or NaN */
-        int64_t digit[3];
-    } term;
-};
-
-PTAH_HD void norm_term(union norm_row *row, double x)
-{
-    if (!sum_split(x, &row->term.at, row->term.digit)) row->term.at = -1;
-}
-
-DEV_FN void norm_clear(int64_t norm[GRAV_NORM], struct dev_block *b)
-{
-    PHASE (d, GRAV_NORM) {
-        norm[d] = 0;
-    }
-}
-
-/* The terms of n rows. Each digit has a thread. */
-DEV_FN void norm_add(int64_t norm[GRAV_NORM], const union norm_row *row, int n, struct dev_block *b)
-{
-    PHASE (d, SUM_DIGITS + 1) {
-        int64_t sum = 0;
-        for (int o = 0; o < n; o++) {
-            int at = row[o].term.at, k = d - at;
-            if (at < 0)
-                sum += d == SUM_DIGITS;
-            else if (d < SUM_DIGITS && k >= 0 && k < 3)
-                sum += row[o].term.digit[k];
-        }
-        norm[d] += sum;
-    }
-}
-
-/* All blocks add to the same sum. */
-DEV_FN void norm_flush(int64_t *to, const int64_t norm[GRAV_NORM], struct dev_block *b)
-{
-    PHASE (d, GRAV_NORM) {
-        if (norm[d] != 0) dev_add_i64(&to[d], norm[d]);
-    }
-}
 
 /* ---- multigrid: one cell ---- */
 
@@ -114,22 +68,31 @@ PTAH_HD void correct(const struct mg_dev_level *g, const struct mg_dev_level *fi
 
 /* ---- multigrid: the residual of n octs from `first` on ---- */
 
+/* What the threads of a block share for their norm. */
+struct norm_shared {
+    struct dev_sum sum;
+    struct dev_sum_parts part;
+};
+
+/* row, term: of so many octs; norm NULL: it is not asked for. */
 DEV_FN void residual_octs(const struct mg_dev_level *g, double (*below_u)[8],
                           double (*below_rhs)[8], double *mean, int64_t first, int n,
-                          union norm_row *row, bool norm, struct dev_block *b)
+                          double (*row)[8], struct dev_term *term, struct norm_shared *norm,
+                          struct dev_block *b)
 {
     PHASE (t, 8 * n) {
-        row[t >> 3].r[t & 7] = residual(g, first + (t >> 3), t & 7);
+        row[t >> 3][t & 7] = residual(g, first + (t >> 3), t & 7);
     }
     PHASE (o, n) {
         int32_t up = below_rhs ? g->up[first + o] : -1;
         if (up >= 0) {
-            below_rhs[up >> 3][up & 7] = 0.125 * kern_sum8(row[o].r);
+            below_rhs[up >> 3][up & 7] = 0.125 * kern_sum8(row[o]);
             below_u[up >> 3][up & 7] = 0;
         }
-        if (mean) mean[first + o] = 0.125 * kern_sum8(row[o].r);
-        if (norm) norm_term(&row[o], kern_dot8(row[o].r, row[o].r));
+        if (mean) mean[first + o] = 0.125 * kern_sum8(row[o]);
+        if (norm) dev_term_of(&norm->sum, &term[o], kern_dot8(row[o], row[o]));
     }
+    if (norm) dev_sum_add(&norm->sum, &norm->part, term, n, b);
 }
 
 /* ---- multigrid: a launch each ---- */
@@ -145,21 +108,21 @@ KERNEL(mg_half, struct mg_half_args, struct dev_nothing, DEV_THREADS)
 }
 
 struct mg_down_shared {
-    union norm_row row[GRAV_OCTS];
-    int64_t norm[GRAV_NORM];
+    double row[GRAV_OCTS][8];
+    struct dev_term term[GRAV_OCTS];
+    struct norm_shared norm;
 };
 
 KERNEL(mg_down, struct mg_down_args, struct mg_down_shared, DEV_THREADS)
 {
-    if (a->norm) norm_clear(s->norm, b);
+    if (a->norm) dev_sum_clear(&s->norm.sum, b);
     for (int64_t first = (int64_t)b->index * GRAV_OCTS; first < a->g.n;
          first += (int64_t)b->count * GRAV_OCTS) {
         int n = a->g.n - first < GRAV_OCTS ? (int)(a->g.n - first) : GRAV_OCTS;
-        residual_octs(&a->g, a->below_u, a->below_rhs, a->mean, first, n, s->row, a->norm != NULL,
-                      b);
-        if (a->norm) norm_add(s->norm, s->row, n, b);
+        residual_octs(&a->g, a->below_u, a->below_rhs, a->mean, first, n, s->row, s->term,
+                      a->norm ? &s->norm : NULL, b);
     }
-    if (a->norm) norm_flush(a->norm, s->norm, b);
+    if (a->norm) dev_sum_flush(a->norm, &s->norm.sum, b);
 }
 
 KERNEL(mg_restrict, struct mg_restrict_args, struct dev_nothing, DEV_THREADS)
@@ -192,8 +155,9 @@ enum { LOW_ROWS = MG_LOW_THREADS / 8 };
 struct mg_low_shared {
     double u[MG_LOW_OCTS][8], rhs[MG_LOW_OCTS][8];
     lidx nbr[MG_LOW_OCTS][6];
-    union norm_row row[LOW_ROWS];
-    int64_t norm[GRAV_NORM];
+    double row[LOW_ROWS][8];
+    struct dev_term term[LOW_ROWS];
+    struct norm_shared norm;
 };
 
 /* A level with these arrays. */
@@ -237,14 +201,13 @@ DEV_FN void low_down(const struct mg_low_args *a, int k, int64_t *norm, struct m
                      struct dev_block *b)
 {
     const struct mg_dev_level g = low_level(a, k, s), below = low_level(a, k > 0 ? k - 1 : 0, s);
-    if (norm) norm_clear(s->norm, b);
+    if (norm) dev_sum_clear(&s->norm.sum, b);
     for (int first = 0; first < g.n; first += LOW_ROWS) {
         const int n = g.n - first < LOW_ROWS ? g.n - first : LOW_ROWS;
         residual_octs(&g, k > 0 ? below.u : NULL, k > 0 ? below.rhs : NULL, NULL, first, n, s->row,
-                      norm != NULL, b);
-        if (norm) norm_add(s->norm, s->row, n, b);
+                      s->term, norm ? &s->norm : NULL, b);
     }
-    if (norm) norm_flush(norm, s->norm, b);
+    if (norm) dev_sum_flush(norm, &s->norm.sum, b);
 }
 
 /* Level k, corrected from the one below. */
@@ -460,15 +423,15 @@ KERNEL(gas_density, struct gas_density_args, struct density_shared, DEV_THREADS)
 }
 
 struct energy_shared {
-    union norm_row row[DEV_THREADS];
+    struct dev_term term[DEV_THREADS];
     double top[DEV_THREADS];
-    int64_t norm[GRAV_NORM];
+    struct norm_shared norm;
 };
 
 KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
-    norm_clear(s->norm, b);
+    dev_sum_clear(&s->norm.sum, b);
     PHASE (t, DEV_THREADS) {
         s->top[t] = 0;
     }
@@ -481,9 +444,9 @@ KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, DEV_THREADS)
                 double rho = fabs(lv->fld[FLD_RHO][i][k]);
                 s->top[t] = rho > s->top[t] ? rho : s->top[t];
             }
-            if (a->sum) norm_term(&s->row[t], force_energy(lv, i, a->factor));
+            if (a->sum) dev_term_of(&s->norm.sum, &s->term[t], force_energy(lv, i, a->factor));
         }
-        if (a->sum) norm_add(s->norm, s->row, n, b);
+        if (a->sum) dev_sum_add(&s->norm.sum, &s->norm.part, s->term, n, b);
     }
     for (int half = DEV_THREADS / 2; half > 0; half /= 2)
         PHASE (t, half) {
@@ -492,33 +455,28 @@ KERNEL(phi_energy, struct phi_energy_args, struct energy_shared, DEV_THREADS)
     PHASE (t, 1) {
         a->top[b->index] = s->top[0];
     }
-    if (a->sum) norm_flush(a->sum, s->norm, b);
+    if (a->sum) dev_sum_flush(a->sum, &s->norm.sum, b);
 }
 
 struct mass_shared {
-    union norm_row row[DEV_THREADS];
-    double sum[4][DEV_THREADS];
-    int64_t norm[4][GRAV_NORM];
+    struct dev_term term[4][DEV_THREADS];
+    struct dev_sum sum[4];
+    struct dev_sum_parts part;
 };
 
 KERNEL(gas_mass, struct gas_mass_args, struct mass_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
-    for (int j = 0; j < 4; j++) norm_clear(s->norm[j], b);
+    for (int j = 0; j < 4; j++) dev_sum_clear(&s->sum[j], b);
     for (int64_t first = (int64_t)b->index * DEV_THREADS; first < lv->nown;
          first += (int64_t)b->count * DEV_THREADS) {
         int n = lv->nown - first < DEV_THREADS ? (int)(lv->nown - first) : DEV_THREADS;
         PHASE (t, n) {
             double sum[4];
             deposit_leaves(lv, (lidx)(first + t), mesh_dx(a->mesh, a->l), a->smallr, sum);
-            for (int j = 0; j < 4; j++) s->sum[j][t] = sum[j];
+            for (int j = 0; j < 4; j++) dev_term_of(&s->sum[j], &s->term[j][t], sum[j]);
         }
-        for (int j = 0; j < 4; j++) {
-            PHASE (t, n) {
-                norm_term(&s->row[t], s->sum[j][t]);
-            }
-            norm_add(s->norm[j], s->row, n, b);
-        }
+        for (int j = 0; j < 4; j++) dev_sum_add(&s->sum[j], &s->part, s->term[j], n, b);
     }
-    for (int j = 0; j < 4; j++) norm_flush(a->sum + j * GRAV_NORM, s->norm[j], b);
+    for (int j = 0; j < 4; j++) dev_sum_flush(a->sum + j * GRAV_NORM, &s->sum[j], b);
 }

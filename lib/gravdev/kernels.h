@@ -10,7 +10,7 @@
 enum {
     GRAV_OCTS = DEV_THREADS / 8,        /* of a block whose threads have one cell each */
     GRAV_NORM = sizeof(struct sum) / 8, /* numbers of a norm: a struct sum */
-    MG_LOW_OCTS = 1024,                 /* of levels that one block has for itself, */
+    MG_LOW_OCTS = 960,                  /* of levels that one block has for itself, */
     MG_LOW_LEVELS = 21,                 /* and how many such levels */
     MG_LOW_THREADS = 1024
 };

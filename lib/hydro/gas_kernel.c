@@ -1,6 +1,7 @@
 /* hydro/gas_kernel: what reads or changes the gas cell by cell or oct by oct: kick, time step,
  * restriction, gradients, totals. (hydro_flag.c and hydro_interp.c do it on hosts.) */
 #include "dev/kernel.h"
+#include "dev/sums.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
@@ -54,6 +55,16 @@ KERNEL(gas_courant, struct gas_courant_args, struct most_shared, DEV_THREADS)
         }
     PHASE (t, 1) {
         a->out[b->index] = s->most[0];
+    }
+}
+
+KERNEL(gas_take, struct gas_take_args, struct dev_nothing, DEV_THREADS)
+{
+    const struct level *lv = &a->mesh->lev[a->l];
+    PHASE (t, DEV_THREADS) {
+        int64_t at = (int64_t)b->index * DEV_THREADS + t;
+        for (int v = 0; v < a->nvar && at < a->cells; v++)
+            lv->fld[FLD_U + v][at >> 3][at & 7] = a->from[v * a->cells + at];
     }
 }
 
@@ -138,41 +149,32 @@ KERNEL(gas_steep, struct gas_steep_args, struct steep_shared, DEV_THREADS)
 
 struct totals_shared {
     double x[GAS_TOTALS][GAS_TOTALS_OCTS];
-    int64_t sum[GAS_TOTALS * GAS_DIGITS];
+    struct dev_term term[GAS_TOTALS_OCTS];
+    struct dev_sum sum[GAS_TOTALS];
+    struct dev_sum_parts part;
 };
 
-/* What a term adds to a digit; to the last one if it is not finite. */
-PTAH_HD int64_t digit_of(double x, int digit)
-{
-    int first;
-    int64_t d[3];
-    if (!sum_split(x, &first, d)) return digit == SUM_DIGITS;
-    return digit == first ? d[0] : digit == first + 1 ? d[1] : digit == first + 2 ? d[2] : 0;
-}
-
-/* Threads are octs first, then digits: integers, so that their order does not matter. */
 KERNEL(gas_totals, struct gas_totals_args, struct totals_shared, DEV_THREADS)
 {
     const struct level *lv = &a->mesh->lev[a->l];
     const int64_t step = (int64_t)b->count * GAS_TOTALS_OCTS;
-    PHASE (t, GAS_TOTALS * GAS_DIGITS) {
-        s->sum[t] = 0;
-    }
+    for (int k = 0; k < GAS_TOTALS; k++) dev_sum_clear(&s->sum[k], b);
     for (int64_t i0 = (int64_t)b->index * GAS_TOTALS_OCTS; i0 < lv->nown; i0 += step) {
         PHASE (t, GAS_TOTALS_OCTS) {
             double x[GAS_TOTALS] = {0};
             if (i0 + t < lv->nown) hydro_oct_totals(lv, (lidx)(i0 + t), a->vol, a->smallr, x);
             for (int k = 0; k < GAS_TOTALS; k++) s->x[k][t] = x[k];
         }
-        PHASE (t, GAS_TOTALS * GAS_DIGITS) {
-            int64_t sum = 0;
-            for (int j = 0; j < GAS_TOTALS_OCTS; j++)
-                sum += digit_of(s->x[t / GAS_DIGITS][j], t % GAS_DIGITS);
-            s->sum[t] += sum;
+        for (int k = 0; k < GAS_TOTALS; k++) {
+            PHASE (t, GAS_TOTALS_OCTS) {
+                dev_term_of(&s->sum[k], &s->term[t], s->x[k][t]);
+            }
+            dev_sum_add(&s->sum[k], &s->part, s->term, GAS_TOTALS_OCTS, b);
         }
     }
     PHASE (t, GAS_TOTALS * GAS_DIGITS) {
-        a->out[(int64_t)b->index * (GAS_TOTALS * GAS_DIGITS) + t] = s->sum[t];
+        a->out[(int64_t)b->index * (GAS_TOTALS * GAS_DIGITS) + t] =
+            s->sum[t / GAS_DIGITS].digit[t % GAS_DIGITS];
     }
 }
 

@@ -292,9 +292,8 @@ static enum err advance(struct hydro_dev *h, struct mesh *m, int l, const struct
     a->scratch = h->tile.p;
     a->out = h->out.p;
     dev_launch(h->stream, godunov_for(p->slope_type), blocks, a);
-    for (int v = 0; v < p->nvar; v++)
-        dev_copy(h->stream, h->mirror->image->lev[l].fld[FLD_U + v],
-                 a->out + (size_t)v * 8 * (size_t)nown, of_gas);
+    dev_launch(h->stream, &gas_take, dev_blocks(8 * (int64_t)nown),
+               &(struct gas_take_args){h->mirror->there, l, p->nvar, 8 * (int64_t)nown, a->out});
     return OK;
 }
 

@@ -101,6 +101,14 @@ struct edge_rows_args {
     lidx *edge;
 };
 
+/* The gas of own octs becomes from[nvar][cells]. */
+struct gas_take_args {
+    const struct mesh *mesh;
+    int l, nvar;
+    int64_t cells;
+    const double *from;
+};
+
 struct gas_restrict_args {
     const struct mesh *mesh;
     int l, nvar, interpol_var;
@@ -152,6 +160,6 @@ struct gas_courant_args {
 #ifndef __CUDACC__
 extern const struct dev_kernel tile_heads, tile_firsts, tile_slots, tile_rows, gas_missing,
     godunov_none, godunov_minmod, godunov_moncen, godunov_positive, godunov_vanleer, godunov_theta,
-    gas_kick, gas_courant, gas_steep, edge_any, edge_rows, gas_restrict, gas_totals,
+    gas_kick, gas_courant, gas_steep, edge_any, edge_rows, gas_take, gas_restrict, gas_totals,
     gas_totals_join, gas_created;
 #endif

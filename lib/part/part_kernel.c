@@ -2,6 +2,7 @@
  * part_kern.h; what is found of the mesh by blocks of octs on the CPU (part_block.h) each thread
  * finds by its particle's host and the hash table of the level. */
 #include "dev/kernel.h"
+#include "dev/sums.h"
 #include "part/kernels.h"
 
 /* ---- hosts ---- */
@@ -421,40 +422,34 @@ KERNEL(parts_fastest, struct parts_fastest_args, struct fastest_shared, DEV_THRE
 }
 
 struct sums_shared {
-    int64_t digit[4 * PART_SUM];
+    struct dev_term term[4][DEV_THREADS];
+    struct dev_sum sum[4];
+    struct dev_sum_parts part;
 };
 
-DEV_FN void sums_add(int64_t *digit, double x)
+/* Tracers do not gravitate. */
+PTAH_HD void sums_terms(const struct parts_sums_args *a, int64_t i, double x[4])
 {
-    int64_t d[3];
-    int i;
-    if (!sum_split(x, &i, d)) {
-        dev_add_i64(&digit[SUM_DIGITS], 1);
-        return;
-    }
-    for (int k = 0; k < 3; k++)
-        if (d[k]) dev_add_i64(&digit[i + k], d[k]);
+    const double m = a->p.family[i] > 0 ? a->p.m[i] : 0;
+    x[0] = a->moments ? m : part_energy(m, a->p.v[0][i], a->p.v[1][i], a->p.v[2][i]);
+    for (int d = 0; d < 3; d++) x[1 + d] = m * a->p.x[d][i];
 }
 
 KERNEL(parts_sums, struct parts_sums_args, struct sums_shared, DEV_THREADS)
 {
     const int64_t step = (int64_t)b->count * DEV_THREADS;
-    PHASE (t, 4 * PART_SUM) {
-        s->digit[t] = 0;
-    }
-    PHASE (t, DEV_THREADS) {
-        for (int64_t i = a->begin + (int64_t)b->index * DEV_THREADS + t; i < a->end; i += step) {
-            const double m = a->p.m[i];
-            if (a->p.family[i] <= 0) continue; /* tracers do not gravitate */
-            if (!a->moments) {
-                sums_add(s->digit, part_energy(m, a->p.v[0][i], a->p.v[1][i], a->p.v[2][i]));
-                continue;
-            }
-            sums_add(s->digit, m);
-            for (int d = 0; d < 3; d++) sums_add(s->digit + (1 + d) * PART_SUM, m * a->p.x[d][i]);
+    const int sums = a->moments ? 4 : 1;
+    for (int j = 0; j < sums; j++) dev_sum_clear(&s->sum[j], b);
+    for (int64_t first = a->begin + (int64_t)b->index * DEV_THREADS; first < a->end;
+         first += step) {
+        const int n = a->end - first < DEV_THREADS ? (int)(a->end - first) : DEV_THREADS;
+        PHASE (t, n) {
+            double x[4];
+            sums_terms(a, first + t, x);
+            for (int j = 0; j < 4; j++)
+                if (j < sums) dev_term_of(&s->sum[j], &s->term[j][t], x[j]);
         }
+        for (int j = 0; j < sums; j++) dev_sum_add(&s->sum[j], &s->part, s->term[j], n, b);
     }
-    PHASE (t, (a->moments ? 4 : 1) * PART_SUM) {
-        if (s->digit[t]) dev_add_i64(&a->digit[t], s->digit[t]);
-    }
+    for (int j = 0; j < sums; j++) dev_sum_flush(a->digit + j * PART_SUM, &s->sum[j], b);
 }

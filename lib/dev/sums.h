@@ -1,0 +1,73 @@
+/* dev/sums: exact sums (base/sum.h) of doubles by the threads of a block: digits are integers, so
+ * that neither threads nor blocks have an order.
+ *
+ * A thread splits a term (dev_term_of) in one phase; then dev_sum_add lets each digit have
+ * SUM_PARTS threads, which share out the terms. Digits that no term has met cost nothing: terms of
+ * one kind have few. */
+#pragma once
+#include "base/sum.h"
+#include "dev/kernel.h"
+
+/* The last digit counts what is not finite. */
+enum { DEV_SUM = SUM_DIGITS + 1, SUM_PARTS = 8 };
+
+struct dev_term {
+    int first; /* sum_split; of what is not finite the last digit, 1 */
+    int64_t digit[3];
+};
+
+/* In memory that the block shares. */
+struct dev_sum {
+    int64_t digit[DEV_SUM];
+    unsigned char any[DEV_SUM + 2]; /* not 0: a term has met it */
+};
+
+struct dev_sum_parts {
+    int64_t of[DEV_SUM * SUM_PARTS];
+};
+
+DEV_FN void dev_sum_clear(struct dev_sum *s, struct dev_block *b)
+{
+    PHASE (d, DEV_SUM + 2) {
+        s->any[d] = 0;
+        if (d < DEV_SUM) s->digit[d] = 0;
+    }
+}
+
+/* Of a thread, in a phase. Threads that write `any` at the same time write the same. */
+PTAH_HD void dev_term_of(struct dev_sum *s, struct dev_term *to, double x)
+{
+    if (!sum_split(x, &to->first, to->digit)) {
+        to->first = SUM_DIGITS;
+        to->digit[0] = 1;
+        to->digit[1] = to->digit[2] = 0;
+    }
+    for (int k = 0; k < 3; k++)
+        if (to->digit[k] != 0) s->any[to->first + k] = 1;
+}
+
+/* n terms. */
+DEV_FN void dev_sum_add(struct dev_sum *s, struct dev_sum_parts *part, const struct dev_term *term,
+                        int n, struct dev_block *b)
+{
+    PHASE (t, DEV_SUM * SUM_PARTS) {
+        const int d = t / SUM_PARTS;
+        int64_t sum = 0;
+        for (int i = t % SUM_PARTS; i < n && s->any[d]; i += SUM_PARTS) {
+            int k = d - term[i].first;
+            if (k >= 0 && k < 3) sum += term[i].digit[k];
+        }
+        part->of[t] = sum;
+    }
+    PHASE (d, DEV_SUM) {
+        for (int k = 0; k < SUM_PARTS && s->any[d]; k++) s->digit[d] += part->of[SUM_PARTS * d + k];
+    }
+}
+
+/* All blocks add to the same sum. */
+DEV_FN void dev_sum_flush(int64_t *to, const struct dev_sum *s, struct dev_block *b)
+{
+    PHASE (d, DEV_SUM) {
+        if (s->digit[d] != 0) dev_add_i64(&to[d], s->digit[d]);
+    }
+}
