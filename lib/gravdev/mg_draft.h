@@ -13,6 +13,9 @@ struct tally {
 struct draft_level {
     lidx *map;         /* mesh → compact; NULL: identity */
     double (*mask)[8]; /* compact; NULL: 1 everywhere */
+    /* on one rank, by octs of the mesh: itself or −1, and masks; NULL at the top */
+    lidx *self;
+    double (*whole)[8];
     struct tally octs; /* which are kept; then which are at the boundary of the domain */
     int32_t nedge;
     /* on several ranks: ghosts that touch own octs, octs with a child that is read, entries of the
@@ -27,7 +30,7 @@ struct draft {
     struct mg_dev *g;
     struct mirror *x;
     const struct mesh *m;
-    int32_t *inside;   /* there */
+    int32_t *inside;   /* there; on one rank by level */
     double (*mask)[8]; /* on several ranks: of octs of the mesh, before they have compact numbers */
     struct mg_own_place *place;
     struct draft_level lev[LEVEL_MAX + 2];

@@ -55,7 +55,7 @@ static void keep_own(struct draft *t, int k)
     draft_launch(t, &mg_keep, n,
                  &(struct mg_keep_args){n, (const lidx(*)[8])t->x->image->lev[k].child, fine->map,
                                         (const double(*)[8])fine->mask, e->octs.is, t->mask,
-                                        t->inside});
+                                        t->inside, NULL});
 }
 
 /* Compact numbers of those of which octs.is says so, with masks or without. */

@@ -15,6 +15,7 @@ struct mg_keep_args {
     int32_t *keep; /* [n] */
     double (*mask)[8];
     int32_t *inside;
+    lidx *self; /* [n] each that is kept, −1 for others; NULL: not wanted */
 };
 
 /* keep of ghosts n ≤ i < noct, whose masks have come from their owners. */

@@ -10,9 +10,9 @@ void draft_drop(struct draft *t)
     struct dev_stream *s = t->x->stream;
     for (int k = 0; k < LEVEL_MAX + 2; k++) {
         struct draft_level *e = &t->lev[k];
-        void *all[] = {e->map,  e->mask,     e->octs.is,    e->octs.sum,  e->halo.is,
-                       e->up,   e->halo.sum, e->wants.is,   e->wants.sum, e->entries.is,
-                       e->read, e->first,    e->entries.sum};
+        void *all[] = {e->self,      e->whole,      e->map,  e->mask,     e->octs.is,
+                       e->octs.sum,  e->halo.is,    e->up,   e->halo.sum, e->wants.is,
+                       e->wants.sum, e->entries.is, e->read, e->first,    e->entries.sum};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) dev_drop(s, all[i]);
     }
     dev_drop(s, t->inside);
@@ -41,54 +41,68 @@ enum err draft_tally(struct draft *t, struct tally *e, lidx n)
 
 /* ---- which octs ---- */
 
-/* Octs of level k below a refined one. *inside: whether a cell of them is. */
-static enum err subset(struct draft *t, int k, bool *inside)
+/* Octs of level k below a refined one, in the numbers of the mesh; *inside: whether a cell of them
+ * is. Both numbers are on their way. */
+static enum err keep(struct draft *t, int k, int32_t *inside)
 {
     struct dev_stream *s = t->x->stream;
-    const struct level *im = &t->x->image->lev[k];
     struct draft_level *e = &t->lev[k], *fine = &t->lev[k + 1];
-    struct mg_dev_own *o = &t->g->lev[k];
     const lidx n = t->m->lev[k].noct;
-    int32_t is;
-    double(*mask)[8];
     TRY(draft_tally(t, &e->octs, n));
-    TRY(draft_make(t, &e->mask, n, sizeof *e->mask));
-    dev_fill(s, t->inside, 0, sizeof *t->inside);
+    TRY(draft_make(t, &e->self, n, sizeof *e->self));
+    TRY(draft_make(t, &e->whole, n, sizeof *e->whole));
     draft_launch(t, &mg_keep, n,
-                 &(struct mg_keep_args){n, (const lidx(*)[8])im->child, fine->map,
-                                        (const double(*)[8])fine->mask, e->octs.is, e->mask,
-                                        t->inside});
+                 &(struct mg_keep_args){.n = n,
+                                        .child = (const lidx(*)[8])t->x->image->lev[k].child,
+                                        .fine_map = fine->self,
+                                        .fine_mask = (const double(*)[8])fine->whole,
+                                        .keep = e->octs.is,
+                                        .mask = e->whole,
+                                        .inside = t->inside + k,
+                                        .self = e->self});
     dev_scan(s, e->octs.sum, e->octs.is, n);
-    dev_get(s, &o->n, e->octs.sum + n, sizeof o->n);
-    dev_get(s, &is, t->inside, sizeof is);
-    TRY(dev_wait(s));
-    *inside = is;
-    o->noct = o->n;
-    if (o->n == n) return OK;
-    mask = e->mask;
-    e->mask = NULL;
-    enum err err = draft_make(t, &e->mask, o->n, sizeof *e->mask);
-    if (err == OK) err = draft_make(t, &e->map, n, sizeof *e->map);
-    if (err == OK) err = draft_make(t, &o->nbr, o->n, sizeof(lidx[6]));
-    if (err == OK)
-        draft_launch(t, &mg_compact, n,
-                     &(struct mg_compact_args){n, e->octs.is, e->octs.sum,
-                                               (const lidx(*)[6])im->nbr, (const double(*)[8])mask,
-                                               e->map, o->nbr, e->mask});
-    dev_drop(s, mask);
-    return err;
+    dev_get(s, &t->g->lev[k].n, e->octs.sum + n, sizeof t->g->lev[k].n);
+    dev_get(s, inside, t->inside + k, sizeof *inside);
+    return OK;
 }
 
-/* Every level down to the coarsest with a cell inside. */
+/* Their compact numbers, if there are others. */
+static enum err compact(struct draft *t, int k)
+{
+    struct draft_level *e = &t->lev[k];
+    struct mg_dev_own *o = &t->g->lev[k];
+    const lidx n = t->m->lev[k].noct;
+    o->noct = o->n;
+    if (o->n == n) {
+        e->mask = e->whole;
+        e->whole = NULL;
+        return OK;
+    }
+    TRY(draft_make(t, &e->mask, o->n, sizeof *e->mask));
+    TRY(draft_make(t, &e->map, n, sizeof *e->map));
+    TRY(draft_make(t, &o->nbr, o->n, sizeof(lidx[6])));
+    draft_launch(t, &mg_compact, n,
+                 &(struct mg_compact_args){n, e->octs.is, e->octs.sum,
+                                           (const lidx(*)[6])t->x->image->lev[k].nbr,
+                                           (const double(*)[8])e->whole, e->map, o->nbr, e->mask});
+    return OK;
+}
+
+/* Every level down to the coarsest with a cell inside: with one wait, for which the levels below
+ * that are looked at, too. */
 static enum err subsets(struct draft *t, int least)
 {
     struct mg_dev *g = t->g;
-    bool inside = true;
-    TRY(draft_make(t, &t->inside, 1, sizeof *t->inside));
-    for (g->bottom = g->top; g->bottom > least; g->bottom--) {
-        TRY(subset(t, g->bottom - 1, &inside));
-        if (!inside) break;
-    }
+    int32_t inside[LEVEL_MAX + 2];
+    TRY(draft_make(t, &t->inside, LEVEL_MAX + 2, sizeof *t->inside));
+    dev_fill(t->x->stream, t->inside, 0, sizeof inside);
+    enum err err = OK, end;
+    for (int k = g->top - 1; k >= least && err == OK; k--) err = keep(t, k, &inside[k]);
+    end = dev_wait(t->x->stream); /* also for numbers on their way to `inside` */
+    TRY(err);
+    TRY(end);
+    for (g->bottom = g->top; g->bottom > least && inside[g->bottom - 1];) g->bottom--;
+    for (int k = g->top - 1; k >= g->bottom; k--) TRY(compact(t, k));
     return OK;
 }
 

@@ -26,6 +26,7 @@ KERNEL(mg_keep, struct mg_keep_args, struct dev_nothing, DEV_THREADS)
             a->mask[i][k] = a->keep[i] ? mask[k] : MG_NO_MASK;
             inside |= mask[k] > 0;
         }
+        if (a->self) a->self[i] = a->keep[i] ? (lidx)i : -1;
         if (inside) dev_swap_if(a->inside, 0, 1);
     }
 }
