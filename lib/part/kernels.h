@@ -103,6 +103,16 @@ struct parts_mark_args {
     int32_t *mark, *count;
 };
 
+/* Particles hosted on levelmin are counted in the finest oct that they are in, of level l:
+ * count[first[l] + oct]. */
+struct parts_count_args {
+    const struct mesh *mesh;
+    struct part_view p;
+    int64_t n;
+    int64_t first[LEVEL_MAX + 2];
+    int32_t *count;
+};
+
 /* Of the marked ones (index: how many are before each) those that are among the first `middle`, and
  * of the others those that are not: as many of either. */
 struct parts_misplaced_args {
@@ -223,6 +233,7 @@ struct parts_sums_args {
 
 #ifndef __CUDACC__
 extern const struct dev_kernel parts_rehost, parts_disorder, parts_keys, parts_gather, parts_return,
-    parts_mark, parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit, parts_kick,
-    parts_move, parts_fastest, parts_sums, parts_away, parts_pack, parts_unpack, parts_close;
+    parts_mark, parts_count, parts_misplaced, parts_swap, parts_turn, parts_parent, parts_deposit,
+    parts_kick, parts_move, parts_fastest, parts_sums, parts_away, parts_pack, parts_unpack,
+    parts_close;
 #endif

@@ -245,6 +245,25 @@ enum err part_dev_enter(struct part_dev *x, struct parts *p, const struct mesh *
     return OK;
 }
 
+enum err part_dev_count(struct part_dev *x, struct parts *p, const struct mesh *m,
+                        int32_t *const count[LEVEL_MAX + 2])
+{
+    struct parts_count_args a = {.mesh = x->mirror->there, .n = p->n};
+    int64_t octs = 0;
+    TRY(begin(x, p, m, m->levelmin, m->levelmax));
+    for (int l = m->levelmin; l <= m->levelmax; octs += m->lev[l++].noct) a.first[l] = octs;
+    TRY(part_dev_make(x, &a.count, sizeof *a.count * (size_t)octs, "particle counts"));
+    a.p = part_dev_view(x);
+    dev_fill(x->stream, a.count, 0, sizeof *a.count * (size_t)octs);
+    dev_launch(x->stream, &parts_count, dev_blocks(a.n), &a);
+    for (int l = m->levelmin; l <= m->levelmax; l++)
+        dev_get(x->stream, count[l], a.count + a.first[l],
+                sizeof *a.count * (size_t)m->lev[l].noct);
+    enum err err = dev_wait(x->stream);
+    part_dev_drop(x, &a.count);
+    return err;
+}
+
 /* Marks those in refined cells, and moves them behind the others, if some are before them. */
 static enum err sink_down(struct part_dev *x, struct parts *p, int l, int32_t *down, int32_t *away)
 {

@@ -47,6 +47,10 @@ MUST_USE enum err part_dev_kinetic_begin(struct part_dev *x, struct parts *p, in
                                          struct dev_stream *s);
 MUST_USE enum err part_dev_vmax(struct part_dev *x, struct parts *p, int l, double *vmax);
 MUST_USE enum err part_dev_kinetic(struct part_dev *x, struct parts *p, int l, struct sum *ekin);
+/* Particles by the finest oct that they are in, [noct] of each level from levelmin on, on which all
+ * are hosted; those that own octs do not host are left out. */
+MUST_USE enum err part_dev_count(struct part_dev *x, struct parts *p, const struct mesh *m,
+                                 int32_t *const count[LEVEL_MAX + 2]);
 /* Adds the mass and, with n == 4, first moments of all particles but tracers. */
 MUST_USE enum err part_dev_mass(struct part_dev *x, struct parts *p, int n, struct sum *sum);
 

@@ -161,6 +161,18 @@ PTAH_HD_FN lidx part_new_host(const struct mesh *m, int l, lidx h, const int64_t
     return l == m->levelmin ? HOST_AWAY : h;
 }
 
+/* The finest oct in oct h of level *l, which becomes its level, that holds x. */
+PTAH_HD lidx part_finest(const struct mesh *m, int *l, lidx h, const double x[3])
+{
+    for (;; ++*l) {
+        int64_t q[3];
+        part_cell(m, *l, x, q);
+        lidx child = m->lev[*l].child[h][(q[0] & 1) | (q[1] & 1) << 1 | (q[2] & 1) << 2];
+        if (child < 0) return h;
+        h = child;
+    }
+}
+
 /* The oct of level l+1 that holds x, in a cell of oct h of level l, at o; −1: none, or x is not in
  * h. */
 PTAH_HD lidx part_child(const struct mesh *m, int l, lidx h, const int64_t o[3], const double x[3])

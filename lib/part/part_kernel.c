@@ -109,6 +109,20 @@ KERNEL(parts_mark, struct parts_mark_args, struct dev_nothing, DEV_THREADS)
     }
 }
 
+KERNEL(parts_count, struct parts_count_args, struct dev_nothing, DEV_THREADS)
+{
+    PHASE (t, DEV_THREADS) {
+        PARTICLE(i, t, 0, a->n);
+        int l = a->mesh->levelmin;
+        lidx h = a->p.host[i];
+        double x[3];
+        position(&a->p, i, x);
+        if (!host_is_own(h, a->mesh->lev[l].nown)) continue;
+        h = part_finest(a->mesh, &l, h, x);
+        dev_add_i32(&a->count[a->first[l] + h], 1);
+    }
+}
+
 KERNEL(parts_misplaced, struct parts_misplaced_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {

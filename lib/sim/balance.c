@@ -91,7 +91,7 @@ static int finest_oct(const struct mesh *m, int l, const struct parts *p, int64_
 }
 
 /* All are hosted on levelmin now, most next to others of their oct. */
-static void count_parts(const struct sim *s, struct load *load)
+static void count_parts_here(const struct sim *s, struct load *load)
 {
     const struct mesh *m = &s->mesh;
     const struct parts *p = &s->parts;
@@ -108,6 +108,15 @@ static void count_parts(const struct sim *s, struct load *load)
     }
 }
 
+/* Where they are, if the device has room for counts. */
+static void count_parts(struct sim *s, struct load *load)
+{
+    struct part_dev *x = sim_parts_there(s);
+    if (x && part_dev_count(x, &s->parts, &s->mesh, load->parts) == OK) return;
+    BUG_ON(sim_parts_home(s) != OK); /* the state is lost */
+    count_parts_here(s, load);
+}
+
 static void load_add(struct load *load, int level, okey key, double oct, double part)
 {
     load->level[load->n] = level;
@@ -117,7 +126,7 @@ static void load_add(struct load *load, int level, okey key, double oct, double 
     load->part[load->n++] = part;
 }
 
-static struct load load_make(const struct sim *s)
+static struct load load_make(struct sim *s)
 {
     const struct mesh *m = &s->mesh;
     struct sim_weights w = sim_weights(s);
@@ -155,7 +164,7 @@ static void load_free(struct load *load)
     FREE(load->part);
 }
 
-/* New domains, or NULL: those there are will do. */
+/* New domains, or NULL: those there are will do. Fields stay where they are. */
 static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool timed)
 {
     struct sim_balance *b = &s->balance;
@@ -194,6 +203,7 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
 {
     struct domain *d = domains_make(s, kind, timed);
     if (!d) return;
+    BUG_ON(sim_device_home(s, true) != OK || sim_parts_home(s) != OK); /* the state is lost */
     domain_free(domains_change(s, d, timed));
     s->balance.fresh = true;
 }

@@ -346,8 +346,8 @@ struct sim_weights {
 /* setup.c: the columns of particles that star formation needs, and the weight of stars */
 MUST_USE enum err sim_star_columns(struct sim *s);
 struct sim_weights sim_weights(const struct sim *s);
-/* balance.c: balanced domains of this kind. timed: its phases have timers; else the time is that of
- * the timer that runs (collective) */
+/* balance.c: balanced domains of this kind. If they change, fields and particles come home. timed:
+ * its phases have timers; else the time is that of the timer that runs (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
 /* balance.c: domains of another kind for a while; returns those of before (owner: caller), to which
  * the run returns, or not. The balance knows nothing of it. (collective) */

@@ -45,7 +45,7 @@ static const struct phase STEP[] = {
     /*  phase        timer           when                   reads         ghosts           writes */
     ROW(refine,      "refine",       IF_MESH | IF_TURN | OWN_PLACES,     ALL,
                         GAS | FLAG | UP(GAS) | FINER(GAS | FLAG),               FINER(ALL)),
-    ROW(balance,     "load balance", IF_BASE | IF_BALANCE | AT_HOME,
+    ROW(balance,     "load balance", IF_BASE | IF_BALANCE | OWN_PLACES,
                                                             ALL | FINER(ALL),  0,   SET_DOMAIN),
     GPU(enter,       "particles",    IF_PARTS | GPU_PARTS,  PARTS,        0,                PARTS),
     ROW(output,      SAME,           IF_BASE | OWN_PLACES,  ALL | PARTS,  GAS,              0),

@@ -210,6 +210,44 @@ static void measure(struct world *w, struct there *t, int l)
     for (int j = 0; j < 4; j++) digest_sum(w, &sum[j]);
 }
 
+/* The finest oct that holds particle i, by keys; its level. */
+static int finest(const struct world *w, int64_t i, lidx *oct)
+{
+    const struct mesh *m = &w->m;
+    for (int l = m->levelmax;; l--) {
+        int64_t q[3];
+        okey key;
+        for (int d = 0; d < 3; d++) q[d] = (int64_t)(w->p.x[d][i] / m->boxlen * exp2(l - 1));
+        if (!level_key_at(m->bounded, l, q, &key)) continue;
+        *oct = mesh_find(&m->lev[l], key);
+        if (*oct >= 0 || l == m->levelmin) return l;
+    }
+}
+
+static void count_here(const struct world *w, int32_t *const count[LEVEL_MAX + 2])
+{
+    for (int64_t i = 0; i < w->p.n; i++) {
+        lidx oct;
+        int l = finest(w, i, &oct);
+        count[l][oct]++;
+    }
+}
+
+/* What weighs on a rank. */
+static void count_finest(struct world *w, struct there *t)
+{
+    int32_t *count[LEVEL_MAX + 2];
+    for (int l = 0; l < LEVEL_MAX + 2; l++)
+        count[l] = mem_zero(sizeof **count * (size_t)w->m.lev[l].noct + 1, "test");
+    if (!is_on(t) || !done(w, t, part_dev_count(t->parts, &w->p, &w->m, count)))
+        count_here(w, count);
+    for (int l = 0; l < LEVEL_MAX + 2; l++) {
+        for (lidx i = 0; i < w->m.lev[l].noct; i++)
+            w->digest = mix(w->digest + (uint64_t)count[l][i]);
+        mem_free(count[l]);
+    }
+}
+
 /* Between octs, levels and ranks. */
 static void step_enter(struct world *w, struct there *t, int l)
 {
@@ -237,6 +275,7 @@ static void step_both(struct world *w, struct there *t, int l, double dt, int tu
         dtold[k] = dt * (2 + 0.01 * k);
     }
     step_enter(w, t, l);
+    if (l == LMIN) count_finest(w, t);
     deposit_some(w, t, l, turn);
     step_hand_down(w, t, l);
     if (!is_on(t) || !done(w, t, part_dev_synchro(t->parts, p, &w->m, l, dtnew, dtold)))
