@@ -5,6 +5,7 @@
 #include "base/sum.h"
 #include "fft/fft.h"
 #include "pk/pk.h"
+#include "pk/window.h"
 
 /* Points add to four cells of a row at a time, of which some may be before its first or after its
  * last: these have places of their own between the rows, and are added to their images at the end.
@@ -26,8 +27,9 @@ struct pk {
     double most, taken; /* the total that was announced; Σ |m| assigned to this rank's block */
     struct sum m[PK_MESHES], m2[PK_MESHES]; /* Σ m of all items, Σ m² of points; of this rank */
     unsigned sampled;                       /* set of meshes with samples */
-    /* doubles per dimension, for weights of the widest item of a batch */
-    size_t room;
+    size_t room;   /* doubles per dimension, for weights of the widest cube of a batch */
+    int64_t items; /* room to sort so many points: their tiles, and their order */
+    int32_t *tile, *item;
     /* ranks along y and z; part of each row: while items are sent */
     int grid[2], *part[2];
 };
@@ -37,3 +39,36 @@ static inline size_t pk_row(const struct pk *p, int y, int z)
 {
     return PK_PAD + (size_t)z * p->plane + (size_t)y * p->pitch;
 }
+
+static inline int pk_wrap(int i, int n)
+{
+    i %= n;
+    return i < 0 ? i + n : i;
+}
+
+/* From the units of items to cells and quanta. */
+struct pk_cells {
+    window4 n, fold;
+    double quantum;
+};
+
+static inline struct pk_cells pk_cells_of(const struct pk *p)
+{
+    double n = p->par.n, fold = p->par.fold;
+    return (struct pk_cells){{n, n, n, n}, {fold, fold, fold, fold}, p->quantum};
+}
+
+/* Position in cells, 0 ≤ x < n, and mass in quanta. */
+static inline __attribute__((always_inline)) void pk_cells(const struct pk_cells *to,
+                                                           const struct pk_item *it, window4 *out)
+{
+    window4 x = {it->x[0], it->x[1], it->x[2], 0};
+    x *= to->fold;
+    x = (x - WINDOW_FLOOR(x)) * to->n;
+    x = (window4)((window4_bits)x & (x < to->n));
+    x[3] = it->m / to->quantum;
+    *out = x;
+}
+
+/* Points or samples, not both (pk/points). */
+void pk_points(struct pk *p, int64_t n, const struct pk_item *it);

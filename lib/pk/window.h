@@ -2,36 +2,52 @@
  * at the centre of the spline. */
 #pragma once
 #include <math.h>
+#include <stdint.h>
+
 enum { WINDOW_REACH = 4 };
 
-/* Weights of a point at t ≥ 0 on the cells first.. (centres at i + ½), order of them. Returns first
- * (may be −1 or −2). */
-static inline int window_point(int order, double t, double w[WINDOW_REACH])
+typedef double window4 __attribute__((vector_size(32)));
+typedef int64_t window4_bits __attribute__((vector_size(32)));
+
+/* floor of each */
+#define WINDOW_FLOOR(x) ((window4){floor((x)[0]), floor((x)[1]), floor((x)[2]), floor((x)[3])})
+
+/* Weights of four points at t ≥ 0, or of one in three dimensions, on the cells first .. first +
+ * order - 1 (centres at i + ½), w[cell][point]; those after are 0. first may be −1 or −2. */
+static inline __attribute__((always_inline)) void window_point(int order, const window4 *point,
+                                                               window4 w[WINDOW_REACH],
+                                                               window4 *first)
 {
+    const window4 zero = {0}, t = *point;
+    w[0] = w[1] = w[2] = w[3] = zero;
     if (order % 2 == 1) { /* around the cell that holds t */
-        double cell = floor(t), d = t - cell - 0.5;
+        window4 cell = WINDOW_FLOOR(t), d = t - cell - 0.5;
         if (order == 1) {
-            w[0] = 1;
-            return (int)cell;
+            w[0] = zero + 1;
+            *first = cell;
+            return;
         }
         w[0] = 0.5 * (0.5 - d) * (0.5 - d);
         w[1] = 0.75 - d * d;
         w[2] = 0.5 * (0.5 + d) * (0.5 + d);
-        return (int)cell - 1;
+        *first = cell - 1;
+        return;
     }
     const double SIXTH = 1.0 / 6;
     /* between the centres of left and left + 1 */
-    double left = floor(t - 0.5), d = t - 0.5 - left, e = 1 - d;
+    window4 left = WINDOW_FLOOR(t - 0.5), d = t - 0.5 - left, e = 1 - d;
     if (order == 2) {
         w[0] = e;
         w[1] = d;
-        return (int)left;
+        *first = left;
+        return;
     }
     w[0] = SIXTH * e * e * e;
-    w[1] = SIXTH * (4 - 6 * d * d + 3 * d * d * d);
-    w[2] = SIXTH * (4 - 6 * e * e + 3 * e * e * e);
+    window4 d2 = 3 * d * d, e2 = 3 * e * e;
+    w[1] = SIXTH * (4 - 2 * d2 + d2 * d);
+    w[2] = SIXTH * (4 - 2 * e2 + e2 * e);
     w[3] = SIXTH * d * d * d;
-    return (int)left - 1;
+    *first = left - 1;
 }
 
 /* Integral of the spline from −∞ to s: 0 → 1. */

@@ -5,6 +5,7 @@
  * test: mpi=1,2,3,5 */
 #include <complex.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,6 +181,39 @@ static void test_bits_and_sum(void)
     }
 }
 
+/* Points that are sorted by tiles, on several threads, have the bits of points added a few at a
+ * time. The mesh is not a multiple of the tiles. */
+static void test_batches(void)
+{
+    enum { NBIN = 8, ALL = 2000 };
+    static const struct pk_pair pair[3] = {{1, 1}, {2, 2}, {1, 2}};
+    double edge[NBIN + 1];
+    for (int b = 0; b <= NBIN; b++) edge[b] = 2 * b + 0.5;
+    int64_t n, most;
+    struct pk_item *it = items(ALL, 0, 2, &comm, &n);
+    most = n;
+    comm_max_i64(&comm, &most, 1);
+    for (int order = 1; order <= 4; order++) {
+        struct pk_par par = {.n = 37, .order = (enum pk_window)order, .fold = 1};
+        struct pk_bin bin[2][3 * NBIN];
+        par.interlace = order % 2 == 0;
+        for (int few = 0; few < 2; few++) {
+            struct pk *p = pk_new(&comm, &par, 2, 1 << 16);
+            omp_set_num_threads(few ? 1 : 2);
+            int64_t batch = few ? 100 : most;
+            for (int64_t i = 0; i < most; i += batch) {
+                int64_t at = i < n ? i : n;
+                pk_add(p, n - at < batch ? n - at : batch, it + at);
+            }
+            pk_spectra(p, 3, pair, NBIN, edge, 2, bin[few]);
+            pk_free(&p);
+        }
+        CHECK(memcmp(bin[0], bin[1], sizeof bin[0]) == 0, "order %d", order);
+    }
+    omp_set_num_threads(1);
+    FREE(it);
+}
+
 /* A set and a part of it: P_{all,1} = (M_1 P_11 + M_2 P_12) / M, shot noise included, which is that
  * of the points in both. */
 static void test_overlap(void)
@@ -282,14 +316,19 @@ static void test_splines(void)
 {
     for (int order = 1; order <= 4; order++)
         for (double t = 0; t < 2; t += 0.0371) {
-            double w[WINDOW_REACH], sum = 0, worst = 0, h = 1e-4;
-            int first = window_point(order, t, w);
+            window4 w[WINDOW_REACH], begin;
+            double sum = 0, worst = 0, h = 1e-4;
+            int lane = (int)(t * 100) % 4, first;
+            window4 at = {0.1, 0.6, 1.1, 1.6};
+            at[lane] = t;
+            window_point(order, &at, w, &begin);
+            first = (int)begin[lane];
             for (int i = 0; i < order; i++) {
                 double s = t - (first + i + 0.5);
-                sum += w[i];
+                sum += w[i][lane];
                 worst = fmax(
-                    worst,
-                    fabs((window_step(order, s + h) - window_step(order, s - h)) / (2 * h) - w[i]));
+                    worst, fabs((window_step(order, s + h) - window_step(order, s - h)) / (2 * h) -
+                                w[i][lane]));
             }
             CHECK(fabs(sum - 1) < 1e-14, "order %d: %g", order, sum);
             if (order > 1) CHECK(worst < 2 * h, "order %d at %g: %g", order, t, worst);
@@ -305,6 +344,7 @@ int main(int argc, char **argv)
     test_modes();
     test_shot();
     test_bits_and_sum();
+    test_batches();
     test_cubes();
     test_fold();
     test_folded_cube();

@@ -1,0 +1,343 @@
+/* pk/points: points and samples, added to the meshes tile by tile.
+ *
+ * A batch is sorted by tiles of 8³ cells (more, where a batch has few points a tile), so that the
+ * cells of a tile come into the first-level cache once a batch, in whatever order the points are.
+ * Weights of a point are computed in three dimensions at once. Then it adds to four cells of a row
+ * at a time. Columns of tiles along x are divided among the threads: those of one colour have no
+ * cell in common. */
+#include <math.h>
+#include <omp.h>
+#include <stdbool.h>
+
+#include "base/mem.h"
+#include "pk/pk_priv.h"
+#include "pk/window.h"
+
+typedef int64_t long4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int int4 __attribute__((vector_size(16)));
+
+enum {
+    BEFORE = PK_BEFORE,
+    AFTER = 3,
+    TILE_BITS = 3,    /* cells of a tile along each dimension: 2^bits */
+    TILE_POINTS = 32, /* that a batch has in a tile, at least */
+    COLOURS = 3,
+    FAR = 4 << 20, /* bytes of a mesh: caches of a core hold less */
+    SOME = 256,    /* points, whose positions in cells are found together */
+    AHEAD = 16,    /* items that are fetched before they are needed */
+    FETCH = 16     /* points that a tile must have, to be fetched before it is needed */
+};
+
+/* Where the rows of cells −BEFORE … n+AFTER−1 along y and z begin in a mesh: bytes to add; < 0: not
+ * in this rank's block. */
+struct rows {
+    int n;
+    int64_t *y, *z;
+};
+
+/* A batch in the order of mesh and tile. */
+struct sorted {
+    int bits, count; /* of a tile's cells · tiles along a dimension: the last may be larger */
+    bool large;      /* some points have a large part of all mass */
+    int64_t *first;  /* of a tile; one more */
+    int32_t *item;   /* lent by struct pk */
+};
+
+static void rows_init(struct rows *r, const struct pk *p)
+{
+    const struct fft *f = p->fft;
+    int n = p->par.n;
+    size_t cells = (size_t)(n + BEFORE + AFTER);
+    *r = (struct rows){
+        .n = n, .y = mem_new(sizeof *r->y * cells, "pk"), .z = mem_new(sizeof *r->z * cells, "pk")};
+    for (int i = -BEFORE; i < n + AFTER; i++) {
+        int y = pk_wrap(i, n) - f->first[1], z = pk_wrap(i, n) - f->first[2];
+        r->y[i + BEFORE] = y >= 0 && y < f->count[1] ? 8 * (int64_t)pk_row(p, y, 0) : -1;
+        r->z[i + BEFORE] = z >= 0 && z < f->count[2] ? 8 * z * (int64_t)p->plane : -1;
+    }
+}
+
+static void rows_fini(struct rows *r)
+{
+    FREE(r->y);
+    FREE(r->z);
+}
+
+/* ---- sorting ---- */
+
+/* count[thread][tile] becomes where the points of the thread begin in the tile. */
+static void begin_tiles(struct sorted *s, int threads, int64_t tiles, int64_t *count)
+{
+    int64_t at = 0;
+    for (int64_t k = 0; k < tiles; k++) {
+        s->first[k] = at;
+        for (int t = 0; t < threads; t++) {
+            int64_t n = count[t * tiles + k];
+            count[t * tiles + k] = at;
+            at += n;
+        }
+    }
+    s->first[tiles] = at;
+}
+
+/* The tile of each item, and how many it has. Returns whether some are large. */
+static bool find_tiles(const struct pk *p, const struct sorted *s, int64_t n,
+                       const struct pk_item *it, int32_t *tile, int64_t *count)
+{
+    const struct pk_cells to = pk_cells_of(p);
+    int32_t c = s->count, most = c - 1, bits = s->bits;
+    const int4 last = {most, most, most, 0}, stride = {1, c, c * c, 0};
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        window4 x;
+        pk_cells(&to, &it[i], &x);
+        int4 at = __builtin_convertvector(x, int4) >> bits;
+        at = ((at & (at < last)) | (last & (at >= last))) * stride;
+        int32_t k = at[0] + at[1] + at[2] + it[i].mesh * c * c * c;
+        largest = largest > fabs(x[3]) ? largest : fabs(x[3]);
+        tile[i] = k;
+        count[k]++;
+    }
+    return largest >= 0x1p50;
+}
+
+static void choose_tiles(struct sorted *s, int cells, int64_t n)
+{
+    for (s->bits = TILE_BITS;; s->bits++) {
+        int64_t c = s->count = cells >> s->bits ? cells >> s->bits : 1;
+        if (c * c * c <= 64 || c * c * c * TILE_POINTS <= n) return;
+    }
+}
+
+static void sort(struct sorted *s, struct pk *p, int64_t n, const struct pk_item *it)
+{
+    choose_tiles(s, p->par.n, n);
+    int64_t tiles = (int64_t)s->count * s->count * s->count * p->nmesh;
+    int64_t *count = mem_zero(sizeof *count * (size_t)(tiles * omp_get_max_threads()), "pk");
+    bool large = false;
+    s->first = mem_new(sizeof *s->first * (size_t)(tiles + 1), "pk");
+    if (n > p->items) {
+        p->item = mem_grow(p->item, sizeof *p->item * (size_t)n, "pk batch");
+        p->tile = mem_grow(p->tile, sizeof *p->tile * (size_t)n, "pk batch");
+        p->items = n;
+    }
+    int32_t *tile = p->tile;
+    s->item = p->item;
+#pragma omp parallel reduction(|| : large)
+    {
+        int me = omp_get_thread_num(), threads = omp_get_num_threads();
+        int64_t first = n * me / threads, last = n * (me + 1) / threads, *next = count + me * tiles;
+        large = find_tiles(p, s, last - first, it + first, tile + first, next);
+#pragma omp barrier
+#pragma omp single
+        begin_tiles(s, threads, tiles, count);
+        for (int64_t i = first; i < last; i++) s->item[next[tile[i]]++] = (int32_t)i;
+    }
+    s->large = large;
+    FREE(count);
+}
+
+/* ---- adding ---- */
+
+/* row[i] += m[i] w[i], i < 4, rounded as llrint does: adding 1.5·2^52 rounds to the nearest
+ * integer, to even. |m| < 2^51. */
+static inline void add_four(char *row, window4 m, window4 w)
+{
+    const window4 shift = {0x1.8p52, 0x1.8p52, 0x1.8p52, 0x1.8p52};
+    *(long4 *)row += (long4)(m * w + shift) - (long4)shift;
+}
+
+#define LANE(v, i) __builtin_shufflevector(v, v, i, i, i, i)
+
+/* w[cell][dimension] → v[dimension][cell] */
+static inline __attribute__((always_inline)) void turn(const window4 w[WINDOW_REACH], window4 v[3])
+{
+    window4 a = __builtin_shufflevector(w[0], w[1], 0, 4, 2, 6),
+            b = __builtin_shufflevector(w[2], w[3], 0, 4, 2, 6),
+            c = __builtin_shufflevector(w[0], w[1], 1, 5, 3, 7),
+            d = __builtin_shufflevector(w[2], w[3], 1, 5, 3, 7);
+    v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    v[2] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+}
+
+/* Of a point: weights along each dimension, those of z times its mass; where its rows begin, in
+ * bytes. */
+struct spread {
+    window4 w[3];
+    int64_t y[WINDOW_REACH], z[WINDOW_REACH];
+};
+
+/* order is a constant where this is inlined. */
+static inline __attribute__((always_inline)) struct spread spread_of(const struct rows *r,
+                                                                     window4 point, const int order)
+{
+    struct spread s = {0};
+    window4 w[WINDOW_REACH], begin;
+    window_point(order, &point, w, &begin);
+    int4 first = __builtin_convertvector(begin, int4);
+    const int64_t *y = r->y + BEFORE + first[1], *z = r->z + BEFORE + first[2];
+    for (int i = 0; i < order; i++) s.y[i] = y[i], s.z[i] = z[i] + 8 * (int64_t)first[0];
+    turn(w, s.w);
+    s.w[2] = LANE(point, 3) * s.w[2];
+    return s;
+}
+
+static inline __attribute__((always_inline)) void add_plane(char *plane, const int64_t *row,
+                                                            window4 m, window4 x, const int order)
+{
+    add_four(plane + row[0], LANE(m, 0), x);
+    if (order > 1) add_four(plane + row[1], LANE(m, 1), x);
+    if (order > 2) add_four(plane + row[2], LANE(m, 2), x);
+    if (order > 3) add_four(plane + row[3], LANE(m, 3), x);
+}
+
+static inline __attribute__((always_inline)) void add_spread(const struct spread *s,
+                                                             const int order, char *mass)
+{
+    add_plane(mass + s->z[0], s->y, LANE(s->w[2], 0) * s->w[1], s->w[0], order);
+    if (order > 1) add_plane(mass + s->z[1], s->y, LANE(s->w[2], 1) * s->w[1], s->w[0], order);
+    if (order > 2) add_plane(mass + s->z[2], s->y, LANE(s->w[2], 2) * s->w[1], s->w[0], order);
+    if (order > 3) add_plane(mass + s->z[3], s->y, LANE(s->w[2], 3) * s->w[1], s->w[0], order);
+}
+
+/* The cells of a point, in a mesh that does not fit into the caches. */
+static inline __attribute__((always_inline)) void fetch_spread(const struct spread *s,
+                                                               const int order, const char *mass)
+{
+    const char *middle = mass + 8 * (order / 2);
+    for (int j = 0; j < order; j++)
+        for (int i = 0; i < order; i++) __builtin_prefetch(middle + s->z[j] + s->y[i], 1);
+}
+
+/* Weights of a point are computed before the one before is added, which then need not wait. far:
+ * its cells are fetched too. */
+static inline __attribute__((always_inline)) void add_points(const struct rows *r, int n,
+                                                             const window4 *point, window4 shift,
+                                                             bool far, const int order,
+                                                             int64_t *mass)
+{
+    struct spread s = spread_of(r, point[0] + shift, order);
+    for (int k = 1; k <= n; k++) {
+        struct spread next = spread_of(r, point[k < n ? k : 0] + shift, order);
+        if (far) fetch_spread(&next, order, (char *)mass);
+        add_spread(&s, order, (char *)mass);
+        s = next;
+    }
+}
+
+/* Points of a tile whose rows are all there. */
+typedef void points_adder(const struct rows *r, int n, const window4 *point, window4 shift,
+                          bool far, int64_t *mass);
+
+#define ADDER(name, order)                                                                         \
+    static void name(const struct rows *r, int n, const window4 *point, window4 shift, bool far,   \
+                     int64_t *mass)                                                                \
+    {                                                                                              \
+        add_points(r, n, point, shift, far, order, mass);                                          \
+    }
+ADDER(add_ngp, 1)
+ADDER(add_cic, 2)
+ADDER(add_tsc, 3)
+ADDER(add_pcs, 4)
+static points_adder *const adder[] = {
+    [PK_NGP] = add_ngp, [PK_CIC] = add_cic, [PK_TSC] = add_tsc, [PK_PCS] = add_pcs};
+
+/* A point of which some rows are of other ranks, or of a large part of all mass. */
+static void add_slowly(const struct rows *r, window4 point, int order, int64_t *mass)
+{
+    window4 w[WINDOW_REACH], first;
+    window_point(order, &point, w, &first);
+    const int64_t *y = r->y + BEFORE + (int)first[1], *z = r->z + BEFORE + (int)first[2];
+    for (int j = 0; j < order; j++)
+        for (int i = 0; i < order; i++) {
+            double m = point[3] * w[j][2] * w[i][1];
+            if (z[j] < 0 || y[i] < 0) continue;
+            int64_t *row = mass + (z[j] + y[i]) / 8;
+            for (int c = 0; c < order; c++)
+                row[pk_wrap((int)first[0] + c, r->n)] += llrint(m * w[c][0]);
+        }
+}
+
+static void add_tile(const struct pk *p, const struct rows *r, int64_t n, const struct pk_item *it,
+                     const int32_t *item, bool whole, bool far)
+{
+    const struct pk_cells to = pk_cells_of(p);
+    enum pk_window order = it->size == PK_SAMPLE ? PK_NGP : p->par.order;
+    for (int64_t i = 0; i < n; i += SOME) {
+        window4 point[SOME];
+        int some = n - i < SOME ? (int)(n - i) : SOME;
+        for (int k = 0; k < some; k++) {
+            __builtin_prefetch(&it[item[i + k + AHEAD < n ? i + k + AHEAD : 0]]);
+            pk_cells(&to, &it[item[i + k]], &point[k]);
+        }
+        for (int h = 0; h < 1 + (p->par.interlace && it->size != PK_SAMPLE); h++) {
+            const window4 shift = {0.5 * h, 0.5 * h, 0.5 * h, 0};
+            int64_t *mass = p->mass[it[item[i]].mesh][h];
+            if (whole) adder[order](r, some, point, shift, far, mass);
+            for (int k = 0; k < some && !whole; k++) add_slowly(r, point[k] + shift, order, mass);
+        }
+    }
+}
+
+/* The cells of a tile that will be added to soon. */
+static void fetch_tile(const struct rows *r, int bits, const int tile[3], const int64_t *mass)
+{
+    int edge = 1 << bits, x = tile[0] << bits, y = tile[1] << bits, z = tile[2] << bits;
+    for (int k = z - 1; k < z + edge + 2; k++)
+        for (int j = y - 1; j < y + edge + 2; j++) {
+            const char *row = (const char *)(mass + x) + r->y[j + BEFORE] + r->z[k + BEFORE];
+            for (int i = 0; i < edge; i += 8) __builtin_prefetch(row + 8 * i, 1, 2);
+        }
+}
+
+/* Whether the rows that points of a tile add to are all in this rank's block. */
+static bool is_there(const struct sorted *s, const struct rows *r, const int64_t *row, int tile)
+{
+    int first = tile << s->bits, last = tile == s->count - 1 ? r->n : (tile + 1) << s->bits;
+    for (int i = first - BEFORE; i < last + AFTER; i++)
+        if (row[i + BEFORE] < 0) return false;
+    return true;
+}
+
+/* Tiles that are two apart have no cell in common, and the box is periodic. */
+static int colour(int tile, int count)
+{
+    return count % 2 && tile == count - 1 ? 2 : tile % 2;
+}
+
+/* Tiles along x, of one mesh: first[x].. items of it. */
+static void add_column(const struct pk *p, const struct rows *r, const struct sorted *s,
+                       const struct pk_item *it, int column)
+{
+    int y = column % s->count, z = column / s->count % s->count;
+    const int64_t *first = s->first + (int64_t)column * s->count;
+    int64_t *const *mass = p->mass[column / s->count / s->count];
+    bool far = 8 * p->plane * (size_t)p->fft->count[2] > FAR;
+    bool whole = !s->large && is_there(s, r, r->y, y) && is_there(s, r, r->z, z);
+    for (int x = 0; x < s->count; x++) {
+        bool fetch = whole && x < s->count - 1 && first[x + 2] - first[x + 1] >= FETCH;
+        for (int h = 0; h < 2 && fetch; h++)
+            if (mass[h]) fetch_tile(r, s->bits, (int[3]){x + 1, y, z}, mass[h]);
+        add_tile(p, r, first[x + 1] - first[x], it, s->item + first[x], whole, far);
+    }
+}
+
+void pk_points(struct pk *p, int64_t n, const struct pk_item *it)
+{
+    struct rows r;
+    struct sorted s;
+    rows_init(&r, p);
+    sort(&s, p, n, it);
+    int columns = s.count * s.count, colours = s.count % 2 ? COLOURS : COLOURS - 1;
+#pragma omp parallel
+    for (int c = 0; c < colours * colours; c++) {
+#pragma omp for schedule(dynamic, 1)
+        for (int k = 0; k < columns * p->nmesh; k++)
+            if (colour(k % s.count, s.count) == c % colours &&
+                colour(k / s.count % s.count, s.count) == c / colours)
+                add_column(p, &r, &s, it, k);
+    }
+    FREE(s.first);
+    rows_fini(&r);
+}
