@@ -13,14 +13,10 @@
 
 #include "base/mem.h"
 #include "dom/adapt_dev.h"
+#include "dom/created.h"
 #include "dom/ghost.h"
 #include "oct/bits.h"
 #include "oct/fields.h"
-
-struct keyref {
-    okey key;
-    int64_t at;
-};
 
 static int keyref_order(const void *a, const void *b)
 {
@@ -285,11 +281,6 @@ void adapt_build(struct mesh *m, const struct comm *c, const struct domain *d)
 
 /* ---- refinement ---- */
 
-struct created_place {
-    lidx parent;
-    int cell, rank; /* owner of the new oct */
-};
-
 /* New octs, by key; those of other ranks are sent as records of a key and nfld*8 doubles. */
 struct created {
     const struct adapt_values *values;
@@ -301,31 +292,6 @@ struct created {
     struct comm_counts to;       /* records for each rank */
     char *data;
 };
-
-enum { PARALLEL_FROM = 4096 /* octs */ };
-
-/* Cells that are to be split, and are not. */
-static unsigned created_bits(const struct level *lv, lidx i)
-{
-    unsigned flags = bits_of_bytes(lv->flag[i]);
-    return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
-}
-
-static int64_t count_created(const struct level *lv)
-{
-    int64_t n = 0;
-#pragma omp parallel for schedule(static) reduction(+ : n) if (lv->nown >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->nown; i++) n += __builtin_popcount(created_bits(lv, i));
-    return n;
-}
-
-static int64_t count_removed(const struct level *lv, const struct level *up)
-{
-    int64_t n = 0;
-#pragma omp parallel for schedule(static) reduction(+ : n) if (lv->nown >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->nown; i++) n += !up->flag[lv->parent[i]][oct_slot(lv, i)];
-    return n;
-}
 
 static bool here(const struct created *b, int f)
 {
@@ -359,19 +325,13 @@ static okey created_key(const struct level *lv, const struct created_place *p)
     return lv->key[p->parent] << 3 | (okey)p->cell;
 }
 
-static void created_find(struct created *b, const struct level *lv, const struct comm *c,
-                         const struct domain *d)
+static void places_find(struct created *b, const struct level *lv, const struct comm *c,
+                        const struct domain *d)
 {
-    int64_t n = 0;
     b->place = mem_new(sizeof *b->place * (size_t)b->n + 1, "mesh created");
-    for (lidx i = 0; i < lv->nown; i++)
-        for (unsigned bits = created_bits(lv, i); bits; bits &= bits - 1) {
-            const int k = __builtin_ctz(bits);
-            BUG_ON(n == b->n); /* the flags are not those that were counted */
-            int r = c->size > 1 ? domain_rank(d, lv->level + 1, lv->key[i] << 3 | (okey)k) : 0;
-            b->place[n++] = (struct created_place){i, k, r};
-        }
-    BUG_ON(n != b->n);
+    created_find(lv, b->n, b->place);
+    for (int64_t j = 0; j < b->n && c->size > 1; j++)
+        b->place[j].rank = domain_rank(d, lv->level + 1, created_key(lv, &b->place[j]));
 }
 
 /* Values that a device has of n records, whose keys and other values are there. */
@@ -436,17 +396,9 @@ static struct keyref *created_sort(const struct created *b, const struct level *
 static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
                             int64_t total, const struct created *b, const struct keyref *ref)
 {
-    const int64_t nnew = b->nnew;
-    struct level *lv = &m->lev[l], *up = &m->lev[l - 1];
-    okey *own = mem_new(sizeof *own * (size_t)(lv->nown + nnew) + 1, "mesh scratch");
-    lidx n = 0;
-    int64_t j = 0;
-    for (lidx i = 0; i < lv->nown; i++) {
-        if (!up->flag[lv->parent[i]][oct_slot(lv, i)]) continue;
-        while (j < nnew && ref[j].key < lv->key[i]) own[n++] = ref[j++].key;
-        own[n++] = lv->key[i];
-    }
-    while (j < nnew) own[n++] = ref[j++].key;
+    const struct level *lv = &m->lev[l];
+    okey *own = mem_new(sizeof *own * (size_t)(lv->nown + b->nnew) + 1, "mesh scratch");
+    lidx n = created_merge(lv, lv - 1, b->nnew, ref, own);
     level_install(m, c, d, l, total, n, own, b);
     FREE(own);
 }
@@ -550,7 +502,7 @@ static void created_tell(const struct created *b, struct mesh *m, int l, int64_t
 struct adapt_changes adapt_count(const struct mesh *m, int l)
 {
     const struct level *lv = &m->lev[l];
-    return (struct adapt_changes){count_created(lv), count_removed(&m->lev[l + 1], lv)};
+    return (struct adapt_changes){created_count(lv), created_removed(lv + 1, lv)};
 }
 
 int64_t adapt_refine(struct mesh *m, const struct comm *c, const struct domain *d, int l,
@@ -576,7 +528,7 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
     b.nfld = field_list(m, b.fld);
     b.row = 64 + sizeof(double[8]) * (size_t)b.nfld;
     if (v->dev) adapt_dev_begin(v->dev, m, l + 1, c->size == 1);
-    created_find(&b, lv, c, d);
+    places_find(&b, lv, c, d);
     if (c->size > 1) {
         created_pack(&b, m, c, l);
         come = comm_exchange(c, b.data, &b.to, b.row, &ncome, NULL);

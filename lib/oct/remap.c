@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "oct/find_kern.h"
+#include "oct/pieces.h"
 #include "oct/remap_kernel.h"
 
 static enum err make(struct mirror *x, void *pointer, size_t bytes, const char *name)
@@ -110,16 +111,38 @@ enum err remap_begin(struct remap *r, struct mirror *x, const struct mesh *m, in
     return err;
 }
 
+/* Whether a run begins at oct i. */
+static bool run_begins(const lidx *source, lidx i)
+{
+    return i == 0 || (source[i] < 0) != (source[i - 1] < 0) ||
+           source[i] != source[i - 1] + (source[i] < 0 ? -1 : 1);
+}
+
+/* Those of a piece, into `run` if that is not NULL; their number. */
+static int64_t piece_runs(lidx noct, const lidx *source, lidx piece, struct remap_run *run)
+{
+    const lidx end = piece_end(noct, piece);
+    int64_t n = 0;
+    for (lidx i = piece * PIECE; i < end; i++) {
+        if (!run_begins(source, i)) continue;
+        if (run) run[n] = (struct remap_run){i, source[i]};
+        n++;
+    }
+    return n;
+}
+
 /* The runs of equal steps of source; their number in *n. */
 static struct remap_run *runs_of(lidx noct, const lidx *source, lidx *n)
 {
-    struct remap_run *run = mem_new(sizeof *run * (size_t)noct + 1, "mesh scratch");
-    *n = 0;
-    for (lidx i = 0; i < noct; i++) {
-        const lidx s = source[i], before = i > 0 ? source[i - 1] : 0;
-        bool on = i > 0 && (s < 0) == (before < 0) && s == before + (s < 0 ? -1 : 1);
-        if (!on) run[(*n)++] = (struct remap_run){i, s};
-    }
+    const lidx pieces = pieces_of(noct);
+    int64_t *first = mem_new(sizeof *first * (size_t)pieces + 1, "mesh scratch");
+#pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) first[p] = piece_runs(noct, source, p, NULL);
+    *n = (lidx)pieces_sum(pieces, first);
+    struct remap_run *run = mem_new(sizeof *run * (size_t)*n + 1, "mesh scratch");
+#pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) piece_runs(noct, source, p, run + first[p]);
+    mem_free(first);
     return run;
 }
 

@@ -1,39 +1,37 @@
 /* oct/replace: a level whose list of octs changes, on the host.
  *
- * Octs that stay keep their rows, fields and links; they move up and down the arrays in long runs.
- * The work is one pass over the level on all threads, in pieces of as many octs for any number of
- * threads. */
+ * Octs that stay keep their rows, fields and links. Each array is moved in one pass of all threads,
+ * in pieces of as many octs for any number of threads. */
+#include <omp.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "oct/find_kern.h"
 #include "oct/mesh.h"
+#include "oct/pieces.h"
 
-enum { PIECE = 1024, PARALLEL_FROM = 4096 /* octs */ };
-
-static lidx pieces_of(lidx n)
-{
-    return (n + PIECE - 1) / PIECE;
-}
-
-static lidx piece_end(lidx n, lidx piece)
-{
-    return (piece + 1) * PIECE < n ? (piece + 1) * PIECE : n;
-}
+enum { PARALLEL_FROM = PIECES_FROM * PIECE /* octs */ };
 
 /* ---- hash ---- */
 
-/* The place of a key depends on who is first; what a search finds does not. */
-static void hash_put(struct okhash *h, okey key, lidx i)
+/* Takes the slot, if it is free. */
+static inline bool slot_take(lidx *slot, lidx i, bool alone)
 {
     lidx free = -1;
+    if (!alone)
+        return __atomic_compare_exchange_n(slot, &free, i, false, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED);
+    if (*slot >= 0) return false;
+    *slot = i;
+    return true;
+}
+
+/* The place of a key depends on who is first; what a search finds does not. */
+static inline void hash_put(struct okhash *h, okey key, lidx i, bool alone)
+{
     uint64_t s = okhash_slot(h, key);
-    while (!__atomic_compare_exchange_n(&h->slot[s], &free, i, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-        s = (s + 1) & h->mask;
-        free = -1;
-    }
+    while (!slot_take(&h->slot[s], i, alone)) s = (s + 1) & h->mask;
 }
 
 static void hash_build(struct level *lv)
@@ -49,10 +47,11 @@ static void hash_build(struct level *lv)
     h->shift = 64 - bits;
 #pragma omp parallel if (lv->noct >= PARALLEL_FROM)
     {
+        const bool alone = omp_get_num_threads() == 1;
 #pragma omp for schedule(static)
         for (uint64_t s = 0; s < n; s++) h->slot[s] = -1;
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->noct; i++) hash_put(h, lv->key[i], i);
+        for (lidx i = 0; i < lv->noct; i++) hash_put(h, lv->key[i], i, alone);
     }
 }
 
@@ -85,25 +84,39 @@ static void join_piece(const struct level *old, lidx n, const okey *key, lidx *f
     }
 }
 
-static void join_lists(const struct level *old, lidx n, const okey *key, lidx *from)
+/* And a copy of the keys. */
+static void join_lists(const struct level *old, lidx n, const okey *key, okey *copy, lidx *from)
 {
 #pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
-    for (lidx p = 0; p < pieces_of(n); p++)
-        join_piece(old, piece_end(n, p) - p * PIECE, key + p * PIECE, from + p * PIECE);
+    for (lidx p = 0; p < pieces_of(n); p++) {
+        lidx begin = p * PIECE, count = piece_end(n, p) - begin;
+        memcpy(copy + begin, key + begin, sizeof *key * (size_t)count);
+        join_piece(old, count, key + begin, from + begin);
+    }
 }
 
-/* Octs begin..end-1, run by run. */
+static inline void rows_copy(char *to, const char *old, const size_t row, lidx begin, lidx end,
+                             const lidx *from, int fill)
+{
+    for (lidx i = begin; i < end; i++)
+        if (from[i] >= 0)
+            memcpy(to + row * (size_t)i, old + row * (size_t)from[i], row);
+        else
+            memset(to + row * (size_t)i, fill, row);
+}
+
+/* Octs begin..end-1, by loops that know the size of a row. */
 static void rows_move(char *to, const char *old, size_t row, lidx begin, lidx end, const lidx *from,
                       int fill)
 {
-    for (lidx i = begin, n; i < end; i += n) {
-        const bool kept = from[i] >= 0;
-        for (n = 1; i + n < end && from[i + n] == (kept ? from[i] + n : -1);) n++;
-        if (kept)
-            memcpy(to + row * (size_t)i, old + row * (size_t)from[i], row * (size_t)n);
-        else
-            memset(to + row * (size_t)i, fill, row * (size_t)n);
-    }
+    if (row == sizeof(double[8]))
+        rows_copy(to, old, sizeof(double[8]), begin, end, from, fill);
+    else if (row == sizeof(lidx[8]))
+        rows_copy(to, old, sizeof(lidx[8]), begin, end, from, fill);
+    else if (row == sizeof(char[8]))
+        rows_copy(to, old, sizeof(char[8]), begin, end, from, fill);
+    else
+        rows_copy(to, old, row, begin, end, from, fill);
 }
 
 static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill, const char *name)
@@ -144,11 +157,9 @@ void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost
     struct level *lv = &m->lev[l];
     lidx n = nown + nghost;
     okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh links");
-    if (nown) memcpy(key, own, sizeof *key * (size_t)nown);
-    if (nghost) memcpy(key + nown, ghost, sizeof *key * (size_t)nghost);
     lidx *from = mem_new(sizeof *from * (size_t)n + 1, "mesh scratch");
-    join_lists(lv, nown, key, from);
-    join_lists(lv, nghost, key + nown, from + nown);
+    join_lists(lv, nown, own, key, from);
+    join_lists(lv, nghost, ghost, key + nown, from + nown);
     if (moves) forget_children(lv, &m->lev[l - 1]);
 
     fields_move(m, lv, n, from, moves);

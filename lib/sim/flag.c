@@ -17,7 +17,7 @@
 struct sim_flags {
     struct sim *s;
     struct level *lv;
-    unsigned char *bits, *next; /* [noct] */
+    unsigned char *bits, *next; /* [noct], in words of eight */
     unsigned char *wanted;      /* [noct] by the criteria */
     unsigned char *steep;       /* [nown] by gradients, where a device has found them; or NULL */
     int valid;                  /* layers of cells of the ghosts whose bits are those of owners */
@@ -26,7 +26,31 @@ struct sim_flags {
     struct ghost_rows on_way;
 };
 
-enum { PARALLEL_FROM = 4096 /* octs */ };
+enum { PARALLEL_FROM = 4096 /* octs */, WORD = 8 /* octs whose bytes are read at once */ };
+
+static size_t words_bytes(lidx noct)
+{
+    return ((size_t)noct / WORD + 1) * WORD;
+}
+
+/* Most words are zero. */
+static inline bool any_of_word(const unsigned char *bytes, lidx first)
+{
+    uint64_t x;
+    memcpy(&x, bytes + first, sizeof x);
+    return x != 0;
+}
+
+static inline lidx word_end(lidx first, lidx n)
+{
+    return n - first > WORD ? first + WORD : n;
+}
+
+static void bits_or(lidx n, unsigned char *restrict to, const unsigned char *restrict from)
+{
+#pragma omp parallel for simd schedule(static) if (n >= PARALLEL_FROM)
+    for (lidx i = 0; i < n; i++) to[i] |= from[i];
+}
 
 static void flag_minimal(struct sim_flags *f, const struct level *fine);
 static void flag_dilate(struct sim_flags *f);
@@ -66,8 +90,8 @@ void sim_flag_begin(struct sim *s, int l)
     f->s = s;
     f->lv = lv;
     f->narr = 1;
-    f->bits = mem_new((size_t)lv->noct + 1, "flag scratch");
-    f->next = mem_new((size_t)lv->noct + 1, "flag scratch");
+    f->bits = mem_zero(words_bytes(lv->noct), "flag scratch");
+    f->next = mem_new(words_bytes(lv->noct), "flag scratch");
     f->wanted = mem_zero((size_t)lv->noct + 1, "flag scratch");
     f->halo = mesh_halo(lv->nown, lv->noct, (const lidx(*)[6])lv->nbr, &f->nhalo);
     flag_minimal(f, &m->lev[l + 1]);
@@ -83,7 +107,7 @@ void sim_flag_end(struct sim *s, int l, int icount)
     f->narr = 2;
     flag_dilate(f); /* with an exchange, since it is three passes */
     f->narr = 1;
-    for (lidx i = 0; i < f->lv->noct; i++) f->bits[i] |= f->wanted[i];
+    bits_or(f->lv->noct, f->bits, f->wanted);
     for (int i = 0; i < s->refine.nexpand[l]; i++) flag_dilate(f);
     if (l > s->mesh.levelmin && icount < s->time.nsubcycle[l - 1]) flag_hold_edge(f, l);
     share(f);
@@ -102,19 +126,20 @@ void sim_flag(struct sim *s, int l, int icount)
     sim_flag_end(s, l, icount);
 }
 
-/* A split cell whose child is split or flagged stays split. */
+/* A split cell whose child is split or flagged stays split. (Threads meet in parents.) */
 static void flag_minimal(struct sim_flags *f, const struct level *fine)
 {
-    const struct level *lv = f->lv;
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < lv->nown; i++) {
-        unsigned bits = 0;
-        for (unsigned split = ~bits_of_leaves(lv->child[i]) & 0xff; split; split &= split - 1) {
-            lidx c = lv->child[i][__builtin_ctz(split)];
-            if (bits_of_leaves(fine->child[c]) != 0xff || bits_of_bytes(fine->flag[c]))
-                bits |= split & -split;
-        }
-        f->bits[i] = (unsigned char)bits;
+    const lidx nown = f->lv->nown;
+    unsigned char *bits = f->bits;
+#pragma omp parallel for schedule(static) if (fine->noct >= PARALLEL_FROM)
+    for (lidx c = 0; c < fine->noct; c++) {
+        lidx p = fine->parent[c];
+        if (p >= nown ||
+            (bits_of_bytes(fine->flag[c]) == 0 && bits_of_leaves(fine->child[c]) == 0xff))
+            continue;
+        unsigned char bit = (unsigned char)(1u << oct_slot(fine, c));
+#pragma omp atomic
+        bits[p] |= bit;
     }
 }
 
@@ -145,23 +170,52 @@ static inline unsigned char dilated(const struct sim_flags *f, lidx i, bool firs
     return (unsigned char)(f->bits[i] | (first ? one : two));
 }
 
-/* Most octs have no flagged cell in or beside them. next[i] := whether oct i has. */
-static void mark_near(struct sim_flags *f)
+static inline void mark(unsigned char *to)
 {
-    lidx noct = f->lv->noct;
-    memset(f->next, 0, (size_t)noct);
-#pragma omp parallel for schedule(static)
-    for (lidx i = 0; i < noct; i++) {
+#pragma omp atomic write
+    *to = 1;
+}
+
+/* next := 1 for the octs of a word that have flagged cells, and those beside them. */
+static void mark_near(struct sim_flags *f, lidx word)
+{
+    const lidx end = word_end(word, f->lv->noct);
+    for (lidx i = word; i < end; i++) {
+        const lidx *nbr = f->lv->nbr[i];
         if (!f->bits[i]) continue;
-#pragma omp atomic write
-        f->next[i] = 1;
-        for (int k = 0; k < 6; k++) {
-            lidx j = f->lv->nbr[i][k];
-            if (j < 0) continue;
-#pragma omp atomic write
-            f->next[j] = 1;
-        }
+        mark(&f->next[i]);
+        for (int k = 0; k < 6; k++)
+            if (nbr[k] >= 0) mark(&f->next[nbr[k]]);
     }
+}
+
+/* One pass of flag_dilate over own octs and nhalo ghosts. Most octs have no flagged cell in or
+ * beside them. */
+static void flag_pass(struct sim_flags *f, bool first, lidx nhalo)
+{
+    const lidx noct = f->lv->noct, nown = f->lv->nown, *halo = f->halo;
+    unsigned char *bits = f->bits, *next = f->next;
+#pragma omp parallel if (noct >= PARALLEL_FROM)
+    {
+#pragma omp for schedule(static)
+        for (lidx w = 0; w < noct; w += WORD) memset(next + w, 0, WORD);
+#pragma omp for schedule(static)
+        for (lidx w = 0; w < noct; w += WORD)
+            if (any_of_word(bits, w)) mark_near(f, w);
+#pragma omp for schedule(static)
+        for (lidx w = 0; w < nown; w += WORD) {
+            if (!any_of_word(next, w)) continue;
+            for (lidx i = w; i < word_end(w, nown); i++)
+                if (next[i]) next[i] = dilated(f, i, first);
+        }
+#pragma omp for schedule(static)
+        for (lidx k = 0; k < nhalo; k++)
+            if (next[halo[k]]) next[halo[k]] = dilated(f, halo[k], first);
+#pragma omp for schedule(static)
+        for (lidx w = 0; w < nown; w += WORD)
+            if (any_of_word(next, w)) memcpy(bits + w, next + w, (size_t)(word_end(w, nown) - w));
+    }
+    for (lidx k = 0; k < nhalo; k++) bits[halo[k]] = next[halo[k]];
 }
 
 /* One cell-wide buffer: three passes over face neighbours, which flag cells with at least 1, 2, 2
@@ -170,15 +224,7 @@ static void flag_dilate(struct sim_flags *f)
 {
     for (int pass = 0; pass < 3; pass++) {
         if (f->valid == 0) share(f);
-        mark_near(f);
-        lidx nown = f->lv->nown, n = nown + (f->valid == 2 ? f->nhalo : 0);
-#pragma omp parallel for schedule(static)
-        for (lidx k = 0; k < n; k++) {
-            lidx i = k < nown ? k : f->halo[k - nown];
-            if (f->next[i]) f->next[i] = dilated(f, i, pass == 0);
-        }
-        memcpy(f->bits, f->next, (size_t)nown);
-        for (lidx k = nown; k < n; k++) f->bits[f->halo[k - nown]] = f->next[f->halo[k - nown]];
+        flag_pass(f, pass == 0, f->valid == 2 ? f->nhalo : 0);
         f->valid--;
     }
 }
@@ -350,7 +396,7 @@ static void flag_criteria(struct sim_flags *f, int l)
 {
     const struct sim *s = f->s;
     if (sim_held_back(s, l)) return;
-    for (lidx i = 0; f->steep && i < f->lv->nown; i++) f->wanted[i] |= f->steep[i];
+    if (f->steep) bits_or(f->lv->nown, f->wanted, f->steep);
     sim_criteria_mark(s, l, CRITERIA, sizeof CRITERIA / sizeof *CRITERIA, f->wanted);
     if (s->par->refine.r_refine[l - s->mesh.levelmin] > -1.0) keep_inside(s, l, f->wanted);
 }

@@ -1,0 +1,122 @@
+/* dom/created: see created.h. Two passes over the pieces of a level: one counts, one writes. */
+#include "dom/created.h"
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "oct/bits.h"
+#include "oct/pieces.h"
+
+/* Cells of oct i that are flagged and not split, a bit each; most octs have none. */
+static unsigned cells_created(const struct level *lv, lidx i)
+{
+    unsigned flags = bits_of_bytes(lv->flag[i]);
+    return flags ? flags & bits_of_leaves(lv->child[i]) : 0;
+}
+
+/* Those of a piece; place may be NULL. */
+static int64_t piece_created(const struct level *lv, lidx piece, struct created_place *place)
+{
+    const lidx end = piece_end(lv->nown, piece);
+    int64_t n = 0;
+    for (lidx i = piece * PIECE; i < end; i++) {
+        unsigned cells = cells_created(lv, i);
+        if (!place) n += __builtin_popcount(cells);
+        for (; place && cells; cells &= cells - 1)
+            place[n++] = (struct created_place){i, __builtin_ctz(cells), 0};
+    }
+    return n;
+}
+
+int64_t created_count(const struct level *lv)
+{
+    const lidx pieces = pieces_of(lv->nown);
+    int64_t n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : n) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) n += piece_created(lv, p, NULL);
+    return n;
+}
+
+void created_find(const struct level *lv, int64_t n, struct created_place *place)
+{
+    const lidx pieces = pieces_of(lv->nown);
+    if (n == 0) return;
+    int64_t *first = mem_new(sizeof *first * (size_t)pieces + 1, "mesh scratch");
+#pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) first[p] = piece_created(lv, p, NULL);
+    BUG_ON(pieces_sum(pieces, first) != n); /* the flags are not those that were counted */
+#pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) piece_created(lv, p, place + first[p]);
+    mem_free(first);
+}
+
+/* ---- octs that stay ---- */
+
+static bool stays(const struct level *lv, const struct level *up, lidx i)
+{
+    return up->flag[lv->parent[i]][oct_slot(lv, i)] != 0;
+}
+
+static int64_t piece_kept(const struct level *lv, const struct level *up, lidx piece)
+{
+    const lidx end = piece_end(lv->nown, piece);
+    int64_t n = 0;
+    for (lidx i = piece * PIECE; i < end; i++) n += stays(lv, up, i);
+    return n;
+}
+
+int64_t created_removed(const struct level *lv, const struct level *up)
+{
+    const lidx pieces = pieces_of(lv->nown);
+    int64_t n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : n) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) n += piece_kept(lv, up, p);
+    return lv->nown - n;
+}
+
+/* The first of the created octs beyond the pieces before this one. */
+static int64_t ref_from(const struct level *lv, lidx piece, int64_t n, const struct keyref *ref)
+{
+    int64_t begin = 0, end = n;
+    if (piece == 0) return 0;
+    if (piece == pieces_of(lv->nown)) return n;
+    while (begin < end) {
+        int64_t mid = (begin + end) / 2;
+        if (ref[mid].key < lv->key[piece * PIECE])
+            begin = mid + 1;
+        else
+            end = mid;
+    }
+    return begin;
+}
+
+/* Created octs from `ref` to `end` and the octs of a piece that stay. */
+static void piece_merge(const struct level *lv, const struct level *up, lidx piece,
+                        const struct keyref *ref, const struct keyref *end, okey *own)
+{
+    const lidx last = piece_end(lv->nown, piece);
+    for (lidx i = piece * PIECE; i < last; i++) {
+        if (!stays(lv, up, i)) continue;
+        while (ref < end && ref->key < lv->key[i]) *own++ = ref++->key;
+        *own++ = lv->key[i];
+    }
+    while (ref < end) *own++ = ref++->key;
+}
+
+lidx created_merge(const struct level *lv, const struct level *up, int64_t n,
+                   const struct keyref *ref, okey *own)
+{
+    const lidx pieces = pieces_of(lv->nown);
+    int64_t *first = mem_new(sizeof *first * (size_t)pieces + 1, "mesh scratch");
+#pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) first[p] = piece_kept(lv, up, p);
+    const int64_t kept = pieces_sum(pieces, first);
+    if (pieces == 0) /* all are created */
+        for (int64_t j = 0; j < n; j++) own[j] = ref[j].key;
+#pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) {
+        int64_t begin = ref_from(lv, p, n, ref), end = ref_from(lv, p + 1, n, ref);
+        piece_merge(lv, up, p, ref + begin, ref + end, own + first[p] + begin);
+    }
+    mem_free(first);
+    return (lidx)(kept + n);
+}
