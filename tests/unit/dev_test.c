@@ -314,7 +314,7 @@ static void test_pool(void)
         kept += small && room;
     }
     for (int i = 0; i < 1000; i++) {
-        size_t want = 1 + rng_word(&r) % POOL_MOST, bytes = p.bytes;
+        size_t want = 1 + (rng_word(&r) % POOL_MOST >> rng_word(&r) % 12), bytes = p.bytes;
         char *got = pool_take(&p, want);
         if (!got) continue;
         size_t is = pool_size(size[got - block]);
