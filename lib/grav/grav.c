@@ -24,19 +24,12 @@
 
 enum { MAX_CYCLES = GRAV_CYCLES };
 
-static bool has_boundaries(const struct mesh *m)
-{
-    bool any = false;
-    for (int f = 0; f < 6; f++) any |= m->bounded[f];
-    return any;
-}
-
 /* φ: 0 on the periodic base level, the monopole with boundaries, interpolated on finer levels. */
 static void guess_phi(struct mesh *m, int l, const struct interpol *edge)
 {
     struct level *lv = &m->lev[l];
     double(*phi)[8] = lv->fld[FLD_PHI];
-    if (l <= m->levelmin && !has_boundaries(m)) {
+    if (l <= m->levelmin && !mesh_has_boundaries(m)) {
         memset(phi, 0, sizeof phi[0] * (size_t)lv->noct);
         return;
     }
@@ -333,7 +326,7 @@ void grav_fini(struct grav_par *p)
 bool grav_by_fourier(const struct mesh *m, int l, const struct grav_par *p)
 {
     return l >= p->fft_levelmin && l < p->cg_levelmin && complete(l, m->lev[l].total) &&
-           !has_boundaries(m);
+           !mesh_has_boundaries(m);
 }
 
 void grav_say(int l, const struct grav_report *rep, const struct grav_par *p, bool cg)

@@ -232,9 +232,7 @@ static void build_subsets(struct mg *g, const struct mesh *m, const struct comm 
 
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8])
 {
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
-    int least = bounded && l >= 2 ? 2 : 1;
+    const int least = mg_least(m, l);
     g->top = l;
     level_lend(&g->lev[l], &m->lev[l]);
     g->lev[l].mask = mask;

@@ -55,6 +55,12 @@ struct mg {
     struct sum *norm;       /* to be added over the ranks by the next reduction; NULL: none */
 };
 
+/* The coarsest level that the hierarchy of level l may have. */
+static inline int mg_least(const struct mesh *m, int l)
+{
+    return l >= 2 && mesh_has_boundaries(m) ? 2 : 1;
+}
+
 /* Everything except u of the top level, which the caller lends. mask: of the top level's octs
  * (taken over), NULL: all cells are inside. (collective) */
 void mg_build(struct mg *g, const struct mesh *m, const struct comm *c, int l, double (*mask)[8]);

@@ -80,13 +80,6 @@ void grav_dev_free(struct grav_dev **g)
     FREE(*g);
 }
 
-static bool has_boundaries(const struct mesh *m)
-{
-    bool any = false;
-    for (int f = 0; f < 6; f++) any |= m->bounded[f];
-    return any;
-}
-
 const char *grav_dev_lacks(const struct mesh *m, int l, int ranks, const struct grav_par *p)
 {
     if (p->gravity_type > 0) return "gravity_type > 0";
@@ -145,7 +138,7 @@ static enum err faces_need(struct grav_dev *d, const struct mesh *m, int l)
     const struct level *lv = &m->lev[l];
     if (f->known && f->octs == lv->octs) return OK;
     faces_drop(d, f, true);
-    if (l > m->levelmin || has_boundaries(m))
+    if (l > m->levelmin || mesh_has_boundaries(m))
         TRY(faces_make(d, f, &d->mirror->image->lev[l], lv->nown));
     f->octs = lv->octs;
     f->known = true;
@@ -183,7 +176,7 @@ static void begin(struct grav_dev *d, const struct mesh *m, int l, double fourpi
     const struct mesh *there = d->mirror->there;
     const lidx n = m->lev[l].nown;
     bool far_only = l <= m->levelmin;
-    if (far_only && !has_boundaries(m))
+    if (far_only && !mesh_has_boundaries(m))
         dev_fill(d->stream, d->mirror->image->lev[l].fld[FLD_PHI], 0,
                  sizeof(double[8]) * (size_t)n);
     else

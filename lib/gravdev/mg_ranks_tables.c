@@ -386,8 +386,6 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
 {
     struct mg_dev *g = &d->mg[l];
     struct draft t = {.d = d, .g = g, .x = d->mirror, .m = m};
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= m->bounded[f];
     settle(&t);
     mg_dev_drop(d, g, false);
     g->top = g->bottom = l;
@@ -396,7 +394,7 @@ enum err mg_ranks_need(struct grav_dev *d, const struct mesh *m, int l, struct g
     g->host->top = l;
     g->host->most_shared = 2 * (int64_t)p->mg_shared_octs;
     g->host->try_shared = p->shared_level[l];
-    enum err err = build(&t, l, bounded && l >= 2 ? 2 : 1);
+    enum err err = build(&t, l, mg_least(m, l));
     p->shared_level[l] = g->host->try_shared;
     if (err != OK) {
         settle(&t); /* numbers may be on their way */

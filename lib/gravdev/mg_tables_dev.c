@@ -196,9 +196,7 @@ static enum err zeros(struct draft *t, void **to, lidx n)
 static enum err build(struct draft *t, int l)
 {
     struct mg_dev *g = t->g;
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= t->m->bounded[f];
-    int least = bounded && l >= 2 ? 2 : 1;
+    const int least = mg_least(t->m, l);
     g->top = l;
     g->bottom = least;
     for (int k = least; k <= l; k++) g->lev[k].n = g->lev[k].noct = t->m->lev[k].noct;

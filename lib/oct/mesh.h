@@ -94,6 +94,14 @@ struct mesh {
     struct level lev[LEVEL_MAX + 2]; /* [1..levelmax]; others empty */
 };
 
+/* Whether some face of the box is a boundary. */
+static inline bool mesh_has_boundaries(const struct mesh *m)
+{
+    bool any = false;
+    for (int f = 0; f < 6; f++) any |= m->bounded[f];
+    return any;
+}
+
 /* Cell size on level l in code units. */
 PTAH_HD_FN double mesh_dx(const struct mesh *m, int l)
 {

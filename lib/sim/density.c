@@ -27,9 +27,7 @@ double sim_fourpi(const struct sim *s)
 /* The centre of mass is asked for beyond boundaries alone: without them only the mass is summed. */
 static int moments_wanted(const struct sim *s)
 {
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
-    return bounded ? 4 : 1;
+    return mesh_has_boundaries(&s->mesh) ? 4 : 1;
 }
 
 /* Adds the leaf cells of level l: n sums of an oct, then exact ones. */

@@ -104,9 +104,7 @@ static enum err check_limits(const struct sim *s, const struct tally *t)
  * particle can. */
 static enum err report_lost(struct sim *s, int64_t lost)
 {
-    bool bounded = false;
-    for (int f = 0; f < 6; f++) bounded |= s->mesh.bounded[f];
-    if (lost > s->diag.lost && !bounded)
+    if (lost > s->diag.lost && !mesh_has_boundaries(&s->mesh))
         FAIL(ERR_LIMIT,
              "%ld particles moved further than the box is wide, or are no longer finite, at coarse "
              "step %d, t=%g: look at the initial state, or lower courant_factor",
