@@ -1,7 +1,6 @@
 /* hydro/gas_kernel: what reads or changes the gas cell by cell or oct by oct: kick, time step,
  * restriction, gradients, totals. (hydro_flag.c and hydro_interp.c do it on hosts.) */
 #include "dev/kernel.h"
-#include "dev/sums.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"
 #include "hydro/kernels.h"
@@ -172,18 +171,17 @@ KERNEL(gas_totals, struct gas_totals_args, struct totals_shared, DEV_THREADS)
             dev_sum_add(&s->sum[k], &s->part, s->term, GAS_TOTALS_OCTS, b);
         }
     }
-    PHASE (t, GAS_TOTALS * GAS_DIGITS) {
-        a->out[(int64_t)b->index * (GAS_TOTALS * GAS_DIGITS) + t] =
-            s->sum[t / GAS_DIGITS].digit[t % GAS_DIGITS];
+    PHASE (t, GAS_TOTALS * DEV_SUM) {
+        a->out[(int64_t)b->index * (GAS_TOTALS * DEV_SUM) + t] =
+            s->sum[t / DEV_SUM].digit[t % DEV_SUM];
     }
 }
 
 KERNEL(gas_totals_join, struct gas_totals_join_args, struct most_shared, DEV_THREADS)
 {
-    PHASE (t, GAS_TOTALS * GAS_DIGITS) {
+    PHASE (t, GAS_TOTALS * DEV_SUM) {
         int64_t sum = 0;
-        for (int32_t i = 0; i < a->n; i++)
-            sum += a->part[(int64_t)i * (GAS_TOTALS * GAS_DIGITS) + t];
+        for (int32_t i = 0; i < a->n; i++) sum += a->part[(int64_t)i * (GAS_TOTALS * DEV_SUM) + t];
         a->out[t] = sum;
     }
 }

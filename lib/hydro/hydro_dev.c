@@ -34,7 +34,7 @@ struct dev_courant {
 };
 struct dev_totals {
     struct dev_stream *s;
-    int64_t sums[GAS_TOTALS][GAS_DIGITS];
+    int64_t sums[GAS_TOTALS][DEV_SUM];
 };
 
 struct hydro_dev {
@@ -460,7 +460,7 @@ enum err hydro_dev_totals_begin(struct hydro_dev *h, struct mesh *m, int l,
     TRY(mirror_need(h->mirror, m, l, FLD_U, m->nvar, PLACE_DEVICE));
     mirror_send(h->mirror, m);
     TRY(scratch_need(h, &h->sums, sizeof t->sums * (BLOCKS + 1), "hydro totals"));
-    int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * GAS_DIGITS;
+    int64_t *part = h->sums.p, *all = part + BLOCKS * GAS_TOTALS * DEV_SUM;
     dev_follow(s, h->stream);
     dev_launch(s, &gas_totals, blocks,
                &(struct gas_totals_args){h->mirror->there, l, dx * dx * dx, p->smallr, part});

@@ -3,6 +3,7 @@
  * device's; so are those of the mesh. Private to hydro. */
 #pragma once
 #include "dev/kernel.h"
+#include "dev/sums.h"
 #include "hydro/hydro.h"
 #include "hydro/hydro_kern.h"
 
@@ -125,8 +126,8 @@ struct gas_steep_args {
 };
 
 /* Exact sums over leaves (base/sum.h): of the octs that a block meets, [block][GAS_TOTALS]
- * [GAS_DIGITS], then of all blocks. The last digit counts what is not finite. */
-enum { GAS_TOTALS = 6, GAS_DIGITS = SUM_DIGITS + 1, GAS_TOTALS_OCTS = DEV_THREADS };
+ * [DEV_SUM], then of all blocks. The last digit counts what is not finite. */
+enum { GAS_TOTALS = 6, GAS_TOTALS_OCTS = DEV_THREADS };
 
 struct gas_totals_args {
     const struct mesh *mesh;

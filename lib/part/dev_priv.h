@@ -14,7 +14,7 @@ struct part_fastest {
 };
 struct part_sums {
     struct dev_stream *s;
-    int64_t digit[4][PART_SUM];
+    int64_t digit[4][DEV_SUM];
 };
 
 struct part_dev {
@@ -30,7 +30,7 @@ struct part_dev {
     uint64_t *key, *tmp;
     int32_t *order;
     int32_t *count; /* [COUNT_SIZE] */
-    int64_t *digit; /* [4][PART_SUM] */
+    int64_t *digit; /* [4][DEV_SUM] */
     double *top;    /* [PART_SUMMERS] */
     struct part_fastest fastest;
     struct part_sums sums;

@@ -1,8 +1,8 @@
 /* part/kernels: arguments of the particles' kernels. Each is the struct of a kernel of the same
  * name in part_kernel.c. Pointers are the device's; so are those of the mesh. Private to part. */
 #pragma once
-#include "base/sum.h"
 #include "dev/kernel.h"
+#include "dev/sums.h"
 #include "part/column.h"
 #include "part/part_kern.h"
 
@@ -223,12 +223,11 @@ struct parts_fastest_args {
 };
 
 /* Digits of exact sums (base/sum.h): of kinetic energy; or of mass and first moments. */
-enum { PART_SUM = SUM_DIGITS + 1 }; /* the last: infinities and NaNs */
 struct parts_sums_args {
     struct part_view p;
     int64_t begin, end;
     int moments;
-    int64_t *digit; /* [1 or 4][PART_SUM] */
+    int64_t *digit; /* [1 or 4][DEV_SUM] */
 };
 
 #ifndef __CUDACC__

@@ -38,7 +38,7 @@ enum err part_dev_new(struct part_dev **x, struct mirror *mirror)
     y->place = PLACE_HOST;
     enum err err = part_dev_make(y, &y->count, sizeof *y->count * COUNT_SIZE, "particle counts");
     if (err == OK)
-        err = part_dev_make(y, &y->digit, sizeof *y->digit * 4 * PART_SUM, "particle sums");
+        err = part_dev_make(y, &y->digit, sizeof *y->digit * 4 * DEV_SUM, "particle sums");
     if (err == OK) err = part_dev_make(y, &y->top, sizeof *y->top * PART_SUMMERS, "particle sums");
     if (err != OK) part_dev_free(x);
     return err;

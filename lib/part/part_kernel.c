@@ -2,7 +2,6 @@
  * part_kern.h; what is found of the mesh by blocks of octs on the CPU (part_block.h) each thread
  * finds by its particle's host and the hash table of the level. */
 #include "dev/kernel.h"
-#include "dev/sums.h"
 #include "part/kernels.h"
 
 /* ---- hosts ---- */
@@ -465,5 +464,5 @@ KERNEL(parts_sums, struct parts_sums_args, struct sums_shared, DEV_THREADS)
         }
         for (int j = 0; j < sums; j++) dev_sum_add(&s->sum[j], &s->part, s->term[j], n, b);
     }
-    for (int j = 0; j < sums; j++) dev_sum_flush(a->digit + j * PART_SUM, &s->sum[j], b);
+    for (int j = 0; j < sums; j++) dev_sum_flush(a->digit + j * DEV_SUM, &s->sum[j], b);
 }

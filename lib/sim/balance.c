@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/timer.h"
 #include "dom/adapt.h"
+#include "oct/bits.h"
 #include "sim/sim.h"
 
 static const double MEMORY_OF_CLOCKS = 0.7; /* share of the past in the smoothed times of octs */
@@ -71,25 +72,6 @@ struct load {
     int32_t *parts[LEVEL_MAX + 2]; /* [noct] particles whose finest oct it is */
 };
 
-static bool is_split(const struct level *lv, lidx i)
-{
-    bool any = false;
-    for (int k = 0; k < 8; k++) any |= lv->child[i][k] >= 0;
-    return any;
-}
-
-/* From its oct on level l to the finest that particle i is in; the level of that. */
-static int finest_oct(const struct mesh *m, int l, const struct parts *p, int64_t i, lidx *h)
-{
-    for (;; l++) {
-        int slot = 0;
-        for (int a = 0; a < 3; a++) slot |= (int)((int64_t)part_cells(m, l, p->x[a][i]) & 1) << a;
-        lidx child = m->lev[l].child[*h][slot];
-        if (child < 0) return l;
-        *h = child;
-    }
-}
-
 /* All are hosted on levelmin now, most next to others of their oct. */
 static void count_parts_here(const struct sim *s, struct load *load)
 {
@@ -101,9 +83,11 @@ static void count_parts_here(const struct sim *s, struct load *load)
     for (int64_t i = 0; i < p->n; i++) {
         lidx h = p->host[i];
         if (h < 0 || h >= lv->nown) continue;
-        if (h != last) split = is_split(lv, h);
+        if (h != last) split = bits_of_leaves(lv->child[h]) != 0xff;
         last = h;
-        int l = split ? finest_oct(m, m->levelmin, p, i, &h) : m->levelmin;
+        int l = m->levelmin;
+        const double x[3] = {p->x[0][i], p->x[1][i], p->x[2][i]};
+        if (split) h = part_finest(m, &l, h, x);
         load->parts[l][h]++;
     }
 }
