@@ -45,7 +45,7 @@ void part_init(struct parts *p)
 void part_fini(struct parts *p)
 {
     for (int c = 0; c < COL_MOST; c++) FREE(p->col[c]);
-    for (int k = 0; k < 3; k++) FREE(p->scratch[k]);
+    part_scratch_free(p);
     FREE(p->host);
     memset(p, 0, sizeof *p);
 }
@@ -118,8 +118,7 @@ static void part_trim(struct parts *p)
 {
     if (p->cap - p->n > p->n / 16) part_resize(p, p->n + p->n / 32);
     if (p->scratch_cap <= p->n + p->n / 16) return;
-    for (int k = 0; k < 3; k++) FREE(p->scratch[k]);
-    p->scratch_cap = 0;
+    part_scratch_free(p);
     part_scratch_reserve(p, p->n); /* what all ranks hold */
 }
 

@@ -121,6 +121,7 @@ enum err part_dev_need(struct part_dev *x, struct parts *p, int place)
         dev_get(x->stream, p->host, x->host, sizeof *p->host * n);
     TRY(dev_wait(x->stream));
     x->place |= place;
+    if (place == PLACE_DEVICE) part_scratch_free(p); /* the device has its own */
     return OK;
 }
 

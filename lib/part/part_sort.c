@@ -40,6 +40,13 @@ void part_scratch_reserve(struct parts *p, int64_t n)
                                  "particle sort");
 }
 
+void part_scratch_free(struct parts *p)
+{
+    for (int k = 0; k < 3; k++) FREE(p->scratch[k]);
+    p->scratch_cap = 0;
+    part_forget(p, 0);
+}
+
 void part_forget(struct parts *p, int l)
 {
     for (int k = l; k < LEVEL_MAX + 3; k++) p->kept[k] = 0;

@@ -12,7 +12,7 @@ Catches: particles charged to no oct, or with a few bytes each; ranks left waiti
 """
 # test: clusters 5 2 tier=check timeout=300 ranks=2
 # test: clusters 7 2 4 8 12 tier=long timeout=7200 ranks=2
-# test: particles 4 tier=check timeout=120 ranks=2
+# test: particles 4 tier=check timeout=120 ranks=2 device=check
 # test: killed 3 tier=check timeout=120 ranks=3
 import os
 import random
