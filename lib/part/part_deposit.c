@@ -15,13 +15,13 @@
 #include "part/part_priv.h"
 
 enum {
-    LINES = BLOCK_EDGE + 1, /* before the first: lines that stay 0, as does the last of each row */
+    LINES = BLOCK_EDGE + 1, /* before the first: lines that stay 0, as does the last of each row and
+                             * one after all */
     PIECE = 4096            /* particles that are worth a thread */
 };
 
 typedef double real4 __attribute__((vector_size(32)));
 typedef int64_t long4 __attribute__((vector_size(32)));
-typedef int64_t long2 __attribute__((vector_size(16)));
 
 /* Where llrint(x), |x| < 2^51, is the difference of the bits of x + SHIFT and SHIFT. */
 static const double SHIFT = 0x1.8p52, SHIFT_MOST = 0x1p51;
@@ -35,11 +35,9 @@ struct deposit {
     int64_t (*mass)[8], (*number)[8];
 };
 
-/* A sum for an oct of another thread, to be added at the end. */
+/* A sum for a cell in an oct of another thread, to be added at the end. */
 struct spill {
-    lidx oct;
-    int cell;
-    int64_t mass, number;
+    int64_t *cell, sum;
 };
 
 /* One thread's state. It alone writes octs low..high-1 while all run. */
@@ -49,96 +47,93 @@ struct depositor {
     int64_t nspill, cap;
     struct spill *spill;
     struct block block, single; /* of the sums · of a particle that these do not serve */
-    long4 mass[LINES + BLOCK_CELLS], number[LINES + BLOCK_CELLS];
+    long4 mass[LINES + BLOCK_CELLS + 1], number[LINES + BLOCK_CELLS + 1];
 };
 
-static void spill_add(struct depositor *t, lidx oct, int cell, int64_t mass, int64_t number)
+static void spill_add(struct depositor *t, int64_t *cell, int64_t sum)
 {
-    if (mass == 0 && number == 0) return;
+    if (sum == 0) return;
     if (t->nspill == t->cap) {
         t->cap = 2 * t->cap + 1024;
         t->spill = mem_grow(t->spill, sizeof *t->spill * (size_t)t->cap, "particle deposit");
     }
-    t->spill[t->nspill++] = (struct spill){oct, cell, mass, number};
+    t->spill[t->nspill++] = (struct spill){cell, sum};
 }
 
-static inline void cell_add(struct depositor *t, lidx oct, int cell, int64_t mass, int64_t number)
+static inline bool oct_is_mine(const struct depositor *t, lidx oct)
 {
-    if (oct < t->low || oct >= t->high) {
-        spill_add(t, oct, cell, mass, number);
+    return oct >= t->low && oct < t->high;
+}
+
+static inline void cell_add(struct depositor *t, lidx oct, int64_t *cell, int64_t sum)
+{
+    if (oct_is_mine(t, oct))
+        *cell += sum;
+    else
+        spill_add(t, cell, sum);
+}
+
+/* Four cells of an oct that follow one another. */
+static inline void cells_add(struct depositor *t, lidx oct, int64_t *cells, long4 sum)
+{
+    if (oct_is_mine(t, oct)) {
+        long4 old;
+        memcpy(&old, cells, sizeof old);
+        sum += old;
+        memcpy(cells, &sum, sizeof sum);
         return;
     }
-    t->g->mass[oct][cell] += mass;
-    if (t->g->number) t->g->number[oct][cell] += number;
+    for (int k = 0; k < 4; k++) spill_add(t, cells + k, sum[k]);
 }
 
-/* Of cells 0 … n-1 of a row, from the lines that begin at the first. */
-static inline void row_sums(const long4 *line, int n, int64_t *sum)
+/* What a row of lines adds to 2² cells of which line[0] is that of the first: this line all of it,
+ * those before and after it in x a half. */
+static inline long4 row_part(const long4 *line)
 {
-    /* parts at (0,0) and (1,0) from a line, at (0,1) and (1,1) from the one before in y */
-#define PARTS(x)                                                                                   \
-    (__builtin_shufflevector(line[x], line[x], 0, 1) +                                             \
-     __builtin_shufflevector(line[(x)-BLOCK_EDGE], line[(x)-BLOCK_EDGE], 2, 3))
-    long2 before = PARTS(-1);
-    for (int x = 0; x < n; x += 2) {
-        long2 one = PARTS(x), two = PARTS(x + 1);
-        long2 both = __builtin_shufflevector(one, two, 0, 2) +
-                     __builtin_shufflevector(before, one, 1, 3);
-        memcpy(sum + x, &both, sizeof both);
-        before = two;
+    return line[0] + __builtin_shufflevector(line[-1], line[1], 1, 4, 3, 6);
+}
+
+/* The cells of a column of octs along y in one plane of the patch, four of each from place `cell`
+ * on. line: that of their first cell in x, in the first row; inside: which of the four are in the
+ * patch. */
+static void column_flush(struct depositor *t, int64_t (*all)[8], const lidx *oct, int cell,
+                         const long4 *line, long4 inside)
+{
+    int side = t->block.edge / 2 + 1;
+    long4 before = {0}, here = {0}, after;
+    for (int y = 0; y < side; y++, oct += side, line += 2 * BLOCK_EDGE) {
+        bool last = y + 1 == side;
+        after = last ? (long4){0} : row_part(line);
+        long4 sum = inside & (here + __builtin_shufflevector(before, after, 2, 3, 4, 5));
+        if (*oct >= 0) cells_add(t, *oct, all[*oct] + cell, sum);
+        before = after;
+        if (!last) here = row_part(line + BLOCK_EDGE);
     }
-#undef PARTS
 }
 
-/* Two cells of an oct that follow one another. */
-static inline void cells_add(struct depositor *t, lidx oct, int cell, const int64_t *mass,
-                             const int64_t *number)
+/* Adds the sums of a block to the mesh and clears them. The first and the last oct of a row have
+ * one cell in the patch. */
+static void lines_flush(struct depositor *t, long4 *line, int64_t (*all)[8])
 {
-    if (oct < t->low || oct >= t->high) {
-        spill_add(t, oct, cell, mass[0], number[0]);
-        spill_add(t, oct, cell + 1, mass[1], number[1]);
-        return;
+    static const long4 first = {0, -1, 0, -1}, both = {-1, -1, -1, -1};
+    int edge = t->block.edge, side = edge / 2 + 1;
+    for (int z = 0; z < edge; z++, line += BLOCK_EDGE * BLOCK_EDGE) {
+        const lidx *oct = t->block.oct + side * side * ((z + 1) / 2);
+        for (int x = 0; x < side; x++)
+            column_flush(t, all, oct + x, ((z + 1) & 1) << 2, line + 2 * x - 1,
+                         x == 0          ? first
+                         : x + 1 == side ? ~first
+                                         : both);
+        for (int y = 0; y + 1 < edge; y++) /* in the cache still */
+            memset(line + BLOCK_EDGE * y, 0, sizeof *line * (size_t)edge);
     }
-    for (int k = 0; k < 2; k++) t->g->mass[oct][cell + k] += mass[k];
-    for (int k = 0; k < 2 && t->g->number; k++) t->g->number[oct][cell + k] += number[k];
 }
 
-/* The row of cells along x at (y, z) of the patch. The first and the last oct have one cell there.
- */
-static void row_flush(struct depositor *t, int y, int z)
-{
-    const struct block *b = &t->block;
-    int edge = b->edge, side = edge / 2 + 1, c = ((y + 1) & 1) << 1 | ((z + 1) & 1) << 2,
-        at = LINES + BLOCK_EDGE * (y + BLOCK_EDGE * z);
-    const lidx *row = b->oct + side * ((y + 1) / 2 + side * ((z + 1) / 2));
-    int64_t mass[BLOCK_EDGE], number[BLOCK_EDGE] = {0};
-    row_sums(t->mass + at, edge, mass);
-    if (t->g->number) row_sums(t->number + at, edge, number);
-    if (row[0] >= 0) cell_add(t, row[0], c + 1, mass[0], number[0]);
-    for (int x = 1; x < side - 1; x++)
-        if (row[x] >= 0) cells_add(t, row[x], c, mass + 2 * x - 1, number + 2 * x - 1);
-    if (row[side - 1] >= 0) cell_add(t, row[side - 1], c, mass[edge - 1], number[edge - 1]);
-}
-
-static void row_clear(struct depositor *t, int y, int z)
-{
-    int at = LINES + BLOCK_EDGE * (y + BLOCK_EDGE * z), edge = t->block.edge;
-    memset(t->mass + at, 0, sizeof(long4) * (size_t)edge);
-    if (t->g->number) memset(t->number + at, 0, sizeof(long4) * (size_t)edge);
-}
-
-/* Adds the sums to the mesh and clears them. */
 static void block_flush(struct depositor *t)
 {
-    int edge = t->block.edge;
     if (t->block.level < 0) return;
-    for (int z = 0; z < edge; z++) {
-        row_flush(t, 0, z);
-        for (int y = 1; y < edge; y++) {
-            row_flush(t, y, z);
-            row_clear(t, y - 1, z); /* read for the last time, and in the cache */
-        }
-    }
+    lines_flush(t, t->mass + LINES, t->g->mass);
+    if (t->g->number) lines_flush(t, t->number + LINES, t->g->number);
 }
 
 /* A particle that is not among those of the block, left its host, or is very heavy. If it left by
@@ -164,7 +159,8 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
             slot |= (int)(x & 1) << d;
         }
         lidx o = in ? b->oct[oct] : NBR_NONE;
-        if (o >= 0) cell_add(t, o, slot, llrint(wm * vol[c]), llrint(wn * vol[c]));
+        if (o >= 0) cell_add(t, o, &g->mass[o][slot], llrint(wm * vol[c]));
+        if (o >= 0 && g->number) cell_add(t, o, &g->number[o][slot], llrint(wn * vol[c]));
     }
 }
 
@@ -230,12 +226,8 @@ static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left
 static void spills_add(struct depositor *t)
 {
     for (int64_t i = 0; i < t->nspill; i++) {
-        const struct spill *s = &t->spill[i];
 #pragma omp atomic
-        t->g->mass[s->oct][s->cell] += s->mass;
-        if (!t->g->number) continue;
-#pragma omp atomic
-        t->g->number[s->oct][s->cell] += s->number;
+        *t->spill[i].cell += t->spill[i].sum;
     }
     FREE(t->spill);
 }
