@@ -58,16 +58,27 @@ static double slice_add(struct sum *s, double top, int n, const double *x, doubl
     return left;
 }
 
+/* The largest |x|; NaN above all others, by the order of their bits. */
+static double largest(int n, const double *x)
+{
+    int64_t most = 0;
+    double top;
+#pragma omp simd reduction(max : most)
+    for (int k = 0; k < n; k++) {
+        int64_t bits;
+        memcpy(&bits, &x[k], sizeof bits);
+        bits &= INT64_MAX;
+        most = most > bits ? most : bits;
+    }
+    memcpy(&top, &most, sizeof top);
+    return top;
+}
+
 static void chunk_add(struct sum *s, int n, const double *x)
 {
-    double rest[CHUNK], top = 0;
-#pragma omp simd reduction(max : top)
-    for (int k = 0; k < n; k++) {
-        double size = fabs(x[k]);
-        top = top > size ? top : size;
-    }
+    double rest[CHUNK], top = largest(n, x);
     for (; top > 0x1p-900 && top < 0x1p900; x = rest) top = slice_add(s, top, n, x, rest);
-    if (top == 0 && x == rest) return;
+    if (top == 0) return;
     for (int k = 0; k < n; k++) sum_add(s, x[k]);
 }
 

@@ -47,9 +47,16 @@ struct hydro_par {
 /* The solver of this name (hydro_params/riemann), or RIEMANN_COUNT. */
 enum riemann hydro_riemann_named(const char *name);
 
+/* Where totals of the own leaf cells of a level are added: one value per oct, times cell volume.
+ * internal: NULL: not wanted. momentum: [3] */
+struct hydro_sums {
+    struct sum *mass, *energy, *internal, *momentum;
+};
+
 /* Largest allowed step of level l from the gas of this rank's own leaf cells (without the
- * boxlen/smallc bound; HUGE_VAL if none). */
-double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p);
+ * boxlen/smallc bound; HUGE_VAL if none). sums: NULL: none are wanted. */
+double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p,
+                     const struct hydro_sums *sums);
 
 /* Godunov step of own octs of level l over dt: U := U^{n+1} including the corrections that level
  * l+1 left (reflux), with gravity the term ½ dt f rho_old at constant internal energy, with
@@ -106,8 +113,3 @@ void hydro_prolong(const struct mesh *m, int l, lidx parent, int cell, double (*
 
 /* Gradient criteria (docs/method/step.md): ok[i][c] |= 1 for own octs of level l. */
 void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned char (*ok)[8]);
-
-/* Sums over own leaf cells of level l for the diagnostics, one value per oct added to exact sums:
- * mass, total energy, internal energy, momentum; all times cell volume. */
-void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass,
-                  struct sum *energy, struct sum *internal, struct sum momentum[3]);

@@ -1,88 +1,12 @@
-/* hydro/flag: functions that read the gas cell by cell without advancing it: time step, kick,
- * refinement criteria, totals. */
-#include <limits.h>
-#include <math.h>
+/* hydro/flag: the kick of the gas, and refinement by its gradients. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "hydro/cell_kern.h"
-#include "hydro/flux.h"
+#include "hydro/half.h"
 #include "hydro/hydro.h"
 #include "hydro/interp_kern.h"
 #include "hydro/steep_kern.h"
-
-/* Four cells, half an oct: more than the processor has, gcc 12 shuffles number by number. */
-typedef double half __attribute__((vector_size(32), may_alias));
-typedef long long half_mask __attribute__((vector_size(32)));
-
-static inline half half_of(const struct level *lv, int field, lidx i, int h)
-{
-    return *(const half *)(lv->fld[field][i] + 4 * h);
-}
-
-/* All bits set in the cells that are leaves. */
-static inline half_mask leaves_of(const struct level *lv, lidx i, int h)
-{
-    typedef lidx links
-        __attribute__((vector_size(4 * sizeof(lidx)), may_alias, aligned(sizeof(lidx))));
-    return __builtin_convertvector(*(const links *)(lv->child[i] + 4 * h), half_mask) < 0;
-}
-
-/* Shortest step of the leaves of own octs [begin, end); without gravity the speed of the fastest
- * decides. */
-static double courant_still(const struct level *lv, lidx nown, double dx, double courant,
-                            struct hydro_gas g)
-{
-    double fastest = 0.0;
-#pragma omp parallel for schedule(static) reduction(max : fastest)
-    for (lidx i = 0; i < nown; i++) {
-        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
-                     *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-                     *e = lv->fld[FLD_U + GAS_ENERGY][i];
-        const lidx *child = lv->child[i];
-        double most = 0.0;
-#pragma omp simd reduction(max : most)
-        for (int c = 0; c < 8; c++) {
-            double x = hydro_cell_speed(r[c], mx[c], my[c], mz[c], e[c], g);
-            most = hydro_max(child[c] < 0 ? x : 0.0, most);
-        }
-        fastest = hydro_max(most, fastest);
-    }
-    return fastest > 0.0 ? hydro_speed_dt(fastest, 0.0, dx, courant) : HUGE_VAL;
-}
-
-static double courant_pulled(const struct level *lv, lidx nown, double dx, double courant,
-                             struct hydro_gas g)
-{
-    double dt = HUGE_VAL;
-#pragma omp parallel for schedule(static) reduction(min : dt)
-    for (lidx i = 0; i < nown; i++) {
-        const double *r = lv->fld[FLD_U][i], *mx = lv->fld[FLD_U + 1][i],
-                     *my = lv->fld[FLD_U + 2][i], *mz = lv->fld[FLD_U + 3][i],
-                     *e = lv->fld[FLD_U + GAS_ENERGY][i];
-        const double *fx = lv->fld[FLD_FX][i], *fy = lv->fld[FLD_FY][i], *fz = lv->fld[FLD_FZ][i];
-        const lidx *child = lv->child[i];
-        double least = HUGE_VAL;
-#pragma omp simd reduction(min : least)
-        for (int c = 0; c < 8; c++) {
-            double speed = hydro_cell_speed(r[c], mx[c], my[c], mz[c], e[c], g);
-            double x = hydro_speed_dt(speed, fabs(fx[c]) + fabs(fy[c]) + fabs(fz[c]), dx, courant);
-            least = hydro_min(child[c] < 0 ? x : HUGE_VAL, least);
-        }
-        dt = hydro_min(least, dt);
-    }
-    return dt;
-}
-
-double hydro_courant(const struct mesh *m, int l, const struct hydro_par *p)
-{
-    const struct level *lv = &m->lev[l];
-    const double dx = mesh_dx(m, l), cap = p->courant_factor * dx / p->smallc;
-    double (*of)(const struct level *, lidx, double, double,
-                 struct hydro_gas) = m->gravity ? courant_pulled : courant_still;
-    double dt = of(lv, lv->nown, dx, p->courant_factor, hydro_gas_of(p));
-    return dt < HUGE_VAL ? hydro_min(dt, cap) : dt;
-}
 
 void hydro_kick(struct mesh *m, int l, bool ghosts, double dt, const struct hydro_par *p)
 {
@@ -188,11 +112,6 @@ static inline struct around around_of(const struct jump *q, lidx i)
     return (struct around){q->x[i], q->c ? q->c[i] : q->x[i]};
 }
 
-static inline half half_abs(half x)
-{
-    return (half)((half_mask)x & ((half_mask){0} + LLONG_MAX));
-}
-
 /* What the difference across an upper face is divided by. */
 static inline half jump_scale(const struct jump *q, half xl, half cl, half xu, half cu)
 {
@@ -273,58 +192,4 @@ void hydro_flag(const struct mesh *m, int l, const struct hydro_par *p, unsigned
         flag_slope(m, l, (struct jump){FLD_U + d, p->floor_u, p->err_grad_u, x, c}, p, ok);
     FREE(c);
     FREE(x);
-}
-
-/* ---- totals ---- */
-
-enum { TOTALS = 6 };
-
-/* Sum over the cells that are leaves, by halves. */
-static inline double sum_leaves(const half x[2], const half_mask leaf[2])
-{
-    half s = (half)((half_mask)x[0] & leaf[0]) + (half)((half_mask)x[1] & leaf[1]);
-    s += __builtin_shufflevector(s, s, 2, 3, 0, 1);
-    return s[0] + s[1];
-}
-
-/* As hydro_oct_totals, by vectors: the same operations. */
-static void oct_total(const struct level *lv, lidx i, double vol, double smallr, double x[TOTALS])
-{
-    half_mask leaf[2] = {leaves_of(lv, i, 0), leaves_of(lv, i, 1)};
-    half of[TOTALS][2];
-    for (int h = 0; h < 2; h++) {
-        half r = half_of(lv, FLD_U, i, h), e = half_of(lv, FLD_U + GAS_ENERGY, i, h), eint = e, d;
-        for (int c = 0; c < 4; c++) d[c] = hydro_max(r[c], smallr);
-        for (int k = 0; k < 3; k++) {
-            half mom = half_of(lv, FLD_U + GAS_MOMENTUM + k, i, h);
-            eint -= 0.5 * mom * mom / d;
-            of[3 + k][h] = mom * vol;
-        }
-        of[0][h] = r * vol;
-        of[1][h] = e * vol;
-        of[2][h] = eint * vol;
-    }
-    for (int k = 0; k < TOTALS; k++) x[k] = sum_leaves(of[k], leaf);
-}
-
-void hydro_totals(const struct mesh *m, int l, const struct hydro_par *p, struct sum *mass,
-                  struct sum *energy, struct sum *internal, struct sum momentum[3])
-{
-    const struct level *lv = &m->lev[l];
-    double dx = mesh_dx(m, l), vol = dx * dx * dx;
-    struct sum *all[TOTALS] = {mass, energy, internal, &momentum[0], &momentum[1], &momentum[2]};
-#pragma omp parallel
-    {
-        struct sum_batch part[TOTALS];
-        for (int k = 0; k < TOTALS; k++) sum_batch_begin(&part[k]);
-#pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->nown; i++) {
-            double x[TOTALS];
-            oct_total(lv, i, vol, p->smallr, x);
-            for (int k = 0; k < TOTALS; k++) sum_batch_add(&part[k], x[k]);
-        }
-        for (int k = 0; k < TOTALS; k++) sum_batch_end(&part[k]);
-#pragma omp critical(hydro_totals)
-        for (int k = 0; k < TOTALS; k++) sum_join(all[k], &part[k].sum);
-    }
 }

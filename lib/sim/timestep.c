@@ -5,22 +5,30 @@
 
 #include "sim/sim.h"
 
-/* This rank's sums of the conserved quantities of the level, once a coarse step (on the first way
- * down). */
-static void add_totals(struct sim *s, int l)
+/* The Courant step of the gas, and once a coarse step (on the first way down) this rank's sums of
+ * what it conserves. Internal energy is reported with pressure_fix only. */
+static double gas_timestep(struct sim *s, int l)
 {
     struct sum_totals *sum = &s->diag.sum;
     const struct sim_gas_numbers *gas = s->least.gas;
-    if (!s->diag.counting) return;
-    if (gas) {
+    const struct hydro_sums sums = {&sum->mass, &sum->ekin,
+                                    s->hydro.pressure_fix ? &sum->eint : NULL, sum->momentum};
+    if (!gas) return hydro_courant(&s->mesh, l, &s->hydro, s->diag.counting ? &sums : NULL);
+    if (s->diag.counting) {
         sum_join(&sum->mass, &gas->mass);
         sum_join(&sum->ekin, &gas->energy);
         sum_join(&sum->eint, &gas->internal);
         for (int d = 0; d < 3; d++) sum_join(&sum->momentum[d], &gas->momentum[d]);
-    } else if (s->mesh.hydro)
-        hydro_totals(&s->mesh, l, &s->hydro, &sum->mass, &sum->ekin, &sum->eint, sum->momentum);
-    if (s->par->run.pic) sim_parts_kinetic(s, l, &sum->ekin);
-    if (s->sinks && l == s->mesh.levelmin) sinks_kinetic(s->sinks, &sum->ekin);
+    }
+    return gas->dt;
+}
+
+/* The kinetic energy of all else. */
+static void add_kinetic(struct sim *s, int l)
+{
+    if (!s->diag.counting) return;
+    if (s->par->run.pic) sim_parts_kinetic(s, l, &s->diag.sum.ekin);
+    if (s->sinks && l == s->mesh.levelmin) sinks_kinetic(s->sinks, &s->diag.sum.ekin);
 }
 
 /* Of its conditions, that of free fall takes the highest density of this rank: the least of the
@@ -46,8 +54,7 @@ static double own_timestep(struct sim *s, int l)
         double v = sim_parts_vmax(s, l);
         if (v > 0) dt = fmin(dt, courant * dx / v);
     }
-    if (!m->hydro) return dt;
-    return fmin(dt, s->least.gas ? s->least.gas->dt : hydro_courant(m, l, &s->hydro));
+    return m->hydro ? fmin(dt, gas_timestep(s, l)) : dt;
 }
 
 /* With the time step go the extremes of the number of octs, for the report. */
@@ -62,7 +69,7 @@ void sim_timestep_begin(struct sim *s, int l)
     q->x[1] = nown;
     q->x[2] = -nown;
     q->minima = (struct comm_minima){3, q->x};
-    add_totals(s, l);
+    add_kinetic(s, l);
 }
 
 /* On the finest level the sums of the coarse step are complete: they go along. */

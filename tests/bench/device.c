@@ -180,7 +180,7 @@ static void gas(struct bench *x, int levelmin, int levelmax)
         fail_if(mirror_init(&x->mirror, x->dev, x->stream));
         fail_if(hydro_dev_new(&x->hydro, &x->mirror));
     }
-    double dt = 0.2 * hydro_courant(m, levelmax, &par);
+    double dt = 0.2 * hydro_courant(m, levelmax, &par, NULL);
     x->seconds = HUGE_VAL;
     for (int k = 0; k < REPEATS; k++) x->seconds = fmin(x->seconds, step(x, levelmin, dt));
     if (x->dev) fail_if(mirror_home(&x->mirror, m, true));

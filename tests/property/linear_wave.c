@@ -119,7 +119,7 @@ static double run(const struct comm *c, int l, enum wave wave, int slope_type)
     box_make(&b, c, l);
     wave_set(&b, wave);
     ghost_fill_hydro(c, &b.m, l);
-    double dt = hydro_courant(&b.m, l, &p), period = 1 / sqrt(3);
+    double dt = hydro_courant(&b.m, l, &p, NULL), period = 1 / sqrt(3);
     comm_min_f64(c, &dt, 1);
     int steps = (int)ceil(period / dt);
     for (int s = 0; s < steps; s++) {
