@@ -1,13 +1,17 @@
 /* comm/p2p: one message to each peer. Where only the senders know of a message, the receivers
  * find out by probing until a barrier that everyone enters when its own messages have arrived is
- * complete (NBX: Hoefler, Siebert & Lumsdaine 2010, figure 5). */
+ * complete (NBX: Hoefler, Siebert & Lumsdaine 2010, figure 5). A few ranks write to each other in
+ * any case, if only that there is nothing: that is done before NBX knows that it is over. */
 #include <sched.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "comm/transport.h"
 
-enum { TAG = 17 }; /* order of calls is order of messages between two ranks */
+enum {
+    TAG = 17, /* order of calls is order of messages between two ranks */
+    FEW = 4   /* ranks that write to each other in any case */
+};
 
 struct comm_round {
     int n;
@@ -65,7 +69,7 @@ void p2p_end(struct comm_swap *s)
 
 /* What a message begins with; it is sent in pieces. */
 struct letter {
-    uint64_t bytes; /* of the whole message */
+    uint64_t bytes; /* of the whole message; 0: there is nothing */
 };
 
 struct posting {
@@ -74,7 +78,8 @@ struct posting {
     char *block;
 };
 
-static struct posting post_letters(int64_t n, const struct parcel *out, int tag)
+/* told: the sends end when they are received. */
+static struct posting post_letters(int64_t n, const struct parcel *out, int tag, bool told)
 {
     struct posting p = {0};
     size_t total = 0, count = 0;
@@ -90,9 +95,9 @@ static struct posting post_letters(int64_t n, const struct parcel *out, int tag)
         struct letter head = {bytes};
         memcpy(at, &head, sizeof head);
         memcpy(at + sizeof head, out[i].data, out[i].bytes);
-        /* the first piece tells when it was received */
-        MPI_Issend(at, comm_piece(bytes), MPI_BYTE, out[i].rank, tag, MPI_COMM_WORLD,
-                   &p.req[p.n++]);
+        /* the first piece tells for all */
+        (told ? MPI_Issend : MPI_Isend)(at, comm_piece(bytes), MPI_BYTE, out[i].rank, tag,
+                                        MPI_COMM_WORLD, &p.req[p.n++]);
         for (size_t k = comm_piece_max; k < bytes; k += comm_piece_max)
             MPI_Isend(at + k, comm_piece(bytes - k), MPI_BYTE, out[i].rank, tag, MPI_COMM_WORLD,
                       &p.req[p.n++]);
@@ -101,23 +106,55 @@ static struct posting post_letters(int64_t n, const struct parcel *out, int tag)
     return p;
 }
 
-void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *out,
-                 struct parcels *in)
+static void take_letter(struct parcels *in, MPI_Message *message, const MPI_Status *status)
 {
-    struct posting p = post_letters(n, out, tag);
+    struct letter head;
+    char *letter = parcels_receive(in, message, status);
+    memcpy(&head, letter, sizeof head);
+    if (head.bytes)
+        parcels_add(in, status->MPI_SOURCE, head.bytes - sizeof head, letter + sizeof head);
+}
+
+static void deliver_among_few(const struct comm *c, int tag, int64_t n, const struct parcel *out,
+                              struct parcels *in)
+{
+    static const struct letter NOTHING = {0};
+    struct posting p = post_letters(n, out, tag, false);
+    MPI_Request nothing[FEW];
+    int count = 0;
+    for (int r = 0, k = 0; r < c->size; r++) {
+        if (k < n && out[k].rank == r)
+            k++;
+        else if (r != c->rank)
+            MPI_Isend(&NOTHING, sizeof NOTHING, MPI_BYTE, r, tag, MPI_COMM_WORLD,
+                      &nothing[count++]);
+    }
+    for (int r = 0; r < c->size; r++) {
+        MPI_Message message;
+        MPI_Status status;
+        if (r == c->rank) continue;
+        MPI_Mprobe(r, tag, MPI_COMM_WORLD, &message, &status);
+        take_letter(in, &message, &status);
+    }
+    MPI_Waitall(p.n, p.req, MPI_STATUSES_IGNORE);
+    MPI_Waitall(count, nothing, MPI_STATUSES_IGNORE);
+    mem_free(p.req);
+    mem_free(p.block);
+}
+
+static void deliver_nbx(const struct comm *c, int tag, int64_t n, const struct parcel *out,
+                        struct parcels *in)
+{
+    struct posting p = post_letters(n, out, tag, true);
     MPI_Request barrier = MPI_REQUEST_NULL;
     int entered = 0, done = 0;
-    comm_count_round();
     while (!done) {
         MPI_Message message;
         MPI_Status status;
         int found;
         MPI_Improbe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &found, &message, &status);
         if (found) {
-            struct letter head;
-            char *letter = parcels_receive(in, &message, &status);
-            memcpy(&head, letter, sizeof head);
-            parcels_add(in, status.MPI_SOURCE, head.bytes - sizeof head, letter + sizeof head);
+            take_letter(in, &message, &status);
             continue;
         }
         if (entered) {
@@ -131,4 +168,11 @@ void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *
     mem_free(p.req);
     mem_free(p.block);
     parcels_sort(in);
+}
+
+void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *out,
+                 struct parcels *in)
+{
+    comm_count_round();
+    (c->size <= FEW ? deliver_among_few : deliver_nbx)(c, tag, n, out, in);
 }
