@@ -78,7 +78,8 @@ static char *make_text(const struct manifest *m, size_t *n)
     return text;
 }
 
-enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir, int number)
+enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir, int number,
+                        struct later *later)
 {
     char path[PATH_MAX];
     size_t n;
@@ -87,7 +88,7 @@ enum err manifest_write(struct manifest *m, const struct comm *c, const char *di
     if (snprintf(path, sizeof path, "%s/checksums_%05d.txt", dir, number) >= (int)sizeof path)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
     char *text = make_text(m, &n);
-    enum err err = file_save(path, text, n);
+    enum err err = later_save(later, path, text, n);
     FREE(text);
     return err;
 }

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "comm/comm.h"
+#include "io/later.h"
 
 struct manifest_row {
     char name[48];
@@ -35,10 +36,10 @@ struct manifest {
 void manifest_add(struct manifest *m, const char *path, int64_t bytes, uint64_t sum);
 /* The same, in the form of a fort_told (io/fortran.h). */
 void manifest_told(void *m, const char *path, int64_t bytes, uint64_t sum);
-/* Writes dir/checksums_NNNNN.txt with the rows of all ranks, synced. Only rank 0's error is
- * returned: agree on it. (collective) */
+/* Writes dir/checksums_NNNNN.txt with the rows of all ranks, and hands it to `later`. Only rank 0's
+ * error is returned: agree on it. (collective) */
 MUST_USE enum err manifest_write(struct manifest *m, const struct comm *c, const char *dir,
-                                 int number);
+                                 int number, struct later *later);
 void manifest_fini(struct manifest *m);
 
 /* Reading: *m NULL if the checkpoint has no such file. Free with manifest_free. */

@@ -355,7 +355,7 @@ static void finish(struct hdf5_file *f)
                                sizeof *f->sum * (size_t)(f->nsum + f->nsmall), f->sum_at);
     }
     if (f->fd < 0 || f->err != OK) return;
-    f->err = file_close_synced(f->fd, f->path);
+    f->err = later_close(f->later, f->fd, f->path);
     f->fd = -1;
 }
 

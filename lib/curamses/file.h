@@ -16,6 +16,7 @@
 #include "base/checksum.h"
 #include "comm/comm.h"
 #include "curamses/driver.h"
+#include "io/later.h"
 
 struct hdf5_set {
     char path[64];
@@ -37,7 +38,8 @@ struct hdf5_file {
     int64_t id, driver;
     struct hdf5_sink sink;
     int fd;
-    char *packed; /* deflated chunks of this turn */
+    struct later *later; /* set after hdf5_init: who syncs and closes it; NULL: hdf5_close */
+    char *packed;        /* deflated chunks of this turn */
     int64_t npacked;
     enum err err; /* of this rank */
 };

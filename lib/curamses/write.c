@@ -20,11 +20,11 @@ enum {
     OCT_WINDOW = HDF5_OCT_WINDOW,
     PART_WINDOW = 4 * PARTS
 };
-static enum err write_snapshot(struct hdf5_out *w);
+static enum err write_snapshot(struct hdf5_out *w, struct out_pending *out);
 
 static enum err write_mesh(const char *dir, int number, const struct ckpt_head *h,
                            const struct mesh *m, const struct parts *p, const struct domain *d,
-                           const struct comm *c, char *path, size_t n)
+                           const struct comm *c, struct out_pending *out)
 {
     struct hdf5_out *w = mem_zero(sizeof *w, "checkpoint");
     struct manifest list = {.backup = h->backup};
@@ -33,9 +33,10 @@ static enum err write_mesh(const char *dir, int number, const struct ckpt_head *
                              .p = p,
                              .c = c,
                              .columns = h->particles ? &p->columns : NULL,
-                             .list = &list};
-    enum err err = out_name(&w->o, dir, number, path, n);
-    if (err == OK) err = write_snapshot(w);
+                             .list = &list,
+                             .later = &out->later};
+    enum err err = out_name(&w->o, dir, number);
+    if (err == OK) err = write_snapshot(w, out);
     manifest_fini(&list);
     FREE(w->scratch);
     FREE(w);
@@ -72,7 +73,7 @@ enum err hdf5_out_texts(const struct hdf5_out *w)
     return err;
 }
 
-static enum err write_snapshot(struct hdf5_out *w)
+static enum err write_snapshot(struct hdf5_out *w, struct out_pending *out)
 {
     struct ckpt_out *o = &w->o;
     bool root = o->c->rank == 0;
@@ -86,10 +87,7 @@ static enum err write_snapshot(struct hdf5_out *w)
     if (err == OK) err = err_agree(o->c, out_files(o));
     if (err == OK) err = err_agree(o->c, write_file(w));
     hdf5_fini(&w->f);
-    if (err == OK) err = err_agree(o->c, manifest_write(o->list, o->c, o->tmp, o->output));
-    if (err == OK) err = err_agree(o->c, root ? out_finish(o) : OK);
-    if (err != OK && root) out_drop(o, err);
-    return err;
+    return out_hand_over(o, out, err);
 }
 
 void hdf5_out_plan(struct hdf5_out *w)
@@ -98,6 +96,7 @@ void hdf5_out_plan(struct hdf5_out *w)
     char path[4096];
     snprintf(path, sizeof path, "%s/data_%05d.h5", o->tmp, o->output);
     hdf5_init(&w->f, o->c, path, o->h->deflate);
+    w->f.later = o->later;
     for (int l = 1; l <= o->nlevel; l++) w->octs += o->total[l];
     o->ngridmax = o->h->ngridmax > w->octs ? o->h->ngridmax : w->octs;
     w->scratch = mem_new((size_t)OCT_WINDOW * 64, "checkpoint");

@@ -26,6 +26,15 @@ static void start(struct aside *a)
     a->none = !a->there;
 }
 
+bool aside_is_done(struct aside *a)
+{
+    if (!a->there) return true;
+    pthread_mutex_lock(&a->lock);
+    bool done = !a->job;
+    pthread_mutex_unlock(&a->lock);
+    return done;
+}
+
 enum err aside_wait(struct aside *a)
 {
     if (a->there) {

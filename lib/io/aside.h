@@ -24,6 +24,8 @@ struct aside {
 /* Waits for the job before; after an error, which it returns, this one is not done. ctx is lent
  * until the job has ended. */
 MUST_USE enum err aside_begin(struct aside *a, aside_job *job, void *ctx);
+/* Has the job ended? Does not wait. */
+bool aside_is_done(struct aside *a);
 /* Waits for the job. The error of a job, with its sentence. */
 MUST_USE enum err aside_wait(struct aside *a);
 void aside_fini(struct aside *a); /* waits; as zeroed */

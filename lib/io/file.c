@@ -71,16 +71,6 @@ enum err file_close_synced(int fd, const char *path)
     return OK;
 }
 
-enum err file_save(const char *path, const void *p, size_t n)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
-    enum err err = file_write_at(fd, path, p, n, 0);
-    if (err == OK) return file_close_synced(fd, path);
-    close(fd);
-    return err;
-}
-
 enum err file_open(const char *path, int *fd, int64_t *size)
 {
     struct stat st;

@@ -17,8 +17,6 @@ MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int6
 /* Reserves disk space for bytes that will be written out of order: faster than allocating piece by
  * piece. */
 void file_reserve(int fd, int64_t at, int64_t n);
-/* A new file with these n bytes, synced. */
-MUST_USE enum err file_save(const char *path, const void *p, size_t n);
 /* Syncs and closes. The descriptor is closed in any case. */
 MUST_USE enum err file_close_synced(int fd, const char *path);
 /* Opens a regular file for reading; does not wait for anything else. fd -1 after errors. */

@@ -234,7 +234,7 @@ enum err fort_close(struct fort_out *f)
 {
     flush(f);
     if (f->fd >= 0 && f->err == OK)
-        f->err = file_close_synced(f->fd, f->path);
+        f->err = later_close(f->later, f->fd, f->path);
     else if (f->fd >= 0)
         close(f->fd);
     if (f->err == OK && f->told) f->told(f->told_ctx, f->path, f->sum.bytes, checksum_end(&f->sum));

@@ -17,6 +17,7 @@
 #include "base/checksum.h"
 #include "base/err.h"
 #include "io/aside.h"
+#include "io/later.h"
 
 enum { FORT_SUB = 2147483639 }; /* longest sub-record, bytes */
 
@@ -37,7 +38,8 @@ struct fort_out {
     struct checksum sum;
     bool beside; /* set after fort_create: tables are written while they are filled */
     struct aside aside;
-    fort_told *told; /* NULL: no sum is needed */
+    struct later *later; /* set after fort_create: who syncs and closes it; NULL: fort_close */
+    fort_told *told;     /* NULL: no sum is needed */
     void *told_ctx;
     bool first;
 };
@@ -57,7 +59,7 @@ void fort_r8(struct fort_out *f, double x);
 typedef void fort_fill(const void *ctx, int64_t first, int64_t n, char *rows, size_t stride);
 void fort_table(struct fort_out *f, int nrow, size_t elem, int64_t n, fort_fill *fill,
                 const void *ctx);
-/* flush, sync, close; the first error of all since create */
+/* flush, sync (or hand it to `later`), close; the first error of all since create */
 MUST_USE enum err fort_close(struct fort_out *f);
 
 struct fort_in {

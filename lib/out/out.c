@@ -62,36 +62,36 @@ enum err out_begin(struct ckpt_out *o)
     enum err err = dir_may_remove(o->final);
     if (!o->h->overwrite && file_exists(o->final))
         err = err_set(ERR_FILE, "%s: exists already; --force replaces it", o->final);
-    if (err != OK) out_drop(o, err);
+    if (err != OK) out_drop(o->tmp, &o->lock, err);
     return err;
 }
 
-static void let_go(struct ckpt_out *o)
+static void let_go(int *lock)
 {
-    if (o->lock >= 0) close(o->lock);
-    o->lock = -1;
+    if (*lock >= 0) close(*lock);
+    *lock = -1;
 }
 
 enum err out_finish(struct ckpt_out *o)
 {
     TRY(dir_sync(o->tmp));
     TRY(dir_replace(o->tmp, o->final));
-    let_go(o);
+    let_go(&o->lock);
     return OK;
 }
 
-void out_drop(struct ckpt_out *o, enum err why)
+void out_drop(const char *tmp, int *lock, enum err why)
 {
     char message[1024];
-    if (o->lock < 0) return; /* it was never ours */
+    if (*lock < 0) return; /* it was never ours */
     snprintf(message, sizeof message, "%s", err_message());
-    enum err left = dir_remove(o->tmp); /* what stays is removed by the next attempt */
+    enum err left = dir_remove(tmp); /* what stays is removed by the next attempt */
     (void)left;
-    let_go(o);
+    let_go(lock);
     err_set(why, "%s", message);
 }
 
-enum err out_name(struct ckpt_out *o, const char *dir, int number, char *path, size_t n)
+enum err out_name(struct ckpt_out *o, const char *dir, int number)
 {
     o->output = number;
     o->nlevel = o->h->levelmax;
@@ -100,7 +100,6 @@ enum err out_name(struct ckpt_out *o, const char *dir, int number, char *path, s
     if (snprintf(o->final, sizeof o->final, "%s/output_%05d", dir, number) + 24 >
         (int)sizeof o->final)
         FAIL(ERR_FILE, "%.80s…: path too long", dir);
-    snprintf(path, n, "%s", o->final);
     snprintf(o->tmp, sizeof o->tmp, "%.3970s.tmp", o->final);
     if (number < 0 || number > 99999)
         FAIL(ERR_LIMIT, "%s: output number %d has more than five digits", dir, number);

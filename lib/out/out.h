@@ -6,6 +6,7 @@
 #include "ckpt/batch.h"
 #include "ckpt/ckpt.h"
 #include "ckpt/manifest.h"
+#include "io/later.h"
 
 enum { CKPT_FAMILIES = 12 }; /* -5..5, undefined */
 
@@ -25,6 +26,7 @@ struct ckpt_out {
     char tmp[4000], final[4000];
     int lock;              /* on tmp, as long as it is this process's; else -1 */
     struct manifest *list; /* files written */
+    struct later *later;   /* who syncs and closes them; NULL: each is synced at once */
     int64_t ngridmax;      /* array size that the files claim, equal on all ranks */
     /* own octs over the ranks */
     int64_t total[LEVEL_MAX + 2], least[LEVEL_MAX + 2], most[LEVEL_MAX + 2];
@@ -34,15 +36,15 @@ struct ckpt_out {
     bool wide_ids;
 };
 
-/* Sets o->final to <dir>/output_NNNNN, from h and m; `path` (size n) receives it. */
-MUST_USE enum err out_name(struct ckpt_out *o, const char *dir, int number, char *path, size_t n);
+/* Sets o->final to <dir>/output_NNNNN, from h and m. */
+MUST_USE enum err out_name(struct ckpt_out *o, const char *dir, int number);
 /* Directory o->tmp, on rank 0; the same for all formats. */
 /* Creates it, empty and locked; what a killed run left is removed. An error if o->final may not be
  * replaced. */
 MUST_USE enum err out_begin(struct ckpt_out *o);
 MUST_USE enum err out_finish(struct ckpt_out *o); /* becomes o->final */
-/* Removes it, if begin had created it; keeps the message of the error. */
-void out_drop(struct ckpt_out *o, enum err why);
+/* Removes o->tmp, if begin had created it, lets go of o->lock; keeps the message of the error. */
+void out_drop(const char *tmp, int *lock, enum err why);
 /* total .. wide_ids, from mesh and particles (collective) */
 void out_count(struct ckpt_out *o);
 

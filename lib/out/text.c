@@ -56,7 +56,7 @@ static enum err save(const struct ckpt_out *o, const char *name, text_fn *make)
     if (f.fd < 0) FAIL(ERR_FILE, "%s: cannot create: %s", path, strerror(errno));
     enum err err = make_text(&f, o, make);
     if (err == OK)
-        err = file_close_synced(f.fd, path);
+        err = later_close(o->later, f.fd, path);
     else
         close(f.fd);
     if (err == OK) manifest_add(o->list, path, f.at, checksum_end(&f.sum));
@@ -282,17 +282,9 @@ static enum err save_bytes(const struct ckpt_out *o, const char *name, const cha
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", o->tmp, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    enum err err = fd < 0 ? err_set(ERR_FILE, "%s: cannot create: %s", path, strerror(errno)) : OK;
-    if (err == OK) {
-        err = file_write_at(fd, path, p, n, 0);
-        if (err == OK)
-            err = file_close_synced(fd, path);
-        else
-            close(fd);
-    }
-    if (err == OK) manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
-    return err;
+    TRY(later_save(o->later, path, p, n));
+    manifest_add(o->list, path, (int64_t)n, checksum_of(p, n));
+    return OK;
 }
 
 static enum err write_rest(const struct ckpt_out *o)

@@ -195,7 +195,7 @@ enum err exact_close(struct exact_out *w, enum err err)
     if (err == OK) err = late;
     aside_fini(&w->aside);
     if (w->fd >= 0 && err == OK)
-        err = file_close_synced(w->fd, w->path);
+        err = later_close(w->out->o.later, w->fd, w->path);
     else if (w->fd >= 0)
         close(w->fd);
     if (err == OK) manifest_add(w->out->o.list, w->path, w->at, checksum_end(&w->sum));

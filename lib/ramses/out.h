@@ -77,6 +77,7 @@ static inline void ramses_out_create(struct fort_out *f, const struct ramses_out
 {
     fort_create(f, path, manifest_told, w->o.list);
     f->beside = !w->values;
+    f->later = w->o.later;
 }
 void ramses_block_header(struct fort_out *f, int level, int32_t n); /* of hydro and grav files */
 

@@ -6,8 +6,8 @@
  * are written: no memory is needed except for the numbering (8 bytes per oct) and fixed buffers.
  * Octs beyond the boundary of the box are computed from those inside it (ramses/beyond.h).
  *
- * All files are written to output_NNNNN.tmp, each synced; when all ranks have agreed that they
- * succeeded, rank 0 renames the directory. */
+ * All files are written to output_NNNNN.tmp and synced beside the run (out/publish.h); when all
+ * ranks have agreed that they succeeded, rank 0 renames the directory. */
 #include "ramses/write.h"
 
 #include <stdio.h>
@@ -15,18 +15,16 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "io/dir.h"
-#include "io/file.h"
-#include "out/names.h"
+#include "out/publish.h"
 #include "ramses/exact.h"
 #include "ramses/out.h"
 #include "ramses/stored.h"
 
-static enum err write_snapshot(struct ramses_out *w);
+static enum err write_snapshot(struct ramses_out *w, struct out_pending *out);
 
 static enum err write_mesh(const char *dir, int number, const struct ckpt_head *h,
                            const struct mesh *m, const struct parts *p, const struct domain *d,
-                           const struct comm *c, char *path, size_t n)
+                           const struct comm *c, struct out_pending *out)
 {
     struct ramses_out *w = mem_zero(sizeof *w, "checkpoint");
     struct manifest list = {.backup = h->backup};
@@ -37,10 +35,11 @@ static enum err write_mesh(const char *dir, int number, const struct ckpt_head *
                              .c = c,
                              .npart = p ? p->n : 0,
                              .columns = h->particles ? &p->columns : NULL,
-                             .list = &list};
+                             .list = &list,
+                             .later = &out->later};
     BUG_ON(domain_nrank(d) != c->size);
-    enum err err = out_name(&w->o, dir, number, path, n);
-    if (err == OK) err = write_snapshot(w);
+    enum err err = out_name(&w->o, dir, number);
+    if (err == OK) err = write_snapshot(w, out);
     manifest_fini(&list);
     ramses_out_forget(w);
     FREE(w);
@@ -112,7 +111,7 @@ enum err ramses_write_files(const struct ramses_out *w, int threads)
     return err_kept(&trouble);
 }
 
-static enum err write_snapshot(struct ramses_out *w)
+static enum err write_snapshot(struct ramses_out *w, struct out_pending *out)
 {
     bool root = w->o.c->rank == 0;
     TRY(err_agree(w->o.c, ramses_out_number(w)));
@@ -121,10 +120,5 @@ static enum err write_snapshot(struct ramses_out *w)
     enum err err = root ? out_texts(&w->o) : OK;
     if (err == OK) err = out_files(&w->o);
     if (err == OK) err = ramses_write_files(w, 1);
-    err = err_agree(w->o.c, err);
-    if (err == OK)
-        err = err_agree(w->o.c, manifest_write(w->o.list, w->o.c, w->o.tmp, w->o.output));
-    if (err == OK) err = err_agree(w->o.c, root ? out_finish(&w->o) : OK);
-    if (err != OK && root) out_drop(&w->o, err);
-    return err;
+    return out_hand_over(&w->o, out, err_agree(w->o.c, err));
 }

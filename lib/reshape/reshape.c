@@ -53,9 +53,9 @@ enum err reshape_write(const struct reshape *opt, struct source *s, const struct
     if (err == OK) err = share(w);
     if (err == OK) err = opt->writer->rewrite(&w->r);
     spill_end(&w->r.spill);
-    if (err == OK) err = err_agree(c, manifest_write(&w->list, c, w->r.o.tmp, w->r.o.output));
+    if (err == OK) err = err_agree(c, manifest_write(&w->list, c, w->r.o.tmp, w->r.o.output, NULL));
     if (err == OK) err = err_agree(c, root ? out_finish(&w->r.o) : OK);
-    if (err != OK && root) out_drop(&w->r.o, err);
+    if (err != OK && root) out_drop(w->r.o.tmp, &w->r.o.lock, err);
     rest_free(&w->rest);
     FREE(w->r.own);
     FREE(w->near);

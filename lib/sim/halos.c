@@ -49,9 +49,9 @@ enum err sim_halos(struct sim *s)
     par.centre = s->par->run.halo_bound ? HALO_BOUND : HALO_DENSEST;
     struct halo_bodies bodies = halo_state(&s->mesh, &s->parts, box.periodic);
     TRY(halo_find(&s->comm, &par, &bodies, &list));
-    snprintf(from, sizeof from, "output_%05d", s->out.ifout);
+    snprintf(from, sizeof from, "output_%05d", s->late.number);
     struct halo_table t = {&box, &list, from, par.part, par.least};
-    enum err err = s->comm.rank == 0 ? write_halos(&t, s->out.dir, s->out.ifout) : OK;
+    enum err err = s->comm.rank == 0 ? write_halos(&t, s->out.dir, s->late.number) : OK;
     halo_list_free(&list);
     return err_agree(&s->comm, err);
 }

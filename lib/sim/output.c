@@ -4,7 +4,12 @@
  *
  * Checkpoints are written at the start of a coarse step. A RAMSES-binary checkpoint is laid out by
  * Hilbert domains, one per rank, whatever decomposition the run uses: octs travel to Hilbert
- * domains before writing and back afterwards, which changes no result. HDF5 needs no domains. */
+ * domains before writing and back afterwards, which changes no result. HDF5 needs no domains.
+ *
+ * A run does not wait for the disk: files are synced on a thread beside it (out/publish.h). Ranks
+ * tell one another with the time step of each level whether theirs are done, and publish when all
+ * are; at the latest when the coarse step ends. So at most one checkpoint is on its way, and none
+ * when the run ends, whyever it ends. */
 #include <dirent.h>
 #include <errno.h>
 #include <float.h>
@@ -154,19 +159,24 @@ static void head_fill(const struct sim *s, struct ckpt_head *h)
     memcpy(h->dtnew, s->time.dtnew, sizeof h->dtnew);
 }
 
+/* The run ends with it. */
+static bool is_last(const struct sim *s)
+{
+    return sim_at_end(s) || s->out.asked < 0;
+}
+
 /* In Hilbert domains, where the writer needs them. A run that ends stays in them. */
 static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
-                                 const struct ckpt_head *h, char *path, size_t n)
+                                 const struct ckpt_head *h)
 {
-    bool travel = domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank,
-         ends = sim_at_end(s) || s->out.asked < 0;
+    bool travel = domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank, ends = is_last(s);
     struct domain *home = NULL, *whole = NULL;
     timer_start("io");
     if (travel && s->comm.size > 1) home = sim_domains_leave(s, DOMAIN_HILBERT);
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
     enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,
-                          &s->comm, path, n);
+                          &s->comm, &s->late.out);
     if (whole) domain_free(whole);
     if (home && ends)
         domain_free(home);
@@ -197,7 +207,7 @@ static struct due why_due(const struct sim *s)
     d.time = is_listed(s) || s->time.t >= s->out.tout_next || s->time.aexp >= s->out.aout_next;
     d.steps = every(s->time.nstep_coarse, o->foutput);
     d.backup = every(s->time.nstep_coarse, o->fbackup) || s->out.backup;
-    d.time |= d.asked > 0 ||
+    d.time |= d.asked > 0 || s->out.again ||
               ((d.steps || d.backup) && (s->time.nstep_coarse == 0 || sim_at_end(s)));
     return d;
 }
@@ -236,32 +246,25 @@ static enum err renew_home(struct sim *s, bool *renewed)
     return err_agree(&s->comm, e);
 }
 
-static enum err write_once(struct sim *s, const struct ckpt_head *h, char *path, size_t n)
+/* A run that ends need not continue while the disk works. */
+static enum err write_once(struct sim *s, const struct ckpt_head *h)
 {
     const struct format *f = format_named(s->par->output.outformat);
-    return write_in_domains(s, f->writer, h, path, n);
+    TRY(write_in_domains(s, f->writer, h));
+    return is_last(s) ? out_publish(&s->late.out, &s->comm) : OK;
 }
 
 /* Again if the directory of outputs was removed meanwhile. */
 static enum err write_twice(struct sim *s, const struct ckpt_head *h)
 {
-    char path[4096], why[800];
+    char why[800];
     bool again;
     TRY(renew_home(s, &again));
-    enum err e = write_once(s, h, path, sizeof path);
-    if (e != OK) {
-        snprintf(why, sizeof why, "%s", err_message());
-        TRY(renew_home(s, &again));
-        e = again ? write_once(s, h, path, sizeof path) : err_set(e, "%s", why);
-    }
-    if (e == OK) {
-        snprintf(s->out.last_good, sizeof s->out.last_good, "%s", path);
-        return OK;
-    }
+    enum err e = write_once(s, h);
+    if (e == OK) return OK;
     snprintf(why, sizeof why, "%s", err_message());
-    FAIL(e, "%s; %s%s", why,
-         *s->out.last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
-         s->out.last_good);
+    TRY(renew_home(s, &again));
+    return again ? write_once(s, h) : err_set(e, "%s", why);
 }
 
 static enum err write_checkpoint(struct sim *s, bool backup)
@@ -281,32 +284,78 @@ static enum err write_checkpoint(struct sim *s, bool backup)
     restrict_coarse(s);
     if (e == OK) e = write_twice(s, &h);
     for (int i = 0; i < h.nfile; i++) FREE(file[i].text);
-    sim_stop_wrote(s, timer_wall() - begin);
+    s->late.handed = timer_wall() - begin;
+    sim_stop_wrote(s, s->late.handed);
     mem_free(history);
     return e;
 }
 
-/* Prints the path to standard output. */
-static enum err tell(struct sim *s)
+/* What is written beside an output, of the same state. */
+static enum err measure(struct sim *s)
 {
-    if (s->comm.rank == 0) s->out.announce(s->out.last_good);
-    log_info(" Wrote %s", s->out.last_good);
     if (s->par->run.dump_pk) TRY(sim_spectrum(s));
     return s->par->run.dump_halos ? sim_halos(s) : OK;
 }
+
+/* ---- when it is on disk ---- */
 
 /* Old backups are removed after the new checkpoint has been read back. A failure here does not end
  * the run. */
 static void remove_old(struct sim *s)
 {
-    int keep = s->par->output.keep_last;
+    int keep = s->par->output.keep_last, number = s->late.number;
     if (keep == 0) return;
-    enum err e = ckpt_verify(s->out.last_good, s->out.ifout, &s->comm);
-    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->out.dir, s->out.ifout, keep);
+    enum err e = ckpt_verify(s->out.last_good, number, &s->comm);
+    if (e == OK && s->comm.rank == 0) e = ckpt_keep_last(s->out.dir, number, keep);
     if (e != OK)
         log_line(-1, " The new checkpoint could not be verified, so that older ones are kept: %s",
                  err_message());
 }
+
+/* A failed backup does not end the run: the next one is due soon. Nor does one that was lost with
+ * the directory of outputs on its way to the disk: the next coarse step writes another. */
+static enum err failed(struct sim *s, enum err e, bool on_its_way)
+{
+    char why[800];
+    snprintf(why, sizeof why, "%s", err_message());
+    if (!s->late.vital) {
+        log_line(-1, " The backup at coarse step %d failed, the run continues: %s", s->late.step,
+                 why);
+        return OK;
+    }
+    if (on_its_way) TRY(renew_home(s, &s->out.again));
+    if (s->out.again) return OK;
+    FAIL(e, "%s; %s%s", why,
+         *s->out.last_good ? "the last good checkpoint is " : "there is no earlier checkpoint",
+         s->out.last_good);
+}
+
+enum err sim_publish(struct sim *s)
+{
+    struct sim_late *p = &s->late;
+    if (!p->there) return OK;
+    p->there = p->done = false;
+    timer_start("io");
+    enum err e = out_publish(&p->out, &s->comm);
+    if (e != OK) return failed(s, e, true);
+    snprintf(s->out.last_good, sizeof s->out.last_good, "%s", p->out.final);
+    sim_stop_wrote(s, p->handed + p->out.seconds);
+    if (s->comm.rank == 0) s->out.announce(s->out.last_good); /* to standard output */
+    log_info(" Wrote %s", s->out.last_good);
+    remove_old(s);
+    return OK;
+}
+
+enum err sim_publish_last(struct sim *s, enum err why)
+{
+    char message[1024];
+    if (why == OK) return sim_publish(s);
+    snprintf(message, sizeof message, "%s", err_message());
+    if (sim_publish(s) != OK) log_line(-1, " %s", err_message());
+    return err_set(why, "%s", message);
+}
+
+/* ---- writing when it is due ---- */
 
 /* Is the state worth a restart? */
 static bool state_is_finite(const struct sim *s)
@@ -327,7 +376,6 @@ static bool state_is_finite(const struct sim *s)
     return !bad;
 }
 
-/* A failed backup does not end the run either: the next one is due soon. */
 enum err sim_output(struct sim *s)
 {
     const struct param_output *o = &s->par->output;
@@ -343,20 +391,17 @@ enum err sim_output(struct sim *s)
         s->end.broken = s->end.done = true;
         return OK;
     }
-    bool removable = o->keep_last > 0 && !d.time,
-         vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
+    TRY(sim_publish(s)); /* the one before */
+    s->late.vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
+    s->late.step = s->time.nstep_coarse;
+    s->out.again = false;
     if (is_listed(s)) s->out.iout++;
-    enum err e = write_checkpoint(s, removable);
-    if (e != OK && vital) return e;
-    if (e != OK) {
-        log_line(-1, " The backup at coarse step %d failed, the run continues: %s",
-                 s->time.nstep_coarse, err_message());
-        s->out.ifout++; /* its name may be taken, if only the last sync failed */
-        return OK;
-    }
-    TRY(tell(s));
-    remove_old(s);
-    s->out.ifout++;
+    enum err e = write_checkpoint(s, o->keep_last > 0 && !d.time);
+    s->late.number = s->out.ifout++; /* its name may be taken, if only the last sync failed */
+    if (e != OK) return failed(s, e, false);
+    s->late.there = true;
+    if (is_last(s)) TRY(sim_publish(s));
+    TRY(measure(s));
     if (s->time.t >= s->out.tout_next) s->out.tout_next += o->delta_tout;
     if (s->time.aexp >= s->out.aout_next) s->out.aout_next += o->delta_aout;
     if (d.asked < 0) {

@@ -32,6 +32,7 @@ static bool holds(struct sim *s, unsigned when, int l, int icount)
     is |= finer ? IF_FINER : 0;
     is |= !base && icount == s->time.nsubcycle[l - 1] ? IF_LAST : 0;
     is |= s->time.nstep == 0 ? IF_FIRST : 0;
+    is |= s->late.done ? IF_ON_DISK : 0;
     is |= (when & IF_TERMS) && terms_wanted(s->par, TERM_LEVEL) ? IF_TERMS : 0;
     is |= (when & IF_COARSE_TERMS) && terms_wanted(s->par, TERM_COARSE) ? IF_COARSE_TERMS : 0;
     is |= s->cooling ? IF_COOLING : 0;

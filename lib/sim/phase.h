@@ -37,6 +37,7 @@ enum {
     IF_SINKS = 1 << 16,   /* there are sinks */
     IF_HOLES = 1 << 17,   /* sinks are the black holes of Horizon-AGN */
     IF_CREATES = 1 << 18, /* sinks form out of clumps */
+    IF_ON_DISK = 1 << 26, /* a checkpoint that has no name yet is on the disk */
     /* no condition: if the ghosts of all that it reads are valid, it works on ghosts as on own octs
      * (sim.on_ghosts), and those of what it writes stay valid without an exchange */
     ON_GHOSTS = 1 << 14,

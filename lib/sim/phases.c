@@ -176,6 +176,11 @@ static enum err advance_time(struct sim *s, int l)
     return sinks_any(s->sinks) ? sinks_move(&sinks, l) : OK;
 }
 
+enum err step_publish(struct sim *s, int l, int icount)
+{
+    return sim_publish(s);
+}
+
 enum err step_finer(struct sim *s, int l, int icount)
 {
     struct mesh *m = &s->mesh;

@@ -116,6 +116,8 @@ static enum err report_lost(struct sim *s, int64_t lost)
     return OK;
 }
 
+static enum err advance(struct sim *s);
+
 enum err sim_run(struct sim *s)
 {
     sim_count_octs(s);
@@ -128,21 +130,7 @@ enum err sim_run(struct sim *s)
     /* A coarse step is reported in the next one; that of the checkpoint is not lost. */
     s->diag.nstep_last = s->restart.resumed && s->time.nstep_coarse > 0 ? s->time.nstep_coarse - 1
                                                                         : s->time.nstep_coarse;
-    struct tally t = tally_get(s);
-    while (!s->end.done) {
-        comm_mark(&s->comm);
-        TRY(check_limits(s, &t));
-        sim_report_begin(s);
-        TRY(sim_step(s, s->mesh.levelmin, 1));
-        if (s->end.done) break;
-        s->time.nstep_coarse++;
-        sim_device_step(s);
-        t = tally_get(s);
-        comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
-        TRY(report_lost(s, t.lost));
-        sim_report_step_time(s);
-        sim_profile_step(s);
-    }
+    TRY(sim_publish_last(s, advance(s)));
     sim_receive_gas(s); /* if the run ended within a step */
     log_live(NULL);
     if (s->end.broken)
@@ -157,6 +145,27 @@ enum err sim_run(struct sim *s)
     sim_device_report(s);
     TRY(sim_profile_end(s));
     if (log_verbosity() >= 1 && s->comm.rank == 0) mem_print(stderr);
+    return OK;
+}
+
+static enum err advance(struct sim *s)
+{
+    struct tally t = tally_get(s);
+    while (!s->end.done) {
+        comm_mark(&s->comm);
+        TRY(check_limits(s, &t));
+        sim_report_begin(s);
+        TRY(sim_step(s, s->mesh.levelmin, 1));
+        if (s->end.done) break;
+        s->time.nstep_coarse++;
+        sim_device_step(s);
+        t = tally_get(s);
+        comm_share_trim(s->comm.share); /* no rank reads any more: what is held is no clock's */
+        TRY(sim_publish(s));
+        TRY(report_lost(s, t.lost));
+        sim_report_step_time(s);
+        sim_profile_step(s);
+    }
     return OK;
 }
 

@@ -23,6 +23,7 @@
 #include "hydro/hydro_dev.h"
 #include "oct/fields.h"
 #include "oct/mesh.h"
+#include "out/publish.h"
 #include "param/param.h"
 #include "part/part.h"
 #include "part/part_dev.h"
@@ -97,7 +98,7 @@ struct sim_gas_numbers {
  * they are and negative. */
 struct sim_least {
     int level; /* 0: none */
-    double x[3];
+    double x[4];
     struct comm_minima minima;
     /* of the gas, where it is on a device; else NULL */
     const struct sim_gas_numbers *gas;
@@ -138,6 +139,17 @@ struct sim_out {
     /* before this coarse step, by any rank: 0 nothing, 1 write, −1 write and stop */
     int asked;
     bool backup; /* backup_minutes have passed */
+    bool again;  /* the last checkpoint is lost */
+};
+
+/* The newest checkpoint, which may be on its way to the disk (output.c). */
+struct sim_late {
+    bool there; /* it is to be published */
+    bool done;  /* and all ranks' files are on disk */
+    bool vital; /* the run ends if it fails */
+    int number, step;
+    double handed; /* seconds until the system had it */
+    struct out_pending out;
 };
 
 /* When the run must stop, and what asks for it (stop.c). Seconds of timer_wall, on rank 0. */
@@ -240,6 +252,7 @@ struct sim {
     struct sim_cost cost;
     struct sim_balance balance;
     struct sim_out out;
+    struct sim_late late;
     struct sim_stop stop;
     struct sim_restart restart;
     struct sim_check check;
@@ -407,6 +420,12 @@ void sim_report_mesh(struct sim *s, const char *title);
 void sim_report_step_time(struct sim *s);
 void sim_report_timers(struct sim *s);
 MUST_USE enum err sim_output(struct sim *s); /* output.c: write if one is due */
+/* output.c: waits until the checkpoint on its way, if any, is on disk, and gives it its name.
+ * (collective, agreed) */
+MUST_USE enum err sim_publish(struct sim *s);
+/* output.c: the same at the end of the run, which has this error or none: that is what it returns,
+ * before its own (collective, agreed) */
+MUST_USE enum err sim_publish_last(struct sim *s, enum err why);
 /* spectrum.c: pk_NNNNN.tsv of output ifout (collective, agreed) */
 MUST_USE enum err sim_spectrum(struct sim *s);
 /* halos.c: halos_NNNNN.tsv of output ifout (collective, agreed) */

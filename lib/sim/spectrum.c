@@ -125,7 +125,7 @@ enum err sim_spectrum(struct sim *s)
     pk_fundamental_bins(par.n, edge);
     pk_spectra(pk, npair, pair, nbin, edge, -1, bin);
     pk_free(&pk);
-    snprintf(from, sizeof from, "output_%05d", s->out.ifout);
+    snprintf(from, sizeof from, "output_%05d", s->late.number);
     struct pk_table t = {.from = {s->cosmo != NULL, s->time.aexp, s->time.t,
                                   s->cosmo ? s->cosmo_par.boxlen_ini : m->boxlen},
                          .path = from,
@@ -137,7 +137,7 @@ enum err sim_spectrum(struct sim *s)
                          .bin = bin,
                          .points = p.points,
                          .cells = p.cells};
-    enum err err = s->comm.rank == 0 ? write_table(&t, s->out.dir, s->out.ifout) : OK;
+    enum err err = s->comm.rank == 0 ? write_table(&t, s->out.dir, s->late.number) : OK;
     FREE(bin);
     FREE(edge);
     return err_agree(&s->comm, err);

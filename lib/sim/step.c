@@ -74,6 +74,7 @@ static const struct phase STEP[] = {
     GPU(time_step,   "courant",      GPU_HYDRO | GPU_POISSON | OWN_THERE | PARTS_ANYWHERE,
                                                             GAS | FORCE | PARTS, 0,         TIME),
     ROW(receive_early, "ghosts",     PULLED | OWN_PLACES,   0,            0,                0),
+    ROW(publish,     "io",           IF_ON_DISK | OWN_PLACES, 0,           0,                0),
     ROW(finer,       "courant",      OWN_PLACES,            0, 0, /* levels l+1.. */
                                                                      FINER(ALL | EDGE) | TIME),
     ROW(accrete,     "sinks",        PULLED | IF_SINKS,     GAS,          0,                0),

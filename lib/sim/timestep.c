@@ -57,7 +57,8 @@ static double own_timestep(struct sim *s, int l)
     return m->hydro ? fmin(dt, gas_timestep(s, l)) : dt;
 }
 
-/* With the time step go the extremes of the number of octs, for the report. */
+/* With the time step go the extremes of the number of octs, for the report, and whether this rank's
+ * files of the last checkpoint are on disk. */
 void sim_timestep_begin(struct sim *s, int l)
 {
     struct sim_least *q = &s->least;
@@ -68,7 +69,8 @@ void sim_timestep_begin(struct sim *s, int l)
     q->x[0] = own_timestep(s, l);
     q->x[1] = nown;
     q->x[2] = -nown;
-    q->minima = (struct comm_minima){3, q->x};
+    q->x[3] = out_is_done(&s->late.out);
+    q->minima = (struct comm_minima){4, q->x};
     add_kinetic(s, l);
 }
 
@@ -88,6 +90,7 @@ void sim_timestep_end(struct sim *s)
     s->noct_least[l] = (int64_t)q->x[1];
     s->noct_most[l] = (int64_t)-q->x[2];
     t->dtnew[l] = q->x[0];
+    s->late.done = s->late.there && q->x[3] > 0;
     if (l > s->mesh.levelmin)
         t->dtnew[l] = fmin(t->dtnew[l], t->dtnew[l - 1] / t->nsubcycle[l - 1]);
 }

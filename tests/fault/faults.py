@@ -7,8 +7,11 @@ one, no rank waits for ever, and the exit status is right.
     SCENARIO: ramses, hdf5       a restart writes its next checkpoint
               replace, replace5  the same over an older one, with --force (RAMSES, HDF5)
               keep, keep5        the same, and older ones are removed (keep_last)
+              late           a restart whose checkpoint is not its end: the run continues while
+                             the disk works, and the name comes later
               convert, repartition   these programs, to HDF5 and to 3 ranks of RAMSES binary
               disk               a full disk: backups may fail, the end may not
+              order              a slow disk: what happens before what
 
 A one-line fault it catches: a rename before the sync, an error of close or fsync dropped, a file
 removed before its successor is there, a rank that leaves while others wait.
@@ -16,10 +19,13 @@ removed before its successor is there, a rank that leaves while others wait.
 # test: sample ramses 1 tier=check timeout=120
 # test: sample hdf5 1 tier=check timeout=120
 # test: sample replace 1 tier=check timeout=120
-# test: sample ramses 2 tier=check timeout=120 ranks=2
+# test: sample late 1 tier=check timeout=120
+# test: sample late 2 tier=check timeout=120 ranks=2
 # test: sample convert 1 tier=check timeout=120
 # test: sample repartition 1 tier=check timeout=120
 # test: disk ramses 1 tier=check timeout=60
+# test: order late 1 tier=check timeout=60
+# test: order late 2 tier=check timeout=60 ranks=2
 # test: all ramses 1 tier=long timeout=1800
 # test: all hdf5 1 tier=long timeout=1800
 # test: all replace 1 tier=long timeout=1800
@@ -28,6 +34,8 @@ removed before its successor is there, a rank that leaves while others wait.
 # test: all keep5 1 tier=long timeout=3600
 # test: all convert 1 tier=long timeout=3600
 # test: all repartition 1 tier=long timeout=3600
+# test: all late 1 tier=long timeout=1800
+# test: all late 2 tier=long timeout=3600 ranks=2
 # test: all ramses 2 tier=long timeout=3600 ranks=2
 # test: all hdf5 2 tier=long timeout=3600 ranks=2
 # test: all replace 2 tier=long timeout=3600 ranks=2
@@ -85,7 +93,8 @@ class Scenario:
             settings += ['run_params/nstepmax=6', *steps]
             self.may_go = [n for n in before if n != 'output_00001']
         else:
-            settings += ['run_params/nstepmax=3', 'output_params/foutput=3']
+            steps = 4 if name == 'late' else 3
+            settings += ['run_params/nstepmax=%d' % steps, 'output_params/foutput=3']
         argv = [ptah.program('simulate'), *options, os.path.abspath('start/run.nml'), *settings]
         if name in ('convert', 'repartition'):
             how = ['-f', 'hdf5'] if name == 'convert' else ['-n', '3']
@@ -94,14 +103,14 @@ class Scenario:
         self.argv = ptah.mpirun(ranks) + argv
         self.old = digests('before')
 
-    def run(self, at=0, kind='kill', rank=0, log=None, last=False):
+    def run(self, at=0, kind='kill', rank=0, log=None, last=False, slow=0):
         """A fresh copy of what was there, and the command with trouble at its call `at`.
         (Run, names -> digest afterwards)"""
         shutil.rmtree(OUT, ignore_errors=True)
         shutil.copytree('before', OUT)
         trouble = {'FAULT_DIR': OUT, 'FAULT_AT': str(at), 'FAULT_KIND': kind,
                    'FAULT_RANK': str(rank), 'FAULT_LOG': log or '',
-                   'FAULT_LAST': '1' if last else ''}
+                   'FAULT_LAST': '1' if last else '', 'FAULT_SLOW': str(slow)}
         env = {'LD_PRELOAD': SHIM, 'OMP_NUM_THREADS': '1', **trouble}
         return ptah.Run(self.argv, '.', env, SECONDS), digests(OUT)
 
@@ -239,8 +248,41 @@ def disk_full():
     v.end()
 
 
+def order(ranks):
+    """The disk of the last rank is slow: the run continues meanwhile; the name comes when all is
+    synced, and does not come if the last sync fails."""
+    v = ptah.Verdict()
+    s = Scenario('late', ranks)
+    s.argv.remove('-q')
+    rank, log, slow = ranks - 1, os.path.abspath('order'), 0.05
+    r, found = s.run(0, 'kill', rank, log, slow=slow)
+    with open(log) as f:
+        calls = [line.split()[1] for line in f]
+    name = 'Wrote %s' % os.path.join(OUT, 'output_00003')
+    v.same('a slow disk: exit status, checkpoints', (r.status, list(found)), (0, ['output_00003']))
+    v.same('it is told of once', r.err.count(name), 1)
+    v.same('the run does not wait', 0 < r.err.find('Fine step=') < r.err.find(name), True)
+    syncs = [k for k, c in enumerate(calls) if c == 'fsync']
+    last = max(k for k, c in enumerate(calls) if c == 'write')
+    v.same('first all writes, then all syncs', last < syncs[0], True)
+    files = calls[:last].count('open')
+    v.same('a sync for each file', len(syncs) >= files > 1, True)
+    name_at = [k for k, c in enumerate(calls) if c.startswith('rename')]
+    v.same('the name comes after all but the sync of the directory above it',
+           [sum(k > at for k in syncs) for at in name_at], [1] if ranks == 1 else [])
+    fatal = syncs[-2] if ranks == 1 else syncs[-1]
+    r, found = s.run(fatal + 1, 'EIO', rank, slow=slow)
+    said = [line for line in r.err.splitlines() if SAID.match(line)]
+    v.same('the last sync fails: exit status, checkpoints, sentences',
+           (r.status, found, len(said)), (2, {}, 1))
+    v.same('what is left of it', os.listdir(OUT), [])
+    v.end()
+
+
 def main():
     build_shim()
+    if sys.argv[1] == 'order':
+        order(int(sys.argv[3]))
     if sys.argv[1] == 'disk':
         disk_full()
     loop(sys.argv[1], sys.argv[2], int(sys.argv[3]))

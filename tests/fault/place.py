@@ -3,7 +3,8 @@
     place.py
 
 The directory of outputs is removed while the run goes on: the run says so, makes it again, and
-writes; it names no checkpoint that is gone as good. A limit on the size of files (ulimit -f) is one
+writes; it names no checkpoint that is gone as good. The same while a checkpoint is on its way to a
+slow disk: the next coarse step writes another. A limit on the size of files (ulimit -f) is one
 sentence and exit status 2 in every program that writes, no death by a signal.
 
 A one-line fault it catches: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
@@ -13,8 +14,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import faults  # noqa: E402
 import ptah  # noqa: E402
 import stop  # noqa: E402
 
@@ -38,6 +41,27 @@ def vanishing(v, form):
     v.same(form + ': status', p.returncode, 0)
     v.same(form + ': said', 'had disappeared: it is created again' in err, True)
     v.same(form + ': written', [os.path.exists(os.path.join(folder, o)) for o in last], [True])
+
+
+def vanishing_late(v):
+    folder = 'late'
+    os.makedirs(folder)
+    faults.build_shim()
+    with open(os.path.join(folder, 'run.nml'), 'w') as f:
+        f.write(stop.ENDLESS)
+    out = os.path.abspath(folder + '/out')
+    slow = {'LD_PRELOAD': faults.SHIM, 'FAULT_DIR': out, 'FAULT_SLOW': '0.05'}
+    p = subprocess.Popen([ptah.program('simulate'), '-o', out, 'run.nml', 'run_params/nstepmax=2'],
+                         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         env={**os.environ, **ptah.ENVIRONMENT, **slow})
+    listed = out + '/output_00001.tmp/checksums_00001.txt'  # the last file
+    while p.poll() is None and not os.path.exists(listed):
+        time.sleep(0.001)
+    shutil.rmtree(out)
+    told, err = p.communicate(timeout=60)
+    v.same('gone on its way: status', p.returncode, 0)
+    v.same('gone on its way: said', err.count('had disappeared: it is created again'), 1)
+    v.same('gone on its way: written and told of', told.split(), [out + '/output_00002'])
 
 
 def limited(argv, blocks):
@@ -88,6 +112,7 @@ def main():
     refused_first(v)
     vanishing(v, 'original')
     vanishing(v, 'hdf5')
+    vanishing_late(v)
     too_large(v)
     v.end()
 

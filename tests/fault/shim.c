@@ -8,6 +8,7 @@
  *                 short  of a write, half is done; other calls are left alone
  *                 EINTR  write and fsync only; ENOSPC EDQUOT EIO: the call fails
  *     FAULT_LAST  1: all later calls fail as well
+ *     FAULT_SLOW  seconds that each fsync takes longer
  *     FAULT_RANK  of MPI, whose calls count
  *     FAULT_LOG   file that gets the number and name of each call
  *
@@ -155,6 +156,8 @@ ssize_t write(int fd, const void *p, size_t n)
 int fsync(int fd)
 {
     REAL(fsync);
+    double slow = IS_OURS(fd) ? strtod(get("FAULT_SLOW"), NULL) : 0;
+    if (slow > 0) usleep((useconds_t)(1e6 * slow));
     WHOLE(IS_OURS(fd), "fsync", "", real(fd));
 }
 

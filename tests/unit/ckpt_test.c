@@ -24,7 +24,7 @@
 
 static enum err write_world(struct world *w, int number, char *path, size_t n)
 {
-    return ramses_writer.write(".", number, &w->h, &w->m, &w->p, w->d, &w->c, path, n);
+    return world_write(w, &ramses_writer, number, path, n);
 }
 
 /* ---- links: what RAMSES needs to go on from the files ---- */
@@ -514,7 +514,7 @@ static void test_manifest(void)
     f.beside = true;
     fort_table(&f, 7, 1, 3, fill_count, NULL);
     fort_table(&f, 100, sizeof(double), 50000, fill_count, NULL);
-    bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3) == OK &&
+    bool ok = fort_close(&f) == OK && manifest_write(&list, &alone, ".", 3, NULL) == OK &&
               manifest_load(".", 3, &m) == OK;
     ok = ok && m->n == 1 && strcmp(m->row[0].name, "table") == 0 &&
          manifest_check(m, ".", &bad, &bytes) == OK;

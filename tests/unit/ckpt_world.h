@@ -242,6 +242,18 @@ static enum err see_parts(const struct source_parts *p, void *ctx)
     return OK;
 }
 
+/* output_NNNNN of the world, here, on the disk; path (size n) receives its name. */
+static inline enum err world_write(struct world *w, const struct writer_kind *k, int number,
+                                   char *path, size_t n)
+{
+    struct out_pending *out = mem_zero(sizeof *out, "test");
+    enum err err = k->write(".", number, &w->h, &w->m, &w->p, k->by_rank ? w->d : NULL, &w->c, out);
+    if (err == OK) err = out_publish(out, &w->c);
+    snprintf(path, n, "./output_%05d", number);
+    FREE(out);
+    return err;
+}
+
 static inline enum err see(const char *path, struct seen *s)
 {
     struct source *r;

@@ -237,15 +237,13 @@ static void test_files(struct world *w)
     char path[256];
     fill(&w->p, &w->c);
     check(part_distribute(&w->p, &w->m, &w->c, w->d) == OK, "particles are distributed");
-    check(ramses_writer.write(".", 1, &w->h, &w->m, &w->p, w->d, &w->c, path, sizeof path) == OK,
-          "RAMSES binary is written");
+    check(world_write(w, &ramses_writer, 1, path, sizeof path) == OK, "RAMSES binary is written");
     check_file(path, "RAMSES binary");
     check_region(path);
     reshape_to(path, "a_00001", &ramses_writer, 3);
 #ifdef PTAH_HDF5
     w->h.deflate = w->c.size % 2;
-    check(hdf5_writer.write(".", 2, &w->h, &w->m, &w->p, NULL, &w->c, path, sizeof path) == OK,
-          "HDF5 is written");
+    check(world_write(w, &hdf5_writer, 2, path, sizeof path) == OK, "HDF5 is written");
     check_file(path, "HDF5");
     check_region(path);
     reshape_to("a_00001", "b_00001", &hdf5_writer, 1);

@@ -1,0 +1,35 @@
+/* io/later: files that the system has whole and the disk not yet. A thread beside syncs and closes
+ * them while the run continues. Until later_wait has returned OK none of them is safe. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/aside.h"
+
+struct later_file {
+    int fd;
+    char *path;
+};
+
+/* Zeroed at first. */
+struct later {
+    int64_t n, room;
+    struct later_file *file;
+    struct aside aside;
+    double begun, ended; /* timer_wall of the syncs */
+};
+
+/* A file that is written: from now on it is l's; from any thread, before later_begin. l NULL: it is
+ * synced and closed at once. */
+MUST_USE enum err later_close(struct later *l, int fd, const char *path);
+/* A new file with these n bytes. */
+MUST_USE enum err later_save(struct later *l, const char *path, const void *p, size_t n);
+/* The names in a directory. */
+MUST_USE enum err later_dir(struct later *l, const char *path);
+/* Syncs all, in the order in which they came, and closes them: beside. */
+MUST_USE enum err later_begin(struct later *l);
+bool later_is_done(struct later *l); /* without waiting; failed or not */
+/* Waits. The first error, with its sentence. */
+MUST_USE enum err later_wait(struct later *l);
+double later_seconds(const struct later *l); /* what the syncs took, once they are done */
+void later_fini(struct later *l);            /* waits; closes what was not begun; as zeroed */
