@@ -29,21 +29,38 @@ static void strip_flux_z(struct sweep *s, int y, int k);
 static void strip_sum(struct sweep *s, int y, int k);
 static void strip_finish(struct sweep *s, int y, int k);
 
+static uint32_t own_octs(const struct sweep *s, int y, int z);
+
+/* Between the stages of a strip, of which there are PLACE_PARTS: has a few of the octs that are
+ * wanted soon brought nearer. A processor waits for a few dozen lines of its cache at a time; of a
+ * whole row of octs it forgets some. */
+static void strip_fetch(struct sweep *s, const struct sweep_user *user, int y, int k, int part)
+{
+    if (!(k & 1))
+        gather_prefetch(&s->in, y, k / 2 + 1, part);
+    else if (own_octs(s, y, k >> 1))
+        user->reserve(s, user->ctx, y, k >> 1, part);
+}
+
 /* Rows 2y and 2y+1 of plane k; sums of rows wait for the fluxes through their upper faces. */
-static void strip_advance(struct sweep *s, int y, int k)
+static void strip_advance(struct sweep *s, const struct sweep_user *user, int y, int k)
 {
     int last = 2 * s->places.tile->t[2];
+    strip_fetch(s, user, y, k, 0);
     strip_trace(s, y, k);
     if (k < 0) return;
+    strip_fetch(s, user, y, k, 1);
     strip_flux_z(s, y, k);
+    strip_fetch(s, user, y, k, 2);
     if (k > 0) strip_finish(s, y, k - 1);
     if (k == last) return;
+    strip_fetch(s, user, y, k, 3);
     strip_flux_x(s, y, k);
+    strip_fetch(s, user, y, k, 4);
     strip_flux_y(s, y, k);
     strip_sum(s, y - 1, k);
 }
 
-static uint32_t own_octs(const struct sweep *s, int y, int z);
 static void faces_tell(struct sweep *s, int y, int k, const struct sweep_user *user);
 
 void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *t, bool corners,
@@ -61,8 +78,7 @@ void sweep_run(struct sweep *s, const struct mesh *m, int l, const struct tile *
         if (difmag && k == 0) plane_divergence(s, 0);
         if (difmag && k >= 0 && k < planes) plane_divergence(s, k + 1);
         for (int y = -1; y <= t->t[1]; y++) {
-            if (!(k & 1)) gather_prefetch(&s->in, y, k / 2 + 1);
-            strip_advance(s, y, k);
+            strip_advance(s, user, y, k);
             if (user->faces && k >= 0) faces_tell(s, y, k, user);
             if (k > 0 && !(k & 1) && own_octs(s, y, k / 2 - 1))
                 user->ready(s, user->ctx, y, k / 2 - 1);

@@ -49,6 +49,8 @@ struct sweep_user {
     /* May be NULL. Fluxes through faces f (−x,+x,…) of the own octs (y,z), as many as lie in plane
      * k: that of oct x = 0 is flux[0], the next is two further, the second row w. */
     void (*faces)(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+    /* A part (places_part) of the own octs (y,z), which will be ready soon. */
+    void (*reserve)(struct sweep *s, void *ctx, int y, int z, int part);
     /* out holds the new values of the own octs (y,z). */
     void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;

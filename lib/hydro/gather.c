@@ -106,12 +106,12 @@ static void prefetch_missing(const struct gathered *g, lidx at)
             __builtin_prefetch(up->fld[FLD_U + v][near[k]], 0, 2);
 }
 
-void gather_prefetch(const struct gathered *g, int y, int z)
+void gather_prefetch(const struct gathered *g, int y, int z, int part)
 {
     const struct level *lv = &g->m->lev[g->l];
     const struct places *p = g->places;
     if (z > p->tile->t[2]) return;
-    for (uint32_t b = p->seen[z + 1][y + 1]; b; b &= b - 1) {
+    for (uint32_t b = places_part(p->seen[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
         if (i <= PLACE_MISSING) prefetch_missing(g, place_missing(i));
         if (i < 0) continue;

@@ -38,5 +38,5 @@ static inline void layer_turn(cells4 a, cells4 b, cells4 *lower, cells4 *upper)
 void gather_begin(struct gathered *g, const struct places *p, const struct mesh *m, int l,
                   const struct hydro_par *par);
 void gather_octs(struct gathered *g, int z);
-/* Has octs (y,z), which gather_octs wants later, brought nearer. */
-void gather_prefetch(const struct gathered *g, int y, int z);
+/* Has a part (places_part) of the octs (y,z), which gather_octs wants later, brought nearer. */
+void gather_prefetch(const struct gathered *g, int y, int z, int part);

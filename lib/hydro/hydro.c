@@ -33,6 +33,7 @@ struct update {
 };
 
 static void tile_faces(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
+static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part);
 static void tile_ready(struct sweep *s, void *ctx, int y, int z);
 static void update_tiles(struct update *up, const struct hydro_arrival *a);
 static void fields_new(struct update *up);
@@ -96,7 +97,7 @@ static void tile_advance(struct sweep *s, struct update *up, const struct tile *
 {
     const struct hydro_par *p = up->par;
     bool corners = p->slope_type == SLOPE_POSITIVE || p->difmag > 0.0;
-    struct sweep_user user = {NULL, tile_ready, up};
+    struct sweep_user user = {NULL, tile_reserve, tile_ready, up};
     if (up->m->lev[up->l].edge) user.faces = tile_faces;
     sweep_run(s, up->m, up->l, t, corners, &user);
 }
@@ -333,10 +334,12 @@ static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8
     layer_turn(*(const cells4_any *)b, *(const cells4_any *)(b + w), &x[1], &y[1]);
 }
 
-/* Has the places of new values of octs (y,z), which are written next, brought nearer. */
-static void places_reserve(const struct update *up, const struct places *p, int y, int z)
+/* Has the places of new values brought nearer. */
+static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
 {
-    for (uint32_t b = p->own[z + 1][y + 1]; b; b &= b - 1) {
+    const struct update *up = ctx;
+    const struct places *p = &s->places;
+    for (uint32_t b = places_part(p->own[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
         for (int v = 0; v < up->par->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
     }
@@ -350,7 +353,6 @@ static void tile_ready(struct sweep *s, void *ctx, int y, int z)
     bool split = split_near(&s->in, y, z);
     bool plain = !split && !up->m->gravity && !up->par->pressure_fix && !up->change &&
                  up->par->nvar == GAS_SCALARS;
-    if (y + 1 < p->tile->t[1]) places_reserve(up, p, y + 1, z);
     struct oct_work o; /* 4 kB, not to be zeroed for each row */
     o.up = up;
     for (uint32_t octs = p->own[z + 1][y + 1]; octs;) {

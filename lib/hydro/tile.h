@@ -61,6 +61,15 @@ static inline lidx place_missing(lidx place)
 /* corners: whether octs that touch an own one in a corner only are needed. */
 void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners);
 
+/* Of the octs of a row, those of a part: two side by side that follow one another in memory, and in
+ * the last the halo at both ends. */
+enum { PLACE_PARTS = PLACE_SIDE / 2 };
+static inline uint32_t places_part(uint32_t octs, int part)
+{
+    uint32_t two = (uint32_t)3 << (2 * part + 1);
+    return octs & (part == PLACE_PARTS - 1 ? two | 1 : two);
+}
+
 /* Cells a ≤ x < b of the rows through some octs of a row. */
 struct span {
     int a, b;
