@@ -58,6 +58,19 @@ static inline bool block_stray(const struct block *b, int64_t n, const lidx *hos
     return false;
 }
 
+/* Where the particles from `from` on end that the block serves, of n with these hosts; `left` ≥ n
+ * follow. */
+static inline int block_end(const struct block *b, int64_t left, const lidx *host, int from, int n)
+{
+    uint32_t octs = (uint32_t)(b->high - b->low);
+    int out = 0, to = from + 1;
+#pragma omp simd reduction(+ : out)
+    for (int k = from; k < n; k++) out += (uint32_t)(host[k] - b->low) >= octs;
+    if (out == 0) return n;
+    while (to < n && (block_has(b, host[to]) || block_stray(b, left - to, host + to))) to++;
+    return to;
+}
+
 /* Clouds of particles: coordinates of their first cells (whole numbers), weights; their places in
  * the patch of a block. */
 struct clouds {

@@ -124,8 +124,7 @@ static void lines_flush(struct depositor *t, long4 *line, int64_t (*all)[8])
                          x == 0          ? first
                          : x + 1 == side ? ~first
                                          : both);
-        for (int y = 0; y + 1 < edge; y++) /* in the cache still */
-            memset(line + BLOCK_EDGE * y, 0, sizeof *line * (size_t)edge);
+        memset(line, 0, sizeof *line * (size_t)(BLOCK_EDGE * (edge - 1))); /* cached still */
     }
 }
 
@@ -167,9 +166,15 @@ static void deposit_single(struct depositor *t, int64_t i, double wm, double wn)
 /* Weights of particles in the two sums, in quanta. */
 static void weights_find(const struct deposit *g, int64_t begin, int n, double *wm, double *wn)
 {
-    const struct parts *p = g->p;
-    for (int k = 0; k < n; k++)
-        deposit_weights(&g->rule, p->family[begin + k], p->m[begin + k], &wm[k], &wn[k]);
+    const struct deposit_rule rule = g->rule;
+    const int8_t *family = g->p->family + begin;
+    const double *m = g->p->m + begin;
+    int others = 0;
+    for (int k = 0; k < n; k++) others += family[k] != FAM_DM;
+    if (others)
+        for (int k = 0; k < n; k++) deposit_weights(&rule, family[k], m[k], &wm[k], &wn[k]);
+    else /* the rule is the same for all */
+        for (int k = 0; k < n; k++) deposit_weights(&rule, FAM_DM, m[k], &wm[k], &wn[k]);
 }
 
 /* The two halves in z of a cloud, each four parts, times the particle's weight. */
@@ -214,8 +219,7 @@ static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left
             int depth = block_depth(g->m, g->l, left - from, host + from, g->p->block_depth);
             block_set(b, g->m, g->l, host[from], depth);
         }
-        for (to = from + 1; to < n; to++)
-            if (!block_has(b, host[to]) && !block_stray(b, left - to, host + to)) break;
+        to = block_end(b, left, host, from, n);
         clouds_place(&c, b, host, from, to);
         for (int k = from; k < to; k++)
             if (!(fabs(wm[k]) < SHIFT_MOST && fabs(wn[k]) < SHIFT_MOST)) c.at[k] = -1;

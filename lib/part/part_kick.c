@@ -200,14 +200,36 @@ static void block_force(const struct patch *a, const struct clouds *c, int from,
     }
 }
 
-static void forces_find(struct gather *g, int l, int64_t begin, int n, vec4 *force)
+/* One component of the forces on n particles in each row. */
+static void forces_turn(int n, const vec4 *force, double *const row[3])
+{
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const vec4 *f = force + k;
+        vec4 a = __builtin_shufflevector(f[0], f[1], 0, 4, 2, 6),
+             b = __builtin_shufflevector(f[2], f[3], 0, 4, 2, 6),
+             x = __builtin_shufflevector(a, b, 0, 1, 4, 5),
+             z = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+        a = __builtin_shufflevector(f[0], f[1], 1, 5, 3, 7);
+        b = __builtin_shufflevector(f[2], f[3], 1, 5, 3, 7);
+        vec4 y = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+        memcpy(row[0] + k, &x, sizeof x);
+        memcpy(row[1] + k, &y, sizeof y);
+        memcpy(row[2] + k, &z, sizeof z);
+    }
+    for (; k < n; k++)
+        for (int d = 0; d < 3; d++) row[d][k] = force[k][d];
+}
+
+static void forces_find(struct gather *g, int l, int64_t begin, int n, double *const row[3])
 {
     struct clouds c;
+    vec4 force[CLOUDS];
     struct patch *a = &g->level;
     const lidx *host = g->p->host + begin;
     int64_t left = g->p->first[l + 1] - begin;
     if (!g->m->gravity) {
-        memset(force, 0, sizeof *force * (size_t)n);
+        for (int d = 0; d < 3; d++) memset(row[d], 0, sizeof *row[d] * (size_t)n);
         return;
     }
     clouds_find(&c, g->p, g->m, l, begin, n);
@@ -217,8 +239,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, vec4 *for
             int depth = block_depth(g->m, l, left - from, host + from, g->p->block_depth);
             patch_load(a, g, l, host[from], depth);
         }
-        for (to = from + 1; to < n; to++)
-            if (!block_has(&a->b, host[to]) && !block_stray(&a->b, left - to, host + to)) break;
+        to = block_end(&a->b, left, host, from, n);
         clouds_place(&c, &a->b, host, from, to);
         block_force(a, &c, from, to, force);
         for (int k = from; k < to; k++)
@@ -226,6 +247,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, vec4 *for
                 force[k] = c.at[k] < 0 ? single_force(g, l, begin + k)
                                        : coarser_force(g, l, begin + k);
     }
+    forces_turn(n, force, row);
 }
 
 /* ---- kick and drift ---- */
@@ -235,7 +257,13 @@ static inline int clouds_count(int64_t begin, int64_t end)
     return end - begin < CLOUDS ? (int)(end - begin) : CLOUDS;
 }
 
-static void synchro_some(struct parts *p, int l, int64_t begin, int n, const vec4 *force,
+/* Rows for the force on the particles from `begin` on, which part_synchro keeps for part_move. */
+static void kept_rows(const struct parts *p, int64_t begin, double *row[3])
+{
+    for (int d = 0; d < 3; d++) row[d] = (double *)p->scratch[d] + begin;
+}
+
+static void synchro_some(struct parts *p, int l, int64_t begin, int n, double *const force[3],
                          const double *dtnew, const double *dtold)
 {
     double dt[CLOUDS];
@@ -246,37 +274,13 @@ static void synchro_some(struct parts *p, int l, int64_t begin, int n, const vec
     }
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin;
+        const double *restrict f = force[d];
 #pragma omp simd
-        for (int k = 0; k < n; k++)
-            v[k] = p->is_static ? force[k][d] : part_kicked(v[k], force[k][d], dt[k]);
+        for (int k = 0; k < n; k++) v[k] = p->is_static ? f[k] : part_kicked(v[k], f[k], dt[k]);
     }
 }
 
-/* The force on n particles from `begin` on, for part_move. */
-static void force_keep(struct parts *p, int64_t begin, int n, const vec4 *force)
-{
-    for (int d = 0; d < 3; d++) {
-        double *restrict row = (double *)p->scratch[d] + begin;
-#pragma omp simd
-        for (int k = 0; k < n; k++) row[k] = force[k][d];
-    }
-}
-
-/* force[d] of n particles: kept, or written to `room`. */
-static void forces_get(struct gather *g, int l, int64_t begin, int n, double room[3][CLOUDS],
-                       const double *force[3])
-{
-    vec4 found[CLOUDS];
-    bool kept = begin + n <= g->p->kept[l];
-    if (!kept) forces_find(g, l, begin, n, found);
-    for (int d = 0; d < 3; d++) {
-        force[d] = kept ? (const double *)g->p->scratch[d] + begin : room[d];
-        for (int k = 0; k < n && !kept; k++) room[d][k] = found[k][d];
-    }
-}
-
-static void move_some(struct parts *p, int64_t begin, int n, const double *const force[3],
-                      double dt)
+static void move_some(struct parts *p, int64_t begin, int n, double *const force[3], double dt)
 {
     for (int d = 0; d < 3; d++) {
         double *restrict v = p->v[d] + begin, *restrict x = p->x[d] + begin;
@@ -301,14 +305,14 @@ void part_synchro(struct parts *p, const struct mesh *m, int l, const double *dt
 #pragma omp parallel
     {
         struct gather g;
-        vec4 force[CLOUDS];
+        double *force[3];
         gather_init(&g, p, m);
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
             int n = clouds_count(b, end);
+            kept_rows(p, b, force);
             forces_find(&g, l, b, n, force);
             synchro_some(p, l, b, n, force, dtnew, dtold);
-            force_keep(p, b, n, force);
         }
     }
     p->kept[l] = end;
@@ -320,13 +324,17 @@ void part_move(struct parts *p, const struct mesh *m, int l, double dt)
 #pragma omp parallel
     {
         struct gather g;
-        double room[3][CLOUDS];
-        const double *force[3];
+        double room[3][CLOUDS], *force[3];
         gather_init(&g, p, m);
 #pragma omp for schedule(static)
         for (int64_t b = p->first[l]; b < end; b += CLOUDS) {
             int n = clouds_count(b, end);
-            forces_get(&g, l, b, n, room, force);
+            if (b + n <= p->kept[l]) {
+                kept_rows(p, b, force);
+            } else {
+                for (int d = 0; d < 3; d++) force[d] = room[d];
+                forces_find(&g, l, b, n, force);
+            }
             move_some(p, b, n, force, dt);
         }
     }
