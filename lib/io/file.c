@@ -36,6 +36,13 @@ void file_write_soon(int fd, size_t n, int64_t at)
 #endif
 }
 
+void file_write_all_soon(int fd)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#endif
+}
+
 enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at)
 {
     char *s = p;

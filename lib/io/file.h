@@ -12,6 +12,8 @@ MUST_USE enum err file_write_at(int fd, const char *path, const void *p, size_t 
 /* These bytes have been written and will be synced: the disk may begin with them now, which
  * shortens the sync. A hint, without errors. */
 void file_write_soon(int fd, size_t n, int64_t at);
+/* The same of all that the file has. */
+void file_write_all_soon(int fd);
 /* All n bytes from offset `at`; the file ending before is an error. */
 MUST_USE enum err file_read_at(int fd, const char *path, void *p, size_t n, int64_t at);
 /* Reserves disk space for bytes that will be written out of order: faster than allocating piece by

@@ -47,11 +47,14 @@ enum err later_dir(struct later *l, const char *path)
     return later_close(l, fd, path);
 }
 
-/* After an error the others are only closed. */
+/* The disk begins with all of them before the first is waited for: so a file system that keeps a
+ * journal has the places of all in one entry of it, where each of a dozen small files took another
+ * one. After an error the others are only closed. */
 static enum err sync_all(void *ctx)
 {
     struct later *l = ctx;
     enum err err = OK;
+    for (int64_t i = 0; i < l->n; i++) file_write_all_soon(l->file[i].fd);
     for (int64_t i = 0; i < l->n; i++) {
         struct later_file *f = &l->file[i];
         if (err == OK)
