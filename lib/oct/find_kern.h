@@ -3,21 +3,33 @@
 #include "base/device.h"
 #include "oct/mesh.h"
 
+/* So many octs with consecutive keys, which are neighbours in memory too, have places in one cache
+ * line. */
+enum { OKHASH_NEAR = 16 };
+
 /* Where the search for a key begins in the table of a level. */
 PTAH_HD uint64_t okhash_slot(const struct okhash *h, okey k)
 {
-    uint64_t x = (uint64_t)k;
+    uint64_t x = (uint64_t)(k / OKHASH_NEAR);
 #ifdef PTAH_MORTON128
     x ^= (uint64_t)(k >> 64) * 0xc2b2ae3d27d4eb4fu;
 #endif
-    return x * 0x9e3779b97f4a7c15u >> h->shift;
+    x *= 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 32) * 0x9e3779b97f4a7c15u; /* keys at regular distances meet after one product */
+    return x >> h->shift ^ ((uint64_t)k % OKHASH_NEAR);
+}
+
+/* And where it goes on, in another line. The step is odd: all places in the end. */
+PTAH_HD uint64_t okhash_next(const struct okhash *h, uint64_t slot)
+{
+    return (slot + OKHASH_NEAR + 1) & h->mask;
 }
 
 PTAH_HD lidx level_find(const struct level *lv, okey k)
 {
     const struct okhash *h = &lv->hash;
     if (lv->noct == 0) return -1;
-    for (uint64_t s = okhash_slot(h, k);; s = (s + 1) & h->mask) {
+    for (uint64_t s = okhash_slot(h, k);; s = okhash_next(h, s)) {
         lidx i = h->slot[s];
         if (i < 0 || lv->key[i] == k) return i;
     }
@@ -43,10 +55,11 @@ PTAH_HD lidx oct_across(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, in
     return q >= 0 ? child[q][slot ^ bit] : q;
 }
 
-/* Places of the table of a level with n octs: 1 << this. */
-PTAH_HD int okhash_bits(lidx n)
+/* A table for a level with n octs: its number of places, mask + 1. The places are the caller's. */
+PTAH_HD void okhash_size(struct okhash *h, lidx n)
 {
-    int bits = 4;
+    int bits = 5;
     while (((uint64_t)7 << bits) / 10 < (uint64_t)n) bits++;
-    return bits;
+    h->mask = ((uint64_t)1 << bits) - 1;
+    h->shift = 64 - bits;
 }

@@ -85,14 +85,12 @@ static enum err make_all(struct remap *r, lidx old, lidx created, lidx rows)
     TRY(make(x, &r->place, sizeof *r->place * (size_t)created, "mesh changes"));
     TRY(make(x, &r->row, sizeof(double[8]) * (size_t)rows * (size_t)r->f.n, "mesh created"));
     if (n == 0) return OK;
-    const int bits = okhash_bits(r->noct);
+    okhash_size(&lv->hash, r->noct);
     TRY(make(x, &lv->key, sizeof *lv->key * n, "mesh keys"));
     TRY(make(x, &lv->child, sizeof *lv->child * n, "mesh links"));
     TRY(make(x, &lv->parent, sizeof *lv->parent * n, "mesh links"));
     TRY(make(x, &lv->nbr, sizeof *lv->nbr * n, "mesh links"));
-    TRY(make(x, &lv->hash.slot, sizeof *lv->hash.slot << bits, "mesh hash"));
-    lv->hash.mask = ((uint64_t)1 << bits) - 1;
-    lv->hash.shift = 64 - bits;
+    TRY(make(x, &lv->hash.slot, sizeof *lv->hash.slot * (lv->hash.mask + 1), "mesh hash"));
     for (int k = 0; k < r->f.n; k++)
         TRY(make(x, &lv->fld[r->f.fld[k]], sizeof **lv->fld * n,
                  r->f.fld[k] < FLD_U ? "mesh gravity" : "mesh gas"));

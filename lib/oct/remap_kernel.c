@@ -76,7 +76,7 @@ KERNEL(remap_hash, struct remap_hash_args, struct dev_nothing, DEV_THREADS)
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
         uint64_t h = okhash_slot(&a->hash, a->key[i]);
-        while (dev_swap_if(&a->hash.slot[h], -1, (int32_t)i) != -1) h = (h + 1) & a->hash.mask;
+        while (dev_swap_if(&a->hash.slot[h], -1, (int32_t)i) != -1) h = okhash_next(&a->hash, h);
     }
 }
 

@@ -31,20 +31,19 @@ static inline bool slot_take(lidx *slot, lidx i, bool alone)
 static inline void hash_put(struct okhash *h, okey key, lidx i, bool alone)
 {
     uint64_t s = okhash_slot(h, key);
-    while (!slot_take(&h->slot[s], i, alone)) s = (s + 1) & h->mask;
+    while (!slot_take(&h->slot[s], i, alone)) s = okhash_next(h, s);
 }
 
 static void hash_build(struct level *lv)
 {
     struct okhash *h = &lv->hash;
-    const int bits = okhash_bits(lv->noct);
-    const uint64_t n = (uint64_t)1 << bits;
-    if (!h->slot || h->mask != n - 1) {
+    const uint64_t was = h->mask;
+    okhash_size(h, lv->noct);
+    const uint64_t n = h->mask + 1;
+    if (!h->slot || h->mask != was) {
         FREE(h->slot);
         h->slot = mem_new(sizeof *h->slot * n, "mesh hash");
     }
-    h->mask = n - 1;
-    h->shift = 64 - bits;
 #pragma omp parallel if (lv->noct >= PARALLEL_FROM)
     {
         const bool alone = omp_get_num_threads() == 1;

@@ -1,14 +1,16 @@
 /* Laws of the distributed mesh, on any number of ranks: which octs exist is a pure function of
  * position here, so that every link, every ghost and every transported value can be checked against
  * it. Catches: a ghost missing next to a boundary, links to the wrong side, rows permuted in an
- * exchange or a redistribution. */
+ * exchange or a redistribution, searches by keys that look at many places. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "dom/adapt.h"
 #include "dom/ghost.h"
+#include "oct/find_kern.h"
 
 enum { LMIN = 3, LMAX = 6 };
 static int passed, failed;
@@ -294,6 +296,58 @@ static void run(const struct comm *c, enum domain_kind kind, bool whole)
     mesh_fini(&m);
 }
 
+/* ---- octs by their keys ---- */
+
+/* Places that a search looks at until it finds oct i. */
+static int places(const struct level *lv, lidx i)
+{
+    uint64_t s = okhash_slot(&lv->hash, lv->key[i]);
+    int n = 1;
+    for (; lv->hash.slot[s] != i; n++) s = okhash_next(&lv->hash, s);
+    return n;
+}
+
+static int key_order(const void *a, const void *b)
+{
+    const okey *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Octs of level l as dense as can be along the axes that `along` has bits of, `every` apart:
+ * planes and rows have few low digits of keys. */
+static void check_hash(int l, int along, int64_t every)
+{
+    enum { MOST = 1 << 12 };
+    static okey key[MOST];
+    const lidx n = along == 7 ? MOST : 1 << 10;
+    const bool none[6] = {false};
+    struct mesh m;
+    const struct level *lv = &m.lev[l];
+    int64_t sum = 0;
+    bool found = true;
+    for (lidx i = 0; i < n; i++) {
+        uint64_t x[3] = {0}, rest = (uint64_t)i;
+        for (int k = 0; k < 12; k++)
+            for (int d = 0; d < 3; d++) {
+                if (!(along >> d & 1)) continue;
+                x[d] |= (rest & 1) << k;
+                rest >>= 1;
+            }
+        key[i] = okey_make(x[0] * (uint64_t)every, x[1] * (uint64_t)every, x[2] * (uint64_t)every);
+    }
+    qsort(key, (size_t)n, sizeof *key, key_order);
+    mesh_init(&m, l, l, 0, false, false, 1, none);
+    mesh_replace(&m, l, n, key, 0, NULL, NULL);
+    for (lidx i = 0; i < n; i++) {
+        found &= mesh_find(lv, key[i]) == i;
+        found &= every == 1 || mesh_find(lv, key[i] + 1) == -1;
+        sum += places(lv, i);
+    }
+    check(found, "octs, and none else, are found by their keys");
+    check(sum < 4 * (int64_t)n, "a search looks at few places");
+    mesh_fini(&m);
+}
+
 int main(int argc, char **argv)
 {
     struct comm c;
@@ -301,6 +355,8 @@ int main(int argc, char **argv)
     run(&c, DOMAIN_KSECTION, false);
     run(&c, DOMAIN_HILBERT, false);
     run(&c, DOMAIN_KSECTION, true);
+    for (int along = 1; along < 8; along++)
+        for (int64_t every = 1; every <= 8; every *= 2) check_hash(14, along, every);
     int64_t n[2] = {passed, failed};
     comm_add_i64(&c, n, 2);
     if (c.rank == 0) printf("%ld passed, %ld failed\n", (long)n[0], (long)n[1]);
