@@ -451,17 +451,18 @@ struct told {
     double (*come)[8];
 };
 
-static void tell(struct told *t, const struct mesh *m, int l, lidx i)
+/* Oct i is new, with this number. */
+static void tell(struct told *t, const struct level *lv, lidx i, lidx number)
 {
-    const struct level *lv = &m->lev[l];
-    t->place[t->c.created] = 8 * lv->parent[i] + oct_slot(lv, i);
-    t->source[i] = -1 - t->c.created++;
+    t->place[number] = 8 * lv->parent[i] + oct_slot(lv, i);
+    t->source[i] = -1 - number;
 }
 
-static void tell_values(struct told *t, const struct created *b, const char *row)
+static void tell_values(const struct told *t, const struct created *b, int64_t number,
+                        const char *row)
 {
     const struct remap_fields *want = &b->values->dev->f;
-    double(*to)[8] = t->come + (size_t)(t->c.created - t->c.here) * (size_t)want->n;
+    double(*to)[8] = t->come + (size_t)number * (size_t)want->n;
     for (int f = 0, k = 0; f < b->nfld && k < want->n; f++)
         if (b->fld[f] == want->fld[k])
             memcpy(to[k++], row + 64 + sizeof *to * (size_t)f, sizeof *to);
@@ -480,17 +481,16 @@ static void created_tell(const struct created *b, struct mesh *m, int l, int64_t
         .place = mem_new(sizeof *t.place * n + 1, "mesh created"),
         .come = mem_new(sizeof *t.come * (size_t)(b->nnew - nhere) * (size_t)dev->f.n + 1,
                         "mesh created")};
-    for (int64_t j = 0; j < b->nnew; j++)
-        if (ref[j].at < nhere) tell(&t, m, l, mesh_find(lv, ref[j].key));
-    t.c.here = t.c.created;
+    t.c.here = (lidx)nhere;
+    t.c.rows = t.c.created = (lidx)b->nnew;
+#pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < b->nnew; j++) {
-        if (ref[j].at < nhere) continue;
-        tell_values(&t, b, come + b->row * (size_t)(ref[j].at - nhere));
-        tell(&t, m, l, mesh_find(lv, ref[j].key));
+        int64_t k = ref[j].at - nhere;
+        tell(&t, lv, mesh_find(lv, ref[j].key), (lidx)ref[j].at);
+        if (k >= 0) tell_values(&t, b, k, come + b->row * (size_t)k);
     }
-    t.c.rows = t.c.created;
     for (lidx i = lv->nown; i < lv->noct; i++)
-        if (t.source[i] < 0) tell(&t, m, l, i);
+        if (t.source[i] < 0) tell(&t, lv, i, t.c.created++);
     t.c.source = t.source;
     t.c.place = t.place;
     t.c.come = (const double(*)[8])t.come;
