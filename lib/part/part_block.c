@@ -114,11 +114,28 @@ static inline int32_t near(double x)
     return (int32_t)(x < 126 ? x : 126);
 }
 
-void clouds_place(struct clouds *c, const struct block *b, const lidx *host, int from, int to)
+/* The place of the first cell of a cloud whose host, of this key, is not of the block; -1: none. */
+static int stray_place(const struct block *b, okey key, const int64_t cell[3])
+{
+    int at = 0;
+    int64_t q[3];
+    okey_coords(key, q);
+    for (int d = 2; d >= 0; d--) {
+        int64_t x = (cell[d] - b->base[d]) & b->wrap[d],
+                reach = (cell[d] - (2 * q[d] - 1)) & b->wrap[d];
+        if ((uint64_t)x + 1 >= (uint64_t)b->edge || (uint64_t)reach >= 3) return -1;
+        at = BLOCK_EDGE * at + (int)x;
+    }
+    return at;
+}
+
+void clouds_place(struct clouds *c, const struct block *b, const okey *key, const lidx *host,
+                  int from, int to)
 {
     double bx = (double)b->base[0], by = (double)b->base[1], bz = (double)b->base[2];
     uint32_t n = (uint32_t)(b->high - b->low);
-#pragma omp simd
+    int strays = 0;
+#pragma omp simd reduction(+ : strays)
     for (int k = from; k < to; k++) {
         uint32_t o = (uint32_t)(host[k] - b->low);
         int32_t place = b->place[o < n ? o : BLOCK_OCTS];
@@ -128,5 +145,10 @@ void clouds_place(struct clouds *c, const struct block *b, const lidx *host, int
                  rz = (uint32_t)(z - (place >> 16));
         bool in = (rx < 3) & (ry < 3) & (rz < 3);
         c->at[k] = in ? x + BLOCK_EDGE * (y + BLOCK_EDGE * z) : -1;
+        strays += o >= n;
+    }
+    for (int k = from; k < to && strays && b->whole; k++) {
+        int64_t cell[3] = {(int64_t)c->cell[0][k], (int64_t)c->cell[1][k], (int64_t)c->cell[2][k]};
+        if (!block_has(b, host[k])) c->at[k] = stray_place(b, key[host[k]], cell);
     }
 }

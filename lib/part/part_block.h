@@ -82,9 +82,10 @@ struct clouds {
 void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, int l,
                  int64_t begin, int n);
 /* at[k] of particles from … to-1: the place of its first cell in the patch, x fastest with
- * BLOCK_EDGE per side; -1 if its host is not of the block or the cloud not among the host's 4³
- * cells. */
-void clouds_place(struct clouds *c, const struct block *b, const lidx *host, int from, int to);
+ * BLOCK_EDGE per side; -1 if the cloud is not among the 4³ cells of its host, of which key[] are
+ * the keys, or not in the patch. Strays have a place in a whole block only. */
+void clouds_place(struct clouds *c, const struct block *b, const okey *key, const lidx *host,
+                  int from, int to);
 
 /* The same of one cloud; `host` is of the block. */
 int block_place_one(const struct block *b, lidx host, const int64_t cell[3]);

@@ -220,7 +220,7 @@ static void deposit_some(struct depositor *t, int64_t begin, int n, int64_t left
             block_set(b, g->m, g->l, host[from], depth);
         }
         to = block_end(b, left, host, from, n);
-        clouds_place(&c, b, host, from, to);
+        clouds_place(&c, b, g->m->lev[g->l].key, host, from, to);
         for (int k = from; k < to; k++)
             if (!(fabs(wm[k]) < SHIFT_MOST && fabs(wn[k]) < SHIFT_MOST)) c.at[k] = -1;
         block_deposit(t, &c, begin, from, to, wm, wn);
@@ -236,6 +236,14 @@ static void spills_add(struct depositor *t)
     FREE(t->spill);
 }
 
+/* The host that a piece of the particles begins with, whichever of the first three is a stray. */
+static lidx piece_host(const lidx *host)
+{
+    lidx low = host[0] < host[1] ? host[0] : host[1], high = host[0] < host[1] ? host[1] : host[0],
+         top = high < host[2] ? high : host[2];
+    return low > top ? low : top;
+}
+
 /* Particles begin..end-1, nearly sorted by host: each thread takes a piece and the octs its piece
  * begins with, up to those of the next. */
 static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
@@ -249,7 +257,7 @@ static void deposit_run(const struct deposit *g, int64_t begin, int64_t end)
         lidx high = 0;
         t.block.level = t.single.level = -1;
         for (int s = 1; s <= me + 1 && s < nt; s++) {
-            lidx h = g->p->host[begin + n * s / nt];
+            lidx h = piece_host(g->p->host + begin + n * s / nt);
             high = h > high ? h : high;
             if (s == me) t.low = high;
             if (s == me + 1) t.high = high;

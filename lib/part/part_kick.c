@@ -4,7 +4,7 @@
  * coarser ancestor of the host where they are, with that level's cell size; by 2:1 balance that is
  * l-1. The cells in and around a block of octs (part_block.h) are gathered once for all its
  * particles. So are those of the coarser level, when a particle asks for them. Whoever the block
- * cannot serve, because it left its host or is out of order, has a block of one oct. */
+ * cannot serve, because it left its host or is far out of order, has a block of one oct. */
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -240,7 +240,7 @@ static void forces_find(struct gather *g, int l, int64_t begin, int n, double *c
             patch_load(a, g, l, host[from], depth);
         }
         to = block_end(&a->b, left, host, from, n);
-        clouds_place(&c, &a->b, host, from, to);
+        clouds_place(&c, &a->b, g->m->lev[l].key, host, from, to);
         block_force(a, &c, from, to, force);
         for (int k = from; k < to; k++)
             if (!force_exists(force[k]))

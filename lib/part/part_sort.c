@@ -1,9 +1,10 @@
 /* part: sort by host. A radix sort of (host, index) pairs, then each array is permuted through one
  * scratch array.
  *
- * A particle out of order costs the mesh side a second gather of the neighbourhood of an oct in
- * each of its three passes, about as much as sorting thirty particles: below that share of disorder
- * nothing is done. */
+ * A particle out of order costs little on the mesh side while its cloud lies in the patch of the
+ * block that those around it are in (part_block.h), and a gather of its own once it is further out.
+ * Below a share of disorder of 1/8 that takes less time than sorting: nothing is done (twice that
+ * share is slower again). */
 #include "part/part_sort.h"
 
 #include <omp.h>
@@ -11,7 +12,7 @@
 
 #include "base/mem.h"
 
-enum { DISORDER = 32, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
+enum { DISORDER = 8, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
 
 /* Descents, or returns to a row of 2^NEAR octs if these are more: particles in the order of a
  * lattice have few descents, but leave each row after a few particles. */
