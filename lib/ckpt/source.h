@@ -73,6 +73,9 @@ struct source {
     /* octs may be passed on before the checksums of their files are compared; the caller discards
      * everything after an error */
     bool late;
+    /* SOURCE_STATE: the caller has read the tree, and only needs values: split and flag may be
+     * zero, and what the tree is read from is not verified again */
+    bool tree_known;
 
     char format[256]; /* for messages: "RAMSES binary, big-endian, …" */
     char path[4000], ordering[129];

@@ -22,7 +22,8 @@ struct walk {
     bool values;
     source_octs_fn *fn;
     void *ctx;
-    bool late; /* sums are made while reading */
+    bool late;  /* sums are made while reading */
+    bool known; /* the caller has the tree: of an oct the key is enough */
     struct fort_in amr, hydro, grav;
     struct amr_head a;
     struct fort_rec *rec; /* of a block: amr, then 8 * fields */
@@ -48,6 +49,7 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
                      .values = values,
                      .fn = fn,
                      .ctx = ctx};
+    w.known = values && r->s->tree_known;
     w.late = r->s->late && r->s->list && !r->s->pick;
     if (!w.late) TRY(verify(&w));
     enum err err = walk_open(&w);
@@ -66,7 +68,7 @@ enum err ramses_read_octs(struct ramses *r, int file, bool values, source_octs_f
 static enum err verify(const struct walk *w)
 {
     const struct ramses *r = w->r;
-    TRY(ramses_verify(r, "amr", w->file));
+    if (!w->known) TRY(ramses_verify(r, "amr", w->file));
     if (w->values && r->s->nhydro) TRY(ramses_verify(r, "hydro", w->file));
     return w->values && r->s->ngrav ? ramses_verify(r, "grav", w->file) : OK;
 }
@@ -74,7 +76,7 @@ static enum err verify(const struct walk *w)
 static enum err verify_late(struct walk *w)
 {
     const struct ramses *r = w->r;
-    TRY(ramses_verify_sum(r, "amr", w->file, &w->amr));
+    if (!w->known) TRY(ramses_verify_sum(r, "amr", w->file, &w->amr));
     if (w->values && r->s->nhydro) TRY(ramses_verify_sum(r, "hydro", w->file, &w->hydro));
     return w->values && r->s->ngrav ? ramses_verify_sum(r, "grav", w->file, &w->grav) : OK;
 }
@@ -121,7 +123,8 @@ static enum err walk_open(struct walk *w)
     TRY(fort_open(&w->amr, path));
     TRY(ramses_amr_head(&w->amr, w->r, &w->a, false));
     if (w->values) TRY(open_values(w));
-    if (w->late) fort_watch(&w->amr), fort_watch(&w->hydro), fort_watch(&w->grav);
+    if (w->late && !w->known) fort_watch(&w->amr);
+    if (w->late) fort_watch(&w->hydro), fort_watch(&w->grav);
     size_t b = CKPT_BATCH, nval = w->values ? 8 * (size_t)(w->r->s->nhydro + w->r->s->ngrav) : 0;
     w->rec = mem_new(sizeof *w->rec * (AMR_RECORDS + nval), "snapshot batch");
     w->raw = mem_new(8 * b, "snapshot batch");
@@ -216,15 +219,26 @@ static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, 
     return OK;
 }
 
+static void mark_split(int n, const int32_t *restrict son, int c, unsigned char *restrict split)
+{
+    const unsigned char bit = (unsigned char)(1 << c);
+    for (int i = 0; i < n; i++) split[i] |= son[i] != 0 ? bit : 0;
+}
+
+static void mark_flags(int n, const int32_t *restrict is, int c, unsigned char (*restrict flag)[8])
+{
+    for (int i = 0; i < n; i++) flag[i][c] = is[i] == 1;
+}
+
 static enum err load_tree(struct walk *w, int64_t at, int n)
 {
-    const int32_t *v = (const int32_t *)w->raw;
     memset(w->split, 0, (size_t)n);
-    for (int c = 0; c < w->shape.ncell; c++) {
+    memset(w->flag, 0, sizeof *w->flag * (size_t)n);
+    for (int c = 0; c < w->shape.ncell && !w->known; c++) {
         TRY(fort_load(&w->amr, &w->rec[w->shape.son + c], 4, at, (size_t)n, w->raw));
-        for (int i = 0; i < n; i++) w->split[i] |= (unsigned char)((v[i] != 0) << c);
+        mark_split(n, (const int32_t *)w->raw, c, w->split);
         TRY(fort_load(&w->amr, &w->rec[w->shape.flag + c], 4, at, (size_t)n, w->raw));
-        for (int i = 0; i < n; i++) w->flag[i][c] = v[i] == 1;
+        mark_flags(n, (const int32_t *)w->raw, c, w->flag);
     }
     return OK;
 }

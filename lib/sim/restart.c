@@ -718,6 +718,7 @@ static enum err restore_values(struct sim *s)
 {
     struct stream t;
     if (s->restart.from->nvalue == 0) return OK;
+    s->restart.from->tree_known = true;
     stream_init(&t, s);
     enum err err = read_values(&t);
     FREE(t.out);
