@@ -4,7 +4,8 @@
 
 The directory of outputs is removed while the run goes on: the run says so, makes it again, and
 writes; it names no checkpoint that is gone as good. The same while a checkpoint is on its way to a
-slow disk: the next coarse step writes another. A limit on the size of files (ulimit -f) is one
+slow disk: the next coarse step writes another. What is written beside a checkpoint fails, which
+ends the run: the checkpoint gets its name first. A limit on the size of files (ulimit -f) is one
 sentence and exit status 2 in every program that writes, no death by a signal.
 
 A one-line fault it catches: SIGXFSZ left as it is, a lost directory taken for a disk that is full.
@@ -43,6 +44,11 @@ def vanishing(v, form):
     v.same(form + ': written', [os.path.exists(os.path.join(folder, o)) for o in last], [True])
 
 
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
 def vanishing_late(v):
     folder = 'late'
     os.makedirs(folder)
@@ -50,18 +56,30 @@ def vanishing_late(v):
     with open(os.path.join(folder, 'run.nml'), 'w') as f:
         f.write(stop.ENDLESS)
     out = os.path.abspath(folder + '/out')
-    slow = {'LD_PRELOAD': faults.SHIM, 'FAULT_DIR': out, 'FAULT_SLOW': '0.05'}
-    p = subprocess.Popen([ptah.program('simulate'), '-o', out, 'run.nml', 'run_params/nstepmax=2'],
-                         cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         env={**os.environ, **ptah.ENVIRONMENT, **slow})
-    listed = out + '/output_00001.tmp/checksums_00001.txt'  # the last file
-    while p.poll() is None and not os.path.exists(listed):
-        time.sleep(0.001)
+    slow = {'LD_PRELOAD': faults.SHIM, 'FAULT_DIR': out, 'FAULT_SLOW': '0.1'}
+    with open('late/log', 'w') as log:
+        p = subprocess.Popen([ptah.program('simulate'), '-o', out, 'run.nml',
+                              'run_params/nstepmax=2'], cwd=folder, text=True,
+                             stdout=subprocess.PIPE, stderr=log,
+                             env={**os.environ, **ptah.ENVIRONMENT, **slow})
+    while p.poll() is None and 'Fine step=' not in read('late/log'):  # it goes on
+        time.sleep(0.01)
     shutil.rmtree(out)
-    told, err = p.communicate(timeout=60)
+    told, err = p.communicate(timeout=60)[0], read('late/log')
     v.same('gone on its way: status', p.returncode, 0)
     v.same('gone on its way: said', err.count('had disappeared: it is created again'), 1)
     v.same('gone on its way: written and told of', told.split(), [out + '/output_00002'])
+
+
+def ended_on_its_way(v):
+    os.makedirs('beside/pk_00001.tsv.part')
+    r = ptah.simulate(stop.ENDLESS, 'beside', must_work=False,
+                      settings=['run_params/nstepmax=2', 'run_params/dump_pk=.true.'])
+    v.same('its spectra cannot be written: status, checkpoints',
+           (r.status, [os.path.basename(o) for o in r.outputs]), (2, ['output_00001']))
+    ends = r.err.splitlines()[-1]
+    v.same('the sentence is about the spectra, and the last',
+           ends.startswith('simulate: ') and 'pk_00001.tsv' in ends, True)
 
 
 def limited(argv, blocks):
@@ -113,6 +131,7 @@ def main():
     vanishing(v, 'original')
     vanishing(v, 'hdf5')
     vanishing_late(v)
+    ended_on_its_way(v)
     too_large(v)
     v.end()
 
