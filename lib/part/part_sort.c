@@ -2,9 +2,8 @@
  * scratch array.
  *
  * A particle out of order costs little on the mesh side while its cloud lies in the patch of the
- * block that those around it are in (part_block.h), and a gather of its own once it is further out.
- * Below a share of disorder of 1/8 that takes less time than sorting: nothing is done (twice that
- * share is slower again). */
+ * block that those around it are in (part_block.h), and a gather of its own once it is further out,
+ * as much as sorting thirty particles: below that share of disorder nothing is done. */
 #include "part/part_sort.h"
 
 #include <omp.h>
@@ -12,7 +11,7 @@
 
 #include "base/mem.h"
 
-enum { DISORDER = 8, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
+enum { DISORDER = 32, NEAR = 6, BITS = 11, BUCKETS = 1 << BITS };
 
 /* Descents, or returns to a row of 2^NEAR octs if these are more: particles in the order of a
  * lattice have few descents, but leave each row after a few particles. */
