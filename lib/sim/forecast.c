@@ -266,9 +266,9 @@ static enum err from_profile(const char *path, double *each)
 static double from_documents(const struct params *p)
 {
     double cooling = p->run.hydro && p->physics.cooling ? 0.09 : 0;
-    if (p->run.hydro && p->run.pic) return 0.65 + cooling;
+    if (p->run.hydro && p->run.pic) return 0.40 + cooling;
     if (p->run.hydro && p->run.poisson) return 0.33 + cooling;
-    return p->run.hydro ? 0.15 + cooling : 0.31;
+    return p->run.hydro ? 0.15 + cooling : 0.20;
 }
 
 /* Coarse steps to the end, by nstepmax, and for a restart by its time step, too. */
