@@ -148,8 +148,9 @@ static void load_free(struct load *load)
     FREE(load->part);
 }
 
-/* New domains, or NULL: those there are will do. Fields stay where they are. */
-static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool timed)
+/* New domains, or NULL: those there are will do. Fields stay where they are. stay: the run goes on
+ * in them, so that ghosts count, which take longer to find than all else. */
+static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool stay, bool timed)
 {
     struct sim_balance *b = &s->balance;
     if (timed) timer_start("balance: weights");
@@ -157,7 +158,7 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool ti
     struct domain_load load = {
         .n = w.n, .level = w.level, .key = w.key, .cost = w.cost, .base = s->mesh.levelmin};
     /* ghosts take memory and no time */
-    if (s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
+    if (stay && s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
         load.copy = w.copy;
         load.part = w.part;
         load.enough = fmin(fmax(ENOUGH, b->reached * MORE), ENOUGH_MAX);
@@ -165,7 +166,7 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool ti
     if (timed) timer_start("balance: cut planes");
     double reached = 0;
     struct domain *d = domain_balance(s->dom, kind, &s->comm, &load, &reached);
-    if (d) b->reached = reached;
+    if (d && load.copy) b->reached = reached;
     load_free(&w);
     return d;
 }
@@ -185,7 +186,7 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
 
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
 {
-    struct domain *d = domains_make(s, kind, timed);
+    struct domain *d = domains_make(s, kind, true, timed);
     if (!d) return;
     BUG_ON(sim_device_home(s, true) != OK || sim_parts_home(s) != OK); /* the state is lost */
     domain_free(domains_change(s, d, timed));
@@ -194,10 +195,7 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
 
 struct domain *sim_domains_leave(struct sim *s, enum domain_kind kind)
 {
-    double reached = s->balance.reached; /* of the kind in which the run goes on */
-    struct domain *d = domains_make(s, kind, false);
-    s->balance.reached = reached;
-    return domains_change(s, d, false);
+    return domains_change(s, domains_make(s, kind, false, false), false);
 }
 
 void sim_domains_return(struct sim *s, struct domain *was)
