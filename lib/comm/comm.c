@@ -46,7 +46,7 @@ static bool launched(void)
 void comm_init(int *argc, char ***argv, struct comm *c)
 {
     int started, level;
-    *c = (struct comm){.rank = 0, .size = 1, .node_size = 1};
+    *c = (struct comm){.rank = 0, .size = 1, .node_size = 1, .letters = COMM_LETTERS};
     MPI_Initialized(&started);
     if (!started && !launched()) return;
     if (!started) MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);

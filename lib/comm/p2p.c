@@ -8,10 +8,7 @@
 #include "base/mem.h"
 #include "comm/transport.h"
 
-enum {
-    TAG = 17, /* order of calls is order of messages between two ranks */
-    FEW = 4   /* ranks that write to each other in any case */
-};
+enum { TAG = 17 }; /* order of calls is order of messages between two ranks */
 
 struct comm_round {
     int n;
@@ -120,7 +117,7 @@ static void deliver_among_few(const struct comm *c, int tag, int64_t n, const st
 {
     static const struct letter NOTHING = {0};
     struct posting p = post_letters(n, out, tag, false);
-    MPI_Request nothing[FEW];
+    MPI_Request *nothing = mem_new(sizeof(MPI_Request) * (size_t)c->size, "exchange");
     int count = 0;
     for (int r = 0, k = 0; r < c->size; r++) {
         if (k < n && out[k].rank == r)
@@ -138,6 +135,7 @@ static void deliver_among_few(const struct comm *c, int tag, int64_t n, const st
     }
     MPI_Waitall(p.n, p.req, MPI_STATUSES_IGNORE);
     MPI_Waitall(count, nothing, MPI_STATUSES_IGNORE);
+    mem_free(nothing);
     mem_free(p.req);
     mem_free(p.block);
 }
@@ -174,5 +172,5 @@ void p2p_deliver(const struct comm *c, int tag, int64_t n, const struct parcel *
                  struct parcels *in)
 {
     comm_count_round();
-    (c->size <= FEW ? deliver_among_few : deliver_nbx)(c, tag, n, out, in);
+    (c->size <= c->letters ? deliver_among_few : deliver_nbx)(c, tag, n, out, in);
 }

@@ -269,6 +269,7 @@ enum err sim_setup(struct sim *s)
     const struct params *p = s->par;
     bool bounded[6];
     s->check.ghosts = p->run.check_ghosts;
+    s->comm.letters = p->run.exchange_letters;
     if (s->comm.size > 1) s->comm.tuner = tuner_new(p->run.exchange_method);
     if (p->run.exchange_shared) s->comm.share = comm_share_new(&s->comm);
     if (param_yields(p))

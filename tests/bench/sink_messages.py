@@ -32,6 +32,7 @@ nremap=0
 ordering='ksection'
 exchange_method='p2p'
 exchange_shared=.false.
+exchange_letters=0
 nstepmax=3
 /
 &AMR_PARAMS

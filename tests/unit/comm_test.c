@@ -326,6 +326,8 @@ int main(int argc, char **argv)
     test_exchange();
     test_union();
     test_transports();
+    c.letters = c.size > COMM_LETTERS ? c.size : 0; /* the other way */
+    test_transports();
     test_tuner();
     test_tree();
     int64_t n[2] = {passed, failed};
