@@ -81,14 +81,16 @@ int block_depth(const struct mesh *m, int l, int64_t n, const lidx *host, int mo
     return 0;
 }
 
-int block_place_one(const struct block *b, lidx host, const int64_t cell[3])
+int block_place_one(const struct block *b, okey host, const int64_t cell[3])
 {
     int at = 0;
+    int64_t oct[3];
+    okey_coords(host, oct);
     for (int d = 2; d >= 0; d--) {
-        int place = b->place[host - b->low] >> 8 * d & 255;
-        int64_t x = (cell[d] - b->base[d] - place) & b->wrap[d];
-        if ((uint64_t)x >= 3) return -1;
-        at = BLOCK_EDGE * at + place + (int)x;
+        int64_t x = (cell[d] - b->base[d]) & b->wrap[d],
+                reach = (cell[d] - (2 * oct[d] - 1)) & b->wrap[d];
+        if ((uint64_t)x >= (uint64_t)b->edge - 1 || (uint64_t)reach >= 3) return -1;
+        at = BLOCK_EDGE * at + (int)x;
     }
     return at;
 }
@@ -114,21 +116,6 @@ static inline int32_t near(double x)
     return (int32_t)(x < 126 ? x : 126);
 }
 
-/* The place of the first cell of a cloud whose host, of this key, is not of the block; -1: none. */
-static int stray_place(const struct block *b, okey key, const int64_t cell[3])
-{
-    int at = 0;
-    int64_t q[3];
-    okey_coords(key, q);
-    for (int d = 2; d >= 0; d--) {
-        int64_t x = (cell[d] - b->base[d]) & b->wrap[d],
-                reach = (cell[d] - (2 * q[d] - 1)) & b->wrap[d];
-        if ((uint64_t)x + 1 >= (uint64_t)b->edge || (uint64_t)reach >= 3) return -1;
-        at = BLOCK_EDGE * at + (int)x;
-    }
-    return at;
-}
-
 void clouds_place(struct clouds *c, const struct block *b, const okey *key, const lidx *host,
                   int from, int to)
 {
@@ -149,6 +136,6 @@ void clouds_place(struct clouds *c, const struct block *b, const okey *key, cons
     }
     for (int k = from; k < to && strays && b->whole; k++) {
         int64_t cell[3] = {(int64_t)c->cell[0][k], (int64_t)c->cell[1][k], (int64_t)c->cell[2][k]};
-        if (!block_has(b, host[k])) c->at[k] = stray_place(b, key[host[k]], cell);
+        if (!block_has(b, host[k])) c->at[k] = block_place_one(b, key[host[k]], cell);
     }
 }

@@ -87,8 +87,8 @@ void clouds_find(struct clouds *c, const struct parts *p, const struct mesh *m, 
 void clouds_place(struct clouds *c, const struct block *b, const okey *key, const lidx *host,
                   int from, int to);
 
-/* The same of one cloud; `host` is of the block. */
-int block_place_one(const struct block *b, lidx host, const int64_t cell[3]);
+/* The same of one cloud whose host has this key. */
+int block_place_one(const struct block *b, okey host, const int64_t cell[3]);
 
 /* Cell coordinates of particle i's cloud on level l, and its weights. */
 static inline void cloud_find(const struct parts *p, const struct mesh *m, int l, int64_t i,

@@ -144,7 +144,7 @@ static vec4 patch_force(const struct patch *a, const struct gather *g, lidx host
     double w[3], vol[8];
     cloud_find(g->p, g->m, a->b.level, i, cell, w);
     cloud_volumes(w, vol);
-    int at = block_place_one(&a->b, host, cell);
+    int at = block_place_one(&a->b, g->m->lev[a->b.level].key[host], cell);
     return at < 0 ? (vec4){0, 0, 0, NAN} : cloud_force(a->f + at, vol);
 }
 

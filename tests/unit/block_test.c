@@ -27,11 +27,11 @@ static void swap_particles(struct parts *p, int64_t i, int64_t j)
 
 /* The mesh side of one step of LMIN after every so many particles have changed places; one of them
  * has half of all mass. Deposits are confirmed by brute force. */
-static void step_disordered(struct world *w, int depth, int64_t every)
+static void step_disordered(struct world *w, const bool bounded[6], int depth, int64_t every)
 {
     double dt[LEVEL_MAX];
     for (int k = 0; k < LEVEL_MAX; k++) dt[k] = 1;
-    world_mesh(w, alone, DOMAIN_KSECTION, LMIN, LMAX, 1, periodic_box);
+    world_mesh(w, alone, DOMAIN_KSECTION, LMIN, LMAX, 1, bounded);
     world_particles(w, NPART, 0);
     for (int64_t i = 0; i < NPART; i++)
         if (w->p.id[i] == 77) w->p.m[i] = 0.5;
@@ -49,16 +49,19 @@ static void step_disordered(struct world *w, int depth, int64_t every)
     part_move(&w->p, &w->m, LMIN, 1);
 }
 
-/* Sorted particles in blocks of octs, strays among them, and no order at all: the same bits. */
-static void test_disorder(void)
+/* Sorted particles in blocks of octs, strays among them, and no order at all: the same bits. Along
+ * an axis with boundaries cells below a patch are not beyond the other end of the box. */
+static void test_disorder(const bool bounded[6])
 {
     static const int64_t every[] = {64, 5, 1};
     struct world ref, w;
-    step_disordered(&ref, 0, 0);
-    check(ref.wrong_cells == 0, "deposits with one heavy particle agree with brute force");
+    step_disordered(&ref, bounded, 0, 0);
+    /* brute force knows periodic boxes */
+    check(bounded[0] || ref.wrong_cells == 0,
+          "deposits with one heavy particle agree with brute force");
     for (int depth = 0; depth <= 2; depth++)
         for (int k = 0; k < 3; k++) {
-            step_disordered(&w, depth, every[k]);
+            step_disordered(&w, bounded, depth, every[k]);
             /* a stray is given the block's place, or that of another oct */
             check(w.digest == ref.digest, "deposits do not depend on the order of particles");
             check(same_particles(&w, &ref, NPART), "nor do kicks, nor on the size of blocks");
@@ -111,7 +114,8 @@ static void test_kept(void)
 int main(int argc, char **argv)
 {
     comm_init(&argc, &argv, &all);
-    test_disorder();
+    test_disorder(periodic_box);
+    test_disorder((const bool[6]){true, true, false, false, true, true});
     test_kept();
     if (all.rank == 0) printf("%lld passed, %lld failed\n", (long long)passed, (long long)failed);
     comm_fini();
