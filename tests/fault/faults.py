@@ -19,6 +19,7 @@ removed before its successor is there, a rank that leaves while others wait.
 # test: sample ramses 1 tier=check timeout=120
 # test: sample hdf5 1 tier=check timeout=120
 # test: sample replace 1 tier=check timeout=120
+# test: sample ramses 2 tier=check timeout=120 ranks=2
 # test: sample late 1 tier=check timeout=120
 # test: sample late 2 tier=check timeout=120 ranks=2
 # test: sample convert 1 tier=check timeout=120
