@@ -1,5 +1,6 @@
 /* hydro/gas_kernel: what reads or changes the gas cell by cell or oct by oct: kick, time step,
- * restriction, gradients, totals. (hydro_flag.c and hydro_interp.c do it on hosts.) */
+ * restriction, gradients, totals. On hosts hydro_flag.c,
+ * hydro_interp.c and hydro_numbers.c do it. */
 #include "dev/kernel.h"
 #include "hydro/cell_kern.h"
 #include "hydro/interp_kern.h"

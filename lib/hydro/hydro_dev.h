@@ -19,8 +19,7 @@ MUST_USE enum err hydro_dev_update(struct hydro_dev *h, struct mesh *m, int l, d
 /* As hydro_edge_begin: registers are made there. */
 MUST_USE enum err hydro_dev_edge_begin(struct hydro_dev *h, struct mesh *m, int l,
                                        const struct hydro_par *p);
-/* As hydro_restrict, hydro_kick, hydro_courant; sums are emptied first.
- */
+/* As hydro_restrict, hydro_kick, hydro_courant; sums are emptied first. */
 MUST_USE enum err hydro_dev_restrict(struct hydro_dev *h, struct mesh *m, int l,
                                      const struct hydro_par *p);
 MUST_USE enum err hydro_dev_kick(struct hydro_dev *h, struct mesh *m, int l, bool ghosts, double dt,

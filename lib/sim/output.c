@@ -391,7 +391,6 @@ enum err sim_output(struct sim *s)
         s->end.broken = s->end.done = true;
         return OK;
     }
-    TRY(sim_publish(s)); /* the one before */
     s->late.vital = d.time || d.asked != 0 || (d.steps && o->keep_last == 0);
     s->late.step = s->time.nstep_coarse;
     s->out.again = false;
