@@ -59,10 +59,7 @@ int around_leaves(const struct around *a, int cell, struct spot s[AROUND])
 
 void spot_centre(const struct mesh *m, struct spot s, double x[3])
 {
-    int64_t q[3];
-    okey_coords(m->lev[s.level].key[s.oct], q);
-    for (int d = 0; d < 3; d++)
-        x[d] = ((double)(2 * q[d] + (s.cell >> d & 1)) + 0.5) / (double)((int64_t)1 << s.level);
+    okey_cell_centre(m->lev[s.level].key[s.oct], s.cell, 1.0 / (double)((int64_t)1 << s.level), x);
 }
 
 void image_near(const struct mesh *m, const double to[3], double x[3])

@@ -78,13 +78,8 @@ static void look_at_level(struct creation *k, int l)
             if (lv->child[i][c] >= 0 || rho < k->law->dense) continue;
             if (!(rho > unstable(k, lv, i, c, dx))) continue;
             struct site s = {.dx = dx, .density = rho, .at = {l, i, c}};
-            int64_t q[3];
-            okey_coords(lv->key[i], q);
-            for (int d = 0; d < 3; d++) {
-                int half = c >> d & 1;
-                s.x[d] = ((double)(2 * q[d] + half) + 0.5) * dx;
-                s.oct[d] = (0.5 - half) * dx;
-            }
+            okey_cell_centre(lv->key[i], c, dx, s.x);
+            for (int d = 0; d < 3; d++) s.oct[d] = (0.5 - (c >> d & 1)) * dx;
             sites_add(&k->own, &s);
         }
 }

@@ -78,3 +78,11 @@ PTAH_HD_FN okey okey_shift(okey k, int level, int dx, int dy, int dz, bool *outs
     if (outside) *outside = out;
     return okey_make((uint64_t)x[0], (uint64_t)x[1], (uint64_t)x[2]);
 }
+
+/* Centre of cell c of oct k, whose cells are dx wide. */
+PTAH_HD_FN void okey_cell_centre(okey k, int c, double dx, double x[3])
+{
+    int64_t q[3];
+    okey_coords(k, q);
+    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (c >> d & 1)) + 0.5) * dx;
+}

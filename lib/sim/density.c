@@ -200,15 +200,12 @@ static void add_analytic(const struct sim *s, int l)
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l);
-    for (lidx i = 0; i < lv->nown; i++) {
-        int64_t q[3];
-        okey_coords(lv->key[i], q);
+    for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             double x[3];
-            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx;
+            okey_cell_centre(lv->key[i], k, dx, x);
             lv->fld[FLD_RHO][i][k] += grav_analytic_density(&s->grav, x);
         }
-    }
 }
 
 /* cic_levelmax: the dark matter of that level is kept as it was deposited there … */

@@ -260,16 +260,13 @@ static void keep_inside(const struct sim *s, int l, unsigned char *bits)
 {
     const struct level *lv = &s->mesh.lev[l];
     double dx = mesh_dx(&s->mesh, l);
-    for (lidx i = 0; i < lv->nown; i++) {
-        int64_t q[3];
-        okey_coords(lv->key[i], q);
+    for (lidx i = 0; i < lv->nown; i++)
         for (int k = 0; k < 8; k++) {
             double x[3];
-            for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (k >> d & 1)) + 0.5) * dx;
-            if ((bits[i] >> k & 1) && !inside_geometry(s, l, x))
-                bits[i] = (unsigned char)(bits[i] & ~(1u << k));
+            if (!(bits[i] >> k & 1)) continue;
+            okey_cell_centre(lv->key[i], k, dx, x);
+            if (!inside_geometry(s, l, x)) bits[i] = (unsigned char)(bits[i] & ~(1u << k));
         }
-    }
 }
 
 /* ---- the criteria ---- */

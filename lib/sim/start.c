@@ -246,10 +246,8 @@ static enum err start_refine_more(struct start *st)
 static enum err check_cell(const struct sim *s, int l, okey key, int cell, double rho)
 {
     double x[3], dx = mesh_dx(&s->mesh, l);
-    int64_t q[3];
     if (rho > 0 && rho < HUGE_VAL) return OK;
-    okey_coords(key, q);
-    for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (cell >> d & 1)) + 0.5) * dx;
+    okey_cell_centre(key, cell, dx, x);
     FAIL(ERR_PARAM, "the initial density of the gas is %g at x=%g, y=%g, z=%g: %s", rho, x[0], x[1],
          x[2],
          s->par->init.nregion > 0

@@ -51,11 +51,9 @@ static void draw_oct(const struct sink_place *p, const struct sink_pull *k,
 {
     const struct level *lv = &p->mesh->lev[l];
     double dx = mesh_dx(p->mesh, l), volume = dx * dx * dx, f[3] = {0};
-    int64_t q[3];
-    okey_coords(lv->key[i], q);
     for (int c = 0; c < 8; c++) {
         double x[3], r[3], r2 = 0;
-        for (int d = 0; d < 3; d++) x[d] = ((double)(2 * q[d] + (c >> d & 1)) + 0.5) * dx;
+        okey_cell_centre(lv->key[i], c, dx, x);
         sink_between(p->mesh, x, k->x, r);
         for (int d = 0; d < 3; d++) r2 += r[d] * r[d];
         double w = plummer(soft->length, r2);
