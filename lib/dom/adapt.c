@@ -566,16 +566,18 @@ struct movers {
     int *rank;
     int nfld, fld[FLD_MAX];
     size_t row;
+    int end; /* the first level that stays as it is */
 };
 
-static struct movers movers_find(const struct mesh *m, const struct comm *c, const struct domain *d)
+static struct movers movers_find(const struct mesh *m, const struct comm *c, const struct domain *d,
+                                 int end)
 {
-    struct movers v = {0};
+    struct movers v = {.end = end};
     int64_t all = 0;
-    for (int l = 1; l <= m->levelmax; l++) all += m->lev[l].nown;
+    for (int l = 1; l < end; l++) all += m->lev[l].nown;
     v.place = mem_new(sizeof *v.place * (size_t)all + 1, "mesh scratch");
     v.rank = mem_new(sizeof *v.rank * (size_t)all + 1, "mesh scratch");
-    for (int l = 1; l <= m->levelmax; l++) {
+    for (int l = 1; l < end; l++) {
         const struct level *lv = &m->lev[l];
         v.first[l] = v.n;
         for (lidx i = 0; i < lv->nown; i++) {
@@ -585,7 +587,7 @@ static struct movers movers_find(const struct mesh *m, const struct comm *c, con
             v.rank[v.n++] = r;
         }
     }
-    v.first[m->levelmax + 1] = v.n;
+    v.first[end] = v.n;
     v.nfld = field_list(m, v.fld);
     v.row = sizeof(struct place) + sizeof(unsigned char[8]) + sizeof(double[8]) * (size_t)v.nfld;
     return v;
@@ -675,7 +677,7 @@ static void movers_room(struct mesh *m, const struct movers *v, int64_t n, const
          *gone = mem_new(sizeof *gone * (size_t)v->n + 1, "mesh scratch");
     for (int64_t i = 0; i < n; i++) key[i] = come[i].key;
     for (int64_t i = 0; i < v->n; i++) gone[i] = v->place[i].key;
-    for (int l = 1, begin = 0, end = 0; l <= m->levelmax; l++, begin = end) {
+    for (int l = 1, begin = 0, end = 0; l < v->end; l++, begin = end) {
         int64_t go = v->first[l + 1] - v->first[l];
         while (end < n && come[end].level == l) end++;
         okey *own = mem_new(sizeof *own * (size_t)(m->lev[l].nown + end - begin) + 1,
@@ -708,22 +710,34 @@ static void movers_go(struct mesh *m, const struct comm *c, const struct movers 
     }
 }
 
-void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *d)
+/* Links of levels 1..last, with the parents of the last. */
+static void link_levels(struct mesh *m, int last)
+{
+    for (int l = 1; l <= last; l++) {
+        if (l == m->levelmax)
+            memset(m->lev[l].child, 0xff, sizeof m->lev[l].child[0] * (size_t)m->lev[l].noct);
+        mesh_link_down(m, l);
+    }
+}
+
+void adapt_redistribute(struct mesh *m, const struct comm *c, const struct domain *was,
+                        const struct domain *d)
 {
     if (c->size == 1) return;
-    struct movers v = movers_find(m, c, d);
+    int end = was ? domain_alike(was, d) : m->levelmax + 1;
+    struct movers v = movers_find(m, c, d, end);
     movers_go(m, c, &v);
     FREE(v.place);
     FREE(v.rank);
-    for (int l = 1; l <= m->levelmax; l++) {
+    for (int l = 1; l < end; l++) {
         struct level *lv = &m->lev[l];
         okey *own = mem_new(sizeof *own * (size_t)lv->nown + 1, "mesh scratch");
         memcpy(own, lv->key, sizeof *own * (size_t)lv->nown);
         level_install(m, c, d, l, lv->total, lv->nown, own, NULL);
         FREE(own);
     }
-    adapt_link(m);
-    adapt_fill(m, c);
+    link_levels(m, end > m->levelmax ? m->levelmax : end);
+    for (int l = 1; l < end; l++) fill_all(c, m, l, NULL);
 }
 
 /* ---- a mesh that is read ---- */
@@ -738,10 +752,7 @@ void adapt_install(struct mesh *m, const struct comm *c, const struct domain *d,
 
 void adapt_link(struct mesh *m)
 {
-    for (int l = 1; l <= m->levelmax; l++) {
-        memset(m->lev[l].child, 0xff, sizeof m->lev[l].child[0] * (size_t)m->lev[l].noct);
-        mesh_link_down(m, l);
-    }
+    link_levels(m, m->levelmax);
 }
 
 void adapt_fill(struct mesh *m, const struct comm *c)

@@ -86,6 +86,12 @@ struct domain_load {
 struct domain *domain_balance(const struct domain *d, enum domain_kind kind, const struct comm *c,
                               const struct domain_load *load, double *spread);
 
+/* The level from which on each oct has the same owner and is a ghost of the same ranks under both,
+ * which are of as many ranks; levelmax + 1: on none, or the domains are too intricate to see it. */
+int domain_alike(const struct domain *a, const struct domain *b);
+/* The Hilbert decomposition that is alike; NULL: none is, as far as domain_alike sees. */
+struct domain *domain_along(const struct domain *d);
+
 /* Hilbert only: the bound keys 0..nrank as RAMSES prints and stores them (real*8, exact: bounds are
  * keys that a double represents). */
 void domain_bound_keys(const struct domain *d, double *bound);

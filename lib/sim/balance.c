@@ -177,9 +177,10 @@ static struct domain *domains_change(struct sim *s, struct domain *d, bool timed
     struct domain *was = s->dom;
     s->dom = d;
     if (timed) timer_start("balance: octs");
-    adapt_redistribute(&s->mesh, &s->comm, d);
+    adapt_redistribute(&s->mesh, &s->comm, was, d);
     if (timed) timer_start("balance: particles");
-    if (s->par->run.pic) part_redistribute(&s->parts, &s->mesh, &s->comm, d);
+    if (s->par->run.pic && domain_alike(was, d) > s->mesh.levelmin)
+        part_redistribute(&s->parts, &s->mesh, &s->comm, d);
     sim_count_octs(s);
     return was;
 }
@@ -193,9 +194,10 @@ void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed)
     s->balance.fresh = true;
 }
 
-struct domain *sim_domains_leave(struct sim *s, enum domain_kind kind)
+struct domain *sim_domains_leave(struct sim *s)
 {
-    return domains_change(s, domains_make(s, kind, false, false), false);
+    struct domain *d = domain_along(s->dom);
+    return domains_change(s, d ? d : domains_make(s, DOMAIN_HILBERT, false, false), false);
 }
 
 void sim_domains_return(struct sim *s, struct domain *was)

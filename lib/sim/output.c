@@ -172,7 +172,7 @@ static enum err write_in_domains(struct sim *s, const struct writer_kind *w,
     bool travel = domain_kind(s->dom) != DOMAIN_HILBERT && w->by_rank, ends = is_last(s);
     struct domain *home = NULL, *whole = NULL;
     timer_start("io");
-    if (travel && s->comm.size > 1) home = sim_domains_leave(s, DOMAIN_HILBERT);
+    if (travel && s->comm.size > 1) home = sim_domains_leave(s);
     if (travel && s->comm.size == 1)
         whole = domain_new(DOMAIN_HILBERT, 1, s->mesh.levelmax, s->mesh.bounded);
     enum err e = w->write(s->out.dir, s->out.ifout, h, &s->mesh, &s->parts, whole ? whole : s->dom,

@@ -362,9 +362,10 @@ struct sim_weights sim_weights(const struct sim *s);
 /* balance.c: balanced domains of this kind. If they change, fields and particles come home. timed:
  * its phases have timers; else the time is that of the timer that runs (collective) */
 void sim_domains_become(struct sim *s, enum domain_kind kind, bool timed);
-/* balance.c: domains of another kind for a while; returns those of before (owner: caller), to which
- * the run returns, or not. The balance knows nothing of it. (collective) */
-struct domain *sim_domains_leave(struct sim *s, enum domain_kind kind);
+/* balance.c: Hilbert domains for a while, those that are alike if there are such; returns those of
+ * before (owner: caller), to which the run returns, or not. The balance knows nothing of it.
+ * (collective) */
+struct domain *sim_domains_leave(struct sim *s);
 void sim_domains_return(struct sim *s, struct domain *was);
 /* balance.c: after a coarse step, bytes held and nanoseconds of work of this rank, and then what
  * they are on all */

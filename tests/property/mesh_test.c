@@ -283,7 +283,7 @@ static void run(const struct comm *c, enum domain_kind kind, bool whole)
         d = e;
         flags_set(&m);
         if (c->size == 1) adapt_fill(&m, c);
-        adapt_redistribute(&m, c, d);
+        adapt_redistribute(&m, c, NULL, d);
         counts_check(&m, c, radius[turn]);
         check_links(&m, radius[turn]);
         fields_check(&m, "values after redistribution");
@@ -292,6 +292,73 @@ static void run(const struct comm *c, enum domain_kind kind, bool whole)
         FREE(key);
         FREE(cost);
     }
+    domain_free(d);
+    mesh_fini(&m);
+}
+
+/* ---- domains that are alike ---- */
+
+static void owners_check(const struct mesh *m, const struct comm *c, const struct domain *d)
+{
+    int64_t wrong = 0;
+    for (int l = 1; l <= LMAX; l++)
+        for (lidx i = 0; i < m->lev[l].nown; i++)
+            wrong += domain_rank(d, l, m->lev[l].key[i]) != c->rank;
+    check(wrong == 0, "octs of others after redistribution");
+}
+
+/* A redistribution that leaves levels alone and one that does not make the same octs and ghosts of
+ * each rank, in the same order. */
+static void check_left(struct mesh *m, const struct comm *c, const struct domain *was,
+                       const struct domain *d)
+{
+    okey *key[LMAX + 1];
+    lidx noct[LMAX + 1];
+    uint64_t octs[LMAX + 1];
+    for (int l = 1; l <= LMAX; l++) octs[l] = m->lev[l].octs;
+    adapt_redistribute(m, c, was, d);
+    check(c->size == 1 || m->lev[1].octs > octs[1], "level 1 was left as it is");
+    for (int l = domain_alike(was, d); l <= LMAX; l++)
+        check(m->lev[l].octs == octs[l], "a level was made again");
+    owners_check(m, c, d);
+    check_links(m, 0.1);
+    fields_check(m, "values where levels stay");
+    flags_check(m);
+    for (int l = 1; l <= LMAX; l++) {
+        size_t bytes = sizeof(okey) * (size_t)(noct[l] = m->lev[l].noct);
+        key[l] = mem_new(bytes + 1, "test");
+        memcpy(key[l], m->lev[l].key, bytes);
+    }
+    adapt_redistribute(m, c, NULL, d);
+    for (int l = 1; l <= LMAX; l++) {
+        check(noct[l] == m->lev[l].noct &&
+                  memcmp(key[l], m->lev[l].key, sizeof(okey) * (size_t)noct[l]) == 0,
+              "octs of a level that was left as it is");
+        mem_free(key[l]);
+    }
+}
+
+/* To Hilbert domains that are alike, where there are such, and back. */
+static void check_alike(const struct comm *c, bool whole)
+{
+    struct mesh m;
+    bool bounded[6];
+    isolated = whole;
+    for (int f = 0; f < 6; f++) bounded[f] = isolated;
+    mesh_init(&m, LMIN, LMAX, 5, true, false, 1.0, bounded);
+    struct domain *d = domain_new(DOMAIN_KSECTION, c->size, LMAX, bounded), *e = domain_along(d);
+    check(e || c->size > 2, "two equal halves are no ranges of the curve");
+    check(!e || c->size > 2 || domain_alike(d, e) <= 4, "two equal halves are alike");
+    adapt_build(&m, c, d);
+    refine(&m, c, d, 0.1);
+    fields_set(&m, c);
+    flags_set(&m);
+    adapt_fill(&m, c);
+    if (e) {
+        check_left(&m, c, d, e);
+        check_left(&m, c, e, d);
+    }
+    domain_free(e);
     domain_free(d);
     mesh_fini(&m);
 }
@@ -355,6 +422,8 @@ int main(int argc, char **argv)
     run(&c, DOMAIN_KSECTION, false);
     run(&c, DOMAIN_HILBERT, false);
     run(&c, DOMAIN_KSECTION, true);
+    check_alike(&c, false);
+    check_alike(&c, true);
     for (int along = 1; along < 8; along++)
         for (int64_t every = 1; every <= 8; every *= 2) check_hash(14, along, every);
     int64_t n[2] = {passed, failed};

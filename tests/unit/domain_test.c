@@ -233,6 +233,59 @@ static void test_near_threads(void)
     domain_free(d);
 }
 
+static bool domain_same(const struct domain *a, const struct domain *b)
+{
+    if (a->kind == DOMAIN_HILBERT)
+        return memcmp(a->hilb.bound, b->hilb.bound, sizeof(hkey) * (size_t)(a->nrank + 1)) == 0;
+    return memcmp(a->ksec.cut, b->ksec.cut, sizeof *a->ksec.cut * (size_t)a->nrank) == 0;
+}
+
+/* From the level on that is said, owners and ghosts of all octs are the same. */
+static void test_alike(const struct domain *a, const struct domain *b, int most, const char *what)
+{
+    int from = domain_alike(a, b), unlike = 0, x[MOST], y[MOST];
+    CHECK(from <= most, "%s: from level %d on, not %d", what, from, most);
+    for (int l = from; l <= a->levelmax; l++)
+        for (okey k = 0; k < (okey)1 << 3 * (l - 1); k++) {
+            int r = domain_rank(a, l, k), n = domain_near(a, r, l, k, x);
+            unlike += domain_rank(b, l, k) != r || domain_near(b, r, l, k, y) != n ||
+                      memcmp(x, y, sizeof *x * (size_t)n) != 0;
+        }
+    CHECK(unlike == 0, "%s: %d octs of levels from %d on differ", what, unlike, from);
+}
+
+/* Hilbert domains that are k-section's, and those that are none. */
+static void test_along(const bool *bounded)
+{
+    enum { TOP = 6 };
+    struct domain *two = domain_new(DOMAIN_KSECTION, 2, TOP, bounded), *along = domain_along(two),
+                  *eight = domain_new(DOMAIN_KSECTION, 8, TOP, bounded);
+    CHECK(along && along->kind == DOMAIN_HILBERT, "equal halves");
+    if (along) test_alike(two, along, 4, "halves");
+    CHECK(!domain_along(eight), "octants are not in the order of the curve");
+    for (int n = 1; n <= 12; n++) {
+        struct domain *h = domain_new(DOMAIN_HILBERT, n, TOP, bounded), *again = domain_along(h),
+                      *k = domain_new(DOMAIN_KSECTION, n, TOP, bounded);
+        bool cubes = (n & (n - 1)) == 0; /* the ranges of equal lengths are made of them */
+        char what[40];
+        snprintf(what, sizeof what, "%d ranges", n);
+        CHECK(!again == !cubes, "%s: %d", what, again != NULL);
+        if (again) CHECK(domain_same(h, again), "%s: bounds differ", what);
+        if (again) test_alike(h, again, n > 8 ? 5 : 4, what);
+        test_alike(h, k, TOP + 1, what);
+        domain_free(h);
+        domain_free(k);
+        domain_free(again);
+    }
+    /* the plane is moved by the least there is */
+    two->ksec.cut[1]++;
+    CHECK(!domain_along(two) && domain_alike(two, two) > TOP, "a plane between cubes");
+    CHECK(!along || domain_alike(two, along) > TOP, "another plane");
+    domain_free(two);
+    domain_free(along);
+    domain_free(eight);
+}
+
 static double imbalance(const struct domain *d, const struct samples *s)
 {
     double *load = mem_zero(sizeof *load * (size_t)d->nrank, "test"), most = 0, sum = 0;
@@ -244,13 +297,6 @@ static double imbalance(const struct domain *d, const struct samples *s)
     }
     FREE(load);
     return most / sum * d->nrank - 1;
-}
-
-static bool domain_same(const struct domain *a, const struct domain *b)
-{
-    if (a->kind == DOMAIN_HILBERT)
-        return memcmp(a->hilb.bound, b->hilb.bound, sizeof(hkey) * (size_t)(a->nrank + 1)) == 0;
-    return memcmp(a->ksec.cut, b->ksec.cut, sizeof *a->ksec.cut * (size_t)a->nrank) == 0;
 }
 
 static bool domain_proper(const struct domain *d)
@@ -590,6 +636,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) test_near_all(near[i]);
     test_near_thin();
     test_near_threads();
+    test_along(periodic_box);
+    test_along(open_box);
     const int ranks[] = {1, 2, 3, 5, 8, 11, 12, 13, 17, 22, 77};
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
