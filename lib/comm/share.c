@@ -15,7 +15,7 @@
 
 enum { FIRST = 4096 }; /* blocks begin behind the first page, which says whose window it is */
 
-size_t comm_share_most = (size_t)1 << 30, comm_share_least = 512;
+size_t comm_share_most = (size_t)1 << 30, comm_share_least = 512, comm_share_keep = (size_t)1 << 21;
 
 /* Who a rank is, and where others find its window. */
 struct owner {
@@ -172,9 +172,10 @@ static bool grow(struct comm_share *s, size_t end)
 void comm_share_trim(struct comm_share *s)
 {
     size_t end = FIRST;
-    if (!s) return;
+    if (!s || s->held <= comm_share_keep) return;
     forget_read(s);
     if (s->nused) end = s->used[s->nused - 1].at + s->used[s->nused - 1].bytes;
+    if (end < comm_share_keep) end = comm_share_keep;
     end = (end + FIRST - 1) / FIRST * FIRST;
     if (end >= s->held || ftruncate((int)s->owner[s->me].fd, (off_t)end) != 0) return;
     mem_count("exchange window", -(ptrdiff_t)(s->held - end));

@@ -6,8 +6,8 @@
  * it always was, by those who wait for its messages.
  *
  * A window is a file without a name (memfd_create) that disappears with its processes. Its pages
- * are kept until comm_share_trim, and counted as "exchange window" (base/mem). Each rank holds a
- * table of the ranks of its node, none of all. */
+ * are kept until comm_share_trim, the first comm_share_keep bytes for good, and counted as
+ * "exchange window" (base/mem). Each rank holds a table of the ranks of its node, none of all. */
 #pragma once
 #include <stdbool.h>
 
@@ -18,16 +18,17 @@
  * still read. (collective) */
 struct comm_share *comm_share_new(const struct comm *c);
 void comm_share_free(struct comm_share **s);
-/* Returns the pages behind the last block that is still to be read; s may be NULL. Local. */
+/* Returns the pages behind the last block that is still to be read and behind the first
+ * comm_share_keep bytes: to get pages anew costs more than to fill them. s may be NULL. Local. */
 void comm_share_trim(struct comm_share *s);
 /* Does it share with this one? s may be NULL. */
 bool comm_share_near(const struct comm_share *s, int rank);
 
 /* ---- for lib/comm and its tests ---- */
 
-/* Bytes of a window at most, 2^30, and of a message in one at least. Tests set less; all ranks the
- * same. */
-extern size_t comm_share_most, comm_share_least;
+/* Bytes of a window at most, 2^30, of a message in one at least, and of a window that are never
+ * returned, 2^21. Tests set less; all ranks the same. */
+extern size_t comm_share_most, comm_share_least, comm_share_keep;
 
 enum { SHARE_ALIGN = 64 };
 

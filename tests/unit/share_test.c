@@ -95,6 +95,8 @@ static void test_room(void)
 {
     struct share_slip first, next;
     if (!c.share) return;
+    const size_t usual = comm_share_keep;
+    comm_share_keep = 0;
     comm_barrier(&c);
     comm_share_trim(c.share);
     size_t before = mem_now();
@@ -110,8 +112,14 @@ static void test_room(void)
           first.block);
     size_t more = mem_now() - before, most = 2 * sizeof(uint64_t) * MOST * (size_t)c.size + 8192;
     CHECK(more <= most, "the window has grown by %zu bytes", more);
+    comm_share_keep = 8192;
+    comm_share_trim(c.share);
+    more = mem_now() - before;
+    CHECK(more == 4096, "%zu bytes stay beside the first page", more);
+    comm_share_keep = 0;
     comm_share_trim(c.share);
     CHECK(mem_now() <= before, "%zu bytes more are held", mem_now() - before);
+    comm_share_keep = usual;
 }
 
 /* As many messages as without windows, however long, and short ones. */
