@@ -2,6 +2,7 @@
 #include "base/pages.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -100,6 +101,17 @@ void pages_put(void *p, size_t bytes)
 {
     used -= bytes;
     keep(p, bytes);
+}
+
+void pages_touch(void *p, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t page = pages_round(1);
+    uintptr_t first = (uintptr_t)p / page * page,
+              last = ((uintptr_t)p + bytes) / page * page;
+    /* where the kernel does not know it, pages come one by one */
+    if (last > first) (void)!madvise((void *)first, last - first, MADV_POPULATE_WRITE);
+#endif
 }
 
 void *pages_resize(void *p, size_t bytes, size_t want)

@@ -1,4 +1,4 @@
-/* base/pages: large blocks in whole pages directly from the system; used by base/mem only.
+/* base/pages: large blocks in whole pages directly from the system for base/mem.
  *
  * The arrays of levels are replaced many times per step. Freed pages are kept for the next block of
  * any size, by splitting blocks and by remapping page tables (mremap), so that no page is faulted
@@ -14,3 +14,5 @@ void *pages_get(size_t bytes);
 void pages_put(void *p, size_t bytes); /* as it was got */
 /* keeps the contents; may move; NULL: as it was */
 void *pages_resize(void *p, size_t bytes, size_t want);
+/* maps the whole pages of p..p+bytes-1 together */
+void pages_touch(void *p, size_t bytes);

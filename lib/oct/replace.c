@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/pages.h"
 #include "oct/find_kern.h"
 #include "oct/mesh.h"
 #include "oct/pieces.h"
@@ -122,8 +123,11 @@ static void *move_rows(void *old, size_t row, lidx n, const lidx *from, int fill
 {
     char *to = mem_new(row * (size_t)n + 1, name);
 #pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
-    for (lidx p = 0; p < pieces_of(n); p++)
-        rows_move(to, old, row, p * PIECE, piece_end(n, p), from, fill);
+    for (lidx p = 0; p < pieces_of(n); p++) {
+        lidx begin = p * PIECE, end = piece_end(n, p);
+        if (!old) pages_touch(to + row * (size_t)begin, row * (size_t)(end - begin));
+        rows_move(to, old, row, begin, end, from, fill);
+    }
     mem_free(old);
     return to;
 }
