@@ -30,6 +30,7 @@ struct walk {
     char *raw;            /* one record's part of a batch */
     okey *key;
     unsigned char *split, (*flag)[8];
+    uint64_t *ix[3]; /* places: zero in dimensions that are missing */
     double *x[3], *values_store;
     const double **val;
 };
@@ -131,7 +132,10 @@ static enum err walk_open(struct walk *w)
     w->key = mem_new(sizeof *w->key * b, "snapshot batch");
     w->split = mem_new(b, "snapshot batch");
     w->flag = mem_new(sizeof *w->flag * b, "snapshot batch");
-    for (int d = 0; d < 3; d++) w->x[d] = mem_new(sizeof **w->x * b, "snapshot batch");
+    for (int d = 0; d < 3; d++) {
+        w->x[d] = mem_new(sizeof **w->x * b, "snapshot batch");
+        w->ix[d] = mem_zero(sizeof **w->ix * b, "snapshot batch");
+    }
     w->values_store = mem_new(sizeof *w->values_store * CKPT_PITCH * nval + 1, "snapshot batch");
     w->val = mem_new(sizeof *w->val * nval + 1, "snapshot batch");
     for (size_t i = 0; i < nval; i++) w->val[i] = w->values_store + i * CKPT_PITCH;
@@ -149,7 +153,10 @@ static void walk_close(struct walk *w)
     FREE(w->key);
     FREE(w->split);
     FREE(w->flag);
-    for (int d = 0; d < 3; d++) FREE(w->x[d]);
+    for (int d = 0; d < 3; d++) {
+        FREE(w->x[d]);
+        FREE(w->ix[d]);
+    }
     FREE(w->values_store);
     FREE(w->val);
 }
@@ -187,35 +194,55 @@ static enum err step_values(struct fort_in *f, int level, int32_t n, int records
 
 /* ---- reading a block ---- */
 
+/* Integers that n centres are at, from coarse cell `skip` on, in a box of `side` octs. Returns
+ * whether each is at one. Adding 1.5·2^52 rounds to the nearest integer, which the low bits then
+ * are. */
+static bool load_places(int n, const double *restrict x, double skip, double scale, double side,
+                        uint64_t *restrict ix)
+{
+    const double shift = 0x1.8p52;
+    int bad = 0;
+    for (int i = 0; i < n; i++) {
+        double at = (x[i] - skip) * scale - 0.5, moved = at + shift;
+        uint64_t bits;
+        memcpy(&bits, &moved, sizeof bits);
+        bad |= !(at > -0.25) | !(at < side - 0.75) | !(fabs(at - (moved - shift)) <= 1e-3);
+        ix[i] = bits & (((uint64_t)1 << 51) - 1);
+    }
+    return !bad;
+}
+
+static enum err blame_place(const struct walk *w, int level, int64_t at, int n, int d)
+{
+    const struct ramses *r = w->r;
+    const struct fort_rec *rec = &w->rec[w->shape.xg + d];
+    double scale = ldexp(1, level - 1), side = (double)r->s->coarse[d] * scale;
+    uint64_t ix;
+    int i = 0;
+    while (i < n && load_places(1, &w->x[d][i], (double)r->skip[d], scale, side, &ix)) i++;
+    FAIL(ERR_FORMAT,
+         "%s: record %ld at byte %ld: oct %ld is centred at %g, which is not a position of level "
+         "%d",
+         w->amr.path, (long)rec->number, (long)rec->at, (long)at + i + 1, w->x[d][i], level);
+}
+
 static enum err load_keys(struct walk *w, int level, int32_t total, int64_t at, int n)
 {
     const struct ramses *r = w->r;
     int ndim = r->s->head.ndim;
-    const struct fort_rec *rec = w->rec + w->shape.xg;
     double scale = ldexp(1, level - 1);
     for (int d = 0; d < ndim; d++) {
-        if (ldexp((double)r->s->coarse[d], level - 1) > ldexp(1, OKEY_LEVELS - 1))
+        double side = (double)r->s->coarse[d] * scale;
+        if (side > ldexp(1, OKEY_LEVELS - 1))
             FAIL(ERR_LIMIT,
                  "%s: level %d on %ld coarse cells is finer than the keys of this build (make "
                  "MORTON128=1 for 42 levels)",
                  w->amr.path, level, (long)r->s->coarse[d]);
-        TRY(fort_load_real(&w->amr, &rec[d], total, at, (size_t)n, w->x[d]));
+        TRY(fort_load_real(&w->amr, &w->rec[w->shape.xg + d], total, at, (size_t)n, w->x[d]));
+        if (!load_places(n, w->x[d], (double)r->skip[d], scale, side, w->ix[d]))
+            return blame_place(w, level, at, n, d);
     }
-    for (int i = 0; i < n; i++) {
-        uint64_t ix[3] = {0};
-        for (int d = 0; d < ndim; d++) {
-            double x = (w->x[d][i] - (double)r->skip[d]) * scale - 0.5,
-                   side = (double)r->s->coarse[d] * scale;
-            if (!(x > -0.25 && x < side - 0.75) || fabs(x - rint(x)) > 1e-3)
-                FAIL(ERR_FORMAT,
-                     "%s: record %ld at byte %ld: oct %ld is centred at %g, which is not a "
-                     "position of level %d",
-                     w->amr.path, (long)rec[d].number, (long)rec[d].at, (long)at + i + 1,
-                     w->x[d][i], level);
-            ix[d] = (uint64_t)rint(x);
-        }
-        w->key[i] = okey_make(ix[0], ix[1], ix[2]);
-    }
+    for (int i = 0; i < n; i++) w->key[i] = okey_make(w->ix[0][i], w->ix[1][i], w->ix[2][i]);
     return OK;
 }
 

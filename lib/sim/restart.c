@@ -404,8 +404,8 @@ static int seed_order(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Sends the octs of level l, wherever they were read, to their owners, in Morton order. */
-static enum err send_seeds(struct forest *f, int l)
+/* The octs of level l, wherever they were read, to their owners. */
+static void exchange_seeds(struct forest *f, int l)
 {
     struct sim *s = f->s;
     int64_t n = f->n[l], *order = mem_new(sizeof *order * (size_t)n + 1, "restart");
@@ -420,6 +420,13 @@ static enum err send_seeds(struct forest *f, int l)
     FREE(rank);
     FREE(out);
     FREE(order);
+}
+
+/* The same, in Morton order, and none twice. */
+static enum err send_seeds(struct forest *f, int l)
+{
+    struct sim *s = f->s;
+    if (s->comm.size > 1) exchange_seeds(f, l);
     bool sorted = true;
     for (int64_t i = 1; i < f->n[l]; i++) sorted &= f->seed[l][i - 1].key < f->seed[l][i].key;
     if (!sorted) qsort(f->seed[l], (size_t)f->n[l], sizeof *f->seed[l], seed_order);
@@ -443,10 +450,12 @@ static enum err check_parents(const struct sim *s, int l)
              "%s: level %d has %ld octs and is not complete, as levels up to levelmin must be: the "
              "checkpoint is damaged",
              s->restart.from->path, l, (long)octs);
-    for (lidx i = 0; l > 1 && i < lv->noct; i++)
-        if (mesh_find(up, lv->key[i] >> 3) < 0)
+    for (lidx i = 0; l > 1 && i < lv->noct; i++) {
+        bool same = i > 0 && lv->key[i] >> 3 == lv->key[i - 1] >> 3; /* siblings */
+        if (!same && mesh_find(up, lv->key[i] >> 3) < 0)
             FAIL(ERR_FORMAT, "%s: an oct of level %d has no parent: the checkpoint is damaged",
                  s->restart.from->path, l);
+    }
     return OK;
 }
 
