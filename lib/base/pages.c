@@ -107,8 +107,7 @@ void pages_touch(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
     size_t page = pages_round(1);
-    uintptr_t first = (uintptr_t)p / page * page,
-              last = ((uintptr_t)p + bytes) / page * page;
+    uintptr_t first = (uintptr_t)p / page * page, last = ((uintptr_t)p + bytes) / page * page;
     /* where the kernel does not know it, pages come one by one */
     if (last > first) (void)!madvise((void *)first, last - first, MADV_POPULATE_WRITE);
 #endif

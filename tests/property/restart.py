@@ -27,6 +27,7 @@ import glob
 import os
 import re
 import shutil
+import struct
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -216,6 +217,14 @@ def alter(path, at, new):
         f.write(new)
 
 
+def move_oct(path, where):
+    """The first oct of level 2 along x: after that of level 1, whose centre is in three records."""
+    with open(path, 'rb') as f:
+        data = f.read()
+    root = data.rindex(b'\x08\0\0\0%s\x08\0\0\0' % struct.pack('<d', 0.5))
+    alter(path, data.index(struct.pack('<d', 0.25), root), struct.pack('<d', where))
+
+
 def cut(path, share):
     os.truncate(path, int(os.path.getsize(path) * share))
 
@@ -249,6 +258,10 @@ def harms(form):
     value = of(files['hydro'], alter, -1000, b'\x01')
     yield 'a value altered', value, 'hydro.*damaged'
     yield 'a value altered, no checksums', lambda d: [unlist(d), value(d)], 'exact.*damaged'
+    for where in 0.251, 1.25, float('nan'):
+        yield ('an oct at %g, no checksums' % where,
+               lambda d: [unlist(d), move_oct(os.path.join(d, 'amr_00002.out00001'), where)],
+               'amr.*oct 1 is centred at %g' % where)
     sums, exact = 'checksums_00002.txt', files['exact']
     yield 'a checksum altered', of(sums, alter, 20, b'#'), 'checksums.*damaged'
     yield 'checksums cut', of(sums, cut, 0.5), 'checksums.*damaged'
