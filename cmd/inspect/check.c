@@ -39,8 +39,8 @@ static void print_verdict(const char *path, const struct check_found *f, const s
     if (o->verbose && f->restricted > 0)
         printf("%s: split cells are the mean of their children within %.3g\n", path, f->restricted);
     if (f->cold)
-        printf("%s: note: the pressure of %ld cells is not positive, but their energy is\n", path,
-               (long)f->cold);
+        printf("%s: note: %ld cell%s negative pressure, as cold gas has without pressure_fix\n",
+               path, (long)f->cold, f->cold > 1 ? "s have a" : " has a");
     if (f->strays)
         printf(
             "%s: note: %ld particles are not with the rank of their cell, as RAMSES leaves them\n",

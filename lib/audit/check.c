@@ -74,7 +74,7 @@ static void report_rest(struct check *k)
         "split cells that are not flagged",
         "values that are not finite",
         "densities that are not positive",
-        "energies that are not positive",
+        "negative energies",
         "split cells that are not the mean of their children",
         "particle values that are not finite",
         "particles outside the box",

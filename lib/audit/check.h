@@ -35,7 +35,7 @@ struct check_found {
     /* particles that are not with the rank of their levelmin oct; damage only in our own
      * checkpoints */
     int64_t strays;
-    /* cells whose pressure is not positive, though the energy is (CHECK_ALL, gas) */
+    /* cells whose pressure is negative, as the scheme leaves cold gas (CHECK_ALL, gas) */
     int64_t cold;
     /* max relative difference of a split cell from its children (CHECK_ALL, gas) */
     double restricted;

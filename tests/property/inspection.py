@@ -215,6 +215,7 @@ class Hydro:
 
 
 def values(v, path):
+    gamma = 1.6666667
     leaf, split = (lambda l, s: l == 6 and not s), (lambda l, s: l == 5 and s)
     b = fresh(path)
     expect(v, 'sound without sums', ['-cc', b], 0, 'have no checksums')
@@ -224,6 +225,13 @@ def values(v, path):
                                ('infinite', 1, lambda x: np.inf, 'velocity_x is inf')):
         h = Hydro(fresh(path), leaf).change(var, f)
         expect(v, what, ['-cc', b], 1, 'hydro_00002.out00001', h.place, word)
+    h = Hydro(fresh(path), leaf)
+    rho, *vel, p = (tiny.get(h.path, at, 'd') for at in h.at[:5])
+    kinetic = 0.5 * rho * sum(x * x for x in vel) * (gamma - 1)
+    for what, energy, seen in (('a little', 1e-4, False), ('far', 1.0, True)):
+        h.change(4, lambda x: -kinetic - energy * (p + kinetic))
+        r = inspect('-cc', b)  # its parent is not the mean
+        v.same('an energy %s below zero' % what, (r.status, 'energy is -' in r.out), (1, seen))
     for var in range(5):
         h = Hydro(fresh(path), split)
         h.change(var, lambda x: x * (1 + 1e-8) + {0: 0, 4: x}.get(var, 1e-8))
