@@ -172,7 +172,13 @@ static enum err check_together(const struct request *r)
     return OK;
 }
 
-static int scan(int argc, char **argv, struct request *r)
+static int refuse(void)
+{
+    fprintf(stderr, "convert: %s (see convert -h)\n", err_message());
+    return TROUBLE;
+}
+
+int request_read(int argc, char **argv, struct request *r)
 {
     struct opt_scan s;
     opt_begin(&s, argc, argv, ROWS);
@@ -180,18 +186,14 @@ static int scan(int argc, char **argv, struct request *r)
         if (c == 'h') opt_usage(stdout, SYNOPSIS, PURPOSE, ROWS);
         if (c == 'V') version_print(stdout, &ptah_version, "convert", r->verbosity);
         if (c == 'h' || c == 'V') return DONE;
-        if (c == OPT_BAD) return TROUBLE;
-        if (s.value && set_value(c, s.value, r) != OK) return TROUBLE;
+        if (c == OPT_BAD) {
+            fprintf(stderr, "%s\n", err_message());
+            return TROUBLE;
+        }
+        if (s.value && set_value(c, s.value, r) != OK) return refuse();
         if (!s.value) set_flag(c, r);
     }
     r->paths = argv + s.index;
     r->npath = argc - s.index;
-    return check_together(r) == OK ? GO_ON : TROUBLE;
-}
-
-int request_read(int argc, char **argv, struct request *r)
-{
-    int status = scan(argc, argv, r);
-    if (status == TROUBLE) fprintf(stderr, "convert: %s (see convert -h)\n", err_message());
-    return status;
+    return check_together(r) == OK ? GO_ON : refuse();
 }

@@ -77,7 +77,9 @@ static void look_at(struct entry *e, const struct options *o)
     struct source *s = NULL;
     struct check_found f = {0};
     struct check_how how = {.depth = CHECK_WHOLE, .memory = o->memory, .fn = keep_first, .ctx = e};
+    const char *name = strrchr(e->path, '/'), *rest;
     weigh(e);
+    e->number = dir_output_number(name ? name + 1 : e->path, &rest);
     enum err err = source_open(e->path, &s);
     if (err == OK) read_head(e, s);
     source_close(&s);
@@ -101,7 +103,10 @@ void entry_written(const struct entry *e, char *text, size_t n)
 
 void entry_place(const struct entry *e, char *text, size_t n)
 {
-    snprintf(text, n, e->cosmo ? "z=%.4f" : "t=%.6g", e->cosmo ? 1 / e->a - 1 : e->t);
+    if (!e->readable)
+        snprintf(text, n, "-");
+    else
+        snprintf(text, n, e->cosmo ? "z=%.4f" : "t=%.6g", e->cosmo ? 1 / e->a - 1 : e->t);
 }
 
 static void print_line(const struct entry *e, const struct options *o)

@@ -1,6 +1,7 @@
 /* simulate: namelist, initial conditions → checkpoints. main has one call per line; the method is
  * in lib/sim/step.c. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,8 @@ static enum err text_read(const char *path, const struct comm *c, char **text, s
     *text = NULL;
     if (c->rank == 0) {
         struct stat st;
-        f = fopen(path, "r");
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not wait for a FIFO */
+        if (fd >= 0) f = fdopen(fd, "r");
         if (!f || fstat(fileno(f), &st) != 0)
             e = err_set(ERR_FILE, "%s: %s", path, strerror(errno));
         else if (!S_ISREG(st.st_mode))

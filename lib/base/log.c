@@ -52,6 +52,7 @@ void log_live(const char *fmt, ...)
 }
 
 static int stdout_errno;
+static bool stdout_told;
 
 bool log_stdout_flush(void)
 {
@@ -59,9 +60,15 @@ bool log_stdout_flush(void)
     return !ferror(stdout) && !stdout_errno;
 }
 
+void log_stdout_told(void)
+{
+    stdout_told = true;
+}
+
 bool log_stdout_end(const char *program)
 {
     if (log_stdout_flush()) return true;
+    if (stdout_told) return false;
     if (stdout_errno == EPIPE) return false; /* the reader has closed the pipe, and knows it */
     fprintf(stderr, "%s: standard output: %s\n", program,
             stdout_errno ? strerror(stdout_errno) : "cannot write");

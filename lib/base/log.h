@@ -12,6 +12,8 @@ void log_live(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Flushes standard output: false if something failed, now or before; log_stdout_end reports it. */
 bool log_stdout_flush(void);
+/* Whoever found standard output broken has said so: log_stdout_end does not say it again. */
+void log_stdout_told(void);
 /* At the end of a program: false if standard output could not be written; reports it on stderr,
  * unless the reader has closed the pipe. */
 bool log_stdout_end(const char *program);

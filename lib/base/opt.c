@@ -64,12 +64,20 @@ static int complain(const struct opt_scan *s, int c)
     return OPT_BAD;
 }
 
+/* A shell completes the name of a directory with a slash. */
+static void drop_slashes(char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') path[--n] = 0;
+}
+
 int opt_next(struct opt_scan *s)
 {
     char letters[2 * OPT_MAX + 2];
     struct option longs[OPT_MAX + 1];
     tables(s->rows, letters, longs);
     int c = getopt_long(s->argc, s->argv, letters, longs, NULL);
+    if (c == 'o' && optarg) drop_slashes(optarg);
     s->value = optarg;
     s->index = optind;
     if (c == -1) return 0;

@@ -35,7 +35,7 @@ struct opt_scan {
     int argc;
     char **argv;
     const struct opt *rows;
-    const char *value; /* argument of the option just returned */
+    const char *value; /* argument of the option just returned; of -o without slashes at its end */
     int index;         /* first operand, once opt_next has returned 0 */
 };
 

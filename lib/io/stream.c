@@ -34,7 +34,8 @@ enum err stream_open(struct stream *s, const char *path)
 enum err stream_close(struct stream *s, int why)
 {
     errno = 0;
-    if (!why && (ferror(s->f) || fflush(s->f) != 0)) why = errno ? errno : EIO;
+    bool flushed = fflush(s->f) == 0; /* after an error before: once more, for its reason */
+    if (!why && (ferror(s->f) || !flushed)) why = errno ? errno : EIO;
     if (!why && s->part[0] && fsync(fileno(s->f)) != 0) why = errno;
     if (fclose(s->f) != 0 && !why) why = errno;
     if (!why && s->part[0] && rename(s->part, s->path) != 0) why = errno;

@@ -248,6 +248,14 @@ static bool parse_integer(const char *text, int64_t *out)
     return errno == 0;
 }
 
+/* Digits, but more than the type holds. */
+static bool is_too_large(const char *text, const struct param_row *row)
+{
+    text += *text == '-' || *text == '+';
+    return (row->kind == PARAM_INT || row->kind == PARAM_LONG) && *text &&
+           !text[strspn(text, "0123456789")];
+}
+
 /* Fortran's reals: 1, 1., .5, 1e5, 1d-5, 1.D0; nothing infinite. */
 static bool parse_real(const char *text, double *out)
 {
@@ -347,6 +355,9 @@ static enum err number_parse(const struct nml *n, const struct nml_item *it,
         else
             out->i = (int)l;
     }
+    if (!good && word && is_too_large(v->text, row))
+        FAIL(ERR_PARAM, "%s: %s is too large for an integer of %d bytes",
+             nml_where(n, v->line, where), called(it, v, name), row->kind == PARAM_INT ? 4 : 8);
     if (!good)
         FAIL(ERR_PARAM, "%s: %s, but '%.60s' is %s", nml_where(n, v->line, where),
              called(it, v, name), it->name, wants[row->kind]);

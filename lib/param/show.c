@@ -163,7 +163,10 @@ int param_unused(const struct params *p, FILE *out)
 {
     int n = 0;
     for (int i = 0; i < PARAM_ROWS; i++) {
-        if (p->twice[i])
+        if (p->twice[i] && p->twice[i] == p->line[i])
+            fprintf(out, "line %d of the namelist sets %s twice: the last counts\n", p->line[i],
+                    param_row_at(i)->name);
+        else if (p->twice[i])
             fprintf(out, "lines %d and %d of the namelist both set %s: the last counts\n",
                     p->twice[i], p->line[i], param_row_at(i)->name);
         n += p->twice[i] > 0;

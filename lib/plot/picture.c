@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "io/image.h"
 #include "io/stream.h"
 
@@ -50,9 +51,16 @@ static enum err write_content(FILE *out, const char *name, const struct content 
     return OK;
 }
 
+static enum err write_stdout(const struct content *c)
+{
+    enum err err = write_content(stdout, "standard output", c);
+    if (err != OK) log_stdout_told();
+    return err;
+}
+
 static enum err save(const char *path, const struct content *c)
 {
-    if (strcmp(path, "-") == 0) return write_content(stdout, "standard output", c);
+    if (strcmp(path, "-") == 0) return write_stdout(c);
     struct stream s;
     TRY(stream_open(&s, path));
     enum err err = write_content(s.f, path, c);
