@@ -8,6 +8,10 @@
 # mpgrafic's.
 set -eu
 
+case ${1:-} in -*)
+    echo 'usage: scripts/demo.sh [DIR [ICS LEVEL]]' >&2
+    exit 2 ;;
+esac
 dir=${1:-build/demo}
 ics=${2:+$(realpath "$2")}
 level=${3:-6}

@@ -13,7 +13,11 @@
 # would start half a cell beside the gas.
 set -eu
 
-dir=${1:?usage: make_ics.sh DIR [N [BOX [SEED]]]}
+case ${1:--} in -*)
+    echo 'usage: scripts/make_ics.sh DIR [N [BOX [SEED]]]' >&2
+    exit 2 ;;
+esac
+dir=$1
 n=${2:-64}
 box=${3:-50}
 seed=${4:-20181231}

@@ -3,6 +3,7 @@
 A test prints what it measured and exits 0 (passed), 1 (failed) or 77 (skipped: something it needs
 is not there). tests/run finds tests by their `# test:` lines; see there.
 """
+import getopt
 import glob
 import itertools
 import os
@@ -37,6 +38,19 @@ ENVIRONMENT = {
 def skip(why):
     print('skipped: ' + why)
     sys.exit(77)
+
+
+def options(page, letters):
+    """Options of a command of ours and the words after them; -h prints the page, its docstring."""
+    try:
+        found, words = getopt.gnu_getopt(sys.argv[1:], 'h' + letters)
+    except getopt.GetoptError as e:
+        print('%s: %s (see -h)' % (os.path.basename(sys.argv[0]), e), file=sys.stderr)
+        sys.exit(2)
+    if ('-h', '') in found:
+        print(page.strip())
+        sys.exit(0)
+    return dict(found), words
 
 
 def program(name):

@@ -13,7 +13,6 @@ programs SIMULATE (default: bin/simulate) are compared with the same dd.
 Prints a line of JSON for each program: medians in MB/s, and the median of the ratios of a round. On
 a busy machine only the ratio says anything.
 """
-import getopt
 import glob
 import json
 import os
@@ -63,8 +62,7 @@ def write_dd(files, folder):
 
 
 def main():
-    options, programs = getopt.getopt(sys.argv[1:], 'f:n:r:d:')
-    options = dict(options)
+    options, programs = ptah.options(__doc__, 'f:n:r:d:')
     form, ranks, rounds = (options.get('-f', 'ramses'), int(options.get('-n', 2)),
                            int(options.get('-r', 3)))
     programs = programs or [ptah.program('simulate')]

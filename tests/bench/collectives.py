@@ -20,7 +20,6 @@ all before the second step.
 # test: -n 2,3 -s 25 most tier=check timeout=400 ranks=3
 # test: -n 3 -s 29 five tier=check timeout=400 ranks=3
 # test: -n 3 -s 36 nine tier=check timeout=400 ranks=3
-import getopt
 import itertools
 import os
 import shutil
@@ -97,11 +96,7 @@ def variants(words):
 
 
 def main():
-    options, words = getopt.gnu_getopt(sys.argv[1:], 'hn:s:e:')
-    options = dict(options)
-    if '-h' in options:
-        print(__doc__.strip())
-        return
+    options, words = ptah.options(__doc__, 'n:s:e:')
     checking, limited = 'check' in words, [w for w in words if w in MOST]
     words = [w for w in words if w != 'check' and w not in MOST]
     with open(options.get('-e', CASE)) as f:

@@ -13,7 +13,6 @@ before mpirun, as `chrt -r 10` on a machine that others use. check: small cases 
 # test: ghost balance poisson check tier=check timeout=120 ranks=4
 # test: blast holes check tier=check timeout=300
 # test: blast holes tier=long timeout=900
-import getopt
 import os
 import sys
 
@@ -117,11 +116,7 @@ def holes(levelmin, n, v):
 
 
 def main():
-    options, words = getopt.gnu_getopt(sys.argv[1:], 'hp:r:')
-    options = dict(options)
-    if '-h' in options:
-        print(__doc__.strip())
-        return
+    options, words = ptah.options(__doc__, 'p:r:')
     prefix, repeats = options.get('-p', '').split(), int(options.get('-r', 30))
     if not os.access(os.path.join(FOLDER, 'ghost'), os.X_OK):
         ptah.skip('%s is not built' % FOLDER)

@@ -10,7 +10,6 @@ quarter of the checkpoint as memory; -c: each reads from disk, as the system for
 (root only). Prints a line of JSON a case: median wall clock, processor seconds, largest resident
 set, ratios to both copies.
 """
-import getopt
 import json
 import os
 import resource
@@ -58,7 +57,7 @@ def measure(argv, threads, cold):
 
 
 def main():
-    options = dict(getopt.getopt(sys.argv[1:], 'r:l:ci:d:')[0])
+    options = ptah.options(__doc__, 'r:l:ci:d:')[0]
     folder = tempfile.mkdtemp(dir=options.get('-d', '.'))
     seen = {}
     try:
