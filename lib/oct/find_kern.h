@@ -3,20 +3,29 @@
 #include "base/device.h"
 #include "oct/mesh.h"
 
-/* So many octs with consecutive keys, which are neighbours in memory too, have places in one cache
- * line. */
+/* A table finds families, the octs of one parent, by the key of the parent. They follow each other
+ * in a level, ascending, but for those that are own octs here and ghosts there: what follows each
+ * other so has one place, which names the first of it. So many families with consecutive keys,
+ * which are neighbours in memory too, have places in one cache line. */
 enum { OKHASH_NEAR = 16 };
+
+/* Whether oct i has a place in the table. */
+PTAH_HD bool okhash_names(const okey *key, lidx i)
+{
+    return i == 0 || key[i] < key[i - 1] || key[i] >> 3 != key[i - 1] >> 3;
+}
 
 /* Where the search for a key begins in the table of a level. */
 PTAH_HD uint64_t okhash_slot(const struct okhash *h, okey k)
 {
-    uint64_t x = (uint64_t)(k / OKHASH_NEAR);
+    const okey family = k >> 3;
+    uint64_t x = (uint64_t)(family / OKHASH_NEAR);
 #ifdef PTAH_MORTON128
-    x ^= (uint64_t)(k >> 64) * 0xc2b2ae3d27d4eb4fu;
+    x ^= (uint64_t)(family >> 64) * 0xc2b2ae3d27d4eb4fu;
 #endif
     x *= 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 32) * 0x9e3779b97f4a7c15u; /* keys at regular distances meet after one product */
-    return x >> h->shift ^ ((uint64_t)k % OKHASH_NEAR);
+    return x >> h->shift ^ ((uint64_t)family % OKHASH_NEAR);
 }
 
 /* And where it goes on, in another line. The step is odd: all places in the end. */
@@ -30,8 +39,14 @@ PTAH_HD lidx level_find(const struct level *lv, okey k)
     const struct okhash *h = &lv->hash;
     if (lv->noct == 0) return -1;
     for (uint64_t s = okhash_slot(h, k);; s = okhash_next(h, s)) {
-        lidx i = h->slot[s];
-        if (i < 0 || lv->key[i] == k) return i;
+        const lidx first = h->slot[s];
+        if (first < 0) return -1;
+        if (lv->key[first] >> 3 != k >> 3) continue;
+        /* of a whole family the last that is looked at is the first tried */
+        lidx i = first + (lidx)(k & 7) - (lidx)(lv->key[first] & 7);
+        if (i >= lv->noct) i = lv->noct - 1;
+        while (i >= first && lv->key[i] != k) i--;
+        if (i >= first) return i;
     }
 }
 
@@ -45,14 +60,16 @@ PTAH_HD bool level_key_at(const bool bounded[6], int l, const int64_t x[3], okey
     return true;
 }
 
-/* The oct across face f of the child in cell `slot` of oct p, from the links of p's level: index,
- * NBR_NONE or NBR_BOUNDARY. */
-PTAH_HD lidx oct_across(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, int slot, int f)
+/* The octs across the six faces of the child in cell `slot` of oct p, from the links of p's level:
+ * index, NBR_NONE or NBR_BOUNDARY. Across one face of each axis lies a sibling. */
+PTAH_HD void oct_faces(const lidx (*nbr)[6], const lidx (*child)[8], lidx p, int slot, lidx face[6])
 {
-    int bit = 1 << (f >> 1);
-    bool leaves = ((slot & bit) != 0) == (f & 1);
-    lidx q = leaves ? nbr[p][f] : p;
-    return q >= 0 ? child[q][slot ^ bit] : q;
+    for (int d = 0; d < 3; d++) {
+        const int high = slot >> d & 1, there = slot ^ 1 << d;
+        const lidx q = nbr[p][2 * d + high];
+        face[2 * d + high] = q >= 0 ? child[q][there] : q;
+        face[2 * d + 1 - high] = child[p][there];
+    }
 }
 
 /* A table for a level with n octs: its number of places, mask + 1. The places are the caller's. */

@@ -203,13 +203,9 @@ void mesh_link_neighbours(struct mesh *m, int l)
         return;
     }
 #pragma omp parallel for schedule(static) if (lv->noct >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->noct; i++) {
-        lidx p = lv->parent[i];
-        int slot = oct_slot(lv, i);
-        for (int f = 0; f < 6; f++)
-            lv->nbr[i][f] = oct_across((const lidx(*)[6])up->nbr, (const lidx(*)[8])up->child, p,
-                                       slot, f);
-    }
+    for (lidx i = 0; i < lv->noct; i++)
+        oct_faces((const lidx(*)[6])up->nbr, (const lidx(*)[8])up->child, lv->parent[i],
+                  oct_slot(lv, i), lv->nbr[i]);
 }
 
 void mesh_link_down(struct mesh *m, int l)

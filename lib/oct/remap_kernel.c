@@ -55,9 +55,7 @@ KERNEL(remap_nbr, struct remap_nbr_args, struct dev_nothing, DEV_THREADS)
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
         if (i >= a->noct) continue;
-        for (int f = 0; f < 6; f++)
-            a->nbr[i][f] = oct_across(a->up_nbr, a->up_child, a->parent[i], (int)(a->key[i] & 7),
-                                      f);
+        oct_faces(a->up_nbr, a->up_child, a->parent[i], (int)(a->key[i] & 7), a->nbr[i]);
     }
 }
 
@@ -74,7 +72,7 @@ KERNEL(remap_hash, struct remap_hash_args, struct dev_nothing, DEV_THREADS)
 {
     PHASE (t, DEV_THREADS) {
         int64_t i = (int64_t)b->index * DEV_THREADS + t;
-        if (i >= a->noct) continue;
+        if (i >= a->noct || !okhash_names(a->key, (lidx)i)) continue;
         uint64_t h = okhash_slot(&a->hash, a->key[i]);
         while (dev_swap_if(&a->hash.slot[h], -1, (int32_t)i) != -1) h = okhash_next(&a->hash, h);
     }

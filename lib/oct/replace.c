@@ -51,7 +51,8 @@ static void hash_build(struct level *lv)
 #pragma omp for schedule(static)
         for (uint64_t s = 0; s < n; s++) h->slot[s] = -1;
 #pragma omp for schedule(static)
-        for (lidx i = 0; i < lv->noct; i++) hash_put(h, lv->key[i], i, alone);
+        for (lidx i = 0; i < lv->noct; i++)
+            if (okhash_names(lv->key, i)) hash_put(h, lv->key[i], i, alone);
     }
 }
 

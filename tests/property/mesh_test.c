@@ -365,13 +365,34 @@ static void check_alike(const struct comm *c, bool whole)
 
 /* ---- octs by their keys ---- */
 
-/* Places that a search looks at until it finds oct i. */
+/* Places that a search looks at until it finds the family of oct i. */
 static int places(const struct level *lv, lidx i)
 {
     uint64_t s = okhash_slot(&lv->hash, lv->key[i]);
     int n = 1;
+    while (!okhash_names(lv->key, i)) i--;
     for (; lv->hash.slot[s] != i; n++) s = okhash_next(&lv->hash, s);
     return n;
+}
+
+/* The n octs of a level, some of them own ones and the others ghosts, so that families are split in
+ * all ways, are found by their keys. */
+static bool finds_split(struct mesh *m, int l, lidx n, const okey *key)
+{
+    const struct level *lv = &m->lev[l];
+    okey *part[2] = {mem_new(sizeof *key * (size_t)n, "test"),
+                     mem_new(sizeof *key * (size_t)n, "test")};
+    lidx many[2] = {0};
+    bool found = true;
+    for (lidx i = 0; i < n; i++) {
+        int ghost = (i + 5) * (i / 8 + 3) / 7 % 2;
+        part[ghost][many[ghost]++] = key[i];
+    }
+    mesh_replace(m, l, many[0], part[0], many[1], part[1], NULL);
+    for (lidx i = 0; i < n; i++) found &= mesh_find(lv, lv->key[i]) == i;
+    FREE(part[0]);
+    FREE(part[1]);
+    return found && many[0] > n / 4 && many[1] > n / 4;
 }
 
 static int key_order(const void *a, const void *b)
@@ -411,6 +432,8 @@ static void check_hash(int l, int along, int64_t every)
         sum += places(lv, i);
     }
     check(found, "octs, and none else, are found by their keys");
+    check(finds_split(&m, l, n, key), "octs of families that are split are found by their keys");
+    check(finds_split(&m, l, 8, key), "octs of one split family are found by their keys");
     check(sum < 4 * (int64_t)n, "a search looks at few places");
     mesh_fini(&m);
 }
