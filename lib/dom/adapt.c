@@ -29,7 +29,7 @@ static struct keyref *sort_keys(const okey *key, int64_t n)
     struct keyref *r = mem_new(sizeof *r * (size_t)n + 1, "mesh scratch");
     bool sorted = true;
     for (int64_t i = 0; i < n; i++) {
-        r[i] = (struct keyref){key[i], i};
+        r[i] = (struct keyref){key[i], (lidx)i, -1};
         if (i && key[i] < key[i - 1]) sorted = false;
     }
     if (!sorted) qsort(r, (size_t)n, sizeof *r, keyref_order);
@@ -394,11 +394,13 @@ static struct keyref *created_sort(const struct created *b, const struct level *
 
 /* Kept and created octs, merged in Morton order, become the own octs of level l. */
 static void created_install(struct mesh *m, const struct comm *c, const struct domain *d, int l,
-                            int64_t total, const struct created *b, const struct keyref *ref)
+                            int64_t total, const struct created *b, struct keyref *ref)
 {
     const struct level *lv = &m->lev[l];
-    okey *own = mem_new(sizeof *own * (size_t)(lv->nown + b->nnew) + 1, "mesh scratch");
-    lidx n = created_merge(lv, lv - 1, b->nnew, ref, own);
+    const size_t most = (size_t)(lv->nown + b->nnew);
+    okey *own = mem_new(sizeof *own * most + 1, "mesh scratch");
+    b->moves->from = mem_new(sizeof *b->moves->from * most + 1, "mesh scratch");
+    lidx n = created_merge(lv, lv - 1, b->nnew, ref, own, b->moves->from);
     level_install(m, c, d, l, total, n, own, b);
     FREE(own);
 }
@@ -429,7 +431,7 @@ static void created_fill(const struct created *b, struct mesh *m, int l, int64_t
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < b->nnew; j++) {
         double got[FLD_MAX][8];
-        lidx at = mesh_find(lv, ref[j].key);
+        const lidx at = ref[j].oct;
         if (ref[j].at < nhere)
             created_values(b, m, l - 1, &b->place[ref[j].at], got);
         else
@@ -486,7 +488,7 @@ static void created_tell(const struct created *b, struct mesh *m, int l, int64_t
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < b->nnew; j++) {
         int64_t k = ref[j].at - nhere;
-        tell(&t, lv, mesh_find(lv, ref[j].key), (lidx)ref[j].at);
+        tell(&t, lv, ref[j].oct, ref[j].at);
         if (k >= 0) tell_values(&t, b, k, come + b->row * (size_t)k);
     }
     for (lidx i = lv->nown; i < lv->noct; i++)
@@ -539,7 +541,6 @@ void adapt_change(struct mesh *m, const struct comm *c, const struct domain *d, 
     created_install(m, c, d, l + 1, m->lev[l + 1].total + all.created - all.removed, &b, ref);
     int64_t nhere = created_here(&b, c->rank);
     created_fill(&b, m, l + 1, nhere, ref, come);
-    mesh_relink(m, l + 1);
     created_tell(&b, m, l + 1, nhere, ref, come);
     FREE(b.moves->from);
     FREE(ref);

@@ -89,33 +89,53 @@ static int64_t ref_from(const struct level *lv, lidx piece, int64_t n, const str
     return begin;
 }
 
+/* The list that is made, from oct `next` on. */
+struct merged {
+    okey *own;
+    lidx *from, next;
+};
+
+static inline void take(struct merged *t, okey key, lidx from)
+{
+    t->own[t->next] = key;
+    t->from[t->next++] = from;
+}
+
+static inline void take_created(struct merged *t, struct keyref *ref)
+{
+    ref->oct = t->next;
+    take(t, ref->key, -1);
+}
+
 /* Created octs from `ref` to `end` and the octs of a piece that stay. */
 static void piece_merge(const struct level *lv, const struct level *up, lidx piece,
-                        const struct keyref *ref, const struct keyref *end, okey *own)
+                        struct keyref *ref, const struct keyref *end, struct merged t)
 {
     const lidx last = piece_end(lv->nown, piece);
     for (lidx i = piece * PIECE; i < last; i++) {
         if (!stays(lv, up, i)) continue;
-        while (ref < end && ref->key < lv->key[i]) *own++ = ref++->key;
-        *own++ = lv->key[i];
+        while (ref < end && ref->key < lv->key[i]) take_created(&t, ref++);
+        take(&t, lv->key[i], i);
     }
-    while (ref < end) *own++ = ref++->key;
+    while (ref < end) take_created(&t, ref++);
 }
 
-lidx created_merge(const struct level *lv, const struct level *up, int64_t n,
-                   const struct keyref *ref, okey *own)
+lidx created_merge(const struct level *lv, const struct level *up, int64_t n, struct keyref *ref,
+                   okey *own, lidx *from)
 {
     const lidx pieces = pieces_of(lv->nown);
     int64_t *first = mem_new(sizeof *first * (size_t)pieces + 1, "mesh scratch");
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
     for (lidx p = 0; p < pieces; p++) first[p] = piece_kept(lv, up, p);
     const int64_t kept = pieces_sum(pieces, first);
+    struct merged all = {own, from, 0};
     if (pieces == 0) /* all are created */
-        for (int64_t j = 0; j < n; j++) own[j] = ref[j].key;
+        for (int64_t j = 0; j < n; j++) take_created(&all, &ref[j]);
 #pragma omp parallel for schedule(static) if (pieces >= PIECES_FROM)
     for (lidx p = 0; p < pieces; p++) {
         int64_t begin = ref_from(lv, p, n, ref), end = ref_from(lv, p + 1, n, ref);
-        piece_merge(lv, up, p, ref + begin, ref + end, own + first[p] + begin);
+        struct merged t = {own, from, (lidx)(first[p] + begin)};
+        piece_merge(lv, up, p, ref + begin, ref + end, t);
     }
     mem_free(first);
     return (lidx)(kept + n);

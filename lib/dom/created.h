@@ -3,9 +3,10 @@
 #pragma once
 #include "oct/mesh.h"
 
+/* A created oct: where it stood in a list before that was sorted, and its index in the level. */
 struct keyref {
     okey key;
-    int64_t at;
+    lidx at, oct;
 };
 
 struct created_place {
@@ -19,7 +20,7 @@ int64_t created_count(const struct level *lv);
 int64_t created_removed(const struct level *lv, const struct level *up);
 /* The n places of created octs, in the order of their keys; rank 0. */
 void created_find(const struct level *lv, int64_t n, struct created_place *place);
-/* The keys of the own octs of lv that stay, merged with n others (ascending), into own; their
- * number. */
-lidx created_merge(const struct level *lv, const struct level *up, int64_t n,
-                   const struct keyref *ref, okey *own);
+/* The keys of the own octs of lv that stay, merged with n others (ascending), into own, with the
+ * index of each before, or −1, in from; their number. The others receive theirs. */
+lidx created_merge(const struct level *lv, const struct level *up, int64_t n, struct keyref *ref,
+                   okey *own, lidx *from);

@@ -139,20 +139,21 @@ lidx *mesh_halo(lidx nown, lidx noct, const lidx (*nbr)[6], lidx *n);
  */
 void mesh_cube(const struct mesh *m, int l, lidx i, lidx cube[27]);
 
-/* What moves when a level is replaced. */
+/* How a level with links becomes another. */
 struct mesh_moves {
     bool skip[FLD_MAX]; /* fields whose values are elsewhere (oct/remap): here they are lost */
-    lidx *from; /* receives [noct] the old index of each oct or −1 (owner: caller, FREE) */
+    /* the old index of each oct or −1: of own octs, if the caller knows them (else NULL); receives
+     * those of all octs (owner: caller, FREE) */
+    lidx *from;
 };
 
-/* Building blocks of dom/adapt (oct/replace): replace level l by `nown` own and `nghost` ghost octs
+/* Building block of dom/adapt (oct/replace): replaces level l by `nown` own and `nghost` ghost octs
  * with the given keys (each list ascending; taken over by copy). Keeps the fields, flags of octs
- * that were present before. Links (parent, nbr, and child of level l-1 and l+1) are NOT made: call
- * mesh_link afterwards. With `moves` (or NULL) links are those of the mesh before: call mesh_relink
- * afterwards, which is faster. */
+ * that were present before. With `moves` links, also those of the levels beside it, are made from
+ * the links before: own octs stay own octs then, and none that has children is removed. Without
+ * (NULL) there are none: call mesh_link afterwards. */
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
                   struct mesh_moves *moves);
-void mesh_relink(struct mesh *m, int l);
 /* parent and nbr of level l, child of levels l-1 and l, parent of l+1 */
 void mesh_link(struct mesh *m, int l);
 void mesh_link_down(struct mesh *m,

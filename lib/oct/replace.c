@@ -86,13 +86,14 @@ static void join_piece(const struct level *old, lidx n, const okey *key, lidx *f
 }
 
 /* And a copy of the keys. */
-static void join_lists(const struct level *old, lidx n, const okey *key, okey *copy, lidx *from)
+static void join_lists(const struct level *old, lidx n, const okey *key, bool known, okey *copy,
+                       lidx *from)
 {
 #pragma omp parallel for schedule(static) if (n >= PARALLEL_FROM)
     for (lidx p = 0; p < pieces_of(n); p++) {
         lidx begin = p * PIECE, count = piece_end(n, p) - begin;
         memcpy(copy + begin, key + begin, sizeof *key * (size_t)count);
-        join_piece(old, count, key + begin, from + begin);
+        if (!known) join_piece(old, count, key + begin, from + begin);
     }
 }
 
@@ -148,72 +149,146 @@ static void fields_move(struct mesh *m, struct level *lv, lidx n, const lidx *fr
     }
 }
 
-/* No oct of the level before is the child of a cell. */
-static void forget_children(const struct level *lv, struct level *up)
+/* ---- links ---- */
+
+/* A level whose links follow from those that it had. */
+struct turnover {
+    const lidx *from;
+    const okey *old_key; /* and links of the octs before */
+    const lidx *old_parent;
+    const lidx (*old_child)[8];
+    struct level *lv, *up, *fine;
+};
+
+/* The cells of removed octs are leaves. */
+static inline void forget(const struct turnover *t, lidx begin, lidx end)
 {
-#pragma omp parallel for schedule(static) if (lv->noct >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->noct; i++) up->child[lv->parent[i]][oct_slot(lv, i)] = -1;
+    for (lidx i = begin; i < end; i++) t->up->child[t->old_parent[i]][t->old_key[i] & 7] = -1;
+}
+
+/* Where an oct that was before now is; returns the number of its children. */
+static inline int keep(const struct turnover *t, lidx i, lidx old)
+{
+    const lidx *child = t->old_child[old];
+    lidx *to = t->lv->child[i];
+    int n = 0;
+    memcpy(to, child, sizeof *t->old_child);
+    t->lv->parent[i] = t->old_parent[old];
+    for (int k = 0; k < 8; k++) {
+        if (child[k] < 0) continue;
+        t->fine->parent[child[k]] = i;
+        n++;
+    }
+    return n;
+}
+
+/* Octs begin..end-1, of which those before `begin` were the old ones before *old. Both lists are in
+ * order: octs between two that are kept were removed. */
+static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx *old)
+{
+    struct level *lv = t->lv;
+    int64_t n = 0;
+    for (lidx i = begin; i < end; i++) {
+        const okey k = lv->key[i];
+        if (t->from[i] >= 0) {
+            forget(t, *old, t->from[i]);
+            n += keep(t, i, t->from[i]);
+            *old = t->from[i] + 1;
+        } else {
+            memset(lv->child[i], 0xff, sizeof lv->child[i]);
+            lv->parent[i] = i > begin && lv->key[i - 1] >> 3 == k >> 3 ? lv->parent[i - 1]
+                                                                       : level_find(t->up, k >> 3);
+        }
+        BUG_ON(lv->parent[i] < 0);
+        t->up->child[lv->parent[i]][k & 7] = i;
+    }
+    return n;
+}
+
+/* Own octs, or ghosts: begin..end-1, old_begin..old_end-1 before. Returns the number of their
+ * children. */
+static int64_t turn(const struct turnover *t, lidx begin, lidx end, lidx old_begin, lidx old_end)
+{
+    const lidx pieces = pieces_of(end - begin);
+    int64_t n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : n) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++) {
+        const lidx first = begin + p * PIECE, last = begin + piece_end(end - begin, p);
+        lidx before = first, old;
+        while (before > begin && t->from[before - 1] < 0) before--;
+        old = before > begin ? t->from[before - 1] + 1 : old_begin;
+        n += turn_piece(t, first, last, &old);
+        if (p == pieces - 1) forget(t, old, old_end);
+    }
+    if (pieces == 0) forget(t, old_begin, old_end);
+    return n;
+}
+
+static void links_turn(struct mesh *m, int l, const struct level *old, const lidx *from)
+{
+    struct level *lv = &m->lev[l];
+    const struct turnover t = {.from = from,
+                               .old_key = old->key,
+                               .old_parent = old->parent,
+                               .old_child = (const lidx(*)[8])old->child,
+                               .lv = lv,
+                               .up = lv - 1,
+                               .fine = lv + 1};
+    int64_t n = turn(&t, 0, lv->nown, 0, old->nown);
+    n += turn(&t, lv->nown, lv->noct, old->nown, old->noct);
+    BUG_ON(n != lv[1].noct); /* a removed oct had a child */
+    lv[-1].links++;
+    lv[1].links++;
+    mesh_link_neighbours(m, l);
+}
+
+static void links_none(struct level *lv)
+{
+    memset(lv->child, 0xff, sizeof lv->child[0] * (size_t)lv->noct);
+    memset(lv->parent, 0xff, sizeof lv->parent[0] * (size_t)lv->noct);
+}
+
+static void links_make(struct mesh *m, int l, const struct level *old, const lidx *from)
+{
+    struct level *lv = &m->lev[l];
+    const size_t n = (size_t)lv->noct;
+    FREE(lv->nbr);
+    lv->child = mem_new(sizeof *lv->child * n + 1, "mesh links");
+    lv->parent = mem_new(sizeof *lv->parent * n + 1, "mesh links");
+    lv->nbr = mem_new(sizeof *lv->nbr * n + 1, "mesh links");
+    lv->links++;
+    if (from)
+        links_turn(m, l, old, from);
+    else
+        links_none(lv);
+    mem_free(old->child);
+    mem_free(old->parent);
+    mem_free(old->key);
 }
 
 void mesh_replace(struct mesh *m, int l, lidx nown, const okey *own, lidx nghost, const okey *ghost,
                   struct mesh_moves *moves)
 {
     struct level *lv = &m->lev[l];
-    lidx n = nown + nghost;
-    okey *key = mem_new(sizeof *key * (size_t)n + 1, "mesh links");
-    lidx *from = mem_new(sizeof *from * (size_t)n + 1, "mesh scratch");
-    join_lists(lv, nown, own, key, from);
-    join_lists(lv, nghost, ghost, key + nown, from + nown);
-    if (moves) forget_children(lv, &m->lev[l - 1]);
+    const struct level old = *lv;
+    const bool known = moves && moves->from;
+    const lidx n = nown + nghost;
+    lidx *from = mem_grow(known ? moves->from : NULL, sizeof *from * (size_t)n + 1, "mesh scratch");
+    lv->key = mem_new(sizeof *lv->key * (size_t)n + 1, "mesh links");
+    join_lists(&old, nown, own, known, lv->key, from);
+    join_lists(&old, nghost, ghost, false, lv->key + nown, from + nown);
 
     fields_move(m, lv, n, from, moves);
     lv->flag = move_rows(lv->flag, sizeof lv->flag[0], n, from, 0, "mesh links");
-    lv->child = move_rows(lv->child, sizeof lv->child[0], n, from, 0xff, "mesh links");
-    lv->parent = move_rows(lv->parent, sizeof lv->parent[0], n, from, 0xff, "mesh links");
     if (m->gravity) lv->dense = move_rows(lv->dense, sizeof lv->dense[0], n, from, 0, "mesh links");
-    FREE(lv->key);
-    FREE(lv->nbr);
-    lv->key = key;
-    lv->nbr = mem_new(sizeof *lv->nbr * (size_t)n + 1, "mesh links");
     lv->nown = nown;
     lv->noct = lv->cap = n;
     lv->octs++;
-    lv->links++;
     memset(lv->valid, 0, sizeof lv->valid);
+    links_make(m, l, &old, moves ? from : NULL);
     hash_build(lv);
     if (moves)
         moves->from = from;
     else
         mem_free(from);
-}
-
-/* ---- links ---- */
-
-/* Of the octs of level l to their parents, which those created have not got yet, and of their
- * children to them; returns the number of these. */
-static int64_t relink(struct mesh *m, int l)
-{
-    struct level *lv = &m->lev[l], *up = &m->lev[l - 1], *fine = &m->lev[l + 1];
-    int64_t n = 0;
-#pragma omp parallel for schedule(static) reduction(+ : n) if (lv->noct >= PARALLEL_FROM)
-    for (lidx i = 0; i < lv->noct; i++) {
-        if (lv->parent[i] < 0) lv->parent[i] = level_find(up, lv->key[i] >> 3);
-        BUG_ON(lv->parent[i] < 0);
-        up->child[lv->parent[i]][oct_slot(lv, i)] = i;
-        for (int k = 0; k < 8; k++) {
-            if (lv->child[i][k] < 0) continue;
-            fine->parent[lv->child[i][k]] = i;
-            n++;
-        }
-    }
-    return n;
-}
-
-void mesh_relink(struct mesh *m, int l)
-{
-    m->lev[l - 1].links++;
-    m->lev[l].links++;
-    m->lev[l + 1].links++;
-    BUG_ON(relink(m, l) != m->lev[l + 1].noct); /* a removed oct had a child */
-    mesh_link_neighbours(m, l);
 }
