@@ -8,11 +8,6 @@
 #include "hydro/cell_kern.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#ifdef __AVX512F__
-enum { LANES = 8 };
-#else
-enum { LANES = 4 };
-#endif
 enum { PS = PLANE_STRIDE };
 
 /* The cells or faces that a loop visits: from position `at` of a plane, `r` of a strip; vectors. */
@@ -236,8 +231,8 @@ INLINE struct hydro_slope3 slopes_at(enum slope type, const struct around *q, in
 
 /* Variable after variable to its faces, as soon as its rate is known: slopes of all of them do not
  * fit into the registers. */
-INLINE void trace_gas(enum slope type, int vectors, const struct around *from, const struct faces *o,
-                      const struct hydro_gas g, double half_dtdx)
+INLINE void trace_gas(enum slope type, int vectors, const struct around *from,
+                      const struct faces *o, const struct hydro_gas g, double half_dtdx)
 {
     const vars_in restrict lo = from->lo, mid = from->mid, hi = from->hi;
     const vars restrict mx = o->mx, px = o->px, my = o->my, py = o->py, mz = o->mz, pz = o->pz;
@@ -319,12 +314,12 @@ static __attribute__((noinline)) void run_trace(const struct sweep *s, const str
 
 static struct trace_job trace_job(struct sweep *s, int y, int k, struct run at)
 {
-    return (struct trace_job){
-        at.vectors,
-        {(vars_in)(s->q[(k - 1) & 3] + at.at), (vars_in)(s->q[k & 3] + at.at),
-         (vars_in)(s->q[(k + 1) & 3] + at.at), s->in.w},
-        {(vars)(s->mx + at.r), (vars)(s->px + at.r), (vars)(s->my[y & 1] + at.r),
-         (vars)(s->py + at.r), (vars)(s->mz[k & 1] + at.at), (vars)(s->pz + at.r)}};
+    return (struct trace_job){at.vectors,
+                              {(vars_in)(s->q[(k - 1) & 3] + at.at), (vars_in)(s->q[k & 3] + at.at),
+                               (vars_in)(s->q[(k + 1) & 3] + at.at), s->in.w},
+                              {(vars)(s->mx + at.r), (vars)(s->px + at.r),
+                               (vars)(s->my[y & 1] + at.r), (vars)(s->py + at.r),
+                               (vars)(s->mz[k & 1] + at.at), (vars)(s->pz + at.r)}};
 }
 
 /* The cells with a face of an own cell: those of this row of octs and one more at each end, the
@@ -703,14 +698,11 @@ static void strip_sum(struct sweep *s, int y, int k)
 static void row_finish(struct sweep *s, int k, struct run at)
 {
     const int n = LANES * at.vectors;
-    const double *restrict sum = s->sum[k & 1] + at.at;
+    double *restrict sum = s->sum[k & 1] + at.at;
     const double *restrict lo = s->fz[k & 1] + at.at, *restrict hi = s->fz[(k + 1) & 1] + at.at;
-    double *restrict out = s->out[k & 1] + at.at;
     for (int v = 0; v < s->nflux * PS; v += PS)
 #pragma omp simd simdlen(LANES)
-        for (int i = v; i < v + n; i++) out[i] = hydro_add_faces(sum[i], lo[i], hi[i]);
-    for (int v = s->nflux * PS; v < s->nout * PS; v += PS)
-        memcpy(out + v, sum + v, (size_t)n * sizeof *out);
+        for (int i = v; i < v + n; i++) sum[i] = hydro_add_faces(sum[i], lo[i], hi[i]);
 }
 
 /* New values of rows 2y and 2y+1 of plane k, when the fluxes through its upper faces are known. */
@@ -745,10 +737,9 @@ struct hydro_gas hydro_gas_of(const struct hydro_par *par)
 static void scratch_new(struct sweep *s)
 {
     size_t plane = (size_t)(s->nvar + 3) * PS;
-    double **const planes[] = {&s->q[0],    &s->q[1],    &s->q[2],    &s->q[3],
-                               &s->in.u[0], &s->in.u[1], &s->in.u[2], &s->in.u[3],
-                               &s->mz[0],   &s->mz[1],   &s->fz[0],   &s->fz[1],
-                               &s->sum[0],  &s->sum[1],  &s->out[0],  &s->out[1]};
+    double **const planes[] = {&s->q[0],    &s->q[1],    &s->q[2],    &s->q[3],  &s->in.u[0],
+                               &s->in.u[1], &s->in.u[2], &s->in.u[3], &s->mz[0], &s->mz[1],
+                               &s->fz[0],   &s->fz[1],   &s->sum[0],  &s->sum[1]};
     double **const strips[] = {&s->mx, &s->px,    &s->my[0], &s->my[1], &s->py,
                                &s->pz, &s->fx[0], &s->fx[1], &s->fy[0], &s->fy[1]};
     enum { PLANES = sizeof planes / sizeof *planes, STRIPS = sizeof strips / sizeof *strips };

@@ -5,12 +5,12 @@
  * that the states between these stages stay in the first-level cache. From plane to plane pass
  * primitive variables, the states at the upper faces, fluxes in z and sums. Only rows with own
  * cells are visited, from the first of these to the last; loops run over full vectors, and what
- * they compute beyond is not used. */
+ * they compute beyond falls into halos and is not used. */
 #pragma once
 #include "hydro/gather.h"
 #include "hydro/hydro_kern.h"
 
-enum { STRIP = 2 * PATCH_W_MAX + 8 }; /* two rows, and a vector beyond */
+enum { STRIP = 2 * (2 * TILE_WIDTH + ROW_GAP) + 8 }; /* two rows, and a vector beyond */
 
 /* Scratch of one thread. From variable to variable are PLANE_STRIDE doubles, also in strips, the
  * values of two rows: several of them lie side by side. */
@@ -27,9 +27,9 @@ struct sweep {
      * (pressure_fix) */
     double *q[4], *v_old[4];
     /* planes, by plane & 1: states at the upper faces in z of the plane's cells, seen from within;
-     * dt/dx × flux through the lower ones; sums of old values and fluxes in x and y; new values
+     * dt/dx × flux through the lower ones; sums of old values and fluxes, at last new values
      * [nout] */
-    double *mz[2], *fz[2], *sum[2], *out[2];
+    double *mz[2], *fz[2], *sum[2];
     double *div[2]; /* velocity divergence at the lower corners of the plane (difmag) */
     /* strips: states at the upper and lower faces, seen from within; y by row of octs & 1 */
     double *mx, *px, *my[2], *py, *pz;
@@ -51,7 +51,7 @@ struct sweep_user {
     void (*faces)(struct sweep *s, void *ctx, int f, int y, int z, const double *flux);
     /* A part (places_part) of the own octs (y,z), which will be ready soon. */
     void (*reserve)(struct sweep *s, void *ctx, int y, int z, int part);
-    /* out holds the new values of the own octs (y,z). */
+    /* sum holds the new values of the own octs (y,z). */
     void (*ready)(struct sweep *s, void *ctx, int y, int z);
     void *ctx;
 };

@@ -111,7 +111,7 @@ void gather_prefetch(const struct gathered *g, int y, int z, int part)
     const struct level *lv = &g->m->lev[g->l];
     const struct places *p = g->places;
     if (z > p->tile->t[2]) return;
-    for (uint32_t b = places_part(p->seen[z + 1][y + 1], part); b; b &= b - 1) {
+    for (uint32_t b = places_part(p, p->seen[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
         if (i <= PLACE_MISSING) prefetch_missing(g, place_missing(i));
         if (i < 0) continue;
@@ -229,7 +229,7 @@ void gather_begin(struct gathered *g, const struct places *p, const struct mesh 
     g->par = par;
     g->places = p;
     g->l = l;
-    g->w = 2 * p->tile->t[0] + 4;
+    g->w = 2 * p->tile->t[0] + ROW_GAP;
     g->finer = m->lev[l + 1].noct > 0;
     gather_octs(g, -1);
     gather_octs(g, 0);

@@ -317,7 +317,7 @@ static bool split_near(const struct gathered *g, int y, int z)
 /* Eight values of an oct, whose first cell is at `at` of the planes. */
 static void take_oct(const struct sweep *s, int v, int at, double *to)
 {
-    const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
+    const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
     memcpy(to, a, 16);
     memcpy(to + 2, a + s->in.w, 16);
     memcpy(to + 4, b, 16);
@@ -327,7 +327,7 @@ static void take_oct(const struct sweep *s, int v, int at, double *to)
 /* Those of octs i and j side by side. */
 static inline void take_two(const struct sweep *s, int v, int at, double (*to)[8], lidx i, lidx j)
 {
-    const double *a = s->out[0] + v * PLANE_STRIDE + at, *b = s->out[1] + v * PLANE_STRIDE + at;
+    const double *a = s->sum[0] + v * PLANE_STRIDE + at, *b = s->sum[1] + v * PLANE_STRIDE + at;
     int w = s->in.w;
     cells4 *x = (cells4 *)to[i], *y = (cells4 *)to[j];
     layer_turn(*(const cells4_any *)a, *(const cells4_any *)(a + w), &x[0], &y[0]);
@@ -339,7 +339,7 @@ static void tile_reserve(struct sweep *s, void *ctx, int y, int z, int part)
 {
     const struct update *up = ctx;
     const struct places *p = &s->places;
-    for (uint32_t b = places_part(p->own[z + 1][y + 1], part); b; b &= b - 1) {
+    for (uint32_t b = places_part(p, p->own[z + 1][y + 1], part); b; b &= b - 1) {
         lidx i = p->oct[z + 1][y + 1][__builtin_ctz(b)];
         for (int v = 0; v < up->par->nvar; v++) __builtin_prefetch(up->new[v][i], 1, 2);
     }

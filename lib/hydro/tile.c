@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "hydro/interp_kern.h"
 
+enum { CUBE_OCTS = TILE_SIDE * TILE_SIDE * TILE_SIDE, CUBE_ROW = (1 << TILE_SIDE) - 1 };
+
 /* ---- tiles ---- */
 
 /* Grows the hull of the tile by the octs first … first+count-1. */
@@ -84,6 +86,35 @@ static void tiles_stack(struct tile_list *list, int height)
     list->n = n;
 }
 
+/* Without missing octs, and of the width of one cube. */
+static bool tile_full(const struct tile *t)
+{
+    lidx n = 0;
+    for (int r = 0; r < t->nrun; r++) n += t->count[r];
+    return n == CUBE_OCTS * t->nrun && t->t[0] == TILE_SIDE;
+}
+
+/* Joins full tiles side by side along x; list: by tile_order. */
+static void tiles_pair(struct tile_list *list)
+{
+    lidx n = 0;
+    for (lidx i = 0; i < list->n; i++) {
+        struct tile *t = &list->tile[i], next = *t;
+        next.x0[0] += TILE_SIDE;
+        if (next.x0[0] % TILE_WIDTH == 0 || !tile_full(t)) continue;
+        struct tile *s = bsearch(&next, list->tile, (size_t)list->n, sizeof next, tile_order);
+        if (!s || s->t[2] != t->t[2] || !tile_full(s)) continue;
+        memcpy(t->first + t->nrun, s->first, sizeof s->first[0] * (size_t)s->nrun);
+        memcpy(t->count + t->nrun, s->count, sizeof s->count[0] * (size_t)s->nrun);
+        t->nrun += s->nrun;
+        t->t[0] = TILE_WIDTH;
+        s->nrun = 0;
+    }
+    for (lidx i = 0; i < list->n; i++)
+        if (list->tile[i].nrun > 0) list->tile[n++] = list->tile[i];
+    list->n = n;
+}
+
 void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct tile_list *list)
 {
     const struct level *lv = &m->lev[l];
@@ -96,7 +127,8 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct
     *list = (struct tile_list){0};
     for (lidx i = 0; i < lv->nown;) {
         okey cube = lv->key[i] >> 3 * side;
-        lidx j = i + 1;
+        lidx j = i + 1, full = i + ((lidx)1 << 3 * side);
+        if (full <= lv->nown && lv->key[full - 1] >> 3 * side == cube) j = full;
         while (j < lv->nown && lv->key[j] >> 3 * side == cube) j++;
         if (list->n == cap) {
             cap = 2 * cap + 64;
@@ -106,9 +138,10 @@ void tile_list_build(const struct mesh *m, int l, int depth, int threads, struct
         i = j;
     }
     mem_free(sent);
-    int height = TILE_HEIGHT; /* enough tiles for all threads */
-    while (height > TILE_SIDE && list->n * TILE_SIDE / height < 4 * threads) height /= 2;
+    int height = TILE_HEIGHT, few = threads > 1 ? 4 * threads : 0; /* for all threads */
+    while (height > TILE_SIDE && list->n * TILE_SIDE / height < few) height /= 2;
     tiles_stack(list, depth < 0 ? height : 0);
+    if (depth < 0 && list->n / 2 >= few) tiles_pair(list);
     while (list->nouter < list->n && list->tile[list->n - 1 - list->nouter].outer) list->nouter++;
 }
 
@@ -150,30 +183,83 @@ static lidx place_across(const struct mesh *m, int l, lidx from, int f)
     return x.oct >= 0 ? place_in(lv - 1, x.oct, x.cell) : NBR_BOUNDARY;
 }
 
-/* Own octs, then their face neighbours, by links. */
-static void place_own(struct places *p, const struct mesh *m, int l)
+/* What is across face f of an own oct, by its link. */
+static void place_beside(struct places *p, const struct mesh *m, int l, const int x[3], int f)
 {
-    const struct level *lv = &m->lev[l];
-    const struct tile *t = p->tile;
-    static const int step[3] = {1, PLACE_SIDE, PLACE_SIDE * PLACE_SIDE};
-    p->any_edge = false;
-    for (int r = 0; r < t->nrun; r++) {
-        for (lidx i = t->first[r]; i < t->first[r] + t->count[r]; i++) {
-            int64_t x[3];
-            okey_coords(lv->key[i], x);
-            for (int d = 0; d < 3; d++) x[d] += 1 - t->x0[d];
-            uint32_t bit = (uint32_t)1 << x[0];
-            lidx *at = &p->oct[x[2]][x[1]][x[0]];
-            p->own[x[2]][x[1]] |= bit;
-            *at = i;
-            for (int f = 0; f < 6; f++) {
-                lidx j = lv->nbr[i][f], *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
-                if (*to == PLACE_UNUSED) *to = j != NBR_NONE ? j : place_across(m, l, i, f);
-                if (j != NBR_NONE) continue;
-                p->edge[f][x[2]][x[1]] |= bit;
-                p->any_edge = true;
+    static const int step[3] = {1, PLACE_WIDTH, PLACE_WIDTH * PLACE_SIDE};
+    lidx *at = place_at(p, x[0], x[1], x[2]), *to = at + (f & 1 ? step[f >> 1] : -step[f >> 1]);
+    if (*to >= 0) return;
+    lidx j = m->lev[l].nbr[*at][f];
+    if (*to == PLACE_UNUSED) *to = j != NBR_NONE ? j : place_across(m, l, *at, f);
+    if (j != NBR_NONE) return;
+    p->edge[f][x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
+    p->any_edge = true;
+}
+
+/* Own octs of a full cube, the first of which is at place x, in Morton order. */
+static void place_cube(struct places *p, lidx first, const int x[3])
+{
+    static const int spread[TILE_SIDE] = {0, 1, 8, 9, 64, 65, 72, 73};
+    for (int z = 0; z < TILE_SIDE; z++) {
+        for (int y = 0; y < TILE_SIDE; y++) {
+            lidx *row = place_at(p, x[0], x[1] + y, x[2] + z);
+            for (int k = 0; k < TILE_SIDE; k++)
+                row[k] = first + (spread[z] << 2 | spread[y] << 1 | spread[k]);
+            p->own[x[2] + z + 1][x[1] + y + 1] |= (uint32_t)(CUBE_ROW << (x[0] + 1));
+        }
+    }
+}
+
+/* Face neighbours of a full cube. */
+static void place_surface(struct places *p, const struct mesh *m, int l, const int x[3])
+{
+    for (int f = 0; f < 6; f++) {
+        int d = f >> 1, a = d ? 0 : 1, b = d == 2 ? 1 : 2, at[3];
+        at[d] = x[d] + (f & 1 ? TILE_SIDE - 1 : 0);
+        for (int j = 0; j < TILE_SIDE; j++) {
+            for (int i = 0; i < TILE_SIDE; i++) {
+                at[a] = x[a] + i;
+                at[b] = x[b] + j;
+                place_beside(p, m, l, at, f);
             }
         }
+    }
+}
+
+static void place_of(const struct places *p, const struct level *lv, lidx i, int x[3])
+{
+    int64_t c[3];
+    okey_coords(lv->key[i], c);
+    for (int d = 0; d < 3; d++) x[d] = (int)(c[d] - p->tile->x0[d]);
+}
+
+/* Those of a run. */
+static void place_run(struct places *p, const struct level *lv, lidx first, lidx count)
+{
+    int x[3];
+    place_of(p, lv, first, x);
+    if (count == CUBE_OCTS) {
+        place_cube(p, first, x);
+        return;
+    }
+    for (lidx i = first; i < first + count; i++) {
+        place_of(p, lv, i, x);
+        *place_at(p, x[0], x[1], x[2]) = i;
+        p->own[x[2] + 1][x[1] + 1] |= (uint32_t)1 << (x[0] + 1);
+    }
+}
+
+static void place_around(struct places *p, const struct mesh *m, int l, lidx first, lidx count)
+{
+    int x[3];
+    place_of(p, &m->lev[l], first, x);
+    if (count == CUBE_OCTS) {
+        place_surface(p, m, l, x);
+        return;
+    }
+    for (lidx i = first; i < first + count; i++) {
+        place_of(p, &m->lev[l], i, x);
+        for (int f = 0; f < 6; f++) place_beside(p, m, l, x, f);
     }
 }
 
@@ -220,10 +306,14 @@ void places_find(struct places *p, const struct mesh *m, int l, const struct til
 {
     int ny = t->t[1] + 2, nz = t->t[2] + 2;
     p->tile = t;
-    for (lidx *o = &p->oct[0][0][0], *end = &p->oct[nz][0][0]; o < end; o++) *o = PLACE_UNUSED;
+    p->any_edge = false;
+    for (int z = 0; z < nz; z++)
+        for (int y = 0; y < ny; y++)
+            for (int x = 0; x < t->t[0] + 2; x++) p->oct[z][y][x] = PLACE_UNUSED;
     memset(p->own, 0, sizeof p->own[0] * (size_t)nz);
     for (int f = 0; f < 6; f++) memset(p->edge[f], 0, sizeof p->edge[f][0] * (size_t)nz);
-    place_own(p, m, l);
+    for (int r = 0; r < t->nrun; r++) place_run(p, &m->lev[l], t->first[r], t->count[r]);
+    for (int r = 0; r < t->nrun; r++) place_around(p, m, l, t->first[r], t->count[r]);
     mark_seen(p, corners);
     for (int z = -1; z < nz - 1; z++) {
         for (int y = -1; y < ny - 1; y++) {

@@ -2,21 +2,32 @@
  * box. Private to hydro.
  *
  * A tile is the hull of the own octs of one cube of 8³ octs, or of several cubes one above the
- * other: planes of constant z pass through it, so its height costs no memory. */
+ * other: planes of constant z pass through it, so its height costs no memory. Where no oct is
+ * missing it is two cubes wide along x: less halo, and rows are longer beside full vectors. */
 #pragma once
 #include "hydro/hydro.h"
 #include "oct/mesh.h"
 
+#ifdef __AVX512F__
+enum { LANES = 8 }; /* cells of a vector */
+#else
+enum { LANES = 4 };
+#endif
 enum {
     TILE_DEPTH = 3, /* cubes of 2^3 octs per side */
     TILE_SIDE = 1 << TILE_DEPTH,
-    TILE_RUNS = 4, /* cubes one above the other */
-    TILE_HEIGHT = TILE_RUNS * TILE_SIDE,
+    TILE_STACK = 4, /* cubes one above the other */
+    TILE_RUNS = 2 * TILE_STACK,
+    TILE_WIDTH = 2 * TILE_SIDE, /* along x */
+    TILE_HEIGHT = TILE_STACK * TILE_SIDE,
     PLACE_SIDE = TILE_SIDE + 2, /* octs with a halo of one */
+    PLACE_WIDTH = TILE_WIDTH + 2,
     PLACE_HEIGHT = TILE_HEIGHT + 2,
-    PATCH_W_MAX = 2 * TILE_SIDE + 4, /* cells per row with a halo of two */
-    /* doubles from variable to variable in a plane; not a power of two */
-    PLANE_STRIDE = PATCH_W_MAX * PATCH_W_MAX + 8,
+    /* cells between the own ones of two rows: halos of two, into which vectors may run */
+    ROW_GAP = LANES > 6 ? LANES - 2 : 4,
+    PATCH_CELLS = (2 * TILE_WIDTH + ROW_GAP) * 2 * PLACE_SIDE,
+    /* doubles from variable to variable in a plane; not near a multiple of a power of two */
+    PLANE_STRIDE = PATCH_CELLS + (PATCH_CELLS % 256 == 248 ? 40 : 8),
 };
 
 /* PLACE_UNUSED: no own cell reads it. PLACE_MISSING and below: no oct; place_missing has the cell
@@ -45,10 +56,10 @@ void tile_list_free(struct tile_list *list);
  * row have bit x+1 for place x. Index [z+1][y+1], [z+1][y+1][x+1]. */
 struct places {
     const struct tile *tile;
-    lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_SIDE]; /* oct, NBR_BOUNDARY, PLACE_* */
-    uint32_t own[PLACE_HEIGHT][PLACE_SIDE];         /* octs that are advanced */
-    uint32_t seen[PLACE_HEIGHT][PLACE_SIDE];        /* octs of which an own cell reads */
-    uint32_t edge[6][PLACE_HEIGHT][PLACE_SIDE];     /* own octs without neighbour through face f */
+    lidx oct[PLACE_HEIGHT][PLACE_SIDE][PLACE_WIDTH]; /* oct, NBR_BOUNDARY, PLACE_* */
+    uint32_t own[PLACE_HEIGHT][PLACE_SIDE];          /* octs that are advanced */
+    uint32_t seen[PLACE_HEIGHT][PLACE_SIDE];         /* octs of which an own cell reads */
+    uint32_t edge[6][PLACE_HEIGHT][PLACE_SIDE];      /* own octs without neighbour through face f */
     bool any_edge;
 };
 
@@ -61,13 +72,14 @@ static inline lidx place_missing(lidx place)
 /* corners: whether octs that touch an own one in a corner only are needed. */
 void places_find(struct places *p, const struct mesh *m, int l, const struct tile *t, bool corners);
 
-/* Of the octs of a row, those of a part: two side by side that follow one another in memory, and in
- * the last the halo at both ends. */
+/* Of the octs of a row, those of a part: two side by side that follow one another in memory (four
+ * in a wide tile), and in the last the halo at both ends. */
 enum { PLACE_PARTS = PLACE_SIDE / 2 };
-static inline uint32_t places_part(uint32_t octs, int part)
+static inline uint32_t places_part(const struct places *p, uint32_t octs, int part)
 {
-    uint32_t two = (uint32_t)3 << (2 * part + 1);
-    return octs & (part == PLACE_PARTS - 1 ? two | 1 : two);
+    bool wide = p->tile->t[0] > TILE_SIDE;
+    uint32_t some = wide ? (uint32_t)15 << (4 * part + 1) : (uint32_t)3 << (2 * part + 1);
+    return octs & (part == PLACE_PARTS - 1 ? some | 1 : some);
 }
 
 /* Cells a ≤ x < b of the rows through some octs of a row. */

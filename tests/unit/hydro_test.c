@@ -170,17 +170,18 @@ static bool all_finite(const struct mesh *m)
 
 /* ---- tests ---- */
 
-/* depth: tile_depth. */
+/* Of levels lmin to 6; depth: tile_depth. */
 static uint64_t digest_of_run(const struct hydro_par *par, bool gravity, const bool *bounded,
-                              int depth)
+                              int lmin, int depth)
 {
     struct hydro_par tiled = *par, *p = &tiled;
     struct mesh m;
     tiled.tile_depth = depth;
-    build(&m, 4, 6, p, gravity, bounded);
+    build(&m, lmin, 6, p, gravity, bounded);
     fill(&m, rough, p);
-    double dt = 0.4 * fmin(hydro_courant(&m, 4, p, NULL), 2.0 * hydro_courant(&m, 5, p, NULL));
-    for (int s = 0; s < 2; s++) advance(&m, 4, dt, p);
+    double dt = 0.4 *
+                fmin(hydro_courant(&m, lmin, p, NULL), 2.0 * hydro_courant(&m, lmin + 1, p, NULL));
+    for (int s = 0; s < 2; s++) advance(&m, lmin, dt, p);
     CHECK(all_finite(&m), "riemann %d slope %d", (int)p->riemann, p->slope_type);
     uint64_t h = digest(&m);
     mesh_fini(&m);
@@ -208,14 +209,29 @@ static void test_tiles(bool pairs)
                 p.interpol_var = k % 3;
             p.interpol_type = (r + k) % 4;
             omp_set_num_threads(1);
-            uint64_t h = digest_of_run(&p, rich, bounded, 1);
+            uint64_t h = digest_of_run(&p, rich, bounded, 4, 1);
             omp_set_num_threads(3);
             for (int d = 2; d <= 5; d++)
-                CHECK(digest_of_run(&p, rich, bounded, d % 5) == h,
+                CHECK(digest_of_run(&p, rich, bounded, 4, d % 5) == h,
                       "riemann %d slope %d tile_depth %d", r, p.slope_type, d % 5);
         }
     }
     omp_set_num_threads(1);
+}
+
+/* Tiles two cubes wide, which one thread takes on a complete level of 16³ octs: same bits. */
+static void test_wide_tiles(void)
+{
+    omp_set_num_threads(1);
+    for (int rich = 0; rich < 2; rich++) {
+        struct hydro_par p = base_par();
+        bool bounded[6] = {rich, rich, false, false, rich, rich};
+        p.riemann = rich ? RIEMANN_HLLC : RIEMANN_LLF;
+        for (int f = 0; f < 6; f++) p.bound[f] = bounded[f] ? BOUND_REFLECT : BOUND_PERIODIC;
+        if (rich) p.nvar = 6, p.pressure_fix = true, p.beta_fix = 0.5, p.difmag = 0.1;
+        CHECK(digest_of_run(&p, rich, bounded, 5, 0) == digest_of_run(&p, rich, bounded, 5, 2),
+              "rich %d", rich);
+    }
 }
 
 static void totals(const struct mesh *m, const struct hydro_par *p, double t[5])
@@ -749,6 +765,7 @@ int main(int argc, char **argv)
     test_prolong_types();
     test_pressure_fix();
     test_courant_kick_flag();
+    test_wide_tiles();
     test_tiles(false);
     printf("hydro_test: %d passed, %d failed\n", passed, failed);
     return failed != 0;
