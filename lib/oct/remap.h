@@ -56,6 +56,6 @@ struct remap_change {
     const int32_t *place;
     const double (*come)[8]; /* [rows − here][fields] */
 };
-/* After mesh_replace and mesh_relink of the host. The fields then count as equal here and there. */
+/* After mesh_replace of the host. The fields then count as equal here and there. */
 void remap_end(struct remap *r, const struct mesh *m, const struct remap_change *c,
                const struct remap_gas *gas);

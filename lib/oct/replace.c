@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/pages.h"
+#include "oct/bits.h"
 #include "oct/find_kern.h"
 #include "oct/mesh.h"
 #include "oct/pieces.h"
@@ -170,30 +171,26 @@ static inline void forget(const struct turnover *t, lidx begin, lidx end)
 static inline int keep(const struct turnover *t, lidx i, lidx old)
 {
     const lidx *child = t->old_child[old];
-    lidx *to = t->lv->child[i];
-    int n = 0;
-    memcpy(to, child, sizeof *t->old_child);
+    const unsigned split = bits_of_leaves(child) ^ 0xff;
+    memcpy(t->lv->child[i], child, sizeof *t->old_child);
     t->lv->parent[i] = t->old_parent[old];
-    for (int k = 0; k < 8; k++) {
-        if (child[k] < 0) continue;
-        t->fine->parent[child[k]] = i;
-        n++;
-    }
-    return n;
+    for (unsigned cells = split; cells; cells &= cells - 1)
+        t->fine->parent[child[__builtin_ctz(cells)]] = i;
+    return __builtin_popcount(split);
 }
 
-/* Octs begin..end-1, of which those before `begin` were the old ones before *old. Both lists are in
- * order: octs between two that are kept were removed. */
-static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx *old)
+/* Octs begin..end-1; those before them were the old octs before `old`. Both lists are in order:
+ * octs between two that are kept were removed. */
+static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx old)
 {
     struct level *lv = t->lv;
     int64_t n = 0;
     for (lidx i = begin; i < end; i++) {
         const okey k = lv->key[i];
         if (t->from[i] >= 0) {
-            forget(t, *old, t->from[i]);
+            forget(t, old, t->from[i]);
             n += keep(t, i, t->from[i]);
-            *old = t->from[i] + 1;
+            old = t->from[i] + 1;
         } else {
             memset(lv->child[i], 0xff, sizeof lv->child[i]);
             lv->parent[i] = i > begin && lv->key[i - 1] >> 3 == k >> 3 ? lv->parent[i - 1]
@@ -205,23 +202,31 @@ static int64_t turn_piece(const struct turnover *t, lidx begin, lidx end, lidx *
     return n;
 }
 
+/* The old oct after the last that is kept in begin..end-1, or −1. */
+static lidx old_after(const lidx *from, lidx begin, lidx end)
+{
+    while (end > begin && from[end - 1] < 0) end--;
+    return end > begin ? from[end - 1] + 1 : -1;
+}
+
 /* Own octs, or ghosts: begin..end-1, old_begin..old_end-1 before. Returns the number of their
  * children. */
 static int64_t turn(const struct turnover *t, lidx begin, lidx end, lidx old_begin, lidx old_end)
 {
-    const lidx pieces = pieces_of(end - begin);
-    int64_t n = 0;
-#pragma omp parallel for schedule(static) reduction(+ : n) if (pieces >= PIECES_FROM)
+    const lidx n = end - begin, pieces = pieces_of(n);
+    lidx *old = mem_new(sizeof *old * ((size_t)pieces + 1), "mesh scratch");
+    int64_t children = 0;
+    old[0] = old_begin;
     for (lidx p = 0; p < pieces; p++) {
-        const lidx first = begin + p * PIECE, last = begin + piece_end(end - begin, p);
-        lidx before = first, old;
-        while (before > begin && t->from[before - 1] < 0) before--;
-        old = before > begin ? t->from[before - 1] + 1 : old_begin;
-        n += turn_piece(t, first, last, &old);
-        if (p == pieces - 1) forget(t, old, old_end);
+        lidx after = old_after(t->from, begin + p * PIECE, begin + piece_end(n, p));
+        old[p + 1] = after >= 0 ? after : old[p];
     }
-    if (pieces == 0) forget(t, old_begin, old_end);
-    return n;
+#pragma omp parallel for schedule(static) reduction(+ : children) if (pieces >= PIECES_FROM)
+    for (lidx p = 0; p < pieces; p++)
+        children += turn_piece(t, begin + p * PIECE, begin + piece_end(n, p), old[p]);
+    forget(t, old[pieces], old_end);
+    mem_free(old);
+    return children;
 }
 
 static void links_turn(struct mesh *m, int l, const struct level *old, const lidx *from)
