@@ -106,9 +106,9 @@ struct domain *cut_domain(const struct domain *d, enum domain_kind kind, struct 
 }
 
 /* A cost in whole units; none is lost. */
-static inline int64_t whole(double cost, int scale)
+static inline int64_t whole(double cost, double scale)
 {
-    int64_t n = (int64_t)rint(ldexp(cost, scale));
+    int64_t n = (int64_t)rint(cost * scale);
     return n || !(cost > 0) ? n : 1;
 }
 
@@ -129,7 +129,8 @@ static void whole_costs(struct cut *s)
     int most_log, count_log = 0;
     frexp(most, &most_log);
     while (count >> count_log) count_log++;
-    int scale = 60 - count_log - most_log;
+    double scale = ldexp(1, 60 - count_log - (most_log > -900 ? most_log : -900));
+    s->ghosts = s->load->ghosts ? whole(*s->load->ghosts, scale) : -1;
 #pragma omp parallel for if (s->n > PARALLEL_FROM)
     for (int64_t i = 0; i < s->n; i++) {
         s->cost[i] = whole(cost[i], scale);

@@ -9,14 +9,15 @@ enum { PARALLEL_FROM = 50000 }; /* samples of a rank */
 struct cut {
     const struct comm *comm;
     const struct domain_load *load;
-    int64_t n;     /* samples */
-    int64_t *x;    /* their positions, integer units in (0, extent] */
-    int64_t *cost; /* their integer costs */
-    int64_t *copy; /* those of a ghost of each, NULL: ghosts do not count; */
-    int64_t *part; /* and those of particles, which are in cost */
-    int32_t *node; /* the node each sample is in */
-    int32_t *seg;  /* scratch of the search */
-    int64_t *due;  /* [ranks+1] shares of the ranks before, in any unit */
+    int64_t n;      /* samples */
+    int64_t *x;     /* their positions, integer units in (0, extent] */
+    int64_t *cost;  /* their integer costs */
+    int64_t *copy;  /* those of a ghost of each, NULL: ghosts do not count; */
+    int64_t *part;  /* and those of particles, which are in cost */
+    int64_t ghosts; /* as the load has them; -1: unknown */
+    int32_t *node;  /* the node each sample is in */
+    int32_t *seg;   /* scratch of the search */
+    int64_t *due;   /* [ranks+1] shares of the ranks before, in any unit */
     int64_t nnode;
     int nchild;
     struct group *group; /* [nnode] ranks of a node; n = 0: it is not there */

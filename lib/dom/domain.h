@@ -77,7 +77,8 @@ struct domain_load {
     const okey *key;
     const double *cost, *copy, *part; /* [n] */
     int base;
-    double enough; /* max/min over ranks with which the search may end */
+    const double *ghosts; /* what this rank's ghosts take under the domains of now; NULL: unknown */
+    double enough;        /* max/min over ranks with which the search may end */
 };
 /* A new decomposition with equal cost per rank, within the resolution of cut planes or 1 %; with
  * copies, one whose ranks hold amounts as equal as can be had (dom/even.c), and *spread is max/min

@@ -42,7 +42,7 @@ struct even {
 static void even_begin(struct even *e, struct cut *s, const struct domain *d);
 static void even_end(struct even *e);
 static void hold_begin(struct even *e, const struct domain *d);
-static double held_count(struct even *e, const struct domain *d);
+static double held_count(struct even *e, const struct domain *d, int64_t ghosts);
 static void level_begin(struct even *e, const struct domain *d, int level);
 static void level_judge(struct even *e, const struct domain *d);
 
@@ -53,7 +53,7 @@ struct domain *even_out(struct domain *best, struct cut *s, double *spread)
     struct domain *now = best;
     even_begin(&e, s, best);
     hold_begin(&e, best);
-    double least = held_count(&e, best);
+    double least = held_count(&e, best, -1);
     while (least > s->load->enough && e.hold.level < nlev) {
         level_judge(&e, now);
         if (++trial > TRIALS || e.worst < NEAR) {
@@ -63,7 +63,7 @@ struct domain *even_out(struct domain *best, struct cut *s, double *spread)
         }
         if (now != best) domain_free(now);
         now = cut_domain(best, best->kind, s);
-        double left = held_count(&e, now);
+        double left = held_count(&e, now, -1);
         if (left < least) {
             domain_free(best);
             best = now;
@@ -80,7 +80,7 @@ double even_spread(const struct domain *d, struct cut *s)
 {
     struct even e;
     even_begin(&e, s, d);
-    double spread = held_count(&e, d);
+    double spread = held_count(&e, d, s->ghosts);
     even_end(&e);
     return spread;
 }
@@ -134,12 +134,13 @@ static inline void add(int64_t *to, int64_t n)
     *to += n;
 }
 
+/* w NULL: ghosts are known. */
 static void sample_count(struct even *e, const struct domain *d, int64_t i, struct domain_row *w)
 {
     const struct cut *s = e->cut;
-    int l = s->load->level[i], base = s->load->base, n;
+    int l = s->load->level[i], base = s->load->base, n = 0;
     okey key = s->load->key[i];
-    int r = domain_row_near(w, l, key, &n);
+    int r = w ? domain_row_near(w, l, key, &n) : domain_rank(d, l, key);
     add(&e->held[r], s->cost[i] - s->part[i]);
     for (int k = 0; k < n; k++) add(&e->held[w->near[k]], s->copy[i]);
     if (!s->part[i]) return;
@@ -147,8 +148,9 @@ static void sample_count(struct even *e, const struct domain *d, int64_t i, stru
     add(&e->base[l > base ? domain_rank(d, base, key >> 3 * (l - base)) : r], s->part[i]);
 }
 
-/* What each rank would hold; returns max/min of it. */
-static double held_count(struct even *e, const struct domain *d)
+/* What each rank would hold; returns max/min of it. ghosts: what those of this rank take, which is
+ * most of the work to find; -1: unknown. */
+static double held_count(struct even *e, const struct domain *d, int64_t ghosts)
 {
     int64_t samples = e->cut->n, least = INT64_MAX, most = 0;
     memset(e->held, 0, sizeof *e->held * 3 * (size_t)d->nrank); /* leaf and base, too */
@@ -157,9 +159,10 @@ static double held_count(struct even *e, const struct domain *d)
         struct domain_row row;
         domain_row_begin(&row, d);
 #pragma omp for
-        for (int64_t i = 0; i < samples; i++) sample_count(e, d, i, &row);
+        for (int64_t i = 0; i < samples; i++) sample_count(e, d, i, ghosts < 0 ? &row : NULL);
         domain_row_end(&row);
     }
+    if (ghosts >= 0) e->held[e->cut->comm->rank] += ghosts;
     comm_add_i64(e->cut->comm, e->held, 3 * d->nrank);
     for (int r = 0; r < d->nrank; r++) {
         e->held[r] += e->leaf[r] > e->base[r] ? e->leaf[r] : e->base[r];

@@ -68,7 +68,8 @@ struct load {
     int64_t n;
     int *level;
     okey *key;
-    double *cost, *copy, *part;    /* as struct domain_load has them */
+    double *cost, *copy, *part; /* as struct domain_load has them */
+    double ghosts;
     int32_t *parts[LEVEL_MAX + 2]; /* [noct] particles whose finest oct it is */
 };
 
@@ -130,6 +131,7 @@ static struct load load_make(struct sim *s)
     load.part = mem_new(sizeof *load.part * most + 1, "balance");
     for (int l = 1; l <= m->levelmax; l++) {
         const struct level *lv = &m->lev[l];
+        load.ghosts += w.oct[l] * (lv->noct - lv->nown);
         for (lidx i = 0; i < lv->noct; i++) {
             double oct = i < lv->nown ? w.oct[l] : 0, part = w.part[l] * load.parts[l][i];
             if (oct + part > 0) load_add(&load, l, lv->key[i], factor[l] * oct, factor[l] * part);
@@ -161,6 +163,7 @@ static struct domain *domains_make(struct sim *s, enum domain_kind kind, bool st
     if (stay && s->par->run.memory_balance && !(s->par->run.time_balance_alpha > 0)) {
         load.copy = w.copy;
         load.part = w.part;
+        load.ghosts = &w.ghosts;
         load.enough = fmin(fmax(ENOUGH, b->reached * MORE), ENOUGH_MAX);
     }
     if (timed) timer_start("balance: cut planes");

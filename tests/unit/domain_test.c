@@ -443,6 +443,28 @@ static void test_even(enum domain_kind kind, int nrank, const struct domain_load
     domain_free(d);
 }
 
+/* One rank of each: what ranks hold is the same whether they know what their ghosts take or not. */
+static void test_ghosts_known(enum domain_kind kind, const struct domain_load *load)
+{
+    struct domain *d = domain_new(kind, comm.size, EVEN_BASE + 2, periodic_box);
+    struct domain_load known = *load, unknown = *load;
+    double copies[MOST] = {0}, spread[2] = {0};
+    for (int64_t i = 0; i < load->n; i++) {
+        int near[MOST], r = domain_rank(d, load->level[i], load->key[i]),
+                        n = domain_near(d, r, load->level[i], load->key[i], near);
+        for (int k = 0; k < n; k++) copies[near[k]] += load->copy[i];
+    }
+    comm_add_f64(&comm, copies, MOST);
+    known.ghosts = &copies[comm.rank];
+    known.enough = unknown.enough = HUGE_VAL;
+    bool stay = !domain_balance(d, kind, &comm, &known, &spread[0]) &&
+                !domain_balance(d, kind, &comm, &unknown, &spread[1]);
+    CHECK(stay && spread[1] > 0 && fabs(spread[0] / spread[1] - 1) < 1e-9,
+          "kind %d: with known ghosts %.12g, with counted ones %.12g", (int)kind, spread[0],
+          spread[1]);
+    domain_free(d);
+}
+
 /* A uniform grid: the cut planes must come to lie between planes of octs, where the coarse grid has
  * its lines. */
 static void test_planes_on_grid(void)
@@ -649,6 +671,7 @@ int main(int argc, char **argv)
     const int even[] = {8, 12};
     for (size_t i = 0; i < 2; i++)
         for (int kind = 0; kind < 2; kind++) test_even((enum domain_kind)kind, even[i], &load);
+    for (int kind = 0; kind < 2; kind++) test_ghosts_known((enum domain_kind)kind, &load);
     even_free(&load);
     const int trees[] = {1, 2, 11, 12, 13, 22, 49, 77};
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
